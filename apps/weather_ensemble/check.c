@@ -24,7 +24,7 @@ weir_status wx_bias_data_failed(weir_status status)
 
 /* ---- Networks on samples ---- */
 
-/* One of the stages. train: NULL where it is not trained; validates: samples may be of the part
+/* One of the stages. train: NULL where it is not trained; validates: samples may be of the subset
  * valid. */
 static weir_status check_stage(const char *name, const wx_model_opts *model, bool of_spread,
                                const wx_standard_opts *standard, const weir_train_cfg *train,
@@ -72,11 +72,11 @@ static weir_status check_predict(const wx_cfg *cfg)
 static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool validates)
 {
   const bool of_spread = cfg->data.label == WX_LABEL_SPREAD, files = cfg->data.forecast.count > 0;
-  const bool sketches = weir_cli_is(cli, "check") || weir_cli_is(cli, "describe");
+  const bool allows_dummy = weir_cli_is(cli, "check") || weir_cli_is(cli, "describe");
   const bool trains = weir_cli_is(cli, "run") || weir_cli_is(cli, "describe");
   const wx_model_opts bias = wx_bias_model(&cfg->bias);
 
-  if (!files && !sketches) {
+  if (!files && !allows_dummy) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "data.forecast: names no file; prepare writes forecast.nc and truth.nc, then "
                      "--set data.forecast=[DIR/forecast.nc] --set data.truth=[DIR/truth.nc]");

@@ -4,12 +4,12 @@
 #include "conf/weir_cli.h"
 #include "options.h"
 
-/* What the options of the command say of themselves and of each other: every command refuses the
+/* Checks the options of the command, each and together: every command refuses the
  * same with the same text, before it makes a folder, and describe judges what run would do. What an
  * archive has (leads, members, how many samples) is not known here. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_check(const weir_cli *cli, const wx_cfg *cfg) WEIR_CHECKED;
-/* The network of the first of two stages: the mean by a loss of its own. */
+/* Returns the network of the first of two stages: the mean by a loss of its own. */
 wx_model_opts wx_bias_model(const wx_bias_cfg *bias);
-/* A failure of its samples under its own key; WEIR_OK as it is. */
+/* Returns a failure of its samples under its own key; WEIR_OK as it is. */
 weir_status wx_bias_data_failed(weir_status status) WEIR_CHECKED;
 #endif

@@ -24,14 +24,14 @@ static void print_samples(const wx_experiment *e)
   }
   printf("\n");
   print_channels(f, WX_Y);
-  for (int p = 0; p < WX_PARTS; p++) {
+  for (int p = 0; p < WX_SUBSETS; p++) {
     char first[32] = "", last[32] = "";
 
     if (e->split.n[p] > 0) {
       wx_date_text(e->split.first[p], first, sizeof first);
       wx_date_text(e->split.last[p], last, sizeof last);
     }
-    printf("# %s: %lld samples%s%s%s%s\n", wx_part_name[p], (long long)e->split.n[p],
+    printf("# %s: %lld samples%s%s%s%s\n", wx_subset_name[p], (long long)e->split.n[p],
            first[0] != 0 ? ", " : "", first, first[0] != 0 ? " to " : "", last);
   }
   printf("# left out by data.split: %lld; without truth: %lld\n\n", (long long)e->split.left_out,
@@ -107,7 +107,7 @@ weir_status wx_cmd_describe(const weir_cli *cli)
 
   print_samples(&e);
   WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
-  if (cfg.bias.use) { /* folds of all but one part, and one of all */
+  if (cfg.bias.use) { /* folds of all but one range, and one of all */
     WEIR_TRY_GOTO(describe(cli, &e, &bias, folds, &all), done);
   }
   WEIR_TRY_GOTO(describe(cli, &e, &last, 1, &all), done);

@@ -15,7 +15,7 @@ typedef struct work {
   const weir_cli *cli;
   const wx_cfg *cfg;
   wx_archive *forecast, *truth;
-  wx_eval_data scene;
+  wx_eval_data data;
   wx_split split;
   int64_t *all; /* every start */
   wx_verify verify;
@@ -30,60 +30,60 @@ static weir_status open_archives(work *w)
 
   WEIR_TRY(wx_archive_open_as(f->items, (int)f->count, &w->cfg->data.grib, &w->forecast));
   WEIR_TRY(wx_archive_open_truth(t->items, (int)t->count, &w->cfg->data.grib, &w->truth));
-  WEIR_TRY(wx_eval_data_open(w->forecast, w->truth, &w->scene));
-  w->scene.seed = (uint64_t)w->cfg->seed;
+  WEIR_TRY(wx_eval_data_open(w->forecast, w->truth, &w->data));
+  w->data.seed = (uint64_t)w->cfg->seed;
   return WEIR_OK;
 }
 
-/* Starts by the parts of data.split. */
-static weir_status split_starts(work *w)
+/* Initialisation times by the subsets of data.split. */
+static weir_status split_init_times(work *w)
 {
-  const wx_archive_info *const f = w->scene.facts;
+  const wx_archive_info *const f = w->data.facts;
 
-  WEIR_TRY(weir_alloc(f->n_starts, sizeof *w->all, (void **)&w->all));
-  for (int64_t i = 0; i < f->n_starts; i++) {
+  WEIR_TRY(weir_alloc(f->n_init_times, sizeof *w->all, (void **)&w->all));
+  for (int64_t i = 0; i < f->n_init_times; i++) {
     w->all[i] = i;
   }
-  WEIR_TRY(wx_split_starts(&w->cfg->data.split, f, &w->split));
-  w->scene.fit = w->split.sample[WX_TRAIN];
-  w->scene.n_fit = w->cfg->eval.part == WX_PARTS ? 0 : w->split.n[WX_TRAIN];
+  WEIR_TRY(wx_split_init_times(&w->cfg->data.split, f, &w->split));
+  w->data.fit = w->split.sample[WX_TRAIN];
+  w->data.n_fit = w->cfg->eval.part == WX_SUBSETS ? 0 : w->split.n[WX_TRAIN];
   return WEIR_OK;
 }
 
-/* Which starts are fitted on and which are scored, in days since 1970, for whoever looks for a
- * leak.
+/* Which initialisation times are fitted on and which are scored, in days since 1970, for whoever
+ * looks for a leak.
  */
-static void tell_starts(const work *w)
+static void log_init_times(const work *w)
 {
   enum { DAY = 86400 };
-  const int64_t *const start = w->scene.facts->start;
+  const int64_t *const start = w->data.facts->start;
   const wx_verify *const v = &w->verify;
-  const int64_t n = v->n_candidates, m = w->scene.n_fit;
+  const int64_t n = v->n_candidates, m = w->data.n_fit;
 
   weir_event("eval_starts", WEIR_INT("scored", n),
              WEIR_REAL("scored_first", (double)start[v->candidate[0]] / DAY),
              WEIR_REAL("scored_last", (double)start[v->candidate[n - 1]] / DAY),
              WEIR_INT("fitted", m),
-             WEIR_REAL("fitted_first", m > 0 ? (double)start[w->scene.fit[0]] / DAY : NAN),
-             WEIR_REAL("fitted_last", m > 0 ? (double)start[w->scene.fit[m - 1]] / DAY : NAN));
+             WEIR_REAL("fitted_first", m > 0 ? (double)start[w->data.fit[0]] / DAY : NAN),
+             WEIR_REAL("fitted_last", m > 0 ? (double)start[w->data.fit[m - 1]] / DAY : NAN));
 }
 
 static weir_status open_work(work *w)
 {
-  const int part = w->cfg->eval.part;
+  const int subset = w->cfg->eval.part;
 
   WEIR_TRY(open_archives(w));
-  WEIR_TRY(split_starts(w));
-  w->scene.scored = part == WX_PARTS ? w->all : w->split.sample[part];
-  w->scene.n_scored = part == WX_PARTS ? w->scene.facts->n_starts : w->split.n[part];
-  return wx_verify_open(&w->cfg->eval, &w->scene, (uint64_t)w->cfg->seed, w->scene.scored,
-                        w->scene.n_scored, &w->verify);
+  WEIR_TRY(split_init_times(w));
+  w->data.scored = subset == WX_SUBSETS ? w->all : w->split.sample[subset];
+  w->data.n_scored = subset == WX_SUBSETS ? w->data.facts->n_init_times : w->split.n[subset];
+  return wx_verify_open(&w->cfg->eval, &w->data, (uint64_t)w->cfg->seed, w->data.scored,
+                        w->data.n_scored, &w->verify);
 }
 
 /* The rows that were added last. */
 static void tell_scores(const work *w, int64_t first)
 {
-  const wx_archive_info *const f = w->scene.facts;
+  const wx_archive_info *const f = w->data.facts;
 
   for (int64_t k = first; k < w->tables.n_rows; k++) {
     const wx_score_row *const r = &w->tables.row[k];
@@ -131,15 +131,15 @@ static weir_status write_provenance(const work *w)
 {
   const wx_verify *const v = &w->verify;
   const char **read = NULL;
-  int64_t n = w->scene.climate != NULL;
+  int64_t n = w->data.climate != NULL;
 
   for (int64_t k = 0; k < v->n_models; k++) {
     n += v->model[k].n_files;
   }
   WEIR_TRY(weir_alloc(n, sizeof *read, (void **)&read));
   n = 0;
-  if (w->scene.climate != NULL) {
-    read[n++] = w->scene.climate;
+  if (w->data.climate != NULL) {
+    read[n++] = w->data.climate;
   }
   for (int64_t k = 0; k < v->n_models; k++) {
     for (int64_t i = 0; i < v->model[k].n_files; i++) {
@@ -170,7 +170,7 @@ static void close_work(work *w)
   wx_verify_close(&w->verify);
   wx_split_fini(&w->split);
   weir_free(&w->all);
-  wx_eval_data_fini(&w->scene);
+  wx_eval_data_fini(&w->data);
   wx_archive_close(&w->truth);
   wx_archive_close(&w->forecast);
 }
@@ -191,7 +191,7 @@ weir_status wx_cmd_eval(const weir_cli *cli)
   wx_tell_start(cli, &cfg);
   WEIR_TRY_GOTO(open_work(w), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
-  tell_starts(w);
+  log_init_times(w);
   WEIR_TRY_GOTO(score(w), done);
   WEIR_TRY_GOTO(write_all(w), done);
 done:

@@ -24,11 +24,11 @@ typedef struct work {
   int n_weights;
   int64_t *sample, n; /* that predict.part asks for */
   char *trained;      /* dates that the weights say they were trained on and chosen by */
-  char *parts;        /* of the starts of the samples, as text */
-  wx_split split;     /* the samples by these parts            */
+  char *subsets;      /* of the initialisation times of the samples, as text */
+  wx_split split;     /* the samples by these subsets */
 } work;
 
-/* The weights of the forecast, and of the bias network in the folder beside them. */
+/* The weights of the forecast, and of the bias network in the folder next to them. */
 static weir_status load(work *w, const weir_plan_opts *exec)
 {
   wx_experiment *e = w->e;
@@ -62,44 +62,44 @@ static weir_status load(work *w, const weir_plan_opts *exec)
 static weir_status choose(work *w)
 {
   const wx_experiment *e = w->e;
-  const int part = e->cfg->predict.part;
+  const int subset = e->cfg->predict.part;
 
-  w->n = part == WX_PREDICT_ALL ? e->facts->n : e->split.n[part];
+  w->n = subset == WX_PREDICT_ALL ? e->facts->n : e->split.n[subset];
   if (w->n == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "predict.part: no sample of %s is of the part %s",
-                     e->facts->name, wx_part_name[part]);
+    return weir_fail(WEIR_ERR_CONFIG, "predict.part: no sample of %s is in the subset %s",
+                     e->facts->name, wx_subset_name[subset]);
   }
   WEIR_TRY(weir_alloc(w->n, sizeof *w->sample, (void **)&w->sample));
   for (int64_t i = 0; i < w->n; i++) {
-    w->sample[i] = part == WX_PREDICT_ALL ? i : e->split.sample[part][i];
+    w->sample[i] = subset == WX_PREDICT_ALL ? i : e->split.sample[subset][i];
   }
   return WEIR_OK;
 }
 
-/* Parts of the chosen samples alone; all: [samples]. */
+/* Subsets of the chosen samples alone; all: [samples]. */
 static weir_status keep_chosen(work *w, int *all)
 {
   const int asked = w->e->cfg->predict.part;
   bool *chosen = NULL;
   int64_t other = 0;
 
-  WEIR_TRY(wx_trained_text(&w->e->times, all, w->sample, w->n, &w->parts));
+  WEIR_TRY(wx_trained_text(&w->e->times, all, w->sample, w->n, &w->subsets));
   WEIR_TRY(weir_alloc(w->e->facts->n, sizeof *chosen, (void **)&chosen));
   for (int64_t i = 0; i < w->n; i++) {
     chosen[w->sample[i]] = true;
     other += asked != WX_PREDICT_ALL && all[w->sample[i]] != asked;
   }
   for (int64_t i = 0; i < w->e->facts->n; i++) {
-    all[i] = chosen[i] ? all[i] : WX_PARTS;
+    all[i] = chosen[i] ? all[i] : WX_SUBSETS;
   }
   weir_free(&chosen);
   if (other > 0) {
     weir_warn("predict",
               "data.split calls %lld samples %s, and the weights were trained on (%s) and count "
               "them otherwise: is it the split of their run?",
-              (long long)other, wx_part_name[asked], w->trained);
+              (long long)other, wx_subset_name[asked], w->trained);
   }
-  WEIR_TRY(wx_split_of_parts(&w->e->times, all, &w->split));
+  WEIR_TRY(wx_split_of_subsets(&w->e->times, all, &w->split));
   w->split.left_out -= w->e->facts->n - w->n;
   return WEIR_OK;
 }
@@ -110,37 +110,37 @@ static bool is_model(const work *w)
 }
 
 /* A statistical correction is fitted to what is split. */
-static weir_status take_split(const work *w, int *part, char **trained)
+static weir_status take_split(const work *w, int *subset, char **trained)
 {
   const wx_split *const s = &w->e->split;
 
   for (int64_t i = 0; i < w->e->facts->n; i++) {
-    part[i] = WX_PARTS;
+    subset[i] = WX_SUBSETS;
   }
-  for (int p = 0; p < WX_PARTS; p++) {
+  for (int p = 0; p < WX_SUBSETS; p++) {
     for (int64_t i = 0; i < s->n[p]; i++) {
-      part[s->sample[p][i]] = p;
+      subset[s->sample[p][i]] = p;
     }
   }
   return wx_trained_dates(s, &w->e->times, trained);
 }
 
 /* What the weights have seen of the samples. */
-static weir_status take_parts(work *w)
+static weir_status take_subsets(work *w)
 {
-  int *part = NULL;
+  int *subset = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(w->e->facts->n, sizeof *part, (void **)&part));
+  WEIR_TRY(weir_alloc(w->e->facts->n, sizeof *subset, (void **)&subset));
   if (is_model(w)) {
-    WEIR_TRY_GOTO(take_split(w, part, &w->trained), done);
+    WEIR_TRY_GOTO(take_split(w, subset, &w->trained), done);
   } else {
     WEIR_TRY_GOTO(wx_stage_trained(w->e->cfg->predict.weights, &w->trained), done);
-    WEIR_TRY_GOTO(wx_trained_parts(&w->e->split, &w->e->times, w->trained, part), done);
+    WEIR_TRY_GOTO(wx_trained_subsets(&w->e->split, &w->e->times, w->trained, subset), done);
   }
-  WEIR_TRY_GOTO(keep_chosen(w, part), done);
+  WEIR_TRY_GOTO(keep_chosen(w, subset), done);
 done:
-  weir_free(&part);
+  weir_free(&subset);
   return status;
 }
 
@@ -157,7 +157,7 @@ static weir_status take_origin(const weir_cli *cli, const work *w, weir_origin *
   WEIR_TRY(weir_origin_text(o, "forecast", w->e->facts->name));
   WEIR_TRY(weir_origin_text(o, "created", now));
   WEIR_TRY(weir_origin_text(o, "weights_dates", w->trained));
-  WEIR_TRY(weir_origin_text(o, WX_TRAINED_NOTE, w->parts));
+  WEIR_TRY(weir_origin_text(o, WX_TRAINED_NOTE, w->subsets));
   if (is_model(w)) {
     WEIR_TRY(weir_origin_text(o, "model", w->model.model.name));
   }
@@ -231,7 +231,7 @@ static void finish(work *w)
   wx_split_fini(&w->split);
   weir_free(&w->sample);
   weir_free(&w->trained);
-  weir_free(&w->parts);
+  weir_free(&w->subsets);
 }
 
 /* Input and weights are read before anything of an earlier prediction goes. */
@@ -243,11 +243,11 @@ static weir_status predict(const weir_cli *cli, wx_experiment *e, weir_run_dir *
 
   WEIR_TRY_GOTO(is_model(&w) ? wx_predict_model_open(e, &w.model) : load(&w, &exec), done);
   WEIR_TRY_GOTO(choose(&w), done);
-  WEIR_TRY_GOTO(take_parts(&w), done);
+  WEIR_TRY_GOTO(take_subsets(&w), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
   WEIR_TRY_GOTO(write_all(cli, &w), done);
   const char *const weights[] = {w.weights[0], w.weights[1]};
-  const wx_lineage of = {.parts = &w.split,
+  const wx_lineage of = {.split = &w.split,
                          .others = is_model(&w) ? (const char *const *)w.model.model.file : weights,
                          .n_others = is_model(&w) ? w.model.model.n_files : w.n_weights,
                          .trained = w.trained};

@@ -12,10 +12,10 @@ static weir_status simulate(const weir_cli *cli, const wx_cfg *cfg)
   WEIR_TRY(weir_path_join(cli->out, "forecast.nc", forecast, sizeof forecast));
   WEIR_TRY(weir_path_join(cli->out, "truth.nc", truth, sizeof truth));
   WEIR_TRY(wx_qg_write(&cfg->simulate, (uint64_t)cfg->seed, forecast, truth));
-  weir_event("prepare_end", WEIR_INT("starts", cfg->simulate.starts),
+  weir_event("prepare_end", WEIR_INT("starts", cfg->simulate.init_times),
              WEIR_TEXT("output", forecast));
-  weir_info("prepare", "wrote %s and truth.nc: %lld starts", forecast,
-            (long long)cfg->simulate.starts);
+  weir_info("prepare", "wrote %s and truth.nc: %lld initialisation times", forecast,
+            (long long)cfg->simulate.init_times);
   return wx_write_provenance(cli, cfg, NULL, 0);
 }
 

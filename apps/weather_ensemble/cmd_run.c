@@ -9,10 +9,10 @@
 static weir_status accept(const weir_cli *cli, const wx_experiment *e, weir_run_dir *dir)
 {
   WEIR_TRY(weir_run_dir_commit(dir));
-  return wx_write_origin(cli, e, &(wx_lineage){.parts = &e->split});
+  return wx_write_origin(cli, e, &(wx_lineage){.split = &e->split});
 }
 
-/* A run that goes on is the trainer's to refuse: until then its folder stays as it is. */
+/* A resumed run is the trainer's to refuse: until then its folder stays as it is. */
 static weir_status train(const weir_cli *cli, wx_experiment *e, wx_stage *stage, weir_run_dir *dir)
 {
   const weir_plan_opts exec = wx_experiment_exec(e, cli);

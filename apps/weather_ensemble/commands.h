@@ -22,31 +22,32 @@ weir_status wx_cmd_describe(const weir_cli *cli) WEIR_CHECKED;
  * WEIR_ERR_DATA for a pattern that nothing matches; WEIR_ERR_UNSUPPORTED for a device that this
  * build does not have. *config is the caller's to destroy. */
 weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config) WEIR_CHECKED;
-/* The event of the start. */
+/* Records the event of the start of a command. */
 void wx_tell_start(const weir_cli *cli, const wx_cfg *cfg);
-/* weir_run_dir_rollback after a failure, saying that the earlier results stand where they do. */
+/* Calls weir_run_dir_rollback after a failure, saying that the earlier results stand where they do.
+ */
 void wx_abandon(weir_run_dir *dir);
 /* Writes provenance.json into --out with the digests of n input files. */
 weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const char *const *inputs,
                                 int n) WEIR_CHECKED;
-/* What results come from, besides the archives. */
+/* Sources of results, besides the archives. */
 typedef struct wx_lineage {
-  const wx_split *parts;     /* of the samples that were used            */
+  const wx_split *split;     /* of the samples that were used            */
   const char *const *others; /* [n_others] files that were read: weights */
   int64_t n_others;
   const char *trained; /* what weights say they were trained on and chosen by, or NULL */
 } wx_lineage;
-/* The files of the archives, patterns as the files that they stand for, and the others. Fails: as
- * wx_file_names_find. */
+/* Lists the files of the archives, patterns as the files that they stand for, and the others.
+ * Fails: as wx_file_names_find. */
 weir_status wx_find_inputs(const wx_cfg *cfg, const wx_lineage *of,
                            wx_file_names *out) WEIR_CHECKED;
-/* The same of an experiment: digests of its archives and of other files, and the first start and
- * last valid time of what is trained on, chosen by and kept for tests, how many samples are none of
- * these, with the gap between. */
+/* Writes provenance.json of an experiment: digests of its archives and of other files, and the
+ * first start and last valid time of what is trained on, chosen by and kept for tests, how many
+ * samples are none of these, with the gap between. */
 weir_status wx_write_origin(const weir_cli *cli, const wx_experiment *e,
                             const wx_lineage *of) WEIR_CHECKED;
-/* The same of an evaluation: its archives, n files that models read, the parts of the split, and
- * which of them was scored. */
+/* Writes provenance.json of an evaluation: its archives, n files that models read, the subsets of
+ * the split, and which of them was scored. */
 weir_status wx_write_scored(const weir_cli *cli, const wx_cfg *cfg, const wx_split *split,
                             const char *const *read, int64_t n) WEIR_CHECKED;
 

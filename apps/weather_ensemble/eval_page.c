@@ -42,7 +42,7 @@ void wx_eval_page_destroy(wx_eval_page **p)
 
 void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size)
 {
-  const wx_archive_info *const f = p->v->scene->facts;
+  const wx_archive_info *const f = p->v->data->facts;
 
   (void)snprintf(text, size, "%s, %g h", f->quantity[quantity].name, f->lead[lead]);
 }
@@ -59,7 +59,7 @@ void wx_eval_name(char *text, size_t size, const char *what, const char *quantit
 /* The lead that is scored and nearest to that of the figures. */
 static int64_t figure_lead(const wx_verify *v)
 {
-  const double *const hours = v->scene->facts->lead;
+  const double *const hours = v->data->facts->lead;
   int64_t best = v->lead[0];
 
   for (int64_t l = 1; l < v->n_leads; l++) {
@@ -88,10 +88,10 @@ static weir_status keep_bands(const wx_verify *v, wx_page_quantity *q)
   int64_t block;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));
-  WEIR_TRY(wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_starts, &r));
+  WEIR_TRY(wx_block_length(v->time, v->n_init_times, o->block, &block));
+  WEIR_TRY(wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_init_times, &r));
   for (int64_t m = 0; m < v->n_models; m++) {
-    const wx_score_sums *const t = &v->tally[m];
+    const wx_score_sums *const t = &v->score_sums[m];
     const int64_t n = t->n_events * t->bins;
 
     if (v->model[m].absent) {
@@ -113,23 +113,24 @@ done:
 
 weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
 {
-  const int64_t cells = v->scene->cells;
+  const int64_t cells = v->data->cells;
 
   if (v->at_lead != figure_lead(v)) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_reserve(&p->item, &p->room, p->n + 1, sizeof *p->item));
+  WEIR_TRY(weir_reserve(&p->item, &p->item_capacity, p->n + 1, sizeof *p->item));
   wx_page_quantity *const q = &p->item[p->n++];
 
   *q = (wx_page_quantity){.quantity = v->at_quantity, .lead = v->at_lead};
   for (int64_t m = 0; m < v->n_models; m++) {
-    const size_t size = (size_t)v->tally[m].at.size;
+    const size_t size = (size_t)v->score_sums[m].at.size;
 
     if (v->model[m].absent) {
       continue;
     }
     WEIR_TRY(weir_alloc((int64_t)size, sizeof(double), (void **)&q->block[m]));
-    memcpy(q->block[m], wx_score_sums_total(&v->tally[m], 0, WX_BY_AREA), size * sizeof(double));
+    memcpy(q->block[m], wx_score_sums_total(&v->score_sums[m], 0, WX_BY_AREA),
+           size * sizeof(double));
     if (m != v->reference[0]) {
       WEIR_TRY(weir_alloc(cells, sizeof(double), (void **)&q->skill[m]));
       wx_score_map_get(v, m, WX_SCORE_MAP_SKILL, q->skill[m]);
@@ -152,9 +153,9 @@ static void put_estimate(weir_table *c, const wx_estimate *e, double scale)
   weir_table_add(c, "%.4g (%s to %s)", scale * e->value, lo, hi);
 }
 
-static const char *const score_head[] = {"lead (h)",       "model",  "CRPS", "fair CRPS",
-                                         "Gaussian CRPS",  "bias",   "RMSE", "spread",
-                                         "spread / error", "starts", "n_eff"};
+static const char *const score_head[] = {"lead (h)",       "model",       "CRPS", "fair CRPS",
+                                         "Gaussian CRPS",  "bias",        "RMSE", "spread",
+                                         "spread / error", "init. times", "n_eff"};
 enum { SCORE_COLUMNS = 11, SKILL_COLUMNS = 6 };
 static const char *const skill_head[] = {
     "lead (h)", "model", "reference", "CRPS difference", "CRPS skill score (%)", "p"};
@@ -168,7 +169,7 @@ static void score_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
     if (row->quantity != quantity) {
       continue;
     }
-    weir_table_add(c, "%g", p->v->scene->facts->lead[row->lead]);
+    weir_table_add(c, "%g", p->v->data->facts->lead[row->lead]);
     weir_table_add(c, "%s", p->v->model[row->model].name);
     put_estimate(c, &row->score[WX_CRPS], 1);
     weir_table_add_real(c, row->score[WX_CRPS_FAIR].value);
@@ -195,7 +196,7 @@ static void skill_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
       if (v->reference[r] == row->model || v->model[v->reference[r]].absent) {
         continue;
       }
-      weir_table_add(c, "%g", v->scene->facts->lead[row->lead]);
+      weir_table_add(c, "%g", v->data->facts->lead[row->lead]);
       weir_table_add(c, "%s", v->model[row->model].name);
       weir_table_add(c, "%s", v->model[v->reference[r]].name);
       put_estimate(c, &a->difference, 1);
@@ -215,7 +216,7 @@ static weir_status add_table(const wx_eval_page *p, int64_t quantity, const char
   weir_status status = WEIR_OK;
 
   fill(p, quantity, &c);
-  wx_eval_name(name, sizeof name, what, p->v->scene->facts->quantity[quantity].name, "");
+  wx_eval_name(name, sizeof name, what, p->v->data->facts->quantity[quantity].name, "");
   if (c.count > 0) {
     status = weir_table_report(&c, r, name, columns, head);
     printf("\n%s\n", name);
@@ -230,16 +231,16 @@ static weir_status add_lines(const wx_eval_page *p, int64_t quantity, int score,
                              const char *title, weir_report *r)
 {
   const wx_verify *const v = p->v;
-  const wx_quantity *const q = &v->scene->facts->quantity[quantity];
+  const wx_quantity *const q = &v->data->facts->quantity[quantity];
   weir_figure_series line[WX_MODELS];
   const int64_t n = v->n_leads;
-  double *room = NULL;
+  double *scratch = NULL;
   char name[128], label[64];
   int lines = 0;
 
-  WEIR_TRY(weir_alloc(4 * n * v->n_models, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(4 * n * v->n_models, sizeof *scratch, (void **)&scratch));
   for (int64_t m = 0; m < v->n_models; m++) {
-    double *const x = room + 4 * n * m, *const y = x + n, *const lo = y + n, *const hi = lo + n;
+    double *const x = scratch + 4 * n * m, *const y = x + n, *const lo = y + n, *const hi = lo + n;
 
     if (wx_eval_is_far(p, quantity, m)) {
       continue;
@@ -247,7 +248,7 @@ static weir_status add_lines(const wx_eval_page *p, int64_t quantity, int score,
     for (int64_t l = 0; l < n; l++) {
       const wx_score_row *const row = wx_score_tables_find(p->tables, quantity, v->lead[l], m);
 
-      x[l] = v->scene->facts->lead[v->lead[l]];
+      x[l] = v->data->facts->lead[v->lead[l]];
       y[l] = row != NULL ? row->score[score].value : NAN;
       lo[l] = row != NULL ? row->score[score].lo : NAN;
       hi[l] = row != NULL ? row->score[score].hi : NAN;
@@ -278,17 +279,17 @@ static weir_status add_lines(const wx_eval_page *p, int64_t quantity, int score,
                                                                .series = line,
                                                                .n_series = lines});
 
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 
 static weir_status add_quantity(const wx_eval_page *p, int64_t quantity, weir_report *r)
 {
-  const wx_quantity *const q = &p->v->scene->facts->quantity[quantity];
+  const wx_quantity *const q = &p->v->data->facts->quantity[quantity];
 
   WEIR_TRY(weir_report_heading(r, q->name));
   WEIR_TRY(
-      weir_report_text(r, "Units: %s. %s", q->units, wx_grid_weighting(&p->v->scene->facts->grid)));
+      weir_report_text(r, "Units: %s. %s", q->units, wx_grid_weighting(&p->v->data->facts->grid)));
   WEIR_TRY(add_table(p, quantity, "scores", score_cells, SCORE_COLUMNS, score_head, r));
   WEIR_TRY(add_table(p, quantity, "skill", skill_cells, SKILL_COLUMNS, skill_head, r));
   for (int64_t m = 0; m < p->v->n_models; m++) {
@@ -324,17 +325,20 @@ static weir_status add_summary(const wx_eval_page *p, weir_report *r)
   char first[WX_SHORT], last[WX_SHORT];
   int64_t block;
 
-  WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));
+  WEIR_TRY(wx_block_length(v->time, v->n_init_times, o->block, &block));
   wx_date_text((double)v->time[0] / DAY, first, sizeof first);
-  wx_date_text((double)v->time[v->n_starts - 1] / DAY, last, sizeof last);
+  wx_date_text((double)v->time[v->n_init_times - 1] / DAY, last, sizeof last);
   WEIR_TRY(weir_report_text(
       r,
-      "Forecasts of %s against %s: %lld starts from %s to %s, the same points for all models. "
-      "Intervals: %g %% of %lld moving-block bootstrap resamples with blocks of %lld starts. "
-      "n_eff: effective number of independent starts, from the lag-1 autocorrelation. Grey bands "
+      "Forecasts of %s against %s: %lld initialisation times from %s to %s, the same points for "
+      "all models. "
+      "Intervals: %g %% of %lld moving-block bootstrap resamples with blocks of %lld "
+      "initialisation times. "
+      "n_eff: effective number of independent initialisation times, from the lag-1 "
+      "autocorrelation. Grey bands "
       "of rank and PIT histograms: 95 %% of what n_eff independent cases scatter by, the points "
-      "of a start taken as one case.",
-      v->scene->facts->name, v->scene->truth_facts->name, (long long)v->n_starts, first, last,
+      "of an initialisation time taken as one case.",
+      v->data->facts->name, v->data->truth_facts->name, (long long)v->n_init_times, first, last,
       100 * o->confidence, (long long)o->resamples, (long long)block));
   return weir_report_text(
       r,
@@ -349,7 +353,7 @@ void wx_eval_facts(const wx_eval_page *p, weir_report *r)
   static const char *const subsets[] = {"train", "valid", "test", "all"};
 
   weir_report_fact(r, "seed", "%llu", (unsigned long long)p->v->seed);
-  weir_report_fact(r, "subset", "%s", subsets[p->v->opts->part]);
+  weir_report_fact(r, "subset", "%s", subsets[p->v->opts->subset]);
 }
 
 /* The scorecard of one score and the first reference; others are on its own page. */

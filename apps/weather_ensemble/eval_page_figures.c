@@ -48,7 +48,7 @@ static weir_status add_map(const wx_eval_page *p, weir_report *r, const char *na
                            const char *title, const char *unit, const double *value, bool diverging,
                            const double *scale)
 {
-  const wx_grid *const g = &p->v->scene->facts->grid;
+  const wx_grid *const g = &p->v->data->facts->grid;
   char x[64], y[64];
   double lo = scale != NULL ? scale[0] : 0, hi = scale != NULL ? scale[1] : 0;
 
@@ -56,7 +56,7 @@ static weir_status add_map(const wx_eval_page *p, weir_report *r, const char *na
     return WEIR_OK; /* sites make no map */
   }
   if (scale == NULL) {
-    WEIR_TRY(find_ends(value, p->v->scene->cells, diverging, &lo, &hi));
+    WEIR_TRY(find_ends(value, p->v->data->cells, diverging, &lo, &hi));
   }
   if (g->kind == WX_GRID_LATLON) {
     (void)snprintf(x, sizeof x, "longitude (\xc2\xb0 east)");
@@ -83,7 +83,7 @@ static weir_status add_map(const wx_eval_page *p, weir_report *r, const char *na
 
 static const char *name_of(const wx_eval_page *p, const wx_page_quantity *q)
 {
-  return p->v->scene->facts->quantity[q->quantity].name;
+  return p->v->data->facts->quantity[q->quantity].name;
 }
 
 /* Maps of skill relative to the first reference, in percent, in one scale of colours. */
@@ -98,10 +98,10 @@ static weir_status add_skill_maps(const wx_eval_page *p, const wx_page_quantity 
     if (q->skill[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
       continue;
     }
-    for (int64_t i = 0; i < v->scene->cells; i++) {
+    for (int64_t i = 0; i < v->data->cells; i++) {
       q->skill[m][i] *= 100;
     }
-    WEIR_TRY(find_ends(q->skill[m], v->scene->cells, true, &scale[0], &scale[1]));
+    WEIR_TRY(find_ends(q->skill[m], v->data->cells, true, &scale[0], &scale[1]));
   }
   for (int64_t m = 0; m < v->n_models; m++) {
     if (q->skill[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
@@ -163,7 +163,7 @@ static weir_status add_histogram(weir_report *r, const char *name, const char *t
 static weir_status add_histograms(const wx_eval_page *p, const wx_page_quantity *q, int64_t m,
                                   weir_report *r)
 {
-  const wx_score_sums *const t = &p->v->tally[m];
+  const wx_score_sums *const t = &p->v->score_sums[m];
   const int64_t bins = t->members > 0 ? t->members + 1 : t->pit_bins;
   const wx_score_row *const row = wx_score_tables_find(p->tables, q->quantity, q->lead, m);
   char name[NAME], title[TITLE], where[64];
@@ -192,14 +192,14 @@ static const wx_reliability_bin *bins_of(const double *block, const wx_score_sum
   return (const wx_reliability_bin *)(block + t->at.events) + event * t->bins;
 }
 
-/* A model's line: observed frequencies with their intervals, or the ROC. room: [4, bins + 1]. */
+/* A model's line: observed frequencies with their intervals, or the ROC. scratch: [4, bins + 1]. */
 static weir_figure_series curve_of(const wx_eval_page *p, const wx_page_quantity *q, int64_t m,
-                                   int64_t event, bool roc, double *room)
+                                   int64_t event, bool roc, double *scratch)
 {
-  const wx_score_sums *const t = &p->v->tally[m];
+  const wx_score_sums *const t = &p->v->score_sums[m];
   const wx_reliability_bin *const bin = bins_of(q->block[m], t, event);
   const int64_t n = t->bins + 1;
-  double *const x = room, *const y = x + n, *const lo = y + n, *const hi = lo + n;
+  double *const x = scratch, *const y = x + n, *const lo = y + n, *const hi = lo + n;
 
   if (roc) {
     wx_reliability_roc_curve(bin, t->bins, x, y);
@@ -223,13 +223,14 @@ static weir_figure_series curve_of(const wx_eval_page *p, const wx_page_quantity
                               .color = (int)m + 1};
 }
 
-/* How often the event came, over all starts and points: the forecast of its climatology. */
+/* How often the event came, over all initialisation times and points: the forecast of its
+ * climatology. */
 static double base_rate(const wx_eval_page *p, const wx_page_quantity *q, int64_t event)
 {
   double weight = 0, observed = 0;
 
   for (int64_t m = 0; m < p->v->n_models && weight == 0; m++) {
-    const wx_score_sums *const t = &p->v->tally[m];
+    const wx_score_sums *const t = &p->v->score_sums[m];
 
     for (int64_t k = 0; q->block[m] != NULL && k < t->bins; k++) {
       weight += bins_of(q->block[m], t, event)[k].weight;
@@ -246,19 +247,19 @@ static weir_status add_sharpness(const wx_eval_page *p, const wx_page_quantity *
   const wx_verify *const v = p->v;
   const int64_t each = 2 * v->opts->score.bins;
   weir_figure_series line[WX_MODELS];
-  double *room = NULL;
+  double *scratch = NULL;
   char name[NAME], title[TITLE], where[64];
   int lines = 0;
 
-  WEIR_TRY(weir_alloc(each * v->n_models, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(each * v->n_models, sizeof *scratch, (void **)&scratch));
   for (int64_t m = 0; m < v->n_models; m++) {
-    const int64_t bins = v->tally[m].bins; /* fewer for few members */
-    double *const x = room + each * m, *const y = x + bins, all = 0;
+    const int64_t bins = v->score_sums[m].bins; /* fewer for few members */
+    double *const x = scratch + each * m, *const y = x + bins, all = 0;
 
     if (q->block[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
       continue;
     }
-    const wx_reliability_bin *const bin = bins_of(q->block[m], &v->tally[m], event);
+    const wx_reliability_bin *const bin = bins_of(q->block[m], &v->score_sums[m], event);
 
     for (int64_t k = 0; k < bins; k++) {
       all += bin[k].weight;
@@ -284,7 +285,7 @@ static weir_status add_sharpness(const wx_eval_page *p, const wx_page_quantity *
                                                                .series = line,
                                                                .n_series = lines});
 
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 
@@ -307,14 +308,14 @@ static weir_status add_curves(const wx_eval_page *p, const wx_page_quantity *q, 
                                              .x = diagonal,
                                              .y = rates,
                                              .reference = true}};
-  double *room = NULL;
+  double *scratch = NULL;
   char name[NAME], title[TITLE], where[64];
   int lines = roc ? 1 : 2;
 
-  WEIR_TRY(weir_alloc(each * v->n_models, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(each * v->n_models, sizeof *scratch, (void **)&scratch));
   for (int64_t m = 0; m < v->n_models; m++) {
     if (q->block[m] != NULL && !wx_eval_is_far(p, q->quantity, m)) {
-      line[lines++] = curve_of(p, q, m, event, roc, room + each * m);
+      line[lines++] = curve_of(p, q, m, event, roc, scratch + each * m);
     }
   }
   wx_eval_title(p, q->quantity, q->lead, where, sizeof where);
@@ -330,7 +331,7 @@ static weir_status add_curves(const wx_eval_page *p, const wx_page_quantity *q, 
                      .n_series = lines,
                      .equal_axes = true});
 
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 
@@ -340,23 +341,23 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
 {
   const wx_verify *const v = p->v;
   weir_figure_series line[WX_MODELS + 1];
-  double *room = NULL, most = 0;
+  double *scratch = NULL, max_value = 0;
   char name[NAME], title[TITLE], where[64], x_label[64], y_label[64];
   int lines = 1;
 
-  WEIR_TRY(weir_alloc(2 * WX_SPREAD_BINS * v->n_models, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(2 * WX_SPREAD_BINS * v->n_models, sizeof *scratch, (void **)&scratch));
   for (int64_t m = 0; m < v->n_models; m++) {
-    double *const x = room + 2 * WX_SPREAD_BINS * m, *const y = x + WX_SPREAD_BINS;
+    double *const x = scratch + 2 * WX_SPREAD_BINS * m, *const y = x + WX_SPREAD_BINS;
 
     if (q->block[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
       continue;
     }
     for (int64_t k = 0; k < WX_SPREAD_BINS; k++) {
-      const wx_spread_bin b = wx_spread_bin_get(&v->tally[m], q->block[m], k);
+      const wx_spread_bin b = wx_spread_bin_get(&v->score_sums[m], q->block[m], k);
 
       x[k] = b.share >= 0.005 ? b.spread : NAN; /* fewer say nothing */
       y[k] = b.share >= 0.005 ? b.rmse : NAN;
-      most = fmax(most, fmax(x[k], y[k]));
+      max_value = fmax(max_value, fmax(x[k], y[k]));
     }
     line[lines++] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
                                          .name = v->model[m].name,
@@ -365,7 +366,7 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
                                          .y = y,
                                          .color = (int)m + 1};
   }
-  const double diagonal[] = {0, most};
+  const double diagonal[] = {0, max_value};
 
   line[0] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
                                  .name = "1:1 line",
@@ -376,9 +377,9 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
   wx_eval_title(p, q->quantity, q->lead, where, sizeof where);
   (void)snprintf(title, sizeof title, "Spread-error diagram: %s", where);
   (void)snprintf(x_label, sizeof x_label, "spread (%s)",
-                 v->scene->facts->quantity[q->quantity].units);
+                 v->data->facts->quantity[q->quantity].units);
   (void)snprintf(y_label, sizeof y_label, "root mean square error (%s)",
-                 v->scene->facts->quantity[q->quantity].units);
+                 v->data->facts->quantity[q->quantity].units);
   wx_eval_name(name, sizeof name, "spread-skill", name_of(p, q), "");
   const weir_status status = weir_report_figure(r, name,
                                                 &(weir_figure){.title = title,
@@ -388,7 +389,7 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
                                                                .n_series = lines,
                                                                .equal_axes = true});
 
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 
@@ -428,7 +429,7 @@ static weir_status case_map(const wx_eval_page *p, const wx_page_quantity *q, we
                             const char *what, const char *title, const char *unit,
                             const float *field, const float *minus, bool diverging, double *scale)
 {
-  const int64_t cells = p->v->scene->cells;
+  const int64_t cells = p->v->data->cells;
   double *value = NULL;
   char name[NAME];
 
@@ -446,7 +447,8 @@ static weir_status case_map(const wx_eval_page *p, const wx_page_quantity *q, we
 
 static weir_status case_table(const wx_eval_page *p, const wx_page_quantity *q, weir_report *r)
 {
-  static const char *const head[] = {"model", "CRPS of the case", "CRPS of all starts"};
+  static const char *const head[] = {"model", "CRPS of the case",
+                                     "CRPS of all initialisation times"};
   weir_table c = {0};
   char name[NAME];
 
@@ -469,19 +471,20 @@ static weir_status case_table(const wx_eval_page *p, const wx_page_quantity *q, 
 static weir_status case_text(const wx_eval_page *p, const wx_page_quantity *q, weir_report *r)
 {
   const wx_case_study *const s = &q->study;
-  const wx_grid *const g = &p->v->scene->facts->grid;
+  const wx_grid *const g = &p->v->data->facts->grid;
   char start[WX_SHORT], where[64], title[TITLE];
 
-  wx_date_text((double)p->v->scene->facts->start[s->start] / DAY, start, sizeof start);
+  wx_date_text((double)p->v->data->facts->start[s->start] / DAY, start, sizeof start);
   wx_eval_title(p, q->quantity, q->lead, where, sizeof where);
   (void)snprintf(title, sizeof title, "Case study: %s", where);
   WEIR_TRY(weir_report_heading(r, title));
   if (!s->by_efi) {
-    return weir_report_text(r,
-                            "Initialised %s, the start with the highest CRPS of %s (without "
-                            "training starts there is no climatology by which to choose an "
-                            "extreme one).",
-                            start, p->v->model[p->v->reference[0]].name);
+    return weir_report_text(
+        r,
+        "Initialised %s, the initialisation time with the highest CRPS of %s (without "
+        "training initialisation times there is no climatology by which to choose an "
+        "extreme one).",
+        start, p->v->model[p->v->reference[0]].name);
   }
   const int64_t i = s->point % g->n_lon, j = s->point / g->n_lon;
   const double lat = g->lat != NULL ? g->lat[g->kind == WX_GRID_SITES ? i : j] : NAN;
@@ -501,8 +504,8 @@ static weir_status case_models(const wx_eval_page *p, const wx_page_quantity *q,
 {
   const wx_verify *const v = p->v;
   const wx_case_study *const s = &q->study;
-  const char *const units = v->scene->facts->quantity[q->quantity].units;
-  const int64_t cells = v->scene->cells, reference = v->reference[0];
+  const char *const units = v->data->facts->quantity[q->quantity].units;
+  const int64_t cells = v->data->cells, reference = v->reference[0];
   char title[TITLE], what[64];
 
   for (int64_t m = 0; m < v->n_models; m++) {
@@ -526,7 +529,7 @@ static weir_status case_models(const wx_eval_page *p, const wx_page_quantity *q,
 weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q, weir_report *r)
 {
   const wx_case_study *const s = &q->study;
-  const char *const units = p->v->scene->facts->quantity[q->quantity].units;
+  const char *const units = p->v->data->facts->quantity[q->quantity].units;
   double scale[2][2] = {{0, 0}, {0, 0}};
 
   WEIR_TRY(case_text(p, q, r));
@@ -534,7 +537,8 @@ weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q, weir_
   if (s->by_efi) {
     WEIR_TRY(case_map(p, q, r, "efi", "Extreme Forecast Index of the raw ensemble", "1", s->efi,
                       NULL, true, NULL));
-    WEIR_TRY(case_map(p, q, r, "anomaly", "Truth minus its mean over the training starts", units,
+    WEIR_TRY(case_map(p, q, r, "anomaly",
+                      "Truth minus its mean over the training initialisation times", units,
                       s->truth, s->usual, true, NULL));
   } else {
     WEIR_TRY(case_map(p, q, r, "truth", "Truth", units, s->truth, NULL, false, NULL));

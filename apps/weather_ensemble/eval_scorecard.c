@@ -24,7 +24,7 @@ static void fill(const wx_eval_page *p, int64_t reference, wx_compared score, we
     if (m == v->reference[reference]) {
       continue;
     }
-    weir_table_add(c, "%s", v->scene->facts->quantity[q].name);
+    weir_table_add(c, "%s", v->data->facts->quantity[q].name);
     weir_table_add(c, "%s", v->model[m].name);
     for (int64_t l = 0; l < v->n_leads; l++) {
       const wx_score_row *const row = wx_score_tables_find(p->tables, q, v->lead[l], m);
@@ -55,7 +55,7 @@ weir_status wx_eval_scorecard_table(const wx_eval_page *p, int64_t reference, wx
   weir_table_add(&head, "variable");
   weir_table_add(&head, "model");
   for (int64_t l = 0; l < v->n_leads; l++) {
-    weir_table_add(&head, "%g h", v->scene->facts->lead[v->lead[l]]);
+    weir_table_add(&head, "%g h", v->data->facts->lead[v->lead[l]]);
   }
   fill(p, reference, score, &c, mark, &any);
   WEIR_TRY_GOTO(head.status, done);

@@ -15,13 +15,13 @@ enum { PATH_SIZE = 4096 };
 static weir_status open_archives(wx_experiment *e, wx_source source)
 {
   const wx_cfg *cfg = e->cfg;
-  const bool sketch = source == WX_SOURCE_NUMBERS || source == WX_SOURCE_FACTS;
+  const bool dummy = source == WX_SOURCE_NUMBERS || source == WX_SOURCE_FACTS;
 
-  if (cfg->data.forecast.count == 0 && sketch) {
+  if (cfg->data.forecast.count == 0 && dummy) {
     WEIR_TRY(
-        wx_dummy_create(&cfg->dummy, source == WX_SOURCE_NUMBERS, (uint64_t)cfg->seed, &e->sketch));
-    e->forecast = wx_dummy_forecast(e->sketch);
-    e->truth = wx_dummy_truth(e->sketch);
+        wx_dummy_create(&cfg->dummy, source == WX_SOURCE_NUMBERS, (uint64_t)cfg->seed, &e->dummy));
+    e->forecast = wx_dummy_forecast(e->dummy);
+    e->truth = wx_dummy_truth(e->dummy);
     return WEIR_OK;
   }
   WEIR_TRY(wx_archive_open_as(cfg->data.forecast.items, (int)cfg->data.forecast.count,
@@ -47,7 +47,7 @@ static weir_status refuse_split(const wx_info *f)
                    f->name, first, last);
 }
 
-/* The same starts and leads as e->samples: targets and members are. */
+/* The same initialisation times and leads as e->samples: targets and members are. */
 static weir_status open_bias_samples(wx_experiment *e, wx_source source)
 {
   e->bias_data = wx_data_with(&e->cfg->data, &e->cfg->bias.data);
@@ -99,12 +99,12 @@ void wx_experiment_close(wx_experiment *e)
   wx_extremes_fini(&e->extremes);
   wx_samples_close(&e->samples);
   wx_samples_close(&e->bias_samples);
-  if (e->sketch == NULL) {
+  if (e->dummy == NULL) {
     wx_archive_close(&e->forecast);
     wx_archive_close(&e->truth);
   }
-  e->forecast = e->truth = NULL; /* those of the sketch end with it */
-  wx_dummy_destroy(&e->sketch);
+  e->forecast = e->truth = NULL; /* those of the dummy archive end with it */
+  wx_dummy_destroy(&e->dummy);
 }
 
 static wx_stage_spec spec_of(const wx_experiment *e, const char *name, const wx_split *split)
@@ -146,9 +146,11 @@ wx_stage_spec wx_experiment_forecast(const wx_experiment *e)
 
 /* ---- The first of two stages ---- */
 
-/* Trains on `split` in `dir` and corrects the means of the samples of its parts from `from` on. */
-static weir_status train_part(wx_experiment *e, const wx_split *split, wx_part first, wx_part last,
-                              const char *dir, const weir_plan_opts *exec, char digest[65])
+/* Trains on `split` in `dir` and corrects the means of the samples of its subsets `first` to
+ * `last`. */
+static weir_status train_subsets(wx_experiment *e, const wx_split *split, wx_subset first,
+                                 wx_subset last, const char *dir, const weir_plan_opts *exec,
+                                 char digest[65])
 {
   const wx_stage_spec spec = wx_experiment_bias(e, split);
   weir_train_result result;
@@ -179,7 +181,7 @@ static weir_status train_fold(wx_experiment *e, int64_t k, const char *dir,
             (long long)e->cfg->bias.folds);
   WEIR_TRY(weir_path_join(dir, name, path, sizeof path));
   WEIR_TRY(wx_split_fold(&e->cfg->data.split, &e->times, &e->split, k, e->cfg->bias.folds, &fold));
-  const weir_status status = train_part(e, &fold, WX_TEST, WX_TEST, path, exec, digest);
+  const weir_status status = train_subsets(e, &fold, WX_TEST, WX_TEST, path, exec, digest);
 
   wx_split_fini(&fold);
   return status;
@@ -205,8 +207,8 @@ weir_status wx_experiment_train_bias(wx_experiment *e, const char *dir, const we
   }
   weir_event("stage", WEIR_TEXT("name", "bias"));
   weir_info("run", "bias network, all training samples");
-  return train_part(e, &e->split, folds > 1 ? WX_VALID : WX_TRAIN, WX_VALID, path, exec,
-                    e->bias_digest);
+  return train_subsets(e, &e->split, folds > 1 ? WX_VALID : WX_TRAIN, WX_VALID, path, exec,
+                       e->bias_digest);
 }
 
 weir_status wx_experiment_weigh(wx_experiment *e)

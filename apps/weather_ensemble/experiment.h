@@ -1,4 +1,5 @@
-/* experiment.h - archives, samples and their parts; and the stages that networks are trained in. */
+/* experiment.h - archives, samples and their subsets; and the stages that networks are trained in.
+ */
 #ifndef WX_EXPERIMENT_H
 #define WX_EXPERIMENT_H
 #include "conf/weir_cli.h"
@@ -16,7 +17,7 @@ typedef enum wx_source {
 /* Stays where it is: stages point into it. */
 typedef struct wx_experiment {
   const wx_cfg *cfg;
-  wx_dummy_archive *sketch; /* NULL: files */
+  wx_dummy_archive *dummy; /* NULL: files */
   wx_archive *forecast, *truth;
   wx_samples *samples;
   const wx_info *facts;
@@ -26,17 +27,17 @@ typedef struct wx_experiment {
   wx_split split;
   wx_model_opts bias_model;
   weir_train_cfg train, bias_train; /* with the program's seed */
-  wx_extremes extremes;             /* factor NULL: places count by area alone */
+  wx_extremes extremes;             /* factor NULL: points count by area alone */
   float *corrected;     /* [all samples, y channel, cells] of the bias network; or NULL */
   char bias_digest[65]; /* of its weights; "": none */
 } wx_experiment;
 
-/* cfg: as wx_check leaves it. Fails: WEIR_ERR_CONFIG (nothing to train on), as wx_archive_open,
- * wx_samples_open, wx_split_create. */
+/* Opens an experiment. cfg: as wx_check leaves it. Fails: WEIR_ERR_CONFIG (nothing to train on), as
+ * wx_archive_open, wx_samples_open, wx_split_create. */
 weir_status wx_experiment_open(const wx_cfg *cfg, wx_source source,
                                wx_experiment *out) WEIR_CHECKED;
 void wx_experiment_close(wx_experiment *e);
-/* The network of the first stage on the samples of `split`, and that of the last one. */
+/* Returns the network of the first stage on the samples of `split`, and that of the last one. */
 wx_stage_spec wx_experiment_bias(const wx_experiment *e, const wx_split *split);
 wx_stage_spec wx_experiment_forecast(const wx_experiment *e);
 /* Trains the bias network of each fold and of all training samples, in dir/bias/foldK and dir/bias,
@@ -44,9 +45,10 @@ wx_stage_spec wx_experiment_forecast(const wx_experiment *e);
  * wx_stage_train, wx_predict_means. */
 weir_status wx_experiment_train_bias(wx_experiment *e, const char *dir,
                                      const weir_plan_opts *exec) WEIR_CHECKED;
-/* Takes the climate of the training starts and the weights of the EECRPS, where its weight is not
- * 0; before the stage of the forecast is opened. Event `climate`. Fails: as wx_extremes_fit. */
+/* Takes the climate of the training initialisation times and the weights of the EECRPS, where its
+ * weight is not 0; before the stage of the forecast is opened. Event `climate`. Fails: as
+ * wx_extremes_fit. */
 weir_status wx_experiment_weigh(wx_experiment *e) WEIR_CHECKED;
-/* How graphs are computed. */
+/* Returns the options of execution. */
 weir_plan_opts wx_experiment_exec(const wx_experiment *e, const weir_cli *cli);
 #endif

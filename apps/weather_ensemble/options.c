@@ -28,7 +28,8 @@ const weir_opt wx_options[] = {
                    "what the network sees, and counts from", .alias = "standard"),
     WEIR_OPT_TABLE(wx_cfg, import, wx_import_options,
                    "what prepare does with data.forecast and data.truth"),
-    WEIR_OPT_TABLE(wx_cfg, climate, wx_model_climate_options, "statistics of the training starts"),
+    WEIR_OPT_TABLE(wx_cfg, climate, wx_model_climate_options,
+                   "statistics of the training initialisation times"),
     WEIR_OPT_TABLE(wx_cfg, simulate, wx_qg_options,
                    "the built-in simulation: what prepare writes where data.forecast is not given"),
     WEIR_OPT_TABLE(wx_cfg, dummy, wx_dummy_options,
@@ -37,7 +38,7 @@ const weir_opt wx_options[] = {
     WEIR_OPT_TABLE(wx_cfg, model, wx_model_options, "network and loss"),
     WEIR_OPT_TABLE(wx_cfg, train, weir_train_opts, "how it is trained"),
     WEIR_OPT_TABLE(wx_cfg, eecrps, wx_eecrps_options,
-                   "extremes: places count in the CRPS by their |EFI| too (model.loss: crps)"),
+                   "extremes: grid points count in the CRPS by their |EFI| too (model.loss: crps)"),
     WEIR_OPT_TABLE(wx_cfg, bias, bias_options, "a network before it"),
     WEIR_OPT_TABLE(wx_cfg, check, weir_train_check_opts,
                    "the comparison of the gradient with differences"),
@@ -46,12 +47,12 @@ const weir_opt wx_options[] = {
                   "trainings by it"),
     WEIR_OPT_PATH(wx_cfg, predict.weights, "",
                   "weights.nc of a run, or one of its checkpoints; those of a bias network are "
-                  "looked for in the folder bias beside it"),
-    WEIR_OPT_ENUM(wx_cfg, predict.part, WX_PREDICT_ALL, WX_PART_CHOICES "|all",
-                  "samples to predict: those of a part of data.split, or all"),
+                  "looked for in the folder bias next to it"),
+    WEIR_OPT_ENUM(wx_cfg, predict.part, WX_PREDICT_ALL, WX_SUBSET_CHOICES "|all",
+                  "samples to predict: those of a subset of data.split, or all"),
     WEIR_OPT_BOOL(wx_cfg, predict.members, false,
                   "also the members, moved and stretched to the corrected mean and standard "
-                  "deviation, place by place"),
+                  "deviation, point by point"),
     WEIR_OPT_REAL_LIST(wx_cfg, predict.quantiles, "", 1e-9, 0.999999999, "1",
                        "probabilities in ascending order, as [0.1, 0.5, 0.9]: quantiles.nc has the "
                        "value below which the truth lies with each"),
@@ -61,14 +62,14 @@ const weir_opt wx_options[] = {
     WEIR_OPT_TABLE(
         wx_cfg, predict.model, wx_model_row_options,
         "a statistical correction in place of a network, as {use: {emos: {}}}: fitted to "
-        "the starts of data.split.train that data.truth knows of"),
+        "the initialisation times of data.split.train that data.truth knows of"),
     WEIR_OPT_ENUM(wx_cfg, predict.format, WX_PREDICT_NETCDF, "netcdf|grib|both",
                   "what they are written as: predictions.nc and members.nc; GRIB edition 2 made of "
                   "the messages of the input (means predictions.grib, standard deviations "
                   "spread.grib, members.grib); or both"),
     WEIR_OPT_BOOL(wx_cfg, predict.overlap, true,
-                  "samples are read and written while the network computes, in two threads "
-                  "beside, three samples being in memory (not with --threads 1)"),
+                  "samples are read and written while the network computes, in two further "
+                  "threads, three samples being in memory (not with --threads 1)"),
     WEIR_OPT_TABLE(wx_cfg, eval, wx_verify_options, "scores against the truth"),
     WEIR_OPT_TABLE(wx_cfg, exec, weir_exec_opts, "how graphs are computed"),
     WEIR_OPT_END,

@@ -12,8 +12,8 @@
 #include "model/network.h"
 #include "train/weir_train.h"
 
-/* The samples that predict takes: those of a part, or all. */
-enum { WX_PREDICT_ALL = WX_PARTS };
+/* The samples that predict takes: those of a subset, or all. */
+enum { WX_PREDICT_ALL = WX_SUBSETS };
 /* What predict writes. */
 enum { WX_PREDICT_NETCDF, WX_PREDICT_GRIB, WX_PREDICT_BOTH };
 
@@ -46,7 +46,7 @@ typedef struct wx_cfg {
   } describe;
   struct {
     const char *weights;
-    int part;   /* wx_part or WX_PREDICT_ALL */
+    int part;   /* wx_subset or WX_PREDICT_ALL */
     int format; /* WX_PREDICT_NETCDF ... */
     bool members, overlap;
     weir_real_list quantiles;

@@ -94,8 +94,8 @@ weir_status wx_predict_files_create(const wx_experiment *e, const wx_predict_req
   weir_status status = WEIR_OK;
 
   *out = (wx_predict_files){.e = e};
-  WEIR_TRY_GOTO(weir_alloc((rows > 2 ? rows : 2) * (f->cells / f->depth), sizeof *out->room,
-                           (void **)&out->room),
+  WEIR_TRY_GOTO(weir_alloc((rows > 2 ? rows : 2) * (f->cells / f->depth), sizeof *out->scratch,
+                           (void **)&out->scratch),
                 done);
   WEIR_TRY_GOTO(weir_alloc(r->members, sizeof *out->sorted, (void **)&out->sorted), done);
   WEIR_TRY_GOTO(create_moments(e, r, origin, out), done);
@@ -118,13 +118,13 @@ static weir_status write_chances(const wx_predict_files *f, int64_t sample, int6
   const wx_event_row *const event = f->e->cfg->predict.events.items;
 
   if (f->quantiles != NULL) {
-    wx_given_quantiles(given, plane, q->items, q->count, f->sorted, f->room);
-    WEIR_TRY(wx_predictions_write_members(f->quantiles, sample, k, d, f->room));
+    wx_given_quantiles(given, plane, q->items, q->count, f->sorted, f->scratch);
+    WEIR_TRY(wx_predictions_write_members(f->quantiles, sample, k, d, f->scratch));
   }
   for (int64_t i = 0; f->events != NULL && i < f->e->cfg->predict.events.count; i++) {
     if (wx_predictions_has_event(f->events, k, d, i)) {
-      wx_given_chance(given, plane, event[i].value, event[i].above, f->room);
-      WEIR_TRY(wx_predictions_write_event(f->events, sample, k, d, i, f->room));
+      wx_given_chance(given, plane, event[i].value, event[i].above, f->scratch);
+      WEIR_TRY(wx_predictions_write_event(f->events, sample, k, d, i, f->scratch));
     }
   }
   return WEIR_OK;
@@ -152,7 +152,7 @@ weir_status wx_predict_files_give(const wx_predict_files *f, int64_t sample, int
                                   const wx_given *given)
 {
   const int64_t plane = f->e->facts->cells / f->e->facts->depth;
-  float *const mean = f->room, *const sd = f->room + plane;
+  float *const mean = f->scratch, *const sd = f->scratch + plane;
 
   if (given->members > 0) {
     wx_cases_moments(given->member, given->members, plane, mean, sd);
@@ -214,6 +214,6 @@ void wx_predict_files_abandon(wx_predict_files *f)
   wx_predictions_abandon(&f->quantiles);
   wx_predictions_abandon(&f->events);
   wx_predictions_abandon(&f->sd);
-  weir_free(&f->room);
+  weir_free(&f->scratch);
   weir_free(&f->sorted);
 }

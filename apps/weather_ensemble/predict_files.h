@@ -1,7 +1,7 @@
 /* predict_files.h - the files that predict leaves: mean and standard deviation, and members, each
  * as NetCDF, GRIB or both; quantiles and probabilities of events as NetCDF. In GRIB the standard
  * deviations have a file of their own: readers that make arrays of messages (cfgrib) tell fields by
- * paramId, level and times, and would put both in one place. */
+ * paramId, level and times, and would treat both as one field. */
 #ifndef WX_PREDICT_FILES_H
 #define WX_PREDICT_FILES_H
 #include "base/weir_origin.h"
@@ -14,9 +14,9 @@ enum { WX_PREDICT_FORMATS = 2 };
 typedef struct wx_predict_files {
   const wx_experiment *e;
   wx_predictions *fields[WX_PREDICT_FORMATS], *members[WX_PREDICT_FORMATS], *quantiles, *sd,
-      *events;   /* NULL: not asked for */
-  float *room;   /* [quantiles or 2, plane] */
-  float *sorted; /* [members of a field] */
+      *events;    /* NULL: not asked for */
+  float *scratch; /* [quantiles or 2, plane] */
+  float *sorted;  /* [members of a field] */
 } wx_predict_files;
 
 /* What the files are of. */
@@ -26,7 +26,7 @@ typedef struct wx_predict_request {
   int64_t n;
   bool spread;            /* there are standard deviations */
   int64_t first, members; /* of fields that are given as members, and of predict.members: so many
-                             from this place in the archive on */
+                             from this position in the archive on */
 } wx_predict_request;
 
 /* Starts the files of predict.format, members, quantiles and events in a folder; origin: text
@@ -35,15 +35,15 @@ typedef struct wx_predict_request {
  * deviations; an event that is of no target). */
 weir_status wx_predict_files_create(const wx_experiment *e, const wx_predict_request *r,
                                     const weir_origin *origin, wx_predict_files *out) WEIR_CHECKED;
-/* Of a sample: mean and standard deviation (NULL where there is none), [y channel, cells]; members,
- * [y channel, depth, member, plane], where predict.members asks for them. */
+/* Writes a sample: mean and standard deviation (NULL where there is none), [y channel, cells];
+ * members, [y channel, depth, member, plane], where predict.members asks for them. */
 weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample, const float *mean,
                                    const float *sigma, const float *members) WEIR_CHECKED;
-/* One field of a sample, y channel k at depth d: a distribution, or members, whose moments are
- * mean and standard deviation and which are members.nc. */
+/* Writes one field of a sample, y channel k at depth d: a distribution, or members, whose moments
+ * are mean and standard deviation and which are members.nc. */
 weir_status wx_predict_files_give(const wx_predict_files *f, int64_t sample, int64_t k, int64_t d,
                                   const wx_given *given) WEIR_CHECKED;
-/* All files or none, as weir_writer_commit_all; what is left after a failure is for
+/* Commits all files or none, as weir_writer_commit_all; what is left after a failure is for
  * wx_predict_files_abandon. */
 weir_status wx_predict_files_commit(wx_predict_files *f) WEIR_CHECKED;
 /* Removes what is not committed. */

@@ -13,12 +13,12 @@ static weir_status open_all(wx_predict_model *p)
     WEIR_TRY(wx_archive_open_truth(cfg->data.truth.items, (int)cfg->data.truth.count,
                                    &cfg->data.grib, &e->truth));
   }
-  WEIR_TRY(wx_eval_data_open(e->forecast, e->truth, &p->scene));
-  p->scene.seed = (uint64_t)cfg->seed;
-  WEIR_TRY(wx_split_starts(&cfg->data.split, p->scene.facts, &p->split));
-  p->scene.fit = p->split.sample[WX_TRAIN];
-  p->scene.n_fit = p->split.n[WX_TRAIN];
-  WEIR_TRY(wx_model_open(&cfg->predict.model, &p->scene, &p->model));
+  WEIR_TRY(wx_eval_data_open(e->forecast, e->truth, &p->data));
+  p->data.seed = (uint64_t)cfg->seed;
+  WEIR_TRY(wx_split_init_times(&cfg->data.split, p->data.facts, &p->split));
+  p->data.fit = p->split.sample[WX_TRAIN];
+  p->data.n_fit = p->split.n[WX_TRAIN];
+  WEIR_TRY(wx_model_open(&cfg->predict.model, &p->data, &p->model));
   p->open = true;
   return cfg->predict.members && p->model.gives == 0
              ? weir_fail(WEIR_ERR_CONFIG,
@@ -40,7 +40,7 @@ void wx_predict_model_close(wx_predict_model *p)
     wx_model_close(&p->model);
   }
   wx_split_fini(&p->split);
-  wx_eval_data_fini(&p->scene);
+  wx_eval_data_fini(&p->data);
   p->open = false;
 }
 
@@ -54,13 +54,14 @@ static weir_status run_field(wx_predict_model *p, wx_predict_files *files, const
                              bool leads, const int64_t *sample, int64_t n)
 {
   const wx_info *const f = p->e->facts;
-  const wx_archive_info *const a = p->scene.facts;
+  const wx_archive_info *const a = p->data.facts;
   wx_given given;
 
-  WEIR_TRY(wx_model_fit(&p->model, &p->scene, at->lead, at->quantity));
+  WEIR_TRY(wx_model_fit(&p->model, &p->data, at->lead, at->quantity));
   if (p->model.absent) {
     return weir_fail(WEIR_ERR_DATA,
-                     "predict.model: %s: no start of data.split.train has a truth of %s at %g h to "
+                     "predict.model: %s: no initialisation time of data.split.train has a truth of "
+                     "%s at %g h to "
                      "fit to: name data.truth, and a range of data.split.train that it covers",
                      p->model.name, a->quantity[at->quantity].name, a->lead[at->lead]);
   }
@@ -70,7 +71,7 @@ static weir_status run_field(wx_predict_model *p, wx_predict_files *files, const
                        a->quantity[at->quantity].name, (long long)i, (long long)n);
     }
     if (leads || f->of_lead[sample[i]] == at->lead) {
-      WEIR_TRY(wx_model_give(&p->model, &p->scene, f->of_start[sample[i]], &given));
+      WEIR_TRY(wx_model_give(&p->model, &p->data, f->of_start[sample[i]], &given));
       WEIR_TRY(wx_predict_files_give(files, sample[i], at->k, at->d, &given));
     }
   }

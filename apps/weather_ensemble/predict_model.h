@@ -1,5 +1,6 @@
-/* predict_model.h - statistical corrections applied to forecasts: fitted to the starts of
- * data.split.train, for each quantity and lead of the samples, and written as predictions. */
+/* predict_model.h - statistical corrections applied to forecasts: fitted to the initialisation
+ * times of data.split.train, for each quantity and lead of the samples, and written as predictions.
+ */
 #ifndef WX_PREDICT_MODEL_H
 #define WX_PREDICT_MODEL_H
 #include "eval/forecast_model.h"
@@ -8,14 +9,14 @@
 
 typedef struct wx_predict_model {
   wx_experiment *e;
-  wx_eval_data scene;
-  wx_split split; /* of the starts of the archive */
+  wx_eval_data data;
+  wx_split split; /* of the initialisation times of the archive */
   wx_model model;
   bool open;
 } wx_predict_model;
 
-/* The model of predict.model on the archives of e, whose truth is opened where data.truth names
- * files. Fails: WEIR_ERR_CONFIG (predict.members, and the model gives distributions); as
+/* Opens the model of predict.model on the archives of e, whose truth is opened where data.truth
+ * names files. Fails: WEIR_ERR_CONFIG (predict.members, and the model gives distributions); as
  * wx_model_open, wx_archive_open_truth, wx_eval_data_open. What is open is closed by the caller. */
 weir_status wx_predict_model_open(wx_experiment *e, wx_predict_model *out) WEIR_CHECKED;
 void wx_predict_model_close(wx_predict_model *p);

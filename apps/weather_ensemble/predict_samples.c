@@ -36,7 +36,7 @@ typedef struct work {
   wx_predict_times *times;
 } work;
 
-static weir_status take_room(work *w)
+static weir_status allocate(work *w)
 {
   const wx_info *f = w->e->facts;
   const bool members = w->e->cfg->predict.members;
@@ -124,7 +124,7 @@ static weir_status compute(work *w, slot *s)
 
 /* ---- Writing ---- */
 
-/* Members keep their places among one another: each is moved by the mean and its distance from the
+/* Members keep their ranks: each is moved by the mean and its distance from the
  * raw mean stretched by the ratio of standard deviations. */
 static void move_members(slot *s)
 {
@@ -248,7 +248,7 @@ weir_status wx_predict_samples(const wx_experiment *e, wx_predictor *first, wx_p
   weir_status status = WEIR_OK;
 
   *out = (wx_predict_times){.total = 0};
-  WEIR_TRY_GOTO(take_room(&w), done);
+  WEIR_TRY_GOTO(allocate(&w), done);
   WEIR_TRY_GOTO(weir_worker_create(overlap, &w.reader), done);
   WEIR_TRY_GOTO(weir_worker_create(overlap, &w.writer), done);
   WEIR_TRY_GOTO(run(&w), done);

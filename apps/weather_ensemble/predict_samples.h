@@ -7,7 +7,7 @@
 
 /* Seconds. */
 typedef struct wx_predict_times {
-  double read, network, write;      /* of each part, wherever it ran                      */
+  double read, network, write;      /* of each step, wherever it ran                       */
   double read_waited, write_waited; /* that the network stood still for them              */
   double total;                     /* from the first to the last: network, waited, little else */
 } wx_predict_times;

@@ -17,7 +17,7 @@ done:
   return status;
 }
 
-static weir_status take_room(wx_predictor *p)
+static weir_status allocate(wx_predictor *p)
 {
   const wx_info *f = &p->stage->facts;
   int64_t shape[WEIR_MAX_RANK] = {p->batch};
@@ -49,7 +49,7 @@ weir_status wx_predictor_create(const wx_stage *stage, int64_t batch, const weir
                         .batch = batch,
                         .of_x = f->n_channels[WX_X] * f->cells,
                         .of_y = f->n_channels[WX_Y] * f->cells};
-  weir_status status = take_room(out);
+  weir_status status = allocate(out);
 
   if (status == WEIR_OK) {
     status = make_plan(out, exec);

@@ -14,16 +14,18 @@ typedef struct wx_predictor {
   float *sigma; /* the same of the standard deviation; NULL: the head makes none */
 } wx_predictor;
 
-/* The network of the stage, with what its store has. Fails: as weir_plan_create. */
+/* Creates a predictor of the network of the stage, with the values of its store. Fails: as
+ * weir_plan_create. */
 weir_status wx_predictor_create(const wx_stage *stage, int64_t batch, const weir_plan_opts *exec,
                                 wx_predictor *out) WEIR_CHECKED;
-/* Sample i of the batch: its inputs; m is that of the sample until the caller writes another. */
+/* Sets sample i of the batch: its inputs; m is that of the sample until the caller writes another.
+ */
 void wx_predictor_put(wx_predictor *p, int64_t i, const wx_sample *v);
-/* mean and sigma of all that was put. Fails: as weir_plan_run. */
+/* Computes mean and sigma of the batch. Fails: as weir_plan_run. */
 weir_status wx_predictor_run(wx_predictor *p) WEIR_CHECKED;
 void wx_predictor_fini(wx_predictor *p);
 
-/* Corrected means of n samples into mean [all samples, y channel, cells]. Fails: as
+/* Computes corrected means of n samples into mean [all samples, y channel, cells]. Fails: as
  * wx_predictor_create, wx_samples_read, WEIR_ERR_STOPPED. */
 weir_status wx_predict_means(const wx_stage *stage, const weir_plan_opts *exec,
                              const int64_t *sample, int64_t n, float *mean) WEIR_CHECKED;

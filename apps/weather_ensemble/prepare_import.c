@@ -18,7 +18,7 @@ typedef struct work {
   const wx_cfg *cfg;
   wx_archive *archive[SIDES]; /* NULL: not given */
   wx_inventory survey[SIDES];
-  int64_t *found; /* [leads] starts of the forecast that have a truth */
+  int64_t *found; /* [leads] initialisation times of the forecast that have a truth */
 } work;
 
 static const weir_string_list *paths_of(const wx_cfg *cfg, int side)
@@ -32,14 +32,15 @@ static void print_facts(const wx_archive_info *f, int side)
   char first[32], last[32], grid[WX_LONG];
 
   wx_date_text((double)f->start[0] / 86400, first, sizeof first);
-  wx_date_text((double)f->start[f->n_starts - 1] / 86400, last, sizeof last);
+  wx_date_text((double)f->start[f->n_init_times - 1] / 86400, last, sizeof last);
   wx_grid_text(&f->grid, grid, sizeof grid);
   printf("# %s: %s%s, %lld file%s\n", side_name[side], f->name, files > 1 ? " ..." : "",
          (long long)files, files > 1 ? "s" : "");
-  printf("#   %lld start%s, %s to %s; %lld lead%s, %g to %g h; %lld member%s, %lld to %lld\n",
-         (long long)f->n_starts, f->n_starts > 1 ? "s" : "", first, last, (long long)f->n_leads,
-         f->n_leads > 1 ? "s" : "", f->lead[0], f->lead[f->n_leads - 1], (long long)f->n_members,
-         f->n_members > 1 ? "s" : "", (long long)f->member[0],
+  printf("#   %lld initialisation time%s, %s to %s; %lld lead%s, %g to %g h; %lld member%s, %lld "
+         "to %lld\n",
+         (long long)f->n_init_times, f->n_init_times > 1 ? "s" : "", first, last,
+         (long long)f->n_leads, f->n_leads > 1 ? "s" : "", f->lead[0], f->lead[f->n_leads - 1],
+         (long long)f->n_members, f->n_members > 1 ? "s" : "", (long long)f->member[0],
          (long long)f->member[f->n_members - 1]);
   printf("#   %s\n", grid);
 }
@@ -58,8 +59,7 @@ static void print_survey(const wx_archive_info *f, const wx_inventory *s, const 
       continue;
     }
     printf("%-12s %9g %11lld %11lld %12.6g %12.6g %12.6g %12.6g %-10s", q->name, f->lead[l->lead],
-           (long long)l->fields, (long long)l->missing, l->least, l->mean, l->greatest, l->sd,
-           q->units);
+           (long long)l->fields, (long long)l->missing, l->min, l->mean, l->max, l->sd, q->units);
     if (found != NULL) {
       printf(" %lld", (long long)found[l->lead]);
     }
@@ -94,7 +94,7 @@ static weir_status write_survey(const work *w)
             weir_writer_printf(out, "%s,%s,%g,%lld,%lld,%lld,%lld,%.9g,%.9g,%.9g,%.9g,%s\n",
                                side_name[side], q->name, f->lead[l->lead], (long long)l->fields,
                                (long long)l->expected, (long long)l->values, (long long)l->missing,
-                               l->least, l->mean, l->greatest, l->sd, q->units),
+                               l->min, l->mean, l->max, l->sd, q->units),
             done);
       }
     }
@@ -136,7 +136,7 @@ done:
   return status;
 }
 
-/* Of the starts that training may see. */
+/* Of the initialisation times that training may see. */
 static weir_status write_climate(work *w)
 {
   const wx_archive_info *f = wx_archive_get(w->archive[FORECAST]);
@@ -146,12 +146,13 @@ static weir_status write_climate(work *w)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_path_join(w->cli->out, "climate.nc", path, sizeof path));
-  WEIR_TRY_GOTO(wx_split_starts(&w->cfg->data.split, f, &split), done);
+  WEIR_TRY_GOTO(wx_split_init_times(&w->cfg->data.split, f, &split), done);
   WEIR_TRY_GOTO(wx_model_climate_fit(&w->cfg->climate, w->archive[FORECAST], w->archive[TRUTH],
                                      split.sample[WX_TRAIN], split.n[WX_TRAIN], &c),
                 done);
   WEIR_TRY_GOTO(wx_model_climate_write(&c, path), done);
-  weir_info("prepare", "wrote %s: of %lld training starts", path, (long long)split.n[WX_TRAIN]);
+  weir_info("prepare", "wrote %s: of %lld training initialisation times", path,
+            (long long)split.n[WX_TRAIN]);
 done:
   wx_model_climate_fini(&c);
   wx_split_fini(&split);
@@ -198,7 +199,7 @@ static weir_status import(work *w, weir_run_dir *dir)
     WEIR_TRY(weir_alloc(f->n_quantities, sizeof *told, (void **)&told));
     print_survey(f, &w->survey[side], side == FORECAST ? w->found : NULL, told);
     weir_free(&told);
-    weir_event("import", WEIR_TEXT("archive", side_name[side]), WEIR_INT("starts", f->n_starts),
+    weir_event("import", WEIR_TEXT("archive", side_name[side]), WEIR_INT("starts", f->n_init_times),
                WEIR_INT("leads", f->n_leads), WEIR_INT("quantities", f->n_quantities),
                WEIR_INT("members", f->n_members), WEIR_INT("absent", w->survey[side].absent));
   }

@@ -8,7 +8,7 @@
 #include "base/weir_log.h"
 #include "report/weir_run_log.h"
 
-enum { PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096, WORSE = 512 };
 
 /* Losses of the last stage's epochs, [n] each; one that was run again after a kill counts once. */
 typedef struct curve {
@@ -139,6 +139,7 @@ weir_status wx_run_page(const char *dir, const wx_experiment *e, const wx_stage 
 {
   weir_report *r = NULL;
   weir_table cells = {0};
+  char worse[WORSE] = "";
   weir_status status = WEIR_OK;
 
   weir_event("run_end", WEIR_INT("steps", result->step), WEIR_INT("epochs", result->epoch),
@@ -151,9 +152,15 @@ weir_status wx_run_page(const char *dir, const wx_experiment *e, const wx_stage 
                                        wx_validation_head),
                   done);
     weir_table_print(&cells, WX_VALIDATION_COLUMNS, wx_validation_head, stdout);
+    if (wx_validation_worse(v, worse, sizeof worse)) {
+      weir_warn("run", "%s: lower the learning rate, or train for longer", worse);
+    }
   }
   WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: training", &r), done);
   weir_report_fact(r, "seed", "%lld", (long long)e->train.seed);
+  if (worse[0] != 0) {
+    WEIR_TRY_GOTO(weir_report_text(r, "Warning: %s.", worse), done);
+  }
   WEIR_TRY_GOTO(write_page(r, dir, e, stage, result, &cells), done);
   WEIR_TRY_GOTO(weir_report_commit(&r), done);
 done:

@@ -13,7 +13,7 @@
 enum { MODEL = 4, BEFORE, DATES, SENSES, PATH_SIZE = 4096 };
 _Static_assert(SENSES + WX_SENSES == WX_NOTES, "notes end with the senses");
 /* What weights say of themselves. Those before the dates have to be the same where they are used;
- * of the senses behind them wx_samples_fit_text judges. */
+ * of their senses wx_samples_fit_text judges. */
 static const char *const note_name[SENSES] = {
     "x_channels", "x_units", "y_channels", "y_units", "model", "bias_weights_sha256", "dates"};
 
@@ -305,10 +305,10 @@ static weir_status newest(const char *dir, char *path, bool *found)
              : weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_RAW, path, PATH_SIZE);
 }
 
-enum { PARTS = 4 };
+enum { ARRAYS = 4 };
 
 /* The arrays of the statistics, one after another. */
-static void list_parts(const wx_standard *s, double *at[PARTS], int64_t n[PARTS])
+static void list_arrays(const wx_standard *s, double *at[ARRAYS], int64_t n[ARRAYS])
 {
   const int64_t n_x = s->facts->n_channels[WX_X], n_y = s->facts->n_channels[WX_Y];
 
@@ -316,7 +316,7 @@ static void list_parts(const wx_standard *s, double *at[PARTS], int64_t n[PARTS]
   at[1] = s->x_sd;
   at[2] = s->bias;
   at[3] = s->unit;
-  n[0] = n[1] = n_x * s->places;
+  n[0] = n[1] = n_x * s->n_positions;
   n[2] = n_y * s->facts->cells;
   n[3] = n_y;
 }
@@ -325,8 +325,8 @@ static void list_parts(const wx_standard *s, double *at[PARTS], int64_t n[PARTS]
  */
 static weir_status check_same_samples(wx_stage *s, const char *dir)
 {
-  double *at[PARTS], *kept[PARTS] = {NULL};
-  int64_t n[PARTS];
+  double *at[ARRAYS], *kept[ARRAYS] = {NULL};
+  int64_t n[ARRAYS];
   char path[PATH_SIZE];
   bool found = false, same = true;
   weir_status status = WEIR_OK;
@@ -335,8 +335,8 @@ static weir_status check_same_samples(wx_stage *s, const char *dir)
   if (!found) {
     return WEIR_OK;
   }
-  list_parts(&s->standard, at, n);
-  for (int k = 0; k < PARTS; k++) {
+  list_arrays(&s->standard, at, n);
+  for (int k = 0; k < ARRAYS; k++) {
     WEIR_TRY_GOTO(weir_alloc(n[k], sizeof *kept[k], (void **)&kept[k]), done);
     memcpy(kept[k], at[k], (size_t)n[k] * sizeof *kept[k]);
   }
@@ -346,7 +346,7 @@ static weir_status check_same_samples(wx_stage *s, const char *dir)
     status = read;
     goto done;
   }
-  for (int k = 0; k < PARTS; k++) {
+  for (int k = 0; k < ARRAYS; k++) {
     same = same && memcmp(kept[k], at[k], (size_t)n[k] * sizeof *kept[k]) == 0;
   }
   if (!same) {
@@ -356,7 +356,7 @@ static weir_status check_same_samples(wx_stage *s, const char *dir)
                        path);
   }
 done:
-  for (int k = 0; k < PARTS; k++) {
+  for (int k = 0; k < ARRAYS; k++) {
     weir_free(&kept[k]);
   }
   return status;

@@ -23,7 +23,7 @@ typedef struct wx_stage_spec {
   bool wraps;         /* columns go round the globe */
   const float *mean;  /* [all samples, y channel, cells] for the raw mean; NULL: the raw mean */
   const char *before; /* SHA-256 of the weights that made `mean`; "": none */
-  const wx_extremes *extremes; /* how much a place counts beside its area; NULL: 1 */
+  const wx_extremes *extremes; /* factor of a point, times its area; NULL: 1 */
 } wx_stage_spec;
 
 /* Stays where it is: the task points into it. */
@@ -41,29 +41,29 @@ typedef struct wx_stage {
   weir_train_task task;
 } wx_stage;
 
-/* The network declared, its first weights and the room of the statistics in the store. Fails: as
- * wx_network_check, weir_train_prepare. */
+/* Declares the network, its initial weights and the arrays of the statistics in the store.
+ * Fails: as wx_network_check, weir_train_prepare. */
 weir_status wx_stage_open(const wx_stage_spec *spec, wx_stage *out) WEIR_CHECKED;
 void wx_stage_close(wx_stage *s);
 /* Reads the training samples for the statistics and those of the validation, so that what is wrong
  * with one is said now. Fails: as wx_standard_fit. */
 weir_status wx_stage_fit(wx_stage *s) WEIR_CHECKED;
-/* Trains in the folder `dir`, going on from what is there. *digest: SHA-256 of the weights. Fails:
- * WEIR_ERR_CONFIG where a checkpoint has other statistics, as weir_train_run. */
+/* Trains in the folder `dir`, resuming from its latest checkpoint. *digest: SHA-256 of the weights.
+ * Fails: WEIR_ERR_CONFIG where a checkpoint has other statistics, as weir_train_run. */
 weir_status wx_stage_train(wx_stage *s, const char *dir, const weir_plan_opts *exec,
                            weir_train_result *result, char digest[65]) WEIR_CHECKED;
-/* Weights of a file and the statistics with them. Fails: WEIR_ERR_CONFIG (weights of other channels
- * or of another network), as wx_samples_fit_text, as weir_train_weights. */
+/* Reads weights of a file and the statistics with them. Fails: WEIR_ERR_CONFIG (weights of other
+ * channels or of another network), as wx_samples_fit_text, as weir_train_weights. */
 weir_status wx_stage_load(wx_stage *s, const char *path) WEIR_CHECKED;
-/* What weights say they were trained on and chosen by (wx_trained_dates). The caller frees it.
- * Fails: WEIR_ERR_DATA. */
+/* Reads the dates that weights were trained on and chosen by (wx_trained_dates). The caller frees
+ * it. Fails: WEIR_ERR_DATA. */
 weir_status wx_stage_trained(const char *path, char **dates) WEIR_CHECKED;
-/* The trained network on `batch` samples: inputs x, s; results mean and sigma, those that its head
- * has. Fails: as builders. */
+/* Appends the trained network on `batch` samples: inputs x, s; results mean and sigma, those that
+ * its head has. Fails: as builders. */
 weir_status wx_stage_append(const wx_stage *s, int64_t batch, weir_graph *g) WEIR_CHECKED;
-/* Floating-point operations of that for one sample. */
+/* Counts the floating-point operations of the network for one sample. */
 weir_status wx_stage_flops(const wx_stage *s, double *flops) WEIR_CHECKED;
-/* "weights.nc", or "weights.weir" where the format of checkpoints is raw, of the folder. */
+/* Finds "weights.nc", or "weights.weir" where the format of checkpoints is raw, of the folder. */
 weir_status wx_stage_weights(const weir_train_cfg *train, const char *dir, char *path,
                              size_t size) WEIR_CHECKED;
 #endif

@@ -80,7 +80,7 @@ weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const ch
 }
 
 /* "2000-01-01 00:00 to 2000-05-01 00:00, 60 samples" */
-static void part_text(const wx_split *s, int p, char *text, size_t size)
+static void subset_text(const wx_split *s, int p, char *text, size_t size)
 {
   char first[32], last[32];
 
@@ -110,13 +110,13 @@ weir_status wx_find_inputs(const wx_cfg *cfg, const wx_lineage *of, wx_file_name
   return status;
 }
 
-/* With the digests of the archives and of the other files that were read, and where the parts of
- * the samples lie; scored: the part that scores are of, or NULL. */
-static weir_status write_parts(const weir_cli *cli, const wx_cfg *cfg, const char *scored,
+/* With the digests of the archives and of the other files that were read, and where the subsets of
+ * the samples lie; scored: the subset that scores are of, or NULL. */
+static weir_status write_scope(const weir_cli *cli, const wx_cfg *cfg, const char *scored,
                                const wx_lineage *of)
 {
-  char text[WX_PARTS][128], none[64], gap[32];
-  weir_provenance_line line[WX_PARTS + 4];
+  char text[WX_SUBSETS][128], none[64], gap[32];
+  weir_provenance_line line[WX_SUBSETS + 4];
   wx_file_names inputs = {.n = 0};
   int lines = 0;
 
@@ -124,11 +124,11 @@ static weir_status write_parts(const weir_cli *cli, const wx_cfg *cfg, const cha
   if (scored != NULL) {
     line[lines++] = (weir_provenance_line){"scored", scored};
   }
-  for (int p = 0; p < WX_PARTS; p++) {
-    part_text(of->parts, p, text[p], sizeof text[p]);
-    line[lines++] = (weir_provenance_line){wx_part_name[p], text[p]};
+  for (int p = 0; p < WX_SUBSETS; p++) {
+    subset_text(of->split, p, text[p], sizeof text[p]);
+    line[lines++] = (weir_provenance_line){wx_subset_name[p], text[p]};
   }
-  (void)snprintf(none, sizeof none, "%lld samples", (long long)of->parts->left_out);
+  (void)snprintf(none, sizeof none, "%lld samples", (long long)of->split->left_out);
   line[lines++] = (weir_provenance_line){"no_part", none};
   (void)snprintf(gap, sizeof gap, "%g d", cfg->data.split.gap);
   line[lines++] = (weir_provenance_line){"gap", gap};
@@ -148,14 +148,15 @@ static weir_status write_parts(const weir_cli *cli, const wx_cfg *cfg, const cha
 
 weir_status wx_write_origin(const weir_cli *cli, const wx_experiment *e, const wx_lineage *of)
 {
-  return write_parts(cli, e->cfg, NULL, of);
+  return write_scope(cli, e->cfg, NULL, of);
 }
 
 weir_status wx_write_scored(const weir_cli *cli, const wx_cfg *cfg, const wx_split *split,
                             const char *const *read, int64_t n)
 {
-  const int part = cfg->eval.part;
+  const int subset = cfg->eval.part;
 
-  return write_parts(cli, cfg, part == WX_PARTS ? "all starts" : wx_part_name[part],
-                     &(wx_lineage){.parts = split, .others = read, .n_others = n});
+  return write_scope(cli, cfg,
+                     subset == WX_SUBSETS ? "all initialisation times" : wx_subset_name[subset],
+                     &(wx_lineage){.split = split, .others = read, .n_others = n});
 }

@@ -1,6 +1,7 @@
 /* validation.c - see validation.h. */
 #include "validation.h"
 #include <math.h>
+#include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "eval/crps.h"
@@ -124,19 +125,63 @@ static double ratio(const wx_scores *s, double members)
   return sqrt(more * s->variance / s->square);
 }
 
+/* Lead or level of group g. */
+static double where_of(const wx_validation *v, int64_t g)
+{
+  const wx_info *f = v->e->facts;
+
+  return f->depth == 1              ? wx_archive_get(v->e->forecast)->lead[g]
+         : f->axis[0].value != NULL ? f->axis[0].value[g]
+                                    : (double)g;
+}
+
+/* Equal but for rounding is not worse. */
+static bool is_worse(double network, double raw)
+{
+  return isfinite(raw) && !(network <= raw * (1 + 1e-4));
+}
+
+bool wx_validation_worse(const wx_validation *v, char *text, size_t size)
+{
+  const wx_info *f = v->e->facts;
+  const wx_cfg *cfg = v->e->cfg;
+  const bool of_spread = cfg->data.label == WX_LABEL_SPREAD;
+  const bool has_sigma = !of_spread && cfg->model.head != WX_HEAD_MEAN;
+
+  for (int64_t at = 0; at < f->n_channels[WX_Y] * v->n_groups; at++) {
+    const wx_channel *c = &f->channel[WX_Y][at / v->n_groups];
+    const wx_scores *s = v->score + at * KINDS;
+    const double error[KINDS] = {rmse(&s[RAW]), rmse(&s[NETWORK])};
+    const double crps[KINDS] = {s[RAW].crps / s[RAW].weight, s[NETWORK].crps / s[NETWORK].weight};
+    const bool by_error = is_worse(error[NETWORK], error[RAW]);
+
+    if (s[RAW].weight > 0 && (by_error || (has_sigma && is_worse(crps[NETWORK], crps[RAW])))) {
+      (void)snprintf(text, size,
+                     "the network is worse than the uncorrected ensemble%s in the validation: %s "
+                     "(%s %g) has %s %.4g, uncorrected %.4g %s",
+                     of_spread  ? " spread"
+                     : by_error ? " mean"
+                                : "",
+                     c->name, f->depth > 1 ? f->axis[0].name : "lead",
+                     where_of(v, at % v->n_groups), by_error ? "RMSE" : "CRPS",
+                     by_error ? error[NETWORK] : crps[NETWORK], by_error ? error[RAW] : crps[RAW],
+                     c->units);
+      return true;
+    }
+  }
+  return false;
+}
+
 void wx_validation_table(const wx_validation *v, weir_table *cells)
 {
   const wx_info *f = v->e->facts;
-  const wx_archive_info *a = wx_archive_get(v->e->forecast);
   const double members = (double)f->members;
 
   for (int64_t at = 0; at < f->n_channels[WX_Y] * v->n_groups; at++) {
     const wx_channel *c = &f->channel[WX_Y][at / v->n_groups];
     const int64_t g = at % v->n_groups;
     const wx_scores *s = v->score + at * KINDS;
-    const double where = f->depth == 1              ? a->lead[g]
-                         : f->axis[0].value != NULL ? f->axis[0].value[g]
-                                                    : (double)g;
+    const double where = where_of(v, g);
     const double value[] = {rmse(&s[RAW]),
                             rmse(&s[NETWORK]),
                             s[RAW].crps / s[RAW].weight,

@@ -12,7 +12,7 @@
 #include "weir_bench.h"
 
 enum { ROWS = 361, COLUMNS = 720, CELLS = ROWS * COLUMNS, MEMBERS = 10, QUANTITIES = 2 };
-enum { STARTS = 4, MESSAGES = STARTS * QUANTITIES * MEMBERS, RUNS = 5, DAY = 86400 };
+enum { INIT_TIMES = 4, MESSAGES = INIT_TIMES * QUANTITIES * MEMBERS, RUNS = 5, DAY = 86400 };
 
 static char dir[256], path[512];
 static float *fields;   /* [STARTS, QUANTITIES, MEMBERS, CELLS], as the archive gives them */
@@ -40,13 +40,13 @@ static void make_members(int64_t start, int64_t quantity, float *x)
 static void make_file(void)
 {
   static double lat[ROWS], lon[COLUMNS];
-  static const int64_t start[STARTS] = {0, DAY, 2 * DAY, 3 * DAY};
+  static const int64_t start[INIT_TIMES] = {0, DAY, 2 * DAY, 3 * DAY};
   static const int64_t member[MEMBERS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   static const double lead[1] = {48};
   const wx_quantity quantity[QUANTITIES] = {
       {.name = "z500", .variable = "z", .param = 129, .kind = WX_LEVEL_PRESSURE, .level = 500},
       {.name = "t500", .variable = "t", .param = 130, .kind = WX_LEVEL_PRESSURE, .level = 500}};
-  const wx_archive_info f = {.n_starts = STARTS,
+  const wx_archive_info f = {.n_init_times = INIT_TIMES,
                              .n_leads = 1,
                              .n_members = MEMBERS,
                              .n_quantities = QUANTITIES,
@@ -69,7 +69,7 @@ static void make_file(void)
     lon[i] = 0.5 * (double)i;
   }
   bench_must(wx_archive_create(path, &f, &w));
-  for (int64_t k = 0; k < STARTS * QUANTITIES; k++) {
+  for (int64_t k = 0; k < INIT_TIMES * QUANTITIES; k++) {
     make_members(k / QUANTITIES, k % QUANTITIES, fields);
     bench_must(wx_archive_write(w, k / QUANTITIES, 0, k % QUANTITIES, 0, MEMBERS, fields));
   }
@@ -114,7 +114,7 @@ static void own(void *context)
 {
   wx_archive *const a = context;
 
-  for (int64_t k = 0; k < STARTS * QUANTITIES; k++) {
+  for (int64_t k = 0; k < INIT_TIMES * QUANTITIES; k++) {
     bench_must(wx_archive_read(a, k / QUANTITIES, 0, k % QUANTITIES, 0, MEMBERS,
                                fields + k * MEMBERS * CELLS));
   }
@@ -127,7 +127,7 @@ typedef struct set_up {
   wx_experiment e;
   wx_stage stage;
   wx_predictor net;
-  int64_t sample[STARTS];
+  int64_t sample[INIT_TIMES];
 } set_up;
 
 static void open_network(set_up *s)
@@ -148,15 +148,15 @@ static void open_network(set_up *s)
 
   bench_must(wx_stage_open(&spec, &s->stage));
   for (int64_t c = 0; c < s->e.facts->n_channels[WX_X]; c++) {
-    for (int64_t p = 0; p < s->stage.standard.places; p++) {
-      s->stage.standard.x_sd[c * s->stage.standard.places + p] = 1000;
+    for (int64_t p = 0; p < s->stage.standard.n_positions; p++) {
+      s->stage.standard.x_sd[c * s->stage.standard.n_positions + p] = 1000;
     }
   }
   for (int64_t c = 0; c < s->e.facts->n_channels[WX_Y]; c++) {
     s->stage.standard.unit[c] = 10;
   }
   bench_must(wx_predictor_create(&s->stage, 1, &(weir_plan_opts){.exec = &s->cfg.exec}, &s->net));
-  for (int64_t i = 0; i < STARTS; i++) {
+  for (int64_t i = 0; i < INIT_TIMES; i++) {
     s->sample[i] = i;
   }
 }
@@ -172,12 +172,13 @@ static void close_network(set_up *s)
 static void predict(set_up *s, bool overlap, const char *to, wx_predict_times *times)
 {
   const weir_origin none = {.n = 0};
-  const wx_predict_request r = {.dir = to, .sample = s->sample, .n = STARTS, .spread = true};
+  const wx_predict_request r = {.dir = to, .sample = s->sample, .n = INIT_TIMES, .spread = true};
   wx_predict_files files;
 
   bench_must(weir_dir_create(to));
   bench_must(wx_predict_files_create(&s->e, &r, &none, &files));
-  bench_must(wx_predict_samples(&s->e, NULL, &s->net, &files, s->sample, STARTS, overlap, times));
+  bench_must(
+      wx_predict_samples(&s->e, NULL, &s->net, &files, s->sample, INIT_TIMES, overlap, times));
 }
 
 /* Both ways leave the same bytes. */
@@ -188,7 +189,7 @@ static void compare_files(const char *const folder[2])
 
   for (int k = 0; k < 2; k++) {
     (void)snprintf(name, sizeof name, "%s/predictions.grib", folder[k]);
-    if (!weir_file_sha256(name, digest[k], &bytes) || bytes < QUANTITIES * STARTS * CELLS) {
+    if (!weir_file_sha256(name, digest[k], &bytes) || bytes < QUANTITIES * INIT_TIMES * CELLS) {
       fprintf(stderr, "weather_predict: %s is not whole\n", name);
       exit(6);
     }
@@ -220,7 +221,7 @@ static void measure_predict(void)
           "weather_predict: %d samples one after another: reading %.2f s, network %.2f s, writing "
           "%.2f s, %.2f s in all; beside one another: %.2f s, waited for reading %.2f s, for "
           "writing %.2f s; memory %.0f MiB\n",
-          STARTS, best[0].read, best[0].network, best[0].write, best[0].total, best[1].total,
+          INIT_TIMES, best[0].read, best[0].network, best[0].write, best[0].total, best[1].total,
           best[1].read_waited, best[1].write_waited, (double)bench_peak_rss() / 1048576);
   bench_row("predict 4 x 20 fields 361x720: overlapped", "sum of its parts",
             best[0].read + best[0].network + best[0].write, best[1].total, "s", 0, 0);

@@ -1,5 +1,5 @@
 # full_disk_weather_ensemble.sh - the commands of weather_ensemble, sourced by full_disk.sh.
-tiny=(--config "$source/configs/weather_ensemble/tiny.yaml" --set simulate.starts=40 --set simulate.library.states=4
+tiny=(--config "$source/configs/weather_ensemble/tiny.yaml" --set simulate.init_times=40 --set simulate.library.states=4
   --set simulate.spin_up=5 --set data.split.gap=2 --set data.split.train.to=2000-02-10 --set data.split.valid.from=2000-02-10
   --set data.split.valid.to=2000-03-01 --set data.split.test.from=2000-03-01)
 

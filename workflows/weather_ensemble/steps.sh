@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # steps.sh BIN OUT - the demo of weather_ensemble: simulate ensembles and what came true, train a U-Net on 5 of the 10
-# members, correct starts that it has not seen, score it beside the raw members and EMOS.
+# members, correct forecasts that it has not seen, score it with the raw members and EMOS.
 set -euo pipefail
 bin=$1 out=$2
 we=$bin/weather_ensemble

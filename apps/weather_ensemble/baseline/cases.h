@@ -12,8 +12,8 @@ typedef struct wx_cases {
   const double *weight;                 /* [columns], >= 0, the same in each row; NULL: all 1 */
 } wx_cases;
 
-/* Mean and variance (members - 1) at n cells of fields [members, n]. Members that are missing at a
- * cell do not count there; NaN without any, variance 0 of one. */
+/* Computes mean and variance (members - 1) at n cells of fields [members, n]. Members that are
+ * missing at a cell do not count there; NaN without any, variance 0 of one. */
 void wx_cases_moments(const float *fields, int64_t members, int64_t n, float *mean,
                       float *variance);
 #endif

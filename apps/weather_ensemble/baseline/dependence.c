@@ -19,11 +19,11 @@ const weir_opt wx_dependence_options[] = {
 
 enum { PURPOSE = 0x65636371 /* of random numbers: ECC-Q */ };
 
-typedef struct room {
+typedef struct scratch {
   double *quantile; /* [members, members]: of n members in row n - 1 */
   int64_t *order;   /* [members] at random                          */
   int64_t *sorted;  /* [members] */
-} room;
+} scratch;
 
 static void draw_order(int64_t members, uint64_t seed, uint32_t start, int64_t *order)
 {
@@ -51,7 +51,7 @@ static void take_quantiles(int levels, int64_t members, double *quantile)
 }
 
 /* Members of a point that are there, ascending; equal ones as they stand in the random order. */
-static int64_t sort(const room *r, const float *raw, int64_t members, int64_t stride)
+static int64_t sort(const scratch *r, const float *raw, int64_t members, int64_t stride)
 {
   int64_t n = 0;
 
@@ -71,7 +71,7 @@ static int64_t sort(const room *r, const float *raw, int64_t members, int64_t st
   return n;
 }
 
-static void couple_ranks(const room *r, const wx_dependence_start *s, int64_t i, float *out)
+static void couple_ranks(const scratch *r, const wx_dependence_start *s, int64_t i, float *out)
 {
   const int64_t members = s->members, n = s->n, count = sort(r, s->raw + i, members, n);
   const double *const quantile = r->quantile + (count > 0 ? count - 1 : 0) * members;
@@ -114,7 +114,7 @@ static void move_members(const wx_dependence_start *s, int64_t i, float *out)
 weir_status wx_dependence(const wx_dependence_opts *opts, const wx_dependence_start *s, float *out)
 {
   const int64_t members = s->members;
-  room r = {.quantile = NULL};
+  scratch r = {.quantile = NULL};
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(members * members, sizeof(double), (void **)&r.quantile), done);

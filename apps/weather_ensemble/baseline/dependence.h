@@ -12,7 +12,7 @@
 typedef enum wx_dependence_kind { WX_DEPENDENCE_ECC, WX_DEPENDENCE_MEMBER } wx_dependence_kind;
 #define WX_DEPENDENCE_CHOICES "ecc|member"
 /* Probabilities of the quantiles, i = 1..M: i / (M + 1), or (i - 1/2) / M, for which the CRPS of
- * the members is least. */
+ * the members is minimal. */
 typedef enum wx_dependence_levels {
   WX_DEPENDENCE_EQUIDISTANT,
   WX_DEPENDENCE_HAZEN
@@ -32,9 +32,9 @@ typedef struct wx_dependence_start {
   uint32_t start;
 } wx_dependence_start;
 
-/* out: [members, n]; may be raw. Equal members are ordered at random, by (seed, start) alone: the
- * same order at all points of a start. Members that are missing at a point stay so; where all are
- * equal, kind member gives mu. Fails: WEIR_ERR_MEMORY. */
+/* Makes members of the distribution. out: [members, n]; may be raw. Equal members are ordered at
+ * random, by (seed, start) alone: the same order at all points of a start. Members that are missing
+ * at a point stay so; where all are equal, kind member gives mu. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_dependence(const wx_dependence_opts *opts, const wx_dependence_start *s,
                           float *out) WEIR_CHECKED;
 #endif

@@ -19,7 +19,7 @@ const weir_opt wx_emos_options[] = {
                  "all cells",
                  .alias = "least"),
     WEIR_OPT_REAL(wx_emos_opts, floor, 1e-3, 1e-9, 1, "1",
-                  "least standard deviation, in standard deviations of the truth"),
+                  "minimum standard deviation, in standard deviations of the truth"),
     WEIR_OPT_REAL(wx_emos_opts, tolerance, 1e-9, 0, 1, "1",
                   "relative gain in mean CRPS below which steps end"),
     WEIR_OPT_INT(wx_emos_opts, max_iter, 100, 1, 100000, "1", "steps at most", .alias = "most"),
@@ -30,7 +30,7 @@ const weir_opt wx_emos_options[] = {
 enum { A, B, C, D, UNKNOWNS };
 
 /* Sums over cases. Moments: of the first three passes; the rest: CRPS, its first and second
- * derivatives by mu and u times powers of x and v, and the part of those by u that is never
+ * derivatives by mu and u times powers of x and v, and the share of those by u that is never
  * negative, which makes the damping. */
 enum {
   WEIGHT,
@@ -63,11 +63,11 @@ static const double root_half = 0.70710678118654752440, root_two_pi = 2.50662827
 
 typedef struct search {
   const wx_cases *cases;
-  double x0, y0, v0, scale;   /* of the units */
-  double at[UNKNOWNS], least; /* of c */
+  double x0, y0, v0, scale; /* of the units */
+  double at[UNKNOWNS], min_c;
   bool fixed[UNKNOWNS];
   void (*pass)(const struct search *s, double w, double x, double y, double v, double *sum);
-  double *room; /* [chunks, SUMS], NULL: one thread */
+  double *scratch; /* [chunks, SUMS], NULL: one thread */
 } search;
 
 static int64_t chunks_of_row(const wx_cases *c)
@@ -106,24 +106,24 @@ static void body(void *context, int64_t item, int thread)
   const search *const s = context;
 
   (void)thread;
-  sum_chunk(s, item, s->room + item * SUMS);
+  sum_chunk(s, item, s->scratch + item * SUMS);
 }
 
 /* In the order of the chunks, whoever summed them. */
 static void sum_all(search *s, double *total)
 {
   const int64_t n = s->cases->rows * chunks_of_row(s->cases);
-  double part[SUMS];
+  double partial[SUMS];
 
   memset(total, 0, SUMS * sizeof *total);
-  if (s->room != NULL) {
+  if (s->scratch != NULL) {
     weir_parallel(n, 0, body, s);
   }
   for (int64_t i = 0; i < n; i++) {
-    const double *const add = s->room != NULL ? s->room + i * SUMS : part;
+    const double *const add = s->scratch != NULL ? s->scratch + i * SUMS : partial;
 
-    if (s->room == NULL) {
-      sum_chunk(s, i, part);
+    if (s->scratch == NULL) {
+      sum_chunk(s, i, partial);
     }
     for (int k = 0; k < SUMS; k++) {
       total[k] += add[k];
@@ -131,7 +131,7 @@ static void sum_all(search *s, double *total)
   }
 }
 
-/* ---- Where it starts: least squares ---- */
+/* ---- Initial point: least squares ---- */
 
 static void take_means(const search *s, double w, double x, double y, double v, double *sum)
 {
@@ -163,7 +163,7 @@ static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
 {
   double sum[SUMS];
 
-  *s = (search){.cases = s->cases, .room = s->room, .scale = 1, .pass = take_means};
+  *s = (search){.cases = s->cases, .scratch = s->scratch, .scale = 1, .pass = take_means};
   sum_all(s, sum);
   *cases = (int64_t)sum[COUNT];
   if (*cases == 0) {
@@ -186,17 +186,17 @@ static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
   sum_all(s, sum);
   const double rr = sum[R] / sum[WEIGHT];
   const double size = fmax(sqrt(yy), fmax(tiny * fabs(s->y0), 1e-100));
-  const double least = opts->floor * size;
+  const double min_sd = opts->floor * size;
 
   s->at[D] = s->fixed[D] || s->fixed[C] ? 0 : fmax(0, sum[RV] / sum[WEIGHT] / vv);
   s->at[C] = rr - s->at[D] * s->v0;
-  if (s->at[C] < least * least || s->fixed[C]) {
-    s->at[C] = least * least;
-    s->at[D] = s->fixed[D] ? 0 : fmax(0, (rr - least * least) / s->v0);
+  if (s->at[C] < min_sd * min_sd || s->fixed[C]) {
+    s->at[C] = min_sd * min_sd;
+    s->at[D] = s->fixed[D] ? 0 : fmax(0, (rr - min_sd * min_sd) / s->v0);
   }
-  s->scale = fmax(sqrt(rr), least);
+  s->scale = fmax(sqrt(rr), min_sd);
   s->at[C] /= s->scale * s->scale;
-  s->least = least * least / (s->scale * s->scale);
+  s->min_c = min_sd * min_sd / (s->scale * s->scale);
   s->v0 = 0;
   return true;
 }
@@ -285,7 +285,7 @@ static bool solve(const double *sum, double lambda, const bool *free, double *p)
 static bool step(search *s, double *sum, double *lambda)
 {
   const double g[UNKNOWNS] = {sum[F_M], sum[F_M_X], sum[F_U], sum[F_U_V]};
-  const double low[UNKNOWNS] = {-INFINITY, -INFINITY, s->least, 0};
+  const double low[UNKNOWNS] = {-INFINITY, -INFINITY, s->min_c, 0};
   double from[UNKNOWNS], p[UNKNOWNS], next[SUMS];
   bool free[UNKNOWNS];
 
@@ -311,10 +311,10 @@ static bool step(search *s, double *sum, double *lambda)
   return false;
 }
 
-bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *room,
+bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *scratch,
                       wx_emos_fit *out)
 {
-  search s = {.cases = cases, .room = room};
+  search s = {.cases = cases, .scratch = scratch};
   double sum[SUMS], lambda = 1e-3;
 
   *out = (wx_emos_fit){.crps = NAN};
@@ -344,11 +344,11 @@ bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *r
 
 weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases, wx_emos_fit *out)
 {
-  double *room = NULL;
+  double *scratch = NULL;
 
-  WEIR_TRY(weir_alloc(wx_emos_workspace(cases), sizeof *room, (void **)&room));
-  (void)wx_emos_minimise(opts, cases, room, out);
-  weir_free(&room);
+  WEIR_TRY(weir_alloc(wx_emos_workspace(cases), sizeof *scratch, (void **)&scratch));
+  (void)wx_emos_minimise(opts, cases, scratch, out);
+  weir_free(&scratch);
   if (out->cases < 2) {
     return weir_fail(WEIR_ERR_DATA,
                      "EMOS: %lld of %lld cases have members and truth, at least 2 are needed: "

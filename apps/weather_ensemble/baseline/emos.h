@@ -3,7 +3,7 @@
  *
  *   mu = alpha + beta m,   sigma^2 = gamma^2 + delta^2 v   (v with M - 1),
  *
- * with the coefficients of least mean CRPS over given cases (Gneiting et al. 2005). */
+ * with the coefficients of minimum mean CRPS over given cases (Gneiting et al. 2005). */
 #ifndef WX_EMOS_H
 #define WX_EMOS_H
 #include <stdbool.h>
@@ -17,7 +17,8 @@ typedef struct wx_emos {
   double alpha, beta, gamma, delta;
 } wx_emos;
 
-/* full: all four; scale: beta = 1 and gamma the least, so that alpha is a bias and delta a factor.
+/* full: all four; scale: beta = 1 and gamma the minimum, so that alpha is a bias and delta a
+ * factor.
  */
 typedef enum wx_emos_form { WX_EMOS_FULL, WX_EMOS_SCALE } wx_emos_form;
 #define WX_EMOS_FORM_CHOICES "full|scale"
@@ -29,7 +30,7 @@ typedef struct wx_emos_opts {
   int pool;          /* wx_emos_pool */
   int64_t radius;    /* cells on each side in a window          */
   int64_t min_cases; /* cases that coefficients of a point need */
-  double floor;      /* least gamma, standard deviations of truth */
+  double floor;      /* minimum gamma, standard deviations of truth */
   double tolerance;  /* of the mean CRPS, relative              */
   int64_t max_iter;  /* steps                                   */
 } wx_emos_opts;
@@ -42,19 +43,19 @@ typedef struct wx_emos_fit {
   int64_t steps;
 } wx_emos_fit;
 
-/* Damped Newton from least squares, in alpha, beta, gamma^2 and delta^2; bits do not depend on
- * threads. What cases do not determine is set: beta = 1 where m never changes, delta = 0 where v
- * never does. On the calling thread alone where room is NULL, which else has
+/* Minimises the CRPS by damped Newton from least squares, in alpha, beta, gamma^2 and delta^2; bits
+ * do not depend on threads. What cases do not determine is set: beta = 1 where m never changes,
+ * delta = 0 where v never does. On the calling thread alone where scratch is NULL, which else has
  * wx_emos_workspace(cases) numbers. False where no case counts. */
-bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *room,
+bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *scratch,
                       wx_emos_fit *out);
 int64_t wx_emos_workspace(const wx_cases *cases);
-/* The same on all threads. Fails: WEIR_ERR_MEMORY, WEIR_ERR_DATA where there are fewer than two
- * cases. */
+/* Fits the coefficients on all threads. Fails: WEIR_ERR_MEMORY, WEIR_ERR_DATA where there are fewer
+ * than two cases. */
 weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases,
                               wx_emos_fit *out) WEIR_CHECKED;
-/* Mean CRPS of given coefficients, NaN without cases; and its derivatives by alpha, beta, gamma^2
- * and delta^2 where gradient is not NULL. */
+/* Returns the mean CRPS of given coefficients, NaN without cases; and its derivatives by alpha,
+ * beta, gamma^2 and delta^2 where gradient is not NULL. */
 double wx_emos_crps(const wx_emos *at, const wx_cases *cases, double gradient[4]);
 
 /* Coefficients of every cell of a grid. */
@@ -62,13 +63,15 @@ typedef struct wx_emos_grid {
   int64_t n_lat, n_lon;
   bool wraps;
 } wx_emos_grid;
-/* cases: [dates, cells], weight: areas. Pool global: one set, at out[0]; point: each cell its own;
- * window: each cell of all cases within `reach` cells of it. Cells with fewer cases than `least`
- * have the set of all cells; *few tells how many. out: [wx_emos_sets]. Fails: as above. */
+/* Fits the sets of a grid. cases: [dates, cells], weight: areas. Pool global: one set, at out[0];
+ * point: each cell its own; window: each cell of all cases within `radius` cells of it. Cells with
+ * fewer cases than `min_cases` have the set of all cells; *few tells how many. out: [wx_emos_sets].
+ * Fails: as above.
+ */
 weir_status wx_emos_fit_grid(const wx_emos_opts *opts, const wx_cases *cases,
                              const wx_emos_grid *grid, wx_emos *out, int64_t *few) WEIR_CHECKED;
 int64_t wx_emos_sets(const wx_emos_opts *opts, int64_t cells);
-/* mu and sigma of n cells; n_sets is 1 or n. NaN where mean or variance is. */
+/* Computes mu and sigma of n cells; n_sets is 1 or n. NaN where mean or variance is. */
 void wx_emos_apply(const wx_emos *at, int64_t n_sets, const float *mean, const float *variance,
                    int64_t n, float *mu, float *sigma);
 #endif

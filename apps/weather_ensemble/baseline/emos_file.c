@@ -133,7 +133,7 @@ static weir_status define(weir_netcdf *nc, const wx_emos_about *a, int k, const 
 }
 
 static weir_status write_all(weir_netcdf *nc, const wx_emos_about *a, const wx_emos *at, int64_t n,
-                             float *room)
+                             float *scratch)
 {
   int dims[2] = {0}, n_dims = 0, var = 0;
 
@@ -150,9 +150,9 @@ static weir_status write_all(weir_netcdf *nc, const wx_emos_about *a, const wx_e
     for (int64_t i = 0; i < n; i++) {
       wx_emos e = at[i];
 
-      room[i] = (float)*member(&e, k);
+      scratch[i] = (float)*member(&e, k);
     }
-    WEIR_TRY(weir_netcdf_write(nc, var, zero, n_dims == 1 ? grid + 1 : grid, room));
+    WEIR_TRY(weir_netcdf_write(nc, var, zero, n_dims == 1 ? grid + 1 : grid, scratch));
   }
   return WEIR_OK;
 }
@@ -161,16 +161,16 @@ weir_status wx_emos_write(const char *path, const wx_emos_about *about, const wx
                           int64_t n)
 {
   weir_netcdf *nc = NULL;
-  float *room = NULL;
+  float *scratch = NULL;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_netcdf_create_cf(path, "Ensemble Model Output Statistics coefficients", &nc));
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof *room, (void **)&room), done);
-  WEIR_TRY_GOTO(write_all(nc, about, at, n, room), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *scratch, (void **)&scratch), done);
+  WEIR_TRY_GOTO(write_all(nc, about, at, n, scratch), done);
   WEIR_TRY_GOTO(weir_netcdf_commit(&nc), done);
 done:
   weir_netcdf_close(&nc);
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 
@@ -204,7 +204,7 @@ static weir_status read_one(weir_netcdf *nc, const char *path, int k, int64_t ce
   char name[NAME];
   int var = 0;
   int64_t count = 1;
-  void *room = NULL;
+  void *scratch = NULL;
   weir_status status = WEIR_OK;
 
   (void)snprintf(name, sizeof name, "emos_coefficient_%s", greek[k]);
@@ -227,10 +227,11 @@ static weir_status read_one(weir_netcdf *nc, const char *path, int k, int64_t ce
     WEIR_TRY(weir_alloc(count, sizeof **at, (void **)at));
     *n = count;
   }
-  WEIR_TRY(weir_alloc(count, sizeof(double), &room));
-  WEIR_TRY_GOTO(weir_netcdf_read(nc, var, zero, shape.lengths, room), done);
+  WEIR_TRY(weir_alloc(count, sizeof(double), &scratch));
+  WEIR_TRY_GOTO(weir_netcdf_read(nc, var, zero, shape.lengths, scratch), done);
   for (int64_t i = 0; i < count && status == WEIR_OK; i++) {
-    const double v = shape.dtype == WEIR_F32 ? (double)((float *)room)[i] : ((double *)room)[i];
+    const double v =
+        shape.dtype == WEIR_F32 ? (double)((float *)scratch)[i] : ((double *)scratch)[i];
 
     *member(*at + i, k) = v;
     if (isinf(v) || (isnan(v) && count == 1)) {
@@ -239,7 +240,7 @@ static weir_status read_one(weir_netcdf *nc, const char *path, int k, int64_t ce
     }
   }
 done:
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 

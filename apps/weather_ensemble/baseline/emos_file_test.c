@@ -102,7 +102,7 @@ static void check_names(const char *path)
 
 static void what_is_written_comes_back(void **state)
 {
-  const double lat[] = {50, 40}, lon[] = {0, 10, 20}, place[CELLS] = {1, 2, 3, 4, 5, 6};
+  const double lat[] = {50, 40}, lon[] = {0, 10, 20}, site[CELLS] = {1, 2, 3, 4, 5, 6};
   wx_quantity q = {.variable = "z", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500};
   wx_grid grid = {.kind = WX_GRID_LATLON,
                   .n_lat = LAT,
@@ -123,7 +123,7 @@ static void what_is_written_comes_back(void **state)
   check_names(path);
   grid.kind = WX_GRID_PLANE;
   check_round(folder, &about, CELLS);
-  grid = (wx_grid){.kind = WX_GRID_SITES, .n_lat = 1, .n_lon = CELLS, .lat = place, .lon = place};
+  grid = (wx_grid){.kind = WX_GRID_SITES, .n_lat = 1, .n_lon = CELLS, .lat = site, .lon = site};
   check_round(folder, &about, CELLS);
   grid.lat = grid.lon = NULL;
   check_round(folder, &about, CELLS);

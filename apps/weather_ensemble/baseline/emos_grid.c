@@ -10,9 +10,9 @@ typedef struct fits {
   const wx_emos_opts *opts;
   const wx_cases *cases;
   const wx_emos_grid *grid;
-  int64_t cells, room; /* room: cases of a cell and its window at most */
-  float *buffer;       /* [threads, 3, room] */
-  double *weight;      /* [threads, room]    */
+  int64_t cells, capacity; /* capacity: maximum cases of a cell and its window */
+  float *buffer;           /* [threads, 3, capacity] */
+  double *weight;          /* [threads, capacity]    */
   wx_emos *out;
   int64_t *n; /* [cells] cases that counted */
 } fits;
@@ -40,9 +40,9 @@ static void fit_cell(const fits *f, int64_t cell, int thread)
 {
   const int64_t reach = f->opts->pool == WX_EMOS_WINDOW ? f->opts->radius : 0;
   const int64_t lat = cell / f->grid->n_lon, lon = cell % f->grid->n_lon, n_lon = f->grid->n_lon;
-  float *const buffer = f->buffer + (int64_t)thread * 3 * f->room;
-  float *const at[3] = {buffer, buffer + f->room, buffer + 2 * f->room};
-  double *const weight = f->weight + (int64_t)thread * f->room;
+  float *const buffer = f->buffer + (int64_t)thread * 3 * f->capacity;
+  float *const at[3] = {buffer, buffer + f->capacity, buffer + 2 * f->capacity};
+  double *const weight = f->weight + (int64_t)thread * f->capacity;
   wx_cases c = {.rows = 1, .mean = at[0], .variance = at[1], .truth = at[2], .weight = weight};
   int64_t from = lon - reach, to = lon + reach + 1;
   wx_emos_fit fit;
@@ -113,9 +113,9 @@ weir_status wx_emos_fit_grid(const wx_emos_opts *opts, const wx_cases *cases,
     out[0] = all.at;
     return WEIR_OK;
   }
-  f.room = cases->rows * (opts->pool == WX_EMOS_WINDOW ? high * wide : 1);
-  WEIR_TRY_GOTO(weir_alloc(threads * 3 * f.room, sizeof *f.buffer, (void **)&f.buffer), done);
-  WEIR_TRY_GOTO(weir_alloc(threads * f.room, sizeof *f.weight, (void **)&f.weight), done);
+  f.capacity = cases->rows * (opts->pool == WX_EMOS_WINDOW ? high * wide : 1);
+  WEIR_TRY_GOTO(weir_alloc(threads * 3 * f.capacity, sizeof *f.buffer, (void **)&f.buffer), done);
+  WEIR_TRY_GOTO(weir_alloc(threads * f.capacity, sizeof *f.weight, (void **)&f.weight), done);
   WEIR_TRY_GOTO(weir_alloc(f.cells, sizeof *f.n, (void **)&f.n), done);
   weir_parallel((f.cells + BLOCK - 1) / BLOCK, 0, body, &f);
   WEIR_TRY_GOTO(fill(&f, few), done);

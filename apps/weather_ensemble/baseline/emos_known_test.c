@@ -15,7 +15,7 @@ enum { PATH = 4096, DAYS = 3, SITES = 121 };
 typedef struct set {
   char path[2][DAYS][PATH];
   wx_archive *archive[2];
-  wx_eval_data scene;
+  wx_eval_data eval_data;
   wx_training data;
 } set;
 
@@ -36,20 +36,20 @@ static void open_set(set *s, int64_t members)
 
     assert_ok(wx_archive_open(path, DAYS, &s->archive[k]));
   }
-  assert_ok(wx_eval_data_open(s->archive[0], s->archive[1], &s->scene));
-  assert_int_equal(s->scene.facts->n_members, members);
-  s->scene.fit = all_days;
-  s->scene.n_fit = DAYS;
+  assert_ok(wx_eval_data_open(s->archive[0], s->archive[1], &s->eval_data));
+  assert_int_equal(s->eval_data.facts->n_members, members);
+  s->eval_data.fit = all_days;
+  s->eval_data.n_fit = DAYS;
   const wx_training_of of = {.n = members};
 
-  assert_ok(wx_training_read(&s->scene, &of, false, &s->data));
+  assert_ok(wx_training_read(&s->eval_data, &of, false, &s->data));
   assert_int_equal(s->data.n, DAYS);
 }
 
 static void close_set(set *s)
 {
   wx_training_fini(&s->data);
-  wx_eval_data_fini(&s->scene);
+  wx_eval_data_fini(&s->eval_data);
   for (int k = 0; k < 2; k++) {
     wx_archive_close(&s->archive[k]);
   }
@@ -141,7 +141,7 @@ static void no_site_is_worse_than_improver(void **state)
   weir_check_shared(path, sizeof path,
                     "weather/netcdf/emos_sites/kgo_point_by_point_coefficients.nc");
   open_set(&s, 3);
-  const wx_grid *const g = &s.scene.facts->grid;
+  const wx_grid *const g = &s.eval_data.facts->grid;
   const wx_emos_grid grid = {.n_lat = g->n_lat, .n_lon = g->n_lon};
   const wx_cases c = wx_training_cases(&s.data, NULL, NULL, 0, NULL);
 

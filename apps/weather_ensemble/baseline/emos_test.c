@@ -1,4 +1,5 @@
-/* emos_test.c - the least mean CRPS: known parameters, differences, one more method, odd cases. */
+/* emos_test.c - the minimum mean CRPS: known parameters, differences, one more method, odd cases.
+ */
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"

@@ -23,13 +23,13 @@ typedef struct wx_eof {
   double *share;        /* [count] of the variance                                         */
 } wx_eof;
 
-/* Cells that miss a date take no part in the EOFs; a missing truth counts as the mean error of its
- * cell. left_out [dates, cells], where it is not NULL: the corrected mean of each date by slopes
- * fitted without it (the same EOFs), for a spread that is not too small. Fails: WEIR_ERR_MEMORY,
- * WEIR_ERR_DATA (fewer than 4 dates). */
+/* Fits the regression. Cells that miss a date take no part in the EOFs; a missing truth counts as
+ * the mean error of its cell. left_out [dates, cells], where it is not NULL: the corrected mean of
+ * each date by slopes fitted without it (the same EOFs), for a spread that is not too small. Fails:
+ * WEIR_ERR_MEMORY, WEIR_ERR_DATA (fewer than 4 dates). */
 weir_status wx_eof_fit(const wx_eof_opts *opts, const wx_cases *cases, wx_eof *out,
                        float *left_out) WEIR_CHECKED;
-/* Corrected mean of a field. weight: as in the fit. */
+/* Computes the corrected mean of a field. weight: as in the fit. */
 void wx_eof_apply(const wx_eof *eof, const double *weight, const float *mean, float *corrected);
 void wx_eof_fini(wx_eof *eof);
 #endif

@@ -12,7 +12,7 @@
 #include "io/weir_netcdf.h"
 
 enum {
-  STARTS = 120,
+  INIT_TIMES = 120,
   FIT = 80,
   MEMBERS = 6,
   LAT = 4,
@@ -25,18 +25,18 @@ enum {
 
 /* A start every five days; the truth of each start and of a day after it. */
 typedef struct world {
-  int64_t start[STARTS], time[2 * STARTS], member[MEMBERS], fit[FIT];
+  int64_t start[INIT_TIMES], time[2 * INIT_TIMES], member[MEMBERS], fit[FIT];
   double lead[1], lat[LAT], lon[LON];
   wx_quantity quantity;
-  float forecast[STARTS * MEMBERS * CELLS], truth[2 * STARTS * CELLS];
+  float forecast[INIT_TIMES * MEMBERS * CELLS], truth[2 * INIT_TIMES * CELLS];
   wx_archive *archive[2];
-  wx_eval_data scene;
+  wx_eval_data data;
 } world;
 
 static wx_archive_info facts_of(world *w, bool truth)
 {
   return (wx_archive_info){.name = truth ? "truth" : "forecasts",
-                           .n_starts = truth ? 2 * STARTS : STARTS,
+                           .n_init_times = truth ? 2 * INIT_TIMES : INIT_TIMES,
                            .n_leads = 1,
                            .n_members = truth ? 1 : MEMBERS,
                            .n_quantities = 1,
@@ -56,7 +56,7 @@ static wx_archive_info facts_of(world *w, bool truth)
  * of the error. */
 static void draw(world *w)
 {
-  for (int64_t t = 0; t < STARTS; t++) {
+  for (int64_t t = 0; t < INIT_TIMES; t++) {
     const double phase = 1.7 * weir_random_normal(1, 0, 0, (uint64_t)t);
 
     w->start[t] = t * 5 * DAY;
@@ -82,7 +82,7 @@ static void open_world(world *w)
   w->quantity = (wx_quantity){.variable = "2t", .units = "K"};
   wx_quantity_complete(&w->quantity);
   w->lead[0] = LEAD;
-  for (int64_t t = 0; t < STARTS; t++) {
+  for (int64_t t = 0; t < INIT_TIMES; t++) {
     w->time[2 * t] = w->start[t];
     w->time[2 * t + 1] = w->start[t] + DAY;
   }
@@ -103,15 +103,15 @@ static void open_world(world *w)
 
     assert_ok(wx_archive_of_memory(&f, k == 1 ? w->truth : w->forecast, &w->archive[k]));
   }
-  assert_ok(wx_eval_data_open(w->archive[0], w->archive[1], &w->scene));
-  w->scene.fit = w->fit;
-  w->scene.n_fit = FIT;
-  w->scene.seed = 3;
+  assert_ok(wx_eval_data_open(w->archive[0], w->archive[1], &w->data));
+  w->data.fit = w->fit;
+  w->data.n_fit = FIT;
+  w->data.seed = 3;
 }
 
 static void close_world(world *w)
 {
-  wx_eval_data_fini(&w->scene);
+  wx_eval_data_fini(&w->data);
   wx_archive_close(&w->archive[0]);
   wx_archive_close(&w->archive[1]);
 }
@@ -128,8 +128,8 @@ static void open_model(world *w, const char *use, opened *o)
 
   (void)snprintf(yaml, sizeof yaml, "use: %s", use);
   assert_ok(weir_opts_parse(wx_model_row_options, sizeof o->row, yaml, &o->row, &o->config));
-  assert_ok(wx_model_open(&o->row, &w->scene, &o->model));
-  assert_ok(wx_model_fit(&o->model, &w->scene, 0, 0));
+  assert_ok(wx_model_open(&o->row, &w->data, &o->model));
+  assert_ok(wx_model_fit(&o->model, &w->data, 0, 0));
   assert_false(o->model.absent);
 }
 
@@ -139,15 +139,16 @@ static void close_model(opened *o)
   weir_config_destroy(&o->config);
 }
 
-/* Mean CRPS over the starts that are not fitted on: of normal distributions, or of members. */
+/* Mean CRPS over the initialisation times that are not fitted on: of normal distributions, or of
+ * members. */
 static double score(world *w, opened *o)
 {
   double sum = 0;
 
-  for (int64_t t = FIT; t < STARTS; t++) {
+  for (int64_t t = FIT; t < INIT_TIMES; t++) {
     wx_given g;
 
-    assert_ok(wx_model_give(&o->model, &w->scene, t, &g));
+    assert_ok(wx_model_give(&o->model, &w->data, t, &g));
     assert_int_equal(g.members, o->model.gives);
     for (int64_t c = 0; c < CELLS; c++) {
       const double y = (double)w->truth[(2 * t + 1) * CELLS + c];
@@ -157,14 +158,14 @@ static double score(world *w, opened *o)
         x[m] = (double)g.member[m * CELLS + c];
       }
       wx_sort(x, g.members);
-      const wx_crps_parts parts =
-          g.members > 0 ? wx_crps_sorted(x, g.members, y) : (wx_crps_parts){.m = 0};
+      const wx_crps_decomposition terms =
+          g.members > 0 ? wx_crps_sorted(x, g.members, y) : (wx_crps_decomposition){.m = 0};
 
-      sum += g.members > 0 ? wx_crps_empirical(&parts)
+      sum += g.members > 0 ? wx_crps_empirical(&terms)
                            : wx_crps_normal((double)g.mean[c], (double)g.sd[c], y);
     }
   }
-  return sum / ((STARTS - FIT) * CELLS);
+  return sum / ((INIT_TIMES - FIT) * CELLS);
 }
 
 static double score_of(world *w, const char *use)
@@ -234,7 +235,7 @@ static void nothing_is_learned_from_what_is_scored(void **state)
 
   draw(&w);
   other = w;
-  for (int64_t t = FIT; t < STARTS; t++) {
+  for (int64_t t = FIT; t < INIT_TIMES; t++) {
     for (int64_t c = 0; c < CELLS; c++) {
       other.truth[(2 * t + 1) * CELLS + c] = t % 3 == 0 ? NAN : -500;
       other.truth[2 * t * CELLS + c] += t == asked ? 0 : 99; /* persistence starts from it */
@@ -251,9 +252,9 @@ static void nothing_is_learned_from_what_is_scored(void **state)
 
     open_model(&w, kinds[k], &o);
     open_model(&other, kinds[k], &p);
-    assert_ok(wx_model_give(&p.model, &other.scene, asked - 1, &b)); /* no trace of another start */
-    assert_ok(wx_model_give(&o.model, &w.scene, asked, &a));
-    assert_ok(wx_model_give(&p.model, &other.scene, asked, &b));
+    assert_ok(wx_model_give(&p.model, &other.data, asked - 1, &b)); /* no trace of another start */
+    assert_ok(wx_model_give(&o.model, &w.data, asked, &a));
+    assert_ok(wx_model_give(&p.model, &other.data, asked, &b));
     assert_int_equal(a.members, b.members);
     if (a.members > 0) {
       assert_memory_equal(a.member, b.member, sizeof(float) * CELLS * (size_t)a.members);
@@ -296,14 +297,14 @@ static void without_truth_there_is_no_forecast(void **state)
 
   draw(&w);
   open_world(&w);
-  w.scene.n_fit = 0;
+  w.data.n_fit = 0;
   for (size_t k = 0; k + 1 < KINDS; k++) {
     char yaml[256];
 
     (void)snprintf(yaml, sizeof yaml, "use: %s", kinds[k]);
     assert_ok(weir_opts_parse(wx_model_row_options, sizeof o.row, yaml, &o.row, &o.config));
-    assert_ok(wx_model_open(&o.row, &w.scene, &o.model));
-    assert_ok(wx_model_fit(&o.model, &w.scene, 0, 0));
+    assert_ok(wx_model_open(&o.row, &w.data, &o.model));
+    assert_ok(wx_model_fit(&o.model, &w.data, 0, 0));
     assert_true(o.model.absent);
     close_model(&o);
   }
@@ -317,7 +318,7 @@ static void refuse(world *w, const char *use, const char *reason)
 
   (void)snprintf(yaml, sizeof yaml, "use: %s", use);
   assert_ok(weir_opts_parse(wx_model_row_options, sizeof o.row, yaml, &o.row, &o.config));
-  assert_int_equal(wx_model_open(&o.row, &w->scene, &o.model), WEIR_ERR_CONFIG);
+  assert_int_equal(wx_model_open(&o.row, &w->data, &o.model), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), reason));
   weir_config_destroy(&o.config);
 }
@@ -360,8 +361,8 @@ static void coefficients_come_back(void **state)
     open_model(&w, use, &o);
     (void)snprintf(use, sizeof use, "{emos: {load: %s}}", folder);
     open_model(&w, use, &p);
-    assert_ok(wx_model_give(&o.model, &w.scene, FIT, &a));
-    assert_ok(wx_model_give(&p.model, &w.scene, FIT, &b));
+    assert_ok(wx_model_give(&o.model, &w.data, FIT, &a));
+    assert_ok(wx_model_give(&p.model, &w.data, FIT, &b));
     for (int64_t c = 0; c < CELLS; c++) {
       assert_near((double)b.mean[c], (double)a.mean[c], 1e-6);
       assert_near((double)b.sd[c], (double)a.sd[c], 1e-6);
@@ -388,7 +389,7 @@ static void a_point_without_truth_is_saved_without_coefficients(void **state)
   }
   weir_check_mkdir(folder, sizeof folder);
   draw(&w);
-  for (int64_t t = 0; t < 2 * STARTS; t++) {
+  for (int64_t t = 0; t < 2 * INIT_TIMES; t++) {
     w.truth[t * CELLS + DARK] = NAN;
   }
   open_world(&w);
@@ -396,8 +397,8 @@ static void a_point_without_truth_is_saved_without_coefficients(void **state)
   open_model(&w, use, &o);
   (void)snprintf(use, sizeof use, "{emos: {load: %s}}", folder);
   open_model(&w, use, &p);
-  assert_ok(wx_model_give(&o.model, &w.scene, FIT, &a));
-  assert_ok(wx_model_give(&p.model, &w.scene, FIT, &b));
+  assert_ok(wx_model_give(&o.model, &w.data, FIT, &a));
+  assert_ok(wx_model_give(&p.model, &w.data, FIT, &b));
   for (int64_t c = 0; c < CELLS; c++) {
     assert_int_equal(isnan(b.mean[c]), c == DARK);
     assert_int_equal(isnan(a.mean[c]), c == DARK);
@@ -417,7 +418,7 @@ typedef struct attempt {
 static weir_status try_model(void *context)
 {
   const attempt *const a = context;
-  wx_eval_data scene = a->w->scene;
+  wx_eval_data data = a->w->data;
   weir_config *config = NULL;
   wx_model_row row;
   wx_model model = {.desc = NULL};
@@ -425,13 +426,13 @@ static weir_status try_model(void *context)
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_opts_parse(wx_model_row_options, sizeof row, a->yaml, &row, &config), done);
-  WEIR_TRY_GOTO(wx_model_open(&row, &scene, &model), done);
-  WEIR_TRY_GOTO(wx_model_fit(&model, &scene, 0, 0), done);
-  WEIR_TRY_GOTO(wx_model_give(&model, &scene, FIT, &g), done);
+  WEIR_TRY_GOTO(wx_model_open(&row, &data, &model), done);
+  WEIR_TRY_GOTO(wx_model_fit(&model, &data, 0, 0), done);
+  WEIR_TRY_GOTO(wx_model_give(&model, &data, FIT, &g), done);
 done:
   wx_model_close(&model);
   weir_config_destroy(&config);
-  wx_eval_data_fini(&scene);
+  wx_eval_data_fini(&data);
   return status;
 }
 
@@ -441,7 +442,7 @@ static void lack_of_memory_is_told(void **state)
 
   draw(&w);
   open_world(&w);
-  w.scene.n_fit = 12;
+  w.data.n_fit = 12;
   for (size_t k = 0; k < KINDS; k++) {
     char yaml[256];
     attempt a = {.w = &w, .yaml = yaml};

@@ -19,7 +19,7 @@ enum { BLOCK = 16 };
 typedef struct fit {
   const wx_quantile_data *data;
   wx_quantile *out;
-  float *room; /* [threads, dates * members] */
+  float *scratch; /* [threads, dates * members] */
 } fit;
 
 static int ascending(const void *a, const void *b)
@@ -29,22 +29,23 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Place p n - 1/2 of n sorted values, between neighbours in proportion (Hyndman and Fan's fifth):
- * level k is the mean of what lies around it where there are as many values as levels. */
+/* Position p n - 1/2 of n sorted values, between neighbours in proportion (Hyndman and Fan's
+ * fifth): level k is the mean of what lies around it where there are as many values as levels. */
 static void take_quantiles(float *values, int64_t n, int64_t levels, float *out)
 {
   qsort(values, (size_t)n, sizeof *values, ascending);
   for (int64_t k = 0; k < levels; k++) {
-    const double place = ((double)k + 0.5) / (double)levels * (double)n - 0.5;
-    const double at = fmin(fmax(place, 0), (double)(n - 1));
+    const double position = ((double)k + 0.5) / (double)levels * (double)n - 0.5;
+    const double at = fmin(fmax(position, 0), (double)(n - 1));
     const int64_t i = (int64_t)at, next = i + 1 < n ? i + 1 : i;
-    const double part = at - (double)i;
+    const double fraction = at - (double)i;
 
-    out[k] = n > 0 ? (float)((1 - part) * (double)values[i] + part * (double)values[next]) : NAN;
+    out[k] =
+        n > 0 ? (float)((1 - fraction) * (double)values[i] + fraction * (double)values[next]) : NAN;
   }
 }
 
-static void fit_cell(const fit *f, int64_t cell, float *room)
+static void fit_cell(const fit *f, int64_t cell, float *scratch)
 {
   const int64_t cells = f->out->cells, levels = f->out->levels;
   const struct {
@@ -61,10 +62,10 @@ static void fit_cell(const fit *f, int64_t cell, float *room)
       const float x = side[s].from[i * cells + cell];
 
       if (isfinite(x)) {
-        room[n++] = x;
+        scratch[n++] = x;
       }
     }
-    take_quantiles(room, n, levels, side[s].to + cell * levels);
+    take_quantiles(scratch, n, levels, side[s].to + cell * levels);
   }
 }
 
@@ -73,7 +74,7 @@ static void fit_block(void *context, int64_t item, int thread)
   const fit *const f = context;
 
   for (int64_t c = item * BLOCK; c < (item + 1) * BLOCK && c < f->out->cells; c++) {
-    fit_cell(f, c, f->room + (int64_t)thread * f->data->dates * f->data->members);
+    fit_cell(f, c, f->scratch + (int64_t)thread * f->data->dates * f->data->members);
   }
 }
 
@@ -92,11 +93,11 @@ weir_status wx_quantile_fit(const wx_quantile_opts *opts, const wx_quantile_data
   WEIR_TRY_GOTO(weir_alloc(cells * levels, sizeof(float), (void **)&out->forecast), done);
   WEIR_TRY_GOTO(weir_alloc(cells * levels, sizeof(float), (void **)&out->truth), done);
   WEIR_TRY_GOTO(
-      weir_alloc(weir_threads_get() * dates * data->members, sizeof(float), (void **)&f.room),
+      weir_alloc(weir_threads_get() * dates * data->members, sizeof(float), (void **)&f.scratch),
       done);
   weir_parallel((cells + BLOCK - 1) / BLOCK, 0, fit_block, &f);
 done:
-  weir_free(&f.room);
+  weir_free(&f.scratch);
   if (status != WEIR_OK) {
     wx_quantile_fini(out);
   }
@@ -148,9 +149,9 @@ float wx_quantile_of(const wx_quantile *q, int64_t cell, float x)
     }
     return (float)(((double)to[first] + (double)to[last]) / 2);
   }
-  const double part = ((double)x - (double)from[lo]) / ((double)from[hi] - (double)from[lo]);
+  const double fraction = ((double)x - (double)from[lo]) / ((double)from[hi] - (double)from[lo]);
 
-  return (float)((1 - part) * (double)to[lo] + part * (double)to[hi]);
+  return (float)((1 - fraction) * (double)to[lo] + fraction * (double)to[hi]);
 }
 
 void wx_quantile_apply(const wx_quantile *q, int64_t n, float *members)

@@ -27,7 +27,7 @@ typedef struct wx_quantile {
   float *forecast, *truth; /* [cells, levels]; NaN where there was nothing to fit */
 } wx_quantile;
 
-/* Missing values are left out. Levels: at most the dates. Fails: WEIR_ERR_MEMORY,
+/* Fits a mapping. Missing values are left out. Levels: at most the dates. Fails: WEIR_ERR_MEMORY,
  * WEIR_ERR_DATA (no date). */
 weir_status wx_quantile_fit(const wx_quantile_opts *opts, const wx_quantile_data *data,
                             wx_quantile *out) WEIR_CHECKED;
@@ -36,7 +36,7 @@ weir_status wx_quantile_fit(const wx_quantile_opts *opts, const wx_quantile_data
  * What is the same in all members of the fit moves by the medians' difference. Cells without a fit
  * stay. */
 void wx_quantile_apply(const wx_quantile *q, int64_t n, float *members);
-/* The moved value of x at a cell. */
+/* Returns the moved value of x at a cell. */
 float wx_quantile_of(const wx_quantile *q, int64_t cell, float x);
 void wx_quantile_fini(wx_quantile *q);
 #endif

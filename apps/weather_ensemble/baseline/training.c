@@ -8,12 +8,14 @@
 
 const weir_opt wx_dates_options[] = {
     WEIR_OPT_ENUM(wx_dates_opts, kind, WX_DATES_ALL, WX_DATES_CHOICES,
-                  "training starts that a forecast is fitted to: all, those near its day of the "
+                  "training initialisation times that a forecast is fitted to: all, those near its "
+                  "day of the "
                   "year, or those shortly before it whose truth was known by then"),
     WEIR_OPT_REAL(wx_dates_opts, window, 60, 1, 36600, "d",
-                  "season: width of the window around the day; past: its length before the start"),
+                  "season: width of the window around the day; past: its length before the "
+                  "initialisation time"),
     WEIR_OPT_INT(wx_dates_opts, least, 10, 1, 1000000, "1",
-                 "starts that a window has to hold; with fewer all are taken"),
+                 "initialisation times that a window has to hold; with fewer all are taken"),
     WEIR_OPT_END,
 };
 
@@ -80,7 +82,8 @@ static weir_status read_all(wx_eval_data *s, const wx_training_of *of, bool keep
   int64_t all, values;
 
   if (!weir_mul_ok(n, s->cells, &all) || !weir_mul_ok(all, of->n, &values)) {
-    return weir_fail(WEIR_ERR_MEMORY, "%s: %lld starts of %lld members at %lld points are too many",
+    return weir_fail(WEIR_ERR_MEMORY,
+                     "%s: %lld initialisation times of %lld members at %lld points are too many",
                      s->facts->name, (long long)n, (long long)of->n, (long long)s->cells);
   }
   WEIR_TRY(weir_alloc(n, sizeof *t->time, (void **)&t->time));
@@ -92,7 +95,8 @@ static weir_status read_all(wx_eval_data *s, const wx_training_of *of, bool keep
   }
   for (int64_t i = 0; i < n; i++) {
     if (weir_stop_requested()) {
-      return weir_fail(WEIR_ERR_STOPPED, "stopped at start %lld of %lld that is fitted on",
+      return weir_fail(WEIR_ERR_STOPPED,
+                       "stopped at initialisation time %lld of %lld that is fitted on",
                        (long long)i, (long long)n);
     }
     WEIR_TRY(take_start(s, of, s->fit[i], t));
@@ -122,7 +126,7 @@ void wx_training_fini(wx_training *t)
 }
 
 wx_cases wx_training_cases(const wx_training *t, const double *weight, const int64_t *row,
-                           int64_t n, float *room)
+                           int64_t n, float *scratch)
 {
   wx_cases c = {.rows = t->n,
                 .columns = t->cells,
@@ -137,14 +141,14 @@ wx_cases wx_training_cases(const wx_training *t, const double *weight, const int
 
     for (int k = 0; k < 3; k++) {
       for (int64_t i = 0; i < n; i++) {
-        memcpy(room + k * size + i * t->cells, from[k] + row[i] * t->cells,
-               (size_t)t->cells * sizeof *room);
+        memcpy(scratch + k * size + i * t->cells, from[k] + row[i] * t->cells,
+               (size_t)t->cells * sizeof *scratch);
       }
     }
     c.rows = n;
-    c.mean = room;
-    c.variance = room + size;
-    c.truth = room + 2 * size;
+    c.mean = scratch;
+    c.variance = scratch + size;
+    c.truth = scratch + 2 * size;
   }
   return c;
 }

@@ -12,7 +12,7 @@ static const wx_format *const formats[] = {&wx_format_netcdf, &wx_format_grib};
 enum { N_FORMATS = sizeof formats / sizeof formats[0], FIRST_BYTES = 128 };
 
 /* Files that are open at once: systems allow 1024 by default. */
-enum { MOST_AWAKE = 128 };
+enum { MAX_OPEN = 128 };
 
 /* Sends the file that was not used for longest to rest. */
 static void rest_one(wx_archive *a)
@@ -28,7 +28,7 @@ static void rest_one(wx_archive *a)
   }
   oldest->format->rest(oldest->state);
   oldest->used = 0;
-  a->n_awake--;
+  a->n_open--;
 }
 
 /* Notes that a file is used, and lets others rest where too many are open. */
@@ -37,16 +37,16 @@ static void use(wx_archive *a, wx_file *f)
   if (f->format->rest == NULL) {
     return;
   }
-  a->n_awake += f->used == 0;
+  a->n_open += f->used == 0;
   f->used = ++a->clock;
-  while (a->n_awake > a->most_awake) {
+  while (a->n_open > a->max_open) {
     rest_one(a);
   }
 }
 
-void wx_archive_keep_awake(wx_archive *a, int64_t n)
+void wx_archive_set_max_open(wx_archive *a, int64_t n)
 {
-  a->most_awake = n;
+  a->max_open = n;
 }
 
 static weir_status first_bytes(const char *path, unsigned char *bytes, int64_t *n)
@@ -125,7 +125,7 @@ static weir_status open_archive(const char *const *paths, int n, const wx_archiv
   WEIR_TRY_GOTO(weir_alloc(1, sizeof *index, (void **)&index), done);
   WEIR_TRY_GOTO(wx_file_names_find(paths, n, &names), done);
   a->n_files = names.n;
-  a->most_awake = MOST_AWAKE;
+  a->max_open = MAX_OPEN;
   index->a = a;
   index->how = how != NULL ? how : &usual;
   index->truth = truth;
@@ -160,12 +160,12 @@ weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out)
 /* Facts of a caller, checked: what an archive says of itself has to hold. */
 static weir_status check_facts(const wx_archive_info *f)
 {
-  bool good = f->n_starts > 0 && f->n_leads > 0 && f->n_members > 0 && f->n_quantities > 0 &&
+  bool good = f->n_init_times > 0 && f->n_leads > 0 && f->n_members > 0 && f->n_quantities > 0 &&
               f->grid.n_lat > 0 && f->grid.n_lon > 0 &&
               (f->grid.kind != WX_GRID_SITES || f->grid.n_lat == 1) &&
               (f->grid.kind == WX_GRID_SITES || (f->grid.lat != NULL && f->grid.lon != NULL));
 
-  for (int64_t i = 1; good && i < f->n_starts; i++) {
+  for (int64_t i = 1; good && i < f->n_init_times; i++) {
     good = f->start[i] > f->start[i - 1];
   }
   for (int64_t i = 1; good && i < f->n_leads; i++) {
@@ -175,8 +175,9 @@ static weir_status check_facts(const wx_archive_info *f)
     good = f->member[i] > f->member[i - 1];
   }
   return good ? WEIR_OK
-              : weir_fail(WEIR_ERR_SHAPE, "an archive of memory: starts, leads and members have to "
-                                          "be there and ascend, the grid needs coordinates");
+              : weir_fail(WEIR_ERR_SHAPE,
+                          "an archive of memory: initialisation times, leads and members have to "
+                          "be there and ascend, the grid needs coordinates");
 }
 
 static weir_status take_facts(wx_archive *a, const wx_archive_info *f)
@@ -184,7 +185,7 @@ static weir_status take_facts(wx_archive *a, const wx_archive_info *f)
   a->facts = *f;
   a->facts.n_files = 0;
   a->facts.grid.weight = NULL;
-  WEIR_TRY(wx_archive_copy(&a->start, f->start, f->n_starts, sizeof *a->start));
+  WEIR_TRY(wx_archive_copy(&a->start, f->start, f->n_init_times, sizeof *a->start));
   WEIR_TRY(wx_archive_copy(&a->lead, f->lead, f->n_leads, sizeof *a->lead));
   WEIR_TRY(wx_archive_copy(&a->member, f->member, f->n_members, sizeof *a->member));
   WEIR_TRY(wx_archive_copy(&a->quantity, f->quantity, f->n_quantities, sizeof *a->quantity));
@@ -249,7 +250,7 @@ void wx_archive_close(wx_archive **a)
   weir_free(&(*a)->mapping);
   weir_free(&(*a)->notes);
   weir_free(&(*a)->entries);
-  weir_free(&(*a)->place);
+  weir_free(&(*a)->number);
   weir_free(a);
 }
 
@@ -261,7 +262,7 @@ const wx_archive_info *wx_archive_get(const wx_archive *a)
 static bool is_there(const wx_archive_info *f, int64_t start, int64_t lead, int64_t quantity,
                      int64_t member, int64_t n)
 {
-  return start >= 0 && start < f->n_starts && lead >= 0 && lead < f->n_leads && quantity >= 0 &&
+  return start >= 0 && start < f->n_init_times && lead >= 0 && lead < f->n_leads && quantity >= 0 &&
          quantity < f->n_quantities && member >= 0 && n >= 0 && member <= f->n_members - n;
 }
 
@@ -284,8 +285,8 @@ static const wx_entry *find(const wx_archive *a, int64_t start, int64_t lead, in
   return lo < a->n_entries && a->entries[lo].u.at.key == key ? &a->entries[lo] : NULL;
 }
 
-const wx_format *wx_archive_place(const wx_archive *a, int64_t start, int64_t lead,
-                                  int64_t quantity, int64_t member, void **state, int64_t *place)
+const wx_format *wx_archive_locate(const wx_archive *a, int64_t start, int64_t lead,
+                                   int64_t quantity, int64_t member, void **state, int64_t *number)
 {
   const wx_entry *const e =
       is_there(&a->facts, start, lead, quantity, member, 1) && a->values == NULL
@@ -299,7 +300,7 @@ const wx_format *wx_archive_place(const wx_archive *a, int64_t start, int64_t le
     return NULL;
   }
   *state = a->files[e->file].state;
-  *place = e->u.at.place;
+  *number = e->u.at.number;
   return a->files[e->file].format;
 }
 
@@ -335,19 +336,19 @@ static weir_status read_files(wx_archive *a, int64_t start, int64_t lead, int64_
       }
       continue;
     }
-    a->place[0] = first->u.at.place;
+    a->number[0] = first->u.at.number;
     for (; at + run < n; run++) {
       const wx_entry *const next = find(a, start, lead, quantity, member + at + run);
 
       if (next == NULL || next->file != first->file) {
         break;
       }
-      a->place[run] = next->u.at.place;
+      a->number[run] = next->u.at.number;
     }
     wx_file *const f = &a->files[first->file];
 
     use(a, f);
-    WEIR_TRY(f->format->read(f->state, a->place, run, out + at * cells));
+    WEIR_TRY(f->format->read(f->state, a->number, run, out + at * cells));
     convert(f, quantity, run * cells, out + at * cells);
   }
   return WEIR_OK;
@@ -360,10 +361,11 @@ weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t 
   const int64_t cells = wx_grid_cells(&f->grid);
 
   if (!is_there(f, start, lead, quantity, member, n)) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "%s: there is no start %lld, lead %lld, quantity %lld, members %lld to %lld",
-                     f->name, (long long)start, (long long)lead, (long long)quantity,
-                     (long long)member, (long long)(member + n - 1));
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "%s: there is no initialisation time %lld, lead %lld, quantity %lld, members %lld to %lld",
+        f->name, (long long)start, (long long)lead, (long long)quantity, (long long)member,
+        (long long)(member + n - 1));
   }
   if (a->values == NULL) {
     return read_files(a, start, lead, quantity, member, n, out);

@@ -14,10 +14,10 @@
 typedef struct wx_archive_info {
   const char *name; /* of the first file, for messages                                       */
   int64_t n_files;  /* 0: of memory                                                          */
-  int64_t n_starts, n_leads, n_members, n_quantities;
-  const int64_t *start;        /* [n_starts] ascending, seconds since 1970-01-01 00:00 UTC      */
-  const double *lead;          /* [n_leads] ascending, hours                                    */
-  const int64_t *member;       /* [n_members] ascending; 0 is the control                       */
+  int64_t n_init_times, n_leads, n_members, n_quantities;
+  const int64_t *start;  /* [n_init_times] ascending, seconds since 1970-01-01 00:00 UTC      */
+  const double *lead;    /* [n_leads] ascending, hours                                    */
+  const int64_t *member; /* [n_members] ascending; 0 is the control                       */
   const wx_quantity *quantity; /* [n_quantities], as they come in the files                     */
   const double *period;        /* [n_quantities, n_leads] hours that values cover, up to the time
                                   that they are valid at; 0: an instant; NaN: the files do not say;
@@ -47,71 +47,74 @@ extern const weir_opt wx_archive_names_options[];
 /* How files are read. */
 typedef struct wx_archive_in {
   const char *index; /* GRIB: folder that keeps what is in the files, for the next time; "": none */
-  bool skip_damaged; /* GRIB: go on behind damage, with a warning; else it is refused */
+  bool skip_damaged; /* GRIB: continue after damage, with a warning; else it is refused */
   const wx_archive_names *names; /* NULL: names, units and levels are those of the files */
 } wx_archive_in;
 extern const weir_opt wx_archive_in_options[];
 
-/* Each path may be a pattern (* ? [...]), unless it is the name of a file: the files that match it,
- * in the order of their names. Files are told apart by their first bytes. Starts, leads, members
- * and quantities are those of all files together; the grid has to be the same in all, and no field
- * may be there twice. Fails: WEIR_ERR_DATA naming file (both, where two disagree), variable or
- * message, reason and what to do; WEIR_ERR_UNSUPPORTED for a format that this build does not read.
+/* Opens an archive of files. Each path may be a pattern (* ? [...]), unless it is the name of a
+ * file: the files that match it, in the order of their names. Files are told apart by their first
+ * bytes. Initialisation times, leads, members and quantities are those of all files together; the
+ * grid has to be the same in all, and no field may be there twice. Fails: WEIR_ERR_DATA naming file
+ * (both, where two disagree), variable or message, reason and what to do; WEIR_ERR_UNSUPPORTED for
+ * a format that this build does not read.
  */
 weir_status wx_archive_open_as(const char *const *paths, int n, const wx_archive_in *how,
                                wx_archive **out) WEIR_CHECKED;
-/* The same with how: {"", false}. */
+/* Opens an archive with how: {"", false}. */
 weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out) WEIR_CHECKED;
-/* An archive of memory (tests, the simulator): facts are copied (weight NULL: wx_grid_weights),
- * values [start, lead, quantity, member, cells] are borrowed. Fails: WEIR_ERR_SHAPE for facts that
- * are not in order. */
+/* Makes an archive of memory (tests, the simulator): facts are copied (weight NULL:
+ * wx_grid_weights), values [start, lead, quantity, member, cells] are borrowed. Fails:
+ * WEIR_ERR_SHAPE for facts that are not in order. */
 weir_status wx_archive_of_memory(const wx_archive_info *facts, const float *values,
                                  wx_archive **out) WEIR_CHECKED;
 /* Opens files as a truth: the start of each field becomes the time that it is valid at (start plus
- * lead) and the lead 0, so that analyses, and short forecasts of many starts and steps, are one
- * series of times. Fails: as wx_archive_open_as; WEIR_ERR_DATA naming the files where two fields of
- * a quantity are valid at the same time. */
+ * lead) and the lead 0, so that analyses, and short forecasts of many initialisation times and
+ * steps, are one series of times. Fails: as wx_archive_open_as; WEIR_ERR_DATA naming the files
+ * where two fields of a quantity are valid at the same time. */
 weir_status wx_archive_open_truth(const char *const *paths, int n, const wx_archive_in *how,
                                   wx_archive **out) WEIR_CHECKED;
 /* Closes; accepts NULL. */
 void wx_archive_close(wx_archive **a);
-/* What is known without reading a field. */
+/* Returns the metadata, known without reading a field. */
 const wx_archive_info *wx_archive_get(const wx_archive *a);
-/* Whether the files hold this field at all. Four numbers, each in [0, n). */
+/* Returns whether the files hold this field at all. Four numbers, each in [0, n). */
 bool wx_archive_has(const wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                     int64_t member);
-/* Fields of n members from `member` on, [n, n_lat, n_lon]; NaN where a value is missing, and in
- * fields that no file holds. Fails: WEIR_ERR_DATA naming file, message or variable, and reason;
+/* Reads fields of n members from `member` on, [n, n_lat, n_lon]; NaN where a value is missing, and
+ * in fields that no file holds. Fails: WEIR_ERR_DATA naming file, message or variable, and reason;
  * WEIR_ERR_SHAPE for numbers that the archive does not have. */
 weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                             int64_t member, int64_t n, float *out) WEIR_CHECKED;
 /* Hours that a quantity covers at a lead, as facts.period. */
 double wx_archive_period(const wx_archive_info *f, int64_t quantity, int64_t lead);
-/* Whether quantity `of` of a truth, or of other forecasts at of_lead, is that of the forecast at
- * the lead: one method over one period, which files state. */
+/* Returns whether quantity `of` of a truth, or of other forecasts at of_lead, is that of the
+ * forecast at the lead: one method over one period, which files state. */
 bool wx_archive_same_period(const wx_archive_info *forecast, int64_t quantity, int64_t lead,
                             const wx_archive_info *other, int64_t of, int64_t of_lead);
-/* The same. Fails: WEIR_ERR_DATA naming both, and what to do. */
+/* Checks this. Fails: WEIR_ERR_DATA naming both, and what to do. */
 weir_status wx_archive_check_period(const wx_archive_info *forecast, int64_t quantity, int64_t lead,
                                     const wx_archive_info *other, int64_t of,
                                     int64_t of_lead) WEIR_CHECKED;
-/* Numbers, or -1. Times within facts.tolerance are found: the nearest. */
+/* Return the number, or -1. Times within facts.tolerance are found: the nearest. */
 int64_t wx_archive_find_quantity(const wx_archive_info *f, const char *name);
-/* What to set where an archive has no quantity of this name, but one that a row of
+/* Returns the option to set where an archive has no quantity of this name, but one that a row of
  * data.names.rename makes it of: "; gh500 is there: ..."; "" where there is none. */
 void wx_archive_hint(const wx_archive_info *f, const char *name, char *text, size_t size);
 int64_t wx_archive_find_start(const wx_archive_info *f, int64_t seconds);
 int64_t wx_archive_find_lead(const wx_archive_info *f, double hours);
-/* Which start of `truth`, an archive of one lead, is valid at that time, or -1. */
+/* Returns the index of the start of `truth`, an archive of one lead, that is valid then, or -1.
+ */
 int64_t wx_archive_find_valid(const wx_archive_info *truth, int64_t seconds);
-/* The same for the time that (start, lead) of `forecast` is valid at. Times within the greater of
+/* Returns that index for the valid time of (start, lead) of `forecast`. Times within the greater of
  * both tolerances are the same. */
 int64_t wx_archive_find_truth(const wx_archive_info *truth, const wx_archive_info *forecast,
                               int64_t start, int64_t lead);
 
 /* Writing: CF NetCDF-4 (reference 7.3), a chunk for every start, lead and level with all members of
  * a tile, what is not written is missing; or, to a name that ends in .grib, .grib2, .grb or .grb2,
- * GRIB edition 2, a message for every field that is written (lat-lon grids). Beside and renamed. */
+ * GRIB edition 2, a message for every field that is written (lat-lon grids). Written to a temporary
+ * file and renamed. */
 typedef struct wx_archive_writer wx_archive_writer;
 /* GRIB only. */
 typedef struct wx_archive_out {
@@ -129,13 +132,13 @@ typedef struct wx_archive_out {
  * interface; WEIR_ERR_UNSUPPORTED for a grid that is no lat-lon one in GRIB. */
 weir_status wx_archive_create_as(const char *path, const wx_archive_info *facts,
                                  const wx_archive_out *how, wx_archive_writer **out) WEIR_CHECKED;
-/* The same with how: {NULL, 0}. */
+/* Creates an archive with how: {NULL, 0}. */
 weir_status wx_archive_create(const char *path, const wx_archive_info *facts,
                               wx_archive_writer **out) WEIR_CHECKED;
-/* A text attribute of the file: what made it, from what. GRIB has no place for it: nothing. */
+/* Sets a text attribute of the file: what made it, from what. GRIB cannot store it: nothing. */
 weir_status wx_archive_put_text(wx_archive_writer *w, const char *name,
                                 const char *text) WEIR_CHECKED;
-/* Fields of n members from `member` on, [n, n_lat, n_lon]; NaN is missing. */
+/* Writes fields of n members from `member` on, [n, n_lat, n_lon]; NaN is missing. */
 weir_status wx_archive_write(wx_archive_writer *w, int64_t start, int64_t lead, int64_t quantity,
                              int64_t member, int64_t n, const float *values) WEIR_CHECKED;
 /* Completes the file; *w is destroyed either way. */

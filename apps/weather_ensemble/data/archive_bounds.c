@@ -31,7 +31,7 @@ static weir_status find_bounds(wx_nc *f, const wx_coordinate *c, int *var)
 /* Whether it is the coordinate's dimensions and two values each. */
 static bool fits(const wx_coordinate *c, const wx_seen *b)
 {
-  bool is = b->held && !b->shape.text && !b->shape.chars && b->shape.n_dims == c->n_dims + 1 &&
+  bool is = b->supported && !b->shape.text && !b->shape.chars && b->shape.n_dims == c->n_dims + 1 &&
             b->shape.lengths[c->n_dims] == 2;
 
   for (int d = 0; is && d < c->n_dims; d++) {

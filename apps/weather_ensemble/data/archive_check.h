@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include "data/archive.h"
 
-/* A globe of rows from `north` to -north and columns from 0 eastwards, even; fills lat[rows] and
- * lon[columns], which it points to. */
+/* Returns a globe of rows from `north` to -north and columns from 0 eastwards, even; fills
+ * lat[rows] and lon[columns], which it points to. */
 static inline wx_grid check_globe(double north, int64_t rows, int64_t columns, double *lat,
                                   double *lon)
 {
@@ -24,7 +24,7 @@ static inline wx_grid check_globe(double north, int64_t rows, int64_t columns, d
                    .units = {"degrees_north", "degrees_east"}};
 }
 
-/* A quantity by its code of ECMWF (0: none), complete. */
+/* Returns a quantity by its code of ECMWF (0: none), complete. */
 static inline wx_quantity check_quantity(const char *variable, const char *units, int64_t param,
                                          wx_level kind, double level)
 {

@@ -22,12 +22,12 @@ weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n)
   *out = NULL;
   *n = 1;
   for (int d = 0; d < s->shape.n_dims; d++) {
-    if (!weir_mul_ok(*n, s->shape.lengths[d], n) || *n > WX_MOST_LINE ||
+    if (!weir_mul_ok(*n, s->shape.lengths[d], n) || *n > WX_MAX_LINE ||
         !wx_nc_can_hold(f, *n, weir_dtype_size(s->shape.dtype), FREE)) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: variable %s: %lld values of a coordinate: more than %d, or than its "
                        "bytes can store",
-                       f->path, s->name, (long long)*n, WX_MOST_LINE);
+                       f->path, s->name, (long long)*n, WX_MAX_LINE);
     }
   }
   if (weir_netcdf_count_numbers(f->nc, var, "scale_factor") == 1) {
@@ -56,7 +56,7 @@ done:
 }
 
 /* Where the dimensions of `s` stand in `v`; false: one is not there, or is a row or column. */
-static bool placed(const wx_nc *f, const wx_seen *v, const wx_seen *s, wx_coordinate *c)
+static bool is_over_dims(const wx_nc *f, const wx_seen *v, const wx_seen *s, wx_coordinate *c)
 {
   (void)f;
   for (int d = 0; d < s->shape.n_dims; d++) {
@@ -92,7 +92,7 @@ static weir_status is_named(wx_nc *f, int v, const char *name, bool *named)
 weir_status wx_nc_coordinate_of(wx_nc *f, int v, int k, wx_coordinate *out, bool *found)
 {
   *out = (wx_coordinate){.of = &f->seen[k], .var = k};
-  *found = placed(f, &f->seen[v], &f->seen[k], out);
+  *found = is_over_dims(f, &f->seen[v], &f->seen[k], out);
   return *found ? wx_nc_values(f, k, &out->value, &out->n) : WEIR_OK;
 }
 
@@ -108,7 +108,7 @@ weir_status wx_nc_coordinate(wx_nc *f, int v, wx_role role, wx_coordinate *out)
     char dim[WX_NC_NAME] = "";
     bool named = false;
 
-    if (k == v || s->role != role || !placed(f, &f->seen[v], s, &c)) {
+    if (k == v || s->role != role || !is_over_dims(f, &f->seen[v], s, &c)) {
       continue;
     }
     if (c.n_dims == 1) {

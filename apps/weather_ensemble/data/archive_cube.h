@@ -4,14 +4,14 @@
 #define WX_ARCHIVE_CUBE_H
 #include "data/archive_priv.h"
 
-enum { WX_MOST_QUANTITIES = 4096 };
+enum { WX_MAX_QUANTITIES = 4096 };
 
 typedef struct wx_entry {
   union {
     wx_field field; /* while the files are opened */
     struct {
-      int64_t key, place; /* key: [start, lead, quantity, member] */
-      double step;        /* hours from the start in the file: a truth's lead is 0 */
+      int64_t key, number; /* key: [start, lead, quantity, member] */
+      double step;         /* hours from the start in the file: a truth's lead is 0 */
     } at;
   } u;
   int64_t file;
@@ -39,11 +39,11 @@ struct wx_archive {
   wx_attrs *mapping, *notes;
   wx_quantity *quantity;
   int64_t quantity_capacity;
-  int64_t n_files, n_awake, most_awake, clock;
+  int64_t n_files, n_open, max_open, clock;
   wx_file *files;
   int64_t n_entries, entry_capacity;
   wx_entry *entries;   /* ascending key */
-  int64_t *place;      /* [n_members] */
+  int64_t *number;     /* [n_members]: of fields to read at once */
   const float *values; /* of memory; NULL: of files */
 };
 
@@ -51,30 +51,30 @@ struct wx_archive {
 struct wx_index {
   wx_archive *a;
   const wx_archive_in *how;
-  bool truth; /* starts become times of validity */
+  bool truth; /* initialisation times become times of validity */
   int64_t now, of_grid;
-  int64_t of_quantity[WX_MOST_QUANTITIES]; /* the file of each */
+  int64_t of_quantity[WX_MAX_QUANTITIES]; /* the file of each */
 };
 
 /* archive_names.c */
 /* Notes how the file gives its quantity. Fails: WEIR_ERR_DATA where it does so in two ways. */
 weir_status wx_archive_convert(wx_file *f, const wx_quantity *q, int64_t quantity,
                                const wx_naming *as) WEIR_CHECKED;
-/* How values or names of a file become those of the quantity; NULL: they are it already. */
+/* Returns how values or names of a file become those of the quantity; NULL: they are it already. */
 const wx_naming *wx_archive_converted(const wx_file *f, int64_t quantity);
 /* archive_index.c */
-/* A copy of n elements into *out, a pointer; NULL of NULL. The caller frees it. */
+/* Makes a copy of n elements into *out, a pointer; NULL of NULL. The caller frees it. */
 weir_status wx_archive_copy(void *out, const void *from, int64_t n, size_t size) WEIR_CHECKED;
-/* The archive's own copy of a grid. */
+/* Makes the archive's own copy of a grid. */
 weir_status wx_archive_take_grid(wx_archive *a, const wx_grid *grid) WEIR_CHECKED;
-/* The number of a field among those of a full cube; false: beyond 64 bits. */
+/* Returns the number of a field among those of a full cube; false: beyond 64 bits. */
 bool wx_archive_key(const wx_archive_info *f, int64_t start, int64_t lead, int64_t quantity,
                     int64_t member, int64_t *key);
 /* archive_period.c */
-/* facts.period of the fields that all files told. Fails: WEIR_ERR_DATA naming both, where fields of
- * a quantity and lead (of a truth: of a quantity) cover different times. */
+/* Sets facts.period of the fields that all files told. Fails: WEIR_ERR_DATA naming both, where
+ * fields of a quantity and lead (of a truth: of a quantity) cover different times. */
 weir_status wx_archive_take_periods(wx_archive *a, bool truth) WEIR_CHECKED;
-/* The number of a field's lead. */
+/* Returns the number of a field's lead. */
 int64_t wx_archive_lead_number(const wx_archive_info *f, double lead);
 /* Axes and order of the fields that all files told; of a truth by the times that they are valid at.
  * Fails: WEIR_ERR_DATA for one that is there twice. */

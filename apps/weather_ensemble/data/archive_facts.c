@@ -1,4 +1,5 @@
-/* archive_facts.c - numbers of quantities, starts and leads in what is known of an archive. */
+/* archive_facts.c - numbers of quantities, initialisation times and leads in what is known of an
+ * archive. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ int64_t wx_archive_find_quantity(const wx_archive_info *f, const char *name)
 
 int64_t wx_archive_find_start(const wx_archive_info *f, int64_t seconds)
 {
-  return nearest_int(f->start, f->n_starts, seconds, llround(f->tolerance * 3600));
+  return nearest_int(f->start, f->n_init_times, seconds, llround(f->tolerance * 3600));
 }
 
 int64_t wx_archive_find_lead(const wx_archive_info *f, double hours)
@@ -68,8 +69,8 @@ static int64_t find_valid(const wx_archive_info *truth, int64_t seconds, double 
 {
   return truth->n_leads != 1
              ? -1
-             : nearest_int(truth->start, truth->n_starts, seconds - llround(truth->lead[0] * 3600),
-                           llround(tolerance * 3600));
+             : nearest_int(truth->start, truth->n_init_times,
+                           seconds - llround(truth->lead[0] * 3600), llround(tolerance * 3600));
 }
 
 int64_t wx_archive_find_valid(const wx_archive_info *truth, int64_t seconds)

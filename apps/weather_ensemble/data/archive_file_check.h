@@ -30,7 +30,7 @@ static inline int64_t count_of(const char *over)
   return n;
 }
 
-/* A variable over the dimensions of these letters. */
+/* Returns a variable over the dimensions of these letters. */
 static inline int var(const char *name, weir_dtype dtype, const char *over)
 {
   int of[8], id = 0, n = 0;
@@ -42,7 +42,7 @@ static inline int var(const char *name, weir_dtype dtype, const char *over)
   return id;
 }
 
-/* An attribute of a text, NULL: none. */
+/* Sets an attribute to a text, NULL: none. */
 static inline void say(int id, const char *name, const char *text)
 {
   if (text != NULL) {
@@ -64,7 +64,7 @@ static inline void put(int id, weir_dtype dtype, const char *over, const double 
   assert_ok(weir_netcdf_write(nc, id, start, count, raw));
 }
 
-/* A variable of coordinates. */
+/* Writes a variable of coordinates. */
 static inline void line(const char *name, const char *over, const char *units,
                         const char *standard_name, const double *values)
 {
@@ -75,7 +75,7 @@ static inline void line(const char *name, const char *over, const char *units,
   put(id, WEIR_F64, over, values);
 }
 
-/* Element i of the variable holds `of(i)`. */
+/* Fills a variable: element i of the variable holds `of(i)`. */
 static inline void fields(const char *name, weir_dtype dtype, const char *over)
 {
   double values[4096];

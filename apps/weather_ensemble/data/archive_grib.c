@@ -10,7 +10,7 @@
 #include "data/archive_priv.h"
 #include "io/weir_grib.h"
 
-enum { PLACE = 600, PATH_SIZE = 4096 };
+enum { LOCATION = 600, PATH_SIZE = 4096 };
 
 const weir_opt wx_archive_in_options[] = {
     WEIR_OPT_PATH(wx_archive_in, index, "",
@@ -18,7 +18,7 @@ const weir_opt wx_archive_in_options[] = {
                   "is opened faster the next time; made anew for a file whose size or time "
                   "changed; none: nothing is kept"),
     WEIR_OPT_BOOL(wx_archive_in, skip_damaged, false,
-                  "go on behind damaged messages, with a warning that names file and byte; their "
+                  "continue after damaged messages, with a warning that names file and byte; their "
                   "fields are then not there (import.incomplete)"),
     WEIR_OPT_END,
 };
@@ -48,10 +48,10 @@ static bool is_one_of(const char *text, const char *const *list)
 static weir_status refuse(const gb *f, int64_t i, const char *key, const char *value,
                           const char *reason)
 {
-  char place[PLACE];
+  char location[LOCATION];
 
-  weir_grib_locate(f->g, i, place, sizeof place);
-  return weir_fail(WEIR_ERR_DATA, "%s: %s=%s: %s", place, key, value, reason);
+  weir_grib_locate(f->g, i, location, sizeof location);
+  return weir_fail(WEIR_ERR_DATA, "%s: %s=%s: %s", location, key, value, reason);
 }
 
 static weir_status take_level(const gb *f, int64_t i, const weir_grib_kind *kind, wx_quantity *q)
@@ -144,13 +144,13 @@ static weir_status take_grid(gb *f, wx_index *index, int64_t i)
                   .n_lat = from->n_lat,
                   .n_lon = from->n_lon,
                   .units = {"degrees_north", "degrees_east"}};
-  char place[PLACE];
+  char location[LOCATION];
   void *memory = NULL;
 
   if (f->told[number]) {
     return WEIR_OK;
   }
-  weir_grib_locate(f->g, i, place, sizeof place);
+  weir_grib_locate(f->g, i, location, sizeof location);
   WEIR_TRY(weir_alloc(from->n_lat + from->n_lon, sizeof(double), &memory));
   double *const lat = memory, *const lon = lat + from->n_lat;
 
@@ -161,8 +161,8 @@ static weir_status take_grid(gb *f, wx_index *index, int64_t i)
   grid.lat = lat;
   grid.lon = lon;
   const weir_status status = reason != NULL
-                                 ? weir_fail(WEIR_ERR_DATA, "%s: its grid: %s", place, reason)
-                                 : wx_index_grid(index, &grid, strstr(place, "message"));
+                                 ? weir_fail(WEIR_ERR_DATA, "%s: its grid: %s", location, reason)
+                                 : wx_index_grid(index, &grid, strstr(location, "message"));
 
   weir_free(&memory);
   f->told[number] = status == WEIR_OK;
@@ -183,14 +183,15 @@ static weir_status take_field(gb *f, wx_index *index, int64_t i)
   wx_field told = {.start = field->start,
                    .lead = (double)field->step_seconds[1] / 3600,
                    .member = field->number < 0 ? 0 : field->number,
-                   .place = i};
+                   .number = i};
   char step[32];
 
   told.period = period_of(weir_grib_kind_get(f->g, field->kind), field);
 
-  if (field->step_seconds[1] < 0 || told.lead > WX_MOST_LEAD) {
+  if (field->step_seconds[1] < 0 || told.lead > WX_MAX_LEAD) {
     (void)snprintf(step, sizeof step, "%g h", told.lead);
-    return refuse(f, i, "endStep", step, "before its start, or beyond what is handled");
+    return refuse(f, i, "endStep", step,
+                  "before its initialisation time, or beyond what is handled");
   }
   told.member = is_derived(weir_grib_kind_get(f->g, field->kind)) ? 0 : told.member;
   WEIR_TRY(take_grid(f, index, i));
@@ -202,7 +203,7 @@ static weir_status take_field(gb *f, wx_index *index, int64_t i)
 static weir_status take_fields(gb *f, const char *path, wx_index *index)
 {
   const int64_t n = weir_grib_fields(f->g);
-  char place[PLACE];
+  char location[LOCATION];
   int64_t derived = 0, left_out = 0;
 
   if (n == 0) {
@@ -217,8 +218,9 @@ static weir_status take_fields(gb *f, const char *path, wx_index *index)
     if (is_derived(kind) && (derived < n || product_of(kind) == WX_PRODUCT_MEMBER)) {
       left_out++;
     } else if (weir_grib_field_get(f->g, i)->grid < 0) {
-      weir_grib_locate(f->g, i, place, sizeof place);
-      return weir_fail(WEIR_ERR_DATA, "%s: %s; or leave such messages out", place, kind->refused);
+      weir_grib_locate(f->g, i, location, sizeof location);
+      return weir_fail(WEIR_ERR_DATA, "%s: %s; or leave such messages out", location,
+                       kind->refused);
     } else {
       WEIR_TRY(take_field(f, index, i));
     }
@@ -295,13 +297,13 @@ static weir_status open_file(const char *path, wx_index *index, void **state)
   return take_fields(f, path, index);
 }
 
-/* Turns the columns of n fields where those of the file begin elsewhere. */
-static weir_status turn(gb *f, const int64_t *place, int64_t n, float *out)
+/* Reorders rows and columns of n fields whose order in the file is another. */
+static weir_status reorder(gb *f, const int64_t *number, int64_t n, float *out)
 {
   for (int64_t k = 0; k < n; k++) {
-    const int64_t number = weir_grib_field_get(f->g, place[k])->grid;
-    const weir_grib_grid *const from = weir_grib_grid_get(f->g, number);
-    const wx_grid_order *const order = &f->order[number];
+    const int64_t of = weir_grib_field_get(f->g, number[k])->grid;
+    const weir_grib_grid *const from = weir_grib_grid_get(f->g, of);
+    const wx_grid_order *const order = &f->order[of];
     const int64_t cells = from->n_lat * from->n_lon;
     const wx_grid grid = {.n_lat = from->n_lat, .n_lon = from->n_lon};
 
@@ -314,7 +316,7 @@ static weir_status turn(gb *f, const int64_t *place, int64_t n, float *out)
   return WEIR_OK;
 }
 
-static weir_status read_fields(void *state, const int64_t *place, int64_t n, float *out)
+static weir_status read_fields(void *state, const int64_t *number, int64_t n, float *out)
 {
   gb *const f = state;
   void *memory = NULL;
@@ -323,7 +325,7 @@ static weir_status read_fields(void *state, const int64_t *place, int64_t n, flo
     return WEIR_OK;
   }
   const weir_grib_grid *const grid =
-      weir_grib_grid_get(f->g, weir_grib_field_get(f->g, place[0])->grid);
+      weir_grib_grid_get(f->g, weir_grib_field_get(f->g, number[0])->grid);
 
   WEIR_TRY(weir_alloc(n, sizeof(float *), &memory));
   float **const to = memory;
@@ -331,10 +333,10 @@ static weir_status read_fields(void *state, const int64_t *place, int64_t n, flo
   for (int64_t k = 0; k < n; k++) {
     to[k] = out + k * grid->n_lat * grid->n_lon;
   }
-  weir_status status = weir_grib_read(f->g, n, place, to);
+  weir_status status = weir_grib_read(f->g, n, number, to);
 
   if (status == WEIR_OK) {
-    status = turn(f, place, n, out);
+    status = reorder(f, number, n, out);
   }
   weir_free(&memory);
   return status;

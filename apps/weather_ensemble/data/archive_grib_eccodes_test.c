@@ -83,13 +83,13 @@ static void numbers_are_those_of_the_table(void **state)
   }
 }
 
-static void an_analysis_has_starts_and_no_leads(void **state)
+static void an_analysis_has_init_times_and_no_leads(void **state)
 {
   wx_archive *a = open_shared("era5-levels-members");
   const wx_archive_info *const f = wx_archive_get(a);
 
   (void)state;
-  assert_int_equal(f->n_starts, 4);
+  assert_int_equal(f->n_init_times, 4);
   assert_int_equal(f->n_leads, 1);
   assert_int_equal(f->n_quantities, 4);
   assert_int_equal(f->start[0], 1483228800); /* 2017-01-01 */
@@ -216,7 +216,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_those_of_the_table),
-      cmocka_unit_test(an_analysis_has_starts_and_no_leads),
+      cmocka_unit_test(an_analysis_has_init_times_and_no_leads),
       cmocka_unit_test(leads_are_those_of_each_quantity),
       cmocka_unit_test(members_of_several_files_are_one_ensemble),
       cmocka_unit_test(what_cannot_be_read_is_refused),

@@ -28,7 +28,7 @@ static weir_status find_plane_of(wx_nc *f, int v, wx_role role, int *var)
     char units[WX_SHORT];
     int common = 0;
 
-    if (k == v || !c->held || c->shape.text || c->shape.n_dims != 2) {
+    if (k == v || !c->supported || c->shape.text || c->shape.n_dims != 2) {
       continue;
     }
     for (int d = 0; d < s->shape.n_dims; d++) {

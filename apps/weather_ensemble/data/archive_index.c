@@ -49,11 +49,11 @@ weir_status wx_index_grid(wx_index *index, const wx_grid *grid, const char *what
   char one[WX_LONG], other[WX_LONG];
   int64_t cells = 0;
 
-  if (grid->n_lat < 1 || grid->n_lon < 1 || grid->n_lat > WX_MOST_LINE ||
-      grid->n_lon > WX_MOST_LINE || !weir_mul_ok(grid->n_lat, grid->n_lon, &cells) ||
-      cells > WX_MOST_CELLS) {
+  if (grid->n_lat < 1 || grid->n_lon < 1 || grid->n_lat > WX_MAX_LINE ||
+      grid->n_lon > WX_MAX_LINE || !weir_mul_ok(grid->n_lat, grid->n_lon, &cells) ||
+      cells > WX_MAX_CELLS) {
     return weir_fail(WEIR_ERR_DATA, "%s: %s: a grid of %lld x %lld; 1 to %d cells are handled",
-                     path, what, (long long)grid->n_lat, (long long)grid->n_lon, WX_MOST_CELLS);
+                     path, what, (long long)grid->n_lat, (long long)grid->n_lon, WX_MAX_CELLS);
   }
   if (index->of_grid < 0) {
     index->of_grid = index->now;
@@ -131,9 +131,9 @@ weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, const wx_na
     *number = k;
     return wx_archive_convert(&a->files[index->now], q, k, as);
   }
-  if (*n == WX_MOST_QUANTITIES) {
+  if (*n == WX_MAX_QUANTITIES) {
     return weir_fail(WEIR_ERR_DATA, "%s: more than %d variables and levels", path,
-                     WX_MOST_QUANTITIES);
+                     WX_MAX_QUANTITIES);
   }
   WEIR_TRY(weir_reserve(&a->quantity, &a->quantity_capacity, *n + 1, sizeof *a->quantity));
   a->quantity[*n] = *q;
@@ -147,9 +147,9 @@ weir_status wx_index_field(wx_index *index, const wx_field *field)
 {
   wx_archive *a = index->a;
 
-  if (a->n_entries == WX_MOST_FIELDS) {
+  if (a->n_entries == WX_MAX_FIELDS) {
     return weir_fail(WEIR_ERR_DATA, "%s: more than %d fields: open fewer files at once",
-                     a->files[index->now].path, WX_MOST_FIELDS);
+                     a->files[index->now].path, WX_MAX_FIELDS);
   }
   WEIR_TRY(weir_reserve(&a->entries, &a->entry_capacity, a->n_entries + 1, sizeof *a->entries));
   a->entries[a->n_entries++] = (wx_entry){.u.field = *field, .file = index->now};
@@ -248,10 +248,10 @@ static weir_status take_axes(wx_archive *a, bool truth)
     a->lead[i] = lead_of(field, truth);
     a->member[i] = field->member;
   }
-  f->n_starts = unique(a->start, n, sizeof *a->start, by_int);
+  f->n_init_times = unique(a->start, n, sizeof *a->start, by_int);
   f->n_leads = unique(a->lead, n, sizeof *a->lead, by_real);
   f->n_members = unique(a->member, n, sizeof *a->member, by_int);
-  WEIR_TRY(weir_realloc((void **)&a->start, n, f->n_starts, sizeof *a->start));
+  WEIR_TRY(weir_realloc((void **)&a->start, n, f->n_init_times, sizeof *a->start));
   WEIR_TRY(weir_realloc((void **)&a->lead, n, f->n_leads, sizeof *a->lead));
   WEIR_TRY(weir_realloc((void **)&a->member, n, f->n_members, sizeof *a->member));
   f->start = a->start;
@@ -268,7 +268,8 @@ bool wx_archive_key(const wx_archive_info *f, int64_t start, int64_t lead, int64
          weir_mul_ok(*key, f->n_members, key) && weir_add_ok(*key, member, key);
 }
 
-/* Two files, or one, that hold the same field; of a truth also by two starts and steps. */
+/* Two files, or one, that hold the same field; of a truth also by two initialisation times and
+ * steps. */
 static weir_status refuse_twice(const wx_archive *a, bool truth, const wx_entry *one,
                                 const wx_entry *other)
 {
@@ -290,7 +291,8 @@ static weir_status refuse_twice(const wx_archive *a, bool truth, const wx_entry 
                      other->u.at.step);
   }
   return weir_fail(
-      WEIR_ERR_DATA, "%s: %s of start %s, lead %g h, member %lld is there twice%s%s: leave one out",
+      WEIR_ERR_DATA,
+      "%s: %s of initialisation time %s, lead %g h, member %lld is there twice%s%s: leave one out",
       path, f->quantity[quantity].name, date, f->lead[lead], (long long)f->member[member],
       one->file != other->file ? ", also in " : "", one->file != other->file ? also : "");
 }
@@ -317,7 +319,7 @@ static weir_status check_times(const wx_archive *a)
   const wx_archive_info *f = &a->facts;
   char one[32], other[32];
 
-  for (int64_t i = 1; i < f->n_starts; i++) {
+  for (int64_t i = 1; i < f->n_init_times; i++) {
     if (f->start[i] - f->start[i - 1] <= llround(f->tolerance * 3600)) {
       wx_date_text((double)f->start[i - 1] / 86400, one, sizeof one);
       wx_date_text((double)f->start[i] / 86400, other, sizeof other);
@@ -338,13 +340,14 @@ static weir_status take_keys(wx_archive *a, bool truth)
     const wx_field field = a->entries[i].u.field;
     int64_t key = 0;
 
-    if (!wx_archive_key(f, number_of_int(f->start, f->n_starts, start_of(&field, truth)),
+    if (!wx_archive_key(f, number_of_int(f->start, f->n_init_times, start_of(&field, truth)),
                         wx_archive_lead_number(f, lead_of(&field, truth)), field.quantity,
                         number_of_int(f->member, f->n_members, field.member), &key)) {
-      return weir_fail(WEIR_ERR_DATA, "%s: too many starts, leads, variables and members", f->name);
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: too many initialisation times, leads, variables and members", f->name);
     }
     a->entries[i].u.at.key = key;
-    a->entries[i].u.at.place = field.place;
+    a->entries[i].u.at.number = field.number;
     a->entries[i].u.at.step = field.lead;
   }
   qsort(a->entries, (size_t)a->n_entries, sizeof *a->entries, by_key);
@@ -353,7 +356,7 @@ static weir_status take_keys(wx_archive *a, bool truth)
       return refuse_twice(a, truth, &a->entries[i - 1], &a->entries[i]);
     }
   }
-  return weir_alloc(f->n_members, sizeof *a->place, (void **)&a->place);
+  return weir_alloc(f->n_members, sizeof *a->number, (void **)&a->number);
 }
 
 weir_status wx_archive_arrange(wx_archive *a, bool truth)

@@ -17,8 +17,8 @@ static int64_t lengths[128];
 static const double south[3] = {-30, 0, 30}, greenwich[4] = {-180, -90, 0, 90};
 static const double two[2] = {0, 1}, levels[2] = {500, 85000}, steps[2] = {24, 48};
 
-/* GRIB made NetCDF: time is that of starts, valid_time beside it, rows from the south, columns from
- * -180 on, 16 bits with scale and offset. */
+/* GRIB made NetCDF: time is the initialisation time, with valid_time, rows from the south,
+ * columns from -180 on, 16 bits with scale and offset. */
 static void grib_tools_are_understood(void **state)
 {
   static const double times[2] = {0, 24}, valid[4] = {24, 48, 48, 72};
@@ -56,7 +56,7 @@ static void grib_tools_are_understood(void **state)
   a = opened();
   const wx_archive_info *f = wx_archive_get(a);
 
-  assert_true(f->n_starts == 2 && f->n_leads == 2 && f->n_members == 2 && f->n_quantities == 2);
+  assert_true(f->n_init_times == 2 && f->n_leads == 2 && f->n_members == 2 && f->n_quantities == 2);
   assert_string_equal(f->quantity[1].name, "t850");
   assert_true(f->start[1] - f->start[0] == 86400 && f->lead[1] == 48);
   assert_true(f->grid.lat[0] == 30 && f->grid.lon[0] == 0 && f->grid.lon[3] == 270);
@@ -92,7 +92,7 @@ static void leads_are_the_rest_of_two_times(void **state)
   a = opened();
   const wx_archive_info *f = wx_archive_get(a);
 
-  assert_true(f->n_starts == 1 && f->n_leads == 2 && f->lead[0] == 5 && f->lead[1] == 17);
+  assert_true(f->n_init_times == 1 && f->n_leads == 2 && f->lead[0] == 5 && f->lead[1] == 17);
   assert_string_equal(f->quantity[0].name, "2t");
   assert_ok(wx_archive_read(a, 0, 1, 0, 0, 2, x));
   assert_near((double)x[0], 24 + 0 * 6 + 2 * 2, 0);
@@ -101,7 +101,8 @@ static void leads_are_the_rest_of_two_times(void **state)
   wx_archive_close(&a);
 }
 
-/* Starts and leads as coordinates of one dimension of times; an analysis of a plane. */
+/* Initialisation times and leads as coordinates of one dimension of times; an analysis of a plane.
+ */
 static void times_may_share_a_dimension(void **state)
 {
   static const double values[24] = {0};
@@ -124,7 +125,7 @@ static void times_may_share_a_dimension(void **state)
   put(id, WEIR_F64, "tyx", values);
   assert_ok(weir_netcdf_char_var(nc, "remark", 2, (const int[]){dims['y'], dims['x']}, &id));
   a = opened();
-  assert_true(wx_archive_get(a)->n_starts == 1 && wx_archive_get(a)->n_leads == 2);
+  assert_true(wx_archive_get(a)->n_init_times == 1 && wx_archive_get(a)->n_leads == 2);
   assert_int_equal(wx_archive_get(a)->n_quantities, 1); /* letters are no field */
   assert_true(wx_archive_get(a)->grid.kind == WX_GRID_PLANE);
   assert_string_equal(wx_archive_get(a)->quantity[0].name, "psi");
@@ -286,7 +287,7 @@ static void claims_are_not_believed(void **state)
     dim('Y', "y", 1 << 20);
     dim('X', "x", 1 << 20);
     dim('m', "member", k == 1 ? 1 << 30 : k == 2 ? 1 << 23 : 1);
-    if (k == 2) { /* what is in chunks takes no room before it is written */
+    if (k == 2) { /* chunks take no memory before they are written */
       assert_ok(weir_netcdf_chunk(nc, var("member", WEIR_I64, "m"), (const int64_t[]){1024}, 1));
     }
     const int psi = var("psi", WEIR_F32, k == 0 ? "tmYX" : "tmyx");
@@ -305,12 +306,13 @@ static void survive(const char *bytes, size_t n)
   const char *const paths[] = {path};
   wx_archive *a = NULL;
   static float x[4096];
-  const int64_t held = weir_alloc_bytes();
+  const int64_t before = weir_alloc_bytes();
 
   weir_check_write(path, bytes, n);
   if (wx_archive_open(paths, 1, &a) == WEIR_OK) {
     const wx_archive_info *f = wx_archive_get(a);
-    const int64_t cells = wx_grid_cells(&f->grid), all = f->n_starts * f->n_leads * f->n_quantities;
+    const int64_t cells = wx_grid_cells(&f->grid),
+                  all = f->n_init_times * f->n_leads * f->n_quantities;
 
     for (int64_t i = 0; i < all && i < 8 && cells <= 4096; i++) {
       (void)!wx_archive_read(a, i / (f->n_leads * f->n_quantities),
@@ -318,7 +320,7 @@ static void survive(const char *bytes, size_t n)
     }
   }
   wx_archive_close(&a);
-  assert_int_equal(weir_alloc_bytes(), held);
+  assert_int_equal(weir_alloc_bytes(), before);
 }
 
 static void damaged_files_are_survived(void **state)
@@ -332,8 +334,8 @@ static void damaged_files_are_survived(void **state)
   fields("t", WEIR_F32, "tqyx");
   assert_ok(weir_netcdf_commit(&nc));
   assert_ok(weir_file_read(path, 1 << 20, &bytes, &n));
-  for (int64_t cut = 0; cut < n; cut += n / 40 + 1) {
-    survive(bytes, (size_t)cut);
+  for (int64_t length = 0; length < n; length += n / 40 + 1) {
+    survive(bytes, (size_t)length);
   }
   for (int i = 0; i < 300; i++) {
     const int64_t at = random_in(11, (uint64_t)i, 0, n - 1);

@@ -298,7 +298,7 @@ static void patterns_are_the_files_that_match(void **state)
   assert_int_equal(wx_file_names_find(names, 2, &f), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), nothing));
   assert_ok(wx_archive_open(names, 1, &a));
-  assert_int_equal(wx_archive_get(a)->n_starts, 3);
+  assert_int_equal(wx_archive_get(a)->n_init_times, 3);
   assert_int_equal(wx_archive_get(a)->n_files, 3);
   wx_archive_close(&a);
 }

@@ -30,8 +30,8 @@ static weir_status look(wx_nc *f)
     wx_seen *const s = &f->seen[v];
 
     WEIR_TRY(weir_netcdf_name(f->nc, v, s->name, sizeof s->name));
-    WEIR_TRY(weir_netcdf_look(f->nc, v, &s->shape, s->dims, &s->held));
-    if (!s->held) {
+    WEIR_TRY(weir_netcdf_look(f->nc, v, &s->shape, s->dims, &s->supported));
+    if (!s->supported) {
       weir_info("archive", "%s: variable %s is left out: its type or rank is not handled", f->path,
                 s->name);
     }
@@ -42,14 +42,14 @@ static weir_status look(wx_nc *f)
   return wx_nc_set_aside(f);
 }
 
-/* What a variable's dimensions count: rows, columns or sites (space), starts, leads or members
- * (course). */
+/* What a variable's dimensions count: rows, columns or sites (space), initialisation times, leads
+ * or members (course). */
 static weir_status reach(wx_nc *f, int v, bool *space, bool *course)
 {
   const wx_seen *const s = &f->seen[v];
 
   *space = *course = false;
-  for (int d = 0; s->held && d < s->shape.n_dims; d++) {
+  for (int d = 0; s->supported && d < s->shape.n_dims; d++) {
     wx_role role = WX_ROLE_NONE;
     int var = -1;
 
@@ -66,13 +66,13 @@ static bool may_hold(const wx_nc *f, int v)
 {
   const wx_seen *const s = &f->seen[v];
 
-  return s->held && !s->shape.text && !s->shape.chars && s->role == WX_ROLE_NONE && !s->aside &&
-         s->shape.n_dims > 0;
+  return s->supported && !s->shape.text && !s->shape.chars && s->role == WX_ROLE_NONE &&
+         !s->aside && s->shape.n_dims > 0;
 }
 
-/* Those over space; where a file has none of them, those over starts, leads or members. Those that
- * have no course where others have one are constants of the place: orography, areas. */
-static weir_status take_parts(wx_nc *f)
+/* Those over space; where a file has none of them, those over initialisation times, leads or
+ * members. Those that have no course where others have one are constants: orography, areas. */
+static weir_status take_vars(wx_nc *f)
 {
   bool any_space = false, any_course = false;
 
@@ -88,22 +88,22 @@ static weir_status take_parts(wx_nc *f)
         any_space = any_space || space;
         any_course = any_course || (space && course);
       } else if (any_space ? space && (course || !any_course) : course) {
-        WEIR_TRY(wx_nc_take_part(f, v));
+        WEIR_TRY(wx_nc_add_var(f, v));
       } else {
         weir_debug("archive", "%s: variable %s is left out: it has no dimension of %s", f->path,
-                   f->seen[v].name, space ? "starts, leads or members" : "a grid");
+                   f->seen[v].name, space ? "initialisation times, leads or members" : "a grid");
       }
     }
   }
-  for (int v = 0; f->n_parts == 0 && v < f->n_seen; v++) {
-    if (!f->seen[v].held) {
+  for (int v = 0; f->n_vars == 0 && v < f->n_seen; v++) {
+    if (!f->seen[v].supported) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: variable %s is of a type or rank that is not read, and no other has "
                        "fields: make it one of numbers with a sign",
                        f->path, f->seen[v].name);
     }
   }
-  if (f->n_parts == 0) {
+  if (f->n_vars == 0) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: no variable has fields: dimensions named latitude and longitude (or y "
                      "and x, or a dimension of sites) are looked for",
@@ -122,7 +122,7 @@ static void close_file(void **state)
   weir_netcdf_close(&f->nc);
   weir_free(&f->path);
   weir_free(&f->seen);
-  weir_free(&f->parts);
+  weir_free(&f->vars);
   weir_free(&f->lat);
   weir_free(&f->lon);
   weir_free(&f->raw);
@@ -144,7 +144,7 @@ static weir_status open_file(const char *path, wx_index *index, void **state)
   WEIR_TRY(weir_file_size(path, &f->bytes));
   WEIR_TRY(weir_netcdf_open(path, &f->nc));
   WEIR_TRY(look(f));
-  WEIR_TRY(take_parts(f));
+  WEIR_TRY(take_vars(f));
   WEIR_TRY(wx_attrs_read(f->nc, WEIR_NETCDF_FILE, kept, &notes));
   WEIR_TRY(wx_index_notes(index, &notes));
   f->index = NULL;
@@ -152,7 +152,7 @@ static weir_status open_file(const char *path, wx_index *index, void **state)
 }
 
 /* Numbers as they are stored into values. */
-static void unpack(const wx_part *p, const void *raw, int64_t n, float *out)
+static void unpack(const wx_nc_var *p, const void *raw, int64_t n, float *out)
 {
   for (int64_t e = 0; e < n; e++) {
     const double stored = weir_dtype_load_real(p->dtype, raw, e);
@@ -182,13 +182,13 @@ static bool in_order(const wx_grid_order *o)
   return !o->flip_rows && !o->flip_columns && o->shift == 0;
 }
 
-/* n members from a place on, which the file has next to each other. */
-static weir_status read_run(wx_nc *f, const wx_part *p, int64_t place, int64_t n, float *out)
+/* n members from field `at` on, which the file has next to each other. */
+static weir_status read_run(wx_nc *f, const wx_nc_var *p, int64_t at, int64_t n, float *out)
 {
   const wx_grid *g = &f->grid;
   const int64_t cells = wx_grid_cells(g);
   int64_t start[WEIR_NETCDF_MAX_DIMS] = {0}, count[WEIR_NETCDF_MAX_DIMS] = {0};
-  int64_t rest = place - p->base;
+  int64_t rest = at - p->base;
   const bool turned = p->row >= 0 && p->column < p->row;
 
   for (int d = p->n_dims - 1; d >= 0; d--) {
@@ -219,14 +219,14 @@ static weir_status read_run(wx_nc *f, const wx_part *p, int64_t place, int64_t n
   return WEIR_OK;
 }
 
-static const wx_part *part_of(const wx_nc *f, int64_t place)
+static const wx_nc_var *var_of(const wx_nc *f, int64_t number)
 {
   int64_t k = 0;
 
-  while (place >= f->parts[k].base + f->parts[k].fields) {
+  while (number >= f->vars[k].base + f->vars[k].fields) {
     k++;
   }
-  return &f->parts[k];
+  return &f->vars[k];
 }
 
 /* A file that rested is opened again, and has to be as it was. */
@@ -236,17 +236,17 @@ static weir_status wake(wx_nc *f)
     return WEIR_OK;
   }
   WEIR_TRY(weir_netcdf_open(f->path, &f->nc));
-  for (int64_t k = 0; k < f->n_parts; k++) {
-    const wx_part *const p = &f->parts[k];
+  for (int64_t k = 0; k < f->n_vars; k++) {
+    const wx_nc_var *const p = &f->vars[k];
     weir_netcdf_shape shape = {.text = true};
     int dims[WEIR_NETCDF_MAX_DIMS], n = 0;
-    bool held = false;
+    bool supported = false;
 
     WEIR_TRY(weir_netcdf_count(f->nc, &n));
     if (p->var < n) {
-      WEIR_TRY(weir_netcdf_look(f->nc, p->var, &shape, dims, &held));
+      WEIR_TRY(weir_netcdf_look(f->nc, p->var, &shape, dims, &supported));
     }
-    bool same = held && !shape.text && shape.dtype == p->dtype && shape.n_dims == p->n_dims;
+    bool same = supported && !shape.text && shape.dtype == p->dtype && shape.n_dims == p->n_dims;
 
     for (int d = 0; same && d < p->n_dims; d++) {
       same = shape.lengths[d] == p->length[d];
@@ -269,25 +269,25 @@ static void rest(void *state)
   f->raw_capacity = f->stored_capacity = 0;
 }
 
-static weir_status read_fields(void *state, const int64_t *place, int64_t n, float *out)
+static weir_status read_fields(void *state, const int64_t *number, int64_t n, float *out)
 {
   wx_nc *f = state;
   const int64_t cells = wx_grid_cells(&f->grid);
 
   WEIR_TRY(wake(f));
   for (int64_t at = 0, run = 0; at < n; at += run) {
-    const wx_part *p = part_of(f, place[at]);
+    const wx_nc_var *p = var_of(f, number[at]);
 
-    const int64_t left =
-        p->whole && p->member_stride > 0
-            ? p->length[p->member] - (place[at] - p->base) / p->member_stride % p->length[p->member]
-            : 1;
+    const int64_t left = p->whole && p->member_stride > 0
+                             ? p->length[p->member] -
+                                   (number[at] - p->base) / p->member_stride % p->length[p->member]
+                             : 1;
 
     run = 1;
-    while (at + run < n && run < left && place[at + run] == place[at] + run * p->member_stride) {
+    while (at + run < n && run < left && number[at + run] == number[at] + run * p->member_stride) {
       run++;
     }
-    WEIR_TRY(read_run(f, p, place[at], run, out + at * cells));
+    WEIR_TRY(read_run(f, p, number[at], run, out + at * cells));
   }
   return WEIR_OK;
 }

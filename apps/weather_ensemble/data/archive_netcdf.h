@@ -11,7 +11,7 @@ enum { WX_NC_NAME = 128, WX_NC_MISSING = 4 };
 typedef enum wx_role {
   WX_ROLE_NONE,
   WX_ROLE_START,
-  WX_ROLE_TIME, /* of validity, or of a start where leads stand beside it */
+  WX_ROLE_TIME, /* of validity, or of a start where there are leads too */
   WX_ROLE_LEAD,
   WX_ROLE_MEMBER,
   WX_ROLE_LEVEL,
@@ -25,25 +25,25 @@ typedef struct wx_seen {
   char name[WX_NC_NAME];
   weir_netcdf_shape shape;
   int dims[WEIR_NETCDF_MAX_DIMS];
-  bool held;  /* false: of a type that is not handled */
-  bool aside; /* another one names it: bounds, mapping, coordinates, flags */
+  bool supported; /* false: of a type that is not */
+  bool aside;     /* another one names it: bounds, mapping, coordinates, flags */
   wx_role role;
 } wx_seen;
 
 /* A variable of fields. */
-typedef struct wx_part {
+typedef struct wx_nc_var {
   int var;
   weir_dtype dtype;
   int n_dims;
   int64_t length[WEIR_NETCDF_MAX_DIMS];
   int row, column, member; /* positions of these dimensions, -1: none */
-  int64_t base, fields;    /* places [base, base + fields): numbers of the outer dimensions */
-  int64_t member_stride;   /* places from a member to the next; 0: no such dimension */
+  int64_t base, fields;    /* numbers [base, base + fields): positions of the outer dimensions */
+  int64_t member_stride;   /* fields from a member to the next; 0: no such dimension */
   bool whole;              /* members stand before rows, rows before columns */
   double missing[WX_NC_MISSING], lo, hi; /* as stored; [lo, hi] is valid */
   int n_missing;
   double scale, offset;
-} wx_part;
+} wx_nc_var;
 
 typedef struct wx_nc {
   weir_netcdf *nc;
@@ -52,9 +52,9 @@ typedef struct wx_nc {
   wx_index *index; /* while it is opened */
   int n_seen;
   wx_seen *seen;
-  int64_t n_parts, part_capacity, n_places;
-  wx_part *parts;
-  wx_grid grid; /* of all parts; lat, lon: owned */
+  int64_t n_vars, var_capacity, n_fields;
+  wx_nc_var *vars;
+  wx_grid grid; /* of all its variables; lat, lon: owned */
   double *lat, *lon;
   wx_grid_order order;
   bool has_grid;
@@ -63,45 +63,49 @@ typedef struct wx_nc {
   int64_t raw_capacity, stored_capacity;
 } wx_nc;
 
-/* Values of a variable of coordinates over some dimensions of a part. */
+/* Values of a variable of coordinates over some dimensions of a variable of fields. */
 typedef struct wx_coordinate {
   const wx_seen *of; /* NULL: none */
   int var, n_dims;
-  int at[2]; /* positions of its dimensions in the part */
+  int at[2]; /* positions of its dimensions in those of the variable */
   int64_t length[2], n;
   double *value; /* [n]; times: seconds since 1970; leads: hours */
   bool years;    /* counted in years */
 } wx_coordinate;
 
-/* Whether the file can hold n values of `size` bytes: compression saves no more than 1 in 1032
- * (deflate), and what is no more than `least` costs little to believe. n * size does not overflow.
+/* Returns whether the file can hold n values of `size` bytes: compression saves no more than 1 in
+ * 1032 (deflate), and no more than `trusted` values cost little to believe. n * size does not
+ * overflow.
  */
-static inline bool wx_nc_can_hold(const wx_nc *f, int64_t n, size_t size, int64_t least)
+static inline bool wx_nc_can_hold(const wx_nc *f, int64_t n, size_t size, int64_t trusted)
 {
-  return n <= least || n * (int64_t)size / 1032 <= f->bytes;
+  return n <= trusted || n * (int64_t)size / 1032 <= f->bytes;
 }
 
 /* archive_roles.c */
-/* What the variable is, of its standard name, axis and name. */
+/* Returns the role of the variable, by its standard name, axis and name. */
 weir_status wx_nc_role(wx_nc *f, int var, wx_role *role) WEIR_CHECKED;
-/* What a dimension counts; *var: its variable of coordinates, -1: none. */
+/* Returns the role of a dimension; *var: its variable of coordinates, -1: none. */
 weir_status wx_nc_dim_role(wx_nc *f, int dim, wx_role *role, int *var) WEIR_CHECKED;
-/* Whether a name, of a dimension, a coordinate or CF's table, is one of times, leads or starts. */
+/* Returns whether a name, of a dimension, a coordinate or CF's table, is one of times, leads or
+ * initialisation times. */
 bool wx_nc_is_time(const wx_nc *f, const char *name);
 /* Sets `aside` of the variables that others name. */
 weir_status wx_nc_set_aside(wx_nc *f) WEIR_CHECKED;
-/* A text attribute into text[size], "" where there is none; cut where it is too long. */
+/* Reads a text attribute into text[size], "" where there is none; truncated where it is too long.
+ */
 weir_status wx_nc_text(wx_nc *f, int var, const char *name, char *text, size_t size) WEIR_CHECKED;
 
 /* archive_coords.c */
-/* All values of a variable of coordinates, which the caller frees. */
+/* Reads all values of a variable of coordinates, which the caller frees. */
 weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n) WEIR_CHECKED;
 /* Finds the coordinate of `role` whose dimensions are among those of `v` but its rows and columns;
  * values as they stand. value NULL: none. The caller frees value. */
 weir_status wx_nc_coordinate(wx_nc *f, int v, wx_role role, wx_coordinate *out) WEIR_CHECKED;
-/* Its value where the part's dimensions stand at index[]. */
+/* Returns its value where the dimensions of the variable stand at index[]. */
 double wx_coordinate_at(const wx_coordinate *c, const int64_t *index);
-/* The same in seconds since 1970, or in hours (years: of starts without units). */
+/* Converts them to seconds since 1970, or to hours (years: of initialisation times without units).
+ */
 weir_status wx_nc_to_seconds(wx_nc *f, wx_coordinate *c) WEIR_CHECKED;
 weir_status wx_nc_to_hours(wx_nc *f, wx_coordinate *c, bool years) WEIR_CHECKED;
 /* Levels in hPa or m. */
@@ -122,7 +126,7 @@ typedef struct wx_bounds {
  * them; years as of wx_nc_to_hours. */
 weir_status wx_nc_bounds(wx_nc *f, const wx_coordinate *c, bool of_lead, bool years,
                          wx_bounds *out) WEIR_CHECKED;
-/* What its cell_methods, or what GRIB tools left, say that variable v is of the values in time:
+/* Reads from cell_methods, or from attributes of GRIB tools, the method of variable v in time:
  * "sum", "point" ...; "": nothing. */
 weir_status wx_nc_method(wx_nc *f, int v, char *method, size_t size) WEIR_CHECKED;
 
@@ -134,18 +138,18 @@ typedef struct wx_times {
   bool lead_is_rest;   /* lead = time - start */
   bool start_is_rest;  /* start = time - lead */
 } wx_times;
-/* Which coordinates of variable v are which; aside: its dimensions that are none of times, or -1.
+/* Finds the coordinates of time of variable v; aside: its dimensions that are none of times, or -1.
  * Values in seconds since 1970 and hours. The caller ends it with wx_times_fini, also on failure.
  */
-weir_status wx_nc_times(wx_nc *f, int v, const wx_part *p, const int aside[2],
+weir_status wx_nc_times(wx_nc *f, int v, const wx_nc_var *p, const int aside[2],
                         wx_times *t) WEIR_CHECKED;
 void wx_times_fini(wx_times *t);
-/* Whether starts or times are counted in years, which are not exact. */
+/* Returns whether initialisation times or times are counted in years, which are not exact. */
 bool wx_times_years(const wx_times *t);
-/* Start and lead of the field whose dimensions stand at index[]. */
+/* Computes start and lead of the field whose dimensions stand at index[]. */
 void wx_times_at(const wx_times *t, const int64_t *index, wx_field *field);
-/* Fails: WEIR_ERR_DATA where the file states another time of validity for the field, which is valid
- * at the end of what it covers. */
+/* Checks the valid time. Fails: WEIR_ERR_DATA where the file states another time of validity for
+ * the field, which is valid at the end of what it covers. */
 weir_status wx_times_agree(const wx_nc *f, int v, const wx_times *t, const int64_t *index,
                            const wx_field *field) WEIR_CHECKED;
 
@@ -155,20 +159,21 @@ typedef struct wx_nc_dims {
   int row, column, site, line[2];
 } wx_nc_dims;
 
-/* archive_grid.c: refuse grids whose cells are not where, or not as large as, the file says by
+/* archive_grid.c: refuses grids whose cells are not where, or not as large as, the file says by
  * latitudes and longitudes, equal-area projections or areas. Fails: WEIR_ERR_DATA naming the grid
  * and what to do. check_grid: of rows and columns; weight NULL: no areas. */
 weir_status wx_nc_check_dims(wx_nc *f, int v, const wx_nc_dims *d) WEIR_CHECKED;
 weir_status wx_nc_check_grid(wx_nc *f, int v, const wx_nc_dims *d, const wx_grid *g) WEIR_CHECKED;
-/* Whether latitudes and longitudes run along two of its dimensions together, or along one. */
+/* Checks whether latitudes and longitudes run along two of its dimensions together, or along one.
+ */
 weir_status wx_nc_is_located(wx_nc *f, int v, bool *is) WEIR_CHECKED;
-/* The variable that the attribute grid_mapping of v names, and its grid_mapping_name, "": none;
- * both of `size` bytes. */
+/* Finds the variable that the attribute grid_mapping of v names, and its grid_mapping_name, "":
+ * none; both of `size` bytes. */
 weir_status wx_nc_mapping_name(wx_nc *f, int v, char *var, char *name, size_t size) WEIR_CHECKED;
 
-/* archive_plane.c: rows and columns of variable v: positions of their dimensions, -1: none (a
+/* archive_plane.c: finds rows and columns of variable v: positions of their dimensions, -1: none (a
  * single site). The grid is told to the index. */
 weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column) WEIR_CHECKED;
-/* archive_parts.c: takes variable v as fields. */
-weir_status wx_nc_take_part(wx_nc *f, int v) WEIR_CHECKED;
+/* archive_vars.c: takes variable v as fields. */
+weir_status wx_nc_add_var(wx_nc *f, int v) WEIR_CHECKED;
 #endif

@@ -8,7 +8,7 @@
 #include "data/archive_cube.h"
 #include "data/date.h"
 
-enum { HOUR = 3600, UNSET = -2 /* beside WX_PERIOD_UNKNOWN */ };
+enum { HOUR = 3600, UNSET = -2 /* other than WX_PERIOD_UNKNOWN */ };
 
 static void text_of(double hours, char *text, size_t size)
 {
@@ -24,7 +24,7 @@ static double hours_of(int64_t seconds)
   return seconds == WX_PERIOD_UNKNOWN ? NAN : (double)seconds / HOUR;
 }
 
-/* `place`: number of quantity and lead. */
+/* `at`: number of quantity and lead. */
 static weir_status refuse_mixed(const wx_archive *a, bool truth, const wx_entry *one,
                                 const wx_entry *other)
 {
@@ -36,7 +36,8 @@ static weir_status refuse_mixed(const wx_archive *a, bool truth, const wx_entry 
   wx_date_text((double)x->start / 86400, date[0], sizeof date[0]);
   wx_date_text((double)y->start / 86400, date[1], sizeof date[1]);
   return weir_fail(WEIR_ERR_DATA,
-                   "%s: %s of start %s, step %g h covers %s, that of start %s, step %g h of %s "
+                   "%s: %s of initialisation time %s, step %g h covers %s, that of initialisation "
+                   "time %s, step %g h of %s "
                    "covers %s: leave one out, so that %s has one period",
                    a->files[one->file].path, a->quantity[x->quantity].name, date[0], x->lead,
                    covers[0], date[1], y->lead, a->files[other->file].path, covers[1],

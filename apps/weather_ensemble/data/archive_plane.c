@@ -81,9 +81,9 @@ static weir_status take_line(wx_nc *f, int v, int d, int var, wx_role role, doub
   *degrees = false;
   (void)snprintf(units, WX_SHORT, "1");
   WEIR_TRY(weir_netcdf_dim_name(f->nc, s->dims[d], name, sizeof name));
-  if (n < 1 || n > WX_MOST_LINE) {
+  if (n < 1 || n > WX_MAX_LINE) {
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s: %lld rows or columns; 1 to %d are handled",
-                     f->path, s->name, (long long)n, WX_MOST_LINE);
+                     f->path, s->name, (long long)n, WX_MAX_LINE);
   }
   if (var < 0) {
     return weir_fail(WEIR_ERR_DATA,
@@ -137,7 +137,7 @@ static weir_status take_grid(wx_nc *f, int v, const wx_nc_dims *at, wx_grid *g, 
 
   g->n_lat = s->shape.lengths[row];
   g->n_lon = s->shape.lengths[column];
-  if (!weir_mul_ok(g->n_lat, g->n_lon, &cells) || cells > WX_MOST_CELLS ||
+  if (!weir_mul_ok(g->n_lat, g->n_lon, &cells) || cells > WX_MAX_CELLS ||
       !wx_nc_can_hold(f, cells, weir_dtype_size(s->shape.dtype), FREE)) {
     return weir_fail(
         WEIR_ERR_DATA,
@@ -159,7 +159,7 @@ static weir_status take_grid(wx_nc *f, int v, const wx_nc_dims *at, wx_grid *g, 
   return WEIR_OK;
 }
 
-/* The variable behind `key` in the attribute cell_measures of v, or -1. */
+/* The variable after `key` in the attribute cell_measures of v, or -1. */
 static weir_status find_measure(wx_nc *f, int v, const char *key, int *var)
 {
   char text[4096];
@@ -172,7 +172,7 @@ static weir_status find_measure(wx_nc *f, int v, const char *key, int *var)
     for (int k = 0; next && k < f->n_seen; k++) {
       const wx_seen *const s = &f->seen[k];
 
-      *var = s->held && !s->shape.text && strcmp(s->name, at) == 0 ? k : *var;
+      *var = s->supported && !s->shape.text && strcmp(s->name, at) == 0 ? k : *var;
     }
     next = strcmp(at, key) == 0;
   }

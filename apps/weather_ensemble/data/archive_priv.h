@@ -4,19 +4,19 @@
 #include "data/archive.h"
 
 /* Of all files together. */
-enum { WX_MOST_FIELDS = 1 << 24 };
+enum { WX_MAX_FIELDS = 1 << 24 };
 /* Hours that a forecast may run: beyond a thousand years a step is damage. */
-enum { WX_MOST_LEAD = 10000000 };
+enum { WX_MAX_LEAD = 10000000 };
 
 /* An archive that is being opened: takes what a file holds. */
 typedef struct wx_index wx_index;
 
-/* A field of a file; place: the format's own number of it. */
+/* A field of a file; number: its position in the file, as its format counts. */
 typedef struct wx_field {
   int64_t start;    /* seconds since 1970-01-01 00:00 UTC */
   double lead;      /* hours */
   int64_t quantity; /* of wx_index_quantity */
-  int64_t member, place;
+  int64_t member, number;
   int64_t period; /* seconds that it covers, up to its valid time; 0: an instant */
 } wx_field;
 
@@ -26,13 +26,13 @@ enum { WX_PERIOD_UNKNOWN = -1 };
 /* A format: a row of the table in archive.c. */
 typedef struct wx_format {
   const char *name;
-  /* Whether a file that begins with these bytes is one. */
+  /* Returns whether a file that begins with these bytes is one. */
   bool (*claims)(const unsigned char *bytes, int64_t n);
   /* Tells the index all that the file holds. *state is closed by the archive, also after a failure
    * that left one. Messages name the file. */
   weir_status (*open)(const char *path, wx_index *index, void **state);
-  /* Fields at n places, [n, cells] in the order of the grid, NaN where a value is missing. */
-  weir_status (*read)(void *state, const int64_t *place, int64_t n, float *out);
+  /* The fields number[n], [n, cells] in the order of the grid, NaN where a value is missing. */
+  weir_status (*read)(void *state, const int64_t *number, int64_t n, float *out);
   /* Gives back what an open file holds, until it is read again; NULL: there is nothing. */
   void (*rest)(void *state);
   void (*close)(void **state);
@@ -51,20 +51,21 @@ typedef struct wx_sink {
 } wx_sink;
 extern const wx_sink wx_sink_netcdf, wx_sink_grib;
 
-/* How many files (> 0) stay open at once from now on. */
-void wx_archive_keep_awake(wx_archive *a, int64_t n);
-/* The format, its state and the place of a field of files; NULL: no file holds it, or not in the
- * units and under the name of its quantity. */
-const wx_format *wx_archive_place(const wx_archive *a, int64_t start, int64_t lead,
-                                  int64_t quantity, int64_t member, void **state, int64_t *place);
+/* Sets the maximum number of files (> 0) open at once. */
+void wx_archive_set_max_open(wx_archive *a, int64_t n);
+/* Returns the format, its state and the number of a field of files; NULL: no file holds it, or not
+ * in the units and under the name of its quantity. */
+const wx_format *wx_archive_locate(const wx_archive *a, int64_t start, int64_t lead,
+                                   int64_t quantity, int64_t member, void **state, int64_t *number);
 /* The GRIB file of a state of wx_format_grib. */
 struct weir_grib;
 const struct weir_grib *wx_grib_of(const void *state);
 
 extern const wx_format wx_format_netcdf, wx_format_grib;
 
-/* The grid of the file's fields, in order (wx_grid_arrange); copied. weight NULL: wx_grid_weights.
- * Fails: WEIR_ERR_DATA where an earlier file has another one; `what`: variable or message. */
+/* Records the grid of the file's fields, in order (wx_grid_arrange); copied. weight NULL:
+ * wx_grid_weights. Fails: WEIR_ERR_DATA where an earlier file has another one; `what`: variable or
+ * message. */
 weir_status wx_index_grid(wx_index *index, const wx_grid *grid, const char *what) WEIR_CHECKED;
 /* How the values of a field become those of its quantity. */
 typedef struct wx_naming {
@@ -76,18 +77,19 @@ typedef struct wx_naming {
  * units that do not go with it. */
 weir_status wx_index_name(const wx_index *index, const char *own, wx_quantity *q,
                           wx_naming *out) WEIR_CHECKED;
-/* The number of a quantity of wx_index_name, which files may have in common. Fails: WEIR_ERR_DATA
- * where an earlier file has it in other units, or the same file under two names in two units. */
+/* Finds the number of a quantity of wx_index_name, which files may have in common. Fails:
+ * WEIR_ERR_DATA where an earlier file has it in other units, or the same file under two names in
+ * two units. */
 weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, const wx_naming *as,
                               int64_t *number) WEIR_CHECKED;
-/* A field. Fails: WEIR_ERR_DATA where there are too many. */
+/* Records a field. Fails: WEIR_ERR_DATA where there are too many. */
 weir_status wx_index_field(wx_index *index, const wx_field *field) WEIR_CHECKED;
-/* Attributes of the file; those of the first file that has any stay. */
+/* Records attributes of the file; those of the first file that has any stay. */
 weir_status wx_index_notes(wx_index *index, const wx_attrs *notes) WEIR_CHECKED;
-/* Units of levels whose coordinate states none; "": they are refused. */
+/* Returns the units of levels whose coordinate states none; "": they are refused. */
 const char *wx_index_level_units(const wx_index *index);
-/* How files are read. Borrowed while the archive is opened. */
+/* Returns the options of reading. Borrowed while the archive is opened. */
 const wx_archive_in *wx_index_how(const wx_index *index);
-/* Times that are no surer than this, hours. */
+/* Sets the uncertainty of the times of the file, hours. */
 void wx_index_tolerance(wx_index *index, double hours);
 #endif

@@ -108,7 +108,7 @@ static bool fits(const wx_seen *s, wx_role role)
 {
   const bool one = role == WX_ROLE_MEMBER || role == WX_ROLE_LEVEL || role == WX_ROLE_SITE;
 
-  return s->held && !s->shape.text && !s->shape.chars && s->shape.n_dims <= (one ? 1 : 2);
+  return s->supported && !s->shape.text && !s->shape.chars && s->shape.n_dims <= (one ? 1 : 2);
 }
 
 weir_status wx_nc_role(wx_nc *f, int var, wx_role *role)
@@ -144,7 +144,7 @@ weir_status wx_nc_dim_role(wx_nc *f, int dim, wx_role *role, int *var)
   for (int v = 0; v < f->n_seen; v++) {
     const wx_seen *const s = &f->seen[v];
 
-    if (strcmp(s->name, name) == 0 && s->held && !s->shape.text && s->shape.n_dims == 1 &&
+    if (strcmp(s->name, name) == 0 && s->supported && !s->shape.text && s->shape.n_dims == 1 &&
         s->dims[0] == dim) {
       *var = v;
       *role = s->role != WX_ROLE_NONE ? s->role : *role;

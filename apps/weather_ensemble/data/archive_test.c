@@ -11,15 +11,15 @@
 
 static char dir[256], path[512], other[512];
 
-enum { STARTS = 3, LEADS = 2, QUANTITIES = 5, MEMBERS = 3, ROWS = 5, COLUMNS = 8 };
-enum { CELLS = ROWS * COLUMNS, FIELDS = STARTS * LEADS * QUANTITIES * MEMBERS };
+enum { INIT_TIMES = 3, LEADS = 2, QUANTITIES = 5, MEMBERS = 3, ROWS = 5, COLUMNS = 8 };
+enum { CELLS = ROWS * COLUMNS, FIELDS = INIT_TIMES * LEADS * QUANTITIES * MEMBERS };
 
-static const int64_t start[STARTS] = {86400, 5 * 86400, 365 * 86400 + 43200};
+static const int64_t start[INIT_TIMES] = {86400, 5 * 86400, 365 * 86400 + 43200};
 static const double lead[LEADS] = {24, 48.5};
 static const int64_t member[MEMBERS] = {0, 1, 7};
 static double lat[ROWS], lon[COLUMNS];
 static wx_quantity quantity[QUANTITIES];
-static float values[FIELDS * CELLS], room[MEMBERS * CELLS];
+static float values[FIELDS * CELLS], scratch[MEMBERS * CELLS];
 
 static wx_archive_info cube(void)
 {
@@ -40,7 +40,7 @@ static wx_archive_info cube(void)
   for (int64_t i = 0; i < FIELDS * CELLS; i++) {
     values[i] = i % 97 == 5 ? NAN : (float)random_in(4, (uint64_t)i, -1000000, 1000000) / 7;
   }
-  return (wx_archive_info){.n_starts = STARTS,
+  return (wx_archive_info){.n_init_times = INIT_TIMES,
                            .n_leads = LEADS,
                            .n_members = MEMBERS,
                            .n_quantities = QUANTITIES,
@@ -61,7 +61,7 @@ static void assert_same(wx_archive *a)
 {
   const wx_archive_info *f = wx_archive_get(a);
 
-  assert_int_equal(f->n_starts, STARTS);
+  assert_int_equal(f->n_init_times, INIT_TIMES);
   assert_int_equal(f->n_leads, LEADS);
   assert_int_equal(f->n_members, MEMBERS);
   assert_int_equal(f->n_quantities, QUANTITIES);
@@ -80,12 +80,12 @@ static void assert_same(wx_archive *a)
     assert_string_equal(f->quantity[found].standard_name, quantity[q].standard_name);
     assert_int_equal(f->quantity[found].param, quantity[q].param);
     assert_int_equal(f->quantity[found].kind, quantity[q].kind);
-    for (int64_t i = 0; i < STARTS * LEADS; i++) {
+    for (int64_t i = 0; i < INIT_TIMES * LEADS; i++) {
       assert_true(wx_archive_has(a, i / LEADS, i % LEADS, found, 1));
-      assert_ok(wx_archive_read(a, i / LEADS, i % LEADS, found, 0, MEMBERS, room));
-      assert_memory_equal(room, field_of(i / LEADS, i % LEADS, q, 0), sizeof room);
-      assert_ok(wx_archive_read(a, i / LEADS, i % LEADS, found, 2, 1, room));
-      assert_memory_equal(room, field_of(i / LEADS, i % LEADS, q, 2), CELLS * sizeof *room);
+      assert_ok(wx_archive_read(a, i / LEADS, i % LEADS, found, 0, MEMBERS, scratch));
+      assert_memory_equal(scratch, field_of(i / LEADS, i % LEADS, q, 0), sizeof scratch);
+      assert_ok(wx_archive_read(a, i / LEADS, i % LEADS, found, 2, 1, scratch));
+      assert_memory_equal(scratch, field_of(i / LEADS, i % LEADS, q, 2), CELLS * sizeof *scratch);
     }
   }
 }
@@ -119,7 +119,7 @@ static void memory_is_read_as_it_is(void **state)
   (void)state;
   assert_ok(wx_archive_of_memory(&f, values, &a));
   assert_same(a);
-  assert_int_equal(wx_archive_read(a, 0, 0, 0, 1, MEMBERS, room), WEIR_ERR_SHAPE);
+  assert_int_equal(wx_archive_read(a, 0, 0, 0, 1, MEMBERS, scratch), WEIR_ERR_SHAPE);
   assert_int_equal(wx_archive_find_lead(wx_archive_get(a), 48.5), 1);
   assert_int_equal(wx_archive_find_lead(wx_archive_get(a), 36), -1);
   assert_int_equal(wx_archive_find_start(wx_archive_get(a), start[2]), 2);
@@ -132,12 +132,12 @@ static void memory_is_read_as_it_is(void **state)
 
 static void write_cube(const char *to, const wx_archive_info *f, int64_t from, int64_t n)
 {
-  wx_archive_info part = *f;
+  wx_archive_info slice = *f;
   wx_archive_writer *w = NULL;
 
-  part.start = f->start + from;
-  part.n_starts = n;
-  assert_ok(wx_archive_create(to, &part, &w));
+  slice.start = f->start + from;
+  slice.n_init_times = n;
+  assert_ok(wx_archive_create(to, &slice, &w));
   assert_ok(wx_archive_put_text(w, "source", "a test"));
   for (int64_t i = 0; i < n * f->n_leads * QUANTITIES; i++) {
     const int64_t s = i / (f->n_leads * QUANTITIES), l = i / QUANTITIES % f->n_leads;
@@ -161,7 +161,7 @@ static void a_file_comes_back(void **state)
   wx_archive *a = NULL;
 
   (void)state;
-  write_cube(path, &f, 0, STARTS);
+  write_cube(path, &f, 0, INIT_TIMES);
   assert_ok(wx_archive_open(paths, 1, &a));
   assert_same(a);
   wx_archive_close(&a);
@@ -218,10 +218,10 @@ static void what_stands_beside_the_values_comes_back(void **state)
   assert_string_equal(g->grid.mapping->name, "lambert");
   assert_true(g->grid.mapping->n == 2 && g->grid.mapping->note[1].number[1] == 60);
   assert_string_equal(g->notes->note[0].text, "CC BY 4.0");
-  assert_ok(wx_archive_read(a, 0, 0, 1, 0, 1, room));
-  assert_memory_equal(room, values, CELLS * sizeof *room);
-  assert_ok(wx_archive_read(a, 1, 0, 1, 0, 1, room));
-  assert_true(isnan(room[0])); /* never written */
+  assert_ok(wx_archive_read(a, 0, 0, 1, 0, 1, scratch));
+  assert_memory_equal(scratch, values, CELLS * sizeof *scratch);
+  assert_ok(wx_archive_read(a, 1, 0, 1, 0, 1, scratch));
+  assert_true(isnan(scratch[0])); /* never written */
   wx_archive_close(&a);
 }
 
@@ -260,7 +260,7 @@ static void several_files_are_one(void **state)
 
   (void)state;
   write_cube(path, &f, 0, 1);
-  write_cube(other, &f, 1, STARTS - 1);
+  write_cube(other, &f, 1, INIT_TIMES - 1);
   assert_ok(wx_archive_open(paths, 2, &a));
   assert_same(a);
   wx_archive_close(&a);
@@ -272,25 +272,25 @@ static void several_files_are_one(void **state)
 /* More files than are kept open: they are opened again, and a file that changed is told. */
 static void files_rest(void **state)
 {
-  char names[STARTS][300];
-  const char *const paths[STARTS] = {names[0], names[1], names[2]};
+  char names[INIT_TIMES][300];
+  const char *const paths[INIT_TIMES] = {names[0], names[1], names[2]};
   wx_archive_info f = cube();
   wx_archive *a = NULL;
 
   (void)state;
-  for (int i = 0; i < STARTS; i++) {
+  for (int i = 0; i < INIT_TIMES; i++) {
     (void)snprintf(names[i], sizeof names[i], "%s/%d.nc", dir, i);
     write_cube(names[i], &f, i, 1);
   }
-  assert_ok(wx_archive_open(paths, STARTS, &a));
-  wx_archive_keep_awake(a, 1);
+  assert_ok(wx_archive_open(paths, INIT_TIMES, &a));
+  wx_archive_set_max_open(a, 1);
   assert_same(a);
   assert_same(a);
   f.n_leads = 1;
   f.n_members = 1;
   write_cube(names[0], &f, 0, 1); /* rests by now */
-  assert_ok(wx_archive_read(a, 1, 0, 0, 0, 1, room));
-  assert_int_equal(wx_archive_read(a, 0, 0, 0, 0, 1, room), WEIR_ERR_DATA);
+  assert_ok(wx_archive_read(a, 1, 0, 0, 0, 1, scratch));
+  assert_int_equal(wx_archive_read(a, 0, 0, 0, 0, 1, scratch), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "changed while it was read"));
   wx_archive_close(&a);
 }
@@ -338,8 +338,8 @@ static void decadal_forecasts_find_their_truth(void **state)
   }
   const wx_archive_info *f = wx_archive_get(a[0]), *t = wx_archive_get(a[1]);
 
-  assert_true(f->n_starts == 55 && f->n_leads == 10 && f->n_members == 10 && f->member[0] == 1);
-  assert_true(t->n_starts == 55 && t->n_leads == 1 && t->n_members == 1);
+  assert_true(f->n_init_times == 55 && f->n_leads == 10 && f->n_members == 10 && f->member[0] == 1);
+  assert_true(t->n_init_times == 55 && t->n_leads == 1 && t->n_members == 1);
   assert_string_equal(f->quantity[0].name, "SST");
   for (int64_t s = 0; s < 55; s++) {
     for (int64_t l = 0; l < 10; l++) {
@@ -363,7 +363,8 @@ static void decadal_forecasts_find_their_truth(void **state)
   wx_archive_close(&a[1]);
 }
 
-/* Mean over members, cells and starts of the difference to truth, as the data's README has it. */
+/* Mean over members, cells and initialisation times of the difference to truth, as the data's
+ * README has it. */
 static void one_start_a_file(const char *folder, const char *const *dates, int64_t members,
                              wx_grid_kind kind, double bias)
 {
@@ -389,7 +390,7 @@ static void one_start_a_file(const char *folder, const char *const *dates, int64
   const wx_archive_info *f = wx_archive_get(a);
   const int64_t cells = wx_grid_cells(&f->grid);
 
-  assert_true(f->n_starts == 3 && f->n_leads == 1 && f->n_members == members);
+  assert_true(f->n_init_times == 3 && f->n_leads == 1 && f->n_members == members);
   assert_true(f->grid.kind == kind && f->lead[0] == 12 &&
               f->member[0] == (kind == WX_GRID_SITES ? 29 : 0));
   assert_string_equal(f->quantity[0].name, "2t");

@@ -1,5 +1,5 @@
-/* archive_times.c - the times of a variable of a NetCDF file: which of its coordinates are starts,
- * leads and times of validity, and whether they agree. */
+/* archive_times.c - the times of a variable of a NetCDF file: which of its coordinates are
+ * initialisation times, leads and times of validity, and whether they agree. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ bool wx_times_years(const wx_times *t)
   return t->start.years || t->time.years;
 }
 
-/* Whether dimension `at` of the part is one of those of a coordinate. */
+/* Whether dimension `at` of the variable is one of those of a coordinate. */
 static bool covers(const wx_coordinate *c, int at)
 {
   bool is = false;
@@ -35,7 +35,7 @@ static bool covers(const wx_coordinate *c, int at)
 
 /* Whether all dimensions that count something are explained by the two coordinates, or are aside;
  * *at: the first that is not. */
-static bool explained(const wx_part *p, const int aside[2], const wx_coordinate *a,
+static bool explained(const wx_nc_var *p, const int aside[2], const wx_coordinate *a,
                       const wx_coordinate *b, int *at)
 {
   for (int d = 0; d < p->n_dims; d++) {
@@ -70,8 +70,8 @@ static weir_status take_valid(wx_nc *f, int v, wx_times *t)
   return WEIR_OK;
 }
 
-/* A `time` is that of starts, whatever CF says, where leads stand beside it as GRIB tools write
- * them (step), or a time of validity of its own, or where both are dimensions. */
+/* A `time` is the initialisation time, whatever CF says, where there are leads too, as GRIB
+ * tools write them (step), or a time of validity of its own, or where both are dimensions. */
 static bool time_is_start(const wx_nc *f, const wx_times *t)
 {
   bool other = false;
@@ -89,7 +89,7 @@ static bool time_is_start(const wx_nc *f, const wx_times *t)
 }
 
 /* Which two of start, lead and time of validity give the others. What is left over is compared. */
-static weir_status choose(wx_nc *f, int v, const wx_part *p, const int aside[2], wx_times *t)
+static weir_status choose(wx_nc *f, int v, const wx_nc_var *p, const int aside[2], wx_times *t)
 {
   char dim[WX_NC_NAME];
   int at = -1;
@@ -130,7 +130,7 @@ static weir_status choose(wx_nc *f, int v, const wx_part *p, const int aside[2],
                    f->path, f->seen[v].name, dim);
 }
 
-weir_status wx_nc_times(wx_nc *f, int v, const wx_part *p, const int aside[2], wx_times *t)
+weir_status wx_nc_times(wx_nc *f, int v, const wx_nc_var *p, const int aside[2], wx_times *t)
 {
   WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_START, &t->start));
   WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_TIME, &t->time));

@@ -104,7 +104,7 @@ static const weir_grib *find_like(const writer *w, int64_t start, int64_t lead, 
       if (pass == 0 && like->member[m] != f->member[member]) {
         continue;
       }
-      if (wx_archive_place(w->how.like, s, l, q, m, &state, field) == &wx_format_grib) {
+      if (wx_archive_locate(w->how.like, s, l, q, m, &state, field) == &wx_format_grib) {
         return wx_grib_of(state);
       }
     }

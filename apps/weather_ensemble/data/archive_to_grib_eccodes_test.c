@@ -1,5 +1,5 @@
 /* archive_to_grib_eccodes_test.c - archives of GRIB files go to GRIB and NetCDF and back: NetCDF
- * bit for bit, GRIB within its packing error; means and spreads; what has no place there. */
+ * bit for bit, GRIB within its packing error; means and spreads; fields that it cannot store. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static wx_archive *written(wx_archive *a, const char *name, const wx_archive_out
 
   (void)snprintf(path, sizeof path, "%s/%s", dir, name);
   assert_ok(wx_archive_create_as(path, f, how, &w));
-  for (int64_t i = 0; i < f->n_starts * kinds; i++) {
+  for (int64_t i = 0; i < f->n_init_times * kinds; i++) {
     const int64_t l = i % kinds / f->n_quantities, q = i % f->n_quantities;
 
     if (wx_archive_has(a, i / kinds, l, q, f->n_members - 1)) {
@@ -47,12 +47,12 @@ static void assert_same(wx_archive *a, wx_archive *b, double share)
   const int64_t kinds = f->n_leads * f->n_quantities, cells = wx_grid_cells(&f->grid);
   float *x = malloc(2 * (size_t)cells * sizeof *x), *y = x + cells;
 
-  assert_true(f->n_starts == g->n_starts && f->n_leads == g->n_leads &&
+  assert_true(f->n_init_times == g->n_init_times && f->n_leads == g->n_leads &&
               f->n_members == g->n_members && f->n_quantities == g->n_quantities);
-  assert_memory_equal(f->start, g->start, (size_t)f->n_starts * sizeof *f->start);
+  assert_memory_equal(f->start, g->start, (size_t)f->n_init_times * sizeof *f->start);
   assert_memory_equal(f->member, g->member, (size_t)f->n_members * sizeof *f->member);
   assert_null(wx_grid_differs(&f->grid, &g->grid));
-  for (int64_t i = 0; i < f->n_starts * kinds * f->n_members; i++) {
+  for (int64_t i = 0; i < f->n_init_times * kinds * f->n_members; i++) {
     const int64_t m = i % f->n_members, s = i / f->n_members / kinds;
     const int64_t l = i / f->n_members % kinds / f->n_quantities;
     const int64_t q = i / f->n_members % f->n_quantities;
@@ -120,7 +120,7 @@ static wx_archive_info predictions(wx_quantity *q)
 
   wx_quantity_derive(&z, WX_PRODUCT_MEAN, &q[0]);
   wx_quantity_derive(&z, WX_PRODUCT_SPREAD, &q[1]);
-  return (wx_archive_info){.n_starts = 1,
+  return (wx_archive_info){.n_init_times = 1,
                            .n_leads = 1,
                            .n_members = 1,
                            .n_quantities = 2,
@@ -206,7 +206,7 @@ static void statistics_are_like_the_members(void **state)
 }
 
 /* Without a message to be like, in both formats: precipitation from the start, extremes of
- * six hours, beside an instant; means and spreads of them. */
+ * six hours, and an instant; means and spreads of them. */
 static void periods_are_kept(void **state)
 {
   enum { KINDS = 4, HOURS = 2 };

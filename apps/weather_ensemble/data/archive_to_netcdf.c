@@ -83,8 +83,8 @@ static void time_name(int number, char *name, size_t size)
 static weir_status put_bounds(writer *w, const char *name, int64_t q, const int64_t *time)
 {
   const wx_archive_info *f = w->facts;
-  const int64_t start[3] = {0, 0, 0}, count[3] = {f->n_starts, f->n_leads, 2};
-  const int64_t n = f->n_starts * f->n_leads;
+  const int64_t start[3] = {0, 0, 0}, count[3] = {f->n_init_times, f->n_leads, 2};
+  const int64_t n = f->n_init_times * f->n_leads;
   const int dims[3] = {w->outer[0], w->outer[1], w->bound};
   int64_t *bounds = NULL;
   int var = 0;
@@ -105,7 +105,7 @@ static weir_status put_bounds(writer *w, const char *name, int64_t q, const int6
 static weir_status put_time(writer *w, int number, int64_t q)
 {
   const wx_archive_info *f = w->facts;
-  const int64_t start[2] = {0, 0}, count[2] = {f->n_starts, f->n_leads};
+  const int64_t start[2] = {0, 0}, count[2] = {f->n_init_times, f->n_leads};
   char name[WX_SHORT], bounds[WX_SHORT + 8];
   int64_t *time = NULL;
   int var = 0;
@@ -120,8 +120,8 @@ static weir_status put_time(writer *w, int number, int64_t q)
   if (number > 0) {
     WEIR_TRY(weir_netcdf_put_text(w->nc, var, "bounds", bounds));
   }
-  WEIR_TRY(weir_alloc(f->n_starts * f->n_leads, sizeof *time, (void **)&time));
-  for (int64_t s = 0; s < f->n_starts; s++) {
+  WEIR_TRY(weir_alloc(f->n_init_times * f->n_leads, sizeof *time, (void **)&time));
+  for (int64_t s = 0; s < f->n_init_times; s++) {
     for (int64_t l = 0; l < f->n_leads; l++) {
       time[s * f->n_leads + l] = f->start[s] + llround(f->lead[l] * 3600);
     }
@@ -164,7 +164,7 @@ static weir_status put_periods(writer *w)
 static weir_status put_members(writer *w)
 {
   const wx_archive_info *f = w->facts;
-  int64_t most = 0;
+  int64_t max_number = 0;
   int var = 0;
 
   WEIR_TRY(weir_netcdf_dim(w->nc, w->quantile != NULL ? "quantile" : "realization", f->n_members,
@@ -175,9 +175,9 @@ static weir_status put_members(writer *w)
     return write_line(w, var, f->n_members, w->quantile);
   }
   for (int64_t k = 0; k < f->n_members; k++) {
-    most = llabs(f->member[k]) > most ? llabs(f->member[k]) : most;
+    max_number = llabs(f->member[k]) > max_number ? llabs(f->member[k]) : max_number;
   }
-  WEIR_TRY(weir_netcdf_whole_var(w->nc, "realization", most, 1, &w->outer[2], &var));
+  WEIR_TRY(weir_netcdf_whole_var(w->nc, "realization", max_number, 1, &w->outer[2], &var));
   WEIR_TRY(weir_netcdf_put_text(w->nc, var, "standard_name", "realization"));
   WEIR_TRY(weir_netcdf_put_text(w->nc, var, "units", "1"));
   return write_line(w, var, f->n_members, f->member);
@@ -188,7 +188,7 @@ static weir_status put_course(writer *w)
   const wx_archive_info *f = w->facts;
   int var = 0;
 
-  WEIR_TRY(weir_netcdf_dim(w->nc, "forecast_reference_time", f->n_starts, &w->outer[0]));
+  WEIR_TRY(weir_netcdf_dim(w->nc, "forecast_reference_time", f->n_init_times, &w->outer[0]));
   WEIR_TRY(weir_netcdf_dim(w->nc, "forecast_period", f->n_leads, &w->outer[1]));
   WEIR_TRY(put_line(w, "forecast_reference_time", WEIR_I64, w->outer[0], "forecast_reference_time",
                     "seconds since 1970-01-01 00:00:00", &var));
@@ -196,7 +196,7 @@ static weir_status put_course(writer *w)
   if (f->tolerance > 0) {
     WEIR_TRY(weir_netcdf_put_numbers(w->nc, var, "tolerance", WEIR_F64, &f->tolerance, 1));
   }
-  WEIR_TRY(write_line(w, var, f->n_starts, f->start));
+  WEIR_TRY(write_line(w, var, f->n_init_times, f->start));
   WEIR_TRY(put_line(w, "forecast_period", WEIR_F64, w->outer[1], "forecast_period", "hours", &var));
   WEIR_TRY(write_line(w, var, f->n_leads, f->lead));
   WEIR_TRY(put_members(w));
@@ -290,7 +290,7 @@ static weir_status put_grid(writer *w)
 
 /* Levels of the variable of quantity `first`, in their order, and where each of its quantities is.
  */
-static int64_t gather_levels(writer *w, int64_t first, double *level)
+static int64_t collect_levels(writer *w, int64_t first, double *level)
 {
   const wx_quantity *q = w->facts->quantity;
   int64_t n = 0;
@@ -441,17 +441,17 @@ static int shape_of(const writer *w, int level, int *dims, int64_t *chunk)
   return n;
 }
 
-static weir_status put_variable(writer *w, int64_t first, double *room)
+static weir_status put_variable(writer *w, int64_t first, double *scratch)
 {
   const wx_archive_info *f = w->facts;
   const wx_quantity *q = &f->quantity[first];
-  const int64_t n = gather_levels(w, first, room);
+  const int64_t n = collect_levels(w, first, scratch);
   char name[2 * WX_SHORT];
   int dims[MOST_DIMS], var = 0, level = -1;
   int64_t chunk[MOST_DIMS];
 
   if (q->kind != WX_LEVEL_SURFACE) {
-    WEIR_TRY(level_dim(w, first, room, n, room + f->n_quantities, &level));
+    WEIR_TRY(level_dim(w, first, scratch, n, scratch + f->n_quantities, &level));
   }
   const int n_dims = shape_of(w, level, dims, chunk);
 
@@ -476,7 +476,7 @@ static weir_status put_variable(writer *w, int64_t first, double *room)
 static weir_status begin(writer *w)
 {
   const int64_t n = w->facts->n_quantities;
-  double *room = NULL;
+  double *scratch = NULL;
   weir_status status = WEIR_OK;
 
   if (w->facts->notes != NULL) {
@@ -485,17 +485,17 @@ static weir_status begin(writer *w)
   WEIR_TRY(weir_alloc(n, sizeof *w->slots, (void **)&w->slots));
   WEIR_TRY(put_course(w));
   WEIR_TRY(put_grid(w));
-  WEIR_TRY(weir_alloc(2 * n, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(2 * n, sizeof *scratch, (void **)&scratch));
   for (int64_t k = 0; k < n; k++) {
     w->slots[k].first = -1;
   }
   for (int64_t k = 0; k < n; k++) {
     if (w->slots[k].first < 0) {
-      WEIR_TRY_GOTO(put_variable(w, k, room), done);
+      WEIR_TRY_GOTO(put_variable(w, k, scratch), done);
     }
   }
 done:
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 

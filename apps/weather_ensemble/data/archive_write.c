@@ -59,13 +59,14 @@ weir_status wx_archive_write(wx_archive_writer *w, int64_t start, int64_t lead, 
 {
   const wx_archive_info *f = w->facts;
 
-  if (start < 0 || start >= f->n_starts || lead < 0 || lead >= f->n_leads || quantity < 0 ||
+  if (start < 0 || start >= f->n_init_times || lead < 0 || lead >= f->n_leads || quantity < 0 ||
       quantity >= f->n_quantities || member < 0 || n < 0 || member > f->n_members - n) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "an archive that is written has no start %lld, lead %lld, quantity %lld, "
-                     "members %lld to %lld",
-                     (long long)start, (long long)lead, (long long)quantity, (long long)member,
-                     (long long)(member + n - 1));
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "an archive that is written has no initialisation time %lld, lead %lld, quantity %lld, "
+        "members %lld to %lld",
+        (long long)start, (long long)lead, (long long)quantity, (long long)member,
+        (long long)(member + n - 1));
   }
   return w->sink->write(w->state, start, lead, quantity, member, n, values);
 }

@@ -32,7 +32,7 @@ weir_status wx_attrs_read(weir_netcdf *nc, int var, const char *const *only, wx_
 
   *out = (wx_attrs){.n = 0};
   WEIR_TRY(weir_netcdf_count_attributes(nc, var, &n));
-  for (int i = 0; i < n && out->n < WX_MOST_NOTES; i++) {
+  for (int i = 0; i < n && out->n < WX_MAX_NOTES; i++) {
     wx_note *const note = &out->note[out->n];
     int64_t count = 0;
     bool text = false;

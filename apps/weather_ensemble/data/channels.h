@@ -14,6 +14,6 @@ typedef struct wx_channel {
   bool unstated; /* its file states no units: they are "1" here             */
 } wx_channel;
 
-/* "t, z" or, units, "K, m2 s-2" of n <= WX_CHANNELS channels into text[WX_LIST]. */
+/* Writes "t, z" or, units, "K, m2 s-2" of n <= WX_CHANNELS channels into text[WX_LIST]. */
 void wx_channels_text(const wx_channel *channel, int64_t n, bool units, char *text);
 #endif

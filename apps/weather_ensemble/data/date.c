@@ -31,12 +31,12 @@ static void date_from_days(int64_t days, int64_t *y, int64_t *m, int64_t *d)
   *y = yoe + era * 400 + (*m <= 2);
 }
 
-/* At most `most` digits; false: none. */
-static bool number(const char **at, int most, int64_t *out)
+/* At most `max_digits` digits; false: none. */
+static bool number(const char **at, int max_digits, int64_t *out)
 {
   int n = 0;
 
-  for (*out = 0; n < most && **at >= '0' && **at <= '9'; n++, (*at)++) {
+  for (*out = 0; n < max_digits && **at >= '0' && **at <= '9'; n++, (*at)++) {
     *out = *out * 10 + (**at - '0');
   }
   return n > 0;
@@ -119,7 +119,7 @@ static bool squeeze(const char *text, char *line, size_t size)
   return true;
 }
 
-/* Cuts what stands behind hours and minutes off a squeezed line; "": nothing. */
+/* Removes the text after hours and minutes from a squeezed line; "": nothing. */
 static const char *cut_zone(char *line)
 {
   char *at = strchr(line, ':');
@@ -130,7 +130,7 @@ static const char *cut_zone(char *line)
   at += strspn(at, "0123456789:.");
   char *const zone = at + (*at == ' ');
 
-  if (zone == at && *at != 0) { /* "00:00Z": the end is made behind it */
+  if (zone == at && *at != 0) { /* "00:00Z": the end is put after it */
     memmove(at + 1, at, strlen(at) + 1);
     *at = 0;
     return at + 1;

@@ -6,18 +6,20 @@
 
 #define WX_DATE_YEAR 365.2425 /* days, on average */
 
-/* "2001-02-03", "2001-02-03 04:05", "2001-02-03T04:05:06" (also with Z behind it), UTC. False: no
- * such text or no such day. */
+/* Parses "2001-02-03", "2001-02-03 04:05", "2001-02-03T04:05:06" (also followed by Z), UTC. False:
+ * no such text or no such day. */
 bool wx_date_parse(const char *text, double *days);
-/* "2001-02-03 04:05" into `text`, to the nearest minute. */
+/* Writes "2001-02-03 04:05" into `text`, to the nearest minute. */
 void wx_date_text(double days, char *text, size_t size);
-/* Units of time as CF has them, "hours since 2001-02-03 00:00:00", and as GrADS does, "Hours Since
- * 2001-2-3 0:0:0.0 UTC": days a unit, and the origin. False: no such text, or another zone. */
+/* Parses units of time as CF has them, "hours since 2001-02-03 00:00:00", and as GrADS does,
+ * "Hours Since 2001-2-3 0:0:0.0 UTC": days a unit, and the origin. False: no such text, or another
+ * zone. */
 bool wx_date_units(const char *text, double *unit, double *origin);
-/* Whether they would be such units but for the zone that they name, as "+02:00", which is given. */
+/* Returns whether they would be such units but for the zone that they name, as "+02:00", which is
+ * given. */
 bool wx_date_zone(const char *text, char *zone, size_t size);
 /* Days between the days of the year of two times that are so many days apart: 0 to 183. */
 double wx_date_season(double days);
-/* Whether they are `window` days apart at the most; window 0: whatever they are. */
+/* Returns whether they are `window` days apart at the most; window 0: whatever they are. */
 bool wx_date_near(double days, double window);
 #endif

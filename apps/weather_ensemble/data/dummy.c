@@ -18,9 +18,10 @@ const weir_opt wx_dummy_options[] = {
     WEIR_OPT_REAL_LIST(wx_dummy_opts, lead, "0, 24, 48", 0, 1e6, "h", "lead times, ascending"),
     WEIR_OPT_INT(wx_dummy_opts, lat, 8, 1, 100000, "1", "rows, from pole to pole"),
     WEIR_OPT_INT(wx_dummy_opts, lon, 16, 1, 100000, "1", "columns, round the globe"),
-    WEIR_OPT_INT(wx_dummy_opts, starts, 40, 1, 1000000, "1", "starts, the first on 2000-01-01"),
+    WEIR_OPT_INT(wx_dummy_opts, init_times, 40, 1, 1000000, "1",
+                 "initialisation times, the first on 2000-01-01", .alias = "starts"),
     WEIR_OPT_INT(wx_dummy_opts, members, 10, 1, 10000, "1", "members"),
-    WEIR_OPT_REAL(wx_dummy_opts, every, 24, 1, 1e5, "h", "between two starts"),
+    WEIR_OPT_REAL(wx_dummy_opts, every, 24, 1, 1e5, "h", "between two initialisation times"),
     WEIR_OPT_END,
 };
 
@@ -32,7 +33,7 @@ struct wx_dummy_archive {
   wx_quantity *quantity;
 };
 
-/* "z500" is the variable z on 500 hPa; a name without a number behind it is of the surface. */
+/* "z500" is the variable z on 500 hPa; a name without a number after it is of the surface. */
 static weir_status name_quantity(const char *name, wx_quantity *q)
 {
   size_t n = strlen(name), digits = n;
@@ -84,29 +85,30 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Starts of the forecast; starts of the truth, which are those and all valid times, once each. */
+/* Initialisation times of the forecast; initialisation times of the truth, which are those and all
+ * valid times, once each. */
 static weir_status take_times(wx_dummy_archive *s, const wx_dummy_opts *o, int64_t n[SIDES])
 {
   const int64_t begin = INT64_C(10957) * 24 * HOUR;
-  int64_t most = 0;
+  int64_t max_times = 0;
 
-  n[FORECAST] = o->starts;
-  if (!weir_mul_ok(o->starts, o->lead.count + 1, &most)) {
-    return weir_fail(WEIR_ERR_CONFIG, "dummy: too many starts and leads");
+  n[FORECAST] = o->init_times;
+  if (!weir_mul_ok(o->init_times, o->lead.count + 1, &max_times)) {
+    return weir_fail(WEIR_ERR_CONFIG, "dummy: too many initialisation times and leads");
   }
-  WEIR_TRY(weir_alloc(o->starts, sizeof *s->start[0], (void **)&s->start[FORECAST]));
-  WEIR_TRY(weir_alloc(most, sizeof *s->start[0], (void **)&s->start[TRUTH]));
+  WEIR_TRY(weir_alloc(o->init_times, sizeof *s->start[0], (void **)&s->start[FORECAST]));
+  WEIR_TRY(weir_alloc(max_times, sizeof *s->start[0], (void **)&s->start[TRUTH]));
   int64_t *t = s->start[TRUTH];
 
-  for (int64_t i = 0; i < o->starts; i++) {
+  for (int64_t i = 0; i < o->init_times; i++) {
     s->start[FORECAST][i] = *t++ = begin + seconds((double)i * o->every);
     for (int64_t l = 0; l < o->lead.count; l++) {
       *t++ = s->start[FORECAST][i] + seconds(s->lead[l]);
     }
   }
-  qsort(s->start[TRUTH], (size_t)most, sizeof *t, ascending);
+  qsort(s->start[TRUTH], (size_t)max_times, sizeof *t, ascending);
   n[TRUTH] = 1;
-  for (int64_t i = 1; i < most; i++) {
+  for (int64_t i = 1; i < max_times; i++) {
     if (s->start[TRUTH][i] > s->start[TRUTH][n[TRUTH] - 1]) {
       s->start[TRUTH][n[TRUTH]++] = s->start[TRUTH][i];
     }
@@ -117,8 +119,8 @@ static weir_status take_times(wx_dummy_archive *s, const wx_dummy_opts *o, int64
 static weir_status fill(wx_dummy_archive *s, int side, const wx_archive_info *f, bool values,
                         uint64_t seed)
 {
-  const int64_t extent[] = {f->n_starts,  f->n_leads,    f->n_quantities,
-                            f->n_members, f->grid.n_lat, f->grid.n_lon};
+  const int64_t extent[] = {f->n_init_times, f->n_leads,    f->n_quantities,
+                            f->n_members,    f->grid.n_lat, f->grid.n_lon};
   int64_t count = 1;
   bool fits = true;
 
@@ -171,7 +173,7 @@ static weir_status create(wx_dummy_archive *s, const wx_dummy_opts *o, bool valu
     const bool truth = side == TRUTH;
     const wx_archive_info f = {
         .name = truth ? "placeholder truth" : "placeholder forecast",
-        .n_starts = n[side],
+        .n_init_times = n[side],
         .n_leads = truth ? 1 : o->lead.count,
         .n_members = truth ? 1 : o->members,
         .n_quantities = o->quantities.count,

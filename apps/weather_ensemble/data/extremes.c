@@ -1,5 +1,5 @@
 /* extremes.c - see extremes.h: one target at one depth and lead at a time, a climate as long as its
- * starts stay the same. */
+ * initialisation times stay the same. */
 #include "data/extremes.h"
 #include <math.h>
 #include <stdio.h>
@@ -16,13 +16,14 @@ enum { DAY = 86400, MIB = 1 << 20 };
 
 const weir_opt wx_eecrps_options[] = {
     WEIR_OPT_REAL(wx_eecrps_opts, weight, 0, 0, 1, "1",
-                  "share of |EFI| in the weight of a place, beside 1: 1 is the EECRPS of "
+                  "share of |EFI| in the weight of a grid point, relative to 1: 1 is the EECRPS of "
                   "arXiv:2206.14786, 0 the CRPS"),
     WEIR_OPT_ENUM(wx_eecrps_opts, efi, WX_EFI_EXACT, "exact|ens10",
                   "the index as the integral over 101 quantiles, or as the sum of 21 that ENS-10 "
                   "takes, which ends at +-0.791"),
     WEIR_OPT_REAL(wx_eecrps_opts, window, 0, 0, 183, "d",
-                  "training starts of the climate lie so near in the day of the year; 0: all of "
+                  "training initialisation times of the climate lie so near in the day of the "
+                  "year; 0: all of "
                   "them, for weather without seasons"),
     WEIR_OPT_INT(wx_eecrps_opts, memory, 512, 1, 1e6, "MiB",
                  "for the values that are sorted at a time; with less, fields are read more often"),
@@ -63,7 +64,7 @@ void wx_extremes_fini(wx_extremes *x)
   weir_free(&x->factor);
 }
 
-/* ---- Starts and samples ---- */
+/* ---- Initialisation times and samples ---- */
 
 static int by_season(const void *a, const void *b)
 {
@@ -73,8 +74,9 @@ static int by_season(const void *a, const void *b)
                                 : (x->sample > y->sample) - (x->sample < y->sample);
 }
 
-/* The starts of training, once each: samples lie in the order of their starts. */
-static void list_starts(work *w, const wx_split *split)
+/* The initialisation times of training, once each: samples lie in the order of their initialisation
+ * times. */
+static void list_init_times(work *w, const wx_split *split)
 {
   for (int64_t i = 0; i < split->n[WX_TRAIN]; i++) {
     const int64_t start = w->facts->of_start[split->sample[WX_TRAIN][i]];
@@ -85,7 +87,7 @@ static void list_starts(work *w, const wx_split *split)
   }
 }
 
-/* Samples of one day of the year behind one another, so that they share a climate. */
+/* Samples of one day of the year one after another, so that they share a climate. */
 static void list_samples(work *w, const wx_split *split)
 {
   for (int p = WX_TRAIN; p <= WX_VALID; p++) {
@@ -136,7 +138,7 @@ static weir_status take_points(work *w, int64_t lead, int64_t quantity)
   return WEIR_OK;
 }
 
-/* The climate of the starts that are wanted, where it is not that at hand. */
+/* The climate of the initialisation times that are wanted, where it is not that at hand. */
 static weir_status take_climate(work *w, int64_t lead, int64_t quantity)
 {
   const size_t bytes = (size_t)w->n_wanted * sizeof *w->wanted;
@@ -201,7 +203,7 @@ static weir_status take_all(work *w)
 
 /* ---- All of it ---- */
 
-static weir_status take_room(work *w, const wx_split *split)
+static weir_status allocate(work *w, const wx_split *split)
 {
   const wx_info *f = w->facts;
   const int64_t samples = split->n[WX_TRAIN] + split->n[WX_VALID];
@@ -217,7 +219,7 @@ static weir_status take_room(work *w, const wx_split *split)
   WEIR_TRY(weir_alloc(samples, sizeof *w->order, (void **)&w->order));
   WEIR_TRY(weir_alloc(split->n[WX_TRAIN], sizeof *w->start, (void **)&w->start));
   list_samples(w, split);
-  list_starts(w, split);
+  list_init_times(w, split);
   WEIR_TRY(weir_alloc(w->n_start, sizeof *w->chosen, (void **)&w->chosen));
   WEIR_TRY(weir_alloc(w->n_start, sizeof *w->wanted, (void **)&w->wanted));
   WEIR_TRY(weir_alloc(w->all * w->plane, sizeof *w->x, (void **)&w->x));
@@ -227,7 +229,7 @@ static weir_status take_room(work *w, const wx_split *split)
 
 static weir_status fit(work *w, const wx_split *split)
 {
-  WEIR_TRY(take_room(w, split));
+  WEIR_TRY(allocate(w, split));
   w->out->n = w->n_start;
   w->out->first = w->n_start > 0 ? (double)w->of->start[w->start[0]] / DAY : NAN;
   w->out->last = w->n_start > 0 ? (double)w->of->start[w->start[w->n_start - 1]] / DAY : NAN;

@@ -1,12 +1,12 @@
 /* extremes_test.c - the weights of the EECRPS: by hand, by brute force over windows, depths and
- * tiles; and that the climate is of training starts alone. */
+ * tiles; and that the climate is of training initialisation times alone. */
 #include "data/extremes.h"
 #include <stdlib.h>
 #include "data/samples_check.h"
 #include "eval/climatology.h"
 #include "eval/efi.h"
 
-enum { TRAIN_STARTS = 7, VALID_STARTS = 9 }; /* [0, 7), [7, 9), the rest is of tests */
+enum { TRAIN_INIT_TIMES = 7, VALID_INIT_TIMES = 9 }; /* [0, 7), [7, 9), the rest is of tests */
 
 static scene s;
 
@@ -22,16 +22,16 @@ static int tear_down(void **state)
   return 0;
 }
 
-/* Samples of z500, first `members` members after one, and their parts. */
-typedef struct parts {
+/* Samples of z500, first `members` members after one, and their split. */
+typedef struct fixture {
   wx_data_opts data;
   wx_samples *samples;
   const wx_info *facts;
-  int64_t number[WX_PARTS][2 * S_STARTS];
+  int64_t number[WX_SUBSETS][2 * S_INIT_TIMES];
   wx_split split;
-} parts;
+} fixture;
 
-static void open_parts(parts *p, int depth)
+static void open_fixture(fixture *p, int depth)
 {
   static const char *target[] = {"z500"};
 
@@ -45,11 +45,13 @@ static void open_parts(parts *p, int depth)
   p->split = (wx_split){.left_out = 0};
   for (int64_t i = 0; i < p->facts->n; i++) {
     const int64_t start = p->facts->of_start[i];
-    const int part = start < TRAIN_STARTS ? WX_TRAIN : start < VALID_STARTS ? WX_VALID : WX_TEST;
+    const int subset = start < TRAIN_INIT_TIMES   ? WX_TRAIN
+                       : start < VALID_INIT_TIMES ? WX_VALID
+                                                  : WX_TEST;
 
-    p->number[part][p->split.n[part]++] = i;
+    p->number[subset][p->split.n[subset]++] = i;
   }
-  for (int k = 0; k < WX_PARTS; k++) {
+  for (int k = 0; k < WX_SUBSETS; k++) {
     p->split.sample[k] = p->number[k];
   }
 }
@@ -63,7 +65,7 @@ static wx_eecrps_opts with_weight(double weight)
   return o;
 }
 
-static void fit(const wx_eecrps_opts *o, const parts *p, wx_extremes *x)
+static void fit(const wx_eecrps_opts *o, const fixture *p, wx_extremes *x)
 {
   assert_ok(wx_extremes_fit(o, s.of_forecast, p->facts, p->facts->first, &p->split, x));
 }
@@ -80,16 +82,16 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* |EFI| of z500 by its definition: members 1 and 2 beside members 1 to 3 of training starts that
- * lie within `window` days (0: all). */
+/* |EFI| of z500 by its definition: members 1 and 2 relative to members 1 to 3 of training
+ * initialisation times that lie within `window` days (0: all). */
 static double index_of(int64_t start, int64_t lead, int64_t i, double window, bool ens10)
 {
-  double value[TRAIN_STARTS * 3], below[101];
+  double value[TRAIN_INIT_TIMES * 3], below[101];
   float q[101];
   const int64_t steps = ens10 ? 20 : 100;
   int64_t n = 0;
 
-  for (int64_t k = 0; k < TRAIN_STARTS; k++) {
+  for (int64_t k = 0; k < TRAIN_INIT_TIMES; k++) {
     for (int64_t m = 1; m < S_M && (window == 0 || llabs(k - start) <= (int64_t)window); m++) {
       value[n++] = (double)*at(k, lead, 0, m, i);
     }
@@ -112,9 +114,9 @@ static void the_factor_is_one_without_weight(void **state)
   assert_true(isnan(wx_eecrps_factor(1, NAN)));
   wx_eecrps_opts o = with_weight(0);
   wx_extremes x;
-  parts p;
+  fixture p;
 
-  open_parts(&p, WX_DEPTH_NONE);
+  open_fixture(&p, WX_DEPTH_NONE);
   fit(&o, &p, &x);
   assert_null(x.factor);
   wx_samples_close(&p.samples);
@@ -124,11 +126,11 @@ static void the_factor_is_one_without_weight(void **state)
  * value: none. */
 static void records_count_whole(void **state)
 {
-  const int64_t start = TRAIN_STARTS; /* of the validation */
+  const int64_t start = TRAIN_INIT_TIMES; /* of the validation */
   float kept[2][3];
-  parts p;
+  fixture p;
 
-  open_parts(&p, WX_DEPTH_NONE);
+  open_fixture(&p, WX_DEPTH_NONE);
   for (int m = 0; m < 2; m++) {
     for (int i = 0; i < 3; i++) {
       kept[m][i] = *at(start, 1, 0, 1 + m, i);
@@ -163,15 +165,15 @@ static void factors_are_those_of_the_definition(void **state)
     const bool deep = round % 2 == 1, ens10 = round / 8 == 1;
     wx_eecrps_opts o = with_weight(round % 3 == 0 ? 1 : 0.7);
     wx_extremes x;
-    parts p;
+    fixture p;
 
     o.window = round / 2 % 2 == 1 ? 2 : 0;
     o.memory = round / 4 % 2 == 1 ? 0 : 1;
     o.efi = ens10 ? WX_EFI_ENS10 : WX_EFI_EXACT;
-    open_parts(&p, deep ? WX_DEPTH_LEAD : WX_DEPTH_NONE);
+    open_fixture(&p, deep ? WX_DEPTH_LEAD : WX_DEPTH_NONE);
     fit(&o, &p, &x);
-    assert_int_equal(x.n, TRAIN_STARTS);
-    assert_near(x.last - x.first, TRAIN_STARTS - 1, 1e-12);
+    assert_int_equal(x.n, TRAIN_INIT_TIMES);
+    assert_near(x.last - x.first, TRAIN_INIT_TIMES - 1, 1e-12);
     for (int64_t k = 0; k < p.facts->n; k++) {
       const int64_t start = p.facts->of_start[k];
 
@@ -179,7 +181,7 @@ static void factors_are_those_of_the_definition(void **state)
         const int64_t lead = deep ? 1 + c / S_P : p.facts->of_lead[k];
         const float f = x.factor[k * p.facts->cells + c];
 
-        if (start >= VALID_STARTS) {
+        if (start >= VALID_INIT_TIMES) {
           assert_true(isnan(f));
         } else {
           assert_near((double)f,
@@ -193,27 +195,27 @@ static void factors_are_those_of_the_definition(void **state)
   }
 }
 
-/* Whatever starts of validation and tests hold, factors of training keep their bits; those of the
- * validation are of its own members and the same climate. */
-static void the_climate_knows_training_starts_alone(void **state)
+/* Whatever initialisation times of validation and tests hold, factors of training keep their bits;
+ * those of the validation are of its own members and the same climate. */
+static void the_climate_knows_training_init_times_alone(void **state)
 {
-  enum { FROM = VALID_STARTS * S_LEADS * S_Q * S_M * S_P };
+  enum { FROM = VALID_INIT_TIMES * S_LEADS * S_Q * S_M * S_P };
   const wx_eecrps_opts o = with_weight(1);
   wx_extremes before, after;
-  parts p;
+  fixture p;
 
-  open_parts(&p, WX_DEPTH_NONE);
+  open_fixture(&p, WX_DEPTH_NONE);
   fit(&o, &p, &before);
   const size_t train = (size_t)p.split.n[WX_TRAIN] * S_P * sizeof(float);
   const size_t known = train + (size_t)p.split.n[WX_VALID] * S_P * sizeof(float);
 
-  for (int64_t i = FROM; i < S_STARTS * S_LEADS * S_Q * S_M * S_P; i++) {
+  for (int64_t i = FROM; i < S_INIT_TIMES * S_LEADS * S_Q * S_M * S_P; i++) {
     s.forecast[i] = 1e9F;
   }
   fit(&o, &p, &after);
   assert_memory_equal(before.factor, after.factor, known);
   wx_extremes_fini(&after);
-  *at(TRAIN_STARTS, 1, 0, 1, 0) = 1e9F;
+  *at(TRAIN_INIT_TIMES, 1, 0, 1, 0) = 1e9F;
   fit(&o, &p, &after);
   assert_memory_equal(before.factor, after.factor, train);
   assert_memory_not_equal(before.factor, after.factor, known);
@@ -232,7 +234,7 @@ int main(void)
       cmocka_unit_test(the_factor_is_one_without_weight),
       cmocka_unit_test(records_count_whole),
       cmocka_unit_test(factors_are_those_of_the_definition),
-      cmocka_unit_test(the_climate_knows_training_starts_alone),
+      cmocka_unit_test(the_climate_knows_training_init_times_alone),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

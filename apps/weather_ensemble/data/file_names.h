@@ -9,9 +9,9 @@ typedef struct wx_file_names {
   char **path; /* [n] owned */
 } wx_file_names;
 
-/* The files of n names: one that has *, ? or [ and is not itself the name of a file is a pattern of
- * glob(7), and stands for all that match it, in the order of their names; any other stays as it is.
- * Fails: WEIR_ERR_DATA naming a pattern that nothing matches; WEIR_ERR_MEMORY. */
+/* Lists the files of n names: one that has *, ? or [ and is not itself the name of a file is a
+ * pattern of glob(7), and stands for all that match it, in the order of their names; any other
+ * stays as it is. Fails: WEIR_ERR_DATA naming a pattern that nothing matches; WEIR_ERR_MEMORY. */
 weir_status wx_file_names_find(const char *const *names, int64_t n,
                                wx_file_names *out) WEIR_CHECKED;
 void wx_file_names_fini(wx_file_names *f);

@@ -21,8 +21,8 @@ static void reverse(double *x, int64_t n)
   }
 }
 
-/* Longitudes from the first on eastwards, each less than a turn from the one before; the turn that
- * they make. */
+/* Longitudes from the first on eastwards, each less than 360 degrees from the one before; the
+ * extent that they span. */
 static double unwind(double *lon, int64_t n)
 {
   for (int64_t i = 1; i < n; i++) {
@@ -51,9 +51,9 @@ static const char *arrange_columns(wx_grid *g, double *lon, wx_grid_order *order
   if (order->flip_columns) {
     reverse(lon, n);
   }
-  const double turn = unwind(lon, n);
+  const double extent = unwind(lon, n);
 
-  if (turn >= 360 - close) {
+  if (extent >= 360 - close) {
     return "its longitudes are not in order: sort its columns";
   }
   for (int64_t i = 1; i < n; i++) {
@@ -61,7 +61,7 @@ static const char *arrange_columns(wx_grid *g, double *lon, wx_grid_order *order
       return "two columns have the same longitude";
     }
   }
-  g->wraps = n > 2 && fabs(turn / (double)(n - 1) * (double)n - 360) < 1e-2 * 360 / (double)n;
+  g->wraps = n > 2 && fabs(extent / (double)(n - 1) * (double)n - 360) < 1e-2 * 360 / (double)n;
   return NULL;
 }
 
@@ -69,8 +69,8 @@ static const char *arrange_columns(wx_grid *g, double *lon, wx_grid_order *order
 static void rotate(const wx_grid *g, double *lon, wx_grid_order *order)
 {
   const int64_t n = g->n_lon;
-  const double least = g->wraps ? -1e-6 : -180;
-  const double move = -360 * floor((lon[0] - least) / 360);
+  const double min_lon = g->wraps ? -1e-6 : -180;
+  const double move = -360 * floor((lon[0] - min_lon) / 360);
 
   order->shift = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -159,13 +159,13 @@ const char *wx_grid_weighting(const wx_grid *g)
                                   : "A single series: no weights.";
 }
 
-static bool apart(const double *a, const double *b, int64_t n, double least)
+static bool apart(const double *a, const double *b, int64_t n, double min_distance)
 {
   const double spacing = n > 1 ? fabs(a[n - 1] - a[0]) / (double)(n - 1) : 0;
-  const double most = fmax(1e-2 * spacing, least);
+  const double tolerance = fmax(1e-2 * spacing, min_distance);
 
   for (int64_t i = 0; i < n; i++) {
-    if (!(fabs(a[i] - b[i]) <= most)) {
+    if (!(fabs(a[i] - b[i]) <= tolerance)) {
       return true;
     }
   }

@@ -28,7 +28,7 @@ typedef struct wx_grid {
   const wx_attrs *mapping; /* PLANE: of which projection y and x are (CF grid mapping), or NULL */
 } wx_grid;
 
-enum { WX_MOST_CELLS = 1 << 30, WX_MOST_LINE = 1 << 24 };
+enum { WX_MAX_CELLS = 1 << 30, WX_MAX_LINE = 1 << 24 };
 
 /* How fields as they are stored become those of the grid. */
 typedef struct wx_grid_order {
@@ -36,21 +36,21 @@ typedef struct wx_grid_order {
   int64_t shift; /* columns of the flipped field that go to the end */
 } wx_grid_order;
 
-/* Cells; the grid's counts are within the limits above. */
+/* Returns the number of cells; the grid's counts are within the limits above. */
 int64_t wx_grid_cells(const wx_grid *g);
 /* Brings lat[n_lat] and lon[n_lon] of a LATLON grid, as stored, into order, in place, and says how
  * fields follow; n_lat and n_lon of g are given, wraps is set. NULL, or the reason why this is no
  * such grid. */
 const char *wx_grid_arrange(wx_grid *g, double *lat, double *lon, wx_grid_order *order);
-/* A field [n_lat, n_lon], as stored, into the order of the grid. */
+/* Brings a field [n_lat, n_lon], as stored, into the order of the grid. */
 void wx_grid_reorder(const wx_grid *g, const wx_grid_order *order, const float *stored, float *out);
 /* Areas of cells, mean 1: sines of the edges midway between the rows, which at most reach the poles
  * (reference 6.1); 1 for a PLANE and for SITES. weight: [cells]. */
 void wx_grid_weights(const wx_grid *g, double *weight);
-/* NULL where both are the same grid, to a hundredth of its spacing; else what differs. */
+/* Returns NULL where both are the same grid, to a hundredth of its spacing; else what differs. */
 const char *wx_grid_differs(const wx_grid *a, const wx_grid *b);
-/* How cells count in scores, a sentence: "Weighted by area." where areas are known. */
+/* Returns how cells count in scores, as a sentence: "Weighted by area." where areas are known. */
 const char *wx_grid_weighting(const wx_grid *g);
-/* "61 x 120 lat-lon, 90 to -90 N, 0 to 357 E" */
+/* Writes a text such as "61 x 120 lat-lon, 90 to -90 N, 0 to 357 E". */
 void wx_grid_text(const wx_grid *g, char *text, size_t size);
 #endif

@@ -17,8 +17,9 @@ const weir_opt wx_import_options[] = {
                   "with missing values"),
     WEIR_OPT_BOOL(wx_import_opts, convert, true,
                   "write forecast.nc and truth.nc, one file each of all that was read"),
-    WEIR_OPT_BOOL(wx_import_opts, climate, false,
-                  "write climate.nc, statistics of the forecasts of the training starts"),
+    WEIR_OPT_BOOL(
+        wx_import_opts, climate, false,
+        "write climate.nc, statistics of the forecasts of the training initialisation times"),
     WEIR_OPT_END,
 };
 
@@ -34,8 +35,8 @@ static void take_values(wx_inventory_line *l, double *m2, const float *x, int64_
     }
     seen++;
     mean += (double)x[i];
-    l->least = fmin(l->least, (double)x[i]);
-    l->greatest = fmax(l->greatest, (double)x[i]);
+    l->min = fmin(l->min, (double)x[i]);
+    l->max = fmax(l->max, (double)x[i]);
   }
   l->fields++;
   l->missing += n - seen;
@@ -91,11 +92,11 @@ static void count_absent(const wx_archive *a, wx_inventory *s)
 {
   const wx_archive_info *f = wx_archive_get(a);
 
-  for (int64_t i = 0; i < f->n_starts * s->n; i++) {
+  for (int64_t i = 0; i < f->n_init_times * s->n; i++) {
     const int64_t start = i / s->n, at = i % s->n;
     wx_inventory_line *const l = &s->line[at];
 
-    l->expected = l->fields > 0 ? f->n_starts * f->n_members : 0;
+    l->expected = l->fields > 0 ? f->n_init_times * f->n_members : 0;
     if (l->fields == l->expected) {
       continue;
     }
@@ -119,30 +120,30 @@ weir_status wx_inventory_take(wx_archive *a, wx_archive_writer *copy, wx_invento
   WEIR_TRY_GOTO(weir_alloc(all, sizeof *out->line, (void **)&out->line), done);
   WEIR_TRY_GOTO(weir_alloc(all, sizeof *m2, (void **)&m2), done);
   WEIR_TRY_GOTO(weir_alloc(f->n_members * wx_grid_cells(&f->grid), sizeof *x, (void **)&x), done);
-  for (int64_t i = 0; i < f->n_starts * all; i++) {
+  for (int64_t i = 0; i < f->n_init_times * all; i++) {
     wx_inventory_line *const l = &out->line[i % all];
 
     if (weir_stop_requested()) {
-      status = weir_fail(WEIR_ERR_STOPPED, "stopped at start %lld of %lld of %s",
-                         (long long)(i / all), (long long)f->n_starts, f->name);
+      status = weir_fail(WEIR_ERR_STOPPED, "stopped at initialisation time %lld of %lld of %s",
+                         (long long)(i / all), (long long)f->n_init_times, f->name);
       goto done;
     }
     if (i < all) {
       *l = (wx_inventory_line){.quantity = i % f->n_quantities,
                                .lead = i / f->n_quantities,
-                               .least = INFINITY,
-                               .greatest = -INFINITY};
+                               .min = INFINITY,
+                               .max = -INFINITY};
     }
     WEIR_TRY_GOTO(take_members(a, copy, i / all, l->lead, l->quantity, l, &m2[i % all], x), done);
-    weir_progress("import", i + 1, f->n_starts * all, "fields of all members");
+    weir_progress("import", i + 1, f->n_init_times * all, "fields of all members");
   }
   for (int64_t i = 0; i < all; i++) {
     wx_inventory_line *const l = &out->line[i];
 
     l->sd = l->values > 0 ? sqrt(m2[i] / (double)l->values) : NAN;
     l->mean = l->values > 0 ? l->mean : NAN;
-    l->least = l->values > 0 ? l->least : NAN;
-    l->greatest = l->values > 0 ? l->greatest : NAN;
+    l->min = l->values > 0 ? l->min : NAN;
+    l->max = l->values > 0 ? l->max : NAN;
   }
   count_absent(a, out);
 done:
@@ -177,9 +178,11 @@ weir_status wx_inventory_check(const wx_archive_info *f, const wx_inventory *s,
   }
   wx_date_text((double)f->start[s->first[0]] / 86400, date, sizeof date);
   return weir_fail(WEIR_ERR_DATA,
-                   "%s: %lld fields are not there that other starts or members have, the first: %s "
-                   "of start %s, lead %g h, member %lld; give the files that hold them, leave that "
-                   "start out, or set import.incomplete to keep",
+                   "%s: %lld fields are not there that other initialisation times or members have, "
+                   "the first: %s "
+                   "of initialisation time %s, lead %g h, member %lld; give the files that hold "
+                   "them, leave that "
+                   "initialisation time out, or set import.incomplete to keep",
                    f->name, (long long)s->absent, f->quantity[s->first[2]].name, date,
                    f->lead[s->first[1]], (long long)f->member[s->first[3]]);
 }
@@ -289,7 +292,7 @@ weir_status wx_inventory_pair(const wx_archive_info *forecast, const wx_archive_
   WEIR_TRY(check_quantities(forecast, truth));
   for (int64_t l = 0; l < forecast->n_leads; l++) {
     found[l] = 0;
-    for (int64_t s = 0; s < forecast->n_starts; s++) {
+    for (int64_t s = 0; s < forecast->n_init_times; s++) {
       found[l] += wx_archive_find_truth(truth, forecast, s, l) >= 0;
     }
     all += found[l];
@@ -300,7 +303,7 @@ weir_status wx_inventory_pair(const wx_archive_info *forecast, const wx_archive_
   wx_date_text((double)forecast->start[0] / 86400 + forecast->lead[0] / 24, first[0],
                sizeof first[0]);
   wx_date_text((double)truth->start[0] / 86400, first[1], sizeof first[1]);
-  wx_date_text((double)truth->start[truth->n_starts - 1] / 86400, last, sizeof last);
+  wx_date_text((double)truth->start[truth->n_init_times - 1] / 86400, last, sizeof last);
   return weir_fail(WEIR_ERR_DATA,
                    "the truth %s has no time that a forecast of %s is valid at: the first is valid "
                    "at %s, the truth is from %s to %s",
@@ -321,13 +324,12 @@ const char *wx_inventory_doubt(const wx_quantity *q, const wx_inventory_line *l)
   if (l->values == 0) {
     return l->fields > 0 ? "no value at all" : NULL;
   }
-  if (l->greatest >= 9.9e8 || fabs(l->greatest) == 9999 || fabs(l->least) == 9999 ||
-      l->least <= -9.9e8) {
+  if (l->max >= 9.9e8 || fabs(l->max) == 9999 || fabs(l->min) == 9999 || l->min <= -9.9e8) {
     return "values that look like a code for missing ones: state it as _FillValue";
   }
   for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
     if (strcmp(usual[i].variable, q->variable) == 0 &&
-        (l->least < usual[i].lo || l->greatest > usual[i].hi)) {
+        (l->min < usual[i].lo || l->max > usual[i].hi)) {
       return "values out of the range of its name: are its units as stated?";
     }
   }
@@ -343,7 +345,7 @@ void wx_inventory_warn(const char *command, const wx_archive_info *f, const wx_i
   if (doubt != NULL && (*told == NULL || strcmp(doubt, *told) != 0)) {
     *told = doubt; /* other leads will have the same */
     weir_warn(command, "%s: %s, lead %g h: %s (%g to %g)", f->name, q->name, f->lead[l->lead],
-              doubt, l->least, l->greatest);
+              doubt, l->min, l->max);
   }
 }
 
@@ -355,7 +357,7 @@ static weir_status begin_watch(wx_watch *w)
   WEIR_TRY(weir_alloc(n, sizeof *w->line, (void **)&w->line));
   for (int64_t k = 0; k < n; k++) {
     w->line[k] = (wx_inventory_line){
-        .quantity = k, .least = INFINITY, .greatest = -INFINITY, .sd = NAN /* not known */};
+        .quantity = k, .min = INFINITY, .max = -INFINITY, .sd = NAN /* not known */};
   }
   return weir_alloc(n, sizeof *w->told, (void **)&w->told);
 }
@@ -363,22 +365,22 @@ static weir_status begin_watch(wx_watch *w)
 weir_status wx_watch_take(wx_watch *w, const char *command, int64_t quantity, int64_t lead,
                           const float *x, int64_t n)
 {
-  float least = INFINITY, greatest = -INFINITY;
+  float min = INFINITY, max = -INFINITY;
 
   if (w->told == NULL) {
     WEIR_TRY(begin_watch(w));
   }
   for (int64_t i = 0; i < n && w->told[quantity] == NULL; i++) { /* NaN compares as neither */
-    least = x[i] < least ? x[i] : least;
-    greatest = x[i] > greatest ? x[i] : greatest;
+    min = x[i] < min ? x[i] : min;
+    max = x[i] > max ? x[i] : max;
   }
-  if (least <= greatest) {
+  if (min <= max) {
     wx_inventory_line *const l = &w->line[quantity];
 
     l->lead = lead;
     l->values += n;
-    l->least = fmin(l->least, (double)least);
-    l->greatest = fmax(l->greatest, (double)greatest);
+    l->min = fmin(l->min, (double)min);
+    l->max = fmax(l->max, (double)max);
     wx_inventory_warn(command, w->facts, l, &w->told[quantity]);
   }
   return WEIR_OK;

@@ -1,5 +1,5 @@
 /* inventory.h - what archives really hold, field by field, before anything is made of them: what is
- * not there, missing values, least and greatest; and whether a truth goes with a forecast. */
+ * not there, missing values, minimum and maximum; and whether a truth goes with a forecast. */
 #ifndef WX_INVENTORY_H
 #define WX_INVENTORY_H
 #include "conf/weir_opt.h"
@@ -8,9 +8,9 @@
 /* A quantity at a lead. */
 typedef struct wx_inventory_line {
   int64_t quantity, lead;
-  int64_t expected, fields; /* starts x members, and how many of them there are; none: 0, 0 */
+  int64_t expected, fields; /* of all initialisation times and members, and found; none: 0, 0 */
   int64_t values, missing;  /* of the fields that are there */
-  double least, greatest, mean, sd;
+  double min, max, mean, sd;
 } wx_inventory_line;
 
 typedef struct wx_inventory {
@@ -37,16 +37,17 @@ typedef struct wx_import_opts {
 } wx_import_opts;
 extern const weir_opt wx_import_options[];
 
-/* Fails: WEIR_ERR_DATA, naming the archive, the first field that is not there and how many, or the
- * number of members. */
+/* Checks the inventory. Fails: WEIR_ERR_DATA, naming the archive, the first field that is not there
+ * and how many, or the number of members. */
 weir_status wx_inventory_check(const wx_archive_info *f, const wx_inventory *s,
                                const wx_import_opts *opts) WEIR_CHECKED;
-/* How many starts have a truth at every lead: found[n_leads]. Fails: WEIR_ERR_DATA where the truth
- * has several members or leads, another grid, other units, no quantity of the forecast's name, or
- * no time in common. */
+/* Counts the initialisation times that have a truth at every lead: found[n_leads]. Fails:
+ * WEIR_ERR_DATA where the truth has several members or leads, another grid, other units, no
+ * quantity of the forecast's name, or no time in common. */
 weir_status wx_inventory_pair(const wx_archive_info *forecast, const wx_archive_info *truth,
                               int64_t *found) WEIR_CHECKED;
-/* NULL, or what is strange about the values: codes for missing ones, other units than are stated.
+/* Returns NULL, or what is strange about the values: codes for missing ones, other units than are
+ * stated.
  */
 const char *wx_inventory_doubt(const wx_quantity *q, const wx_inventory_line *line);
 /* Warns in the name of `command` of what is doubted, but where it is *told of the quantity already,
@@ -61,7 +62,7 @@ typedef struct wx_watch {
   wx_inventory_line *line;      /* [n_quantities] of all leads; made by the first values */
   const char **told;            /* [n_quantities] */
 } wx_watch;
-/* n values of a quantity at a lead. */
+/* Takes n values of a quantity at a lead. */
 weir_status wx_watch_take(wx_watch *w, const char *command, int64_t quantity, int64_t lead,
                           const float *x, int64_t n) WEIR_CHECKED;
 void wx_watch_fini(wx_watch *w);

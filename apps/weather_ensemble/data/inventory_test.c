@@ -6,8 +6,8 @@
 #include "io/io_test.h"
 #include "io/weir_netcdf.h"
 
-enum { STARTS = 2, LEADS = 2, QUANTITIES = 2, MEMBERS = 3, COLUMNS = 4 };
-enum { N = STARTS * LEADS * QUANTITIES * MEMBERS * COLUMNS };
+enum { INIT_TIMES = 2, LEADS = 2, QUANTITIES = 2, MEMBERS = 3, COLUMNS = 4 };
+enum { N = INIT_TIMES * LEADS * QUANTITIES * MEMBERS * COLUMNS };
 
 static float values[N];
 static const int64_t start[3] = {0, 86400, 172800}, member[MEMBERS] = {0, 1, 2};
@@ -24,7 +24,7 @@ static wx_archive_info facts(void)
     wx_quantity_complete(&quantity[k]);
   }
   return (wx_archive_info){.name = "forecasts",
-                           .n_starts = STARTS,
+                           .n_init_times = INIT_TIMES,
                            .n_leads = LEADS,
                            .n_members = MEMBERS,
                            .n_quantities = QUANTITIES,
@@ -46,7 +46,7 @@ static wx_archive_info truth_facts(void)
   wx_archive_info t = facts();
 
   t.name = "truths";
-  t.n_starts = 3;
+  t.n_init_times = 3;
   t.n_leads = t.n_members = t.n_quantities = 1;
   t.lead = &zero;
   return t;
@@ -69,7 +69,7 @@ static void every_value_is_counted(void **state)
     const wx_inventory_line *l = &s.line[at];
     double sum = 0, square = 0, n = 0;
 
-    for (int64_t i = 0; i < STARTS * MEMBERS * COLUMNS; i++) {
+    for (int64_t i = 0; i < INIT_TIMES * MEMBERS * COLUMNS; i++) {
       const int64_t e = i / (MEMBERS * COLUMNS) * (s.n * MEMBERS * COLUMNS) +
                         at * MEMBERS * COLUMNS + i % (MEMBERS * COLUMNS);
       const double x = (double)values[e];
@@ -81,7 +81,7 @@ static void every_value_is_counted(void **state)
     assert_true(l->fields == 6 && l->expected == 6 && l->missing == (at == 0));
     assert_near(l->mean, sum / n, 1e-12);
     assert_near(l->sd, sqrt(square / n - sum / n * (sum / n)), 1e-8);
-    assert_true(l->least == 250 && l->greatest == 256);
+    assert_true(l->min == 250 && l->max == 256);
     assert_null(wx_inventory_doubt(&quantity[at % 2], l));
   }
   assert_int_equal(s.absent, 0);
@@ -132,11 +132,9 @@ static void a_truth_has_to_go_with_its_forecast(void **state)
 
 static void strange_values_are_told(void **state)
 {
-  const wx_inventory_line code = {
-      .fields = 1, .values = 9, .least = 270, .greatest = 9999, .sd = 1};
-  const wx_inventory_line celsius = {
-      .fields = 1, .values = 9, .least = -20, .greatest = 30, .sd = 1};
-  const wx_inventory_line same = {.fields = 1, .values = 9, .least = 270, .greatest = 270};
+  const wx_inventory_line code = {.fields = 1, .values = 9, .min = 270, .max = 9999, .sd = 1};
+  const wx_inventory_line celsius = {.fields = 1, .values = 9, .min = -20, .max = 30, .sd = 1};
+  const wx_inventory_line same = {.fields = 1, .values = 9, .min = 270, .max = 270};
   const wx_inventory_line none = {.fields = 1, .missing = 9};
 
   (void)state;
@@ -162,7 +160,7 @@ static void absent_fields_are_named(void **state)
   NEEDS_NETCDF();
   weir_check_mkdir(dir, sizeof dir);
   (void)snprintf(to, sizeof to, "%s/copy.nc", dir);
-  f.n_starts = 1;
+  f.n_init_times = 1;
   for (int k = 0; k < 2; k++) {
     (void)snprintf(path[k], sizeof path[k], "%s/%d.nc", dir, k);
     f.start = &start[k];
@@ -181,8 +179,8 @@ static void absent_fields_are_named(void **state)
   assert_true(s.line[0].fields == 5 && s.line[0].expected == 6);
   assert_int_equal(wx_inventory_check(wx_archive_get(a), &s, &(wx_import_opts){.members = 0}),
                    WEIR_ERR_DATA);
-  assert_non_null(
-      strstr(weir_last_message(), "t500 of start 1970-01-02 00:00, lead 24 h, member 2"));
+  assert_non_null(strstr(weir_last_message(),
+                         "t500 of initialisation time 1970-01-02 00:00, lead 24 h, member 2"));
   assert_ok(wx_inventory_check(wx_archive_get(a), &s,
                                &(wx_import_opts){.incomplete = WX_INCOMPLETE_KEEP}));
   wx_inventory_fini(&s);

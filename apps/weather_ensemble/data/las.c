@@ -52,11 +52,11 @@ weir_status wx_las_add(const wx_map_shape *shape, int64_t window, const wx_las_s
              .n_lon = shape->n_lon,
              .high = window < shape->n_lat ? window : shape->n_lat,
              .wide = window < shape->n_lon ? window : shape->n_lon};
-  double *room = NULL;
+  double *scratch = NULL;
 
-  WEIR_TRY(weir_alloc(SUMS * size, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(SUMS * size, sizeof *scratch, (void **)&scratch));
   for (int k = 0; k < SUMS; k++) {
-    b.table[k] = room + k * size;
+    b.table[k] = scratch + k * size;
     integrate(sums[k], b.n_lat, b.n_lon, b.table[k]);
   }
   for (int64_t c = 0; c < b.n_lat * b.n_lon; c++) {
@@ -72,7 +72,7 @@ weir_status wx_las_add(const wx_map_shape *shape, int64_t window, const wx_las_s
       t->years[c]++;
     }
   }
-  weir_free(&room);
+  weir_free(&scratch);
   return WEIR_OK;
 }
 

@@ -16,8 +16,8 @@ typedef struct gauss {
   double *copy;   /* of a line */
 } gauss;
 
-/* Number of the value at `i`, which may lie beyond an end. */
-static int64_t place(const line *l, int64_t i)
+/* Returns the index of the value at `i`, which may lie beyond an end. */
+static int64_t index_in(const line *l, int64_t i)
 {
   return l->wraps ? (i % l->n + l->n) % l->n : i < 0 ? 0 : i < l->n ? i : l->n - 1;
 }
@@ -31,7 +31,7 @@ static void smooth_line(const line *l, const gauss *g)
     double sum = 0, all = 0;
 
     for (int64_t k = -g->reach; k <= g->reach; k++) {
-      const double w = g->weight[k < 0 ? -k : k], x = g->copy[place(l, i + k)];
+      const double w = g->weight[k < 0 ? -k : k], x = g->copy[index_in(l, i + k)];
 
       sum += isnan(x) ? 0 : w * x;
       all += isnan(x) ? 0 : w;

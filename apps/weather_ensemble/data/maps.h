@@ -11,9 +11,9 @@ typedef struct wx_map_shape {
   bool wraps;
 } wx_map_shape;
 
-/* Convolution with a Gaussian of standard deviation `sigma` cells, cut where SciPy's is, at 4 sigma
- * to the nearest cell; columns go round where the map does, beyond another edge lies the value of
- * the edge. NaN is left out: what is there counts for more. In place. sigma 0: nothing happens.
- * Fails: WEIR_ERR_MEMORY. */
+/* Computes the convolution with a Gaussian of standard deviation `sigma` cells, truncated where
+ * SciPy's is, at 4 sigma to the nearest cell; columns go round where the map does, beyond another
+ * edge lies the value of the edge. NaN is left out: what is there counts for more. In place. sigma
+ * 0: nothing happens. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_map_smooth(const wx_map_shape *shape, double sigma, double *map) WEIR_CHECKED;
 #endif

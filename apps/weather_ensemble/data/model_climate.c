@@ -1,5 +1,5 @@
-/* model_climate.c - see model_climate.h: passes over the training starts, one quantity at one lead
- * at a time.
+/* model_climate.c - see model_climate.h: passes over the training initialisation times, one
+ * quantity at one lead at a time.
  */
 #include "data/model_climate.h"
 #include <math.h>
@@ -22,8 +22,9 @@ const weir_opt wx_model_climate_options[] = {
                  "width of the windows of the local area-wise standardisation, odd"),
     WEIR_OPT_REAL(wx_model_climate_opts, smoothing, 10, 0, 1000, "cells",
                   "standard deviation of the Gaussian that smooths them; 0: none"),
-    WEIR_OPT_ENUM(wx_model_climate_opts, sd, WX_LAS_YEARLY, WX_LAS_SD_CHOICES,
-                  "their standard deviation: of each year and averaged, or of all starts"),
+    WEIR_OPT_ENUM(
+        wx_model_climate_opts, sd, WX_LAS_YEARLY, WX_LAS_SD_CHOICES,
+        "their standard deviation: of each year and averaged, or of all initialisation times"),
     WEIR_OPT_INT(
         wx_model_climate_opts, quantiles, 100, 0, 1000, "1",
         "intervals of probability of the quantiles for the EFI (eval: 100, ENS-10: 20) and "
@@ -33,21 +34,21 @@ const weir_opt wx_model_climate_options[] = {
     WEIR_OPT_END,
 };
 
-enum { SUMS = 3, ROOM = 9 };   /* fields of doubles */
-enum { MOST_BYTES = 1 << 28 }; /* of values that quantiles hold at once */
+enum { SUMS = 3, SCRATCH = 9 }; /* fields of doubles */
+enum { MOST_BYTES = 1 << 28 };  /* of values that quantiles hold at once */
 
-/* What a pass over the starts works with. */
+/* What a pass over the initialisation times works with. */
 typedef struct work {
   const wx_model_climate_opts *opts;
   wx_archive *a, *truth; /* truth: NULL, not given */
   const wx_archive_info *facts;
   const int64_t *start;
   int64_t n, members, cells;
-  int64_t *year; /* [n] */
-  float *x;      /* [members, cells] */
-  double *room;  /* [ROOM, cells] */
+  int64_t *year;   /* [n] */
+  float *x;        /* [members, cells] */
+  double *scratch; /* [SCRATCH, cells] */
   wx_points points;
-  int64_t from, ranked; /* members of quantiles: so many from a place on */
+  int64_t from, ranked; /* members of quantiles: so many from a position on */
 } work;
 
 static int64_t year_of(int64_t seconds)
@@ -143,18 +144,18 @@ static weir_status finish_las(const work *w, const wx_las_total *total, wx_model
 static weir_status check_stop(int64_t i, int64_t n)
 {
   return weir_stop_requested() ? weir_fail(WEIR_ERR_STOPPED,
-                                           "stopped at start %lld of %lld of the "
+                                           "stopped at initialisation time %lld of %lld of the "
                                            "climate",
                                            (long long)i, (long long)n)
                                : WEIR_OK;
 }
 
-/* One quantity at one lead, all starts, year by year. */
+/* One quantity at one lead, all initialisation times, year by year. */
 static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, wx_model_climate *c,
                                 int64_t at)
 {
   const int64_t cells = w->cells;
-  double *const r = w->room;
+  double *const r = w->scratch;
   const sums all = {r, r + cells, r + 2 * cells};
   const sums year = {r + 3 * cells, r + 4 * cells, r + 5 * cells};
   const wx_las_total total = {r + 6 * cells, r + 7 * cells, r + 8 * cells};
@@ -238,7 +239,7 @@ static void take_point(void *context, int64_t i, const double *x, int64_t n)
   c->truth_sd[r->at * r->cells + i] = n > 0 ? (float)sqrt(square / (double)n) : NAN;
 }
 
-/* Every start is read once for the points that are held at a time. */
+/* Every start is read once for the points that are in memory at a time. */
 static weir_status take_quantiles(work *w, bool truth, int64_t lead, int64_t quantity,
                                   const wx_model_climate *c, int64_t at)
 {
@@ -306,14 +307,14 @@ static weir_status take_arrays(wx_model_climate *c, bool truth)
 
 static weir_status take_work(work *w, const wx_model_climate *c)
 {
-  const int64_t most = w->members > w->ranked ? w->members : w->ranked;
+  const int64_t longest = w->members > w->ranked ? w->members : w->ranked;
 
   WEIR_TRY(weir_alloc(w->n, sizeof *w->year, (void **)&w->year));
   for (int64_t i = 0; i < w->n; i++) {
     w->year[i] = year_of(c->start[i]);
   }
-  WEIR_TRY(weir_alloc(most * w->cells, sizeof *w->x, (void **)&w->x));
-  WEIR_TRY(weir_alloc(ROOM * w->cells, sizeof *w->room, (void **)&w->room));
+  WEIR_TRY(weir_alloc(longest * w->cells, sizeof *w->x, (void **)&w->x));
+  WEIR_TRY(weir_alloc(SCRATCH * w->cells, sizeof *w->scratch, (void **)&w->scratch));
   if (c->n_quantiles == 0 && w->truth == NULL) {
     return WEIR_OK;
   }
@@ -372,15 +373,16 @@ weir_status wx_model_climate_fit(const wx_model_climate_opts *opts, wx_archive *
                             .n_quantities = f->n_quantities,
                             .n_lat = f->grid.n_lat,
                             .n_lon = f->grid.n_lon,
-                            .n_starts = n,
+                            .n_init_times = n,
                             .n_quantiles = opts->quantiles};
   const weir_status status =
-      n > 0 ? fit(&w, out)
-            : weir_fail(WEIR_ERR_CONFIG, "%s: no start to take a climate of", f->name);
+      n > 0
+          ? fit(&w, out)
+          : weir_fail(WEIR_ERR_CONFIG, "%s: no initialisation time to take a climate of", f->name);
 
   weir_free(&w.year);
   weir_free(&w.x);
-  weir_free(&w.room);
+  weir_free(&w.scratch);
   wx_points_fini(&w.points);
   if (status != WEIR_OK) {
     wx_model_climate_fini(out);

@@ -65,7 +65,7 @@ static void lengths_of(const wx_model_climate *c, int64_t *length)
   length[D_QUANTITY] = c->n_quantities;
   length[D_ROW] = c->n_lat;
   length[D_COLUMN] = c->n_lon;
-  length[D_START] = c->n_starts;
+  length[D_START] = c->n_init_times;
   length[D_MEMBER] = c->n_members;
   length[D_PROBABILITY] = c->n_quantiles + 1;
   length[D_NAME] = WX_SHORT;
@@ -134,12 +134,12 @@ done:
 /* Counts of a climate, from the shapes of its arrays. */
 static weir_status take_counts(weir_netcdf *nc, const char *path, wx_model_climate *c)
 {
-  weir_netcdf_shape fields = {0}, starts = {0}, members = {0}, quantiles = {0};
+  weir_netcdf_shape fields = {0}, init_times = {0}, members = {0}, quantiles = {0};
   int var = 0;
   const bool good = weir_netcdf_find(nc, "cell_mean", &var, &fields) == WEIR_OK &&
-                    weir_netcdf_find(nc, "start", &var, &starts) == WEIR_OK &&
+                    weir_netcdf_find(nc, "start", &var, &init_times) == WEIR_OK &&
                     weir_netcdf_find(nc, "member", &var, &members) == WEIR_OK &&
-                    fields.n_dims == 4 && starts.n_dims == 1 && members.n_dims == 1;
+                    fields.n_dims == 4 && init_times.n_dims == 1 && members.n_dims == 1;
   const bool has = weir_netcdf_find(nc, "quantile", &var, &quantiles) == WEIR_OK;
 
   if (!good || (has && (quantiles.n_dims != 5 || quantiles.lengths[2] < 2))) {
@@ -152,7 +152,7 @@ static weir_status take_counts(weir_netcdf *nc, const char *path, wx_model_clima
   c->n_quantities = fields.lengths[1];
   c->n_lat = fields.lengths[2];
   c->n_lon = fields.lengths[3];
-  c->n_starts = starts.lengths[0];
+  c->n_init_times = init_times.lengths[0];
   c->n_members = members.lengths[0];
   c->n_quantiles = has ? quantiles.lengths[2] - 1 : 0;
   return WEIR_OK;

@@ -1,5 +1,5 @@
 /* model_climate_test.c - statistics against loops that do what the definitions say; NaN left out;
- * the file comes back; nothing but the given starts is read. */
+ * the file comes back; nothing but the given initialisation times is read. */
 #include "data/model_climate.h"
 #include <math.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 #include "io/io_test.h"
 #include "io/weir_netcdf.h"
 
-enum { STARTS = 7, LEADS = 2, QUANTITIES = 2, MEMBERS = 3, ROWS = 9, COLUMNS = 12 };
-enum { CELLS = ROWS * COLUMNS, FIELDS = STARTS * LEADS * QUANTITIES * MEMBERS };
+enum { INIT_TIMES = 7, LEADS = 2, QUANTITIES = 2, MEMBERS = 3, ROWS = 9, COLUMNS = 12 };
+enum { CELLS = ROWS * COLUMNS, FIELDS = INIT_TIMES * LEADS * QUANTITIES * MEMBERS };
 
 static float values[FIELDS * CELLS];
 static double lat[ROWS], lon[COLUMNS];
-static int64_t start[STARTS];
+static int64_t start[INIT_TIMES];
 static const double lead[LEADS] = {24, 48};
 static const int64_t member[MEMBERS] = {0, 1, 2};
 static wx_quantity quantity[QUANTITIES];
@@ -22,7 +22,7 @@ static wx_quantity quantity[QUANTITIES];
 static wx_archive *cube(void)
 {
   wx_archive *a = NULL;
-  const wx_archive_info f = {.n_starts = STARTS,
+  const wx_archive_info f = {.n_init_times = INIT_TIMES,
                              .n_leads = LEADS,
                              .n_members = MEMBERS,
                              .n_quantities = QUANTITIES,
@@ -32,7 +32,7 @@ static wx_archive *cube(void)
                              .quantity = quantity,
                              .grid = check_globe(80, ROWS, COLUMNS, lat, lon)};
 
-  for (int i = 0; i < STARTS; i++) { /* four of 1970, three of 1971 */
+  for (int i = 0; i < INIT_TIMES; i++) { /* four of 1970, three of 1971 */
     start[i] = (int64_t)(i * 86400 + (i >= 4 ? 400 * 86400 : 0));
   }
   for (int k = 0; k < QUANTITIES; k++) {
@@ -51,7 +51,7 @@ static double at(int64_t s, int64_t l, int64_t q, int64_t m, int64_t cell)
   return (double)values[((((s * LEADS + l) * QUANTITIES + q) * MEMBERS + m) * CELLS) + cell];
 }
 
-/* Moments of the starts of the list over a window; false: no value. */
+/* Moments of the initialisation times of the list over a window; false: no value. */
 static bool moments(const int64_t *s, int n, int64_t l, int64_t members, const int64_t *box,
                     double *mean, double *sd)
 {
@@ -95,9 +95,9 @@ static void check_las(int sd_of, int64_t members)
   wx_model_climate c;
 
   assert_ok(wx_model_climate_fit(&opts, a, NULL, list, 5, &c));
-  const int64_t place = wx_model_climate_find(&c, "z850", 48);
+  const int64_t at_field = wx_model_climate_find(&c, "z850", 48);
 
-  assert_int_equal(place, 3);
+  assert_int_equal(at_field, 3);
   for (int64_t cell = 0; cell < CELLS; cell++) {
     int64_t box[4],
         one[4] = {cell / COLUMNS, cell / COLUMNS + 1, cell % COLUMNS, cell % COLUMNS + 1};
@@ -112,13 +112,13 @@ static void check_las(int sd_of, int64_t members)
     if (sd_of == WX_LAS_POOLED) {
       (void)moments(list, 5, 1, members, box, &m, &s);
     }
-    assert_near((double)c.las_mean[place * CELLS + cell], m, 1e-6);
-    assert_near((double)c.las_sd[place * CELLS + cell], s, 1e-5);
+    assert_near((double)c.las_mean[at_field * CELLS + cell], m, 1e-6);
+    assert_near((double)c.las_sd[at_field * CELLS + cell], s, 1e-5);
     const bool seen = moments(list, 5, 1, members, one, &m, &s);
 
-    assert_int_equal(isnan(c.cell_mean[place * CELLS + cell]), !seen);
-    assert_true(!seen || fabs((double)c.cell_mean[place * CELLS + cell] - m) < 0.005);
-    assert_true(!seen || fabs((double)c.cell_sd[place * CELLS + cell] - s) < 1e-3);
+    assert_int_equal(isnan(c.cell_mean[at_field * CELLS + cell]), !seen);
+    assert_true(!seen || fabs((double)c.cell_mean[at_field * CELLS + cell] - m) < 0.005);
+    assert_true(!seen || fabs((double)c.cell_sd[at_field * CELLS + cell] - s) < 1e-3);
   }
   wx_model_climate_fini(&c);
   wx_archive_close(&a);
@@ -141,7 +141,7 @@ static void a_year_without_values_does_not_count(void **state)
 
   (void)state;
   for (int64_t i = 0; i < FIELDS * CELLS; i++) {
-    values[i] = i / (FIELDS * CELLS / STARTS) == 4 ? NAN : values[i];
+    values[i] = i / (FIELDS * CELLS / INIT_TIMES) == 4 ? NAN : values[i];
   }
   assert_ok(wx_model_climate_fit(&opts, a, NULL, both, 3, &c[0]));
   assert_ok(wx_model_climate_fit(&opts, a, NULL, first, 2, &c[1]));
@@ -159,15 +159,15 @@ static void the_grid_counts_by_area(void **state)
   const wx_archive_info *f = wx_archive_get(a);
   double n = 0, sum = 0, square = 0;
   wx_model_climate c;
-  int64_t list[STARTS];
+  int64_t list[INIT_TIMES];
 
   (void)state;
-  for (int i = 0; i < STARTS; i++) {
+  for (int i = 0; i < INIT_TIMES; i++) {
     list[i] = i;
   }
-  assert_ok(wx_model_climate_fit(&opts, a, NULL, list, STARTS, &c));
+  assert_ok(wx_model_climate_fit(&opts, a, NULL, list, INIT_TIMES, &c));
   for (int pass = 0; pass < 2; pass++) {
-    for (int64_t i = 0; i < STARTS * MEMBERS * CELLS; i++) {
+    for (int64_t i = 0; i < INIT_TIMES * MEMBERS * CELLS; i++) {
       const double x = at(i / (MEMBERS * CELLS), 1, 1, i / CELLS % MEMBERS, i % CELLS);
       const double w = isnan(x) ? 0 : f->grid.weight[i % CELLS];
 
@@ -215,14 +215,14 @@ static void truth_is_that_of_the_valid_time(void **state)
 {
   static const int64_t list[] = {0, 1, 2};
   const wx_model_climate_opts opts = {.members = 1, .window = 3, .quantiles = 4, .first = 1};
-  static float y[STARTS * QUANTITIES * CELLS];
+  static float y[INIT_TIMES * QUANTITIES * CELLS];
   wx_archive *a = cube(), *truth = NULL;
   wx_archive_info f = *wx_archive_get(a);
   const double now = 0;
   wx_model_climate c;
 
   (void)state;
-  for (int64_t i = 0; i < STARTS * QUANTITIES * CELLS; i++) {
+  for (int64_t i = 0; i < INIT_TIMES * QUANTITIES * CELLS; i++) {
     y[i] = i % CELLS == 5 ? NAN : (float)random_in(2, (uint64_t)i, 50000, 60000);
   }
   f.n_leads = f.n_members = 1;
@@ -233,7 +233,7 @@ static void truth_is_that_of_the_valid_time(void **state)
   assert_int_equal(c.member[0], 1);
   for (int64_t at = 0; at < LEADS * QUANTITIES; at++) {
     for (int64_t cell = 0; cell < CELLS; cell++) {
-      const int64_t ahead = at / QUANTITIES + 1, place = at * CELLS + cell;
+      const int64_t ahead = at / QUANTITIES + 1, point = at * CELLS + cell;
       double x[3], mean = 0, square = 0;
       int n = 0;
 
@@ -246,12 +246,12 @@ static void truth_is_that_of_the_valid_time(void **state)
       for (int i = 0; i < n; i++) {
         square += (x[i] - mean / n) * (x[i] - mean / n);
       }
-      assert_int_equal(isnan(c.truth_mean[place]), n == 0);
-      assert_true(n == 0 || fabs((double)c.truth_mean[place] - mean / n) < 0.01);
-      assert_true(n == 0 || fabs((double)c.truth_sd[place] - sqrt(square / n)) < 0.01);
+      assert_int_equal(isnan(c.truth_mean[point]), n == 0);
+      assert_true(n == 0 || fabs((double)c.truth_mean[point] - mean / n) < 0.01);
+      assert_true(n == 0 || fabs((double)c.truth_sd[point] - sqrt(square / n)) < 0.01);
       const float *const q = c.truth_quantile + at * 5 * CELLS + cell;
 
-      assert_true(n == 0 || ((double)q[0] <= (double)c.truth_mean[place] && q[4 * CELLS] >= q[0]));
+      assert_true(n == 0 || ((double)q[0] <= (double)c.truth_mean[point] && q[4 * CELLS] >= q[0]));
       assert_int_equal(isnan(q[2 * CELLS]), n == 0);
     }
   }
@@ -275,7 +275,7 @@ static void a_climate_comes_back(void **state)
   assert_ok(wx_model_climate_fit(&opts, a, NULL, list, 3, &c));
   assert_ok(wx_model_climate_write(&c, path));
   assert_ok(wx_model_climate_read(path, NULL, 0, &back));
-  assert_int_equal(back.n_starts, 3);
+  assert_int_equal(back.n_init_times, 3);
   assert_int_equal(back.start[2], start[5]);
   assert_memory_equal(back.name, c.name, QUANTITIES * WX_SHORT);
   assert_memory_equal(back.mean, c.mean, 4 * sizeof(double));

@@ -11,7 +11,7 @@ struct wx_predictions {
   const wx_archive_info *forecast;
   wx_archive_info facts;
   wx_archive_writer *writer;
-  int64_t *start, *number; /* [starts] seconds; number of the forecast's start */
+  int64_t *start, *number; /* [initialisation times] seconds; number of the forecast's start */
   int64_t *member;
   double *lead, *period;
   wx_quantity *quantity; /* targets (and depths), then their spreads; or events of targets */
@@ -92,11 +92,11 @@ static weir_status take_event(const wx_event_row *e, const wx_quantity *of, wx_q
 /* Every event of every target that it is of. */
 static weir_status take_events(wx_predictions *p)
 {
-  const int64_t most = p->n_targets * p->of.n_events;
+  const int64_t max_fields = p->n_targets * p->of.n_events;
 
-  WEIR_TRY(weir_alloc(most, sizeof *p->quantity, (void **)&p->quantity));
-  WEIR_TRY(weir_alloc(most, sizeof *p->target_of, (void **)&p->target_of));
-  WEIR_TRY(weir_alloc(most, sizeof *p->event_of, (void **)&p->event_of));
+  WEIR_TRY(weir_alloc(max_fields, sizeof *p->quantity, (void **)&p->quantity));
+  WEIR_TRY(weir_alloc(max_fields, sizeof *p->target_of, (void **)&p->target_of));
+  WEIR_TRY(weir_alloc(max_fields, sizeof *p->event_of, (void **)&p->event_of));
   for (int64_t e = 0; e < p->of.n_events; e++) {
     const int64_t before = p->facts.n_quantities;
 
@@ -152,8 +152,8 @@ static weir_status take_times(wx_predictions *p, const int64_t *sample, int64_t 
   for (int64_t i = 0; i < n; i++) {
     p->number[i] = f->of_start[sample[i]];
   }
-  p->facts.n_starts = sort_once(p->number, n);
-  for (int64_t i = 0; i < p->facts.n_starts; i++) {
+  p->facts.n_init_times = sort_once(p->number, n);
+  for (int64_t i = 0; i < p->facts.n_init_times; i++) {
     p->start[i] = p->forecast->start[p->number[i]];
   }
   memcpy(lead, f->lead, (size_t)f->n_leads * sizeof *lead);
@@ -237,9 +237,9 @@ weir_status wx_predictions_create(const char *path, const wx_info *samples,
   return WEIR_OK;
 }
 
-/* Where a field of a sample belongs. */
-static void place(const wx_predictions *p, int64_t sample, int64_t k, int64_t d, int64_t *start,
-                  int64_t *lead, int64_t *quantity)
+/* Finds the start, lead and quantity of a field of a sample. */
+static void locate(const wx_predictions *p, int64_t sample, int64_t k, int64_t d, int64_t *start,
+                   int64_t *lead, int64_t *quantity)
 {
   const wx_info *f = p->samples;
   const int64_t each = quantities_of(f);
@@ -256,7 +256,7 @@ weir_status wx_predictions_write(wx_predictions *p, int64_t sample, int64_t k, i
 {
   int64_t start, lead, q;
 
-  place(p, sample, k, d, &start, &lead, &q);
+  locate(p, sample, k, d, &start, &lead, &q);
   WEIR_TRY(wx_archive_write(p->writer, start, lead, q, 0, 1, p->of.sd ? sigma : mean));
   return p->spread ? wx_archive_write(p->writer, start, lead, p->n_targets + q, 0, 1, sigma)
                    : WEIR_OK;
@@ -285,7 +285,7 @@ weir_status wx_predictions_write_event(wx_predictions *p, int64_t sample, int64_
 {
   int64_t start, lead, q;
 
-  place(p, sample, k, d, &start, &lead, &q);
+  locate(p, sample, k, d, &start, &lead, &q);
   return wx_archive_write(p->writer, start, lead, find_event(p, q, e), 0, 1, values);
 }
 
@@ -294,7 +294,7 @@ weir_status wx_predictions_write_members(wx_predictions *p, int64_t sample, int6
 {
   int64_t start, lead, q;
 
-  place(p, sample, k, d, &start, &lead, &q);
+  locate(p, sample, k, d, &start, &lead, &q);
   return wx_archive_write(p->writer, start, lead, q, 0, p->facts.n_members, values);
 }
 

@@ -50,7 +50,7 @@ static double apart(double a, double b, double length)
 }
 
 /* Two mountains, their mean removed. */
-static void fill_topography(wx_qg *m, wx_qg_workspace *room)
+static void fill_topography(wx_qg *m, wx_qg_workspace *workspace)
 {
   const wx_qg_params *const p = &m->p;
 
@@ -63,10 +63,10 @@ static void fill_topography(wx_qg *m, wx_qg_workspace *room)
       const double first = exp(-(x1 * x1 + (y - 1) * (y - 1)) / 8);
       const double second = exp(-x2 * x2 / 18 - (y + 2) * (y + 2) / 8);
 
-      room->grid[j * p->nx + i] = p->mountain * (first + 0.6 * second);
+      workspace->grid[j * p->nx + i] = p->mountain * (first + 0.6 * second);
     }
   }
-  qg_from_grid(m, room, room->grid, m->topography);
+  qg_from_grid(m, workspace, workspace->grid, m->topography);
   m->topography[0] = m->topography[1] = 0;
 }
 
@@ -144,17 +144,17 @@ static weir_status take_tables(wx_qg *m)
 
 static weir_status fill(wx_qg *m)
 {
-  wx_qg_workspace *room = NULL;
+  wx_qg_workspace *workspace = NULL;
 
   WEIR_TRY(take_tables(m));
   WEIR_TRY(make_plans(m));
-  WEIR_TRY(wx_qg_workspace_create(m, &room));
+  WEIR_TRY(wx_qg_workspace_create(m, &workspace));
   number_columns(m);
   fill_inversion(m);
-  fill_topography(m, room);
+  fill_topography(m, workspace);
   fill_relaxed(m);
   m->kernels->tables(m);
-  wx_qg_workspace_destroy(&room);
+  wx_qg_workspace_destroy(&workspace);
   return WEIR_OK;
 }
 
@@ -227,7 +227,7 @@ const wx_qg_params *wx_qg_get(const wx_qg *m)
   return &m->p;
 }
 
-static weir_status take_room(const wx_qg *m, wx_qg_workspace *r)
+static weir_status allocate(const wx_qg *m, wx_qg_workspace *r)
 {
   const size_t pair = 2 * weir_dtype_size(m->p.dtype);
   const int64_t nx = m->p.nx, ny = m->p.ny, state = WX_QG_LAYERS * m->rows * m->pitch;
@@ -258,7 +258,7 @@ weir_status wx_qg_workspace_create(const wx_qg *m, wx_qg_workspace **out)
   *out = NULL;
   WEIR_TRY(weir_alloc(1, sizeof(wx_qg_workspace), &memory));
   wx_qg_workspace *r = memory;
-  const weir_status status = take_room(m, r);
+  const weir_status status = allocate(m, r);
 
   if (status != WEIR_OK) {
     wx_qg_workspace_destroy(&r);

@@ -8,8 +8,9 @@
  *   dq2/dt + J(psi2, q2) + U2 dq2'/dx + (beta - F (U1 - U2)) dpsi2/dx
  *       = -(psi1 - psi2 - psiR) / tau_d - lap psi2 / tau_f - nu lap^4 q2',   q2' = q2 - h
  *
- * Fourier in x and y, cut at two thirds; fourth-order Runge-Kutta with the viscosity as integrating
- * factor. A state is the spectrum of q1 and q2': a block of memory that is copied as it is. */
+ * Fourier in x and y, truncated at two thirds; fourth-order Runge-Kutta with the viscosity as
+ * integrating factor. A state is the spectrum of q1 and q2': a block of memory that is copied as it
+ * is. */
 #ifndef WX_QG_H
 #define WX_QG_H
 #include <stddef.h>
@@ -30,16 +31,17 @@ typedef struct wx_qg_params {
   double nu, dt;
 } wx_qg_params;
 
-/* A model: tables and plans. Const once made, for any number of threads with a room each. */
+/* A model: tables and plans. Const once made, for any number of threads with a workspace each. */
 typedef struct wx_qg wx_qg;
-/* What steps write to, of any model with the same grid and dtype. */
+/* Memory that steps write to, of any model with the same grid and dtype. */
 typedef struct wx_qg_workspace wx_qg_workspace;
 
-/* The mean of the jet, which is U1 where U2 = 0. */
+/* Returns the mean of the jet, which is U1 where U2 = 0. */
 double wx_qg_mean_wind(const wx_qg_params *p);
-/* Fails: WEIR_ERR_CONFIG (a grid or lengths that cannot be). */
+/* Checks the parameters. Fails: WEIR_ERR_CONFIG (a grid or lengths that cannot be). */
 weir_status wx_qg_check(const wx_qg_params *p) WEIR_CHECKED;
-/* Fails: WEIR_ERR_CONFIG (a grid that cannot be), WEIR_ERR_MEMORY, WEIR_ERR_UNSUPPORTED (no FFTW).
+/* Creates a model. Fails: WEIR_ERR_CONFIG (a grid that cannot be), WEIR_ERR_MEMORY,
+ * WEIR_ERR_UNSUPPORTED (no FFTW).
  */
 weir_status wx_qg_create(const wx_qg_params *p, wx_qg **out) WEIR_CHECKED;
 void wx_qg_destroy(wx_qg **m);
@@ -47,27 +49,28 @@ const wx_qg_params *wx_qg_get(const wx_qg *m);
 weir_status wx_qg_workspace_create(const wx_qg *m, wx_qg_workspace **out) WEIR_CHECKED;
 void wx_qg_workspace_destroy(wx_qg_workspace **r);
 
-/* Bytes of a state. Its memory has to be 64-byte aligned, as weir_alloc gives it. */
+/* Returns the bytes of a state. Its memory has to be 64-byte aligned, as weir_alloc gives it. */
 int64_t wx_qg_state_bytes(const wx_qg *m);
-/* n steps of dt. Bits depend on model and state alone. */
+/* Computes n steps of dt. Bits depend on model and state alone. */
 void wx_qg_steps(const wx_qg *m, wx_qg_workspace *r, void *state, int64_t n);
-/* dq1/dt and dq2'/dt, viscosity included, as a state. */
+/* Computes dq1/dt and dq2'/dt, viscosity included, as a state. */
 void wx_qg_tendency(const wx_qg *m, wx_qg_workspace *r, const void *state, void *out);
-/* to += scale (a - b). */
+/* Adds to a state: to += scale (a - b). */
 void wx_qg_add(const wx_qg *m, void *to, double scale, const void *a, const void *b);
 
-/* The waves that both grids have, of models with one dtype and domain; the others of `out` are 0.
+/* Copies the waves that both grids have, of models with one dtype and domain; the others of `out`
+ * are 0.
  */
 void wx_qg_project(const wx_qg *from, const void *state, const wx_qg *to, void *out);
 
-/* State of the streamfunctions psi [2, ny, nx] (row j at y = j ly / ny), their means and what is
- * beyond the cut left out; and back. */
+/* Sets the state of the streamfunctions psi [2, ny, nx] (row j at y = j ly / ny), their means and
+ * what is beyond the truncation left out; and back. */
 void wx_qg_set_psi(const wx_qg *m, wx_qg_workspace *r, const double *psi, void *state);
 void wx_qg_psi(const wx_qg *m, wx_qg_workspace *r, const void *state, double *psi);
-/* q1 and q2' [2, ny, nx]. */
+/* Computes q1 and q2' [2, ny, nx]. */
 void wx_qg_q(const wx_qg *m, wx_qg_workspace *r, const void *state, double *q);
-/* Means over the domain: sum over layers of (grad psi)^2 / 2, plus F (psi1 - psi2)^2 / 2; and of
- * q'^2 / 2. Both are conserved without forcing, friction, topography and winds. */
+/* Computes means over the domain: sum over layers of (grad psi)^2 / 2, plus F (psi1 - psi2)^2 / 2;
+ * and of q'^2 / 2. Both are conserved without forcing, friction, topography and winds. */
 void wx_qg_invariants(const wx_qg *m, wx_qg_workspace *r, const void *state, double *energy,
                       double *enstrophy);
 #endif

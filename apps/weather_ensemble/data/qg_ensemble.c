@@ -65,12 +65,12 @@ static wx_qg_params forecast_params(const wx_qg_opts *o, double *perturbation)
 
 /* ---- the truth ---- */
 
-static weir_status check_sound(const wx_qg *m, wx_qg_workspace *room, const void *state,
+static weir_status check_sound(const wx_qg *m, wx_qg_workspace *workspace, const void *state,
                                const char *what)
 {
   double energy, enstrophy;
 
-  wx_qg_invariants(m, room, state, &energy, &enstrophy);
+  wx_qg_invariants(m, workspace, state, &energy, &enstrophy);
   if (!isfinite(energy) || !isfinite(enstrophy)) {
     return weir_fail(WEIR_ERR_NUMERIC,
                      "simulate: %s broke down; take a shorter step (simulate.step: %.6g) or more "
@@ -106,7 +106,7 @@ static weir_status stir(wx_qg_ensemble *e)
       layer[i] += size * cos(2 * PI * ((double)k * x + (double)m * y) + phase);
     }
   }
-  wx_qg_set_psi(e->fine, e->fine_room, psi, e->current);
+  wx_qg_set_psi(e->fine, e->fine_workspace, psi, e->current);
   weir_free(&psi);
   return WEIR_OK;
 }
@@ -114,7 +114,7 @@ static weir_status stir(wx_qg_ensemble *e)
 /* So many steps of the forecasts, which are `refine` of the truth each. */
 static void step_truth(wx_qg_ensemble *e, int64_t n)
 {
-  wx_qg_steps(e->fine, e->fine_room, e->current, n * e->o->refine);
+  wx_qg_steps(e->fine, e->fine_workspace, e->current, n * e->o->refine);
 }
 
 /* Steps of the spin-up, and between states of the library. */
@@ -149,7 +149,7 @@ static weir_status spin_up(wx_qg_ensemble *e)
     }
     weir_progress("spin-up", done, total, "steps");
   }
-  return check_sound(e->fine, e->fine_room, e->current, "the truth");
+  return check_sound(e->fine, e->fine_workspace, e->current, "the truth");
 }
 
 /* Goes on with the truth until the marks [known, to) are kept. */
@@ -165,20 +165,20 @@ static void follow_truth(wx_qg_ensemble *e, int64_t to)
 
 /* ---- creation ---- */
 
-static weir_status take_room(wx_qg_ensemble *e)
+static weir_status allocate(wx_qg_ensemble *e)
 {
   int64_t bytes = 0;
 
-  WEIR_TRY(weir_alloc(e->threads + 1, sizeof *e->rooms, (void **)&e->rooms));
+  WEIR_TRY(weir_alloc(e->threads + 1, sizeof *e->workspaces, (void **)&e->workspaces));
   for (int t = 0; t <= e->threads; t++) {
-    WEIR_TRY(wx_qg_workspace_create(e->truth, &e->rooms[t]));
+    WEIR_TRY(wx_qg_workspace_create(e->truth, &e->workspaces[t]));
   }
-  if (!weir_mul_ok(e->bytes, e->true_facts.n_starts, &bytes) ||
+  if (!weir_mul_ok(e->bytes, e->true_facts.n_init_times, &bytes) ||
       !weir_mul_ok(e->bytes, e->o->library.states, &bytes)) {
     return weir_fail(WEIR_ERR_MEMORY, "simulate: too many states");
   }
   WEIR_TRY(weir_alloc(e->o->library.states, (size_t)e->bytes, (void **)&e->library));
-  WEIR_TRY(weir_alloc(e->true_facts.n_starts, (size_t)e->bytes, (void **)&e->kept));
+  WEIR_TRY(weir_alloc(e->true_facts.n_init_times, (size_t)e->bytes, (void **)&e->kept));
   return weir_alloc(1, (size_t)wx_qg_state_bytes(e->fine), (void **)&e->current);
 }
 
@@ -200,7 +200,7 @@ static weir_status make_fine(wx_qg_ensemble *e)
   if (e->o->refine > 1) {
     WEIR_TRY(wx_qg_create(&p, &e->fine));
   }
-  return wx_qg_workspace_create(e->fine, &e->fine_room);
+  return wx_qg_workspace_create(e->fine, &e->fine_workspace);
 }
 
 /* What archives will hold: all that options alone say. */
@@ -240,7 +240,7 @@ static weir_status begin(wx_qg_ensemble *e)
   WEIR_TRY(make_fine(e));
   WEIR_TRY(wx_qg_create(&model, &e->model));
   e->bytes = (wx_qg_state_bytes(e->truth) + 63) / 64 * 64; /* so that each is aligned */
-  WEIR_TRY(take_room(e));
+  WEIR_TRY(allocate(e));
   return spin_up(e);
 }
 
@@ -280,10 +280,10 @@ void wx_qg_ensemble_destroy(wx_qg_ensemble **ensemble)
 
     weir_free(&mine);
   }
-  for (int t = 0; e->rooms != NULL && t <= e->threads; t++) {
-    wx_qg_workspace_destroy(&e->rooms[t]);
+  for (int t = 0; e->workspaces != NULL && t <= e->threads; t++) {
+    wx_qg_workspace_destroy(&e->workspaces[t]);
   }
-  weir_free(&e->rooms);
+  weir_free(&e->workspaces);
   weir_free(&e->kinds);
   weir_free(&e->library);
   weir_free(&e->current);
@@ -295,7 +295,7 @@ void wx_qg_ensemble_destroy(wx_qg_ensemble **ensemble)
   if (e->fine != e->truth) {
     wx_qg_destroy(&e->fine);
   }
-  wx_qg_workspace_destroy(&e->fine_room);
+  wx_qg_workspace_destroy(&e->fine_workspace);
   wx_qg_destroy(&e->truth);
   wx_qg_destroy(&e->model);
   weir_free(ensemble);
@@ -332,11 +332,11 @@ static void perturb(const wx_qg_ensemble *e, double share, uint32_t purpose, int
 typedef struct work {
   wx_qg_ensemble *e;
   int64_t marks;
-  void (*beside)(void *context);
+  void (*meanwhile)(void *context);
   void *context;
 } work;
 
-static void forecast(wx_qg_ensemble *e, wx_qg_workspace *room, int64_t i, int64_t member)
+static void forecast(wx_qg_ensemble *e, wx_qg_workspace *workspace, int64_t i, int64_t member)
 {
   const int64_t leads = e->forecasts.n_leads, members = e->forecasts.n_members;
   const int64_t start = e->next.first + i;
@@ -356,7 +356,7 @@ static void forecast(wx_qg_ensemble *e, wx_qg_workspace *room, int64_t i, int64_
       memcpy(state, state_at(e, e->next.states, (i * leads + l - 1) * members + member),
              (size_t)e->bytes);
     }
-    wx_qg_steps(e->model, room, state, steps - reached);
+    wx_qg_steps(e->model, workspace, state, steps - reached);
     reached = steps;
   }
 }
@@ -366,31 +366,32 @@ static void do_item(void *context, int64_t item, int thread)
   const work *const w = context;
   wx_qg_ensemble *const e = w->e;
 
-  if (item == 0 && w->beside != NULL) {
-    w->beside(w->context);
+  if (item == 0 && w->meanwhile != NULL) {
+    w->meanwhile(w->context);
   } else if (item == 1) {
     follow_truth(e, w->marks);
   } else if (item > 1) {
-    forecast(e, e->rooms[thread], (item - 2) / e->forecasts.n_members,
+    forecast(e, e->workspaces[thread], (item - 2) / e->forecasts.n_members,
              (item - 2) % e->forecasts.n_members);
   }
 }
 
-/* Room for the states of n starts. */
-static weir_status make_room(const wx_qg_ensemble *e, qg_batch *b, int64_t n)
+/* Allocates memory for the states of n initialisation times. */
+static weir_status reserve_states(const wx_qg_ensemble *e, qg_batch *b, int64_t n)
 {
   int64_t states = 0;
 
-  if (n <= b->room_for) {
+  if (n <= b->capacity) {
     return WEIR_OK;
   }
   weir_free(&b->states);
   *b = (qg_batch){.first = 0};
   if (!weir_mul_ok(n, e->forecasts.n_leads * e->forecasts.n_members, &states)) {
-    return weir_fail(WEIR_ERR_MEMORY, "simulate: forecasts of %lld starts at once", (long long)n);
+    return weir_fail(WEIR_ERR_MEMORY, "simulate: forecasts of %lld initialisation times at once",
+                     (long long)n);
   }
   WEIR_TRY(weir_alloc(states, (size_t)e->bytes, (void **)&b->states));
-  b->room_for = n;
+  b->capacity = n;
   return WEIR_OK;
 }
 
@@ -401,7 +402,7 @@ static int64_t marks_until(const wx_qg_ensemble *e, int64_t start)
   const int64_t end = e->mark[e->start_mark[start]] + llround(last * HOUR / e->seconds);
   int64_t n = e->start_mark[start] + 1;
 
-  while (n < e->true_facts.n_starts && e->mark[n] <= end) {
+  while (n < e->true_facts.n_init_times && e->mark[n] <= end) {
     n++;
   }
   return n;
@@ -412,29 +413,30 @@ static weir_status check_all(const wx_qg_ensemble *e)
 {
   const int64_t leads = e->forecasts.n_leads, members = e->forecasts.n_members;
 
-  WEIR_TRY(check_sound(e->fine, e->fine_room, e->current, "the truth"));
+  WEIR_TRY(check_sound(e->fine, e->fine_workspace, e->current, "the truth"));
   for (int64_t i = 0; i < e->next.n * members; i++) {
     const int64_t at = (i / members * leads + leads - 1) * members + i % members;
 
-    WEIR_TRY(check_sound(e->model, e->rooms[0], state_at(e, e->next.states, at), "a forecast"));
+    WEIR_TRY(
+        check_sound(e->model, e->workspaces[0], state_at(e, e->next.states, at), "a forecast"));
   }
   return WEIR_OK;
 }
 
 weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
-                                   void (*beside)(void *context), void *context)
+                                   void (*meanwhile)(void *context), void *context)
 {
-  const int64_t last = start + n - 1, ahead = last + n, starts = e->forecasts.n_starts;
+  const int64_t last = start + n - 1, ahead = last + n, init_times = e->forecasts.n_init_times;
 
-  WEIR_ASSERT(start >= 0 && n > 0 && last < starts);
-  WEIR_TRY(make_room(e, &e->next, n));
+  WEIR_ASSERT(start >= 0 && n > 0 && last < init_times);
+  WEIR_TRY(reserve_states(e, &e->next, n));
   follow_truth(e, e->start_mark[last] + 1);
   e->next.first = start;
   e->next.n = n;
-  /* Beside the members the truth goes on to where the next n starts need it. */
+  /* Meanwhile the truth is continued to where the next n initialisation times need it. */
   const int64_t end = marks_until(e, last);
-  const int64_t soon = e->start_mark[ahead < starts ? ahead : starts - 1] + 1;
-  work w = {e, end > soon ? end : soon, beside, context};
+  const int64_t soon = e->start_mark[ahead < init_times ? ahead : init_times - 1] + 1;
+  work w = {e, end > soon ? end : soon, meanwhile, context};
 
   if (!weir_stop_requested()) {
     weir_parallel(2 + n * e->forecasts.n_members, e->threads, do_item, &w);
@@ -456,7 +458,7 @@ void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_
   const int64_t i = start - e->ready.first, leads = e->forecasts.n_leads;
 
   WEIR_ASSERT(i >= 0 && i < e->ready.n);
-  wx_qg_field(e->model, e->truth, &e->scale, e->rooms[e->threads],
+  wx_qg_field(e->model, e->truth, &e->scale, e->workspaces[e->threads],
               state_at(e, e->ready.states, (i * leads + lead) * e->forecasts.n_members + member),
               e->kinds[quantity], out);
 }
@@ -468,8 +470,8 @@ int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e)
 
 void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out)
 {
-  WEIR_ASSERT(time >= 0 && time < e->true_facts.n_starts);
-  wx_qg_field(e->truth, e->truth, &e->scale, e->rooms[e->threads], state_at(e, e->kept, time),
+  WEIR_ASSERT(time >= 0 && time < e->true_facts.n_init_times);
+  wx_qg_field(e->truth, e->truth, &e->scale, e->workspaces[e->threads], state_at(e, e->kept, time),
               e->kinds[quantity], out);
 }
 
@@ -477,5 +479,5 @@ int64_t wx_qg_ensemble_batch(const wx_qg_ensemble *e)
 {
   const int64_t n = (2 * e->threads + e->forecasts.n_members - 1) / e->forecasts.n_members;
 
-  return n < e->forecasts.n_starts ? n : e->forecasts.n_starts;
+  return n < e->forecasts.n_init_times ? n : e->forecasts.n_init_times;
 }

@@ -1,13 +1,13 @@
-/* qg_ensemble_priv.h - the parts of a simulation. */
+/* qg_ensemble_priv.h - the state of a simulation. */
 #ifndef WX_QG_ENSEMBLE_PRIV_H
 #define WX_QG_ENSEMBLE_PRIV_H
 #include "data/qg_ensemble.h"
 #include "data/qg_fields.h"
 
-/* Forecasts of some starts. */
+/* Forecasts of some initialisation times. */
 typedef struct qg_batch {
-  int64_t first, n, room_for; /* starts */
-  char *states;               /* [room_for, n_leads, n_members] states */
+  int64_t first, n, capacity; /* initialisation times */
+  char *states;               /* [capacity, n_leads, n_members] states */
 } qg_batch;
 
 struct wx_qg_ensemble {
@@ -16,25 +16,25 @@ struct wx_qg_ensemble {
   double perturbation;
   wx_qg *truth, *model; /* on the grid of the forecasts */
   wx_qg *fine;          /* what the truth is stepped with: truth itself, or a finer one */
-  wx_qg_workspace *fine_room;
+  wx_qg_workspace *fine_workspace;
   wx_qg_scale scale;
   double seconds; /* of a step */
   int threads;
-  wx_qg_workspace **rooms; /* [threads + 1], the last for fields */
-  int *kinds;              /* [n_quantities]: numbers of qg_fields */
+  wx_qg_workspace **workspaces; /* [threads + 1], the last for fields */
+  int *kinds;                   /* [n_quantities]: numbers of qg_fields */
   wx_archive_info forecasts, true_facts;
   int64_t bytes; /* of a state */
   char *library; /* [library.states] states */
   char *current; /* the truth, fine, after `reached` steps (of forecasts) from the first start */
   int64_t reached;
-  int64_t *mark;        /* [true_facts.n_starts] ascending: steps of the times that are kept */
+  int64_t *mark;        /* [true_facts.n_init_times] ascending: steps of the times that are kept */
   int64_t known;        /* marks that were reached */
-  char *kept;           /* [true_facts.n_starts] states */
-  int64_t *start_mark;  /* [n_starts] of the marks */
+  char *kept;           /* [true_facts.n_init_times] states */
+  int64_t *start_mark;  /* [n_init_times] of the marks */
   qg_batch ready, next; /* what fields are taken of; what is being computed */
 };
 
-/* Whole steps in a time. Fails: WEIR_ERR_CONFIG, naming the key. */
+/* Computes the whole steps in a time. Fails: WEIR_ERR_CONFIG, naming the key. */
 weir_status qg_steps_of(const wx_qg_ensemble *e, double seconds, const char *key,
                         int64_t *n) WEIR_CHECKED;
 /* Fills forecasts, true_facts, kinds, mark and start_mark from the options. */

@@ -1,5 +1,5 @@
-/* qg_ensemble_test.c - the simulation: any part again with the same bits, fields against the states
- * they are of, a perfect model, spread and error, refusals. */
+/* qg_ensemble_test.c - the simulation: any forecast again with the same bits, fields against the
+ * states they are of, a perfect model, spread and error, refusals. */
 #include <math.h>
 #include <string.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static wx_qg_opts small(void)
   o.spin_up = 10;
   o.library.states = 6;
   o.library.every = 2;
-  o.starts = 4;
+  o.init_times = 4;
   o.every = 24;
   o.members = 3;
   o.leads = (weir_real_list){leads, LEADS};
@@ -50,19 +50,20 @@ static wx_qg_ensemble *simulate(const wx_qg_opts *o, uint64_t seed)
   return e;
 }
 
-/* Every field of every start, computed `batch` starts at a time, from the last to the first if so.
+/* Every field of every start, computed `batch` initialisation times at a time, from the last to the
+ * first if so.
  */
 static float *all_fields(const wx_qg_opts *o, int threads, int64_t batch, bool backwards)
 {
-  const int64_t fields = o->starts * LEADS * QUANTITIES * o->members;
+  const int64_t fields = o->init_times * LEADS * QUANTITIES * o->members;
   wx_qg_ensemble *e = NULL;
   float *out = NULL;
 
   weir_threads_set(threads);
   e = simulate(o, 7);
   assert_ok(weir_alloc(fields * CELLS, sizeof *out, (void **)&out));
-  for (int64_t b = 0; b < o->starts; b += batch) {
-    const int64_t first = backwards ? o->starts - batch - b : b;
+  for (int64_t b = 0; b < o->init_times; b += batch) {
+    const int64_t first = backwards ? o->init_times - batch - b : b;
 
     assert_ok(wx_qg_ensemble_compute(e, first, batch, NULL, NULL));
     for (int64_t i = 0; i < batch * LEADS * QUANTITIES * o->members; i++) {
@@ -82,7 +83,8 @@ static float *all_fields(const wx_qg_opts *o, int threads, int64_t batch, bool b
 static void any_part_has_the_same_bits(void **state)
 {
   const wx_qg_opts o = small();
-  const size_t bytes = (size_t)(o.starts * LEADS * QUANTITIES * o.members) * CELLS * sizeof(float);
+  const size_t bytes =
+      (size_t)(o.init_times * LEADS * QUANTITIES * o.members) * CELLS * sizeof(float);
   float *one = all_fields(&o, 1, 1, false), *two = all_fields(&o, 2, 2, false);
   float *four = all_fields(&o, 4, 1, true);
 
@@ -132,7 +134,7 @@ static void a_finer_truth_has_fields_of_the_same_grid(void **state)
   double sum = 0;
 
   o.refine = 2;
-  o.starts = 1;
+  o.init_times = 1;
   o.analysis = 0;
   wx_qg_ensemble *e = simulate(&o, 3);
 
@@ -197,7 +199,7 @@ static void archives_have_the_times_of_the_options(void **state)
 
   assert_int_equal(f->start[0], 946684800); /* 2000-01-01 */
   assert_int_equal(f->start[3], 946684800 + 3 * 86400);
-  assert_int_equal(t->n_starts, 9); /* twice a day until a day after the last start */
+  assert_int_equal(t->n_init_times, 9); /* twice a day until a day after the last start */
   assert_int_equal(t->start[8], 946684800 + 4 * 86400);
   assert_string_equal(f->quantity[PV250].name, "pv250");
   assert_int_equal(f->quantity[Z500].param, 129);
@@ -259,7 +261,7 @@ static void a_stop_is_obeyed(void **state)
   assert_int_equal(wx_qg_ensemble_compute(e, 0, 1, NULL, NULL), WEIR_ERR_STOPPED);
   assert_int_equal(wx_qg_ensemble_create(&o, 1, &none), WEIR_ERR_STOPPED);
   weir_stop_request(0);
-  assert_ok(wx_qg_ensemble_compute(e, 0, 1, NULL, NULL)); /* and goes on */
+  assert_ok(wx_qg_ensemble_compute(e, 0, 1, NULL, NULL)); /* and continues */
   wx_qg_ensemble_destroy(&e);
 }
 

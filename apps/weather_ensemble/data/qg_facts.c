@@ -84,18 +84,19 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Steps of all starts and of all times of validity, each once. */
+/* Steps of all initialisation times and of all times of validity, each once. */
 static weir_status list_marks(wx_qg_ensemble *e, const int64_t *lead, int64_t every)
 {
-  const int64_t starts = e->o->starts, leads = e->o->leads.count;
+  const int64_t init_times = e->o->init_times, leads = e->o->leads.count;
   int64_t n = 0, kept = 0;
 
-  if (!weir_mul_ok(starts, leads + 1, &n)) {
-    return weir_fail(WEIR_ERR_CONFIG, "simulate: %lld starts of %lld leads are too many",
-                     (long long)starts, (long long)leads);
+  if (!weir_mul_ok(init_times, leads + 1, &n)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "simulate: %lld initialisation times of %lld leads are too many",
+                     (long long)init_times, (long long)leads);
   }
   WEIR_TRY(weir_alloc(n, sizeof *e->mark, (void **)&e->mark));
-  for (int64_t s = 0; s < starts; s++) {
+  for (int64_t s = 0; s < init_times; s++) {
     e->mark[s * (leads + 1)] = s * every;
     for (int64_t l = 0; l < leads; l++) {
       e->mark[s * (leads + 1) + 1 + l] = s * every + lead[l];
@@ -107,9 +108,9 @@ static weir_status list_marks(wx_qg_ensemble *e, const int64_t *lead, int64_t ev
       e->mark[kept++] = e->mark[i];
     }
   }
-  e->true_facts.n_starts = kept;
-  WEIR_TRY(weir_alloc(starts, sizeof *e->start_mark, (void **)&e->start_mark));
-  for (int64_t s = 0, i = 0; s < starts; s++) {
+  e->true_facts.n_init_times = kept;
+  WEIR_TRY(weir_alloc(init_times, sizeof *e->start_mark, (void **)&e->start_mark));
+  for (int64_t s = 0, i = 0; s < init_times; s++) {
     while (e->mark[i] != s * every) {
       i++;
     }
@@ -130,7 +131,7 @@ static weir_status list_leads(wx_qg_ensemble *e)
     WEIR_TRY_GOTO(qg_steps_of(e, o->leads.items[l] * HOUR, "simulate.leads", &lead[l]), done);
     if (l > 0 && lead[l] <= lead[l - 1]) {
       status =
-          weir_fail(WEIR_ERR_CONFIG, "simulate.leads: %.8g h behind %.8g h; give them ascending",
+          weir_fail(WEIR_ERR_CONFIG, "simulate.leads: %.8g h after %.8g h; give them ascending",
                     o->leads.items[l], o->leads.items[l - 1]);
       goto done;
     }
@@ -145,7 +146,7 @@ done:
   return status;
 }
 
-/* Starts, members and the truth's times. */
+/* Initialisation times, members and the truth's times. */
 static weir_status list_times(wx_qg_ensemble *e)
 {
   const wx_qg_opts *const o = e->o;
@@ -157,25 +158,25 @@ static weir_status list_times(wx_qg_ensemble *e)
                      o->begin);
   }
   WEIR_TRY(list_leads(e));
-  WEIR_TRY(weir_alloc(o->starts, sizeof *start, (void **)&start));
+  WEIR_TRY(weir_alloc(o->init_times, sizeof *start, (void **)&start));
   e->forecasts.start = start;
   WEIR_TRY(weir_alloc(o->members, sizeof *member, (void **)&member));
   e->forecasts.member = member;
-  WEIR_TRY(weir_alloc(e->true_facts.n_starts, sizeof *time, (void **)&time));
+  WEIR_TRY(weir_alloc(e->true_facts.n_init_times, sizeof *time, (void **)&time));
   e->true_facts.start = time;
   WEIR_TRY(weir_alloc(1, sizeof *zero, (void **)&zero));
   e->true_facts.lead = zero;
-  for (int64_t i = 0; i < e->true_facts.n_starts; i++) {
+  for (int64_t i = 0; i < e->true_facts.n_init_times; i++) {
     time[i] = llround(begin * DAY + (double)e->mark[i] * e->seconds);
   }
-  for (int64_t s = 0; s < o->starts; s++) {
+  for (int64_t s = 0; s < o->init_times; s++) {
     start[s] = time[e->start_mark[s]];
   }
   for (int64_t m = 0; m < o->members; m++) {
     member[m] = m;
   }
   e->forecasts.name = "simulated forecasts";
-  e->forecasts.n_starts = o->starts;
+  e->forecasts.n_init_times = o->init_times;
   e->forecasts.n_leads = o->leads.count;
   e->forecasts.n_members = o->members;
   e->forecasts.lead = o->leads.items;

@@ -13,12 +13,12 @@ typedef struct wx_qg_scale {
  */
 int wx_qg_quantities(void);
 void wx_qg_quantity(int i, wx_quantity *q);
-/* Fails: WEIR_ERR_CONFIG, naming those there are. */
+/* Finds a quantity. Fails: WEIR_ERR_CONFIG, naming those there are. */
 weir_status wx_qg_quantity_find(const char *name, int *out) WEIR_CHECKED;
 
-/* Field i [ny, nx], rows from north to south, of a state of `m`. The profiles that are added
- * (winds, geopotential and temperature that balance them, planetary vorticity, topography in pv)
- * are those of the model `climate`, so that they are the same for a truth and its forecasts. */
+/* Computes field i [ny, nx], rows from north to south, of a state of `m`. The profiles that are
+ * added (winds, geopotential and temperature that balance them, planetary vorticity, topography in
+ * pv) are those of the model `climate`, so that they are the same for a truth and its forecasts. */
 void wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale, wx_qg_workspace *r,
                  const void *state, int i, float *out);
 #endif

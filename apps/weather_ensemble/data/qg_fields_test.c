@@ -38,7 +38,7 @@ static point at(const wx_qg_params *p, int64_t i)
 
 typedef struct bench {
   wx_qg *m;
-  wx_qg_workspace *room;
+  wx_qg_workspace *workspace;
   void *state, *rate;
   double psi[2 * CELLS];
 } bench;
@@ -64,7 +64,7 @@ static void set_up(bench *b)
     skip();
   }
   assert_ok(wx_qg_create(&p, &b->m));
-  assert_ok(wx_qg_workspace_create(b->m, &b->room));
+  assert_ok(wx_qg_workspace_create(b->m, &b->workspace));
   assert_ok(weir_alloc(wx_qg_state_bytes(b->m), 1, &b->state));
   assert_ok(weir_alloc(wx_qg_state_bytes(b->m), 1, &b->rate));
   for (int64_t i = 0; i < CELLS; i++) {
@@ -73,14 +73,14 @@ static void set_up(bench *b)
     b->psi[i] = w.psi[0];
     b->psi[CELLS + i] = w.psi[1];
   }
-  wx_qg_set_psi(b->m, b->room, b->psi, b->state);
+  wx_qg_set_psi(b->m, b->workspace, b->psi, b->state);
 }
 
 static void tear_down(bench *b)
 {
   weir_free(&b->state);
   weir_free(&b->rate);
-  wx_qg_workspace_destroy(&b->room);
+  wx_qg_workspace_destroy(&b->workspace);
   wx_qg_destroy(&b->m);
 }
 
@@ -91,7 +91,7 @@ static void field(bench *b, const char *name, float *out)
   int i = 0;
 
   assert_ok(wx_qg_quantity_find(name, &i));
-  wx_qg_field(b->m, b->m, &scale, b->room, b->state, i, flipped);
+  wx_qg_field(b->m, b->m, &scale, b->workspace, b->state, i, flipped);
   for (int64_t j = 0; j < NY; j++) {
     memcpy(out + j * NX, flipped + (NY - 1 - j) * NX, NX * sizeof *out);
   }
@@ -154,9 +154,9 @@ static void the_vertical_wind_stretches_both_layers(void **state)
   const wx_qg_params *const p = wx_qg_get(b.m);
 
   field(&b, "w500", got);
-  wx_qg_tendency(b.m, b.room, b.state, b.rate);
-  wx_qg_q(b.m, b.room, b.rate, q);
-  wx_qg_psi(b.m, b.room, b.rate, rate);
+  wx_qg_tendency(b.m, b.workspace, b.state, b.rate);
+  wx_qg_q(b.m, b.workspace, b.rate, q);
+  wx_qg_psi(b.m, b.workspace, b.rate, rate);
   for (int64_t i = 0; i < CELLS; i++) {
     const double unit = pow(25 / 750e3, 2) * 5e4 / 1e-4;
     const point w = at(p, i);

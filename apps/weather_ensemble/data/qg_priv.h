@@ -1,4 +1,4 @@
-/* qg_priv.h - tables of a model, memory of a room, and what is written once per dtype. */
+/* qg_priv.h - tables of a model, memory of a workspace, and the code compiled once per dtype. */
 #ifndef WX_QG_PRIV_H
 #define WX_QG_PRIV_H
 #include "data/qg.h"
@@ -51,9 +51,9 @@ struct qg_kernels {
 };
 extern const qg_kernels qg_kernels_f32, qg_kernels_f64;
 
-/* A field [ny, nx] of a spectrum [rows, pitch] complex, and back. */
+/* Computes a field [ny, nx] of a spectrum [rows, pitch] complex, and back. */
 void qg_to_grid(const wx_qg *m, wx_qg_workspace *r, const double *spectrum, double *grid);
 void qg_from_grid(const wx_qg *m, wx_qg_workspace *r, const double *grid, double *spectrum);
-/* Spectra of psi [2, rows, pitch] of a state. */
+/* Computes spectra of psi [2, rows, pitch] of a state. */
 void qg_psi_spectra(const wx_qg *m, const void *state, double *psi);
 #endif

@@ -12,10 +12,10 @@
 #define PI 3.14159265358979323846
 enum { MOST = 64 * 32 };
 
-/* A model, its room, a state, and fields of both layers. */
+/* A model, its workspace, a state, and fields of both layers. */
 typedef struct bench {
   wx_qg *m;
-  wx_qg_workspace *room;
+  wx_qg_workspace *workspace;
   void *state;
   double psi[2 * MOST];
 } bench;
@@ -42,14 +42,14 @@ static void set_up(const wx_qg_params *p, bench *b)
     skip();
   }
   assert_ok(wx_qg_create(p, &b->m));
-  assert_ok(wx_qg_workspace_create(b->m, &b->room));
+  assert_ok(wx_qg_workspace_create(b->m, &b->workspace));
   assert_ok(weir_alloc(wx_qg_state_bytes(b->m), 1, &b->state));
 }
 
 static void tear_down(bench *b)
 {
   weir_free(&b->state);
-  wx_qg_workspace_destroy(&b->room);
+  wx_qg_workspace_destroy(&b->workspace);
   wx_qg_destroy(&b->m);
 }
 
@@ -77,7 +77,7 @@ static void stir(bench *b, double size)
       }
     }
   }
-  wx_qg_set_psi(b->m, b->room, b->psi, b->state);
+  wx_qg_set_psi(b->m, b->workspace, b->psi, b->state);
 }
 
 static void inversion_gives_psi_back(void **state)
@@ -88,7 +88,7 @@ static void inversion_gives_psi_back(void **state)
 
   set_up(&p, &b);
   stir(&b, 0.3);
-  wx_qg_psi(b.m, b.room, b.state, back);
+  wx_qg_psi(b.m, b.workspace, b.state, back);
   for (int64_t i = 0; i < 2 * p.nx * p.ny; i++) {
     assert_near(back[i], b.psi[i], 1e-12);
   }
@@ -102,8 +102,8 @@ static void a_state_of_rest_stays(void **state)
   bench b;
 
   set_up(&p, &b);
-  wx_qg_steps(b.m, b.room, b.state, 10);
-  wx_qg_invariants(b.m, b.room, b.state, &energy, &enstrophy);
+  wx_qg_steps(b.m, b.workspace, b.state, 10);
+  wx_qg_invariants(b.m, b.workspace, b.state, &energy, &enstrophy);
   assert_true(energy == 0 && enstrophy == 0);
   tear_down(&b);
 }
@@ -133,11 +133,11 @@ static double measured_growth(double k)
   for (int64_t i = 0; i < p.nx * p.ny; i++) {
     b.psi[i] = 1e-30 * cos(2 * PI * (double)(i % p.nx) / (double)p.nx);
   }
-  wx_qg_set_psi(b.m, b.room, b.psi, b.state);
-  wx_qg_steps(b.m, b.room, b.state, (int64_t)(before / p.dt));
-  wx_qg_invariants(b.m, b.room, b.state, &energy[0], &enstrophy);
-  wx_qg_steps(b.m, b.room, b.state, (int64_t)(during / p.dt));
-  wx_qg_invariants(b.m, b.room, b.state, &energy[1], &enstrophy);
+  wx_qg_set_psi(b.m, b.workspace, b.psi, b.state);
+  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(before / p.dt));
+  wx_qg_invariants(b.m, b.workspace, b.state, &energy[0], &enstrophy);
+  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(during / p.dt));
+  wx_qg_invariants(b.m, b.workspace, b.state, &energy[1], &enstrophy);
   tear_down(&b);
   return log(energy[1] / energy[0]) / 2 / during;
 }
@@ -166,9 +166,9 @@ static void drift(double dt, double mountain, double change[2])
   p.mountain = mountain;
   set_up(&p, &b);
   stir(&b, 0.45);
-  wx_qg_invariants(b.m, b.room, b.state, &before[0], &before[1]);
-  wx_qg_steps(b.m, b.room, b.state, (int64_t)(10 / dt + 0.5));
-  wx_qg_invariants(b.m, b.room, b.state, &after[0], &after[1]);
+  wx_qg_invariants(b.m, b.workspace, b.state, &before[0], &before[1]);
+  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(10 / dt + 0.5));
+  wx_qg_invariants(b.m, b.workspace, b.state, &after[0], &after[1]);
   change[0] = after[0] / before[0] - 1;
   change[1] = after[1] / before[1] - 1;
   tear_down(&b);
@@ -275,9 +275,9 @@ static void tendencies_are_those_of_the_equations(void **state)
       expected[l * cells + i] = rates[l];
     }
   }
-  wx_qg_set_psi(b.m, b.room, b.psi, b.state);
-  wx_qg_tendency(b.m, b.room, b.state, rate);
-  wx_qg_q(b.m, b.room, rate, b.psi);
+  wx_qg_set_psi(b.m, b.workspace, b.psi, b.state);
+  wx_qg_tendency(b.m, b.workspace, b.state, rate);
+  wx_qg_q(b.m, b.workspace, rate, b.psi);
   for (int64_t i = 0; i < 2 * cells; i++) {
     assert_near(b.psi[i], expected[i], 1e-11);
   }
@@ -297,10 +297,10 @@ static void the_jet_is_relaxed_to(void **state)
   p.tau_d = 5;
   p.jet = 1.4;
   set_up(&p, &b);
-  wx_qg_steps(b.m, b.room, b.state, (int64_t)(time / p.dt + 0.5));
-  wx_qg_psi(b.m, b.room, b.state, b.psi);
-  wx_qg_steps(b.m, b.room, b.state, (int64_t)(400 / p.dt));
-  wx_qg_psi(b.m, b.room, b.state, late);
+  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(time / p.dt + 0.5));
+  wx_qg_psi(b.m, b.workspace, b.state, b.psi);
+  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(400 / p.dt));
+  wx_qg_psi(b.m, b.workspace, b.state, late);
   const int64_t cells = p.nx * p.ny;
   double sum = 0, end = 0, worst = 0;
 
@@ -338,15 +338,16 @@ static void drag_and_viscosity_are_exponentials(void **state)
   for (int64_t i = 0; i < p.nx * p.ny; i++) {
     b.psi[p.nx * p.ny + i] = cos(ky * p.ly * (double)(i / p.nx) / (double)p.ny);
   }
-  wx_qg_set_psi(b.m, b.room, b.psi, b.state);
-  wx_qg_steps(b.m, b.room, b.state, (int64_t)(time / p.dt + 0.5));
-  wx_qg_psi(b.m, b.room, b.state, b.psi);
+  wx_qg_set_psi(b.m, b.workspace, b.psi, b.state);
+  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(time / p.dt + 0.5));
+  wx_qg_psi(b.m, b.workspace, b.state, b.psi);
   assert_near(b.psi[p.nx * p.ny], exp(-time / p.tau_f - p.nu * pow(ky, 8) * time), 1e-9);
   assert_near(b.psi[0], 0, 1e-14);
   tear_down(&b);
 }
 
-/* The standard model on a small grid, from one stir: both dtypes, and the bits of two rooms. */
+/* The standard model on a small grid, from one stir: both dtypes, and the bits of two workspaces.
+ */
 static void precisions_agree_and_bits_repeat(void **state)
 {
   wx_qg_params p = free_flow(64, 32, 36, 12);
@@ -365,11 +366,11 @@ static void precisions_agree_and_bits_repeat(void **state)
     p.dtype = run == 0 ? WEIR_F64 : WEIR_F32;
     set_up(&p, &b);
     stir(&b, 0.12);
-    wx_qg_steps(b.m, b.room, b.state, run == 1 ? 60 : 20);
+    wx_qg_steps(b.m, b.workspace, b.state, run == 1 ? 60 : 20);
     if (run != 1) {
-      wx_qg_steps(b.m, b.room, b.state, 40);
+      wx_qg_steps(b.m, b.workspace, b.state, 40);
     }
-    wx_qg_psi(b.m, b.room, b.state, psi[run]);
+    wx_qg_psi(b.m, b.workspace, b.state, psi[run]);
     tear_down(&b);
   }
   assert_memory_equal(psi[1], psi[2], sizeof psi[1]);
@@ -392,8 +393,8 @@ static void projections_keep_common_waves(void **state)
   wx_qg_project(a.m, a.state, b.m, b.state);
   wx_qg_project(b.m, b.state, a.m, kept);
   assert_memory_equal(kept, a.state, (size_t)wx_qg_state_bytes(a.m));
-  wx_qg_psi(a.m, a.room, a.state, a.psi);
-  wx_qg_psi(b.m, b.room, b.state, b.psi);
+  wx_qg_psi(a.m, a.workspace, a.state, a.psi);
+  wx_qg_psi(b.m, b.workspace, b.state, b.psi);
   for (int64_t i = 0; i < 2 * 24 * 16; i++) {
     const int64_t x = i % 24, y = i / 24 % 16, layer = i / 24 / 16;
 
@@ -420,15 +421,15 @@ static void grids_that_cannot_be_are_refused(void **state)
 static weir_status make(void *context)
 {
   const wx_qg_params p = free_flow(8, 8, 24, 12);
-  wx_qg_workspace *room = NULL;
+  wx_qg_workspace *workspace = NULL;
   wx_qg *m = NULL;
   weir_status status = wx_qg_create(&p, &m);
 
   (void)context;
   if (status == WEIR_OK) {
-    status = wx_qg_workspace_create(m, &room);
+    status = wx_qg_workspace_create(m, &workspace);
   }
-  wx_qg_workspace_destroy(&room);
+  wx_qg_workspace_destroy(&workspace);
   wx_qg_destroy(&m);
   return status;
 }

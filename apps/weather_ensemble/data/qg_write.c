@@ -6,12 +6,12 @@
 
 enum { MESSAGE = 1024 };
 
-/* Archives that grow, and room for the members of a field. */
+/* Archives that grow, and memory for the members of a field. */
 typedef struct output {
   wx_qg_ensemble *e;
   wx_archive_writer *forecasts, *truth;
   int64_t written, known; /* times of the truth */
-  int64_t first, n;       /* starts that are computed and not written */
+  int64_t first, n;       /* initialisation times that are computed and not written */
   float *fields;          /* [n_members, cells] */
   weir_status status;
   char message[MESSAGE];
@@ -33,7 +33,7 @@ static weir_status write_start(output *o, int64_t start)
   return WEIR_OK;
 }
 
-/* What is computed and not written: starts, and the truth as far as it is known. */
+/* What is computed and not written: initialisation times, and the truth as far as it is known. */
 static weir_status write_ready(output *o)
 {
   const wx_archive_info *const f = wx_qg_ensemble_truth(o->e);
@@ -61,10 +61,11 @@ static void write_beside(void *context)
   }
 }
 
-/* Some starts are written while the next ones are computed. */
+/* Some initialisation times are written while the next ones are computed. */
 static weir_status write_all(output *o)
 {
-  const int64_t n = wx_qg_ensemble_forecasts(o->e)->n_starts, batch = wx_qg_ensemble_batch(o->e);
+  const int64_t n = wx_qg_ensemble_forecasts(o->e)->n_init_times,
+                batch = wx_qg_ensemble_batch(o->e);
 
   for (int64_t s = 0; s < n; s += batch) {
     const int64_t now = s + batch < n ? batch : n - s;
@@ -76,7 +77,7 @@ static weir_status write_all(output *o)
     o->first = s;
     o->n = now;
     o->known = wx_qg_ensemble_known(o->e);
-    weir_progress("simulate", s + now, n, "starts");
+    weir_progress("simulate", s + now, n, "initialisation times");
   }
   return write_ready(o);
 }

@@ -33,7 +33,7 @@ static wx_qg_opts small(void)
   o.spin_up = 5;
   o.library.states = 3;
   o.library.every = 1;
-  o.starts = 5;
+  o.init_times = 5;
   o.every = 24;
   o.members = 3;
   o.leads = (weir_real_list){leads, LEADS};
@@ -60,12 +60,12 @@ static void archives_hold_the_simulation(void **state)
   wx_archive *f = open_one(forecasts), *t = open_one(truth);
   const wx_archive_info *const facts = wx_archive_get(f);
 
-  assert_int_equal(facts->n_starts, o.starts);
-  assert_int_equal(wx_archive_get(t)->n_starts, o.starts + 1);
+  assert_int_equal(facts->n_init_times, o.init_times);
+  assert_int_equal(wx_archive_get(t)->n_init_times, o.init_times + 1);
   for (int64_t q = 0; q < QUANTITIES; q++) {
     const int64_t in_file = wx_archive_find_quantity(facts, quantities[q]);
 
-    for (int64_t i = 0; i < o.starts * LEADS * o.members; i++) {
+    for (int64_t i = 0; i < o.init_times * LEADS * o.members; i++) {
       const int64_t s = i / (LEADS * o.members), l = i / o.members % LEADS, m = i % o.members;
 
       assert_ok(wx_qg_ensemble_compute(e, s, 1, NULL, NULL));
@@ -102,7 +102,7 @@ static void areas_come_back(void **state)
   (void)small();
   wx_quantity_complete(&q);
   const wx_archive_info facts = {.name = forecasts,
-                                 .n_starts = 1,
+                                 .n_init_times = 1,
                                  .n_leads = 1,
                                  .n_members = 1,
                                  .n_quantities = 1,

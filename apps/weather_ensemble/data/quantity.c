@@ -393,9 +393,9 @@ void wx_quantity_set_name(wx_quantity *q)
 /* Appends what says that it is a spread. */
 static void add_suffix(wx_quantity *q)
 {
-  const size_t n = strlen(q->variable), most = sizeof q->variable - sizeof suffix;
+  const size_t n = strlen(q->variable), max_length = sizeof q->variable - sizeof suffix;
 
-  memcpy(q->variable + (n < most ? n : most), suffix, sizeof suffix);
+  memcpy(q->variable + (n < max_length ? n : max_length), suffix, sizeof suffix);
 }
 
 void wx_quantity_complete(wx_quantity *q)

@@ -46,24 +46,26 @@ typedef struct wx_quantity {
  * ECMWF's short name and param, standard_name, level ("2t": 2 m) are filled; else it keeps what it
  * has. Units are those of the file, in one spelling ("m**2 s**-2" as "m2 s-2"). Sets name. */
 void wx_quantity_complete(wx_quantity *q);
-/* What a quantity is over a period by its paramId or standard_name: "sum" of precipitation,
- * "maximum" of gusts; NULL: they do not say. *hours: the length of the period where the number says
- * it ("10fg3": 3), else 0. */
+/* Returns the method of a quantity over a period, by its paramId or standard_name: "sum" of
+ * precipitation, "maximum" of gusts; NULL: they do not say. *hours: the length of the period where
+ * the number says it ("10fg3": 3), else 0. */
 const char *wx_quantity_method(const wx_quantity *q, double *hours);
-/* The word of CF's cell_methods for a stepType of GRIB: "accum" is "sum"; "": an instant; the type
- * itself where CF has none. */
+/* Returns the word of CF's cell_methods for a stepType of GRIB: "accum" is "sum"; "": an instant;
+ * the type itself where CF has none. */
 const char *wx_quantity_step_method(const char *step_type);
-/* And back; NULL: GRIB has none. */
+/* Returns the name of a method in GRIB; NULL: it has none. */
 const char *wx_quantity_step_type(const char *method);
-/* Mean ("z500") or standard deviation ("z_spread500") of a quantity. */
+/* Makes the mean ("z500") or standard deviation ("z_spread500") of a quantity. */
 void wx_quantity_derive(const wx_quantity *q, wx_product product, wx_quantity *out);
-/* Only the name: from variable, kind and level. */
+/* Sets only the name: from variable, kind and level. */
 void wx_quantity_set_name(wx_quantity *q);
-/* What NetCDF files call its variable: "t2m" for "2t", for names there begin with a letter. */
+/* Returns the name of its variable in NetCDF files: "t2m" for "2t", for names there begin with a
+ * letter. */
 void wx_quantity_file_name(const wx_quantity *q, char *name, size_t size);
-/* Whether they are two variables that are called the same there: units keep them apart. */
+/* Returns whether they are two variables that are called the same there: units keep them apart. */
 bool wx_quantity_confused(const wx_quantity *a, const wx_quantity *b);
-/* Whether two texts of units, spelt as above, mean the same; "", none stated, is that of "" only.
+/* Returns whether two texts of units, spelt as above, mean the same; "", none stated, is that of ""
+ * only.
  */
 bool wx_quantity_same_units(const char *a, const char *b);
 
@@ -71,10 +73,10 @@ bool wx_quantity_same_units(const char *a, const char *b);
 typedef struct wx_conversion {
   double scale, offset;
 } wx_conversion;
-/* From the units of a file, spelt as above, to those that the tables give a known quantity: K of
- * degC, Pa of hPa, m of mm; q->units is set to these. A standard deviation in degC stays: that is
- * no unit of a difference. Scale 1, offset 0 where the units are those already, or nothing is known
- * of the quantity or of its units, which then stay. */
+/* Converts from the units of a file, spelt as above, to those that the tables give a known
+ * quantity: K of degC, Pa of hPa, m of mm; q->units is set to these. A standard deviation in degC
+ * stays: that is no unit of a difference. Scale 1, offset 0 where the units are those already, or
+ * nothing is known of the quantity or of its units, which then stay. */
 wx_conversion wx_quantity_convert(wx_quantity *q);
 /* Makes q the quantity of this short name: geopotential of a geopotential height by standard
  * gravity, 9.80665 m s-2, and the other way, else by the units as above. Values of a name that is

@@ -30,8 +30,8 @@ static const weir_opt early_options[] = {
     WEIR_OPT_BOOL(type, trajectory, false,                                                       \
                   "x has the first of the members by itself (arXiv:2005.08748: spread network)"),\
     WEIR_OPT_BOOL(type, analysis, false,                                                         \
-                  "x has the truth at the start, so that the network forecasts in part "         \
-                  "(arXiv:2005.08748: bias network)"),                                           \
+                  "x has the truth at the initialisation time, so that the network forecasts in "\
+                  "part (arXiv:2005.08748: bias network)"),                                      \
     WEIR_OPT_BOOL(type, position, false, "x has three channels that say where a cell is"),       \
     WEIR_OPT_BOOL(type, lead_time, false, "x has the lead / 240 h as a channel")
 // clang-format on
@@ -45,8 +45,9 @@ const weir_opt wx_data_options[] = {
     WEIR_OPT_STRING_LIST(wx_data_opts, forecast, "",
                          "files of the forecast archive, GRIB or NetCDF (prepare writes one); "
                          "names with * ? [ are patterns, as 'ens/*.nc'"),
-    WEIR_OPT_STRING_LIST(wx_data_opts, truth, "",
-                         "files of the truth, or patterns: analyses whose start is the valid time"),
+    WEIR_OPT_STRING_LIST(
+        wx_data_opts, truth, "",
+        "files of the truth, or patterns: analyses whose initialisation time is the valid time"),
     WEIR_OPT_TABLE(wx_data_opts, grib, wx_archive_in_options,
                    "how GRIB files of data.forecast and data.truth are read"),
     WEIR_OPT_TABLE(wx_data_opts, names, wx_archive_names_options,
@@ -67,7 +68,7 @@ const weir_opt wx_data_options[] = {
                  "and 2206.14786: 0)"),
     WEIR_OPT_ENUM(wx_data_opts, depth, WX_DEPTH_NONE, WX_DEPTH_CHOICES,
                   "a third dimension before latitude and longitude: data.levels, or data.lead (all "
-                  "leads of a start are one sample then)"),
+                  "leads of an initialisation time are one sample then)"),
     WEIR_OPT_ENUM(wx_data_opts, label, WX_LABEL_TRUTH, WX_LABEL_CHOICES,
                   "what is learnt: the truth; or the standard deviation of label_members members "
                   "(arXiv:1911.00630)"),
@@ -79,7 +80,8 @@ const weir_opt wx_data_options[] = {
     WEIR_OPT_REAL(wx_data_opts, cache, 1024, 0, 1e9, "MiB",
                   "samples that were put together are kept in so much memory; a bias network with "
                   "other inputs keeps its own in as much again"),
-    WEIR_OPT_TABLE(wx_data_opts, split, wx_split_options, "parts of the samples, by start"),
+    WEIR_OPT_TABLE(wx_data_opts, split, wx_split_options,
+                   "subsets of the samples, by initialisation time"),
     WEIR_OPT_END,
 };
 
@@ -123,7 +125,7 @@ static weir_status check_ascending(const char *key, const weir_real_list *hours)
   }
   for (int64_t i = 1; i < hours->count; i++) {
     if (hours->items[i] <= hours->items[i - 1]) {
-      return weir_fail(WEIR_ERR_CONFIG, "data.%s: %g h behind %g h: give them ascending", key,
+      return weir_fail(WEIR_ERR_CONFIG, "data.%s: %g h after %g h: give them ascending", key,
                        hours->items[i], hours->items[i - 1]);
     }
   }
@@ -158,9 +160,10 @@ weir_status wx_data_check(const wx_data_opts *o, bool truth, bool y)
     return weir_fail(WEIR_ERR_CONFIG, "data.target: names no quantity, such as [z500]");
   }
   if (o->analysis && !truth) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "data.analysis: the analysis is the truth at the start, and data.truth names "
-                     "no file");
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "data.analysis: the analysis is the truth at the initialisation time, and data.truth names "
+        "no file");
   }
   if (y && o->label == WX_LABEL_TRUTH && !truth) {
     return weir_fail(WEIR_ERR_CONFIG, "data.truth: names no file of what came true");
@@ -176,19 +179,20 @@ weir_status wx_data_check(const wx_data_opts *o, bool truth, bool y)
   return check_early(o);
 }
 
-static weir_status take_room(wx_samples *s)
+static weir_status allocate(wx_samples *s)
 {
   const wx_info *f = &s->facts;
   const int64_t label = s->opts->label_members, all = wx_archive_get(s->forecast)->n_members;
-  int64_t most = label > 0 || s->opts->label == WX_LABEL_TRUTH ? label : all - s->facts.first;
+  int64_t max_members =
+      label > 0 || s->opts->label == WX_LABEL_TRUTH ? label : all - s->facts.first;
 
-  most = most > s->members ? most : s->members;
-  most = most > s->opts->early.members ? most : s->opts->early.members;
+  max_members = max_members > s->members ? max_members : s->members;
+  max_members = max_members > s->opts->early.members ? max_members : s->opts->early.members;
   s->block = (f->n_channels[WX_X] + 3 * f->n_channels[WX_Y]) * f->cells;
-  s->most_kept = (int64_t)(s->opts->cache * 1048576 / ((double)s->block * sizeof *s->sample));
-  WEIR_TRY(weir_alloc(most * s->plane, sizeof *s->room, (void **)&s->room));
+  s->max_cached = (int64_t)(s->opts->cache * 1048576 / ((double)s->block * sizeof *s->sample));
+  WEIR_TRY(weir_alloc(max_members * s->plane, sizeof *s->scratch, (void **)&s->scratch));
   WEIR_TRY(weir_alloc(s->block, sizeof *s->sample, (void **)&s->sample));
-  return weir_alloc(f->n, sizeof *s->kept, (void **)&s->kept);
+  return weir_alloc(f->n, sizeof *s->cached, (void **)&s->cached);
 }
 
 weir_status wx_samples_open(const wx_data_opts *opts, wx_archive *forecast, wx_archive *truth,
@@ -209,7 +213,7 @@ weir_status wx_samples_open(const wx_data_opts *opts, wx_archive *forecast, wx_a
   weir_status status = wx_samples_plan(s);
 
   if (status == WEIR_OK) {
-    status = take_room(s);
+    status = allocate(s);
   }
   if (status != WEIR_OK) {
     wx_samples_close(&s);
@@ -224,17 +228,17 @@ void wx_samples_close(wx_samples **s)
   if (*s == NULL) {
     return;
   }
-  for (int64_t i = 0; i < (*s)->facts.n && (*s)->kept != NULL; i++) {
-    weir_free(&(*s)->kept[i]);
+  for (int64_t i = 0; i < (*s)->facts.n && (*s)->cached != NULL; i++) {
+    weir_free(&(*s)->cached[i]);
   }
-  weir_free(&(*s)->kept);
+  weir_free(&(*s)->cached);
   weir_free(&(*s)->of_start);
   weir_free(&(*s)->of_lead);
   weir_free(&(*s)->start);
   weir_free(&(*s)->time);
   weir_free(&(*s)->weight);
   weir_free(&(*s)->field);
-  weir_free(&(*s)->room);
+  weir_free(&(*s)->scratch);
   weir_free(&(*s)->sample);
   wx_watch_fini(&(*s)->watch[0]);
   wx_watch_fini(&(*s)->watch[1]);
@@ -287,11 +291,12 @@ static weir_status refuse(const wx_samples *s, int64_t sample, const wx_field *f
   char when[32];
 
   wx_date_text(s->start[sample], when, sizeof when);
-  return weir_fail(WEIR_ERR_DATA,
-                   "%s: %s of the start %s has no value at latitude %lld, longitude %lld (counted "
-                   "from 0): fill it in, leave it out of data.inputs, or set data.missing to mask",
-                   a->name, a->quantity[f->quantity].name, when, (long long)(cell / a->grid.n_lon),
-                   (long long)(cell % a->grid.n_lon));
+  return weir_fail(
+      WEIR_ERR_DATA,
+      "%s: %s of the initialisation time %s has no value at latitude %lld, longitude %lld (counted "
+      "from 0): fill it in, leave it out of data.inputs, or set data.missing to mask",
+      a->name, a->quantity[f->quantity].name, when, (long long)(cell / a->grid.n_lon),
+      (long long)(cell % a->grid.n_lon));
 }
 
 /* Where members are missing; in a channel that is kept, else refused. Room: the members. */
@@ -304,7 +309,7 @@ static weir_status look_for_holes(const wx_samples *s, int64_t sample, const wx_
     int64_t holes = 0;
 
     for (int64_t k = 0; k < f->members; k++) {
-      holes += !isfinite(s->room[k * s->plane + i]);
+      holes += !isfinite(s->scratch[k * s->plane + i]);
     }
     if (holes > 0 && matters && s->opts->missing == WX_MISSING_REFUSE) {
       return refuse(s, sample, f, i);
@@ -341,23 +346,23 @@ static weir_status take_field(wx_samples *s, int64_t sample, const wx_field *f, 
   }
   if (start < 0) { /* no analysis of that time */
     for (int64_t i = 0; i < s->plane; i++) {
-      s->room[i] = NAN;
+      s->scratch[i] = NAN;
     }
   } else {
     WEIR_TRY(read_field(s, f->truth, start, lead, f->quantity, f->truth ? 0 : s->facts.first,
-                        f->members, s->room));
+                        f->members, s->scratch));
   }
   WEIR_TRY(look_for_holes(s, sample, f, f->mask >= 0 ? x + f->mask * c->cells : NULL));
   if (f->one >= 0) {
-    memcpy(x + f->one * c->cells, s->room, (size_t)s->plane * sizeof *x);
+    memcpy(x + f->one * c->cells, s->scratch, (size_t)s->plane * sizeof *x);
   }
   if (f->mean >= 0 || f->sd >= 0) {
-    take_moments(s->room, f->members, s->plane, s->opts->ddof,
+    take_moments(s->scratch, f->members, s->plane, s->opts->ddof,
                  f->mean >= 0 ? x + f->mean * c->cells : NULL,
                  f->sd >= 0 ? x + f->sd * c->cells : NULL);
   }
   if (f->raw >= 0) {
-    take_moments(s->room, f->members, s->plane, s->opts->ddof, m + f->raw * c->cells,
+    take_moments(s->scratch, f->members, s->plane, s->opts->ddof, m + f->raw * c->cells,
                  m + of_y + f->raw * c->cells);
   }
   return WEIR_OK;
@@ -375,8 +380,8 @@ static weir_status take_label(wx_samples *s, int64_t sample, int64_t k, int64_t 
         s->opts->label_members > 0 ? s->opts->label_members : f->n_members - s->facts.first;
 
     WEIR_TRY(read_field(s, false, s->of_start[sample], lead, s->target[number], s->facts.first, n,
-                        s->room));
-    take_moments(s->room, n, s->plane, s->opts->ddof, NULL, y);
+                        s->scratch));
+    take_moments(s->scratch, n, s->plane, s->opts->ddof, NULL, y);
     return WEIR_OK;
   }
   const int64_t at =
@@ -413,15 +418,15 @@ weir_status wx_samples_read(wx_samples *s, int64_t sample, wx_sample *out)
   if (sample < 0 || sample >= c->n) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: there is no sample %lld", c->name, (long long)sample);
   }
-  float *block = s->kept[sample];
+  float *block = s->cached[sample];
 
   if (block == NULL) {
     WEIR_TRY(put_together(s, sample, s->sample));
     block = s->sample;
-    if (s->n_kept < s->most_kept) {
-      WEIR_TRY(weir_alloc(s->block, sizeof *block, (void **)&s->kept[sample]));
-      block = memcpy(s->kept[sample], s->sample, (size_t)s->block * sizeof *block);
-      s->n_kept++;
+    if (s->n_cached < s->max_cached) {
+      WEIR_TRY(weir_alloc(s->block, sizeof *block, (void **)&s->cached[sample]));
+      block = memcpy(s->cached[sample], s->sample, (size_t)s->block * sizeof *block);
+      s->n_cached++;
     }
   }
   *out = (wx_sample){block, block + of_x, block + of_x + of_y, block + of_x + 2 * of_y};

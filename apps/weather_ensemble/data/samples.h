@@ -54,9 +54,9 @@ typedef struct wx_input_opts {
   bool mean, spread, trajectory, analysis, position, lead_time;
 } wx_input_opts;
 extern const weir_opt wx_input_options[];
-/* `data` with the inputs of `own` in place of its own; lists are borrowed. */
+/* Returns `data` with the inputs of `own` in place of its own; lists are borrowed. */
 wx_data_opts wx_data_with(const wx_data_opts *data, const wx_input_opts *own);
-/* Whether both make the same channels of x. */
+/* Returns whether both make the same channels of x. */
 bool wx_data_same_inputs(const wx_data_opts *a, const wx_data_opts *b);
 
 /* A coordinate of the grid; value NULL: there is none. */
@@ -83,7 +83,7 @@ typedef struct wx_info {
   const int64_t *lead;        /* [n_leads] numbers of data.lead in the archive; of its depth */
   int64_t n_leads;
   const int64_t *target; /* [y channel * depth] quantities of the forecast                   */
-  int64_t first;         /* place in the archive of the first member that is used: data.first */
+  int64_t first;         /* position in the archive of the first member that is used: data.first */
   int64_t members;       /* that are used, from it on                                         */
   int64_t no_truth;      /* samples that were left out because truth has no such time */
 } wx_info;
@@ -95,8 +95,8 @@ typedef struct wx_sample {
   const float *m, *s; /* [channel of y, cells] mean and standard deviation of the members */
 } wx_sample;
 
-/* Whether options go together, before any archive is open. truth: there is one; y: samples need
- * what came true. Fails: WEIR_ERR_CONFIG. */
+/* Checks whether options go together, before any archive is open. truth: there is one; y: samples
+ * need what came true. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_data_check(const wx_data_opts *opts, bool truth, bool y) WEIR_CHECKED;
 
 typedef struct wx_samples wx_samples;
@@ -109,7 +109,7 @@ weir_status wx_samples_open(const wx_data_opts *opts, wx_archive *forecast, wx_a
                             bool y, wx_samples **out) WEIR_CHECKED;
 /* Closes; accepts NULL. */
 void wx_samples_close(wx_samples **s);
-/* What is known of the samples. */
+/* Returns the metadata of the samples. */
 const wx_info *wx_samples_get(const wx_samples *s);
 /* Reads one, or finds it among those that data.cache keeps. Fails: as wx_archive_read;
  * WEIR_ERR_DATA where an input is missing (data.missing: refuse), named with start, lead and

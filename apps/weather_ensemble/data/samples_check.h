@@ -1,6 +1,6 @@
-/* samples_check.h - a small archive of memory for tests: three starts a day apart, leads 0, 24, 48
- * h, z on 500 and 850 hPa and t on both, four members, 3 x 4 cells; every value says where it is
- * from.
+/* samples_check.h - a small archive of memory for tests: three initialisation times a day apart,
+ * leads 0, 24, 48 h, z on 500 and 850 hPa and t on both, four members, 3 x 4 cells; every value
+ * says where it is from.
  */
 #ifndef WX_SAMPLES_CHECK_H
 #define WX_SAMPLES_CHECK_H
@@ -11,13 +11,21 @@
 #include "data/quantity.h"
 #include "data/samples.h"
 
-enum { S_STARTS = 12, S_LEADS = 3, S_Q = 4, S_M = 4, S_LAT = 3, S_LON = 4, S_P = S_LAT * S_LON };
-enum { S_TRUTHS = S_STARTS + 1 }; /* the last start has no truth 48 h later */
+enum {
+  S_INIT_TIMES = 12,
+  S_LEADS = 3,
+  S_Q = 4,
+  S_M = 4,
+  S_LAT = 3,
+  S_LON = 4,
+  S_P = S_LAT * S_LON
+};
+enum { S_TRUTHS = S_INIT_TIMES + 1 }; /* the last start has no truth 48 h later */
 #define S_DAY (INT64_C(86400))
 #define S_BEGIN (INT64_C(10957) * S_DAY)
 
 typedef struct scene {
-  float forecast[S_STARTS * S_LEADS * S_Q * S_M * S_P], truth[S_TRUTHS * S_Q * S_P];
+  float forecast[S_INIT_TIMES * S_LEADS * S_Q * S_M * S_P], truth[S_TRUTHS * S_Q * S_P];
   int64_t start[S_TRUTHS], member[S_M];
   double lat[S_LAT], lon[S_LON], lead[S_LEADS];
   wx_quantity quantity[S_Q];
@@ -48,7 +56,7 @@ static inline void scene_open(scene *s)
   int64_t at = 0;
 
   memset(s, 0, sizeof *s);
-  for (int64_t i = 0; i < S_STARTS * S_LEADS * S_Q * S_M * S_P; i++) {
+  for (int64_t i = 0; i < S_INIT_TIMES * S_LEADS * S_Q * S_M * S_P; i++) {
     const int64_t m = i / S_P % S_M, q = i / S_P / S_M % S_Q, l = i / S_P / S_M / S_Q % S_LEADS;
 
     s->forecast[i] = scene_forecast(i / S_P / S_M / S_Q / S_LEADS, l, q, m, i % S_P);
@@ -73,7 +81,7 @@ static inline void scene_open(scene *s)
     s->lead[k % S_LEADS] = 24 * (k % S_LEADS);
   }
   wx_archive_info f = {.name = "scene",
-                       .n_starts = S_STARTS,
+                       .n_init_times = S_INIT_TIMES,
                        .n_leads = S_LEADS,
                        .n_members = S_M,
                        .n_quantities = S_Q,
@@ -89,7 +97,7 @@ static inline void scene_open(scene *s)
                                 .wraps = true}};
 
   assert_ok(wx_archive_of_memory(&f, s->forecast, &s->of_forecast));
-  f.n_starts = S_TRUTHS;
+  f.n_init_times = S_TRUTHS;
   f.n_leads = f.n_members = 1;
   f.lead = &zero;
   assert_ok(wx_archive_of_memory(&f, s->truth, &s->of_truth));

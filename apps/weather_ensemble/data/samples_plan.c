@@ -98,7 +98,7 @@ static weir_status take_field(wx_samples *s, bool truth, int64_t quantity, int64
       return WEIR_OK;
     }
   }
-  WEIR_TRY(weir_reserve(&s->field, &s->field_room, s->n_fields + 1, sizeof *s->field));
+  WEIR_TRY(weir_reserve(&s->field, &s->field_capacity, s->n_fields + 1, sizeof *s->field));
   *out = &s->field[s->n_fields++];
   **out = (wx_field){.truth = truth,
                      .quantity = quantity,
@@ -365,13 +365,13 @@ static weir_status plan_samples(wx_samples *s)
 {
   const wx_archive_info *f = wx_archive_get(s->forecast);
   const bool together = s->opts->depth == WX_DEPTH_LEAD;
-  const int64_t most = f->n_starts * (together ? 1 : s->n_leads);
+  const int64_t max_samples = f->n_init_times * (together ? 1 : s->n_leads);
 
-  WEIR_TRY(weir_alloc(most, sizeof *s->of_start, (void **)&s->of_start));
-  WEIR_TRY(weir_alloc(most, sizeof *s->of_lead, (void **)&s->of_lead));
-  WEIR_TRY(weir_alloc(most, sizeof *s->start, (void **)&s->start));
-  WEIR_TRY(weir_alloc(most, sizeof *s->time, (void **)&s->time));
-  for (int64_t i = 0; i < f->n_starts; i++) {
+  WEIR_TRY(weir_alloc(max_samples, sizeof *s->of_start, (void **)&s->of_start));
+  WEIR_TRY(weir_alloc(max_samples, sizeof *s->of_lead, (void **)&s->of_lead));
+  WEIR_TRY(weir_alloc(max_samples, sizeof *s->start, (void **)&s->start));
+  WEIR_TRY(weir_alloc(max_samples, sizeof *s->time, (void **)&s->time));
+  for (int64_t i = 0; i < f->n_init_times; i++) {
     bool all = true, known = true;
 
     for (int64_t l = 0; l < s->n_leads; l++) {
@@ -393,11 +393,12 @@ static weir_status plan_samples(wx_samples *s)
   s->facts.of_lead = s->of_lead;
   s->facts.start = s->start;
   s->facts.time = s->time;
-  return s->facts.n > 0 ? WEIR_OK
-                        : weir_fail(WEIR_ERR_DATA,
-                                    "%s: no start has a lead of data.lead%s: look at both with "
-                                    "describe",
-                                    f->name, s->y ? " whose valid time the truth has" : "");
+  return s->facts.n > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: no initialisation time has a lead of data.lead%s: look at both with "
+                         "describe",
+                         f->name, s->y ? " whose valid time the truth has" : "");
 }
 
 /* ---- Grid ---- */
@@ -506,12 +507,12 @@ void wx_samples_plain(const wx_samples *s, int64_t lead, float *x)
     const int64_t column = i % g->n_lon, row = i % s->plane / g->n_lon;
     const double lat = RADIANS * g->lat[g->kind == WX_GRID_SITES ? column : row];
     const double lon = RADIANS * g->lon[column];
-    const double turn = 360 * RADIANS * (double)column / (double)g->n_lon;
+    const double angle = 360 * RADIANS * (double)column / (double)g->n_lon;
     const bool flat = g->kind == WX_GRID_PLANE;
 
     to[i] = (float)(flat ? 2 * ((double)row + 0.5) / (double)g->n_lat - 1 : sin(lat));
-    to[cells + i] = (float)(flat ? sin(turn) : cos(lat) * sin(lon));
-    to[2 * cells + i] = (float)(flat ? cos(turn) : cos(lat) * cos(lon));
+    to[cells + i] = (float)(flat ? sin(angle) : cos(lat) * sin(lon));
+    to[2 * cells + i] = (float)(flat ? cos(angle) : cos(lat) * cos(lon));
   }
   to += s->opts->position ? 3 * cells : 0;
   for (int64_t i = 0; i < cells && s->opts->lead_time; i++) {

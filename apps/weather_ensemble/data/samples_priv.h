@@ -28,7 +28,7 @@ struct wx_samples {
   int64_t *of_start, *of_lead;
   double *start, *time, *weight;
   wx_field *field;
-  int64_t n_fields, field_room;
+  int64_t n_fields, field_capacity;
   int64_t plain;                   /* first channel of coordinates; they end x                  */
   int64_t target[WX_CHANNELS];     /* [y channel * depth]: quantity of the forecast             */
   int64_t truth_of[WX_CHANNELS];   /* the same of the truth archive, -1: none                   */
@@ -38,15 +38,15 @@ struct wx_samples {
   int64_t members; /* that are used                                            */
   int64_t plane;   /* cells of a field                                         */
   int64_t block;   /* floats of a sample: x, y, m, s                           */
-  float *room;     /* [most members, plane]                                    */
-  float *sample;   /* [block], where nothing is kept                           */
-  float **kept;    /* [n] of the cache, NULL: not read yet                     */
-  int64_t n_kept, most_kept;
+  float *scratch;  /* [maximum members, plane]                                    */
+  float *sample;   /* [block], where nothing is cached                           */
+  float **cached;  /* [n] of the cache, NULL: not read yet                     */
+  int64_t n_cached, max_cached;
   wx_watch watch[2]; /* of the forecast; of the truth, where there is one */
 };
 
-/* samples_plan.c: channels, fields and samples of the options. */
+/* samples_plan.c: lists channels, fields and samples of the options. */
 weir_status wx_samples_plan(wx_samples *s) WEIR_CHECKED;
-/* The channels of position and lead into x, [channel, cells]; lead: its number. */
+/* Writes the channels of position and lead into x, [channel, cells]; lead: its number. */
 void wx_samples_plain(const wx_samples *s, int64_t lead, float *x);
 #endif

@@ -202,7 +202,7 @@ typedef struct comparison {
   bool told; /* of a period that neither side states */
 } comparison;
 
-/* What stands behind "KEY: " in the items of a text, up to the next; n: its length, -1: no item. */
+/* The text after "KEY: " in the items of a text, up to the next; n: its length, -1: no item. */
 static const char *find_item(const char *text, const char *key, int *n)
 {
   const size_t length = strlen(key);
@@ -285,7 +285,7 @@ static weir_status refuse_unstated(void *context, const item *t, bool with_lead)
                    c->path, wx_sense_name[WX_SENSE_PERIODS], t->facts->name, key, t->sense);
 }
 
-/* Reads n numbers behind a semicolon. */
+/* Reads n numbers after a semicolon. */
 static bool take_line(const char **at, int64_t n, double *x)
 {
   bool is = **at == ';';
@@ -301,9 +301,9 @@ static bool take_line(const char **at, int64_t n, double *x)
   return is;
 }
 
-/* The grid of such a text; its lines, which the caller frees, are in room[2]. *is: it is one.
+/* The grid of such a text; its lines, which the caller frees, are in line[2]. *is: it is one.
  * Fails: WEIR_ERR_MEMORY. */
-static weir_status parse_grid(const char *text, wx_grid *g, double *room[2], bool *is)
+static weir_status parse_grid(const char *text, wx_grid *g, double *line[2], bool *is)
 {
   char name[16] = "";
   long long rows = 0, columns = 0;
@@ -317,9 +317,9 @@ static weir_status parse_grid(const char *text, wx_grid *g, double *room[2], boo
     g->kind = strcmp(name, kind_name[k]) == 0 ? (wx_grid_kind)k : g->kind;
   }
   const bool lines = *is && text[end] == ';';
-  const int64_t most = lines ? (int64_t)strlen(text) : WX_MOST_LINE; /* a number has a blank */
+  const int64_t max_length = lines ? (int64_t)strlen(text) : WX_MAX_LINE; /* a number has a blank */
 
-  *is = *is && known && rows >= 1 && columns >= 1 && rows <= most && columns <= most &&
+  *is = *is && known && rows >= 1 && columns >= 1 && rows <= max_length && columns <= max_length &&
         (g->kind != WX_GRID_SITES || rows == 1) &&
         (lines || (g->kind == WX_GRID_SITES && text[end] == 0));
   g->n_lat = rows;
@@ -329,23 +329,23 @@ static weir_status parse_grid(const char *text, wx_grid *g, double *room[2], boo
   }
   const char *at = text + end;
 
-  WEIR_TRY(weir_alloc(rows_of(g), sizeof(double), (void **)&room[0]));
-  WEIR_TRY(weir_alloc(g->n_lon, sizeof(double), (void **)&room[1]));
-  *is = take_line(&at, rows_of(g), room[0]) && take_line(&at, g->n_lon, room[1]) && *at == 0;
-  g->lat = room[0];
-  g->lon = room[1];
+  WEIR_TRY(weir_alloc(rows_of(g), sizeof(double), (void **)&line[0]));
+  WEIR_TRY(weir_alloc(g->n_lon, sizeof(double), (void **)&line[1]));
+  *is = take_line(&at, rows_of(g), line[0]) && take_line(&at, g->n_lon, line[1]) && *at == 0;
+  g->lat = line[0];
+  g->lon = line[1];
   return WEIR_OK;
 }
 
 static weir_status compare_grid(const wx_archive_info *f, const char *path, const char *text)
 {
-  double *room[2] = {NULL, NULL};
+  double *line[2] = {NULL, NULL};
   char here[WX_LONG], there[WX_LONG];
   wx_grid g;
   bool is = false;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(parse_grid(text, &g, room, &is), done);
+  WEIR_TRY_GOTO(parse_grid(text, &g, line, &is), done);
   if (!is) {
     status = weir_fail(WEIR_ERR_DATA, "%s: its attribute %s, \"%.60s\", is no grid", path,
                        wx_sense_name[WX_SENSE_GRID], text);
@@ -362,8 +362,8 @@ static weir_status compare_grid(const wx_archive_info *f, const char *path, cons
                        path, there, f->name, here, reason);
   }
 done:
-  weir_free(&room[0]);
-  weir_free(&room[1]);
+  weir_free(&line[0]);
+  weir_free(&line[1]);
   return status;
 }
 

@@ -1,7 +1,7 @@
-/* samples_text.h - what fields of samples are beside their names and units, as texts that weights
- * keep: the time that values cover, what lies along the depth, where the cells are. Names, units
- * and shapes are the same for precipitation of one day and of two, for other levels and for another
- * place on the globe; the numbers are not. */
+/* samples_text.h - properties of fields of samples other than names and units, as texts that
+ * weights keep: the time that values cover, what lies along the depth, where the cells are. Names,
+ * units and shapes are the same for precipitation of one day and of two, for other levels and for
+ * another region of the globe; the numbers are not. */
 #ifndef WX_SAMPLES_TEXT_H
 #define WX_SAMPLES_TEXT_H
 #include "data/samples.h"
@@ -15,12 +15,12 @@ typedef enum wx_sense {
 /* Attributes of weights. */
 extern const char *const wx_sense_name[WX_SENSES];
 
-/* Of all that samples are made of, the analysis of the truth among them. The caller frees it.
- * Fails: WEIR_ERR_MEMORY. */
+/* Writes the texts of all that samples are made of, the analysis of the truth among them. The
+ * caller frees it. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_samples_text(const wx_samples *s, wx_sense sense, char **text) WEIR_CHECKED;
-/* Whether samples are what weights of the file `path` say they were trained on; NULL: they are of a
- * version that did not say, which is warned of where all here is of instants. Fails: WEIR_ERR_DATA
- * (another period or grid, a period that is not stated to them, a text that is none),
+/* Checks whether samples are what weights of the file `path` say they were trained on; NULL: they
+ * are of a version that did not say, which is warned of where all here is of instants. Fails:
+ * WEIR_ERR_DATA (another period or grid, a period that is not stated to them, a text that is none),
  * WEIR_ERR_CONFIG (another depth): file, what it wants, what is here and what to do. */
 weir_status wx_samples_fit_text(const wx_samples *s, const char *path,
                                 const char *const text[WX_SENSES]) WEIR_CHECKED;

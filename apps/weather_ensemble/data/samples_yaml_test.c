@@ -47,7 +47,7 @@ static void a_sample_is_the_moments_of_the_first_members(void **state)
     assert_ok(wx_samples_open(&o, s.of_forecast, s.of_truth, true, &samples));
     const wx_info *f = wx_samples_get(samples);
 
-    assert_int_equal(f->n, 2 * S_STARTS - 1); /* leads 24 and 48 h; truth lacks the last */
+    assert_int_equal(f->n, 2 * S_INIT_TIMES - 1); /* leads 24 and 48 h; truth lacks the last */
     assert_int_equal(f->no_truth, 1);
     assert_int_equal(f->n_channels[WX_X], 5);
     assert_string_equal(f->channel[WX_X][1].name, "z850 mean");
@@ -126,7 +126,7 @@ static void levels_and_leads_are_depths(void **state)
 
     assert_int_equal(f->rank, 3);
     assert_int_equal(f->depth, 2);
-    assert_int_equal(f->n, round == 0 ? 2 * S_STARTS : S_STARTS);
+    assert_int_equal(f->n, round == 0 ? 2 * S_INIT_TIMES : S_INIT_TIMES);
     assert_ok(wx_samples_read(samples, 3, &v));
     for (int64_t d = 0; d < 2; d++) {
       for (int64_t i = 0; i < S_P; i++) {
@@ -160,7 +160,8 @@ static void holes_are_told(void **state)
   s.forecast[at] = NAN;
   assert_ok(wx_samples_open(&o, s.of_forecast, s.of_truth, true, &samples));
   assert_int_equal(wx_samples_read(samples, 0, &v), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "z500 of the start 2000-01-01 00:00 has no value"));
+  assert_non_null(
+      strstr(weir_last_message(), "z500 of the initialisation time 2000-01-01 00:00 has no value"));
   wx_samples_close(&samples);
   o.missing = WX_MISSING_MASK;
   assert_ok(wx_samples_open(&o, s.of_forecast, s.of_truth, true, &samples));
@@ -226,8 +227,8 @@ static void what_the_archive_lacks_is_refused(void **state)
   refused("{depth: level, levels: [300], target: [t], inputs: [t]}", "'t on 300 hPa'");
 }
 
-/* The inputs of a bias network (arXiv:2005.08748) beside those of a spread network: everything but
- * x is the same. */
+/* The inputs of a bias network (arXiv:2005.08748) compared with those of a spread network:
+ * everything but x is the same. */
 static void a_network_may_have_inputs_of_its_own(void **state)
 {
   weir_config *config[2] = {NULL, NULL};

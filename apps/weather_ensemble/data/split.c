@@ -7,7 +7,7 @@
 #include "base/weir_log.h"
 #include "data/date.h"
 
-const char *const wx_part_name[WX_PARTS] = {"train", "valid", "test"};
+const char *const wx_subset_name[WX_SUBSETS] = {"train", "valid", "test"};
 
 static const weir_opt range_options[] = {
     WEIR_OPT_STRING(wx_range, from, "", "first time, as 2001-02-03 or 2001-02-03 12:00 (UTC)"),
@@ -16,14 +16,16 @@ static const weir_opt range_options[] = {
 };
 
 const weir_opt wx_split_options[] = {
-    WEIR_OPT_TABLE(wx_split_opts, train, range_options,
-                   "starts of what is trained on; no limits: all that the others leave"),
+    WEIR_OPT_TABLE(
+        wx_split_opts, train, range_options,
+        "initialisation times of what is trained on; no limits: all that the others leave"),
     WEIR_OPT_TABLE(wx_split_opts, valid, range_options,
                    "of what chooses the best weights; no limits: nothing"),
     WEIR_OPT_TABLE(wx_split_opts, test, range_options,
                    "of what training never sees; no limits: nothing"),
     WEIR_OPT_REAL(wx_split_opts, gap, 5, 0, 36500, "d",
-                  "least time between the last valid time of one part and the first start of the "
+                  "minimum time between the last valid time of one subset and the first "
+                  "initialisation time of the "
                   "next: what weather remembers. Samples of train, then of valid, that are nearer "
                   "are left out"),
     WEIR_OPT_END,
@@ -32,21 +34,21 @@ const weir_opt wx_split_options[] = {
 enum { DATE = 32 };
 
 /* Limits of a range in days; false: it has none. */
-static weir_status limits(const char *part, const wx_range *r, double *lo, double *hi)
+static weir_status limits(const char *subset, const wx_range *r, double *lo, double *hi)
 {
   *lo = -INFINITY;
   *hi = INFINITY;
   if (r->from[0] != 0 && !wx_date_parse(r->from, lo)) {
     return weir_fail(WEIR_ERR_CONFIG, "data.split.%s.from: '%s' is no date such as 2001-02-03",
-                     part, r->from);
+                     subset, r->from);
   }
   if (r->to[0] != 0 && !wx_date_parse(r->to, hi)) {
-    return weir_fail(WEIR_ERR_CONFIG, "data.split.%s.to: '%s' is no date such as 2001-02-03", part,
-                     r->to);
+    return weir_fail(WEIR_ERR_CONFIG, "data.split.%s.to: '%s' is no date such as 2001-02-03",
+                     subset, r->to);
   }
   if (*lo >= *hi) {
-    return weir_fail(WEIR_ERR_CONFIG, "data.split.%s: it ends ('%s') before it begins ('%s')", part,
-                     r->to, r->from);
+    return weir_fail(WEIR_ERR_CONFIG, "data.split.%s: it ends ('%s') before it begins ('%s')",
+                     subset, r->to, r->from);
   }
   return WEIR_OK;
 }
@@ -56,15 +58,15 @@ static bool is_open(double lo, double hi)
   return isinf(lo) && isinf(hi);
 }
 
-/* The part of a time, WX_PARTS: none. */
-static int part_of(double time, const double *lo, const double *hi)
+/* The subset of a time, WX_SUBSETS: none. */
+static int subset_of(double time, const double *lo, const double *hi)
 {
   for (int p = WX_TEST; p >= WX_TRAIN; p--) {
     if ((p == WX_TRAIN || !is_open(lo[p], hi[p])) && time >= lo[p] && time < hi[p]) {
       return p;
     }
   }
-  return WX_PARTS;
+  return WX_SUBSETS;
 }
 
 /* A time interval with its gap, so that neighbours are found without comparing all with all. */
@@ -79,7 +81,8 @@ static int by_begin(const void *a, const void *b)
   return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Spans of the samples of parts above p that touch are merged: then a search finds who is near. */
+/* Spans of the samples of subsets above p that touch are merged: then a search finds who is near.
+ */
 static int64_t merge_spans(span *s, int64_t n)
 {
   int64_t m = 0;
@@ -109,38 +112,38 @@ static bool is_clear(const span *s, int64_t m, double from, double to)
   return lo == m || s[lo].from >= to;
 }
 
-/* Samples of part p that keep the gap to those of the parts behind it. part: [t->n]. */
-static weir_status keep_gap(const wx_times *t, int p, double gap, int *part)
+/* Samples of subset p that keep the gap to those of the subsets after it. subset: [t->n]. */
+static weir_status keep_gap(const wx_times *t, int p, double gap, int *subset)
 {
   span *spans = NULL;
   int64_t n = 0;
 
   WEIR_TRY(weir_alloc(t->n, sizeof *spans, (void **)&spans));
   for (int64_t i = 0; i < t->n; i++) {
-    if (part[i] > p && part[i] < WX_PARTS) {
+    if (subset[i] > p && subset[i] < WX_SUBSETS) {
       spans[n++] = (span){t->start[i] - gap, t->end[i] + gap};
     }
   }
   n = n > 0 ? merge_spans(spans, n) : 0;
   for (int64_t i = 0; i < t->n; i++) {
-    if (part[i] == p && !is_clear(spans, n, t->start[i], t->end[i])) {
-      part[i] = WX_PARTS;
+    if (subset[i] == p && !is_clear(spans, n, t->start[i], t->end[i])) {
+      subset[i] = WX_SUBSETS;
     }
   }
   weir_free(&spans);
   return WEIR_OK;
 }
 
-static weir_status fill(const wx_times *t, const int *part, wx_split *s)
+static weir_status fill(const wx_times *t, const int *subset, wx_split *s)
 {
-  for (int p = 0; p < WX_PARTS; p++) {
+  for (int p = 0; p < WX_SUBSETS; p++) {
     s->first[p] = s->last[p] = NAN;
     WEIR_TRY(weir_alloc(t->n, sizeof *s->sample[p], (void **)&s->sample[p]));
   }
   for (int64_t i = 0; i < t->n; i++) {
-    const int p = part[i];
+    const int p = subset[i];
 
-    if (p == WX_PARTS) {
+    if (p == WX_SUBSETS) {
       s->left_out++;
       continue;
     }
@@ -151,10 +154,10 @@ static weir_status fill(const wx_times *t, const int *part, wx_split *s)
   return WEIR_OK;
 }
 
-weir_status wx_split_of_parts(const wx_times *times, const int *part, wx_split *out)
+weir_status wx_split_of_subsets(const wx_times *times, const int *subset, wx_split *out)
 {
   *out = (wx_split){.left_out = 0};
-  const weir_status status = fill(times, part, out);
+  const weir_status status = fill(times, subset, out);
 
   if (status != WEIR_OK) {
     wx_split_fini(out);
@@ -164,40 +167,40 @@ weir_status wx_split_of_parts(const wx_times *times, const int *part, wx_split *
 
 static weir_status check_apart(const double *lo, const double *hi)
 {
-  for (int p = 0; p < WX_PARTS; p++) {
-    for (int q = p + 1; q < WX_PARTS; q++) {
+  for (int p = 0; p < WX_SUBSETS; p++) {
+    for (int q = p + 1; q < WX_SUBSETS; q++) {
       if (!is_open(lo[p], hi[p]) && !is_open(lo[q], hi[q]) && lo[p] < hi[q] && lo[q] < hi[p]) {
-        return weir_fail(WEIR_ERR_CONFIG, "data.split: %s and %s share times", wx_part_name[p],
-                         wx_part_name[q]);
+        return weir_fail(WEIR_ERR_CONFIG, "data.split: %s and %s share times", wx_subset_name[p],
+                         wx_subset_name[q]);
       }
     }
   }
   return WEIR_OK;
 }
 
-/* part: [times->n], freed by the caller. */
-static weir_status take_parts(const wx_split_opts *opts, const wx_times *times, int *part,
-                              wx_split *out)
+/* subset: [times->n], freed by the caller. */
+static weir_status take_subsets(const wx_split_opts *opts, const wx_times *times, int *subset,
+                                wx_split *out)
 {
-  WEIR_TRY(keep_gap(times, WX_VALID, opts->gap, part));
-  WEIR_TRY(keep_gap(times, WX_TRAIN, opts->gap, part));
-  return fill(times, part, out);
+  WEIR_TRY(keep_gap(times, WX_VALID, opts->gap, subset));
+  WEIR_TRY(keep_gap(times, WX_TRAIN, opts->gap, subset));
+  return fill(times, subset, out);
 }
 
-/* Limits of all parts in days. */
-static weir_status ranges(const wx_split_opts *opts, double lo[WX_PARTS], double hi[WX_PARTS])
+/* Limits of all subsets in days. */
+static weir_status ranges(const wx_split_opts *opts, double lo[WX_SUBSETS], double hi[WX_SUBSETS])
 {
-  const wx_range *const range[WX_PARTS] = {&opts->train, &opts->valid, &opts->test};
+  const wx_range *const range[WX_SUBSETS] = {&opts->train, &opts->valid, &opts->test};
 
-  for (int p = 0; p < WX_PARTS; p++) {
-    WEIR_TRY(limits(wx_part_name[p], range[p], &lo[p], &hi[p]));
+  for (int p = 0; p < WX_SUBSETS; p++) {
+    WEIR_TRY(limits(wx_subset_name[p], range[p], &lo[p], &hi[p]));
   }
   return check_apart(lo, hi);
 }
 
 weir_status wx_split_check(const wx_split_opts *opts, bool *validates)
 {
-  double lo[WX_PARTS], hi[WX_PARTS];
+  double lo[WX_SUBSETS], hi[WX_SUBSETS];
 
   WEIR_TRY(ranges(opts, lo, hi));
   *validates = !is_open(lo[WX_VALID], hi[WX_VALID]);
@@ -206,28 +209,29 @@ weir_status wx_split_check(const wx_split_opts *opts, bool *validates)
 
 weir_status wx_split_create(const wx_split_opts *opts, const wx_times *times, wx_split *out)
 {
-  double lo[WX_PARTS], hi[WX_PARTS];
-  int *part = NULL;
+  double lo[WX_SUBSETS], hi[WX_SUBSETS];
+  int *subset = NULL;
 
   *out = (wx_split){.left_out = 0};
   WEIR_TRY(ranges(opts, lo, hi));
-  WEIR_TRY(weir_alloc(times->n, sizeof *part, (void **)&part));
+  WEIR_TRY(weir_alloc(times->n, sizeof *subset, (void **)&subset));
   for (int64_t i = 0; i < times->n; i++) {
-    part[i] = part_of(times->start[i], lo, hi);
+    subset[i] = subset_of(times->start[i], lo, hi);
   }
-  const weir_status status = take_parts(opts, times, part, out);
+  const weir_status status = take_subsets(opts, times, subset, out);
 
-  weir_free(&part);
+  weir_free(&subset);
   if (status != WEIR_OK) {
     wx_split_fini(out);
   }
   return status;
 }
 
-weir_status wx_split_starts(const wx_split_opts *opts, const wx_archive_info *facts, wx_split *out)
+weir_status wx_split_init_times(const wx_split_opts *opts, const wx_archive_info *facts,
+                                wx_split *out)
 {
-  const int64_t n = facts->n_starts;
-  double *days = NULL; /* starts, then ends */
+  const int64_t n = facts->n_init_times;
+  double *days = NULL; /* initialisation times, then ends */
 
   *out = (wx_split){.left_out = 0};
   WEIR_TRY(weir_alloc(2 * n, sizeof *days, (void **)&days));
@@ -249,46 +253,46 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* The starts that begin fold k and the one after it. room: [s->n[WX_TRAIN]]. */
-static void fold_range(const wx_times *t, const wx_split *s, int64_t k, int64_t n, double *room,
+/* The initialisation times that begin fold k and the one after it. scratch: [s->n[WX_TRAIN]]. */
+static void fold_range(const wx_times *t, const wx_split *s, int64_t k, int64_t n, double *scratch,
                        double *from, double *to)
 {
   const int64_t m = s->n[WX_TRAIN];
 
   for (int64_t i = 0; i < m; i++) {
-    room[i] = t->start[s->sample[WX_TRAIN][i]];
+    scratch[i] = t->start[s->sample[WX_TRAIN][i]];
   }
   if (m > 0) {
-    qsort(room, (size_t)m, sizeof *room, ascending);
+    qsort(scratch, (size_t)m, sizeof *scratch, ascending);
   }
-  *from = k == 0 || m == 0 ? -INFINITY : room[k * m / n];
-  *to = k == n - 1 || m == 0 ? INFINITY : room[(k + 1) * m / n];
+  *from = k == 0 || m == 0 ? -INFINITY : scratch[k * m / n];
+  *to = k == n - 1 || m == 0 ? INFINITY : scratch[(k + 1) * m / n];
 }
 
 weir_status wx_split_fold(const wx_split_opts *opts, const wx_times *times, const wx_split *s,
                           int64_t k, int64_t n, wx_split *out)
 {
-  double *room = NULL, from, to;
-  int *part = NULL;
+  double *scratch = NULL, from, to;
+  int *subset = NULL;
   weir_status status = WEIR_OK;
 
   *out = (wx_split){.left_out = 0};
-  WEIR_TRY_GOTO(weir_alloc(times->n, sizeof *part, (void **)&part), done);
-  WEIR_TRY_GOTO(weir_alloc(times->n, sizeof *room, (void **)&room), done);
-  fold_range(times, s, k, n, room, &from, &to);
+  WEIR_TRY_GOTO(weir_alloc(times->n, sizeof *subset, (void **)&subset), done);
+  WEIR_TRY_GOTO(weir_alloc(times->n, sizeof *scratch, (void **)&scratch), done);
+  fold_range(times, s, k, n, scratch, &from, &to);
   for (int64_t i = 0; i < times->n; i++) {
-    part[i] = WX_PARTS;
+    subset[i] = WX_SUBSETS;
   }
   for (int64_t i = 0; i < s->n[WX_TRAIN]; i++) {
     const double at = times->start[s->sample[WX_TRAIN][i]];
 
-    part[s->sample[WX_TRAIN][i]] = at >= from && at < to ? WX_TEST : WX_TRAIN;
+    subset[s->sample[WX_TRAIN][i]] = at >= from && at < to ? WX_TEST : WX_TRAIN;
   }
-  WEIR_TRY_GOTO(keep_gap(times, WX_TRAIN, opts->gap, part), done);
+  WEIR_TRY_GOTO(keep_gap(times, WX_TRAIN, opts->gap, subset), done);
   for (int64_t i = 0; i < s->n[WX_VALID]; i++) {
-    part[s->sample[WX_VALID][i]] = WX_VALID;
+    subset[s->sample[WX_VALID][i]] = WX_VALID;
   }
-  WEIR_TRY_GOTO(fill(times, part, out), done);
+  WEIR_TRY_GOTO(fill(times, subset, out), done);
   if (out->n[WX_TRAIN] == 0 || out->n[WX_TEST] == 0) {
     status = weir_fail(WEIR_ERR_CONFIG,
                        "bias.folds: fold %lld of %lld has %lld samples to train on and %lld of its "
@@ -297,8 +301,8 @@ weir_status wx_split_fold(const wx_split_opts *opts, const wx_times *times, cons
                        (long long)out->n[WX_TEST], opts->gap);
   }
 done:
-  weir_free(&part);
-  weir_free(&room);
+  weir_free(&subset);
+  weir_free(&scratch);
   if (status != WEIR_OK) {
     wx_split_fini(out);
   }
@@ -307,7 +311,7 @@ done:
 
 void wx_split_fini(wx_split *s)
 {
-  for (int p = 0; p < WX_PARTS; p++) {
+  for (int p = 0; p < WX_SUBSETS; p++) {
     weir_free(&s->sample[p]);
   }
 }
@@ -320,13 +324,13 @@ void wx_split_report(const wx_split *s)
       WEIR_REAL("train_first", s->first[WX_TRAIN]), WEIR_REAL("train_last", s->last[WX_TRAIN]),
       WEIR_REAL("valid_first", s->first[WX_VALID]), WEIR_REAL("valid_last", s->last[WX_VALID]),
       WEIR_REAL("test_first", s->first[WX_TEST]), WEIR_REAL("test_last", s->last[WX_TEST]));
-  for (int p = 0; p < WX_PARTS; p++) {
+  for (int p = 0; p < WX_SUBSETS; p++) {
     char first[DATE] = "", last[DATE] = "";
 
     if (s->n[p] > 0) {
       wx_date_text(s->first[p], first, sizeof first);
       wx_date_text(s->last[p], last, sizeof last);
-      weir_info("data", "%s: %lld samples, %s to %s", wx_part_name[p], (long long)s->n[p], first,
+      weir_info("data", "%s: %lld samples, %s to %s", wx_subset_name[p], (long long)s->n[p], first,
                 last);
     }
   }

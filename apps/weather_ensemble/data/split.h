@@ -6,9 +6,9 @@
 #include "conf/weir_opt.h"
 #include "data/archive.h"
 
-typedef enum wx_part { WX_TRAIN, WX_VALID, WX_TEST, WX_PARTS } wx_part;
-#define WX_PART_CHOICES "train|valid|test"
-extern const char *const wx_part_name[WX_PARTS];
+typedef enum wx_subset { WX_TRAIN, WX_VALID, WX_TEST, WX_SUBSETS } wx_subset;
+#define WX_SUBSET_CHOICES "train|valid|test"
+extern const char *const wx_subset_name[WX_SUBSETS];
 
 /* [from, to): dates, "" for no limit. */
 typedef struct wx_range {
@@ -28,34 +28,37 @@ typedef struct wx_times {
 } wx_times;
 
 typedef struct wx_split {
-  int64_t *sample[WX_PARTS]; /* numbers of samples, ascending */
-  int64_t n[WX_PARTS];
-  double first[WX_PARTS], last[WX_PARTS]; /* first start and last valid time, days; NaN: none */
-  int64_t left_out;                       /* by the gap, or in no range                       */
+  int64_t *sample[WX_SUBSETS]; /* numbers of samples, ascending */
+  int64_t n[WX_SUBSETS];
+  double first[WX_SUBSETS], last[WX_SUBSETS]; /* first start and last valid time, days; NaN: none */
+  int64_t left_out;                           /* by the gap, or in no range                       */
 } wx_split;
 
-/* That limits are dates in order and parts have no time in common; *validates: samples may be of
- * valid. Fails: WEIR_ERR_CONFIG. */
+/* Checks that limits are dates in order and subsets have no time in common; *validates: samples may
+ * be of valid. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_split_check(const wx_split_opts *opts, bool *validates) WEIR_CHECKED;
-/* A sample whose start is in the range of test belongs to it, else to valid, else to train; a range
- * without limits is all the rest (train) or nothing. Then samples that begin less than the gap
- * after one of another part is valid, or are valid less than the gap before it begins, are taken
- * out: of train and valid for test, of train for valid. Fails: WEIR_ERR_CONFIG (no date; ranges
- * that share a time). */
+/* Splits samples. A sample whose start is in the range of test belongs to it, else to valid, else
+ * to train; a range without limits is all the rest (train) or nothing. Then samples that begin less
+ * than the gap after one of another subset is valid, or are valid less than the gap before it
+ * begins, are taken out: of train and valid for test, of train for valid. Fails: WEIR_ERR_CONFIG
+ * (no date; ranges that share a time). */
 weir_status wx_split_create(const wx_split_opts *opts, const wx_times *times,
                             wx_split *out) WEIR_CHECKED;
-/* The starts of an archive, each of which ends with the archive's last lead: sample i of the split
- * is start i. Fails: as wx_split_create. */
-weir_status wx_split_starts(const wx_split_opts *opts, const wx_archive_info *facts,
-                            wx_split *out) WEIR_CHECKED;
-/* Fold k of n of the training samples: those of the k-th of n ranges with as many samples each are
- * its test, the others, but for what is nearer than the gap, its train; valid is that of `s`. A
- * start is never cut. Fails: WEIR_ERR_CONFIG where nothing is left to train or to test. */
+/* Splits the initialisation times of an archive, each of which ends with the archive's last lead:
+ * sample i of the split is start i. Fails: as wx_split_create. */
+weir_status wx_split_init_times(const wx_split_opts *opts, const wx_archive_info *facts,
+                                wx_split *out) WEIR_CHECKED;
+/* Makes fold k of n of the training samples: those of the k-th of n ranges with as many samples
+ * each are its test, the others, but for what is nearer than the gap, its train; valid is that of
+ * `s`. A start is never divided. Fails: WEIR_ERR_CONFIG where nothing is left to train or to test.
+ */
 weir_status wx_split_fold(const wx_split_opts *opts, const wx_times *times, const wx_split *s,
                           int64_t k, int64_t n, wx_split *out) WEIR_CHECKED;
-/* Parts that are known: part[times->n], WX_PARTS: none. Fails: WEIR_ERR_MEMORY. */
-weir_status wx_split_of_parts(const wx_times *times, const int *part, wx_split *out) WEIR_CHECKED;
+/* Makes a split of subsets that are known: subset[times->n], WX_SUBSETS: none. Fails:
+ * WEIR_ERR_MEMORY. */
+weir_status wx_split_of_subsets(const wx_times *times, const int *subset,
+                                wx_split *out) WEIR_CHECKED;
 void wx_split_fini(wx_split *s);
-/* The event `samples`, and a line a part for readers. */
+/* Records the event `samples`, and a line per subset for readers. */
 void wx_split_report(const wx_split *s);
 #endif

@@ -1,5 +1,5 @@
-/* split_test.c - parts never touch: any ranges and gap leave them apart, whatever the order of the
- * samples; so do folds. */
+/* split_test.c - subsets never touch: any ranges and gap leave them apart, whatever the order of
+ * the samples; so do folds. */
 #include <math.h>
 #include <string.h>
 #include "base/weir_check.h"
@@ -20,10 +20,10 @@ static bool is_apart(const wx_times *t, int64_t i, int64_t k, double gap)
   return t->start[i] - t->end[k] >= gap || t->start[k] - t->end[i] >= gap;
 }
 
-static void parts_are_apart(const wx_times *f, const wx_split *s, double gap)
+static void subsets_are_apart(const wx_times *f, const wx_split *s, double gap)
 {
-  for (int p = 0; p < WX_PARTS; p++) {
-    for (int q = p + 1; q < WX_PARTS; q++) {
+  for (int p = 0; p < WX_SUBSETS; p++) {
+    for (int q = p + 1; q < WX_SUBSETS; q++) {
       for (int64_t i = 0; i < s->n[p]; i++) {
         for (int64_t k = 0; k < s->n[q]; k++) {
           assert_true(s->sample[p][i] != s->sample[q][k]);
@@ -57,7 +57,7 @@ static void any_split_keeps_the_gap(void **state)
     const wx_times f = times_of(time, end, N);
 
     assert_ok(wx_split_create(&o, &f, &s));
-    parts_are_apart(&f, &s, gap);
+    subsets_are_apart(&f, &s, gap);
     assert_int_equal(s.n[WX_TRAIN] + s.n[WX_VALID] + s.n[WX_TEST] + s.left_out, N);
     assert_true(s.n[WX_TRAIN] > 0 && s.n[WX_TEST] > 0); /* those of test all stay */
     wx_split_fini(&s);
@@ -100,7 +100,7 @@ static void folds_do_not_see_what_they_correct(void **state)
   assert_ok(wx_split_create(&o, &t, &s));
   for (int k = 0; k < FOLDS; k++) {
     assert_ok(wx_split_fold(&o, &t, &s, k, FOLDS, &fold));
-    parts_are_apart(&t, &fold, o.gap);
+    subsets_are_apart(&t, &fold, o.gap);
     assert_true(fold.n[WX_VALID] == s.n[WX_VALID]);
     for (int64_t i = 0; i < fold.n[WX_TEST]; i++) {
       times_seen[fold.sample[WX_TEST][i]]++;

@@ -16,7 +16,7 @@ const weir_opt wx_standard_options[] = {
                   "local: means and standard deviations of the years are averaged (LAS), else all "
                   "dates are taken together"),
     WEIR_OPT_REAL(wx_standard_opts, min_sd, 0.1, 0, 10, "1",
-                  "local: least standard deviation, as a share of the channel's mean one",
+                  "local: minimum standard deviation, as a share of the channel's mean one",
                   .alias = "floor"),
     WEIR_OPT_ENUM(wx_standard_opts, bias, WX_BIAS_GLOBAL, WX_BIAS_CHOICES,
                   "mean difference of the training samples that is taken off before the network: "
@@ -45,13 +45,13 @@ weir_status wx_standard_open(const wx_standard_opts *opts, const wx_info *facts,
       .facts = facts,
       .counts_from_zero = from_zero,
       .map = {facts->axis[facts->rank - 2].length, facts->axis[facts->rank - 1].length, wraps},
-      .places = opts->inputs == WX_WHERE_LOCAL ? facts->cells : facts->depth};
+      .n_positions = opts->inputs == WX_WHERE_LOCAL ? facts->cells : facts->depth};
   const struct {
     const char *name;
     int64_t shape[2];
     double **at;
-  } array[] = {{"standard.x_mean", {n_x, out->places}, &out->x_mean},
-               {"standard.x_sd", {n_x, out->places}, &out->x_sd},
+  } array[] = {{"standard.x_mean", {n_x, out->n_positions}, &out->x_mean},
+               {"standard.x_sd", {n_x, out->n_positions}, &out->x_sd},
                {"standard.bias", {n_y, facts->cells}, &out->bias},
                {"standard.unit", {n_y, 1}, &out->unit}};
 
@@ -66,13 +66,13 @@ weir_status wx_standard_open(const wx_standard_opts *opts, const wx_info *facts,
 void wx_standard_x(const wx_standard *s, const float *x, float *out)
 {
   const int64_t n = s->facts->n_channels[WX_X], cells = s->facts->cells;
-  const int64_t share = cells / s->places;
+  const int64_t share = cells / s->n_positions;
 
   for (int64_t c = 0; c < n; c++) {
     const bool plain = s->facts->channel[WX_X][c].plain;
 
     for (int64_t i = 0; i < cells; i++) {
-      const int64_t p = c * s->places + i / share;
+      const int64_t p = c * s->n_positions + i / share;
       const double v = (double)x[c * cells + i];
       const double to = plain ? v : (v - s->x_mean[p]) / s->x_sd[p];
 

@@ -18,8 +18,8 @@ typedef struct moments {
 typedef struct fit {
   wx_standard *s;
   moments x, y;     /* of the channels of x, and of y less m */
-  double *total[3]; /* [x channel, places] of the years: means, standard deviations, how many */
-  double *map[3];   /* room, [cells] */
+  double *total[3]; /* [x channel, positions] of the years: means, standard deviations, how many */
+  double *map[3];   /* scratch, [cells] */
 } fit;
 
 static weir_status take_moments(moments *m, int64_t count)
@@ -73,7 +73,7 @@ static double deviation(double n, double mean, double m2)
   return sd > 1e-12 * fabs(mean) && sd > 0 ? sd : 1;
 }
 
-/* The totals of a plane of places. */
+/* The totals of a plane of positions. */
 static wx_las_total total_of(const fit *f, int64_t first)
 {
   return (wx_las_total){f->total[0] + first, f->total[1] + first, f->total[2] + first};
@@ -124,7 +124,7 @@ static weir_status close_year(fit *f)
   return WEIR_OK;
 }
 
-/* Of a plane: standard deviations are not too small, and a place that is never known does not
+/* Of a plane: standard deviations are not too small, and a position that is never known does not
  * change: it is met as missing. */
 static void finish_plane(const wx_standard *s, int64_t first)
 {
@@ -135,10 +135,10 @@ static void finish_plane(const wx_standard *s, int64_t first)
     sum += isnan(s->x_sd[i]) ? 0 : s->x_sd[i];
     n += !isnan(s->x_sd[i]);
   }
-  const double least = n > 0 ? s->opts->min_sd * sum / n : 0;
+  const double min_sd = n > 0 ? s->opts->min_sd * sum / n : 0;
 
   for (int64_t i = first; i < first + plane; i++) {
-    const double sd = s->x_sd[i] > least ? s->x_sd[i] : least;
+    const double sd = s->x_sd[i] > min_sd ? s->x_sd[i] : min_sd;
 
     s->x_mean[i] = isnan(s->x_mean[i]) ? 0 : s->x_mean[i];
     s->x_sd[i] = sd > 1e-12 * fabs(s->x_mean[i]) && sd > 0 ? sd : 1;
@@ -149,7 +149,8 @@ static void finish_plane(const wx_standard *s, int64_t first)
 static weir_status finish_x(fit *f)
 {
   wx_standard *s = f->s;
-  const int64_t plane = s->map.n_lat * s->map.n_lon, n = s->facts->n_channels[WX_X] * s->places;
+  const int64_t plane = s->map.n_lat * s->map.n_lon,
+                n = s->facts->n_channels[WX_X] * s->n_positions;
   const bool local = s->opts->inputs == WX_WHERE_LOCAL;
 
   for (int64_t first = 0; first < n && local; first += plane) {
@@ -218,8 +219,8 @@ static int year_of(double days)
   return atoi(text);
 }
 
-static weir_status gather(fit *f, wx_samples *samples, const int64_t *sample, int64_t n,
-                          const float *mean)
+static weir_status take_samples(fit *f, wx_samples *samples, const int64_t *sample, int64_t n,
+                                const float *mean)
 {
   const wx_info *facts = f->s->facts;
   const int64_t of_y = facts->n_channels[WX_Y] * facts->cells;
@@ -250,8 +251,8 @@ static weir_status open_fit(fit *f, wx_standard *s)
   WEIR_TRY(take_moments(&f->x, facts->n_channels[WX_X] * facts->cells));
   WEIR_TRY(take_moments(&f->y, facts->n_channels[WX_Y] * facts->cells));
   for (int k = 0; k < 3; k++) {
-    WEIR_TRY(
-        weir_alloc(facts->n_channels[WX_X] * s->places, sizeof(double), (void **)&f->total[k]));
+    WEIR_TRY(weir_alloc(facts->n_channels[WX_X] * s->n_positions, sizeof(double),
+                        (void **)&f->total[k]));
     WEIR_TRY(weir_alloc(facts->cells, sizeof **f->map, (void **)&f->map[k]));
   }
   return WEIR_OK;
@@ -264,7 +265,7 @@ weir_status wx_standard_fit(wx_standard *s, wx_samples *samples, const int64_t *
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(open_fit(&f, s), done);
-  WEIR_TRY_GOTO(gather(&f, samples, sample, n, mean), done);
+  WEIR_TRY_GOTO(take_samples(&f, samples, sample, n, mean), done);
   WEIR_TRY_GOTO(finish_x(&f), done);
   for (int64_t c = 0; c < s->facts->n_channels[WX_Y]; c++) {
     WEIR_TRY_GOTO(finish_y(&f, c), done);

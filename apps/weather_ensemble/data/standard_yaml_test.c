@@ -70,13 +70,14 @@ static void statistics_are_those_of_the_samples_given(void **state)
     o.min_sd = 0;
     fit(&o, sample, 4, &store, &t);
     for (int64_t c = 0; c < 4; c++) {
-      for (int64_t p = 0; p < t.places; p++) {
+      for (int64_t p = 0; p < t.n_positions; p++) {
         double mean, sd;
 
         by_definition(sample, 4, c, where == WX_WHERE_LOCAL ? p : 0,
                       where == WX_WHERE_LOCAL ? 1 : S_P, &mean, &sd);
-        assert_near(t.x_mean[c * t.places + p], mean, 1e-9);
-        assert_near(t.x_sd[c * t.places + p], sd < 1e-5 ? t.x_sd[c * t.places + p] : sd, 1e-9);
+        assert_near(t.x_mean[c * t.n_positions + p], mean, 1e-9);
+        assert_near(t.x_sd[c * t.n_positions + p], sd < 1e-5 ? t.x_sd[c * t.n_positions + p] : sd,
+                    1e-9);
       }
     }
     assert_ptr_equal(t.x_sd, weir_store_get(store, "standard.x_sd")->data);
@@ -84,8 +85,8 @@ static void statistics_are_those_of_the_samples_given(void **state)
   }
 }
 
-/* What a network that makes nothing says: the raw mean less the bias, globally or of the place; and
- * the unit is the root mean square of what is left. */
+/* What a network that makes nothing says: the raw mean less the bias, globally or of the grid
+ * point; and the unit is the root mean square of what is left. */
 static void nothing_is_the_corrected_bias(void **state)
 {
   const int64_t sample[] = {0, 1, 2, 3, 4, 5};
@@ -144,7 +145,8 @@ static void plain_and_missing_values_are_met(void **state)
   weir_store_destroy(&store);
 }
 
-/* LAS: with a window as large as the map every place has the map's moments; years are averaged. */
+/* LAS: with a window as large as the map every position has the map's moments; years are averaged.
+ */
 static void windows_take_places_together(void **state)
 {
   const int64_t sample[] = {0, 1, 2, 3};
@@ -170,7 +172,7 @@ static void windows_take_places_together(void **state)
 }
 
 /* The climate of prepare and what a network sees are the same standardisation: of the first member,
- * over the same starts. */
+ * over the same initialisation times. */
 static void a_climate_has_the_same_windows(void **state)
 {
   const int64_t sample[] = {0, 1, 2, 3, 4};

@@ -14,13 +14,13 @@ static const double slack = 0.5 / 1440;
 
 /* "train: 2000-01-01 00:00 to 2000-01-18 00:00": from, to NaN where it says none. */
 typedef struct run {
-  int part; /* wx_part, or WX_PARTS: none */
+  int subset; /* wx_subset, or WX_SUBSETS: none */
   double from, to;
 } run;
 
-static const char *name_of(int part)
+static const char *name_of(int subset)
 {
-  return part == WX_PARTS ? "none" : wx_part_name[part];
+  return subset == WX_SUBSETS ? "none" : wx_subset_name[subset];
 }
 
 /* n bytes of text as days; "none" is NaN. */
@@ -37,7 +37,7 @@ static bool take_date(const char *text, size_t n, double *days)
   return strcmp(date, "none") == 0 || wx_date_parse(date, days);
 }
 
-/* The run at *at, which then stands behind it. False: there is no run. */
+/* The run at *at, which is then advanced past it. False: there is no run. */
 static bool next_run(const char **at, run *out)
 {
   static const char to[] = " to ";
@@ -46,13 +46,13 @@ static bool next_run(const char **at, run *out)
   const size_t name = strcspn(text, ":");
   const char *const middle = strstr(text, to);
 
-  *out = (run){.part = -1};
-  for (int p = 0; p <= WX_PARTS; p++) {
+  *out = (run){.subset = -1};
+  for (int p = 0; p <= WX_SUBSETS; p++) {
     const char *const known = name_of(p);
 
-    out->part = name == strlen(known) && strncmp(text, known, name) == 0 ? p : out->part;
+    out->subset = name == strlen(known) && strncmp(text, known, name) == 0 ? p : out->subset;
   }
-  if (out->part < 0 || name + 2 >= n || middle == NULL || middle >= text + n ||
+  if (out->subset < 0 || name + 2 >= n || middle == NULL || middle >= text + n ||
       middle < text + name + 2) {
     return false;
   }
@@ -65,14 +65,14 @@ static bool next_run(const char **at, run *out)
 
 static weir_status refuse(const char *text)
 {
-  return weir_fail(WEIR_ERR_DATA, "'%.80s' are no parts such as train: DATE to DATE; valid: ...",
+  return weir_fail(WEIR_ERR_DATA, "'%.80s' are no subsets such as train: DATE to DATE; valid: ...",
                    text);
 }
 
-/* A sample by its start, then by its part. */
+/* A sample by its start, then by its subset. */
 typedef struct known {
   double start, end;
-  int part;
+  int subset;
 } known;
 
 static int by_start(const void *a, const void *b)
@@ -80,11 +80,11 @@ static int by_start(const void *a, const void *b)
   const known *const x = a, *const y = b;
 
   return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
-                              : (x->part > y->part) - (x->part < y->part);
+                              : (x->subset > y->subset) - (x->subset < y->subset);
 }
 
 /* Bytes of n runs as text. */
-static weir_status take_room(int64_t n, size_t *size, char **text)
+static weir_status allocate(int64_t n, size_t *size, char **text)
 {
   void *memory = NULL;
 
@@ -94,17 +94,17 @@ static weir_status take_room(int64_t n, size_t *size, char **text)
   return WEIR_OK;
 }
 
-static void put_run(int part, double from, double to, char *text, size_t size, size_t *at)
+static void put_run(int subset, double from, double to, char *text, size_t size, size_t *at)
 {
   char first[DATE], last[DATE];
 
   wx_date_text(from, first, sizeof first);
   wx_date_text(to, last, sizeof last);
   *at += (size_t)snprintf(text + *at, size - *at, "%s%s: %s to %s", *at > 0 ? "; " : "",
-                          name_of(part), first, last);
+                          name_of(subset), first, last);
 }
 
-/* All samples by start, each with its part. */
+/* All samples by start, each with its subset. */
 static weir_status by_time(const wx_split *split, const wx_times *times, known **out)
 {
   void *memory = NULL;
@@ -113,11 +113,11 @@ static weir_status by_time(const wx_split *split, const wx_times *times, known *
   known *const k = memory;
 
   for (int64_t i = 0; i < times->n; i++) {
-    k[i] = (known){times->start[i], times->end[i], WX_PARTS};
+    k[i] = (known){times->start[i], times->end[i], WX_SUBSETS};
   }
-  for (int p = 0; p < WX_PARTS; p++) {
+  for (int p = 0; p < WX_SUBSETS; p++) {
     for (int64_t i = 0; i < split->n[p]; i++) {
-      k[split->sample[p][i]].part = p;
+      k[split->sample[p][i]].subset = p;
     }
   }
   qsort(k, (size_t)times->n, sizeof *k, by_start);
@@ -135,17 +135,17 @@ weir_status wx_trained_dates(const wx_split *split, const wx_times *times, char 
   *text = NULL;
   WEIR_TRY(by_time(split, times, &k));
   for (int64_t i = 1; i < times->n; i++) {
-    runs += k[i].part != k[i - 1].part;
+    runs += k[i].subset != k[i - 1].subset;
   }
-  WEIR_TRY_GOTO(take_room(runs, &size, text), done);
+  WEIR_TRY_GOTO(allocate(runs, &size, text), done);
   for (int64_t i = 0, end; i < times->n; i = end) {
     double last = k[i].end;
 
-    for (end = i + 1; end < times->n && k[end].part == k[i].part; end++) {
+    for (end = i + 1; end < times->n && k[end].subset == k[i].subset; end++) {
       last = fmax(last, k[end].end);
     }
-    if (k[i].part < WX_TEST) {
-      put_run(k[i].part, k[i].start, last, *text, size, &at);
+    if (k[i].subset < WX_TEST) {
+      put_run(k[i].subset, k[i].start, last, *text, size, &at);
     }
   }
 done:
@@ -154,28 +154,29 @@ done:
 }
 
 /* Of a sample, from runs in a text that is known to be one: the first of training, validation. */
-static int part_in(const char *dates, double start, double end, int otherwise)
+static int subset_in(const char *dates, double start, double end, int otherwise)
 {
-  int part = otherwise;
+  int subset = otherwise;
   run r;
 
   for (const char *at = dates; *at != 0 && next_run(&at, &r);) {
-    if (start < r.to - slack && end > r.from + slack && (part > r.part || part == otherwise)) {
-      part = r.part;
+    if (start < r.to - slack && end > r.from + slack &&
+        (subset > r.subset || subset == otherwise)) {
+      subset = r.subset;
     }
   }
-  return part;
+  return subset;
 }
 
-weir_status wx_trained_parts(const wx_split *split, const wx_times *times, const char *dates,
-                             int *part)
+weir_status wx_trained_subsets(const wx_split *split, const wx_times *times, const char *dates,
+                               int *subset)
 {
   char *own = NULL;
 
   for (const char *at = dates; *at != 0;) {
     run r;
 
-    if (!next_run(&at, &r) || r.part >= WX_TEST) {
+    if (!next_run(&at, &r) || r.subset >= WX_TEST) {
       return refuse(dates);
     }
   }
@@ -184,21 +185,21 @@ weir_status wx_trained_parts(const wx_split *split, const wx_times *times, const
 
   weir_free(&own);
   for (int64_t i = 0; i < times->n; i++) {
-    part[i] = WX_PARTS;
+    subset[i] = WX_SUBSETS;
   }
-  for (int p = 0; p < WX_PARTS; p++) {
+  for (int p = 0; p < WX_SUBSETS; p++) {
     for (int64_t i = 0; i < split->n[p]; i++) {
-      part[split->sample[p][i]] = p;
+      subset[split->sample[p][i]] = p;
     }
   }
   for (int64_t i = 0; i < times->n && !same; i++) {
-    part[i] =
-        part_in(dates, times->start[i], times->end[i], part[i] == WX_TEST ? WX_TEST : WX_PARTS);
+    subset[i] = subset_in(dates, times->start[i], times->end[i],
+                          subset[i] == WX_TEST ? WX_TEST : WX_SUBSETS);
   }
   return WEIR_OK;
 }
 
-weir_status wx_trained_text(const wx_times *times, const int *part, const int64_t *sample,
+weir_status wx_trained_text(const wx_times *times, const int *subset, const int64_t *sample,
                             int64_t n, char **text)
 {
   known *k = NULL;
@@ -209,19 +210,19 @@ weir_status wx_trained_text(const wx_times *times, const int *part, const int64_
   *text = NULL;
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *k, (void **)&k), done);
   for (int64_t i = 0; i < n; i++) {
-    k[i] = (known){times->start[sample[i]], times->end[sample[i]], part[sample[i]]};
+    k[i] = (known){times->start[sample[i]], times->end[sample[i]], subset[sample[i]]};
   }
   qsort(k, (size_t)n, sizeof *k, by_start);
   for (int64_t i = 0; i < n; i++) { /* each start once */
     if (m == 0 || k[i].start > k[m - 1].start) {
       k[m++] = k[i];
-      runs += m > 1 && k[m - 1].part != k[m - 2].part;
+      runs += m > 1 && k[m - 1].subset != k[m - 2].subset;
     }
   }
-  WEIR_TRY_GOTO(take_room(runs, &size, text), done);
+  WEIR_TRY_GOTO(allocate(runs, &size, text), done);
   for (int64_t i = 0, first = 0; i < m; i++) {
-    if (i + 1 == m || k[i + 1].part != k[first].part) {
-      put_run(k[first].part, k[first].start, k[i].start, *text, size, &at);
+    if (i + 1 == m || k[i + 1].subset != k[first].subset) {
+      put_run(k[first].subset, k[first].start, k[i].start, *text, size, &at);
       first = i + 1;
     }
   }
@@ -230,9 +231,9 @@ done:
   return status;
 }
 
-weir_status wx_trained_find(const char *text, double start, int *part)
+weir_status wx_trained_find(const char *text, double start, int *subset)
 {
-  *part = WX_PARTS;
+  *subset = WX_SUBSETS;
   for (const char *at = text; *at != 0;) {
     run r;
 
@@ -240,7 +241,7 @@ weir_status wx_trained_find(const char *text, double start, int *part)
       return refuse(text);
     }
     if (start >= r.from - slack && start <= r.to + slack) {
-      *part = r.part;
+      *subset = r.subset;
     }
   }
   return WEIR_OK;

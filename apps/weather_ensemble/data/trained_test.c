@@ -1,4 +1,4 @@
-/* trained_test.c - parts of samples from what weights say of themselves, and the text that tells
+/* trained_test.c - subsets of samples from what weights say of themselves, and the text that tells
  * them. */
 #include "data/trained.h"
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/weir_random.h"
 #include "data/date.h"
 
-enum { STARTS = 90, LEADS = 2, N = STARTS * LEADS };
+enum { INIT_TIMES = 90, LEADS = 2, N = INIT_TIMES * LEADS };
 
 static double start[N], end[N];
 static const wx_times times = {"a test", N, start, end};
@@ -18,8 +18,8 @@ static const wx_times times = {"a test", N, start, end};
 static void fill_times(void)
 {
   for (int i = 0; i < N; i++) {
-    start[i] = 10957 + 0.5 * (i % STARTS);
-    end[i] = start[i] + 1 + i / STARTS;
+    start[i] = 10957 + 0.5 * (i % INIT_TIMES);
+    end[i] = start[i] + 1 + i / INIT_TIMES;
   }
 }
 
@@ -39,14 +39,14 @@ static const wx_split_opts in_the_middle = {
     .gap = 1,
 };
 
-static void of_split(const wx_split *s, int *part)
+static void of_split(const wx_split *s, int *subset)
 {
   for (int i = 0; i < N; i++) {
-    part[i] = WX_PARTS;
+    subset[i] = WX_SUBSETS;
   }
-  for (int p = 0; p < WX_PARTS; p++) {
+  for (int p = 0; p < WX_SUBSETS; p++) {
     for (int64_t i = 0; i < s->n[p]; i++) {
-      part[s->sample[p][i]] = p;
+      subset[s->sample[p][i]] = p;
     }
   }
 }
@@ -54,21 +54,21 @@ static void of_split(const wx_split *s, int *part)
 static void parts_are_those_of_the_split_of_training(void **state)
 {
   wx_split s;
-  int part[N], expected[N], n[WX_PARTS + 1] = {0};
+  int subset[N], expected[N], n[WX_SUBSETS + 1] = {0};
 
   (void)state;
   fill_times();
   assert_ok(wx_split_create(&in_the_middle, &times, &s));
   char *dates = dates_of(&s);
 
-  assert_ok(wx_trained_parts(&s, &times, dates, part));
+  assert_ok(wx_trained_subsets(&s, &times, dates, subset));
   weir_free(&dates);
   of_split(&s, expected);
   for (int i = 0; i < N; i++) {
-    assert_int_equal(part[i], expected[i]);
-    n[part[i]]++;
+    assert_int_equal(subset[i], expected[i]);
+    n[subset[i]]++;
   }
-  assert_true(n[WX_TRAIN] > 50 && n[WX_VALID] > 3 && n[WX_TEST] > 10 && n[WX_PARTS] > 5);
+  assert_true(n[WX_TRAIN] > 50 && n[WX_VALID] > 3 && n[WX_TEST] > 10 && n[WX_SUBSETS] > 5);
   wx_split_fini(&s);
 }
 
@@ -79,16 +79,16 @@ static void other_ranges_hide_no_training(void **state)
       .train = {"", ""}, .valid = {"", ""}, .test = {"2000-01-01", "2000-03-01"}, .gap = 1};
   wx_split s, trained;
   char *dates;
-  int part[N];
+  int subset[N];
 
   (void)state;
   fill_times();
   assert_ok(wx_split_create(&in_the_middle, &times, &trained));
   assert_ok(wx_split_create(&hiding, &times, &s));
   dates = dates_of(&trained);
-  assert_ok(wx_trained_parts(&s, &times, dates, part));
+  assert_ok(wx_trained_subsets(&s, &times, dates, subset));
   for (int64_t i = 0; i < trained.n[WX_TRAIN]; i++) {
-    assert_int_equal(part[trained.sample[WX_TRAIN][i]], WX_TRAIN);
+    assert_int_equal(subset[trained.sample[WX_TRAIN][i]], WX_TRAIN);
   }
   for (int i = 0; i < N; i++) {
     start[i] += 400; /* a later archive, which data.split calls train */
@@ -97,9 +97,9 @@ static void other_ranges_hide_no_training(void **state)
   wx_split_fini(&s);
   assert_ok(wx_split_create(&in_the_middle, &times, &s));
   assert_int_equal(s.n[WX_TRAIN], N);
-  assert_ok(wx_trained_parts(&s, &times, dates, part));
+  assert_ok(wx_trained_subsets(&s, &times, dates, subset));
   for (int i = 0; i < N; i++) {
-    assert_int_equal(part[i], WX_PARTS);
+    assert_int_equal(subset[i], WX_SUBSETS);
   }
   weir_free(&dates);
   wx_split_fini(&s);
@@ -112,7 +112,7 @@ static void another_test_in_the_middle_is_seen(void **state)
 {
   wx_split_opts moved = in_the_middle;
   wx_split s, trained;
-  int part[N], was[N], tests = 0;
+  int subset[N], was[N], tests = 0;
 
   (void)state;
   fill_times();
@@ -124,13 +124,13 @@ static void another_test_in_the_middle_is_seen(void **state)
   }
   char *dates = dates_of(&trained);
 
-  assert_ok(wx_trained_parts(&s, &times, dates, part));
+  assert_ok(wx_trained_subsets(&s, &times, dates, subset));
   of_split(&trained, was);
   for (int i = 0; i < N; i++) {
-    assert_true(was[i] != WX_TRAIN || part[i] == WX_TRAIN);
-    assert_true(was[i] != WX_VALID || part[i] <= WX_VALID);
-    assert_true(part[i] != WX_TEST || was[i] >= WX_TEST);
-    tests += part[i] == WX_TEST;
+    assert_true(was[i] != WX_TRAIN || subset[i] == WX_TRAIN);
+    assert_true(was[i] != WX_VALID || subset[i] <= WX_VALID);
+    assert_true(subset[i] != WX_TEST || was[i] >= WX_TEST);
+    tests += subset[i] == WX_TEST;
   }
   assert_true(tests > 3);
   weir_free(&dates);
@@ -138,39 +138,40 @@ static void another_test_in_the_middle_is_seen(void **state)
   wx_split_fini(&trained);
 }
 
-/* Random parts of random samples come back, start by start. */
+/* Random subsets of random samples come back, start by start. */
 static void texts_tell_every_start(void **state)
 {
   (void)state;
   fill_times();
   for (uint32_t round = 0; round < 60; round++) {
-    int part[N], expected[STARTS];
+    int subset[N], expected[INIT_TIMES];
     int64_t sample[N], n = 0;
     const int spell = 1 + (int)(round % 7); /* neighbours alike */
     char *text = NULL;
 
-    for (int k = 0; k < STARTS; k++) {
-      expected[k] = WX_PARTS;
+    for (int k = 0; k < INIT_TIMES; k++) {
+      expected[k] = WX_SUBSETS;
     }
     for (int i = N - 1; i >= 0; i--) { /* not in the order of time */
-      const int at = i % STARTS;
+      const int at = i % INIT_TIMES;
 
-      part[i] = (int)(weir_random_uniform(1, round, 0, (uint64_t)(at / spell)) * (WX_PARTS + 1));
-      if (i >= STARTS && weir_random_uniform(1, round, 1, (uint64_t)i) < 0.2) {
-        part[i] = WX_PARTS; /* a lead in the gap */
+      subset[i] =
+          (int)(weir_random_uniform(1, round, 0, (uint64_t)(at / spell)) * (WX_SUBSETS + 1));
+      if (i >= INIT_TIMES && weir_random_uniform(1, round, 1, (uint64_t)i) < 0.2) {
+        subset[i] = WX_SUBSETS; /* a lead in the gap */
       }
       sample[n++] = i;
-      expected[at] = part[i] < expected[at] ? part[i] : expected[at];
+      expected[at] = subset[i] < expected[at] ? subset[i] : expected[at];
     }
-    assert_ok(wx_trained_text(&times, part, sample, n, &text));
-    for (int k = 0; k < STARTS; k++) {
+    assert_ok(wx_trained_text(&times, subset, sample, n, &text));
+    for (int k = 0; k < INIT_TIMES; k++) {
       int found = -1;
 
       assert_ok(wx_trained_find(text, start[k], &found));
       assert_int_equal(found, expected[k]);
     }
     weir_free(&text);
-    assert_ok(wx_trained_text(&times, part, sample, 1, &text)); /* of one */
+    assert_ok(wx_trained_text(&times, subset, sample, 1, &text)); /* of one */
     assert_int_equal(strcspn(text, ";"), strlen(text));
     weir_free(&text);
   }
@@ -187,16 +188,16 @@ static void what_is_no_text_of_parts_is_refused(void **state)
                                       "train: 2000-01-01 to 2000-02-01; ; ",
                                       "train: 2000-01-01; valid: none to none",
                                       ": to "};
-  int part = -1;
+  int subset = -1;
 
   (void)state;
   for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
-    assert_int_equal(wx_trained_find(wrong[k], 0, &part), WEIR_ERR_DATA);
+    assert_int_equal(wx_trained_find(wrong[k], 0, &subset), WEIR_ERR_DATA);
   }
-  assert_ok(wx_trained_find("", 0, &part));
-  assert_int_equal(part, WX_PARTS);
-  assert_ok(wx_trained_find("train: none to none; valid: 1970-01-01 to 1970-01-02", 0.5, &part));
-  assert_int_equal(part, WX_VALID);
+  assert_ok(wx_trained_find("", 0, &subset));
+  assert_int_equal(subset, WX_SUBSETS);
+  assert_ok(wx_trained_find("train: none to none; valid: 1970-01-01 to 1970-01-02", 0.5, &subset));
+  assert_int_equal(subset, WX_VALID);
 }
 
 int main(void)

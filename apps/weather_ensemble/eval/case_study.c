@@ -11,33 +11,33 @@
 /* The number of the start among those scored. */
 static int64_t choose(const wx_verify *v, bool *by_efi)
 {
-  const wx_score_sums *const t = &v->tally[v->reference[0]];
+  const wx_score_sums *const t = &v->score_sums[v->reference[0]];
   const double *const crps = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_CRPS);
   const double *const weight = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
   int64_t best = 0;
-  double most = -1;
+  double max_efi = -1;
 
   *by_efi = false;
-  for (int64_t k = 0; k < v->n_starts; k++) {
+  for (int64_t k = 0; k < v->n_init_times; k++) {
     *by_efi = *by_efi || !isnan(v->efi_mean[k]);
   }
-  for (int64_t k = 0; k < v->n_starts; k++) {
+  for (int64_t k = 0; k < v->n_init_times; k++) {
     const double at = *by_efi ? fabs(v->efi_mean[k]) : weight[k] > 0 ? crps[k] / weight[k] : NAN;
 
-    if (at > most) {
-      most = at;
+    if (at > max_efi) {
+      max_efi = at;
       best = k;
     }
   }
   return best;
 }
 
-/* Mean and CRPS of a forecast at each point that is used. room: [members]. */
-static void score_field(const wx_verify *v, const wx_given *g, double *room, float *mean,
+/* Mean and CRPS of a forecast at each point that is used. scratch: [members]. */
+static void score_field(const wx_verify *v, const wx_given *g, double *scratch, float *mean,
                         float *crps, double *score)
 {
-  const double *const area = v->scene->facts->grid.weight;
-  const int64_t cells = v->scene->cells;
+  const double *const area = v->data->facts->grid.weight;
+  const int64_t cells = v->data->cells;
   double sum = 0, all = 0;
 
   for (int64_t i = 0; i < cells; i++) {
@@ -52,14 +52,14 @@ static void score_field(const wx_verify *v, const wx_given *g, double *room, flo
       const float x = g->member[k * cells + i];
 
       if (isfinite(x)) {
-        room[m++] = (double)x;
+        scratch[m++] = (double)x;
       }
     }
     if (g->members > 0) {
-      wx_sort(room, m);
-      const wx_crps_parts p = wx_crps_sorted(room, m, y);
+      wx_sort(scratch, m);
+      const wx_crps_decomposition p = wx_crps_sorted(scratch, m, y);
 
-      mean[i] = (float)wx_ensemble_moments(room, m, 0).mean;
+      mean[i] = (float)wx_ensemble_moments(scratch, m, 0).mean;
       crps[i] = (float)wx_crps_empirical(&p);
     } else {
       mean[i] = g->mean[i];
@@ -75,21 +75,21 @@ static void score_field(const wx_verify *v, const wx_given *g, double *room, flo
 static weir_status look_at_point(wx_verify *v, const float *members, wx_case_study *c)
 {
   const wx_climatology *const climate = &v->climate;
-  const int64_t cells = v->scene->cells;
-  double most = -1, *x = NULL;
+  const int64_t cells = v->data->cells;
+  double max_efi = -1, *x = NULL;
   int64_t at, n;
 
   for (int64_t i = 0; i < cells; i++) {
-    if (fabs((double)c->efi[i]) > most) {
-      most = fabs((double)c->efi[i]);
+    if (fabs((double)c->efi[i]) > max_efi) {
+      max_efi = fabs((double)c->efi[i]);
       c->point = i;
     }
   }
-  if (most < 0) {
+  if (max_efi < 0) {
     return WEIR_OK;
   }
   c->point_efi = (double)c->efi[c->point];
-  WEIR_TRY(wx_climatology_members(climate, v->scene, &at, &n));
+  WEIR_TRY(wx_climatology_members(climate, v->data, &at, &n));
   WEIR_TRY(weir_alloc(n, sizeof *x, (void **)&x));
   for (int64_t k = 0; k < n; k++) {
     x[k] = (double)members[(at + k) * cells + c->point];
@@ -106,17 +106,17 @@ static weir_status look_at_point(wx_verify *v, const float *members, wx_case_stu
   return WEIR_OK;
 }
 
-static weir_status fill(wx_verify *v, wx_case_study *c, double *room)
+static weir_status fill(wx_verify *v, wx_case_study *c, double *scratch)
 {
-  const int64_t cells = v->scene->cells;
+  const int64_t cells = v->data->cells;
   wx_given given[WX_MODELS];
   const float *members;
   bool any;
 
-  WEIR_TRY(wx_climatology_update(&v->climate, v->scene, c->start, c->lead, c->quantity));
-  WEIR_TRY(wx_eval_data_members(v->scene, c->start, c->lead, c->quantity, &members));
+  WEIR_TRY(wx_climatology_update(&v->climate, v->data, c->start, c->lead, c->quantity));
+  WEIR_TRY(wx_eval_data_members(v->data, c->start, c->lead, c->quantity, &members));
   if (v->climate.n > 0) {
-    WEIR_TRY(wx_climatology_efi(&v->climate, v->scene, members, c->efi));
+    WEIR_TRY(wx_climatology_efi(&v->climate, v->data, members, c->efi));
     memcpy(c->usual, v->climate.mean, (size_t)cells * sizeof *c->usual);
     WEIR_TRY(look_at_point(v, members, c));
   }
@@ -125,7 +125,7 @@ static weir_status fill(wx_verify *v, wx_case_study *c, double *room)
   for (int64_t k = 0; k < v->n_models; k++) {
     c->score[k] = NAN;
     if (any && !v->model[k].absent) {
-      score_field(v, &given[k], room, c->mean + k * cells, c->crps + k * cells, &c->score[k]);
+      score_field(v, &given[k], scratch, c->mean + k * cells, c->crps + k * cells, &c->score[k]);
     }
   }
   return WEIR_OK;
@@ -133,9 +133,9 @@ static weir_status fill(wx_verify *v, wx_case_study *c, double *room)
 
 weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
 {
-  const int64_t cells = v->scene->cells;
-  double *room = NULL;
-  int64_t most = 1;
+  const int64_t cells = v->data->cells;
+  double *scratch = NULL;
+  int64_t max_members = 1;
   weir_status status = WEIR_OK;
 
   *out = (wx_case_study){.quantity = v->at_quantity,
@@ -148,9 +148,9 @@ weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
   out->start = v->start[k];
   out->efi_mean = v->efi_mean[k];
   for (int64_t m = 0; m < v->n_models; m++) {
-    most = v->model[m].gives > most ? v->model[m].gives : most;
+    max_members = v->model[m].gives > max_members ? v->model[m].gives : max_members;
   }
-  WEIR_TRY_GOTO(weir_alloc(most, sizeof *room, (void **)&room), done);
+  WEIR_TRY_GOTO(weir_alloc(max_members, sizeof *scratch, (void **)&scratch), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->truth), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->efi), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->usual), done);
@@ -159,9 +159,9 @@ weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
   for (int64_t i = 0; i < cells; i++) {
     out->efi[i] = out->usual[i] = NAN;
   }
-  WEIR_TRY_GOTO(fill(v, out, room), done);
+  WEIR_TRY_GOTO(fill(v, out, scratch), done);
 done:
-  weir_free(&room);
+  weir_free(&scratch);
   if (status != WEIR_OK) {
     wx_case_study_fini(out);
   }

@@ -1,5 +1,6 @@
-/* case_study.h - one start looked at closely: that whose raw ensemble is most extreme beside its
- * climate, or, where no climate is known, that with the worst forecast of the first reference. */
+/* case_study.h - one start looked at closely: that whose raw ensemble is most extreme relative to
+ * its climate, or, where no climate is known, that with the worst forecast of the first reference.
+ */
 #ifndef WX_CASE_STUDY_H
 #define WX_CASE_STUDY_H
 #include "eval/verify.h"
@@ -16,8 +17,8 @@ typedef struct wx_case_study {
   double score[WX_MODELS];     /* mean CRPS over the grid, by area */
 } wx_case_study;
 
-/* Of the quantity and lead that were scored last, which the models are still fitted for. Fails: as
- * wx_verify_start. */
+/* Makes the case study of the quantity and lead that were scored last, which the models are still
+ * fitted for. Fails: as wx_verify_start. */
 weir_status wx_case_study_create(wx_verify *v, wx_case_study *out) WEIR_CHECKED;
 void wx_case_study_fini(wx_case_study *c);
 #endif

@@ -11,21 +11,22 @@ enum { DAY = 86400, MIB = 1 << 20 };
 
 const weir_opt wx_climatology_options[] = {
     WEIR_OPT_REAL(wx_climatology_opts, window, 0, 0, 183, "d",
-                  "starts of the climate lie so near in the day of the year; 0: all of them, for "
+                  "initialisation times of the climate lie so near in the day of the year; 0: all "
+                  "of them, for "
                   "weather without seasons"),
     WEIR_OPT_INT(
         wx_climatology_opts, memory, 512, 1, 1e6, "MiB",
         "for the values that are sorted at a time, and with a window as much again for the "
-        "fields of the training starts; with less, fields are read more often"),
+        "fields of the training initialisation times; with less, fields are read more often"),
     WEIR_OPT_ENUM(wx_climatology_opts, efi, WX_EFI_EXACT, "exact|ens10",
                   "the Extreme Forecast Index as the integral over 101 quantiles, or as the sum of "
                   "21 that ENS-10 takes, which ends at +-0.791"),
     WEIR_OPT_INT(wx_climatology_opts, first, WX_FIRST_MEMBER, 0, 1e6, "1",
                  "of the index and its climate: " WX_FIRST_MEMBER_HELP),
-    WEIR_OPT_PATH(
-        wx_climatology_opts, file, "",
-        "climate.nc of prepare (import.climate), of the same starts of training, in place "
-        "of reading them; also for the model climatology. Empty: they are read"),
+    WEIR_OPT_PATH(wx_climatology_opts, file, "",
+                  "climate.nc of prepare (import.climate), of the same initialisation times of "
+                  "training, in place "
+                  "of reading them; also for the model climatology. Empty: they are read"),
     WEIR_OPT_END,
 };
 
@@ -33,9 +34,9 @@ weir_status wx_climatology_check(const wx_climatology_opts *opts)
 {
   return opts->file[0] == 0 || opts->window <= 0
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG,
-                         "eval.climate.file: it is of all its starts, and eval.climate.window asks "
-                         "for those near in the year: set one of them");
+             : weir_fail(WEIR_ERR_CONFIG, "eval.climate.file: it is of all its initialisation "
+                                          "times, and eval.climate.window asks "
+                                          "for those near in the year: set one of them");
 }
 
 weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_event *event,
@@ -168,15 +169,16 @@ static weir_status fill(wx_climatology *c, wx_eval_data *s, bool truth, int64_t 
   return WEIR_OK;
 }
 
-/* Where every start has starts of its own, the fields of all of them are read once, if they fit. */
+/* Where every start has initialisation times of its own, the fields of all of them are read once,
+ * if they fit. */
 static weir_status keep(wx_climatology *c, wx_eval_data *s, int64_t from)
 {
-  const int64_t members = s->facts->n_members - from, most = c->opts->memory * MIB;
+  const int64_t members = s->facts->n_members - from, budget_bytes = c->opts->memory * MIB;
   int64_t size[2], bytes;
 
   if (c->opts->window == 0 || !weir_mul_ok(s->n_fit, members * s->cells, &size[0]) ||
-      !weir_mul_ok(size[0] + s->n_fit * s->cells, (int64_t)sizeof(float), &bytes) || bytes > most ||
-      (c->kept_lead == c->lead && c->kept_quantity == c->quantity)) {
+      !weir_mul_ok(size[0] + s->n_fit * s->cells, (int64_t)sizeof(float), &bytes) ||
+      bytes > budget_bytes || (c->kept_lead == c->lead && c->kept_quantity == c->quantity)) {
     return WEIR_OK;
   }
   size[1] = s->n_fit * s->cells;
@@ -231,13 +233,14 @@ static weir_status check_file(const wx_climatology *c, const wx_eval_data *s,
 {
   int64_t at, n;
 
-  for (int64_t k = 0; k < f->n_starts; k++) {
+  for (int64_t k = 0; k < f->n_init_times; k++) {
     for (int64_t i = 0; i < c->n_scored; i++) {
       if (s->facts->start[c->scored[i]] == f->start[k]) {
-        return weir_fail(WEIR_ERR_CONFIG,
-                         "eval.climate.file: %s is made of starts that are scored: take the "
-                         "data.split that it was prepared with, and another eval.part",
-                         s->climate);
+        return weir_fail(
+            WEIR_ERR_CONFIG,
+            "eval.climate.file: %s is made of initialisation times that are scored: take the "
+            "data.split that it was prepared with, and another eval.part",
+            s->climate);
       }
     }
   }
@@ -263,42 +266,42 @@ static weir_status check_file(const wx_climatology *c, const wx_eval_data *s,
                           (long long)n, (long long)s->facts->member[at]);
 }
 
-/* Thresholds of a point from the quantiles of its truth. room: [n_quantiles + 1]. */
+/* Thresholds of a point from the quantiles of its truth. scratch: [n_quantiles + 1]. */
 static void take_thresholds(wx_climatology *c, const wx_eval_data *s, const wx_model_climate *f,
-                            int64_t i, double *room)
+                            int64_t i, double *scratch)
 {
   const char *const name = s->facts->quantity[c->quantity].name;
   int64_t n = 0;
 
   for (int64_t k = 0; k <= f->n_quantiles && f->truth_quantile != NULL; k++) {
-    room[k] = (double)f->truth_quantile[k * s->cells + i];
-    n += isfinite(room[k]) != 0;
+    scratch[k] = (double)f->truth_quantile[k * s->cells + i];
+    n += isfinite(scratch[k]) != 0;
   }
   n = n > f->n_quantiles ? n : 0;
   for (int64_t e = 0; e < c->n_events; e++) {
-    c->threshold[e * s->cells + i] = (float)threshold(name, &c->event[e], room, n);
+    c->threshold[e * s->cells + i] = (float)threshold(name, &c->event[e], scratch, n);
   }
 }
 
 static weir_status take_file(wx_climatology *c, const wx_eval_data *s)
 {
-  double *room = NULL;
+  double *scratch = NULL;
   wx_model_climate f;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(wx_eval_data_climate(s, c->lead, c->quantity, &f));
   WEIR_TRY_GOTO(check_file(c, s, &f), done);
-  WEIR_TRY_GOTO(weir_alloc(f.n_quantiles + 1, sizeof *room, (void **)&room), done);
+  WEIR_TRY_GOTO(weir_alloc(f.n_quantiles + 1, sizeof *scratch, (void **)&scratch), done);
   for (int64_t i = 0; i < s->cells; i++) {
     for (int64_t k = 0; k <= c->efi.steps; k++) {
       c->quantile[k * s->cells + i] = f.quantile[k * (f.n_quantiles / c->efi.steps) * s->cells + i];
     }
     c->mean[i] = f.truth_mean != NULL ? f.truth_mean[i] : NAN;
-    take_thresholds(c, s, &f, i, room);
+    take_thresholds(c, s, &f, i, scratch);
   }
-  c->n = c->n_known = f.n_starts;
+  c->n = c->n_known = f.n_init_times;
 done:
-  weir_free(&room);
+  weir_free(&scratch);
   wx_model_climate_fini(&f);
   return status;
 }

@@ -30,32 +30,32 @@ void wx_sort(double *x, int64_t n)
   }
 }
 
-wx_crps_parts wx_crps_sorted(const double *x, int64_t m, double y)
+wx_crps_decomposition wx_crps_sorted(const double *x, int64_t m, double y)
 {
   double skill = 0, pairs = 0;
 
   for (int64_t i = 0; i < m; i++) {
-    const double d = x[i] - y; /* small beside x and y: the sums lose nothing */
+    const double d = x[i] - y; /* small relative to x and y: the sums lose nothing */
 
     skill += fabs(d);
     pairs += (double)(2 * i + 1 - m) * d;
   }
   const double n = (double)m;
 
-  return (wx_crps_parts){.m = m, .skill = skill / n, .pairs = 2 * pairs / (n * n)};
+  return (wx_crps_decomposition){.m = m, .skill = skill / n, .pairs = 2 * pairs / (n * n)};
 }
 
-double wx_crps_empirical(const wx_crps_parts *p)
+double wx_crps_empirical(const wx_crps_decomposition *p)
 {
   return p->skill - p->pairs / 2;
 }
 
-double wx_crps_fair(const wx_crps_parts *p)
+double wx_crps_fair(const wx_crps_decomposition *p)
 {
   return p->m > 1 ? p->skill - p->pairs / 2 * ((double)p->m / (double)(p->m - 1)) : NAN;
 }
 
-double wx_crps_almost_fair(const wx_crps_parts *p, double share)
+double wx_crps_almost_fair(const wx_crps_decomposition *p, double share)
 {
   return share * wx_crps_fair(p) + (1 - share) * wx_crps_empirical(p);
 }
@@ -65,12 +65,13 @@ static double chain(double x, double t, int upper)
   return upper ? fmax(x, t) : fmin(x, t);
 }
 
-wx_crps_parts wx_crps_tail(const double *x, int64_t m, double y, double t, int upper, double *room)
+wx_crps_decomposition wx_crps_tail(const double *x, int64_t m, double y, double t, int upper,
+                                   double *scratch)
 {
   for (int64_t i = 0; i < m; i++) {
-    room[i] = chain(x[i], t, upper);
+    scratch[i] = chain(x[i], t, upper);
   }
-  return wx_crps_sorted(room, m, chain(y, t, upper));
+  return wx_crps_sorted(scratch, m, chain(y, t, upper));
 }
 
 /* Integral of the squared distribution function from -inf to z. */

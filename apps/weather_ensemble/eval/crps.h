@@ -7,30 +7,33 @@
 /* Puts values in ascending order. */
 void wx_sort(double *x, int64_t n);
 
-/* The parts of the score of an ensemble: mean |x - y| and mean |x - x'|, over all m^2 pairs. */
-typedef struct wx_crps_parts {
+/* The terms of the score of an ensemble: mean |x - y| and mean |x - x'|, over all m^2 pairs. */
+typedef struct wx_crps_decomposition {
   int64_t m;
   double skill, pairs;
-} wx_crps_parts;
-/* x[m] ascending, m >= 1. M log M with the sort: Gneiting and Raftery (JASA 102 (2007) 359) eq. 21
- * with the pairs counted by rank. */
-wx_crps_parts wx_crps_sorted(const double *x, int64_t m, double y);
-/* Of the distribution that the members are: skill - pairs / 2. */
-double wx_crps_empirical(const wx_crps_parts *p);
-/* What an ensemble of infinitely many such members would get on average: pairs over m (m - 1)
+} wx_crps_decomposition;
+/* Computes the terms of the CRPS. x[m] ascending, m >= 1. M log M with the sort: Gneiting and
+ * Raftery (JASA 102 (2007) 359) eq. 21 with the pairs counted by rank. */
+wx_crps_decomposition wx_crps_sorted(const double *x, int64_t m, double y);
+/* Returns the CRPS of the empirical distribution of the members: skill - pairs / 2. */
+double wx_crps_empirical(const wx_crps_decomposition *p);
+/* Returns the fair CRPS, of infinitely many such members on average: pairs over m (m - 1)
  * (Ferro, QJRMS 140 (2014) 1917). May be negative. NaN for one member. */
-double wx_crps_fair(const wx_crps_parts *p);
-/* share * fair + (1 - share) * empirical (Lang et al., arXiv:2412.15832, share 0.95). */
-double wx_crps_almost_fair(const wx_crps_parts *p, double share);
+double wx_crps_fair(const wx_crps_decomposition *p);
+/* Returns share * fair + (1 - share) * empirical (Lang et al., arXiv:2412.15832, share 0.95). */
+double wx_crps_almost_fair(const wx_crps_decomposition *p, double share);
 
-/* Threshold-weighted, weight 1 above t (upper) or below it: the score of max(x, t), or min, against
- * max(y, t), proper for extremes (Gneiting and Ranjan, JBES 29 (2011) 411). x[m] ascending; `room`
- * [m]. */
-wx_crps_parts wx_crps_tail(const double *x, int64_t m, double y, double t, int upper, double *room);
-/* The same of a normal distribution: integral of (F(z) - 1{y <= z})^2 over the tail. */
+/* Computes the threshold-weighted terms, weight 1 above t (upper) or below it: the score of max(x,
+ * t), or min, against max(y, t), proper for extremes (Gneiting and Ranjan, JBES 29 (2011) 411).
+ * x[m] ascending; `scratch` [m]. */
+wx_crps_decomposition wx_crps_tail(const double *x, int64_t m, double y, double t, int upper,
+                                   double *scratch);
+/* Returns the tail CRPS of a normal distribution: integral of (F(z) - 1{y <= z})^2 over the tail.
+ */
 double wx_crps_normal_tail(double mean, double sd, double y, double t, int upper);
 
-/* Of a normal distribution, in the form that loses nothing far from the mean: |d| - sd / sqrt(pi) +
- * 2 sd (phi(z) - |z| Q(|z|)). sd 0: |y - mean|; NaN where sd < 0 or something is NaN. */
+/* Returns the CRPS of a normal distribution, in the form that loses nothing far from the mean: |d|
+ * - sd / sqrt(pi) + 2 sd (phi(z) - |z| Q(|z|)). sd 0: |y - mean|; NaN where sd < 0 or something is
+ * NaN. */
 double wx_crps_normal(double mean, double sd, double y);
 #endif

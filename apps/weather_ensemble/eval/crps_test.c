@@ -41,7 +41,8 @@ static void scores_equal_double_loops(void **state)
 {
   for (uint64_t seed = 0; seed < 300; seed++) {
     const int64_t m = 1 + (int64_t)(weir_random_bits(seed, 4, 0, 0) % MOST);
-    double x[MOST] = {0}, room[MOST], y = 0, skill = 0, pairs = 0, tail_skill = 0, tail_pairs = 0;
+    double x[MOST] = {0}, scratch[MOST], y = 0, skill = 0, pairs = 0, tail_skill = 0,
+           tail_pairs = 0;
     const double t = 281;
 
     draw(seed, m, x, &y);
@@ -55,7 +56,8 @@ static void scores_equal_double_loops(void **state)
     }
     wx_sort(x, m);
     const double n = (double)m, empirical = skill / n - pairs / (2 * n * n);
-    const wx_crps_parts p = wx_crps_sorted(x, m, y), tail = wx_crps_tail(x, m, y, t, 1, room);
+    const wx_crps_decomposition p = wx_crps_sorted(x, m, y),
+                                tail = wx_crps_tail(x, m, y, t, 1, scratch);
 
     assert_near(wx_crps_empirical(&p), empirical, 1e-12);
     assert_near(wx_crps_empirical(&tail), tail_skill / n - tail_pairs / (2 * n * n), 1e-12);
@@ -74,7 +76,7 @@ static void scores_equal_double_loops(void **state)
 static void known_ensembles_are_exact(void **state)
 {
   const double two[] = {1, 3}, same[] = {2, 2, 2}, one[] = {4};
-  wx_crps_parts p = wx_crps_sorted(two, 2, 2);
+  wx_crps_decomposition p = wx_crps_sorted(two, 2, 2);
 
   assert_true(wx_crps_empirical(&p) == 0.5); /* 1 - 1/2 */
   assert_true(wx_crps_fair(&p) == 0);        /* 1 - 1   */

@@ -5,7 +5,7 @@
 #include "device/weir_parallel.h"
 #include "eval/crps.h"
 
-enum { SLAB = 256 };
+enum { CHUNK = 256 };
 
 #define TWO_OVER_PI 0.63661977236758134308
 
@@ -103,10 +103,10 @@ void wx_model_climate_quantiles(const double *values, int64_t count, int64_t n, 
 
 double wx_sot(const double *x, int64_t m, double climate_90, double climate_99, int upper)
 {
-  const double most = 10, width = climate_99 - climate_90;
+  const double limit = 10, width = climate_99 - climate_90;
   const double q = between(x, m, (upper ? 0.9 : 0.1) * (double)(m - 1));
 
-  return width != 0 ? fmax(-most, fmin(most, (q - climate_99) / width)) : NAN;
+  return width != 0 ? fmax(-limit, fmin(limit, (q - climate_99) / width)) : NAN;
 }
 
 wx_efi_rule wx_efi_rule_of(int form)
@@ -117,17 +117,17 @@ wx_efi_rule wx_efi_rule_of(int form)
   return r;
 }
 
-/* The index of members[m * stride] beside quantiles[(steps + 1) * stride] of one point; NaN where
- * one of them is missing. room: [m]. */
+/* The index of members[m * stride] relative to quantiles[(steps + 1) * stride] of one point; NaN
+ * where one of them is missing. scratch: [m]. */
 static double index_of_point(const wx_efi_rule *r, const float *members, int64_t m,
-                             const float *quantiles, int64_t stride, double *room)
+                             const float *quantiles, int64_t stride, double *scratch)
 {
   double q[WX_EFI_STEPS + 1], below[WX_EFI_STEPS + 1];
   int whole = 1;
 
   for (int64_t k = 0; k < m; k++) {
-    room[k] = (double)members[k * stride];
-    whole = whole && isfinite(room[k]);
+    scratch[k] = (double)members[k * stride];
+    whole = whole && isfinite(scratch[k]);
   }
   for (int64_t k = 0; k <= r->steps; k++) {
     q[k] = (double)quantiles[k * stride];
@@ -136,8 +136,8 @@ static double index_of_point(const wx_efi_rule *r, const float *members, int64_t
   if (!whole) {
     return NAN;
   }
-  wx_sort(room, m);
-  wx_efi_shares(room, m, q, r->steps, below);
+  wx_sort(scratch, m);
+  wx_efi_shares(scratch, m, q, r->steps, below);
   return r->form == WX_EFI_ENS10 ? wx_efi_ens10(below, r->steps)
                                  : wx_efi_weighted(below, r->steps, r->weight);
 }
@@ -146,18 +146,18 @@ typedef struct job {
   const wx_efi_rule *r;
   const float *members, *quantiles;
   int64_t m, cells;
-  double *room; /* [threads, m] */
+  double *scratch; /* [threads, m] */
   float *efi;
 } job;
 
-static void index_slab(void *context, int64_t slab, int thread)
+static void index_chunk(void *context, int64_t chunk, int thread)
 {
   const job *const j = context;
-  const int64_t end = (slab + 1) * SLAB < j->cells ? (slab + 1) * SLAB : j->cells;
+  const int64_t end = (chunk + 1) * CHUNK < j->cells ? (chunk + 1) * CHUNK : j->cells;
 
-  for (int64_t i = slab * SLAB; i < end; i++) {
+  for (int64_t i = chunk * CHUNK; i < end; i++) {
     j->efi[i] = (float)index_of_point(j->r, j->members + i, j->m, j->quantiles + i, j->cells,
-                                      j->room + thread * j->m);
+                                      j->scratch + thread * j->m);
   }
 }
 
@@ -166,8 +166,8 @@ weir_status wx_efi_field(const wx_efi_rule *r, const float *members, int64_t m,
 {
   job j = {.r = r, .members = members, .quantiles = quantiles, .m = m, .cells = cells, .efi = efi};
 
-  WEIR_TRY(weir_alloc(weir_threads_get() * m, sizeof *j.room, (void **)&j.room));
-  weir_parallel((cells + SLAB - 1) / SLAB, 0, index_slab, &j);
-  weir_free(&j.room);
+  WEIR_TRY(weir_alloc(weir_threads_get() * m, sizeof *j.scratch, (void **)&j.scratch));
+  weir_parallel((cells + CHUNK - 1) / CHUNK, 0, index_chunk, &j);
+  weir_free(&j.scratch);
   return WEIR_OK;
 }

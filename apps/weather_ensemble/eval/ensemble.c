@@ -25,7 +25,7 @@ int64_t wx_ensemble_rank(const double *x, int64_t m, double y, uint64_t bits)
     below += x[i] < y;
     equal += x[i] == y;
   }
-  /* The high bits, as a fraction of the places. */
+  /* The high bits, as a fraction of the ranks. */
   return below + (equal > 0 ? (int64_t)(((bits >> 32) * (uint64_t)(equal + 1)) >> 32) : 0);
 }
 
@@ -42,12 +42,12 @@ double wx_ensemble_quantile(const double *x, int64_t m, double p)
 
 wx_interval wx_interval_ensemble(const double *x, int64_t m, double nominal)
 {
-  const double most = (double)(m - 1) / (double)(m + 1);
-  const double p = fmin(nominal, most), tail = (1 - p) / 2;
+  const double max_coverage = (double)(m - 1) / (double)(m + 1);
+  const double p = fmin(nominal, max_coverage), tail = (1 - p) / 2;
 
-  return nominal >= most ? (wx_interval){x[0], x[m - 1], most}
-                         : (wx_interval){wx_ensemble_quantile(x, m, tail),
-                                         wx_ensemble_quantile(x, m, 1 - tail), p};
+  return nominal >= max_coverage ? (wx_interval){x[0], x[m - 1], max_coverage}
+                                 : (wx_interval){wx_ensemble_quantile(x, m, tail),
+                                                 wx_ensemble_quantile(x, m, 1 - tail), p};
 }
 
 wx_interval wx_interval_normal(double mean, double sd, double nominal)

@@ -10,32 +10,33 @@ typedef struct wx_moments {
 } wx_moments;
 wx_moments wx_ensemble_moments(const double *x, int64_t m, int ddof);
 
-/* How many members are below the truth, 0..m; truth among equal members gets one of their places at
- * random, by `bits`. */
+/* Returns the rank of the truth, the number of members below it, 0..m; truth among equal members
+ * gets one of their ranks at random, by `bits`. */
 int64_t wx_ensemble_rank(const double *x, int64_t m, double y, uint64_t bits);
 
-/* Quantile p at place p (m + 1) of x[m] ascending, between neighbours in proportion (Hyndman and
- * Fan's definition 6): what is below the p-th of exchangeable members and truth. The ends where p
- * lies beyond them. */
+/* Returns quantile p at position p (m + 1) of x[m] ascending, between neighbours in proportion
+ * (Hyndman and Fan's definition 6): what is below the p-th of exchangeable members and truth. The
+ * ends where p lies beyond them. */
 double wx_ensemble_quantile(const double *x, int64_t m, double p);
 
 /* Central interval of a nominal coverage. */
 typedef struct wx_interval {
   double lo, hi, nominal;
 } wx_interval;
-/* Of members: what they can reach at most is (m - 1) / (m + 1). x ascending. */
+/* Computes the interval of members, of at most the coverage (m - 1) / (m + 1). x ascending. */
 wx_interval wx_interval_ensemble(const double *x, int64_t m, double nominal);
 wx_interval wx_interval_normal(double mean, double sd, double nominal);
-/* Width and (2 / a) times what the truth misses it by, a = 1 - nominal (Gneiting and Raftery, JASA
- * 102 (2007) 359, eq. 43). */
+/* Returns the width and (2 / a) times what the truth misses it by, a = 1 - nominal (Gneiting and
+ * Raftery, JASA 102 (2007) 359, eq. 43). */
 double wx_interval_score(const wx_interval *i, double y);
 
-/* ln sd + z^2 / 2 + ln(2 pi) / 2; NaN unless sd > 0: what has no density has no logarithmic score
- * (the limit is -inf or +inf, which no mean survives). */
+/* Returns ln sd + z^2 / 2 + ln(2 pi) / 2; NaN unless sd > 0: what has no density has no logarithmic
+ * score (the limit is -inf or +inf, which no mean survives). */
 double wx_log_score(double mean, double sd, double y);
-/* Probability integral transform Phi((y - mean) / sd); for sd 0: 0, 1/2 or 1. */
+/* Returns the probability integral transform Phi((y - mean) / sd); for sd 0: 0, 1/2 or 1. */
 double wx_pit_normal(double mean, double sd, double y);
-/* A number in the place of the truth among m members: (rank + u) / (m + 1), u uniform in [0, 1). */
+/* Returns a number at the rank of the truth among m members: (rank + u) / (m + 1), u uniform in [0,
+ * 1). */
 double wx_pit_rank(int64_t rank, int64_t m, double u);
 
 /* Of a patch of d points: x[member * stride + k], y[k]. Energy score, the CRPS of vectors
@@ -44,8 +45,9 @@ typedef struct wx_energy {
   double empirical, fair; /* fair: NaN for one member */
 } wx_energy;
 wx_energy wx_energy_score(const double *x, int64_t m, int64_t stride, const double *y, int64_t d);
-/* Variogram score of order p, all pairs weighing the same: mean over pairs of (|y_i - y_j|^p - mean
- * over members of |x_i - x_j|^p)^2 (Scheuerer and Hamill, MWR 143 (2015) 1321). 0 for d = 1. */
+/* Returns the variogram score of order p, all pairs weighing the same: mean over pairs of (|y_i -
+ * y_j|^p - mean over members of |x_i - x_j|^p)^2 (Scheuerer and Hamill, MWR 143 (2015) 1321). 0 for
+ * d = 1. */
 double wx_variogram_score(const double *x, int64_t m, int64_t stride, const double *y, int64_t d,
                           double p);
 #endif

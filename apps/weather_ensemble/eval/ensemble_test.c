@@ -52,7 +52,7 @@ static void exchangeable_members_with_ties_are_flat(void **state)
     }
     count[wx_ensemble_rank(x, M, x[M], weir_random_bits(3, 2, 0, i))]++;
   }
-  const wx_uniformity f = wx_histogram_flatness(count, M + 1);
+  const wx_uniformity f = wx_histogram_uniformity(count, M + 1);
 
   assert_true(f.chi2 * N < 25); /* 5 degrees of freedom: exceeded once in 7000 times */
   assert_true(f.delta < 3 * wx_histogram_error(M + 1, N));
@@ -132,7 +132,7 @@ static void vector_scores(void **state)
     at[0] = weir_random_normal(seed, 1, 1, 0);
     const wx_energy s = wx_energy_score(v, 7, 1, at, 1);
     wx_sort(v, 7);
-    const wx_crps_parts p = wx_crps_sorted(v, 7, at[0]);
+    const wx_crps_decomposition p = wx_crps_sorted(v, 7, at[0]);
 
     assert_near(s.empirical, wx_crps_empirical(&p), 1e-13);
     assert_near(s.fair, wx_crps_fair(&p), 1e-13);
@@ -142,17 +142,17 @@ static void vector_scores(void **state)
 static void histograms_of_known_shape(void **state)
 {
   const double flat[] = {3, 3, 3, 3}, rising[] = {0, 1, 2, 3}, u[] = {5, 1, 1, 5};
-  wx_uniformity f = wx_histogram_flatness(flat, 4);
+  wx_uniformity f = wx_histogram_uniformity(flat, 4);
 
   assert_true(f.delta == 0 && f.chi2 == 0 && f.slope == 0 && f.curvature == 0);
-  f = wx_histogram_flatness(rising, 4);
+  f = wx_histogram_uniformity(rising, 4);
   assert_near(f.delta, 0.25 + 1 / 12.0 + 1 / 12.0 + 0.25, 1e-14);
   assert_near(f.slope, f.chi2, 1e-14); /* a straight line is slope alone */
   assert_near(f.curvature, 0, 1e-14);
-  f = wx_histogram_flatness(u, 4);
+  f = wx_histogram_uniformity(u, 4);
   assert_near(f.curvature, f.chi2, 1e-14);
   assert_true(f.curvature > 0 && fabs(f.slope) < 1e-14);
-  assert_true(isnan(wx_histogram_flatness((const double[]){0, 0}, 2).delta));
+  assert_true(isnan(wx_histogram_uniformity((const double[]){0, 0}, 2).delta));
   assert_near(wx_histogram_error(11, 1000), 0.1, 1e-15);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 
 extern const wx_model_desc *const wx_model_table[]; /* ends with NULL */
 
@@ -97,7 +98,7 @@ void wx_model_close(wx_model *m)
     weir_free(&m->file[k]);
   }
   weir_free(&m->file);
-  m->n_files = m->files_room = 0;
+  m->n_files = m->file_capacity = 0;
   weir_free(&m->defaults);
 }
 
@@ -108,8 +109,16 @@ weir_status wx_model_reads(wx_model *m, const char *path)
       return WEIR_OK;
     }
   }
-  WEIR_TRY(weir_reserve(&m->file, &m->files_room, m->n_files + 1, sizeof *m->file));
+  WEIR_TRY(weir_reserve(&m->file, &m->file_capacity, m->n_files + 1, sizeof *m->file));
   WEIR_TRY(weir_strdup(path, &m->file[m->n_files]));
   m->n_files++;
   return WEIR_OK;
+}
+
+weir_status wx_model_make_folder(const wx_model *m, const char *folder)
+{
+  return weir_dir_create(folder) == WEIR_OK
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "%s: save: %s: no such folder, and none can be made",
+                         m->name, folder);
 }

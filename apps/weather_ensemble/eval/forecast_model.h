@@ -20,12 +20,12 @@ typedef struct wx_model {
   const void *opts;       /* of the descriptor's table                                  */
   char name[WX_SHORT];    /* in tables; unique in an evaluation                         */
   int64_t used;           /* raw members that it is made of; 0: none                    */
-  int64_t first;          /* place in the archive of the first of them                  */
+  int64_t first;          /* position in the archive of the first of them               */
   int64_t gives;          /* members of its forecasts at most; 0: a normal distribution */
   int64_t lead, quantity; /* of the last fit                                            */
   bool absent;            /* set by fit: there is no forecast of them at all */
   char **file;            /* [n_files] that it read, each once: for the provenance      */
-  int64_t n_files, files_room;
+  int64_t n_files, file_capacity;
   void *own;
   void *defaults; /* private: opts where the row has none */
 } wx_model;
@@ -35,21 +35,21 @@ typedef struct wx_model_desc {
   const char *name, *help, *cite;
   const weir_opt *opts;
   size_t opts_size;
-  /* What the options say of themselves; NULL: they always go together. Fails: WEIR_ERR_CONFIG. */
+  /* Checks the options; NULL: they always go together. Fails: WEIR_ERR_CONFIG. */
   weir_status (*check)(const wx_model *m);
-  /* Checks the options against the scene; sets used, gives, own and, where it is empty, name.
-   * Fails: WEIR_ERR_CONFIG. What was set is closed by the caller. */
+  /* Checks the options against the evaluation data; sets used, gives, own and, where it is empty,
+   * name. Fails: WEIR_ERR_CONFIG. What was set is closed by the caller. */
   weir_status (*open)(wx_model *m, wx_eval_data *s);
-  /* Made ready for m->lead and m->quantity, from the starts s->fit and no others. NULL: nothing is
-   * fitted. */
+  /* Made ready for m->lead and m->quantity, from the initialisation times s->fit and no others.
+   * NULL: nothing is fitted. */
   weir_status (*fit)(wx_model *m, wx_eval_data *s);
-  /* The forecast of a start, for the lead and quantity of the last fit. Of the scene it may ask for
-   * the members of this start only, which other models hold too; what else it needs it reads from
-   * the archives into memory of its own. */
+  /* The forecast of a start, for the lead and quantity of the last fit. Of the evaluation data it
+   * may ask for the members of this start only, which other models hold too; what else it needs it
+   * reads from the archives into memory of its own. */
   weir_status (*give)(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out);
-  /* Whether it has a forecast of a start at a lead and quantity of the scene, told without reading
-   * a field; true also where it has none of that lead or quantity at all (absent). NULL: it has one
-   * wherever the scene has forecast and truth. */
+  /* Returns whether it has a forecast of a start at a lead and quantity of the evaluation data,
+   * told without reading a field; true also where it has none of that lead or quantity at all
+   * (absent). NULL: it has one wherever the evaluation data has forecast and truth. */
   bool (*covers)(const wx_model *m, const wx_eval_data *s, int64_t start, int64_t lead,
                  int64_t quantity);
   /* Frees own, also when it is NULL; NULL: there is nothing to free. */
@@ -63,15 +63,18 @@ typedef struct wx_model_row {
 } wx_model_row;
 extern const weir_opt wx_model_row_options[];
 
-/* What a row says of itself, before any archive is open. Fails: WEIR_ERR_CONFIG. */
+/* Checks the options of a row, before any archive is open. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_model_check(const wx_model_row *row) WEIR_CHECKED;
-/* The model of a row. Fails: WEIR_ERR_CONFIG (no model chosen); as the model. *m is then closed. */
+/* Opens the model of a row. Fails: WEIR_ERR_CONFIG (no model chosen); as the model. *m is then
+ * closed. */
 weir_status wx_model_open(const wx_model_row *row, wx_eval_data *s, wx_model *m) WEIR_CHECKED;
-/* Made ready for a lead and a quantity of the forecast archive. */
+/* Fits a model for a lead and a quantity of the forecast archive. */
 weir_status wx_model_fit(wx_model *m, wx_eval_data *s, int64_t lead, int64_t quantity) WEIR_CHECKED;
 weir_status wx_model_give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out) WEIR_CHECKED;
 void wx_model_close(wx_model *m);
 /* Keeps the name of a file that a model reads, where it is not there yet: every model calls it.
  * Fails: WEIR_ERR_MEMORY. */
 weir_status wx_model_reads(wx_model *m, const char *path) WEIR_CHECKED;
+/* Creates the folder that a model saves to, with its parents. Fails: WEIR_ERR_CONFIG naming it. */
+weir_status wx_model_make_folder(const wx_model *m, const char *folder) WEIR_CHECKED;
 #endif

@@ -11,8 +11,8 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Members that are there at a cell, into room; returns how many. */
-static int64_t gather(const wx_given *g, int64_t cells, int64_t c, float *room)
+/* Members that are there at a cell, into scratch; returns how many. */
+static int64_t collect(const wx_given *g, int64_t cells, int64_t c, float *scratch)
 {
   int64_t n = 0;
 
@@ -20,7 +20,7 @@ static int64_t gather(const wx_given *g, int64_t cells, int64_t c, float *room)
     const float x = g->member[i * cells + c];
 
     if (!isnan(x)) {
-      room[n++] = x;
+      scratch[n++] = x;
     }
   }
   return n;
@@ -35,17 +35,17 @@ static double between(const float *sorted, int64_t n, double p)
   return at > low ? first + (at - low) * ((double)sorted[k + 1] - first) : first;
 }
 
-void wx_given_quantiles(const wx_given *g, int64_t cells, const double *p, int64_t n, float *room,
-                        float *out)
+void wx_given_quantiles(const wx_given *g, int64_t cells, const double *p, int64_t n,
+                        float *scratch, float *out)
 {
   for (int64_t c = 0; c < cells; c++) {
-    const int64_t m = gather(g, cells, c, room);
+    const int64_t m = collect(g, cells, c, scratch);
 
     if (m > 1) {
-      qsort(room, (size_t)m, sizeof *room, ascending);
+      qsort(scratch, (size_t)m, sizeof *scratch, ascending);
     }
     for (int64_t k = 0; k < n && g->members > 0; k++) {
-      out[k * cells + c] = m > 0 ? (float)between(room, m, p[k]) : NAN;
+      out[k * cells + c] = m > 0 ? (float)between(scratch, m, p[k]) : NAN;
     }
   }
   for (int64_t k = 0; k < n && g->members == 0; k++) {

@@ -11,10 +11,10 @@ static const wx_given members = {.members = 4, .member = member};
 static void quantiles_of_members_lie_between_them(void **state)
 {
   static const double p[3] = {0.25, 0.5, 0.9};
-  float room[4], out[9];
+  float scratch[4], out[9];
 
   (void)state;
-  wx_given_quantiles(&members, 3, p, 3, room, out);
+  wx_given_quantiles(&members, 3, p, 3, scratch, out);
   assert_near((double)out[0], 1.75, 1e-7); /* numpy.quantile([1, 2, 3, 4], p) */
   assert_near((double)out[3], 2.5, 1e-7);
   assert_near((double)out[6], 3.7, 1e-6);
@@ -23,7 +23,7 @@ static void quantiles_of_members_lie_between_them(void **state)
   assert_true(isnan(out[2]) && isnan(out[8]));
   const wx_given one = {.members = 1, .member = member};
 
-  wx_given_quantiles(&one, 3, p, 3, room, out);
+  wx_given_quantiles(&one, 3, p, 3, scratch, out);
   assert_near((double)out[0], 3, 0);
   assert_near((double)out[6], 3, 0);
 }

@@ -39,12 +39,12 @@ static void bin(const wx_hersbach *h, int64_t i, double *g, double *o)
   }
 }
 
-wx_hersbach_parts wx_hersbach_get(const wx_hersbach *h)
+wx_hersbach_decomposition wx_hersbach_get(const wx_hersbach *h)
 {
-  wx_hersbach_parts p = {.crps = 0};
+  wx_hersbach_decomposition p = {.crps = 0};
 
   if (!(h->weight > 0)) {
-    return (wx_hersbach_parts){NAN, NAN, NAN};
+    return (wx_hersbach_decomposition){NAN, NAN, NAN};
   }
   for (int64_t i = 0; i <= h->m; i++) {
     const double nominal = (double)i / (double)h->m;

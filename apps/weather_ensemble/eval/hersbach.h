@@ -1,5 +1,5 @@
-/* hersbach.h - the CRPS of ensembles in parts: reliability and what is left when it is perfect
- * (Hersbach, Weather and Forecasting 15 (2000) 559). Sums of cases first, parts then. */
+/* hersbach.h - decomposition of the CRPS of ensembles: reliability, and the potential CRPS when it
+ * is perfect (Hersbach, Weather and Forecasting 15 (2000) 559). Sums of cases first, terms then. */
 #ifndef WX_HERSBACH_H
 #define WX_HERSBACH_H
 #include <stdint.h>
@@ -14,8 +14,8 @@ typedef struct wx_hersbach {
 /* Counts a case, x[m] ascending. */
 void wx_hersbach_take(wx_hersbach *h, const double *x, double y, double weight);
 /* CRPS = reliability + potential. */
-typedef struct wx_hersbach_parts {
+typedef struct wx_hersbach_decomposition {
   double crps, reliability, potential;
-} wx_hersbach_parts;
-wx_hersbach_parts wx_hersbach_get(const wx_hersbach *h);
+} wx_hersbach_decomposition;
+wx_hersbach_decomposition wx_hersbach_get(const wx_hersbach *h);
 #endif

@@ -2,7 +2,7 @@
 #include "eval/histogram.h"
 #include <math.h>
 
-wx_uniformity wx_histogram_flatness(const double *count, int64_t bins)
+wx_uniformity wx_histogram_uniformity(const double *count, int64_t bins)
 {
   const double even = 1 / (double)bins, middle = (double)(bins - 1) / 2;
   const double square = ((double)bins * (double)bins - 1) / 12; /* mean of (k - middle)^2 */

@@ -10,12 +10,12 @@ typedef struct wx_uniformity {
                    (2006) D24307) */
   double chi2;  /* of one case: times the independent cases it is compared with chi-square of
                    bins - 1 degrees of freedom */
-  double slope; /* the parts of chi2 that a linear and a quadratic contrast take: bias, and too */
+  double slope; /* the terms of chi2 that a linear and a quadratic contrast take: bias, and too */
   double curvature; /* little or much spread (Jolliffe and Primo, MWR 136 (2008) 2133). With the
                        sign of the contrast: slope > 0: the truth lies high; curvature > 0: a U */
 } wx_uniformity;
-/* NaN where nothing was counted. */
-wx_uniformity wx_histogram_flatness(const double *count, int64_t bins);
-/* Relative error of a share of n independent cases: sqrt((bins - 1) / n). */
+/* Computes the uniformity of a histogram; NaN where nothing was counted. */
+wx_uniformity wx_histogram_uniformity(const double *count, int64_t bins);
+/* Returns the relative error of a share of n independent cases: sqrt((bins - 1) / n). */
 double wx_histogram_error(int64_t bins, double cases);
 #endif

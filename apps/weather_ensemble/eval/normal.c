@@ -90,8 +90,8 @@ double wx_normal_quantile(double p)
 static double fraction(double a, double b, double x)
 {
   enum { MOST = 500 };
-  const double least = 1e-300;
-  double c = 1, d = 1 / fmax(1 - (a + b) * x / (a + 1), least), f = d;
+  const double tiny = 1e-300;
+  double c = 1, d = 1 / fmax(1 - (a + b) * x / (a + 1), tiny), f = d;
 
   for (int m = 1; m < MOST; m++) {
     const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
@@ -101,9 +101,9 @@ static double fraction(double a, double b, double x)
       const double term = k == 0 ? even : odd;
 
       d = 1 + term * d;
-      d = 1 / (fabs(d) < least ? least : d);
+      d = 1 / (fabs(d) < tiny ? tiny : d);
       c = 1 + term / c;
-      c = fabs(c) < least ? least : c;
+      c = fabs(c) < tiny ? tiny : c;
       f *= c * d;
     }
     if (fabs(c * d - 1) < DBL_EPSILON) {

@@ -5,13 +5,15 @@
 #define WX_INV_SQRT_PI 0.56418958354775628695
 #define WX_SQRT_2 1.41421356237309504880
 
-/* Density, and probability below and above z; the tails keep their relative accuracy. */
+/* Return the density, and the probability below and above z; the tails keep their relative
+ * accuracy. */
 double wx_normal_density(double z);
 double wx_normal_below(double z);
 double wx_normal_above(double z);
-/* z below which lies the probability p in (0, 1): Wichura's PPND16 (Applied Statistics 37 (1988)
- * 477, AS 241), relative error 1e-16. 0 and 1 give -inf and +inf; NaN outside [0, 1]. */
+/* Returns z below which lies the probability p in (0, 1): Wichura's PPND16 (Applied Statistics 37
+ * (1988) 477, AS 241), relative error 1e-16. 0 and 1 give -inf and +inf; NaN outside [0, 1]. */
 double wx_normal_quantile(double p);
-/* Probability that |t| of Student's distribution with dof > 0 degrees of freedom is exceeded. */
+/* Returns the probability that |t| of Student's distribution with dof > 0 degrees of freedom is
+ * exceeded. */
 double wx_student_two_sided(double t, double dof);
 #endif

@@ -7,22 +7,23 @@
 #include "base/weir_status.h"
 
 typedef struct wx_points {
-  int64_t cells;      /* of the plane */
-  int64_t lo, n;      /* the points at hand are [lo, lo + n) of it */
-  int64_t wide, room; /* most points at a time; most values of a point */
-  int64_t *count;     /* [wide] values that are there */
-  float *value;       /* [wide, room] */
-  double *sorted;     /* [threads, room] */
+  int64_t cells;          /* of the plane */
+  int64_t lo, n;          /* the points at hand are [lo, lo + n) of it */
+  int64_t wide, capacity; /* maximum points at a time, and values of a point */
+  int64_t *count;         /* [wide] values that are there */
+  float *value;           /* [wide, capacity] */
+  double *sorted;         /* [threads, capacity] */
 } wx_points;
 
-/* Room for `room` values of a point, of points that take so many bytes together, of one at least.
+/* Allocates `capacity` values per point, for as many points as fit in `bytes`, at least one.
  * Fails: WEIR_ERR_MEMORY; wx_points_fini is to be called either way. */
-weir_status wx_points_init(int64_t cells, int64_t room, int64_t bytes, wx_points *p) WEIR_CHECKED;
+weir_status wx_points_init(int64_t cells, int64_t capacity, int64_t bytes,
+                           wx_points *p) WEIR_CHECKED;
 void wx_points_fini(wx_points *p);
-/* Goes to the first, then to the next points, which have no values yet; false behind the last: the
+/* Goes to the first, then to the next points, which have no values yet; false after the last: the
  * next call begins again. */
 bool wx_points_next(wx_points *p);
-/* The finite values of a field[cells] at the points at hand, of `room` fields at most. */
+/* Takes the finite values of a field[cells] at the points at hand, of at most `capacity` fields. */
 void wx_points_put(wx_points *p, const float *field);
 /* Calls each(context, i, x, n) for the points at hand, on all threads: i of the plane, whose values
  * are x[n] ascending. */

@@ -100,7 +100,7 @@ static void every_point_comes_once(void **state)
   }
 }
 
-static void no_room_fails(void **state)
+static void an_allocation_failure_is_reported(void **state)
 {
   for (int k = 1; k < 4; k++) {
     const int64_t before = weir_alloc_bytes();
@@ -118,7 +118,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_point_comes_once),
-      cmocka_unit_test(no_room_fails),
+      cmocka_unit_test(an_allocation_failure_is_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

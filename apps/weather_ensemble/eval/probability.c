@@ -29,17 +29,17 @@ void wx_reliability_take(wx_reliability_bin *bin, int64_t n, double p, int o, do
   b->count++;
 }
 
-wx_brier_parts wx_reliability_parts(const wx_reliability_bin *bin, int64_t n)
+wx_brier_decomposition wx_reliability_decompose(const wx_reliability_bin *bin, int64_t n)
 {
   double weight = 0, observed = 0;
-  wx_brier_parts p = {.reliability = 0};
+  wx_brier_decomposition p = {.reliability = 0};
 
   for (int64_t k = 0; k < n; k++) {
     weight += bin[k].weight;
     observed += bin[k].observed;
   }
   if (!(weight > 0)) {
-    return (wx_brier_parts){NAN, NAN, NAN, NAN};
+    return (wx_brier_decomposition){NAN, NAN, NAN, NAN};
   }
   p.rate = observed / weight;
   p.uncertainty = p.rate * (1 - p.rate);
@@ -55,8 +55,8 @@ wx_brier_parts wx_reliability_parts(const wx_reliability_bin *bin, int64_t n)
   return p;
 }
 
-/* Last bin of the pool that begins at bin k: the longest stretch whose mean is least, so that what
- * follows is higher. */
+/* Last bin of the pool that begins at bin k: the longest stretch whose mean is smallest, so that
+ * what follows is higher. */
 static int64_t pool_from(const wx_reliability_bin *bin, int64_t n, int64_t k, double *mean)
 {
   double weight = 0, observed = 0;
@@ -74,9 +74,9 @@ static int64_t pool_from(const wx_reliability_bin *bin, int64_t n, int64_t k, do
   return last;
 }
 
-wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *room)
+wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *recalibrated)
 {
-  const wx_brier_parts parts = wx_reliability_parts(bin, n);
+  const wx_brier_decomposition brier = wx_reliability_decompose(bin, n);
   double weight = 0, raw = 0, calibrated = 0;
 
   for (int64_t k = 0; k < n; k++) {
@@ -86,7 +86,7 @@ wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *ro
     for (; k <= last; k++) {
       const wx_reliability_bin *const b = &bin[k];
 
-      room[k] = b->weight > 0 ? mean : NAN;
+      recalibrated[k] = b->weight > 0 ? mean : NAN;
       if (b->weight > 0) {
         const double p = b->forecast / b->weight, event = b->observed;
 
@@ -97,8 +97,8 @@ wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *ro
     }
     k = last;
   }
-  return (wx_corp){(raw - calibrated) / weight, parts.uncertainty - calibrated / weight,
-                   parts.uncertainty};
+  return (wx_corp){(raw - calibrated) / weight, brier.uncertainty - calibrated / weight,
+                   brier.uncertainty};
 }
 
 void wx_reliability_roc_curve(const wx_reliability_bin *bin, int64_t n, double *false_alarm,

@@ -1,4 +1,4 @@
-/* probability_test.c - Brier score and Hersbach's parts add up; ROC of pairs; bins lose nothing. */
+/* probability_test.c - Brier score and Hersbach's terms add up; ROC of pairs; bins lose nothing. */
 #include "eval/probability.h"
 #include <math.h>
 #include "base/weir_check.h"
@@ -21,7 +21,7 @@ static void draw(uint64_t seed, uint64_t i, double *p, int *o)
   *o = weir_random_uniform(seed, 3, 0, i) < chance;
 }
 
-static void brier_is_the_sum_of_its_parts(void **state)
+static void brier_is_the_sum_of_its_terms(void **state)
 {
   for (uint64_t seed = 0; seed < 20; seed++) {
     wx_reliability_bin bin[BINS] = {{0}};
@@ -36,7 +36,7 @@ static void brier_is_the_sum_of_its_parts(void **state)
       brier += w[i] * wx_brier(p[i], o[i]);
       weight += w[i];
     }
-    const wx_brier_parts b = wx_reliability_parts(bin, BINS);
+    const wx_brier_decomposition b = wx_reliability_decompose(bin, BINS);
 
     assert_near(b.reliability - b.resolution + b.uncertainty, brier / weight, 1e-12);
     for (int i = 0; i < CASES; i++) { /* the area is the chance to tell two cases apart */
@@ -64,7 +64,7 @@ static void recalibration_rises_and_adds_up(void **state)
 {
   for (uint64_t seed = 0; seed < 20; seed++) {
     wx_reliability_bin bin[BINS] = {{0}};
-    double room[BINS], brier = 0;
+    double recalibrated[BINS], brier = 0;
 
     for (uint64_t i = 0; i < CASES / 4; i++) {
       double p = 0;
@@ -74,16 +74,16 @@ static void recalibration_rises_and_adds_up(void **state)
       wx_reliability_take(bin, BINS, p, o, 1);
       brier += wx_brier(p, o) / (CASES / 4);
     }
-    const wx_corp c = wx_reliability_corp(bin, BINS, room);
+    const wx_corp c = wx_reliability_corp(bin, BINS, recalibrated);
     double last = 0, sum = 0, seen = 0;
 
     assert_near(c.miscalibration - c.discrimination + c.uncertainty, brier, 1e-12);
     assert_true(c.miscalibration >= 0 && c.discrimination >= 0);
     for (int k = 0; k < BINS; k++) {
       if (bin[k].weight > 0) {
-        assert_true(room[k] >= last);
-        last = room[k];
-        sum += bin[k].weight * room[k];
+        assert_true(recalibrated[k] >= last);
+        last = recalibrated[k];
+        sum += bin[k].weight * recalibrated[k];
         seen += bin[k].observed;
       }
     }
@@ -92,12 +92,12 @@ static void recalibration_rises_and_adds_up(void **state)
   /* 0.2 rises to 0.7, which falls to 0.3: those two are pooled. */
   const wx_reliability_bin three[] = {
       {10, 1, 2, 10}, {10, 5, 7, 10}, {0, 0, 0, 0}, {20, 18, 6, 20}};
-  double room[4];
-  const wx_corp c = wx_reliability_corp(three, 4, room);
+  double recalibrated[4];
+  const wx_corp c = wx_reliability_corp(three, 4, recalibrated);
 
-  assert_near(room[0], 0.2, 1e-15);
-  assert_near(room[1], 13 / 30.0, 1e-15);
-  assert_true(isnan(room[2]) && room[3] == room[1]);
+  assert_near(recalibrated[0], 0.2, 1e-15);
+  assert_near(recalibrated[1], 13 / 30.0, 1e-15);
+  assert_true(isnan(recalibrated[2]) && recalibrated[3] == recalibrated[1]);
   assert_near(c.uncertainty, 15 / 40.0 * 25 / 40.0, 1e-15);
 }
 
@@ -127,7 +127,7 @@ static void edges(void **state)
   wx_reliability_bin none[3] = {{0}};
 
   assert_true(isnan(wx_reliability_roc(none, 3)));
-  assert_true(isnan(wx_reliability_parts(none, 3).rate));
+  assert_true(isnan(wx_reliability_decompose(none, 3).rate));
   assert_int_equal(wx_reliability_of(1, 11), 10);
   assert_int_equal(wx_reliability_of(0, 11), 0);
   for (int k = 0; k <= 50; k++) {
@@ -152,12 +152,12 @@ static void hersbach_parts_add_up_to_the_crps(void **state)
       }
       wx_sort(x, M);
       wx_hersbach_take(&h, x, y, w);
-      const wx_crps_parts p = wx_crps_sorted(x, M, y);
+      const wx_crps_decomposition p = wx_crps_sorted(x, M, y);
 
       crps += w * wx_crps_empirical(&p);
       weight += w;
     }
-    const wx_hersbach_parts p = wx_hersbach_get(&h);
+    const wx_hersbach_decomposition p = wx_hersbach_get(&h);
 
     assert_near(p.crps, crps / weight, 1e-12);
     assert_near(p.reliability + p.potential, p.crps, 1e-12);
@@ -184,7 +184,7 @@ static void hersbach_of_one_member(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(brier_is_the_sum_of_its_parts),
+      cmocka_unit_test(brier_is_the_sum_of_its_terms),
       cmocka_unit_test(recalibration_rises_and_adds_up),
       cmocka_unit_test(fair_brier_does_not_depend_on_members),
       cmocka_unit_test(edges),

@@ -1,4 +1,4 @@
-/* region.h - parts of the grid that are scored by themselves. */
+/* region.h - boxes of the grid that are scored by themselves. */
 #ifndef WX_REGION_H
 #define WX_REGION_H
 #include "conf/weir_opt.h"
@@ -22,9 +22,10 @@ typedef struct wx_regions {
   uint64_t *mask; /* [cells] bit r: the point is in region r */
 } wx_regions;
 
-/* That there are not too many, each with a name of its own. Fails: WEIR_ERR_CONFIG. */
+/* Checks that there are not too many, each with a name of its own. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_regions_check(const wx_region *box, int64_t n) WEIR_CHECKED;
-/* Fails: WEIR_ERR_CONFIG (too many; two of a name; a box without points); WEIR_ERR_MEMORY. */
+/* Makes the regions. Fails: WEIR_ERR_CONFIG (too many; two of a name; a box without points);
+ * WEIR_ERR_MEMORY. */
 weir_status wx_regions_create(const wx_region *box, int64_t n, const wx_grid *grid,
                               wx_regions *out) WEIR_CHECKED;
 void wx_regions_fini(wx_regions *r);

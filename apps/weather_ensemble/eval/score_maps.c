@@ -33,8 +33,8 @@ static const struct {
 
 void wx_score_map_get(const wx_verify *v, int64_t model, int map, double *out)
 {
-  const int64_t cells = v->scene->cells, reference = v->reference[0];
-  const double *const own = v->tally[model].map, *const other = v->tally[reference].map;
+  const int64_t cells = v->data->cells, reference = v->reference[0];
+  const double *const own = v->score_sums[model].map, *const other = v->score_sums[reference].map;
   const double *const n = own + WX_MAP_COUNT * cells;
 
   if (map == WX_SCORE_MAP_P && model != reference) {
@@ -49,7 +49,7 @@ void wx_score_map_get(const wx_verify *v, int64_t model, int map, double *out)
                          : map == WX_SCORE_MAP_SPREAD
                              ? sqrt(own[WX_MAP_VARIANCE * cells + i] / n[i])
                          : map == WX_SCORE_MAP_SKILL && model != reference &&
-                                 v->tally[reference].map[WX_MAP_COUNT * cells + i] > 0
+                                 v->score_sums[reference].map[WX_MAP_COUNT * cells + i] > 0
                              ? 1 - crps / other[WX_MAP_CRPS * cells + i]
                              : NAN;
 
@@ -77,7 +77,7 @@ static weir_status define_axis(wx_score_maps *m, const char *name, const char *s
 /* The units of all quantities; NULL: they differ, or are not known. */
 static const char *common_units(const wx_verify *v)
 {
-  const wx_quantity *const q = v->scene->facts->quantity;
+  const wx_quantity *const q = v->data->facts->quantity;
   const char *const first = q[v->quantity[0]].units;
 
   for (int64_t k = 0; k < v->n_quantities; k++) {
@@ -126,7 +126,7 @@ static weir_status write_names(weir_netcdf *nc, int var, int64_t k, const char *
 static weir_status write_axes(wx_score_maps *m, const int *var)
 {
   const wx_verify *const v = m->v;
-  const wx_archive_info *const f = v->scene->facts;
+  const wx_archive_info *const f = v->data->facts;
   const wx_grid *const g = &f->grid;
   const int64_t zero = 0, lats = g->kind == WX_GRID_SITES ? g->n_lon : g->n_lat;
 
@@ -152,7 +152,7 @@ static weir_status write_axes(wx_score_maps *m, const int *var)
 static weir_status begin(wx_score_maps *m)
 {
   const wx_verify *const v = m->v;
-  const wx_grid *const g = &v->scene->facts->grid;
+  const wx_grid *const g = &v->data->facts->grid;
   const bool sites = g->kind == WX_GRID_SITES, plane = g->kind == WX_GRID_PLANE;
   const char *const name[DIMS] = {"variable", "lead", "model",
                                   plane   ? "y"
@@ -192,9 +192,9 @@ weir_status wx_score_maps_create(const char *path, const wx_verify *v, wx_score_
   *out = NULL;
   WEIR_TRY(weir_alloc(1, sizeof *m, (void **)&m));
   m->v = v;
-  WEIR_TRY_GOTO(weir_alloc(v->scene->cells, sizeof *m->map, (void **)&m->map), done);
-  WEIR_TRY_GOTO(weir_alloc(v->scene->cells, sizeof *m->field, (void **)&m->field), done);
-  WEIR_TRY_GOTO(weir_alloc(v->scene->cells, sizeof *m->mark, (void **)&m->mark), done);
+  WEIR_TRY_GOTO(weir_alloc(v->data->cells, sizeof *m->map, (void **)&m->map), done);
+  WEIR_TRY_GOTO(weir_alloc(v->data->cells, sizeof *m->field, (void **)&m->field), done);
+  WEIR_TRY_GOTO(weir_alloc(v->data->cells, sizeof *m->mark, (void **)&m->mark), done);
   WEIR_TRY_GOTO(weir_netcdf_create_cf(path, "weather_ensemble: scores of grid points", &m->nc),
                 done);
   WEIR_TRY_GOTO(begin(m), done);
@@ -206,7 +206,7 @@ done:
   return status;
 }
 
-static int64_t place_of(const int64_t *list, int64_t n, int64_t what)
+static int64_t index_of(const int64_t *list, int64_t n, int64_t what)
 {
   for (int64_t k = 0; k < n; k++) {
     if (list[k] == what) {
@@ -219,7 +219,7 @@ static int64_t place_of(const int64_t *list, int64_t n, int64_t what)
 static weir_status add_model(wx_score_maps *m, int64_t *start, const int64_t *count)
 {
   const wx_verify *const v = m->v;
-  const int64_t cells = v->scene->cells;
+  const int64_t cells = v->data->cells;
   int64_t n;
 
   for (int k = 0; k < WX_SCORE_MAPS; k++) {
@@ -237,12 +237,12 @@ static weir_status add_model(wx_score_maps *m, int64_t *start, const int64_t *co
 weir_status wx_score_maps_add(wx_score_maps *m)
 {
   const wx_verify *const v = m->v;
-  const wx_grid *const g = &v->scene->facts->grid;
+  const wx_grid *const g = &v->data->facts->grid;
   const int64_t count[DIMS] = {1, 1, 1, g->n_lat, g->n_lon};
 
   for (int64_t k = 0; k < v->n_models; k++) {
-    int64_t start[DIMS] = {place_of(v->quantity, v->n_quantities, v->at_quantity),
-                           place_of(v->lead, v->n_leads, v->at_lead), k};
+    int64_t start[DIMS] = {index_of(v->quantity, v->n_quantities, v->at_quantity),
+                           index_of(v->lead, v->n_leads, v->at_lead), k};
 
     if (!v->model[k].absent) {
       WEIR_TRY(add_model(m, start, count));

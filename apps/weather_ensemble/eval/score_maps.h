@@ -1,6 +1,6 @@
-/* score_maps.h - scores at each point as a CF NetCDF-4 file: mean over starts of CRPS, bias, RMSE
- * and spread of every quantity, lead and model, and its skill beside the first reference with
- * tests. */
+/* score_maps.h - scores at each point as a CF NetCDF-4 file: mean over initialisation times of
+ * CRPS, bias, RMSE and spread of every quantity, lead and model, and its skill relative to the
+ * first reference with tests. */
 #ifndef WX_SCORE_MAPS_H
 #define WX_SCORE_MAPS_H
 #include "eval/verify.h"
@@ -27,7 +27,7 @@ weir_status wx_score_maps_add(wx_score_maps *m) WEIR_CHECKED;
 weir_status wx_score_maps_commit(wx_score_maps **m) WEIR_CHECKED;
 /* Removes what is not committed; accepts NULL. */
 void wx_score_maps_abandon(wx_score_maps **m);
-/* A map (wx_score_map) of what was scored last, [cells]; NaN where nothing was scored, and in P and
- * SKILL of the reference itself. */
+/* Computes a map (wx_score_map) of the quantity and lead scored last, [cells]; NaN where nothing
+ * was scored, and in P and SKILL of the reference itself. */
 void wx_score_map_get(const wx_verify *v, int64_t model, int map, double *out);
 #endif

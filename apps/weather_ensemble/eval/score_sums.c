@@ -11,7 +11,7 @@
 #include "eval/score_sums_priv.h"
 
 enum {
-  SLAB = 4096, /* points of a partial sum: the same sums for any number of threads */
+  CHUNK = 4096, /* points of a partial sum: the same sums for any number of threads */
   PIT_BINS = 20,
   HERSBACH = 3,     /* weight, below, above */
   SPREAD = 3,       /* of a bin: weight, variance, square */
@@ -46,9 +46,9 @@ int64_t wx_score_sums_bin_row(const wx_score_sums *t, int64_t event, int64_t bin
   return t->n_sums + 2 * (event * t->bins + bin);
 }
 
-static int64_t slabs(const wx_score_sums *t)
+static int64_t chunks(const wx_score_sums *t)
 {
-  return (t->cells + SLAB - 1) / SLAB;
+  return (t->cells + CHUNK - 1) / CHUNK;
 }
 
 static int64_t blocks(const wx_score_sums *t)
@@ -74,7 +74,7 @@ static void lay_out(wx_score_sums *t)
 
 weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *grid,
                                  const wx_regions *regions, int64_t members, int64_t n_events,
-                                 int64_t n_starts, wx_score_sums *out)
+                                 int64_t n_init_times, wx_score_sums *out)
 {
   const int64_t cells = grid->n_lat * grid->n_lon;
   weir_status status = WEIR_OK;
@@ -88,20 +88,20 @@ weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *
                          .pit_bins = PIT_BINS,
                          .n_events = n_events,
                          .cells = cells,
-                         .n_starts = n_starts,
+                         .n_init_times = n_init_times,
                          .n_sums = WX_SUMS + WX_EVENT_SUMS * n_events};
   out->n_rows = wx_score_sums_bin_row(out, n_events, 0);
   lay_out(out);
-  const int64_t all = blocks(out) * out->at.size, room = weir_threads_get() * (2 * members + 1);
+  const int64_t all = blocks(out) * out->at.size, scratch = weir_threads_get() * (2 * members + 1);
 
   WEIR_TRY_GOTO(weir_alloc(all, sizeof(double), (void **)&out->total), done);
   WEIR_TRY_GOTO(
-      weir_alloc(blocks(out) * out->n_rows * n_starts, sizeof(double), (void **)&out->series),
+      weir_alloc(blocks(out) * out->n_rows * n_init_times, sizeof(double), (void **)&out->series),
       done);
   WEIR_TRY_GOTO(weir_alloc(WX_MAPS * cells, sizeof(double), (void **)&out->map), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->crps), done);
-  WEIR_TRY_GOTO(weir_alloc(slabs(out) * all, sizeof(double), (void **)&out->part), done);
-  WEIR_TRY_GOTO(weir_alloc(room, sizeof(double), (void **)&out->room), done);
+  WEIR_TRY_GOTO(weir_alloc(chunks(out) * all, sizeof(double), (void **)&out->partial), done);
+  WEIR_TRY_GOTO(weir_alloc(scratch, sizeof(double), (void **)&out->scratch), done);
   WEIR_TRY_GOTO(wx_score_sums_patches_create(out), done);
 done:
   if (status != WEIR_OK) {
@@ -116,15 +116,15 @@ void wx_score_sums_fini(wx_score_sums *t)
   weir_free(&t->series);
   weir_free(&t->map);
   weir_free(&t->crps);
-  weir_free(&t->part);
-  weir_free(&t->room);
+  weir_free(&t->partial);
+  weir_free(&t->scratch);
   wx_score_sums_patches_fini(t);
 }
 
 void wx_score_sums_clear(wx_score_sums *t)
 {
   memset(t->total, 0, (size_t)(blocks(t) * t->at.size) * sizeof *t->total);
-  memset(t->series, 0, (size_t)(blocks(t) * t->n_rows * t->n_starts) * sizeof *t->series);
+  memset(t->series, 0, (size_t)(blocks(t) * t->n_rows * t->n_init_times) * sizeof *t->series);
   memset(t->map, 0, (size_t)(WX_MAPS * t->cells) * sizeof *t->map);
 }
 
@@ -191,16 +191,16 @@ static void score_members(const wx_score_sums_opts *o, const wx_start_case *c, i
   const uint64_t index = (uint64_t)(c->start * cells + i);
   const wx_moments own = wx_ensemble_moments(p->x, p->m, (int)o->ddof);
   const wx_moments one = wx_ensemble_moments(p->x, p->m, 1);
-  const wx_crps_parts parts = wx_crps_sorted(p->x, p->m, p->y);
+  const wx_crps_decomposition terms = wx_crps_sorted(p->x, p->m, p->y);
 
   p->mean = own.mean;
   p->sd = sqrt(own.variance);
   p->rank = wx_ensemble_rank(p->x, p->m, p->y, weir_random_bits(c->seed, TIES, c->number, index));
   p->pit = wx_pit_rank(p->rank, p->m, weir_random_uniform(c->seed, TIES + 1, c->number, index));
   score_mean(o, p, one.variance);
-  p->sum[WX_SUM_CRPS] = wx_crps_empirical(&parts);
-  p->sum[WX_SUM_FAIR] = wx_crps_fair(&parts);
-  p->sum[WX_SUM_ALMOST] = wx_crps_almost_fair(&parts, o->almost_fair);
+  p->sum[WX_SUM_CRPS] = wx_crps_empirical(&terms);
+  p->sum[WX_SUM_FAIR] = wx_crps_fair(&terms);
+  p->sum[WX_SUM_ALMOST] = wx_crps_almost_fair(&terms, o->almost_fair);
 }
 
 /* The score of a distribution is that of infinitely many members: fair. */
@@ -228,9 +228,9 @@ static double chance_of(const point *p, double threshold, bool above)
   return (double)n / (double)p->m;
 }
 
-/* Events, extremes and anomalies, where their climate is known. room: [m]. */
-static void score_beside_climate(const wx_start_case *c, int64_t cells, int64_t i, point *p,
-                                 double *room)
+/* Events, extremes and anomalies, where their climate is known. scratch: [m]. */
+static void score_against_climate(const wx_start_case *c, int64_t cells, int64_t i, point *p,
+                                  double *scratch)
 {
   const wx_climatology *const climate = c->climate;
 
@@ -265,7 +265,7 @@ static void score_beside_climate(const wx_start_case *c, int64_t cells, int64_t 
     p->event[e][WX_EVENT_BRIER] = wx_brier(chance, came);
     p->event[e][WX_EVENT_BRIER_FAIR] = wx_brier_fair(chance, came, p->m);
     if (p->m > 0) {
-      const wx_crps_parts tail = wx_crps_tail(p->x, p->m, p->y, at, above, room);
+      const wx_crps_decomposition tail = wx_crps_tail(p->x, p->m, p->y, at, above, scratch);
 
       p->event[e][WX_EVENT_TAIL] = wx_crps_empirical(&tail);
     } else {
@@ -313,7 +313,7 @@ static void add_point(const wx_score_sums *t, const point *p, double weight, dou
   if (pit >= 0) {
     block[at->pit + (pit < t->pit_bins ? pit : t->pit_bins - 1)] += weight;
   }
-  if (p->m > 0 && p->m == t->members) { /* of fewer the places are others */
+  if (p->m > 0 && p->m == t->members) { /* of fewer the ranks are others */
     wx_hersbach h = {.m = p->m, .alpha = block + at->alpha, .beta = block + at->beta};
 
     block[at->rank + p->rank] += weight;
@@ -334,51 +334,52 @@ static void add_map(wx_score_sums *t, const point *p, int64_t i)
   t->crps[i] = (float)p->sum[WX_SUM_CRPS];
 }
 
-static void score_point(const job *j, int64_t i, double *room, double *part)
+static void score_point(const job *j, int64_t i, double *scratch, double *partial)
 {
   wx_score_sums *const t = j->t;
   const wx_given *const g = j->g;
   const double area = t->grid->weight != NULL ? t->grid->weight[i] : 1;
-  point p = {.x = room, .y = (double)j->c->truth[i]};
+  point p = {.x = scratch, .y = (double)j->c->truth[i]};
 
   for (int64_t k = 0; k < g->members; k++) {
     const float x = g->member[k * t->cells + i];
 
     if (isfinite(x)) {
-      room[p.m++] = (double)x;
+      scratch[p.m++] = (double)x;
     }
   }
   if (g->members > 0) {
-    wx_sort(room, p.m);
+    wx_sort(scratch, p.m);
     score_members(t->opts, j->c, t->cells, i, &p);
   } else {
     p.mean = (double)g->mean[i];
     p.sd = (double)g->sd[i];
     score_normal(t->opts, &p);
   }
-  score_beside_climate(j->c, t->cells, i, &p, room + t->members);
+  score_against_climate(j->c, t->cells, i, &p, scratch + t->members);
   for (int64_t r = 0; r < t->regions->n; r++) {
     if (t->regions->mask[i] >> r & 1) {
-      add_point(t, &p, area, part + (r * WX_WEIGHTINGS + WX_BY_AREA) * t->at.size);
-      add_point(t, &p, 1, part + (r * WX_WEIGHTINGS + WX_BY_POINT) * t->at.size);
+      add_point(t, &p, area, partial + (r * WX_WEIGHTINGS + WX_BY_AREA) * t->at.size);
+      add_point(t, &p, 1, partial + (r * WX_WEIGHTINGS + WX_BY_POINT) * t->at.size);
     }
   }
   add_map(t, &p, i);
 }
 
-static void score_slab(void *context, int64_t slab, int thread)
+static void score_chunk(void *context, int64_t chunk, int thread)
 {
   const job *const j = context;
   wx_score_sums *const t = j->t;
-  const int64_t all = blocks(t) * t->at.size, lo = slab * SLAB;
-  const int64_t hi = lo + SLAB < t->cells ? lo + SLAB : t->cells;
-  double *const part = t->part + slab * all, *const room = t->room + thread * (2 * t->members + 1);
+  const int64_t all = blocks(t) * t->at.size, lo = chunk * CHUNK;
+  const int64_t hi = lo + CHUNK < t->cells ? lo + CHUNK : t->cells;
+  double *const partial = t->partial + chunk * all, *const scratch =
+                                                        t->scratch + thread * (2 * t->members + 1);
 
-  memset(part, 0, (size_t)all * sizeof *part);
+  memset(partial, 0, (size_t)all * sizeof *partial);
   for (int64_t i = lo; i < hi; i++) {
     t->crps[i] = NAN;
     if (j->c->use[i]) {
-      score_point(j, i, room, part);
+      score_point(j, i, scratch, partial);
     }
   }
 }
@@ -386,19 +387,19 @@ static void score_slab(void *context, int64_t slab, int thread)
 /* What a start adds to the series of a block. */
 static void keep_start(wx_score_sums *t, int64_t b, int64_t at)
 {
-  double *const sum = t->part + b * t->at.size, *const row =
-                                                    t->series + b * t->n_rows * t->n_starts;
+  double *const sum = t->partial + b * t->at.size, *const row =
+                                                       t->series + b * t->n_rows * t->n_init_times;
   const double both = sqrt(sum[WX_SUM_FORECAST] * sum[WX_SUM_TRUTH]);
   const wx_reliability_bin *const bin = (const wx_reliability_bin *)(sum + t->at.events);
 
   sum[WX_SUM_ONE] = both > 0;
   sum[WX_SUM_ACC] = both > 0 ? sum[WX_SUM_PRODUCT] / both : 0;
   for (int64_t s = 0; s < t->n_sums; s++) {
-    row[s * t->n_starts + at] = sum[s];
+    row[s * t->n_init_times + at] = sum[s];
   }
   for (int64_t k = 0; k < t->n_events * t->bins; k++) {
-    row[(t->n_sums + 2 * k) * t->n_starts + at] = bin[k].weight;
-    row[(t->n_sums + 2 * k + 1) * t->n_starts + at] = bin[k].observed;
+    row[(t->n_sums + 2 * k) * t->n_init_times + at] = bin[k].weight;
+    row[(t->n_sums + 2 * k + 1) * t->n_init_times + at] = bin[k].observed;
   }
 }
 
@@ -407,25 +408,25 @@ void wx_score_sums_take(wx_score_sums *t, const wx_start_case *c, const wx_given
   const int64_t all = blocks(t) * t->at.size;
   job j = {t, c, given};
 
-  weir_parallel(slabs(t), 0, score_slab, &j);
-  for (int64_t s = 1; s < slabs(t); s++) {
+  weir_parallel(chunks(t), 0, score_chunk, &j);
+  for (int64_t s = 1; s < chunks(t); s++) {
     for (int64_t k = 0; k < all; k++) {
-      t->part[k] += t->part[s * all + k];
+      t->partial[k] += t->partial[s * all + k];
     }
   }
-  wx_score_sums_patches(t, c, given, t->part);
+  wx_score_sums_patches(t, c, given, t->partial);
   for (int64_t b = 0; b < blocks(t); b++) {
     keep_start(t, b, at);
   }
   for (int64_t k = 0; k < all; k++) {
-    t->total[k] += t->part[k];
+    t->total[k] += t->partial[k];
   }
 }
 
 const double *wx_score_sums_series(const wx_score_sums *t, int64_t region, int weighting,
                                    int64_t sum)
 {
-  return t->series + ((region * WX_WEIGHTINGS + weighting) * t->n_rows + sum) * t->n_starts;
+  return t->series + ((region * WX_WEIGHTINGS + weighting) * t->n_rows + sum) * t->n_init_times;
 }
 
 const double *wx_score_sums_total(const wx_score_sums *t, int64_t region, int weighting)

@@ -9,8 +9,8 @@
 #include "eval/probability.h"
 #include "eval/region.h"
 
-/* What is summed over points and, kept by start, over starts. Those of events follow, WX_EVENT_SUMS
- * each. */
+/* What is summed over points and, kept by start, over initialisation times. Those of events follow,
+ * WX_EVENT_SUMS each. */
 // clang-format off
 typedef enum wx_sum {
   WX_SUM_CELLS,     /* points                                                   */
@@ -26,7 +26,7 @@ typedef enum wx_sum {
   WX_SUM_COVERED, WX_SUM_NOMINAL, WX_SUM_WIDTH, WX_SUM_INTERVAL,
   WX_SUM_EXTREME_WEIGHT, WX_SUM_EXTREME, WX_SUM_EXTREME_CRPS, /* 1, |EFI|, |EFI| CRPS */
   WX_SUM_PRODUCT, WX_SUM_FORECAST, WX_SUM_TRUTH, /* squares of anomalies          */
-  WX_SUM_ONE, WX_SUM_ACC,                       /* of starts                     */
+  WX_SUM_ONE, WX_SUM_ACC,                       /* of initialisation times        */
   WX_SUM_PATCH, WX_SUM_ENERGY, WX_SUM_ENERGY_FAIR, WX_SUM_VARIOGRAM,
   WX_SUMS
 } wx_sum;
@@ -60,19 +60,19 @@ typedef struct wx_score_sums {
   const wx_grid *grid;
   const wx_regions *regions;
   int64_t members; /* 0: a normal distribution */
-  int64_t bins, pit_bins, n_events, cells, n_starts;
+  int64_t bins, pit_bins, n_events, cells, n_init_times;
   int64_t n_sums; /* WX_SUMS + WX_EVENT_SUMS n_events */
   int64_t n_rows; /* of series */
   wx_score_sums_block at;
-  double *total;  /* [regions, weightings, block] of all starts */
-  double *series; /* [regions, weightings, n_rows, n_starts]: sums, then of every bin of every
-                       event its weight and how often the event came */
-  double *map;    /* [WX_MAPS, cells] */
-  float *crps;    /* [cells] of the last start: empirical, or of the distribution; NaN: unused */
-  double *part;   /* private: [slabs, regions, weightings, block] */
-  double *room;   /* private: [threads, 2 members + 1] */
-  struct wx_patch *patch; /* private: squares of points, and room for one a thread */
-  double *patch_room;
+  double *total;   /* [regions, weightings, block] of all initialisation times */
+  double *series;  /* [regions, weightings, n_rows, n_init_times]: sums, then of every bin of every
+                        event its weight and how often the event came */
+  double *map;     /* [WX_MAPS, cells] */
+  float *crps;     /* [cells] of the last start: empirical, or of the distribution; NaN: unused */
+  double *partial; /* private: [chunks, regions, weightings, block] */
+  double *scratch; /* private: [threads, 2 members + 1] */
+  struct wx_patch *patch; /* private: squares of points, and scratch for one per thread */
+  double *patch_scratch;
 } wx_score_sums;
 
 /* A start to be counted. Borrowed. */
@@ -81,28 +81,28 @@ typedef struct wx_start_case {
   const unsigned char *use;      /* [cells] 0: the point does not count */
   const float *efi;              /* [cells] or NULL */
   const wx_climatology *climate; /* NULL or of no start: no anomalies */
-  uint64_t seed;                 /* of ties; the same for models and starts */
+  uint64_t seed;                 /* of ties; the same for models and initialisation times */
   uint32_t number;               /* of quantity and lead */
   int64_t start;
 } wx_start_case;
 
-/* Fails: WEIR_ERR_MEMORY. */
+/* Creates an accumulator. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *grid,
                                  const wx_regions *regions, int64_t members, int64_t n_events,
-                                 int64_t n_starts, wx_score_sums *out) WEIR_CHECKED;
+                                 int64_t n_init_times, wx_score_sums *out) WEIR_CHECKED;
 void wx_score_sums_fini(wx_score_sums *t);
-/* Forgets all starts. */
+/* Forgets all initialisation times. */
 void wx_score_sums_clear(wx_score_sums *t);
-/* Counts start `at` of n_starts. */
+/* Counts start `at` of n_init_times. */
 void wx_score_sums_take(wx_score_sums *t, const wx_start_case *c, const wx_given *given,
                         int64_t at);
 
-/* One sum of every start, [n_starts]. */
+/* Returns one sum of every start, [n_init_times]. */
 const double *wx_score_sums_series(const wx_score_sums *t, int64_t region, int weighting,
                                    int64_t sum);
-/* The block of all starts, to be read at t->at. */
+/* Returns the block of all initialisation times, to be read at t->at. */
 const double *wx_score_sums_total(const wx_score_sums *t, int64_t region, int weighting);
-/* The number of a sum (wx_event_sum) of an event. */
+/* Returns the number of a sum (wx_event_sum) of an event. */
 int64_t wx_score_sums_event(int64_t event, int sum);
 /* Views of the block. */
 wx_hersbach wx_score_sums_hersbach(const wx_score_sums *t, int64_t region, int weighting);
@@ -115,14 +115,15 @@ typedef struct wx_spread_bin {
   double spread, rmse, share; /* roots of means; share of all weight. NaN, NaN, 0: none */
 } wx_spread_bin;
 wx_spread_bin wx_spread_bin_get(const wx_score_sums *t, const double *block, int64_t k);
-/* Root mean square over the points of a region of each point's mean error: the part of the error
- * that is the same every day, with what few starts leave of the rest. NaN: nothing was counted. */
+/* Returns the root mean square over the points of a region of each point's mean error: the
+ * component of the error that is the same every day, with what few initialisation times leave of
+ * the rest. NaN: nothing was counted. */
 double wx_score_sums_local_bias(const wx_score_sums *t, int64_t region, int weighting);
-/* Correlation of spread and |error| over points and starts. */
+/* Returns the correlation of spread and |error| over points and initialisation times. */
 double wx_spread_correlation(const double *block);
-/* The rows of series of a bin of an event: its weight; the event in it follows. */
+/* Returns the rows of series of a bin of an event: its weight; the event in it follows. */
 int64_t wx_score_sums_bin_row(const wx_score_sums *t, int64_t event, int64_t bin);
-/* Whether all that a forecast gives for point i can be used: all members finite, or mean and sd >=
- * 0; with `some`, at least two members, or one of one. */
+/* Returns whether all that a forecast gives for point i can be used: all members finite, or mean
+ * and sd >= 0; with `some`, at least two members, or one of one. */
 bool wx_given_is_whole(const wx_given *g, int64_t cells, int64_t i, bool some);
 #endif

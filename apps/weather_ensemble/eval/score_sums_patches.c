@@ -26,7 +26,7 @@ static int64_t patches(const wx_score_sums *t)
              : across(t) * (t->grid->n_lat / edge);
 }
 
-static int64_t room_of(const wx_score_sums *t)
+static int64_t patch_scratch_length(const wx_score_sums *t)
 {
   return t->opts->patch * t->opts->patch * (t->members + 1);
 }
@@ -39,13 +39,14 @@ weir_status wx_score_sums_patches_create(wx_score_sums *t)
     return WEIR_OK;
   }
   WEIR_TRY(weir_alloc(n, sizeof *t->patch, (void **)&t->patch));
-  return weir_alloc(weir_threads_get() * room_of(t), sizeof(double), (void **)&t->patch_room);
+  return weir_alloc(weir_threads_get() * patch_scratch_length(t), sizeof(double),
+                    (void **)&t->patch_scratch);
 }
 
 void wx_score_sums_patches_fini(wx_score_sums *t)
 {
   weir_free(&t->patch);
-  weir_free(&t->patch_room);
+  weir_free(&t->patch_scratch);
 }
 
 typedef struct job {
@@ -55,7 +56,7 @@ typedef struct job {
 } job;
 
 /* Values of point k of a square; false where it is not used or a member is missing. */
-static bool gather(const job *j, int64_t i, int64_t k, int64_t d, double *x, double *y)
+static bool load_patch(const job *j, int64_t i, int64_t k, int64_t d, double *x, double *y)
 {
   if (!j->c->use[i]) {
     return false;
@@ -76,7 +77,7 @@ static void score(void *context, int64_t number, int thread)
   const wx_score_sums *const t = j->t;
   const int64_t edge = t->opts->patch, d = edge * edge, m = j->g->members;
   const int64_t row = number / across(t) * edge, column = number % across(t) * edge;
-  double *const y = t->patch_room + thread * room_of(t), *const x = y + d;
+  double *const y = t->patch_scratch + thread * patch_scratch_length(t), *const x = y + d;
   patch p = {.mask = ~(uint64_t)0};
   double weight = 0;
 
@@ -84,7 +85,7 @@ static void score(void *context, int64_t number, int thread)
   for (int64_t k = 0; k < d; k++) {
     const int64_t i = (row + k / edge) * t->grid->n_lon + column + k % edge;
 
-    if (!gather(j, i, k, d, x, y)) {
+    if (!load_patch(j, i, k, d, x, y)) {
       return;
     }
     p.mask &= t->regions->mask[i];

@@ -1,5 +1,5 @@
-/* score_sums_test.c - sums over starts, points and regions against loops that do without them;
- * missing members; distributions; and the bits of any number of threads. */
+/* score_sums_test.c - sums over initialisation times, points and regions against loops that do
+ * without them; missing members; distributions; and the bits of any number of threads. */
 #include "eval/score_sums.h"
 #include <math.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 #include "device/weir_parallel.h"
 #include "eval/scores_check.h"
 
-enum { ROWS = 4, COLUMNS = 6, CELLS = ROWS * COLUMNS, M = 5, STARTS = 4 };
+enum { ROWS = 4, COLUMNS = 6, CELLS = ROWS * COLUMNS, M = 5, INIT_TIMES = 4 };
 
 static const double lat[ROWS] = {60, 30, 0, -30}, lon[COLUMNS] = {0, 60, 120, 180, 240, 300};
 static double weight[CELLS];
-static float truth[STARTS][CELLS], member[STARTS][M * CELLS], mean[STARTS][CELLS],
-    sd[STARTS][CELLS], efi[CELLS], usual[CELLS], threshold[CELLS];
-static unsigned char use[STARTS][CELLS];
+static float truth[INIT_TIMES][CELLS], member[INIT_TIMES][M * CELLS], mean[INIT_TIMES][CELLS],
+    sd[INIT_TIMES][CELLS], efi[CELLS], usual[CELLS], threshold[CELLS];
+static unsigned char use[INIT_TIMES][CELLS];
 static const wx_grid grid = {.kind = WX_GRID_LATLON,
                              .n_lat = ROWS,
                              .n_lon = COLUMNS,
@@ -35,7 +35,7 @@ static void draw(void)
     efi[i] = (float)(2 * weir_random_uniform(1, 9, 0, i) - 1);
     usual[i] = 250;
     threshold[i] = 251;
-    for (uint32_t s = 0; s < STARTS; s++) {
+    for (uint32_t s = 0; s < INIT_TIMES; s++) {
       truth[s][i] = (float)(250 + 2 * weir_random_normal(1, 1, s, i));
       use[s][i] = weir_random_bits(1, 2, s, i) % 5 != 0;
       mean[s][i] = (float)(250 + weir_random_normal(1, 4, s, i));
@@ -59,10 +59,10 @@ static wx_score_sums_opts options(void)
 static const wx_climatology climate = {
     .event = &event, .n_events = 1, .mean = usual, .threshold = threshold, .n = 1};
 
-/* All starts of members, or of distributions. */
+/* All initialisation times of members, or of distributions. */
 static void take_all(wx_score_sums *t)
 {
-  for (int s = 0; s < STARTS; s++) {
+  for (int s = 0; s < INIT_TIMES; s++) {
     const wx_start_case c = {
         .truth = truth[s], .use = use[s], .efi = efi, .climate = &climate, .seed = 3, .start = s};
     const wx_given g = t->members > 0 ? (wx_given){.members = M, .member = member[s]}
@@ -116,7 +116,7 @@ static double local_bias(int region, int by)
     const double w = by == WX_BY_AREA ? weight[i] : 1;
     double error = 0, n = 0;
 
-    for (int s = 0; s < STARTS; s++) {
+    for (int s = 0; s < INIT_TIMES; s++) {
       for (int m = 0; m < M && use[s][i]; m++) {
         error += ((double)member[s][m * CELLS + i] - (double)truth[s][i]) / M;
       }
@@ -135,13 +135,13 @@ static void sums_equal_plain_loops(void **state)
   const wx_score_sums_opts o = options();
   wx_score_sums t;
 
-  assert_ok(wx_score_sums_create(&o, &grid, &regions, M, 1, STARTS, &t));
+  assert_ok(wx_score_sums_create(&o, &grid, &regions, M, 1, INIT_TIMES, &t));
   take_all(&t);
   for (int region = 0; region < 2; region++) {
     for (int by = 0; by < WX_WEIGHTINGS; by++) {
       plain p = {.weight = 0};
 
-      for (int s = 0; s < STARTS; s++) {
+      for (int s = 0; s < INIT_TIMES; s++) {
         for (int i = 0; i < CELLS; i++) {
           if (use[s][i] && (region == 0 || lat[i / COLUMNS] > 10)) {
             add_plain(&p, s, i, by == WX_BY_AREA ? weight[i] : 1);
@@ -177,15 +177,15 @@ typedef struct others {
 
 static void add_others(others *p, int s, int i, double w)
 {
-  double x[M], middle = 0, variance = 0, skill = 0, pairs = 0, least = INFINITY, most = -INFINITY;
+  double x[M], middle = 0, variance = 0, skill = 0, pairs = 0, min = INFINITY, max = -INFINITY;
   const double y = (double)truth[s][i], pi = acos(-1);
 
   for (int m = 0; m < M; m++) {
     x[m] = (double)member[s][m * CELLS + i];
     middle += x[m] / M;
     skill += fabs(x[m] - y) / M;
-    least = fmin(least, x[m]);
-    most = fmax(most, x[m]);
+    min = fmin(min, x[m]);
+    max = fmax(max, x[m]);
   }
   for (int m = 0; m < M * M; m++) {
     variance += m < M ? (x[m] - middle) * (x[m] - middle) / (M - 1) : 0;
@@ -198,10 +198,10 @@ static void add_others(others *p, int s, int i, double w)
   p->gauss += w * spread * (z * erf(z / sqrt(2)) + sqrt(2 / pi) * exp(-z * z / 2) - 1 / sqrt(pi));
   p->almost += w * (skill - pairs / 2 * (0.95 / (M * (M - 1)) + 0.05 / (M * M)));
   p->log += w * (log(spread) + z * z / 2 + log(2 * pi) / 2);
-  /* 80 % is more than five members reach: from the least to the greatest, 4 in 6. */
-  p->covered += y >= least && y <= most ? w : 0;
-  p->width += w * (most - least);
-  p->interval += w * (most - least + 6 * fmax(0, fmax(least - y, y - most)));
+  /* 80 % is more than five members reach: from the minimum to the maximum, 4 in 6. */
+  p->covered += y >= min && y <= max ? w : 0;
+  p->width += w * (max - min);
+  p->interval += w * (max - min + 6 * fmax(0, fmax(min - y, y - max)));
   p->product += w * (middle - (double)usual[i]) * (y - (double)usual[i]);
   p->forecast += w * pow(middle - (double)usual[i], 2);
   p->came += w * pow(y - (double)usual[i], 2);
@@ -212,20 +212,20 @@ static void other_scores_equal_their_formulas(void **state)
   const wx_score_sums_opts o = options();
   wx_score_sums t;
 
-  assert_ok(wx_score_sums_create(&o, &grid, &regions, M, 1, STARTS, &t));
+  assert_ok(wx_score_sums_create(&o, &grid, &regions, M, 1, INIT_TIMES, &t));
   take_all(&t);
   for (int by = 0; by < WX_WEIGHTINGS; by++) {
     others p = {.weight = 0};
     double correlation = 0;
 
-    for (int s = 0; s < STARTS; s++) {
+    for (int s = 0; s < INIT_TIMES; s++) {
       p.product = p.forecast = p.came = 0;
       for (int i = 0; i < CELLS; i++) {
         if (use[s][i]) {
           add_others(&p, s, i, by == WX_BY_AREA ? weight[i] : 1);
         }
       }
-      correlation += p.product / sqrt(p.forecast * p.came) / STARTS;
+      correlation += p.product / sqrt(p.forecast * p.came) / INIT_TIMES;
     }
     assert_near(wx_score_get(&t, 0, by, WX_MAE), p.absolute / p.weight, 1e-12);
     assert_near(wx_score_get(&t, 0, by, WX_CRPS_GAUSS), p.gauss / p.weight, 1e-12);
@@ -245,7 +245,7 @@ static void histograms_and_parts_hold_every_case(void **state)
   const wx_score_sums_opts o = options();
   wx_score_sums t;
 
-  assert_ok(wx_score_sums_create(&o, &grid, &regions, M, 1, STARTS, &t));
+  assert_ok(wx_score_sums_create(&o, &grid, &regions, M, 1, INIT_TIMES, &t));
   take_all(&t);
   const double *const b = wx_score_sums_total(&t, 0, WX_BY_POINT);
   const wx_hersbach h = wx_score_sums_hersbach(&t, 0, WX_BY_POINT);
@@ -276,8 +276,8 @@ static void histograms_and_parts_hold_every_case(void **state)
   assert_int_equal(t.bins, M + 1);
   assert_true(ranks == b[WX_SUM_CELLS] && pit == ranks && bins == ranks && h.weight == ranks);
   assert_near(wx_hersbach_get(&h).crps, wx_score_get(&t, 0, WX_BY_POINT, WX_CRPS), 1e-12);
-  assert_true(b[WX_SUM_PATCH] >= 0 && b[WX_SUM_ONE] == STARTS);
-  assert_true(t.map[WX_MAP_COUNT * CELLS] <= STARTS);
+  assert_true(b[WX_SUM_PATCH] >= 0 && b[WX_SUM_ONE] == INIT_TIMES);
+  assert_true(t.map[WX_MAP_COUNT * CELLS] <= INIT_TIMES);
   wx_score_sums_clear(&t);
   assert_true(isnan(wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS)));
   wx_score_sums_fini(&t);
@@ -288,7 +288,7 @@ static void distributions_have_one_crps(void **state)
   const wx_score_sums_opts o = options();
   wx_score_sums t;
 
-  assert_ok(wx_score_sums_create(&o, &grid, &regions, 0, 1, STARTS, &t));
+  assert_ok(wx_score_sums_create(&o, &grid, &regions, 0, 1, INIT_TIMES, &t));
   take_all(&t);
   const double crps = wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS);
 
@@ -326,8 +326,8 @@ static void missing_members_are_not_counted(void **state)
   wx_score_sums_fini(&t);
 }
 
-/* A distribution without spread has a CRPS and no logarithmic score; the others' mean is not put in
- * its place. */
+/* A distribution without spread has a CRPS and no logarithmic score; the others' mean does not
+ * replace it. */
 static void without_spread_there_is_no_log_score(void **state)
 {
   const wx_score_sums_opts o = options();
@@ -339,14 +339,14 @@ static void without_spread_there_is_no_log_score(void **state)
 
   memcpy(narrow, sd[0], sizeof narrow);
   for (int k = 0; k < 2; k++) {
-    assert_ok(wx_score_sums_create(&o, &grid, &regions, 0, 0, STARTS, &t));
-    for (int s = 0; s < STARTS; s++) {
+    assert_ok(wx_score_sums_create(&o, &grid, &regions, 0, 0, INIT_TIMES, &t));
+    for (int s = 0; s < INIT_TIMES; s++) {
       const wx_given g = {.mean = mean[s], .sd = s == 0 ? narrow : sd[s]};
       const wx_start_case c = {.truth = truth[s], .use = use[s]};
 
       wx_score_sums_take(&t, &c, &g, s);
     }
-    assert_ok(wx_resamples_create(&b, 1, 1, STARTS, &r));
+    assert_ok(wx_resamples_create(&b, 1, 1, INIT_TIMES, &r));
     assert_ok(wx_score_estimate(&t, 0, WX_BY_AREA, WX_LOG, &b, &r, &e));
     assert_int_equal(isnan(e.value), k);
     assert_int_equal(isnan(e.lo) && isnan(e.hi), k);
@@ -392,7 +392,7 @@ static void nothing_used_is_nan(void **state)
   wx_score_sums_fini(&t);
 }
 
-/* More points than a slab has. */
+/* More points than a chunk has. */
 static void threads_change_no_bit(void **state)
 {
   enum { WIDE = 3000, TALL = 3, ALL = WIDE * TALL };

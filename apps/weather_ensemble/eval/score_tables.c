@@ -12,10 +12,10 @@ const char *const wx_table_file[WX_TABLES] = {
     [WX_TABLE_RANK] = "rank.csv",
     [WX_TABLE_PIT] = "pit.csv",
     [WX_TABLE_HISTOGRAMS] = "histograms.csv",
-    [WX_TABLE_PARTS] = "crps_parts.csv",
+    [WX_TABLE_DECOMPOSITION] = "crps_decomposition.csv",
     [WX_TABLE_EVENTS] = "events.csv",
     [WX_TABLE_RELIABILITY] = "reliability.csv",
-    [WX_TABLE_STARTS] = "starts.csv",
+    [WX_TABLE_INIT_TIMES] = "init_times.csv",
     [WX_TABLE_SPREAD] = "spread_skill.csv",
 };
 
@@ -35,8 +35,8 @@ static const char *const head[WX_TABLES][COLUMNS] = {
     [WX_TABLE_HISTOGRAMS] = {"variable", "level", "lead_h", "model", "members", "region", "kind",
                              "bins", "cases", "n_eff", "delta", "delta_error", "chi2", "slope",
                              "curvature"},
-    [WX_TABLE_PARTS] = {"variable", "level", "lead_h", "model", "members", "region", "crps",
-                        "reliability", "potential"},
+    [WX_TABLE_DECOMPOSITION] = {"variable", "level", "lead_h", "model", "members", "region", "crps",
+                                "reliability", "potential"},
     [WX_TABLE_EVENTS] = {"variable", "level", "lead_h", "model", "members", "region", "event",
                          "rate", "brier", "brier_fair", "bss", "reliability", "resolution",
                          "uncertainty", "miscalibration", "discrimination", "roc_area", "twcrps"},
@@ -44,8 +44,8 @@ static const char *const head[WX_TABLES][COLUMNS] = {
                               "forecast", "observed", "share", "cases", "lo", "hi"},
     [WX_TABLE_SPREAD] = {"variable", "level", "lead_h", "model", "members", "region", "spread",
                          "rmse", "share", "correlation"},
-    [WX_TABLE_STARTS] = {"variable", "level", "lead_h", "model", "members", "start", "crps",
-                         "crps_fair", "crps_gauss", "mse", "variance", "efi"},
+    [WX_TABLE_INIT_TIMES] = {"variable", "level", "lead_h", "model", "members", "start", "crps",
+                             "crps_fair", "crps_gauss", "mse", "variance", "efi"},
 };
 
 static int columns_of(int t)
@@ -59,15 +59,15 @@ static int columns_of(int t)
 }
 
 /* What a row is of. */
-typedef struct place {
+typedef struct row_of {
   const wx_verify *v;
   wx_score_tables *t;
   const wx_resamples *resamples;
   int64_t model, region;
   double n_eff;
-  double *room; /* [n_starts] */
-  double *bins; /* of reliability */
-} place;
+  double *scratch; /* [n_init_times] */
+  double *bins;    /* of reliability */
+} row_of;
 
 static void put(weir_table *c, double value)
 {
@@ -78,9 +78,9 @@ static void put(weir_table *c, double value)
   }
 }
 
-static weir_table *begin(const place *p, int table, bool region)
+static weir_table *begin(const row_of *p, int table, bool region)
 {
-  const wx_archive_info *const f = p->v->scene->facts;
+  const wx_archive_info *const f = p->v->data->facts;
   const wx_quantity *const q = &f->quantity[p->v->at_quantity];
   weir_table *const c = &p->t->cells[table];
 
@@ -100,7 +100,7 @@ static double cases(const wx_score_sums *t, int64_t region)
   return wx_score_sums_total(t, region, WX_BY_POINT)[WX_SUM_CELLS];
 }
 
-static void put_score(const place *p, const char *weights, const char *name, const wx_estimate *e)
+static void put_score(const row_of *p, const char *weights, const char *name, const wx_estimate *e)
 {
   weir_table *const c = begin(p, WX_TABLE_ALL, true);
 
@@ -110,15 +110,15 @@ static void put_score(const place *p, const char *weights, const char *name, con
   put(c, e->lo);
   put(c, e->hi);
   weir_table_add(c, "%lld", (long long)p->resamples->n);
-  weir_table_add(c, "%.0f", cases(&p->v->tally[p->model], p->region));
+  weir_table_add(c, "%.0f", cases(&p->v->score_sums[p->model], p->region));
 }
 
 /* All scores of a region; row: that of the whole grid, or NULL. */
-static weir_status add_scores(const place *p, wx_score_row *row)
+static weir_status add_scores(const row_of *p, wx_score_row *row)
 {
-  const bool sites = p->v->scene->facts->grid.kind == WX_GRID_SITES;
+  const bool sites = p->v->data->facts->grid.kind == WX_GRID_SITES;
   const char *const weights[] = {sites ? "equal" : "area", "none"};
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
 
   for (int w = 0; w < WX_WEIGHTINGS; w++) {
     for (int s = 0; s < WX_SCORES; s++) {
@@ -130,14 +130,14 @@ static weir_status add_scores(const place *p, wx_score_row *row)
       }
       put_score(p, weights[w], wx_scores[s].name, &e);
     }
-    /* No sum over starts, so that resamples of them say nothing about it. */
+    /* No sum over initialisation times, so that resamples of them say nothing about it. */
     put_score(p, weights[w], "bias_local",
               &(wx_estimate){wx_score_sums_local_bias(t, p->region, w), NAN, NAN});
   }
   return WEIR_OK;
 }
 
-static weir_status add_skill(const place *p, wx_score_row *row)
+static weir_status add_skill(const row_of *p, wx_score_row *row)
 {
   static const wx_score compared[WX_COMPARED] = {[WX_COMPARED_CRPS] = WX_CRPS,
                                                  [WX_COMPARED_CRPS_FAIR] = WX_CRPS_FAIR,
@@ -151,8 +151,8 @@ static weir_status add_skill(const place *p, wx_score_row *row)
     for (int s = 0; s < WX_COMPARED && !v->model[r].absent; s++) {
       wx_comparison a;
 
-      WEIR_TRY(wx_score_compare(&v->tally[p->model], &v->tally[r], p->region, WX_BY_AREA,
-                                compared[s], &v->opts->bootstrap, p->resamples, p->room, &a));
+      WEIR_TRY(wx_score_compare(&v->score_sums[p->model], &v->score_sums[r], p->region, WX_BY_AREA,
+                                compared[s], &v->opts->bootstrap, p->resamples, p->scratch, &a));
       if (row != NULL) {
         row->against[k][s] = a;
       }
@@ -176,14 +176,14 @@ static weir_status add_skill(const place *p, wx_score_row *row)
   return WEIR_OK;
 }
 
-static void add_flatness(const place *p, const char *kind, const double *count, int64_t bins)
+static void add_uniformity(const row_of *p, const char *kind, const double *count, int64_t bins)
 {
-  const wx_uniformity f = wx_histogram_flatness(count, bins);
+  const wx_uniformity f = wx_histogram_uniformity(count, bins);
   weir_table *const c = begin(p, WX_TABLE_HISTOGRAMS, true);
 
   weir_table_add(c, "%s", kind);
   weir_table_add(c, "%lld", (long long)bins);
-  weir_table_add(c, "%.0f", cases(&p->v->tally[p->model], p->region));
+  weir_table_add(c, "%.0f", cases(&p->v->score_sums[p->model], p->region));
   put(c, p->n_eff);
   put(c, f.delta);
   put(c, wx_histogram_error(bins, p->n_eff));
@@ -192,9 +192,9 @@ static void add_flatness(const place *p, const char *kind, const double *count, 
   put(c, f.curvature);
 }
 
-static void add_histograms(const place *p)
+static void add_histograms(const row_of *p)
 {
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
   const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
   const wx_hersbach h = wx_score_sums_hersbach(t, p->region, WX_BY_AREA);
   double all = 0;
@@ -209,7 +209,7 @@ static void add_histograms(const place *p)
     put(c, (double)(k + 1) / (double)t->pit_bins);
     put(c, b[t->at.pit + k] / all);
   }
-  add_flatness(p, "pit", b + t->at.pit, t->pit_bins);
+  add_uniformity(p, "pit", b + t->at.pit, t->pit_bins);
   if (t->members == 0) {
     return;
   }
@@ -219,13 +219,13 @@ static void add_histograms(const place *p)
     weir_table_add(c, "%lld", (long long)k);
     put(c, h.weight > 0 ? b[t->at.rank + k] / h.weight : NAN);
   }
-  add_flatness(p, "rank", b + t->at.rank, t->members + 1);
-  const wx_hersbach_parts parts = wx_hersbach_get(&h);
-  weir_table *const c = begin(p, WX_TABLE_PARTS, true);
+  add_uniformity(p, "rank", b + t->at.rank, t->members + 1);
+  const wx_hersbach_decomposition crps = wx_hersbach_get(&h);
+  weir_table *const c = begin(p, WX_TABLE_DECOMPOSITION, true);
 
-  put(c, parts.crps);
-  put(c, parts.reliability);
-  put(c, parts.potential);
+  put(c, crps.crps);
+  put(c, crps.reliability);
+  put(c, crps.potential);
 }
 
 /* Brier score of the climate's own probability; where it is not known, of the rate that came. */
@@ -236,9 +236,9 @@ static double brier_of_climate(const wx_event *e, double rate)
   return rate * (1 - rate) + (rate - p) * (rate - p);
 }
 
-static weir_status add_bins(const place *p, int64_t event)
+static weir_status add_bins(const row_of *p, int64_t event)
 {
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
   const wx_reliability_bin *const bin = wx_score_sums_bins(t, p->region, WX_BY_AREA, event);
   double all = 0;
 
@@ -266,15 +266,15 @@ static weir_status add_bins(const place *p, int64_t event)
   return WEIR_OK;
 }
 
-static weir_status add_events(const place *p)
+static weir_status add_events(const row_of *p)
 {
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
   const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
 
   for (int64_t e = 0; e < p->v->n_events; e++) {
     const double *const sum = b + wx_score_sums_event(e, 0), weight = sum[WX_EVENT_WEIGHT];
     const wx_reliability_bin *const bin = wx_score_sums_bins(t, p->region, WX_BY_AREA, e);
-    const wx_brier_parts parts = wx_reliability_parts(bin, t->bins);
+    const wx_brier_decomposition brier = wx_reliability_decompose(bin, t->bins);
     const wx_corp corp = wx_reliability_corp(bin, t->bins, p->bins);
 
     if (!(weight > 0)) {
@@ -283,13 +283,13 @@ static weir_status add_events(const place *p)
     weir_table *const c = begin(p, WX_TABLE_EVENTS, true);
 
     weir_table_add(c, "%s", p->v->event[e].name);
-    put(c, parts.rate);
+    put(c, brier.rate);
     put(c, sum[WX_EVENT_BRIER] / weight);
     put(c, sum[WX_EVENT_BRIER_FAIR] / weight);
-    put(c, 1 - sum[WX_EVENT_BRIER] / weight / brier_of_climate(&p->v->event[e], parts.rate));
-    put(c, parts.reliability);
-    put(c, parts.resolution);
-    put(c, parts.uncertainty);
+    put(c, 1 - sum[WX_EVENT_BRIER] / weight / brier_of_climate(&p->v->event[e], brier.rate));
+    put(c, brier.reliability);
+    put(c, brier.resolution);
+    put(c, brier.uncertainty);
     put(c, corp.miscalibration);
     put(c, corp.discrimination);
     put(c, wx_reliability_roc(bin, t->bins));
@@ -300,9 +300,9 @@ static weir_status add_events(const place *p)
 }
 
 /* The correlation of spread and |error| is of all points, and the same in every row. */
-static void add_spread(const place *p)
+static void add_spread(const row_of *p)
 {
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
   const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
 
   for (int64_t k = 0; k < WX_SPREAD_BINS; k++) {
@@ -319,15 +319,15 @@ static void add_spread(const place *p)
   }
 }
 
-static void add_starts(const place *p)
+static void add_init_times(const row_of *p)
 {
   static const wx_sum shown[] = {WX_SUM_CRPS, WX_SUM_FAIR, WX_SUM_GAUSS, WX_SUM_SQUARE,
                                  WX_SUM_VARIANCE};
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
   const double *const weight = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
 
-  for (int64_t k = 0; k < p->v->n_starts; k++) {
-    weir_table *const c = begin(p, WX_TABLE_STARTS, false);
+  for (int64_t k = 0; k < p->v->n_init_times; k++) {
+    weir_table *const c = begin(p, WX_TABLE_INIT_TIMES, false);
     char text[WX_SHORT];
 
     wx_date_text((double)p->v->time[k] / DAY, text, sizeof text);
@@ -339,7 +339,7 @@ static void add_starts(const place *p)
   }
 }
 
-static void add_summary(const place *p, const wx_score_row *row)
+static void add_summary(const row_of *p, const wx_score_row *row)
 {
   static const wx_score shown[] = {WX_CRPS, WX_CRPS_FAIR, WX_CRPS_GAUSS,
                                    WX_RMSE, WX_SPREAD,    WX_SSR};
@@ -352,16 +352,17 @@ static void add_summary(const place *p, const wx_score_row *row)
   put(c, row->score[WX_CRPS].hi);
 }
 
-static weir_status add_model(place *p)
+static weir_status add_model(row_of *p)
 {
   const wx_verify *const v = p->v;
   wx_score_row *const row = &p->t->row[p->t->n_rows];
 
   *row = (wx_score_row){
-      .quantity = v->at_quantity, .lead = v->at_lead, .model = p->model, .n = v->n_starts};
+      .quantity = v->at_quantity, .lead = v->at_lead, .model = p->model, .n = v->n_init_times};
   for (p->region = 0; p->region < v->regions.n; p->region++) {
-    wx_score_starts(&v->tally[p->model], p->region, WX_BY_AREA, WX_CRPS, v->n_starts, p->room);
-    p->n_eff = wx_effective_count(p->room, v->n_starts);
+    wx_score_init_times(&v->score_sums[p->model], p->region, WX_BY_AREA, WX_CRPS, v->n_init_times,
+                        p->scratch);
+    p->n_eff = wx_effective_count(p->scratch, v->n_init_times);
     if (p->region == 0) {
       row->n_eff = p->n_eff;
     }
@@ -373,7 +374,7 @@ static weir_status add_model(place *p)
   }
   p->region = 0;
   add_summary(p, row);
-  add_starts(p);
+  add_init_times(p);
   p->t->n_rows++;
   return WEIR_OK;
 }
@@ -383,14 +384,15 @@ weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v)
   const wx_bootstrap_opts *const o = &v->opts->bootstrap;
   int64_t block;
   wx_resamples resamples = {.n = 0};
-  place p = {.v = v, .t = t, .resamples = &resamples};
+  row_of p = {.v = v, .t = t, .resamples = &resamples};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));
-  WEIR_TRY(weir_reserve(&t->row, &t->room, t->n_rows + v->n_models, sizeof *t->row));
-  WEIR_TRY_GOTO(wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_starts, &resamples),
-                done);
-  WEIR_TRY_GOTO(weir_alloc(v->n_starts, sizeof *p.room, (void **)&p.room), done);
+  WEIR_TRY(wx_block_length(v->time, v->n_init_times, o->block, &block));
+  WEIR_TRY(weir_reserve(&t->row, &t->row_capacity, t->n_rows + v->n_models, sizeof *t->row));
+  WEIR_TRY_GOTO(
+      wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_init_times, &resamples),
+      done);
+  WEIR_TRY_GOTO(weir_alloc(v->n_init_times, sizeof *p.scratch, (void **)&p.scratch), done);
   WEIR_TRY_GOTO(weir_alloc(v->opts->score.bins, sizeof *p.bins, (void **)&p.bins), done);
   for (p.model = 0; p.model < v->n_models; p.model++) {
     if (!v->model[p.model].absent) {
@@ -399,7 +401,7 @@ weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v)
   }
 done:
   wx_resamples_fini(&resamples);
-  weir_free(&p.room);
+  weir_free(&p.scratch);
   weir_free(&p.bins);
   return status;
 }

@@ -9,12 +9,12 @@
 // clang-format off
 /* The files; wx_table_file names them. */
 typedef enum wx_table {
-  WX_TABLE_SCORES,      /* a row a quantity, lead and model                                    */
+  WX_TABLE_SCORES,      /* a row per quantity, lead and model                                  */
   WX_TABLE_ALL,         /* every score of every region and weighting, with intervals           */
   WX_TABLE_SKILL,       /* models against references                                           */
   WX_TABLE_RANK, WX_TABLE_PIT, WX_TABLE_HISTOGRAMS,
-  WX_TABLE_PARTS,       /* of the CRPS                                                         */
-  WX_TABLE_EVENTS, WX_TABLE_RELIABILITY, WX_TABLE_SPREAD, WX_TABLE_STARTS,
+  WX_TABLE_DECOMPOSITION, /* of the CRPS                                                     */
+  WX_TABLE_EVENTS, WX_TABLE_RELIABILITY, WX_TABLE_SPREAD, WX_TABLE_INIT_TIMES,
   WX_TABLES
 } wx_table;
 // clang-format on
@@ -40,15 +40,15 @@ typedef struct wx_score_row {
 typedef struct wx_score_tables {
   weir_table cells[WX_TABLES];
   wx_score_row *row;
-  int64_t n_rows, room;
+  int64_t n_rows, row_capacity;
 } wx_score_tables;
 
 /* Adds what was scored last. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v) WEIR_CHECKED;
-/* The files into a folder. Fails: as weir_table_write_csv. */
+/* Writes the files into a folder. Fails: as weir_table_write_csv. */
 weir_status wx_score_tables_write(const wx_score_tables *t, const char *dir) WEIR_CHECKED;
 void wx_score_tables_fini(wx_score_tables *t);
-/* The row of a quantity, lead and model, or NULL. */
+/* Returns the row of a quantity, lead and model, or NULL. */
 const wx_score_row *wx_score_tables_find(const wx_score_tables *t, int64_t quantity, int64_t lead,
                                          int64_t model);
 #endif

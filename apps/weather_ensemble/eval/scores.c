@@ -37,8 +37,8 @@ weir_status wx_score_estimate(const wx_score_sums *t, int64_t region, int weight
   return wx_bootstrap(o, r, d->root ? wx_root_ratio_of : wx_ratio_of, &ratio, out);
 }
 
-void wx_score_starts(const wx_score_sums *t, int64_t region, int weighting, int score, int64_t n,
-                     double *out)
+void wx_score_init_times(const wx_score_sums *t, int64_t region, int weighting, int score,
+                         int64_t n, double *out)
 {
   const wx_score_desc *const d = &wx_scores[score];
   const double *const a = wx_score_sums_series(t, region, weighting, d->up);
@@ -51,7 +51,7 @@ void wx_score_starts(const wx_score_sums *t, int64_t region, int weighting, int 
 
 weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int64_t region,
                              int weighting, wx_score score, const wx_bootstrap_opts *o,
-                             const wx_resamples *r, double *room, wx_comparison *out)
+                             const wx_resamples *r, double *scratch, wx_comparison *out)
 {
   const wx_score_desc *const d = &wx_scores[score];
   const wx_pair pair = {wx_score_sums_series(a, region, weighting, d->up),
@@ -62,11 +62,11 @@ weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int
   WEIR_TRY(wx_bootstrap(o, r, wx_difference_of, &pair, &out->difference));
   WEIR_TRY(wx_bootstrap(o, r, wx_skill_of, &pair, &out->skill));
   for (int64_t i = 0; i < r->n; i++) {
-    room[i] = pair.a_weight[i] > 0 && pair.b_weight[i] > 0
-                  ? pair.a[i] / pair.a_weight[i] - pair.b[i] / pair.b_weight[i]
-                  : NAN;
+    scratch[i] = pair.a_weight[i] > 0 && pair.b_weight[i] > 0
+                     ? pair.a[i] / pair.a_weight[i] - pair.b[i] / pair.b_weight[i]
+                     : NAN;
   }
-  out->test = wx_diebold_mariano(room, r->n);
+  out->test = wx_diebold_mariano(scratch, r->n);
   return WEIR_OK;
 }
 

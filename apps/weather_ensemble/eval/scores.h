@@ -1,4 +1,5 @@
-/* scores.h - the scores that tables show: quotients of sums over starts, or roots of them. */
+/* scores.h - the scores that tables show: quotients of sums over initialisation times, or roots of
+ * them. */
 #ifndef WX_SCORES_H
 #define WX_SCORES_H
 #include "eval/significance.h"
@@ -20,25 +21,27 @@ typedef struct wx_score_desc {
 } wx_score_desc;
 extern const wx_score_desc wx_scores[WX_SCORES];
 
-/* The score (wx_score) of all starts with its interval, of the first n = r->n starts. Fails:
- * WEIR_ERR_MEMORY. */
+/* Computes the score (wx_score) of all initialisation times with its interval, of the first n =
+ * r->n initialisation times. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_score_estimate(const wx_score_sums *t, int64_t region, int weighting, int score,
                               const wx_bootstrap_opts *o, const wx_resamples *r,
                               wx_estimate *out) WEIR_CHECKED;
 /* A score, a ratio, of two tallies: difference and skill with intervals, and the test of the
- * differences of means of starts. `room` [n]. Fails: WEIR_ERR_MEMORY. */
+ * differences of means of initialisation times. `scratch` [n]. Fails: WEIR_ERR_MEMORY. */
 typedef struct wx_comparison {
   wx_estimate difference, skill; /* a - b; 1 - a / b */
   wx_mean_test test;
 } wx_comparison;
 weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int64_t region,
                              int weighting, wx_score score, const wx_bootstrap_opts *o,
-                             const wx_resamples *r, double *room, wx_comparison *out) WEIR_CHECKED;
-/* How often the event came in a bin of probabilities, with its interval. Fails: WEIR_ERR_MEMORY. */
+                             const wx_resamples *r, double *scratch,
+                             wx_comparison *out) WEIR_CHECKED;
+/* Computes the observed frequency of the event in a bin of probabilities, with its interval. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status wx_score_bin(const wx_score_sums *t, int64_t region, int64_t event, int64_t bin,
                          const wx_bootstrap_opts *o, const wx_resamples *r,
                          wx_estimate *out) WEIR_CHECKED;
-/* Means of starts, [n]: NaN where nothing was counted. */
-void wx_score_starts(const wx_score_sums *t, int64_t region, int weighting, int score, int64_t n,
-                     double *out);
+/* Computes means of initialisation times, [n]: NaN where nothing was counted. */
+void wx_score_init_times(const wx_score_sums *t, int64_t region, int weighting, int score,
+                         int64_t n, double *out);
 #endif

@@ -10,9 +10,11 @@
 enum { BLOCKS = 0x57424c4b, DAY = 86400 }; /* purpose of the random bits */
 
 const weir_opt wx_bootstrap_options[] = {
-    WEIR_OPT_REAL(wx_bootstrap_opts, block, 10, 0, 36500, "d",
-                  "length of a block of starts; about twice the time in which errors forget"),
-    WEIR_OPT_INT(wx_bootstrap_opts, resamples, 2000, 100, 1e6, "1", "how often starts are drawn"),
+    WEIR_OPT_REAL(
+        wx_bootstrap_opts, block, 10, 0, 36500, "d",
+        "length of a block of initialisation times; about twice the time in which errors forget"),
+    WEIR_OPT_INT(wx_bootstrap_opts, resamples, 2000, 100, 1e6, "1",
+                 "how often initialisation times are drawn"),
     WEIR_OPT_REAL(wx_bootstrap_opts, confidence, 0.95, 0.5, 0.9999, "1", "of the intervals"),
     WEIR_OPT_ENUM(wx_bootstrap_opts, interval, WX_INTERVAL_PERCENTILE, "percentile|bca",
                   "percentiles of the resamples, or bias-corrected and accelerated ones"),
@@ -72,7 +74,7 @@ weir_status wx_block_length(const int64_t *time, int64_t n, double days, int64_t
   return WEIR_OK;
 }
 
-/* Counts of one resample: blocks of starts that follow one another, the last cut. */
+/* Counts of one resample: blocks of consecutive initialisation times, the last truncated. */
 static void draw(uint64_t seed, int64_t resample, int64_t block, int64_t n, double *count)
 {
   int64_t taken = 0;
@@ -154,7 +156,7 @@ weir_status wx_resamples_create(const wx_bootstrap_opts *o, uint64_t seed, int64
 
   *out = (wx_resamples){.n = n, .block = block, .resamples = n / block < 2 ? 0 : o->resamples};
   if (!weir_mul_ok(out->resamples, n, &all)) {
-    return weir_fail(WEIR_ERR_MEMORY, "%lld resamples of %lld starts are too many",
+    return weir_fail(WEIR_ERR_MEMORY, "%lld resamples of %lld initialisation times are too many",
                      (long long)o->resamples, (long long)n);
   }
   WEIR_TRY(weir_alloc(all, sizeof *out->count, (void **)&out->count));
@@ -204,7 +206,7 @@ done:
   return status;
 }
 
-/* sum of count * a over sum of count * b, starts without a value left out. */
+/* sum of count * a over sum of count * b, initialisation times without a value left out. */
 static double ratio(const double *a, const double *b, const double *count, int64_t n)
 {
   double up = 0, down = 0;

@@ -61,7 +61,7 @@ static void intervals_cover_independent_values(void **state)
   assert_near(coverage(0, 60, 1, WX_INTERVAL_BCA), 0.9, tolerance);
 }
 
-/* Blocks keep what values remember; single starts do not, and promise too much. */
+/* Blocks keep what values remember; single initialisation times do not, and promise too much. */
 static void blocks_cover_values_that_remember(void **state)
 {
   const double with = coverage(0.7, 160, 16, WX_INTERVAL_PERCENTILE);

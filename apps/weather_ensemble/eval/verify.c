@@ -14,7 +14,7 @@ enum { NOTE = 8 * WX_LONG }; /* of a sentence */
 /* Whether the archives have forecast and truth of it. */
 static bool is_there(const wx_verify *v, int64_t start, int64_t quantity, int64_t lead)
 {
-  const wx_eval_data *const s = v->scene;
+  const wx_eval_data *const s = v->data;
 
   if (wx_eval_data_valid(s, start, lead, quantity) < 0) {
     return false;
@@ -34,7 +34,7 @@ static int64_t without_forecast(const wx_verify *v, int64_t start, int64_t quant
     const wx_model *const model = &v->model[m];
 
     if (model->desc->covers != NULL &&
-        !model->desc->covers(model, v->scene, start, lead, quantity)) {
+        !model->desc->covers(model, v->data, start, lead, quantity)) {
       return m;
     }
   }
@@ -56,7 +56,7 @@ static lack lack_at(const wx_verify *v, int64_t start, int64_t quantity, int64_t
 
 static lack lack_of(const wx_verify *v, int64_t start, int64_t *which)
 {
-  if (v->opts->starts != WX_STARTS_SAME) {
+  if (v->opts->init_times != WX_INIT_TIMES_SAME) {
     return lack_at(v, start, v->at_quantity, v->at_lead, which);
   }
   for (int64_t i = 0; i < v->n_quantities * v->n_leads; i++) {
@@ -78,94 +78,96 @@ static weir_status note(wx_verify *v, const char *text)
     }
   }
   weir_warn("eval", "%s", text);
-  WEIR_TRY(weir_reserve(&v->note, &v->notes_room, v->n_notes + 1, sizeof *v->note));
+  WEIR_TRY(weir_reserve(&v->note, &v->note_capacity, v->n_notes + 1, sizeof *v->note));
   WEIR_TRY(weir_strdup(text, &v->note[v->n_notes]));
   v->n_notes++;
   return WEIR_OK;
 }
 
-/* " (z500 at 48 h)", or nothing where all quantities and leads have the same starts. */
+/* " (z500 at 48 h)", or nothing where all quantities and leads have the same initialisation times.
+ */
 static void where_text(const wx_verify *v, char *text, size_t size)
 {
-  const wx_archive_info *const f = v->scene->facts;
+  const wx_archive_info *const f = v->data->facts;
 
   (void)snprintf(text, size, " (%s at %g h)", f->quantity[v->at_quantity].name,
                  f->lead[v->at_lead]);
 }
 
-/* Starts that are left out: missing[0] have no forecast or truth, missing[1 + m] none of model m;
- * first[]: the first of each. */
+/* Initialisation times that are left out: missing[0] have no forecast or truth, missing[1 + m] none
+ * of model m; first[]: the first of each. */
 static weir_status note_missing(wx_verify *v, const int64_t *missing, const int64_t *first)
 {
   char where[WX_LONG] = "", text[NOTE], date[32];
 
-  if (v->opts->starts != WX_STARTS_SAME) {
+  if (v->opts->init_times != WX_INIT_TIMES_SAME) {
     where_text(v, where, sizeof where);
   }
   for (int64_t m = -1; m < v->n_models; m++) {
     if (missing[1 + m] == 0) {
       continue;
     }
-    wx_date_text((double)v->scene->facts->start[first[1 + m]] / 86400, date, sizeof date);
-    (void)snprintf(text, sizeof text,
-                   "%lld of %lld starts are left out for all models%s: %s has no forecast%s of "
-                   "them, the first %s",
-                   (long long)missing[1 + m], (long long)v->n_candidates, where,
-                   m < 0 ? "the archive" : v->model[m].name, m < 0 ? " or no truth" : "", date);
+    wx_date_text((double)v->data->facts->start[first[1 + m]] / 86400, date, sizeof date);
+    (void)snprintf(
+        text, sizeof text,
+        "%lld of %lld initialisation times are left out for all models%s: %s has no forecast%s of "
+        "them, the first %s",
+        (long long)missing[1 + m], (long long)v->n_candidates, where,
+        m < 0 ? "the archive" : v->model[m].name, m < 0 ? " or no truth" : "", date);
     WEIR_TRY(note(v, text));
   }
   return WEIR_OK;
 }
 
-static weir_status choose_starts(wx_verify *v)
+static weir_status choose_init_times(wx_verify *v)
 {
-  const wx_archive_info *const f = v->scene->facts;
+  const wx_archive_info *const f = v->data->facts;
   int64_t missing[1 + WX_MODELS] = {0}, first[1 + WX_MODELS] = {0};
 
-  v->n_starts = 0;
+  v->n_init_times = 0;
   for (int64_t i = 0; i < v->n_candidates; i++) {
     const int64_t start = v->candidate[i];
     int64_t model = -1;
     const lack l = lack_of(v, start, &model);
 
     if (l == NOTHING) {
-      v->time[v->n_starts] = f->start[start];
-      v->start[v->n_starts++] = start;
+      v->time[v->n_init_times] = f->start[start];
+      v->start[v->n_init_times++] = start;
     } else {
       const int64_t at = l == MODEL ? 1 + model : 0;
 
       first[at] = missing[at]++ == 0 ? start : first[at];
     }
   }
-  if (v->n_starts > 0) {
+  if (v->n_init_times > 0) {
     return note_missing(v, missing, first);
   }
   for (int64_t m = 0; m < v->n_models; m++) {
     if (missing[1 + m] > 0) {
-      return weir_fail(WEIR_ERR_DATA,
-                       "eval.models: %s has no forecast of %lld of the %lld starts, and %lld have "
-                       "no forecast or truth: none is left to score %s at %g h: predict the "
-                       "starts of eval.part, or choose eval.part, eval.leads and eval.quantities",
-                       v->model[m].name, (long long)missing[1 + m], (long long)v->n_candidates,
-                       (long long)missing[0], f->quantity[v->at_quantity].name,
-                       f->lead[v->at_lead]);
+      return weir_fail(
+          WEIR_ERR_DATA,
+          "eval.models: %s has no forecast of %lld of the %lld initialisation times, and %lld have "
+          "no forecast or truth: none is left to score %s at %g h: predict the "
+          "initialisation times of eval.part, or choose eval.part, eval.leads and eval.quantities",
+          v->model[m].name, (long long)missing[1 + m], (long long)v->n_candidates,
+          (long long)missing[0], f->quantity[v->at_quantity].name, f->lead[v->at_lead]);
     }
   }
-  return weir_fail(WEIR_ERR_DATA,
-                   "%s: none of %lld starts has forecast and truth of %s at %g h%s: take "
-                   "truth of the valid times, or choose eval.leads and eval.quantities",
-                   f->name, (long long)v->n_candidates, f->quantity[v->at_quantity].name,
-                   f->lead[v->at_lead],
-                   v->opts->starts == WX_STARTS_SAME ? " and all else (eval.starts: same)" : "");
+  return weir_fail(
+      WEIR_ERR_DATA,
+      "%s: none of %lld initialisation times has forecast and truth of %s at %g h%s: take "
+      "truth of the valid times, or choose eval.leads and eval.quantities",
+      f->name, (long long)v->n_candidates, f->quantity[v->at_quantity].name, f->lead[v->at_lead],
+      v->opts->init_times == WX_INIT_TIMES_SAME ? " and all else (eval.init_times: same)" : "");
 }
 
 weir_status wx_verify_start(wx_verify *v, int64_t start, wx_given *given, bool *any)
 {
   const bool some = v->opts->missing == WX_MISSING_COUNT;
-  const int64_t cells = v->scene->cells;
+  const int64_t cells = v->data->cells;
   const float *truth;
 
-  WEIR_TRY(wx_eval_data_truth(v->scene, start, v->at_lead, v->at_quantity, &truth));
+  WEIR_TRY(wx_eval_data_truth(v->data, start, v->at_lead, v->at_quantity, &truth));
   *any = truth != NULL;
   if (truth == NULL) {
     return WEIR_OK;
@@ -178,7 +180,7 @@ weir_status wx_verify_start(wx_verify *v, int64_t start, wx_given *given, bool *
     if (v->model[k].absent) {
       continue;
     }
-    WEIR_TRY(wx_model_give(&v->model[k], v->scene, start, &given[k]));
+    WEIR_TRY(wx_model_give(&v->model[k], v->data, start, &given[k]));
     for (int64_t i = 0; i < cells; i++) {
       v->use[i] = v->use[i] && wx_given_is_whole(&given[k], cells, i, some);
     }
@@ -207,7 +209,7 @@ void wx_verify_map_test(const wx_verify *v, int64_t model, double *p)
 {
   const wx_pair_map *const m = &v->pair[model];
 
-  for (int64_t i = 0; i < v->scene->cells; i++) {
+  for (int64_t i = 0; i < v->data->cells; i++) {
     const double n = m->count[i], mean = m->sum[i] / n;
     const double variance = m->square[i] / n - mean * mean;
     /* Of the lagged products the mean is taken off as if the ends did not matter. */
@@ -225,10 +227,10 @@ void wx_verify_map_test(const wx_verify *v, int64_t model, double *p)
 
 static double mean_over(const wx_verify *v, const float *field)
 {
-  const double *const weight = v->scene->facts->grid.weight;
+  const double *const weight = v->data->facts->grid.weight;
   double sum = 0, all = 0;
 
-  for (int64_t i = 0; i < v->scene->cells; i++) {
+  for (int64_t i = 0; i < v->data->cells; i++) {
     const double w = weight != NULL ? weight[i] : 1;
 
     if (isfinite(field[i])) {
@@ -241,7 +243,7 @@ static double mean_over(const wx_verify *v, const float *field)
 
 static bool any_point(const wx_verify *v)
 {
-  for (int64_t i = 0; i < v->scene->cells; i++) {
+  for (int64_t i = 0; i < v->data->cells; i++) {
     if (v->use[i]) {
       return true;
     }
@@ -258,16 +260,16 @@ static weir_status take_start(wx_verify *v, int64_t k, int64_t at, bool *counted
                      .use = v->use,
                      .climate = &v->climate,
                      .seed = v->seed,
-                     .number = (uint32_t)(v->at_quantity * v->scene->facts->n_leads + v->at_lead),
+                     .number = (uint32_t)(v->at_quantity * v->data->facts->n_leads + v->at_lead),
                      .start = start};
   const float *members;
   bool any;
 
-  WEIR_TRY(wx_climatology_update(&v->climate, v->scene, start, v->at_lead, v->at_quantity));
+  WEIR_TRY(wx_climatology_update(&v->climate, v->data, start, v->at_lead, v->at_quantity));
   v->efi_mean[at] = NAN;
   if (v->climate.n > 0) {
-    WEIR_TRY(wx_eval_data_members(v->scene, start, v->at_lead, v->at_quantity, &members));
-    WEIR_TRY(wx_climatology_efi(&v->climate, v->scene, members, v->efi));
+    WEIR_TRY(wx_eval_data_members(v->data, start, v->at_lead, v->at_quantity, &members));
+    WEIR_TRY(wx_climatology_efi(&v->climate, v->data, members, v->efi));
     v->efi_mean[at] = mean_over(v, v->efi);
     c.efi = v->efi;
   }
@@ -276,12 +278,12 @@ static weir_status take_start(wx_verify *v, int64_t k, int64_t at, bool *counted
   *counted = any;
   for (int64_t m = 0; m < v->n_models && any; m++) {
     if (!v->model[m].absent) {
-      wx_score_sums_take(&v->tally[m], &c, &given[m], at);
+      wx_score_sums_take(&v->score_sums[m], &c, &given[m], at);
     }
   }
   for (int64_t m = 0; m < v->n_models && any; m++) {
     if (m != reference && !v->model[m].absent && !v->model[reference].absent) {
-      add_pair(&v->pair[m], v->tally[m].crps, v->tally[reference].crps, v->scene->cells);
+      add_pair(&v->pair[m], v->score_sums[m].crps, v->score_sums[reference].crps, v->data->cells);
     }
   }
   return WEIR_OK;
@@ -289,12 +291,12 @@ static weir_status take_start(wx_verify *v, int64_t k, int64_t at, bool *counted
 
 static void clear(wx_verify *v)
 {
-  const int64_t cells = v->scene->cells;
+  const int64_t cells = v->data->cells;
 
   for (int64_t m = 0; m < v->n_models; m++) {
     wx_pair_map *const p = &v->pair[m];
 
-    wx_score_sums_clear(&v->tally[m]);
+    wx_score_sums_clear(&v->score_sums[m]);
     for (int64_t i = 0; i < cells; i++) {
       p->sum[i] = p->square[i] = p->lagged[i] = p->count[i] = 0;
       p->last[i] = NAN;
@@ -315,7 +317,7 @@ static weir_status note_absent(wx_verify *v)
   if (there == 0) {
     return weir_fail(WEIR_ERR_DATA,
                      "eval.models: no model has a forecast%s: nothing to score: choose eval.leads "
-                     "and eval.quantities, or a part with training starts",
+                     "and eval.quantities, or a subset with training initialisation times",
                      where);
   }
   for (int64_t m = 0; m < v->n_models; m++) {
@@ -328,59 +330,61 @@ static weir_status note_absent(wx_verify *v)
   return WEIR_OK;
 }
 
-/* Starts whose truth or forecasts are missing at every point. */
+/* Initialisation times whose truth or forecasts are missing at every point. */
 static weir_status note_empty(wx_verify *v, int64_t empty)
 {
   char where[WX_LONG], text[NOTE];
 
   where_text(v, where, sizeof where);
-  if (v->n_starts == 0) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: at none of %lld starts is there a point that the truth and all members "
-                     "of all models have%s: nothing to score: look for missing values with "
-                     "prepare, or set eval.missing to count",
-                     v->scene->facts->name, (long long)empty, where);
+  if (v->n_init_times == 0) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: at none of %lld initialisation times is there a point that the truth and all members "
+        "of all models have%s: nothing to score: look for missing values with "
+        "prepare, or set eval.missing to count",
+        v->data->facts->name, (long long)empty, where);
   }
   if (empty == 0) {
     return WEIR_OK;
   }
   (void)snprintf(text, sizeof text,
-                 "%lld of %lld starts are left out for all models%s: they have no point that the "
+                 "%lld of %lld initialisation times are left out for all models%s: they have no "
+                 "point that the "
                  "truth and all members of all models have",
-                 (long long)empty, (long long)(v->n_starts + empty), where);
+                 (long long)empty, (long long)(v->n_init_times + empty), where);
   return note(v, text);
 }
 
 weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead)
 {
-  const wx_archive_info *const f = v->scene->facts;
+  const wx_archive_info *const f = v->data->facts;
   char what[WX_LONG];
 
   v->at_quantity = quantity;
   v->at_lead = lead;
   clear(v);
-  WEIR_TRY(choose_starts(v));
+  WEIR_TRY(choose_init_times(v));
   for (int64_t m = 0; m < v->n_models; m++) {
-    WEIR_TRY(wx_model_fit(&v->model[m], v->scene, lead, quantity));
+    WEIR_TRY(wx_model_fit(&v->model[m], v->data, lead, quantity));
   }
   WEIR_TRY(note_absent(v));
   (void)snprintf(what, sizeof what, "%s %g h", f->quantity[quantity].name, f->lead[lead]);
-  const int64_t n = v->n_starts;
+  const int64_t n = v->n_init_times;
   int64_t kept = 0;
 
   for (int64_t k = 0; k < n; k++) {
     bool counted = false;
 
     if (weir_stop_requested()) {
-      return weir_fail(WEIR_ERR_STOPPED, "stopped at start %lld of %lld of %s", (long long)k,
-                       (long long)n, what);
+      return weir_fail(WEIR_ERR_STOPPED, "stopped at initialisation time %lld of %lld of %s",
+                       (long long)k, (long long)n, what);
     }
     WEIR_TRY(take_start(v, k, kept, &counted));
     v->start[kept] = v->start[k];
     v->time[kept] = v->time[k];
     kept += counted;
-    weir_progress(what, k + 1, n, "starts");
+    weir_progress(what, k + 1, n, "initialisation times");
   }
-  v->n_starts = kept;
+  v->n_init_times = kept;
   return note_empty(v, n - kept);
 }

@@ -1,5 +1,5 @@
-/* verify.h - models side by side on the same starts and points: a quantity and a lead at a time, so
- * that memory does not grow with either. */
+/* verify.h - models side by side on the same initialisation times and points: a quantity and a lead
+ * at a time, so that memory does not grow with either. */
 #ifndef WX_VERIFY_H
 #define WX_VERIFY_H
 #include "data/event.h"
@@ -10,17 +10,17 @@
 
 enum { WX_MODELS = 32 };
 
-typedef enum wx_starts_rule { WX_STARTS_SAME, WX_STARTS_ALL } wx_starts_rule;
+typedef enum wx_init_times_rule { WX_INIT_TIMES_SAME, WX_INIT_TIMES_ALL } wx_init_times_rule;
 typedef enum wx_missing_rule { WX_MISSING_DROP, WX_MISSING_COUNT } wx_missing_rule;
 
 /* Section `eval`. */
 typedef struct wx_verify_opts {
   weir_struct_list models;     /* wx_model_row */
   weir_string_list references; /* names of models */
-  int part;                    /* wx_part, or WX_PARTS: all */
+  int part;                    /* wx_subset, or WX_SUBSETS: all */
   weir_string_list quantities; /* none: all that the truth has too */
   weir_real_list leads;        /* h; none: all */
-  int starts;                  /* wx_starts_rule */
+  int init_times;              /* wx_init_times_rule */
   int missing;                 /* wx_missing_rule */
   weir_struct_list regions;    /* wx_region */
   weir_real_list quantiles;    /* of the truth's climate, for events */
@@ -33,8 +33,8 @@ typedef struct wx_verify_opts {
 } wx_verify_opts;
 extern const weir_opt wx_verify_options[];
 
-/* Sums over starts of the difference of a model's CRPS to the first reference's at each point, for
- * a map of tests. [cells] each. */
+/* Sums over initialisation times of the difference of a model's CRPS to the first reference's at
+ * each point, for a map of tests. [cells] each. */
 typedef struct wx_pair_map {
   double *sum, *square, *lagged, *count;
   float *last;
@@ -42,48 +42,49 @@ typedef struct wx_pair_map {
 
 typedef struct wx_verify {
   const wx_verify_opts *opts;
-  wx_eval_data *scene;
+  wx_eval_data *data;
   uint64_t seed;
   wx_regions regions;
   int64_t n_models, n_references;
   wx_model model[WX_MODELS];
-  wx_score_sums tally[WX_MODELS];
+  wx_score_sums score_sums[WX_MODELS];
   wx_pair_map pair[WX_MODELS];
   int64_t reference[WX_MODELS]; /* numbers of models; [0] is the one of maps */
   wx_event event[WX_EVENTS];
   int64_t n_events;
   wx_climatology climate;
-  const int64_t *candidate; /* starts that may be scored, ascending */
+  const int64_t *candidate; /* initialisation times that may be scored, ascending */
   int64_t n_candidates;
   int64_t *quantity, n_quantities, *lead, n_leads; /* numbers of the forecast archive */
   /* Of the quantity and lead at hand: */
-  int64_t at_quantity, at_lead, n_starts;
+  int64_t at_quantity, at_lead, n_init_times;
   char **note; /* [n_notes] what was left out, a sentence each; of all quantities and leads */
-  int64_t n_notes, notes_room;
-  int64_t *start, *time; /* [n_starts] those that were scored; their seconds */
-  double *efi_mean;      /* [n_starts] mean of the index over the grid; NaN: not known */
+  int64_t n_notes, note_capacity;
+  int64_t *start, *time; /* [n_init_times] those that were scored; their seconds */
+  double *efi_mean;      /* [n_init_times] mean of the index over the grid; NaN: not known */
   /* Of a start: */
   float *truth, *efi;
   unsigned char *use;
 } wx_verify;
 
-/* What the options say of themselves and of each other, before any archive is open. Fails:
+/* Checks the options, each and together, before any archive is open. Fails:
  * WEIR_ERR_CONFIG as wx_verify_open. */
 weir_status wx_verify_check(const wx_verify_opts *opts) WEIR_CHECKED;
-/* Models opened and room made; candidate[n]: starts of the forecast archive. Borrows all but opens
- * models. Fails: WEIR_ERR_CONFIG (no models; two of a name; a reference, quantity or lead that
- * there is not; no start), as the models. */
+/* Opens the models and allocates; candidate[n]: initialisation times of the forecast archive.
+ * Borrows all but opens models. Fails: WEIR_ERR_CONFIG (no models; two of a name; a reference,
+ * quantity or lead that there is not; no start), as the models. */
 weir_status wx_verify_open(const wx_verify_opts *opts, wx_eval_data *s, uint64_t seed,
                            const int64_t *candidate, int64_t n, wx_verify *out) WEIR_CHECKED;
 void wx_verify_close(wx_verify *v);
-/* Fits the models for a quantity and a lead and scores all starts of which forecast, truth and all
- * models are there; what is left out is warned of, and a note. Fails: as models and archives;
- * WEIR_ERR_DATA where no start, no model or no point is left to score; WEIR_ERR_STOPPED. */
+/* Fits the models for a quantity and a lead and scores all initialisation times of which forecast,
+ * truth and all models are there; what is left out is warned of, and a note. Fails: as models and
+ * archives; WEIR_ERR_DATA where no start, no model or no point is left to score; WEIR_ERR_STOPPED.
+ */
 weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead) WEIR_CHECKED;
 /* Reads the truth of a start and asks every model; v->truth, v->use and given[n_models] are set.
  * False in *any: there is no truth. */
 weir_status wx_verify_start(wx_verify *v, int64_t start, wx_given *given, bool *any) WEIR_CHECKED;
-/* p of the test of Diebold and Mariano at each point, of a model against the first reference,
- * [cells]; NaN: no test. */
+/* Computes p of the test of Diebold and Mariano at each point, of a model against the first
+ * reference, [cells]; NaN: no test. */
 void wx_verify_map_test(const wx_verify *v, int64_t model, double *p);
 #endif

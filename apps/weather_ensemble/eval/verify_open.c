@@ -13,18 +13,20 @@ const weir_opt wx_verify_options[] = {
         wx_verify_opts, references, "",
         "names of models that all are compared with, the first also in maps; none: "
         "the first model"),
-    WEIR_OPT_ENUM(wx_verify_opts, part, WX_TEST, WX_PART_CHOICES "|all",
-                  "starts that are scored: of a part of data.split, or all"),
+    WEIR_OPT_ENUM(wx_verify_opts, part, WX_TEST, WX_SUBSET_CHOICES "|all",
+                  "initialisation times that are scored: of a subset of data.split, or all"),
     WEIR_OPT_STRING_LIST(wx_verify_opts, quantities, "",
                          "as z500; none: all that forecast and truth have"),
     WEIR_OPT_REAL_LIST(wx_verify_opts, leads, "", 0, 1e5, "h", "none: all that have truth"),
-    WEIR_OPT_ENUM(wx_verify_opts, starts, WX_STARTS_SAME, "same|all",
-                  "the same starts for all leads and quantities, or of each all that it has"),
+    WEIR_OPT_ENUM(
+        wx_verify_opts, init_times, WX_INIT_TIMES_SAME, "same|all",
+        "the same initialisation times for all leads and quantities, or of each all that it has",
+        .alias = "starts"),
     WEIR_OPT_ENUM(wx_verify_opts, missing, WX_MISSING_DROP, "drop|count",
                   "points where members are missing: left out, or scored by those that are there, "
                   "at least two"),
     WEIR_OPT_LIST(wx_verify_opts, regions, wx_region, wx_region_options, WX_REGIONS - 1,
-                  "boxes that are scored by themselves, beside the whole grid"),
+                  "boxes that are scored by themselves, as well as the whole grid"),
     WEIR_OPT_REAL_LIST(wx_verify_opts, quantiles, "0.1, 0.9", 0, 1, "1",
                        "events: the truth lies beyond these quantiles of its climate at the point, "
                        "below those under 0.5 and above the others"),
@@ -32,9 +34,9 @@ const weir_opt wx_verify_options[] = {
                   "events of fixed thresholds"),
     WEIR_OPT_TABLE(wx_verify_opts, score, wx_score_sums_options, "details of scores"),
     WEIR_OPT_TABLE(wx_verify_opts, climate, wx_climatology_options,
-                   "what is usual, from the starts of the training part"),
+                   "what is usual, from the initialisation times of the training subset"),
     WEIR_OPT_TABLE(wx_verify_opts, bootstrap, wx_bootstrap_options,
-                   "intervals: blocks of starts drawn anew"),
+                   "intervals: blocks of initialisation times drawn anew"),
     WEIR_OPT_REAL(wx_verify_opts, figure_lead, 48, 0, 1e5, "h",
                   "histograms, maps and the case of the report are of the lead nearest to it"),
     WEIR_OPT_REAL(wx_verify_opts, figure_limit, 3, 1, 1e300, "1",
@@ -78,7 +80,7 @@ static weir_status open_models(wx_verify *v)
   const int64_t n = v->opts->models.count;
 
   for (int64_t k = 0; k < (n > 0 ? n : 1); k++) {
-    WEIR_TRY(wx_model_open(n > 0 ? &row[k] : &all_raw, v->scene, &v->model[k]));
+    WEIR_TRY(wx_model_open(n > 0 ? &row[k] : &all_raw, v->data, &v->model[k]));
     v->n_models++;
     for (int64_t j = 0; j < k; j++) {
       if (strcmp(v->model[j].name, v->model[k].name) == 0) {
@@ -135,9 +137,9 @@ static weir_status make_events(wx_verify *v)
     }
     if (wrote >= (int)sizeof e->quantity ||
         (row[k].quantity[0] != 0 &&
-         wx_archive_find_quantity(v->scene->facts, row[k].quantity) < 0)) {
+         wx_archive_find_quantity(v->data->facts, row[k].quantity) < 0)) {
       return weir_fail(WEIR_ERR_CONFIG, "eval.events[%lld].quantity: %s has no '%s'", (long long)k,
-                       v->scene->facts->name, row[k].quantity);
+                       v->data->facts->name, row[k].quantity);
     }
   }
   return WEIR_OK;
@@ -146,7 +148,7 @@ static weir_status make_events(wx_verify *v)
 static bool has_truth(const wx_verify *v, int64_t quantity, int64_t lead)
 {
   for (int64_t k = 0; k < v->n_candidates; k++) {
-    if (wx_eval_data_valid(v->scene, v->candidate[k], lead, quantity) >= 0) {
+    if (wx_eval_data_valid(v->data, v->candidate[k], lead, quantity) >= 0) {
       return true;
     }
   }
@@ -155,7 +157,7 @@ static bool has_truth(const wx_verify *v, int64_t quantity, int64_t lead)
 
 static weir_status choose_quantities(wx_verify *v)
 {
-  const wx_archive_info *const f = v->scene->facts;
+  const wx_archive_info *const f = v->data->facts;
   const weir_string_list *const names = &v->opts->quantities;
 
   WEIR_TRY(weir_alloc(names->count > 0 ? names->count : f->n_quantities, sizeof(int64_t),
@@ -163,29 +165,29 @@ static weir_status choose_quantities(wx_verify *v)
   for (int64_t k = 0; k < names->count; k++) {
     const int64_t q = wx_archive_find_quantity(f, names->items[k]);
 
-    if (q < 0 || wx_archive_find_quantity(v->scene->truth_facts, names->items[k]) < 0) {
+    if (q < 0 || wx_archive_find_quantity(v->data->truth_facts, names->items[k]) < 0) {
       char hint[2 * WX_LONG];
 
-      wx_archive_hint(q < 0 ? f : v->scene->truth_facts, names->items[k], hint, sizeof hint);
+      wx_archive_hint(q < 0 ? f : v->data->truth_facts, names->items[k], hint, sizeof hint);
       return weir_fail(WEIR_ERR_CONFIG, "eval.quantities: %s has no '%s'%s",
-                       q < 0 ? f->name : v->scene->truth_facts->name, names->items[k], hint);
+                       q < 0 ? f->name : v->data->truth_facts->name, names->items[k], hint);
     }
     v->quantity[v->n_quantities++] = q;
   }
   for (int64_t q = 0; q < f->n_quantities && names->count == 0; q++) {
-    if (wx_archive_find_quantity(v->scene->truth_facts, f->quantity[q].name) >= 0) {
+    if (wx_archive_find_quantity(v->data->truth_facts, f->quantity[q].name) >= 0) {
       v->quantity[v->n_quantities++] = q;
     }
   }
   return v->n_quantities > 0
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA, "%s has no quantity of %s: nothing to score",
-                         v->scene->truth_facts->name, f->name);
+                         v->data->truth_facts->name, f->name);
 }
 
 static weir_status choose_leads(wx_verify *v)
 {
-  const wx_archive_info *const f = v->scene->facts;
+  const wx_archive_info *const f = v->data->facts;
   const weir_real_list *const hours = &v->opts->leads;
 
   WEIR_TRY(
@@ -205,9 +207,9 @@ static weir_status choose_leads(wx_verify *v)
   return v->n_leads > 0
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA,
-                         "%s has no truth for any of %lld starts of %s at any lead: "
-                         "valid time is start + lead",
-                         v->scene->truth_facts->name, (long long)v->n_candidates, f->name);
+                         "%s has no truth for any of %lld initialisation times of %s at any lead: "
+                         "valid time is initialisation time + lead",
+                         v->data->truth_facts->name, (long long)v->n_candidates, f->name);
 }
 
 /* Before anything is computed: what is scored is the same in forecast and truth. */
@@ -216,25 +218,25 @@ static weir_status check_periods(const wx_verify *v)
   for (int64_t k = 0; k < v->n_quantities; k++) {
     for (int64_t l = 0; l < v->n_leads; l++) {
       if (has_truth(v, v->quantity[k], v->lead[l])) {
-        WEIR_TRY(wx_eval_data_check_period(v->scene, v->lead[l], v->quantity[k]));
+        WEIR_TRY(wx_eval_data_check_period(v->data, v->lead[l], v->quantity[k]));
       }
     }
   }
   return WEIR_OK;
 }
 
-static weir_status make_room(wx_verify *v)
+static weir_status allocate(wx_verify *v)
 {
-  const int64_t cells = v->scene->cells, n = v->n_candidates;
+  const int64_t cells = v->data->cells, n = v->n_candidates;
 
-  WEIR_TRY(wx_climatology_create(&v->opts->climate, v->event, v->n_events, v->scene, v->candidate,
-                                 n, &v->climate));
+  WEIR_TRY(wx_climatology_create(&v->opts->climate, v->event, v->n_events, v->data, v->candidate, n,
+                                 &v->climate));
   for (int64_t k = 0; k < v->n_models; k++) {
     wx_pair_map *const p = &v->pair[k];
     double **const at[] = {&p->sum, &p->square, &p->lagged, &p->count};
 
-    WEIR_TRY(wx_score_sums_create(&v->opts->score, &v->scene->facts->grid, &v->regions,
-                                  v->model[k].gives, v->n_events, n, &v->tally[k]));
+    WEIR_TRY(wx_score_sums_create(&v->opts->score, &v->data->facts->grid, &v->regions,
+                                  v->model[k].gives, v->n_events, n, &v->score_sums[k]));
     for (int i = 0; i < 4; i++) {
       WEIR_TRY(weir_alloc(cells, sizeof(double), (void **)at[i]));
     }
@@ -255,15 +257,16 @@ weir_status wx_verify_open(const wx_verify_opts *opts, wx_eval_data *s, uint64_t
 
   memset(out, 0, sizeof *out);
   out->opts = opts;
-  out->scene = s;
+  out->data = s;
   out->seed = seed;
   out->candidate = candidate;
   out->n_candidates = n;
   s->climate = opts->climate.file[0] != 0 ? opts->climate.file : NULL;
   if (n == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "eval.part: no start of %s is in it: choose another, or change data.split",
-                     s->facts->name);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "eval.part: no initialisation time of %s is in it: choose another, or change data.split",
+        s->facts->name);
   }
   WEIR_TRY_GOTO(wx_verify_check(opts), done);
   WEIR_TRY_GOTO(
@@ -275,7 +278,7 @@ weir_status wx_verify_open(const wx_verify_opts *opts, wx_eval_data *s, uint64_t
   WEIR_TRY_GOTO(choose_quantities(out), done);
   WEIR_TRY_GOTO(choose_leads(out), done);
   WEIR_TRY_GOTO(check_periods(out), done);
-  WEIR_TRY_GOTO(make_room(out), done);
+  WEIR_TRY_GOTO(allocate(out), done);
 done:
   if (status != WEIR_OK) {
     wx_verify_close(out);
@@ -287,7 +290,7 @@ void wx_verify_close(wx_verify *v)
 {
   for (int64_t k = 0; k < WX_MODELS; k++) {
     wx_model_close(&v->model[k]);
-    wx_score_sums_fini(&v->tally[k]);
+    wx_score_sums_fini(&v->score_sums[k]);
     weir_free(&v->pair[k].sum);
     weir_free(&v->pair[k].square);
     weir_free(&v->pair[k].lagged);
@@ -300,7 +303,7 @@ void wx_verify_close(wx_verify *v)
     weir_free(&v->note[k]);
   }
   weir_free(&v->note);
-  v->n_notes = v->notes_room = 0;
+  v->n_notes = v->note_capacity = 0;
   weir_free(&v->quantity);
   weir_free(&v->lead);
   weir_free(&v->start);

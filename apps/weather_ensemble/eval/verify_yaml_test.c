@@ -15,37 +15,37 @@
 #include "io/weir_netcdf.h"
 
 /* An evaluation of files. */
-typedef struct trial {
+typedef struct fixture {
   weir_config *config;
   wx_verify_opts opts;
   wx_archive *forecast, *truth;
-  wx_eval_data scene;
+  wx_eval_data data;
   int64_t all[64];
   wx_verify verify;
-} trial;
+} fixture;
 
-/* The starts from number `first` on are scored. */
-static weir_status open_from(trial *t, int64_t first, const char *yaml)
+/* The initialisation times from number `first` on are scored. */
+static weir_status open_from(fixture *t, int64_t first, const char *yaml)
 {
-  const int64_t n = t->scene.facts->n_starts - first;
+  const int64_t n = t->data.facts->n_init_times - first;
 
   weir_config_destroy(&t->config);
   assert_ok(weir_opts_parse(wx_verify_options, sizeof t->opts, yaml, &t->opts, &t->config));
   for (int64_t i = 0; i < n; i++) {
     t->all[i] = first + i;
   }
-  return wx_verify_open(&t->opts, &t->scene, 5, t->all, n, &t->verify);
+  return wx_verify_open(&t->opts, &t->data, 5, t->all, n, &t->verify);
 }
 
-static weir_status open_verify(trial *t, const char *yaml)
+static weir_status open_verify(fixture *t, const char *yaml)
 {
   return open_from(t, 0, yaml);
 }
 
-static void close_trial(trial *t)
+static void close_fixture(fixture *t)
 {
   wx_verify_close(&t->verify);
-  wx_eval_data_fini(&t->scene);
+  wx_eval_data_fini(&t->data);
   wx_archive_close(&t->forecast);
   wx_archive_close(&t->truth);
   weir_config_destroy(&t->config);
@@ -53,7 +53,7 @@ static void close_trial(trial *t)
 
 enum { PATH = 512, FILES = 3 };
 
-static void open_files(trial *t, char (*forecast)[PATH], char (*truth)[PATH], int n)
+static void open_files(fixture *t, char (*forecast)[PATH], char (*truth)[PATH], int n)
 {
   const char *f[FILES], *y[FILES];
 
@@ -64,7 +64,7 @@ static void open_files(trial *t, char (*forecast)[PATH], char (*truth)[PATH], in
   memset(t, 0, sizeof *t);
   assert_ok(wx_archive_open(f, n, &t->forecast));
   assert_ok(wx_archive_open(y, n, &t->truth));
-  assert_ok(wx_eval_data_open(t->forecast, t->truth, &t->scene));
+  assert_ok(wx_eval_data_open(t->forecast, t->truth, &t->data));
 }
 
 /* The numbers of the data's README, which other programs computed. */
@@ -72,7 +72,7 @@ static void temperature_on_a_grid(void **state)
 {
   const char *const folder = "weather/netcdf/emos_grid";
   char forecast[FILES][PATH], truth[FILES][PATH];
-  static trial t;
+  static fixture t;
 
   if (!weir_netcdf_available()) {
     printf("skipped: this build has no NetCDF\n");
@@ -89,16 +89,16 @@ static void temperature_on_a_grid(void **state)
   open_files(&t, forecast, truth, FILES);
   assert_ok(open_verify(&t, "{models: [{use: {raw: {first: 0}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], t.verify.lead[0]));
-  const wx_score_sums *const r = &t.verify.tally[0];
+  const wx_score_sums *const r = &t.verify.score_sums[0];
 
-  assert_int_equal(t.verify.n_starts, 3);
+  assert_int_equal(t.verify.n_init_times, 3);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS), 0.379502, 5e-7);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS_FAIR), 0.365991, 5e-7);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS_GAUSS), 0.374489, 5e-7);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_BIAS), -0.2452, 5e-5);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_RMSE), 0.6172, 5e-5);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_SPREAD), 0.4141, 5e-5);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 static void decades_are_aligned(void **state)
@@ -110,7 +110,7 @@ static void decades_are_aligned(void **state)
   } known[] = {{0, 54, 0.0823, 0.1001, 0.0391, 0.06996, 0.06774},
                {4, 50, 0.1025, 0.1389, 0.0694, 0.08871, 0.08483}};
   char forecast[1][PATH], truth[1][PATH];
-  static trial t;
+  static fixture t;
 
   if (!weir_netcdf_available()) {
     printf("skipped: this build has no NetCDF\n");
@@ -121,20 +121,20 @@ static void decades_are_aligned(void **state)
   weir_check_shared(truth[0], PATH,
                     "weather/netcdf/decadal/MPIESM_miklip_baseline1-assim-SST-global.nc");
   open_files(&t, forecast, truth, 1);
-  assert_ok(open_verify(&t, "starts: all"));
+  assert_ok(open_verify(&t, "init_times: all"));
   assert_int_equal(t.verify.n_leads, 10);
   for (int k = 0; k < 2; k++) {
-    const wx_score_sums *const r = &t.verify.tally[0];
+    const wx_score_sums *const r = &t.verify.score_sums[0];
 
     assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], t.verify.lead[known[k].lead]));
-    assert_int_equal(t.verify.n_starts, known[k].n);
+    assert_int_equal(t.verify.n_init_times, known[k].n);
     assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_BIAS), known[k].bias, 5e-5);
     assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_RMSE), known[k].rmse, 5e-5);
     assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_SPREAD), known[k].spread, 5e-5);
     assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS), known[k].crps, 5e-6);
     assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS_FAIR), known[k].fair, 1e-5);
   }
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 /* The control of the EDA as truth: no score of it, but the moments of the members are known. */
@@ -142,7 +142,7 @@ static void moments_of_grib(void **state)
 {
   char path[PATH];
   const char *paths[] = {path};
-  static trial t;
+  static fixture t;
 
   weir_check_shared(path, sizeof path, "weather/grib/era5-levels-members.grib");
   memset(&t, 0, sizeof t);
@@ -151,42 +151,42 @@ static void moments_of_grib(void **state)
     skip();
   }
   wx_archive_info one = *wx_archive_get(t.forecast); /* the spread does not depend on the truth */
-  const int64_t fields = one.n_starts * one.n_leads * one.n_quantities;
+  const int64_t fields = one.n_init_times * one.n_leads * one.n_quantities;
   float *analysis = NULL;
 
   one.n_members = 1;
   assert_ok(weir_alloc(fields * wx_grid_cells(&one.grid), sizeof *analysis, (void **)&analysis));
   assert_ok(wx_archive_of_memory(&one, analysis, &t.truth));
-  assert_ok(wx_eval_data_open(t.forecast, t.truth, &t.scene));
+  assert_ok(wx_eval_data_open(t.forecast, t.truth, &t.data));
   assert_ok(open_verify(&t, "{quantities: [z500]}"));
   assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], 0));
   const double *const variance =
-      wx_score_sums_series(&t.verify.tally[0], 0, WX_BY_AREA, WX_SUM_VARIANCE);
+      wx_score_sums_series(&t.verify.score_sums[0], 0, WX_BY_AREA, WX_SUM_VARIANCE);
   const double *const weight =
-      wx_score_sums_series(&t.verify.tally[0], 0, WX_BY_AREA, WX_SUM_WEIGHT);
+      wx_score_sums_series(&t.verify.score_sums[0], 0, WX_BY_AREA, WX_SUM_WEIGHT);
 
   /* The known number is weighted by cosines of latitude, not by areas. */
   assert_near(sqrt(variance[0] / weight[0]) / 14.3862, 1, 2e-4);
-  close_trial(&t);
+  close_fixture(&t);
   weir_free(&analysis);
 }
 
-enum { STARTS = 24, FIT = 12, LEADS = 2, MEMBERS = 6, ROWS = 4, COLUMNS = 5, DAY = 86400 };
+enum { INIT_TIMES = 24, FIT = 12, LEADS = 2, MEMBERS = 6, ROWS = 4, COLUMNS = 5, DAY = 86400 };
 enum { CELLS = ROWS * COLUMNS };
-static int64_t start[STARTS], member[MEMBERS];
+static int64_t start[INIT_TIMES], member[MEMBERS];
 static const double lead[LEADS] = {0, 24}, lat[ROWS] = {40, 20, 0, -20},
                     lon[COLUMNS] = {0, 10, 20, 30, 40};
 static wx_quantity quantity = {.variable = "t", .units = "K", .kind = WX_LEVEL_SURFACE};
-static float values[STARTS * LEADS * MEMBERS * CELLS], truth[(STARTS + 1) * CELLS];
-static int64_t truth_start[STARTS + 1], fitted[FIT];
+static float values[INIT_TIMES * LEADS * MEMBERS * CELLS], truth[(INIT_TIMES + 1) * CELLS];
+static int64_t truth_start[INIT_TIMES + 1], fitted[FIT];
 
 /* Members and truth of one distribution that changes from day to day. */
 static void draw(void)
 {
   wx_quantity_complete(&quantity);
-  for (int s = 0; s <= STARTS; s++) {
+  for (int s = 0; s <= INIT_TIMES; s++) {
     truth_start[s] = (int64_t)s * DAY;
-    if (s < STARTS) {
+    if (s < INIT_TIMES) {
       start[s] = truth_start[s];
     }
     for (int i = 0; i < CELLS; i++) {
@@ -197,7 +197,7 @@ static void draw(void)
   for (int m = 0; m < MEMBERS; m++) {
     member[m] = m;
   }
-  for (int f = 0; f < STARTS * LEADS * MEMBERS; f++) {
+  for (int f = 0; f < INIT_TIMES * LEADS * MEMBERS; f++) {
     const int valid = f / (LEADS * MEMBERS) + f / MEMBERS % LEADS;
 
     for (int i = 0; i < CELLS; i++) {
@@ -207,10 +207,10 @@ static void draw(void)
   }
 }
 
-static void open_memory(trial *t)
+static void open_memory(fixture *t)
 {
   wx_archive_info f = {.name = "forecasts",
-                       .n_starts = STARTS,
+                       .n_init_times = INIT_TIMES,
                        .n_leads = LEADS,
                        .n_members = MEMBERS,
                        .n_quantities = 1,
@@ -229,41 +229,41 @@ static void open_memory(trial *t)
   draw();
   assert_ok(wx_archive_of_memory(&f, values, &t->forecast));
   f.name = "truth";
-  f.n_starts = STARTS + 1;
+  f.n_init_times = INIT_TIMES + 1;
   f.start = truth_start;
   f.n_leads = f.n_members = 1;
   assert_ok(wx_archive_of_memory(&f, truth, &t->truth));
-  assert_ok(wx_eval_data_open(t->forecast, t->truth, &t->scene));
+  assert_ok(wx_eval_data_open(t->forecast, t->truth, &t->data));
   for (int i = 0; i < FIT; i++) {
     fitted[i] = i;
   }
-  t->scene.fit = fitted;
-  t->scene.n_fit = FIT;
+  t->data.fit = fitted;
+  t->data.n_fit = FIT;
 }
 
 /* An archive of the control alone, or of one numbered otherwise, needs no option to be scored: its
  * CRPS is the mean absolute error, and what needs two members is not known. */
 static void a_deterministic_forecast_is_scored(void **state)
 {
-  static trial t;
+  static fixture t;
 
   for (int number = 0; number < 2; number++) {
     open_memory(&t);
-    wx_archive_info f = *t.scene.facts;
+    wx_archive_info f = *t.data.facts;
     const int64_t only = number;
     wx_archive *all = t.forecast; /* whose facts f points to */
 
-    wx_eval_data_fini(&t.scene);
+    wx_eval_data_fini(&t.data);
     f.n_members = 1;
     f.member = &only;
     assert_ok(wx_archive_of_memory(&f, values, &t.forecast));
     wx_archive_close(&all);
-    assert_ok(wx_eval_data_open(t.forecast, t.truth, &t.scene));
-    t.scene.fit = fitted;
-    t.scene.n_fit = FIT;
+    assert_ok(wx_eval_data_open(t.forecast, t.truth, &t.data));
+    t.data.fit = fitted;
+    t.data.n_fit = FIT;
     assert_ok(open_verify(&t, "score: {patch: 2}"));
     assert_ok(wx_verify_lead(&t.verify, 0, 1));
-    const wx_score_sums *const one = &t.verify.tally[0];
+    const wx_score_sums *const one = &t.verify.score_sums[0];
 
     assert_string_equal(t.verify.model[0].name, "raw 1");
     assert_near(wx_score_get(one, 0, WX_BY_AREA, WX_CRPS), wx_score_get(one, 0, WX_BY_AREA, WX_MAE),
@@ -274,20 +274,20 @@ static void a_deterministic_forecast_is_scored(void **state)
     assert_true(fabs(t.verify.efi_mean[2]) <= 1);
     wx_verify_close(&t.verify);
     assert_int_equal(open_verify(&t, "models: [{use: {raw: {first: 2}}}]"), WEIR_ERR_CONFIG);
-    close_trial(&t);
+    close_fixture(&t);
   }
 }
 
 static void a_right_ensemble_is_found_right(void **state)
 {
-  static trial t;
+  static fixture t;
 
   open_memory(&t);
   assert_ok(open_verify(
       &t, "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
-  assert_int_equal(t.verify.n_starts, STARTS);
-  const wx_score_sums *const five = &t.verify.tally[0], *const three = &t.verify.tally[1];
+  assert_int_equal(t.verify.n_init_times, INIT_TIMES);
+  const wx_score_sums *const five = &t.verify.score_sums[0], *const three = &t.verify.score_sums[1];
 
   assert_near(wx_score_get(five, 0, WX_BY_AREA, WX_SSR), 1, 0.1);
   assert_near(wx_score_get(three, 0, WX_BY_AREA, WX_SSR), 1, 0.12);
@@ -298,13 +298,13 @@ static void a_right_ensemble_is_found_right(void **state)
   assert_true(wx_score_get(five, 0, WX_BY_AREA, WX_ACC) > 0.5);
   assert_true(wx_score_get(five, 0, WX_BY_AREA, WX_EECRPS) > 0);
   assert_true(fabs(t.verify.efi_mean[3]) <= 1);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 /* A point where a member of one model is missing counts for none. */
 static void all_models_have_the_same_points(void **state)
 {
-  static trial t;
+  static fixture t;
 
   open_memory(&t);
   values[((3 * LEADS + 1) * MEMBERS + 5) * CELLS + 2] = NAN;
@@ -313,19 +313,21 @@ static void all_models_have_the_same_points(void **state)
       &t, "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
   for (int k = 0; k < 2; k++) {
-    assert_true(wx_score_sums_total(&t.verify.tally[k], 0, 0)[WX_SUM_CELLS] == STARTS * CELLS - 2);
+    assert_true(wx_score_sums_total(&t.verify.score_sums[k], 0, 0)[WX_SUM_CELLS] ==
+                INIT_TIMES * CELLS - 2);
   }
   wx_verify_close(&t.verify);
   assert_ok(open_verify(&t, "{missing: count, models: [{use: {raw: {}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
-  assert_true(wx_score_sums_total(&t.verify.tally[0], 0, 0)[WX_SUM_CELLS] == STARTS * CELLS - 1);
-  close_trial(&t);
+  assert_true(wx_score_sums_total(&t.verify.score_sums[0], 0, 0)[WX_SUM_CELLS] ==
+              INIT_TIMES * CELLS - 1);
+  close_fixture(&t);
 }
 
-/* Truth of the scored starts changes no threshold and no mean of the climate. */
-static void the_climate_is_of_the_fitted_starts(void **state)
+/* Truth of the scored initialisation times changes no threshold and no mean of the climate. */
+static void the_climate_is_of_the_fitted_init_times(void **state)
 {
-  static trial t;
+  static fixture t;
   float before[CELLS];
 
   open_memory(&t);
@@ -333,7 +335,7 @@ static void the_climate_is_of_the_fitted_starts(void **state)
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
   memcpy(before, t.verify.climate.mean, sizeof before);
   wx_verify_close(&t.verify);
-  for (int i = (FIT + 1) * CELLS; i < (STARTS + 1) * CELLS; i++) {
+  for (int i = (FIT + 1) * CELLS; i < (INIT_TIMES + 1) * CELLS; i++) {
     truth[i] += 100;
   }
   assert_ok(open_verify(&t, "score: {patch: 0}"));
@@ -345,10 +347,10 @@ static void the_climate_is_of_the_fitted_starts(void **state)
     mean += (double)truth[(s + 1) * CELLS + 6] / FIT;
   }
   assert_near((double)before[6], mean, 1e-6);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
-/* Means that do not weigh by area have intervals too, of the same starts. */
+/* Means that do not weigh by area have intervals too, of the same initialisation times. */
 static void check_unweighted(const weir_table *c)
 {
   enum { HEAD = 13, WEIGHTS = 6, SCORE = 7, VALUE = 8, LO = 9, HI = 10 };
@@ -366,11 +368,11 @@ static void check_unweighted(const weir_table *c)
   assert_int_equal(found, 2 * 2 * LEADS); /* models, regions */
 }
 
-/* A day's climate is of the starts near it in the year. Other days' are made of the same fields,
- * which are not read again: what the archive holds by then does not matter. */
+/* A day's climate is of the initialisation times near it in the year. Other days' are made of the
+ * same fields, which are not read again: what the archive holds by then does not matter. */
 static void fields_of_windows_are_read_once(void **state)
 {
-  static trial t;
+  static fixture t;
   static float quantile[2][101 * CELLS], mean[2][CELLS];
 
   for (int k = 0; k < 2; k++) {
@@ -379,7 +381,7 @@ static void fields_of_windows_are_read_once(void **state)
     wx_climatology *const c = &t.verify.climate;
 
     if (k == 1) {
-      assert_ok(wx_climatology_update(c, &t.scene, 2, 1, 0));
+      assert_ok(wx_climatology_update(c, &t.data, 2, 1, 0));
       for (int i = 0; i < FIT * LEADS * MEMBERS * CELLS; i++) {
         values[i] = 999;
       }
@@ -387,18 +389,19 @@ static void fields_of_windows_are_read_once(void **state)
         truth[i] = 999;
       }
     }
-    assert_ok(wx_climatology_update(c, &t.scene, 8, 1, 0));
+    assert_ok(wx_climatology_update(c, &t.data, 8, 1, 0));
     assert_int_equal(c->n, 7); /* 5 to 11 */
     memcpy(mean[k], c->mean, sizeof mean[k]);
     memcpy(quantile[k], c->quantile, sizeof quantile[k]);
-    close_trial(&t);
+    close_fixture(&t);
   }
   assert_memory_equal(mean[0], mean[1], sizeof mean[0]);
   assert_memory_equal(quantile[0], quantile[1], sizeof quantile[0]);
 }
 
-/* The file of prepare has the same climate as the starts that it is made of; of starts that are
- * scored it is refused, and so is one of other quantiles or members. */
+/* The file of prepare has the same climate as the initialisation times that it is made of; of
+ * initialisation times that are scored it is refused, and so is one of other quantiles or members.
+ */
 static void a_climate_may_come_from_a_file(void **state)
 {
   static const char *const models =
@@ -408,7 +411,7 @@ static void a_climate_may_come_from_a_file(void **state)
   double score[2][4];
   float mean[CELLS];
   wx_model_climate made;
-  static trial t;
+  static fixture t;
 
   if (!weir_netcdf_available()) {
     printf("skipped: this build has no NetCDF\n");
@@ -416,7 +419,8 @@ static void a_climate_may_come_from_a_file(void **state)
   }
   weir_check_mkdir(dir, sizeof dir);
   open_memory(&t);
-  for (int k = 0; k < 4; k++) { /* good; of 30 quantiles; without the control; of scored starts */
+  for (int k = 0; k < 4;
+       k++) { /* good; of 30 quantiles; without the control; of scored initialisation times */
     const int64_t list[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     char path[2 * PATH];
 
@@ -432,15 +436,15 @@ static void a_climate_may_come_from_a_file(void **state)
                    from_file ? ", climate: {file: " : "", from_file ? dir : "",
                    from_file ? "/climate0.nc}" : "");
     assert_ok(open_from(&t, FIT, yaml));
-    t.scene.n_fit = from_file ? 0 : FIT;
+    t.data.n_fit = from_file ? 0 : FIT;
     assert_ok(wx_verify_lead(&t.verify, 0, 1));
-    const wx_score_sums *const raw = &t.verify.tally[0];
+    const wx_score_sums *const raw = &t.verify.score_sums[0];
 
     score[from_file][0] = wx_score_get(raw, 0, WX_BY_AREA, WX_EECRPS);
     score[from_file][1] = wx_score_get(raw, 0, WX_BY_AREA, WX_ACC);
     score[from_file][2] =
         wx_score_sums_total(raw, 0, WX_BY_AREA)[wx_score_sums_event(0, WX_EVENT_BRIER)];
-    score[from_file][3] = wx_score_get(&t.verify.tally[1], 0, WX_BY_AREA, WX_CRPS);
+    score[from_file][3] = wx_score_get(&t.verify.score_sums[1], 0, WX_BY_AREA, WX_CRPS);
     for (int i = 0; i < CELLS && from_file; i++) {
       assert_near((double)t.verify.climate.mean[i], (double)mean[i], 1e-6);
     }
@@ -451,7 +455,7 @@ static void a_climate_may_come_from_a_file(void **state)
     assert_near(score[1][k], score[0][k], 1e-5);
   }
   static const char *const said[] = {"", "quantiles of 30 intervals", "from number 1 on",
-                                     "starts that are scored"};
+                                     "initialisation times that are scored"};
 
   for (int k = 1; k < 4; k++) {
     (void)snprintf(yaml, sizeof yaml, "climate: {file: %s/climate%d.nc}", dir, k);
@@ -460,7 +464,7 @@ static void a_climate_may_come_from_a_file(void **state)
     assert_non_null(strstr(weir_last_message(), said[k]));
     wx_verify_close(&t.verify);
   }
-  close_trial(&t);
+  close_fixture(&t);
   weir_check_rmdir(dir);
 }
 
@@ -470,7 +474,7 @@ static void tables_are_whole_and_repeat(void **state)
       "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], references: [raw 3], regions: "
       "[{name: north, south: 5}], bootstrap: {block: 2, resamples: 200}}";
   wx_score_tables table[2] = {{.n_rows = 0}};
-  static trial t;
+  static fixture t;
 
   for (int k = 0; k < 2; k++) {
     open_memory(&t);
@@ -479,7 +483,7 @@ static void tables_are_whole_and_repeat(void **state)
       assert_ok(wx_verify_lead(&t.verify, 0, l));
       assert_ok(wx_score_tables_add(&table[k], &t.verify));
     }
-    close_trial(&t);
+    close_fixture(&t);
   }
   const wx_score_row *const row = wx_score_tables_find(&table[0], 0, 1, 0);
 
@@ -501,30 +505,30 @@ static void tables_are_whole_and_repeat(void **state)
   wx_score_tables_fini(&table[1]);
 }
 
-/* Everything that an evaluation holds, of few starts; what was had is given back wherever memory
- * ends. */
+/* Everything that an evaluation holds, of few initialisation times; what was had is given back
+ * wherever memory ends. */
 static weir_status make(void *context)
 {
-  trial *const t = context;
+  fixture *const t = context;
   wx_case_study study = {.quantity = 0};
   weir_status status = WEIR_OK;
   wx_archive_info f = *wx_archive_get(t->forecast), y = *wx_archive_get(t->truth);
   wx_archive *forecast = NULL, *came = NULL;
-  wx_eval_data scene = {.cells = 0};
+  wx_eval_data data = {.cells = 0};
 
   memset(&t->verify, 0, sizeof t->verify);
   WEIR_TRY_GOTO(wx_archive_of_memory(&f, values, &forecast), done);
   WEIR_TRY_GOTO(wx_archive_of_memory(&y, truth, &came), done);
-  WEIR_TRY_GOTO(wx_eval_data_open(forecast, came, &scene), done);
-  scene.fit = fitted;
-  scene.n_fit = FIT;
-  WEIR_TRY_GOTO(wx_verify_open(&t->opts, &scene, 5, t->all + FIT, 2, &t->verify), done);
+  WEIR_TRY_GOTO(wx_eval_data_open(forecast, came, &data), done);
+  data.fit = fitted;
+  data.n_fit = FIT;
+  WEIR_TRY_GOTO(wx_verify_open(&t->opts, &data, 5, t->all + FIT, 2, &t->verify), done);
   WEIR_TRY_GOTO(wx_verify_lead(&t->verify, 0, 1), done);
   WEIR_TRY_GOTO(wx_case_study_create(&t->verify, &study), done);
 done:
   wx_case_study_fini(&study);
   wx_verify_close(&t->verify);
-  wx_eval_data_fini(&scene);
+  wx_eval_data_fini(&data);
   wx_archive_close(&came);
   wx_archive_close(&forecast);
   return status;
@@ -532,19 +536,19 @@ done:
 
 static void memory_may_end_anywhere(void **state)
 {
-  static trial t;
+  static fixture t;
 
   open_memory(&t);
   assert_ok(open_verify(&t, "{regions: [{name: north, south: 5}], score: {patch: 2}}"));
   wx_verify_close(&t.verify);
   assert_true(weir_check_faults(make, &t) > 20);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 static void the_case_is_the_most_extreme_start(void **state)
 {
   wx_case_study c;
-  static trial t;
+  static fixture t;
 
   open_memory(&t);
   for (int i = 0; i < MEMBERS * CELLS; i++) {
@@ -560,7 +564,7 @@ static void the_case_is_the_most_extreme_start(void **state)
   assert_near((double)c.truth[3], (double)truth[21 * CELLS + 3], 0);
   assert_true(c.score[0] > 40);
   wx_case_study_fini(&c);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 static void refusals_name_the_key(void **state)
@@ -576,15 +580,15 @@ static void refusals_name_the_key(void **state)
       {"regions: [{name: far, south: 80}]", "no point of the grid lies in far"},
       {"events: [{quantity: z500, value: 1}]", "eval.events[0].quantity"},
   };
-  static trial t;
+  static fixture t;
 
   open_memory(&t);
   for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
     assert_int_equal(open_verify(&t, wrong[k].yaml), WEIR_ERR_CONFIG);
     assert_non_null(strstr(weir_last_message(), wrong[k].said));
   }
-  assert_int_equal(wx_verify_open(&t.opts, &t.scene, 0, t.all, 0, &t.verify), WEIR_ERR_CONFIG);
-  close_trial(&t);
+  assert_int_equal(wx_verify_open(&t.opts, &t.data, 0, t.all, 0, &t.verify), WEIR_ERR_CONFIG);
+  close_fixture(&t);
 }
 
 int main(void)
@@ -596,7 +600,7 @@ int main(void)
       cmocka_unit_test(a_deterministic_forecast_is_scored),
       cmocka_unit_test(a_right_ensemble_is_found_right),
       cmocka_unit_test(all_models_have_the_same_points),
-      cmocka_unit_test(the_climate_is_of_the_fitted_starts),
+      cmocka_unit_test(the_climate_is_of_the_fitted_init_times),
       cmocka_unit_test(fields_of_windows_are_read_once),
       cmocka_unit_test(a_climate_may_come_from_a_file),
       cmocka_unit_test(tables_are_whole_and_repeat),

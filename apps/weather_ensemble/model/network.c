@@ -21,11 +21,11 @@ const weir_opt wx_model_options[] = {
         "mean; head spread where data.label is a spread)"),
     WEIR_OPT_ENUM(wx_model_opts, shift, WX_SHIFT_UNIT, WX_SHIFT_CHOICES,
                   "what the correction of the mean is counted in: root mean square of what the raw "
-                  "mean lacks, or the raw spread of the place (arXiv:2206.14786)"),
+                  "mean lacks, or the raw spread of the grid point (arXiv:2206.14786)"),
     WEIR_OPT_REAL(wx_model_opts, floor, 1e-3, 0, 1e3, "1",
                   "added to the standard deviation, in units of what the raw mean lacks"),
     WEIR_OPT_REAL(wx_model_opts, least_spread, 0.01, 1e-6, 1e3, "1",
-                  "least raw spread that is scaled, in the same units"),
+                  "minimum raw spread that is scaled, in the same units"),
     WEIR_OPT_REAL(wx_model_opts, smooth, 0, 0, 1e6, "1",
                   "unet.locally_connected: weight of the roughness of the local weights in the "
                   "loss (alpha of "
@@ -82,9 +82,9 @@ static weir_value scale(weir_graph *g, const wx_model_opts *o, weir_value s, wei
   const weir_activation softplus = {.kind = WEIR_ACTIVATION_SOFTPLUS};
   const weir_value shifted = weir_right_at(g, WEIR_CODE_ADD, b, SOFTPLUS_IS_ONE, WEIR_WHERE);
   const weir_value factor = weir_activation_at(g, &softplus, shifted, WEIR_WHERE);
-  const weir_value least = weir_left_at(g, WEIR_CODE_MAX, o->least_spread, s, WEIR_WHERE);
+  const weir_value floored = weir_left_at(g, WEIR_CODE_MAX, o->least_spread, s, WEIR_WHERE);
 
-  return weir_right_at(g, WEIR_CODE_ADD, weir_mul(g, least, factor), o->floor, WEIR_WHERE);
+  return weir_right_at(g, WEIR_CODE_ADD, weir_mul(g, floored, factor), o->floor, WEIR_WHERE);
 }
 
 void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value s,

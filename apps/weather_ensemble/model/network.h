@@ -40,18 +40,18 @@ typedef struct wx_network {
 /* Inputs of the task: x [n, space.., channels]; y, s and weights [n, space.., n_y]. */
 enum { WX_IN_X, WX_IN_Y, WX_IN_S, WX_IN_W, WX_INPUTS };
 extern const char *const wx_input_name[WX_INPUTS];
-/* What the validation reports beside the loss; and how much a batch counts. */
+/* What the validation reports as well as the loss; and how much a batch counts. */
 enum { WX_METRICS = 1 };
 extern const char *const wx_metric[WX_METRICS];
 #define WX_WEIGHT "counted"
 
-/* Whether head, loss and label go together. Fails: WEIR_ERR_CONFIG, naming `section`. */
+/* Checks whether head, loss and label go together. Fails: WEIR_ERR_CONFIG, naming `section`. */
 weir_status wx_network_check(const char *section, const wx_model_opts *o,
                              bool of_spread) WEIR_CHECKED;
-/* *mean and *sigma [n, space.., n_y]; invalid where the head makes none. */
+/* Appends the network: *mean and *sigma [n, space.., n_y]; invalid where the head makes none. */
 void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value s,
                       weir_value *mean, weir_value *sigma);
-/* weir_train_task.build of the inputs above; opts: the wx_network. */
+/* Builds the loss, as weir_train_task.build, of the inputs above; opts: the wx_network. */
 weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *in,
                              weir_value *loss) WEIR_CHECKED;
 #endif

@@ -186,7 +186,7 @@ static void zero_is_the_raw_ensemble(void **state)
   dispose(&w);
 }
 
-/* Weights of 3 x 4 places: steps along columns and, round the circle, along rows. */
+/* Weights of 3 x 4 positions: steps along columns and, round the circle, along rows. */
 static void roughness_is_the_mean_step(void **state)
 {
   const weir_param_spec weight = {

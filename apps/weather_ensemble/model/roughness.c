@@ -5,7 +5,7 @@
 #include "ops/shift/weir_shift.h"
 #include "ops/slice/weir_slice.h"
 
-#define TAPS 1.0
+#define KERNEL_SIZE 1.0
 
 /* Mean of |w(k) - w(k + 1)| along dimension `dim`. */
 static weir_value steps(weir_graph *g, weir_value w, int dim, bool wraps)
@@ -43,5 +43,6 @@ weir_value wx_roughness(weir_net *net, const char *weight, const char *bias, boo
   const weir_value of_w = weir_add(g, steps(g, w, lat, false), steps(g, w, lon, wraps));
   const weir_value of_b = weir_add(g, steps(g, b, lat, false), steps(g, b, lon, wraps));
 
-  return weir_right_at(g, WEIR_CODE_MUL, weir_add(g, of_w, of_b), 1 / (2 * TAPS + 2), WEIR_WHERE);
+  return weir_right_at(g, WEIR_CODE_MUL, weir_add(g, of_w, of_b), 1 / (2 * KERNEL_SIZE + 2),
+                       WEIR_WHERE);
 }

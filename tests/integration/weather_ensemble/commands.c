@@ -41,7 +41,7 @@ static char *dates_of(const char *dir)
 
 /* What is trained on, chosen by and kept for tests lies apart by lead and gap, as the events, the
  * provenance and the weights say: those of a fold, of the bias network, of the forecast. */
-static void parts_keep_their_distance(void **state)
+static void subsets_keep_their_distance(void **state)
 {
   const char *dir = in_scratch("r");
 
@@ -70,7 +70,8 @@ static void parts_keep_their_distance(void **state)
   } made[] = {
       {"r", "train: 2000-01-01 00:00 to 2000-01-18 00:00; valid: 2000-01-20 00:00 to "},
       {"r/bias", "train: 2000-01-01 00:00 to 2000-01-18 00:00; valid: 2000-01-20 00:00 to "},
-      /* It corrects starts up to 01-08 12:00, valid a day later, fold 2 those behind. */
+      /* It corrects initialisation times up to 01-08 12:00, valid a day later, fold 2 those after
+         it. */
       {"r/bias/fold1", "train: 2000-01-11 12:00 to 2000-01-18 00:00; valid: 2000-01-20"},
       {"r/bias/fold2", "train: 2000-01-01 00:00 to 2000-01-07 00:00; valid: 2000-01-20"}};
 
@@ -83,7 +84,8 @@ static void parts_keep_their_distance(void **state)
   }
 }
 
-/* One range of training samples is none left out; checkpoints of either stage have a format. */
+/* With one range of training samples none is left out; checkpoints of either stage have a format.
+ */
 static void the_bias_network_obeys_its_options(void **state)
 {
   prepare(60);
@@ -104,8 +106,8 @@ static void the_bias_network_obeys_its_options(void **state)
   assert_non_null(strstr(printed(), "bias.data: "));
 }
 
-/* Extremes that count more make other weights; the climate is of training starts, as event and
- * weights say; a run does not go on with another loss. */
+/* Extremes that count more make other weights; the climate is of training initialisation times, as
+ * event and weights say; a run is not resumed with another loss. */
 static void extremes_count_more(void **state)
 {
   prepare(60);
@@ -143,8 +145,35 @@ static void extremes_count_more(void **state)
   assert_non_null(strstr(printed(), "it is the CRPS that is weighted"));
 }
 
-/* A signal ends a run with status 9, and the command goes on; so does one with more epochs. */
-static void a_stopped_run_goes_on(void **state)
+/* Whether a report states that the network is worse than the raw ensemble. */
+static bool reports_worse(const char *dir)
+{
+  char *page = contents(in_scratch("%s/report.html", dir));
+  const bool is = strstr(page, "Warning: the network is worse than the uncorrected") != NULL;
+
+  free(page);
+  return is;
+}
+
+/* Losses that diverge leave finite weights and status 0: log and report say that they are of no
+ * use. */
+static void a_network_worse_than_the_ensemble_is_told(void **state)
+{
+  static const char *const worse =
+      "warning: the network is worse than the uncorrected ensemble mean";
+
+  prepare(60);
+  assert_int_equal(program("run " NETWORK ARCHIVES "--set train.optim.schedule.lr=1e4 --out %s",
+                           FILES, in_scratch("d")),
+                   0);
+  assert_non_null(strstr(printed(), worse));
+  assert_true(reports_worse("d"));
+  assert_true(event_number(in_scratch("d"), "validation", "rmse_network") >
+              2 * event_number(in_scratch("d"), "validation", "rmse_raw"));
+}
+
+/* A signal ends a run with status 9, and the command resumes it; so does one with more epochs. */
+static void a_stopped_run_is_resumed(void **state)
 {
   int status = 0;
 
@@ -193,7 +222,7 @@ static void predictions_refuse_what_does_not_fit(void **state)
 
 static void describe_prints_the_plan(void **state)
 {
-  assert_int_equal(program("describe " SKETCH "--seed 5"), 0);
+  assert_int_equal(program("describe " DUMMY "--seed 5"), 0);
   assert_non_null(strstr(printed(), "seed: 5"));
   assert_non_null(strstr(printed(), "GFLOP a sample"));
   assert_null(strstr(printed(), "# default"));
@@ -203,7 +232,7 @@ static void describe_prints_the_plan(void **state)
     lines++;
   }
   assert_true(lines < 60); /* a screen or two */
-  assert_int_equal(program("describe --all " SKETCH "--seed 5"), 0);
+  assert_int_equal(program("describe --all " DUMMY "--seed 5"), 0);
   assert_non_null(strstr(printed(), "seed: 5"));
   assert_null(strstr(printed(), "seed: 6")); /* what is added to train.seed is added once */
   assert_non_null(strstr(printed(), "# network forecast: "));
@@ -211,7 +240,7 @@ static void describe_prints_the_plan(void **state)
   assert_non_null(strstr(printed(), "group "));
   assert_non_null(strstr(printed(), "GFLOP a sample"));
   assert_null(strstr(printed(), "network bias"));
-  assert_int_equal(program("describe " SKETCH STAGES "--set bias.data.spread=false "
+  assert_int_equal(program("describe " DUMMY STAGES "--set bias.data.spread=false "
                            "--set bias.data.analysis=true --set describe.rate=2"),
                    0);
   assert_non_null(
@@ -232,7 +261,7 @@ static void describe_refuses_what_run_would(void **state)
                                          "data.lead=[47]", "data.split.train.to=2000-13-45"};
 
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-    assert_int_equal(program("describe " SKETCH "--set %s", settings[i]), 2);
+    assert_int_equal(program("describe " DUMMY "--set %s", settings[i]), 2);
     assert_non_null(strstr(printed(), "data."));
   }
 }
@@ -277,7 +306,7 @@ static void without_truth(double from, const char *to)
 
   assert_ok(weir_alloc(cells, sizeof *x, (void **)&x));
   assert_ok(wx_archive_create(in_scratch("%s/truth.nc", to), f, &w));
-  for (int64_t s = 0; s < f->n_starts; s++) {
+  for (int64_t s = 0; s < f->n_init_times; s++) {
     assert_ok(wx_archive_read(a, s, 0, 0, 0, 1, x));
     for (int64_t k = 0; k < cells && (double)f->start[s] / 86400 >= from; k++) {
       x[k] = NAN;
@@ -357,7 +386,8 @@ static void what_does_not_fit_is_refused(void **state)
   assert_non_null(strstr(printed(), "no sample is left to train on"));
 }
 
-/* A folder goes on only with what it was begun with, and stays as it is where that is refused. */
+/* A folder is resumed only with the configuration it was begun with, and stays as it is where that
+ * is refused. */
 static void another_run_is_refused(void **state)
 {
 #define RUN "run " NETWORK ARCHIVES "--out %s --set train.steps="
@@ -385,10 +415,11 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(a_run_leaves_what_it_made),
-      TEST(parts_keep_their_distance),
+      TEST(subsets_keep_their_distance),
       TEST(the_bias_network_obeys_its_options),
       TEST(extremes_count_more),
-      TEST(a_stopped_run_goes_on),
+      TEST(a_network_worse_than_the_ensemble_is_told),
+      TEST(a_stopped_run_is_resumed),
       TEST(predictions_refuse_what_does_not_fit),
       TEST(describe_prints_the_plan),
       TEST(describe_refuses_what_run_would),

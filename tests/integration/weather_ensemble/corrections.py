@@ -41,7 +41,7 @@ def variable(out, name, dims, values, **attributes):
 
 
 def file(name, days, dims, fields):
-    """Dimensions {name: values} beside time, latitude and longitude; fields (name, dims, values, attributes)."""
+    """Dimensions {name: values} in addition to time, latitude and longitude; fields (name, dims, values, attributes)."""
     with netCDF4.Dataset(at(name), "w") as out:
         axes = {"time": (days, {"units": "days since 2020-01-01"}), **dims,
                 "latitude": (np.linspace(60, -60, ROWS), {"units": "degrees_north"}),
@@ -124,9 +124,14 @@ class Corrections(unittest.TestCase):
                                    (member > 54000).mean(axis=2), atol=1e-7)
 
     def test_what_is_applied_scores_as_what_eval_fits(self):
-        predict("applied", "{emos: {save: %s}}" % scratch, "predict.part=test")
-        predict("mapped", "{quantile: {}}", "predict.part=test", "predict.members=true")
-        predict("loaded", "{emos: {load: %s}}" % scratch, "predict.part=test", "data.truth=[]")
+        saved = at("coefficients/of/emos")  # made with its parents
+        predict("applied", "{emos: {save: %s}}" % saved, "predict.part=test")
+        mapping = at("coefficients/of/mapping")
+        predict("mapped", "{quantile: {save: %s}}" % mapping, "predict.part=test", "predict.members=true")
+        predict("mapped_again", "{quantile: {load: %s}}" % mapping, "predict.part=test", "predict.members=true",
+                "data.truth=[]")
+        np.testing.assert_array_equal(read("mapped", "members.nc", "z"), read("mapped_again", "members.nc", "z"))
+        predict("loaded", "{emos: {load: %s}}" % saved, "predict.part=test", "data.truth=[]")
         applied, loaded = read("applied", "predictions.nc", "z"), read("loaded", "predictions.nc", "z")
         np.testing.assert_allclose(applied, loaded, rtol=1e-6)  # coefficients of f32
         rows = ["{name: emos, use: {emos: {}}}", "{name: mapping, use: {quantile: {}}}",
@@ -149,12 +154,14 @@ class Corrections(unittest.TestCase):
             values = data["z"].transpose("time", ..., "latitude", "longitude").values.reshape(-1, ROWS, COLUMNS)
             wanted = read("grib", like, name).reshape(-1, ROWS, COLUMNS)
             self.assertEqual(values.shape, wanted.shape)
-            most = np.abs(wanted).max() * 2.0**-15
-            np.testing.assert_allclose(np.sort(values, 0), np.sort(wanted, 0), atol=most)
+            max_error = np.abs(wanted).max() * 2.0**-15
+            np.testing.assert_allclose(np.sort(values, 0), np.sort(wanted, 0), atol=max_error)
 
     def test_what_cannot_be_is_refused(self):
         text = predict("bad", "{emos: {}}", "predict.members=true", status=2)
         self.assertIn("gives distributions", text)
+        text = predict("bad", "{emos: {save: %s}}" % at("forecast.nc/coefficients"), status=2)
+        self.assertIn("forecast.nc/coefficients: no such folder, and none can be made", text)
         text = predict("bad", "{emos: {}}", "data.truth=[]", status=3)
         self.assertIn("name data.truth", text)
         text = predict("bad", "{emos: {}}", "predict.events=[{quantity: t500}]", status=2)

@@ -10,17 +10,17 @@
 #include "io/weir_netcdf.h"
 #include "program.h"
 
-enum { ROWS = 3, COLUMNS = 4, CELLS = ROWS * COLUMNS, MEMBERS = 3, STARTS = 2, DAY = 86400 };
+enum { ROWS = 3, COLUMNS = 4, CELLS = ROWS * COLUMNS, MEMBERS = 3, INIT_TIMES = 2, DAY = 86400 };
 
 /* What an archive of these tests holds: `first` is the first start in days. */
 typedef struct what {
-  int64_t first, members, starts;
+  int64_t first, members, init_times;
   double north;
   const char *units;
   double leads[2];
 } what;
 
-static const what usual = {10, MEMBERS, STARTS, 60, "K", {24, 48}};
+static const what usual = {10, MEMBERS, INIT_TIMES, 60, "K", {24, 48}};
 
 /* Forecasts of 2t, or (leads 0, 0) its truth, of every number a field would have. */
 static const char *make(const char *name, const what *is)
@@ -32,7 +32,7 @@ static const char *make(const char *name, const what *is)
   float values[8 * CELLS];
   wx_quantity q = {.variable = "t2m", .kind = WX_LEVEL_SURFACE};
   wx_archive_info f = {.name = "",
-                       .n_starts = is->starts,
+                       .n_init_times = is->init_times,
                        .n_leads = n_leads,
                        .n_members = is->members,
                        .n_quantities = 1,
@@ -64,7 +64,7 @@ static const char *make(const char *name, const what *is)
     values[k] = (float)(280 + k % 7);
   }
   assert_ok(wx_archive_create(path, &f, &w));
-  for (int64_t k = 0; k < is->starts * n_leads; k++) {
+  for (int64_t k = 0; k < is->init_times * n_leads; k++) {
     assert_ok(wx_archive_write(w, k / n_leads, k % n_leads, 0, 0, is->members, values));
   }
   assert_ok(wx_archive_commit(&w));
@@ -106,7 +106,7 @@ static const char *both(const char *one, const char *other)
 }
 
 /* The first bytes of a file, a share of them. */
-static void cut(const char *path, double share, const char *to)
+static void truncate_to(const char *path, double share, const char *to)
 {
   FILE *const in = fopen(path, "rb"), *const out = fopen(to, "wb");
   static char bytes[1 << 20];
@@ -119,30 +119,31 @@ static void cut(const char *path, double share, const char *to)
 
 static void files_that_are_cut_are_refused(void **state)
 {
-  const char *const whole = make("a.nc", &usual), *const part = in_scratch("part.nc");
-  const what later = {13, MEMBERS, STARTS, 60, "K", {24, 48}};
+  const char *const whole = make("a.nc", &usual), *const truncated = in_scratch("part.nc");
+  const what later = {13, MEMBERS, INIT_TIMES, 60, "K", {24, 48}};
   const char *const truth = make("t.nc", &(what){11, 1, 4, 60, "K", {0, 0}});
-  char *const pair = strdup(both(make("b.nc", &later), part));
+  char *const pair = strdup(both(make("b.nc", &later), truncated));
 
   (void)state;
   for (int k = 0; k < 4; k++) {
-    cut(whole, (double[]){0, 0.2, 0.7, 0.98}[k], part);
-    refused("prepare", of(part, ""), 3, part, k == 0 ? "right file" : "truncated");
+    truncate_to(whole, (double[]){0, 0.2, 0.7, 0.98}[k], truncated);
+    refused("prepare", of(truncated, ""), 3, truncated, k == 0 ? "right file" : "truncated");
   }
-  refused("prepare", of(pair, ""), 3, part, "truncated");
-  refused("eval", of(part, truth), 3, part, "truncated");
-  refused("eval", of(whole, part), 3, part, "truncated");
-  refused("run", of(part, truth), 3, part, "truncated");
+  refused("prepare", of(pair, ""), 3, truncated, "truncated");
+  refused("eval", of(truncated, truth), 3, truncated, "truncated");
+  refused("eval", of(whole, truncated), 3, truncated, "truncated");
+  refused("run", of(truncated, truth), 3, truncated, "truncated");
   free(pair);
 }
 
 static void files_that_do_not_go_together_are_refused(void **state)
 {
   const char *const a = make("a.nc", &usual);
-  const char *const north = make("n.nc", &(what){13, MEMBERS, STARTS, 61, "K", {24, 48}});
-  const char *const fahrenheit = make("c.nc", &(what){13, MEMBERS, STARTS, 60, "degF", {24, 48}});
-  const char *const fewer = make("f.nc", &(what){13, 2, STARTS, 60, "K", {24, 48}});
-  const char *const gap = make("g.nc", &(what){13, MEMBERS, STARTS, 60, "K", {24, 72}});
+  const char *const north = make("n.nc", &(what){13, MEMBERS, INIT_TIMES, 61, "K", {24, 48}});
+  const char *const fahrenheit =
+      make("c.nc", &(what){13, MEMBERS, INIT_TIMES, 60, "degF", {24, 48}});
+  const char *const fewer = make("f.nc", &(what){13, 2, INIT_TIMES, 60, "K", {24, 48}});
+  const char *const gap = make("g.nc", &(what){13, MEMBERS, INIT_TIMES, 60, "K", {24, 72}});
   const char *const truth = make("t.nc", &(what){11, 1, 4, 61, "K", {0, 0}});
   const char *const warm = make("w.nc", &(what){11, 1, 4, 60, "degF", {0, 0}});
   const char *const many = make("m.nc", &(what){11, 2, 4, 60, "K", {0, 0}});
@@ -180,7 +181,7 @@ static void patch(const char *to, int64_t at, const char *bytes, size_t n)
   char ens[PATH];
 
   weir_check_shared(ens, sizeof ens, "weather/grib/ek_ens_50.grib");
-  cut(ens, 1, to);
+  truncate_to(ens, 1, to);
   FILE *const f = fopen(to, "r+b");
 
   assert_int_equal(fseek(f, at, SEEK_SET), 0);

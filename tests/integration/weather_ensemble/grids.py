@@ -29,17 +29,17 @@ def run(command, *options, out="out"):
     return done.returncode, done.stdout
 
 
-def write(name, dims, variables, members=None, starts=(0,), kind="NETCDF4", **attributes):
+def write(name, dims, variables, members=None, init_times=(0,), kind="NETCDF4", **attributes):
     """A file with the field t2m over `dims`; variables: {name: (dimensions, values, attributes)}; the field is the
     entry t2m, over time, member and dims."""
     path = os.path.join(scratch, name)
     with netCDF4.Dataset(path, "w", format=kind) as out:
         out.setncatts(attributes)
-        for dim, n in {"time": len(starts), **({"member": members} if members else {}), **dims}.items():
+        for dim, n in {"time": len(init_times), **({"member": members} if members else {}), **dims}.items():
             out.createDimension(dim, n)
         time = out.createVariable("time", "f8", ("time",))
         time.setncatts({"units": "hours since 2020-01-01 00:00:00", "standard_name": "time"})
-        time[:] = starts
+        time[:] = init_times
         for variable, (over, values, notes) in variables.items():
             values = np.asarray(values)
             fill = notes.pop("_FillValue", None)
@@ -239,17 +239,17 @@ class Grids(unittest.TestCase):
         self.refused(regular("v.nc", VALUES, missing_value="9999"), "missing_value")
 
 
-def series(name, values, member=False, starts=None):
-    """The field of several starts, a day apart: [start, (member,) latitude, longitude]."""
+def series(name, values, member=False, init_times=None):
+    """The field of several initialisation times, a day apart: [start, (member,) latitude, longitude]."""
     values = np.asarray(values, "f4")
-    hours = [24.0 * k for k in range(len(values))] if starts is None else starts
+    hours = [24.0 * k for k in range(len(values))] if init_times is None else init_times
     over = ("time",) + (("member",) if member else ()) + ("latitude", "longitude")
     return write(name, {"latitude": 3, "longitude": 4}, {**lines(), "t2m": (over, values, {"units": "K"})},
-                 members=values.shape[1] if member else None, starts=hours)
+                 members=values.shape[1] if member else None, init_times=hours)
 
 
 class Coverage(unittest.TestCase):
-    """Five starts, whose two members are k + 1 too high at start k."""
+    """Five initialisation times, whose two members are k + 1 too high at start k."""
 
     truth = np.broadcast_to(VALUES, (5, 3, 4)).copy()
     forecast = np.stack([truth + np.arange(1.0, 6.0)[:, None, None]] * 2, axis=1)
@@ -267,29 +267,29 @@ class Coverage(unittest.TestCase):
         with open(os.path.join(scratch, "out", "report.html"), encoding="utf-8") as page:
             return " ".join(page.read().split())
 
-    def with_predictions(self, values, starts):
-        made = series("p.nc", values, member=True, starts=starts)
+    def with_predictions(self, values, init_times):
+        made = series("p.nc", values, member=True, init_times=init_times)
         return self.evaluate(series("f.nc", self.forecast, True), series("t.nc", self.truth),
                              "{use: raw}, {use: {predictions: {files: [" + made + "]}}}")
 
-    def test_starts_that_predictions_lack_are_named_and_left_out_for_all_models(self):
+    def test_init_times_that_predictions_lack_are_named_and_left_out_for_all_models(self):
         status, text = self.with_predictions(self.forecast[1:4] + 10, [24.0, 48.0, 72.0])
         self.assertEqual(status, 0, text)
-        said = "2 of 5 starts are left out for all models: predictions has no forecast of them, " \
+        said = "2 of 5 initialisation times are left out for all models: predictions has no forecast of them, " \
                "the first 2020-01-01 00:00"
         self.assertIn(said, text)
         self.assertIn(said, self.report())
-        self.assertIn("3 starts from 2020-01-02", self.report())
+        self.assertIn("3 initialisation times from 2020-01-02", self.report())
         found = self.scores()
         self.assertAlmostEqual(found["raw 2"], 3, places=4)
         self.assertAlmostEqual(found["predictions"], 13, places=4)
-        with open(os.path.join(scratch, "out", "starts.csv"), encoding="utf-8") as table:
+        with open(os.path.join(scratch, "out", "init_times.csv"), encoding="utf-8") as table:
             self.assertEqual(len(list(csv.DictReader(table))), 6)
 
     def test_predictions_of_no_start_are_refused(self):
         status, text = self.with_predictions(self.forecast, [2400.0 + 24 * k for k in range(5)])
         self.assertEqual(status, 3, text)
-        self.assertIn("predictions has no forecast of 5 of the 5 starts", text)
+        self.assertIn("predictions has no forecast of 5 of the 5 initialisation times", text)
         self.assertIn("none is left to score 2t at 0 h", text)
 
     def test_a_table_without_a_valid_case_is_refused(self):
@@ -298,31 +298,32 @@ class Coverage(unittest.TestCase):
             values[side][...] = np.nan
             status, text = self.evaluate(series("f.nc", values[0], True), series("t.nc", values[1]))
             self.assertEqual(status, 3, text)
-            self.assertIn("at none of 5 starts is there a point", text)
+            self.assertIn("at none of 5 initialisation times is there a point", text)
 
-    def test_starts_without_a_valid_point_are_left_out_and_counted(self):
+    def test_init_times_without_a_valid_point_are_left_out_and_counted(self):
         truth = self.truth.copy()
         truth[4] = np.nan
-        truth[0, 0] = np.nan  # some points of a start
+        truth[0, 0] = np.nan  # some points of an initialisation time
         status, text = self.evaluate(series("f.nc", self.forecast, True), series("t.nc", truth))
         self.assertEqual(status, 0, text)
-        self.assertIn("1 of 5 starts are left out for all models (2t at 0 h): they have no point", text)
-        self.assertIn("4 starts from 2020-01-01", self.report())
+        self.assertIn("1 of 5 initialisation times are left out for all models (2t at 0 h): they have no point", text)
+        self.assertIn("4 initialisation times from 2020-01-01", self.report())
         edges = np.sin(np.radians([75.0, 45.0, 15.0, -15.0]))
         weight = edges[:-1] - edges[1:]
         first = weight[1:].sum() / weight.sum()
         self.assertAlmostEqual(self.scores()["raw 2"], (first * 1 + 2 + 3 + 4) / (first + 3), places=4)
 
-    def test_starts_without_truth_are_counted(self):
+    def test_init_times_without_truth_are_counted(self):
         status, text = self.evaluate(series("f.nc", self.forecast, True), series("t.nc", self.truth[:2]))
         self.assertEqual(status, 0, text)
-        self.assertIn("3 of 5 starts are left out for all models: the archive has no forecast or no truth of them, "
+        self.assertIn("3 of 5 initialisation times are left out for all models: "
+                      "the archive has no forecast or no truth of them, "
                       "the first 2020-01-03 00:00", text)
         self.assertAlmostEqual(self.scores()["raw 2"], 1.5, places=4)
 
 
 if not os.path.exists(stored):
-    sys.exit("the folder grids is not beside this file")
+    sys.exit("the folder grids is not next to this file")
 code, said = run("prepare", f"data.forecast=[{os.path.join(stored, 'lambert.grib')}]")
 if code == 7 or "build" in said:
     print("skipped: this build has no ecCodes")

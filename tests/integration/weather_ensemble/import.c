@@ -36,20 +36,21 @@ static const char *files_of(const char *side, const char *folder, const char *na
   return to;
 }
 
-static const char *const starts[] = {"20170602T0300", "20170603T0300", "20170604T0300"};
+static const char *const init_times[] = {"20170602T0300", "20170603T0300", "20170604T0300"};
 static const char *const times[] = {"20170602T1500", "20170603T1500", "20170604T1500"};
 
 /* The copies are imported again and say the same. */
 static void files_become_one_archive(void **state)
 {
-  const char *forecast = files_of("forecast", "emos_grid", "history", starts, "PT0012H");
+  const char *forecast = files_of("forecast", "emos_grid", "history", init_times, "PT0012H");
   const char *truth = files_of("truth", "emos_grid", "truth", times, "PT0000H");
 
   (void)state;
   assert_int_equal(
       program("prepare %s %s --set import.climate=true --out %s", forecast, truth, in_scratch("a")),
       0);
-  assert_non_null(strstr(printed(), "3 starts, 2017-06-02 03:00 to 2017-06-04 03:00"));
+  assert_non_null(
+      strstr(printed(), "3 initialisation times, 2017-06-02 03:00 to 2017-06-04 03:00"));
   assert_non_null(strstr(printed(), "12 members, 0 to 11"));
   assert_true(event_number(in_scratch("a"), "import", "starts") == 3);
   assert_true(weir_file_exists(in_scratch("a/climate.nc")));
@@ -115,7 +116,7 @@ static void an_index_is_kept(void **state)
   assert_true(same_contents(in_scratch("0/forecast.nc"), in_scratch("1/forecast.nc")));
 }
 
-/* Two messages of three are left of ERA5 with a cut one, whose bytes are told. */
+/* Two messages of three are left of ERA5 with a truncated one, whose bytes are told. */
 static void damage_is_skipped_where_that_is_asked_for(void **state)
 {
   char damaged[PATH];
@@ -138,7 +139,7 @@ static void damage_is_skipped_where_that_is_asked_for(void **state)
 
 static void what_does_not_go_together_is_refused(void **state)
 {
-  const char *forecast = files_of("forecast", "emos_grid", "history", starts, "PT0012H");
+  const char *forecast = files_of("forecast", "emos_grid", "history", init_times, "PT0012H");
   char sst[PATH];
 
   (void)state;

@@ -25,16 +25,17 @@
   "--set bias.use=true --set bias.folds=2 --set bias.model.unet.preset=tiny " \
   "--set bias.data.position=true --set bias.train.epochs=1 --set model.head=spread "
 /* Numbers that are made up. */
-#define SKETCH NETWORK "--set dummy.quantities=[t500] --set dummy.every=12 --set dummy.starts=60 "
+#define DUMMY \
+  NETWORK "--set dummy.quantities=[t500] --set dummy.every=12 --set dummy.init_times=60 "
 /* The archives of the scratch folder. */
 #define ARCHIVES "--set data.forecast=[%s] --set data.truth=[%s] "
 #define FILES in_scratch("s/forecast.nc"), in_scratch("s/truth.nc")
 
-/* The test goes on with archives, or is skipped where there can be none. */
-static inline void prepare(int starts)
+/* The test continues with archives, or is skipped where there can be none. */
+static inline void prepare(int init_times)
 {
-  const int status =
-      program("prepare " SAMPLES "--set simulate.starts=%d --out %s", starts, in_scratch("s"));
+  const int status = program("prepare " SAMPLES "--set simulate.init_times=%d --out %s", init_times,
+                             in_scratch("s"));
 
   if (!weir_netcdf_available()) {
     assert_int_equal(status, 7);
@@ -61,7 +62,7 @@ static inline void disturb(const char *name, double from, const char *to)
 
   assert_ok(weir_alloc(f->n_members * cells, sizeof *x, (void **)&x));
   assert_ok(wx_archive_create(in_scratch("%s/%s", to, name), f, &w));
-  for (int64_t i = 0; i < f->n_starts * f->n_leads * f->n_quantities; i++) {
+  for (int64_t i = 0; i < f->n_init_times * f->n_leads * f->n_quantities; i++) {
     const int64_t start = i / f->n_quantities / f->n_leads, lead = i / f->n_quantities % f->n_leads;
 
     assert_ok(wx_archive_read(a, start, lead, i % f->n_quantities, 0, f->n_members, x));

@@ -1,6 +1,6 @@
 /* predict.c - what predict writes: the same with and without overlap, as NetCDF and GRIB; what it
- * says of the parts of its samples; which forecasts are none of its weights; and what a mistake, an
- * error or a signal leaves. */
+ * says of the subsets of its samples; which forecasts are none of its weights; and what a mistake,
+ * an error or a signal leaves. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static void copy_forecast(const char *to, int64_t at)
 
   assert_true(f->n_members == MEMBERS && f->n_quantities == 1 && f->n_leads == 1);
   assert_ok(wx_archive_create_as(to, f, &(wx_archive_out){.bits = 24}, &w));
-  for (int64_t i = 0; i < f->n_starts; i++) {
+  for (int64_t i = 0; i < f->n_init_times; i++) {
     assert_ok(wx_archive_read(a, i, 0, 0, 0, MEMBERS, x));
     x[(MEMBERS - 1) * CELLS] = i == at ? NAN : x[(MEMBERS - 1) * CELLS];
     assert_ok(wx_archive_write(w, i, 0, 0, 0, MEMBERS, x));
@@ -69,14 +69,14 @@ static double difference(const char *of_a, const char *of_b)
   wx_archive *a = opened(of_a), *b = opened(of_b);
   const wx_archive_info *const f = wx_archive_get(a), *const g = wx_archive_get(b);
   static float x[MEMBERS * CELLS], y[MEMBERS * CELLS];
-  double most = 0;
+  double max_error = 0;
 
-  assert_true(f->n_starts == g->n_starts && f->n_leads == g->n_leads &&
+  assert_true(f->n_init_times == g->n_init_times && f->n_leads == g->n_leads &&
               f->n_members == g->n_members && f->n_quantities == g->n_quantities);
-  assert_memory_equal(f->start, g->start, (size_t)f->n_starts * sizeof *f->start);
+  assert_memory_equal(f->start, g->start, (size_t)f->n_init_times * sizeof *f->start);
   assert_memory_equal(f->lead, g->lead, (size_t)f->n_leads * sizeof *f->lead);
   assert_memory_equal(f->member, g->member, (size_t)f->n_members * sizeof *f->member);
-  for (int64_t i = 0; i < f->n_starts * f->n_quantities; i++) {
+  for (int64_t i = 0; i < f->n_init_times * f->n_quantities; i++) {
     const int64_t s = i / f->n_quantities, q = i % f->n_quantities;
     const int64_t other = wx_archive_find_quantity(g, f->quantity[q].name);
     double lo = INFINITY, hi = -INFINITY, far = 0;
@@ -92,11 +92,11 @@ static double difference(const char *of_a, const char *of_b)
       far = fmax(far, fabs((double)x[k] - (double)y[k]));
     }
     assert_true(hi > lo);
-    most = fmax(most, far / (hi - lo));
+    max_error = fmax(max_error, far / (hi - lo));
   }
   wx_archive_close(&a);
   wx_archive_close(&b);
-  return most;
+  return max_error;
 }
 
 static void overlap_changes_no_bit(void **state)
@@ -107,7 +107,7 @@ static void overlap_changes_no_bit(void **state)
   const bool grib = weir_grib_available();
 
   (void)state;
-  for (int k = 0; k < 3; k++) { /* beside one another, one after another, with one thread */
+  for (int k = 0; k < 3; k++) { /* concurrently, one after another, with one thread */
     assert_int_equal(program(PREDICT "--set predict.part=test --set predict.overlap=%s %s",
                              weights("r"), k == 2 ? 1 : 2, forecast, in_scratch("o%d", k),
                              k == 1 ? "false" : "true", grib ? "--set predict.format=both" : ""),
@@ -250,10 +250,10 @@ static void a_kill_at_the_end_leaves_nothing(void **state)
 
 /* Of every start what the weights have seen of it, whatever is asked for or configured; and eval
  * does not score what was trained on unless it is told. */
-static void parts_are_told_and_kept_apart(void **state)
+static void subsets_are_told_and_kept_apart(void **state)
 {
   weir_netcdf *nc = NULL;
-  char *text = NULL, *parts = NULL;
+  char *text = NULL, *subsets = NULL;
 
   (void)state;
 #define EVAL                              \
@@ -268,19 +268,20 @@ static void parts_are_told_and_kept_apart(void **state)
   assert_non_null(strstr(text, "\"no_part\": \"6 samples\""));
   free(text);
   assert_ok(weir_netcdf_open(in_scratch("all/predictions.nc"), &nc));
-  assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "parts", &parts));
+  assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "parts", &subsets));
   weir_netcdf_close(&nc);
-  assert_string_equal(parts,
+  assert_string_equal(subsets,
                       "train: 2000-01-01 00:00 to 2000-01-18 00:00; none: 2000-01-18 12:00 to "
                       "2000-01-19 12:00; valid: 2000-01-20 00:00 to 2000-01-24 00:00; none: "
                       "2000-01-24 12:00 to 2000-01-25 12:00; test: 2000-01-26 00:00 to 2000-01-30 "
                       "12:00");
-  weir_free(&parts);
+  weir_free(&subsets);
   assert_int_equal(
       program(EVAL, FILES, "test", in_scratch("all/predictions.nc"), "", in_scratch("v0")), 0);
   assert_int_equal(
       program(EVAL, FILES, "all", in_scratch("all/predictions.nc"), "", in_scratch("v1")), 2);
-  assert_non_null(strstr(printed(), "trained on 35 of the 60 starts that would be scored"));
+  assert_non_null(
+      strstr(printed(), "trained on 35 of the 60 initialisation times that would be scored"));
   assert_true(only_log(in_scratch("v1")));
   assert_int_equal(program(EVAL, FILES, "all", in_scratch("all/predictions.nc"), ", trained: true",
                            in_scratch("v2")),
@@ -298,8 +299,8 @@ static void parts_are_told_and_kept_apart(void **state)
                            FILES, "test", in_scratch("hidden/predictions.nc"), "",
                            in_scratch("v3")),
                    2);
-  /* 17 of training, and the one behind them that begins before the last of them is valid. */
-  assert_non_null(strstr(printed(), "trained on 18 of the 42 starts"));
+  /* 17 of training, and the one after them that begins before the last of them is valid. */
+  assert_non_null(strstr(printed(), "trained on 18 of the 42 initialisation times"));
 }
 
 /* TO: the archive s/NAME as precipitation over so many hours, at another lead. */
@@ -317,7 +318,7 @@ static void copy_as_sums(const char *name, const char *to, double lead, double h
   f.lead = &lead;
   f.period = &hours;
   assert_ok(wx_archive_create(to, &f, &w));
-  for (int64_t i = 0; i < f.n_starts; i++) {
+  for (int64_t i = 0; i < f.n_init_times; i++) {
     assert_ok(wx_archive_read(a, i, 0, 0, 0, f.n_members, x));
     assert_ok(wx_archive_write(w, i, 0, 0, 0, f.n_members, x));
   }
@@ -378,7 +379,7 @@ int main(void)
       cmocka_unit_test(an_input_that_fails_leaves_nothing),
       cmocka_unit_test(a_signal_leaves_nothing),
       cmocka_unit_test(a_kill_at_the_end_leaves_nothing),
-      cmocka_unit_test(parts_are_told_and_kept_apart),
+      cmocka_unit_test(subsets_are_told_and_kept_apart),
       cmocka_unit_test(sums_of_another_period_are_no_input),
       cmocka_unit_test(its_own_results_are_no_input),
   };

@@ -7,7 +7,7 @@ all=run,predict,eval,check,describe,prepare
 network=run,predict,check,describe
 weights=predict.weights=none/weights.nc
 
-# The parts.
+# The subsets.
 refused "$all" "data.split.valid.to: '2000-13-45' is no date such as 2001-02-03" data.split.valid.to=2000-13-45 "${files[@]}" "$weights"
 refused "$all" "data.split.test.from: 'soon' is no date such as 2001-02-03" data.split.test.from=soon "${files[@]}" "$weights"
 refused "$all" "data.split.valid: it ends ('2000-01-01') before it begins ('2000-06-01')" data.split.valid.to=2000-01-01 "${files[@]}" "$weights"
@@ -36,22 +36,22 @@ refused "$network" 'normalization.window: 4 is even' bias.use=true bias.normaliz
 
 # The samples.
 refused "$network" 'data.target: names no quantity, such as [z500]' 'data.target=[]' "${files[@]}" "$weights"
-refused "$network" 'data.lead: 24 h behind 48 h: give them ascending' 'data.lead=[48,24]' "${files[@]}" "$weights"
-refused "$network" 'data.input_lead: 24 h behind 24 h: give them ascending' 'data.input_lead=[24,24]' "${files[@]}" "$weights"
-refused "$network" 'bias.data: data.input_lead: 24 h behind 48 h' bias.use=true 'bias.data.input_lead=[48,24]' "${files[@]}" "$weights"
+refused "$network" 'data.lead: 24 h after 48 h: give them ascending' 'data.lead=[48,24]' "${files[@]}" "$weights"
+refused "$network" 'data.input_lead: 24 h after 24 h: give them ascending' 'data.input_lead=[24,24]' "${files[@]}" "$weights"
+refused "$network" 'bias.data: data.input_lead: 24 h after 48 h' bias.use=true 'bias.data.input_lead=[48,24]' "${files[@]}" "$weights"
 refused "$network" 'data.levels: a depth of levels needs some' data.depth=level "${files[@]}" "$weights"
 refused "$network" 'data.inputs: a depth of levels needs variables' data.depth=level 'data.levels=[500]' "${files[@]}" "$weights"
 refused "$network" 'early.members: no lead of input_lead is up to early.until, 12 h' data.early.members=5 data.early.until=12 \
   'data.input_lead=[24]' "${files[@]}" "$weights"
 refused "$network" 'early.until: early.members does not say' data.early.until=12 "${files[@]}" "$weights"
-refused "$network" 'data.analysis: the analysis is the truth at the start' data.analysis=true "${files[0]}" "$weights"
+refused "$network" 'data.analysis: the analysis is the truth at the initialisation time' data.analysis=true "${files[0]}" "$weights"
 refused run,check,describe 'data.truth: names no file of what came true' "${files[0]}"
 refused run,predict 'data.forecast: names no file' train.epochs=1
 refused predict 'predict.weights names no file' "${files[@]}"
 
 # What prepare makes.
 refused prepare 'simulate.begin: "2000-02-30" is no date' simulate.begin=2000-02-30
-refused prepare 'simulate.leads: 24 h behind 48 h; give them ascending' 'simulate.leads=[48,24]'
+refused prepare 'simulate.leads: 24 h after 48 h; give them ascending' 'simulate.leads=[48,24]'
 refused prepare 'simulate.leads: 1800 s are no whole number' 'simulate.leads=[0.5]'
 refused prepare 'simulate.quantities: z500 is there twice' 'simulate.quantities=[z500,z500]'
 refused prepare 'the simulation has no quantity rain' 'simulate.quantities=[rain]'
@@ -67,5 +67,5 @@ refused eval "eval.models: rows 0 and 1 are both called 'a'" 'eval.models=[{name
 refused eval 'eval.models: predictions name no file' 'eval.models=[{name: a, use: {predictions: {}}}]' "${files[@]}"
 refused eval 'load and save know coefficients alone' 'eval.models=[{use: {emos: {eofs: {count: 2}, load: none}}}]' "${files[@]}"
 refused eval 'eval.regions: a region needs a name that no other has' 'eval.regions=[{name: all}]' "${files[@]}"
-refused eval 'eval.climate.file: it is of all its starts, and eval.climate.window' eval.climate.file=none eval.climate.window=10 "${files[@]}"
+refused eval 'eval.climate.file: it is of all its initialisation times, and eval.climate.window' eval.climate.file=none eval.climate.window=10 "${files[@]}"
 accepted describe train.batch=100000

@@ -26,7 +26,7 @@ static const char *files(const char *forecast, const char *truth)
   return text;
 }
 
-static const char *const chosen = "--set eval.part=all --set eval.starts=all --set "
+static const char *const chosen = "--set eval.part=all --set eval.init_times=all --set "
                                   "eval.bootstrap.block=1500 --set 'eval.models=[{use: raw}, {use: "
                                   "{raw: {members: 5}}}]'";
 
@@ -61,10 +61,14 @@ static void expect_scorecard(const char *folder)
 static void decades_have_their_known_scores(void **state)
 {
   const char *const out = in_scratch("scores");
-  static const char *const written[] = {
-      "scores.csv",  "all_scores.csv", "skill.csv",        "rank.csv",        "pit.csv",
-      "events.csv",  "histograms.csv", "reliability.csv",  "starts.csv",      "crps_parts.csv",
-      "report.html", "maps.nc",        "spread_skill.csv", "provenance.json", "scorecard.html"};
+  static const char *const written[] = {"scores.csv",       "all_scores.csv",
+                                        "skill.csv",        "rank.csv",
+                                        "pit.csv",          "events.csv",
+                                        "histograms.csv",   "reliability.csv",
+                                        "init_times.csv",   "crps_decomposition.csv",
+                                        "report.html",      "maps.nc",
+                                        "spread_skill.csv", "provenance.json",
+                                         "scorecard.html"};
   double value[8];
 
   (void)state;
@@ -178,7 +182,7 @@ static void coefficients_of_improver(void **state)
   char *const origin = contents(in_scratch("known/provenance.json"));
 
   assert_non_null(strstr(origin, "theirs/emos_2t_12h.nc"));
-  assert_non_null(strstr(origin, "\"scored\": \"all starts\""));
+  assert_non_null(strstr(origin, "\"scored\": \"all initialisation times\""));
   free(origin);
   char *const fitted = contents(in_scratch("ours/provenance.json"));
 
@@ -190,7 +194,7 @@ static void coefficients_of_improver(void **state)
 /* The climate that prepare writes gives eval the scores of the one that it makes itself. */
 static void prepare_makes_the_climate_of_eval(void **state)
 {
-  static const char *const parts =
+  static const char *const split =
       "--set data.split.train.to=1990-01-01 --set data.split.test.from=1992-01-01 "
       "--set data.split.gap=0";
   enum { CRPS = 5 };
@@ -199,13 +203,13 @@ static void prepare_makes_the_climate_of_eval(void **state)
   (void)state;
   assert_int_equal(program("prepare %s %s --set import.climate=true --set import.convert=false "
                            "--set import.incomplete=keep --out %s",
-                           names, parts, in_scratch("made")),
+                           names, split, in_scratch("made")),
                    0);
   for (int k = 0; k < 2; k++) {
     assert_int_equal(program("eval %s %s --set eval.part=test --set eval.leads=[8766] --set "
                              "'eval.models=[{use: climatology}]' --set eval.climate.file=%s "
                              "--out %s",
-                             names, parts, k == 0 ? "'\"\"'" : in_scratch("made/climate.nc"),
+                             names, split, k == 0 ? "'\"\"'" : in_scratch("made/climate.nc"),
                              in_scratch("climate%d", k)),
                      0);
   }
@@ -219,7 +223,7 @@ static void prepare_makes_the_climate_of_eval(void **state)
                            "eval.climate.file=%s --out %s",
                            names, in_scratch("made/climate.nc"), in_scratch("leak")),
                    2);
-  assert_non_null(strstr(printed(), "is made of starts that are scored"));
+  assert_non_null(strstr(printed(), "is made of initialisation times that are scored"));
   free(names);
 }
 
@@ -258,7 +262,7 @@ static void refusals_say_what_to_do(void **state)
   assert_int_equal(program("eval --set eval.part=all --out %s", in_scratch("a")), 2);
   assert_non_null(strstr(printed(), "eval needs data.forecast and data.truth"));
   assert_int_equal(program("eval %s --set eval.part=test --out %s", names, in_scratch("b")), 2);
-  assert_non_null(strstr(printed(), "eval.part: no start"));
+  assert_non_null(strstr(printed(), "eval.part: no initialisation time"));
   assert_int_equal(
       program("eval %s %s --set eval.references=[best] --out %s", names, chosen, in_scratch("c")),
       2);

@@ -36,7 +36,7 @@ def run(command, *options, out="out"):
 
 
 def evaluate(forecast, truth, *options):
-    return run("eval", f"data.forecast=[{forecast}]", f"data.truth=[{truth}]", "eval.part=all", "eval.starts=all",
+    return run("eval", f"data.forecast=[{forecast}]", f"data.truth=[{truth}]", "eval.part=all", "eval.init_times=all",
                "eval.models=[{use: raw}]", *options)
 
 
@@ -76,15 +76,15 @@ def spread_out(value):
     return np.asarray(value, dtype="f4")[..., None, None] + np.tile(np.arange(4, dtype="f4"), (2, 1))
 
 
-def cfgrib_layout(name, variable, starts, steps, values, attributes, number=None):
-    """What xarray with cfgrib writes: time is that of the start, with step and valid_time beside it."""
+def cfgrib_layout(name, variable, init_times, steps, values, attributes, number=None):
+    """What xarray with cfgrib writes: time is that of the start, with step and valid_time as well."""
     dims = {} if number is None else {"number": len(number)}
-    dims |= {"time": len(starts), "step": len(steps)}
-    coords = {"time": (("time",), np.array(starts, "i8"),
+    dims |= {"time": len(init_times), "step": len(steps)}
+    coords = {"time": (("time",), np.array(init_times, "i8"),
                        {"units": HOURS, "calendar": "proleptic_gregorian",
                         "standard_name": "time", "long_name": "initial time of forecast"}),
               "step": (("step",), np.array(steps, "f8"), {"units": "hours", "standard_name": "forecast_period"}),
-              "valid_time": (("time", "step"), np.add.outer(starts, steps).astype("f8"),
+              "valid_time": (("time", "step"), np.add.outer(init_times, steps).astype("f8"),
                              {"units": HOURS, "standard_name": "time"})}
     if number is not None:
         coords["number"] = (("number",), np.array(number), {"units": "1", "standard_name": "realization"})
@@ -108,7 +108,7 @@ class Times(unittest.TestCase):
         return text
 
     def test_a_truth_of_steps_is_matched_by_valid_time(self):
-        """ERA5 gusts: forecasts from 06 and 18 UTC, hourly steps. All leads of both starts have a truth."""
+        """ERA5 gusts: forecasts from 06 and 18 UTC, hourly steps. All leads of both initialisation times have a truth."""
         found = self.scored(grib("gust_ensemble.grib"), grib("gust_truth.grib"))
         self.assertEqual(sorted(found), [12, 18])
         for value in found.values():
@@ -142,7 +142,7 @@ class Times(unittest.TestCase):
                              [[[made.members(t + 24)[m]] for t in (0, 12)] for m in range(3)], kelvin, number=[1, 2, 3])
 
     def test_time_beside_valid_time_is_that_of_the_start(self):
-        """As a truth of one step has it that lost its step: read as valid times, the starts would score other days."""
+        """A truth of one step that lost its step: read as valid times, the initialisation times would score other days."""
         for said in ({}, {"time": {"standard_name": "time"}},
                      {"time": {"standard_name": "time"}, "valid_time": {"standard_name": "time"}}):
             found = self.scored(self.instants(), self.layout("t.nc", {"time": [0, 12], "valid_time": [24, 36]}, **said))
@@ -200,12 +200,12 @@ class Times(unittest.TestCase):
         text = self.refused(grib("warm_ensemble.grib"), grib("warm_truth_mean.grib"))
         self.assertRegex(text, "2t at lead 24 h is the value of an instant|has no quantity")
 
-    def rain(self, name, starts, leads, members, attributes, point=1.0, cover=None):
-        """CF as many write it: starts, periods with bounds, members; times at a share of the period."""
-        shape = [len(starts), len(leads)]
-        last = np.add.outer(starts, leads).astype("f8")
+    def rain(self, name, init_times, leads, members, attributes, point=1.0, cover=None):
+        """CF as many write it: initialisation times, periods with bounds, members; times at a share of the period."""
+        shape = [len(init_times), len(leads)]
+        last = np.add.outer(init_times, leads).astype("f8")
         first = last - (cover or np.asarray(leads, "f8"))
-        coords = {"forecast_reference_time": (("start",), np.array(starts, "f8"),
+        coords = {"forecast_reference_time": (("start",), np.array(init_times, "f8"),
                                               {"units": HOURS, "standard_name": "forecast_reference_time"}),
                   "time": (("start", "lead"), first + point * (last - first),
                            {"units": HOURS, "standard_name": "time", "bounds": "time_bnds"}),
@@ -332,11 +332,11 @@ class Times(unittest.TestCase):
             self.assertIn("is damaged and skipped: identifier", text)
 
     def temperature(self, name, edit=None, leads=(24,), lead=None, time=None, kelvin=None, level=None):
-        """Three members from two starts; attributes of its step, time, variable and a level can be others."""
+        """Three members from two times; attributes of its step, time, variable and a level can be others."""
         attributes = {"units": "K", "standard_name": "air_temperature"} if kelvin is None else kelvin
-        starts = [0, 24]
-        values = [[[made.members(t + 24)[m]] * len(leads) for t in starts] for m in range(3)]
-        path = cfgrib_layout(name, "t" if level else "t2m", starts, leads, values, attributes, number=[1, 2, 3])
+        init_times = [0, 24]
+        values = [[[made.members(t + 24)[m]] * len(leads) for t in init_times] for m in range(3)]
+        path = cfgrib_layout(name, "t" if level else "t2m", init_times, leads, values, attributes, number=[1, 2, 3])
         with netCDF4.Dataset(path, "a") as out:
             for variable, to in (("step", lead), ("time", time)):
                 if to is not None:
@@ -426,7 +426,7 @@ class Times(unittest.TestCase):
                 out.renameVariable("t2m", variable)
                 out[variable].delncattr("GRIB_paramId")
                 out[variable].delncattr("GRIB_shortName")
-        return run("eval", f"data.forecast=[{forecast}]", f"data.truth=[{truth}]", "eval.part=all", "eval.starts=all",
+        return run("eval", f"data.forecast=[{forecast}]", f"data.truth=[{truth}]", "eval.part=all", "eval.init_times=all",
                    f"eval.models=[{{use: {{predictions: {{files: [{path}]}}}}}}]")
 
     def test_units_of_a_spread_are_those_of_its_quantity(self):
@@ -443,7 +443,7 @@ class Times(unittest.TestCase):
     def test_a_spread_below_0_is_refused(self):
         status, text = self.normal({"units": "K"}, value=-1.0)
         self.assertEqual(status, 3, text)
-        self.assertIn("mean.nc: 2t_spread of start 2020-01-01 00:00, lead 24 h: -1 at point 0", text)
+        self.assertIn("mean.nc: 2t_spread of initialisation time 2020-01-01 00:00, lead 24 h: -1 at point 0", text)
 
     def level(self, name, attributes, value=85000.0, coordinate="plev"):
         """A forecast on one level, which is a dimension."""

@@ -61,8 +61,8 @@ static void a_killed_run_ends_with_the_same_bits(void **state)
   assert_true(same_contents(in_scratch("a/validation.csv"), in_scratch("b/validation.csv")));
 }
 
-/* Every value of a quantity of an archive: the least, or NaN where one is missing. */
-static double least(const char *path, const char *name, int64_t *starts)
+/* Every value of a quantity of an archive: the minimum, or NaN where one is missing. */
+static double min_value(const char *path, const char *name, int64_t *init_times)
 {
   const char *const paths[] = {path};
   wx_archive *a = NULL;
@@ -75,8 +75,8 @@ static double least(const char *path, const char *name, int64_t *starts)
 
   assert_true(q >= 0);
   assert_int_equal(f->grid.n_lat * f->grid.n_lon, 16 * 32);
-  *starts = f->n_starts;
-  for (int64_t i = 0; i < f->n_starts; i++) {
+  *init_times = f->n_init_times;
+  for (int64_t i = 0; i < f->n_init_times; i++) {
     assert_ok(wx_archive_read(a, i, 0, q, 0, 1, values));
     for (int k = 0; k < 16 * 32; k++) {
       low = (double)values[k] < low || isnan(values[k]) ? (double)values[k] : low;
@@ -105,7 +105,7 @@ static wx_product product_of(const char *path, const char *name)
 /* With truth and without; with one stage and two; predictions are an archive again. */
 static void predictions_are_archives(void **state)
 {
-  int64_t starts = 0;
+  int64_t init_times = 0;
 
   prepare(60);
   for (int stages = 0; stages < 2; stages++) {
@@ -117,10 +117,11 @@ static void predictions_are_archives(void **state)
                              "--set predict.part=test --set predict.members=true --out %s",
                              stages == 1 ? STAGES : "", in_scratch("s/forecast.nc"), run, out),
                      0);
-    assert_true(least(in_scratch("p%d/predictions.nc", stages), "t_spread500", &starts) > 0);
-    assert_int_equal(starts, (int)event_number(run, "samples", "test"));
-    assert_true(least(in_scratch("p%d/predictions.nc", stages), "t500", &starts) > -100);
-    assert_true(least(in_scratch("p%d/members.nc", stages), "t500", &starts) > -100);
+    assert_true(min_value(in_scratch("p%d/predictions.nc", stages), "t_spread500", &init_times) >
+                0);
+    assert_int_equal(init_times, (int)event_number(run, "samples", "test"));
+    assert_true(min_value(in_scratch("p%d/predictions.nc", stages), "t500", &init_times) > -100);
+    assert_true(min_value(in_scratch("p%d/members.nc", stages), "t500", &init_times) > -100);
     const char *predicted = in_scratch("p%d/predictions.nc", stages);
 
     assert_int_equal(product_of(predicted, "t500"), WX_PRODUCT_MEAN);
@@ -168,15 +169,15 @@ static void nothing_sees_the_tests(void **state)
 
 static void gradients_are_checked(void **state)
 {
-  assert_int_equal(program("check " SKETCH STAGES "--set check.probes=1 --set eecrps.weight=1"), 0);
+  assert_int_equal(program("check " DUMMY STAGES "--set check.probes=1 --set eecrps.weight=1"), 0);
   assert_non_null(strstr(printed(), "network bias"));
   assert_non_null(strstr(printed(), "largest relative difference"));
   assert_non_null(strstr(printed(), "head/weight"));
-  assert_int_equal(program("check " SKETCH
+  assert_int_equal(program("check " DUMMY
                            "--set model.net=inception --set model.inception.preset=tiny "
                            "--set data.trajectory=true --set check.probes=1"),
                    0);
-  assert_int_equal(program("check " SKETCH "--set check.probes=1 --set check.tolerance=0"), 6);
+  assert_int_equal(program("check " DUMMY "--set check.probes=1 --set check.tolerance=0"), 6);
 }
 
 int main(void)

@@ -34,7 +34,7 @@ static void expect(const char *what, double found, double lo, double hi)
   wrong += !good;
 }
 
-/* Sums over starts and cells of one quantity and lead. */
+/* Sums over initialisation times and cells of one quantity and lead. */
 typedef struct sums {
   double error, variance, fair, n; /* of the mean, all members; CRPS, fair */
   double control;                  /* error of member 0 */
@@ -87,7 +87,7 @@ static void add(sums *s, const float *member, int64_t members, double truth)
   s->n++;
 }
 
-/* All starts; s [leads][2] of z500 and t500. */
+/* All initialisation times; s [leads][2] of z500 and t500. */
 static void verify(const wx_qg_opts *o, sums (*s)[2])
 {
   const int64_t members = o->members;
@@ -96,7 +96,7 @@ static void verify(const wx_qg_opts *o, sums (*s)[2])
 
   must(wx_qg_ensemble_create(o, seed, &e));
   must(weir_alloc(members * CELLS, sizeof *fields, (void **)&fields));
-  for (int64_t start = 0; start < o->starts; start++) {
+  for (int64_t start = 0; start < o->init_times; start++) {
     must(wx_qg_ensemble_compute(e, start, 1, NULL, NULL));
     for (int64_t i = 0; i < o->leads.count * 2; i++) {
       const int64_t l = i / 2, q = i % 2;
@@ -148,7 +148,7 @@ static void study_perfect(void)
   wx_qg_opts o = standard(leads, MOST_LEADS);
 
   o.forecast.preset = WX_QG_PERFECT;
-  o.starts = 60;
+  o.init_times = 60;
   verify(&o, s);
   for (int l = 0; l < MOST_LEADS; l++) {
     const double error = sqrt(s[l][0].error / s[l][0].n);
@@ -228,7 +228,7 @@ static void gather(const wx_qg_opts *o, moments *m)
 
   must(wx_qg_ensemble_create(o, seed, &e));
   memset(m, 0, sizeof *m);
-  for (int64_t i = 0; i < o->starts; i++) {
+  for (int64_t i = 0; i < o->init_times; i++) {
     must(wx_qg_ensemble_compute(e, i, 1, NULL, NULL));
     for (int64_t q = 0; q < QUANTITIES; q++) {
       wx_qg_ensemble_true_field(e, i, q, field);
@@ -249,12 +249,12 @@ static void study_climate(void)
   moments *m = NULL;
 
   must(weir_alloc(1, sizeof *m, (void **)&m));
-  o.starts = 600;
+  o.init_times = 600;
   o.every = 48;
   o.members = 1;
   o.library.states = 2;
   gather(&o, m);
-  const double n = (double)o.starts, mean = mean_of_row(m, Z500, axis, n);
+  const double n = (double)o.init_times, mean = mean_of_row(m, Z500, axis, n);
 
   for (int64_t row = 0; row < LAT; row++) {
     all[0] += pow(spread_of_row(m, Z500, row, n), 2) / LAT;

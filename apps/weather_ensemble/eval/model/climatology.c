@@ -1,5 +1,5 @@
 /* climatology.c - what is usual at each point: mean and standard deviation of the truth over the
- * starts that may be fitted on. The zero that skill begins at. */
+ * initialisation times that may be fitted on. The zero that skill begins at. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +12,14 @@ typedef struct climatology_opts {
 } climatology_opts;
 
 static const weir_opt options[] = {
-    WEIR_OPT_TABLE(climatology_opts, dates, wx_dates_options, "training starts for a forecast"),
+    WEIR_OPT_TABLE(climatology_opts, dates, wx_dates_options,
+                   "training initialisation times for a forecast"),
     WEIR_OPT_END,
 };
 
 typedef struct own {
-  int64_t n, *time;              /* [n] training starts that have a truth       */
-  int64_t *row, n_rows, *chosen; /* those that mean and sd are of; room for them */
+  int64_t n, *time;              /* [n] training initialisation times that have a truth       */
+  int64_t *row, n_rows, *chosen; /* those that mean and sd are of; scratch for them */
   float *truth;                  /* [n, cells]                                  */
   float *mean, *sd;              /* [cells]                                     */
 } own;
@@ -40,13 +41,13 @@ static weir_status open_model(wx_model *m, wx_eval_data *s)
   int64_t all;
 
   if (!weir_mul_ok(s->n_fit, s->cells, &all)) {
-    return weir_fail(WEIR_ERR_MEMORY, "%s: %lld starts are too many", s->facts->name,
+    return weir_fail(WEIR_ERR_MEMORY, "%s: %lld initialisation times are too many", s->facts->name,
                      (long long)s->n_fit);
   }
   return weir_alloc(all, sizeof *a->truth, (void **)&a->truth);
 }
 
-/* Of all starts of a climate that was made before. */
+/* Of all initialisation times of a climate that was made before. */
 static weir_status take_climate(const wx_model *m, const wx_eval_data *s)
 {
   own *const a = m->own;
@@ -54,7 +55,8 @@ static weir_status take_climate(const wx_model *m, const wx_eval_data *s)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(wx_eval_data_climate(s, m->lead, m->quantity, &c));
-  const double n = (double)c.n_starts, own_mean = sqrt(n / (n - 1)); /* is taken from them, too */
+  const double n = (double)c.n_init_times,
+               own_mean = sqrt(n / (n - 1)); /* is taken from them, too */
 
   if (c.truth_mean == NULL) {
     status =
@@ -63,7 +65,7 @@ static weir_status take_climate(const wx_model *m, const wx_eval_data *s)
   }
   for (int64_t i = 0; i < s->cells && status == WEIR_OK; i++) {
     a->mean[i] = c.truth_mean[i];
-    a->sd[i] = c.n_starts > 1 ? (float)(own_mean * (double)c.truth_sd[i]) : NAN;
+    a->sd[i] = c.n_init_times > 1 ? (float)(own_mean * (double)c.truth_sd[i]) : NAN;
   }
   wx_model_climate_fini(&c);
   return status;

@@ -33,17 +33,21 @@ static const weir_opt options[] = {
     WEIR_OPT_TABLE(emos_opts, eofs, wx_eof_options,
                    "regression of the mean's error on the state of the field, before the "
                    "coefficients are fitted"),
-    WEIR_OPT_TABLE(emos_opts, dates, wx_dates_options, "training starts for a forecast"),
-    WEIR_OPT_BOOL(emos_opts, anomalies, false,
-                  "mean and truth are counted from the mean of the truth at each point over the "
-                  "training starts, so that beta is not that of the climate's pattern"),
+    WEIR_OPT_TABLE(emos_opts, dates, wx_dates_options,
+                   "training initialisation times for a forecast"),
+    WEIR_OPT_BOOL(
+        emos_opts, anomalies, false,
+        "mean and truth are counted from the mean of the truth at each point over the "
+        "training initialisation times, so that beta is not that of the climate's pattern"),
     WEIR_OPT_ENUM(emos_opts, output, OUTPUT_NORMAL, "normal|members",
                   "normal distributions, or members made of them"),
     WEIR_OPT_TABLE(emos_opts, couple, wx_dependence_options, "output members: how"),
     WEIR_OPT_PATH(emos_opts, load, "",
                   "folder of coefficients emos_QUANTITY_LEADh.nc, as IMPROVER or save writes them, "
                   "in place of a fit; empty: they are fitted"),
-    WEIR_OPT_PATH(emos_opts, save, "", "folder that they are written to; empty: nowhere"),
+    WEIR_OPT_PATH(emos_opts, save, "",
+                  "folder that they are written to, made with its parents where there is none; "
+                  "empty: nowhere"),
     WEIR_OPT_END,
 };
 
@@ -52,8 +56,8 @@ typedef struct own {
   wx_training data;
   wx_eof eof;
   wx_emos *set;
-  int64_t n_sets, *row, *chosen, n_chosen; /* row: dates that the sets are of, chosen: room */
-  float *room;                             /* [3, dates, cells]: of windows                 */
+  int64_t n_sets, *row, *chosen, n_chosen; /* row: dates that the sets are of, chosen: scratch */
+  float *scratch;                          /* [3, dates, cells]: of windows                 */
   float *mean, *variance, *mu, *sigma;     /* [cells]                                       */
   float *usual;                            /* [cells] what anomalies are counted from, or 0 */
   float *member;                           /* [members, cells]                              */
@@ -113,7 +117,7 @@ static void forget(own *a)
   weir_free(&a->set);
   weir_free(&a->row);
   weir_free(&a->chosen);
-  weir_free(&a->room);
+  weir_free(&a->scratch);
   a->n_chosen = 0;
 }
 
@@ -235,6 +239,9 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
   if (o->load[0] != 0) {
     return load(m, s);
   }
+  if (o->save[0] != 0) {
+    WEIR_TRY(wx_model_make_folder(m, o->save));
+  }
   a->of.lead = m->lead;
   a->of.quantity = m->quantity;
   WEIR_TRY(wx_training_read(s, &a->of, false, &a->data));
@@ -250,7 +257,7 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
   if (o->dates.kind != WX_DATES_ALL) { /* fitted when a start is asked for */
     WEIR_TRY(weir_alloc(a->data.n, sizeof *a->row, (void **)&a->row));
     WEIR_TRY(weir_alloc(a->data.n, sizeof *a->chosen, (void **)&a->chosen));
-    return weir_alloc(3 * a->data.n * s->cells, sizeof *a->room, (void **)&a->room);
+    return weir_alloc(3 * a->data.n * s->cells, sizeof *a->scratch, (void **)&a->scratch);
   }
   const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, NULL, 0, NULL);
 
@@ -271,7 +278,7 @@ static weir_status fit_window(const wx_model *m, const wx_eval_data *s, int64_t 
   }
   memcpy(a->row, a->chosen, (size_t)n * sizeof *a->row);
   a->n_chosen = 0;
-  const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, a->row, n, a->room);
+  const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, a->row, n, a->scratch);
 
   WEIR_TRY(fit_cases(m, s, &cases));
   a->n_chosen = n;
@@ -346,7 +353,7 @@ static void close_model(wx_model *m)
 const wx_model_desc wx_model_emos = {
     .name = "emos",
     .help = "a normal distribution whose mean and variance are linear in those of the members, of "
-            "least mean CRPS",
+            "minimum mean CRPS",
     .cite = "Gneiting et al., MWR 133 (2005) 1098",
     .opts = options,
     .opts_size = sizeof(emos_opts),

@@ -1,5 +1,5 @@
 /* persistence.c - the truth of the start stays: with the error that this has on the training
- * starts, or as one member. */
+ * initialisation times, or as one member. */
 #include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"
@@ -13,7 +13,7 @@ typedef struct persistence_opts {
 static const weir_opt options[] = {
     WEIR_OPT_ENUM(persistence_opts, form, FORM_NORMAL, "normal|member",
                   "normal: with the root mean square error that it has at each point over the "
-                  "training starts; member: the field alone"),
+                  "training initialisation times; member: the field alone"),
     WEIR_OPT_END,
 };
 

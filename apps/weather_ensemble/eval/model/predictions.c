@@ -23,7 +23,8 @@ static const weir_opt options[] = {
     WEIR_OPT_INT(predictions_opts, members, 0, 0, 1e6, "1",
                  "raw members that they were made of, for tables; 0: not known"),
     WEIR_OPT_BOOL(predictions_opts, trained, false,
-                  "also starts that their weights were trained on, as the files of predict say: "
+                  "also initialisation times that their weights were trained on, as the files of "
+                  "predict say: "
                   "scores of these are too good; otherwise they are refused"),
     WEIR_OPT_END,
 };
@@ -32,7 +33,7 @@ typedef struct predictions {
   wx_archive *archive;
   const wx_archive_info *facts;
   int64_t lead, mean, spread; /* numbers in the archive; spread -1: members */
-  float *room;                /* [members or 2, cells] */
+  float *scratch;             /* [members or 2, cells] */
 } predictions;
 
 /* The quantity that is the spread of another; -1: there is none. */
@@ -75,8 +76,9 @@ static bool has_spread(const wx_archive_info *f)
   return false;
 }
 
-/* What a file says of its starts, freed by the caller; NULL: nothing. GRIB has no place for it. */
-static weir_status read_parts(const char *path, char **text)
+/* What a file says of its initialisation times, freed by the caller; NULL: nothing. GRIB cannot
+ * store it. */
+static weir_status read_trained(const char *path, char **text)
 {
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
@@ -93,7 +95,7 @@ static weir_status read_parts(const char *path, char **text)
   return status;
 }
 
-/* The starts that will be scored and that weights of this file were trained on. */
+/* The initialisation times that will be scored and that weights of this file were trained on. */
 static weir_status check_file(const char *path, const char *text, const wx_eval_data *s)
 {
   char first[32] = "";
@@ -101,19 +103,20 @@ static weir_status check_file(const char *path, const char *text, const wx_eval_
 
   for (int64_t i = 0; i < s->n_scored; i++) {
     const double start = (double)s->facts->start[s->scored[i]] / 86400;
-    int part = WX_PARTS;
+    int subset = WX_SUBSETS;
 
-    if (wx_trained_find(text, start, &part) != WEIR_OK) {
-      return weir_fail(WEIR_ERR_DATA, "%s: its attribute %s is no list of parts", path,
+    if (wx_trained_find(text, start, &subset) != WEIR_OK) {
+      return weir_fail(WEIR_ERR_DATA, "%s: its attribute %s is no list of subsets", path,
                        WX_TRAINED_NOTE);
     }
-    if (part == WX_TRAIN && n++ == 0) {
+    if (subset == WX_TRAIN && n++ == 0) {
       wx_date_text(start, first, sizeof first);
     }
   }
   return n == 0 ? WEIR_OK
                 : weir_fail(WEIR_ERR_CONFIG,
-                            "%s: its weights were trained on %lld of the %lld starts that would be "
+                            "%s: its weights were trained on %lld of the %lld initialisation times "
+                            "that would be "
                             "scored, %s the first: choose others with eval.part and data.split, or "
                             "set trained: true of this model to score them all the same",
                             path, (long long)n, (long long)s->n_scored, first);
@@ -128,12 +131,13 @@ static weir_status refuse_trained(const wx_model *m, const wx_eval_data *s)
     const char *const path = o->files.items[i];
     char *text = NULL;
 
-    WEIR_TRY(read_parts(path, &text));
+    WEIR_TRY(read_trained(path, &text));
     const weir_status status = text != NULL ? check_file(path, text, s) : WEIR_OK;
 
     if (text == NULL) {
       weir_warn("eval",
-                "%s: does not say what its weights were trained on (GRIB cannot): scores of starts "
+                "%s: does not say what its weights were trained on (GRIB cannot): scores of "
+                "initialisation times "
                 "that were are too good, and nothing refuses them",
                 path);
     }
@@ -186,7 +190,8 @@ static weir_status open_model(wx_model *m, wx_eval_data *s)
     (void)snprintf(m->name, sizeof m->name, "predictions");
   }
   WEIR_TRY(refuse_trained(m, s));
-  return weir_alloc((m->gives > 2 ? m->gives : 2) * s->cells, sizeof *p->room, (void **)&p->room);
+  return weir_alloc((m->gives > 2 ? m->gives : 2) * s->cells, sizeof *p->scratch,
+                    (void **)&p->scratch);
 }
 
 static weir_status fit(wx_model *m, wx_eval_data *s)
@@ -239,12 +244,13 @@ static weir_status check_deviations(const predictions *p, const float *sd, int64
   for (int64_t i = 0; i < n; i++) {
     if (sd[i] < 0) {
       wx_date_text((double)f->start[start] / 86400, date, sizeof date);
-      return weir_fail(WEIR_ERR_DATA,
-                       "%s: %s of start %s, lead %g h: %g at point %lld (from 0): a standard "
-                       "deviation is not below 0: write it anew, with missing values where it is "
-                       "not known",
-                       f->name, f->quantity[p->spread].name, date, f->lead[p->lead], (double)sd[i],
-                       (long long)i);
+      return weir_fail(
+          WEIR_ERR_DATA,
+          "%s: %s of initialisation time %s, lead %g h: %g at point %lld (from 0): a standard "
+          "deviation is not below 0: write it anew, with missing values where it is "
+          "not known",
+          f->name, f->quantity[p->spread].name, date, f->lead[p->lead], (double)sd[i],
+          (long long)i);
     }
   }
   return WEIR_OK;
@@ -256,20 +262,20 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
   const int64_t at = wx_archive_find_start(p->facts, s->facts->start[start]);
   const int64_t fields = m->gives > 0 ? m->gives : 2;
 
-  *out = m->gives > 0 ? (wx_given){.members = m->gives, .member = p->room}
-                      : (wx_given){.mean = p->room, .sd = p->room + s->cells};
+  *out = m->gives > 0 ? (wx_given){.members = m->gives, .member = p->scratch}
+                      : (wx_given){.mean = p->scratch, .sd = p->scratch + s->cells};
   for (int64_t i = 0; i < fields * s->cells && at < 0; i++) {
-    p->room[i] = NAN;
+    p->scratch[i] = NAN;
   }
   if (at < 0) {
     return WEIR_OK;
   }
   if (m->gives > 0) {
-    return wx_archive_read(p->archive, at, p->lead, p->mean, 0, m->gives, p->room);
+    return wx_archive_read(p->archive, at, p->lead, p->mean, 0, m->gives, p->scratch);
   }
-  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->mean, 0, 1, p->room));
-  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->spread, 0, 1, p->room + s->cells));
-  return check_deviations(p, p->room + s->cells, s->cells, at);
+  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->mean, 0, 1, p->scratch));
+  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->spread, 0, 1, p->scratch + s->cells));
+  return check_deviations(p, p->scratch + s->cells, s->cells, at);
 }
 
 static void close_model(wx_model *m)
@@ -278,7 +284,7 @@ static void close_model(wx_model *m)
 
   if (p != NULL) {
     wx_archive_close(&p->archive);
-    weir_free(&p->room);
+    weir_free(&p->scratch);
   }
   weir_free(&m->own);
 }

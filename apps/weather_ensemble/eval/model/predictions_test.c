@@ -7,17 +7,17 @@
 #include "eval/forecast_model.h"
 #include "io/weir_netcdf.h"
 
-enum { STARTS = 3, MEMBERS = 4, CELLS = 6, DAY = 86400, PATH = 512 };
+enum { INIT_TIMES = 3, MEMBERS = 4, CELLS = 6, DAY = 86400, PATH = 512 };
 
-static const int64_t start[STARTS] = {0, DAY, 2 * DAY}, member[MEMBERS] = {1, 2, 3, 4};
+static const int64_t start[INIT_TIMES] = {0, DAY, 2 * DAY}, member[MEMBERS] = {1, 2, 3, 4};
 static const double lead[] = {24, 48}, lat[] = {10, 0}, lon[] = {0, 1, 2};
 static wx_quantity quantity[2] = {
     {.variable = "z", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500},
     {.variable = "z_spread", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500}};
-static float values[STARTS * 2 * 2 * MEMBERS * CELLS];
+static float values[INIT_TIMES * 2 * 2 * MEMBERS * CELLS];
 static char dir[PATH], path[2 * PATH];
 
-static wx_archive_info facts(int64_t starts, int64_t leads, int64_t quantities, int64_t members)
+static wx_archive_info facts(int64_t init_times, int64_t leads, int64_t quantities, int64_t members)
 {
   wx_quantity_set_name(&quantity[0]);
   wx_quantity_set_name(&quantity[1]);
@@ -25,11 +25,11 @@ static wx_archive_info facts(int64_t starts, int64_t leads, int64_t quantities, 
     values[i] = (float)i;
   }
   return (wx_archive_info){.name = "forecasts",
-                           .n_starts = starts,
+                           .n_init_times = init_times,
                            .n_leads = leads,
                            .n_members = members,
                            .n_quantities = quantities,
-                           .start = start + STARTS - starts,
+                           .start = start + INIT_TIMES - init_times,
                            .lead = lead,
                            .member = member,
                            .quantity = quantity,
@@ -48,7 +48,7 @@ static void write_file(const wx_archive_info *f)
   int64_t at = 0;
 
   assert_ok(wx_archive_create(path, f, &w));
-  for (int64_t s = 0; s < f->n_starts; s++) {
+  for (int64_t s = 0; s < f->n_init_times; s++) {
     for (int64_t l = 0; l < f->n_leads; l++) {
       for (int64_t q = 0; q < f->n_quantities; q++) {
         assert_ok(wx_archive_write(w, s, l, q, 0, f->n_members, values + at));
@@ -59,34 +59,34 @@ static void write_file(const wx_archive_info *f)
   assert_ok(wx_archive_commit(&w));
 }
 
-typedef struct trial {
+typedef struct fixture {
   wx_archive *archive, *truth;
-  wx_eval_data scene;
+  wx_eval_data data;
   weir_config *config;
   wx_model_row row;
   wx_model model;
-} trial;
+} fixture;
 
-static weir_status open_trial(trial *t, const char *yaml)
+static weir_status open_fixture(fixture *t, const char *yaml)
 {
-  const wx_archive_info f = facts(STARTS, 2, 1, MEMBERS);
+  const wx_archive_info f = facts(INIT_TIMES, 2, 1, MEMBERS);
   char text[3 * PATH];
 
   memset(t, 0, sizeof *t);
   assert_ok(wx_archive_of_memory(&f, values, &t->archive));
-  const wx_archive_info single = facts(STARTS, 2, 1, 1);
+  const wx_archive_info single = facts(INIT_TIMES, 2, 1, 1);
 
   assert_ok(wx_archive_of_memory(&single, values, &t->truth));
-  assert_ok(wx_eval_data_open(t->archive, t->truth, &t->scene));
+  assert_ok(wx_eval_data_open(t->archive, t->truth, &t->data));
   (void)snprintf(text, sizeof text, yaml, path);
   assert_ok(weir_opts_parse(wx_model_row_options, sizeof t->row, text, &t->row, &t->config));
-  return wx_model_open(&t->row, &t->scene, &t->model);
+  return wx_model_open(&t->row, &t->data, &t->model);
 }
 
-static void close_trial(trial *t)
+static void close_fixture(fixture *t)
 {
   wx_model_close(&t->model);
-  wx_eval_data_fini(&t->scene);
+  wx_eval_data_fini(&t->data);
   wx_archive_close(&t->archive);
   wx_archive_close(&t->truth);
   weir_config_destroy(&t->config);
@@ -106,60 +106,60 @@ static const char *const yaml = "use: {predictions: {files: [%s], members: 5}}";
 
 static void mean_and_spread_are_a_distribution(void **state)
 {
-  const wx_archive_info f = facts(2, 1, 2, 1); /* of the last two starts, at 24 h alone */
+  const wx_archive_info f = facts(2, 1, 2, 1); /* the last two times, at 24 h alone */
   wx_given g;
-  trial t;
+  fixture t;
 
   begin();
   write_file(&f);
-  assert_ok(open_trial(&t, yaml));
+  assert_ok(open_fixture(&t, yaml));
   assert_true(t.model.used == 5 && t.model.gives == 0);
   assert_string_equal(t.model.name, "predictions");
-  assert_ok(wx_model_fit(&t.model, &t.scene, 0, 0));
+  assert_ok(wx_model_fit(&t.model, &t.data, 0, 0));
   assert_false(t.model.absent);
-  assert_ok(wx_model_give(&t.model, &t.scene, 2, &g));
+  assert_ok(wx_model_give(&t.model, &t.data, 2, &g));
   assert_int_equal(g.members, 0);
   assert_true(g.mean[1] == 2 * CELLS + 1 && g.sd[1] == 3 * CELLS + 1);
-  assert_ok(wx_model_give(&t.model, &t.scene, 0, &g));
+  assert_ok(wx_model_give(&t.model, &t.data, 0, &g));
   assert_true(isnan(g.mean[0]) && isnan(g.sd[5]));
-  assert_ok(wx_model_fit(&t.model, &t.scene, 1, 0));
+  assert_ok(wx_model_fit(&t.model, &t.data, 1, 0));
   assert_true(t.model.absent);
-  close_trial(&t);
+  close_fixture(&t);
   weir_check_rmdir(dir);
 }
 
 static void members_are_members(void **state)
 {
-  const wx_archive_info f = facts(STARTS, 2, 1, 3);
+  const wx_archive_info f = facts(INIT_TIMES, 2, 1, 3);
   wx_given g;
-  trial t;
+  fixture t;
 
   begin();
   write_file(&f);
-  assert_ok(open_trial(&t, yaml));
+  assert_ok(open_fixture(&t, yaml));
   assert_int_equal(t.model.gives, 3);
-  assert_ok(wx_model_fit(&t.model, &t.scene, 1, 0));
-  assert_ok(wx_model_give(&t.model, &t.scene, 1, &g));
+  assert_ok(wx_model_fit(&t.model, &t.data, 1, 0));
+  assert_ok(wx_model_give(&t.model, &t.data, 1, &g));
   assert_int_equal(g.members, 3);
   assert_true(g.member[2 * CELLS] == (3 * 3 + 2) * CELLS);
-  close_trial(&t);
+  close_fixture(&t);
   weir_check_rmdir(dir);
 }
 
 static void what_does_not_fit_is_refused(void **state)
 {
-  wx_archive_info f = facts(STARTS, 2, 1, 1);
-  trial t;
+  wx_archive_info f = facts(INIT_TIMES, 2, 1, 1);
+  fixture t;
 
   begin();
   f.grid.lat = (const double[]){50, 40};
   write_file(&f);
-  assert_int_equal(open_trial(&t, yaml), WEIR_ERR_CONFIG);
+  assert_int_equal(open_fixture(&t, yaml), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "is not on the grid of"));
-  close_trial(&t);
-  assert_int_equal(open_trial(&t, "use: predictions"), WEIR_ERR_CONFIG);
+  close_fixture(&t);
+  assert_int_equal(open_fixture(&t, "use: predictions"), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "set files"));
-  close_trial(&t);
+  close_fixture(&t);
   weir_check_rmdir(dir);
 }
 

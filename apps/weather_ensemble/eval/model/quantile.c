@@ -1,15 +1,18 @@
 /* quantile.c - raw members, moved by quantile mapping (baseline/quantile.h). */
-#include "baseline/quantile.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "baseline/quantile_file.h"
 #include "baseline/training.h"
 #include "data/members.h"
 #include "eval/forecast_model.h"
 
+enum { PATH = 4096 };
+
 typedef struct quantile_opts {
   int64_t members, first;
   wx_quantile_opts map;
+  const char *load, *save;
 } quantile_opts;
 
 static const weir_opt options[] = {
@@ -17,6 +20,12 @@ static const weir_opt options[] = {
                  "how many members; 0: all from the first on"),
     WEIR_OPT_INT(quantile_opts, first, WX_FIRST_MEMBER, 0, 1e6, "1", WX_FIRST_MEMBER_HELP),
     WEIR_OPT_TABLE(quantile_opts, map, wx_quantile_options, "how quantiles are mapped"),
+    WEIR_OPT_PATH(quantile_opts, load, "",
+                  "folder of mappings quantile_QUANTITY_LEADh.nc, as save writes them, in place of "
+                  "a fit; levels and tails are those of the files; empty: they are fitted"),
+    WEIR_OPT_PATH(quantile_opts, save, "",
+                  "folder that they are written to, made with its parents where there is none; "
+                  "empty: nowhere"),
     WEIR_OPT_END,
 };
 
@@ -42,6 +51,30 @@ static weir_status open_model(wx_model *m, wx_eval_data *s)
   return weir_alloc(a->of.n * s->cells, sizeof *a->member, (void **)&a->member);
 }
 
+static weir_status load(wx_model *m, const wx_eval_data *s)
+{
+  const quantile_opts *const o = m->opts;
+  const wx_quantity *const q = &s->facts->quantity[m->quantity];
+  own *const a = m->own;
+  char path[PATH];
+
+  WEIR_TRY(wx_quantile_path(o->load, q, s->facts->lead[m->lead], path, sizeof path));
+  WEIR_TRY(wx_quantile_read(path, q, s->cells, &a->map));
+  return wx_model_reads(m, path);
+}
+
+static weir_status save(const wx_model *m, const wx_eval_data *s)
+{
+  const quantile_opts *const o = m->opts;
+  const wx_quantity *const q = &s->facts->quantity[m->quantity];
+  const own *const a = m->own;
+  const double lead = s->facts->lead[m->lead];
+  char path[PATH];
+
+  WEIR_TRY(wx_quantile_path(o->save, q, lead, path, sizeof path));
+  return wx_quantile_write(path, q, lead, &a->map);
+}
+
 static weir_status fit(wx_model *m, wx_eval_data *s)
 {
   const quantile_opts *const o = m->opts;
@@ -49,9 +82,15 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
   wx_training data;
   weir_status status = WEIR_OK;
 
+  wx_quantile_fini(&a->map);
+  if (o->load[0] != 0) {
+    return load(m, s);
+  }
+  if (o->save[0] != 0) {
+    WEIR_TRY(wx_model_make_folder(m, o->save));
+  }
   a->of.lead = m->lead;
   a->of.quantity = m->quantity;
-  wx_quantile_fini(&a->map);
   WEIR_TRY(wx_training_read(s, &a->of, true, &data));
   m->absent = data.n == 0;
   if (!m->absent) {
@@ -62,6 +101,7 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
                                  .truth = data.truth};
 
     status = wx_quantile_fit(&o->map, &of, &a->map);
+    status = status == WEIR_OK && o->save[0] != 0 ? save(m, s) : status;
   }
   wx_training_fini(&data);
   return status;

@@ -46,7 +46,7 @@ def message(name, keys):
 
 
 def bitmap():
-    """9991 .. 10001 on 3 x 4 points behind one that is missing: 9999, the code of the library, is a value."""
+    """9991 .. 10001 on 3 x 4 points after one that is missing: 9999, the code of the library, is a value."""
     keys = {"Ni": 4, "Nj": 3, "latitudeOfFirstGridPointInDegrees": 60, "latitudeOfLastGridPointInDegrees": 0,
             "longitudeOfFirstGridPointInDegrees": 0, "longitudeOfLastGridPointInDegrees": 270,
             "iDirectionIncrementInDegrees": 90, "jDirectionIncrementInDegrees": 30, "dataDate": 20200101,

@@ -78,13 +78,13 @@ TEMPERATURE, PRECIPITATION = 167, 228
 
 
 def sums_of_ensemble(spans):
-    """Precipitation of three members from two starts; valid when the span ends."""
+    """Precipitation of three members from two initialisation times; valid when the span ends."""
     return [two(start, span, SUM, PRECIPITATION, value, number + 1)
             for start in (0, 24) for span in spans for number, value in enumerate(members(start + span[1]))]
 
 
-def sums(starts, spans, make=two):
-    return [make(start, span, SUM, PRECIPITATION, truth(start + span[1])) for start in starts for span in spans]
+def sums(init_times, spans, make=two):
+    return [make(start, span, SUM, PRECIPITATION, truth(start + span[1])) for start in init_times for span in spans]
 
 
 def one_sum(start, span, statistic, param, value):
@@ -97,7 +97,7 @@ MINUTES, HOURS, MONTHS = 0, 1, 3  # code table 4.4
 
 
 def warm(unit, steps, level=None):
-    """Temperature of three members from two starts, 24 h, which is so many steps of the unit."""
+    """Temperature of three members from two initialisation times, 24 h, which is so many steps of the unit."""
     keys = {"centre": 98, "dataTime": 0, "productDefinitionTemplateNumber": 1, "numberOfForecastsInEnsemble": 3,
             "indicatorOfUnitOfTimeRange": unit, "forecastTime": steps, **(level or {"paramId": TEMPERATURE})}
     return [message(2, {"dataDate": 20200101 + start // 24, **keys, "perturbationNumber": number + 1}, value)

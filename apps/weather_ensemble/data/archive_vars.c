@@ -1,4 +1,4 @@
-/* archive_parts.c - a variable of a NetCDF file as fields: which start, lead, level and member each
+/* archive_vars.c - a variable of a NetCDF file as fields: which start, lead, level and member each
  * of them has. */
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 enum { FREE = 1 << 14 };
 #define YEAR 8766.0 /* hours */
 
-/* Coordinates of a part, and the numbers of its quantities. */
+/* Coordinates of a variable, and the numbers of its quantities. */
 typedef struct labels {
   wx_times times;
   wx_coordinate member, level;
@@ -23,10 +23,10 @@ typedef struct labels {
   int64_t period;    /* where there are none: seconds, or WX_PERIOD_UNKNOWN */
 } labels;
 
-/* Numbers of an attribute into out[most], *n of them; 0 where it is not there. Another kind or
+/* Numbers of an attribute into out[max], *n of them; 0 where it is not there. Another kind or
  * number of values would be a field read wrong: refused. */
-static weir_status take_numbers(wx_nc *f, int var, const char *name, int least, int most,
-                                double *out, int *n)
+static weir_status take_numbers(wx_nc *f, int var, const char *name, int min, int max, double *out,
+                                int *n)
 {
   const int64_t found = weir_netcdf_count_numbers(f->nc, var, name);
 
@@ -34,11 +34,11 @@ static weir_status take_numbers(wx_nc *f, int var, const char *name, int least, 
   if (!weir_netcdf_has(f->nc, var, name)) {
     return WEIR_OK;
   }
-  if (found < least || found > most) {
+  if (found < min || found > max) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: variable %s: its attribute '%s' has %lld numbers, not %d: set it, or "
                      "take it out",
-                     f->path, f->seen[var].name, name, (long long)found, least);
+                     f->path, f->seen[var].name, name, (long long)found, min);
   }
   *n = (int)found;
   return weir_netcdf_get_numbers(f->nc, var, name, out, found);
@@ -46,26 +46,26 @@ static weir_status take_numbers(wx_nc *f, int var, const char *name, int least, 
 
 /* Attributes of packed integers are of what is stored where they are integers themselves, else of
  * the unpacked values (NUG, attribute conventions). */
-static bool is_of_values(const wx_nc *f, int var, const wx_part *p, const char *name)
+static bool is_of_values(const wx_nc *f, int var, const wx_nc_var *p, const char *name)
 {
   return weir_dtype_is_whole(p->dtype) && (p->scale != 1 || p->offset != 0) &&
          weir_netcdf_is_real(f->nc, var, name);
 }
 
 /* A bound, as stored; `side` -1 or 1: rounding leaves the value at the bound inside. */
-static double stored_bound(const wx_part *p, double value, int side)
+static double stored_bound(const wx_nc_var *p, double value, int side)
 {
   const double stored = (value - p->offset) / p->scale;
 
   return stored + side * 1e-6 * fmax(1, fabs(stored));
 }
 
-static weir_status take_bound(wx_nc *f, int var, const char *name, int least, wx_part *p)
+static weir_status take_bound(wx_nc *f, int var, const char *name, int count, wx_nc_var *p)
 {
   double at[2];
   int n = 0;
 
-  WEIR_TRY(take_numbers(f, var, name, least, least, at, &n));
+  WEIR_TRY(take_numbers(f, var, name, count, count, at, &n));
   if (n == 0) {
     return WEIR_OK;
   }
@@ -77,7 +77,7 @@ static weir_status take_bound(wx_nc *f, int var, const char *name, int least, wx
     p->hi = high ? at[n - 1] : p->hi;
     return WEIR_OK;
   }
-  const bool turned = p->scale < 0; /* the least value is the greatest that is stored */
+  const bool turned = p->scale < 0; /* the minimum value is the maximum that is stored */
   const double first = stored_bound(p, at[0], turned ? 1 : -1),
                last = stored_bound(p, at[n - 1], turned ? -1 : 1);
 
@@ -86,7 +86,7 @@ static weir_status take_bound(wx_nc *f, int var, const char *name, int least, wx
   return WEIR_OK;
 }
 
-static weir_status take_range(wx_nc *f, int var, wx_part *p)
+static weir_status take_range(wx_nc *f, int var, wx_nc_var *p)
 {
   WEIR_TRY(take_bound(f, var, "valid_range", 2, p));
   WEIR_TRY(take_bound(f, var, "valid_min", 1, p));
@@ -100,7 +100,7 @@ static weir_status take_range(wx_nc *f, int var, wx_part *p)
   return WEIR_OK;
 }
 
-static weir_status take_missing(wx_nc *f, int var, wx_part *p)
+static weir_status take_missing(wx_nc *f, int var, wx_nc_var *p)
 {
   int n = 0;
 
@@ -192,7 +192,7 @@ static weir_status take_bounds(wx_nc *f, labels *l)
   return l->bounds.lo.value != NULL ? WEIR_OK : wx_nc_bounds(f, &t->lead, true, years, &l->bounds);
 }
 
-static weir_status take_labels(wx_nc *f, int v, const wx_part *p, labels *l)
+static weir_status take_labels(wx_nc *f, int v, const wx_nc_var *p, labels *l)
 {
   WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_MEMBER, &l->member));
   WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_LEVEL, &l->level));
@@ -334,22 +334,22 @@ static weir_status label(wx_nc *f, int v, const labels *l, const int64_t *index,
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s: member %g: a member's number is 0, 1, ...",
                      f->path, f->seen[v].name, member);
   }
-  if (!(field->lead >= 0) || field->lead > WX_MOST_LEAD) {
+  if (!(field->lead >= 0) || field->lead > WX_MAX_LEAD) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: variable %s: a lead of %g h: before its start, or beyond "
+                     "%s: variable %s: a lead of %g h: before its initialisation time, or beyond "
                      "what is handled",
                      f->path, f->seen[v].name, field->lead);
   }
   return WEIR_OK;
 }
 
-/* Every field of the part, places in the order of its outer dimensions. */
-static weir_status tell(wx_nc *f, int v, const labels *l, wx_part *p)
+/* Every field of the variable, numbered in the order of its outer dimensions. */
+static weir_status tell(wx_nc *f, int v, const labels *l, wx_nc_var *p)
 {
   int64_t index[WEIR_NETCDF_MAX_DIMS] = {0};
 
   for (int64_t k = 0; k < p->fields; k++) {
-    wx_field field = {.place = p->base + k};
+    wx_field field = {.number = p->base + k};
     int64_t rest = k;
 
     for (int d = p->n_dims - 1; d >= 0; d--) {
@@ -374,12 +374,12 @@ static void labels_fini(labels *l)
   weir_free(&l->quantity);
 }
 
-/* Fields of a part, and how far apart in places the members are. */
-static weir_status count_fields(wx_nc *f, int v, int member_dim, wx_part *p)
+/* Fields of a variable, and the distance of its members in field numbers. */
+static weir_status count_fields(wx_nc *f, int v, int member_dim, wx_nc_var *p)
 {
   int64_t stride = 1;
 
-  p->base = f->n_places;
+  p->base = f->n_fields;
   p->fields = 1;
   p->member = member_dim;
   p->whole = p->row < p->column || p->row < 0;
@@ -389,8 +389,8 @@ static weir_status count_fields(wx_nc *f, int v, int member_dim, wx_part *p)
       continue;
     }
     p->member_stride = d == member_dim ? stride : p->member_stride;
-    if (p->length[d] < 1 || !weir_mul_ok(stride, p->length[d], &stride) ||
-        stride > WX_MOST_FIELDS || !wx_nc_can_hold(f, stride, weir_dtype_size(p->dtype), FREE)) {
+    if (p->length[d] < 1 || !weir_mul_ok(stride, p->length[d], &stride) || stride > WX_MAX_FIELDS ||
+        !wx_nc_can_hold(f, stride, weir_dtype_size(p->dtype), FREE)) {
       return weir_fail(WEIR_ERR_DATA, "%s: variable %s: %s", f->path, f->seen[v].name,
                        p->length[d] < 1
                            ? "there is nothing in it"
@@ -398,15 +398,15 @@ static weir_status count_fields(wx_nc *f, int v, int member_dim, wx_part *p)
     }
   }
   p->fields = stride;
-  return weir_add_ok(f->n_places, p->fields, &f->n_places)
+  return weir_add_ok(f->n_fields, p->fields, &f->n_fields)
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA, "%s: too large", f->path);
 }
 
-weir_status wx_nc_take_part(wx_nc *f, int v)
+weir_status wx_nc_add_var(wx_nc *f, int v)
 {
   const wx_seen *const s = &f->seen[v];
-  wx_part p = {.var = v, .dtype = s->shape.dtype, .n_dims = s->shape.n_dims};
+  wx_nc_var p = {.var = v, .dtype = s->shape.dtype, .n_dims = s->shape.n_dims};
   labels l = {.kind = WX_LEVEL_SURFACE};
   weir_status status = WEIR_OK;
 
@@ -417,8 +417,8 @@ weir_status wx_nc_take_part(wx_nc *f, int v)
   WEIR_TRY_GOTO(count_fields(f, v, l.member_dim, &p), done);
   WEIR_TRY_GOTO(take_quantities(f, v, &l), done);
   WEIR_TRY_GOTO(tell(f, v, &l, &p), done);
-  WEIR_TRY_GOTO(weir_reserve(&f->parts, &f->part_capacity, f->n_parts + 1, sizeof *f->parts), done);
-  f->parts[f->n_parts++] = p;
+  WEIR_TRY_GOTO(weir_reserve(&f->vars, &f->var_capacity, f->n_vars + 1, sizeof *f->vars), done);
+  f->vars[f->n_vars++] = p;
 done:
   labels_fini(&l);
   return status;
