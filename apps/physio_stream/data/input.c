@@ -108,26 +108,21 @@ static weir_status list_files(ps_input *in, const char *path, const char *data)
   return WEIR_OK;
 }
 
-/* The reader names its own members; the user sets them by the options' keys. */
-static weir_status name_option(weir_status status)
+/* Adds how to set the option that avoids the reader's failure. */
+static weir_status advise(weir_status status, const ps_input_opts *opts)
 {
-  static const struct {
-    const char *says, *advice;
+  const struct {
+    const char *option, *advice;
   } known[] = {
       {"allow_short", "--set input.allow_short=true"},
       {"zero_gain", "--set input.zero_gain=true"},
-      {"a sampling rate: state the rate", "--set input.fs=HZ"},
-      {"irregular): state it", "--set input.fs=HZ"},
-      {"else state the sampling rate", "--set input.fs=HZ"},
-      {"the given rate is", "leave input.fs out"},
-      {"no signal is in mV: choose one", "--set input.signal=NAME"},
+      {"csv_fs", opts->fs > 0 ? "leave input.fs out" : "--set input.fs=HZ"},
+      {"signal", "--set input.signal=NAME"},
   };
-  char text[1024];
 
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-    if (strstr(weir_last_message(), known[i].says) != NULL) {
-      (void)snprintf(text, sizeof text, "%s: %s", weir_last_message(), known[i].advice);
-      return weir_fail(status, "%s", text);
+  for (size_t i = 0; status != WEIR_OK && i < sizeof known / sizeof known[0]; i++) {
+    if (strcmp(weir_last_option(), known[i].option) == 0) {
+      return weir_fail(status, "%s: %s", weir_last_message(), known[i].advice);
     }
   }
   return status;
@@ -145,7 +140,7 @@ weir_status ps_input_open_record(const ps_input_opts *opts, const char *path, we
                      "tcp:[HOST:]PORT and unix:PATH",
                      path);
   }
-  return status == WEIR_OK ? WEIR_OK : name_option(status);
+  return advise(status, opts);
 }
 
 /* A truncated record that the options accept: the user knows that it is, not how much of it. */
@@ -163,9 +158,7 @@ static void warn_of_cut(const ps_input_info *f, int64_t cut)
 static weir_status open_record(ps_input *in, const ps_input_opts *opts, const char *path)
 {
   WEIR_TRY(ps_input_open_record(opts, path, &in->record));
-  const weir_status found = weir_record_find(in->record, opts->signal, &in->signal);
-
-  WEIR_TRY(found == WEIR_OK ? WEIR_OK : name_option(found));
+  WEIR_TRY(advise(weir_record_find(in->record, opts->signal, &in->signal), opts));
   const weir_signal_info *s = weir_record_signal(in->record, in->signal);
 
   in->facts = (ps_input_info){.name = weir_record_name(in->record),
