@@ -62,6 +62,7 @@ typedef struct weir_series_use {
 typedef struct weir_series_result {
   weir_series out[WEIR_SERIES_MOST];
   const char *name[WEIR_SERIES_MOST];
+  const char *former[WEIR_SERIES_MOST]; /* name in earlier versions, still accepted; or NULL */
   int n;
 } weir_series_result;
 
