@@ -12,7 +12,7 @@ typedef struct options {
 } options_;
 
 static const weir_opt options[] = {
-    WEIR_OPT_REAL(options_, window, 10, 2, 600, "s", "what one verdict is about"),
+    WEIR_OPT_REAL(options_, window, 10, 2, 600, "s", "length of a window that is rated"),
     WEIR_OPT_REAL(options_, hop, 10, 0.1, 600, "s",
                   "a new window each; a result stands at the start of the window's last hop"),
     WEIR_OPT_REAL(options_, match, 0.15, 0.01, 0.5, "s",
@@ -22,7 +22,7 @@ static const weir_opt options[] = {
     WEIR_OPT_END,
 };
 
-enum { QSQI, PSQI, KSQI, BASSQI, VERDICT, VALUES };
+enum { QSQI, PSQI, KSQI, BASSQI, CLASS, VALUES };
 
 typedef struct search {
   int64_t window, hop, match, least;
@@ -110,7 +110,7 @@ static void evaluate(const search *p, state *s, int64_t at, ps_events *found)
   memcpy(x + rest, ring, (size_t)split * sizeof *x);
   const ps_quality q = ps_quality_of(x, bits, p->window, p->rate, p->match, scratch_of(p, s));
   const float values[VALUES] = {(float)q.q, (float)q.p, (float)q.k, (float)q.bas,
-                                (float)ps_quality_verdict(&q)};
+                                (float)ps_quality_classify(&q)};
 
   ps_events_put(found, at, values);
 }
@@ -207,7 +207,7 @@ static void combine(const weir_series_use *use, weir_series *in)
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
-  static const char *const names[VALUES] = {"qsqi", "psqi", "ksqi", "bassqi", "verdict"};
+  static const char *const names[VALUES] = {"qsqi", "psqi", "ksqi", "bassqi", "class"};
   weir_graph *g = use->graph;
   weir_series in[2];
   search *p = NULL;
@@ -237,6 +237,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
     WEIR_TRY(weir_series_scale_rate(s, 1, p->hop));
     weir_series_set_unit(s, "1");
     out->name[k] = names[k];
+    out->former[k] = k == CLASS ? "verdict" : NULL;
   }
   WEIR_TRY(weir_graph_status(g));
   return WEIR_OK;
@@ -248,7 +249,8 @@ const weir_series_op ps_step_sqi = {
     .help =
         "quality of an ECG, of it and its beats by two detectors: qsqi (they agree), psqi (5-15 "
         "of 5-40 Hz), ksqi (kurtosis, 3 of a "
-        "normal distribution), bassqi (baseline), verdict (0 good, 1 doubtful, 2 bad)",
+        "normal distribution), bassqi (baseline), class (0 excellent, 1 barely acceptable, 2 "
+        "unacceptable)",
     .opts = options,
     .opts_size = sizeof(options_),
     .least_in = 3,
