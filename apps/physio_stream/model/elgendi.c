@@ -10,43 +10,32 @@
 /* Standard deviation of the R wave whose filter delay is taken out, s (as detect.front.qrs). */
 #define R_WIDTH 0.01
 
-const weir_opt ps_elgendi_ecg_options[] = {
-    WEIR_OPT_REAL(ps_elgendi_opts, lo, 8, 0.1, 1000, "Hz", "lower edge of the band (Elgendi: 8)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, hi, 20, 0.2, 4000, "Hz", "upper edge of the band (Elgendi: 20)"),
-    WEIR_OPT_INT(ps_elgendi_opts, order, 1, 1, 8, "1", "order of the Butterworth band-pass"),
-    WEIR_OPT_REAL(ps_elgendi_opts, peak, 0.097, 0.01, 1, "s",
-                  "short average: width of a QRS complex (Elgendi: 97 ms)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, beat, 0.611, 0.02, 4, "s",
-                  "long average: a beat (Elgendi: 611 ms)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, offset, 0.08, 0, 10, "1",
-                  "share of the mean energy by which the short average must exceed the long one "
-                  "(Elgendi: 8 %)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, memory, 10, 1, 600, "s",
-                  "time constant of the mean energy (Elgendi: the whole record)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, refractory, 0.3, 0.05, 2, "s",
-                  "no two beats closer (Elgendi: 300 ms)"),
-    WEIR_OPT_END,
-};
+/* Options with the defaults of a paper: band in Hz, averages in ms, offset in percent. */
+#define OPTIONS(lo_, min_lo_, hi_, order_, order_note_, width_, peak_, beat_, offset_, closest_) \
+  WEIR_OPT_REAL(ps_elgendi_opts, lo, lo_, min_lo_, 1000, "Hz",                                   \
+                "lower edge of the band (Elgendi: " #lo_ ")"),                                   \
+      WEIR_OPT_REAL(ps_elgendi_opts, hi, hi_, 0.2, 4000, "Hz",                                   \
+                    "upper edge of the band (Elgendi: " #hi_ ")"),                               \
+      WEIR_OPT_INT(ps_elgendi_opts, order, order_, 1, 8, "1",                                    \
+                   "order of the Butterworth band-pass" order_note_),                            \
+      WEIR_OPT_REAL(ps_elgendi_opts, peak, peak_ / 1000.0, 0.01, 1, "s",                         \
+                    "short average: width of a " width_ " (Elgendi: " #peak_ " ms)"),            \
+      WEIR_OPT_REAL(ps_elgendi_opts, beat, beat_ / 1000.0, 0.02, 4, "s",                         \
+                    "long average: a beat (Elgendi: " #beat_ " ms)"),                            \
+      WEIR_OPT_REAL(                                                                             \
+          ps_elgendi_opts, offset, offset_ / 100.0, 0, 10, "1",                                  \
+          "share of the mean energy by which the short average must exceed the long one "        \
+          "(Elgendi: " #offset_ " %)"),                                                          \
+      WEIR_OPT_REAL(ps_elgendi_opts, memory, 10, 1, 600, "s",                                    \
+                    "time constant of the mean energy (Elgendi: the whole record)"),             \
+      WEIR_OPT_REAL(ps_elgendi_opts, refractory, 0.3, 0.05, 2, "s",                              \
+                    "no two beats closer" closest_),                                             \
+      WEIR_OPT_END
 
+const weir_opt ps_elgendi_ecg_options[] = {
+    OPTIONS(8, 0.1, 20, 1, "", "QRS complex", 97, 611, 8, " (Elgendi: 300 ms)")};
 const weir_opt ps_elgendi_ppg_options[] = {
-    WEIR_OPT_REAL(ps_elgendi_opts, lo, 0.5, 0.05, 1000, "Hz",
-                  "lower edge of the band (Elgendi: 0.5)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, hi, 8, 0.2, 4000, "Hz", "upper edge of the band (Elgendi: 8)"),
-    WEIR_OPT_INT(ps_elgendi_opts, order, 2, 1, 8, "1",
-                 "order of the Butterworth band-pass (Elgendi: 2)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, peak, 0.111, 0.01, 1, "s",
-                  "short average: width of a systolic peak (Elgendi: 111 ms)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, beat, 0.667, 0.02, 4, "s",
-                  "long average: a beat (Elgendi: 667 ms)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, offset, 0.02, 0, 10, "1",
-                  "share of the mean energy by which the short average must exceed the long one "
-                  "(Elgendi: 2 %)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, memory, 10, 1, 600, "s",
-                  "time constant of the mean energy (Elgendi: the whole record)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, refractory, 0.3, 0.05, 2, "s",
-                  "no two beats closer: 200 a minute"),
-    WEIR_OPT_END,
-};
+    OPTIONS(0.5, 0.05, 8, 2, " (Elgendi: 2)", "systolic peak", 111, 667, 2, ": 200 a minute")};
 
 /* Everything in slots. */
 typedef struct search {
