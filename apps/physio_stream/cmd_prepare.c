@@ -47,7 +47,7 @@ static weir_status divide_frames(files *f, weir_record_spec *spec)
   f->abp_per_frame = (int64_t)f->opts->abp.rate / a;
   if (spec->fs_den != 1 || f->per_frame > MOST_PER_FRAME || f->abp_per_frame > MOST_PER_FRAME) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "ecgsyn.abp.rate: %g Hz beside %g Hz of ecgsyn.model.rate: a record holds "
+                     "ecgsyn.abp.rate is %g Hz and ecgsyn.model.rate %g Hz: a record holds "
                      "whole rates with at most %d samples a frame",
                      f->opts->abp.rate, f->opts->model.rate, MOST_PER_FRAME);
   }

@@ -36,7 +36,7 @@ const char *ps_base_name(const char *path);
 /* Time of a sample as hh:mm:ss.sss. */
 const char *ps_time_text(double seconds, char text[32]);
 
-/* Strips of 2 s before and behind errors; those within 2 s of one that is drawn share its strip.
+/* Strips of 2 s before and after errors; those within 2 s of one that is drawn share its strip.
  * Reads signals and beats again. A record without its signal is said to have none.
  * Fails: as weir_report_figure, WEIR_ERR_MEMORY. */
 weir_status ps_eval_strips(weir_report *r, const ps_cfg *cfg, const ps_scored *s,

@@ -203,10 +203,10 @@ static weir_status add_strip(weir_report *r, const source *f, const ps_score_err
 
   WEIR_TRY_GOTO(read_signal(f, &p), done);
   range_of(&p, &lo, &hi);
-  const double room = fmax(0.1 * (hi - lo), 1e-3 * fmax(fabs(hi), 1e-3));
+  const double padding = fmax(0.1 * (hi - lo), 1e-3 * fmax(fabs(hi), 1e-3));
 
-  WEIR_TRY_GOTO(mark_beats(&f->reference, f->rate, hi + room, &p, 1), done);
-  WEIR_TRY_GOTO(mark_beats(&f->test, f->rate, lo - room, &p, 2), done);
+  WEIR_TRY_GOTO(mark_beats(&f->reference, f->rate, hi + padding, &p, 1), done);
+  WEIR_TRY_GOTO(mark_beats(&f->test, f->rate, lo - padding, &p, 2), done);
   WEIR_TRY_GOTO(mark_errors(f, &p, (lo + hi) / 2), done);
   (void)snprintf(title, sizeof title, "%s: %s beat at %s", ps_base_name(f->s->record),
                  e->missed ? "missed" : "false", ps_time_text(at, text));

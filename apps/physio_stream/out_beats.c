@@ -40,7 +40,7 @@ void ps_out_beats_fini(ps_out_beats *b)
 
 double ps_beat_place(const ps_beat *beat)
 {
-  return (double)beat->sample + (double)beat->part / PS_DETECT_PARTS;
+  return (double)beat->sample + (double)beat->fraction / PS_DETECT_PER_SAMPLE;
 }
 
 static double seconds(const ps_out_beats *b, double samples)
@@ -85,10 +85,10 @@ static weir_status follow(const ps_out_beats *b, const ps_beat *beat)
   return WEIR_OK;
 }
 
-static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap, int64_t part)
+static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap, int64_t fraction)
 {
   const ps_beat beat = {.sample = sample,
-                        .part = part,
+                        .fraction = fraction,
                         .flags = (b->n == 0 ? PS_BEAT_FIRST : 0) | (gap ? PS_BEAT_GAP : 0)};
 
   if (fwrite(&beat, sizeof beat, 1, b->kept) != 1) {
@@ -106,10 +106,10 @@ static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap, int64_t par
 }
 
 weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64_t *gap,
-                             const int64_t *part, int64_t n)
+                             const int64_t *fraction, int64_t n)
 {
   for (int64_t i = 0; i < n; i++) {
-    WEIR_TRY(add(b, sample[i], gap[i], part[i]));
+    WEIR_TRY(add(b, sample[i], gap[i], fraction[i]));
   }
   if (n > 0 && b->follow != NULL && fflush(b->follow) != 0) {
     return weir_output_failed("beats", errno);
@@ -331,7 +331,8 @@ static weir_status write_text(const ps_out_beats *b, files *f, const ps_beat *be
   return weir_writer_printf(f->csv, "%s", text);
 }
 
-/* n beats, the first of which is number `first`; `before` is the place of the beat before them. */
+/* n beats, the first of which is number `first`; `before` is the position of the beat before them.
+ */
 static weir_status write_block(const ps_out_beats *b, files *f, const ps_beat *beat, int64_t first,
                                int64_t n, double before)
 {

@@ -15,8 +15,8 @@ enum { PS_RR_MS = 5000 };
 /* One beat as kept: what the NetCDF file says of it. */
 typedef struct ps_beat {
   int64_t sample;
-  int64_t part;  /* how far it lies beyond the sample (model/graph.h)        */
-  int64_t flags; /* PS_BEAT_FIRST, PS_BEAT_GAP: then there is no RR interval */
+  int64_t fraction; /* how far it lies beyond the sample (model/graph.h)        */
+  int64_t flags;    /* PS_BEAT_FIRST, PS_BEAT_GAP: then there is no RR interval */
 } ps_beat;
 enum { PS_BEAT_FIRST = 1, PS_BEAT_GAP = 2 };
 
@@ -51,7 +51,7 @@ double ps_beat_place(const ps_beat *beat);
  * time as ps_out_beats_present.
  * Fails: WEIR_ERR_DATA when the disk is full. */
 weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64_t *gap,
-                             const int64_t *part, int64_t n) WEIR_CHECKED;
+                             const int64_t *fraction, int64_t n) WEIR_CHECKED;
 /* Presence of slots [lo, hi) of the signal; calls ascend, and slots may come again. What is left
  * out is absent. Fails: WEIR_ERR_DATA when the disk is full. */
 weir_status ps_out_beats_present(ps_out_beats *b, int64_t lo, int64_t hi,

@@ -7,7 +7,8 @@
 #include "io/weir_netcdf.h"
 
 /* One variable of the file. Values are kept in a nameless file while they come and written at the
- * end, all variables in step: so the bytes of features.nc do not depend on how the signal was cut.
+ * end, all variables in step: so the bytes of features.nc do not depend on how the signal was
+ * chunked.
  */
 typedef struct ps_feature {
   int var;

@@ -11,8 +11,8 @@ typedef struct ps_abp_files {
   ps_abp *gen; /* NULL: there is none */
   int64_t count, at;
   double rate;
-  weir_annotation_writer *onsets; /* NAME.abp      */
-  weir_writer *beats, *places;    /* abp_beats.csv, abp_onsets.csv */
+  weir_annotation_writer *onsets;  /* NAME.abp      */
+  weir_writer *beats, *abp_onsets; /* abp_beats.csv, abp_onsets.csv */
 } ps_abp_files;
 
 /* Opens them where opts->abp.on. Fails: as ps_abp_create; WEIR_ERR_DATA. */

@@ -26,7 +26,7 @@ extern const weir_opt ps_abp_options[];
 
 /* One beat as it is in the artery, whatever the recording shows. */
 typedef struct ps_abp_beat {
-  /* s from sample 0 of the ECG: R wave; begin of ejection; least pressure, some 30 ms later; peak
+  /* s from sample 0 of the ECG: R wave; begin of ejection; lowest pressure, some 30 ms later; peak
    */
   double r, onset, foot, peak;
   double sbp, dbp, map; /* mmHg: at the peak, at the foot, mean to the next onset */
@@ -48,8 +48,8 @@ typedef struct ps_defect {
 typedef struct ps_abp ps_abp;
 
 /* A generator at sample 0 for the beats of `ecg` (borrowed). ecg_gaps and ecg_rate: those of the
- * ECG, for common_gaps. Same options and seed: same bits, however the stream is cut.
- * Fails: WEIR_ERR_CONFIG (a rate that is not whole), WEIR_ERR_MEMORY. */
+ * ECG, for common_gaps. Same options and seed: same bits, however the stream is divided into
+ * chunks. Fails: WEIR_ERR_CONFIG (a rate that is not whole), WEIR_ERR_MEMORY. */
 weir_status ps_abp_create(const ps_abp_opts *opts, const ps_ecgsyn *ecg,
                           const ps_gap_opts *ecg_gaps, double ecg_rate, uint64_t seed,
                           ps_abp **out) WEIR_CHECKED;

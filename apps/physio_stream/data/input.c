@@ -45,8 +45,8 @@ const weir_opt ps_input_options[] = {
     WEIR_OPT_BOOL(ps_input_opts, zero_gain, false,
                   "read a gain of 0 (uncalibrated) as 200 per unit instead of refusing it"),
     WEIR_OPT_REAL(ps_input_opts, lateness, 2, 0, 3600, "s",
-                  "live: how far behind the newest sample one may come and still count; results "
-                  "wait for this long"),
+                  "live: maximum delay of a sample relative to the newest; later ones are dropped, "
+                  "and results wait for this long"),
     WEIR_OPT_REAL(ps_input_opts, tolerance, 0, 0, 3600, "s",
                   "live: how far a sample's time may be off its slot; 0: half of the period, which "
                   "none exceeds"),
@@ -144,14 +144,14 @@ weir_status ps_input_open_record(const ps_input_opts *opts, const char *path, we
 }
 
 /* A truncated record that the options accept: the user knows that it is, not how much of it. */
-static void warn_of_cut(const ps_input_info *f, int64_t cut)
+static void warn_of_truncation(const ps_input_info *f, int64_t missing)
 {
-  if (cut > 0) {
+  if (missing > 0) {
     weir_warn("input",
               "%s, signal %s: the file is truncated: %lld of %lld samples, the last %.6g s, are "
               "missing and read as a gap (input.allow_short)",
-              f->name, f->signal, (long long)cut, (long long)f->count,
-              (double)cut * (double)f->fs_den / (double)f->fs_num);
+              f->name, f->signal, (long long)missing, (long long)f->count,
+              (double)missing * (double)f->fs_den / (double)f->fs_num);
   }
 }
 
@@ -169,7 +169,7 @@ static weir_status open_record(ps_input *in, const ps_input_opts *opts, const ch
                               .count = s->count,
                               .missing_segments = weir_record_missing_segments(in->record)};
   in->facts.start_kind = weir_record_start(in->record, &in->facts.start_us);
-  warn_of_cut(&in->facts, s->cut);
+  warn_of_truncation(&in->facts, s->cut);
   return list_files(in, path, s->file);
 }
 
@@ -290,8 +290,8 @@ static weir_status open_live(ps_input *in, const ps_input_opts *opts)
   return status;
 }
 
-weir_status ps_input_open_beside(const ps_input *other, const char *signal, const char *unit,
-                                 ps_input **out)
+weir_status ps_input_join(const ps_input *other, const char *signal, const char *unit,
+                          ps_input **out)
 {
   ps_input *in = NULL;
 

@@ -48,8 +48,8 @@ weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth,
                           ps_input **out) WEIR_CHECKED;
 /* Another signal of live input that is open, through the same connection; before the run.
  * Fails: as ps_live_find and weir_live_use; WEIR_ERR_CONFIG for a unit of another quantity. */
-weir_status ps_input_open_beside(const ps_input *other, const char *signal, const char *unit,
-                                 ps_input **out) WEIR_CHECKED;
+weir_status ps_input_join(const ps_input *other, const char *signal, const char *unit,
+                          ps_input **out) WEIR_CHECKED;
 /* From now on values are in mV: converted from another voltage; where the file states no unit that
  * is warned of. Before the first reading. Fails: WEIR_ERR_CONFIG for another quantity. */
 weir_status ps_input_need_millivolts(ps_input *in) WEIR_CHECKED;

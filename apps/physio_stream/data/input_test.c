@@ -65,7 +65,7 @@ static void pieces_and_skipped_gaps_give_the_same_samples(void **state)
   }
 }
 
-static void slots_behind_the_end_are_absent(void **state)
+static void slots_after_the_end_are_absent(void **state)
 {
   ps_input_opts input;
   ps_synth_opts synth;
@@ -111,7 +111,7 @@ static void a_range_is_a_part_of_the_whole(void **state)
       for (int64_t i = t > from ? t : from; i < lo; i++) {
         assert_int_equal(whole_present[i], 0);
       }
-      /* From before the run to behind it. */
+      /* From before the run to after it. */
       const int64_t at = t, n = (hi > lo ? hi : lo) - t + (hi == end ? 8 : 0);
 
       assert_ok(ps_input_read(in, at, n, x, present));
@@ -250,7 +250,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pieces_and_skipped_gaps_give_the_same_samples),
-      cmocka_unit_test(slots_behind_the_end_are_absent),
+      cmocka_unit_test(slots_after_the_end_are_absent),
       cmocka_unit_test(a_range_is_a_part_of_the_whole),
       cmocka_unit_test(rates_become_fractions),
       cmocka_unit_test(two_inputs_and_missing_files_are_refused),

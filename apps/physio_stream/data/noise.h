@@ -1,5 +1,6 @@
 /* noise.h - what spoils a recording: noise at a chosen ratio, mains, wandering baseline, gaps. All
- * random numbers are keyed by (seed, purpose, index): the same bits however the stream is cut. */
+ * random numbers are keyed by (seed, purpose, index): the same bits however the stream is divided
+ * into chunks. */
 #ifndef PS_NOISE_H
 #define PS_NOISE_H
 #include <stdbool.h>

@@ -42,7 +42,7 @@ const weir_opt ps_replay_options[] = {
     WEIR_OPT_REAL(ps_replay_opts, late_by, 10, 0, 3600, "s",
                   "by how much more those are late, and up to twice that"),
     WEIR_OPT_REAL(ps_replay_opts, jitter, 0, 0, 3600, "s",
-                  "most that the time of a sample is off, either way"),
+                  "maximum deviation of a sample's time, either way"),
     WEIR_OPT_BOOL(ps_replay_opts, remote, false,
                   "send to other machines than this one too; nothing is encrypted"),
     WEIR_OPT_END,

@@ -10,10 +10,10 @@
 typedef struct ps_rr_process {
   const ps_ecgsyn_opts *opts; /* borrowed */
   uint64_t seed;
-  int64_t points;              /* of one block, a multiple of 4                 */
-  int64_t held[PS_RR_BLOCKS];  /* number of the block in each slot, -1 for none */
-  double *block[PS_RR_BLOCKS]; /* points values each: zero mean, unit variance  */
-  double *cosine;              /* cos(2 pi k / points)                          */
+  int64_t points;               /* of one block, a multiple of 4                 */
+  int64_t cached[PS_RR_BLOCKS]; /* index of the block in each slot, -1 for none */
+  double *block[PS_RR_BLOCKS];  /* points values each: zero mean, unit variance  */
+  double *cosine;               /* cos(2 pi k / points)                          */
 } ps_rr_process;
 
 /* Fails: WEIR_ERR_MEMORY; fini is then still due. */

@@ -12,7 +12,7 @@ const weir_opt ps_synth_options[] = {
     WEIR_OPT_TABLE(ps_synth_opts, saturation, ps_gap_options,
                    "where the amplifier of the ECG is at its rail, which is as good as missing"),
     WEIR_OPT_REAL(ps_synth_opts, rail, 5, 0.001, 1000, "mV", "that rail"),
-    WEIR_OPT_TABLE(ps_synth_opts, abp, ps_abp_options, "arterial pressure beside the ECG"),
+    WEIR_OPT_TABLE(ps_synth_opts, abp, ps_abp_options, "arterial pressure recorded with the ECG"),
     WEIR_OPT_END,
 };
 

@@ -22,16 +22,16 @@ extern const weir_opt ps_synth_options[];
 
 typedef struct ps_synth ps_synth;
 
-/* The recording before sample 0. Same options and seed: same bits, however it is cut.
- * Fails: as ps_ecgsyn_create and ps_noise_create; WEIR_ERR_CONFIG for a rate that is no fraction
- * with a denominator up to 10^6, or a duration of over 2^53 samples. */
+/* The recording before sample 0. Same options and seed: same bits, however it is divided into
+ * chunks. Fails: as ps_ecgsyn_create and ps_noise_create; WEIR_ERR_CONFIG for a rate that is no
+ * fraction with a denominator up to 10^6, or a duration of over 2^53 samples. */
 weir_status ps_synth_create(const ps_synth_opts *opts, uint64_t seed, ps_synth **out) WEIR_CHECKED;
 void ps_synth_destroy(ps_synth **s);
 
 /* Samples per second, reduced; and samples in all. */
 void ps_synth_rate(const ps_synth *s, int64_t *fs_num, int64_t *fs_den);
 int64_t ps_synth_count(const ps_synth *s);
-/* The next n samples: x[n] in mV, 0 where present[n] is 0. marks (room for ps_synth_marks(s, n))
+/* The next n samples: x[n] in mV, 0 where present[n] is 0. marks (capacity ps_synth_marks(s, n))
  * and *n_marks receive the waves of the stretch, also those in gaps; marks may be NULL. */
 void ps_synth_chunk(ps_synth *s, int64_t n, float *x, uint8_t *present, ps_mark *marks,
                     int64_t *n_marks);

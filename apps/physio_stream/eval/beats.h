@@ -17,9 +17,9 @@ typedef struct ps_breaks {
 weir_status ps_breaks_add(ps_breaks *b, double begin, double end) WEIR_CHECKED;
 
 typedef struct ps_beats {
-  int64_t *times;  /* [n], in file order, to the nearest sample */
-  double *place;   /* [n]: the same as exact as the file has it */
-  uint8_t *normal; /* [n]: 1 for a normal beat (code N)         */
+  int64_t *times;   /* [n], in file order, to the nearest sample */
+  double *position; /* [n]: the same as exact as the file has it */
+  uint8_t *normal;  /* [n]: 1 for a normal beat (code N)         */
   int64_t *match; /* [n]: number of the reference's beat, -1 for none; NULL: types are the file's */
   int64_t n;
   int64_t beyond;    /* beats that are left out, being after the end of the record */

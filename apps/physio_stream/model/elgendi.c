@@ -40,8 +40,8 @@ const weir_opt ps_elgendi_ppg_options[] = {
 /* Everything in slots. */
 typedef struct search {
   int64_t peak, beat;
-  int64_t centre; /* slots that the middle of the long average lies back */
-  int64_t least;  /* a shorter block is noise                            */
+  int64_t centre;    /* slots that the middle of the long average lies back */
+  int64_t min_block; /* a shorter block is noise                            */
   int64_t refractory;
   double lag; /* slots that the filter delays a peak */
   double offset, memory, rate;
@@ -72,9 +72,9 @@ static int start(const void *params, void *memory)
 static void close_block(const search *p, state *s, int64_t t, int gap, ps_events *found)
 {
   const int64_t at = (int64_t)floor((double)s->top_at - p->lag + 0.5);
-  const int cut = s->top_at == s->since || (gap && s->top_at == t - 1);
+  const int truncated = s->top_at == s->since || (gap && s->top_at == t - 1);
 
-  if (s->first >= 0 && t - s->first >= p->least && !cut && at >= s->since &&
+  if (s->first >= 0 && t - s->first >= p->min_block && !truncated && at >= s->since &&
       (s->last == 0 || at - (s->last - 1) >= p->refractory)) {
     const int64_t since = s->last > 0 && !s->broken ? at - (s->last - 1) : 0;
     const float values[PS_ELGENDI_VALUES] = {(float)((double)since / p->rate), s->top};
@@ -163,7 +163,7 @@ static weir_status design(const ps_elgendi_opts *o, bool pulse, double rate, ps_
                      o->peak);
   }
   p->centre = (p->beat - 1) / 2;
-  p->least = p->peak;
+  p->min_block = p->peak;
   return WEIR_OK;
 }
 

@@ -2,7 +2,7 @@
  *
  * An event is known only some time after it happened: the operator sees `ahead` slots beyond those
  * it writes, so that each event stands in its own slot. Outputs depend on the samples alone, never
- * on how time is cut or on whether gaps are passed or left out. */
+ * on how time is divided or on whether gaps are passed or left out. */
 #ifndef PS_EVENTS_H
 #define PS_EVENTS_H
 #include "stream/weir_series.h"
@@ -12,8 +12,8 @@
 
 /* Where a search puts what it finds. */
 typedef struct ps_events ps_events;
-/* An event at `slot` with the search's values, cut to the range of f32 (NaN becomes its end). Slots
- * ascend; an event closer than `apart` to the one before is left out. */
+/* An event at `slot` with the search's values, clamped to the range of f32 (NaN becomes its end).
+ * Slots ascend; an event closer than `apart` to the one before is left out. */
 void ps_events_put(ps_events *found, int64_t slot, const float *values);
 
 /* What is searched and how. The functions get the state, zeroed before `start`, in memory aligned
@@ -24,11 +24,11 @@ typedef struct ps_events_spec {
   size_t state_bytes;
   int64_t ahead;  /* an event at slot s is put when slot s + ahead is passed, at the latest      */
   int64_t settle; /* absent slots, beyond `ahead`, after which what was before puts nothing more  */
-  int64_t apart;  /* least slots between two events, >= 1                                        */
+  int64_t apart;  /* minimum distance of two events, slots, >= 1                                 */
   int n_values;
   int (*start)(const void *params, void *state); /* 0: it cannot start (params are at fault) */
   /* Slots [t, t + n): x[k][n] of input k, usable[n]: 1 where every input is present and finite.
-   * Slots between two calls are absent. What is put must not depend on the cuts. */
+   * Slots between two calls are absent. What is put must not depend on the chunks. */
   void (*pass)(const void *params, void *state, int64_t t, int64_t n, const float *const *x,
                const uint8_t *usable, ps_events *found);
   /* The stream has ended. */

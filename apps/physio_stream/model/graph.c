@@ -36,7 +36,7 @@ static weir_value decide(ps_graph *out, weir_series filtered, weir_series featur
       .n_out = 1,
       .out = {{.dtype = WEIR_I64,
                .rank = 2,
-               .shape = {3, ps_beat_call_places(state->data, most_slots)}}},
+               .shape = {3, ps_beat_call_capacity(state->data, most_slots)}}},
       .presence = 3,
       .settle = 1,
       .flops = DECISION_FLOPS};

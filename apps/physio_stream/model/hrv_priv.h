@@ -24,7 +24,7 @@ typedef struct hrv_density {
   int64_t pieces;
 } hrv_density;
 
-/* Adds the pieces that the points hold. series: room for their seconds times HRV_RATE, and 1. */
+/* Adds the pieces that the points hold. series: capacity of their seconds times HRV_RATE, and 1. */
 void hrv_welch(const hrv_points *p, double *series, hrv_density *density);
 /* NaN without pieces. */
 ps_hrv_bands hrv_bands_of(const hrv_density *density);

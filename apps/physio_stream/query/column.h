@@ -20,7 +20,7 @@ typedef struct ps_column {
   const weir_query_column *what;
   FILE *kept;              /* runs of present slots: slot, length, values */
   int64_t slots, present;  /* slots seen; those with a value              */
-  double least, most, sum; /* of the values                               */
+  double min, max, sum;    /* of the values                               */
   int64_t first;           /* first present slot, -1 for none             */
   ps_column_odd infinite;  /* values                                      */
   ps_column_odd undefined; /* slots: absent, for an expression gave no number */

@@ -1,4 +1,4 @@
-/* files.h - what a query leaves behind: tables, NetCDF, annotations, WFDB records. */
+/* files.h - what a query writes: tables, NetCDF, annotations, WFDB records. */
 #ifndef PS_QUERY_FILES_H
 #define PS_QUERY_FILES_H
 #include "query/run.h"

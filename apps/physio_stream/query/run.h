@@ -8,7 +8,7 @@
 /* What a run needs to know; all borrowed until ps_query_close. */
 typedef struct ps_query_job {
   const ps_query_cfg *query;
-  const weir_config *config; /* for the places of errors; NULL: none */
+  const weir_config *config; /* for the locations of errors; NULL: none */
   const ps_input_opts *input;
   const ps_synth_opts *synth;
   uint64_t seed;

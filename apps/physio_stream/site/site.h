@@ -48,7 +48,7 @@ weir_status ps_dataset_digest(const ps_dataset *d, const char *annotator,
                               char hex[65]) WEIR_CHECKED;
 
 /* Copies the chosen signal of each source record to out/r00001.hea, .dat and its annotations (time
- * and code only) to .ANNOTATOR; writes RECORDS. Names, comments and free text stay behind; dates
+ * and code only) to .ANNOTATOR; writes RECORDS. Names, comments and free text are left out; dates
  * too, or all are moved by one number of days drawn from the seed. Numbers follow the digest of the
  * samples, not the order of the sources. Fails: WEIR_ERR_CONFIG without records, WEIR_ERR_DATA. */
 weir_status ps_site_prepare(const ps_site_opts *opts, uint64_t seed, const char *out,

@@ -106,7 +106,7 @@ static void what_is_wrong_is_refused(void **state)
   assert_true(only_log(in_scratch("c")));
 }
 
-/* A clipped record, a format that does not fit: nothing appears, beside what was there. */
+/* A clipped record, a format that does not fit: nothing appears next to what was there. */
 static void a_failure_leaves_nothing_behind(void **state)
 {
   static const char wild[] = "0,5\n0.01,5000\n0.02,-5000\n0.03,5\n0.04,5\n";

@@ -191,7 +191,7 @@ static void small_pulses_are_found_in_time(void **state)
   enum { N = 130, HIGH = 25, RATE = 125 };
   static const struct {
     int64_t gap; /* s, from the 20th on       */
-    double least, most;
+    double min, max;
   } cases[] = {{0, 2.5, 6}, {20, 2.5, 6}, {35, 0, 0.9}};
 
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -217,7 +217,7 @@ static void small_pulses_are_found_in_time(void **state)
     const double after = (double)(first - from) / RATE;
 
     print_message("gap of %d s: the first small pulse after %.2f s\n", (int)cases[c].gap, after);
-    assert_true(after >= cases[c].least && after <= cases[c].most);
+    assert_true(after >= cases[c].min && after <= cases[c].max);
     step_result_free(&r);
     step_signal_free(&in);
   }
@@ -383,11 +383,11 @@ static void they_agree_with_the_peaks_of_a_ppg(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  const step_trial trial = {.n_in = 1, .n = 8000, .rate = 125, .scale = 100};
+  const step_garbage_opts garbage = {.n_in = 1, .n = 8000, .rate = 125, .scale = 100};
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 8; seed++) {
-    seen += step_check_garbage(&ps_step_abp_beats, NULL, &trial, seed);
+    seen += step_check_garbage(&ps_step_abp_beats, NULL, &garbage, seed);
   }
   assert_true(seen > 0);
 }

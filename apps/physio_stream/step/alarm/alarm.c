@@ -74,9 +74,9 @@ static bool lost(const search *p, const state *s, int64_t t)
 
 static bool old(const search *p, const state *s, int64_t t)
 {
-  const int64_t most = p->kind == PRESENT ? p->gap : p->hold;
+  const int64_t max_pause = p->kind == PRESENT ? p->gap : p->hold;
 
-  return s->sample == 0 || t - (s->sample - 1) > most;
+  return s->sample == 0 || t - (s->sample - 1) > max_pause;
 }
 
 /* A beat at slot t: the rate over the last ones. */
@@ -149,9 +149,9 @@ static void step(const search *p, state *s, int64_t t, int what, float x, ps_eve
   if (p->kind == PRESENT && out) {
     s->value = (double)(t - (s->since - 1)) / p->rate;
   }
-  const int64_t least = p->kind == ASYSTOLE ? 0 : p->duration;
+  const int64_t min_duration = p->kind == ASYSTOLE ? 0 : p->duration;
 
-  s->on = out && (was || t - (s->since - 1) >= least);
+  s->on = out && (was || t - (s->since - 1) >= min_duration);
   s->latched = s->latched && !(what & ACK);
   if (s->on && !was) {
     s->first = s->value;

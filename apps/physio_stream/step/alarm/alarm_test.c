@@ -298,10 +298,10 @@ static void no_input_upsets_it(void **state)
                                 "hold=1",
                                 seed % 2 ? "latch=true" : "latch=false",
                                 NULL};
-    const step_trial trial = {
+    const step_garbage_opts garbage = {
         .n_in = 3, .n = 2000, .rate = RATE, .scale = 1, .every = cases[seed].every};
 
-    assert_true(step_check_garbage(&ps_step_alarm, sets, &trial, seed) > 0);
+    assert_true(step_check_garbage(&ps_step_alarm, sets, &garbage, seed) > 0);
   }
 }
 

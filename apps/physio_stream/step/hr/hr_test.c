@@ -78,11 +78,11 @@ static void what_is_no_length_of_time_changes_nothing(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  const step_trial trial = {.n_in = 1, .n = 5000, .rate = 50, .scale = 1};
+  const step_garbage_opts garbage = {.n_in = 1, .n = 5000, .rate = 50, .scale = 1};
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 6; seed++) {
-    seen += step_check_garbage(&ps_step_hr, NULL, &trial, seed);
+    seen += step_check_garbage(&ps_step_hr, NULL, &garbage, seed);
   }
   assert_true(seen > 0);
 }

@@ -155,9 +155,10 @@ static void no_input_upsets_it(void **state)
 
   for (uint64_t seed = 0; seed < 8; seed++) {
     /* Where a flat stretch is at a slot's length, each interval joins the one before. */
-    const step_trial trial = {.n_in = 1, .n = 6000, .rate = 50, .scale = seed % 2 ? 1 : 0.02};
+    const step_garbage_opts garbage = {
+        .n_in = 1, .n = 6000, .rate = 50, .scale = seed % 2 ? 1 : 0.02};
 
-    seen += step_check_garbage(&ps_step_hrv, sets, &trial, seed);
+    seen += step_check_garbage(&ps_step_hrv, sets, &garbage, seed);
   }
   assert_true(seen > 0);
 }

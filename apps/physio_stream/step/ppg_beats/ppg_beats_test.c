@@ -99,11 +99,11 @@ static void no_interval_spans_a_gap(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  const step_trial trial = {.n_in = 1, .n = 6000, .rate = 125, .scale = 100};
+  const step_garbage_opts garbage = {.n_in = 1, .n = 6000, .rate = 125, .scale = 100};
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 8; seed++) {
-    seen += step_check_garbage(&ps_step_ppg_beats, NULL, &trial, seed);
+    seen += step_check_garbage(&ps_step_ppg_beats, NULL, &garbage, seed);
   }
   assert_true(seen > 0);
 }

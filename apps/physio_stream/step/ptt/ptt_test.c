@@ -49,11 +49,11 @@ static void each_r_wave_gets_the_first_pulse_after_it(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  const step_trial trial = {.n_in = 2, .n = 3000, .rate = 100, .scale = 1};
+  const step_garbage_opts garbage = {.n_in = 2, .n = 3000, .rate = 100, .scale = 1};
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 4; seed++) {
-    seen += step_check_garbage(&ps_step_ptt, NULL, &trial, seed);
+    seen += step_check_garbage(&ps_step_ptt, NULL, &garbage, seed);
   }
   assert_true(seen > 0);
 }

@@ -25,7 +25,7 @@ static const weir_opt options[] = {
 enum { QSQI, PSQI, KSQI, BASSQI, CLASS, VALUES };
 
 typedef struct search {
-  int64_t window, hop, match, least;
+  int64_t window, hop, match, min_present;
   double rate;
 } search;
 
@@ -40,14 +40,14 @@ static size_t round_up(size_t n)
   return (n + 63) / 64 * 64;
 }
 
-static size_t part(const search *p)
+static size_t ring_bytes(const search *p)
 {
   return round_up((size_t)p->window * sizeof(float));
 }
 
 static float *ring_of(const search *p, state *s, int copy)
 {
-  return (float *)(void *)((char *)s + round_up(sizeof *s) + (size_t)copy * part(p));
+  return (float *)(void *)((char *)s + round_up(sizeof *s) + (size_t)copy * ring_bytes(p));
 }
 
 static uint8_t *bits_of(const search *p, state *s, int copy)
@@ -62,7 +62,7 @@ static double *scratch_of(const search *p, state *s)
 
 static size_t bytes_of(const search *p)
 {
-  return round_up(sizeof(state)) + 2 * part(p) + 2 * round_up((size_t)p->window) +
+  return round_up(sizeof(state)) + 2 * ring_bytes(p) + 2 * round_up((size_t)p->window) +
          (size_t)ps_quality_scratch(p->window, p->rate) * sizeof(double);
 }
 
@@ -96,14 +96,14 @@ static void evaluate(const search *p, state *s, int64_t at, ps_events *found)
   const uint8_t *known = bits_of(p, s, 0);
   float *x = ring_of(p, s, 1);
   uint8_t *bits = bits_of(p, s, 1);
-  int64_t there = 0;
+  int64_t n_present = 0;
 
   memcpy(bits, known + split, (size_t)rest);
   memcpy(bits + rest, known, (size_t)split);
   for (int64_t i = 0; i < p->window; i++) {
-    there += bits[i] & PS_QUALITY_PRESENT;
+    n_present += bits[i] & PS_QUALITY_PRESENT;
   }
-  if (there < p->least) {
+  if (n_present < p->min_present) {
     return;
   }
   memcpy(x, ring + split, (size_t)rest * sizeof *x);
@@ -168,7 +168,7 @@ static weir_status make_search(const weir_series_use *use, search **out)
                      rate, o->window, o->hop, (long long)PS_QUALITY_MOST);
   }
   p->match = (int64_t)floor(o->match * rate + 1e-6);
-  p->least = (int64_t)ceil(o->present * (double)p->window - 1e-6);
+  p->min_present = (int64_t)ceil(o->present * (double)p->window - 1e-6);
   p->rate = rate;
   *out = p;
   return WEIR_OK;
