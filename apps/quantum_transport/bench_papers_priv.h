@@ -10,7 +10,7 @@
 /* NaN: there is no such number. The ratio is that of `here` to what is published, or else to the
  * formula. */
 typedef struct papers_row {
-  const char *part, *quantity;
+  const char *section, *quantity;
   char setting[96];
   const char *unit;
   double published, formula, here;

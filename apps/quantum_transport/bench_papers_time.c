@@ -206,7 +206,7 @@ static void add_parts(weir_table *c, const times *t, const papers_row *r)
 static void add_iteration(weir_table *c, const times *t)
 {
   const qt_study *s = t->study;
-  papers_row r = {.part = "measured", .unit = "s", .published = NAN, .here = t->iteration_s};
+  papers_row r = {.section = "measured", .unit = "s", .published = NAN, .here = t->iteration_s};
 
   if (isnan(t->iteration_s)) {
     return;
@@ -245,7 +245,7 @@ static void add_measured(weir_table *c, const times *t)
       "windows, 12 orbitals, 128 energies", "sizes of this device"};
   const qt_papers_node *old = &qt_papers_nodes[QT_PAPERS_ORIGINAL];
   const qt_papers_node *new = &qt_papers_nodes[QT_PAPERS_RESTRUCTURED];
-  papers_row r = {.part = "measured", .unit = "Gflop/s", .published = NAN, .formula = NAN};
+  papers_row r = {.section = "measured", .unit = "Gflop/s", .published = NAN, .formula = NAN};
 
   r.quantity = "rate of products of matrices";
   (void)snprintf(r.setting, sizeof r.setting, "%d x %d", LARGE_BLOCK, LARGE_BLOCK);
@@ -263,7 +263,7 @@ static void add_measured(weir_table *c, const times *t)
     r.here = 1e-9 * rate_of(t, i);
     papers_add_row(c, &r);
   }
-  r = (papers_row){.part = "measured", .unit = "1", .formula = NAN};
+  r = (papers_row){.section = "measured", .unit = "1", .formula = NAN};
   (void)snprintf(r.setting, sizeof r.setting, "published: one node; here: 1 thread, 12 orbitals");
   r.quantity = "self-energies, original / restructured: flops";
   r.published = old->self_tflop / new->self_tflop;
@@ -382,7 +382,7 @@ static void add_prediction(weir_table *c, const prediction *p, const qt_recipe_s
             {"an iteration, restructured, published rates of a node", p->node_restructured.total}};
 
   for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-    papers_row r = {.part = "time",
+    papers_row r = {.section = "time",
                     .quantity = of[i].quantity,
                     .unit = "s",
                     .published = NAN,
@@ -415,7 +415,7 @@ static void add_gains(weir_table *c, const double *gain)
   static const double published[2][GAINS] = {{417, 16.3, 16.3}, {79.7, 24.5, 24.5}};
 
   for (int i = 0; i < 2 * GAINS; i++) {
-    papers_row r = {.part = "time",
+    papers_row r = {.section = "time",
                     .quantity = names[i % GAINS],
                     .unit = "1",
                     .published = published[i / GAINS][i % GAINS],

@@ -31,13 +31,14 @@ static shape find_shape(const qt_bloch *m)
   shape s = {0, 0, 0};
 
   for (int64_t i = 0; i < m->count; i++) {
-    const qt_sparse *part = &m->matrix[i];
+    const qt_sparse *matrix = &m->matrix[i];
 
-    s.elements += qt_sparse_count(part);
-    s.largest = fmax(s.largest, qt_sparse_max(part));
-    for (int64_t r = 0; r < part->rows; r++) {
-      for (int64_t at = part->start[r]; at < part->start[r + 1]; at++) {
-        const int64_t apart = part->column[at] > r ? part->column[at] - r : r - part->column[at];
+    s.elements += qt_sparse_count(matrix);
+    s.largest = fmax(s.largest, qt_sparse_max(matrix));
+    for (int64_t r = 0; r < matrix->rows; r++) {
+      for (int64_t at = matrix->start[r]; at < matrix->start[r + 1]; at++) {
+        const int64_t apart =
+            matrix->column[at] > r ? matrix->column[at] - r : r - matrix->column[at];
 
         s.bandwidth = apart > s.bandwidth ? apart : s.bandwidth;
       }

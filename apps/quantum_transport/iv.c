@@ -139,7 +139,7 @@ static weir_status move_study(qt_study *s, qt_iv *iv)
   s->reservoir[QT_RIGHT].mu = iv->scf.mu - last->drain;
   s->mu = iv->scf.mu - last->drain / 2;
   s->iv = iv;
-  s->reserved = 0; /* it is held by now */
+  s->reserved = 0; /* it is allocated by now */
   return WEIR_OK;
 }
 

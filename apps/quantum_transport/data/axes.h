@@ -17,7 +17,7 @@ weir_status qt_axes_set(const double (*cell)[3], int64_t direction, const char *
                         qt_axes *out) WEIR_CHECKED;
 /* A position in these axes. */
 void qt_axes_position(const qt_axes *a, const double position[3], double out[3]);
-/* place [n]: where each of the values stands in ascending order, equal ones in the order given.
+/* order [n]: index of each value in ascending order, equal ones in the order given.
  * Fails: WEIR_ERR_MEMORY. */
-weir_status qt_axes_sort(const double *x, int64_t n, int64_t *place) WEIR_CHECKED;
+weir_status qt_axes_sort(const double *x, int64_t n, int64_t *order) WEIR_CHECKED;
 #endif

@@ -29,7 +29,7 @@ double qt_layer_difference(const qt_bloch *h, const qt_bloch *s, int64_t n, int 
                            bool couplings);
 /* Blocks between end layers of `left` and `right` orbitals, each as small as its couplings allow.
  * ends [n + 1]: orbitals before which a block may begin; NULL: all. The caller frees *block
- * [*n_blocks + 1] with weir_free. Fails: WEIR_ERR_CONFIG (no room between the ends),
+ * [*n_blocks + 1] with weir_free. Fails: WEIR_ERR_CONFIG (no space between the ends),
  * WEIR_ERR_MEMORY. */
 weir_status qt_layers_divide(const qt_pattern *p, int64_t left, int64_t right, const bool *ends,
                              int64_t **block, int64_t *n_blocks) WEIR_CHECKED;

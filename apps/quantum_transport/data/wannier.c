@@ -135,9 +135,9 @@ weir_status qt_wannier_layer(const qt_wannier_opts *opts, const weir_wannier *w,
 typedef struct folding {
   const weir_wannier *w;
   qt_axes axes;
-  int64_t layer;  /* cells                                                          */
-  int64_t n;      /* functions of a layer                                           */
-  int64_t *place; /* [n] of function m of cell c of a layer, c * w->n + m, in the layer */
+  int64_t layer;     /* cells                                                          */
+  int64_t n;         /* functions of a layer                                           */
+  int64_t *position; /* [n] of function m of cell c of a layer, c * w->n + m, in the layer */
 } folding;
 
 /* Position of function m of cell c, Angstrom. */
@@ -156,7 +156,7 @@ static weir_status sort_layer(folding *f)
   double *x = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *f->place, (void **)&f->place), done);
+  WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *f->position, (void **)&f->position), done);
   WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *x, (void **)&x), done);
   for (int64_t i = 0; i < f->n; i++) {
     double at[3];
@@ -164,7 +164,7 @@ static weir_status sort_layer(folding *f)
     position(f, i / f->w->n, i % f->w->n, at);
     x[i] = at[0];
   }
-  WEIR_TRY_GOTO(qt_axes_sort(x, f->n, f->place), done);
+  WEIR_TRY_GOTO(qt_axes_sort(x, f->n, f->position), done);
 done:
   weir_free(&x);
   return status;
@@ -173,7 +173,7 @@ done:
 /* Place of function m of cell c of the device. */
 static int64_t place_of(const folding *f, int64_t c, int64_t m)
 {
-  return c / f->layer * f->n + f->place[c % f->layer * f->w->n + m];
+  return c / f->layer * f->n + f->position[c % f->layer * f->w->n + m];
 }
 
 /* Adds lattice vector i: from each of the cells [0, rows) to those [first, first + rows). */
@@ -286,6 +286,6 @@ weir_status qt_wannier_system(const qt_wannier_opts *opts, const weir_wannier *w
   }
   WEIR_TRY_GOTO(make_geometry(&f, layers, out), done);
 done:
-  weir_free(&f.place);
+  weir_free(&f.position);
   return status;
 }

@@ -260,7 +260,7 @@ static const char *put(const char *text)
 
 static char said[2048];
 
-static void listen(void *context, weir_log_level level, const char *room, const char *text)
+static void listen(void *context, weir_log_level level, const char *module, const char *text)
 {
   (void)snprintf(said + strlen(said), sizeof said - strlen(said), "%s\n", text);
 }

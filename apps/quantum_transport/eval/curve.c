@@ -62,10 +62,11 @@ typedef struct capacity {
   int64_t energy, transmission;
 } capacity;
 
-static weir_status add(qt_curve *c, capacity *room, const double value[2])
+static weir_status add(qt_curve *c, capacity *allocated, const double value[2])
 {
-  WEIR_TRY(weir_reserve(&c->energy, &room->energy, c->n + 1, sizeof *c->energy));
-  WEIR_TRY(weir_reserve(&c->transmission, &room->transmission, c->n + 1, sizeof *c->transmission));
+  WEIR_TRY(weir_reserve(&c->energy, &allocated->energy, c->n + 1, sizeof *c->energy));
+  WEIR_TRY(
+      weir_reserve(&c->transmission, &allocated->transmission, c->n + 1, sizeof *c->transmission));
   c->energy[c->n] = value[0];
   c->transmission[c->n++] = value[1];
   return WEIR_OK;
@@ -91,7 +92,7 @@ static int parse(char *line, double value[2], const char **wrong)
 
 static weir_status read_text(const char *path, char *text, qt_curve *out)
 {
-  capacity room = {0, 0};
+  capacity allocated = {0, 0};
   char *rest = text;
   int64_t number = 0;
 
@@ -114,7 +115,7 @@ static weir_status read_text(const char *path, char *text, qt_curve *out)
                        "%s:%lld: an energy (eV) and a transmission are expected, not '%s'", path,
                        (long long)number, wrong);
     }
-    WEIR_TRY(add(out, &room, value));
+    WEIR_TRY(add(out, &allocated, value));
   }
   return WEIR_OK;
 }

@@ -25,7 +25,7 @@ typedef struct qt_bonds_job {
   int64_t first_block, n_blocks; /* those whose orbitals i are wanted                 */
   const weir_c128 *g, *lesser;   /* G^R, G^< = i A of the left lead: elements of the layout from */
   int64_t first_element;         /* here on, with those to the block after the last one wanted   */
-  weir_c128 *room;               /* [layout->max, layout->max] scratch                */
+  weir_c128 *scratch;            /* [layout->max, layout->max]                        */
 } qt_bonds_job;
 /* current[c] [bonds]: J_c[i,j], i < j, of orbitals i of the blocks wanted. Of images of j the sum.
  */

@@ -13,17 +13,17 @@ typedef struct step {
   const qt_system *s;
   const qt_transport_spec *transport;
   const qt_energies_spec *spec;
-  bool leads;       /* rank 0 */
-  double *energy;   /* [n] */
-  double *mean;     /* [n] transmission, mean over wave vectors */
-  double *open;     /* [n] the larger one of T and modes        */
-  bool *done;       /* [n] the interval from energy i on        */
-  bool *given;      /* [n] whether that is of the first grid    */
-  bool is_short;    /* intervals too narrow to be halved may change an integral by too much */
-  int64_t n, added; /* energies of the grid, and to add          */
-  double *middle;   /* [added] */
-  int64_t *at;      /* [added] interval of each                 */
-  int64_t held;     /* bytes of this rank before the first step */
+  bool leads;            /* rank 0 */
+  double *energy;        /* [n] */
+  double *mean;          /* [n] transmission, mean over wave vectors */
+  double *open;          /* [n] the larger one of T and modes        */
+  bool *done;            /* [n] the interval from energy i on        */
+  bool *given;           /* [n] whether that is of the first grid    */
+  bool is_short;         /* intervals too narrow to be halved may change an integral by too much */
+  int64_t n, added;      /* energies of the grid, and to add          */
+  double *middle;        /* [added] */
+  int64_t *at;           /* [added] interval of each                 */
+  int64_t initial_bytes; /* bytes of this rank before the first step */
 } step;
 
 /* ---- Integrals ---- */
@@ -66,11 +66,12 @@ static double size_of(const step *s, const qt_integral *f)
 
 /* ---- Which intervals ---- */
 
-/* Change of an integral that an interval is allowed which gives it `part`: half of the tolerance is
- * shared out by the parts, half to all intervals alike, so that all together do not exceed it. */
-static double allowed(const step *s, double part, double size)
+/* Change of an integral that an interval is allowed which gives it `contribution`: half of the
+ * tolerance is shared out by the contributions, half to all intervals alike, so that all together
+ * do not exceed it. */
+static double allowed(const step *s, double contribution, double size)
 {
-  return s->spec->tolerance / 2 * (part + size / (double)s->n);
+  return s->spec->tolerance / 2 * (contribution + size / (double)s->n);
 }
 
 static bool is_narrow(const step *s, int64_t i)
@@ -316,7 +317,7 @@ static double memory_left(const step *s, const qt_transport *t)
   const int64_t bonds = qt_sparse_count(&t->bonds), longest = bonds > t->n ? bonds : t->n;
   const double woven = sizeof(double) * (double)(t->n_k * (s->n + s->added) * longest);
 
-  return fmax(s->transport->memory - (double)(weir_alloc_bytes() - s->held) - woven, 1);
+  return fmax(s->transport->memory - (double)(weir_alloc_bytes() - s->initial_bytes) - woven, 1);
 }
 
 static weir_status add_energies(step *s, qt_transport *t)
@@ -364,7 +365,7 @@ weir_status qt_energies_refine(const qt_system *s, const qt_transport_spec *t_sp
              .leads = qt_ranks_rank(t_spec->comm) == 0,
              .energy = *energy,
              .n = *n,
-             .held = weir_alloc_bytes()};
+             .initial_bytes = weir_alloc_bytes()};
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(agree(&at, begin(&at, t)), done);

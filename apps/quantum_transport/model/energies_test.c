@@ -358,7 +358,7 @@ static void missing_memory_is_reported(void **state)
 
   (void)state;
   for (int64_t k = 1; hit; k += 7) {
-    const int64_t held = weir_alloc_bytes();
+    const int64_t allocated = weir_alloc_bytes();
 
     begin(&r, 9, -0.4, 0.41, &s);
     electrons(&s, 0.013, 0.05, 30);
@@ -371,7 +371,7 @@ static void missing_memory_is_reported(void **state)
     assert_true(status == WEIR_OK || (hit && status == WEIR_ERR_MEMORY));
     failures += status != WEIR_OK;
     finish(&s);
-    assert_int_equal(weir_alloc_bytes(), held);
+    assert_int_equal(weir_alloc_bytes(), allocated);
   }
   assert_true(failures > 40);
 }

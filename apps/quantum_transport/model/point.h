@@ -1,5 +1,5 @@
 /* point.h - coherent transport at one point, a wave vector and an energy; and the operator of
- * graphs that computes points, which passes cut over ranks and threads run one by one. */
+ * graphs that computes points, which passes shard over ranks and threads run one by one. */
 #ifndef QT_POINT_H
 #define QT_POINT_H
 #include "model/lead/lead.h"

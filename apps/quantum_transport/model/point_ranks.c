@@ -5,7 +5,7 @@
 
 #include "base/weir_alloc.h"
 
-int64_t qt_point_ranks_after(const qt_layout *l, qt_slabs_part own)
+int64_t qt_point_ranks_after(const qt_layout *l, qt_slabs_range own)
 {
   const int64_t end = own.first_block + own.n_blocks;
 
@@ -13,8 +13,8 @@ int64_t qt_point_ranks_after(const qt_layout *l, qt_slabs_part own)
 }
 
 /* Blocks (n - 1, n) and (n, n - 1) of this rank's first block n, with which its banks begin, to the
- * rank before it; those of the rank after it behind its own. */
-static weir_status make_neighbours(const qt_layout *l, qt_slabs_part own, int n_banks,
+ * rank before it; those of the rank after it follow its own. */
+static weir_status make_neighbours(const qt_layout *l, qt_slabs_range own, int n_banks,
                                    weir_c128 *const *bank, qt_point_ranks *r)
 {
   enum { MOST = 8 };
@@ -36,7 +36,7 @@ static weir_status make_neighbours(const qt_layout *l, qt_slabs_part own, int n_
   return weir_messages_create(r->comm, "blocks of neighbours", list, count, &r->neighbours);
 }
 
-weir_status qt_point_ranks_create(weir_comm *comm, const qt_layout *l, qt_slabs_part own,
+weir_status qt_point_ranks_create(weir_comm *comm, const qt_layout *l, qt_slabs_range own,
                                   int n_banks, weir_c128 *const *bank, qt_point_ranks *out)
 {
   weir_status status = WEIR_OK;

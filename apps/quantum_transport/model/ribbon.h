@@ -43,7 +43,7 @@ typedef struct qt_ribbon_lattice {
   double area;        /* of a plaquette                      */
   const char *symbol; /* chemical symbol, "X" of a model     */
   double mass;        /* amu, 0 of a model                   */
-  void (*place)(int64_t site, double position[2]);
+  void (*locate)(int64_t site, double position[2]);
 } qt_ribbon_lattice;
 
 /* The hopping from site 2 to site 1 is t exp(2 pi i flux / area int_1^2 A dl), A = (-y, 0) (Peierls

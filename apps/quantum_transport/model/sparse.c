@@ -59,7 +59,7 @@ static weir_status check_entry(int64_t rows, int64_t columns, const qt_entry *e)
   return WEIR_OK;
 }
 
-/* Stable: elements of one place stay in the order of their addition. */
+/* Stable: elements of one position stay in the order of their addition. */
 static weir_status sort(qt_entries *e, int64_t rows, int64_t columns)
 {
   const int64_t most = rows > columns ? rows : columns;

@@ -29,9 +29,9 @@ typedef struct qt_entries {
 void qt_entries_add(qt_entries *e, int64_t row, int64_t column, weir_c128 value);
 void qt_entries_fini(qt_entries *e);
 
-/* The matrix of these elements; those of one place are summed in the order of their addition. Sorts
- * the entries. Fails: WEIR_ERR_SHAPE (an element outside the matrix), WEIR_ERR_NUMERIC (NaN or
- * infinite; both name row and column, counted from 0), WEIR_ERR_MEMORY; *out is then empty. */
+/* The matrix of these elements; those of one position are summed in the order of their addition.
+ * Sorts the entries. Fails: WEIR_ERR_SHAPE (an element outside the matrix), WEIR_ERR_NUMERIC (NaN
+ * or infinite; both name row and column, counted from 0), WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_sparse_create(int64_t rows, int64_t columns, qt_entries *entries,
                              qt_sparse *out) WEIR_CHECKED;
 void qt_sparse_fini(qt_sparse *m);

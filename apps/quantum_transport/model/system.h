@@ -86,7 +86,7 @@ void qt_system_add_block(const qt_system *s, const qt_bloch *m, const double k[2
 void qt_system_inverse_block(const qt_system *s, const double k[2], weir_c128 z,
                              weir_c128 *const sigma[QT_LEADS], int64_t row, int64_t column,
                              weir_c128 *out);
-/* The place of the image (y, z) among m->image; -1: it has none. */
+/* Returns the index of the image (y, z) in m->image, -1 without one. */
 int64_t qt_bloch_find(const qt_bloch *m, int64_t y, int64_t z);
 /* exp(2 pi i k . image[i]). */
 weir_c128 qt_bloch_phase(const qt_bloch *m, int64_t i, const double k[2]);

@@ -83,7 +83,7 @@ static weir_status make_room(transport_job *j)
   WEIR_TRY(weir_alloc(share, sizeof(double), (void **)&j->in[1]));
   for (int i = 0; i < (j->ranks > 1 ? QT_POINT_ARRAYS : 1); i++) {
     WEIR_TRY(weir_alloc(share * qt_point_count(&j->point, (qt_point_array)i), sizeof(double),
-                        (void **)&j->part[i]));
+                        (void **)&j->slice[i]));
   }
   return WEIR_OK;
 }
@@ -192,7 +192,7 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
   weir_free(&j.in[0]);
   weir_free(&j.in[1]);
   for (int i = 0; i < QT_POINT_ARRAYS; i++) {
-    weir_free(&j.part[i]);
+    weir_free(&j.slice[i]);
   }
   qt_layout_fini(&j.layout);
   if (status != WEIR_OK) {

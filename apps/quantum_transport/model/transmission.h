@@ -104,12 +104,12 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
 void qt_transport_fini(qt_transport *t);
 /* What a computation takes in addition to the system. */
 typedef struct qt_transport_size {
-  double peak;     /* bytes held at most, where the method of the leads succeeds; without factors */
-  double factors;  /* of sparse factors and their work space, as MUMPS estimates them, which
-                      weir_alloc does not count; 0: there are none; NaN: not known */
-  double kept;     /* of the results                                             */
-  int threads;     /* as many as spec.memory and slabs allow                     */
-  int64_t at_once; /* points, of all ranks                                       */
+  double peak;        /* maximum bytes, where the method of the leads succeeds; without factors */
+  double factors;     /* of sparse factors and their work space, as MUMPS estimates them, which
+                         weir_alloc does not count; 0: there are none; NaN: not known */
+  double kept;        /* of the results                                             */
+  int threads;        /* as many as spec.memory and slabs allow                     */
+  int64_t at_once;    /* points, of all ranks                                       */
   double point_flops; /* of the recursion of a point                             */
 } qt_transport_size;
 /* Of this rank; comm NULL: of the first of ranks_per_point. Not read of spec: k, energy. Local.

@@ -87,8 +87,8 @@ static double peak_bytes(const transport_job *j, int threads, int64_t of_rank)
   const double all = (double)transport_points_of_ranks(j, of_rank), share = ceil(all / j->groups);
   double most;
   const double point = arrays_of_point(j, &most);
-  const double room = j->ranks > 1 ? point : QT_POINT_NUMBERS * sizeof(double);
-  const double batch = kept_bytes(j) + share * (3 * sizeof(double) + room) +
+  const double numbers = j->ranks > 1 ? point : QT_POINT_NUMBERS * sizeof(double);
+  const double batch = kept_bytes(j) + share * (3 * sizeof(double) + numbers) +
                        (j->ranks > 1 && j->rank == 0 ? all * most : 0);
 
   if (j->qtbm != NULL) {

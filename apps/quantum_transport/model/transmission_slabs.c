@@ -157,7 +157,7 @@ weir_status transport_repeat_in_slabs(const transport_job *j, const double k[2],
 
   for (int a = 0; a < QT_POINT_ARRAYS; a++) {
     if (qt_point_count(&j->point, (qt_point_array)a) > 0) {
-      out[a] = transport_part_of(j, a, 0);
+      out[a] = transport_slice_of(j, a, 0);
     }
   }
   const weir_status status = solve_point(j, k, energy, &leads, out);

@@ -111,10 +111,10 @@ static void add_levels(maker *m, double height)
         (!must && (at[i] - last < m->kt || fabs(at[i] - m->reference) < m->kt))) {
       continue;
     }
-    const int64_t parts = (int64_t)fmax(1, ceil((at[i] - last) / (2 * height)));
+    const int64_t pieces = (int64_t)fmax(1, ceil((at[i] - last) / (2 * height)));
 
-    for (int64_t p = 0; p < parts; p++) {
-      const double step = (at[i] - last) / (double)parts;
+    for (int64_t p = 0; p < pieces; p++) {
+      const double step = (at[i] - last) / (double)pieces;
 
       add_level(m, last + step * (double)p, last + step * (double)(p + 1), height);
     }

@@ -285,9 +285,9 @@ static void bands_are_predicted_as_often_as_they_are_doubled(void **state)
 
   p.opts.fermi_tolerance = -1; /* the left lead's are doubled until no more are allowed */
   assert_int_equal(qt_scf_create(&p.s, &p.spec, &p.scf), WEIR_ERR_NUMERIC);
-  const double held = (double)(weir_alloc_peak() - before), right = of_point / 2 * (MOST - 64);
+  const double allocated = (double)(weir_alloc_peak() - before), right = of_point / 2 * (MOST - 64);
 
-  assert_near(peak / (held + right), 1, 0.02);
+  assert_near(peak / (allocated + right), 1, 0.02);
   weir_clear_failure();
   p.opts.fermi_level = QT_FERMI_GIVEN; /* nothing is doubled */
   assert_ok(qt_scf_bytes(&p.s, &p.spec, 0, 0, &few, &peak));

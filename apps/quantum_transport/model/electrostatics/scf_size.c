@@ -69,15 +69,15 @@ static double run_bytes(const qt_system *s, const qt_scf_spec *spec, double node
 /* Refuses bands that the budget does not hold. */
 static weir_status check_bands(const qt_scf_spec *spec, double bytes)
 {
-  const double mib = 1 << 20, held = (double)weir_alloc_bytes();
+  const double mib = 1 << 20, allocated = (double)weir_alloc_bytes();
 
-  return spec->budget <= 0 || held + bytes <= spec->budget
+  return spec->budget <= 0 || allocated + bytes <= spec->budget
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
                          "memory.budget: the device with bands of its leads at up to %lld wave "
                          "vectors along x takes %.4g MiB: give that, or a smaller "
                          "electrostatics.max_band_points",
-                         (long long)most_points(spec->opts), (held + bytes) / mib);
+                         (long long)most_points(spec->opts), (allocated + bytes) / mib);
 }
 
 weir_status qt_scf_bytes(const qt_system *s, const qt_scf_spec *spec, int64_t n_points,

@@ -314,7 +314,7 @@ static weir_status refine(window *w)
   return WEIR_OK;
 }
 
-/* Intervals of at most `step` behind the sample *last. */
+/* Intervals of at most `step` after the sample *last. */
 static weir_status add_range(window *w, double to, double step, int64_t *last)
 {
   const double from = w->sample[*last].energy;

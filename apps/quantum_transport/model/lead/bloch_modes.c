@@ -381,20 +381,20 @@ weir_status lead_bloch_modes_incoming(const qt_lead_opts *o, lead_bloch_modes *m
   return WEIR_OK;
 }
 
-/* The coordinate of which `rows` orthonormal vectors hold least. */
+/* The coordinate with the smallest weight in `rows` orthonormal vectors. */
 static int64_t find_outside(int64_t r, int64_t rows, const weir_c128 *basis)
 {
   int64_t found = 0;
-  double least = INFINITY;
+  double lowest = INFINITY;
 
   for (int64_t i = 0; i < r; i++) {
-    double held = 0;
+    double weight = 0;
 
     for (int64_t k = 0; k < rows; k++) {
-      held += weir_abs2_c128(basis[k * r + i]);
+      weight += weir_abs2_c128(basis[k * r + i]);
     }
-    found = held < least ? i : found;
-    least = fmin(held, least);
+    found = weight < lowest ? i : found;
+    lowest = fmin(weight, lowest);
   }
   return found;
 }

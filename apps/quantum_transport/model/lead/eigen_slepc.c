@@ -138,7 +138,7 @@ static int64_t remove_known(search *s, weir_c128 z, int64_t *known)
 
 /* Keeps an eigenpair that solves T and is not known, or better than one that is known. Returns
  * whether it is new. */
-static bool keep(search *s, weir_c128 z, const weir_c128 *v)
+static bool add_mode(search *s, weir_c128 z, const weir_c128 *v)
 {
   const int64_t n = s->t.n;
   const double residual = lead_subcells_residual(&s->t, z, v), length = lead_norm(n, v);
@@ -212,7 +212,7 @@ static weir_status take(search *s, PEP pep, bool reversed, double angle, double 
     *farthest = fmax(*farthest, hypot(z.re - cos(angle), z.im - sin(angle)));
     WEIR_PETSC(VecGetArrayRead(vector, &data));
     if (hypot(z.re - cos(angle), z.im - sin(angle)) <= radius) {
-      *added += keep(s, reversed ? weir_div_c128(one, z) : z, (const weir_c128 *)data);
+      *added += add_mode(s, reversed ? weir_div_c128(one, z) : z, (const weir_c128 *)data);
     }
     WEIR_PETSC(VecRestoreArrayRead(vector, &data));
   }

@@ -12,10 +12,10 @@ typedef struct lead_blocks {
 weir_status lead_blocks_create(int64_t n, lead_blocks *out) WEIR_CHECKED;
 void lead_blocks_fini(lead_blocks *b);
 
-/* Square root of the sum of |a_i|^2; place of the largest. */
+/* Square root of the sum of |a_i|^2; index of the largest. */
 double lead_norm(int64_t count, const weir_c128 *a);
 int64_t lead_largest(int64_t count, const weir_c128 *a);
-/* to loses its part along `unit`, of length 1. */
+/* to loses its component along `unit`, of length 1. */
 void lead_remove_part(int64_t count, const weir_c128 *unit, weir_c128 *to);
 
 /* Multiplications of complex numbers, matrices taken as full, without lower powers of n: of

@@ -264,21 +264,21 @@ static void check_degenerate_modes(int method)
     assert_true(distance(1, &s.sigma[QT_RIGHT][3 * i], &z) < 1e-12);
   }
   /* The same in other orbitals, the second of which overlaps with the first. */
-  const double turn[2][2] = {{cos(0.4), 0.3}, {sin(0.4), 1.1}};
+  const double basis[2][2] = {{cos(0.4), 0.3}, {sin(0.4), 1.1}};
   static weir_c128 kept[4];
 
   memcpy(kept, s.sigma[QT_RIGHT], sizeof kept);
   for (int i = 0; i < 4; i++) {
     const int a = i / 2, b = i % 2;
 
-    s.h0[i].re = 0.5 * (turn[0][a] * turn[0][b] - turn[1][a] * turn[1][b]);
-    s.h1[i].re = turn[0][a] * turn[0][b] - turn[1][a] * turn[1][b];
-    s.s0[i].re = turn[0][a] * turn[0][b] + turn[1][a] * turn[1][b];
+    s.h0[i].re = 0.5 * (basis[0][a] * basis[0][b] - basis[1][a] * basis[1][b]);
+    s.h1[i].re = basis[0][a] * basis[0][b] - basis[1][a] * basis[1][b];
+    s.s0[i].re = basis[0][a] * basis[0][b] + basis[1][a] * basis[1][b];
   }
   s.cell.s0 = s.s0;
   assert_ok(solve(&s, method, 0, 0));
   for (int i = 0; i < 4; i++) {
-    const double x = turn[0][i / 2] * turn[0][i % 2], y = turn[1][i / 2] * turn[1][i % 2];
+    const double x = basis[0][i / 2] * basis[0][i % 2], y = basis[1][i / 2] * basis[1][i % 2];
     const weir_c128 z = {kept[0].re * x + kept[3].re * y, kept[0].im * x + kept[3].im * y};
 
     assert_true(distance(1, &s.sigma[QT_RIGHT][i], &z) < 1e-12);

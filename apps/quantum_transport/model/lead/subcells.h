@@ -22,7 +22,7 @@ void lead_subcells_fini(lead_subcells *c);
 lead_polynomial lead_subcells_polynomial(const lead_subcells *c);
 /* |T v| / (|T| |v|), |T| without what cancels; infinite of no vector. */
 double lead_subcells_residual(lead_subcells *c, weir_c128 z, const weir_c128 *v);
-/* Adds the mode of z and v to m, which has room for u of each (lead_bloch_modes.mode). */
+/* Adds the mode of z and v to m, which has memory for u of each (lead_bloch_modes.mode). */
 void lead_subcells_add(const lead_subcells *c, weir_c128 z, const weir_c128 *v,
                        lead_bloch_modes *m);
 

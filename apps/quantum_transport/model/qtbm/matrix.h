@@ -12,7 +12,7 @@ typedef struct qtbm_matrix {
   int64_t *port[QT_LEADS];   /* [n_ports] in the cell, ascending                          */
   int64_t first[QT_LEADS];   /* first orbital of the device of that cell                  */
   int64_t *sigma[QT_LEADS];  /* [n_ports, n_ports] where Sigma's elements are in a        */
-  double making_bytes;       /* held for a while, when it was made                        */
+  double making_bytes;       /* temporary, while it was made                              */
 } qtbm_matrix;
 /* Fails: WEIR_ERR_MEMORY. *out is finished by the caller, on failure too. */
 weir_status qtbm_matrix_create(const qt_system *s, qtbm_matrix *out) WEIR_CHECKED;

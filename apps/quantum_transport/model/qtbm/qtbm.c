@@ -140,11 +140,11 @@ double qt_qtbm_bytes(const qt_qtbm *q, const qt_point_spec *p, int threads)
     matrices += 2 * size * cells[c] * cells[c];
   }
   const double both = qt_point_bytes(p) - most; /* cells of the leads */
-  const double held = q->matrix_bytes + both + threads * (sizeof(point) + matrices + work) +
-                      size * (cells[QT_LEFT] * cells[QT_RIGHT] + n) +
-                      2 * size * n * (double)columns_of(q, p);
+  const double together = q->matrix_bytes + both + threads * (sizeof(point) + matrices + work) +
+                          size * (cells[QT_LEFT] * cells[QT_RIGHT] + n) +
+                          2 * size * n * (double)columns_of(q, p);
 
-  return fmax(held, q->matrix.making_bytes);
+  return fmax(together, q->matrix.making_bytes);
 }
 
 weir_status qt_qtbm_open(qt_qtbm *q, const qt_point_spec *p, int threads)

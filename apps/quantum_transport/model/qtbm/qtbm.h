@@ -25,7 +25,7 @@ weir_status qt_qtbm_create(const qt_system *s, const qt_lead_opts *lead,
 void qt_qtbm_destroy(qt_qtbm **q);
 /* Most eigenvalues of the transmission: orbitals of an end cell that couple to its lead. */
 int64_t qt_qtbm_channels(const qt_qtbm *q);
-/* Bytes held at most, without results and factors, where leads are solved by so many threads. */
+/* Maximum bytes, without results and factors, where leads are solved by so many threads. */
 double qt_qtbm_bytes(const qt_qtbm *q, const qt_point_spec *p, int threads);
 /* Bytes of factors and of the work space of MUMPS, as its analysis of the pattern expects, which
  * weir_alloc does not count; NaN of another solver. Fails: WEIR_ERR_EXTERNAL, WEIR_ERR_MEMORY. */

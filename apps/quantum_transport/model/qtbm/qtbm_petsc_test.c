@@ -232,9 +232,9 @@ static void overlap_and_wave_vectors(void **state)
 static void add_block(int64_t row, int64_t column, int64_t n, uint64_t seed, qt_entries e[2])
 {
   for (int64_t i = 0; i < n * n; i++) {
-    const int64_t a = row + i / n, b = column + i % n, place = a * 1000 + b;
-    const double re = weir_random_uniform(seed, 0, 0, (uint64_t)place) - 0.5;
-    const double im = weir_random_uniform(seed, 1, 0, (uint64_t)place) - 0.5;
+    const int64_t a = row + i / n, b = column + i % n, index = a * 1000 + b;
+    const double re = weir_random_uniform(seed, 0, 0, (uint64_t)index) - 0.5;
+    const double im = weir_random_uniform(seed, 1, 0, (uint64_t)index) - 0.5;
 
     if (a < b) {
       qt_entries_add(&e[0], a, b, (weir_c128){re, im});
@@ -423,7 +423,7 @@ static double lonely(int64_t x, int64_t y)
   return x == 2 && y == 1 ? 0.25 : 0;
 }
 
-static double cut(int64_t x, int64_t y)
+static double no_bond(int64_t x, int64_t y)
 {
   return y == 1 && (x == 1 || x == 2) ? 0 : 1;
 }
@@ -431,7 +431,7 @@ static double cut(int64_t x, int64_t y)
 static void a_state_that_no_wave_reaches(void **state)
 {
   const double energy[] = {0.25};
-  ribbon r = {.width = 2, .length = 5, .hopping = -1, .site = lonely, .bond = cut};
+  ribbon r = {.width = 2, .length = 5, .hopping = -1, .site = lonely, .bond = no_bond};
   qt_transport_spec spec = ribbon_spec(QT_LEAD_MODES, 1, energy);
   qt_transport out;
   qt_system s;

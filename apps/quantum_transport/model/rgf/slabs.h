@@ -50,13 +50,13 @@ void qt_slabs_destroy(qt_slabs **s);
 /* What this rank computes of a job: blocks (n, n), (n - 1, n) and (n, n - 1) of its blocks n, from
  * first_block on. Their elements follow one another in the layout, from first_element on; the banks
  * of a job hold these alone. */
-typedef struct qt_slabs_part {
+typedef struct qt_slabs_range {
   int64_t first_block, n_blocks;
   int64_t first_element, n_elements;
-} qt_slabs_part;
-qt_slabs_part qt_slabs_own(const qt_slabs *s);
+} qt_slabs_range;
+qt_slabs_range qt_slabs_own(const qt_slabs *s);
 /* The same before there are slabs; first is not NULL. */
-qt_slabs_part qt_slabs_part_of(const qt_slabs_spec *spec);
+qt_slabs_range qt_slabs_range_of(const qt_slabs_spec *spec);
 
 /* Solves a job as qt_rgf_solve does; g.data NULL: the corner alone. Of the matrices only the blocks
  * above are read, and results do not depend on the number of threads. All ranks give jobs that are

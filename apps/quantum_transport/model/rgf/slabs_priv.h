@@ -6,13 +6,13 @@
 #include "model/rgf/slabs.h"
 
 /* Where the results of a slab's elimination lie in qt_slabs.shared. L and R: its separators. */
-typedef struct qt_slab_place {
+typedef struct qt_slab_offsets {
   int64_t right; /* [R, R] A less what its blocks carry; not of the last slab, as right_lesser */
   int64_t right_lesser;        /* [R, R] Sigma^< and what its blocks add        */
   int64_t left, left_lesser;   /* [L, L] what A loses, Sigma^< gains; not of the first slab */
   int64_t up, down, up_lesser; /* A[L,R], A[R,L], Sigma^<[L,R]; of those between */
   int64_t end; /* factor of the corner: of the first slab [block 0, R], of the last [L, last] */
-} qt_slab_place;
+} qt_slab_offsets;
 
 /* What enlarges rounding on the way through a slab; parts: real, imaginary. */
 typedef struct qt_slab_growth {
@@ -27,11 +27,11 @@ struct qt_slabs {
   int64_t *first;    /* [n_slabs + 1] first block of each slab */
   int64_t lo, hi;    /* slabs of this rank */
   qt_layout reduced; /* of separators; separator k is the last block of slab k */
-  qt_slab_place *place;
+  qt_slab_offsets *offsets;
   bool *singular;                  /* [n_slabs] the elimination of a slab failed */
   qt_slab_growth *growth;          /* [n_slabs] of jobs that want blocks; own slabs alone */
   weir_c128 *shared;               /* results of all slabs */
-  weir_request *gather;            /* NULL: one rank */
+  weir_request *allgather;         /* NULL: one rank */
   weir_c128 *start, *start_lesser; /* [reduced.diagonal_count] as right, of all blocks before */
   weir_c128 *g, *lesser;           /* [reduced.count] */
   weir_c128 *corner, *row;         /* of the separators; the same from block 0 on */

@@ -65,7 +65,7 @@ double qt_rgf_largest(int64_t rows, int64_t columns, weir_linear_factor y)
 }
 
 /* Elements of y_n beyond this leave no digits of G: the part of the device on the left, cut off
- * behind block n, has a state of that energy. */
+ * after block n, has a state of that energy. */
 static const double max_growth = 1e10;
 
 void qt_rgf_load(const qt_rgf_job *job, int64_t n, qt_rgf_space *s)
@@ -206,16 +206,16 @@ static void store(const qt_bank *b, int64_t at, int64_t rows, int64_t columns,
   }
 }
 
-/* `count` numbers of a bank: where they lie, or gathered in `room`. */
-static const weir_c128 *load(const qt_bank *b, int64_t at, int64_t count, weir_c128 *room)
+/* `count` numbers of a bank: where they lie, or gathered in `packed`. */
+static const weir_c128 *load(const qt_bank *b, int64_t at, int64_t count, weir_c128 *packed)
 {
   if (b->step == 1) {
     return b->data + at;
   }
   for (int64_t i = 0; i < count; i++) {
-    room[i] = b->data[(at + i) * b->step];
+    packed[i] = b->data[(at + i) * b->step];
   }
-  return room;
+  return packed;
 }
 
 /* (m - m^H) / 2. */
@@ -287,7 +287,7 @@ void qt_rgf_eliminate_lesser(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf
   }
 }
 
-static int64_t place(const qt_rgf_job *job, int64_t row, int64_t column, const qt_rgf_space *s)
+static int64_t offset_of(const qt_rgf_job *job, int64_t row, int64_t column, const qt_rgf_space *s)
 {
   return qt_layout_at(job->layout, row, column) - s->first;
 }
@@ -296,7 +296,7 @@ static int64_t place(const qt_rgf_job *job, int64_t row, int64_t column, const q
 static qt_bank diagonal_bank(const qt_rgf_job *job, const qt_bank *bank, weir_c128 *outside,
                              int64_t n, const qt_rgf_space *s, int64_t *at)
 {
-  *at = n == s->outside ? 0 : place(job, n, n, s);
+  *at = n == s->outside ? 0 : offset_of(job, n, n, s);
   return n == s->outside ? (qt_bank){outside, 1} : *bank;
 }
 
@@ -325,13 +325,13 @@ bool qt_rgf_forward(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s
   }
   if (next > 0) {
     qt_coupling_before(&s->down, rows, s->from_g.data, s->from_g.stride, s->x);
-    store(&job->g, place(job, n, m, s), rows, next, s->from_y.data, s->from_y.stride);
-    store(&job->g, place(job, m, n, s), next, rows, s->x, rows);
+    store(&job->g, offset_of(job, n, m, s), rows, next, s->from_y.data, s->from_y.stride);
+    store(&job->g, offset_of(job, m, n, s), next, rows, s->x, rows);
   }
   if (job->sigma.read != NULL) {
     qt_rgf_eliminate_lesser(job, n, m, s);
     if (next > 0) {
-      store(&job->lesser, place(job, m, n, s), next, rows, s->z, rows);
+      store(&job->lesser, offset_of(job, m, n, s), next, rows, s->z, rows);
     }
   }
   store_diagonal(job, n, s->from_g.data, s->from_g.stride, s->gl, s);
@@ -343,7 +343,7 @@ static void store_greater(const qt_rgf_job *job, int64_t row, int64_t column, co
                           const weir_c128 *lesser, const weir_c128 *g, const weir_c128 *mirror)
 {
   const int64_t rows = qt_rows_of(job->layout, row), columns = qt_rows_of(job->layout, column);
-  const int64_t at = place(job, row, column, s), back = place(job, column, row, s);
+  const int64_t at = offset_of(job, row, column, s), back = offset_of(job, column, row, s);
   const qt_bank *b = &job->greater;
 
   for (int64_t i = 0; i < rows && b->data != NULL; i++) {
@@ -373,7 +373,7 @@ static void go_back_lesser(const qt_rgf_job *job, int64_t n, int64_t m, const we
                            qt_rgf_space *s)
 {
   const int64_t rows = qt_rows_of(job->layout, n), next = qt_rows_of(job->layout, m);
-  const int64_t up = place(job, n, m, s), down = place(job, m, n, s);
+  const int64_t up = offset_of(job, n, m, s), down = offset_of(job, m, n, s);
   const weir_c128 *z = load(&job->lesser, down, rows * next, s->z);
   int64_t here;
   const qt_bank own = diagonal_bank(job, &job->lesser, s->outside_lesser, n, s, &here);
@@ -410,7 +410,7 @@ static void go_back_lesser(const qt_rgf_job *job, int64_t n, int64_t m, const we
 void qt_rgf_go_back(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s)
 {
   const int64_t rows = qt_rows_of(job->layout, n), next = qt_rows_of(job->layout, m);
-  const int64_t up = place(job, n, m, s), down = place(job, m, n, s);
+  const int64_t up = offset_of(job, n, m, s), down = offset_of(job, m, n, s);
   const weir_c128 *y = load(&job->g, up, rows * next, s->y);
   const weir_c128 *x = load(&job->g, down, rows * next, s->x);
   weir_c128 *swap = s->last;

@@ -83,7 +83,7 @@ weir_status born_renew(born_job *j, qt_born_step *step)
   const weir_c128 *sigma = j->t[QT_SIGMA].data;
   const double *energy = j->energy[BORN_ELECTRONS];
   const double middle = (energy[0] + energy[s->n_energies - 1]) / 2;
-  double *const room = j->out->gain_of_electrons;
+  double *const scratch = j->out->gain_of_electrons;
 
   WEIR_TRY(compute(j));
   double most[] = {largest(sigma, NULL, half), largest(sigma, j->used[QT_SIGMA].data, half)};
@@ -96,12 +96,12 @@ weir_status born_renew(born_job *j, qt_born_step *step)
   }
   double gain[] = {0, NAN, j->out->sent_bytes};
 
-  qt_power_of_electrons(s, energy, middle, j->t[QT_GREEN].data, sigma, room);
-  gain[0] = sum_of(atoms, room);
+  qt_power_of_electrons(s, energy, middle, j->t[QT_GREEN].data, sigma, scratch);
+  gain[0] = sum_of(atoms, scratch);
   if (s->phonons) {
     qt_power_of_phonons(s, j->t[QT_PHONON_SELF].data, j->t[QT_PHONON_PAIR].data,
-                        j->t[QT_PI_SELF].data, j->t[QT_PI_PAIR].data, room);
-    gain[1] = sum_of(atoms, room);
+                        j->t[QT_PI_SELF].data, j->t[QT_PI_PAIR].data, scratch);
+    gain[1] = sum_of(atoms, scratch);
   }
   WEIR_TRY(qt_ranks_sum(j->spec->comm, "power", gain, 3));
   j->out->sent_bytes = gain[2];

@@ -34,7 +34,7 @@ typedef struct born_job {
   double *cut;         /* [points of electrons, n_cuts]                            */
   double *scattered;   /* [points of electrons] that scattering adds, less those it takes */
   int64_t capacity;    /* steps that there is memory for                           */
-  weir_c128 *room;     /* [threads, 2, max, max] of qt_open_points_cuts            */
+  weir_c128 *scratch;  /* [threads, 2, max, max] of qt_open_points_cuts            */
   /* Of checkpoints. A solver of PETSc does not tell its history, but is given the same residuals
    * again, and then has it. */
   double *residual; /* [n_residuals, born_residual_count] of all evaluations, if saved */

@@ -192,10 +192,10 @@ static weir_status find_cuts(const born_job *j, const weir_tensor *t)
   return qt_ranks_sum(j->spec->comm, "hops", out->hop, cuts);
 }
 
-/* What an atom's vibrations have, and can have at most, at each frequency. */
+/* Occupied states of an atom's vibrations, and all of them, at each frequency. */
 typedef struct vibrations {
-  const double *energy;  /* [n] hbar omega                       */
-  double *held, *states; /* [n] tr iD^<, tr i(D^> - D^<)        */
+  const double *energy;      /* [n] hbar omega                       */
+  double *occupied, *states; /* [n] tr iD^<, tr i(D^> - D^<)        */
   int64_t n;
 } vibrations;
 
@@ -206,7 +206,7 @@ static double excess(const vibrations *v, double temperature)
 
   for (int64_t w = 0; w < v->n; w++) {
     sum += v->energy[w] * v->energy[w] *
-           (v->states[w] * qt_bose(v->energy[w], temperature) - v->held[w]);
+           (v->states[w] * qt_bose(v->energy[w], temperature) - v->occupied[w]);
   }
   return sum;
 }
@@ -231,7 +231,7 @@ static double temperature_of(const vibrations *v)
   return (low + high) / 2;
 }
 
-/* Adds those of this rank's points to sums [atoms, held and states, frequencies]. */
+/* Adds those of this rank's points to sums [atoms, occupied and all states, frequencies]. */
 static void add_vibrations(const born_job *j, double *sums)
 {
   const int64_t n = j->list.n_directions, atoms = j->list.n_atoms;
@@ -261,8 +261,8 @@ static weir_status find_temperatures(const born_job *j)
     status = qt_ranks_sum(j->spec->comm, "vibrations", memory, 2 * n_w * atoms);
   }
   for (int64_t a = 0; a < atoms && status == WEIR_OK; a++) {
-    double *held = memory + 2 * n_w * a;
-    const vibrations v = {j->energy[BORN_PHONONS], held, held + n_w, n_w};
+    double *occupied = memory + 2 * n_w * a;
+    const vibrations v = {j->energy[BORN_PHONONS], occupied, occupied + n_w, n_w};
 
     j->out->temperature[a] = temperature_of(&v);
   }

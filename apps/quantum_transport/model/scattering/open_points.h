@@ -72,8 +72,8 @@ weir_status qt_open_points_solve(const qt_open_points *o, const qt_scattering_so
 
 /* Currents [n_blocks - 1] from a block to the next one by the coupling between them,
  *   Tr[K_nm G^<_mn - G^<_nm K_mn], K = H - E S,
- * positive to the right; room [2, layout.max, layout.max]. */
-void qt_open_points_cuts(const qt_open_points *o, const qt_open_point *p, weir_c128 *room,
+ * positive to the right; scratch [2, layout.max, layout.max]. */
+void qt_open_points_cuts(const qt_open_points *o, const qt_open_point *p, weir_c128 *scratch,
                          double *current);
 
 #endif

@@ -67,9 +67,9 @@ typedef enum qt_retarded {
 /* Sigma^R of lesser and greater self-energies sigma [2, k, energy, ...], without the first
  * dimension. The Hilbert transform is the sum over samples at odd distances,
  * i / 2 pi sum over n - m odd of 2 / (n - m) (Sigma^> - Sigma^<)(E_m), by FFT of an array of at
- * least twice the energies. Over ranks sigma is cut by points, the transform by atoms; cuts NULL:
- * one rank. */
-weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind, qt_cuts *cuts);
+ * least twice the energies. Over ranks sigma is sharded by points, the transform by atoms; shards
+ * NULL: one rank. */
+weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind, qt_shards *shards);
 
 /* Sizes and constants; borrowed. */
 typedef struct qt_self_energy_spec {
@@ -122,10 +122,10 @@ weir_array_desc qt_self_energy_own_desc(const qt_self_energy_spec *s, qt_self_en
 /* Points of this rank. */
 qt_point_box qt_self_energy_points(const qt_self_energy_spec *s, int kind);
 
-/* The graph of all atoms; names of inputs and results are those above. cuts, of s->tiles, gets the
- * cuts of its arrays: all that runs read and write by points. NULL: of one rank. Fails:
+/* The graph of all atoms; names of inputs and results are those above. shards, of s->tiles, gets
+ * the shards of its arrays: all that runs read and write by points. NULL: of one rank. Fails:
  * WEIR_ERR_MEMORY, as the builders. */
-weir_status qt_self_energy_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+weir_status qt_self_energy_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                  weir_graph **out) WEIR_CHECKED;
 
 /* Atoms of a plan at once: a range of the device, with all their neighbours, whose G and Dhat_a are
@@ -154,18 +154,18 @@ weir_status qt_self_energy_atoms_at_once(const qt_self_energy_spec *s, int64_t *
 /* The graph of a range: also inputs `atom`, `gradient`; Sigma, C and t of its atoms. The graph of
  * what is made of t of all atoms: Pihat. Both fail as qt_self_energy_graph. */
 weir_status qt_self_energy_range_graph(const qt_self_energy_spec *s, const qt_atom_range *a,
-                                       qt_cuts *cuts, weir_graph **out) WEIR_CHECKED;
-weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+                                       qt_shards *shards, weir_graph **out) WEIR_CHECKED;
+weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                       weir_graph **out) WEIR_CHECKED;
 /* That of Sigma^R of a Sigma of all atoms. Fails: likewise. */
-weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                           weir_graph **out) WEIR_CHECKED;
 /* Of ranks that compute them frequency by frequency (qt_tiles.by_frequency): C; of one frequency
  * its part of Sigma, and t, of that frequency alone, whole on every rank. Both fail: likewise. */
-weir_status qt_self_energy_coupling_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+weir_status qt_self_energy_coupling_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                           weir_graph **out) WEIR_CHECKED;
 weir_status qt_self_energy_frequency_graph(const qt_self_energy_spec *s, int64_t frequency,
-                                           qt_cuts *cuts, weir_graph **out) WEIR_CHECKED;
+                                           qt_shards *shards, weir_graph **out) WEIR_CHECKED;
 extern const char qt_self_energy_atom[], qt_self_energy_gradient[]; /* names of those inputs */
 /* Shape of an array of so many atoms. */
 weir_array_desc qt_self_energy_desc_of(const qt_self_energy_spec *s, qt_self_energy_array which,
@@ -174,10 +174,10 @@ weir_array_desc qt_self_energy_desc_of(const qt_self_energy_spec *s, qt_self_ene
 /* The plan of all atoms or of ranges of them (self_energy_plan.c); owned. */
 typedef struct qt_self_energy {
   qt_self_energy_spec spec;
-  weir_plan *plan, *pairs;                 /* pairs: of Pihat, where parts have t  */
-  qt_atom_range range;                     /* all zero: all atoms at once          */
-  weir_plan **of_frequency, *retarded;     /* [n_frequencies] by_frequency, after `plan` of C */
-  weir_tensor part[QT_SELF_ENERGY_ARRAYS]; /* of a range, or of a frequency        */
+  weir_plan *plan, *pairs;                  /* pairs: of Pihat, where parts have t  */
+  qt_atom_range range;                      /* all zero: all atoms at once          */
+  weir_plan **of_frequency, *retarded;      /* [n_frequencies] by_frequency, after `plan` of C */
+  weir_tensor slice[QT_SELF_ENERGY_ARRAYS]; /* of a range, or of a frequency        */
 } qt_self_energy;
 /* Fails: as qt_self_energy_graph and weir_plan_create; *out is then empty. */
 weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out) WEIR_CHECKED;

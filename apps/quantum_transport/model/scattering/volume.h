@@ -11,7 +11,7 @@ typedef struct qt_volume {
 } qt_volume;
 double qt_volume_total(const qt_volume *v);
 
-/* From the accesses and the cuts of the graphs: what a run of such ranks sends, to the byte;
+/* From the accesses and the shards of the graphs: what a run of such ranks sends, to the byte;
  * nothing is run, the ranks are not needed. A sum that n ranks share counts 2 (n - 1) times its
  * bytes (weir_request.h). Fails: as qt_self_energy_graph, weir_partition_create and
  * weir_spmd_lower.

@@ -122,7 +122,7 @@ static void halves_of_atoms_are_counted_by_hand(void **state)
   assert_true(v.bytes[QT_TENSOR_PI] == FREQUENCIES * pair(half));
 }
 
-/* Every tensor of every cut of up to 12 ranks, and the search. */
+/* Every tensor of every sharding of up to 12 ranks, and the search. */
 static void formulas_are_bounds(void **state)
 {
   const qt_neighbours list = chain();
