@@ -8,7 +8,7 @@
 
 /* Slots of one chunk at most: the options, or the maximum of the planner (2^16), with a margin
  * for what filters delay. */
-static int64_t most_slots(const ps_cfg *cfg, bool live, double rate)
+static int64_t max_slots(const ps_cfg *cfg, bool live, double rate)
 {
   const weir_stream_cfg *stream = &cfg->stream;
   const double asked = ceil(fmax(stream->window, live ? stream->live_window : 0) * rate);
@@ -28,7 +28,7 @@ weir_status ps_pipeline_create(const ps_cfg *cfg, weir_stream_source source,
   source.value = PS_INPUT_X;
   source.present = PS_INPUT_PRESENT;
   WEIR_TRY(ps_graph_create(&cfg->detect, source.rate_num, source.rate_den,
-                           most_slots(cfg, live != NULL, rate), features, &p.graph));
+                           max_slots(cfg, live != NULL, rate), features, &p.graph));
   const weir_stream_job job = {.graph = p.graph.graph,
                                .store = p.graph.store,
                                .sources = &source,

@@ -35,15 +35,15 @@ void papers_set(papers_row *r, const qt_recipe_sizes *s, int64_t ranks)
 
 /* ---- Flops and memory: counted, nothing is measured ---- */
 
-enum { MOST_BLOCKS = 200 };
+enum { MAX_BLOCKS = 200 };
 
 weir_status papers_point_flops(const qt_recipe_sizes *s, double *out)
 {
-  int64_t block[MOST_BLOCKS + 1];
+  int64_t block[MAX_BLOCKS + 1];
   const int64_t n = qt_papers_blocks(s);
   qt_layout l;
 
-  WEIR_ASSERT(n <= MOST_BLOCKS);
+  WEIR_ASSERT(n <= MAX_BLOCKS);
   for (int64_t b = 0; b <= n; b++) {
     block[b] = b * s->n_atoms * s->n_orbitals / n;
   }
@@ -182,16 +182,16 @@ papers_volume papers_volume_of(const qt_recipe_sizes *s, int64_t ranks)
   const qt_volume published = qt_volume_formula(&n, (double)ranks / (double)s->n_k, (double)s->n_k);
   papers_volume v = {.original = qt_volume_total(&points), .tiles = qt_volume_total(&published)};
 
-  v.least = INFINITY;
+  v.best = INFINITY;
   for (int64_t energies = 1; energies <= ranks; energies++) {
     const qt_volume one = qt_volume_formula(&n, (double)(ranks / energies), (double)energies);
 
-    v.least = ranks % energies == 0 ? fmin(v.least, qt_volume_total(&one)) : v.least;
+    v.best = ranks % energies == 0 ? fmin(v.best, qt_volume_total(&one)) : v.best;
   }
   return v;
 }
 
-/* Published tiles are of N_kz ranges of energies; here is the least of all tiles. */
+/* Published tiles are of N_kz ranges of energies; here is the minimum of all tiles. */
 static void add_exchange(weir_table *c)
 {
   const qt_papers_row *const tables[] = {qt_papers_momenta, qt_papers_ranks};
@@ -210,7 +210,7 @@ static void add_exchange(weir_table *c)
     r.quantity = "tiles of atoms and energies; here: tiles that exchange least";
     r.published = p->restructured_tib;
     r.formula = 0x1p-40 * v.tiles;
-    r.here = 0x1p-40 * v.least;
+    r.here = 0x1p-40 * v.best;
     papers_add_row(c, &r);
   }
 }

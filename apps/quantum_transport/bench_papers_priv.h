@@ -23,9 +23,9 @@ void papers_set(papers_row *r, const qt_recipe_sizes *s, int64_t ranks);
  * WEIR_ERR_MEMORY. */
 weir_status papers_point_flops(const qt_recipe_sizes *s, double *out) WEIR_CHECKED;
 /* Bytes that all ranks exchange for the self-energies, by the formulas: of the original scheme, and
- * of tiles; and of the tiles that have least. */
+ * of tiles; and of the tiles that exchange least. */
 typedef struct papers_volume {
-  double original, tiles, least;
+  double original, tiles, best;
 } papers_volume;
 papers_volume papers_volume_of(const qt_recipe_sizes *s, int64_t ranks);
 

@@ -227,14 +227,14 @@ static void add_iteration(weir_table *c, const times *t)
 
 static int64_t largest_block(const qt_system *s)
 {
-  int64_t most = 0;
+  int64_t max = 0;
 
   for (int64_t b = 0; b < s->n_blocks; b++) {
     const int64_t n = s->block[b + 1] - s->block[b];
 
-    most = n > most ? n : most;
+    max = n > max ? n : max;
   }
-  return most;
+  return max;
 }
 
 /* Rates, relative to products of matrices; what the recipe gains, at equal sizes, in one run. */
@@ -316,7 +316,7 @@ static qt_papers_load load_of(const qt_recipe_sizes *s, int64_t ranks, bool orig
   const double points = ceil((double)(s->n_k * s->n_energies) / (double)ranks);
 
   return (qt_papers_load){.points = points,
-                          .bytes = (original ? v.original : v.least) / (double)ranks,
+                          .bytes = (original ? v.original : v.best) / (double)ranks,
                           .messages = original
                                           ? 2 * (double)(s->n_k * s->n_frequencies) * (points + 1)
                                           : 4 * (double)(ranks - 1)};
@@ -394,7 +394,7 @@ static void add_prediction(weir_table *c, const prediction *p, const qt_recipe_s
   }
 }
 
-/* The most that predictions gain: by exchange alone; by all, with the rates here, where the
+/* The largest gain of predictions: by exchange alone; by all, with the rates here, where the
  * original has the rate of products, too; and with the published rates of a node. */
 enum { EXCHANGE, HERE, NODES, GAINS };
 

@@ -50,19 +50,19 @@ static shape find_shape(const qt_bloch *m)
 static void describe(const qt_system *s, weir_table *c)
 {
   const shape h = find_shape(&s->h);
-  int64_t least = s->n, most = 0;
+  int64_t min = s->n, max = 0;
 
   for (int64_t b = 0; b < s->n_blocks; b++) {
     const int64_t n = s->block[b + 1] - s->block[b];
 
-    least = n < least ? n : least;
-    most = n > most ? n : most;
+    min = n < min ? n : min;
+    max = n > max ? n : max;
   }
   put(c, "orbitals", (double)s->n, "1");
   put(c, "atoms", (double)s->n_atoms, "1");
   put(c, "blocks", (double)s->n_blocks, "1");
-  put(c, "orbitals of the smallest block", (double)least, "1");
-  put(c, "orbitals of the largest block", (double)most, "1");
+  put(c, "orbitals of the smallest block", (double)min, "1");
+  put(c, "orbitals of the largest block", (double)max, "1");
   put(c, "orbitals of a cell of the left lead", (double)s->lead[QT_LEFT].n, "1");
   put(c, "orbitals of a cell of the right lead", (double)s->lead[QT_RIGHT].n, "1");
   put(c, "length of a cell of the left lead", s->lead[QT_LEFT].length, "Angstrom");

@@ -18,11 +18,11 @@ typedef struct qt_iv {
   qt_bias *bias;              /* [n_drain, n_gate] */
   int64_t n_found, n_resumed; /* of them found, in the order of the array; by an earlier run */
   char digest[65];            /* of configuration and device */
-  double predicted_bytes;     /* most that this rank holds until all points are found */
+  double predicted_bytes;     /* maximum that this rank allocates until all points are found */
   double seconds;
 } qt_iv;
 
-/* What a sweep of a study takes within memory.budget, before it is opened: most bytes that this
+/* What a sweep of a study takes within memory.budget, before it is opened: maximum bytes that this
  * rank holds, and what of them stays in addition to the spectra; without PETSc's. Local. Fails:
  * WEIR_ERR_CONFIG (the budget is too small), as qt_grid_of_device. */
 weir_status qt_iv_size(const qt_study *s, int threads, double *peak, double *kept) WEIR_CHECKED;

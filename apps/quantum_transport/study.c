@@ -61,7 +61,7 @@ weir_status qt_study_check_size(const qt_cfg *cfg)
   }
   WEIR_TRY(qt_study_options(&cfg->device, &defaults, &opts));
   const int64_t rows = device->rows(opts);
-  const double least = matrices * (double)sizeof(weir_c128) * (double)rows * (double)rows / mib;
+  const double min_mib = matrices * (double)sizeof(weir_c128) * (double)rows * (double)rows / mib;
 
   weir_free(&defaults);
   if (rows > QT_LAYOUT_MAX_ROWS) {
@@ -70,11 +70,11 @@ weir_status qt_study_check_size(const qt_cfg *cfg)
                      "give a smaller one",
                      device->name, device->row_keys, (long long)rows, QT_LAYOUT_MAX_ROWS);
   }
-  if (cfg->memory.budget > 0 && least > cfg->memory.budget) {
+  if (cfg->memory.budget > 0 && min_mib > cfg->memory.budget) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "memory.budget: %g MiB do not hold three matrices of a cross-section of %lld "
                      "orbitals, %.4g MiB: give more, or a smaller cross-section (device.%s.{%s})",
-                     cfg->memory.budget, (long long)rows, least, device->name, device->row_keys);
+                     cfg->memory.budget, (long long)rows, min_mib, device->name, device->row_keys);
   }
   return WEIR_OK;
 }

@@ -12,7 +12,7 @@ typedef struct pairing {
   int64_t i, j;                /* next reference and test beat          */
   int64_t last_ref, last_test; /* the pair just made, or NEVER for none */
   int64_t span;                /* first excluded span that is not over    */
-  ps_score_error *errors;      /* [most], of which n are given          */
+  ps_score_error *errors;      /* [max_errors], of which n are given    */
   int64_t max_errors, n;
 } pairing;
 

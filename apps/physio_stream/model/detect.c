@@ -117,16 +117,16 @@ static float *ring_of(ps_detector *d)
 }
 
 /* Highest sampling rate: a second is then 10^5 samples and every length below 2^24. */
-#define MOST_RATE 1e5
+#define MAX_RATE 1e5
 
 /* Everything of the state but the arrays' contents. */
 static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detector *d)
 {
   ps_front front;
 
-  if (!(rate > 0.0 && rate <= MOST_RATE)) {
+  if (!(rate > 0.0 && rate <= MAX_RATE)) {
     return weir_fail(WEIR_ERR_CONFIG, "detector: sampling rate %g Hz is not in (0, %g]", rate,
-                     MOST_RATE);
+                     MAX_RATE);
   }
   WEIR_TRY(ps_front_design(&opts->front, rate, &front));
   *d = (ps_detector){.opts = *opts, .rate = rate, .next = -1, .learning = 1, .emitted = -1};

@@ -11,7 +11,7 @@
  */
 enum { BLOCK = 4096, PIECE = 1024 };
 /* Longest look-ahead: an hour at 5 kHz. */
-#define MOST_AHEAD (INT64_C(18000000))
+#define MAX_AHEAD (INT64_C(18000000))
 /* Arithmetic per slot, for reports: a compare. */
 #define FLOPS 1
 
@@ -222,11 +222,11 @@ static weir_status check(const ps_events_spec *spec, const weir_series *in, int 
 {
   WEIR_ASSERT(n_in >= 1 && n_in <= PS_EVENTS_INPUTS && spec->n_values >= 1 &&
               spec->n_values <= PS_EVENTS_VALUES && spec->apart >= 1);
-  if (spec->ahead < 0 || spec->ahead > MOST_AHEAD) {
+  if (spec->ahead < 0 || spec->ahead > MAX_AHEAD) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: a look-ahead of %lld samples; up to %lld are possible: shorten the times "
                      "or lower the rate",
-                     spec->name, (long long)spec->ahead, (long long)MOST_AHEAD);
+                     spec->name, (long long)spec->ahead, (long long)MAX_AHEAD);
   }
   for (int k = 1; k < n_in; k++) {
     if (in[k].rate_num != in[0].rate_num || in[k].rate_den != in[0].rate_den) {

@@ -36,7 +36,7 @@ ps_graph_front ps_graph_add_front(weir_graph *g, const ps_front *front, weir_ser
  * features: filtered, feature and present are results too.
  * Fails: WEIR_ERR_CONFIG (as ps_detect_init), WEIR_ERR_MEMORY; *out is then all NULL. */
 weir_status ps_graph_create(const ps_detect_opts *opts, int64_t rate_num, int64_t rate_den,
-                            int64_t most_slots, bool features, ps_graph *out) WEIR_CHECKED;
+                            int64_t max_slots, bool features, ps_graph *out) WEIR_CHECKED;
 void ps_graph_destroy(ps_graph *g);
 /* Longest time, s, from a beat to the decision that it is one, gaps and learning included. */
 double ps_graph_latency(const ps_graph *g);

@@ -7,8 +7,8 @@
 #include "base/weir_random.h"
 #include "eval/beats.h"
 
-enum { MOST = 4000, SCRATCH = 4 * MOST + 40000 };
-static ps_interval v[MOST];
+enum { CAPACITY = 4000, SCRATCH = 4 * CAPACITY + 40000 };
+static ps_interval v[CAPACITY];
 static double scratch[SCRATCH];
 
 /* Figures of the reference annotations to the digits of the table. */
@@ -29,7 +29,7 @@ static void figures_of_three_records_are_reproduced(void **state)
     weir_check_shared(path, sizeof path, "physio/wfdb/mitdb/%s.atr", rows[k].record);
     assert_ok(ps_beats_read(path, 360, 1, 650000, &b));
     assert_int_equal(b.n, rows[k].beats);
-    assert_true(b.n <= MOST);
+    assert_true(b.n <= CAPACITY);
     const ps_hrv_times t = ps_hrv_time_domain(v, ps_beats_intervals(&b, NULL, v), 360);
 
     (void)snprintf(text, sizeof text, "%.4f %.4f %.4f %.4f", t.mean, t.sd, t.rmssd, t.pnn50);

@@ -90,14 +90,14 @@ static void add_block(const qt_bloch_block_at *p, const qt_sparse *m, qt_entries
 weir_status qt_bloch_of_blocks(int64_t n, const qt_bloch_block_at *blocks, int n_blocks,
                                qt_bloch *out)
 {
-  int64_t capacity = 0, most = 0;
+  int64_t capacity = 0, max_images = 0;
   qt_entries *entries = NULL;
   weir_status status = WEIR_OK;
 
   for (int p = 0; p < n_blocks; p++) {
-    most += blocks[p].m->count;
+    max_images += blocks[p].m->count;
   }
-  WEIR_TRY_GOTO(weir_alloc(most, sizeof *entries, (void **)&entries), done);
+  WEIR_TRY_GOTO(weir_alloc(max_images, sizeof *entries, (void **)&entries), done);
   for (int p = 0; p < n_blocks; p++) {
     const qt_bloch *const m = blocks[p].m;
     const int64_t sign = blocks[p].adjoint ? -1 : 1;
@@ -113,7 +113,7 @@ weir_status qt_bloch_of_blocks(int64_t n, const qt_bloch_block_at *blocks, int n
   }
   WEIR_TRY_GOTO(make(n, out, entries), done);
 done:
-  free_entries(&entries, most);
+  free_entries(&entries, max_images);
   out->count = out->matrix ? out->count : 0;
   return status;
 }
@@ -137,7 +137,7 @@ weir_status qt_bloch_block(const qt_bloch *m, int64_t row, int64_t column, int64
 double qt_bloch_difference(const qt_bloch *m, int64_t n, const int64_t row[2],
                            const int64_t column[2])
 {
-  double most = 0;
+  double max = 0;
 
   for (int64_t i = 0; i < m->count; i++) {
     const qt_sparse *const a = &m->matrix[i];
@@ -152,11 +152,11 @@ double qt_bloch_difference(const qt_bloch *m, int64_t n, const int64_t row[2],
           if (c >= column[side] && c < column[side] + n) {
             const weir_c128 x = a->value[e], y = qt_sparse_get(a, r + down, c + right);
 
-            most = fmax(most, hypot(x.re - y.re, x.im - y.im));
+            max = fmax(max, hypot(x.re - y.re, x.im - y.im));
           }
         }
       }
     }
   }
-  return most;
+  return max;
 }

@@ -10,7 +10,7 @@
 #include "conf/weir_number.h"
 #include "eval/curve_priv.h"
 
-#define MOST_BYTES ((int64_t)1 << 32)
+#define MAX_BYTES ((int64_t)1 << 32)
 
 void qt_curve_fini(qt_curve *c)
 {
@@ -164,7 +164,7 @@ static weir_status read_file(const char *path, qt_curve *out)
   if (is_netcdf(path)) {
     return read_netcdf(path, out);
   }
-  WEIR_TRY(weir_file_read(path, MOST_BYTES, &text, &size));
+  WEIR_TRY(weir_file_read(path, MAX_BYTES, &text, &size));
   const weir_status status = (int64_t)strlen(text) == size
                                  ? read_text(path, text, out)
                                  : weir_fail(WEIR_ERR_DATA, "%s is neither text nor NetCDF", path);

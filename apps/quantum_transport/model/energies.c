@@ -54,12 +54,12 @@ static double of_interval(const qt_integral *f, const double ends[2], double fir
  * what a transmission of 1e-12 gives. */
 static double size_of(const step *s, const qt_integral *f)
 {
-  const double least = 1e-12;
+  const double absolute = 1e-12;
   double sum = 0;
 
   for (int64_t i = 0; i + 1 < s->n; i++) {
     sum += fmax(fabs(of_interval(f, s->energy + i, s->mean[i], s->mean[i + 1])),
-                least * fabs(of_interval(f, s->energy + i, 1, 1)));
+                absolute * fabs(of_interval(f, s->energy + i, 1, 1)));
   }
   return sum;
 }
@@ -76,7 +76,7 @@ static double allowed(const step *s, double contribution, double size)
 
 static bool is_narrow(const step *s, int64_t i)
 {
-  return s->energy[i + 1] - s->energy[i] < 2 * s->spec->least;
+  return s->energy[i + 1] - s->energy[i] < 2 * s->spec->min_width;
 }
 
 /* What an interval gives an integral if it transmits t all along. */
@@ -236,9 +236,10 @@ static void means(const step *s, const qt_transport *t, int64_t n, double *mean,
   qt_transport_average(t->n_k, s->spec->weight, n, t->transmission, mean);
   memset(open, 0, (size_t)n * sizeof *open);
   for (int64_t i = 0; i < t->n_k * n; i++) {
-    const int64_t most = t->n_modes[0][i] > t->n_modes[1][i] ? t->n_modes[0][i] : t->n_modes[1][i];
+    const int64_t n_modes =
+        t->n_modes[0][i] > t->n_modes[1][i] ? t->n_modes[0][i] : t->n_modes[1][i];
 
-    open[i % n] = fmax(open[i % n], fmax(t->transmission[i], (double)most));
+    open[i % n] = fmax(open[i % n], fmax(t->transmission[i], (double)n_modes));
   }
 }
 
@@ -370,11 +371,13 @@ weir_status qt_energies_refine(const qt_system *s, const qt_transport_spec *t_sp
 
   WEIR_TRY_GOTO(agree(&at, begin(&at, t)), done);
   WEIR_TRY_GOTO(choose_all(&at), done);
-  while (at.added > 0 && at.n + at.added <= spec->most) {
+  while (at.added > 0 && at.n + at.added <= spec->max_points) {
     WEIR_TRY_GOTO(add_energies(&at, t), done);
     WEIR_TRY_GOTO(choose_all(&at), done);
   }
-  *end = at.added > 0 ? QT_ENERGIES_MOST : at.is_short ? QT_ENERGIES_LEAST : QT_ENERGIES_MET;
+  *end = at.added > 0  ? QT_ENERGIES_MAX_POINTS
+         : at.is_short ? QT_ENERGIES_MIN_WIDTH
+                       : QT_ENERGIES_MET;
 done:
   *energy = at.energy;
   *n = at.n;

@@ -25,7 +25,7 @@ static double largest_diagonal(int64_t n, const weir_c128 *s)
  * needs. */
 typedef struct workspace {
   weir_c128 *now, *next, *between, *solved;
-  weir_c128 *corner[2], *panel; /* [PANEL, PANEL] each, [PANEL, most] */
+  weir_c128 *corner[2], *panel; /* [PANEL, PANEL] each, [PANEL, max_rows] */
   void *work;
 } workspace;
 
@@ -208,7 +208,7 @@ static bool varies(const qt_system *s, int direction)
   return found;
 }
 
-static int64_t most_rows(const qt_system *s)
+static int64_t largest_block(const qt_system *s)
 {
   int64_t max_rows =
       s->lead[QT_LEFT].n > s->lead[QT_RIGHT].n ? s->lead[QT_LEFT].n : s->lead[QT_RIGHT].n;
@@ -221,7 +221,7 @@ static int64_t most_rows(const qt_system *s)
 
 weir_status qt_overlap_check(const qt_system *s)
 {
-  const int64_t max_rows = most_rows(s);
+  const int64_t max_rows = largest_block(s);
   const int step = max_rows > QT_OVERLAP_LARGE ? 2 : 1;
   const bool y_varies = varies(s, 0), z_varies = varies(s, 1);
   const int last[2] = {y_varies ? QUARTERS / 2 : 0, !z_varies  ? 0

@@ -17,15 +17,15 @@ int64_t qt_point_ranks_after(const qt_layout *l, qt_slabs_range own)
 static weir_status make_neighbours(const qt_layout *l, qt_slabs_range own, int n_banks,
                                    weir_c128 *const *bank, qt_point_ranks *r)
 {
-  enum { MOST = 8 };
+  enum { CAPACITY = 8 };
   const int rank = weir_comm_rank(r->comm);
   const int64_t n = own.first_block, size = (int64_t)sizeof **bank;
   const int64_t before = n > 0 ? 2 * qt_layout_rows(l, n - 1) * qt_layout_rows(l, n) : 0;
   const int64_t after = qt_point_ranks_after(l, own);
-  weir_message list[MOST];
+  weir_message list[CAPACITY];
   int64_t count = 0;
 
-  for (int b = 0; b < n_banks && count + 2 <= MOST; b++) {
+  for (int b = 0; b < n_banks && count + 2 <= CAPACITY; b++) {
     if (bank[b] != NULL && before > 0) {
       list[count++] = (weir_message){rank - 1, false, bank[b], before * size};
     }

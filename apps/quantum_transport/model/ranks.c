@@ -32,7 +32,7 @@ static weir_status run(weir_comm *c, weir_request **r)
   return status;
 }
 
-weir_status qt_ranks_least(weir_comm *c, int64_t *value)
+weir_status qt_ranks_min(weir_comm *c, int64_t *value)
 {
   weir_request *r = NULL;
 
@@ -61,7 +61,7 @@ weir_status qt_ranks_sum(weir_comm *c, const char *name, double *values, int64_t
   return merge(c, name, WEIR_REDUCE_SUM, values, n);
 }
 
-weir_status qt_ranks_most(weir_comm *c, const char *name, double *values, int64_t n)
+weir_status qt_ranks_max(weir_comm *c, const char *name, double *values, int64_t n)
 {
   return merge(c, name, WEIR_REDUCE_MAX, values, n);
 }

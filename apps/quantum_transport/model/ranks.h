@@ -9,12 +9,12 @@ int qt_ranks_size(const weir_comm *c);
 int qt_ranks_rank(const weir_comm *c);
 /* weir_comm_agree. */
 weir_status qt_ranks_agree(weir_comm *c, weir_status status) WEIR_CHECKED;
-/* The least of all ranks. Fails: as weir_allreduce_create. */
-weir_status qt_ranks_least(weir_comm *c, int64_t *value) WEIR_CHECKED;
-/* Sums, and the largest, of all ranks, element by element: the same bits on all. NaN if any is.
+/* Computes the minimum over ranks. Fails: as weir_allreduce_create. */
+weir_status qt_ranks_min(weir_comm *c, int64_t *value) WEIR_CHECKED;
+/* Compute sums and maxima over ranks, element by element: the same bits on all. NaN if any is.
  * Fails: likewise. */
 weir_status qt_ranks_sum(weir_comm *c, const char *name, double *values, int64_t n) WEIR_CHECKED;
-weir_status qt_ranks_most(weir_comm *c, const char *name, double *values, int64_t n) WEIR_CHECKED;
+weir_status qt_ranks_max(weir_comm *c, const char *name, double *values, int64_t n) WEIR_CHECKED;
 /* Bytes of rank 0 to all. Fails: as weir_allgather_create. */
 weir_status qt_ranks_broadcast(weir_comm *c, const char *name, void *data,
                                int64_t bytes) WEIR_CHECKED;

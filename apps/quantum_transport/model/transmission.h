@@ -49,9 +49,9 @@ typedef struct qt_transport_spec {
   /* > 1: so many ranks of comm, one after another, share each point, in slabs (where slabs is 1:
    * one each), which change the last digits of results. */
   int64_t ranks_per_point;
-  weir_comm *comm;     /* ranks that share the points; NULL: this one does all of them */
-  double memory;       /* most bytes that this rank holds of it, 0: no limit; beyond it, for a
-                          while, a lead whose chosen method fails */
+  weir_comm *comm; /* ranks that share the points; NULL: this one does all of them */
+  double memory;   /* maximum bytes that this rank allocates of it, 0: no limit; beyond it, for a
+                      while, a lead whose chosen method fails */
   double factor_bytes; /* of QTBM, what qt_transport_size_of says of factors; 0: it is asked for
                           again where memory is limited */
   const qt_transport_save *save; /* NULL: nothing is saved */

@@ -9,9 +9,9 @@
 
 int64_t transport_slabs_of(const qt_transport_spec *spec)
 {
-  const int64_t least = spec->ranks_per_point > 1 ? spec->ranks_per_point : 1;
+  const int64_t min_slabs = spec->ranks_per_point > 1 ? spec->ranks_per_point : 1;
 
-  return spec->slabs > 1 ? spec->slabs : least;
+  return spec->slabs > 1 ? spec->slabs : min_slabs;
 }
 
 weir_status transport_check_ranks(const qt_transport_spec *spec, int ranks)

@@ -29,13 +29,13 @@ static void set_energies(double energy[ENERGIES])
 
 static void check(int64_t count, const double *x, const double *y)
 {
-  double most = 0;
+  double max = 0;
 
   for (int64_t i = 0; i < count; i++) {
-    most = fmax(most, fabs(y[i]));
+    max = fmax(max, fabs(y[i]));
   }
   for (int64_t i = 0; i < count; i++) {
-    assert_true(fabs(x[i] - y[i]) <= 1e-12 * most);
+    assert_true(fabs(x[i] - y[i]) <= 1e-12 * max);
   }
 }
 

@@ -142,19 +142,19 @@ static double *beats_of(const char *path, int64_t *n)
   return at;
 }
 
-/* The time to the first of `late` at least `least` after each of `early` into delay[]; the share of
- * them, without those in the last second, that is no longer than `most`. */
-static double delays(const double *early, int64_t n, const double *late, int64_t m, double least,
-                     double most, double *delay, int64_t *found)
+/* The time to the first of `late` at least `min_delay` after each of `early` into delay[]; the
+ * share of them, without those in the last second, that is no longer than `max_delay`. */
+static double delays(const double *early, int64_t n, const double *late, int64_t m,
+                     double min_delay, double max_delay, double *delay, int64_t *found)
 {
   int64_t asked = 0, k = 0;
 
   *found = 0;
   for (int64_t i = 0; i < n && early[i] < 599; i++, asked++) {
-    while (k < m && late[k] < early[i] + least) {
+    while (k < m && late[k] < early[i] + min_delay) {
       k++;
     }
-    if (k < m && late[k] <= early[i] + most) {
+    if (k < m && late[k] <= early[i] + max_delay) {
       delay[(*found)++] = late[k] - early[i];
     }
   }

@@ -6,7 +6,7 @@
 /* Slots a second of the paper. */
 #define RATE 125.0
 /* Longest of all lengths, slots. */
-#define MOST (1 << 24)
+#define MAX_SLOTS (1 << 24)
 
 const weir_opt ps_onset_options[] = {
     WEIR_OPT_REAL(ps_onset_opts, window, 0.13, 0.02, 1, "s",
@@ -35,7 +35,7 @@ const weir_opt ps_onset_options[] = {
 
 static int64_t slots(double seconds, double rate)
 {
-  return (int64_t)fmax(1.0, floor(fmin(seconds * rate, 2.0 * MOST) + 0.5));
+  return (int64_t)fmax(1.0, floor(fmin(seconds * rate, 2.0 * MAX_SLOTS) + 0.5));
 }
 
 weir_status ps_onset_design(const ps_onset_opts *o, double rate, int64_t memory,
@@ -56,7 +56,7 @@ weir_status ps_onset_design(const ps_onset_opts *o, double rate, int64_t memory,
   p.share = 0.01 * (double)p.step * RATE / rate;
   p.relearn_gap = slots(o->relearn_gap, rate);
   p.delay = p.learn + p.half_eye + 1;
-  if (memory > MOST || p.learn > MOST) {
+  if (memory > MAX_SLOTS || p.learn > MAX_SLOTS) {
     return weir_fail(WEIR_ERR_CONFIG, "pulses: %g s of learning at %g Hz are too many samples",
                      o->learn, rate);
   }

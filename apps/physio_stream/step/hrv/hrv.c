@@ -7,7 +7,7 @@
 #include "ops/slice/weir_slice.h"
 
 /* Intervals a second that are kept: 240 a minute; of more the oldest are left out. */
-#define MOST_PER_SECOND 4
+#define MAX_PER_SECOND 4
 /* Seconds by which an interval, exact to below a slot (detect.refine), may differ from the slots
  * since the beat before: less than any other interval. */
 #define JOINED 0.1
@@ -192,7 +192,7 @@ static weir_status add(const weir_series_use *use, bool spectrum, weir_series *o
   *p = (search){.nn = o->nn, .least = o->least, .rate = rate, .spectrum = spectrum};
   WEIR_TRY(weir_series_slots(in, "hrv.window", o->window, 1, &p->window));
   WEIR_TRY(weir_series_slots(in, "hrv.hop", o->hop, 1, &p->hop));
-  p->capacity = (int64_t)ceil((o->window + o->hop) * MOST_PER_SECOND) + 8;
+  p->capacity = (int64_t)ceil((o->window + o->hop) * MAX_PER_SECOND) + 8;
   const ps_events_spec spec = {.name = spectrum ? "hrv_bands" : "hrv",
                                .params = p,
                                .state_bytes = bytes_of(p),

@@ -4,7 +4,7 @@
 
 extern const weir_series_op ps_step_hrv;
 
-enum { RATE = 100, SECONDS = 500, MOST = 4000 };
+enum { RATE = 100, SECONDS = 500, CAPACITY = 4000 };
 
 /* Intervals of 0.7 to 0.9 s that swing, with a gap and a few outliers, and exact to below the slots
  * that they end in, as those of a parabola are: up to 4 slots from the distance of these. */
@@ -74,8 +74,8 @@ static void windows_hold_what_ends_in_them(void **state)
   };
   static const int64_t windows[] = {100, 120, 50, 400}, hops[] = {20, 60, 50, 100};
   int64_t slowest = 0;
-  static ps_interval v[MOST];
-  static double scratch[4 * MOST + 8000];
+  static ps_interval v[CAPACITY];
+  static double scratch[4 * CAPACITY + 8000];
 
   for (int c = 0; c < 4; c++) {
     const ps_hrv_opts opts = {.bridge = 5, .spectrum = c % 2 == 1 ? PS_HRV_LOMB : PS_HRV_WELCH};

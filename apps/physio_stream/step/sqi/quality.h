@@ -23,7 +23,7 @@ typedef enum ps_quality_class {
 /* What is known of a window's slots: bits. */
 enum { PS_QUALITY_PRESENT = 1, PS_QUALITY_FIRST = 2, PS_QUALITY_SECOND = 4 };
 
-#define PS_QUALITY_MOST (INT64_C(1) << 22) /* slots of a window */
+#define PS_QUALITY_MAX_SLOTS (INT64_C(1) << 22) /* slots of a window */
 
 /* Doubles of scratch memory for windows of n slots at `rate` slots a second. */
 int64_t ps_quality_scratch(int64_t n, double rate);

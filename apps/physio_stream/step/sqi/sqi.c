@@ -160,12 +160,12 @@ static weir_status make_search(const weir_series_use *use, search **out)
 
   WEIR_TRY(weir_series_slots(in, "sqi.window", o->window, 1, &p->window));
   WEIR_TRY(weir_series_slots(in, "sqi.hop", o->hop, 1, &p->hop));
-  if (rate < 80 || p->window > PS_QUALITY_MOST || p->hop > p->window) {
+  if (rate < 80 || p->window > PS_QUALITY_MAX_SLOTS || p->hop > p->window) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "sqi: of %g samples a second, a window of %g s and a hop of %g s; it takes 80 "
                      "samples a second and more, windows of up to %lld samples, and hops that are "
                      "no longer than the window",
-                     rate, o->window, o->hop, (long long)PS_QUALITY_MOST);
+                     rate, o->window, o->hop, (long long)PS_QUALITY_MAX_SLOTS);
   }
   p->match = (int64_t)floor(o->match * rate + 1e-6);
   p->min_present = (int64_t)ceil(o->present * (double)p->window - 1e-6);

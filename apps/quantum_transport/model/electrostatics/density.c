@@ -363,8 +363,8 @@ static weir_status fit(job *j, double *bytes)
       (*bytes - left) / mib);
 }
 
-/* Heights of a line above the real axis in a step of it; most energies of one. */
-static const double step_heights = 1.5, most_steps = 1e6;
+/* Heights of a line above the real axis in a step of it; maximum energies of one. */
+static const double step_heights = 1.5, max_steps = 1e6;
 
 /* The energies at which the leads differ. */
 static void get_ends(const qt_density_spec *spec, double *lo, double *hi)
@@ -385,13 +385,13 @@ static weir_status check_broadening(const qt_density_spec *spec)
   get_ends(spec, &lo, &hi);
   const double longest = step_heights * spec->broadening, steps = (hi - lo) / longest;
 
-  return steps <= most_steps
+  return steps <= max_steps
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
                          "electrostatics.broadening: %g eV needs %.3g energies from %g to %g eV, "
                          "at most %g are possible: give at least %.3g eV, or 0",
-                         spec->broadening, steps, lo, hi, most_steps,
-                         1.01 * (hi - lo) / (step_heights * most_steps));
+                         spec->broadening, steps, lo, hi, max_steps,
+                         1.01 * (hi - lo) / (step_heights * max_steps));
 }
 
 /* Equal steps through the energies at which the leads differ; what is summed is their integral of
@@ -448,7 +448,7 @@ static weir_status solve_contour(const qt_system *s, const qt_density_spec *spec
   weir_status status = prepare(&j);
 
   WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, status), done);
-  WEIR_TRY_GOTO(qt_ranks_least(spec->comm, &j.at_once), done);
+  WEIR_TRY_GOTO(qt_ranks_min(spec->comm, &j.at_once), done);
   status = weir_alloc(j.at_once * QT_LEADS * s->n, sizeof *j.value, (void **)&j.value);
   WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, status), done);
   for (int64_t k = 0; k < spec->n_k; k++) {

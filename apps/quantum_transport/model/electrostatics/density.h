@@ -33,8 +33,8 @@ typedef struct qt_density_spec {
   double shift;      /* qt_transport_spec                           */
   int threads;       /* of this rank; 0: all                        */
   weir_comm *comm;   /* ranks that share the energies; NULL: one    */
-  double budget;     /* most bytes that this rank holds of all, by weir_alloc_bytes: fewer energies
-                        at once, on fewer threads, where more would take more; 0: no limit */
+  double budget;     /* maximum of weir_alloc_bytes of this rank: fewer energies at once, on fewer
+                        threads, where more would exceed it; 0: no limit */
 } qt_density_spec;
 
 /* Owns its arrays; of all ranks alike. */

@@ -45,12 +45,12 @@ static int compare(const void *a, const void *b)
 /* Sorts breakpoints and drops those that coincide. */
 static int unique(int count, double *x)
 {
-  const double least = 1e-6; /* Angstrom */
+  const double min_distance = 1e-6; /* Angstrom */
   int n = 0;
 
   qsort(x, (size_t)count, sizeof *x, compare);
   for (int i = 0; i < count; i++) {
-    if (n == 0 || x[i] - x[n - 1] > least) {
+    if (n == 0 || x[i] - x[n - 1] > min_distance) {
       x[n++] = x[i];
     }
   }

@@ -303,7 +303,7 @@ static weir_status make_mesh(qt_poisson *p)
 static weir_status make_solver(qt_poisson *p)
 {
   enum { NEIGHBOURS = 27, OF_OTHERS = 18, MAX_NEWTON = 100 };
-  const double least = 1e-11, relative = 1e-10, step = 1e-13; /* charge of a node, ... */
+  const double absolute = 1e-11, relative = 1e-10, step = 1e-13; /* charge of a node, ... */
   KSP ksp;
   PC pc;
 
@@ -321,7 +321,7 @@ static weir_status make_solver(qt_poisson *p)
   WEIR_PETSC(SNESSetType(p->snes, SNESNEWTONLS));
   WEIR_PETSC(SNESSetFunction(p->snes, p->r, function, p));
   WEIR_PETSC(SNESSetJacobian(p->snes, p->matrix, p->matrix, jacobian, p));
-  WEIR_PETSC(SNESSetTolerances(p->snes, least, relative, step, MAX_NEWTON, 10000));
+  WEIR_PETSC(SNESSetTolerances(p->snes, absolute, relative, step, MAX_NEWTON, 10000));
   WEIR_PETSC(SNESGetKSP(p->snes, &ksp));
   WEIR_PETSC(KSPSetType(ksp, KSPCG));
   WEIR_PETSC(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));

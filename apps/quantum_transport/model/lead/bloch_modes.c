@@ -19,7 +19,7 @@ static void factor_coupling(lead_bloch_modes *m, const weir_c128 *up)
 {
   const int64_t n = m->n;
   weir_c128 *rest = m->a;
-  double most = 0;
+  double max = 0;
 
   memcpy(rest, up, (size_t)(n * n) * sizeof *rest);
   for (m->r = 0; m->r < n; m->r++) {
@@ -27,8 +27,8 @@ static void factor_coupling(lead_bloch_modes *m, const weir_c128 *up)
     const weir_c128 x = rest[pivot];
     const double size = weir_abs_c128(x), root = sqrt(size);
 
-    most = fmax(most, size);
-    if (size <= rank_tolerance * most) {
+    max = fmax(max, size);
+    if (size <= rank_tolerance * max) {
       return;
     }
     for (int64_t i = 0; i < n; i++) {

@@ -87,12 +87,12 @@ static weir_status create(const qt_lead_opts *o, const lead_blocks *b, lead_bloc
   *s = (search){.opts = o, .modes = m, .capacity = 2 * m->r};
   WEIR_TRY(lead_subcells_create(o->contour.max_cells, b, &s->t));
   const lead_polynomial t = lead_subcells_polynomial(&s->t);
-  const int64_t n = t.n, most = s->capacity;
+  const int64_t n = t.n, capacity = s->capacity;
 
-  WEIR_TRY(weir_alloc(most, sizeof *s->z, (void **)&s->z));
-  WEIR_TRY(weir_alloc(most, sizeof *s->residual, (void **)&s->residual));
-  WEIR_TRY(weir_alloc(most * n, sizeof *s->v, (void **)&s->v));
-  WEIR_TRY(weir_alloc(most * n, sizeof *s->basis, (void **)&s->basis));
+  WEIR_TRY(weir_alloc(capacity, sizeof *s->z, (void **)&s->z));
+  WEIR_TRY(weir_alloc(capacity, sizeof *s->residual, (void **)&s->residual));
+  WEIR_TRY(weir_alloc(capacity * n, sizeof *s->v, (void **)&s->v));
+  WEIR_TRY(weir_alloc(capacity * n, sizeof *s->basis, (void **)&s->basis));
   WEIR_TRY(weir_alloc(n, sizeof *s->rest, (void **)&s->rest));
   WEIR_TRY(weir_alloc(t.count, sizeof *s->matrix, (void **)&s->matrix));
   WEIR_TRY(weir_alloc(t.count, sizeof *s->order, (void **)&s->order));

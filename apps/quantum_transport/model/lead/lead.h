@@ -28,14 +28,14 @@ typedef struct qt_lead_opts {
   double eta_phonons;  /* eV^2                                                           */
   double eta_relative; /* of (hbar omega)^2                                              */
   double tolerance;    /* decimation ends when |A+|, |A-| are this much smaller          */
-  double residual;     /* most |g - (A0 - A+ g A-)^-1| / |g| of what is accepted         */
+  double residual;     /* maximum |g - (A0 - A+ g A-)^-1| / |g| of what is accepted         */
   double unit_circle;  /* a mode with | |lambda| - 1 | below it propagates               */
-  double mode_error;   /* most |T of the perfect lead - an integer| of what is accepted   */
+  double mode_error;   /* maximum |T of the perfect lead - an integer| of what is accepted   */
   int64_t max_steps;   /* of decimation                                                  */
   struct {
     int64_t points;      /* of each circle                                              */
     double outer, inner; /* radii in lambda                                             */
-    double residual;     /* most |T u| / (|T| |u|) of a mode                            */
+    double residual;     /* maximum |T u| / (|T| |u|) of a mode                            */
     int64_t max_cells;   /* sub-cells of a cell                                         */
   } contour;
   struct {

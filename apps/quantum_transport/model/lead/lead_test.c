@@ -11,7 +11,7 @@ static subject s;
 /* solve with the modes that the leads send, which must make Gamma. */
 static weir_status solve_incoming(int method, double energy)
 {
-  static weir_c128 gamma[MOST * MOST];
+  static weir_c128 gamma[CAPACITY * CAPACITY];
   const int64_t n = s.cell.n;
 
   s.opts.method = method;
@@ -99,8 +99,9 @@ static void energy_of_the_cell_itself(void **state)
 
 static double residual_of(int side, double energy)
 {
-  static weir_c128 a[MOST * MOST], up[MOST * MOST], down[MOST * MOST], g[MOST * MOST];
-  static weir_c128 t[MOST * MOST], next[MOST * MOST];
+  static weir_c128 a[CAPACITY * CAPACITY], up[CAPACITY * CAPACITY], down[CAPACITY * CAPACITY],
+      g[CAPACITY * CAPACITY];
+  static weir_c128 t[CAPACITY * CAPACITY], next[CAPACITY * CAPACITY];
   static char work[1 << 18];
   const int64_t n = s.cell.n, count = n * n;
   const weir_linear_factor first = {side == QT_RIGHT ? up : down, n, false};
@@ -130,7 +131,7 @@ static double residual_of(int side, double energy)
  * full and of lower rank, with overlap and without. */
 static void methods_agree_on_random_wires(void **state)
 {
-  static weir_c128 kept[QT_LEADS][MOST * MOST], gamma[MOST * MOST];
+  static weir_c128 kept[QT_LEADS][CAPACITY * CAPACITY], gamma[CAPACITY * CAPACITY];
   int with_modes = 0, without = 0;
 
   for (uint64_t seed = 0; seed < 60; seed++) {
@@ -303,7 +304,7 @@ static void decimation_sends_no_waves(void **state)
  * takes over. */
 static void waves_beyond_the_circles(void **state)
 {
-  static weir_c128 kept[QT_LEADS][MOST * MOST];
+  static weir_c128 kept[QT_LEADS][CAPACITY * CAPACITY];
   int by_contour = 0;
 
   for (uint64_t seed = 0; seed < 40; seed++) {

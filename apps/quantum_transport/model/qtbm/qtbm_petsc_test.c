@@ -7,15 +7,15 @@
 #include "model/device.h"
 #include "model/transmission_test.h"
 
-enum { MOST_ENERGIES = 40, MOST_K = 3 };
+enum { MAX_ENERGIES = 40, MAX_K = 3 };
 
 /* Wave vectors and energies of a comparison. */
 typedef struct comparison {
   int64_t n_k, n_energies;
-  double k[MOST_K][2], energy[MOST_ENERGIES];
-  bool real_overlap;   /* densities of the right lead agree orbital by orbital */
-  double most_channel; /* result: largest eigenvalue of the transmission       */
-  double t;            /* result: sum of T over points                         */
+  double k[MAX_K][2], energy[MAX_ENERGIES];
+  bool real_overlap;  /* densities of the right lead agree orbital by orbital */
+  double max_channel; /* result: largest eigenvalue of the transmission       */
+  double t;           /* result: sum of T over points                         */
 } comparison;
 
 static void draw_energies(comparison *c, int64_t n, double low, double high, uint64_t seed)
@@ -29,13 +29,13 @@ static void draw_energies(comparison *c, int64_t n, double low, double high, uin
 /* Largest difference, relative to the largest number or 1. */
 static double difference(int64_t count, const double *a, const double *b)
 {
-  double most = 1, worst = 0;
+  double max = 1, worst = 0;
 
   for (int64_t i = 0; i < count; i++) {
-    most = fmax(most, fabs(a[i]));
+    max = fmax(max, fabs(a[i]));
     worst = isnan(a[i] - b[i]) ? INFINITY : fmax(worst, fabs(a[i] - b[i]));
   }
-  return worst / most;
+  return worst / max;
 }
 
 /* Of each point sums over orbitals. */
@@ -67,7 +67,7 @@ static void check_channels(const qt_transport *t, int64_t points, comparison *c)
       assert_true(k == 0 || channel[k] <= channel[k - 1] + 1e-12);
       sum += channel[k];
     }
-    c->most_channel = fmax(c->most_channel, channel[0]);
+    c->max_channel = fmax(c->max_channel, channel[0]);
     c->t += t->transmission[i];
     assert_near(sum, t->transmission[i], 1e-9 * fmax(1, sum));
   }
@@ -167,7 +167,7 @@ static void square_ribbons(void **state)
   memcpy(c.energy, energy, sizeof energy);
   compare(&s, &c);
   assert_near(c.t, 21, 1e-9);
-  assert_near(c.most_channel, 1, 1e-9);
+  assert_near(c.max_channel, 1, 1e-9);
   assert_true(modes[0] > 0);
   qt_system_fini(&s);
   assert_true(

@@ -30,7 +30,7 @@ static bool is_zero(const weir_c128 *x)
 void qt_coupling_read(const qt_blocks *m, int64_t row, int64_t column, int64_t rows,
                       int64_t columns, qt_coupling *c)
 {
-  const int64_t most = rows * columns / DENSE_SHARE;
+  const int64_t max_count = rows * columns / DENSE_SHARE;
 
   m->read(m->context, row, column, c->dense);
   c->rows = rows;
@@ -47,7 +47,7 @@ void qt_coupling_read(const qt_blocks *m, int64_t row, int64_t column, int64_t r
       if (x.re == 0 && x.im == 0) {
         continue;
       }
-      if (c->count == most) {
+      if (c->count == max_count) {
         c->count = -1;
         break;
       }

@@ -139,18 +139,18 @@ void qt_slab_begin_back(const qt_slabs_run *r, int64_t k, qt_rgf_space *space)
 
 static bool are_near(int64_t count, const weir_c128 *a, const weir_c128 *b, double limit)
 {
-  double most = 0, difference = 0;
+  double max = 0, difference = 0;
 
   for (int64_t i = 0; i < count; i++) {
     const double apart = hypot(a[i].re - b[i].re, a[i].im - b[i].im);
 
-    most = fmax(most, hypot(b[i].re, b[i].im));
+    max = fmax(max, hypot(b[i].re, b[i].im));
     difference = fmax(difference, apart);
     if (isnan(apart)) {
       return false;
     }
   }
-  return difference <= limit * most;
+  return difference <= limit * max;
 }
 
 /* Whether the recursion comes to the separator after a slab with what the separators say: A less

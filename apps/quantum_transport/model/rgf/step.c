@@ -38,7 +38,7 @@ void qt_rgf_lay_out(int64_t max, bool lesser, void *scratch, qt_rgf_space *s)
 double qt_rgf_largest(int64_t rows, int64_t columns, weir_linear_factor y)
 {
   enum { LANES = 8 };
-  double most[LANES] = {0};
+  double maxima[LANES] = {0};
 
   for (int64_t i = 0; i < rows; i++) {
     const weir_c128 *row = y.data + i * y.stride;
@@ -51,17 +51,17 @@ double qt_rgf_largest(int64_t rows, int64_t columns, weir_linear_factor y)
       for (int l = 0; l < LANES; l++) {
         const double size = fabs(x[l]);
 
-        most[l] = size > most[l] ? size : most[l];
+        maxima[l] = size > maxima[l] ? size : maxima[l];
       }
     }
     for (; j < columns; j++) {
-      most[0] = fmax(most[0], fmax(fabs(row[j].re), fabs(row[j].im)));
+      maxima[0] = fmax(maxima[0], fmax(fabs(row[j].re), fabs(row[j].im)));
     }
   }
   for (int l = 1; l < LANES; l++) {
-    most[0] = fmax(most[0], most[l]);
+    maxima[0] = fmax(maxima[0], maxima[l]);
   }
-  return most[0];
+  return maxima[0];
 }
 
 /* Elements of y_n beyond this leave no digits of G: the part of the device on the left, cut off

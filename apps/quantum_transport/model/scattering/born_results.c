@@ -108,7 +108,7 @@ static weir_status complete_all(const born_job *j)
 weir_status born_measure(born_job *j, qt_born_step *step)
 {
   const int64_t points = born_points(j, BORN_ELECTRONS);
-  double worst = 0, most = 0, sum = 0;
+  double worst = 0, max = 0, sum = 0;
 
   WEIR_TRY(complete_all(j));
   integrate(j, step);
@@ -117,9 +117,9 @@ weir_status born_measure(born_job *j, qt_born_step *step)
     const double *gross = j->gross[BORN_ELECTRONS] + i * QT_LEADS;
 
     worst = fmax(worst, fabs(flow[QT_LEFT] + flow[QT_RIGHT] + j->scattered[i]));
-    most = fmax(most, fmax(gross[QT_LEFT], gross[QT_RIGHT]));
+    max = fmax(max, fmax(gross[QT_LEFT], gross[QT_RIGHT]));
   }
-  step->identity_error = fraction(worst, most);
+  step->identity_error = fraction(worst, max);
   step->current_error = fraction(fabs(step->current[QT_LEFT] + step->current[QT_RIGHT]),
                                  fabs(step->current[QT_LEFT]));
   const double largest = born_largest_energy(j, step, &sum);
@@ -275,15 +275,15 @@ static bool is_truncated(const born_job *j)
 {
   const int64_t n = born_energies(j, BORN_PHONONS);
   const double little = 1e-3, *gross = j->gross[BORN_PHONONS];
-  double last = 0, most = 0;
+  double last = 0, max = 0;
 
   for (int64_t i = 0; i < born_points(j, BORN_PHONONS) * QT_LEADS; i++) {
     const bool is_last = i / QT_LEADS % n == n - 1;
 
-    most = fmax(most, gross[i]);
+    max = fmax(max, gross[i]);
     last = is_last ? fmax(last, gross[i]) : last;
   }
-  return last > little * most;
+  return last > little * max;
 }
 
 /* What is summed. */

@@ -370,7 +370,7 @@ weir_status born_pause(born_job *j)
   const bool leads = qt_ranks_rank(j->spec->comm) == 0;
   double asked[] = {weir_stop_requested(), save != NULL && leads && is_due(j)};
 
-  WEIR_TRY(qt_ranks_most(j->spec->comm, "stop", asked, 2));
+  WEIR_TRY(qt_ranks_max(j->spec->comm, "stop", asked, 2));
   if (asked[0] > 0 || asked[1] > 0) {
     WEIR_TRY(born_save(j));
   }

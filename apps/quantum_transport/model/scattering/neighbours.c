@@ -33,7 +33,7 @@ static bool couples(const qt_system *s, const qt_gradient *g, const qt_gradient_
   return false;
 }
 
-/* The lengths of the lists, and the most orbitals. */
+/* The lengths of the lists, and the maximum of orbitals. */
 static void measure(const qt_system *s, const qt_gradient *g, qt_neighbours *out)
 {
   int64_t from = -1, length = 0;

@@ -61,7 +61,7 @@ typedef struct qt_papers_rates {
   double dense, batch;  /* flop/s of the recursion, and of the sums of self-energies */
   double link, latency; /* bytes/s, and seconds of a message                         */
 } qt_papers_rates;
-/* Of the rank that has most of it. */
+/* Of the rank with the largest share. */
 typedef struct qt_papers_load {
   double points, point_flops, self_flops, bytes, messages;
 } qt_papers_load;

@@ -147,8 +147,9 @@ static inline int64_t qt_atom_range_first(const qt_atom_range *a, int64_t n_atom
 weir_status qt_atom_range_create(const qt_neighbours *n, int64_t n_at_once,
                                  qt_atom_range *out) WEIR_CHECKED;
 void qt_atom_range_fini(qt_atom_range *a);
-/* The most atoms at once whose plan keeps to s->memory; n_atoms: all. Memory grows with atoms no
- * faster than they do. Tiles of some atoms are planned whole. Local. Fails: as the builders. */
+/* Computes the maximum of atoms at once whose plan keeps to s->memory; n_atoms: all. Memory grows
+ * with atoms no faster than they do. Tiles of some atoms are planned whole. Local. Fails: as the
+ * builders. */
 weir_status qt_self_energy_atoms_at_once(const qt_self_energy_spec *s, int64_t *out) WEIR_CHECKED;
 
 /* The graph of a range: also inputs `atom`, `gradient`; Sigma, C and t of its atoms. The graph of

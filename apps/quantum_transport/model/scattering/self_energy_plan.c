@@ -157,8 +157,8 @@ weir_status qt_self_energy_atoms_at_once(const qt_self_energy_spec *s, int64_t *
     WEIR_TRY(bytes_at_once(s, 1, &bytes));
     const double n = s->memory / bytes;
 
-    const int64_t most = n < 1 ? 1 : n < (double)all ? (int64_t)n : all;
-    const int64_t n_ranges = (all + most - 1) / most;
+    const int64_t max_atoms = n < 1 ? 1 : n < (double)all ? (int64_t)n : all;
+    const int64_t n_ranges = (all + max_atoms - 1) / max_atoms;
 
     *out = (all + n_ranges - 1) / n_ranges; /* ranges of equal length, if that can be */
   }
@@ -341,7 +341,7 @@ weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *
 
   *out = (qt_self_energy){.plan = NULL};
   WEIR_TRY(qt_ranks_agree(comm_of(s), qt_self_energy_atoms_at_once(s, &n)));
-  WEIR_TRY(qt_ranks_least(comm_of(s), &n)); /* threads, and so memory, may differ by rank */
+  WEIR_TRY(qt_ranks_min(comm_of(s), &n)); /* threads, and so memory, may differ by rank */
   return hand_out(s->tiles != NULL && s->tiles->by_frequency ? create_frequencies(&e)
                   : n < s->neighbours->n_atoms               ? create_ranges(&e, n)
                                                              : plan_whole(s, false, &e.plan),

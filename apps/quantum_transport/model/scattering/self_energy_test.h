@@ -113,15 +113,15 @@ static inline void run(sample *c)
 
 static inline void assert_close(const char *what, const weir_c128 *x, const weir_c128 *y, int64_t n)
 {
-  double worst = 0, most = 0;
+  double worst = 0, max = 0;
 
   for (int64_t i = 0; i < n; i++) {
     worst = fmax(worst, weir_abs_c128(weir_sub_c128(x[i], y[i])));
-    most = fmax(most, weir_abs_c128(y[i]));
+    max = fmax(max, weir_abs_c128(y[i]));
     assert_false(isnan(x[i].re) || isnan(x[i].im));
   }
-  if (!(worst <= 1e-12 * most)) {
-    fail_msg("%s: %g apart, of %g", what, worst, most);
+  if (!(worst <= 1e-12 * max)) {
+    fail_msg("%s: %g apart, of %g", what, worst, max);
   }
 }
 

@@ -199,7 +199,7 @@ static weir_status measure(const qt_self_energy_spec *s, const qt_tiles *t, doub
 {
   qt_volume v;
 
-  if (t->ranks <= QT_VOLUME_MOST_RANKS) {
+  if (t->ranks <= QT_VOLUME_MAX_RANKS) {
     WEIR_TRY(qt_volume_of_tiles(s, t, &v));
   } else {
     const qt_volume_sizes n = qt_volume_sizes_of(s);
@@ -212,7 +212,7 @@ static weir_status measure(const qt_self_energy_spec *s, const qt_tiles *t, doub
 
 weir_status qt_tiles_search(const qt_self_energy_spec *s, int ranks, qt_tiles *out)
 {
-  double least = 0, bytes = 0;
+  double best_bytes = 0, bytes = 0;
   qt_self_energy_spec one = *s;
   int64_t n = 0;
 
@@ -230,8 +230,8 @@ weir_status qt_tiles_search(const qt_self_energy_spec *s, int ranks, qt_tiles *o
 
     if (ranks % a == 0) {
       WEIR_TRY(measure(s, &t, &bytes));
-      if (a == 1 || bytes < least) {
-        least = bytes;
+      if (a == 1 || bytes < best_bytes) {
+        best_bytes = bytes;
         *out = t;
       }
     }

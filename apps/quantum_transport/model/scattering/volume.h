@@ -24,7 +24,7 @@ qt_volume qt_volume_of_plans(const qt_self_energy *s);
 /* Ranges of atoms with which fewest bytes move, fewest ranges of equals; of more ranks than
  * QT_VOLUME_MOST_RANKS those that the formula has. Where s->memory splits the atoms of one rank,
  * one range. Fails: likewise. */
-enum { QT_VOLUME_MOST_RANKS = 32 };
+enum { QT_VOLUME_MAX_RANKS = 32 };
 weir_status qt_tiles_search(const qt_self_energy_spec *s, int ranks, qt_tiles *out) WEIR_CHECKED;
 
 /* What the formulas are of. */
