@@ -173,8 +173,8 @@ static weir_status evaluate(const ps_cfg *cfg, ps_scored *s)
   ps_warn_of_beyond(s->files.reference, &reference);
   ps_warn_of_beyond(s->files.test, &test);
   /* Beats before the begin stay: one of them may be the partner of the first that is scored. */
-  ps_beats_cut(&reference, -INFINITY, ps_eval_range(cfg, s).end);
-  ps_beats_cut(&test, -INFINITY, ps_eval_range(cfg, s).end);
+  ps_beats_trim(&reference, -INFINITY, ps_eval_range(cfg, s).end);
+  ps_beats_trim(&test, -INFINITY, ps_eval_range(cfg, s).end);
   WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, s), done);
   WEIR_TRY_GOTO(ps_eval_gaps(cfg, s), done);
   WEIR_TRY_GOTO(measure_side(cfg, s, false), done);

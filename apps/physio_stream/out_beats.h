@@ -46,7 +46,7 @@ void ps_out_beats_fini(ps_out_beats *b);
  * Fails: WEIR_ERR_DATA when nothing can be printed. */
 weir_status ps_out_beats_follow(ps_out_beats *b, FILE *out) WEIR_CHECKED;
 /* Samples from the first one of the signal to the R wave. */
-double ps_beat_place(const ps_beat *beat);
+double ps_beat_position(const ps_beat *beat);
 /* The next n beats, ascending, as rows of the result `beats` (model/graph.h). Possibly at the same
  * time as ps_out_beats_present.
  * Fails: WEIR_ERR_DATA when the disk is full. */

@@ -15,10 +15,11 @@ static int64_t intervals_of(const ps_beat *beat, int64_t n, double max_samples, 
       joined = false;
       continue;
     }
-    v[count++] = (ps_interval){.end = ps_beat_place(&beat[i]),
-                               .length = ps_beat_place(&beat[i]) - ps_beat_place(&beat[i - 1]),
-                               .counts = true,
-                               .joined = joined};
+    v[count++] =
+        (ps_interval){.end = ps_beat_position(&beat[i]),
+                      .length = ps_beat_position(&beat[i]) - ps_beat_position(&beat[i - 1]),
+                      .counts = true,
+                      .joined = joined};
     joined = true;
   }
   return count;

@@ -164,8 +164,8 @@ done:
 
 /* A part of an iteration: its share and, where its flops are counted, its rate relative to products
  * of matrices. */
-static void add_part(weir_table *c, const times *t, papers_row r, const char *name, double seconds,
-                     double flops)
+static void add_phase(weir_table *c, const times *t, papers_row r, const char *name, double seconds,
+                      double flops)
 {
   char quantity[96];
 
@@ -189,17 +189,17 @@ static void add_part(weir_table *c, const times *t, papers_row r, const char *na
 }
 
 /* One rank: nothing is exchanged. */
-static void add_parts(weir_table *c, const times *t, const papers_row *r)
+static void add_phases(weir_table *c, const times *t, const papers_row *r)
 {
   const double green = t->green_s, self = t->self_s;
 
-  add_part(c, t, *r, "Green's functions", green, t->green_flops);
-  add_part(c, t, *r, "self-energies", self, t->self_flops);
-  add_part(c, t, *r, "Green's functions and self-energies", green + self,
-           t->green_flops + t->self_flops);
-  add_part(c, t, *r, "Sigma^R as half a difference", t->retarded_s[QT_RETARDED_HALF], 0);
-  add_part(c, t, *r, "Sigma^R with its Hilbert transform", t->retarded_s[QT_RETARDED_FULL], 0);
-  add_part(c, t, *r, "currents, powers, mixing", t->iteration_s - green - self, 0);
+  add_phase(c, t, *r, "Green's functions", green, t->green_flops);
+  add_phase(c, t, *r, "self-energies", self, t->self_flops);
+  add_phase(c, t, *r, "Green's functions and self-energies", green + self,
+            t->green_flops + t->self_flops);
+  add_phase(c, t, *r, "Sigma^R as half a difference", t->retarded_s[QT_RETARDED_HALF], 0);
+  add_phase(c, t, *r, "Sigma^R with its Hilbert transform", t->retarded_s[QT_RETARDED_FULL], 0);
+  add_phase(c, t, *r, "currents, powers, mixing", t->iteration_s - green - self, 0);
 }
 
 /* Predicted is the formula, measured is here. */
@@ -222,7 +222,7 @@ static void add_iteration(weir_table *c, const times *t)
   r.formula = NAN;
   r.here = self_s;
   papers_add_row(c, &r);
-  add_parts(c, t, &r);
+  add_phases(c, t, &r);
 }
 
 static int64_t largest_block(const qt_system *s)

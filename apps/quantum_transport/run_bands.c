@@ -25,7 +25,7 @@ static weir_status add(lines *l, double x, double y)
 }
 
 /* The part within [lo, hi] of the line from a to b, each (x, y). */
-static weir_status add_part(lines *l, const double a[2], const double b[2], double lo, double hi)
+static weir_status add_piece(lines *l, const double a[2], const double b[2], double lo, double hi)
 {
   double from = 0, to = 1;
 
@@ -57,7 +57,7 @@ static weir_status draw(const qt_band_structure *b, double lo, double hi, lines 
       const double from[2] = {b->wave_vector[i], b->energy[i * b->n + band]};
       const double to[2] = {b->wave_vector[i + 1], b->energy[(i + 1) * b->n + band]};
 
-      WEIR_TRY(add_part(l, from, to, lo, hi));
+      WEIR_TRY(add_piece(l, from, to, lo, hi));
     }
   }
   return WEIR_OK;

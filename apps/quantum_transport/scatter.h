@@ -7,7 +7,7 @@
 #include "report/weir_report.h"
 #include "study.h"
 
-/* All zero is none; owns its parts (qt_scatter_fini). */
+/* All zero is none; owns its members (qt_scatter_fini). */
 typedef struct qt_scatter {
   qt_system phonons;
   qt_gradient gradient;

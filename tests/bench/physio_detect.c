@@ -72,9 +72,9 @@ static void make_signal(detection *d)
   bench_must(weir_alloc(PERIOD, sizeof(float), &memory));
   d->signal = memory;
   bench_must(ps_ecgsyn_create(&opts, 1, &gen));
-  const int64_t room = ps_ecgsyn_capacity(gen, PERIOD);
+  const int64_t capacity = ps_ecgsyn_capacity(gen, PERIOD);
 
-  bench_must(weir_alloc(room, sizeof(ps_mark), &memory));
+  bench_must(weir_alloc(capacity, sizeof(ps_mark), &memory));
   ps_ecgsyn_chunk(gen, PERIOD, d->signal, memory, &n_marks);
   weir_free(&memory);
   ps_ecgsyn_destroy(&gen);

@@ -150,7 +150,7 @@ static void onsets_stand_where_the_signal_turns(void **state)
   }
 }
 
-static void any_cut_gives_the_same_bits(void **state)
+static void any_chunking_gives_the_same_bits(void **state)
 {
   ps_abp_opts o = usual();
 
@@ -291,7 +291,7 @@ int main(void)
       cmocka_unit_test(pressures_are_those_of_a_healthy_adult),
       cmocka_unit_test(mean_pressure_is_flow_times_resistance),
       cmocka_unit_test(onsets_stand_where_the_signal_turns),
-      cmocka_unit_test(any_cut_gives_the_same_bits),
+      cmocka_unit_test(any_chunking_gives_the_same_bits),
       cmocka_unit_test(gaps_are_as_long_and_where_they_are_said_to_be),
       cmocka_unit_test(common_gaps_are_those_of_the_ecg),
       cmocka_unit_test(a_zeroed_line_shows_zero_then_the_flush),

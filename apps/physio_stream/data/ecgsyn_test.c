@@ -58,7 +58,7 @@ static void drop(signal *s)
   weir_free(&s->marks);
 }
 
-static void any_cut_gives_the_same_bits(void **state)
+static void any_chunking_gives_the_same_bits(void **state)
 {
   const ps_ecgsyn_opts o = usual();
 
@@ -178,7 +178,7 @@ static void noise_has_the_ratio_and_band_asked_for(void **state)
   weir_free(&x);
 }
 
-static void noise_does_not_depend_on_the_cut(void **state)
+static void noise_does_not_depend_on_the_chunking(void **state)
 {
   const int64_t n = 5000;
   ps_noise_opts o;
@@ -287,11 +287,11 @@ static void every_option_is_complete(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_cut_gives_the_same_bits),
+      cmocka_unit_test(any_chunking_gives_the_same_bits),
       cmocka_unit_test(marks_lie_on_the_peaks),
       cmocka_unit_test(range_and_beats_are_as_asked),
       cmocka_unit_test(noise_has_the_ratio_and_band_asked_for),
-      cmocka_unit_test(noise_does_not_depend_on_the_cut),
+      cmocka_unit_test(noise_does_not_depend_on_the_chunking),
       cmocka_unit_test(gaps_take_their_share),
       cmocka_unit_test(impossible_options_are_refused),
       cmocka_unit_test(a_failed_allocation_leaves_nothing),

@@ -109,7 +109,7 @@ done:
   return status;
 }
 
-void ps_beats_cut(ps_beats *b, double first, double end)
+void ps_beats_trim(ps_beats *b, double first, double end)
 {
   int64_t n = 0;
 

@@ -40,7 +40,7 @@ typedef struct ps_beats {
 weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int64_t length,
                           ps_beats *out) WEIR_CHECKED;
 /* Leaves out beats before sample `first` and from `end` on. Before ps_beats_match. */
-void ps_beats_cut(ps_beats *beats, double first, double end);
+void ps_beats_trim(ps_beats *beats, double first, double end);
 /* Warns of beats that were left out; `path` is their file. */
 void ps_warn_of_beyond(const char *path, const ps_beats *beats);
 /* Takes the types of the reference's beats, where it has some, for beats of which none is known:

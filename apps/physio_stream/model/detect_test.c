@@ -404,7 +404,7 @@ static void expect_same(recording *t, const chunking *c)
   weir_free(&first);
 }
 
-static void beats_do_not_depend_on_the_cut(void **state)
+static void beats_do_not_depend_on_the_chunking(void **state)
 {
   (void)state;
   for (uint64_t seed = 1; seed <= 8; seed++) {
@@ -578,7 +578,7 @@ int main(void)
       cmocka_unit_test(any_rate_of_samples_and_beats_will_do),
       cmocka_unit_test(gaps_cost_only_what_they_hide),
       cmocka_unit_test(tall_t_waves_are_no_beats),
-      cmocka_unit_test(beats_do_not_depend_on_the_cut),
+      cmocka_unit_test(beats_do_not_depend_on_the_chunking),
       cmocka_unit_test(beats_do_not_depend_on_the_scale),
       cmocka_unit_test(beats_come_in_time),
       cmocka_unit_test(nothing_upsets_it),

@@ -287,8 +287,8 @@ static inline void step_assert_same(const step_result *a, const step_result *b)
 
 /* The step gives the same bits for any chunking, threads and skipping as for the whole at once,
  * which stays in *whole. */
-static inline void step_check_cuts(const weir_series_op *op, const char *const *sets,
-                                   const step_signal *in, int n_in, step_result *whole)
+static inline void step_check_chunks(const weir_series_op *op, const char *const *sets,
+                                     const step_signal *in, int n_in, step_result *whole)
 {
   static const step_how hows[] = {
       {.window = 0.31},
@@ -376,7 +376,7 @@ static inline int64_t step_check_garbage(const weir_series_op *op, const char *c
     }
   }
   in[0].unit = garbage->unit;
-  step_check_cuts(op, sets, in, garbage->n_in, &r);
+  step_check_chunks(op, sets, in, garbage->n_in, &r);
   assert_true(step_is_sound(&r));
   const int64_t n = step_count_all(&r);
 

@@ -47,7 +47,7 @@ static weir_status check_pair(const qt_wannier_opts *opts, const weir_wannier *w
                    (long long)w->r[i][0], (long long)w->r[i][1], (long long)w->r[i][2], error);
 }
 
-weir_status qt_wannier_cut(const qt_wannier_opts *opts, weir_wannier *w)
+weir_status qt_wannier_truncate(const qt_wannier_opts *opts, weir_wannier *w)
 {
   const int64_t n = w->n, square = n * n;
   double all = 0, dropped = 0, largest = 0;
@@ -131,7 +131,7 @@ weir_status qt_wannier_layer(const qt_wannier_opts *opts, const weir_wannier *w,
   return WEIR_OK;
 }
 
-/* What the parts of a system are made of. */
+/* Sources of the matrices of a system. */
 typedef struct folding {
   const weir_wannier *w;
   qt_axes axes;
@@ -171,7 +171,7 @@ done:
 }
 
 /* Place of function m of cell c of the device. */
-static int64_t place_of(const folding *f, int64_t c, int64_t m)
+static int64_t index_of(const folding *f, int64_t c, int64_t m)
 {
   return c / f->layer * f->n + f->position[c % f->layer * f->w->n + m];
 }
@@ -186,7 +186,7 @@ static void add_vector(const folding *f, int64_t i, int64_t rows, int64_t first,
 
     for (int64_t k = 0; k < n * n && to >= 0 && to < rows; k++) {
       if (is_kept(f->w, i, k)) {
-        qt_entries_add(e, place_of(f, c, k / n), place_of(f, to, k % n), f->w->h[i * n * n + k]);
+        qt_entries_add(e, index_of(f, c, k / n), index_of(f, to, k % n), f->w->h[i * n * n + k]);
       }
     }
   }
@@ -245,7 +245,7 @@ static weir_status make_geometry(const folding *f, int64_t layers, qt_system *ou
   out->n_blocks = layers;
   out->n_atoms = out->n;
   for (int64_t i = 0; i < out->n; i++) {
-    const int64_t c = i / f->w->n, at = place_of(f, c, i % f->w->n);
+    const int64_t c = i / f->w->n, at = index_of(f, c, i % f->w->n);
 
     out->atom[at] = (qt_atom){.first = at, .n_orbitals = 1, .symbol = "X"};
     position(f, c, i % f->w->n, out->atom[at].position);

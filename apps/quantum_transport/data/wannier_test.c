@@ -116,7 +116,7 @@ static void assert_same_bands(const qt_wannier_opts *o, const qt_system *s)
   weir_wannier w;
 
   assert_ok(weir_wannier_read(o->seed, o->wsvec, &w));
-  assert_ok(qt_wannier_cut(o, &w));
+  assert_ok(qt_wannier_truncate(o, &w));
   const int64_t cells = s->lead[QT_LEFT].n / w.n;
 
   for (uint64_t draw = 0; draw < 5; draw++) {

@@ -80,7 +80,7 @@ static bool is_narrow(const step *s, int64_t i)
 }
 
 /* What an interval gives an integral if it transmits t all along. */
-static double part_of(const step *s, int64_t i, int f, double t)
+static double contribution_of(const step *s, int64_t i, int f, double t)
 {
   return fabs(of_interval(&s->spec->integral[f], s->energy + i, t, t));
 }
@@ -93,7 +93,7 @@ static bool may_matter(const step *s, int64_t i, const double *size)
   bool matters = false;
 
   for (int f = 0; f < s->spec->n_integrals; f++) {
-    matters = matters || part_of(s, i, f, open) > allowed(s, 0, size[f]);
+    matters = matters || contribution_of(s, i, f, open) > allowed(s, 0, size[f]);
   }
   return matters;
 }
@@ -112,7 +112,7 @@ static bool lacks_narrow(const step *s, const double *size)
     for (int64_t i = 0; i + 1 < s->n; i++) {
       const double off = fabs(s->mean[i + 1] - s->mean[i]) / 2 + (s->given[i] ? 1 : 0);
 
-      sum += !s->done[i] && is_narrow(s, i) ? part_of(s, i, f, off) / 2 : 0;
+      sum += !s->done[i] && is_narrow(s, i) ? contribution_of(s, i, f, off) / 2 : 0;
     }
     lacks = lacks || sum > s->spec->tolerance * size[f];
   }

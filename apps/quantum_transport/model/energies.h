@@ -40,7 +40,7 @@ typedef enum qt_energies_end {
 /* Halves intervals of the ascending grid *energy [*n] until halving all would change no integral by
  * more than the tolerance, and adds what is computed to *t, which spec gave at *energy. A peak that
  * lies between energies and is narrower than half their distance is not seen. Nothing is saved;
- * t_spec->memory limits what is held in addition to *t. Collective over t_spec->comm; *energy and
+ * t_spec->memory limits the memory in addition to *t. Collective over t_spec->comm; *energy and
  * *n are the same on all ranks. Fails: as qt_transport_create; *t is then fit for qt_transport_fini
  * alone. */
 weir_status qt_energies_refine(const qt_system *s, const qt_transport_spec *t_spec,

@@ -321,8 +321,8 @@ static weir_status collect(const point *p, double *const out[QT_POINT_ARRAYS])
     const bool of_bonds = a == QT_POINT_BOND_LEFT || a == QT_POINT_BOND_RIGHT;
 
     if (out[a] != NULL) {
-      WEIR_TRY(qt_point_ranks_gather(s->ranks, of_bonds ? s->bonds->start[orbital[0]] : orbital[0],
-                                     of_bonds ? s->bonds->start[orbital[1]] : orbital[1], out[a]));
+      WEIR_TRY(qt_point_ranks_collect(s->ranks, of_bonds ? s->bonds->start[orbital[0]] : orbital[0],
+                                      of_bonds ? s->bonds->start[orbital[1]] : orbital[1], out[a]));
     }
   }
   return WEIR_OK;

@@ -95,7 +95,7 @@ weir_status qt_point_ranks_exchange(const qt_point_ranks *r)
   return is_shared(r) ? run(r, r->neighbours) : WEIR_OK;
 }
 
-weir_status qt_point_ranks_gather(const qt_point_ranks *r, int64_t from, int64_t to, double *array)
+weir_status qt_point_ranks_collect(const qt_point_ranks *r, int64_t from, int64_t to, double *array)
 {
   void *all = NULL;
   int64_t total = 0;

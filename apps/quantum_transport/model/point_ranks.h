@@ -33,7 +33,7 @@ weir_status qt_point_ranks_any(qt_point_ranks *r, bool *is) WEIR_CHECKED;
 weir_status qt_point_ranks_exchange(const qt_point_ranks *r) WEIR_CHECKED;
 /* Elements [from, to) of the array of each rank, which follow one another, to the array of the
  * first one. Collective. Fails on all ranks alike: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
-weir_status qt_point_ranks_gather(const qt_point_ranks *r, int64_t from, int64_t to,
-                                  double *array) WEIR_CHECKED;
+weir_status qt_point_ranks_collect(const qt_point_ranks *r, int64_t from, int64_t to,
+                                   double *array) WEIR_CHECKED;
 
 #endif

@@ -1,7 +1,7 @@
 /* transmission_size_test.c - memory of computations: predicted, limited, refused. */
 #include "model/transmission_test.h"
 
-/* Peaks of runs, each larger than what was held before, whose leads need no second method. */
+/* Peaks of runs, each larger than what was allocated before, whose leads need no second method. */
 static void memory_is_predicted(void **state)
 {
   static const struct {
@@ -38,7 +38,7 @@ static void memory_is_predicted(void **state)
     assert_ok(qt_transport_create(&s, &spec, &out));
     const double peak = (double)(weir_alloc_peak() - before);
 
-    print_message("%.0f bytes are predicted, %.0f were held\n", size.peak, peak);
+    print_message("%.0f bytes are predicted, %.0f were allocated\n", size.peak, peak);
     assert_true(fabs(size.peak - peak) <= 0.05 * peak);
     qt_transport_fini(&out);
     qt_system_fini(&s);

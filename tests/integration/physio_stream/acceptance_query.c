@@ -208,7 +208,7 @@ static void a7_segments_of_several_rates_are_joined(void **state)
   query("wfdb/multiseg/041s/041s", "{name: ecg, signal: \"0\"}, {name: abp, signal: ABP}",
         "{name: pair, from: [ecg, abp], do: join}", "{stream: pair, format: csv}", "", "a");
   char *text = contents(in_scratch("a/pair.csv"));
-  double held = NAN;
+  double last_abp = NAN;
   int64_t rows = 0;
 
   for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1) {
@@ -218,8 +218,8 @@ static void a7_segments_of_several_rates_are_joined(void **state)
     const int64_t slot = llround(time * 500);
 
     assert_near(time, (double)slot / 500, 1e-6);
-    assert_true(slot % 4 == 0 || abp == held);
-    held = abp;
+    assert_true(slot % 4 == 0 || abp == last_abp);
+    last_abp = abp;
     rows++;
   }
   free(text);

@@ -109,7 +109,7 @@ static void compare(const rule *r, const char *const *sets, const step_signal *i
   step_result got;
   int64_t n_on = 0;
 
-  step_check_cuts(&ps_step_alarm, sets, in, n_in, &got);
+  step_check_chunks(&ps_step_alarm, sets, in, n_in, &got);
   const step_stream *on = step_get(&got, "on"), *onset = step_get(&got, "onset");
 
   for (int64_t t = 0; t < in->n; t++) {

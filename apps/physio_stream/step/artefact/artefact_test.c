@@ -182,7 +182,7 @@ static void each_bit_is_what_it_is_defined_to_be(void **state)
     step_result r;
     int64_t n[12] = {0}, absent = 2 * RATE + 1, sure = 0;
 
-    step_check_cuts(&ps_step_artefact, sets, &s, 1, &r);
+    step_check_chunks(&ps_step_artefact, sets, &s, 1, &r);
     expect(&s, c == 0, e);
     for (int64_t t = 0; t < N; t++) {
       const step_stream *flags = step_get(&r, "flags");
@@ -225,7 +225,7 @@ static void fills_and_flags_of_others_are_joined(void **state)
     in[2].x[t] = (float)(weir_random_bits(1, 63, 0, (uint64_t)t) % 4096);
   }
   in[2].unit = "flags";
-  step_check_cuts(&ps_step_artefact, NULL, in, 3, &r);
+  step_check_chunks(&ps_step_artefact, NULL, in, 3, &r);
   for (int64_t t = 0; t < 5000; t++) {
     const int given = in[2].present[t] ? (int)in[2].x[t] : 0;
     const int own = in[0].present[t] ? 0 : in[1].present[t] ? WEIR_FLAG_FILLED : WEIR_FLAG_MISSING;
@@ -267,7 +267,7 @@ static void nothing_present_has_no_flags(void **state)
 
   memset(s.present, 0, 2000);
   s.unit = "mV";
-  step_check_cuts(&ps_step_artefact, NULL, &s, 1, &r);
+  step_check_chunks(&ps_step_artefact, NULL, &s, 1, &r);
   assert_int_equal(step_count(step_get(&r, "flags")), 0);
   step_result_free(&r);
   step_signal_free(&s);

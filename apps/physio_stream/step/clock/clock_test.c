@@ -87,7 +87,7 @@ static void drift_and_offset_are_found(void **state)
 
     draw(d, c, seconds, 1, in);
     if (d->faults) {
-      step_check_cuts(&ps_step_clock, NULL, in, 2, &r);
+      step_check_chunks(&ps_step_clock, NULL, in, 2, &r);
     } else {
       step_run(&ps_step_clock, NULL, in, 2, (step_how){0}, &r);
     }
@@ -185,7 +185,7 @@ static void streams_may_have_two_rates(void **state)
   step_result r;
 
   draw(&d, 9, 900, 2, in);
-  step_check_cuts(&ps_step_clock, (const char *const[]){"lag=0.1", NULL}, in, 2, &r);
+  step_check_chunks(&ps_step_clock, (const char *const[]){"lag=0.1", NULL}, in, 2, &r);
   assert_true(fabs(last_of(&r, "drift") - 50) < 10);
   assert_true(fabs(last_of(&r, "offset") - 0.245) < 2.0 / RATE);
   step_result_free(&r);

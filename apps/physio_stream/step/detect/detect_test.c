@@ -134,7 +134,7 @@ static void the_step_finds_what_run_finds(void **state)
 
     run_classic(&in, expected);
     assert_true(expected->n > 4);
-    step_check_cuts(&ps_step_detect, NULL, &in, 1, &r);
+    step_check_chunks(&ps_step_detect, NULL, &in, 1, &r);
     assert_classic(&r, expected);
     assert_string_equal(step_get(&r, "rr")->unit, "s");
     step_result_free(&r);
@@ -243,8 +243,8 @@ static void a9_two_detectors_agree_on_every_beat(void **state)
 
   step_read("csv/biosppy_ecg.txt", 0, INT64_MAX, &in);
   assert_int_equal(in.n, 15000);
-  step_check_cuts(&ps_step_detect, NULL, &in, 1, &a);
-  step_check_cuts(&ps_step_detect, second, &in, 1, &b);
+  step_check_chunks(&ps_step_detect, NULL, &in, 1, &a);
+  step_check_chunks(&ps_step_detect, second, &in, 1, &b);
   assert_int_equal(step_count(step_get(&a, "beat")), 15);
   assert_int_equal(step_count(step_get(&b, "beat")), 15);
   assert_int_equal(matched(step_get(&a, "beat"), step_get(&b, "beat")), 15);
@@ -320,7 +320,7 @@ static void beats_may_be_had_at_once(void **state)
     step_result a, b;
 
     step_run(&ps_step_detect, NULL, &in, 1, (step_how){0}, &a);
-    step_check_cuts(&ps_step_detect, at_once, &in, 1, &b);
+    step_check_chunks(&ps_step_detect, at_once, &in, 1, &b);
     const step_stream *all = step_get(&a, "beat"), *some = step_get(&b, "beat");
     int64_t missed = 0, n = 0, heard = 0;
 

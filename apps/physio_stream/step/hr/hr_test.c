@@ -43,7 +43,7 @@ static void it_is_the_median_of_the_last_intervals(void **state)
     int64_t have = 0, before = -1;
     step_result r;
 
-    step_check_cuts(&ps_step_hr, sets[seed % 3], &in, 1, &r);
+    step_check_chunks(&ps_step_hr, sets[seed % 3], &in, 1, &r);
     for (int64_t t = 0; t < in.n; t++) {
       if (!in.present[t]) {
         assert_false(r.out[0].present[t]);

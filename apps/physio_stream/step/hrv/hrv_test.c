@@ -84,7 +84,7 @@ static void windows_hold_what_ends_in_them(void **state)
     step_result r;
     int64_t seen = 0;
 
-    step_check_cuts(&ps_step_hrv, sets[c], &in, 1, &r);
+    step_check_chunks(&ps_step_hrv, sets[c], &in, 1, &r);
     assert_int_equal(step_get(&r, "n")->n, (in.n + hop - 1) / hop);
     assert_int_equal(step_get(&r, "n")->rate_den, hops[c]);
     for (int64_t k = 0; k < step_get(&r, "n")->n; k++) {
@@ -128,7 +128,7 @@ static void long_windows_have_sdann(void **state)
     in.x[t] = (float)(80 + 10 * (t / 30000)) / RATE;
   }
   in.unit = "s";
-  step_check_cuts(&ps_step_hrv, sets, &in, 1, &r);
+  step_check_chunks(&ps_step_hrv, sets, &in, 1, &r);
   const step_stream *sdann = step_get(&r, "sdann");
 
   assert_int_equal(sdann->n, 3);

@@ -23,7 +23,7 @@ static void each_r_wave_gets_the_first_pulse_after_it(void **state)
                          events(seed, 2, 12000, rate, 1.5)};
     step_result r;
 
-    step_check_cuts(&ps_step_ptt, NULL, in, 2, &r);
+    step_check_chunks(&ps_step_ptt, NULL, in, 2, &r);
     const step_stream *delay = step_get(&r, "delay"), *flags = step_get(&r, "flags");
 
     assert_int_equal(delay->rate_num, rate * up);

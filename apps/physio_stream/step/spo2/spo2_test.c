@@ -25,7 +25,7 @@ static void the_ratio_of_pulsations_gives_the_saturation(void **state)
     step_result r;
     int64_t seen = 0;
 
-    step_check_cuts(&ps_step_spo2, NULL, in, 2, &r);
+    step_check_chunks(&ps_step_spo2, NULL, in, 2, &r);
     const step_stream *s = step_get(&r, "spo2");
 
     assert_int_equal(s->rate_num, 1);
@@ -50,7 +50,7 @@ static void too_little_signal_gives_no_value(void **state)
 
   memset(in[0].present + 1500, 0, 100);
   memset(in[1].present + 2000, 0, 30);
-  step_check_cuts(&ps_step_spo2, NULL, in, 2, &r);
+  step_check_chunks(&ps_step_spo2, NULL, in, 2, &r);
   const step_stream *s = step_get(&r, "spo2");
 
   for (int64_t j = 0; j < s->n; j++) {

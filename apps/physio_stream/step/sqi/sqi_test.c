@@ -113,7 +113,7 @@ static void windows_have_the_measures_of_their_samples(void **state)
     int seen = 0;
 
     draw(c, 3210, cases[c].num, cases[c].den, in);
-    step_check_cuts(&ps_step_sqi, cases[c].sets, in, 3, &r);
+    step_check_chunks(&ps_step_sqi, cases[c].sets, in, 3, &r);
     for (int64_t k = 0; k < step_get(&r, "class")->n; k++) {
       const int64_t border = (k + 1) * cases[c].hop, hi = border < in[0].n ? border : in[0].n;
       int64_t there = 0;
@@ -325,7 +325,7 @@ static void flat_lines_are_unacceptable_and_absent_ones_have_no_class(void **sta
     for (int64_t t = 0; t < 2500; t++) {
       in[0].x[t] = 0.1f;
     }
-    step_check_cuts(&ps_step_sqi, NULL, in, 3, &r);
+    step_check_chunks(&ps_step_sqi, NULL, in, 3, &r);
     assert_int_equal(step_get(&r, "class")->n, 3);
     assert_int_equal(step_count(step_get(&r, "class")), k == 0 ? 3 : 0);
     for (int64_t i = 0; i < 3 && k == 0; i++) {
@@ -349,7 +349,7 @@ static void no_input_upsets_it(void **state)
       in[k] = step_signal_new(4000, 100, 1);
       step_garbage(&in[k], seed + 10 * k, 1.0);
     }
-    step_check_cuts(&ps_step_sqi, sets, in, 3, &r);
+    step_check_chunks(&ps_step_sqi, sets, in, 3, &r);
     assert_true(step_is_sound(&r));
     assert_true(step_count(step_get(&r, "class")) > 0);
     step_result_free(&r);

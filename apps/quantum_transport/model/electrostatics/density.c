@@ -255,8 +255,8 @@ static weir_status solve_batch(job *j, int64_t n, double factor, double *const e
   qt_ranks_share(n, j->rank, j->ranks, &j->lo, &hi);
   weir_parallel(hi - j->lo, j->threads, run_point, j);
   WEIR_TRY(qt_ranks_agree(comm, find_failure(j)));
-  WEIR_TRY(qt_ranks_gather(comm, "electrons", (size_t)(QT_LEADS * j->s->n) * sizeof *j->value, n,
-                           j->value));
+  WEIR_TRY(qt_ranks_allgather(comm, "electrons", (size_t)(QT_LEADS * j->s->n) * sizeof *j->value, n,
+                              j->value));
   for (int64_t p = 0; p < n; p++) {
     for (int c = 0; c < QT_LEADS; c++) {
       for (int64_t i = 0; i < j->s->n; i++) {

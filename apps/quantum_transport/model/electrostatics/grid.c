@@ -117,7 +117,7 @@ static bool find_cell(const qt_grid *g, int d, double at, int64_t node[2], doubl
   return *second >= -1e-9 && *second <= 1 + 1e-9;
 }
 
-weir_status qt_grid_place(qt_grid *g, int64_t count, const double (*point)[3])
+weir_status qt_grid_assign(qt_grid *g, int64_t count, const double (*point)[3])
 {
   weir_free(&g->node);
   weir_free(&g->share);

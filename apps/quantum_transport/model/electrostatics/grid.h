@@ -32,7 +32,7 @@ int64_t qt_grid_nodes(const qt_grid *g);
 weir_status qt_grid_create(const double *const breaks[3], const int n_breaks[3],
                            const bool periodic[3], double spacing, qt_grid *out) WEIR_CHECKED;
 /* Finds nodes and shares of points. Fails: WEIR_ERR_SHAPE (a point outside), WEIR_ERR_MEMORY. */
-weir_status qt_grid_place(qt_grid *g, int64_t count, const double (*point)[3]) WEIR_CHECKED;
+weir_status qt_grid_assign(qt_grid *g, int64_t count, const double (*point)[3]) WEIR_CHECKED;
 /* The grid of a device. Fails: WEIR_ERR_CONFIG naming the gate that is none (outside the device, on
  * the surface of a periodic axis); WEIR_ERR_UNSUPPORTED where positions are made up. */
 weir_status qt_grid_of_device(const qt_electrostatics_opts *o, const qt_system *s,

@@ -490,7 +490,7 @@ static weir_status collect(qt_poisson *p, double *u)
     }
     begin += counts[r];
   }
-  WEIR_TRY_GOTO(qt_ranks_gather_counts(p->comm, "potential", sizeof *all, counts, all), done);
+  WEIR_TRY_GOTO(qt_ranks_allgather_counts(p->comm, "potential", sizeof *all, counts, all), done);
   for (int64_t r = 0, at = 0; r < p->sharers; r++) {
     int64_t lo, hi;
 

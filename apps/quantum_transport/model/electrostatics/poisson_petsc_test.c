@@ -184,7 +184,7 @@ static void field_of_a_point_charge_converges_at_second_order(void **state)
     double *u = new_potential(&g);
 
     hold(&g, (const bool[3]){true, true, true}, of_point, u);
-    assert_ok(qt_grid_place(&g, 1, (const double(*)[3]) & center));
+    assert_ok(qt_grid_assign(&g, 1, (const double(*)[3]) & center));
     const qt_poisson_result r = solve(&g, &charge_there, none, u);
 
     assert_near(r.gate_charge, -charge_there, 1e-7); /* Gauss */
@@ -216,7 +216,7 @@ static double *make_random(qt_grid *g)
     at[a][1] = draw(-20, 20);
     at[a][2] = draw(2, 6);
   }
-  assert_ok(qt_grid_place(g, ATOMS, (const double(*)[3])at));
+  assert_ok(qt_grid_assign(g, ATOMS, (const double(*)[3])at));
   double *u = new_potential(g);
 
   hold(g, (const bool[3]){false, false, true}, grounded, u);

@@ -416,7 +416,7 @@ static void complete(int64_t r, int64_t rows, weir_c128 *x, weir_c128 *basis)
     }
     for (int pass = 0; pass < TWICE; pass++) {
       for (int64_t i = 0; i < k; i++) {
-        lead_remove_part(r, basis + i * r, to);
+        lead_remove_component(r, basis + i * r, to);
       }
       const double length = lead_norm(r, to);
 

@@ -125,10 +125,10 @@ static int64_t remove_known(search *s, weir_c128 z, int64_t *known)
 
       memcpy(unit, s->v + k * n, (size_t)n * sizeof *unit);
       for (int64_t i = 0; i < alike; i++) {
-        lead_remove_part(n, s->basis + i * n, unit);
+        lead_remove_component(n, s->basis + i * n, unit);
       }
       (void)normalize(n, unit);
-      lead_remove_part(n, unit, s->rest);
+      lead_remove_component(n, unit, s->rest);
       alike++;
       *known = k;
     }

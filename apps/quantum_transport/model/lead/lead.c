@@ -119,7 +119,7 @@ double qt_lead_eta(const qt_lead_opts *o, qt_particle particle, double energy)
   return particle == QT_PHONONS ? fmin(o->eta_phonons, o->eta_relative * energy) : o->eta;
 }
 
-void lead_remove_part(int64_t count, const weir_c128 *unit, weir_c128 *to)
+void lead_remove_component(int64_t count, const weir_c128 *unit, weir_c128 *to)
 {
   weir_c128 sum = {0, 0};
 

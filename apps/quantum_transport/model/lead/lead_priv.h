@@ -16,7 +16,7 @@ void lead_blocks_fini(lead_blocks *b);
 double lead_norm(int64_t count, const weir_c128 *a);
 int64_t lead_largest(int64_t count, const weir_c128 *a);
 /* to loses its component along `unit`, of length 1. */
-void lead_remove_part(int64_t count, const weir_c128 *unit, weir_c128 *to);
+void lead_remove_component(int64_t count, const weir_c128 *unit, weir_c128 *to);
 
 /* Multiplications of complex numbers, matrices taken as full, without lower powers of n: of
  * weir_linear_solve (n, k), and of weir_linear_pair (n). QZ with vectors of one side takes about 50

@@ -24,8 +24,8 @@ static qt_transport_spec waves(int64_t n, const double *energy)
   return spec;
 }
 
-/* Peaks of runs, each larger than what was held before, whose leads need no second method. MUMPS
- * holds factors in addition. */
+/* Peaks of runs, each larger than what was allocated before, whose leads need no second method.
+ * MUMPS holds factors in addition. */
 static void memory_is_predicted(void **state)
 {
   static const struct {
@@ -61,7 +61,7 @@ static void memory_is_predicted(void **state)
     assert_ok(qt_transport_create(&s, &spec, &out));
     const double peak = (double)(weir_alloc_peak() - before);
 
-    print_message("%.0f bytes are predicted, %.0f were held; factors: %.0f\n", size.peak, peak,
+    print_message("%.0f bytes are predicted, %.0f were allocated; factors: %.0f\n", size.peak, peak,
                   size.factors);
     assert_true(fabs(size.peak - peak) <= 0.05 * peak);
     qt_transport_fini(&out);

@@ -397,7 +397,7 @@ static weir_status tell_damage(const char *path)
 }
 
 /* Room for what the file after so many steps has. */
-static weir_status make_room(born_job *j, int64_t n_steps, qt_born_step **step)
+static weir_status make_arrays(born_job *j, int64_t n_steps, qt_born_step **step)
 {
   const int64_t count = born_residual_count(j);
 
@@ -458,7 +458,7 @@ static weir_status load(born_job *j, int64_t newest)
   const int64_t bytes = (newest + 1) * (int64_t)sizeof(qt_born_step);
   qt_born_step *step = NULL;
   weir_store *store = NULL;
-  weir_status status = make_room(j, newest + 1, &step);
+  weir_status status = make_arrays(j, newest + 1, &step);
 
   WEIR_TRY_GOTO(qt_ranks_agree(comm, status), done);
   status = qt_ranks_rank(comm) == 0 ? read(j, newest, step, &store) : WEIR_OK;

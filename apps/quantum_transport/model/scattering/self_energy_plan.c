@@ -97,7 +97,7 @@ static bool is_copied(const qt_self_energy_spec *s, int which)
   return which <= QT_SIGMA_RETARDED || (s->phonons && which >= QT_COUPLING);
 }
 
-static weir_array_desc part_desc(const qt_self_energy_spec *s, const qt_atom_range *a, int which)
+static weir_array_desc slice_desc(const qt_self_energy_spec *s, const qt_atom_range *a, int which)
 {
   const bool with_neighbours = which == QT_GREEN || which == QT_PHONON_SELF;
   weir_array_desc d = qt_self_energy_own_desc(s, (qt_self_energy_array)which);
@@ -114,7 +114,7 @@ static double copied_bytes(const qt_self_energy_spec *s, const qt_atom_range *a)
 
   all.tiles = NULL;
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    const weir_array_desc d = part_desc(&all, a, i);
+    const weir_array_desc d = slice_desc(&all, a, i);
 
     bytes += is_copied(s, i) ? (double)weir_desc_bytes(&d) : 0;
   }
@@ -165,13 +165,13 @@ weir_status qt_self_energy_atoms_at_once(const qt_self_energy_spec *s, int64_t *
   return WEIR_OK;
 }
 
-static weir_status allocate_parts(qt_self_energy *e, int64_t n_at_once)
+static weir_status allocate_slices(qt_self_energy *e, int64_t n_at_once)
 {
   const qt_self_energy_spec *s = &e->spec;
 
   WEIR_TRY(qt_atom_range_create(s->neighbours, n_at_once, &e->range));
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    const weir_array_desc d = part_desc(s, &e->range, i);
+    const weir_array_desc d = slice_desc(s, &e->range, i);
 
     if (is_copied(s, i)) {
       WEIR_TRY(weir_tensor_init(&e->slice[i], d.dtype, d.rank, d.shape));
@@ -184,7 +184,7 @@ static weir_status create_ranges(qt_self_energy *e, int64_t n_at_once)
 {
   const qt_self_energy_spec *s = &e->spec;
 
-  WEIR_TRY(qt_ranks_agree(comm_of(s), allocate_parts(e, n_at_once)));
+  WEIR_TRY(qt_ranks_agree(comm_of(s), allocate_slices(e, n_at_once)));
   WEIR_TRY(plan_range(s, &e->range, false, &e->plan));
   return s->phonons ? plan_pairs(s, false, &e->pairs) : WEIR_OK;
 }
