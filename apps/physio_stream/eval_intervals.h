@@ -22,7 +22,8 @@ typedef struct ps_side {
  * there is one: s->gaps and s->has_signal. A record whose signal cannot be read has none.
  * Fails: WEIR_ERR_MEMORY, WEIR_ERR_DATA where samples cannot be read. */
 weir_status ps_eval_gaps(const ps_cfg *cfg, ps_scored *s) WEIR_CHECKED;
-/* Where scoring begins, s, and the frames [first, end) whose beats count (input.from, input.to). */
+/* Return the begin of scoring, s, and the frames [first, end) whose beats count (input.from,
+ * input.to). */
 double ps_eval_start(const ps_cfg *cfg);
 /* "from 300 s on", "from 300 s to 900 s". */
 void ps_eval_range_text(const ps_cfg *cfg, char *text, size_t size);

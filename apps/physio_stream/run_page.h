@@ -22,7 +22,7 @@ void ps_strip_fini(ps_strip *s);
 /* Keeps what of slots [lo, hi) belongs to the strip. */
 void ps_strip_take(ps_strip *s, int64_t lo, int64_t hi, const float *x, const uint8_t *present);
 
-/* The signal ends after `count` samples: for input whose end was not known. */
+/* Ends the signal after `count` samples: for input whose end was not known. */
 void ps_strip_end(ps_strip *s, int64_t count);
 
 /* Writes DIR/report.html with its figures, and the event `run_end` with the numbers that it shows.

@@ -17,10 +17,10 @@ typedef struct qt_bench_clock {
   double elapsed, processor;
 } qt_bench_clock;
 qt_bench_clock qt_bench_clock_now(void);
-/* Seconds of the processor that this process had. */
+/* Returns the processor time of this process, s. */
 double qt_bench_processor(void);
-/* Share of the time since then that this process, of one thread, had a processor: elapsed times it
- * are free of what other programs took. */
+/* Returns the share of the time since then that this process, of one thread, had a processor:
+ * elapsed times it are free of what other programs took. */
 double qt_bench_clock_share(const qt_bench_clock *began);
 
 /* Seconds of the processor that a run takes: the median of so many, after one that does not count.
@@ -43,7 +43,7 @@ typedef struct qt_bench_sample {
   double memory;   /* bytes, as qt_self_energy_spec                                       */
   int64_t repeats; /* the median counts, after one that does not                          */
 } qt_bench_sample;
-/* Atoms that so many neighbours need. */
+/* Returns the number of atoms that so many neighbours need. */
 int64_t qt_bench_sample_atoms(int64_t n_neighbours);
 /* Of both self-energies, on one thread: seconds of the processor. Fails: as qt_self_energy_create
  * and qt_self_energy_run. */

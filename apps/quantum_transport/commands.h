@@ -21,7 +21,8 @@ weir_status qt_configure(const weir_cli *cli, qt_cfg *cfg, weir_config **config)
  * folder that holds checkpoints or bias points of a sweep is gone on with. */
 weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
                      const weir_config *config, weir_run_dir *dir) WEIR_CHECKED;
-/* weir_run_dir_rollback after a failure, saying that the earlier results stand where they do. */
+/* Calls weir_run_dir_rollback after a failure; says that the earlier results stand where they do.
+ */
 void qt_abandon(weir_run_dir *dir);
 /* Writes provenance.json into --out. */
 weir_status qt_write_provenance(const weir_cli *cli, const qt_cfg *cfg) WEIR_CHECKED;

@@ -38,7 +38,7 @@ weir_status qt_iv_open(qt_study *s, const weir_config *config, const char *dir, 
  * study is the device in the potential of the last one, its leads have that bias, and s->iv is iv.
  * Fails: as qt_scf_solve; WEIR_ERR_STOPPED, saying what stays. */
 weir_status qt_iv_solve(qt_study *s, const char *dir, qt_iv *iv) WEIR_CHECKED;
-/* Whether DIR holds bias points; whether it holds all that a sweep writes. */
+/* Returns whether DIR holds bias points; whether it holds all that a sweep writes. */
 bool qt_iv_is_begun(const char *dir);
 bool qt_iv_is_complete(const char *dir);
 void qt_iv_fini(qt_iv *iv);

@@ -47,14 +47,14 @@ typedef struct ps_defect {
 
 typedef struct ps_abp ps_abp;
 
-/* A generator at sample 0 for the beats of `ecg` (borrowed). ecg_gaps and ecg_rate: those of the
- * ECG, for common_gaps. Same options and seed: same bits, however the stream is divided into
+/* Creates a generator at sample 0 for the beats of `ecg` (borrowed). ecg_gaps and ecg_rate: those
+ * of the ECG, for common_gaps. Same options and seed: same bits, however the stream is divided into
  * chunks. Fails: WEIR_ERR_CONFIG (a rate that is not whole), WEIR_ERR_MEMORY. */
 weir_status ps_abp_create(const ps_abp_opts *opts, const ps_ecgsyn *ecg,
                           const ps_gap_opts *ecg_gaps, double ecg_rate, uint64_t seed,
                           ps_abp **out) WEIR_CHECKED;
 void ps_abp_destroy(ps_abp **gen);
-/* The next n samples, mmHg: x[n], 0 where present[n] is 0. Fails: WEIR_ERR_MEMORY. */
+/* Computes the next n samples, mmHg: x[n], 0 where present[n] is 0. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_abp_chunk(ps_abp *gen, int64_t n, float *x, uint8_t *present) WEIR_CHECKED;
 /* Beats that ended, onsets that passed and defects that began in the last chunk, in order;
  * borrowed until the next. Return how many. */

@@ -19,7 +19,8 @@ typedef struct ps_rr_process {
 /* Fails: WEIR_ERR_MEMORY; fini is then still due. */
 weir_status ps_rr_init(const ps_ecgsyn_opts *opts, uint64_t seed, ps_rr_process *rr) WEIR_CHECKED;
 void ps_rr_fini(ps_rr_process *rr);
-/* RR interval (s) of a beat that starts at `time` s >= 0; times of successive calls ascend. */
+/* Returns the RR interval (s) of a beat that starts at `time` s >= 0; times of successive calls
+ * ascend. */
 double ps_rr_at(ps_rr_process *rr, double time);
 
 /* Bounds of an interval, s: 300 and 20 beats a minute. */

@@ -47,8 +47,8 @@ void ps_warn_of_beyond(const char *path, const ps_beats *beats);
  * each beat is that of the reference within `window` samples that is nearest to it, and nearer to
  * no other one. Both ascend. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_beats_match(ps_beats *beats, const ps_beats *reference, double window) WEIR_CHECKED;
-/* The n - 1 intervals between the beats, of which those between two normal beats count, and of
- * matched ones those between neighbours of the reference (no beat was missed). One that holds a
+/* Returns the n - 1 intervals between the beats, of which those between two normal beats count, and
+ * of matched ones those between neighbours of the reference (no beat was missed). One that holds a
  * stretch that is excluded, unreadable or one of `breaks` (may be NULL) is no interval. out: [n].
  * Returns how many there are. */
 int64_t ps_beats_intervals(const ps_beats *beats, const ps_breaks *breaks, ps_interval *out);

@@ -11,13 +11,13 @@ typedef struct ps_beat_call {
   double rate;
 } ps_beat_call;
 
-/* Bytes of the state; 0 when the options are refused. */
+/* Returns the bytes of the state; 0 when the options are refused. */
 size_t ps_beat_call_bytes(const ps_beat_call *call);
 /* Makes `state` (aligned to 64) a decision before slot 0. Fails: as ps_detect_init. */
 weir_status ps_beat_call_init(const ps_beat_call *call, void *state, size_t bytes) WEIR_CHECKED;
-/* Extent of the result that calls of up to `slots` slots need. */
+/* Returns the extent of the result that calls of up to `slots` slots need. */
 int64_t ps_beat_call_capacity(const void *state, int64_t slots);
-/* As ps_detect_latency. */
+/* Returns ps_detect_latency of the state. */
 int64_t ps_beat_call_latency(const void *state);
 /* Beats, whether a gap lies before each and how far beyond its sample it is (graph.h), as arrays to
  * which more is added. */

@@ -40,7 +40,8 @@ typedef struct ps_detect_opts {
 
 extern const weir_opt ps_detect_options[];
 
-/* Bytes of the state, fixed by options and rate; 0 when ps_detect_init would refuse them. */
+/* Returns the bytes of the state, fixed by options and rate; 0 when ps_detect_init would refuse
+ * them. */
 size_t ps_detect_state_bytes(const ps_detect_opts *opts, double rate);
 /* Makes `state` (of at least ps_detect_state_bytes, aligned to 8) a detector before sample 0.
  * Fails: WEIR_ERR_CONFIG (rate or front end impossible), WEIR_ERR_SHAPE (too few bytes). */
@@ -63,9 +64,9 @@ void ps_detect_chunk(void *state, const float *filtered, const float *feature,
 void ps_detect_flush(void *state, int64_t *beats, int64_t *fractions, int64_t capacity,
                      int64_t *n_beats);
 
-/* Most beats that a call with n slots (or a flush, n = 0) can write. */
+/* Returns the maximum number of beats that a call with n slots (or a flush, n = 0) can write. */
 int64_t ps_detect_capacity(const void *state, int64_t n);
-/* A beat at sample t has been written when all slots up to t + latency were passed, absent ones
- * included, whatever they hold. */
+/* Returns the latency: a beat at sample t has been written when all slots up to t + latency were
+ * passed, absent ones included, whatever they hold. */
 int64_t ps_detect_latency(const void *state);
 #endif

@@ -51,7 +51,7 @@ typedef struct ps_detector {
   int64_t n_pending, pending_capacity, ring;
 } ps_detector;
 
-/* A candidate in order of time. May write beats. */
+/* Takes a candidate, in order of time. May write beats. */
 void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out);
 /* All samples before slot `now` have been taken: decides what is pending for longer than it may be.
  */

@@ -12,8 +12,8 @@
 
 /* Where a search puts what it finds. */
 typedef struct ps_events ps_events;
-/* An event at `slot` with the search's values, clamped to the range of f32 (NaN becomes its end).
- * Slots ascend; an event closer than `apart` to the one before is left out. */
+/* Puts an event at `slot` with the search's values, clamped to the range of f32 (NaN becomes its
+ * end). Slots ascend; an event closer than `apart` to the one before is left out. */
 void ps_events_put(ps_events *found, int64_t slot, const float *values);
 
 /* What is searched and how. The functions get the state, zeroed before `start`, in memory aligned
@@ -41,7 +41,7 @@ typedef struct ps_events_spec {
 weir_status ps_events_add(const weir_series_use *use, const ps_events_spec *spec,
                           const weir_series *in, int n_in, weir_series *out) WEIR_CHECKED;
 
-/* The stream with values that are not finite made absent. */
+/* Returns the stream with values that are not finite made absent. */
 weir_series ps_events_finite(weir_graph *g, weir_series s);
 /* Where the events of the first two inputs begin, bools on the clock of the faster one, which is
  * *fast: an event of a slower clock stands at the first of its slots. Fails: WEIR_ERR_CONFIG for

@@ -32,14 +32,15 @@ typedef struct ps_graph_front {
 } ps_graph_front;
 ps_graph_front ps_graph_add_front(weir_graph *g, const ps_front *front, weir_series x);
 
-/* The graph for one sampling rate; most_slots bounds the slots of one call to the decision.
+/* Creates the graph for one sampling rate; most_slots bounds the slots of one call to the decision.
  * features: filtered, feature and present are results too.
  * Fails: WEIR_ERR_CONFIG (as ps_detect_init), WEIR_ERR_MEMORY; *out is then all NULL. */
 weir_status ps_graph_create(const ps_detect_opts *opts, int64_t rate_num, int64_t rate_den,
                             int64_t max_slots, bool features, ps_graph *out) WEIR_CHECKED;
 void ps_graph_destroy(ps_graph *g);
-/* Longest time, s, from a beat to the decision that it is one, gaps and learning included. */
+/* Returns the longest time, s, from a beat to the decision that it is one, gaps and learning
+ * included. */
 double ps_graph_latency(const ps_graph *g);
-/* The detector before sample 0 again. */
+/* Resets the detector to before sample 0. */
 weir_status ps_graph_reset(ps_graph *g) WEIR_CHECKED;
 #endif

@@ -35,7 +35,7 @@ typedef struct ps_query_cfg {
 
 extern const weir_opt ps_query_options[];
 
-/* True where the configuration has a query at all. */
+/* Returns true where the configuration has a query at all. */
 bool ps_query_is_set(const ps_query_cfg *cfg);
 
 /* The query as weir_query_build takes it; locations of the configuration are found in `config`

@@ -30,8 +30,8 @@ weir_status qt_bloch_of_blocks(int64_t n, const qt_bloch_block_at *blocks, int n
 /* The block that begins at (row, column), of every image. *out as above. */
 weir_status qt_bloch_block(const qt_bloch *m, int64_t row, int64_t column, int64_t n,
                            qt_bloch *out) WEIR_CHECKED;
-/* Largest difference of the blocks of n x n that begin at (row[0], column[0]) and (row[1],
- * column[1]). */
+/* Returns the largest difference of the blocks of n x n that begin at (row[0], column[0]) and
+ * (row[1], column[1]). */
 double qt_bloch_difference(const qt_bloch *m, int64_t n, const int64_t row[2],
                            const int64_t column[2]);
 #endif

@@ -23,8 +23,8 @@ weir_status qt_layer_find(const qt_pattern *p, const qt_bloch *h, const qt_bloch
 /* Refuses an end layer that couples beyond its neighbour, or that has none. Fails: WEIR_ERR_CONFIG
  * naming the orbitals. */
 weir_status qt_layer_check(const qt_pattern *p, int side, int64_t layer) WEIR_CHECKED;
-/* Largest difference between an end layer and its neighbour, in h (eV) or in s; with `couplings`
- * also between their couplings inwards, for which there must be a third layer. */
+/* Returns the largest difference between an end layer and its neighbour, in h (eV) or in s; with
+ * `couplings` also between their couplings inwards, for which there must be a third layer. */
 double qt_layer_difference(const qt_bloch *h, const qt_bloch *s, int64_t n, int side, int64_t layer,
                            bool couplings);
 /* Blocks between end layers of `left` and `right` orbitals, each as small as its couplings allow.

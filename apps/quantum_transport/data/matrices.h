@@ -47,7 +47,7 @@ typedef struct qt_matrices_rest {
   double norm, largest;
   int64_t image, row, column;
 } qt_matrices_rest;
-/* Those of the Hamiltonian beyond `n_cells` cells along x. */
+/* Returns the couplings of the Hamiltonian beyond `n_cells` cells along x. */
 qt_matrices_rest qt_matrices_file_beyond(const qt_matrices_file *f, int64_t n_cells);
 
 /* The system. Fails: WEIR_ERR_CONFIG naming the key, WEIR_ERR_DATA and WEIR_ERR_SHAPE naming the

@@ -58,13 +58,13 @@ typedef struct qt_point_spec {
   qt_point_ranks
       *ranks; /* that share the slabs, with one scratch (qt_point_open_ranks); NULL: one */
 } qt_point_spec;
-/* A division of points into n_slabs slabs of this process, without their blocks (first). */
+/* Returns a division of points into n_slabs slabs of this process, without their blocks (first). */
 qt_slabs_spec qt_point_division(const qt_point_spec *s, int64_t n_slabs, int threads);
-/* Elements of an array; 0: it is not computed. Its name. */
+/* Returns the number of elements of an array, 0: it is not computed; its name. */
 int64_t qt_point_count(const qt_point_spec *s, qt_point_array which);
 const char *qt_point_name(qt_point_array which);
-/* Flops of the recursion of a point, blocks taken as full; bytes of scratch, without slabs; bytes
- * that a point takes for a while in addition: cells and work of the leads, at most. */
+/* Returns the flops of the recursion of a point, blocks taken as full; bytes of scratch, without
+ * slabs; bytes that a point takes for a while in addition: cells and work of the leads, at most. */
 double qt_point_flops(const qt_point_spec *s);
 int64_t qt_point_scratch(const qt_point_spec *s);
 double qt_point_bytes(const qt_point_spec *s);
@@ -86,8 +86,8 @@ typedef struct qt_point_leads {
 weir_status qt_point_leads_set(const qt_system *s, const double k[2],
                                qt_point_leads *leads) WEIR_CHECKED;
 void qt_point_leads_fini(qt_point_leads *leads);
-/* Flops of both at an energy, as qt_lead_flops; where they have the same bits they are solved at
- * once. */
+/* Returns the flops of both at an energy, as qt_lead_flops; where they have the same bits they are
+ * solved at once. */
 qt_lead_work qt_point_leads_flops(const qt_lead_opts *o, const qt_system *s,
                                   const qt_point_leads *leads);
 /* Computes a point at the wave vector of the leads; energy: eV, of phonons hbar omega. out[i]:

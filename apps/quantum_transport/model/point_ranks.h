@@ -13,8 +13,8 @@ typedef struct qt_point_ranks {
   int64_t value;
 } qt_point_ranks;
 
-/* Elements of the blocks between this rank's last block and the first one of the next rank, which
- * follow those of own in the layout; 0: there is no next rank. */
+/* Returns the number of elements of the blocks between this rank's last block and the first one of
+ * the next rank, which follow those of own in the layout; 0: there is no next rank. */
 int64_t qt_point_ranks_after(const qt_layout *l, qt_slabs_range own);
 /* comm: those that share the slabs. bank [n_banks]: this rank's blocks of G and G^<, and memory for
  * those after; NULL where they are not wanted. Borrowed. Collective. Fails on all ranks alike:

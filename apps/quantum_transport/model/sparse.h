@@ -45,10 +45,10 @@ void qt_sparse_add_block(const qt_sparse *m, int64_t row, int64_t column, weir_c
 /* The block as a sparse matrix of its own. Fails: WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_sparse_block(const qt_sparse *m, int64_t row, int64_t column, int64_t rows,
                             int64_t columns, qt_sparse *out) WEIR_CHECKED;
-/* Largest |a_ij - conj(b_ji)| and where: 0 when b is the conjugate transpose of a. */
+/* Returns the largest |a_ij - conj(b_ji)| and where: 0 when b is the conjugate transpose of a. */
 double qt_sparse_adjoint_error(const qt_sparse *a, const qt_sparse *b, int64_t *row,
                                int64_t *column);
-/* Largest |a_ij|; 0 of an empty matrix. */
+/* Returns the largest |a_ij|; 0 of an empty matrix. */
 double qt_sparse_max(const qt_sparse *m);
 
 #endif

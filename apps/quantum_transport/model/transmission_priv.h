@@ -45,7 +45,7 @@ void transport_take_ranks(transport_job *j);
  * factors: their memory is estimated even without that limit. Fails: WEIR_ERR_CONFIG,
  * WEIR_ERR_SHAPE, WEIR_ERR_MEMORY, as qt_qtbm_create. */
 weir_status transport_measure(transport_job *j, bool factors) WEIR_CHECKED;
-/* Points at once on all ranks, where each group has so many. */
+/* Returns the points at once on all ranks, where each group has so many. */
 int64_t transport_points_of_ranks(const transport_job *j, int64_t of_rank);
 
 /* ---- Batches (transmission_batch.c) ---- */
@@ -85,7 +85,7 @@ void transport_run_slabs(const transport_job *j, double *const out[QT_POINT_ARRA
 /* Computes a point, to learn why it fails; results are lost. Collective over the group. */
 weir_status transport_repeat_in_slabs(const transport_job *j, const double k[2],
                                       double energy) WEIR_CHECKED;
-/* The last failure, without the number that the rank it was met on has in its group. */
+/* Returns the last failure, without the number that the rank it was met on has in its group. */
 const char *transport_failure_text(const transport_job *j);
 /* The point that failed, which rank 0 knows, for all ranks of its group; -1 on others. Collective.
  */

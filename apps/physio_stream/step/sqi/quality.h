@@ -25,7 +25,8 @@ enum { PS_QUALITY_PRESENT = 1, PS_QUALITY_FIRST = 2, PS_QUALITY_SECOND = 4 };
 
 #define PS_QUALITY_MAX_SLOTS (INT64_C(1) << 22) /* slots of a window */
 
-/* Doubles of scratch memory for windows of n slots at `rate` slots a second. */
+/* Returns the number of doubles of scratch memory for windows of n slots at `rate` slots a second.
+ */
 int64_t ps_quality_scratch(int64_t n, double rate);
 /* Of n slots at `rate` (>= 80) slots a second, x where bit PRESENT is set, beats of the detectors
  * where FIRST and SECOND are; beats up to `match` slots apart are the same. Powers are those of the

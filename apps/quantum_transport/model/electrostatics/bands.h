@@ -29,7 +29,8 @@ weir_status qt_bands_create(const qt_lead *lead, int64_t n_k, const double (*k)[
                             const qt_bands_spec *spec, qt_bands *out) WEIR_CHECKED;
 void qt_bands_fini(qt_bands *b);
 
-/* Electrons less holes of a cell, kt = k_B T > 0 in eV; *slope: derivative by mu. */
+/* Returns the number of electrons less holes of a cell, kt = k_B T > 0 in eV; *slope: derivative by
+ * mu. */
 double qt_bands_electrons(const qt_bands *b, double mu, double kt, double *slope);
 /* The chemical potential at which that number is `electrons`; the middle, where the number is the
  * same over an interval. Wave vectors along x are doubled (of the same lead, k and spec) until it

@@ -63,10 +63,10 @@ weir_status qt_density_window(const qt_system *s, const qt_density_spec *spec,
 /* Its part of qt_density_bytes. */
 weir_status qt_density_window_bytes(const qt_system *s, const qt_density_spec *spec,
                                     double *bytes) WEIR_CHECKED;
-/* Bytes that the budget leaves; 0: there is none. */
+/* Returns the bytes that the budget leaves; 0: there is none. */
 double qt_density_left(const qt_density_spec *spec);
 
-/* Weight of the left lead's form, given the corrections of both. */
+/* Returns the weight of the left lead's form, given the corrections of both. */
 double qt_density_share(double left, double right);
 
 #endif

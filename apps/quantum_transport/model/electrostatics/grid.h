@@ -37,7 +37,7 @@ weir_status qt_grid_assign(qt_grid *g, int64_t count, const double (*point)[3]) 
  * the surface of a periodic axis); WEIR_ERR_UNSUPPORTED where positions are made up. */
 weir_status qt_grid_of_device(const qt_electrostatics_opts *o, const qt_system *s,
                               qt_grid *out) WEIR_CHECKED;
-/* Potential at an atom. */
+/* Returns the potential at an atom. */
 double qt_grid_read(const qt_grid *g, const double *u, int64_t atom);
 /* Donors of an atom, in numbers of elementary charges. */
 double qt_grid_doping(const qt_grid *g, const qt_electrostatics_opts *o, double x);

@@ -38,8 +38,8 @@ weir_status lead_bloch_modes_sort(const qt_lead_opts *o, lead_bloch_modes *m, in
  * the memory of the modes. At most n of a side. Fails: WEIR_ERR_MEMORY. */
 weir_status lead_bloch_modes_incoming(const qt_lead_opts *o, lead_bloch_modes *m,
                                       const lead_incoming *out) WEIR_CHECKED;
-/* Sigma of a side. Where it has fewer than r modes, the others count as lambda = 0 (of the left
- * lead, infinite). False where they are not independent. */
+/* Computes Sigma of a side. Where it has fewer than r modes, the others count as lambda = 0 (of
+ * the left lead, infinite). False where they are not independent. */
 bool lead_bloch_modes_sigma(lead_bloch_modes *m, int side, weir_c128 *sigma);
 
 #endif

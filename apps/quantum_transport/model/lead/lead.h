@@ -44,8 +44,9 @@ typedef struct qt_lead_opts {
   } slepc;
 } qt_lead_opts;
 extern const weir_opt qt_lead_options[];
-/* Broadening at an energy, both in the units of qt_lead_solve: eta of electrons; of phonons the
- * smaller of eta_phonons and eta_relative times the energy, which keeps acoustic branches sharp. */
+/* Returns the broadening at an energy, both in the units of qt_lead_solve: eta of electrons; of
+ * phonons the smaller of eta_phonons and eta_relative times the energy, which keeps acoustic
+ * branches sharp. */
 double qt_lead_eta(const qt_lead_opts *o, qt_particle particle, double energy);
 
 /* Before any qt_lead_solve by a method that needs a library with options of its own (petsc of the
@@ -61,7 +62,7 @@ typedef struct qt_cell {
 /* Fails: WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_cell_create(const qt_lead *lead, const double k[2], qt_cell *out) WEIR_CHECKED;
 void qt_cell_fini(qt_cell *c);
-/* Whether both have the same bits. */
+/* Returns whether both have the same bits. */
 bool qt_cell_is_same(const qt_cell *a, const qt_cell *b);
 
 /* What was found; sigma is the caller's: [n, n], or NULL where a side is not wanted. */
@@ -96,8 +97,8 @@ typedef struct qt_lead_work {
   double fixed, step;
 } qt_lead_work;
 qt_lead_work qt_lead_flops(const qt_lead_opts *o, const qt_lead *lead, int sides);
-/* Bytes that it takes for a while in addition to the results where the chosen method succeeds: of
- * modes and contours at most. */
+/* Returns the bytes that it takes for a while in addition to the results where the chosen method
+ * succeeds: of modes and contours at most. */
 double qt_lead_bytes(const qt_lead_opts *o, const qt_lead *lead);
 /* gamma = i (sigma - sigma^H), [n, n]. */
 void qt_lead_gamma(int64_t n, const weir_c128 *sigma, weir_c128 *gamma);

@@ -12,7 +12,7 @@ typedef struct lead_blocks {
 weir_status lead_blocks_create(int64_t n, lead_blocks *out) WEIR_CHECKED;
 void lead_blocks_fini(lead_blocks *b);
 
-/* Square root of the sum of |a_i|^2; index of the largest. */
+/* Returns the square root of the sum of |a_i|^2; index of the largest. */
 double lead_norm(int64_t count, const weir_c128 *a);
 int64_t lead_largest(int64_t count, const weir_c128 *a);
 /* to loses its component along `unit`, of length 1. */

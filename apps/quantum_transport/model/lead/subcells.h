@@ -18,7 +18,7 @@ typedef struct lead_subcells {
 weir_status lead_subcells_create(int64_t max_cells, const lead_blocks *b,
                                  lead_subcells *out) WEIR_CHECKED;
 void lead_subcells_fini(lead_subcells *c);
-/* T, of powers -d ... d; borrows. */
+/* Returns T, of powers -d ... d; borrows. */
 lead_polynomial lead_subcells_polynomial(const lead_subcells *c);
 /* |T v| / (|T| |v|), |T| without what cancels; infinite of no vector. */
 double lead_subcells_residual(lead_subcells *c, weir_c128 z, const weir_c128 *v);

@@ -23,9 +23,11 @@ typedef struct qt_qtbm qt_qtbm;
 weir_status qt_qtbm_create(const qt_system *s, const qt_lead_opts *lead,
                            const weir_string_list *petsc, qt_qtbm **out) WEIR_CHECKED;
 void qt_qtbm_destroy(qt_qtbm **q);
-/* Most eigenvalues of the transmission: orbitals of an end cell that couple to its lead. */
+/* Returns the maximum number of eigenvalues of the transmission: orbitals of an end cell that
+ * couple to its lead. */
 int64_t qt_qtbm_channels(const qt_qtbm *q);
-/* Maximum bytes, without results and factors, where leads are solved by so many threads. */
+/* Returns the maximum of bytes, without results and factors, where leads are solved by so many
+ * threads. */
 double qt_qtbm_bytes(const qt_qtbm *q, const qt_point_spec *p, int threads);
 /* Bytes of factors and of the work space of MUMPS, as its analysis of the pattern expects, which
  * weir_alloc does not count; NaN of another solver. Fails: WEIR_ERR_EXTERNAL, WEIR_ERR_MEMORY. */

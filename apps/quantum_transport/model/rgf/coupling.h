@@ -20,7 +20,7 @@ typedef struct qt_coupling {
   int64_t count; /* elements of the list; -1: too many for one */
   bool diagonal; /* element i of the list is (i, i), of all rows and columns */
 } qt_coupling;
-/* Elements of a list, at most, of blocks of up to that many rows. */
+/* Returns the maximum number of elements of a list of blocks of up to that many rows. */
 int64_t qt_coupling_workspace(int64_t max_rows);
 /* Reads a block into dense and, where there are few elements, list: the memory that c has. */
 void qt_coupling_read(const qt_blocks *m, int64_t row, int64_t column, int64_t rows,

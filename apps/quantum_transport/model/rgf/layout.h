@@ -28,7 +28,7 @@ static inline int64_t qt_layout_rows(const qt_layout *l, int64_t block)
 {
   return l->block[block + 1] - l->block[block];
 }
-/* First element of block (row, column), which differ by at most 1. */
+/* Returns the first element of block (row, column), which differ by at most 1. */
 static inline int64_t qt_layout_at(const qt_layout *l, int64_t row, int64_t column)
 {
   const int64_t first = row < column ? row : column, n = qt_layout_rows(l, first);

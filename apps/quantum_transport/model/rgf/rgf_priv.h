@@ -39,13 +39,13 @@ static inline weir_linear_factor qt_adjoint(const weir_c128 *data, int64_t strid
   return (weir_linear_factor){data, stride, true};
 }
 
-/* 0 of NO_BLOCK. */
+/* Returns the rows of a block, 0 of NO_BLOCK. */
 static inline int64_t qt_rows_of(const qt_layout *l, int64_t block)
 {
   return block >= 0 && block < l->n_blocks ? qt_layout_rows(l, block) : 0;
 }
 
-/* The largest real or imaginary part of y [rows, columns]. */
+/* Returns the largest real or imaginary part of y [rows, columns]. */
 double qt_rgf_largest(int64_t rows, int64_t columns, weir_linear_factor y);
 /* s->factors = A[n,n] less the carry; with lesser s->s = Sigma^<[n,n] plus lost. */
 void qt_rgf_load(const qt_rgf_job *job, int64_t n, qt_rgf_space *s);

@@ -55,7 +55,7 @@ typedef struct qt_slabs_range {
   int64_t first_element, n_elements;
 } qt_slabs_range;
 qt_slabs_range qt_slabs_own(const qt_slabs *s);
-/* The same before there are slabs; first is not NULL. */
+/* Returns the same range before there are slabs; first is not NULL. */
 qt_slabs_range qt_slabs_range_of(const qt_slabs_spec *spec);
 
 /* Solves a job as qt_rgf_solve does; g.data NULL: the corner alone. Of the matrices only the blocks
@@ -69,11 +69,11 @@ int64_t qt_slabs_in_order(const qt_slabs *s);
 /* first [n_slabs + 1]: the slabs whose most expensive one is the cheapest. n_slabs is from 1 to the
  * number of blocks. */
 void qt_slabs_split(const qt_slabs_spec *spec, int64_t *first);
-/* Flops of a slab, of all slabs and their separators; all blocks taken as full, without the corner
- * of jobs that want blocks. first is not NULL. */
+/* Returns the flops of a slab, of all slabs and their separators; all blocks taken as full, without
+ * the corner of jobs that want blocks. first is not NULL. */
 double qt_slab_flops(const qt_slabs_spec *spec, int64_t slab);
 double qt_slabs_flops(const qt_slabs_spec *spec);
-/* Bytes that slabs hold, but for those of requests. first is not NULL. */
+/* Returns the bytes that slabs hold, but for those of requests. first is not NULL. */
 int64_t qt_slabs_bytes(const qt_slabs_spec *spec);
 
 #endif

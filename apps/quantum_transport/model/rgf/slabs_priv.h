@@ -61,25 +61,26 @@ static inline int64_t qt_slab_right(const qt_slabs *s, int64_t slab)
   return slab + 1 < s->spec.n_slabs ? s->first[slab + 1] - 1 : NO_BLOCK;
 }
 
-/* First slab of a rank. */
+/* Returns the first slab of a rank. */
 int64_t qt_slabs_before(const qt_slabs_spec *spec, int rank);
 /* The worst status of all ranks. Collective. */
 weir_status qt_slabs_agree(const qt_slabs *s, weir_status status) WEIR_CHECKED;
 /* Starts a request and returns when it is finished; a failure ends all ranks. */
 weir_status qt_slabs_wait(const qt_slabs *s, weir_request *request) WEIR_CHECKED;
-/* Memory of the recursion through slabs on a thread. */
+/* Returns the memory of the recursion through slabs on a thread. */
 qt_rgf_space qt_slab_space(const qt_slabs_run *r, int thread);
 /* G and G^< of separator k into last and l_last. */
 void qt_slab_begin_back(const qt_slabs_run *r, int64_t k, qt_rgf_space *space);
-/* The elimination of a slab, with its results in s->shared; false where it is singular, or nearly.
+/* Eliminates a slab, with its results in s->shared; returns false where it is singular, or
+ * nearly.
  */
 bool qt_slab_eliminate(qt_slabs *s, const qt_rgf_job *job, int64_t slab, qt_rgf_space *space);
 
 /* qt_rgf_forward of a block whose diagonal blocks are loaded, which adds to the growth. */
 bool qt_slab_forward(const qt_rgf_job *job, int64_t n, int64_t m, qt_slab_growth *w,
                      qt_rgf_space *s);
-/* False where rounding of the separators' G makes densities of states of a slab err by more than
- * max_error of the largest element of that G. */
+/* Returns false where rounding of the separators' G makes densities of states of a slab err by more
+ * than max_error of the largest element of that G. */
 bool qt_slab_is_stable(const qt_slabs *s, int64_t slab);
 
 /* What jobs in order need on several ranks. Collective; fails on all ranks alike. */

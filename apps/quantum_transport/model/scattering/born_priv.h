@@ -65,17 +65,18 @@ weir_status born_check(const qt_born_spec *s) WEIR_CHECKED;
 weir_status born_find_tiles(born_job *j, int ranks) WEIR_CHECKED;
 /* Of j->spec, with the lists and tiles of j. */
 qt_self_energy_spec born_self_energy(const born_job *j);
-/* Energies or frequencies of all points; points; the number among them of a point of this rank. */
+/* Returns the energies or frequencies of all points; points; the number among them of a point of
+ * this rank. */
 int64_t born_energies(const born_job *j, int particle);
 int64_t born_points(const born_job *j, int particle);
 int64_t born_point(const born_job *j, int particle, int64_t own);
-/* Seconds of the clock of phases. */
+/* Returns the seconds of the clock of phases. */
 static inline double born_clock(const born_job *j)
 {
   return j->spec->clock != NULL ? j->spec->clock() : weir_clock();
 }
 
-/* Whether an iteration has that array; whether it is mixed. */
+/* Returns whether an iteration has that array; whether it is mixed. */
 bool born_has(const born_job *j, qt_self_energy_array which);
 bool born_mixes(qt_self_energy_array which);
 
@@ -102,7 +103,7 @@ void born_mix(born_job *j);
 weir_status born_add_step(born_job *j, const qt_born_step *step) WEIR_CHECKED;
 /* Says what the last step gave. */
 void born_tell_step(const born_job *j);
-/* Whether the last two steps are near enough. */
+/* Returns whether the last two steps are near enough. */
 bool born_is_converged(const born_job *j);
 /* The failure of an iteration that has not converged, which it saves. */
 weir_status born_fail(born_job *j) WEIR_CHECKED;
@@ -135,9 +136,10 @@ weir_status born_add_residual(born_job *j, double **out) WEIR_CHECKED;
 /* Integrals of the flows of a step, and how far it is from conserving. Collective. Fails: as
  * qt_ranks_sum. */
 weir_status born_measure(born_job *j, qt_born_step *step) WEIR_CHECKED;
-/* The largest of the energies that contacts give, of a step that is measured: of electrons, from
- * the mean chemical potential, so that no current that is not conserved yet counts with the zero of
- * H; of phonons of each lead; with a bath what electrons gain from it. *sum: all of them. */
+/* Returns the largest of the energies that contacts give, of a step that is measured: of electrons,
+ * from the mean chemical potential, so that no current that is not conserved yet counts with the
+ * zero of H; of phonons of each lead; with a bath what electrons gain from it. *sum: all of them.
+ */
 double born_largest_energy(const born_job *j, const qt_born_step *step, double *sum);
 /* Everything of qt_born but its steps, of the last Green's functions. Collective. Fails:
  * WEIR_ERR_MEMORY, as qt_self_energy_create. */

@@ -25,7 +25,7 @@ void qt_neighbours_fini(qt_neighbours *n);
 weir_status qt_neighbours_create(const qt_system *electrons, const qt_gradient *gradient,
                                  int64_t n_directions, qt_neighbours *out) WEIR_CHECKED;
 
-/* Whether element (a, b) of the lists is a pair, not filled up. */
+/* Returns whether element (a, b) of the lists is a pair, not filled up. */
 static inline bool qt_neighbours_is_pair(const qt_neighbours *n, int64_t a, int64_t b)
 {
   return n->atom[a * n->n_neighbours + b] != a;

@@ -27,17 +27,17 @@ typedef struct qt_papers_node {
 enum { QT_PAPERS_ORIGINAL, QT_PAPERS_NUMPY, QT_PAPERS_RESTRUCTURED, QT_PAPERS_NODES };
 extern const qt_papers_node qt_papers_nodes[QT_PAPERS_NODES];
 
-/* The device of 4,864 atoms, and that of 10,240 atoms. */
+/* Returns the device of 4,864 atoms, and that of 10,240 atoms. */
 qt_recipe_sizes qt_papers_device(int64_t n_k);
 qt_recipe_sizes qt_papers_large(void);
-/* Blocks of the device's matrix: the published flops of the recursion are those of 40 at 4,864
- * atoms, and of as many atoms a block in other devices. */
+/* Returns the blocks of the device's matrix: the published flops of the recursion are those of 40
+ * at 4,864 atoms, and of as many atoms a block in other devices. */
 int64_t qt_papers_blocks(const qt_recipe_sizes *s);
 
 /* ---- Formulas ---- */
 
-/* Flops of the self-energies Sigma^<> of an iteration, complex products and sums as 8 (P2,
- * section 4); of a restructured iteration the second term is that of the first products. */
+/* Returns the flops of the self-energies Sigma^<> of an iteration, complex products and sums as 8
+ * (P2, section 4); of a restructured iteration the second term is that of the first products. */
 double qt_papers_original_flops(const qt_recipe_sizes *s);
 double qt_papers_restructured_flops(const qt_recipe_sizes *s);
 /* Of the recursion at one wave vector and energy, n_blocks blocks of so many rows. */

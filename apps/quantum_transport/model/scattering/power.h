@@ -17,7 +17,7 @@ void qt_power_of_phonons(const qt_self_energy_spec *s, const weir_c128 *phonon_s
                          const weir_c128 *phonon_pair, const weir_c128 *pi_self,
                          const weir_c128 *pi_pair, double *power);
 
-/* Re tr[a b] of a [rows, columns] and b [columns, rows]. */
+/* Returns Re tr[a b] of a [rows, columns] and b [columns, rows]. */
 double qt_trace_of_product(int64_t rows, int64_t columns, const weir_c128 *a, const weir_c128 *b);
 
 #endif

@@ -114,12 +114,12 @@ typedef enum qt_tensor {
   QT_TENSORS
 } qt_tensor;
 extern const char *const qt_tensor_names[QT_TENSORS];
-/* Shape of an array; empty (rank 0, shape[0] 0) where it is not there. */
+/* Returns the shape of an array; empty (rank 0, shape[0] 0) where it is not there. */
 weir_array_desc qt_self_energy_desc(const qt_self_energy_spec *s, qt_self_energy_array which);
 
-/* The same of this rank: its points alone, which are all without tiles. */
+/* Returns the same of this rank: its points alone, which are all without tiles. */
 weir_array_desc qt_self_energy_own_desc(const qt_self_energy_spec *s, qt_self_energy_array which);
-/* Points of this rank. */
+/* Returns the box of points of this rank. */
 qt_point_box qt_self_energy_points(const qt_self_energy_spec *s, int kind);
 
 /* The graph of all atoms; names of inputs and results are those above. shards, of s->tiles, gets
@@ -137,7 +137,7 @@ typedef struct qt_atom_range {
   int64_t n_ranges;   /* the last one ends with the last atom, and may overlap the one before */
 } qt_atom_range;
 
-/* The first atom of range r of all of n_atoms. */
+/* Returns the first atom of range r of all of n_atoms. */
 static inline int64_t qt_atom_range_first(const qt_atom_range *a, int64_t n_atoms, int64_t r)
 {
   return r * a->n + a->n > n_atoms ? n_atoms - a->n : r * a->n;
@@ -168,7 +168,7 @@ weir_status qt_self_energy_coupling_graph(const qt_self_energy_spec *s, qt_shard
 weir_status qt_self_energy_frequency_graph(const qt_self_energy_spec *s, int64_t frequency,
                                            qt_shards *shards, weir_graph **out) WEIR_CHECKED;
 extern const char qt_self_energy_atom[], qt_self_energy_gradient[]; /* names of those inputs */
-/* Shape of an array of so many atoms. */
+/* Returns the shape of an array of so many atoms. */
 weir_array_desc qt_self_energy_desc_of(const qt_self_energy_spec *s, qt_self_energy_array which,
                                        int64_t n_atoms);
 
@@ -197,7 +197,7 @@ weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *te
 /* Computes the results of the tensors [QT_SELF_ENERGY_ARRAYS]. Dhat and G are anti-Hermitian.
  * Fails: as weir_plan_run. */
 weir_status qt_self_energy_run(qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;
-/* Seconds of all runs in which this rank waited for others. */
+/* Returns the seconds of all runs in which this rank waited for others. */
 double qt_self_energy_waited(const qt_self_energy *s);
 
 /* What a run takes, after the passes, on all ranks; memory is that of one. */

@@ -28,9 +28,12 @@ typedef struct qt_tiles {
   bool by_frequency;           /* no tiles: self-energies stay with their points, where G, C and t
                                   move for one frequency after another; atoms 1 */
 } qt_tiles;
-/* Ranges of wave vectors for ranks that have as few points as can be; atoms divides ranks. */
+/* Returns the ranges of wave vectors for ranks that have as few points as can be; atoms divides
+ * ranks. */
 qt_tiles qt_tiles_of(int ranks, int atoms, int64_t n_k, int64_t n_energies, int64_t n_frequencies);
-/* Points of a rank, of n_k wave vectors and n_e energies or frequencies. t NULL: all. */
+/* Returns the box of points of a rank, of n_k wave vectors and n_e energies or frequencies. t NULL:
+ * all.
+ */
 qt_point_box qt_tiles_points(const qt_tiles *t, int kind, int rank, int64_t n_k, int64_t n_e);
 
 /* Shards of the arrays of a graph, for a plan of all ranks. */

@@ -37,8 +37,8 @@ qt_volume_sizes qt_volume_sizes_of(const qt_self_energy_spec *s);
  * n_frequencies energies more: above what tiles move where no tile has more other neighbours, but
  * for Pi: t is summed over ranges of energies by an allreduce, which may move twice that. */
 qt_volume qt_volume_formula(const qt_volume_sizes *n, double atoms, double energies);
-/* The scheme before: ranks keep their points, G moves to every one of them that a phonon connects,
- * D goes to all ranks and Pi is summed over them. */
+/* Returns the volume of the earlier scheme: ranks keep their points, G moves to every one of them
+ * that a phonon connects, D goes to all ranks and Pi is summed over them. */
 qt_volume qt_volume_of_points(const qt_volume_sizes *n, double ranks);
 
 #endif

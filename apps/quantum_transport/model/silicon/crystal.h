@@ -31,7 +31,7 @@ void qt_crystal_fini(qt_crystal *c);
  */
 weir_status qt_crystal_create(const int64_t cells[3], const bool periodic[3],
                               const double lattice[3], qt_crystal *out) WEIR_CHECKED;
-/* A wire of that cell, without atoms and elements. */
+/* Returns a wire of that cell, without atoms and elements. */
 qt_wire qt_crystal_wire(const qt_crystal *c, qt_particle particle);
 /* Bonds without a neighbour. */
 int64_t qt_crystal_dangling(const qt_crystal *c);

@@ -37,8 +37,8 @@ typedef struct qt_silicon_opts {
  * qt_device. */
 weir_status qt_silicon_create(const qt_silicon_opts *o, bool is_periodic,
                               qt_system *out) WEIR_CHECKED;
-/* Orbitals or coordinates of a block of it, without those of hydrogen, or a few less: atoms at
- * edges with a single bond are removed. */
+/* Returns the orbitals or coordinates of a block of it, without those of hydrogen, or a few less:
+ * atoms at edges with a single bond are removed. */
 int64_t qt_silicon_rows(const qt_silicon_opts *o, bool is_periodic);
 /* nabla H of electrons in that system, of the two-centre integrals; 0 between silicon and hydrogen,
  * which follows its silicon atom. Fails: WEIR_ERR_MEMORY; *out is then empty. */
