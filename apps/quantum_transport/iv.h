@@ -22,9 +22,9 @@ typedef struct qt_iv {
   double seconds;
 } qt_iv;
 
-/* What a sweep of a study takes within memory.budget, before it is opened: maximum bytes that this
- * rank holds, and what of them stays in addition to the spectra; without PETSc's. Local. Fails:
- * WEIR_ERR_CONFIG (the budget is too small), as qt_grid_of_device. */
+/* Computes the memory of a sweep of a study within memory.budget, before it is opened: maximum
+ * bytes that this rank holds, and what of them stays in addition to the spectra; without PETSc's.
+ * Local. Fails: WEIR_ERR_CONFIG (the budget is too small), as qt_grid_of_device. */
 weir_status qt_iv_size(const qt_study *s, int threads, double *peak, double *kept) WEIR_CHECKED;
 /* Makes the device of a study ready, whose system it takes, with scattering where that is not NULL
  * (borrowed), and reads the bias points that an
@@ -54,10 +54,10 @@ weir_status qt_iv_load(qt_iv *iv, int64_t number, const char *dir, bool *found) 
 /* Writes iv.csv and convergence.csv, and with NetCDF electrostatics.nc. Fails: WEIR_ERR_DATA,
  * WEIR_ERR_EXTERNAL, naming the file. */
 weir_status qt_iv_write(const qt_iv *iv, const char *dir) WEIR_CHECKED;
-/* Table and figures of the report. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
+/* Writes table and figures of the report. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
 weir_status qt_iv_page(const qt_iv *iv, weir_report *r) WEIR_CHECKED;
-/* Means over the atoms of each position along x of a value of atoms; x, mean: [n_atoms]. Fails:
- * WEIR_ERR_MEMORY. */
+/* Computes means over the atoms of each position along x of a value of atoms; x, mean: [n_atoms].
+ * Fails: WEIR_ERR_MEMORY. */
 weir_status qt_iv_profile(const qt_system *s, const double *value, double *x, double *mean,
                           int64_t *count) WEIR_CHECKED;
 

@@ -14,8 +14,8 @@ typedef struct qt_images {
   const weir_triplets *matrix;
   const int64_t *position;
 } qt_images;
-/* Those of the images `step` cells along x. *out arrives all zero; the caller finishes it, on
- * failure too. Fails: WEIR_ERR_MEMORY, and as qt_sparse_create. */
+/* Makes the matrices of the images `step` cells along x. *out arrives all zero; the caller finishes
+ * it, on failure too. Fails: WEIR_ERR_MEMORY, and as qt_sparse_create. */
 weir_status qt_bloch_of_images(const qt_images *in, int64_t step, qt_bloch *out) WEIR_CHECKED;
 
 /* A block of a larger matrix: its first row and column. */
@@ -24,10 +24,10 @@ typedef struct qt_bloch_block_at {
   int64_t row, column;
   bool adjoint; /* the adjoint of such a block instead, at the mirrored position and image */
 } qt_bloch_block_at;
-/* The n x n matrix of these blocks, which may overlap. *out as above. */
+/* Makes the n x n matrix of these blocks, which may overlap. *out as above. */
 weir_status qt_bloch_of_blocks(int64_t n, const qt_bloch_block_at *blocks, int n_blocks,
                                qt_bloch *out) WEIR_CHECKED;
-/* The block that begins at (row, column), of every image. *out as above. */
+/* Extracts the block that begins at (row, column), of every image. *out as above. */
 weir_status qt_bloch_block(const qt_bloch *m, int64_t row, int64_t column, int64_t n,
                            qt_bloch *out) WEIR_CHECKED;
 /* Returns the largest difference of the blocks of n x n that begin at (row[0], column[0]) and

@@ -10,14 +10,15 @@ typedef struct qt_pattern {
   int64_t *last;  /* [n] the last column that rows 0 .. r couple to   */
   int64_t *first; /* [n] the first column that rows r .. n - 1 couple to */
 } qt_pattern;
-/* Of h and s, of all images; elements of 0 do not couple. Fails: WEIR_ERR_MEMORY. */
+/* Creates the pattern of h and s, of all images; elements of 0 do not couple. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status qt_pattern_create(const qt_bloch *h, const qt_bloch *s, int64_t n,
                               qt_pattern *out) WEIR_CHECKED;
 void qt_pattern_fini(qt_pattern *p);
 
-/* The smallest end layer (QT_LEFT: of the first orbitals) that couples to its neighbour only and is
- * repeated there: the first two layers, and the couplings among the first three, differ by no more
- * than `tolerance` (of h in eV, of s). Fails: WEIR_ERR_DATA. */
+/* Finds the smallest end layer (QT_LEFT: of the first orbitals) that couples to its neighbour only
+ * and is repeated there: the first two layers, and the couplings among the first three, differ by
+ * no more than `tolerance` (of h in eV, of s). Fails: WEIR_ERR_DATA. */
 weir_status qt_layer_find(const qt_pattern *p, const qt_bloch *h, const qt_bloch *s, int side,
                           double tolerance, int64_t *layer) WEIR_CHECKED;
 /* Refuses an end layer that couples beyond its neighbour, or that has none. Fails: WEIR_ERR_CONFIG
@@ -27,8 +28,9 @@ weir_status qt_layer_check(const qt_pattern *p, int side, int64_t layer) WEIR_CH
  * `couplings` also between their couplings inwards, for which there must be a third layer. */
 double qt_layer_difference(const qt_bloch *h, const qt_bloch *s, int64_t n, int side, int64_t layer,
                            bool couplings);
-/* Blocks between end layers of `left` and `right` orbitals, each as small as its couplings allow.
- * ends [n + 1]: orbitals before which a block may begin; NULL: all. The caller frees *block
+/* Divides orbitals into blocks between end layers of `left` and `right` orbitals, each as small as
+ * its couplings allow. ends [n + 1]: orbitals before which a block may begin; NULL: all. The caller
+ * frees *block
  * [*n_blocks + 1] with weir_free. Fails: WEIR_ERR_CONFIG (no space between the ends),
  * WEIR_ERR_MEMORY. */
 weir_status qt_layers_divide(const qt_pattern *p, int64_t left, int64_t right, const bool *ends,

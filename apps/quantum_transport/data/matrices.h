@@ -37,8 +37,8 @@ void qt_matrices_file_fini(qt_matrices_file *f);
  * WEIR_ERR_SHAPE (not square, sizes that differ), WEIR_ERR_MEMORY; *out is then all zero. */
 weir_status qt_matrices_file_read(const qt_matrices_opts *opts, const char *h, const char *s,
                                   qt_matrices_file *out) WEIR_CHECKED;
-/* h(k) (or s(k), with `overlap`; nothing where there is none) of the images `step` cells along x.
- * *out arrives all zero; the caller finishes it. */
+/* Makes h(k) (or s(k), with `overlap`; nothing where there is none) of the images `step` cells
+ * along x. *out arrives all zero; the caller finishes it. */
 weir_status qt_matrices_file_bloch(const qt_matrices_file *f, bool overlap, int64_t step,
                                    qt_bloch *out) WEIR_CHECKED;
 /* Couplings beyond some cells: their norm (eV); the largest and its position in the file, from 0.
@@ -50,7 +50,8 @@ typedef struct qt_matrices_rest {
 /* Returns the couplings of the Hamiltonian beyond `n_cells` cells along x. */
 qt_matrices_rest qt_matrices_file_beyond(const qt_matrices_file *f, int64_t n_cells);
 
-/* The system. Fails: WEIR_ERR_CONFIG naming the key, WEIR_ERR_DATA and WEIR_ERR_SHAPE naming the
- * file, WEIR_ERR_MEMORY; the caller finishes *out, which arrives all zero, in any case. */
+/* Creates the system. Fails: WEIR_ERR_CONFIG naming the key, WEIR_ERR_DATA and WEIR_ERR_SHAPE
+ * naming the file, WEIR_ERR_MEMORY; the caller finishes *out, which arrives all zero, in any case.
+ */
 weir_status qt_matrices_system(const qt_matrices_opts *opts, qt_system *out) WEIR_CHECKED;
 #endif

@@ -23,14 +23,15 @@ extern const weir_opt qt_wannier_options[];
  * WEIR_ERR_DATA where they differ by more than opts->tolerance, naming lattice vector and
  * functions. */
 weir_status qt_wannier_truncate(const qt_wannier_opts *opts, weir_wannier *w) WEIR_CHECKED;
-/* Principal layers of a system of such a Hamiltonian, in cells of w: the longest hopping along the
- * direction, or opts->layer. Fails: WEIR_ERR_CONFIG (a thinner layer), WEIR_ERR_DATA (no hopping
- * along the direction). */
+/* Finds the principal layers of a system of such a Hamiltonian, in cells of w: the longest hopping
+ * along the direction, or opts->layer. Fails: WEIR_ERR_CONFIG (a thinner layer), WEIR_ERR_DATA (no
+ * hopping along the direction). */
 weir_status qt_wannier_layer(const qt_wannier_opts *opts, const weir_wannier *w,
                              int64_t *cells) WEIR_CHECKED;
-/* The system of a truncated Hamiltonian: opts->cells cells, rounded up to whole layers of as many
- * cells; every layer and both leads are alike. A function is a site; those of a layer are ordered
- * by x. Fails: WEIR_ERR_MEMORY; the caller finishes *out, which arrives all zero, in any case. */
+/* Creates the system of a truncated Hamiltonian: opts->cells cells, rounded up to whole layers of
+ * as many cells; every layer and both leads are alike. A function is a site; those of a layer are
+ * ordered by x. Fails: WEIR_ERR_MEMORY; the caller finishes *out, which arrives all zero, in any
+ * case. */
 weir_status qt_wannier_system(const qt_wannier_opts *opts, const weir_wannier *w, int64_t layer,
                               qt_system *out) WEIR_CHECKED;
 #endif

@@ -24,18 +24,18 @@ typedef struct qt_identity {
   int n_fields;
   char digest[QT_IDENTITY_FIELDS][QT_DIGEST + 1];
 } qt_identity;
-/* Of no data yet. */
+/* Begins an identity of no data. */
 void qt_identity_begin(const qt_identity_field *field, int n_fields, qt_identity *out);
 /* Adds its arrays to a store, which the identity outlives. Fails: as weir_store_add_view. */
 weir_status qt_identity_add(qt_identity *identity, weir_store *store) WEIR_CHECKED;
-/* Fails: WEIR_ERR_CONFIG naming the file and the first field that differs. */
+/* Compares identities. Fails: WEIR_ERR_CONFIG naming the file and the first field that differs. */
 weir_status qt_identity_compare(const qt_identity *ours, const qt_identity *theirs,
                                 const char *path) WEIR_CHECKED;
 /* Compares with what a file says, whatever else it has. Fails: likewise; as weir_checkpoint_load.
  */
 weir_status qt_identity_check(const qt_identity *ours, const char *path) WEIR_CHECKED;
 
-/* Path of the checkpoint after so many steps in DIR, whatever its format. Fails: as
+/* Finds the path of the checkpoint after so many steps in DIR, whatever its format. Fails: as
  * weir_checkpoint_path. */
 weir_status qt_checkpoint_find(const char *dir, int64_t step, char *path, size_t size) WEIR_CHECKED;
 

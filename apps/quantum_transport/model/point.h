@@ -73,7 +73,7 @@ double qt_point_bytes(const qt_point_spec *s);
 weir_status qt_point_open_ranks(const qt_point_spec *s, void *scratch,
                                 qt_point_ranks *out) WEIR_CHECKED;
 
-/* What a point that failed leaves: NaN in all arrays, why in the number QT_POINT_STATUS. */
+/* Marks a point that failed: NaN in all arrays, the status in the number QT_POINT_STATUS. */
 void qt_point_fail(const qt_point_spec *s, weir_status status, double *const out[QT_POINT_ARRAYS]);
 
 /* Cells of both leads at a wave vector; all zero is none. */

@@ -49,9 +49,9 @@ extern const weir_opt qt_lead_options[];
  * branches sharp. */
 double qt_lead_eta(const qt_lead_opts *o, qt_particle particle, double energy);
 
-/* Before any qt_lead_solve by a method that needs a library with options of its own (petsc of the
- * configuration); else nothing. Fails: WEIR_ERR_UNSUPPORTED where the build lacks it;
- * WEIR_ERR_CONFIG, WEIR_ERR_EXTERNAL. */
+/* Starts libraries, before any qt_lead_solve by a method that needs a library with options of its
+ * own (petsc of the configuration); else nothing. Fails: WEIR_ERR_UNSUPPORTED where the build lacks
+ * it; WEIR_ERR_CONFIG, WEIR_ERR_EXTERNAL. */
 weir_status qt_lead_start(const qt_lead_opts *o, const weir_string_list *petsc) WEIR_CHECKED;
 
 /* A lead at one wave vector; owns its matrices. s0 NULL: the identity, s1 NULL: 0. */
@@ -59,7 +59,7 @@ typedef struct qt_cell {
   int64_t n;
   weir_c128 *h0, *h1, *s0, *s1;
 } qt_cell;
-/* Fails: WEIR_ERR_MEMORY; *out is then empty. */
+/* Creates it. Fails: WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_cell_create(const qt_lead *lead, const double k[2], qt_cell *out) WEIR_CHECKED;
 void qt_cell_fini(qt_cell *c);
 /* Returns whether both have the same bits. */
@@ -81,12 +81,12 @@ typedef struct qt_lead_result {
                                     where SLEPc was tried */
 } qt_lead_result;
 
-/* Sigma at energy `energy` (eV; of phonons (hbar omega)^2 in eV^2), `eta` in the same unit.
- * Decimation whose residual is too large, as where an eigenvalue of the cell is the energy, is
- * repeated with a cell of twice the length, then left to the modes; modes that fail to decimation,
- * contours and SLEPc to both. Decimation has no incoming modes and is left out where these are
- * wanted. Fails: WEIR_ERR_NUMERIC (no method does: the energy is that of a band edge or of a state
- * that does not propagate), WEIR_ERR_MEMORY. */
+/* Computes Sigma at energy `energy` (eV; of phonons (hbar omega)^2 in eV^2), `eta` in the same
+ * unit. Decimation whose residual is too large, as where an eigenvalue of the cell is the energy,
+ * is repeated with a cell of twice the length, then left to the modes; modes that fail to
+ * decimation, contours and SLEPc to both. Decimation has no incoming modes and is left out where
+ * these are wanted. Fails: WEIR_ERR_NUMERIC (no method does: the energy is that of a band edge or
+ * of a state that does not propagate), WEIR_ERR_MEMORY. */
 weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy, double eta,
                           qt_lead_result *out) WEIR_CHECKED;
 /* Flops of qt_lead_solve for one side or both where the chosen method succeeds and one step of the
@@ -100,7 +100,7 @@ qt_lead_work qt_lead_flops(const qt_lead_opts *o, const qt_lead *lead, int sides
 /* Returns the bytes that it takes for a while in addition to the results where the chosen method
  * succeeds: of modes and contours at most. */
 double qt_lead_bytes(const qt_lead_opts *o, const qt_lead *lead);
-/* gamma = i (sigma - sigma^H), [n, n]. */
+/* Computes gamma = i (sigma - sigma^H), [n, n]. */
 void qt_lead_gamma(int64_t n, const weir_c128 *sigma, weir_c128 *gamma);
 
 #endif

@@ -15,7 +15,7 @@ void lead_blocks_fini(lead_blocks *b);
 /* Returns the square root of the sum of |a_i|^2; index of the largest. */
 double lead_norm(int64_t count, const weir_c128 *a);
 int64_t lead_largest(int64_t count, const weir_c128 *a);
-/* to loses its component along `unit`, of length 1. */
+/* Removes from `to` its component along `unit`, of length 1. */
 void lead_remove_component(int64_t count, const weir_c128 *unit, weir_c128 *to);
 
 /* Multiplications of complex numbers, matrices taken as full, without lower powers of n: of
@@ -41,7 +41,7 @@ typedef struct lead_outcome {
                     */
 } lead_outcome;
 
-/* Both fail: WEIR_ERR_MEMORY. */
+/* Compute Sigma by decimation. Both fail: WEIR_ERR_MEMORY. */
 weir_status lead_decimate(const qt_lead_opts *o, const lead_blocks *b, weir_c128 *const sigma[2],
                           lead_outcome *out) WEIR_CHECKED;
 /* The same by a cell of twice the length. */

@@ -13,7 +13,7 @@ typedef struct lead_polynomial {
   int64_t n, lowest, count;
   const weir_c128 *matrix; /* [count, n, n] */
 } lead_polynomial;
-/* T(z), [n, n]; z is not 0 where a power is negative. */
+/* Evaluates T(z), [n, n]; z is not 0 where a power is negative. */
 void lead_polynomial_at(const lead_polynomial *t, weir_c128 z, weir_c128 *out);
 
 /* All borrowed. */

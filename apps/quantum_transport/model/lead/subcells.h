@@ -13,7 +13,7 @@ typedef struct lead_subcells {
   double *size;             /* [2 d + 1] norms of A_m         */
   weir_c128 *t, *image;     /* [n, n], [n]: memory            */
 } lead_subcells;
-/* At most max_cells sub-cells. *out is finished by the caller, on failure too. Fails:
+/* Finds at most max_cells sub-cells. *out is finished by the caller, on failure too. Fails:
  * WEIR_ERR_MEMORY. */
 weir_status lead_subcells_create(int64_t max_cells, const lead_blocks *b,
                                  lead_subcells *out) WEIR_CHECKED;

@@ -19,8 +19,8 @@ typedef struct qt_layout {
 /* Rows of a block at most: libraries count elements of a block, and of two side by side, in 32
  * bits. */
 enum { QT_LAYOUT_MAX_ROWS = 32767 };
-/* block: [n_blocks + 1], ascending from 0. Fails: WEIR_ERR_SHAPE (a block without rows, or with
- * too many), WEIR_ERR_MEMORY; *out is then empty. */
+/* Creates a layout. block: [n_blocks + 1], ascending from 0. Fails: WEIR_ERR_SHAPE (a block without
+ * rows, or with too many), WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_layout_create(int64_t n_blocks, const int64_t *block, qt_layout *out) WEIR_CHECKED;
 void qt_layout_fini(qt_layout *l);
 

@@ -51,7 +51,7 @@ int64_t qt_rgf_scratch(int64_t max_rows, bool lesser);
 /* Runs the recursion; returns false where a block met in it is singular, so nearly that no digits
  * are left, or not finite: results are then NaN. */
 bool qt_rgf_solve(const qt_rgf_job *job, void *scratch);
-/* corner alone, without memory for the blocks between. */
+/* Computes the corner alone, without memory for the blocks between. */
 bool qt_rgf_corner(const qt_layout *l, const qt_blocks *a, weir_c128 *corner, void *scratch);
 /* Returns the flops of either, all blocks taken as full. */
 double qt_rgf_flops(const qt_layout *l, bool lesser, bool tridiagonal);

@@ -63,7 +63,7 @@ static bool eliminate_to_left(const qt_rgf_job *job, int64_t n, bool starts, int
   if (!qt_rgf_eliminate(job, n, n - 1, true, starts ? NULL : s->row, columns, s)) {
     return false;
   }
-  qt_coupling_before(&s->down, columns, s->from_g.data, s->from_g.stride, s->upper);
+  qt_coupling_left(&s->down, columns, s->from_g.data, s->from_g.stride, s->upper);
   for (int64_t i = 0; i < next * columns; i++) {
     s->upper[i] = (weir_c128){-s->upper[i].re, -s->upper[i].im};
   }
@@ -125,7 +125,7 @@ static void fill_lesser(const qt_rgf_job *job, int64_t n, fill *f, qt_rgf_space 
                        f->left_lesser, left);
   weir_linear_multiply(left, left, rows, -1, qt_factor(f->right, rows), qt_factor(p, left), 1,
                        f->left_lesser, left);
-  qt_coupling_behind(left, h, rows, &s->down, true, f->next_lesser);
+  qt_coupling_right(left, h, rows, &s->down, true, f->next_lesser);
   if (job->tridiagonal) {
     weir_linear_multiply(left, next, rows, -1, qt_factor(f->right, rows), qt_factor(s->p, next), 1,
                          f->next_lesser, next);
@@ -162,7 +162,7 @@ static bool fill_next(const qt_rgf_job *job, int64_t n, fill *f, qt_rgf_space *s
   weir_linear_multiply(left, left, rows, 1, qt_factor(f->right, rows), u, 1, f->left, left);
   weir_linear_multiply(left, next, rows, -1, qt_factor(f->right, rows), s->from_y, 0, f->next_right,
                        next);
-  qt_coupling_before(&s->down, left, u.data, u.stride, f->next_down);
+  qt_coupling_left(&s->down, left, u.data, u.stride, f->next_down);
   for (int64_t i = 0; i < next * left; i++) {
     f->next_down[i] = (weir_c128){-f->next_down[i].re, -f->next_down[i].im};
   }

@@ -66,8 +66,8 @@ weir_status qt_slabs_solve(qt_slabs *s, const qt_rgf_job *job) WEIR_CHECKED;
 /* Jobs so far that went through the slabs one after another. */
 int64_t qt_slabs_in_order(const qt_slabs *s);
 
-/* first [n_slabs + 1]: the slabs whose most expensive one is the cheapest. n_slabs is from 1 to the
- * number of blocks. */
+/* Computes first [n_slabs + 1]: the slabs whose most expensive one is the cheapest. n_slabs is from
+ * 1 to the number of blocks. */
 void qt_slabs_split(const qt_slabs_spec *spec, int64_t *first);
 /* Returns the flops of a slab, of all slabs and their separators; all blocks taken as full, without
  * the corner of jobs that want blocks. first is not NULL. */

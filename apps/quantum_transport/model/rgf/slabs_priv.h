@@ -63,27 +63,28 @@ static inline int64_t qt_slab_right(const qt_slabs *s, int64_t slab)
 
 /* Returns the first slab of a rank. */
 int64_t qt_slabs_before(const qt_slabs_spec *spec, int rank);
-/* The worst status of all ranks. Collective. */
+/* Agrees on the worst status of all ranks. Collective. */
 weir_status qt_slabs_agree(const qt_slabs *s, weir_status status) WEIR_CHECKED;
 /* Starts a request and returns when it is finished; a failure ends all ranks. */
 weir_status qt_slabs_wait(const qt_slabs *s, weir_request *request) WEIR_CHECKED;
 /* Returns the memory of the recursion through slabs on a thread. */
 qt_rgf_space qt_slab_space(const qt_slabs_run *r, int thread);
-/* G and G^< of separator k into last and l_last. */
+/* Loads G and G^< of separator k into last and l_last. */
 void qt_slab_begin_back(const qt_slabs_run *r, int64_t k, qt_rgf_space *space);
 /* Eliminates a slab, with its results in s->shared; returns false where it is singular, or
  * nearly.
  */
 bool qt_slab_eliminate(qt_slabs *s, const qt_rgf_job *job, int64_t slab, qt_rgf_space *space);
 
-/* qt_rgf_forward of a block whose diagonal blocks are loaded, which adds to the growth. */
+/* Runs qt_rgf_forward of a block whose diagonal blocks are loaded, and adds to the growth. */
 bool qt_slab_forward(const qt_rgf_job *job, int64_t n, int64_t m, qt_slab_growth *w,
                      qt_rgf_space *s);
 /* Returns false where rounding of the separators' G makes densities of states of a slab err by more
  * than max_error of the largest element of that G. */
 bool qt_slab_is_stable(const qt_slabs *s, int64_t slab);
 
-/* What jobs in order need on several ranks. Collective; fails on all ranks alike. */
+/* Creates requests and memory of jobs in order on several ranks. Collective; fails on all ranks
+ * alike. */
 weir_status qt_slabs_order_create(qt_slabs *s) WEIR_CHECKED;
 void qt_slabs_order_destroy(qt_slabs *s);
 /* Solves a job slab after slab, as one recursion. Collective. Fails: WEIR_ERR_NUMERIC, as that

@@ -132,14 +132,14 @@ bool qt_rgf_eliminate(const qt_rgf_job *job, int64_t n, int64_t m, bool wants_g,
   s->from_g = qt_factor(s->stack, sides);
   s->from_y = dense ? qt_factor(s->stack + own, sides) : qt_factor(s->y, next);
   if (!dense && next > 0) {
-    qt_coupling_behind(rows, s->stack, sides, &s->up, false, s->y);
+    qt_coupling_right(rows, s->stack, sides, &s->up, false, s->y);
   }
   if (next > 0) {
     if (qt_rgf_largest(rows, next, s->from_y) > max_growth) {
       return false;
     }
     qt_coupling_read(&job->a, m, n, next, rows, &s->down);
-    qt_coupling_before(&s->down, next, s->from_y.data, s->from_y.stride, s->carry);
+    qt_coupling_left(&s->down, next, s->from_y.data, s->from_y.stride, s->carry);
   }
   s->has_carry = true;
   return true;
@@ -271,15 +271,15 @@ void qt_rgf_eliminate_lesser(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf
   if (next == 0) {
     return;
   }
-  qt_coupling_before(&s->down, rows, s->gl, rows, s->z);
+  qt_coupling_left(&s->down, rows, s->gl, rows, s->z);
   if (job->tridiagonal) {
     qt_sigma_read(job, n, m, s->v, s->s);
     weir_linear_multiply(rows, next, rows, 1, s->from_g, qt_factor(s->s, next), 0, s->p, next);
     qt_add_adjoint(next, rows, s->p, s->z);
   }
-  qt_coupling_behind(next, s->z, rows, &s->down, true, s->lost);
+  qt_coupling_right(next, s->z, rows, &s->down, true, s->lost);
   if (job->tridiagonal) {
-    qt_coupling_before(&s->down, next, s->p, next, s->t);
+    qt_coupling_left(&s->down, next, s->p, next, s->t);
     for (int64_t i = 0; i < next * next; i++) {
       s->lost[i].re -= s->t[i].re;
       s->lost[i].im -= s->t[i].im;
@@ -324,7 +324,7 @@ bool qt_rgf_forward(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s
     return false;
   }
   if (next > 0) {
-    qt_coupling_before(&s->down, rows, s->from_g.data, s->from_g.stride, s->x);
+    qt_coupling_left(&s->down, rows, s->from_g.data, s->from_g.stride, s->x);
     store(&job->g, offset_of(job, n, m, s), rows, next, s->from_y.data, s->from_y.stride);
     store(&job->g, offset_of(job, m, n, s), next, rows, s->x, rows);
   }

@@ -40,7 +40,8 @@ int64_t qt_papers_blocks(const qt_recipe_sizes *s);
  * (P2, section 4); of a restructured iteration the second term is that of the first products. */
 double qt_papers_original_flops(const qt_recipe_sizes *s);
 double qt_papers_restructured_flops(const qt_recipe_sizes *s);
-/* Of the recursion at one wave vector and energy, n_blocks blocks of so many rows. */
+/* Returns the flops of the recursion at one wave vector and energy, n_blocks blocks of so many
+ * rows. */
 double qt_papers_recursion_flops(double n_blocks, double rows);
 
 typedef enum qt_papers_array {
@@ -68,7 +69,7 @@ typedef struct qt_papers_load {
 typedef struct qt_papers_time {
   double green, exchange, self, total; /* s */
 } qt_papers_time;
-/* Leads are solved before the first iteration. */
+/* Returns the published times. Leads are solved before the first iteration. */
 qt_papers_time qt_papers_time_of(const qt_papers_load *l, const qt_papers_rates *r);
 
 #endif

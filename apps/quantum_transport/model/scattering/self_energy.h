@@ -64,7 +64,7 @@ typedef enum qt_retarded {
   QT_RETARDED_FULL  /* with its Hilbert transform: also the shift of energies          */
 } qt_retarded;
 
-/* Sigma^R of lesser and greater self-energies sigma [2, k, energy, ...], without the first
+/* Builds Sigma^R of lesser and greater self-energies sigma [2, k, energy, ...], without the first
  * dimension. The Hilbert transform is the sum over samples at odd distances,
  * i / 2 pi sum over n - m odd of 2 / (n - m) (Sigma^> - Sigma^<)(E_m), by FFT of an array of at
  * least twice the energies. Over ranks sigma is sharded by points, the transform by atoms; shards
@@ -122,8 +122,8 @@ weir_array_desc qt_self_energy_own_desc(const qt_self_energy_spec *s, qt_self_en
 /* Returns the box of points of this rank. */
 qt_point_box qt_self_energy_points(const qt_self_energy_spec *s, int kind);
 
-/* The graph of all atoms; names of inputs and results are those above. shards, of s->tiles, gets
- * the shards of its arrays: all that runs read and write by points. NULL: of one rank. Fails:
+/* Builds the graph of all atoms; names of inputs and results are those above. shards, of s->tiles,
+ * gets the shards of its arrays: all that runs read and write by points. NULL: of one rank. Fails:
  * WEIR_ERR_MEMORY, as the builders. */
 weir_status qt_self_energy_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                  weir_graph **out) WEIR_CHECKED;
@@ -143,7 +143,7 @@ static inline int64_t qt_atom_range_first(const qt_atom_range *a, int64_t n_atom
   return r * a->n + a->n > n_atoms ? n_atoms - a->n : r * a->n;
 }
 
-/* Ranges of n atoms. Fails: WEIR_ERR_MEMORY; *out is then empty. */
+/* Creates ranges of n atoms. Fails: WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_atom_range_create(const qt_neighbours *n, int64_t n_at_once,
                                  qt_atom_range *out) WEIR_CHECKED;
 void qt_atom_range_fini(qt_atom_range *a);
@@ -152,17 +152,18 @@ void qt_atom_range_fini(qt_atom_range *a);
  * builders. */
 weir_status qt_self_energy_atoms_at_once(const qt_self_energy_spec *s, int64_t *out) WEIR_CHECKED;
 
-/* The graph of a range: also inputs `atom`, `gradient`; Sigma, C and t of its atoms. The graph of
- * what is made of t of all atoms: Pihat. Both fail as qt_self_energy_graph. */
+/* Build the graph of a range: also inputs `atom`, `gradient`; Sigma, C and t of its atoms. The
+ * graph of what is made of t of all atoms: Pihat. Both fail as qt_self_energy_graph. */
 weir_status qt_self_energy_range_graph(const qt_self_energy_spec *s, const qt_atom_range *a,
                                        qt_shards *shards, weir_graph **out) WEIR_CHECKED;
 weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                       weir_graph **out) WEIR_CHECKED;
-/* That of Sigma^R of a Sigma of all atoms. Fails: likewise. */
+/* Builds the graph of Sigma^R of a Sigma of all atoms. Fails: likewise. */
 weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                           weir_graph **out) WEIR_CHECKED;
-/* Of ranks that compute them frequency by frequency (qt_tiles.by_frequency): C; of one frequency
- * its part of Sigma, and t, of that frequency alone, whole on every rank. Both fail: likewise. */
+/* Build the graphs of ranks that compute them frequency by frequency (qt_tiles.by_frequency): C; of
+ * one frequency its part of Sigma, and t, of that frequency alone, whole on every rank. Both fail:
+ * likewise. */
 weir_status qt_self_energy_coupling_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                           weir_graph **out) WEIR_CHECKED;
 weir_status qt_self_energy_frequency_graph(const qt_self_energy_spec *s, int64_t frequency,
@@ -180,17 +181,17 @@ typedef struct qt_self_energy {
   weir_plan **of_frequency, *retarded;      /* [n_frequencies] by_frequency, after `plan` of C */
   weir_tensor slice[QT_SELF_ENERGY_ARRAYS]; /* of a range, or of a frequency        */
 } qt_self_energy;
-/* Fails: as qt_self_energy_graph and weir_plan_create; *out is then empty. */
+/* Creates the plans. Fails: as qt_self_energy_graph and weir_plan_create; *out is then empty. */
 weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out) WEIR_CHECKED;
-/* Of ranges of n atoms, whatever they take. Fails: likewise. */
+/* Creates plans of ranges of n atoms, whatever they take. Fails: likewise. */
 weir_status qt_self_energy_create_ranges(const qt_self_energy_spec *s, int64_t n_at_once,
                                          qt_self_energy *out) WEIR_CHECKED;
 void qt_self_energy_fini(qt_self_energy *s);
-/* Sigma, C and t of one of its ranges. Fails: as weir_plan_run. */
+/* Computes Sigma, C and t of one of its ranges. Fails: as weir_plan_run. */
 weir_status qt_self_energy_run_range(qt_self_energy *s, int64_t range,
                                      weir_tensor *tensors) WEIR_CHECKED;
-/* The plan of the retarded self-energy alone, of a QT_SIGMA that is mixed: inputs and results as
- * above. Fails: likewise. */
+/* Creates the plan of the retarded self-energy alone, of a QT_SIGMA that is mixed: inputs and
+ * results as above. Fails: likewise. */
 weir_status qt_self_energy_create_retarded(const qt_self_energy_spec *s,
                                            qt_self_energy *out) WEIR_CHECKED;
 weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;
@@ -206,7 +207,7 @@ typedef struct qt_self_energy_size {
   double memory;            /* bytes of plans and copies, without the arrays of a run  */
   int64_t n_atoms, n_times; /* at once, and how often                                  */
 } qt_self_energy_size;
-/* Nothing is computed. Fails: as qt_self_energy_create. */
+/* Computes the size alone. Fails: as qt_self_energy_create. */
 weir_status qt_self_energy_size_of(const qt_self_energy_spec *s,
                                    qt_self_energy_size *out) WEIR_CHECKED;
 

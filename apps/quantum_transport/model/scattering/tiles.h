@@ -50,11 +50,12 @@ weir_grid qt_shards_grid(const qt_shards *c);
 /* Shards the arrays of values; c NULL: none. Memory that is missing fails the graph.
  * By points: wave vectors are dimension `dim`, energies the next one. */
 void qt_shard_points(qt_shards *c, weir_graph *g, weir_value v, int dim, int kind);
-/* By tile: dimensions of atoms and of energies; energy -1: each rank has all that it sums over. */
+/* Shards by tile: dimensions of atoms and of energies; energy -1: each rank has all that it sums
+ * over. */
 void qt_shard_tile(qt_shards *c, weir_graph *g, weir_value v, int atom, int energy);
-/* Replicated: every rank has all of it. */
+/* Replicates: every rank has all of it. */
 void qt_shard_replicate(qt_shards *c, weir_graph *g, weir_value v);
-/* By atoms alone, among all ranks. */
+/* Shards by atoms alone, among all ranks. */
 void qt_shard_atoms(qt_shards *c, weir_graph *g, weir_value v, int atom);
 
 #endif

@@ -11,15 +11,15 @@ typedef struct qt_volume {
 } qt_volume;
 double qt_volume_total(const qt_volume *v);
 
-/* From the accesses and the shards of the graphs: what a run of such ranks sends, to the byte;
- * nothing is run, the ranks are not needed. A sum that n ranks share counts 2 (n - 1) times its
- * bytes (weir_request.h). Fails: as qt_self_energy_graph, weir_partition_create and
+/* Computes from the accesses and the shards of the graphs how much a run of such ranks sends, to
+ * the byte; nothing is run, the ranks are not needed. A sum that n ranks share counts 2 (n - 1)
+ * times its bytes (weir_request.h). Fails: as qt_self_energy_graph, weir_partition_create and
  * weir_spmd_lower.
  */
 weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t,
                                qt_volume *out) WEIR_CHECKED;
-/* What this rank sends in a run of plans; their sum over ranks is what a run moves, of ranges of
- * atoms, too. */
+/* Returns the volume that this rank sends in a run of plans; its sum over ranks is that of the run,
+ * of ranges of atoms, too. */
 qt_volume qt_volume_of_plans(const qt_self_energy *s);
 /* Ranges of atoms with which fewest bytes move, fewest ranges of equals; of more ranks than
  * QT_VOLUME_MOST_RANKS those that the formula has. Where s->memory splits the atoms of one rank,
