@@ -22,7 +22,7 @@ int64_t qt_point_ranks_after(const qt_layout *l, qt_slabs_range own);
 weir_status qt_point_ranks_create(weir_comm *comm, const qt_layout *l, qt_slabs_range own,
                                   int n_banks, weir_c128 *const *bank,
                                   qt_point_ranks *out) WEIR_CHECKED;
-/* Frees it. Local, once all ranks are done with it or have failed. */
+/* Frees the requests. Local, once all ranks are done with it or have failed. */
 void qt_point_ranks_fini(qt_point_ranks *r);
 
 /* Agrees on a status, as weir_comm_agree. Collective. */

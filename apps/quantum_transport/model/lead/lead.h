@@ -59,7 +59,7 @@ typedef struct qt_cell {
   int64_t n;
   weir_c128 *h0, *h1, *s0, *s1;
 } qt_cell;
-/* Creates it. Fails: WEIR_ERR_MEMORY; *out is then empty. */
+/* Creates a cell. Fails: WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_cell_create(const qt_lead *lead, const double k[2], qt_cell *out) WEIR_CHECKED;
 void qt_cell_fini(qt_cell *c);
 /* Returns whether both have the same bits. */
