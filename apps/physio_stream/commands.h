@@ -24,7 +24,7 @@ weir_status ps_begin(const weir_cli *cli, const char *owner, const ps_cfg *cfg,
 /* Calls weir_run_dir_rollback after a failure; says that the earlier results stand where they do.
  */
 void ps_abandon(weir_run_dir *dir);
-/* ps_configure, ps_begin, and weir_run_dir_commit at once. */
+/* Calls ps_configure, ps_begin and weir_run_dir_commit. */
 weir_status ps_start(const weir_cli *cli, const char *owner, ps_cfg *cfg,
                      weir_config **config) WEIR_CHECKED;
 /* Writes provenance.json into --out with the digests of n input files. */

@@ -11,7 +11,7 @@ typedef struct ps_eval_list {
   char **paths; /* [records.count, 3] of the record, its reference and its test */
 } ps_eval_list;
 
-/* Fails: as ps_records_list; *list is for ps_eval_list_fini either way. */
+/* Reads the list. Fails: as ps_records_list; *list is for ps_eval_list_fini either way. */
 weir_status ps_eval_list_read(const ps_cfg *cfg, ps_eval_list *list) WEIR_CHECKED;
 void ps_eval_list_fini(ps_eval_list *list);
 /* Keeps the last failure as that of record i, says it and logs it. */

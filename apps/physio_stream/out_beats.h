@@ -39,7 +39,8 @@ typedef struct ps_out_beats {
   FILE *follow; /* beats are printed here as they come, or NULL */
 } ps_out_beats;
 
-/* `facts` is borrowed. Fails: WEIR_ERR_DATA when no nameless file can be made. */
+/* Initialises the list; `facts` is borrowed. Fails: WEIR_ERR_DATA when no nameless file can be
+ * made. */
 weir_status ps_out_beats_init(const ps_input_info *facts, ps_out_beats *out) WEIR_CHECKED;
 void ps_out_beats_fini(ps_out_beats *b);
 /* Prints beats from now on as they come, as in beats.csv, beginning with its header.

@@ -31,7 +31,8 @@ typedef struct ps_out_features {
 /* Starts DIR/features.nc. Fails: as weir_netcdf_create, WEIR_ERR_UNSUPPORTED without NetCDF. */
 weir_status ps_out_features_open(const char *dir, const ps_input_info *facts,
                                  ps_out_features *out) WEIR_CHECKED;
-/* A sink of weir_stream.h; the context is a ps_feature. Slots that were skipped become 0. */
+/* Takes values, as a sink of weir_stream.h; the context is a ps_feature. Slots that were skipped
+ * become 0. */
 weir_status ps_out_features_take(void *context, const weir_view *view, int64_t lo, int64_t hi,
                                  bool last) WEIR_CHECKED;
 weir_status ps_out_features_commit(ps_out_features *f) WEIR_CHECKED;

@@ -15,7 +15,8 @@ typedef struct ps_strip {
   double *value; /* NaN where absent                                           */
 } ps_strip;
 
-/* Fails: WEIR_ERR_CONFIG for over 10^6 samples, and for a start past the end. */
+/* Initialises the strip. Fails: WEIR_ERR_CONFIG for over 10^6 samples, and for a start past the
+ * end. */
 weir_status ps_strip_init(const ps_cfg *cfg, const ps_input_info *facts,
                           ps_strip *out) WEIR_CHECKED;
 void ps_strip_fini(ps_strip *s);

@@ -21,7 +21,7 @@ typedef struct ps_quality {
   int64_t last_beat;  /* 0 before the first                        */
 } ps_quality;
 
-/* Fails: WEIR_ERR_MEMORY. */
+/* Initialises the measures. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_quality_init(const ps_input_info *facts, ps_quality *q) WEIR_CHECKED;
 void ps_quality_fini(ps_quality *q);
 /* Takes the slots [lo, hi); those that were taken before count once, those left out are missing. */

@@ -56,8 +56,8 @@ weir_status ps_abp_create(const ps_abp_opts *opts, const ps_ecgsyn *ecg,
 void ps_abp_destroy(ps_abp **gen);
 /* Computes the next n samples, mmHg: x[n], 0 where present[n] is 0. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_abp_chunk(ps_abp *gen, int64_t n, float *x, uint8_t *present) WEIR_CHECKED;
-/* Beats that ended, onsets that passed and defects that began in the last chunk, in order;
- * borrowed until the next. Return how many. */
+/* Return the number of beats that ended, onsets that passed and defects that began in the last
+ * chunk; *out: these, in order, borrowed until the next. */
 int64_t ps_abp_beats(const ps_abp *gen, const ps_abp_beat **out);
 int64_t ps_abp_onsets(const ps_abp *gen, const ps_abp_onset **out);
 int64_t ps_abp_defects(const ps_abp *gen, const ps_defect **out);

@@ -38,9 +38,9 @@ weir_status ps_input_open_record(const ps_input_opts *opts, const char *path,
 weir_status ps_input_check(const ps_input_opts *opts) WEIR_CHECKED;
 /* Checks the time range. Fails: WEIR_ERR_CONFIG. */
 weir_status ps_input_range_check(const ps_input_opts *opts) WEIR_CHECKED;
-/* Slots are those of the whole recording: what lies before opts->from is absent, and at opts->to it
- * ends. Fails: as weir_record_open, weir_record_find, ps_live_open and ps_synth_create;
- * WEIR_ERR_CONFIG for a range that begins after the end of the recording, and
+/* Opens an input. Slots are those of the whole recording: what lies before opts->from is absent,
+ * and at opts->to it ends. Fails: as weir_record_open, weir_record_find, ps_live_open and
+ * ps_synth_create; WEIR_ERR_CONFIG for a range that begins after the end of the recording, and
  * where more than one of record, text file and live address is named, for a rate where there is no
  * text file, for a signal that the built-in recording does not have, and for a unit of another
  * quantity than the file states. *out is then NULL. */
@@ -53,7 +53,7 @@ weir_status ps_input_join(const ps_input *other, const char *signal, const char 
 /* Makes values be in mV: converted from another voltage; where the file states no unit that
  * is warned of. Before the first reading. Fails: WEIR_ERR_CONFIG for another quantity. */
 weir_status ps_input_need_millivolts(ps_input *in) WEIR_CHECKED;
-/* Live input is closed by the last of those that share it. */
+/* Closes the input; live input with the last of those that share it. */
 void ps_input_close(ps_input **in);
 
 /* What is known of the signal. Texts are borrowed. */
@@ -77,7 +77,7 @@ const ps_input_info *ps_input_get(const ps_input *in);
  * only. Fails: as weir_record_read. */
 weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x,
                           uint8_t *present) WEIR_CHECKED;
-/* As weir_record_next_run. Calls ascend. */
+/* Finds the next run, as weir_record_next_run. Calls ascend. */
 weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t *hi) WEIR_CHECKED;
 /* Compares the samples with the checksum of their header, where there is one, reading them once
  * more; warns and logs an event where they differ, which old records of other programs may do. Of a

@@ -56,6 +56,6 @@ void ps_gaps_init(const ps_gap_opts *opts, uint64_t seed, uint32_t channel, doub
 /* Finds the present stretch [*begin, *end) of samples that holds t or, in a gap, follows it. Calls
  * ascend in t. */
 void ps_gaps_at(ps_gaps *gaps, int64_t t, int64_t *begin, int64_t *end);
-/* present[n] of samples t0.. : 1 where there is signal. Calls ascend in t0. */
+/* Fills present[n] of samples t0.. : 1 where there is signal. Calls ascend in t0. */
 void ps_gaps_fill(ps_gaps *gaps, int64_t t0, int64_t n, uint8_t *present);
 #endif

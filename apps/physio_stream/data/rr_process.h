@@ -16,7 +16,7 @@ typedef struct ps_rr_process {
   double *cosine;               /* cos(2 pi k / points)                          */
 } ps_rr_process;
 
-/* Fails: WEIR_ERR_MEMORY; fini is then still due. */
+/* Initialises the process. Fails: WEIR_ERR_MEMORY; fini is then still due. */
 weir_status ps_rr_init(const ps_ecgsyn_opts *opts, uint64_t seed, ps_rr_process *rr) WEIR_CHECKED;
 void ps_rr_fini(ps_rr_process *rr);
 /* Returns the RR interval (s) of a beat that starts at `time` s >= 0; times of successive calls

@@ -32,7 +32,7 @@ weir_status ps_beat_call_slots(void *state, const float *filtered, const float *
                                ps_beat_table *out) WEIR_CHECKED;
 /* Ends the stream: adds the beats still pending. Fails as ps_beat_call_slots. */
 weir_status ps_beat_call_end(void *state, ps_beat_table *out) WEIR_CHECKED;
-/* in: filtered, feature, present, state; out: beats [3, 1 + capacity] (graph.h).
+/* Runs the decision. in: filtered, feature, present, state; out: beats [3, 1 + capacity] (graph.h).
  * Fails: WEIR_ERR_SHAPE when the beats may not fit. */
 weir_status ps_beat_call_run(void *context, const weir_op_run *run) WEIR_CHECKED;
 #endif

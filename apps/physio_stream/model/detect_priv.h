@@ -53,7 +53,8 @@ typedef struct ps_detector {
 
 /* Takes a candidate, in order of time. May write beats. */
 void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out);
-/* All samples before slot `now` have been taken: decides what is pending for longer than it may be.
+/* Decides what is pending for longer than it may be, once all samples before slot `now` have been
+ * taken.
  */
 void ps_decide_due(ps_detector *d, int64_t now, ps_beat_out *out);
 /* Returns the slot before which a pending candidate must be decided, beyond all slots without one.

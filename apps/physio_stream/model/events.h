@@ -43,14 +43,14 @@ weir_status ps_events_add(const weir_series_use *use, const ps_events_spec *spec
 
 /* Returns the stream with values that are not finite made absent. */
 weir_series ps_events_finite(weir_graph *g, weir_series s);
-/* Where the events of the first two inputs begin, bools on the clock of the faster one, which is
- * *fast: an event of a slower clock stands at the first of its slots. Fails: WEIR_ERR_CONFIG for
+/* Finds where the events of the first two inputs begin, bools on the clock of the faster one, which
+ * is *fast: an event of a slower clock stands at the first of its slots. Fails: WEIR_ERR_CONFIG for
  * rates that are no multiples. */
 weir_status ps_events_marks(const weir_series_use *use, weir_value begins[2],
                             weir_series *fast) WEIR_CHECKED;
-/* Fails: WEIR_ERR_CONFIG unless the stream's unit is `unit` or not stated. */
+/* Checks the unit. Fails: WEIR_ERR_CONFIG unless the stream's unit is `unit` or not stated. */
 weir_status ps_events_need_unit(const weir_series_use *use, int input,
                                 const char *unit) WEIR_CHECKED;
-/* The same of the first input and seconds, saying where intervals come from. */
+/* Checks that the first input is in seconds; the message says where intervals come from. */
 weir_status ps_events_need_intervals(const weir_series_use *use) WEIR_CHECKED;
 #endif

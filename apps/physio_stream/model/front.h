@@ -49,7 +49,7 @@ static inline double ps_front_filter(const ps_front *front, double *z, double x)
   return x;
 }
 
-/* Fails: WEIR_ERR_CONFIG (edges of the band in the wrong order). */
+/* Checks the options. Fails: WEIR_ERR_CONFIG (edges of the band in the wrong order). */
 weir_status ps_front_check(const ps_front_opts *opts) WEIR_CHECKED;
 /* Designs the chain for one sampling rate. Fails: WEIR_ERR_CONFIG (band not below rate/2, window
  * not within 2 samples and 1 s). */

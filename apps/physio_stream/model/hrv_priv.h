@@ -26,10 +26,10 @@ typedef struct hrv_density {
 
 /* Adds the pieces that the points hold. series: capacity of their seconds times HRV_RATE, and 1. */
 void hrv_welch(const hrv_points *p, double *series, hrv_density *density);
-/* NaN without pieces. */
+/* Returns the bands of a density, NaN without pieces. */
 ps_hrv_bands hrv_bands_of(const hrv_density *density);
 /* Returns the number of doubles of scratch memory for points that span up to `seconds`. */
 size_t hrv_lomb_scratch(double seconds);
-/* NaN with fewer than 4 points. */
+/* Returns the bands by the periodogram of Lomb, NaN with fewer than 4 points. */
 ps_hrv_bands hrv_lomb(const hrv_points *p, double *scratch);
 #endif

@@ -40,11 +40,12 @@ void ps_column_fini(ps_column *c);
  * that a program can read on: NAME,TIME,VALUE after a #stream line.
  * Fails: WEIR_ERR_DATA when nothing can be printed. */
 weir_status ps_column_follow(ps_column *c, FILE *out) WEIR_CHECKED;
-/* A sink of weir_stream.h; the context is a ps_column. Fails: WEIR_ERR_DATA when the disk is full.
+/* Takes values, as a sink of weir_stream.h; the context is a ps_column. Fails: WEIR_ERR_DATA when
+ * the disk is full.
  */
 weir_status ps_column_take(void *context, const weir_view *view, int64_t lo, int64_t hi,
                            bool last) WEIR_CHECKED;
-/* A sink of the column's result `undefined`; the context is the same. */
+/* Takes the column's result `undefined`, as a sink; the context is the same. */
 weir_status ps_column_take_undefined(void *context, const weir_view *view, int64_t lo, int64_t hi,
                                      bool last) WEIR_CHECKED;
 /* Returns the time of a slot, s. */

@@ -49,7 +49,8 @@ typedef struct ps_query_text {
   weir_query_wish *outputs;
   char (*locations)[256];
 } ps_query_text;
-/* Fails: WEIR_ERR_MEMORY; WEIR_ERR_CONFIG for a step without `do`. */
+/* Reads the query of the configuration. Fails: WEIR_ERR_MEMORY; WEIR_ERR_CONFIG for a step without
+ * `do`. */
 weir_status ps_query_read(const ps_query_cfg *cfg, const weir_config *config,
                           ps_query_text *out) WEIR_CHECKED;
 void ps_query_text_fini(ps_query_text *t);

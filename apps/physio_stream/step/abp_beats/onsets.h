@@ -30,8 +30,8 @@ typedef struct ps_onset_params {
   int64_t ring;  /* slots remembered, a power of two                                */
 } ps_onset_params;
 
-/* memory: slots that ps_onset_value must reach back. Fails: WEIR_ERR_CONFIG (a rate that does not
- * resolve a pulse, or lengths beyond 2^24 slots). */
+/* Designs the search. memory: slots that ps_onset_value must reach back. Fails: WEIR_ERR_CONFIG (a
+ * rate that does not resolve a pulse, or lengths beyond 2^24 slots). */
 weir_status ps_onset_design(const ps_onset_opts *opts, double rate, int64_t memory,
                             ps_onset_params *out) WEIR_CHECKED;
 

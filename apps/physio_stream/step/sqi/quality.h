@@ -28,10 +28,10 @@ enum { PS_QUALITY_PRESENT = 1, PS_QUALITY_FIRST = 2, PS_QUALITY_SECOND = 4 };
 /* Returns the number of doubles of scratch memory for windows of n slots at `rate` slots a second.
  */
 int64_t ps_quality_scratch(int64_t n, double rate);
-/* Of n slots at `rate` (>= 80) slots a second, x where bit PRESENT is set, beats of the detectors
- * where FIRST and SECOND are; beats up to `match` slots apart are the same. Powers are those of the
- * periodogram of the window without its mean, borders of bands included; absent slots count as the
- * mean. */
+/* Returns the measures of n slots at `rate` (>= 80) slots a second, x where bit PRESENT is set,
+ * beats of the detectors where FIRST and SECOND are; beats up to `match` slots apart are the same.
+ * Powers are those of the periodogram of the window without its mean, borders of bands included;
+ * absent slots count as the mean. */
 ps_quality ps_quality_of(const float *x, const uint8_t *bits, int64_t n, double rate, int64_t match,
                          double *scratch);
 /* Returns the class of a window whose measures are each rated optimal, suspicious or unqualified.
