@@ -81,7 +81,7 @@ static void count_alone(pairing *p, int64_t time, bool missed)
   p->last_ref = NEVER;
 }
 
-/* The first reference beat in the scored part may belong to the last test beat before the start,
+/* The first reference beat in the scored range may belong to the last test beat before the start,
  * and the first test beat to a reference beat before the start. */
 static void begin(pairing *p, int64_t start)
 {

@@ -364,7 +364,7 @@ static void tall_t_waves_are_no_beats(void **state)
   }
 }
 
-/* Beats in gaps of every share; what is cut by a gap's edge may be missed or seen. */
+/* Beats in gaps of every share; beats truncated by a gap's edge may be missed or seen. */
 static void gaps_cost_only_what_they_hide(void **state)
 {
   (void)state;

@@ -107,8 +107,8 @@ static void transform(const grid *g)
   }
 }
 
-/* Sums over the points of (y or 1) times cos and sin of k x: the transform of either part, without
- * the Gaussian. */
+/* Sums over the points of (y or 1) times cos and sin of k x: the transform of either component,
+ * without the Gaussian. */
 static void sums(const grid *g, int64_t k, bool ones, double *cosine, double *sine)
 {
   const double *z = g->z + 2 * k, *mirror = g->z + 2 * (g->m - k);

@@ -34,7 +34,7 @@ static void locate(const design *d, int64_t site, double out[3])
   }
 }
 
-/* Adds an element and its conjugate: V |r|^-exponent between orbitals of different places. */
+/* Adds an element and its conjugate: V |r|^-exponent between orbitals at different positions. */
 static void add(const design *d, int64_t a, int64_t b, const int64_t offset[3], qt_wire *w)
 {
   const double *from = w->atom[site_of(a)].position, *to = w->atom[site_of(b)].position;
@@ -151,7 +151,7 @@ static void shifts_of_both_atoms_are_seen(void **state)
   qt_system_fini(&s);
 }
 
-/* Sites at one place are one atom. */
+/* Sites at one position are one atom. */
 static void near_sites_are_one_atom(void **state)
 {
   const design d = {.moved = -1};

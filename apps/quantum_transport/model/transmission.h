@@ -38,7 +38,7 @@ typedef struct qt_transport_spec {
   int64_t n_energies;
   const double *energy; /* [n_energies] eV; of phonons hbar omega > 0 */
   bool dos;             /* density of states                            */
-  bool lead_dos;        /* the same, and the part injected from each lead */
+  bool lead_dos;        /* the same, and the share injected from each lead */
   bool bond_currents;   /* currents from orbital to orbital             */
   double shift;         /* eV by which an energy is shifted at which a Green's function cannot be
                            computed; 0: that is a failure */
@@ -93,7 +93,7 @@ weir_status qt_transport_start(const qt_transport_spec *spec) WEIR_CHECKED;
 /* Computes all points in parallel, after those of a checkpoint, where there is one; results do not
  * depend on the number of threads or ranks. Collective over spec->comm: all ranks give the same
  * system and spec. With an overlap matrix the density of states lacks what end cells share with the
- * leads. With QTBM the density of states is the sum of the parts of the leads: states that no wave
+ * leads. With QTBM the density of states is the sum of the shares of the leads: states that no wave
  * reaches are not in it (qtbm/qtbm.h). Fails: WEIR_ERR_NUMERIC and WEIR_ERR_MEMORY, naming wave
  * vector and energy; WEIR_ERR_CONFIG where spec.memory is too little, or a checkpoint of another
  * computation, or QTBM with lead.method decimation or slabs; WEIR_ERR_UNSUPPORTED (QTBM in a build

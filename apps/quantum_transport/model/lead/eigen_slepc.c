@@ -4,7 +4,7 @@
  * SIAM J. Matrix Anal. Appl. 37, 195 (2016); Campos and Roman, SIAM J. Sci. Comput. 38, S385
  * (2016)), and so those of the reversed polynomial, whose z is the inverse.
  *
- * A disk about each target holds a sector of the ring from 1 / R to 1, and a part beyond. A target
+ * A disk about each target holds a sector of the ring from 1 / R to 1, and an area beyond. A target
  * gives modes until one is outside of its disk; then it begins anew from other vectors until
  * nothing new comes, for one run finds few of the modes of one lambda. Modes outside of the ring
  * are left to the fixed point of g, as those of contours are. */
@@ -155,7 +155,7 @@ static bool add_mode(search *s, weir_c128 z, const weir_c128 *v)
     return false;
   }
   at = is_new ? s->count++ : at;
-  /* of one more vector the new part alone: modes of one lambda stay linearly independent */
+  /* of one more vector the new component alone: modes of one lambda stay linearly independent */
   memcpy(s->v + at * n, is_new && alike > 0 ? s->rest : v, (size_t)n * sizeof *v);
   (void)normalize(n, s->v + at * n);
   s->z[at] = z;

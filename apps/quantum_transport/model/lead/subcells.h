@@ -1,4 +1,4 @@
-/* subcells.h - a lead as a matrix polynomial of its smallest repeated part. A cell that repeats p
+/* subcells.h - a lead as a matrix polynomial of its smallest repeated unit. A cell that repeats p
  * sub-cells of n orbitals gives T(z) = sum over |m| <= d of z^m A_m of sub-cells, and of T(z) v = 0
  * the mode lambda = z^p, u = (v, z v, z^2 v, ...). */
 #ifndef QT_LEAD_SUBCELLS_H

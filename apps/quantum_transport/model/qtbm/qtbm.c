@@ -305,7 +305,7 @@ static weir_status solve_some(const qt_qtbm *q, point *p, const int64_t all[QT_L
   return WEIR_OK;
 }
 
-/* T and its eigenvalues from the amplitudes t; the density of states from its parts. */
+/* T and its eigenvalues from the amplitudes t; the density of states from its shares. */
 static weir_status finish_states(const qt_qtbm *q, int64_t rows, int64_t columns,
                                  double *const out[QT_POINT_ARRAYS])
 {

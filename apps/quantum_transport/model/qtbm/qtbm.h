@@ -37,7 +37,7 @@ weir_status qt_qtbm_factor_bytes(qt_qtbm *q, double *bytes) WEIR_CHECKED;
 /* Allocates memory for points, whose spec it borrows. Fails: WEIR_ERR_MEMORY. */
 weir_status qt_qtbm_open(qt_qtbm *q, const qt_point_spec *p, int threads) WEIR_CHECKED;
 /* Computes n points, k [n, 2], energy [n], into arrays out [n, elements]: leads by all threads,
- * sparse systems one after the other. The density of states is the sum of the parts of the leads,
+ * sparse systems one after the other. The density of states is the sum of the shares of the leads,
  * each Re (A_c S)[i,i] / 2 pi (phonons: times 2 hbar omega). A point that fails says so in its
  * number QT_POINT_STATUS; returns the failure of the last one that does. */
 weir_status qt_qtbm_run(qt_qtbm *q, int64_t n, const double *k, const double *energy,

@@ -176,7 +176,7 @@ weir_array_desc qt_self_energy_desc_of(const qt_self_energy_spec *s, qt_self_ene
 /* The plan of all atoms or of ranges of them (self_energy_plan.c); owned. */
 typedef struct qt_self_energy {
   qt_self_energy_spec spec;
-  weir_plan *plan, *pairs;                  /* pairs: of Pihat, where parts have t  */
+  weir_plan *plan, *pairs;                  /* pairs: of Pihat, where ranges have t */
   qt_atom_range range;                      /* all zero: all atoms at once          */
   weir_plan **of_frequency, *retarded;      /* [n_frequencies] by_frequency, after `plan` of C */
   weir_tensor slice[QT_SELF_ENERGY_ARRAYS]; /* of a range, or of a frequency        */
