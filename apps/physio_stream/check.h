@@ -4,15 +4,17 @@
 #include "conf/weir_cli.h"
 #include "options.h"
 
-/* What the options of the command say of themselves and of each other: every command refuses the
+/* Checks the options of the command, alone and together: every command refuses the
  * same with the same text, before it makes a folder, and describe judges what run would do. Of the
  * built-in recording all is known, so what it is to be done with is planned; of others, what does
  * not depend on rates, units and lengths is judged. Fails: WEIR_ERR_CONFIG; as planning. */
 weir_status ps_check(const weir_cli *cli, const ps_cfg *cfg,
                      const weir_config *config) WEIR_CHECKED;
-/* cmd_prepare.c: that the built-in recording can be made and be a record. Fails: WEIR_ERR_CONFIG.
+/* Checks (cmd_prepare.c) that the built-in recording can be made and be a record. Fails:
+ * WEIR_ERR_CONFIG.
  */
 weir_status ps_prepare_check(const ps_cfg *cfg) WEIR_CHECKED;
-/* cmd_convert.c: a name is a part of a path, never a path itself. Fails: WEIR_ERR_CONFIG. */
+/* Checks (cmd_convert.c) that a name is a component of a path, never a path itself. Fails:
+ * WEIR_ERR_CONFIG. */
 weir_status ps_convert_name_check(const char *name) WEIR_CHECKED;
 #endif

@@ -11,7 +11,7 @@
 #include "eval_records.h"
 #include "io/weir_record.h"
 
-/* Path without the suffix behind its last folder. */
+/* Path without the suffix after its last folder. */
 static void without_suffix(const char *path, char *out, size_t size)
 {
   (void)snprintf(out, size, "%s", path);
@@ -112,7 +112,7 @@ static weir_status measure_side(const ps_cfg *cfg, ps_scored *s, bool test)
     weir_warn(
         "eval",
         "%s: gaps of the recording are unknown, so intervals across one count as rhythm in "
-        "hrv.csv: put the signal of %s beside its annotations, or mark gaps in the file (code "
+        "hrv.csv: put the signal of %s next to its annotations, or mark gaps in the file (code "
         "~, subtype -1 where one begins, 0 where it ends)",
         ps_base_name(test ? s->files.test : s->files.reference), ps_base_name(s->record));
   }
@@ -173,8 +173,8 @@ static weir_status evaluate(const ps_cfg *cfg, ps_scored *s)
   ps_warn_of_beyond(s->files.reference, &reference);
   ps_warn_of_beyond(s->files.test, &test);
   /* Beats before the begin stay: one of them may be the partner of the first that is scored. */
-  ps_beats_cut(&reference, -INFINITY, ps_eval_range(cfg, s).end);
-  ps_beats_cut(&test, -INFINITY, ps_eval_range(cfg, s).end);
+  ps_beats_trim(&reference, -INFINITY, ps_eval_range(cfg, s).end);
+  ps_beats_trim(&test, -INFINITY, ps_eval_range(cfg, s).end);
   WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, s), done);
   WEIR_TRY_GOTO(ps_eval_gaps(cfg, s), done);
   WEIR_TRY_GOTO(measure_side(cfg, s, false), done);

@@ -12,7 +12,7 @@
 /* Steps per mmHg: a flush of 300 mmHg fits 16 bits. */
 #define ABP_GAIN 100
 
-enum { BLOCK = 65536, MOST_PER_FRAME = 1024 };
+enum { BLOCK = 65536, MAX_PER_FRAME = 1024 };
 
 /* The files being written and the buffers of one block. */
 typedef struct files {
@@ -45,11 +45,11 @@ static weir_status divide_frames(files *f, weir_record_spec *spec)
   }
   f->per_frame = spec->fs_num / a;
   f->abp_per_frame = (int64_t)f->opts->abp.rate / a;
-  if (spec->fs_den != 1 || f->per_frame > MOST_PER_FRAME || f->abp_per_frame > MOST_PER_FRAME) {
+  if (spec->fs_den != 1 || f->per_frame > MAX_PER_FRAME || f->abp_per_frame > MAX_PER_FRAME) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "ecgsyn.abp.rate: %g Hz beside %g Hz of ecgsyn.model.rate: a record holds "
+                     "ecgsyn.abp.rate is %g Hz and ecgsyn.model.rate %g Hz: a record holds "
                      "whole rates with at most %d samples a frame",
-                     f->opts->abp.rate, f->opts->model.rate, MOST_PER_FRAME);
+                     f->opts->abp.rate, f->opts->model.rate, MAX_PER_FRAME);
   }
   spec->fs_num = a;
   spec->n_channels = 2;
@@ -93,8 +93,8 @@ static weir_status open_files(const char *dir, uint64_t seed, files *f)
 
   WEIR_TRY(weir_alloc(abp_block, sizeof *f->abp_x, (void **)&f->abp_x));
   WEIR_TRY(weir_alloc(abp_block, sizeof *f->abp_present, (void **)&f->abp_present));
-  WEIR_TRY(weir_alloc(BLOCK + MOST_PER_FRAME, sizeof *f->x, (void **)&f->x));
-  WEIR_TRY(weir_alloc(BLOCK + MOST_PER_FRAME, sizeof *f->present, (void **)&f->present));
+  WEIR_TRY(weir_alloc(BLOCK + MAX_PER_FRAME, sizeof *f->x, (void **)&f->x));
+  WEIR_TRY(weir_alloc(BLOCK + MAX_PER_FRAME, sizeof *f->present, (void **)&f->present));
   return weir_alloc(ps_synth_marks(f->synth, BLOCK), sizeof *f->marks, (void **)&f->marks);
 }
 

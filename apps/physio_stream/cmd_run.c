@@ -8,7 +8,7 @@
 #include "run_beats.h"
 #include "commands.h"
 
-/* Rank 0 makes the folder and its log; the others log beside it, in run-rankN.jsonl. Recordings
+/* Rank 0 makes the folder and its log; the others log next to it, in run-rankN.jsonl. Recordings
  * side by side accept the folder here, one alone when it has results. */
 static weir_status begin_first(const ps_one *one, ps_one_fn check)
 {

@@ -230,7 +230,7 @@ static weir_status run_prepare(const site *s)
 
   WEIR_TRY(ps_site_prepare(&s->cfg->site, (uint64_t)s->cfg->seed, s->cli->out, &n));
   weir_info("site",
-            "wrote %lld records to %s; run.jsonl, resolved.yaml and provenance.json beside "
+            "wrote %lld records to %s; run.jsonl, resolved.yaml and provenance.json next to "
             "them name the sources and are not part of the dataset",
             (long long)n, s->cli->out);
   return WEIR_OK;
@@ -285,13 +285,13 @@ done:
   return status;
 }
 
-typedef struct part {
+typedef struct subcommand {
   const char *name;
   weir_status (*run)(const site *s);
   const char *owner;
-} part;
+} subcommand;
 
-static weir_status run_part(const weir_cli *cli, const part *p)
+static weir_status run_subcommand(const weir_cli *cli, const subcommand *p)
 {
   weir_config *config = NULL;
   ps_cfg cfg;
@@ -318,7 +318,7 @@ done:
 
 weir_status ps_cmd_site(const weir_cli *cli)
 {
-  static const part parts[] = {
+  static const subcommand subcommands[] = {
       {"prepare", run_prepare, "site prepare"}, {"check", run_check, "site check"},
       {"stats", run_stats, "site stats"},       {"eval", run_eval, "site eval"},
       {"merge", run_merge, "site merge"},
@@ -326,9 +326,10 @@ weir_status ps_cmd_site(const weir_cli *cli)
 
   size_t i = 0;
 
-  while (strcmp(cli->args[0], parts[i].name) != 0) { /* one of the words of the command's row */
+  /* One of the words of the command's row. */
+  while (strcmp(cli->args[0], subcommands[i].name) != 0) {
     i++;
-    WEIR_ASSERT(i < sizeof parts / sizeof parts[0]);
+    WEIR_ASSERT(i < sizeof subcommands / sizeof subcommands[0]);
   }
-  return run_part(cli, &parts[i]);
+  return run_subcommand(cli, &subcommands[i]);
 }

@@ -18,12 +18,13 @@ weir_status ps_cmd_describe(const weir_cli *cli) WEIR_CHECKED;
  * WEIR_ERR_UNSUPPORTED for a device that this build does not have. *config is the caller's to
  * destroy. */
 weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config) WEIR_CHECKED;
-/* weir_run_dir_begin for --out, and the event of the start. */
+/* Calls weir_run_dir_begin for --out and writes the event of the start. */
 weir_status ps_begin(const weir_cli *cli, const char *owner, const ps_cfg *cfg,
                      const weir_config *config, weir_run_dir *dir) WEIR_CHECKED;
-/* weir_run_dir_rollback after a failure, saying that the earlier results stand where they do. */
+/* Calls weir_run_dir_rollback after a failure; says that the earlier results stand where they do.
+ */
 void ps_abandon(weir_run_dir *dir);
-/* ps_configure, ps_begin, and weir_run_dir_commit at once. */
+/* Calls ps_configure, ps_begin and weir_run_dir_commit. */
 weir_status ps_start(const weir_cli *cli, const char *owner, ps_cfg *cfg,
                      weir_config **config) WEIR_CHECKED;
 /* Writes provenance.json into --out with the digests of n input files. */

@@ -163,11 +163,11 @@ weir_status ps_side_read(const ps_cfg *cfg, const ps_scored *s, bool test, ps_si
   WEIR_TRY_GOTO(
       ps_beats_read(test ? s->files.test : s->files.reference, s->fs_num, s->fs_den, s->end, &own),
       done);
-  ps_beats_cut(&own, range.begin, range.end);
+  ps_beats_trim(&own, range.begin, range.end);
   if (test) {
     WEIR_TRY_GOTO(ps_beats_read(s->files.reference, s->fs_num, s->fs_den, s->end, &reference),
                   done);
-    ps_beats_cut(&reference, range.begin, range.end);
+    ps_beats_trim(&reference, range.begin, range.end);
     WEIR_TRY_GOTO(ps_beats_match(&own, &reference, window), done);
   }
   WEIR_TRY_GOTO(measure(cfg, s, &own, out), done);

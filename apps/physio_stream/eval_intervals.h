@@ -22,14 +22,15 @@ typedef struct ps_side {
  * there is one: s->gaps and s->has_signal. A record whose signal cannot be read has none.
  * Fails: WEIR_ERR_MEMORY, WEIR_ERR_DATA where samples cannot be read. */
 weir_status ps_eval_gaps(const ps_cfg *cfg, ps_scored *s) WEIR_CHECKED;
-/* Where scoring begins, s, and the frames [first, end) whose beats count (input.from, input.to). */
+/* Return the begin of scoring, s, and the frames [first, end) whose beats count (input.from,
+ * input.to). */
 double ps_eval_start(const ps_cfg *cfg);
-/* "from 300 s on", "from 300 s to 900 s". */
+/* Writes "from 300 s on", "from 300 s to 900 s". */
 void ps_eval_range_text(const ps_cfg *cfg, char *text, size_t size);
 ps_break ps_eval_range(const ps_cfg *cfg, const ps_scored *s);
-/* The intervals of the test or the reference, within the range. Beats whose file tells none apart
- * (all are of code N, as those of a detector) have the types of the reference where it has some.
- * Fails: as ps_beats_read; *out needs no fini then. */
+/* Reads the intervals of the test or the reference, within the range. Beats whose file tells none
+ * apart (all are of code N, as those of a detector) have the types of the reference where it has
+ * some. Fails: as ps_beats_read; *out needs no fini then. */
 weir_status ps_side_read(const ps_cfg *cfg, const ps_scored *s, bool test,
                          ps_side *out) WEIR_CHECKED;
 /* Frees and empties. */

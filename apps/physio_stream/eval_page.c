@@ -12,7 +12,7 @@ const char *ps_base_name(const char *path)
   return slash == NULL ? path : slash + 1;
 }
 
-/* What the run that found the beats says of itself, where its events lie beside them. */
+/* What the run that found the beats says of itself, where its events lie next to them. */
 static weir_status add_run(weir_report *r, const char *test)
 {
   static const char *const fields[][2] = {{"record", "record"},

@@ -31,12 +31,12 @@ typedef struct ps_scored {
   ps_measures rhythm[2];  /* of reference and test                   */
 } ps_scored;
 
-/* Behind the last folder of a path. Borrowed. */
+/* Returns the part of a path after its last folder. Borrowed. */
 const char *ps_base_name(const char *path);
-/* Time of a sample as hh:mm:ss.sss. */
+/* Returns the time of a sample as hh:mm:ss.sss. */
 const char *ps_time_text(double seconds, char text[32]);
 
-/* Strips of 2 s before and behind errors; those within 2 s of one that is drawn share its strip.
+/* Strips of 2 s before and after errors; those within 2 s of one that is drawn share its strip.
  * Reads signals and beats again. A record without its signal is said to have none.
  * Fails: as weir_report_figure, WEIR_ERR_MEMORY. */
 weir_status ps_eval_strips(weir_report *r, const ps_cfg *cfg, const ps_scored *s,
@@ -55,8 +55,8 @@ typedef struct ps_eval_table {
   int columns;
   const char *const *head;
 } ps_eval_table;
-/* DIR/report.html of n records with the tables of scores, of rhythm and of records (one line each).
- * Fails: as weir_report_*. */
+/* Writes DIR/report.html of n records with the tables of scores, of rhythm and of records (one line
+ * each). Fails: as weir_report_*. */
 weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
                          const ps_eval_table *scores, const ps_eval_table *rhythm,
                          const ps_eval_table *records) WEIR_CHECKED;

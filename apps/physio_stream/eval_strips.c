@@ -10,7 +10,7 @@
 /* s on either side of an error. */
 #define AROUND 2.0
 /* Samples of a strip: what a rate of 100 kHz needs. */
-enum { MOST_SAMPLES = 400000, SERIES = 4 };
+enum { MAX_SAMPLES = 400000, SERIES = 4 };
 
 /* A record whose errors are drawn. */
 typedef struct source {
@@ -80,7 +80,7 @@ static weir_status read_signal(const source *f, strip *p)
 {
   const double fs = (double)f->signal->fs_num / (double)f->signal->fs_den;
   const int64_t lo = (int64_t)ceil(p->lo * fs), hi = (int64_t)floor(p->hi * fs) + 1;
-  const int64_t n = hi - lo < MOST_SAMPLES ? hi - lo : MOST_SAMPLES;
+  const int64_t n = hi - lo < MAX_SAMPLES ? hi - lo : MAX_SAMPLES;
   float *value = NULL;
   uint8_t *present = NULL;
   weir_status status = WEIR_OK;
@@ -203,10 +203,10 @@ static weir_status add_strip(weir_report *r, const source *f, const ps_score_err
 
   WEIR_TRY_GOTO(read_signal(f, &p), done);
   range_of(&p, &lo, &hi);
-  const double room = fmax(0.1 * (hi - lo), 1e-3 * fmax(fabs(hi), 1e-3));
+  const double padding = fmax(0.1 * (hi - lo), 1e-3 * fmax(fabs(hi), 1e-3));
 
-  WEIR_TRY_GOTO(mark_beats(&f->reference, f->rate, hi + room, &p, 1), done);
-  WEIR_TRY_GOTO(mark_beats(&f->test, f->rate, lo - room, &p, 2), done);
+  WEIR_TRY_GOTO(mark_beats(&f->reference, f->rate, hi + padding, &p, 1), done);
+  WEIR_TRY_GOTO(mark_beats(&f->test, f->rate, lo - padding, &p, 2), done);
   WEIR_TRY_GOTO(mark_errors(f, &p, (lo + hi) / 2), done);
   (void)snprintf(title, sizeof title, "%s: %s beat at %s", ps_base_name(f->s->record),
                  e->missed ? "missed" : "false", ps_time_text(at, text));

@@ -18,8 +18,8 @@ enum {
   PS_RHYTHM_POINTS = 2000 /* of one rhythm in a figure, at most, gaps not counted */
 };
 
-/* The figures tachogramSUFFIX, poincareSUFFIX and spectrumSUFFIX of `count` rhythms. Of more than
- * PS_RHYTHM_POINTS intervals the tachogram shows means of so many neighbours as it takes, with
+/* Adds the figures tachogramSUFFIX, poincareSUFFIX and spectrumSUFFIX of `count` rhythms. Of more
+ * than PS_RHYTHM_POINTS intervals the tachogram shows means of so many neighbours as it takes, with
  * their range as a band, and the Poincare plot every k-th pair. The spectrum is that of Welch,
  * whatever opts->spectrum says; of one rhythm its bins have the colour of their band. Fails:
  * WEIR_ERR_MEMORY, as weir_report_figure. */

@@ -18,7 +18,7 @@ const weir_opt ps_options[] = {
     WEIR_OPT_TABLE(ps_cfg, detect, ps_detect_options, "the beat detector"),
     WEIR_OPT_TABLE(ps_cfg, query, ps_query_options,
                    "what is computed; empty: beats are detected (docs/guide/physio_stream.md)"),
-    WEIR_OPT_TABLE(ps_cfg, stream, weir_stream_opts, "how the signal is cut into chunks"),
+    WEIR_OPT_TABLE(ps_cfg, stream, weir_stream_opts, "division of the signal into chunks"),
     WEIR_OPT_TABLE(ps_cfg, exec, weir_exec_opts, "how the graph is computed"),
     WEIR_OPT_BOOL(ps_cfg, output.features, false,
                   "also write features.nc: filtered signal, feature and presence of every sample"),
@@ -31,7 +31,7 @@ const weir_opt ps_options[] = {
                   "where the signal drawn begins; 0: at its first sample that is present"),
     WEIR_OPT_TABLE(ps_cfg, output.nn, ps_hrv_options, "how the report measures intervals"),
     WEIR_OPT_PATH(ps_cfg, eval.reference, "",
-                  "annotation file with the true beats; its record's header lies beside it"),
+                  "annotation file with the true beats; its record's header is in the same folder"),
     WEIR_OPT_PATH(ps_cfg, eval.test, "", "annotation file with the beats to score"),
     WEIR_OPT_LIST(ps_cfg, eval.pairs, ps_pair, pair_options, 100000,
                   "more such pairs: scored each and together (gross: of all beats; average: of the "
@@ -51,7 +51,7 @@ const weir_opt ps_options[] = {
                   "unit of time of annotations whose record has no header; 0: the header says"),
     WEIR_OPT_INT(ps_cfg, eval.strips, 8, 0, 1000, "1",
                  "missed or false beats around which the report draws the signal (input.signal, "
-                 "else the first in mV) beside the reference; 0: none"),
+                 "else the first in mV) and the reference; 0: none"),
     WEIR_OPT_REAL(ps_cfg, eval.nn.exclude, -1, -1, 1, "1",
                   "maximum distance from the median, as a share of it, of intervals that count in "
                   "hrv.csv; 0: all between two normal beats; -1: 0 where beat types are known, "
@@ -61,7 +61,7 @@ const weir_opt ps_options[] = {
     WEIR_OPT_ENUM(ps_cfg, eval.nn.spectrum, PS_HRV_WELCH, "welch|lomb",
                   "of the intervals at 4 Hz by a cubic spline, or as they are (with VLF)"),
     WEIR_OPT_REAL(ps_cfg, eval.start, 300.0, 0.0, 1e9, "s",
-                  "start of the scored part; the first five minutes are learning time (EC57)"),
+                  "start of the scored range; the first five minutes are learning time (EC57)"),
     WEIR_OPT_REAL(ps_cfg, eval.window, 0.15, 0.001, 1.0, "s",
                   "farthest that a matching beat may be off (EC57: 150 ms)"),
     WEIR_OPT_TABLE(ps_cfg, convert, ps_convert_options, "the record that convert writes"),

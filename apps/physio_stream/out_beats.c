@@ -38,9 +38,9 @@ void ps_out_beats_fini(ps_out_beats *b)
   *b = (ps_out_beats){0};
 }
 
-double ps_beat_place(const ps_beat *beat)
+double ps_beat_position(const ps_beat *beat)
 {
-  return (double)beat->sample + (double)beat->part / PS_DETECT_PARTS;
+  return (double)beat->sample + (double)beat->fraction / PS_DETECT_PER_SAMPLE;
 }
 
 static double seconds(const ps_out_beats *b, double samples)
@@ -64,8 +64,8 @@ static void count_interval(ps_out_beats *b, double rr)
 static void write_row(const ps_out_beats *b, const ps_beat *beat, double rr, char text[ROW])
 {
   const int gap = (beat->flags & PS_BEAT_GAP) != 0;
-  const int n =
-      snprintf(text, ROW, "%lld,%.6f,", (long long)beat->sample, seconds(b, ps_beat_place(beat)));
+  const int n = snprintf(text, ROW, "%lld,%.6f,", (long long)beat->sample,
+                         seconds(b, ps_beat_position(beat)));
 
   if (isnan(rr)) {
     (void)snprintf(text + n, (size_t)(ROW - n), ",%d\n", gap);
@@ -78,17 +78,17 @@ static weir_status follow(const ps_out_beats *b, const ps_beat *beat)
 {
   char text[ROW];
 
-  write_row(b, beat, beat->flags == 0 ? seconds(b, ps_beat_place(beat) - b->last) : NAN, text);
+  write_row(b, beat, beat->flags == 0 ? seconds(b, ps_beat_position(beat) - b->last) : NAN, text);
   if (fputs(text, b->follow) < 0) {
     return weir_output_failed("beats", errno);
   }
   return WEIR_OK;
 }
 
-static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap, int64_t part)
+static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap, int64_t fraction)
 {
   const ps_beat beat = {.sample = sample,
-                        .part = part,
+                        .fraction = fraction,
                         .flags = (b->n == 0 ? PS_BEAT_FIRST : 0) | (gap ? PS_BEAT_GAP : 0)};
 
   if (fwrite(&beat, sizeof beat, 1, b->kept) != 1) {
@@ -98,18 +98,18 @@ static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap, int64_t par
     WEIR_TRY(follow(b, &beat));
   }
   if (beat.flags == 0) {
-    count_interval(b, seconds(b, ps_beat_place(&beat) - b->last));
+    count_interval(b, seconds(b, ps_beat_position(&beat) - b->last));
   }
-  b->last = ps_beat_place(&beat);
+  b->last = ps_beat_position(&beat);
   b->n++;
   return WEIR_OK;
 }
 
 weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64_t *gap,
-                             const int64_t *part, int64_t n)
+                             const int64_t *fraction, int64_t n)
 {
   for (int64_t i = 0; i < n; i++) {
-    WEIR_TRY(add(b, sample[i], gap[i], part[i]));
+    WEIR_TRY(add(b, sample[i], gap[i], fraction[i]));
   }
   if (n > 0 && b->follow != NULL && fflush(b->follow) != 0) {
     return weir_output_failed("beats", errno);
@@ -331,7 +331,8 @@ static weir_status write_text(const ps_out_beats *b, files *f, const ps_beat *be
   return weir_writer_printf(f->csv, "%s", text);
 }
 
-/* n beats, the first of which is number `first`; `before` is the place of the beat before them. */
+/* n beats, the first of which is number `first`; `before` is the position of the beat before them.
+ */
 static weir_status write_block(const ps_out_beats *b, files *f, const ps_beat *beat, int64_t first,
                                int64_t n, double before)
 {
@@ -342,10 +343,10 @@ static weir_status write_block(const ps_out_beats *b, files *f, const ps_beat *b
   for (int64_t i = 0; i < n; i++) {
     sample[i] = beat[i].sample;
     time[i] = ps_time_us(b->facts, b->facts->fs_num, b->facts->fs_den, beat[i].sample) +
-              llround(seconds(b, ps_beat_place(&beat[i]) - (double)beat[i].sample) * 1e6);
-    rr[i] = beat[i].flags == 0 ? seconds(b, ps_beat_place(&beat[i]) - before) : NAN;
+              llround(seconds(b, ps_beat_position(&beat[i]) - (double)beat[i].sample) * 1e6);
+    rr[i] = beat[i].flags == 0 ? seconds(b, ps_beat_position(&beat[i]) - before) : NAN;
     flags[i] = (uint8_t)beat[i].flags;
-    before = ps_beat_place(&beat[i]);
+    before = ps_beat_position(&beat[i]);
     WEIR_TRY(write_text(b, f, &beat[i], rr[i]));
   }
   if (f->nc == NULL) {
@@ -409,7 +410,7 @@ static weir_status write_all(ps_out_beats *b, files *f)
     WEIR_TRY(read_kept(b, n, beat));
     WEIR_TRY(write_block(b, f, beat, first, n, before));
     WEIR_TRY(remember_strip(b, beat, n));
-    before = ps_beat_place(&beat[n - 1]);
+    before = ps_beat_position(&beat[n - 1]);
   }
   return mark_gaps(b, f, b->seen);
 }

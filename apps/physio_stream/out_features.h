@@ -7,7 +7,8 @@
 #include "io/weir_netcdf.h"
 
 /* One variable of the file. Values are kept in a nameless file while they come and written at the
- * end, all variables in step: so the bytes of features.nc do not depend on how the signal was cut.
+ * end, all variables in step: so the bytes of features.nc do not depend on how the signal was
+ * chunked.
  */
 typedef struct ps_feature {
   int var;
@@ -30,7 +31,8 @@ typedef struct ps_out_features {
 /* Starts DIR/features.nc. Fails: as weir_netcdf_create, WEIR_ERR_UNSUPPORTED without NetCDF. */
 weir_status ps_out_features_open(const char *dir, const ps_input_info *facts,
                                  ps_out_features *out) WEIR_CHECKED;
-/* A sink of weir_stream.h; the context is a ps_feature. Slots that were skipped become 0. */
+/* Takes values, as a sink of weir_stream.h; the context is a ps_feature. Slots that were skipped
+ * become 0. */
 weir_status ps_out_features_take(void *context, const weir_view *view, int64_t lo, int64_t hi,
                                  bool last) WEIR_CHECKED;
 weir_status ps_out_features_commit(ps_out_features *f) WEIR_CHECKED;

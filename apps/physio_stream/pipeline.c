@@ -6,9 +6,9 @@
 #include <string.h>
 #include "base/weir_log.h"
 
-/* Slots of one chunk at most: the options, or the most that the planner chooses (2^16), with room
- * for what filters hold back. */
-static int64_t most_slots(const ps_cfg *cfg, bool live, double rate)
+/* Slots of one chunk at most: the options, or the maximum of the planner (2^16), with a margin
+ * for what filters delay. */
+static int64_t max_slots(const ps_cfg *cfg, bool live, double rate)
 {
   const weir_stream_cfg *stream = &cfg->stream;
   const double asked = ceil(fmax(stream->window, live ? stream->live_window : 0) * rate);
@@ -28,7 +28,7 @@ weir_status ps_pipeline_create(const ps_cfg *cfg, weir_stream_source source,
   source.value = PS_INPUT_X;
   source.present = PS_INPUT_PRESENT;
   WEIR_TRY(ps_graph_create(&cfg->detect, source.rate_num, source.rate_den,
-                           most_slots(cfg, live != NULL, rate), features, &p.graph));
+                           max_slots(cfg, live != NULL, rate), features, &p.graph));
   const weir_stream_job job = {.graph = p.graph.graph,
                                .store = p.graph.store,
                                .sources = &source,
@@ -61,7 +61,7 @@ const char *const ps_group_head[PS_GROUP_COLUMNS] = {
 
 static void add_group(int stage, const weir_group_report *r, int columns, weir_table *cells)
 {
-  const int most = columns > PS_GROUP_PLANNED ? INT_MAX : 32; /* letters of all members */
+  const int max_letters = columns > PS_GROUP_PLANNED ? INT_MAX : 32; /* letters of all members */
 
   weir_event("group", WEIR_INT("stage", stage), WEIR_TEXT("members", r->members),
              WEIR_TEXT("kernel", r->kernel), WEIR_REAL("flops", r->flops),
@@ -69,7 +69,8 @@ static void add_group(int stage, const weir_group_report *r, int columns, weir_t
              WEIR_REAL("saved_bytes", r->saved_bytes), WEIR_REAL("predicted_s", r->predicted_s),
              WEIR_REAL("measured_s", r->measured_s), WEIR_INT("calls", r->calls));
   weir_table_add(cells, "%d", stage);
-  weir_table_add(cells, (int)strlen(r->members) > most ? "%.*s..." : "%.*s", most, r->members);
+  weir_table_add(cells, (int)strlen(r->members) > max_letters ? "%.*s..." : "%.*s", max_letters,
+                 r->members);
   weir_table_add(cells, "%s", r->kernel);
   weir_table_add(cells, "%.0f", r->flops);
   weir_table_add(cells, "%.0f", r->bytes);
@@ -100,21 +101,21 @@ static void print_broken(const char *line, FILE *out)
 {
   enum { WIDTH = 110, DEEPER = 4 };
   const int indent = (int)strspn(line, " ") + DEEPER;
-  int width = WIDTH, least = indent;
+  int width = WIDTH, min_break = indent;
 
   while ((int)strlen(line) > width) {
     int n = width;
 
-    while (n > least && line[n] != ' ') {
+    while (n > min_break && line[n] != ' ') {
       n--;
     }
-    if (n <= least) { /* a word that is longer than a line */
+    if (n <= min_break) { /* a word that is longer than a line */
       break;
     }
     fprintf(out, "%.*s\n%*s", n, line, indent, "");
     line += n + 1;
     width = WIDTH - indent;
-    least = 0;
+    min_break = 0;
   }
   fprintf(out, "%s\n", line);
 }

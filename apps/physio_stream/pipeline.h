@@ -27,6 +27,6 @@ void ps_pipeline_destroy(ps_pipeline *p);
 enum { PS_GROUP_COLUMNS = 10, PS_GROUP_PLANNED = 7 };
 extern const char *const ps_group_head[PS_GROUP_COLUMNS];
 void ps_stream_groups(const weir_stream *stream, int columns, weir_table *cells);
-/* The plans of all stages, long lines broken. Fails: WEIR_ERR_MEMORY. */
+/* Prints the plans of all stages, long lines broken. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_stream_print(const weir_stream *stream, FILE *out) WEIR_CHECKED;
 #endif

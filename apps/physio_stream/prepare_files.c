@@ -31,7 +31,7 @@ weir_status ps_abp_files_open(const char *dir, const ps_synth_opts *opts, const 
   WEIR_TRY(weir_annotation_writer_open(path, &head, &out->onsets));
   WEIR_TRY(open_table(dir, "abp_beats.csv",
                       "r_s,onset_s,foot_s,peak_s,sbp_mmhg,dbp_mmhg,map_mmhg\n", &out->beats));
-  return open_table(dir, "abp_onsets.csv", "sample,time_s,present\n", &out->places);
+  return open_table(dir, "abp_onsets.csv", "sample,time_s,present\n", &out->abp_onsets);
 }
 
 /* An onset is annotated at the sample nearest to it, where that is present. */
@@ -46,7 +46,7 @@ static weir_status write_onsets(ps_abp_files *f, int64_t n, const uint8_t *prese
     const bool there = present[mark.time - f->at] != 0;
 
     WEIR_TRY(
-        weir_writer_printf(f->places, "%.4f,%.6f,%d\n", onset[i].sample, onset[i].time, there));
+        weir_writer_printf(f->abp_onsets, "%.4f,%.6f,%d\n", onset[i].sample, onset[i].time, there));
     if (there) {
       WEIR_TRY(weir_annotation_writer_append(f->onsets, &mark));
     }
@@ -101,7 +101,7 @@ weir_status ps_abp_files_commit(ps_abp_files *f)
     return WEIR_OK;
   }
   WEIR_TRY(weir_writer_commit(&f->beats));
-  WEIR_TRY(weir_writer_commit(&f->places));
+  WEIR_TRY(weir_writer_commit(&f->abp_onsets));
   return weir_annotation_writer_commit(&f->onsets);
 }
 
@@ -110,7 +110,7 @@ void ps_abp_files_close(ps_abp_files *f)
   ps_abp_destroy(&f->gen);
   weir_annotation_writer_destroy(&f->onsets);
   weir_writer_destroy(&f->beats);
-  weir_writer_destroy(&f->places);
+  weir_writer_destroy(&f->abp_onsets);
 }
 
 weir_status ps_gap_rows(weir_writer *out, ps_gaps *gaps, const char *kind, double value, int64_t lo,

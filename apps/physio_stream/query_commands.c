@@ -84,8 +84,8 @@ static weir_status add_to_pool(const ps_one *one, const ps_query_run *r)
     ps_pool_row row = {.rate = (double)c->what->rate_num / (double)c->what->rate_den,
                        .slots = c->slots,
                        .present = c->present,
-                       .least = c->least,
-                       .most = c->most,
+                       .min = c->min,
+                       .max = c->max,
                        .sum = c->sum};
 
     (void)snprintf(row.stream, sizeof row.stream, "%s", c->what->name);

@@ -39,14 +39,14 @@ const char *const ps_reach_head[PS_REACH_COLUMNS] = {
 void ps_query_reach(const ps_query_run *r, weir_table *cells)
 {
   for (int64_t i = 0; i < r->query.n_columns; i++) {
-    double behind = 0, ahead = 0;
+    double back = 0, ahead = 0;
 
-    weir_stream_reach(r->stream, (int)i, &behind, &ahead);
+    weir_stream_reach(r->stream, (int)i, &back, &ahead);
     weir_table_add(cells, "%s", r->query.columns[i].name);
     weir_table_add(cells, "%s", r->query.columns[i].unit);
     weir_table_add(cells, "%.7g", rate_of(&r->query.columns[i]));
     weir_table_add(cells, "%.6g", weir_stream_window(r->stream) + ahead);
-    weir_table_add(cells, "%.6g", behind);
+    weir_table_add(cells, "%.6g", back);
     weir_table_add(cells, "%.6g", ahead);
   }
 }
@@ -55,18 +55,18 @@ static void add_rows(const ps_query_run *r, weir_table *cells)
 {
   for (int64_t i = 0; i < r->query.n_columns; i++) {
     const ps_column *c = &r->columns[i];
-    double behind = 0, ahead = 0;
+    double back = 0, ahead = 0;
 
-    weir_stream_reach(r->stream, (int)i, &behind, &ahead);
+    weir_stream_reach(r->stream, (int)i, &back, &ahead);
     weir_table_add(cells, "%s", c->what->name);
     weir_table_add(cells, "%s", c->what->unit);
     weir_table_add(cells, "%.7g", rate_of(c->what));
     weir_table_add(cells, "%lld", (long long)c->slots);
     weir_table_add(cells, "%lld", (long long)c->present);
-    weir_table_add_real(cells, or_nan(c, c->least));
+    weir_table_add_real(cells, or_nan(c, c->min));
     weir_table_add_real(cells, mean_of(c));
-    weir_table_add_real(cells, or_nan(c, c->most));
-    weir_table_add(cells, "%.6g", behind);
+    weir_table_add_real(cells, or_nan(c, c->max));
+    weir_table_add(cells, "%.6g", back);
     weir_table_add(cells, "%.6g", ahead);
     weir_table_add(cells, "%.6g", weir_stream_window(r->stream) + ahead);
   }
@@ -78,15 +78,15 @@ static void write_events(const ps_query_run *r)
 
   for (int64_t i = 0; i < r->query.n_columns; i++) {
     const ps_column *c = &r->columns[i];
-    double behind = 0, ahead = 0;
+    double back = 0, ahead = 0;
 
-    weir_stream_reach(r->stream, (int)i, &behind, &ahead);
+    weir_stream_reach(r->stream, (int)i, &back, &ahead);
     weir_event("result", WEIR_TEXT("record", r->facts->name), WEIR_TEXT("stream", c->what->name),
                WEIR_TEXT("unit", c->what->unit), WEIR_REAL("rate_hz", rate_of(c->what)),
                WEIR_INT("slots", c->slots), WEIR_INT("present", c->present),
-               WEIR_REAL("min", or_nan(c, c->least)), WEIR_REAL("mean", mean_of(c)),
-               WEIR_REAL("max", or_nan(c, c->most)), WEIR_INT("infinite", c->infinite.n),
-               WEIR_INT("undefined", c->undefined.n), WEIR_REAL("look_back_s", behind),
+               WEIR_REAL("min", or_nan(c, c->min)), WEIR_REAL("mean", mean_of(c)),
+               WEIR_REAL("max", or_nan(c, c->max)), WEIR_INT("infinite", c->infinite.n),
+               WEIR_INT("undefined", c->undefined.n), WEIR_REAL("look_back_s", back),
                WEIR_REAL("look_ahead_s", ahead));
   }
   weir_event("query_end", WEIR_TEXT("record", r->facts->name),

@@ -7,9 +7,9 @@
 /* A result of one recording, as the pooled table counts it. */
 typedef struct ps_pool_row {
   char stream[2 * WEIR_QUERY_NAME], unit[WEIR_SERIES_UNIT];
-  double rate;             /* slots per second                         */
-  int64_t slots, present;  /* seen; with a value                       */
-  double least, most, sum; /* of the values; NaN where they are not known */
+  double rate;            /* slots per second                         */
+  int64_t slots, present; /* seen; with a value                       */
+  double min, max, sum;   /* of the values; NaN where they are not known */
 } ps_pool_row;
 
 /* One of several recordings. */

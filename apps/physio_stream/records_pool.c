@@ -40,8 +40,8 @@ static weir_status add(pool *p, const ps_pool_row *row)
   known->slots += row->slots;
   known->present += row->present;
   if (row->present > 0) {
-    known->least = fmin(known->least, row->least);
-    known->most = fmax(known->most, row->most);
+    known->min = fmin(known->min, row->min);
+    known->max = fmax(known->max, row->max);
     known->sum += row->sum;
   }
   return WEIR_OK;
@@ -79,9 +79,9 @@ static void put_row(table *t, const char *record, const ps_pool_row *row)
   put(t, row->rate);
   weir_table_add(c, "%lld", (long long)row->slots);
   weir_table_add(c, "%lld", (long long)row->present);
-  put(t, any ? row->least : NAN);
+  put(t, any ? row->min : NAN);
   put(t, any ? row->sum / (double)row->present : NAN);
-  put(t, any ? row->most : NAN);
+  put(t, any ? row->max : NAN);
 }
 
 static void put_failed(table *t, const ps_record *r)

@@ -141,8 +141,8 @@ static weir_status add_to_pool(const run *r)
                            .rate = (double)r->facts->fs_num / (double)r->facts->fs_den,
                            .slots = r->facts->count,
                            .present = r->beats.n_rr,
-                           .least = NAN,
-                           .most = NAN,
+                           .min = NAN,
+                           .max = NAN,
                            .sum = r->beats.n_rr > 0 ? mean * (double)r->beats.n_rr : 0};
 
   return ps_one_add(r->one, &row);

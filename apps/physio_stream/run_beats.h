@@ -9,6 +9,6 @@ weir_status ps_beats_run(const ps_one *one) WEIR_CHECKED;
 /* Opens the recording and plans all that a run would do with it, which is not read. Fails: as
  * ps_beats_run. */
 weir_status ps_beats_foresee(const ps_one *one) WEIR_CHECKED;
-/* Whether the recording and its signal are there. Fails: as ps_input_open. */
+/* Checks that the recording and its signal are there. Fails: as ps_input_open. */
 weir_status ps_beats_check(const ps_one *one) WEIR_CHECKED;
 #endif

@@ -6,7 +6,7 @@
 #include "base/weir_log.h"
 #include "run_rhythm.h"
 
-enum { MOST_STRIP = 1000000 };
+enum { MAX_STRIP = 1000000 };
 
 weir_status ps_strip_init(const ps_cfg *cfg, const ps_input_info *facts, ps_strip *out)
 {
@@ -14,9 +14,9 @@ weir_status ps_strip_init(const ps_cfg *cfg, const ps_input_info *facts, ps_stri
   const double lo = floor(cfg->output.start * rate), n = floor(cfg->output.strip * rate);
 
   *out = (ps_strip){0};
-  if (n > MOST_STRIP) {
+  if (n > MAX_STRIP) {
     return weir_fail(WEIR_ERR_CONFIG, "output.strip: %g s are %.0f samples, at most %d are drawn",
-                     cfg->output.strip, n, MOST_STRIP);
+                     cfg->output.strip, n, MAX_STRIP);
   }
   if (lo > 0 && lo >= (double)facts->count) {
     return weir_fail(WEIR_ERR_CONFIG,

@@ -15,14 +15,15 @@ typedef struct ps_strip {
   double *value; /* NaN where absent                                           */
 } ps_strip;
 
-/* Fails: WEIR_ERR_CONFIG for over 10^6 samples, and for a start past the end. */
+/* Initialises the strip. Fails: WEIR_ERR_CONFIG for over 10^6 samples, and for a start past the
+ * end. */
 weir_status ps_strip_init(const ps_cfg *cfg, const ps_input_info *facts,
                           ps_strip *out) WEIR_CHECKED;
 void ps_strip_fini(ps_strip *s);
 /* Keeps what of slots [lo, hi) belongs to the strip. */
 void ps_strip_take(ps_strip *s, int64_t lo, int64_t hi, const float *x, const uint8_t *present);
 
-/* The signal ends after `count` samples: for input whose end was not known. */
+/* Ends the signal after `count` samples: for input whose end was not known. */
 void ps_strip_end(ps_strip *s, int64_t count);
 
 /* Writes DIR/report.html with its figures, and the event `run_end` with the numbers that it shows.

@@ -92,18 +92,18 @@ weir_status ps_quality_page(const ps_quality *q, weir_report *r)
 
   WEIR_TRY(weir_report_heading(r, "Signal quality"));
   for (int row = 0; row < PS_QUALITY_ROWS; row++) {
-    int64_t most = 0, part = 0;
+    int64_t mostly = 0, partly = 0;
 
     for (int64_t i = 0; i < windows; i++) {
       const double share = ps_timeline_share(&q->line, row, i);
 
-      most += share > 0.5;
-      part += share > 0 && share <= 0.5;
+      mostly += share > 0.5;
+      partly += share > 0 && share <= 0.5;
     }
     weir_table_add(&c, "%s", names[row]);
     weir_table_add(&c, "%lld", (long long)windows);
-    weir_table_add(&c, "%lld", (long long)most);
-    weir_table_add(&c, "%lld", (long long)part);
+    weir_table_add(&c, "%lld", (long long)mostly);
+    weir_table_add(&c, "%lld", (long long)partly);
   }
   const weir_status status = weir_table_report(&c, r, "quality", 4, head);
 

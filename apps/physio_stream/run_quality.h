@@ -21,15 +21,15 @@ typedef struct ps_quality {
   int64_t last_beat;  /* 0 before the first                        */
 } ps_quality;
 
-/* Fails: WEIR_ERR_MEMORY. */
+/* Initialises the measures. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_quality_init(const ps_input_info *facts, ps_quality *q) WEIR_CHECKED;
 void ps_quality_fini(ps_quality *q);
-/* The slots [lo, hi); those that were taken before count once, those left out are missing. */
+/* Takes the slots [lo, hi); those that were taken before count once, those left out are missing. */
 void ps_quality_take(ps_quality *q, int64_t lo, int64_t hi, const float *x, const uint8_t *present);
-/* The next beat. */
+/* Takes the next beat. */
 void ps_quality_beat(ps_quality *q, int64_t sample);
-/* The signal ends after so many slots. */
+/* Ends the signal after so many slots. */
 void ps_quality_end(ps_quality *q, int64_t slots);
-/* Heading, counts of windows and figure `quality`. Fails: as ps_timeline_figure. */
+/* Writes heading, counts of windows and figure `quality`. Fails: as ps_timeline_figure. */
 weir_status ps_quality_page(const ps_quality *q, weir_report *r) WEIR_CHECKED;
 #endif

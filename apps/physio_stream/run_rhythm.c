@@ -5,20 +5,21 @@
 #include "hrv_figures.h"
 
 /* The intervals of up to `n` beats; times in samples. Returns how many there are. */
-static int64_t intervals_of(const ps_beat *beat, int64_t n, double most, ps_interval *v)
+static int64_t intervals_of(const ps_beat *beat, int64_t n, double max_samples, ps_interval *v)
 {
   int64_t count = 0;
   bool joined = false;
 
-  for (int64_t i = 0; i < n && (double)(beat[i].sample - beat[0].sample) <= most; i++) {
+  for (int64_t i = 0; i < n && (double)(beat[i].sample - beat[0].sample) <= max_samples; i++) {
     if (beat[i].flags != 0 || i == 0) {
       joined = false;
       continue;
     }
-    v[count++] = (ps_interval){.end = ps_beat_place(&beat[i]),
-                               .length = ps_beat_place(&beat[i]) - ps_beat_place(&beat[i - 1]),
-                               .counts = true,
-                               .joined = joined};
+    v[count++] =
+        (ps_interval){.end = ps_beat_position(&beat[i]),
+                      .length = ps_beat_position(&beat[i]) - ps_beat_position(&beat[i - 1]),
+                      .counts = true,
+                      .joined = joined};
     joined = true;
   }
   return count;
@@ -78,16 +79,16 @@ done:
 weir_status ps_run_rhythm(weir_report *r, const ps_hrv_opts *opts, const ps_out_beats *beats)
 {
   const double rate = (double)beats->facts->fs_num / (double)beats->facts->fs_den;
-  const int64_t most = beats->n < PS_RHYTHM_BEATS ? beats->n : PS_RHYTHM_BEATS;
+  const int64_t max_beats = beats->n < PS_RHYTHM_BEATS ? beats->n : PS_RHYTHM_BEATS;
   int64_t n = 0;
   ps_interval *v = NULL;
   ps_beat *beat = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_alloc(most, sizeof *beat, (void **)&beat), done);
-  WEIR_TRY_GOTO(weir_alloc(most, sizeof *v, (void **)&v), done);
-  WEIR_TRY_GOTO(ps_out_beats_read(beats, most, beat), done);
-  n = intervals_of(beat, most, PS_RHYTHM_SECONDS * rate, v);
+  WEIR_TRY_GOTO(weir_alloc(max_beats, sizeof *beat, (void **)&beat), done);
+  WEIR_TRY_GOTO(weir_alloc(max_beats, sizeof *v, (void **)&v), done);
+  WEIR_TRY_GOTO(ps_out_beats_read(beats, max_beats, beat), done);
+  n = intervals_of(beat, max_beats, PS_RHYTHM_SECONDS * rate, v);
   WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
   WEIR_TRY_GOTO(weir_report_text(
                     r,

@@ -10,8 +10,8 @@ enum {
   PS_RHYTHM_SECONDS = 172800 /* from the first of them on                     */
 };
 
-/* Table `hrv` and figures of the first beats. No reference says which are normal: all are taken,
- * but for intervals that opts->exclude refuses. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
+/* Writes table `hrv` and figures of the first beats. No reference says which are normal: all are
+ * taken, but for intervals that opts->exclude refuses. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
 weir_status ps_run_rhythm(weir_report *r, const ps_hrv_opts *opts,
                           const ps_out_beats *beats) WEIR_CHECKED;
 #endif

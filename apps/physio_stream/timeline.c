@@ -33,8 +33,8 @@ static void merge(ps_timeline *t)
   t->size *= 2;
 }
 
-/* Windows hold the first `slots` slots. */
-static void make_room(ps_timeline *t, int64_t slots)
+/* Widens windows until they cover the first `slots` slots. */
+static void coarsen(ps_timeline *t, int64_t slots)
 {
   while (slots > 0 && (slots - 1) / t->size >= PS_TIMELINE_WINDOWS) {
     merge(t);
@@ -44,7 +44,7 @@ static void make_room(ps_timeline *t, int64_t slots)
 void ps_timeline_add(ps_timeline *t, int row, int64_t lo, int64_t hi)
 {
   if (hi > lo) {
-    make_room(t, hi);
+    coarsen(t, hi);
   }
   while (lo < hi) {
     const int64_t window = lo / t->size, next = (window + 1) * t->size;
@@ -57,7 +57,7 @@ void ps_timeline_add(ps_timeline *t, int row, int64_t lo, int64_t hi)
 
 void ps_timeline_end(ps_timeline *t, int64_t slots)
 {
-  make_room(t, slots);
+  coarsen(t, slots);
   t->slots = slots;
 }
 

@@ -16,17 +16,18 @@ typedef struct ps_timeline {
   int64_t *count; /* [rows][PS_TIMELINE_WINDOWS] slots that have the property; owned */
 } ps_timeline;
 
-/* All zero is empty. Fails: WEIR_ERR_MEMORY. */
+/* Initialises the timeline; all zero is empty. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_timeline_init(int rows, double rate, ps_timeline *t) WEIR_CHECKED;
 void ps_timeline_fini(ps_timeline *t);
-/* Slots [lo, hi) have the property of `row`; a slot is given once a row. */
+/* Marks slots [lo, hi) with the property of `row`; a slot is given once a row. */
 void ps_timeline_add(ps_timeline *t, int row, int64_t lo, int64_t hi);
-/* The recording has so many slots. */
+/* Ends the recording after so many slots. */
 void ps_timeline_end(ps_timeline *t, int64_t slots);
-/* Once it is over: its windows, and the share of one, 0 to 1; the last one may be shorter. */
+/* Return, once it is over, its number of windows, and the share of one, 0 to 1; the last one may be
+ * shorter. */
 int64_t ps_timeline_windows(const ps_timeline *t);
 double ps_timeline_share(const ps_timeline *t, int row, int64_t window);
-/* The figure `name`: the rows that are named (NULL: left out), at most PS_TIMELINE_ROWS, every
+/* Adds the figure `name`: the rows that are named (NULL: left out), at most PS_TIMELINE_ROWS, every
  * window in its CSV; `empty` is said where no slot has any of the properties. Fails:
  * WEIR_ERR_MEMORY, as weir_report_figure. */
 weir_status ps_timeline_figure(const ps_timeline *t, weir_report *r, const char *name,

@@ -13,7 +13,7 @@ void papers_add_row(weir_table *c, const papers_row *r)
 {
   const double of = isnan(r->published) ? r->formula : r->published;
 
-  weir_table_add(c, "%s", r->part);
+  weir_table_add(c, "%s", r->section);
   weir_table_add(c, "%s", r->quantity);
   weir_table_add(c, "%s", r->setting);
   weir_table_add(c, "%s", r->unit);
@@ -35,15 +35,15 @@ void papers_set(papers_row *r, const qt_recipe_sizes *s, int64_t ranks)
 
 /* ---- Flops and memory: counted, nothing is measured ---- */
 
-enum { MOST_BLOCKS = 200 };
+enum { MAX_BLOCKS = 200 };
 
 weir_status papers_point_flops(const qt_recipe_sizes *s, double *out)
 {
-  int64_t block[MOST_BLOCKS + 1];
+  int64_t block[MAX_BLOCKS + 1];
   const int64_t n = qt_papers_blocks(s);
   qt_layout l;
 
-  WEIR_ASSERT(n <= MOST_BLOCKS);
+  WEIR_ASSERT(n <= MAX_BLOCKS);
   for (int64_t b = 0; b <= n; b++) {
     block[b] = b * s->n_atoms * s->n_orbitals / n;
   }
@@ -63,7 +63,7 @@ static weir_status add_flops(weir_table *c)
     const double points = (double)(s.n_k * s.n_energies);
     const double blocks = (double)qt_papers_blocks(&s);
     const double rows = (double)(s.n_atoms * s.n_orbitals) / blocks;
-    papers_row r = {.part = "flops", .unit = "Pflop"};
+    papers_row r = {.section = "flops", .unit = "Pflop"};
     qt_recipe_count fission, window;
     double point = 0;
 
@@ -101,7 +101,7 @@ static weir_status add_steps(weir_table *c)
   one.n_others = s.n_neighbours;
   for (int i = 0; i < QT_RECIPE_STEPS * 2; i++) {
     const int sum = i / QT_RECIPE_STEPS, step = i % QT_RECIPE_STEPS;
-    papers_row r = {.part = "steps", .published = NAN, .formula = NAN};
+    papers_row r = {.section = "steps", .published = NAN, .formula = NAN};
     qt_recipe_count all, atom;
 
     (void)snprintf(r.setting, sizeof r.setting, "%s, %s", sums[sum], qt_recipe_names[step]);
@@ -144,21 +144,21 @@ static weir_status add_memory(weir_table *c)
     const int d = (int)(i % 2), at = (int)(i / 2);
     const qt_recipe_sizes *s = &devices[d];
     const bool fission = of[at].array == QT_PAPERS_FISSION;
-    papers_row r = {.part = "memory",
+    papers_row r = {.section = "memory",
                     .quantity = qt_papers_array_names[of[at].array],
                     .unit = of[at].unit,
                     .published = NAN,
                     .formula = of[at].scale * qt_papers_bytes(s, of[at].array),
                     .here = NAN};
-    qt_recipe_sizes part = *s;
+    qt_recipe_sizes array_sizes = *s;
     qt_recipe_count counted;
 
     papers_set(&r, s, 0);
     if (of[at].array >= QT_PAPERS_FISSION) {
-      part.n_others = of[at].array == QT_PAPERS_PAIR ? 1 : 0;
-      part.n_atoms = of[at].array == QT_PAPERS_PAIR ? 1 : s->n_atoms;
-      part.n_neighbours = of[at].array == QT_PAPERS_PAIR ? 1 : s->n_neighbours;
-      WEIR_TRY(qt_recipe_count_of(&part, fission ? QT_RECIPE_FISSIONED : QT_RECIPE_HOISTED,
+      array_sizes.n_others = of[at].array == QT_PAPERS_PAIR ? 1 : 0;
+      array_sizes.n_atoms = of[at].array == QT_PAPERS_PAIR ? 1 : s->n_atoms;
+      array_sizes.n_neighbours = of[at].array == QT_PAPERS_PAIR ? 1 : s->n_neighbours;
+      WEIR_TRY(qt_recipe_count_of(&array_sizes, fission ? QT_RECIPE_FISSIONED : QT_RECIPE_HOISTED,
                                   QT_RECIPE_ELECTRONS, &counted));
       r.here = of[at].scale * counted.largest / 2;
     }
@@ -182,16 +182,16 @@ papers_volume papers_volume_of(const qt_recipe_sizes *s, int64_t ranks)
   const qt_volume published = qt_volume_formula(&n, (double)ranks / (double)s->n_k, (double)s->n_k);
   papers_volume v = {.original = qt_volume_total(&points), .tiles = qt_volume_total(&published)};
 
-  v.least = INFINITY;
+  v.best = INFINITY;
   for (int64_t energies = 1; energies <= ranks; energies++) {
     const qt_volume one = qt_volume_formula(&n, (double)(ranks / energies), (double)energies);
 
-    v.least = ranks % energies == 0 ? fmin(v.least, qt_volume_total(&one)) : v.least;
+    v.best = ranks % energies == 0 ? fmin(v.best, qt_volume_total(&one)) : v.best;
   }
   return v;
 }
 
-/* Published tiles are of N_kz ranges of energies; here is the least of all tiles. */
+/* Published tiles are of N_kz ranges of energies; here is the minimum of all tiles. */
 static void add_exchange(weir_table *c)
 {
   const qt_papers_row *const tables[] = {qt_papers_momenta, qt_papers_ranks};
@@ -200,7 +200,7 @@ static void add_exchange(weir_table *c)
     const qt_papers_row *p = &tables[i / QT_PAPERS_ROWS][i % QT_PAPERS_ROWS];
     const qt_recipe_sizes s = qt_papers_device(p->n_k);
     const papers_volume v = papers_volume_of(&s, p->ranks);
-    papers_row r = {.part = "exchange", .unit = "TiB", .here = NAN};
+    papers_row r = {.section = "exchange", .unit = "TiB", .here = NAN};
 
     papers_set(&r, &s, p->ranks);
     r.quantity = "original scheme";
@@ -210,7 +210,7 @@ static void add_exchange(weir_table *c)
     r.quantity = "tiles of atoms and energies; here: tiles that exchange least";
     r.published = p->restructured_tib;
     r.formula = 0x1p-40 * v.tiles;
-    r.here = 0x1p-40 * v.least;
+    r.here = 0x1p-40 * v.best;
     papers_add_row(c, &r);
   }
 }
@@ -239,7 +239,7 @@ static weir_status add_regions(weir_table *c)
     qt_tiles t = qt_tiles_of(n, atoms, z.n_k, z.n_energies, z.n_frequencies);
     const qt_volume formula =
         original ? qt_volume_of_points(&sizes, n) : qt_volume_formula(&sizes, t.atoms, t.energies);
-    papers_row r = {.part = "exchange",
+    papers_row r = {.section = "exchange",
                     .quantity = original ? "original scheme; here: regions, exactly"
                                          : "tiles of atoms and energies; here: regions, exactly",
                     .unit = "MB",

@@ -164,8 +164,8 @@ done:
 
 /* A part of an iteration: its share and, where its flops are counted, its rate relative to products
  * of matrices. */
-static void add_part(weir_table *c, const times *t, papers_row r, const char *name, double seconds,
-                     double flops)
+static void add_phase(weir_table *c, const times *t, papers_row r, const char *name, double seconds,
+                      double flops)
 {
   char quantity[96];
 
@@ -189,24 +189,24 @@ static void add_part(weir_table *c, const times *t, papers_row r, const char *na
 }
 
 /* One rank: nothing is exchanged. */
-static void add_parts(weir_table *c, const times *t, const papers_row *r)
+static void add_phases(weir_table *c, const times *t, const papers_row *r)
 {
   const double green = t->green_s, self = t->self_s;
 
-  add_part(c, t, *r, "Green's functions", green, t->green_flops);
-  add_part(c, t, *r, "self-energies", self, t->self_flops);
-  add_part(c, t, *r, "Green's functions and self-energies", green + self,
-           t->green_flops + t->self_flops);
-  add_part(c, t, *r, "Sigma^R as half a difference", t->retarded_s[QT_RETARDED_HALF], 0);
-  add_part(c, t, *r, "Sigma^R with its Hilbert transform", t->retarded_s[QT_RETARDED_FULL], 0);
-  add_part(c, t, *r, "currents, powers, mixing", t->iteration_s - green - self, 0);
+  add_phase(c, t, *r, "Green's functions", green, t->green_flops);
+  add_phase(c, t, *r, "self-energies", self, t->self_flops);
+  add_phase(c, t, *r, "Green's functions and self-energies", green + self,
+            t->green_flops + t->self_flops);
+  add_phase(c, t, *r, "Sigma^R as half a difference", t->retarded_s[QT_RETARDED_HALF], 0);
+  add_phase(c, t, *r, "Sigma^R with its Hilbert transform", t->retarded_s[QT_RETARDED_FULL], 0);
+  add_phase(c, t, *r, "currents, powers, mixing", t->iteration_s - green - self, 0);
 }
 
 /* Predicted is the formula, measured is here. */
 static void add_iteration(weir_table *c, const times *t)
 {
   const qt_study *s = t->study;
-  papers_row r = {.part = "measured", .unit = "s", .published = NAN, .here = t->iteration_s};
+  papers_row r = {.section = "measured", .unit = "s", .published = NAN, .here = t->iteration_s};
 
   if (isnan(t->iteration_s)) {
     return;
@@ -222,19 +222,19 @@ static void add_iteration(weir_table *c, const times *t)
   r.formula = NAN;
   r.here = self_s;
   papers_add_row(c, &r);
-  add_parts(c, t, &r);
+  add_phases(c, t, &r);
 }
 
 static int64_t largest_block(const qt_system *s)
 {
-  int64_t most = 0;
+  int64_t max = 0;
 
   for (int64_t b = 0; b < s->n_blocks; b++) {
     const int64_t n = s->block[b + 1] - s->block[b];
 
-    most = n > most ? n : most;
+    max = n > max ? n : max;
   }
-  return most;
+  return max;
 }
 
 /* Rates, relative to products of matrices; what the recipe gains, at equal sizes, in one run. */
@@ -245,7 +245,7 @@ static void add_measured(weir_table *c, const times *t)
       "windows, 12 orbitals, 128 energies", "sizes of this device"};
   const qt_papers_node *old = &qt_papers_nodes[QT_PAPERS_ORIGINAL];
   const qt_papers_node *new = &qt_papers_nodes[QT_PAPERS_RESTRUCTURED];
-  papers_row r = {.part = "measured", .unit = "Gflop/s", .published = NAN, .formula = NAN};
+  papers_row r = {.section = "measured", .unit = "Gflop/s", .published = NAN, .formula = NAN};
 
   r.quantity = "rate of products of matrices";
   (void)snprintf(r.setting, sizeof r.setting, "%d x %d", LARGE_BLOCK, LARGE_BLOCK);
@@ -263,7 +263,7 @@ static void add_measured(weir_table *c, const times *t)
     r.here = 1e-9 * rate_of(t, i);
     papers_add_row(c, &r);
   }
-  r = (papers_row){.part = "measured", .unit = "1", .formula = NAN};
+  r = (papers_row){.section = "measured", .unit = "1", .formula = NAN};
   (void)snprintf(r.setting, sizeof r.setting, "published: one node; here: 1 thread, 12 orbitals");
   r.quantity = "self-energies, original / restructured: flops";
   r.published = old->self_tflop / new->self_tflop;
@@ -316,7 +316,7 @@ static qt_papers_load load_of(const qt_recipe_sizes *s, int64_t ranks, bool orig
   const double points = ceil((double)(s->n_k * s->n_energies) / (double)ranks);
 
   return (qt_papers_load){.points = points,
-                          .bytes = (original ? v.original : v.least) / (double)ranks,
+                          .bytes = (original ? v.original : v.best) / (double)ranks,
                           .messages = original
                                           ? 2 * (double)(s->n_k * s->n_frequencies) * (points + 1)
                                           : 4 * (double)(ranks - 1)};
@@ -382,7 +382,7 @@ static void add_prediction(weir_table *c, const prediction *p, const qt_recipe_s
             {"an iteration, restructured, published rates of a node", p->node_restructured.total}};
 
   for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-    papers_row r = {.part = "time",
+    papers_row r = {.section = "time",
                     .quantity = of[i].quantity,
                     .unit = "s",
                     .published = NAN,
@@ -394,7 +394,7 @@ static void add_prediction(weir_table *c, const prediction *p, const qt_recipe_s
   }
 }
 
-/* The most that predictions gain: by exchange alone; by all, with the rates here, where the
+/* The largest gain of predictions: by exchange alone; by all, with the rates here, where the
  * original has the rate of products, too; and with the published rates of a node. */
 enum { EXCHANGE, HERE, NODES, GAINS };
 
@@ -415,7 +415,7 @@ static void add_gains(weir_table *c, const double *gain)
   static const double published[2][GAINS] = {{417, 16.3, 16.3}, {79.7, 24.5, 24.5}};
 
   for (int i = 0; i < 2 * GAINS; i++) {
-    papers_row r = {.part = "time",
+    papers_row r = {.section = "time",
                     .quantity = names[i % GAINS],
                     .unit = "1",
                     .published = published[i / GAINS][i % GAINS],

@@ -114,7 +114,7 @@ static weir_status count(const recipe *r, int64_t at_once, qt_recipe_step step, 
 /* The largest difference of a result from that as written, of the largest element. */
 static double difference_of(const recipe *r)
 {
-  double most = 0;
+  double max = 0;
 
   for (int i = 0; i < RESULTS; i++) {
     const weir_c128 *x = r->t[results[i]].data, *y = r->written[i].data;
@@ -124,9 +124,9 @@ static double difference_of(const recipe *r)
       apart = fmax(apart, hypot(x[n].re - y[n].re, x[n].im - y[n].im));
       largest = fmax(largest, hypot(y[n].re, y[n].im));
     }
-    most = largest > 0 ? fmax(most, apart / largest) : most;
+    max = largest > 0 ? fmax(max, apart / largest) : max;
   }
-  return most;
+  return max;
 }
 
 /* Keeps the results of the first step; of others, of which only atoms that are run have changed,

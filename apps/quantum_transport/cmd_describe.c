@@ -137,19 +137,19 @@ static void print_waves(const qt_study *s, const qt_transport_size *size)
 static weir_status print(qt_study *s, int threads)
 {
   const qt_system *d = &s->system;
-  int64_t least = d->n, most = 0;
+  int64_t min = d->n, max = 0;
   double sweep_bytes = 0;
   qt_transport_size size;
 
   for (int64_t b = 0; b < d->n_blocks; b++) {
     const int64_t n = d->block[b + 1] - d->block[b];
 
-    least = n < least ? n : least;
-    most = n > most ? n : most;
+    min = n < min ? n : min;
+    max = n > max ? n : max;
   }
   printf("# %s: %lld orbitals of %lld atoms in %lld blocks of %lld to %lld\n",
          d->particle == QT_PHONONS ? "phonons" : "electrons", (long long)d->n,
-         (long long)d->n_atoms, (long long)d->n_blocks, (long long)least, (long long)most);
+         (long long)d->n_atoms, (long long)d->n_blocks, (long long)min, (long long)max);
   printf("# leads: cells of %lld and %lld orbitals\n", (long long)d->lead[QT_LEFT].n,
          (long long)d->lead[QT_RIGHT].n);
   if (s->cfg->energy.tolerance > 0) {

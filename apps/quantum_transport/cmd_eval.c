@@ -140,20 +140,20 @@ static weir_status evaluate(evaluation *e)
 
 static weir_status check(const evaluation *e)
 {
-  const double most = e->opts->tolerance;
+  const double tolerance = e->opts->tolerance;
 
-  if (most > 0 && e->scores.compared == 0) {
+  if (tolerance > 0 && e->scores.compared == 0) {
     return weir_fail(WEIR_ERR_NUMERIC,
                      "eval.tolerance: no energy is compared with those of %s; see eval.shift, "
                      "eval.margin",
                      e->opts->reference);
   }
-  if (most > 0 && !(e->scores.max_error <= most)) {
+  if (tolerance > 0 && !(e->scores.max_error <= tolerance)) {
     return weir_fail(
         WEIR_ERR_NUMERIC,
         "eval.tolerance: the transmission differs by %g at %g eV from that of %s, more "
         "than %g",
-        e->scores.max_error, e->scores.max_at, e->opts->reference, most);
+        e->scores.max_error, e->scores.max_at, e->opts->reference, tolerance);
   }
   return WEIR_OK;
 }

@@ -31,13 +31,14 @@ static shape find_shape(const qt_bloch *m)
   shape s = {0, 0, 0};
 
   for (int64_t i = 0; i < m->count; i++) {
-    const qt_sparse *part = &m->matrix[i];
+    const qt_sparse *matrix = &m->matrix[i];
 
-    s.elements += qt_sparse_count(part);
-    s.largest = fmax(s.largest, qt_sparse_max(part));
-    for (int64_t r = 0; r < part->rows; r++) {
-      for (int64_t at = part->start[r]; at < part->start[r + 1]; at++) {
-        const int64_t apart = part->column[at] > r ? part->column[at] - r : r - part->column[at];
+    s.elements += qt_sparse_count(matrix);
+    s.largest = fmax(s.largest, qt_sparse_max(matrix));
+    for (int64_t r = 0; r < matrix->rows; r++) {
+      for (int64_t at = matrix->start[r]; at < matrix->start[r + 1]; at++) {
+        const int64_t apart =
+            matrix->column[at] > r ? matrix->column[at] - r : r - matrix->column[at];
 
         s.bandwidth = apart > s.bandwidth ? apart : s.bandwidth;
       }
@@ -49,19 +50,19 @@ static shape find_shape(const qt_bloch *m)
 static void describe(const qt_system *s, weir_table *c)
 {
   const shape h = find_shape(&s->h);
-  int64_t least = s->n, most = 0;
+  int64_t min = s->n, max = 0;
 
   for (int64_t b = 0; b < s->n_blocks; b++) {
     const int64_t n = s->block[b + 1] - s->block[b];
 
-    least = n < least ? n : least;
-    most = n > most ? n : most;
+    min = n < min ? n : min;
+    max = n > max ? n : max;
   }
   put(c, "orbitals", (double)s->n, "1");
   put(c, "atoms", (double)s->n_atoms, "1");
   put(c, "blocks", (double)s->n_blocks, "1");
-  put(c, "orbitals of the smallest block", (double)least, "1");
-  put(c, "orbitals of the largest block", (double)most, "1");
+  put(c, "orbitals of the smallest block", (double)min, "1");
+  put(c, "orbitals of the largest block", (double)max, "1");
   put(c, "orbitals of a cell of the left lead", (double)s->lead[QT_LEFT].n, "1");
   put(c, "orbitals of a cell of the right lead", (double)s->lead[QT_RIGHT].n, "1");
   put(c, "length of a cell of the left lead", s->lead[QT_LEFT].length, "Angstrom");

@@ -17,11 +17,12 @@ weir_status qt_cmd_describe(const weir_cli *cli) WEIR_CHECKED;
  * WEIR_ERR_CONFIG; WEIR_ERR_UNSUPPORTED for a device that this build does not have. *config is the
  * caller's to destroy. */
 weir_status qt_configure(const weir_cli *cli, qt_cfg *cfg, weir_config **config) WEIR_CHECKED;
-/* weir_run_dir_start for --out, and the event of the start: where checkpoint.resume says so, a
- * folder that holds checkpoints or bias points of a sweep is gone on with. */
+/* Calls weir_run_dir_start for --out and writes the event of the start: where checkpoint.resume
+ * says so, a folder with checkpoints or bias points of a sweep is resumed. */
 weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
                      const weir_config *config, weir_run_dir *dir) WEIR_CHECKED;
-/* weir_run_dir_rollback after a failure, saying that the earlier results stand where they do. */
+/* Calls weir_run_dir_rollback after a failure; says that the earlier results stand where they do.
+ */
 void qt_abandon(weir_run_dir *dir);
 /* Writes provenance.json into --out. */
 weir_status qt_write_provenance(const weir_cli *cli, const qt_cfg *cfg) WEIR_CHECKED;

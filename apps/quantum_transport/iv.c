@@ -68,13 +68,13 @@ static weir_status make_digest(const weir_config *config, const qt_system *s, ch
       text[kept++] = text[i];
     }
   }
-  char both[2][64], part[65];
+  char both[2][64], hash[65];
 
-  weir_sha256(text, kept, part);
+  weir_sha256(text, kept, hash);
   free(text); /* open_memstream's own */
-  memcpy(both[0], part, sizeof both[0]);
-  qt_system_digest(s, part);
-  memcpy(both[1], part, sizeof both[1]);
+  memcpy(both[0], hash, sizeof both[0]);
+  qt_system_digest(s, hash);
+  memcpy(both[1], hash, sizeof both[1]);
   weir_sha256(both, sizeof both, digest);
   return WEIR_OK;
 }
@@ -139,7 +139,7 @@ static weir_status move_study(qt_study *s, qt_iv *iv)
   s->reservoir[QT_RIGHT].mu = iv->scf.mu - last->drain;
   s->mu = iv->scf.mu - last->drain / 2;
   s->iv = iv;
-  s->reserved = 0; /* it is held by now */
+  s->reserved = 0; /* it is allocated by now */
   return WEIR_OK;
 }
 

@@ -18,13 +18,13 @@ typedef struct qt_iv {
   qt_bias *bias;              /* [n_drain, n_gate] */
   int64_t n_found, n_resumed; /* of them found, in the order of the array; by an earlier run */
   char digest[65];            /* of configuration and device */
-  double predicted_bytes;     /* most that this rank holds until all points are found */
+  double predicted_bytes;     /* maximum that this rank allocates until all points are found */
   double seconds;
 } qt_iv;
 
-/* What a sweep of a study takes within memory.budget, before it is opened: most bytes that this
- * rank holds, and what of them stays in addition to the spectra; without PETSc's. Local. Fails:
- * WEIR_ERR_CONFIG (the budget is too small), as qt_grid_of_device. */
+/* Computes the memory of a sweep of a study within memory.budget, before it is opened: maximum
+ * bytes that this rank holds, and what of them stays in addition to the spectra; without PETSc's.
+ * Local. Fails: WEIR_ERR_CONFIG (the budget is too small), as qt_grid_of_device. */
 weir_status qt_iv_size(const qt_study *s, int threads, double *peak, double *kept) WEIR_CHECKED;
 /* Makes the device of a study ready, whose system it takes, with scattering where that is not NULL
  * (borrowed), and reads the bias points that an
@@ -38,7 +38,7 @@ weir_status qt_iv_open(qt_study *s, const weir_config *config, const char *dir, 
  * study is the device in the potential of the last one, its leads have that bias, and s->iv is iv.
  * Fails: as qt_scf_solve; WEIR_ERR_STOPPED, saying what stays. */
 weir_status qt_iv_solve(qt_study *s, const char *dir, qt_iv *iv) WEIR_CHECKED;
-/* Whether DIR holds bias points; whether it holds all that a sweep writes. */
+/* Returns whether DIR holds bias points; whether it holds all that a sweep writes. */
 bool qt_iv_is_begun(const char *dir);
 bool qt_iv_is_complete(const char *dir);
 void qt_iv_fini(qt_iv *iv);
@@ -54,10 +54,10 @@ weir_status qt_iv_load(qt_iv *iv, int64_t number, const char *dir, bool *found) 
 /* Writes iv.csv and convergence.csv, and with NetCDF electrostatics.nc. Fails: WEIR_ERR_DATA,
  * WEIR_ERR_EXTERNAL, naming the file. */
 weir_status qt_iv_write(const qt_iv *iv, const char *dir) WEIR_CHECKED;
-/* Table and figures of the report. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
+/* Writes table and figures of the report. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
 weir_status qt_iv_page(const qt_iv *iv, weir_report *r) WEIR_CHECKED;
-/* Means over the atoms of each position along x of a value of atoms; x, mean: [n_atoms]. Fails:
- * WEIR_ERR_MEMORY. */
+/* Computes means over the atoms of each position along x of a value of atoms; x, mean: [n_atoms].
+ * Fails: WEIR_ERR_MEMORY. */
 weir_status qt_iv_profile(const qt_system *s, const double *value, double *x, double *mean,
                           int64_t *count) WEIR_CHECKED;
 

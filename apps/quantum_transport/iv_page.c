@@ -189,25 +189,28 @@ static weir_status convergence_figure(const qt_iv *iv, weir_report *r)
   char label[CURVES][LABEL];
   double *x = NULL, *y = NULL;
   weir_status status = WEIR_OK;
-  int64_t most = 1;
+  int64_t max_steps = 1;
 
   for (int64_t i = 0; i < iv->n_found; i++) {
-    most = iv->bias[i].n_steps > most ? iv->bias[i].n_steps : most;
+    max_steps = iv->bias[i].n_steps > max_steps ? iv->bias[i].n_steps : max_steps;
   }
-  WEIR_TRY_GOTO(weir_alloc(most, sizeof *x, (void **)&x), done);
-  WEIR_TRY_GOTO(weir_alloc(CURVES * most, sizeof *y, (void **)&y), done);
-  for (int64_t i = 0; i < most; i++) {
+  WEIR_TRY_GOTO(weir_alloc(max_steps, sizeof *x, (void **)&x), done);
+  WEIR_TRY_GOTO(weir_alloc(CURVES * max_steps, sizeof *y, (void **)&y), done);
+  for (int64_t i = 0; i < max_steps; i++) {
     x[i] = (double)(i + 1);
   }
   for (int64_t c = 0; c < curves; c++) {
     const qt_bias *b = &iv->bias[drawn(iv, c)];
 
     for (int64_t i = 0; i < b->n_steps; i++) {
-      y[c * most + i] = log10(fmax(b->step[i].change, 1e-16));
+      y[c * max_steps + i] = log10(fmax(b->step[i].change, 1e-16));
     }
     (void)snprintf(label[c], LABEL, "drain %g V, gate %g V", b->drain, b->gate);
-    series[c] = (weir_figure_series){
-        .kind = WEIR_FIGURE_LINE, .name = label[c], .n = b->n_steps, .x = x, .y = y + c * most};
+    series[c] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
+                                     .name = label[c],
+                                     .n = b->n_steps,
+                                     .x = x,
+                                     .y = y + c * max_steps};
   }
   status = weir_report_figure(r, "convergence",
                               &(weir_figure){.title = "Convergence of the potential",

@@ -17,17 +17,17 @@ static void add_bloch(const qt_bloch *m, const double k[2], int64_t row, int64_t
   for (int64_t i = 0; i < m->count; i++) {
     const double phase = 2 * M_PI * (k[0] * (double)m->image[i][0] + k[1] * (double)m->image[i][1]);
     const double re = cos(phase), im = sin(phase);
-    const qt_sparse *part = &m->matrix[i];
+    const qt_sparse *matrix = &m->matrix[i];
 
-    for (int64_t r = 0; r < part->rows; r++) {
-      for (int64_t at = part->start[r]; at < part->start[r + 1]; at++) {
-        const weir_c128 x = part->value[at];
+    for (int64_t r = 0; r < matrix->rows; r++) {
+      for (int64_t at = matrix->start[r]; at < matrix->start[r + 1]; at++) {
+        const weir_c128 x = matrix->value[at];
         const weir_c128 z = {re * x.re - im * x.im, re * x.im + im * x.re};
 
         if (adjoint) {
-          qt_entries_add(out, row + part->column[at], column + r, (weir_c128){z.re, -z.im});
+          qt_entries_add(out, row + matrix->column[at], column + r, (weir_c128){z.re, -z.im});
         } else {
-          qt_entries_add(out, row + r, column + part->column[at], z);
+          qt_entries_add(out, row + r, column + matrix->column[at], z);
         }
       }
     }

@@ -8,7 +8,7 @@
  * transport.TBT.nc or transport.PHT.nc. Fails: WEIR_ERR_DATA, WEIR_ERR_EXTERNAL, naming the file.
  * A build without NetCDF writes the CSV alone, with a warning. */
 weir_status qt_out_spectra(const qt_study *s, const char *dir) WEIR_CHECKED;
-/* Their names, separated by ", ". Static. */
+/* Returns their names, separated by ", ". Static. */
 const char *qt_out_spectra_files(const qt_study *s);
 
 #endif

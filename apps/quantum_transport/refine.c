@@ -30,24 +30,25 @@ static weir_status list_integrals(const qt_study *s, qt_integral **out, int *n)
 }
 
 /* What is said of the energies that are added to `before`. */
-static void tell(const qt_study *s, int64_t before, double least, qt_energies_end end)
+static void tell(const qt_study *s, int64_t before, double min_width, qt_energies_end end)
 {
   const qt_energy_opts *o = &s->cfg->energy;
 
   weir_info("run", "energy.tolerance: %lld energies are added to %lld",
             (long long)(s->n_energies - before), (long long)before);
-  if (end == QT_ENERGIES_MOST) {
+  if (end == QT_ENERGIES_MAX_POINTS) {
     weir_warn("run",
               "energy.max_points: %lld energies are too few for energy.tolerance %g: currents or "
               "conductances change by more when intervals of the %lld energies are halved",
               (long long)o->max_points, o->tolerance, (long long)s->n_energies);
   }
-  if (end == QT_ENERGIES_LEAST) {
+  if (end == QT_ENERGIES_MIN_WIDTH) {
     weir_warn("run",
               "energy.shift: intervals of the energies narrower than %g eV are not halved, and "
               "currents or conductances depend on them by more than energy.tolerance %g: give %sa "
               "larger energy.tolerance",
-              2 * least, o->tolerance, least > shortest ? "a smaller energy.shift, or " : "");
+              2 * min_width, o->tolerance,
+              min_width > shortest ? "a smaller energy.shift, or " : "");
   }
 }
 
@@ -57,8 +58,8 @@ weir_status qt_refine(qt_study *s, const qt_transport_spec *spec)
   const int64_t before = s->n_energies;
   qt_integral *integral = NULL;
   qt_energies_spec rule = {.tolerance = o->tolerance,
-                           .least = fmax(2 * o->shift, shortest),
-                           .most = o->max_points,
+                           .min_width = fmax(2 * o->shift, shortest),
+                           .max_points = o->max_points,
                            .weight = s->weight};
   qt_energies_end end = QT_ENERGIES_MET;
 
@@ -82,6 +83,6 @@ weir_status qt_refine(qt_study *s, const qt_transport_spec *spec)
   }
   WEIR_TRY(status);
   s->is_refined = end == QT_ENERGIES_MET;
-  tell(s, before, rule.least, end);
+  tell(s, before, rule.min_width, end);
   return WEIR_OK;
 }

@@ -7,7 +7,7 @@
 #include "base/weir_alloc.h"
 #include "model/band_structure.h"
 
-enum { PANEL = 360, MOST_PANELS = QT_LEADS + 1 };
+enum { PANEL = 360, MAX_PANELS = QT_LEADS + 1 };
 
 /* Points of lines, NaN between two lines. */
 typedef struct lines {
@@ -25,7 +25,7 @@ static weir_status add(lines *l, double x, double y)
 }
 
 /* The part within [lo, hi] of the line from a to b, each (x, y). */
-static weir_status add_part(lines *l, const double a[2], const double b[2], double lo, double hi)
+static weir_status add_piece(lines *l, const double a[2], const double b[2], double lo, double hi)
 {
   double from = 0, to = 1;
 
@@ -57,7 +57,7 @@ static weir_status draw(const qt_band_structure *b, double lo, double hi, lines 
       const double from[2] = {b->wave_vector[i], b->energy[i * b->n + band]};
       const double to[2] = {b->wave_vector[i + 1], b->energy[(i + 1) * b->n + band]};
 
-      WEIR_TRY(add_part(l, from, to, lo, hi));
+      WEIR_TRY(add_piece(l, from, to, lo, hi));
     }
   }
   return WEIR_OK;
@@ -81,12 +81,12 @@ typedef struct panels {
   double lo, hi;
   const char *energy_label;
   lines line[QT_LEADS];
-  char title[MOST_PANELS][80];
+  char title[MAX_PANELS][80];
   double mu[2][2], ends[2]; /* two points each of the chemical potentials, x of them */
   double zero;              /* where the axis of T begins */
   weir_figure_series bands[QT_LEADS][1 + QT_LEADS], transmission[3];
-  weir_figure figure[MOST_PANELS];
-  const char *name[MOST_PANELS];
+  weir_figure figure[MAX_PANELS];
+  const char *name[MAX_PANELS];
   int n;
 } panels;
 
@@ -216,17 +216,17 @@ done:
 weir_status qt_run_bands(weir_report *r, const qt_study *s)
 {
   const qt_lead *lead = s->system.lead;
-  const int64_t most = s->cfg->output.bands_orbitals;
+  const int64_t max_orbitals = s->cfg->output.bands_orbitals;
 
   if (s->cfg->output.bands < 2 || s->n_energies < 2) {
     return WEIR_OK;
   }
-  if (lead[QT_LEFT].n > most || lead[QT_RIGHT].n > most) {
+  if (lead[QT_LEFT].n > max_orbitals || lead[QT_RIGHT].n > max_orbitals) {
     return weir_report_text(
         r,
         "The band structure of the leads is left out: their cells have %lld and "
         "%lld orbitals, output.bands_orbitals is %lld.",
-        (long long)lead[QT_LEFT].n, (long long)lead[QT_RIGHT].n, (long long)most);
+        (long long)lead[QT_LEFT].n, (long long)lead[QT_RIGHT].n, (long long)max_orbitals);
   }
   WEIR_TRY(put(r, s));
   return weir_report_text(

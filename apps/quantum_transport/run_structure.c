@@ -70,7 +70,7 @@ static int find_kind(picture *p, const char *symbol)
 }
 
 /* Sites of a model without positions stand above one another in each block. */
-static void place(const qt_system *s, picture *p)
+static void set_positions(const qt_system *s, picture *p)
 {
   for (int64_t a = 0; a < s->n_atoms; a++) {
     const double *from = s->atom[a].position;
@@ -175,7 +175,7 @@ weir_status qt_run_structure(weir_report *r, const qt_system *s)
 
   WEIR_TRY_GOTO(weir_alloc(s->n_atoms, sizeof *p.position, (void **)&p.position), done);
   WEIR_TRY_GOTO(weir_alloc(s->n_atoms, sizeof *p.kind, (void **)&p.kind), done);
-  place(s, &p);
+  set_positions(s, &p);
   WEIR_TRY_GOTO(find_bonds(s, &p), done);
   (void)snprintf(title, sizeof title, "Device: %lld %s; lines join those that couple",
                  (long long)s->n_atoms,

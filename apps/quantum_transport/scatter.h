@@ -7,7 +7,7 @@
 #include "report/weir_report.h"
 #include "study.h"
 
-/* All zero is none; owns its parts (qt_scatter_fini). */
+/* All zero is none; owns its members (qt_scatter_fini). */
 typedef struct qt_scatter {
   qt_system phonons;
   qt_gradient gradient;
@@ -42,7 +42,7 @@ weir_status qt_scatter_clear(const char *dir) WEIR_CHECKED;
 /* Writes scattering.csv, the iterations, and with NetCDF scattering.nc. Fails: WEIR_ERR_DATA,
  * WEIR_ERR_EXTERNAL, naming the file. */
 weir_status qt_scatter_write(const qt_study *study, const char *dir) WEIR_CHECKED;
-/* Table and figures of the report. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
+/* Writes table and figures of the report. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
 weir_status qt_scatter_page(const qt_study *study, weir_report *r) WEIR_CHECKED;
 
 #endif

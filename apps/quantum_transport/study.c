@@ -61,7 +61,7 @@ weir_status qt_study_check_size(const qt_cfg *cfg)
   }
   WEIR_TRY(qt_study_options(&cfg->device, &defaults, &opts));
   const int64_t rows = device->rows(opts);
-  const double least = matrices * (double)sizeof(weir_c128) * (double)rows * (double)rows / mib;
+  const double min_mib = matrices * (double)sizeof(weir_c128) * (double)rows * (double)rows / mib;
 
   weir_free(&defaults);
   if (rows > QT_LAYOUT_MAX_ROWS) {
@@ -70,11 +70,11 @@ weir_status qt_study_check_size(const qt_cfg *cfg)
                      "give a smaller one",
                      device->name, device->row_keys, (long long)rows, QT_LAYOUT_MAX_ROWS);
   }
-  if (cfg->memory.budget > 0 && least > cfg->memory.budget) {
+  if (cfg->memory.budget > 0 && min_mib > cfg->memory.budget) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "memory.budget: %g MiB do not hold three matrices of a cross-section of %lld "
                      "orbitals, %.4g MiB: give more, or a smaller cross-section (device.%s.{%s})",
-                     cfg->memory.budget, (long long)rows, least, device->name, device->row_keys);
+                     cfg->memory.budget, (long long)rows, min_mib, device->name, device->row_keys);
   }
   return WEIR_OK;
 }
@@ -321,7 +321,7 @@ static void integrate(qt_study *s)
 }
 
 /* Held when the spectra begin. */
-static double held_bytes(const qt_study *s)
+static double allocated_bytes(const qt_study *s)
 {
   return (double)weir_alloc_bytes() + s->reserved;
 }
@@ -349,7 +349,7 @@ static qt_transport_spec spec_of(const qt_study *s, int threads)
                              .comm = s->comm,
                              .factor_bytes = s->factor_bytes,
                              .save = s->save,
-                             .memory = budget > 0 ? fmax(budget - held_bytes(s), 1) : 0};
+                             .memory = budget > 0 ? fmax(budget - allocated_bytes(s), 1) : 0};
 }
 
 /* Held when the means are made of the results, and with the text of an energy when they are
@@ -365,7 +365,7 @@ static double means_bytes(const qt_study *s)
 weir_status qt_study_size(const qt_study *s, int threads, qt_transport_size *out)
 {
   const qt_transport_spec spec = spec_of(s, threads);
-  const double held = held_bytes(s), mib = 1 << 20;
+  const double allocated = allocated_bytes(s), mib = 1 << 20;
 
   WEIR_TRY(qt_transport_size_of(&s->system, &spec, out));
   const double after = out->kept + means_bytes(s); /* factors are freed by then */
@@ -375,12 +375,12 @@ weir_status qt_study_size(const qt_study *s, int threads, qt_transport_size *out
                      "memory.budget: %g MiB do not hold results and their means, %.4g MiB: give "
                      "that, or fewer energies or wave vectors, or switch output.dos or "
                      "output.bond_currents off",
-                     s->cfg->memory.budget, (held + after) / mib);
+                     s->cfg->memory.budget, (allocated + after) / mib);
   }
   /* A checkpoint is read into memory of its own. */
   const double loading = s->save != NULL && s->save->resume ? 2 * out->kept : 0;
 
-  out->peak = held + fmax(fmax(out->peak, after), loading);
+  out->peak = allocated + fmax(fmax(out->peak, after), loading);
   return WEIR_OK;
 }
 

@@ -42,7 +42,7 @@ typedef struct qt_study {
   const struct qt_scatter *scatter; /* where electrons scatter; borrowed                  */
 } qt_study;
 
-/* The device that a configuration names, or else the usual one. */
+/* Returns the device that a configuration names, or else the usual one. */
 const qt_device *qt_study_device(const qt_cfg *cfg);
 /* Refuses, before it is built, a device whose blocks are too large to be computed, or for
  * memory.budget. Fails: WEIR_ERR_CONFIG naming the keys of its size; WEIR_ERR_MEMORY. */

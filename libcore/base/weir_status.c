@@ -17,6 +17,7 @@ static _Thread_local struct record {
   weir_status code;
   int n_frames, n_lost; /* frames kept, and those beyond MAX_FRAMES */
   struct frame frames[MAX_FRAMES];
+  const char *option; /* avoids the failure, or NULL */
   char message[MESSAGE_SIZE];
 } record;
 
@@ -34,9 +35,16 @@ weir_status weir_fail_at(weir_status code, const char *file, int line, const cha
   }
   memcpy(record.message, text, sizeof text);
   record.code = code;
+  record.option = NULL;
   record.n_lost = 0;
   record.n_frames = 1;
   record.frames[0] = (struct frame){file, function, line};
+  return code;
+}
+
+weir_status weir_fail_option(weir_status code, const char *option)
+{
+  record.option = option;
   return code;
 }
 
@@ -64,6 +72,11 @@ void weir_assert_failed(const char *condition, const char *file, int line)
 const char *weir_last_message(void)
 {
   return record.message;
+}
+
+const char *weir_last_option(void)
+{
+  return record.option != NULL ? record.option : "";
 }
 
 const char *weir_status_text(weir_status code)
@@ -100,6 +113,7 @@ void weir_print_trace(FILE *out)
 void weir_clear_failure(void)
 {
   record.code = WEIR_OK;
+  record.option = NULL;
   record.n_frames = 0;
   record.n_lost = 0;
   record.message[0] = 0;

@@ -37,6 +37,10 @@ weir_status weir_fail_at(weir_status code, const char *file, int line, const cha
 /* Adds one frame to this thread's record and returns `code`. */
 weir_status weir_trace_at(weir_status code, const char *file, int line, const char *function);
 
+/* Adds to this thread's record the option of the failed function that avoids the failure (a string
+ * literal) and returns `code`. Callers use it to name their own option. */
+weir_status weir_fail_option(weir_status code, const char *option);
+
 #define weir_fail(code, ...) weir_fail_at(code, __FILE__, __LINE__, __func__, __VA_ARGS__)
 
 #define WEIR_TRY(call)                                                 \
@@ -67,6 +71,8 @@ void weir_assert_failed(const char *condition, const char *file, int line)
 /* Returns the message of this thread's last failure, "" without one. Borrowed until the next
  * failure. */
 const char *weir_last_message(void);
+/* Returns the option that avoids this thread's last failure (weir_fail_option), "" without one. */
+const char *weir_last_option(void);
 /* Returns a one-line description of a code. */
 const char *weir_status_text(weir_status code);
 /* Prints the message of this thread's last failure, if there is one. For `main`. */

@@ -65,6 +65,26 @@ static void new_failure_replaces_the_old_and_clear_forgets(void **state)
   assert_string_equal(text, "");
 }
 
+static weir_status refuse_short(void)
+{
+  WEIR_TRY(weir_fail_option(weir_fail(WEIR_ERR_DATA, "the file is truncated"), "allow_short"));
+  return WEIR_OK;
+}
+
+static void option_belongs_to_the_last_failure(void **state)
+{
+  weir_clear_failure();
+  assert_string_equal(weir_last_option(), "");
+  assert_int_equal(refuse_short(), WEIR_ERR_DATA);
+  assert_string_equal(weir_last_option(), "allow_short");
+  assert_string_equal(weir_last_message(), "the file is truncated");
+  assert_int_equal(weir_fail(WEIR_ERR_DATA, "another"), WEIR_ERR_DATA);
+  assert_string_equal(weir_last_option(), "");
+  assert_int_equal(refuse_short(), WEIR_ERR_DATA);
+  weir_clear_failure();
+  assert_string_equal(weir_last_option(), "");
+}
+
 static void status_without_a_record_gets_its_text(void **state)
 {
   weir_clear_failure();
@@ -109,6 +129,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(failure_carries_message_code_and_callers),
       cmocka_unit_test(new_failure_replaces_the_old_and_clear_forgets),
+      cmocka_unit_test(option_belongs_to_the_last_failure),
       cmocka_unit_test(status_without_a_record_gets_its_text),
       cmocka_unit_test(long_messages_and_deep_traces_are_cut_not_overrun),
       cmocka_unit_test(every_code_has_a_text),

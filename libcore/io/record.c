@@ -82,9 +82,11 @@ weir_status weir_record_open(const char *path, const weir_record_opts *opts, wei
     return refuse_path(path);
   }
   if (opts && opts->csv_fs > 0 && !format->takes_rate) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: the given rate is %.9g Hz, but files of format %s state their own", path,
-                     opts->csv_fs, format->name);
+    return weir_fail_option(
+        weir_fail(WEIR_ERR_CONFIG,
+                  "%s: the given rate is %.9g Hz, but files of format %s state their own", path,
+                  opts->csv_fs, format->name),
+        "csv_fs");
   }
   WEIR_TRY(weir_alloc(1, sizeof *r, &memory));
   r = memory;
@@ -211,8 +213,10 @@ static weir_status refuse_signal(const weir_record *r, const char *wanted)
     return weir_fail(WEIR_ERR_CONFIG, "record %s: has no signals, only annotations", r->body.name);
   }
   if (!wanted) {
-    return weir_fail(WEIR_ERR_CONFIG, "record %s: no signal is in mV: choose one of: %s",
-                     r->body.name, known);
+    return weir_fail_option(weir_fail(WEIR_ERR_CONFIG,
+                                      "record %s: no signal is in mV: choose one of: %s",
+                                      r->body.name, known),
+                            "signal");
   }
   return weir_fail(WEIR_ERR_CONFIG, "record %s: there is no signal '%s': choose one of: %s",
                    r->body.name, wanted, known);

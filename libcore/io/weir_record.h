@@ -60,7 +60,7 @@ weir_status weir_record_read_clock(const char *path, weir_record_clock *out) WEI
  * device does. Fails: WEIR_ERR_DATA (missing, malformed, truncated, naming file, line and reason),
  * WEIR_ERR_UNSUPPORTED (a sample format of this format that cannot be decoded), WEIR_ERR_MEMORY,
  * WEIR_ERR_CONFIG (csv_fs: missing, or not the rate that the file states); *out is then NULL.
- */
+ * Where one of the options avoids the failure, weir_last_option names it. */
 weir_status weir_record_open(const char *path, const weir_record_opts *opts,
                              weir_record **out) WEIR_CHECKED;
 /* Closes the record; accepts NULL; nulls *r. */
@@ -77,7 +77,8 @@ int weir_record_signals(const weir_record *r);
 /* Returns signal `i` in [0, signals). Borrowed. */
 const weir_signal_info *weir_record_signal(const weir_record *r, int i);
 /* Finds a signal by name, else by index; NULL or "" means the first one in mV, or the only one.
- * Fails: WEIR_ERR_CONFIG, naming the existing signals; *signal is then unchanged. */
+ * Fails: WEIR_ERR_CONFIG, naming the existing signals (weir_last_option is "signal" where none was
+ * named); *signal is then unchanged. */
 weir_status weir_record_find(const weir_record *r, const char *name_or_index,
                              int *signal) WEIR_CHECKED;
 /* What the file says about its first sample: 2 = date and time, *us = microseconds since

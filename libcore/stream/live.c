@@ -55,10 +55,11 @@ void weir_live_destroy(weir_live **live)
 static weir_status check_limit(const weir_live *l)
 {
   if (l->cfg.max_bad_lines > 0 && l->useless >= l->cfg.max_bad_lines) {
-    return weir_fail(
-        WEIR_ERR_DATA,
-        "live input: %lld lines in a row were rejected, the last (line %lld) because %s",
-        (long long)l->useless, (long long)l->counts.lines, l->reason);
+    return weir_fail_option(
+        weir_fail(WEIR_ERR_DATA,
+                  "live input: %lld lines in a row were rejected, the last (line %lld) because %s",
+                  (long long)l->useless, (long long)l->counts.lines, l->reason),
+        "max_bad_lines");
   }
   return WEIR_OK;
 }

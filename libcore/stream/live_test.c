@@ -468,6 +468,28 @@ static void too_much_lateness_is_refused(void **state)
   weir_live_destroy(&l);
 }
 
+static weir_status junk(void *context, double wait, weir_wire_event *event, const char **text,
+                        int64_t *size)
+{
+  *event = WEIR_WIRE_GOT;
+  *text = "junk";
+  *size = 4;
+  return WEIR_OK;
+}
+
+static void a_limit_of_rejected_lines_is_named_with_the_failure(void **state)
+{
+  weir_live_cfg cfg = plain;
+  weir_live *l = NULL;
+
+  cfg.max_bad_lines = 3;
+  assert_ok(weir_live_create(&cfg, (weir_live_lines){junk, NULL}, &l));
+  assert_int_equal(weir_live_begin(l), WEIR_ERR_DATA);
+  assert_string_equal(weir_last_option(), "max_bad_lines");
+  assert_int_equal(weir_live_counted(l)->lines, 3);
+  weir_live_destroy(&l);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -481,6 +503,7 @@ int main(void)
       cmocka_unit_test(a_leap_is_a_gap),
       cmocka_unit_test(streams_of_several_rates_share_the_watermark),
       cmocka_unit_test(too_much_lateness_is_refused),
+      cmocka_unit_test(a_limit_of_rejected_lines_is_named_with_the_failure),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

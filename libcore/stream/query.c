@@ -13,6 +13,7 @@ typedef struct builder {
   weir_query *query;
   query_stream *streams;
   int64_t n_streams, capacity;
+  bool warn; /* of former names */
 } builder;
 
 void weir_query_present_name(const char *name, char *text, size_t size)
@@ -28,6 +29,7 @@ static weir_status add_stream(builder *b, const char *name, const char *part, we
   const int n = snprintf(to->name, sizeof to->name, "%s%s%s", name, part == NULL ? "" : ".",
                          part == NULL ? "" : part);
 
+  to->former[0] = 0;
   to->series = s;
   to->undefined = undefined;
   if (n < 0 || n >= (int)sizeof to->name) {
@@ -39,11 +41,22 @@ static weir_status add_stream(builder *b, const char *name, const char *part, we
   return WEIR_OK;
 }
 
-static const query_stream *find_stream(const builder *b, const char *name)
+/* The stream `name` of `user` (a step or the outputs), by its present or its former name. */
+static const query_stream *find_stream(const builder *b, const char *name, const char *user,
+                                       const char *place)
 {
   for (int64_t i = 0; i < b->n_streams; i++) {
-    if (strcmp(b->streams[i].name, name) == 0) {
-      return &b->streams[i];
+    const query_stream *s = &b->streams[i];
+
+    if (strcmp(s->name, name) == 0) {
+      return s;
+    }
+    if (strcmp(s->former, name) == 0) {
+      if (b->warn) {
+        weir_warn("query", "%s%s: the stream %s was renamed to %s", query_at(place).text, user,
+                  name, s->name);
+      }
+      return s;
     }
   }
   return NULL;
@@ -109,6 +122,11 @@ static weir_status add_results(builder *b, const weir_query_step *step,
     WEIR_ASSERT(result->out[i].value.node >= 0 && result->out[i].present.node >= 0);
     WEIR_TRY(add_stream(b, step->name, result->name[i], result->out[i],
                         i == 0 ? undefined : WEIR_NO_VALUE));
+    if (result->former[i] != NULL) {
+      query_stream *s = &b->streams[b->n_streams - 1];
+
+      (void)snprintf(s->former, sizeof s->former, "%s.%s", step->name, result->former[i]);
+    }
   }
   return WEIR_OK;
 }
@@ -122,11 +140,11 @@ static weir_status add_step(builder *b, const weir_query_step *step)
 
   (void)snprintf(user, sizeof user, "step '%s'", step->name);
   for (int64_t i = 0; i < step->n_from; i++) {
-    const query_stream *from = find_stream(b, step->from[i]);
+    const char *place = step->from_location != NULL ? step->from_location : step->location;
+    const query_stream *from = find_stream(b, step->from[i], user, place);
 
     if (from == NULL) {
-      return refuse_part(b, step->from[i], user,
-                         step->from_location != NULL ? step->from_location : step->location);
+      return refuse_part(b, step->from[i], user, place);
     }
     in[i] = from->series;
   }
@@ -212,7 +230,7 @@ static weir_status add_to_output(builder *b, weir_query_output *out, const query
 static weir_status add_output(builder *b, const weir_query_wish *wish)
 {
   weir_query_output *out = &b->query->outputs[b->query->n_outputs++];
-  const query_stream *one = find_stream(b, wish->stream);
+  const query_stream *one = find_stream(b, wish->stream, "outputs", wish->place);
   const size_t n = strlen(wish->stream);
 
   (void)snprintf(out->name, sizeof out->name, "%s", wish->stream);
@@ -237,9 +255,9 @@ static weir_status create(weir_query *q, int64_t n_outputs)
 }
 
 /* The graph of the sources and steps that are used. */
-static weir_status build(const weir_query_spec *spec, const bool *used, weir_query *q)
+static weir_status build(const weir_query_spec *spec, const bool *used, bool warn, weir_query *q)
 {
-  builder b = {.spec = spec, .query = q};
+  builder b = {.spec = spec, .query = q, .warn = warn};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(create(q, spec->n_outputs));
@@ -288,10 +306,11 @@ weir_status weir_query_build(const weir_query_spec *spec, weir_query *out)
   *out = q;
   memset(used, true, sizeof used);
   WEIR_TRY(weir_query_check(spec));
-  WEIR_TRY_GOTO(build(spec, used, &q), fail); /* all of it, so that errors anywhere are found */
+  WEIR_TRY_GOTO(build(spec, used, true, &q),
+                fail); /* all of it, so that errors anywhere are found */
   if (leave_out(spec, used)) {
     weir_query_fini(&q);
-    WEIR_TRY_GOTO(build(spec, used, &q), fail);
+    WEIR_TRY_GOTO(build(spec, used, false, &q), fail);
   }
   *out = q;
   return WEIR_OK;

@@ -6,6 +6,7 @@
 /* A stream that has a name. */
 typedef struct query_stream {
   char name[2 * WEIR_QUERY_NAME];
+  char former[2 * WEIR_QUERY_NAME]; /* name in earlier versions, "": none */
   weir_series series;
   weir_value undefined; /* as weir_series_use has it, WEIR_NO_VALUE: none */
 } query_stream;

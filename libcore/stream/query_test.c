@@ -37,7 +37,10 @@ static weir_status build_hold(const weir_series_use *use, weir_series_result *ou
 static weir_status build_pair(const weir_series_use *use, weir_series_result *out)
 {
   WEIR_TRY(weir_series_same_unit(&use->in[0], use->in_name[0], &use->in[1], use->in_name[1]));
-  *out = (weir_series_result){.out = {use->in[0], use->in[1]}, .name = {"left", "right"}, .n = 2};
+  *out = (weir_series_result){.out = {use->in[0], use->in[1]},
+                              .name = {"left", "right"},
+                              .former = {NULL, "starboard"},
+                              .n = 2};
   return WEIR_OK;
 }
 
@@ -160,6 +163,22 @@ static void outputs_are_named_after_a_point(void **state)
   REFUSE("step 'a': 'p' has several streams, but one is needed (there are: p.left, p.right)", "a",
          {"p", FROM("ecg", "ecg"), &pair, NULL, NULL, NULL, NULL},
          {"a", FROM("p"), &delay, &one, NULL, NULL, NULL});
+}
+
+static void former_names_are_understood(void **state)
+{
+  const weir_query_step steps[] = {{"p", FROM("ecg", "ecg"), &pair, NULL, NULL, NULL, NULL},
+                                   {"m", FROM("p.starboard"), &delay, &one, NULL, NULL, NULL}};
+  weir_query q;
+
+  assert_ok(make(steps, 2, "m", &q));
+  weir_query_fini(&q);
+  assert_ok(make(steps, 1, "p.starboard", &q));
+  assert_int_equal(q.n_columns, 1);
+  assert_string_equal(q.columns[0].name, "p.right");
+  weir_query_fini(&q);
+  refused(steps, 1, "p.zzzzzzzzzz",
+          "there is no stream 'p.zzzzzzzzzz' (there are: p.left, p.right)");
 }
 
 static void one_result_may_be_called_as_the_step_is(void **state)
@@ -338,6 +357,7 @@ int main(void)
       cmocka_unit_test(names_are_checked),
       cmocka_unit_test(failures_of_the_graph_name_their_step),
       cmocka_unit_test(outputs_are_named_after_a_point),
+      cmocka_unit_test(former_names_are_understood),
       cmocka_unit_test(one_result_may_be_called_as_the_step_is),
       cmocka_unit_test(clocks_meet_or_are_refused_by_name),
       cmocka_unit_test(multiples_are_multiples),

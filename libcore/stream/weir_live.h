@@ -64,7 +64,8 @@ weir_status weir_live_create(const weir_live_cfg *cfg, weir_live_lines lines,
 void weir_live_destroy(weir_live **live);
 /* Reads up to the first sample, when the streams are known. Fails: as the lines do; WEIR_ERR_DATA
  * where they end before, where a #weir or #stream line is invalid (named with its number), or
- * `max_bad_lines` of them are rejected; WEIR_ERR_STOPPED by a signal. */
+ * `max_bad_lines` of them are rejected (weir_last_option is "max_bad_lines" then);
+ * WEIR_ERR_STOPPED by a signal. */
 weir_status weir_live_begin(weir_live *live) WEIR_CHECKED;
 
 /* Returns the number of streams declared so far, at most WEIR_LIVE_STREAMS. */

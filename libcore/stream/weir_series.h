@@ -62,6 +62,7 @@ typedef struct weir_series_use {
 typedef struct weir_series_result {
   weir_series out[WEIR_SERIES_MAX];
   const char *name[WEIR_SERIES_MAX];
+  const char *former[WEIR_SERIES_MAX]; /* name in earlier versions, still accepted; or NULL */
   int n;
 } weir_series_result;
 

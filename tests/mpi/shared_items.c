@@ -33,7 +33,7 @@ static void all_ranks_get_all_items(void **state)
     for (int64_t i = 0; i <= MOST_ITEMS; i++) {
       value[i] = i >= first && i < last ? item(i) : -1;
     }
-    assert_ok(qt_ranks_gather(comm, "items", sizeof *value, n, value));
+    assert_ok(qt_ranks_allgather(comm, "items", sizeof *value, n, value));
     for (int64_t i = 0; i <= MOST_ITEMS; i++) {
       assert_int_equal(value[i], i < n ? item(i) : -1);
     }
@@ -49,7 +49,7 @@ static void rank_0_gives_and_the_least_is_found(void **state)
   assert_ok(qt_ranks_broadcast(comm, "numbers", given, 2 * (int64_t)sizeof *given));
   assert_true(given[0] == 0.5 && given[1] == 0 && given[2] == 3);
   assert_ok(qt_ranks_broadcast(comm, "nothing", given, 0));
-  assert_ok(qt_ranks_least(comm, &least));
+  assert_ok(qt_ranks_min(comm, &least));
   assert_int_equal(least, 11 - ranks);
   assert_int_equal(qt_ranks_agree(comm, rank == ranks - 1
                                             ? weir_fail(WEIR_ERR_NUMERIC, "the last one")
@@ -73,8 +73,8 @@ static void missing_memory_of_one_rank_is_that_of_all(void **state)
       assert_true(k < 100);
       weir_alloc_fail_after(rank == ranks - 1 ? k : 0);
       status = what == 0   ? qt_ranks_broadcast(comm, "one", value, sizeof *value)
-               : what == 1 ? qt_ranks_least(comm, value)
-                           : qt_ranks_gather(comm, "items", sizeof *value, MOST_ITEMS, value);
+               : what == 1 ? qt_ranks_min(comm, value)
+                           : qt_ranks_allgather(comm, "items", sizeof *value, MOST_ITEMS, value);
       weir_alloc_fail_after(0);
       assert_true(status == WEIR_OK || status == WEIR_ERR_MEMORY);
       failures += status != WEIR_OK;

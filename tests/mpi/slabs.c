@@ -15,7 +15,7 @@ static char scratch[1 << 21];
 /* A matrix of which this rank may read its own blocks alone. */
 typedef struct own_blocks {
   rgf_reader reader;
-  qt_slabs_part part;
+  qt_slabs_range range;
 } own_blocks;
 
 static void read_own(const void *context, int64_t row, int64_t column, weir_c128 *out)
@@ -23,7 +23,7 @@ static void read_own(const void *context, int64_t row, int64_t column, weir_c128
   const own_blocks *o = context;
   const int64_t at = qt_layout_at(o->reader.layout, row, column);
 
-  assert_true(at >= o->part.first_element && at < o->part.first_element + o->part.n_elements);
+  assert_true(at >= o->range.first_element && at < o->range.first_element + o->range.n_elements);
   rgf_read(&o->reader, row, column, out);
 }
 
@@ -60,8 +60,8 @@ static bool know(bool tridiagonal)
 
 static weir_status solve(qt_slabs *s, bool tridiagonal, bool blocks)
 {
-  const qt_slabs_part part = qt_slabs_own(s);
-  const own_blocks a = {{&c.layout, c.a}, part}, sigma = {{&c.layout, c.sigma}, part};
+  const qt_slabs_range range = qt_slabs_own(s);
+  const own_blocks a = {{&c.layout, c.a}, range}, sigma = {{&c.layout, c.sigma}, range};
   const qt_rgf_job job = {.layout = &c.layout,
                           .a = {read_own, &a},
                           .sigma = {blocks ? read_own : NULL, &sigma},
@@ -84,15 +84,15 @@ static int64_t corner_count(void)
 /* Results of this rank, and nothing after them. */
 static void check(const qt_slabs *s)
 {
-  const qt_slabs_part part = qt_slabs_own(s);
+  const qt_slabs_range range = qt_slabs_own(s);
 
   for (int b = 0; b < 3; b++) {
-    const weir_c128 *from = known[b] + part.first_element;
+    const weir_c128 *from = known[b] + range.first_element;
 
-    assert_true(rgf_distance(part.n_elements, bank[b], from) <=
+    assert_true(rgf_distance(range.n_elements, bank[b], from) <=
                 1e-12 * rgf_size(c.layout.count, known[b]));
     for (int64_t i = 0; i < GUARD; i++) {
-      assert_true(isnan(bank[b][part.n_elements + i].re));
+      assert_true(isnan(bank[b][range.n_elements + i].re));
     }
   }
   assert_true(rgf_distance(corner_count(), corner, known_corner) <=

@@ -72,9 +72,9 @@ struct ps_abp {
   bool in_gap;
   /* what happened in this chunk */
   ps_abp_beat *beats;
-  ps_abp_onset *placed;
+  ps_abp_onset *emitted;
   ps_defect *defects;
-  int64_t n_beats, n_placed, n_defects, beats_capacity, placed_capacity, defects_capacity;
+  int64_t n_beats, n_emitted, n_defects, beats_capacity, emitted_capacity, defects_capacity;
 };
 
 static double uniform(const ps_abp *g, uint32_t purpose, int64_t index)
@@ -239,7 +239,7 @@ void ps_abp_destroy(ps_abp **gen)
   }
   ps_beat_clock_fini(&(*gen)->clock);
   weir_free(&(*gen)->beats);
-  weir_free(&(*gen)->placed);
+  weir_free(&(*gen)->emitted);
   weir_free(&(*gen)->defects);
   weir_free(gen);
 }
@@ -309,27 +309,27 @@ static weir_status begin_defects(ps_abp *g)
   return WEIR_OK;
 }
 
-static weir_status place(ps_abp *g, double onset, double from, double to)
+static weir_status emit_onset(ps_abp *g, double onset, double from, double to)
 {
   if (onset < from || onset >= to || onset < 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_reserve(&g->placed, &g->placed_capacity, g->n_placed + 1, sizeof *g->placed));
-  g->placed[g->n_placed++] =
+  WEIR_TRY(weir_reserve(&g->emitted, &g->emitted_capacity, g->n_emitted + 1, sizeof *g->emitted));
+  g->emitted[g->n_emitted++] =
       (ps_abp_onset){(double)g->sample + (onset - from) / (to - from), onset};
   return WEIR_OK;
 }
 
 /* Onsets between this sample and the next one on the recorder's clock; after a jump back some come
  * again. */
-static weir_status place_onsets(ps_abp *g)
+static weir_status emit_onsets(ps_abp *g)
 {
   const double from = time_of(g, g->sample), to = time_of(g, g->sample + 1);
 
   for (int64_t i = g->onsets > RECENT ? g->onsets - RECENT : 0; i < g->onsets; i++) {
-    WEIR_TRY(place(g, g->onset[i % RECENT], from, to));
+    WEIR_TRY(emit_onset(g, g->onset[i % RECENT], from, to));
   }
-  return place(g, g->r + g->opts.transit, from, to);
+  return emit_onset(g, g->r + g->opts.transit, from, to);
 }
 
 /* True where the sample is there; a gap that begins is noted. */
@@ -349,14 +349,14 @@ static weir_status find_gap(ps_abp *g, bool *there)
 
 weir_status ps_abp_chunk(ps_abp *g, int64_t n, float *x, uint8_t *present)
 {
-  g->n_beats = g->n_placed = g->n_defects = 0;
+  g->n_beats = g->n_emitted = g->n_defects = 0;
   for (int64_t i = 0; i < n; i++, g->sample++) {
     double p = 0;
     bool there = true;
 
     WEIR_TRY(begin_defects(g));
     WEIR_TRY(pressure_at(g, time_of(g, g->sample), &p));
-    WEIR_TRY(place_onsets(g));
+    WEIR_TRY(emit_onsets(g));
     WEIR_TRY(find_gap(g, &there));
     p = through_line(g, p);
     if (g->opts.noise > 0) {
@@ -376,8 +376,8 @@ int64_t ps_abp_beats(const ps_abp *g, const ps_abp_beat **out)
 
 int64_t ps_abp_onsets(const ps_abp *g, const ps_abp_onset **out)
 {
-  *out = g->placed;
-  return g->n_placed;
+  *out = g->emitted;
+  return g->n_emitted;
 }
 
 int64_t ps_abp_defects(const ps_abp *g, const ps_defect **out)

@@ -26,7 +26,7 @@ extern const weir_opt ps_abp_options[];
 
 /* One beat as it is in the artery, whatever the recording shows. */
 typedef struct ps_abp_beat {
-  /* s from sample 0 of the ECG: R wave; begin of ejection; least pressure, some 30 ms later; peak
+  /* s from sample 0 of the ECG: R wave; begin of ejection; lowest pressure, some 30 ms later; peak
    */
   double r, onset, foot, peak;
   double sbp, dbp, map; /* mmHg: at the peak, at the foot, mean to the next onset */
@@ -47,17 +47,17 @@ typedef struct ps_defect {
 
 typedef struct ps_abp ps_abp;
 
-/* A generator at sample 0 for the beats of `ecg` (borrowed). ecg_gaps and ecg_rate: those of the
- * ECG, for common_gaps. Same options and seed: same bits, however the stream is cut.
- * Fails: WEIR_ERR_CONFIG (a rate that is not whole), WEIR_ERR_MEMORY. */
+/* Creates a generator at sample 0 for the beats of `ecg` (borrowed). ecg_gaps and ecg_rate: those
+ * of the ECG, for common_gaps. Same options and seed: same bits, however the stream is divided into
+ * chunks. Fails: WEIR_ERR_CONFIG (a rate that is not whole), WEIR_ERR_MEMORY. */
 weir_status ps_abp_create(const ps_abp_opts *opts, const ps_ecgsyn *ecg,
                           const ps_gap_opts *ecg_gaps, double ecg_rate, uint64_t seed,
                           ps_abp **out) WEIR_CHECKED;
 void ps_abp_destroy(ps_abp **gen);
-/* The next n samples, mmHg: x[n], 0 where present[n] is 0. Fails: WEIR_ERR_MEMORY. */
+/* Computes the next n samples, mmHg: x[n], 0 where present[n] is 0. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_abp_chunk(ps_abp *gen, int64_t n, float *x, uint8_t *present) WEIR_CHECKED;
-/* Beats that ended, onsets that passed and defects that began in the last chunk, in order;
- * borrowed until the next. Return how many. */
+/* Return the number of beats that ended, onsets that passed and defects that began in the last
+ * chunk; *out: these, in order, borrowed until the next. */
 int64_t ps_abp_beats(const ps_abp *gen, const ps_abp_beat **out);
 int64_t ps_abp_onsets(const ps_abp *gen, const ps_abp_onset **out);
 int64_t ps_abp_defects(const ps_abp *gen, const ps_defect **out);

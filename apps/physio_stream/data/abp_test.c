@@ -1,4 +1,5 @@
-/* abp_test.c - pressures, truth against the signal, defects where they are said to be, any cut. */
+/* abp_test.c - pressures, truth against the signal, defects where they are said to be, any
+ * chunking. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static ps_abp_opts usual(void)
 }
 
 static record *make(const ps_abp_opts *opts, const ps_gap_opts *ecg_gaps, double heart_rate,
-                    double seconds, uint64_t seed, int64_t most)
+                    double seconds, uint64_t seed, int64_t max_chunk)
 {
   record *r = calloc(1, sizeof *r);
   ps_ecgsyn_opts how;
@@ -42,7 +43,8 @@ static record *make(const ps_abp_opts *opts, const ps_gap_opts *ecg_gaps, double
   assert_ok(ps_abp_create(opts, ecg, ecg_gaps, how.rate, seed, &g));
   for (int64_t at = 0, call = 0; at < r->n; call++) {
     const int64_t wish =
-        most > 0 ? (int64_t)(weir_random_bits(1, 2, 0, (uint64_t)call) % (uint64_t)most) : r->n;
+        max_chunk > 0 ? (int64_t)(weir_random_bits(1, 2, 0, (uint64_t)call) % (uint64_t)max_chunk)
+                      : r->n;
     const int64_t take = wish < r->n - at ? wish : r->n - at;
     const ps_abp_beat *beats;
     const ps_abp_onset *onsets;
@@ -148,7 +150,7 @@ static void onsets_stand_where_the_signal_turns(void **state)
   }
 }
 
-static void any_cut_gives_the_same_bits(void **state)
+static void any_chunking_gives_the_same_bits(void **state)
 {
   ps_abp_opts o = usual();
 
@@ -289,7 +291,7 @@ int main(void)
       cmocka_unit_test(pressures_are_those_of_a_healthy_adult),
       cmocka_unit_test(mean_pressure_is_flow_times_resistance),
       cmocka_unit_test(onsets_stand_where_the_signal_turns),
-      cmocka_unit_test(any_cut_gives_the_same_bits),
+      cmocka_unit_test(any_chunking_gives_the_same_bits),
       cmocka_unit_test(gaps_are_as_long_and_where_they_are_said_to_be),
       cmocka_unit_test(common_gaps_are_those_of_the_ecg),
       cmocka_unit_test(a_zeroed_line_shows_zero_then_the_flush),

@@ -12,7 +12,7 @@
 #define PAPER "(McSharry 2003, table I)"
 #define WAVE(w, angle_deg, a, b)                                                       \
   WEIR_OPT_REAL(ps_ecgsyn_opts, w.angle, angle_deg, -180, 180, "deg",                  \
-                "place on the cycle " PAPER),                                          \
+                "angle on the cycle " PAPER),                                          \
       WEIR_OPT_REAL(ps_ecgsyn_opts, w.strength, a, -100, 100, "1", "strength " PAPER), \
       WEIR_OPT_REAL(ps_ecgsyn_opts, w.width, b, 0.01, 3, "rad", "width " PAPER)
 
@@ -59,27 +59,27 @@ const weir_opt ps_ecgsyn_options[] = {
     WEIR_OPT_END,
 };
 
-/* A wave after the change with heart rate; turn is its place after the R wave in cycles. */
+/* A wave after the change with heart rate; phase is its position after the R wave in cycles. */
 typedef struct wave {
-  double angle, strength, width, turn;
+  double angle, strength, width, phase;
   ps_wave id;
 } wave;
 
 struct ps_ecgsyn {
   ps_ecgsyn_opts opts;
   ps_rr_process rr;
-  wave waves[PS_WAVE_COUNT];       /* in order of turn                                    */
+  wave waves[PS_WAVE_COUNT];       /* in order of phase                                   */
   double step;                     /* s, integration                                      */
   int64_t tick, origin;            /* steps done; step of sample 0                        */
   double z, slope;                 /* value and forcing at this step                      */
   double beat, interval;           /* s: last passage of the R wave, and the RR from it   */
-  double mark_beat, mark_interval; /* the same for the next mark, which may be behind */
+  double mark_beat, mark_interval; /* the same for the next mark, which may be past */
   int next_mark;
   double offset, gain; /* mV = offset + gain z */
   double variance;
 };
 
-/* Widths and places change with heart rate as in ecgsyn of PhysioNet. */
+/* Widths and angles change with heart rate as in ecgsyn of PhysioNet. */
 static void set_waves(ps_ecgsyn *g)
 {
   const ps_wave_opts *o[PS_WAVE_COUNT] = {&g->opts.p, &g->opts.q, &g->opts.r, &g->opts.s,
@@ -94,10 +94,10 @@ static void set_waves(ps_ecgsyn *g)
               .width = o[i]->width * h,
               .id = (ps_wave)i};
 
-    w.turn = w.angle > 0.0 ? w.angle / (2 * M_PI) : 1.0 + w.angle / (2 * M_PI);
+    w.phase = w.angle > 0.0 ? w.angle / (2 * M_PI) : 1.0 + w.angle / (2 * M_PI);
     int k = i;
 
-    for (; k > 0 && g->waves[k - 1].turn > w.turn; k--) {
+    for (; k > 0 && g->waves[k - 1].phase > w.phase; k--) {
       g->waves[k] = g->waves[k - 1];
     }
     g->waves[k] = w;
@@ -234,7 +234,7 @@ static void take_marks(ps_ecgsyn *g, double until, ps_mark *marks, int64_t *n)
 
   for (;;) {
     const wave *w = &g->waves[g->next_mark];
-    const double time = g->mark_beat + w->turn * g->mark_interval;
+    const double time = g->mark_beat + w->phase * g->mark_interval;
 
     if (!(time < until)) {
       return;

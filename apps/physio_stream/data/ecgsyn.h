@@ -51,17 +51,19 @@ typedef struct ps_mark {
 /* Generator state; memory does not depend on the length of the signal. */
 typedef struct ps_ecgsyn ps_ecgsyn;
 
-/* A generator at sample 0. Same options and seed: same bits, however the stream is cut.
- * Fails: WEIR_ERR_CONFIG (low not below high, no beats within the calibration), WEIR_ERR_MEMORY. */
+/* Creates a generator at sample 0. Same options and seed: same bits, however the stream is divided
+ * into chunks. Fails: WEIR_ERR_CONFIG (low not below high, no beats within the calibration),
+ * WEIR_ERR_MEMORY. */
 weir_status ps_ecgsyn_create(const ps_ecgsyn_opts *opts, uint64_t seed,
                              ps_ecgsyn **out) WEIR_CHECKED;
 void ps_ecgsyn_destroy(ps_ecgsyn **gen);
 
-/* The next n samples, ecg[n] in mV, and the marks in that stretch in order of time; marks has room
- * for ps_ecgsyn_capacity(gen, n). */
+/* Computes the next n samples, ecg[n] in mV, and the marks in that stretch in order of time; marks
+ * has capacity for ps_ecgsyn_capacity(gen, n). */
 void ps_ecgsyn_chunk(ps_ecgsyn *gen, int64_t n, float *ecg, ps_mark *marks, int64_t *n_marks);
-/* Most marks that n samples can hold. */
+/* Returns the maximum number of marks in n samples. */
 int64_t ps_ecgsyn_capacity(const ps_ecgsyn *gen, int64_t n);
-/* Variance of the noise-free signal over the calibration stretch, mV^2: what an SNR refers to. */
+/* Returns the variance of the noise-free signal over the calibration stretch, mV^2: what an SNR
+ * refers to. */
 double ps_ecgsyn_variance(const ps_ecgsyn *gen);
 #endif

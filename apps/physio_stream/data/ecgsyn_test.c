@@ -1,4 +1,5 @@
-/* ecgsyn_test.c - truth against the signal, statistics of beats, noise and gaps, any cut alike. */
+/* ecgsyn_test.c - truth against the signal, statistics of beats, noise and gaps, any chunking
+ * alike. */
 #include "base/weir_check.h"
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +24,8 @@ typedef struct signal {
   double variance;
 } signal;
 
-/* n samples in chunks of up to `most` (random lengths), or one chunk when most is 0. */
-static signal make(const ps_ecgsyn_opts *opts, uint64_t seed, int64_t n, int64_t most)
+/* n samples in chunks of up to `max_chunk` (random lengths), or one chunk when max_chunk is 0. */
+static signal make(const ps_ecgsyn_opts *opts, uint64_t seed, int64_t n, int64_t max_chunk)
 {
   signal s = {.n = n};
   ps_ecgsyn *gen = NULL;
@@ -35,8 +36,9 @@ static signal make(const ps_ecgsyn_opts *opts, uint64_t seed, int64_t n, int64_t
   for (int64_t at = 0, call = 0; at < n; call++) {
     int64_t take = n - at, got = 0;
 
-    if (most > 0) {
-      const int64_t wish = (int64_t)(weir_random_bits(9, 9, 0, (uint64_t)call) % (uint64_t)most);
+    if (max_chunk > 0) {
+      const int64_t wish =
+          (int64_t)(weir_random_bits(9, 9, 0, (uint64_t)call) % (uint64_t)max_chunk);
 
       take = wish < take ? wish : take;
     }
@@ -56,7 +58,7 @@ static void drop(signal *s)
   weir_free(&s->marks);
 }
 
-static void any_cut_gives_the_same_bits(void **state)
+static void any_chunking_gives_the_same_bits(void **state)
 {
   const ps_ecgsyn_opts o = usual();
 
@@ -176,25 +178,25 @@ static void noise_has_the_ratio_and_band_asked_for(void **state)
   weir_free(&x);
 }
 
-static void noise_does_not_depend_on_the_cut(void **state)
+static void noise_does_not_depend_on_the_chunking(void **state)
 {
   const int64_t n = 5000;
   ps_noise_opts o;
-  static float whole[5000], parts[5000];
+  static float whole[5000], chunks[5000];
 
   (void)state;
   weir_opts_default(ps_noise_options, sizeof o, &o);
   o.white = o.emg = true;
   o.mains = 0.1;
   o.wander = 0.2;
-  for (int cut = 0; cut < 2; cut++) {
-    float *x = cut ? parts : whole;
+  for (int chunked = 0; chunked < 2; chunked++) {
+    float *x = chunked ? chunks : whole;
     ps_noise *noise = NULL;
 
     memset(x, 0, sizeof whole);
     assert_ok(ps_noise_create(&o, 5, 360.0, 0.1, &noise));
     for (int64_t at = 0, call = 0; at < n; call++) {
-      const int64_t wish = cut ? (int64_t)(weir_random_bits(1, 1, 0, (uint64_t)call) % 300) : n;
+      const int64_t wish = chunked ? (int64_t)(weir_random_bits(1, 1, 0, (uint64_t)call) % 300) : n;
       const int64_t take = wish < n - at ? wish : n - at;
 
       ps_noise_add(noise, take, x + at);
@@ -202,7 +204,7 @@ static void noise_does_not_depend_on_the_cut(void **state)
     }
     ps_noise_destroy(&noise);
   }
-  assert_memory_equal(whole, parts, sizeof whole);
+  assert_memory_equal(whole, chunks, sizeof whole);
 }
 
 static void gaps_take_their_share(void **state)
@@ -285,11 +287,11 @@ static void every_option_is_complete(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_cut_gives_the_same_bits),
+      cmocka_unit_test(any_chunking_gives_the_same_bits),
       cmocka_unit_test(marks_lie_on_the_peaks),
       cmocka_unit_test(range_and_beats_are_as_asked),
       cmocka_unit_test(noise_has_the_ratio_and_band_asked_for),
-      cmocka_unit_test(noise_does_not_depend_on_the_cut),
+      cmocka_unit_test(noise_does_not_depend_on_the_chunking),
       cmocka_unit_test(gaps_take_their_share),
       cmocka_unit_test(impossible_options_are_refused),
       cmocka_unit_test(a_failed_allocation_leaves_nothing),

@@ -45,8 +45,8 @@ const weir_opt ps_input_options[] = {
     WEIR_OPT_BOOL(ps_input_opts, zero_gain, false,
                   "read a gain of 0 (uncalibrated) as 200 per unit instead of refusing it"),
     WEIR_OPT_REAL(ps_input_opts, lateness, 2, 0, 3600, "s",
-                  "live: how far behind the newest sample one may come and still count; results "
-                  "wait for this long"),
+                  "live: maximum delay of a sample relative to the newest; later ones are dropped, "
+                  "and results wait for this long"),
     WEIR_OPT_REAL(ps_input_opts, tolerance, 0, 0, 3600, "s",
                   "live: how far a sample's time may be off its slot; 0: half of the period, which "
                   "none exceeds"),
@@ -108,26 +108,21 @@ static weir_status list_files(ps_input *in, const char *path, const char *data)
   return WEIR_OK;
 }
 
-/* The reader names its own members; the user sets them by the options' keys. */
-static weir_status name_option(weir_status status)
+/* Adds how to set the option that avoids the reader's failure. */
+static weir_status advise(weir_status status, const ps_input_opts *opts)
 {
-  static const struct {
-    const char *says, *advice;
+  const struct {
+    const char *option, *advice;
   } known[] = {
       {"allow_short", "--set input.allow_short=true"},
       {"zero_gain", "--set input.zero_gain=true"},
-      {"a sampling rate: state the rate", "--set input.fs=HZ"},
-      {"irregular): state it", "--set input.fs=HZ"},
-      {"else state the sampling rate", "--set input.fs=HZ"},
-      {"the given rate is", "leave input.fs out"},
-      {"no signal is in mV: choose one", "--set input.signal=NAME"},
+      {"csv_fs", opts->fs > 0 ? "leave input.fs out" : "--set input.fs=HZ"},
+      {"signal", "--set input.signal=NAME"},
   };
-  char text[1024];
 
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-    if (strstr(weir_last_message(), known[i].says) != NULL) {
-      (void)snprintf(text, sizeof text, "%s: %s", weir_last_message(), known[i].advice);
-      return weir_fail(status, "%s", text);
+  for (size_t i = 0; status != WEIR_OK && i < sizeof known / sizeof known[0]; i++) {
+    if (strcmp(weir_last_option(), known[i].option) == 0) {
+      return weir_fail(status, "%s: %s", weir_last_message(), known[i].advice);
     }
   }
   return status;
@@ -145,27 +140,25 @@ weir_status ps_input_open_record(const ps_input_opts *opts, const char *path, we
                      "tcp:[HOST:]PORT and unix:PATH",
                      path);
   }
-  return status == WEIR_OK ? WEIR_OK : name_option(status);
+  return advise(status, opts);
 }
 
 /* A truncated record that the options accept: the user knows that it is, not how much of it. */
-static void warn_of_cut(const ps_input_info *f, int64_t cut)
+static void warn_of_truncation(const ps_input_info *f, int64_t missing)
 {
-  if (cut > 0) {
+  if (missing > 0) {
     weir_warn("input",
               "%s, signal %s: the file is truncated: %lld of %lld samples, the last %.6g s, are "
               "missing and read as a gap (input.allow_short)",
-              f->name, f->signal, (long long)cut, (long long)f->count,
-              (double)cut * (double)f->fs_den / (double)f->fs_num);
+              f->name, f->signal, (long long)missing, (long long)f->count,
+              (double)missing * (double)f->fs_den / (double)f->fs_num);
   }
 }
 
 static weir_status open_record(ps_input *in, const ps_input_opts *opts, const char *path)
 {
   WEIR_TRY(ps_input_open_record(opts, path, &in->record));
-  const weir_status found = weir_record_find(in->record, opts->signal, &in->signal);
-
-  WEIR_TRY(found == WEIR_OK ? WEIR_OK : name_option(found));
+  WEIR_TRY(advise(weir_record_find(in->record, opts->signal, &in->signal), opts));
   const weir_signal_info *s = weir_record_signal(in->record, in->signal);
 
   in->facts = (ps_input_info){.name = weir_record_name(in->record),
@@ -176,7 +169,7 @@ static weir_status open_record(ps_input *in, const ps_input_opts *opts, const ch
                               .count = s->count,
                               .missing_segments = weir_record_missing_segments(in->record)};
   in->facts.start_kind = weir_record_start(in->record, &in->facts.start_us);
-  warn_of_cut(&in->facts, s->n_truncated);
+  warn_of_truncation(&in->facts, s->n_truncated);
   return list_files(in, path, s->file);
 }
 
@@ -297,8 +290,8 @@ static weir_status open_live(ps_input *in, const ps_input_opts *opts)
   return status;
 }
 
-weir_status ps_input_open_beside(const ps_input *other, const char *signal, const char *unit,
-                                 ps_input **out)
+weir_status ps_input_join(const ps_input *other, const char *signal, const char *unit,
+                          ps_input **out)
 {
   ps_input *in = NULL;
 

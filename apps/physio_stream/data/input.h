@@ -26,34 +26,34 @@ extern const weir_opt ps_input_options[];
 
 typedef struct ps_input ps_input;
 
-/* Whether they name no recording, so that the built-in one is read. */
+/* Returns whether they name no recording, so that the built-in one is read. */
 bool ps_input_is_built_in(const ps_input_opts *opts);
 
-/* A record or text file as the options say. Fails: as weir_record_open, naming the options that
- * mend it. */
+/* Opens a record or text file as the options say. Fails: as weir_record_open, naming the options
+ * that mend it. */
 weir_status ps_input_open_record(const ps_input_opts *opts, const char *path,
                                  weir_record **out) WEIR_CHECKED;
-/* That options name one recording at most, and nothing that it does not take. Fails:
+/* Checks that the options name one recording at most, and nothing that it does not take. Fails:
  * WEIR_ERR_CONFIG. */
 weir_status ps_input_check(const ps_input_opts *opts) WEIR_CHECKED;
-/* That the time range can be one. Fails: WEIR_ERR_CONFIG. */
+/* Checks the time range. Fails: WEIR_ERR_CONFIG. */
 weir_status ps_input_range_check(const ps_input_opts *opts) WEIR_CHECKED;
-/* Slots are those of the whole recording: what lies before opts->from is absent, and at opts->to it
- * ends. Fails: as weir_record_open, weir_record_find, ps_live_open and ps_synth_create;
- * WEIR_ERR_CONFIG for a range that begins after the end of the recording, and
+/* Opens an input. Slots are those of the whole recording: what lies before opts->from is absent,
+ * and at opts->to it ends. Fails: as weir_record_open, weir_record_find, ps_live_open and
+ * ps_synth_create; WEIR_ERR_CONFIG for a range that begins after the end of the recording, and
  * where more than one of record, text file and live address is named, for a rate where there is no
  * text file, for a signal that the built-in recording does not have, and for a unit of another
  * quantity than the file states. *out is then NULL. */
 weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
                           ps_input **out) WEIR_CHECKED;
-/* Another signal of live input that is open, through the same connection; before the run.
+/* Opens another signal of live input that is open, through the same connection; before the run.
  * Fails: as ps_live_find and weir_live_use; WEIR_ERR_CONFIG for a unit of another quantity. */
-weir_status ps_input_open_beside(const ps_input *other, const char *signal, const char *unit,
-                                 ps_input **out) WEIR_CHECKED;
-/* From now on values are in mV: converted from another voltage; where the file states no unit that
+weir_status ps_input_join(const ps_input *other, const char *signal, const char *unit,
+                          ps_input **out) WEIR_CHECKED;
+/* Makes values be in mV: converted from another voltage; where the file states no unit that
  * is warned of. Before the first reading. Fails: WEIR_ERR_CONFIG for another quantity. */
 weir_status ps_input_need_millivolts(ps_input *in) WEIR_CHECKED;
-/* Live input is closed by the last of those that share it. */
+/* Closes the input; live input with the last of those that share it. */
 void ps_input_close(ps_input **in);
 
 /* What is known of the signal. Texts are borrowed. */
@@ -73,20 +73,21 @@ typedef struct ps_input_info {
 } ps_input_info;
 const ps_input_info *ps_input_get(const ps_input *in);
 
-/* Slots [start, start + n), 0 where absent. The built-in signal is read in ascending order only.
- * Fails: as weir_record_read. */
+/* Reads slots [start, start + n), 0 where absent. The built-in signal is read in ascending order
+ * only. Fails: as weir_record_read. */
 weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x,
                           uint8_t *present) WEIR_CHECKED;
-/* As weir_record_next_run. Calls ascend. */
+/* Finds the next run, as weir_record_next_run. Calls ascend. */
 weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t *hi) WEIR_CHECKED;
 /* Compares the samples with the checksum of their header, where there is one, reading them once
  * more; warns and logs an event where they differ, which old records of other programs may do. Of a
  * range nothing is known.
  * Fails: as weir_record_checksum. */
 weir_status ps_input_verify(ps_input *in) WEIR_CHECKED;
-/* The input as a source of a stream: its rate, count and reading; names are the caller's. */
+/* Returns the input as a source of a stream: its rate, count and reading; names are the caller's.
+ */
 weir_stream_source ps_input_source(ps_input *in);
-/* The clock of live input, for weir_stream_job; NULL where the input is not live. */
+/* Returns the clock of live input, for weir_stream_job; NULL where the input is not live. */
 const weir_stream_live *ps_input_live(const ps_input *in);
 /* Says what became of the lines of live input, see weir_live_report; nothing of other input. */
 void ps_input_report(const ps_input *in);

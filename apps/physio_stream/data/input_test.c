@@ -1,5 +1,6 @@
 /* input_test.c - the built-in recording and its gaps, however they are read; what is refused. */
 #include "data/input.h"
+#include <stdio.h>
 #include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
@@ -64,7 +65,7 @@ static void pieces_and_skipped_gaps_give_the_same_samples(void **state)
   }
 }
 
-static void slots_behind_the_end_are_absent(void **state)
+static void slots_after_the_end_are_absent(void **state)
 {
   ps_input_opts input;
   ps_synth_opts synth;
@@ -110,7 +111,7 @@ static void a_range_is_a_part_of_the_whole(void **state)
       for (int64_t i = t > from ? t : from; i < lo; i++) {
         assert_int_equal(whole_present[i], 0);
       }
-      /* From before the run to behind it. */
+      /* From before the run to after it. */
       const int64_t at = t, n = (hi > lo ? hi : lo) - t + (hi == end ? 8 : 0);
 
       assert_ok(ps_input_read(in, at, n, x, present));
@@ -176,6 +177,58 @@ static void two_inputs_and_missing_files_are_refused(void **state)
   assert_int_equal(ps_input_open(&input, &synth, 1, &in), WEIR_ERR_CONFIG);
 }
 
+/* Opens a record or text file at the rate `fs`; the failure must end with `advice`. */
+static void fails_with(const char *path, double fs, weir_status status, const char *advice)
+{
+  const size_t n = strlen(advice);
+  ps_input_opts input;
+  ps_synth_opts synth;
+  ps_input *in = NULL;
+
+  defaults(&input, &synth);
+  input.record = path;
+  input.fs = fs;
+  assert_int_equal(ps_input_open(&input, &synth, 1, &in), status);
+  assert_null(in);
+  const char *says = weir_last_message();
+
+  if (strlen(says) < n || strcmp(says + strlen(says) - n, advice) != 0) {
+    fail_msg("'%s' does not end with '%s'", says, advice);
+  }
+}
+
+static void failures_name_the_option_that_avoids_them(void **state)
+{
+  static const struct {
+    const char *file, *text, *advice;
+    double fs;
+    weir_status status;
+  } cases[] = {
+      {"a.hea", "a 1 100 5\na.dat 16 200/mV\n", ": --set input.allow_short=true", 0, WEIR_ERR_DATA},
+      {"a.hea", "a 1 100 2\na.dat 16 0/mV\n", ": --set input.zero_gain=true", 0, WEIR_ERR_DATA},
+      {"a.hea", "a 1 100 2\na.dat 16 200/mV\n", ": leave input.fs out", 50, WEIR_ERR_CONFIG},
+      {"a.csv", "1\n2\n", ": --set input.fs=HZ", 0, WEIR_ERR_CONFIG},
+      {"a.csv", "time,a\n0,1\n", ": --set input.fs=HZ", 0, WEIR_ERR_CONFIG},
+      {"a.csv", "time,a\n0,1\n3906,2\n7812,3\n11719,4\n15625,5\n", ": --set input.fs=HZ", 0,
+       WEIR_ERR_CONFIG},
+      {"a.csv", "time,a\n0,1\n0.004,2\n0.008,3\n0.012,4\n0.016,5\n0.020,6\n",
+       ": leave input.fs out", 500, WEIR_ERR_CONFIG},
+      {"a.csv", "a [uV],b [uV]\n1,2\n3,4\n", ": --set input.signal=NAME", 50, WEIR_ERR_CONFIG},
+  };
+  static const int16_t samples[2] = {1, 2};
+  char dir[256], path[512];
+
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(path, sizeof path, "%s/a.dat", dir);
+  weir_check_write(path, samples, sizeof samples);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    (void)snprintf(path, sizeof path, "%s/%s", dir, cases[i].file);
+    weir_check_write(path, cases[i].text, strlen(cases[i].text));
+    fails_with(path, cases[i].fs, cases[i].status, cases[i].advice);
+  }
+  weir_check_rmdir(dir);
+}
+
 static weir_status make(void *context)
 {
   ps_input_opts input;
@@ -197,10 +250,11 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pieces_and_skipped_gaps_give_the_same_samples),
-      cmocka_unit_test(slots_behind_the_end_are_absent),
+      cmocka_unit_test(slots_after_the_end_are_absent),
       cmocka_unit_test(a_range_is_a_part_of_the_whole),
       cmocka_unit_test(rates_become_fractions),
       cmocka_unit_test(two_inputs_and_missing_files_are_refused),
+      cmocka_unit_test(failures_name_the_option_that_avoids_them),
       cmocka_unit_test(every_fault_of_memory_is_reported),
   };
 

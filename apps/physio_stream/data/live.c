@@ -13,16 +13,13 @@ static void close_live(ps_live **l)
   weir_free(l);
 }
 
-/* The library does not know what the user calls its limit. */
+/* Names the user's option where the library hit its limit. */
 static weir_status name_limit(weir_status status)
 {
-  char text[1024];
-
-  if (status == WEIR_OK || strstr(weir_last_message(), "lines in a row were rejected") == NULL) {
+  if (status == WEIR_OK || strcmp(weir_last_option(), "max_bad_lines") != 0) {
     return status;
   }
-  (void)snprintf(text, sizeof text, "%s", weir_last_message());
-  return weir_fail(status, "%s; input.max_bad_lines says how many may be", text);
+  return weir_fail(status, "%s; input.max_bad_lines says how many may be", weir_last_message());
 }
 
 /* The end of the clock is that of all signals. */

@@ -26,7 +26,7 @@ weir_status ps_live_open(const char *address, bool remote, const weir_live_cfg *
 weir_status ps_live_join(ps_live *l, int stream, void *user) WEIR_CHECKED;
 /* Takes a user back, before the run or after it; without users the input is closed, *l is NULL. */
 void ps_live_leave(ps_live **l, int stream, const void *user);
-/* Stream by name, else by index; "" means the first in mV, or the only one there is.
+/* Finds a stream by name, else by index; "" means the first in mV, or the only one there is.
  * Fails: WEIR_ERR_CONFIG, naming the streams that were declared. */
 weir_status ps_live_find(const ps_live *l, const char *name_or_index, int *stream) WEIR_CHECKED;
 #endif

@@ -92,9 +92,9 @@ static weir_status start_emg(ps_noise *n, double variance)
   WEIR_TRY(weir_design_butterworth(&spec, n->emg, &n->sections));
   /* Until exp(-40) of the slowest pole. */
   const double radius = weir_design_radius(n->emg, n->sections);
-  const int64_t taps = (int64_t)fmin(ceil(-40.0 / log(radius)), 1e7);
+  const int64_t response_length = (int64_t)fmin(ceil(-40.0 / log(radius)), 1e7);
 
-  for (int64_t i = 0; i < taps; i++) {
+  for (int64_t i = 0; i < response_length; i++) {
     const double h = filter(n, i == 0);
 
     energy += h * h;
@@ -103,7 +103,7 @@ static weir_status start_emg(ps_noise *n, double variance)
   for (int k = 0; k < 2 * n->sections; k++) {
     n->state[k] = 0.0;
   }
-  for (int64_t i = -taps; i < 0; i++) {
+  for (int64_t i = -response_length; i < 0; i++) {
     filter(n, weir_random_normal(n->seed, PURPOSE_EMG, 1, (uint64_t)-i));
   }
   return WEIR_OK;

@@ -1,5 +1,6 @@
 /* noise.h - what spoils a recording: noise at a chosen ratio, mains, wandering baseline, gaps. All
- * random numbers are keyed by (seed, purpose, index): the same bits however the stream is cut. */
+ * random numbers are keyed by (seed, purpose, index): the same bits however the stream is divided
+ * into chunks. */
 #ifndef PS_NOISE_H
 #define PS_NOISE_H
 #include <stdbool.h>
@@ -25,8 +26,8 @@ extern const weir_opt ps_noise_options[];
 
 typedef struct ps_noise ps_noise;
 
-/* Noise for a signal of `variance` (mV^2, noise-free) at `rate` samples per second, from sample 0.
- * Fails: WEIR_ERR_CONFIG (band not below rate/2), WEIR_ERR_MEMORY. */
+/* Creates noise for a signal of `variance` (mV^2, noise-free) at `rate` samples per second, from
+ * sample 0. Fails: WEIR_ERR_CONFIG (band not below rate/2), WEIR_ERR_MEMORY. */
 weir_status ps_noise_create(const ps_noise_opts *opts, uint64_t seed, double rate, double variance,
                             ps_noise **out) WEIR_CHECKED;
 void ps_noise_destroy(ps_noise **noise);
@@ -52,9 +53,9 @@ typedef struct ps_gaps {
 /* Channels of one number have the same gaps for one seed, others independent ones. */
 void ps_gaps_init(const ps_gap_opts *opts, uint64_t seed, uint32_t channel, double rate,
                   ps_gaps *gaps);
-/* The present stretch [*begin, *end) of samples that holds t or, in a gap, follows it. Calls ascend
- * in t. */
+/* Finds the present stretch [*begin, *end) of samples that holds t or, in a gap, follows it. Calls
+ * ascend in t. */
 void ps_gaps_at(ps_gaps *gaps, int64_t t, int64_t *begin, int64_t *end);
-/* present[n] of samples t0.. : 1 where there is signal. Calls ascend in t0. */
+/* Fills present[n] of samples t0.. : 1 where there is signal. Calls ascend in t0. */
 void ps_gaps_fill(ps_gaps *gaps, int64_t t0, int64_t n, uint8_t *present);
 #endif

@@ -13,7 +13,7 @@
 
 #define NS INT64_C(1000000000)
 
-enum { BUFFER = 65536, MOST_SIGNALS = 64, LINE = 256 };
+enum { BUFFER = 65536, MAX_SIGNALS = 64, LINE = 256 };
 
 /* Purpose numbers of this file's random streams; the step is the signal. */
 enum {
@@ -42,7 +42,7 @@ const weir_opt ps_replay_options[] = {
     WEIR_OPT_REAL(ps_replay_opts, late_by, 10, 0, 3600, "s",
                   "by how much more those are late, and up to twice that"),
     WEIR_OPT_REAL(ps_replay_opts, jitter, 0, 0, 3600, "s",
-                  "most that the time of a sample is off, either way"),
+                  "maximum deviation of a sample's time, either way"),
     WEIR_OPT_BOOL(ps_replay_opts, remote, false,
                   "send to other machines than this one too; nothing is encrypted"),
     WEIR_OPT_END,
@@ -62,9 +62,9 @@ typedef struct replay {
   weir_record *record;
   weir_wire *to;
   ps_replay_counts *counts;
-  int signal[MOST_SIGNALS], n_signals;
-  int64_t next[MOST_SIGNALS]; /* slot */
-  char name[MOST_SIGNALS][WEIR_WIRE_TEXT];
+  int signal[MAX_SIGNALS], n_signals;
+  int64_t next[MAX_SIGNALS]; /* slot */
+  char name[MAX_SIGNALS][WEIR_WIRE_TEXT];
   float *value;
   uint8_t *present;
   int64_t block; /* slots of a second, at most */
@@ -347,9 +347,9 @@ weir_status ps_replay_send(const ps_replay_opts *opts, uint64_t seed, weir_recor
   replay *r = NULL;
 
   *counts = (ps_replay_counts){0};
-  if (n > MOST_SIGNALS) {
+  if (n > MAX_SIGNALS) {
     return weir_fail(WEIR_ERR_CONFIG, "replay: %d signals, at most %d: say which by input.signal",
-                     n, MOST_SIGNALS);
+                     n, MAX_SIGNALS);
   }
   WEIR_TRY(weir_alloc(1, sizeof *r, (void **)&r));
   *r = (replay){.opts = opts, .seed = seed, .record = record, .to = to, .counts = counts};

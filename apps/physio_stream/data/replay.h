@@ -13,7 +13,7 @@ typedef struct ps_replay_opts {
   double shuffle;          /* s, longest delay of a sample: they overtake each other */
   double drop, duplicates; /* shares of the samples                                 */
   double late, late_by;    /* share sent late_by s (and up to twice that) later     */
-  double jitter;           /* s, most that a time is off                            */
+  double jitter;           /* s, maximum deviation of a time                        */
   bool remote;             /* send to other machines too                            */
 } ps_replay_opts;
 

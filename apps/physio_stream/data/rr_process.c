@@ -14,7 +14,7 @@ weir_status ps_rr_init(const ps_ecgsyn_opts *opts, uint64_t seed, ps_rr_process 
 {
   *rr = (ps_rr_process){.opts = opts, .seed = seed, .points = opts->rr_points / 4 * 4};
   for (int k = 0; k < PS_RR_BLOCKS; k++) {
-    rr->held[k] = -1;
+    rr->cached[k] = -1;
     WEIR_TRY(weir_alloc(rr->points, sizeof(double), (void **)&rr->block[k]));
   }
   WEIR_TRY(weir_alloc(rr->points, sizeof(double), (void **)&rr->cosine));
@@ -62,9 +62,9 @@ static void fill_block(const ps_rr_process *rr, int64_t index, double *values)
     }
     power += density / 2;
     for (int64_t i = 0; i < n; i++) {
-      const int64_t turn = k * i % n, quarter = (turn + n - n / 4) % n;
+      const int64_t cycle = k * i % n, quarter = (cycle + n - n / 4) % n;
 
-      values[i] += c * rr->cosine[turn] - s * rr->cosine[quarter];
+      values[i] += c * rr->cosine[cycle] - s * rr->cosine[quarter];
     }
   }
   const double scale = power > 0.0 ? 1.0 / sqrt(power) : 0.0;
@@ -78,9 +78,9 @@ static const double *get_block(ps_rr_process *rr, int64_t index)
 {
   const int slot = (int)(index % PS_RR_BLOCKS);
 
-  if (rr->held[slot] != index) {
+  if (rr->cached[slot] != index) {
     fill_block(rr, index, rr->block[slot]);
-    rr->held[slot] = index;
+    rr->cached[slot] = index;
   }
   return rr->block[slot];
 }

@@ -10,16 +10,17 @@
 typedef struct ps_rr_process {
   const ps_ecgsyn_opts *opts; /* borrowed */
   uint64_t seed;
-  int64_t points;              /* of one block, a multiple of 4                 */
-  int64_t held[PS_RR_BLOCKS];  /* number of the block in each slot, -1 for none */
-  double *block[PS_RR_BLOCKS]; /* points values each: zero mean, unit variance  */
-  double *cosine;              /* cos(2 pi k / points)                          */
+  int64_t points;               /* of one block, a multiple of 4                 */
+  int64_t cached[PS_RR_BLOCKS]; /* index of the block in each slot, -1 for none */
+  double *block[PS_RR_BLOCKS];  /* points values each: zero mean, unit variance  */
+  double *cosine;               /* cos(2 pi k / points)                          */
 } ps_rr_process;
 
-/* Fails: WEIR_ERR_MEMORY; fini is then still due. */
+/* Initialises the process. Fails: WEIR_ERR_MEMORY; fini is then still due. */
 weir_status ps_rr_init(const ps_ecgsyn_opts *opts, uint64_t seed, ps_rr_process *rr) WEIR_CHECKED;
 void ps_rr_fini(ps_rr_process *rr);
-/* RR interval (s) of a beat that starts at `time` s >= 0; times of successive calls ascend. */
+/* Returns the RR interval (s) of a beat that starts at `time` s >= 0; times of successive calls
+ * ascend. */
 double ps_rr_at(ps_rr_process *rr, double time);
 
 /* Bounds of an interval, s: 300 and 20 beats a minute. */

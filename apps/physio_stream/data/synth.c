@@ -12,12 +12,12 @@ const weir_opt ps_synth_options[] = {
     WEIR_OPT_TABLE(ps_synth_opts, saturation, ps_gap_options,
                    "where the amplifier of the ECG is at its rail, which is as good as missing"),
     WEIR_OPT_REAL(ps_synth_opts, rail, 5, 0.001, 1000, "mV", "that rail"),
-    WEIR_OPT_TABLE(ps_synth_opts, abp, ps_abp_options, "arterial pressure beside the ECG"),
+    WEIR_OPT_TABLE(ps_synth_opts, abp, ps_abp_options, "arterial pressure recorded with the ECG"),
     WEIR_OPT_END,
 };
 
 /* Samples made at once where no caller asks for marks. */
-enum { BLOCK = 4096, MOST_DENOMINATOR = 1000000 };
+enum { BLOCK = 4096, MAX_DENOMINATOR = 1000000 };
 
 struct ps_synth {
   ps_ecgsyn *ecg;
@@ -33,7 +33,7 @@ struct ps_synth {
 /* `rate` as a fraction in lowest terms: the smallest denominator that gives the same double. */
 static weir_status find_fraction(double rate, int64_t *num, int64_t *den)
 {
-  for (int64_t d = 1; d <= MOST_DENOMINATOR; d++) {
+  for (int64_t d = 1; d <= MAX_DENOMINATOR; d++) {
     const double n = floor(rate * (double)d + 0.5);
 
     if (n < 0x1p53 && n / (double)d == rate) {
@@ -44,7 +44,7 @@ static weir_status find_fraction(double rate, int64_t *num, int64_t *den)
   }
   return weir_fail(WEIR_ERR_CONFIG,
                    "ecgsyn.model.rate: %.17g Hz is no fraction with a denominator up to %d", rate,
-                   MOST_DENOMINATOR);
+                   MAX_DENOMINATOR);
 }
 
 weir_status ps_synth_create(const ps_synth_opts *opts, uint64_t seed, ps_synth **out)

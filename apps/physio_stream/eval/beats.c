@@ -30,7 +30,7 @@ typedef struct reader {
   int64_t length;    /* of the record                             */
   int64_t flutter;   /* where the open stretch began, -1 for none */
   double unreadable; /* the same, NAN for none                    */
-  double next_beat;  /* the first behind that, NAN until it comes */
+  double next_beat;  /* the first after that, NAN until it comes */
 } reader;
 
 /* An unreadable stretch that ends at `end`, or where nothing ends it, at the next beat. */
@@ -42,13 +42,13 @@ static weir_status end_unreadable(reader *r, double end)
   return isnan(begin) || isnan(last) ? WEIR_OK : ps_breaks_add(&r->beats.unreadable, begin, last);
 }
 
-static weir_status take_quality(reader *r, const weir_annotation *a, double place)
+static weir_status take_quality(reader *r, const weir_annotation *a, double position)
 {
   if ((a->subtype & WEIR_ANN_UNREADABLE) != WEIR_ANN_UNREADABLE) {
-    return end_unreadable(r, place);
+    return end_unreadable(r, position);
   }
   WEIR_TRY(end_unreadable(r, NAN));
-  r->unreadable = place;
+  r->unreadable = position;
   r->next_beat = NAN;
   return WEIR_OK;
 }
@@ -56,19 +56,19 @@ static weir_status take_quality(reader *r, const weir_annotation *a, double plac
 static weir_status take(reader *r, const weir_annotation *a, double ratio)
 {
   ps_beats *b = &r->beats;
-  const double place = (double)a->time * ratio;
-  const int64_t at = ratio == 1 ? a->time : (int64_t)floor(place + 0.5);
+  const double position = (double)a->time * ratio;
+  const int64_t at = ratio == 1 ? a->time : (int64_t)floor(position + 0.5);
 
   if (weir_annotation_is_beat(a->code) && at > r->length) {
     b->beyond++;
   } else if (weir_annotation_is_beat(a->code)) {
     b->typed = b->typed || a->code != WEIR_ANN_NORMAL;
     b->normal[b->n] = a->code == WEIR_ANN_NORMAL;
-    b->place[b->n] = place;
+    b->position[b->n] = position;
     b->times[b->n++] = at;
-    r->next_beat = isnan(r->next_beat) ? place : r->next_beat;
+    r->next_beat = isnan(r->next_beat) ? position : r->next_beat;
   } else if (a->code == WEIR_ANN_NOISE) {
-    WEIR_TRY(take_quality(r, a, place));
+    WEIR_TRY(take_quality(r, a, position));
   } else if (a->code == WEIR_ANN_VFON && r->flutter < 0) {
     r->flutter = at;
   } else if (a->code == WEIR_ANN_VFOFF && r->flutter >= 0) {
@@ -87,7 +87,7 @@ weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int6
 
   WEIR_TRY(weir_annotations_read(path, &a));
   WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *r.beats.times, (void **)&r.beats.times), done);
-  WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *r.beats.place, (void **)&r.beats.place), done);
+  WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *r.beats.position, (void **)&r.beats.position), done);
   WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *r.beats.normal, (void **)&r.beats.normal), done);
   WEIR_TRY_GOTO(weir_alloc(a.count + 1, sizeof *r.beats.excluded, (void **)&r.beats.excluded),
                 done);
@@ -109,15 +109,15 @@ done:
   return status;
 }
 
-void ps_beats_cut(ps_beats *b, double first, double end)
+void ps_beats_trim(ps_beats *b, double first, double end)
 {
   int64_t n = 0;
 
   WEIR_ASSERT(b->match == NULL);
   for (int64_t i = 0; i < b->n; i++) {
-    if (b->place[i] >= first && b->place[i] < end) {
+    if (b->position[i] >= first && b->position[i] < end) {
       b->times[n] = b->times[i];
-      b->place[n] = b->place[i];
+      b->position[n] = b->position[i];
       b->normal[n++] = b->normal[i];
     }
   }
@@ -143,15 +143,15 @@ weir_status ps_beats_match(ps_beats *beats, const ps_beats *reference, double wi
   }
   WEIR_TRY(weir_alloc(beats->n, sizeof *beats->match, (void **)&beats->match));
   for (int64_t i = 0; i < beats->n; i++) {
-    const double at = beats->place[i];
+    const double at = beats->position[i];
 
     while (j + 1 < reference->n &&
-           fabs(reference->place[j + 1] - at) <= fabs(reference->place[j] - at)) {
+           fabs(reference->position[j + 1] - at) <= fabs(reference->position[j] - at)) {
       j++;
     }
-    const double off = reference->n > 0 ? fabs(reference->place[j] - at) : INFINITY;
+    const double off = reference->n > 0 ? fabs(reference->position[j] - at) : INFINITY;
     const bool taken = i > 0 && beats->match[i - 1] == j;
-    const bool nearer = !taken || off < fabs(reference->place[j] - beats->place[i - 1]);
+    const bool nearer = !taken || off < fabs(reference->position[j] - beats->position[i - 1]);
 
     beats->match[i] = off <= window && nearer ? j : -1;
     if (taken && nearer && off <= window) {
@@ -192,7 +192,7 @@ int64_t ps_beats_intervals(const ps_beats *beats, const ps_breaks *breaks, ps_in
   bool joined = false;
 
   for (int64_t i = 1; i < beats->n; i++) {
-    const double first = beats->place[i - 1], second = beats->place[i];
+    const double first = beats->position[i - 1], second = beats->position[i];
     bool apart = is_apart(beats, beats->times[i - 1], beats->times[i], &flutter);
 
     apart = is_broken(&beats->unreadable, first, second, &unreadable) || apart;
@@ -213,7 +213,7 @@ void ps_beats_fini(ps_beats *beats)
   weir_free(&beats->normal);
   weir_free(&beats->match);
   weir_free(&beats->times);
-  weir_free(&beats->place);
+  weir_free(&beats->position);
   weir_free(&beats->unreadable.v);
   weir_free(&beats->excluded);
   *beats = (ps_beats){0};

@@ -17,9 +17,9 @@ typedef struct ps_breaks {
 weir_status ps_breaks_add(ps_breaks *b, double begin, double end) WEIR_CHECKED;
 
 typedef struct ps_beats {
-  int64_t *times;  /* [n], in file order, to the nearest sample */
-  double *place;   /* [n]: the same as exact as the file has it */
-  uint8_t *normal; /* [n]: 1 for a normal beat (code N)         */
+  int64_t *times;   /* [n], in file order, to the nearest sample */
+  double *position; /* [n]: the same as exact as the file has it */
+  uint8_t *normal;  /* [n]: 1 for a normal beat (code N)         */
   int64_t *match; /* [n]: number of the reference's beat, -1 for none; NULL: types are the file's */
   int64_t n;
   int64_t beyond;    /* beats that are left out, being after the end of the record */
@@ -40,15 +40,15 @@ typedef struct ps_beats {
 weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int64_t length,
                           ps_beats *out) WEIR_CHECKED;
 /* Leaves out beats before sample `first` and from `end` on. Before ps_beats_match. */
-void ps_beats_cut(ps_beats *beats, double first, double end);
+void ps_beats_trim(ps_beats *beats, double first, double end);
 /* Warns of beats that were left out; `path` is their file. */
 void ps_warn_of_beyond(const char *path, const ps_beats *beats);
 /* Takes the types of the reference's beats, where it has some, for beats of which none is known:
  * each beat is that of the reference within `window` samples that is nearest to it, and nearer to
  * no other one. Both ascend. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_beats_match(ps_beats *beats, const ps_beats *reference, double window) WEIR_CHECKED;
-/* The n - 1 intervals between the beats, of which those between two normal beats count, and of
- * matched ones those between neighbours of the reference (no beat was missed). One that holds a
+/* Returns the n - 1 intervals between the beats, of which those between two normal beats count, and
+ * of matched ones those between neighbours of the reference (no beat was missed). One that holds a
  * stretch that is excluded, unreadable or one of `breaks` (may be NULL) is no interval. out: [n].
  * Returns how many there are. */
 int64_t ps_beats_intervals(const ps_beats *beats, const ps_breaks *breaks, ps_interval *out);

@@ -126,7 +126,7 @@ static void a_rate_without_end_is_that_of_the_record(void **state)
   assert_ok(weir_annotations_write(path, &a));
   assert_ok(ps_beats_read(path, NUM, DEN, INT64_MAX / 8, &b));
   weir_check_rmdir(dir);
-  assert_true(b.n == 2 && b.times[1] == LATE && b.place[1] == (double)LATE);
+  assert_true(b.n == 2 && b.times[1] == LATE && b.position[1] == (double)LATE);
   ps_beats_fini(&b);
 }
 

@@ -11,9 +11,9 @@ typedef struct pairing {
   int64_t window;              /* samples                               */
   int64_t i, j;                /* next reference and test beat          */
   int64_t last_ref, last_test; /* the pair just made, or NEVER for none */
-  int64_t span;                /* first excluded span not yet behind us */
-  ps_score_error *errors;      /* [most], of which n are given          */
-  int64_t most, n;
+  int64_t span;                /* first excluded span that is not over    */
+  ps_score_error *errors;      /* [max_errors], of which n are given    */
+  int64_t max_errors, n;
 } pairing;
 
 static int64_t reference_at(const pairing *p, int64_t i)
@@ -74,14 +74,14 @@ static void count_alone(pairing *p, int64_t time, bool missed)
   } else {
     p->score->fn += missed;
     p->score->fp += !missed;
-    if (p->n < p->most) {
+    if (p->n < p->max_errors) {
       p->errors[p->n++] = (ps_score_error){time, missed};
     }
   }
   p->last_ref = NEVER;
 }
 
-/* The first reference beat in the scored part may belong to the last test beat before the start,
+/* The first reference beat in the scored range may belong to the last test beat before the start,
  * and the first test beat to a reference beat before the start. */
 static void begin(pairing *p, int64_t start)
 {
@@ -182,11 +182,11 @@ weir_status ps_score_record(const ps_score_opts *opts, const ps_score_input *in,
   return WEIR_OK;
 }
 
-weir_status ps_score_errors(const ps_score_opts *opts, const ps_score_input *in, int64_t most,
+weir_status ps_score_errors(const ps_score_opts *opts, const ps_score_input *in, int64_t max_errors,
                             ps_score_error *out, int64_t *n)
 {
   ps_score score = {0};
-  pairing p = {.in = in, .score = &score, .errors = out, .most = most};
+  pairing p = {.in = in, .score = &score, .errors = out, .max_errors = max_errors};
 
   WEIR_TRY(check(opts, in));
   score_all(opts, &p);

@@ -46,17 +46,19 @@ typedef struct ps_score_error {
   int64_t time; /* sample of the beat                                        */
   bool missed;  /* the reference has it, else the test: it is a false one     */
 } ps_score_error;
-/* The first errors that ps_score_record counts, at most `most`, in the order of pairing: out[most];
- * *n: how many are given. Fails as ps_score_record; nothing is then written. */
-weir_status ps_score_errors(const ps_score_opts *opts, const ps_score_input *in, int64_t most,
+/* Lists the first errors that ps_score_record counts, at most `max_errors`, in the order of
+ * pairing: out[max_errors]; *n: how many are given. Fails as ps_score_record; nothing is then
+ * written. */
+weir_status ps_score_errors(const ps_score_opts *opts, const ps_score_input *in, int64_t max_errors,
                             ps_score_error *out, int64_t *n) WEIR_CHECKED;
 
 /* Adds `more` to `sum`: the sums over records give the gross figures. */
 void ps_score_add(ps_score *sum, const ps_score *more);
-/* Percent; NaN when nothing was there to find, or nothing was found. */
+/* Return percentages; NaN when nothing was there to find, or nothing was found. */
 double ps_score_sensitivity(const ps_score *s);
 double ps_score_predictivity(const ps_score *s);
-/* Root mean square RR difference in seconds; NaN without a pair of matched neighbours. */
+/* Returns the root mean square RR difference in seconds; NaN without a pair of matched neighbours.
+ */
 double ps_score_rr_error(const ps_score *s);
 
 /* Means over records of the per-record figures; records where a figure is NaN are left out of its

@@ -42,7 +42,7 @@ weir_status ps_beat_call_init(const ps_beat_call *call, void *state, size_t byte
   return ps_detect_init(&call->opts, call->rate, detector(h), bytes - HEAD_BYTES);
 }
 
-int64_t ps_beat_call_places(const void *state, int64_t slots)
+int64_t ps_beat_call_capacity(const void *state, int64_t slots)
 {
   const void *own = detector(state);
 
@@ -91,19 +91,19 @@ static void note_gaps(head *h, const uint8_t *present, int64_t t0, int64_t n)
 /* Whether a gap begins between the last beat and this one, which becomes the last. */
 static int64_t pass_gaps(head *h, int64_t beat)
 {
-  int64_t behind = 0;
+  int64_t passed = 0;
 
-  while (behind < h->n_gaps && h->gap[behind] < beat) {
-    behind++;
+  while (passed < h->n_gaps && h->gap[passed] < beat) {
+    passed++;
   }
-  memmove(h->gap, h->gap + behind, (size_t)(h->n_gaps - behind) * sizeof *h->gap);
-  h->n_gaps -= behind;
-  const int64_t gap = h->beat >= 0 && behind > 0;
+  memmove(h->gap, h->gap + passed, (size_t)(h->n_gaps - passed) * sizeof *h->gap);
+  h->n_gaps -= passed;
+  const int64_t gap = h->beat >= 0 && passed > 0;
   h->beat = beat;
   return gap;
 }
 
-/* The detector has written `found` samples behind the n there are. */
+/* The detector has written `found` samples after the first n. */
 static void take(head *h, ps_beat_table *out, int64_t found)
 {
   for (int64_t i = 0; i < found; i++, out->n++) {
@@ -111,14 +111,14 @@ static void take(head *h, ps_beat_table *out, int64_t found)
   }
 }
 
-/* Room for the beats of n slots. */
-static weir_status check_room(const head *h, const ps_beat_table *out, int64_t n)
+/* The beats of n slots must fit. */
+static weir_status check_capacity(const head *h, const ps_beat_table *out, int64_t n)
 {
-  const int64_t most = ps_detect_capacity(detector(h), n);
+  const int64_t max_beats = ps_detect_capacity(detector(h), n);
 
-  if (out->n + most > out->places) {
+  if (out->n + max_beats > out->capacity) {
     return weir_fail(WEIR_ERR_SHAPE, "beats: up to %lld in one call, there is room for %lld",
-                     (long long)(out->n + most), (long long)out->places);
+                     (long long)(out->n + max_beats), (long long)out->capacity);
   }
   return WEIR_OK;
 }
@@ -132,10 +132,10 @@ weir_status ps_beat_call_slots(void *state, const float *filtered, const float *
     const int64_t piece = end - t < BLOCK ? end - t : BLOCK;
     int64_t found = 0;
 
-    WEIR_TRY(check_room(h, out, piece));
+    WEIR_TRY(check_capacity(h, out, piece));
     note_gaps(h, present, t, piece);
     ps_detect_chunk(detector(h), filtered, feature, present, t, piece, out->sample + out->n,
-                    out->part + out->n, out->places - out->n, &found);
+                    out->fraction + out->n, out->capacity - out->n, &found);
     take(h, out, found);
     t += piece;
     filtered += piece;
@@ -150,8 +150,8 @@ weir_status ps_beat_call_end(void *state, ps_beat_table *out)
   head *h = state;
   int64_t found = 0;
 
-  WEIR_TRY(check_room(h, out, 0));
-  ps_detect_flush(detector(h), out->sample + out->n, out->part + out->n, out->places - out->n,
+  WEIR_TRY(check_capacity(h, out, 0));
+  ps_detect_flush(detector(h), out->sample + out->n, out->fraction + out->n, out->capacity - out->n,
                   &found);
   take(h, out, found);
   return WEIR_OK;
@@ -164,8 +164,8 @@ weir_status ps_beat_call_run(void *context, const weir_op_run *run)
   const int64_t columns = run->out[0].extent[1];
   ps_beat_table out = {.sample = result + 1,
                        .gap = result + columns + 1,
-                       .part = result + 2 * columns + 1,
-                       .places = columns - 1};
+                       .fraction = result + 2 * columns + 1,
+                       .capacity = columns - 1};
 
   (void)context;
   WEIR_TRY(ps_beat_call_slots(run->in[3].data, weir_view_at(&run->in[0], &t),

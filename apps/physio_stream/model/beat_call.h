@@ -11,28 +11,28 @@ typedef struct ps_beat_call {
   double rate;
 } ps_beat_call;
 
-/* Bytes of the state; 0 when the options are refused. */
+/* Returns the bytes of the state; 0 when the options are refused. */
 size_t ps_beat_call_bytes(const ps_beat_call *call);
 /* Makes `state` (aligned to 64) a decision before slot 0. Fails: as ps_detect_init. */
 weir_status ps_beat_call_init(const ps_beat_call *call, void *state, size_t bytes) WEIR_CHECKED;
-/* Extent of the result that calls of up to `slots` slots need. */
-int64_t ps_beat_call_places(const void *state, int64_t slots);
-/* As ps_detect_latency. */
+/* Returns the extent of the result that calls of up to `slots` slots need. */
+int64_t ps_beat_call_capacity(const void *state, int64_t slots);
+/* Returns ps_detect_latency of the state. */
 int64_t ps_beat_call_latency(const void *state);
 /* Beats, whether a gap lies before each and how far beyond its sample it is (graph.h), as arrays to
  * which more is added. */
 typedef struct ps_beat_table {
-  int64_t *sample, *gap, *part; /* [places] */
-  int64_t n, places;
+  int64_t *sample, *gap, *fraction; /* [capacity] */
+  int64_t n, capacity;
 } ps_beat_table;
 /* Takes slots [t, t + n) and adds the beats that became final. Slots between calls are absent.
  * Fails: WEIR_ERR_SHAPE when the beats may not fit. */
 weir_status ps_beat_call_slots(void *state, const float *filtered, const float *feature,
                                const uint8_t *present, int64_t t, int64_t n,
                                ps_beat_table *out) WEIR_CHECKED;
-/* The stream has ended: the beats still held back. Fails as ps_beat_call_slots. */
+/* Ends the stream: adds the beats still pending. Fails as ps_beat_call_slots. */
 weir_status ps_beat_call_end(void *state, ps_beat_table *out) WEIR_CHECKED;
-/* in: filtered, feature, present, state; out: beats [3, places] (graph.h).
+/* Runs the decision. in: filtered, feature, present, state; out: beats [3, 1 + capacity] (graph.h).
  * Fails: WEIR_ERR_SHAPE when the beats may not fit. */
 weir_status ps_beat_call_run(void *context, const weir_op_run *run) WEIR_CHECKED;
 #endif

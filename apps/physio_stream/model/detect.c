@@ -88,7 +88,7 @@ const weir_opt ps_detect_options[] = {
 #define LANES 8
 
 typedef struct layout {
-  size_t held, ring, total;
+  size_t pending, ring, total;
 } layout;
 
 static size_t round_up(size_t n)
@@ -96,36 +96,37 @@ static size_t round_up(size_t n)
   return (n + 63) / 64 * 64;
 }
 
-static layout place(int64_t held_capacity, int64_t ring)
+static layout layout_of(int64_t pending_capacity, int64_t ring)
 {
-  layout l = {.held = round_up(sizeof(ps_detector))};
+  layout l = {.pending = round_up(sizeof(ps_detector))};
 
-  l.ring = l.held + round_up((size_t)held_capacity * sizeof(ps_candidate));
+  l.ring = l.pending + round_up((size_t)pending_capacity * sizeof(ps_candidate));
   l.total = l.ring + round_up((size_t)ring * sizeof(float));
   return l;
 }
 
 ps_candidate *ps_detect_pending(const ps_detector *d)
 {
-  return (ps_candidate *)(void *)((char *)(uintptr_t)d + place(d->held_capacity, d->ring).held);
+  return (ps_candidate *)(void *)((char *)(uintptr_t)d +
+                                  layout_of(d->pending_capacity, d->ring).pending);
 }
 
 static float *ring_of(ps_detector *d)
 {
-  return (float *)(void *)((char *)d + place(d->held_capacity, d->ring).ring);
+  return (float *)(void *)((char *)d + layout_of(d->pending_capacity, d->ring).ring);
 }
 
 /* Highest sampling rate: a second is then 10^5 samples and every length below 2^24. */
-#define MOST_RATE 1e5
+#define MAX_RATE 1e5
 
 /* Everything of the state but the arrays' contents. */
 static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detector *d)
 {
   ps_front front;
 
-  if (!(rate > 0.0 && rate <= MOST_RATE)) {
+  if (!(rate > 0.0 && rate <= MAX_RATE)) {
     return weir_fail(WEIR_ERR_CONFIG, "detector: sampling rate %g Hz is not in (0, %g]", rate,
-                     MOST_RATE);
+                     MAX_RATE);
   }
   WEIR_TRY(ps_front_design(&opts->front, rate, &front));
   *d = (ps_detector){.opts = *opts, .rate = rate, .next = -1, .learning = 1, .emitted = -1};
@@ -147,7 +148,7 @@ static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detec
 
   d->decide = (int64_t)ceil(opts->decide * rate);
   d->decide = d->decide > known && !opts->at_once ? d->decide : known;
-  d->held_capacity = (d->learn > d->lost ? d->learn : d->lost) / d->refractory + 8;
+  d->pending_capacity = (d->learn > d->lost ? d->learn : d->lost) / d->refractory + 8;
   d->ring = 64;
   while (d->ring <
          d->refractory + d->feature_delay + 2 * d->half_window + 2 * d->refine + 2 * BLOCK) {
@@ -160,7 +161,7 @@ size_t ps_detect_state_bytes(const ps_detect_opts *opts, double rate)
 {
   ps_detector d;
 
-  return make_header(opts, rate, &d) == WEIR_OK ? place(d.held_capacity, d.ring).total : 0;
+  return make_header(opts, rate, &d) == WEIR_OK ? layout_of(d.pending_capacity, d.ring).total : 0;
 }
 
 weir_status ps_detect_init(const ps_detect_opts *opts, double rate, void *state, size_t bytes)
@@ -168,7 +169,7 @@ weir_status ps_detect_init(const ps_detect_opts *opts, double rate, void *state,
   ps_detector d;
 
   WEIR_TRY(make_header(opts, rate, &d));
-  const size_t need = place(d.held_capacity, d.ring).total;
+  const size_t need = layout_of(d.pending_capacity, d.ring).total;
 
   if (bytes < need) {
     return weir_fail(WEIR_ERR_SHAPE, "detector: state of %zu bytes, %zu are needed", bytes, need);
@@ -186,15 +187,15 @@ static int64_t main_lobe(ps_detector *d, int64_t first, int64_t last)
   const float *ring = ring_of(d);
   const int64_t mask = d->ring - 1;
   int64_t top = first, best = first;
-  float height = 0.0f, before = 0.0f, most = -1.0f;
+  float height = 0.0f, before = 0.0f, highest = -1.0f;
   int64_t top_before = first;
 
   for (int64_t t = first; t <= last; t++) {
     const float here = ring[t & mask];
 
     if ((here < 0.0f) != (ring[(t > first ? t - 1 : t) & mask] < 0.0f)) {
-      if (before + height > most) {
-        most = before + height;
+      if (before + height > highest) {
+        highest = before + height;
         best = before > 0.0f ? top_before : top;
       }
       before = height;
@@ -206,7 +207,7 @@ static int64_t main_lobe(ps_detector *d, int64_t first, int64_t last)
       top = t;
     }
   }
-  if (before + height > most) {
+  if (before + height > highest) {
     best = before > 0.0f ? top_before : top;
   }
   return best;
@@ -246,14 +247,14 @@ static float sharpness(ps_detector *d, int64_t first, int64_t last)
 {
   const float *ring = ring_of(d);
   const int64_t mask = d->ring - 1, k = d->sharp_step;
-  float most = 0.0f;
+  float sharpest = 0.0f;
 
   for (int64_t t = first + k; t <= last - k; t++) {
     const float bend = ring[(t - k) & mask] - 2.0f * ring[t & mask] + ring[(t + k) & mask];
 
-    most = fabsf(bend) > most ? fabsf(bend) : most;
+    sharpest = fabsf(bend) > sharpest ? fabsf(bend) : sharpest;
   }
-  return most;
+  return sharpest;
 }
 
 /* The peak being followed becomes a candidate at the R wave under it. */
@@ -265,15 +266,15 @@ static void confirm(ps_detector *d, ps_beat_out *out)
   first = first < d->segment ? d->segment : first;
   last = last >= d->next ? d->next - 1 : last;
   const int64_t top = main_lobe(d, first, last);
-  const double place = (double)top - d->filtered_delay;
-  const int64_t at = (int64_t)fmax(floor(place + 0.5), (double)d->segment);
-  const double exact = fmax(place + beyond_top(d, top), (double)d->segment);
-  const double part = d->refine > 0 ? exact - (double)at : 0.0;
+  const double position = (double)top - d->filtered_delay;
+  const int64_t at = (int64_t)fmax(floor(position + 0.5), (double)d->segment);
+  const double exact = fmax(position + beyond_top(d, top), (double)d->segment);
+  const double fraction = d->refine > 0 ? exact - (double)at : 0.0;
 
   d->rising = 0;
   d->valley = INFINITY;
   const ps_candidate c = {.at = at,
-                          .part = (int32_t)floor(part * PS_DETECT_PARTS + 0.5),
+                          .fraction = (int32_t)floor(fraction * PS_DETECT_PER_SAMPLE + 0.5),
                           .amp = sqrtf(fmaxf(d->peak, 0.0f)),
                           .sharp = sharpness(d, first, last),
                           .breaks = d->breaks};
@@ -306,7 +307,7 @@ static void start_segment(ps_detector *d, int64_t t, ps_beat_out *out)
       d->breaks = 1;
     }
   }
-  if (d->learning && d->n_held == 0) {
+  if (d->learning && d->n_pending == 0) {
     d->origin = t;
     d->breaks = 0;
   }
@@ -360,12 +361,12 @@ static int64_t descend(ps_detector *d, const float *feature, int64_t t, int64_t 
   return i;
 }
 
-/* Present, finite values of slots [t, t + n) of one segment; `most` is no less than any of feature.
+/* Present, finite values of slots [t, t + n) of one segment; no feature exceeds `bound`.
  */
-static void scan_part(ps_detector *d, const float *feature, int64_t t, int64_t n, float most,
-                      ps_beat_out *out)
+static void scan_stretch(ps_detector *d, const float *feature, int64_t t, int64_t n, float bound,
+                         ps_beat_out *out)
 {
-  if (d->rising && most <= d->peak && t + n - 1 - d->peak_at < d->refractory) {
+  if (d->rising && bound <= d->peak && t + n - 1 - d->peak_at < d->refractory) {
     d->next = t + n;
     return;
   }
@@ -376,22 +377,22 @@ static void scan_part(ps_detector *d, const float *feature, int64_t t, int64_t n
 
 /* The same for n <= BLOCK slots, which may begin a segment. */
 static void scan(ps_detector *d, const float *filtered, const float *feature, int64_t t, int64_t n,
-                 float most, ps_beat_out *out)
+                 float bound, ps_beat_out *out)
 {
   float *ring = ring_of(d);
-  const int64_t place_of_t = t & (d->ring - 1), room = d->ring - place_of_t;
-  const int64_t head = n < room ? n : room;
+  const int64_t offset = t & (d->ring - 1), to_end = d->ring - offset;
+  const int64_t head = n < to_end ? n : to_end;
 
   if (t != d->next) {
     start_segment(d, t, out);
   }
-  memcpy(ring + place_of_t, filtered, (size_t)head * sizeof *ring);
+  memcpy(ring + offset, filtered, (size_t)head * sizeof *ring);
   memcpy(ring, filtered + head, (size_t)(n - head) * sizeof *ring);
   for (int64_t done = 0; done < n;) {
     ps_decide_due(d, t + done, out);
     const int64_t due = ps_decide_deadline(d) - t, end = due < n ? due : n;
 
-    scan_part(d, feature + done, t + done, end - done, most, out);
+    scan_stretch(d, feature + done, t + done, end - done, bound, out);
     done = end;
   }
 }
@@ -404,15 +405,15 @@ static int usable(float filtered, float feature)
 /* Largest feature of BLOCK slots, NaN where one of them is absent or not finite. */
 static float largest(const float *filtered, const float *feature, const uint8_t *present)
 {
-  float most[LANES], zero[LANES] = {0.0f};
+  float max[LANES], zero[LANES] = {0.0f};
   uint8_t all = 1;
 
-  memcpy(most, feature, sizeof most);
+  memcpy(max, feature, sizeof max);
   for (int i = 0; i < BLOCK; i += LANES) {
     for (int k = 0; k < LANES; k++) {
       const float v = feature[i + k];
 
-      most[k] = v > most[k] ? v : most[k];
+      max[k] = v > max[k] ? v : max[k];
       zero[k] += 0.0f * v + 0.0f * filtered[i + k]; /* NaN where one is not finite */
     }
   }
@@ -420,26 +421,26 @@ static float largest(const float *filtered, const float *feature, const uint8_t 
     all &= present[i] != 0;
   }
   for (int k = 1; k < LANES; k++) {
-    most[0] = most[k] > most[0] ? most[k] : most[0];
+    max[0] = max[k] > max[0] ? max[k] : max[0];
     zero[0] += zero[k];
   }
-  return all && zero[0] == 0.0f ? most[0] : NAN;
+  return all && zero[0] == 0.0f ? max[0] : NAN;
 }
 
 void ps_detect_chunk(void *state, const float *filtered, const float *feature,
-                     const uint8_t *present, int64_t t0, int64_t n, int64_t *beats, int64_t *parts,
-                     int64_t capacity, int64_t *n_beats)
+                     const uint8_t *present, int64_t t0, int64_t n, int64_t *beats,
+                     int64_t *fractions, int64_t capacity, int64_t *n_beats)
 {
   ps_detector *d = state;
-  ps_beat_out out = {.beats = beats, .parts = parts, .capacity = capacity};
+  ps_beat_out out = {.beats = beats, .fractions = fractions, .capacity = capacity};
 
   WEIR_ASSERT(t0 >= d->next && capacity >= ps_detect_capacity(state, n));
   for (int64_t i = 0; i < n;) {
     if (n - i >= BLOCK) {
-      const float most = largest(filtered + i, feature + i, present ? present + i : NULL);
+      const float bound = largest(filtered + i, feature + i, present ? present + i : NULL);
 
-      if (most == most) {
-        scan(d, filtered + i, feature + i, t0 + i, BLOCK, most, &out);
+      if (bound == bound) {
+        scan(d, filtered + i, feature + i, t0 + i, BLOCK, bound, &out);
         i += BLOCK;
         continue;
       }
@@ -458,11 +459,11 @@ void ps_detect_chunk(void *state, const float *filtered, const float *feature,
   *n_beats = out.n;
 }
 
-void ps_detect_flush(void *state, int64_t *beats, int64_t *parts, int64_t capacity,
+void ps_detect_flush(void *state, int64_t *beats, int64_t *fractions, int64_t capacity,
                      int64_t *n_beats)
 {
   ps_detector *d = state;
-  ps_beat_out out = {.beats = beats, .parts = parts, .capacity = capacity};
+  ps_beat_out out = {.beats = beats, .fractions = fractions, .capacity = capacity};
 
   if (d->rising) {
     confirm(d, &out);
@@ -477,7 +478,7 @@ int64_t ps_detect_capacity(const void *state, int64_t n)
 {
   const ps_detector *d = state;
 
-  return d->held_capacity + n / d->refractory + 4;
+  return d->pending_capacity + n / d->refractory + 4;
 }
 
 int64_t ps_detect_latency(const void *state)

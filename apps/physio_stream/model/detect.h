@@ -35,12 +35,13 @@ typedef struct ps_detect_opts {
   double refine;        /* s on either side of an R wave's top that a parabola is fitted to */
 } ps_detect_opts;
 
-/* Where an R wave lies beyond its sample is counted in parts of a sample. */
-#define PS_DETECT_PARTS 65536
+/* Units per sample of the fraction of a sample by which an R wave lies beyond its sample. */
+#define PS_DETECT_PER_SAMPLE 65536
 
 extern const weir_opt ps_detect_options[];
 
-/* Bytes of the state, fixed by options and rate; 0 when ps_detect_init would refuse them. */
+/* Returns the bytes of the state, fixed by options and rate; 0 when ps_detect_init would refuse
+ * them. */
 size_t ps_detect_state_bytes(const ps_detect_opts *opts, double rate);
 /* Makes `state` (of at least ps_detect_state_bytes, aligned to 8) a detector before sample 0.
  * Fails: WEIR_ERR_CONFIG (rate or front end impossible), WEIR_ERR_SHAPE (too few bytes). */
@@ -50,22 +51,22 @@ weir_status ps_detect_init(const ps_detect_opts *opts, double rate, void *state,
 /* Features of slots [t0, t0 + n): filtered[n], feature[n] (front.h), present[n] 0 or 1, or NULL for
  * all present. t0 >= 0 is at or after the end of the previous call; slots between are absent, as
  * are values that are not finite. Writes to beats[capacity] the beats that became final, sample
- * numbers of the INPUT's time axis, strictly ascending over all calls, and to parts[capacity] how
- * far beyond (or, negative, before) that sample each lies, by the parabola of `refine`; parts may
- * be NULL. Samples do not depend on `refine`. capacity is at least ps_detect_capacity(state, n).
- * The beats of a stream do not depend on how it is cut, nor on whether absent slots are passed or
- * left out. */
+ * numbers of the INPUT's time axis, strictly ascending over all calls, and to fractions[capacity]
+ * how far beyond (or, negative, before) that sample each lies, by the parabola of `refine`;
+ * fractions may be NULL. Samples do not depend on `refine`. capacity is at least
+ * ps_detect_capacity(state, n). The beats of a stream do not depend on how it is divided, nor on
+ * whether absent slots are passed or left out. */
 void ps_detect_chunk(void *state, const float *filtered, const float *feature,
-                     const uint8_t *present, int64_t t0, int64_t n, int64_t *beats, int64_t *parts,
-                     int64_t capacity, int64_t *n_beats);
-/* The stream has ended: the beats still held back. The state then learns anew. Capacity as for an
+                     const uint8_t *present, int64_t t0, int64_t n, int64_t *beats,
+                     int64_t *fractions, int64_t capacity, int64_t *n_beats);
+/* Ends the stream: writes the beats still pending. The state then learns anew. Capacity as for an
  * empty chunk. */
-void ps_detect_flush(void *state, int64_t *beats, int64_t *parts, int64_t capacity,
+void ps_detect_flush(void *state, int64_t *beats, int64_t *fractions, int64_t capacity,
                      int64_t *n_beats);
 
-/* Most beats that a call with n slots (or a flush, n = 0) can write. */
+/* Returns the maximum number of beats that a call with n slots (or a flush, n = 0) can write. */
 int64_t ps_detect_capacity(const void *state, int64_t n);
-/* A beat at sample t has been written when all slots up to t + latency were passed, absent ones
- * included, whatever they hold. */
+/* Returns the latency: a beat at sample t has been written when all slots up to t + latency were
+ * passed, absent ones included, whatever they hold. */
 int64_t ps_detect_latency(const void *state);
 #endif

@@ -37,8 +37,8 @@ static double between(const ps_detector *d, double share)
 static void emit(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
 {
   if (!d->muted && c->at > d->emitted && out->n < out->capacity) {
-    if (out->parts != NULL) {
-      out->parts[out->n] = c->part;
+    if (out->fractions != NULL) {
+      out->fractions[out->n] = c->fraction;
     }
     out->beats[out->n++] = c->at;
     d->emitted = c->at;
@@ -69,104 +69,106 @@ static void accept(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
   d->anchor = c->at;
 }
 
-/* The missed beats among held[from, to), which lie between the last beat (or the start of the
+/* The missed beats among pending[from, to), which lie between the last beat (or the start of the
  * rhythm) and `end`: the largest candidate first, then what is missing on either side of it.
  * `before_beat`: a beat stands at `end`. Returns the index after the last one taken, or `from`. */
 static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int before_beat,
                       ps_beat_out *out)
 {
-  const ps_candidate *held = ps_detect_pending(d);
+  const ps_candidate *pending = ps_detect_pending(d);
   const int64_t start = d->anchor;
   const double away = fmax((double)d->t_wave, d->opts.away * d->interval);
-  const double least = between(d, d->opts.searchback_threshold);
+  const double threshold = between(d, d->opts.searchback_threshold);
   int64_t best = -1;
 
   if (d->opts.at_once || (double)(end - start) <= d->opts.searchback_rr_factor * d->interval) {
     return from;
   }
   for (int64_t i = from; i < to; i++) {
-    const int near = (d->has_beat && (double)(held[i].at - start) < away) ||
-                     (before_beat && (double)(end - held[i].at) < away);
+    const int near = (d->has_beat && (double)(pending[i].at - start) < away) ||
+                     (before_beat && (double)(end - pending[i].at) < away);
 
-    if (!near && (double)held[i].amp >= least && (best < 0 || held[i].amp > held[best].amp)) {
+    if (!near && (double)pending[i].amp >= threshold &&
+        (best < 0 || pending[i].amp > pending[best].amp)) {
       best = i;
     }
   }
   if (best < 0) {
     return from;
   }
-  search(d, from, best, held[best].at, 1, out);
-  accept(d, &held[best], out);
+  search(d, from, best, pending[best].at, 1, out);
+  accept(d, &pending[best], out);
   const int64_t after = search(d, best + 1, to, end, before_beat, out);
 
   return after > best + 1 ? after : best + 1;
 }
 
-static void drop_held(ps_detector *d, int64_t count)
+static void drop_pending(ps_detector *d, int64_t count)
 {
-  ps_candidate *held = ps_detect_pending(d);
+  ps_candidate *pending = ps_detect_pending(d);
 
-  d->n_held -= count;
-  memmove(held, held + count, (size_t)d->n_held * sizeof *held);
+  d->n_pending -= count;
+  memmove(pending, pending + count, (size_t)d->n_pending * sizeof *pending);
 }
 
 static void hold(ps_detector *d, const ps_candidate *c)
 {
-  ps_candidate *held = ps_detect_pending(d);
+  ps_candidate *pending = ps_detect_pending(d);
 
-  if (d->n_held == d->held_capacity) {
-    drop_held(d, 1);
+  if (d->n_pending == d->pending_capacity) {
+    drop_pending(d, 1);
   }
-  held[d->n_held++] = *c;
+  pending[d->n_pending++] = *c;
 }
 
 /* No rhythm across a gap: what was missed before it is searched, then the count starts anew. */
 static void end_rhythm(ps_detector *d, int64_t resume, ps_beat_out *out)
 {
-  if (d->n_held > 0) {
-    search(d, 0, d->n_held, ps_detect_pending(d)[d->n_held - 1].at, 0, out);
+  if (d->n_pending > 0) {
+    search(d, 0, d->n_pending, ps_detect_pending(d)[d->n_pending - 1].at, 0, out);
   }
-  d->n_held = 0;
+  d->n_pending = 0;
   d->has_beat = 0;
   d->anchor = resume;
 }
 
-/* Level and noise of held candidates: the level is the median of those that are the largest within
- * a second on either side, which at 30 beats a minute and more are beats. Returns the level. */
+/* Level and noise of pending candidates: the level is the median of those that are the largest
+ * within a second on either side, which at 30 beats a minute and more are beats. Returns the level.
+ */
 static double learn_levels(ps_detector *d, double *noise)
 {
-  const ps_candidate *held = ps_detect_pending(d);
+  const ps_candidate *pending = ps_detect_pending(d);
   const int64_t around = (int64_t)d->rate;
   double tops[64], sum = 0.0;
   int64_t n_tops = 0, n_small = 0;
 
-  for (int64_t i = 0; i < d->n_held && n_tops < 64; i++) {
+  for (int64_t i = 0; i < d->n_pending && n_tops < 64; i++) {
     int is_top = 1;
 
-    for (int64_t k = 0; k < d->n_held; k++) {
-      if (held[k].at > held[i].at - around && held[k].at < held[i].at + around &&
-          held[k].amp > held[i].amp) {
+    for (int64_t k = 0; k < d->n_pending; k++) {
+      if (pending[k].at > pending[i].at - around && pending[k].at < pending[i].at + around &&
+          pending[k].amp > pending[i].amp) {
         is_top = 0;
       }
     }
     if (is_top) {
-      tops[n_tops++] = (double)held[i].amp;
+      tops[n_tops++] = (double)pending[i].amp;
     }
   }
   /* Stretches between gaps may hold no beat: what is far below most of the others does not count.
    */
-  const double most = n_tops > 0 ? quantile(tops, n_tops, d->opts.learn_rank) : 0.0;
+  const double high = n_tops > 0 ? quantile(tops, n_tops, d->opts.learn_rank) : 0.0;
   int64_t first = 0;
 
-  while (first < n_tops - 1 && tops[first] < d->opts.threshold * most) {
+  while (first < n_tops - 1 && tops[first] < d->opts.threshold * high) {
     first++;
   }
   const double level =
       n_tops > 0 ? quantile(tops + first, n_tops - first, d->opts.level_rank) : 0.0;
 
-  for (int64_t i = 0; i < d->n_held; i++) {
-    if ((double)held[i].amp < d->opts.threshold * level) {
-      sum += (double)held[i].amp;
+  for (int64_t i = 0; i < d->n_pending; i++) {
+    if ((double)pending[i].amp < d->opts.threshold * level) {
+      sum += (double)pending[i].amp;
       n_small++;
     }
   }
@@ -174,18 +176,19 @@ static double learn_levels(ps_detector *d, double *noise)
   return level;
 }
 
-/* Usual interval among held candidates that are sure beats; one second where there are too few. */
-static double learn_interval(const ps_detector *d, const ps_candidate *held)
+/* Usual interval among pending candidates that are sure beats; one second where there are too few.
+ */
+static double learn_interval(const ps_detector *d, const ps_candidate *pending)
 {
   double gaps[PS_DETECT_MEMORY];
   int64_t n = 0, last = -1;
 
-  for (int64_t i = 0; i < d->n_held && n < PS_DETECT_MEMORY; i++) {
-    if ((double)held[i].amp < between(d, d->opts.threshold)) {
+  for (int64_t i = 0; i < d->n_pending && n < PS_DETECT_MEMORY; i++) {
+    if ((double)pending[i].amp < between(d, d->opts.threshold)) {
       continue;
     }
-    if (last >= 0 && !held[i].breaks) {
-      gaps[n++] = (double)(held[i].at - held[last].at);
+    if (last >= 0 && !pending[i].breaks) {
+      gaps[n++] = (double)(pending[i].at - pending[last].at);
     }
     last = i;
   }
@@ -200,7 +203,7 @@ static int64_t heard(const ps_detector *d)
   return d->heard + d->next - d->segment;
 }
 
-/* Levels and interval from what is held. */
+/* Levels and interval from the pending candidates. */
 static void set_levels(ps_detector *d)
 {
   d->level = learn_levels(d, &d->noise);
@@ -213,29 +216,29 @@ static void set_levels(ps_detector *d)
   }
 }
 
-/* Sets levels, then decides what is held. */
+/* Sets levels, then decides the pending candidates. */
 static void end_learning(ps_detector *d, ps_beat_out *out)
 {
-  ps_candidate *held = ps_detect_pending(d);
-  const int64_t n = d->n_held;
+  ps_candidate *pending = ps_detect_pending(d);
+  const int64_t n = d->n_pending;
 
   if (heard(d) >= d->learn_least || d->level == 0.0) {
     set_levels(d);
   }
   d->learning = 0;
   d->anchor = d->origin;
-  /* Replays the list in place: deciding holds at most as many as it has been fed. */
-  d->n_held = 0;
+  /* Replays the list in place: deciding leaves pending at most as many as it has been fed. */
+  d->n_pending = 0;
   d->muted = d->opts.at_once;
   for (int64_t i = 0; i < n; i++) {
-    const ps_candidate c = held[i];
+    const ps_candidate c = pending[i];
 
     feed_learnt(d, &c, out);
   }
   d->muted = 0;
 }
 
-/* Without a beat for long: levels anew from what was held meanwhile, unless that is far below the
+/* Without a beat for long: levels anew from the candidates since, unless that is far below the
  * old level; then the level only sinks, and silence stays silence. */
 static void recover(ps_detector *d, int64_t now, ps_beat_out *out)
 {
@@ -254,7 +257,7 @@ static void recover(ps_detector *d, int64_t now, ps_beat_out *out)
   }
   d->level = fmax(0.5 * d->level, d->opts.floor);
   d->noise = fmin(d->noise, 0.5 * d->level);
-  d->n_held = 0;
+  d->n_pending = 0;
   d->anchor = now;
   d->has_beat = 0;
 }
@@ -272,9 +275,9 @@ static void feed_learnt(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
     return;
   }
   if ((double)c->amp >= fmax(between(d, d->opts.threshold), d->opts.floor)) {
-    search(d, 0, d->n_held, c->at, 1, out);
+    search(d, 0, d->n_pending, c->at, 1, out);
     accept(d, c, out);
-    d->n_held = 0;
+    d->n_pending = 0;
     return;
   }
   if (!t_zone) {
@@ -282,24 +285,24 @@ static void feed_learnt(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
   }
   hold(d, c);
   if (since > d->wait) {
-    drop_held(d, search(d, 0, d->n_held, c->at, 0, out));
+    drop_pending(d, search(d, 0, d->n_pending, c->at, 0, out));
   }
 }
 
 void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out)
 {
-  ps_candidate *held = ps_detect_pending(d);
+  ps_candidate *pending = ps_detect_pending(d);
 
   /* Only short gaps bring two candidates this close; the larger stays. */
   if (d->has_beat && c.at - d->beat.at < d->refractory) {
     return;
   }
-  if (d->n_held > 0 && c.at - held[d->n_held - 1].at < d->refractory) {
-    if (c.amp <= held[d->n_held - 1].amp) {
+  if (d->n_pending > 0 && c.at - pending[d->n_pending - 1].at < d->refractory) {
+    if (c.amp <= pending[d->n_pending - 1].amp) {
       return;
     }
-    c.breaks |= held[d->n_held - 1].breaks;
-    d->n_held--;
+    c.breaks |= pending[d->n_pending - 1].breaks;
+    d->n_pending--;
   }
   if (!d->learning) {
     feed_learnt(d, &c, out);
@@ -309,15 +312,15 @@ void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out)
     return;
   }
   hold(d, &c);
-  if (heard(d) >= d->learn || d->n_held == d->held_capacity) {
+  if (heard(d) >= d->learn || d->n_pending == d->pending_capacity) {
     end_learning(d, out);
   }
 }
 
 int64_t ps_decide_deadline(const ps_detector *d)
 {
-  /* At once, what is held is held for levels alone. */
-  return d->n_held > 0 && !d->opts.at_once ? ps_detect_pending(d)[0].at + d->decide : INT64_MAX;
+  /* At once, candidates are pending for levels alone. */
+  return d->n_pending > 0 && !d->opts.at_once ? ps_detect_pending(d)[0].at + d->decide : INT64_MAX;
 }
 
 void ps_decide_due(ps_detector *d, int64_t now, ps_beat_out *out)
@@ -327,9 +330,9 @@ void ps_decide_due(ps_detector *d, int64_t now, ps_beat_out *out)
       end_learning(d, out);
       continue;
     }
-    drop_held(d, search(d, 0, d->n_held, ps_detect_pending(d)[d->n_held - 1].at, 0, out));
+    drop_pending(d, search(d, 0, d->n_pending, ps_detect_pending(d)[d->n_pending - 1].at, 0, out));
     if (ps_decide_deadline(d) <= now) {
-      drop_held(d, 1); /* no beat */
+      drop_pending(d, 1); /* no beat */
     }
   }
 }

@@ -8,16 +8,16 @@
 
 /* A bump of the feature that is the largest within the refractory time around it. */
 typedef struct ps_candidate {
-  int64_t at;     /* sample of the input: its R wave                 */
-  int32_t part;   /* parts of a sample that it lies beyond that       */
-  float amp;      /* square root of the feature                      */
-  float sharp;    /* largest second difference of the filtered signal */
-  int32_t breaks; /* 1: a gap without rhythm lies just before it     */
+  int64_t at;       /* sample of the input: its R wave                 */
+  int32_t fraction; /* by which it lies beyond that, in 1 / PS_DETECT_PER_SAMPLE */
+  float amp;        /* square root of the feature                      */
+  float sharp;      /* largest second difference of the filtered signal */
+  int32_t breaks;   /* 1: a gap without rhythm lies just before it     */
 } ps_candidate;
 
 /* Where a call's beats go. */
 typedef struct ps_beat_out {
-  int64_t *beats, *parts; /* parts: or NULL */
+  int64_t *beats, *fractions; /* fractions: or NULL */
   int64_t n, capacity;
 } ps_beat_out;
 
@@ -48,17 +48,20 @@ typedef struct ps_detector {
   double amps[PS_DETECT_MEMORY], intervals[PS_DETECT_MEMORY];
   int32_t amp_at, interval_at;
   /* what follows the struct: candidates since the last beat, then filtered values by slot */
-  int64_t n_held, held_capacity, ring;
+  int64_t n_pending, pending_capacity, ring;
 } ps_detector;
 
-/* A candidate in order of time. May write beats. */
+/* Takes a candidate, in order of time. May write beats. */
 void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out);
-/* All samples before slot `now` have been taken: decides what is held for longer than it may be. */
+/* Decides what is pending for longer than it may be, once all samples before slot `now` have been
+ * taken.
+ */
 void ps_decide_due(ps_detector *d, int64_t now, ps_beat_out *out);
-/* The slot before which something held must be decided; beyond all slots where nothing is held. */
+/* Returns the slot before which a pending candidate must be decided, beyond all slots without one.
+ */
 int64_t ps_decide_deadline(const ps_detector *d);
-/* Decides all that is held, then forgets rhythm and levels. */
+/* Decides all pending candidates, then forgets rhythm and levels. */
 void ps_decide_finish(ps_detector *d, ps_beat_out *out);
-/* Candidates held; held_capacity of them. */
+/* Returns the pending candidates: n_pending of pending_capacity. */
 ps_candidate *ps_detect_pending(const ps_detector *d);
 #endif

@@ -14,13 +14,13 @@
 #include "model/front_check.h"
 
 /* Features of a signal, its reference beats, and the beats found. */
-typedef struct trial {
+typedef struct recording {
   double rate;
   int64_t n, n_reference, n_beats;
   float *x, *filtered, *feature;
   uint8_t *present;
   int64_t *reference, *beats;
-} trial;
+} recording;
 
 static ps_detect_opts usual(void)
 {
@@ -30,9 +30,9 @@ static ps_detect_opts usual(void)
   return o;
 }
 
-static void begin(trial *t, int64_t n, double rate)
+static void begin(recording *t, int64_t n, double rate)
 {
-  *t = (trial){.n = n, .rate = rate};
+  *t = (recording){.n = n, .rate = rate};
   assert_ok(weir_alloc(n, sizeof *t->x, (void **)&t->x));
   assert_ok(weir_alloc(n, sizeof *t->filtered, (void **)&t->filtered));
   assert_ok(weir_alloc(n, sizeof *t->feature, (void **)&t->feature));
@@ -41,7 +41,7 @@ static void begin(trial *t, int64_t n, double rate)
   memset(t->present, 1, (size_t)n);
 }
 
-static void end(trial *t)
+static void end(recording *t)
 {
   weir_free(&t->x);
   weir_free(&t->filtered);
@@ -52,7 +52,7 @@ static void end(trial *t)
 }
 
 /* Fills the features from x and present. */
-static void front_end(trial *t)
+static void front_end(recording *t)
 {
   const ps_detect_opts o = usual();
   ps_front front;
@@ -76,20 +76,20 @@ static void *new_state(const ps_detect_opts *o, double rate)
 }
 
 /* How a stream is handed over. */
-typedef struct cutting {
-  int64_t most; /* samples of a chunk, random up to this; 0: all at once    */
-  int skip;     /* leave absent stretches out instead of passing them       */
-  int move;     /* copy the state elsewhere between chunks                  */
+typedef struct chunking {
+  int64_t max_chunk; /* samples of a chunk, random up to this; 0: all at once    */
+  int skip;          /* leave absent stretches out instead of passing them       */
+  int move;          /* copy the state elsewhere between chunks                  */
   uint64_t seed;
-} cutting;
+} chunking;
 
 /* Length of the next chunk from `at`, which holds present samples only when they are skipped. */
-static int64_t next_length(const trial *t, const cutting *c, int64_t at, uint64_t call)
+static int64_t next_length(const recording *t, const chunking *c, int64_t at, uint64_t call)
 {
   int64_t n = t->n - at;
 
-  if (c->most > 0) {
-    const int64_t wish = (int64_t)(weir_random_bits(c->seed, 1, 0, call) % (uint64_t)c->most);
+  if (c->max_chunk > 0) {
+    const int64_t wish = (int64_t)(weir_random_bits(c->seed, 1, 0, call) % (uint64_t)c->max_chunk);
 
     n = wish < n ? wish : n;
   }
@@ -104,7 +104,7 @@ static int64_t next_length(const trial *t, const cutting *c, int64_t at, uint64_
   return n;
 }
 
-static void detect(trial *t, const cutting *c)
+static void detect(recording *t, const chunking *c)
 {
   const ps_detect_opts o = usual();
   const size_t bytes = ps_detect_state_bytes(&o, t->rate);
@@ -144,9 +144,9 @@ static void detect(trial *t, const cutting *c)
   weir_free(&s);
 }
 
-static const cutting whole = {0};
+static const chunking whole = {0};
 
-static ps_score score(const trial *t, double start)
+static ps_score score(const recording *t, double start)
 {
   const ps_score_opts o = {.start = start, .window = 0.15};
   const ps_score_input in = {.reference = t->reference,
@@ -169,7 +169,7 @@ typedef struct synthetic {
 } synthetic;
 
 /* Reference: R waves at present samples. */
-static void make(const synthetic *s, trial *t)
+static void make(const synthetic *s, recording *t)
 {
   const ps_gap_opts gap = {.missing = s->missing, .mean = 10};
   ps_ecgsyn_opts o;
@@ -214,7 +214,7 @@ static void make(const synthetic *s, trial *t)
 }
 
 /* One signal of a record of the shared data. */
-static void read_signal(const char *where, int signal, trial *t)
+static void read_signal(const char *where, int signal, recording *t)
 {
   char path[4096];
   weir_record *r = NULL;
@@ -243,7 +243,7 @@ static void real_records_reach_their_figures(void **state)
 
   (void)state;
   for (int i = 0; i < 3; i++) {
-    trial t;
+    recording t;
     ps_beats reference = {0};
 
     snprintf(path, sizeof path, "wfdb/mitdb/%s", goals[i].record);
@@ -272,7 +272,7 @@ static void real_records_reach_their_figures(void **state)
 
 static void fifteen_beats_of_a_short_recording_are_found(void **state)
 {
-  trial t;
+  recording t;
 
   (void)state;
   read_signal("csv/biosppy_ecg.txt", 0, &t);
@@ -297,7 +297,7 @@ static void synthetic_beats_are_found_from_the_first_one(void **state)
                            .snr = snr[k],
                            .emg = i % 2,
                            .seed = 1 + (uint64_t)i / 2};
-      trial t;
+      recording t;
 
       make(&s, &t);
       detect(&t, &whole);
@@ -330,7 +330,7 @@ static void any_rate_of_samples_and_beats_will_do(void **state)
                          .heart_rate = k < 5 ? 60 : hearts[k - 5],
                          .snr = 12,
                          .seed = 20 + (uint64_t)k};
-    trial t;
+    recording t;
 
     make(&s, &t);
     detect(&t, &whole);
@@ -352,7 +352,7 @@ static void tall_t_waves_are_no_beats(void **state)
                          .snr = 20,
                          .t_strength = 7.5,
                          .seed = 40 + (uint64_t)k};
-    trial t;
+    recording t;
 
     make(&s, &t);
     detect(&t, &whole);
@@ -364,7 +364,7 @@ static void tall_t_waves_are_no_beats(void **state)
   }
 }
 
-/* Beats in gaps of every share; what is cut by a gap's edge may be missed or seen. */
+/* Beats in gaps of every share; beats truncated by a gap's edge may be missed or seen. */
 static void gaps_cost_only_what_they_hide(void **state)
 {
   (void)state;
@@ -376,7 +376,7 @@ static void gaps_cost_only_what_they_hide(void **state)
                          .snr = 12,
                          .missing = missing[k],
                          .seed = 30 + (uint64_t)k};
-    trial t;
+    recording t;
     int64_t stretches = 0;
 
     make(&s, &t);
@@ -391,7 +391,7 @@ static void gaps_cost_only_what_they_hide(void **state)
   }
 }
 
-static void expect_same(trial *t, const cutting *c)
+static void expect_same(recording *t, const chunking *c)
 {
   const int64_t n = t->n_beats;
   int64_t *first = NULL;
@@ -404,7 +404,7 @@ static void expect_same(trial *t, const cutting *c)
   weir_free(&first);
 }
 
-static void beats_do_not_depend_on_the_cut(void **state)
+static void beats_do_not_depend_on_the_chunking(void **state)
 {
   (void)state;
   for (uint64_t seed = 1; seed <= 8; seed++) {
@@ -414,10 +414,11 @@ static void beats_do_not_depend_on_the_cut(void **state)
                          .snr = 0,
                          .missing = 0.1 * (double)seed,
                          .seed = seed};
-    const cutting tiny = {.most = 3, .seed = seed}, small = {.most = 200, .seed = seed, .move = 1},
-                  large = {.most = 9000, .seed = seed}, skipping = {.skip = 1},
-                  both = {.most = 500, .seed = seed, .skip = 1};
-    trial t;
+    const chunking tiny = {.max_chunk = 3, .seed = seed},
+                   small = {.max_chunk = 200, .seed = seed, .move = 1},
+                   large = {.max_chunk = 9000, .seed = seed}, skipping = {.skip = 1},
+                   both = {.max_chunk = 500, .seed = seed, .skip = 1};
+    recording t;
 
     make(&s, &t);
     detect(&t, &whole);
@@ -444,7 +445,7 @@ static void beats_come_in_time(void **state)
                          .missing = 0.3 * (k % 4),
                          .seed = 6 + (uint64_t)k};
     ps_detect_opts o = usual();
-    trial t;
+    recording t;
     int64_t beats[128], got = 0, seen = 0, late = 0;
 
     o.decide = k < 2 ? o.decide : 8;
@@ -473,7 +474,7 @@ static void beats_come_in_time(void **state)
 static void beats_do_not_depend_on_the_scale(void **state)
 {
   const synthetic s = {.rate = 360, .seconds = 120, .heart_rate = 70, .snr = 6, .seed = 5};
-  trial t;
+  recording t;
 
   (void)state;
   make(&s, &t);
@@ -538,7 +539,7 @@ static void nothing_upsets_it(void **state)
 
 static void silence_has_no_beats(void **state)
 {
-  trial t;
+  recording t;
 
   (void)state;
   begin(&t, 360 * 60, 360);
@@ -577,7 +578,7 @@ int main(void)
       cmocka_unit_test(any_rate_of_samples_and_beats_will_do),
       cmocka_unit_test(gaps_cost_only_what_they_hide),
       cmocka_unit_test(tall_t_waves_are_no_beats),
-      cmocka_unit_test(beats_do_not_depend_on_the_cut),
+      cmocka_unit_test(beats_do_not_depend_on_the_chunking),
       cmocka_unit_test(beats_do_not_depend_on_the_scale),
       cmocka_unit_test(beats_come_in_time),
       cmocka_unit_test(nothing_upsets_it),

@@ -10,49 +10,38 @@
 /* Standard deviation of the R wave whose filter delay is taken out, s (as detect.front.qrs). */
 #define R_WIDTH 0.01
 
-const weir_opt ps_elgendi_ecg_options[] = {
-    WEIR_OPT_REAL(ps_elgendi_opts, lo, 8, 0.1, 1000, "Hz", "lower edge of the band (Elgendi: 8)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, hi, 20, 0.2, 4000, "Hz", "upper edge of the band (Elgendi: 20)"),
-    WEIR_OPT_INT(ps_elgendi_opts, order, 1, 1, 8, "1", "order of the Butterworth band-pass"),
-    WEIR_OPT_REAL(ps_elgendi_opts, peak, 0.097, 0.01, 1, "s",
-                  "short average: width of a QRS complex (Elgendi: 97 ms)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, beat, 0.611, 0.02, 4, "s",
-                  "long average: a beat (Elgendi: 611 ms)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, offset, 0.08, 0, 10, "1",
-                  "share of the mean energy by which the short average must exceed the long one "
-                  "(Elgendi: 8 %)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, memory, 10, 1, 600, "s",
-                  "time constant of the mean energy (Elgendi: the whole record)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, refractory, 0.3, 0.05, 2, "s",
-                  "no two beats closer (Elgendi: 300 ms)"),
-    WEIR_OPT_END,
-};
+/* Options with the defaults of a paper: band in Hz, averages in ms, offset in percent. */
+#define OPTIONS(lo_, min_lo_, hi_, order_, order_note_, width_, peak_, beat_, offset_, closest_) \
+  WEIR_OPT_REAL(ps_elgendi_opts, lo, lo_, min_lo_, 1000, "Hz",                                   \
+                "lower edge of the band (Elgendi: " #lo_ ")"),                                   \
+      WEIR_OPT_REAL(ps_elgendi_opts, hi, hi_, 0.2, 4000, "Hz",                                   \
+                    "upper edge of the band (Elgendi: " #hi_ ")"),                               \
+      WEIR_OPT_INT(ps_elgendi_opts, order, order_, 1, 8, "1",                                    \
+                   "order of the Butterworth band-pass" order_note_),                            \
+      WEIR_OPT_REAL(ps_elgendi_opts, peak, peak_ / 1000.0, 0.01, 1, "s",                         \
+                    "short average: width of a " width_ " (Elgendi: " #peak_ " ms)"),            \
+      WEIR_OPT_REAL(ps_elgendi_opts, beat, beat_ / 1000.0, 0.02, 4, "s",                         \
+                    "long average: a beat (Elgendi: " #beat_ " ms)"),                            \
+      WEIR_OPT_REAL(                                                                             \
+          ps_elgendi_opts, offset, offset_ / 100.0, 0, 10, "1",                                  \
+          "share of the mean energy by which the short average must exceed the long one "        \
+          "(Elgendi: " #offset_ " %)"),                                                          \
+      WEIR_OPT_REAL(ps_elgendi_opts, memory, 10, 1, 600, "s",                                    \
+                    "time constant of the mean energy (Elgendi: the whole record)"),             \
+      WEIR_OPT_REAL(ps_elgendi_opts, refractory, 0.3, 0.05, 2, "s",                              \
+                    "no two beats closer" closest_),                                             \
+      WEIR_OPT_END
 
+const weir_opt ps_elgendi_ecg_options[] = {
+    OPTIONS(8, 0.1, 20, 1, "", "QRS complex", 97, 611, 8, " (Elgendi: 300 ms)")};
 const weir_opt ps_elgendi_ppg_options[] = {
-    WEIR_OPT_REAL(ps_elgendi_opts, lo, 0.5, 0.05, 1000, "Hz",
-                  "lower edge of the band (Elgendi: 0.5)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, hi, 8, 0.2, 4000, "Hz", "upper edge of the band (Elgendi: 8)"),
-    WEIR_OPT_INT(ps_elgendi_opts, order, 2, 1, 8, "1",
-                 "order of the Butterworth band-pass (Elgendi: 2)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, peak, 0.111, 0.01, 1, "s",
-                  "short average: width of a systolic peak (Elgendi: 111 ms)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, beat, 0.667, 0.02, 4, "s",
-                  "long average: a beat (Elgendi: 667 ms)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, offset, 0.02, 0, 10, "1",
-                  "share of the mean energy by which the short average must exceed the long one "
-                  "(Elgendi: 2 %)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, memory, 10, 1, 600, "s",
-                  "time constant of the mean energy (Elgendi: the whole record)"),
-    WEIR_OPT_REAL(ps_elgendi_opts, refractory, 0.3, 0.05, 2, "s",
-                  "no two beats closer: 200 a minute"),
-    WEIR_OPT_END,
-};
+    OPTIONS(0.5, 0.05, 8, 2, " (Elgendi: 2)", "systolic peak", 111, 667, 2, ": 200 a minute")};
 
 /* Everything in slots. */
 typedef struct search {
   int64_t peak, beat;
-  int64_t centre; /* slots that the middle of the long average lies back */
-  int64_t least;  /* a shorter block is noise                            */
+  int64_t centre;    /* slots that the middle of the long average lies back */
+  int64_t min_block; /* a shorter block is noise                            */
   int64_t refractory;
   double lag; /* slots that the filter delays a peak */
   double offset, memory, rate;
@@ -83,9 +72,9 @@ static int start(const void *params, void *memory)
 static void close_block(const search *p, state *s, int64_t t, int gap, ps_events *found)
 {
   const int64_t at = (int64_t)floor((double)s->top_at - p->lag + 0.5);
-  const int cut = s->top_at == s->since || (gap && s->top_at == t - 1);
+  const int truncated = s->top_at == s->since || (gap && s->top_at == t - 1);
 
-  if (s->first >= 0 && t - s->first >= p->least && !cut && at >= s->since &&
+  if (s->first >= 0 && t - s->first >= p->min_block && !truncated && at >= s->since &&
       (s->last == 0 || at - (s->last - 1) >= p->refractory)) {
     const int64_t since = s->last > 0 && !s->broken ? at - (s->last - 1) : 0;
     const float values[PS_ELGENDI_VALUES] = {(float)((double)since / p->rate), s->top};
@@ -174,7 +163,7 @@ static weir_status design(const ps_elgendi_opts *o, bool pulse, double rate, ps_
                      o->peak);
   }
   p->centre = (p->beat - 1) / 2;
-  p->least = p->peak;
+  p->min_block = p->peak;
   return WEIR_OK;
 }
 

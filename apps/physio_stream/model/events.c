@@ -11,7 +11,7 @@
  */
 enum { BLOCK = 4096, PIECE = 1024 };
 /* Longest look-ahead: an hour at 5 kHz. */
-#define MOST_AHEAD (INT64_C(18000000))
+#define MAX_AHEAD (INT64_C(18000000))
 /* Arithmetic per slot, for reports: a compare. */
 #define FLOPS 1
 
@@ -24,7 +24,7 @@ typedef struct event {
 typedef struct search {
   ps_events_spec spec;
   int n_in;
-  int64_t room; /* events that can wait */
+  int64_t capacity; /* events that can wait */
   char state[128];
 } search;
 
@@ -56,7 +56,7 @@ static event *waiting(head *h)
 
 static void *own_state(const search *s, head *h)
 {
-  return (char *)h + round_up(sizeof *h) + round_up((size_t)s->room * sizeof(event));
+  return (char *)h + round_up(sizeof *h) + round_up((size_t)s->capacity * sizeof(event));
 }
 
 void ps_events_put(ps_events *found, int64_t slot, const float *values)
@@ -67,7 +67,7 @@ void ps_events_put(ps_events *found, int64_t slot, const float *values)
   if (h->newest > 0 && slot - (h->newest - 1) < s->spec.apart) {
     return;
   }
-  WEIR_ASSERT(slot >= h->written && h->n < s->room);
+  WEIR_ASSERT(slot >= h->written && h->n < s->capacity);
   event *e = &waiting(h)[h->n++];
 
   e->slot = slot;
@@ -162,24 +162,24 @@ weir_series ps_events_finite(weir_graph *g, weir_series s)
 static weir_status marks_of(const weir_series_use *use, const weir_series *s,
                             const weir_series *fast, weir_value *out)
 {
-  const __int128 whole = (__int128)fast->rate_num * s->rate_den;
-  const __int128 part = (__int128)fast->rate_den * s->rate_num;
+  const __int128 fast_rate = (__int128)fast->rate_num * s->rate_den;
+  const __int128 slow_rate = (__int128)fast->rate_den * s->rate_num;
   weir_graph *g = use->graph;
 
-  if (whole == part) {
+  if (fast_rate == slow_rate) {
     *out = s->present;
     return WEIR_OK;
   }
-  if (whole % part != 0 || whole / part > INT32_MAX) {
+  if (fast_rate % slow_rate != 0 || fast_rate / slow_rate > INT32_MAX) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: %lld/%lld slots a second are no multiple of %lld/%lld: bring the signals "
                      "to one clock before their beats are found",
                      use->step, (long long)fast->rate_num, (long long)fast->rate_den,
                      (long long)s->rate_num, (long long)s->rate_den);
   }
-  const weir_value held = weir_series_hold(g, *s, (int64_t)(whole / part)).present;
+  const weir_value expanded = weir_series_hold(g, *s, (int64_t)(fast_rate / slow_rate)).present;
 
-  *out = weir_and(g, held, weir_not(g, weir_shift(g, held, 0, 1)));
+  *out = weir_and(g, expanded, weir_not(g, weir_shift(g, expanded, 0, 1)));
   return WEIR_OK;
 }
 
@@ -222,11 +222,11 @@ static weir_status check(const ps_events_spec *spec, const weir_series *in, int 
 {
   WEIR_ASSERT(n_in >= 1 && n_in <= PS_EVENTS_INPUTS && spec->n_values >= 1 &&
               spec->n_values <= PS_EVENTS_VALUES && spec->apart >= 1);
-  if (spec->ahead < 0 || spec->ahead > MOST_AHEAD) {
+  if (spec->ahead < 0 || spec->ahead > MAX_AHEAD) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: a look-ahead of %lld samples; up to %lld are possible: shorten the times "
                      "or lower the rate",
-                     spec->name, (long long)spec->ahead, (long long)MOST_AHEAD);
+                     spec->name, (long long)spec->ahead, (long long)MAX_AHEAD);
   }
   for (int k = 1; k < n_in; k++) {
     if (in[k].rate_num != in[0].rate_num || in[k].rate_den != in[0].rate_den) {
@@ -242,8 +242,9 @@ static weir_status check(const ps_events_spec *spec, const weir_series *in, int 
 
 static weir_status make_state(const weir_series_use *use, search *s)
 {
-  const int64_t bytes = (int64_t)(round_up(sizeof(head)) +
-                                  round_up((size_t)s->room * sizeof(event)) + s->spec.state_bytes);
+  const int64_t bytes =
+      (int64_t)(round_up(sizeof(head)) + round_up((size_t)s->capacity * sizeof(event)) +
+                s->spec.state_bytes);
   const int n = snprintf(s->state, sizeof s->state, "%s.%s", use->step, s->spec.name);
 
   if (n < 0 || (size_t)n >= sizeof s->state) {
@@ -265,7 +266,7 @@ weir_status ps_events_add(const weir_series_use *use, const ps_events_spec *spec
   WEIR_TRY(check(spec, in, n_in));
   WEIR_TRY(weir_series_keep(use, sizeof *s, NULL, &memory));
   s = memory;
-  *s = (search){.spec = *spec, .n_in = n_in, .room = (spec->ahead + BLOCK) / spec->apart + 4};
+  *s = (search){.spec = *spec, .n_in = n_in, .capacity = (spec->ahead + BLOCK) / spec->apart + 4};
   WEIR_TRY(make_state(use, s));
   weir_call_spec call = {.name = spec->name,
                          .function = run_search,

@@ -2,7 +2,7 @@
  *
  * An event is known only some time after it happened: the operator sees `ahead` slots beyond those
  * it writes, so that each event stands in its own slot. Outputs depend on the samples alone, never
- * on how time is cut or on whether gaps are passed or left out. */
+ * on how time is divided or on whether gaps are passed or left out. */
 #ifndef PS_EVENTS_H
 #define PS_EVENTS_H
 #include "stream/weir_series.h"
@@ -12,8 +12,8 @@
 
 /* Where a search puts what it finds. */
 typedef struct ps_events ps_events;
-/* An event at `slot` with the search's values, cut to the range of f32 (NaN becomes its end). Slots
- * ascend; an event closer than `apart` to the one before is left out. */
+/* Puts an event at `slot` with the search's values, clamped to the range of f32 (NaN becomes its
+ * end). Slots ascend; an event closer than `apart` to the one before is left out. */
 void ps_events_put(ps_events *found, int64_t slot, const float *values);
 
 /* What is searched and how. The functions get the state, zeroed before `start`, in memory aligned
@@ -24,11 +24,11 @@ typedef struct ps_events_spec {
   size_t state_bytes;
   int64_t ahead;  /* an event at slot s is put when slot s + ahead is passed, at the latest      */
   int64_t settle; /* absent slots, beyond `ahead`, after which what was before puts nothing more  */
-  int64_t apart;  /* least slots between two events, >= 1                                        */
+  int64_t apart;  /* minimum distance of two events, slots, >= 1                                 */
   int n_values;
   int (*start)(const void *params, void *state); /* 0: it cannot start (params are at fault) */
   /* Slots [t, t + n): x[k][n] of input k, usable[n]: 1 where every input is present and finite.
-   * Slots between two calls are absent. What is put must not depend on the cuts. */
+   * Slots between two calls are absent. What is put must not depend on the chunks. */
   void (*pass)(const void *params, void *state, int64_t t, int64_t n, const float *const *x,
                const uint8_t *usable, ps_events *found);
   /* The stream has ended. */
@@ -41,16 +41,16 @@ typedef struct ps_events_spec {
 weir_status ps_events_add(const weir_series_use *use, const ps_events_spec *spec,
                           const weir_series *in, int n_in, weir_series *out) WEIR_CHECKED;
 
-/* The stream with values that are not finite made absent. */
+/* Returns the stream with values that are not finite made absent. */
 weir_series ps_events_finite(weir_graph *g, weir_series s);
-/* Where the events of the first two inputs begin, bools on the clock of the faster one, which is
- * *fast: an event of a slower clock stands at the first of its slots. Fails: WEIR_ERR_CONFIG for
+/* Finds where the events of the first two inputs begin, bools on the clock of the faster one, which
+ * is *fast: an event of a slower clock stands at the first of its slots. Fails: WEIR_ERR_CONFIG for
  * rates that are no multiples. */
 weir_status ps_events_marks(const weir_series_use *use, weir_value begins[2],
                             weir_series *fast) WEIR_CHECKED;
-/* Fails: WEIR_ERR_CONFIG unless the stream's unit is `unit` or not stated. */
+/* Checks the unit. Fails: WEIR_ERR_CONFIG unless the stream's unit is `unit` or not stated. */
 weir_status ps_events_need_unit(const weir_series_use *use, int input,
                                 const char *unit) WEIR_CHECKED;
-/* The same of the first input and seconds, saying where intervals come from. */
+/* Checks that the first input is in seconds; the message says where intervals come from. */
 weir_status ps_events_need_intervals(const weir_series_use *use) WEIR_CHECKED;
 #endif

@@ -8,10 +8,9 @@ const weir_opt ps_front_options[] = {
                   "lower edge of the band where QRS energy stands out (XQRS of wfdb-python: 5)"),
     WEIR_OPT_REAL(ps_front_opts, hi, 20, 0.2, 4000, "Hz",
                   "upper edge of that band (XQRS of wfdb-python: 20)"),
-    WEIR_OPT_INT(
-        ps_front_opts, order, 1, 1, 8, "1",
-        "order of the Butterworth band-pass; with 1 an R wave leaves two lobes and keeps its place "
-        "(XQRS of wfdb-python: 2, run both ways)"),
+    WEIR_OPT_INT(ps_front_opts, order, 1, 1, 8, "1",
+                 "order of the Butterworth band-pass; with 1 an R wave leaves two lobes and keeps "
+                 "its position (XQRS of wfdb-python: 2, run both ways)"),
     WEIR_OPT_REAL(ps_front_opts, window, 0.1, 0.01, 1, "s",
                   "moving sum of energy: width of a QRS complex (XQRS of wfdb-python: 0.1)"),
     WEIR_OPT_REAL(ps_front_opts, qrs, 0.01, 0.001, 0.1, "s",

@@ -35,7 +35,7 @@ typedef struct ps_front {
   double feature_delay;  /* samples from filtered to feature                      */
 } ps_front;
 
-/* The cascade of sections on one sample; z: their states. */
+/* Returns the output of the cascade of sections for one sample; z: their states. */
 static inline double ps_front_filter(const ps_front *front, double *z, double x)
 {
   for (int k = 0; k < front->sections; k++, z += 2) {
@@ -49,10 +49,10 @@ static inline double ps_front_filter(const ps_front *front, double *z, double x)
   return x;
 }
 
-/* Fails: WEIR_ERR_CONFIG (edges of the band in the wrong order). */
+/* Checks the options. Fails: WEIR_ERR_CONFIG (edges of the band in the wrong order). */
 weir_status ps_front_check(const ps_front_opts *opts) WEIR_CHECKED;
-/* The chain for one sampling rate.
- * Fails: WEIR_ERR_CONFIG (band not below rate/2, window not within 2 samples and 1 s). */
+/* Designs the chain for one sampling rate. Fails: WEIR_ERR_CONFIG (band not below rate/2, window
+ * not within 2 samples and 1 s). */
 weir_status ps_front_design(const ps_front_opts *opts, double rate, ps_front *out) WEIR_CHECKED;
 
 /* Longest window, samples: 1 s at the highest rate. */

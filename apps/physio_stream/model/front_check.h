@@ -10,7 +10,7 @@ typedef struct ps_front_state {
   double z[2 * WEIR_DESIGN_MAX_SECTIONS];
   float past[PS_FRONT_TAPS - 1];     /* filtered, newest first */
   float square[PS_FRONT_MAX_WINDOW]; /* ring of slope^2        */
-  int64_t at;                        /* next place in the ring */
+  int64_t at;                        /* next slot of the ring */
   int started;
 } ps_front_state;
 

@@ -23,7 +23,7 @@ static weir_status make_store(ps_graph *out)
 
 /* The decision on filtered signal and feature. */
 static weir_value decide(ps_graph *out, weir_series filtered, weir_series feature,
-                         int64_t most_slots)
+                         int64_t max_slots)
 {
   weir_graph *g = out->graph;
   const weir_tensor *state = weir_store_get(out->store, STATE);
@@ -36,7 +36,7 @@ static weir_value decide(ps_graph *out, weir_series filtered, weir_series featur
       .n_out = 1,
       .out = {{.dtype = WEIR_I64,
                .rank = 2,
-               .shape = {3, ps_beat_call_places(state->data, most_slots)}}},
+               .shape = {3, ps_beat_call_capacity(state->data, max_slots)}}},
       .presence = 3,
       .settle = 1,
       .flops = DECISION_FLOPS};
@@ -63,7 +63,7 @@ ps_graph_front ps_graph_add_front(weir_graph *g, const ps_front *front, weir_ser
   return f;
 }
 
-static void build(ps_graph *out, int64_t rate_num, int64_t rate_den, int64_t most_slots,
+static void build(ps_graph *out, int64_t rate_num, int64_t rate_den, int64_t max_slots,
                   bool features)
 {
   weir_graph *g = out->graph;
@@ -75,11 +75,11 @@ static void build(ps_graph *out, int64_t rate_num, int64_t rate_den, int64_t mos
     weir_output(g, PS_RESULT_FEATURE, f.feature.value);
     weir_output(g, PS_RESULT_PRESENT, f.feature.present);
   }
-  weir_output(g, PS_RESULT_BEATS, decide(out, f.filtered, f.feature, most_slots));
+  weir_output(g, PS_RESULT_BEATS, decide(out, f.filtered, f.feature, max_slots));
 }
 
 weir_status ps_graph_create(const ps_detect_opts *opts, int64_t rate_num, int64_t rate_den,
-                            int64_t most_slots, bool features, ps_graph *out)
+                            int64_t max_slots, bool features, ps_graph *out)
 {
   ps_graph g = {0};
   weir_status status = WEIR_OK;
@@ -91,7 +91,7 @@ weir_status ps_graph_create(const ps_detect_opts *opts, int64_t rate_num, int64_
   *g.call = (ps_beat_call){.opts = *opts, .rate = rate};
   WEIR_TRY_GOTO(make_store(&g), done);
   WEIR_TRY_GOTO(weir_graph_create(&g.graph), done);
-  build(&g, rate_num, rate_den, most_slots, features);
+  build(&g, rate_num, rate_den, max_slots, features);
   WEIR_TRY_GOTO(weir_graph_status(g.graph), done);
   *out = g;
   return WEIR_OK;

@@ -15,10 +15,10 @@
 #define PS_RESULT_PRESENT "present"
 #define PS_RESULT_BEATS "beats"
 
-/* The result `beats` is i64, [3, places], written whole at each call: [0, 0] is the number n of
- * beats that became final, [0, 1 .. n] their samples, [1, 1 .. n] whether samples are absent
+/* The result `beats` is i64, [3, 1 + capacity], written whole at each call: [0, 0] is the number n
+ * of beats that became final, [0, 1 .. n] their samples, [1, 1 .. n] whether samples are absent
  * between the beat before and it (1) or not (0), and [2, 1 .. n] how far each lies beyond its
- * sample, in 1 / PS_DETECT_PARTS of one. */
+ * sample, in 1 / PS_DETECT_PER_SAMPLE of one. */
 typedef struct ps_graph {
   weir_graph *graph;
   weir_store *store; /* holds the detector's state */
@@ -32,14 +32,15 @@ typedef struct ps_graph_front {
 } ps_graph_front;
 ps_graph_front ps_graph_add_front(weir_graph *g, const ps_front *front, weir_series x);
 
-/* The graph for one sampling rate; most_slots bounds the slots of one call to the decision.
+/* Creates the graph for one sampling rate; most_slots bounds the slots of one call to the decision.
  * features: filtered, feature and present are results too.
  * Fails: WEIR_ERR_CONFIG (as ps_detect_init), WEIR_ERR_MEMORY; *out is then all NULL. */
 weir_status ps_graph_create(const ps_detect_opts *opts, int64_t rate_num, int64_t rate_den,
-                            int64_t most_slots, bool features, ps_graph *out) WEIR_CHECKED;
+                            int64_t max_slots, bool features, ps_graph *out) WEIR_CHECKED;
 void ps_graph_destroy(ps_graph *g);
-/* Longest time, s, from a beat to the decision that it is one, gaps and learning included. */
+/* Returns the longest time, s, from a beat to the decision that it is one, gaps and learning
+ * included. */
 double ps_graph_latency(const ps_graph *g);
-/* The detector before sample 0 again. */
+/* Resets the detector to before sample 0. */
 weir_status ps_graph_reset(ps_graph *g) WEIR_CHECKED;
 #endif

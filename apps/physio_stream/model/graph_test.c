@@ -10,13 +10,13 @@
 #include "model/front_check.h"
 #include "stream/run_check.h"
 
-enum { COUNT = 12000, RATE = 250, MOST = 4000 };
+enum { COUNT = 12000, RATE = 250, CAPACITY = 4000 };
 
 /* A recording, what is to be expected of it, and what came. */
 typedef struct sheet {
   float x[COUNT], filtered[COUNT], feature[COUNT], got_filtered[COUNT], got_feature[COUNT];
   uint8_t present[COUNT], got_present[COUNT];
-  int64_t beats[MOST], gaps[MOST], got_beats[MOST], got_gaps[MOST];
+  int64_t beats[CAPACITY], gaps[CAPACITY], got_beats[CAPACITY], got_gaps[CAPACITY];
   int64_t n, got;
 } sheet;
 
@@ -58,7 +58,7 @@ static weir_status take_beats(void *context, const weir_view *v, int64_t lo, int
   const int64_t *result = v->data, columns = v->extent[1];
 
   for (int64_t i = 1; i <= result[0]; i++) {
-    assert_true(s->got < MOST);
+    assert_true(s->got < CAPACITY);
     s->got_beats[s->got] = result[i];
     s->got_gaps[s->got++] = result[columns + i];
   }
@@ -78,9 +78,9 @@ static void expect(sheet *s, const ps_detect_opts *opts)
   assert_ok(weir_alloc((int64_t)bytes, 1, &detector));
   assert_ok(ps_detect_init(opts, RATE, detector, bytes));
   ps_front_run(&front, state, COUNT, s->x, s->present, s->filtered, s->feature);
-  ps_detect_chunk(detector, s->filtered, s->feature, s->present, 0, COUNT, s->beats, NULL, MOST,
+  ps_detect_chunk(detector, s->filtered, s->feature, s->present, 0, COUNT, s->beats, NULL, CAPACITY,
                   &s->n);
-  ps_detect_flush(detector, s->beats + s->n, NULL, MOST - s->n, &found);
+  ps_detect_flush(detector, s->beats + s->n, NULL, CAPACITY - s->n, &found);
   s->n += found;
   for (int64_t i = 1; i < s->n; i++) {
     for (gap = 0; s->beats[i - 1] + gap < s->beats[i] && s->present[s->beats[i - 1] + gap];) {

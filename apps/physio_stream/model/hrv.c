@@ -11,7 +11,7 @@
 #define SEGMENT 300.0
 #define COVERED 0.8
 /* s of NN intervals up to which VLF is not given: "dubious" from 5 minutes or less (Task Force). */
-#define LEAST_VLF 300.0
+#define MIN_VLF 300.0
 
 const weir_opt ps_hrv_options[] = {
     WEIR_OPT_REAL(ps_hrv_opts, exclude, 0.25, 0, 1, "1",
@@ -202,7 +202,7 @@ ps_hrv_bands ps_hrv_spectrum(const ps_hrv_opts *opts, const ps_interval *v, int6
     }
     ps_hrv_bands bands = hrv_lomb(&p, scratch + 2 * n);
 
-    bands.vlf = lengths(v, n, 0).sum > LEAST_VLF * rate ? bands.vlf : NAN;
+    bands.vlf = lengths(v, n, 0).sum > MIN_VLF * rate ? bands.vlf : NAN;
     return bands;
   }
   sum_pieces(opts, v, n, rate, scratch, &density);

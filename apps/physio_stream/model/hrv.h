@@ -45,10 +45,10 @@ enum { PS_HRV_WELCH, PS_HRV_LOMB };
 
 extern const weir_opt ps_hrv_options[];
 
-/* Seconds from the begin of the first interval to the end of the last. */
+/* Returns the seconds from the begin of the first interval to the end of the last. */
 double ps_hrv_span(const ps_interval *v, int64_t n, double rate);
-/* Doubles of scratch memory for up to n intervals that span up to `seconds`; opts->spectrum says
- * which. */
+/* Returns the number of doubles of scratch memory for up to n intervals that span up to `seconds`;
+ * opts->spectrum says which. */
 size_t ps_hrv_scratch(const ps_hrv_opts *opts, int64_t n, double seconds);
 /* Takes `counts` from intervals further from the median of those that count than the share
  * `exclude` of it; 0 changes nothing. scratch: [n]. */
@@ -56,19 +56,19 @@ void ps_hrv_exclude(double exclude, ps_interval *v, int64_t n, double *scratch);
 /* Measures in the time domain; v ascends. rate: samples per second. Five-minute means count from
  * time 0. pnn50 compares in samples (18 / 360 s is no more than 50 ms). */
 ps_hrv_times ps_hrv_time_domain(const ps_interval *v, int64_t n, double rate);
-/* Power in three bands. Welch: NN intervals by a natural cubic spline at 4 Hz, in pieces of 256
- * points that overlap by half, a line taken out of each, Hann window, one-sided density, summed
- * over a band's bins; a piece never spans a gap. Lomb: of the intervals as they are, at multiples
- * of 1 / duration, gaps included; n log n. All NaN without one piece, or fewer than 4 intervals.
- * The intervals span at most the seconds that scratch was made for. */
+/* Returns the power in three bands. Welch: NN intervals by a natural cubic spline at 4 Hz, in
+ * pieces of 256 points that overlap by half, a line taken out of each, Hann window, one-sided
+ * density, summed over a band's bins; a piece never spans a gap. Lomb: of the intervals as they
+ * are, at multiples of 1 / duration, gaps included; n log n. All NaN without one piece, or fewer
+ * than 4 intervals. The intervals span at most the seconds that scratch was made for. */
 ps_hrv_bands ps_hrv_spectrum(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,
                              double *scratch);
 /* Bins below 0.4 Hz: bin k stands for (k + 1) * PS_HRV_STEP Hz. */
 enum { PS_HRV_BINS = 25 };
 #define PS_HRV_STEP (1 / 64.0)
-/* The one-sided density of Welch, ms^2/Hz, whose bins times PS_HRV_STEP sum to the LF and HF that
- * ps_hrv_spectrum gives for PS_HRV_WELCH. scratch: as there, for PS_HRV_WELCH. False, and nothing
- * written, without one piece. */
+/* Computes the one-sided density of Welch, ms^2/Hz, whose bins times PS_HRV_STEP sum to the LF and
+ * HF that ps_hrv_spectrum gives for PS_HRV_WELCH. scratch: as there, for PS_HRV_WELCH. False, and
+ * nothing written, without one piece. */
 bool ps_hrv_density(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,
                     double *scratch, double density[PS_HRV_BINS]);
 #endif

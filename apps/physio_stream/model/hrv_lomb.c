@@ -11,7 +11,7 @@
 enum { FINER = 2, SPREAD = 12 };
 #define PI 3.14159265358979323846
 
-/* A complex grid over one turn, and the roots of its transform. */
+/* A complex grid over one period, and the roots of its transform. */
 typedef struct grid {
   int64_t m;    /* points, a power of two */
   double width; /* of the Gaussian: tau of Greengard and Lee */
@@ -22,10 +22,10 @@ typedef struct grid {
 /* Points of the grid for frequencies k / seconds below the highest, and twice as high ones. */
 static int64_t points(double seconds)
 {
-  const double most = 2 * ceil(HRV_HIGHEST * seconds);
+  const double max_modes = 2 * ceil(HRV_HIGHEST * seconds);
   int64_t m = 64;
 
-  while ((double)m < FINER * (2 * most + 2)) {
+  while ((double)m < FINER * (2 * max_modes + 2)) {
     m *= 2;
   }
   return m;
@@ -107,8 +107,8 @@ static void transform(const grid *g)
   }
 }
 
-/* Sums over the points of (y or 1) times cos and sin of k x: the transform of either part, without
- * the Gaussian. */
+/* Sums over the points of (y or 1) times cos and sin of k x: the transform of either component,
+ * without the Gaussian. */
 static void sums(const grid *g, int64_t k, bool ones, double *cosine, double *sine)
 {
   const double *z = g->z + 2 * k, *mirror = g->z + 2 * (g->m - k);

@@ -9,7 +9,7 @@
 
 enum { HRV_BANDS = 3 };
 #define HRV_HIGHEST 0.4 /* Hz, end of the last band */
-/* The band of a frequency, -1 for none. */
+/* Returns the band of a frequency, -1 for none. */
 int hrv_band_of(double f);
 
 /* Points (s, ms), ascending in time; bend and work: [n] of scratch. */
@@ -24,12 +24,12 @@ typedef struct hrv_density {
   int64_t pieces;
 } hrv_density;
 
-/* Adds the pieces that the points hold. series: room for their seconds times HRV_RATE, and 1. */
+/* Adds the pieces that the points hold. series: capacity of their seconds times HRV_RATE, and 1. */
 void hrv_welch(const hrv_points *p, double *series, hrv_density *density);
-/* NaN without pieces. */
+/* Returns the bands of a density, NaN without pieces. */
 ps_hrv_bands hrv_bands_of(const hrv_density *density);
-/* Doubles of scratch memory for points that span up to `seconds`. */
+/* Returns the number of doubles of scratch memory for points that span up to `seconds`. */
 size_t hrv_lomb_scratch(double seconds);
-/* NaN with fewer than 4 points. */
+/* Returns the bands by the periodogram of Lomb, NaN with fewer than 4 points. */
 ps_hrv_bands hrv_lomb(const hrv_points *p, double *scratch);
 #endif

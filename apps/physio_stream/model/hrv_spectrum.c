@@ -47,28 +47,28 @@ static int64_t sample_spline(const hrv_points *p, double *series)
 static void take_line(const double *x, double *y)
 {
   const double middle = (HRV_PIECE - 1) / 2.0;
-  double mean = 0, slope = 0, spread = 0;
+  double mean = 0, slope = 0, sum_squares = 0;
 
   for (int i = 0; i < HRV_PIECE; i++) {
     mean += x[i] / HRV_PIECE;
     slope += x[i] * (i - middle);
-    spread += (i - middle) * (i - middle);
+    sum_squares += (i - middle) * (i - middle);
   }
   for (int i = 0; i < HRV_PIECE; i++) {
-    y[i] = x[i] - mean - slope / spread * (i - middle);
+    y[i] = x[i] - mean - slope / sum_squares * (i - middle);
   }
 }
 
 static void add_piece(const double *x, hrv_density *d)
 {
-  const double turn = 2 * acos(-1.0) / HRV_PIECE;
+  const double step = 2 * acos(-1.0) / HRV_PIECE;
   double y[HRV_PIECE], cosine[HRV_PIECE], weight = 0;
 
   take_line(x, y);
   for (int i = 0; i < HRV_PIECE; i++) {
-    const double hann = 0.5 - 0.5 * cos(turn * i);
+    const double hann = 0.5 - 0.5 * cos(step * i);
 
-    cosine[i] = cos(turn * i);
+    cosine[i] = cos(step * i);
     y[i] *= hann;
     weight += hann * hann;
   }

@@ -7,8 +7,8 @@
 #include "base/weir_random.h"
 #include "eval/beats.h"
 
-enum { MOST = 4000, SCRATCH = 4 * MOST + 40000 };
-static ps_interval v[MOST];
+enum { CAPACITY = 4000, SCRATCH = 4 * CAPACITY + 40000 };
+static ps_interval v[CAPACITY];
 static double scratch[SCRATCH];
 
 /* Figures of the reference annotations to the digits of the table. */
@@ -29,7 +29,7 @@ static void figures_of_three_records_are_reproduced(void **state)
     weir_check_shared(path, sizeof path, "physio/wfdb/mitdb/%s.atr", rows[k].record);
     assert_ok(ps_beats_read(path, 360, 1, 650000, &b));
     assert_int_equal(b.n, rows[k].beats);
-    assert_true(b.n <= MOST);
+    assert_true(b.n <= CAPACITY);
     const ps_hrv_times t = ps_hrv_time_domain(v, ps_beats_intervals(&b, NULL, v), 360);
 
     (void)snprintf(text, sizeof text, "%.4f %.4f %.4f %.4f", t.mean, t.sd, t.rmssd, t.pnn50);
@@ -192,16 +192,16 @@ static void lomb_is_what_its_definition_says(void **state)
       v[i].end += k == 3 && i > n / 2 ? 360 * 1500 : 0;
     }
     const ps_hrv_bands b = ps_hrv_spectrum(&opts, v, n, 360, scratch);
-    const double vlf = lomb_of(n, 0.003, 0.04), least = 1e-10 * (vlf + b.lf + b.hf);
+    const double vlf = lomb_of(n, 0.003, 0.04), tolerance = 1e-10 * (vlf + b.lf + b.hf);
 
     assert_true(b.hf > 0 && (int64_t)ps_hrv_scratch(&opts, n, ps_hrv_span(v, n, 360)) <= SCRATCH);
     if (nn_seconds(n) > 300) {
-      assert_near(b.vlf, vlf, least);
+      assert_near(b.vlf, vlf, tolerance);
     } else { /* Task Force 1996: to be avoided */
       assert_true(isnan(b.vlf));
     }
-    assert_near(b.lf, lomb_of(n, 0.04, 0.15), least);
-    assert_near(b.hf, lomb_of(n, 0.15, 0.4), least);
+    assert_near(b.lf, lomb_of(n, 0.04, 0.15), tolerance);
+    assert_near(b.hf, lomb_of(n, 0.15, 0.4), tolerance);
   }
 }
 
@@ -249,14 +249,14 @@ static void five_minute_means_make_sdann(void **state)
   static const struct {
     double length;
     int count;
-  } parts[] = {{0.8, 375}, {0.9, 333}, {1.0, 299}};
+  } runs[] = {{0.8, 375}, {0.9, 333}, {1.0, 299}};
   int64_t n = 0;
   double t = -1e-6;
 
   for (int k = 0; k < 3; k++) {
-    for (int i = 0; i < parts[k].count; i++) {
-      t += parts[k].length;
-      v[n++] = (ps_interval){.end = 360 * t, .length = 360 * parts[k].length, .counts = true};
+    for (int i = 0; i < runs[k].count; i++) {
+      t += runs[k].length;
+      v[n++] = (ps_interval){.end = 360 * t, .length = 360 * runs[k].length, .counts = true};
     }
   }
   assert_near(ps_hrv_time_domain(v, n, 360).sdann, 100.0, 0.01);
@@ -279,12 +279,13 @@ static void a_segment_of_seconds_does_not_enter_sdann(void **state)
     int64_t n = 0;
 
     for (int segment = 0; segment < 3; segment++) {
-      const double length = 0.75 + 0.05 * segment, most = segment < 2 ? 150 : seconds[c];
+      const double length = 0.75 + 0.05 * segment, covered = segment < 2 ? 150 : seconds[c];
 
       for (int half = 0; half < 2; half++) {
-        double t = 300 * segment + (half ? 300 - most : 0);
+        double t = 300 * segment + (half ? 300 - covered : 0);
 
-        for (bool joined = false; t + length < 300 * segment + (half ? 300 : most); joined = true) {
+        for (bool joined = false; t + length < 300 * segment + (half ? 300 : covered);
+             joined = true) {
           t += length;
           v[n++] = (ps_interval){
               .end = 360 * t, .length = 360 * length, .counts = true, .joined = joined};

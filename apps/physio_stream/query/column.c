@@ -23,7 +23,7 @@ weir_status ps_column_init(const weir_query_column *what, double start, double s
   const double rate = (double)what->rate_num / (double)what->rate_den;
   const double n = fmin(floor(seconds * rate), PS_COLUMN_STRIP);
 
-  *out = (ps_column){.what = what, .least = INFINITY, .most = -INFINITY, .first = -1};
+  *out = (ps_column){.what = what, .min = INFINITY, .max = -INFINITY, .first = -1};
   out->strip.lo = start > 0 ? (int64_t)ceil(start * rate) : -1;
   out->strip.hi = out->strip.lo + (int64_t)n;
   WEIR_TRY(weir_alloc((int64_t)n, sizeof *out->strip.value, (void **)&out->strip.value));
@@ -64,8 +64,8 @@ static weir_status keep(ps_column *c, int64_t slot, int64_t n, const float *x)
   for (int64_t i = 0; i < n; i++) {
     const double value = (double)x[i];
 
-    c->least = value < c->least ? value : c->least;
-    c->most = value > c->most ? value : c->most;
+    c->min = value < c->min ? value : c->min;
+    c->max = value > c->max ? value : c->max;
     c->sum += value;
     if (isinf(value)) {
       count_odd(&c->infinite, slot + i);
@@ -108,7 +108,7 @@ weir_status ps_column_follow(ps_column *c, FILE *out)
   return WEIR_OK;
 }
 
-/* A line at a time: results of two stages come at once. */
+/* A line at a time: results of two stages arrive together. */
 static weir_status print_run(const ps_column *c, int64_t slot, int64_t n, const float *x)
 {
   for (int64_t i = 0; i < n; i++) {

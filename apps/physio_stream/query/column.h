@@ -20,7 +20,7 @@ typedef struct ps_column {
   const weir_query_column *what;
   FILE *kept;              /* runs of present slots: slot, length, values */
   int64_t slots, present;  /* slots seen; those with a value              */
-  double least, most, sum; /* of the values                               */
+  double min, max, sum;    /* of the values                               */
   int64_t first;           /* first present slot, -1 for none             */
   ps_column_odd infinite;  /* values                                      */
   ps_column_odd undefined; /* slots: absent, for an expression gave no number */
@@ -36,18 +36,19 @@ enum { PS_COLUMN_STRIP = 20000 }; /* samples drawn at most */
 weir_status ps_column_init(const weir_query_column *what, double start, double seconds,
                            ps_column *out) WEIR_CHECKED;
 void ps_column_fini(ps_column *c);
-/* From now on present slots are also printed as they come, as lines of docs/reference/live.md, so
+/* Prints present slots from now on as they come, as lines of docs/reference/live.md, so
  * that a program can read on: NAME,TIME,VALUE after a #stream line.
  * Fails: WEIR_ERR_DATA when nothing can be printed. */
 weir_status ps_column_follow(ps_column *c, FILE *out) WEIR_CHECKED;
-/* A sink of weir_stream.h; the context is a ps_column. Fails: WEIR_ERR_DATA when the disk is full.
+/* Takes values, as a sink of weir_stream.h; the context is a ps_column. Fails: WEIR_ERR_DATA when
+ * the disk is full.
  */
 weir_status ps_column_take(void *context, const weir_view *view, int64_t lo, int64_t hi,
                            bool last) WEIR_CHECKED;
-/* A sink of the column's result `undefined`; the context is the same. */
+/* Takes the column's result `undefined`, as a sink; the context is the same. */
 weir_status ps_column_take_undefined(void *context, const weir_view *view, int64_t lo, int64_t hi,
                                      bool last) WEIR_CHECKED;
-/* Seconds of a slot. */
+/* Returns the time of a slot, s. */
 double ps_column_time(const ps_column *c, int64_t slot);
 
 enum { PS_COLUMN_BLOCK = 4096 };

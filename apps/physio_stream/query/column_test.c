@@ -40,7 +40,7 @@ static void check(const ps_column *c, const float *x)
   for (int64_t t = 0; t < SLOTS; t++) {
     if (!isnan(x[t])) {
       assert_true(r.slot == t && r.value == x[t]);
-      assert_true(c->least <= (double)x[t] && c->most >= (double)x[t]);
+      assert_true(c->min <= (double)x[t] && c->max >= (double)x[t]);
       assert_ok(ps_column_next(&r));
       present++;
       sum += (double)x[t];

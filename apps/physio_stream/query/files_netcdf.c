@@ -5,7 +5,7 @@
 #include "data/record_time.h"
 #include "query/files_priv.h"
 
-enum { BLOCK = 16384, MOST_CLOCKS = WEIR_QUERY_COLUMNS };
+enum { BLOCK = 16384, MAX_CLOCKS = WEIR_QUERY_COLUMNS };
 
 /* A clock: the dimension, and its coordinate. */
 typedef struct time_axis {
@@ -16,7 +16,7 @@ typedef struct time_axis {
 
 typedef struct results {
   ps_files *files;
-  time_axis clock[MOST_CLOCKS];
+  time_axis clock[MAX_CLOCKS];
   int n_clocks;
   bool wanted[WEIR_QUERY_COLUMNS];
   int var[WEIR_QUERY_COLUMNS];

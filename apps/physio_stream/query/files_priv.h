@@ -19,11 +19,11 @@ typedef struct ps_files {
   weir_record_writer *record[WEIR_QUERY_COLUMNS];
 } ps_files;
 
-/* The outputs that go into results.nc, written but not committed; nothing where there are none. */
+/* Writes the outputs that go into results.nc, but not committed; nothing where there are none. */
 weir_status ps_files_netcdf(ps_files *f) WEIR_CHECKED;
-/* True for outputs that results.nc holds. */
+/* Returns true for outputs that results.nc holds. */
 bool ps_files_in_netcdf(const ps_query_output *output);
-/* The columns of an output as channels of a WFDB record, written but not committed. */
+/* Writes the columns of an output as channels of a WFDB record, not committed. */
 weir_status ps_files_wfdb(ps_files *f, int output) WEIR_CHECKED;
 
 /* Slots of all columns of an output in one order of time. */

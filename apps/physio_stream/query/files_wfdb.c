@@ -17,8 +17,8 @@ typedef struct block {
 /* Steps per unit so that all values fit 16 bits, at three significant digits. */
 static double gain_of(const ps_column *c)
 {
-  const double most = c->present > 0 ? fmax(fabs(c->least), fabs(c->most)) : 1;
-  const double gain = 32000 / (most > 0 && isfinite(most) ? most : 1);
+  const double peak = c->present > 0 ? fmax(fabs(c->min), fabs(c->max)) : 1;
+  const double gain = 32000 / (peak > 0 && isfinite(peak) ? peak : 1);
   const double step = pow(10, floor(log10(gain)) - 2);
 
   return floor(gain / step) * step;

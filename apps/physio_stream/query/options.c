@@ -74,13 +74,13 @@ bool ps_query_is_set(const ps_query_cfg *cfg)
   return cfg->streams.count > 0 || cfg->steps.count > 0 || cfg->outputs.count > 0;
 }
 
-static const char *place(ps_query_text *t, int64_t *n, const weir_config *config,
-                         const void *member)
+static const char *locate(ps_query_text *t, int64_t *n, const weir_config *config,
+                          const void *member)
 {
-  char *text = t->places[(*n)++];
+  char *text = t->locations[(*n)++];
 
   if (config != NULL) {
-    weir_config_where(config, member, text, sizeof t->places[0]);
+    weir_config_where(config, member, text, sizeof t->locations[0]);
   }
   return text;
 }
@@ -129,17 +129,17 @@ static weir_status read_all(const ps_query_cfg *cfg, const weir_config *config, 
 
   for (int64_t i = 0; i < cfg->streams.count; i++) {
     t->sources[i] = (weir_query_source){.name = streams[i].name,
-                                        .location = place(t, &n, config, &streams[i].name)};
+                                        .location = locate(t, &n, config, &streams[i].name)};
   }
   for (int64_t i = 0; i < cfg->outputs.count; i++) {
     t->outputs[i] = (weir_query_wish){.stream = outputs[i].stream,
-                                      .location = place(t, &n, config, &outputs[i].stream)};
+                                      .location = locate(t, &n, config, &outputs[i].stream)};
   }
   WEIR_TRY(check_outputs(cfg, t));
   for (int64_t i = 0; i < cfg->steps.count; i++) {
-    t->steps[i].location = place(t, &n, config, &steps[i].name);
-    t->steps[i].from_location = place(t, &n, config, &steps[i].from);
-    t->steps[i].op_location = place(t, &n, config, &steps[i].act);
+    t->steps[i].location = locate(t, &n, config, &steps[i].name);
+    t->steps[i].from_location = locate(t, &n, config, &steps[i].from);
+    t->steps[i].op_location = locate(t, &n, config, &steps[i].act);
     WEIR_TRY(read_step(&steps[i], &t->steps[i]));
   }
   return WEIR_OK;
@@ -147,7 +147,7 @@ static weir_status read_all(const ps_query_cfg *cfg, const weir_config *config, 
 
 weir_status ps_query_read(const ps_query_cfg *cfg, const weir_config *config, ps_query_text *out)
 {
-  const int64_t places = cfg->streams.count + cfg->outputs.count + 3 * cfg->steps.count;
+  const int64_t locations = cfg->streams.count + cfg->outputs.count + 3 * cfg->steps.count;
   ps_query_text t = {.sources = NULL};
   weir_status status = WEIR_OK;
 
@@ -155,7 +155,7 @@ weir_status ps_query_read(const ps_query_cfg *cfg, const weir_config *config, ps
   WEIR_TRY_GOTO(weir_alloc(cfg->streams.count, sizeof *t.sources, (void **)&t.sources), fail);
   WEIR_TRY_GOTO(weir_alloc(cfg->steps.count, sizeof *t.steps, (void **)&t.steps), fail);
   WEIR_TRY_GOTO(weir_alloc(cfg->outputs.count, sizeof *t.outputs, (void **)&t.outputs), fail);
-  WEIR_TRY_GOTO(weir_alloc(places, sizeof *t.places, (void **)&t.places), fail);
+  WEIR_TRY_GOTO(weir_alloc(locations, sizeof *t.locations, (void **)&t.locations), fail);
   WEIR_TRY_GOTO(read_all(cfg, config, &t), fail);
   t.spec = (weir_query_spec){.sources = t.sources,
                              .n_sources = cfg->streams.count,
@@ -175,6 +175,6 @@ void ps_query_text_fini(ps_query_text *t)
   weir_free(&t->sources);
   weir_free(&t->steps);
   weir_free(&t->outputs);
-  weir_free(&t->places);
+  weir_free(&t->locations);
   *t = (ps_query_text){.sources = NULL};
 }

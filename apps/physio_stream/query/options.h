@@ -35,20 +35,22 @@ typedef struct ps_query_cfg {
 
 extern const weir_opt ps_query_options[];
 
-/* True where the configuration has a query at all. */
+/* Returns true where the configuration has a query at all. */
 bool ps_query_is_set(const ps_query_cfg *cfg);
 
-/* The query as weir_query_build takes it; places of the configuration are found in `config` (NULL:
- * none). Texts are borrowed from cfg; rates and units of the sources are the caller's to fill in.
+/* The query as weir_query_build takes it; locations of the configuration are found in `config`
+ * (NULL: none). Texts are borrowed from cfg; rates and units of the sources are the caller's to
+ * fill in.
  */
 typedef struct ps_query_text {
   weir_query_spec spec;
   weir_query_source *sources;
   weir_query_step *steps;
   weir_query_wish *outputs;
-  char (*places)[256];
+  char (*locations)[256];
 } ps_query_text;
-/* Fails: WEIR_ERR_MEMORY; WEIR_ERR_CONFIG for a step without `do`. */
+/* Reads the query of the configuration. Fails: WEIR_ERR_MEMORY; WEIR_ERR_CONFIG for a step without
+ * `do`. */
 weir_status ps_query_read(const ps_query_cfg *cfg, const weir_config *config,
                           ps_query_text *out) WEIR_CHECKED;
 void ps_query_text_fini(ps_query_text *t);

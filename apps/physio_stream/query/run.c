@@ -5,8 +5,8 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 
-/* A signal that is not there is the query's fault: its place goes before the message. */
-static weir_status with_place(weir_status status, const weir_query_source *source)
+/* A signal that is not there is the query's fault: its location precedes the message. */
+static weir_status with_location(weir_status status, const weir_query_source *source)
 {
   char reason[1024];
 
@@ -28,10 +28,10 @@ static weir_status open_inputs(const ps_query_job *job, ps_query_run *r)
     opts.unit = streams[i].unit;
     const weir_status status =
         i > 0 && job->input->live[0] != 0
-            ? ps_input_open_beside(r->input[0], streams[i].signal, streams[i].unit, &r->input[i])
+            ? ps_input_join(r->input[0], streams[i].signal, streams[i].unit, &r->input[i])
             : ps_input_open(&opts, job->synth, job->seed, &r->input[i]);
 
-    WEIR_TRY(with_place(status, &r->text.sources[i]));
+    WEIR_TRY(with_location(status, &r->text.sources[i]));
     const ps_input_info *facts = ps_input_get(r->input[i]);
 
     r->text.sources[i].rate_num = facts->fs_num;

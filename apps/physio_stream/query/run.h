@@ -8,7 +8,7 @@
 /* What a run needs to know; all borrowed until ps_query_close. */
 typedef struct ps_query_job {
   const ps_query_cfg *query;
-  const weir_config *config; /* for the places of errors; NULL: none */
+  const weir_config *config; /* for the locations of errors; NULL: none */
   const ps_input_opts *input;
   const ps_synth_opts *synth;
   uint64_t seed;
@@ -31,7 +31,7 @@ typedef struct ps_query_run {
   FILE *follow; /* results are printed here as they come, or NULL */
 } ps_query_run;
 
-/* Everything up to the first sample. Fails: as ps_input_open, weir_query_build and
+/* Opens a query, up to the first sample. Fails: as ps_input_open, weir_query_build and
  * weir_stream_create; *out is then empty. */
 weir_status ps_query_open(const ps_query_job *job, ps_query_run *out) WEIR_CHECKED;
 /* Reads the recording to its end. Fails: as weir_stream_run. */

@@ -13,7 +13,7 @@
 #include "io/weir_record_writer.h"
 #include "site/site.h"
 
-enum { BLOCK = 65536, DIGEST = 64, FORMAT = 16, INVALID = -32768, MOST_DAYS = 3650 };
+enum { BLOCK = 65536, DIGEST = 64, FORMAT = 16, INVALID = -32768, MAX_DAYS = 3650 };
 
 /* One source, and the digest that gives it its number. */
 typedef struct source {
@@ -233,7 +233,7 @@ done:
 weir_status ps_site_prepare(const ps_site_opts *opts, uint64_t seed, const char *out, int64_t *n)
 {
   const int64_t count = opts->records.count;
-  const int64_t days = 1 + (int64_t)(weir_random_bits(seed, 0x5174e, 0, 0) % MOST_DAYS);
+  const int64_t days = 1 + (int64_t)(weir_random_bits(seed, 0x5174e, 0, 0) % MAX_DAYS);
   source *sources = NULL;
   job *j = NULL;
   weir_status status = WEIR_OK;

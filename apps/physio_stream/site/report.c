@@ -94,18 +94,18 @@ static weir_status get_real(const char *path, const weir_run_event *e, const cha
   return WEIR_OK;
 }
 
-/* A digest, or with most < 64 a version: nothing but letters, digits, dots and '-'. */
-static weir_status get_word(const char *path, const weir_run_event *e, const char *key, size_t most,
-                            char *out)
+/* A digest, or with max_length < 64 a version: nothing but letters, digits, dots and '-'. */
+static weir_status get_word(const char *path, const weir_run_event *e, const char *key,
+                            size_t max_length, char *out)
 {
   const weir_field *f = weir_run_event_field(e, key);
 
-  if (f == NULL || f->kind != 's' || strlen(f->text) > most || f->text[0] == 0 ||
+  if (f == NULL || f->kind != 's' || strlen(f->text) > max_length || f->text[0] == 0 ||
       strspn(f->text, "0123456789abcdefghijklmnopqrstuvwxyz.-") != strlen(f->text) ||
-      (most == 64 && strlen(f->text) != 64)) {
+      (max_length == 64 && strlen(f->text) != 64)) {
     return weir_fail(WEIR_ERR_DATA, "%s: event %s has no proper `%s`", path, e->name, key);
   }
-  (void)snprintf(out, most + 1, "%s", f->text);
+  (void)snprintf(out, max_length + 1, "%s", f->text);
   return WEIR_OK;
 }
 
@@ -167,10 +167,10 @@ static weir_status get_records(const char *path, const weir_run_log *log, ps_sit
   if (found != r->records + r->n) {
     return weir_fail(WEIR_ERR_DATA, "%s: holds lines that are no records", path);
   }
-  const int64_t least = r->min_cell;
+  const int64_t min_cell = r->min_cell;
   r->min_cell = 0;
   ps_site_report_close(r);
-  r->min_cell = least;
+  r->min_cell = min_cell;
   if (compare(&told, &r->sum) != 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: its sum is not that of its records", path);
   }

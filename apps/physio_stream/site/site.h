@@ -39,16 +39,17 @@ typedef struct ps_dataset {
  * and line (no records, a name that leaves the folder or is too long); *out needs no fini then. */
 weir_status ps_dataset_open(const char *folder, ps_dataset *out) WEIR_CHECKED;
 void ps_dataset_fini(ps_dataset *d);
-/* Path of record i plus `suffix`. Fails: WEIR_ERR_CONFIG when it does not fit. */
+/* Writes the path of record i plus `suffix`. Fails: WEIR_ERR_CONFIG when it does not fit. */
 weir_status ps_dataset_path(const ps_dataset *d, int64_t i, const char *suffix,
                             char path[PS_SITE_PATH]) WEIR_CHECKED;
-/* SHA-256 of the sorted SHA-256 of all files of the records (header, signal, annotations): the same
- * whatever they are called and in which order they stand (MedPerf). Fails: WEIR_ERR_DATA. */
+/* Computes the SHA-256 of the sorted SHA-256 of all files of the records (header, signal,
+ * annotations): the same whatever they are called and in which order they stand (MedPerf). Fails:
+ * WEIR_ERR_DATA. */
 weir_status ps_dataset_digest(const ps_dataset *d, const char *annotator,
                               char hex[65]) WEIR_CHECKED;
 
 /* Copies the chosen signal of each source record to out/r00001.hea, .dat and its annotations (time
- * and code only) to .ANNOTATOR; writes RECORDS. Names, comments and free text stay behind; dates
+ * and code only) to .ANNOTATOR; writes RECORDS. Names, comments and free text are left out; dates
  * too, or all are moved by one number of days drawn from the seed. Numbers follow the digest of the
  * samples, not the order of the sources. Fails: WEIR_ERR_CONFIG without records, WEIR_ERR_DATA. */
 weir_status ps_site_prepare(const ps_site_opts *opts, uint64_t seed, const char *out,
@@ -56,8 +57,8 @@ weir_status ps_site_prepare(const ps_site_opts *opts, uint64_t seed, const char 
 
 enum { PS_CHECK_COLUMNS = 7 };
 extern const char *const ps_check_head[PS_CHECK_COLUMNS];
-/* One row a record: rate, unit, range, absent samples, checksum, annotations, duplicates. *failed:
- * records with a fault. Fails: WEIR_ERR_DATA where a record cannot be read at all. */
+/* Writes one row a record: rate, unit, range, absent samples, checksum, annotations, duplicates.
+ * *failed: records with a fault. Fails: WEIR_ERR_DATA where a record cannot be read at all. */
 weir_status ps_site_check(const ps_site_opts *opts, weir_table *cells,
                           int64_t *failed) WEIR_CHECKED;
 
@@ -82,7 +83,8 @@ typedef struct ps_site_report {
 void ps_site_report_fini(ps_site_report *r);
 /* Sorts and sums the records, and drops them all where there are fewer than min_cell. */
 void ps_site_report_close(ps_site_report *r);
-/* The same bytes for the same report: one JSON object a line. Fails: WEIR_ERR_DATA. */
+/* Prints a report, the same bytes for the same one: one JSON object a line. Fails: WEIR_ERR_DATA.
+ */
 weir_status ps_site_report_print(const ps_site_report *r, FILE *out) WEIR_CHECKED;
 /* Reads what ps_site_report_print wrote. Fails: WEIR_ERR_DATA, naming file and fault (a field that
  * is missing or negative, sums that are not those of the records), WEIR_ERR_MEMORY. */

@@ -130,14 +130,14 @@ static int64_t put_check(weir_table *cells, bool good, const char *format, doubl
 
 static int64_t check_one(const ps_site_opts *o, const char *name, const facts *f, weir_table *c)
 {
-  const double most = f->high >= f->low ? fmax(fabs(f->low), fabs(f->high)) : 0;
+  const double peak = f->high >= f->low ? fmax(fabs(f->low), fabs(f->high)) : 0;
   const double absent = f->count > 0 ? (double)f->absent / (double)f->count : 1;
   int64_t wrong = 0;
 
   weir_table_add(c, "%s", name);
   wrong += put_check(c, f->rate >= o->least_rate, "%.6g Hz", f->rate);
   wrong += put_check(c, f->millivolts, f->millivolts ? "mV" : "not in mV", 0);
-  wrong += put_check(c, most > 0 && most <= o->range, "%.4g", most);
+  wrong += put_check(c, peak > 0 && peak <= o->range, "%.4g", peak);
   wrong += put_check(c, absent <= o->most_missing, "%.2f %%", 100 * absent);
   wrong += put_check(c, f->checksum, f->checksum ? "" : "not that of the header", 0);
   wrong += put_check(c, f->annotated && f->beats > 0, "%.0f beats", (double)f->beats);
@@ -203,15 +203,15 @@ static void put(weir_table *c, const char *quantity, const char *where, double v
   }
 }
 
-/* The bin that has to go with the only one that fewer records contribute to, -1: none. The rest of
- * the histogram and its total would tell that one. */
-static int beside(const int64_t *records, int bins, int64_t least)
+/* Complementary suppression: the bin to suppress with the only one that fewer records contribute
+ * to, -1: none. The rest of the histogram and its total would tell that one. */
+static int complementary(const int64_t *records, int bins, int64_t min_cell)
 {
   int few = 0, smallest = -1;
 
   for (int k = 0; k < bins; k++) {
-    few += records[k] < least;
-    if (records[k] >= least && (smallest < 0 || records[k] < records[smallest])) {
+    few += records[k] < min_cell;
+    if (records[k] >= min_cell && (smallest < 0 || records[k] < records[smallest])) {
       smallest = k;
     }
   }
@@ -220,20 +220,20 @@ static int beside(const int64_t *records, int bins, int64_t least)
 
 /* Every bin, so that those which are suppressed do not tell extremes. */
 static void put_bins(weir_table *c, const char *quantity, const int64_t *values,
-                     const int64_t *records, int bins, double from, double width, int64_t least)
+                     const int64_t *records, int bins, double from, double width, int64_t min_cell)
 {
-  const int also = beside(records, bins, least);
+  const int also = complementary(records, bins, min_cell);
   char where[64];
 
   for (int k = 0; k < bins; k++) {
     (void)snprintf(where, sizeof where, "%.4g to %.4g", from + width * k, from + width * (k + 1));
-    put(c, quantity, where, (double)values[k], records[k] < least || k == also);
+    put(c, quantity, where, (double)values[k], records[k] < min_cell || k == also);
   }
 }
 
 weir_status ps_site_stats(const ps_site_opts *opts, weir_table *cells)
 {
-  const int64_t least = opts->min_cell;
+  const int64_t min_cell = opts->min_cell;
   ps_dataset d = {0};
   buffers *b = NULL;
   facts f;
@@ -247,15 +247,15 @@ weir_status ps_site_stats(const ps_site_opts *opts, weir_table *cells)
     add_facts(&f, &t);
     weir_progress("site stats", i + 1, d.n, "records");
   }
-  const bool few = t.records < least;
+  const bool few = t.records < min_cell;
 
   put(cells, "records", "", (double)t.records, few);
   put(cells, "signal (h)", "", t.hours, few);
   put(cells, "absent (h)", "", t.absent, few);
   put(cells, "beats", "", (double)t.beats, few);
-  put_bins(cells, "RR intervals (s)", t.rr, t.rr_records, RR_BINS, 0, RR_WIDTH, least);
+  put_bins(cells, "RR intervals (s)", t.rr, t.rr_records, RR_BINS, 0, RR_WIDTH, min_cell);
   put_bins(cells, "samples (mV)", t.level, t.level_records, LEVEL_BINS,
-           -LEVEL_WIDTH * LEVEL_BINS / 2, LEVEL_WIDTH, least);
+           -LEVEL_WIDTH * LEVEL_BINS / 2, LEVEL_WIDTH, min_cell);
   status = cells->status;
 done:
   weir_free(&b);

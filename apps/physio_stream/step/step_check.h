@@ -1,5 +1,5 @@
-/* step_check.h - for the tests of steps: runs one over signals in memory, however they are cut, and
- * collects what it gives. Tests only. */
+/* step_check.h - for the tests of steps: runs one over signals in memory, however they are divided,
+ * and collects what it gives. Tests only. */
 #ifndef PS_STEP_CHECK_H
 #define PS_STEP_CHECK_H
 #include <math.h>
@@ -75,8 +75,8 @@ static inline void step_result_free(step_result *r)
   r->n = 0;
 }
 
-/* Signal `signal` of shared data `where`, as far as `most` samples; skips the test without. */
-static inline void step_read(const char *where, int signal, int64_t most, step_signal *out)
+/* Signal `signal` of shared data `where`, as far as `max_n` samples; skips the test without. */
+static inline void step_read(const char *where, int signal, int64_t max_n, step_signal *out)
 {
   char path[4096];
   weir_record *r = NULL;
@@ -85,7 +85,7 @@ static inline void step_read(const char *where, int signal, int64_t most, step_s
   assert_ok(weir_record_open(path, NULL, &r));
   const weir_signal_info *info = weir_record_signal(r, signal);
 
-  *out = step_signal_new(info->count < most ? info->count : most, info->fs_num, info->fs_den);
+  *out = step_signal_new(info->count < max_n ? info->count : max_n, info->fs_num, info->fs_den);
   assert_ok(weir_record_read(r, signal, 0, out->n, out->x, out->present));
   weir_record_close(&r);
 }
@@ -179,16 +179,16 @@ static inline void step_sources_(const step_signal *in, int n_in, step_frame *f)
   }
 }
 
-/* Makes what the step gives outputs of the graph, `room` slots of which are kept. */
-static inline void step_sinks_(step_frame *f, int64_t room, step_result *r)
+/* Makes what the step gives outputs of the graph, `capacity` slots of which are kept. */
+static inline void step_sinks_(step_frame *f, int64_t capacity, step_result *r)
 {
   r->n = f->result.n;
   for (int k = 0; k < r->n; k++) {
     const weir_series *s = &f->result.out[k];
     step_stream *o = &r->out[k];
 
-    o->x = calloc((size_t)room, sizeof *o->x);
-    o->present = calloc((size_t)room, 1);
+    o->x = calloc((size_t)capacity, sizeof *o->x);
+    o->present = calloc((size_t)capacity, 1);
     assert_non_null(o->x);
     assert_non_null(o->present);
     o->rate_num = s->rate_num;
@@ -199,8 +199,8 @@ static inline void step_sinks_(step_frame *f, int64_t room, step_result *r)
     const weir_value copies[] = {weir_series_mask(f->graph, *s).value,
                                  weir_or(f->graph, s->present, s->present)};
 
-    f->columns[k][0] = (run_column){o->x, sizeof *o->x, room, 0};
-    f->columns[k][1] = (run_column){o->present, 1, room, 0};
+    f->columns[k][0] = (run_column){o->x, sizeof *o->x, capacity, 0};
+    f->columns[k][1] = (run_column){o->present, 1, capacity, 0};
     for (int i = 0; i < 2; i++) {
       (void)snprintf(f->result_names[k][i], 16, "%c%d", i == 0 ? 'y' : 'q', k);
       weir_output(f->graph, f->result_names[k][i], copies[i]);
@@ -285,10 +285,10 @@ static inline void step_assert_same(const step_result *a, const step_result *b)
   }
 }
 
-/* The step gives the same bits for any cut, threads and skipping as for the whole at once, which
- * stays in *whole. */
-static inline void step_check_cuts(const weir_series_op *op, const char *const *sets,
-                                   const step_signal *in, int n_in, step_result *whole)
+/* The step gives the same bits for any chunking, threads and skipping as for the whole at once,
+ * which stays in *whole. */
+static inline void step_check_chunks(const weir_series_op *op, const char *const *sets,
+                                     const step_signal *in, int n_in, step_result *whole)
 {
   static const step_how hows[] = {
       {.window = 0.31},
@@ -350,38 +350,38 @@ static inline void step_garbage(step_signal *s, uint64_t seed, double scale)
   }
 }
 /* Inputs of n slots at `rate` Hz, the first in `unit` (NULL: not stated). */
-typedef struct step_trial {
+typedef struct step_garbage_opts {
   int n_in;
   int64_t n, rate;
   double scale;   /* of step_garbage */
   uint64_t every; /* one slot in so many keeps its sample, at random; 0: all */
   const char *unit;
-} step_trial;
+} step_garbage_opts;
 
-/* Whatever comes in, what comes out is sound and the same for any cut. Returns how many samples
- * came, of all results. */
+/* Whatever comes in, what comes out is sound and the same for any chunking. Returns how many
+ * samples came, of all results. */
 static inline int64_t step_check_garbage(const weir_series_op *op, const char *const *sets,
-                                         const step_trial *trial, uint64_t seed)
+                                         const step_garbage_opts *garbage, uint64_t seed)
 {
   step_signal in[STEP_STREAMS];
   step_result r;
 
-  for (int k = 0; k < trial->n_in; k++) {
-    in[k] = step_signal_new(trial->n, trial->rate, 1);
-    step_garbage(&in[k], seed + 10 * (uint64_t)k, trial->scale);
-    for (int64_t t = 0; t < trial->n && trial->every > 0; t++) {
-      if (weir_random_bits(seed, 24, (uint32_t)k, (uint64_t)t) % trial->every != 0) {
+  for (int k = 0; k < garbage->n_in; k++) {
+    in[k] = step_signal_new(garbage->n, garbage->rate, 1);
+    step_garbage(&in[k], seed + 10 * (uint64_t)k, garbage->scale);
+    for (int64_t t = 0; t < garbage->n && garbage->every > 0; t++) {
+      if (weir_random_bits(seed, 24, (uint32_t)k, (uint64_t)t) % garbage->every != 0) {
         in[k].present[t] = 0;
       }
     }
   }
-  in[0].unit = trial->unit;
-  step_check_cuts(op, sets, in, trial->n_in, &r);
+  in[0].unit = garbage->unit;
+  step_check_chunks(op, sets, in, garbage->n_in, &r);
   assert_true(step_is_sound(&r));
   const int64_t n = step_count_all(&r);
 
   step_result_free(&r);
-  for (int k = 0; k < trial->n_in; k++) {
+  for (int k = 0; k < garbage->n_in; k++) {
     step_signal_free(&in[k]);
   }
   return n;

@@ -69,7 +69,7 @@ static int by_x(const void *a, const void *b)
   return (p->which > q->which) - (p->which < q->which);
 }
 
-weir_status qt_axes_sort(const double *x, int64_t n, int64_t *place)
+weir_status qt_axes_sort(const double *x, int64_t n, int64_t *order)
 {
   site *sites = NULL;
 
@@ -79,7 +79,7 @@ weir_status qt_axes_sort(const double *x, int64_t n, int64_t *place)
   }
   qsort(sites, (size_t)n, sizeof *sites, by_x);
   for (int64_t i = 0; i < n; i++) {
-    place[sites[i].which] = i;
+    order[sites[i].which] = i;
   }
   weir_free(&sites);
   return WEIR_OK;

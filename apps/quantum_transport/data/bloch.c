@@ -5,14 +5,14 @@
 
 #include "base/weir_alloc.h"
 
-/* Place of an image in m, which grows by it; the matrices come later. */
-static weir_status find_image(qt_bloch *m, int64_t *capacity, int64_t y, int64_t z, int64_t *place)
+/* Index of an image in m, which grows by it; the matrices come later. */
+static weir_status find_image(qt_bloch *m, int64_t *capacity, int64_t y, int64_t z, int64_t *index)
 {
-  *place = qt_bloch_find(m, y, z);
-  if (*place >= 0) {
+  *index = qt_bloch_find(m, y, z);
+  if (*index >= 0) {
     return WEIR_OK;
   }
-  *place = m->count;
+  *index = m->count;
   WEIR_TRY(weir_reserve(&m->image, capacity, m->count + 1, sizeof *m->image));
   m->image[m->count][0] = y;
   m->image[m->count++][1] = z;
@@ -51,18 +51,18 @@ weir_status qt_bloch_of_images(const qt_images *in, int64_t step, qt_bloch *out)
   for (int64_t i = 0; i < in->count; i++) {
     const int64_t *const image = in->image[i];
     const weir_triplets *const t = &in->matrix[i];
-    int64_t place = 0;
+    int64_t image_index = 0;
 
     if (image[in->vector[0]] != step) {
       continue;
     }
-    WEIR_TRY_GOTO(find_image(out, &capacity, image[in->vector[1]], image[in->vector[2]], &place),
-                  done);
+    WEIR_TRY_GOTO(
+        find_image(out, &capacity, image[in->vector[1]], image[in->vector[2]], &image_index), done);
     for (int64_t e = 0; e < t->count; e++) {
       const weir_triplet *const x = &t->item[e];
 
-      qt_entries_add(&entries[place], in->place ? in->place[x->row] : x->row,
-                     in->place ? in->place[x->column] : x->column, x->value);
+      qt_entries_add(&entries[image_index], in->position ? in->position[x->row] : x->row,
+                     in->position ? in->position[x->column] : x->column, x->value);
     }
   }
   WEIR_TRY_GOTO(make(in->n, out, entries), done);
@@ -72,7 +72,7 @@ done:
   return status;
 }
 
-static void add_part(const qt_bloch_part *p, const qt_sparse *m, qt_entries *e)
+static void add_block(const qt_bloch_block_at *p, const qt_sparse *m, qt_entries *e)
 {
   for (int64_t r = 0; r < m->rows; r++) {
     for (int64_t i = m->start[r]; i < m->start[r + 1]; i++) {
@@ -87,31 +87,33 @@ static void add_part(const qt_bloch_part *p, const qt_sparse *m, qt_entries *e)
   }
 }
 
-weir_status qt_bloch_of_parts(int64_t n, const qt_bloch_part *parts, int n_parts, qt_bloch *out)
+weir_status qt_bloch_of_blocks(int64_t n, const qt_bloch_block_at *blocks, int n_blocks,
+                               qt_bloch *out)
 {
-  int64_t capacity = 0, most = 0;
+  int64_t capacity = 0, max_images = 0;
   qt_entries *entries = NULL;
   weir_status status = WEIR_OK;
 
-  for (int p = 0; p < n_parts; p++) {
-    most += parts[p].m->count;
+  for (int p = 0; p < n_blocks; p++) {
+    max_images += blocks[p].m->count;
   }
-  WEIR_TRY_GOTO(weir_alloc(most, sizeof *entries, (void **)&entries), done);
-  for (int p = 0; p < n_parts; p++) {
-    const qt_bloch *const m = parts[p].m;
-    const int64_t sign = parts[p].adjoint ? -1 : 1;
+  WEIR_TRY_GOTO(weir_alloc(max_images, sizeof *entries, (void **)&entries), done);
+  for (int p = 0; p < n_blocks; p++) {
+    const qt_bloch *const m = blocks[p].m;
+    const int64_t sign = blocks[p].adjoint ? -1 : 1;
 
     for (int64_t i = 0; i < m->count; i++) {
-      int64_t place = 0;
+      int64_t image_index = 0;
 
       WEIR_TRY_GOTO(
-          find_image(out, &capacity, sign * m->image[i][0], sign * m->image[i][1], &place), done);
-      add_part(&parts[p], &m->matrix[i], &entries[place]);
+          find_image(out, &capacity, sign * m->image[i][0], sign * m->image[i][1], &image_index),
+          done);
+      add_block(&blocks[p], &m->matrix[i], &entries[image_index]);
     }
   }
   WEIR_TRY_GOTO(make(n, out, entries), done);
 done:
-  free_entries(&entries, most);
+  free_entries(&entries, max_images);
   out->count = out->matrix ? out->count : 0;
   return status;
 }
@@ -135,7 +137,7 @@ weir_status qt_bloch_block(const qt_bloch *m, int64_t row, int64_t column, int64
 double qt_bloch_difference(const qt_bloch *m, int64_t n, const int64_t row[2],
                            const int64_t column[2])
 {
-  double most = 0;
+  double max = 0;
 
   for (int64_t i = 0; i < m->count; i++) {
     const qt_sparse *const a = &m->matrix[i];
@@ -150,11 +152,11 @@ double qt_bloch_difference(const qt_bloch *m, int64_t n, const int64_t row[2],
           if (c >= column[side] && c < column[side] + n) {
             const weir_c128 x = a->value[e], y = qt_sparse_get(a, r + down, c + right);
 
-            most = fmax(most, hypot(x.re - y.re, x.im - y.im));
+            max = fmax(max, hypot(x.re - y.re, x.im - y.im));
           }
         }
       }
     }
   }
-  return most;
+  return max;
 }

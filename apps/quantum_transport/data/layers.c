@@ -93,15 +93,15 @@ double qt_layer_difference(const qt_bloch *h, const qt_bloch *s, int64_t n, int 
   const int64_t at[3] = {corner(n, side, layer, 0), corner(n, side, layer, 1),
                          couplings ? corner(n, side, layer, 2) : 0};
   const qt_bloch *const both[] = {h, s};
-  double most = 0;
+  double max = 0;
 
   for (int m = 0; m < 2; m++) {
-    most = fmax(most, qt_bloch_difference(both[m], layer, at, at));
+    max = fmax(max, qt_bloch_difference(both[m], layer, at, at));
     if (couplings) {
-      most = fmax(most, qt_bloch_difference(both[m], layer, at, at + 1));
+      max = fmax(max, qt_bloch_difference(both[m], layer, at, at + 1));
     }
   }
-  return most;
+  return max;
 }
 
 weir_status qt_layer_find(const qt_pattern *p, const qt_bloch *h, const qt_bloch *s, int side,

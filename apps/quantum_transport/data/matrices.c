@@ -52,7 +52,7 @@ const weir_opt qt_matrices_options[] = {
     WEIR_OPT_END,
 };
 
-/* Elements of the coupling of an added cell, in the places of the whole device. */
+/* Elements of the coupling of an added cell, at the positions of the whole device. */
 static weir_status read_coupling(const matrices_building *b, int side, int64_t n, qt_bloch *out)
 {
   static const int64_t image[1][3] = {{0, 0, 0}};
@@ -89,8 +89,9 @@ static weir_status add_cells(matrices_building *b, const qt_bloch *inner)
 {
   qt_system *const s = b->out;
   qt_bloch coupling[QT_LEADS] = {{.count = 0}};
-  qt_bloch_part parts[7] = {{.m = inner, .row = b->added[QT_LEFT], .column = b->added[QT_LEFT]}};
-  int n_parts = 1;
+  qt_bloch_block_at blocks[7] = {
+      {.m = inner, .row = b->added[QT_LEFT], .column = b->added[QT_LEFT]}};
+  int n_added = 1;
   weir_status status = WEIR_OK;
 
   for (int c = 0; c < QT_LEADS && status == WEIR_OK; c++) {
@@ -98,13 +99,13 @@ static weir_status add_cells(matrices_building *b, const qt_bloch *inner)
 
     if (b->added[c] > 0) {
       status = read_coupling(b, c, s->n, &coupling[c]);
-      parts[n_parts++] = (qt_bloch_part){.m = &s->lead[c].cell, .row = at, .column = at};
-      parts[n_parts++] = (qt_bloch_part){.m = &coupling[c]};
-      parts[n_parts++] = (qt_bloch_part){.m = &coupling[c], .adjoint = true};
+      blocks[n_added++] = (qt_bloch_block_at){.m = &s->lead[c].cell, .row = at, .column = at};
+      blocks[n_added++] = (qt_bloch_block_at){.m = &coupling[c]};
+      blocks[n_added++] = (qt_bloch_block_at){.m = &coupling[c], .adjoint = true};
     }
   }
   if (status == WEIR_OK) {
-    status = qt_bloch_of_parts(s->n, parts, n_parts, &s->h);
+    status = qt_bloch_of_blocks(s->n, blocks, n_added, &s->h);
   }
   qt_bloch_fini(&coupling[QT_LEFT]);
   qt_bloch_fini(&coupling[QT_RIGHT]);
@@ -168,24 +169,24 @@ done:
 static weir_status repeat(const qt_bloch *cell, const qt_bloch *next, int64_t n, int64_t cells,
                           qt_bloch *out)
 {
-  qt_bloch_part *parts = NULL;
-  int n_parts = 0;
+  qt_bloch_block_at *blocks = NULL;
+  int n_added = 0;
 
   if (cell->count == 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_alloc(3 * cells, sizeof *parts, (void **)&parts));
+  WEIR_TRY(weir_alloc(3 * cells, sizeof *blocks, (void **)&blocks));
   for (int64_t c = 0; c < cells; c++) {
-    parts[n_parts++] = (qt_bloch_part){.m = cell, .row = c * n, .column = c * n};
+    blocks[n_added++] = (qt_bloch_block_at){.m = cell, .row = c * n, .column = c * n};
     if (c > 0) {
-      parts[n_parts++] = (qt_bloch_part){.m = next, .row = (c - 1) * n, .column = c * n};
-      parts[n_parts++] =
-          (qt_bloch_part){.m = next, .row = (c - 1) * n, .column = c * n, .adjoint = true};
+      blocks[n_added++] = (qt_bloch_block_at){.m = next, .row = (c - 1) * n, .column = c * n};
+      blocks[n_added++] =
+          (qt_bloch_block_at){.m = next, .row = (c - 1) * n, .column = c * n, .adjoint = true};
     }
   }
-  const weir_status status = qt_bloch_of_parts(n * cells, parts, n_parts, out);
+  const weir_status status = qt_bloch_of_blocks(n * cells, blocks, n_added, out);
 
-  weir_free(&parts);
+  weir_free(&blocks);
   return status;
 }
 
@@ -243,7 +244,8 @@ static weir_status make_atoms(const matrices_building *b)
       const int64_t first = t->first[a], n = t->first[a + 1] - first;
 
       atom->n_orbitals = n;
-      atom->first = c * t->n_orbitals + (b->file.place && n > 0 ? b->file.place[first] : first);
+      atom->first =
+          c * t->n_orbitals + (b->file.position && n > 0 ? b->file.position[first] : first);
       qt_axes_position(&b->file.axes, t->position[a], atom->position);
       for (int d = 0; d < 3; d++) {
         atom->position[d] += (double)c * b->file.axes.cell[0][d];

@@ -25,10 +25,10 @@ extern const weir_opt qt_matrices_options[];
 /* Matrices of files by image, with what is known of the atoms. Owns all
  * (qt_matrices_file_fini). */
 typedef struct qt_matrices_file {
-  weir_tshs t;    /* n_atoms 0: the file has none                       */
-  bool has_s;     /* t.s is an overlap; else the basis is orthonormal   */
-  qt_axes axes;   /* cubes of 1 Angstrom where the file has no cell     */
-  int64_t *place; /* [t.n_orbitals] of its orbitals in the system; NULL: as in the file */
+  weir_tshs t;       /* n_atoms 0: the file has none                       */
+  bool has_s;        /* t.s is an overlap; else the basis is orthonormal   */
+  qt_axes axes;      /* cubes of 1 Angstrom where the file has no cell     */
+  int64_t *position; /* [t.n_orbitals] of its orbitals in the system; NULL: as in the file */
 } qt_matrices_file;
 void qt_matrices_file_fini(qt_matrices_file *f);
 /* Reads the Hamiltonian `h`, of any format that is read, and the overlap `s` ("": none, or that of
@@ -37,19 +37,21 @@ void qt_matrices_file_fini(qt_matrices_file *f);
  * WEIR_ERR_SHAPE (not square, sizes that differ), WEIR_ERR_MEMORY; *out is then all zero. */
 weir_status qt_matrices_file_read(const qt_matrices_opts *opts, const char *h, const char *s,
                                   qt_matrices_file *out) WEIR_CHECKED;
-/* h(k) (or s(k), with `overlap`; nothing where there is none) of the images `step` cells along x.
- * *out arrives all zero; the caller finishes it. */
+/* Makes h(k) (or s(k), with `overlap`; nothing where there is none) of the images `step` cells
+ * along x. *out arrives all zero; the caller finishes it. */
 weir_status qt_matrices_file_bloch(const qt_matrices_file *f, bool overlap, int64_t step,
                                    qt_bloch *out) WEIR_CHECKED;
-/* Couplings beyond some cells: their norm (eV); the largest and its place in the file, from 0. */
+/* Couplings beyond some cells: their norm (eV); the largest and its position in the file, from 0.
+ */
 typedef struct qt_matrices_rest {
   double norm, largest;
   int64_t image, row, column;
 } qt_matrices_rest;
-/* Those of the Hamiltonian beyond `most` cells along x. */
-qt_matrices_rest qt_matrices_file_beyond(const qt_matrices_file *f, int64_t most);
+/* Returns the couplings of the Hamiltonian beyond `n_cells` cells along x. */
+qt_matrices_rest qt_matrices_file_beyond(const qt_matrices_file *f, int64_t n_cells);
 
-/* The system. Fails: WEIR_ERR_CONFIG naming the key, WEIR_ERR_DATA and WEIR_ERR_SHAPE naming the
- * file, WEIR_ERR_MEMORY; the caller finishes *out, which arrives all zero, in any case. */
+/* Creates the system. Fails: WEIR_ERR_CONFIG naming the key, WEIR_ERR_DATA and WEIR_ERR_SHAPE
+ * naming the file, WEIR_ERR_MEMORY; the caller finishes *out, which arrives all zero, in any case.
+ */
 weir_status qt_matrices_system(const qt_matrices_opts *opts, qt_system *out) WEIR_CHECKED;
 #endif

@@ -9,7 +9,7 @@
 void qt_matrices_file_fini(qt_matrices_file *f)
 {
   weir_tshs_fini(&f->t);
-  weir_free(&f->place);
+  weir_free(&f->position);
   *f = (qt_matrices_file){.has_s = false};
 }
 
@@ -46,15 +46,15 @@ static weir_status check_square(const char *path, const weir_triplets *m, int64_
  * memory is taken for them. */
 static weir_status check_count(const char *path, const weir_triplets *m, int count)
 {
-  const int64_t most = m[0].count + (count == 2 ? 2 * m[1].count : 0);
+  const int64_t max_rows = m[0].count + (count == 2 ? 2 * m[1].count : 0);
 
-  return m[0].rows <= most
+  return m[0].rows <= max_rows
              ? WEIR_OK
              : weir_fail(
                    WEIR_ERR_DATA,
                    "%s: %lld rows, but elements of no more than %lld: an orbital has none, so "
                    "that it is not part of the device",
-                   path, (long long)m[0].rows, (long long)most);
+                   path, (long long)m[0].rows, (long long)max_rows);
 }
 
 /* One matrix, or a cell and its coupling along the direction. */
@@ -94,12 +94,12 @@ static weir_status sort_atoms(qt_matrices_file *f)
 {
   weir_tshs *const t = &f->t;
   double *x = NULL;
-  int64_t *place = NULL, *count = NULL;
+  int64_t *position = NULL, *count = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_alloc(t->n_orbitals, sizeof *f->place, (void **)&f->place), done);
+  WEIR_TRY_GOTO(weir_alloc(t->n_orbitals, sizeof *f->position, (void **)&f->position), done);
   WEIR_TRY_GOTO(weir_alloc(t->n_atoms, sizeof *x, (void **)&x), done);
-  WEIR_TRY_GOTO(weir_alloc(t->n_atoms, sizeof *place, (void **)&place), done);
+  WEIR_TRY_GOTO(weir_alloc(t->n_atoms, sizeof *position, (void **)&position), done);
   WEIR_TRY_GOTO(weir_alloc(t->n_atoms + 1, sizeof *count, (void **)&count), done);
   for (int64_t a = 0; a < t->n_atoms; a++) {
     double at[3];
@@ -107,21 +107,21 @@ static weir_status sort_atoms(qt_matrices_file *f)
     qt_axes_position(&f->axes, t->position[a], at);
     x[a] = floor(at[0] * 100 + 0.5); /* those of a plane keep their order */
   }
-  WEIR_TRY_GOTO(qt_axes_sort(x, t->n_atoms, place), done);
+  WEIR_TRY_GOTO(qt_axes_sort(x, t->n_atoms, position), done);
   for (int64_t a = 0; a < t->n_atoms; a++) {
-    count[place[a] + 1] = t->first[a + 1] - t->first[a];
+    count[position[a] + 1] = t->first[a + 1] - t->first[a];
   }
   for (int64_t a = 0; a < t->n_atoms; a++) {
     count[a + 1] += count[a];
   }
   for (int64_t a = 0; a < t->n_atoms; a++) {
     for (int64_t i = t->first[a]; i < t->first[a + 1]; i++) {
-      f->place[i] = count[place[a]] + i - t->first[a];
+      f->position[i] = count[position[a]] + i - t->first[a];
     }
   }
 done:
   weir_free(&x);
-  weir_free(&place);
+  weir_free(&position);
   weir_free(&count);
   return status;
 }
@@ -144,7 +144,7 @@ failed:
   return status;
 }
 
-qt_matrices_rest qt_matrices_file_beyond(const qt_matrices_file *f, int64_t most)
+qt_matrices_rest qt_matrices_file_beyond(const qt_matrices_file *f, int64_t n_cells)
 {
   qt_matrices_rest out = {.norm = 0};
   double sum = 0;
@@ -152,7 +152,7 @@ qt_matrices_rest qt_matrices_file_beyond(const qt_matrices_file *f, int64_t most
   for (int64_t i = 0; i < f->t.n_images; i++) {
     const int64_t step = f->t.image[i][f->axes.vector[0]];
 
-    for (int64_t e = 0; e < f->t.h[i].count && (step > most || step < -most); e++) {
+    for (int64_t e = 0; e < f->t.h[i].count && (step > n_cells || step < -n_cells); e++) {
       const weir_triplet *const x = &f->t.h[i].item[e];
       const double size = hypot(x->value.re, x->value.im);
 
@@ -174,7 +174,7 @@ weir_status qt_matrices_file_bloch(const qt_matrices_file *f, bool overlap, int6
                         .image = f->t.image,
                         .vector = f->axes.vector,
                         .matrix = overlap ? f->t.s : f->t.h,
-                        .place = f->place};
+                        .position = f->position};
 
   return overlap && !f->has_s ? WEIR_OK : qt_bloch_of_images(&in, step, out);
 }

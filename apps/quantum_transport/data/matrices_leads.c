@@ -136,9 +136,9 @@ static weir_status compare_blocks(const qt_system *s, const qt_bloch *whole, con
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(qt_bloch_block(whole, at, at, n, &block), done);
-  const qt_bloch_part parts[] = {{.m = cell}, {.m = &block, .row = n, .column = n}};
+  const qt_bloch_block_at blocks[] = {{.m = cell}, {.m = &block, .row = n, .column = n}};
 
-  WEIR_TRY_GOTO(qt_bloch_of_parts(2 * n, parts, 2, &both), done);
+  WEIR_TRY_GOTO(qt_bloch_of_blocks(2 * n, blocks, 2, &both), done);
   *difference = qt_bloch_difference(&both, n, (const int64_t[]){0, n}, (const int64_t[]){0, n});
 done:
   qt_bloch_fini(&block);

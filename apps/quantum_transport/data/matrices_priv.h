@@ -14,12 +14,12 @@ typedef struct matrices_building {
 
 extern const char *const matrices_side[QT_LEADS]; /* for messages */
 const qt_matrices_lead_opts *matrices_lead_opts_of(const matrices_building *b, int side);
-/* Which spins a file holds: one of the two of a .TSHS, or both. */
+/* Finds the spins of a file: one of the two of a .TSHS, or both. */
 weir_status matrices_take_spin(const matrices_building *b, const char *path,
                                const qt_matrices_file *f) WEIR_CHECKED;
-/* A lead of a file; of a repeated cell, that of the device. */
+/* Reads a lead of a file; of a repeated cell, that of the device. */
 weir_status matrices_read_lead(matrices_building *b, int side) WEIR_CHECKED;
-/* Orbitals of an end layer, and the lead of it where no file gives it. */
+/* Takes the orbitals of an end layer, and the lead of it where no file gives it. */
 weir_status matrices_take_end(matrices_building *b, const qt_pattern *p, int side) WEIR_CHECKED;
 
 #endif

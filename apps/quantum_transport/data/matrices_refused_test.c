@@ -64,7 +64,7 @@ static void wrong_wishes_are_refused(void **state)
 
 static char said[4096];
 
-static void listen(void *context, weir_log_level level, const char *room, const char *text)
+static void listen(void *context, weir_log_level level, const char *module, const char *text)
 {
   (void)snprintf(said + strlen(said), sizeof said - strlen(said), "%s\n", text);
 }

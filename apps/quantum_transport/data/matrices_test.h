@@ -18,7 +18,7 @@ enum { L = 3, MIDDLE = 5, N = 6 * L + MIDDLE };
 /* Where a test program puts its files, and their paths of late; it defines both. */
 typedef struct matrices_paths {
   char text[8][512];
-  int turn;
+  int next;
 } matrices_paths;
 extern char dir[256];
 extern matrices_paths paths;
@@ -29,7 +29,7 @@ static inline double draw(uint32_t which, int64_t i)
 }
 
 /* Element of a Hermitian random device (or its overlap): the left lead repeats orbitals of [0, L),
- * the right one those of [N - L, N). Elements couple up to L places. */
+ * the right one those of [N - L, N). Elements couple up to L sites. */
 static inline weir_c128 element(int64_t i, int64_t j, bool overlap)
 {
   if (i < j) {
@@ -52,9 +52,9 @@ static inline weir_c128 element(int64_t i, int64_t j, bool overlap)
 
 static inline const char *path_of(const char *name)
 {
-  char *const text = paths.text[paths.turn];
+  char *const text = paths.text[paths.next];
 
-  paths.turn = (paths.turn + 1) % 8;
+  paths.next = (paths.next + 1) % 8;
   snprintf(text, sizeof paths.text[0], "%s/%s", dir, name);
   return text;
 }
@@ -136,7 +136,7 @@ static inline void put_ints(tshs *t, int64_t n, const int64_t *x)
   put_int(t, 4 * n);
 }
 
-/* Hopping of atoms whose places along the current differ by `along`, and by one cell across it
+/* Hopping of atoms whose positions along the current differ by `along`, and by one cell across it
  * where `across`, in Ry. Both stand in a chain of two kinds of atoms. */
 static inline double hopping(int64_t kind, int64_t along, int64_t across)
 {
@@ -172,8 +172,8 @@ static inline void put_rows(tshs *t, int what, int64_t n, int64_t images, const 
 }
 
 /* Atoms [0, n) of a chain along vector 2, a Bohr apart, with three images along x (vector 1,
- * across) and `along` (1, 3 or 5) of y; order: the place of each. The Fermi energy is 0.5 Ry. Both
- * spins, where there are two, have the same matrices. */
+ * across) and `along` (1, 3 or 5) of y; order: the position of each. The Fermi energy is 0.5 Ry.
+ * Both spins, where there are two, have the same matrices. */
 static inline const char *put_spins(const char *name, int64_t n, int64_t along,
                                     const int64_t *order, int64_t spins)
 {

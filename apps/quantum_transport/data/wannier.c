@@ -47,7 +47,7 @@ static weir_status check_pair(const qt_wannier_opts *opts, const weir_wannier *w
                    (long long)w->r[i][0], (long long)w->r[i][1], (long long)w->r[i][2], error);
 }
 
-weir_status qt_wannier_cut(const qt_wannier_opts *opts, weir_wannier *w)
+weir_status qt_wannier_truncate(const qt_wannier_opts *opts, weir_wannier *w)
 {
   const int64_t n = w->n, square = n * n;
   double all = 0, dropped = 0, largest = 0;
@@ -131,13 +131,13 @@ weir_status qt_wannier_layer(const qt_wannier_opts *opts, const weir_wannier *w,
   return WEIR_OK;
 }
 
-/* What the parts of a system are made of. */
+/* Sources of the matrices of a system. */
 typedef struct folding {
   const weir_wannier *w;
   qt_axes axes;
-  int64_t layer;  /* cells                                                          */
-  int64_t n;      /* functions of a layer                                           */
-  int64_t *place; /* [n] of function m of cell c of a layer, c * w->n + m, in the layer */
+  int64_t layer;     /* cells                                                          */
+  int64_t n;         /* functions of a layer                                           */
+  int64_t *position; /* [n] of function m of cell c of a layer, c * w->n + m, in the layer */
 } folding;
 
 /* Position of function m of cell c, Angstrom. */
@@ -156,7 +156,7 @@ static weir_status sort_layer(folding *f)
   double *x = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *f->place, (void **)&f->place), done);
+  WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *f->position, (void **)&f->position), done);
   WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *x, (void **)&x), done);
   for (int64_t i = 0; i < f->n; i++) {
     double at[3];
@@ -164,16 +164,16 @@ static weir_status sort_layer(folding *f)
     position(f, i / f->w->n, i % f->w->n, at);
     x[i] = at[0];
   }
-  WEIR_TRY_GOTO(qt_axes_sort(x, f->n, f->place), done);
+  WEIR_TRY_GOTO(qt_axes_sort(x, f->n, f->position), done);
 done:
   weir_free(&x);
   return status;
 }
 
 /* Place of function m of cell c of the device. */
-static int64_t place_of(const folding *f, int64_t c, int64_t m)
+static int64_t index_of(const folding *f, int64_t c, int64_t m)
 {
-  return c / f->layer * f->n + f->place[c % f->layer * f->w->n + m];
+  return c / f->layer * f->n + f->position[c % f->layer * f->w->n + m];
 }
 
 /* Adds lattice vector i: from each of the cells [0, rows) to those [first, first + rows). */
@@ -186,7 +186,7 @@ static void add_vector(const folding *f, int64_t i, int64_t rows, int64_t first,
 
     for (int64_t k = 0; k < n * n && to >= 0 && to < rows; k++) {
       if (is_kept(f->w, i, k)) {
-        qt_entries_add(e, place_of(f, c, k / n), place_of(f, to, k % n), f->w->h[i * n * n + k]);
+        qt_entries_add(e, index_of(f, c, k / n), index_of(f, to, k % n), f->w->h[i * n * n + k]);
       }
     }
   }
@@ -245,7 +245,7 @@ static weir_status make_geometry(const folding *f, int64_t layers, qt_system *ou
   out->n_blocks = layers;
   out->n_atoms = out->n;
   for (int64_t i = 0; i < out->n; i++) {
-    const int64_t c = i / f->w->n, at = place_of(f, c, i % f->w->n);
+    const int64_t c = i / f->w->n, at = index_of(f, c, i % f->w->n);
 
     out->atom[at] = (qt_atom){.first = at, .n_orbitals = 1, .symbol = "X"};
     position(f, c, i % f->w->n, out->atom[at].position);
@@ -286,6 +286,6 @@ weir_status qt_wannier_system(const qt_wannier_opts *opts, const weir_wannier *w
   }
   WEIR_TRY_GOTO(make_geometry(&f, layers, out), done);
 done:
-  weir_free(&f.place);
+  weir_free(&f.position);
   return status;
 }

@@ -1,4 +1,5 @@
-/* wannier.h - an open system of a Wannier Hamiltonian: cut, folded to principal layers, repeated.
+/* wannier.h - an open system of a Wannier Hamiltonian: truncated, folded to principal layers,
+ * repeated.
  *
  * Transport runs along one lattice vector a; x is the normal of the plane of the other two, y lies
  * along the next of them in cyclic order, which are the transverse directions of k. */
@@ -21,15 +22,16 @@ extern const weir_opt qt_wannier_options[];
  * their mean; tells the discarded norm. w: changed in place; its cell and centres stay. Fails:
  * WEIR_ERR_DATA where they differ by more than opts->tolerance, naming lattice vector and
  * functions. */
-weir_status qt_wannier_cut(const qt_wannier_opts *opts, weir_wannier *w) WEIR_CHECKED;
-/* Principal layers of a system of such a Hamiltonian, in cells of w: the longest hopping along the
- * direction, or opts->layer. Fails: WEIR_ERR_CONFIG (a thinner layer), WEIR_ERR_DATA (no hopping
- * along the direction). */
+weir_status qt_wannier_truncate(const qt_wannier_opts *opts, weir_wannier *w) WEIR_CHECKED;
+/* Finds the principal layers of a system of such a Hamiltonian, in cells of w: the longest hopping
+ * along the direction, or opts->layer. Fails: WEIR_ERR_CONFIG (a thinner layer), WEIR_ERR_DATA (no
+ * hopping along the direction). */
 weir_status qt_wannier_layer(const qt_wannier_opts *opts, const weir_wannier *w,
                              int64_t *cells) WEIR_CHECKED;
-/* The system of a cut Hamiltonian: opts->cells cells, rounded up to whole layers of as many cells;
- * every layer and both leads are alike. A function is a site; those of a layer are ordered by x.
- * Fails: WEIR_ERR_MEMORY; the caller finishes *out, which arrives all zero, in any case. */
+/* Creates the system of a truncated Hamiltonian: opts->cells cells, rounded up to whole layers of
+ * as many cells; every layer and both leads are alike. A function is a site; those of a layer are
+ * ordered by x. Fails: WEIR_ERR_MEMORY; the caller finishes *out, which arrives all zero, in any
+ * case. */
 weir_status qt_wannier_system(const qt_wannier_opts *opts, const weir_wannier *w, int64_t layer,
                               qt_system *out) WEIR_CHECKED;
 #endif

@@ -116,7 +116,7 @@ static void assert_same_bands(const qt_wannier_opts *o, const qt_system *s)
   weir_wannier w;
 
   assert_ok(weir_wannier_read(o->seed, o->wsvec, &w));
-  assert_ok(qt_wannier_cut(o, &w));
+  assert_ok(qt_wannier_truncate(o, &w));
   const int64_t cells = s->lead[QT_LEFT].n / w.n;
 
   for (uint64_t draw = 0; draw < 5; draw++) {
@@ -260,7 +260,7 @@ static const char *put(const char *text)
 
 static char said[2048];
 
-static void listen(void *context, weir_log_level level, const char *room, const char *text)
+static void listen(void *context, weir_log_level level, const char *module, const char *text)
 {
   (void)snprintf(said + strlen(said), sizeof said - strlen(said), "%s\n", text);
 }

@@ -9,7 +9,7 @@ typedef struct qt_compare_opts {
   const char *result, *reference; /* files */
   double shift, factor;           /* eV added to energies, of the reference; factor of its T    */
   double margin, step;            /* eV; change of T that is a step                              */
-  double tolerance;               /* most that T may differ; 0: any */
+  double tolerance;               /* maximum difference of T; 0: any */
 } qt_compare_opts;
 extern const weir_opt qt_compare_options[];
 

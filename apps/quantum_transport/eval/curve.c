@@ -10,7 +10,7 @@
 #include "conf/weir_number.h"
 #include "eval/curve_priv.h"
 
-#define MOST_BYTES ((int64_t)1 << 32)
+#define MAX_BYTES ((int64_t)1 << 32)
 
 void qt_curve_fini(qt_curve *c)
 {
@@ -62,10 +62,11 @@ typedef struct capacity {
   int64_t energy, transmission;
 } capacity;
 
-static weir_status add(qt_curve *c, capacity *room, const double value[2])
+static weir_status add(qt_curve *c, capacity *allocated, const double value[2])
 {
-  WEIR_TRY(weir_reserve(&c->energy, &room->energy, c->n + 1, sizeof *c->energy));
-  WEIR_TRY(weir_reserve(&c->transmission, &room->transmission, c->n + 1, sizeof *c->transmission));
+  WEIR_TRY(weir_reserve(&c->energy, &allocated->energy, c->n + 1, sizeof *c->energy));
+  WEIR_TRY(
+      weir_reserve(&c->transmission, &allocated->transmission, c->n + 1, sizeof *c->transmission));
   c->energy[c->n] = value[0];
   c->transmission[c->n++] = value[1];
   return WEIR_OK;
@@ -91,7 +92,7 @@ static int parse(char *line, double value[2], const char **wrong)
 
 static weir_status read_text(const char *path, char *text, qt_curve *out)
 {
-  capacity room = {0, 0};
+  capacity allocated = {0, 0};
   char *rest = text;
   int64_t number = 0;
 
@@ -114,7 +115,7 @@ static weir_status read_text(const char *path, char *text, qt_curve *out)
                        "%s:%lld: an energy (eV) and a transmission are expected, not '%s'", path,
                        (long long)number, wrong);
     }
-    WEIR_TRY(add(out, &room, value));
+    WEIR_TRY(add(out, &allocated, value));
   }
   return WEIR_OK;
 }
@@ -163,7 +164,7 @@ static weir_status read_file(const char *path, qt_curve *out)
   if (is_netcdf(path)) {
     return read_netcdf(path, out);
   }
-  WEIR_TRY(weir_file_read(path, MOST_BYTES, &text, &size));
+  WEIR_TRY(weir_file_read(path, MAX_BYTES, &text, &size));
   const weir_status status = (int64_t)strlen(text) == size
                                  ? read_text(path, text, out)
                                  : weir_fail(WEIR_ERR_DATA, "%s is neither text nor NetCDF", path);

@@ -20,7 +20,7 @@ typedef struct qt_curve {
  * WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_curve_read(const char *path, qt_curve *out) WEIR_CHECKED;
 void qt_curve_fini(qt_curve *c);
-/* T at an energy within the curve, in lines from one value to the next. */
+/* Returns T at an energy within the curve, by linear interpolation. */
 double qt_curve_at(const qt_curve *c, double energy);
 
 #endif

@@ -13,9 +13,9 @@ typedef struct qt_band_structure {
                           sign of its square                                                */
 } qt_band_structure;
 
-/* Bands at n_points >= 2 wave vectors, the ends of the zone among them; threads: 0 is all. Fails:
- * WEIR_ERR_NUMERIC (an overlap that is not positive definite; no convergence), WEIR_ERR_MEMORY;
- * *out is then empty. */
+/* Computes bands at n_points >= 2 wave vectors, the ends of the zone among them; threads: 0 is all.
+ * Fails: WEIR_ERR_NUMERIC (an overlap that is not positive definite; no convergence),
+ * WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_band_structure_create(const qt_cell *c, qt_particle particle, int64_t n_points,
                                      int threads, qt_band_structure *out) WEIR_CHECKED;
 void qt_band_structure_fini(qt_band_structure *b);

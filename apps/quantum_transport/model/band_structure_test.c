@@ -12,7 +12,7 @@
 #include "base/weir_sort.h"
 #include "ops/linear/weir_linear.h"
 
-enum { MOST = 110, SQUARE = MOST * MOST };
+enum { CAPACITY = 110, SQUARE = CAPACITY * CAPACITY };
 static weir_c128 h0[SQUARE], h1[SQUARE], s0[SQUARE], s1[SQUARE];
 
 static double draw(uint32_t which, int64_t i)
@@ -85,13 +85,15 @@ static void phonons_are_given_as_energies(void **state)
  */
 static void overlaps_count(void **state)
 {
-  static weir_c128 h[SQUARE], s[SQUARE], alpha[MOST], beta[MOST], vector[SQUARE];
-  static double value[MOST];
+  static weir_c128 h[SQUARE], s[SQUARE], alpha[CAPACITY], beta[CAPACITY], vector[SQUARE];
+  static double value[CAPACITY];
   void *work = NULL;
   qt_band_structure b;
 
-  assert_ok(weir_alloc(weir_linear_pair_work(MOST), 1, &work));
-  for (int64_t n = 1; n <= MOST; n = n < 3 ? n + 1 : 2 * n + 1 < MOST ? 2 * n + 1 : n + MOST) {
+  assert_ok(weir_alloc(weir_linear_pair_work(CAPACITY), 1, &work));
+  for (int64_t n = 1; n <= CAPACITY; n = n < 3                  ? n + 1
+                                         : 2 * n + 1 < CAPACITY ? 2 * n + 1
+                                                                : n + CAPACITY) {
     const qt_cell c = make_cell(n, true);
 
     assert_ok(qt_band_structure_create(&c, QT_ELECTRONS, 6, 2, &b));

@@ -52,10 +52,10 @@ static void compute_block(const qt_bonds_job *job, int64_t row, int64_t column,
   const int64_t back = qt_layout_at(l, column, row) - job->first_element;
   const int64_t first = l->block[column], end = l->block[column + 1];
 
-  memset(job->room, 0, (size_t)(rows * columns) * sizeof *job->room);
-  qt_system_add_block(job->s, &job->s->h, job->k, row, column, (weir_c128){1, 0}, job->room);
+  memset(job->scratch, 0, (size_t)(rows * columns) * sizeof *job->scratch);
+  qt_system_add_block(job->s, &job->s->h, job->k, row, column, (weir_c128){1, 0}, job->scratch);
   qt_system_add_block(job->s, &job->s->s, job->k, row, column, (weir_c128){-job->energy, 0},
-                      job->room);
+                      job->scratch);
   for (int64_t i = 0; i < rows; i++) {
     const int64_t orbital = l->block[row] + i;
 
@@ -64,7 +64,7 @@ static void compute_block(const qt_bonds_job *job, int64_t row, int64_t column,
       double both[QT_LEADS];
 
       if (b->column[at] >= first && b->column[at] < end) {
-        compute(job->room[i * columns + j], job->lesser[here + i * columns + j],
+        compute(job->scratch[i * columns + j], job->lesser[here + i * columns + j],
                 job->g[here + i * columns + j], job->g[back + j * rows + i], both);
         current[QT_LEFT][at] = both[QT_LEFT];
         current[QT_RIGHT][at] = both[QT_RIGHT];

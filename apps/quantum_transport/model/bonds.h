@@ -11,7 +11,7 @@
 #include "model/rgf/layout.h"
 #include "model/system.h"
 
-/* The bonds: element (i, j), i < j, where H or S couples orbital i to j or to an image of it.
+/* Lists the bonds: element (i, j), i < j, where H or S couples orbital i to j or to an image of it.
  * Values count the matrices that do. Fails: WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_bonds_create(const qt_system *s, qt_sparse *out) WEIR_CHECKED;
 
@@ -25,9 +25,10 @@ typedef struct qt_bonds_job {
   int64_t first_block, n_blocks; /* those whose orbitals i are wanted                 */
   const weir_c128 *g, *lesser;   /* G^R, G^< = i A of the left lead: elements of the layout from */
   int64_t first_element;         /* here on, with those to the block after the last one wanted   */
-  weir_c128 *room;               /* [layout->max, layout->max] scratch                */
+  weir_c128 *scratch;            /* [layout->max, layout->max]                        */
 } qt_bonds_job;
-/* current[c] [bonds]: J_c[i,j], i < j, of orbitals i of the blocks wanted. Of images of j the sum.
+/* Computes current[c] [bonds]: J_c[i,j], i < j, of orbitals i of the blocks wanted. Of images of j
+ * the sum.
  */
 void qt_bonds_currents(const qt_bonds_job *job, double *const current[QT_LEADS]);
 

@@ -306,7 +306,7 @@ static void memory_of_silicon_is_predicted(void **state)
     assert_ok(qt_transport_create(&s, &spec, &out));
     const double peak = (double)(weir_alloc_peak() - before);
 
-    print_message("%.0f bytes are predicted, %.0f were held\n", size.peak, peak);
+    print_message("%.0f bytes are predicted, %.0f were allocated\n", size.peak, peak);
     assert_true(fabs(size.peak - peak) <= 0.05 * peak);
     qt_transport_fini(&out);
     qt_system_fini(&s);

@@ -37,21 +37,21 @@ void qt_digest_leads(char digest[QT_DIGEST + 1], const qt_lead_opts *o)
   qt_digest_mix(digest, whole, sizeof whole);
 }
 
-void qt_identity_begin(const qt_identity_part *part, int n_parts, qt_identity *out)
+void qt_identity_begin(const qt_identity_field *field, int n_fields, qt_identity *out)
 {
-  *out = (qt_identity){.part = part, .n_parts = n_parts};
-  for (int i = 0; i < n_parts; i++) {
+  *out = (qt_identity){.field = field, .n_fields = n_fields};
+  for (int i = 0; i < n_fields; i++) {
     qt_digest_begin(out->digest[i]);
   }
 }
 
 weir_status qt_identity_add(qt_identity *identity, weir_store *store)
 {
-  for (int i = 0; i < identity->n_parts; i++) {
+  for (int i = 0; i < identity->n_fields; i++) {
     const weir_tensor t =
         weir_tensor_wrap(identity->digest[i], WEIR_U8, 1, (const int64_t[]){QT_DIGEST});
 
-    WEIR_TRY(weir_store_add_view(store, identity->part[i].name, &t));
+    WEIR_TRY(weir_store_add_view(store, identity->field[i].name, &t));
   }
   return WEIR_OK;
 }
@@ -59,12 +59,12 @@ weir_status qt_identity_add(qt_identity *identity, weir_store *store)
 weir_status qt_identity_compare(const qt_identity *ours, const qt_identity *theirs,
                                 const char *path)
 {
-  for (int i = 0; i < ours->n_parts; i++) {
+  for (int i = 0; i < ours->n_fields; i++) {
     if (memcmp(ours->digest[i], theirs->digest[i], QT_DIGEST) != 0) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "%s: a checkpoint of a run with %s: give what it was started with, "
                        "--overwrite to begin again, or another --out",
-                       path, ours->part[i].text);
+                       path, ours->field[i].text);
     }
   }
   return WEIR_OK;
@@ -76,7 +76,7 @@ weir_status qt_identity_check(const qt_identity *ours, const char *path)
   weir_store *store = NULL;
   weir_status status = WEIR_OK;
 
-  qt_identity_begin(ours->part, ours->n_parts, &theirs);
+  qt_identity_begin(ours->field, ours->n_fields, &theirs);
   WEIR_TRY(weir_store_create(&store));
   WEIR_TRY_GOTO(qt_identity_add(&theirs, store), done);
   WEIR_TRY_GOTO(weir_checkpoint_load(&(weir_checkpoint){.store = store}, path, true), done);

@@ -30,7 +30,7 @@ extern const qt_device *const qt_device_table[];
 /* For WEIR_OPT_ONE_OF: all; those that have phonons. */
 bool qt_device_choice(int64_t i, weir_opt_choice *entry);
 bool qt_device_phonon_choice(int64_t i, weir_opt_choice *entry);
-/* NULL where there is none of that name. */
+/* Returns the device of that name, NULL without one. */
 const qt_device *qt_device_find(const char *name);
 
 #endif

@@ -13,17 +13,17 @@ typedef struct step {
   const qt_system *s;
   const qt_transport_spec *transport;
   const qt_energies_spec *spec;
-  bool leads;       /* rank 0 */
-  double *energy;   /* [n] */
-  double *mean;     /* [n] transmission, mean over wave vectors */
-  double *open;     /* [n] the larger one of T and modes        */
-  bool *done;       /* [n] the interval from energy i on        */
-  bool *given;      /* [n] whether that is of the first grid    */
-  bool is_short;    /* intervals too narrow to be halved may change an integral by too much */
-  int64_t n, added; /* energies of the grid, and to add          */
-  double *middle;   /* [added] */
-  int64_t *at;      /* [added] interval of each                 */
-  int64_t held;     /* bytes of this rank before the first step */
+  bool leads;            /* rank 0 */
+  double *energy;        /* [n] */
+  double *mean;          /* [n] transmission, mean over wave vectors */
+  double *open;          /* [n] the larger one of T and modes        */
+  bool *done;            /* [n] the interval from energy i on        */
+  bool *given;           /* [n] whether that is of the first grid    */
+  bool is_short;         /* intervals too narrow to be halved may change an integral by too much */
+  int64_t n, added;      /* energies of the grid, and to add          */
+  double *middle;        /* [added] */
+  int64_t *at;           /* [added] interval of each                 */
+  int64_t initial_bytes; /* bytes of this rank before the first step */
 } step;
 
 /* ---- Integrals ---- */
@@ -54,32 +54,33 @@ static double of_interval(const qt_integral *f, const double ends[2], double fir
  * what a transmission of 1e-12 gives. */
 static double size_of(const step *s, const qt_integral *f)
 {
-  const double least = 1e-12;
+  const double absolute = 1e-12;
   double sum = 0;
 
   for (int64_t i = 0; i + 1 < s->n; i++) {
     sum += fmax(fabs(of_interval(f, s->energy + i, s->mean[i], s->mean[i + 1])),
-                least * fabs(of_interval(f, s->energy + i, 1, 1)));
+                absolute * fabs(of_interval(f, s->energy + i, 1, 1)));
   }
   return sum;
 }
 
 /* ---- Which intervals ---- */
 
-/* Change of an integral that an interval is allowed which gives it `part`: half of the tolerance is
- * shared out by the parts, half to all intervals alike, so that all together do not exceed it. */
-static double allowed(const step *s, double part, double size)
+/* Change of an integral that an interval is allowed which gives it `contribution`: half of the
+ * tolerance is shared out by the contributions, half to all intervals alike, so that all together
+ * do not exceed it. */
+static double allowed(const step *s, double contribution, double size)
 {
-  return s->spec->tolerance / 2 * (part + size / (double)s->n);
+  return s->spec->tolerance / 2 * (contribution + size / (double)s->n);
 }
 
 static bool is_narrow(const step *s, int64_t i)
 {
-  return s->energy[i + 1] - s->energy[i] < 2 * s->spec->least;
+  return s->energy[i + 1] - s->energy[i] < 2 * s->spec->min_width;
 }
 
 /* What an interval gives an integral if it transmits t all along. */
-static double part_of(const step *s, int64_t i, int f, double t)
+static double contribution_of(const step *s, int64_t i, int f, double t)
 {
   return fabs(of_interval(&s->spec->integral[f], s->energy + i, t, t));
 }
@@ -92,7 +93,7 @@ static bool may_matter(const step *s, int64_t i, const double *size)
   bool matters = false;
 
   for (int f = 0; f < s->spec->n_integrals; f++) {
-    matters = matters || part_of(s, i, f, open) > allowed(s, 0, size[f]);
+    matters = matters || contribution_of(s, i, f, open) > allowed(s, 0, size[f]);
   }
   return matters;
 }
@@ -111,7 +112,7 @@ static bool lacks_narrow(const step *s, const double *size)
     for (int64_t i = 0; i + 1 < s->n; i++) {
       const double off = fabs(s->mean[i + 1] - s->mean[i]) / 2 + (s->given[i] ? 1 : 0);
 
-      sum += !s->done[i] && is_narrow(s, i) ? part_of(s, i, f, off) / 2 : 0;
+      sum += !s->done[i] && is_narrow(s, i) ? contribution_of(s, i, f, off) / 2 : 0;
     }
     lacks = lacks || sum > s->spec->tolerance * size[f];
   }
@@ -235,9 +236,10 @@ static void means(const step *s, const qt_transport *t, int64_t n, double *mean,
   qt_transport_average(t->n_k, s->spec->weight, n, t->transmission, mean);
   memset(open, 0, (size_t)n * sizeof *open);
   for (int64_t i = 0; i < t->n_k * n; i++) {
-    const int64_t most = t->n_modes[0][i] > t->n_modes[1][i] ? t->n_modes[0][i] : t->n_modes[1][i];
+    const int64_t n_modes =
+        t->n_modes[0][i] > t->n_modes[1][i] ? t->n_modes[0][i] : t->n_modes[1][i];
 
-    open[i % n] = fmax(open[i % n], fmax(t->transmission[i], (double)most));
+    open[i % n] = fmax(open[i % n], fmax(t->transmission[i], (double)n_modes));
   }
 }
 
@@ -316,7 +318,7 @@ static double memory_left(const step *s, const qt_transport *t)
   const int64_t bonds = qt_sparse_count(&t->bonds), longest = bonds > t->n ? bonds : t->n;
   const double woven = sizeof(double) * (double)(t->n_k * (s->n + s->added) * longest);
 
-  return fmax(s->transport->memory - (double)(weir_alloc_bytes() - s->held) - woven, 1);
+  return fmax(s->transport->memory - (double)(weir_alloc_bytes() - s->initial_bytes) - woven, 1);
 }
 
 static weir_status add_energies(step *s, qt_transport *t)
@@ -364,16 +366,18 @@ weir_status qt_energies_refine(const qt_system *s, const qt_transport_spec *t_sp
              .leads = qt_ranks_rank(t_spec->comm) == 0,
              .energy = *energy,
              .n = *n,
-             .held = weir_alloc_bytes()};
+             .initial_bytes = weir_alloc_bytes()};
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(agree(&at, begin(&at, t)), done);
   WEIR_TRY_GOTO(choose_all(&at), done);
-  while (at.added > 0 && at.n + at.added <= spec->most) {
+  while (at.added > 0 && at.n + at.added <= spec->max_points) {
     WEIR_TRY_GOTO(add_energies(&at, t), done);
     WEIR_TRY_GOTO(choose_all(&at), done);
   }
-  *end = at.added > 0 ? QT_ENERGIES_MOST : at.is_short ? QT_ENERGIES_LEAST : QT_ENERGIES_MET;
+  *end = at.added > 0  ? QT_ENERGIES_MAX_POINTS
+         : at.is_short ? QT_ENERGIES_MIN_WIDTH
+                       : QT_ENERGIES_MET;
 done:
   *energy = at.energy;
   *n = at.n;

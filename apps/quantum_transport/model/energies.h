@@ -20,8 +20,8 @@ typedef struct qt_integral {
 typedef struct qt_energies_spec {
   double
       tolerance; /* largest change of each integral, relative, that halving all intervals makes */
-  double least;  /* eV, of the halves of an interval: narrower ones are not made    */
-  int64_t most;  /* energies                                                        */
+  double min_width;   /* eV, of the halves of an interval: narrower ones are not made    */
+  int64_t max_points; /* energies                                                        */
   int n_integrals;
   const qt_integral *integral;
   const double *weight; /* [n_k] of wave vectors, sum 1 */
@@ -29,18 +29,18 @@ typedef struct qt_energies_spec {
 
 /* Why a grid is refined no further. */
 typedef enum qt_energies_end {
-  QT_ENERGIES_MET,   /* the tolerance is met                                                   */
-  QT_ENERGIES_MOST,  /* the next energies would be more than spec->most                        */
-  QT_ENERGIES_LEAST, /* all intervals but those too narrow to be halved are as they need to be;
-                        halving these may change an integral by more than the tolerance: where the
-                        middle of one that was given transmits one wave more or less than its ends,
-                        of another as much as either end                                       */
+  QT_ENERGIES_MET, /* the tolerance is met                                                   */
+  QT_ENERGIES_MAX_POINTS, /* the next energies would be more than spec->max_points */
+  QT_ENERGIES_MIN_WIDTH,  /* all intervals but those too narrow to be halved are as they need to be;
+                         halving these may change an integral by more than the tolerance: where the
+                         middle of one that was given transmits one wave more or less than its ends,
+                         of another as much as either end                                       */
 } qt_energies_end;
 
 /* Halves intervals of the ascending grid *energy [*n] until halving all would change no integral by
  * more than the tolerance, and adds what is computed to *t, which spec gave at *energy. A peak that
  * lies between energies and is narrower than half their distance is not seen. Nothing is saved;
- * t_spec->memory limits what is held in addition to *t. Collective over t_spec->comm; *energy and
+ * t_spec->memory limits the memory in addition to *t. Collective over t_spec->comm; *energy and
  * *n are the same on all ranks. Fails: as qt_transport_create; *t is then fit for qt_transport_fini
  * alone. */
 weir_status qt_energies_refine(const qt_system *s, const qt_transport_spec *t_spec,

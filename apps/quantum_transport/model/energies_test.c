@@ -37,12 +37,12 @@ static void begin(const ribbon *r, int64_t n, double low, double high, subject *
   s->spec.shift = 1e-7;
 }
 
-static weir_status refine_to(subject *s, double least, double tolerance, int64_t most,
+static weir_status refine_to(subject *s, double min_width, double tolerance, int64_t max_points,
                              const double *weight, qt_energies_end *end)
 {
   const qt_energies_spec rule = {.tolerance = tolerance,
-                                 .least = least,
-                                 .most = most,
+                                 .min_width = min_width,
+                                 .max_points = max_points,
                                  .n_integrals = 2,
                                  .integral = s->integral,
                                  .weight = weight};
@@ -51,10 +51,10 @@ static weir_status refine_to(subject *s, double least, double tolerance, int64_t
   return qt_energies_refine(&s->system, &s->spec, &rule, &s->energy, &s->n, &s->transport, end);
 }
 
-static weir_status refine(subject *s, double tolerance, int64_t most, const double *weight,
+static weir_status refine(subject *s, double tolerance, int64_t max_points, const double *weight,
                           qt_energies_end *end)
 {
-  return refine_to(s, 1e-6, tolerance, most, weight, end);
+  return refine_to(s, 1e-6, tolerance, max_points, weight, end);
 }
 
 static void finish(subject *s)
@@ -261,7 +261,7 @@ static void additions_end(void **state)
   begin(&r, 41, -1.013, 0.987, &s);
   electrons(&s, 0.013, 0.05, 30);
   assert_ok(refine(&s, 1e-6, 60, whole, &end));
-  assert_true(end == QT_ENERGIES_MOST && s.n <= 60 && s.n == s.transport.n_energies);
+  assert_true(end == QT_ENERGIES_MAX_POINTS && s.n <= 60 && s.n == s.transport.n_energies);
   finish(&s);
 }
 
@@ -270,11 +270,11 @@ static void additions_end(void **state)
 static void narrow_intervals_are_counted(void **state)
 {
   static const struct {
-    double least, tolerance;
+    double min_width, tolerance;
     qt_energies_end end;
-  } c[] = {{0.05, 1e-3, QT_ENERGIES_LEAST},  {0.02, 1e-3, QT_ENERGIES_LEAST},
-           {0.004, 1e-3, QT_ENERGIES_LEAST}, {1e-7, 1e-3, QT_ENERGIES_MET},
-           {2e-6, 1e-3, QT_ENERGIES_MET},    {0.05, 1, QT_ENERGIES_LEAST},
+  } c[] = {{0.05, 1e-3, QT_ENERGIES_MIN_WIDTH},  {0.02, 1e-3, QT_ENERGIES_MIN_WIDTH},
+           {0.004, 1e-3, QT_ENERGIES_MIN_WIDTH}, {1e-7, 1e-3, QT_ENERGIES_MET},
+           {2e-6, 1e-3, QT_ENERGIES_MET},        {0.05, 1, QT_ENERGIES_MIN_WIDTH},
            {1e-4, 0.1, QT_ENERGIES_MET}};
   const ribbon r = {.width = 1, .length = 7, .hopping = -1, .bond = weak};
   qt_energies_end end;
@@ -284,11 +284,11 @@ static void narrow_intervals_are_counted(void **state)
   for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
     begin(&r, 41, -1.013, 0.987, &s);
     electrons(&s, 0.013, 0.05, 30);
-    assert_ok(refine_to(&s, c[i].least, c[i].tolerance, 4000, whole, &end));
+    assert_ok(refine_to(&s, c[i].min_width, c[i].tolerance, 4000, whole, &end));
     assert_int_equal(end, c[i].end);
-    assert_true(s.n == 41 || c[i].least < 0.025);
+    assert_true(s.n == 41 || c[i].min_width < 0.025);
     for (int64_t j = 1; j < s.n; j++) {
-      assert_true(s.energy[j] - s.energy[j - 1] > 0.999 * fmin(c[i].least, 0.05));
+      assert_true(s.energy[j] - s.energy[j - 1] > 0.999 * fmin(c[i].min_width, 0.05));
     }
     finish(&s);
   }
@@ -358,7 +358,7 @@ static void missing_memory_is_reported(void **state)
 
   (void)state;
   for (int64_t k = 1; hit; k += 7) {
-    const int64_t held = weir_alloc_bytes();
+    const int64_t allocated = weir_alloc_bytes();
 
     begin(&r, 9, -0.4, 0.41, &s);
     electrons(&s, 0.013, 0.05, 30);
@@ -371,7 +371,7 @@ static void missing_memory_is_reported(void **state)
     assert_true(status == WEIR_OK || (hit && status == WEIR_ERR_MEMORY));
     failures += status != WEIR_OK;
     finish(&s);
-    assert_int_equal(weir_alloc_bytes(), held);
+    assert_int_equal(weir_alloc_bytes(), allocated);
   }
   assert_true(failures > 40);
 }

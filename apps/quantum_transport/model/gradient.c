@@ -176,7 +176,7 @@ static weir_status find_displaced(const qt_system *plus, const qt_system *minus,
   return first >= 0 ? WEIR_OK
                     : weir_fail(WEIR_ERR_DATA,
                                 "no atom is displaced between two systems: give one at either side "
-                                "of its place");
+                                "of its position");
 }
 
 static weir_status check_same(const qt_system *plus, const qt_system *minus, const qt_gradient *g)

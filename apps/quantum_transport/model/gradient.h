@@ -24,24 +24,25 @@ typedef struct qt_gradient {
 } qt_gradient;
 void qt_gradient_fini(qt_gradient *g);
 
-/* The pairs that are coupled and further apart than `closest` (Angstrom; nearer ones are parts of
- * one atom), nothing known of them. Fails: WEIR_ERR_DATA (positions that are made up),
+/* Lists the pairs that are coupled and further apart than `closest` (Angstrom; nearer ones are
+ * parts of one atom), nothing known of them. Fails: WEIR_ERR_DATA (positions that are made up),
  * WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_gradient_create(const qt_system *s, double closest, qt_gradient *out) WEIR_CHECKED;
 
-/* Elements that go as |R_l - R_a|^-exponent along their direction:
+/* Fills elements that go as |R_l - R_a|^-exponent along their direction:
  * nabla_i H_al = -exponent H_al (R_l - R_a)_i / |R_l - R_a|^2. */
 void qt_gradient_scale(const qt_system *s, double exponent, qt_gradient *g);
-/* Elements between atoms that are displaced alike from one system to the other (one atom, or all
- * its copies in a device of repeated cells) and those that are not, along one axis: the difference
- * of H by the distance, a central one where each system lies on either side of the device. Where
- * both atoms of a pair have been displaced their mean is kept, and *mismatch is raised to the
- * largest difference from it (eV / Angstrom): half of what a shift of both changes. Fails:
- * WEIR_ERR_DATA (displaced in several ways, or not at all; images that are missing), WEIR_ERR_SHAPE
- * (atoms or orbitals that are not those of the device), WEIR_ERR_MEMORY. */
+/* Fills elements between atoms that are displaced alike from one system to the other (one atom, or
+ * all its copies in a device of repeated cells) and those that are not, along one axis: the
+ * difference of H by the distance, a central one where each system lies on either side of the
+ * device. Where both atoms of a pair have been displaced their mean is kept, and *mismatch is
+ * raised to the largest difference from it (eV / Angstrom): half of what a shift of both changes.
+ * Fails: WEIR_ERR_DATA (displaced in several ways, or not at all; images that are missing),
+ * WEIR_ERR_SHAPE (atoms or orbitals that are not those of the device), WEIR_ERR_MEMORY. */
 weir_status qt_gradient_difference(const qt_system *plus, const qt_system *minus, qt_gradient *g,
                                    double *mismatch) WEIR_CHECKED;
-/* Fails: WEIR_ERR_DATA naming the first pair of which a direction is not known. */
+/* Checks completeness. Fails: WEIR_ERR_DATA naming the first pair of which a direction is not
+ * known. */
 weir_status qt_gradient_complete(const qt_gradient *g) WEIR_CHECKED;
 
 #endif

@@ -26,7 +26,7 @@ static int64_t site_of(int64_t orbital)
   return orbital < 2 ? 0 : orbital - 1;
 }
 
-static void place(const design *d, int64_t site, double out[3])
+static void locate(const design *d, int64_t site, double out[3])
 {
   for (uint32_t i = 0; i < 3; i++) {
     out[i] = (i == 0 ? 1.2 * (double)site : 0) + weir_random_uniform(9, i, 0, (uint64_t)site) +
@@ -34,7 +34,7 @@ static void place(const design *d, int64_t site, double out[3])
   }
 }
 
-/* Adds an element and its conjugate: V |r|^-exponent between orbitals of different places. */
+/* Adds an element and its conjugate: V |r|^-exponent between orbitals at different positions. */
 static void add(const design *d, int64_t a, int64_t b, const int64_t offset[3], qt_wire *w)
 {
   const double *from = w->atom[site_of(a)].position, *to = w->atom[site_of(b)].position;
@@ -61,7 +61,7 @@ static void build(const design *d, qt_system *s)
   assert_ok(weir_alloc(SITES, sizeof *w.atom, (void **)&w.atom));
   for (int64_t i = 0; i < SITES; i++) {
     w.atom[i] = (qt_atom){.first = i == 0 ? 0 : i + 1, .n_orbitals = i == 0 ? 2 : 1, .symbol = "X"};
-    place(d, i, w.atom[i].position);
+    locate(d, i, w.atom[i].position);
   }
   for (int64_t i = 0; i < ORBITALS * ORBITALS; i++) {
     const int64_t a = i / ORBITALS, b = i % ORBITALS;
@@ -151,7 +151,7 @@ static void shifts_of_both_atoms_are_seen(void **state)
   qt_system_fini(&s);
 }
 
-/* Sites at one place are one atom. */
+/* Sites at one position are one atom. */
 static void near_sites_are_one_atom(void **state)
 {
   const design d = {.moved = -1};

@@ -148,7 +148,7 @@ static void solve(setup *p, double left, double right, weir_c128 *g, weir_c128 *
 static double mismatch(const qt_layout *l, const weir_c128 *x, const weir_c128 *y, double z,
                        const weir_c128 *g)
 {
-  double most = 0, worst = 0;
+  double max = 0, worst = 0;
 
   for (int64_t item = 0; item < 3 * l->n_blocks; item++) {
     const int64_t row = item / 3, column = row + item % 3 - 1;
@@ -166,10 +166,10 @@ static double mismatch(const qt_layout *l, const weir_c128 *x, const weir_c128 *
       const double d = hypot(v.re - w.re + z * (a.re - b.re), v.im - w.im + z * (a.im + b.im));
 
       worst = d >= worst || isnan(d) ? d : worst;
-      most = fmax(most, hypot(v.re, v.im));
+      max = fmax(max, hypot(v.re, v.im));
     }
   }
-  return isnan(worst) || most == 0 ? INFINITY : worst / most;
+  return isnan(worst) || max == 0 ? INFINITY : worst / max;
 }
 
 /* G^> - G^< = G^R - G^A of leads filled to different degrees, with both from their own Sigma;
@@ -331,17 +331,17 @@ static void bonds_carry_nothing_in_equilibrium(void **state)
     spec.bond_currents = true;
     assert_ok(ribbon_transport(&ribbons[i], &spec, &out));
     const int64_t count = 3 * qt_sparse_count(&out.bonds); /* of a wave vector */
-    double most = 0, rest = 0;
+    double max = 0, rest = 0;
 
     for (int64_t j = 0; j < count; j++) {
       const double *left = out.bond_current[QT_LEFT], *right = out.bond_current[QT_RIGHT];
       const int64_t plus = has_k ? count + j : j, minus = has_k ? 2 * count + j : j;
 
-      most = fmax(most, fabs(left[j]));
+      max = fmax(max, fabs(left[j]));
       rest = fmax(rest, fabs(left[j] + right[j]));
       rest = fmax(rest, fabs(left[plus] + right[plus] + left[minus] + right[minus]));
     }
-    assert_true(most > 0.05 && rest < 1e-8 * most);
+    assert_true(max > 0.05 && rest < 1e-8 * max);
     qt_transport_fini(&out);
   }
 }
@@ -365,13 +365,13 @@ static void shift_energies(qt_bloch *h, const qt_bloch *s, double by)
 /* Largest difference, relative to the largest number or 1. */
 static double apart(int64_t n, const double *a, const double *b)
 {
-  double most = 1, worst = 0;
+  double max = 1, worst = 0;
 
   for (int64_t i = 0; i < n; i++) {
-    most = fmax(most, fabs(a[i]));
+    max = fmax(max, fabs(a[i]));
     worst = isnan(a[i] - b[i]) ? INFINITY : fmax(worst, fabs(a[i] - b[i]));
   }
-  return worst / most;
+  return worst / max;
 }
 
 /* Spectra of H and E, and of H + S c and E + c, by modes and by contour integrals; currents at

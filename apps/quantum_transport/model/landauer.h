@@ -23,10 +23,10 @@ typedef struct qt_window {
 } qt_window;
 qt_window qt_electron_window(const qt_reservoir lead[2]);
 qt_window qt_phonon_window(const qt_reservoir lead[2]);
-/* Whether an integral over the energies given holds any of the window. */
+/* Returns whether an integral over the energies given holds any of the window. */
 bool qt_window_is_met(const qt_window *w, int64_t n, const double *energy);
 
-/* Occupation of a state at `energy` (eV): Fermi's function; Bose's, energy > 0. */
+/* Returns the occupation of a state at `energy` (eV): Fermi's function; Bose's, energy > 0. */
 double qt_fermi(double energy, double mu, double temperature);
 double qt_bose(double energy, double temperature);
 

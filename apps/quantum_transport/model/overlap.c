@@ -13,23 +13,23 @@ enum { QUARTERS = 4, PANEL = 64 };
 
 static double largest_diagonal(int64_t n, const weir_c128 *s)
 {
-  double most = 0;
+  double max = 0;
 
   for (int64_t i = 0; i < n; i++) {
-    most = fmax(most, s[i * (n + 1)].re);
+    max = fmax(max, s[i * (n + 1)].re);
   }
-  return most;
+  return max;
 }
 
-/* Two blocks and the one between them: matrices of up to `most` rows; and what check_positive
+/* Two blocks and the one between them: matrices of up to `max_rows` rows; and what check_positive
  * needs. */
-typedef struct room {
+typedef struct workspace {
   weir_c128 *now, *next, *between, *solved;
-  weir_c128 *corner[2], *panel; /* [PANEL, PANEL] each, [PANEL, most] */
+  weir_c128 *corner[2], *panel; /* [PANEL, PANEL] each, [PANEL, max_rows] */
   void *work;
-} room;
+} workspace;
 
-static void free_room(room *r)
+static void free_workspace(workspace *r)
 {
   weir_free(&r->now);
   weir_free(&r->next);
@@ -41,31 +41,31 @@ static void free_room(room *r)
   weir_free(&r->work);
 }
 
-static weir_status make_room(int64_t most, room *r)
+static weir_status make_workspace(int64_t max_rows, workspace *r)
 {
   weir_c128 **const matrices[] = {&r->now, &r->next, &r->between, &r->solved};
 
   for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
-    WEIR_TRY(weir_alloc(most * most, sizeof **matrices[i], (void **)matrices[i]));
+    WEIR_TRY(weir_alloc(max_rows * max_rows, sizeof **matrices[i], (void **)matrices[i]));
   }
   for (int i = 0; i < 2; i++) {
     WEIR_TRY(weir_alloc(PANEL * PANEL, sizeof *r->corner[i], (void **)&r->corner[i]));
   }
-  WEIR_TRY(weir_alloc(PANEL * most, sizeof *r->panel, (void **)&r->panel));
-  const int64_t wide = most > PANEL ? most : PANEL;
+  WEIR_TRY(weir_alloc(PANEL * max_rows, sizeof *r->panel, (void **)&r->panel));
+  const int64_t wide = max_rows > PANEL ? max_rows : PANEL;
 
   return weir_alloc(weir_linear_solve_work(wide, wide), 1, &r->work);
 }
 
 /* Eliminates the upper triangle of a Hermitian matrix s [n, n] in place;
- * returns the first pivot that is not above `least`, or n. All are positive where the matrix is
+ * returns the first pivot that is not above `min_pivot`, or n. All are positive where the matrix is
  * positive definite (Golub and Van Loan, Matrix Computations, 4.2). */
-static int64_t eliminate(int64_t n, weir_c128 *s, double least)
+static int64_t eliminate(int64_t n, weir_c128 *s, double min_pivot)
 {
   for (int64_t j = 0; j < n; j++) {
     const weir_c128 *const row = s + j * n;
 
-    if (!(row[j].re > least)) {
+    if (!(row[j].re > min_pivot)) {
       return j;
     }
     for (int64_t i = j + 1; i < n; i++) {
@@ -83,9 +83,10 @@ static int64_t eliminate(int64_t n, weir_c128 *s, double least)
 /* Refuses a Hermitian matrix s [n, n] that has a pivot which is not above rounding; s is lost. By
  * panels: less what a corner leaves, S[i,i] - S[i,0] S[0,0]^-1 S[0,i]. scale: its largest diagonal
  * element before others were eliminated. */
-static weir_status check_positive(const char *name, int64_t n, weir_c128 *s, double scale, room *r)
+static weir_status check_positive(const char *name, int64_t n, weir_c128 *s, double scale,
+                                  workspace *r)
 {
-  const double least = (double)n * DBL_EPSILON * scale;
+  const double min_pivot = (double)n * DBL_EPSILON * scale;
 
   for (int64_t first = 0; first < n; first += PANEL) {
     const int64_t rows = n - first < PANEL ? n - first : PANEL, end = first + rows, rest = n - end;
@@ -98,7 +99,7 @@ static weir_status check_positive(const char *name, int64_t n, weir_c128 *s, dou
       memcpy(r->corner[1] + i * rows, s + (first + i) * n + first, row);
       memcpy(r->panel + i * rest, upper + i * n, (size_t)rest * sizeof *s);
     }
-    const int64_t bad = eliminate(rows, r->corner[0], least);
+    const int64_t bad = eliminate(rows, r->corner[0], min_pivot);
 
     if (bad < rows ||
         (rest > 0 && !weir_linear_solve(rows, rest, r->corner[1], r->panel, r->work))) {
@@ -128,7 +129,7 @@ static const char *say(const double k[2], char text[64])
 }
 
 /* Block by block: each less what those before it leave, S[n,n] - S[n,n-1] (...)^-1 S[n-1,n]. */
-static weir_status check_device(const qt_system *s, const double k[2], room *r)
+static weir_status check_device(const qt_system *s, const double k[2], workspace *r)
 {
   char name[128], where[64];
 
@@ -160,7 +161,8 @@ static weir_status check_device(const qt_system *s, const double k[2], room *r)
 }
 
 /* A cell of a lead, and the wire of such cells at Bloch phases of `step` quarters and multiples. */
-static weir_status check_lead(const qt_lead *lead, int side, const double k[2], int step, room *r)
+static weir_status check_lead(const qt_lead *lead, int side, const double k[2], int step,
+                              workspace *r)
 {
   const int64_t n = lead->n;
   const char *const text = side == QT_LEFT ? "left" : "right";
@@ -206,30 +208,30 @@ static bool varies(const qt_system *s, int direction)
   return found;
 }
 
-static int64_t most_rows(const qt_system *s)
+static int64_t largest_block(const qt_system *s)
 {
-  int64_t most =
+  int64_t max_rows =
       s->lead[QT_LEFT].n > s->lead[QT_RIGHT].n ? s->lead[QT_LEFT].n : s->lead[QT_RIGHT].n;
 
   for (int64_t b = 0; b < s->n_blocks; b++) {
-    most = s->block[b + 1] - s->block[b] > most ? s->block[b + 1] - s->block[b] : most;
+    max_rows = s->block[b + 1] - s->block[b] > max_rows ? s->block[b + 1] - s->block[b] : max_rows;
   }
-  return most;
+  return max_rows;
 }
 
 weir_status qt_overlap_check(const qt_system *s)
 {
-  const int64_t most = most_rows(s);
-  const int step = most > QT_OVERLAP_LARGE ? 2 : 1;
+  const int64_t max_rows = largest_block(s);
+  const int step = max_rows > QT_OVERLAP_LARGE ? 2 : 1;
   const bool y_varies = varies(s, 0), z_varies = varies(s, 1);
   const int last[2] = {y_varies ? QUARTERS / 2 : 0, !z_varies  ? 0
                                                     : y_varies ? QUARTERS - 1
                                                                : QUARTERS / 2};
-  room r = {.now = NULL};
+  workspace r = {.now = NULL};
   weir_status status = WEIR_OK;
 
   weir_linear_start();
-  WEIR_TRY_GOTO(make_room(most, &r), done);
+  WEIR_TRY_GOTO(make_workspace(max_rows, &r), done);
   for (int y = 0; y <= last[0] && status == WEIR_OK; y += step) {
     for (int z = 0; z <= last[1] && status == WEIR_OK; z += step) {
       const double k[2] = {y / (double)QUARTERS, z / (double)QUARTERS};
@@ -241,7 +243,7 @@ weir_status qt_overlap_check(const qt_system *s)
     }
   }
 done:
-  free_room(&r);
+  free_workspace(&r);
   return status;
 }
 

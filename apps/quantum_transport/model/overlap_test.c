@@ -1,4 +1,4 @@
-/* overlap_test.c - overlaps that are those of a basis at some wave vectors only, or in parts. */
+/* overlap_test.c - overlaps that are those of a basis at some wave vectors only, or partly. */
 #include "model/overlap.h"
 
 #include <math.h>
@@ -11,19 +11,19 @@
 #include "model/ribbon.h"
 
 /* A matrix of images y, z with elements value on the diagonal `offset` of [n, n]. */
-typedef struct part {
+typedef struct element {
   int64_t y, z, offset;
   weir_c128 value;
-} part;
+} element;
 
-/* Adds parts, each with its conjugate at the opposite image and diagonal, to 1. */
-static void fill(int64_t n, int64_t n_parts, const part *parts, qt_bloch *out)
+/* Adds elements, each with its conjugate at the opposite image and diagonal, to 1. */
+static void fill(int64_t n, int64_t n_elements, const element *elements, qt_bloch *out)
 {
   qt_bloch_fini(out);
-  assert_ok(weir_alloc(1 + 2 * n_parts, sizeof *out->image, (void **)&out->image));
-  assert_ok(weir_alloc(1 + 2 * n_parts, sizeof *out->matrix, (void **)&out->matrix));
-  for (int64_t i = 0; i <= 2 * n_parts; i++) {
-    const part p = i == 0 ? (part){0, 0, 0, {1, 0}} : parts[(i - 1) / 2];
+  assert_ok(weir_alloc(1 + 2 * n_elements, sizeof *out->image, (void **)&out->image));
+  assert_ok(weir_alloc(1 + 2 * n_elements, sizeof *out->matrix, (void **)&out->matrix));
+  for (int64_t i = 0; i <= 2 * n_elements; i++) {
+    const element p = i == 0 ? (element){0, 0, 0, {1, 0}} : elements[(i - 1) / 2];
     const int64_t sign = i % 2 == 0 && i > 0 ? -1 : 1;
     qt_entries e = {.count = 0};
 
@@ -44,7 +44,7 @@ static void fill(int64_t n, int64_t n_parts, const part *parts, qt_bloch *out)
 
 /* A chain of 4 sites whose device and leads have these overlaps within a cell and to its images,
  * and `along` from cell to cell in the leads. */
-static void build(int64_t n_parts, const part *parts, double along, qt_system *s)
+static void build(int64_t n_elements, const element *elements, double along, qt_system *s)
 {
   qt_ribbon_opts o;
 
@@ -53,12 +53,12 @@ static void build(int64_t n_parts, const part *parts, double along, qt_system *s
   o.length = 4;
   *s = (qt_system){.n = 0};
   assert_ok(qt_device_find("square")->build(&o, 1, s));
-  fill(s->n, n_parts, parts, &s->s);
+  fill(s->n, n_elements, elements, &s->s);
   for (int c = 0; c < QT_LEADS; c++) {
     qt_entries e = {.count = 0};
     qt_lead *lead = &s->lead[c];
 
-    fill(1, n_parts, parts, &lead->overlap);
+    fill(1, n_elements, elements, &lead->overlap);
     assert_ok(weir_alloc(1, sizeof *lead->next_overlap.image, (void **)&lead->next_overlap.image));
     assert_ok(
         weir_alloc(1, sizeof *lead->next_overlap.matrix, (void **)&lead->next_overlap.matrix));
@@ -72,7 +72,7 @@ static void build(int64_t n_parts, const part *parts, double along, qt_system *s
 static void overlaps_are_checked_at_wave_vectors(void **state)
 {
   static const struct {
-    part parts[2];
+    element elements[2];
     double along;
     const char *said;
   } cases[] = {
@@ -95,7 +95,7 @@ static void overlaps_are_checked_at_wave_vectors(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     qt_system s;
 
-    build(2, cases[i].parts, cases[i].along, &s);
+    build(2, cases[i].elements, cases[i].along, &s);
     const weir_status status = qt_overlap_check(&s);
 
     if (cases[i].said == NULL) {

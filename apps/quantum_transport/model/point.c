@@ -99,10 +99,10 @@ static void *take(char *base, int64_t *at, int64_t count, size_t size)
 }
 
 /* The blocks that this rank computes. */
-static qt_slabs_part part_of(const qt_point_spec *s)
+static qt_slabs_range range_of(const qt_point_spec *s)
 {
-  return s->division != NULL ? qt_slabs_part_of(s->division)
-                             : (qt_slabs_part){0, s->layout->n_blocks, 0, s->layout->count};
+  return s->division != NULL ? qt_slabs_range_of(s->division)
+                             : (qt_slabs_range){0, s->layout->n_blocks, 0, s->layout->count};
 }
 
 /* Returns bytes; base NULL: no more than that. */
@@ -111,8 +111,8 @@ static int64_t lay_out(const qt_point_spec *spec, void *base, space *s)
   const qt_layout *l = spec->layout;
   const bool g = wants_g(spec), lesser = wants_lesser(spec);
   const int64_t ends[] = {qt_layout_rows(l, 0), qt_layout_rows(l, l->n_blocks - 1)};
-  const qt_slabs_part part = part_of(spec);
-  const int64_t count = part.n_elements + qt_point_ranks_after(l, part);
+  const qt_slabs_range range = range_of(spec);
+  const int64_t count = range.n_elements + qt_point_ranks_after(l, range);
   const int64_t corner = ends[0] * ends[1], memory = 2 * corner > l->max ? 2 * corner : l->max;
   const size_t size = sizeof *s->g;
   int64_t at = 0;
@@ -142,7 +142,7 @@ weir_status qt_point_open_ranks(const qt_point_spec *s, void *scratch, qt_point_
   space p;
 
   (void)lay_out(s, scratch, &p);
-  return qt_point_ranks_create(s->division->comm, s->layout, part_of(s), 2,
+  return qt_point_ranks_create(s->division->comm, s->layout, range_of(s), 2,
                                (weir_c128 *const[]){p.g, p.lesser}, out);
 }
 
@@ -168,7 +168,7 @@ typedef struct point {
   const qt_point_spec *spec;
   const qt_point_leads *leads;
   double energy; /* E, of phonons the square of hbar omega */
-  qt_slabs_part part;
+  qt_slabs_range range;
   space s;
   bool closed[QT_LEADS]; /* nothing passes through that lead      */
   double *number;
@@ -241,8 +241,8 @@ static void add_overlap(const point *p, const weir_c128 *bank, int64_t b, weir_c
 
   for (int64_t c = b > 0 ? b - 1 : 0; c <= b + 1 && c < l->n_blocks; c++) {
     const int64_t columns = qt_layout_rows(l, c);
-    const weir_c128 *x = bank + (qt_layout_at(l, b, c) - p->part.first_element);
-    const weir_c128 *turned = bank + (qt_layout_at(l, c, b) - p->part.first_element);
+    const weir_c128 *x = bank + (qt_layout_at(l, b, c) - p->range.first_element);
+    const weir_c128 *turned = bank + (qt_layout_at(l, c, b) - p->range.first_element);
     weir_c128 *overlap = p->s.overlap;
 
     if (s->s.count > 0) {
@@ -262,10 +262,10 @@ static void add_overlap(const point *p, const weir_c128 *bank, int64_t b, weir_c
 static void store_dos(const point *p, const weir_c128 *bank, double factor, double *out)
 {
   const qt_layout *l = p->spec->layout;
-  const int64_t first = p->part.first_block;
+  const int64_t first = p->range.first_block;
   weir_c128 *sum = p->s.memory;
 
-  for (int64_t b = first; b < first + p->part.n_blocks; b++) {
+  for (int64_t b = first; b < first + p->range.n_blocks; b++) {
     const int64_t rows = qt_layout_rows(l, b);
 
     memset(sum, 0, (size_t)rows * sizeof *sum);
@@ -291,38 +291,38 @@ static void store_densities(const point *p, double slope, double *const out[QT_P
                                 .bonds = s->bonds,
                                 .k = p->leads->k,
                                 .energy = p->energy,
-                                .first_block = p->part.first_block,
-                                .n_blocks = p->part.n_blocks,
-                                .first_element = p->part.first_element,
+                                .first_block = p->range.first_block,
+                                .n_blocks = p->range.n_blocks,
+                                .first_element = p->range.first_element,
                                 .g = p->s.g,
                                 .lesser = p->s.lesser,
-                                .room = p->s.overlap};
+                                .scratch = p->s.overlap};
 
     qt_bonds_currents(&bonds, &out[QT_POINT_BOND_LEFT]);
   }
   if (s->lead_dos) {
     store_dos(p, p->s.lesser, slope / (2 * M_PI), lead_dos[QT_LEFT]);
-    const int64_t *block = s->layout->block + p->part.first_block;
+    const int64_t *block = s->layout->block + p->range.first_block;
 
-    for (int64_t i = block[0]; i < block[p->part.n_blocks]; i++) { /* the remaining part */
+    for (int64_t i = block[0]; i < block[p->range.n_blocks]; i++) { /* the remaining part */
       lead_dos[QT_RIGHT][i] = out[QT_POINT_DOS][i] - lead_dos[QT_LEFT][i];
     }
   }
 }
 
 /* Arrays of all ranks that share the point, to the first one. */
-static weir_status gather(const point *p, double *const out[QT_POINT_ARRAYS])
+static weir_status collect(const point *p, double *const out[QT_POINT_ARRAYS])
 {
   const qt_point_spec *s = p->spec;
-  const int64_t *block = s->layout->block + p->part.first_block;
-  const int64_t orbital[] = {block[0], block[p->part.n_blocks]};
+  const int64_t *block = s->layout->block + p->range.first_block;
+  const int64_t orbital[] = {block[0], block[p->range.n_blocks]};
 
   for (int a = QT_POINT_DOS; a < QT_POINT_ARRAYS; a++) {
     const bool of_bonds = a == QT_POINT_BOND_LEFT || a == QT_POINT_BOND_RIGHT;
 
     if (out[a] != NULL) {
-      WEIR_TRY(qt_point_ranks_gather(s->ranks, of_bonds ? s->bonds->start[orbital[0]] : orbital[0],
-                                     of_bonds ? s->bonds->start[orbital[1]] : orbital[1], out[a]));
+      WEIR_TRY(qt_point_ranks_collect(s->ranks, of_bonds ? s->bonds->start[orbital[0]] : orbital[0],
+                                      of_bonds ? s->bonds->start[orbital[1]] : orbital[1], out[a]));
     }
   }
   return WEIR_OK;
@@ -417,7 +417,7 @@ static weir_status solve(point *p, double energy, double *const out[QT_POINT_ARR
   if (wants_g(s)) {
     WEIR_TRY(qt_point_ranks_exchange(s->ranks));
     store_densities(p, phonons ? 2 * energy : 1, out);
-    WEIR_TRY(gather(p, out));
+    WEIR_TRY(collect(p, out));
     seconds[QT_PHASE_ASSEMBLY] += weir_clock() - after;
   }
   return WEIR_OK;
@@ -426,7 +426,7 @@ static weir_status solve(point *p, double energy, double *const out[QT_POINT_ARR
 weir_status qt_point_solve(const qt_point_spec *s, const qt_point_leads *leads, double energy,
                            void *scratch, double *const out[QT_POINT_ARRAYS])
 {
-  point p = {.spec = s, .leads = leads, .number = out[QT_POINT_NUMBER], .part = part_of(s)};
+  point p = {.spec = s, .leads = leads, .number = out[QT_POINT_NUMBER], .range = range_of(s)};
 
   (void)lay_out(s, scratch, &p.s);
   memset(p.number, 0, QT_POINT_NUMBERS * sizeof *p.number);

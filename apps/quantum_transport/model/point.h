@@ -1,5 +1,5 @@
 /* point.h - coherent transport at one point, a wave vector and an energy; and the operator of
- * graphs that computes points, which passes cut over ranks and threads run one by one. */
+ * graphs that computes points, which passes shard over ranks and threads run one by one. */
 #ifndef QT_POINT_H
 #define QT_POINT_H
 #include "model/lead/lead.h"
@@ -58,13 +58,13 @@ typedef struct qt_point_spec {
   qt_point_ranks
       *ranks; /* that share the slabs, with one scratch (qt_point_open_ranks); NULL: one */
 } qt_point_spec;
-/* A division of points into n_slabs slabs of this process, without their blocks (first). */
+/* Returns a division of points into n_slabs slabs of this process, without their blocks (first). */
 qt_slabs_spec qt_point_division(const qt_point_spec *s, int64_t n_slabs, int threads);
-/* Elements of an array; 0: it is not computed. Its name. */
+/* Returns the number of elements of an array, 0: it is not computed; its name. */
 int64_t qt_point_count(const qt_point_spec *s, qt_point_array which);
 const char *qt_point_name(qt_point_array which);
-/* Flops of the recursion of a point, blocks taken as full; bytes of scratch, without slabs; bytes
- * that a point takes for a while in addition: cells and work of the leads, at most. */
+/* Returns the flops of the recursion of a point, blocks taken as full; bytes of scratch, without
+ * slabs; bytes that a point takes for a while in addition: cells and work of the leads, at most. */
 double qt_point_flops(const qt_point_spec *s);
 int64_t qt_point_scratch(const qt_point_spec *s);
 double qt_point_bytes(const qt_point_spec *s);
@@ -73,7 +73,7 @@ double qt_point_bytes(const qt_point_spec *s);
 weir_status qt_point_open_ranks(const qt_point_spec *s, void *scratch,
                                 qt_point_ranks *out) WEIR_CHECKED;
 
-/* What a point that failed leaves: NaN in all arrays, why in the number QT_POINT_STATUS. */
+/* Marks a point that failed: NaN in all arrays, the status in the number QT_POINT_STATUS. */
 void qt_point_fail(const qt_point_spec *s, weir_status status, double *const out[QT_POINT_ARRAYS]);
 
 /* Cells of both leads at a wave vector; all zero is none. */
@@ -86,8 +86,8 @@ typedef struct qt_point_leads {
 weir_status qt_point_leads_set(const qt_system *s, const double k[2],
                                qt_point_leads *leads) WEIR_CHECKED;
 void qt_point_leads_fini(qt_point_leads *leads);
-/* Flops of both at an energy, as qt_lead_flops; where they have the same bits they are solved at
- * once. */
+/* Returns the flops of both at an energy, as qt_lead_flops; where they have the same bits they are
+ * solved at once. */
 qt_lead_work qt_point_leads_flops(const qt_lead_opts *o, const qt_system *s,
                                   const qt_point_leads *leads);
 /* Computes a point at the wave vector of the leads; energy: eV, of phonons hbar omega. out[i]:

@@ -5,7 +5,7 @@
 
 #include "base/weir_alloc.h"
 
-int64_t qt_point_ranks_after(const qt_layout *l, qt_slabs_part own)
+int64_t qt_point_ranks_after(const qt_layout *l, qt_slabs_range own)
 {
   const int64_t end = own.first_block + own.n_blocks;
 
@@ -13,19 +13,19 @@ int64_t qt_point_ranks_after(const qt_layout *l, qt_slabs_part own)
 }
 
 /* Blocks (n - 1, n) and (n, n - 1) of this rank's first block n, with which its banks begin, to the
- * rank before it; those of the rank after it behind its own. */
-static weir_status make_neighbours(const qt_layout *l, qt_slabs_part own, int n_banks,
+ * rank before it; those of the rank after it follow its own. */
+static weir_status make_neighbours(const qt_layout *l, qt_slabs_range own, int n_banks,
                                    weir_c128 *const *bank, qt_point_ranks *r)
 {
-  enum { MOST = 8 };
+  enum { CAPACITY = 8 };
   const int rank = weir_comm_rank(r->comm);
   const int64_t n = own.first_block, size = (int64_t)sizeof **bank;
   const int64_t before = n > 0 ? 2 * qt_layout_rows(l, n - 1) * qt_layout_rows(l, n) : 0;
   const int64_t after = qt_point_ranks_after(l, own);
-  weir_message list[MOST];
+  weir_message list[CAPACITY];
   int64_t count = 0;
 
-  for (int b = 0; b < n_banks && count + 2 <= MOST; b++) {
+  for (int b = 0; b < n_banks && count + 2 <= CAPACITY; b++) {
     if (bank[b] != NULL && before > 0) {
       list[count++] = (weir_message){rank - 1, false, bank[b], before * size};
     }
@@ -36,7 +36,7 @@ static weir_status make_neighbours(const qt_layout *l, qt_slabs_part own, int n_
   return weir_messages_create(r->comm, "blocks of neighbours", list, count, &r->neighbours);
 }
 
-weir_status qt_point_ranks_create(weir_comm *comm, const qt_layout *l, qt_slabs_part own,
+weir_status qt_point_ranks_create(weir_comm *comm, const qt_layout *l, qt_slabs_range own,
                                   int n_banks, weir_c128 *const *bank, qt_point_ranks *out)
 {
   weir_status status = WEIR_OK;
@@ -95,7 +95,7 @@ weir_status qt_point_ranks_exchange(const qt_point_ranks *r)
   return is_shared(r) ? run(r, r->neighbours) : WEIR_OK;
 }
 
-weir_status qt_point_ranks_gather(const qt_point_ranks *r, int64_t from, int64_t to, double *array)
+weir_status qt_point_ranks_collect(const qt_point_ranks *r, int64_t from, int64_t to, double *array)
 {
   void *all = NULL;
   int64_t total = 0;

@@ -32,7 +32,7 @@ static weir_status run(weir_comm *c, weir_request **r)
   return status;
 }
 
-weir_status qt_ranks_least(weir_comm *c, int64_t *value)
+weir_status qt_ranks_min(weir_comm *c, int64_t *value)
 {
   weir_request *r = NULL;
 
@@ -61,13 +61,13 @@ weir_status qt_ranks_sum(weir_comm *c, const char *name, double *values, int64_t
   return merge(c, name, WEIR_REDUCE_SUM, values, n);
 }
 
-weir_status qt_ranks_most(weir_comm *c, const char *name, double *values, int64_t n)
+weir_status qt_ranks_max(weir_comm *c, const char *name, double *values, int64_t n)
 {
   return merge(c, name, WEIR_REDUCE_MAX, values, n);
 }
 
-weir_status qt_ranks_gather_counts(weir_comm *c, const char *name, size_t size,
-                                   const int64_t *counts, void *data)
+weir_status qt_ranks_allgather_counts(weir_comm *c, const char *name, size_t size,
+                                      const int64_t *counts, void *data)
 {
   weir_request *r = NULL;
 
@@ -94,7 +94,7 @@ weir_status qt_ranks_broadcast(weir_comm *c, const char *name, void *data, int64
   }
   WEIR_TRY_GOTO(make_counts(c, &counts), done);
   counts[0] = bytes;
-  status = qt_ranks_gather_counts(c, name, 1, counts, data);
+  status = qt_ranks_allgather_counts(c, name, 1, counts, data);
 done:
   weir_free(&counts);
   return status;
@@ -106,7 +106,7 @@ void qt_ranks_share(int64_t n, int rank, int ranks, int64_t *first, int64_t *las
   *last = n * (rank + 1) / ranks;
 }
 
-weir_status qt_ranks_gather(weir_comm *c, const char *name, size_t size, int64_t n, void *data)
+weir_status qt_ranks_allgather(weir_comm *c, const char *name, size_t size, int64_t n, void *data)
 {
   int64_t *counts = NULL, first, last;
   weir_status status = WEIR_OK;
@@ -119,7 +119,7 @@ weir_status qt_ranks_gather(weir_comm *c, const char *name, size_t size, int64_t
     qt_ranks_share(n, r, qt_ranks_size(c), &first, &last);
     counts[r] = last - first;
   }
-  status = qt_ranks_gather_counts(c, name, size, counts, data);
+  status = qt_ranks_allgather_counts(c, name, size, counts, data);
 done:
   weir_free(&counts);
   return status;

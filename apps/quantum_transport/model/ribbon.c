@@ -41,7 +41,7 @@ static void list_atoms(const qt_ribbon_lattice *lattice, double bond, int64_t n,
   for (int64_t i = 0; i < n; i++) {
     double at[2];
 
-    lattice->place(i, at);
+    lattice->locate(i, at);
     atom[i] = (qt_atom){.position = {bond * at[0], bond * at[1], 0},
                         .first = i,
                         .n_orbitals = 1,
@@ -56,12 +56,12 @@ static void couple(const qt_ribbon_lattice *lattice, const qt_ribbon_opts *o, in
 {
   double from[2], to[2];
 
-  lattice->place(site, from);
+  lattice->locate(site, from);
   for (int64_t other = site < FAR ? 0 : site - FAR; other < n && other <= site + FAR; other++) {
     for (int64_t cell = -1; cell <= 1; cell++) {
       const int64_t offset[3] = {cell, 0, 0};
 
-      lattice->place(other, to);
+      lattice->locate(other, to);
       const double dx = to[0] + (double)cell * lattice->period - from[0], dy = to[1] - from[1];
 
       if (fabs(hypot(dx, dy) - 1) < 1e-6) {
@@ -82,7 +82,7 @@ static void fill_profile(const qt_ribbon_lattice *lattice, const qt_ribbon_opts 
   for (int64_t i = 0; i < o->length * n; i++) {
     double at[2];
 
-    lattice->place(i % n, at);
+    lattice->locate(i % n, at);
     const double x = (double)(i / n) + at[0] / lattice->period;
 
     energy[i] = o->drop * x / (double)o->length +

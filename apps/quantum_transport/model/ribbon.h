@@ -43,11 +43,11 @@ typedef struct qt_ribbon_lattice {
   double area;        /* of a plaquette                      */
   const char *symbol; /* chemical symbol, "X" of a model     */
   double mass;        /* amu, 0 of a model                   */
-  void (*place)(int64_t site, double position[2]);
+  void (*locate)(int64_t site, double position[2]);
 } qt_ribbon_lattice;
 
-/* The hopping from site 2 to site 1 is t exp(2 pi i flux / area int_1^2 A dl), A = (-y, 0) (Peierls
- * 1933): the same in each cell. seed: of the disorder. *out as in qt_device. */
+/* Creates a ribbon. The hopping from site 2 to site 1 is t exp(2 pi i flux / area int_1^2 A dl), A
+ * = (-y, 0) (Peierls 1933): the same in each cell. seed: of the disorder. *out as in qt_device. */
 weir_status qt_ribbon_create(const qt_ribbon_lattice *lattice, const qt_ribbon_opts *o,
                              uint64_t seed, qt_system *out) WEIR_CHECKED;
 

@@ -10,7 +10,7 @@
 #include "model/device.h"
 #include "ops/weir_dense.h"
 
-enum { MOST = 48 };
+enum { CAPACITY = 48 };
 
 static const char *const kinds[] = {"square", "agnr", "zgnr"};
 
@@ -32,9 +32,9 @@ static void build(const char *kind, const qt_ribbon_opts *o, uint64_t seed, qt_s
 
 static int64_t eigenvalues(weir_c128 *a, int64_t n, double *value)
 {
-  weir_c128 v[MOST * MOST];
+  weir_c128 v[CAPACITY * CAPACITY];
 
-  assert_true(n <= MOST);
+  assert_true(n <= CAPACITY);
   weir_dense_hermitian(a, n, value, v);
   return n;
 }
@@ -43,9 +43,9 @@ static int64_t eigenvalues(weir_c128 *a, int64_t n, double *value)
 static int64_t bands(const qt_lead *lead, double k, double *value)
 {
   const int64_t n = lead->n;
-  weir_c128 h[MOST * MOST] = {{0, 0}}, next[MOST * MOST] = {{0, 0}};
+  weir_c128 h[CAPACITY * CAPACITY] = {{0, 0}}, next[CAPACITY * CAPACITY] = {{0, 0}};
 
-  assert_true(n <= MOST);
+  assert_true(n <= CAPACITY);
   qt_bloch_add(&lead->cell, (const double[2]){0, 0}, (weir_c128){1, 0}, h);
   qt_bloch_add(&lead->next, (const double[2]){0, 0}, (weir_c128){cos(k), sin(k)}, next);
   for (int64_t i = 0; i < n * n; i++) {
@@ -80,7 +80,7 @@ static void expect(double *actual, double *expected, int64_t n)
 static void square_leads_have_the_modes_of_a_hard_wall_box(void **state)
 {
   qt_ribbon_opts o = defaults("square");
-  double value[MOST], expected[MOST];
+  double value[CAPACITY], expected[CAPACITY];
   qt_system s;
 
   o.onsite = 0.3;
@@ -103,7 +103,7 @@ static void armchair_leads_have_the_bands_and_gaps_of_the_closed_form(void **sta
 {
   const double gap[] = {0.49396, 0.46927, 0};
   qt_ribbon_opts o = defaults("agnr");
-  double value[MOST], expected[MOST];
+  double value[CAPACITY], expected[CAPACITY];
   qt_system s;
 
   for (o.width = 6; o.width <= 8; o.width++) {
@@ -131,7 +131,7 @@ static void armchair_leads_have_the_bands_and_gaps_of_the_closed_form(void **sta
 static void zigzag_leads_have_the_bands_of_a_dimerised_chain(void **state)
 {
   qt_ribbon_opts o = defaults("zgnr");
-  double value[MOST], expected[MOST];
+  double value[CAPACITY], expected[CAPACITY];
   qt_system s;
 
   for (o.width = 1; o.width < 7; o.width++) {
@@ -139,7 +139,7 @@ static void zigzag_leads_have_the_bands_of_a_dimerised_chain(void **state)
 
     build("zgnr", &o, 0, &s);
     for (double k = 0; k < 6; k += 0.9) {
-      weir_c128 h[MOST * MOST] = {{0, 0}};
+      weir_c128 h[CAPACITY * CAPACITY] = {{0, 0}};
 
       for (int64_t i = 0; i + 1 < n; i++) {
         const double t = i % 2 ? o.hopping : 2 * o.hopping * cos(k / 2);
@@ -163,7 +163,7 @@ static void zigzag_leads_have_the_bands_of_a_dimerised_chain(void **state)
 /* Eigenvalues of the device without leads. */
 static void spectrum(const qt_system *s, double *value)
 {
-  weir_c128 h[MOST * MOST] = {{0, 0}};
+  weir_c128 h[CAPACITY * CAPACITY] = {{0, 0}};
 
   qt_bloch_add(&s->h, (const double[2]){0, 0}, (weir_c128){1, 0}, h);
   (void)eigenvalues(h, s->n, value);
@@ -172,7 +172,7 @@ static void spectrum(const qt_system *s, double *value)
 /* The same device and flux in the gauge A = (0, x), from the positions of the sites alone. */
 static void other_gauge(const qt_system *s, const qt_ribbon_opts *o, double area, double *value)
 {
-  weir_c128 h[MOST * MOST] = {{0, 0}};
+  weir_c128 h[CAPACITY * CAPACITY] = {{0, 0}};
 
   for (int64_t i = 0; i < s->n * s->n; i++) {
     const double *a = s->atom[i / s->n].position, *b = s->atom[i % s->n].position;
@@ -188,19 +188,19 @@ static void other_gauge(const qt_system *s, const qt_ribbon_opts *o, double area
 
 static double distance(const double *a, const double *b, int64_t n)
 {
-  double most = 0;
+  double max = 0;
 
   for (int64_t i = 0; i < n; i++) {
-    most = fmax(most, fabs(a[i] - b[i]));
+    max = fmax(max, fabs(a[i] - b[i]));
   }
-  return most;
+  return max;
 }
 
 static void flux_changes_spectra_alike_in_each_gauge(void **state)
 {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     const double flux[] = {0, 0.13, 1.13, -0.13};
-    double value[4][MOST], expected[MOST];
+    double value[4][CAPACITY], expected[CAPACITY];
     qt_ribbon_opts o = defaults(kinds[i]);
 
     o.width = o.length = i == 0 ? 6 : 4;

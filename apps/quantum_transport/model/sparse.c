@@ -59,22 +59,22 @@ static weir_status check_entry(int64_t rows, int64_t columns, const qt_entry *e)
   return WEIR_OK;
 }
 
-/* Stable: elements of one place stay in the order of their addition. */
+/* Stable: elements of one position stay in the order of their addition. */
 static weir_status sort(qt_entries *e, int64_t rows, int64_t columns)
 {
-  const int64_t most = rows > columns ? rows : columns;
+  const int64_t n_max = rows > columns ? rows : columns;
   int64_t *start = NULL;
   qt_entry *other = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_alloc(most + 1, sizeof *start, (void **)&start), done);
+  WEIR_TRY_GOTO(weir_alloc(n_max + 1, sizeof *start, (void **)&start), done);
   WEIR_TRY_GOTO(weir_alloc(e->count, sizeof *other, (void **)&other), done);
   for (int by_row = 0; by_row < 2; by_row++) {
-    memset(start, 0, (size_t)(most + 1) * sizeof *start);
+    memset(start, 0, (size_t)(n_max + 1) * sizeof *start);
     for (int64_t i = 0; i < e->count; i++) {
       start[(by_row ? e->item[i].row : e->item[i].column) + 1]++;
     }
-    for (int64_t k = 0; k < most; k++) {
+    for (int64_t k = 0; k < n_max; k++) {
       start[k + 1] += start[k];
     }
     for (int64_t i = 0; i < e->count; i++) {
@@ -221,10 +221,10 @@ double qt_sparse_adjoint_error(const qt_sparse *a, const qt_sparse *b, int64_t *
 
 double qt_sparse_max(const qt_sparse *m)
 {
-  double most = 0;
+  double max = 0;
 
   for (int64_t i = 0; i < qt_sparse_count(m); i++) {
-    most = fmax(most, hypot(m->value[i].re, m->value[i].im));
+    max = fmax(max, hypot(m->value[i].re, m->value[i].im));
   }
-  return most;
+  return max;
 }

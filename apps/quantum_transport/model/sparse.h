@@ -29,26 +29,27 @@ typedef struct qt_entries {
 void qt_entries_add(qt_entries *e, int64_t row, int64_t column, weir_c128 value);
 void qt_entries_fini(qt_entries *e);
 
-/* The matrix of these elements; those of one place are summed in the order of their addition. Sorts
- * the entries. Fails: WEIR_ERR_SHAPE (an element outside the matrix), WEIR_ERR_NUMERIC (NaN or
- * infinite; both name row and column, counted from 0), WEIR_ERR_MEMORY; *out is then empty. */
+/* Creates the matrix of these elements; those of one position are summed in the order of their
+ * addition. Sorts the entries. Fails: WEIR_ERR_SHAPE (an element outside the matrix),
+ * WEIR_ERR_NUMERIC (NaN or infinite; both name row and column, counted from 0), WEIR_ERR_MEMORY;
+ * *out is then empty. */
 weir_status qt_sparse_create(int64_t rows, int64_t columns, qt_entries *entries,
                              qt_sparse *out) WEIR_CHECKED;
 void qt_sparse_fini(qt_sparse *m);
 
 int64_t qt_sparse_count(const qt_sparse *m); /* stored elements */
 weir_c128 qt_sparse_get(const qt_sparse *m, int64_t row, int64_t column);
-/* out [rows, columns] (dense, row by row) += factor times the block that begins at (row, column).
- * The block lies inside the matrix. */
+/* Adds: out [rows, columns] (dense, row by row) += factor times the block that begins at (row,
+ * column). The block lies inside the matrix. */
 void qt_sparse_add_block(const qt_sparse *m, int64_t row, int64_t column, weir_c128 factor,
                          int64_t rows, int64_t columns, weir_c128 *out);
-/* The block as a sparse matrix of its own. Fails: WEIR_ERR_MEMORY; *out is then empty. */
+/* Copies the block as a sparse matrix of its own. Fails: WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_sparse_block(const qt_sparse *m, int64_t row, int64_t column, int64_t rows,
                             int64_t columns, qt_sparse *out) WEIR_CHECKED;
-/* Largest |a_ij - conj(b_ji)| and where: 0 when b is the conjugate transpose of a. */
+/* Returns the largest |a_ij - conj(b_ji)| and where: 0 when b is the conjugate transpose of a. */
 double qt_sparse_adjoint_error(const qt_sparse *a, const qt_sparse *b, int64_t *row,
                                int64_t *column);
-/* Largest |a_ij|; 0 of an empty matrix. */
+/* Returns the largest |a_ij|; 0 of an empty matrix. */
 double qt_sparse_max(const qt_sparse *m);
 
 #endif

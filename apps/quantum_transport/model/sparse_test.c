@@ -15,7 +15,7 @@ static double draw(uint32_t which, int64_t i)
   return weir_random_uniform(11, which, 0, (uint64_t)i) - 0.5;
 }
 
-/* Random elements, some of one place, and their sums. */
+/* Random elements, some of one position, and their sums. */
 static void fill(qt_entries *e, weir_c128 dense[ROWS * COLUMNS], int64_t count)
 {
   memset(dense, 0, ROWS * COLUMNS * sizeof *dense);
@@ -36,7 +36,7 @@ static void elements_and_blocks_are_those_of_the_dense_matrix(void **state)
 
   for (int64_t count = 0; count < 60; count += 7) {
     qt_entries e = {.count = 0};
-    qt_sparse m, part;
+    qt_sparse m, block;
 
     fill(&e, dense, count);
     assert_int_equal(qt_sparse_create(ROWS, COLUMNS, &e, &m), WEIR_OK);
@@ -50,9 +50,9 @@ static void elements_and_blocks_are_those_of_the_dense_matrix(void **state)
       weir_c128 out[6] = {{0, 0}}, again[6] = {{0, 0}};
 
       qt_sparse_add_block(&m, row, column, (weir_c128){0, 2}, rows, columns, out);
-      assert_int_equal(qt_sparse_block(&m, row, column, rows, columns, &part), WEIR_OK);
-      qt_sparse_add_block(&part, 0, 0, (weir_c128){0, 2}, rows, columns, again);
-      qt_sparse_fini(&part);
+      assert_int_equal(qt_sparse_block(&m, row, column, rows, columns, &block), WEIR_OK);
+      qt_sparse_add_block(&block, 0, 0, (weir_c128){0, 2}, rows, columns, again);
+      qt_sparse_fini(&block);
       for (int64_t i = 0; i < rows * columns; i++) {
         const weir_c128 x = dense[(row + i / columns) * COLUMNS + column + i % columns];
 

@@ -61,9 +61,10 @@ typedef struct qt_system {
   bool periodic[3];  /* of cell; x is not                                       */
 } qt_system;
 void qt_system_fini(qt_system *s);
-/* Bytes of its arrays. */
+/* Returns the bytes of its arrays. */
 double qt_system_bytes(const qt_system *s);
-/* Electrons of a state of the basis: 2, or 1 where the basis has spin or is that of one spin. */
+/* Returns the electrons of a state of the basis: 2, or 1 where the basis has spin or is that of one
+ * spin. */
 double qt_system_spin(const qt_system *s);
 
 /* Refuses what cannot be right: sizes that do not agree, elements outside the block tridiagonal, a
@@ -86,9 +87,9 @@ void qt_system_add_block(const qt_system *s, const qt_bloch *m, const double k[2
 void qt_system_inverse_block(const qt_system *s, const double k[2], weir_c128 z,
                              weir_c128 *const sigma[QT_LEADS], int64_t row, int64_t column,
                              weir_c128 *out);
-/* The place of the image (y, z) among m->image; -1: it has none. */
+/* Returns the index of the image (y, z) in m->image, -1 without one. */
 int64_t qt_bloch_find(const qt_bloch *m, int64_t y, int64_t z);
-/* exp(2 pi i k . image[i]). */
+/* Returns exp(2 pi i k . image[i]). */
 weir_c128 qt_bloch_phase(const qt_bloch *m, int64_t i, const double k[2]);
 /* out [rows, columns] += factor times M(k), of all of a lead's matrix. */
 void qt_bloch_add(const qt_bloch *m, const double k[2], weir_c128 factor, weir_c128 *out);

@@ -44,8 +44,8 @@ static weir_status agree(const transport_job *j, weir_status status)
   return j->ranks > 1 ? weir_comm_agree(j->spec->comm, status) : status;
 }
 
-/* The same number on all ranks: the least. Collective. */
-static weir_status agree_least(const transport_job *j, int64_t *value)
+/* Makes the number the minimum of all ranks. Collective. */
+static weir_status agree_min(const transport_job *j, int64_t *value)
 {
   weir_request *r = NULL;
 
@@ -69,12 +69,12 @@ static weir_status prepare(transport_job *j)
 }
 
 /* Memory of a batch. */
-static weir_status make_room(transport_job *j)
+static weir_status make_batch(transport_job *j)
 {
-  const int64_t most = transport_points_of_ranks(j, j->at_once);
-  const int64_t share = (most + j->groups - 1) / j->groups;
+  const int64_t n_points = transport_points_of_ranks(j, j->at_once);
+  const int64_t share = (n_points + j->groups - 1) / j->groups;
 
-  j->at_once = most;
+  j->at_once = n_points;
   if (j->qtbm != NULL) {
     WEIR_TRY(qt_qtbm_open(j->qtbm, &j->point, j->threads));
   }
@@ -83,7 +83,7 @@ static weir_status make_room(transport_job *j)
   WEIR_TRY(weir_alloc(share, sizeof(double), (void **)&j->in[1]));
   for (int i = 0; i < (j->ranks > 1 ? QT_POINT_ARRAYS : 1); i++) {
     WEIR_TRY(weir_alloc(share * qt_point_count(&j->point, (qt_point_array)i), sizeof(double),
-                        (void **)&j->part[i]));
+                        (void **)&j->slice[i]));
   }
   return WEIR_OK;
 }
@@ -112,7 +112,7 @@ static weir_status find_start(const transport_job *j, int64_t *done)
 
   *done = j->rank == 0 ? 0 : j->points;
   WEIR_TRY(agree(j, reads ? transport_load(j, done) : WEIR_OK));
-  return agree_least(j, done);
+  return agree_min(j, done);
 }
 
 static weir_status save_or_not(const transport_job *j, int64_t done)
@@ -151,8 +151,8 @@ static weir_status run_all(transport_job *j)
   int64_t done;
 
   WEIR_TRY(agree(j, prepare(j)));
-  WEIR_TRY(agree_least(j, &j->at_once));
-  WEIR_TRY(agree(j, make_room(j)));
+  WEIR_TRY(agree_min(j, &j->at_once));
+  WEIR_TRY(agree(j, make_batch(j)));
   WEIR_TRY(agree(j, transport_open_slabs(j)));
   WEIR_TRY(find_start(j, &done));
   while (done < j->points) {
@@ -192,7 +192,7 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
   weir_free(&j.in[0]);
   weir_free(&j.in[1]);
   for (int i = 0; i < QT_POINT_ARRAYS; i++) {
-    weir_free(&j.part[i]);
+    weir_free(&j.slice[i]);
   }
   qt_layout_fini(&j.layout);
   if (status != WEIR_OK) {

@@ -38,7 +38,7 @@ typedef struct qt_transport_spec {
   int64_t n_energies;
   const double *energy; /* [n_energies] eV; of phonons hbar omega > 0 */
   bool dos;             /* density of states                            */
-  bool lead_dos;        /* the same, and the part injected from each lead */
+  bool lead_dos;        /* the same, and the share injected from each lead */
   bool bond_currents;   /* currents from orbital to orbital             */
   double shift;         /* eV by which an energy is shifted at which a Green's function cannot be
                            computed; 0: that is a failure */
@@ -49,9 +49,9 @@ typedef struct qt_transport_spec {
   /* > 1: so many ranks of comm, one after another, share each point, in slabs (where slabs is 1:
    * one each), which change the last digits of results. */
   int64_t ranks_per_point;
-  weir_comm *comm;     /* ranks that share the points; NULL: this one does all of them */
-  double memory;       /* most bytes that this rank holds of it, 0: no limit; beyond it, for a
-                          while, a lead whose chosen method fails */
+  weir_comm *comm; /* ranks that share the points; NULL: this one does all of them */
+  double memory;   /* maximum bytes that this rank allocates of it, 0: no limit; beyond it, for a
+                      while, a lead whose chosen method fails */
   double factor_bytes; /* of QTBM, what qt_transport_size_of says of factors; 0: it is asked for
                           again where memory is limited */
   const qt_transport_save *save; /* NULL: nothing is saved */
@@ -93,7 +93,7 @@ weir_status qt_transport_start(const qt_transport_spec *spec) WEIR_CHECKED;
 /* Computes all points in parallel, after those of a checkpoint, where there is one; results do not
  * depend on the number of threads or ranks. Collective over spec->comm: all ranks give the same
  * system and spec. With an overlap matrix the density of states lacks what end cells share with the
- * leads. With QTBM the density of states is the sum of the parts of the leads: states that no wave
+ * leads. With QTBM the density of states is the sum of the shares of the leads: states that no wave
  * reaches are not in it (qtbm/qtbm.h). Fails: WEIR_ERR_NUMERIC and WEIR_ERR_MEMORY, naming wave
  * vector and energy; WEIR_ERR_CONFIG where spec.memory is too little, or a checkpoint of another
  * computation, or QTBM with lead.method decimation or slabs; WEIR_ERR_UNSUPPORTED (QTBM in a build
@@ -104,12 +104,12 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
 void qt_transport_fini(qt_transport *t);
 /* What a computation takes in addition to the system. */
 typedef struct qt_transport_size {
-  double peak;     /* bytes held at most, where the method of the leads succeeds; without factors */
-  double factors;  /* of sparse factors and their work space, as MUMPS estimates them, which
-                      weir_alloc does not count; 0: there are none; NaN: not known */
-  double kept;     /* of the results                                             */
-  int threads;     /* as many as spec.memory and slabs allow                     */
-  int64_t at_once; /* points, of all ranks                                       */
+  double peak;        /* maximum bytes, where the method of the leads succeeds; without factors */
+  double factors;     /* of sparse factors and their work space, as MUMPS estimates them, which
+                         weir_alloc does not count; 0: there are none; NaN: not known */
+  double kept;        /* of the results                                             */
+  int threads;        /* as many as spec.memory and slabs allow                     */
+  int64_t at_once;    /* points, of all ranks                                       */
   double point_flops; /* of the recursion of a point                             */
 } qt_transport_size;
 /* Of this rank; comm NULL: of the first of ranks_per_point. Not read of spec: k, energy. Local.

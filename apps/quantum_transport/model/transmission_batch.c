@@ -47,7 +47,7 @@ void transport_batch_fini(transport_batch *b)
   *b = (transport_batch){.n = 0};
 }
 
-/* Plans n points at once, cut over the groups of ranks. Collective. */
+/* Plans n points at once, sharded over the groups of ranks. Collective. */
 weir_status transport_plan(transport_job *j, int64_t n)
 {
   transport_batch *b = &j->batch;
@@ -70,11 +70,11 @@ weir_status transport_plan(transport_job *j, int64_t n)
   const weir_status status = build(j, n, b, in);
 
   WEIR_TRY(j->ranks > 1 ? weir_comm_agree(j->spec->comm, status) : status);
-  const weir_shard cuts[] = {
+  const weir_shard shards[] = {
       {weir_value_array(b->graph, in[0]), 0, 0, j->bounds, 0, 0},
       {weir_value_array(b->graph, in[1]), 0, 0, j->bounds, 0, 0},
   };
-  const weir_dist spread = {j->spec->comm, {1, {j->ranks}}, cuts, 2};
+  const weir_dist dist = {j->spec->comm, {1, {j->ranks}}, shards, 2};
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = WEIR_TIER_VECTOR; /* there is no loop to compile */
@@ -82,7 +82,7 @@ weir_status transport_plan(transport_job *j, int64_t n)
                           &(weir_plan_opts){.exec = &cfg,
                                             .threads = j->threads,
                                             .terse = true,
-                                            .dist = j->ranks > 1 ? &spread : NULL},
+                                            .dist = j->ranks > 1 ? &dist : NULL},
                           &b->plan);
 }
 
@@ -114,11 +114,11 @@ static int64_t take_numbers(const transport_job *j, int64_t first, int64_t n, co
 }
 
 /* Where this rank's results of a batch go: on a rank alone where they stay. */
-double *transport_part_of(const transport_job *j, int which, int64_t first)
+double *transport_slice_of(const transport_job *j, int which, int64_t first)
 {
-  return j->part[which] != NULL ? j->part[which]
-                                : transport_result_of(j->out, which) +
-                                      first * qt_point_count(&j->point, (qt_point_array)which);
+  return j->slice[which] != NULL ? j->slice[which]
+                                 : transport_result_of(j->out, which) +
+                                       first * qt_point_count(&j->point, (qt_point_array)which);
 }
 
 weir_status transport_run(const transport_job *j, int64_t first)
@@ -127,7 +127,7 @@ weir_status transport_run(const transport_job *j, int64_t first)
   const int64_t n = b->hi - b->lo;
   weir_binding bindings[2 + QT_POINT_ARRAYS];
   weir_tensor t[2 + QT_POINT_ARRAYS];
-  double *part[QT_POINT_ARRAYS] = {NULL};
+  double *slice[QT_POINT_ARRAYS] = {NULL};
   int used = 2;
 
   for (int64_t i = 0; i < n; i++) {
@@ -138,15 +138,15 @@ weir_status transport_run(const transport_job *j, int64_t first)
   }
   for (int i = 0; i < QT_POINT_ARRAYS; i++) {
     if (qt_point_count(&j->point, (qt_point_array)i) > 0) {
-      part[i] = transport_part_of(j, i, first);
+      slice[i] = transport_slice_of(j, i, first);
     }
   }
   if (j->slabs != NULL) {
-    transport_run_slabs(j, part);
+    transport_run_slabs(j, slice);
     return WEIR_OK;
   }
   if (j->qtbm != NULL) {
-    if (qt_qtbm_run(j->qtbm, n, j->in[0], j->in[1], part) != WEIR_OK) {
+    if (qt_qtbm_run(j->qtbm, n, j->in[0], j->in[1], slice) != WEIR_OK) {
       weir_clear_failure(); /* transport_tell_failure learns why */
     }
     return WEIR_OK;
@@ -159,7 +159,7 @@ weir_status transport_run(const transport_job *j, int64_t first)
     const int64_t count = qt_point_count(&j->point, (qt_point_array)i);
 
     if (count > 0) {
-      t[used] = weir_tensor_wrap(part[i], WEIR_F64, 2, (const int64_t[]){n, count});
+      t[used] = weir_tensor_wrap(slice[i], WEIR_F64, 2, (const int64_t[]){n, count});
       bindings[used] = (weir_binding){qt_point_name((qt_point_array)i), &t[used]};
       used++;
     }
@@ -176,7 +176,7 @@ weir_status transport_collect(const transport_job *j, int64_t first, int64_t *fa
 
   *failed = -1;
   if (j->ranks == 1) {
-    *failed = take_numbers(j, first, b->n, j->part[QT_POINT_NUMBER]);
+    *failed = take_numbers(j, first, b->n, j->slice[QT_POINT_NUMBER]);
     return WEIR_OK;
   }
   for (int i = 0; i < QT_POINT_ARRAYS; i++) {
@@ -188,7 +188,7 @@ weir_status transport_collect(const transport_job *j, int64_t first, int64_t *fa
     if (count == 0) {
       continue;
     }
-    WEIR_TRY(weir_comm_gather(j->spec->comm, j->part[i], own * bytes, &all, &total));
+    WEIR_TRY(weir_comm_gather(j->spec->comm, j->slice[i], own * bytes, &all, &total));
     if (j->rank == 0 && i == QT_POINT_NUMBER) {
       *failed = take_numbers(j, first, b->n, all);
     } else if (j->rank == 0) {

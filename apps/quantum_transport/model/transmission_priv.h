@@ -20,11 +20,11 @@ typedef struct transport_job {
   qt_layout layout;
   qt_point_spec point;
   int rank, ranks, threads;
-  int group, groups;             /* of ranks_per_point ranks: points are cut over groups   */
-  int64_t points, at_once;       /* at_once: of a rank, then of all of them              */
-  int64_t *bounds;               /* [groups + 1] of the batch                            */
-  double *in[2];                 /* k and energy of this rank's points at once           */
-  double *part[QT_POINT_ARRAYS]; /* their results, where they are not in `out`           */
+  int group, groups;              /* of ranks_per_point ranks: points are sharded over groups */
+  int64_t points, at_once;        /* at_once: of a rank, then of all of them              */
+  int64_t *bounds;                /* [groups + 1] of the batch                            */
+  double *in[2];                  /* k and energy of this rank's points at once           */
+  double *slice[QT_POINT_ARRAYS]; /* their results, where they are not in `out`           */
   transport_batch batch;
   qt_qtbm *qtbm;       /* NULL: points are computed by Green's functions               */
   double factor_bytes; /* of its sparse factors, as they are estimated; NaN: not known */
@@ -45,7 +45,7 @@ void transport_take_ranks(transport_job *j);
  * factors: their memory is estimated even without that limit. Fails: WEIR_ERR_CONFIG,
  * WEIR_ERR_SHAPE, WEIR_ERR_MEMORY, as qt_qtbm_create. */
 weir_status transport_measure(transport_job *j, bool factors) WEIR_CHECKED;
-/* Points at once on all ranks, where each group has so many. */
+/* Returns the points at once on all ranks, where each group has so many. */
 int64_t transport_points_of_ranks(const transport_job *j, int64_t of_rank);
 
 /* ---- Batches (transmission_batch.c) ---- */
@@ -53,11 +53,11 @@ int64_t transport_points_of_ranks(const transport_job *j, int64_t of_rank);
 /* Where array `which` of all points is; NULL of the numbers. */
 double *transport_result_of(const qt_transport *t, int which);
 /* Where this rank's results of a batch go: on a rank alone where they stay. */
-double *transport_part_of(const transport_job *j, int which, int64_t first);
-/* Plans n points at once, cut over the groups of ranks. Collective. */
+double *transport_slice_of(const transport_job *j, int which, int64_t first);
+/* Plans n points at once, sharded over the groups of ranks. Collective. */
 weir_status transport_plan(transport_job *j, int64_t n) WEIR_CHECKED;
 void transport_batch_fini(transport_batch *b);
-/* Computes this rank's part of those from `first` on. Collective. */
+/* Computes this rank's share of those from `first` on. Collective. */
 weir_status transport_run(const transport_job *j, int64_t first) WEIR_CHECKED;
 /* Results of all ranks to rank 0; *failed: the first point that failed, -1: none, and on other
  * ranks. Collective. */
@@ -85,7 +85,7 @@ void transport_run_slabs(const transport_job *j, double *const out[QT_POINT_ARRA
 /* Computes a point, to learn why it fails; results are lost. Collective over the group. */
 weir_status transport_repeat_in_slabs(const transport_job *j, const double k[2],
                                       double energy) WEIR_CHECKED;
-/* The last failure, without the number that the rank it was met on has in its group. */
+/* Returns the last failure, without the number that the rank it was met on has in its group. */
 const char *transport_failure_text(const transport_job *j);
 /* The point that failed, which rank 0 knows, for all ranks of its group; -1 on others. Collective.
  */

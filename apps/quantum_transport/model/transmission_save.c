@@ -13,9 +13,9 @@
 #include "train/weir_checkpoint.h"
 
 /* What has to agree. */
-enum { DEVICE, LEADS, ENERGIES, WAVE_VECTORS, OUTPUT, METHOD, SLABS, PARTS, PATH = 4096 };
+enum { DEVICE, LEADS, ENERGIES, WAVE_VECTORS, OUTPUT, METHOD, SLABS, FIELDS, PATH = 4096 };
 
-static const qt_identity_part parts[PARTS] = {
+static const qt_identity_field fields[FIELDS] = {
     {"identity/device", "another device (its section of the configuration, or its files)"},
     {"identity/lead", "other options of leads"},
     {"identity/energy", "other energies or another energy.shift"},
@@ -43,7 +43,7 @@ static void identify(const transport_job *j, qt_identity *out)
   const qt_transport_spec *spec = j->spec;
   const int64_t output[] = {spec->dos, spec->lead_dos, spec->bond_currents, spec->channels};
 
-  qt_identity_begin(parts, PARTS, out);
+  qt_identity_begin(fields, FIELDS, out);
   qt_system_digest(j->s, out->digest[DEVICE]);
   qt_digest_leads(out->digest[LEADS], &spec->lead);
   qt_digest_mix(out->digest[ENERGIES], spec->energy,
@@ -171,7 +171,7 @@ static weir_status resume(const transport_job *j, int64_t n_totals, content *c, 
 {
   weir_store_destroy(&c->store);
   c->n_totals = n_totals;
-  qt_identity_begin(parts, PARTS, &c->identity);
+  qt_identity_begin(fields, FIELDS, &c->identity);
   WEIR_TRY(add_results(j, c));
   return weir_checkpoint_resume(&(weir_checkpoint){.store = c->store}, j->spec->save->dir, step);
 }

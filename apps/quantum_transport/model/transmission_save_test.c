@@ -161,7 +161,8 @@ static void a_checkpoint_of_another_name_is_refused(void **state)
 /* The file after `done` points, with other totals: n of them, without those from `gap` on. */
 static void rewrite_totals(const fixture *f, int64_t done, int64_t bonds, int64_t n, int64_t gap)
 {
-  static const char *const parts[] = {"device", "lead", "energy", "k", "output", "method", "slabs"};
+  static const char *const fields[] = {"device", "lead",   "energy", "k",
+                                       "output", "method", "slabs"};
   enum { TOTALS = 5 + QT_PHASES };
   char path[512], name[64];
   weir_store *all = NULL, *other = NULL;
@@ -170,8 +171,8 @@ static void rewrite_totals(const fixture *f, int64_t done, int64_t bonds, int64_
   assert_ok(weir_checkpoint_path(f->dir, done, WEIR_CHECKPOINT_RAW, path, sizeof path));
   assert_ok(weir_store_create(&all));
   assert_ok(weir_store_create(&other));
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    (void)snprintf(name, sizeof name, "identity/%s", parts[i]);
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    (void)snprintf(name, sizeof name, "identity/%s", fields[i]);
     assert_ok(weir_store_add(all, name, WEIR_U8, 1, (const int64_t[]){64}));
   }
   assert_ok(weir_store_add(all, "point/totals", WEIR_F64, 1, (const int64_t[]){TOTALS}));

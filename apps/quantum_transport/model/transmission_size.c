@@ -31,32 +31,32 @@ static weir_status count_points(const qt_system *s, const qt_transport_spec *spe
   return WEIR_OK;
 }
 
-/* Points of a thread between two looks at signals and at the clock: at least LEAST, of short ones
- * as many as have so many flops, some hundredths of a second; of wave functions WAVES. */
-enum { LEAST = 4, MOST = 256, WAVES = 8 };
+/* Points of a thread between two looks at signals and at the clock: at least MIN_POINTS, of short
+ * ones as many as have so many flops, some hundredths of a second; of wave functions WAVES. */
+enum { MIN_POINTS = 4, MAX_POINTS = 256, WAVES = 8 };
 static const double batch_flops = 1e8;
 
 static int64_t points_of_thread(const qt_point_spec *p)
 {
   const double n = batch_flops / fmax(qt_point_flops(p), 1);
 
-  return n < LEAST ? LEAST : n > MOST ? MOST : (int64_t)n;
+  return n < MIN_POINTS ? MIN_POINTS : n > MAX_POINTS ? MAX_POINTS : (int64_t)n;
 }
 
 /* About what a plan takes in addition to arrays and scratch. */
 static const double plan_bytes = 1 << 16;
 
-/* Bytes of the arrays of a point; *most: of the largest. */
-static double arrays_of_point(const transport_job *j, double *most)
+/* Bytes of the arrays of a point; *largest: of the largest. */
+static double arrays_of_point(const transport_job *j, double *largest)
 {
   double sum = 0;
 
-  *most = 0;
+  *largest = 0;
   for (int i = 0; i < QT_POINT_ARRAYS; i++) {
     const double bytes = sizeof(double) * (double)qt_point_count(&j->point, (qt_point_array)i);
 
     sum += bytes;
-    *most = fmax(*most, bytes);
+    *largest = fmax(*largest, bytes);
   }
   return sum;
 }
@@ -65,8 +65,8 @@ static double arrays_of_point(const transport_job *j, double *most)
 static double kept_bytes(const transport_job *j)
 {
   const int64_t n_bonds = qt_sparse_count(&j->out->bonds);
-  double most;
-  const double point = arrays_of_point(j, &most) - QT_POINT_NUMBERS * sizeof(double) +
+  double largest;
+  const double point = arrays_of_point(j, &largest) - QT_POINT_NUMBERS * sizeof(double) +
                        sizeof(double) + QT_LEADS * sizeof(int64_t); /* of the numbers T and modes */
   const double bonds = n_bonds > 0 ? (double)(j->s->n + 1) * sizeof(int64_t) +
                                          (double)n_bonds * (sizeof(int64_t) + sizeof(weir_c128))
@@ -81,15 +81,15 @@ int64_t transport_points_of_ranks(const transport_job *j, int64_t of_rank)
   return of_rank < j->points / j->groups ? of_rank * j->groups : j->points;
 }
 
-/* Most that this rank holds, computing so many points at once; without factors. */
+/* Maximum that this rank allocates, computing so many points at once; without factors. */
 static double peak_bytes(const transport_job *j, int threads, int64_t of_rank)
 {
   const double all = (double)transport_points_of_ranks(j, of_rank), share = ceil(all / j->groups);
-  double most;
-  const double point = arrays_of_point(j, &most);
-  const double room = j->ranks > 1 ? point : QT_POINT_NUMBERS * sizeof(double);
-  const double batch = kept_bytes(j) + share * (3 * sizeof(double) + room) +
-                       (j->ranks > 1 && j->rank == 0 ? all * most : 0);
+  double largest;
+  const double point = arrays_of_point(j, &largest);
+  const double numbers = j->ranks > 1 ? point : QT_POINT_NUMBERS * sizeof(double);
+  const double batch = kept_bytes(j) + share * (3 * sizeof(double) + numbers) +
+                       (j->ranks > 1 && j->rank == 0 ? all * largest : 0);
 
   if (j->qtbm != NULL) {
     return batch + qt_qtbm_bytes(j->qtbm, &j->point, threads);
@@ -104,11 +104,11 @@ static double peak_bytes(const transport_job *j, int threads, int64_t of_rank)
 static weir_status fit_memory(transport_job *j)
 {
   const int64_t usual = j->qtbm != NULL ? WAVES : points_of_thread(&j->point);
-  const int most = j->threads;
+  const int max_threads = j->threads;
   const double factors = isnan(j->factor_bytes) ? 0 : j->factor_bytes, mib = 1 << 20;
   const double limit = j->spec->memory;
 
-  for (j->threads = most; j->threads > 0; j->threads--) {
+  for (j->threads = max_threads; j->threads > 0; j->threads--) {
     for (int64_t n = usual; n > 0; n /= 2) {
       j->at_once = n * j->threads;
       if (limit <= 0 || peak_bytes(j, j->threads, j->at_once) + factors <= limit) {

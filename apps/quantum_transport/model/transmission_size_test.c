@@ -1,7 +1,7 @@
 /* transmission_size_test.c - memory of computations: predicted, limited, refused. */
 #include "model/transmission_test.h"
 
-/* Peaks of runs, each larger than what was held before, whose leads need no second method. */
+/* Peaks of runs, each larger than what was allocated before, whose leads need no second method. */
 static void memory_is_predicted(void **state)
 {
   static const struct {
@@ -38,7 +38,7 @@ static void memory_is_predicted(void **state)
     assert_ok(qt_transport_create(&s, &spec, &out));
     const double peak = (double)(weir_alloc_peak() - before);
 
-    print_message("%.0f bytes are predicted, %.0f were held\n", size.peak, peak);
+    print_message("%.0f bytes are predicted, %.0f were allocated\n", size.peak, peak);
     assert_true(fabs(size.peak - peak) <= 0.05 * peak);
     qt_transport_fini(&out);
     qt_system_fini(&s);
@@ -51,7 +51,7 @@ static void memory_keeps_within_a_budget(void **state)
   const ribbon r = {.width = 6, .length = 9, .hopping = -1, .disorder = 1};
   double energy[200];
   qt_transport usual, out;
-  qt_transport_size all, least;
+  qt_transport_size all, reduced;
   qt_system s;
 
   (void)state;
@@ -67,18 +67,18 @@ static void memory_keeps_within_a_budget(void **state)
   assert_ok(qt_transport_size_of(&s, &spec, &all));
   assert_int_equal(all.threads, 2);
   spec.memory = 1;
-  assert_int_equal(qt_transport_size_of(&s, &spec, &least), WEIR_ERR_CONFIG);
+  assert_int_equal(qt_transport_size_of(&s, &spec, &reduced), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "memory.budget: "));
   assert_int_equal(qt_transport_create(&s, &spec, &out), WEIR_ERR_CONFIG);
   for (int i = 10; i > 0; i--) {
     spec.memory = all.kept + (all.peak - all.kept) * i / 10;
-    const weir_status status = qt_transport_size_of(&s, &spec, &least);
+    const weir_status status = qt_transport_size_of(&s, &spec, &reduced);
 
     if (status != WEIR_OK) {
-      assert_true(i < 6 && least.threads == 1); /* of the budget before */
+      assert_true(i < 6 && reduced.threads == 1); /* of the budget before */
       break;
     }
-    assert_true(least.peak <= spec.memory && least.at_once <= all.at_once);
+    assert_true(reduced.peak <= spec.memory && reduced.at_once <= all.at_once);
     assert_ok(qt_transport_create(&s, &spec, &out));
     assert_memory_equal(out.transmission, usual.transmission, 200 * sizeof(double));
     assert_memory_equal(out.dos, usual.dos, (size_t)(200 * s.n) * sizeof(double));

@@ -9,9 +9,9 @@
 
 int64_t transport_slabs_of(const qt_transport_spec *spec)
 {
-  const int64_t least = spec->ranks_per_point > 1 ? spec->ranks_per_point : 1;
+  const int64_t min_slabs = spec->ranks_per_point > 1 ? spec->ranks_per_point : 1;
 
-  return spec->slabs > 1 ? spec->slabs : least;
+  return spec->slabs > 1 ? spec->slabs : min_slabs;
 }
 
 weir_status transport_check_ranks(const qt_transport_spec *spec, int ranks)
@@ -157,7 +157,7 @@ weir_status transport_repeat_in_slabs(const transport_job *j, const double k[2],
 
   for (int a = 0; a < QT_POINT_ARRAYS; a++) {
     if (qt_point_count(&j->point, (qt_point_array)a) > 0) {
-      out[a] = transport_part_of(j, a, 0);
+      out[a] = transport_slice_of(j, a, 0);
     }
   }
   const weir_status status = solve_point(j, k, energy, &leads, out);

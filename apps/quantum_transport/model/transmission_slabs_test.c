@@ -29,13 +29,13 @@ static void set_energies(double energy[ENERGIES])
 
 static void check(int64_t count, const double *x, const double *y)
 {
-  double most = 0;
+  double max = 0;
 
   for (int64_t i = 0; i < count; i++) {
-    most = fmax(most, fabs(y[i]));
+    max = fmax(max, fabs(y[i]));
   }
   for (int64_t i = 0; i < count; i++) {
-    assert_true(fabs(x[i] - y[i]) <= 1e-12 * most);
+    assert_true(fabs(x[i] - y[i]) <= 1e-12 * max);
   }
 }
 
@@ -153,7 +153,7 @@ static void sizes_are_predicted(void **state)
   assert_ok(qt_transport_create(&s, &spec, &out));
   const double peak = (double)(weir_alloc_peak() - before);
 
-  print_message("%.0f bytes are predicted, %.0f were held\n", size.peak, peak);
+  print_message("%.0f bytes are predicted, %.0f were allocated\n", size.peak, peak);
   assert_true(fabs(size.peak - peak) <= 0.1 * peak);
   assert_near(out.flops, 2 * ENERGIES * size.point_flops, 1e-3 * out.flops);
   qt_transport_fini(&out);

@@ -9,7 +9,7 @@ typedef struct qt_element {
   int64_t row, column, offset[3];
   weir_c128 value;
 } qt_element;
-/* In any order; those of one place are summed. All zero is empty; the first failure is kept and
+/* In any order; those of one position are summed. All zero is empty; the first failure is kept and
  * returned by qt_wire_create. */
 typedef struct qt_elements {
   qt_element *item;

@@ -74,7 +74,7 @@ static weir_status end_later(bool alone)
 
   if (alone) {
     if (atexit(end_at_exit) != 0) {
-      return weir_fail(WEIR_ERR_MEMORY, "atexit: no place for the end of PETSc");
+      return weir_fail(WEIR_ERR_MEMORY, "atexit: the end of PETSc cannot be registered");
     }
     return WEIR_OK;
   }

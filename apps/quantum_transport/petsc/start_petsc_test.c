@@ -23,11 +23,11 @@ typedef struct told {
   char text[128];
 } told;
 
-static void keep(void *context, weir_log_level level, const char *room, const char *text)
+static void count_message(void *context, weir_log_level level, const char *module, const char *text)
 {
   told *t = context;
 
-  (void)level, (void)room;
+  (void)level, (void)module;
   t->count++;
   (void)snprintf(t->text, sizeof t->text, "%s", text);
 }
@@ -49,7 +49,7 @@ static void the_configuration_alone_sets_options(void **state)
   assert_int_equal(value, 7);
   told t = {.count = 0};
 
-  weir_log_set_sink(keep, &t);
+  weir_log_set_sink(count_message, &t);
   qt_petsc_warn_unused(&options);
   weir_log_set_sink(NULL, NULL);
   assert_int_equal(t.count, 1); /* the other one was read above */

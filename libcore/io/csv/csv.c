@@ -253,29 +253,35 @@ static weir_status compare_rates(const csv *c, bool given, double told, bool tim
         "%s: the preamble says %.9g Hz, but the times give %.9g Hz: correct one of them", c->path,
         used, told);
   }
-  return weir_fail(WEIR_ERR_CONFIG,
-                   "%s: the given rate is %.9g Hz, but the file states %.9g Hz (%s)", c->path, used,
-                   told,
-                   times ? "its times; name a column of sample numbers 'sample', and state the "
-                           "unit of times not in seconds in the name, as 'time (ms)'"
-                         : "its preamble");
+  return weir_fail_option(
+      weir_fail(WEIR_ERR_CONFIG, "%s: the given rate is %.9g Hz, but the file states %.9g Hz (%s)",
+                c->path, used, told,
+                times ? "its times; name a column of sample numbers 'sample', and state the "
+                        "unit of times not in seconds in the name, as 'time (ms)'"
+                      : "its preamble"),
+      "csv_fs");
 }
 
 /* Why times give no rate: most frequently one below 1 Hz is a unit that is not stated. */
 static weir_status refuse_times(const csv *c, double rough)
 {
   if (c->head.clock == WEIR_CSV_CLOCK_NUMBER && rough > 0 && rough < 1) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "%s: its times%s give about %.3g samples per second, too slow to be determined exactly: if "
-        "their unit is another, state it in the column name, as in 'time (us)'; else state the "
-        "sampling rate",
-        c->path, c->head.unit_missing ? ", read in seconds because no unit is stated," : "", rough);
+    return weir_fail_option(
+        weir_fail(
+            WEIR_ERR_CONFIG,
+            "%s: its times%s give about %.3g samples per second, too slow to be determined "
+            "exactly: if their unit is another, state it in the column name, as in 'time (us)'; "
+            "else state the sampling rate",
+            c->path, c->head.unit_missing ? ", read in seconds because no unit is stated," : "",
+            rough),
+        "csv_fs");
   }
-  return weir_fail(WEIR_ERR_CONFIG,
-                   "%s: the sampling rate cannot be determined from the times (too few, too coarse "
-                   "or irregular): state it",
-                   c->path);
+  return weir_fail_option(
+      weir_fail(WEIR_ERR_CONFIG,
+                "%s: the sampling rate cannot be determined from the times (too few, too coarse "
+                "or irregular): state it",
+                c->path),
+      "csv_fs");
 }
 
 /* The rate that the times give, or what is wrong with the one that is stated. Times that do not
@@ -375,9 +381,11 @@ static weir_status learn_rate(csv *c, const weir_record_opts *opts)
     return learn_times(c, opts->csv_fs > 0);
   }
   if (c->fs_num == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: there is neither a time column nor a sampling rate: state the rate",
-                     c->path);
+    return weir_fail_option(
+        weir_fail(WEIR_ERR_CONFIG,
+                  "%s: there is neither a time column nor a sampling rate: state the rate",
+                  c->path),
+        "csv_fs");
   }
   return c->head.index ? learn_index(c) : WEIR_OK;
 }

@@ -183,11 +183,13 @@ static weir_status count_records(edf *e, int64_t size, bool allow_short)
   e->declared = e->head.records < 0 ? found : e->head.records;
   e->records = found < e->declared ? found : e->declared;
   if (e->records < e->declared && !allow_short) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: %lld data records declared, %lld found (of %lld bytes each): the file is "
-                     "truncated; allow_short reads what exists",
-                     e->path, (long long)e->declared, (long long)found,
-                     (long long)e->head.record_bytes);
+    return weir_fail_option(
+        weir_fail(WEIR_ERR_DATA,
+                  "%s: %lld data records declared, %lld found (of %lld bytes each): the file is "
+                  "truncated; allow_short reads what exists",
+                  e->path, (long long)e->declared, (long long)found,
+                  (long long)e->head.record_bytes),
+        "allow_short");
   }
   if (bytes > e->declared * e->head.record_bytes) {
     weir_warn("io", "%s: %lld bytes after its %lld data records are ignored", e->path,

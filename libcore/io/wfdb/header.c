@@ -339,10 +339,12 @@ static weir_status take_gain(const parser *p, char *word, weir_wfdb_signal *s, b
   }
   if (s->gain == 0) {
     if (!p->zero_gain) {
-      return REFUSE(p,
-                    "the gain is 0 (an uncalibrated signal): state a gain in the header, or open "
-                    "the record with zero_gain to take 200 per unit",
-                    NULL);
+      return weir_fail_option(
+          REFUSE(p,
+                 "the gain is 0 (an uncalibrated signal): state a gain in the header, or open "
+                 "the record with zero_gain to take 200 per unit",
+                 NULL),
+          "zero_gain");
     }
     s->gain = 200;
   }

@@ -136,11 +136,13 @@ static weir_status check_sizes(weir_wfdb_store *s, bool allow_short)
     h->frames = found;
   }
   if (shortest && found < h->frames && !allow_short) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "record %s: %lld frames declared, %s holds %lld (%lld bytes from byte %lld): "
-                     "the file is truncated; allow_short reads what exists",
-                     h->name, (long long)h->frames, shortest->path, (long long)found,
-                     (long long)shortest->bytes, (long long)shortest->offset);
+    return weir_fail_option(
+        weir_fail(WEIR_ERR_DATA,
+                  "record %s: %lld frames declared, %s holds %lld (%lld bytes from byte %lld): "
+                  "the file is truncated; allow_short reads what exists",
+                  h->name, (long long)h->frames, shortest->path, (long long)found,
+                  (long long)shortest->bytes, (long long)shortest->offset),
+        "allow_short");
   }
   for (int64_t i = 0; i < s->n_groups; i++) {
     s->groups[i].frames = s->groups[i].frames < h->frames ? s->groups[i].frames : h->frames;

@@ -117,10 +117,12 @@ static weir_status sum_segments(wfdb *w)
   }
   w->starts[top->n_segments] = total;
   if (top->frames != 0 && top->frames != total && !w->opts.allow_short) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "record %s: %lld frames declared, its segments have %lld; allow_short takes "
-                     "what the segments have",
-                     top->name, (long long)top->frames, (long long)total);
+    return weir_fail_option(
+        weir_fail(WEIR_ERR_DATA,
+                  "record %s: %lld frames declared, its segments have %lld; allow_short takes "
+                  "what the segments have",
+                  top->name, (long long)top->frames, (long long)total),
+        "allow_short");
   }
   top->frames = total;
   return WEIR_OK;
@@ -174,9 +176,10 @@ static weir_status open_segment(wfdb *w, int64_t i, cached *slot, bool *missing)
                      w->top.segments[i].name, w->top.name);
   }
   if (own->frames < frames && !w->opts.allow_short) {
-    return weir_fail(WEIR_ERR_DATA, "segment %s: record %s declares %lld frames, it has %lld",
-                     w->top.segments[i].name, w->top.name, (long long)frames,
-                     (long long)own->frames);
+    return weir_fail_option(
+        weir_fail(WEIR_ERR_DATA, "segment %s: record %s declares %lld frames, it has %lld",
+                  w->top.segments[i].name, w->top.name, (long long)frames, (long long)own->frames),
+        "allow_short");
   }
   return WEIR_OK;
 }

@@ -142,19 +142,19 @@ static double *beats_of(const char *path, int64_t *n)
   return at;
 }
 
-/* The time to the first of `late` at least `least` after each of `early` into delay[]; the share of
- * them, without those in the last second, that is no longer than `most`. */
-static double delays(const double *early, int64_t n, const double *late, int64_t m, double least,
-                     double most, double *delay, int64_t *found)
+/* The time to the first of `late` at least `min_delay` after each of `early` into delay[]; the
+ * share of them, without those in the last second, that is no longer than `max_delay`. */
+static double delays(const double *early, int64_t n, const double *late, int64_t m,
+                     double min_delay, double max_delay, double *delay, int64_t *found)
 {
   int64_t asked = 0, k = 0;
 
   *found = 0;
   for (int64_t i = 0; i < n && early[i] < 599; i++, asked++) {
-    while (k < m && late[k] < early[i] + least) {
+    while (k < m && late[k] < early[i] + min_delay) {
       k++;
     }
-    if (k < m && late[k] <= early[i] + most) {
+    if (k < m && late[k] <= early[i] + max_delay) {
       delay[(*found)++] = late[k] - early[i];
     }
   }
@@ -208,7 +208,7 @@ static void a7_segments_of_several_rates_are_joined(void **state)
   query("wfdb/multiseg/041s/041s", "{name: ecg, signal: \"0\"}, {name: abp, signal: ABP}",
         "{name: pair, from: [ecg, abp], do: join}", "{stream: pair, format: csv}", "", "a");
   char *text = contents(in_scratch("a/pair.csv"));
-  double held = NAN;
+  double last_abp = NAN;
   int64_t rows = 0;
 
   for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1) {
@@ -218,8 +218,8 @@ static void a7_segments_of_several_rates_are_joined(void **state)
     const int64_t slot = llround(time * 500);
 
     assert_near(time, (double)slot / 500, 1e-6);
-    assert_true(slot % 4 == 0 || abp == held);
-    held = abp;
+    assert_true(slot % 4 == 0 || abp == last_abp);
+    last_abp = abp;
     rows++;
   }
   free(text);

@@ -106,7 +106,7 @@ static void what_is_wrong_is_refused(void **state)
   assert_true(only_log(in_scratch("c")));
 }
 
-/* A clipped record, a format that does not fit: nothing appears, beside what was there. */
+/* A clipped record, a format that does not fit: nothing appears next to what was there. */
 static void a_failure_leaves_nothing_behind(void **state)
 {
   static const char wild[] = "0,5\n0.01,5000\n0.02,-5000\n0.03,5\n0.04,5\n";
@@ -197,9 +197,9 @@ static long peak_of_children(void)
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-enum { MOST_GROWTH = 256 << 10 }; /* KiB; the sanitizer keeps what was freed for a while */
+enum { MAX_GROWTH = 256 << 10 }; /* KiB; the sanitizer keeps what was freed for a while */
 #else
-enum { MOST_GROWTH = 4096 };
+enum { MAX_GROWTH = 4096 };
 #endif
 
 /* Ten times the record, the same memory. */
@@ -221,7 +221,7 @@ static void memory_does_not_grow_with_the_record(void **state)
     peaks[size] = peak_of_children();
   }
   printf("peak memory: %ld KiB for 20 minutes, %ld KiB for 200\n", peaks[0], peaks[1]);
-  assert_true(peaks[1] - peaks[0] < MOST_GROWTH);
+  assert_true(peaks[1] - peaks[0] < MAX_GROWTH);
 }
 
 int main(void)

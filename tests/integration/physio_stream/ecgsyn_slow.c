@@ -1,6 +1,6 @@
 /* ecgsyn_slow.c - acceptance case A10: half an hour of the built-in recording at 24 and 12 dB:
  * every beat is found and nothing else, and its intervals are exact to below a sample; white noise
- * and that of muscles, five seeds each; 6 dB is printed beside. */
+ * and that of muscles, five seeds each; 6 dB is printed as well. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

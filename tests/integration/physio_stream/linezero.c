@@ -10,7 +10,7 @@
 #ifdef HAVE_CONFIG_FILES
 #define CONFIG CONFIGS "/query_linezero.yaml"
 
-enum { MOST = 256 };
+enum { CAPACITY = 256 };
 
 typedef struct stretch {
   double from, to; /* s */
@@ -18,7 +18,7 @@ typedef struct stretch {
 
 /* What defects.csv says of the pressure. */
 typedef struct truth {
-  stretch zero[MOST], gap[MOST];
+  stretch zero[CAPACITY], gap[CAPACITY];
   int zeros, gaps;
 } truth;
 
@@ -36,7 +36,7 @@ static void read_truth(void)
     if (sscanf(line, "ABP,%15[^,],%*d,%*d,%lf,%lf", kind, &s.from, &s.to) != 3) {
       continue;
     }
-    assert_true(t.zeros < MOST && t.gaps < MOST);
+    assert_true(t.zeros < CAPACITY && t.gaps < CAPACITY);
     if (strcmp(kind, "line_zero") == 0) {
       t.zero[t.zeros++] = s;
     } else if (strcmp(kind, "gap") == 0) {

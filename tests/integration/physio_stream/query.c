@@ -283,7 +283,7 @@ static void describe_tells_latency_buffers_and_clocks(void **state)
 
 #ifdef HAVE_CONFIG_FILES
 /* Runs a shipped query; the last stream of its event log holds `present` of `slots` values. */
-static void shipped(const char *config, const char *record, double slots, double least_present)
+static void shipped(const char *config, const char *record, double slots, double min_present)
 {
   const char *dir = in_scratch("shipped");
 
@@ -291,7 +291,7 @@ static void shipped(const char *config, const char *record, double slots, double
                            config, in_data(record), dir),
                    0);
   assert_true(event_number(dir, "result", "slots") == slots);
-  assert_true(event_number(dir, "result", "present") >= least_present);
+  assert_true(event_number(dir, "result", "present") >= min_present);
 }
 
 /* A7, A4: signals of several rates, joined; six streams in a tree. */

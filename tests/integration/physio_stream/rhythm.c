@@ -98,7 +98,7 @@ static void eval_and_run_agree_across_gaps(void **state)
 
   (void)state;
   make_gappy();
-  /* From the record beside the reference. */
+  /* From the record next to the reference. */
   without_marks(in_scratch("run/ecgsyn.qrs"), in_scratch("run/ecgsyn.bare"));
   eval_of(in_scratch("rec/ecgsyn.atr"), in_scratch("run/ecgsyn.bare"), "", in_scratch("a"));
   expect_agreement(in_scratch("run"), in_scratch("a"), "ecgsyn.bare");

@@ -179,7 +179,7 @@ static void what_cannot_be_is_refused(void **state)
   assert_int_equal(program("describe --set input.records=[%s]", in_scratch("r/a")), 2);
 }
 
-/* Of each record what eval gives it alone; beats beside the records, or in one folder, are found.
+/* Of each record what eval gives it alone; beats next to the records, or in one folder, are found.
  */
 static void a_database_is_scored_by_one_command(void **state)
 {

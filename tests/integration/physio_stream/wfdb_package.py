@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """wfdb_package.py PROGRAM WORK - files as the wfdb package of PyPI writes and reads them: the clock of NAME.qrs where no header
-lies beside it, annotations of a query, and comments of a header that `convert` keeps."""
+lies next to it, annotations of a query, and comments of a header that `convert` keeps."""
 import os
 import subprocess
 import sys

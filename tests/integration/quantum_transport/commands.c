@@ -8,7 +8,7 @@
 #include "program.h"
 
 /* Rows of DIR/spectra.csv, [energy, transmission, modes, dos]. */
-static int64_t read_spectra(const char *dir, double (*row)[4], int64_t most)
+static int64_t read_spectra(const char *dir, double (*row)[4], int64_t max_rows)
 {
   FILE *file = fopen(in_scratch("%s/spectra.csv", dir), "r");
   char line[256];
@@ -16,7 +16,7 @@ static int64_t read_spectra(const char *dir, double (*row)[4], int64_t most)
 
   assert_non_null(file);
   assert_non_null(fgets(line, sizeof line, file));
-  for (; n < most && fgets(line, sizeof line, file) != NULL; n++) {
+  for (; n < max_rows && fgets(line, sizeof line, file) != NULL; n++) {
     row[n][3] = 0; /* where output.dos is off */
     assert_true(sscanf(line, "%lf,%lf,%lf,%lf", &row[n][0], &row[n][1], &row[n][2], &row[n][3]) >=
                 3);

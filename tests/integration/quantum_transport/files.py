@@ -204,7 +204,7 @@ if sisl is not None:
 # wannier90's own transport of two ribbons, eta 5e-4 eV; energies of the curve nearer than 10 eta to a band edge are left out.
 # Densities of states, of a cell, also differ as wannier90 broadens the device, too. Edges by closed form: a strip of 5 sites with hopping
 # -1 eV has bands -2 cos q - 2 cos k, an armchair ribbon of 7 dimer lines with -2.7 eV has +-2.7 |1 + 2 cos q exp(ik)|, q = p pi / (N + 1),
-# whose largest and least values lie at cos k = +-1 (at q = pi / 2 the band is flat).
+# whose largest and smallest values lie at cos k = +-1 (at q = pi / 2 the band is flat).
 ACROSS = {"sq5": 2 * np.cos(np.arange(1, 6) * np.pi / 6), "agnr7": 2.7 * (1 + 2 * np.cos(np.arange(1, 8) * np.pi / 8))}
 EDGES = {"sq5": np.concatenate((ACROSS["sq5"] - 2, ACROSS["sq5"] + 2)), "agnr7": np.concatenate((ACROSS["agnr7"], -ACROSS["agnr7"]))}
 data = os.environ.get("WEIR_TEST_DATA", os.path.join(os.path.dirname(__file__), "../../../../shared/data"))

@@ -79,8 +79,8 @@ def finalized(h, h0, h1):
             lead[lattice(0, i), lattice(1, j)] = h1[i, j]
         system.attach_lead(lead)
     result = system.finalized()
-    place = np.array([n * site.tag[0] + site.tag[1] for site in result.sites])
-    return result, place
+    index = np.array([n * site.tag[0] + site.tag[1] for site in result.sites])
+    return result, index
 
 
 def modes(system, energy):
@@ -111,15 +111,15 @@ def close(what, a, b, tolerance):
 
 def of_kwant(h, h0, h1, energies):
     """Rows of an energy each, more than EDGE off a band edge: energy, T, modes; density of states and the left lead's part."""
-    system, place = finalized(h, h0, h1)
+    system, index = finalized(h, h0, h1)
     rows = []
     for energy in energies:
         count = modes(system, energy)
         if not modes(system, energy - EDGE) == count == modes(system, energy + EDGE) > 0:
             continue
         dos, dos_left = np.empty((2, len(h)))
-        dos[place] = kwant.ldos(system, energy)
-        dos_left[place] = (np.abs(kwant.wave_function(system, energy)(0)) ** 2).sum(0) / (2 * np.pi)
+        dos[index] = kwant.ldos(system, energy)
+        dos_left[index] = (np.abs(kwant.wave_function(system, energy)(0)) ** 2).sum(0) / (2 * np.pi)
         rows.append((energy, kwant.smatrix(system, energy).transmission(1, 0), count, dos, dos_left))
     return rows
 

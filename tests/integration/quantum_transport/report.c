@@ -87,7 +87,7 @@ static void long_devices_are_drawn_in_few_columns(void **state)
 
 /* Rows `series,x,y,..` of DIR/figures/NAME.csv of a series; how many. */
 static int64_t read_series(const char *dir, const char *name, const char *series, double (*row)[2],
-                           int64_t most)
+                           int64_t max_values)
 {
   FILE *const file = fopen(in_scratch("%s/figures/%s.csv", dir, name), "r");
   const size_t length = strlen(series);
@@ -95,7 +95,7 @@ static int64_t read_series(const char *dir, const char *name, const char *series
   int64_t n = 0;
 
   assert_non_null(file);
-  while (n < most && fgets(line, sizeof line, file) != NULL) {
+  while (n < max_values && fgets(line, sizeof line, file) != NULL) {
     if (strncmp(line, series, length) == 0 && line[length] == ',' &&
         sscanf(line + length, ",%lf,%lf", &row[n][0], &row[n][1]) == 2) {
       n++;

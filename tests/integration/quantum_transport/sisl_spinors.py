@@ -71,8 +71,8 @@ for kind in COMPONENTS:
             of_sisl = np.array([channels(h, k_y, energy, **({"spin": spin} if kind == "polarized" else {})) for k_y in k[:, 0]])
             rows += [(kind, spin, k_y, e, of_sisl[i, j]) for i, k_y in enumerate(k[:, 0]) for j, e in enumerate(energy)]
         mine = np.array([row[2:] for row in rows if row[:2] == (kind, spin)])
-        places = np.array([(k_y, e) for k_y in k[:, 0] for e in energy])
-        assert mine.shape == (t.size, 3) and np.abs(mine[:, :2] - places).max() < 1e-12
+        points = np.array([(k_y, e) for k_y in k[:, 0] for e in energy])
+        assert mine.shape == (t.size, 3) and np.abs(mine[:, :2] - points).max() < 1e-12
         worst = np.abs(t.ravel() - mine[:, 2]).max()
         print(f"{kind}, spin {spin}: up to {mine[:, 2].max():g} channels, differs by {worst:.3g}")
         assert mine[:, 2].sum() > 10 and worst < 1e-8

@@ -36,17 +36,17 @@ typedef struct search {
 } search;
 
 /* A beat that waits for the next one, to see whether it stands alone. */
-typedef struct held {
+typedef struct pending {
   ps_abp_beat beat;
   int64_t at;
   int32_t flags, after_bad; /* after_bad: the beat before it is bad */
-} held;
+} pending;
 
 typedef struct state {
-  int64_t onset;     /* of the beat that has begun, -1 for none */
-  int32_t has_held;  /* its predecessor waits                   */
-  int32_t after_bad; /* for the beat that has begun             */
-  held held;
+  int64_t onset;       /* of the beat that has begun, -1 for none */
+  int32_t has_pending; /* its predecessor waits                   */
+  int32_t after_bad;   /* for the beat that has begun             */
+  pending pending;
 } state;
 
 static ps_onset_state *onsets_of(state *s)
@@ -64,7 +64,7 @@ static int start(const void *params, void *memory)
   return 1;
 }
 
-static void put(const held *h, int more, ps_events *found)
+static void put(const pending *h, int more, ps_events *found)
 {
   const ps_abp_beat *b = &h->beat;
   float v[VALUES];
@@ -82,21 +82,21 @@ static void put(const held *h, int more, ps_events *found)
 /* Lowest pressure near the onset, before which a gap may lie. */
 static double lowest(const search *p, const ps_onset_state *o, int64_t onset, int64_t end)
 {
-  double least = (double)ps_onset_value(&p->onsets, o, onset);
+  double minimum = (double)ps_onset_value(&p->onsets, o, onset);
 
   for (int64_t t = onset - 1; t >= onset - p->foot && t >= 0; t--) {
     if (!ps_onset_present(&p->onsets, o, t)) {
       break;
     }
-    least = fmin(least, (double)ps_onset_value(&p->onsets, o, t));
+    minimum = fmin(minimum, (double)ps_onset_value(&p->onsets, o, t));
   }
   for (int64_t t = onset + 1; t <= onset + p->foot && t < end; t++) {
     if (!ps_onset_present(&p->onsets, o, t)) {
       break;
     }
-    least = fmin(least, (double)ps_onset_value(&p->onsets, o, t));
+    minimum = fmin(minimum, (double)ps_onset_value(&p->onsets, o, t));
   }
-  return least;
+  return minimum;
 }
 
 /* Slots [onset, end) as a beat; what follows a gap in it does not count. */
@@ -133,18 +133,18 @@ static ps_abp_beat measure(const search *p, const ps_onset_state *o, int64_t ons
 /* The beat that has begun ends before slot `end`; closed: another begins there. */
 static void complete(const search *p, state *s, int64_t end, int closed, ps_events *found)
 {
-  held now = {
+  pending now = {
       .beat = measure(p, onsets_of(s), s->onset, end), .at = s->onset, .after_bad = s->after_bad};
 
   now.beat.period = closed ? (double)(end - s->onset) / p->rate : 0;
-  now.flags = ps_abp_flags(&p->limits, &now.beat, s->has_held ? &s->held.beat : NULL);
-  if (s->has_held) {
-    const int lone = s->held.flags == 0 && s->held.after_bad && now.flags != 0;
+  now.flags = ps_abp_flags(&p->limits, &now.beat, s->has_pending ? &s->pending.beat : NULL);
+  if (s->has_pending) {
+    const int lone = s->pending.flags == 0 && s->pending.after_bad && now.flags != 0;
 
-    put(&s->held, lone ? PS_ABP_LONE : 0, found);
+    put(&s->pending, lone ? PS_ABP_LONE : 0, found);
   }
-  s->held = now;
-  s->has_held = closed;
+  s->pending = now;
+  s->has_pending = closed;
   s->after_bad = now.flags != 0;
   s->onset = closed ? end : -1;
   if (!closed) {
@@ -209,9 +209,9 @@ static void finish(const void *params, void *memory, ps_events *found)
 
   find(p, s, 1, found);
   if (s->onset >= 0) {
-    const int64_t end = onsets_of(s)->next, most = s->onset + p->longest;
+    const int64_t end = onsets_of(s)->next, latest = s->onset + p->longest;
 
-    complete(p, s, end < most ? end : most, 0, found);
+    complete(p, s, end < latest ? end : latest, 0, found);
   }
 }
 

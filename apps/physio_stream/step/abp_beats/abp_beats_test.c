@@ -56,7 +56,7 @@ static void pressures_are_those_drawn(void **state)
 
     make_steady(p, 40);
     draw(&in, p, 40, at);
-    step_check_cuts(&ps_step_abp_beats, NULL, &in, 1, &r);
+    step_check_chunks(&ps_step_abp_beats, NULL, &in, 1, &r);
     const step_stream *onset = step_get(&r, "onset");
     int64_t beats = 0;
 
@@ -174,7 +174,7 @@ static void a_gap_is_flagged_and_not_bridged(void **state)
   make_steady(p, N);
   draw(&in, p, N, at);
   memset(in.present + at[20] + 60, 0, (size_t)(at[25] + 50 - at[20] - 60));
-  step_check_cuts(&ps_step_abp_beats, NULL, &in, 1, &r);
+  step_check_chunks(&ps_step_abp_beats, NULL, &in, 1, &r);
   flags_of(&r, at, N, flags);
   assert_int_equal(flags[19], 0);
   assert_int_equal(flags[20], PS_ABP_GAP | PS_ABP_OPEN);
@@ -191,7 +191,7 @@ static void small_pulses_are_found_in_time(void **state)
   enum { N = 130, HIGH = 25, RATE = 125 };
   static const struct {
     int64_t gap; /* s, from the 20th on       */
-    double least, most;
+    double min, max;
   } cases[] = {{0, 2.5, 6}, {20, 2.5, 6}, {35, 0, 0.9}};
 
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -207,7 +207,7 @@ static void small_pulses_are_found_in_time(void **state)
     }
     draw(&in, p, N, at);
     memset(in.present + 20 * RATE, 0, (size_t)(from - 20 * RATE));
-    step_check_cuts(&ps_step_abp_beats, NULL, &in, 1, &r);
+    step_check_chunks(&ps_step_abp_beats, NULL, &in, 1, &r);
     const step_stream *onset = step_get(&r, "onset");
 
     assert_true(onset->present[at[HIGH - 2]] || onset->present[at[HIGH - 2] + 1]);
@@ -217,7 +217,7 @@ static void small_pulses_are_found_in_time(void **state)
     const double after = (double)(first - from) / RATE;
 
     print_message("gap of %d s: the first small pulse after %.2f s\n", (int)cases[c].gap, after);
-    assert_true(after >= cases[c].least && after <= cases[c].most);
+    assert_true(after >= cases[c].min && after <= cases[c].max);
     step_result_free(&r);
     step_signal_free(&in);
   }
@@ -314,7 +314,7 @@ static void onsets_follow_the_r_waves_of_a_recording(void **state)
   assert_int_equal(gqrs.n, 1117);
   abp.unit = "mmHg";
   step_run(&ps_step_detect, NULL, &ecg, 1, (step_how){.window = 60}, &beats);
-  step_check_cuts(&ps_step_abp_beats, NULL, &abp, 1, &pulses);
+  step_check_chunks(&ps_step_abp_beats, NULL, &abp, 1, &pulses);
   const step_stream *onset = step_get(&pulses, "onset");
   const int64_t n = slots_of(step_get(&beats, "beat"), own);
 
@@ -356,8 +356,8 @@ static void they_agree_with_the_peaks_of_a_ppg(void **state)
     }
   }
   smooth.unit = "mmHg";
-  step_check_cuts(&ps_step_ppg_beats, NULL, &in, 1, &peaks);
-  step_check_cuts(&ps_step_abp_beats, NULL, &smooth, 1, &onsets);
+  step_check_chunks(&ps_step_ppg_beats, NULL, &in, 1, &peaks);
+  step_check_chunks(&ps_step_abp_beats, NULL, &smooth, 1, &onsets);
   const step_stream *a = step_get(&peaks, "peak"), *b = step_get(&onsets, "onset");
 
   for (int64_t t = 0; t < in.n; t++) {
@@ -383,11 +383,11 @@ static void they_agree_with_the_peaks_of_a_ppg(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  const step_trial trial = {.n_in = 1, .n = 8000, .rate = 125, .scale = 100};
+  const step_garbage_opts garbage = {.n_in = 1, .n = 8000, .rate = 125, .scale = 100};
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 8; seed++) {
-    seen += step_check_garbage(&ps_step_abp_beats, NULL, &trial, seed);
+    seen += step_check_garbage(&ps_step_abp_beats, NULL, &garbage, seed);
   }
   assert_true(seen > 0);
 }

@@ -23,10 +23,10 @@ const weir_opt ps_abp_limit_options[] = {
     WEIR_OPT_END,
 };
 
-/* `flag` where a pair of values is further apart than `most`. */
-static int change(double a, double b, double most, int flag)
+/* `flag` where a pair of values is further apart than `max_change`. */
+static int change(double a, double b, double max_change, int flag)
 {
-  return fabs(a - b) > most ? flag : 0;
+  return fabs(a - b) > max_change ? flag : 0;
 }
 
 int ps_abp_flags(const ps_abp_limits *l, const ps_abp_beat *b, const ps_abp_beat *before)

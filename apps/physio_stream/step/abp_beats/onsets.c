@@ -6,7 +6,7 @@
 /* Slots a second of the paper. */
 #define RATE 125.0
 /* Longest of all lengths, slots. */
-#define MOST (1 << 24)
+#define MAX_SLOTS (1 << 24)
 
 const weir_opt ps_onset_options[] = {
     WEIR_OPT_REAL(ps_onset_opts, window, 0.13, 0.02, 1, "s",
@@ -18,9 +18,10 @@ const weir_opt ps_onset_options[] = {
     WEIR_OPT_REAL(ps_onset_opts, rise, 0.8, 0, 100, "mmHg",
                   "a pulse is where the slope sum rises by more (wabp of WFDB: 10 recorder steps, "
                   "of which there are 13 to 20 in a mmHg)"),
-    WEIR_OPT_REAL(ps_onset_opts, steep, 20, 0, 10000, "mmHg/s",
-                  "speed of the slope sum above which the upstroke has begun, beside a hundredth "
-                  "of its height in 8 ms (wabp of WFDB: 2 steps a sample at 125 Hz)"),
+    WEIR_OPT_REAL(
+        ps_onset_opts, steep, 20, 0, 10000, "mmHg/s",
+        "speed of the slope sum above which the upstroke has begun, in addition to a hundredth "
+        "of its height in 8 ms (wabp of WFDB: 2 steps a sample at 125 Hz)"),
     WEIR_OPT_REAL(ps_onset_opts, quiet, 2.5, 0.5, 60, "s",
                   "without a pulse for longer, the threshold sinks (wabp of WFDB: 2.5 s)"),
     WEIR_OPT_REAL(ps_onset_opts, sink, 10, 0, 10000, "mmHg/s",
@@ -34,7 +35,7 @@ const weir_opt ps_onset_options[] = {
 
 static int64_t slots(double seconds, double rate)
 {
-  return (int64_t)fmax(1.0, floor(fmin(seconds * rate, 2.0 * MOST) + 0.5));
+  return (int64_t)fmax(1.0, floor(fmin(seconds * rate, 2.0 * MAX_SLOTS) + 0.5));
 }
 
 weir_status ps_onset_design(const ps_onset_opts *o, double rate, int64_t memory,
@@ -55,7 +56,7 @@ weir_status ps_onset_design(const ps_onset_opts *o, double rate, int64_t memory,
   p.share = 0.01 * (double)p.step * RATE / rate;
   p.relearn_gap = slots(o->relearn_gap, rate);
   p.delay = p.learn + p.half_eye + 1;
-  if (memory > MOST || p.learn > MOST) {
+  if (memory > MAX_SLOTS || p.learn > MAX_SLOTS) {
     return weir_fail(WEIR_ERR_CONFIG, "pulses: %g s of learning at %g Hz are too many samples",
                      o->learn, rate);
   }
@@ -127,23 +128,23 @@ void ps_onset_skip(const ps_onset_params *p, ps_onset_state *s, int64_t t)
 }
 
 /* Largest slope sum in the half eye after t, smallest in that before, among what there is. */
-static void extremes(const ps_onset_params *p, const ps_onset_state *s, int64_t t, double *most,
-                     double *least)
+static void extremes(const ps_onset_params *p, const ps_onset_state *s, int64_t t, double *max,
+                     double *min)
 {
-  *most = *least = (double)slope_at(p, s, t);
+  *max = *min = (double)slope_at(p, s, t);
   for (int64_t k = 1; k <= p->half_eye; k++) {
     const double after = t + k < s->next ? (double)slope_at(p, s, t + k) : -1.0;
     const double before = (double)slope_at(p, s, t - k);
 
-    *most = after > *most ? after : *most;
-    *least = before >= 0.0 && before < *least ? before : *least;
+    *max = after > *max ? after : *max;
+    *min = before >= 0.0 && before < *min ? before : *min;
   }
 }
 
 /* Going back from t, the last slot before which the slope sum rises slowly. */
-static int64_t foot(const ps_onset_params *p, const ps_onset_state *s, int64_t t, double most)
+static int64_t foot(const ps_onset_params *p, const ps_onset_state *s, int64_t t, double max)
 {
-  const double slow = most * p->share + p->steep;
+  const double slow = max * p->share + p->steep;
 
   for (int64_t u = t; u > t - p->half_eye; u--) {
     const double before = (double)slope_at(p, s, u - p->step);
@@ -155,21 +156,21 @@ static int64_t foot(const ps_onset_params *p, const ps_onset_state *s, int64_t t
   return t - p->half_eye + 1 > 0 ? t - p->half_eye + 1 : 0;
 }
 
-/* Tests slots up to `to` for a pulse; s->scan is then behind it. */
+/* Tests slots up to `to` for a pulse; s->scan is then after it. */
 static int test_slots(const ps_onset_params *p, ps_onset_state *s, int64_t to, int64_t *onset)
 {
   for (; s->scan < to; s->scan++) {
     const double here = (double)slope_at(p, s, s->scan);
-    double most, least;
+    double max, min;
 
     if (here < 0.0) {
       continue;
     }
     if (here > s->threshold) {
-      extremes(p, s, s->scan, &most, &least);
-      if (most > least + p->rise) {
-        *onset = foot(p, s, s->scan, most);
-        s->amplitude += 0.1 * (most - s->amplitude);
+      extremes(p, s, s->scan, &max, &min);
+      if (max > min + p->rise) {
+        *onset = foot(p, s, s->scan, max);
+        s->amplitude += 0.1 * (max - s->amplitude);
         s->threshold = s->amplitude / 3.0;
         s->quiet = 0;
         s->scan += p->eye;

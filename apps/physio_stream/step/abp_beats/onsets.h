@@ -30,8 +30,8 @@ typedef struct ps_onset_params {
   int64_t ring;  /* slots remembered, a power of two                                */
 } ps_onset_params;
 
-/* memory: slots that ps_onset_value must reach back. Fails: WEIR_ERR_CONFIG (a rate that does not
- * resolve a pulse, or lengths beyond 2^24 slots). */
+/* Designs the search. memory: slots that ps_onset_value must reach back. Fails: WEIR_ERR_CONFIG (a
+ * rate that does not resolve a pulse, or lengths beyond 2^24 slots). */
 weir_status ps_onset_design(const ps_onset_opts *opts, double rate, int64_t memory,
                             ps_onset_params *out) WEIR_CHECKED;
 
@@ -47,7 +47,7 @@ typedef struct ps_onset_state {
 } ps_onset_state;
 
 size_t ps_onset_bytes(const ps_onset_params *p);
-/* A zeroed state before slot 0. */
+/* Starts a zeroed state before slot 0. */
 void ps_onset_start(ps_onset_state *s);
 /* Takes slot s->next: pressure and slope sum (both finite) or, present 0, a gap. */
 void ps_onset_feed(const ps_onset_params *p, ps_onset_state *s, float pressure, float slope_sum,
@@ -57,7 +57,7 @@ void ps_onset_feed(const ps_onset_params *p, ps_onset_state *s, float pressure, 
 int ps_onset_find(const ps_onset_params *p, ps_onset_state *s, int ended, int64_t *onset);
 /* Leaves out absent slots up to t; at least p->ring absent ones have been passed. */
 void ps_onset_skip(const ps_onset_params *p, ps_onset_state *s, int64_t t);
-/* Whether slot t, one of the last p->ring, is present; and its pressure. */
+/* Returns whether slot t, one of the last p->ring, is present; and its pressure. */
 int ps_onset_present(const ps_onset_params *p, const ps_onset_state *s, int64_t t);
 float ps_onset_value(const ps_onset_params *p, const ps_onset_state *s, int64_t t);
 #endif

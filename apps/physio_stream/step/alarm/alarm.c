@@ -5,7 +5,7 @@
 #include "model/events.h"
 #include "ops/elementwise/weir_elementwise.h"
 
-enum { MOST_BEATS = 64 };
+enum { MAX_BEATS = 64 };
 
 typedef enum kind { HIGH, LOW, PRESENT, ASYSTOLE, BRADYCARDIA, TACHYCARDIA, KINDS } kind;
 
@@ -27,7 +27,7 @@ static const weir_opt options[] = {
                   "an alarm ends when the value is back within the limit by so much"),
     WEIR_OPT_REAL(options_, duration, 0, 0, 86400, "s",
                   "what must last so long first; asystole: time without a beat, 0: 4 s"),
-    WEIR_OPT_INT(options_, beats, 0, 0, MOST_BEATS, "1",
+    WEIR_OPT_INT(options_, beats, 0, 0, MAX_BEATS, "1",
                  "bradycardia and tachycardia: the rate is that over so many beats, 0: 5 and 17"),
     WEIR_OPT_REAL(options_, hold, 10, 0, 3600, "s",
                   "a value, and a rhythm, is known for so long after its last sample or beat"),
@@ -54,7 +54,7 @@ typedef struct state {
   int64_t since;          /* 1 + slot since which the limit is passed, 0: it is not   */
   int64_t quiet;          /* 1 + slot since which no beat has come, 0: not known      */
   int64_t n;              /* beats in a row                                           */
-  int64_t beat[MOST_BEATS];
+  int64_t beat[MAX_BEATS];
   double value, first; /* now, and at the onset */
   int32_t on, latched, known;
 } state;
@@ -74,9 +74,9 @@ static bool lost(const search *p, const state *s, int64_t t)
 
 static bool old(const search *p, const state *s, int64_t t)
 {
-  const int64_t most = p->kind == PRESENT ? p->gap : p->hold;
+  const int64_t max_pause = p->kind == PRESENT ? p->gap : p->hold;
 
-  return s->sample == 0 || t - (s->sample - 1) > most;
+  return s->sample == 0 || t - (s->sample - 1) > max_pause;
 }
 
 /* A beat at slot t: the rate over the last ones. */
@@ -149,9 +149,9 @@ static void step(const search *p, state *s, int64_t t, int what, float x, ps_eve
   if (p->kind == PRESENT && out) {
     s->value = (double)(t - (s->since - 1)) / p->rate;
   }
-  const int64_t least = p->kind == ASYSTOLE ? 0 : p->duration;
+  const int64_t min_duration = p->kind == ASYSTOLE ? 0 : p->duration;
 
-  s->on = out && (was || t - (s->since - 1) >= least);
+  s->on = out && (was || t - (s->since - 1) >= min_duration);
   s->latched = s->latched && !(what & ACK);
   if (s->on && !was) {
     s->first = s->value;

@@ -109,7 +109,7 @@ static void compare(const rule *r, const char *const *sets, const step_signal *i
   step_result got;
   int64_t n_on = 0;
 
-  step_check_cuts(&ps_step_alarm, sets, in, n_in, &got);
+  step_check_chunks(&ps_step_alarm, sets, in, n_in, &got);
   const step_stream *on = step_get(&got, "on"), *onset = step_get(&got, "onset");
 
   for (int64_t t = 0; t < in->n; t++) {
@@ -298,10 +298,10 @@ static void no_input_upsets_it(void **state)
                                 "hold=1",
                                 seed % 2 ? "latch=true" : "latch=false",
                                 NULL};
-    const step_trial trial = {
+    const step_garbage_opts garbage = {
         .n_in = 3, .n = 2000, .rate = RATE, .scale = 1, .every = cases[seed].every};
 
-    assert_true(step_check_garbage(&ps_step_alarm, sets, &trial, seed) > 0);
+    assert_true(step_check_garbage(&ps_step_alarm, sets, &garbage, seed) > 0);
   }
 }
 

@@ -52,12 +52,12 @@ static bool there(const weir_op_run *run, const weir_gap_walk *w, int64_t t)
   return t >= w->access_lo && t < w->access_hi && *weir_gap_flag(&run->in[HERE], t) != 0;
 }
 
-/* The signal at a place between slots: a cubic through four samples, a line where only the two
+/* The signal at a position between slots: a cubic through four samples, a line where only the two
  * around it are there, the sample itself where it is at one; false: none of these. */
-static bool value_at(const weir_op_run *run, const weir_gap_walk *w, double place, float *y)
+static bool value_at(const weir_op_run *run, const weir_gap_walk *w, double position, float *y)
 {
-  const int64_t i = (int64_t)floor(place);
-  const double f = place - (double)i;
+  const int64_t i = (int64_t)floor(position);
+  const double f = position - (double)i;
 
   if (!there(run, w, i) || (f > 0 && !there(run, w, i + 1))) {
     return false;

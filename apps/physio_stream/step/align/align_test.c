@@ -64,7 +64,7 @@ static void a_drifting_signal_is_where_it_was(void **state)
     step_result r;
 
     draw(clocks[k].lag, clocks[k].ppm, 1e9, 0, in);
-    step_check_cuts(&ps_step_align, NULL, in, 3, &r);
+    step_check_chunks(&ps_step_align, NULL, in, 3, &r);
     const step_stream *y = &r.out[0];
     const double error = error_of(y, 3, SECONDS - 3);
 
@@ -102,7 +102,7 @@ static void a_step_opens_a_gap(void **state)
   step_result r;
 
   draw(0.1, 20, 300, 0.2, in);
-  step_check_cuts(&ps_step_align, NULL, in, 3, &r);
+  step_check_chunks(&ps_step_align, NULL, in, 3, &r);
   const step_stream *y = &r.out[0];
 
   assert_true(!y->present[300 * RATE] && y->present[300 * RATE - 1] && y->present[300 * RATE + 1]);
@@ -122,7 +122,7 @@ static void what_is_not_there_is_not_made(void **state)
   memset(in[0].present + 100 * RATE, 0, 10 * RATE);
   in[1].present[5] = 0;
   in[1].x[7] = 0.51f;
-  step_check_cuts(&ps_step_align, near, in, 3, &r);
+  step_check_chunks(&ps_step_align, near, in, 3, &r);
   const step_stream *y = &r.out[0];
   const double from = 100.25, to = 110.25; /* the gap on the reference's clock */
 
@@ -154,7 +154,7 @@ static void no_input_upsets_it(void **state)
     for (int i = 0; i < 3; i++) {
       step_garbage(&in[i], seed + 10 * (uint64_t)i, i == 2 ? 1e4 : 1.0);
     }
-    step_check_cuts(&ps_step_align, NULL, in, 3, &r);
+    step_check_chunks(&ps_step_align, NULL, in, 3, &r);
     assert_true(step_is_sound(&r));
     found += step_count(&r.out[0]);
     step_result_free(&r);

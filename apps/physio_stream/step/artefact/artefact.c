@@ -53,14 +53,14 @@ static const weir_opt options[] = {
 enum { SHORT = 1, LONG = 10 }; /* s, of wander */
 
 /* What is composed: the signal, and where each bit holds. */
-typedef struct parts {
+typedef struct builder {
   weir_graph *g;
   const options_ *o;
   weir_series x; /* aged */
   double rate;
   double millivolt, mmhg; /* in the stream's unit; 0: it is no voltage, no pressure */
   weir_value bit[16];
-} parts;
+} builder;
 
 static int bit_of(weir_flag flag)
 {
@@ -72,26 +72,26 @@ static int bit_of(weir_flag flag)
   return k;
 }
 
-static void put(parts *p, weir_flag flag, weir_value where)
+static void put(builder *p, weir_flag flag, weir_value where)
 {
   p->bit[bit_of(flag)] = where;
 }
 
-/* Seconds in slots, at least `least`. */
-static int64_t slots(const parts *p, double seconds, int64_t least)
+/* Seconds in slots, at least `min_slots`. */
+static int64_t slots(const builder *p, double seconds, int64_t min_slots)
 {
   const int64_t n = (int64_t)floor(fmin(seconds * p->rate, 1e15) + 0.5);
 
-  return n > least ? n : least;
+  return n > min_slots ? n : min_slots;
 }
 
-static double threshold(const parts *p, double given, double voltage, double pressure)
+static double threshold(const builder *p, double given, double voltage, double pressure)
 {
   return given > 0 ? given : p->millivolt > 0 ? voltage * p->millivolt : pressure * p->mmhg;
 }
 
 /* Slots of [t, t + n) in which `here` holds: any. */
-static weir_value soon(parts *p, weir_value here, int64_t n)
+static weir_value soon(builder *p, weir_value here, int64_t n)
 {
   const weir_window_spec spec = {.combine = WEIR_COMBINE_MAX, .size = n};
   const weir_value wide = weir_window(p->g, &spec, weir_cast(p->g, WEIR_F32, here));
@@ -100,7 +100,7 @@ static weir_value soon(parts *p, weir_value here, int64_t n)
 }
 
 /* Slots in a row of n and more in which `here` holds. */
-static weir_value runs(parts *p, weir_value here, int64_t n)
+static weir_value runs(builder *p, weir_value here, int64_t n)
 {
   weir_series s = p->x;
 
@@ -109,12 +109,12 @@ static weir_value runs(parts *p, weir_value here, int64_t n)
   return soon(p, weir_ge_scalar(p->g, weir_series_aged(p->g, s).age, (double)n), n);
 }
 
-static weir_value inside(parts *p, weir_value where)
+static weir_value inside(builder *p, weir_value where)
 {
   return weir_and(p->g, p->x.present, where);
 }
 
-static void saturated(parts *p)
+static void saturated(builder *p)
 {
   const weir_value x = p->x.value;
 
@@ -126,20 +126,20 @@ static void saturated(parts *p)
   }
 }
 
-static void flat(parts *p)
+static void flat(builder *p)
 {
-  const double least = threshold(p, p->o->flat, 0.01, 0.2);
+  const double limit = threshold(p, p->o->flat, 0.01, 0.2);
   const int64_t step = slots(p, FLAT_STEP, 1), window = slots(p, p->o->flat_time, 2);
   weir_graph *g = p->g;
   weir_series still = p->x;
 
-  if (least == 0) {
+  if (limit == 0) {
     return;
   }
   const weir_value change = weir_abs(g, weir_sub(g, p->x.value, weir_series_past(g, p->x, step)));
   const weir_value known = weir_gt_scalar(g, p->x.age, (double)step);
 
-  still.value = weir_cast(g, WEIR_F32, weir_and(g, known, weir_lt_scalar(g, change, least)));
+  still.value = weir_cast(g, WEIR_F32, weir_and(g, known, weir_lt_scalar(g, change, limit)));
   const weir_value count = weir_stream_moving_sum(g, still, window).value;
   const weir_value all = weir_and(g, weir_gt_scalar(g, count, p->o->flat_share * (double)window),
                                   weir_ge_scalar(g, p->x.age, (double)window));
@@ -147,7 +147,7 @@ static void flat(parts *p)
   put(p, WEIR_FLAG_FLAT, soon(p, all, window));
 }
 
-static void lead_off(parts *p)
+static void lead_off(builder *p)
 {
   const weir_value flat = p->bit[bit_of(WEIR_FLAG_FLAT)];
   const weir_value rail = p->bit[bit_of(WEIR_FLAG_SATURATED)];
@@ -158,28 +158,28 @@ static void lead_off(parts *p)
   }
 }
 
-static void spike(parts *p)
+static void spike(builder *p)
 {
-  const double least = threshold(p, p->o->spike, 1, 30);
+  const double limit = threshold(p, p->o->spike, 1, 30);
   const int64_t by = slots(p, p->o->spike_time, 1);
   const weir_value x = p->x.value;
   weir_graph *g = p->g;
 
-  if (least == 0) {
+  if (limit == 0) {
     return;
   }
   const weir_value left = weir_sub(g, x, weir_shift(g, x, 0, by));
   const weir_value right = weir_sub(g, x, weir_shift(g, x, 0, -by));
   const weir_value known =
       weir_gt_scalar(g, weir_shift(g, p->x.age, 0, -by), (double)(2 * by)); /* both are there */
-  const weir_value tall = weir_or(g, weir_gt_scalar(g, weir_min(g, left, right), least),
-                                  weir_lt_scalar(g, weir_max(g, left, right), -least));
+  const weir_value tall = weir_or(g, weir_gt_scalar(g, weir_min(g, left, right), limit),
+                                  weir_lt_scalar(g, weir_max(g, left, right), -limit));
 
   put(p, WEIR_FLAG_SPIKE, weir_and(g, known, tall));
 }
 
 /* Mean over the last `seconds`, or since the last gap. */
-static weir_value mean(parts *p, weir_series s, double seconds)
+static weir_value mean(builder *p, weir_series s, double seconds)
 {
   const int64_t n = slots(p, seconds, 1);
   const weir_value count =
@@ -188,35 +188,35 @@ static weir_value mean(parts *p, weir_series s, double seconds)
   return weir_div(p->g, weir_stream_moving_sum(p->g, s, n).value, count);
 }
 
-static void wander(parts *p)
+static void wander(builder *p)
 {
-  const double least = threshold(p, p->o->wander, 0.5, 0);
+  const double limit = threshold(p, p->o->wander, 0.5, 0);
 
-  if (least > 0) {
+  if (limit > 0) {
     const weir_value apart = weir_sub(p->g, mean(p, p->x, SHORT), mean(p, p->x, LONG));
 
-    put(p, WEIR_FLAG_WANDER, inside(p, weir_gt_scalar(p->g, weir_abs(p->g, apart), least)));
+    put(p, WEIR_FLAG_WANDER, inside(p, weir_gt_scalar(p->g, weir_abs(p->g, apart), limit)));
   }
 }
 
 /* What a notch takes away has the amplitude sqrt(2) times its root mean square. */
-static weir_status mains(parts *p)
+static weir_status mains(builder *p)
 {
-  const double least = threshold(p, p->o->mains, 0.1, 0);
+  const double limit = threshold(p, p->o->mains, 0.1, 0);
   weir_series hum = p->x;
   weir_sos notch;
 
-  if (least == 0 || p->o->mains_hz >= 0.45 * p->rate) {
+  if (limit == 0 || p->o->mains_hz >= 0.45 * p->rate) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_design_notch(p->o->mains_hz, NOTCH_Q, p->rate, &notch));
   hum.value = weir_sub(p->g, p->x.value, weir_stream_sos(p->g, p->x, &notch, 1, 0).value);
   hum.value = weir_square(p->g, hum.value);
-  put(p, WEIR_FLAG_MAINS, inside(p, weir_gt_scalar(p->g, mean(p, hum, 1), least * least / 2)));
+  put(p, WEIR_FLAG_MAINS, inside(p, weir_gt_scalar(p->g, mean(p, hum, 1), limit * limit / 2)));
   return WEIR_OK;
 }
 
-static void flush(parts *p)
+static void flush(builder *p)
 {
   const weir_value x = p->x.value;
   const int64_t n = slots(p, p->o->flush_time, 1);
@@ -240,7 +240,7 @@ static weir_value set_in(weir_graph *g, weir_series flags, int k)
 }
 
 /* The sum of the bits, together with those of `flags` (NULL: none). */
-static weir_value sum_of(parts *p, const weir_series *flags)
+static weir_value sum_of(builder *p, const weir_series *flags)
 {
 #define X(name, bit, text) bit,
   static const int all[] = {WEIR_FLAG_LIST(X)};
@@ -274,7 +274,7 @@ static weir_status same_clock(const weir_series_use *use)
   return WEIR_OK;
 }
 
-static weir_status compose(parts *p)
+static weir_status compose(builder *p)
 {
   saturated(p);
   flat(p);
@@ -309,12 +309,12 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
     WEIR_TRY(ps_events_need_unit(use, 2, WEIR_FLAG_UNIT));
   }
   WEIR_TRY(weir_gap_slots(&raw, "artefact.missing", o->missing, &missing));
-  parts p = {.g = g,
-             .o = o,
-             .x = weir_series_aged(g, x),
-             .rate = (double)x.rate_num / (double)x.rate_den,
-             .millivolt = in_unit(&use->in[0], "mV"),
-             .mmhg = in_unit(&use->in[0], "mmHg")};
+  builder p = {.g = g,
+               .o = o,
+               .x = weir_series_aged(g, x),
+               .rate = (double)x.rate_num / (double)x.rate_den,
+               .millivolt = in_unit(&use->in[0], "mV"),
+               .mmhg = in_unit(&use->in[0], "mmHg")};
 
   for (size_t k = 0; k < sizeof p.bit / sizeof *p.bit; k++) {
     p.bit[k] = WEIR_NO_VALUE;

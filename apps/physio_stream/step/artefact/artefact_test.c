@@ -10,9 +10,9 @@ extern const weir_series_op ps_step_artefact;
 
 enum { RATE = 100, N = 8000 };
 
-/* Samples of [lo, hi] that are present and differ by less than `least` from that a slot before, in
+/* Samples of [lo, hi] that are present and differ by less than `limit` from that a slot before, in
  * a stretch all of which is present; -1 where it is not. */
-static int64_t still(const step_signal *s, int64_t lo, int64_t hi, float least)
+static int64_t still(const step_signal *s, int64_t lo, int64_t hi, float limit)
 {
   int64_t n = 0;
 
@@ -20,7 +20,7 @@ static int64_t still(const step_signal *s, int64_t lo, int64_t hi, float least)
     if (t < 0 || t >= s->n || !s->present[t]) {
       return -1;
     }
-    n += t > 0 && s->present[t - 1] && fabsf(s->x[t] - s->x[t - 1]) < least;
+    n += t > 0 && s->present[t - 1] && fabsf(s->x[t] - s->x[t - 1]) < limit;
   }
   return n;
 }
@@ -96,17 +96,17 @@ static void set(expectation *e, int bit, bool on)
 }
 
 /* Sure unless the measure is within rounding of its threshold. */
-static void set_measure(expectation *e, int bit, double measure, double least)
+static void set_measure(expectation *e, int bit, double measure, double limit)
 {
-  if (fabs(measure - least) > 1e-4 * least) {
-    set(e, bit, measure > least);
+  if (fabs(measure - limit) > 1e-4 * limit) {
+    set(e, bit, measure > limit);
   }
 }
 
 /* What holds of a voltage (or pressure) with thresholds as by default and rails at -3 and 3. */
 static void expect(const step_signal *s, bool voltage, expectation *e)
 {
-  const float least = voltage ? 0.01f : 0.2f, tall = voltage ? 1.0f : 30.0f;
+  const float limit = voltage ? 0.01f : 0.2f, tall = voltage ? 1.0f : 30.0f;
   const int64_t w = 2 * RATE;
 
   hum(s, 30, square_);
@@ -115,7 +115,7 @@ static void expect(const step_signal *s, bool voltage, expectation *e)
     rail_[t] = s->present[t] && (s->x[t] >= 3 || s->x[t] <= -3);
     high_[t] = s->present[t] && s->x[t] > 220;
     low_[t] = s->present[t] && s->x[t] < 10;
-    flat_[t] = still(s, t - w + 1, t, least) > w * 8 / 10;
+    flat_[t] = still(s, t - w + 1, t, limit) > w * 8 / 10;
   }
   for (int64_t t = 0; t < s->n; t++) {
     bool flat = false;
@@ -152,20 +152,20 @@ static step_signal draw(uint64_t seed, bool voltage)
   const double scale = voltage ? 1 : 60, base = voltage ? 0 : 90;
 
   for (int64_t t = 0; t < N; t++) {
-    const int64_t part = (t / 400 + (int64_t)seed) % 20;
+    const int64_t segment = (t / 400 + (int64_t)seed) % 20;
     const double beat = exp(-0.1 * (double)((t % 80 - 40) * (t % 80 - 40)));
     const double noise = 0.01 * weir_random_normal(seed, 61, 0, (uint64_t)t);
     double x = base + scale * (beat + noise);
 
-    x += part == 1 ? 0.3 * scale * sin(6.283185307179586 * 0.3 * (double)t) : 0;
-    x += part == 3 ? scale * (double)(t % 400) * 0.005 : 0;
-    x = part == 5 || part == 6 ? base + 0.02 * noise : x;
+    x += segment == 1 ? 0.3 * scale * sin(6.283185307179586 * 0.3 * (double)t) : 0;
+    x += segment == 3 ? scale * (double)(t % 400) * 0.005 : 0;
+    x = segment == 5 || segment == 6 ? base + 0.02 * noise : x;
     x += t % 280 == 140 ? 2 * scale : 0;
-    x = part == 8 && t % 120 < 16 ? 3 : x;
-    x = part == 10 ? (voltage ? -3 : 2) : x;
-    x = part == 12 && t % 400 > 100 && t % 400 < 250 ? 3 * base + 3 : x;
+    x = segment == 8 && t % 120 < 16 ? 3 : x;
+    x = segment == 10 ? (voltage ? -3 : 2) : x;
+    x = segment == 12 && t % 400 > 100 && t % 400 < 250 ? 3 * base + 3 : x;
     s.x[t] = (float)x;
-    s.present[t] = !(part == 14 && t % 90 < 12) && part != 16 && part != 17;
+    s.present[t] = !(segment == 14 && t % 90 < 12) && segment != 16 && segment != 17;
   }
   s.unit = voltage ? "mV" : "mmHg";
   return s;
@@ -182,7 +182,7 @@ static void each_bit_is_what_it_is_defined_to_be(void **state)
     step_result r;
     int64_t n[12] = {0}, absent = 2 * RATE + 1, sure = 0;
 
-    step_check_cuts(&ps_step_artefact, sets, &s, 1, &r);
+    step_check_chunks(&ps_step_artefact, sets, &s, 1, &r);
     expect(&s, c == 0, e);
     for (int64_t t = 0; t < N; t++) {
       const step_stream *flags = step_get(&r, "flags");
@@ -225,7 +225,7 @@ static void fills_and_flags_of_others_are_joined(void **state)
     in[2].x[t] = (float)(weir_random_bits(1, 63, 0, (uint64_t)t) % 4096);
   }
   in[2].unit = "flags";
-  step_check_cuts(&ps_step_artefact, NULL, in, 3, &r);
+  step_check_chunks(&ps_step_artefact, NULL, in, 3, &r);
   for (int64_t t = 0; t < 5000; t++) {
     const int given = in[2].present[t] ? (int)in[2].x[t] : 0;
     const int own = in[0].present[t] ? 0 : in[1].present[t] ? WEIR_FLAG_FILLED : WEIR_FLAG_MISSING;
@@ -267,7 +267,7 @@ static void nothing_present_has_no_flags(void **state)
 
   memset(s.present, 0, 2000);
   s.unit = "mV";
-  step_check_cuts(&ps_step_artefact, NULL, &s, 1, &r);
+  step_check_chunks(&ps_step_artefact, NULL, &s, 1, &r);
   assert_int_equal(step_count(step_get(&r, "flags")), 0);
   step_result_free(&r);
   step_signal_free(&s);
@@ -279,13 +279,13 @@ static void no_input_upsets_it(void **state)
                                      "wander=0.5", "mains=0.1", NULL};
 
   for (uint64_t seed = 0; seed < 4; seed++) {
-    const step_trial trial = {.n_in = seed % 2 ? 3 : 2,
-                              .n = 4000,
-                              .rate = 125,
-                              .scale = 1,
-                              .unit = seed % 2 ? "mV" : "mmHg"};
+    const step_garbage_opts garbage = {.n_in = seed % 2 ? 3 : 2,
+                                       .n = 4000,
+                                       .rate = 125,
+                                       .scale = 1,
+                                       .unit = seed % 2 ? "mV" : "mmHg"};
 
-    assert_true(step_check_garbage(&ps_step_artefact, sets, &trial, seed) > 0);
+    assert_true(step_check_garbage(&ps_step_artefact, sets, &garbage, seed) > 0);
   }
 }
 

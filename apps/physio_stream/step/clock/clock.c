@@ -38,7 +38,7 @@ enum { PER_SECOND = 4, TOLERATED = 4 }; /* pairs kept; deviations that are no st
 
 typedef struct search {
   double rate, lag, reach, most; /* slots */
-  int64_t window, hop, least, room, ahead;
+  int64_t window, hop, least, capacity, ahead;
 } search;
 
 /* A mark of the device at slot `at` comes `by` slots before the same mark of the reference. */
@@ -62,12 +62,12 @@ static pair *pairs_of(state *s)
 
 static double *scratch_of(const search *p, state *s)
 {
-  return (double *)(void *)(pairs_of(s) + p->room);
+  return (double *)(void *)(pairs_of(s) + p->capacity);
 }
 
 static size_t bytes_of(const search *p)
 {
-  return (sizeof(state) + 63) / 64 * 64 + (size_t)p->room * (sizeof(pair) + sizeof(double));
+  return (sizeof(state) + 63) / 64 * 64 + (size_t)p->capacity * (sizeof(pair) + sizeof(double));
 }
 
 static int start(const void *params, void *memory)
@@ -186,7 +186,7 @@ static bool resolve(const search *p, state *s, int64_t t, double offset, double 
   if (fabs(best) > p->reach || fabs(found.by) > p->most) {
     return false;
   }
-  if (s->n == p->room) {
+  if (s->n == p->capacity) {
     drop_pairs(s, 1);
   }
   pairs_of(s)[s->n++] = found;
@@ -259,13 +259,13 @@ static line theil(const pair *v, int64_t n, double end, double *scratch)
  * by whole slots. `deviation` is the root mean square. */
 static line refine(line l, const pair *v, int64_t n, double end)
 {
-  const double most = fmax(STEP, INLIER * l.deviation);
+  const double max_residual = fmax(STEP, INLIER * l.deviation);
   double count = 0, at = 0, by = 0, square = 0, both = 0, rest = 0;
 
   for (int64_t i = 0; i < n; i++) {
     const double r = miss(&l, &v[i], end);
 
-    if (fabs(r) <= most) {
+    if (fabs(r) <= max_residual) {
       count++;
       at += v[i].at - end;
       by += r;
@@ -274,7 +274,7 @@ static line refine(line l, const pair *v, int64_t n, double end)
   for (int64_t i = 0; i < n; i++) {
     const double r = miss(&l, &v[i], end), d = v[i].at - end - at / count;
 
-    if (fabs(r) <= most) {
+    if (fabs(r) <= max_residual) {
       square += d * d;
       both += d * (r - by / count);
       rest += (r - by / count) * (r - by / count);
@@ -382,7 +382,7 @@ static weir_status make_search(const weir_series_use *use, const weir_series *ma
                 .reach = o->reach * rate,
                 .most = o->most * rate,
                 .least = o->least,
-                .room = (int64_t)ceil(o->window + o->hop) * PER_SECOND + NEW + OLD};
+                .capacity = (int64_t)ceil(o->window + o->hop) * PER_SECOND + NEW + OLD};
   WEIR_TRY(weir_series_slots(marks, "clock.window", o->window, 1, &p->window));
   WEIR_TRY(weir_series_slots(marks, "clock.hop", o->hop, 1, &p->hop));
   p->ahead = (int64_t)ceil(fmin((o->reach + o->most + NEW) * rate, 1e15));

@@ -87,19 +87,19 @@ static void drift_and_offset_are_found(void **state)
 
     draw(d, c, seconds, 1, in);
     if (d->faults) {
-      step_check_cuts(&ps_step_clock, NULL, in, 2, &r);
+      step_check_chunks(&ps_step_clock, NULL, in, 2, &r);
     } else {
       step_run(&ps_step_clock, NULL, in, 2, (step_how){0}, &r);
     }
     const double drift = last_of(&r, "drift"), offset = last_of(&r, "offset");
     const double truth = d->lag + 1e-6 * d->ppm * (double)seconds,
-                 spread = hypot(d->jitter, 0.3 / RATE);
+                 sigma = hypot(d->jitter, 0.3 / RATE);
 
     print_message("%g ppm, jitter %g s: drift %.2f ppm, offset %.5f of %.5f s, residual %.5f s\n",
                   d->ppm, d->jitter, drift, offset, truth, last_of(&r, "residual"));
-    assert_true(fabs(drift - d->ppm) < 1.5e3 * spread + 0.1);
-    assert_true(fabs(offset - truth) < 0.3 * spread + 0.5 / RATE);
-    assert_true(last_of(&r, "residual") < 1.6 * spread + 1.0 / RATE);
+    assert_true(fabs(drift - d->ppm) < 1.5e3 * sigma + 0.1);
+    assert_true(fabs(offset - truth) < 0.3 * sigma + 0.5 / RATE);
+    assert_true(last_of(&r, "residual") < 1.6 * sigma + 1.0 / RATE);
     assert_int_equal(step_count(step_get(&r, "jump")), 0);
     assert_true(last_of(&r, "pairs") > (d->faults ? 500 : 690) && last_of(&r, "pairs") < 860);
     assert_int_equal(step_get(&r, "drift")->n, c == 1 ? 16 : 15);
@@ -185,7 +185,7 @@ static void streams_may_have_two_rates(void **state)
   step_result r;
 
   draw(&d, 9, 900, 2, in);
-  step_check_cuts(&ps_step_clock, (const char *const[]){"lag=0.1", NULL}, in, 2, &r);
+  step_check_chunks(&ps_step_clock, (const char *const[]){"lag=0.1", NULL}, in, 2, &r);
   assert_true(fabs(last_of(&r, "drift") - 50) < 10);
   assert_true(fabs(last_of(&r, "offset") - 0.245) < 2.0 / RATE);
   step_result_free(&r);
@@ -198,10 +198,10 @@ static void no_input_upsets_it(void **state)
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 6; seed++) {
-    const step_trial trial = {
+    const step_garbage_opts garbage = {
         .n_in = 2, .n = seed == 0 ? 0 : 4000, .rate = 50, .scale = 1, .every = seed == 5 ? 0 : 13};
 
-    seen += step_check_garbage(&ps_step_clock, sets, &trial, seed);
+    seen += step_check_garbage(&ps_step_clock, sets, &garbage, seed);
   }
   assert_true(seen > 0);
 }

@@ -32,19 +32,19 @@ enum { PIECE = 1024 };
 /* The decision before slot 0, and how long the lists of its beats are. */
 typedef struct search {
   ps_beat_call call;
-  int64_t bytes, places;
+  int64_t bytes, capacity;
   void *first; /* [bytes] */
 } search;
 
 /* The search's state: the decision, `bytes` of it; then this; then three lists. */
 typedef struct tail {
-  int64_t last; /* 1 + slot of the last beat, 0 for none       */
-  int64_t part; /* how far it lies beyond the slot (model/graph.h) */
+  int64_t last;     /* 1 + slot of the last beat, 0 for none       */
+  int64_t fraction; /* how far it lies beyond the slot (model/graph.h) */
 } tail;
 
 static size_t state_bytes(const search *s)
 {
-  return (size_t)s->bytes + sizeof(tail) + 3 * (size_t)s->places * sizeof(int64_t);
+  return (size_t)s->bytes + sizeof(tail) + 3 * (size_t)s->capacity * sizeof(int64_t);
 }
 
 static tail *tail_of(const search *s, void *state)
@@ -64,8 +64,10 @@ static ps_beat_table table_of(const search *s, void *state)
 {
   int64_t *list = (int64_t *)(void *)(tail_of(s, state) + 1);
 
-  return (ps_beat_table){
-      .sample = list, .gap = list + s->places, .part = list + 2 * s->places, .places = s->places};
+  return (ps_beat_table){.sample = list,
+                         .gap = list + s->capacity,
+                         .fraction = list + 2 * s->capacity,
+                         .capacity = s->capacity};
 }
 
 static void put_beats(const search *s, void *state, const ps_beat_table *table, ps_events *found)
@@ -74,13 +76,13 @@ static void put_beats(const search *s, void *state, const ps_beat_table *table, 
 
   for (int64_t i = 0; i < table->n; i++) {
     const int64_t at = table->sample[i];
-    const double since =
-        (double)(at - (t->last - 1)) + (double)(table->part[i] - t->part) / (double)PS_DETECT_PARTS;
+    const double since = (double)(at - (t->last - 1)) +
+                         (double)(table->fraction[i] - t->fraction) / (double)PS_DETECT_PER_SAMPLE;
     const float rr = t->last > 0 && !table->gap[i] ? (float)(since / s->call.rate) : 0.0f;
 
     ps_events_put(found, at, &rr);
     t->last = at + 1;
-    t->part = table->part[i];
+    t->fraction = table->fraction[i];
   }
 }
 
@@ -122,7 +124,7 @@ static weir_status make_search(const weir_series_use *use, const ps_detect_opts 
   s->bytes = ((int64_t)ps_beat_call_bytes(&s->call) + 63) / 64 * 64;
   WEIR_TRY(weir_series_keep(use, s->bytes > 0 ? (size_t)s->bytes : 1, NULL, &s->first));
   WEIR_TRY(ps_beat_call_init(&s->call, s->first, (size_t)s->bytes));
-  s->places = ps_beat_call_places(s->first, PIECE);
+  s->capacity = ps_beat_call_capacity(s->first, PIECE);
   *out = s;
   return WEIR_OK;
 }

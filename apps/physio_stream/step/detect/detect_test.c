@@ -9,7 +9,7 @@ extern const weir_series_op ps_step_detect;
 static const char *const second[] = {"method=elgendi", NULL};
 static const char *const at_once[] = {"adaptive.at_once=true", NULL};
 
-/* The exact places of R waves, in samples. */
+/* The exact positions of R waves, in samples. */
 typedef struct truth {
   double r[4000];
   int64_t n;
@@ -55,7 +55,7 @@ static step_signal synthetic(uint64_t seed, int64_t rate, int64_t seconds, doubl
 
 /* Beats of the classic graph. */
 typedef struct classic {
-  int64_t beats[8000], gaps[8000], parts[8000], n;
+  int64_t beats[8000], gaps[8000], fractions[8000], n;
 } classic;
 
 static weir_status take_beats(void *context, const weir_view *v, int64_t lo, int64_t hi, bool last)
@@ -67,7 +67,7 @@ static weir_status take_beats(void *context, const weir_view *v, int64_t lo, int
     assert_true(c->n < 8000);
     c->beats[c->n] = result[i];
     c->gaps[c->n] = result[columns + i];
-    c->parts[c->n++] = result[2 * columns + i];
+    c->fractions[c->n++] = result[2 * columns + i];
   }
   return WEIR_OK;
 }
@@ -115,7 +115,7 @@ static void assert_classic(const step_result *r, const classic *c)
     const double since =
         i == 0 ? 0
                : (double)(at - c->beats[i - 1]) +
-                     (double)(c->parts[i] - c->parts[i - 1]) / (double)PS_DETECT_PARTS;
+                     (double)(c->fractions[i] - c->fractions[i - 1]) / (double)PS_DETECT_PER_SAMPLE;
 
     assert_true(beat->present[at] && beat->x[at] == 1.0f);
     assert_int_equal(rr->present[at], joined);
@@ -134,7 +134,7 @@ static void the_step_finds_what_run_finds(void **state)
 
     run_classic(&in, expected);
     assert_true(expected->n > 4);
-    step_check_cuts(&ps_step_detect, NULL, &in, 1, &r);
+    step_check_chunks(&ps_step_detect, NULL, &in, 1, &r);
     assert_classic(&r, expected);
     assert_string_equal(step_get(&r, "rr")->unit, "s");
     step_result_free(&r);
@@ -243,8 +243,8 @@ static void a9_two_detectors_agree_on_every_beat(void **state)
 
   step_read("csv/biosppy_ecg.txt", 0, INT64_MAX, &in);
   assert_int_equal(in.n, 15000);
-  step_check_cuts(&ps_step_detect, NULL, &in, 1, &a);
-  step_check_cuts(&ps_step_detect, second, &in, 1, &b);
+  step_check_chunks(&ps_step_detect, NULL, &in, 1, &a);
+  step_check_chunks(&ps_step_detect, second, &in, 1, &b);
   assert_int_equal(step_count(step_get(&a, "beat")), 15);
   assert_int_equal(step_count(step_get(&b, "beat")), 15);
   assert_int_equal(matched(step_get(&a, "beat"), step_get(&b, "beat")), 15);
@@ -275,7 +275,7 @@ static void the_second_detector_is_of_use(void **state)
 
 /* Half of the signal is missing, in pieces of 2 s: of the R waves that are there few are missed,
  * and hardly a beat is found that is none. */
-static void the_second_detector_finds_beats_beside_gaps(void **state)
+static void the_second_detector_finds_beats_next_to_gaps(void **state)
 {
   for (uint64_t seed = 1; seed < 3; seed++) {
     truth *exact = calloc(1, sizeof *exact);
@@ -311,7 +311,7 @@ static void the_second_detector_finds_beats_beside_gaps(void **state)
 }
 
 /* Half a second ahead in place of 30: the beats of the default but those of the first 8 s of
- * signal, while levels are learnt, and, beside gaps, some that only a search would find. */
+ * signal, while levels are learnt, and, next to gaps, some that only a search would find. */
 static void beats_may_be_had_at_once(void **state)
 {
   for (uint64_t seed = 3; seed < 5; seed++) {
@@ -320,7 +320,7 @@ static void beats_may_be_had_at_once(void **state)
     step_result a, b;
 
     step_run(&ps_step_detect, NULL, &in, 1, (step_how){0}, &a);
-    step_check_cuts(&ps_step_detect, at_once, &in, 1, &b);
+    step_check_chunks(&ps_step_detect, at_once, &in, 1, &b);
     const step_stream *all = step_get(&a, "beat"), *some = step_get(&b, "beat");
     int64_t missed = 0, n = 0, heard = 0;
 
@@ -344,13 +344,13 @@ static void beats_may_be_had_at_once(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  const step_trial trial = {.n_in = 1, .n = 12000, .rate = 250, .scale = 1};
+  const step_garbage_opts garbage = {.n_in = 1, .n = 12000, .rate = 250, .scale = 1};
   int64_t seen[3] = {0, 0, 0};
 
   for (uint64_t seed = 0; seed < 6; seed++) {
-    seen[0] += step_check_garbage(&ps_step_detect, NULL, &trial, seed);
-    seen[1] += step_check_garbage(&ps_step_detect, second, &trial, seed);
-    seen[2] += step_check_garbage(&ps_step_detect, at_once, &trial, seed);
+    seen[0] += step_check_garbage(&ps_step_detect, NULL, &garbage, seed);
+    seen[1] += step_check_garbage(&ps_step_detect, second, &garbage, seed);
+    seen[2] += step_check_garbage(&ps_step_detect, at_once, &garbage, seed);
   }
   assert_true(seen[0] > 0 && seen[1] > 0 && seen[2] > 0);
 }
@@ -380,7 +380,7 @@ int main(void)
       cmocka_unit_test(a9_two_detectors_agree_on_every_beat),
       cmocka_unit_test(a10_intervals_are_exact_to_below_a_sample),
       cmocka_unit_test(the_second_detector_is_of_use),
-      cmocka_unit_test(the_second_detector_finds_beats_beside_gaps),
+      cmocka_unit_test(the_second_detector_finds_beats_next_to_gaps),
       cmocka_unit_test(beats_may_be_had_at_once),
       cmocka_unit_test(no_input_upsets_it),
       cmocka_unit_test(a_stream_that_is_no_voltage_is_refused),

@@ -4,7 +4,7 @@
 #include "model/events.h"
 #include "ops/elementwise/weir_elementwise.h"
 
-enum { MOST = 64 };
+enum { MAX_BEATS = 64 };
 
 typedef struct options {
   int64_t beats;
@@ -12,7 +12,7 @@ typedef struct options {
 } options_;
 
 static const weir_opt options[] = {
-    WEIR_OPT_INT(options_, beats, 8, 1, MOST, "1",
+    WEIR_OPT_INT(options_, beats, 8, 1, MAX_BEATS, "1",
                  "the rate is 60 s over the median of so many intervals; there is none before"),
     WEIR_OPT_REAL(options_, longest, 10, 0.5, 3600, "s",
                   "without an interval for longer, those before are forgotten"),
@@ -26,7 +26,7 @@ typedef struct search {
 typedef struct state {
   int64_t last; /* 1 + slot of the last interval */
   int64_t n;    /* intervals so far              */
-  float rr[MOST];
+  float rr[MAX_BEATS];
 } state;
 
 static int start(const void *params, void *memory)
@@ -38,7 +38,7 @@ static int start(const void *params, void *memory)
 
 static float median(const float *v, int64_t n)
 {
-  float sorted[MOST];
+  float sorted[MAX_BEATS];
 
   for (int64_t i = 0; i < n; i++) {
     int64_t k = i;

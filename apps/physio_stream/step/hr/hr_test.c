@@ -43,7 +43,7 @@ static void it_is_the_median_of_the_last_intervals(void **state)
     int64_t have = 0, before = -1;
     step_result r;
 
-    step_check_cuts(&ps_step_hr, sets[seed % 3], &in, 1, &r);
+    step_check_chunks(&ps_step_hr, sets[seed % 3], &in, 1, &r);
     for (int64_t t = 0; t < in.n; t++) {
       if (!in.present[t]) {
         assert_false(r.out[0].present[t]);
@@ -78,11 +78,11 @@ static void what_is_no_length_of_time_changes_nothing(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  const step_trial trial = {.n_in = 1, .n = 5000, .rate = 50, .scale = 1};
+  const step_garbage_opts garbage = {.n_in = 1, .n = 5000, .rate = 50, .scale = 1};
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 6; seed++) {
-    seen += step_check_garbage(&ps_step_hr, NULL, &trial, seed);
+    seen += step_check_garbage(&ps_step_hr, NULL, &garbage, seed);
   }
   assert_true(seen > 0);
 }

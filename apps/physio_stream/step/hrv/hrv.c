@@ -7,7 +7,7 @@
 #include "ops/slice/weir_slice.h"
 
 /* Intervals a second that are kept: 240 a minute; of more the oldest are left out. */
-#define MOST_PER_SECOND 4
+#define MAX_PER_SECOND 4
 /* Seconds by which an interval, exact to below a slot (detect.refine), may differ from the slots
  * since the beat before: less than any other interval. */
 #define JOINED 0.1
@@ -33,7 +33,7 @@ enum { VLF, LF, HF, BANDS };
 
 typedef struct search {
   ps_hrv_opts nn;
-  int64_t window, hop, least, room; /* slots, slots, intervals, intervals */
+  int64_t window, hop, least, capacity; /* slots, slots, intervals, intervals */
   double rate;
   bool spectrum; /* the bands, else the time domain */
 } search;
@@ -52,15 +52,15 @@ static ps_interval *intervals_of(state *s)
 
 static double *scratch_of(const search *p, state *s)
 {
-  return (double *)(void *)(intervals_of(s) + p->room);
+  return (double *)(void *)(intervals_of(s) + p->capacity);
 }
 
 static size_t bytes_of(const search *p)
 {
   const double seconds = (double)(p->window + p->hop) / p->rate + 10;
 
-  return (sizeof(state) + 63) / 64 * 64 + (size_t)p->room * sizeof(ps_interval) +
-         ps_hrv_scratch(&p->nn, p->room, seconds) * sizeof(double);
+  return (sizeof(state) + 63) / 64 * 64 + (size_t)p->capacity * sizeof(ps_interval) +
+         ps_hrv_scratch(&p->nn, p->capacity, seconds) * sizeof(double);
 }
 
 static int start(const void *params, void *memory)
@@ -86,7 +86,7 @@ static void take(const search *p, state *s, int64_t t, float rr)
   if (!(length > 0)) {
     return;
   }
-  if (s->n == p->room) {
+  if (s->n == p->capacity) {
     drop(s, 1);
   }
   intervals_of(s)[s->n++] = (ps_interval){
@@ -192,7 +192,7 @@ static weir_status add(const weir_series_use *use, bool spectrum, weir_series *o
   *p = (search){.nn = o->nn, .least = o->least, .rate = rate, .spectrum = spectrum};
   WEIR_TRY(weir_series_slots(in, "hrv.window", o->window, 1, &p->window));
   WEIR_TRY(weir_series_slots(in, "hrv.hop", o->hop, 1, &p->hop));
-  p->room = (int64_t)ceil((o->window + o->hop) * MOST_PER_SECOND) + 8;
+  p->capacity = (int64_t)ceil((o->window + o->hop) * MAX_PER_SECOND) + 8;
   const ps_events_spec spec = {.name = spectrum ? "hrv_bands" : "hrv",
                                .params = p,
                                .state_bytes = bytes_of(p),

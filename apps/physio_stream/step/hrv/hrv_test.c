@@ -4,7 +4,7 @@
 
 extern const weir_series_op ps_step_hrv;
 
-enum { RATE = 100, SECONDS = 500, MOST = 4000 };
+enum { RATE = 100, SECONDS = 500, CAPACITY = 4000 };
 
 /* Intervals of 0.7 to 0.9 s that swing, with a gap and a few outliers, and exact to below the slots
  * that they end in, as those of a parabola are: up to 4 slots from the distance of these. */
@@ -74,8 +74,8 @@ static void windows_hold_what_ends_in_them(void **state)
   };
   static const int64_t windows[] = {100, 120, 50, 400}, hops[] = {20, 60, 50, 100};
   int64_t slowest = 0;
-  static ps_interval v[MOST];
-  static double scratch[4 * MOST + 8000];
+  static ps_interval v[CAPACITY];
+  static double scratch[4 * CAPACITY + 8000];
 
   for (int c = 0; c < 4; c++) {
     const ps_hrv_opts opts = {.bridge = 5, .spectrum = c % 2 == 1 ? PS_HRV_LOMB : PS_HRV_WELCH};
@@ -84,7 +84,7 @@ static void windows_hold_what_ends_in_them(void **state)
     step_result r;
     int64_t seen = 0;
 
-    step_check_cuts(&ps_step_hrv, sets[c], &in, 1, &r);
+    step_check_chunks(&ps_step_hrv, sets[c], &in, 1, &r);
     assert_int_equal(step_get(&r, "n")->n, (in.n + hop - 1) / hop);
     assert_int_equal(step_get(&r, "n")->rate_den, hops[c]);
     for (int64_t k = 0; k < step_get(&r, "n")->n; k++) {
@@ -128,7 +128,7 @@ static void long_windows_have_sdann(void **state)
     in.x[t] = (float)(80 + 10 * (t / 30000)) / RATE;
   }
   in.unit = "s";
-  step_check_cuts(&ps_step_hrv, sets, &in, 1, &r);
+  step_check_chunks(&ps_step_hrv, sets, &in, 1, &r);
   const step_stream *sdann = step_get(&r, "sdann");
 
   assert_int_equal(sdann->n, 3);
@@ -155,9 +155,10 @@ static void no_input_upsets_it(void **state)
 
   for (uint64_t seed = 0; seed < 8; seed++) {
     /* Where a flat stretch is at a slot's length, each interval joins the one before. */
-    const step_trial trial = {.n_in = 1, .n = 6000, .rate = 50, .scale = seed % 2 ? 1 : 0.02};
+    const step_garbage_opts garbage = {
+        .n_in = 1, .n = 6000, .rate = 50, .scale = seed % 2 ? 1 : 0.02};
 
-    seen += step_check_garbage(&ps_step_hrv, sets, &trial, seed);
+    seen += step_check_garbage(&ps_step_hrv, sets, &garbage, seed);
   }
   assert_true(seen > 0);
 }

@@ -28,7 +28,7 @@ static void peaks_stand_where_the_pulses_have_them(void **state)
     step_signal in = pulses(40 * rates[k], rates[k], period);
     step_result r;
 
-    step_check_cuts(&ps_step_ppg_beats, NULL, &in, 1, &r);
+    step_check_chunks(&ps_step_ppg_beats, NULL, &in, 1, &r);
     const step_stream *peak = step_get(&r, "peak"), *rr = step_get(&r, "rr");
 
     for (int64_t t = 0; t < in.n; t++) {
@@ -57,7 +57,7 @@ static void a_gap_costs_no_beat_beyond_its_edges(void **state)
 
     memset(in.present + 2000 + k, 0, (size_t)(600 - 2 * k)); /* to 2600 - k */
     memset(in.present + 3950, 0, 10);                        /* between two beats */
-    step_check_cuts(&ps_step_ppg_beats, NULL, &in, 1, &r);
+    step_check_chunks(&ps_step_ppg_beats, NULL, &in, 1, &r);
     const step_stream *peak = step_get(&r, "peak"), *rr = step_get(&r, "rr");
 
     for (int64_t t = 0; t < in.n; t++) {
@@ -81,7 +81,7 @@ static void no_interval_spans_a_gap(void **state)
   int64_t last = -1, seen = 0;
 
   memset(in.present + 2010, 0, 600);
-  step_check_cuts(&ps_step_ppg_beats, NULL, &in, 1, &r);
+  step_check_chunks(&ps_step_ppg_beats, NULL, &in, 1, &r);
   const step_stream *peak = step_get(&r, "peak"), *rr = step_get(&r, "rr");
 
   for (int64_t t = 0; t < in.n; t++) {
@@ -99,11 +99,11 @@ static void no_interval_spans_a_gap(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  const step_trial trial = {.n_in = 1, .n = 6000, .rate = 125, .scale = 100};
+  const step_garbage_opts garbage = {.n_in = 1, .n = 6000, .rate = 125, .scale = 100};
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 8; seed++) {
-    seen += step_check_garbage(&ps_step_ppg_beats, NULL, &trial, seed);
+    seen += step_check_garbage(&ps_step_ppg_beats, NULL, &garbage, seed);
   }
   assert_true(seen > 0);
 }

@@ -23,7 +23,7 @@ static void each_r_wave_gets_the_first_pulse_after_it(void **state)
                          events(seed, 2, 12000, rate, 1.5)};
     step_result r;
 
-    step_check_cuts(&ps_step_ptt, NULL, in, 2, &r);
+    step_check_chunks(&ps_step_ptt, NULL, in, 2, &r);
     const step_stream *delay = step_get(&r, "delay"), *flags = step_get(&r, "flags");
 
     assert_int_equal(delay->rate_num, rate * up);
@@ -49,11 +49,11 @@ static void each_r_wave_gets_the_first_pulse_after_it(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  const step_trial trial = {.n_in = 2, .n = 3000, .rate = 100, .scale = 1};
+  const step_garbage_opts garbage = {.n_in = 2, .n = 3000, .rate = 100, .scale = 1};
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 4; seed++) {
-    seen += step_check_garbage(&ps_step_ptt, NULL, &trial, seed);
+    seen += step_check_garbage(&ps_step_ptt, NULL, &garbage, seed);
   }
   assert_true(seen > 0);
 }

@@ -25,7 +25,7 @@ static void the_ratio_of_pulsations_gives_the_saturation(void **state)
     step_result r;
     int64_t seen = 0;
 
-    step_check_cuts(&ps_step_spo2, NULL, in, 2, &r);
+    step_check_chunks(&ps_step_spo2, NULL, in, 2, &r);
     const step_stream *s = step_get(&r, "spo2");
 
     assert_int_equal(s->rate_num, 1);
@@ -50,7 +50,7 @@ static void too_little_signal_gives_no_value(void **state)
 
   memset(in[0].present + 1500, 0, 100);
   memset(in[1].present + 2000, 0, 30);
-  step_check_cuts(&ps_step_spo2, NULL, in, 2, &r);
+  step_check_chunks(&ps_step_spo2, NULL, in, 2, &r);
   const step_stream *s = step_get(&r, "spo2");
 
   for (int64_t j = 0; j < s->n; j++) {
@@ -69,11 +69,11 @@ static void too_little_signal_gives_no_value(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  const step_trial trial = {.n_in = 2, .n = 3000, .rate = 50, .scale = 1};
+  const step_garbage_opts garbage = {.n_in = 2, .n = 3000, .rate = 50, .scale = 1};
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 4; seed++) {
-    seen += step_check_garbage(&ps_step_spo2, NULL, &trial, seed);
+    seen += step_check_garbage(&ps_step_spo2, NULL, &garbage, seed);
   }
   assert_true(seen > 0);
 }

@@ -158,17 +158,20 @@ ps_quality ps_quality_of(const float *x, const uint8_t *bits, int64_t n, double 
   return q;
 }
 
-static ps_quality_class class_of(bool good, bool bad)
+static ps_quality_class class_of(bool best, bool worst)
 {
-  return good ? PS_QUALITY_GOOD : bad ? PS_QUALITY_BAD : PS_QUALITY_DOUBTFUL;
+  return best    ? PS_QUALITY_EXCELLENT
+         : worst ? PS_QUALITY_UNACCEPTABLE
+                 : PS_QUALITY_BARELY_ACCEPTABLE;
 }
 
 /* kSQI > 5: kurtosis of which a normal distribution has 3, as in Li et al. (2008), whom ZZ2018
  * cites. Programs that compare the excess kurtosis with 5 ask for 8. */
-ps_quality_class ps_quality_verdict(const ps_quality *q)
+ps_quality_class ps_quality_classify(const ps_quality *q)
 {
   const double low = q->rate >= 130 ? 0.4 : 0.5, high = q->rate >= 130 ? 0.7 : 0.8;
   const ps_quality_class each[] = {
+      /* optimal, suspicious or unqualified */
       class_of(q->q > 0.9, !(q->q >= 0.6)),
       class_of(q->p >= low && q->p <= high, !(q->p >= low - 0.1 && q->p <= high)),
       class_of(q->k > 5, !(q->k > 5)),
@@ -179,8 +182,9 @@ ps_quality_class ps_quality_verdict(const ps_quality *q)
   for (int k = 0; k < 4; k++) {
     n[each[k]]++;
   }
-  const int bad = n[PS_QUALITY_BAD], doubtful = n[PS_QUALITY_DOUBTFUL];
+  const int unqualified = n[PS_QUALITY_UNACCEPTABLE], suspicious = n[PS_QUALITY_BARELY_ACCEPTABLE];
 
-  return class_of(bad == 0 && doubtful <= 1,
-                  bad >= 3 || (bad == 2 && doubtful >= 1) || (bad == 1 && doubtful == 3));
+  return class_of(unqualified == 0 && suspicious <= 1, unqualified >= 3 ||
+                                                           (unqualified == 2 && suspicious >= 1) ||
+                                                           (unqualified == 1 && suspicious == 3));
 }

@@ -1,5 +1,5 @@
-/* quality.h - four measures of an electrocardiogram's quality and what they say together (Zhao and
- * Zhang, Frontiers in Physiology 9 (2018) 727; ZZ2018 of BioSPPy). */
+/* quality.h - four measures of an electrocardiogram's quality, and the class that they give (Zhao
+ * and Zhang, Frontiers in Physiology 9 (2018) 727; ZZ2018 of BioSPPy and NeuroKit2). */
 #ifndef PS_QUALITY_H
 #define PS_QUALITY_H
 #include <stdbool.h>
@@ -15,25 +15,27 @@ typedef struct ps_quality {
 } ps_quality;
 
 typedef enum ps_quality_class {
-  PS_QUALITY_GOOD,
-  PS_QUALITY_DOUBTFUL,
-  PS_QUALITY_BAD
+  PS_QUALITY_EXCELLENT,
+  PS_QUALITY_BARELY_ACCEPTABLE,
+  PS_QUALITY_UNACCEPTABLE
 } ps_quality_class;
 
 /* What is known of a window's slots: bits. */
 enum { PS_QUALITY_PRESENT = 1, PS_QUALITY_FIRST = 2, PS_QUALITY_SECOND = 4 };
 
-#define PS_QUALITY_MOST (INT64_C(1) << 22) /* slots of a window */
+#define PS_QUALITY_MAX_SLOTS (INT64_C(1) << 22) /* slots of a window */
 
-/* Doubles of scratch memory for windows of n slots at `rate` slots a second. */
+/* Returns the number of doubles of scratch memory for windows of n slots at `rate` slots a second.
+ */
 int64_t ps_quality_scratch(int64_t n, double rate);
-/* Of n slots at `rate` (>= 80) slots a second, x where bit PRESENT is set, beats of the detectors
- * where FIRST and SECOND are; beats up to `match` slots apart are the same. Powers are those of the
- * periodogram of the window without its mean, borders of bands included; absent slots count as the
- * mean. */
+/* Returns the measures of n slots at `rate` (>= 80) slots a second, x where bit PRESENT is set,
+ * beats of the detectors where FIRST and SECOND are; beats up to `match` slots apart are the same.
+ * Powers are those of the periodogram of the window without its mean, borders of bands included;
+ * absent slots count as the mean. */
 ps_quality ps_quality_of(const float *x, const uint8_t *bits, int64_t n, double rate, int64_t match,
                          double *scratch);
-/* Bad: three of the four measures are bad, or two and one more is doubtful, or one and all others
- * are doubtful. Good: none is bad and at least three are good. */
-ps_quality_class ps_quality_verdict(const ps_quality *q);
+/* Returns the class of a window whose measures are each rated optimal, suspicious or unqualified.
+ * Unacceptable: three are unqualified, or two and one more is suspicious, or one and all others are
+ * suspicious. Excellent: none is unqualified and at least three are optimal. */
+ps_quality_class ps_quality_classify(const ps_quality *q);
 #endif

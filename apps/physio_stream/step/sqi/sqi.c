@@ -12,7 +12,7 @@ typedef struct options {
 } options_;
 
 static const weir_opt options[] = {
-    WEIR_OPT_REAL(options_, window, 10, 2, 600, "s", "what one verdict is about"),
+    WEIR_OPT_REAL(options_, window, 10, 2, 600, "s", "length of a window that is rated"),
     WEIR_OPT_REAL(options_, hop, 10, 0.1, 600, "s",
                   "a new window each; a result stands at the start of the window's last hop"),
     WEIR_OPT_REAL(options_, match, 0.15, 0.01, 0.5, "s",
@@ -22,10 +22,10 @@ static const weir_opt options[] = {
     WEIR_OPT_END,
 };
 
-enum { QSQI, PSQI, KSQI, BASSQI, VERDICT, VALUES };
+enum { QSQI, PSQI, KSQI, BASSQI, CLASS, VALUES };
 
 typedef struct search {
-  int64_t window, hop, match, least;
+  int64_t window, hop, match, min_present;
   double rate;
 } search;
 
@@ -40,14 +40,14 @@ static size_t round_up(size_t n)
   return (n + 63) / 64 * 64;
 }
 
-static size_t part(const search *p)
+static size_t ring_bytes(const search *p)
 {
   return round_up((size_t)p->window * sizeof(float));
 }
 
 static float *ring_of(const search *p, state *s, int copy)
 {
-  return (float *)(void *)((char *)s + round_up(sizeof *s) + (size_t)copy * part(p));
+  return (float *)(void *)((char *)s + round_up(sizeof *s) + (size_t)copy * ring_bytes(p));
 }
 
 static uint8_t *bits_of(const search *p, state *s, int copy)
@@ -62,7 +62,7 @@ static double *scratch_of(const search *p, state *s)
 
 static size_t bytes_of(const search *p)
 {
-  return round_up(sizeof(state)) + 2 * part(p) + 2 * round_up((size_t)p->window) +
+  return round_up(sizeof(state)) + 2 * ring_bytes(p) + 2 * round_up((size_t)p->window) +
          (size_t)ps_quality_scratch(p->window, p->rate) * sizeof(double);
 }
 
@@ -96,21 +96,21 @@ static void evaluate(const search *p, state *s, int64_t at, ps_events *found)
   const uint8_t *known = bits_of(p, s, 0);
   float *x = ring_of(p, s, 1);
   uint8_t *bits = bits_of(p, s, 1);
-  int64_t there = 0;
+  int64_t n_present = 0;
 
   memcpy(bits, known + split, (size_t)rest);
   memcpy(bits + rest, known, (size_t)split);
   for (int64_t i = 0; i < p->window; i++) {
-    there += bits[i] & PS_QUALITY_PRESENT;
+    n_present += bits[i] & PS_QUALITY_PRESENT;
   }
-  if (there < p->least) {
+  if (n_present < p->min_present) {
     return;
   }
   memcpy(x, ring + split, (size_t)rest * sizeof *x);
   memcpy(x + rest, ring, (size_t)split * sizeof *x);
   const ps_quality q = ps_quality_of(x, bits, p->window, p->rate, p->match, scratch_of(p, s));
   const float values[VALUES] = {(float)q.q, (float)q.p, (float)q.k, (float)q.bas,
-                                (float)ps_quality_verdict(&q)};
+                                (float)ps_quality_classify(&q)};
 
   ps_events_put(found, at, values);
 }
@@ -160,15 +160,15 @@ static weir_status make_search(const weir_series_use *use, search **out)
 
   WEIR_TRY(weir_series_slots(in, "sqi.window", o->window, 1, &p->window));
   WEIR_TRY(weir_series_slots(in, "sqi.hop", o->hop, 1, &p->hop));
-  if (rate < 80 || p->window > PS_QUALITY_MOST || p->hop > p->window) {
+  if (rate < 80 || p->window > PS_QUALITY_MAX_SLOTS || p->hop > p->window) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "sqi: of %g samples a second, a window of %g s and a hop of %g s; it takes 80 "
                      "samples a second and more, windows of up to %lld samples, and hops that are "
                      "no longer than the window",
-                     rate, o->window, o->hop, (long long)PS_QUALITY_MOST);
+                     rate, o->window, o->hop, (long long)PS_QUALITY_MAX_SLOTS);
   }
   p->match = (int64_t)floor(o->match * rate + 1e-6);
-  p->least = (int64_t)ceil(o->present * (double)p->window - 1e-6);
+  p->min_present = (int64_t)ceil(o->present * (double)p->window - 1e-6);
   p->rate = rate;
   *out = p;
   return WEIR_OK;
@@ -207,7 +207,7 @@ static void combine(const weir_series_use *use, weir_series *in)
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
-  static const char *const names[VALUES] = {"qsqi", "psqi", "ksqi", "bassqi", "verdict"};
+  static const char *const names[VALUES] = {"qsqi", "psqi", "ksqi", "bassqi", "class"};
   weir_graph *g = use->graph;
   weir_series in[2];
   search *p = NULL;
@@ -237,6 +237,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
     WEIR_TRY(weir_series_scale_rate(s, 1, p->hop));
     weir_series_set_unit(s, "1");
     out->name[k] = names[k];
+    out->former[k] = k == CLASS ? "verdict" : NULL;
   }
   WEIR_TRY(weir_graph_status(g));
   return WEIR_OK;
@@ -248,7 +249,8 @@ const weir_series_op ps_step_sqi = {
     .help =
         "quality of an ECG, of it and its beats by two detectors: qsqi (they agree), psqi (5-15 "
         "of 5-40 Hz), ksqi (kurtosis, 3 of a "
-        "normal distribution), bassqi (baseline), verdict (0 good, 1 doubtful, 2 bad)",
+        "normal distribution), bassqi (baseline), class (0 excellent, 1 barely acceptable, 2 "
+        "unacceptable)",
     .opts = options,
     .opts_size = sizeof(options_),
     .min_in = 3,

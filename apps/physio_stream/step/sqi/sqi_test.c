@@ -1,4 +1,4 @@
-/* sqi_test.c - measures of quality against plain sums over each window, clean signals against bad
+/* sqi_test.c - measures of quality against plain sums over each window, clean signals against noisy
  * ones, and what may come in. */
 #include "data/synth.h"
 #include "step/sqi/quality.h"
@@ -113,16 +113,16 @@ static void windows_have_the_measures_of_their_samples(void **state)
     int seen = 0;
 
     draw(c, 3210, cases[c].num, cases[c].den, in);
-    step_check_cuts(&ps_step_sqi, cases[c].sets, in, 3, &r);
-    for (int64_t k = 0; k < step_get(&r, "verdict")->n; k++) {
+    step_check_chunks(&ps_step_sqi, cases[c].sets, in, 3, &r);
+    for (int64_t k = 0; k < step_get(&r, "class")->n; k++) {
       const int64_t border = (k + 1) * cases[c].hop, hi = border < in[0].n ? border : in[0].n;
       int64_t there = 0;
 
       for (int64_t t = hi - cases[c].window; t < hi; t++) {
         there += t >= 0 && in[0].present[t];
       }
-      assert_int_equal(step_get(&r, "verdict")->present[k], there * 10 >= cases[c].window * 8);
-      if (step_get(&r, "verdict")->present[k] && (c != 1 || k % 7 == 0)) {
+      assert_int_equal(step_get(&r, "class")->present[k], there * 10 >= cases[c].window * 8);
+      if (step_get(&r, "class")->present[k] && (c != 1 || k % 7 == 0)) {
         const ps_quality q = plain(in, hi - cases[c].window, cases[c].window, match);
 
         seen++;
@@ -202,31 +202,31 @@ static void kurtosis_of_known_distributions(void **state)
   free(x);
 }
 
-static void verdicts_follow_the_rule(void **state)
+static void classes_follow_the_rule(void **state)
 {
   static const struct {
     ps_quality q;
     ps_quality_class wanted;
   } cases[] = {
-      {{.q = 0.95, .p = 0.6, .k = 6, .bas = 0.96}, PS_QUALITY_GOOD},
-      {{.q = 0.95, .p = 0.6, .k = 6, .bas = 0.92}, PS_QUALITY_GOOD},
-      {{.q = 0.8, .p = 0.6, .k = 6, .bas = 0.92}, PS_QUALITY_DOUBTFUL},
-      {{.q = 0.95, .p = 0.6, .k = 4, .bas = 0.96}, PS_QUALITY_DOUBTFUL},
-      {{.q = 0.8, .p = 0.45, .k = 4, .bas = 0.92}, PS_QUALITY_BAD},
-      {{.q = 0.8, .p = 0.6, .k = 4, .bas = 0.5}, PS_QUALITY_BAD},
-      {{.q = 0.95, .p = 0.6, .k = 4, .bas = 0.5}, PS_QUALITY_DOUBTFUL},
-      {{.q = 0.5, .p = 0.9, .k = 4, .bas = 0.96}, PS_QUALITY_BAD},
-      {{.q = 0.95, .p = 0.75, .k = 6, .bas = 0.92, .rate = 100}, PS_QUALITY_GOOD},
-      {{.q = 0.95, .p = 0.75, .k = 6, .bas = 0.92, .rate = 140}, PS_QUALITY_DOUBTFUL},
-      {{.q = 0, .p = 0, .k = 0, .bas = 0}, PS_QUALITY_BAD},
+      {{.q = 0.95, .p = 0.6, .k = 6, .bas = 0.96}, PS_QUALITY_EXCELLENT},
+      {{.q = 0.95, .p = 0.6, .k = 6, .bas = 0.92}, PS_QUALITY_EXCELLENT},
+      {{.q = 0.8, .p = 0.6, .k = 6, .bas = 0.92}, PS_QUALITY_BARELY_ACCEPTABLE},
+      {{.q = 0.95, .p = 0.6, .k = 4, .bas = 0.96}, PS_QUALITY_BARELY_ACCEPTABLE},
+      {{.q = 0.8, .p = 0.45, .k = 4, .bas = 0.92}, PS_QUALITY_UNACCEPTABLE},
+      {{.q = 0.8, .p = 0.6, .k = 4, .bas = 0.5}, PS_QUALITY_UNACCEPTABLE},
+      {{.q = 0.95, .p = 0.6, .k = 4, .bas = 0.5}, PS_QUALITY_BARELY_ACCEPTABLE},
+      {{.q = 0.5, .p = 0.9, .k = 4, .bas = 0.96}, PS_QUALITY_UNACCEPTABLE},
+      {{.q = 0.95, .p = 0.75, .k = 6, .bas = 0.92, .rate = 100}, PS_QUALITY_EXCELLENT},
+      {{.q = 0.95, .p = 0.75, .k = 6, .bas = 0.92, .rate = 140}, PS_QUALITY_BARELY_ACCEPTABLE},
+      {{.q = 0, .p = 0, .k = 0, .bas = 0}, PS_QUALITY_UNACCEPTABLE},
   };
 
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    assert_int_equal(ps_quality_verdict(&cases[i].q), cases[i].wanted);
+    assert_int_equal(ps_quality_classify(&cases[i].q), cases[i].wanted);
   }
 }
 
-/* Windows of each verdict on a signal with noise (of that deviation, mV) and a swing, free `x`. */
+/* Windows of each class on a signal with noise (of that deviation, mV) and a swing, free `x`. */
 static void judge(step_signal x, double noise, double swing, int64_t *n)
 {
   static const char *const second[] = {"method=elgendi", NULL};
@@ -245,18 +245,18 @@ static void judge(step_signal x, double noise, double swing, int64_t *n)
     in[1 + k] = (step_signal){beat->x, beat->present, x.n, x.rate_num, x.rate_den, NULL};
   }
   step_run(&ps_step_sqi, NULL, in, 3, (step_how){0}, &r);
-  const step_stream *verdict = step_get(&r, "verdict");
+  const step_stream *class = step_get(&r, "class");
 
   memset(n, 0, 3 * sizeof *n);
-  for (int64_t k = 0; k < verdict->n; k++) {
-    assert_int_equal(verdict->present[k], 1);
-    n[(int)verdict->x[k]]++;
+  for (int64_t k = 0; k < class->n; k++) {
+    assert_int_equal(class->present[k], 1);
+    n[(int)class->x[k]]++;
   }
-  print_message(
-      "noise %g, swing %g: q %.3f p %.3f k %.2f bas %.3f ...; %d good, %d doubtful, %d bad\n",
-      noise, swing, (double)step_get(&r, "qsqi")->x[1], (double)step_get(&r, "psqi")->x[1],
-      (double)step_get(&r, "ksqi")->x[1], (double)step_get(&r, "bassqi")->x[1], (int)n[0],
-      (int)n[1], (int)n[2]);
+  print_message("noise %g, swing %g: q %.3f p %.3f k %.2f bas %.3f ...; %d excellent, %d barely "
+                "acceptable, %d unacceptable\n",
+                noise, swing, (double)step_get(&r, "qsqi")->x[1],
+                (double)step_get(&r, "psqi")->x[1], (double)step_get(&r, "ksqi")->x[1],
+                (double)step_get(&r, "bassqi")->x[1], (int)n[0], (int)n[1], (int)n[2]);
   step_result_free(&r);
   for (int k = 0; k < 2; k++) {
     step_result_free(&beats[k]);
@@ -264,8 +264,8 @@ static void judge(step_signal x, double noise, double swing, int64_t *n)
   step_signal_free(&x);
 }
 
-/* A minute of a model whose waves are smooth: little above 15 Hz, so that a clean one is not good
- * by the rule. */
+/* A minute of a model whose waves are smooth: little above 15 Hz, so that a clean one is not
+ * excellent by the rule. */
 static step_signal model(void)
 {
   step_signal s = step_signal_new(15000, 250, 1);
@@ -282,19 +282,19 @@ static step_signal model(void)
   return s;
 }
 
-static void noise_and_wander_make_a_model_bad(void **state)
+static void noise_and_wander_make_a_model_unacceptable(void **state)
 {
   int64_t clean[3], noisy[3], swinging[3];
 
   judge(model(), 0, 0, clean);
   judge(model(), 1, 0, noisy);
   judge(model(), 0.5, 3, swinging);
-  assert_true(clean[PS_QUALITY_BAD] < 6);
-  assert_int_equal(noisy[PS_QUALITY_GOOD], 0);
-  assert_int_equal(swinging[PS_QUALITY_BAD], 6);
+  assert_true(clean[PS_QUALITY_UNACCEPTABLE] < 6);
+  assert_int_equal(noisy[PS_QUALITY_EXCELLENT], 0);
+  assert_int_equal(swinging[PS_QUALITY_UNACCEPTABLE], 6);
 }
 
-static void a_clean_recording_is_good_until_it_is_spoilt(void **state)
+static void a_clean_recording_is_excellent_until_it_is_spoilt(void **state)
 {
   static const char where[] = "wfdb/mitdb/100";
   int64_t clean[3], noisy[3], swinging[3];
@@ -306,13 +306,13 @@ static void a_clean_recording_is_good_until_it_is_spoilt(void **state)
   judge(s, 0.5, 0, noisy);
   step_read(where, 0, 43200, &s);
   judge(s, 0.5, 2, swinging);
-  assert_true(clean[PS_QUALITY_GOOD] >= 10);
-  assert_int_equal(clean[PS_QUALITY_BAD], 0);
-  assert_int_equal(noisy[PS_QUALITY_GOOD], 0);
-  assert_int_equal(swinging[PS_QUALITY_BAD], 12);
+  assert_true(clean[PS_QUALITY_EXCELLENT] >= 10);
+  assert_int_equal(clean[PS_QUALITY_UNACCEPTABLE], 0);
+  assert_int_equal(noisy[PS_QUALITY_EXCELLENT], 0);
+  assert_int_equal(swinging[PS_QUALITY_UNACCEPTABLE], 12);
 }
 
-static void flat_lines_are_bad_and_absent_ones_have_no_verdict(void **state)
+static void flat_lines_are_unacceptable_and_absent_ones_have_no_class(void **state)
 {
   for (int k = 0; k < 2; k++) {
     step_signal in[3];
@@ -325,11 +325,11 @@ static void flat_lines_are_bad_and_absent_ones_have_no_verdict(void **state)
     for (int64_t t = 0; t < 2500; t++) {
       in[0].x[t] = 0.1f;
     }
-    step_check_cuts(&ps_step_sqi, NULL, in, 3, &r);
-    assert_int_equal(step_get(&r, "verdict")->n, 3);
-    assert_int_equal(step_count(step_get(&r, "verdict")), k == 0 ? 3 : 0);
+    step_check_chunks(&ps_step_sqi, NULL, in, 3, &r);
+    assert_int_equal(step_get(&r, "class")->n, 3);
+    assert_int_equal(step_count(step_get(&r, "class")), k == 0 ? 3 : 0);
     for (int64_t i = 0; i < 3 && k == 0; i++) {
-      assert_true(step_get(&r, "verdict")->x[i] == PS_QUALITY_BAD);
+      assert_true(step_get(&r, "class")->x[i] == PS_QUALITY_UNACCEPTABLE);
       assert_true(step_get(&r, "bassqi")->x[i] == 0);
     }
     step_result_free(&r);
@@ -349,15 +349,15 @@ static void no_input_upsets_it(void **state)
       in[k] = step_signal_new(4000, 100, 1);
       step_garbage(&in[k], seed + 10 * k, 1.0);
     }
-    step_check_cuts(&ps_step_sqi, sets, in, 3, &r);
+    step_check_chunks(&ps_step_sqi, sets, in, 3, &r);
     assert_true(step_is_sound(&r));
-    assert_true(step_count(step_get(&r, "verdict")) > 0);
+    assert_true(step_count(step_get(&r, "class")) > 0);
     step_result_free(&r);
     free_all(in);
   }
 }
 
-static void what_cannot_be_judged_is_refused(void **state)
+static void what_cannot_be_rated_is_refused(void **state)
 {
   static const char *const sets[][3] = {{"hop=20", NULL}, {"window=10.005", NULL}, {NULL}};
   step_signal in[3];
@@ -381,12 +381,12 @@ int main(void)
       cmocka_unit_test(windows_have_the_measures_of_their_samples),
       cmocka_unit_test(long_windows_do_not_lose_digits),
       cmocka_unit_test(kurtosis_of_known_distributions),
-      cmocka_unit_test(verdicts_follow_the_rule),
-      cmocka_unit_test(noise_and_wander_make_a_model_bad),
-      cmocka_unit_test(a_clean_recording_is_good_until_it_is_spoilt),
-      cmocka_unit_test(flat_lines_are_bad_and_absent_ones_have_no_verdict),
+      cmocka_unit_test(classes_follow_the_rule),
+      cmocka_unit_test(noise_and_wander_make_a_model_unacceptable),
+      cmocka_unit_test(a_clean_recording_is_excellent_until_it_is_spoilt),
+      cmocka_unit_test(flat_lines_are_unacceptable_and_absent_ones_have_no_class),
       cmocka_unit_test(no_input_upsets_it),
-      cmocka_unit_test(what_cannot_be_judged_is_refused),
+      cmocka_unit_test(what_cannot_be_rated_is_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

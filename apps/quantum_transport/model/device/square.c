@@ -7,14 +7,14 @@ static const weir_opt options[] = {
     WEIR_OPT_END,
 };
 
-static void place(int64_t site, double position[2])
+static void locate(int64_t site, double position[2])
 {
   position[0] = 0;
   position[1] = (double)site;
 }
 
 static const qt_ribbon_lattice lattice = {
-    .device = "square", .sites = 1, .period = 1, .area = 1, .symbol = "X", .place = place};
+    .device = "square", .sites = 1, .period = 1, .area = 1, .symbol = "X", .locate = locate};
 
 static weir_status build(const void *opts, uint64_t seed, qt_system *out)
 {

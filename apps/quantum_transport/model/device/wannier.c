@@ -15,7 +15,7 @@ static weir_status build_from(const qt_wannier_opts *o, weir_wannier *w, qt_syst
               "interpolates bands less well",
               o->seed);
   }
-  WEIR_TRY(qt_wannier_cut(o, w));
+  WEIR_TRY(qt_wannier_truncate(o, w));
   WEIR_TRY(qt_wannier_layer(o, w, &layer));
   WEIR_TRY(qt_wannier_system(o, w, layer, out));
   weir_info("transport",

@@ -10,7 +10,7 @@ static const weir_opt options[] = {
     WEIR_OPT_END,
 };
 
-static void place(int64_t site, double position[2])
+static void locate(int64_t site, double position[2])
 {
   const int64_t row = site / 2, upper = site % 2;
 
@@ -24,7 +24,7 @@ static const qt_ribbon_lattice lattice = {.device = "zgnr",
                                           .area = 2.598076211353316,    /* 3 sqrt(3) / 2 */
                                           .symbol = "C",
                                           .mass = 12.011,
-                                          .place = place};
+                                          .locate = locate};
 
 static weir_status build(const void *opts, uint64_t seed, qt_system *out)
 {

@@ -106,12 +106,12 @@ static void get_cubic(const qt_bands *b, int64_t k, int64_t i, int64_t step, int
   c[3] = at[3];
 }
 
-static double least(const double c[4])
+static double lowest(const double c[4])
 {
   return fmin(fmin(c[0], c[1]), fmin(c[2], c[3]));
 }
 
-static double most(const double c[4])
+static double highest(const double c[4])
 {
   return fmax(fmax(c[0], c[1]), fmax(c[2], c[3]));
 }
@@ -126,8 +126,8 @@ static void find_bounds(qt_bands *b)
       double c[4];
 
       get_cubic(b, a / 2 / b->points, a / 2 % b->points, 1 + a % 2, j, c);
-      b->low[j] = fmin(b->low[j], least(c));
-      b->high[j] = fmax(b->high[j], most(c));
+      b->low[j] = fmin(b->low[j], lowest(c));
+      b->high[j] = fmax(b->high[j], highest(c));
     }
   }
 }
@@ -209,7 +209,7 @@ static void occupy(const double x[4], double share, double end, occupation *out)
 {
   static const double at[] = {0.112701665379258, 0.5, 0.887298334620742};
   static const double weight[] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
-  const double lo = least(x), hi = most(x);
+  const double lo = lowest(x), hi = highest(x);
 
   if (lo > end) {
     return;

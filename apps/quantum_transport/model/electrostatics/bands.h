@@ -23,17 +23,19 @@ typedef struct qt_bands {
   double valence, conduction; /* edges; -infinity, infinity where there is no such band      */
 } qt_bands;
 
-/* Bands at `points` wave vectors along x and the transverse ones given. Fails: WEIR_ERR_CONFIG
- * where mid_gap lies in a band, naming the gaps nearest to it; as qt_band_structure_create. */
+/* Computes bands at `points` wave vectors along x and the transverse ones given. Fails:
+ * WEIR_ERR_CONFIG where mid_gap lies in a band, naming the gaps nearest to it; as
+ * qt_band_structure_create. */
 weir_status qt_bands_create(const qt_lead *lead, int64_t n_k, const double (*k)[2],
                             const qt_bands_spec *spec, qt_bands *out) WEIR_CHECKED;
 void qt_bands_fini(qt_bands *b);
 
-/* Electrons less holes of a cell, kt = k_B T > 0 in eV; *slope: derivative by mu. */
+/* Returns the number of electrons less holes of a cell, kt = k_B T > 0 in eV; *slope: derivative by
+ * mu. */
 double qt_bands_electrons(const qt_bands *b, double mu, double kt, double *slope);
-/* The chemical potential at which that number is `electrons`; the middle, where the number is the
- * same over an interval. Wave vectors along x are doubled (of the same lead, k and spec) until it
- * is within spec->tolerance of that of every second wave vector: its error is smaller. Fails:
+/* Finds the chemical potential at which that number is `electrons`; the middle, where the number is
+ * the same over an interval. Wave vectors along x are doubled (of the same lead, k and spec) until
+ * it is within spec->tolerance of that of every second wave vector: its error is smaller. Fails:
  * WEIR_ERR_CONFIG where the bands do not hold so many; WEIR_ERR_NUMERIC where that takes more than
  * spec->max_points. */
 weir_status qt_bands_find_mu(const qt_lead *lead, const double (*k)[2], const qt_bands_spec *spec,

@@ -111,10 +111,10 @@ static void add_levels(maker *m, double height)
         (!must && (at[i] - last < m->kt || fabs(at[i] - m->reference) < m->kt))) {
       continue;
     }
-    const int64_t parts = (int64_t)fmax(1, ceil((at[i] - last) / (2 * height)));
+    const int64_t pieces = (int64_t)fmax(1, ceil((at[i] - last) / (2 * height)));
 
-    for (int64_t p = 0; p < parts; p++) {
-      const double step = (at[i] - last) / (double)parts;
+    for (int64_t p = 0; p < pieces; p++) {
+      const double step = (at[i] - last) / (double)pieces;
 
       add_level(m, last + step * (double)p, last + step * (double)(p + 1), height);
     }
@@ -125,7 +125,7 @@ static void add_levels(maker *m, double height)
 weir_status qt_contour_create(double reference, const qt_reservoir reservoir[2], int64_t order,
                               qt_contour_point **point, int64_t *count)
 {
-  const double least_kelvin = 1, least_height = 0.4; /* eV */
+  const double min_kelvin = 1, min_height = 0.4; /* eV */
   maker m = {.kt = QT_BOLTZMANN * reservoir[0].temperature,
              .reference = reference,
              .reservoir = reservoir,
@@ -134,13 +134,13 @@ weir_status qt_contour_create(double reference, const qt_reservoir reservoir[2],
   *point = NULL;
   *count = 0;
   if (reservoir[0].temperature != reservoir[1].temperature ||
-      !(reservoir[0].temperature >= least_kelvin)) {
+      !(reservoir[0].temperature >= min_kelvin)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "contact.temperature: a self-consistent potential needs leads of one "
                      "temperature of at least %g K, not %g K and %g K",
-                     least_kelvin, reservoir[0].temperature, reservoir[1].temperature);
+                     min_kelvin, reservoir[0].temperature, reservoir[1].temperature);
   }
-  const double step = 2 * M_PI * m.kt, poles = ceil(least_height / step), height = poles * step;
+  const double step = 2 * M_PI * m.kt, poles = ceil(min_height / step), height = poles * step;
 
   qt_gauss_legendre(m.order, m.node, m.weight);
   add_rise(&m, 0, height / 4);

@@ -19,8 +19,8 @@ typedef struct qt_contour_point {
   weir_c128 energy, weight[2]; /* weight of each reservoir */
 } qt_contour_point;
 
-/* Points for two reservoirs of one temperature, at least 1 K; `order` of each segment. *point is
- * the caller's (weir_free). Fails: WEIR_ERR_CONFIG (temperatures), WEIR_ERR_MEMORY. */
+/* Computes points for two reservoirs of one temperature, at least 1 K; `order` of each segment.
+ * *point is the caller's (weir_free). Fails: WEIR_ERR_CONFIG (temperatures), WEIR_ERR_MEMORY. */
 weir_status qt_contour_create(double reference, const qt_reservoir reservoir[2], int64_t order,
                               qt_contour_point **point, int64_t *count) WEIR_CHECKED;
 /* Nodes in (-1, 1) and weights of Gauss-Legendre quadrature. */

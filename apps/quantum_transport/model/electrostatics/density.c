@@ -1,4 +1,4 @@
-/* density.c - see density.h: the contour, and both parts together. */
+/* density.c - see density.h: the contour, and all shares together. */
 #include "model/electrostatics/density.h"
 
 #include <math.h>
@@ -45,17 +45,17 @@ typedef struct job {
                         each lead sends, times the weight */
 } job;
 
-typedef struct place {
+typedef struct block_source {
   const job *j;
   const worker *w;
   weir_c128 z;
   int side; /* lead that sends */
-} place;
+} block_source;
 
 /* qt_blocks.read: z S - H, minus Sigma at the ends. */
 static void read_block(const void *context, int64_t row, int64_t column, weir_c128 *out)
 {
-  const place *p = context;
+  const block_source *p = context;
 
   qt_system_inverse_block(p->j->s, p->j->k, p->z, p->w->sigma, row, column, out);
 }
@@ -63,7 +63,7 @@ static void read_block(const void *context, int64_t row, int64_t column, weir_c1
 /* The same: i Gamma of the lead that sends, at its end. */
 static void read_gamma(const void *context, int64_t row, int64_t column, weir_c128 *out)
 {
-  const place *p = context;
+  const block_source *p = context;
   const int64_t rows = qt_layout_rows(&p->j->layout, row);
   const weir_c128 *sigma = p->w->sigma[p->side];
 
@@ -81,7 +81,7 @@ static void read_gamma(const void *context, int64_t row, int64_t column, weir_c1
 }
 
 /* (G S + S G)[i,i] / 2 of an orbital of block b, of blocks of G or G^<. */
-static weir_c128 with_overlap(const place *p, const weir_c128 *bank, int64_t b, int64_t i)
+static weir_c128 with_overlap(const block_source *p, const weir_c128 *bank, int64_t b, int64_t i)
 {
   const qt_layout *l = &p->j->layout;
   const qt_system *s = p->j->s;
@@ -121,7 +121,7 @@ static weir_status solve_leads(const job *j, worker *w, weir_c128 z)
 static weir_status solve_equilibrium(const job *j, worker *w, int64_t number)
 {
   const qt_contour_point *c = &j->point[j->first + number];
-  const place p = {.j = j, .w = w, .z = c->energy};
+  const block_source p = {.j = j, .w = w, .z = c->energy};
   const qt_rgf_job rgf = {.layout = &j->layout, .a = {read_block, &p}, .g = {w->g, 1}};
 
   if (!qt_rgf_solve(&rgf, w->scratch)) {
@@ -146,7 +146,7 @@ static weir_status solve_injected(const job *j, worker *w, int64_t number)
   const qt_contour_point *c = &j->point[j->first + number];
 
   for (int side = 0; side < QT_LEADS; side++) {
-    const place p = {.j = j, .w = w, .z = c->energy, .side = side};
+    const block_source p = {.j = j, .w = w, .z = c->energy, .side = side};
     const qt_rgf_job rgf = {.layout = &j->layout,
                             .a = {read_block, &p},
                             .sigma = {read_gamma, &p},
@@ -255,8 +255,8 @@ static weir_status solve_batch(job *j, int64_t n, double factor, double *const e
   qt_ranks_share(n, j->rank, j->ranks, &j->lo, &hi);
   weir_parallel(hi - j->lo, j->threads, run_point, j);
   WEIR_TRY(qt_ranks_agree(comm, find_failure(j)));
-  WEIR_TRY(qt_ranks_gather(comm, "electrons", (size_t)(QT_LEADS * j->s->n) * sizeof *j->value, n,
-                           j->value));
+  WEIR_TRY(qt_ranks_allgather(comm, "electrons", (size_t)(QT_LEADS * j->s->n) * sizeof *j->value, n,
+                              j->value));
   for (int64_t p = 0; p < n; p++) {
     for (int c = 0; c < QT_LEADS; c++) {
       for (int64_t i = 0; i < j->s->n; i++) {
@@ -282,7 +282,7 @@ static weir_status set_k(job *j, int64_t k)
   return WEIR_OK;
 }
 
-/* All points of one wave vector; its part of the electrons is added. Collective. */
+/* All points of one wave vector; its share of the electrons is added. Collective. */
 static weir_status solve_k(job *j, int64_t k, double *const electrons[QT_LEADS])
 {
   const double factor = -j->spec->spin * j->spec->weight[k] / M_PI;
@@ -363,8 +363,8 @@ static weir_status fit(job *j, double *bytes)
       (*bytes - left) / mib);
 }
 
-/* Heights of a line above the real axis in a step of it; most energies of one. */
-static const double step_heights = 1.5, most_steps = 1e6;
+/* Heights of a line above the real axis in a step of it; maximum energies of one. */
+static const double step_heights = 1.5, max_steps = 1e6;
 
 /* The energies at which the leads differ. */
 static void get_ends(const qt_density_spec *spec, double *lo, double *hi)
@@ -385,13 +385,13 @@ static weir_status check_broadening(const qt_density_spec *spec)
   get_ends(spec, &lo, &hi);
   const double longest = step_heights * spec->broadening, steps = (hi - lo) / longest;
 
-  return steps <= most_steps
+  return steps <= max_steps
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
                          "electrostatics.broadening: %g eV needs %.3g energies from %g to %g eV, "
                          "at most %g are possible: give at least %.3g eV, or 0",
-                         spec->broadening, steps, lo, hi, most_steps,
-                         1.01 * (hi - lo) / (step_heights * most_steps));
+                         spec->broadening, steps, lo, hi, max_steps,
+                         1.01 * (hi - lo) / (step_heights * max_steps));
 }
 
 /* Equal steps through the energies at which the leads differ; what is summed is their integral of
@@ -448,7 +448,7 @@ static weir_status solve_contour(const qt_system *s, const qt_density_spec *spec
   weir_status status = prepare(&j);
 
   WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, status), done);
-  WEIR_TRY_GOTO(qt_ranks_least(spec->comm, &j.at_once), done);
+  WEIR_TRY_GOTO(qt_ranks_min(spec->comm, &j.at_once), done);
   status = weir_alloc(j.at_once * QT_LEADS * s->n, sizeof *j.value, (void **)&j.value);
   WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, status), done);
   for (int64_t k = 0; k < spec->n_k; k++) {
@@ -496,18 +496,18 @@ double qt_density_share(double left, double right)
 /* Arrays [n] of each lead: electrons in equilibrium with it; those it injects; those it would
  * inject 2 k_B T above the real axis, by which states are shared that neither injects. */
 enum { EQUILIBRIUM, INJECTED, SENT, KINDS };
-typedef struct parts {
+typedef struct shares {
   double *of[KINDS][QT_LEADS];
-} parts;
+} shares;
 
-static void free_parts(parts *p)
+static void free_shares(shares *p)
 {
   for (int i = 0; i < KINDS * QT_LEADS; i++) {
     weir_free(&p->of[i / QT_LEADS][i % QT_LEADS]);
   }
 }
 
-static weir_status make_arrays(int64_t n, parts *p, qt_density *out)
+static weir_status make_arrays(int64_t n, shares *p, qt_density *out)
 {
   for (int i = 0; i < KINDS * QT_LEADS; i++) {
     WEIR_TRY(weir_alloc(n, sizeof(double), (void **)&p->of[i / QT_LEADS][i % QT_LEADS]));
@@ -518,21 +518,21 @@ static weir_status make_arrays(int64_t n, parts *p, qt_density *out)
 /* Electrons of an orbital beyond the right lead's equilibrium. Where the real axis has nearly all
  * states that the leads fill differently, they are shared as injected there, so that errors of its
  * integrals cancel. Others, which are bound or too narrow for it, are shared as leads send. */
-static double fill(const parts *p, const qt_density_spec *spec, int64_t i)
+static double fill(const shares *p, const qt_density_spec *spec, int64_t i)
 {
   const double few = 10 * spec->tolerance, many = 40 * spec->tolerance; /* of the states */
   const double left = p->of[INJECTED][QT_LEFT][i], right = p->of[INJECTED][QT_RIGHT][i];
   const double all = p->of[EQUILIBRIUM][QT_LEFT][i] - p->of[EQUILIBRIUM][QT_RIGHT][i];
   const double lacks = all - left - right;
-  const double part = all != 0 ? fabs(lacks / all) : 0;
-  const double x = fmin(1, fmax(0, (part - few) / (many - few)));
+  const double missing = all != 0 ? fabs(lacks / all) : 0;
+  const double x = fmin(1, fmax(0, (missing - few) / (many - few)));
   const double as_sent = spec->broadening > 0 ? 1 : x * x * (3 - 2 * x); /* rises smoothly */
   const double sent = qt_density_share(p->of[SENT][QT_LEFT][i], p->of[SENT][QT_RIGHT][i]);
 
   return (1 - as_sent) * qt_density_share(left, right) * all + as_sent * (left + sent * lacks);
 }
 
-static weir_status put_together(const qt_system *s, const parts *p, const qt_density_spec *spec,
+static weir_status put_together(const qt_system *s, const shares *p, const qt_density_spec *spec,
                                 double *electrons)
 {
   for (int64_t i = 0; i < s->n; i++) {
@@ -549,7 +549,7 @@ weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec, q
 {
   const bool biased = spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu;
   const double kt = QT_BOLTZMANN * spec->reservoir[QT_LEFT].temperature;
-  parts p = {{{NULL}}};
+  shares p = {{{NULL}}};
   weir_status status = WEIR_OK;
 
   *out = (qt_density){.electrons = NULL};
@@ -570,7 +570,7 @@ weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec, q
   }
   status = qt_ranks_agree(spec->comm, put_together(s, &p, spec, out->electrons));
 done:
-  free_parts(&p);
+  free_shares(&p);
   if (status != WEIR_OK) {
     qt_density_fini(out);
   }

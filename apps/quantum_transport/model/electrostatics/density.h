@@ -33,8 +33,8 @@ typedef struct qt_density_spec {
   double shift;      /* qt_transport_spec                           */
   int threads;       /* of this rank; 0: all                        */
   weir_comm *comm;   /* ranks that share the energies; NULL: one    */
-  double budget;     /* most bytes that this rank holds of all, by weir_alloc_bytes: fewer energies
-                        at once, on fewer threads, where more would take more; 0: no limit */
+  double budget;     /* maximum of weir_alloc_bytes of this rank: fewer energies at once, on fewer
+                        threads, where more would exceed it; 0: no limit */
 } qt_density_spec;
 
 /* Owns its arrays; of all ranks alike. */
@@ -43,30 +43,30 @@ typedef struct qt_density {
   double current;            /* A, as qt_electron_current         */
   int64_t n_contour, n_real; /* energies that were computed */
 } qt_density;
-/* The same bits on any number of ranks and threads, and within any budget. Collective over
- * spec->comm. Fails on all ranks alike: WEIR_ERR_CONFIG (temperatures; a broadening that takes more
- * than 1e6 energies; the budget is too small),
- * WEIR_ERR_NUMERIC, WEIR_ERR_STOPPED, WEIR_ERR_MEMORY; *out is then empty. */
+/* Computes the density: the same bits on any number of ranks and threads, and within any budget.
+ * Collective over spec->comm. Fails on all ranks alike: WEIR_ERR_CONFIG (temperatures; a broadening
+ * that takes more than 1e6 energies; the budget is too small), WEIR_ERR_NUMERIC, WEIR_ERR_STOPPED,
+ * WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec,
                               qt_density *out) WEIR_CHECKED;
 void qt_density_fini(qt_density *d);
 
-/* Bytes that it takes for a while, of this rank, within the budget; reference and gap are not read.
+/* Computes the temporary bytes of this rank, within the budget; reference and gap are not read.
  * Local. Fails: WEIR_ERR_CONFIG (the budget is too small), WEIR_ERR_MEMORY. */
 weir_status qt_density_bytes(const qt_system *s, const qt_density_spec *spec,
                              double *bytes) WEIR_CHECKED;
 
-/* Of the real axis alone: corrections [n] of each lead; *current in A. Collective. */
+/* Integrates over the real axis alone: corrections [n] of each lead; *current in A. Collective. */
 weir_status qt_density_window(const qt_system *s, const qt_density_spec *spec,
                               double *const correction[QT_LEADS], double *current,
                               int64_t *n_energies) WEIR_CHECKED;
 /* Its part of qt_density_bytes. */
 weir_status qt_density_window_bytes(const qt_system *s, const qt_density_spec *spec,
                                     double *bytes) WEIR_CHECKED;
-/* Bytes that the budget leaves; 0: there is none. */
+/* Returns the bytes that the budget leaves; 0: there is none. */
 double qt_density_left(const qt_density_spec *spec);
 
-/* Weight of the left lead's form, given the corrections of both. */
+/* Returns the weight of the left lead's form, given the corrections of both. */
 double qt_density_share(double left, double right);
 
 #endif

@@ -26,14 +26,14 @@ int64_t qt_grid_nodes(const qt_grid *g)
 static weir_status make_axis(const double *at, int count, bool periodic, double spacing, int64_t *n,
                              double **x)
 {
-  const double most = 1e6;
+  const double max_lines = 1e6;
   double total = 1;
   int64_t node = 0;
 
   for (int b = 0; b + 1 < count; b++) {
     total += fmax(1, ceil((at[b + 1] - at[b]) / spacing - 1e-9));
   }
-  if (!(total < most)) {
+  if (!(total < max_lines)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "electrostatics.spacing %g Angstrom: %.0f nodes along an axis", spacing,
                      total);
@@ -56,7 +56,7 @@ static weir_status make_axis(const double *at, int count, bool periodic, double 
 weir_status qt_grid_create(const double *const breaks[3], const int n_breaks[3],
                            const bool periodic[3], double spacing, qt_grid *out)
 {
-  const double most = (double)INT32_MAX / 27; /* elements of the matrix that PETSc counts */
+  const double max_nodes = (double)INT32_MAX / 27; /* elements of the matrix that PETSc counts */
   weir_status status = WEIR_OK;
   double nodes = 1;
   int64_t cells = 1;
@@ -71,10 +71,10 @@ weir_status qt_grid_create(const double *const breaks[3], const int n_breaks[3],
     nodes *= (double)out->n[d];
     cells *= out->cells[d];
   }
-  if (nodes > most) {
+  if (nodes > max_nodes) {
     status = weir_fail(WEIR_ERR_CONFIG,
                        "electrostatics.spacing %g Angstrom: %.3g nodes are more than %g", spacing,
-                       nodes, most);
+                       nodes, max_nodes);
     goto failed;
   }
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof *out->permittivity, (void **)&out->permittivity), failed);
@@ -117,7 +117,7 @@ static bool find_cell(const qt_grid *g, int d, double at, int64_t node[2], doubl
   return *second >= -1e-9 && *second <= 1 + 1e-9;
 }
 
-weir_status qt_grid_place(qt_grid *g, int64_t count, const double (*point)[3])
+weir_status qt_grid_assign(qt_grid *g, int64_t count, const double (*point)[3])
 {
   weir_free(&g->node);
   weir_free(&g->share);

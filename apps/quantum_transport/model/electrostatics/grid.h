@@ -26,18 +26,18 @@ typedef struct qt_grid {
 void qt_grid_fini(qt_grid *g);
 int64_t qt_grid_nodes(const qt_grid *g);
 
-/* A grid of the breakpoints given along each axis, between which spacings are equal and at most
- * `spacing`; relative permittivity 1, no gates, no atoms. A periodic axis repeats from its last
- * breakpoint on. Fails: WEIR_ERR_CONFIG (too many nodes), WEIR_ERR_MEMORY. */
+/* Creates a grid of the breakpoints given along each axis, between which spacings are equal and at
+ * most `spacing`; relative permittivity 1, no gates, no atoms. A periodic axis repeats from its
+ * last breakpoint on. Fails: WEIR_ERR_CONFIG (too many nodes), WEIR_ERR_MEMORY. */
 weir_status qt_grid_create(const double *const breaks[3], const int n_breaks[3],
                            const bool periodic[3], double spacing, qt_grid *out) WEIR_CHECKED;
 /* Finds nodes and shares of points. Fails: WEIR_ERR_SHAPE (a point outside), WEIR_ERR_MEMORY. */
-weir_status qt_grid_place(qt_grid *g, int64_t count, const double (*point)[3]) WEIR_CHECKED;
-/* The grid of a device. Fails: WEIR_ERR_CONFIG naming the gate that is none (outside the device, on
- * the surface of a periodic axis); WEIR_ERR_UNSUPPORTED where positions are made up. */
+weir_status qt_grid_assign(qt_grid *g, int64_t count, const double (*point)[3]) WEIR_CHECKED;
+/* Creates the grid of a device. Fails: WEIR_ERR_CONFIG naming the gate that is none (outside the
+ * device, on the surface of a periodic axis); WEIR_ERR_UNSUPPORTED where positions are made up. */
 weir_status qt_grid_of_device(const qt_electrostatics_opts *o, const qt_system *s,
                               qt_grid *out) WEIR_CHECKED;
-/* Potential at an atom. */
+/* Returns the potential at an atom. */
 double qt_grid_read(const qt_grid *g, const double *u, int64_t atom);
 /* Donors of an atom, in numbers of elementary charges. */
 double qt_grid_doping(const qt_grid *g, const qt_electrostatics_opts *o, double x);

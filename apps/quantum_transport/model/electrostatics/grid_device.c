@@ -45,12 +45,12 @@ static int compare(const void *a, const void *b)
 /* Sorts breakpoints and drops those that coincide. */
 static int unique(int count, double *x)
 {
-  const double least = 1e-6; /* Angstrom */
+  const double min_distance = 1e-6; /* Angstrom */
   int n = 0;
 
   qsort(x, (size_t)count, sizeof *x, compare);
   for (int i = 0; i < count; i++) {
-    if (n == 0 || x[i] - x[n - 1] > least) {
+    if (n == 0 || x[i] - x[n - 1] > min_distance) {
       x[n++] = x[i];
     }
   }
@@ -162,7 +162,7 @@ static void list_breaks(const qt_electrostatics_opts *o, const ends e[3], double
   }
 }
 
-static weir_status place_atoms(const qt_system *s, qt_grid *g)
+static weir_status assign_atoms(const qt_system *s, qt_grid *g)
 {
   double(*point)[3] = NULL;
   weir_status status = WEIR_OK;
@@ -173,7 +173,7 @@ static weir_status place_atoms(const qt_system *s, qt_grid *g)
       point[a][d] = s->atom[a].position[d];
     }
   }
-  status = qt_grid_place(g, s->n_atoms, (const double(*)[3])point);
+  status = qt_grid_assign(g, s->n_atoms, (const double(*)[3])point);
   weir_free(&point);
   return status;
 }
@@ -212,7 +212,7 @@ weir_status qt_grid_of_device(const qt_electrostatics_opts *o, const qt_system *
   out->volume = (e[0].inner[1] - e[0].inner[0]) * (e[1].inner[1] - e[1].inner[0]) *
                 (e[2].inner[1] - e[2].inner[0]) / (double)s->n_atoms;
   fill(o, e, out);
-  status = place_atoms(s, out);
+  status = assign_atoms(s, out);
 done:
   weir_free(&x);
   if (status != WEIR_OK) {

@@ -12,10 +12,10 @@ typedef struct qt_mixing {
   double damping;          /* share of g(u) - u that is taken               */
   double *u, *residual;    /* [depth + 1, n] the last first                 */
 } qt_mixing;
-/* depth 0: damping alone. Fails: WEIR_ERR_MEMORY. */
+/* Creates a mixing; depth 0: damping alone. Fails: WEIR_ERR_MEMORY. */
 weir_status qt_mixing_create(int64_t n, int64_t depth, double damping, qt_mixing *out) WEIR_CHECKED;
 void qt_mixing_fini(qt_mixing *m);
-/* u [n] becomes the next u, g [n] is g(u). */
+/* Replaces u [n] by the next u; g [n] is g(u). */
 void qt_mixing_next(qt_mixing *m, const double *g, double *u);
 
 #endif

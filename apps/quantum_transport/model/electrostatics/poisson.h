@@ -36,8 +36,8 @@ weir_status qt_poisson_create(const qt_grid *g, const weir_string_list *petsc, w
                               int64_t sharers, qt_poisson **out) WEIR_CHECKED;
 /* Collective. */
 void qt_poisson_destroy(qt_poisson **p);
-/* u [nodes]: where Newton's method begins, at nodes of gates the values given; the solution
- * afterwards. donors: [atoms]. All ranks give the same. Collective. Fails on all alike:
+/* Solves for u [nodes]: where Newton's method begins, at nodes of gates the values given; the
+ * solution afterwards. donors: [atoms]. All ranks give the same. Collective. Fails on all alike:
  * WEIR_ERR_NUMERIC (no convergence, with the reason), WEIR_ERR_EXTERNAL. */
 weir_status qt_poisson_solve(qt_poisson *p, const double *donors, qt_response response, double *u,
                              qt_poisson_result *out) WEIR_CHECKED;

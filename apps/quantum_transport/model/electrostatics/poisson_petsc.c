@@ -62,12 +62,12 @@ static void add_cell(const qt_grid *g, const int64_t cell[3], double *const to_n
 static int64_t neighbour(const qt_grid *g, int64_t node, int d, bool after)
 {
   const int64_t stride = d == 0 ? 1 : d == 1 ? g->n[0] : g->n[0] * g->n[1];
-  const int64_t place = node / stride % g->n[d], last = g->n[d] - 1;
+  const int64_t coord = node / stride % g->n[d], last = g->n[d] - 1;
 
   if (after) {
-    return place < last ? node + stride : node - last * stride;
+    return coord < last ? node + stride : node - last * stride;
   }
-  return place > 0 ? node - stride : node + last * stride;
+  return coord > 0 ? node - stride : node + last * stride;
 }
 
 /* What flows along an axis from a node to the one after it, or before it, for a unit of U. */
@@ -123,14 +123,14 @@ static void evaluate(const qt_poisson *p, int64_t lo, int64_t hi, const double *
   }
 }
 
-/* Calls for each node of the slab, and each next to it, with its place in a vector of both. */
+/* Calls for each node of the slab, and each next to it, with its index in a vector of both. */
 static PetscErrorCode visit(const qt_poisson *p,
-                            void (*act)(const qt_poisson *p, int64_t node, PetscInt place,
+                            void (*act)(const qt_poisson *p, int64_t node, PetscInt index,
                                         const void *context),
                             const void *context)
 {
   const int64_t *n = p->g->n;
-  PetscInt first[3], count[3], place = 0;
+  PetscInt first[3], count[3], index = 0;
 
   PetscCall(DMDAGetGhostCorners(p->mesh, &first[0], &first[1], &first[2], &count[0], &count[1],
                                 &count[2]));
@@ -139,25 +139,25 @@ static PetscErrorCode visit(const qt_poisson *p,
       for (PetscInt i = first[0]; i < first[0] + count[0]; i++) {
         const int64_t x = (i + n[0]) % n[0], y = (j + n[1]) % n[1], z = (k + n[2]) % n[2];
 
-        act(p, (z * n[1] + y) * n[0] + x, place++, context);
+        act(p, (z * n[1] + y) * n[0] + x, index++, context);
       }
     }
   }
   return PETSC_SUCCESS;
 }
 
-static void take_value(const qt_poisson *p, int64_t node, PetscInt place, const void *context)
+static void take_value(const qt_poisson *p, int64_t node, PetscInt index, const void *context)
 {
   const PetscScalar *values = context;
 
-  p->u[node] = PetscRealPart(values[place]);
+  p->u[node] = PetscRealPart(values[index]);
 }
 
-static void take_row(const qt_poisson *p, int64_t node, PetscInt place, const void *context)
+static void take_row(const qt_poisson *p, int64_t node, PetscInt index, const void *context)
 {
   const PetscInt *rows = context;
 
-  p->row[node] = rows[place];
+  p->row[node] = rows[index];
 }
 
 static PetscErrorCode read_vector(const qt_poisson *p, Vec x)
@@ -303,7 +303,7 @@ static weir_status make_mesh(qt_poisson *p)
 static weir_status make_solver(qt_poisson *p)
 {
   enum { NEIGHBOURS = 27, OF_OTHERS = 18, MAX_NEWTON = 100 };
-  const double least = 1e-11, relative = 1e-10, step = 1e-13; /* charge of a node, ... */
+  const double absolute = 1e-11, relative = 1e-10, step = 1e-13; /* charge of a node, ... */
   KSP ksp;
   PC pc;
 
@@ -321,7 +321,7 @@ static weir_status make_solver(qt_poisson *p)
   WEIR_PETSC(SNESSetType(p->snes, SNESNEWTONLS));
   WEIR_PETSC(SNESSetFunction(p->snes, p->r, function, p));
   WEIR_PETSC(SNESSetJacobian(p->snes, p->matrix, p->matrix, jacobian, p));
-  WEIR_PETSC(SNESSetTolerances(p->snes, least, relative, step, MAX_NEWTON, 10000));
+  WEIR_PETSC(SNESSetTolerances(p->snes, absolute, relative, step, MAX_NEWTON, 10000));
   WEIR_PETSC(SNESGetKSP(p->snes, &ksp));
   WEIR_PETSC(KSPSetType(ksp, KSPCG));
   WEIR_PETSC(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
@@ -438,7 +438,7 @@ static void judge(const qt_poisson *p, const double *u, qt_poisson_result *out)
   }
 }
 
-/* On the ranks that share it: the slab's part of the solution in p->f. */
+/* On the ranks that share it: the slab's share of the solution in p->f. */
 static weir_status solve(qt_poisson *p, const double *u, qt_poisson_result *out)
 {
   SNESConvergedReason reason;
@@ -469,7 +469,7 @@ static weir_status solve(qt_poisson *p, const double *u, qt_poisson_result *out)
   return WEIR_OK;
 }
 
-/* Brings the slabs of all ranks, one behind the other, to their places. Collective. */
+/* Brings the slabs of all ranks, one after the other, to their offsets. Collective. */
 static weir_status collect(qt_poisson *p, double *u)
 {
   const int64_t nodes = qt_grid_nodes(p->g), lines = p->g->n[1] * p->g->n[2];
@@ -490,7 +490,7 @@ static weir_status collect(qt_poisson *p, double *u)
     }
     begin += counts[r];
   }
-  WEIR_TRY_GOTO(qt_ranks_gather_counts(p->comm, "potential", sizeof *all, counts, all), done);
+  WEIR_TRY_GOTO(qt_ranks_allgather_counts(p->comm, "potential", sizeof *all, counts, all), done);
   for (int64_t r = 0, at = 0; r < p->sharers; r++) {
     int64_t lo, hi;
 

@@ -156,10 +156,10 @@ static void field_of_a_cylinder_converges_at_second_order(void **state)
   assert_true(log2(error[0] / error[1]) > 1.7 && log2(error[1] / error[2]) > 1.8);
 }
 
-static double place[3], charge_there, permittivity;
+static double center[3], charge_there, permittivity;
 static double of_point(const double at[3])
 {
-  const double r = hypot(hypot(at[0] - place[0], at[1] - place[1]), at[2] - place[2]);
+  const double r = hypot(hypot(at[0] - center[0], at[1] - center[1]), at[2] - center[2]);
 
   return -charge_there / (4 * M_PI * QT_EPSILON_0 * permittivity * r);
 }
@@ -171,7 +171,7 @@ static void field_of_a_point_charge_converges_at_second_order(void **state)
   charge_there = draw(0.5, 2);
   permittivity = draw(1, 12);
   for (int d = 0; d < 3; d++) {
-    place[d] = draw(3.5, 4.5);
+    center[d] = draw(3.5, 4.5);
   }
   for (int level = 0; level < 3; level++) {
     qt_grid g;
@@ -184,11 +184,11 @@ static void field_of_a_point_charge_converges_at_second_order(void **state)
     double *u = new_potential(&g);
 
     hold(&g, (const bool[3]){true, true, true}, of_point, u);
-    assert_ok(qt_grid_place(&g, 1, (const double(*)[3]) & place));
+    assert_ok(qt_grid_assign(&g, 1, (const double(*)[3]) & center));
     const qt_poisson_result r = solve(&g, &charge_there, none, u);
 
     assert_near(r.gate_charge, -charge_there, 1e-7); /* Gauss */
-    error[level] = error_of(&g, u, of_point, place, 2.5);
+    error[level] = error_of(&g, u, of_point, center, 2.5);
     weir_free(&u);
     qt_grid_fini(&g);
   }
@@ -216,7 +216,7 @@ static double *make_random(qt_grid *g)
     at[a][1] = draw(-20, 20);
     at[a][2] = draw(2, 6);
   }
-  assert_ok(qt_grid_place(g, ATOMS, (const double(*)[3])at));
+  assert_ok(qt_grid_assign(g, ATOMS, (const double(*)[3])at));
   double *u = new_potential(g);
 
   hold(g, (const bool[3]){false, false, true}, grounded, u);

@@ -3,7 +3,7 @@
 #define QT_POTENTIAL_H
 #include "model/system.h"
 
-/* The same system with potential energies u [n_atoms] (eV) of its atoms. Cells of the left lead
+/* Copies a system with potential energies u [n_atoms] (eV) of its atoms. Cells of the left lead
  * have the potential of the first block, those of the right lead that of the last. *out arrives all
  * zero, shares nothing with s and is finished by the caller, on failure too. Fails: WEIR_ERR_SHAPE
  * (S couples images of a cell that H does not), WEIR_ERR_MEMORY. */

@@ -171,14 +171,14 @@ static weir_status find_gap(const run *r, const double *u, double gap[2], double
 {
   const double edge = 0.5, rounding = 0.01; /* eV; of edges of sampled bands */
   const qt_bands *b = r->scf->bands;
-  double least = INFINITY, most = -INFINITY;
+  double lowest = INFINITY, highest = -INFINITY;
 
   for (int64_t a = 0; a < r->scf->s->n_atoms; a++) {
-    least = fmin(least, u[a]);
-    most = fmax(most, u[a]);
+    lowest = fmin(lowest, u[a]);
+    highest = fmax(highest, u[a]);
   }
-  gap[0] = fmax(b[QT_LEFT].valence, b[QT_RIGHT].valence) + most + rounding;
-  gap[1] = fmin(b[QT_LEFT].conduction, b[QT_RIGHT].conduction) + least - rounding;
+  gap[0] = fmax(b[QT_LEFT].valence, b[QT_RIGHT].valence) + highest + rounding;
+  gap[1] = fmin(b[QT_LEFT].conduction, b[QT_RIGHT].conduction) + lowest - rounding;
   if (!(gap[0] < gap[1])) {
     return weir_fail(
         WEIR_ERR_NUMERIC,
@@ -187,7 +187,7 @@ static weir_status find_gap(const run *r, const double *u, double gap[2], double
         "conduction band of another. Band-to-band tunnelling is not computed: "
         "electrons and holes cannot be told apart there. Lower the voltages; or, "
         "where the iteration overshoots (events scf_step), electrostatics.damping, now %g",
-        r->bias->drain, r->bias->gate, most - least, gap[1] - least - gap[0] + most,
+        r->bias->drain, r->bias->gate, highest - lowest, gap[1] - lowest - gap[0] + highest,
         r->scf->spec.opts->damping);
   }
   const double off = fmin(edge, (gap[1] - gap[0]) / 2);

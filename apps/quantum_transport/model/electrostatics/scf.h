@@ -98,10 +98,10 @@ void qt_scf_fini(qt_scf *scf);
  * WEIR_ERR_NUMERIC naming the atom with most of such a state, WEIR_ERR_MEMORY, WEIR_ERR_STOPPED. */
 weir_status qt_scf_check_gap(const qt_scf *scf) WEIR_CHECKED;
 
-/* Bytes that qt_scf_create and qt_scf_solve take on a rank: `kept`, of a device that is made ready
- * and of so many bias points; `peak` with what is freed again, at the drain voltage given, without
- * PETSc's; where the doping gives the Fermi level, with bands at as many wave vectors as allowed.
- * Local. Fails: as qt_grid_of_device; WEIR_ERR_CONFIG where the budget is too small. */
+/* Computes the bytes of qt_scf_create and qt_scf_solve on a rank: `kept`, of a device that is made
+ * ready and of so many bias points; `peak` with what is freed again, at the drain voltage given,
+ * without PETSc's; where the doping gives the Fermi level, with bands at as many wave vectors as
+ * allowed. Local. Fails: as qt_grid_of_device; WEIR_ERR_CONFIG where the budget is too small. */
 weir_status qt_scf_bytes(const qt_system *s, const qt_scf_spec *spec, int64_t n_points,
                          double drain, double *kept, double *peak) WEIR_CHECKED;
 

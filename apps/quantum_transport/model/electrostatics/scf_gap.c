@@ -34,7 +34,7 @@ static weir_status compare(const qt_scf *scf, const double energy[2], const qt_d
   const double enough = 0.25; /* states; errors of the contours are far below */
   const double spin = qt_system_spin(scf->s);
   const qt_system *s = scf->s;
-  double all = 0, most = 0;
+  double all = 0, highest = 0;
   int64_t atom = 0;
 
   for (int64_t a = 0; a < s->n_atoms; a++) {
@@ -44,8 +44,8 @@ static weir_status compare(const qt_scf *scf, const double energy[2], const qt_d
       states += (count[0].electrons[i] - count[1].electrons[i]) / spin;
     }
     all += states;
-    atom = states > most ? a : atom;
-    most = fmax(most, states);
+    atom = states > highest ? a : atom;
+    highest = fmax(highest, states);
   }
   if (!(fabs(all) > enough)) {
     return WEIR_OK;
@@ -56,7 +56,7 @@ static weir_status compare(const qt_scf *scf, const double energy[2], const qt_d
                    "electrons and holes cannot be told apart there; passivate dangling bonds, "
                    "leave impurities out, or make the device of what the leads are made of",
                    all, energy[0], energy[1], (long long)atom, s->atom[atom].symbol,
-                   (long long)scf->block_of_atom[atom], most);
+                   (long long)scf->block_of_atom[atom], highest);
 }
 
 weir_status qt_scf_check_gap(const qt_scf *scf)

@@ -257,7 +257,7 @@ static void wrong_geometry_is_refused_by_key(void **state)
  * process. */
 static void bands_are_predicted_as_often_as_they_are_doubled(void **state)
 {
-  enum { MOST = 1 << 16 };
+  enum { MAX_POINTS = 1 << 16 };
   const double of_point = 2 * sizeof(double); /* both leads, of one band */
   double kept, peak, few;
   set_up p;
@@ -278,22 +278,23 @@ static void bands_are_predicted_as_often_as_they_are_doubled(void **state)
   p.opts.max_band_points = 2 * points - 1;
   assert_ok(qt_scf_bytes(&p.s, &p.spec, 0, 0, &few, &peak));
   assert_near(few, kept, 0);
-  p.opts.max_band_points = MOST;
+  p.opts.max_band_points = MAX_POINTS;
   assert_ok(qt_scf_bytes(&p.s, &p.spec, 0, 0, &few, &peak));
-  assert_near(few - kept, of_point * (double)(MOST - points), 0.5);
+  assert_near(few - kept, of_point * (double)(MAX_POINTS - points), 0.5);
   const int64_t before = weir_alloc_bytes();
 
   p.opts.fermi_tolerance = -1; /* the left lead's are doubled until no more are allowed */
   assert_int_equal(qt_scf_create(&p.s, &p.spec, &p.scf), WEIR_ERR_NUMERIC);
-  const double held = (double)(weir_alloc_peak() - before), right = of_point / 2 * (MOST - 64);
+  const double allocated = (double)(weir_alloc_peak() - before),
+               right = of_point / 2 * (MAX_POINTS - 64);
 
-  assert_near(peak / (held + right), 1, 0.02);
+  assert_near(peak / (allocated + right), 1, 0.02);
   weir_clear_failure();
   p.opts.fermi_level = QT_FERMI_GIVEN; /* nothing is doubled */
   assert_ok(qt_scf_bytes(&p.s, &p.spec, 0, 0, &few, &peak));
   assert_near(kept - few, of_point * (double)(points - 64), 0.5);
   p.opts.fermi_level = QT_FERMI_DOPING;
-  p.spec.budget = (double)before + of_point * 1.4 * MOST;
+  p.spec.budget = (double)before + of_point * 1.4 * MAX_POINTS;
   assert_int_equal(qt_scf_bytes(&p.s, &p.spec, 0, 0, &kept, &peak), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "electrostatics.max_band_points"));
   weir_clear_failure();

@@ -6,7 +6,7 @@
 
 /* Wave vectors along x that the bands of a lead may have in the end: their first number is doubled
  * where the Fermi level needs it. */
-static int64_t most_points(const qt_electrostatics_opts *o)
+static int64_t max_points(const qt_electrostatics_opts *o)
 {
   int64_t points = o->band_points + o->band_points % 2;
 
@@ -25,15 +25,15 @@ static double bands_bytes(const qt_scf_spec *spec, const qt_lead *lead, int64_t 
  * half-way of one transverse wave vector. */
 static double doubling_bytes(const qt_system *s, const qt_scf_spec *spec)
 {
-  const int64_t points = most_points(spec->opts), half = points / 2;
-  double most = 0;
+  const int64_t points = max_points(spec->opts), half = points / 2;
+  double max = 0;
 
   for (int c = 0; c < QT_LEADS && points > spec->opts->band_points + 1; c++) {
     const double of_point = (double)(s->lead[c].n + 1) * sizeof(double) + sizeof(bool);
 
-    most = fmax(most, bands_bytes(spec, &s->lead[c], half) + (double)half * of_point);
+    max = fmax(max, bands_bytes(spec, &s->lead[c], half) + (double)half * of_point);
   }
-  return most;
+  return max;
 }
 
 /* Of the grid, of the bands of both leads, and of the atoms. */
@@ -44,7 +44,7 @@ static double ready_bytes(const qt_system *s, const qt_scf_spec *spec, const qt_
   double bands = 0;
 
   for (int c = 0; c < QT_LEADS; c++) {
-    bands += bands_bytes(spec, &s->lead[c], most_points(spec->opts));
+    bands += bands_bytes(spec, &s->lead[c], max_points(spec->opts));
   }
   return bands + cells * sizeof *g->permittivity + nodes * sizeof *g->gate +
          atoms * (sizeof *g->node + sizeof *g->share + sizeof(double) + sizeof(int64_t));
@@ -69,15 +69,15 @@ static double run_bytes(const qt_system *s, const qt_scf_spec *spec, double node
 /* Refuses bands that the budget does not hold. */
 static weir_status check_bands(const qt_scf_spec *spec, double bytes)
 {
-  const double mib = 1 << 20, held = (double)weir_alloc_bytes();
+  const double mib = 1 << 20, allocated = (double)weir_alloc_bytes();
 
-  return spec->budget <= 0 || held + bytes <= spec->budget
+  return spec->budget <= 0 || allocated + bytes <= spec->budget
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
                          "memory.budget: the device with bands of its leads at up to %lld wave "
                          "vectors along x takes %.4g MiB: give that, or a smaller "
                          "electrostatics.max_band_points",
-                         (long long)most_points(spec->opts), (held + bytes) / mib);
+                         (long long)max_points(spec->opts), (allocated + bytes) / mib);
 }
 
 weir_status qt_scf_bytes(const qt_system *s, const qt_scf_spec *spec, int64_t n_points,

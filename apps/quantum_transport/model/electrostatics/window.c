@@ -85,9 +85,9 @@ static int64_t samples_at_once(const qt_system *s, const qt_density_spec *spec)
   const double small = left > 0 ? fmin(mib, left / 8) : mib; /* results that do not matter */
   const int64_t threads = spec->threads > 0 ? spec->threads : weir_threads_get();
   const double fit = small / ((double)(3 * s->n * spec->n_k) * sizeof(double));
-  const int64_t least = of_thread * threads * qt_ranks_size(spec->comm);
+  const int64_t min_points = of_thread * threads * qt_ranks_size(spec->comm);
 
-  return fit > (double)least ? (int64_t)fmin(fit, 1e6) : least;
+  return fit > (double)min_points ? (int64_t)fmin(fit, 1e6) : min_points;
 }
 
 static qt_transport_spec spec_of(const qt_density_spec *spec, int64_t count)
@@ -130,12 +130,12 @@ static void take(window *w, const qt_transport *got)
 static weir_status compute(window *w, bool *left)
 {
   weir_comm *comm = w->spec->comm;
-  int64_t count = w->n_samples - w->computed, most = samples_at_once(w->s, w->spec);
+  int64_t count = w->n_samples - w->computed, max_points = samples_at_once(w->s, w->spec);
   qt_transport got = {.n = 0};
   double *energy = NULL;
   weir_status status = WEIR_OK;
 
-  count = count < most ? count : most;
+  count = count < max_points ? count : max_points;
   WEIR_TRY(qt_ranks_broadcast(comm, "energies", &count, sizeof count));
   *left = count > 0;
   if (!*left) {
@@ -254,10 +254,10 @@ static void settle(window *w, const interval *at)
 
 static bool is_accurate(const window *w, const interval *at, const double total[2])
 {
-  const double least_width = 1e-9; /* eV */
+  const double min_width = 1e-9; /* eV */
   double simpson, trapezoid;
 
-  if (w->sample[at->at[2]].energy - w->sample[at->at[0]].energy < least_width) {
+  if (w->sample[at->at[2]].energy - w->sample[at->at[0]].energy < min_width) {
     return true;
   }
   for (int what = 0; what < (w->spec->broadening > 0 ? 1 : 2); what++) {
@@ -286,9 +286,9 @@ static weir_status halve(window *w, int64_t number)
  * 0. */
 static weir_status refine(window *w)
 {
-  const double least_charge = 1e-2; /* electrons */
+  const double min_charge = 1e-2; /* electrons */
   const int64_t count = w->n_intervals;
-  double simpson, trapezoid, total[2] = {w->done.total[0], least_charge + w->done.total[1]};
+  double simpson, trapezoid, total[2] = {w->done.total[0], min_charge + w->done.total[1]};
   int64_t kept = 0;
 
   weigh(w);
@@ -314,7 +314,7 @@ static weir_status refine(window *w)
   return WEIR_OK;
 }
 
-/* Intervals of at most `step` behind the sample *last. */
+/* Intervals of at most `step` after the sample *last. */
 static weir_status add_range(window *w, double to, double step, int64_t *last)
 {
   const double from = w->sample[*last].energy;

@@ -19,7 +19,7 @@ static void factor_coupling(lead_bloch_modes *m, const weir_c128 *up)
 {
   const int64_t n = m->n;
   weir_c128 *rest = m->a;
-  double most = 0;
+  double max = 0;
 
   memcpy(rest, up, (size_t)(n * n) * sizeof *rest);
   for (m->r = 0; m->r < n; m->r++) {
@@ -27,8 +27,8 @@ static void factor_coupling(lead_bloch_modes *m, const weir_c128 *up)
     const weir_c128 x = rest[pivot];
     const double size = weir_abs_c128(x), root = sqrt(size);
 
-    most = fmax(most, size);
-    if (size <= rank_tolerance * most) {
+    max = fmax(max, size);
+    if (size <= rank_tolerance * max) {
       return;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -381,20 +381,20 @@ weir_status lead_bloch_modes_incoming(const qt_lead_opts *o, lead_bloch_modes *m
   return WEIR_OK;
 }
 
-/* The coordinate of which `rows` orthonormal vectors hold least. */
+/* The coordinate with the smallest weight in `rows` orthonormal vectors. */
 static int64_t find_outside(int64_t r, int64_t rows, const weir_c128 *basis)
 {
   int64_t found = 0;
-  double least = INFINITY;
+  double lowest = INFINITY;
 
   for (int64_t i = 0; i < r; i++) {
-    double held = 0;
+    double weight = 0;
 
     for (int64_t k = 0; k < rows; k++) {
-      held += weir_abs2_c128(basis[k * r + i]);
+      weight += weir_abs2_c128(basis[k * r + i]);
     }
-    found = held < least ? i : found;
-    least = fmin(held, least);
+    found = weight < lowest ? i : found;
+    lowest = fmin(weight, lowest);
   }
   return found;
 }
@@ -416,7 +416,7 @@ static void complete(int64_t r, int64_t rows, weir_c128 *x, weir_c128 *basis)
     }
     for (int pass = 0; pass < TWICE; pass++) {
       for (int64_t i = 0; i < k; i++) {
-        lead_remove_part(r, basis + i * r, to);
+        lead_remove_component(r, basis + i * r, to);
       }
       const double length = lead_norm(r, to);
 

@@ -23,8 +23,8 @@ typedef struct lead_bloch_modes {
   weir_c128 *m0, *m1;       /* [2 r, 2 r], likewise                                          */
   void *work;               /* of weir_linear_solve (n, 2 r) and weir_linear_pair (2 r)      */
 } lead_bloch_modes;
-/* Memory, and A+ in factors; no modes. *m arrives all zero and is finished by the caller, on
- * failure too. Fails: WEIR_ERR_MEMORY. */
+/* Allocates memory, and A+ in factors; no modes. *m arrives all zero and is finished by the caller,
+ * on failure too. Fails: WEIR_ERR_MEMORY. */
 weir_status lead_bloch_modes_create(const qt_cell *c, const lead_blocks *b,
                                     lead_bloch_modes *m) WEIR_CHECKED;
 /* Multiplications of complex numbers: of A+ in factors of rank r, and of Sigma of both sides. */
@@ -34,12 +34,13 @@ void lead_bloch_modes_fini(lead_bloch_modes *m);
  * belong to a side. Fails: WEIR_ERR_MEMORY. */
 weir_status lead_bloch_modes_sort(const qt_lead_opts *o, lead_bloch_modes *m, int64_t *n_modes,
                                   bool *found) WEIR_CHECKED;
-/* Those that propagate towards the device, at unit flux; before lead_bloch_modes_sigma, which takes
- * the memory of the modes. At most n of a side. Fails: WEIR_ERR_MEMORY. */
+/* Computes the modes that propagate towards the device, at unit flux; before
+ * lead_bloch_modes_sigma, which takes the memory of the modes. At most n of a side. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status lead_bloch_modes_incoming(const qt_lead_opts *o, lead_bloch_modes *m,
                                       const lead_incoming *out) WEIR_CHECKED;
-/* Sigma of a side. Where it has fewer than r modes, the others count as lambda = 0 (of the left
- * lead, infinite). False where they are not independent. */
+/* Computes Sigma of a side. Where it has fewer than r modes, the others count as lambda = 0 (of
+ * the left lead, infinite). False where they are not independent. */
 bool lead_bloch_modes_sigma(lead_bloch_modes *m, int side, weir_c128 *sigma);
 
 #endif

@@ -109,8 +109,8 @@ static weir_c128 hankel(const contour *c, int64_t first, int64_t row, int64_t co
   return c->moment[(k * c->t.n + row % c->t.n) * c->columns + column % c->columns];
 }
 
-/* I, J and c by elimination of B0 with complete pivoting, at most `most` of each. */
-static void find_rank(int64_t most, contour *c)
+/* I, J and c by elimination of B0 with complete pivoting, at most `max_rank` of each. */
+static void find_rank(int64_t max_rank, contour *c)
 {
   const int64_t rows = c->side * c->t.n, columns = c->side * c->columns;
   weir_c128 *rest = c->rest;
@@ -119,7 +119,7 @@ static void find_rank(int64_t most, contour *c)
   for (int64_t i = 0; i < rows * columns; i++) {
     rest[i] = hankel(c, 0, i / columns, i % columns);
   }
-  for (c->rank = 0; c->rank < most && c->rank < columns; c->rank++) {
+  for (c->rank = 0; c->rank < max_rank && c->rank < columns; c->rank++) {
     const int64_t pivot = lead_largest(rows * columns, rest);
     const weir_c128 *from = rest + pivot / columns * columns, x = rest[pivot];
     const double size = weir_abs_c128(x);

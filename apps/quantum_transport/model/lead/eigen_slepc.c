@@ -4,7 +4,7 @@
  * SIAM J. Matrix Anal. Appl. 37, 195 (2016); Campos and Roman, SIAM J. Sci. Comput. 38, S385
  * (2016)), and so those of the reversed polynomial, whose z is the inverse.
  *
- * A disk about each target holds a sector of the ring from 1 / R to 1, and a part beyond. A target
+ * A disk about each target holds a sector of the ring from 1 / R to 1, and an area beyond. A target
  * gives modes until one is outside of its disk; then it begins anew from other vectors until
  * nothing new comes, for one run finds few of the modes of one lambda. Modes outside of the ring
  * are left to the fixed point of g, as those of contours are. */
@@ -87,12 +87,12 @@ static weir_status create(const qt_lead_opts *o, const lead_blocks *b, lead_bloc
   *s = (search){.opts = o, .modes = m, .capacity = 2 * m->r};
   WEIR_TRY(lead_subcells_create(o->contour.max_cells, b, &s->t));
   const lead_polynomial t = lead_subcells_polynomial(&s->t);
-  const int64_t n = t.n, most = s->capacity;
+  const int64_t n = t.n, capacity = s->capacity;
 
-  WEIR_TRY(weir_alloc(most, sizeof *s->z, (void **)&s->z));
-  WEIR_TRY(weir_alloc(most, sizeof *s->residual, (void **)&s->residual));
-  WEIR_TRY(weir_alloc(most * n, sizeof *s->v, (void **)&s->v));
-  WEIR_TRY(weir_alloc(most * n, sizeof *s->basis, (void **)&s->basis));
+  WEIR_TRY(weir_alloc(capacity, sizeof *s->z, (void **)&s->z));
+  WEIR_TRY(weir_alloc(capacity, sizeof *s->residual, (void **)&s->residual));
+  WEIR_TRY(weir_alloc(capacity * n, sizeof *s->v, (void **)&s->v));
+  WEIR_TRY(weir_alloc(capacity * n, sizeof *s->basis, (void **)&s->basis));
   WEIR_TRY(weir_alloc(n, sizeof *s->rest, (void **)&s->rest));
   WEIR_TRY(weir_alloc(t.count, sizeof *s->matrix, (void **)&s->matrix));
   WEIR_TRY(weir_alloc(t.count, sizeof *s->order, (void **)&s->order));
@@ -125,10 +125,10 @@ static int64_t remove_known(search *s, weir_c128 z, int64_t *known)
 
       memcpy(unit, s->v + k * n, (size_t)n * sizeof *unit);
       for (int64_t i = 0; i < alike; i++) {
-        lead_remove_part(n, s->basis + i * n, unit);
+        lead_remove_component(n, s->basis + i * n, unit);
       }
       (void)normalize(n, unit);
-      lead_remove_part(n, unit, s->rest);
+      lead_remove_component(n, unit, s->rest);
       alike++;
       *known = k;
     }
@@ -138,7 +138,7 @@ static int64_t remove_known(search *s, weir_c128 z, int64_t *known)
 
 /* Keeps an eigenpair that solves T and is not known, or better than one that is known. Returns
  * whether it is new. */
-static bool keep(search *s, weir_c128 z, const weir_c128 *v)
+static bool add_mode(search *s, weir_c128 z, const weir_c128 *v)
 {
   const int64_t n = s->t.n;
   const double residual = lead_subcells_residual(&s->t, z, v), length = lead_norm(n, v);
@@ -155,7 +155,7 @@ static bool keep(search *s, weir_c128 z, const weir_c128 *v)
     return false;
   }
   at = is_new ? s->count++ : at;
-  /* of one more vector the new part alone: modes of one lambda stay linearly independent */
+  /* of one more vector the new component alone: modes of one lambda stay linearly independent */
   memcpy(s->v + at * n, is_new && alike > 0 ? s->rest : v, (size_t)n * sizeof *v);
   (void)normalize(n, s->v + at * n);
   s->z[at] = z;
@@ -212,7 +212,7 @@ static weir_status take(search *s, PEP pep, bool reversed, double angle, double 
     *farthest = fmax(*farthest, hypot(z.re - cos(angle), z.im - sin(angle)));
     WEIR_PETSC(VecGetArrayRead(vector, &data));
     if (hypot(z.re - cos(angle), z.im - sin(angle)) <= radius) {
-      *added += keep(s, reversed ? weir_div_c128(one, z) : z, (const weir_c128 *)data);
+      *added += add_mode(s, reversed ? weir_div_c128(one, z) : z, (const weir_c128 *)data);
     }
     WEIR_PETSC(VecRestoreArrayRead(vector, &data));
   }

@@ -6,10 +6,11 @@
 #include "base/weir_random.h"
 #include "model/lead/lead.h"
 
-enum { MOST = 7 };
+enum { CAPACITY = 7 };
 
 /* Random cells of n orbitals, whose coupling has full rank. */
-static weir_c128 h0[MOST * MOST], h1[MOST * MOST], sigma[QT_LEADS][MOST * MOST];
+static weir_c128 h0[CAPACITY * CAPACITY], h1[CAPACITY * CAPACITY],
+    sigma[QT_LEADS][CAPACITY * CAPACITY];
 
 static void make_cell(int64_t n, uint64_t seed)
 {
@@ -96,7 +97,7 @@ static void decimation_of_a_chain_takes_the_steps_of_the_formula(void **state)
 static void modes_take_the_flops_of_the_formula(void **state)
 {
   (void)state;
-  for (int64_t n = 1; n <= MOST; n += 3) {
+  for (int64_t n = 1; n <= CAPACITY; n += 3) {
     qt_lead_opts o = options_of(QT_LEAD_MODES);
     const double size = (double)n, cube = size * size * size;
     const double factors = cube, pencil = 2 * cube + (1.0 / 3 + 2) * cube + 4 * cube;

@@ -37,7 +37,7 @@ const weir_opt qt_lead_options[] = {
     WEIR_OPT_REAL(qt_lead_opts, contour.outer, 10, 1.01, 1e6, "1",
                   "contour: largest |lambda|, the radius of the outer circle"),
     WEIR_OPT_REAL(qt_lead_opts, contour.inner, 0.1, 1e-6, 0.99, "1",
-                  "contour: least |lambda|, the radius of the inner circle"),
+                  "contour: smallest |lambda|, the radius of the inner circle"),
     WEIR_OPT_REAL(qt_lead_opts, contour.residual, 1e-6, 1e-14, 1, "1",
                   "contour, slepc: maximum relative residual of a mode"),
     WEIR_OPT_INT(qt_lead_opts, contour.max_cells, 16, 1, 1000, "1",
@@ -47,7 +47,7 @@ const weir_opt qt_lead_options[] = {
                  "slepc: points of the unit circle, of lambda of a sub-cell, about which modes are "
                  "searched"),
     WEIR_OPT_REAL(qt_lead_opts, slepc.outer, 8, 1.01, 1e6, "1",
-                  "slepc: largest |lambda|, and the inverse of the least"),
+                  "slepc: largest |lambda|, and the inverse of the smallest"),
     WEIR_OPT_END,
 };
 
@@ -119,7 +119,7 @@ double qt_lead_eta(const qt_lead_opts *o, qt_particle particle, double energy)
   return particle == QT_PHONONS ? fmin(o->eta_phonons, o->eta_relative * energy) : o->eta;
 }
 
-void lead_remove_part(int64_t count, const weir_c128 *unit, weir_c128 *to)
+void lead_remove_component(int64_t count, const weir_c128 *unit, weir_c128 *to)
 {
   weir_c128 sum = {0, 0};
 
@@ -319,7 +319,7 @@ static double make_incoming(int64_t n, int64_t n_modes, const weir_c128 *sigma,
 typedef enum attempt { DECIMATION, DOUBLED, MODES, CONTOUR, SLEPC, ATTEMPTS } attempt;
 /* Steps of the fixed point afterwards. Modes beyond circles are left to it: errors shrink by their
  * |lambda| a step. */
-enum { ROUNDS = 3, ROUNDS_CONTOUR = 12, MOST_ROUNDS = 200 };
+enum { ROUNDS = 3, ROUNDS_CONTOUR = 12, MAX_ROUNDS = 200 };
 
 static int rounds_of(const qt_lead_opts *o, attempt which)
 {
@@ -327,7 +327,7 @@ static int rounds_of(const qt_lead_opts *o, attempt which)
 
   return which == CONTOUR ? ROUNDS_CONTOUR
          : which != SLEPC ? ROUNDS
-                          : (int)fmin(rounds, MOST_ROUNDS);
+                          : (int)fmin(rounds, MAX_ROUNDS);
 }
 
 /* One method: Sigma of both sides, tested; *residual infinite where it gives none. */
@@ -395,7 +395,7 @@ static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c12
   };
   /* Modes are those of a real energy, broadened no more than leads are. */
   const bool modes_apply = o->method != QT_LEAD_DECIMATION || z.im <= fmax(o->eta, o->eta_phonons);
-  double least = INFINITY;
+  double best = INFINITY;
 
   for (int i = 0; order[o->method][i] != ATTEMPTS; i++) {
     const attempt which = order[o->method][i];
@@ -406,7 +406,7 @@ static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c12
     }
     fill_blocks(c, which >= MODES ? (weir_c128){z.re, 0} : z, b);
     WEIR_TRY(attempt_one(o, c, which, b, s, sigma, out, incoming, &got));
-    least = fmin(least, got.residual);
+    best = fmin(best, got.residual);
     if (got.residual <= o->residual) {
       for (int side = 0; side < QT_LEADS; side++) {
         if (out->sigma[side] != NULL) {
@@ -426,7 +426,7 @@ static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c12
   return weir_fail(WEIR_ERR_NUMERIC,
                    "lead: no surface Green's function at %.12g + %g i (residual %.1e): the energy "
                    "is that of a band edge or of a state that does not propagate; shift it",
-                   z.re, z.im, least);
+                   z.re, z.im, best);
 }
 
 weir_status qt_lead_start(const qt_lead_opts *o, const weir_string_list *petsc)

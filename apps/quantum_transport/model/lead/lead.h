@@ -28,14 +28,14 @@ typedef struct qt_lead_opts {
   double eta_phonons;  /* eV^2                                                           */
   double eta_relative; /* of (hbar omega)^2                                              */
   double tolerance;    /* decimation ends when |A+|, |A-| are this much smaller          */
-  double residual;     /* most |g - (A0 - A+ g A-)^-1| / |g| of what is accepted         */
+  double residual;     /* maximum |g - (A0 - A+ g A-)^-1| / |g| of what is accepted         */
   double unit_circle;  /* a mode with | |lambda| - 1 | below it propagates               */
-  double mode_error;   /* most |T of the perfect lead - an integer| of what is accepted   */
+  double mode_error;   /* maximum |T of the perfect lead - an integer| of what is accepted   */
   int64_t max_steps;   /* of decimation                                                  */
   struct {
     int64_t points;      /* of each circle                                              */
     double outer, inner; /* radii in lambda                                             */
-    double residual;     /* most |T u| / (|T| |u|) of a mode                            */
+    double residual;     /* maximum |T u| / (|T| |u|) of a mode                            */
     int64_t max_cells;   /* sub-cells of a cell                                         */
   } contour;
   struct {
@@ -44,13 +44,14 @@ typedef struct qt_lead_opts {
   } slepc;
 } qt_lead_opts;
 extern const weir_opt qt_lead_options[];
-/* Broadening at an energy, both in the units of qt_lead_solve: eta of electrons; of phonons the
- * smaller of eta_phonons and eta_relative times the energy, which keeps acoustic branches sharp. */
+/* Returns the broadening at an energy, both in the units of qt_lead_solve: eta of electrons; of
+ * phonons the smaller of eta_phonons and eta_relative times the energy, which keeps acoustic
+ * branches sharp. */
 double qt_lead_eta(const qt_lead_opts *o, qt_particle particle, double energy);
 
-/* Before any qt_lead_solve by a method that needs a library with options of its own (petsc of the
- * configuration); else nothing. Fails: WEIR_ERR_UNSUPPORTED where the build lacks it;
- * WEIR_ERR_CONFIG, WEIR_ERR_EXTERNAL. */
+/* Starts libraries, before any qt_lead_solve by a method that needs a library with options of its
+ * own (petsc of the configuration); else nothing. Fails: WEIR_ERR_UNSUPPORTED where the build lacks
+ * it; WEIR_ERR_CONFIG, WEIR_ERR_EXTERNAL. */
 weir_status qt_lead_start(const qt_lead_opts *o, const weir_string_list *petsc) WEIR_CHECKED;
 
 /* A lead at one wave vector; owns its matrices. s0 NULL: the identity, s1 NULL: 0. */
@@ -58,10 +59,10 @@ typedef struct qt_cell {
   int64_t n;
   weir_c128 *h0, *h1, *s0, *s1;
 } qt_cell;
-/* Fails: WEIR_ERR_MEMORY; *out is then empty. */
+/* Creates a cell. Fails: WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_cell_create(const qt_lead *lead, const double k[2], qt_cell *out) WEIR_CHECKED;
 void qt_cell_fini(qt_cell *c);
-/* Whether both have the same bits. */
+/* Returns whether both have the same bits. */
 bool qt_cell_is_same(const qt_cell *a, const qt_cell *b);
 
 /* What was found; sigma is the caller's: [n, n], or NULL where a side is not wanted. */
@@ -80,12 +81,12 @@ typedef struct qt_lead_result {
                                     where SLEPc was tried */
 } qt_lead_result;
 
-/* Sigma at energy `energy` (eV; of phonons (hbar omega)^2 in eV^2), `eta` in the same unit.
- * Decimation whose residual is too large, as where an eigenvalue of the cell is the energy, is
- * repeated with a cell of twice the length, then left to the modes; modes that fail to decimation,
- * contours and SLEPc to both. Decimation has no incoming modes and is left out where these are
- * wanted. Fails: WEIR_ERR_NUMERIC (no method does: the energy is that of a band edge or of a state
- * that does not propagate), WEIR_ERR_MEMORY. */
+/* Computes Sigma at energy `energy` (eV; of phonons (hbar omega)^2 in eV^2), `eta` in the same
+ * unit. Decimation whose residual is too large, as where an eigenvalue of the cell is the energy,
+ * is repeated with a cell of twice the length, then left to the modes; modes that fail to
+ * decimation, contours and SLEPc to both. Decimation has no incoming modes and is left out where
+ * these are wanted. Fails: WEIR_ERR_NUMERIC (no method does: the energy is that of a band edge or
+ * of a state that does not propagate), WEIR_ERR_MEMORY. */
 weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy, double eta,
                           qt_lead_result *out) WEIR_CHECKED;
 /* Flops of qt_lead_solve for one side or both where the chosen method succeeds and one step of the
@@ -96,10 +97,10 @@ typedef struct qt_lead_work {
   double fixed, step;
 } qt_lead_work;
 qt_lead_work qt_lead_flops(const qt_lead_opts *o, const qt_lead *lead, int sides);
-/* Bytes that it takes for a while in addition to the results where the chosen method succeeds: of
- * modes and contours at most. */
+/* Returns the bytes that it takes for a while in addition to the results where the chosen method
+ * succeeds: of modes and contours at most. */
 double qt_lead_bytes(const qt_lead_opts *o, const qt_lead *lead);
-/* gamma = i (sigma - sigma^H), [n, n]. */
+/* Computes gamma = i (sigma - sigma^H), [n, n]. */
 void qt_lead_gamma(int64_t n, const weir_c128 *sigma, weir_c128 *gamma);
 
 #endif

@@ -12,11 +12,11 @@ typedef struct lead_blocks {
 weir_status lead_blocks_create(int64_t n, lead_blocks *out) WEIR_CHECKED;
 void lead_blocks_fini(lead_blocks *b);
 
-/* Square root of the sum of |a_i|^2; place of the largest. */
+/* Returns the square root of the sum of |a_i|^2; index of the largest. */
 double lead_norm(int64_t count, const weir_c128 *a);
 int64_t lead_largest(int64_t count, const weir_c128 *a);
-/* to loses its part along `unit`, of length 1. */
-void lead_remove_part(int64_t count, const weir_c128 *unit, weir_c128 *to);
+/* Removes from `to` its component along `unit`, of length 1. */
+void lead_remove_component(int64_t count, const weir_c128 *unit, weir_c128 *to);
 
 /* Multiplications of complex numbers, matrices taken as full, without lower powers of n: of
  * weir_linear_solve (n, k), and of weir_linear_pair (n). QZ with vectors of one side takes about 50
@@ -41,7 +41,7 @@ typedef struct lead_outcome {
                     */
 } lead_outcome;
 
-/* Both fail: WEIR_ERR_MEMORY. */
+/* Compute Sigma by decimation. Both fail: WEIR_ERR_MEMORY. */
 weir_status lead_decimate(const qt_lead_opts *o, const lead_blocks *b, weir_c128 *const sigma[2],
                           lead_outcome *out) WEIR_CHECKED;
 /* The same by a cell of twice the length. */

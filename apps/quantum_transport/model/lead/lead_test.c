@@ -11,7 +11,7 @@ static subject s;
 /* solve with the modes that the leads send, which must make Gamma. */
 static weir_status solve_incoming(int method, double energy)
 {
-  static weir_c128 gamma[MOST * MOST];
+  static weir_c128 gamma[CAPACITY * CAPACITY];
   const int64_t n = s.cell.n;
 
   s.opts.method = method;
@@ -99,8 +99,9 @@ static void energy_of_the_cell_itself(void **state)
 
 static double residual_of(int side, double energy)
 {
-  static weir_c128 a[MOST * MOST], up[MOST * MOST], down[MOST * MOST], g[MOST * MOST];
-  static weir_c128 t[MOST * MOST], next[MOST * MOST];
+  static weir_c128 a[CAPACITY * CAPACITY], up[CAPACITY * CAPACITY], down[CAPACITY * CAPACITY],
+      g[CAPACITY * CAPACITY];
+  static weir_c128 t[CAPACITY * CAPACITY], next[CAPACITY * CAPACITY];
   static char work[1 << 18];
   const int64_t n = s.cell.n, count = n * n;
   const weir_linear_factor first = {side == QT_RIGHT ? up : down, n, false};
@@ -130,7 +131,7 @@ static double residual_of(int side, double energy)
  * full and of lower rank, with overlap and without. */
 static void methods_agree_on_random_wires(void **state)
 {
-  static weir_c128 kept[QT_LEADS][MOST * MOST], gamma[MOST * MOST];
+  static weir_c128 kept[QT_LEADS][CAPACITY * CAPACITY], gamma[CAPACITY * CAPACITY];
   int with_modes = 0, without = 0;
 
   for (uint64_t seed = 0; seed < 60; seed++) {
@@ -264,21 +265,21 @@ static void check_degenerate_modes(int method)
     assert_true(distance(1, &s.sigma[QT_RIGHT][3 * i], &z) < 1e-12);
   }
   /* The same in other orbitals, the second of which overlaps with the first. */
-  const double turn[2][2] = {{cos(0.4), 0.3}, {sin(0.4), 1.1}};
+  const double basis[2][2] = {{cos(0.4), 0.3}, {sin(0.4), 1.1}};
   static weir_c128 kept[4];
 
   memcpy(kept, s.sigma[QT_RIGHT], sizeof kept);
   for (int i = 0; i < 4; i++) {
     const int a = i / 2, b = i % 2;
 
-    s.h0[i].re = 0.5 * (turn[0][a] * turn[0][b] - turn[1][a] * turn[1][b]);
-    s.h1[i].re = turn[0][a] * turn[0][b] - turn[1][a] * turn[1][b];
-    s.s0[i].re = turn[0][a] * turn[0][b] + turn[1][a] * turn[1][b];
+    s.h0[i].re = 0.5 * (basis[0][a] * basis[0][b] - basis[1][a] * basis[1][b]);
+    s.h1[i].re = basis[0][a] * basis[0][b] - basis[1][a] * basis[1][b];
+    s.s0[i].re = basis[0][a] * basis[0][b] + basis[1][a] * basis[1][b];
   }
   s.cell.s0 = s.s0;
   assert_ok(solve(&s, method, 0, 0));
   for (int i = 0; i < 4; i++) {
-    const double x = turn[0][i / 2] * turn[0][i % 2], y = turn[1][i / 2] * turn[1][i % 2];
+    const double x = basis[0][i / 2] * basis[0][i % 2], y = basis[1][i / 2] * basis[1][i % 2];
     const weir_c128 z = {kept[0].re * x + kept[3].re * y, kept[0].im * x + kept[3].im * y};
 
     assert_true(distance(1, &s.sigma[QT_RIGHT][i], &z) < 1e-12);
@@ -303,7 +304,7 @@ static void decimation_sends_no_waves(void **state)
  * takes over. */
 static void waves_beyond_the_circles(void **state)
 {
-  static weir_c128 kept[QT_LEADS][MOST * MOST];
+  static weir_c128 kept[QT_LEADS][CAPACITY * CAPACITY];
   int by_contour = 0;
 
   for (uint64_t seed = 0; seed < 40; seed++) {

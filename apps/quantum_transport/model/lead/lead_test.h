@@ -8,13 +8,14 @@
 #include "base/weir_random.h"
 #include "model/lead/lead.h"
 
-enum { MOST = 24 };
+enum { CAPACITY = 24 };
 
 /* Memory of a cell's matrices, and what a solve gave. */
 typedef struct subject {
   qt_lead_opts opts;
-  weir_c128 h0[MOST * MOST], h1[MOST * MOST], s0[MOST * MOST], s1[MOST * MOST];
-  weir_c128 sigma[QT_LEADS][MOST * MOST], incoming[QT_LEADS][MOST * MOST];
+  weir_c128 h0[CAPACITY * CAPACITY], h1[CAPACITY * CAPACITY], s0[CAPACITY * CAPACITY],
+      s1[CAPACITY * CAPACITY];
+  weir_c128 sigma[QT_LEADS][CAPACITY * CAPACITY], incoming[QT_LEADS][CAPACITY * CAPACITY];
   qt_cell cell;
   qt_lead_result got;
 } subject;

@@ -13,7 +13,7 @@ typedef struct lead_polynomial {
   int64_t n, lowest, count;
   const weir_c128 *matrix; /* [count, n, n] */
 } lead_polynomial;
-/* T(z), [n, n]; z is not 0 where a power is negative. */
+/* Evaluates T(z), [n, n]; z is not 0 where a power is negative. */
 void lead_polynomial_at(const lead_polynomial *t, weir_c128 z, weir_c128 *out);
 
 /* All borrowed. */
@@ -25,9 +25,9 @@ typedef struct lead_moments {
   int64_t first, n_moments; /* powers first, first + 1, ...                             */
   weir_c128 *moment;        /* result, [n_moments, n, columns]: sum over the points of  */
 } lead_moments;             /*   weight z^(first + k) T(z)^-1 y                         */
-/* Bytes of work. */
+/* Returns the bytes of scratch memory. */
 int64_t lead_moments_work(int64_t n, int64_t columns);
-/* False where T is singular at a point. */
+/* Computes the moments; returns false where T is singular at a point. */
 bool lead_moments_compute(const lead_polynomial *t, const lead_moments *m, void *work);
 
 #endif

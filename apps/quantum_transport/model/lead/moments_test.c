@@ -68,15 +68,15 @@ static void integrate_plainly(int64_t nr, int64_t nm, int64_t columns, const wei
 static double compare(int64_t nr, int64_t nm, int64_t columns, const weir_c128 *a,
                       const weir_c128 *plain)
 {
-  double most = 0, worst = 0;
+  double max = 0, worst = 0;
 
   for (int64_t i = 0; i < nr * columns; i++) {
     const weir_c128 x = a[i / columns * nm + i % columns];
 
     worst = fmax(worst, weir_abs_c128(weir_sub_c128(x, plain[i])));
-    most = fmax(most, weir_abs_c128(plain[i]));
+    max = fmax(max, weir_abs_c128(plain[i]));
   }
-  return worst / most;
+  return worst / max;
 }
 
 static void check_npbench(int64_t nr, int64_t nm, int64_t columns)

@@ -46,14 +46,14 @@ static bool repeats(const lead_blocks *b, int64_t p, double tolerance)
 
 weir_status lead_subcells_create(int64_t max_cells, const lead_blocks *b, lead_subcells *c)
 {
-  double most = 0;
+  double max = 0;
 
   *c = (lead_subcells){.degree = 1};
   for (int64_t i = 0; i < b->n * b->n; i++) {
-    most = fmax(most, fmax(weir_abs_c128(b->a0[i]), weir_abs_c128(b->up[i])));
+    max = fmax(max, fmax(weir_abs_c128(b->a0[i]), weir_abs_c128(b->up[i])));
   }
   for (c->cells = max_cells < b->n ? max_cells : b->n; c->cells > 1; c->cells--) {
-    if (b->n % c->cells == 0 && repeats(b, c->cells, same_cell * most)) {
+    if (b->n % c->cells == 0 && repeats(b, c->cells, same_cell * max)) {
       break;
     }
   }
@@ -66,7 +66,7 @@ weir_status lead_subcells_create(int64_t max_cells, const lead_blocks *b, lead_s
     weir_c128 *to = &c->matrix[i];
 
     *to = element(b, p, offset < 0 ? p - 1 : 0, offset, e / n, e % n);
-    if (weir_abs_c128(*to) > same_cell * most && (offset > c->degree || -offset > c->degree)) {
+    if (weir_abs_c128(*to) > same_cell * max && (offset > c->degree || -offset > c->degree)) {
       c->degree = offset < 0 ? -offset : offset;
     }
   }

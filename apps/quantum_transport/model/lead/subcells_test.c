@@ -6,11 +6,11 @@ static subject s;
 /* The cell becomes `cells` of it. */
 static void repeat_cell(int64_t cells)
 {
-  static weir_c128 kept[4][MOST * MOST];
+  static weir_c128 kept[4][CAPACITY * CAPACITY];
   weir_c128 *const m[] = {s.h0, s.h1, s.s0, s.s1};
   const int64_t n = s.cell.n, wide = n * cells;
 
-  assert_true(wide <= MOST);
+  assert_true(wide <= CAPACITY);
   for (int i = 0; i < 4; i++) {
     memcpy(kept[i], m[i], sizeof kept[i]);
     memset(m[i], 0, sizeof kept[i]);
@@ -37,7 +37,7 @@ static void repeat_cell(int64_t cells)
 /* Sigma lies in the end blocks alone, where it is that of a sub-cell. */
 static void cells_that_repeat_sub_cells(void **state)
 {
-  static weir_c128 kept[QT_LEADS][MOST * MOST], wide_sigma[MOST * MOST];
+  static weir_c128 kept[QT_LEADS][CAPACITY * CAPACITY], wide_sigma[CAPACITY * CAPACITY];
   int with_modes = 0;
 
   for (uint64_t seed = 0; seed < 24; seed++) {
@@ -93,7 +93,7 @@ static void make_long_range(int64_t n, double defect)
 
 static void sub_cells_with_far_neighbours(void **state)
 {
-  static weir_c128 kept[QT_LEADS][MOST * MOST];
+  static weir_c128 kept[QT_LEADS][CAPACITY * CAPACITY];
 
   for (int64_t n = 3; n <= 8; n++) {
     for (int d = 0; d < 2; d++) {

@@ -12,17 +12,17 @@ typedef struct qtbm_matrix {
   int64_t *port[QT_LEADS];   /* [n_ports] in the cell, ascending                          */
   int64_t first[QT_LEADS];   /* first orbital of the device of that cell                  */
   int64_t *sigma[QT_LEADS];  /* [n_ports, n_ports] where Sigma's elements are in a        */
-  double making_bytes;       /* held for a while, when it was made                        */
+  double making_bytes;       /* temporary, while it was made                              */
 } qtbm_matrix;
 /* Fails: WEIR_ERR_MEMORY. *out is finished by the caller, on failure too. */
 weir_status qtbm_matrix_create(const qt_system *s, qtbm_matrix *out) WEIR_CHECKED;
 void qtbm_matrix_fini(qtbm_matrix *m);
 
-/* H and S are those of a wave vector. */
+/* Sets H and S to those of a wave vector. */
 void qtbm_matrix_set_k(qtbm_matrix *m, const double k[2]);
-/* a is that of an energy; sigma: [n, n] of the cells of the leads. */
+/* Sets a to that of an energy; sigma: [n, n] of the cells of the leads. */
 void qtbm_matrix_set_energy(qtbm_matrix *m, double energy, weir_c128 *const sigma[QT_LEADS]);
-/* out [n] = S psi, of one state. */
+/* Computes out [n] = S psi, of one state. */
 void qtbm_matrix_overlap(const qtbm_matrix *m, const weir_c128 *psi, weir_c128 *out);
 
 #endif

@@ -24,8 +24,8 @@ static qt_transport_spec waves(int64_t n, const double *energy)
   return spec;
 }
 
-/* Peaks of runs, each larger than what was held before, whose leads need no second method. MUMPS
- * holds factors in addition. */
+/* Peaks of runs, each larger than what was allocated before, whose leads need no second method.
+ * MUMPS holds factors in addition. */
 static void memory_is_predicted(void **state)
 {
   static const struct {
@@ -61,7 +61,7 @@ static void memory_is_predicted(void **state)
     assert_ok(qt_transport_create(&s, &spec, &out));
     const double peak = (double)(weir_alloc_peak() - before);
 
-    print_message("%.0f bytes are predicted, %.0f were held; factors: %.0f\n", size.peak, peak,
+    print_message("%.0f bytes are predicted, %.0f were allocated; factors: %.0f\n", size.peak, peak,
                   size.factors);
     assert_true(fabs(size.peak - peak) <= 0.05 * peak);
     qt_transport_fini(&out);
@@ -75,7 +75,7 @@ static void memory_keeps_within_a_budget(void **state)
   const ribbon r = {.width = 20, .length = 30, .hopping = -1, .disorder = 1};
   double energy[ENERGIES];
   qt_transport usual, out;
-  qt_transport_size all, least;
+  qt_transport_size all, reduced;
   qt_system s;
 
   (void)state;
@@ -89,9 +89,9 @@ static void memory_keeps_within_a_budget(void **state)
   assert_ok(qt_transport_size_of(&s, &spec, &all));
   assert_int_equal(all.threads, 3);
   spec.memory = all.peak + all.factors - 1;
-  assert_ok(qt_transport_size_of(&s, &spec, &least));
-  assert_true(least.threads < 3 || least.at_once < all.at_once);
-  assert_true(least.peak + least.factors <= spec.memory);
+  assert_ok(qt_transport_size_of(&s, &spec, &reduced));
+  assert_true(reduced.threads < 3 || reduced.at_once < all.at_once);
+  assert_true(reduced.peak + reduced.factors <= spec.memory);
   assert_ok(qt_transport_create(&s, &spec, &out));
   assert_memory_equal(out.transmission, usual.transmission, ENERGIES * sizeof(double));
   assert_memory_equal(out.dos, usual.dos, (size_t)(ENERGIES * s.n) * sizeof(double));

@@ -13,7 +13,7 @@
 #include "ops/linear/weir_linear.h"
 
 /* States that are solved for at once. */
-enum { MOST_COLUMNS = 64 };
+enum { MAX_COLUMNS = 64 };
 
 static const weir_string_list no_options = {.count = 0};
 
@@ -124,7 +124,7 @@ static int64_t columns_of(const qt_qtbm *q, const qt_point_spec *p)
   const qt_lead *lead = q->s->lead;
   const int64_t all = lead[QT_LEFT].n + (wants_both(p) ? lead[QT_RIGHT].n : 0);
 
-  return all < MOST_COLUMNS ? all : MOST_COLUMNS;
+  return all < MAX_COLUMNS ? all : MAX_COLUMNS;
 }
 
 double qt_qtbm_bytes(const qt_qtbm *q, const qt_point_spec *p, int threads)
@@ -132,19 +132,19 @@ double qt_qtbm_bytes(const qt_qtbm *q, const qt_point_spec *p, int threads)
   const qt_lead *lead = q->s->lead;
   const double n = (double)q->s->n, size = sizeof(weir_c128);
   const double cells[] = {(double)lead[QT_LEFT].n, (double)lead[QT_RIGHT].n};
-  double most = 0, matrices = 0, work = 0;
+  double max = 0, matrices = 0, work = 0;
 
   for (int c = 0; c < QT_LEADS; c++) {
-    most = fmax(most, qt_lead_bytes(p->lead, &lead[c]));
+    max = fmax(max, qt_lead_bytes(p->lead, &lead[c]));
     work = fmax(work, qt_lead_bytes(p->lead, &lead[c]) + 4 * size * cells[c] * cells[c]);
     matrices += 2 * size * cells[c] * cells[c];
   }
-  const double both = qt_point_bytes(p) - most; /* cells of the leads */
-  const double held = q->matrix_bytes + both + threads * (sizeof(point) + matrices + work) +
-                      size * (cells[QT_LEFT] * cells[QT_RIGHT] + n) +
-                      2 * size * n * (double)columns_of(q, p);
+  const double both = qt_point_bytes(p) - max; /* cells of the leads */
+  const double together = q->matrix_bytes + both + threads * (sizeof(point) + matrices + work) +
+                          size * (cells[QT_LEFT] * cells[QT_RIGHT] + n) +
+                          2 * size * n * (double)columns_of(q, p);
 
-  return fmax(held, q->matrix.making_bytes);
+  return fmax(together, q->matrix.making_bytes);
 }
 
 weir_status qt_qtbm_open(qt_qtbm *q, const qt_point_spec *p, int threads)
@@ -305,7 +305,7 @@ static weir_status solve_some(const qt_qtbm *q, point *p, const int64_t all[QT_L
   return WEIR_OK;
 }
 
-/* T and its eigenvalues from the amplitudes t; the density of states from its parts. */
+/* T and its eigenvalues from the amplitudes t; the density of states from its shares. */
 static weir_status finish_states(const qt_qtbm *q, int64_t rows, int64_t columns,
                                  double *const out[QT_POINT_ARRAYS])
 {

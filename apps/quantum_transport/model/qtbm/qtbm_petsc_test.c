@@ -7,15 +7,15 @@
 #include "model/device.h"
 #include "model/transmission_test.h"
 
-enum { MOST_ENERGIES = 40, MOST_K = 3 };
+enum { MAX_ENERGIES = 40, MAX_K = 3 };
 
 /* Wave vectors and energies of a comparison. */
 typedef struct comparison {
   int64_t n_k, n_energies;
-  double k[MOST_K][2], energy[MOST_ENERGIES];
-  bool real_overlap;   /* densities of the right lead agree orbital by orbital */
-  double most_channel; /* result: largest eigenvalue of the transmission       */
-  double t;            /* result: sum of T over points                         */
+  double k[MAX_K][2], energy[MAX_ENERGIES];
+  bool real_overlap;  /* densities of the right lead agree orbital by orbital */
+  double max_channel; /* result: largest eigenvalue of the transmission       */
+  double t;           /* result: sum of T over points                         */
 } comparison;
 
 static void draw_energies(comparison *c, int64_t n, double low, double high, uint64_t seed)
@@ -29,13 +29,13 @@ static void draw_energies(comparison *c, int64_t n, double low, double high, uin
 /* Largest difference, relative to the largest number or 1. */
 static double difference(int64_t count, const double *a, const double *b)
 {
-  double most = 1, worst = 0;
+  double max = 1, worst = 0;
 
   for (int64_t i = 0; i < count; i++) {
-    most = fmax(most, fabs(a[i]));
+    max = fmax(max, fabs(a[i]));
     worst = isnan(a[i] - b[i]) ? INFINITY : fmax(worst, fabs(a[i] - b[i]));
   }
-  return worst / most;
+  return worst / max;
 }
 
 /* Of each point sums over orbitals. */
@@ -67,7 +67,7 @@ static void check_channels(const qt_transport *t, int64_t points, comparison *c)
       assert_true(k == 0 || channel[k] <= channel[k - 1] + 1e-12);
       sum += channel[k];
     }
-    c->most_channel = fmax(c->most_channel, channel[0]);
+    c->max_channel = fmax(c->max_channel, channel[0]);
     c->t += t->transmission[i];
     assert_near(sum, t->transmission[i], 1e-9 * fmax(1, sum));
   }
@@ -167,7 +167,7 @@ static void square_ribbons(void **state)
   memcpy(c.energy, energy, sizeof energy);
   compare(&s, &c);
   assert_near(c.t, 21, 1e-9);
-  assert_near(c.most_channel, 1, 1e-9);
+  assert_near(c.max_channel, 1, 1e-9);
   assert_true(modes[0] > 0);
   qt_system_fini(&s);
   assert_true(
@@ -232,9 +232,9 @@ static void overlap_and_wave_vectors(void **state)
 static void add_block(int64_t row, int64_t column, int64_t n, uint64_t seed, qt_entries e[2])
 {
   for (int64_t i = 0; i < n * n; i++) {
-    const int64_t a = row + i / n, b = column + i % n, place = a * 1000 + b;
-    const double re = weir_random_uniform(seed, 0, 0, (uint64_t)place) - 0.5;
-    const double im = weir_random_uniform(seed, 1, 0, (uint64_t)place) - 0.5;
+    const int64_t a = row + i / n, b = column + i % n, index = a * 1000 + b;
+    const double re = weir_random_uniform(seed, 0, 0, (uint64_t)index) - 0.5;
+    const double im = weir_random_uniform(seed, 1, 0, (uint64_t)index) - 0.5;
 
     if (a < b) {
       qt_entries_add(&e[0], a, b, (weir_c128){re, im});
@@ -423,7 +423,7 @@ static double lonely(int64_t x, int64_t y)
   return x == 2 && y == 1 ? 0.25 : 0;
 }
 
-static double cut(int64_t x, int64_t y)
+static double no_bond(int64_t x, int64_t y)
 {
   return y == 1 && (x == 1 || x == 2) ? 0 : 1;
 }
@@ -431,7 +431,7 @@ static double cut(int64_t x, int64_t y)
 static void a_state_that_no_wave_reaches(void **state)
 {
   const double energy[] = {0.25};
-  ribbon r = {.width = 2, .length = 5, .hopping = -1, .site = lonely, .bond = cut};
+  ribbon r = {.width = 2, .length = 5, .hopping = -1, .site = lonely, .bond = no_bond};
   qt_transport_spec spec = ribbon_spec(QT_LEAD_MODES, 1, energy);
   qt_transport out;
   qt_system s;

@@ -19,7 +19,7 @@ struct qtbm_solver {
 /* Per cent of memory beyond its estimate that MUMPS may take where it needs more: at first, at
  * most.
  */
-enum { MORE_MEMORY = 50, MOST_MEMORY = 1000 };
+enum { MORE_MEMORY = 50, MAX_MEMORY = 1000 };
 
 static weir_status copy_pattern(qtbm_solver *s)
 {
@@ -171,7 +171,7 @@ weir_status qtbm_solver_factor(qtbm_solver *s)
 
   WEIR_PETSC(MatAssemblyBegin(s->a, MAT_FINAL_ASSEMBLY)); /* values have changed */
   WEIR_PETSC(MatAssemblyEnd(s->a, MAT_FINAL_ASSEMBLY));
-  for (PetscInt more = MORE_MEMORY; more <= MOST_MEMORY; more *= 2) {
+  for (PetscInt more = MORE_MEMORY; more <= MAX_MEMORY; more *= 2) {
     WEIR_PETSC(KSPSetUp(s->ksp));
     WEIR_PETSC(KSPGetPC(s->ksp, &pc));
     WEIR_PETSC(PCGetFailedReason(pc, &reason));
@@ -196,7 +196,7 @@ static double residual(const qt_sparse *a, int64_t columns, const weir_c128 *b, 
   double worst = 0;
 
   for (int64_t c = 0; c < columns; c++, b += a->rows, x += a->rows) {
-    double most = 0, terms = 0;
+    double max = 0, terms = 0;
 
     for (int64_t i = 0; i < a->rows; i++) {
       weir_c128 sum = b[i];
@@ -211,10 +211,10 @@ static double residual(const qt_sparse *a, int64_t columns, const weir_c128 *b, 
       }
       const double error = fabs(sum.re) + fabs(sum.im);
 
-      most = isnan(error) ? INFINITY : fmax(most, error);
+      max = isnan(error) ? INFINITY : fmax(max, error);
       terms = fmax(terms, size);
     }
-    worst = fmax(worst, terms > 0 ? most / terms : most);
+    worst = fmax(worst, terms > 0 ? max / terms : max);
   }
   return worst;
 }

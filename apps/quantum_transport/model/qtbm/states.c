@@ -52,16 +52,16 @@ void qtbm_states_add_currents(const qtbm_states *s, int side, const qt_sparse *b
   const qtbm_matrix *m = s->matrix;
 
   for (int64_t i = 0; i < bonds->rows; i++) {
-    int64_t place = m->a.start[i]; /* both columns ascend */
+    int64_t next = m->a.start[i]; /* both columns ascend */
 
     for (int64_t at = bonds->start[i]; at < bonds->start[i + 1]; at++) {
       const int64_t j = bonds->column[at];
       weir_c128 a = {0, 0};
 
-      while (m->a.column[place] < j) {
-        place++;
+      while (m->a.column[next] < j) {
+        next++;
       }
-      const weir_c128 h = m->h[place], overlap = m->s != NULL ? m->s[place] : (weir_c128){0, 0};
+      const weir_c128 h = m->h[next], overlap = m->s != NULL ? m->s[next] : (weir_c128){0, 0};
       const weir_c128 k = {h.re - s->energy * overlap.re, h.im - s->energy * overlap.im};
 
       for (int64_t n = 0; n < s->count[side]; n++) {

@@ -30,7 +30,7 @@ static bool is_zero(const weir_c128 *x)
 void qt_coupling_read(const qt_blocks *m, int64_t row, int64_t column, int64_t rows,
                       int64_t columns, qt_coupling *c)
 {
-  const int64_t most = rows * columns / DENSE_SHARE;
+  const int64_t max_count = rows * columns / DENSE_SHARE;
 
   m->read(m->context, row, column, c->dense);
   c->rows = rows;
@@ -47,7 +47,7 @@ void qt_coupling_read(const qt_blocks *m, int64_t row, int64_t column, int64_t r
       if (x.re == 0 && x.im == 0) {
         continue;
       }
-      if (c->count == most) {
+      if (c->count == max_count) {
         c->count = -1;
         break;
       }
@@ -65,8 +65,8 @@ static weir_c128 times(weir_c128 x, weir_c128 y)
   return (weir_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
 }
 
-void qt_coupling_before(const qt_coupling *c, int64_t n, const weir_c128 *b, int64_t stride,
-                        weir_c128 *out)
+void qt_coupling_left(const qt_coupling *c, int64_t n, const weir_c128 *b, int64_t stride,
+                      weir_c128 *out)
 {
   if (c->count < 0) {
     weir_linear_multiply(c->rows, n, c->columns, 1,
@@ -94,8 +94,8 @@ void qt_coupling_before(const qt_coupling *c, int64_t n, const weir_c128 *b, int
   }
 }
 
-void qt_coupling_behind(int64_t m, const weir_c128 *a, int64_t stride, const qt_coupling *c,
-                        bool adjoint, weir_c128 *out)
+void qt_coupling_right(int64_t m, const weir_c128 *a, int64_t stride, const qt_coupling *c,
+                       bool adjoint, weir_c128 *out)
 {
   const int64_t n = adjoint ? c->rows : c->columns;
 

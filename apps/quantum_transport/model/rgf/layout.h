@@ -19,8 +19,8 @@ typedef struct qt_layout {
 /* Rows of a block at most: libraries count elements of a block, and of two side by side, in 32
  * bits. */
 enum { QT_LAYOUT_MAX_ROWS = 32767 };
-/* block: [n_blocks + 1], ascending from 0. Fails: WEIR_ERR_SHAPE (a block without rows, or with
- * too many), WEIR_ERR_MEMORY; *out is then empty. */
+/* Creates a layout. block: [n_blocks + 1], ascending from 0. Fails: WEIR_ERR_SHAPE (a block without
+ * rows, or with too many), WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_layout_create(int64_t n_blocks, const int64_t *block, qt_layout *out) WEIR_CHECKED;
 void qt_layout_fini(qt_layout *l);
 
@@ -28,7 +28,7 @@ static inline int64_t qt_layout_rows(const qt_layout *l, int64_t block)
 {
   return l->block[block + 1] - l->block[block];
 }
-/* First element of block (row, column), which differ by at most 1. */
+/* Returns the first element of block (row, column), which differ by at most 1. */
 static inline int64_t qt_layout_at(const qt_layout *l, int64_t row, int64_t column)
 {
   const int64_t first = row < column ? row : column, n = qt_layout_rows(l, first);

@@ -46,18 +46,19 @@ typedef struct qt_rgf_job {
   weir_c128
       *corner; /* [rows of the first block, of the last]: G^R between them; NULL: not wanted */
 } qt_rgf_job;
-/* Bytes of scratch. */
+/* Returns the bytes of scratch. */
 int64_t qt_rgf_scratch(int64_t max_rows, bool lesser);
-/* False where a block met in the recursion is singular, so nearly that no digits are left, or not
- * finite: results are then NaN. */
+/* Runs the recursion; returns false where a block met in it is singular, so nearly that no digits
+ * are left, or not finite: results are then NaN. */
 bool qt_rgf_solve(const qt_rgf_job *job, void *scratch);
-/* corner alone, without memory for the blocks between. */
+/* Computes the corner alone, without memory for the blocks between. */
 bool qt_rgf_corner(const qt_layout *l, const qt_blocks *a, weir_c128 *corner, void *scratch);
-/* Flops of either, all blocks taken as full. */
+/* Returns the flops of either, all blocks taken as full. */
 double qt_rgf_flops(const qt_layout *l, bool lesser, bool tridiagonal);
 double qt_rgf_corner_flops(const qt_layout *l);
 
-/* Tr[Gamma_L G Gamma_R G^H] of G [m, n], Gamma_L [m, m] and Gamma_R [n, n]; memory: [2 m n]. */
+/* Returns Tr[Gamma_L G Gamma_R G^H] of G [m, n], Gamma_L [m, m] and Gamma_R [n, n]; memory: [2 m
+ * n]. */
 double qt_rgf_trace(int64_t m, int64_t n, const weir_c128 *gamma_l, const weir_c128 *g,
                     const weir_c128 *gamma_r, weir_c128 *memory);
 

@@ -189,16 +189,17 @@ static double error_of(const qt_rgf_spec *spec, const rgf_source in[2], const qt
   for (int64_t n = 0; n < l->n_blocks; n++) {
     const int64_t rows = qt_layout_rows(l, n);
 
-    for (int part = 0; part < 1 + lesser; part++) {
+    for (int function = 0; function < 1 + lesser; function++) {
       memset(sum, 0, (size_t)(rows * rows) * sizeof *sum);
-      for (int64_t i = 0; i < rows && part == 0; i++) {
+      for (int64_t i = 0; i < rows && function == 0; i++) {
         sum[i * rows + i].re = 1;
       }
-      double size = subtract_row(&a, part == 0 ? &green : &correlation, false, l, n, memory, sum);
+      double size =
+          subtract_row(&a, function == 0 ? &green : &correlation, false, l, n, memory, sum);
 
-      if (part == 1 && spec->tridiagonal) {
+      if (function == 1 && spec->tridiagonal) {
         size += subtract_row(&sigma, &green, true, l, n, memory, sum);
-      } else if (part == 1) {
+      } else if (function == 1) {
         weir_c128 *other = memory + l->max * l->max;
 
         read_source(&in[1], n, n, memory);

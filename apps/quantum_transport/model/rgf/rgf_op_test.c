@@ -7,11 +7,11 @@
 static const int64_t ragged[] = {0, 3, 4, 9, 11, 19, 23};
 static rgf_case c;
 
-enum { MOST_ARRAYS = 6 };
+enum { MAX_ARRAYS = 6 };
 typedef struct program {
   weir_graph *g;
-  weir_tensor tensor[MOST_ARRAYS];
-  weir_binding binding[MOST_ARRAYS];
+  weir_tensor tensor[MAX_ARRAYS];
+  weir_binding binding[MAX_ARRAYS];
   int n;
 } program;
 

@@ -39,43 +39,45 @@ static inline weir_linear_factor qt_adjoint(const weir_c128 *data, int64_t strid
   return (weir_linear_factor){data, stride, true};
 }
 
-/* 0 of NO_BLOCK. */
+/* Returns the rows of a block, 0 of NO_BLOCK. */
 static inline int64_t qt_rows_of(const qt_layout *l, int64_t block)
 {
   return block >= 0 && block < l->n_blocks ? qt_layout_rows(l, block) : 0;
 }
 
-/* The largest real or imaginary part of y [rows, columns]. */
+/* Returns the largest real or imaginary part of y [rows, columns]. */
 double qt_rgf_largest(int64_t rows, int64_t columns, weir_linear_factor y);
-/* s->factors = A[n,n] less the carry; with lesser s->s = Sigma^<[n,n] plus lost. */
+/* Loads s->factors = A[n,n] less the carry; with lesser s->s = Sigma^<[n,n] plus lost. */
 void qt_rgf_load(const qt_rgf_job *job, int64_t n, qt_rgf_space *s);
 /* Eliminates block n, whose diagonal block s->factors has: y_n, carry, and from_g. That is g_n
  * where right is NULL: if wants_g, and always of the last block; else g_n right, right [n,
  * columns]. Reads A[n,m] and A[m,n]. False where it cannot. */
 bool qt_rgf_eliminate(const qt_rgf_job *job, int64_t n, int64_t m, bool wants_g,
                       const weir_c128 *right, int64_t columns, qt_rgf_space *s);
-/* After an elimination, with s->s: g<_n in gl, z_n, lost and, where Sigma^< is tridiagonal, p_n. */
+/* Computes, after an elimination with s->s, g<_n in gl, z_n, lost and, where Sigma^< is
+ * tridiagonal, p_n. */
 void qt_rgf_eliminate_lesser(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s);
-/* Both, with results where go_back reads them; s->x is x_n then. False as above. */
+/* Runs both, with results where go_back reads them; s->x is x_n then. Returns false as above. */
 bool qt_rgf_forward(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s);
 /* Writes G[m,m], in last, and G^<[m,m], in l_last, to the banks. */
 void qt_rgf_store_last(const qt_rgf_job *job, int64_t m, qt_rgf_space *s);
-/* G[n,m], G[m,n] and G[n,n] from G[m,m], in last, in place of y_n, x_n and g_n, and of G^<
+/* Computes G[n,m], G[m,n] and G[n,n] from G[m,m], in last, in place of y_n, x_n and g_n, and of G^<
  * likewise; last is G[n,n] then, where that is wanted. */
 void qt_rgf_go_back(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s);
-/* s->row: (-y_0) (-y_1) ... as far as block n, first [rows of block 0] rows; with the last block's
- * g the corner. */
+/* Extends s->row: (-y_0) (-y_1) ... as far as block n, first [rows of block 0] rows; with the last
+ * block's g the corner. */
 void qt_rgf_extend_row(const qt_layout *l, int64_t n, int64_t m, int64_t first, qt_rgf_space *s,
                        weir_c128 *corner);
-/* s->row: ... (-x_1) (-x_0), likewise, of columns columns; starts: x_n is the first factor. */
+/* Extends s->row: ... (-x_1) (-x_0), likewise, of columns columns; starts: x_n is the first factor.
+ */
 void qt_rgf_extend_column(const qt_layout *l, int64_t n, int64_t m, bool starts, int64_t columns,
                           qt_rgf_space *s);
-/* (m - m^H) / 2. */
+/* Replaces m by (m - m^H) / 2. */
 void qt_make_antihermitian(int64_t n, weir_c128 *m);
-/* to [rows, columns] += from^H, from [columns, rows]. */
+/* Adds: to [rows, columns] += from^H, from [columns, rows]. */
 void qt_add_adjoint(int64_t rows, int64_t columns, const weir_c128 *from, weir_c128 *to);
-/* Sigma^<[row, column]: of blocks below the diagonal minus the adjoint of the one above, by way of
- * memory. */
+/* Reads Sigma^<[row, column]: of blocks below the diagonal minus the adjoint of the one above, by
+ * way of memory. */
 void qt_sigma_read(const qt_rgf_job *job, int64_t row, int64_t column, weir_c128 *memory,
                    weir_c128 *out);
 

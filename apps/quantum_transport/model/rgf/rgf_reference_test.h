@@ -24,16 +24,16 @@ static inline weir_netcdf *rgf_reference_open(void)
 static inline void rgf_reference_numbers(weir_netcdf *nc, const char *name, void *out,
                                          int64_t count)
 {
-  int64_t start[WEIR_NETCDF_MAX_DIMS] = {0}, held = 1;
+  int64_t start[WEIR_NETCDF_MAX_DIMS] = {0}, product = 1;
   weir_netcdf_shape shape;
   int var;
 
   assert_ok(weir_netcdf_find(nc, name, &var, &shape));
   assert_int_equal(shape.dtype, WEIR_F64);
   for (int d = 0; d < shape.n_dims; d++) {
-    held *= shape.lengths[d];
+    product *= shape.lengths[d];
   }
-  assert_int_equal(held, 2 * count);
+  assert_int_equal(product, 2 * count);
   assert_ok(weir_netcdf_read(nc, var, start, shape.lengths, out));
 }
 

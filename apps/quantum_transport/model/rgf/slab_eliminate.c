@@ -19,9 +19,9 @@ static void share_right(qt_slabs *s, const qt_rgf_job *job, int64_t slab, qt_rgf
   const int64_t right = qt_slab_right(s, slab), rows = qt_rows_of(job->layout, right);
 
   qt_rgf_load(job, right, space);
-  copy(rows * rows, space->factors, s->shared + s->place[slab].right);
+  copy(rows * rows, space->factors, s->shared + s->offsets[slab].right);
   if (job->sigma.read != NULL) {
-    copy(rows * rows, space->s, s->shared + s->place[slab].right_lesser);
+    copy(rows * rows, space->s, s->shared + s->offsets[slab].right_lesser);
   }
 }
 
@@ -29,7 +29,7 @@ static bool eliminate_first(qt_slabs *s, const qt_rgf_job *job, qt_rgf_space *sp
 {
   const qt_layout *l = job->layout;
   const int64_t right = qt_slab_right(s, 0), rows = qt_rows_of(l, 0);
-  weir_c128 *end = s->shared + s->place[0].end;
+  weir_c128 *end = s->shared + s->offsets[0].end;
 
   for (int64_t n = 0; n < right; n++) {
     qt_rgf_load(job, n, space);
@@ -63,7 +63,7 @@ static bool eliminate_to_left(const qt_rgf_job *job, int64_t n, bool starts, int
   if (!qt_rgf_eliminate(job, n, n - 1, true, starts ? NULL : s->row, columns, s)) {
     return false;
   }
-  qt_coupling_before(&s->down, columns, s->from_g.data, s->from_g.stride, s->upper);
+  qt_coupling_left(&s->down, columns, s->from_g.data, s->from_g.stride, s->upper);
   for (int64_t i = 0; i < next * columns; i++) {
     s->upper[i] = (weir_c128){-s->upper[i].re, -s->upper[i].im};
   }
@@ -77,7 +77,7 @@ static bool eliminate_last(qt_slabs *s, const qt_rgf_job *job, qt_rgf_space *spa
   const qt_layout *l = job->layout;
   const int64_t slab = s->spec.n_slabs - 1, left = qt_slab_left(s, slab), last = l->n_blocks - 1;
   const int64_t rows = qt_rows_of(l, left), columns = qt_rows_of(l, last);
-  const qt_slab_place *to = &s->place[slab];
+  const qt_slab_offsets *to = &s->offsets[slab];
 
   for (int64_t n = last; n > left; n--) {
     qt_rgf_load(job, n, space);
@@ -125,7 +125,7 @@ static void fill_lesser(const qt_rgf_job *job, int64_t n, fill *f, qt_rgf_space 
                        f->left_lesser, left);
   weir_linear_multiply(left, left, rows, -1, qt_factor(f->right, rows), qt_factor(p, left), 1,
                        f->left_lesser, left);
-  qt_coupling_behind(left, h, rows, &s->down, true, f->next_lesser);
+  qt_coupling_right(left, h, rows, &s->down, true, f->next_lesser);
   if (job->tridiagonal) {
     weir_linear_multiply(left, next, rows, -1, qt_factor(f->right, rows), qt_factor(s->p, next), 1,
                          f->next_lesser, next);
@@ -162,7 +162,7 @@ static bool fill_next(const qt_rgf_job *job, int64_t n, fill *f, qt_rgf_space *s
   weir_linear_multiply(left, left, rows, 1, qt_factor(f->right, rows), u, 1, f->left, left);
   weir_linear_multiply(left, next, rows, -1, qt_factor(f->right, rows), s->from_y, 0, f->next_right,
                        next);
-  qt_coupling_before(&s->down, left, u.data, u.stride, f->next_down);
+  qt_coupling_left(&s->down, left, u.data, u.stride, f->next_down);
   for (int64_t i = 0; i < next * left; i++) {
     f->next_down[i] = (weir_c128){-f->next_down[i].re, -f->next_down[i].im};
   }
@@ -200,7 +200,7 @@ static bool eliminate_between(qt_slabs *s, const qt_rgf_job *job, int64_t slab, 
   const bool lesser = job->sigma.read != NULL;
   const int64_t left = qt_slab_left(s, slab), right = qt_slab_right(s, slab);
   const int64_t rows = qt_rows_of(job->layout, left), columns = qt_rows_of(job->layout, right);
-  const qt_slab_place *to = &s->place[slab];
+  const qt_slab_offsets *to = &s->offsets[slab];
   const double rounding = 1e-16;
   fill f = {.rows = rows,
             .max_growth = s->spec.max_error / rounding,

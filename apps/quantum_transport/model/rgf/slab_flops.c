@@ -125,9 +125,9 @@ double qt_slabs_flops(const qt_slabs_spec *spec)
 
 /* ---- Slabs of equal flops ---- */
 
-/* Gives slabs one by one as many blocks as their work of at most `most` allows, one at least, and
- * the last one the remaining blocks; whether none has more work. */
-static bool fill_slabs(const qt_slabs_spec *spec, double most, int64_t *first)
+/* Gives slabs one by one as many blocks as their work of at most `max_work` allows, one at least,
+ * and the last one the remaining blocks; whether none has more work. */
+static bool fill_slabs(const qt_slabs_spec *spec, double max_work, int64_t *first)
 {
   bool fits = true;
 
@@ -144,14 +144,14 @@ static bool fill_slabs(const qt_slabs_spec *spec, double most, int64_t *first)
     while (next < limit) {
       const double more = block_work(spec, &at, at.last ? next : next - 1);
 
-      if (!at.last && work + more > most) {
+      if (!at.last && work + more > max_work) {
         break;
       }
       work += more;
       next++;
     }
     first[k + 1] = next;
-    fits = fits && work <= most;
+    fits = fits && work <= max_work;
   }
   return fits;
 }

@@ -44,9 +44,9 @@ static void read_separators(const void *context, int64_t row, int64_t column, we
   const weir_c128 *from = s->shared;
 
   if (row == column) {
-    sum(count, from + s->place[row].right, -1, from + s->place[row + 1].left, out);
+    sum(count, from + s->offsets[row].right, -1, from + s->offsets[row + 1].left, out);
   } else {
-    copy(count, from + (row < column ? s->place[column].up : s->place[row].down), out);
+    copy(count, from + (row < column ? s->offsets[column].up : s->offsets[row].down), out);
   }
 }
 
@@ -58,9 +58,9 @@ static void read_separators_lesser(const void *context, int64_t row, int64_t col
   const weir_c128 *from = s->shared;
 
   if (row == column) {
-    sum(count, from + s->place[row].right_lesser, 1, from + s->place[row + 1].left_lesser, out);
+    sum(count, from + s->offsets[row].right_lesser, 1, from + s->offsets[row + 1].left_lesser, out);
   } else {
-    copy(count, from + s->place[column].up_lesser, out);
+    copy(count, from + s->offsets[column].up_lesser, out);
   }
 }
 
@@ -70,14 +70,14 @@ static void start_after(qt_slabs *s, int64_t k, bool lesser, const qt_rgf_space 
   const int64_t rows = qt_layout_rows(&s->reduced, k), at = s->reduced.diagonal[k];
 
   if (space->has_carry) {
-    sum(rows * rows, s->shared + s->place[k].right, -1, space->carry, s->start + at);
+    sum(rows * rows, s->shared + s->offsets[k].right, -1, space->carry, s->start + at);
   } else {
-    copy(rows * rows, s->shared + s->place[k].right, s->start + at);
+    copy(rows * rows, s->shared + s->offsets[k].right, s->start + at);
   }
   if (lesser && space->has_carry) {
-    sum(rows * rows, s->shared + s->place[k].right_lesser, 1, space->lost, s->start_lesser + at);
+    sum(rows * rows, s->shared + s->offsets[k].right_lesser, 1, space->lost, s->start_lesser + at);
   } else if (lesser) {
-    copy(rows * rows, s->shared + s->place[k].right_lesser, s->start_lesser + at);
+    copy(rows * rows, s->shared + s->offsets[k].right_lesser, s->start_lesser + at);
   }
 }
 
@@ -139,18 +139,18 @@ void qt_slab_begin_back(const qt_slabs_run *r, int64_t k, qt_rgf_space *space)
 
 static bool are_near(int64_t count, const weir_c128 *a, const weir_c128 *b, double limit)
 {
-  double most = 0, difference = 0;
+  double max = 0, difference = 0;
 
   for (int64_t i = 0; i < count; i++) {
     const double apart = hypot(a[i].re - b[i].re, a[i].im - b[i].im);
 
-    most = fmax(most, hypot(b[i].re, b[i].im));
+    max = fmax(max, hypot(b[i].re, b[i].im));
     difference = fmax(difference, apart);
     if (isnan(apart)) {
       return false;
     }
   }
-  return difference <= limit * most;
+  return difference <= limit * max;
 }
 
 /* Whether the recursion comes to the separator after a slab with what the separators say: A less
@@ -171,7 +171,7 @@ static bool is_accurate(const qt_slabs_run *r, int64_t slab, qt_rgf_space *space
     return true;
   }
   const bool own =
-      qt_rgf_largest(left, left, qt_factor(s->shared + s->place[slab].left_lesser, left)) > 0;
+      qt_rgf_largest(left, left, qt_factor(s->shared + s->offsets[slab].left_lesser, left)) > 0;
 
   return are_near(rows * rows, s->start_lesser + at, space->s,
                   own ? 0.1 * s->spec.max_error : s->spec.max_error);
@@ -235,10 +235,10 @@ static void multiply_corner(const qt_slabs_run *r)
   const int64_t first = qt_rows_of(separators, 0), last = s->spec.n_slabs - 1;
   const int64_t final = qt_rows_of(separators, separators->n_blocks - 1);
 
-  weir_linear_multiply(rows, final, first, 1, qt_factor(s->shared + s->place[0].end, first),
+  weir_linear_multiply(rows, final, first, 1, qt_factor(s->shared + s->offsets[0].end, first),
                        qt_factor(s->corner, final), 0, s->row, final);
   weir_linear_multiply(rows, columns, final, 1, qt_factor(s->row, final),
-                       qt_factor(s->shared + s->place[last].end, columns), 0, r->job->corner,
+                       qt_factor(s->shared + s->offsets[last].end, columns), 0, r->job->corner,
                        columns);
 }
 
@@ -292,8 +292,8 @@ static weir_status solve_at_once(qt_slabs_run *r)
 
   weir_parallel(own, s->threads, eliminate_slab, r);
   WEIR_TRY(agree_on_slabs(s, true));
-  if (s->gather != NULL) { /* all ranks have what the slabs of all share */
-    WEIR_TRY(qt_slabs_wait(s, s->gather));
+  if (s->allgather != NULL) { /* all ranks have what the slabs of all share */
+    WEIR_TRY(qt_slabs_wait(s, s->allgather));
   }
   regular = solve_separators(r);
   if (regular && r->job->g.data != NULL) {

@@ -44,8 +44,8 @@ static int threads_of(const qt_slabs_spec *spec, int64_t own)
 }
 
 /* Elements of what a slab shares, and where they lie from `at` on; none of a slab that is alone. */
-static int64_t place_slab(const qt_slabs_spec *spec, const int64_t *first, int64_t slab, int64_t at,
-                          qt_slab_place *place)
+static int64_t slab_offsets(const qt_slabs_spec *spec, const int64_t *first, int64_t slab,
+                            int64_t at, qt_slab_offsets *offsets)
 {
   const qt_layout *l = spec->layout;
   const bool is_first = slab == 0, is_last = slab == spec->n_slabs - 1;
@@ -53,22 +53,22 @@ static int64_t place_slab(const qt_slabs_spec *spec, const int64_t *first, int64
   const int64_t right = is_last ? 0 : qt_rows_of(l, first[slab + 1] - 1);
   const int64_t begin = at;
 
-  place->right = at;
+  offsets->right = at;
   at += right * right;
-  place->left = at;
+  offsets->left = at;
   at += left * left;
-  place->up = at;
+  offsets->up = at;
   at += left * right;
-  place->down = at;
+  offsets->down = at;
   at += left * right;
-  place->end = at;
+  offsets->end = at;
   at += is_first ? qt_rows_of(l, 0) * right : 0;
   at += is_last ? left * qt_rows_of(l, l->n_blocks - 1) : 0;
-  place->right_lesser = at;
+  offsets->right_lesser = at;
   at += spec->lesser ? right * right : 0;
-  place->left_lesser = at;
+  offsets->left_lesser = at;
   at += spec->lesser ? left * left : 0;
-  place->up_lesser = at;
+  offsets->up_lesser = at;
   at += spec->lesser ? left * right : 0;
   return at - begin;
 }
@@ -130,11 +130,11 @@ static weir_status make_memory(qt_slabs *s)
   }
   s->spec.first = s->first;
   WEIR_TRY(make_reduced(s));
-  WEIR_TRY(weir_alloc(n_slabs, sizeof *s->place, (void **)&s->place));
+  WEIR_TRY(weir_alloc(n_slabs, sizeof *s->offsets, (void **)&s->offsets));
   WEIR_TRY(weir_alloc(n_slabs, sizeof *s->singular, (void **)&s->singular));
   WEIR_TRY(weir_alloc(n_slabs, sizeof *s->growth, (void **)&s->growth));
   for (int64_t k = 0; k < n_slabs; k++) {
-    shared += place_slab(&s->spec, s->first, k, shared, &s->place[k]);
+    shared += slab_offsets(&s->spec, s->first, k, shared, &s->offsets[k]);
   }
   WEIR_TRY(weir_alloc(shared, size, (void **)&s->shared));
   WEIR_TRY(weir_alloc(r->diagonal_count, size, (void **)&s->start));
@@ -154,22 +154,22 @@ static weir_status make_memory(qt_slabs *s)
   return WEIR_OK;
 }
 
-static weir_status make_gather(qt_slabs *s)
+static weir_status make_allgather(qt_slabs *s)
 {
   const int ranks = ranks_of(&s->spec);
   weir_status status = WEIR_OK;
   int64_t *counts = NULL;
-  qt_slab_place place;
+  qt_slab_offsets offsets;
 
   status = weir_alloc(ranks, sizeof *counts, (void **)&counts);
   for (int r = 0; r < ranks && status == WEIR_OK; r++) {
     for (int64_t k = qt_slabs_before(&s->spec, r); k < qt_slabs_before(&s->spec, r + 1); k++) {
-      counts[r] += place_slab(&s->spec, s->first, k, 0, &place);
+      counts[r] += slab_offsets(&s->spec, s->first, k, 0, &offsets);
     }
   }
   WEIR_TRY_GOTO(agree(&s->spec, status), done);
   status = weir_allgather_create(s->spec.comm, "slabs", sizeof *s->shared, s->shared, counts,
-                                 &s->gather);
+                                 &s->allgather);
 done:
   weir_free(&counts);
   return status;
@@ -200,7 +200,7 @@ weir_status qt_slabs_create(const qt_slabs_spec *given, qt_slabs **out)
   }
   WEIR_TRY_GOTO(agree(spec, status), failed);
   if (ranks_of(spec) > 1) {
-    WEIR_TRY_GOTO(make_gather(s), failed);
+    WEIR_TRY_GOTO(make_allgather(s), failed);
     WEIR_TRY_GOTO(qt_slabs_order_create(s), failed);
   }
   *out = s;
@@ -218,7 +218,7 @@ void qt_slabs_destroy(qt_slabs **slabs)
     return;
   }
   qt_slabs_order_destroy(s);
-  weir_request_destroy(&s->gather);
+  weir_request_destroy(&s->allgather);
   for (int t = 0; t < s->threads && s->scratch != NULL; t++) {
     weir_free(&s->scratch[t]);
   }
@@ -232,7 +232,7 @@ void qt_slabs_destroy(qt_slabs **slabs)
   weir_free(&s->shared);
   weir_free(&s->growth);
   weir_free(&s->singular);
-  weir_free(&s->place);
+  weir_free(&s->offsets);
   qt_layout_fini(&s->reduced);
   weir_free(&s->first);
   weir_free(slabs);
@@ -246,12 +246,12 @@ int64_t qt_slabs_bytes(const qt_slabs_spec *spec)
   const int64_t lesser = spec->lesser ? 1 : 0, separators = spec->n_slabs - 1;
   const int64_t longs = spec->n_slabs + 1 + (separators > 0 ? 3 * separators + 1 : 0);
   int64_t elements = 0, bytes = (int64_t)sizeof(qt_slabs) + longs * (int64_t)sizeof(int64_t);
-  qt_slab_place place;
+  qt_slab_offsets offsets;
 
-  bytes += spec->n_slabs * (int64_t)(sizeof place + sizeof(bool) + sizeof(qt_slab_growth));
+  bytes += spec->n_slabs * (int64_t)(sizeof offsets + sizeof(bool) + sizeof(qt_slab_growth));
   bytes += threads_of(spec, own) * ((int64_t)sizeof(void *) + qt_rgf_scratch(l->max, spec->lesser));
   for (int64_t k = 0; k < spec->n_slabs; k++) {
-    elements += place_slab(spec, spec->first, k, 0, &place);
+    elements += slab_offsets(spec, spec->first, k, 0, &offsets);
   }
   for (int64_t k = 0; k < separators; k++) {
     const int64_t a = qt_rows_of(l, spec->first[k + 1] - 1);
@@ -275,12 +275,12 @@ int64_t qt_slabs_bytes(const qt_slabs_spec *spec)
   return bytes + elements * (int64_t)sizeof(weir_c128);
 }
 
-qt_slabs_part qt_slabs_own(const qt_slabs *s)
+qt_slabs_range qt_slabs_own(const qt_slabs *s)
 {
-  return qt_slabs_part_of(&s->spec);
+  return qt_slabs_range_of(&s->spec);
 }
 
-qt_slabs_part qt_slabs_part_of(const qt_slabs_spec *spec)
+qt_slabs_range qt_slabs_range_of(const qt_slabs_spec *spec)
 {
   const qt_layout *l = spec->layout;
   const int rank = rank_of(spec);
@@ -288,7 +288,7 @@ qt_slabs_part qt_slabs_part_of(const qt_slabs_spec *spec)
   const int64_t end = spec->first[qt_slabs_before(spec, rank + 1)], rows = qt_rows_of(l, end - 1);
   const int64_t from = begin > 0 ? qt_layout_at(l, begin - 1, begin) : 0;
 
-  return (qt_slabs_part){begin, end - begin, from, l->offset[end - 1] + rows * rows - from};
+  return (qt_slabs_range){begin, end - begin, from, l->offset[end - 1] + rows * rows - from};
 }
 
 int64_t qt_slabs_in_order(const qt_slabs *s)

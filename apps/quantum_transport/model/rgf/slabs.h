@@ -50,13 +50,13 @@ void qt_slabs_destroy(qt_slabs **s);
 /* What this rank computes of a job: blocks (n, n), (n - 1, n) and (n, n - 1) of its blocks n, from
  * first_block on. Their elements follow one another in the layout, from first_element on; the banks
  * of a job hold these alone. */
-typedef struct qt_slabs_part {
+typedef struct qt_slabs_range {
   int64_t first_block, n_blocks;
   int64_t first_element, n_elements;
-} qt_slabs_part;
-qt_slabs_part qt_slabs_own(const qt_slabs *s);
-/* The same before there are slabs; first is not NULL. */
-qt_slabs_part qt_slabs_part_of(const qt_slabs_spec *spec);
+} qt_slabs_range;
+qt_slabs_range qt_slabs_own(const qt_slabs *s);
+/* Returns the same range before there are slabs; first is not NULL. */
+qt_slabs_range qt_slabs_range_of(const qt_slabs_spec *spec);
 
 /* Solves a job as qt_rgf_solve does; g.data NULL: the corner alone. Of the matrices only the blocks
  * above are read, and results do not depend on the number of threads. All ranks give jobs that are
@@ -66,14 +66,14 @@ weir_status qt_slabs_solve(qt_slabs *s, const qt_rgf_job *job) WEIR_CHECKED;
 /* Jobs so far that went through the slabs one after another. */
 int64_t qt_slabs_in_order(const qt_slabs *s);
 
-/* first [n_slabs + 1]: the slabs whose most expensive one is the cheapest. n_slabs is from 1 to the
- * number of blocks. */
+/* Computes first [n_slabs + 1]: the slabs whose most expensive one is the cheapest. n_slabs is from
+ * 1 to the number of blocks. */
 void qt_slabs_split(const qt_slabs_spec *spec, int64_t *first);
-/* Flops of a slab, of all slabs and their separators; all blocks taken as full, without the corner
- * of jobs that want blocks. first is not NULL. */
+/* Returns the flops of a slab, of all slabs and their separators; all blocks taken as full, without
+ * the corner of jobs that want blocks. first is not NULL. */
 double qt_slab_flops(const qt_slabs_spec *spec, int64_t slab);
 double qt_slabs_flops(const qt_slabs_spec *spec);
-/* Bytes that slabs hold, but for those of requests. first is not NULL. */
+/* Returns the bytes that slabs hold, but for those of requests. first is not NULL. */
 int64_t qt_slabs_bytes(const qt_slabs_spec *spec);
 
 #endif

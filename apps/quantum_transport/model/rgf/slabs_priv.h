@@ -6,13 +6,13 @@
 #include "model/rgf/slabs.h"
 
 /* Where the results of a slab's elimination lie in qt_slabs.shared. L and R: its separators. */
-typedef struct qt_slab_place {
+typedef struct qt_slab_offsets {
   int64_t right; /* [R, R] A less what its blocks carry; not of the last slab, as right_lesser */
   int64_t right_lesser;        /* [R, R] Sigma^< and what its blocks add        */
   int64_t left, left_lesser;   /* [L, L] what A loses, Sigma^< gains; not of the first slab */
   int64_t up, down, up_lesser; /* A[L,R], A[R,L], Sigma^<[L,R]; of those between */
   int64_t end; /* factor of the corner: of the first slab [block 0, R], of the last [L, last] */
-} qt_slab_place;
+} qt_slab_offsets;
 
 /* What enlarges rounding on the way through a slab; parts: real, imaginary. */
 typedef struct qt_slab_growth {
@@ -27,11 +27,11 @@ struct qt_slabs {
   int64_t *first;    /* [n_slabs + 1] first block of each slab */
   int64_t lo, hi;    /* slabs of this rank */
   qt_layout reduced; /* of separators; separator k is the last block of slab k */
-  qt_slab_place *place;
+  qt_slab_offsets *offsets;
   bool *singular;                  /* [n_slabs] the elimination of a slab failed */
   qt_slab_growth *growth;          /* [n_slabs] of jobs that want blocks; own slabs alone */
   weir_c128 *shared;               /* results of all slabs */
-  weir_request *gather;            /* NULL: one rank */
+  weir_request *allgather;         /* NULL: one rank */
   weir_c128 *start, *start_lesser; /* [reduced.diagonal_count] as right, of all blocks before */
   weir_c128 *g, *lesser;           /* [reduced.count] */
   weir_c128 *corner, *row;         /* of the separators; the same from block 0 on */
@@ -61,28 +61,30 @@ static inline int64_t qt_slab_right(const qt_slabs *s, int64_t slab)
   return slab + 1 < s->spec.n_slabs ? s->first[slab + 1] - 1 : NO_BLOCK;
 }
 
-/* First slab of a rank. */
+/* Returns the first slab of a rank. */
 int64_t qt_slabs_before(const qt_slabs_spec *spec, int rank);
-/* The worst status of all ranks. Collective. */
+/* Agrees on the worst status of all ranks. Collective. */
 weir_status qt_slabs_agree(const qt_slabs *s, weir_status status) WEIR_CHECKED;
 /* Starts a request and returns when it is finished; a failure ends all ranks. */
 weir_status qt_slabs_wait(const qt_slabs *s, weir_request *request) WEIR_CHECKED;
-/* Memory of the recursion through slabs on a thread. */
+/* Returns the memory of the recursion through slabs on a thread. */
 qt_rgf_space qt_slab_space(const qt_slabs_run *r, int thread);
-/* G and G^< of separator k into last and l_last. */
+/* Loads G and G^< of separator k into last and l_last. */
 void qt_slab_begin_back(const qt_slabs_run *r, int64_t k, qt_rgf_space *space);
-/* The elimination of a slab, with its results in s->shared; false where it is singular, or nearly.
+/* Eliminates a slab, with its results in s->shared; returns false where it is singular, or
+ * nearly.
  */
 bool qt_slab_eliminate(qt_slabs *s, const qt_rgf_job *job, int64_t slab, qt_rgf_space *space);
 
-/* qt_rgf_forward of a block whose diagonal blocks are loaded, which adds to the growth. */
+/* Runs qt_rgf_forward of a block whose diagonal blocks are loaded, and adds to the growth. */
 bool qt_slab_forward(const qt_rgf_job *job, int64_t n, int64_t m, qt_slab_growth *w,
                      qt_rgf_space *s);
-/* False where rounding of the separators' G makes densities of states of a slab err by more than
- * max_error of the largest element of that G. */
+/* Returns false where rounding of the separators' G makes densities of states of a slab err by more
+ * than max_error of the largest element of that G. */
 bool qt_slab_is_stable(const qt_slabs *s, int64_t slab);
 
-/* What jobs in order need on several ranks. Collective; fails on all ranks alike. */
+/* Creates requests and memory of jobs in order on several ranks. Collective; fails on all ranks
+ * alike. */
 weir_status qt_slabs_order_create(qt_slabs *s) WEIR_CHECKED;
 void qt_slabs_order_destroy(qt_slabs *s);
 /* Solves a job slab after slab, as one recursion. Collective. Fails: WEIR_ERR_NUMERIC, as that

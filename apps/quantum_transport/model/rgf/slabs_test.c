@@ -4,7 +4,7 @@
 #include "device/weir_parallel.h"
 #include "model/rgf/rgf_reference_test.h"
 
-enum { MOST_BLOCKS = 12 };
+enum { MAX_BLOCKS = 12 };
 
 static rgf_case c;
 static weir_c128 g[2 * RGF_DENSE], lesser[2 * RGF_DENSE], greater[2 * RGF_DENSE];
@@ -106,9 +106,9 @@ static void random_slabs_give_what_the_recursion_gives(void **state)
 {
   for (uint64_t seed = 0; seed < 200; seed++) {
     const bool tridiagonal = seed & 1, sparse = seed >> 1 & 1;
-    const int64_t n_blocks = draw(seed, 20, 0, 1, MOST_BLOCKS + 1);
+    const int64_t n_blocks = draw(seed, 20, 0, 1, MAX_BLOCKS + 1);
     const int64_t n_slabs = draw(seed, 20, 1, 1, n_blocks + 1);
-    int64_t block[MOST_BLOCKS + 1] = {0}, first[MOST_BLOCKS + 1] = {0};
+    int64_t block[MAX_BLOCKS + 1] = {0}, first[MAX_BLOCKS + 1] = {0};
 
     for (int64_t b = 0; b < n_blocks; b++) {
       const int64_t left = RGF_ROWS - block[b] - (n_blocks - 1 - b);
@@ -362,14 +362,14 @@ static void flops_are_those_of_the_steps(void **state)
   qt_layout_fini(&separators);
 }
 
-static double most_flops(const qt_slabs_spec *spec)
+static double max_flops(const qt_slabs_spec *spec)
 {
-  double most = 0;
+  double max = 0;
 
   for (int64_t k = 0; k < spec->n_slabs; k++) {
-    most = fmax(most, qt_slab_flops(spec, k));
+    max = fmax(max, qt_slab_flops(spec, k));
   }
-  return most;
+  return max;
 }
 
 /* Of all divisions of ten ragged blocks into slabs the one whose largest slab is the smallest. */
@@ -398,7 +398,7 @@ static void slabs_are_split_at_best(void **state)
       const qt_slabs_spec spec = {&l, n_slabs, first, form == 1, form == 1, form == 2,
                                   1,  NULL,    0,     0,         0};
 
-      best[n_slabs] = fmin(best[n_slabs], most_flops(&spec));
+      best[n_slabs] = fmin(best[n_slabs], max_flops(&spec));
     }
     for (int64_t n_slabs = 1; n_slabs <= N; n_slabs++) {
       int64_t first[N + 1];
@@ -406,7 +406,7 @@ static void slabs_are_split_at_best(void **state)
 
       qt_slabs_split(&spec, first);
       spec.first = first;
-      assert_true(most_flops(&spec) <= best[n_slabs] * (1 + 1e-12));
+      assert_true(max_flops(&spec) <= best[n_slabs] * (1 + 1e-12));
     }
   }
   qt_layout_fini(&l);

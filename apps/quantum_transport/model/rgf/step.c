@@ -38,7 +38,7 @@ void qt_rgf_lay_out(int64_t max, bool lesser, void *scratch, qt_rgf_space *s)
 double qt_rgf_largest(int64_t rows, int64_t columns, weir_linear_factor y)
 {
   enum { LANES = 8 };
-  double most[LANES] = {0};
+  double maxima[LANES] = {0};
 
   for (int64_t i = 0; i < rows; i++) {
     const weir_c128 *row = y.data + i * y.stride;
@@ -51,21 +51,21 @@ double qt_rgf_largest(int64_t rows, int64_t columns, weir_linear_factor y)
       for (int l = 0; l < LANES; l++) {
         const double size = fabs(x[l]);
 
-        most[l] = size > most[l] ? size : most[l];
+        maxima[l] = size > maxima[l] ? size : maxima[l];
       }
     }
     for (; j < columns; j++) {
-      most[0] = fmax(most[0], fmax(fabs(row[j].re), fabs(row[j].im)));
+      maxima[0] = fmax(maxima[0], fmax(fabs(row[j].re), fabs(row[j].im)));
     }
   }
   for (int l = 1; l < LANES; l++) {
-    most[0] = fmax(most[0], most[l]);
+    maxima[0] = fmax(maxima[0], maxima[l]);
   }
-  return most[0];
+  return maxima[0];
 }
 
 /* Elements of y_n beyond this leave no digits of G: the part of the device on the left, cut off
- * behind block n, has a state of that energy. */
+ * after block n, has a state of that energy. */
 static const double max_growth = 1e10;
 
 void qt_rgf_load(const qt_rgf_job *job, int64_t n, qt_rgf_space *s)
@@ -132,14 +132,14 @@ bool qt_rgf_eliminate(const qt_rgf_job *job, int64_t n, int64_t m, bool wants_g,
   s->from_g = qt_factor(s->stack, sides);
   s->from_y = dense ? qt_factor(s->stack + own, sides) : qt_factor(s->y, next);
   if (!dense && next > 0) {
-    qt_coupling_behind(rows, s->stack, sides, &s->up, false, s->y);
+    qt_coupling_right(rows, s->stack, sides, &s->up, false, s->y);
   }
   if (next > 0) {
     if (qt_rgf_largest(rows, next, s->from_y) > max_growth) {
       return false;
     }
     qt_coupling_read(&job->a, m, n, next, rows, &s->down);
-    qt_coupling_before(&s->down, next, s->from_y.data, s->from_y.stride, s->carry);
+    qt_coupling_left(&s->down, next, s->from_y.data, s->from_y.stride, s->carry);
   }
   s->has_carry = true;
   return true;
@@ -206,16 +206,16 @@ static void store(const qt_bank *b, int64_t at, int64_t rows, int64_t columns,
   }
 }
 
-/* `count` numbers of a bank: where they lie, or gathered in `room`. */
-static const weir_c128 *load(const qt_bank *b, int64_t at, int64_t count, weir_c128 *room)
+/* `count` numbers of a bank: where they lie, or gathered in `packed`. */
+static const weir_c128 *load(const qt_bank *b, int64_t at, int64_t count, weir_c128 *packed)
 {
   if (b->step == 1) {
     return b->data + at;
   }
   for (int64_t i = 0; i < count; i++) {
-    room[i] = b->data[(at + i) * b->step];
+    packed[i] = b->data[(at + i) * b->step];
   }
-  return room;
+  return packed;
 }
 
 /* (m - m^H) / 2. */
@@ -271,15 +271,15 @@ void qt_rgf_eliminate_lesser(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf
   if (next == 0) {
     return;
   }
-  qt_coupling_before(&s->down, rows, s->gl, rows, s->z);
+  qt_coupling_left(&s->down, rows, s->gl, rows, s->z);
   if (job->tridiagonal) {
     qt_sigma_read(job, n, m, s->v, s->s);
     weir_linear_multiply(rows, next, rows, 1, s->from_g, qt_factor(s->s, next), 0, s->p, next);
     qt_add_adjoint(next, rows, s->p, s->z);
   }
-  qt_coupling_behind(next, s->z, rows, &s->down, true, s->lost);
+  qt_coupling_right(next, s->z, rows, &s->down, true, s->lost);
   if (job->tridiagonal) {
-    qt_coupling_before(&s->down, next, s->p, next, s->t);
+    qt_coupling_left(&s->down, next, s->p, next, s->t);
     for (int64_t i = 0; i < next * next; i++) {
       s->lost[i].re -= s->t[i].re;
       s->lost[i].im -= s->t[i].im;
@@ -287,7 +287,7 @@ void qt_rgf_eliminate_lesser(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf
   }
 }
 
-static int64_t place(const qt_rgf_job *job, int64_t row, int64_t column, const qt_rgf_space *s)
+static int64_t offset_of(const qt_rgf_job *job, int64_t row, int64_t column, const qt_rgf_space *s)
 {
   return qt_layout_at(job->layout, row, column) - s->first;
 }
@@ -296,7 +296,7 @@ static int64_t place(const qt_rgf_job *job, int64_t row, int64_t column, const q
 static qt_bank diagonal_bank(const qt_rgf_job *job, const qt_bank *bank, weir_c128 *outside,
                              int64_t n, const qt_rgf_space *s, int64_t *at)
 {
-  *at = n == s->outside ? 0 : place(job, n, n, s);
+  *at = n == s->outside ? 0 : offset_of(job, n, n, s);
   return n == s->outside ? (qt_bank){outside, 1} : *bank;
 }
 
@@ -324,14 +324,14 @@ bool qt_rgf_forward(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s
     return false;
   }
   if (next > 0) {
-    qt_coupling_before(&s->down, rows, s->from_g.data, s->from_g.stride, s->x);
-    store(&job->g, place(job, n, m, s), rows, next, s->from_y.data, s->from_y.stride);
-    store(&job->g, place(job, m, n, s), next, rows, s->x, rows);
+    qt_coupling_left(&s->down, rows, s->from_g.data, s->from_g.stride, s->x);
+    store(&job->g, offset_of(job, n, m, s), rows, next, s->from_y.data, s->from_y.stride);
+    store(&job->g, offset_of(job, m, n, s), next, rows, s->x, rows);
   }
   if (job->sigma.read != NULL) {
     qt_rgf_eliminate_lesser(job, n, m, s);
     if (next > 0) {
-      store(&job->lesser, place(job, m, n, s), next, rows, s->z, rows);
+      store(&job->lesser, offset_of(job, m, n, s), next, rows, s->z, rows);
     }
   }
   store_diagonal(job, n, s->from_g.data, s->from_g.stride, s->gl, s);
@@ -343,7 +343,7 @@ static void store_greater(const qt_rgf_job *job, int64_t row, int64_t column, co
                           const weir_c128 *lesser, const weir_c128 *g, const weir_c128 *mirror)
 {
   const int64_t rows = qt_rows_of(job->layout, row), columns = qt_rows_of(job->layout, column);
-  const int64_t at = place(job, row, column, s), back = place(job, column, row, s);
+  const int64_t at = offset_of(job, row, column, s), back = offset_of(job, column, row, s);
   const qt_bank *b = &job->greater;
 
   for (int64_t i = 0; i < rows && b->data != NULL; i++) {
@@ -373,7 +373,7 @@ static void go_back_lesser(const qt_rgf_job *job, int64_t n, int64_t m, const we
                            qt_rgf_space *s)
 {
   const int64_t rows = qt_rows_of(job->layout, n), next = qt_rows_of(job->layout, m);
-  const int64_t up = place(job, n, m, s), down = place(job, m, n, s);
+  const int64_t up = offset_of(job, n, m, s), down = offset_of(job, m, n, s);
   const weir_c128 *z = load(&job->lesser, down, rows * next, s->z);
   int64_t here;
   const qt_bank own = diagonal_bank(job, &job->lesser, s->outside_lesser, n, s, &here);
@@ -410,7 +410,7 @@ static void go_back_lesser(const qt_rgf_job *job, int64_t n, int64_t m, const we
 void qt_rgf_go_back(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s)
 {
   const int64_t rows = qt_rows_of(job->layout, n), next = qt_rows_of(job->layout, m);
-  const int64_t up = place(job, n, m, s), down = place(job, m, n, s);
+  const int64_t up = offset_of(job, n, m, s), down = offset_of(job, m, n, s);
   const weir_c128 *y = load(&job->g, up, rows * next, s->y);
   const weir_c128 *x = load(&job->g, down, rows * next, s->x);
   weir_c128 *swap = s->last;

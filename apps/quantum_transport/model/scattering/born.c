@@ -44,7 +44,7 @@ void born_fini(born_job *j)
   }
   weir_free(&j->cut);
   weir_free(&j->scattered);
-  weir_free(&j->room);
+  weir_free(&j->scratch);
   weir_free(&j->residual);
   weir_free(&j->earlier);
 }
@@ -315,7 +315,8 @@ static weir_status allocate(born_job *j)
 
   WEIR_TRY(weir_alloc(points * j->out->n_cuts, sizeof *j->cut, (void **)&j->cut));
   WEIR_TRY(weir_alloc(points, sizeof *j->scattered, (void **)&j->scattered));
-  return weir_alloc(j->electrons.threads * 2 * l->max * l->max, sizeof *j->room, (void **)&j->room);
+  return weir_alloc(j->electrons.threads * 2 * l->max * l->max, sizeof *j->scratch,
+                    (void **)&j->scratch);
 }
 
 /* Points of this rank, and energies of all: hbar omega = n steps. */
@@ -385,7 +386,7 @@ static weir_status find_all(born_job *j)
   return born_find_tiles(j, qt_ranks_size(s->comm));
 }
 
-/* Leads at the points of this rank, and room for results. Local. */
+/* Leads at the points of this rank, and memory for results. Local. */
 static weir_status open_own(born_job *j)
 {
   WEIR_TRY(find_points(j, born_self_energy(j).step));

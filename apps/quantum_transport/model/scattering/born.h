@@ -93,25 +93,25 @@ typedef struct qt_born {
 /* Starts the library that the method needs, before all else. Collective. Fails:
  * WEIR_ERR_UNSUPPORTED where the build lacks it; WEIR_ERR_CONFIG, WEIR_ERR_EXTERNAL. */
 weir_status qt_born_start(const qt_scattering_opts *o, const weir_string_list *petsc) WEIR_CHECKED;
-/* Iterates; the library of the method is started. All ranks have the results, which the sums over
- * ranks change in their last digits. With s->save it is resumed from the newest checkpoint, of any
- * number of ranks, on as many to the same bits as if it had not been stopped. Collective. Fails on
- * all ranks alike: WEIR_ERR_NUMERIC (no
- * convergence, which is told with what to change, and saved: max_iterations may be raised; a point
- * or a lead that cannot be solved), WEIR_ERR_CONFIG (energies not at equal distances; devices whose
- * atoms are not the same; a checkpoint of another configuration), WEIR_ERR_DATA (a damaged
- * checkpoint), WEIR_ERR_UNSUPPORTED (wave vectors along two directions; an atom in two blocks;
- * atoms coupled beyond the next block), WEIR_ERR_STOPPED, what was iterated being saved,
- * WEIR_ERR_MEMORY, as weir_checkpoint_save; *out is then empty. */
+/* Iterates to convergence; the library of the method is started. All ranks have the results, which
+ * the sums over ranks change in their last digits. With s->save it is resumed from the newest
+ * checkpoint, of any number of ranks, on as many to the same bits as if it had not been stopped.
+ * Collective. Fails on all ranks alike: WEIR_ERR_NUMERIC (no convergence, which is told with what
+ * to change, and saved: max_iterations may be raised; a point or a lead that cannot be solved),
+ * WEIR_ERR_CONFIG (energies not at equal distances; devices whose atoms are not the same; a
+ * checkpoint of another configuration), WEIR_ERR_DATA (a damaged checkpoint), WEIR_ERR_UNSUPPORTED
+ * (wave vectors along two directions; an atom in two blocks; atoms coupled beyond the next block),
+ * WEIR_ERR_STOPPED, what was iterated being saved, WEIR_ERR_MEMORY, as weir_checkpoint_save; *out
+ * is then empty. */
 weir_status qt_born_create(const qt_born_spec *s, qt_born *out) WEIR_CHECKED;
 void qt_born_fini(qt_born *b);
 
 /* ---- In an electrostatic potential that is iterated, too ---- */
 
 typedef struct qt_born_moving qt_born_moving;
-/* Of a device whose potential is not the last one: s->electrons and s->reservoir are read here
- * alone, all else is borrowed; s->save is NULL, and so is s->comm or it is of one rank. Fails: as
- * qt_born_create. */
+/* Creates it for a device whose potential is not the last one: s->electrons and s->reservoir are
+ * read here alone, all else is borrowed; s->save is NULL, and so is s->comm or it is of one rank.
+ * Fails: as qt_born_create. */
 weir_status qt_born_moving_create(const qt_born_spec *s, qt_born_moving **out) WEIR_CHECKED;
 void qt_born_moving_destroy(qt_born_moving **m);
 /* Begins without scattering, as at another bias. */
@@ -143,7 +143,7 @@ typedef struct qt_born_size {
   qt_volume of_tiles;  /* the same by the formula of tiles                                  */
   qt_volume of_points; /* and by that of ranks which keep their points                      */
 } qt_born_size;
-/* Nothing is computed. Local. Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY, as
+/* Computes the size alone. Local. Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY, as
  * qt_born_create. */
 weir_status qt_born_size_of(const qt_born_spec *s, qt_born_size *out) WEIR_CHECKED;
 

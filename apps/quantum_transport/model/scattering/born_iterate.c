@@ -15,19 +15,19 @@ weir_status qt_born_start(const qt_scattering_opts *o, const weir_string_list *p
 
 static double largest(const weir_c128 *x, const weir_c128 *less, int64_t n)
 {
-  double most = 0;
+  double max = 0;
 
   for (int64_t i = 0; i < n; i++) {
     const double re = x[i].re - (less != NULL ? less[i].re : 0);
     const double im = x[i].im - (less != NULL ? less[i].im : 0);
     const double size = hypot(re, im);
 
-    most = size > most || isnan(size) ? size : most;
-    if (isnan(most)) {
+    max = size > max || isnan(size) ? size : max;
+    if (isnan(max)) {
       break;
     }
   }
-  return most;
+  return max;
 }
 
 void born_mix(born_job *j)
@@ -83,25 +83,25 @@ weir_status born_renew(born_job *j, qt_born_step *step)
   const weir_c128 *sigma = j->t[QT_SIGMA].data;
   const double *energy = j->energy[BORN_ELECTRONS];
   const double middle = (energy[0] + energy[s->n_energies - 1]) / 2;
-  double *const room = j->out->gain_of_electrons;
+  double *const scratch = j->out->gain_of_electrons;
 
   WEIR_TRY(compute(j));
-  double most[] = {largest(sigma, NULL, half), largest(sigma, j->used[QT_SIGMA].data, half)};
+  double max[] = {largest(sigma, NULL, half), largest(sigma, j->used[QT_SIGMA].data, half)};
 
-  WEIR_TRY(qt_ranks_most(j->spec->comm, "change", most, 2));
-  step->change = most[0] > 0 ? most[1] / most[0] : most[1];
+  WEIR_TRY(qt_ranks_max(j->spec->comm, "change", max, 2));
+  step->change = max[0] > 0 ? max[1] / max[0] : max[1];
   if (!isfinite(step->change)) {
     return weir_fail(WEIR_ERR_NUMERIC, "scattering: self-energies are not finite; a smaller "
                                        "scattering.mixing may help");
   }
   double gain[] = {0, NAN, j->out->sent_bytes};
 
-  qt_power_of_electrons(s, energy, middle, j->t[QT_GREEN].data, sigma, room);
-  gain[0] = sum_of(atoms, room);
+  qt_power_of_electrons(s, energy, middle, j->t[QT_GREEN].data, sigma, scratch);
+  gain[0] = sum_of(atoms, scratch);
   if (s->phonons) {
     qt_power_of_phonons(s, j->t[QT_PHONON_SELF].data, j->t[QT_PHONON_PAIR].data,
-                        j->t[QT_PI_SELF].data, j->t[QT_PI_PAIR].data, room);
-    gain[1] = sum_of(atoms, room);
+                        j->t[QT_PI_SELF].data, j->t[QT_PI_PAIR].data, scratch);
+    gain[1] = sum_of(atoms, scratch);
   }
   WEIR_TRY(qt_ranks_sum(j->spec->comm, "power", gain, 3));
   j->out->sent_bytes = gain[2];

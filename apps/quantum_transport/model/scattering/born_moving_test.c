@@ -87,7 +87,7 @@ static void both_orders_find_the_same_charge(void **state)
 static void weak_coupling_changes_little(void **state)
 {
   const double coupling[] = {1e-3, 2e-3};
-  double most[2] = {0, 0};
+  double max[2] = {0, 0};
 
   (void)state;
   for (int i = 0; i < 2; i++) {
@@ -101,13 +101,13 @@ static void weak_coupling_changes_little(void **state)
     assert_ok(qt_born_moving_create(&c.spec, &m));
     count(m, &c, &c.electrons, false, change, &settled);
     for (int a = 0; a < SITES; a++) {
-      most[i] = fmax(most[i], fabs(change[a]));
+      max[i] = fmax(max[i], fabs(change[a]));
     }
     qt_born_moving_destroy(&m);
     chain_fini(&c);
   }
-  assert_true(most[0] < 1e-5);
-  assert_relative("change of charge", most[1], 4 * most[0], 1e-2);
+  assert_true(max[0] < 1e-5);
+  assert_relative("change of charge", max[1], 4 * max[0], 1e-2);
 }
 
 /* With the retarded self-energy's Hilbert transform scattering moves states but keeps their number,

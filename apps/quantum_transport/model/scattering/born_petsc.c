@@ -14,33 +14,33 @@
 #include "model/scattering/born_priv.h"
 #include "petsc/qt_petsc.h"
 
-static const qt_self_energy_array parts[] = {QT_SIGMA, QT_PI_SELF, QT_PI_PAIR};
-enum { PARTS = sizeof parts / sizeof *parts };
+static const qt_self_energy_array fields[] = {QT_SIGMA, QT_PI_SELF, QT_PI_PAIR};
+enum { FIELDS = sizeof fields / sizeof *fields };
 
 typedef struct context {
   born_job *j;
   qt_self_energy retarded;
-  double scale[PARTS];
+  double scale[FIELDS];
   int64_t evaluations;
   weir_status status; /* of an evaluation that failed */
 } context;
 
-static int64_t count_of(const born_job *j, int part)
+static int64_t count_of(const born_job *j, int field)
 {
-  return j->used[parts[part]].data != NULL ? weir_tensor_numel(&j->used[parts[part]]) : 0;
+  return j->used[fields[field]].data != NULL ? weir_tensor_numel(&j->used[fields[field]]) : 0;
 }
 
-static int64_t count_of_all(const born_job *j, int part)
+static int64_t count_of_all(const born_job *j, int field)
 {
-  const weir_array_desc d = qt_self_energy_desc(&j->self.spec, parts[part]);
+  const weir_array_desc d = qt_self_energy_desc(&j->self.spec, fields[field]);
 
-  return born_has(j, parts[part]) ? weir_desc_bytes(&d) / (int64_t)sizeof(weir_c128) : 0;
+  return born_has(j, fields[field]) ? weir_desc_bytes(&d) / (int64_t)sizeof(weir_c128) : 0;
 }
 
-/* Rows of the matrices of a part. */
-static int64_t rows_of(const born_job *j, int part)
+/* Rows of the matrices of a field. */
+static int64_t rows_of(const born_job *j, int field)
 {
-  return parts[part] == QT_SIGMA ? j->list.n_orbitals : j->list.n_directions;
+  return fields[field] == QT_SIGMA ? j->list.n_orbitals : j->list.n_directions;
 }
 
 static weir_status norm_of(const born_job *j, int64_t n, const PetscScalar *x, double *norm)
@@ -60,8 +60,8 @@ static weir_status use(context *c, const PetscScalar *x)
 {
   born_job *j = c->j;
 
-  for (int p = 0; p < PARTS; p++) {
-    weir_c128 *to = j->used[parts[p]].data;
+  for (int p = 0; p < FIELDS; p++) {
+    weir_c128 *to = j->used[fields[p]].data;
     const int64_t n = count_of(j, p), rows = rows_of(j, p);
 
     for (int64_t i = 0; i < n; i++) {
@@ -80,8 +80,8 @@ static weir_status use(context *c, const PetscScalar *x)
 /* f = X - SSE(G[X]), X being used, without scales. */
 static void write_residual(const born_job *j, PetscScalar *f)
 {
-  for (int p = 0; p < PARTS; p++) {
-    const weir_c128 *used = j->used[parts[p]].data, *renewed = j->t[parts[p]].data;
+  for (int p = 0; p < FIELDS; p++) {
+    const weir_c128 *used = j->used[fields[p]].data, *renewed = j->t[fields[p]].data;
     const int64_t n = count_of(j, p);
 
     for (int64_t i = 0; i < n; i++) {
@@ -94,7 +94,7 @@ static void write_residual(const born_job *j, PetscScalar *f)
 /* Its matrices x [rows, rows] by their upper halves, and back. */
 static void pack(const born_job *j, const PetscScalar *f, double *to)
 {
-  for (int p = 0; p < PARTS; p++) {
+  for (int p = 0; p < FIELDS; p++) {
     const int64_t n = count_of(j, p), rows = rows_of(j, p);
 
     for (int64_t i = 0; i < n; i++) {
@@ -113,7 +113,7 @@ static void pack(const born_job *j, const PetscScalar *f, double *to)
 
 static void unpack(const born_job *j, const double *from, PetscScalar *f)
 {
-  for (int p = 0; p < PARTS; p++) {
+  for (int p = 0; p < FIELDS; p++) {
     const int64_t n = count_of(j, p), rows = rows_of(j, p);
 
     for (int64_t i = 0; i < n; i++) {
@@ -131,12 +131,12 @@ static void unpack(const born_job *j, const double *from, PetscScalar *f)
   }
 }
 
-/* The first residual, of X = 0, gives what makes the norm of a part that of Sigma. */
+/* The first residual, of X = 0, gives what makes the norm of a field that of Sigma. */
 static weir_status find_scales(context *c, const PetscScalar *f)
 {
   double first = 0;
 
-  for (int p = 0; p < PARTS; p++) {
+  for (int p = 0; p < FIELDS; p++) {
     const int64_t n = count_of(c->j, p);
     double norm;
 
@@ -150,7 +150,7 @@ static weir_status find_scales(context *c, const PetscScalar *f)
 
 static void scale(const context *c, PetscScalar *f)
 {
-  for (int p = 0; p < PARTS; p++) {
+  for (int p = 0; p < FIELDS; p++) {
     const int64_t n = count_of(c->j, p);
 
     for (int64_t i = 0; i < n; i++) {
@@ -303,7 +303,7 @@ weir_status born_accelerate(born_job *j)
   int64_t n = 0, own = 0;
   weir_status status = WEIR_OK;
 
-  for (int p = 0; p < PARTS; p++) {
+  for (int p = 0; p < FIELDS; p++) {
     own += count_of(j, p);
     n += count_of_all(j, p);
   }

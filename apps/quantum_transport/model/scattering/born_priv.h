@@ -34,7 +34,7 @@ typedef struct born_job {
   double *cut;         /* [points of electrons, n_cuts]                            */
   double *scattered;   /* [points of electrons] that scattering adds, less those it takes */
   int64_t capacity;    /* steps that there is memory for                           */
-  weir_c128 *room;     /* [threads, 2, max, max] of qt_open_points_cuts            */
+  weir_c128 *scratch;  /* [threads, 2, max, max] of qt_open_points_cuts            */
   /* Of checkpoints. A solver of PETSc does not tell its history, but is given the same residuals
    * again, and then has it. */
   double *residual; /* [n_residuals, born_residual_count] of all evaluations, if saved */
@@ -55,46 +55,50 @@ enum { BORN_ELECTRONS = QT_POINTS_OF_ELECTRONS, BORN_PHONONS = QT_POINTS_OF_PHON
 qt_born born_empty(const qt_born_spec *s);
 weir_status born_open(born_job *j) WEIR_CHECKED;
 void born_fini(born_job *j);
-/* Leads of electrons once more, whose device or reservoirs are others now. Fails: as
+/* Recreates the leads of electrons of another device or other reservoirs. Fails: as
  * qt_open_points_create. */
 weir_status born_move(born_job *j) WEIR_CHECKED;
-/* Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED: devices and grids that cannot be. */
+/* Checks devices and grids. Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED. */
 weir_status born_check(const qt_born_spec *s) WEIR_CHECKED;
-/* How so many ranks share the work, into j->tiles, with the lists of j. Local. Fails:
+/* Finds how so many ranks share the work, into j->tiles, with the lists of j. Local. Fails:
  * WEIR_ERR_CONFIG (scattering.tiles), as qt_tiles_search. */
 weir_status born_find_tiles(born_job *j, int ranks) WEIR_CHECKED;
-/* Of j->spec, with the lists and tiles of j. */
+/* Returns the self-energies of j->spec, with the lists and tiles of j. */
 qt_self_energy_spec born_self_energy(const born_job *j);
-/* Energies or frequencies of all points; points; the number among them of a point of this rank. */
+/* Returns the energies or frequencies of all points; points; the number among them of a point of
+ * this rank. */
 int64_t born_energies(const born_job *j, int particle);
 int64_t born_points(const born_job *j, int particle);
 int64_t born_point(const born_job *j, int particle, int64_t own);
-/* Seconds of the clock of phases. */
+/* Returns the seconds of the clock of phases. */
 static inline double born_clock(const born_job *j)
 {
   return j->spec->clock != NULL ? j->spec->clock() : weir_clock();
 }
 
-/* Whether an iteration has that array; whether it is mixed. */
+/* Returns whether an iteration has that array; whether it is mixed. */
 bool born_has(const born_job *j, qt_self_energy_array which);
 bool born_mixes(qt_self_energy_array which);
 
 /* ---- Green's functions (born_solve.c) ---- */
 
-/* Atoms of each block. Fails: WEIR_ERR_UNSUPPORTED (an atom in two blocks), WEIR_ERR_MEMORY. */
+/* Finds the atoms of each block. Fails: WEIR_ERR_UNSUPPORTED (an atom in two blocks),
+ * WEIR_ERR_MEMORY. */
 weir_status born_find_atoms(const qt_system *s, born_atoms *out) WEIR_CHECKED;
 void born_atoms_fini(born_atoms *a);
-/* G of all points with the self-energies used; flows, and cuts. Fails: as qt_open_points_solve. */
+/* Computes G of all points with the self-energies used; flows, and cuts. Fails: as
+ * qt_open_points_solve. */
 weir_status born_solve_electrons(born_job *j) WEIR_CHECKED;
-/* Dhat likewise. */
+/* Computes Dhat likewise. */
 weir_status born_solve_phonons(born_job *j) WEIR_CHECKED;
 
 /* ---- Steps (born_iterate.c) ---- */
 
-/* Both: of electrons, and of phonons unless they are a bath that is solved already. Collective. */
+/* Computes both: of electrons, and of phonons unless they are a bath that is solved already.
+ * Collective. */
 weir_status born_solve(born_job *j) WEIR_CHECKED;
-/* Self-energies of the Green's functions there are, how far they are from those used, and what they
- * exchange. Collective. Fails: WEIR_ERR_NUMERIC (not finite), as qt_self_energy_run. */
+/* Computes self-energies of the present Green's functions, how far they are from those used, and
+ * what they exchange. Collective. Fails: WEIR_ERR_NUMERIC (not finite), as qt_self_energy_run. */
 weir_status born_renew(born_job *j, qt_born_step *step) WEIR_CHECKED;
 /* Takes the share `mixing` of new self-energies. */
 void born_mix(born_job *j);
@@ -102,11 +106,11 @@ void born_mix(born_job *j);
 weir_status born_add_step(born_job *j, const qt_born_step *step) WEIR_CHECKED;
 /* Says what the last step gave. */
 void born_tell_step(const born_job *j);
-/* Whether the last two steps are near enough. */
+/* Returns whether the last two steps are near enough. */
 bool born_is_converged(const born_job *j);
-/* The failure of an iteration that has not converged, which it saves. */
+/* Saves an iteration that has not converged and returns its failure. */
 weir_status born_fail(born_job *j) WEIR_CHECKED;
-/* All steps. */
+/* Runs all steps. */
 weir_status born_iterate(born_job *j) WEIR_CHECKED;
 /* Iterates by a method of PETSc's, after the first step (born_petsc.c), PETSc being started. Both
  * fail: WEIR_ERR_UNSUPPORTED in a build without PETSc, WEIR_ERR_EXTERNAL; as qt_petsc_start and the
@@ -119,7 +123,7 @@ weir_status born_accelerate(born_job *j) WEIR_CHECKED;
 /* Steps and self-energies, or residuals, of the newest checkpoint; n_steps stays 0 where there is
  * none. Fails: WEIR_ERR_CONFIG, WEIR_ERR_DATA as qt_born_create. */
 weir_status born_load(born_job *j) WEIR_CHECKED;
-/* After a step that has not converged: saves it where it is time to, or where a signal came, which
+/* Saves, after a step that has not converged, where it is time to, or where a signal came, which
  * is then a failure, WEIR_ERR_STOPPED. */
 weir_status born_pause(born_job *j) WEIR_CHECKED;
 /* Saves what has been iterated, if anything has been since and it is to be. */
@@ -135,11 +139,12 @@ weir_status born_add_residual(born_job *j, double **out) WEIR_CHECKED;
 /* Integrals of the flows of a step, and how far it is from conserving. Collective. Fails: as
  * qt_ranks_sum. */
 weir_status born_measure(born_job *j, qt_born_step *step) WEIR_CHECKED;
-/* The largest of the energies that contacts give, of a step that is measured: of electrons, from
- * the mean chemical potential, so that no current that is not conserved yet counts with the zero of
- * H; of phonons of each lead; with a bath what electrons gain from it. *sum: all of them. */
+/* Returns the largest of the energies that contacts give, of a step that is measured: of electrons,
+ * from the mean chemical potential, so that no current that is not conserved yet counts with the
+ * zero of H; of phonons of each lead; with a bath what electrons gain from it. *sum: all of them.
+ */
 double born_largest_energy(const born_job *j, const qt_born_step *step, double *sum);
-/* Everything of qt_born but its steps, of the last Green's functions. Collective. Fails:
+/* Computes everything of qt_born but its steps, of the last Green's functions. Collective. Fails:
  * WEIR_ERR_MEMORY, as qt_self_energy_create. */
 weir_status born_finish(born_job *j) WEIR_CHECKED;
 

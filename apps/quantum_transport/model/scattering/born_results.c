@@ -108,7 +108,7 @@ static weir_status complete_all(const born_job *j)
 weir_status born_measure(born_job *j, qt_born_step *step)
 {
   const int64_t points = born_points(j, BORN_ELECTRONS);
-  double worst = 0, most = 0, sum = 0;
+  double worst = 0, max = 0, sum = 0;
 
   WEIR_TRY(complete_all(j));
   integrate(j, step);
@@ -117,9 +117,9 @@ weir_status born_measure(born_job *j, qt_born_step *step)
     const double *gross = j->gross[BORN_ELECTRONS] + i * QT_LEADS;
 
     worst = fmax(worst, fabs(flow[QT_LEFT] + flow[QT_RIGHT] + j->scattered[i]));
-    most = fmax(most, fmax(gross[QT_LEFT], gross[QT_RIGHT]));
+    max = fmax(max, fmax(gross[QT_LEFT], gross[QT_RIGHT]));
   }
-  step->identity_error = fraction(worst, most);
+  step->identity_error = fraction(worst, max);
   step->current_error = fraction(fabs(step->current[QT_LEFT] + step->current[QT_RIGHT]),
                                  fabs(step->current[QT_LEFT]));
   const double largest = born_largest_energy(j, step, &sum);
@@ -192,10 +192,10 @@ static weir_status find_cuts(const born_job *j, const weir_tensor *t)
   return qt_ranks_sum(j->spec->comm, "hops", out->hop, cuts);
 }
 
-/* What an atom's vibrations have, and can have at most, at each frequency. */
+/* Occupied states of an atom's vibrations, and all of them, at each frequency. */
 typedef struct vibrations {
-  const double *energy;  /* [n] hbar omega                       */
-  double *held, *states; /* [n] tr iD^<, tr i(D^> - D^<)        */
+  const double *energy;      /* [n] hbar omega                       */
+  double *occupied, *states; /* [n] tr iD^<, tr i(D^> - D^<)        */
   int64_t n;
 } vibrations;
 
@@ -206,7 +206,7 @@ static double excess(const vibrations *v, double temperature)
 
   for (int64_t w = 0; w < v->n; w++) {
     sum += v->energy[w] * v->energy[w] *
-           (v->states[w] * qt_bose(v->energy[w], temperature) - v->held[w]);
+           (v->states[w] * qt_bose(v->energy[w], temperature) - v->occupied[w]);
   }
   return sum;
 }
@@ -231,7 +231,7 @@ static double temperature_of(const vibrations *v)
   return (low + high) / 2;
 }
 
-/* Adds those of this rank's points to sums [atoms, held and states, frequencies]. */
+/* Adds those of this rank's points to sums [atoms, occupied and all states, frequencies]. */
 static void add_vibrations(const born_job *j, double *sums)
 {
   const int64_t n = j->list.n_directions, atoms = j->list.n_atoms;
@@ -261,8 +261,8 @@ static weir_status find_temperatures(const born_job *j)
     status = qt_ranks_sum(j->spec->comm, "vibrations", memory, 2 * n_w * atoms);
   }
   for (int64_t a = 0; a < atoms && status == WEIR_OK; a++) {
-    double *held = memory + 2 * n_w * a;
-    const vibrations v = {j->energy[BORN_PHONONS], held, held + n_w, n_w};
+    double *occupied = memory + 2 * n_w * a;
+    const vibrations v = {j->energy[BORN_PHONONS], occupied, occupied + n_w, n_w};
 
     j->out->temperature[a] = temperature_of(&v);
   }
@@ -275,15 +275,15 @@ static bool is_truncated(const born_job *j)
 {
   const int64_t n = born_energies(j, BORN_PHONONS);
   const double little = 1e-3, *gross = j->gross[BORN_PHONONS];
-  double last = 0, most = 0;
+  double last = 0, max = 0;
 
   for (int64_t i = 0; i < born_points(j, BORN_PHONONS) * QT_LEADS; i++) {
     const bool is_last = i / QT_LEADS % n == n - 1;
 
-    most = fmax(most, gross[i]);
+    max = fmax(max, gross[i]);
     last = is_last ? fmax(last, gross[i]) : last;
   }
-  return last > little * most;
+  return last > little * max;
 }
 
 /* What is summed. */

@@ -14,9 +14,9 @@
 #include "model/scattering/born_priv.h"
 #include "train/weir_checkpoint.h"
 
-enum { DEVICE, PHONONS, LEADS, POINTS, CONTACTS, OPTIONS, PARTS, PATH = 4096 };
+enum { DEVICE, PHONONS, LEADS, POINTS, CONTACTS, OPTIONS, FIELDS, PATH = 4096 };
 
-static const qt_identity_part parts[PARTS] = {
+static const qt_identity_field fields[FIELDS] = {
     {"identity/device", "another device (its section of the configuration, its files, or the "
                         "electrostatic potential)"},
     {"identity/phonons",
@@ -64,7 +64,7 @@ static void identify(const born_job *j, qt_identity *out)
 {
   const qt_born_spec *s = j->spec;
 
-  qt_identity_begin(parts, PARTS, out);
+  qt_identity_begin(fields, FIELDS, out);
   qt_system_digest(s->electrons, out->digest[DEVICE]);
   qt_system_digest(s->phonons, out->digest[PHONONS]);
   qt_digest_mix(out->digest[PHONONS], j->mass_factor,
@@ -101,7 +101,7 @@ static int64_t count_own(const born_job *j, const numbers *n)
 }
 
 /* Where a point (first, wave vector, energy) of all is among those of this rank; -1: of another. */
-static int64_t place_of(const born_job *j, const numbers *n, int64_t point)
+static int64_t index_of(const born_job *j, const numbers *n, int64_t point)
 {
   const qt_point_box *own = &j->own[n->particle];
   const int64_t n_e = born_energies(j, n->particle), n_k = j->spec->n_k;
@@ -113,55 +113,55 @@ static int64_t place_of(const born_job *j, const numbers *n, int64_t point)
                    own->e[0];
 }
 
-/* Points [begin, end) of all, in room, from this rank's, others being 0; or back. */
+/* Points [begin, end) of all, in buffer, from this rank's, others being 0; or back. */
 static void copy_own(const born_job *j, const numbers *n, int64_t begin, int64_t end, bool back,
-                     double *own, double *room)
+                     double *own, double *buffer)
 {
-  const size_t bytes = (size_t)n->each * sizeof *room;
+  const size_t bytes = (size_t)n->each * sizeof *buffer;
 
   for (int64_t point = begin; point < end; point++) {
-    const int64_t place = place_of(j, n, point);
+    const int64_t index = index_of(j, n, point);
 
-    if (place >= 0) {
-      double *const here = own + place * n->each, *const there = room + (point - begin) * n->each;
+    if (index >= 0) {
+      double *const here = own + index * n->each, *const there = buffer + (point - begin) * n->each;
 
       memcpy(back ? here : there, back ? there : here, bytes);
     }
   }
 }
 
-/* What all ranks have to rank 0, which has room for all; or back. Collective. */
+/* What all ranks have to rank 0, whose `all` takes them; or back. Collective. */
 static weir_status move_points(const born_job *j, const numbers *n, bool back, double *own,
                                double *all)
 {
   const int64_t at_once = n->each < (1 << 17) ? (1 << 17) / n->each : 1; /* 1 MiB */
   const int64_t points = count_all(j, n) / n->each;
   weir_comm *comm = j->spec->comm;
-  double *room = NULL;
-  weir_status status = weir_alloc(at_once * n->each, sizeof *room, (void **)&room);
+  double *buffer = NULL;
+  weir_status status = weir_alloc(at_once * n->each, sizeof *buffer, (void **)&buffer);
 
   WEIR_TRY_GOTO(qt_ranks_agree(comm, status), done);
   for (int64_t begin = 0; begin < points; begin += at_once) {
     const int64_t end = begin + at_once < points ? begin + at_once : points;
     const int64_t count = (end - begin) * n->each;
-    double *const part = all != NULL ? all + begin * n->each : NULL; /* of rank 0 */
+    double *const slice = all != NULL ? all + begin * n->each : NULL; /* of rank 0 */
 
     if (!back) {
-      memset(room, 0, (size_t)count * sizeof *room);
-      copy_own(j, n, begin, end, false, own, room);
-      WEIR_TRY_GOTO(qt_ranks_sum(comm, "checkpoint", room, count), done);
+      memset(buffer, 0, (size_t)count * sizeof *buffer);
+      copy_own(j, n, begin, end, false, own, buffer);
+      WEIR_TRY_GOTO(qt_ranks_sum(comm, "checkpoint", buffer, count), done);
     }
-    if (part != NULL) {
-      memcpy(back ? room : part, back ? part : room, (size_t)count * sizeof *room);
+    if (slice != NULL) {
+      memcpy(back ? buffer : slice, back ? slice : buffer, (size_t)count * sizeof *buffer);
     }
     if (back) {
-      WEIR_TRY_GOTO(qt_ranks_broadcast(comm, "checkpoint", room, count * (int64_t)sizeof *room),
+      WEIR_TRY_GOTO(qt_ranks_broadcast(comm, "checkpoint", buffer, count * (int64_t)sizeof *buffer),
                     done);
-      copy_own(j, n, begin, end, true, own, room);
+      copy_own(j, n, begin, end, true, own, buffer);
     }
   }
 done:
-  weir_free(&room);
+  weir_free(&buffer);
   return status;
 }
 
@@ -370,7 +370,7 @@ weir_status born_pause(born_job *j)
   const bool leads = qt_ranks_rank(j->spec->comm) == 0;
   double asked[] = {weir_stop_requested(), save != NULL && leads && is_due(j)};
 
-  WEIR_TRY(qt_ranks_most(j->spec->comm, "stop", asked, 2));
+  WEIR_TRY(qt_ranks_max(j->spec->comm, "stop", asked, 2));
   if (asked[0] > 0 || asked[1] > 0) {
     WEIR_TRY(born_save(j));
   }
@@ -397,7 +397,7 @@ static weir_status tell_damage(const char *path)
 }
 
 /* Room for what the file after so many steps has. */
-static weir_status make_room(born_job *j, int64_t n_steps, qt_born_step **step)
+static weir_status make_arrays(born_job *j, int64_t n_steps, qt_born_step **step)
 {
   const int64_t count = born_residual_count(j);
 
@@ -436,7 +436,7 @@ static weir_status read(born_job *j, int64_t newest, qt_born_step *step, weir_st
 
   WEIR_TRY(qt_checkpoint_find(j->spec->save->dir, newest, path, sizeof path));
   identify(j, &ours);
-  qt_identity_begin(parts, PARTS, &theirs);
+  qt_identity_begin(fields, FIELDS, &theirs);
   weir_status status = qt_identity_check(&ours, path);
 
   if (status == WEIR_OK) {
@@ -458,7 +458,7 @@ static weir_status load(born_job *j, int64_t newest)
   const int64_t bytes = (newest + 1) * (int64_t)sizeof(qt_born_step);
   qt_born_step *step = NULL;
   weir_store *store = NULL;
-  weir_status status = make_room(j, newest + 1, &step);
+  weir_status status = make_arrays(j, newest + 1, &step);
 
   WEIR_TRY_GOTO(qt_ranks_agree(comm, status), done);
   status = qt_ranks_rank(comm) == 0 ? read(j, newest, step, &store) : WEIR_OK;

@@ -74,8 +74,8 @@ static weir_status size_volume(const born_job *j, qt_born_size *out)
   for (int i = 0; i < QT_TENSORS; i++) {
     out->volume.bytes[i] = NAN;
   }
-  return j->tiles.ranks <= QT_VOLUME_MOST_RANKS ? qt_volume_of_tiles(s, &j->tiles, &out->volume)
-                                                : WEIR_OK;
+  return j->tiles.ranks <= QT_VOLUME_MAX_RANKS ? qt_volume_of_tiles(s, &j->tiles, &out->volume)
+                                               : WEIR_OK;
 }
 
 weir_status qt_born_size_of(const qt_born_spec *s, qt_born_size *out)

@@ -134,7 +134,7 @@ static void take_electrons(void *context, const qt_open_point *p)
     take_block(o, &j->of_electrons, a, a, one, p->greater, n, to + half);
   }
   take_flows(j, BORN_ELECTRONS, p);
-  qt_open_points_cuts(o, p, j->room + p->thread * 2 * max * max,
+  qt_open_points_cuts(o, p, j->scratch + p->thread * 2 * max * max,
                       j->cut + born_point(j, BORN_ELECTRONS, p->point) * j->out->n_cuts);
 }
 

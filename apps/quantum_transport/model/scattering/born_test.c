@@ -56,12 +56,12 @@ static void table_is_reproduced(void **state)
 
 static double largest(int64_t n, const double *x)
 {
-  double most = 0;
+  double max = 0;
 
   for (int64_t i = 0; i < n; i++) {
-    most = fmax(most, fabs(x[i]));
+    max = fmax(max, fabs(x[i]));
   }
-  return most;
+  return max;
 }
 
 /* Leads equally full and warm: no energy and no bond carries a current, nothing is exchanged, and

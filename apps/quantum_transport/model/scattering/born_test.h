@@ -14,12 +14,12 @@
 
 /* ---- A chain of atoms, one orbital and one displacement each ---- */
 
-enum { MOST_ENERGIES = 121, SETS = 4, TEXT = 64 };
+enum { MAX_ENERGIES = 121, SETS = 4, TEXT = 64 };
 
 typedef struct chain {
   qt_system electrons, phonons;
   qt_gradient gradient;
-  double energy[MOST_ENERGIES], k[1][2];
+  double energy[MAX_ENERGIES], k[1][2];
   qt_reservoir reservoir[QT_LEADS];
   qt_scattering_opts opts;
   qt_lead_opts lead;
@@ -48,7 +48,7 @@ static inline void chain_init(int64_t atoms, int64_t energies, double coupling, 
   const char *const sets[] = {text[0], text[1], text[2], text[3]};
 
   memset(c, 0, sizeof *c);
-  assert_true(energies <= MOST_ENERGIES);
+  assert_true(energies <= MAX_ENERGIES);
   (void)snprintf(text[0], TEXT, "sites=%lld", (long long)atoms);
   (void)snprintf(text[1], TEXT, "onsite=0.2");
   (void)snprintf(text[2], TEXT, "hopping=-0.1");

@@ -33,7 +33,7 @@ static bool couples(const qt_system *s, const qt_gradient *g, const qt_gradient_
   return false;
 }
 
-/* The lengths of the lists, and the most orbitals. */
+/* The lengths of the lists, and the maximum of orbitals. */
 static void measure(const qt_system *s, const qt_gradient *g, qt_neighbours *out)
 {
   int64_t from = -1, length = 0;
@@ -56,7 +56,7 @@ static void measure(const qt_system *s, const qt_gradient *g, qt_neighbours *out
   }
 }
 
-/* Copies the blocks of a pair to place `at` of the lists. */
+/* Copies the blocks of a pair to position `at` of the lists. */
 static void copy(const qt_system *s, const qt_gradient *g, const qt_gradient_pair *p, int64_t at,
                  const qt_neighbours *n)
 {

@@ -19,13 +19,13 @@ typedef struct qt_neighbours {
 } qt_neighbours;
 void qt_neighbours_fini(qt_neighbours *n);
 
-/* The pairs whose nabla H is not 0. Fails: WEIR_ERR_UNSUPPORTED (directions other than 1 and 3),
- * WEIR_ERR_DATA (a pair that has no reverse), WEIR_ERR_MEMORY; *out is then empty.
+/* Lists the pairs whose nabla H is not 0. Fails: WEIR_ERR_UNSUPPORTED (directions other than 1 and
+ * 3), WEIR_ERR_DATA (a pair that has no reverse), WEIR_ERR_MEMORY; *out is then empty.
  */
 weir_status qt_neighbours_create(const qt_system *electrons, const qt_gradient *gradient,
                                  int64_t n_directions, qt_neighbours *out) WEIR_CHECKED;
 
-/* Whether element (a, b) of the lists is a pair, not filled up. */
+/* Returns whether element (a, b) of the lists is a pair, not filled up. */
 static inline bool qt_neighbours_is_pair(const qt_neighbours *n, int64_t a, int64_t b)
 {
   return n->atom[a * n->n_neighbours + b] != a;

@@ -484,11 +484,11 @@ done:
   return status;
 }
 
-void qt_open_points_cuts(const qt_open_points *o, const qt_open_point *p, weir_c128 *room,
+void qt_open_points_cuts(const qt_open_points *o, const qt_open_point *p, weir_c128 *scratch,
                          double *current)
 {
   const qt_layout *l = &o->layout;
-  weir_c128 *up = room, *down = room + l->max * l->max; /* of E S - H = -K */
+  weir_c128 *up = scratch, *down = scratch + l->max * l->max; /* of E S - H = -K */
 
   for (int64_t n = 0; n + 1 < l->n_blocks; n++) {
     const int64_t rows = qt_layout_rows(l, n), columns = qt_layout_rows(l, n + 1);

@@ -49,8 +49,8 @@ typedef struct qt_open_points_spec {
  * WEIR_ERR_MEMORY, WEIR_ERR_SHAPE; *out is then empty. */
 weir_status qt_open_points_create(const qt_open_points_spec *s, qt_open_points *out) WEIR_CHECKED;
 void qt_open_points_fini(qt_open_points *o);
-/* Bytes of the leads of so many points, and of those that are computed at once, about. threads 0:
- * all. Fails: WEIR_ERR_MEMORY. */
+/* Estimates bytes of the leads of so many points, and of those that are computed at once. threads
+ * 0: all. Fails: WEIR_ERR_MEMORY. */
 weir_status qt_open_points_bytes(const qt_system *s, int64_t points, int threads, bool tridiagonal,
                                  double *out) WEIR_CHECKED;
 
@@ -70,10 +70,10 @@ weir_status qt_open_points_solve(const qt_open_points *o, const qt_scattering_so
                                  void (*take)(void *context, const qt_open_point *point),
                                  void *context) WEIR_CHECKED;
 
-/* Currents [n_blocks - 1] from a block to the next one by the coupling between them,
+/* Computes currents [n_blocks - 1] from a block to the next one by the coupling between them,
  *   Tr[K_nm G^<_mn - G^<_nm K_mn], K = H - E S,
- * positive to the right; room [2, layout.max, layout.max]. */
-void qt_open_points_cuts(const qt_open_points *o, const qt_open_point *p, weir_c128 *room,
+ * positive to the right; scratch [2, layout.max, layout.max]. */
+void qt_open_points_cuts(const qt_open_points *o, const qt_open_point *p, weir_c128 *scratch,
                          double *current);
 
 #endif

@@ -27,20 +27,21 @@ typedef struct qt_papers_node {
 enum { QT_PAPERS_ORIGINAL, QT_PAPERS_NUMPY, QT_PAPERS_RESTRUCTURED, QT_PAPERS_NODES };
 extern const qt_papers_node qt_papers_nodes[QT_PAPERS_NODES];
 
-/* The device of 4,864 atoms, and that of 10,240 atoms. */
+/* Returns the device of 4,864 atoms, and that of 10,240 atoms. */
 qt_recipe_sizes qt_papers_device(int64_t n_k);
 qt_recipe_sizes qt_papers_large(void);
-/* Blocks of the device's matrix: the published flops of the recursion are those of 40 at 4,864
- * atoms, and of as many atoms a block in other devices. */
+/* Returns the blocks of the device's matrix: the published flops of the recursion are those of 40
+ * at 4,864 atoms, and of as many atoms a block in other devices. */
 int64_t qt_papers_blocks(const qt_recipe_sizes *s);
 
 /* ---- Formulas ---- */
 
-/* Flops of the self-energies Sigma^<> of an iteration, complex products and sums as 8 (P2,
- * section 4); of a restructured iteration the second term is that of the first products. */
+/* Returns the flops of the self-energies Sigma^<> of an iteration, complex products and sums as 8
+ * (P2, section 4); of a restructured iteration the second term is that of the first products. */
 double qt_papers_original_flops(const qt_recipe_sizes *s);
 double qt_papers_restructured_flops(const qt_recipe_sizes *s);
-/* Of the recursion at one wave vector and energy, n_blocks blocks of so many rows. */
+/* Returns the flops of the recursion at one wave vector and energy, n_blocks blocks of so many
+ * rows. */
 double qt_papers_recursion_flops(double n_blocks, double rows);
 
 typedef enum qt_papers_array {
@@ -61,14 +62,14 @@ typedef struct qt_papers_rates {
   double dense, batch;  /* flop/s of the recursion, and of the sums of self-energies */
   double link, latency; /* bytes/s, and seconds of a message                         */
 } qt_papers_rates;
-/* Of the rank that has most of it. */
+/* Of the rank with the largest share. */
 typedef struct qt_papers_load {
   double points, point_flops, self_flops, bytes, messages;
 } qt_papers_load;
 typedef struct qt_papers_time {
   double green, exchange, self, total; /* s */
 } qt_papers_time;
-/* Leads are solved before the first iteration. */
+/* Returns the published times. Leads are solved before the first iteration. */
 qt_papers_time qt_papers_time_of(const qt_papers_load *l, const qt_papers_rates *r);
 
 #endif

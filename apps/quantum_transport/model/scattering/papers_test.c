@@ -11,10 +11,10 @@ static void assert_printed(double value, double published, int digits)
   assert_near(round(value * pow(10, digits)), round(published * pow(10, digits)), 1e-3);
 }
 
-static void assert_share(double value, double published, double most)
+static void assert_share(double value, double published, double max_error)
 {
-  if (!(fabs(value - published) <= most * fabs(published))) {
-    fail_msg("%g is not within %g of %g", value, most, published);
+  if (!(fabs(value - published) <= max_error * fabs(published))) {
+    fail_msg("%g is not within %g of %g", value, max_error, published);
   }
 }
 

@@ -7,17 +7,17 @@
 #define QT_POWER_H
 #include "model/scattering/self_energy.h"
 
-/* power [atoms] in W of arrays of qt_self_energy_own_desc: what the points of this rank give;
- * energy [n_energies] in eV, of all, counted from `zero`: atoms exchange electrons by phonons, too,
- * so that the power of an atom depends on it, while the sum over the device does not, but for
- * rounding, which is least where `zero` lies amid the energies. */
+/* Computes power [atoms] in W of arrays of qt_self_energy_own_desc: what the points of this rank
+ * give; energy [n_energies] in eV, of all, counted from `zero`: atoms exchange electrons by
+ * phonons, too, so that the power of an atom depends on it, while the sum over the device does not,
+ * but for rounding, which is smallest where `zero` lies amid the energies. */
 void qt_power_of_electrons(const qt_self_energy_spec *s, const double *energy, double zero,
                            const weir_c128 *green, const weir_c128 *sigma, double *power);
 void qt_power_of_phonons(const qt_self_energy_spec *s, const weir_c128 *phonon_self,
                          const weir_c128 *phonon_pair, const weir_c128 *pi_self,
                          const weir_c128 *pi_pair, double *power);
 
-/* Re tr[a b] of a [rows, columns] and b [columns, rows]. */
+/* Returns Re tr[a b] of a [rows, columns] and b [columns, rows]. */
 double qt_trace_of_product(int64_t rows, int64_t columns, const weir_c128 *a, const weir_c128 *b);
 
 #endif

@@ -36,7 +36,7 @@ typedef struct qt_recipe_count {
   double largest; /* bytes of the largest array between loops, 0: there is none       */
   double between; /* of all of them                                                   */
 } qt_recipe_count;
-/* Counts; nothing is computed. Sizes are at least 1, n_others at least 0.
+/* Counts operations; nothing is computed. Sizes are at least 1, n_others at least 0.
  * Fails: WEIR_ERR_SHAPE (2^62 iterations as written or more), WEIR_ERR_MEMORY. */
 weir_status qt_recipe_count_of(const qt_recipe_sizes *s, qt_recipe_step step, qt_recipe_sum sum,
                                qt_recipe_count *out) WEIR_CHECKED;

@@ -10,7 +10,7 @@
 #include "ops/slice/weir_slice.h"
 
 /* Sigma of one kind, without the dimension of kinds. */
-static weir_value part(weir_graph *g, weir_value sigma, int64_t kind)
+static weir_value component(weir_graph *g, weir_value sigma, int64_t kind)
 {
   const weir_array_desc *d = weir_value_desc(g, sigma);
   weir_reshape_spec flat = {.rank = d != NULL ? d->rank - 1 : 0};
@@ -58,9 +58,9 @@ static weir_value kernel(weir_graph *g, int64_t length, int rank)
   return out;
 }
 
-weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind, qt_cuts *cuts)
+weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind, qt_shards *shards)
 {
-  const weir_value change = weir_sub(g, part(g, sigma, 1), part(g, sigma, 0));
+  const weir_value change = weir_sub(g, component(g, sigma, 1), component(g, sigma, 0));
   const weir_value half = weir_scale(g, change, 0.5);
   const weir_array_desc *d = weir_value_desc(g, change);
 
@@ -78,6 +78,6 @@ weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind, 
   const weir_value h = weir_fft(g, kernel(g, length, d->rank), &forward);
   const weir_value sum = weir_fft(g, weir_mul(g, longer, h), &backward);
 
-  qt_cut_atoms(cuts, g, padded, 2);
+  qt_shard_atoms(shards, g, padded, 2);
   return weir_add(g, half, weir_slice(g, sum, 1, 0, n, 1));
 }

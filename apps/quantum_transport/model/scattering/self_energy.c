@@ -94,25 +94,25 @@ static void label_from(weir_graph *g, int32_t first, qt_tensor of)
   weir_label_from(g, first, qt_tensor_names[of]);
 }
 
-static void cut_points(qt_cuts *c, weir_graph *g, weir_value v, qt_self_energy_array which)
+static void shard_points(qt_shards *c, weir_graph *g, weir_value v, qt_self_energy_array which)
 {
-  qt_cut_points(c, g, v, points_dim(which), kind_of(which));
+  qt_shard_points(c, g, v, points_dim(which), kind_of(which));
 }
 
 static weir_value input(weir_graph *g, const qt_self_energy_spec *s, qt_self_energy_array which,
-                        int64_t n_atoms, qt_cuts *cuts)
+                        int64_t n_atoms, qt_shards *shards)
 {
   const weir_array_desc d = qt_self_energy_desc_of(s, which, n_atoms);
   const weir_value v = weir_input(g, qt_self_energy_names[which], &d);
 
-  cut_points(cuts, g, v, which);
+  shard_points(shards, g, v, which);
   return v;
 }
 
-static weir_value result(weir_graph *g, qt_self_energy_array which, weir_value v, qt_cuts *cuts)
+static weir_value result(weir_graph *g, qt_self_energy_array which, weir_value v, qt_shards *shards)
 {
   weir_output(g, qt_self_energy_names[which], v);
-  cut_points(cuts, g, v, which);
+  shard_points(shards, g, v, which);
   return v;
 }
 
@@ -151,74 +151,74 @@ static weir_value list_of(weir_graph *g, const qt_neighbours *n, int32_t *list)
   return weir_constant(g, &t);
 }
 
-/* What a graph is of: some atoms, which are the first of those whose G and Dhat_a it reads. */
-typedef struct part {
+/* The atoms of a graph: the first of those whose G and Dhat_a it reads. */
+typedef struct subset {
   int64_t n, n_local;
   weir_value atom, gradient; /* their lists */
   weir_value green, self, pair;
-  qt_cuts *cuts; /* NULL: one rank */
-} part;
+  qt_shards *shards; /* NULL: one rank */
+} subset;
 
 const char qt_self_energy_tile[] = "green_tile";
 
 /* G as tiles have it: from it come what the atoms themselves and what their neighbours have. A
  * result, as a copy that is none is left out. */
-static weir_value tile_of(weir_graph *g, weir_value green, qt_cuts *cuts)
+static weir_value tile_of(weir_graph *g, weir_value green, qt_shards *shards)
 {
-  if (cuts == NULL || (cuts->tiles->atoms == 1 && cuts->tiles->momenta[0] == 1)) {
+  if (shards == NULL || (shards->tiles->atoms == 1 && shards->tiles->momenta[0] == 1)) {
     return green;
   }
   const weir_value tile =
       weir_label(g, weir_slice(g, green, 0, 0, 2, 1), qt_tensor_names[QT_TENSOR_GREEN]);
 
-  qt_cut_tile(cuts, g, tile, 3, 2);
+  qt_shard_tile(shards, g, tile, 3, 2);
   weir_output(g, qt_self_energy_tile, tile);
   return tile;
 }
 
-static void read_phonons(weir_graph *g, const qt_self_energy_spec *s, part *p)
+static void read_phonons(weir_graph *g, const qt_self_energy_spec *s, subset *p)
 {
-  p->self = input(g, s, QT_PHONON_SELF, p->n_local, p->cuts);
-  p->pair = input(g, s, QT_PHONON_PAIR, p->n, p->cuts);
+  p->self = input(g, s, QT_PHONON_SELF, p->n_local, p->shards);
+  p->pair = input(g, s, QT_PHONON_PAIR, p->n, p->shards);
 }
 
-static void read_functions(weir_graph *g, const qt_self_energy_spec *s, part *p)
+static void read_functions(weir_graph *g, const qt_self_energy_spec *s, subset *p)
 {
-  p->green = tile_of(g, input(g, s, QT_GREEN, p->n_local, p->cuts), p->cuts);
+  p->green = tile_of(g, input(g, s, QT_GREEN, p->n_local, p->shards), p->shards);
   read_phonons(g, s, p);
 }
 
 /* All atoms: the lists are constants. */
-static part lists(weir_graph *g, const qt_self_energy_spec *s, qt_cuts *cuts)
+static subset lists(weir_graph *g, const qt_self_energy_spec *s, qt_shards *shards)
 {
   const qt_neighbours *n = s->neighbours;
   const int64_t shape[] = {n->n_atoms, n->n_neighbours, n->n_directions, n->n_orbitals,
                            n->n_orbitals};
   const weir_tensor t = weir_tensor_wrap(n->gradient, WEIR_C128, 5, shape);
-  part p = {.n = n->n_atoms, .n_local = n->n_atoms, .cuts = cuts};
+  subset p = {.n = n->n_atoms, .n_local = n->n_atoms, .shards = shards};
 
   p.atom = list_of(g, n, n->atom);
   p.gradient = weir_constant(g, &t);
   return p;
 }
 
-static part whole(weir_graph *g, const qt_self_energy_spec *s, qt_cuts *cuts)
+static subset whole(weir_graph *g, const qt_self_energy_spec *s, qt_shards *shards)
 {
-  part p = lists(g, s, cuts);
+  subset p = lists(g, s, shards);
 
   read_functions(g, s, &p);
   return p;
 }
 
-static part part_of(weir_graph *g, const qt_self_energy_spec *s, const qt_atom_range *a,
-                    qt_cuts *cuts)
+static subset subset_of(weir_graph *g, const qt_self_energy_spec *s, const qt_atom_range *a,
+                        qt_shards *shards)
 {
   const qt_neighbours *n = s->neighbours;
   const int64_t o = n->n_orbitals;
   const weir_array_desc atom = {WEIR_I32, 2, {a->n, n->n_neighbours}, 0};
   const weir_array_desc gradient = {
       WEIR_C128, 5, {a->n, n->n_neighbours, n->n_directions, o, o}, 0};
-  part p = {.n = a->n, .n_local = a->n_local, .cuts = cuts};
+  subset p = {.n = a->n, .n_local = a->n_local, .shards = shards};
 
   read_functions(g, s, &p);
   p.atom = weir_input(g, qt_self_energy_atom, &atom);
@@ -226,14 +226,14 @@ static part part_of(weir_graph *g, const qt_self_energy_spec *s, const qt_atom_r
   return p;
 }
 
-/* Of an array of all that the part reads, what is of its own atoms. */
-static weir_value own(weir_graph *g, const part *p, weir_value x)
+/* Of an array of all atoms that the subset reads, its own atoms. */
+static weir_value own(weir_graph *g, const subset *p, weir_value x)
 {
   return p->n == p->n_local ? x : weir_slice(g, x, 3, 0, p->n, 1);
 }
 
 /* C = Dhat_la + Dhat_al - Dhat_l - Dhat_a, where Dhat_al = -(Dhat_la)^H. */
-static weir_value couplings_of(weir_graph *g, const qt_self_energy_spec *s, const part *p)
+static weir_value couplings_of(weir_graph *g, const qt_self_energy_spec *s, const subset *p)
 {
   const weir_array_desc d = qt_self_energy_desc_of(s, QT_PHONON_PAIR, p->n);
   const int32_t first = weir_graph_nodes(g);
@@ -248,7 +248,7 @@ static weir_value couplings_of(weir_graph *g, const qt_self_energy_spec *s, cons
   const weir_value c =
       weir_sub(g, weir_sub(g, both, others), weir_reshape(g, own(g, p, p->self), &one));
 
-  cut_points(p->cuts, g, c, QT_COUPLING);
+  shard_points(p->shards, g, c, QT_COUPLING);
   label_from(g, first, QT_TENSOR_PHONONS);
   return c;
 }
@@ -258,34 +258,35 @@ static double unit_of(const qt_self_energy_spec *s)
   return s->step / (2 * M_PI * (double)s->n_k);
 }
 
-static void build_electrons(weir_graph *g, const qt_self_energy_spec *s, const part *p,
+static void build_electrons(weir_graph *g, const qt_self_energy_spec *s, const subset *p,
                             weir_value c)
 {
   const int32_t first = weir_graph_nodes(g);
   const weir_value lower = qt_electron_sum(g, p->green, p->gradient, c, p->atom, -1);
   const weir_value upper = qt_electron_sum(g, p->green, p->gradient, c, p->atom, 1);
 
-  qt_cut_tile(p->cuts, g, lower, 3, 2);
-  qt_cut_tile(p->cuts, g, upper, 3, 2);
+  qt_shard_tile(p->shards, g, lower, 3, 2);
+  qt_shard_tile(p->shards, g, upper, 3, 2);
   const weir_value sums = times_i(g, weir_add(g, lower, upper), -unit_of(s));
-  const weir_value sigma = result(g, QT_SIGMA, antihermitian(g, sums), p->cuts);
+  const weir_value sigma = result(g, QT_SIGMA, antihermitian(g, sums), p->shards);
 
-  (void)result(g, QT_SIGMA_RETARDED, qt_retarded_build(g, sigma, s->retarded, p->cuts), p->cuts);
+  (void)result(g, QT_SIGMA_RETARDED, qt_retarded_build(g, sigma, s->retarded, p->shards),
+               p->shards);
   label_from(g, first, QT_TENSOR_SIGMA);
 }
 
 /* t. */
-static weir_value build_emission(weir_graph *g, const qt_self_energy_spec *s, const part *p)
+static weir_value build_emission(weir_graph *g, const qt_self_energy_spec *s, const subset *p)
 {
   const int32_t first = weir_graph_nodes(g);
   const weir_value sum =
       qt_phonon_sum(g, p->green, own(g, p, p->green), p->gradient, p->atom, s->n_frequencies);
 
-  qt_cut_tile(p->cuts, g, sum, 3, -1);
+  qt_shard_tile(p->shards, g, sum, 3, -1);
   const weir_value t = weir_scale(g, sum, -s->spin * unit_of(s));
 
   label_from(g, first, QT_TENSOR_PI);
-  return result(g, QT_EMISSION, t, p->cuts);
+  return result(g, QT_EMISSION, t, p->shards);
 }
 
 /* t of all pairs (a, l) plus that of (l, a), made Hermitian. */
@@ -302,75 +303,76 @@ static weir_value both_emissions(weir_graph *g, const qt_self_energy_spec *s, we
   return weir_scale(g, weir_add(g, sum, adjoint(g, sum)), 0.5);
 }
 
-static void build_pi(weir_graph *g, const qt_self_energy_spec *s, weir_value t, qt_cuts *cuts)
+static void build_pi(weir_graph *g, const qt_self_energy_spec *s, weir_value t, qt_shards *shards)
 {
   const int32_t first = weir_graph_nodes(g);
   const weir_value pairs = both_emissions(g, s, t);
 
-  (void)result(g, QT_PI_SELF, antihermitian(g, times_i(g, weir_sum(g, pairs, 4), 1)), cuts);
-  (void)result(g, QT_PI_PAIR, times_i(g, pairs, -1), cuts);
+  (void)result(g, QT_PI_SELF, antihermitian(g, times_i(g, weir_sum(g, pairs, 4), 1)), shards);
+  (void)result(g, QT_PI_PAIR, times_i(g, pairs, -1), shards);
   label_from(g, first, QT_TENSOR_PI);
 }
 
-/* What the builders say; without the graph and its cuts where that is a failure. */
-static weir_status made(qt_cuts *cuts, weir_graph **out)
+/* Returns the status of the builders; frees the graph and its shards on failure. */
+static weir_status made(qt_shards *shards, weir_graph **out)
 {
   const weir_status status = weir_graph_status(*out);
 
   if (status != WEIR_OK) {
     weir_graph_destroy(out);
   }
-  if (status != WEIR_OK && cuts != NULL) {
-    qt_cuts_fini(cuts);
+  if (status != WEIR_OK && shards != NULL) {
+    qt_shards_fini(shards);
   }
   return status;
 }
 
 /* Of frequency w alone: Sigma at the points of G, t on every rank. */
-static void build_frequency(weir_graph *g, const qt_self_energy_spec *s, int64_t w, qt_cuts *cuts)
+static void build_frequency(weir_graph *g, const qt_self_energy_spec *s, int64_t w,
+                            qt_shards *shards)
 {
   const int64_t all = s->neighbours->n_atoms;
-  const part p = lists(g, s, cuts);
-  const weir_value green = input(g, s, QT_GREEN, all, cuts);
+  const subset p = lists(g, s, shards);
+  const weir_value green = input(g, s, QT_GREEN, all, shards);
   const int32_t first = weir_graph_nodes(g);
-  const weir_value c = weir_slice(g, input(g, s, QT_COUPLING, all, cuts), 2, w, w + 1, 1);
+  const weir_value c = weir_slice(g, input(g, s, QT_COUPLING, all, shards), 2, w, w + 1, 1);
   weir_value sum[2];
 
-  qt_cut_nowhere(cuts, g, c);
+  qt_shard_replicate(shards, g, c);
   label_from(g, first, QT_TENSOR_PHONONS);
   for (int i = 0; i < 2; i++) {
     const qt_electron_sum_spec spec = {.sign = 2 * i - 1, .first = w};
 
     sum[i] = qt_electron_sum_at(g, green, p.gradient, c, p.atom, &spec, WEIR_WHERE);
-    cut_points(cuts, g, sum[i], QT_SIGMA);
+    shard_points(shards, g, sum[i], QT_SIGMA);
   }
   const weir_value sigma = times_i(g, weir_add(g, sum[0], sum[1]), -unit_of(s));
 
-  (void)result(g, QT_SIGMA, antihermitian(g, sigma), cuts);
+  (void)result(g, QT_SIGMA, antihermitian(g, sigma), shards);
   label_from(g, first, QT_TENSOR_SIGMA);
   if (s->phonons) {
     const qt_phonon_sum_spec spec = {.frequencies = 1, .first = w};
     const weir_value t = qt_phonon_sum_at(g, green, green, p.gradient, p.atom, &spec, WEIR_WHERE);
 
-    qt_cut_nowhere(cuts, g, t);
+    qt_shard_replicate(shards, g, t);
     weir_output(g, qt_self_energy_names[QT_EMISSION], weir_scale(g, t, -s->spin * unit_of(s)));
     label_from(g, first, QT_TENSOR_PI);
   }
 }
 
 weir_status qt_self_energy_frequency_graph(const qt_self_energy_spec *s, int64_t frequency,
-                                           qt_cuts *cuts, weir_graph **out)
+                                           qt_shards *shards, weir_graph **out)
 {
   WEIR_TRY(weir_graph_create(out));
-  build_frequency(*out, s, frequency, cuts);
-  return made(cuts, out);
+  build_frequency(*out, s, frequency, shards);
+  return made(shards, out);
 }
 
 /* What a graph computes. */
 typedef enum kind { WHOLE, RANGE, PAIRS, RETARDED, COUPLINGS } kind;
 
 static weir_status make(const qt_self_energy_spec *s, kind of, const qt_atom_range *a,
-                        qt_cuts *cuts, weir_graph **out)
+                        qt_shards *shards, weir_graph **out)
 {
   const int64_t all = s->neighbours->n_atoms;
 
@@ -378,19 +380,19 @@ static weir_status make(const qt_self_energy_spec *s, kind of, const qt_atom_ran
   weir_graph *g = *out;
 
   if (of == PAIRS) {
-    build_pi(g, s, input(g, s, QT_EMISSION, all, cuts), cuts);
+    build_pi(g, s, input(g, s, QT_EMISSION, all, shards), shards);
   } else if (of == RETARDED) {
-    const weir_value sigma = input(g, s, QT_SIGMA, all, cuts);
+    const weir_value sigma = input(g, s, QT_SIGMA, all, shards);
 
-    (void)result(g, QT_SIGMA_RETARDED, qt_retarded_build(g, sigma, s->retarded, cuts), cuts);
+    (void)result(g, QT_SIGMA_RETARDED, qt_retarded_build(g, sigma, s->retarded, shards), shards);
     label_from(g, 0, QT_TENSOR_SIGMA);
   } else if (of == COUPLINGS) {
-    part p = lists(g, s, cuts);
+    subset p = lists(g, s, shards);
 
     read_phonons(g, s, &p);
     weir_output(g, qt_self_energy_names[QT_COUPLING], couplings_of(g, s, &p));
   } else {
-    const part p = of == WHOLE ? whole(g, s, cuts) : part_of(g, s, a, cuts);
+    const subset p = of == WHOLE ? whole(g, s, shards) : subset_of(g, s, a, shards);
     const weir_value c = couplings_of(g, s, &p);
 
     build_electrons(g, s, &p, c);
@@ -399,37 +401,38 @@ static weir_status make(const qt_self_energy_spec *s, kind of, const qt_atom_ran
 
       weir_output(g, qt_self_energy_names[QT_COUPLING], c);
       if (of == WHOLE) {
-        build_pi(g, s, t, cuts);
+        build_pi(g, s, t, shards);
       }
     }
   }
-  return made(cuts, out);
+  return made(shards, out);
 }
 
-weir_status qt_self_energy_graph(const qt_self_energy_spec *s, qt_cuts *cuts, weir_graph **out)
+weir_status qt_self_energy_graph(const qt_self_energy_spec *s, qt_shards *shards, weir_graph **out)
 {
-  return make(s, WHOLE, NULL, cuts, out);
+  return make(s, WHOLE, NULL, shards, out);
 }
 
 weir_status qt_self_energy_range_graph(const qt_self_energy_spec *s, const qt_atom_range *a,
-                                       qt_cuts *cuts, weir_graph **out)
+                                       qt_shards *shards, weir_graph **out)
 {
-  return make(s, RANGE, a, cuts, out);
+  return make(s, RANGE, a, shards, out);
 }
 
-weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, qt_cuts *cuts, weir_graph **out)
+weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, qt_shards *shards,
+                                      weir_graph **out)
 {
-  return make(s, PAIRS, NULL, cuts, out);
+  return make(s, PAIRS, NULL, shards, out);
 }
 
-weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                           weir_graph **out)
 {
-  return make(s, RETARDED, NULL, cuts, out);
+  return make(s, RETARDED, NULL, shards, out);
 }
 
-weir_status qt_self_energy_coupling_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+weir_status qt_self_energy_coupling_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                           weir_graph **out)
 {
-  return make(s, COUPLINGS, NULL, cuts, out);
+  return make(s, COUPLINGS, NULL, shards, out);
 }

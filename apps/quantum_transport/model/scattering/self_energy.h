@@ -64,12 +64,12 @@ typedef enum qt_retarded {
   QT_RETARDED_FULL  /* with its Hilbert transform: also the shift of energies          */
 } qt_retarded;
 
-/* Sigma^R of lesser and greater self-energies sigma [2, k, energy, ...], without the first
+/* Builds Sigma^R of lesser and greater self-energies sigma [2, k, energy, ...], without the first
  * dimension. The Hilbert transform is the sum over samples at odd distances,
  * i / 2 pi sum over n - m odd of 2 / (n - m) (Sigma^> - Sigma^<)(E_m), by FFT of an array of at
- * least twice the energies. Over ranks sigma is cut by points, the transform by atoms; cuts NULL:
- * one rank. */
-weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind, qt_cuts *cuts);
+ * least twice the energies. Over ranks sigma is sharded by points, the transform by atoms; shards
+ * NULL: one rank. */
+weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind, qt_shards *shards);
 
 /* Sizes and constants; borrowed. */
 typedef struct qt_self_energy_spec {
@@ -114,18 +114,18 @@ typedef enum qt_tensor {
   QT_TENSORS
 } qt_tensor;
 extern const char *const qt_tensor_names[QT_TENSORS];
-/* Shape of an array; empty (rank 0, shape[0] 0) where it is not there. */
+/* Returns the shape of an array; empty (rank 0, shape[0] 0) where it is not there. */
 weir_array_desc qt_self_energy_desc(const qt_self_energy_spec *s, qt_self_energy_array which);
 
-/* The same of this rank: its points alone, which are all without tiles. */
+/* Returns the same of this rank: its points alone, which are all without tiles. */
 weir_array_desc qt_self_energy_own_desc(const qt_self_energy_spec *s, qt_self_energy_array which);
-/* Points of this rank. */
+/* Returns the box of points of this rank. */
 qt_point_box qt_self_energy_points(const qt_self_energy_spec *s, int kind);
 
-/* The graph of all atoms; names of inputs and results are those above. cuts, of s->tiles, gets the
- * cuts of its arrays: all that runs read and write by points. NULL: of one rank. Fails:
+/* Builds the graph of all atoms; names of inputs and results are those above. shards, of s->tiles,
+ * gets the shards of its arrays: all that runs read and write by points. NULL: of one rank. Fails:
  * WEIR_ERR_MEMORY, as the builders. */
-weir_status qt_self_energy_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+weir_status qt_self_energy_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                  weir_graph **out) WEIR_CHECKED;
 
 /* Atoms of a plan at once: a range of the device, with all their neighbours, whose G and Dhat_a are
@@ -137,66 +137,68 @@ typedef struct qt_atom_range {
   int64_t n_ranges;   /* the last one ends with the last atom, and may overlap the one before */
 } qt_atom_range;
 
-/* The first atom of range r of all of n_atoms. */
+/* Returns the first atom of range r of all of n_atoms. */
 static inline int64_t qt_atom_range_first(const qt_atom_range *a, int64_t n_atoms, int64_t r)
 {
   return r * a->n + a->n > n_atoms ? n_atoms - a->n : r * a->n;
 }
 
-/* Ranges of n atoms. Fails: WEIR_ERR_MEMORY; *out is then empty. */
+/* Creates ranges of n atoms. Fails: WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_atom_range_create(const qt_neighbours *n, int64_t n_at_once,
                                  qt_atom_range *out) WEIR_CHECKED;
 void qt_atom_range_fini(qt_atom_range *a);
-/* The most atoms at once whose plan keeps to s->memory; n_atoms: all. Memory grows with atoms no
- * faster than they do. Tiles of some atoms are planned whole. Local. Fails: as the builders. */
+/* Computes the maximum of atoms at once whose plan keeps to s->memory; n_atoms: all. Memory grows
+ * with atoms no faster than they do. Tiles of some atoms are planned whole. Local. Fails: as the
+ * builders. */
 weir_status qt_self_energy_atoms_at_once(const qt_self_energy_spec *s, int64_t *out) WEIR_CHECKED;
 
-/* The graph of a range: also inputs `atom`, `gradient`; Sigma, C and t of its atoms. The graph of
- * what is made of t of all atoms: Pihat. Both fail as qt_self_energy_graph. */
+/* Build the graph of a range: also inputs `atom`, `gradient`; Sigma, C and t of its atoms. The
+ * graph of what is made of t of all atoms: Pihat. Both fail as qt_self_energy_graph. */
 weir_status qt_self_energy_range_graph(const qt_self_energy_spec *s, const qt_atom_range *a,
-                                       qt_cuts *cuts, weir_graph **out) WEIR_CHECKED;
-weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+                                       qt_shards *shards, weir_graph **out) WEIR_CHECKED;
+weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                       weir_graph **out) WEIR_CHECKED;
-/* That of Sigma^R of a Sigma of all atoms. Fails: likewise. */
-weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+/* Builds the graph of Sigma^R of a Sigma of all atoms. Fails: likewise. */
+weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                           weir_graph **out) WEIR_CHECKED;
-/* Of ranks that compute them frequency by frequency (qt_tiles.by_frequency): C; of one frequency
- * its part of Sigma, and t, of that frequency alone, whole on every rank. Both fail: likewise. */
-weir_status qt_self_energy_coupling_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+/* Build the graphs of ranks that compute them frequency by frequency (qt_tiles.by_frequency): C; of
+ * one frequency its part of Sigma, and t, of that frequency alone, whole on every rank. Both fail:
+ * likewise. */
+weir_status qt_self_energy_coupling_graph(const qt_self_energy_spec *s, qt_shards *shards,
                                           weir_graph **out) WEIR_CHECKED;
 weir_status qt_self_energy_frequency_graph(const qt_self_energy_spec *s, int64_t frequency,
-                                           qt_cuts *cuts, weir_graph **out) WEIR_CHECKED;
+                                           qt_shards *shards, weir_graph **out) WEIR_CHECKED;
 extern const char qt_self_energy_atom[], qt_self_energy_gradient[]; /* names of those inputs */
-/* Shape of an array of so many atoms. */
+/* Returns the shape of an array of so many atoms. */
 weir_array_desc qt_self_energy_desc_of(const qt_self_energy_spec *s, qt_self_energy_array which,
                                        int64_t n_atoms);
 
 /* The plan of all atoms or of ranges of them (self_energy_plan.c); owned. */
 typedef struct qt_self_energy {
   qt_self_energy_spec spec;
-  weir_plan *plan, *pairs;                 /* pairs: of Pihat, where parts have t  */
-  qt_atom_range range;                     /* all zero: all atoms at once          */
-  weir_plan **of_frequency, *retarded;     /* [n_frequencies] by_frequency, after `plan` of C */
-  weir_tensor part[QT_SELF_ENERGY_ARRAYS]; /* of a range, or of a frequency        */
+  weir_plan *plan, *pairs;                  /* pairs: of Pihat, where ranges have t */
+  qt_atom_range range;                      /* all zero: all atoms at once          */
+  weir_plan **of_frequency, *retarded;      /* [n_frequencies] by_frequency, after `plan` of C */
+  weir_tensor slice[QT_SELF_ENERGY_ARRAYS]; /* of a range, or of a frequency        */
 } qt_self_energy;
-/* Fails: as qt_self_energy_graph and weir_plan_create; *out is then empty. */
+/* Creates the plans. Fails: as qt_self_energy_graph and weir_plan_create; *out is then empty. */
 weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out) WEIR_CHECKED;
-/* Of ranges of n atoms, whatever they take. Fails: likewise. */
+/* Creates plans of ranges of n atoms, whatever they take. Fails: likewise. */
 weir_status qt_self_energy_create_ranges(const qt_self_energy_spec *s, int64_t n_at_once,
                                          qt_self_energy *out) WEIR_CHECKED;
 void qt_self_energy_fini(qt_self_energy *s);
-/* Sigma, C and t of one of its ranges. Fails: as weir_plan_run. */
+/* Computes Sigma, C and t of one of its ranges. Fails: as weir_plan_run. */
 weir_status qt_self_energy_run_range(qt_self_energy *s, int64_t range,
                                      weir_tensor *tensors) WEIR_CHECKED;
-/* The plan of the retarded self-energy alone, of a QT_SIGMA that is mixed: inputs and results as
- * above. Fails: likewise. */
+/* Creates the plan of the retarded self-energy alone, of a QT_SIGMA that is mixed: inputs and
+ * results as above. Fails: likewise. */
 weir_status qt_self_energy_create_retarded(const qt_self_energy_spec *s,
                                            qt_self_energy *out) WEIR_CHECKED;
 weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;
 /* Computes the results of the tensors [QT_SELF_ENERGY_ARRAYS]. Dhat and G are anti-Hermitian.
  * Fails: as weir_plan_run. */
 weir_status qt_self_energy_run(qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;
-/* Seconds of all runs in which this rank waited for others. */
+/* Returns the seconds of all runs in which this rank waited for others. */
 double qt_self_energy_waited(const qt_self_energy *s);
 
 /* What a run takes, after the passes, on all ranks; memory is that of one. */
@@ -205,7 +207,7 @@ typedef struct qt_self_energy_size {
   double memory;            /* bytes of plans and copies, without the arrays of a run  */
   int64_t n_atoms, n_times; /* at once, and how often                                  */
 } qt_self_energy_size;
-/* Nothing is computed. Fails: as qt_self_energy_create. */
+/* Computes the size alone. Fails: as qt_self_energy_create. */
 weir_status qt_self_energy_size_of(const qt_self_energy_spec *s,
                                    qt_self_energy_size *out) WEIR_CHECKED;
 

@@ -8,10 +8,10 @@
 
 /* ---- Plans ---- */
 
-/* What is planned: a graph, with its cuts where ranks share it. */
+/* What is planned: a graph, with its shards where ranks share it. */
 typedef struct shared_graph {
   weir_graph *g;
-  qt_cuts cuts;
+  qt_shards shards;
 } shared_graph;
 
 static weir_comm *comm_of(const qt_self_energy_spec *s)
@@ -24,11 +24,11 @@ static int ranks_of(const qt_self_energy_spec *s)
   return s->tiles != NULL ? s->tiles->ranks : 1;
 }
 
-/* Where the cuts of a graph go: nowhere where one rank plans it. */
-static qt_cuts *cuts_of(const qt_self_energy_spec *s, bool sizes_only, shared_graph *graph)
+/* Where the shards of a graph go: nowhere where one rank plans it. */
+static qt_shards *shards_of(const qt_self_energy_spec *s, bool sizes_only, shared_graph *graph)
 {
-  *graph = (shared_graph){.g = NULL, .cuts.tiles = s->tiles};
-  return ranks_of(s) > 1 && !sizes_only ? &graph->cuts : NULL;
+  *graph = (shared_graph){.g = NULL, .shards.tiles = s->tiles};
+  return ranks_of(s) > 1 && !sizes_only ? &graph->shards : NULL;
 }
 
 /* Takes the graph; status: of the making of it. Collective. */
@@ -51,17 +51,17 @@ static weir_status plan(const qt_self_energy_spec *s, shared_graph *graph, weir_
     status = qt_ranks_agree(comm_of(s), status);
   }
   if (status == WEIR_OK) {
-    const weir_dist spread = {comm_of(s), shared ? qt_cuts_grid(&graph->cuts) : (weir_grid){0},
-                              graph->cuts.cut, graph->cuts.n};
+    const weir_dist dist = {comm_of(s), shared ? qt_shards_grid(&graph->shards) : (weir_grid){0},
+                            graph->shards.shard, graph->shards.n};
     const weir_plan_opts opts = {.exec = &cfg,
                                  .threads = s->threads,
                                  .terse = true,
                                  .sizes_only = sizes_only,
-                                 .dist = shared ? &spread : NULL};
+                                 .dist = shared ? &dist : NULL};
 
     status = weir_plan_create(graph->g, NULL, &opts, out);
   }
-  qt_cuts_fini(&graph->cuts);
+  qt_shards_fini(&graph->shards);
   weir_graph_destroy(&graph->g);
   return status;
 }
@@ -69,26 +69,26 @@ static weir_status plan(const qt_self_energy_spec *s, shared_graph *graph, weir_
 static weir_status plan_whole(const qt_self_energy_spec *s, bool sizes_only, weir_plan **out)
 {
   shared_graph graph;
-  qt_cuts *cuts = cuts_of(s, sizes_only, &graph);
+  qt_shards *shards = shards_of(s, sizes_only, &graph);
 
-  return plan(s, &graph, qt_self_energy_graph(s, cuts, &graph.g), sizes_only, out);
+  return plan(s, &graph, qt_self_energy_graph(s, shards, &graph.g), sizes_only, out);
 }
 
 static weir_status plan_range(const qt_self_energy_spec *s, const qt_atom_range *a, bool sizes_only,
                               weir_plan **out)
 {
   shared_graph graph;
-  qt_cuts *cuts = cuts_of(s, sizes_only, &graph);
+  qt_shards *shards = shards_of(s, sizes_only, &graph);
 
-  return plan(s, &graph, qt_self_energy_range_graph(s, a, cuts, &graph.g), sizes_only, out);
+  return plan(s, &graph, qt_self_energy_range_graph(s, a, shards, &graph.g), sizes_only, out);
 }
 
 static weir_status plan_pairs(const qt_self_energy_spec *s, bool sizes_only, weir_plan **out)
 {
   shared_graph graph;
-  qt_cuts *cuts = cuts_of(s, sizes_only, &graph);
+  qt_shards *shards = shards_of(s, sizes_only, &graph);
 
-  return plan(s, &graph, qt_self_energy_pair_graph(s, cuts, &graph.g), sizes_only, out);
+  return plan(s, &graph, qt_self_energy_pair_graph(s, shards, &graph.g), sizes_only, out);
 }
 
 /* Arrays of a range that are copies. */
@@ -97,7 +97,7 @@ static bool is_copied(const qt_self_energy_spec *s, int which)
   return which <= QT_SIGMA_RETARDED || (s->phonons && which >= QT_COUPLING);
 }
 
-static weir_array_desc part_desc(const qt_self_energy_spec *s, const qt_atom_range *a, int which)
+static weir_array_desc slice_desc(const qt_self_energy_spec *s, const qt_atom_range *a, int which)
 {
   const bool with_neighbours = which == QT_GREEN || which == QT_PHONON_SELF;
   weir_array_desc d = qt_self_energy_own_desc(s, (qt_self_energy_array)which);
@@ -114,7 +114,7 @@ static double copied_bytes(const qt_self_energy_spec *s, const qt_atom_range *a)
 
   all.tiles = NULL;
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    const weir_array_desc d = part_desc(&all, a, i);
+    const weir_array_desc d = slice_desc(&all, a, i);
 
     bytes += is_copied(s, i) ? (double)weir_desc_bytes(&d) : 0;
   }
@@ -157,24 +157,24 @@ weir_status qt_self_energy_atoms_at_once(const qt_self_energy_spec *s, int64_t *
     WEIR_TRY(bytes_at_once(s, 1, &bytes));
     const double n = s->memory / bytes;
 
-    const int64_t most = n < 1 ? 1 : n < (double)all ? (int64_t)n : all;
-    const int64_t n_ranges = (all + most - 1) / most;
+    const int64_t max_atoms = n < 1 ? 1 : n < (double)all ? (int64_t)n : all;
+    const int64_t n_ranges = (all + max_atoms - 1) / max_atoms;
 
     *out = (all + n_ranges - 1) / n_ranges; /* ranges of equal length, if that can be */
   }
   return WEIR_OK;
 }
 
-static weir_status allocate_parts(qt_self_energy *e, int64_t n_at_once)
+static weir_status allocate_slices(qt_self_energy *e, int64_t n_at_once)
 {
   const qt_self_energy_spec *s = &e->spec;
 
   WEIR_TRY(qt_atom_range_create(s->neighbours, n_at_once, &e->range));
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    const weir_array_desc d = part_desc(s, &e->range, i);
+    const weir_array_desc d = slice_desc(s, &e->range, i);
 
     if (is_copied(s, i)) {
-      WEIR_TRY(weir_tensor_init(&e->part[i], d.dtype, d.rank, d.shape));
+      WEIR_TRY(weir_tensor_init(&e->slice[i], d.dtype, d.rank, d.shape));
     }
   }
   return WEIR_OK;
@@ -184,7 +184,7 @@ static weir_status create_ranges(qt_self_energy *e, int64_t n_at_once)
 {
   const qt_self_energy_spec *s = &e->spec;
 
-  WEIR_TRY(qt_ranks_agree(comm_of(s), allocate_parts(e, n_at_once)));
+  WEIR_TRY(qt_ranks_agree(comm_of(s), allocate_slices(e, n_at_once)));
   WEIR_TRY(plan_range(s, &e->range, false, &e->plan));
   return s->phonons ? plan_pairs(s, false, &e->pairs) : WEIR_OK;
 }
@@ -194,25 +194,26 @@ static weir_status create_ranges(qt_self_energy *e, int64_t n_at_once)
 static weir_status plan_frequency(const qt_self_energy_spec *s, int64_t frequency, weir_plan **out)
 {
   shared_graph graph;
-  qt_cuts *cuts = cuts_of(s, false, &graph);
+  qt_shards *shards = shards_of(s, false, &graph);
 
-  return plan(s, &graph, qt_self_energy_frequency_graph(s, frequency, cuts, &graph.g), false, out);
+  return plan(s, &graph, qt_self_energy_frequency_graph(s, frequency, shards, &graph.g), false,
+              out);
 }
 
 static weir_status plan_couplings(const qt_self_energy_spec *s, weir_plan **out)
 {
   shared_graph graph;
-  qt_cuts *cuts = cuts_of(s, false, &graph);
+  qt_shards *shards = shards_of(s, false, &graph);
 
-  return plan(s, &graph, qt_self_energy_coupling_graph(s, cuts, &graph.g), false, out);
+  return plan(s, &graph, qt_self_energy_coupling_graph(s, shards, &graph.g), false, out);
 }
 
 static weir_status plan_retarded(const qt_self_energy_spec *s, weir_plan **out)
 {
   shared_graph graph;
-  qt_cuts *cuts = cuts_of(s, false, &graph);
+  qt_shards *shards = shards_of(s, false, &graph);
 
-  return plan(s, &graph, qt_self_energy_retarded_graph(s, cuts, &graph.g), false, out);
+  return plan(s, &graph, qt_self_energy_retarded_graph(s, shards, &graph.g), false, out);
 }
 
 /* Pihat of t. */
@@ -238,7 +239,7 @@ static weir_status allocate_frequency(qt_self_energy *e)
       d = qt_self_energy_desc(s, QT_EMISSION);
       d.shape[2] = 1;
     }
-    WEIR_TRY(weir_tensor_init(&e->part[arrays[i]], d.dtype, d.rank, d.shape));
+    WEIR_TRY(weir_tensor_init(&e->slice[arrays[i]], d.dtype, d.rank, d.shape));
   }
   return weir_alloc(s->n_frequencies, sizeof *e->of_frequency, (void **)&e->of_frequency);
 }
@@ -261,8 +262,8 @@ static void take_emission(const qt_self_energy *e, int64_t w, weir_tensor *to)
 {
   const qt_point_box own = qt_self_energy_points(&e->spec, QT_POINTS_OF_PHONONS);
   const int64_t n_k = own.k[1] - own.k[0], n_w = own.e[1] - own.e[0];
-  const int64_t row = weir_tensor_numel(&e->part[QT_EMISSION]) / 2 / e->spec.n_k;
-  const weir_c128 *from = e->part[QT_EMISSION].data;
+  const int64_t row = weir_tensor_numel(&e->slice[QT_EMISSION]) / 2 / e->spec.n_k;
+  const weir_c128 *from = e->slice[QT_EMISSION].data;
 
   for (int64_t i = 0; i < 2 * n_k && w >= own.e[0] && w < own.e[1]; i++) {
     const int64_t half = i / n_k, k = i % n_k;
@@ -276,11 +277,11 @@ static weir_status run_frequency(qt_self_energy *e, int64_t w, weir_tensor *tens
 {
   const weir_binding bindings[] = {
       {qt_self_energy_names[QT_GREEN], &tensors[QT_GREEN]},
-      {qt_self_energy_names[QT_COUPLING], &e->part[QT_COUPLING]},
-      {qt_self_energy_names[QT_SIGMA], &e->part[QT_SIGMA]},
-      {qt_self_energy_names[QT_EMISSION], &e->part[QT_EMISSION]},
+      {qt_self_energy_names[QT_COUPLING], &e->slice[QT_COUPLING]},
+      {qt_self_energy_names[QT_SIGMA], &e->slice[QT_SIGMA]},
+      {qt_self_energy_names[QT_EMISSION], &e->slice[QT_EMISSION]},
   };
-  const weir_c128 *from = e->part[QT_SIGMA].data;
+  const weir_c128 *from = e->slice[QT_SIGMA].data;
   weir_c128 *sigma = tensors[QT_SIGMA].data;
 
   WEIR_TRY(weir_plan_run(e->of_frequency[w], bindings, e->spec.phonons ? 4 : 3));
@@ -296,11 +297,11 @@ static weir_status run_frequency(qt_self_energy *e, int64_t w, weir_tensor *tens
 
 static weir_status run_frequencies(qt_self_energy *e, weir_tensor *tensors)
 {
-  const weir_tensor *coupling = &e->part[QT_COUPLING];
+  const weir_tensor *coupling = &e->slice[QT_COUPLING];
   const weir_binding phonons[] = {
       {qt_self_energy_names[QT_PHONON_SELF], &tensors[QT_PHONON_SELF]},
       {qt_self_energy_names[QT_PHONON_PAIR], &tensors[QT_PHONON_PAIR]},
-      {qt_self_energy_names[QT_COUPLING], &e->part[QT_COUPLING]},
+      {qt_self_energy_names[QT_COUPLING], &e->slice[QT_COUPLING]},
   };
   const weir_binding retarded[] = {
       {qt_self_energy_names[QT_SIGMA], &tensors[QT_SIGMA]},
@@ -340,7 +341,7 @@ weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *
 
   *out = (qt_self_energy){.plan = NULL};
   WEIR_TRY(qt_ranks_agree(comm_of(s), qt_self_energy_atoms_at_once(s, &n)));
-  WEIR_TRY(qt_ranks_least(comm_of(s), &n)); /* threads, and so memory, may differ by rank */
+  WEIR_TRY(qt_ranks_min(comm_of(s), &n)); /* threads, and so memory, may differ by rank */
   return hand_out(s->tiles != NULL && s->tiles->by_frequency ? create_frequencies(&e)
                   : n < s->neighbours->n_atoms               ? create_ranges(&e, n)
                                                              : plan_whole(s, false, &e.plan),
@@ -375,7 +376,7 @@ void qt_self_energy_fini(qt_self_energy *s)
   weir_free(&s->of_frequency);
   qt_atom_range_fini(&s->range);
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    weir_tensor_fini(&s->part[i]);
+    weir_tensor_fini(&s->slice[i]);
   }
 }
 
@@ -419,16 +420,16 @@ weir_status qt_self_energy_run_range(qt_self_energy *s, int64_t range, weir_tens
 
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
     if (is_copied(&s->spec, i)) {
-      bindings[count++] = (weir_binding){qt_self_energy_names[i], &s->part[i]};
+      bindings[count++] = (weir_binding){qt_self_energy_names[i], &s->slice[i]};
     }
     if (i < QT_SIGMA) {
-      copy_atoms(&tensors[i], &s->part[i], local, false);
+      copy_atoms(&tensors[i], &s->slice[i], local, false);
     }
   }
   WEIR_TRY(weir_plan_run(s->plan, bindings, count));
   for (int i = QT_SIGMA; i < QT_SELF_ENERGY_ARRAYS; i++) {
     if (is_copied(&s->spec, i)) {
-      copy_atoms(&tensors[i], &s->part[i], local, true);
+      copy_atoms(&tensors[i], &s->slice[i], local, true);
     }
   }
   return WEIR_OK;

@@ -129,9 +129,9 @@ static weir_c128 coupling(const sample *c, int64_t x, int64_t q, int64_t w, int6
                           int64_t i, int64_t j)
 {
   const weir_c128 cross =
-      weir_add_c128(c->d[place(c, x, q, w, l, i, a, j)], c->d[place(c, x, q, w, a, i, l, j)]);
+      weir_add_c128(c->d[index_of(c, x, q, w, l, i, a, j)], c->d[index_of(c, x, q, w, a, i, l, j)]);
   const weir_c128 own =
-      weir_add_c128(c->d[place(c, x, q, w, l, i, l, j)], c->d[place(c, x, q, w, a, i, a, j)]);
+      weir_add_c128(c->d[index_of(c, x, q, w, l, i, l, j)], c->d[index_of(c, x, q, w, a, i, a, j)]);
 
   return weir_sub_c128(cross, own);
 }
@@ -194,8 +194,8 @@ static void pi_sum(const sample *c, weir_c128 *pi)
     if (l != a) {
       const weir_c128 t = weir_mul_c128(emission(c, x, q, f, at, i, j), (weir_c128){0, 1});
       weir_c128 *const of[] = {
-          &pi[place(c, x, q, f, a, i, a, j)], &pi[place(c, x, q, f, l, i, l, j)],
-          &pi[place(c, x, q, f, a, i, l, j)], &pi[place(c, x, q, f, l, i, a, j)]};
+          &pi[index_of(c, x, q, f, a, i, a, j)], &pi[index_of(c, x, q, f, l, i, l, j)],
+          &pi[index_of(c, x, q, f, a, i, l, j)], &pi[index_of(c, x, q, f, l, i, a, j)]};
 
       for (int r = 0; r < 4; r++) {
         *of[r] = r < 2 ? weir_add_c128(*of[r], t) : weir_sub_c128(*of[r], t);

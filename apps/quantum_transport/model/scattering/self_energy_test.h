@@ -73,8 +73,8 @@ static inline void sample_fini(sample *c)
 }
 
 /* Block (a, l) of D at point x k w, its element (i, j). */
-static inline int64_t place(const sample *c, int64_t x, int64_t k, int64_t w, int64_t a, int64_t i,
-                            int64_t l, int64_t j)
+static inline int64_t index_of(const sample *c, int64_t x, int64_t k, int64_t w, int64_t a,
+                               int64_t i, int64_t l, int64_t j)
 {
   const int64_t n = c->list.n_atoms, d = c->list.n_directions;
   const int64_t point = (x * c->spec.n_k + k) * c->spec.n_frequencies + w;
@@ -92,10 +92,10 @@ static inline void take_blocks(sample *c)
   for (int64_t at = 0; at < points * n * d * d; at++) {
     const int64_t j = at % d, i = at / d % d, a = at / d / d % n, point = at / d / d / n;
 
-    self[at] = c->d[place(c, 0, 0, point, a, i, a, j)];
+    self[at] = c->d[index_of(c, 0, 0, point, a, i, a, j)];
     for (int64_t b = 0; b < width; b++) {
       pair[(((point * n + a) * width + b) * d + i) * d + j] =
-          c->d[place(c, 0, 0, point, c->list.atom[a * width + b], i, a, j)];
+          c->d[index_of(c, 0, 0, point, c->list.atom[a * width + b], i, a, j)];
     }
   }
 }
@@ -113,15 +113,15 @@ static inline void run(sample *c)
 
 static inline void assert_close(const char *what, const weir_c128 *x, const weir_c128 *y, int64_t n)
 {
-  double worst = 0, most = 0;
+  double worst = 0, max = 0;
 
   for (int64_t i = 0; i < n; i++) {
     worst = fmax(worst, weir_abs_c128(weir_sub_c128(x[i], y[i])));
-    most = fmax(most, weir_abs_c128(y[i]));
+    max = fmax(max, weir_abs_c128(y[i]));
     assert_false(isnan(x[i].re) || isnan(x[i].im));
   }
-  if (!(worst <= 1e-12 * most)) {
-    fail_msg("%s: %g apart, of %g", what, worst, most);
+  if (!(worst <= 1e-12 * max)) {
+    fail_msg("%s: %g apart, of %g", what, worst, max);
   }
 }
 
@@ -137,12 +137,12 @@ static inline void check_pi(const sample *c, const weir_c128 *pi)
   for (int64_t at = 0; at < points * n * d * d; at++) {
     const int64_t j = at % d, i = at / d % d, a = at / d / d % n, point = at / d / d / n;
 
-    self[at] = pi[place(c, 0, 0, point, a, i, a, j)];
+    self[at] = pi[index_of(c, 0, 0, point, a, i, a, j)];
     for (int64_t b = 0; b < width; b++) {
       const int64_t l = c->list.atom[a * width + b];
 
       pair[(((point * n + a) * width + b) * d + i) * d + j] =
-          l == a ? (weir_c128){0, 0} : pi[place(c, 0, 0, point, a, i, l, j)];
+          l == a ? (weir_c128){0, 0} : pi[index_of(c, 0, 0, point, a, i, l, j)];
     }
   }
   assert_close("Pi of atoms", data_of(c, QT_PI_SELF), self, points * n * d * d);

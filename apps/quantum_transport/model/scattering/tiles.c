@@ -53,7 +53,7 @@ qt_point_box qt_tiles_points(const qt_tiles *t, int kind, int rank, int64_t n_k,
   return b;
 }
 
-void qt_cuts_fini(qt_cuts *c)
+void qt_shards_fini(qt_shards *c)
 {
   for (int i = 0; i < c->n; i++) {
     weir_free(&c->bounds[i]);
@@ -61,16 +61,17 @@ void qt_cuts_fini(qt_cuts *c)
   c->n = 0;
 }
 
-weir_grid qt_cuts_grid(const qt_cuts *c)
+weir_grid qt_shards_grid(const qt_shards *c)
 {
   return (weir_grid){2, {c->tiles->atoms, c->tiles->energies}};
 }
 
 /* Into so many pieces along dimensions of the grid; others of the array share them. */
-static void cut(qt_cuts *c, weir_graph *g, weir_value v, int dim, int along, bool both, int pieces)
+static void shard(qt_shards *c, weir_graph *g, weir_value v, int dim, int along, bool both,
+                  int pieces)
 {
   const weir_array_desc *d = weir_value_desc(g, v);
-  const int places = both                   ? c->tiles->ranks
+  const int extent = both                   ? c->tiles->ranks
                      : along == ALONG_ATOMS ? c->tiles->atoms
                                             : c->tiles->energies;
   int64_t *bounds = NULL, last;
@@ -78,7 +79,7 @@ static void cut(qt_cuts *c, weir_graph *g, weir_value v, int dim, int along, boo
   if (d == NULL || pieces == 1) {
     return;
   }
-  if (c->n == QT_MOST_CUTS ||
+  if (c->n == QT_MAX_SHARDS ||
       weir_alloc((int64_t)pieces + 1, sizeof *bounds, (void **)&bounds) != WEIR_OK) {
     (void)weir_graph_fail(g, WEIR_ERR_MEMORY);
     return;
@@ -88,48 +89,48 @@ static void cut(qt_cuts *c, weir_graph *g, weir_value v, int dim, int along, boo
     bounds[q + 1] = last;
   }
   c->bounds[c->n] = bounds;
-  c->cut[c->n++] = (weir_shard){.array = weir_value_array(g, v),
-                                .dim = dim,
-                                .along = along,
-                                .bounds = bounds,
-                                .also = both ? 1u << ALONG_ENERGIES : 0,
-                                .pieces = pieces < places ? pieces : 0};
+  c->shard[c->n++] = (weir_shard){.array = weir_value_array(g, v),
+                                  .dim = dim,
+                                  .along = along,
+                                  .bounds = bounds,
+                                  .also = both ? 1u << ALONG_ENERGIES : 0,
+                                  .pieces = pieces < extent ? pieces : 0};
 }
 
-void qt_cut_points(qt_cuts *c, weir_graph *g, weir_value v, int dim, int kind)
+void qt_shard_points(qt_shards *c, weir_graph *g, weir_value v, int dim, int kind)
 {
   if (c != NULL) {
     const int momenta = c->tiles->momenta[kind];
 
-    cut(c, g, v, dim, ALONG_ATOMS, true, momenta);
-    cut(c, g, v, dim + 1, ALONG_ATOMS, true, c->tiles->ranks / momenta);
+    shard(c, g, v, dim, ALONG_ATOMS, true, momenta);
+    shard(c, g, v, dim + 1, ALONG_ATOMS, true, c->tiles->ranks / momenta);
   }
 }
 
-void qt_cut_nowhere(qt_cuts *c, weir_graph *g, weir_value v)
+void qt_shard_replicate(qt_shards *c, weir_graph *g, weir_value v)
 {
-  if (c != NULL && c->n == QT_MOST_CUTS) {
+  if (c != NULL && c->n == QT_MAX_SHARDS) {
     (void)weir_graph_fail(g, WEIR_ERR_MEMORY);
   } else if (c != NULL && weir_value_desc(g, v) != NULL) {
-    c->cut[c->n++] = (weir_shard){.array = weir_value_array(g, v), .dim = -1};
+    c->shard[c->n++] = (weir_shard){.array = weir_value_array(g, v), .dim = -1};
   }
 }
 
-void qt_cut_tile(qt_cuts *c, weir_graph *g, weir_value v, int atom, int energy)
+void qt_shard_tile(qt_shards *c, weir_graph *g, weir_value v, int atom, int energy)
 {
   if (c != NULL) {
-    cut(c, g, v, atom, ALONG_ATOMS, false, c->tiles->atoms);
+    shard(c, g, v, atom, ALONG_ATOMS, false, c->tiles->atoms);
     if (energy < 0 && c->tiles->atoms == 1) {
-      qt_cut_nowhere(c, g, v);
+      qt_shard_replicate(c, g, v);
     } else if (energy >= 0) {
-      cut(c, g, v, energy, ALONG_ENERGIES, false, c->tiles->energies);
+      shard(c, g, v, energy, ALONG_ENERGIES, false, c->tiles->energies);
     }
   }
 }
 
-void qt_cut_atoms(qt_cuts *c, weir_graph *g, weir_value v, int atom)
+void qt_shard_atoms(qt_shards *c, weir_graph *g, weir_value v, int atom)
 {
   if (c != NULL) {
-    cut(c, g, v, atom, ALONG_ATOMS, true, c->tiles->ranks);
+    shard(c, g, v, atom, ALONG_ATOMS, true, c->tiles->ranks);
   }
 }

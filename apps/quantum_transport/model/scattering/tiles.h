@@ -1,4 +1,4 @@
-/* tiles.h - which part of scattering each rank computes, and how arrays are cut for it.
+/* tiles.h - which part of scattering each rank computes, and how arrays are sharded for it.
  *
  * Green's functions are of points: a rank has a box of wave vectors and energies (of phonons:
  * frequencies), with all atoms. Self-energies are of tiles: a rank has a range of atoms and one of
@@ -28,30 +28,34 @@ typedef struct qt_tiles {
   bool by_frequency;           /* no tiles: self-energies stay with their points, where G, C and t
                                   move for one frequency after another; atoms 1 */
 } qt_tiles;
-/* Ranges of wave vectors for ranks that have as few points as can be; atoms divides ranks. */
+/* Returns the ranges of wave vectors for ranks that have as few points as can be; atoms divides
+ * ranks. */
 qt_tiles qt_tiles_of(int ranks, int atoms, int64_t n_k, int64_t n_energies, int64_t n_frequencies);
-/* Points of a rank, of n_k wave vectors and n_e energies or frequencies. t NULL: all. */
+/* Returns the box of points of a rank, of n_k wave vectors and n_e energies or frequencies. t NULL:
+ * all.
+ */
 qt_point_box qt_tiles_points(const qt_tiles *t, int kind, int rank, int64_t n_k, int64_t n_e);
 
-/* Cuts of the arrays of a graph, for a plan of all ranks. */
-enum { QT_MOST_CUTS = 32 };
-typedef struct qt_cuts {
+/* Shards of the arrays of a graph, for a plan of all ranks. */
+enum { QT_MAX_SHARDS = 32 };
+typedef struct qt_shards {
   const qt_tiles *tiles;
-  weir_shard cut[QT_MOST_CUTS];
-  int64_t *bounds[QT_MOST_CUTS]; /* owned */
+  weir_shard shard[QT_MAX_SHARDS];
+  int64_t *bounds[QT_MAX_SHARDS]; /* owned */
   int n;
-} qt_cuts;
-void qt_cuts_fini(qt_cuts *c);
-/* The grid of all cuts. */
-weir_grid qt_cuts_grid(const qt_cuts *c);
-/* Of the arrays of values; c NULL: nothing is cut. Memory that is missing fails the graph.
- * By points, wave vectors being dimension `dim` and energies the next one. */
-void qt_cut_points(qt_cuts *c, weir_graph *g, weir_value v, int dim, int kind);
-/* By tile: dimensions of atoms and of energies; energy -1: each rank has all it sums over. */
-void qt_cut_tile(qt_cuts *c, weir_graph *g, weir_value v, int atom, int energy);
-/* Not at all: every rank has all of it. */
-void qt_cut_nowhere(qt_cuts *c, weir_graph *g, weir_value v);
-/* By atoms alone, among all ranks. */
-void qt_cut_atoms(qt_cuts *c, weir_graph *g, weir_value v, int atom);
+} qt_shards;
+void qt_shards_fini(qt_shards *c);
+/* Returns the grid of all shards. */
+weir_grid qt_shards_grid(const qt_shards *c);
+/* Shards the arrays of values; c NULL: none. Memory that is missing fails the graph.
+ * By points: wave vectors are dimension `dim`, energies the next one. */
+void qt_shard_points(qt_shards *c, weir_graph *g, weir_value v, int dim, int kind);
+/* Shards by tile: dimensions of atoms and of energies; energy -1: each rank has all that it sums
+ * over. */
+void qt_shard_tile(qt_shards *c, weir_graph *g, weir_value v, int atom, int energy);
+/* Replicates: every rank has all of it. */
+void qt_shard_replicate(qt_shards *c, weir_graph *g, weir_value v);
+/* Shards by atoms alone, among all ranks. */
+void qt_shard_atoms(qt_shards *c, weir_graph *g, weir_value v, int atom);
 
 #endif

@@ -79,8 +79,9 @@ static weir_status add_ranks(const weir_partition *p, int ranks, qt_volume *out)
   return WEIR_OK;
 }
 
-/* Adds what a graph sends in so many runs; takes the graph and its cuts, status: of the making. */
-static weir_status add_graph(weir_graph *g, qt_cuts *cuts, weir_status made, double times,
+/* Adds what a graph sends in so many runs; takes the graph and its shards, status: of the making.
+ */
+static weir_status add_graph(weir_graph *g, qt_shards *shards, weir_status made, double times,
                              qt_volume *out)
 {
   const weir_pass_opts opts = {.slots = 0};
@@ -90,41 +91,41 @@ static weir_status add_graph(weir_graph *g, qt_cuts *cuts, weir_status made, dou
 
   WEIR_TRY_GOTO(made, done);
   WEIR_TRY_GOTO(weir_pass_run(g, "simplify", &opts), done); /* as a plan begins */
-  const weir_grid grid = qt_cuts_grid(cuts);
+  const weir_grid grid = qt_shards_grid(shards);
 
-  WEIR_TRY_GOTO(weir_partition_create(g, &grid, cuts->cut, cuts->n, &p), done);
-  WEIR_TRY_GOTO(add_ranks(p, cuts->tiles->ranks, &v), done);
+  WEIR_TRY_GOTO(weir_partition_create(g, &grid, shards->shard, shards->n, &p), done);
+  WEIR_TRY_GOTO(add_ranks(p, shards->tiles->ranks, &v), done);
   for (int i = 0; i < QT_TENSORS; i++) {
     out->bytes[i] += times * v.bytes[i];
   }
 done:
   weir_partition_destroy(&p);
-  qt_cuts_fini(cuts);
+  qt_shards_fini(shards);
   weir_graph_destroy(&g);
   return status;
 }
 
 static weir_status add_pairs(const qt_self_energy_spec *s, const qt_tiles *t, qt_volume *out)
 {
-  qt_cuts cuts = {.tiles = t};
+  qt_shards shards = {.tiles = t};
   weir_graph *g = NULL;
-  const weir_status status = qt_self_energy_pair_graph(s, &cuts, &g);
+  const weir_status status = qt_self_energy_pair_graph(s, &shards, &g);
 
-  return add_graph(g, &cuts, status, 1, out);
+  return add_graph(g, &shards, status, 1, out);
 }
 
 /* Ranges of n atoms one after another. */
 static weir_status add_ranges(const qt_self_energy_spec *s, const qt_tiles *t, int64_t n,
                               qt_volume *out)
 {
-  qt_cuts cuts = {.tiles = t};
+  qt_shards shards = {.tiles = t};
   weir_graph *g = NULL;
   qt_atom_range a;
 
   WEIR_TRY(qt_atom_range_create(s->neighbours, n, &a));
-  weir_status status = qt_self_energy_range_graph(s, &a, &cuts, &g);
+  weir_status status = qt_self_energy_range_graph(s, &a, &shards, &g);
 
-  status = add_graph(g, &cuts, status, (double)a.n_ranges, out);
+  status = add_graph(g, &shards, status, (double)a.n_ranges, out);
   qt_atom_range_fini(&a);
   WEIR_TRY(status);
   return s->phonons ? add_pairs(s, t, out) : WEIR_OK;
@@ -133,18 +134,18 @@ static weir_status add_ranges(const qt_self_energy_spec *s, const qt_tiles *t, i
 /* C, one frequency after another, and what follows from all of them. */
 static weir_status add_frequencies(const qt_self_energy_spec *s, const qt_tiles *t, qt_volume *out)
 {
-  qt_cuts cuts = {.tiles = t};
+  qt_shards shards = {.tiles = t};
   weir_graph *g = NULL;
-  weir_status status = qt_self_energy_coupling_graph(s, &cuts, &g);
+  weir_status status = qt_self_energy_coupling_graph(s, &shards, &g);
 
-  WEIR_TRY(add_graph(g, &cuts, status, 1, out));
+  WEIR_TRY(add_graph(g, &shards, status, 1, out));
   g = NULL;
-  status = qt_self_energy_retarded_graph(s, &cuts, &g);
-  WEIR_TRY(add_graph(g, &cuts, status, 1, out));
+  status = qt_self_energy_retarded_graph(s, &shards, &g);
+  WEIR_TRY(add_graph(g, &shards, status, 1, out));
   for (int64_t w = 0; w < s->n_frequencies; w++) {
     g = NULL;
-    status = qt_self_energy_frequency_graph(s, w, &cuts, &g);
-    WEIR_TRY(add_graph(g, &cuts, status, 1, out));
+    status = qt_self_energy_frequency_graph(s, w, &shards, &g);
+    WEIR_TRY(add_graph(g, &shards, status, 1, out));
   }
   return s->phonons ? add_pairs(s, t, out) : WEIR_OK;
 }
@@ -152,7 +153,7 @@ static weir_status add_frequencies(const qt_self_energy_spec *s, const qt_tiles 
 weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t, qt_volume *out)
 {
   qt_self_energy_spec of_tiles = *s;
-  qt_cuts cuts = {.tiles = t};
+  qt_shards shards = {.tiles = t};
   weir_graph *g = NULL;
   int64_t n = 0;
 
@@ -165,9 +166,9 @@ weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t, 
   if (n < s->neighbours->n_atoms) {
     return add_ranges(s, t, n, out);
   }
-  const weir_status status = qt_self_energy_graph(s, &cuts, &g);
+  const weir_status status = qt_self_energy_graph(s, &shards, &g);
 
-  return add_graph(g, &cuts, status, 1, out);
+  return add_graph(g, &shards, status, 1, out);
 }
 
 static void add_plan(const weir_plan *p, double times, int sharers, qt_volume *out)
@@ -198,7 +199,7 @@ static weir_status measure(const qt_self_energy_spec *s, const qt_tiles *t, doub
 {
   qt_volume v;
 
-  if (t->ranks <= QT_VOLUME_MOST_RANKS) {
+  if (t->ranks <= QT_VOLUME_MAX_RANKS) {
     WEIR_TRY(qt_volume_of_tiles(s, t, &v));
   } else {
     const qt_volume_sizes n = qt_volume_sizes_of(s);
@@ -211,7 +212,7 @@ static weir_status measure(const qt_self_energy_spec *s, const qt_tiles *t, doub
 
 weir_status qt_tiles_search(const qt_self_energy_spec *s, int ranks, qt_tiles *out)
 {
-  double least = 0, bytes = 0;
+  double best_bytes = 0, bytes = 0;
   qt_self_energy_spec one = *s;
   int64_t n = 0;
 
@@ -229,8 +230,8 @@ weir_status qt_tiles_search(const qt_self_energy_spec *s, int ranks, qt_tiles *o
 
     if (ranks % a == 0) {
       WEIR_TRY(measure(s, &t, &bytes));
-      if (a == 1 || bytes < least) {
-        least = bytes;
+      if (a == 1 || bytes < best_bytes) {
+        best_bytes = bytes;
         *out = t;
       }
     }

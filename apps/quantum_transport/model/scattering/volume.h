@@ -11,20 +11,20 @@ typedef struct qt_volume {
 } qt_volume;
 double qt_volume_total(const qt_volume *v);
 
-/* From the accesses and the cuts of the graphs: what a run of such ranks sends, to the byte;
- * nothing is run, the ranks are not needed. A sum that n ranks share counts 2 (n - 1) times its
- * bytes (weir_request.h). Fails: as qt_self_energy_graph, weir_partition_create and
+/* Computes from the accesses and the shards of the graphs how much a run of such ranks sends, to
+ * the byte; nothing is run, the ranks are not needed. A sum that n ranks share counts 2 (n - 1)
+ * times its bytes (weir_request.h). Fails: as qt_self_energy_graph, weir_partition_create and
  * weir_spmd_lower.
  */
 weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t,
                                qt_volume *out) WEIR_CHECKED;
-/* What this rank sends in a run of plans; their sum over ranks is what a run moves, of ranges of
- * atoms, too. */
+/* Returns the volume that this rank sends in a run of plans; its sum over ranks is that of the run,
+ * of ranges of atoms, too. */
 qt_volume qt_volume_of_plans(const qt_self_energy *s);
 /* Ranges of atoms with which fewest bytes move, fewest ranges of equals; of more ranks than
  * QT_VOLUME_MOST_RANKS those that the formula has. Where s->memory splits the atoms of one rank,
  * one range. Fails: likewise. */
-enum { QT_VOLUME_MOST_RANKS = 32 };
+enum { QT_VOLUME_MAX_RANKS = 32 };
 weir_status qt_tiles_search(const qt_self_energy_spec *s, int ranks, qt_tiles *out) WEIR_CHECKED;
 
 /* What the formulas are of. */
@@ -37,8 +37,8 @@ qt_volume_sizes qt_volume_sizes_of(const qt_self_energy_spec *s);
  * n_frequencies energies more: above what tiles move where no tile has more other neighbours, but
  * for Pi: t is summed over ranges of energies by an allreduce, which may move twice that. */
 qt_volume qt_volume_formula(const qt_volume_sizes *n, double atoms, double energies);
-/* The scheme before: ranks keep their points, G moves to every one of them that a phonon connects,
- * D goes to all ranks and Pi is summed over them. */
+/* Returns the volume of the earlier scheme: ranks keep their points, G moves to every one of them
+ * that a phonon connects, D goes to all ranks and Pi is summed over them. */
 qt_volume qt_volume_of_points(const qt_volume_sizes *n, double ranks);
 
 #endif

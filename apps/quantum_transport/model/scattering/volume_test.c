@@ -122,7 +122,7 @@ static void halves_of_atoms_are_counted_by_hand(void **state)
   assert_true(v.bytes[QT_TENSOR_PI] == FREQUENCIES * pair(half));
 }
 
-/* Every tensor of every cut of up to 12 ranks, and the search. */
+/* Every tensor of every sharding of up to 12 ranks, and the search. */
 static void formulas_are_bounds(void **state)
 {
   const qt_neighbours list = chain();
@@ -131,7 +131,7 @@ static void formulas_are_bounds(void **state)
 
   (void)state;
   for (int ranks = 2; ranks <= 12; ranks += 2) {
-    double least = INFINITY;
+    double min = INFINITY;
     qt_tiles found;
 
     for (int atoms = 1; atoms <= ranks; atoms++) {
@@ -144,14 +144,14 @@ static void formulas_are_bounds(void **state)
         for (int i = 0; i < QT_TENSORS; i++) {
           assert_true(v.bytes[i] <= bound.bytes[i]);
         }
-        least = fmin(least, qt_volume_total(&v));
+        min = fmin(min, qt_volume_total(&v));
       }
     }
     qt_volume best;
 
     assert_ok(qt_tiles_search(&s, ranks, &found));
     assert_ok(qt_volume_of_tiles(&s, &found, &best));
-    assert_true(qt_volume_total(&best) == least);
+    assert_true(qt_volume_total(&best) == min);
   }
 }
 

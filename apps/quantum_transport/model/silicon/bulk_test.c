@@ -8,7 +8,7 @@
 #include "model/silicon/sp3d5s.h"
 #include "model/units.h"
 
-enum { MOST = BULK_MOST, COLUMNS = 64 };
+enum { CAPACITY = BULK_CAPACITY, COLUMNS = 64 };
 static const double a = 5.431;
 static const double kinetic = 3.80998211;       /* hbar^2 / (2 m_e) in eV Angstrom^2 */
 static const double terahertz = 4.135667696e-3; /* h 1 THz in eV */
@@ -50,7 +50,7 @@ static int read_row(FILE *file, char line[2048], char *column[COLUMNS])
 static void bands_are_those_of_the_reference(void **state)
 {
   char path[512], line[2048], *column[COLUMNS];
-  double value[MOST];
+  double value[CAPACITY];
   int rows = 0;
   qt_wire w[2];
 
@@ -77,7 +77,7 @@ static void bands_are_those_of_the_reference(void **state)
 
 static double band(const qt_wire *w, int64_t i, double kx, double ky, double kz)
 {
-  double value[MOST];
+  double value[CAPACITY];
 
   (void)bulk_bands(w, (const double[3]){kx, ky, kz}, value);
   return value[i];
@@ -186,7 +186,7 @@ static void phonons(int model, qt_wire *w)
 static void phonons_have_the_frequencies_of_the_reference(void **state)
 {
   char path[512], line[2048], *column[COLUMNS];
-  double value[MOST];
+  double value[CAPACITY];
   qt_wire w[2]; /* mvff, keating */
   int rows = 0;
 
@@ -216,7 +216,7 @@ static void phonons_have_the_frequencies_of_the_reference(void **state)
 static void optical_phonons_have_their_closed_form(void **state)
 {
   const double alpha = 48.5, beta = 13.8, mass = 28.0855;
-  double value[MOST];
+  double value[CAPACITY];
   qt_wire w;
 
   phonons(1, &w); /* M omega^2 = 8 (alpha + beta) (Keating 1966) */
@@ -241,7 +241,7 @@ static void sound_has_the_velocities_of_the_reference(void **state)
                              (alpha + 3 * beta) / metre};
 
   for (int model = 0; model < 2; model++) {
-    double value[MOST];
+    double value[CAPACITY];
     qt_wire w;
 
     phonons(model, &w);
@@ -266,7 +266,7 @@ static void sound_across_the_axes_has_the_stiffness_of_keating(void **state)
   const double c11 = (alpha + 3 * beta) / metre, c12 = (alpha - beta) / metre;
   const double c44 = 4 * alpha * beta / ((alpha + beta) * metre);
   const double stiffness[3] = {(c11 - c12) / 2, c44, (c11 + c12) / 2 + c44};
-  double value[MOST];
+  double value[CAPACITY];
   qt_wire w;
 
   phonons(1, &w);

@@ -8,7 +8,7 @@
 #include "model/wire.h"
 #include "ops/weir_dense.h"
 
-enum { BULK_MOST = 40 };
+enum { BULK_CAPACITY = 40 };
 
 /* Eigenvalues of the primitive cell at k (in 2 pi / length of the cubic cell along each axis):
  * Bloch sums over one atom of each of the two sublattices, which alternate with x in the layers of
@@ -16,9 +16,9 @@ enum { BULK_MOST = 40 };
 static inline int64_t bulk_bands(const qt_wire *w, const double k[3], double *value)
 {
   const int64_t per_atom = w->atom[0].n_orbitals, n = 2 * per_atom;
-  weir_c128 h[BULK_MOST * BULK_MOST], v[BULK_MOST * BULK_MOST];
+  weir_c128 h[BULK_CAPACITY * BULK_CAPACITY], v[BULK_CAPACITY * BULK_CAPACITY];
 
-  assert_true(n <= BULK_MOST);
+  assert_true(n <= BULK_CAPACITY);
   memset(h, 0, sizeof h);
   for (int64_t i = 0; i < w->elements.count; i++) {
     const qt_element *e = &w->elements.item[i];

@@ -98,8 +98,8 @@ static int64_t number_atoms(sites *s)
   return n;
 }
 
-static void place(const sites *s, const int64_t at[3], const double lattice[3],
-                  qt_crystal_atom *atom)
+static void locate(const sites *s, const int64_t at[3], const double lattice[3],
+                   qt_crystal_atom *atom)
 {
   for (int i = 0; i < 3; i++) {
     atom->position[i] = lattice[i] / QUARTERS * (double)at[i];
@@ -134,7 +134,7 @@ weir_status qt_crystal_create(const int64_t cells[3], const bool periodic[3],
   WEIR_TRY_GOTO(weir_alloc(out->n, sizeof *out->atom, (void **)&out->atom), done);
   do {
     if (*at_site(&s, at) != REMOVED) {
-      place(&s, at, lattice, &out->atom[*at_site(&s, at)]);
+      locate(&s, at, lattice, &out->atom[*at_site(&s, at)]);
     }
   } while (next_site(&s, at));
 done:

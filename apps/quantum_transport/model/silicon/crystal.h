@@ -25,13 +25,14 @@ typedef struct qt_crystal {
 } qt_crystal;
 void qt_crystal_fini(qt_crystal *c);
 
-/* cells[3] cubic cells (at least 1), lattice[3] their lengths. Directions that are not periodic are
- * cut: atoms of 0 <= y < cells a remain, and of these, those with 2 bonds or more (atoms with fewer
- * are removed until there are none). Fails: WEIR_ERR_MEMORY; *out is then the caller's to finish.
+/* Creates a crystal of cells[3] cubic cells (at least 1), lattice[3] their lengths. Directions that
+ * are not periodic are cut: atoms of 0 <= y < cells a remain, and of these, those with 2 bonds or
+ * more (atoms with fewer are removed until there are none). Fails: WEIR_ERR_MEMORY; *out is then
+ * the caller's to finish.
  */
 weir_status qt_crystal_create(const int64_t cells[3], const bool periodic[3],
                               const double lattice[3], qt_crystal *out) WEIR_CHECKED;
-/* A wire of that cell, without atoms and elements. */
+/* Returns a wire of that cell, without atoms and elements. */
 qt_wire qt_crystal_wire(const qt_crystal *c, qt_particle particle);
 /* Bonds without a neighbour. */
 int64_t qt_crystal_dangling(const qt_crystal *c);

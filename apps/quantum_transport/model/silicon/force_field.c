@@ -47,14 +47,14 @@ typedef struct force {
   pair *pair;                   /* [n, MAX_PAIRS]                       */
 } force;
 
-/* An atom reached by bonds, and the cell it is in. */
-typedef struct place {
+/* A periodic image of an atom: the atom and its cell. */
+typedef struct image {
   int64_t atom, offset[3];
-} place;
+} image;
 
-static place follow(const place *from, const qt_bond *bond)
+static image follow(const image *from, const qt_bond *bond)
 {
-  place to = {.atom = bond->atom};
+  image to = {.atom = bond->atom};
 
   for (int i = 0; i < 3; i++) {
     to.offset[i] = from->offset[i] + bond->offset[i];
@@ -63,10 +63,10 @@ static place follow(const place *from, const qt_bond *bond)
 }
 
 /* f += factor d.(u_to - u_from) */
-static void add_difference(form *f, double factor, const double d[3], const place *from,
-                           const place *to)
+static void add_difference(form *f, double factor, const double d[3], const image *from,
+                           const image *to)
 {
-  const place *const ends[] = {from, to};
+  const image *const ends[] = {from, to};
 
   for (int e = 0; e < 2; e++) {
     int t = 0;
@@ -85,7 +85,7 @@ static void add_difference(form *f, double factor, const double d[3], const plac
   }
 }
 
-static form stretching(const place *i, const place *j, const double d_ij[3])
+static form stretching(const image *i, const image *j, const double d_ij[3])
 {
   form f = {.n = 0};
 
@@ -93,7 +93,7 @@ static form stretching(const place *i, const place *j, const double d_ij[3])
   return f;
 }
 
-static form bending(const place *i, const place *j, const double d_ij[3], const place *k,
+static form bending(const image *i, const image *j, const double d_ij[3], const image *k,
                     const double d_ik[3])
 {
   form f = {.n = 0};
@@ -154,17 +154,17 @@ static bool is_coplanar(const double d_ij[3], const double d_kl[3])
 }
 
 /* Chains j-i-k-l of a given angle j-i-k. */
-static void add_chains(force *f, const place *i, const qt_bond *to_j, const qt_bond *to_k,
+static void add_chains(force *f, const image *i, const qt_bond *to_j, const qt_bond *to_k,
                        const form *angle)
 {
-  const place k = follow(i, to_k);
+  const image k = follow(i, to_k);
   const double *v = to_k->vector, back[3] = {-v[0], -v[1], -v[2]};
 
   for (int b = 0; b < BONDS; b++) {
     const qt_bond *to_l = &f->c->atom[k.atom].bond[b];
 
     if (to_l->atom >= 0 && is_coplanar(to_j->vector, to_l->vector)) {
-      const place l = follow(&k, to_l);
+      const image l = follow(&k, to_l);
       const form other = bending(&k, i, back, &l, to_l->vector);
 
       add_product(f, f->constants.nu, angle, &other);
@@ -175,13 +175,13 @@ static void add_chains(force *f, const place *i, const qt_bond *to_j, const qt_b
 static void add_atom(force *f, int64_t atom)
 {
   const qt_bond *bond = f->c->atom[atom].bond;
-  const place i = {.atom = atom};
+  const image i = {.atom = atom};
 
   for (int b = 0; b < BONDS; b++) {
     if (bond[b].atom < 0) {
       continue;
     }
-    const place j = follow(&i, &bond[b]);
+    const image j = follow(&i, &bond[b]);
     const form s_ij = stretching(&i, &j, bond[b].vector);
 
     add_product(f, f->constants.alpha, &s_ij, &s_ij);
@@ -189,7 +189,7 @@ static void add_atom(force *f, int64_t atom)
       if (m == b || bond[m].atom < 0) {
         continue;
       }
-      const place k = follow(&i, &bond[m]);
+      const image k = follow(&i, &bond[m]);
       const form s_ik = stretching(&i, &k, bond[m].vector);
       const form t_jik = bending(&i, &j, bond[b].vector, &k, bond[m].vector);
 

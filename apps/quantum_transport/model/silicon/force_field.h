@@ -22,9 +22,9 @@ typedef struct qt_force_opts {
 } qt_force_opts;
 extern const weir_opt qt_force_options[];
 
-/* Dynamical matrix (eV^2) of the crystal's cell, three displacements an atom. Missing neighbours
- * exert no force: surfaces are free. *out is the caller's to finish, on failure too. Fails:
- * WEIR_ERR_MEMORY. */
+/* Computes the dynamical matrix (eV^2) of the crystal's cell, three displacements an atom. Missing
+ * neighbours exert no force: surfaces are free. *out is the caller's to finish, on failure too.
+ * Fails: WEIR_ERR_MEMORY. */
 weir_status qt_force_wire(const qt_crystal *c, const qt_force_opts *o, qt_wire *out) WEIR_CHECKED;
 
 #endif

@@ -103,12 +103,12 @@ static void force_constants_are_second_derivatives_of_the_energy(void **state)
   qt_wire w;
 
   create(&c, &o, &w);
-  for (uint32_t trial = 0; trial < 5; trial++) {
+  for (uint32_t repeat = 0; repeat < 5; repeat++) {
     double u[2][90], harmonic = 0;
 
     assert_int_equal(w.n, 90);
     for (int64_t i = 0; i < w.n; i++) {
-      u[0][i] = 1e-3 * (weir_random_uniform(3, trial, 0, (uint64_t)i) - 0.5);
+      u[0][i] = 1e-3 * (weir_random_uniform(3, repeat, 0, (uint64_t)i) - 0.5);
       u[1][i] = -u[0][i]; /* odd orders cancel */
     }
     for (int64_t i = 0; i < w.elements.count; i++) {

@@ -62,7 +62,7 @@ static int64_t reverse_of(const qt_gradient *g, const qt_gradient_pair *p)
 static void check(const qt_silicon_opts *o, bool is_periodic)
 {
   const double step = 1e-4;
-  double mismatch = 0, worst = 0, most = 0;
+  double mismatch = 0, worst = 0, max = 0;
   qt_gradient g, differences;
   qt_system s, plus, minus;
 
@@ -83,9 +83,9 @@ static void check(const qt_silicon_opts *o, bool is_periodic)
   for (int64_t i = 0; i < g.count; i++) {
     worst = fmax(worst, hypot(g.value[i].re - differences.value[i].re,
                               g.value[i].im - differences.value[i].im));
-    most = fmax(most, fabs(g.value[i].re));
+    max = fmax(max, fabs(g.value[i].re));
   }
-  assert_true(worst < 1e-7 && most > 1);
+  assert_true(worst < 1e-7 && max > 1);
   for (int64_t k = 0; k < g.n_pairs; k++) { /* nabla H_la = -(nabla H_al)^H, to the bit */
     const qt_gradient_pair *p = &g.pair[k], *q = &g.pair[reverse_of(&g, p)];
     const int64_t n = s.atom[p->from].n_orbitals, m = s.atom[p->to].n_orbitals;
@@ -128,12 +128,12 @@ static void hydrogen_follows_its_atom(void **state)
     const qt_gradient_pair *p = &g.pair[k];
     const int64_t count = s.atom[p->from].n_orbitals * s.atom[p->to].n_orbitals;
     const weir_c128 *value = g.value + p->first;
-    double most = 0;
+    double max = 0;
 
     for (int64_t i = 0; i < 3 * count; i++) {
-      most = fmax(most, hypot(value[i].re, value[i].im));
+      max = fmax(max, hypot(value[i].re, value[i].im));
     }
-    assert_true(count == 100 ? most > 1 : count == 10 && most == 0);
+    assert_true(count == 100 ? max > 1 : count == 10 && max == 0);
   }
   qt_gradient_fini(&g);
   qt_system_fini(&s);

@@ -33,15 +33,15 @@ typedef struct qt_silicon_opts {
       WEIR_OPT_TABLE(qt_silicon_opts, electrons, qt_sp3d5s_options, "sp3d5s* tight binding"), \
       WEIR_OPT_TABLE(qt_silicon_opts, phonons, qt_force_options, "valence force field")
 
-/* is_periodic: along z, one cubic cell; else the width of the options, and cut. *out as in
- * qt_device. */
+/* Creates the system. is_periodic: along z, one cubic cell; else the width of the options, and cut.
+ * *out as in qt_device. */
 weir_status qt_silicon_create(const qt_silicon_opts *o, bool is_periodic,
                               qt_system *out) WEIR_CHECKED;
-/* Orbitals or coordinates of a block of it, without those of hydrogen, or a few less: atoms at
- * edges with a single bond are removed. */
+/* Returns the orbitals or coordinates of a block of it, without those of hydrogen, or a few less:
+ * atoms at edges with a single bond are removed. */
 int64_t qt_silicon_rows(const qt_silicon_opts *o, bool is_periodic);
-/* nabla H of electrons in that system, of the two-centre integrals; 0 between silicon and hydrogen,
- * which follows its silicon atom. Fails: WEIR_ERR_MEMORY; *out is then empty. */
+/* Computes nabla H of electrons in that system, of the two-centre integrals; 0 between silicon and
+ * hydrogen, which follows its silicon atom. Fails: WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_silicon_gradient(const qt_silicon_opts *o, const qt_system *s,
                                 qt_gradient *out) WEIR_CHECKED;
 

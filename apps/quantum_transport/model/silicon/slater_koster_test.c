@@ -6,7 +6,7 @@
 #include "base/weir_random.h"
 #include "model/silicon/sp3d5s.h"
 
-enum { N = QT_ORBITALS, TRIALS = 20 };
+enum { N = QT_ORBITALS, REPEATS = 20 };
 
 static qt_sp3d5s_opts defaults(int exponents)
 {
@@ -18,16 +18,16 @@ static qt_sp3d5s_opts defaults(int exponents)
 }
 
 /* Bonds of 1.5 to 3.5 Angstrom in any direction. */
-static void draw(uint32_t trial, double r[3])
+static void draw(uint32_t repeat, double r[3])
 {
   double u[3], length = 0;
 
   for (uint64_t i = 0; i < 3; i++) {
-    u[i] = weir_random_normal(5, trial, 0, i);
+    u[i] = weir_random_normal(5, repeat, 0, i);
     length += u[i] * u[i];
   }
   for (int i = 0; i < 3; i++) {
-    r[i] = u[i] / sqrt(length) * (1.5 + 2 * weir_random_uniform(5, trial, 0, 3));
+    r[i] = u[i] / sqrt(length) * (1.5 + 2 * weir_random_uniform(5, repeat, 0, 3));
   }
 }
 
@@ -37,8 +37,8 @@ static void elements_are_those_of_the_table(void **state)
   const qt_sp3d5s_opts o = defaults(0);
   double h[N * N], r[3];
 
-  for (uint32_t trial = 0; trial < TRIALS; trial++) {
-    draw(trial, r);
+  for (uint32_t repeat = 0; repeat < REPEATS; repeat++) {
+    draw(repeat, r);
     const double length = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
     const double l = r[0] / length, m = r[1] / length, n = r[2] / length, root = sqrt(3);
 
@@ -87,8 +87,8 @@ static void reversed_bonds_have_the_transposed_block(void **state)
   const qt_sp3d5s_opts o = defaults(1);
   double h[N * N], back[N * N], r[3];
 
-  for (uint32_t trial = 0; trial < TRIALS; trial++) {
-    draw(trial, r);
+  for (uint32_t repeat = 0; repeat < REPEATS; repeat++) {
+    draw(repeat, r);
     qt_sp3d5s_block(&o, r, h);
     qt_sp3d5s_block(&o, (const double[3]){-r[0], -r[1], -r[2]}, back);
     for (int i = 0; i < N * N; i++) {
@@ -127,8 +127,8 @@ static void gradients_are_those_of_differences(void **state)
     for (int k = 0; k < 4; k++) {
       check_gradient(&o, (const double[3]){d, k % 2 ? d : -d, k / 2 ? d : -d}, 1e-4);
     }
-    for (uint32_t trial = 0; trial < TRIALS; trial++) {
-      draw(trial, r);
+    for (uint32_t repeat = 0; repeat < REPEATS; repeat++) {
+      draw(repeat, r);
       check_gradient(&o, r, 1e-5);
     }
   }
@@ -140,8 +140,8 @@ static void gradients_of_reversed_bonds_are_antisymmetric(void **state)
   const qt_sp3d5s_opts o = defaults(0);
   double gradient[3][N * N], back[3][N * N], r[3];
 
-  for (uint32_t trial = 0; trial < TRIALS; trial++) {
-    draw(trial, r);
+  for (uint32_t repeat = 0; repeat < REPEATS; repeat++) {
+    draw(repeat, r);
     qt_sp3d5s_gradient(&o, r, gradient);
     qt_sp3d5s_gradient(&o, (const double[3]){-r[0], -r[1], -r[2]}, back);
     for (int i = 0; i < 3 * N * N; i++) {

@@ -49,17 +49,18 @@ typedef struct qt_sp3d5s_opts {
 } qt_sp3d5s_opts;
 extern const weir_opt qt_sp3d5s_options[];
 
-/* <orbital of atom 1 | H | orbital of atom 2> (eV, row by row), r from 1 to 2 in Angstrom. */
+/* Computes <orbital of atom 1 | H | orbital of atom 2> (eV, row by row), r from 1 to 2 in Angstrom.
+ */
 void qt_sp3d5s_block(const qt_sp3d5s_opts *o, const double r[3],
                      double out[QT_ORBITALS * QT_ORBITALS]);
 /* Its derivative along r_i, in eV/Angstrom. */
 void qt_sp3d5s_gradient(const qt_sp3d5s_opts *o, const double r[3],
                         double out[3][QT_ORBITALS * QT_ORBITALS]);
 
-/* Atoms, orbitals and matrix elements of the crystal's cell; its dangling bonds are passivated: by
- * a shift of the sp3 hybrid along them (Lee, Oyafuso, von Allmen, Klimeck, PRB 69, 045316 (2004)),
- * or by a hydrogen atom each, which follows its silicon atom. *out is the caller's to finish, on
- * failure too. Fails: WEIR_ERR_MEMORY. */
+/* Creates atoms, orbitals and matrix elements of the crystal's cell; its dangling bonds are
+ * passivated: by a shift of the sp3 hybrid along them (Lee, Oyafuso, von Allmen, Klimeck, PRB 69,
+ * 045316 (2004)), or by a hydrogen atom each, which follows its silicon atom. *out is the caller's
+ * to finish, on failure too. Fails: WEIR_ERR_MEMORY. */
 weir_status qt_sp3d5s_wire(const qt_crystal *c, const qt_sp3d5s_opts *o, qt_wire *out) WEIR_CHECKED;
 
 #endif

@@ -24,7 +24,7 @@ static void strained(const double strain[3], int exponents, qt_wire *w)
 /* Energy of band `b` at 0.8133 of the way to X along an axis. */
 static double valley(const qt_wire *w, int axis, int b)
 {
-  double k[3] = {0, 0, 0}, value[BULK_MOST];
+  double k[3] = {0, 0, 0}, value[BULK_CAPACITY];
 
   k[axis] = 0.8133;
   (void)bulk_bands(w, k, value);
@@ -58,7 +58,7 @@ static void strain_parts_the_valleys(void **state)
 static double top_of_valence(const qt_wire *w)
 {
   const double k[3] = {0, 0, 0};
-  double value[BULK_MOST];
+  double value[BULK_CAPACITY];
 
   (void)bulk_bands(w, k, value);
   return value[3];

@@ -200,9 +200,9 @@ static void wires_have_four_acoustic_branches(void **state)
       s = (qt_system){.n = 0};
       assert_ok(d->build(&o, 0, &s));
       double *zero = bands(&s.lead[QT_LEFT], 0, 0), *one = bands(&s.lead[QT_LEFT], step, 0);
-      double *two = bands(&s.lead[QT_LEFT], 2 * step, 0), most = zero[s.n - 1];
+      double *two = bands(&s.lead[QT_LEFT], 2 * step, 0), max = zero[s.n - 1];
 
-      assert_true(zero[0] > -1e-14 * most && zero[3] < 1e-13 * most && zero[4] > 1e-3 * most);
+      assert_true(zero[0] > -1e-14 * max && zero[3] < 1e-13 * max && zero[4] > 1e-3 * max);
       for (int b = 0; b < 4; b++) {
         assert_true(fabs(two[b] / one[b] / (b < 2 ? 16 : 4) - 1) < 0.02);
       }
