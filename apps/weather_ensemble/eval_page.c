@@ -353,7 +353,7 @@ void wx_eval_facts(const wx_eval_page *p, weir_report *r)
   static const char *const subsets[] = {"train", "valid", "test", "all"};
 
   weir_report_fact(r, "seed", "%llu", (unsigned long long)p->v->seed);
-  weir_report_fact(r, "subset", "%s", subsets[p->v->opts->subset]);
+  weir_report_fact(r, "subset", "%s", subsets[p->v->opts->part]);
 }
 
 /* The scorecard of one score and the first reference; others are on its own page. */

@@ -230,7 +230,7 @@ static weir_status add_to_output(builder *b, weir_query_output *out, const query
 static weir_status add_output(builder *b, const weir_query_wish *wish)
 {
   weir_query_output *out = &b->query->outputs[b->query->n_outputs++];
-  const query_stream *one = find_stream(b, wish->stream, "outputs", wish->place);
+  const query_stream *one = find_stream(b, wish->stream, "outputs", wish->location);
   const size_t n = strlen(wish->stream);
 
   (void)snprintf(out->name, sizeof out->name, "%s", wish->stream);
