@@ -78,12 +78,11 @@ weir_status transport_plan(transport_job *j, int64_t n)
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = WEIR_TIER_VECTOR; /* there is no loop to compile */
-  return weir_plan_create(b->graph, NULL,
-                          &(weir_plan_opts){.exec = &cfg,
-                                            .threads = j->threads,
-                                            .terse = true,
-                                            .dist = j->ranks > 1 ? &dist : NULL},
-                          &b->plan);
+  return weir_plan_create(
+      b->graph, NULL,
+      &(weir_plan_opts){
+          .exec = &cfg, .threads = j->threads, .terse = true, .dist = j->ranks > 1 ? &dist : NULL},
+      &b->plan);
 }
 
 /* Numbers of points [first, first + n) that have come together on rank 0. Returns the first that

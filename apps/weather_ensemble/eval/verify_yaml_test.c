@@ -490,7 +490,8 @@ static void tables_are_whole_and_repeat(void **state)
   assert_int_equal(table[0].n_rows, 2 * LEADS);
   assert_true(row->score[WX_CRPS].lo < row->score[WX_CRPS].value);
   assert_true(row->score[WX_CRPS].hi > row->score[WX_CRPS].value);
-  assert_true(row->against[0][WX_COMPARED_CRPS_GAUSS].difference.hi < 0); /* more members, surely better */
+  assert_true(row->against[0][WX_COMPARED_CRPS_GAUSS].difference.hi <
+              0); /* more members, surely better */
   assert_true(row->against[0][WX_COMPARED_CRPS_GAUSS].test.p < 0.05);
   check_unweighted(&table[0].cells[WX_TABLE_ALL]);
   assert_null(wx_score_tables_find(&table[0], 1, 0, 0));

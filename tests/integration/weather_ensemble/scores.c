@@ -68,7 +68,7 @@ static void decades_have_their_known_scores(void **state)
                                         "init_times.csv",   "crps_decomposition.csv",
                                         "report.html",      "maps.nc",
                                         "spread_skill.csv", "provenance.json",
-                                         "scorecard.html"};
+                                        "scorecard.html"};
   double value[8];
 
   (void)state;
