@@ -76,7 +76,7 @@ static outcome lock_file(int fd)
   return code == 0 ? TAKEN : errno == EWOULDBLOCK ? BUSY : NO_LOCKS;
 }
 
-/* What the holder wrote; "another process" where it has not yet. */
+/* Reads the text of the owner; "another process" where it has not written one. */
 static void read_holder(int fd, char text[TEXT_SIZE])
 {
   const ssize_t n = pread(fd, text, TEXT_SIZE - 1, 0);
@@ -127,7 +127,7 @@ static void write_holder(int fd, const char *who)
   }
 }
 
-/* Keeps what was taken until the release. */
+/* Records the lock until the release. */
 static weir_status keep(int fd, const char *path, const char *who)
 {
   if (locks.n == MAX_LOCKS) {

@@ -217,7 +217,7 @@ static void reserve(int fd)
   }
 }
 
-/* The line reaches the file atomically: a reader may parse what stands. NULL: there was no
+/* The line reaches the file atomically: a reader may parse the current content. NULL: there was no
  * memory for it. */
 static void append(FILE *out, const char *text, size_t size)
 {

@@ -42,7 +42,7 @@ static weir_status keep_before(const char *path, char **before)
   }
   WEIR_TRY(weir_alloc(size, 1, (void **)before));
   (void)snprintf(*before, (size_t)size, "%s.before-%ld", path, (long)getpid());
-  if (link(path, *before) != 0) { /* a file system without links: what is replaced is gone */
+  if (link(path, *before) != 0) { /* a file system without links: the replaced file is lost */
     weir_free(before);
   }
   return WEIR_OK;
@@ -103,7 +103,7 @@ static void release(entry *e)
   weir_free(&e->path);
 }
 
-/* Removes what was replaced, and the folders on its way up that contained nothing else; that of a
+/* Removes the replaced files, and the folders on its way up that contained nothing else; that of a
  * run holds its log. */
 static void drop_before(const entry *e)
 {

@@ -3,7 +3,7 @@
 #include "base/weir_alloc.h"
 #include "comm/comm_priv.h"
 
-/* What is being made. from, to: [ranks] bytes that come from each rank and go to it. */
+/* A request under construction. from, to: [ranks] bytes that come from each rank and go to it. */
 typedef struct making {
   weir_comm *c;
   weir_request *r;
@@ -123,7 +123,7 @@ static weir_status add(making *m, bool receive, char **at)
   return WEIR_OK;
 }
 
-/* Works have to be added round by round: what is packed before what is unpacked; messages of one
+/* Works have to be added round by round: packing before unpacking; messages of one
  * round, those to receive first. */
 static weir_status build(making *m)
 {
@@ -157,7 +157,7 @@ static weir_status build(making *m)
   return WEIR_OK;
 }
 
-/* Messages with the bytes that go to each peer; told: [ranks], what comes. */
+/* Messages with the bytes that go to each peer; told: [ranks], received messages. */
 static weir_status say(making *m, weir_request *r, int64_t *told)
 {
   for (int k = 0; k < 2 * m->c->size; k++) {

@@ -1,4 +1,4 @@
-/* apply.c - what a parsed text says, into the struct that a table describes. */
+/* apply.c - applies a parsed text to the struct that a table describes. */
 #include "base/weir_log.h"
 #include "conf/conf_priv.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* conf_check.h - what the tests of this module share: YAML texts on the sample table. Tests only.
+/* conf_check.h - shared by the tests of this module: YAML texts on the sample table. Tests only.
  */
 #ifndef WEIR_CONF_CHECK_H
 #define WEIR_CONF_CHECK_H

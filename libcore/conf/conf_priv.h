@@ -1,4 +1,4 @@
-/* conf_priv.h - what the sources of this module share: a tree of parsed text and its positions. */
+/* conf_priv.h - shared by the sources of this module: a tree of parsed text and its positions. */
 #ifndef WEIR_CONF_PRIV_H
 #define WEIR_CONF_PRIV_H
 #include "base/weir_alloc.h"
@@ -82,7 +82,7 @@ int weir_conf_utf8(const char *p, int64_t left, uint32_t *code);
 /* Line and column, both from 1, of byte `offset`. */
 void weir_conf_position(const char *bytes, int64_t offset, int *line, int *column);
 
-/* What a path inside a table names. */
+/* The kind of entry that a path inside a table names. */
 typedef enum weir_conf_match {
   WEIR_CONF_UNKNOWN,
   WEIR_CONF_ROW,   /* the row itself                     */
@@ -118,7 +118,7 @@ int64_t weir_conf_entry(const weir_opt *row, const char *name, weir_opt_choice *
 void weir_conf_entry_hint(const weir_opt *row, const char *name, char *out, size_t size);
 
 /* Where one value came from. `at` is the address of the member; or of `size` bytes, an entry of a
- * list or the options of a choice, for what stands in them without a separate origin. */
+ * list or the options of a choice, for their entries without a separate origin. */
 typedef struct weir_conf_origin {
   const void *at;
   size_t size;
@@ -137,7 +137,7 @@ struct weir_config {
   int64_t n_sources, sources_capacity;
 };
 
-/* Defaults of a table, lists included, into `base`; the config owns what is allocated. */
+/* Defaults of a table, lists included, into `base`; the config owns the allocations. */
 weir_status weir_conf_defaults(weir_config *config, const weir_opt *table, void *base) WEIR_CHECKED;
 /* One more name that values may come from. */
 weir_status weir_conf_add_source(weir_config *config, const char *name, int *index) WEIR_CHECKED;
@@ -168,7 +168,7 @@ typedef struct weir_conf_target {
 weir_status weir_conf_read_scalar(weir_config *config, const weir_conf_tree *tree, int64_t node,
                                   const weir_conf_target *target) WEIR_CHECKED;
 
-/* Growing text for what is printed. After a failure `status` keeps it and appends do nothing. */
+/* Growing text for output. After a failure `status` keeps it and appends do nothing. */
 typedef struct weir_conf_buffer {
   char *text;
   int64_t size, capacity;

@@ -1,4 +1,4 @@
-/* config.c - a loaded configuration: defaults, files, --set, and what they own. */
+/* config.c - a loaded configuration: defaults, files, --set, and their memory. */
 #include "base/weir_file.h"
 #include "conf/conf_priv.h"
 #include <string.h>

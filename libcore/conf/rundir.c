@@ -421,7 +421,7 @@ static bool is_unfinished(const char *name)
          strtol(pid, NULL, 10) != (long)getpid();
 }
 
-/* Removes what a killed run has left unfinished, in the folder and in those within, `below` deep.
+/* Removes unfinished files of a killed run, in the folder and in those within, `below` deep.
  */
 static void sweep(int fd, int below)
 {

@@ -1,4 +1,4 @@
-/* rundir_priv.h - what the sources of a run's folder share. */
+/* rundir_priv.h - shared by the sources of a run's folder. */
 #ifndef WEIR_RUNDIR_PRIV_H
 #define WEIR_RUNDIR_PRIV_H
 #include <dirent.h>
@@ -6,10 +6,10 @@
 #include "base/weir_status.h"
 #include "conf/weir_rundir.h"
 
-/* What is done with the names that a log notes: one below the open folder fd, of runs of `of`. */
+/* An action on the names that a log notes: one below the open folder fd, of runs of `of`. */
 typedef weir_status (*conf_deed)(int fd, const char *name, const char *of, void *context);
 
-/* Logs of earlier runs, and what is done with them and the files that they note. */
+/* Logs of earlier runs, and the action on them and the files that they note. */
 typedef struct conf_earlier {
   const char *kept;  /* name of this run's own log; NULL: it has none yet */
   const char *owner; /* the runs whose files are meant */
@@ -19,7 +19,7 @@ typedef struct conf_earlier {
   bool logs, noted; /* set where there is a log, and where one notes files */
 } conf_earlier;
 
-/* All logs in the folder but this run's own, and what they note. Fails: as act. */
+/* Visits all logs in the folder but this run's own, and the files that they note. Fails: as act. */
 weir_status conf_walk_logs(DIR *dir, conf_earlier *e) WEIR_CHECKED;
 /* What every run writes at the top of its folder: its logs, and what they do not note. */
 bool conf_is_log(const char *name);

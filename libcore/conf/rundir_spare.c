@@ -1,4 +1,5 @@
-/* rundir_spare.c - what no run replaces: its inputs, and files that no run has noted as its own. */
+/* rundir_spare.c - files that no run replaces: its inputs, and files that no run has noted as its
+ * own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

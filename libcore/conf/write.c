@@ -159,7 +159,7 @@ void weir_conf_put_value(weir_conf_buffer *buffer, const weir_opt *row, const vo
   }
 }
 
-/* What is written: a template of defaults with help (config NULL), or a configuration with the
+/* Output mode: a template of defaults with help (config NULL), or a configuration with the
  * origin of each value. `lead` begins each line of a commented example. */
 typedef struct printer {
   weir_conf_buffer *buffer;
@@ -291,7 +291,7 @@ static void put_structs(const printer *p, const section *s, const weir_opt *row)
   }
 }
 
-/* What an entry of a list of sections looks like, commented out. */
+/* Writes an example entry of a list of sections, commented out. */
 static void put_example(const printer *p, const section *s, const weir_opt *row)
 {
   printer inner = *p;
@@ -308,7 +308,7 @@ static void put_example(const printer *p, const section *s, const weir_opt *row)
           .table = row->table, .prefix = "", .base = NULL, .indent = s->indent + 4, .dash = true});
 }
 
-/* What was chosen, with its options below it. */
+/* Writes the choice, with its options below it. */
 static void put_chosen(const printer *p, const section *s, const weir_opt *row)
 {
   const weir_one_of *one = (const void *)(s->base + row->offset);

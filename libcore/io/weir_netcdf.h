@@ -54,7 +54,7 @@ void weir_netcdf_close(weir_netcdf **nc);
  * file is committed, finished or closed, and is not closed itself. *group is NULL on failure. */
 weir_status weir_netcdf_group(weir_netcdf *nc, const char *name, weir_netcdf **group) WEIR_CHECKED;
 /* How many groups a file that is read, or a group of it, has in it: 0, 1, ... in the order in which
- * they were made; what they hold is read by weir_netcdf_open_group alone. */
+ * they were made; their content is read by weir_netcdf_open_group alone. */
 weir_status weir_netcdf_count_groups(weir_netcdf *nc, int *n) WEIR_CHECKED;
 /* Name of group `i`. Fails: WEIR_ERR_DATA where it does not fit `size`, or there is none. */
 weir_status weir_netcdf_group_name(weir_netcdf *nc, int i, char *name, size_t size) WEIR_CHECKED;

@@ -1,4 +1,4 @@
-/* copies.c - what a group keeps of the samples of others. Where all of them together have more
+/* copies.c - copies that a group keeps of samples of others. Where all of them together have more
  * space than there are samples, each has its most frequent ones near (SC'21, section 5): they are
  * sent to it once. Which those are, groups tell each other at the start; what was sent, both ends
  * note. */

@@ -14,7 +14,7 @@ typedef struct head {
   char magic[8];
   uint64_t key;
   int64_t sample, bytes;
-  uint32_t crc, head_crc; /* of the data; of what stands before it */
+  uint32_t crc, head_crc; /* of the data; of the header */
 } head;
 
 static const char magic[8] = "WEIRLOAD";

@@ -66,7 +66,7 @@ void load_plan_fini(load_plan *p);
 /* ---- folder.c: samples as files, each with its sum ---- */
 
 typedef struct load_folder {
-  char prefix[LOAD_PREFIX]; /* "PATH/weir-HASH-GROUP-": what the files of this loader begin with */
+  char prefix[LOAD_PREFIX]; /* "PATH/weir-HASH-GROUP-": of the files of this loader */
   uint64_t key;             /* of source, fields and group */
   int64_t bytes;            /* of a sample */
   bool keep;
@@ -75,7 +75,7 @@ typedef struct load_folder {
 /* Makes the folder. Fails: WEIR_ERR_DATA. */
 weir_status load_folder_open(load_folder *f, const char *path, uint64_t key,
                              int64_t group) WEIR_CHECKED;
-/* Looks through what an earlier run left under the prefix: found[sample] is set where the file of a
+/* Scans the files of an earlier run under the prefix: found[sample] is set where the file of a
  * wanted sample (where[sample] == class) seems whole; all others, and all where nothing is kept,
  * are removed. */
 void load_folder_look(const load_folder *f, const load_plan *p, weir_load_tier class, bool *found);
@@ -114,7 +114,8 @@ typedef struct load_worker {
 
 /* ---- remote.c: messages of batches, by the thread that consumes ---- */
 
-/* What a group keeps of others where its memory has space left: it has that sent once. */
+/* Copies of samples of others that a group keeps where its memory has space left; each is sent
+ * once. */
 typedef struct load_copies {
   int64_t n, bytes; /* copies of this group; of the bits of a group */
   int32_t *index;   /* [samples] of this group's copy, -1: none */
@@ -140,7 +141,7 @@ typedef struct load_remote {
   int64_t *sample;       /* [batch] scratch */
   weir_message *message; /* [batch] scratch */
   char *received;        /* [2, share, bytes]: of a batch, and of the one that is on its way */
-  bool *there;           /* [2, share]: what of it has come */
+  bool *there;           /* [2, share]: received samples */
   weir_request *request; /* for batch `next`; or NULL */
 } load_remote;
 

@@ -171,7 +171,7 @@ static weir_status send_next(weir_load *l)
   return status;
 }
 
-/* What was sent for batch `next`. */
+/* Receives the samples sent for batch `next`. */
 static weir_status receive(weir_load *l)
 {
   load_remote *const r = &l->remote;

@@ -37,7 +37,7 @@ weir_status load_read(weir_load *l, int64_t sample, char *block)
   return status;
 }
 
-/* Keeps what was read; the sample continues without a tier where that fails. */
+/* Caches the sample that was read; it continues without a tier where that fails. */
 static void keep(weir_load *l, int64_t sample, weir_load_tier where, const char *block)
 {
   const bool folder = where == WEIR_LOAD_DIRECTORY;
@@ -163,7 +163,7 @@ weir_status load_hold(weir_load *l, int64_t sample)
   return fetch(l, sample, where, target_of(l, sample, where, NULL));
 }
 
-/* Of what comes from another rank, a slot says just that. */
+/* For a sample from another rank, a slot states only its origin. */
 static weir_status fill(weir_load *l, int64_t v, load_slot *s)
 {
   if (!load_visit_comes(l, v, s->sample)) {

@@ -77,7 +77,7 @@ static weir_value channels(const inception *n, weir_value x, int64_t lo, int64_t
   return weir_slice(n->net->graph, x, n->dims + 1, lo, hi, 1);
 }
 
-/* Parallel convolutions of u, and what they and u become together. */
+/* Appends parallel convolutions of u, and a convolution of their results and u. */
 static weir_value parallel(const inception *n, int64_t number, int64_t filters, weir_value u)
 {
   weir_value path[PATHS];

@@ -76,7 +76,7 @@ static bool same(const weir_array_desc *a, const weir_array_desc *b, bool dtype)
   return yes;
 }
 
-/* What the network says and what is so: floats of one dtype and shape. False, with the graph's
+/* Checks prediction and truth: floats of one dtype and shape. False, with the graph's
  * error, where they are not. */
 static bool is_pair(maker m, weir_value prediction, weir_value truth)
 {

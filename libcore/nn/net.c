@@ -116,7 +116,7 @@ weir_value weir_net_step(weir_net *net)
   return key_input(net, &net->step, "step");
 }
 
-/* Remembers what the graph uses for row i. */
+/* Records the value of the graph for row i. */
 static weir_status keep(weir_net *net, int64_t i, weir_value v)
 {
   WEIR_TRY(weir_reserve(&net->value, &net->capacity, i + 1, sizeof *net->value));

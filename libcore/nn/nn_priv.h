@@ -1,4 +1,4 @@
-/* nn_priv.h - what the sources of the module share. */
+/* nn_priv.h - shared by the sources of the module. */
 #ifndef NN_PRIV_H
 #define NN_PRIV_H
 #include "nn/weir_layer.h"

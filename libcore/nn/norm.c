@@ -1,4 +1,4 @@
-/* norm.c - normalisation by the moments of what is taken together. */
+/* norm.c - normalisation by moments over groups of elements. */
 #include "nn/weir_norm.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
 
-/* Mean and variance, shaped to broadcast to what they normalise. */
+/* Mean and variance, shaped to broadcast to the normalised array. */
 typedef struct moments {
   weir_value mean, variance;
 } moments;
@@ -194,7 +194,7 @@ static moments by_group(const site *s, weir_value x, const weir_array_desc *d)
   return (moments){expand(s, m.mean, &grouped, d), expand(s, m.variance, &grouped, d)};
 }
 
-/* What the kind needs of x, or NULL. */
+/* The unmet requirement of the kind on x, or NULL. */
 static const char *complaint(const weir_nn_norm_spec *s, const weir_array_desc *d)
 {
   if (d == NULL || d->rank < 1 || d->time > 0) {

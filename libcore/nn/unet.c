@@ -65,7 +65,7 @@ const weir_opt weir_unet_options[] = {
     WEIR_OPT_END,
 };
 
-/* What the layers of one network share. */
+/* Context of the layers of one network. */
 typedef struct unet {
   weir_net *net;
   const weir_unet_opts *opts;

@@ -11,7 +11,7 @@ const weir_opt weir_average_opts[] = {
     WEIR_OPT_END,
 };
 
-/* What the stored array will be after the run; WEIR_NO_VALUE where nothing updates it. */
+/* The value of the stored array after the run; WEIR_NO_VALUE where nothing updates it. */
 static weir_value updated(const weir_graph *g, weir_value stored)
 {
   const int32_t array = weir_value_array(g, stored);

@@ -9,7 +9,7 @@
 
 enum { RULE_OPTS_MAX = 256 };
 
-/* What is run; 0 where nothing is said means the default. */
+/* A test run; 0: the default. */
 typedef struct rule_case {
   const weir_rule_desc *rule;
   const void *opts; /* NULL: the table's defaults */
@@ -139,7 +139,7 @@ static inline void rule_close(rule_run *r)
   weir_store_destroy(&r->store);
 }
 
-/* The option text is refused, and the message names the key and what was asked for. */
+/* The option text is refused, and the message names the key and the value. */
 static inline void assert_option_refused(const weir_rule_desc *rule, const char *set,
                                          const char *message)
 {

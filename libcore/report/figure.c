@@ -155,7 +155,7 @@ static bool has_rows(const weir_figure *figure)
 
 static void put_frame(const frame *f, const weir_figure *figure)
 {
-  /* Of what is seen of a long strip before it is scrolled. */
+  /* Of the visible range of a long strip before it is scrolled. */
   const double middle = (LEFT + (f->paper && f->width > WIDTH ? WIDTH : f->width) - RIGHT) / 2.0;
 
   if (f->paper) {

@@ -54,7 +54,7 @@ void report_tick_text(const report_axis *a, double k, int power, char *text, siz
 {
   const double scale = pow(10, power), value = k * a->step / scale;
 
-  /* What is left of a difference is not a number to show. */
+  /* The rounding error of a difference is not shown. */
   (void)snprintf(text, size, "%.6g", fabs(value) < 1e-9 * a->step / scale ? 0.0 : value);
 }
 

@@ -28,7 +28,7 @@ static const unsigned char sequential[STOPS][3] = {
 static const unsigned char diverging[STOPS][3] = {
     {60, 20, 120}, {150, 140, 195}, {247, 247, 247}, {240, 165, 65}, {150, 70, 5}};
 
-/* What is drawn: means of rectangles, y from above downwards. */
+/* The drawn map: means of rectangles, y from above downwards. */
 typedef struct drawn {
   int64_t rows, columns;
   double *value, *x, *y; /* [rows, columns], [columns], [rows] */

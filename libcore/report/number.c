@@ -54,7 +54,7 @@ void report_put_raised(FILE *out, long power, bool html)
 }
 
 /* The length of a number with an exponent at `text`, *power its exponent and *digits the length of
- * what stands before; 0: there is none. */
+ * the mantissa; 0: there is none. */
 static size_t find_exponent(const char *text, size_t *digits, long *power)
 {
   size_t n = text[0] == '-', whole = 0;

@@ -18,7 +18,7 @@ struct weir_report {
   char *text;
   size_t size;
   char *title;
-  weir_table heads, facts; /* of the contents; name and value of what stands in the head */
+  weir_table heads, facts; /* of the contents; names and values in the head */
   weir_writer **figures;   /* unfinished SVG and CSV files */
   char **names;            /* of the figures               */
   int64_t n_figures, n_names, figure_capacity, name_capacity;
@@ -85,7 +85,7 @@ static weir_status append(weir_writer *w, put_function put, const void *what)
   return status;
 }
 
-/* What made the page, and what it holds where that is more than a heading or two. */
+/* The program that made the page, and a table of contents where it has more than two headings. */
 static weir_status put_head(const void *what, FILE *out)
 {
   const weir_report *const r = what;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/weir_check.h"
 
-/* What was written to a stream of tmpfile, which is closed; the caller frees it. */
+/* Returns the text written to a stream of tmpfile, which is closed; the caller frees it. */
 static inline char *text_written(FILE *stream)
 {
   const long size = ftell(stream);

@@ -1,4 +1,4 @@
-/* report_test.c - what stands in the page, when it appears, and what is refused. */
+/* report_test.c - content of the page, when it appears, and refusals. */
 #include "report/weir_report.h"
 #include <string.h>
 #include "base/weir_alloc.h"

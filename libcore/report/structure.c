@@ -27,7 +27,7 @@ enum {
 /* What z towards the reader moves a point to the left and down. */
 static const double slope[2] = {0.38, 0.26};
 
-/* What is drawn, and where. */
+/* The drawing and its position. */
 typedef struct drawn {
   const weir_structure *s;
   int64_t n, *point;     /* [n] points that are drawn               */
@@ -360,7 +360,7 @@ static void put_axes(const drawn *d)
   }
 }
 
-/* What is not drawn. */
+/* Prints the omitted atoms. */
 static void put_note(const drawn *d)
 {
   char text[200];

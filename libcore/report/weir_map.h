@@ -18,7 +18,7 @@ typedef struct weir_map {
   const char *unit; /* below the colour scale */
   int64_t rows, columns;
   const double *x, *y; /* [columns], [rows]; NULL: 0, 1, 2, ... */
-  const double *value; /* what is not finite is left white */
+  const double *value; /* non-finite values are left white */
   double lo, hi;       /* ends of the scale, beyond which colours stay; lo >= hi: of the values */
   bool degrees;        /* x is longitude, y latitude: ticks of them, and the coasts of the world */
   bool diverging;      /* two hues around 0; ends taken from the values are as far from it */

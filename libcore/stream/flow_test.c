@@ -107,7 +107,7 @@ static void every_chunk_goes_through_every_stage_in_order(void **state)
   weir_threads_set(0);
 }
 
-/* As one thread would find it: what comes before goes through, what comes after is not told. */
+/* As in one thread: earlier chunks are delivered, later ones are not reported. */
 static void the_earliest_failure_is_told(void **state)
 {
   weir_threads_set(THREADS);

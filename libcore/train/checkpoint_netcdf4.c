@@ -10,7 +10,7 @@
 #include "io/weir_netcdf.h"
 #include "train/checkpoint_priv.h"
 
-/* Attributes: of each variable, of the file, and what the file says it is. */
+/* Attributes: of each variable, of the file, and the kind of the file. */
 static const char digest_name[] = "sha256", list_name[] = "variables_sha256",
                   kind_name[] = "weir_checkpoint", kind[] = "1";
 
@@ -149,7 +149,7 @@ done:
 
 /* ---- Reading ---- */
 
-/* What the library cannot read of a file that it opened is damage. */
+/* Variables that the library cannot read in a file that it opened are damage. */
 static weir_status damaged(const char *path, const char *what)
 {
   char reason[512];

@@ -221,7 +221,8 @@ static void accumulate(const train_graph *t, weir_graph *g, const weir_value *gr
   }
 }
 
-/* What was accumulated, divided by the weights of all batches where those were not known before. */
+/* The accumulated gradient, divided by the weights of all batches where those were not known
+ * before. */
 static void accumulated(const train_graph *t, weir_graph *g, weir_value out[TRAIN_MAX_SLICES])
 {
   weir_value weight = WEIR_NO_VALUE;
@@ -267,7 +268,7 @@ static weir_status build_net(const train_graph *t, train_kind kind, int64_t batc
   for (int64_t i = 0; row != NULL && i < weir_params_count(t->params); i++) {
     row[i] = weir_value_array(g, weir_net_param_value(&net, i));
   }
-  /* What the task marked keeps its own name: a copy has none. */
+  /* Results marked by the task keep their names: a copy has none. */
   weir_output(g, "loss", weir_scale(g, loss, 1));
   if (kind != TRAIN_VALID && kind != TRAIN_LOSS) {
     WEIR_TRY_GOTO(gradient(t, &net, loss, grad), done);

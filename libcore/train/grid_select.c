@@ -78,7 +78,7 @@ static void add_cost(weir_cost *sum, const weir_cost *one, double times)
   sum->slowest = one->seconds * times >= sum->seconds / 2 ? one->slowest : sum->slowest;
 }
 
-/* What is predicted with. */
+/* Context of a prediction. */
 typedef struct selection {
   train_run *r;
   const weir_machine *machine;
@@ -453,7 +453,7 @@ static weir_status predict_all(const selection *s, weir_comm *comm, weir_grid_ch
   return WEIR_OK;
 }
 
-/* What a rank does alone. */
+/* Predictions of one rank alone. */
 static weir_status prepare(const weir_train_task *task, const weir_train_cfg *cfg,
                            const weir_plan_opts *exec, const weir_machine *machine, weir_comm *comm,
                            weir_grid_choice *out)

@@ -1,4 +1,4 @@
-/* machine.c - what a rank can do: measured where it is not given, on all ranks at once. The
+/* machine.c - rates of a rank: measured where they are not given, on all ranks at once. The
  * minimum of several times counts, as other load varies. */
 #include <math.h>
 #include <stdio.h>
@@ -114,7 +114,7 @@ static weir_status make_products(int64_t side, weir_array_desc desc[2], weir_gra
   return weir_graph_status(g);
 }
 
-/* Seconds of a flop of loops over what is in cache. */
+/* Seconds of a flop of loops over cached data. */
 static weir_status time_loops(const weir_plan_opts *exec, double *of_a_flop)
 {
   const weir_array_desc desc[] = {{WEIR_F32, 1, {SLICE}, 0}, {WEIR_F32, 1, {SLICE}, 0}};
@@ -137,7 +137,7 @@ done:
   return status;
 }
 
-/* What the model has for a graph on one rank. */
+/* The prediction of the model for a graph on one rank. */
 static weir_status model_graph(const weir_graph *g, const weir_exec_cfg *exec,
                                const weir_machine *m, double *seconds)
 {
@@ -376,7 +376,7 @@ static void take_messages(const double *x, int ranks, weir_machine *m)
   }
 }
 
-/* What is not given of this rank's own. */
+/* Measures the rates of this rank that are not given. */
 static weir_status time_work(const weir_plan_opts *exec, const weir_machine *m, double *x)
 {
   x[BYTE] = m->bandwidth > 0 ? 1 / m->bandwidth : 0;

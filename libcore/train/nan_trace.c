@@ -9,7 +9,7 @@
 #include "base/weir_log.h"
 #include "train/train_priv.h"
 
-/* What is found in one array. */
+/* Findings in one array. */
 typedef struct finding {
   bool bad, nan; /* holds an infinity or a NaN; a NaN */
   int64_t at;    /* first bad element                 */

@@ -1,4 +1,4 @@
-/* options.c - what may be chosen about a training, and what of it fits a task. */
+/* options.c - options of a training, and checks of them against a task. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

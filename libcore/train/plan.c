@@ -1,4 +1,4 @@
-/* plan.c - plans of a run, made when they are first needed, and what they read. */
+/* plan.c - plans of a run, made when they are first needed, and their bindings. */
 #include <string.h>
 
 #include "base/weir_alloc.h"

@@ -1,6 +1,6 @@
 /* profile_grid.c - what groups take: steps on a grid with all its ranks at work, each
- * group's time with its digest. In the plan and not alone: what a group finds in caches, and what
- * other ranks do meanwhile, is then what it will be. */
+ * group's time with its digest. In the plan and not alone, so that caches and
+ * the load of other ranks are those of a run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

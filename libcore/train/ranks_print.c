@@ -1,4 +1,4 @@
-/* ranks_print.c - what a step is on a grid of ranks: samples, boxes, work and bytes of each. */
+/* ranks_print.c - prints a step on a grid of ranks: samples, boxes, work and bytes of each. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -84,7 +84,7 @@ static weir_status validate(train_run *r, double *metric, bool *best)
     return WEIR_OK;
   }
   weir_event("validation_begin", WEIR_INT("epoch", *s->epoch), WEIR_INT("step", *s->step));
-  train_swap_average(r); /* what the model predicts with */
+  train_swap_average(r); /* the parameters used for prediction */
   const weir_status status = train_validate(r, &loss, metric);
 
   if (status != WEIR_OK) {

@@ -19,7 +19,7 @@ static const char random_note[] =
     "Philox4x32-10 of (train.seed, train.epoch) for the order of samples and of (train.seed, step) "
     "for dropout; nothing else is random";
 
-/* What is saved: all of the store, or the network alone. */
+/* Content of a file: all of the store, or the network alone. */
 typedef struct content {
   weir_checkpoint c;
   weir_note note[NOTES];

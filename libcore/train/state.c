@@ -1,4 +1,4 @@
-/* state.c - what a run keeps in the store, and copies of the network. */
+/* state.c - arrays of a run in the store, and copies of the network. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

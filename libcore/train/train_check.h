@@ -156,7 +156,7 @@ static inline weir_train_task toy_task(toy *t, int64_t n_train, int64_t n_valid)
                            .epoch = toy_epoch};
 }
 
-/* Defaults, and what the text says. Destroy *config after the last use. */
+/* Parses the text over the defaults. Destroy *config after the last use. */
 static inline weir_train_cfg toy_cfg(const char *const *sets, int n, weir_config **config)
 {
   weir_train_cfg cfg;

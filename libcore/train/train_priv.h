@@ -7,7 +7,7 @@
 enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096, TRAIN_TIMED = 15 };
 enum { TRAIN_MAX_SHARDED = 8, TRAIN_MAX_SLICES = 2 * TRAIN_MAX_SHARDED + 1 };
 
-/* What a plan does with a batch. */
+/* The computation of a plan on a batch. */
 typedef enum train_kind {
   TRAIN_STEP,     /* loss, gradient, update                                       */
   TRAIN_GRADIENT, /* loss; its gradient, weighted, is added to the bank           */
@@ -44,7 +44,7 @@ typedef struct train_shards {
   int64_t n_arrays, capacity;
 } train_shards;
 
-/* What a graph is built for. */
+/* Context of the construction of a graph. */
 typedef struct train_graph {
   const weir_train_task *task;
   weir_params *params;
@@ -76,7 +76,7 @@ typedef struct train_graph {
   X(best_loss,    double,  WEIR_F64)                                    \
   X(best_epoch,   int64_t, WEIR_I64)                                    \
   X(waited,       int64_t, WEIR_I64) /* validations without a better */ \
-  X(target,       double,  WEIR_F64) /* what is to be reached, as of the last validation */ \
+  X(target,       double,  WEIR_F64) /* value to be reached, as of the last validation */ \
   X(target_of,    int64_t, WEIR_I64) /* number of that metric, -1: none */
 // clang-format on
 typedef struct train_state {
@@ -123,7 +123,7 @@ typedef struct train_levels {
 typedef struct train_array {
   const char *name;
   weir_tensor *tensor, *best; /* best: NULL, not kept */
-  void *before;               /* what it was before this step; NULL: not kept */
+  void *before;               /* its value before this step; NULL: not kept */
 } train_array;
 
 typedef struct train_run {
@@ -156,7 +156,7 @@ typedef struct train_run {
   double step_s;                        /* their median, NaN: not known                      */
 } train_run;
 
-/* What a run of a plan reads in addition to samples; each kind reads some. */
+/* Scalar inputs of a plan in addition to samples; each kind reads some. */
 typedef struct train_numbers {
   int64_t draw, step; /* key of random numbers; number of the update */
   double lr, weight;  /* of the gradient of this batch; where the task weighs, of the sum */

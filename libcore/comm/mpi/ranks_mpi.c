@@ -73,7 +73,7 @@ static weir_status sub_of(const weir_comm *c, int colour, weir_comm *sub)
   return WEIR_OK;
 }
 
-/* Memory is had before all ranks split together; the caller agrees on what it lacks. */
+/* Allocates before all ranks split together; the caller agrees on a failure. */
 static weir_status split(const weir_comm *c, int colour, weir_comm *sub)
 {
   MPI_Comm none = MPI_COMM_NULL;

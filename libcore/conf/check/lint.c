@@ -1,4 +1,4 @@
-/* lint.c - what is wrong with an option table itself. Tests only. */
+/* lint.c - checks option tables themselves. Tests only. */
 #include <string.h>
 #include "base/weir_check.h"
 #include "conf/conf_priv.h"
@@ -9,7 +9,7 @@ static bool is_number(weir_opt_kind kind)
          kind == WEIR_OPT_KIND_INT_LIST || kind == WEIR_OPT_KIND_REAL_LIST;
 }
 
-/* The default must be what the row itself would accept. */
+/* The default must be accepted by the row itself. */
 static bool default_loads(const weir_opt *row)
 {
   union {

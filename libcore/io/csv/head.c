@@ -1,4 +1,4 @@
-/* head.c - what stands before the samples: '#' preamble, names, units. */
+/* head.c - the lines before the samples: '#' preamble, names, units. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #define WEIR_GRIB_MISSING (-8.765432109876543e+200)
 
 /* Runs work(context) while no other thread is in the library. Where an assertion of the library
- * fails inside, work does not return, what it holds of the library is lost, and the library is not
+ * fails inside, work does not return, its objects of the library are lost, and the library is not
  * used again: this and all later calls fail with WEIR_ERR_EXTERNAL. `work` holds no memory that its
  * context does not own. */
 weir_status weir_grib_alone(weir_status (*work)(void *context), void *context) WEIR_CHECKED;

@@ -84,8 +84,8 @@ static void cut_classic_files_are_refused(void **state)
   weir_check_rmdir(dir);
 }
 
-/* Every octet of a header set to 255 in turn, which the library takes for counts: what comes of it
- * is a status, soon, and little is allocated. */
+/* Every octet of a header set to 255, one after another, which the library takes for counts: the
+ * result is a status, soon, and little is allocated. */
 static void damaged_classic_headers_are_survived(void **state)
 {
   char dir[256], path[300], *whole = NULL;

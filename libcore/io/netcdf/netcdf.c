@@ -297,7 +297,7 @@ static weir_status take_file(file *f, const char *path)
     if (weir_record_is_name(f->name, strlen(f->name))) {
       return WEIR_OK;
     }
-    /* Files are named after a record, and what stands here may be "../x". */
+    /* Files are named after a record, and the name may be "../x". */
     weir_free(&f->name);
   }
   WEIR_TRY(weir_strdup(slash ? slash + 1 : path, &f->name));

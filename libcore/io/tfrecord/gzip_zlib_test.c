@@ -107,7 +107,8 @@ static void members_may_be_joined(void **state)
   weir_free(&twice);
 }
 
-/* A length of 2 GiB in a file of some bytes: memory grows with what comes out, not with the claim.
+/* A length of 2 GiB in a file of some bytes: memory grows with the decompressed bytes, not with the
+ * claim.
  */
 static void claims_do_not_cost_memory(void **state)
 {

@@ -97,7 +97,7 @@ static weir_status check(const weir_tfrecord *r, const char *what, const uint8_t
   return refuse(r, why);
 }
 
-/* Reads what stands before a payload; its length is 8 bytes and their own checksum. */
+/* Reads the header of a payload; its length is 8 bytes and their own checksum. */
 static weir_status read_head(weir_tfrecord *r, int64_t *size, bool *found)
 {
   uint8_t head[WEIR_TF_HEAD];

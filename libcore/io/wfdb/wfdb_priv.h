@@ -121,7 +121,7 @@ weir_status weir_wfdb_clock(const char *path, weir_record_clock *out) WEIR_CHECK
 
 /* The block of samples decoded last, shared by all files of a record: fixed size. */
 typedef struct weir_wfdb_block {
-  int64_t store, group, first, count; /* what it holds: store id 0 is none */
+  int64_t store, group, first, count; /* content: store id 0 is none */
   int64_t next_store;
   int32_t samples[WEIR_WFDB_BLOCK];
   uint8_t bytes[WEIR_WFDB_BLOCK * 4 + 8];

@@ -34,7 +34,7 @@ bool reader_share(reader_state *s, weir_reader_reply *r, int64_t bytes);
 void reader_send(const weir_reader_reply *r);
 /* Waits until a piece has been taken. */
 void reader_wait(void);
-/* Lets the request that is answered take longer, by what it takes to read so many bytes. */
+/* Extends the time limit of the current request by the time to read so many bytes. */
 void reader_allow(const reader_state *s, int64_t bytes);
 /* Maximum plausible bytes of a variable or a chunk of a file of this size: deflate makes
  * a thousandth of what repeats. */
