@@ -7,7 +7,7 @@
 const weir_opt wx_region_options[] = {
     WEIR_OPT_STRING(wx_region, name, "", "in tables"),
     WEIR_OPT_REAL(wx_region, south, -90, -1e12, 1e12, "degrees",
-                  "minimum latitude;  y on a plane, in its units"),
+                  "minimum latitude; y on a plane, in its units"),
     WEIR_OPT_REAL(wx_region, north, 90, -1e12, 1e12, "degrees", "largest latitude; y on a plane"),
     WEIR_OPT_REAL(wx_region, west, -180, -1e12, 1e12, "degrees",
                   "longitude where it begins, going east; x on a plane"),
