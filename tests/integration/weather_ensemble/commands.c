@@ -163,7 +163,7 @@ static void a_network_worse_than_the_ensemble_is_told(void **state)
       "warning: the network is worse than the uncorrected ensemble mean";
 
   prepare(60);
-  assert_int_equal(program("run " NETWORK ARCHIVES "--set train.optim.schedule.lr=1e4 --out %s",
+  assert_int_equal(program("run " NETWORK ARCHIVES "--set train.optim.schedule.lr=100 --out %s",
                            FILES, in_scratch("d")),
                    0);
   assert_non_null(strstr(printed(), worse));
