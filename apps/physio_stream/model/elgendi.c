@@ -10,27 +10,27 @@
 /* Standard deviation of the R wave whose filter delay is taken out, s (as detect.front.qrs). */
 #define R_WIDTH 0.01
 
+#define ELGENDI(value, unit) " (Elgendi: " #value unit ")"
 /* Options with the defaults of a paper: band in Hz, averages in ms, offset in percent. */
-#define OPTIONS(lo_, min_lo_, hi_, order_, order_note_, width_, peak_, beat_, offset_, closest_) \
-  WEIR_OPT_REAL(ps_elgendi_opts, lo, lo_, min_lo_, 1000, "Hz",                                   \
-                "lower edge of the band (" #lo_ " in the paper of Elgendi)"),                    \
-      WEIR_OPT_REAL(ps_elgendi_opts, hi, hi_, 0.2, 4000, "Hz",                                   \
-                    "upper edge of the band (" #hi_ " in the paper of Elgendi)"),                \
-      WEIR_OPT_INT(ps_elgendi_opts, order, order_, 1, 8, "1",                                    \
-                   "order" order_note_ " of the Butterworth band-pass"),                         \
-      WEIR_OPT_REAL(ps_elgendi_opts, peak, peak_ / 1000.0, 0.01, 1, "s",                         \
-                    "short average: width of a " width_ " (" #peak_                              \
-                    " ms in the paper of Elgendi)"),                                             \
-      WEIR_OPT_REAL(ps_elgendi_opts, beat, beat_ / 1000.0, 0.02, 4, "s",                         \
-                    "long average: a beat (" #beat_ " ms in the paper of Elgendi)"),             \
-      WEIR_OPT_REAL(                                                                             \
-          ps_elgendi_opts, offset, offset_ / 100.0, 0, 10, "1",                                  \
-          "share of the mean energy by which the short average must exceed the long one "        \
-          "(" #offset_ " % in the paper of Elgendi)"),                                           \
-      WEIR_OPT_REAL(ps_elgendi_opts, memory, 10, 1, 600, "s",                                    \
-                    "time constant of the mean energy (Elgendi: the whole record)"),             \
-      WEIR_OPT_REAL(ps_elgendi_opts, refractory, 0.3, 0.05, 2, "s",                              \
-                    "no two beats closer" closest_),                                             \
+#define OPTIONS(lo_, min_lo_, hi_, order_, order_note_, width_, peak_, beat_, offset_, closest_)  \
+  WEIR_OPT_REAL(ps_elgendi_opts, lo, lo_, min_lo_, 1000, "Hz",                                    \
+                "lower edge of the band" ELGENDI(lo_, "")),                                       \
+      WEIR_OPT_REAL(ps_elgendi_opts, hi, hi_, 0.2, 4000, "Hz",                                    \
+                    "upper edge of the band" ELGENDI(hi_, "")),                                   \
+      WEIR_OPT_INT(ps_elgendi_opts, order, order_, 1, 8, "1",                                     \
+                   "order of the Butterworth band-pass" order_note_),                             \
+      WEIR_OPT_REAL(ps_elgendi_opts, peak, peak_ / 1000.0, 0.01, 1, "s",                          \
+                    "short average: width of a " width_ ELGENDI(peak_, " ms")),                   \
+      WEIR_OPT_REAL(ps_elgendi_opts, beat, beat_ / 1000.0, 0.02, 4, "s",                          \
+                    "long average: a beat" ELGENDI(beat_, " ms")),                                \
+      WEIR_OPT_REAL(                                                                              \
+          ps_elgendi_opts, offset, offset_ / 100.0, 0, 10, "1",                                   \
+          "share of the mean energy by which the short average must exceed the long one" ELGENDI( \
+              offset_, " %")),                                                                    \
+      WEIR_OPT_REAL(ps_elgendi_opts, memory, 10, 1, 600, "s",                                     \
+                    "time constant of the mean energy (Elgendi: the whole record)"),              \
+      WEIR_OPT_REAL(ps_elgendi_opts, refractory, 0.3, 0.05, 2, "s",                               \
+                    "no two beats closer" closest_),                                              \
       WEIR_OPT_END
 
 const weir_opt ps_elgendi_ecg_options[] = {
