@@ -60,11 +60,14 @@ static weir_status assign_subsets(work *w)
 
   *per_universe = *per_universe > 0 ? *per_universe : w->weights.samples_per_universe;
   WEIR_TRY(cf_survey(w->source, w->cfg, w->truth, NULL, &has));
-  const weir_status status = cf_split_of_lists(
+  weir_status status = cf_split_of_lists(
       external ? "" : text[CF_NOTE_universes_train], external ? "" : text[CF_NOTE_universes_valid],
       *per_universe, has.universe, cf_source_count(w->source), &w->split);
 
-  weir_free(&has.universe);
+  if (status == WEIR_OK && has.label != NULL) {
+    status = cf_split_check_labels(&w->split, w->info.n_labels, has.label);
+  }
+  cf_surveyed_fini(&has);
   WEIR_TRY(status);
   return external ? WEIR_OK : check_numbering(w, has.truth);
 }
