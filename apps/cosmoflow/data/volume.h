@@ -40,6 +40,7 @@ typedef struct cf_volume_opts {
   weir_real_list range;        /* lo, hi of each label, of files without ranges */
   weir_real_list redshifts;    /* of the channels, of files without redshifts */
   int voxels;                  /* cf_quantity; CF_QUANTITY_AUTO: what the file declares */
+  bool labels_optional;        /* no option: labels that options name may be missing (predict) */
 } cf_volume_opts;
 extern const weir_opt cf_volume_options[];
 

@@ -85,6 +85,9 @@ weir_status cf_netcdf_seek_labels(weir_netcdf *nc, const cf_volume_file *f,
     return seek_usual_labels(nc, voxels, var, shape);
   }
   WEIR_TRY(cf_netcdf_seek(nc, name, var, shape, dims));
+  if (*var == CF_NETCDF_NONE && f->opts->labels_optional) {
+    return WEIR_OK;
+  }
   if (*var < 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s (files.labels)", f->path, name);
   }

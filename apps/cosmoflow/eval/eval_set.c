@@ -260,6 +260,14 @@ weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec 
 
   *out = (cf_eval_set){.opts = opts};
   WEIR_TRY_GOTO(cf_predictions_read(opts->predictions, &out->p), done);
+  if (out->p->unlabelled) {
+    status = weir_fail(WEIR_ERR_DATA,
+                       "%s: its samples have no labels (no variable unitPar), so that their "
+                       "predictions have no error: predict samples with labels to score the "
+                       "network",
+                       opts->predictions);
+    goto done;
+  }
   WEIR_TRY_GOTO(weir_alloc(out->p->n, sizeof *order, (void **)&order), done);
   WEIR_TRY_GOTO(take_train(out, order), done);
   WEIR_TRY_GOTO(take_scored(out, subset, order), done);

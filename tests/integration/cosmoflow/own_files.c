@@ -1,0 +1,112 @@
+/* own_files.c - samples of other programs through the commands: universes that are stated by
+ * position, samples without labels, other simulations with the numbers of the training, and what
+ * inspect and describe tell of them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_file.h"
+#include "data/predictions.h"
+#include "data/volume_test.h"
+#include "needs.h"
+#include "program.h"
+
+#define NETWORK                                                                             \
+  "--set data.split.valid=1 --set data.split.test=3 --set train.epochs=1 --set "            \
+  "train.batch=2 --set 'model.net={mlperf: {blocks: 2, base: 4, hidden1: 8, hidden2: 4}}' " \
+  "--set exec.tier=vector --set files.names=[omega_m,sigma_8] "                             \
+  "--set files.range=[0.1,0.5,0.5,1.1] "
+#define RUN "run " NETWORK "--set source.input=[%s] --out %s "
+#define PREDICT "predict %s --set exec.tier=vector --set predict.weights=%s --out %s "
+#define EACH(n) "--set data.split.samples_per_universe=" #n " "
+
+static void expect(int status, int wanted, const char *text)
+{
+  if (status != wanted || !strstr(printed(), text)) {
+    fail_msg("status %d, not %d, or '%s' is not in %s", status, wanted, text, printed());
+  }
+}
+
+/* n boxes of counts, two of a universe, which they do not state, as NumPy pairs. */
+static void put_boxes(const char *dir, int n, bool labels)
+{
+  const weir_npy_shape shape = {WEIR_I16, 4, {8, 8, 8, 1}}, row = {WEIR_F32, 1, {2}};
+  int16_t voxels[512];
+
+  assert_ok(weir_dir_create(in_scratch("%s", dir)));
+  for (int k = 0; k < n; k++) {
+    const float label[2] = {(float)(k / 2) / 16 - 0.5f, 0.25f};
+
+    for (int i = 0; i < 512; i++) {
+      voxels[i] = (int16_t)(weir_random_bits(7, (uint32_t)k, 0, (uint64_t)i) % (3 + k / 2));
+    }
+    assert_ok(weir_npy_write(in_scratch("%s/b%02d_data.npy", dir, k), &shape, voxels));
+    if (labels) {
+      assert_ok(weir_npy_write(in_scratch("%s/b%02d_label.npy", dir, k), &row, label));
+    }
+  }
+}
+
+/* The number of samples per universe is checked by a run, and stored by convert. */
+static void universes_by_position_are_checked(void **state)
+{
+  NEEDS_LIBRARIES();
+  put_boxes("b", 24, true);
+#define TRY(option, dir) program(RUN option, in_scratch("b"), in_scratch(dir))
+  expect(TRY("", "r0"), 2, "data.split.samples_per_universe");
+  expect(TRY(EACH(5), "r0"), 2, "24 samples are not a multiple of it");
+  expect(TRY(EACH(3), "r0"), 3, "samples 1 and 3 are of universe 0, and label 1 of them is");
+  expect(TRY(EACH(1), "r1"), 0, "24 of 24 universes share all labels with another");
+  expect(TRY(EACH(2), "r2"), 0, "kept for tests: 6 of 3");
+  assert_null(strstr(printed(), "share all labels"));
+#define CONVERT                                                                               \
+  "convert %s --set files.names=[omega_m,sigma_8] --set files.range=[0.1,0.5,0.5,1.1] --set " \
+  "convert.side=4 --set convert.format=netcdf --out %s "
+  expect(program(CONVERT, in_scratch("b"), in_scratch("c0")), 2,
+         "set data.split.samples_per_universe");
+  expect(program(CONVERT EACH(2), in_scratch("b"), in_scratch("c2")), 0, "192 samples");
+  /* The files state 12 universes now. */
+  expect(program(RUN, in_scratch("c2"), in_scratch("r3")), 0, "kept for tests: 48 of 3");
+  expect(program(RUN EACH(64), in_scratch("c2"), in_scratch("r4")), 0,
+         "samples_per_universe=64 is not used: the files state universes, and samples 16 and 17");
+}
+
+/* Estimating unknown parameters is what a network is for. */
+static void samples_without_labels_are_predicted(void **state)
+{
+  cf_predictions *p = NULL;
+
+  NEEDS_LIBRARIES();
+  put_boxes("b", 24, true);
+  put_boxes("u", 3, false);
+  assert_int_equal(program(RUN EACH(2), in_scratch("b"), in_scratch("r")), 0);
+  expect(program(RUN EACH(1), in_scratch("u"), in_scratch("s")), 3, "b00_label.npy is not there");
+  const int status = program(PREDICT "--set files.names=[omega_m,sigma_8]", in_scratch("u"),
+                             in_scratch("r/weights.nc"), in_scratch("p"));
+
+  NEEDS_YAML(status);
+  expect(status, 0, "3 samples without labels");
+  assert_int_equal((int)event_number(in_scratch("p"), "predict_end", "samples"), 3);
+  assert_int_equal(event_count(in_scratch("p"), "predicted"), 0);
+  char *csv = contents(in_scratch("p/predictions.csv"));
+
+  assert_int_equal(
+      strncmp(csv, "sample,universe,part,omega_m_predicted,sigma_8_predicted\n0,0,test,", 66), 0);
+  free(csv);
+  assert_ok(cf_predictions_read(in_scratch("p/predictions.nc"), &p));
+  assert_true(p->unlabelled && isfinite(p->predicted[5]) && isnan(p->truth[0]));
+  cf_predictions_destroy(&p);
+  expect(program("eval --set 'eval.sets=[{name: a, predictions: %s}]' --out %s",
+                 in_scratch("p/predictions.nc"), in_scratch("e")),
+         3, "its samples have no labels");
+  assert_false(weir_file_exists(in_scratch("e/scores.csv")));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      TEST(universes_by_position_are_checked),
+      TEST(samples_without_labels_are_predicted),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
