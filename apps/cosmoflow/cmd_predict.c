@@ -62,11 +62,35 @@ static bool is_unlabelled(const work *w)
   return !segments(w) && w->truth == CF_TRUTH_NONE;
 }
 
+/* Warns of samples of another simulation than those of the training, where both state theirs.
+ * Returns whether their universes are others, whatever their numbers: those of another seed are. */
+static bool is_other_simulation(const work *w)
+{
+  const char *const trained = w->weights.text[CF_NOTE_simulation], *const is = w->info.simulation;
+  const size_t n = strcspn(trained, ";") + 1;
+  char differences[512];
+
+  if (trained[0] == 0 || is[0] == 0 || strcmp(trained, is) == 0) {
+    return false;
+  }
+  const bool other_seed = strncmp(trained, is, n) != 0;
+
+  cf_universe_text_compare(trained, is, differences, sizeof differences);
+  weir_warn("predict", "%s: was trained on another simulation (%s): %s", w->cfg->predict.weights,
+            differences,
+            other_seed ? "all universes are external ones (predict.external_universes), of the "
+                         "subset test"
+                       : "universes are those of the training by their numbers, as the seeds are "
+                         "equal; predict.external_universes=true where they are not");
+  return other_seed;
+}
+
 static weir_status assign_subsets(work *w)
 {
   const char *const *text = (const char *const *)w->weights.text;
   int64_t *const per_universe = &w->cfg->data.split.samples_per_universe;
-  const bool external = w->cfg->predict.external_universes || is_unlabelled(w);
+  const bool stated = w->cfg->predict.external_universes || is_unlabelled(w);
+  const bool external = stated || is_other_simulation(w);
   const int64_t each = is_unlabelled(w) ? 1 : w->weights.samples_per_universe;
   cf_surveyed has;
 
@@ -133,8 +157,11 @@ static weir_status open_all(work *w)
 
 void cf_predict_source(const cf_predict *p, char *text, size_t size)
 {
-  (void)snprintf(text, size, "%s; weights %s", p->weights.text[CF_NOTE_samples],
-                 p->cfg->predict.weights);
+  char described[CF_NOTE_LINE];
+
+  cf_source_describe(p->source, described, sizeof described);
+  (void)snprintf(text, size, "%s; weights %s, trained on %s", described, p->cfg->predict.weights,
+                 p->weights.text[CF_NOTE_samples]);
 }
 
 weir_status cf_predict_origin(const cf_predict *p, weir_origin *out)

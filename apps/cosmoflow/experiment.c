@@ -401,6 +401,7 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   (void)snprintf(e->line[CF_NOTE_samples], CF_NOTE_LINE, "%s", described);
   (void)snprintf(e->line[CF_NOTE_truth_digest], CF_NOTE_LINE, "%s", e->truth);
   (void)snprintf(e->line[CF_NOTE_voxels], CF_NOTE_LINE, "%s", cf_quantity_name[info->quantity]);
+  (void)snprintf(e->line[CF_NOTE_simulation], CF_NOTE_LINE, "%s", info->simulation);
   if (info->box > 0) {
     (void)snprintf(e->line[CF_NOTE_box_size_mpc_h], CF_NOTE_LINE, "%.17g", info->box);
   }

@@ -102,11 +102,47 @@ static void samples_without_labels_are_predicted(void **state)
   assert_false(weir_file_exists(in_scratch("e/scores.csv")));
 }
 
+/* Universes of another seed with the numbers of the training's are no training universes. */
+static void another_simulation_is_recognised(void **state)
+{
+#define PREPARE                                                                       \
+  "prepare --set simulate.universes=10 --set simulate.file=10 --set simulate.side=8 " \
+  "--set simulate.particles=16 --set simulate.box=128 --set simulate.redshifts=[0] "  \
+  "--set simulate.preset=wide2 --out %s "
+  cf_predictions *p = NULL;
+
+  NEEDS_LIBRARIES();
+  assert_int_equal(program(PREPARE, in_scratch("u")), 0);
+  assert_int_equal(program(PREPARE "--seed 1", in_scratch("v")), 0);
+  assert_int_equal(program(PREPARE "--set simulate.method=1lpt", in_scratch("w")), 0);
+  assert_int_equal(program(RUN, in_scratch("u"), in_scratch("r")), 0);
+  const int status = program(PREDICT, in_scratch("u"), in_scratch("r/weights.nc"), in_scratch("p"));
+
+  NEEDS_YAML(status);
+  assert_int_equal(status, 0);
+  assert_null(strstr(printed(), "another simulation"));
+  assert_int_equal(event_count(in_scratch("p"), "predicted"), 3);
+  expect(program(PREDICT, in_scratch("w"), in_scratch("r/weights.nc"), in_scratch("pw")), 0,
+         "another simulation (\"2lpt of 16^3 particles\" and \"1lpt of 16^3 particles\")");
+  assert_int_equal(event_count(in_scratch("pw"), "predicted"), 3);
+  expect(program(PREDICT, in_scratch("v"), in_scratch("r/weights.nc"), in_scratch("pv")), 0,
+         "another simulation (\"seed 0\" and \"seed 1\"): all universes are external ones");
+  assert_int_equal(event_count(in_scratch("pv"), "predicted"), 1);
+  assert_ok(cf_predictions_read(in_scratch("pv/predictions.nc"), &p));
+  assert_int_equal(strncmp(p->source, "10 samples of 8 x 8 x 8 x 1", 27), 0);
+  assert_non_null(strstr(p->source, "weights.nc, trained on 10 samples"));
+  for (int64_t i = 0; i < p->n; i++) {
+    assert_int_equal(p->subset[i], CF_TEST);
+  }
+  cf_predictions_destroy(&p);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(universes_by_position_are_checked),
       TEST(samples_without_labels_are_predicted),
+      TEST(another_simulation_is_recognised),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

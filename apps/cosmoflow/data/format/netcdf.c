@@ -324,6 +324,20 @@ static weir_status seek_row(const cf_volume_file *f, const state *h, const char 
   return WEIR_OK;
 }
 
+/* The simulation, of files of prepare. */
+static weir_status take_simulation(cf_volume_file *f, const state *h)
+{
+  char *text = NULL;
+
+  if (!weir_netcdf_has(h->nc, WEIR_NETCDF_FILE, "simulation")) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_get_text(h->nc, WEIR_NETCDF_FILE, "simulation", &text));
+  (void)snprintf(f->info.simulation, sizeof f->info.simulation, "%s", text);
+  weir_free(&text);
+  return WEIR_OK;
+}
+
 /* Sides of box and voxel, and what the samples' universes are. */
 static weir_status take_box(cf_volume_file *f, state *h)
 {
@@ -380,6 +394,7 @@ static weir_status take_rest(cf_volume_file *f, state *h)
   WEIR_TRY(take_ranges(f, h));
   WEIR_TRY(take_physical(f, h));
   WEIR_TRY(take_box(f, h));
+  WEIR_TRY(take_simulation(f, h));
   return take_names(f, h);
 }
 
