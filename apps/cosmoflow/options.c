@@ -16,7 +16,8 @@ const weir_opt cf_options[] = {
                    "optim.schedule.shape mlperf; the metric is mae)"),
     WEIR_OPT_TABLE(cf_cfg, eval, cf_eval_options, "what eval scores, and baselines"),
     WEIR_OPT_INT(cf_cfg, inspect.samples, 1, 0, 1e9, "1",
-                 "samples whose labels and voxels inspect looks at"),
+                 "samples, from the first on, whose labels, universes and voxels inspect looks at "
+                 "and checks as run and predict do"),
     WEIR_OPT_INT(cf_cfg, describe.side, 0, 0, 4096, "1",
                  "voxels along each side of the samples that the network is described for; 0: of "
                  "those that prepare writes"),

@@ -137,12 +137,41 @@ static void another_simulation_is_recognised(void **state)
   cf_predictions_destroy(&p);
 }
 
+/* What a run refuses is remarked before. */
+static void inspect_checks_as_a_run(void **state)
+{
+  (void)state;
+  put_boxes("b", 24, true);
+#define INSPECT "inspect %s --set files.names=[omega_m,sigma_8] "
+  expect(program(INSPECT, in_scratch("b")), 0,
+         "remark:   run refuses these universes: data.split.");
+  expect(program(INSPECT EACH(2), in_scratch("b")), 0, "checked:  1 of 24 samples");
+  assert_null(strstr(printed(), "refuse"));
+  expect(program(INSPECT EACH(5), in_scratch("b")), 0, "24 samples are not a multiple of it");
+  expect(program(INSPECT EACH(3) "--set inspect.samples=24", in_scratch("b")), 0,
+         "samples 1 and 3 are of universe 0, and label 1 of them is");
+  expect(program(INSPECT EACH(2) "--set inspect.samples=100", in_scratch("b")), 0,
+         "checked:  24 of 24 samples");
+  assert_null(strstr(printed(), "refuse"));
+  put_boxes("u", 2, false);
+  expect(program("inspect %s " EACH(1), in_scratch("u")), 0, "remark:   no labels: predict");
+  /* The second box is empty. */
+  const weir_npy_shape shape = {WEIR_I16, 4, {8, 8, 8, 1}};
+  const int16_t voxels[512] = {0};
+
+  assert_ok(weir_npy_write(in_scratch("u/b01_data.npy"), &shape, voxels));
+  expect(program("inspect %s --set inspect.samples=2 " EACH(1), in_scratch("u")), 0,
+         "remark:   run and predict refuse these voxels: ");
+  assert_non_null(strstr(printed(), "b01_data.npy: sample 1: all its voxels are 0"));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(universes_by_position_are_checked),
       TEST(samples_without_labels_are_predicted),
       TEST(another_simulation_is_recognised),
+      TEST(inspect_checks_as_a_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
