@@ -242,7 +242,8 @@ weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row)
     if (!(fabs(deviation) <= 1e-5)) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: row %lld has the label %s = %g, %s has %g (in [-1, 1]): these are not "
-                       "the samples that were predicted, or they are in another order",
+                       "the samples that were predicted, or they are in another order, or "
+                       "files.label_scale, files.range or files.labels are not those of predict",
                        file, (long long)row + 1, p->label[k],
                        (double)p->truth[row * p->n_labels + k], where, (double)label[k]);
     }

@@ -165,13 +165,28 @@ static void inspect_checks_as_a_run(void **state)
   assert_non_null(strstr(printed(), "b01_data.npy: sample 1: all its voxels are 0"));
 }
 
+/* The network of a training on these samples, not on the default of simulate. */
+static void describe_reads_the_samples(void **state)
+{
+  (void)state;
+  put_boxes("b", 2, true);
+#define DESCRIBE                                                                             \
+  "describe --set 'model.net={mlperf: {blocks: 2, base: 4, hidden1: 8, hidden2: 4}}' --set " \
+  "source.input=[%s] "
+  expect(program(DESCRIBE "--set files.names=[omega_m,sigma_8]", in_scratch("b")), 0,
+         "# source.input: 2 samples of 8 x 8 x 8 x 1 i16 with 2 labels");
+  assert_null(strstr(printed(), "universes in"));
+  assert_non_null(strstr(printed(), "# label omega_m: range unknown"));
+  expect(program(DESCRIBE, in_scratch("none")), 0, "none is not there: described for");
+  assert_non_null(strstr(printed(), "universes in"));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(universes_by_position_are_checked),
-      TEST(samples_without_labels_are_predicted),
-      TEST(another_simulation_is_recognised),
-      TEST(inspect_checks_as_a_run),
+      TEST(universes_by_position_are_checked), TEST(samples_without_labels_are_predicted),
+      TEST(another_simulation_is_recognised),  TEST(inspect_checks_as_a_run),
+      TEST(describe_reads_the_samples),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
