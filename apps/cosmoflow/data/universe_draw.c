@@ -1,6 +1,7 @@
 /* universe_draw.c - what options ask for, and the parameters of each universe. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
 #include "data/universe_priv.h"

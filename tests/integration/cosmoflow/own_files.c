@@ -38,7 +38,8 @@ static void put_boxes(const char *dir, int n, bool labels)
     const float label[2] = {(float)(k / 2) / 16 - 0.5f, 0.25f};
 
     for (int i = 0; i < 512; i++) {
-      voxels[i] = (int16_t)(weir_random_bits(7, (uint32_t)k, 0, (uint64_t)i) % (3 + k / 2));
+      voxels[i] =
+          (int16_t)(weir_random_bits(7, (uint32_t)k, 0, (uint64_t)i) % (3 + (uint64_t)k / 2));
     }
     assert_ok(weir_npy_write(in_scratch("%s/b%02d_data.npy", dir, k), &shape, voxels));
     if (labels) {
