@@ -13,13 +13,14 @@ weir_status cf_open_input(cf_cfg *cfg, cf_source **out)
                         out);
 }
 
-static weir_status convert(const weir_cli *cli, const cf_cfg *cfg, cf_source *s)
+static weir_status convert(const weir_cli *cli, cf_cfg *cfg, cf_source *s)
 {
   char text[512];
   cf_converted done;
 
   cf_source_describe(s, text, sizeof text);
   weir_info("convert", "%s", text);
+  cfg->convert.samples_per_universe = cfg->data.split.samples_per_universe;
   WEIR_TRY(cf_convert(s, &cfg->convert, cli->out, &done));
   weir_event("convert_end", WEIR_INT("samples", done.samples), WEIR_INT("files", done.files),
              WEIR_INT("kept", done.kept), WEIR_INT("damaged", done.damaged),

@@ -21,17 +21,25 @@ static void print_info(const cf_source *s)
   }
 }
 
-static weir_status print_labels(cf_source *s, int64_t sample)
+/* What is seen of the samples that are looked at. */
+typedef struct seen {
+  cf_cfg *cfg;
+  int64_t n;         /* samples */
+  int64_t *universe; /* [n] -1: not known */
+  float *label;      /* [n, labels] */
+} seen;
+
+static weir_status print_labels(cf_source *s, int64_t sample, seen *to)
 {
   const cf_volume_info *const info = cf_source_info(s);
-  float labels[CF_MAX_LABELS];
-  int64_t universe = -1;
+  float *const labels = to->label + sample * info->n_labels;
+  int64_t *const universe = &to->universe[sample];
 
   WEIR_TRY(cf_source_labels(s, sample, labels));
-  WEIR_TRY(cf_source_universe(s, sample, &universe));
+  WEIR_TRY(cf_source_universe(s, sample, universe));
   printf("sample %lld:", (long long)(sample + 1));
-  if (universe >= 0) {
-    printf(" universe %lld,", (long long)universe);
+  if (*universe >= 0) {
+    printf(" universe %lld,", (long long)*universe);
   }
   printf(info->n_labels > 0 ? " labels" : " no labels");
   for (int64_t i = 0; i < info->n_labels; i++) {
@@ -97,8 +105,75 @@ static weir_status count_classes(cf_source *s, int64_t sample, int64_t d, uint8_
   return WEIR_OK;
 }
 
-/* The voxels of n samples, a plane at a time. */
-static weir_status inspect(cf_source *s, int64_t n, int64_t classes)
+/* ---- What run and predict check ---- */
+
+/* Prints what they would refuse, which does not end the inspection. */
+static weir_status remark(weir_status status, const char *by)
+{
+  if (status != WEIR_ERR_DATA && status != WEIR_ERR_CONFIG) {
+    return status;
+  }
+  printf("remark:   %s: %s\n", by, weir_last_message());
+  return WEIR_OK;
+}
+
+/* Checks the voxels of the samples, up to the first that is refused. */
+static weir_status check_voxels(cf_source *s, const seen *is)
+{
+  const cf_volume_info *const info = cf_source_info(s);
+  cf_samples *samples = NULL;
+  void *voxels = NULL;
+  weir_status status = WEIR_OK;
+
+  is->cfg->data.cache_bytes = 0;
+  is->cfg->data.augment.symmetry = CF_SYMMETRY_NONE;
+  WEIR_TRY(cf_samples_create(&is->cfg->data, s, CF_TRUTH_NONE, &samples));
+  WEIR_TRY_GOTO(weir_alloc(cf_volume_elements(info), sizeof(float), &voxels), done);
+  for (int64_t k = 0; k < is->n && status == WEIR_OK; k++) {
+    const cf_wanted all = {.sample = k,
+                           .hi = {info->lengths[0], info->lengths[1], info->lengths[2]}};
+
+    status = cf_samples_read(samples, &all, voxels, NULL);
+  }
+done:
+  weir_free(&voxels);
+  cf_samples_destroy(&samples);
+  return remark(status, "run and predict refuse these voxels");
+}
+
+/* Compares labels and universes of the samples. */
+static weir_status check_universes(cf_source *s, const seen *is)
+{
+  const cf_volume_info *const info = cf_source_info(s);
+  const int64_t each = is->cfg->data.split.samples_per_universe, all = cf_source_count(s);
+  cf_split split;
+
+  if (info->n_labels == 0 && info->n_classes == 0) {
+    printf("remark:   no labels: predict estimates parameters of such samples, and run refuses "
+           "them\n");
+  }
+  if (each > 0 && is->n > 0 && is->universe[0] < 0 && all % each != 0) {
+    printf("remark:   run refuses data.split.samples_per_universe=%lld: %lld samples are not a "
+           "multiple of it\n",
+           (long long)each, (long long)all);
+    return WEIR_OK;
+  }
+  for (int64_t k = 0; each > 0 && k < is->n; k++) {
+    is->universe[k] = is->universe[k] < 0 ? k / each : is->universe[k];
+  }
+  weir_status status = cf_split_of_lists("", "", 0, is->universe, is->n, &split);
+
+  if (status == WEIR_OK) {
+    status = cf_split_check_labels(&split, info->n_labels, is->label);
+    cf_split_fini(&split);
+  }
+  return remark(status, "run refuses these universes");
+}
+
+/* ---- Samples ---- */
+
+/* The voxels of the samples, a plane at a time. */
+static weir_status inspect_voxels(cf_source *s, seen *is, int64_t classes)
 {
   const cf_volume_info *const info = cf_source_info(s);
   const weir_dtype dtype = weir_dtype_is_real(info->dtype) ? WEIR_F32 : WEIR_I16;
@@ -107,10 +182,9 @@ static weir_status inspect(cf_source *s, int64_t n, int64_t classes)
   void *plane = NULL;
   weir_status status = WEIR_OK;
 
-  print_info(s);
   WEIR_TRY(weir_alloc(cf_volume_plane(info), weir_dtype_size(dtype), &plane));
-  for (int64_t k = 0; k < n && k < cf_source_count(s); k++) {
-    WEIR_TRY_GOTO(print_labels(s, k), done);
+  for (int64_t k = 0; k < is->n; k++) {
+    WEIR_TRY_GOTO(print_labels(s, k, is), done);
     for (int64_t d = 0; d < info->lengths[0]; d++) {
       WEIR_TRY_GOTO(cf_source_read(s, k, d, d + 1, dtype, plane), done);
       cf_voxel_stats_add(&c, dtype, plane, cf_volume_plane(info));
@@ -125,6 +199,29 @@ static weir_status inspect(cf_source *s, int64_t n, int64_t classes)
   }
 done:
   weir_free(&plane);
+  return status;
+}
+
+static weir_status inspect(cf_source *s, cf_cfg *cfg, int64_t classes)
+{
+  const int64_t all = cf_source_count(s), wanted = cfg->inspect.samples;
+  const int64_t labels = cf_source_info(s)->n_labels;
+  seen is = {.cfg = cfg, .n = wanted < all ? wanted : all};
+  weir_status status = WEIR_OK;
+
+  print_info(s);
+  WEIR_TRY_GOTO(weir_alloc(is.n, sizeof *is.universe, (void **)&is.universe), done);
+  WEIR_TRY_GOTO(weir_alloc(is.n * labels, sizeof *is.label, (void **)&is.label), done);
+  WEIR_TRY_GOTO(inspect_voxels(s, &is, classes), done);
+  if (is.n > 0) {
+    WEIR_TRY_GOTO(check_voxels(s, &is), done);
+    WEIR_TRY_GOTO(check_universes(s, &is), done);
+  }
+  printf("checked:  %lld of %lld samples (inspect.samples), as run and predict check all\n",
+         (long long)is.n, (long long)all);
+done:
+  weir_free(&is.universe);
+  weir_free(&is.label);
   return status;
 }
 
@@ -182,7 +279,7 @@ weir_status cf_cmd_inspect(const weir_cli *cli)
 
   cfg.files.classes = CF_MAX_CLASSES; /* all classes of the file are counted */
   WEIR_TRY_GOTO(cf_open_input(&cfg, &s), done);
-  WEIR_TRY_GOTO(inspect(s, cfg.inspect.samples, classes), done);
+  WEIR_TRY_GOTO(inspect(s, &cfg, classes), done);
 done:
   cf_source_close(&s);
   weir_config_destroy(&config);

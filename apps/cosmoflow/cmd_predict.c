@@ -51,27 +51,80 @@ static weir_status check_numbering(const work *w, const char *truth)
       w->cfg->predict.weights, there, here);
 }
 
+static bool segments(const work *w)
+{
+  return cf_model_net(&w->weights.model)->target == CF_SEGMENT;
+}
+
+/* Whether parameters are estimated that are not known: of no sample of the training. */
+static bool is_unlabelled(const work *w)
+{
+  return !segments(w) && w->truth == CF_TRUTH_NONE;
+}
+
+/* Warns of samples of another simulation than those of the training, where both state theirs.
+ * Returns whether their universes are others, whatever their numbers: those of another seed are. */
+static bool is_other_simulation(const work *w)
+{
+  const char *const trained = w->weights.text[CF_NOTE_simulation], *const is = w->info.simulation;
+  const size_t n = strcspn(trained, ";") + 1;
+  char differences[512];
+
+  if (trained[0] == 0 || is[0] == 0 || strcmp(trained, is) == 0) {
+    return false;
+  }
+  const bool other_seed = strncmp(trained, is, n) != 0;
+
+  cf_universe_text_compare(trained, is, differences, sizeof differences);
+  weir_warn("predict", "%s: was trained on another simulation (%s): %s", w->cfg->predict.weights,
+            differences,
+            other_seed ? "all universes are external ones (predict.external_universes), of the "
+                         "subset test"
+                       : "universes are those of the training by their numbers, as the seeds are "
+                         "equal; predict.external_universes=true where they are not");
+  return other_seed;
+}
+
 static weir_status assign_subsets(work *w)
 {
   const char *const *text = (const char *const *)w->weights.text;
   int64_t *const per_universe = &w->cfg->data.split.samples_per_universe;
-  const bool external = w->cfg->predict.external_universes;
+  const bool stated = w->cfg->predict.external_universes || is_unlabelled(w);
+  const bool external = stated || is_other_simulation(w);
+  const int64_t each = is_unlabelled(w) ? 1 : w->weights.samples_per_universe;
   cf_surveyed has;
 
-  *per_universe = *per_universe > 0 ? *per_universe : w->weights.samples_per_universe;
+  *per_universe = *per_universe > 0 ? *per_universe : each;
   WEIR_TRY(cf_survey(w->source, w->cfg, w->truth, NULL, &has));
-  const weir_status status = cf_split_of_lists(
+  weir_status status = cf_split_of_lists(
       external ? "" : text[CF_NOTE_universes_train], external ? "" : text[CF_NOTE_universes_valid],
       *per_universe, has.universe, cf_source_count(w->source), &w->split);
 
-  weir_free(&has.universe);
+  if (status == WEIR_OK && has.label != NULL) {
+    status = cf_split_check_labels(&w->split, w->info.n_labels, has.label);
+  }
+  cf_surveyed_fini(&has);
   WEIR_TRY(status);
   return external ? WEIR_OK : check_numbering(w, has.truth);
 }
 
-static bool segments(const work *w)
+/* Determines what the samples are compared with, and properties that those of the training have. */
+static void take_info(work *w)
 {
-  return cf_model_net(&w->weights.model)->target == CF_SEGMENT;
+  const cf_volume_info *const trained = &w->weights.info;
+  cf_volume_info *const i = &w->info;
+
+  *i = *cf_source_info(w->source);
+  w->truth = !segments(w) ? (i->n_labels > 0 ? CF_TRUTH_LABELS : CF_TRUTH_NONE)
+             : i->n_classes > 0 && trained->n_classes > 0 ? CF_TRUTH_CLASSES
+                                                          : CF_TRUTH_NONE;
+  i->n_classes = segments(w) ? trained->n_classes : 0; /* those of the training */
+  if (is_unlabelled(w)) {
+    i->n_labels = trained->n_labels;
+    memcpy(i->label, trained->label, sizeof i->label);
+    memcpy(i->lo, trained->lo, sizeof i->lo);
+    memcpy(i->hi, trained->hi, sizeof i->hi);
+  }
 }
 
 static weir_status open_all(work *w)
@@ -79,6 +132,7 @@ static weir_status open_all(work *w)
   cf_cfg *const cfg = w->cfg;
 
   WEIR_TRY(cf_weights_read(cfg->predict.weights, &w->weights));
+  cfg->files.labels_optional = true; /* unknown parameters are estimated */
   if (w->weights.info.n_classes > 0) {
     cfg->files.classes = w->weights.info.n_classes;
   }
@@ -87,11 +141,7 @@ static weir_status open_all(work *w)
   }
   WEIR_TRY(cf_open_input(cfg, &w->source));
   WEIR_TRY(cf_weights_fit(&w->weights, cfg->predict.weights, cf_source_info(w->source)));
-  w->info = *cf_source_info(w->source);
-  w->truth = !segments(w)                                             ? CF_TRUTH_LABELS
-             : w->info.n_classes > 0 && w->weights.info.n_classes > 0 ? CF_TRUTH_CLASSES
-                                                                      : CF_TRUTH_NONE;
-  w->info.n_classes = segments(w) ? w->weights.info.n_classes : 0; /* those of the training */
+  take_info(w);
   cfg->data.scale = w->weights.scale;
   cfg->data.cache_bytes = 0; /* each sample is read once */
   WEIR_TRY(cf_samples_create(&cfg->data, w->source, w->truth, &w->samples));
@@ -107,8 +157,11 @@ static weir_status open_all(work *w)
 
 void cf_predict_source(const cf_predict *p, char *text, size_t size)
 {
-  (void)snprintf(text, size, "%s; weights %s", p->weights.text[CF_NOTE_samples],
-                 p->cfg->predict.weights);
+  char described[CF_NOTE_LINE];
+
+  cf_source_describe(p->source, described, sizeof described);
+  (void)snprintf(text, size, "%s; weights %s, trained on %s", described, p->cfg->predict.weights,
+                 p->weights.text[CF_NOTE_samples]);
 }
 
 weir_status cf_predict_origin(const cf_predict *p, weir_origin *out)
@@ -142,7 +195,12 @@ static weir_status take_truth(const work *w, int64_t i)
 {
   cf_facts facts;
 
-  WEIR_TRY(cf_source_labels(w->source, i, w->out->truth + i * w->out->n_labels));
+  for (int64_t k = 0; w->out->unlabelled && k < w->out->n_labels; k++) {
+    w->out->truth[i * w->out->n_labels + k] = NAN;
+  }
+  if (!w->out->unlabelled) {
+    WEIR_TRY(cf_source_labels(w->source, i, w->out->truth + i * w->out->n_labels));
+  }
   WEIR_TRY(cf_source_facts(w->source, i, &facts));
   if (facts.has_cosmology) {
     memcpy(w->out->cosmology + i * CF_COSMOLOGY, facts.cosmology, sizeof facts.cosmology);
@@ -163,6 +221,7 @@ static weir_status make_rows(work *w)
   }
   WEIR_TRY(cf_predictions_create(n, w->weights.info.n_labels, &w->out));
   name_labels(w, w->out);
+  w->out->unlabelled = is_unlabelled(w);
   for (int64_t i = 0; i < n; i++) {
     w->out->universe[i] = w->split.universe[i];
     w->out->subset[i] = w->split.subset[i];
@@ -249,14 +308,27 @@ static weir_status predict_all(work *w, int64_t *done)
 
 /* ---- What is written ---- */
 
-/* A row a sample that was predicted, in the parameters' own units, or normalised where the ranges
- * are not known. */
+/* Adds parameters of a sample in their own units, or normalised where the ranges are not known: the
+ * true one, if known, and the predicted one. */
+static void add_parameters(const cf_predictions *p, int64_t i, weir_table *c)
+{
+  for (int64_t k = 0; k < p->n_labels; k++) {
+    const int64_t at = i * p->n_labels + k;
+
+    if (!p->unlabelled) {
+      weir_table_add(c, "%.7g", cf_predictions_physical(p, k, (double)p->truth[at]));
+    }
+    weir_table_add(c, "%.7g", cf_predictions_physical(p, k, (double)p->predicted[at]));
+  }
+}
+
+/* Writes a row a sample that was predicted. */
 static weir_status write_csv(const work *w)
 {
   const cf_predictions *const p = w->out;
   char name[2 * CF_MAX_LABELS][CF_MAX_NAME + 32];
   const char *head[3 + 2 * CF_MAX_LABELS] = {"sample", "universe", "part"};
-  const int columns = 3 + 2 * (int)p->n_labels;
+  int columns = 3;
   weir_table c = {0};
 
   for (int64_t k = 0; k < p->n_labels; k++) {
@@ -264,21 +336,17 @@ static weir_status write_csv(const work *w)
 
     (void)snprintf(name[2 * k], sizeof name[0], "%s%s", p->label[k], scale);
     (void)snprintf(name[2 * k + 1], sizeof name[0], "%s%s_predicted", p->label[k], scale);
-    head[3 + 2 * k] = name[2 * k];
-    head[4 + 2 * k] = name[2 * k + 1];
+    if (!p->unlabelled) {
+      head[columns++] = name[2 * k];
+    }
+    head[columns++] = name[2 * k + 1];
   }
   for (int64_t i = 0; i < p->n; i++) {
-    if (!p->known[i]) {
-      continue;
-    }
-    weir_table_add(&c, "%lld", (long long)p->sample[i]);
-    weir_table_add(&c, "%lld", (long long)p->universe[i]);
-    weir_table_add(&c, "%s", cf_subset_name[p->subset[i]]);
-    for (int64_t k = 0; k < p->n_labels; k++) {
-      const int64_t at = i * p->n_labels + k;
-
-      weir_table_add(&c, "%.7g", cf_predictions_physical(p, k, (double)p->truth[at]));
-      weir_table_add(&c, "%.7g", cf_predictions_physical(p, k, (double)p->predicted[at]));
+    if (p->known[i]) {
+      weir_table_add(&c, "%lld", (long long)p->sample[i]);
+      weir_table_add(&c, "%lld", (long long)p->universe[i]);
+      weir_table_add(&c, "%s", cf_subset_name[p->subset[i]]);
+      add_parameters(p, i, &c);
     }
   }
   const weir_status status =
@@ -335,8 +403,12 @@ static weir_status write_all(work *w)
   WEIR_TRY(cf_predictions_write(w->out, path));
   WEIR_TRY(write_csv(w));
   WEIR_TRY(cf_write_provenance(w->cli, w->cfg, "weights", w->out->source));
-  for (int p = 0; p < CF_SUBSETS; p++) {
+  for (int p = 0; p < CF_SUBSETS && !w->out->unlabelled; p++) {
     tell_error(w->out, p);
+  }
+  if (w->out->unlabelled) {
+    weir_info("predict", "%lld samples without labels: predicted, and compared with nothing",
+              (long long)done);
   }
   weir_event("predict_end", WEIR_INT("samples", done), WEIR_REAL("seconds", weir_clock() - began));
   return WEIR_OK;

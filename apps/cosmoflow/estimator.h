@@ -35,7 +35,8 @@ const char *cf_metric_present_name(const char *name);
   X(truth_digest)    /* of labels or classes, as cf_survey makes it         */ \
   X(voxels)          /* quantity: auto, counts, density, any                */ \
   X(box_size_mpc_h)  /* of the simulated universes; "" not known            */ \
-  X(cell_size_mpc_h) /* of a voxel                                          */
+  X(cell_size_mpc_h) /* of a voxel                                          */ \
+  X(simulation)      /* seed and options of the universes; "" not known     */
 // clang-format on
 typedef enum cf_note {
 #define X(name) CF_NOTE_##name,

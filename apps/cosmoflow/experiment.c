@@ -56,13 +56,12 @@ static void warn_of_physical(const look *k, const cf_cfg *cfg)
   }
 }
 
-/* Extends the digest by the truth of a sample. */
-static weir_status add_truth(look *k, int64_t sample)
+/* Extends the digest by the truth of a sample; labels[n_labels]. */
+static weir_status add_truth(look *k, int64_t sample, float *labels)
 {
   const cf_volume_info *const info = cf_source_info(k->s);
   const int64_t d = info->lengths[0] / 2;
   char text[2 * CF_DIGEST + 1];
-  float labels[CF_MAX_LABELS];
   const bool classes = k->truth == CF_TRUTH_CLASSES;
 
   WEIR_TRY(classes ? cf_source_classes(k->s, sample, d, d + 1, k->plane)
@@ -100,18 +99,23 @@ static weir_status check_classes(const look *k, int64_t sample)
 static weir_status survey(look *k, const cf_cfg *cfg, cf_surveyed *out)
 {
   const bool alike = cfg->data.split.samples_per_universe > 0 && cfg->files.per_file > 0;
+  const int64_t labels = k->truth == CF_TRUTH_LABELS ? cf_source_info(k->s)->n_labels : 0;
 
+  if (labels > 0) {
+    WEIR_TRY(weir_alloc(cf_source_count(k->s) * labels, sizeof(float), (void **)&out->label));
+  }
   weir_sha256("", 0, k->digest);
   for (int64_t i = 0; i < cf_source_count(k->s); i++) {
     out->universe[i] = -1;
     if (i > 0 && alike && out->universe[0] < 0) {
       k->digest[0] = 0;
       k->physical = false; /* they are not read */
+      weir_free(&out->label);
       continue;
     }
     WEIR_TRY(cf_source_universe(k->s, i, &out->universe[i]));
     if (k->truth != CF_TRUTH_NONE) {
-      WEIR_TRY(add_truth(k, i));
+      WEIR_TRY(add_truth(k, i, labels > 0 ? out->label + i * labels : NULL));
     }
     WEIR_TRY(check_classes(k, i));
   }
@@ -143,9 +147,15 @@ weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, const wei
 done:
   weir_free(&k.plane);
   if (status != WEIR_OK) {
-    weir_free(&out->universe);
+    cf_surveyed_fini(out);
   }
   return status;
+}
+
+void cf_surveyed_fini(cf_surveyed *s)
+{
+  weir_free(&s->universe);
+  weir_free(&s->label);
 }
 
 static weir_status open_all(cf_experiment *e, const weir_comm *comm)
@@ -166,10 +176,13 @@ static weir_status open_all(cf_experiment *e, const weir_comm *comm)
 
   WEIR_TRY(cf_samples_create(&e->cfg->data, e->source, truth, &e->samples));
   WEIR_TRY(cf_survey(e->source, e->cfg, truth, comm, &has));
-  const weir_status status =
+  weir_status status =
       cf_split_create(&e->cfg->data.split, has.universe, cf_source_count(e->source), &e->split);
 
-  weir_free(&has.universe);
+  if (status == WEIR_OK && has.label != NULL) {
+    status = cf_split_check_labels(&e->split, cf_source_info(e->source)->n_labels, has.label);
+  }
+  cf_surveyed_fini(&has);
   memcpy(e->truth, has.truth, sizeof e->truth);
   WEIR_TRY(status);
   const int64_t *const u = e->split.universes;
@@ -388,6 +401,7 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   (void)snprintf(e->line[CF_NOTE_samples], CF_NOTE_LINE, "%s", described);
   (void)snprintf(e->line[CF_NOTE_truth_digest], CF_NOTE_LINE, "%s", e->truth);
   (void)snprintf(e->line[CF_NOTE_voxels], CF_NOTE_LINE, "%s", cf_quantity_name[info->quantity]);
+  (void)snprintf(e->line[CF_NOTE_simulation], CF_NOTE_LINE, "%s", info->simulation);
   if (info->box > 0) {
     (void)snprintf(e->line[CF_NOTE_box_size_mpc_h], CF_NOTE_LINE, "%.17g", info->box);
   }

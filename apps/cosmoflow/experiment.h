@@ -36,18 +36,20 @@ typedef struct cf_experiment {
 weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, const weir_comm *comm,
                                cf_experiment *out) WEIR_CHECKED;
 void cf_experiment_close(cf_experiment *e);
-/* Survey of all samples before any is used. universe: -1 where the source does not state it; the
- * caller frees the array. truth: digest of 64 hex digits of the labels of all samples, or of the
- * classes of the middle plane of each; "" without truth. All planes of classes are checked, those
- * of a sample by one rank of comm (NULL: by this one). Files that are not opened to be counted
- * (files.per_file) are not surveyed where the first one does not state its universe and
- * data.split.samples_per_universe is given. Local: one rank alone may fail. Fails: as
- * cf_source_universe, and as cf_source_labels or _classes, so that errors of test samples are
- * reported before a training; WEIR_ERR_STOPPED. */
+/* Survey of all samples before any is used. universe: -1 where the source does not state it; label:
+ * [count, n_labels], NULL where labels are not read; the caller frees both arrays. truth: digest of
+ * 64 hex digits of the labels of all samples, or of the classes of the middle plane of each; ""
+ * without truth. All planes of classes are checked, those of a sample by one rank of comm (NULL: by
+ * this one). Files that are not opened to be counted (files.per_file) are not surveyed where the
+ * first one does not state its universe and data.split.samples_per_universe is given. Local: one
+ * rank alone may fail. Fails: as cf_source_universe, and as cf_source_labels or _classes, so that
+ * errors of test samples are reported before a training; WEIR_ERR_STOPPED. */
 typedef struct cf_surveyed {
   int64_t *universe; /* [count] */
+  float *label;
   char truth[CF_DIGEST + 1];
 } cf_surveyed;
+void cf_surveyed_fini(cf_surveyed *s);
 weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, const weir_comm *comm,
                       cf_surveyed *out) WEIR_CHECKED;
 /* Opens the network of the configuration for training on the samples. Fails: as cf_estimator_open.

@@ -23,8 +23,8 @@ static const weir_command commands[] = {
     {"eval", "score predictions against regressions on P(k) and the mean", NULL, cf_cmd_eval,
      false},
     {"describe",
-     "print the resolved configuration, what prepare would write and take, and what the network "
-     "costs layer by layer",
+     "print the resolved configuration, the samples of source.input or what prepare would write "
+     "and take, and what the network costs layer by layer",
      NULL, cf_cmd_describe, false},
     {NULL, NULL, NULL, NULL, false},
 };

@@ -16,15 +16,17 @@ const weir_opt cf_options[] = {
                    "optim.schedule.shape mlperf; the metric is mae)"),
     WEIR_OPT_TABLE(cf_cfg, eval, cf_eval_options, "what eval scores, and baselines"),
     WEIR_OPT_INT(cf_cfg, inspect.samples, 1, 0, 1e9, "1",
-                 "samples whose labels and voxels inspect looks at"),
+                 "samples, from the first on, whose labels, universes and voxels inspect looks at "
+                 "and checks as run and predict do"),
     WEIR_OPT_INT(cf_cfg, describe.side, 0, 0, 4096, "1",
                  "voxels along each side of the samples that the network is described for; 0: of "
-                 "those that prepare writes"),
+                 "the samples of source.input, or of those that prepare writes"),
     WEIR_OPT_INT(cf_cfg, describe.channels, 0, 0, 64, "1",
                  "channels that it sees; 0: likewise, less the one that model.segment classifies"),
     WEIR_OPT_INT(cf_cfg, describe.outputs, 0, 0, 64, "1",
-                 "parameters to be estimated, or classes of a voxel; 0: the labels that prepare "
-                 "writes, or the 3 of model.segment"),
+                 "parameters to be estimated, or classes of a voxel; 0: the labels of source.input "
+                 "or those that prepare writes, or the classes of the files or the 3 of "
+                 "model.segment"),
     WEIR_OPT_INT(cf_cfg, describe.ranks, 0, 0, 1000000, "ranks",
                  "that a run is to have: grid has to make that many, and --grid auto predicts a "
                  "step on each grid of them; 0: as many as the numbers of grid make, or 1"),

@@ -29,6 +29,6 @@ weir_status cf_predict_maps(cf_predict *p, weir_status (*accept)(void *context),
 /* Computes digests of the weights, of the resolved configuration in --out and of the samples; the
  * caller ends *out. Fails: as weir_origin_file. */
 weir_status cf_predict_origin(const cf_predict *p, weir_origin *out) WEIR_CHECKED;
-/* Writes a line that describes weights and training data. */
+/* Writes a line that describes the samples, the weights and their training data. */
 void cf_predict_source(const cf_predict *p, char *text, size_t size);
 #endif

@@ -36,6 +36,8 @@ typedef struct conversion {
   char *class_layer, *class_cube; /* their classes, where there are; a byte each */
   int64_t next;                   /* sample that is written next */
   bool *whole;                    /* [files] they are there */
+  int64_t universe;               /* of the latest sample that was read, as its file states it */
+  bool begun, warned;             /* a sample was read; of universes that contradict */
   cf_digests *digests;
   cf_volume_writer *w;
   cf_converted *done;
@@ -105,6 +107,11 @@ static weir_status look_at_all(conversion *c)
   (void)snprintf(text, sizeof text, "%s %s %lld %lld %lld %d", key, c->opts->format,
                  (long long)c->opts->per_file, (long long)c->opts->side, (long long)c->opts->level,
                  c->opts->dtype);
+  if (c->opts->samples_per_universe > 0) {
+    const size_t n = strlen(text);
+
+    (void)snprintf(text + n, sizeof text - n, " %lld", (long long)c->opts->samples_per_universe);
+  }
   weir_sha256(text, strlen(text), key);
   WEIR_TRY(cf_digests_open(c->folder, key, "input or other options of convert", &c->digests));
   WEIR_TRY(weir_alloc(files_of(c), sizeof *c->whole, (void **)&c->whole));
@@ -230,6 +237,57 @@ static void add_physical(const conversion *c, const float *labels, cf_facts *fac
   facts->has_physical = facts->has_physical || known;
 }
 
+/* Warns where the files state several universes within samples that are stated to be of one. */
+static void warn_of_universes(conversion *c, int64_t sample, int64_t universe)
+{
+  const int64_t each = c->opts->samples_per_universe;
+
+  if (each > 0 && universe >= 0 && sample % each != 0 && universe != c->universe && !c->warned) {
+    c->warned = true;
+    weir_warn("convert",
+              "data.split.samples_per_universe=%lld is not used: the files state universes, and "
+              "samples %lld and %lld are of universes %lld and %lld",
+              (long long)each, (long long)sample, (long long)sample + 1, (long long)c->universe,
+              (long long)universe);
+  }
+}
+
+/* Universe of a sample: of its file, otherwise by position; -1: not known. */
+static weir_status universe_of(conversion *c, int64_t sample, int64_t *universe)
+{
+  const int64_t each = c->opts->samples_per_universe, n = cf_source_count(c->s);
+  int64_t stated = -1;
+
+  WEIR_TRY(cf_source_universe(c->s, sample, &stated));
+  if (c->begun && (stated < 0) != (c->universe < 0)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "convert: some samples state which universe they are of, and others do not "
+                     "(sample %lld): convert the two kinds of files apart",
+                     (long long)sample + 1);
+  }
+  if (stated < 0 && each == 0 && c->opts->side > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "convert.side: the files do not state which universes their samples are of, "
+                     "and cubes of one universe belong into one subset: set "
+                     "data.split.samples_per_universe to the number of consecutive samples of a "
+                     "universe (1: each sample is a universe of its own)");
+  }
+  if (stated < 0 && each > 0 && n % each != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "data.split.samples_per_universe=%lld: %lld samples are not a multiple of it",
+                     (long long)each, (long long)n);
+  }
+  if (!c->begun && stated < 0 && each == 0) {
+    weir_warn("convert", "the files do not state which universes their samples are of, nor will "
+                         "the converted ones: data.split.samples_per_universe states it");
+  }
+  warn_of_universes(c, sample, stated);
+  c->begun = true;
+  c->universe = stated;
+  *universe = stated >= 0 || each == 0 ? stated : sample / each;
+  return WEIR_OK;
+}
+
 static weir_status convert_sample(conversion *c, int64_t sample)
 {
   const size_t voxel = (size_t)c->in.lengths[3] * weir_dtype_size(c->in.dtype);
@@ -244,13 +302,10 @@ static weir_status convert_sample(conversion *c, int64_t sample)
     return WEIR_OK;
   }
   WEIR_TRY(cf_source_labels(c->s, sample, labels));
-  WEIR_TRY(cf_source_universe(c->s, sample, &about.universe));
+  WEIR_TRY(universe_of(c, sample, &about.universe));
   WEIR_TRY(cf_source_facts(c->s, sample, &facts));
   add_physical(c, labels, &facts);
   memcpy(corner, facts.corner, sizeof corner);
-  if (c->opts->side > 0 && about.universe < 0) {
-    about.universe = sample;
-  }
   for (int64_t i = 0; i < c->n_cubes[0]; i++) {
     if (all_there(c, c->n_cubes[1] * c->n_cubes[2])) {
       c->next += c->n_cubes[1] * c->n_cubes[2];

@@ -109,6 +109,70 @@ static void universes_are_cut_in_order(void **state)
   cf_source_close(&v);
 }
 
+/* Samples without universes; 2 in a row have the same labels. */
+static void put_unknown(const cf_volume_info *info, int64_t n)
+{
+  float voxels[64], labels[CF_MAX_LABELS];
+  cf_volume_writer *w = NULL;
+  char stem[400];
+
+  weir_check_rmdir(in);
+  assert_ok(weir_dir_create(in));
+  snprintf(stem, sizeof stem, "%s/a", in);
+  assert_ok(cf_volume_create("tfrecord", stem, info, n, 0, &w));
+  for (int64_t k = 0; k < n; k++) {
+    cf_test_voxels(info, (uint64_t)k, voxels);
+    cf_test_labels(info, (uint64_t)k / 2, labels);
+    assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){labels, -1, NULL, NULL}));
+  }
+  assert_ok(cf_volume_commit(&w));
+}
+
+static weir_status convert_unknown(int64_t side, int64_t samples_per_universe)
+{
+  const cf_convert_opts what = {.format = "tfrecord",
+                                .per_file = 1000,
+                                .side = side,
+                                .samples_per_universe = samples_per_universe};
+  cf_source *from = open_set(in);
+  cf_converted done;
+
+  weir_check_rmdir(out);
+  assert_ok(weir_dir_create(out));
+  const weir_status status = cf_convert(from, &what, out, &done);
+
+  cf_source_close(&from);
+  return status;
+}
+
+/* A sample that does not state its universe is none of its own. */
+static void universes_are_stated_and_not_invented(void **state)
+{
+  const cf_volume_info info = {.lengths = {4, 4, 4, 1}, .dtype = WEIR_F32, .n_labels = 2};
+
+  put_unknown(&info, 6);
+  assert_int_equal(convert_unknown(2, 0), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "set data.split.samples_per_universe"));
+  assert_int_equal(convert_unknown(2, 4), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "6 samples are not a multiple"));
+  for (int cut = 0; cut < 2; cut++) {
+    for (int64_t each = cut; each < 3; each++) {
+      assert_ok(convert_unknown(cut ? 2 : 0, each));
+      cf_source *v = open_set(out);
+      const int64_t cubes = cut ? 8 : 1;
+
+      assert_int_equal(cf_source_count(v), 6 * cubes);
+      for (int64_t k = 0; k < 6 * cubes; k++) {
+        int64_t universe = -2;
+
+        assert_ok(cf_source_universe(v, k, &universe));
+        assert_int_equal(universe, each > 0 ? k / cubes / each : -1);
+      }
+      cf_source_close(&v);
+    }
+  }
+}
+
 static void assert_refused(const char *format, int64_t per_file, int64_t side, int dtype,
                            weir_status expected, const char *message)
 {
@@ -192,6 +256,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_lost_between_formats),
       cmocka_unit_test(universes_are_cut_in_order),
+      cmocka_unit_test(universes_are_stated_and_not_invented),
       cmocka_unit_test(what_cannot_be_is_refused_and_leaves_nothing),
       cmocka_unit_test(a_census_counts),
       cmocka_unit_test(strange_voxels_are_remarked),

@@ -123,7 +123,7 @@ static weir_status check_row(const cf_predictions *p, int64_t i, const char *pat
         path, row, (long long)p->sample[i], (long long)p->universe[i], p->subset[i], p->known[i]);
   }
   for (int64_t k = 0; k < p->n_labels; k++) {
-    const double y = (double)p->truth[i * p->n_labels + k];
+    const double y = p->unlabelled ? 0 : (double)p->truth[i * p->n_labels + k];
     const double prediction = (double)p->predicted[i * p->n_labels + k];
 
     if (!isfinite(y) || (p->known[i] && !isfinite(prediction))) {
@@ -212,6 +212,12 @@ static const column columns[COLUMNS] = {
                        2},
 };
 
+/* Whether a file has the column. */
+static bool is_stored(const cf_predictions *p, int c)
+{
+  return !p->unlabelled || (c != TRUTH && c != TRUTH_PHYSICAL);
+}
+
 /* Returns the address of a column that is stored unchanged; NULL: it is computed. */
 static void *rows_of(const cf_predictions *p, int c)
 {
@@ -260,6 +266,9 @@ static weir_status put_columns(weir_netcdf *nc, const cf_predictions *p, const i
   int var[COLUMNS];
 
   for (int c = 0; c < COLUMNS; c++) {
+    if (!is_stored(p, c)) {
+      continue;
+    }
     WEIR_TRY(columns[c].dtype == WEIR_I64
                  ? weir_netcdf_whole_var(nc, columns[c].name, largest(rows_of(p, c), p->n), 1, dims,
                                          &var[c])
@@ -275,6 +284,9 @@ static weir_status put_columns(weir_netcdf *nc, const cf_predictions *p, const i
   for (int c = 0; c < COLUMNS; c++) {
     const void *const rows = rows_of(p, c);
 
+    if (!is_stored(p, c)) {
+      continue;
+    }
     if (rows != NULL) {
       WEIR_TRY(weir_netcdf_write(nc, var[c], zero, count, rows));
     } else {
@@ -420,16 +432,35 @@ static weir_status take_labels(weir_netcdf *nc, const char *path, cf_predictions
   return WEIR_OK;
 }
 
+/* Determines whether a file has predictions without labels. */
+static weir_status look_for_labels(weir_netcdf *nc, bool *unlabelled)
+{
+  int truth = 0, predicted = 0, dims[WEIR_NETCDF_MAX_DIMS];
+  weir_netcdf_shape s;
+
+  WEIR_TRY(cf_netcdf_seek(nc, columns[TRUTH].name, &truth, &s, dims));
+  WEIR_TRY(cf_netcdf_seek(nc, columns[SAID].name, &predicted, &s, dims));
+  *unlabelled = truth == CF_NETCDF_NONE && predicted >= 0;
+  return WEIR_OK;
+}
+
 static weir_status take_all(weir_netcdf *nc, const char *path, cf_predictions **out)
 {
   const int64_t zero[2] = {0, 0};
   weir_netcdf_shape s;
+  bool unlabelled = false;
   int var = 0;
 
-  WEIR_TRY(cf_predicted_find(nc, path, columns[TRUTH].name, WEIR_F32, false, 2, (int64_t[]){-1, -1},
-                             &var, &s));
+  WEIR_TRY(look_for_labels(nc, &unlabelled));
+  WEIR_TRY(cf_predicted_find(nc, path, columns[unlabelled ? SAID : TRUTH].name, WEIR_F32, false, 2,
+                             (int64_t[]){-1, -1}, &var, &s));
   WEIR_TRY(cf_predictions_create(s.lengths[0], s.lengths[1], out));
   cf_predictions *const p = *out;
+
+  p->unlabelled = unlabelled;
+  for (int64_t i = 0; unlabelled && i < p->n * p->n_labels; i++) {
+    p->truth[i] = NAN;
+  }
 
   WEIR_TRY(cf_predicted_text(nc, "model", p->model, sizeof p->model));
   WEIR_TRY(cf_predicted_text(nc, "source", p->source, sizeof p->source));
@@ -438,7 +469,7 @@ static weir_status take_all(weir_netcdf *nc, const char *path, cf_predictions **
   for (int c = 0; c < COLUMNS; c++) {
     void *const rows = rows_of(p, c);
 
-    if (rows != NULL) {
+    if (rows != NULL && is_stored(p, c)) {
       WEIR_TRY(cf_predicted_find(nc, path, columns[c].name, columns[c].dtype, false,
                                  columns[c].n_dims, (int64_t[]){p->n, p->n_labels}, &var, &s));
       WEIR_TRY(columns[c].dtype == WEIR_I64

@@ -1,5 +1,5 @@
-/* predictions.h - predictions with their truth: predictions.nc, which predict writes and eval reads
- * (docs/science/cosmoflow.md lists its variables).
+/* predictions.h - predictions, with their truth where it is known: predictions.nc, which predict
+ * writes and eval reads (docs/science/cosmoflow.md lists its variables).
  *
  * Labels are in units of their range, [-1, 1] from lo to hi. A row is a sample; all rows of a
  * universe are of one subset. Rows may be listed without a prediction, so that a file names the
@@ -28,8 +28,9 @@ typedef struct cf_predictions {
   int64_t *universe;                           /* [n] not negative */
   uint8_t *subset;                             /* [n] cf_subset */
   uint8_t *known;                              /* [n] 1: predicted, 0: not */
-  float *truth;                                /* [n, n_labels] */
-  float *predicted;                            /* [n, n_labels], NaN where not known */
+  bool unlabelled;  /* no sample has labels: the truth is NaN, and not in the file */
+  float *truth;     /* [n, n_labels] */
+  float *predicted; /* [n, n_labels], NaN where not known */
 } cf_predictions;
 
 /* Allocates n rows: samples 0 .. n - 1, known, predicted NaN, the rest zero; labels named

@@ -166,6 +166,34 @@ static void unknown_ranges_are_marked(void **state)
   cf_predictions_destroy(&q);
 }
 
+/* Predictions of unknown parameters have no truth, in the file neither. */
+static void samples_may_have_no_labels(void **state)
+{
+  cf_predictions *p = NULL, *q = NULL;
+  weir_netcdf *nc = NULL;
+  weir_netcdf_shape s;
+  int var = 0;
+
+  NEEDS_NETCDF();
+  p = random_rows(12, 2);
+  p->unlabelled = true;
+  for (int i = 0; i < 24; i++) {
+    p->truth[i] = NAN;
+  }
+  assert_ok(cf_predictions_write(p, path));
+  assert_ok(weir_netcdf_open(path, &nc));
+  assert_int_equal(weir_netcdf_find(nc, "unitPar", &var, &s), WEIR_ERR_DATA);
+  assert_int_equal(weir_netcdf_find(nc, "physPar", &var, &s), WEIR_ERR_DATA);
+  assert_ok(weir_netcdf_find(nc, "physPredicted", &var, &s));
+  weir_netcdf_close(&nc);
+  assert_ok(cf_predictions_read(path, &q));
+  assert_true(q->unlabelled && q->n == 12 && isnan(q->truth[0]));
+  assert_memory_equal(q->universe, p->universe, sizeof *p->universe * 12);
+  assert_true(q->predicted[0] == p->predicted[0]);
+  cf_predictions_destroy(&p);
+  cf_predictions_destroy(&q);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
   cf_predictions *p = NULL, *none = NULL;
@@ -270,6 +298,7 @@ int main(void)
       CASE(the_same_comes_back),
       CASE(physical_values_are_in_the_file),
       CASE(unknown_ranges_are_marked),
+      CASE(samples_may_have_no_labels),
       CASE(what_cannot_be_is_refused),
       CASE(files_are_judged_when_they_are_read),
       CASE(memory_that_is_missing_is_no_leak),

@@ -158,8 +158,12 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_tr
     cf_source_locate(source, 0, where, sizeof where);
     return weir_fail(WEIR_ERR_DATA,
                      "%s: the samples have no %s: there is nothing to learn, and nothing to "
-                     "compare with",
-                     where, truth == CF_TRUTH_LABELS ? "labels" : "classes of their voxels");
+                     "compare with%s",
+                     where, truth == CF_TRUTH_LABELS ? "labels" : "classes of their voxels",
+                     truth == CF_TRUTH_LABELS
+                         ? "; files.labels names their variable or key, NumPy pairs have them in "
+                           "NAME_label.npy"
+                         : "; files.segmentation names their variable");
   }
   if (opts->augment.symmetry == CF_SYMMETRY_OCTAHEDRAL && (n[0] != n[1] || n[1] != n[2])) {
     return weir_fail(WEIR_ERR_CONFIG,

@@ -62,6 +62,8 @@ cf_volume_info cf_source_synth_info(const cf_universe_opts *o, const cf_universe
 
 static weir_status open_synth(cf_source *s, const cf_source_spec *spec)
 {
+  char text[CF_TEXT];
+
   s->simulate = spec->simulate;
   s->seed = spec->seed;
   WEIR_TRY(cf_generator_create(spec->simulate, spec->seed, &s->g));
@@ -70,6 +72,9 @@ static weir_status open_synth(cf_source *s, const cf_source_spec *spec)
   const int64_t fit = spec->source->cache_bytes / f->bytes;
 
   s->info = cf_source_synth_info(spec->simulate, f);
+  cf_universe_text(spec->simulate, f, spec->seed, text, sizeof text);
+  (void)snprintf(s->info.simulation, sizeof s->info.simulation, "%.*s",
+                 (int)sizeof s->info.simulation - 1, text);
   s->n_cached = fit < 1 ? 1 : fit < spec->simulate->universes ? fit : spec->simulate->universes;
   WEIR_TRY(weir_alloc(s->n_cached, sizeof *s->cached, (void **)&s->cached));
   for (int64_t i = 0; i < s->n_cached; i++) {

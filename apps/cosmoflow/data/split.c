@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
 #include "base/weir_random.h"
 
 enum { PURPOSE = 0x73706c69, NUMBER = 44 /* letters of "N-N," */ };
@@ -20,8 +21,8 @@ const weir_opt cf_split_options[] = {
                   "universes after those for validation (sets that grow)"),
     WEIR_OPT_INT(cf_split_opts, seed, 0, 0, 0x1p52, "1", "of the hash"),
     WEIR_OPT_INT(cf_split_opts, samples_per_universe, 0, 0, 1e9, "1",
-                 "samples in a row that are of one universe, in files that do not say so (MLPerf "
-                 "HPC: 64; boxes of their own: 1); 0: such files are refused",
+                 "consecutive samples of a universe, in files that do not state universes (MLPerf "
+                 "HPC: 64; boxes of their own: 1), also for convert; 0: such files are refused",
                  .alias = "siblings"),
     WEIR_OPT_END,
 };
@@ -55,8 +56,25 @@ static int by_first(const void *a, const void *b)
   return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The number of every sample's universe. */
-static weir_status number(int64_t samples_per_universe, const int64_t *given, cf_split *s)
+/* Warns where files state several universes within samples that are stated to be of one. */
+static void warn_of_contradiction(int64_t each, const int64_t *given, int64_t count)
+{
+  for (int64_t i = 1; each > 0 && i < count; i++) {
+    if (i % each != 0 && given[i] != given[i - 1]) {
+      weir_warn("data",
+                "data.split.samples_per_universe=%" PRId64 " is not used: the files state "
+                "universes, and samples %" PRId64 " and %" PRId64 " are of universes %" PRId64
+                " and %" PRId64 "; if these are of one, convert the samples again with this "
+                "option",
+                each, i, i + 1, given[i - 1], given[i]);
+      return;
+    }
+  }
+}
+
+/* The number of every sample's universe. stated: samples_per_universe is an option of this set. */
+static weir_status number(int64_t samples_per_universe, bool stated, const int64_t *given,
+                          cf_split *s)
 {
   int64_t known = 0;
 
@@ -77,6 +95,15 @@ static weir_status number(int64_t samples_per_universe, const int64_t *given, cf
         "data.split.samples_per_universe: the files do not say which universes their samples are "
         "of, and those of one universe belong on one side: give how many in a row are "
         "of one (MLPerf HPC: 64)");
+  }
+  if (known == 0 && s->count % samples_per_universe != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "data.split.samples_per_universe=%" PRId64 ": %" PRId64 " samples are not a "
+                     "multiple of it: state how many consecutive samples are of one universe",
+                     samples_per_universe, s->count);
+  }
+  if (known > 0 && stated) {
+    warn_of_contradiction(samples_per_universe, given, s->count);
   }
   for (int64_t i = 0; i < s->count; i++) {
     s->universe[i] = known > 0 ? given[i] : i / samples_per_universe;
@@ -273,7 +300,7 @@ static weir_status make(const rule *r, const int64_t *given, cf_split *s)
 
   WEIR_TRY(weir_alloc(s->count, sizeof *s->universe, (void **)&s->universe));
   WEIR_TRY(weir_alloc(s->count, sizeof *s->subset, (void **)&s->subset));
-  WEIR_TRY(number(r->samples_per_universe, given, s));
+  WEIR_TRY(number(r->samples_per_universe, r->opts != NULL, given, s));
   WEIR_TRY(list(s, &all, &n));
   WEIR_TRY_GOTO(r->opts != NULL ? choose(r->opts, all, n) : look_up(r->train, r->valid, all, n),
                 done);

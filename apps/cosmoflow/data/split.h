@@ -33,8 +33,8 @@ typedef struct cf_split {
 weir_status cf_split_count(const cf_split_opts *opts, int64_t n,
                            int64_t universes[CF_SUBSETS]) WEIR_CHECKED;
 /* Splits `count` samples of universe [count], -1: unknown. Fails: WEIR_ERR_CONFIG (no universe is
- * left for training; unknown universes without opts->samples_per_universe; known and unknown
- * universes together), WEIR_ERR_MEMORY. */
+ * left for training; unknown universes without opts->samples_per_universe, or that are not a
+ * multiple of it; known and unknown universes together), WEIR_ERR_MEMORY. */
 weir_status cf_split_create(const cf_split_opts *opts, const int64_t *universe, int64_t count,
                             cf_split *out) WEIR_CHECKED;
 /* Splits by lists of universes, as cf_split_text writes them: those of `train` and `valid`, all
@@ -42,6 +42,11 @@ weir_status cf_split_create(const cf_split_opts *opts, const int64_t *universe, 
 weir_status cf_split_of_lists(const char *train, const char *valid, int64_t samples_per_universe,
                               const int64_t *universe, int64_t count, cf_split *out) WEIR_CHECKED;
 void cf_split_fini(cf_split *s);
+/* Compares labels [count, n_labels] in [-1, 1] with the universes: samples of a universe share
+ * theirs. Warns where universes share them with others, as cubes of one simulation do. Fails:
+ * WEIR_ERR_DATA, naming two samples. */
+weir_status cf_split_check_labels(const cf_split *s, int64_t n_labels,
+                                  const float *label) WEIR_CHECKED;
 /* Lists the universes of a subset, ascending: "0-3,7"; "" for none. The caller frees *text with
  * weir_free. */
 weir_status cf_split_text(const cf_split *s, cf_subset subset, char **text) WEIR_CHECKED;

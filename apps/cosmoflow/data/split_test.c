@@ -187,10 +187,46 @@ static void what_cannot_be_is_refused(void **state)
   o.samples_per_universe = 1;
   assert_int_equal(cf_split_create(&o, unknown, 2, &s), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "1 of 2 samples say which universe"));
+  o.samples_per_universe = 2;
+  assert_int_equal(cf_split_create(&o, (int64_t[]){-1, -1, -1}, 3, &s), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "3 samples are not a multiple"));
   for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
     assert_int_equal(cf_split_of_lists(bad[k], "", 0, one, 3, &s), WEIR_ERR_DATA);
     assert_non_null(strstr(weir_last_message(), "no list of universes"));
   }
+}
+
+/* Samples of a universe share their labels; universes that do are remarked. */
+static void labels_are_those_of_universes(void **state)
+{
+  const float label[8][2] = {{0.1f, 0.2f}, {0.1f, 0.2f}, {0.3f, 0.2f}, {0.3f, 0.2f},
+                             {0.5f, 0.2f}, {0.5f, 0.2f}, {0.1f, 0.2f}, {0.1f, 0.2f}};
+  int64_t unknown[8], universe[8];
+  cf_split_opts o = shares(1, 0);
+  cf_split s;
+
+  for (int i = 0; i < 8; i++) {
+    unknown[i] = -1;
+    universe[i] = i;
+  }
+  o.samples_per_universe = 4;
+  assert_ok(cf_split_create(&o, unknown, 8, &s));
+  assert_int_equal(cf_split_check_labels(&s, 2, &label[0][0]), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "data.split.samples_per_universe: samples 1 and 3"));
+  cf_split_fini(&s);
+  o.samples_per_universe = 2;
+  assert_ok(cf_split_create(&o, unknown, 8, &s));
+  assert_ok(cf_split_check_labels(&s, 2, &label[0][0]));
+  cf_split_fini(&s);
+  assert_ok(cf_split_create(&o, universe, 8, &s)); /* those of the files */
+  assert_int_equal(s.samples_per_universe, 0);
+  assert_ok(cf_split_check_labels(&s, 2, &label[0][0]));
+  cf_split_fini(&s);
+  universe[7] = 2;
+  assert_ok(cf_split_create(&o, universe, 8, &s));
+  assert_int_equal(cf_split_check_labels(&s, 2, &label[0][0]), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "universe: samples 3 and 8 are of universe 2"));
+  cf_split_fini(&s);
 }
 
 int main(void)
@@ -202,6 +238,7 @@ int main(void)
       cmocka_unit_test(lists_carry_a_split),
       cmocka_unit_test(a_share_fits_any_set),
       cmocka_unit_test(what_cannot_be_is_refused),
+      cmocka_unit_test(labels_are_those_of_universes),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,9 @@ enum { CF_TEXT = 4096, CF_MAX_CHANNELS = 64 };
  * storage of samples; less than CF_TEXT bytes. */
 void cf_universe_text(const cf_universe_opts *opts, const cf_universe_facts *f, uint64_t seed,
                       char *text, size_t size);
+/* Writes what differs between two such lines, `"seed 0" and "seed 1", "2lpt of 32^3 particles" and
+ * ..`; "" for equal ones. Always terminated. */
+void cf_universe_text_compare(const char *a, const char *b, char *text, size_t size);
 /* Computes the rms displacement of particles along one axis at z, in sides of a cell of their
  * lattice, by linear theory, for the middle of the ranges. Fails: WEIR_ERR_CONFIG. */
 weir_status cf_universe_motion(const cf_universe_opts *opts, const cf_universe_facts *f, double z,

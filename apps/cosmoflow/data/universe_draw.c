@@ -1,6 +1,7 @@
 /* universe_draw.c - what options ask for, and the parameters of each universe. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
 #include "data/universe_priv.h"
@@ -218,4 +219,64 @@ void cf_universe_text(const cf_universe_opts *o, const cf_universe_facts *f, uin
       o->draw == CF_DRAW_UNIFORM ? "uniform" : "sobol",
       o->transfer == CF_TRANSFER_FULL ? "full" : "smooth", o->fixed ? "fixed" : "free");
 #undef SAY
+}
+
+/* An item of a list. */
+typedef struct item {
+  const char *at;
+  int n;
+} item;
+
+/* Takes the next item of [*at, end) up to a separator and a space; false: none is left. */
+static bool next_item(const char **at, const char *end, char separator, item *out)
+{
+  const char *const begin = *at;
+  const char *to = begin;
+
+  while (to < end && *to != separator) {
+    to++;
+  }
+  *out = (item){begin, (int)(to - begin)};
+  *at = to < end ? to + 1 + (to + 1 < end && to[1] == ' ') : end;
+  return begin < end;
+}
+
+static int count_items(const char *at, const char *end, char separator)
+{
+  item unused;
+  int n = 0;
+
+  while (next_item(&at, end, separator, &unused)) {
+    n++;
+  }
+  return n;
+}
+
+/* Adds the items of two lists that differ; those of `;` are lists of `,` in turn. */
+static void add_differences(item a, item b, char separator, char *text, size_t size)
+{
+  const char *const end[2] = {a.at + a.n, b.at + b.n};
+  const bool alike = count_items(a.at, end[0], separator) == count_items(b.at, end[1], separator);
+  const char by = alike ? separator : 0; /* as a whole */
+  item x, y;
+
+  while (next_item(&a.at, end[0], by, &x) && next_item(&b.at, end[1], by, &y)) {
+    if (x.n == y.n && memcmp(x.at, y.at, (size_t)x.n) == 0) {
+      continue;
+    }
+    if (alike && separator == ';') {
+      add_differences(x, y, ',', text, size);
+    } else {
+      const size_t n = strlen(text);
+
+      (void)snprintf(text + n, size - n, "%s\"%.*s\" and \"%.*s\"", n > 0 ? ", " : "", x.n, x.at,
+                     y.n, y.at);
+    }
+  }
+}
+
+void cf_universe_text_compare(const char *a, const char *b, char *text, size_t size)
+{
+  text[0] = 0;
+  add_differences((item){a, (int)strlen(a)}, (item){b, (int)strlen(b)}, ';', text, size);
 }

@@ -426,6 +426,29 @@ static void the_text_tells_options_apart(void **state)
   assert_string_not_equal(text[n], text[n - 1]);
 }
 
+static void differing_parameters_are_named(void **state)
+{
+  static const char line[] =
+      "seed 0; 2lpt of 8^3 particles; ngp on 8^3 cells of 128 Mpc/h, i16; z 0";
+  static const struct {
+    const char *other, *expected;
+  } cases[] = {
+      {line, ""},
+      {"seed 1; 2lpt of 8^3 particles; ngp on 8^3 cells of 128 Mpc/h, i16; z 0",
+       "\"seed 0\" and \"seed 1\""},
+      {"seed 0; pm of 8^3 particles, 3 steps; ngp on 8^3 cells of 128 Mpc/h, f32; z 0",
+       "\"2lpt of 8^3 particles\" and \"pm of 8^3 particles, 3 steps\", \"i16\" and \"f32\""},
+      {"another", "\"seed 0; 2lpt of 8^3 particles; ngp on 8^3 cells of 128 Mpc/h, i16; z 0\" and "
+                  "\"another\""},
+  };
+  char text[512];
+
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    cf_universe_text_compare(line, cases[k].other, text, sizeof text);
+    assert_string_equal(text, cases[k].expected);
+  }
+}
+
 /* Twice as many particles along a side are twice as far from home, early ones nearer than late. */
 static void motion_is_counted_in_their_distance(void **state)
 {
@@ -484,6 +507,7 @@ int main(void)
       cmocka_unit_test(too_many_particles_are_refused),
       cmocka_unit_test(a_request_to_stop_is_heard),
       cmocka_unit_test(the_text_tells_options_apart),
+      cmocka_unit_test(differing_parameters_are_named),
       cmocka_unit_test(motion_is_counted_in_their_distance),
       cmocka_unit_test(every_allocation_may_fail),
   };

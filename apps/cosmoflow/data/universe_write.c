@@ -234,14 +234,22 @@ static weir_status check_file(const cf_universe_opts *o, const cf_universe_facts
   const bool apart = begin + c.samples / f->samples <= o->first || begin >= end;
   const bool fits = ours ? c.samples == in_file(o, u) * f->samples : apart;
 
-  if (strcmp(text, c.made_of) != 0 || !as_named || !fits) {
+  if (strcmp(text, c.made_of) != 0) {
+    char differences[MESSAGE];
+
+    cf_universe_text_compare(c.made_of, text, differences, sizeof differences);
+    status = weir_fail(WEIR_ERR_CONFIG,
+                       "%s: holds %lld samples of other universes than asked for: %s: choose "
+                       "another --out, or give --overwrite to replace what is there",
+                       path, (long long)c.samples, differences);
+  } else if (!as_named || !fits) {
     status =
         weir_fail(WEIR_ERR_CONFIG,
-                  "%s: holds %lld samples from universe %lld on of \"%s\"; asked for are %lld "
-                  "universes from %lld on, %lld a file, of \"%s\": choose another --out, or give "
-                  "--overwrite to replace what is there",
-                  path, (long long)c.samples, (long long)c.first, c.made_of,
-                  (long long)o->universes, (long long)o->first, (long long)o->file, text);
+                  "%s: holds %lld samples from universe %lld on; asked for are %lld universes from "
+                  "%lld on, %lld a file: choose another --out, or give --overwrite to replace what "
+                  "is there",
+                  path, (long long)c.samples, (long long)c.first, (long long)o->universes,
+                  (long long)o->first, (long long)o->file);
   }
 done:
   weir_free(&c.made_of);

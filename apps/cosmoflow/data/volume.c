@@ -204,6 +204,9 @@ static weir_status survey(cf_volumes *v)
     if (i == 0 || !stated) {
       WEIR_TRY(go_to(v, i));
       v->info = i == 0 ? v->file.info : v->info;
+      if (strcmp(v->info.simulation, v->file.info.simulation) != 0) {
+        v->info.simulation[0] = 0; /* several */
+      }
       take_ranges(v);
       WEIR_TRY(add_pairs(v, &fit));
     }

@@ -19,7 +19,8 @@ enum {
   CF_MAX_NAME = 32,
   CF_MAX_LOCATION = 4300,
   CF_MAX_CLASSES = 255,
-  CF_COSMOLOGY = 5
+  CF_COSMOLOGY = 5,
+  CF_MAX_SIMULATION = 512
 };
 
 #define CF_COSMOLOGY_NAMES "omega_m omega_b h n_s sigma_8"
@@ -40,6 +41,7 @@ typedef struct cf_volume_opts {
   weir_real_list range;        /* lo, hi of each label, of files without ranges */
   weir_real_list redshifts;    /* of the channels, of files without redshifts */
   int voxels;                  /* cf_quantity; CF_QUANTITY_AUTO: what the file declares */
+  bool labels_optional;        /* no option: labels that options name may be missing (predict) */
 } cf_volume_opts;
 extern const weir_opt cf_volume_options[];
 
@@ -73,6 +75,8 @@ typedef struct cf_volume_info {
   double box, cell;       /* sides of the simulated box and of a voxel in Mpc/h; 0: not known */
   cf_quantity quantity;   /* that the file declares or files.voxels states */
   bool physical;          /* samples have their parameters in their own units (cf_facts) */
+  char simulation[CF_MAX_SIMULATION]; /* seed and options of `prepare`, of all files; "": not known
+                                       */
 } cf_volume_info;
 
 /* Properties of a sample besides its labels; the flag of an unknown one is false. */

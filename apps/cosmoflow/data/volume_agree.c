@@ -163,6 +163,23 @@ static void make_word(char name[CF_MAX_NAME])
   }
 }
 
+/* Refuses names or ranges of labels that a file does not have. */
+static weir_status refuse_no_labels(const char *path, const char *option)
+{
+  static const char ending[] = "_data.npy";
+  const size_t n = strlen(path), stem = n > sizeof ending - 1 ? n - (sizeof ending - 1) : 0;
+
+  if (stem > 0 && strcmp(path + stem, ending) == 0) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: has no labels, and files.%s states them: %.*s_label.npy is not there",
+                     path, option, (int)stem, path);
+  }
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: has no labels, and files.%s states them: files.labels names their variable "
+                   "or key",
+                   path, option);
+}
+
 weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_volume_info *info)
 {
   const struct {
@@ -174,6 +191,10 @@ weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_vol
                info->lengths[3] <= CF_MAX_LABELS ? info->lengths[3] : -1}};
 
   for (int i = 0; i < 3; i++) {
+    if (list[i].stated > 0 && i < 2 && info->n_labels == 0) {
+      WEIR_TRY(opts->labels_optional ? WEIR_OK : refuse_no_labels(path, list[i].name));
+      continue;
+    }
     if (list[i].stated > 0 && list[i].stated != list[i].has) {
       return weir_fail(WEIR_ERR_CONFIG, "files.%s: %lld are stated, and %s takes %s: %lld",
                        list[i].name, (long long)list[i].stated, path, list[i].of,

@@ -64,7 +64,8 @@ weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
                             const cf_volume_info *has, const char *path,
                             cf_order *out) WEIR_CHECKED;
 /* Sets names, ranges and redshifts from the options, where files do not state them. Fails:
- * WEIR_ERR_CONFIG for lists of other lengths. */
+ * WEIR_ERR_CONFIG for lists of other lengths, WEIR_ERR_DATA for names or ranges of labels that the
+ * file does not have, unless opts->labels_optional. */
 weir_status cf_volume_state(const cf_volume_opts *opts, const char *path,
                             cf_volume_info *info) WEIR_CHECKED;
 /* Reorders the channels of n voxels in place. */

@@ -21,6 +21,86 @@ weir_status cf_netcdf_seek(weir_netcdf *nc, const char *name, int *var, weir_net
   return WEIR_OK;
 }
 
+/* Whether a variable is the coordinate of its dimension: it has the name of that. */
+static weir_status is_coordinate(weir_netcdf *nc, const char *name, const weir_netcdf_shape *s,
+                                 const int *dims, bool *is)
+{
+  char dim[260] = "";
+
+  *is = false;
+  if (s->n_dims == 1) {
+    WEIR_TRY(weir_netcdf_dim_name(nc, dims[0], dim, sizeof dim));
+    *is = strcmp(dim, name) == 0;
+  }
+  return WEIR_OK;
+}
+
+/* Whether `y` is a position along an axis of the voxels, which HDF5 without dimension scales does
+ * not name. */
+static weir_status is_position(weir_netcdf *nc, const cf_netcdf_voxels *v, const char *name,
+                               const weir_netcdf_shape *s, const int *dims, bool *is)
+{
+  char voxels[260] = "";
+
+  *is = false;
+  if (s->n_dims != 1 || strcmp(name, "y") != 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_name(nc, v->var, voxels, sizeof voxels));
+  for (int d = 0; d < v->n_dims; d++) {
+    *is = *is || (v->dims[d] == dims[0] && strcmp(voxels, "x") != 0);
+  }
+  return WEIR_OK;
+}
+
+static weir_status seek_usual_labels(weir_netcdf *nc, const cf_netcdf_voxels *v, int *var,
+                                     weir_netcdf_shape *s)
+{
+  static const char *const names[] = {"unitPar", "y", "label_raw", NULL};
+  int dims[WEIR_NETCDF_MAX_DIMS];
+
+  *var = CF_NETCDF_NONE;
+  for (int i = 0; *var < 0 && names[i]; i++) {
+    bool coordinate = false, position = false;
+
+    WEIR_TRY(cf_netcdf_seek(nc, names[i], var, s, dims));
+    if (*var >= 0) {
+      WEIR_TRY(is_coordinate(nc, names[i], s, dims, &coordinate));
+      WEIR_TRY(is_position(nc, v, names[i], s, dims, &position));
+    }
+    *var = coordinate || position ? CF_NETCDF_NONE : *var;
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_netcdf_seek_labels(weir_netcdf *nc, const cf_volume_file *f,
+                                  const cf_netcdf_voxels *voxels, int *var,
+                                  weir_netcdf_shape *shape)
+{
+  const char *const name = f->opts->labels;
+  int dims[WEIR_NETCDF_MAX_DIMS];
+  bool coordinate = false;
+
+  if (name[0] == 0) {
+    return seek_usual_labels(nc, voxels, var, shape);
+  }
+  WEIR_TRY(cf_netcdf_seek(nc, name, var, shape, dims));
+  if (*var == CF_NETCDF_NONE && f->opts->labels_optional) {
+    return WEIR_OK;
+  }
+  if (*var < 0) {
+    return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s (files.labels)", f->path, name);
+  }
+  WEIR_TRY(is_coordinate(nc, name, shape, dims, &coordinate));
+  return !coordinate
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: its variable %s (files.labels) is the coordinate of the dimension of "
+                         "that name: name the variable of labels, or write them along another "
+                         "dimension",
+                         f->path, name);
+}
+
 bool cf_netcdf_is_cubes(const weir_netcdf_shape *s)
 {
   for (int d = 0; !s->text && !s->chars && d + 2 < s->n_dims && d < 2; d++) {

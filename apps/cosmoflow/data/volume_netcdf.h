@@ -13,6 +13,18 @@ enum { CF_NETCDF_NONE = -1, CF_NETCDF_OTHER = -2 };
  * CF_NETCDF_OTHER: of a type that cannot be read. Fails: as weir_netcdf_look. */
 weir_status cf_netcdf_seek(weir_netcdf *nc, const char *name, int *var, weir_netcdf_shape *shape,
                            int *dims) WEIR_CHECKED;
+/* The variable of voxels that was found. */
+typedef struct cf_netcdf_voxels {
+  int var, n_dims;
+  const int *dims;
+} cf_netcdf_voxels;
+/* Finds the variable of labels: files.labels, or one of the names in use; CF_NETCDF_NONE: there is
+ * none. Coordinates are no labels: a variable with the name of its dimension (CF 5; dimension
+ * scales of HDF5), and `y` along an axis of voxels that are not its companion `x`. Fails:
+ * WEIR_ERR_DATA where files.labels names no variable or a coordinate. */
+weir_status cf_netcdf_seek_labels(weir_netcdf *nc, const cf_volume_file *f,
+                                  const cf_netcdf_voxels *voxels, int *var,
+                                  weir_netcdf_shape *shape) WEIR_CHECKED;
 /* Returns whether a variable can be cubes: numbers over three consecutive equal lengths above 1. */
 bool cf_netcdf_is_cubes(const weir_netcdf_shape *s);
 

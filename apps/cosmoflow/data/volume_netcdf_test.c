@@ -225,8 +225,80 @@ static void what_is_wrong_is_named(void **state)
 
   assert_refused(&nan, NAN, "sample 1: label 1 is nan");
   assert_refused(&flat, 0, "has no variable of cubes; files.volume names");
-  assert_refused(&many, 0, "are not at most 16 floats for each of 2 samples");
+  assert_refused(&many, 0, "(variable unitPar) are not at most 16 floats for each of 2 samples");
   assert_refused(&wide, 0, "are not at most 16 floats for each of 1 samples");
+}
+
+/* A file as xarray writes it: density over z, y, x with a coordinate of each; HDF5 without
+ * dimension scales: the same lengths alone. scaled: the dimensions have the coordinates' names. */
+static void make_coordinates(const char *volume, bool scaled, bool labels)
+{
+  static const char *const name[] = {"z", "y", "x"}, *const other[] = {"a", "b", "c"};
+  const int64_t zero[3] = {0}, lengths[3] = {4, 4, 4}, two = 2;
+  int16_t voxels[64] = {1};
+  weir_netcdf *nc = NULL;
+  int dims[3], dim = 0, var = 0;
+
+  snprintf(path, sizeof path, "%s/a.h5", dir);
+  assert_ok(weir_netcdf_create(path, &nc));
+  for (int d = 0; d < 3; d++) {
+    assert_ok(weir_netcdf_dim(nc, scaled ? name[d] : other[d], 4, &dims[d]));
+  }
+  for (int d = 0; d < 3; d++) {
+    if (strcmp(volume, name[d]) != 0) {
+      assert_ok(weir_netcdf_var(nc, name[d], WEIR_F64, 1, &dims[d], &var));
+      assert_ok(weir_netcdf_write(nc, var, zero, lengths, (double[4]){0, 0.25, 0.5, 0.75}));
+    }
+  }
+  assert_ok(weir_netcdf_var(nc, volume, WEIR_I16, 3, dims, &var));
+  assert_ok(weir_netcdf_write(nc, var, zero, lengths, voxels));
+  if (labels) {
+    assert_ok(weir_netcdf_dim(nc, "parameter", 2, &dim));
+    assert_ok(weir_netcdf_var(nc, "theta", WEIR_F64, 1, &dim, &var));
+    assert_ok(weir_netcdf_write(nc, var, zero, &two, (double[2]){-0.5, 0.5}));
+  }
+  assert_ok(weir_netcdf_commit(&nc));
+}
+
+static void coordinates_are_neither_voxels_nor_labels(void **state)
+{
+  cf_volume_opts opts = cf_test_opts();
+  cf_volumes *v = NULL;
+  float y[CF_MAX_LABELS];
+
+  for (int scaled = 0; scaled < 2; scaled++) {
+    make_coordinates("density", scaled, false);
+    for (int stated = 0; stated < 2; stated++) {
+      opts.volume = stated ? "density" : "";
+      assert_ok(cf_volumes_open(paths, 1, &opts, &v));
+      assert_int_equal(cf_volumes_info(v)->lengths[0], 4);
+      assert_int_equal(cf_volumes_info(v)->lengths[3], 1);
+      assert_int_equal(cf_volumes_info(v)->n_labels, 0);
+      cf_volumes_close(&v);
+    }
+  }
+  make_coordinates("density", true, true);
+  opts = cf_test_opts();
+  opts.labels = "y";
+  assert_int_equal(cf_volumes_open(paths, 1, &opts, &v), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "its variable y (files.labels) is the coordinate"));
+  opts.labels = "theta";
+  assert_ok(cf_volumes_open(paths, 1, &opts, &v));
+  assert_int_equal(cf_volumes_info(v)->n_labels, 2);
+  assert_ok(cf_volumes_labels(v, 0, y));
+  assert_true(y[0] == -0.5f && y[1] == 0.5f);
+  cf_volumes_close(&v);
+  /* The pair x, y of MLPerf's preparation; y stated. */
+  make_coordinates("x", false, false);
+  opts = cf_test_opts();
+  assert_ok(cf_volumes_open(paths, 1, &opts, &v));
+  assert_int_equal(cf_volumes_info(v)->n_labels, 4);
+  cf_volumes_close(&v);
+  make_coordinates("density", false, false);
+  opts.labels = "y";
+  assert_ok(cf_volumes_open(paths, 1, &opts, &v));
+  assert_int_equal(cf_volumes_info(v)->n_labels, 4);
+  cf_volumes_close(&v);
 }
 
 /* Names as texts of any length, as in HDF5 of others. */
@@ -280,6 +352,7 @@ int main(void)
       cmocka_unit_test(of_two_variables_of_cubes_none_is_taken),
       cmocka_unit_test(voxels_without_a_sign_by_attribute_are_refused),
       cmocka_unit_test(what_is_wrong_is_named),
+      cmocka_unit_test(coordinates_are_neither_voxels_nor_labels),
       cmocka_unit_test(names_may_be_texts),
       cmocka_unit_test(names_and_redshifts_are_kept),
   };

@@ -242,7 +242,8 @@ weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row)
     if (!(fabs(deviation) <= 1e-5)) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: row %lld has the label %s = %g, %s has %g (in [-1, 1]): these are not "
-                       "the samples that were predicted, or they are in another order",
+                       "the samples that were predicted, or they are in another order, or "
+                       "files.label_scale, files.range or files.labels are not those of predict",
                        file, (long long)row + 1, p->label[k],
                        (double)p->truth[row * p->n_labels + k], where, (double)label[k]);
     }
@@ -260,6 +261,14 @@ weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec 
 
   *out = (cf_eval_set){.opts = opts};
   WEIR_TRY_GOTO(cf_predictions_read(opts->predictions, &out->p), done);
+  if (out->p->unlabelled) {
+    status = weir_fail(WEIR_ERR_DATA,
+                       "%s: its samples have no labels (no variable unitPar), so that their "
+                       "predictions have no error: predict samples with labels to score the "
+                       "network",
+                       opts->predictions);
+    goto done;
+  }
   WEIR_TRY_GOTO(weir_alloc(out->p->n, sizeof *order, (void **)&order), done);
   WEIR_TRY_GOTO(take_train(out, order), done);
   WEIR_TRY_GOTO(take_scored(out, subset, order), done);

@@ -286,6 +286,7 @@ static void a_folder_of_others_stays_as_it_is(void **state)
   assert_int_equal(program("prepare " SMALL "--set simulate.box=100 --out %s", in_scratch("a")), 2);
   assert_non_null(strstr(printed(), "universes-00000000.nc: holds 4 samples"));
   assert_int_equal(program("prepare " SMALL "--seed 3 --out %s", in_scratch("a")), 2);
+  assert_non_null(strstr(printed(), "asked for: \"seed 0\" and \"seed 3\": choose another --out"));
   assert_int_equal(program("prepare " SMALL "--set simulate.file=3 --out %s", in_scratch("a")), 2);
   after = contents(in_scratch("a/resolved.yaml"));
   assert_string_equal(before, after);

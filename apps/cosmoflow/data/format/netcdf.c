@@ -54,6 +54,7 @@ static weir_status find_volume(const cf_volume_file *f, state *h, weir_netcdf_sh
   }
   for (int i = 0; !f->opts->volume[0] && h->volume < 0 && names[i]; i++) {
     WEIR_TRY(cf_netcdf_seek(h->nc, names[i], &h->volume, s, dims));
+    h->volume = h->volume >= 0 && s->n_dims < 3 ? CF_NETCDF_NONE : h->volume; /* a coordinate */
   }
   const bool unnamed = !f->opts->volume[0] && h->volume < 0;
 
@@ -197,24 +198,16 @@ static weir_status take_quantity(cf_volume_file *f, const state *h)
   return WEIR_OK;
 }
 
-static weir_status take_labels(cf_volume_file *f, state *h)
+static weir_status take_labels(cf_volume_file *f, state *h, const cf_netcdf_voxels *voxels)
 {
-  static const char *const names[] = {"unitPar", "y", "label_raw", NULL};
   weir_netcdf_shape s = {0};
-  int dims[WEIR_NETCDF_MAX_DIMS];
+  char name[260] = "";
 
-  h->labels = -1;
-  if (f->opts->labels[0]) {
-    WEIR_TRY(cf_netcdf_seek(h->nc, f->opts->labels, &h->labels, &s, dims));
-  }
-  for (int i = 0; !f->opts->labels[0] && h->labels < 0 && names[i]; i++) {
-    WEIR_TRY(cf_netcdf_seek(h->nc, names[i], &h->labels, &s, dims));
-  }
+  WEIR_TRY(cf_netcdf_seek_labels(h->nc, f, voxels, &h->labels, &s));
   if (h->labels < 0) {
-    return f->opts->labels[0] ? weir_fail(WEIR_ERR_DATA, "%s: has no variable %s (files.labels)",
-                                          f->path, f->opts->labels)
-                              : WEIR_OK;
+    return WEIR_OK;
   }
+  WEIR_TRY(weir_netcdf_name(h->nc, h->labels, name, sizeof name));
   h->label_dims = s.n_dims;
   h->label_dtype = s.dtype;
   f->info.n_labels = s.n_dims > 0 ? s.lengths[s.n_dims - 1] : 0;
@@ -222,8 +215,9 @@ static weir_status take_labels(cf_volume_file *f, state *h)
       (s.n_dims == 2 && s.lengths[0] != f->count) || (s.n_dims == 1 && f->count != 1) ||
       f->info.n_labels > CF_MAX_LABELS) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: its labels are not at most %d floats for each of %lld samples", f->path,
-                     CF_MAX_LABELS, (long long)f->count);
+                     "%s: its labels (variable %s) are not at most %d floats for each of %lld "
+                     "samples; files.labels names another variable",
+                     f->path, name, CF_MAX_LABELS, (long long)f->count);
   }
   return WEIR_OK;
 }
@@ -330,6 +324,20 @@ static weir_status seek_row(const cf_volume_file *f, const state *h, const char 
   return WEIR_OK;
 }
 
+/* The simulation, of files of prepare. */
+static weir_status take_simulation(cf_volume_file *f, const state *h)
+{
+  char *text = NULL;
+
+  if (!weir_netcdf_has(h->nc, WEIR_NETCDF_FILE, "simulation")) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_get_text(h->nc, WEIR_NETCDF_FILE, "simulation", &text));
+  (void)snprintf(f->info.simulation, sizeof f->info.simulation, "%s", text);
+  weir_free(&text);
+  return WEIR_OK;
+}
+
 /* Sides of box and voxel, and what the samples' universes are. */
 static weir_status take_box(cf_volume_file *f, state *h)
 {
@@ -386,6 +394,7 @@ static weir_status take_rest(cf_volume_file *f, state *h)
   WEIR_TRY(take_ranges(f, h));
   WEIR_TRY(take_physical(f, h));
   WEIR_TRY(take_box(f, h));
+  WEIR_TRY(take_simulation(f, h));
   return take_names(f, h);
 }
 
@@ -406,7 +415,7 @@ static weir_status open_file(cf_volume_file *f)
   WEIR_TRY_GOTO(take_dims(f, h, &s, dims, h->classes >= 0 ? &classes : NULL), done);
   WEIR_TRY_GOTO(take_packing(f, h), done);
   WEIR_TRY_GOTO(take_quantity(f, h), done);
-  WEIR_TRY_GOTO(take_labels(f, h), done);
+  WEIR_TRY_GOTO(take_labels(f, h, &(cf_netcdf_voxels){h->volume, s.n_dims, dims}), done);
   WEIR_TRY_GOTO(take_rest(f, h), done);
   WEIR_TRY_GOTO(weir_netcdf_name(h->nc, h->volume, name, sizeof name), done);
   (void)snprintf(f->info.layout, sizeof f->info.layout, "NetCDF or HDF5, variable %.32s%s%s%s",
