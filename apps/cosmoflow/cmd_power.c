@@ -85,8 +85,8 @@ static weir_status add_summary(weir_report *r, const cf_spectrum *s)
 
   weir_table_add(&t, "sample");
   weir_table_add(&t, "%s", s->where);
-  weir_table_add(&t, "its number in the set, from 0");
-  weir_table_add_real(&t, (double)s->sample);
+  weir_table_add(&t, "field");
+  weir_table_add(&t, "%s", cf_field_name[s->field]);
   weir_table_add(&t, "side of a voxel");
   if (s->physical) {
     weir_table_add(&t, "%g Mpc/h", s->cell);
@@ -148,8 +148,9 @@ static weir_status write_page(weir_report *r, const cf_spectrum *s, const weir_t
   WEIR_TRY(add_summary(r, s));
   WEIR_TRY(weir_report_text(
       r,
-      "P(k) = V mean |delta(k)|^2 over the modes of a bin, delta = voxel / mean - 1; shot noise is "
-      "not subtracted. Bands and sigma: P sqrt(2 / modes), of a Gaussian field."));
+      "P(k) = V mean |delta(k)|^2 over the modes of a bin, delta = %s; shot noise is not "
+      "subtracted. Bands and sigma: P sqrt(2 / modes), of a Gaussian field.",
+      s->field == CF_FIELD_OVERDENSITY ? "voxel" : "voxel / mean - 1"));
   if (s->sub_box) {
     WEIR_TRY(weir_report_text(
         r, "The sample is a part of a larger box and not periodic: its edges mix neighbouring wave "
