@@ -216,6 +216,7 @@ void cf_experiment_tell(const cf_experiment *e)
              WEIR_INT("universes_train", s->universes[CF_TRAIN]),
              WEIR_INT("universes_valid", s->universes[CF_VALID]),
              WEIR_INT("universes_test", s->universes[CF_TEST]));
+  cf_source_summary(e->source, text, sizeof text);
   weir_info("samples", "%s", text);
   weir_info("samples",
             "training: %lld samples from %lld universes; validation: %lld from %lld; test: %lld "
