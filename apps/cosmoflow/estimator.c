@@ -124,15 +124,21 @@ static weir_value mean_of(weir_graph *g, weir_value x, int64_t labels)
 /* Marks them; y, truth: [batch, labels]. */
 static weir_status put_moments(weir_graph *g, const cf_estimator *e, weir_value y, weir_value truth)
 {
+  const weir_array_desc *const d = weir_value_desc(g, y);
   const int64_t labels = e->is.info->n_labels;
   weir_tensor mask;
+
+  if (d == NULL) {
+    return weir_graph_status(g);
+  }
+  const weir_dtype dtype = d->dtype; /* f64 where the gradient is checked */
 
   for (int64_t k = 0; k < labels; k++) {
     WEIR_TRY(weir_tensor_init(&mask, WEIR_F32, 1, &labels));
     for (int64_t i = 0; i < labels; i++) {
       ((float *)mask.data)[i] = i == k ? 1 : 0;
     }
-    const weir_value one = weir_constant(g, &mask), of[] = {y, truth};
+    const weir_value one = weir_cast(g, dtype, weir_constant(g, &mask)), of[] = {y, truth};
 
     weir_tensor_fini(&mask);
     for (int i = 0; i < 2; i++) {
