@@ -25,10 +25,11 @@ static weir_status convert(const weir_cli *cli, cf_cfg *cfg, cf_source *s)
   weir_event("convert_end", WEIR_INT("samples", done.samples), WEIR_INT("files", done.files),
              WEIR_INT("kept", done.kept), WEIR_INT("damaged", done.damaged),
              WEIR_REAL("bytes", done.bytes));
-  weir_info("convert",
-            "%lld samples in %lld files, %.4g MB before compression; %lld files were there: %s",
-            (long long)done.samples, (long long)done.files, done.bytes / 1e6, (long long)done.kept,
-            cli->out);
+  weir_info(
+      "convert",
+      "%lld samples in %lld files, %.4g MB before compression; %lld files existed already: %s",
+      (long long)done.samples, (long long)done.files, done.bytes / 1e6, (long long)done.kept,
+      cli->out);
   return cf_write_provenance(cli, cfg, "input", text);
 }
 

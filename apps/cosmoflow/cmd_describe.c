@@ -30,7 +30,7 @@ static weir_status print_universes(const cf_universe_opts *o, const cf_universe_
     double moved = 0;
 
     WEIR_TRY(cf_universe_motion(o, f, o->redshifts.items[c], &moved));
-    printf("# channel %lld: z = %g, particles moved by %.2f of their distance\n", (long long)c,
+    printf("# channel %lld: z = %g, rms displacement %.2f particle spacings\n", (long long)c,
            o->redshifts.items[c], moved);
   }
   return WEIR_OK;

@@ -13,7 +13,7 @@ static void print_info(const cf_source *s)
 
   cf_source_locate(s, 0, text, sizeof text);
   printf("first:    %s\n", text);
-  cf_source_describe(s, text, sizeof text);
+  cf_source_summary(s, text, sizeof text);
   printf("all:      %s\n", text);
   for (int64_t c = 0; c < info->n_redshifts; c++) {
     printf("%s%g%s", c == 0 ? "redshift: " : " ", info->redshift[c],

@@ -10,11 +10,11 @@
 
 enum { NAME = 48, CURVES = 2 * CF_MAX_LABELS };
 
-/* log10 of values above 0, NaN of others. */
-static void put_log(const double *x, int64_t n, double *out)
+/* Values above 0, NaN in place of others, which a logarithmic axis has not. */
+static void put_positive(const double *x, int64_t n, double *out)
 {
   for (int64_t i = 0; i < n; i++) {
-    out[i] = x[i] > 0 ? log10(x[i]) : (double)NAN;
+    out[i] = x[i] > 0 ? x[i] : (double)NAN;
   }
 }
 
@@ -38,18 +38,18 @@ static weir_status add_figure(weir_report *r, const cf_spectrum *s)
   int n_series = 0;
 
   WEIR_TRY(weir_alloc((1 + 4 * s->n_channels) * n, sizeof *values, (void **)&values));
-  put_log(s->k, n, values);
+  put_positive(s->k, n, values);
   for (int64_t c = 0; c < s->n_channels; c++) {
     double *const of = values + (1 + 4 * c) * n, *const theory = of + EACH * n;
 
-    put_log(s->power + c * n, n, of + K * n);
+    put_positive(s->power + c * n, n, of + K * n);
     for (int64_t b = 0; b < n; b++) {
       const double sigma = sqrt(2 / s->modes[b]);
 
-      of[LO * n + b] = of[b] + log10(fmax(1 - sigma, 0.1));
-      of[HI * n + b] = of[b] + log10(1 + sigma);
+      of[LO * n + b] = of[b] * fmax(1 - sigma, 0.1);
+      of[HI * n + b] = of[b] * (1 + sigma);
     }
-    put_log(s->linear + c * n, n, theory);
+    put_positive(s->linear + c * n, n, theory);
     name_channel(s, c, "", names[n_series]);
     series[n_series] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
                                             .name = names[n_series],
@@ -69,10 +69,12 @@ static weir_status add_figure(weir_report *r, const cf_spectrum *s)
   const weir_status status = weir_report_figure(
       r, "spectrum",
       &(weir_figure){.title = "Power spectrum",
-                     .x_label = s->physical ? "log10 k [h/Mpc]" : "log10 k [rad/voxel]",
-                     .y_label = s->physical ? "log10 P(k) [(Mpc/h)^3]" : "log10 P(k) [voxel^3]",
+                     .x_label = s->physical ? "k (h/Mpc)" : "k (rad/voxel)",
+                     .y_label = s->physical ? "P(k) ((Mpc/h)^3)" : "P(k) (voxel^3)",
                      .series = series,
-                     .n_series = n_series});
+                     .n_series = n_series,
+                     .log_x = true,
+                     .log_y = true});
 
   weir_free(&values);
   return status;
@@ -85,8 +87,8 @@ static weir_status add_summary(weir_report *r, const cf_spectrum *s)
 
   weir_table_add(&t, "sample");
   weir_table_add(&t, "%s", s->where);
-  weir_table_add(&t, "its number in the set, from 0");
-  weir_table_add_real(&t, (double)s->sample);
+  weir_table_add(&t, "field");
+  weir_table_add(&t, "%s", cf_field_name[s->field]);
   weir_table_add(&t, "side of a voxel");
   if (s->physical) {
     weir_table_add(&t, "%g Mpc/h", s->cell);
@@ -148,8 +150,9 @@ static weir_status write_page(weir_report *r, const cf_spectrum *s, const weir_t
   WEIR_TRY(add_summary(r, s));
   WEIR_TRY(weir_report_text(
       r,
-      "P(k) = V mean |delta(k)|^2 over the modes of a bin, delta = voxel / mean - 1; shot noise is "
-      "not subtracted. Bands and sigma: P sqrt(2 / modes), of a Gaussian field."));
+      "P(k) = V mean |delta(k)|^2 over the modes of a bin, delta = %s; shot noise is not "
+      "subtracted. Bands and sigma: P sqrt(2 / modes), of a Gaussian field.",
+      s->field == CF_FIELD_OVERDENSITY ? "voxel" : "voxel / mean - 1"));
   if (s->sub_box) {
     WEIR_TRY(weir_report_text(
         r, "The sample is a part of a larger box and not periodic: its edges mix neighbouring wave "

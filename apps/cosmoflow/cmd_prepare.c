@@ -16,8 +16,8 @@ static weir_status warn_of_rest(const cf_universe_opts *o, const cf_universe_fac
     if (moved < min_moved) {
       weir_warn(
           "prepare",
-          "at z = %g particles have moved by %.2g of their distance: ngp counts tell little of "
-          "the field there; more simulate.particles, a smaller simulate.box or "
+          "at z = %g the rms displacement of particles is %.2g particle spacings: ngp counts "
+          "tell little of the field there; more simulate.particles, a smaller simulate.box or "
           "simulate.counts=cic would",
           o->redshifts.items[c], moved);
     }
@@ -39,7 +39,7 @@ static weir_status simulate(const weir_cli *cli, const cf_cfg *cfg, const cf_uni
              WEIR_INT("samples", done.universes * f->samples),
              WEIR_REAL("seconds_of_a_universe",
                        done.universes > 0 ? done.seconds / (double)done.universes : 0));
-  weir_info("prepare", "%lld universes in %lld files; %lld files were there: %s",
+  weir_info("prepare", "%lld universes in %lld files; %lld files existed already: %s",
             (long long)done.universes, (long long)done.files, (long long)done.kept, cli->out);
   return WEIR_OK;
 }

@@ -106,6 +106,51 @@ static void score_classes(weir_graph *g, const cf_estimator *e, weir_value made,
   weir_output(g, metric[1], weir_scale(g, sum, 1.0 / classes));
 }
 
+/* Means over the samples of each label and its prediction, and of their squares: CF_MOMENTS for
+ * each label. */
+static const char *const moment[] = {
+#define X(k) "predicted_" #k, "predicted2_" #k, "true_" #k, "true2_" #k
+    X(0), X(1), X(2),  X(3),  X(4),  X(5),  X(6),  X(7),
+    X(8), X(9), X(10), X(11), X(12), X(13), X(14), X(15),
+#undef X
+};
+_Static_assert(sizeof moment / sizeof moment[0] == CF_MOMENTS * CF_MAX_LABELS, "of each label");
+
+static weir_value mean_of(weir_graph *g, weir_value x, int64_t labels)
+{
+  return weir_scale(g, weir_loss_mean(g, x, WEIR_NO_VALUE), (double)labels);
+}
+
+/* Marks them; y, truth: [batch, labels]. */
+static weir_status put_moments(weir_graph *g, const cf_estimator *e, weir_value y, weir_value truth)
+{
+  const weir_array_desc *const d = weir_value_desc(g, y);
+  const int64_t labels = e->is.info->n_labels;
+  weir_tensor mask;
+
+  if (d == NULL) {
+    return weir_graph_status(g);
+  }
+  const weir_dtype dtype = d->dtype; /* f64 where the gradient is checked */
+
+  for (int64_t k = 0; k < labels; k++) {
+    WEIR_TRY(weir_tensor_init(&mask, WEIR_F32, 1, &labels));
+    for (int64_t i = 0; i < labels; i++) {
+      ((float *)mask.data)[i] = i == k ? 1 : 0;
+    }
+    const weir_value one = weir_cast(g, dtype, weir_constant(g, &mask)), of[] = {y, truth};
+
+    weir_tensor_fini(&mask);
+    for (int i = 0; i < 2; i++) {
+      const weir_value x = weir_mul(g, of[i], one);
+
+      weir_output(g, moment[CF_MOMENTS * k + 2 * i], mean_of(g, x, labels));
+      weir_output(g, moment[CF_MOMENTS * k + 2 * i + 1], mean_of(g, weir_mul(g, x, x), labels));
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status build(weir_net *net, const void *opts, const weir_value *in, weir_value *loss)
 {
   const cf_estimator *const e = opts;
@@ -118,6 +163,7 @@ static weir_status build(weir_net *net, const void *opts, const weir_value *in, 
   case CF_TRUTH_LABELS:
     weir_output(g, cf_metric[CF_ESTIMATE][0], weir_loss_mae(g, made, truth, WEIR_NO_VALUE));
     weir_output(g, cf_metric[CF_ESTIMATE][1], weir_loss_mse(g, made, truth, WEIR_NO_VALUE));
+    WEIR_TRY(net->train ? WEIR_OK : put_moments(g, e, made, truth));
     break;
   case CF_TRUTH_CLASSES:
     truth = weir_cast(g, WEIR_I32, truth);
@@ -129,6 +175,15 @@ static weir_status build(weir_net *net, const void *opts, const weir_value *in, 
   }
   *loss = cf_model_loss(g, is->model, made, truth, WEIR_NO_VALUE);
   return weir_graph_status(g);
+}
+
+bool cf_estimator_constant(const double moments[CF_MOMENTS])
+{
+  const double *const m = moments;
+  const double predicted = m[1] - m[0] * m[0], truth = m[3] - m[2] * m[2];
+
+  /* Above the rounding of f32 sums; labels that hardly vary have predictions that hardly do. */
+  return predicted < 4e-6 * (1 + m[0] * m[0]) && truth > 2.5e-3;
 }
 
 weir_train_task cf_estimator_task(const cf_model_opts *model)
@@ -161,6 +216,13 @@ static void set_inputs(cf_estimator *e)
   }
 }
 
+static void ignore_moments(void *context, int64_t step, const double *moments)
+{
+  (void)context;
+  (void)step;
+  (void)moments;
+}
+
 static int count_metrics(const cf_estimator *e)
 {
   const int64_t classes = truth_of(&e->is) == CF_TRUTH_LABELS ? 0 : cf_estimator_classes(&e->is);
@@ -183,17 +245,21 @@ static weir_status set_up(cf_estimator *e, int64_t seed)
   for (int k = 0; k < CF_NOTES; k++) {
     e->note[k] = (weir_note){name[k], e->is.note[k]};
   }
-  e->task = (weir_train_task){.name = net->name,
-                              .dtype = WEIR_F32,
-                              .input = e->input,
-                              .n_inputs = truth_of(&e->is) == CF_TRUTH_NONE ? 1 : 2,
-                              .opts = e,
-                              .build = build,
-                              .metric = cf_metric[net->target],
-                              .n_metrics = count_metrics(e),
-                              .metrics_grow = net->target == CF_SEGMENT,
-                              .note = e->note,
-                              .n_notes = e->is.note[0] != NULL ? CF_NOTES : 0};
+  e->task = (weir_train_task){
+      .name = net->name,
+      .dtype = WEIR_F32,
+      .input = e->input,
+      .n_inputs = truth_of(&e->is) == CF_TRUTH_NONE ? 1 : 2,
+      .opts = e,
+      .build = build,
+      .metric = cf_metric[net->target],
+      .n_metrics = count_metrics(e),
+      .metrics_grow = net->target == CF_SEGMENT,
+      .moment = moment,
+      .n_moments = truth_of(&e->is) == CF_TRUTH_LABELS ? CF_MOMENTS * (int)e->is.info->n_labels : 0,
+      .validated = ignore_moments,
+      .note = e->note,
+      .n_notes = e->is.note[0] != NULL ? CF_NOTES : 0};
   WEIR_TRY(weir_params_create(WEIR_F32, &e->params));
   WEIR_TRY(weir_store_create(&e->store));
   return weir_train_prepare(&e->task, seed, e->params, e->store);

@@ -7,7 +7,7 @@
 #include "model/network.h"
 #include "train/weir_train.h"
 
-enum { CF_METRICS = 2, CF_MAX_METRICS = 16, CF_NOTE_LINE = 512 };
+enum { CF_METRICS = 2, CF_MAX_METRICS = 16, CF_MOMENTS = 4, CF_NOTE_LINE = 512 };
 /* By the network's target: "mae", "mse" in units of the labels, [-1, 1], and NULL; or "accuracy",
  * "mean_iou" (mean over the classes) and "iou_0", "iou_1" .. of the first CF_MAX_METRICS -
  * CF_METRICS classes (model/segment.h), all means over the batches. */
@@ -71,6 +71,10 @@ cf_truth cf_truth_of(const cf_model_opts *model, const cf_volume_info *info);
 /* Returns the task for weir_train_suits, as far as the model determines it: name and metrics, of
  * the maximum number of classes; samples are not counted. */
 weir_train_task cf_estimator_task(const cf_model_opts *model);
+/* Returns whether all predictions of a label are equal, to 0.2 % of half its range, while the
+ * labels vary: by the means over the samples of predictions, their squares, labels and their
+ * squares, of which task.validated is given CF_MOMENTS for each label. */
+bool cf_estimator_constant(const double moments[CF_MOMENTS]);
 /* Declares the network and initialises its weights. Fails: WEIR_ERR_CONFIG (a loss that does not
  * suit the network), as weir_train_prepare. */
 weir_status cf_estimator_open(const cf_estimator_spec *spec, int64_t seed,

@@ -4,28 +4,72 @@
 #include <stdio.h>
 #include "eval_page_priv.h"
 
-static void put_estimate(weir_table *c, const cf_estimate *e, double scale)
+/* Four significant digits without exponent from 1e-4 to 1e15, as weir_table_add_real. */
+static void real_text(double x, char text[32])
 {
-  if (isnan(e->lo)) {
-    weir_table_add_real(c, scale * e->value);
-  } else {
-    weir_table_add(c, "%.4g (%.3g to %.3g)", scale * e->value, scale * e->lo, scale * e->hi);
-  }
+  (void)snprintf(text, 32, fabs(x) >= 999.95 && fabs(x) < 1e15 ? "%.0f" : "%.4g", x);
 }
 
-enum { SCORE_COLUMNS = 12, SET_COLUMNS = 6 };
-static const char *const score_head[SCORE_COLUMNS] = {"set",
-                                                      "parameter",
-                                                      "model",
-                                                      "level",
-                                                      "MAE (half ranges)",
-                                                      "MAE",
-                                                      "RMSE",
-                                                      "relative error (%)",
-                                                      "mean bias",
-                                                      "R2",
-                                                      "slope",
-                                                      "MAE skill score (%)"};
+/* A difference of numbers of about `scale` that is their rounding is 0. */
+static double tidy(double x, double scale)
+{
+  return fabs(x) < 1e-12 * scale ? 0 : x;
+}
+
+static void put_estimate(weir_table *c, const cf_estimate *e, double scale)
+{
+  char value[32], lo[32], hi[32];
+
+  if (isnan(e->lo)) {
+    weir_table_add_real(c, scale * e->value);
+    return;
+  }
+  real_text(tidy(scale * e->value, 1), value);
+  real_text(tidy(scale * e->lo, 1), lo);
+  real_text(tidy(scale * e->hi, 1), hi);
+  weir_table_add(c, "%s (%s to %s)", value, lo, hi);
+}
+
+/* Of the network: the better regression and the skill relative to it. */
+static void put_skill(weir_table *c, const cf_evaluation *e, const cf_score_row *r)
+{
+  char value[32], lo[32], hi[32];
+
+  if (isnan(r->skill.value)) {
+    weir_table_add(c, "-");
+    return;
+  }
+  real_text(100 * r->skill.value, value);
+  if (isnan(r->skill.lo)) {
+    weir_table_add(c, "%s: %s", cf_evaluation_name(e, r->set, r->reference), value);
+    return;
+  }
+  real_text(100 * r->skill.lo, lo);
+  real_text(100 * r->skill.hi, hi);
+  weir_table_add(c, "%s: %s (%s to %s)", cf_evaluation_name(e, r->set, r->reference), value, lo,
+                 hi);
+}
+
+enum { SCORE_COLUMNS = 13, ALL_COLUMNS = 7 /* of all parameters */, SET_COLUMNS = 6 };
+static const char *const score_head[SCORE_COLUMNS] = {
+    "set",
+    "parameter",
+    "model",
+    "level",
+    "MAE (half ranges)",
+    "MAE skill score relative to the better regression (%)",
+    "MAE skill score relative to the mean (%)",
+    "MAE",
+    "RMSE",
+    "relative error (%)",
+    "mean bias",
+    "R2",
+    "slope"};
+
+static int columns_of(int64_t label)
+{
+  return label == CF_ALL_LABELS ? ALL_COLUMNS : SCORE_COLUMNS;
+}
 
 /* Adds the rows of a label, all models, then the bound. */
 static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_t label,
@@ -43,13 +87,16 @@ static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_
     weir_table_add(c, "%s", cf_evaluation_name(e, r->set, r->by));
     weir_table_add(c, r->level == CF_BY_SAMPLE ? "samples" : "universe means");
     put_estimate(c, &r->score[CF_MAE], 1 / r->half);
-    weir_table_add_real(c, one ? r->score[CF_MAE].value : NAN);
-    weir_table_add_real(c, one ? r->score[CF_RMSE].value : NAN);
-    weir_table_add_real(c, one ? 100 * r->score[CF_RELATIVE].value : NAN);
-    weir_table_add_real(c, one ? r->score[CF_BIAS].value : NAN);
-    weir_table_add_real(c, one ? r->score[CF_R2].value : NAN);
-    weir_table_add_real(c, one ? r->score[CF_SLOPE].value : NAN);
-    put_estimate(c, &r->skill, 100);
+    put_skill(c, e, r);
+    put_estimate(c, &r->skill_mean, 100);
+    if (one) {
+      weir_table_add_real(c, tidy(r->score[CF_MAE].value, r->half));
+      weir_table_add_real(c, tidy(r->score[CF_RMSE].value, r->half));
+      weir_table_add_real(c, 100 * r->score[CF_RELATIVE].value);
+      weir_table_add_real(c, tidy(r->score[CF_BIAS].value, r->half));
+      weir_table_add_real(c, tidy(r->score[CF_R2].value, 1));
+      weir_table_add_real(c, tidy(r->score[CF_SLOPE].value, 1));
+    }
   }
   if (label != CF_ALL_LABELS && e->sigma != NULL) {
     const double half = 0.5 * (e->set[0].p->hi[label] - e->set[0].p->lo[label]);
@@ -61,9 +108,11 @@ static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_
     weir_table_add(c, "Fisher (Cramer-Rao) bound, linear P(k)");
     weir_table_add(c, "samples");
     weir_table_add_real(c, mae / half);
+    weir_table_add(c, "-");
+    weir_table_add(c, "-");
     weir_table_add_real(c, mae);
     weir_table_add_real(c, rmse);
-    for (int i = 7; i < SCORE_COLUMNS; i++) {
+    for (int i = 9; i < SCORE_COLUMNS; i++) {
       weir_table_add(c, "-");
     }
   }
@@ -78,10 +127,10 @@ static weir_status add_scores(const cf_evaluation *e, const cf_score_tables *t, 
   score_cells(e, t, label, &c);
   (void)snprintf(name, sizeof name, label == CF_ALL_LABELS ? "scores_all" : "scores_%lld",
                  (long long)label + 1);
-  const weir_status status = weir_table_report(&c, r, name, SCORE_COLUMNS, score_head);
+  const weir_status status = weir_table_report(&c, r, name, columns_of(label), score_head);
 
   printf("\n%s\n", label == CF_ALL_LABELS ? "all parameters" : e->set[0].p->label[label]);
-  weir_table_print(&c, SCORE_COLUMNS, score_head, stdout);
+  weir_table_print(&c, columns_of(label), score_head, stdout);
   weir_table_fini(&c);
   return status;
 }
@@ -112,7 +161,7 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
     weir_table_add(&c, "%s", row->label < 0 ? "all" : e->set[0].p->label[row->label]);
     put_estimate(&c, &row->score[CF_MAE], 1 / row->half);
     weir_table_add_real(&c, row->score[CF_MAE].value / first->score[CF_MAE].value);
-    weir_table_add_real(&c, row->score[CF_BIAS].value / row->half);
+    weir_table_add_real(&c, tidy(row->score[CF_BIAS].value / row->half, 1));
   }
   weir_status status = weir_report_heading(r, "Other evaluation sets");
 
@@ -149,8 +198,10 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
       "prior range is [-1, 1]: predicting its centre then has a mean absolute error (MAE) of 0.5 "
       "and a mean squared error of 1/3. Slope: regression of predictions on the truth (1: "
       "unbiased; 0: no information). Intervals: %g %% of %lld bootstrap resamples of universes, "
-      "since samples of one universe are correlated. MAE skill score: relative to the better "
-      "regression for the network, and relative to the mean predictor for the regressions.",
+      "since samples of one universe are correlated. MAE skill score: reduction of the MAE "
+      "relative "
+      "to the regression that has the lower MAE in the same row, which is named, and relative to "
+      "the mean predictor.",
       100 * o->confidence, (long long)o->resamples));
   cf_predictions_normalised(e->set[0].p, normalised, sizeof normalised);
   if (normalised[0] != 0) {
@@ -159,6 +210,14 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
         "%s: normalised, ranges unknown. The parameter values at labels -1 and 1 are not known: "
         "errors are in units of the labels, [-1, 1], and relative errors are not computed.",
         normalised));
+  }
+  if (e->sigma != NULL) {
+    WEIR_TRY(weir_report_text(
+        r,
+        "Fisher bound: of the linear P(k) of a periodic box of side %g Mpc/h, without noise, up to "
+        "k = %.4g h/Mpc (%lld bins one fundamental wave wide; eval.features.reach %g, as the "
+        "regressions).",
+        e->opts->fisher.box, e->bound_k, (long long)e->bound_bins, e->opts->features.reach));
   }
   if (e->without != NULL) {
     return weir_report_text(r, "Regression on P(k) not computed: %s.", e->without);

@@ -229,10 +229,11 @@ void cf_experiment_tell(const cf_experiment *e)
              WEIR_INT("universes_train", s->universes[CF_TRAIN]),
              WEIR_INT("universes_valid", s->universes[CF_VALID]),
              WEIR_INT("universes_test", s->universes[CF_TEST]));
+  cf_source_summary(e->source, text, sizeof text);
   weir_info("samples", "%s", text);
   weir_info("samples",
-            "trained on %lld of %lld universes, validated on %lld of %lld, kept for tests: %lld of "
-            "%lld",
+            "training: %lld samples from %lld universes; validation: %lld from %lld; test: %lld "
+            "from %lld",
             (long long)s->n[CF_TRAIN], (long long)s->universes[CF_TRAIN], (long long)s->n[CF_VALID],
             (long long)s->universes[CF_VALID], (long long)s->n[CF_TEST],
             (long long)s->universes[CF_TEST]);
@@ -352,6 +353,29 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
 
 /* ---- The network ---- */
 
+/* Warns once of each label whose predictions are all equal. */
+static void validated(void *context, int64_t step, const double *moments)
+{
+  cf_experiment *const e = context;
+  const cf_volume_info *const info = e->estimator.is.info;
+
+  for (int64_t k = 0; k < info->n_labels; k++) {
+    const double *const m = moments + CF_MOMENTS * k;
+    char name[CF_MAX_NAME];
+
+    if (!cf_estimator_constant(m) || e->constant[k]) {
+      continue;
+    }
+    (void)snprintf(name, sizeof name, "label %lld", (long long)k + 1);
+    weir_warn("train",
+              "step %lld: the predictions of %s are the same for all validation samples (%.4g in "
+              "[-1, 1]), whose labels vary: the network has learnt nothing of it; lower "
+              "train.optim.schedule.lr if this persists, or set train.optim.clip.max_norm",
+              (long long)step, info->label[k][0] != 0 ? info->label[k] : name, m[0]);
+    e->constant[k] = true;
+  }
+}
+
 /* Computes the digest of all that a training depends on besides network and updates, for the
  * checkpoint. */
 static weir_status digest(cf_experiment *e)
@@ -434,6 +458,7 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
   task->fetch = fetch;
   task->epoch = begin_epoch;
   task->context = e;
+  task->validated = validated;
   WEIR_TRY(digest(e));
   WEIR_TRY(weir_store_add(e->estimator.store, SAMPLES_ARRAY, WEIR_U8, 1, (int64_t[]){CF_DIGEST}));
   memcpy(weir_store_get(e->estimator.store, SAMPLES_ARRAY)->data, e->digest, CF_DIGEST);

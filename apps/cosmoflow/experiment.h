@@ -15,14 +15,15 @@ typedef struct cf_experiment {
   cf_source *source;
   cf_samples *samples;
   cf_split split;
-  int64_t epoch;             /* of the training */
-  bool begun;                /* samples were read */
-  weir_access_stream visits; /* of this rank's group, in the training .. */
-  int64_t end;               /* .. and how many of them there are */
-  int64_t readers;           /* ranks that read samples */
-  weir_load_peers peers;     /* without a comm: no exchange of samples */
-  bool met;                  /* its ranks agreed that all have begun */
-  weir_train_cfg train;      /* with the program's seed */
+  int64_t epoch;                /* of the training */
+  bool begun;                   /* samples were read */
+  weir_access_stream visits;    /* of this rank's group, in the training .. */
+  int64_t end;                  /* .. and how many of them there are */
+  int64_t readers;              /* ranks that read samples */
+  weir_load_peers peers;        /* without a comm: no exchange of samples */
+  bool constant[CF_MAX_LABELS]; /* labels of whose constant predictions was warned */
+  bool met;                     /* its ranks agreed that all have begun */
+  weir_train_cfg train;         /* with the program's seed */
   cf_estimator estimator;
   char line[CF_NOTES][CF_NOTE_LINE]; /* notes of the weights .. */
   char *text[3];                     /* .. and the long ones */

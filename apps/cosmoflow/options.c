@@ -2,13 +2,13 @@
 #include "options.h"
 
 const weir_opt cf_options[] = {
-    WEIR_OPT_INT(cf_cfg, seed, 0, 0, 0x1p52, "1", "of the universes; added to that of train"),
+    WEIR_OPT_INT(cf_cfg, seed, 0, 0, 0x1p52, "1", "seed of the universes, added to train.seed"),
     WEIR_OPT_TABLE(cf_cfg, simulate, cf_universe_options,
                    "the built-in universes, which prepare writes"),
     WEIR_OPT_TABLE(cf_cfg, source, cf_source_options, "samples that are read"),
     WEIR_OPT_TABLE(cf_cfg, files, cf_volume_options, "how files of samples are read"),
     WEIR_OPT_TABLE(cf_cfg, convert, cf_convert_options, "what convert writes"),
-    WEIR_OPT_TABLE(cf_cfg, data, cf_data_options, "what of the samples the network is given"),
+    WEIR_OPT_TABLE(cf_cfg, data, cf_data_options, "preprocessing of the samples"),
     WEIR_OPT_TABLE(cf_cfg, load, weir_load_opts, "how the samples of a training are read ahead"),
     WEIR_OPT_TABLE(cf_cfg, model, cf_model_options, "what is trained"),
     WEIR_OPT_TABLE(cf_cfg, train, weir_train_opts,

@@ -158,7 +158,7 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
   char samples[CF_NOTE_LINE];
   weir_table c = {0};
 
-  cf_source_describe(e->source, samples, sizeof samples);
+  cf_source_summary(e->source, samples, sizeof samples);
   put_text(&c, "samples", samples);
   put_text(&c, "labels", e->line[CF_NOTE_labels]);
   put_subset(&c, "training set", &e->split, CF_TRAIN);

@@ -401,10 +401,16 @@ static weir_status pick_chosen(const context *p, const weir_opt *row, char **bas
 
   if (one->name == NULL || strncmp(one->name, name, n) != 0 || one->name[n] != 0) {
     weir_conf_show(name, shown, sizeof shown);
+    if (one->name == NULL) {
+      return weir_conf_refuse(p->tree, 0, 0, row->key,
+                              "is not set: choose an entry before its options, %s={name: {option: "
+                              "value}}, not %s",
+                              row->key, shown);
+    }
     return weir_conf_refuse(
         p->tree, 0, 0, row->key,
-        "%s is chosen, not %s: to choose another, write %s={name: {option: value}}",
-        one->name == NULL ? "nothing" : one->name, shown, row->key);
+        "%s is chosen, not %s: to choose another, write %s={name: {option: value}}", one->name,
+        shown, row->key);
   }
   (void)weir_conf_entry(row, one->name, entry);
   if (name[n] != 0 && entry->table == NULL) {

@@ -521,12 +521,12 @@ static weir_status perform(const parsed *p, FILE *out)
   return check_output(app, out);
 }
 
-/* Where the program stood says nothing to a person whose configuration or input is wrong, who asks
- * for what this build has not, or who stopped it, which is no failure. */
+/* The call stack says nothing to a person whose configuration or input is wrong, who asks for more
+ * memory or space than there is or for what this build has not, or who stopped the program, which
+ * is no failure. */
 static void print_failure(weir_status status, weir_log_level level, FILE *err)
 {
-  const bool plain = status == WEIR_ERR_CONFIG || status == WEIR_ERR_DATA ||
-                     status == WEIR_ERR_UNSUPPORTED || status == WEIR_ERR_SPACE;
+  const bool plain = status != WEIR_ERR_EXTERNAL && status != WEIR_OK;
 
   if (status == WEIR_ERR_STOPPED && level != WEIR_LOG_DEBUG) {
     fprintf(err, "%s\n", weir_last_message());

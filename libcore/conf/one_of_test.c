@@ -87,8 +87,8 @@ static void wrong_sets_say_why(void **state)
   refused("pick={blur: {widht: 3}}", ": pick.blur.widht: unknown key (nearest known key: width)");
   refused("pick={blur: {width: -3}}", ": pick.blur.width: -3 is outside [0, 1000000] s");
   refused("pick={negate: 3}", ": pick.negate: takes no options");
-  refused("pick.blur.width=3", ": pick: nothing is chosen, not blur.width: to choose another, "
-                               "write pick={name: {option: value}}");
+  refused("pick.blur.width=3", ": pick: is not set: choose an entry before its options, "
+                               "pick={name: {option: value}}, not blur.width");
   refused(
       "steps[0].act.negate={}",
       ": act: blur is chosen, not negate: to choose another, write act={name: {option: value}}");

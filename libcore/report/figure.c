@@ -84,14 +84,20 @@ typedef struct frame {
   FILE *out;
 } frame;
 
+/* Share of an axis at a value. */
+static double along(const report_axis *a, double v)
+{
+  return ((a->log ? log10(v) : v) - a->lo) / (a->hi - a->lo);
+}
+
 static double at_x(const frame *f, double v)
 {
-  return LEFT + (f->width - LEFT - RIGHT) * ((v - f->x.lo) / (f->x.hi - f->x.lo));
+  return LEFT + (f->width - LEFT - RIGHT) * along(&f->x, v);
 }
 
 static double at_y(const frame *f, double v)
 {
-  return f->bottom - (f->bottom - f->top) * ((v - f->y.lo) / (f->y.hi - f->y.lo));
+  return f->bottom - (f->bottom - f->top) * along(&f->y, v);
 }
 
 static void put_label(FILE *out, double x, double y, const char *how, const char *text)
@@ -117,29 +123,58 @@ static void put_tick_power(const frame *f, int power, bool is_x)
   }
 }
 
+static void put_tick(const frame *f, double value, bool is_x, const char *text)
+{
+  if (is_x) {
+    const double x = at_x(f, value);
+    fprintf(f->out, "<path d=\"M%.1f %dv4\" stroke=\"currentColor\"/>\n", x, f->bottom);
+    put_label(f->out, x, f->bottom + 16, "text-anchor=\"middle\"", text);
+  } else {
+    const double y = at_y(f, value);
+    if (!f->paper) {
+      fprintf(f->out, "<path d=\"M%d %.1fH%d\" stroke=\"currentColor\" stroke-opacity=\"0.15\"/>\n",
+              LEFT, y, f->width - RIGHT);
+    }
+    put_label(f->out, LEFT - 6, y + 4, "text-anchor=\"end\"", text);
+  }
+}
+
+/* Ticks at powers of ten, and over less than three decades at 2 and 5 times them. */
+static void put_log_ticks(const frame *f, const report_axis *a, bool is_x)
+{
+  static const double times[] = {1, 2, 5};
+  const double decades = a->hi - a->lo;
+  const int each = decades > 10 ? (int)ceil(decades / 10) : 1;
+
+  for (int power = (int)floor(a->lo); power <= (int)ceil(a->hi); power += each) {
+    for (int k = 0; k < (decades < 3 ? 3 : 1); k++) {
+      const double at = power + log10(times[k]);
+      char text[32];
+
+      if (at >= a->lo - 1e-9 && at <= a->hi + 1e-9) {
+        const double value = times[k] * pow(10, power);
+
+        (void)snprintf(text, sizeof text, power < -3 || power > 4 ? "%.0e" : "%g", value);
+        put_tick(f, value, is_x, text);
+      }
+    }
+  }
+}
+
 static void put_ticks(const frame *f, const report_axis *a, bool is_x)
 {
   const int power = report_tick_power(a);
 
+  if (a->log) {
+    put_log_ticks(f, a, is_x);
+    return;
+  }
   put_tick_power(f, power, is_x);
   for (double k = ceil(a->lo / a->step - 1e-9); k * a->step <= a->hi + 1e-9 * a->step; k++) {
-    const double value = k * a->step;
     char text[32];
 
     report_tick_text(a, k, power, text, sizeof text);
-    if (is_x) {
-      const double x = at_x(f, value);
-      fprintf(f->out, "<path d=\"M%.1f %dv4\" stroke=\"currentColor\"/>\n", x, f->bottom);
-      put_label(f->out, x, f->bottom + 16, "text-anchor=\"middle\"", text);
-    } else {
-      const double y = at_y(f, value);
-      if (!f->paper) {
-        fprintf(f->out,
-                "<path d=\"M%d %.1fH%d\" stroke=\"currentColor\" stroke-opacity=\"0.15\"/>\n", LEFT,
-                y, f->width - RIGHT);
-      }
-      put_label(f->out, LEFT - 6, y + 4, "text-anchor=\"end\"", text);
-    }
+    put_tick(f, k * a->step, is_x, text);
   }
 }
 

@@ -5,6 +5,9 @@
 
 static void widen(report_axis *a, double value)
 {
+  if (a->log) {
+    value = value > 0 ? log10(value) : NAN;
+  }
   if (!isfinite(value)) {
     return;
   }
@@ -99,7 +102,8 @@ static bool counts_nothing(const weir_figure *figure, const report_axis *y)
 
 bool report_range(const weir_figure *figure, report_axis *x, report_axis *y)
 {
-  *x = *y = (report_axis){.lo = INFINITY, .hi = -INFINITY};
+  *x = (report_axis){.lo = INFINITY, .hi = -INFINITY, .log = figure->log_x};
+  *y = (report_axis){.lo = INFINITY, .hi = -INFINITY, .log = figure->log_y};
   for (int k = 0; k < figure->n_series; k++) {
     widen_series(&figure->series[k], x, y);
   }

@@ -60,6 +60,41 @@ static void a_missing_value_breaks_the_line(void **state)
   free(again);
 }
 
+/* The middle of 0.01 and 1 is 0.1; the CSV has the values. */
+static void logarithmic_axes_have_powers_of_ten(void **state)
+{
+  const double x[] = {0.01, 0.1, 1}, y[] = {1, 1e5, 1e10};
+  const weir_figure_series s = {.kind = WEIR_FIGURE_LINE, .n = 3, .x = x, .y = y};
+  const weir_figure f = {.title = "p",
+                         .x_label = "k",
+                         .y_label = "P",
+                         .series = &s,
+                         .n_series = 1,
+                         .log_x = true,
+                         .log_y = true};
+  char *svg = text_of(weir_figure_svg, &f), *csv = text_of(weir_figure_csv, &f);
+  double at[3][2];
+  const char *const path = strstr(svg, "fill=\"none\" stroke=\"#0072b2\"");
+
+  assert_non_null(path);
+  const char *line = path;
+
+  while (line > svg && *line != 'M') {
+    line--;
+  }
+  assert_int_equal(sscanf(line, "M%lf %lfL%lf %lfL%lf %lf", &at[0][0], &at[0][1], &at[1][0],
+                          &at[1][1], &at[2][0], &at[2][1]),
+                   6);
+  assert_near(at[1][0], 0.5 * (at[0][0] + at[2][0]), 0.11);
+  assert_near(at[1][1], 0.5 * (at[0][1] + at[2][1]), 0.11);
+  assert_non_null(strstr(svg, ">0.01<"));
+  assert_non_null(strstr(svg, ">0.2<"));
+  assert_non_null(strstr(svg, "\xe2\x81\xb5<")); /* 10 to the 5 */
+  assert_non_null(strstr(csv, "0.01,1"));
+  free(svg);
+  free(csv);
+}
+
 static void every_kind_draws_its_marks(void **state)
 {
   const double x[] = {0, 1, 2, 3}, y[] = {1, 2, 4}, lo[] = {0, 1, 3}, hi[] = {2, 3, 5};
@@ -295,6 +330,7 @@ int main(void)
       cmocka_unit_test(ticks_have_no_exponents),
       cmocka_unit_test(axes_hold_all_finite_values),
       cmocka_unit_test(a_missing_value_breaks_the_line),
+      cmocka_unit_test(logarithmic_axes_have_powers_of_ten),
       cmocka_unit_test(every_kind_draws_its_marks),
       cmocka_unit_test(an_empty_figure_has_axes),
       cmocka_unit_test(a_histogram_without_counts_says_so_above_zero),

@@ -29,6 +29,7 @@ void report_put_csv(FILE *out, const char *text);
 /* A finite range with lo < hi, and the distance of its ticks. */
 typedef struct report_axis {
   double lo, hi, step;
+  bool log; /* all of log10 of the values */
 } report_axis;
 
 /* Ticks at 1, 2 or 5 times a power of ten, about `wanted` of them; `whole` moves the ends to ticks.

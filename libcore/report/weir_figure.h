@@ -40,8 +40,10 @@ typedef struct weir_figure {
    * lines every 0.04 s and 0.1 mV, bold ones every 0.2 s and 0.5 mV. Pages scroll
    * over it. What would need more than 600 s or 12 mV of it is drawn on plain axes. */
   bool ecg_paper;
-  bool equal_axes; /* x and y have the same range, and the drawing is square */
-  int width;       /* width in pixels, at least 200; 0: 760. Not for ECG paper */
+  bool log_x, log_y; /* logarithmic axes: values are above 0 or NaN; neither limits of the y axis
+                        nor equal axes then */
+  bool equal_axes;   /* x and y have the same range, and the drawing is square */
+  int width;         /* width in pixels, at least 200; 0: 760. Not for ECG paper */
   int legend_rows; /* minimum number of legend rows for which space is reserved, to align figures in
                       a row */
   double y_lo,

@@ -322,6 +322,24 @@ static weir_status open_run(train_run *r)
   return train_alloc_batch(r);
 }
 
+/* Says why a run ends before its last step. */
+static void tell_end(const train_run *r, weir_train_end end)
+{
+  const train_state *s = &r->state;
+
+  if (end == WEIR_TRAIN_TARGET) {
+    weir_info("train",
+              "ended after step %" PRId64 " of %" PRId64 ": validation %s %.6g has reached the "
+              "target %g",
+              *s->step, r->total, r->cfg->target.metric, *s->target, r->cfg->target.value);
+  } else if (end == WEIR_TRAIN_PATIENCE) {
+    weir_info("train",
+              "ended after step %" PRId64 " of %" PRId64 " (early stopping): %" PRId64
+              " validations without improvement; the best was that of epoch %" PRId64,
+              *s->step, r->total, *s->waited, *s->best_epoch);
+  }
+}
+
 static weir_status run(train_run *r, weir_train_result *result)
 {
   const train_state *s = &r->state;
@@ -344,6 +362,7 @@ static weir_status run(train_run *r, weir_train_result *result)
                                             : WEIR_TRAIN_DONE;
   static const char *const reason[] = {"done", "patience", "target"};
 
+  tell_end(r, end);
   *result = (weir_train_result){.end = end,
                                 .step = *s->step,
                                 .epoch = *s->epoch,

@@ -214,7 +214,8 @@ static void tell_rate(const train_run *r)
   if (*s->step > 0 && *s->rate != now) {
     weir_warn("train",
               "the schedule has changed: the learning rate of step %" PRId64
-              " was %g, and is %g now",
+              " was %g, and is %g now (expected after a change of the number of epochs or steps "
+              "where the schedule extends over the whole training, such as cosine)",
               *s->step, *s->rate, now);
     weir_event("schedule_changed", WEIR_INT("step", *s->step), WEIR_REAL("was", *s->rate),
                WEIR_REAL("is", now));

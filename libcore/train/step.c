@@ -119,8 +119,9 @@ weir_status train_validate(train_run *r, double *loss, double *metric)
   const int64_t n = r->task->n_valid;
   const train_numbers x = {.draw = 0};
   weir_plan *plan = NULL;
-  double value = 0, total = 0;
+  double value = 0, total = 0, moment[WEIR_TRAIN_MOMENTS] = {0};
 
+  WEIR_ASSERT(r->task->n_moments <= WEIR_TRAIN_MOMENTS);
   *loss = 0;
   memset(metric, 0, (size_t)r->task->n_metrics * sizeof *metric);
   for (int64_t at = 0; at < n; at += r->cfg->batch) {
@@ -140,14 +141,24 @@ weir_status train_validate(train_run *r, double *loss, double *metric)
       WEIR_TRY(train_number(plan, r->task->metric[k], &value));
       metric[k] += weight * value;
     }
+    for (int k = 0; k < r->task->n_moments; k++) {
+      WEIR_TRY(train_number(plan, r->task->moment[k], &value));
+      moment[k] += weight * value;
+    }
   }
   *loss *= inverse_of(r, total);
   for (int k = 0; k < r->task->n_metrics; k++) {
     metric[k] *= inverse_of(r, total);
   }
+  for (int k = 0; k < r->task->n_moments; k++) {
+    moment[k] *= inverse_of(r, total);
+  }
   if (!isfinite(*loss)) {
     return weir_fail(WEIR_ERR_NUMERIC, "the validation loss after step %" PRId64 " is %g",
                      *r->state.step, *loss);
+  }
+  if (r->task->n_moments > 0) {
+    r->task->validated(r->task->context, *r->state.step, moment);
   }
   return WEIR_OK;
 }

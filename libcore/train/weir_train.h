@@ -105,6 +105,8 @@ typedef struct weir_train_batch {
 } weir_train_batch;
 
 /* A training task: network, samples, loss. All borrowed. */
+enum { WEIR_TRAIN_MOMENTS = 64 };
+
 typedef struct weir_train_task {
   const char *name; /* of the network, for reports */
   weir_dtype dtype; /* of its parameters: f32 or f64 */
@@ -125,6 +127,12 @@ typedef struct weir_train_task {
   int n_metrics;
   bool metrics_grow; /* true: the metric increases with skill, such as accuracy; false: it is an
                         error */
+  /* Names of further scalars that build marks with weir_output in networks that are not trained
+   * (net->train false), also means, and the function that is given their values over the validation
+   * samples, in this order, on every rank. NULL: none. */
+  const char *const *moment;
+  int n_moments; /* WEIR_TRAIN_MOMENTS at most */
+  void (*validated)(void *context, int64_t step, const double *moment);
   /* Name of the scalar that build marks with weir_output where loss and metrics are weighted means:
    * the weight of the batch relative to others (weir_loss_weight), so that accumulated batches and
    * validation give the weighted mean over all samples. NULL: the number of samples. */

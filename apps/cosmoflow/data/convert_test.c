@@ -220,6 +220,7 @@ static void a_census_counts(void **state)
   cf_voxel_stats_bin(3, text, sizeof text);
   assert_string_equal(text, "4-7");
   assert_non_null(strstr(cf_voxel_stats_remark(&c, WEIR_I16), "counts below 0"));
+  assert_null(strstr(cf_voxel_stats_remark(&c, WEIR_F32), "files.dtype"));
 }
 
 static const char *remark(weir_dtype dtype, const void *voxels, int64_t n)

@@ -69,7 +69,7 @@ weir_status cf_origin_judge(const weir_origin *o, const char *path, const cf_sou
   if (is == WEIR_BELONGS_NOT && same_files) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: was predicted from other samples than %s has (%s): name those that were "
-                     "predicted, as truth, in the order of then, or predict these",
+                     "predicted, as truth, in the same order, or predict these",
                      path, truth_name,
                      cf_source_simulates(truth) ? CF_ORIGIN_SIMULATION : CF_ORIGIN_DATA "_sha256");
   }

@@ -1,11 +1,15 @@
 /* samples.c - see samples.h. */
 #include "data/samples.h"
+#include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_random.h"
 #include "data/volume_format.h"
 #include "data/voxels.h"
+
+/* A mean below this share of the mean magnitude, as that of an overdensity, is no scale. */
+static const double MIN_MEAN = 0.1;
 
 enum { SYMMETRY = 0x73796d6d, SHIFT = 0x73686966 };
 
@@ -218,7 +222,7 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
                          .whole = s->d0 == 0 && s->d1 == s->info.lengths[0],
                          .raw = s->opts->scale == CF_SCALE_RAW};
   char where[CF_MAX_LOCATION];
-  double sum = 0;
+  double sum = 0, size = 0;
 
   cf_source_locate(s->source, sample, where, sizeof where);
   WEIR_TRY(cf_voxels_check(&s->info, where, &all));
@@ -228,6 +232,7 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
                                           : (double)((const float *)voxels)[i];
 
     sum += x;
+    size += fabs(x);
     if (s->opts->scale == CF_SCALE_LOG && !(x > -1)) {
       return weir_fail(
           WEIR_ERR_DATA,
@@ -236,11 +241,12 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
           where, (long long)(i + s->d0 * plane), x);
     }
   }
-  if (s->opts->scale == CF_SCALE_MEAN && !(sum > 0)) {
+  if (s->opts->scale == CF_SCALE_MEAN && !(sum > MIN_MEAN * size)) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: the mean of its voxels is %g, which nothing can be divided by "
-                     "(data.scale=mean)",
-                     where, sum / (double)n);
+                     "%s: data.scale=mean divides voxels by their mean, which is %g where their "
+                     "mean magnitude is %g: these are neither counts nor a density; "
+                     "data.scale=raw takes any number",
+                     where, sum / (double)n, size / (double)n);
   }
   return WEIR_OK;
 }

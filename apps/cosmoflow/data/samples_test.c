@@ -359,6 +359,43 @@ static void what_is_no_count_is_refused(void **state)
   weir_check_rmdir(folder);
 }
 
+/* The mean of an overdensity is its rounding, or 0 in the network. */
+static void a_mean_of_rounding_is_no_scale(void **state)
+{
+  const cf_volume_info info = {
+      .lengths = {SIDE, SIDE, SIDE, CHANNELS}, .dtype = WEIR_F32, .n_labels = 1};
+  char folder[256], path[4096];
+  const char *paths[] = {folder};
+  float voxels[VOXELS * CHANNELS], labels[CF_MAX_LABELS] = {0};
+  const cf_source_opts from = {.input = {paths, 1}};
+  cf_volume_opts files = cf_test_opts();
+  cf_volume_writer *w = NULL;
+
+  weir_check_mkdir(folder, sizeof folder);
+  (void)snprintf(path, sizeof path, "%s/a", folder);
+  for (int i = 0; i < VOXELS * CHANNELS; i++) {
+    voxels[i] = i % 2 == 0 ? 1.000001f : -1;
+  }
+  assert_ok(cf_volume_create("npy", path, &info, 1, 0, &w));
+  assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){labels, 0, NULL, NULL}));
+  assert_ok(cf_volume_commit(&w));
+  files.voxels = CF_QUANTITY_ANY;
+  for (int scale = CF_SCALE_MEAN; scale <= CF_SCALE_RAW; scale++) {
+    const cf_data_opts o = {.scale = scale};
+    cf_source *source = NULL;
+    cf_samples *s = NULL;
+
+    assert_ok(cf_source_open(&(cf_source_spec){.source = &from, .files = &files}, &source));
+    assert_ok(cf_samples_create(&o, source, CF_TRUTH_LABELS, &s));
+    assert_int_equal(cf_samples_read(s, &(cf_wanted){.hi = {SIDE, SIDE, SIDE}}, voxels, labels),
+                     scale == CF_SCALE_RAW ? WEIR_OK : WEIR_ERR_DATA);
+    assert_true(scale == CF_SCALE_RAW || strstr(weir_last_message(), "data.scale=raw") != NULL);
+    cf_samples_destroy(&s);
+    cf_source_close(&source);
+  }
+  weir_check_rmdir(folder);
+}
+
 static void octahedral_symmetries_need_cubes(void **state)
 {
   const cf_volume_info flat = {.lengths = {4, 4, 2, 1}, .dtype = WEIR_F32, .n_labels = 1};
@@ -391,6 +428,7 @@ int main(void)
       cmocka_unit_test(prefetched_samples_are_those_that_are_read),
       cmocka_unit_test(kept_files_are_of_one_scale),
       cmocka_unit_test(what_is_no_count_is_refused),
+      cmocka_unit_test(a_mean_of_rounding_is_no_scale),
       cmocka_unit_test(octahedral_symmetries_need_cubes),
   };
 

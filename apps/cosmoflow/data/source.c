@@ -284,6 +284,28 @@ void cf_source_describe(const cf_source *s, char *text, size_t size)
                  s->files ? "files" : "universes", i->layout);
 }
 
+void cf_source_summary(const cf_source *s, char *text, size_t size)
+{
+  static const char *const several[] = {" samples of", " labels", " files:", " universes:"};
+  static const char *const one[] = {" sample of", " label", " file:", " universe:"};
+
+  cf_source_describe(s, text, size);
+  for (int k = 0; k < 4; k++) {
+    char number[24];
+
+    (void)snprintf(number, sizeof number, k == 0 ? "1%s" : " 1%s", several[k]);
+    char *const at = strstr(text, number);
+
+    if (at != NULL && (k > 0 || at == text)) {
+      char *const word = at + strlen(number) - strlen(several[k]);
+      const size_t n = strlen(one[k]), shorter = strlen(several[k]) - n;
+
+      memcpy(word, one[k], n);
+      memmove(word + n, word + n + shorter, strlen(word + n + shorter) + 1);
+    }
+  }
+}
+
 void cf_source_key(const cf_source *s, char hex[65])
 {
   char text[CF_TEXT + 64];

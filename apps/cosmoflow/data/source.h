@@ -57,6 +57,8 @@ weir_status cf_source_universe(cf_source *s, int64_t sample, int64_t *universe) 
 void cf_source_locate(const cf_source *s, int64_t sample, char *text, size_t size);
 /* Describes samples, shape, layout and files in a line. Always terminated. */
 void cf_source_describe(const cf_source *s, char *text, size_t size);
+/* Writes the same for readers, with "1 label" in place of "1 labels", which files store. */
+void cf_source_summary(const cf_source *s, char *text, size_t size);
 /* Computes a digest of 64 hex digits of paths, sizes and times of files and how they are read, or
  * of options, seed and numbers of universes. */
 void cf_source_key(const cf_source *s, char hex[65]);

@@ -196,7 +196,7 @@ static void what_cannot_be_is_refused(void **state)
 
   assert_refused(synth, 2, &o, WEIR_ERR_CONFIG, "synth://: is a whole source");
   assert_refused(synth, 0, &o, WEIR_ERR_DATA, "there is no file of samples");
-  assert_refused(synth + 1, 1, &o, WEIR_ERR_DATA, "there: is not there");
+  assert_refused(synth + 1, 1, &o, WEIR_ERR_DATA, "there: no such file");
   o.block = 3;
   assert_refused(synth, 1, &o, WEIR_ERR_CONFIG, "simulate.block: 3 does not divide");
   o = small(4);

@@ -2,7 +2,7 @@
 #include "data/universe.h"
 
 const weir_opt cf_universe_options[] = {
-    WEIR_OPT_INT(cf_universe_opts, universes, 64, 1, 1e8, "1", "how many are made"),
+    WEIR_OPT_INT(cf_universe_opts, universes, 64, 1, 1e8, "1", "number of universes"),
     WEIR_OPT_INT(cf_universe_opts, first, 0, 0, 1e9, "1",
                  "number of the first: other jobs may make others, of the same seed"),
     WEIR_OPT_INT(cf_universe_opts, file, 64, 1, 1e6, "1",

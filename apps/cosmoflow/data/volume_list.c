@@ -69,7 +69,7 @@ static weir_status add_file(cf_volumes *v, const char *path)
     return add(v, path, format);
   }
   if (!weir_file_exists(path)) {
-    return weir_fail(WEIR_ERR_DATA, "%s: is not there", path);
+    return weir_fail(WEIR_ERR_DATA, "%s: no such file", path);
   }
   for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
     const size_t n = strlen(names);

@@ -43,7 +43,11 @@ const char *cf_voxel_stats_remark(const cf_voxel_stats *c, weir_dtype dtype)
     return "the bytes look exchanged: written on a machine of the other byte order?";
   }
   if (c->negative > 0) {
-    return "counts below 0: another type or byte order than was taken (files.dtype)?";
+    return dtype == WEIR_I16
+               ? "counts below 0: if the file does not state its type, another type or byte order "
+                 "(files.dtype)?"
+               : "voxels below 0: neither counts nor a density, but perhaps a logarithm or an "
+                 "overdensity (files.voxels=any)";
   }
   if (dtype == WEIR_F32 && c->whole == c->n) {
     return "whole numbers stored as floats: counts, which convert.dtype=i16 halves";

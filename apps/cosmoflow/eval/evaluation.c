@@ -11,7 +11,7 @@ const weir_opt cf_eval_options[] = {
                   "predictions that are scored; baselines are fitted on the training universes of "
                   "the first, and say what they say of the others, such as those of another "
                   "simulation"),
-    WEIR_OPT_ENUM(cf_eval_opts, part, CF_TEST, CF_SUBSET_CHOICES, "of the samples, that is scored"),
+    WEIR_OPT_ENUM(cf_eval_opts, part, CF_TEST, CF_SUBSET_CHOICES, "subset that is scored"),
     WEIR_OPT_INT(cf_eval_opts, bins, 10, 1, 1000, "1",
                  "bins of the range of each label, for bias and slope by the truth"),
     WEIR_OPT_INT(cf_eval_opts, points, 2000, 10, 1e6, "1",
@@ -335,7 +335,9 @@ static weir_status add_bound(cf_evaluation *e)
                      "known to %s: leave it out, or state files.range in the training",
                      normalised, t->opts->predictions);
   }
-  WEIR_TRY(cf_fisher_create(&e->opts->fisher, t->p, cf_source_info(t->source)->lengths[0], &f));
+  WEIR_TRY(cf_fisher_create(&e->opts->fisher, t->p, cf_source_info(t->source)->lengths[0],
+                            e->opts->features.reach, &f));
+  e->bound_bins = cf_fisher_bins(f, &e->bound_k);
   WEIR_TRY_GOTO(weir_alloc(e->n_labels * t->groups, sizeof *e->sigma, (void **)&e->sigma), done);
   for (int64_t g = 0; g < t->groups; g++) {
     for (int64_t k = 0; k < e->n_labels; k++) {
@@ -396,6 +398,39 @@ bool cf_evaluation_cases(const cf_evaluation *e, int64_t set, cf_predictor by, c
   *out = (cf_cases){s->n, t->groups, s->group, s->truth + label * s->n,
                     s->predicted[by] + label * s->n};
   return true;
+}
+
+/* Returns the MAE in units of the ranges, summed over the labels [first, end); NaN: no predictions.
+ */
+static double mae_of(const cf_evaluation *e, int64_t set, cf_predictor by, cf_level level,
+                     int64_t first, int64_t end)
+{
+  const cf_predictions *const p = e->set[0].p;
+  double sum = 0;
+  cf_cases c;
+
+  for (int64_t k = first; k < end; k++) {
+    if (!cf_evaluation_cases(e, set, by, level, k, &c)) {
+      return NAN;
+    }
+    for (int64_t i = 0; i < c.n; i++) {
+      sum += fabs(c.predicted[i] - c.truth[i]) / (double)c.n / (p->hi[k] - p->lo[k]);
+    }
+  }
+  return sum;
+}
+
+cf_predictor cf_evaluation_better(const cf_evaluation *e, int64_t set, cf_level level,
+                                  int64_t label)
+{
+  const int64_t first = label == CF_ALL_LABELS ? 0 : label;
+  const int64_t end = label == CF_ALL_LABELS ? e->n_labels : label + 1;
+  const double ridge = mae_of(e, set, CF_BY_RIDGE, level, first, end);
+  const double moments = mae_of(e, set, CF_BY_MOMENTS, level, first, end);
+
+  return isnan(ridge)                         ? CF_BY_MEAN
+         : isnan(moments) || ridge <= moments ? CF_BY_RIDGE
+                                              : CF_BY_MOMENTS;
 }
 
 const char *cf_evaluation_name(const cf_evaluation *e, int64_t set, cf_predictor by)

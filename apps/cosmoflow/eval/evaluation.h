@@ -8,6 +8,8 @@
 #include "eval/ridge.h"
 #include "eval/eval_set.h"
 
+enum { CF_ALL_LABELS = -1 };
+
 typedef struct cf_eval_opts {
   weir_struct_list sets; /* of cf_eval_set_opts */
   int part;              /* cf_subset */
@@ -30,6 +32,8 @@ typedef struct cf_evaluation {
   cf_ridge ridge[CF_PREDICTORS]; /* CF_BY_RIDGE and CF_BY_MOMENTS */
   const char *without;           /* why there are no regressions; NULL: there are */
   double *sigma;                 /* [n_labels, universes of the first] bound; NULL: none */
+  double bound_k;                /* h/Mpc: largest k of the bound */
+  int64_t bound_bins;            /* of P(k), one fundamental wave wide */
 } cf_evaluation;
 
 /* Checks that there is a set, and that each has predictions and a name of its own. Fails:
@@ -49,6 +53,10 @@ void cf_evaluation_close(cf_evaluation *e);
  * universes have one sample each and CF_BY_UNIVERSE is given. Borrowed. */
 bool cf_evaluation_cases(const cf_evaluation *e, int64_t set, cf_predictor by, cf_level level,
                          int64_t label, cf_cases *out);
+/* Returns the regression with the lower MAE on a label of a set, or on all (CF_ALL_LABELS, in units
+ * of their ranges); CF_BY_MEAN where there is none. */
+cf_predictor cf_evaluation_better(const cf_evaluation *e, int64_t set, cf_level level,
+                                  int64_t label);
 /* Returns the name of a model, for tables. Borrowed. */
 const char *cf_evaluation_name(const cf_evaluation *e, int64_t set, cf_predictor by);
 #endif

@@ -7,9 +7,12 @@
 #include "data/universe.h"
 #include "ops/eigen/weir_eigen.h"
 
+#define PI 3.14159265358979323846
+
 const weir_opt cf_fisher_options[] = {
     WEIR_OPT_REAL(cf_fisher_opts, box, 0, 0, 1e5, "Mpc/h",
-                  "side of a sample, for the Fisher bound of the linear power spectrum; 0: none"),
+                  "side of a sample, for the Fisher bound of the linear power spectrum, up to "
+                  "eval.features.reach times the Nyquist wave number; 0: none"),
     WEIR_OPT_REAL(cf_fisher_opts, n_s, 0.9667, 0, 2, "1", "slope, where it is no label"),
     WEIR_OPT_REAL(cf_fisher_opts, h, 0.6774, 0.2, 2, "1",
                   "H0 / (100 km/s/Mpc), where it is no label"),
@@ -20,6 +23,7 @@ const weir_opt cf_fisher_options[] = {
 struct cf_fisher {
   const cf_fisher_opts *opts;
   const cf_predictions *p;
+  int64_t side;
   int which[CF_MAX_LABELS]; /* cf_parameter */
   cf_power power;           /* for the bins and their waves */
   double *slope;            /* [n_labels, n_bins] dlnP / d(unit) */
@@ -46,7 +50,7 @@ static weir_status find_labels(cf_fisher *f)
 }
 
 weir_status cf_fisher_create(const cf_fisher_opts *opts, const cf_predictions *p, int64_t side,
-                             cf_fisher **out)
+                             double reach, cf_fisher **out)
 {
   cf_fisher *f = NULL;
   cf_mesh *mesh = NULL;
@@ -56,9 +60,10 @@ weir_status cf_fisher_create(const cf_fisher_opts *opts, const cf_predictions *p
   WEIR_TRY(weir_alloc(1, sizeof *f, (void **)&f));
   f->opts = opts;
   f->p = p;
+  f->side = side;
   WEIR_TRY_GOTO(find_labels(f), done);
   WEIR_TRY_GOTO(cf_mesh_create(side, &mesh), done);
-  WEIR_TRY_GOTO(cf_power_init(&f->power, mesh, opts->box), done);
+  WEIR_TRY_GOTO(cf_power_init_to(&f->power, mesh, opts->box, cf_power_reach(mesh, reach)), done);
   WEIR_TRY_GOTO(weir_alloc(p->n_labels * f->power.n_bins, sizeof *f->slope, (void **)&f->slope),
                 done);
   *out = f;
@@ -67,6 +72,14 @@ done:
   cf_mesh_destroy(&mesh);
   cf_fisher_destroy(&f);
   return status;
+}
+
+int64_t cf_fisher_bins(const cf_fisher *f, double *k_max)
+{
+  const double edge = (double)f->power.n_bins + 0.5, corner = sqrt(3) * (double)f->side / 2;
+
+  *k_max = fmin(edge, corner) * 2 * PI / f->opts->box;
+  return f->power.n_bins;
 }
 
 void cf_fisher_destroy(cf_fisher **f)

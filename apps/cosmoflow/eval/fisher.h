@@ -4,7 +4,7 @@
  *
  *   F_ij = sum over bins of modes / 2 dlnP/dp_i dlnP/dp_j + 1 / prior variance of p_i (i = j)
  *
- * over the waves of a periodic cube of n^3 cells up to n / 2 fundamental ones, without noise. A
+ * over the waves of a periodic cube of n^3 cells up to `reach` times Nyquist's, without noise. A
  * uniform range counts as a prior with its variance, width^2 / 12, so that a parameter of which the
  * spectrum knows nothing has the deviation of its range. Redshifts of one box show the same waves:
  * one counts. */
@@ -21,11 +21,15 @@ extern const weir_opt cf_fisher_options[];
 
 typedef struct cf_fisher cf_fisher;
 
-/* Creates the bound for samples of side^3 cells with the labels and ranges of p, borrowed. Fails:
- * WEIR_ERR_CONFIG (a label other than omega_m, sigma_8, n_s and h), WEIR_ERR_UNSUPPORTED (no FFTW),
- * WEIR_ERR_MEMORY. */
+/* Creates the bound for samples of side^3 cells with the labels and ranges of p, borrowed, from
+ * waves up to `reach` times Nyquist's along an axis (cf_power_reach). Fails: WEIR_ERR_CONFIG (a
+ * label other than omega_m, sigma_8, n_s and h), WEIR_ERR_UNSUPPORTED (no FFTW), WEIR_ERR_MEMORY.
+ */
 weir_status cf_fisher_create(const cf_fisher_opts *opts, const cf_predictions *p, int64_t side,
-                             cf_fisher **out) WEIR_CHECKED;
+                             double reach, cf_fisher **out) WEIR_CHECKED;
+/* Returns the number of bins of P(k), each one fundamental wave wide; *k_max: the largest wave
+ * number, the upper edge of the last bin or the corner of the mesh, in h/Mpc. */
+int64_t cf_fisher_bins(const cf_fisher *f, double *k_max);
 /* Accepts NULL. */
 void cf_fisher_destroy(cf_fisher **f);
 /* Computes standard deviations sigma[n_labels] at the true value[n_labels], both in the units of

@@ -59,7 +59,7 @@ static void an_amplitude_alone_by_hand(void **state)
     cf_predictions *p = labels(name, &lo, &hi, 1);
     cf_fisher *f = NULL;
 
-    assert_ok(cf_fisher_create(&planck, p, side, &f));
+    assert_ok(cf_fisher_create(&planck, p, side, 1, &f));
     assert_ok(cf_fisher_bound(f, &value, &sigma));
     const double information = 2 * waves_of(side, 128) / (value * value) + 12 / 0.36;
 
@@ -83,10 +83,10 @@ static void knowledge_only_helps(void **state)
     cf_predictions *p = labels(name, lo, hi, n);
     cf_fisher *f = NULL;
 
-    assert_ok(cf_fisher_create(&planck, p, 16, &f));
+    assert_ok(cf_fisher_create(&planck, p, 16, 1, &f));
     assert_ok(cf_fisher_bound(f, value, sigma));
     cf_fisher_destroy(&f);
-    assert_ok(cf_fisher_create(&planck, p, 32, &f));
+    assert_ok(cf_fisher_create(&planck, p, 32, 1, &f));
     assert_ok(cf_fisher_bound(f, value, fine));
     cf_fisher_destroy(&f);
     cf_predictions_destroy(&p);
@@ -99,6 +99,31 @@ static void knowledge_only_helps(void **state)
   }
 }
 
+/* Waves up to the reach count, and no others. */
+static void the_reach_limits_k(void **state)
+{
+  static const char *const name[] = {"sigma_8"};
+  const double lo = 0.5, hi = 1.1, value = 0.9, reach[] = {0.5, 1, 1.7321};
+  const int64_t bins[] = {4, 8, 14};
+  double before = 1;
+
+  NEEDS_FFTW();
+  for (int i = 0; i < 3; i++) {
+    cf_predictions *p = labels(name, &lo, &hi, 1);
+    cf_fisher *f = NULL;
+    double sigma = 0, k_max = 0;
+
+    assert_ok(cf_fisher_create(&planck, p, 16, reach[i], &f));
+    assert_int_equal(cf_fisher_bins(f, &k_max), bins[i]);
+    assert_near(k_max, fmin((double)bins[i] + 0.5, 8 * sqrt(3)) * 2 * 3.14159265358979 / 128, 1e-9);
+    assert_ok(cf_fisher_bound(f, &value, &sigma));
+    assert_true(sigma < before);
+    before = sigma;
+    cf_fisher_destroy(&f);
+    cf_predictions_destroy(&p);
+  }
+}
+
 static void labels_it_does_not_know_are_named(void **state)
 {
   static const char *const name[] = {"sigma_8", "w_0"};
@@ -106,7 +131,7 @@ static void labels_it_does_not_know_are_named(void **state)
   cf_predictions *p = labels(name, lo, hi, 2);
   cf_fisher *f = NULL;
 
-  assert_int_equal(cf_fisher_create(&planck, p, 8, &f), WEIR_ERR_CONFIG);
+  assert_int_equal(cf_fisher_create(&planck, p, 8, 1, &f), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "no parameter 'w_0'"));
   assert_null(f);
   cf_predictions_destroy(&p);
@@ -118,7 +143,7 @@ static weir_status make(void *context)
   double sigma = 0;
   cf_fisher *f = NULL;
 
-  WEIR_TRY(cf_fisher_create(&planck, context, 8, &f));
+  WEIR_TRY(cf_fisher_create(&planck, context, 8, 1, &f));
   const weir_status status = cf_fisher_bound(f, &value, &sigma);
 
   cf_fisher_destroy(&f);
@@ -142,6 +167,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_amplitude_alone_by_hand),
       cmocka_unit_test(knowledge_only_helps),
+      cmocka_unit_test(the_reach_limits_k),
       cmocka_unit_test(labels_it_does_not_know_are_named),
       cmocka_unit_test(memory_that_is_missing_is_no_leak),
   };

@@ -81,6 +81,20 @@ static void end(weir_table *c, const cf_score_row *r)
   weir_table_add(c, "%lld", (long long)r->universes);
 }
 
+static void put_skill(cf_score_tables *t, const cf_evaluation *e, const cf_score_row *r,
+                      cf_predictor reference, const cf_estimate *skill)
+{
+  char name[64];
+
+  if (!isnan(skill->value)) {
+    (void)snprintf(name, sizeof name, "skill_vs_%s", cf_evaluation_name(e, r->set, reference));
+    weir_table *const c = begin(t, e, r, name, "1");
+
+    put_estimate(c, skill, 1);
+    end(c, r);
+  }
+}
+
 /* Errors in units of the ranges and in the label's own; what has no unit once. */
 static void put_row(cf_score_tables *t, const cf_evaluation *e, const cf_score_row *r)
 {
@@ -101,38 +115,30 @@ static void put_row(cf_score_tables *t, const cf_evaluation *e, const cf_score_r
       end(c, r);
     }
   }
-  if (!isnan(r->skill.value)) {
-    char name[64];
-
-    (void)snprintf(name, sizeof name, "skill_vs_%s", cf_evaluation_name(e, r->set, r->reference));
-    weir_table *const c = begin(t, e, r, name, "1");
-
-    put_estimate(c, &r->skill, 1);
-    end(c, r);
-  }
+  put_skill(t, e, r, CF_BY_MEAN, &r->skill_mean);
+  put_skill(t, e, r, r->reference, &r->skill);
 }
 
-/* Returns the reference of a model: of a network the better regression, otherwise the mean. */
-static cf_predictor reference_of(const cf_evaluation *e, int64_t set, cf_predictor by)
-{
-  const cf_predicted *const s = &e->set[set].level[CF_BY_SAMPLE];
-
-  return by != CF_BY_NETWORK                   ? CF_BY_MEAN
-         : s->predicted[CF_BY_MOMENTS] != NULL ? CF_BY_MOMENTS
-         : s->predicted[CF_BY_RIDGE] != NULL   ? CF_BY_RIDGE
-                                               : CF_BY_MEAN;
-}
-
-static weir_status score_cases(const cf_evaluation *e, const cf_cases *c, const cf_cases *reference,
-                               cf_score_row *r)
+/* Scores of cases, and their skill relative to others; NULL: there are none. */
+static weir_status score_cases(const cf_evaluation *e, const cf_cases *c,
+                               const cf_cases *regression, const cf_cases *mean, cf_score_row *r)
 {
   const cf_resamples *const draws = &e->resamples[r->set];
 
   r->samples = c->n;
   r->universes = c->groups;
-  r->skill = (cf_estimate){NAN, NAN, NAN};
+  r->skill = r->skill_mean = (cf_estimate){NAN, NAN, NAN};
   WEIR_TRY(cf_metrics(c, draws, r->score));
-  return reference != NULL ? cf_metrics_skill(c, reference, CF_MAE, draws, &r->skill) : WEIR_OK;
+  if (regression != NULL) {
+    WEIR_TRY(cf_metrics_skill(c, regression, CF_MAE, draws, &r->skill));
+  }
+  return mean != NULL ? cf_metrics_skill(c, mean, CF_MAE, draws, &r->skill_mean) : WEIR_OK;
+}
+
+/* Models that a model is compared with. */
+static bool with_regression(const cf_score_row *r)
+{
+  return r->by == CF_BY_NETWORK && r->reference != CF_BY_MEAN;
 }
 
 /* Joins all labels, in units of their ranges; the caller frees memory. */
@@ -167,30 +173,49 @@ static weir_status join_labels(const cf_evaluation *e, int64_t set, cf_predictor
 
 static weir_status score_all_labels(const cf_evaluation *e, cf_score_row *r)
 {
-  double *memory[2] = {NULL, NULL};
-  int64_t *group[2] = {NULL, NULL};
-  cf_cases own, reference;
+  enum { OWN, REGRESSION, MEAN, ALL };
+  const cf_predictor by[ALL] = {r->by, r->reference, CF_BY_MEAN};
+  double *memory[ALL] = {NULL};
+  int64_t *group[ALL] = {NULL};
+  cf_cases c[ALL] = {{0}};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(join_labels(e, r->set, r->by, r->level, &memory[0], &group[0], &own), done);
-  WEIR_TRY_GOTO(join_labels(e, r->set, r->reference, r->level, &memory[1], &group[1], &reference),
-                done);
+  for (int i = 0; i < ALL; i++) {
+    WEIR_TRY_GOTO(join_labels(e, r->set, by[i], r->level, &memory[i], &group[i], &c[i]), done);
+  }
   r->half = 1;
-  WEIR_TRY_GOTO(
-      score_cases(e, &own, reference.n > 0 && r->reference != r->by ? &reference : NULL, r), done);
+  WEIR_TRY_GOTO(score_cases(e, &c[OWN], with_regression(r) ? &c[REGRESSION] : NULL,
+                            r->by != CF_BY_MEAN && c[MEAN].n > 0 ? &c[MEAN] : NULL, r),
+                done);
   r->samples /= e->n_labels;
 done:
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < ALL; i++) {
     weir_free(&memory[i]);
     weir_free(&group[i]);
   }
   return status;
 }
 
+static weir_status score_label(const cf_evaluation *e, const cf_cases *own, cf_score_row *r)
+{
+  cf_cases regression, mean;
+  const bool compared = with_regression(r) && cf_evaluation_cases(e, r->set, r->reference, r->level,
+                                                                  r->label, &regression);
+  const bool averaged =
+      r->by != CF_BY_MEAN && cf_evaluation_cases(e, r->set, CF_BY_MEAN, r->level, r->label, &mean);
+
+  r->half = half_of(e, r->label);
+  WEIR_TRY(score_cases(e, own, compared ? &regression : NULL, averaged ? &mean : NULL, r));
+  if (!cf_predictions_ranged(e->set[0].p, r->label)) { /* 0 is the middle of a range, no nothing */
+    r->score[CF_RELATIVE] = (cf_estimate){NAN, NAN, NAN};
+  }
+  return WEIR_OK;
+}
+
 static weir_status add_scores(cf_score_tables *t, const cf_evaluation *e, int64_t set,
                               cf_level level, cf_predictor by)
 {
-  cf_cases own, reference;
+  cf_cases own;
 
   for (int64_t k = CF_ALL_LABELS; k < e->n_labels; k++) {
     cf_score_row r = {.set = set, .label = k, .by = by, .level = level};
@@ -198,19 +223,8 @@ static weir_status add_scores(cf_score_tables *t, const cf_evaluation *e, int64_
     if (!cf_evaluation_cases(e, set, by, level, k < 0 ? 0 : k, &own)) {
       return WEIR_OK;
     }
-    r.reference = reference_of(e, set, by);
-    if (k == CF_ALL_LABELS) {
-      WEIR_TRY(score_all_labels(e, &r));
-    } else {
-      const bool compared =
-          r.reference != by && cf_evaluation_cases(e, set, r.reference, level, k, &reference);
-
-      r.half = half_of(e, k);
-      WEIR_TRY(score_cases(e, &own, compared ? &reference : NULL, &r));
-      if (!cf_predictions_ranged(e->set[0].p, k)) { /* 0 is the middle of a range, no nothing */
-        r.score[CF_RELATIVE] = (cf_estimate){NAN, NAN, NAN};
-      }
-    }
+    r.reference = cf_evaluation_better(e, set, level, k);
+    WEIR_TRY(k == CF_ALL_LABELS ? score_all_labels(e, &r) : score_label(e, &own, &r));
     WEIR_TRY(weir_reserve(&t->row, &t->capacity, t->n_rows + 1, sizeof *t->row));
     t->row[t->n_rows++] = r;
     put_row(t, e, &r);

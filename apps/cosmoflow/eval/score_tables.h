@@ -16,8 +16,6 @@ typedef enum cf_table {
 // clang-format on
 extern const char *const cf_table_file[CF_TABLES];
 
-enum { CF_ALL_LABELS = -1 };
-
 /* Scores of a model for a label: in its own unit, slopes without one. Of CF_ALL_LABELS mae and rmse
  * alone, in units of the ranges, [-1, 1]. */
 typedef struct cf_score_row {
@@ -26,8 +24,9 @@ typedef struct cf_score_row {
   cf_level level;
   double half; /* half range, in the unit of the label */
   cf_estimate score[CF_SCORES];
-  cf_estimate skill;      /* 1 - mae / mae of `reference`; NaN: not defined */
-  cf_predictor reference; /* of the network the better regression; of regressions the mean */
+  cf_estimate skill_mean; /* 1 - mae / mae of the mean; NaN: not defined, that of the mean */
+  cf_estimate skill;      /* 1 - mae / mae of `reference`; NaN: not defined, not of the network */
+  cf_predictor reference; /* the regression with the lower mae here; CF_BY_MEAN: none */
 } cf_score_row;
 
 typedef struct cf_score_tables {

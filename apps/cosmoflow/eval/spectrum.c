@@ -22,8 +22,14 @@ const weir_opt cf_spectrum_options[] = {
         cf_spectrum_opts, cell, 0, 0, 1e6, "Mpc/h",
         "side of a voxel; 0: that of the files, and where they state none, k and P(k) are "
         "in units of voxels"),
+    WEIR_OPT_ENUM(cf_spectrum_opts, field, CF_FIELD_AUTO, CF_FIELD_CHOICES,
+                  "quantity of the voxels; auto: counts or density as the files state, else "
+                  "density; counts and density, which are divided by their mean, have no voxel "
+                  "below 0; overdensity: delta itself, with mean 0 and without division"),
     WEIR_OPT_END,
 };
+
+const char *const cf_field_name[] = {"auto", "counts", "density", "overdensity"};
 
 /* Workspace of a measurement. */
 typedef struct work {
@@ -60,6 +66,60 @@ static weir_status allocate(const cf_volume_info *info, const cf_spectrum_opts *
   return weir_alloc(all, sizeof *out->linear, (void **)&out->linear);
 }
 
+/* Returns the first voxel of channel c that cannot be of this field; -1: none. */
+static int64_t first_refused(cf_field_kind field, const float *voxels, int64_t n, int64_t channels,
+                             int64_t c)
+{
+  for (int64_t i = 0; i < n && field != CF_FIELD_OVERDENSITY; i++) {
+    const float x = voxels[i * channels + c];
+
+    if (x < 0 || (field == CF_FIELD_COUNTS && x != floorf(x))) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* Checks that channel c can be the field it is taken for. */
+static weir_status check_field(const work *w, const cf_spectrum *out, int64_t c, double mean)
+{
+  const int64_t n = out->side * out->side * out->side;
+  const char *const name = cf_field_name[out->field];
+  const int64_t at = first_refused(out->field, w->voxels, n, out->n_channels, c);
+  bool below = false;
+
+  if (at >= 0) {
+    const double x = (double)w->voxels[at * out->n_channels + c];
+
+    return x < 0 ? weir_fail(WEIR_ERR_DATA,
+                             "%s: channel %lld has voxels below 0 (voxel %lld is %g) and cannot be "
+                             "divided by its mean as %s: state power.field=overdensity if it is an "
+                             "overdensity or another field with mean 0",
+                             out->where, (long long)c, (long long)at, x, name)
+                 : weir_fail(WEIR_ERR_DATA,
+                             "%s: channel %lld: voxel %lld is %g, which is no count: state "
+                             "power.field=density",
+                             out->where, (long long)c, (long long)at, x);
+  }
+  if (out->field != CF_FIELD_OVERDENSITY) {
+    return mean > 0 && isfinite(mean)
+               ? WEIR_OK
+               : weir_fail(WEIR_ERR_DATA,
+                           "%s: channel %lld has a mean of %g: the overdensity voxel / mean - 1 "
+                           "needs a mean above 0",
+                           out->where, (long long)c, mean);
+  }
+  for (int64_t i = 0; i < n && !below; i++) {
+    below = w->voxels[i * out->n_channels + c] < 0;
+  }
+  return below || mean == 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "power.field=overdensity: %s: channel %lld has no voxel below 0 and a "
+                         "mean of %g, and cannot be an overdensity: state power.field=density",
+                         out->where, (long long)c, mean);
+}
+
 static double mean_of(const float *voxels, int64_t n, int64_t channels, int64_t c)
 {
   double sum = 0;
@@ -77,16 +137,12 @@ static weir_status measure(const cf_spectrum_opts *opts, work *w, cf_spectrum *o
   for (int64_t c = 0; c < out->n_channels; c++) {
     const double mean = mean_of(w->voxels, n * n * n, out->n_channels, c);
 
-    if (!(mean > 0) || !isfinite(mean)) {
-      return weir_fail(WEIR_ERR_DATA,
-                       "%s: channel %lld has a mean of %g: an overdensity is taken of voxels whose "
-                       "mean is above 0",
-                       out->where, (long long)c, mean);
-    }
+    WEIR_TRY(check_field(w, out, c, mean));
     out->mean[c] = mean;
     (void)cf_power_field(w->mesh, w->voxels, out->n_channels, c, w->field);
     cf_mesh_forward(w->mesh, w->field);
-    cf_power_measure(&w->power, w->mesh, w->field, mean, opts->window);
+    cf_power_measure(&w->power, w->mesh, w->field, out->field == CF_FIELD_OVERDENSITY ? 1 : mean,
+                     opts->window);
     memcpy(out->power + c * out->n_bins, w->power.p, (size_t)out->n_bins * sizeof *out->power);
   }
   return WEIR_OK;
@@ -147,6 +203,13 @@ static weir_status make(const cf_spectrum_opts *opts, cf_source *s, work *w, cf_
   return compare(w, &facts, out);
 }
 
+static cf_field_kind field_of(const cf_spectrum_opts *opts, const cf_volume_info *info)
+{
+  return opts->field != CF_FIELD_AUTO           ? (cf_field_kind)opts->field
+         : info->quantity == CF_QUANTITY_COUNTS ? CF_FIELD_COUNTS
+                                                : CF_FIELD_DENSITY;
+}
+
 weir_status cf_spectrum_make(const cf_spectrum_opts *opts, cf_source *s, cf_spectrum *out)
 {
   const cf_volume_info *const info = cf_source_info(s);
@@ -156,6 +219,7 @@ weir_status cf_spectrum_make(const cf_spectrum_opts *opts, cf_source *s, cf_spec
   *out = (cf_spectrum){.sample = opts->sample,
                        .side = info->lengths[0],
                        .n_channels = info->lengths[3],
+                       .field = field_of(opts, info),
                        .physical = cell > 0,
                        .cell = cell > 0 ? cell : 1};
   WEIR_TRY(cf_power_check(info));

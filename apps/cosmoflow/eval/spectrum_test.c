@@ -126,10 +126,94 @@ static void what_has_no_contrast_is_refused(void **state)
   }
   write_sample(N);
   assert_int_equal(spectrum_of(&o, &s), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "channel 1 has a mean of -1"));
+  assert_non_null(strstr(weir_last_message(), "channel 1 has voxels below 0 (voxel 0 is -1)"));
+  assert_non_null(strstr(weir_last_message(), "power.field=overdensity"));
+  for (int64_t i = 0; i < CELLS; i++) {
+    voxels[i * 2 + 1] = 0;
+  }
+  write_sample(N);
+  assert_int_equal(spectrum_of(&o, &s), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "channel 1 has a mean of 0"));
   write_sample(N / 2);
   assert_int_equal(spectrum_of(&o, &s), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "12 x 12 x 6"));
+}
+
+/* offset + a cos(2 pi 3 x / N) in both channels. */
+static void make_delta(double offset)
+{
+  const double amplitude[CHANNELS] = {0.5, 2};
+
+  for (int64_t i = 0; i < CELLS * CHANNELS; i++) {
+    const double wave = cos(2 * PI * 3 * (double)(i / CHANNELS / (N * N)) / N);
+
+    voxels[i] = (float)(offset + amplitude[i % CHANNELS] * wave);
+  }
+}
+
+/* Rounding gives the mean of such a field either sign. */
+static void an_overdensity_is_not_divided_by_its_mean(void **state)
+{
+  const cf_spectrum_opts density = {.reach = 1},
+                         delta = {.reach = 1, .field = CF_FIELD_OVERDENSITY};
+  const double amplitude[CHANNELS] = {0.5, 2}, offsets[] = {0, 1e-7, -1e-7};
+  cf_spectrum s;
+
+  NEEDS_FFTW();
+  for (int k = 0; k < 3; k++) {
+    make_delta(offsets[k]);
+    write_sample(N);
+    assert_int_equal(spectrum_of(&density, &s), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "state power.field=overdensity"));
+    assert_ok(spectrum_of(&delta, &s));
+    assert_int_equal(s.field, CF_FIELD_OVERDENSITY);
+    for (int c = 0; c < CHANNELS; c++) {
+      const double a = amplitude[c], p = 2 * a * a / 4 * CELLS / s.modes[2];
+
+      assert_near(s.power[c * s.n_bins + 2], p, 1e-5 * p);
+      assert_true(s.power[c * s.n_bins + 1] < 1e-9 * p);
+    }
+    cf_spectrum_fini(&s);
+  }
+}
+
+static void delta_and_density_have_one_spectrum(void **state)
+{
+  const cf_spectrum_opts density = {.reach = 1},
+                         delta = {.reach = 1, .field = CF_FIELD_OVERDENSITY};
+  cf_spectrum s, t;
+
+  NEEDS_FFTW();
+  for (int64_t i = 0; i < CELLS * CHANNELS; i++) { /* 1 + delta, of mean 1 */
+    voxels[i] = (float)(i / CHANNELS % 2 == 0 ? 0.5 : 1.5) + 0.25f * (float)(i / 48 % 2 * 2 - 1);
+  }
+  write_sample(N);
+  assert_ok(spectrum_of(&density, &s));
+  assert_int_equal(s.field, CF_FIELD_DENSITY);
+  assert_int_equal(spectrum_of(&delta, &t), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "no voxel below 0"));
+  for (int64_t i = 0; i < CELLS * CHANNELS; i++) {
+    voxels[i] -= 1;
+  }
+  write_sample(N);
+  assert_ok(spectrum_of(&delta, &t));
+  for (int64_t i = 0; i < CHANNELS * s.n_bins; i++) {
+    assert_near(t.power[i], s.power[i], 1e-5 * s.power[i] + 1e-9);
+  }
+  cf_spectrum_fini(&s);
+  cf_spectrum_fini(&t);
+}
+
+static void a_fraction_is_no_count(void **state)
+{
+  const cf_spectrum_opts o = {.reach = 1, .field = CF_FIELD_COUNTS};
+  cf_spectrum s;
+
+  NEEDS_FFTW();
+  make_wave();
+  write_sample(N);
+  assert_int_equal(spectrum_of(&o, &s), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "which is no count: state power.field=density"));
 }
 
 static weir_status measure(void *context)
@@ -155,9 +239,9 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, make_dir, drop_dir)
   const struct CMUnitTest tests[] = {
-      CASE(a_wave_has_its_power_in_physical_units),
-      CASE(lengths_that_are_not_known_are_voxels),
-      CASE(what_has_no_contrast_is_refused),
+      CASE(a_wave_has_its_power_in_physical_units), CASE(lengths_that_are_not_known_are_voxels),
+      CASE(what_has_no_contrast_is_refused),        CASE(an_overdensity_is_not_divided_by_its_mean),
+      CASE(delta_and_density_have_one_spectrum),    CASE(a_fraction_is_no_count),
       CASE(memory_that_is_missing_is_no_leak),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,7 @@ static weir_status put_all(weir_netcdf *nc, const cf_spectrum *s)
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "cosmoflow: power spectrum"));
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", s->where));
+  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "field", cf_field_name[s->field]));
   WEIR_TRY(weir_netcdf_dim(nc, "channel", s->n_channels, &dims[0]));
   WEIR_TRY(weir_netcdf_dim(nc, "k", s->n_bins, &dims[1]));
   WEIR_TRY(weir_netcdf_dim(nc, "end", 2, &ends));

@@ -259,7 +259,12 @@ static weir_status check_entry(judge *j, int k, const entry *e)
     at += n;
   }
   if (!known) {
-    return fault(j, r->key, r->texts);
+    char what[256];
+
+    (void)snprintf(what, sizeof what, "found %.*s, required: %s",
+                   (int)(e->value.end - e->value.at < 128 ? e->value.end - e->value.at : 128),
+                   e->value.at, r->texts);
+    return fault(j, r->key, what);
   }
   if (!isnan(r->lo) && !(value >= r->lo)) {
     return fault(j, r->key, "its value is not a number, or too small");
@@ -348,7 +353,12 @@ static weir_status check_all(judge *j)
   }
   return j->reached
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_DATA, "%s: no eval_error is in (0, %g]", j->path, j->target);
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: no eval_error is in (0, %g], the lowest is %g. The target is that of "
+                         "the configuration, without one the benchmark's %g: give the "
+                         "configuration of the run (--config), or --set train.target.metric=mae "
+                         "--set train.target.value=TARGET",
+                         j->path, j->target, j->lowest, CF_MLLOG_TARGET);
 }
 
 /* A list of numbers, or one, between 0 and 1. */

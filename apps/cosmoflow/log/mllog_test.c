@@ -167,6 +167,9 @@ static void values_matter(void **state)
     rows[bad[k].row].value = bad[k].value;
     rows[bad[k].row].more = bad[k].more;
     assert_int_equal(check(rows, ROWS), WEIR_ERR_DATA);
+    if (bad[k].row == 12) {
+      assert_non_null(strstr(weir_last_message(), "opt_name: found \"adam\", required: sgd|SGD"));
+    }
   }
 }
 

@@ -185,8 +185,8 @@ void cf_summary_print(const cf_summary *s, FILE *out)
 {
   const double mib = 1048576, gib = 1073741824;
 
-  fprintf(out, "# %-16s %-28s %12s %14s %12s\n", "layer", "makes", "parameters", "forward GFLOP",
-          "keeps MiB");
+  fprintf(out, "# %-16s %-28s %12s %14s %12s\n", "layer", "output", "parameters", "forward GFLOP",
+          "memory MiB");
   for (int i = 0; i < s->n; i++) {
     const cf_layer *const l = &s->layer[i];
     char shape[96] = "";

@@ -95,6 +95,18 @@ with netCDF4.Dataset("one/spectrum.nc") as nc:
     assert np.isnan(nc["linear"][:].filled(np.nan)).all()
     assert np.allclose(nc["mean"][:], [samples[0][..., c].mean() for c in range(2)])
 
+# An overdensity has the spectrum of its density; divided by its mean of about 0 it would have any.
+os.mkdir("delta")
+delta = (samples[0] / samples[0].mean(axis=(0, 1, 2)) - 1).astype("f4")
+np.save("delta/d_data.npy", delta)
+np.save("delta/d_label.npy", np.zeros(1, "f4"))
+stated = ["--set", "files.voxels=any", "--set", "files.dtype=f32", "--set", "power.cell=4"]
+done = run("power", "delta", *stated, "--out", "refused")
+assert done.returncode == 3 and "state power.field=overdensity" in done.stdout, done.stdout
+passes("power", "delta", *stated, "--set", "power.field=overdensity", "--out", "overdensity")
+for c in range(2):
+    compare("overdensity", samples[0][..., c], c, cell=4.0)
+
 # Files of prepare state cell, redshifts and cosmology: large waves of fixed amplitude follow linear theory.
 universes = ["--set", "simulate.universes=2", "--set", "simulate.side=32", "--set", "simulate.particles=32", "--set",
              "simulate.box=512", "--set", "simulate.redshifts=[0,3]", "--set", "simulate.preset=wide2",

@@ -487,7 +487,7 @@ static void describe_says_what_there_would_be(void **state)
   assert_non_null(strstr(printed(), "# label sigma_8: 0.5 to 1.1"));
   assert_non_null(strstr(printed(), "preset: wide2"));
   assert_int_equal(program("describe --set simulate.box=1e4"), 0);
-  assert_non_null(strstr(printed(), "moved by 0.0"));
+  assert_non_null(strstr(printed(), "rms displacement 0.0"));
 }
 
 /* Warns of particles that hardly move. */
