@@ -25,7 +25,8 @@ PRESENT = ("data.augment.symmetry=octahedral", "model.loss=default", "comm.timeo
            "data.cache_bytes=1000000",
            "model.net={mlperf: {blocks: 2, base: 4, max_filters: 6, hidden1: 8, hidden2: 4}}",
            "train.optim.rule={momentum: {form: keras}}")
-CLASSES = ("model.net={unet: {levels: 1, base: 2}}", "mllog.write=false", "train.target.value=2")
+CLASSES = ("model.net={unet: {levels: 1, base: 2}}", "mllog.write=false", "train.target.value=2",
+           "simulate.redshifts=[0, 2]")
 
 
 def run(command, sets, *arguments):
@@ -45,10 +46,10 @@ def arrays(path):
 said = run("run", COMMON + FORMER + ("train.epochs=1",), "--out", "former")
 for old, new in (("data.augment.turn", "augment.symmetry"), ("comm.patience", "timeout"),
                  ("model.loss", "default"), ("most", "max_filters")):
-    assert f"{old}" in said and f"now called {new}" in said.replace("data.", ""), (old, new, said)
+    assert f"{old}" in said and f"renamed to {new}" in said, (old, new, said)
 run("run", COMMON + PRESENT + ("train.epochs=3",), "--out", "former")
 said = run("run", COMMON + PRESENT + ("train.epochs=3",), "--out", "present")
-assert "now called" not in said, said
+assert "renamed to" not in said, said
 a, b = arrays("former/weights.nc"), arrays("present/weights.nc")
 assert a.keys() == b.keys() and len(a) > 3
 for name in a:
@@ -87,7 +88,7 @@ with open(log) as file:
     text = file.read()
 assert '"overlap_1": ' in text and '"iou_1": ' in text, text
 said = run("run", COMMON + CLASSES + ("train.epochs=2", "train.target.metric=iou_1"), "--out", "after")
-assert "renamed" not in said, said
+assert "renamed to" not in said, said
 a, b = arrays("before/weights.nc"), arrays("after/weights.nc")
 assert a.keys() == b.keys() and len(a) > 3
 for name in a:
