@@ -45,7 +45,7 @@ typedef struct native_row {
   char *cells; /* states of the point, `points` cells of 8 bytes apart                       */
   int64_t points;
   /* nest: elements from one iteration to the next along each dimension, but for array dimensions
-   * that are looked up: entry numerator - least of a table is where they lie, after division and
+   * that are looked up: entry numerator - min of a table is where they lie, after division and
    * border rule, or NATIVE_ABSENT. neutral: partial results of no iteration, like a lane. */
   const int64_t (*step)[NATIVE_DIMS];
   const int64_t *table[NATIVE_TABLES];

@@ -192,7 +192,8 @@ static void an_input_that_fails_leaves_nothing(void **state)
   (void)state;
   copy_forecast(in_scratch("hole.nc"), 3);
   assert_int_equal(program(PREDICT, weights("r"), 2, in_scratch("hole.nc"), in_scratch("e")), 3);
-  assert_non_null(strstr(printed(), "of the start 2000-01-02 12:00 has no value at latitude 0"));
+  assert_non_null(
+      strstr(printed(), "of the initialisation time 2000-01-02 12:00 has no value at latitude 0"));
   assert_true(only_log(in_scratch("e")));
 }
 
