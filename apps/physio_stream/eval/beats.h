@@ -23,12 +23,25 @@ typedef struct ps_beats {
   int64_t *match; /* [n]: number of the reference's beat, -1 for none; NULL: types are the file's */
   int64_t n;
   int64_t beyond;    /* beats that are left out, being after the end of the record */
+  double rate;       /* 1/s, of the times of the file            */
+  bool stated;       /* the file states it                       */
   bool typed;        /* some beat is of another code than N: the file tells beats apart */
   ps_span *excluded; /* [n_excluded]: fluttering, ascending and disjoint */
   int64_t n_excluded;
   ps_breaks unreadable; /* stretches that the file marks so */
 } ps_beats;
 
+/* How times are read. */
+typedef struct ps_beats_clock {
+  int64_t fs_num, fs_den;     /* units of the times that are given, per second */
+  int64_t base_num, base_den; /* the same of files that state no time resolution */
+} ps_beats_clock;
+/* Sets the units of time per second that an annotation file states; 0/0 where it states none.
+ * Fails: as weir_annotations_read. */
+weir_status ps_beats_rate(const char *path, int64_t *fs_num, int64_t *fs_den) WEIR_CHECKED;
+/* Reads as ps_beats_read, `length` in units of the clock. */
+weir_status ps_beats_read_on(const char *path, const ps_beats_clock *clock, int64_t length,
+                             ps_beats *out) WEIR_CHECKED;
 /* Reads the beats of an MIT annotation file whose record has fs_num/fs_den samples per second and
  * `length` samples; beats after its end (one may round to it) are left out. The file's own time
  * resolution, where it states one, is converted to the record's (to the nearest sample). Excluded
