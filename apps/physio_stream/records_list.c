@@ -88,7 +88,7 @@ done:
   return status;
 }
 
-/* A text whose first line names a recording next to it. */
+/* A text whose first line is the name of a recording next to it; that of a header says more. */
 static bool is_list(const char *path)
 {
   const char *slash = strrchr(path, '/');
@@ -100,7 +100,7 @@ static bool is_list(const char *path)
     return false;
   }
   if (fgets(line, sizeof line, file) != NULL) {
-    line[strcspn(line, " \t\r\n")] = 0;
+    line[strcspn(line, "\r\n")] = 0;
     const int n = snprintf(record, sizeof record, "%.*s%s.hea",
                            slash == NULL ? 0 : (int)(slash - path) + 1, path, line);
 
