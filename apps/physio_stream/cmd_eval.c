@@ -216,8 +216,8 @@ static weir_status evaluate(const ps_cfg *cfg, ps_scored *s)
   WEIR_TRY(need_file("reference", s->files.reference));
   WEIR_TRY(need_file("test", s->files.test));
   WEIR_TRY(ps_eval_clock(cfg, s));
-  WEIR_TRY(ps_beats_read_on(s->files.reference, &s->clock, s->end, &reference));
-  WEIR_TRY_GOTO(ps_beats_read_on(s->files.test, &s->clock, s->end, &test), done);
+  WEIR_TRY(ps_beats_read(s->files.reference, &s->clock, s->end, &reference));
+  WEIR_TRY_GOTO(ps_beats_read(s->files.test, &s->clock, s->end, &test), done);
   ps_warn_of_beyond(s->files.reference, &reference);
   ps_warn_of_beyond(s->files.test, &test);
   /* Beats before the begin stay: one of them may be the partner of the first that is scored. */

@@ -73,7 +73,7 @@ static weir_status read_reference(const site *s, const char *record, const char 
   }
   const ps_beats_clock clock = {facts->fs_num, facts->fs_den, frames.fs_num, frames.fs_den};
 
-  WEIR_TRY(ps_beats_read_on(path, &clock, facts->count, out));
+  WEIR_TRY(ps_beats_read(path, &clock, facts->count, out));
   ps_warn_of_beyond(path, out);
   return WEIR_OK;
 }

@@ -160,11 +160,11 @@ weir_status ps_side_read(const ps_cfg *cfg, const ps_scored *s, bool test, ps_si
   weir_status status = WEIR_OK;
 
   *out = (ps_side){0};
-  WEIR_TRY_GOTO(
-      ps_beats_read_on(test ? s->files.test : s->files.reference, &s->clock, s->end, &own), done);
+  WEIR_TRY_GOTO(ps_beats_read(test ? s->files.test : s->files.reference, &s->clock, s->end, &own),
+                done);
   ps_beats_trim(&own, range.begin, range.end);
   if (test) {
-    WEIR_TRY_GOTO(ps_beats_read_on(s->files.reference, &s->clock, s->end, &reference), done);
+    WEIR_TRY_GOTO(ps_beats_read(s->files.reference, &s->clock, s->end, &reference), done);
     ps_beats_trim(&reference, range.begin, range.end);
     WEIR_TRY_GOTO(ps_beats_match(&own, &reference, window), done);
   }

@@ -71,8 +71,8 @@ static weir_status open_source(const ps_cfg *cfg, source *f)
   WEIR_TRY(weir_record_open(f->s->signal[0] != 0 ? f->s->signal : f->s->record, NULL, &f->record));
   WEIR_TRY(weir_record_find(f->record, cfg->input.signal, &f->number));
   f->signal = weir_record_signal(f->record, f->number);
-  WEIR_TRY(ps_beats_read_on(f->s->files.reference, &f->s->clock, f->s->end, &f->reference));
-  return ps_beats_read_on(f->s->files.test, &f->s->clock, f->s->end, &f->test);
+  WEIR_TRY(ps_beats_read(f->s->files.reference, &f->s->clock, f->s->end, &f->reference));
+  return ps_beats_read(f->s->files.test, &f->s->clock, f->s->end, &f->test);
 }
 
 static weir_status read_signal(const source *f, strip *p)

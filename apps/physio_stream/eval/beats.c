@@ -89,16 +89,8 @@ weir_status ps_beats_rate(const char *path, int64_t *fs_num, int64_t *fs_den)
   return WEIR_OK;
 }
 
-weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int64_t length,
+weir_status ps_beats_read(const char *path, const ps_beats_clock *clock, int64_t length,
                           ps_beats *out)
-{
-  const ps_beats_clock clock = {fs_num, fs_den, fs_num, fs_den};
-
-  return ps_beats_read_on(path, &clock, length, out);
-}
-
-weir_status ps_beats_read_on(const char *path, const ps_beats_clock *clock, int64_t length,
-                             ps_beats *out)
 {
   weir_annotations a = {0};
   reader r = {.length = length, .flutter = -1, .unreadable = NAN, .next_beat = NAN};

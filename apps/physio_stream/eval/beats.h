@@ -39,18 +39,15 @@ typedef struct ps_beats_clock {
 /* Sets the units of time per second that an annotation file states; 0/0 where it states none.
  * Fails: as weir_annotations_read. */
 weir_status ps_beats_rate(const char *path, int64_t *fs_num, int64_t *fs_den) WEIR_CHECKED;
-/* Reads as ps_beats_read, `length` in units of the clock. */
-weir_status ps_beats_read_on(const char *path, const ps_beats_clock *clock, int64_t length,
-                             ps_beats *out) WEIR_CHECKED;
-/* Reads the beats of an MIT annotation file whose record has fs_num/fs_den samples per second and
- * `length` samples; beats after its end (one may round to it) are left out. The file's own time
- * resolution, where it states one, is converted to the record's (to the nearest sample). Excluded
- * are stretches between `[` and `]` (ventricular flutter, which has no beats). Stretches marked
- * unreadable are not: bxb's counts hold the beats found there as false ones. Such a stretch begins
- * at a NOISE annotation whose subtype has bits 16 and 32 (-1 has), and ends at the next one whose
- * subtype lacks one of them; without such an end, at the next beat (bxb; ecgcodes(5) of WFDB).
- * Fails: WEIR_ERR_DATA (as weir_annotations_read), WEIR_ERR_MEMORY; *out needs no fini then. */
-weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int64_t length,
+/* Reads the beats of an MIT annotation file whose record has `length` units of the clock; beats
+ * after its end (one may round to it) are left out. Times of a file that states its resolution are
+ * converted to the clock's (`times` to the nearest unit). Excluded are stretches between `[` and
+ * `]` (ventricular flutter, which has no beats). Stretches marked unreadable are not: bxb's counts
+ * hold the beats found there as false ones. Such a stretch begins at a NOISE annotation whose
+ * subtype has bits 16 and 32 (-1 has), and ends at the next one whose subtype lacks one of them;
+ * without such an end, at the next beat (bxb; ecgcodes(5) of WFDB). Fails: WEIR_ERR_DATA (as
+ * weir_annotations_read), WEIR_ERR_MEMORY; *out needs no fini then. */
+weir_status ps_beats_read(const char *path, const ps_beats_clock *clock, int64_t length,
                           ps_beats *out) WEIR_CHECKED;
 /* Leaves out beats before sample `first` and from `end` on. Before ps_beats_match. */
 void ps_beats_trim(ps_beats *beats, double first, double end);
