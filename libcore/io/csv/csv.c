@@ -386,9 +386,11 @@ static weir_status learn_rate(csv *c, const weir_record_opts *opts)
   }
   if (c->fs_num == 0) {
     return weir_fail_option(
-        weir_fail(WEIR_ERR_CONFIG,
-                  "%s: there is neither a time column nor a sampling rate: state the rate",
-                  c->path),
+        weir_fail(
+            WEIR_ERR_CONFIG,
+            "%s: there is neither a time column nor a sampling rate (times are the first column, "
+            "or one named time, time_s, t (ms) or seconds): state the rate",
+            c->path),
         "csv_fs");
   }
   return c->head.index ? learn_index(c) : WEIR_OK;
