@@ -22,8 +22,9 @@ const weir_opt ps_convert_options[] = {
         "keep the comments of a WFDB header (age, sex, medication, alarms): at the end of "
         "a header, as attribute header_comments, or in NAME_comments.txt; false: leave "
         "them out, for they may say who the patient is"),
-    WEIR_OPT_REAL(ps_convert_opts, gain, 1000, 1e-9, 1e9, "1",
-                  "steps per unit of a WFDB signal whose source stores no integers"),
+    WEIR_OPT_REAL(ps_convert_opts, gain, 0, 0, 1e9, "1",
+                  "steps per unit of a WFDB signal whose source stores no integers; 0: per signal, "
+                  "so that its values use the 16 bits of the format"),
     WEIR_OPT_REAL(ps_convert_opts, clip, 0.01, 0, 1, "1",
                   "share of the samples that may lie beyond the range of the format and are "
                   "clipped; nothing is written where it is more"),

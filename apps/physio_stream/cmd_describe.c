@@ -29,7 +29,8 @@ static weir_status print_plan(const weir_cli *cli, const ps_cfg *cfg, const weir
          (long long)facts->fs_den);
   WEIR_TRY(
       ps_pipeline_create(cfg, ps_input_source(input), NULL, false, &sink, 1, cli->threads, &p));
-  printf("# a beat is known at most a chunk of %.6g s and %.6g s after its time\n\n",
+  printf("# latency of a beat: at most %.6g s (chunk) + %.6g s (decision); of live input with "
+         "stream.live_window as chunk, and input.lateness more\n\n",
          weir_stream_window(p.stream), ps_graph_latency(&p.graph));
   WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
   if (cli->all) {

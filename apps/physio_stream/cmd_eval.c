@@ -2,14 +2,20 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "eval/beats.h"
+#include "eval_clock.h"
 #include "eval_intervals.h"
 #include "eval_page.h"
 #include "eval_records.h"
 #include "io/weir_record.h"
+
+/* s from the beats of a file, and beats, from which those missed may be out of its range. */
+#define APART 5.0
+enum { MANY = 3 };
 
 /* Path without the suffix after its last folder. */
 static void without_suffix(const char *path, char *out, size_t size)
@@ -23,31 +29,14 @@ static void without_suffix(const char *path, char *out, size_t size)
   }
 }
 
-/* Annotation times count frames. Without a header eval.fs is the rate; a length that nothing states
- * ends with the last beat. */
-static weir_status read_clock(const ps_cfg *cfg, const char *record, weir_record_clock *out)
-{
-  char header[PS_PATH + 8];
-
-  (void)snprintf(header, sizeof header, "%s.hea", record);
-  if (cfg->eval.fs > 0 && !weir_file_exists(header)) {
-    const double fs = cfg->eval.fs * 1e6;
-
-    *out = (weir_record_clock){.fs_num = (int64_t)(fs + 0.5), .fs_den = 1000000};
-    return WEIR_OK;
-  }
-  WEIR_TRY(weir_record_read_clock(record, out));
-  return WEIR_OK;
-}
-
 static int64_t end_of(const ps_beats *b)
 {
   return b->n > 0 ? b->times[b->n - 1] + 1 : 0;
 }
 
 /* Counts, and lists what is missed or false. */
-static weir_status score(const ps_cfg *cfg, const weir_record_clock *clock,
-                         const ps_beats *reference, const ps_beats *test, ps_scored *out)
+static weir_status score(const ps_cfg *cfg, const ps_beats *reference, const ps_beats *test,
+                         ps_scored *out)
 {
   const double end = ps_eval_range(cfg, out).end;
   const int64_t last = end_of(reference) > end_of(test) ? end_of(reference) : end_of(test);
@@ -58,8 +47,8 @@ static weir_status score(const ps_cfg *cfg, const weir_record_clock *clock,
                        .n_test = test->n,
                        .excluded = reference->excluded,
                        .n_excluded = reference->n_excluded,
-                       .rate = (double)clock->fs_num / (double)clock->fs_den,
-                       .length = clock->frames > 0 ? clock->frames : last};
+                       .rate = (double)out->clock.fs_num / (double)out->clock.fs_den,
+                       .length = out->end < PS_FAR ? out->end : last};
   int64_t n = 0;
 
   in.length = (double)in.length > end ? (int64_t)ceil(end) : in.length;
@@ -117,7 +106,7 @@ static weir_status measure_side(const ps_cfg *cfg, ps_scored *s, bool test)
         ps_base_name(test ? s->files.test : s->files.reference), ps_base_name(s->record));
   }
   const weir_status status =
-      measure(&side, (double)s->fs_num / (double)s->fs_den, &s->rhythm[test]);
+      measure(&side, (double)s->clock.fs_num / (double)s->clock.fs_den, &s->rhythm[test]);
 
   ps_side_fini(&side);
   return status;
@@ -146,6 +135,20 @@ static void add_rhythm(const ps_scored *s, bool test, weir_table *cells)
 
 static weir_status need_file(const char *which, const char *path)
 {
+  static const char *const others[] = {".dat", ".hea", ".edf", ".bdf",  ".nc",   ".csv",
+                                       ".txt", ".mat", ".xws", ".json", ".html", ".yaml"};
+  const size_t size = strlen(path);
+
+  for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
+    const size_t n = strlen(others[k]);
+
+    if (size > n && strcasecmp(path + size - n, others[k]) == 0) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "eval: %s %s: files %s are no annotation files: name one, with its suffix "
+                       "(RECORD.atr, RECORD.qrs)",
+                       which, path, others[k]);
+    }
+  }
   if (weir_file_exists(path)) {
     return WEIR_OK;
   }
@@ -155,28 +158,75 @@ static weir_status need_file(const char *which, const char *path)
                    which, path);
 }
 
+/* Counts the missed beats that lie in gaps of the signal, where no detector finds one. */
+static void count_in_gaps(ps_scored *s)
+{
+  const ps_breaks *gaps = &s->gaps;
+
+  for (int64_t i = 0; i < s->score.fn + s->score.fp; i++) {
+    const double at = (double)s->errors[i].time;
+    int64_t lo = 0, hi = gaps->n; /* the last gap that begins at or before `at` is lo - 1 */
+
+    while (lo < hi) {
+      const int64_t middle = lo + (hi - lo) / 2;
+
+      if (gaps->v[middle].begin <= at) {
+        lo = middle + 1;
+      } else {
+        hi = middle;
+      }
+    }
+    s->score.fn_in_gaps += s->errors[i].missed && lo > 0 && at < gaps->v[lo - 1].end;
+  }
+}
+
+/* Warns where many beats are missed before the first or after the last beat of the test: it may
+ * cover a part of the record. */
+static void warn_of_range(const ps_scored *s, const ps_beats *test)
+{
+  const double rate = (double)s->clock.fs_num / (double)s->clock.fs_den, apart = APART * rate;
+  int64_t n = 0;
+
+  for (int64_t i = 0; test->n > 0 && i < s->score.fn + s->score.fp; i++) {
+    const double at = (double)s->errors[i].time;
+
+    n += s->errors[i].missed &&
+         (at < (double)test->times[0] - apart || at > (double)test->times[test->n - 1] + apart);
+  }
+  if (n >= MANY) {
+    weir_warn("eval",
+              "%s: %lld of the %lld missed beats are before its first or after its last beat, %.6g "
+              "and %.6g s: if it is of a run with input.from or input.to, state the same here",
+              ps_base_name(s->files.test), (long long)n, (long long)s->score.fn,
+              (double)test->times[0] / rate, (double)test->times[test->n - 1] / rate);
+  }
+}
+
 static weir_status evaluate(const ps_cfg *cfg, ps_scored *s)
 {
   ps_beats reference = {0}, test = {0};
-  weir_record_clock clock = {0};
   weir_status status = WEIR_OK;
 
+  if (cfg->input.to > 0 && ps_eval_start(cfg) >= cfg->input.to) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "scoring starts at %.6g s (eval.start, input.from) and ends at %.6g s "
+                     "(input.to): nothing is between: set eval.start below input.to",
+                     ps_eval_start(cfg), cfg->input.to);
+  }
   WEIR_TRY(need_file("reference", s->files.reference));
   WEIR_TRY(need_file("test", s->files.test));
-  WEIR_TRY(read_clock(cfg, s->record, &clock));
-  s->fs_num = clock.fs_num;
-  s->fs_den = clock.fs_den;
-  s->end = clock.frames > 0 ? clock.frames : PS_FAR;
-
-  WEIR_TRY(ps_beats_read(s->files.reference, clock.fs_num, clock.fs_den, s->end, &reference));
-  WEIR_TRY_GOTO(ps_beats_read(s->files.test, clock.fs_num, clock.fs_den, s->end, &test), done);
+  WEIR_TRY(ps_eval_clock(cfg, s));
+  WEIR_TRY(ps_beats_read(s->files.reference, &s->clock, s->end, &reference));
+  WEIR_TRY_GOTO(ps_beats_read(s->files.test, &s->clock, s->end, &test), done);
   ps_warn_of_beyond(s->files.reference, &reference);
   ps_warn_of_beyond(s->files.test, &test);
   /* Beats before the begin stay: one of them may be the partner of the first that is scored. */
   ps_beats_trim(&reference, -INFINITY, ps_eval_range(cfg, s).end);
   ps_beats_trim(&test, -INFINITY, ps_eval_range(cfg, s).end);
-  WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, s), done);
+  WEIR_TRY_GOTO(score(cfg, &reference, &test, s), done);
+  warn_of_range(s, &test);
   WEIR_TRY_GOTO(ps_eval_gaps(cfg, s), done);
+  count_in_gaps(s);
   WEIR_TRY_GOTO(measure_side(cfg, s, false), done);
   WEIR_TRY_GOTO(measure_side(cfg, s, true), done);
 done:
@@ -185,16 +235,19 @@ done:
   return status;
 }
 
-/* Percent with two decimals; what has no value is `nan`. */
+/* Percent with two decimals; empty where undefined. */
 static const char *percent(double value, char text[16])
 {
-  (void)snprintf(text, 16, isnan(value) ? "nan" : "%.2f", value);
+  text[0] = 0;
+  if (!isnan(value)) {
+    (void)snprintf(text, 16, "%.2f", value);
+  }
   return text;
 }
 
-enum { COLUMNS = 8 };
-static const char *const head[COLUMNS] = {"record", "tp",  "fn",       "fp",
-                                          "se",     "ppv", "excluded", "rr_rms_ms"};
+enum { COLUMNS = 9 };
+static const char *const head[COLUMNS] = {"record", "tp",       "fn",        "fp",        "se",
+                                          "ppv",    "excluded", "rr_rms_ms", "fn_in_gaps"};
 
 static void add_scores(weir_table *cells, const char *record, const ps_score *s)
 {
@@ -208,6 +261,7 @@ static void add_scores(weir_table *cells, const char *record, const ps_score *s)
   weir_table_add(cells, "%s", percent(ps_score_predictivity(s), ppv));
   weir_table_add(cells, "%lld", (long long)s->excluded);
   weir_table_add(cells, "%s", percent(1000 * ps_score_rr_error(s), rr));
+  weir_table_add(cells, "%lld", (long long)s->fn_in_gaps);
 }
 
 /* The records' scores, and where there are several, of all of them: gross, and the means of the
@@ -235,6 +289,7 @@ static weir_status add_all(const ps_scored *s, int64_t n, weir_table *cells)
     weir_table_add(cells, "%s", percent(mean.predictivity, ppv));
     weir_table_add(cells, "%s", "");
     weir_table_add(cells, "%s", percent(1000 * mean.rr_error, rr));
+    weir_table_add(cells, "%s", "");
   }
   weir_free(&all);
   return cells->status;
@@ -248,13 +303,13 @@ static weir_status write_errors(const char *dir, const ps_scored *s, int64_t n)
   char text[32];
 
   for (int64_t i = 0; i < n; i++) {
-    const double rate = (double)s[i].fs_num / (double)s[i].fs_den;
+    const double rate = (double)s[i].clock.fs_num / (double)s[i].clock.fs_den;
 
     for (int64_t k = 0; k < s[i].score.fn + s[i].score.fp; k++) {
       const ps_score_error *e = &s[i].errors[k];
 
       weir_table_add(&cells, "%s", ps_base_name(s[i].record));
-      weir_table_add(&cells, "%lld", (long long)e->time);
+      weir_table_add(&cells, "%lld", llround((double)e->time / rate * s[i].sample_rate));
       weir_table_add(&cells, "%s", ps_time_text((double)e->time / rate, text));
       weir_table_add(&cells, "%s", e->missed ? "missed" : "false");
     }
@@ -358,7 +413,7 @@ static void report_score(const ps_scored *s)
 {
   weir_event("score", WEIR_TEXT("record", ps_base_name(s->record)), WEIR_INT("tp", s->score.tp),
              WEIR_INT("fn", s->score.fn), WEIR_INT("fp", s->score.fp),
-             WEIR_INT("excluded", s->score.excluded),
+             WEIR_INT("excluded", s->score.excluded), WEIR_INT("fn_in_gaps", s->score.fn_in_gaps),
              WEIR_REAL("se", ps_score_sensitivity(&s->score)),
              WEIR_REAL("ppv", ps_score_predictivity(&s->score)),
              WEIR_REAL("rr_rms_s", ps_score_rr_error(&s->score)));

@@ -60,21 +60,38 @@ static weir_status detect(const site *s, const char *record, found *f)
   return status;
 }
 
+/* The reference's beats in samples of the signal; times of a file that states no resolution count
+ * 1/eval.fs, or where that is 0, frames of the record at `record`. */
+static weir_status read_reference(const site *s, const char *record, const char *path,
+                                  const ps_input_info *facts, ps_beats *out)
+{
+  const double fs = s->cfg->eval.fs;
+  weir_record_clock frames = {.fs_num = (int64_t)(fs * 1e6 + 0.5), .fs_den = 1000000};
+
+  if (fs == 0) {
+    WEIR_TRY(weir_record_read_clock(record, &frames));
+  }
+  const ps_beats_clock clock = {facts->fs_num, facts->fs_den, frames.fs_num, frames.fs_den};
+
+  WEIR_TRY(ps_beats_read(path, &clock, facts->count, out));
+  ps_warn_of_beyond(path, out);
+  return WEIR_OK;
+}
+
 static weir_status score(const site *s, const ps_dataset *d, int64_t i, ps_score *out)
 {
   const ps_score_opts opts = {.start = s->cfg->eval.start, .window = s->cfg->eval.window};
-  char path[PS_SITE_PATH], suffix[PS_SITE_NAME];
+  char record[PS_SITE_PATH], path[PS_SITE_PATH], suffix[PS_SITE_NAME];
   found f = {0};
   ps_beats reference = {0};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(ps_dataset_path(d, i, "", path));
-  WEIR_TRY_GOTO(detect(s, path, &f), done);
+  WEIR_TRY(ps_dataset_path(d, i, "", record));
+  WEIR_TRY_GOTO(detect(s, record, &f), done);
   const ps_input_info *facts = ps_input_get(f.input);
   (void)snprintf(suffix, sizeof suffix, ".%s", s->cfg->site.annotator);
   WEIR_TRY_GOTO(ps_dataset_path(d, i, suffix, path), done);
-  WEIR_TRY_GOTO(ps_beats_read(path, facts->fs_num, facts->fs_den, facts->count, &reference), done);
-  ps_warn_of_beyond(path, &reference);
+  WEIR_TRY_GOTO(read_reference(s, record, path, facts, &reference), done);
   const ps_score_input in = {.reference = reference.times,
                              .n_reference = reference.n,
                              .test = f.times,

@@ -74,7 +74,7 @@ weir_status ps_eval_gaps(const ps_cfg *cfg, ps_scored *s)
   weir_record *record = NULL;
   int signal = 0;
 
-  if (weir_record_open(s->record, NULL, &record) != WEIR_OK) {
+  if (s->signal[0] == 0 || weir_record_open(s->signal, NULL, &record) != WEIR_OK) {
     return WEIR_OK;
   }
   if (weir_record_find(record, cfg->input.signal, &signal) != WEIR_OK) {
@@ -82,8 +82,8 @@ weir_status ps_eval_gaps(const ps_cfg *cfg, ps_scored *s)
     return WEIR_OK;
   }
   const weir_signal_info *info = weir_record_signal(record, signal);
-  const double ratio =
-      ((double)s->fs_num * (double)info->fs_den) / ((double)s->fs_den * (double)info->fs_num);
+  const double ratio = ((double)s->clock.fs_num * (double)info->fs_den) /
+                       ((double)s->clock.fs_den * (double)info->fs_num);
   const weir_status status = scan(record, signal, ratio, &s->gaps);
 
   weir_record_close(&record);
@@ -109,7 +109,7 @@ void ps_eval_range_text(const ps_cfg *cfg, char *text, size_t size)
 
 ps_break ps_eval_range(const ps_cfg *cfg, const ps_scored *s)
 {
-  const double rate = (double)s->fs_num / (double)s->fs_den;
+  const double rate = (double)s->clock.fs_num / (double)s->clock.fs_den;
 
   /* A millionth of a sample guards against rounding. */
   return (ps_break){cfg->input.from * rate - 1e-6,
@@ -154,19 +154,17 @@ done:
 
 weir_status ps_side_read(const ps_cfg *cfg, const ps_scored *s, bool test, ps_side *out)
 {
-  const double window = cfg->eval.window * (double)s->fs_num / (double)s->fs_den;
+  const double window = cfg->eval.window * (double)s->clock.fs_num / (double)s->clock.fs_den;
   const ps_break range = ps_eval_range(cfg, s);
   ps_beats own = {0}, reference = {0};
   weir_status status = WEIR_OK;
 
   *out = (ps_side){0};
-  WEIR_TRY_GOTO(
-      ps_beats_read(test ? s->files.test : s->files.reference, s->fs_num, s->fs_den, s->end, &own),
-      done);
+  WEIR_TRY_GOTO(ps_beats_read(test ? s->files.test : s->files.reference, &s->clock, s->end, &own),
+                done);
   ps_beats_trim(&own, range.begin, range.end);
   if (test) {
-    WEIR_TRY_GOTO(ps_beats_read(s->files.reference, s->fs_num, s->fs_den, s->end, &reference),
-                  done);
+    WEIR_TRY_GOTO(ps_beats_read(s->files.reference, &s->clock, s->end, &reference), done);
     ps_beats_trim(&reference, range.begin, range.end);
     WEIR_TRY_GOTO(ps_beats_match(&own, &reference, window), done);
   }

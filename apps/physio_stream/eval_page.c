@@ -68,6 +68,17 @@ static weir_status add_records(weir_report *r, const ps_eval_table *records)
                              "test; sdnn, rmssd: their variability, as under Rhythm.");
 }
 
+static weir_status explain_scores(weir_report *r)
+{
+  return weir_report_text(
+      r,
+      "tp: beats found; fn: missed (false negatives); fp: false positives; se = tp / (tp + fn) and "
+      "ppv = tp / (tp + fp) in percent; excluded: beats of either side within ventricular flutter; "
+      "rr_rms_ms: root mean square difference of the intervals between matched beats. gross: of "
+      "the beats of all records; average: mean of the records' figures. fn_in_gaps: missed beats "
+      "of the reference that lie where the signal is absent.");
+}
+
 weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
                          const ps_eval_table *scores, const ps_eval_table *rhythm,
                          const ps_eval_table *records)
@@ -87,13 +98,7 @@ weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s,
                                  ps_base_name(s[0].files.reference), range, cfg->eval.window),
                 done);
   WEIR_TRY_GOTO(weir_table_report(scores->cells, r, "scores", scores->columns, scores->head), done);
-  WEIR_TRY_GOTO(weir_report_text(r, "tp: beats found; fn: missed; fp: found where none is; se = tp "
-                                    "/ (tp + fn) and ppv = tp / (tp + fp) "
-                                    "in percent; excluded: beats of either side within ventricular "
-                                    "flutter; rr_rms_ms: root mean square difference "
-                                    "of the intervals between matched beats. gross: of the beats "
-                                    "of all records; average: mean of the records' figures."),
-                done);
+  WEIR_TRY_GOTO(explain_scores(r), done);
   if (n > 1) {
     WEIR_TRY_GOTO(add_records(r, records), done);
   }

@@ -21,9 +21,11 @@ typedef struct ps_measures {
 /* What one pair of files gives. */
 typedef struct ps_scored {
   ps_pair files;
-  char record[PS_PATH];   /* path without suffix                     */
-  int64_t fs_num, fs_den; /* of the times                            */
-  int64_t end;            /* of the record, PS_FAR where not known   */
+  char record[PS_PATH]; /* path without suffix                     */
+  char signal[PS_PATH]; /* of the record to open, "" where there is none */
+  ps_beats_clock clock; /* of the times                            */
+  double sample_rate;   /* 1/s, of the times of the reference's file */
+  int64_t end;          /* of the record, PS_FAR where not known   */
   ps_score score;
   ps_score_error *errors; /* [score.fn + score.fp], owned            */
   ps_breaks gaps;         /* where the record has no signal, owned   */

@@ -118,7 +118,7 @@ weir_status ps_eval_list_verdict(const ps_eval_list *list)
   return first == NULL
              ? WEIR_OK
              : weir_fail(first->status,
-                         "%lld of %lld records could not be scored (%s): why stands above",
+                         "%lld of %lld records could not be scored (%s): see the messages above",
                          (long long)failed, (long long)list->records.count, names);
 }
 

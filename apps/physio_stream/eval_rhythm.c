@@ -6,7 +6,7 @@
 
 static weir_status add_record(weir_report *r, const ps_cfg *cfg, const ps_scored *s, int64_t index)
 {
-  const double rate = (double)s->fs_num / (double)s->fs_den;
+  const double rate = (double)s->clock.fs_num / (double)s->clock.fs_den;
   ps_side reference = {0}, test = {0};
   char suffix[32];
   weir_status status = WEIR_OK;

@@ -68,12 +68,11 @@ static void close_source(source *f)
 
 static weir_status open_source(const ps_cfg *cfg, source *f)
 {
-  WEIR_TRY(weir_record_open(f->s->record, NULL, &f->record));
+  WEIR_TRY(weir_record_open(f->s->signal[0] != 0 ? f->s->signal : f->s->record, NULL, &f->record));
   WEIR_TRY(weir_record_find(f->record, cfg->input.signal, &f->number));
   f->signal = weir_record_signal(f->record, f->number);
-  WEIR_TRY(
-      ps_beats_read(f->s->files.reference, f->s->fs_num, f->s->fs_den, f->s->end, &f->reference));
-  return ps_beats_read(f->s->files.test, f->s->fs_num, f->s->fs_den, f->s->end, &f->test);
+  WEIR_TRY(ps_beats_read(f->s->files.reference, &f->s->clock, f->s->end, &f->reference));
+  return ps_beats_read(f->s->files.test, &f->s->clock, f->s->end, &f->test);
 }
 
 static weir_status read_signal(const source *f, strip *p)
@@ -244,7 +243,7 @@ static weir_status add_record(weir_report *r, const source *f, int64_t index, in
 static weir_status open_and_add(weir_report *r, const ps_cfg *cfg, const ps_scored *s,
                                 int64_t index, int64_t share)
 {
-  source f = {.s = s, .rate = (double)s->fs_num / (double)s->fs_den};
+  source f = {.s = s, .rate = (double)s->clock.fs_num / (double)s->clock.fs_den};
   weir_status status = open_source(cfg, &f);
 
   if (status == WEIR_OK) {

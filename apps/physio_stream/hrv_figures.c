@@ -125,10 +125,10 @@ static weir_status add_intervals(weir_report *r, const char *title, const char *
                                      .hi = band ? p[k].hi : NULL};
   }
   (void)snprintf(text, sizeof text, "%s: %s", title,
-                 pairs ? "each NN interval and the next" : "intervals between beats");
+                 pairs ? "successive intervals (Poincaré plot)" : "intervals between beats");
   figure.title = text;
-  figure.x_label = pairs ? "NN interval (s)" : "time (s)";
-  figure.y_label = pairs ? "next one (s)" : "interval (s)";
+  figure.x_label = pairs ? "interval i (s)" : "time (s)";
+  figure.y_label = pairs ? "interval i + 1 (s)" : "interval (s)";
   figure.equal_axes = pairs;
   WEIR_TRY_GOTO(put_figure(r, pairs ? "poincare" : "tachogram", suffix, &figure), done);
 done:
@@ -202,7 +202,7 @@ static weir_status add_spectrum(weir_report *r, const char *title, const char *s
                                      .x = x,
                                      .y = density[k]};
   }
-  (void)snprintf(text, sizeof text, "%s: spectrum of NN intervals (Welch)", title);
+  (void)snprintf(text, sizeof text, "%s: spectrum of the intervals (Welch)", title);
   weir_figure figure = {.title = text,
                         .x_label = "frequency (Hz); LF begins at 0.04, HF at 0.15 and ends at 0.4",
                         .y_label = "density (ms²/Hz)",

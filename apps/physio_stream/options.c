@@ -26,12 +26,17 @@ const weir_opt ps_options[] = {
         ps_cfg, output.follow, true,
         "live input: also print each result as soon as it is final: beats as in beats.csv, "
         "those of a query as lines of docs/reference/live.md"),
-    WEIR_OPT_REAL(ps_cfg, output.strip, 10, 0, 600, "s", "signal drawn in the report; 0: none"),
+    WEIR_OPT_REAL(
+        ps_cfg, output.strip, 10, 0, 600, "s",
+        "signal drawn in the report (results of 1 Hz and less: whole, unless output.start is "
+        "stated); 0: none"),
     WEIR_OPT_REAL(ps_cfg, output.start, 0, 0, 1e9, "s",
                   "where the signal drawn begins; 0: at its first sample that is present"),
     WEIR_OPT_TABLE(ps_cfg, output.nn, ps_hrv_options, "how the report measures intervals"),
-    WEIR_OPT_PATH(ps_cfg, eval.reference, "",
-                  "annotation file with the true beats; its record's header is in the same folder"),
+    WEIR_OPT_PATH(
+        ps_cfg, eval.reference, "",
+        "annotation file with the true beats; its record (RECORD.hea, .edf, .bdf or .nc) is in the "
+        "same folder"),
     WEIR_OPT_PATH(ps_cfg, eval.test, "", "annotation file with the beats to score"),
     WEIR_OPT_LIST(ps_cfg, eval.pairs, ps_pair, pair_options, 100000,
                   "more such pairs: scored each and together (gross: of all beats; average: of the "
@@ -47,15 +52,17 @@ const weir_opt ps_options[] = {
     WEIR_OPT_STRING(ps_cfg, eval.annotators.reference, "atr",
                     "suffix of the annotation files of eval.records that are the reference"),
     WEIR_OPT_STRING(ps_cfg, eval.annotators.test, "qrs", "suffix of those that are scored"),
-    WEIR_OPT_REAL(ps_cfg, eval.fs, 0, 0, 1e6, "1/s",
-                  "unit of time of annotations whose record has no header; 0: the header says"),
+    WEIR_OPT_REAL(
+        ps_cfg, eval.fs, 0, 0, 1e6, "1/s",
+        "units of time per second of annotation files that state no time resolution; 0: frames "
+        "of the record"),
     WEIR_OPT_INT(ps_cfg, eval.strips, 8, 0, 1000, "1",
                  "missed or false beats around which the report draws the signal (input.signal, "
                  "else the first in mV) and the reference; 0: none"),
     WEIR_OPT_REAL(ps_cfg, eval.nn.exclude, -1, -1, 1, "1",
-                  "maximum distance from the median, as a share of it, of intervals that count in "
-                  "hrv.csv; 0: all between two normal beats; -1: 0 where beat types are known, "
-                  "else output.nn.exclude"),
+                  "maximum deviation from the median, as a share of it, of intervals included in "
+                  "hrv.csv; 0: no limit; -1: no limit if beat types are known, otherwise "
+                  "output.nn.exclude"),
     WEIR_OPT_REAL(ps_cfg, eval.nn.bridge, 5, 0, 60, "s",
                   "longest stretch without normal beats that the spectrum interpolates"),
     WEIR_OPT_ENUM(ps_cfg, eval.nn.spectrum, PS_HRV_WELCH, "welch|lomb",
@@ -63,7 +70,7 @@ const weir_opt ps_options[] = {
     WEIR_OPT_REAL(ps_cfg, eval.start, 300.0, 0.0, 1e9, "s",
                   "start of the scored range; the first five minutes are learning time (EC57)"),
     WEIR_OPT_REAL(ps_cfg, eval.window, 0.15, 0.001, 1.0, "s",
-                  "farthest that a matching beat may be off (EC57: 150 ms)"),
+                  "maximum distance of matching beats (EC57: 150 ms)"),
     WEIR_OPT_TABLE(ps_cfg, convert, ps_convert_options, "the record that convert writes"),
     WEIR_OPT_TABLE(ps_cfg, site, ps_site_options, "a study over several hospitals"),
     WEIR_OPT_REAL(

@@ -95,8 +95,30 @@ static weir_status add_to_pool(const ps_one *one, const ps_query_run *r)
   return WEIR_OK;
 }
 
+/* When results of live input come. */
+static void tell_latency(const ps_one *one, const ps_query_run *r)
+{
+  const double lateness = one->cfg->input.lateness, chunk = weir_stream_window(r->stream);
+  double most = 0;
+
+  if (one->cfg->input.live[0] == 0) {
+    return;
+  }
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    double back = 0, ahead = 0;
+
+    weir_stream_reach(r->stream, (int)i, &back, &ahead);
+    most = ahead > most ? ahead : most;
+  }
+  weir_info("query",
+            "latency of a result: at most %.6g s = %.6g s (input.lateness) + %.6g s (chunk) + %.6g "
+            "s (look-ahead)",
+            lateness + chunk + most, lateness, chunk, most);
+}
+
 static weir_status perform(const ps_one *one, ps_query_run *r)
 {
+  tell_latency(one, r);
   WEIR_TRY(ps_query_perform(r));
   WEIR_TRY(write_all(one, r));
   return add_to_pool(one, r);
@@ -144,7 +166,8 @@ static weir_status print_all(const weir_cli *cli, const ps_query_run *r, const w
 {
   weir_table reach = {0}, groups = {0};
 
-  printf("# results: latency is a chunk of %.6g s and the look-ahead\n",
+  printf("# results: latency is a chunk of %.6g s and the look-ahead; of live input with "
+         "stream.live_window as chunk, and input.lateness more\n",
          weir_stream_window(r->stream));
   ps_query_reach(r, &reach);
   weir_table_print(&reach, PS_REACH_COLUMNS, ps_reach_head, stdout);

@@ -130,7 +130,8 @@ static weir_status add_results(weir_report *page, const ps_query_run *r)
 static weir_status add_strip(weir_report *page, const ps_column *c, int number)
 {
   const ps_column_strip *s = &c->strip;
-  const int64_t n = s->lo >= 0 ? s->hi - s->lo : 0;
+  const int64_t end = s->hi < c->slots ? s->hi : c->slots;
+  const int64_t n = s->lo >= 0 && end > s->lo ? end - s->lo : 0;
   char label[2 * WEIR_QUERY_NAME + WEIR_SERIES_UNIT], title[4 * WEIR_QUERY_NAME], name[32];
   double *x = NULL;
 

@@ -136,7 +136,7 @@ static weir_status verdict(const ps_records *list)
                      done == 0 ? "no result was written; the same command may be run again"
                                : "those are kept; the same command with --overwrite replaces them");
   }
-  return weir_fail(first->status, "%lld of %lld recordings failed (%s): why stands above",
+  return weir_fail(first->status, "%lld of %lld recordings failed (%s): see the messages above",
                    (long long)failed, (long long)list->count, names);
 }
 

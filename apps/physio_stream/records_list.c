@@ -1,5 +1,6 @@
 /* records_list.c - see records_list.h. */
 #include "records_list.h"
+#include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
@@ -87,14 +88,54 @@ done:
   return status;
 }
 
+/* A text whose first line is the name of a recording next to it; that of a header says more. */
+static bool is_list(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  char line[PS_PATH] = "", record[PS_PATH + 8];
+  FILE *file = fopen(path, "r");
+  bool found = false;
+
+  if (file == NULL) {
+    return false;
+  }
+  if (fgets(line, sizeof line, file) != NULL) {
+    line[strcspn(line, "\r\n")] = 0;
+    const int n = snprintf(record, sizeof record, "%.*s%s.hea",
+                           slash == NULL ? 0 : (int)(slash - path) + 1, path, line);
+
+    if (line[0] != 0 && line[0] != '.' && n > 0 && n < (int)sizeof record) {
+      found = weir_file_exists(record);
+      record[n - 4] = 0;
+      found = found || weir_file_exists(record);
+    }
+  }
+  (void)fclose(file);
+  return found;
+}
+
+static weir_status add_path(ps_records *list, const char *key, const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  char header[PS_PATH + 8];
+
+  if (strcmp(slash == NULL ? path : slash + 1, "RECORDS") == 0) {
+    return add_list(list, key, path);
+  }
+  (void)snprintf(header, sizeof header, "%s.hea", path);
+  if (!weir_file_exists(header) && is_list(path)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: %s lists recordings, but a list is read only from a file that is named "
+                     "RECORDS: rename it",
+                     key, path);
+  }
+  return add_record(list, key, path);
+}
+
 weir_status ps_records_list(const char *key, const weir_string_list *from, ps_records *list)
 {
   for (int64_t i = 0; i < from->count; i++) {
-    const char *path = from->items[i], *slash = strrchr(path, '/');
-
-    WEIR_TRY(strcmp(slash == NULL ? path : slash + 1, "RECORDS") == 0
-                 ? add_list(list, key, path)
-                 : add_record(list, key, path));
+    WEIR_TRY(add_path(list, key, from->items[i]));
   }
   if (list->count == 0) {
     return weir_fail(WEIR_ERR_CONFIG, "%s names no recording", key);

@@ -148,6 +148,21 @@ static weir_status add_to_pool(const run *r)
   return ps_one_add(r->one, &row);
 }
 
+/* When beats of live input come. */
+static void tell_latency(const run *r)
+{
+  const double lateness = r->cfg->input.lateness, chunk = weir_stream_window(r->pipeline.stream);
+  const double decision = ps_graph_latency(&r->pipeline.graph);
+
+  if (r->facts->live != NULL) {
+    weir_info(
+        "run",
+        "latency of a beat: at most %.6g s = %.6g s (input.lateness) + %.6g s (chunk) + %.6g s "
+        "(decision)",
+        lateness + chunk + decision, lateness, chunk, decision);
+  }
+}
+
 static weir_status perform(run *r)
 {
   if (r->cfg->output.features && !weir_netcdf_available()) {
@@ -159,7 +174,9 @@ static weir_status perform(run *r)
   WEIR_TRY(ps_input_need_millivolts(r->input));
   WEIR_TRY(open_outputs(r));
   WEIR_TRY(plan(r));
+  tell_latency(r);
   WEIR_TRY(weir_stream_run(r->pipeline.stream, &r->report));
+  ps_amplitude_warn(ps_input_amplitude(r->input), r->facts->signal, r->facts->name);
   if (r->facts->live != NULL) {
     ps_strip_end(&r->strip, r->facts->count);
     ps_input_report(r->input);

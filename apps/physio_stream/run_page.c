@@ -172,6 +172,10 @@ static weir_status add_throughput(weir_report *r, const summary *s)
   put(&c, "chunk (s)", s->report->window_s);
   put(&c, "latency (s)", s->report->latency_s);
   put(&c, "decision (s)", s->decision_s);
+  if (s->facts->live != NULL) {
+    put(&c, "latency with decision and input.lateness (s)",
+        s->report->latency_s + s->decision_s + s->cfg->input.lateness);
+  }
   put_count(&c, "chunks", s->report->computed);
   put_count(&c, "chunks skipped", s->report->skipped);
   put_count(&c, "buffers (bytes)", s->report->buffer_bytes);
@@ -259,7 +263,7 @@ static weir_status add_intervals(weir_report *r, const summary *s)
                                      .y = s->beats->rr_count};
   const weir_figure figure = {.title = "RR intervals",
                               .x_label = "interval (s); last bin: this length and longer",
-                              .y_label = "beats",
+                              .y_label = "number of intervals",
                               .series = &series,
                               .n_series = 1,
                               .empty = "no intervals"};

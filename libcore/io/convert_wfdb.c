@@ -10,7 +10,7 @@
 #include "io/weir_record_convert.h"
 #include "io/weir_record_writer.h"
 
-enum { SLOTS = 65536, MAX_SPF = 1024 };
+enum { SLOTS = 65536, MAX_SPF = 1024, TIME_NS = 600 };
 
 /* How a signal is written. */
 typedef struct lane {
@@ -38,6 +38,7 @@ typedef struct copy {
   float *values;
   uint8_t *present;
   weir_convert_facts *facts;
+  int64_t unit_num, unit_den; /* of annotation times, per second */
 } copy;
 
 /* The rate that all rates are multiples of: gcd(a/b, c/d) = gcd(a d, c b) / (b d). */
@@ -135,6 +136,30 @@ static int choose_format(const weir_signal_info *s, bool real)
   return bits <= 16 ? 16 : bits <= 24 ? 24 : 32;
 }
 
+/* Steps per unit so that all values of a signal fit 16 bits, at three significant digits. */
+static weir_status find_gain(copy *c, int i, double *gain)
+{
+  enum { BLOCK = 4096 };
+  const int64_t count = weir_record_signal(c->r, i)->count;
+  float x[BLOCK];
+  uint8_t present[BLOCK];
+  double peak = 0;
+
+  for (int64_t at = 0; at < count; at += BLOCK) {
+    const int64_t n = count - at < BLOCK ? count - at : BLOCK;
+
+    WEIR_TRY(weir_record_read(c->r, i, at, n, x, present));
+    for (int64_t k = 0; k < n; k++) {
+      peak = present[k] && isfinite(x[k]) ? fmax(peak, fabs((double)x[k])) : peak;
+    }
+  }
+  *gain = 32000 / (peak > 0 ? peak : 1);
+  const double step = pow(10, floor(log10(*gain)) - 2);
+
+  *gain = floor(*gain / step) * step;
+  return WEIR_OK;
+}
+
 static weir_status plan_lane(copy *c, int i, double gain)
 {
   const weir_signal_info *const s = weir_record_signal(c->r, i);
@@ -150,6 +175,9 @@ static weir_status plan_lane(copy *c, int i, double gain)
   to->name = s->name;
   to->samples_per_frame = l->spf;
   to->gain = s->bits == 0 ? gain : fabs(s->gain);
+  if (s->bits == 0 && gain == 0) {
+    WEIR_TRY(find_gain(c, i, &to->gain));
+  }
   const double baseline = s->bits == 0 ? 0 : l->turned ? -1 - s->baseline : s->baseline;
 
   if (!(fabs(baseline) < INT32_MAX)) {
@@ -309,13 +337,65 @@ static int limited(int value, int lo, int hi)
   return value < lo ? lo : value > hi ? hi : value;
 }
 
+/* Units of num/den seconds in a time of ns, to the nearest. */
+static int64_t units_of(int64_t ns, int64_t num, int64_t den)
+{
+  const __int128 unit = (__int128)den * 1000000000;
+  const __int128 twice = (__int128)ns * num * 2;
+
+  return (int64_t)((twice + (twice < 0 ? -unit : unit)) / (2 * unit));
+}
+
+/* Whether every time is a whole number of units, to the microseconds that formats of events have.
+ */
+static bool holds_times(const weir_record_events *events, int64_t num, int64_t den)
+{
+  for (int64_t i = 0; i < events->count; i++) {
+    const int64_t ns = events->items[i].time;
+    const __int128 exact = (__int128)units_of(ns, num, den) * den * 1000000000;
+    const __int128 off = exact - (__int128)ns * num;
+
+    if (off > TIME_NS * (__int128)num || off < -TIME_NS * (__int128)num) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The unit of the times: what their own file states, else the first of frames, samples of the
+ * fastest signal and decimal fractions that holds them all; 1 us where none does. */
+static void choose_unit(copy *c, const weir_record_events *events)
+{
+  const weir_signal_info *fast = weir_record_signal(c->r, 0);
+
+  c->unit_num = events->fs_num;
+  c->unit_den = events->fs_den;
+  if (events->fs_num > 0) {
+    return;
+  }
+  for (int i = 1; i < c->n; i++) {
+    const weir_signal_info *const s = weir_record_signal(c->r, i);
+
+    fast = (__int128)s->fs_num * fast->fs_den > (__int128)fast->fs_num * s->fs_den ? s : fast;
+  }
+  const int64_t units[][2] = {{c->num, c->den}, {fast->fs_num, fast->fs_den},
+                              {1000, 1},        {10000, 1},
+                              {100000, 1},      {1000000, 1}};
+
+  for (size_t k = 0; k < sizeof units / sizeof units[0]; k++) {
+    c->unit_num = units[k][0];
+    c->unit_den = units[k][1];
+    if (holds_times(events, c->unit_num, c->unit_den)) {
+      return;
+    }
+  }
+}
+
 static weir_status write_event(copy *c, const weir_record_event *e)
 {
   char text[WEIR_ANNOTATION_MAX_AUX + 1];
   const size_t n = weir_record_text_fit(e->text, WEIR_ANNOTATION_MAX_AUX);
-  const __int128 unit = (__int128)c->den * 1000000000;
-  const __int128 twice = (__int128)e->time * c->num * 2;
-  const weir_annotation a = {.time = (int64_t)((twice + (twice < 0 ? -unit : unit)) / (2 * unit)),
+  const weir_annotation a = {.time = units_of(e->time, c->unit_num, c->unit_den),
                              .code = limited(e->code, 1, WEIR_ANNOTATION_MAX),
                              .subtype = limited(e->subtype, -128, 127),
                              .channel = limited(e->channel, 0, 255),
@@ -336,8 +416,13 @@ static weir_status write_events(copy *c, const weir_record_events *events, const
   if (!events || events->count == 0) {
     return WEIR_OK;
   }
+  choose_unit(c, events);
+  /* Times that count frames need no resolution: the header states it. */
+  const bool frames = events->fs_num == 0 && c->unit_num == c->num && c->unit_den == c->den;
+  const weir_annotations head = {.fs_num = c->unit_num, .fs_den = c->unit_den};
+
   snprintf(full, sizeof full, "%s.atr", path);
-  WEIR_TRY(weir_annotation_writer_open(full, NULL, &c->marks));
+  WEIR_TRY(weir_annotation_writer_open(full, frames ? NULL : &head, &c->marks));
   for (int64_t i = 0; i < events->count; i++) {
     WEIR_TRY(write_event(c, &events->items[i]));
   }
@@ -417,6 +502,8 @@ weir_status weir_record_events_from(const weir_annotations *a, int64_t num, int6
 
     WEIR_TRY_GOTO(weir_record_events_add(out, &e, text, (int64_t)strlen(text)), fail);
   }
+  out->fs_num = a->fs_num > 0 ? a->fs_num : 0;
+  out->fs_den = a->fs_num > 0 ? a->fs_den : 0;
   return WEIR_OK;
 fail:
   weir_record_events_fini(out);

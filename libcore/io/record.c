@@ -213,10 +213,12 @@ static weir_status refuse_signal(const weir_record *r, const char *wanted)
     return weir_fail(WEIR_ERR_CONFIG, "record %s: has no signals, only annotations", r->body.name);
   }
   if (!wanted) {
-    return weir_fail_option(weir_fail(WEIR_ERR_CONFIG,
-                                      "record %s: no signal is in mV: choose one of: %s",
-                                      r->body.name, known),
-                            "signal");
+    return weir_fail_option(
+        weir_fail(WEIR_ERR_CONFIG,
+                  "record %s: no signal is in mV, and not exactly one in another unit of "
+                  "voltage: choose one of: %s",
+                  r->body.name, known),
+        "signal");
   }
   return weir_fail(WEIR_ERR_CONFIG, "record %s: there is no signal '%s': choose one of: %s",
                    r->body.name, wanted, known);
@@ -226,6 +228,31 @@ static weir_status refuse_signal(const weir_record *r, const char *wanted)
 static bool is_millivolts(const char *units)
 {
   return strcmp(units, "mV") == 0 || strcmp(units, "mv") == 0;
+}
+
+static bool is_voltage(const char *units)
+{
+  static const char *const known[] = {"V", "uV", "UV", "\xC2\xB5V", "\xCE\xBCV", "nV"};
+  bool found = false;
+
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    found = found || strcmp(units, known[i]) == 0;
+  }
+  return found;
+}
+
+/* The only signal in a unit of voltage, -1 where there is none or more than one. */
+static int only_voltage(const weir_record *r)
+{
+  int only = -1, n = 0;
+
+  for (int i = 0; i < r->body.n_signals; i++) {
+    if (is_voltage(r->body.signals[i].units)) {
+      only = i;
+      n++;
+    }
+  }
+  return n == 1 ? only : -1;
 }
 
 weir_status weir_record_find(const weir_record *r, const char *name_or_index, int *signal)
@@ -240,6 +267,10 @@ weir_status weir_record_find(const weir_record *r, const char *name_or_index, in
       *signal = i;
       return WEIR_OK;
     }
+  }
+  if (any && only_voltage(r) >= 0) {
+    *signal = only_voltage(r);
+    return WEIR_OK;
   }
   if (any && r->body.n_signals != 1) {
     return refuse_signal(r, NULL);

@@ -76,9 +76,9 @@ const char *weir_record_comments(const weir_record *r);
 int weir_record_signals(const weir_record *r);
 /* Returns signal `i` in [0, signals). Borrowed. */
 const weir_signal_info *weir_record_signal(const weir_record *r, int i);
-/* Finds a signal by name, else by index; NULL or "" means the first one in mV, or the only one.
- * Fails: WEIR_ERR_CONFIG, naming the existing signals (weir_last_option is "signal" where none was
- * named); *signal is then unchanged. */
+/* Finds a signal by name, else by index; NULL or "" means the first one in mV, else the only one in
+ * another unit of voltage, or the only one. Fails: WEIR_ERR_CONFIG, naming the existing signals
+ * (weir_last_option is "signal" where none was named); *signal is then unchanged. */
 weir_status weir_record_find(const weir_record *r, const char *name_or_index,
                              int *signal) WEIR_CHECKED;
 /* What the file says about its first sample: 2 = date and time, *us = microseconds since
@@ -119,6 +119,7 @@ typedef struct weir_record_event {
 typedef struct weir_record_events {
   int64_t count, capacity;
   weir_record_event *items;
+  int64_t fs_num, fs_den; /* units of time per second that an annotation file stated; 0/0: none */
 } weir_record_events;
 /* Reads every event of the file; none where the format cannot store them (annotations of WFDB
  * records are separate files: weir_annotation.h). Up to 2^22 events. Fails: WEIR_ERR_DATA, naming

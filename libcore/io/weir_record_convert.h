@@ -19,7 +19,8 @@ typedef struct weir_convert_facts {
   int n_files;             /* written */
 } weir_convert_facts;
 
-/* Conversion of signals without stored integers to integers. */
+/* Conversion of signals without stored integers to integers. A gain of 0 is chosen for each signal
+ * so that its values use 16 bits. */
 typedef struct weir_convert_scale {
   double gain;        /* steps per unit */
   double max_clipped; /* maximum fraction of the samples beyond the range */
@@ -35,6 +36,8 @@ weir_status weir_record_to_netcdf(weir_record *r, const weir_record_events *even
                                   const char *comments, const char *path,
                                   weir_convert_facts *facts) WEIR_CHECKED;
 /* A WFDB record, `path` without suffix; events to `path`.atr, comments to the end of the header.
+ * The .atr states the time resolution of the annotation file that events are from, or where events
+ * lie between frames the coarsest one that holds them (at most 1 us).
  * Each signal in its own format where WFDB has it (FLAC: the plain one of as many bits), else in
  * the smallest that holds every value. Signals that store no integers are written in format 16 as
  * `scale` says. An inverted scale is turned by complementing the stored integers, since a gain must

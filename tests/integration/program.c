@@ -228,7 +228,7 @@ scores read_scores(const char *dir)
 
   (void)snprintf(path, sizeof path, "%s/scores.csv", dir);
   char *text = contents(path);
-  const char *head = "record,tp,fn,fp,se,ppv,excluded,rr_rms_ms\n";
+  const char *head = "record,tp,fn,fp,se,ppv,excluded,rr_rms_ms,fn_in_gaps\n";
   assert_true(strncmp(text, head, strlen(head)) == 0);
   assert_int_equal(sscanf(text + strlen(head), "%63[^,],%lld,%lld,%lld,%15[^,],%15[^,]", s.record,
                           &s.tp, &s.fn, &s.fp, s.se, s.ppv),

@@ -22,8 +22,9 @@ const weir_opt ps_input_options[] = {
         "several records, or files RECORDS that list some: each is run for itself, "
         "into a folder of its name"),
     WEIR_OPT_PATH(ps_input_opts, csv, "", "text file, columns of samples (.csv or .txt)"),
-    WEIR_OPT_STRING(ps_input_opts, signal, "",
-                    "signal by name or index; empty: the first in mV, or the only one"),
+    WEIR_OPT_STRING(
+        ps_input_opts, signal, "",
+        "signal by name or index; empty: the first in mV, else the only voltage or only signal"),
     WEIR_OPT_STRING(ps_input_opts, unit, "",
                     "unit that the signal is read in: converted where its file states another of "
                     "the same quantity (another quantity is refused), stated where the file has "
@@ -34,8 +35,7 @@ const weir_opt ps_input_options[] = {
         "begin of what is read of each recording: what lies before it is a gap, and times "
         "and sample numbers stay those of the whole recording; eval: of what is scored"),
     WEIR_OPT_REAL(ps_input_opts, to, 0, 0, 1e9, "s",
-                  "end of what is read (or scored), which itself is not; 0, or beyond the end of "
-                  "the recording: that"),
+                  "end of what is read or scored (s), exclusive; 0: the end of the recording"),
     WEIR_OPT_REAL(
         ps_input_opts, fs, 0, 0, 1e6, "Hz",
         "sampling rate of a text file without a time column, refused for other input; 0: the file "
@@ -76,7 +76,9 @@ struct ps_input {
   int signal;
   int64_t at; /* next sample of the built-in recording */
   ps_input_info facts;
-  double scale;    /* of a value as its source has it */
+  double scale;  /* of a value as its source has it */
+  bool measures; /* the amplitude of what is read: */
+  ps_amplitude amplitude;
   int64_t first;   /* slot of the range, facts.count its end */
   bool range_ends; /* before the end of the recording */
   char *files[2];
@@ -240,7 +242,13 @@ weir_status ps_input_need_millivolts(ps_input *in)
         in->facts.signal, in->facts.name, in->facts.units);
     return WEIR_OK;
   }
+  in->measures = true;
   return use_unit(in, "mV");
+}
+
+const ps_amplitude *ps_input_amplitude(const ps_input *in)
+{
+  return &in->amplitude;
 }
 
 static void end_live(void *user, int64_t end)
@@ -498,6 +506,9 @@ weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x, uint
   leave_out(in, start, n, x, present);
   for (int64_t i = 0; i < n && in->scale != 1; i++) {
     x[i] = (float)((double)x[i] * in->scale);
+  }
+  if (in->measures) {
+    ps_amplitude_add(&in->amplitude, x, present, n);
   }
   return WEIR_OK;
 }

@@ -3,6 +3,7 @@
  */
 #ifndef PS_INPUT_H
 #define PS_INPUT_H
+#include "data/amplitude.h"
 #include "data/live.h"
 #include "data/synth.h"
 #include "io/weir_record.h"
@@ -53,6 +54,9 @@ weir_status ps_input_join(const ps_input *other, const char *signal, const char 
 /* Makes values be in mV: converted from another voltage; where the file states no unit that
  * is warned of. Before the first reading. Fails: WEIR_ERR_CONFIG for another quantity. */
 weir_status ps_input_need_millivolts(ps_input *in) WEIR_CHECKED;
+/* Returns the amplitude of what was read so far; of nothing before ps_input_need_millivolts or
+ * where no unit is stated. Borrowed. */
+const ps_amplitude *ps_input_amplitude(const ps_input *in);
 /* Closes the input; live input with the last of those that share it. */
 void ps_input_close(ps_input **in);
 

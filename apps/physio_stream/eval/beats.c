@@ -12,14 +12,14 @@ weir_status ps_breaks_add(ps_breaks *b, double begin, double end)
   return WEIR_OK;
 }
 
-/* Samples of the record for each unit of time of the file: 1 where it states none of its own, or,
- * in the decimals that the file has room for, that of the record. */
-static double samples_per_unit(const weir_annotations *a, int64_t fs_num, int64_t fs_den)
+/* Units of the clock for each unit of time of the file: 1 where they are the same, also in the
+ * decimals that the file can state only. */
+static double samples_per_unit(const weir_annotations *a, const ps_beats_clock *c)
 {
-  if (a->fs_num <= 0) {
-    return 1;
-  }
-  const double ratio = ((double)fs_num * (double)a->fs_den) / ((double)fs_den * (double)a->fs_num);
+  const bool stated = a->fs_num > 0;
+  const double num = (double)(stated ? a->fs_num : c->base_num);
+  const double den = (double)(stated ? a->fs_den : c->base_den);
+  const double ratio = ((double)c->fs_num * den) / ((double)c->fs_den * num);
 
   return fabs(ratio - 1) < 1e-14 ? 1 : ratio;
 }
@@ -78,7 +78,18 @@ static weir_status take(reader *r, const weir_annotation *a, double ratio)
   return WEIR_OK;
 }
 
-weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int64_t length,
+weir_status ps_beats_rate(const char *path, int64_t *fs_num, int64_t *fs_den)
+{
+  weir_annotations a = {0};
+
+  WEIR_TRY(weir_annotations_read(path, &a));
+  *fs_num = a.fs_num > 0 ? a.fs_num : 0;
+  *fs_den = a.fs_num > 0 ? a.fs_den : 0;
+  weir_annotations_fini(&a);
+  return WEIR_OK;
+}
+
+weir_status ps_beats_read(const char *path, const ps_beats_clock *clock, int64_t length,
                           ps_beats *out)
 {
   weir_annotations a = {0};
@@ -91,7 +102,10 @@ weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int6
   WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *r.beats.normal, (void **)&r.beats.normal), done);
   WEIR_TRY_GOTO(weir_alloc(a.count + 1, sizeof *r.beats.excluded, (void **)&r.beats.excluded),
                 done);
-  const double ratio = samples_per_unit(&a, fs_num, fs_den);
+  const double ratio = samples_per_unit(&a, clock);
+
+  r.beats.stated = a.fs_num > 0;
+  r.beats.rate = (double)clock->fs_num / (double)clock->fs_den / ratio;
 
   for (int64_t i = 0; i < a.count; i++) {
     WEIR_TRY_GOTO(take(&r, &a.items[i], ratio), done);
@@ -129,8 +143,10 @@ void ps_warn_of_beyond(const char *path, const ps_beats *beats)
   if (beats->beyond > 0) {
     weir_warn("eval",
               "%s: %lld of %lld beats are after the end of the record and left out: are they of "
-              "this record, and is the time resolution right that the file states?",
-              path, (long long)beats->beyond, (long long)(beats->n + beats->beyond));
+              "this record, and do its times count 1/%.9g s, %s?",
+              path, (long long)beats->beyond, (long long)(beats->n + beats->beyond), beats->rate,
+              beats->stated ? "as the file states"
+                            : "which the file does not state (else set eval.fs)");
   }
 }
 

@@ -23,21 +23,31 @@ typedef struct ps_beats {
   int64_t *match; /* [n]: number of the reference's beat, -1 for none; NULL: types are the file's */
   int64_t n;
   int64_t beyond;    /* beats that are left out, being after the end of the record */
+  double rate;       /* 1/s, of the times of the file            */
+  bool stated;       /* the file states it                       */
   bool typed;        /* some beat is of another code than N: the file tells beats apart */
   ps_span *excluded; /* [n_excluded]: fluttering, ascending and disjoint */
   int64_t n_excluded;
   ps_breaks unreadable; /* stretches that the file marks so */
 } ps_beats;
 
-/* Reads the beats of an MIT annotation file whose record has fs_num/fs_den samples per second and
- * `length` samples; beats after its end (one may round to it) are left out. The file's own time
- * resolution, where it states one, is converted to the record's (to the nearest sample). Excluded
- * are stretches between `[` and `]` (ventricular flutter, which has no beats). Stretches marked
- * unreadable are not: bxb's counts hold the beats found there as false ones. Such a stretch begins
- * at a NOISE annotation whose subtype has bits 16 and 32 (-1 has), and ends at the next one whose
- * subtype lacks one of them; without such an end, at the next beat (bxb; ecgcodes(5) of WFDB).
- * Fails: WEIR_ERR_DATA (as weir_annotations_read), WEIR_ERR_MEMORY; *out needs no fini then. */
-weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int64_t length,
+/* How times are read. */
+typedef struct ps_beats_clock {
+  int64_t fs_num, fs_den;     /* units of the times that are given, per second */
+  int64_t base_num, base_den; /* the same of files that state no time resolution */
+} ps_beats_clock;
+/* Sets the units of time per second that an annotation file states; 0/0 where it states none.
+ * Fails: as weir_annotations_read. */
+weir_status ps_beats_rate(const char *path, int64_t *fs_num, int64_t *fs_den) WEIR_CHECKED;
+/* Reads the beats of an MIT annotation file whose record has `length` units of the clock; beats
+ * after its end (one may round to it) are left out. Times of a file that states its resolution are
+ * converted to the clock's (`times` to the nearest unit). Excluded are stretches between `[` and
+ * `]` (ventricular flutter, which has no beats). Stretches marked unreadable are not: bxb's counts
+ * hold the beats found there as false ones. Such a stretch begins at a NOISE annotation whose
+ * subtype has bits 16 and 32 (-1 has), and ends at the next one whose subtype lacks one of them;
+ * without such an end, at the next beat (bxb; ecgcodes(5) of WFDB). Fails: WEIR_ERR_DATA (as
+ * weir_annotations_read), WEIR_ERR_MEMORY; *out needs no fini then. */
+weir_status ps_beats_read(const char *path, const ps_beats_clock *clock, int64_t length,
                           ps_beats *out) WEIR_CHECKED;
 /* Leaves out beats before sample `first` and from `end` on. Before ps_beats_match. */
 void ps_beats_trim(ps_beats *beats, double first, double end);

@@ -17,7 +17,7 @@ static void read(int64_t fs, const weir_annotation *items, int64_t n, ps_beats *
   weir_check_mkdir(dir, sizeof dir);
   (void)snprintf(path, sizeof path, "%s/a.qrs", dir);
   assert_ok(weir_annotations_write(path, &a));
-  assert_ok(ps_beats_read(path, 100, 1, 10000, out));
+  assert_ok(ps_beats_read(path, &(ps_beats_clock){100, 1, 100, 1}, 10000, out));
   weir_check_rmdir(dir);
 }
 
@@ -124,7 +124,7 @@ static void a_rate_without_end_is_that_of_the_record(void **state)
   weir_check_mkdir(dir, sizeof dir);
   (void)snprintf(path, sizeof path, "%s/a.qrs", dir);
   assert_ok(weir_annotations_write(path, &a));
-  assert_ok(ps_beats_read(path, NUM, DEN, INT64_MAX / 8, &b));
+  assert_ok(ps_beats_read(path, &(ps_beats_clock){NUM, DEN, NUM, DEN}, INT64_MAX / 8, &b));
   weir_check_rmdir(dir);
   assert_true(b.n == 2 && b.times[1] == LATE && b.position[1] == (double)LATE);
   ps_beats_fini(&b);

@@ -199,6 +199,7 @@ void ps_score_add(ps_score *sum, const ps_score *more)
   sum->tp += more->tp;
   sum->fn += more->fn;
   sum->fp += more->fp;
+  sum->fn_in_gaps += more->fn_in_gaps;
   sum->excluded += more->excluded;
   sum->n_rr += more->n_rr;
   sum->rr_square += more->rr_square;

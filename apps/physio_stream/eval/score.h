@@ -30,9 +30,10 @@ typedef struct ps_score_input {
 /* Sums of one record; sums of several records add. */
 typedef struct ps_score {
   int64_t tp, fn, fp;
-  int64_t excluded; /* beats of either side inside an excluded span */
-  int64_t n_rr;     /* pairs of beats with both neighbours matched  */
-  double rr_square; /* s^2, summed squared difference of their RR   */
+  int64_t fn_in_gaps; /* of fn: where the signal is absent; ps_score_record leaves 0 */
+  int64_t excluded;   /* beats of either side inside an excluded span */
+  int64_t n_rr;       /* pairs of beats with both neighbours matched  */
+  double rr_square;   /* s^2, summed squared difference of their RR   */
 } ps_score;
 
 /* Scores one record from opts->start to its end.

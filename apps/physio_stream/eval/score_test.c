@@ -76,9 +76,9 @@ static void every_count_of_bxb_is_reproduced(void **state)
       continue;
     }
     weir_check_shared(path, sizeof path, "physio/wfdb/mitdb/%s.atr", record);
-    assert_ok(ps_beats_read(path, 360, 1, 650000, &ref));
+    assert_ok(ps_beats_read(path, &(ps_beats_clock){360, 1, 360, 1}, 650000, &ref));
     weir_check_shared(path, sizeof path, "physio/bxb/%s.%s", record, annotator);
-    assert_ok(ps_beats_read(path, 360, 1, 650000, &test));
+    assert_ok(ps_beats_read(path, &(ps_beats_clock){360, 1, 360, 1}, 650000, &test));
     const ps_score s = score_of(&ref, &test);
 
     if (s.tp != tp || s.fn != fn || s.fp != fp) {
@@ -186,8 +186,8 @@ static void another_time_resolution_is_converted(void **state)
   (void)state;
   /* Made at 500 per second, its record has 125. */
   weir_check_shared(path, sizeof path, "physio/wfdb/mimic/03700181.gqrsh");
-  assert_ok(ps_beats_read(path, 500, 1, 300000, &own));
-  assert_ok(ps_beats_read(path, 125, 1, 75000, &coarse));
+  assert_ok(ps_beats_read(path, &(ps_beats_clock){500, 1, 500, 1}, 300000, &own));
+  assert_ok(ps_beats_read(path, &(ps_beats_clock){125, 1, 125, 1}, 75000, &coarse));
   assert_true(own.n > 1000 && own.n == coarse.n);
   for (int64_t i = 0; i < own.n; i++) {
     assert_int_equal(coarse.times[i], (own.times[i] + 2) / 4);

@@ -43,9 +43,10 @@ const weir_opt ps_detect_options[] = {
                   "`decide`: beats that the rhythm misses are not searched, and none are given "
                   "while levels are learnt (`learn`, at the start, after a gap of `relearn_gap` "
                   "and where beats were lost)"),
-    WEIR_OPT_REAL(ps_detect_opts, away, 0.45, 0, 0.9, "1",
-                  "of a usual interval: what a searched beat keeps from its neighbours (tuned on "
-                  "MIT-BIH 119, 208)"),
+    WEIR_OPT_REAL(
+        ps_detect_opts, away, 0.45, 0, 0.9, "1",
+        "minimum distance of a beat found by search-back from its neighbours, as a share of "
+        "the usual interval (tuned on MIT-BIH 119, 208)"),
     WEIR_OPT_REAL(ps_detect_opts, t_wave, 0.36, 0, 1, "s",
                   "time after a beat in which T waves lie (Pan and Tompkins 1985: 360 ms)"),
     WEIR_OPT_REAL(ps_detect_opts, t_wave_ratio, 0.5, 0, 1, "1",

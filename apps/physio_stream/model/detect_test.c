@@ -249,7 +249,7 @@ static void real_records_reach_their_figures(void **state)
     snprintf(path, sizeof path, "wfdb/mitdb/%s", goals[i].record);
     read_signal(path, 0, &t);
     weir_check_shared(path, sizeof path, "physio/wfdb/mitdb/%s.atr", goals[i].record);
-    assert_ok(ps_beats_read(path, 360, 1, t.n, &reference));
+    assert_ok(ps_beats_read(path, &(ps_beats_clock){360, 1, 360, 1}, t.n, &reference));
     t.reference = reference.times;
     t.n_reference = reference.n;
     reference.times = NULL;

@@ -45,6 +45,7 @@ typedef struct search {
   int64_t min_block; /* a shorter block is noise                            */
   int64_t refractory;
   double lag; /* slots that the filter delays a peak */
+  int lobes;  /* of R waves: the peak is the top of a lobe of the filtered signal */
   double offset, memory, rate;
 } search;
 
@@ -56,6 +57,9 @@ typedef struct state {
   int64_t first; /* slot where the block began, -1 outside one */
   int64_t top_at;
   float top;
+  /* of lobes: the one at hand, the one before it, and the largest sum of two neighbours */
+  float wave, height, before, highest;
+  int64_t height_at, before_at;
   int64_t last;   /* 1 + slot of the last peak, 0 for none */
   int64_t broken; /* a gap since it                        */
 } state;
@@ -69,9 +73,45 @@ static int start(const void *params, void *memory)
   return 1;
 }
 
+/* The two neighbouring lobes that have ended, or end with the block, are the largest so far: the
+ * top is that of their first. The filter's response to an R wave has two lobes of opposite sign and
+ * similar size, of which the first keeps its distance to the wave and the second is often higher.
+ */
+static void weigh_lobes(state *s)
+{
+  if (s->before + s->height > s->highest) {
+    s->highest = s->before + s->height;
+    s->top = s->before > 0.0f ? s->before : s->height;
+    s->top_at = s->before > 0.0f ? s->before_at : s->height_at;
+  }
+}
+
+/* The filtered signal in slot c of the block, whose first it may be. */
+static void follow_lobes(state *s, int64_t c, float wave, int begins)
+{
+  if (begins) {
+    s->height = s->before = 0.0f;
+    s->height_at = s->before_at = c;
+    s->highest = -1.0f;
+  } else if ((wave < 0.0f) != (s->wave < 0.0f)) {
+    weigh_lobes(s);
+    s->before = s->height;
+    s->before_at = s->height_at;
+    s->height = 0.0f;
+  }
+  if (fabsf(wave) > s->height) {
+    s->height = fabsf(wave);
+    s->height_at = c;
+  }
+  s->wave = wave;
+}
+
 /* The block has ended before slot t, at a gap or not. */
 static void close_block(const search *p, state *s, int64_t t, int gap, ps_events *found)
 {
+  if (s->first >= 0 && p->lobes) {
+    weigh_lobes(s);
+  }
   const int64_t at = (int64_t)floor((double)s->top_at - p->lag + 0.5);
   const int truncated = s->top_at == s->since || (gap && s->top_at == t - 1);
 
@@ -112,11 +152,13 @@ static void step(const search *p, state *s, int64_t c, const float *const *x, in
   if (!above || (s->first >= 0 && c - s->first >= p->beat)) {
     close_block(p, s, c, 0, found);
   }
-  if (above && (s->first < 0 || x[2][i] > s->top)) {
-    s->first = s->first < 0 ? c : s->first;
+  if (above && p->lobes) {
+    follow_lobes(s, c, x[2][i], s->first < 0);
+  } else if (above && (s->first < 0 || x[2][i] > s->top)) {
     s->top = x[2][i];
     s->top_at = c;
   }
+  s->first = above && s->first < 0 ? c : s->first;
 }
 
 static void pass(const void *params, void *memory, int64_t t, int64_t n, const float *const *x,
@@ -155,6 +197,7 @@ static weir_status design(const ps_elgendi_opts *o, bool pulse, double rate, ps_
                 .beat = (int64_t)floor(o->beat * rate + 0.5),
                 .refractory = (int64_t)fmax(1, floor(o->refractory * rate)),
                 .lag = pulse ? 0 : front->filtered_delay,
+                .lobes = !pulse,
                 .offset = o->offset,
                 .memory = o->memory * rate,
                 .rate = rate};
@@ -204,7 +247,7 @@ weir_status ps_elgendi_add(const weir_series_use *use, const ps_elgendi_opts *op
   weir_series brief = mean_of(g, energy, here, p->peak);
   const weir_series usual = mean_of(g, energy, here, p->beat);
 
-  wave.value = pulse ? x.value : weir_abs(g, filtered.value);
+  wave.value = pulse ? x.value : filtered.value;
   brief.value = weir_series_past(g, brief, p->centre - (p->peak - 1) / 2);
   wave.value = weir_series_past(g, wave, p->centre);
   here.value = weir_series_past(g, here, p->centre);

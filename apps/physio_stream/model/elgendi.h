@@ -24,11 +24,13 @@ enum { PS_ELGENDI_RR, PS_ELGENDI_HEIGHT, PS_ELGENDI_VALUES };
 
 /* Finds R waves (pulse false) or systolic peaks (true) of x, whose values that are not finite are
  * absent already. out: [PS_ELGENDI_VALUES]: s since the peak before, 0 for the first one and the
- * first after a gap; and the height of the peak: of x, or of the filtered signal's absolute value
- * for R waves. Averages are of the samples that are there, so that peaks are found up to a gap; one
- * whose top is the first or the last sample before or after a gap is none, for it may rise further
- * in the gap. Of the last half of `beat` before the end of the stream nothing is said. Fails:
- * WEIR_ERR_CONFIG (a band or windows that the rate does not carry), as ps_events_add. */
+ * first after a gap; and the height of the peak: of x, or for R waves the magnitude of the lobe of
+ * the filtered signal. An R wave is where the adaptive detector (detect.h) puts it: at the first of
+ * the two neighbouring lobes that are the largest together, less the delay of the filter. Averages
+ * are of the samples that are there, so that peaks are found up to a gap; one whose top is the
+ * first or the last sample before or after a gap is none, for it may rise further in the gap. Of
+ * the last half of `beat` before the end of the stream nothing is said. Fails: WEIR_ERR_CONFIG (a
+ * band or windows that the rate does not carry), as ps_events_add. */
 weir_status ps_elgendi_add(const weir_series_use *use, const ps_elgendi_opts *opts, bool pulse,
                            weir_series x, weir_series *out) WEIR_CHECKED;
 #endif

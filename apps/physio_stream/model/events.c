@@ -159,6 +159,23 @@ weir_series ps_events_finite(weir_graph *g, weir_series s)
   return weir_series_mask(g, s);
 }
 
+static double rate_of(const weir_series *s)
+{
+  return (double)s->rate_num / (double)s->rate_den;
+}
+
+/* The lowest multiple of the slow stream's rate that is a power of two times it and no lower than
+ * that of the fast one, Hz. */
+static double multiple_above(const weir_series *fast, const weir_series *slow)
+{
+  double rate = rate_of(slow);
+
+  while (rate < rate_of(fast)) {
+    rate *= 2;
+  }
+  return rate;
+}
+
 static weir_status marks_of(const weir_series_use *use, const weir_series *s,
                             const weir_series *fast, weir_value *out)
 {
@@ -172,10 +189,11 @@ static weir_status marks_of(const weir_series_use *use, const weir_series *s,
   }
   if (fast_rate % slow_rate != 0 || fast_rate / slow_rate > INT32_MAX) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: %lld/%lld slots a second are no multiple of %lld/%lld: bring the signals "
-                     "to one clock before their beats are found",
-                     use->step, (long long)fast->rate_num, (long long)fast->rate_den,
-                     (long long)s->rate_num, (long long)s->rate_den);
+                     "%s: its streams have %.9g and %.9g Hz, the former no multiple of the latter: "
+                     "resample the signal of the former: add {name: ecg%.9g, from: [ecg], do: "
+                     "{resample: {rate: %.9g}}} and detect on it",
+                     use->step, rate_of(fast), rate_of(s), multiple_above(fast, s),
+                     multiple_above(fast, s));
   }
   const weir_value expanded = weir_series_hold(g, *s, (int64_t)(fast_rate / slow_rate)).present;
 
@@ -198,8 +216,15 @@ weir_status ps_events_need_unit(const weir_series_use *use, int input, const cha
   weir_series wanted = {.age = WEIR_NO_VALUE};
 
   weir_series_set_unit(&wanted, unit);
+  const char *own = use->in[input].unit;
+  double factor = 1;
+
+  if (weir_unit_is_stated(own) && !weir_unit_factor(own, unit, &factor)) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s is in %s but this step needs %s%s", use->in_name[input],
+                     own, unit, strcmp(unit, "mV") == 0 ? ": choose the ECG" : "");
+  }
   WEIR_TRY(
-      weir_series_same_unit(&use->in[input], use->in_name[input], &wanted, "what this step takes"));
+      weir_series_same_unit(&use->in[input], use->in_name[input], &wanted, "what this step needs"));
   return WEIR_OK;
 }
 
@@ -231,10 +256,9 @@ static weir_status check(const ps_events_spec *spec, const weir_series *in, int 
   for (int k = 1; k < n_in; k++) {
     if (in[k].rate_num != in[0].rate_num || in[k].rate_den != in[0].rate_den) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "%s: its streams have %lld/%lld and %lld/%lld slots a second; bring them to "
-                       "one clock before",
-                       spec->name, (long long)in[0].rate_num, (long long)in[0].rate_den,
-                       (long long)in[k].rate_num, (long long)in[k].rate_den);
+                       "%s: its streams have %.9g and %.9g Hz: bring them to one rate by a step "
+                       "`resample` before",
+                       spec->name, rate_of(&in[0]), rate_of(&in[k]));
     }
   }
   return WEIR_OK;

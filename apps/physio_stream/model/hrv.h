@@ -41,7 +41,7 @@ enum { PS_HRV_WELCH, PS_HRV_LOMB };
   "SDANN is of five-minute segments of which the intervals cover 80 %%, two at least; VLF is " \
   "given "                                                                                     \
   "by nn.spectrum=lomb alone, of more than 5 minutes of intervals (Task Force 1996): Welch's " \
-  "pieces of 64 s have two bins there. What lacks that is left out."
+  "pieces of 64 s have two bins there. Measures without enough data are left out."
 
 extern const weir_opt ps_hrv_options[];
 

@@ -27,7 +27,7 @@ static void figures_of_three_records_are_reproduced(void **state)
     ps_beats b = {0};
 
     weir_check_shared(path, sizeof path, "physio/wfdb/mitdb/%s.atr", rows[k].record);
-    assert_ok(ps_beats_read(path, 360, 1, 650000, &b));
+    assert_ok(ps_beats_read(path, &(ps_beats_clock){360, 1, 360, 1}, 650000, &b));
     assert_int_equal(b.n, rows[k].beats);
     assert_true(b.n <= CAPACITY);
     const ps_hrv_times t = ps_hrv_time_domain(v, ps_beats_intervals(&b, NULL, v), 360);

@@ -2,6 +2,7 @@
 #include "query/column.h"
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
@@ -21,7 +22,8 @@ weir_status ps_column_init(const weir_query_column *what, double start, double s
                            ps_column *out)
 {
   const double rate = (double)what->rate_num / (double)what->rate_den;
-  const double n = fmin(floor(seconds * rate), PS_COLUMN_STRIP);
+  const bool trend = rate <= PS_COLUMN_TREND && seconds > 0 && !(start > 0);
+  const double n = trend ? PS_COLUMN_STRIP : fmin(floor(seconds * rate), PS_COLUMN_STRIP);
 
   *out = (ps_column){.what = what, .min = INFINITY, .max = -INFINITY, .first = -1};
   out->strip.lo = start > 0 ? (int64_t)ceil(start * rate) : -1;

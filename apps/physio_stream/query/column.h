@@ -29,9 +29,11 @@ typedef struct ps_column {
 } ps_column;
 
 enum { PS_COLUMN_STRIP = 20000 }; /* samples drawn at most */
+#define PS_COLUMN_TREND 1.0       /* Hz; a slower column, or one of this rate, is drawn whole */
 
 /* Keeps what comes of the column; its strip is `seconds` from its first present slot on, or, where
- * start > 0, from there on. `what` is borrowed. Fails: WEIR_ERR_DATA where no nameless file can be
+ * start > 0, from there on; of a trend that has neither start nor `seconds` 0, the first
+ * PS_COLUMN_STRIP slots. `what` is borrowed. Fails: WEIR_ERR_DATA where no nameless file can be
  * made, WEIR_ERR_MEMORY. */
 weir_status ps_column_init(const weir_query_column *what, double start, double seconds,
                            ps_column *out) WEIR_CHECKED;

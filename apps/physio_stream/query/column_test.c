@@ -122,11 +122,27 @@ static void infinities_and_undefined_slots_are_counted(void **state)
   ps_column_fini(&c);
 }
 
+/* A slow column is a trend: the whole of it is drawn. */
+static void a_trend_is_drawn_whole(void **state)
+{
+  const weir_query_column slow = {.name = "hr", .rate_num = 1, .rate_den = 10};
+  ps_column c;
+
+  (void)state;
+  assert_ok(ps_column_init(&slow, 0, 10, &c));
+  assert_int_equal(c.strip.hi - c.strip.lo, PS_COLUMN_STRIP);
+  ps_column_fini(&c);
+  assert_ok(ps_column_init(&slow, 50, 20, &c));
+  assert_int_equal(c.strip.hi - c.strip.lo, 2);
+  ps_column_fini(&c);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_that_came_is_read_back),
       cmocka_unit_test(a_strip_may_have_its_start),
+      cmocka_unit_test(a_trend_is_drawn_whole),
       cmocka_unit_test(infinities_and_undefined_slots_are_counted),
   };
 

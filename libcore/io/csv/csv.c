@@ -49,9 +49,11 @@ static int n_signals(const csv *c)
 static weir_status refuse_field(const csv *c, int column, const char *reason)
 {
   const weir_csv_field f = c->fields[column];
+  const int moved = c->head.time_column; /* it is first of the fields */
+  const int number = column == 0 ? moved : column - (column <= moved);
 
   return weir_fail(WEIR_ERR_DATA, "%s:%lld: column %d is '%.*s': %s", c->path,
-                   (long long)c->lines.line, column + 1, (int)(f.size < 40 ? f.size : 40), f.at,
+                   (long long)c->lines.line, number + 1, (int)(f.size < 40 ? f.size : 40), f.at,
                    reason);
 }
 
@@ -79,6 +81,7 @@ static weir_status next_row(csv *c, int64_t *blanks, bool *found)
     }
     const int n = weir_csv_split(line, c->head.delimiter, c->fields, c->head.n_columns);
 
+    weir_csv_to_front(c->fields, n < c->head.n_columns ? 0 : c->head.time_column);
     if (n != c->head.n_columns) {
       return weir_fail(WEIR_ERR_DATA, "%s:%lld: %s fields than the %d of the first row", c->path,
                        (long long)c->lines.line, n > c->head.n_columns ? "more" : "fewer",
@@ -207,7 +210,7 @@ static weir_status check_values(csv *c)
 }
 
 /* Reads the file once: every field is checked, slots are counted, the index is made. */
-static weir_status scan(csv *c)
+static weir_status scan(csv *c, bool given)
 {
   cursor at = {.offset = c->head.offset, .line = c->head.line, .last = -1};
   int64_t slot = 0;
@@ -229,6 +232,7 @@ static weir_status scan(csv *c)
     weir_info("io", "%s: its times of day pass midnight (%lld): 24 h are added from there on",
               c->path, (long long)at.day.passed);
   }
+  WEIR_TRY(weir_csv_check_repeated(c->path, c->repeated, c->rows + c->repeated, given));
   if (c->late + c->repeated > 0) {
     weir_warn("io",
               "%s: %lld rows with times that go back and %lld with times of the sample before "
@@ -382,9 +386,11 @@ static weir_status learn_rate(csv *c, const weir_record_opts *opts)
   }
   if (c->fs_num == 0) {
     return weir_fail_option(
-        weir_fail(WEIR_ERR_CONFIG,
-                  "%s: there is neither a time column nor a sampling rate: state the rate",
-                  c->path),
+        weir_fail(
+            WEIR_ERR_CONFIG,
+            "%s: there is neither a time column nor a sampling rate (times are the first column, "
+            "or one named time, time_s, t (ms) or seconds): state the rate",
+            c->path),
         "csv_fs");
   }
   return c->head.index ? learn_index(c) : WEIR_OK;
@@ -471,7 +477,7 @@ weir_status weir_csv_open_fd(int fd, int64_t size, const char *path, const weir_
   c->lines.path = c->path;
   WEIR_TRY_GOTO(weir_csv_head_read(&c->lines, opts->csv_fs > 0, &c->head), fail);
   WEIR_TRY_GOTO(learn_rate(c, opts), fail);
-  WEIR_TRY_GOTO(scan(c), fail);
+  WEIR_TRY_GOTO(scan(c, opts->csv_fs > 0), fail);
   WEIR_TRY_GOTO(describe(c), fail);
   *body = (weir_record_body){
       .state = c, .name = c->name, .signals = c->infos, .n_signals = n_signals(c)};

@@ -38,6 +38,12 @@ void weir_csv_seek(weir_csv_lines *l, int64_t offset, int64_t line);
  * a unit in brackets does not separate), blanks and quotes taken off. Returns
  * the number of fields, at most n + 1 (then only n are stored). */
 int weir_csv_split(weir_csv_field line, char delimiter, weir_csv_field *fields, int n);
+/* Moves field k before all others, which keep their order. */
+void weir_csv_to_front(weir_csv_field *fields, int k);
+/* Fails with WEIR_ERR_CONFIG where more than 1 % of the rows have the slot of the row before: their
+ * times are rounded to steps longer than the sampling period. `given`: the caller has a rate. */
+weir_status weir_csv_check_repeated(const char *path, int64_t repeated, int64_t rows,
+                                    bool given) WEIR_CHECKED;
 /* ',', ';', tab or ' ', whichever a line has, in this order. */
 char weir_csv_delimiter(weir_csv_field line);
 
@@ -74,6 +80,7 @@ bool weir_csv_rate(const int64_t *ns, int64_t n, int64_t *num, int64_t *den, dou
 typedef struct weir_csv_head {
   char delimiter;
   int n_columns;
+  int time_column;      /* of the file: moved to the front of the fields, names and units */
   int first_value;      /* 1 when column 0 is a time or an index */
   bool index;           /* column 0 counts samples */
   weir_csv_clock clock; /* of column 0 */

@@ -240,6 +240,76 @@ static void odd_times_are_counted_out(void **state)
   reads_as("time,a\n0,1\n0.01,2\n0.01,9\n0.0199,4\n0.005,9\n0.0405,6\n", 100, 0, 100, 1, want, 5);
 }
 
+/* 360 Hz to two decimals: most rows have the time of the row before. */
+static void times_rounded_too_coarsely_are_refused(void **state)
+{
+  static char text[1 << 14];
+  weir_record *r = NULL;
+  int n = snprintf(text, sizeof text, "time_s,a\n");
+
+  (void)state;
+  for (int i = 0; i < 500; i++) {
+    n += snprintf(text + n, sizeof text - (size_t)n, "%.2f,%d\n", i / 360.0, i);
+  }
+  for (int given = 0; given < 2; given++) {
+    assert_int_equal(open_text(text, given ? 360 : 0, &r), WEIR_ERR_CONFIG);
+  }
+  assert_int_equal(open_text(text, 0, &r), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "remove the time column"));
+}
+
+/* Times are found by their name wherever they are; the other columns keep their order. */
+static void times_need_not_be_first(void **state)
+{
+  const double want[] = {1, 2, NAN, 4};
+  weir_record *r = NULL;
+
+  (void)state;
+  reads_as("a,time_ms,b\n1,0,9\n2,10,9\n4,30,9\n", 0, 0, 100, 1, want, 4);
+  reads_as("b,a,t (s)\n9,1,0\n9,2,0.01\n9,4,0.03\n", 0, 1, 100, 1, want, 4);
+  reads_as("a,time_of_flight\n1,9\n2,9\n,9\n4,9\n", 100, 0, 100, 1, want, 4);
+  reads_as("a,T\n1,9\n2,9\n,9\n4,9\n", 100, 0, 100, 1, want, 4);
+  assert_int_equal(open_text("a,b,time\n1,x,0\n2,y,0.01\n", 0, &r), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), ":2: column 2 is 'x'"));
+}
+
+static void a_unit_may_end_the_name(void **state)
+{
+  static const struct {
+    const char *text, *name, *units;
+  } cases[] = {{"ECG_mV\n1\n2\n", "ECG_mV", "mV"},
+               {"ecg_uV\n1\n2\n", "ecg_uV", "uV"},
+               {"abp_mmHg\n1\n2\n", "abp_mmHg", "mmHg"},
+               {"ecg_V\n1\n2\n", "ecg_V", "NU"},
+               {"ECG_uV (mV)\n1\n2\n", "ECG_uV", "mV"}};
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    weir_record *r = NULL;
+
+    assert_ok(open_text(cases[i].text, 100, &r));
+    assert_string_equal(weir_record_signal(r, 0)->name, cases[i].name);
+    assert_string_equal(weir_record_signal(r, 0)->units, cases[i].units);
+    weir_record_close(&r);
+  }
+}
+
+/* Without a signal in mV the only one in another unit of voltage is taken. */
+static void the_only_voltage_is_found(void **state)
+{
+  weir_record *r = NULL;
+  int signal = -1;
+
+  (void)state;
+  assert_ok(open_text("abp (mmHg),ecg (uV)\n1,2\n1,2\n", 100, &r));
+  assert_ok(weir_record_find(r, NULL, &signal));
+  assert_int_equal(signal, 1);
+  weir_record_close(&r);
+  assert_ok(open_text("eeg (uV),ecg (uV)\n1,2\n1,2\n", 100, &r));
+  assert_int_equal(weir_record_find(r, NULL, &signal), WEIR_ERR_CONFIG);
+  weir_record_close(&r);
+}
+
 enum { ROWS = 60000, SLOTS = 400000 };
 
 /* What a large file holds. */
@@ -496,6 +566,10 @@ int main(void)
       cmocka_unit_test(units_of_time_are_understood),
       cmocka_unit_test(what_is_wrong_is_refused_with_its_line),
       cmocka_unit_test(odd_times_are_counted_out),
+      cmocka_unit_test(times_rounded_too_coarsely_are_refused),
+      cmocka_unit_test(times_need_not_be_first),
+      cmocka_unit_test(a_unit_may_end_the_name),
+      cmocka_unit_test(the_only_voltage_is_found),
       cmocka_unit_test(pieces_equal_the_whole),
       cmocka_unit_test(damaged_text_never_crashes),
       cmocka_unit_test(failing_allocations_are_reported),

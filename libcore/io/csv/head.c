@@ -178,6 +178,25 @@ static weir_csv_field without_brackets(weir_csv_field f)
   return bracketed ? (weir_csv_field){f.at + 1, f.size - 2} : f;
 }
 
+/* The unit after the last '_' of a name such as ECG_mV. Not V, which is a lead too. */
+static weir_csv_field unit_suffix(weir_csv_field name)
+{
+  static const char *const known[] = {"mV", "uV",   "\xC2\xB5V", "\xCE\xBCV",
+                                      "nV", "mmHg", "kPa",       "cmH2O"};
+  int64_t at = name.size;
+
+  while (at > 0 && name.at[at - 1] != '_') {
+    at--;
+  }
+  for (size_t i = 0; at > 0 && i < sizeof known / sizeof known[0]; i++) {
+    if ((size_t)(name.size - at) == strlen(known[i]) &&
+        memcmp(name.at + at, known[i], strlen(known[i])) == 0) {
+      return (weir_csv_field){name.at + at, name.size - at};
+    }
+  }
+  return (weir_csv_field){name.at, 0};
+}
+
 static weir_status take_names(weir_csv_head *h, const weir_csv_field *fields, int n)
 {
   WEIR_TRY(weir_reserve(&h->names, &h->names_capacity, n, sizeof *h->names));
@@ -189,6 +208,8 @@ static weir_status take_names(weir_csv_head *h, const weir_csv_field *fields, in
     WEIR_TRY(keep(&h->names[i], name));
     if (units.size > 0) {
       WEIR_TRY(keep(&h->units[i], units));
+    } else if (unit_suffix(name).size > 0) {
+      WEIR_TRY(keep(&h->units[i], unit_suffix(name)));
     }
   }
   return WEIR_OK;
@@ -290,6 +311,53 @@ static bool names_time(const char *name)
          find_word((weir_csv_field){name, (int64_t)strlen(name)}, "datetime") == 0;
 }
 
+/* Whether a column that is not the first is one of times, by its name: `time`, `time_s`, `t (ms)`.
+ * `T` may be a temperature, and `time_of_flight` is no time of a sample. */
+static bool names_time_anywhere(const char *name, const char *units)
+{
+  const char *const bar = strrchr(name, '_');
+  const bool known = units ? unit_of(name, units) != 0 : !bar || unit_of(name, bar + 1) != 0;
+
+  return names_time(name) && known && strcmp(name, "T") != 0;
+}
+
+static void name_to_front(char **names, int k)
+{
+  char *const name = names[k];
+
+  memmove(names + 1, names, (size_t)k * sizeof *names);
+  names[0] = name;
+}
+
+/* Where column 0 is neither times nor sample numbers, the column that has times by its name. */
+static void find_time(weir_csv_head *h, weir_csv_field *fields)
+{
+  weir_csv_ns ns = 0;
+
+  for (int k = 1; k < h->n_columns; k++) {
+    if (h->names[k] && names_time_anywhere(h->names[k], h->units[k]) &&
+        weir_csv_time(fields[k], 1, &ns) != WEIR_CSV_CLOCK_NONE) {
+      h->time_column = k;
+      name_to_front(h->names, k);
+      name_to_front(h->units, k);
+      weir_csv_to_front(fields, k);
+      return;
+    }
+  }
+}
+
+/* Whether column 0 counts samples or has times. */
+static bool is_clock(const weir_csv_head *h, const weir_csv_field *fields)
+{
+  const char *const name = h->names[0] ? h->names[0] : "";
+  weir_csv_ns ns = 0;
+  const weir_csv_clock looks = weir_csv_time(fields[0], 1, &ns);
+
+  return find_word((weir_csv_field){name, (int64_t)strlen(name)}, "sample") == 0 ||
+         strcasecmp(name, "index") == 0 || names_time(name) || looks == WEIR_CSV_CLOCK_COLON ||
+         looks == WEIR_CSV_CLOCK_ISO;
+}
+
 /* What column 0 is, from its name and its first field. */
 static weir_status judge_first(const weir_csv_lines *l, weir_csv_head *h,
                                const weir_csv_field *fields, bool named, bool fs_known)
@@ -357,6 +425,9 @@ weir_status weir_csv_head_read(weir_csv_lines *l, bool fs_known, weir_csv_head *
   }
   if (!found) {
     return weir_fail(WEIR_ERR_DATA, "%s: there are no samples", l->path);
+  }
+  if (named && !is_clock(h, fields)) {
+    find_time(h, fields);
   }
   return judge_first(l, h, fields, named, fs_known || h->fs_num > 0);
 }

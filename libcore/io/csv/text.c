@@ -170,3 +170,28 @@ bool weir_csv_value(weir_csv_field f, double *value, bool *present)
   }
   return weir_csv_is_absent(f);
 }
+
+void weir_csv_to_front(weir_csv_field *fields, int k)
+{
+  const weir_csv_field field = fields[k];
+
+  memmove(fields + 1, fields, (size_t)k * sizeof *fields);
+  fields[0] = field;
+}
+
+weir_status weir_csv_check_repeated(const char *path, int64_t repeated, int64_t rows, bool given)
+{
+  enum { FEW = 10, SHARE = 100 };
+
+  if (repeated < FEW || repeated * SHARE <= rows) {
+    return WEIR_OK;
+  }
+  const weir_status status =
+      weir_fail(WEIR_ERR_CONFIG,
+                "%s: %lld of %lld rows have the time of the row before, so that their samples "
+                "would be lost: the times are rounded too coarsely: remove the time column and "
+                "state the sampling rate",
+                path, (long long)repeated, (long long)rows);
+
+  return given ? status : weir_fail_option(status, "csv_fs");
+}

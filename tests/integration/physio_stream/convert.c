@@ -112,14 +112,15 @@ static void a_failure_leaves_nothing_behind(void **state)
   static const char wild[] = "0,5\n0.01,5000\n0.02,-5000\n0.03,5\n0.04,5\n";
 
   weir_check_write(in_scratch("wild.csv"), wild, sizeof wild - 1);
-  assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --out %s",
+  assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --set "
+                           "convert.gain=1000 --out %s",
                            in_scratch("wild.csv"), in_scratch("a")),
                    2);
   assert_non_null(strstr(printed(), "2 of 5 samples lie beyond the range"));
   assert_non_null(strstr(printed(), "convert.gain"));
   assert_true(only_log(in_scratch("a")));
   assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --set "
-                           "convert.clip=0.4 --out %s",
+                           "convert.gain=1000 --set convert.clip=0.4 --out %s",
                            in_scratch("wild.csv"), in_scratch("b")),
                    0);
   assert_true(event_number(in_scratch("b"), "convert_end", "clipped") == 2);
@@ -131,7 +132,8 @@ static void steps_wider_than_the_signal_are_refused(void **state)
   static const char volts[] = "time (s),ECG (V)\n0,0.0012\n0.01,-0.0003\n0.02,0.00041\n";
 
   weir_check_write(in_scratch("v.csv"), volts, sizeof volts - 1);
-  assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --out %s",
+  assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --set "
+                           "convert.gain=1000 --out %s",
                            in_scratch("v.csv"), in_scratch("a")),
                    2);
   assert_non_null(strstr(printed(), "signal ECG: steps of 0.001 V (gain 1000)"));
@@ -142,6 +144,14 @@ static void steps_wider_than_the_signal_are_refused(void **state)
                            "convert.gain=3.5e4 --out %s",
                            in_scratch("v.csv"), in_scratch("b")),
                    0);
+  /* Unless stated, the gain follows from the values: 32000 / 0.0012 to three digits. */
+  assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --out %s",
+                           in_scratch("v.csv"), in_scratch("c")),
+                   0);
+  char *header = contents(in_scratch("c/v.hea"));
+
+  assert_non_null(strstr(header, " 26600000"));
+  free(header);
 }
 
 /* The folder is its own input's, which a log there notes; then one that no log notes. */

@@ -47,4 +47,24 @@ weir("convert", "--input", "netcdf/t100.nc", "--set", "convert.format=wfdb", "--
 back = wfdb.rdrecord("back/t100")
 assert back.comments == COMMENTS, back.comments
 assert np.array_equal(back.p_signal, wfdb.rdrecord("t100").p_signal)
+# Frames of 5 Hz, annotations of 360: `convert` keeps their times, also through NetCDF and from EDF+.
+rows = np.arange(3000 * 97).reshape(3000, 97) % 50
+with open("m.dat", "wb") as file:
+    file.write(rows.astype("<i2").tobytes())
+with open("m.hea", "w", encoding="ascii") as file:
+    file.write("m 2 5 3000\nm.dat 16x72 200/mV 16 0 0 0 0 ECG\nm.dat 16x25 10/mmHg 16 0 0 0 0 ABP\n")
+times = 90 + 215 * np.arange(1000)
+wfdb.wrann("m", "atr", times, symbol=["N"] * len(times), fs=360)
+weir("convert", "--input", "m", "--set", "convert.annotations=m.atr", "--set", "convert.format=wfdb", "--out", "direct")
+weir("convert", "--input", "m", "--set", "convert.annotations=m.atr", "--out", "m_netcdf")
+weir("convert", "--input", "m_netcdf/m.nc", "--set", "convert.format=wfdb", "--out", "through")
+for folder in "direct", "through":
+    marks = wfdb.rdann(folder + "/m", "atr")
+    assert marks.fs == 360 and np.array_equal(marks.sample, times), (folder, marks.fs)
+wfdb.wrann("late", "qrs", times + 18, symbol=["N"] * len(times), fs=360)
+weir("eval", "--set", "eval.start=0", "--set", "eval.reference=m.atr", "--set", "eval.test=late.qrs", "--out", "scored")
+with open("scored/scores.csv", encoding="utf-8") as file:
+    head, row = (line.strip().split(",") for line in file)
+assert dict(zip(head, row))["se"] == "100.00", row
+
 print("clocks of five rates, annotations and comments are read as they were meant")

@@ -310,7 +310,7 @@ static void onsets_follow_the_r_waves_of_a_recording(void **state)
   assert_int_equal(ecg.rate_num / ecg.rate_den, 500);
   assert_int_equal(abp.rate_num / abp.rate_den, 125);
   weir_check_shared(path, sizeof path, "physio/wfdb/mimic/03700181.gqrsl");
-  assert_ok(ps_beats_read(path, 125, 1, abp.n, &gqrs));
+  assert_ok(ps_beats_read(path, &(ps_beats_clock){125, 1, 125, 1}, abp.n, &gqrs));
   assert_int_equal(gqrs.n, 1117);
   abp.unit = "mmHg";
   step_run(&ps_step_detect, NULL, &ecg, 1, (step_how){.window = 60}, &beats);

@@ -66,6 +66,12 @@ static void clocks_that_do_not_fit_are_refused(void **state)
   assert_int_equal(step_build(&ps_step_ptt, NULL, in, 2, &f), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "no multiple"));
   step_frame_fini(&f);
+  in[0].rate_num = 360;
+  in[1].rate_num = 125;
+  assert_int_equal(step_build(&ps_step_ptt, NULL, in, 2, &f), WEIR_ERR_CONFIG);
+  assert_non_null(
+      strstr(weir_last_message(), "add {name: ecg500, from: [ecg], do: {resample: {rate: 500}}}"));
+  step_frame_fini(&f);
   assert_int_equal(weir_opts_incomplete(ps_step_ptt.opts), 0);
   step_signal_free(&in[0]);
   step_signal_free(&in[1]);
