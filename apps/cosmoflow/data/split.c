@@ -64,7 +64,7 @@ static void warn_of_contradiction(int64_t each, const int64_t *given, int64_t co
       weir_warn("data",
                 "data.split.samples_per_universe=%" PRId64 " is not used: the files state "
                 "universes, and samples %" PRId64 " and %" PRId64 " are of universes %" PRId64
-                " and %" PRId64 "; if these are of one, convert the samples again with this "
+                " and %" PRId64 "; if these are of one, convert the original files again with this "
                 "option",
                 each, i, i + 1, given[i - 1], given[i]);
       return;
