@@ -136,7 +136,7 @@ static void put_constants(const native_writer *w)
             native_put(t, " + INT64_C_(%" PRId64 ") * i%d", x->coef[j], j);
           }
         }
-        native_put(t, " - w->least[%d]);\n", table++);
+        native_put(t, " - w->min[%d]);\n", table++);
       }
     }
   }
