@@ -45,7 +45,7 @@ static inline check_box check_open(int64_t n, double box)
   for (int i = 0; i < CHECK_FIELDS; i++) {
     assert_ok(cf_mesh_field(b.m, &b.field[i]));
   }
-  assert_ok(cf_power_init(&b.power, b.m, box));
+  assert_ok(cf_power_init(&b.power, b.m, box, cf_mesh_side(b.m) / 2));
   b.delta = b.field[0];
   b.source = b.field[1];
   b.p = (cf_particles){n, b.pitch, {b.field[2], b.field[3], b.field[4]}};

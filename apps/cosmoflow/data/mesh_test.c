@@ -111,7 +111,7 @@ static weir_status make(void *context)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(cf_mesh_create(6, &m));
-  status = cf_power_init(&power, m, 1);
+  status = cf_power_init(&power, m, 1, cf_mesh_side(m) / 2);
   cf_power_fini(&power);
   cf_mesh_destroy(&m);
   (void)context;

@@ -72,12 +72,7 @@ int64_t cf_power_reach(const cf_mesh *m, double reach)
   return bins < 1 ? 1 : bins > max_bins ? max_bins : bins;
 }
 
-weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box)
-{
-  return cf_power_init_to(s, m, box, cf_mesh_side(m) / 2);
-}
-
-weir_status cf_power_init_to(cf_power *s, const cf_mesh *m, double box, int64_t n_bins)
+weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box, int64_t n_bins)
 {
   const int64_t n = cf_mesh_side(m);
 

@@ -19,11 +19,9 @@ typedef struct cf_power {
   double *seen;    /* [n]: 1 / sinc^2 of a wave along one axis */
 } cf_power;
 
-/* Allocates n / 2 bins, to Nyquist's wave along an axis. Fails: WEIR_ERR_MEMORY. */
-weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box) WEIR_CHECKED;
-/* The same with n_bins bins, 1 to cf_power_max_bins; the last include the corners of the mesh. */
-weir_status cf_power_init_to(cf_power *s, const cf_mesh *m, double box,
-                             int64_t n_bins) WEIR_CHECKED;
+/* Allocates n_bins bins, 1 to cf_power_max_bins: n / 2 end at Nyquist's wave along an axis, the
+ * last include the corners of the mesh. Fails: WEIR_ERR_MEMORY. */
+weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box, int64_t n_bins) WEIR_CHECKED;
 int64_t cf_power_max_bins(const cf_mesh *m);
 /* Returns the number of bins up to `reach` times Nyquist's wave along an axis: 1 to
  * cf_power_max_bins. */

@@ -274,7 +274,7 @@ static void counts_have_the_spectrum_of_their_cosmology(void **state)
   assert_ok(weir_alloc(cf_generator_facts(g)->bytes, 1, (void **)&out));
   assert_ok(cf_mesh_create(N, &m));
   assert_ok(cf_mesh_field(m, &f));
-  assert_ok(cf_power_init(&power, m, o.box));
+  assert_ok(cf_power_init(&power, m, o.box, cf_mesh_side(m) / 2));
   for (int64_t u = 0; u < UNIVERSES; u++) {
     cf_cosmology c;
     cf_linear l;

@@ -146,7 +146,7 @@ static weir_status open_work(work *w, int64_t samples)
 
     WEIR_TRY(weir_alloc(elements, sizeof *r->voxels, (void **)&r->voxels));
     WEIR_TRY(cf_mesh_field(w->mesh, &r->field));
-    WEIR_TRY(cf_power_init_to(&r->power, w->mesh, 1, w->waves));
+    WEIR_TRY(cf_power_init(&r->power, w->mesh, 1, w->waves));
   }
   return WEIR_OK;
 }

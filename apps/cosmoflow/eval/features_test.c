@@ -82,7 +82,7 @@ static void a_wave_is_in_its_bin(void **state)
   cf_features f = features_of(0, 2, &first, 1);
 
   assert_ok(cf_mesh_create(N, &m));
-  assert_ok(cf_power_init(&power, m, 1));
+  assert_ok(cf_power_init(&power, m, 1, cf_mesh_side(m) / 2));
   assert_int_equal(f.n_power, N / 2 * CHANNELS);
   assert_int_equal(f.n_features, (N / 2 + 2) * CHANNELS);
   for (int b = 0; b < N / 2; b++) {
@@ -147,7 +147,7 @@ static void neighbouring_bins_are_averaged(void **state)
   cf_features fine = features_of(0, 0, &first, 1), coarse = features_of(4, 0, &first, 1);
 
   assert_ok(cf_mesh_create(N, &m));
-  assert_ok(cf_power_init(&power, m, 1));
+  assert_ok(cf_power_init(&power, m, 1, cf_mesh_side(m) / 2));
   assert_int_equal(coarse.n_power, 3 * CHANNELS); /* 6 in pairs */
   assert_int_equal(coarse.n_features, coarse.n_power);
   for (int b = 0; b < 3; b++) {
@@ -185,7 +185,7 @@ static void all_waves_are_the_variance(void **state)
 
   assert_ok(cf_features_make(&o, s, &first, 1, NULL, NULL, &f));
   assert_ok(cf_mesh_create(N, &m));
-  assert_ok(cf_power_init_to(&power, m, 1, cf_power_max_bins(m)));
+  assert_ok(cf_power_init(&power, m, 1, cf_power_max_bins(m)));
   assert_int_equal(f.n_power, cf_power_max_bins(m) * CHANNELS);
   for (int64_t b = 0; b < power.n_bins; b++) {
     sum += power.modes[b] * pow(10, f.x[b]);
@@ -207,7 +207,7 @@ static void bins_hold_every_wave_of_a_mesh(void **state)
     double waves = 0;
 
     assert_ok(cf_mesh_create(n, &m));
-    assert_ok(cf_power_init_to(&power, m, 1, cf_power_max_bins(m)));
+    assert_ok(cf_power_init(&power, m, 1, cf_power_max_bins(m)));
     for (int64_t b = 0; b < power.n_bins; b++) {
       assert_true(power.modes[b] > 0);
       waves += power.modes[b];

@@ -63,7 +63,7 @@ weir_status cf_fisher_create(const cf_fisher_opts *opts, const cf_predictions *p
   f->side = side;
   WEIR_TRY_GOTO(find_labels(f), done);
   WEIR_TRY_GOTO(cf_mesh_create(side, &mesh), done);
-  WEIR_TRY_GOTO(cf_power_init_to(&f->power, mesh, opts->box, cf_power_reach(mesh, reach)), done);
+  WEIR_TRY_GOTO(cf_power_init(&f->power, mesh, opts->box, cf_power_reach(mesh, reach)), done);
   WEIR_TRY_GOTO(weir_alloc(p->n_labels * f->power.n_bins, sizeof *f->slope, (void **)&f->slope),
                 done);
   *out = f;

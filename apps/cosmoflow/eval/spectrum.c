@@ -53,7 +53,7 @@ static weir_status allocate(const cf_volume_info *info, const cf_spectrum_opts *
 {
   WEIR_TRY(cf_mesh_create(info->lengths[0], &w->mesh));
   out->n_bins = cf_power_reach(w->mesh, opts->reach);
-  WEIR_TRY(cf_power_init_to(&w->power, w->mesh, (double)out->side * out->cell, out->n_bins));
+  WEIR_TRY(cf_power_init(&w->power, w->mesh, (double)out->side * out->cell, out->n_bins));
   WEIR_TRY(cf_mesh_field(w->mesh, &w->field));
   WEIR_TRY(weir_alloc(cf_volume_elements(info), sizeof *w->voxels, (void **)&w->voxels));
   WEIR_TRY(weir_alloc(out->n_bins, sizeof *out->lo, (void **)&out->lo));
