@@ -54,7 +54,7 @@ static void make_state(state *p)
   for (size_t i = 0; i < sizeof field / sizeof field[0]; i++) {
     bench_must(cf_mesh_field(p->m, field[i]));
   }
-  bench_must(cf_power_init(&p->power, p->m, box));
+  bench_must(cf_power_init(&p->power, p->m, box, cf_mesh_side(p->m) / 2));
 }
 
 static void free_state(state *p)

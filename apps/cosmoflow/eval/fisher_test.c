@@ -38,7 +38,7 @@ static double waves_of(int64_t side, double box)
   double sum = 0;
 
   assert_ok(cf_mesh_create(side, &m));
-  assert_ok(cf_power_init(&power, m, box));
+  assert_ok(cf_power_init(&power, m, box, cf_mesh_side(m) / 2));
   for (int64_t b = 0; b < power.n_bins; b++) {
     sum += power.modes[b];
   }

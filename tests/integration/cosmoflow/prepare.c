@@ -523,7 +523,7 @@ static void shipped_data_agrees_with_linear_theory(void **state)
                    0);
   assert_ok(cf_mesh_create(N, &m));
   assert_ok(cf_mesh_field(m, &f));
-  assert_ok(cf_power_init(&power, m, 256));
+  assert_ok(cf_power_init(&power, m, 256, cf_mesh_side(m) / 2));
   for (int64_t u = 0; u < UNIVERSES; u++) {
     int16_t *full = read_all(file_of("a", u / 4 * 4), "full", &shape);
     double *c = read_all(file_of("a", u / 4 * 4), "cosmology", &shape);
