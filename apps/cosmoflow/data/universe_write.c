@@ -239,9 +239,10 @@ static weir_status check_file(const cf_universe_opts *o, const cf_universe_facts
 
     cf_universe_text_compare(c.made_of, text, differences, sizeof differences);
     status = weir_fail(WEIR_ERR_CONFIG,
-                       "%s: holds %lld samples of other universes than asked for: %s: choose "
-                       "another --out, or give --overwrite to replace what is there",
-                       path, (long long)c.samples, differences);
+                       "%s: holds %lld samples from universe %lld on, of another simulation than "
+                       "asked for: %s: choose another --out, or give --overwrite to replace what "
+                       "is there",
+                       path, (long long)c.samples, (long long)c.first, differences);
   } else if (!as_named || !fits) {
     status =
         weir_fail(WEIR_ERR_CONFIG,
