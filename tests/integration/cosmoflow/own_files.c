@@ -58,7 +58,7 @@ static void universes_by_position_are_checked(void **state)
   expect(TRY(EACH(5), "r0"), 2, "24 samples are not a multiple of it");
   expect(TRY(EACH(3), "r0"), 3, "samples 1 and 3 are of universe 0, and label 1 of them is");
   expect(TRY(EACH(1), "r1"), 0, "24 of 24 universes share all labels with another");
-  expect(TRY(EACH(2), "r2"), 0, "kept for tests: 6 of 3");
+  expect(TRY(EACH(2), "r2"), 0, "test: 6 from 3");
   assert_null(strstr(printed(), "share all labels"));
 #define CONVERT                                                                               \
   "convert %s --set files.names=[omega_m,sigma_8] --set files.range=[0.1,0.5,0.5,1.1] --set " \
@@ -67,7 +67,7 @@ static void universes_by_position_are_checked(void **state)
          "set data.split.samples_per_universe");
   expect(program(CONVERT EACH(2), in_scratch("b"), in_scratch("c2")), 0, "192 samples");
   /* The files state 12 universes now. */
-  expect(program(RUN, in_scratch("c2"), in_scratch("r3")), 0, "kept for tests: 48 of 3");
+  expect(program(RUN, in_scratch("c2"), in_scratch("r3")), 0, "test: 48 from 3");
   expect(program(RUN EACH(64), in_scratch("c2"), in_scratch("r4")), 0,
          "samples_per_universe=64 is not used: the files state universes, and samples 16 and 17");
 }
