@@ -342,7 +342,7 @@ static void pairs_and_formats_that_do_not_fit_are_refused(void **state)
   assert_ok(weir_npy_write(path, &huge, voxels));
   REFUSED("is no sample");
   snprintf(path, sizeof path, "%s.bin", stem);
-  REFUSED("is not there");
+  REFUSED("no such file");
   weir_check_write(path, "abc", 3);
   REFUSED("is of no format that is read; formats and their names: ", "npy (_data.npy)",
           "tfrecord (");
