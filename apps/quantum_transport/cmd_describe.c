@@ -5,6 +5,7 @@
 #include "iv.h"
 #include "model/electrostatics/grid.h"
 #include "model/rgf/rgf.h"
+#include "report/weir_report.h"
 #include "scatter.h"
 #include "study.h"
 #include "commands.h"
@@ -14,6 +15,7 @@ static weir_status print_electrostatics(const qt_study *s, double sweep_bytes)
 {
   qt_iv iv = {.cfg = s->cfg};
   qt_grid g = {.n_atoms = 0};
+  char text[WEIR_AMOUNT_SIZE];
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(qt_grid_of_device(&s->cfg->electrostatics, &s->system, &g), done);
@@ -22,8 +24,8 @@ static weir_status print_electrostatics(const qt_study *s, double sweep_bytes)
          "semiconductor an atom\n",
          (long long)qt_grid_nodes(&g), (long long)g.n[0], (long long)g.n[1], (long long)g.n[2],
          (long long)(iv.n_drain * iv.n_gate), g.volume);
-  printf("# memory of the sweep: %.0f bytes (%.4g GB), without that of PETSc\n", sweep_bytes,
-         1e-9 * sweep_bytes);
+  printf("# memory of the sweep: %.0f bytes (%s), without that of PETSc\n", sweep_bytes,
+         weir_amount(sweep_bytes, "B", text));
 done:
   qt_grid_fini(&g);
   qt_iv_fini(&iv);
@@ -70,15 +72,18 @@ static weir_status print_scattering(const qt_study *s, int threads)
   const qt_born_size *size = &scatter.size;
 
   if (status == WEIR_OK) {
-    printf(
-        "# scattering: %lld pairs of atoms, %lld phonon energies, %.0f bytes (%.4g GB) more, and "
-        "%.4g GB of PETSc and %.4g GB an iteration for checkpoints\n",
-        (long long)size->n_pairs, (long long)s->cfg->scattering.phonons.frequencies, size->bytes,
-        1e-9 * size->bytes, 1e-9 * size->petsc_bytes, 1e-9 * size->saved_bytes);
-    printf("# an iteration: Green's functions of electrons %.4g Gflop, of phonons %.4g Gflop; "
-           "self-energies %.4g Gflop, which move %.4g GB, %lld atoms at once\n",
-           1e-9 * size->electron_flops, 1e-9 * size->phonon_flops, 1e-9 * size->self_energy.flops,
-           1e-9 * size->self_energy.traffic, (long long)size->self_energy.n_atoms);
+    char a[WEIR_AMOUNT_SIZE], b[WEIR_AMOUNT_SIZE], c[WEIR_AMOUNT_SIZE], d[WEIR_AMOUNT_SIZE];
+
+    printf("# scattering: %lld pairs of atoms, %lld phonon energies, %.0f bytes (%s) more, and %s "
+           "of PETSc and %s an iteration for checkpoints\n",
+           (long long)size->n_pairs, (long long)s->cfg->scattering.phonons.frequencies, size->bytes,
+           weir_amount(size->bytes, "B", a), weir_amount(size->petsc_bytes, "B", b),
+           weir_amount(size->saved_bytes, "B", c));
+    printf("# an iteration: Green's functions of electrons %s, of phonons %s; self-energies %s, "
+           "which move %s, %lld atoms at once\n",
+           weir_amount(size->electron_flops, "flop", a), weir_amount(size->phonon_flops, "flop", b),
+           weir_amount(size->self_energy.flops, "flop", c),
+           weir_amount(size->self_energy.traffic, "B", d), (long long)size->self_energy.n_atoms);
     print_volume(size);
   }
   qt_scatter_fini(&scatter);
@@ -89,7 +94,8 @@ static weir_status print_scattering(const qt_study *s, int threads)
 static weir_status print_leads(const qt_study *s)
 {
   const qt_lead_opts *o = &s->cfg->lead;
-  const double scale = 1e-9 * (double)s->n_energies;
+  const double scale = (double)s->n_energies;
+  char fixed[WEIR_AMOUNT_SIZE], step[WEIR_AMOUNT_SIZE];
   qt_point_leads leads = {.same = false};
   qt_lead_work sum = {0, 0};
   weir_status status = WEIR_OK;
@@ -106,12 +112,13 @@ static weir_status print_leads(const qt_study *s)
   if (isnan(sum.fixed)) {
     printf("# leads of all points: flops are not known before, of contour integrals and SLEPc\n");
   } else if (o->method == QT_LEAD_DECIMATION) {
-    printf("# leads of all points: %.4g Gflop and %.4g Gflop a step of decimation, of which there "
-           "are at most %lld; how many is not known before\n",
-           scale * sum.fixed, scale * sum.step, (long long)o->max_steps);
+    printf("# leads of all points: %s and %s a step of decimation, of which there are at most "
+           "%lld; how many is not known before\n",
+           weir_amount(scale * sum.fixed, "flop", fixed),
+           weir_amount(scale * sum.step, "flop", step), (long long)o->max_steps);
   } else {
-    printf("# leads of all points: %.4g Gflop, where one step of the fixed point is enough\n",
-           scale * sum.fixed);
+    printf("# leads of all points: %s, where one step of the fixed point is enough\n",
+           weir_amount(scale * sum.fixed, "flop", fixed));
   }
   return WEIR_OK;
 }
@@ -119,18 +126,19 @@ static weir_status print_leads(const qt_study *s)
 /* Of wave functions. */
 static void print_waves(const qt_study *s, const qt_transport_size *size)
 {
+  char text[WEIR_AMOUNT_SIZE];
+
   printf("# %lld wave vectors, %lld energies; wave functions, whose sparse systems have flops that "
-         "are "
-         "not known before\n",
+         "are not known before\n",
          (long long)s->n_k, (long long)s->n_energies);
-  printf("# memory: %.0f bytes (%.4g GB) without sparse factors, %lld points at once on %d "
-         "thread%s\n",
-         size->peak, 1e-9 * size->peak, (long long)size->at_once, size->threads,
+  printf("# memory: %.0f bytes (%s) without sparse factors, %lld points at once on %d thread%s\n",
+         size->peak, weir_amount(size->peak, "B", text), (long long)size->at_once, size->threads,
          size->threads > 1 ? "s" : "");
   if (isnan(size->factors)) {
     printf("# sparse factors: not known of a solver other than MUMPS\n");
   } else {
-    printf("# sparse factors: %.3g GB more, as MUMPS estimates them\n", 1e-9 * size->factors);
+    printf("# sparse factors: %s more, as MUMPS estimates them\n",
+           weir_amount(size->factors, "B", text));
   }
 }
 
@@ -164,12 +172,15 @@ static weir_status print(qt_study *s, int threads)
   if (s->cfg->transport.method == QT_TRANSPORT_QTBM) {
     print_waves(s, &size);
   } else {
-    printf("# %s%lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop\n",
+    char flops[WEIR_AMOUNT_SIZE], bytes[WEIR_AMOUNT_SIZE];
+
+    printf("# %s%lld wave vectors, %lld energies; Green's functions of all points: %s\n",
            s->cfg->electrostatics.enabled ? "spectra of the last bias point: " : "",
            (long long)s->n_k, (long long)s->n_energies,
-           1e-9 * (double)(s->n_k * s->n_energies) * size.point_flops);
-    printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s\n", size.peak,
-           1e-9 * size.peak, (long long)size.at_once, size.threads, size.threads > 1 ? "s" : "");
+           weir_amount((double)(s->n_k * s->n_energies) * size.point_flops, "flop", flops));
+    printf("# memory: %.0f bytes (%s), %lld points at once on %d thread%s\n", size.peak,
+           weir_amount(size.peak, "B", bytes), (long long)size.at_once, size.threads,
+           size.threads > 1 ? "s" : "");
   }
   WEIR_TRY(print_leads(s));
   if (s->cfg->scattering.kind != QT_SCATTERING_NONE) {

@@ -1,6 +1,7 @@
 /* cmd_describe.c - the samples, the configuration and the networks with what they cost; with --all
  * also their parameters and the plan of a training step. No field is read. */
 #include <stdio.h>
+#include "report/weir_report.h"
 #include "data/date.h"
 #include "experiment.h"
 #include "commands.h"
@@ -38,9 +39,9 @@ static void print_samples(const wx_experiment *e)
          (long long)f->no_truth);
 }
 
-static double hours(const wx_experiment *e, double flops)
+static double seconds(const wx_experiment *e, double flops)
 {
-  return flops / (e->cfg->describe.rate * 1e12) / 3600;
+  return flops / (e->cfg->describe.rate * 1e12);
 }
 
 /* rounds: how often every training sample is trained on in an epoch, networks of folds together.
@@ -49,19 +50,24 @@ static void print_cost(const wx_experiment *e, const wx_stage *s, double forward
                        const weir_train_cost *step, double rounds, double *all)
 {
   const weir_train_cfg *t = s->is.train;
-  const double epochs = (double)t->epochs, gib = 1073741824;
+  const double epochs = (double)t->epochs;
   const double of_sample = step->flops / (double)(t->batch * t->accumulate);
   const double train = rounds * epochs * (double)e->split.n[WX_TRAIN];
   const double networks = rounds > 1 ? rounds + 1 : 1;
   const double valid = networks * epochs / (double)t->validate_every * (double)e->split.n[WX_VALID];
   const double flops = of_sample * train + forward * valid;
 
-  printf("\n# cost of %s: forward %.4g GFLOP a sample, a step of %lld samples %.4g TFLOP\n",
-         s->is.name, forward / 1e9, (long long)(t->batch * t->accumulate), step->flops / 1e12);
-  printf("# memory: %.3g GiB for a step, %.3g GiB for weights and updates\n",
-         (double)step->plan_bytes / gib, (double)step->stored_bytes / gib);
-  printf("# at most %g epochs of %g network%s: %.4g PFLOP, %.3g hours at %g TFLOP/s\n", epochs,
-         networks, networks > 1 ? "s" : "", flops / 1e15, hours(e, flops), e->cfg->describe.rate);
+  char a[WEIR_AMOUNT_SIZE], b[WEIR_AMOUNT_SIZE];
+
+  printf("\n# cost of %s: forward %s a sample, a step of %lld samples %s\n", s->is.name,
+         weir_amount(forward, "flop", a), (long long)(t->batch * t->accumulate),
+         weir_amount(step->flops, "flop", b));
+  printf("# memory: %s for a step, %s for weights and updates\n",
+         weir_amount_bytes((double)step->plan_bytes, a),
+         weir_amount_bytes((double)step->stored_bytes, b));
+  printf("# at most %g epochs of %g network%s: %s, %s at %g Tflop/s\n", epochs, networks,
+         networks > 1 ? "s" : "", weir_amount(flops, "flop", a),
+         weir_amount_time(seconds(e, flops), b), e->cfg->describe.rate);
   *all += flops;
 }
 
@@ -97,6 +103,7 @@ weir_status wx_cmd_describe(const weir_cli *cli)
   weir_config *config = NULL;
   wx_experiment e = {.cfg = NULL};
   weir_status status = WEIR_OK;
+  char amount[WEIR_AMOUNT_SIZE], duration[WEIR_AMOUNT_SIZE];
   double all = 0;
   wx_cfg cfg;
 
@@ -111,8 +118,8 @@ weir_status wx_cmd_describe(const weir_cli *cli)
     WEIR_TRY_GOTO(describe(cli, &e, &bias, folds, &all), done);
   }
   WEIR_TRY_GOTO(describe(cli, &e, &last, 1, &all), done);
-  printf("# in all %.4g PFLOP, %.3g hours at %g TFLOP/s\n", all / 1e15, hours(&e, all),
-         cfg.describe.rate);
+  printf("# in all %s, %s at %g Tflop/s\n", weir_amount(all, "flop", amount),
+         weir_amount_time(seconds(&e, all), duration), cfg.describe.rate);
 done:
   wx_experiment_close(&e);
   weir_config_destroy(&config);

@@ -42,7 +42,7 @@ const weir_opt wx_options[] = {
     WEIR_OPT_TABLE(wx_cfg, bias, bias_options, "a network before it"),
     WEIR_OPT_TABLE(wx_cfg, check, weir_train_check_opts,
                    "the comparison of the gradient with differences"),
-    WEIR_OPT_REAL(wx_cfg, describe.rate, 0.1, 1e-6, 1e6, "TFLOP/s",
+    WEIR_OPT_REAL(wx_cfg, describe.rate, 0.1, 1e-6, 1e6, "Tflop/s",
                   "what the machine computes in a second: describe divides the cost of the "
                   "trainings by it"),
     WEIR_OPT_PATH(wx_cfg, predict.weights, "",

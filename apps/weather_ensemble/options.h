@@ -42,7 +42,7 @@ typedef struct wx_cfg {
   wx_bias_cfg bias;
   weir_train_check_cfg check;
   struct {
-    double rate; /* TFLOP/s */
+    double rate; /* Tflop/s */
   } describe;
   struct {
     const char *weights;

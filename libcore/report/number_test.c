@@ -142,6 +142,28 @@ static void prefixes_leave_one_to_three_digits(void **state)
 }
 
 /* Ticks of any range: no exponents, not many characters, as far apart as the ticks are. */
+static void amounts_are_read_without_exponents(void **state)
+{
+  char text[WEIR_AMOUNT_SIZE];
+
+  (void)state;
+  assert_string_equal(weir_amount(5.7871e6, "flop", text), "5.787 Mflop");
+  assert_string_equal(weir_amount(0, "flop", text), "0 flop");
+  assert_string_equal(weir_amount(999960, "flop", text), "1 Mflop");
+  assert_string_equal(weir_amount_bytes(0, text), "0 bytes");
+  assert_string_equal(weir_amount_bytes(1023, text), "1023 bytes");
+  assert_string_equal(weir_amount_bytes(1707082, text), "1.628 MiB");
+  assert_string_equal(weir_amount_bytes(1048575, text), "1 MiB");
+  assert_string_equal(weir_amount_time(0.0565, text), "56.5 ms");
+  assert_string_equal(weir_amount_time(119, text), "119 s");
+  assert_string_equal(weir_amount_time(120, text), "2 minutes");
+  assert_string_equal(weir_amount_time(12240, text), "3.4 hours");
+  assert_string_equal(weir_amount_time(864000, text), "10 days");
+  for (int power = -17; power < 14; power++) {
+    assert_null(strstr(weir_amount(1.2345 * pow(10, power), "W", text), "e-"));
+  }
+}
+
 static void ticks_are_short_at_any_scale(void **state)
 {
   (void)state;
@@ -187,6 +209,7 @@ int main(void)
       cmocka_unit_test(numbers_that_stand_alone_are_typeset),
       cmocka_unit_test(no_power_of_ten_is_left_or_changed),
       cmocka_unit_test(prefixes_leave_one_to_three_digits),
+      cmocka_unit_test(amounts_are_read_without_exponents),
       cmocka_unit_test(ticks_are_short_at_any_scale),
       cmocka_unit_test(coasts_are_lines_on_the_globe),
   };

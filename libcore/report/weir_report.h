@@ -64,6 +64,14 @@ weir_status weir_report_structure(weir_report *r, const char *name,
  * 6.9e-6 is 6.9 with micro. What no prefix from atto to tera fits stays as it is. */
 double weir_si_scale(double value, const char **prefix);
 
+/* Write an amount for a person into `text`, which they return, with at most four digits: in the
+ * unit with an SI prefix ("5.787 Mflop"), bytes in multiples of 1024 ("1.628 MiB"), and seconds
+ * also as minutes, hours or days where these are two or more ("57 ms", "3.4 hours"). */
+enum { WEIR_AMOUNT_SIZE = 48 };
+const char *weir_amount(double value, const char *unit, char text[WEIR_AMOUNT_SIZE]);
+const char *weir_amount_bytes(double bytes, char text[WEIR_AMOUNT_SIZE]);
+const char *weir_amount_time(double seconds, char text[WEIR_AMOUNT_SIZE]);
+
 /* A growing table of texts, for callers that make cells one by one. Owns copies. All zero is empty;
  * the first failure is kept and returned by weir_table_report. */
 typedef struct weir_table {

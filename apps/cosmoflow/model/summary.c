@@ -1,5 +1,6 @@
 /* summary.c - see summary.h. */
 #include "model/summary.h"
+#include "report/weir_report.h"
 #include <stdio.h>
 #include <string.h>
 #include "nn/weir_net.h"
@@ -183,26 +184,26 @@ done:
 
 void cf_summary_print(const cf_summary *s, FILE *out)
 {
-  const double mib = 1048576, gib = 1073741824;
+  char a[WEIR_AMOUNT_SIZE], b[WEIR_AMOUNT_SIZE], c[WEIR_AMOUNT_SIZE], d[WEIR_AMOUNT_SIZE];
 
-  fprintf(out, "# %-16s %-28s %12s %14s %12s\n", "layer", "output", "parameters", "forward GFLOP",
-          "memory MiB");
+  fprintf(out, "# %-16s %-28s %12s %14s %14s\n", "layer", "output", "parameters", "forward",
+          "activations");
   for (int i = 0; i < s->n; i++) {
     const cf_layer *const l = &s->layer[i];
     char shape[96] = "";
     size_t at = 0;
 
-    for (int d = 1; d < l->rank; d++) {
-      at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", d > 1 ? " x " : "",
-                             (long long)l->shape[d]);
+    for (int k = 1; k < l->rank; k++) {
+      at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", k > 1 ? " x " : "",
+                             (long long)l->shape[k]);
     }
-    fprintf(out, "# %-16s %-28s %12lld %14.4g %12.4g\n", l->name, shape, (long long)l->params,
-            l->flops / 1e9, (double)l->bytes / mib);
+    fprintf(out, "# %-16s %-28s %12lld %14s %14s\n", l->name, shape, (long long)l->params,
+            weir_amount(l->flops, "flop", a), weir_amount_bytes((double)l->bytes, b));
   }
   fprintf(out,
-          "# of a sample of %lld^3 x %lld: %lld parameters; products forward %.4g GFLOP, with the "
-          "gradients %.4g GFLOP where all are dense; layer by layer %.4g GiB are kept, with "
-          "their gradients %.4g GiB\n",
+          "# a sample of %lld^3 x %lld: %lld parameters; forward %s, with gradients %s where all "
+          "are dense; activations layer by layer %s, with their gradients %s\n",
           (long long)s->shape.side, (long long)s->shape.channels, (long long)s->params,
-          s->forward / 1e9, s->training / 1e9, (double)s->bytes / gib, 2 * (double)s->bytes / gib);
+          weir_amount(s->forward, "flop", a), weir_amount(s->training, "flop", b),
+          weir_amount_bytes((double)s->bytes, c), weir_amount_bytes(2 * (double)s->bytes, d));
 }

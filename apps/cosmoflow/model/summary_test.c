@@ -9,8 +9,8 @@
 /* Numbers as they are printed, with so many digits: half of the last one. */
 typedef struct printed {
   int64_t side, params;
-  double forward, forward_unit;   /* GFLOP */
-  double training, training_unit; /* GFLOP */
+  double forward, forward_unit;   /* Gflop */
+  double training, training_unit; /* Gflop */
   double gib, gib_unit;
 } printed;
 
@@ -40,8 +40,8 @@ static void agree(const char *name, void *opts, const printed *rows, size_t n)
     const cf_summary s = sheet_of(name, opts, r->side);
 
     assert_int_equal(s.params, r->params);
-    same("forward GFLOP", r->side, s.forward / 1e9, r->forward, r->forward_unit);
-    same("training GFLOP", r->side, s.training / 1e9, r->training, r->training_unit);
+    same("forward Gflop", r->side, s.forward / 1e9, r->forward, r->forward_unit);
+    same("training Gflop", r->side, s.training / 1e9, r->training, r->training_unit);
     same("stored GiB", r->side, (double)s.bytes / 0x1p30, r->gib, r->gib_unit);
   }
 }
@@ -130,7 +130,7 @@ static void the_unet_is_as_published(void **state)
     const double softmax = 3 * sizeof(float) * pow((double)side, 3);
 
     assert_int_equal(s.params, 19070560);
-    same("forward GFLOP", side, s.forward / 1e9, rows[i].forward, rows[i].unit);
+    same("forward Gflop", side, s.forward / 1e9, rows[i].forward, rows[i].unit);
     same("stored GiB", side, ((double)s.bytes + softmax) / 0x1p30, rows[i].gib, rows[i].gib_unit);
     assert_near(s.training, 3 * s.forward - s.layer[0].flops, 1);
   }

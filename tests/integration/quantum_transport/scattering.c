@@ -70,7 +70,7 @@ static void describe_says_what_an_iteration_takes(void **state)
   (void)state;
   assert_int_equal(program("describe " CHAIN), 0);
   assert_non_null(strstr(printed(), "# scattering: 38 pairs of atoms, 12 phonon energies"));
-  assert_non_null(strstr(printed(), "self-energies 0.004608 Gflop"));
+  assert_non_null(strstr(printed(), "self-energies 4.608 Mflop"));
   assert_non_null(strstr(printed(), "20 atoms at once"));
   assert_int_equal(program("describe " CHAIN "--set scattering.memory=0.1"), 0);
   assert_null(strstr(printed(), "20 atoms at once"));

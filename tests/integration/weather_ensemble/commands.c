@@ -224,7 +224,7 @@ static void describe_prints_the_plan(void **state)
 {
   assert_int_equal(program("describe " DUMMY "--seed 5"), 0);
   assert_non_null(strstr(printed(), "seed: 5"));
-  assert_non_null(strstr(printed(), "GFLOP a sample"));
+  assert_non_null(strstr(printed(), "flop a sample"));
   assert_null(strstr(printed(), "# default"));
   int lines = 0;
 
@@ -238,7 +238,7 @@ static void describe_prints_the_plan(void **state)
   assert_non_null(strstr(printed(), "# network forecast: "));
   assert_non_null(strstr(printed(), "# a training step of 8 samples"));
   assert_non_null(strstr(printed(), "group "));
-  assert_non_null(strstr(printed(), "GFLOP a sample"));
+  assert_non_null(strstr(printed(), "flop a sample"));
   assert_null(strstr(printed(), "network bias"));
   assert_int_equal(program("describe " DUMMY STAGES "--set bias.data.spread=false "
                            "--set bias.data.analysis=true --set describe.rate=2"),
@@ -247,7 +247,7 @@ static void describe_prints_the_plan(void **state)
       strstr(printed(), "# 5 channels of x: t500 mean (1), t500 analysis (1), sin lat"));
   assert_non_null(strstr(printed(), "# 2 channels of x: t500 mean (1), t500 spread (1)"));
   assert_non_null(strstr(printed(), "# at most 1 epochs of 3 networks: "));
-  assert_non_null(strstr(printed(), "hours at 2 TFLOP/s"));
+  assert_non_null(strstr(printed(), " at 2 Tflop/s"));
   assert_non_null(strstr(printed(), "# in all "));
 }
 
