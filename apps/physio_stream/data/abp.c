@@ -38,8 +38,10 @@ const weir_opt ps_abp_options[] = {
     WEIR_OPT_TABLE(ps_abp_opts, gaps, ps_gap_options, "where the ABP is missing"),
     WEIR_OPT_REAL(ps_abp_opts, zero_every, 0, 0, 1e9, "s",
                   "mean time between line-zeroings (0 mmHg, then a square flush); 0: none"),
-    WEIR_OPT_REAL(ps_abp_opts, zero_least, 5, 0.1, 1000, "s", "shortest zeroing"),
-    WEIR_OPT_REAL(ps_abp_opts, zero_most, 20, 0.1, 1000, "s", "longest zeroing"),
+    WEIR_OPT_REAL(ps_abp_opts, zero_min, 5, 0.1, 1000, "s", "shortest zeroing",
+                  .alias = "zero_least"),
+    WEIR_OPT_REAL(ps_abp_opts, zero_max, 20, 0.1, 1000, "s", "longest zeroing",
+                  .alias = "zero_most"),
     WEIR_OPT_REAL(ps_abp_opts, flush, 1, 0, 100, "s", "length of the flush after a zeroing"),
     WEIR_OPT_REAL(ps_abp_opts, flush_pressure, 300, 0, 1000, "mmHg", "pressure of the flush"),
     WEIR_OPT_REAL(ps_abp_opts, drift, 0, -10000, 10000, "ppm",
@@ -91,7 +93,7 @@ static int64_t wait_for(const ps_abp *g, uint32_t purpose, int64_t index, double
 static void next_zero(ps_abp *g, int64_t from)
 {
   const double u = uniform(g, PURPOSE_ZERO_LENGTH, g->zeros);
-  const double length = g->opts.zero_least + (g->opts.zero_most - g->opts.zero_least) * u;
+  const double length = g->opts.zero_min + (g->opts.zero_max - g->opts.zero_min) * u;
 
   g->zero_at = g->zero_end = INT64_MAX / 2; /* lengths are added to it */
   if (g->opts.zero_every > 0) {
@@ -206,10 +208,10 @@ weir_status ps_abp_create(const ps_abp_opts *opts, const ps_ecgsyn *ecg,
   weir_status status = WEIR_OK;
 
   *out = NULL;
-  if (opts->rate != floor(opts->rate) || opts->zero_least > opts->zero_most) {
+  if (opts->rate != floor(opts->rate) || opts->zero_min > opts->zero_max) {
     return weir_fail(WEIR_ERR_CONFIG,
                      opts->rate != floor(opts->rate) ? "ecgsyn.abp.rate: %.9g Hz is not whole"
-                                                     : "ecgsyn.abp.zero_least: more than zero_most",
+                                                     : "ecgsyn.abp.zero_min: more than zero_max",
                      opts->rate);
   }
   WEIR_TRY(weir_alloc(1, sizeof *g, (void **)&g));

@@ -8,18 +8,18 @@
 #include "data/noise.h"
 
 typedef struct ps_abp_opts {
-  bool on;                                  /* a second signal, ABP                               */
-  double rate;                              /* samples per second, whole                          */
-  double compliance, resistance, stroke;    /* mL/mmHg, mmHg s/mL, mL                             */
-  double transit, ejection;                 /* s from R wave to onset; s of flow for an RR of 1 s */
-  double wave, wave_delay, wave_width;      /* share of the pulse pressure; s after the peak; s   */
-  double noise;                             /* mmHg, standard deviation of white noise            */
-  bool common_gaps;                         /* gaps are those of the ECG, else of its own         */
-  ps_gap_opts gaps;                         /* its own                                            */
-  double zero_every, zero_least, zero_most; /* s: mean distance and length of line-zeroings     */
-  double flush, flush_pressure;             /* s, mmHg: the square flush after one                */
-  double drift;                             /* ppm that its clock runs slow                       */
-  double step, step_every;                  /* s: its clock jumps so far, on and back; how often  */
+  bool on;                               /* a second signal, ABP                               */
+  double rate;                           /* samples per second, whole                          */
+  double compliance, resistance, stroke; /* mL/mmHg, mmHg s/mL, mL                             */
+  double transit, ejection;              /* s from R wave to onset; s of flow for an RR of 1 s */
+  double wave, wave_delay, wave_width;   /* share of the pulse pressure; s after the peak; s   */
+  double noise;                          /* mmHg, standard deviation of white noise            */
+  bool common_gaps;                      /* gaps are those of the ECG, else of its own         */
+  ps_gap_opts gaps;                      /* its own                                            */
+  double zero_every, zero_min, zero_max; /* s: mean distance and length of line-zeroings     */
+  double flush, flush_pressure;          /* s, mmHg: the square flush after one                */
+  double drift;                          /* ppm that its clock runs slow                       */
+  double step, step_every;               /* s: its clock jumps so far, on and back; how often  */
 } ps_abp_opts;
 
 extern const weir_opt ps_abp_options[];

@@ -19,9 +19,10 @@ const weir_opt ps_site_options[] = {
         "fewer records contribute to"),
     WEIR_OPT_BOOL(ps_site_opts, approve, false,
                   "a person has read the report and lets it leave the site"),
-    WEIR_OPT_REAL(ps_site_opts, most_missing, 0.5, 0, 1, "1",
-                  "site check: largest share of absent samples"),
+    WEIR_OPT_REAL(ps_site_opts, max_missing, 0.5, 0, 1, "1",
+                  "site check: largest share of absent samples", .alias = "most_missing"),
     WEIR_OPT_REAL(ps_site_opts, range, 20, 0, 1e6, "mV", "site check: largest magnitude"),
-    WEIR_OPT_REAL(ps_site_opts, least_rate, 100, 0, 1e6, "Hz", "site check: lowest sampling rate"),
+    WEIR_OPT_REAL(ps_site_opts, min_rate, 100, 0, 1e6, "Hz", "site check: lowest sampling rate",
+                  .alias = "least_rate"),
     WEIR_OPT_END,
 };

@@ -21,9 +21,9 @@ typedef struct ps_site_opts {
   weir_string_list reports; /* of sites, for `site merge`                  */
   int64_t min_cell;         /* fewest records of a report, of a value of the statistics */
   bool approve;             /* a person has read the report                */
-  double most_missing;      /* share of absent samples that passes a check */
+  double max_missing;       /* share of absent samples that passes a check */
   double range;             /* largest magnitude that passes               */
-  double least_rate;        /* Hz                                          */
+  double min_rate;          /* Hz                                          */
 } ps_site_opts;
 
 extern const weir_opt ps_site_options[];

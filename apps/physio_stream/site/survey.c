@@ -135,10 +135,10 @@ static int64_t check_one(const ps_site_opts *o, const char *name, const facts *f
   int64_t wrong = 0;
 
   weir_table_add(c, "%s", name);
-  wrong += put_check(c, f->rate >= o->least_rate, "%.6g Hz", f->rate);
+  wrong += put_check(c, f->rate >= o->min_rate, "%.6g Hz", f->rate);
   wrong += put_check(c, f->millivolts, f->millivolts ? "mV" : "not in mV", 0);
   wrong += put_check(c, peak > 0 && peak <= o->range, "%.4g", peak);
-  wrong += put_check(c, absent <= o->most_missing, "%.2f %%", 100 * absent);
+  wrong += put_check(c, absent <= o->max_missing, "%.2f %%", 100 * absent);
   wrong += put_check(c, f->checksum, f->checksum ? "" : "not that of the header", 0);
   wrong += put_check(c, f->annotated && f->beats > 0, "%.0f beats", (double)f->beats);
   return wrong > 0;

@@ -35,7 +35,7 @@ typedef enum wx_dates { WX_DATES_ALL, WX_DATES_SEASON, WX_DATES_PAST } wx_dates;
 typedef struct wx_dates_opts {
   int kind;      /* wx_dates */
   double window; /* days */
-  int64_t least;
+  int64_t min_count;
 } wx_dates_opts;
 extern const weir_opt wx_dates_options[];
 /* Chooses dates of time[n] for a start at `now` (s) and a lead (h), in row[n]; all where fewer than

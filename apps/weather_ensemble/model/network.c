@@ -24,8 +24,8 @@ const weir_opt wx_model_options[] = {
                   "mean lacks, or the raw spread of the grid point (arXiv:2206.14786)"),
     WEIR_OPT_REAL(wx_model_opts, floor, 1e-3, 0, 1e3, "1",
                   "added to the standard deviation, in units of what the raw mean lacks"),
-    WEIR_OPT_REAL(wx_model_opts, least_spread, 0.01, 1e-6, 1e3, "1",
-                  "minimum raw spread that is scaled, in the same units"),
+    WEIR_OPT_REAL(wx_model_opts, min_spread, 0.01, 1e-6, 1e3, "1",
+                  "minimum raw spread that is scaled, in the same units", .alias = "least_spread"),
     WEIR_OPT_REAL(wx_model_opts, smooth, 0, 0, 1e6, "1",
                   "unet.locally_connected: weight of the roughness of the local weights in the "
                   "loss (alpha of "
@@ -82,7 +82,7 @@ static weir_value scale(weir_graph *g, const wx_model_opts *o, weir_value s, wei
   const weir_activation softplus = {.kind = WEIR_ACTIVATION_SOFTPLUS};
   const weir_value shifted = weir_right_at(g, WEIR_CODE_ADD, b, SOFTPLUS_IS_ONE, WEIR_WHERE);
   const weir_value factor = weir_activation_at(g, &softplus, shifted, WEIR_WHERE);
-  const weir_value floored = weir_left_at(g, WEIR_CODE_MAX, o->least_spread, s, WEIR_WHERE);
+  const weir_value floored = weir_left_at(g, WEIR_CODE_MAX, o->min_spread, s, WEIR_WHERE);
 
   return weir_right_at(g, WEIR_CODE_ADD, weir_mul(g, floored, factor), o->floor, WEIR_WHERE);
 }

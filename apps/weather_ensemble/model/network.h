@@ -5,7 +5,7 @@
  *   head gauss   mean = a,  sigma = s_f softplus(b + b0) + floor
  *   head spread  mean = 0,  sigma as above                 spread net, the mean frozen
  *
- * a and b are what the network puts out; s the raw spread, s_f the larger of it and least_spread;
+ * a and b are what the network puts out; s the raw spread, s_f the larger of it and min_spread;
  * softplus(b0) = 1, so that a = b = 0 is the raw ensemble as a Gaussian. shift spread: a counts in
  * spreads (arXiv:2206.14786). */
 #ifndef WX_NETWORK_H
@@ -25,7 +25,7 @@ typedef enum wx_shift { WX_SHIFT_UNIT, WX_SHIFT_SPREAD } wx_shift;
 
 typedef struct wx_model_opts {
   int net, head, loss, shift;
-  double floor, least_spread, smooth;
+  double floor, min_spread, smooth;
   weir_unet_opts unet;
   weir_inception_opts inception;
 } wx_model_opts;

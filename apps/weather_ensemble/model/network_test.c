@@ -175,7 +175,7 @@ static void zero_is_the_raw_ensemble(void **state)
   weir_output(w.g, "sigma", sigma);
   run(&w, (const weir_binding[]){{"x", &t[0]}, {"s", &t[1]}, {"mean", &t[2]}, {"sigma", &t[3]}}, 4);
   for (int i = 0; i < 24; i++) {
-    const double s = i == 0 ? o.least_spread : i / 8.0;
+    const double s = i == 0 ? o.min_spread : i / 8.0;
 
     assert_true(((float *)t[2].data)[i] == 0);
     assert_near((double)((float *)t[3].data)[i], s + o.floor, 1e-6);

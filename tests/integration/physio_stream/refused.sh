@@ -16,7 +16,7 @@ refused run,describe 'stream.memory: the plan needs' stream.memory=1e-6
 refused run,describe,prepare,bench 'ecgsyn: low 2 mV is not below high 1.2 mV' ecgsyn.model.low=2
 refused run,describe,prepare,bench 'ecgsyn.model.rate: 100.123456789' ecgsyn.model.rate=100.12345678912345
 refused prepare 'ecgsyn.abp.rate: 33.5 Hz is not whole' ecgsyn.abp.on=true ecgsyn.abp.rate=33.5
-refused prepare 'ecgsyn.abp.zero_least: more than zero_most' ecgsyn.abp.on=true ecgsyn.abp.zero_least=9 ecgsyn.abp.zero_most=8
+refused prepare 'ecgsyn.abp.zero_min: more than zero_max' ecgsyn.abp.on=true ecgsyn.abp.zero_min=9 ecgsyn.abp.zero_max=8
 refused run,describe "there is no signal 'ABP' in the built-in recording" input.signal=ABP
 refused run,describe 'output.start: 1e+06 s is past the end of ecgsyn, which is 60 s long' output.start=1e6
 refused run,describe 'output.strip: 600 s are 6000000 samples' output.strip=600 ecgsyn.model.rate=10000

@@ -217,7 +217,7 @@ static void a_check_names_the_fault(void **state)
                    WEIR_ERR_DATA);
   assert_non_null(strstr(printed(), "1 records of"));
   assert_non_null(strstr(printed(), "`site check` names them"));
-  assert_int_equal(program("site check --set site.least_rate=300 --set site.dataset=%s --out %s",
+  assert_int_equal(program("site check --set site.min_rate=300 --set site.dataset=%s --out %s",
                            in_scratch("f"), in_scratch("i")),
                    WEIR_ERR_DATA);
   assert_non_null(strstr(printed(), "WRONG 256 Hz"));

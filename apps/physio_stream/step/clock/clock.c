@@ -9,20 +9,21 @@
 #include "stream/weir_flags.h"
 
 typedef struct options {
-  double window, hop, lag, reach, most;
-  int64_t least;
+  double window, hop, lag, reach, max_offset;
+  int64_t min_pairs;
 } options_;
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(options_, window, 600, 10, 86400, "s", "pairs of marks in so much time"),
     WEIR_OPT_REAL(options_, hop, 60, 1, 86400, "s",
                   "a new window each; a result stands at the start of the window's last hop"),
-    WEIR_OPT_INT(options_, least, 20, 4, 1e6, "1", "fewer pairs in a window give no result"),
+    WEIR_OPT_INT(options_, min_pairs, 20, 4, 1e6, "1", "fewer pairs in a window give no result",
+                 .alias = "least"),
     WEIR_OPT_REAL(options_, lag, 0, -100, 100, "s",
                   "offset before any is known: what the first stream's marks come later by"),
     WEIR_OPT_REAL(options_, reach, 0.3, 0, 10, "s",
                   "marks further from the offset known so far are no pair"),
-    WEIR_OPT_REAL(options_, most, 10, 0, 100, "s", "largest offset"),
+    WEIR_OPT_REAL(options_, max_offset, 10, 0, 100, "s", "largest offset", .alias = "most"),
     WEIR_OPT_END,
 };
 
@@ -37,8 +38,8 @@ enum { PER_SECOND = 4, TOLERATED = 4 }; /* pairs kept; deviations that are no st
 #define NORMAL 1.4826 /* deviation of a normal distribution by its MAD */
 
 typedef struct search {
-  double rate, lag, reach, most; /* slots */
-  int64_t window, hop, least, capacity, ahead;
+  double rate, lag, reach, max_offset; /* slots */
+  int64_t window, hop, min_pairs, capacity, ahead;
 } search;
 
 /* A mark of the device at slot `at` comes `by` slots before the same mark of the reference. */
@@ -175,7 +176,7 @@ static bool resolve(const search *p, state *s, int64_t t, double offset, double 
     const double by = (double)s->ref[i] - wanted;
 
     best = fabs(by) < fabs(best) ? by : best;
-    from += (double)s->ref[i] < wanted - 2 * p->reach - p->most;
+    from += (double)s->ref[i] < wanted - 2 * p->reach - p->max_offset;
   }
   s->n_ref -= from;
   memmove(s->ref, s->ref + from, (size_t)s->n_ref * sizeof *s->ref);
@@ -183,7 +184,7 @@ static bool resolve(const search *p, state *s, int64_t t, double offset, double 
 
   s->n_dev--;
   memmove(s->dev, s->dev + 1, (size_t)s->n_dev * sizeof *s->dev);
-  if (fabs(best) > p->reach || fabs(found.by) > p->most) {
+  if (fabs(best) > p->reach || fabs(found.by) > p->max_offset) {
     return false;
   }
   if (s->n == p->capacity) {
@@ -309,7 +310,7 @@ static void evaluate(const search *p, state *s, int64_t end, int64_t at, ps_even
   while (old < s->n && pairs_of(s)[old].at < (double)(end - p->window)) {
     old++;
   }
-  if (s->newest <= at || s->n - old < p->least) {
+  if (s->newest <= at || s->n - old < p->min_pairs) {
     return;
   }
   fit(p, s, old, end, values);
@@ -370,9 +371,9 @@ static weir_status make_search(const weir_series_use *use, const weir_series *ma
   const double rate = (double)marks->rate_num / (double)marks->rate_den;
   void *memory = NULL;
 
-  if (fabs(o->lag) > o->most) {
+  if (fabs(o->lag) > o->max_offset) {
     return weir_fail(WEIR_ERR_CONFIG, "clock: a lag of %g s is beyond the largest offset, %g s",
-                     o->lag, o->most);
+                     o->lag, o->max_offset);
   }
   WEIR_TRY(weir_series_keep(use, sizeof **out, NULL, &memory));
   search *p = memory;
@@ -380,12 +381,12 @@ static weir_status make_search(const weir_series_use *use, const weir_series *ma
   *p = (search){.rate = rate,
                 .lag = o->lag * rate,
                 .reach = o->reach * rate,
-                .most = o->most * rate,
-                .least = o->least,
+                .max_offset = o->max_offset * rate,
+                .min_pairs = o->min_pairs,
                 .capacity = (int64_t)ceil(o->window + o->hop) * PER_SECOND + NEW + OLD};
   WEIR_TRY(weir_series_slots(marks, "clock.window", o->window, 1, &p->window));
   WEIR_TRY(weir_series_slots(marks, "clock.hop", o->hop, 1, &p->hop));
-  p->ahead = (int64_t)ceil(fmin((o->reach + o->most + NEW) * rate, 1e15));
+  p->ahead = (int64_t)ceil(fmin((o->reach + o->max_offset + NEW) * rate, 1e15));
   *out = p;
   return WEIR_OK;
 }

@@ -194,7 +194,7 @@ static void streams_may_have_two_rates(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  static const char *const sets[] = {"window=20", "hop=5", "least=4", "reach=1", NULL};
+  static const char *const sets[] = {"window=20", "hop=5", "min_pairs=4", "reach=1", NULL};
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 6; seed++) {

@@ -14,7 +14,7 @@
 
 typedef struct options {
   double window, hop;
-  int64_t least;
+  int64_t min_intervals;
   ps_hrv_opts nn;
 } options_;
 
@@ -23,7 +23,8 @@ static const weir_opt options[] = {
                   "intervals that end in so much time (Task Force 1996: 5 min)"),
     WEIR_OPT_REAL(options_, hop, 60, 1, 86400, "s",
                   "a new window each; a result stands at the start of the window's last hop"),
-    WEIR_OPT_INT(options_, least, 10, 2, 1e9, "1", "fewer intervals that count give no result"),
+    WEIR_OPT_INT(options_, min_intervals, 10, 2, 1e9, "1",
+                 "fewer intervals that count give no result", .alias = "least"),
     WEIR_OPT_TABLE(options_, nn, ps_hrv_options, "which intervals count, and their spectrum"),
     WEIR_OPT_END,
 };
@@ -33,7 +34,7 @@ enum { VLF, LF, HF, BANDS };
 
 typedef struct search {
   ps_hrv_opts nn;
-  int64_t window, hop, least, capacity; /* slots, slots, intervals, intervals */
+  int64_t window, hop, min_intervals, capacity; /* slots, slots, intervals, intervals */
   double rate;
   bool spectrum; /* the bands, else the time domain */
 } search;
@@ -113,7 +114,7 @@ static void evaluate(const search *p, state *s, int64_t end, int64_t at, ps_even
   ps_hrv_exclude(p->nn.exclude, v, s->n, scratch);
   const ps_hrv_times t = ps_hrv_time_domain(v, s->n, p->rate);
 
-  if (t.n < p->least || isnan(t.rmssd)) {
+  if (t.n < p->min_intervals || isnan(t.rmssd)) {
     return;
   }
   if (p->spectrum) {
@@ -189,7 +190,7 @@ static weir_status add(const weir_series_use *use, bool spectrum, weir_series *o
   WEIR_TRY(weir_series_keep(use, sizeof(search), NULL, &memory));
   search *p = memory;
 
-  *p = (search){.nn = o->nn, .least = o->least, .rate = rate, .spectrum = spectrum};
+  *p = (search){.nn = o->nn, .min_intervals = o->min_intervals, .rate = rate, .spectrum = spectrum};
   WEIR_TRY(weir_series_slots(in, "hrv.window", o->window, 1, &p->window));
   WEIR_TRY(weir_series_slots(in, "hrv.hop", o->hop, 1, &p->hop));
   p->capacity = (int64_t)ceil((o->window + o->hop) * MAX_PER_SECOND) + 8;

@@ -69,7 +69,7 @@ static void windows_hold_what_ends_in_them(void **state)
   static const char *const sets[][5] = {
       {"window=100", "hop=20", NULL},
       {"window=120", "hop=60", "nn.spectrum=lomb", NULL},
-      {"window=50", "hop=50", "nn.exclude=0", "least=2", NULL},
+      {"window=50", "hop=50", "nn.exclude=0", "min_intervals=2", NULL},
       {"window=400", "hop=100", "nn.spectrum=lomb", NULL},
   };
   static const int64_t windows[] = {100, 120, 50, 400}, hops[] = {20, 60, 50, 100};
@@ -150,7 +150,7 @@ static void what_is_no_length_of_time_changes_nothing(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  static const char *const sets[] = {"window=20", "hop=5", "least=2", NULL};
+  static const char *const sets[] = {"window=20", "hop=5", "min_intervals=2", NULL};
   int64_t seen = 0;
 
   for (uint64_t seed = 0; seed < 8; seed++) {

@@ -5,13 +5,14 @@
 #include "ops/elementwise/weir_elementwise.h"
 
 typedef struct options {
-  double least, most, longest;
+  double min_delay, max_delay, longest;
 } options_;
 
 static const weir_opt options[] = {
-    WEIR_OPT_REAL(options_, least, 0.05, 0, 5, "s",
-                  "a pulse sooner after an R wave belongs to the beat before"),
-    WEIR_OPT_REAL(options_, most, 0.4, 0, 5, "s", "a later pulse is flagged: longest plausible"),
+    WEIR_OPT_REAL(options_, min_delay, 0.05, 0, 5, "s",
+                  "a pulse sooner after an R wave belongs to the beat before", .alias = "least"),
+    WEIR_OPT_REAL(options_, max_delay, 0.4, 0, 5, "s",
+                  "a later pulse is flagged: longest plausible", .alias = "most"),
     WEIR_OPT_REAL(options_, longest, 1, 0.01, 10, "s",
                   "an R wave without a pulse for so long has none"),
     WEIR_OPT_END,
@@ -22,7 +23,7 @@ enum { LATE = 1, MISSING = 2 }; /* bits of the flags */
 enum { WAITING = 64 };          /* R waves that wait at once; of more the oldest have no pulse */
 
 typedef struct search {
-  int64_t least, most, longest;
+  int64_t min_delay, max_delay, longest;
   double rate;
 } search;
 
@@ -46,7 +47,7 @@ static void resolve(const search *p, state *s, int64_t t, ps_events *found)
 
   if (t >= 0) {
     values[DELAY] = (float)((double)delay / p->rate);
-    values[FLAGS] = delay > p->most ? LATE : 0;
+    values[FLAGS] = delay > p->max_delay ? LATE : 0;
   }
   ps_events_put(found, at, values);
   s->n--;
@@ -76,7 +77,7 @@ static void pass(const void *params, void *memory, int64_t t, int64_t n, const f
     }
     i = next - usable;
     expire(p, s, t + i, found);
-    while (x[1][i] > 0 && s->n > 0 && t + i - s->beat[0] >= p->least) {
+    while (x[1][i] > 0 && s->n > 0 && t + i - s->beat[0] >= p->min_delay) {
       resolve(p, s, t + i, found);
     }
     if (x[0][i] > 0) {
@@ -112,8 +113,8 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   WEIR_TRY(weir_series_keep(use, sizeof(search), NULL, &memory));
   search *p = memory;
 
-  *p = (search){.least = (int64_t)ceil(o->least * rate - 1e-6),
-                .most = (int64_t)floor(o->most * rate + 1e-6),
+  *p = (search){.min_delay = (int64_t)ceil(o->min_delay * rate - 1e-6),
+                .max_delay = (int64_t)floor(o->max_delay * rate + 1e-6),
                 .longest = (int64_t)ceil(o->longest * rate),
                 .rate = rate};
   weir_series in[2] = {marks, marks};

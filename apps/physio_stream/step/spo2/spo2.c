@@ -5,14 +5,14 @@
 #include "stream/op/aggregate/weir_stream_aggregate.h"
 
 typedef struct options {
-  double window, hop, least, offset, slope;
+  double window, hop, min_present, offset, slope;
 } options_;
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(options_, window, 6, 1, 60, "s", "a value is of so much signal (4 to 8 s)"),
     WEIR_OPT_REAL(options_, hop, 1, 0.01, 60, "s", "a value each; window is a multiple"),
-    WEIR_OPT_REAL(options_, least, 0.9, 0, 1, "1",
-                  "share of the window that must be present in both signals"),
+    WEIR_OPT_REAL(options_, min_present, 0.9, 0, 1, "1",
+                  "share of the window that must be present in both signals", .alias = "least"),
     WEIR_OPT_REAL(options_, offset, 110, 0, 200, "%", "saturation at a ratio of 0 (textbook: 110)"),
     WEIR_OPT_REAL(options_, slope, 25, 0, 200, "%",
                   "by which it falls with a ratio of 1 (textbook: 25)"),
@@ -75,7 +75,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   *r = count;
   r->age = WEIR_NO_VALUE;
   r->value = ratio;
-  r->present = weir_and(g, weir_ge_scalar(g, count.value, o->least * (double)p.window),
+  r->present = weir_and(g, weir_ge_scalar(g, count.value, o->min_present * (double)p.window),
                         weir_and(g, count.present, weir_le_scalar(g, weir_abs(g, ratio), 1e6)));
   *r = weir_series_mask(g, *r);
   *spo2 = *r;
