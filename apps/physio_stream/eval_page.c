@@ -62,21 +62,21 @@ static weir_status add_run(weir_report *r, const char *test)
 static weir_status add_records(weir_report *r, const ps_eval_table *records)
 {
   WEIR_TRY(weir_report_heading(r, "Records"));
-  WEIR_TRY(weir_table_report(records->cells, r, "records", records->columns, records->head));
-  return weir_report_text(r, "reference, test: beats of each file; hr: mean heart rate, 60 s over "
+  WEIR_TRY(ps_eval_add_table(r, "records", records));
+  return weir_report_text(r, "reference, test: beats of each file; HR: mean heart rate, 60 s over "
                              "the mean of the intervals that count, of the reference and of the "
-                             "test; sdnn, rmssd: their variability, as under Rhythm.");
+                             "test; SDNN, RMSSD: their variability, as under Rhythm.");
 }
 
 static weir_status explain_scores(weir_report *r)
 {
   return weir_report_text(
       r,
-      "tp: beats found; fn: missed (false negatives); fp: false positives; se = tp / (tp + fn) and "
-      "ppv = tp / (tp + fp) in percent; excluded: beats of either side within ventricular flutter; "
-      "rr_rms_ms: root mean square difference of the intervals between matched beats. gross: of "
-      "the beats of all records; average: mean of the records' figures. fn_in_gaps: missed beats "
-      "of the reference that lie where the signal is absent.");
+      "TP: beats found; FN: missed (false negatives); FP: false positives; Se = TP / (TP + FN): "
+      "sensitivity; PPV = TP / (TP + FP): positive predictive value; excluded: beats of either "
+      "side within ventricular flutter; RMS RR error: root mean square difference of the intervals "
+      "between matched beats. gross: of the beats of all records; average: mean of the records' "
+      "figures. FN in gaps: missed beats of the reference that lie where the signal is absent.");
 }
 
 weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
@@ -97,26 +97,26 @@ weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s,
                                  ps_base_name(s[0].files.test), n > 1 ? " and others" : "",
                                  ps_base_name(s[0].files.reference), range, cfg->eval.window),
                 done);
-  WEIR_TRY_GOTO(weir_table_report(scores->cells, r, "scores", scores->columns, scores->head), done);
+  WEIR_TRY_GOTO(ps_eval_add_table(r, "scores", scores), done);
   WEIR_TRY_GOTO(explain_scores(r), done);
   if (n > 1) {
     WEIR_TRY_GOTO(add_records(r, records), done);
   }
   WEIR_TRY_GOTO(ps_eval_strips(r, cfg, s, n), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
-  WEIR_TRY_GOTO(weir_table_report(rhythm->cells, r, "hrv", rhythm->columns, rhythm->head), done);
+  WEIR_TRY_GOTO(ps_eval_add_table(r, "hrv", rhythm), done);
   WEIR_TRY_GOTO(
       weir_report_text(
           r,
-          "nn: intervals between two consecutive normal beats. beat_types: annotated (the file "
+          "NN: between two consecutive normal beats. Beat types: annotated (the file "
           "has codes other than N), reference (each beat has the type of the reference beat that "
           "it matches; an interval counts if no reference beat lies within it), unknown (all "
           "beats have code N, as a detector writes them: the measures are of RR, not NN "
           "intervals, without those that deviate by more than %g of the median). No interval "
           "crosses a gap; gaps: the source of the gaps; where it is unknown, intervals across a "
-          "gap are counted. rmssd and pnn50: of successive intervals, the latter compared in "
-          "samples; vlf 0.003 to 0.04, "
-          "lf to 0.15, hf to 0.4 Hz; segments: those of SDANN. " PS_HRV_LIMITS
+          "gap are counted. RMSSD and pNN50: of successive intervals, the latter compared in "
+          "samples; VLF 0.003 to 0.04, LF to 0.15, HF to 0.4 Hz; segments: those of "
+          "SDANN. " PS_HRV_LIMITS
           " Drawn for the first 8 records; more than 2000 intervals as means of neighbours with "
           "their range, and every k-th pair.",
           cfg->eval.nn.exclude >= 0 ? cfg->eval.nn.exclude : cfg->output.nn.exclude),

@@ -92,15 +92,17 @@ static weir_status summary(weir_report *r, const qt_study *s)
 
 static weir_status heat_table(weir_report *r, const qt_study *s)
 {
-  char label[80];
+  char label[80], text[WEIR_AMOUNT_SIZE];
   const char *const head[] = {"temperature (K)", label};
   weir_table c = {0};
 
-  (void)snprintf(label, sizeof label, "thermal conductance%s (W/K)", qt_study_per_cell(s));
+  (void)snprintf(label, sizeof label, "thermal conductance%s", qt_study_per_cell(s));
 
   for (int64_t i = 0; i < s->cfg->contact.conductance_temperatures.count; i++) {
     weir_table_add(&c, "%g", s->heat[i].temperature);
-    weir_table_add(&c, isnan(s->heat[i].conductance) ? "-" : "%.6g", s->heat[i].conductance);
+    weir_table_add(
+        &c, "%s",
+        isnan(s->heat[i].conductance) ? "-" : weir_amount(s->heat[i].conductance, "W/K", text));
   }
   const weir_status status = weir_table_report(&c, r, "thermal_conductance", 2, head);
 
