@@ -160,6 +160,17 @@ enum { SCORE_COLUMNS = 11, SKILL_COLUMNS = 6 };
 static const char *const skill_head[] = {
     "lead (h)", "model", "reference", "CRPS difference", "CRPS skill score (%)", "p"};
 
+/* Smaller probabilities say no more. */
+#define MIN_P 1e-4
+
+/* What rounding leaves of a bias that was subtracted is none. */
+static void put_bias(weir_table *c, const wx_score_row *row)
+{
+  const double bias = row->score[WX_BIAS].value;
+
+  weir_table_add_real(c, fabs(bias) < 1e-6 * row->score[WX_RMSE].value ? 0 : bias);
+}
+
 /* Rows of a quantity; lead < 0: of all leads. */
 static void score_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
 {
@@ -174,7 +185,7 @@ static void score_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
     put_estimate(c, &row->score[WX_CRPS], 1);
     weir_table_add_real(c, row->score[WX_CRPS_FAIR].value);
     put_estimate(c, &row->score[WX_CRPS_GAUSS], 1);
-    weir_table_add_real(c, row->score[WX_BIAS].value);
+    put_bias(c, row);
     weir_table_add_real(c, row->score[WX_RMSE].value);
     weir_table_add_real(c, row->score[WX_SPREAD].value);
     put_estimate(c, &row->score[WX_SSR], 1);
@@ -201,7 +212,11 @@ static void skill_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
       weir_table_add(c, "%s", v->model[v->reference[r]].name);
       put_estimate(c, &a->difference, 1);
       put_estimate(c, &a->skill, 100);
-      weir_table_add_real(c, a->test.p);
+      if (a->test.p < MIN_P) {
+        weir_table_add(c, "< %g", MIN_P);
+      } else {
+        weir_table_add_real(c, a->test.p);
+      }
     }
   }
 }
