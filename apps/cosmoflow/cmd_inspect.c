@@ -158,10 +158,14 @@ static weir_status check_universes(cf_source *s, const seen *is)
            (long long)each, (long long)all);
     return WEIR_OK;
   }
+  const bool by_position = each > 0 && is->n > 0 && is->universe[0] < 0;
+
   for (int64_t k = 0; each > 0 && k < is->n; k++) {
     is->universe[k] = is->universe[k] < 0 ? k / each : is->universe[k];
   }
   weir_status status = cf_split_of_lists("", "", 0, is->universe, is->n, &split);
+
+  split.samples_per_universe = by_position ? each : 0; /* as errors name it */
 
   if (status == WEIR_OK) {
     status = cf_split_check_labels(&split, info->n_labels, is->label);

@@ -26,8 +26,9 @@ static weir_status check_numbering(const work *w, const char *truth)
 
   if (s->samples_per_universe == t->samples_per_universe &&
       (s->samples_per_universe == 0 || s->count == t->count)) {
-    const bool other = s->samples_per_universe > 0 && truth[0] != 0 && trained[0] != 0 &&
-                       strcmp(truth, trained) != 0;
+    const bool comparable = s->samples_per_universe > 0 || s->count == t->count;
+    const bool other =
+        comparable && truth[0] != 0 && trained[0] != 0 && strcmp(truth, trained) != 0;
 
     return !other ? WEIR_OK
                   : weir_fail(

@@ -111,6 +111,17 @@ static weir_status check_bench(const ps_cfg *cfg)
 
 /* ---- What is scored ---- */
 
+/* Rates are counted in millionths of a hertz. */
+static weir_status check_rate(const ps_cfg *cfg)
+{
+  return cfg->eval.fs == 0 || cfg->eval.fs >= 1e-3
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "eval.fs: %g units of time per second: give at least 0.001, or 0 for "
+                         "the frames of the record",
+                         cfg->eval.fs);
+}
+
 static weir_status check_eval(const ps_cfg *cfg)
 {
   const bool some = cfg->eval.reference[0] != 0 || cfg->eval.test[0] != 0;
@@ -147,6 +158,7 @@ weir_status ps_check(const weir_cli *cli, const ps_cfg *cfg, const weir_config *
   const bool opens = weir_cli_is(cli, "run") || weir_cli_is(cli, "describe");
 
   WEIR_TRY(check_input(&cfg->input, opens));
+  WEIR_TRY(check_rate(cfg));
   if (opens) {
     return check_results(cli, cfg, config);
   }

@@ -156,6 +156,12 @@ static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *s
     return weir_fail(status, "%s (convert.gain; convert.%s is the share)", reason,
                      facts.coarse > 0 ? "rounding" : "clip");
   }
+  if (status == WEIR_ERR_CONFIG && strcmp(weir_last_option(), "gain") == 0) {
+    char reason[1024];
+
+    (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
+    return weir_fail(status, "%s (convert.gain)", reason);
+  }
   WEIR_TRY(status);
   tell_comments(cfg, weir_record_comments(r));
   return report(cli, cfg, source, name, &facts);

@@ -204,7 +204,7 @@ static void skill_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
     for (int64_t r = 0; r < v->n_references && row->quantity == quantity; r++) {
       const wx_comparison *const a = &row->against[r][WX_COMPARED_CRPS_GAUSS];
 
-      if (v->reference[r] == row->model || v->model[v->reference[r]].absent) {
+      if (v->reference[r] == row->model || isnan(a->difference.value)) {
         continue;
       }
       weir_table_add(c, "%g", v->data->facts->lead[row->lead]);
@@ -374,7 +374,7 @@ void wx_eval_facts(const wx_eval_page *p, weir_report *r)
 /* The scorecard of one score and the first reference; others are on its own page. */
 static weir_status add_scorecard(const wx_eval_page *p, weir_report *r)
 {
-  if (p->v->n_models < 2 || p->v->model[p->v->reference[0]].absent) {
+  if (p->v->n_models < 2) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_report_heading(r, "Scorecard"));

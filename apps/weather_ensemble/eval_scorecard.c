@@ -97,9 +97,6 @@ weir_status wx_eval_scorecard_write(const wx_eval_page *p, const char *dir)
   wx_eval_facts(p, r);
   WEIR_TRY_GOTO(wx_eval_scorecard_legend(p, r), done);
   for (int64_t k = 0; k < v->n_references; k++) {
-    if (v->model[v->reference[k]].absent) {
-      continue;
-    }
     (void)snprintf(heading, sizeof heading, "Relative to %s", v->model[v->reference[k]].name);
     WEIR_TRY_GOTO(weir_report_heading(r, heading), done);
     for (int s = 0; s < WX_COMPARED; s++) {

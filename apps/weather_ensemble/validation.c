@@ -141,35 +141,57 @@ static bool is_worse(double network, double raw)
   return isfinite(raw) && !(network <= raw * (1 + 1e-4));
 }
 
+/* Errors of a variable and group, of both kinds. */
+typedef struct compared {
+  double error[KINDS], crps[KINDS];
+  bool by_error, worse;
+} compared;
+
+static compared compare(const wx_validation *v, int64_t at)
+{
+  const wx_cfg *cfg = v->e->cfg;
+  const bool has_sigma = cfg->data.label != WX_LABEL_SPREAD && cfg->model.head != WX_HEAD_MEAN;
+  const wx_scores *s = v->score + at * KINDS;
+  compared c = {.error = {rmse(&s[RAW]), rmse(&s[NETWORK])},
+                .crps = {s[RAW].crps / s[RAW].weight, s[NETWORK].crps / s[NETWORK].weight}};
+
+  c.by_error = is_worse(c.error[NETWORK], c.error[RAW]);
+  c.worse =
+      s[RAW].weight > 0 && (c.by_error || (has_sigma && is_worse(c.crps[NETWORK], c.crps[RAW])));
+  return c;
+}
+
 bool wx_validation_worse(const wx_validation *v, char *text, size_t size)
 {
   const wx_info *f = v->e->facts;
-  const wx_cfg *cfg = v->e->cfg;
-  const bool of_spread = cfg->data.label == WX_LABEL_SPREAD;
-  const bool has_sigma = !of_spread && cfg->model.head != WX_HEAD_MEAN;
+  const bool of_spread = v->e->cfg->data.label == WX_LABEL_SPREAD;
+  int64_t total = 0, worse = 0, first = -1;
 
   for (int64_t at = 0; at < f->n_channels[WX_Y] * v->n_groups; at++) {
-    const wx_channel *c = &f->channel[WX_Y][at / v->n_groups];
-    const wx_scores *s = v->score + at * KINDS;
-    const double error[KINDS] = {rmse(&s[RAW]), rmse(&s[NETWORK])};
-    const double crps[KINDS] = {s[RAW].crps / s[RAW].weight, s[NETWORK].crps / s[NETWORK].weight};
-    const bool by_error = is_worse(error[NETWORK], error[RAW]);
+    const bool is = compare(v, at).worse;
 
-    if (s[RAW].weight > 0 && (by_error || (has_sigma && is_worse(crps[NETWORK], crps[RAW])))) {
-      (void)snprintf(text, size,
-                     "the network is worse than the uncorrected ensemble%s in the validation: %s "
-                     "(%s %g) has %s %.4g, uncorrected %.4g %s",
-                     of_spread  ? " spread"
-                     : by_error ? " mean"
-                                : "",
-                     c->name, f->depth > 1 ? f->axis[0].name : "lead",
-                     where_of(v, at % v->n_groups), by_error ? "RMSE" : "CRPS",
-                     by_error ? error[NETWORK] : crps[NETWORK], by_error ? error[RAW] : crps[RAW],
-                     c->units);
-      return true;
-    }
+    total += v->score[at * KINDS + RAW].weight > 0;
+    worse += is;
+    first = first < 0 && is ? at : first;
   }
-  return false;
+  if (2 * worse <= total) { /* noise alone makes some worse */
+    return false;
+  }
+  const compared c = compare(v, first);
+  const wx_channel *channel = &f->channel[WX_Y][first / v->n_groups];
+
+  (void)snprintf(text, size,
+                 "the network is worse than the uncorrected ensemble%s in the validation, at %lld "
+                 "of %lld variables and %ss: %s (%s %g) has %s %.4g, uncorrected %.4g %s",
+                 of_spread    ? " spread"
+                 : c.by_error ? " mean"
+                              : "",
+                 (long long)worse, (long long)total, f->depth > 1 ? f->axis[0].name : "lead",
+                 channel->name, f->depth > 1 ? f->axis[0].name : "lead",
+                 where_of(v, first % v->n_groups), c.by_error ? "RMSE" : "CRPS",
+                 c.by_error ? c.error[NETWORK] : c.crps[NETWORK],
+                 c.by_error ? c.error[RAW] : c.crps[RAW], channel->units);
+  return true;
 }
 
 void wx_validation_table(const wx_validation *v, weir_table *cells)

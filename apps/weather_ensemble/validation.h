@@ -31,8 +31,7 @@ void wx_validation_fini(wx_validation *v);
 enum { WX_VALIDATION_COLUMNS = 9 };
 extern const char *const wx_validation_head[WX_VALIDATION_COLUMNS];
 void wx_validation_table(const wx_validation *v, weir_table *cells);
-/* Writes to text[size] a statement on the first target and group at which the network is worse than
- * the uncorrected ensemble mean (RMSE) or ensemble (CRPS), or not finite. Returns false where there
- * is none. */
+/* Whether the network is worse than the uncorrected ensemble mean (RMSE) or ensemble (CRPS), or not
+ * finite, for most variables and leads; text[size]: a statement with the first of them. */
 bool wx_validation_worse(const wx_validation *v, char *text, size_t size);
 #endif

@@ -7,6 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_integer.h"
 #include "io/io_priv.h"
+#include "io/convert_priv.h"
 #include "io/weir_record_convert.h"
 #include "io/weir_record_writer.h"
 
@@ -136,30 +137,6 @@ static int choose_format(const weir_signal_info *s, bool real)
   return bits <= 16 ? 16 : bits <= 24 ? 24 : 32;
 }
 
-/* Steps per unit so that all values of a signal fit 16 bits, at three significant digits. */
-static weir_status find_gain(copy *c, int i, double *gain)
-{
-  enum { BLOCK = 4096 };
-  const int64_t count = weir_record_signal(c->r, i)->count;
-  float x[BLOCK];
-  uint8_t present[BLOCK];
-  double peak = 0;
-
-  for (int64_t at = 0; at < count; at += BLOCK) {
-    const int64_t n = count - at < BLOCK ? count - at : BLOCK;
-
-    WEIR_TRY(weir_record_read(c->r, i, at, n, x, present));
-    for (int64_t k = 0; k < n; k++) {
-      peak = present[k] && isfinite(x[k]) ? fmax(peak, fabs((double)x[k])) : peak;
-    }
-  }
-  *gain = 32000 / (peak > 0 ? peak : 1);
-  const double step = pow(10, floor(log10(*gain)) - 2);
-
-  *gain = floor(*gain / step) * step;
-  return WEIR_OK;
-}
-
 static weir_status plan_lane(copy *c, int i, double gain)
 {
   const weir_signal_info *const s = weir_record_signal(c->r, i);
@@ -176,7 +153,7 @@ static weir_status plan_lane(copy *c, int i, double gain)
   to->samples_per_frame = l->spf;
   to->gain = s->bits == 0 ? gain : fabs(s->gain);
   if (s->bits == 0 && gain == 0) {
-    WEIR_TRY(find_gain(c, i, &to->gain));
+    WEIR_TRY(weir_convert_gain(c->r, i, &to->gain));
   }
   const double baseline = s->bits == 0 ? 0 : l->turned ? -1 - s->baseline : s->baseline;
 

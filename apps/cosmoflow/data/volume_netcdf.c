@@ -36,14 +36,15 @@ static weir_status is_coordinate(weir_netcdf *nc, const char *name, const weir_n
 }
 
 /* Whether `y` is a position along an axis of the voxels, which HDF5 without dimension scales does
- * not name. */
+ * not name; along the dimension of samples it is a label. */
 static weir_status is_position(weir_netcdf *nc, const cf_netcdf_voxels *v, const char *name,
                                const weir_netcdf_shape *s, const int *dims, bool *is)
 {
+  const bool sample = v->n_dims > 3 && v->dims[0] == dims[0];
   char voxels[260] = "";
 
   *is = false;
-  if (s->n_dims != 1 || strcmp(name, "y") != 0) {
+  if (s->n_dims != 1 || strcmp(name, "y") != 0 || sample) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_netcdf_name(nc, v->var, voxels, sizeof voxels));
@@ -85,11 +86,11 @@ weir_status cf_netcdf_seek_labels(weir_netcdf *nc, const cf_volume_file *f,
     return seek_usual_labels(nc, voxels, var, shape);
   }
   WEIR_TRY(cf_netcdf_seek(nc, name, var, shape, dims));
-  if (*var == CF_NETCDF_NONE && f->opts->labels_optional) {
-    return WEIR_OK;
-  }
   if (*var < 0) {
-    return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s (files.labels)", f->path, name);
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: has no variable %s (files.labels): correct the name, or leave it out for "
+                     "samples without labels",
+                     f->path, name);
   }
   WEIR_TRY(is_coordinate(nc, name, shape, dims, &coordinate));
   return !coordinate

@@ -165,6 +165,9 @@ static weir_status define(made *m, const cf_volume_out *o)
     WEIR_TRY(put_ranges(m, info));
   }
   m->sample = dims[0];
+  if (info->simulation[0] != 0) {
+    WEIR_TRY(weir_netcdf_put_text(m->nc, WEIR_NETCDF_FILE, "simulation", info->simulation));
+  }
   return cf_netcdf_put_box(m->nc, info->box, info->cell);
 }
 

@@ -35,7 +35,7 @@ typedef struct array {
 static const array arrays[] = {
   {"forecast_period", "lead, hours", offsetof(wx_model_climate, lead), WEIR_F64, 1, {D_LEAD}, false},
   {"quantity_name", "names", offsetof(wx_model_climate, name), WEIR_U8, 2, {D_QUANTITY, D_NAME}, false},
-  {"start", "starts that the climate is of", offsetof(wx_model_climate, start), WEIR_I64, 1, {D_START}, false},
+  {"start", "initialisation times of the climate", offsetof(wx_model_climate, start), WEIR_I64, 1, {D_START}, false},
   {"member", "members that the quantiles are of", offsetof(wx_model_climate, member), WEIR_I64, 1, {D_MEMBER}, false},
   {"mean", "mean of the grid by area", offsetof(wx_model_climate, mean), WEIR_F64, 2, {D_LEAD, D_QUANTITY}, false},
   {"sd", "standard deviation of the grid by area", offsetof(wx_model_climate, sd), WEIR_F64, 2, {D_LEAD, D_QUANTITY}, false},

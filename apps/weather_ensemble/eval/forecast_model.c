@@ -117,8 +117,11 @@ weir_status wx_model_reads(wx_model *m, const char *path)
 
 weir_status wx_model_make_folder(const wx_model *m, const char *folder)
 {
-  return weir_dir_create(folder) == WEIR_OK
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG, "%s: save: %s: no such folder, and none can be made",
-                         m->name, folder);
+  char reason[512];
+
+  if (weir_dir_create(folder) == WEIR_OK) {
+    return WEIR_OK;
+  }
+  (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
+  return weir_fail(WEIR_ERR_CONFIG, "%s: save: %s", m->name, reason);
 }

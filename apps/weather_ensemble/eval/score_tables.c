@@ -359,6 +359,12 @@ static weir_status add_model(row_of *p)
 
   *row = (wx_score_row){
       .quantity = v->at_quantity, .lead = v->at_lead, .model = p->model, .n = v->n_init_times};
+  for (int k = 0; k < WX_MODELS * WX_COMPARED; k++) { /* until a reference is there */
+    const wx_estimate none = {NAN, NAN, NAN};
+
+    row->against[k / WX_COMPARED][k % WX_COMPARED] =
+        (wx_comparison){.difference = none, .skill = none, .test = {.n_eff = NAN, .p = NAN}};
+  }
   for (p->region = 0; p->region < v->regions.n; p->region++) {
     wx_score_init_times(&v->score_sums[p->model], p->region, WX_BY_AREA, WX_CRPS, v->n_init_times,
                         p->scratch);

@@ -332,8 +332,16 @@ static weir_status take_simulation(cf_volume_file *f, const state *h)
   if (!weir_netcdf_has(h->nc, WEIR_NETCDF_FILE, "simulation")) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_netcdf_get_text(h->nc, WEIR_NETCDF_FILE, "simulation", &text));
-  (void)snprintf(f->info.simulation, sizeof f->info.simulation, "%s", text);
+  const weir_status status = weir_netcdf_get_text(h->nc, WEIR_NETCDF_FILE, "simulation", &text);
+
+  if (status == WEIR_ERR_DATA) { /* another program's number */
+    weir_clear_failure();
+    return WEIR_OK;
+  }
+  WEIR_TRY(status);
+  if (strncmp(text, "seed ", 5) == 0) { /* as prepare writes it */
+    (void)snprintf(f->info.simulation, sizeof f->info.simulation, "%s", text);
+  }
   weir_free(&text);
   return WEIR_OK;
 }

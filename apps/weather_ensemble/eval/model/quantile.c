@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
 #include "baseline/quantile_file.h"
 #include "baseline/training.h"
 #include "data/members.h"
@@ -59,6 +61,11 @@ static weir_status load(wx_model *m, const wx_eval_data *s)
   char path[PATH];
 
   WEIR_TRY(wx_quantile_path(o->load, q, s->facts->lead[m->lead], path, sizeof path));
+  m->absent = !weir_file_exists(path); /* save writes none where there are no training cases */
+  if (m->absent) {
+    weir_warn("eval", "%s: %s: no such file: the model is left out there", m->name, path);
+    return WEIR_OK;
+  }
   WEIR_TRY(wx_quantile_read(path, q, s->cells, &a->map));
   return wx_model_reads(m, path);
 }
@@ -83,6 +90,12 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
   weir_status status = WEIR_OK;
 
   wx_quantile_fini(&a->map);
+  if (o->load[0] != 0 && o->save[0] != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: load and save are both given: what is loaded is not "
+                     "fitted, so that nothing is to be saved: give one of them",
+                     m->name);
+  }
   if (o->load[0] != 0) {
     return load(m, s);
   }
