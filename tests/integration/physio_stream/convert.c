@@ -1,6 +1,7 @@
 /* convert.c - the command convert: files, events, refusals; memory that does not grow with the
  * record.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,40 @@ static void steps_wider_than_the_signal_are_refused(void **state)
 }
 
 /* The folder is its own input's, which a log there notes; then one that no log notes. */
+/* One value of -9999 among 400 of an ECG would leave it six steps of 32000; a wave of any size uses
+ * its 16 bits. */
+static void an_outlier_does_not_choose_the_gain(void **state)
+{
+  for (int k = 0; k < 2; k++) {
+    FILE *const out = fopen(in_scratch("ecg.csv"), "w");
+
+    assert_non_null(out);
+    fprintf(out, "time (s),ECG (mV)\n");
+    for (int i = 0; i < 400; i++) {
+      fprintf(out, "%.2f,%.4f\n", 0.01 * i, k == 0 && i == 200 ? -9999.0 : sin(0.3 * i));
+    }
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --out %s",
+                             in_scratch("ecg.csv"), in_scratch("g%d", k)),
+                     k == 0 ? 2 : 0);
+  }
+  assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --set "
+                           "convert.gain=1000 --out %s",
+                           in_scratch("ecg.csv"), in_scratch("stated")),
+                   0);
+  FILE *const out = fopen(in_scratch("ecg.csv"), "a");
+
+  assert_non_null(out);
+  fprintf(out, "4.00,-9999\n");
+  assert_int_equal(fclose(out), 0);
+  assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --out %s",
+                           in_scratch("ecg.csv"), in_scratch("h")),
+                   2);
+  assert_non_null(strstr(printed(), "its largest magnitude, 9999, is more than 64 times"));
+  assert_non_null(strstr(printed(), "(convert.gain)"));
+  assert_true(only_log(in_scratch("h")));
+}
+
 static void an_input_is_not_replaced(void **state)
 {
   make_record(10);
@@ -243,6 +278,7 @@ int main(void)
       TEST(what_is_wrong_is_refused),
       TEST(a_failure_leaves_nothing_behind),
       TEST(steps_wider_than_the_signal_are_refused),
+      TEST(an_outlier_does_not_choose_the_gain),
       TEST(an_input_is_not_replaced),
       TEST(files_of_the_user_are_not_replaced),
       TEST(memory_does_not_grow_with_the_record),
