@@ -74,8 +74,11 @@ static void find_signal(ps_scored *s)
     char path[PS_PATH + 8];
 
     (void)snprintf(path, sizeof path, "%s%s", s->record, suffixes[k]);
-    if (strlen(path) < PS_PATH && is_file(path)) {
-      (void)snprintf(s->signal, sizeof s->signal, "%s", k == 0 ? s->record : path);
+    const char *signal = k == 0 ? s->record : path;
+    const size_t length = strlen(signal);
+
+    if (length < PS_PATH && is_file(path)) {
+      memcpy(s->signal, signal, length + 1);
       return;
     }
   }
