@@ -161,7 +161,7 @@ class Corrections(unittest.TestCase):
         text = predict("bad", "{emos: {}}", "predict.members=true", status=2)
         self.assertIn("gives distributions", text)
         text = predict("bad", "{emos: {save: %s}}" % at("forecast.nc/coefficients"), status=2)
-        self.assertIn("forecast.nc/coefficients: no such folder, and none can be made", text)
+        self.assertIn("forecast.nc: cannot create the directory", text)
         text = predict("bad", "{emos: {}}", "data.truth=[]", status=3)
         self.assertIn("name data.truth", text)
         text = predict("bad", "{emos: {}}", "predict.events=[{quantity: t500}]", status=2)
