@@ -23,7 +23,7 @@ static void write_record(void)
   for (int64_t i = 0; i < (int64_t)FRAMES * (ECG + ABP); i++) {
     const int64_t frame = i / (ECG + ABP), at = frame * ECG + i % (ECG + ABP);
     const bool absent = i % (ECG + ABP) < ECG && at < (int64_t)GAP * RATE;
-    const int16_t value = absent ? INT16_MIN : (int16_t)(i % 7);
+    const int16_t value = (int16_t)(absent ? INT16_MIN : i % 7);
 
     assert_true(fwrite(&value, sizeof value, 1, data) == 1);
   }
