@@ -112,8 +112,8 @@ static void unet_follows_pytorch(void **state)
   weir_unet_opts opts;
   learner_job job = {.build = unet,
                      .opts = &opts,
-                     .x = {WEIR_F32, 5, {BATCH, 4, 11, 16, 4}, 0},
-                     .y = {WEIR_F32, 5, {BATCH, 4, 11, 16, OUTPUTS}, 0},
+                     .x = {WEIR_F32, 5, {BATCH, 4, 7, 8, 4}, 0},
+                     .y = {WEIR_F32, 5, {BATCH, 4, 7, 8, OUTPUTS}, 0},
                      .rate = 0.05,
                      .seed = 3,
                      .threads = THREADS};
@@ -126,7 +126,7 @@ static void unet_follows_pytorch(void **state)
   opts.border.x = 1;
   same_course(
       &job, "unet",
-      "batch=2 channels=4 outputs=3 depth=4 height=11 width=16 kernel=3 base=4 levels=2 "
+      "batch=2 channels=4 outputs=3 depth=4 height=7 width=8 kernel=3 base=4 levels=2 "
       "groups=2 border_z=0 border_y=2 border_x=1 rate=0.05 momentum=0.9 threads=2 steps=20");
 }
 
@@ -158,7 +158,7 @@ static void cosmoflow_follows_pytorch(void **state)
   follow_cosmoflow(3);
 }
 
-/* Of v0.7: an even kernel pads one behind and none before. */
+/* Of v0.7: an even kernel pads one element after and none before. */
 static void cosmoflow_with_kernel_2_follows_pytorch(void **state)
 {
   follow_cosmoflow(2);
@@ -191,7 +191,7 @@ static void follow_fast(learner_job job, const char *function, const char *argum
   same_course(&job, function, arguments);
 }
 
-/* A network of cubes; what PyTorch is told beside the sizes that all have. */
+/* Trains a network on cubes; `options` are the arguments of PyTorch's network. */
 static void follow_cubes(const char *function, learner_job job, int side, const char *options)
 {
   char arguments[256];
