@@ -320,6 +320,102 @@ static void names_may_be_texts(void **state)
   cf_volumes_close(&v);
 }
 
+/* Four samples whose universes are 5, 9999, 7 and -1; `attribute` declares `missing`; NULL: none
+ * does. */
+static void make_universes(weir_dtype dtype, const char *attribute, double missing)
+{
+  static const char *const name[] = {"sample", "z", "y", "x"};
+  const int64_t start[4] = {0}, lengths[4] = {4, 2, 2, 2}, universe[] = {5, 9999, 7, -1};
+  const int16_t voxels[32] = {1};
+  int dims[4], volume = 0, var = 0;
+  weir_netcdf *nc = NULL;
+  double raw[4], number[1];
+
+  snprintf(path, sizeof path, "%s/a.h5", dir);
+  assert_ok(weir_netcdf_create(path, &nc));
+  for (int d = 0; d < 4; d++) {
+    assert_ok(weir_netcdf_dim(nc, name[d], lengths[d], &dims[d]));
+  }
+  assert_ok(weir_netcdf_var(nc, "full", WEIR_I16, 4, dims, &volume));
+  assert_ok(weir_netcdf_var(nc, "universe", dtype, 1, dims, &var));
+  if (attribute != NULL) {
+    if (weir_dtype_is_real(dtype)) {
+      weir_dtype_store_real(dtype, number, 0, missing);
+    } else {
+      weir_dtype_store_int(dtype, number, 0, (int64_t)missing);
+    }
+    assert_ok(weir_netcdf_put_numbers(nc, var, attribute, dtype, number, 1));
+  }
+  for (int64_t i = 0; i < 4; i++) {
+    if (weir_dtype_is_real(dtype)) {
+      weir_dtype_store_real(dtype, raw, i, isnan(missing) && i == 1 ? NAN : (double)universe[i]);
+    } else {
+      weir_dtype_store_int(dtype, raw, i, universe[i]);
+    }
+  }
+  assert_ok(weir_netcdf_write(nc, volume, start, lengths, voxels));
+  assert_ok(weir_netcdf_write(nc, var, start, lengths, raw));
+  assert_ok(weir_netcdf_commit(&nc));
+}
+
+static void assert_universes(int64_t second)
+{
+  const int64_t wanted[] = {5, second, 7, -1};
+  cf_volumes *v = open_set();
+  int64_t is = 0;
+
+  assert_int_equal(cf_volumes_count(v), 4);
+  for (int64_t i = 0; i < 4; i++) {
+    assert_ok(cf_volumes_universe(v, i, &is));
+    assert_int_equal(is, wanted[i]);
+  }
+  cf_volumes_close(&v);
+}
+
+static void missing_universes_are_unknown(void **state)
+{
+  const weir_dtype dtypes[] = {WEIR_I16, WEIR_I32, WEIR_I64, WEIR_F64};
+
+  for (int i = 0; i < 4; i++) {
+    make_universes(dtypes[i], NULL, 0);
+    assert_universes(9999);
+    make_universes(dtypes[i], "_FillValue", 9999);
+    assert_universes(-1);
+    make_universes(dtypes[i], "missing_value", 9999);
+    assert_universes(-1);
+    make_universes(dtypes[i], "_FillValue", -1);
+    assert_universes(9999);
+  }
+  make_universes(WEIR_F64, "_FillValue", NAN); /* as xarray writes them */
+  assert_universes(-1);
+}
+
+/* Other programs mask the number of an unknown universe. */
+static void unknown_universes_are_written_as_missing(void **state)
+{
+  const cf_volume_info info = {.lengths = {2, 2, 2, 1}, .dtype = WEIR_I16};
+  const int16_t voxels[8] = {1};
+  weir_netcdf_shape shape;
+  cf_volume_writer *w = NULL;
+  weir_netcdf *nc = NULL;
+  double missing = 0, number = 0;
+  int var = 0;
+  char stem[300];
+
+  snprintf(stem, sizeof stem, "%s/c", dir);
+  snprintf(path, sizeof path, "%s/c.nc", dir);
+  assert_ok(cf_volume_create("netcdf", stem, &info, 1, 0, &w));
+  assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){NULL, -1, NULL, NULL}));
+  assert_ok(cf_volume_commit(&w));
+  assert_ok(weir_netcdf_open(path, &nc));
+  assert_ok(weir_netcdf_find(nc, "universe", &var, &shape));
+  assert_int_equal(shape.dtype, WEIR_F64);
+  assert_ok(weir_netcdf_get_numbers(nc, var, "_FillValue", &missing, 1));
+  assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0}, (int64_t[]){1}, &number));
+  assert_true(missing == number);
+  weir_netcdf_close(&nc);
+}
+
 /* Other properties of a file are preserved. */
 static void names_and_redshifts_are_kept(void **state)
 {
@@ -354,6 +450,8 @@ int main(void)
       cmocka_unit_test(what_is_wrong_is_named),
       cmocka_unit_test(coordinates_are_neither_voxels_nor_labels),
       cmocka_unit_test(names_may_be_texts),
+      cmocka_unit_test(missing_universes_are_unknown),
+      cmocka_unit_test(unknown_universes_are_written_as_missing),
       cmocka_unit_test(names_and_redshifts_are_kept),
   };
 
