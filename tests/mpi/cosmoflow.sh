@@ -44,7 +44,9 @@ done
 # Along the samples, what one rank has read the other has from it; cut along the depth, both need all of a turned sample.
 grep -q '"load_end".*"remote": [1-9]' "$work/2x1/run.jsonl" || fail "2x1: no sample came from the other rank"
 grep -q '"load_end".*"remote": 0,' "$work/1x2/run.jsonl" || fail "1x2: samples came from another rank"
-run 2 own 3 --grid 2x1 --set load.remote=off || fail "each rank reads for itself"
+# The files state universes, which contradicts the option: one rank warns of it.
+run 2 own 3 --grid 2x1 --set load.remote=off --set data.split.samples_per_universe=2 || fail "each rank reads for itself"
+[ "$(grep -c 'samples_per_universe=2 is not used' "$work/log")" = 1 ] || fail "not one rank alone warns of universes"
 [ "$(losses own)" = "$(losses 2x1)" ] || fail "other losses where each rank reads for itself"
 run 2 auto 3 --grid auto || fail "grid auto"
 grep -q '"grid_choice".*"gather_depth": [0-9]' "$work/auto/run.jsonl" || fail "the choice is not told"

@@ -102,7 +102,7 @@ static weir_status number(int64_t samples_per_universe, bool stated, const int64
                      "multiple of it: state how many consecutive samples are of one universe",
                      samples_per_universe, s->count);
   }
-  if (known > 0 && stated) {
+  if (known > 0 && stated && !s->quiet) {
     warn_of_contradiction(samples_per_universe, given, s->count);
   }
   for (int64_t i = 0; i < s->count; i++) {
@@ -312,7 +312,7 @@ done:
 
 static weir_status create(const rule *r, const int64_t *given, int64_t count, cf_split *out)
 {
-  *out = (cf_split){.count = count};
+  *out = (cf_split){.count = count, .quiet = r->opts != NULL && r->opts->quiet};
   const weir_status status = make(r, given, out);
 
   if (status != WEIR_OK) {
