@@ -92,18 +92,39 @@ static void universes_of_exalearn_are_read(void **state)
 
 static void channels_may_come_first(void **state)
 {
-  const layout l = {"full", "unitPar", "d", WEIR_F32, 4, {4, 3, 3, 3}, 4};
-  float voxels[72];
+  static const char *const names[] = {"channel", "phony_dim_0"};
+
+  for (int named = 0; named < 2; named++) {
+    const layout l = {"full", "unitPar", names[named], WEIR_F32, 4, {4, 3, 3, 3}, 4};
+    float voxels[72];
+
+    make(&l, 0);
+    cf_volumes *v = open_set();
+
+    assert_int_equal(cf_volumes_info(v)->lengths[0], 3);
+    assert_int_equal(cf_volumes_info(v)->lengths[3], 4);
+    assert_ok(cf_volumes_read(v, 0, 1, 3, WEIR_F32, voxels));
+    for (int i = 0; i < 72; i++) {
+      assert_true(voxels[i] == (float)(i % 4 * 27 + 9 + i / 4));
+    }
+    cf_volumes_close(&v);
+  }
+}
+
+/* Samples along a dimension of another name would be read as the channels of one sample. */
+static void a_first_dimension_without_a_known_name_is_refused(void **state)
+{
+  const layout l = {"full", "unitPar", "foo", WEIR_I16, 4, {4, 3, 3, 3}, 4};
+  cf_volume_opts opts = cf_test_opts();
+  cf_volumes *v = NULL;
 
   make(&l, 0);
-  cf_volumes *v = open_set();
-
-  assert_int_equal(cf_volumes_info(v)->lengths[0], 3);
+  assert_int_equal(cf_volumes_open(paths, 1, &opts, &v), WEIR_ERR_DATA);
+  assert_non_null(
+      strstr(weir_last_message(), "first dimension of the voxels, foo (4 x 3 x 3 x 3)"));
+  opts.axes = "czyx";
+  assert_ok(cf_volumes_open(paths, 1, &opts, &v));
   assert_int_equal(cf_volumes_info(v)->lengths[3], 4);
-  assert_ok(cf_volumes_read(v, 0, 1, 3, WEIR_F32, voxels));
-  for (int i = 0; i < 72; i++) {
-    assert_true(voxels[i] == (float)(i % 4 * 27 + 9 + i / 4));
-  }
   cf_volumes_close(&v);
 }
 
@@ -443,6 +464,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(universes_of_exalearn_are_read),
       cmocka_unit_test(channels_may_come_first),
+      cmocka_unit_test(a_first_dimension_without_a_known_name_is_refused),
       cmocka_unit_test(names_do_not_matter_where_one_variable_is_cubes),
       cmocka_unit_test(packed_numbers_are_unpacked),
       cmocka_unit_test(of_two_variables_of_cubes_none_is_taken),

@@ -127,15 +127,17 @@ static weir_status take_dims(cf_volume_file *f, state *h, const weir_netcdf_shap
                              const int *dims, const weir_netcdf_shape *classes)
 {
   const cf_extents class_extents = classes ? extents_of(classes) : (cf_extents){0};
-  char name[260] = "";
+  cf_axes_known known = {.path = f->path,
+                         .letters = f->opts->axes,
+                         .volume = extents_of(s),
+                         .classes = classes ? &class_extents : NULL};
+  char name[CF_MAX_AXES][260];
 
-  WEIR_TRY(weir_netcdf_dim_name(h->nc, dims[0], name, sizeof name));
-  WEIR_TRY(cf_axes_find(&(cf_axes_known){.path = f->path,
-                                         .letters = f->opts->axes,
-                                         .first = name,
-                                         .volume = extents_of(s),
-                                         .classes = classes ? &class_extents : NULL},
-                        &h->is));
+  for (int d = 0; d < s->n_dims; d++) {
+    WEIR_TRY(weir_netcdf_dim_name(h->nc, dims[d], name[d], sizeof name[d]));
+    known.name[d] = name[d];
+  }
+  WEIR_TRY(cf_axes_find(&known, &h->is));
   h->raw = s->dtype;
   for (int d = 0; d < 3; d++) {
     f->info.lengths[d] = s->lengths[h->is.cube + d];
