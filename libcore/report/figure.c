@@ -246,7 +246,7 @@ static void put_band(const frame *f, const weir_figure_series *s, const char *co
   fprintf(f->out, "%s\" fill=\"%s\" fill-opacity=\"0.2\"/>\n", first ? "M0 0" : "Z", color);
 }
 
-/* References are told apart by their strokes. */
+/* References differ by their strokes. */
 static const char *dashes_of(const weir_figure_series *s, int number)
 {
   return !s->reference     ? ""
