@@ -34,6 +34,9 @@ typedef struct cf_split {
  * left for training). */
 weir_status cf_split_count(const cf_split_opts *opts, int64_t n,
                            int64_t universes[CF_SUBSETS]) WEIR_CHECKED;
+/* Checks that `count` samples of unknown universes are whole universes of samples_per_universe
+ * (above 0) consecutive ones. Fails: WEIR_ERR_CONFIG, naming the option. */
+weir_status cf_split_check_count(int64_t samples_per_universe, int64_t count) WEIR_CHECKED;
 /* Splits `count` samples of universe [count], -1: unknown. Warns, unless opts->quiet, where files
  * contradict opts->samples_per_universe, which is not used then. Fails: WEIR_ERR_CONFIG (no
  * universe is left for training; unknown universes without opts->samples_per_universe, or that are
