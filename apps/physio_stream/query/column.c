@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_decimal.h"
 #include "base/weir_file.h"
 #include "io/weir_wire.h"
 
@@ -114,8 +115,10 @@ weir_status ps_column_follow(ps_column *c, FILE *out)
 static weir_status print_run(const ps_column *c, int64_t slot, int64_t n, const float *x)
 {
   for (int64_t i = 0; i < n; i++) {
-    if (fprintf(c->follow, "%s,%.9f,%.9g\n", c->what->name, ps_column_time(c, slot + i),
-                (double)x[i]) < 0) {
+    char value[WEIR_DECIMAL_SIZE];
+
+    (void)weir_decimal_float(x[i], value);
+    if (fprintf(c->follow, "%s,%.9f,%s\n", c->what->name, ps_column_time(c, slot + i), value) < 0) {
       return print_failed(c);
     }
   }
