@@ -129,34 +129,28 @@ static weir_status add_results(weir_report *page, const ps_query_run *r)
 
 static weir_status add_strip(weir_report *page, const ps_column *c, int number)
 {
-  const ps_column_strip *s = &c->strip;
-  const int64_t end = s->hi < c->slots ? s->hi : c->slots;
-  const int64_t n = s->lo >= 0 && end > s->lo ? end - s->lo : 0;
   char label[2 * WEIR_QUERY_NAME + WEIR_SERIES_UNIT], title[4 * WEIR_QUERY_NAME], name[32];
-  double *x = NULL;
+  ps_column_drawn d;
 
-  WEIR_TRY(weir_alloc(n, sizeof *x, (void **)&x));
-  for (int64_t i = 0; i < n; i++) {
-    x[i] = ps_column_time(c, s->lo + i);
-  }
+  WEIR_TRY(ps_column_draw(c, &d));
   (void)snprintf(label, sizeof label, "%s (%s)", c->what->part,
                  c->what->unit[0] != 0 ? c->what->unit : "unit not stated");
-  (void)snprintf(title, sizeof title, "%s from %.6g s", c->what->name, n > 0 ? x[0] : 0.0);
+  (void)snprintf(title, sizeof title, "%s from %.6g s", c->what->name, d.n > 0 ? d.time[0] : 0.0);
   (void)snprintf(name, sizeof name, "stream_%d", number);
-  /* A line is broken where a value is absent, so that single events need their points. */
-  const weir_figure_series series[] = {{.kind = WEIR_FIGURE_LINE, .n = n, .x = x, .y = s->value},
-                                       {.kind = WEIR_FIGURE_POINTS, .n = n, .x = x, .y = s->value}};
-  const bool sparse = 4 * c->present < c->slots;
+  const weir_figure_series series = {.kind = d.points ? WEIR_FIGURE_POINTS : WEIR_FIGURE_LINE,
+                                     .n = d.n,
+                                     .x = d.time,
+                                     .y = d.value};
   const weir_figure figure = {.title = title,
                               .x_label = "time (s)",
                               .y_label = label,
-                              .series = &series[sparse],
+                              .series = &series,
                               .n_series = 1,
                               .empty = "nothing is present here",
                               .ecg_paper = strcmp(c->what->unit, "mV") == 0};
   const weir_status status = weir_report_figure(page, name, &figure);
 
-  weir_free(&x);
+  ps_column_drawn_fini(&d);
   return status;
 }
 

@@ -94,7 +94,7 @@ weir_status ps_run_rhythm(weir_report *r, const ps_hrv_opts *opts, const ps_out_
                     r,
                     "Of %lld intervals between beats, of the first two days at most; those more "
                     "than %g of the median away from it do not count (output.nn). Beats are "
-                    "not told apart here: ectopic ones distort all of this. " PS_HRV_LIMITS
+                    "not distinguished here: ectopic ones distort all of this. " PS_HRV_LIMITS
                     " More than %d "
                     "intervals are drawn as means of neighbours with their range, and every k-th "
                     "pair.",

@@ -1,5 +1,6 @@
-/* weir_decimal.h - numbers as "%.9g" and "%.6f" of printf write them, with a point in every locale,
- * at a fraction of its cost for usual values. Nine digits identify every float. */
+/* weir_decimal.h - floats as the shortest decimals, and numbers as "%.6f" of printf writes them,
+ * with a point in every locale, at a fraction of the cost of printf for usual values. Doubles:
+ * weir_number_text. */
 #ifndef WEIR_DECIMAL_H
 #define WEIR_DECIMAL_H
 #include <stddef.h>
@@ -11,7 +12,9 @@ extern "C" {
 #define WEIR_DECIMAL_SIZE 320
 
 /* Both write a text with a final 0 and return its length. */
-size_t weir_decimal_nine(double x, char text[WEIR_DECIMAL_SIZE]);
+/* Writes the fewest digits, at most nine, that read back as the same float; without exponent from
+ * 1e-4 to 1e9. */
+size_t weir_decimal_float(float x, char text[WEIR_DECIMAL_SIZE]);
 size_t weir_decimal_micro(double x, char text[WEIR_DECIMAL_SIZE]);
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include "comm/weir_request.h"
 
-enum { COMM_TEXT = 512 }; /* bytes of a message of failure that other ranks are told */
+enum { COMM_TEXT = 512 }; /* bytes of a message of failure for other ranks */
 
 /* One message, at most INT_MAX bytes. */
 typedef struct comm_message {

@@ -7,7 +7,7 @@
 
 /* Positions tried: index divisions and strides make the need of a slot periodic. */
 #define PHASES 64
-#define PERIODS 64 /* different ones that are told apart */
+#define PERIODS 64 /* different ones that are distinguished */
 
 static weir_status round_up(int64_t bytes, int64_t *out)
 {

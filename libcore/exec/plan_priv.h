@@ -166,7 +166,7 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
 /* counted.c: distinct bytes that the group reads and writes outside itself for `box` of the anchor.
  */
 double exec_counted_bytes(const weir_plan *p, const exec_group *group, const weir_box *box);
-/* plan.c: what the passes are told; the passes on p->g; what follows them. */
+/* plan.c: the options of the passes; the passes on p->g; what follows them. */
 weir_pass_opts exec_pass_opts(const weir_plan *p);
 weir_status exec_plan_passes(weir_plan *p);
 weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts);

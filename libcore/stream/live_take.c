@@ -81,8 +81,9 @@ static const char *take_stream(weir_live *l, const weir_wire_line *line)
   return NULL;
 }
 
-/* Time of a line in ns from slot 0; false where it cannot be told. The first time of a recording
- * without a stated start is that of slot 0. A number counts from a start that is a date. */
+/* Time of a line in ns from slot 0; false where it cannot be determined. The first time of a
+ * recording without a stated start is that of slot 0. A number counts from a start that is a date.
+ */
 static bool relative(weir_live *l, const weir_wire_line *line, int64_t *ns)
 {
   if (l->clock == WEIR_WIRE_NO_TIME) {

@@ -19,20 +19,20 @@
 
 /* What differs between tests. 0: the plain task. */
 typedef struct toy {
-  int64_t hidden;      /* units; 0: 12                                                  */
-  bool noise;          /* numbers drawn per step, and a running mean kept               */
-  const char *scope;   /* of the first layer, instead of its name                      */
-  bool grow;           /* the metric is said to grow                                    */
-  bool weighted;       /* the loss is a mean by weights that differ between samples     */
-  bool contradict;     /* validation wants -y                                           */
-  int64_t bad_sample;  /* this training sample and its input ..                         */
-  double bad_input;    /* .. are replaced by this number; 0: none                       */
-  int64_t stop_at;     /* fetch number after which a stop is asked for; 0: never        */
-  int64_t refuse;      /* .. and fetch fails as it is, too: micro-batch of a step from 1   */
-  int64_t stop_valid;  /* fetch of validation samples that does both; 0: none            */
-  int64_t validated;   /* calls for them                                                 */
-  int64_t fetched;     /* calls for training samples                                    */
-  int64_t epoch, told; /* the last one that was told; how often */
+  int64_t hidden;       /* units; 0: 12                                                  */
+  bool noise;           /* numbers drawn per step, and a running mean kept               */
+  const char *scope;    /* of the first layer, instead of its name                      */
+  bool grow;            /* the metric is said to grow                                    */
+  bool weighted;        /* the loss is a mean by weights that differ between samples     */
+  bool contradict;      /* validation wants -y                                           */
+  int64_t bad_sample;   /* this training sample and its input ..                         */
+  double bad_input;     /* .. are replaced by this number; 0: none                       */
+  int64_t stop_at;      /* fetch number after which a stop is asked for; 0: never        */
+  int64_t refuse;       /* .. and fetch fails as it is, too: micro-batch of a step from 1   */
+  int64_t stop_valid;   /* fetch of validation samples that does both; 0: none            */
+  int64_t validated;    /* calls for them                                                 */
+  int64_t fetched;      /* calls for training samples                                    */
+  int64_t epoch, begun; /* last one of toy_epoch; its calls                             */
   weir_value (*tail)(weir_graph *g, weir_value loss); /* what becomes of the loss, or NULL */
 } toy;
 
@@ -132,7 +132,7 @@ static inline void toy_epoch(void *context, int64_t epoch)
   toy *t = context;
 
   t->epoch = epoch;
-  t->told++;
+  t->begun++;
 }
 
 static const char *const toy_metrics[] = {"mae", "bias"};

@@ -381,12 +381,13 @@ static void all_files_have_classes_or_none(void **state)
 {
   const layout a = {"a.h5", "volume", "segmentation", WEIR_U8, W, -1, 0, false};
   const layout b = {"b.h5", "volume", NULL, WEIR_U8, W, -1, 0, false};
-  const cf_volume_opts o = usual();
+  cf_volume_opts o = usual();
   const cf_data_opts data = {.scale = CF_SCALE_RAW};
   char with[300], without[300];
   cf_samples *samples = NULL;
   cf_volumes *v = NULL;
 
+  o.axes = "nzyx";
   make(&a);
   make(&b);
   snprintf(with, sizeof with, "%s/a.h5", dir);

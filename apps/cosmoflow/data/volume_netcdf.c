@@ -1,5 +1,6 @@
 /* volume_netcdf.c - identification of variables of NetCDF files. */
 #include "data/volume_netcdf.h"
+#include <math.h>
 #include <string.h>
 
 weir_status cf_netcdf_seek(weir_netcdf *nc, const char *name, int *var, weir_netcdf_shape *shape,
@@ -100,6 +101,55 @@ weir_status cf_netcdf_seek_labels(weir_netcdf *nc, const cf_volume_file *f,
                          "that name: name the variable of labels, or write them along another "
                          "dimension",
                          f->path, name);
+}
+
+weir_status cf_netcdf_seek_universe(weir_netcdf *nc, const cf_volume_file *f,
+                                    cf_netcdf_universe *out)
+{
+  static const char *const names[] = {"_FillValue", "missing_value"};
+  int dims[WEIR_NETCDF_MAX_DIMS];
+  weir_netcdf_shape *const s = &out->shape;
+
+  *out = (cf_netcdf_universe){.missing = {NAN, NAN}};
+  WEIR_TRY(cf_netcdf_seek(nc, "universe", &out->var, s, dims));
+  if (out->var == CF_NETCDF_NONE) {
+    return WEIR_OK;
+  }
+  if (out->var == CF_NETCDF_OTHER || s->text || s->chars || s->n_dims > 1 ||
+      (weir_dtype_is_real(s->dtype) && s->dtype != WEIR_F64) ||
+      (s->n_dims == 1 ? s->lengths[0] : 1) != f->count) {
+    return weir_fail(WEIR_ERR_DATA, "%s: universe is no integer for each of %lld samples", f->path,
+                     (long long)f->count);
+  }
+  for (int k = 0; k < 2; k++) {
+    if (weir_netcdf_count_numbers(nc, out->var, names[k]) == 1) {
+      WEIR_TRY(weir_netcdf_get_numbers(nc, out->var, names[k], &out->missing[k], 1));
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_netcdf_read_universe(weir_netcdf *nc, const cf_netcdf_universe *u, int64_t sample,
+                                    int64_t *out)
+{
+  const int64_t one = 1;
+  double number = 0; /* of F64; missing ones may be NaN */
+
+  *out = -1;
+  if (u->var < 0) {
+    return WEIR_OK;
+  }
+  if (u->shape.dtype == WEIR_F64) {
+    WEIR_TRY(weir_netcdf_read(nc, u->var, &sample, &one, &number));
+    if (isnan(number) || number == u->missing[0] || number == u->missing[1]) {
+      return WEIR_OK;
+    }
+  }
+  WEIR_TRY(weir_netcdf_read_whole(nc, u->var, &u->shape, &sample, &one, out));
+  if (*out < 0 || (double)*out == u->missing[0] || (double)*out == u->missing[1]) {
+    *out = -1;
+  }
+  return WEIR_OK;
 }
 
 bool cf_netcdf_is_cubes(const weir_netcdf_shape *s)

@@ -25,6 +25,20 @@ typedef struct cf_netcdf_voxels {
 weir_status cf_netcdf_seek_labels(weir_netcdf *nc, const cf_volume_file *f,
                                   const cf_netcdf_voxels *voxels, int *var,
                                   weir_netcdf_shape *shape) WEIR_CHECKED;
+/* The variable of the universe of each sample, and the numbers that its attributes _FillValue and
+ * missing_value (CF 2.5.1) declare to be missing. */
+typedef struct cf_netcdf_universe {
+  int var; /* CF_NETCDF_NONE: there is none */
+  weir_netcdf_shape shape;
+  double missing[2]; /* NaN: not declared */
+} cf_netcdf_universe;
+/* Finds it. Fails: WEIR_ERR_DATA where it is no integer for each of f->count samples. */
+weir_status cf_netcdf_seek_universe(weir_netcdf *nc, const cf_volume_file *f,
+                                    cf_netcdf_universe *out) WEIR_CHECKED;
+/* Reads the universe of a sample. -1: there is no variable, or the number is missing, NaN or
+ * negative, as universes are numbered from 0. Fails: as weir_netcdf_read_whole. */
+weir_status cf_netcdf_read_universe(weir_netcdf *nc, const cf_netcdf_universe *u, int64_t sample,
+                                    int64_t *out) WEIR_CHECKED;
 /* Returns whether a variable can be cubes: numbers over three consecutive equal lengths above 1. */
 bool cf_netcdf_is_cubes(const weir_netcdf_shape *s);
 

@@ -92,18 +92,39 @@ static void universes_of_exalearn_are_read(void **state)
 
 static void channels_may_come_first(void **state)
 {
-  const layout l = {"full", "unitPar", "d", WEIR_F32, 4, {4, 3, 3, 3}, 4};
-  float voxels[72];
+  static const char *const names[] = {"channel", "phony_dim_0"};
+
+  for (int named = 0; named < 2; named++) {
+    const layout l = {"full", "unitPar", names[named], WEIR_F32, 4, {4, 3, 3, 3}, 4};
+    float voxels[72];
+
+    make(&l, 0);
+    cf_volumes *v = open_set();
+
+    assert_int_equal(cf_volumes_info(v)->lengths[0], 3);
+    assert_int_equal(cf_volumes_info(v)->lengths[3], 4);
+    assert_ok(cf_volumes_read(v, 0, 1, 3, WEIR_F32, voxels));
+    for (int i = 0; i < 72; i++) {
+      assert_true(voxels[i] == (float)(i % 4 * 27 + 9 + i / 4));
+    }
+    cf_volumes_close(&v);
+  }
+}
+
+/* Samples along a dimension of another name would be read as the channels of one sample. */
+static void a_first_dimension_without_a_known_name_is_refused(void **state)
+{
+  const layout l = {"full", "unitPar", "foo", WEIR_I16, 4, {4, 3, 3, 3}, 4};
+  cf_volume_opts opts = cf_test_opts();
+  cf_volumes *v = NULL;
 
   make(&l, 0);
-  cf_volumes *v = open_set();
-
-  assert_int_equal(cf_volumes_info(v)->lengths[0], 3);
+  assert_int_equal(cf_volumes_open(paths, 1, &opts, &v), WEIR_ERR_DATA);
+  assert_non_null(
+      strstr(weir_last_message(), "first dimension of the voxels, foo (4 x 3 x 3 x 3)"));
+  opts.axes = "czyx";
+  assert_ok(cf_volumes_open(paths, 1, &opts, &v));
   assert_int_equal(cf_volumes_info(v)->lengths[3], 4);
-  assert_ok(cf_volumes_read(v, 0, 1, 3, WEIR_F32, voxels));
-  for (int i = 0; i < 72; i++) {
-    assert_true(voxels[i] == (float)(i % 4 * 27 + 9 + i / 4));
-  }
   cf_volumes_close(&v);
 }
 
@@ -320,6 +341,102 @@ static void names_may_be_texts(void **state)
   cf_volumes_close(&v);
 }
 
+/* Four samples whose universes are 5, 9999, 7 and -1; `attribute` declares `missing`; NULL: none
+ * does. */
+static void make_universes(weir_dtype dtype, const char *attribute, double missing)
+{
+  static const char *const name[] = {"sample", "z", "y", "x"};
+  const int64_t start[4] = {0}, lengths[4] = {4, 2, 2, 2}, universe[] = {5, 9999, 7, -1};
+  const int16_t voxels[32] = {1};
+  int dims[4], volume = 0, var = 0;
+  weir_netcdf *nc = NULL;
+  double raw[4], number[1];
+
+  snprintf(path, sizeof path, "%s/a.h5", dir);
+  assert_ok(weir_netcdf_create(path, &nc));
+  for (int d = 0; d < 4; d++) {
+    assert_ok(weir_netcdf_dim(nc, name[d], lengths[d], &dims[d]));
+  }
+  assert_ok(weir_netcdf_var(nc, "full", WEIR_I16, 4, dims, &volume));
+  assert_ok(weir_netcdf_var(nc, "universe", dtype, 1, dims, &var));
+  if (attribute != NULL) {
+    if (weir_dtype_is_real(dtype)) {
+      weir_dtype_store_real(dtype, number, 0, missing);
+    } else {
+      weir_dtype_store_int(dtype, number, 0, (int64_t)missing);
+    }
+    assert_ok(weir_netcdf_put_numbers(nc, var, attribute, dtype, number, 1));
+  }
+  for (int64_t i = 0; i < 4; i++) {
+    if (weir_dtype_is_real(dtype)) {
+      weir_dtype_store_real(dtype, raw, i, isnan(missing) && i == 1 ? NAN : (double)universe[i]);
+    } else {
+      weir_dtype_store_int(dtype, raw, i, universe[i]);
+    }
+  }
+  assert_ok(weir_netcdf_write(nc, volume, start, lengths, voxels));
+  assert_ok(weir_netcdf_write(nc, var, start, lengths, raw));
+  assert_ok(weir_netcdf_commit(&nc));
+}
+
+static void assert_universes(int64_t second)
+{
+  const int64_t wanted[] = {5, second, 7, -1};
+  cf_volumes *v = open_set();
+  int64_t is = 0;
+
+  assert_int_equal(cf_volumes_count(v), 4);
+  for (int64_t i = 0; i < 4; i++) {
+    assert_ok(cf_volumes_universe(v, i, &is));
+    assert_int_equal(is, wanted[i]);
+  }
+  cf_volumes_close(&v);
+}
+
+static void missing_universes_are_unknown(void **state)
+{
+  const weir_dtype dtypes[] = {WEIR_I16, WEIR_I32, WEIR_I64, WEIR_F64};
+
+  for (int i = 0; i < 4; i++) {
+    make_universes(dtypes[i], NULL, 0);
+    assert_universes(9999);
+    make_universes(dtypes[i], "_FillValue", 9999);
+    assert_universes(-1);
+    make_universes(dtypes[i], "missing_value", 9999);
+    assert_universes(-1);
+    make_universes(dtypes[i], "_FillValue", -1);
+    assert_universes(9999);
+  }
+  make_universes(WEIR_F64, "_FillValue", NAN); /* as xarray writes them */
+  assert_universes(-1);
+}
+
+/* Other programs mask the number of an unknown universe. */
+static void unknown_universes_are_written_as_missing(void **state)
+{
+  const cf_volume_info info = {.lengths = {2, 2, 2, 1}, .dtype = WEIR_I16};
+  const int16_t voxels[8] = {1};
+  weir_netcdf_shape shape;
+  cf_volume_writer *w = NULL;
+  weir_netcdf *nc = NULL;
+  double missing = 0, number = 0;
+  int var = 0;
+  char stem[300];
+
+  snprintf(stem, sizeof stem, "%s/c", dir);
+  snprintf(path, sizeof path, "%s/c.nc", dir);
+  assert_ok(cf_volume_create("netcdf", stem, &info, 1, 0, &w));
+  assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){NULL, -1, NULL, NULL}));
+  assert_ok(cf_volume_commit(&w));
+  assert_ok(weir_netcdf_open(path, &nc));
+  assert_ok(weir_netcdf_find(nc, "universe", &var, &shape));
+  assert_int_equal(shape.dtype, WEIR_F64);
+  assert_ok(weir_netcdf_get_numbers(nc, var, "_FillValue", &missing, 1));
+  assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0}, (int64_t[]){1}, &number));
+  assert_true(missing == number);
+  weir_netcdf_close(&nc);
+}
+
 /* Other properties of a file are preserved. */
 static void names_and_redshifts_are_kept(void **state)
 {
@@ -347,6 +464,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(universes_of_exalearn_are_read),
       cmocka_unit_test(channels_may_come_first),
+      cmocka_unit_test(a_first_dimension_without_a_known_name_is_refused),
       cmocka_unit_test(names_do_not_matter_where_one_variable_is_cubes),
       cmocka_unit_test(packed_numbers_are_unpacked),
       cmocka_unit_test(of_two_variables_of_cubes_none_is_taken),
@@ -354,6 +472,8 @@ int main(void)
       cmocka_unit_test(what_is_wrong_is_named),
       cmocka_unit_test(coordinates_are_neither_voxels_nor_labels),
       cmocka_unit_test(names_may_be_texts),
+      cmocka_unit_test(missing_universes_are_unknown),
+      cmocka_unit_test(unknown_universes_are_written_as_missing),
       cmocka_unit_test(names_and_redshifts_are_kept),
   };
 

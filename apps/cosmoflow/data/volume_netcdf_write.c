@@ -130,6 +130,7 @@ static weir_status define(made *m, const cf_volume_out *o)
   const int64_t planes = CHUNK / plane < 1 ? 1 : CHUNK / plane;
   const int64_t chunks[5] = {1, planes < info->lengths[0] ? planes : info->lengths[0],
                              info->lengths[1], info->lengths[2], info->lengths[3]};
+  const double unknown = -1; /* of the type that the variable is stored in */
   int dims[5] = {0}, pair[2], var = 0;
 
   WEIR_TRY(weir_netcdf_dim(m->nc, "sample", o->count, &dims[0]));
@@ -150,6 +151,7 @@ static weir_status define(made *m, const cf_volume_out *o)
   }
   WEIR_TRY(weir_netcdf_var(m->nc, "universe", WEIR_I64, 1, dims, &m->universe));
   WEIR_TRY(weir_netcdf_put_text(m->nc, m->universe, "long_name", "number of the universe"));
+  WEIR_TRY(weir_netcdf_put_numbers(m->nc, m->universe, "_FillValue", WEIR_F64, &unknown, 1));
   if (info->n_redshifts > 0) {
     WEIR_TRY(weir_netcdf_var(m->nc, "redshifts", WEIR_F64, 1, &dims[4], &var));
     WEIR_TRY(weir_netcdf_put_text(m->nc, var, "long_name", "redshifts of the channels"));

@@ -1,4 +1,5 @@
-/* matrices_refused_test.c - matrices and options that are refused; what is told of the others. */
+/* matrices_refused_test.c - matrices and options that are refused; what is reported of the others.
+ */
 #include "base/weir_alloc.h"
 #include "data/matrices_test.h"
 

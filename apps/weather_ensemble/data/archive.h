@@ -53,11 +53,11 @@ typedef struct wx_archive_in {
 extern const weir_opt wx_archive_in_options[];
 
 /* Opens an archive of files. Each path may be a pattern (* ? [...]), unless it is the name of a
- * file: the files that match it, in the order of their names. Files are told apart by their first
- * bytes. Initialisation times, leads, members and quantities are those of all files together; the
- * grid has to be the same in all, and no field may be there twice. Fails: WEIR_ERR_DATA naming file
- * (both, where two disagree), variable or message, reason and what to do; WEIR_ERR_UNSUPPORTED for
- * a format that this build does not read.
+ * file: the files that match it, in the order of their names. Their formats are recognised by
+ * their first bytes. Initialisation times, leads, members and quantities are those of all files
+ * together; the grid has to be the same in all, and no field may be there twice. Fails:
+ * WEIR_ERR_DATA naming file (both, where two disagree), variable or message, reason and what to do;
+ * WEIR_ERR_UNSUPPORTED for a format that this build does not read.
  */
 weir_status wx_archive_open_as(const char *const *paths, int n, const wx_archive_in *how,
                                wx_archive **out) WEIR_CHECKED;

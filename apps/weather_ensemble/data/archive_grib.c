@@ -27,7 +27,7 @@ typedef struct gb {
   weir_grib *g;
   int64_t n_grids;
   wx_grid_order *order; /* [n_grids] */
-  bool *told;           /* [n_grids]: the index knows it */
+  bool *indexed;        /* [n_grids]: the index has it */
   float *stored;        /* a field before its columns are turned */
   int64_t stored_capacity;
 } gb;
@@ -147,7 +147,7 @@ static weir_status take_grid(gb *f, wx_index *index, int64_t i)
   char location[LOCATION];
   void *memory = NULL;
 
-  if (f->told[number]) {
+  if (f->indexed[number]) {
     return WEIR_OK;
   }
   weir_grib_locate(f->g, i, location, sizeof location);
@@ -165,7 +165,7 @@ static weir_status take_grid(gb *f, wx_index *index, int64_t i)
                                  : wx_index_grid(index, &grid, strstr(location, "message"));
 
   weir_free(&memory);
-  f->told[number] = status == WEIR_OK;
+  f->indexed[number] = status == WEIR_OK;
   return status;
 }
 
@@ -180,23 +180,23 @@ static bool is_derived(const weir_grib_kind *kind)
 static weir_status take_field(gb *f, wx_index *index, int64_t i)
 {
   const weir_grib_field *const field = weir_grib_field_get(f->g, i);
-  wx_field told = {.start = field->start,
-                   .lead = (double)field->step_seconds[1] / 3600,
-                   .member = field->number < 0 ? 0 : field->number,
-                   .number = i};
+  wx_field entry = {.start = field->start,
+                    .lead = (double)field->step_seconds[1] / 3600,
+                    .member = field->number < 0 ? 0 : field->number,
+                    .number = i};
   char step[32];
 
-  told.period = period_of(weir_grib_kind_get(f->g, field->kind), field);
+  entry.period = period_of(weir_grib_kind_get(f->g, field->kind), field);
 
-  if (field->step_seconds[1] < 0 || told.lead > WX_MAX_LEAD) {
-    (void)snprintf(step, sizeof step, "%g h", told.lead);
+  if (field->step_seconds[1] < 0 || entry.lead > WX_MAX_LEAD) {
+    (void)snprintf(step, sizeof step, "%g h", entry.lead);
     return refuse(f, i, "endStep", step,
                   "before its initialisation time, or beyond what is handled");
   }
-  told.member = is_derived(weir_grib_kind_get(f->g, field->kind)) ? 0 : told.member;
+  entry.member = is_derived(weir_grib_kind_get(f->g, field->kind)) ? 0 : entry.member;
   WEIR_TRY(take_grid(f, index, i));
-  WEIR_TRY(take_quantity(f, index, i, &told.quantity));
-  return wx_index_field(index, &told);
+  WEIR_TRY(take_quantity(f, index, i, &entry.quantity));
+  return wx_index_field(index, &entry);
 }
 
 /* Members, or analyses; where a file has none of them, means and spreads. */
@@ -247,7 +247,7 @@ static void close_file(void **state)
   }
   weir_grib_close(&f->g);
   weir_free(&f->order);
-  weir_free(&f->told);
+  weir_free(&f->indexed);
   weir_free(&f->stored);
   weir_free(state);
 }
@@ -293,7 +293,7 @@ static weir_status open_file(const char *path, wx_index *index, void **state)
   WEIR_TRY(open_set(path, wx_index_how(index), &f->g));
   f->n_grids = weir_grib_grids(f->g);
   WEIR_TRY(weir_alloc(f->n_grids, sizeof *f->order, (void **)&f->order));
-  WEIR_TRY(weir_alloc(f->n_grids, sizeof *f->told, (void **)&f->told));
+  WEIR_TRY(weir_alloc(f->n_grids, sizeof *f->indexed, (void **)&f->indexed));
   return take_fields(f, path, index);
 }
 

@@ -172,7 +172,7 @@ weir_status wx_nc_is_located(wx_nc *f, int v, bool *is) WEIR_CHECKED;
 weir_status wx_nc_mapping_name(wx_nc *f, int v, char *var, char *name, size_t size) WEIR_CHECKED;
 
 /* archive_plane.c: finds rows and columns of variable v: positions of their dimensions, -1: none (a
- * single site). The grid is told to the index. */
+ * single site). The grid is added to the index. */
 weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column) WEIR_CHECKED;
 /* archive_vars.c: takes variable v as fields. */
 weir_status wx_nc_add_var(wx_nc *f, int v) WEIR_CHECKED;

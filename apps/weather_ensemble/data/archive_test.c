@@ -269,7 +269,7 @@ static void several_files_are_one(void **state)
   assert_null(a);
 }
 
-/* More files than are kept open: they are opened again, and a file that changed is told. */
+/* More files than are kept open: they are opened again, and a file that changed is reported. */
 static void files_rest(void **state)
 {
   char names[INIT_TIMES][300];

@@ -337,13 +337,13 @@ const char *wx_inventory_doubt(const wx_quantity *q, const wx_inventory_line *l)
 }
 
 void wx_inventory_warn(const char *command, const wx_archive_info *f, const wx_inventory_line *l,
-                       const char **told)
+                       const char **warned)
 {
   const wx_quantity *const q = &f->quantity[l->quantity];
   const char *const doubt = wx_inventory_doubt(q, l);
 
-  if (doubt != NULL && (*told == NULL || strcmp(doubt, *told) != 0)) {
-    *told = doubt; /* other leads will have the same */
+  if (doubt != NULL && (*warned == NULL || strcmp(doubt, *warned) != 0)) {
+    *warned = doubt; /* other leads will have the same */
     weir_warn(command, "%s: %s, lead %g h: %s (%g to %g)", f->name, q->name, f->lead[l->lead],
               doubt, l->min, l->max);
   }
@@ -359,7 +359,7 @@ static weir_status begin_watch(wx_watch *w)
     w->line[k] = (wx_inventory_line){
         .quantity = k, .min = INFINITY, .max = -INFINITY, .sd = NAN /* not known */};
   }
-  return weir_alloc(n, sizeof *w->told, (void **)&w->told);
+  return weir_alloc(n, sizeof *w->warned, (void **)&w->warned);
 }
 
 weir_status wx_watch_take(wx_watch *w, const char *command, int64_t quantity, int64_t lead,
@@ -367,10 +367,10 @@ weir_status wx_watch_take(wx_watch *w, const char *command, int64_t quantity, in
 {
   float min = INFINITY, max = -INFINITY;
 
-  if (w->told == NULL) {
+  if (w->warned == NULL) {
     WEIR_TRY(begin_watch(w));
   }
-  for (int64_t i = 0; i < n && w->told[quantity] == NULL; i++) { /* NaN compares as neither */
+  for (int64_t i = 0; i < n && w->warned[quantity] == NULL; i++) { /* NaN compares as neither */
     min = x[i] < min ? x[i] : min;
     max = x[i] > max ? x[i] : max;
   }
@@ -381,7 +381,7 @@ weir_status wx_watch_take(wx_watch *w, const char *command, int64_t quantity, in
     l->values += n;
     l->min = fmin(l->min, (double)min);
     l->max = fmax(l->max, (double)max);
-    wx_inventory_warn(command, w->facts, l, &w->told[quantity]);
+    wx_inventory_warn(command, w->facts, l, &w->warned[quantity]);
   }
   return WEIR_OK;
 }
@@ -389,5 +389,5 @@ weir_status wx_watch_take(wx_watch *w, const char *command, int64_t quantity, in
 void wx_watch_fini(wx_watch *w)
 {
   weir_free(&w->line);
-  weir_free(&w->told);
+  weir_free(&w->warned);
 }

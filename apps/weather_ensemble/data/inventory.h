@@ -50,17 +50,17 @@ weir_status wx_inventory_pair(const wx_archive_info *forecast, const wx_archive_
  * stated.
  */
 const char *wx_inventory_doubt(const wx_quantity *q, const wx_inventory_line *line);
-/* Warns in the name of `command` of what is doubted, but where it is *told of the quantity already,
- * which is set. */
+/* Warns in the name of `command` of what is doubted, unless it is *warned, the last warning of the
+ * quantity (NULL: none), which is set. */
 void wx_inventory_warn(const char *command, const wx_archive_info *f, const wx_inventory_line *line,
-                       const char **told);
+                       const char **warned);
 
 /* The same for a command that reads fields one by one and does not survey them first: warns when
  * the first strange value comes. That all values are the same is not known then. */
 typedef struct wx_watch {
   const wx_archive_info *facts; /* set by the caller, all else 0 */
   wx_inventory_line *line;      /* [n_quantities] of all leads; made by the first values */
-  const char **told;            /* [n_quantities] */
+  const char **warned;          /* [n_quantities] */
 } wx_watch;
 /* Takes n values of a quantity at a lead. */
 weir_status wx_watch_take(wx_watch *w, const char *command, int64_t quantity, int64_t lead,

@@ -199,7 +199,7 @@ weir_status wx_samples_text(const wx_samples *s, wx_sense sense, char **text)
 
 typedef struct comparison {
   const char *path, *text;
-  bool told; /* of a period that neither side states */
+  bool warned; /* of a period that neither side states */
 } comparison;
 
 /* The text after "KEY: " in the items of a text, up to the next; n: its length, -1: no item. */
@@ -253,12 +253,12 @@ static weir_status compare_item(void *context, const item *t, bool with_lead)
     at = find_item(c->text, key[0], &n);
   }
   if (at != NULL && (size_t)n == strlen(t->sense) && memcmp(at, t->sense, (size_t)n) == 0) {
-    if (strstr(t->sense, "not stated") != NULL && !c->told) {
+    if (strstr(t->sense, "not stated") != NULL && !c->warned) {
       weir_warn("weights",
                 "%s: trained on %s over a time that was not stated, nor is it in %s: that both are "
                 "the same is not checked",
                 c->path, key[0], t->facts->name);
-      c->told = true;
+      c->warned = true;
     }
     return WEIR_OK;
   }

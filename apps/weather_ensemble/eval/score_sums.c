@@ -27,7 +27,7 @@ const weir_opt wx_score_sums_options[] = {
     WEIR_OPT_REAL(wx_score_sums_opts, coverage, 0.8, 0.01, 0.999, "1",
                   "nominal coverage of the central intervals; members reach (m - 1) / (m + 1)"),
     WEIR_OPT_INT(wx_score_sums_opts, bins, 11, 2, 1001, "1",
-                 "probabilities told apart in reliability and ROC; members need one more than "
+                 "distinct probabilities in reliability and ROC; members need one more than "
                  "there are of them, and get no more"),
     WEIR_OPT_INT(wx_score_sums_opts, patch, 4, 0, 8, "points",
                  "edge of the squares whose points the energy and the variogram score take "

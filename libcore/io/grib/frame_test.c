@@ -1,5 +1,5 @@
 /* frame_test.c - sections of messages: every truncation and every damaged length is refused with
- * its key; fields of one message are told apart. */
+ * its key; fields of one message are distinguished. */
 #include "io/grib/grib_test.h"
 
 /* How many fields; -1: `why` says what is wrong. */

@@ -394,22 +394,22 @@ static const weir_operand *operand_of(const weir_access *a, int k)
 }
 
 /* What the node makes and reads, as it says itself; false where that is no convolution's. */
-static bool name_arrays(const weir_derivation *told, conv_form *f)
+static bool name_arrays(const weir_derivation *derivation, conv_form *f)
 {
   int *const array[] = {&f->x, &f->w, &f->y}; /* of a convolution as built */
 
   f->x = f->y = f->w = NOTHING;
-  if (told->made < 0 || told->made > 2) {
+  if (derivation->made < 0 || derivation->made > 2) {
     return false;
   }
-  *array[told->made] = CONV_FORM_OUTPUT;
+  *array[derivation->made] = CONV_FORM_OUTPUT;
   for (int k = 0; k < 2; k++) {
-    if (told->in[k] < 0 || told->in[k] > 2 || *array[told->in[k]] != NOTHING) {
+    if (derivation->in[k] < 0 || derivation->in[k] > 2 || *array[derivation->in[k]] != NOTHING) {
       return false;
     }
-    *array[told->in[k]] = k;
+    *array[derivation->in[k]] = k;
   }
-  f->kind = (conv_kind[]){CONV_DATA, CONV_WEIGHTS, CONV_FORWARD}[told->made];
+  f->kind = (conv_kind[]){CONV_DATA, CONV_WEIGHTS, CONV_FORWARD}[derivation->made];
   return true;
 }
 
@@ -484,17 +484,17 @@ static bool is_candidate(const weir_access *a)
 /* A gradient by x as a convolution of y, whose x and y are exchanged: that is what it is
  * where a tap is alone. What counted along y then counts kernel elements, and channels in are
  * channels out. */
-static weir_derivation exchanged(const weir_derivation *told, int d)
+static weir_derivation exchanged(const weir_derivation *derivation, int d)
 {
   const int out = d + 2, tap = d + 3, in = 2 * d + 3;
-  weir_derivation t = *told;
+  weir_derivation t = *derivation;
 
   t.made = 2;
   for (int k = 0; k < 2; k++) {
-    t.in[k] = told->in[k] == 2 ? 0 : told->in[k];
+    t.in[k] = derivation->in[k] == 2 ? 0 : derivation->in[k];
   }
   for (int j = 0; j < WEIR_MAX_DIMS; j++) {
-    const weir_derived_dim dim = told->dim[j];
+    const weir_derived_dim dim = derivation->dim[j];
 
     if (dim.array == 0 || dim.array == 2) {
       t.dim[j].array = (int8_t)(2 - dim.array);
@@ -507,14 +507,14 @@ static weir_derivation exchanged(const weir_derivation *told, int d)
   return t;
 }
 
-static bool matches_as(const matching *ready, const weir_derivation *told, conv_form *f)
+static bool matches_as(const matching *ready, const weir_derivation *derivation, conv_form *f)
 {
   conv_form here = {.dtype = ready->a->accumulator};
   matching m = *ready;
 
-  m.told = told;
+  m.derivation = derivation;
   m.f = &here;
-  if (!name_arrays(told, &here) || !matches(&m)) {
+  if (!name_arrays(derivation, &here) || !matches(&m)) {
     return false;
   }
   here.x_dtype = m.x->dtype;
@@ -524,11 +524,11 @@ static bool matches_as(const matching *ready, const weir_derivation *told, conv_
   return true;
 }
 
-bool conv_form_of(const weir_access *a, const weir_derivation *told, conv_form *f)
+bool conv_form_of(const weir_access *a, const weir_derivation *derivation, conv_form *f)
 {
   matching m = {.a = a};
 
-  if (told->of != &weir_op_conv || !is_candidate(a)) {
+  if (derivation->of != &weir_op_conv || !is_candidate(a)) {
     return false;
   }
   m.n_conditions = conv_body_conditions(a, m.condition);
@@ -536,22 +536,22 @@ bool conv_form_of(const weir_access *a, const weir_derivation *told, conv_form *
     return false;
   }
   find_still(&m);
-  if (told->made == 0) {
-    const weir_derivation turned = exchanged(told, a->out[0].rank - 2);
+  if (derivation->made == 0) {
+    const weir_derivation turned = exchanged(derivation, a->out[0].rank - 2);
 
     if (matches_as(&m, &turned, f)) {
       return true;
     }
   }
-  return matches_as(&m, told, f);
+  return matches_as(&m, derivation, f);
 }
 
 bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f)
 {
   const weir_node *node = weir_graph_node(g, group->nodes[0]);
-  const weir_derivation told = weir_node_derivation(node);
+  const weir_derivation derivation = weir_node_derivation(node);
 
-  return group->n_nodes == 1 && conv_form_of(&node->access, &told, f);
+  return group->n_nodes == 1 && conv_form_of(&node->access, &derivation, f);
 }
 
 bool conv_form_is(const conv_form *f, weir_dtype dtype)

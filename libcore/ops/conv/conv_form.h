@@ -53,9 +53,9 @@ typedef struct conv_weight_strides {
   int64_t base, tap[CONV_FORM_DIMS], group, in, out;
 } conv_weight_strides;
 
-/* True, and *f filled, when the access is the convolution that `told` says; a wrong `told` gives
- * false. */
-bool conv_form_of(const weir_access *a, const weir_derivation *told, conv_form *f);
+/* True, and *f filled, when the access is the convolution that `derivation` says; a wrong
+ * `derivation` gives false. */
+bool conv_form_of(const weir_access *a, const weir_derivation *derivation, conv_form *f);
 /* Likewise of the one node of a group. */
 bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f);
 /* Returns whether the sums and all arrays are of one dtype, this one. */

@@ -173,9 +173,9 @@ static const weir_tensor *tensor_of(const subject *s, const weir_node *node, wei
 
 static bool reads_node(const weir_node *node, conv_form *f)
 {
-  const weir_derivation told = weir_node_derivation(node);
+  const weir_derivation derivation = weir_node_derivation(node);
 
-  return conv_form_of(&node->access, &told, f);
+  return conv_form_of(&node->access, &derivation, f);
 }
 
 /* Whatever else the node might say of itself is refused, or true all the same (of dimensions that
@@ -186,31 +186,31 @@ static void check_wrong(const weir_node *node, const subject *s, weir_value made
   weir_draw r = {.seed = seed};
 
   for (int i = 0; i < 40; i++) {
-    weir_derivation told = weir_node_derivation(node);
+    weir_derivation derivation = weir_node_derivation(node);
     conv_form f;
 
     for (int n = (int)weir_draw_int(&r, 1, 3); n > 0; n--) {
       const int j = (int)weir_draw_int(&r, 0, node->access.n_dims - 1);
       const int other = (int)weir_draw_int(&r, 0, node->access.n_dims - 1);
-      const weir_derived_dim dim = told.dim[j];
+      const weir_derived_dim dim = derivation.dim[j];
 
       switch (weir_draw_int(&r, 0, 3)) {
       case 0:
-        told.made = (int8_t)weir_draw_int(&r, -1, 3);
+        derivation.made = (int8_t)weir_draw_int(&r, -1, 3);
         break;
       case 1:
-        told.in[weir_draw_int(&r, 0, 1)] = (int8_t)weir_draw_int(&r, -1, 3);
+        derivation.in[weir_draw_int(&r, 0, 1)] = (int8_t)weir_draw_int(&r, -1, 3);
         break;
       case 2:
-        told.dim[j] = told.dim[other];
-        told.dim[other] = dim;
+        derivation.dim[j] = derivation.dim[other];
+        derivation.dim[other] = dim;
         break;
       default:
-        told.dim[j] =
+        derivation.dim[j] =
             (weir_derived_dim){(int8_t)weir_draw_int(&r, -1, 3), (int8_t)weir_draw_int(&r, -1, 12)};
       }
     }
-    if (conv_form_of(&node->access, &told, &f)) {
+    if (conv_form_of(&node->access, &derivation, &f)) {
       compare(&f, (const weir_tensor *const[]){tensor_of(s, node, made, f.x, t),
                                                tensor_of(s, node, made, f.y, t),
                                                tensor_of(s, node, made, f.w, t)});
@@ -472,9 +472,9 @@ static void weights_of_a_bank_are_read(void **state)
   a.in[1].index[0].coef[3] = 8; /* the group, of which there is one */
   a.in[1].index[0].coef[4] = 1;
   assert_ok(weir_access_check(&a));
-  const weir_derivation told = weir_node_derivation(weir_graph_node(g, y.node));
+  const weir_derivation derivation = weir_node_derivation(weir_graph_node(g, y.node));
 
-  assert_true(conv_form_of(&a, &told, &f));
+  assert_true(conv_form_of(&a, &derivation, &f));
   const weir_view view = {.rank = 1, .stride = {1}, .extent = {500}};
   const conv_weight_strides p = conv_form_weights(&f, &view);
 
@@ -486,10 +486,10 @@ static void weights_of_a_bank_are_read(void **state)
 /* The access, a changed copy of the node's, as what the node says it is. */
 static bool reads(const weir_graph *g, weir_value v, const weir_access *a)
 {
-  const weir_derivation told = weir_node_derivation(weir_graph_node(g, v.node));
+  const weir_derivation derivation = weir_node_derivation(weir_graph_node(g, v.node));
   conv_form f;
 
-  return conv_form_of(a, &told, &f);
+  return conv_form_of(a, &derivation, &f);
 }
 
 /* Small changes make a node something else. */
@@ -592,17 +592,17 @@ static void equivalent_bodies_are_read_alike(void **state)
   const weir_value nodes[] = {s.y, s.gx, s.gw};
 
   for (int k = 0; k < 3; k++) {
-    const weir_derivation told = weir_node_derivation(weir_graph_node(s.g, nodes[k].node));
+    const weir_derivation derivation = weir_node_derivation(weir_graph_node(s.g, nodes[k].node));
     conv_form before, after;
     weir_access a;
 
     memset(&before, 0, sizeof before);
     memset(&after, 0, sizeof after);
     assert_ok(weir_access_copy(access_of(s.g, nodes[k]), &a));
-    assert_true(conv_form_of(&a, &told, &before));
+    assert_true(conv_form_of(&a, &derivation, &before));
     reword(&a);
     assert_ok(weir_access_check(&a));
-    assert_true(conv_form_of(&a, &told, &after));
+    assert_true(conv_form_of(&a, &derivation, &after));
     assert_memory_equal(&before, &after, sizeof before);
     weir_access_fini(&a);
   }

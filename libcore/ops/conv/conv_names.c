@@ -55,7 +55,7 @@ static bool take_names(matching *m)
   }
   m->x_channel = m->y_channel = NONE;
   for (int j = 0; j < m->a->n_dims; j++) {
-    const weir_derived_dim t = m->told->dim[j];
+    const weir_derived_dim t = m->derivation->dim[j];
     int *const slot = t.array < 0   ? slot_of_dim(m, t.dim)
                       : t.array < 3 ? slot_of_axis(m, t.array, t.dim)
                                     : NULL;

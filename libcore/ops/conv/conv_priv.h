@@ -50,7 +50,7 @@ typedef struct form_line {
 
 typedef struct matching {
   const weir_access *a;
-  const weir_derivation *told;
+  const weir_derivation *derivation;
   conv_form *f;
   const weir_operand *x, *y, *w;
   conv_line xi[WEIR_MAX_RANK], yi[WEIR_MAX_RANK], wi[WEIR_MAX_RANK];

@@ -176,8 +176,8 @@ static int same_dim(const derive_adjoint *d, int j)
 }
 
 /* Of the adjoint; its operands are not pruned yet. */
-static weir_derivation tell(const derive_site *site, const derive_adjoint *d,
-                            const derive_aux_arrays *aux, inputs *in)
+static weir_derivation derivation_of(const derive_site *site, const derive_adjoint *d,
+                                     const derive_aux_arrays *aux, inputs *in)
 {
   const int rank = d->from->in[d->operand].rank;
   weir_derivation t = {.made = site->derivation.in[d->operand]};
@@ -235,12 +235,12 @@ static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint
   if (value < 0 && d->to->body.failed == WEIR_OK) {
     return WEIR_OK;
   }
-  weir_derivation told = tell(site, d, &aux, &in);
+  weir_derivation derivation = derivation_of(site, d, &aux, &in);
 
   WEIR_TRY(finish(d, value, &in));
   WEIR_TRY(derive_add(w, d->to, in.array, site->where, &node));
-  memcpy(told.in, in.is, sizeof told.in);
-  weir_graph_node_mut(w->g, node)->derivation = told;
+  memcpy(derivation.in, in.is, sizeof derivation.in);
+  weir_graph_node_mut(w->g, node)->derivation = derivation;
   name_adjoint(w->g, node, site->name);
   derive_contribute(w, site->in[d->operand], (weir_value){node, 0});
   return WEIR_OK;

@@ -120,7 +120,7 @@ static void an_interrupted_sweep_says_what_stays(void **state)
   need_petsc();
   char gates[1024] = "0";
 
-  for (int i = 1; i < 120; i++) { /* more than it will do before it is told to stop */
+  for (int i = 1; i < 120; i++) { /* more than it will do before it is asked to stop */
     const size_t used = strlen(gates);
 
     (void)snprintf(gates + used, sizeof gates - used, ",%.3f", -0.003 * i);

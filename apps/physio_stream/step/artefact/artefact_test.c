@@ -83,7 +83,7 @@ static void hum(const step_signal *s, double hz, double *square)
 }
 
 typedef struct expectation {
-  int sure, flags; /* bits that can be told whatever rounding does, and their values */
+  int sure, flags; /* bits that do not depend on rounding, and their values */
 } expectation;
 
 static double value_[N], square_[N];

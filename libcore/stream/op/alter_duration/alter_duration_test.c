@@ -1,4 +1,4 @@
-/* alter_duration_test.c - events last as long as they are told, and refusals. */
+/* alter_duration_test.c - events last as long as asked for, and refusals. */
 #include "stream/gap_check.h"
 
 extern const weir_series_op weir_series_op_alter_duration;

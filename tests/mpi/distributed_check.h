@@ -1,7 +1,7 @@
-/* spread_check.h - a graph on all ranks together against the same graph on each rank alone: every
- * result and every stored array, box by box. Tests only. */
-#ifndef SPREAD_CHECK_H
-#define SPREAD_CHECK_H
+/* distributed_check.h - a graph on all ranks together against the same graph on each rank alone:
+ * every result and every stored array, box by box. Tests only. */
+#ifndef DISTRIBUTED_CHECK_H
+#define DISTRIBUTED_CHECK_H
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,28 +13,28 @@
 #include "graph/weir_store.h"
 #include "pass/weir_pass.h"
 
-enum { SPREAD_NAMES = 64, SPREAD_CUTS = 24, SPREAD_BOUNDS = 8 };
+enum { DIST_NAMES = 64, DIST_CUTS = 24, DIST_BOUNDS = 8 };
 
 /* What is compared. build makes g and fills the store, the same on every rank. */
-typedef struct spread_case {
+typedef struct dist_case {
   const char *name;
   weir_dtype dtype;
   double within;             /* of the largest element of an array */
   int shrink;                /* the case's own use */
   const weir_exec_cfg *exec; /* of the plan over ranks, NULL: defaults */
-  void (*build)(struct spread_case *c);
+  void (*build)(struct dist_case *c);
   weir_graph *g;
   weir_store *store;
-  weir_shard cuts[SPREAD_CUTS];
-  int64_t bounds[SPREAD_CUTS][SPREAD_BOUNDS];
+  weir_shard cuts[DIST_CUTS];
+  int64_t bounds[DIST_CUTS][DIST_BOUNDS];
   int n_cuts;
   weir_grid grid;
-} spread_case;
+} dist_case;
 
-static weir_comm *spread_comm;
+static weir_comm *dist_comm;
 
 /* Cuts dimension dim of v along a dimension of the grid: evenly, or (uneven) as the number says. */
-static inline void spread_cut(spread_case *c, weir_value v, int dim, int along, uint64_t uneven)
+static inline void dist_cut(dist_case *c, weir_value v, int dim, int along, uint64_t uneven)
 {
   const int n = c->grid.extent[along];
   const int64_t extent = weir_value_desc(c->g, v)->shape[dim];
@@ -54,7 +54,7 @@ static inline void spread_cut(spread_case *c, weir_value v, int dim, int along, 
 
 /* Elements by their index in the complete array: numbers of [-1, 1), small integers for integers.
  */
-static inline void spread_fill(const char *name, weir_tensor *t)
+static inline void dist_fill(const char *name, weir_tensor *t)
 {
   uint32_t key = 7;
 
@@ -70,7 +70,7 @@ static inline void spread_fill(const char *name, weir_tensor *t)
 }
 
 /* The elements of a box of a whole array. */
-static inline weir_tensor spread_shard(const weir_tensor *whole, const weir_box *box)
+static inline weir_tensor dist_shard(const weir_tensor *whole, const weir_box *box)
 {
   weir_tensor shard;
   int64_t shape[WEIR_MAX_RANK], at[WEIR_MAX_RANK];
@@ -97,20 +97,20 @@ static inline weir_tensor spread_shard(const weir_tensor *whole, const weir_box 
 }
 
 /* What a run left: tensors by name. */
-typedef struct spread_outcome {
+typedef struct dist_outcome {
   int n;
-  const char *name[SPREAD_NAMES];
-  weir_tensor tensor[SPREAD_NAMES];
-  weir_box box[SPREAD_NAMES];
-} spread_outcome;
+  const char *name[DIST_NAMES];
+  weir_tensor tensor[DIST_NAMES];
+  weir_box box[DIST_NAMES];
+} dist_outcome;
 
-static inline void spread_keep(spread_outcome *o, const weir_plan *p, const char *name,
-                               const weir_view *v)
+static inline void dist_keep(dist_outcome *o, const weir_plan *p, const char *name,
+                             const weir_view *v)
 {
   const weir_box box = weir_plan_owned(p, name);
   int64_t shape[WEIR_MAX_RANK];
 
-  assert_true(o->n < SPREAD_NAMES && box.rank == v->rank);
+  assert_true(o->n < DIST_NAMES && box.rank == v->rank);
   for (int d = 0; d < box.rank; d++) {
     shape[d] = box.hi[d] - box.lo[d];
     assert_int_equal(shape[d], v->extent[d]);
@@ -125,7 +125,7 @@ static inline void spread_keep(spread_outcome *o, const weir_plan *p, const char
   o->box[o->n++] = box;
 }
 
-static inline void spread_drop(spread_outcome *o)
+static inline void dist_free(dist_outcome *o)
 {
   for (int i = 0; i < o->n; i++) {
     weir_tensor_fini(&o->tensor[i]);
@@ -134,7 +134,7 @@ static inline void spread_drop(spread_outcome *o)
 }
 
 /* A store with this rank's boxes of what the case's own holds. */
-static inline weir_store *spread_store(const spread_case *c)
+static inline weir_store *dist_store(const dist_case *c)
 {
   weir_partition *p;
   weir_store *own;
@@ -145,8 +145,8 @@ static inline weir_store *spread_store(const spread_case *c)
     const weir_array *array = weir_graph_get_array(c->g, a);
 
     if (array->kind == WEIR_ARRAY_STORED) {
-      const weir_box box = weir_partition_owned(p, a, weir_comm_rank(spread_comm));
-      weir_tensor shard = spread_shard(weir_store_get(c->store, array->name), &box);
+      const weir_box box = weir_partition_owned(p, a, weir_comm_rank(dist_comm));
+      weir_tensor shard = dist_shard(weir_store_get(c->store, array->name), &box);
 
       assert_ok(weir_store_add(own, array->name, shard.dtype, shard.rank, shard.shape));
       assert_ok(weir_tensor_copy(&shard, weir_store_get(own, array->name)));
@@ -158,8 +158,8 @@ static inline weir_store *spread_store(const spread_case *c)
 }
 
 /* This rank's shards of the inputs; returns how many. */
-static inline int spread_bind(const spread_case *c, const weir_plan *p,
-                              weir_tensor shard[SPREAD_NAMES], weir_binding binding[SPREAD_NAMES])
+static inline int dist_bind(const dist_case *c, const weir_plan *p, weir_tensor shard[DIST_NAMES],
+                            weir_binding binding[DIST_NAMES])
 {
   int n = 0;
 
@@ -171,8 +171,8 @@ static inline int spread_bind(const spread_case *c, const weir_plan *p,
       const weir_box box = weir_plan_owned(p, array->name);
 
       assert_ok(weir_tensor_init(&whole, array->desc.dtype, array->desc.rank, array->desc.shape));
-      spread_fill(array->name, &whole);
-      shard[n] = spread_shard(&whole, &box);
+      dist_fill(array->name, &whole);
+      shard[n] = dist_shard(&whole, &box);
       weir_tensor_fini(&whole);
       binding[n] = (weir_binding){array->name, &shard[n]};
       n++;
@@ -182,12 +182,12 @@ static inline int spread_bind(const spread_case *c, const weir_plan *p,
 }
 
 /* Sets NaN wherever a plan computes, and its store as it was. */
-static inline void spread_soil(const spread_case *c, weir_plan *p, weir_store *own)
+static inline void dist_poison(const dist_case *c, weir_plan *p, weir_store *own)
 {
-  weir_tensor shard[SPREAD_NAMES];
-  weir_binding binding[SPREAD_NAMES];
-  const int n = spread_bind(c, p, shard, binding);
-  weir_store *kept = spread_store(c);
+  weir_tensor shard[DIST_NAMES];
+  weir_binding binding[DIST_NAMES];
+  const int n = dist_bind(c, p, shard, binding);
+  weir_store *kept = dist_store(c);
 
   for (int k = 0; k < n; k++) {
     for (int64_t i = 0; i < weir_tensor_numel(&shard[k]); i++) {
@@ -208,17 +208,17 @@ static inline void spread_soil(const spread_case *c, weir_plan *p, weir_store *o
 }
 
 /* Runs the plan on this rank's shards of the inputs and keeps results and stored arrays. */
-static inline void spread_run(const spread_case *c, weir_plan *p, const weir_store *store,
-                              spread_outcome *out)
+static inline void dist_run(const dist_case *c, weir_plan *p, const weir_store *store,
+                            dist_outcome *out)
 {
-  weir_tensor shard[SPREAD_NAMES];
-  weir_binding binding[SPREAD_NAMES];
-  const int n = spread_bind(c, p, shard, binding);
-  const weir_comm_count before = weir_comm_counted(spread_comm, WEIR_COMM_EXCHANGE);
+  weir_tensor shard[DIST_NAMES];
+  weir_binding binding[DIST_NAMES];
+  const int n = dist_bind(c, p, shard, binding);
+  const weir_comm_count before = weir_comm_counted(dist_comm, WEIR_COMM_EXCHANGE);
   int64_t bytes = 0;
 
   assert_ok(weir_plan_run(p, binding, n));
-  const weir_comm_count after = weir_comm_counted(spread_comm, WEIR_COMM_EXCHANGE);
+  const weir_comm_count after = weir_comm_counted(dist_comm, WEIR_COMM_EXCHANGE);
 
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
     const weir_comm_op_report r = weir_plan_move(p, m);
@@ -234,11 +234,11 @@ static inline void spread_run(const spread_case *c, weir_plan *p, const weir_sto
 
     if (array->output != NULL) {
       assert_ok(weir_plan_result(p, array->output, &v, &lo, &hi));
-      spread_keep(out, p, array->output, &v);
+      dist_keep(out, p, array->output, &v);
     }
     if (array->kind == WEIR_ARRAY_STORED) {
       v = weir_view_of(weir_store_get(store, array->name));
-      spread_keep(out, p, array->name, &v);
+      dist_keep(out, p, array->name, &v);
     }
   }
   for (int k = 0; k < n; k++) {
@@ -246,7 +246,7 @@ static inline void spread_run(const spread_case *c, weir_plan *p, const weir_sto
   }
 }
 
-static inline double spread_largest(const weir_tensor *t)
+static inline double dist_largest(const weir_tensor *t)
 {
   double most = 0;
 
@@ -257,13 +257,13 @@ static inline double spread_largest(const weir_tensor *t)
 }
 
 /* The boxes of `got` against the same elements of `whole`. */
-static inline void spread_compare(const spread_case *c, const spread_outcome *got,
-                                  const spread_outcome *whole)
+static inline void dist_compare(const dist_case *c, const dist_outcome *got,
+                                const dist_outcome *whole)
 {
   assert_int_equal(got->n, whole->n);
   for (int k = 0; k < got->n; k++) {
-    weir_tensor expected = spread_shard(&whole->tensor[k], &got->box[k]);
-    const double scale = spread_largest(&whole->tensor[k]);
+    weir_tensor expected = dist_shard(&whole->tensor[k], &got->box[k]);
+    const double scale = dist_largest(&whole->tensor[k]);
     double worst = 0;
 
     for (int64_t i = 0; i < weir_tensor_numel(&expected); i++) {
@@ -274,7 +274,7 @@ static inline void spread_compare(const spread_case *c, const spread_outcome *go
     }
     if (!(worst <= c->within * scale)) {
       print_error("%s, rank %d: '%s' is %g away, its largest element is %g\n", c->name,
-                  weir_comm_rank(spread_comm), got->name[k], worst, scale);
+                  weir_comm_rank(dist_comm), got->name[k], worst, scale);
     }
     assert_true(worst <= c->within * scale);
     weir_tensor_fini(&expected);
@@ -282,7 +282,7 @@ static inline void spread_compare(const spread_case *c, const spread_outcome *go
 }
 
 /* To the bit. */
-static inline void spread_same(const spread_outcome *a, const spread_outcome *b)
+static inline void dist_same(const dist_outcome *a, const dist_outcome *b)
 {
   assert_int_equal(a->n, b->n);
   for (int k = 0; k < a->n; k++) {
@@ -296,7 +296,7 @@ static inline void spread_same(const spread_outcome *a, const spread_outcome *b)
 }
 
 /* What is whole on all ranks has the same bits there. */
-static inline void spread_agree(const spread_outcome *o, const spread_outcome *whole)
+static inline void dist_agree(const dist_outcome *o, const dist_outcome *whole)
 {
   for (int k = 0; k < o->n; k++) {
     const int64_t count = weir_tensor_numel(&o->tensor[k]);
@@ -305,13 +305,13 @@ static inline void spread_agree(const spread_outcome *o, const spread_outcome *w
     char *all = NULL, flag = (char)mine, *flags = NULL;
     int64_t total = 0;
 
-    assert_ok(weir_comm_gather(spread_comm, &flag, 1, (void **)&flags, &total));
+    assert_ok(weir_comm_gather(dist_comm, &flag, 1, (void **)&flags, &total));
     assert_ok(
-        weir_comm_gather(spread_comm, o->tensor[k].data, mine ? bytes : 0, (void **)&all, &total));
-    for (int r = 1; r < weir_comm_size(spread_comm) && flags != NULL; r++) {
-      const int64_t at = total / weir_comm_size(spread_comm) * r;
+        weir_comm_gather(dist_comm, o->tensor[k].data, mine ? bytes : 0, (void **)&all, &total));
+    for (int r = 1; r < weir_comm_size(dist_comm) && flags != NULL; r++) {
+      const int64_t at = total / weir_comm_size(dist_comm) * r;
 
-      assert_true(memchr(flags, 0, (size_t)weir_comm_size(spread_comm)) != NULL || bytes == 0 ||
+      assert_true(memchr(flags, 0, (size_t)weir_comm_size(dist_comm)) != NULL || bytes == 0 ||
                   memcmp(all, all + at, (size_t)bytes) == 0);
     }
     weir_free(&all);
@@ -322,10 +322,10 @@ static inline void spread_agree(const spread_outcome *o, const spread_outcome *w
 /* Alone, then on all ranks, twice over: within the tolerance, and the same bits again, of memory in
  * which an earlier run left no numbers; for some, as plans take long to make, once more with
  * interiors ahead of halos wherever that can be. */
-static inline void spread_check(spread_case *c)
+static inline void dist_check(dist_case *c)
 {
-  spread_outcome whole = {.n = 0}, first = {.n = 0}, again = {.n = 0}, ahead = {.n = 0};
-  spread_outcome *const turns[] = {&first, &again, &ahead};
+  dist_outcome whole = {.n = 0}, first = {.n = 0}, again = {.n = 0}, ahead = {.n = 0};
+  dist_outcome *const turns[] = {&first, &again, &ahead};
   const int turned = c->shrink % 4 < 2 ? 3 : 2;
   weir_exec_cfg exec;
   weir_plan *p;
@@ -334,41 +334,41 @@ static inline void spread_check(spread_case *c)
   assert_ok(weir_graph_create(&c->g));
   assert_ok(weir_store_create(&c->store));
   c->build(c);
-  const weir_dist dist = {spread_comm, c->grid, c->cuts, c->n_cuts};
+  const weir_dist dist = {dist_comm, c->grid, c->cuts, c->n_cuts};
   weir_plan_opts opts = {.exec = c->exec, .threads = 1, .terse = true, .dist = &dist};
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec = c->exec != NULL ? *c->exec : exec;
   opts.exec = &exec;
   for (int mode = 0; mode < turned; mode++) {
-    weir_store *own = spread_store(c);
+    weir_store *own = dist_store(c);
 
     exec.overlap = mode < 2 ? exec.overlap : WEIR_OVERLAP_ON;
     exec.verify = mode == 1 || c->exec == NULL ? 0 : c->exec->verify; /* of 1: the plan of 0 */
     assert_ok(weir_plan_create(c->g, own, &opts, &p));
     if (mode == 1) {
-      spread_soil(c, p, own);
+      dist_poison(c, p, own);
     }
-    spread_run(c, p, own, turns[mode]);
+    dist_run(c, p, own, turns[mode]);
     weir_plan_destroy(&p);
     weir_store_destroy(&own);
   }
   opts.dist = NULL;
   opts.exec = NULL;
   assert_ok(weir_plan_create(c->g, c->store, &opts, &p));
-  spread_run(c, p, c->store, &whole);
+  dist_run(c, p, c->store, &whole);
   weir_plan_destroy(&p);
-  spread_compare(c, &first, &whole);
+  dist_compare(c, &first, &whole);
   if (turned > 2) {
-    spread_compare(c, &ahead, &whole);
-    spread_agree(&ahead, &whole);
+    dist_compare(c, &ahead, &whole);
+    dist_agree(&ahead, &whole);
   }
-  spread_same(&first, &again);
-  spread_agree(&first, &whole);
-  spread_drop(&whole);
-  spread_drop(&first);
-  spread_drop(&again);
-  spread_drop(&ahead);
+  dist_same(&first, &again);
+  dist_agree(&first, &whole);
+  dist_free(&whole);
+  dist_free(&first);
+  dist_free(&again);
+  dist_free(&ahead);
   weir_graph_destroy(&c->g);
   weir_store_destroy(&c->store);
 }

@@ -1,7 +1,7 @@
-/* spread_layers.c [SEED] - layers on virtual ranks against the same layers whole: convolutions with
- * a bias of every size of window, stride, padding and channels over grids of 1 to 8 ranks, in whole
- * numbers, of which sums have no rounding; and maps that are joined with those of an earlier layer,
- * which lie on another grid. */
+/* distributed_layers.c [SEED] - layers on virtual ranks against the same layers whole: convolutions
+ * with a bias of every size of window, stride, padding and channels over grids of 1 to 8 ranks, in
+ * whole numbers, of which sums have no rounding; and maps that are joined with those of an earlier
+ * layer, which lie on another grid. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

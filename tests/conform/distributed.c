@@ -1,6 +1,6 @@
-/* spread.c [OPERATOR] - every operator of the registry, and what derives from it, on virtual ranks:
- * random cases with random cuts of their inputs and now and then of what they make, over random
- * grids, against the same graph whole. A new folder is tested without an edit here. */
+/* distributed.c [OPERATOR] - every operator of the registry, and what derives from it, on virtual
+ * ranks: random cases with random cuts of their inputs and now and then of what they make, over
+ * random grids, against the same graph whole. A new folder is tested without an edit here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,7 @@ static void draw_cuts(const problem *p, virtual_cuts *c)
 }
 
 /* The graph on all ranks of a random grid against the graph whole. */
-static void check_spread(const problem *p, row *r)
+static void check_distributed(const problem *p, row *r)
 {
   static const int64_t most[] = {1, 6, 3, 2}; /* ranks along each dimension of a grid of so many */
   virtual_cuts c = {.grid = {(int)draw(1, 1, 3), {1, 1, 1}}};
@@ -209,7 +209,7 @@ static row check_operator(const weir_op_desc *op)
 
     seed = (uint64_t)i + 1;
     if (make(&p, op, i % 2 == 1)) {
-      check_spread(&p, &r);
+      check_distributed(&p, &r);
     }
     if (r.wrong > 0) {
       fprintf(stderr, "FAIL %s, seed %llu\n", op->name, (unsigned long long)seed);

@@ -1,6 +1,6 @@
-/* spread.c - layers over a grid of ranks against one rank: forward, gradients and updated weights.
- * The argument is how many ranks were started. */
-#include "spread_nets.h"
+/* distributed.c - layers over a grid of ranks against one rank: forward, gradients and updated
+ * weights. The argument is how many ranks were started. */
+#include "distributed_nets.h"
 
 #include "ops/conv/pool_sparse_priv.h"
 #include "ops/conv/weir_conv.h"
@@ -38,15 +38,15 @@ static weir_grid draw_grid(uint64_t seed, int d)
   return g;
 }
 
-static weir_value parameter(spread_case *c, const char *name, int rank, const int64_t *shape)
+static weir_value parameter(dist_case *c, const char *name, int rank, const int64_t *shape)
 {
   assert_ok(weir_store_add(c->store, name, c->dtype, rank, shape));
-  spread_fill(name, weir_store_get(c->store, name));
+  dist_fill(name, weir_store_get(c->store, name));
   return weir_stored(c->g, c->store, name);
 }
 
 /* y and what its weighted sum has as gradients by x and the parameters, which take a step. */
-static void finish(spread_case *c, weir_value x, weir_value y, const weir_value *param, int n)
+static void finish(dist_case *c, weir_value x, weir_value y, const weir_value *param, int n)
 {
   weir_value wrt[8] = {x}, grad[8];
   char name[16];
@@ -69,13 +69,13 @@ static void finish(spread_case *c, weir_value x, weir_value y, const weir_value 
   }
 }
 
-static uint64_t seed_of(const spread_case *c)
+static uint64_t seed_of(const dist_case *c)
 {
   return (uint64_t)c->shrink;
 }
 
 /* Samples and up to three dimensions, each of 1 to 4 ranks, even or not. */
-static weir_value build_input(spread_case *c, int d, const int64_t *extent, int64_t channels)
+static weir_value build_input(dist_case *c, int d, const int64_t *extent, int64_t channels)
 {
   const uint64_t seed = seed_of(c);
   weir_array_desc desc = {c->dtype, d + 2, {draw(seed, 1, 1, 5)}, 0};
@@ -86,12 +86,12 @@ static weir_value build_input(spread_case *c, int d, const int64_t *extent, int6
 
   c->grid = draw_grid(seed, d + 1);
   for (int k = 0; k <= d; k++) {
-    spread_cut(c, x, k, k, draw(seed, 2, 0, 1) == 0 ? 0 : seed);
+    dist_cut(c, x, k, k, draw(seed, 2, 0, 1) == 0 ? 0 : seed);
   }
   return x;
 }
 
-static void build_conv(spread_case *c)
+static void build_conv(dist_case *c)
 {
   static const int64_t sizes[] = {1, 2, 3, 5}, channels[] = {1, 3, 4, 33};
   const uint64_t seed = seed_of(c);
@@ -116,7 +116,7 @@ static void build_conv(spread_case *c)
   finish(c, x, weir_tanh(c->g, weir_add(c->g, weir_conv(c->g, &s, x, w[0]), w[1])), w, 2);
 }
 
-static void build_pool(spread_case *c)
+static void build_pool(dist_case *c)
 {
   const uint64_t seed = seed_of(c);
   const int d = (int)draw(seed, 4, 1, 3);
@@ -138,16 +138,16 @@ static void build_pool(spread_case *c)
          NULL, 0);
 }
 
-/* Others for every number of ranks; tests/conform/spread_layers.c has them all. */
-static void check(const char *name, void (*build)(spread_case *), int cases)
+/* Others for every number of ranks; tests/conform/distributed_layers.c has them all. */
+static void check(const char *name, void (*build)(dist_case *), int cases)
 {
-  assert_int_equal(weir_comm_size(spread_comm), ranks);
+  assert_int_equal(weir_comm_size(dist_comm), ranks);
   for (int i = 0; i < cases; i++) {
-    spread_case c = {.name = name, .build = build, .shrink = cases * ranks + i};
+    dist_case c = {.name = name, .build = build, .shrink = cases * ranks + i};
 
     c.dtype = i % 2 == 0 ? WEIR_F64 : WEIR_F32;
     c.within = within(c.dtype);
-    spread_check(&c);
+    dist_check(&c);
   }
 }
 
@@ -161,41 +161,41 @@ static const struct {
     {4, {2, 2, 1, 1}, 0}, {4, {1, 4, 1, 1}, 3},
 };
 
-static void build_cosmo(spread_case *c)
+static void build_cosmo(dist_case *c)
 {
-  spread_build(c, spread_cosmo, 3, (int64_t[]){12, 8, 14}, (uint64_t)c->shrink);
+  dist_build(c, dist_cosmo, 3, (int64_t[]){12, 8, 14}, (uint64_t)c->shrink);
 }
 
 /* One sample: the oracle computes each element by the definition, in seconds. */
-static void build_verified(spread_case *c)
+static void build_verified(dist_case *c)
 {
-  spread_build(c, spread_cosmo, 1, (int64_t[]){12, 8, 14}, 0);
+  dist_build(c, dist_cosmo, 1, (int64_t[]){12, 8, 14}, 0);
 }
 
-static void build_unet(spread_case *c)
+static void build_unet(dist_case *c)
 {
-  spread_build(c, spread_unet, 2, (int64_t[]){12, 8, 8}, (uint64_t)c->shrink);
+  dist_build(c, dist_unet, 2, (int64_t[]){12, 8, 8}, (uint64_t)c->shrink);
 }
 
 /* From the second level on: whole on every rank; with the samples and the height sharded as they
  * were, or otherwise. */
-static void gather_middle(spread_case *c, bool all)
+static void gather_middle(dist_case *c, bool all)
 {
   if (all) {
-    c->cuts[c->n_cuts++] = (weir_shard){.array = weir_value_array(c->g, spread_middle), .dim = -1};
+    c->cuts[c->n_cuts++] = (weir_shard){.array = weir_value_array(c->g, dist_middle), .dim = -1};
     return;
   }
-  spread_cut(c, spread_middle, 0, 0, (uint64_t)c->shrink);
-  spread_cut(c, spread_middle, 2, 2, (uint64_t)c->shrink);
+  dist_cut(c, dist_middle, 0, 0, (uint64_t)c->shrink);
+  dist_cut(c, dist_middle, 2, 2, (uint64_t)c->shrink);
 }
 
-static void build_gathered_cosmo(spread_case *c)
+static void build_gathered_cosmo(dist_case *c)
 {
   build_cosmo(c);
   gather_middle(c, c->dtype == WEIR_F64);
 }
 
-static void build_gathered_unet(spread_case *c)
+static void build_gathered_unet(dist_case *c)
 {
   build_unet(c);
   gather_middle(c, c->dtype == WEIR_F32);
@@ -203,7 +203,7 @@ static void build_gathered_unet(spread_case *c)
 
 /* Returns the number of cases; those in f64 run on the vector engine, which waits for no compiler.
  */
-static int check_nets(const char *name, void (*build)(spread_case *))
+static int check_nets(const char *name, void (*build)(dist_case *))
 {
   weir_exec_cfg exec;
   int n = 0;
@@ -212,14 +212,14 @@ static int check_nets(const char *name, void (*build)(spread_case *))
   exec.tier = WEIR_TIER_VECTOR;
   for (size_t i = 0; i < sizeof grids / sizeof grids[0]; i++) {
     for (int half = 0; half < 2 && grids[i].ranks == ranks; half++) {
-      spread_case c = {.name = name, .build = build, .shrink = (int)grids[i].uneven};
+      dist_case c = {.name = name, .build = build, .shrink = (int)grids[i].uneven};
 
       c.dtype = half == 0 ? WEIR_F64 : WEIR_F32;
       c.within = within(c.dtype);
       c.exec = half == 0 ? &exec : NULL;
       c.grid.dims = 4;
       memcpy(c.grid.extent, grids[i].extent, sizeof grids[i].extent);
-      spread_check(&c);
+      dist_check(&c);
       n++;
     }
   }
@@ -246,14 +246,14 @@ static void a_map_that_is_gathered(void **state)
 static void passes_are_verified(void **state)
 {
   weir_exec_cfg exec;
-  spread_case c = {.name = "verified", .build = build_verified, .dtype = WEIR_F64, .within = 1e-12};
+  dist_case c = {.name = "verified", .build = build_verified, .dtype = WEIR_F64, .within = 1e-12};
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec.verify = 1;
   exec.tier = WEIR_TIER_VECTOR;
   c.exec = &exec;
   c.grid = (weir_grid){4, {1, ranks, 1, 1}};
-  spread_check(&c);
+  dist_check(&c);
   assert_int_equal(c.n_cuts, 5);
 }
 
@@ -268,7 +268,7 @@ static void pools(void **state)
 }
 
 /* Enough channels for the kernel for max-pooling: gradients by data and by weights. */
-static void build_picked(spread_case *c)
+static void build_argmax(dist_case *c)
 {
   enum { IN = 16, OUT = 32 };
   const uint64_t seed = seed_of(c);
@@ -283,26 +283,26 @@ static void build_picked(spread_case *c)
   finish(c, x, weir_pool_max(c->g, &pairs, y), w, 2);
 }
 
-static void gradients_of_what_was_picked(void **state)
+static void gradients_through_the_argmax_of_pools(void **state)
 {
   for (int i = 0; i < 6; i++) {
-    spread_case c = {.name = "picked", .build = build_picked, .shrink = i, .dtype = WEIR_F32};
+    dist_case c = {.name = "argmax", .build = build_argmax, .shrink = i, .dtype = WEIR_F32};
 
     c.within = within(c.dtype);
-    spread_check(&c);
+    dist_check(&c);
   }
 }
 
-/* Where one rank would pick nothing, none does before the cut, and results are the same. */
-static void ranks_that_would_pick_otherwise(void **state)
+/* Where one rank skips the pass pool_sparsity, all do, and results are the same. */
+static void ranks_that_would_not_use_pool_sparsity(void **state)
 {
   weir_exec_cfg exec;
-  spread_case c = {.name = "otherwise", .build = build_picked, .dtype = WEIR_F32, .exec = &exec};
+  dist_case c = {.name = "otherwise", .build = build_argmax, .dtype = WEIR_F32, .exec = &exec};
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.skip = weir_comm_rank(spread_comm) == ranks - 1 ? "pool_sparsity" : exec.skip;
+  exec.skip = weir_comm_rank(dist_comm) == ranks - 1 ? "pool_sparsity" : exec.skip;
   c.within = within(c.dtype);
-  spread_check(&c);
+  dist_check(&c);
 }
 
 /* After maxima over 2 x 2 x 2, a plane of them and one of their argmax move for each neighbour,
@@ -313,8 +313,8 @@ static void bytes_of_maxima(void **state)
   const weir_array_desc in = {WEIR_F32, 5, {1, D, H, W, IN}, 0};
   const weir_conv_spec same = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
   const weir_pool_spec pairs = {.kernel_size = {2, 2, 2}};
-  spread_case c = {.dtype = WEIR_F32, .grid = {1, {ranks}}};
-  const int rank = weir_comm_rank(spread_comm), sides = (rank > 0) + (rank < ranks - 1);
+  dist_case c = {.dtype = WEIR_F32, .grid = {1, {ranks}}};
+  const int rank = weir_comm_rank(dist_comm), sides = (rank > 0) + (rank < ranks - 1);
   int64_t bytes = 0, planes = 0;
   int n_sparse = 0;
   weir_plan *p;
@@ -324,9 +324,9 @@ static void bytes_of_maxima(void **state)
   const weir_value x = weir_input(c.g, "x", &in);
   const weir_value w = parameter(&c, "w", 5, (int64_t[]){3, 3, 3, IN, OUT});
 
-  spread_cut(&c, x, 1, 0, 0);
+  dist_cut(&c, x, 1, 0, 0);
   finish(&c, x, weir_pool_max(c.g, &pairs, weir_conv(c.g, &same, x, w)), &w, 1);
-  const weir_dist dist = {spread_comm, c.grid, c.cuts, c.n_cuts};
+  const weir_dist dist = {dist_comm, c.grid, c.cuts, c.n_cuts};
 
   assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.dist = &dist}, &p));
   for (int32_t i = 0; i < weir_plan_groups(p); i++) {
@@ -353,8 +353,8 @@ static void bytes_of_slabs(void **state)
   enum { N = 2, D = 12, H = 5, W = 4, IN = 3, OUT = 2 };
   const weir_array_desc in = {WEIR_F32, 5, {N, D, H, W, IN}, 0};
   const weir_conv_spec same = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
-  spread_case c = {.dtype = WEIR_F32, .grid = {1, {ranks}}};
-  const int rank = weir_comm_rank(spread_comm), sides = (rank > 0) + (rank < ranks - 1);
+  dist_case c = {.dtype = WEIR_F32, .grid = {1, {ranks}}};
+  const int rank = weir_comm_rank(dist_comm), sides = (rank > 0) + (rank < ranks - 1);
   int64_t x_bytes = 0, y_bytes = 0;
   char *text = NULL;
   size_t size = 0;
@@ -365,9 +365,9 @@ static void bytes_of_slabs(void **state)
   const weir_value x = weir_input(c.g, "x", &in);
   const weir_value w = parameter(&c, "w", 5, (int64_t[]){3, 3, 3, IN, OUT});
 
-  spread_cut(&c, x, 1, 0, 0);
+  dist_cut(&c, x, 1, 0, 0);
   finish(&c, x, weir_label(c.g, weir_conv(c.g, &same, x, w), "y"), &w, 1);
-  const weir_dist dist = {spread_comm, c.grid, c.cuts, c.n_cuts};
+  const weir_dist dist = {dist_comm, c.grid, c.cuts, c.n_cuts};
 
   assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.dist = &dist}, &p));
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
@@ -392,7 +392,7 @@ static void bytes_of_slabs(void **state)
 
 /* What is reduced along a dimension that ranks have shards of, and read in boxes by the same ranks:
  * with copies and cuts of other dimensions, even or not. */
-static void build_shards(spread_case *c)
+static void build_shards(dist_case *c)
 {
   const uint64_t seed = seed_of(c);
   const weir_array_desc in = {c->dtype, 3, {draw(seed, 1, 3, 9), draw(seed, 2, 1, 9), 5}, 0};
@@ -405,11 +405,11 @@ static void build_shards(spread_case *c)
 
   weir_output(c->g, "y", y);
   c->grid = draw_grid(seed, 2);
-  spread_cut(c, x, 0, 0, draw(seed, 3, 0, 1) == 0 ? 0 : seed);
+  dist_cut(c, x, 0, 0, draw(seed, 3, 0, 1) == 0 ? 0 : seed);
   if (draw(seed, 4, 0, 1) == 0) {
-    spread_cut(c, x, 2, 1, 0);
+    dist_cut(c, x, 2, 1, 0);
   }
-  spread_cut(c, y, 0, 0, draw(seed, 5, 0, 1) == 0 ? 0 : seed + 1);
+  dist_cut(c, y, 0, 0, draw(seed, 5, 0, 1) == 0 ? 0 : seed + 1);
   assert_int_equal(weir_value_desc(c->g, y)->rank, 2);
 }
 
@@ -422,7 +422,7 @@ static void reductions_that_are_read_in_shards(void **state)
 static void bytes_of_shards(void **state)
 {
   enum { SUMMED = 12, ROWS = 24, COLUMNS = 2 };
-  spread_case c = {.dtype = WEIR_F64, .grid = {1, {ranks}}};
+  dist_case c = {.dtype = WEIR_F64, .grid = {1, {ranks}}};
   weir_plan *p;
 
   assert_ok(weir_graph_create(&c.g));
@@ -431,9 +431,9 @@ static void bytes_of_shards(void **state)
   const weir_value y = weir_scale(c.g, weir_sum(c.g, x, 0), 2);
 
   weir_output(c.g, "y", y);
-  spread_cut(&c, x, 0, 0, 0);
-  spread_cut(&c, y, 0, 0, 0);
-  const weir_dist dist = {spread_comm, c.grid, c.cuts, c.n_cuts};
+  dist_cut(&c, x, 0, 0, 0);
+  dist_cut(&c, y, 0, 0, 0);
+  const weir_dist dist = {dist_comm, c.grid, c.cuts, c.n_cuts};
 
   assert_ok(weir_plan_create(c.g, NULL, &(weir_plan_opts){.dist = &dist}, &p));
   assert_int_equal(weir_plan_moves(p), ranks > 1);
@@ -458,7 +458,7 @@ static void refusals(void **state)
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &in);
   const weir_shard cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
-  weir_dist dist = {spread_comm, {1, {ranks + 1}}, &cut, 1};
+  weir_dist dist = {dist_comm, {1, {ranks + 1}}, &cut, 1};
 
   weir_output(g, "y", weir_neg(g, x));
   assert_int_equal(weir_plan_create(g, NULL, &(weir_plan_opts){.dist = &dist}, &p),
@@ -482,8 +482,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(reductions_that_are_read_in_shards),
       cmocka_unit_test(bytes_of_shards),
       cmocka_unit_test(refusals),
-      cmocka_unit_test(gradients_of_what_was_picked),
-      cmocka_unit_test(ranks_that_would_pick_otherwise),
+      cmocka_unit_test(gradients_through_the_argmax_of_pools),
+      cmocka_unit_test(ranks_that_would_not_use_pool_sparsity),
       cmocka_unit_test(bytes_of_maxima),
       cmocka_unit_test(a_network_as_cosmoflow),
       cmocka_unit_test(a_network_as_a_unet),
@@ -492,12 +492,12 @@ int main(int argc, char **argv)
   };
 
   ranks = argc > 1 ? atoi(argv[1]) : 1;
-  if (weir_comm_open(&spread_comm) != WEIR_OK) {
+  if (weir_comm_open(&dist_comm) != WEIR_OK) {
     weir_print_trace(stderr);
     return 1;
   }
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
-  weir_comm_close(&spread_comm);
+  weir_comm_close(&dist_comm);
   return failed;
 }
