@@ -6,12 +6,12 @@
 #include "comm/comm_priv.h"
 #include "conf/weir_launch.h"
 
-/* The kind that serves so many ranks, or NULL. */
+/* The kind that serves so many ranks of a launcher, or NULL. */
 static const weir_comm_kind *kind_for(int ranks)
 {
   const weir_comm_kind *const *kind = weir_comm_kind_table;
 
-  while (*kind != NULL && (*kind)->several != (ranks > 1)) {
+  while (*kind != NULL && ((*kind)->open == NULL || (*kind)->several != (ranks > 1))) {
     kind++;
   }
   return *kind;
@@ -33,12 +33,37 @@ static weir_status start(weir_comm *c, int ranks)
   return WEIR_OK;
 }
 
+weir_status comm_new(const weir_comm_kind *kind, weir_comm **out)
+{
+  weir_status status = WEIR_OK;
+  comm_engine *engine = NULL;
+
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof *engine, (void **)&engine));
+  weir_opts_default(weir_comm_opts, sizeof engine->cfg, &engine->cfg);
+  WEIR_TRY_GOTO(weir_alloc(1, sizeof **out, (void **)out), fail);
+  (*out)->kind = kind;
+  (*out)->engine = engine;
+  (*out)->owns = true;
+  return WEIR_OK;
+fail:
+  weir_free(&engine);
+  return status;
+}
+
+void comm_delete(weir_comm **c)
+{
+  if (*c != NULL && (*c)->owns) {
+    weir_free(&(*c)->engine);
+  }
+  weir_free(c);
+}
+
 weir_status weir_comm_open(weir_comm **out)
 {
   const int ranks = weir_launch_ranks(), apart = weir_launch_tasks();
   const weir_comm_kind *kind = kind_for(ranks);
   weir_status status = WEIR_OK;
-  comm_engine *engine = NULL;
 
   *out = NULL;
   if (apart > 1) {
@@ -54,17 +79,11 @@ weir_status weir_comm_open(weir_comm **out)
                      "would do the whole work: start one process, or build with MPI",
                      ranks);
   }
-  WEIR_TRY(weir_alloc(1, sizeof *engine, (void **)&engine));
-  weir_opts_default(weir_comm_opts, sizeof engine->cfg, &engine->cfg);
-  WEIR_TRY_GOTO(weir_alloc(1, sizeof **out, (void **)out), fail);
-  (*out)->kind = kind;
-  (*out)->engine = engine;
-  (*out)->owns = true;
+  WEIR_TRY(comm_new(kind, out));
   WEIR_TRY_GOTO(start(*out, ranks), fail);
   return WEIR_OK;
 fail:
-  weir_free(out);
-  weir_free(&engine);
+  comm_delete(out);
   return status;
 }
 
@@ -99,10 +118,7 @@ void weir_comm_close(weir_comm **c)
 {
   if (*c != NULL) {
     (*c)->kind->close(*c);
-    if ((*c)->owns) {
-      weir_free(&(*c)->engine);
-    }
-    weir_free(c);
+    comm_delete(c);
   }
 }
 

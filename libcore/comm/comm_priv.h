@@ -17,7 +17,7 @@ typedef struct comm_message {
 
 typedef struct weir_comm_kind {
   bool several; /* it serves more than one rank */
-  /* Sets rank, size and state of *c. */
+  /* Sets rank, size and state of *c. NULL: no launcher starts such ranks (weir_inproc.h). */
   weir_status (*open)(weir_comm *c);
   /* Likewise of a group of c; colour below 0: size 0 and no state. */
   weir_status (*split)(const weir_comm *c, int colour, weir_comm *sub);
@@ -41,6 +41,10 @@ typedef struct weir_comm_kind {
   weir_status (*start)(void *messages, int64_t first, int64_t n);
   weir_status (*finished)(void *messages, int64_t first, int64_t n, bool *all);
   void (*release)(void **messages, const comm_message *list, int64_t n);
+  /* Seconds on the clock that timeouts are measured by. */
+  double (*clock)(const weir_comm *c);
+  /* An attempt to progress changed nothing. waits: this rank has nothing else to do. */
+  void (*pause)(const weir_comm *c, bool waits);
 } weir_comm_kind;
 
 /* What all groups of a run share. */
@@ -60,6 +64,11 @@ struct weir_comm {
 
 /* All kinds of this build, NULL at the end: generated. */
 extern const weir_comm_kind *const weir_comm_kind_table[];
+
+/* comm.c: creates the communicator of all ranks of a run, without rank, size and state, with the
+ * default options. Free it with comm_delete. Fails: WEIR_ERR_MEMORY. */
+weir_status comm_new(const weir_comm_kind *kind, weir_comm **out) WEIR_CHECKED;
+void comm_delete(weir_comm **c);
 
 /* Work that needs no other rank: of a round, before its messages start. */
 typedef enum comm_task { COMM_PACK, COMM_UNPACK, COMM_MERGE, COMM_COPY } comm_task;

@@ -1,8 +1,6 @@
 /* request.c - see weir_request.h: rounds of messages, progressed by any caller. */
-#include <sched.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "base/weir_clock.h"
 #include "comm/comm_priv.h"
 
 weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use, weir_request **out)
@@ -199,6 +197,9 @@ weir_status weir_requests_progress(weir_comm *c)
   bool moved = false;
 
   WEIR_TRY(advance_all(c->engine, &moved));
+  if (!moved) {
+    c->kind->pause(c, false);
+  }
   return WEIR_OK;
 }
 
@@ -242,8 +243,9 @@ static weir_status give_up(const weir_request *r, double patience)
 
 weir_status weir_request_wait(weir_request *r)
 {
-  comm_engine *const e = r->comm->engine;
-  const double begin = weir_clock();
+  const weir_comm *const c = r->comm;
+  comm_engine *const e = c->engine;
+  const double begin = c->kind->clock(c);
   double last = begin;
 
   while (r->active) {
@@ -251,11 +253,11 @@ weir_status weir_request_wait(weir_request *r)
 
     WEIR_TRY(advance_all(e, &moved));
     if (moved || !r->active) {
-      last = weir_clock();
-    } else if (e->cfg.timeout > 0 && weir_clock() - last > e->cfg.timeout) {
+      last = c->kind->clock(c);
+    } else if (e->cfg.timeout > 0 && c->kind->clock(c) - last > e->cfg.timeout) {
       return give_up(r, e->cfg.timeout);
     } else {
-      (void)sched_yield(); /* there may be more ranks than cores */
+      c->kind->pause(c, true);
     }
   }
   e->count[r->use].waited_s += last - begin;

@@ -1,14 +1,12 @@
 /* requests.c - what requests bring, against what every rank can work out alone: boxes, reductions
- * to the bit, gathered blocks, counters. The argument is how many ranks were started. */
+ * to the bit, gathered blocks, counters. Arguments: hosts.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "comm/weir_grid.h"
-#include "comm/weir_request.h"
-#include "all_ranks.h"
+#include "hosts.h"
 
 enum { MOST_RANKS = 8, DRAWS = 12 };
 
@@ -472,6 +470,16 @@ static void ends_that_differ_are_refused(void **state)
   assert_ok(weir_comm_barrier(comm));
 }
 
+/* Bytes allocated while no rank does anything: all may be of one process. */
+static int64_t bytes_of_process(void)
+{
+  assert_ok(weir_comm_barrier(comm));
+  const int64_t bytes = weir_alloc_bytes();
+
+  assert_ok(weir_comm_barrier(comm));
+  return bytes;
+}
+
 /* The k-th allocation of one rank fails, for all k: all ranks fail with its message. */
 static void memory_that_one_rank_lacks(void **state)
 {
@@ -485,7 +493,7 @@ static void memory_that_one_rank_lacks(void **state)
     int64_t faults = 0;
 
     for (bool more = true; more; faults++) {
-      const int64_t before = weir_alloc_bytes();
+      const int64_t before = bytes_of_process();
       weir_request *r = NULL;
       weir_comm *sub = NULL;
       weir_status status;
@@ -505,7 +513,7 @@ static void memory_that_one_rank_lacks(void **state)
       }
       weir_request_destroy(&r);
       weir_comm_close(&sub);
-      assert_int_equal(weir_alloc_bytes(), before);
+      assert_int_equal(bytes_of_process(), before);
     }
     assert_true(faults > 1);
   }
@@ -561,9 +569,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(groups_of_a_grid),
   };
 
-  open_all_ranks(argc, argv, MOST_RANKS, &usual);
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  host_tests all = {"requests", tests, sizeof tests / sizeof *tests, MOST_RANKS, &usual};
 
-  weir_comm_close(&comm);
-  return failed;
+  return run_on_hosts(argc, argv, &all);
 }
