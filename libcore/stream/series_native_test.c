@@ -3,7 +3,7 @@
  */
 #include "stream/series_check.h"
 #include <stdio.h>
-#include "exec/native_priv.h"
+#include "exec/backend/native/native_priv.h"
 
 static series_case vector, native;
 

@@ -1,8 +1,8 @@
 /* convert_test.c - sets from format to format without losing a bit, cut into cubes; what voxels are
  * like. */
 #include "base/weir_signal.h"
-#include "data/voxel_stats.h"
-#include "data/volume_test.h"
+#include "data/volume/voxel_stats.h"
+#include "data/volume/volume_test.h"
 
 static char dir[256], in[300], out[300];
 

@@ -10,7 +10,7 @@
 #include "base/weir_signal.h"
 #include "data/date.h"
 #include "data/las.h"
-#include "data/members.h"
+#include "data/samples/members.h"
 #include "eval/efi.h"
 #include "eval/points.h"
 

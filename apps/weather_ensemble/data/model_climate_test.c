@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_file.h"
-#include "data/archive_check.h"
+#include "data/archive/archive_check.h"
 #include "io/io_test.h"
 #include "io/weir_netcdf.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "data/date.h"
-#include "data/members.h"
+#include "data/samples/members.h"
 #include "eval/points.h"
 
 enum { DAY = 86400, MIB = 1 << 20 };

@@ -2,7 +2,7 @@
  * at a time, so that memory does not grow with either. */
 #ifndef WX_VERIFY_H
 #define WX_VERIFY_H
-#include "data/event.h"
+#include "data/simulation/event.h"
 #include "eval/climatology.h"
 #include "eval/forecast_model.h"
 #include "eval/significance.h"
