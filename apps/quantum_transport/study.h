@@ -2,7 +2,7 @@
 #ifndef QT_STUDY_H
 #define QT_STUDY_H
 #include "model/landauer.h"
-#include "model/transmission.h"
+#include "model/transmission/transmission.h"
 #include "options.h"
 
 /* One temperature of the thermal conductance of phonons. */

@@ -77,7 +77,7 @@ static const struct known {
     {"apps/weather_ensemble/data/simulation/qg.h", "wx_qg_psi", "fields of a state"},
     {"apps/weather_ensemble/data/simulation/qg.h", "wx_qg_q", "fields of a state"},
     {"apps/weather_ensemble/data/simulation/qg_fields.h", "wx_qg_quantities", "how many wx_qg_quantity has"},
-    {"apps/weather_ensemble/eval/efi.h", "wx_efi", "the integral that weights stand for"},
+    {"apps/weather_ensemble/eval/score/efi.h", "wx_efi", "the integral that weights stand for"},
 };
 
 /* A function that a public header declares. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "data/samples/samples_check.h"
 #include "eval/climatology.h"
-#include "eval/efi.h"
+#include "eval/score/efi.h"
 
 enum { TRAIN_INIT_TIMES = 7, VALID_INIT_TIMES = 9 }; /* [0, 7), [7, 9), the rest is of tests */
 

@@ -5,7 +5,7 @@
 #include "base/weir_alloc.h"
 #include "data/date.h"
 #include "data/samples/members.h"
-#include "eval/points.h"
+#include "eval/score/points.h"
 
 enum { DAY = 86400, MIB = 1 << 20 };
 

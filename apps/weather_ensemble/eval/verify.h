@@ -5,8 +5,8 @@
 #include "data/simulation/event.h"
 #include "eval/climatology.h"
 #include "eval/forecast_model.h"
-#include "eval/significance.h"
-#include "eval/score_sums.h"
+#include "eval/score/significance.h"
+#include "eval/score/score_sums.h"
 
 enum { WX_MODELS = 32 };
 

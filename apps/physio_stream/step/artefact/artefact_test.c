@@ -3,7 +3,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "step/step_check.h"
-#include "stream/weir_design.h"
+#include "stream/design/weir_design.h"
 #include "stream/weir_flags.h"
 
 extern const weir_series_op ps_step_artefact;

@@ -9,7 +9,7 @@
 #include "base/weir_random.h"
 #include "model/device.h"
 #include "model/electrostatics/potential.h"
-#include "model/transmission_test.h"
+#include "model/transmission/transmission_test.h"
 #include "model/units.h"
 
 static uint64_t draws;

@@ -4,7 +4,7 @@
 #include "stream/scipy_check.h"
 #include <math.h>
 #include <stdio.h>
-#include "stream/weir_design_fir.h"
+#include "stream/design/weir_design_fir.h"
 
 extern const weir_series_op weir_series_op_resample;
 
