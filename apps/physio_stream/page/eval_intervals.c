@@ -1,5 +1,5 @@
 /* eval_intervals.c - see eval_intervals.h. */
-#include "eval_intervals.h"
+#include "page/eval_intervals.h"
 #include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"

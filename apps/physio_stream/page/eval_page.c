@@ -1,6 +1,6 @@
 /* eval_page.c - see eval_page.h. */
-#include "eval_page.h"
-#include "eval_intervals.h"
+#include "page/eval_page.h"
+#include "page/eval_intervals.h"
 #include <string.h>
 #include "base/weir_file.h"
 #include "report/weir_run_log.h"

@@ -1,8 +1,8 @@
 /* eval_rhythm.c - the rhythm of both sides of a record as figures; see eval_page.h. */
 #include <stdio.h>
-#include "eval_intervals.h"
-#include "eval_page.h"
-#include "hrv_figures.h"
+#include "page/eval_intervals.h"
+#include "page/eval_page.h"
+#include "page/hrv_figures.h"
 
 static weir_status add_record(weir_report *r, const ps_cfg *cfg, const ps_scored *s, int64_t index)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "eval/beats.h"
-#include "eval_page.h"
+#include "page/eval_page.h"
 #include "io/weir_record.h"
 
 /* s on either side of an error. */

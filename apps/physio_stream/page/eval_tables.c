@@ -1,7 +1,7 @@
 /* eval_tables.c - tables of an evaluation as a person reads them: columns of the CSV files by the
  * names of the literature, with units. */
 #include <string.h>
-#include "eval_page.h"
+#include "page/eval_page.h"
 
 /* Columns of scores.csv, records.csv and rhythm.csv. */
 static const char *title_of(const char *column)

@@ -1,5 +1,5 @@
 /* hrv_figures.c - see hrv_figures.h. */
-#include "hrv_figures.h"
+#include "page/hrv_figures.h"
 #include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"

@@ -1,12 +1,12 @@
 /* query_page.c - see query_page.h. */
-#include "query_page.h"
+#include "page/query_page.h"
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "pipeline.h"
 #include "stream/weir_flags.h"
-#include "timeline.h"
+#include "page/timeline.h"
 
 enum { RESULT_COLUMNS = 11 };
 static const char *const result_head[RESULT_COLUMNS] = {

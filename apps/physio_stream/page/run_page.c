@@ -1,10 +1,10 @@
 /* run_page.c - see run_page.h. */
-#include "run_page.h"
+#include "page/run_page.h"
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
-#include "run_rhythm.h"
+#include "page/run_rhythm.h"
 
 enum { MAX_STRIP = 1000000 };
 

@@ -3,7 +3,7 @@
 #define PS_RUN_PAGE_H
 #include "out_beats.h"
 #include "pipeline.h"
-#include "run_quality.h"
+#include "page/run_quality.h"
 
 /* Samples [lo, hi) of the signal, kept as they are read. */
 typedef struct ps_strip {

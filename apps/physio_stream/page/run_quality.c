@@ -1,5 +1,5 @@
 /* run_quality.c - see run_quality.h. */
-#include "run_quality.h"
+#include "page/run_quality.h"
 #include <string.h>
 
 weir_status ps_quality_init(const ps_input_info *facts, ps_quality *q)

@@ -3,7 +3,7 @@
 #ifndef PS_RUN_QUALITY_H
 #define PS_RUN_QUALITY_H
 #include "data/input.h"
-#include "timeline.h"
+#include "page/timeline.h"
 
 /* s of one value that make a signal flat, and between beats that make a pause. */
 #define PS_QUALITY_FLAT 0.5

@@ -1,8 +1,8 @@
 /* run_rhythm.c - see run_rhythm.h. */
-#include "run_rhythm.h"
+#include "page/run_rhythm.h"
 #include <math.h>
 #include "base/weir_alloc.h"
-#include "hrv_figures.h"
+#include "page/hrv_figures.h"
 
 /* The intervals of up to `n` beats; times in samples. Returns how many there are. */
 static int64_t intervals_of(const ps_beat *beat, int64_t n, double max_samples, ps_interval *v)

@@ -1,5 +1,5 @@
 /* timeline.c - see timeline.h. */
-#include "timeline.h"
+#include "page/timeline.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* records.c - see records.h. */
-#include "records.h"
+#include "records/records.h"
 #include <string.h>
 #include <unistd.h>
 #include "base/weir_alloc.h"
@@ -7,8 +7,8 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "device/weir_parallel.h"
-#include "records_list.h"
-#include "records_pool.h"
+#include "records/records_list.h"
+#include "records/records_pool.h"
 
 typedef struct job {
   const ps_one *all;

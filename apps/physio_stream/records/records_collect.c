@@ -1,7 +1,7 @@
 /* records_collect.c - what became of each recording, from the rank that ran it to rank 0. */
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "records_pool.h"
+#include "records/records_pool.h"
 
 /* What stands before the rows of a recording. */
 typedef struct head {

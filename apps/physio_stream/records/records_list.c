@@ -1,5 +1,5 @@
 /* records_list.c - see records_list.h. */
-#include "records_list.h"
+#include "records/records_list.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"

@@ -1,5 +1,5 @@
 /* records_pool.c - see records_pool.h. */
-#include "records_pool.h"
+#include "records/records_pool.h"
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"

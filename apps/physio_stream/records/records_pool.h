@@ -1,7 +1,7 @@
 /* records_pool.h - what several recordings gave together: records.csv and the report. */
 #ifndef PS_RECORDS_POOL_H
 #define PS_RECORDS_POOL_H
-#include "records.h"
+#include "records/records.h"
 
 typedef struct ps_records {
   ps_record *items;

@@ -1,8 +1,8 @@
 /* bench_papers.c - see bench_papers.h. */
-#include "bench_papers.h"
+#include "bench/bench_papers.h"
 
-#include "bench_papers_priv.h"
-#include "bench_sample.h"
+#include "bench/bench_papers_priv.h"
+#include "bench/bench_sample.h"
 #include "model/rgf/rgf.h"
 #include "model/scattering/volume.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bench_papers.h"
+#include "bench/bench_papers.h"
 #include "model/scattering/papers/papers.h"
 
 /* NaN: there is no such number. The ratio is that of `here` to what is published, or else to the

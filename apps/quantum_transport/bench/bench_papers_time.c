@@ -1,7 +1,7 @@
 /* bench_papers_time.c - see bench_papers.h: what is measured, and times of iterations predicted
  * with these rates. */
-#include "bench_papers_priv.h"
-#include "bench_sample.h"
+#include "bench/bench_papers_priv.h"
+#include "bench/bench_sample.h"
 #include "pass/weir_pass.h"
 #include "scatter.h"
 #include "page/speed.h"

@@ -1,10 +1,10 @@
 /* bench_recipe.c - see bench_recipe.h. */
-#include "bench_recipe.h"
+#include "bench/bench_recipe.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "bench_sample.h"
+#include "bench/bench_sample.h"
 
 const char *const qt_bench_recipe_head[QT_BENCH_RECIPE_COLUMNS] = {
     "step",         "time_s",     "predicted_s", "gflop",     "model_gflop",      "gflop_per_s",

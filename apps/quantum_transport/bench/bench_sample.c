@@ -1,5 +1,5 @@
 /* bench_sample.c - see bench_sample.h. */
-#include "bench_sample.h"
+#include "bench/bench_sample.h"
 
 #include <math.h>
 #include <stdlib.h>

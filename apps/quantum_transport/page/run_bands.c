@@ -1,5 +1,5 @@
 /* run_bands.c - see run_bands.h. */
-#include "run_bands.h"
+#include "page/run_bands.h"
 
 #include <math.h>
 #include <stdio.h>

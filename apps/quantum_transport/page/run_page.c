@@ -1,5 +1,5 @@
 /* run_page.c - see run_page.h. */
-#include "run_page.h"
+#include "page/run_page.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@
 #include "out_spectra.h"
 #include "device/weir_parallel.h"
 #include "report/weir_report.h"
-#include "run_bands.h"
-#include "run_structure.h"
+#include "page/run_bands.h"
+#include "page/run_structure.h"
 #include "scatter.h"
-#include "speed.h"
+#include "page/speed.h"
 
 static void write_event(const qt_study *s)
 {

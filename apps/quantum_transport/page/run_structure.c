@@ -1,5 +1,5 @@
 /* run_structure.c - see run_structure.h. */
-#include "run_structure.h"
+#include "page/run_structure.h"
 
 #include <math.h>
 #include <stdio.h>

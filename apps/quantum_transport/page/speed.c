@@ -1,5 +1,5 @@
 /* speed.c - see speed.h. */
-#include "speed.h"
+#include "page/speed.h"
 
 #include <math.h>
 

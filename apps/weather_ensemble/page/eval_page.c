@@ -1,5 +1,5 @@
 /* eval_page.c - see eval_page.h. */
-#include "eval_page.h"
+#include "page/eval_page.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/weir_log.h"
 #include "data/date.h"
 #include "eval/score/score_maps.h"
-#include "eval_page_priv.h"
+#include "page/eval_page_priv.h"
 
 enum { DAY = 86400 };
 

@@ -6,7 +6,7 @@
 #include "data/date.h"
 #include "eval/score/crps.h"
 #include "eval/score/histogram.h"
-#include "eval_page_priv.h"
+#include "page/eval_page_priv.h"
 
 enum { DAY = 86400, NAME = 128, TITLE = 192 };
 

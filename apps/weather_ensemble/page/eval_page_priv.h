@@ -2,7 +2,7 @@
 #ifndef WX_EVAL_PAGE_PRIV_H
 #define WX_EVAL_PAGE_PRIV_H
 #include "eval/case_study.h"
-#include "eval_page.h"
+#include "page/eval_page.h"
 
 /* What figures of a quantity are drawn of, at the lead of the figures. */
 typedef struct wx_page_quantity {

@@ -1,7 +1,7 @@
 /* eval_scorecard.c - skill of all models by variable and lead time, relative to each reference. */
 #include <math.h>
 #include "base/weir_alloc.h"
-#include "eval_page_priv.h"
+#include "page/eval_page_priv.h"
 #include "report/weir_report.h"
 
 static const struct {
