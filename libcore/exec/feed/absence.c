@@ -1,7 +1,7 @@
 /* absence.c - what has nothing to say while some streams are absent: zeros carried from the inputs
  * to the results through every body. A result may also be another number, NaN as a rule. */
 #include <string.h>
-#include "exec/plan/plan_priv.h"
+#include "exec/feed/feed_priv.h"
 #include "base/weir_alloc.h"
 
 /* A value that is the same for all iterations, as far as that is known. */

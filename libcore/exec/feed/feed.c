@@ -1,9 +1,10 @@
 /* feed.c - running a plan: a bounded graph whole, a stream chunk by chunk. */
 #include <math.h>
 #include <string.h>
-#include "exec/plan/plan_priv.h"
+#include "exec/feed/feed_priv.h"
 #include "base/weir_alloc.h"
 #include "exec/backend/device/backend.h"
+#include "exec/ranks/ranks_priv.h"
 
 int32_t exec_find_input(const weir_plan *p, const char *name)
 {

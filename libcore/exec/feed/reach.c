@@ -1,6 +1,6 @@
 /* reach.c - how results of a plan follow its inputs (graph/weir_path.h), by their names. */
 #include <string.h>
-#include "exec/plan/plan_priv.h"
+#include "exec/feed/feed_priv.h"
 
 weir_plan_need weir_plan_follow(const weir_plan *p, const weir_plan_end *from, int n,
                                 weir_plan_end *to, int n_to)

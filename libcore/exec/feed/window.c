@@ -1,6 +1,6 @@
 /* window.c - a stream's arrays slide along time; gaps are jumped over where that is exact. */
 #include <string.h>
-#include "exec/plan/plan_priv.h"
+#include "exec/feed/feed_priv.h"
 #include "base/weir_alloc.h"
 
 /* Address of a slot of one row of a window. */

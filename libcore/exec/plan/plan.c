@@ -5,6 +5,7 @@
 #include "base/weir_log.h"
 #include "device/weir_parallel.h"
 #include "exec/backend/device/backend.h"
+#include "exec/ranks/ranks_priv.h"
 
 #define MAX_THREADS 64
 

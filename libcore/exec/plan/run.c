@@ -4,6 +4,7 @@
 #include "base/weir_clock.h"
 #include "device/weir_parallel.h"
 #include "exec/backend/device/backend.h"
+#include "exec/ranks/ranks_priv.h"
 
 /* Seconds of computing after which messages under way are polled again: long ones travel
  * in fragments that both ranks have to take from each other. */

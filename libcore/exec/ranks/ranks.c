@@ -1,7 +1,8 @@
 /* ranks.c - the moves of a plan over ranks: buffers and requests made once, filled and emptied in
  * each run. */
 #include <string.h>
-#include "exec/plan/plan_priv.h"
+#include "exec/plan/plan_state.h"
+#include "exec/ranks/ranks_priv.h"
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 

@@ -9,7 +9,7 @@
 #define EXEC_BACKEND_H
 #include "device/weir_device.h"
 #include "exec/backend/native/native_priv.h"
-#include "exec/plan/plan_priv.h"
+#include "exec/plan/plan_state.h"
 
 /* The two sides of an array of the plan. */
 typedef struct exec_side {

@@ -1,6 +1,6 @@
-/* conv_priv.h - a node checked to be one kind of convolution. */
-#ifndef CONV_PRIV_H
-#define CONV_PRIV_H
+/* conv_form_priv.h - a node checked to be one kind of convolution. */
+#ifndef CONV_FORM_PRIV_H
+#define CONV_FORM_PRIV_H
 #include "ops/conv/conv_form.h"
 #include "ops/conv/weir_conv.h"
 
