@@ -2,7 +2,7 @@
  * each, and a table with a line for each. */
 #ifndef PS_EVAL_RECORDS_H
 #define PS_EVAL_RECORDS_H
-#include "page/eval_page.h"
+#include "page/eval_scored.h"
 #include "records/records_list.h"
 
 /* Of eval.records; all zero where pairs are scored. */

@@ -1,7 +1,7 @@
 /* eval_intervals.h - the intervals of one side of a scored record, and what is known of them. */
 #ifndef PS_EVAL_INTERVALS_H
 #define PS_EVAL_INTERVALS_H
-#include "page/eval_page.h"
+#include "page/eval_scored.h"
 #include "model/hrv.h"
 
 /* Intervals between the beats of one annotation file. */

@@ -5,13 +5,6 @@
 #include "base/weir_file.h"
 #include "report/weir_run_log.h"
 
-const char *ps_base_name(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-
-  return slash == NULL ? path : slash + 1;
-}
-
 /* What the run that found the beats says of itself, where its events lie next to them. */
 static weir_status add_run(weir_report *r, const char *test)
 {

@@ -29,11 +29,6 @@ weir_status ps_one_add(const ps_one *one, const ps_pool_row *row)
   return WEIR_OK;
 }
 
-ps_share ps_records_share(int64_t i, int ranks, int workers)
-{
-  return (ps_share){.rank = (int)(i % ranks), .worker = (int)(i / ranks % workers)};
-}
-
 /* The configuration of the recording `r` alone. */
 static ps_cfg cfg_of(const ps_cfg *all, const ps_record *r)
 {

@@ -3,23 +3,7 @@
 #define PS_RECORDS_H
 #include "comm/weir_comm.h"
 #include "commands.h"
-
-/* A result of one recording, as the pooled table counts it. */
-typedef struct ps_pool_row {
-  char stream[2 * WEIR_QUERY_NAME], unit[WEIR_SERIES_UNIT];
-  double rate;            /* slots per second                         */
-  int64_t slots, present; /* seen; with a value                       */
-  double min, max, sum;   /* of the values; NaN where they are not known */
-} ps_pool_row;
-
-/* One of several recordings. */
-typedef struct ps_record {
-  char *path, *name; /* name: of its folder below --out */
-  weir_status status;
-  char message[1024]; /* of a failure */
-  ps_pool_row *rows;
-  int64_t n_rows, capacity;
-} ps_record;
+#include "records/record.h"
 
 /* What the run of one recording is given: `cli` with its folder and threads, `cfg` with its input.
  * `record` is NULL where it is alone; `comm` is that of the program, for ps_records_run. */
@@ -34,12 +18,6 @@ typedef struct ps_one {
 
 /* Adds a row of the pooled table; nothing where the recording is alone. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_one_add(const ps_one *one, const ps_pool_row *row) WEIR_CHECKED;
-
-/* Who runs recording i: the ranks in turn, of each its `workers` threads in turn. */
-typedef struct ps_share {
-  int rank, worker;
-} ps_share;
-ps_share ps_records_share(int64_t i, int ranks, int workers);
 
 /* How one recording is run, and how it is seen, without any result, that it can be. */
 typedef weir_status (*ps_one_fn)(const ps_one *one);

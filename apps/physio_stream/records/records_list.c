@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "commands.h"
 
 enum { LIST_LIMIT = 16 << 20 };
 

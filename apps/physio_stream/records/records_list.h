@@ -1,7 +1,7 @@
 /* records_list.h - the recordings that an option names, by path or by files RECORDS. */
 #ifndef PS_RECORDS_LIST_H
 #define PS_RECORDS_LIST_H
-#include "records/records_pool.h"
+#include "records/record.h"
 
 /* Appends the recordings of the option `key`: each a path, or a file RECORDS, which lists paths
  * below its folder, a line each. Whatever becomes of it, *list is for ps_records_fini.

@@ -1,12 +1,8 @@
 /* records_pool.h - what several recordings gave together: records.csv and the report. */
 #ifndef PS_RECORDS_POOL_H
 #define PS_RECORDS_POOL_H
-#include "records/records.h"
-
-typedef struct ps_records {
-  ps_record *items;
-  int64_t count, capacity;
-} ps_records;
+#include "comm/weir_comm.h"
+#include "records/record.h"
 
 /* Gives rank 0 what became of the recordings that other ranks ran. Collective. Fails on all ranks
  * alike: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
