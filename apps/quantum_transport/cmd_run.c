@@ -11,6 +11,7 @@
 #include "petsc/petsc_options.h"
 #include "page/run_page.h"
 #include "scatter.h"
+#include "study_run.h"
 #include "train/weir_checkpoint.h"
 #include "commands.h"
 

@@ -2,6 +2,7 @@
  * meaning: how long they take. */
 #ifndef QT_BENCH_SAMPLE_H
 #define QT_BENCH_SAMPLE_H
+#include "model/scattering/papers/recipe.h"
 #include "model/scattering/self_energy.h"
 #include "scatter.h"
 

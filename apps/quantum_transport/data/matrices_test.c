@@ -5,6 +5,7 @@
 #include "base/weir_alloc.h"
 #include "data/layers.h"
 #include "data/wannier.h"
+#include "model/system_check.h"
 
 char dir[256];
 matrices_paths paths;

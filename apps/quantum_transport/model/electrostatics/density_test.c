@@ -9,6 +9,7 @@
 #include "base/weir_random.h"
 #include "model/device.h"
 #include "model/electrostatics/potential.h"
+#include "model/system_check.h"
 #include "model/transmission/transmission_test.h"
 #include "model/units.h"
 

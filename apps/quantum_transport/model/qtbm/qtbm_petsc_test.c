@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "model/device.h"
+#include "model/system_check.h"
 #include "model/transmission/transmission_test.h"
 
 enum { MAX_ENERGIES = 40, MAX_K = 3 };

@@ -4,6 +4,7 @@
 
 #include "base/weir_signal.h"
 #include "model/scattering/open_points.h"
+#include "model/system_check.h"
 #include "model/wire.h"
 
 /* Contacts, cuts with hops, and powers. */

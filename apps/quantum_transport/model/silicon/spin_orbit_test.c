@@ -6,6 +6,7 @@
 #include "base/weir_log.h"
 #include "model/device.h"
 #include "model/silicon/silicon.h"
+#include "model/system_check.h"
 #include "model/transmission/transmission_test.h"
 
 static void build(const char *kind, bool spin_orbit, double strength, qt_system *s)

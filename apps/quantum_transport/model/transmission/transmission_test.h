@@ -7,6 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
+#include "model/system_check.h"
 #include "model/transmission/transmission.h"
 
 /* A square lattice of sites, `width` across and `length` along x; leads continue its ends. */

@@ -4,10 +4,9 @@
  * of any size can be counted. */
 #ifndef QT_RECIPE_H
 #define QT_RECIPE_H
-#include <stdbool.h>
 #include <stdint.h>
 #include "base/weir_status.h"
-#include "exec/weir_plan.h"
+#include "model/scattering/papers/recipe_plan.h"
 
 typedef struct qt_recipe_sizes {
   int64_t n_k, n_energies, n_frequencies;
@@ -15,17 +14,6 @@ typedef struct qt_recipe_sizes {
   int64_t n_others;              /* atoms whose G is read, too: 0 where n_atoms are all of them */
   int64_t n_orbitals, n_directions;
 } qt_recipe_sizes;
-
-/* Each step with those before it, REORDERED in place of HOISTED. */
-typedef enum qt_recipe_step {
-  QT_RECIPE_WRITTEN,   /* one loop over everything                                        */
-  QT_RECIPE_FISSIONED, /* each product a loop of its own                                  */
-  QT_RECIPE_HOISTED,   /* what does not depend on q, hbar omega is made once (redundancy) */
-  QT_RECIPE_WINDOWED,  /* sums over hbar omega as products with windows, margins of zeros */
-  QT_RECIPE_REORDERED, /* products in the order of fewest flops                           */
-  QT_RECIPE_STEPS
-} qt_recipe_step;
-extern const char *const qt_recipe_names[QT_RECIPE_STEPS];
 
 typedef enum qt_recipe_sum { QT_RECIPE_ELECTRONS, QT_RECIPE_PHONONS } qt_recipe_sum;
 
@@ -40,28 +28,5 @@ typedef struct qt_recipe_count {
  * Fails: WEIR_ERR_SHAPE (2^62 iterations as written or more), WEIR_ERR_MEMORY. */
 weir_status qt_recipe_count_of(const qt_recipe_sizes *s, qt_recipe_step step, qt_recipe_sum sum,
                                qt_recipe_count *out) WEIR_CHECKED;
-
-/* ---- Plans of each step, to be run ---- */
-
-typedef enum qt_recipe_stage {
-  QT_RECIPE_STAGE_WRITTEN,
-  QT_RECIPE_STAGE_PRODUCTS, /* map fission                                               */
-  QT_RECIPE_STAGE_HOISTED,  /* redundancy removal                                        */
-  QT_RECIPE_STAGE_BATCHED,  /* layout of arrays, and kernels of batched products         */
-  QT_RECIPE_STAGE_WINDOWED, /* of sliding windows: multiplication fusion                 */
-  QT_RECIPE_STAGE_FUSED,    /* loops fused and tiled                                     */
-  QT_RECIPE_STAGE_REORDERED,
-  QT_RECIPE_STAGES
-} qt_recipe_stage;
-
-/* Passes and kernels of a stage, those of the stages before it included. */
-typedef struct qt_recipe_plan {
-  const char *name;
-  qt_recipe_step step;       /* whose counts are those of its loops */
-  const char *kernel, *skip; /* as weir_exec_cfg                    */
-} qt_recipe_plan;
-extern const qt_recipe_plan qt_recipe_plans[QT_RECIPE_STAGES];
-/* Sets them in cfg, all else of which stays. */
-void qt_recipe_configure(const qt_recipe_plan *p, weir_exec_cfg *cfg);
 
 #endif
