@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/weir_alloc.h"
+#include "data/archive/archive.h"
 #include "data/archive/archive_cube.h"
 #include "data/archive/file_names.h"
 

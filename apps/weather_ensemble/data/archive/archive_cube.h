@@ -2,7 +2,7 @@
  * sources of an open archive share. */
 #ifndef WX_ARCHIVE_CUBE_H
 #define WX_ARCHIVE_CUBE_H
-#include "data/archive/archive_priv.h"
+#include "data/archive/archive_format.h"
 
 enum { WX_MAX_QUANTITIES = 4096 };
 
@@ -56,6 +56,13 @@ struct wx_index {
   int64_t of_quantity[WX_MAX_QUANTITIES]; /* the file of each */
 };
 
+/* archive.c */
+/* Sets the maximum number of files (> 0) open at once. */
+void wx_archive_set_max_open(wx_archive *a, int64_t n);
+/* Returns the format, its state and the number of a field of files; NULL: no file holds it, or not
+ * in the units and under the name of its quantity. */
+const wx_format *wx_archive_locate(const wx_archive *a, int64_t start, int64_t lead,
+                                   int64_t quantity, int64_t member, void **state, int64_t *number);
 /* archive_names.c */
 /* Notes how the file gives its quantity. Fails: WEIR_ERR_DATA where it does so in two ways. */
 weir_status wx_archive_convert(wx_file *f, const wx_quantity *q, int64_t quantity,

@@ -7,7 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "data/archive/archive_priv.h"
+#include "data/archive/archive_format.h"
 #include "io/weir_grib.h"
 
 enum { LOCATION = 600, PATH_SIZE = 4096 };

@@ -2,7 +2,7 @@
 #ifndef WX_ARCHIVE_NETCDF_H
 #define WX_ARCHIVE_NETCDF_H
 #include "base/weir_dtype.h"
-#include "data/archive/archive_priv.h"
+#include "data/archive/archive_format.h"
 #include "io/weir_netcdf.h"
 
 enum { WX_NC_NAME = 128, WX_NC_MISSING = 4 };

@@ -1,6 +1,7 @@
 /* archive_test.c - what is written comes back, exactly; files of others are read as they mean; what
  * cannot be understood is said by file, variable and reason. */
-#include "data/archive/archive_priv.h"
+#include "data/archive/archive.h"
+#include "data/archive/archive_cube.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

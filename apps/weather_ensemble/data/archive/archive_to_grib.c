@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/archive/archive_priv.h"
+#include "data/archive/archive.h"
+#include "data/archive/archive_cube.h"
 #include "io/weir_grib.h"
 
 enum { MEMBER_BITS = 16, STATISTIC_BITS = 24, CORRECTED = 11 /* table 4.3 */ };

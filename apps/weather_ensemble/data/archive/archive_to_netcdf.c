@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/archive/archive_priv.h"
+#include "data/archive/archive_format.h"
 #include "io/weir_netcdf.h"
 
 enum { DEFLATE = 1, CHUNK = 1 << 20 /* values */, MOST_DIMS = 6 };

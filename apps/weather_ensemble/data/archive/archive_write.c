@@ -2,7 +2,8 @@
 #include <string.h>
 #include <strings.h>
 #include "base/weir_alloc.h"
-#include "data/archive/archive_priv.h"
+#include "data/archive/archive.h"
+#include "data/archive/archive_format.h"
 
 struct wx_archive_writer {
   const wx_sink *sink;

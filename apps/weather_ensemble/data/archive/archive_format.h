@@ -1,7 +1,8 @@
-/* archive_priv.h - what a format of files gives to an archive. */
-#ifndef WX_ARCHIVE_PRIV_H
-#define WX_ARCHIVE_PRIV_H
-#include "data/archive/archive.h"
+/* archive_format.h - what a format of files gives to an archive. */
+#ifndef WX_ARCHIVE_FORMAT_H
+#define WX_ARCHIVE_FORMAT_H
+#include "base/weir_file.h"
+#include "data/archive/archive_info.h"
 
 /* Of all files together. */
 enum { WX_MAX_FIELDS = 1 << 24 };
@@ -51,12 +52,6 @@ typedef struct wx_sink {
 } wx_sink;
 extern const wx_sink wx_sink_netcdf, wx_sink_grib;
 
-/* Sets the maximum number of files (> 0) open at once. */
-void wx_archive_set_max_open(wx_archive *a, int64_t n);
-/* Returns the format, its state and the number of a field of files; NULL: no file holds it, or not
- * in the units and under the name of its quantity. */
-const wx_format *wx_archive_locate(const wx_archive *a, int64_t start, int64_t lead,
-                                   int64_t quantity, int64_t member, void **state, int64_t *number);
 /* The GRIB file of a state of wx_format_grib. */
 struct weir_grib;
 const struct weir_grib *wx_grib_of(const void *state);

@@ -1,9 +1,8 @@
-/* archive_facts.c - numbers of quantities, initialisation times and leads in what is known of an
- * archive. */
+/* archive_info.c - numbers of quantities, initialisation times and leads; see archive_info.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "data/archive/archive.h"
+#include "data/archive/archive_info.h"
 
 /* The number of the nearest of ascending values, -1: none within the tolerance. */
 static int64_t nearest_int(const int64_t *x, int64_t n, int64_t value, int64_t tolerance)
