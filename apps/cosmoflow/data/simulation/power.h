@@ -5,7 +5,7 @@
 #define CF_POWER_H
 #include "data/simulation/linear.h"
 #include "data/simulation/mesh.h"
-#include "data/volume/volume.h"
+#include "data/volume/volume_info.h"
 
 /* Spectrum [n_bins], and the bins of the waves. */
 typedef struct cf_power {

@@ -6,7 +6,7 @@
  *   physPar 0.31 0.82             cosmology omega_m omega_b h n_s sigma_8     corner 0 0 16 */
 #ifndef CF_ABOUT_H
 #define CF_ABOUT_H
-#include "data/volume/volume.h"
+#include "data/volume/volume_info.h"
 
 enum { CF_MAX_ABOUT = 4096 };
 

@@ -2,7 +2,7 @@
  * cf_volume_format_NAME, and the build lists them. */
 #ifndef CF_VOLUME_FORMAT_H
 #define CF_VOLUME_FORMAT_H
-#include "data/volume/volume.h"
+#include "data/volume/volume_info.h"
 
 /* A file that is read. */
 typedef struct cf_volume_file {

@@ -1,6 +1,7 @@
 /* volume_priv.h - a set of files of samples. */
 #ifndef CF_VOLUME_PRIV_H
 #define CF_VOLUME_PRIV_H
+#include "data/volume/volume.h"
 #include "data/volume/volume_format.h"
 
 typedef struct cf_volume_entry {

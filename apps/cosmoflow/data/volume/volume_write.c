@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "data/volume/volume.h"
 #include "data/volume/volume_format.h"
 
 struct cf_volume_writer {

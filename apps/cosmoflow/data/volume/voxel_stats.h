@@ -2,7 +2,7 @@
  * order. */
 #ifndef CF_VOXEL_STATS_H
 #define CF_VOXEL_STATS_H
-#include "data/volume/volume.h"
+#include "data/volume/volume_info.h"
 
 enum { CF_VOXEL_BINS = 18 }; /* 0, 1, 2-3, 4-7 ... 2^16 and more, of |value| rounded down */
 

@@ -4,8 +4,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-const char *const cf_quantity_name[] = {"auto", "counts", "density", "any"};
-
 /* Statistics of the voxels of a sample. */
 typedef struct finding {
   int64_t at; /* of the first that cannot be; -1: none */

@@ -3,7 +3,7 @@
  * unless they are declared. */
 #ifndef CF_VOXELS_H
 #define CF_VOXELS_H
-#include "data/volume/volume.h"
+#include "data/volume/volume_info.h"
 
 /* Voxels to check. */
 typedef struct cf_voxels {
