@@ -74,9 +74,12 @@ static const struct known {
     {"apps/quantum_transport/model/gradient.h", "qt_gradient_complete",
      "the coupling of electrons to phonons"},
     {"apps/weather_ensemble/baseline/emos.h", "wx_emos_crps", "what coefficients are judged by"},
+    {"apps/weather_ensemble/data/archive/archive_cube.h", "wx_archive_set_max_open",
+     "tests bound the files that are open"},
     {"apps/weather_ensemble/data/simulation/qg.h", "wx_qg_psi", "fields of a state"},
     {"apps/weather_ensemble/data/simulation/qg.h", "wx_qg_q", "fields of a state"},
-    {"apps/weather_ensemble/data/simulation/qg_fields.h", "wx_qg_quantities", "how many wx_qg_quantity has"},
+    {"apps/weather_ensemble/data/simulation/qg_fields.h", "wx_qg_quantities",
+     "how many wx_qg_quantity has"},
     {"apps/weather_ensemble/eval/score/efi.h", "wx_efi", "the integral that weights stand for"},
 };
 
