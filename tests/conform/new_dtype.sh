@@ -10,7 +10,7 @@ tree=$scratch/tree
 
 # The core without the modules that have no dtype of their own, and of the tests those that run below.
 mkdir "$tree" "$scratch/old"
-tar -C "$source" -cf - CMakeLists.txt cmake libcore tests/conform tests/environment.cmake | tar -C "$tree" -xf -
+tar -C "$source" -cf - CMakeLists.txt cmake libcore tests/conform tests/support tests/environment.cmake | tar -C "$tree" -xf -
 for module in report load optim nn stream train; do
   rm -r "$tree/libcore/$module"
 done
@@ -34,7 +34,7 @@ edit graph/weir_scalar.h 's/WEIR_SCALAR_INTEGER\(i16, int16_t, uint32_t\)\n/$&WE
   s/WEIR_SCALAR_CASTS_INTEGER\(i16, int16_t\)\n/$&WEIR_SCALAR_CASTS_INTEGER(u16, uint16_t)\n/;
   s/WEIR_(BF16|F16)_CASTS\(i16, int16_t\)/$& WEIR_$1_CASTS(u16, uint16_t)/g;
   s/WEIR_SCALAR_MONOIDS\(i16, [^\n]*\n/$&WEIR_SCALAR_MONOIDS(u16, uint16_t, 0, 65535)\n/'
-edit exec/exec_literal.h 's/  int16_t i16;\n/$&  uint16_t u16;\n/; s/X\(I16, i16\)/$& X(U16, u16)/; s/HALF\(i16, int16_t\)\n/$&HALF(u16, uint16_t)\n/;
+edit ../tests/support/exec/exec_literal.h 's/  int16_t i16;\n/$&  uint16_t u16;\n/; s/X\(I16, i16\)/$& X(U16, u16)/; s/HALF\(i16, int16_t\)\n/$&HALF(u16, uint16_t)\n/;
   s/    case WEIR_I16: +\\\n/    case WEIR_U16: \\\n      y.u16 = weir_u16_from_##f(x.f); \\\n      break; \\\n$&/'
 # The kernels of the vector engine.
 edit exec/backend/vector/vector_kernels.h 's/KERNELS_INTEGER\(i16, int16_t\)\n/$&KERNELS_INTEGER(u16, uint16_t)\n/;

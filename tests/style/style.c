@@ -8,6 +8,7 @@ const style_check style_checks[] = {
     {"layers", "a module includes modules of lower levels only", false, style_layers, style_levels},
     {"cycles", "no files of a module or an app include one another in a cycle", false, NULL,
      style_cycles},
+    {"support", "what tests alone include stands in tests/support", false, NULL, style_support},
     {"folders", "a folder directly holds at most 32 production files", false, NULL, style_folders},
     {"external", "a library's header is included where the architecture says", false,
      style_external, NULL},

@@ -106,6 +106,11 @@ extern const style_check style_checks[];
 int style_run(const style_tree *tree, style_report *r);
 int style_check_count(void);
 
+/* Returns whether an include line that says `target` can mean the file at `path`. */
+bool style_can_mean(const char *target, const char *path);
+/* Sets used[i] of each file of programs: sources that are no tests, and headers that they include;
+ * used[n_files], all false before. */
+void style_mark_programs(const style_tree *t, bool *used);
 enum { STYLE_MODULES = 17 }; /* of libcore */
 /* Returns the level of a module, and sets listed[its number], unless listed is NULL; -1: there is
  * no such module. */
@@ -117,6 +122,7 @@ int style_self_test(void);
 void style_layers(const style_file *f, style_report *r);
 void style_levels(const style_tree *t, style_report *r);
 void style_cycles(const style_tree *t, style_report *r);
+void style_support(const style_tree *t, style_report *r);
 void style_folders(const style_tree *t, style_report *r);
 void style_external(const style_file *f, style_report *r);
 void style_printing(const style_file *f, style_report *r);

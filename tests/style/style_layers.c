@@ -55,9 +55,12 @@ static void layer_of_library(const style_file *f, style_report *r, const style_i
   }
 }
 
-/* An app sees libcore and its own folder. */
+/* An app sees libcore and its own folder; what tests share is for tests. */
 static void layer_of_app(const style_file *f, style_report *r, const style_include *in)
 {
+  if (style_starts(in->target, "support/")) {
+    style_find(r, f, in->line, "a program includes support of tests: %s", in->target);
+  }
   if (style_starts(in->target, "apps/")) {
     const char *app = f->path + strlen("apps/");
     if (!same_folder(app, in->target + strlen("apps/"), strcspn(app, "/"))) {

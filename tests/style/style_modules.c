@@ -1,5 +1,6 @@
 /* style_modules.c - modules that one can read alone: no files of one include one another in a
- * cycle, no folder is crowded, and the tour's levels are those that are checked. */
+ * cycle, no folder is crowded or holds support of tests, and the tour's levels are those that are
+ * checked. */
 #include "style.h"
 #include <ctype.h>
 #include <limits.h>
@@ -235,6 +236,49 @@ void style_folders(const style_tree *t, style_report *r)
                  FILES_OF_FOLDER);
     }
   }
+}
+
+/* ---- Support of tests ---- */
+
+/* The runner of tests is a library of base; *_cases.h goes with the *_cases.c of its registry. */
+static bool may_stay(const style_file *f)
+{
+  return style_starts(f->path, "tests/") || style_starts(f->path, "docs/") ||
+         style_starts(f->path, "libcore/base/weir_check") || style_ends(f->path, "_cases.h");
+}
+
+static const style_file *includer_of(const style_tree *t, const style_file *header)
+{
+  for (int i = 0; i < t->n_files; i++) {
+    const style_file *f = &t->files[i];
+
+    for (int k = 0; style_is_test(f) && k < f->n_includes; k++) {
+      if (style_can_mean(f->includes[k].target, header->path)) {
+        return f;
+      }
+    }
+  }
+  return NULL;
+}
+
+void style_support(const style_tree *t, style_report *r)
+{
+  bool *used = calloc((size_t)t->n_files + 1, sizeof *used);
+
+  if (!used) {
+    exit(1);
+  }
+  style_mark_programs(t, used);
+  for (int i = 0; i < t->n_files; i++) {
+    const style_file *f = &t->files[i];
+    const bool asks = style_ends(f->path, ".h") && !used[i] && !may_stay(f);
+    const style_file *test = asks ? includer_of(t, f) : NULL;
+
+    if (test) {
+      style_find(r, f, 1, "no program includes it, but %s: move it to tests/support", test->path);
+    }
+  }
+  free(used);
 }
 
 /* ---- Levels ---- */

@@ -16,6 +16,8 @@ static const struct plant {
     {"layers", "libcore/graph/a.c", "#include \"../base/weir_file.h\"\n"},
     {"layers", "libcore/attic/README.md", "a\n"},
     {"layers", "apps/demo/a.c", "#include \"apps/other/b.h\"\n"},
+    {"layers", "apps/demo/a.c", "#include \"support/demo/a.h\"\n"},
+    {"layers", "libcore/graph/a.c", "#include \"support/graph/a.h\"\n"},
     {NULL, "libcore/graph/a.c", "#include \"base/weir_file.h\"\n#include \"a_priv.h\"\n"},
     {NULL, "libcore/base/a_test.c", "#include \"conf/weir_opt.h\"\n"},
     {NULL, "libcore/base/a_cases.c", "#include \"conf/weir_opt.h\"\n"},
@@ -29,6 +31,9 @@ static const struct plant {
     {"cycles", "apps/demo/model/link.h", "#include \"model/loop.h\"\n"},
     {NULL, "libcore/graph/chain_test.c", "#include \"graph/ring.h\"\n"},
     {NULL, "libcore/graph/ring_priv.h", "#include \"graph/chain.h\"\n"},
+    {"support", "libcore/graph/lone_test.c", "#include \"graph/lone.h\"\n"},
+    {NULL, "libcore/graph/lone_test.c", "#include \"graph/chain.h\"\n"},
+    {NULL, "tests/conform/a.c", "#include \"graph/a_cases.h\"\n"},
     {"external", "libcore/base/a.c", "#include <yaml.h>\n"},
     {"external", "libcore/base/a.c", "#include <zlib.h>\n"},
     {"external", "apps/demo/a.c", "#include <netcdf.h>\n"},
@@ -165,9 +170,12 @@ static void write_clean_tree(void)
   write_file("libcore/base/weir_dtype.h", "#define LIST(X) X(WEIR_F32, 1) X(WEIR_F64, 2)\n");
   write_file("libcore/conf/yaml.c", "#ifdef WEIR_HAVE_YAML\n#endif\n");
   write_file("apps/demo/calls.c", "#include \"base/weir_a.h\"\n#include \"base/weir_b.h\"\n"
+                                  "#include \"graph/ring.h\"\n"
                                   "int f(void)\n{\n  return weir_a() + weir_b(1, 2) + weir_c() + "
                                   "other_a();\n}\n");
   write_file("libcore/graph/chain.h", "");
+  write_file("libcore/graph/lone.h", "");
+  write_file("libcore/graph/a_cases.h", "");
   write_file("libcore/graph/ring.h", "#include \"graph/chain.h\"\n");
   write_file("apps/demo/model/loop.c", "#include \"model/link.h\"\n");
   write_file("README.md", "Weir\n");

@@ -2,7 +2,7 @@
  * like. */
 #include "base/weir_signal.h"
 #include "data/volume/voxel_stats.h"
-#include "data/volume/volume_test.h"
+#include "support/cosmoflow/volume_test.h"
 
 static char dir[256], in[300], out[300];
 

@@ -3,7 +3,7 @@
 #include "data/source.h"
 #include "base/weir_signal.h"
 #include "data/simulation/universe_write.h"
-#include "data/volume/volume_test.h"
+#include "support/cosmoflow/volume_test.h"
 #include "ops/fft/weir_fft_plan.h"
 
 enum { SIDE = 8, CHANNELS = 3 };

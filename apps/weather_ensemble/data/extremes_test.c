@@ -2,7 +2,7 @@
  * tiles; and that the climate is of training initialisation times alone. */
 #include "data/extremes.h"
 #include <stdlib.h>
-#include "data/samples/samples_check.h"
+#include "support/weather_ensemble/samples_check.h"
 #include "eval/climatology.h"
 #include "eval/score/efi.h"
 

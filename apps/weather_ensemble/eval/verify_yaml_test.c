@@ -11,7 +11,7 @@
 #include "device/weir_parallel.h"
 #include "eval/case_study.h"
 #include "eval/score/score_tables.h"
-#include "eval/score/scores_check.h"
+#include "support/weather_ensemble/scores_check.h"
 #include "io/weir_netcdf.h"
 
 /* An evaluation of files. */

@@ -2,7 +2,7 @@
  * bit; loops that have too many parts; memory that is missing. */
 #include "exec/backend/native/native_priv.h"
 /* It undefines bool. */
-#include "exec/exec_compare.h"
+#include "support/exec/exec_compare.h"
 
 #include "base/weir_check.h"
 

@@ -1,5 +1,5 @@
 /* plan_random_test.c - random graphs: whatever the passes do, results stay the same to the bit. */
-#include "exec/draw_run.h"
+#include "support/exec/draw_run.h"
 #include "device/weir_parallel.h"
 #include "exec/weir_engine.h"
 #include "pass/weir_pass.h"

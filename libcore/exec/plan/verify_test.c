@@ -1,8 +1,8 @@
 /* verify_test.c - the oracle after every pass: right passes stand, a wrong one is found; and the
  * bytes that nodes and groups claim are those that their iterations touch. */
-#include "exec/draw_run.h"
+#include "support/exec/draw_run.h"
 #include "exec/plan/plan_priv.h"
-#include "exec/count_check.h"
+#include "support/exec/count_check.h"
 
 static const weir_pass nameless = {.name = "planted", .cite = "", .order = 99};
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_random.h"
-#include "stream/scipy_check.h"
+#include "support/stream/scipy_check.h"
 #include "stream/design/weir_design_fir.h"
 
 enum { SEEDS = 120, LONGEST = 20 * 160 + 1 };

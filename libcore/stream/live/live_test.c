@@ -12,7 +12,7 @@
 #include "ops/scan/weir_scan.h"
 #include "ops/shift/weir_shift.h"
 #include "stream/live/live_priv.h"
-#include "stream/run_check.h"
+#include "support/stream/run_check.h"
 
 static const weir_live_cfg plain = {.lateness = 0.5, .max_ahead = 3600};
 

@@ -1,6 +1,6 @@
 /* field_test.c - noise is normal and the same wherever it is drawn; fields have their spectrum. */
 #include <string.h>
-#include "data/simulation/mesh_check.h"
+#include "support/cosmoflow/mesh_check.h"
 #include "device/weir_parallel.h"
 
 static void noise_is_normal_and_white(void **state)

@@ -1,7 +1,7 @@
 /* lpt_test.c - displacements of plane waves and crossed waves in closed form; skewness, growth and
  * large waves of their density; the same bits on any number of threads. */
 #include <string.h>
-#include "data/simulation/mesh_check.h"
+#include "support/cosmoflow/mesh_check.h"
 #include "device/weir_parallel.h"
 
 /* delta = sum of amplitude cos(k . x) over waves, as coefficients. */

@@ -1,6 +1,6 @@
 /* mesh_test.c - transforms against sums over exponentials, there and back, and on several threads.
  */
-#include "data/simulation/mesh_check.h"
+#include "support/cosmoflow/mesh_check.h"
 #include <string.h>
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"

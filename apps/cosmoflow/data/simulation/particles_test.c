@@ -1,7 +1,7 @@
 /* particles_test.c - mass is kept, schemes against their definition, the mesh seen through them. */
 #include <string.h>
 #include "base/weir_random.h"
-#include "data/simulation/mesh_check.h"
+#include "support/cosmoflow/mesh_check.h"
 #include "device/weir_parallel.h"
 
 /* Displacements of any length: up to some boxes, some exactly to points and half-way between. */

@@ -2,7 +2,7 @@
  * momentum, threads. */
 #include "data/simulation/pm.h"
 #include <string.h>
-#include "data/simulation/mesh_check.h"
+#include "support/cosmoflow/mesh_check.h"
 #include "device/weir_parallel.h"
 
 enum { START = 10 /* a = 1 / START */ };

@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include "base/weir_signal.h"
-#include "data/simulation/mesh_check.h"
+#include "support/cosmoflow/mesh_check.h"
 #include "device/weir_parallel.h"
 
 enum { SIDE = 12, CELLS = SIDE * SIDE * SIDE, REDSHIFTS = 3 };

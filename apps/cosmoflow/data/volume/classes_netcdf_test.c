@@ -1,7 +1,7 @@
 /* classes_netcdf_test.c - classes of voxels from files as others write them, through the converter
  * without losing a bit, together with their voxels in every view; errors name the cause. */
 #include "data/samples.h"
-#include "data/volume/volume_test.h"
+#include "support/cosmoflow/volume_test.h"
 
 enum { D = 3, H = 4, W = 5, CELLS = D * H * W, SAMPLES = 2, CLASSES = 3 };
 

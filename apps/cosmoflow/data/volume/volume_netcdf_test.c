@@ -1,6 +1,6 @@
 /* volume_netcdf_test.c - layouts of NetCDF and HDF5 files that others write, and files that are
  * wrong. */
-#include "data/volume/volume_test.h"
+#include "support/cosmoflow/volume_test.h"
 
 static char dir[256], path[512];
 static const char *const paths[] = {path};

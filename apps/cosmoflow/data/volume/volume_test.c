@@ -1,5 +1,5 @@
 /* volume_test.c - samples to every format and back, bit by bit; refusals. */
-#include "data/volume/volume_test.h"
+#include "support/cosmoflow/volume_test.h"
 
 static char dir[256], stem[300], path[512];
 

@@ -10,7 +10,7 @@
 #include "model/device.h"
 #include "model/electrostatics/potential.h"
 #include "model/system_check.h"
-#include "model/transmission/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 #include "model/units.h"
 
 static uint64_t draws;

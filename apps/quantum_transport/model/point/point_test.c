@@ -1,7 +1,7 @@
 /* point_test.c - the operator of points: what its access says, batches against single points,
  * points that fail. */
 #include "exec/weir_plan.h"
-#include "model/transmission/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 
 enum { POINTS = 7 };
 static const double wave_vector[POINTS][2] = {{0, 0},    {0, 0},     {0, 0.13}, {0, 0.13},

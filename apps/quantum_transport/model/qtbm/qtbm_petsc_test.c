@@ -6,7 +6,7 @@
 
 #include "model/device.h"
 #include "model/system_check.h"
-#include "model/transmission/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 
 enum { MAX_ENERGIES = 40, MAX_K = 3 };
 

@@ -7,7 +7,7 @@
 #include "model/device.h"
 #include "model/silicon/silicon.h"
 #include "model/system_check.h"
-#include "model/transmission/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 
 static void build(const char *kind, bool spin_orbit, double strength, qt_system *s)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/weir_signal.h"
-#include "model/transmission/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 #include "train/weir_checkpoint.h"
 
 enum { ENERGIES = 900, WAVE_VECTORS = 2, ALL = ENERGIES * WAVE_VECTORS };

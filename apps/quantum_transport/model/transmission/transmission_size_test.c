@@ -1,5 +1,5 @@
 /* transmission_size_test.c - memory of computations: predicted, limited, refused. */
-#include "model/transmission/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 
 /* Peaks of runs, each larger than what was allocated before, whose leads need no second method. */
 static void memory_is_predicted(void **state)

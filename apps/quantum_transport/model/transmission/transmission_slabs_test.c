@@ -1,6 +1,6 @@
 /* transmission_slabs_test.c - spectra of points in slabs that threads share. */
 #include "device/weir_parallel.h"
-#include "model/transmission/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 
 enum { ENERGIES = 12 };
 

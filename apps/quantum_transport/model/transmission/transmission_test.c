@@ -1,6 +1,6 @@
 /* transmission_test.c - transmissions and densities of states in closed form, and what must not
  * change them. */
-#include "model/transmission/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 
 #include <complex.h>
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "data/archive/archive.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_grib.h"
 
 static char dir[256], path[2][512];

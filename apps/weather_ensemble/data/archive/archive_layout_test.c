@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "data/archive/archive.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
 
 /* The file that is being made. */
@@ -12,7 +12,7 @@ static char dir[256], path[512];
 static weir_netcdf *nc;
 static int dims[128];
 static int64_t lengths[128];
-#include "data/archive/archive_file_check.h"
+#include "support/weather_ensemble/archive_file_check.h"
 
 static const double south[3] = {-30, 0, 30}, greenwich[4] = {-180, -90, 0, 90};
 static const double two[2] = {0, 1}, levels[2] = {500, 85000}, steps[2] = {24, 48};

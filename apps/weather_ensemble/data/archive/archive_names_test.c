@@ -3,7 +3,7 @@
 #include <math.h>
 #include "data/archive/file_names.h"
 #include "data/archive/archive.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
 
 /* The file that is being made. */
@@ -11,7 +11,7 @@ static char dir[256], path[512];
 static weir_netcdf *nc;
 static int dims[128];
 static int64_t lengths[128];
-#include "data/archive/archive_file_check.h"
+#include "support/weather_ensemble/archive_file_check.h"
 
 static const double times[2] = {0, 24}, south[2] = {-30, 30}, around[3] = {0, 120, 240};
 

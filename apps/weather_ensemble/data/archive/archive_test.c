@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "data/archive/archive_check.h"
+#include "support/weather_ensemble/archive_check.h"
 #include "data/date.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
 
 static char dir[256], path[512], other[512];

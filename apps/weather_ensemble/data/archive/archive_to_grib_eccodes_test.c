@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "data/archive/archive.h"
-#include "data/archive/archive_check.h"
-#include "io/io_test.h"
+#include "support/weather_ensemble/archive_check.h"
+#include "support/io/io_test.h"
 #include "io/weir_grib.h"
 #include "io/weir_netcdf.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
 
 enum { INIT_TIMES = 2, LEADS = 2, QUANTITIES = 2, MEMBERS = 3, COLUMNS = 4 };

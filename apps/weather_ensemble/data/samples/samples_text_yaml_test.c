@@ -1,7 +1,7 @@
 /* samples_text_yaml_test.c - what weights keep of their samples, and which others are refused. */
 #include <stdlib.h>
 #include "base/weir_alloc.h"
-#include "data/samples/samples_check.h"
+#include "support/weather_ensemble/samples_check.h"
 #include "data/samples/samples_text.h"
 
 static scene s;

@@ -1,7 +1,7 @@
 /* samples_yaml_test.c - what a sample is made of: members, leads and times by hand; what is
  * refused. */
 #include <stdlib.h>
-#include "data/samples/samples_check.h"
+#include "support/weather_ensemble/samples_check.h"
 
 static scene s;
 

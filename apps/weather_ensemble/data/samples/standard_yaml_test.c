@@ -2,7 +2,7 @@
  * come back. */
 #include <stdlib.h>
 #include "data/model_climate.h"
-#include "data/samples/samples_check.h"
+#include "support/weather_ensemble/samples_check.h"
 #include "data/samples/standard.h"
 
 static scene s;

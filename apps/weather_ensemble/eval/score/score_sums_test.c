@@ -7,7 +7,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
-#include "eval/score/scores_check.h"
+#include "support/weather_ensemble/scores_check.h"
 
 enum { ROWS = 4, COLUMNS = 6, CELLS = ROWS * COLUMNS, M = 5, INIT_TIMES = 4 };
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "device/device_priv.h"
-#include "exec/backend/device/backend_check.h"
+#include "support/exec/backend_check.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/inverse/weir_inverse.h"
 

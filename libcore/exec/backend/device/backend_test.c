@@ -1,8 +1,8 @@
 /* backend_test.c - plans on the emulated device, and on a GPU where there is one: the bits of the
  * cpu, and what describe says of copies. What is planted under a plan: backend_plant_test.c. */
-#include "exec/backend/device/backend_check.h"
-#include "exec/draw_run.h"
-#include "exec/train_nets.h"
+#include "support/exec/backend_check.h"
+#include "support/exec/draw_run.h"
+#include "support/exec/train_nets.h"
 #include "ops/inverse/weir_inverse.h"
 
 #ifndef DRAW_GRAPHS

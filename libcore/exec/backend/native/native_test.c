@@ -2,8 +2,8 @@
  * into boxes. */
 #include "exec/backend/native/native_priv.h"
 
-#include "exec/exec_compare.h"
-#include "exec/exec_gathers.h"
+#include "support/exec/exec_compare.h"
+#include "support/exec/exec_gathers.h"
 
 #include <string.h>
 #include "base/weir_alloc.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "exec/count_check.h"
+#include "support/exec/count_check.h"
 #include "exec/weir_engine.h"
 
 static void identity(weir_operand *x, weir_dtype dtype, int64_t extent, weir_border border)

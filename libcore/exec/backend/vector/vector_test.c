@@ -1,7 +1,7 @@
 /* vector_test.c - random loops: the vector interpreter gives the literal definition's bits, whole
  * or split into boxes, and the oracle agrees within rounding. */
-#include "exec/exec_compare.h"
-#include "exec/exec_gathers.h"
+#include "support/exec/exec_compare.h"
+#include "support/exec/exec_gathers.h"
 
 #include <math.h>
 #include "base/weir_alloc.h"

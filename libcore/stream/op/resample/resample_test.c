@@ -1,7 +1,7 @@
 /* resample_test.c - every method against a plain loop in double precision, and scipy. */
 #include "stream/op/resample/weir_stream_resample.h"
-#include "stream/gap_check.h"
-#include "stream/scipy_check.h"
+#include "support/stream/gap_check.h"
+#include "support/stream/scipy_check.h"
 #include <math.h>
 #include <stdio.h>
 #include "stream/design/weir_design_fir.h"

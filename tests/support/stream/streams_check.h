@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "stream/run_check.h"
+#include "support/stream/run_check.h"
 #include "stream/weir_series.h"
 
 enum { STREAMS_SLOTS = 8192, STREAMS_MAX = 4 };

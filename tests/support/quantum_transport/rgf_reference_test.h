@@ -4,7 +4,7 @@
 #ifndef QT_RGF_REFERENCE_TEST_H
 #define QT_RGF_REFERENCE_TEST_H
 #include "io/weir_netcdf.h"
-#include "model/rgf/rgf_test.h"
+#include "support/quantum_transport/rgf_test.h"
 
 /* The file; skips the test where it cannot be read. */
 static inline weir_netcdf *rgf_reference_open(void)

@@ -4,7 +4,7 @@
 #define WEIR_FILTER_CHECK_H
 #include <math.h>
 #include "stream/op/filter/filter_priv.h"
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 
 extern const weir_series_op weir_series_op_filter;
 

@@ -2,7 +2,7 @@
  * thought of speed. Tests only. */
 #ifndef WEIR_EXEC_LITERAL_REDUCE_H
 #define WEIR_EXEC_LITERAL_REDUCE_H
-#include "exec/exec_literal.h"
+#include "support/exec/exec_literal.h"
 
 /* A partial result: one, two or three numbers of the accumulator's dtype, or a number and a
  * position.

@@ -2,7 +2,7 @@
 #ifndef WEIR_EDF_TEST_H
 #define WEIR_EDF_TEST_H
 #include "io/edf/edf_priv.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 
 /* One signal as text, and how its samples are made: raw = digital minimum + (slope * index) %
  * range. */

@@ -2,7 +2,7 @@
  * streams that are hard for it, and its neighbours by a plain search. Tests only. */
 #ifndef WEIR_GAP_CHECK_H
 #define WEIR_GAP_CHECK_H
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 
 /* Builds a step that keeps nothing in addition to the graph; context: series_step. */
 static inline weir_series gap_build_(weir_graph *g, weir_series s, const void *context)

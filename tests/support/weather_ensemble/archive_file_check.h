@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "data/archive/archive.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
 
 static inline void begin(void)

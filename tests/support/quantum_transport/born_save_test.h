@@ -2,7 +2,7 @@
 #ifndef QT_BORN_SAVE_TEST_H
 #define QT_BORN_SAVE_TEST_H
 #include "base/weir_signal.h"
-#include "model/scattering/born_test.h"
+#include "support/quantum_transport/born_test.h"
 #include "train/weir_checkpoint.h"
 
 static inline void check_same_born(const qt_born *a, const qt_born *b)

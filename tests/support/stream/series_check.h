@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "stream/run_check.h"
+#include "support/stream/run_check.h"
 #include "stream/series_cases.h"
 #include "stream/weir_series.h"
 

@@ -10,7 +10,7 @@
 #include "base/weir_random.h"
 #include "io/weir_record.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "stream/run_check.h"
+#include "support/stream/run_check.h"
 #include "stream/weir_series.h"
 
 enum { STEP_STREAMS = 4 };

@@ -2,7 +2,7 @@
  * only. */
 #ifndef WEIR_EXEC_CASES_H
 #define WEIR_EXEC_CASES_H
-#include "exec/exec_literal_reduce.h"
+#include "support/exec/exec_literal_reduce.h"
 
 typedef enum case_mode { CASE_MAP, CASE_REDUCE, CASE_SCAN } case_mode;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_check.h"
-#include "conf/conf_sample.h"
+#include "support/conf/conf_sample.h"
 
 /* Whether this build reads YAML; if not, says so. */
 static inline bool conf_reads_yaml(void)

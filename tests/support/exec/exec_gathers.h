@@ -3,7 +3,7 @@
  * conditions on them hold. Tests only. */
 #ifndef WEIR_EXEC_GATHERS_H
 #define WEIR_EXEC_GATHERS_H
-#include "exec/exec_cases.h"
+#include "support/exec/exec_cases.h"
 
 /* Parallel and reduced dimensions, then channels. */
 static inline void gather_dims(exec_case *c, weir_access *a)

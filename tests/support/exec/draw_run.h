@@ -1,7 +1,7 @@
 /* draw_run.h - random graphs run on random data under a configuration. Tests only. */
 #ifndef WEIR_DRAW_RUN_H
 #define WEIR_DRAW_RUN_H
-#include "exec/draw_graph.h"
+#include "support/exec/draw_graph.h"
 #include "exec/weir_plan.h"
 
 /* All results of one run, in the order of the arrays. */

@@ -1,7 +1,7 @@
 /* tfrecord_test.h - files of random Examples, written and damaged. */
 #ifndef WEIR_TFRECORD_TEST_H
 #define WEIR_TFRECORD_TEST_H
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/tfrecord/example_priv.h"
 
 /* Record i of a file: `n` random bytes under "x", n % 7 floats under "y", 3 integers under "id". */

@@ -3,7 +3,7 @@
 #ifndef WEIR_TRIPLETS_TEST_H
 #define WEIR_TRIPLETS_TEST_H
 #include <math.h>
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_triplets.h"
 
 #define MM "%%MatrixMarket matrix "

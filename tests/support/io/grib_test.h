@@ -2,7 +2,7 @@
 #ifndef WEIR_GRIB_TEST_H
 #define WEIR_GRIB_TEST_H
 #include "io/grib/grib_priv.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 
 enum { GRIB_TEST_ROOM = 1024 };
 

@@ -3,7 +3,7 @@
 #ifndef QT_SELF_ENERGY_REFERENCE_H
 #define QT_SELF_ENERGY_REFERENCE_H
 #include "io/weir_netcdf.h"
-#include "model/scattering/self_energy_test.h"
+#include "support/quantum_transport/self_energy_test.h"
 #include "model/units.h"
 
 static inline void read_array(weir_netcdf *nc, const char *name, weir_dtype dtype, void *out)

@@ -4,7 +4,7 @@
 #define WEIR_EXEC_COMPARE_H
 #include "base/weir_check.h"
 #include "base/weir_clock.h"
-#include "exec/exec_cases.h"
+#include "support/exec/exec_cases.h"
 
 static inline uint64_t fresh_seed(void)
 {
