@@ -201,20 +201,6 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
   return status;
 }
 
-void qt_transport_fini(qt_transport *t)
-{
-  weir_free(&t->transmission);
-  weir_free(&t->channel);
-  weir_free(&t->dos);
-  qt_sparse_fini(&t->bonds);
-  for (int c = 0; c < QT_LEADS; c++) {
-    weir_free(&t->n_modes[c]);
-    weir_free(&t->bond_current[c]);
-    weir_free(&t->lead_dos[c]);
-  }
-  *t = (qt_transport){.n = 0};
-}
-
 void qt_transport_average(int64_t n_k, const double *weight, int64_t count, const double *values,
                           double *out)
 {

@@ -7,23 +7,6 @@
 #include "base/weir_alloc.h"
 #include "model/transmission/transmission_priv.h"
 
-double *transport_result_of(const qt_transport *t, int which)
-{
-  switch (which) {
-  case QT_POINT_NUMBER:
-    return NULL;
-  case QT_POINT_DOS:
-    return t->dos;
-  case QT_POINT_DOS_LEFT:
-  case QT_POINT_DOS_RIGHT:
-    return t->lead_dos[which - QT_POINT_DOS_LEFT];
-  case QT_POINT_CHANNEL:
-    return t->channel;
-  default:
-    return t->bond_current[which - QT_POINT_BOND_LEFT];
-  }
-}
-
 static weir_status build(const transport_job *j, int64_t n, transport_batch *b, weir_value in[2])
 {
   WEIR_TRY(weir_graph_create(&b->graph));
@@ -110,14 +93,6 @@ static int64_t take_numbers(const transport_job *j, int64_t first, int64_t n, co
     }
   }
   return failed;
-}
-
-/* Where this rank's results of a batch go: on a rank alone where they stay. */
-double *transport_slice_of(const transport_job *j, int which, int64_t first)
-{
-  return j->slice[which] != NULL ? j->slice[which]
-                                 : transport_result_of(j->out, which) +
-                                       first * qt_point_count(&j->point, (qt_point_array)which);
 }
 
 weir_status transport_run(const transport_job *j, int64_t first)

@@ -48,12 +48,15 @@ weir_status transport_measure(transport_job *j, bool factors) WEIR_CHECKED;
 /* Returns the points at once on all ranks, where each group has so many. */
 int64_t transport_points_of_ranks(const transport_job *j, int64_t of_rank);
 
-/* ---- Batches (transmission_batch.c) ---- */
+/* ---- Results (transmission_results.c) ---- */
 
 /* Where array `which` of all points is; NULL of the numbers. */
 double *transport_result_of(const qt_transport *t, int which);
 /* Where this rank's results of a batch go: on a rank alone where they stay. */
 double *transport_slice_of(const transport_job *j, int which, int64_t first);
+
+/* ---- Batches (transmission_batch.c) ---- */
+
 /* Plans n points at once, sharded over the groups of ranks. Collective. */
 weir_status transport_plan(transport_job *j, int64_t n) WEIR_CHECKED;
 void transport_batch_fini(transport_batch *b);

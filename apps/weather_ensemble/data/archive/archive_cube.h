@@ -81,8 +81,6 @@ bool wx_archive_key(const wx_archive_info *f, int64_t start, int64_t lead, int64
 /* Sets facts.period of the fields that all files told. Fails: WEIR_ERR_DATA naming both, where
  * fields of a quantity and lead (of a truth: of a quantity) cover different times. */
 weir_status wx_archive_take_periods(wx_archive *a, bool truth) WEIR_CHECKED;
-/* Returns the number of a field's lead. */
-int64_t wx_archive_lead_number(const wx_archive_info *f, double lead);
 /* Axes and order of the fields that all files told; of a truth by the times that they are valid at.
  * Fails: WEIR_ERR_DATA for one that is there twice. */
 weir_status wx_archive_arrange(wx_archive *a, bool truth) WEIR_CHECKED;

@@ -305,13 +305,6 @@ static int64_t number_of_int(const int64_t *x, int64_t n, int64_t value)
   return at - x;
 }
 
-int64_t wx_archive_lead_number(const wx_archive_info *f, double lead)
-{
-  const double *const at = bsearch(&lead, f->lead, (size_t)f->n_leads, sizeof lead, by_real);
-
-  return at - f->lead;
-}
-
 /* The first of two times that the tolerance makes one: which of them a forecast is compared with
  * would be chance. */
 static weir_status check_times(const wx_archive *a)

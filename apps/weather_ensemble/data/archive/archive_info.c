@@ -58,6 +58,11 @@ int64_t wx_archive_find_start(const wx_archive_info *f, int64_t seconds)
   return nearest_int(f->start, f->n_init_times, seconds, llround(f->tolerance * 3600));
 }
 
+int64_t wx_archive_lead_number(const wx_archive_info *f, double lead)
+{
+  return nearest_real(f->lead, f->n_leads, lead, 0);
+}
+
 int64_t wx_archive_find_lead(const wx_archive_info *f, double hours)
 {
   return nearest_real(f->lead, f->n_leads, hours, fmax(f->tolerance, 1e-6));

@@ -46,6 +46,8 @@ int64_t wx_archive_find_quantity(const wx_archive_info *f, const char *name);
 void wx_archive_hint(const wx_archive_info *f, const char *name, char *text, size_t size);
 int64_t wx_archive_find_start(const wx_archive_info *f, int64_t seconds);
 int64_t wx_archive_find_lead(const wx_archive_info *f, double hours);
+/* Returns the number of a lead that is there, to the last bit; else -1. */
+int64_t wx_archive_lead_number(const wx_archive_info *f, double lead);
 /* Returns the index of the start of `truth`, an archive of one lead, that is valid then, or -1.
  */
 int64_t wx_archive_find_valid(const wx_archive_info *truth, int64_t seconds);
