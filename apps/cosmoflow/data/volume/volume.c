@@ -1,5 +1,6 @@
 /* volume.c - sets of files of samples; operations common to all formats. */
 #include "data/volume/volume.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
