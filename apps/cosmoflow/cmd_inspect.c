@@ -2,8 +2,8 @@
  * voxels are what one thinks they are; and whether a log of MLPerf HPC keeps to its rules. */
 #include <stdio.h>
 #include "base/weir_alloc.h"
-#include "data/voxel_stats.h"
-#include "data/volume_format.h"
+#include "data/volume/voxel_stats.h"
+#include "data/volume/volume_format.h"
 #include "commands.h"
 
 static void print_info(const cf_source *s)

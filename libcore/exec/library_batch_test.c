@@ -11,7 +11,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/fft/weir_fft.h"
 #include "ops/inverse/weir_inverse.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/solve/weir_solve.h"
 #include "pass/microbatch/microbatch_check.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_random.h"
-#include "report/report_check.h"
+#include "support/report/report_check.h"
 #include "report/report_priv.h"
 
 typedef weir_status (*writer)(const weir_figure *figure, FILE *out);

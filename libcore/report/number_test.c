@@ -1,7 +1,7 @@
 /* number_test.c - how numbers are shown: known texts, and what holds for all. */
 #include <math.h>
 #include <stdlib.h>
-#include "report/report_check.h"
+#include "support/report/report_check.h"
 #include "report/report_priv.h"
 #include "report/weir_report.h"
 

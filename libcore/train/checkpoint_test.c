@@ -14,7 +14,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_random.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
 
 static char dir[256];

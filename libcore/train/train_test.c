@@ -1,6 +1,6 @@
 /* train_test.c - a small network is trained: it learns, stops when it gets no better, and says
  * where a NaN comes from. Runs that are stopped: stop_test.c. */
-#include "train/train_check.h"
+#include "support/train/train_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "conf/weir_rundir.h"
 #include "data/digests.h"
 #include "data/split.h"
-#include "data/volume_format.h"
+#include "data/volume/volume_format.h"
 
 const weir_opt cf_convert_options[] = {
     WEIR_OPT_STRING(cf_convert_opts, format, "tfrecord",

@@ -2,8 +2,8 @@
  * like. */
 #include "base/weir_signal.h"
 #include "data/split.h"
-#include "data/voxel_stats.h"
-#include "data/volume_test.h"
+#include "data/volume/voxel_stats.h"
+#include "support/cosmoflow/volume_test.h"
 
 static char dir[256], in[300], out[300];
 

@@ -10,15 +10,6 @@
 
 enum { MAX_ATOMS = 10000000 };
 
-void weir_wannier_fini(weir_wannier *w)
-{
-  weir_free(&w->r);
-  weir_free(&w->h);
-  weir_free(&w->centre);
-  weir_free(&w->atom);
-  *w = (weir_wannier){.n = 0};
-}
-
 static bool is_word(weir_csv_field f, const char *word)
 {
   return (size_t)f.size == strlen(word) && strncasecmp(f.at, word, (size_t)f.size) == 0;

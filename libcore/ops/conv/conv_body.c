@@ -1,6 +1,6 @@
 /* conv_body.c - products of two loads, and the conditions on the iterations that count, however
  * they are written: sides of a comparison, terms and factors in any order. */
-#include "ops/conv/conv_priv.h"
+#include "ops/conv/conv_form_priv.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * The adjoints that pass/autodiff makes count along elements of x (or of y's channels) where the
  * convolution counts along o, t, g, i, c. Each such dimension is a sum of those; once it is
  * replaced, indices that belonged to a convolution are the convolution's own again. */
-#include "ops/conv/conv_priv.h"
+#include "ops/conv/conv_form_priv.h"
 
 #include <string.h>
 

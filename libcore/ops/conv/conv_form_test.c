@@ -11,7 +11,7 @@
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_cases.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
 #include "ops/slice/weir_slice.h"

@@ -2,7 +2,7 @@
  * that its indices then take.
  *
  * Nothing is proved here: conv_form.c compares what follows from the names with the node. */
-#include "ops/conv/conv_priv.h"
+#include "ops/conv/conv_form_priv.h"
 
 int64_t conv_extent_of(const matching *m, int dim)
 {

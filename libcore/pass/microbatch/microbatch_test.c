@@ -2,8 +2,8 @@
  * budgets. */
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "exec/draw_run.h"
-#include "exec/train_nets.h"
+#include "support/exec/draw_run.h"
+#include "support/exec/train_nets.h"
 #include "ops/random/weir_random_op.h"
 #include "pass/microbatch/microbatch_check.h"
 #include "pass/microbatch/weir_microbatch.h"

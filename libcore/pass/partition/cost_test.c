@@ -8,7 +8,7 @@
 #include "base/weir_check.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
 #include "pass/partition/weir_spmd.h"

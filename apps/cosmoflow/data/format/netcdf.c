@@ -2,13 +2,13 @@
  * universes; x, y of MLPerf's preparation; volume, segmentation of a U-Net), which the NetCDF
  * library reads as well. A variable of cubes: (sample, ) depth, height, width (, channel), or the
  * channel before the cube; and one of classes, a number for each of its voxels. What writes them
- * is data/volume_netcdf_write.c. */
+ * is data/volume/volume_netcdf_write.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/axes.h"
-#include "data/volume_netcdf.h"
+#include "data/volume/axes.h"
+#include "data/volume/volume_netcdf.h"
 
 typedef struct state {
   weir_netcdf *nc;

@@ -6,9 +6,9 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "data/about.h"
-#include "data/axes.h"
-#include "data/volume_format.h"
+#include "data/volume/about.h"
+#include "data/volume/axes.h"
+#include "data/volume/volume_format.h"
 #include "io/weir_npy.h"
 
 #define DATA "_data.npy"

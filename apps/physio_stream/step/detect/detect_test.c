@@ -1,7 +1,7 @@
 /* detect_test.c - the step against the detector of command run, the second detector against the
  * first, and what may come in. */
 #include "model/graph.h"
-#include "step/step_check.h"
+#include "support/physio_stream/step_check.h"
 #include "data/synth.h"
 
 extern const weir_series_op ps_step_detect;

@@ -1,5 +1,5 @@
 /* born_save_test.c - iterations that are stopped between two steps, and their checkpoints. */
-#include "model/scattering/born_save_test.h"
+#include "support/quantum_transport/born_save_test.h"
 
 #include <stdlib.h>
 

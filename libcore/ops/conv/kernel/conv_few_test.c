@@ -1,11 +1,11 @@
 /* conv_few_test.c - the kernel claims what it can do, and computes it as the loops do. */
 #include "base/weir_random.h"
-#include "exec/kernel_check.h"
+#include "support/exec/kernel_check.h"
 #include "ops/conv/few_priv.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_cases.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
 
