@@ -1,5 +1,5 @@
-/* bench_papers.h - what is published of the data-centric solver (model/scattering/papers/papers.h) next to
- * what this program counts and predicts for the same device, and what it measures here. */
+/* bench_papers.h - what is published of the data-centric solver (model/scattering/papers/papers.h)
+ * next to what this program counts and predicts for the same device, and what it measures here. */
 #ifndef QT_BENCH_PAPERS_H
 #define QT_BENCH_PAPERS_H
 #include "report/weir_report.h"

@@ -1,6 +1,6 @@
-/* bench_recipe.h - the data-centric recipe (model/scattering/papers/recipe.h) step by step on the device
- * of the configuration: time, flops, bytes and memory of its self-energies, next to what is counted
- * from accesses alone. */
+/* bench_recipe.h - the data-centric recipe (model/scattering/papers/recipe.h) step by step on the
+ * device of the configuration: time, flops, bytes and memory of its self-energies, next to what is
+ * counted from accesses alone. */
 #ifndef QT_BENCH_RECIPE_H
 #define QT_BENCH_RECIPE_H
 #include "report/weir_report.h"
