@@ -51,7 +51,7 @@ static const char page_head[] =
     "@media print{:root{color-scheme:light;--ink:#000;--paper:#fff;--line:#bbb;--faint:#444;"
     "--good:#cfe8d8;--bad:#f6d5c3}body{margin:0;max-width:none}figure{background:none}"
     "figure,figure.scale{break-inside:avoid;overflow:visible}"
-    "figure svg,figure.scale svg{max-width:100%}"
+    "figure svg,figure.scale svg{max-width:100%}h1,h2,h3{break-after:avoid}tr{break-inside:avoid}"
     "table{overflow:visible;font-size:80%}th,td{padding:.1em .3em}}</style>\n";
 
 /* Text made by `put` through a memory stream, appended to a file. */

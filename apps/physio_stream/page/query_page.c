@@ -202,7 +202,8 @@ static weir_status add_throughput(weir_report *page, const ps_query_run *r)
 
   put_count(&c, "slots read", report->slots);
   put_count(&c, "present", report->present);
-  put_count(&c, "tier", weir_tier_number(report->tier));
+  weir_table_add(&c, "engine");
+  weir_table_add(&c, "%s", weir_tier_name(report->tier));
   put_count(&c, "stages", report->stages);
   put(&c, "chunk (s)", report->window_s);
   put(&c, "latency (s)", report->latency_s);

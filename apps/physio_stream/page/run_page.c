@@ -167,7 +167,7 @@ static weir_status add_throughput(weir_report *r, const summary *s)
 {
   weir_table c = {0};
 
-  put_count(&c, "tier", weir_tier_number(s->report->tier));
+  put_text(&c, "engine", weir_tier_name(s->report->tier));
   put_count(&c, "stages", s->report->stages);
   put(&c, "chunk (s)", s->report->window_s);
   put(&c, "latency (s)", s->report->latency_s);
@@ -307,7 +307,7 @@ static weir_status fill(weir_report *r, const summary *s, const ps_strip *strip,
   WEIR_TRY(weir_report_heading(r, "Throughput"));
   WEIR_TRY(weir_report_text(
       r, "From reading the input to the last beat, writing left out. latency: chunk and look-ahead "
-         "of the graph; decision: what the decision waits for at most, once it has learnt."));
+         "of the graph; decision: longest delay of a decision about a beat, after learning."));
   return add_throughput(r, s);
 }
 
