@@ -150,12 +150,12 @@ weir_status comm_wait(weir_comm *c, const void *what, bool (*done)(const void *w
 struct weir_schedule {
   weir_comm *comm;
   weir_schedule_spec spec;
-  weir_request *tell, *hear; /* activations, to neighbours and from any rank; NULL: one rank */
-  weir_request *settle;      /* the maximum of `last` */
-  int64_t told, heard, last; /* their messages */
-  int64_t version;           /* that runs, or is next */
+  weir_request *notify, *listen; /* activations, to neighbours and from any rank; NULL: one rank */
+  weir_request *settle;          /* the maximum of `last` */
+  int64_t notified, arrived, last; /* their messages: versions */
+  int64_t version;                 /* that runs, or is next */
   bool runs;
-  int64_t posted, known;                  /* versions that this rank posted; that it was told of */
+  int64_t posted, known;                  /* versions that this rank posted; that it learnt of */
   int64_t neighbours, expected, received; /* activations so far */
   int64_t wanted;
   bool background;

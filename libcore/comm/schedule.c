@@ -2,14 +2,14 @@
  *
  * A version is activated as in Li et al., "Taming unbalanced training workloads in deep learning
  * with partial collective operations" (PPoPP 2020), by messages of a few bytes. There only powers
- * of two of ranks are covered, along a binomial tree; here each rank tells those 2^k before and
+ * of two of ranks are covered, along a binomial tree; here each rank notifies those 2^k before and
  * after it, once a version, so that for any number of ranks all are reached in at most log2 P
  * steps. */
 #include "base/weir_alloc.h"
 #include "comm/comm_priv.h"
 
 /* Adds a message to each rank 2^k after this one or before it, each rank once. */
-static weir_status tell_neighbours(weir_schedule *s)
+static weir_status notify_neighbours(weir_schedule *s)
 {
   const int ranks = s->comm->size, rank = s->comm->rank;
 
@@ -18,9 +18,9 @@ static weir_status tell_neighbours(weir_schedule *s)
     const bool near = (gap & (gap - 1)) == 0 || (other & (other - 1)) == 0;
 
     if (near) {
-      WEIR_TRY(comm_request_message(s->tell, &(comm_message){.peer = (rank + gap) % ranks,
-                                                             .data = &s->told,
-                                                             .bytes = sizeof s->told}));
+      WEIR_TRY(comm_request_message(s->notify, &(comm_message){.peer = (rank + gap) % ranks,
+                                                               .data = &s->notified,
+                                                               .bytes = sizeof s->notified}));
       s->neighbours++;
     }
   }
@@ -33,15 +33,15 @@ static weir_status create_messages(weir_schedule *s, int tag)
   if (s->comm->size == 1) {
     return WEIR_OK;
   }
-  WEIR_TRY(comm_request_new(s->comm, s->spec.name, WEIR_COMM_ACTIVATION, &s->tell));
-  WEIR_TRY(comm_request_new(s->comm, s->spec.name, WEIR_COMM_ACTIVATION, &s->hear));
-  WEIR_TRY(tell_neighbours(s));
-  WEIR_TRY(comm_request_message(s->hear, &(comm_message){.peer = COMM_ANY,
-                                                         .receive = true,
-                                                         .data = &s->heard,
-                                                         .bytes = sizeof s->heard}));
-  WEIR_TRY(comm_request_prepare(s->tell, tag));
-  WEIR_TRY(comm_request_prepare(s->hear, tag));
+  WEIR_TRY(comm_request_new(s->comm, s->spec.name, WEIR_COMM_ACTIVATION, &s->notify));
+  WEIR_TRY(comm_request_new(s->comm, s->spec.name, WEIR_COMM_ACTIVATION, &s->listen));
+  WEIR_TRY(notify_neighbours(s));
+  WEIR_TRY(comm_request_message(s->listen, &(comm_message){.peer = COMM_ANY,
+                                                           .receive = true,
+                                                           .data = &s->arrived,
+                                                           .bytes = sizeof s->arrived}));
+  WEIR_TRY(comm_request_prepare(s->notify, tag));
+  WEIR_TRY(comm_request_prepare(s->listen, tag));
   return WEIR_OK;
 }
 
@@ -65,8 +65,8 @@ weir_status weir_schedule_create(weir_comm *c, const weir_schedule_spec *spec, w
   WEIR_TRY_GOTO(weir_allreduce_create(c, spec->name, weir_reducer_of(WEIR_REDUCE_MAX, WEIR_I64),
                                       &s->last, 1, &s->settle),
                 done);
-  if (s->hear != NULL) {
-    WEIR_TRY_GOTO(weir_request_start(s->hear), done);
+  if (s->listen != NULL) {
+    WEIR_TRY_GOTO(weir_request_start(s->listen), done);
   }
   weir_comm_borrow(c);
   s->next = c->engine->schedules;
@@ -104,8 +104,8 @@ void weir_schedule_destroy(weir_schedule **s)
   if ((*s)->background) {
     comm_background_stop(c);
   }
-  weir_request_destroy(&(*s)->tell);
-  weir_request_destroy(&(*s)->hear);
+  weir_request_destroy(&(*s)->notify);
+  weir_request_destroy(&(*s)->listen);
   weir_request_destroy(&(*s)->settle);
   weir_free(s);
 }
@@ -127,24 +127,24 @@ static bool may_begin(const weir_schedule *s, int64_t version)
          (s->posted > version && (initiator == WEIR_ANY_RANK || initiator == s->comm->rank));
 }
 
-/* Takes what other ranks told. */
-static weir_status hear(weir_schedule *s, bool *moved)
+/* Takes the activations that arrived. */
+static weir_status take_activations(weir_schedule *s, bool *moved)
 {
-  while (s->hear != NULL && !s->hear->active) {
-    s->known = s->heard + 1 > s->known ? s->heard + 1 : s->known;
+  while (s->listen != NULL && !s->listen->active) {
+    s->known = s->arrived + 1 > s->known ? s->arrived + 1 : s->known;
     s->received++;
     *moved = true;
-    WEIR_TRY(comm_request_start(s->hear));
+    WEIR_TRY(comm_request_start(s->listen));
   }
   return WEIR_OK;
 }
 
 static weir_status begin(weir_schedule *s)
 {
-  if (s->tell != NULL && initiator_of(s, s->version) != WEIR_ALL_RANKS) {
-    s->told = s->version;
+  if (s->notify != NULL && initiator_of(s, s->version) != WEIR_ALL_RANKS) {
+    s->notified = s->version;
     s->expected += s->neighbours;
-    WEIR_TRY(comm_request_start(s->tell));
+    WEIR_TRY(comm_request_start(s->notify));
   }
   s->spec.begin(s->spec.context, s->version, s->posted > s->version);
   s->runs = true;
@@ -154,7 +154,7 @@ static weir_status begin(weir_schedule *s)
 
 weir_status comm_schedule_advance(weir_schedule *s, bool *moved)
 {
-  WEIR_TRY(hear(s, moved));
+  WEIR_TRY(take_activations(s, moved));
   for (;;) {
     if (s->runs && !s->spec.body->active) {
       s->runs = false;
@@ -162,7 +162,7 @@ weir_status comm_schedule_advance(weir_schedule *s, bool *moved)
         s->spec.end(s->spec.context, s->version);
       }
       s->version++;
-    } else if (!s->runs && may_begin(s, s->version) && (s->tell == NULL || !s->tell->active)) {
+    } else if (!s->runs && may_begin(s, s->version) && (s->notify == NULL || !s->notify->active)) {
       WEIR_TRY(begin(s));
     } else {
       return WEIR_OK;
@@ -195,7 +195,7 @@ int64_t weir_schedule_completed(const weir_schedule *s)
 static weir_status give_up(const void *schedule, double timeout)
 {
   const weir_schedule *s = schedule;
-  char missing[COMM_TEXT / 2] = "a rank to begin it, or to tell so";
+  char missing[COMM_TEXT / 2] = "a rank to begin it";
 
   if (s->runs) {
     comm_request_missing(s->spec.body, missing, sizeof missing);
@@ -226,7 +226,7 @@ static bool is_settled(const void *schedule)
   const weir_schedule *s = schedule;
 
   return s->version >= s->wanted && s->received == s->expected &&
-         (s->tell == NULL || !s->tell->active);
+         (s->notify == NULL || !s->notify->active);
 }
 
 /* Versions that begin by what this rank has posted or knows. */

@@ -203,7 +203,7 @@ static void borrowed_connection_is_left_alone(void **state)
   assert_int_equal(r.versions[1], 1); /* by its thread alone */
 }
 
-/* A rank dies as it sends its part of a version: the others say which version lacks what. */
+/* A rank dies as it sends its part of a version: the others name the version and the rank. */
 static weir_status one_version(weir_comm *c, void *context)
 {
   replica r = {.report = context, .rank = weir_comm_rank(c)};

@@ -2,9 +2,9 @@
  * group triggers it: partial and asynchronous collectives for the exchange between replicas.
  *
  * A rank posts when its contribution is ready. The posts of some ranks begin a version on all: each
- * rank that learns of it, by its own post or by a message, tells its neighbours in the group, runs
- * the request and goes on to the next version. So ranks contribute what they have by then, and no
- * rank waits for the slowest one. Versions run in order, one at a time, and on every rank.
+ * rank that learns of it, by its own post or by a message, notifies its neighbours in the group,
+ * runs the request and goes on to the next version. So ranks contribute what they have by then, and
+ * no rank waits for the slowest one. Versions run in order, one at a time, and on every rank.
  *
  * A schedule progresses with the requests of the run (weir_request.h), by the same calls; so that a
  * rank takes part while it computes, by a thread of its own. Calls of all ranks (weir_comm_barrier,

@@ -69,7 +69,7 @@ static void over_ranks(weir_reduce_op op, int64_t *x, int64_t n)
   weir_request_destroy(&r);
 }
 
-/* Ranks that are told directly: 2^k before or after this one. */
+/* Ranks that are notified directly: 2^k before or after this one. */
 static int64_t neighbours(void)
 {
   int64_t n = 0;
@@ -153,11 +153,11 @@ static void run_schedule(int kind, bool background, bool waits)
   post_steps(&r, s, waits);
   assert_ok(weir_schedule_finish(s));
   const weir_comm_count after = weir_comm_counted(comm, WEIR_COMM_ACTIVATION);
-  const int64_t told = kind == 1 ? 0 : kind == 3 ? STEPS - STEPS / 3 : STEPS;
+  const int64_t activated = kind == 1 ? 0 : kind == 3 ? STEPS - STEPS / 3 : STEPS;
 
-  assert_int_equal(after.sent - before.sent, told * neighbours());
-  assert_int_equal(after.received - before.received, told * neighbours());
-  assert_int_equal(after.sent_bytes - before.sent_bytes, 8 * told * neighbours());
+  assert_int_equal(after.sent - before.sent, activated * neighbours());
+  assert_int_equal(after.received - before.received, activated * neighbours());
+  assert_int_equal(after.sent_bytes - before.sent_bytes, 8 * activated * neighbours());
   check_sums(&r, s);
   weir_schedule_destroy(&s);
   weir_request_destroy(&sum);

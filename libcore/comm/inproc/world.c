@@ -165,7 +165,9 @@ static weir_status sleep_in_turn(weir_comm *c, inproc_rank *self, double until)
 
     if (c->engine->background_users > 0) {
       weir_lock_give(&w->lock);
+      weir_comm_borrow(c);
       status = comm_progress(c, &moved);
+      weir_comm_return(c);
       weir_lock_take(&w->lock);
     }
     if (!moved && status == WEIR_OK) {
