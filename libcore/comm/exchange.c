@@ -257,7 +257,7 @@ weir_status weir_messages_create(weir_comm *c, const char *name, const weir_mess
                                                           .bytes = m->bytes}),
                   done);
   }
-  WEIR_TRY_GOTO(comm_request_prepare(r), done);
+  WEIR_TRY_GOTO(comm_request_prepare(r, comm_take_tag(c)), done);
   *out = r;
   r = NULL;
 done:

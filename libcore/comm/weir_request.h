@@ -9,7 +9,8 @@
  *
  * All ranks of a group create the same requests in the same order. Buffers
  * of a request must not move until it is destroyed, and must not be accessed between start and
- * completion. Calls must not run concurrently in two threads. */
+ * completion. Only one thread of a rank calls; one that belongs to schedules (weir_schedule.h) may
+ * progress the requests in addition. */
 #ifndef WEIR_REQUEST_H
 #define WEIR_REQUEST_H
 #include <stdbool.h>

@@ -5,6 +5,7 @@
 #define HOSTS_H
 #undef WEIR_HAVE_CMOCKA /* a failure there jumps into the thread that began the test */
 #include <string.h>
+#include <time.h>
 #include "all_ranks.h"
 #include "comm/weir_inproc.h"
 
@@ -16,6 +17,18 @@ typedef struct host_tests {
   const weir_comm_cfg *cfg;
 } host_tests;
 
+static _Thread_local bool on_threads;
+
+/* Takes that long, as a computation does. */
+static inline void compute(double seconds)
+{
+  if (on_threads) {
+    assert_ok(weir_inproc_sleep(comm, seconds));
+  } else {
+    (void)nanosleep(&(struct timespec){.tv_nsec = (long)(seconds * 1e9)}, NULL);
+  }
+}
+
 static inline int run_tests(const host_tests *t)
 {
   return weir_run_tests(t->name, t->tests, t->n, NULL, NULL);
@@ -26,6 +39,7 @@ static inline weir_status run_on_thread(weir_comm *c, void *tests)
   const host_tests *t = tests;
 
   comm = c;
+  on_threads = true;
   rank = weir_comm_rank(c);
   ranks = weir_comm_size(c);
   weir_comm_configure(c, t->cfg);

@@ -1,13 +1,13 @@
 /* style_modules.c - modules that one can read alone: no files of one include one another in a
- * cycle, no folder is crowded or holds support of tests, and the tour's levels are those that are
- * checked. */
+ * cycle, no folder is crowded or contains support of tests, and the tour's levels are those that
+ * are checked. */
 #include "style.h"
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Files that a folder of production code may hold; README.md and CMakeLists.txt do not count. */
+/* Files that a folder of production code may contain; README.md and CMakeLists.txt do not count. */
 enum { FILES_OF_FOLDER = 32, NAME = 512 };
 
 static bool is_production(const style_file *f)
@@ -232,7 +232,7 @@ void style_folders(const style_tree *t, style_report *r)
     }
     r->fullest_folder = count > r->fullest_folder ? count : r->fullest_folder;
     if (count > FILES_OF_FOLDER) {
-      style_find(r, f, 1, "its folder holds %d files, at most %d: sort them by subject", count,
+      style_find(r, f, 1, "its folder contains %d files, at most %d: sort them by subject", count,
                  FILES_OF_FOLDER);
     }
   }

@@ -1,11 +1,9 @@
 /* eval_page.c - see eval_page.h. */
 #include "page/eval_page.h"
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "base/weir_log.h"
 #include "data/date.h"
 #include "eval/score/score_maps.h"
 #include "page/eval_page_priv.h"
@@ -38,46 +36,6 @@ void wx_eval_page_destroy(wx_eval_page **p)
   }
   weir_free(&(*p)->item);
   weir_free(p);
-}
-
-void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size)
-{
-  const wx_archive_info *const f = p->v->data->facts;
-
-  (void)snprintf(text, size, "%s, %g h", f->quantity[quantity].name, f->lead[lead]);
-}
-
-void wx_eval_name(char *text, size_t size, const char *what, const char *quantity,
-                  const char *model)
-{
-  (void)snprintf(text, size, "%s_%s%s%s", what, quantity, model[0] != 0 ? "_" : "", model);
-  for (char *c = text; *c != 0; c++) {
-    *c = (char)(isalnum((unsigned char)*c) || *c == '_' ? *c : '-');
-  }
-}
-
-/* The lead that is scored and nearest to that of the figures. */
-static int64_t figure_lead(const wx_verify *v)
-{
-  const double *const hours = v->data->facts->lead;
-  int64_t best = v->lead[0];
-
-  for (int64_t l = 1; l < v->n_leads; l++) {
-    if (fabs(hours[v->lead[l]] - v->opts->figure_lead) < fabs(hours[best] - v->opts->figure_lead)) {
-      best = v->lead[l];
-    }
-  }
-  return best;
-}
-
-bool wx_eval_is_far(const wx_eval_page *p, int64_t quantity, int64_t model)
-{
-  const int64_t lead = figure_lead(p->v), reference = p->v->reference[0];
-  const wx_score_row *const own = wx_score_tables_find(p->tables, quantity, lead, model);
-  const wx_score_row *const other = wx_score_tables_find(p->tables, quantity, lead, reference);
-
-  return own != NULL && other != NULL &&
-         own->score[WX_CRPS].value > p->v->opts->figure_limit * other->score[WX_CRPS].value;
 }
 
 /* Intervals of the frequencies that events came with, where a forecast said a probability. */
@@ -115,7 +73,7 @@ weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
 {
   const int64_t cells = v->data->cells;
 
-  if (v->at_lead != figure_lead(v)) {
+  if (v->at_lead != wx_eval_figure_lead(v)) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_reserve(&p->item, &p->item_capacity, p->n + 1, sizeof *p->item));
@@ -361,14 +319,6 @@ static weir_status add_summary(const wx_eval_page *p, weir_report *r)
       "the value expected for infinitely many such members; Gaussian CRPS: of a normal "
       "distribution with their mean and standard deviation. Compare models by one estimator only. "
       "Differences and skill scores use the Gaussian CRPS; p: Diebold-Mariano test.");
-}
-
-void wx_eval_facts(const wx_eval_page *p, weir_report *r)
-{
-  static const char *const subsets[] = {"train", "valid", "test", "all"};
-
-  weir_report_fact(r, "seed", "%llu", (unsigned long long)p->v->seed);
-  weir_report_fact(r, "subset", "%s", subsets[p->v->opts->part]);
 }
 
 /* The scorecard of one score and the first reference; others are on its own page. */

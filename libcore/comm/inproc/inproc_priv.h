@@ -44,6 +44,7 @@ typedef struct inproc_rank {
   inproc_life life;
   inproc_rest rest;
   double wakes; /* end of its sleep */
+  bool listens; /* a change ends the sleep, too */
 } inproc_rank;
 
 /* Everything below is guarded by the lock, except what does not change during a run. */

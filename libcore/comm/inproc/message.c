@@ -209,19 +209,50 @@ static void launch(inproc_world *w, end *e)
   inproc_notify(w);
 }
 
+/* The message on the channel of that number, below 0: the first one; NULL where it has not arrived.
+ */
+static inproc_packet **arrived(const inproc_world *w, inproc_channel *c, int64_t number)
+{
+  inproc_packet **at = &c->packets, **found = NULL;
+
+  for (; *at != NULL; at = &(*at)->next) {
+    if (number < 0 ? found == NULL || (*at)->number < (*found)->number : (*at)->number == number) {
+      found = at;
+    }
+  }
+  return found != NULL && (*found)->arrival <= inproc_now(w) ? found : NULL;
+}
+
+/* Likewise of all ranks that send to this one under its tag: the first that arrived. */
+static inproc_packet **arrived_from_any(const inproc_world *w, const inproc_channel *own)
+{
+  inproc_packet **found = NULL;
+  int from = 0;
+
+  for (inproc_channel *c = w->channels; c != NULL; c = c->next) {
+    inproc_packet **const one =
+        c->group == own->group && c->tag == own->tag && c->to == own->to ? arrived(w, c, -1) : NULL;
+
+    if (one != NULL && (found == NULL || (*one)->arrival < (*found)->arrival ||
+                        ((*one)->arrival == (*found)->arrival && c->from < from))) {
+      found = one;
+      from = c->from;
+    }
+  }
+  return found;
+}
+
 /* Takes the message that belongs to this start, if it has arrived. */
 static weir_status take(inproc_world *w, end *e)
 {
-  inproc_packet **at = &e->channel->packets;
+  inproc_packet **const at = e->channel->from == COMM_ANY ? arrived_from_any(w, e->channel)
+                                                          : arrived(w, e->channel, e->number);
 
-  while (*at != NULL && ((*at)->number != e->number || (*at)->arrival > inproc_now(w))) {
-    at = &(*at)->next;
+  if (at == NULL) {
+    return WEIR_OK;
   }
   inproc_packet *p = *at;
 
-  if (p == NULL) {
-    return WEIR_OK;
-  }
   if (p->size != e->bytes) {
     return weir_fail(WEIR_ERR_EXTERNAL, "rank %d receives %lld bytes where %lld are expected",
                      e->channel->to, (long long)p->size, (long long)e->bytes);

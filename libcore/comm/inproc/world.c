@@ -51,7 +51,8 @@ void inproc_notify(inproc_world *w)
 
 static bool is_ready(const inproc_rank *r)
 {
-  return r->life == INPROC_RUNS && r->rest == INPROC_READY && r->wakes <= r->world->now;
+  return r->life == INPROC_RUNS && r->rest == INPROC_READY &&
+         (r->wakes <= r->world->now || r->listens);
 }
 
 static int count_resting(const inproc_world *w, inproc_rest rest)
@@ -153,6 +154,34 @@ void inproc_pause(inproc_rank *self, inproc_rest rest)
   await_turn(self);
 }
 
+/* Sleeps with the lock held, except while it progresses what has background threads elsewhere. */
+static weir_status sleep_in_turn(weir_comm *c, inproc_rank *self, double until)
+{
+  inproc_world *const w = self->world;
+  weir_status status = WEIR_OK;
+
+  do {
+    bool moved = false;
+
+    if (c->engine->background_users > 0) {
+      weir_lock_give(&w->lock);
+      weir_comm_borrow(c);
+      status = comm_progress(c, &moved);
+      weir_comm_return(c);
+      weir_lock_take(&w->lock);
+    }
+    if (!moved && status == WEIR_OK) {
+      self->wakes = until;
+      self->listens = c->engine->background_users > 0;
+      inproc_pause(self, self->listens ? INPROC_WAITS : INPROC_READY);
+      self->wakes = 0;
+      self->listens = false;
+      status = inproc_check(self);
+    }
+  } while (w->now < until && status == WEIR_OK);
+  return status;
+}
+
 weir_status weir_inproc_sleep(weir_comm *c, double seconds)
 {
   inproc_rank *const self = inproc_self(c);
@@ -164,12 +193,11 @@ weir_status weir_inproc_sleep(weir_comm *c, double seconds)
     (void)nanosleep(&t, NULL);
   }
   weir_lock_take(&w->lock);
-  if (!w->run->concurrent) {
-    self->wakes = w->now + seconds;
-    inproc_pause(self, INPROC_READY);
-  }
-  const weir_status status = inproc_check(self);
+  weir_status status = inproc_check(self);
 
+  if (!w->run->concurrent && status == WEIR_OK) {
+    status = sleep_in_turn(c, self, w->now + seconds);
+  }
   weir_lock_give(&w->lock);
   return status;
 }
@@ -321,6 +349,7 @@ static weir_status create_ranks(inproc_world *w, weir_worker **workers, inproc_g
     one->comm->rank = r;
     one->comm->size = ranks;
     one->comm->state = *all;
+    one->comm->engine->threads = w->run->concurrent;
     WEIR_TRY(weir_worker_create(true, &workers[r]));
   }
   return WEIR_OK;

@@ -182,7 +182,9 @@ static int tags(const weir_comm *c)
 static weir_status make(const weir_comm *c, const comm_message *m, int tag, MPI_Request *out)
 {
   if (m->receive) {
-    WEIR_MPI(MPI_Recv_init(m->data, (int)m->bytes, MPI_BYTE, m->peer, tag, comm_of(c), out));
+    const int from = m->peer == COMM_ANY ? MPI_ANY_SOURCE : m->peer;
+
+    WEIR_MPI(MPI_Recv_init(m->data, (int)m->bytes, MPI_BYTE, from, tag, comm_of(c), out));
   } else {
     WEIR_MPI(MPI_Send_init(m->data, (int)m->bytes, MPI_BYTE, m->peer, tag, comm_of(c), out));
   }

@@ -1,5 +1,4 @@
 /* seed.c - the files of one name, centres and cell. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

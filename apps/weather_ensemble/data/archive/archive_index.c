@@ -1,7 +1,6 @@
 /* archive_index.c - what files tell of their fields, put together to one cube: one grid, each
  * quantity in one unit, no field twice. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
