@@ -38,8 +38,9 @@ static int digits_of(const char *text)
 static void same_float(float x)
 {
   char want[WEIR_DECIMAL_SIZE] = "", text[WEIR_DECIMAL_SIZE];
+  const size_t length = weir_decimal_float(x, text);
 
-  assert_int_equal(weir_decimal_float(x, text), strlen(text));
+  assert_int_equal(length, strlen(text));
   if (!isfinite(x)) {
     (void)snprintf(want, sizeof want, "%g", (double)x);
     assert_string_equal(text, want);

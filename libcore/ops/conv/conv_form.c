@@ -63,22 +63,30 @@ static form_line element_line(const matching *m, int k)
   return sum_of(m, OF_Y + k, m->f->stride[k], OF_TAP + k, m->f->dilation[k], -m->f->lo[k]);
 }
 
-/* Elements of x that wrap: wraps lead from the lowest raw index to the highest. */
-static bool replace_wraps(matching *m, bool *known, int k)
+/* Elements of x and what leads beyond its ends count one position together: the line of the first
+ * goes beyond the ends, and the second is 0; of one element, it is the other way round. */
+static bool replace_element(matching *m, bool *known, int k)
 {
-  const int j = m->wrap[k];
-  const int64_t n = m->f->x_extent[k];
+  const int j = m->beyond[k];
+  form_line line = element_line(m, k);
 
+  for (int v = 0; v < VARIABLES; v++) {
+    line.coef[v] *= conv_border_sign(m, k);
+  }
+  line.offset *= conv_border_sign(m, k);
+  if (!replace(m, known, m->element[k], m->f->x_extent[k], &line)) {
+    return false;
+  }
   if (j < 0) {
     return true;
   }
-  const weir_dim *dim = &m->a->dim[j];
-
-  if (known[j] || m->element[k] < 0 || dim->lo * n > -m->f->lo[k] ||
-      dim->hi * n < n + m->f->hi[k]) {
+  if (known[j] || !conv_border_reaches(m, k)) {
     return false;
   }
-  known[j] = true; /* and is 0: the element's line goes beyond the ends */
+  known[j] = true;
+  if (m->element[k] < 0) {
+    m->line[j] = line;
+  }
   return true;
 }
 
@@ -97,10 +105,7 @@ static bool replace_dims(matching *m)
     right = right && (m->of[v] < 0 || replace(m, known, m->of[v], m->extent[v], &one));
   }
   for (int k = 0; k < f->d && right; k++) {
-    const form_line element = element_line(m, k);
-
-    right = !m->solved[k] || (replace(m, known, m->element[k], f->x_extent[k], &element) &&
-                              replace_wraps(m, known, k));
+    right = !m->solved[k] || replace_element(m, known, k);
   }
   right = right &&
           (f->kind != CONV_DATA || replace(m, known, m->x_channel, f->groups * f->in, &x)) &&
@@ -129,7 +134,8 @@ static void add_element(const matching *m, const conv_line *l, int k, form_line 
   }
 }
 
-/* The numerator over the variables; false where wraps do not go with their elements. */
+/* The numerator over the variables; false where what leads beyond the ends does not go with the
+ * elements. */
 static bool substitute(const matching *m, const conv_line *l, form_line *out)
 {
   *out = (form_line){.offset = l->offset};
@@ -143,10 +149,12 @@ static bool substitute(const matching *m, const conv_line *l, form_line *out)
     if (!m->solved[k]) {
       continue;
     }
-    if (m->element[k] < 0) {
+    const int e = m->element[k], j = m->beyond[k];
+
+    if (e < 0 && j < 0) {
       add_element(m, l, k, out);
     }
-    if (m->wrap[k] >= 0 && l->coef[m->wrap[k]] != l->coef[m->element[k]] * m->f->x_extent[k]) {
+    if (e >= 0 && j >= 0 && l->coef[j] != l->coef[e] * conv_border_sign(m, k) * m->period[k]) {
       return false;
     }
   }
@@ -189,6 +197,17 @@ static bool is_line(const matching *m, const conv_line *l, const form_line *expe
          memcmp(&here, expected, sizeof here) == 0;
 }
 
+/* Where x is made, its index is the element itself. */
+static bool is_element(const matching *m, int k)
+{
+  conv_line expected = {.div = 1};
+
+  if (m->element[k] >= 0) {
+    expected.coef[m->element[k]] = 1;
+  }
+  return m->f->kind != CONV_DATA || memcmp(&m->xi[k + 1], &expected, sizeof expected) == 0;
+}
+
 /* x and y are read and written where the convolution's are. */
 static bool activations_agree(const matching *m)
 {
@@ -204,8 +223,9 @@ static bool activations_agree(const matching *m)
     const form_line element = element_line(m, k);
     const form_line o = sum_of(m, OF_Y + k, 1, OF_Y + k, 1, 0);
 
-    /* The element of x may be a separate dimension, however often it wraps. */
-    right = (m->solved[k] || is_line(m, &m->xi[k + 1], &element)) && is_line(m, &m->yi[k + 1], &o);
+    /* The element of x may be a separate dimension, whatever leads from it beyond the ends. */
+    right = (m->solved[k] ? is_element(m, k) : is_line(m, &m->xi[k + 1], &element)) &&
+            is_line(m, &m->yi[k + 1], &o);
   }
   for (int k = 0; k < d + 2 && right; k++) {
     right = drops_nothing(m->y->index[k].border);
@@ -248,12 +268,16 @@ static bool conditions_hold(const matching *m)
     form_line l;
     int64_t min, max;
 
-    if (!substitute(m, &c->line, &l)) {
+    if (m->met[i]) {
+      continue;
+    }
+    if (c->test == CONV_EDGE || !substitute(m, &c->line, &l)) {
       return false;
     }
     range_of(m, &l, &min, &max);
     if ((c->test == CONV_WHOLE && !divide(&l, c->line.div)) ||
-        (c->test == CONV_FROM && min < c->bound) || (c->test == CONV_BELOW && max >= c->bound)) {
+        (c->test == CONV_FROM && min < c->bound) || (c->test == CONV_BELOW && max >= c->bound) ||
+        (c->test == CONV_EQUAL && (min != c->bound || max != c->bound))) {
       return false;
     }
   }
@@ -373,7 +397,7 @@ static bool set_extents(matching *m)
         f->stride[k] * (f->y_extent[k] - 1) + f->dilation[k] * (f->kernel_size[k] - 1);
 
     f->hi[k] = last - f->lo[k] + 1 - f->x_extent[k];
-    if (f->border[k] == WEIR_BORDER_NEVER || (f->lo[k] <= 0 && f->hi[k] <= 0)) {
+    if (f->border[k] == WEIR_BORDER_NEVER || (f->lo[k] <= 0 && f->hi[k] <= 0 && !f->mirrored[k])) {
       f->border[k] = WEIR_BORDER_ABSENT;
     }
     if (f->stride[k] < 1 || f->dilation[k] < 1 || f->x_extent[k] < 1 || f->y_extent[k] < 1 ||
@@ -428,7 +452,7 @@ static bool matches(matching *m)
   }
   memset(m->line, 0, sizeof m->line);
   return conv_name_dims(m) && set_extents(m) && replace_dims(m) && activations_agree(m) &&
-         weights_agree(m) && conditions_hold(m) && nothing_more(m);
+         weights_agree(m) && conv_border_conditions(m) && conditions_hold(m) && nothing_more(m);
 }
 
 /* i of [0, n) is 0 where (multiples of div + i) / div, n <= div, is whole: what is left of a

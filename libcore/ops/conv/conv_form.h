@@ -41,9 +41,11 @@ typedef struct conv_form {
   int64_t x_extent[CONV_FORM_DIMS], y_extent[CONV_FORM_DIMS], kernel_size[CONV_FORM_DIMS];
   int64_t stride[CONV_FORM_DIMS], dilation[CONV_FORM_DIMS];
   int64_t lo[CONV_FORM_DIMS], hi[CONV_FORM_DIMS];
-  /* Elements of x beyond its ends: ABSENT (they count as 0 and are left out) or a border rule. By
-   * data: ABSENT or WRAP. */
+  /* Elements of x beyond its ends: ABSENT (they count as 0 and are left out) or a border rule. */
   weir_border border[CONV_FORM_DIMS];
+  /* By data, REFLECT: the gradient is a sum of nodes. This one adds up, along the dimension, what
+   * lies at reflected positions (2 (n - 1) q - e of element e, ends left out), or at all others. */
+  bool mirrored[CONV_FORM_DIMS];
   int w_rank;
   conv_weight_index w_index[WEIR_MAX_RANK];
 } conv_form;

@@ -4,6 +4,9 @@
 #include "ops/conv/conv_form.h"
 #include "ops/conv/weir_conv.h"
 
+/* In place of a dimension: there is none. */
+#define NONE (-1)
+
 /* sum_j coef[j] i_j + offset (of dimensions with more than one iteration) divided by div. */
 typedef struct conv_line {
   int64_t coef[WEIR_MAX_DIMS], offset, div;
@@ -12,13 +15,16 @@ typedef struct conv_line {
 typedef enum conv_test {
   CONV_WHOLE, /* the line is a whole number       */
   CONV_FROM,  /* its numerator is at least bound  */
-  CONV_BELOW  /* its numerator is less than bound */
+  CONV_BELOW, /* its numerator is less than bound */
+  CONV_EQUAL, /* its numerator is bound           */
+  CONV_EDGE   /* dimension `shift` is 0, or below 0 at element 0, or above 0 at element `bound` */
 } conv_test;
 
 typedef struct conv_condition {
   conv_test test;
-  conv_line line; /* div 1 unless CONV_WHOLE */
+  conv_line line; /* div 1 unless CONV_WHOLE; 0 for CONV_EDGE */
   int64_t bound;
+  int shift, element; /* CONV_EDGE: dimensions; element NONE: there is only one */
 } conv_condition;
 
 #define CONV_MAX_CONDITIONS 32
@@ -29,8 +35,6 @@ static inline bool conv_is_small(int64_t v)
   return v >= -(INT64_C(1) << 29) && v <= INT64_C(1) << 29;
 }
 
-/* In place of a dimension: there is none. */
-#define NONE (-1)
 #define NOTHING (-2) /* no operand at all, nor the output */
 /* Variables of a convolution. */
 enum {
@@ -56,20 +60,32 @@ typedef struct matching {
   conv_line xi[WEIR_MAX_RANK], yi[WEIR_MAX_RANK], wi[WEIR_MAX_RANK];
   conv_condition condition[CONV_MAX_CONDITIONS];
   int n_conditions;
-  /* Iteration dimensions, or NONE: of each variable; elements of x, and how often it wraps;
-   * channels of x and y. */
-  int of[VARIABLES], element[CONV_FORM_DIMS], wrap[CONV_FORM_DIMS], x_channel, y_channel;
-  bool solved[CONV_FORM_DIMS]; /* elements of x count, and o or t follows */
-  bool still[WEIR_MAX_DIMS];   /* dimensions of which conditions leave the iteration 0 alone */
+  /* Iteration dimensions, or NONE: of each variable; elements of x, and what leads from them beyond
+   * the ends of x; channels of x and y. */
+  int of[VARIABLES], element[CONV_FORM_DIMS], beyond[CONV_FORM_DIMS], x_channel, y_channel;
+  weir_border rule[CONV_FORM_DIMS]; /* of `beyond`, and the step that it takes */
+  int64_t period[CONV_FORM_DIMS];
+  bool met[CONV_MAX_CONDITIONS]; /* conditions that are part of a border rule */
+  bool solved[CONV_FORM_DIMS];   /* elements of x count, and o or t follows */
+  bool still[WEIR_MAX_DIMS];     /* dimensions of which conditions leave the iteration 0 alone */
   int64_t extent[VARIABLES];
   form_line line[WEIR_MAX_DIMS]; /* what each iteration dimension is */
 } matching;
 
 /* conv_names.c: says what the node's iteration dimensions are, from its derivation: `of`, element,
- * wrap, channels; reads kernel_size, stride, dilation, lo, border and groups of the form. */
+ * beyond, channels; reads kernel_size, stride, dilation, lo, border and groups of the form. */
 bool conv_name_dims(matching *m);
 /* Iterations of a dimension, 1 for NONE. */
 int64_t conv_extent_of(const matching *m, int dim);
+
+/* conv_border.c: how elements that a gradient counts along lead beyond the ends of x. Reads the
+ * rule from the line that was solved; false where it is none. Then checks that all positions that
+ * windows reach are counted, and finds the conditions of the rules (`met`). */
+bool conv_border_read(matching *m, int k, const conv_line *l);
+bool conv_border_reaches(const matching *m, int k);
+bool conv_border_conditions(matching *m);
+/* Coefficient that the element of dimension k has in the position before the rule: 1, or -1. */
+int64_t conv_border_sign(const matching *m, int k);
 
 /* conv_body.c: number of conditions of a body that multiplies its two inputs wherever they hold, or
  * -1 when it is another. */

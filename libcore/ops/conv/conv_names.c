@@ -44,14 +44,14 @@ static int *slot_of_dim(matching *m, int dim)
                                     : &m->of[OF_IN];
 }
 
-/* Every name once; those of wraps are found later. */
+/* Every name once; what leads beyond the ends is found later. */
 static bool take_names(matching *m)
 {
   for (int v = 0; v < VARIABLES; v++) {
     m->of[v] = NONE;
   }
   for (int k = 0; k < CONV_FORM_DIMS; k++) {
-    m->element[k] = m->wrap[k] = NONE;
+    m->element[k] = m->beyond[k] = NONE;
   }
   m->x_channel = m->y_channel = NONE;
   for (int j = 0; j < m->a->n_dims; j++) {
@@ -104,19 +104,18 @@ static bool read_solved(matching *m, int k, bool by_tap)
   }
   for (int j = 0; j < m->a->n_dims; j++) {
     if (l->coef[j] != 0 && j != m->element[k] && j != other) {
-      if (m->wrap[k] != NONE || l->coef[j] != m->x->extent[k + 1]) {
+      if (m->beyond[k] != NONE) {
         return false;
       }
-      m->wrap[k] = j;
+      m->beyond[k] = j;
     }
   }
   *(by_tap ? &f->stride[k] : &f->dilation[k]) =
       other >= 0 && l->coef[other] != 0 ? -l->coef[other] : 1;
   *(by_tap ? &f->dilation[k] : &f->stride[k]) = l->div;
   f->lo[k] = l->offset;
-  f->border[k] = m->wrap[k] != NONE ? WEIR_BORDER_WRAP : WEIR_BORDER_ABSENT;
   f->kernel_size[k] = by_tap ? m->w->extent[k] : conv_extent_of(m, other);
-  return m->element[k] < 0 || l->coef[m->element[k]] == 1;
+  return conv_border_read(m, k, l);
 }
 
 /* Of the three that belong together along a dimension, elements of x, o and t, two count. */

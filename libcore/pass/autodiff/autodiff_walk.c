@@ -246,20 +246,24 @@ static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint
   return WEIR_OK;
 }
 
-/* Array dimensions whose border mirrors. */
-static unsigned mirrors_of(const weir_operand *x)
+/* Array dimensions along which some index of the operand is reflected. */
+static unsigned mirrors_of(const weir_access *a, const weir_operand *x)
 {
+  const weir_box whole = weir_iterations(a);
   unsigned mask = 0;
 
-  for (int k = 0; k < x->rank; k++) {
-    mask |= x->index[k].border == WEIR_BORDER_REFLECT && x->extent[k] > 1 ? 1u << k : 0;
+  for (int k = 0; k < x->rank && !weir_box_empty(&whole); k++) {
+    mask |= x->index[k].border == WEIR_BORDER_REFLECT && x->extent[k] > 1 &&
+                    (x->index[k].gather > 0 || weir_index_turns(&x->index[k], x->extent[k], &whole))
+                ? 1u << k
+                : 0;
   }
   return mask;
 }
 
 weir_status derive_input(derive_walk *w, const derive_site *site, int operand)
 {
-  const unsigned mirrors = mirrors_of(&site->access->in[operand]);
+  const unsigned mirrors = mirrors_of(site->access, &site->access->in[operand]);
   const int32_t n = site->access->body.n;
   weir_status status = WEIR_OK;
   weir_access to;
