@@ -370,3 +370,31 @@ int conv_body_conditions(const weir_access *a, conv_condition *conditions)
 
   return add_factors(a, a->value[0], conditions, &n, &loads) && loads == 3 ? n : -1;
 }
+
+void conv_find_still(matching *m)
+{
+  const weir_access *a = m->a;
+
+  for (int i = 0; i < m->n_conditions; i++) {
+    const conv_line *l = &m->condition[i].line;
+    int odd = NONE, n = l->offset % l->div != 0;
+
+    for (int j = 0; j < a->n_dims; j++) {
+      if (l->coef[j] % l->div != 0) {
+        odd = j;
+        n++;
+      }
+    }
+    if (m->condition[i].test == CONV_WHOLE && n == 1 && odd != NONE &&
+        (l->coef[odd] == 1 || l->coef[odd] == -1) && a->dim[odd].kind == WEIR_REDUCED &&
+        a->dim[odd].lo == 0 && a->dim[odd].hi <= l->div) {
+      m->still[odd] = true;
+    }
+  }
+  for (int i = 0; i < m->n_conditions; i++) {
+    for (int j = 0; j < a->n_dims; j++) {
+      m->condition[i].line.coef[j] = m->still[j] ? 0 : m->condition[i].line.coef[j];
+    }
+    conv_condition_reduce(a, &m->condition[i]);
+  }
+}

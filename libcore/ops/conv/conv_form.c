@@ -455,36 +455,6 @@ static bool matches(matching *m)
          weights_agree(m) && conv_border_conditions(m) && conditions_hold(m) && nothing_more(m);
 }
 
-/* i of [0, n) is 0 where (multiples of div + i) / div, n <= div, is whole: what is left of a
- * division that was solved. */
-static void find_still(matching *m)
-{
-  const weir_access *a = m->a;
-
-  for (int i = 0; i < m->n_conditions; i++) {
-    const conv_line *l = &m->condition[i].line;
-    int odd = NONE, n = l->offset % l->div != 0;
-
-    for (int j = 0; j < a->n_dims; j++) {
-      if (l->coef[j] % l->div != 0) {
-        odd = j;
-        n++;
-      }
-    }
-    if (m->condition[i].test == CONV_WHOLE && n == 1 && odd != NONE &&
-        (l->coef[odd] == 1 || l->coef[odd] == -1) && a->dim[odd].kind == WEIR_REDUCED &&
-        a->dim[odd].lo == 0 && a->dim[odd].hi <= l->div) {
-      m->still[odd] = true;
-    }
-  }
-  for (int i = 0; i < m->n_conditions; i++) {
-    for (int j = 0; j < a->n_dims; j++) {
-      m->condition[i].line.coef[j] = m->still[j] ? 0 : m->condition[i].line.coef[j];
-    }
-    conv_condition_reduce(a, &m->condition[i]);
-  }
-}
-
 static bool is_candidate(const weir_access *a)
 {
   if (a->maker != WEIR_MADE_BY_BODY || a->n_in != 2 || a->n_out != 1 || a->n_states != 0 ||
@@ -503,32 +473,6 @@ static bool is_candidate(const weir_access *a)
     }
   }
   return true;
-}
-
-/* A gradient by x as a convolution of y, whose x and y are exchanged: that is what it is
- * where a tap is alone. What counted along y then counts kernel elements, and channels in are
- * channels out. */
-static weir_derivation exchanged(const weir_derivation *derivation, int d)
-{
-  const int out = d + 2, tap = d + 3, in = 2 * d + 3;
-  weir_derivation t = *derivation;
-
-  t.made = 2;
-  for (int k = 0; k < 2; k++) {
-    t.in[k] = derivation->in[k] == 2 ? 0 : derivation->in[k];
-  }
-  for (int j = 0; j < WEIR_MAX_DIMS; j++) {
-    const weir_derived_dim dim = derivation->dim[j];
-
-    if (dim.array == 0 || dim.array == 2) {
-      t.dim[j].array = (int8_t)(2 - dim.array);
-    } else if (dim.array < 0 && dim.dim >= 1 && dim.dim <= d) {
-      t.dim[j].dim = (int8_t)(tap + dim.dim - 1);
-    } else if (dim.array < 0 && (dim.dim == in || dim.dim == out)) {
-      t.dim[j].dim = (int8_t)(dim.dim == in ? out : in);
-    }
-  }
-  return t;
 }
 
 static bool matches_as(const matching *ready, const weir_derivation *derivation, conv_form *f)
@@ -559,9 +503,9 @@ bool conv_form_of(const weir_access *a, const weir_derivation *derivation, conv_
   if (m.n_conditions < 0) {
     return false;
   }
-  find_still(&m);
+  conv_find_still(&m);
   if (derivation->made == 0) {
-    const weir_derivation turned = exchanged(derivation, a->out[0].rank - 2);
+    const weir_derivation turned = conv_exchanged(derivation, a->out[0].rank - 2);
 
     if (matches_as(&m, &turned, f)) {
       return true;

@@ -75,6 +75,10 @@ typedef struct matching {
 /* conv_names.c: says what the node's iteration dimensions are, from its derivation: `of`, element,
  * beyond, channels; reads kernel_size, stride, dilation, lo, border and groups of the form. */
 bool conv_name_dims(matching *m);
+/* Returns the derivation of a gradient by x as that of a convolution of y, whose x and y are
+ * exchanged, which is what it is where a tap is alone: what counted along y then counts kernel
+ * elements, and channels in are channels out. d: spatial dimensions. */
+weir_derivation conv_exchanged(const weir_derivation *derivation, int d);
 /* Iterations of a dimension, 1 for NONE. */
 int64_t conv_extent_of(const matching *m, int dim);
 
@@ -90,6 +94,9 @@ int64_t conv_border_sign(const matching *m, int k);
 /* conv_body.c: number of conditions of a body that multiplies its two inputs wherever they hold, or
  * -1 when it is another. */
 int conv_body_conditions(const weir_access *a, conv_condition *conditions);
+/* Marks dimensions that the conditions leave only 0 (`still`): i of [0, n) is 0 where (multiples of
+ * div + i) / div, n <= div, is whole, which is what is left of a division that was solved. */
+void conv_find_still(matching *m);
 /* Takes iteration dimensions that stand still out of a line, and common divisors; writes a
  * condition in one way of all those that say the same. */
 void conv_line_reduce(const weir_access *a, conv_line *l);

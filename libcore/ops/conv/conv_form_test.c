@@ -255,10 +255,10 @@ static bool check_parts(const subject *s, const weir_graph *g, const weir_tensor
 
   for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
     const weir_node *node = weir_graph_node(g, i);
-    const weir_derivation told = weir_node_derivation(node);
+    const weir_derivation derivation = weir_node_derivation(node);
     conv_form f;
 
-    if (node->dead || told.of != &weir_op_conv || told.made != 0) {
+    if (node->dead || derivation.of != &weir_op_conv || derivation.made != 0) {
       continue;
     }
     all = all && reads_node(node, &f);

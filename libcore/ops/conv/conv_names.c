@@ -179,3 +179,26 @@ bool conv_name_dims(matching *m)
   }
   return right && name_channels(m);
 }
+
+weir_derivation conv_exchanged(const weir_derivation *derivation, int d)
+{
+  const int out = d + 2, tap = d + 3, in = 2 * d + 3;
+  weir_derivation t = *derivation;
+
+  t.made = 2;
+  for (int k = 0; k < 2; k++) {
+    t.in[k] = derivation->in[k] == 2 ? 0 : derivation->in[k];
+  }
+  for (int j = 0; j < WEIR_MAX_DIMS; j++) {
+    const weir_derived_dim dim = derivation->dim[j];
+
+    if (dim.array == 0 || dim.array == 2) {
+      t.dim[j].array = (int8_t)(2 - dim.array);
+    } else if (dim.array < 0 && dim.dim >= 1 && dim.dim <= d) {
+      t.dim[j].dim = (int8_t)(tap + dim.dim - 1);
+    } else if (dim.array < 0 && (dim.dim == in || dim.dim == out)) {
+      t.dim[j].dim = (int8_t)(dim.dim == in ? out : in);
+    }
+  }
+  return t;
+}
