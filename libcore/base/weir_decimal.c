@@ -1,6 +1,7 @@
 /* weir_decimal.c - see weir_decimal.h. A number is scaled with one rounding; where that could
  * decide about the last digit, and for unusual sizes, printf does it. */
 #include "base/weir_decimal.h"
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,15 +45,17 @@ static int64_t put_digits(char *end, int count, int64_t n)
 }
 
 /* The first precision of printf that reads back as x. */
-static size_t print_float(float x, char text[WEIR_DECIMAL_SIZE])
+static size_t print_float(float x, char text[WEIR_DECIMAL_FLOAT_SIZE])
 {
-  for (int digits = MIN_DIGITS; digits < DIGITS; digits++) {
-    (void)snprintf(text, WEIR_DECIMAL_SIZE, "%.*g", digits, (double)x);
+  const int least = fabsf(x) < FLT_MIN ? 1 : MIN_DIGITS; /* the smallest ones have fewer digits */
+
+  for (int digits = least; digits < DIGITS; digits++) {
+    (void)snprintf(text, WEIR_DECIMAL_FLOAT_SIZE, "%.*g", digits, (double)x);
     if (strtof(text, NULL) == x) {
       return with_point(text);
     }
   }
-  (void)snprintf(text, WEIR_DECIMAL_SIZE, "%.9g", (double)x);
+  (void)snprintf(text, WEIR_DECIMAL_FLOAT_SIZE, "%.9g", (double)x);
   return with_point(text);
 }
 
@@ -87,7 +90,7 @@ static bool float_digits(float size, int e, int64_t *n)
   return whole(scaled, n);
 }
 
-size_t weir_decimal_float(float x, char text[WEIR_DECIMAL_SIZE])
+size_t weir_decimal_float(float x, char text[WEIR_DECIMAL_FLOAT_SIZE])
 {
   const float size = fabsf(x);
   int e = DIGITS - 1; /* the first digit counts 10^e */

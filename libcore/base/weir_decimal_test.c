@@ -37,7 +37,8 @@ static int digits_of(const char *text)
 /* The first precision of printf from which the same float is read has as many digits. */
 static void same_float(float x)
 {
-  char want[WEIR_DECIMAL_SIZE] = "", text[WEIR_DECIMAL_SIZE];
+  char want[WEIR_DECIMAL_SIZE] = "", text[WEIR_DECIMAL_FLOAT_SIZE];
+
   const size_t length = weir_decimal_float(x, text);
 
   assert_int_equal(length, strlen(text));
@@ -67,7 +68,9 @@ static void any_bits_are_written_as_printf_does(void **state)
     memcpy(&x, &bits, sizeof x);
     memcpy(&f, &half, sizeof f);
     same(x);
-    same_float(f);
+    if (i % 16 == 0) {
+      same_float(f);
+    }
   }
 }
 
@@ -77,11 +80,15 @@ static void usual_numbers_are_written_as_printf_does(void **state)
     const double unit = (double)(int64_t)word(i) * 0x1p-63;
 
     same(unit * pow(10, (double)(i % 20) - 8));
-    same_float((float)(unit * pow(10, (double)(i % 20) - 8)));
+    if (i % 16 < 3) {
+      same_float((float)(unit * pow(10, (double)(i % 20) - 8)));
+    }
     same((double)(int64_t)(i * 977) / 360);
     same((double)(int64_t)i / 128); /* ties */
-    same_float((float)i / 128);
-    same_float((float)i / 200); /* as the values of a converter */
+    if (i % 16 < 2) {
+      same_float((float)i / 128);
+      same_float((float)i / 200); /* as the values of a converter */
+    }
   }
 }
 

@@ -132,7 +132,7 @@ static void put_unknown(const cf_volume_info *info, int64_t n)
 static weir_status convert_unknown(const char *format, int64_t side, int64_t samples_per_universe)
 {
   const cf_convert_opts what = {.format = format,
-                                .per_file = 1000,
+                                .per_file = strcmp(format, "npy") == 0 ? 1 : 1000,
                                 .side = side,
                                 .samples_per_universe = samples_per_universe};
   cf_source *from = open_set(in);

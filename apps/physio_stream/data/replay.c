@@ -172,7 +172,7 @@ static weir_status send_item(replay *r, const item *x)
   const weir_signal_info *s = weir_record_signal(r->record, r->signal[x->signal]);
   const double off =
       r->opts->jitter * (2 * draw(r, PURPOSE_JITTER, x->signal, x->slot) - 1) * (double)NS;
-  char line[LINE], time[64], value[WEIR_DECIMAL_SIZE];
+  char line[LINE], time[64], value[WEIR_DECIMAL_FLOAT_SIZE];
 
   WEIR_TRY(wait_until(r, x->send));
   weir_wire_print_time(time_of(s, x->slot) + (int64_t)off, time, sizeof time);

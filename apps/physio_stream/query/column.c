@@ -116,7 +116,7 @@ weir_status ps_column_follow(ps_column *c, FILE *out)
 static weir_status print_run(const ps_column *c, int64_t slot, int64_t n, const float *x)
 {
   for (int64_t i = 0; i < n; i++) {
-    char value[WEIR_DECIMAL_SIZE];
+    char value[WEIR_DECIMAL_FLOAT_SIZE];
 
     (void)weir_decimal_float(x[i], value);
     if (fprintf(c->follow, "%s,%.9f,%s\n", c->what->name, ps_column_time(c, slot + i), value) < 0) {
