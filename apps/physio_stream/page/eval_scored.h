@@ -33,5 +33,7 @@ typedef struct ps_scored {
 
 /* Returns the part of a path after its last folder. Borrowed. */
 const char *ps_base_name(const char *path);
+/* Returns the time of a sample as hh:mm:ss.sss. */
+const char *ps_time_text(double seconds, char text[32]);
 
 #endif

@@ -50,16 +50,6 @@ static void share_strips(const ps_scored *s, int64_t n, int64_t strips, int64_t 
   }
 }
 
-/* The time of a sample as hh:mm:ss.sss. */
-static const char *time_text(double seconds, char text[32])
-{
-  const int64_t ms = (int64_t)llround(seconds * 1000);
-
-  (void)snprintf(text, 32, "%02lld:%02d:%02d.%03d", (long long)(ms / 3600000),
-                 (int)(ms / 60000 % 60), (int)(ms / 1000 % 60), (int)(ms % 1000));
-  return text;
-}
-
 static void close_source(source *f)
 {
   weir_record_close(&f->record);
@@ -209,7 +199,7 @@ static weir_status add_strip(weir_report *r, const source *f, const ps_score_err
   WEIR_TRY_GOTO(mark_beats(&f->test, f->rate, lo - padding, &p, 2), done);
   WEIR_TRY_GOTO(mark_errors(f, &p, (lo + hi) / 2), done);
   (void)snprintf(title, sizeof title, "%s: %s beat at %s", ps_base_name(f->s->record),
-                 e->missed ? "missed" : "false", time_text(at, text));
+                 e->missed ? "missed" : "false", ps_time_text(at, text));
   WEIR_TRY_GOTO(draw(r, f, &p, title, name), done);
 done:
   for (int k = 0; k < SERIES; k++) {
