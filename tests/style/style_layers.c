@@ -111,7 +111,7 @@ static const struct library {
     {"cuda_runtime", {"libcore/device/"}},
     {"pthread.h", {"libcore/base/", "libcore/device/"}},
     {"threads.h", {"libcore/base/", "libcore/device/"}},
-    {"mpi.h", {"libcore/comm/", "tests/mpi/"}},
+    {"mpi.h", {"libcore/comm/", "tests/mpi/", "tests/bench/"}},
     {"nccl.h", {"libcore/comm/"}},
     {"netcdf", {"libcore/io/netcdf/"}},
     {"hdf5", {"libcore/io/hdf5/", "libcore/io/netcdf/"}},

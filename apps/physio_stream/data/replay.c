@@ -14,7 +14,7 @@
 
 #define NS INT64_C(1000000000)
 
-enum { BUFFER = 65536, MAX_SIGNALS = 64, LINE = 512 };
+enum { BUFFER = 65536, MAX_SIGNALS = 64, LINE = 256 };
 
 /* Purpose numbers of this file's random streams; the step is the signal. */
 enum {
