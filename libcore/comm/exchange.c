@@ -205,9 +205,7 @@ static weir_status check_peers(making *m, int64_t *announced)
     status = weir_request_wait(r);
   }
   weir_request_destroy(&r);
-  WEIR_TRY(status);
-  WEIR_TRY(weir_comm_agree(m->c, compare(m, announced)));
-  return WEIR_OK;
+  return weir_comm_agree(m->c, status == WEIR_OK ? compare(m, announced) : status);
 }
 
 static weir_status measure(making *m, int64_t **bytes)

@@ -13,7 +13,7 @@
 #include "ops/inverse/weir_inverse.h"
 #include "support/ops/ops_check.h"
 #include "ops/solve/weir_solve.h"
-#include "pass/microbatch/microbatch_check.h"
+#include "support/pass/microbatch_check.h"
 
 enum { POINTS = 11, N = 5, K = 3, MAX_RESULTS = 2 };
 

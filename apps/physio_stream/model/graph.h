@@ -7,7 +7,7 @@
 #include "stream/weir_series.h"
 
 /* Names of inputs and results. x: f32, mV, 0 where absent; present: bool; filtered and feature as
- * front.h says, bits as ps_front_run of front_check.h gives them. */
+ * front.h says, bits as ps_front_run of tests/support/physio_stream/front_check.h gives them. */
 #define PS_INPUT_X "x"
 #define PS_INPUT_PRESENT "x.present"
 #define PS_RESULT_FILTERED "filtered"

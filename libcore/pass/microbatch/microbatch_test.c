@@ -5,7 +5,7 @@
 #include "support/exec/draw_run.h"
 #include "support/exec/train_nets.h"
 #include "ops/random/weir_random_op.h"
-#include "pass/microbatch/microbatch_check.h"
+#include "support/pass/microbatch_check.h"
 #include "pass/microbatch/weir_microbatch.h"
 
 enum { BATCH = 5, WIDTH = 6, GRAPHS = 24, SIDE = 16, CHANNELS = 2 };

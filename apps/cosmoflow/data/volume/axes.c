@@ -72,6 +72,25 @@ static bool are_second(const cf_axes_known *k)
   return l[1] == l[2] && l[2] == l[3] && l[0] != l[1];
 }
 
+/* The first dimension whose name contradicts every usual order: samples that do not come first, or
+ * what the first of five, or of one cube, cannot be; -1: none. */
+static int unusual(const cf_axes_known *k)
+{
+  const meaning first = meaning_of(k->name[0]);
+  const int n = k->volume.n;
+
+  if ((n == 3 && (first == SAMPLES || first == CHANNELS)) ||
+      (n == 5 && (first == SPACE || first == CHANNELS))) {
+    return 0;
+  }
+  for (int d = 1; d < n; d++) {
+    if (meaning_of(k->name[d]) == SAMPLES) {
+      return d;
+    }
+  }
+  return -1;
+}
+
 /* The dimensions by names and lengths; false: the first can be samples or channels. */
 static bool usual(const cf_axes_known *k, cf_axes *out)
 {
@@ -82,13 +101,14 @@ static bool usual(const cf_axes_known *k, cf_axes *out)
 
   *out = axes_of(k->volume.n == 5, k->volume.n > 3, k->volume.n == 5 && are_second(k));
   if (k->volume.n != 4) {
-    return k->volume.n == 3 || first != CHANNELS;
+    return true;
   }
   *out = first == SAMPLES
              ? axes_of(true, false, false)
              : axes_of(false, true,
                        first == CHANNELS || (first == NO_NAME && last != CHANNELS && cube_last));
-  return first != OTHER || last == CHANNELS || cube_first;
+  return first == NO_NAME ? last == CHANNELS || cube_first || !cube_last
+                          : first != OTHER || last == CHANNELS || cube_first;
 }
 
 /* Whether the classes are those of the voxels: the same samples and cube, and where the channels
@@ -139,16 +159,32 @@ static weir_status refuse_shape(const cf_axes_known *k)
                    k->path, classes, volume);
 }
 
-static weir_status refuse_name(const cf_axes_known *k)
+/* Refuses by the name of dimension d. */
+static weir_status refuse_name(const cf_axes_known *k, int d)
 {
+  static const char remedy[] =
+      "set files.axes, a letter for each dimension: n of samples, c of channels, zyx (nzyx, czyx, "
+      "zyxc, cnzyx)";
+  const char *const name = k->name[d];
   char volume[128];
 
   print_extents(&k->volume, volume, sizeof volume);
+  if (name == NULL || meaning_of(name) == NO_NAME) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: the dimensions of the voxels (%s) have no names, and the first can count "
+                     "samples or channels: %s",
+                     k->path, volume, remedy);
+  }
+  if (meaning_of(name) != OTHER) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: dimension %d of the voxels (%s) is called %s, which is not the usual "
+                     "order: %s",
+                     k->path, d + 1, volume, name, remedy);
+  }
   return weir_fail(WEIR_ERR_DATA,
                    "%s: the name of the first dimension of the voxels, %s (%s), does not say "
-                   "whether it counts samples: set files.axes, a letter for each dimension: n of "
-                   "samples, c of channels, zyx (nzyx, czyx, zyxc, cnzyx)",
-                   k->path, k->name[0], volume);
+                   "whether it counts samples: %s",
+                   k->path, name, volume, remedy);
 }
 
 static weir_status by_letters(const cf_axes_known *k, cf_axes *out)
@@ -183,10 +219,14 @@ weir_status cf_axes_find(const cf_axes_known *known, cf_axes *out)
     return known->classes == NULL || suits(known, out) ? WEIR_OK : refuse_shape(known);
   }
   const bool clear = usual(known, &possible[0]);
+  const int d = unusual(known);
 
   *out = possible[0];
+  if (d >= 0) {
+    return refuse_name(known, d);
+  }
   if (known->classes == NULL) {
-    return clear ? WEIR_OK : refuse_name(known);
+    return clear ? WEIR_OK : refuse_name(known, 0);
   }
   for (int i = 0; i < (n == 3 ? 1 : 4); i++) {
     if (suits(known, &possible[i])) {

@@ -24,7 +24,7 @@ static void without_classes_lengths_and_names_tell(void **state)
   const cf_axes_known cases[] = {
       known("", "", (cf_extents){3, {2, 2, 2}}, NULL),
       known("", "", (cf_extents){4, {3, 3, 3, 4}}, NULL),
-      known("", "", (cf_extents){4, {4, 3, 3, 3}}, NULL),
+      known("", "channel", (cf_extents){4, {4, 3, 3, 3}}, NULL),
       known("", "sample", (cf_extents){4, {4, 3, 3, 3}}, NULL),
       known("", "", (cf_extents){5, {2, 3, 3, 3, 4}}, NULL),
       known("", "", (cf_extents){5, {2, 4, 3, 3, 3}}, NULL),
@@ -82,6 +82,43 @@ static void assert_refused(const cf_axes_known *k, weir_status status, const cha
   assert_non_null(strstr(weir_last_message(), "a.h5"));
 }
 
+static void samples_without_names_look_like_channels(void **state)
+{
+  cf_axes_known k = known("", "", (cf_extents){4, {10, 8, 8, 8}}, NULL);
+
+  assert_refused(&k, WEIR_ERR_DATA, "have no names");
+  assert_non_null(strstr(weir_last_message(), "set files.axes"));
+  k.name[0] = "phony_dim_0";
+  assert_refused(&k, WEIR_ERR_DATA, "have no names");
+  k.letters = "nzyx";
+  assert_axes(&k, 0, -1, 1);
+}
+
+/* Names that say that samples are not first, or first where no usual order has them, are believed.
+ */
+static void names_against_the_usual_order_are_refused(void **state)
+{
+  static const struct {
+    cf_extents volume;
+    int at;
+    const char *name;
+  } cases[] = {
+      {{4, {8, 8, 8, 10}}, 3, "sim"},        {{4, {4, 8, 8, 8}}, 1, "sample"},
+      {{5, {8, 8, 8, 4, 10}}, 4, "n"},       {{5, {8, 8, 8, 4, 10}}, 0, "x"},
+      {{5, {4, 8, 8, 8, 10}}, 0, "channel"}, {{3, {10, 8, 8}}, 0, "sample"},
+      {{3, {4, 8, 8}}, 0, "redshift"},
+  };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    cf_axes_known k = known("", "", cases[i].volume, NULL);
+
+    k.name[cases[i].at] = cases[i].name;
+    assert_refused(&k, WEIR_ERR_DATA, cases[i].name);
+    k.classes = &cases[i].volume; /* nor do classes change what names say */
+    assert_refused(&k, WEIR_ERR_DATA, cases[i].name);
+  }
+}
+
 /* Of cubes of 8: what the first and the last dimension are called decides before lengths do. */
 static void names_of_dimensions_tell_samples_from_channels(void **state)
 {
@@ -115,8 +152,6 @@ static void names_of_dimensions_tell_samples_from_channels(void **state)
     k = known("", nothing[i], ten, &ten); /* the classes tell */
     assert_axes(&k, 0, -1, 1);
   }
-  k = known("", "phony_dim_0", ten, NULL);
-  assert_axes(&k, -1, 0, 1);
   k = known("", "z", ten, NULL);
   assert_axes(&k, -1, 3, 0);
 }
@@ -162,6 +197,8 @@ int main(void)
       cmocka_unit_test(without_classes_lengths_and_names_tell),
       cmocka_unit_test(classes_tell_samples_from_channels),
       cmocka_unit_test(letters_tell_all),
+      cmocka_unit_test(samples_without_names_look_like_channels),
+      cmocka_unit_test(names_against_the_usual_order_are_refused),
       cmocka_unit_test(names_of_dimensions_tell_samples_from_channels),
       cmocka_unit_test(names_of_five_dimensions_tell_the_channels),
       cmocka_unit_test(what_does_not_fit_is_refused),

@@ -92,7 +92,7 @@ static void universes_of_exalearn_are_read(void **state)
 
 static void channels_may_come_first(void **state)
 {
-  static const char *const names[] = {"channel", "phony_dim_0"};
+  static const char *const names[] = {"channel", "redshift"};
 
   for (int named = 0; named < 2; named++) {
     const layout l = {"full", "unitPar", names[named], WEIR_F32, 4, {4, 3, 3, 3}, 4};
