@@ -96,7 +96,7 @@ size_t weir_decimal_float(float x, char text[WEIR_DECIMAL_FLOAT_SIZE])
   int e = DIGITS - 1; /* the first digit counts 10^e */
   int64_t n;
 
-  if (!((double)size >= power[0] && size < 999999999)) {
+  if (!((double)size >= power[0] && size < 1e9f)) {
     return print_float(x, text);
   }
   while ((double)size < power[e - MIN_EXPONENT]) {

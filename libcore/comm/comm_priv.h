@@ -133,8 +133,10 @@ weir_status comm_request_advance(weir_request *r, bool *moved) WEIR_CHECKED;
 /* request.c: writes "rank 3 (4096 bytes to come), ..." of the messages under way, as far as there
  * is space. */
 void comm_request_missing(const weir_request *r, char *text, size_t size);
-/* progress.c: progresses all requests and schedules of the run. *moved: one of them got further.
+/* progress.c: Returns the failure of the background thread, if any. Progresses all requests and
+ * schedules of the run. *moved: one of them got further.
  * With the right to progress. */
+weir_status comm_progress_check(const weir_comm *c) WEIR_CHECKED;
 weir_status comm_progress(weir_comm *c, bool *moved) WEIR_CHECKED;
 /* progress.c: starts a thread that progresses while this rank does something else, or counts one
  * more user of it; ends it with the last user. Fails: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */

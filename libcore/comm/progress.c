@@ -31,14 +31,19 @@ static weir_status advance_all(comm_engine *e, bool *moved)
   return WEIR_OK;
 }
 
+weir_status comm_progress_check(const weir_comm *c)
+{
+  const comm_engine *const e = c->engine;
+
+  return e->background_status == WEIR_OK
+             ? WEIR_OK
+             : weir_fail(e->background_status, "%s", e->background_text);
+}
+
 weir_status comm_progress(weir_comm *c, bool *moved)
 {
-  comm_engine *const e = c->engine;
-
-  if (e->background_status != WEIR_OK) {
-    return weir_fail(e->background_status, "%s", e->background_text);
-  }
-  WEIR_TRY(advance_all(e, moved));
+  WEIR_TRY(comm_progress_check(c));
+  WEIR_TRY(advance_all(c->engine, moved));
   return WEIR_OK;
 }
 
@@ -76,8 +81,8 @@ weir_status comm_wait(weir_comm *c, const void *what, bool (*done)(const void *w
   return status;
 }
 
-/* One look at all messages; false: the thread is to end. */
-static bool look(comm_engine *e, bool *moved)
+/* Polls all messages once; false: the thread is to end. */
+static bool poll_once(comm_engine *e, bool *moved)
 {
   weir_lock_take(&e->right);
   const bool goes_on = !e->background_stops;
@@ -96,7 +101,7 @@ static weir_status serve(void *engine)
 {
   bool moved = false;
 
-  while (look(engine, &moved)) {
+  while (poll_once(engine, &moved)) {
     if (!moved) {
       (void)nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
     }

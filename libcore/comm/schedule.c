@@ -176,8 +176,12 @@ weir_status weir_schedule_post(weir_schedule *s)
   bool moved = false;
 
   weir_comm_borrow(s->comm);
-  s->posted++;
-  const weir_status status = comm_schedule_advance(s, &moved);
+  weir_status status = comm_progress_check(s->comm);
+
+  if (status == WEIR_OK) {
+    s->posted++;
+    status = comm_schedule_advance(s, &moved);
+  }
 
   weir_comm_return(s->comm);
   return status;

@@ -38,7 +38,7 @@ typedef struct weir_schedule_spec {
    * so that other ranks need not wait for its next call. Data that begin and end share with the
    * rank then need a lock of their own. Where one rank runs at a time (weir_inproc.h),
    * weir_inproc_sleep does that instead. */
-  bool background;
+  bool background; /* do not hold such a lock in a call of comm: begin and end would wait for it */
 } weir_schedule_spec;
 
 /* Creates a schedule over the ranks of c, none of which has posted. begin and end are called in
@@ -49,7 +49,8 @@ weir_status weir_schedule_create(weir_comm *c, const weir_schedule_spec *spec,
 /* Destroys it; accepts NULL and nulls. Local, after weir_schedule_finish or a failure. */
 void weir_schedule_destroy(weir_schedule **s);
 /* Posts the next version of this rank: its k-th post belongs to version k, counted from 0, also
- * where that version is over. Local. Fails: WEIR_ERR_EXTERNAL. */
+ * where that version is over. Local. Fails: WEIR_ERR_EXTERNAL, also where the background thread has
+ * failed. */
 weir_status weir_schedule_post(weir_schedule *s) WEIR_CHECKED;
 /* Returns how many versions are complete on this rank. Local. */
 int64_t weir_schedule_completed(const weir_schedule *s);
