@@ -122,8 +122,8 @@ static void one_rank_begins(void **state)
   assert_int_equal(r.posted[SLEEPER], STEPS);
 }
 
-/* A delayed activation does not delay a version that ranks learn of from others, and one that comes
- * after its version is no new one. */
+/* An activation that comes after its version has begun begins no new one; the version waits for the
+ * data of the same pair of ranks, which the fault delays. */
 static void late_activation_is_ignored(void **state)
 {
   const weir_inproc_fault fault = {
@@ -134,7 +134,7 @@ static void late_activation_is_ignored(void **state)
   assert_ok(weir_inproc_run(&run, run_steps, &r));
   for (int k = 0; k < RANKS; k++) {
     assert_int_equal(r.versions[k], STEPS);
-    assert_true(k == SLEEPER || r.end[k] < 4);
+    assert_true(r.end[k] > 100);
   }
 }
 
