@@ -10,8 +10,8 @@ if [ -n "$nvcc" ]; then # where the headers and NVRTC are; nvcc itself is not ne
   CMAKE_PREFIX_PATH=$(dirname "$(dirname "$(readlink -f "$nvcc")")"):${CMAKE_PREFIX_PATH:-}
   export CMAKE_PREFIX_PATH
 fi
-targets=(conform_devices conform_device_loops device_costs device_plans device_cuda_cuda_test exec_backend_test
-  exec_backend_plant_test weir_cuda)
+targets=(conform_devices conform_device_loops device_costs device_plans device_cuda_cuda_test exec_backend_device_backend_test
+  exec_backend_device_backend_plant_test weir_cuda)
 workflows/build.sh gpu "${targets[@]}"
 
 log=$(mktemp)
@@ -23,10 +23,10 @@ if grep '^cuda: not available' "$log" >&2; then
 fi
 build/gpu/test/conform_device_loops
 build/gpu/test/device_cuda_cuda_test
-build/gpu/test/exec_backend_test
-build/gpu/test/exec_backend_plant_test
+build/gpu/test/exec_backend_device_backend_test
+build/gpu/test/exec_backend_device_backend_plant_test
 if command -v compute-sanitizer >/dev/null; then
-  for test in conform_devices conform_device_loops exec_backend_test; do # calls that the driver refuses on purpose are no errors
+  for test in conform_devices conform_device_loops exec_backend_device_backend_test; do # calls that the driver refuses on purpose are no errors
     compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 1 "build/gpu/test/$test" >"$log" 2>&1 ||
       { tail -n 40 "$log" >&2; echo "gpu: compute-sanitizer found errors, or cannot run here" >&2; exit 1; }
     grep 'ERROR SUMMARY' "$log"

@@ -47,7 +47,7 @@ count() {
   table+=$'\n'$(printf '%-18s %8d %8d %8d %8d' "$preset" $p $f $s $((SECONDS - start)))
 }
 
-# Under a set of constants; where it names the widest instructions, the libraries are told them, too.
+# Under a set of constants; where it names the widest instructions, the libraries get them, too.
 run_tests() {
   local folder=$1 machine=$2
   shift 2

@@ -1,6 +1,6 @@
 /* check.c - see check.h. */
 #include "check.h"
-#include "data/volume_format.h"
+#include "data/volume/volume_format.h"
 #include "estimator.h"
 
 /* ---- A training ---- */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "base/weir_file.h"
 #include "check.h"
-#include "data/universe_write.h"
+#include "data/simulation/universe_write.h"
 #include "estimator.h"
 #include "model/summary.h"
 #include "ranks.h"

@@ -2,8 +2,8 @@
  * voxels are what one thinks they are; and whether a log of MLPerf HPC keeps to its rules. */
 #include <stdio.h>
 #include "base/weir_alloc.h"
-#include "data/voxel_stats.h"
-#include "data/volume_format.h"
+#include "data/volume/voxel_stats.h"
+#include "data/volume/volume_format.h"
 #include "commands.h"
 
 static void print_info(const cf_source *s)
@@ -145,25 +145,23 @@ done:
 static weir_status check_universes(cf_source *s, const seen *is)
 {
   const cf_volume_info *const info = cf_source_info(s);
-  const int64_t each = is->cfg->data.split.samples_per_universe, all = cf_source_count(s);
+  const int64_t each = is->cfg->data.split.samples_per_universe;
   cf_split split;
 
   if (info->n_labels == 0 && info->n_classes == 0) {
     printf("remark:   no labels: predict estimates parameters of such samples, and run refuses "
            "them\n");
   }
-  if (each > 0 && is->n > 0 && is->universe[0] < 0 && all % each != 0) {
-    printf("remark:   run refuses data.split.samples_per_universe=%lld: %lld samples are not a "
-           "multiple of it\n",
-           (long long)each, (long long)all);
-    return WEIR_OK;
-  }
   const bool by_position = each > 0 && is->n > 0 && is->universe[0] < 0;
+  weir_status status = by_position ? cf_split_check_count(each, cf_source_count(s)) : WEIR_OK;
 
+  if (status != WEIR_OK) {
+    return remark(status, "run refuses these universes");
+  }
   for (int64_t k = 0; each > 0 && k < is->n; k++) {
     is->universe[k] = is->universe[k] < 0 ? k / each : is->universe[k];
   }
-  weir_status status = cf_split_of_lists("", "", 0, is->universe, is->n, &split);
+  status = cf_split_of_lists("", "", 0, is->universe, is->n, &split);
 
   split.samples_per_universe = by_position ? each : 0; /* as errors name it */
 

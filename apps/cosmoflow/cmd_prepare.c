@@ -1,6 +1,6 @@
 /* cmd_prepare.c - writes the built-in universes, or resumes an interrupted run. */
 #include "base/weir_log.h"
-#include "data/universe_write.h"
+#include "data/simulation/universe_write.h"
 #include "io/weir_netcdf.h"
 #include "commands.h"
 

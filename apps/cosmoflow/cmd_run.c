@@ -4,7 +4,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "data/universe_write.h"
+#include "data/simulation/universe_write.h"
 #include "ranks.h"
 #include "run_page.h"
 #include "commands.h"

@@ -2,7 +2,7 @@
 #include "eval_maps.h"
 #include <stdio.h>
 #include "base/weir_log.h"
-#include "data/class_maps.h"
+#include "data/volume/class_maps.h"
 #include "eval/confusion.h"
 #include "report/weir_report.h"
 

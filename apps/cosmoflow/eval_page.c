@@ -4,12 +4,6 @@
 #include <stdio.h>
 #include "eval_page_priv.h"
 
-/* Four significant digits without exponent from 1e-4 to 1e15, as weir_table_add_real. */
-static void real_text(double x, char text[32])
-{
-  (void)snprintf(text, 32, fabs(x) >= 999.95 && fabs(x) < 1e15 ? "%.0f" : "%.4g", x);
-}
-
 /* A difference of numbers of about `scale` that is their rounding is 0. */
 static double tidy(double x, double scale)
 {
@@ -18,36 +12,35 @@ static double tidy(double x, double scale)
 
 static void put_estimate(weir_table *c, const cf_estimate *e, double scale)
 {
-  char value[32], lo[32], hi[32];
+  char value[WEIR_AMOUNT_SIZE], lo[WEIR_AMOUNT_SIZE], hi[WEIR_AMOUNT_SIZE];
 
   if (isnan(e->lo)) {
     weir_table_add_real(c, scale * e->value);
     return;
   }
-  real_text(tidy(scale * e->value, 1), value);
-  real_text(tidy(scale * e->lo, 1), lo);
-  real_text(tidy(scale * e->hi, 1), hi);
-  weir_table_add(c, "%s (%s to %s)", value, lo, hi);
+  weir_table_add(c, "%s (%s to %s)", weir_amount_number(tidy(scale * e->value, 1), value),
+                 weir_amount_number(tidy(scale * e->lo, 1), lo),
+                 weir_amount_number(tidy(scale * e->hi, 1), hi));
 }
 
 /* Of the network: the better regression and the skill relative to it. */
 static void put_skill(weir_table *c, const cf_evaluation *e, const cf_score_row *r)
 {
-  char value[32], lo[32], hi[32];
+  char value[WEIR_AMOUNT_SIZE], lo[WEIR_AMOUNT_SIZE], hi[WEIR_AMOUNT_SIZE];
 
   if (isnan(r->skill.value)) {
     weir_table_add(c, "-");
     return;
   }
-  real_text(100 * r->skill.value, value);
+  const char *const name = cf_evaluation_name(e, r->set, r->reference);
+
+  (void)weir_amount_number(100 * r->skill.value, value);
   if (isnan(r->skill.lo)) {
-    weir_table_add(c, "%s: %s", cf_evaluation_name(e, r->set, r->reference), value);
+    weir_table_add(c, "%s: %s", name, value);
     return;
   }
-  real_text(100 * r->skill.lo, lo);
-  real_text(100 * r->skill.hi, hi);
-  weir_table_add(c, "%s: %s (%s to %s)", cf_evaluation_name(e, r->set, r->reference), value, lo,
-                 hi);
+  weir_table_add(c, "%s: %s (%s to %s)", name, value, weir_amount_number(100 * r->skill.lo, lo),
+                 weir_amount_number(100 * r->skill.hi, hi));
 }
 
 enum { SCORE_COLUMNS = 13, ALL_COLUMNS = 7 /* of all parameters */, SET_COLUMNS = 6 };

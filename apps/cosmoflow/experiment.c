@@ -176,8 +176,10 @@ static weir_status open_all(cf_experiment *e, const weir_comm *comm)
 
   WEIR_TRY(cf_samples_create(&e->cfg->data, e->source, truth, &e->samples));
   WEIR_TRY(cf_survey(e->source, e->cfg, truth, comm, &has));
-  weir_status status =
-      cf_split_create(&e->cfg->data.split, has.universe, cf_source_count(e->source), &e->split);
+  cf_split_opts split = e->cfg->data.split;
+
+  split.quiet = !e->leads;
+  weir_status status = cf_split_create(&split, has.universe, cf_source_count(e->source), &e->split);
 
   if (status == WEIR_OK && has.label != NULL) {
     status = cf_split_check_labels(&e->split, cf_source_info(e->source)->n_labels, has.label);
@@ -193,7 +195,11 @@ static weir_status open_all(cf_experiment *e, const weir_comm *comm)
 weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, const weir_comm *comm,
                                cf_experiment *out)
 {
-  *out = (cf_experiment){.cfg = cfg, .input = cfg->source, .folder = {folder}, .train = cfg->train};
+  *out = (cf_experiment){.cfg = cfg,
+                         .input = cfg->source,
+                         .folder = {folder},
+                         .leads = comm == NULL || weir_comm_rank(comm) == 0,
+                         .train = cfg->train};
   out->train.seed += cfg->seed;
   if (out->input.input.count == 0 && folder != NULL) {
     out->input.input = (weir_string_list){out->folder, 1};
@@ -363,7 +369,7 @@ static void validated(void *context, int64_t step, const double *moments)
     const double *const m = moments + CF_MOMENTS * k;
     char name[CF_MAX_NAME];
 
-    if (!cf_estimator_constant(m) || e->constant[k]) {
+    if (!e->leads || !cf_estimator_constant(m) || e->constant[k]) {
       continue;
     }
     (void)snprintf(name, sizeof name, "label %lld", (long long)k + 1);

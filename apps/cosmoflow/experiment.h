@@ -12,6 +12,7 @@ typedef struct cf_experiment {
   cf_cfg *cfg;
   cf_source_opts input; /* of the configuration, or of the universes that were written */
   const char *folder[1];
+  bool leads; /* the rank that warns of what all ranks see */
   cf_source *source;
   cf_samples *samples;
   cf_split split;

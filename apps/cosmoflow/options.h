@@ -2,7 +2,7 @@
 #ifndef CF_OPTIONS_H
 #define CF_OPTIONS_H
 #include "data/convert.h"
-#include "data/universe.h"
+#include "data/simulation/universe.h"
 #include "eval/evaluation.h"
 #include "eval/spectrum.h"
 #include "data/samples.h"

@@ -86,7 +86,7 @@ static weir_status check_results(const weir_cli *cli, const ps_cfg *cfg, const w
     return WEIR_OK;
   }
   WEIR_TRY(check_built_in(cfg, config));
-  weir_log_set_level(WEIR_LOG_ERROR); /* what is warned of is told by the command itself */
+  weir_log_set_level(WEIR_LOG_ERROR); /* the command itself warns */
   const weir_status status = query ? ps_query_check(&one) : ps_beats_foresee(&one);
 
   weir_log_set_level(cli->log);

@@ -8,8 +8,8 @@
 #include "base/weir_log.h"
 #include "eval/beats.h"
 #include "eval_clock.h"
-#include "eval_intervals.h"
-#include "eval_page.h"
+#include "page/eval_intervals.h"
+#include "page/eval_page.h"
 #include "eval_records.h"
 #include "io/weir_record.h"
 

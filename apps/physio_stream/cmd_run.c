@@ -52,7 +52,7 @@ static weir_status run_any(const ps_one *one)
   return query ? ps_query_run_one(one) : ps_beats_run(one);
 }
 
-/* What stands after a run that failed before it had results; a stop is told in one line. */
+/* What stands after a run that failed before it had results; a stop is reported in one line. */
 static weir_status tell_kept(const ps_one *one, weir_status status)
 {
   char why[1024];

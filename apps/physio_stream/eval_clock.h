@@ -1,7 +1,7 @@
 /* eval_clock.h - the clock on which the beats of two annotation files are compared. */
 #ifndef PS_EVAL_CLOCK_H
 #define PS_EVAL_CLOCK_H
-#include "eval_page.h"
+#include "page/eval_scored.h"
 
 /* Finds the record of s->files and the rates of their times, and sets s->signal, s->clock, s->end
  * and the rate of samples. Times of a file that states its time resolution are exact on the clock;

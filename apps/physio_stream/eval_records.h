@@ -2,8 +2,8 @@
  * each, and a table with a line for each. */
 #ifndef PS_EVAL_RECORDS_H
 #define PS_EVAL_RECORDS_H
-#include "eval_page.h"
-#include "records_list.h"
+#include "page/eval_scored.h"
+#include "records/records_list.h"
 
 /* Of eval.records; all zero where pairs are scored. */
 typedef struct ps_eval_list {

@@ -114,17 +114,17 @@ void ps_abp_files_close(ps_abp_files *f)
 }
 
 weir_status ps_gap_rows(weir_writer *out, ps_gaps *gaps, const char *kind, double value, int64_t lo,
-                        int64_t hi, int64_t count, double rate, int64_t *told)
+                        int64_t hi, int64_t count, double rate, int64_t *written)
 {
   for (int64_t t = lo; t < hi;) {
     int64_t begin = 0, end = 0;
 
     ps_gaps_at(gaps, t, &begin, &end);
-    if (begin > t && t >= *told) {
+    if (begin > t && t >= *written) {
       const ps_defect d = {kind, t, begin < count ? begin : count, value};
 
       WEIR_TRY(write_defect(out, "ECG", &d, rate));
-      *told = begin;
+      *written = begin;
     }
     t = end;
   }

@@ -26,8 +26,8 @@ void ps_abp_files_close(ps_abp_files *f);
 
 /* A row of defects.csv: samples [lo, hi) of a signal of `rate`. */
 #define PS_DEFECTS_HEAD "signal,kind,first_sample,end_sample,first_s,end_s,value\n"
-/* Writes rows for the absent stretches of `gaps` that begin in samples [lo, hi) of the ECG; *told:
- * end of the last one. Calls ascend. */
+/* Writes rows for the absent stretches of `gaps` that begin in samples [lo, hi) of the ECG;
+ * *written: end of the last one. Calls ascend. */
 weir_status ps_gap_rows(weir_writer *out, ps_gaps *gaps, const char *kind, double value, int64_t lo,
-                        int64_t hi, int64_t count, double rate, int64_t *told) WEIR_CHECKED;
+                        int64_t hi, int64_t count, double rate, int64_t *written) WEIR_CHECKED;
 #endif

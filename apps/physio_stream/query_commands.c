@@ -3,7 +3,7 @@
 #include "base/weir_log.h"
 #include "pipeline.h"
 #include "query/files.h"
-#include "query_page.h"
+#include "page/query_page.h"
 
 static ps_query_job job_of(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
 {

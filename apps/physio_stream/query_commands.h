@@ -1,7 +1,7 @@
 /* query_commands.h - the commands where the configuration has a query. */
 #ifndef PS_QUERY_VERBS_H
 #define PS_QUERY_VERBS_H
-#include "records.h"
+#include "records/records.h"
 
 /* Runs the query on one recording and writes its outputs and report into the recording's folder.
  * Fails: as ps_query_open, ps_query_perform, ps_query_files_write. */

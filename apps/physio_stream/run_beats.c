@@ -5,8 +5,8 @@
 #include "base/weir_log.h"
 #include "io/weir_netcdf.h"
 #include "out_features.h"
-#include "run_page.h"
-#include "run_quality.h"
+#include "page/run_page.h"
+#include "page/run_quality.h"
 
 /* Everything that one run holds. */
 typedef struct run {

@@ -1,7 +1,7 @@
 /* run_beats.h - the beats of one recording. */
 #ifndef PS_RUN_BEATS_H
 #define PS_RUN_BEATS_H
-#include "records.h"
+#include "records/records.h"
 
 /* Finds them and writes files and report into the recording's folder. Fails: as ps_input_open,
  * ps_pipeline_create and weir_stream_run; WEIR_ERR_UNSUPPORTED for features without NetCDF. */

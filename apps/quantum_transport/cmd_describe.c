@@ -8,6 +8,7 @@
 #include "report/weir_report.h"
 #include "scatter.h"
 #include "study.h"
+#include "study_run.h"
 #include "commands.h"
 
 /* The grid of the potential, how often it is solved for, and the memory of that. */

@@ -9,8 +9,9 @@
 #include "iv.h"
 #include "out_spectra.h"
 #include "petsc/petsc_options.h"
-#include "run_page.h"
+#include "page/run_page.h"
 #include "scatter.h"
+#include "study_run.h"
 #include "train/weir_checkpoint.h"
 #include "commands.h"
 

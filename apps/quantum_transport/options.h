@@ -7,7 +7,7 @@
 #include "model/electrostatics/electrostatics.h"
 #include "model/lead/lead.h"
 #include "model/scattering/scattering.h"
-#include "model/transmission.h"
+#include "model/transmission/transmission.h"
 
 /* Where the spectra are computed. */
 typedef struct qt_energy_opts {

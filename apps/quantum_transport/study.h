@@ -2,7 +2,8 @@
 #ifndef QT_STUDY_H
 #define QT_STUDY_H
 #include "model/landauer.h"
-#include "model/transmission.h"
+#include "model/system_check.h"
+#include "model/transmission/transmission.h"
 #include "options.h"
 
 /* One temperature of the thermal conductance of phonons. */
@@ -60,18 +61,6 @@ weir_status qt_study_build(const qt_cfg *cfg, const weir_one_of *kind, qt_system
 /* Builds the device, wave vectors and energies. Fails: WEIR_ERR_CONFIG naming the key; as
  * qt_device.build and qt_system_check. *out is finished by the caller, on failure too. */
 weir_status qt_study_open(const qt_cfg *cfg, qt_study *out) WEIR_CHECKED;
-/* Starts the libraries that a run needs; before qt_study_size and qt_study_run. Collective over
- * s->comm. Fails: as qt_transport_start. */
-weir_status qt_study_start(const qt_study *s) WEIR_CHECKED;
-/* Computes the spectra and what follows of them, which rank 0 alone has, and writes the event
- * "phases". Collective. Fails: as
- * qt_transport_create; WEIR_ERR_STOPPED. */
-weir_status qt_study_run(qt_study *s, int threads) WEIR_CHECKED;
-/* What a run on so many threads (0: all) takes within memory.budget: out->peak is that of all the
- * program holds, with the system, means over wave vectors and the report, without sparse factors
- * (out->factors). Fails: WEIR_ERR_CONFIG
- * (the budget is too small), as qt_transport_size_of. */
-weir_status qt_study_size(const qt_study *s, int threads, qt_transport_size *out) WEIR_CHECKED;
 /* What to add to the name of a spectrum, of a current or conductance, and of either: " per spin",
  * ", both spins", nothing of phonons and where the basis has spin; ", per cell along y", ... where
  * the device is periodic. Static. */

@@ -4,9 +4,9 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "eval/score_maps.h"
-#include "eval/score_tables.h"
-#include "eval_page.h"
+#include "eval/score/score_maps.h"
+#include "eval/score/score_tables.h"
+#include "page/eval_page.h"
 #include "io/weir_netcdf.h"
 #include "commands.h"
 

@@ -7,7 +7,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
-#include "data/trained.h"
+#include "data/samples/trained.h"
 #include "device/weir_parallel.h"
 #include "predict_model.h"
 #include "predict_samples.h"

@@ -1,7 +1,7 @@
 /* cmd_prepare.c - imports files, or writes the built-in simulation as two archives. */
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "data/qg_write.h"
+#include "data/simulation/qg_write.h"
 #include "io/weir_netcdf.h"
 #include "commands.h"
 

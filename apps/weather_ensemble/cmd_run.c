@@ -3,7 +3,7 @@
  * network of the forecast. */
 #include <string.h>
 #include "base/weir_log.h"
-#include "run_page.h"
+#include "page/run_page.h"
 #include "commands.h"
 
 static weir_status accept(const weir_cli *cli, const wx_experiment *e, weir_run_dir *dir)

@@ -3,7 +3,7 @@
 #define WX_COMMANDS_H
 #include "conf/weir_cli.h"
 #include "conf/weir_rundir.h"
-#include "data/file_names.h"
+#include "data/archive/file_names.h"
 #include "experiment.h"
 
 weir_status wx_cmd_prepare(const weir_cli *cli) WEIR_CHECKED;

@@ -3,7 +3,7 @@
 #ifndef WX_EXPERIMENT_H
 #define WX_EXPERIMENT_H
 #include "conf/weir_cli.h"
-#include "data/dummy.h"
+#include "data/samples/dummy.h"
 #include "options.h"
 #include "stage.h"
 

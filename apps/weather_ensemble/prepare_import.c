@@ -45,9 +45,9 @@ static void print_facts(const wx_archive_info *f, int side)
   printf("#   %s\n", grid);
 }
 
-/* told: [n_quantities], what was said of each. */
+/* warned: [n_quantities], the warning of each; NULL: none yet. */
 static void print_survey(const wx_archive_info *f, const wx_inventory *s, const int64_t *found,
-                         const char **told)
+                         const char **warned)
 {
   printf("%-12s %9s %11s %11s %12s %12s %12s %12s %-10s%s\n", "quantity", "lead h", "fields",
          "missing", "least", "mean", "greatest", "sd", "units", found != NULL ? " truths" : "");
@@ -64,7 +64,7 @@ static void print_survey(const wx_archive_info *f, const wx_inventory *s, const 
       printf(" %lld", (long long)found[l->lead]);
     }
     printf("\n");
-    wx_inventory_warn("prepare", f, l, &told[l->quantity]);
+    wx_inventory_warn("prepare", f, l, &warned[l->quantity]);
   }
   if (s->absent > 0) {
     weir_warn("prepare", "%s: %lld fields are not there: they count as missing", f->name,
@@ -194,11 +194,11 @@ static weir_status import(work *w, weir_run_dir *dir)
 
     print_facts(f, side);
     WEIR_TRY(take_side(w, side));
-    const char **told = NULL;
+    const char **warned = NULL;
 
-    WEIR_TRY(weir_alloc(f->n_quantities, sizeof *told, (void **)&told));
-    print_survey(f, &w->survey[side], side == FORECAST ? w->found : NULL, told);
-    weir_free(&told);
+    WEIR_TRY(weir_alloc(f->n_quantities, sizeof *warned, (void **)&warned));
+    print_survey(f, &w->survey[side], side == FORECAST ? w->found : NULL, warned);
+    weir_free(&warned);
     weir_event("import", WEIR_TEXT("archive", side_name[side]), WEIR_INT("starts", f->n_init_times),
                WEIR_INT("leads", f->n_leads), WEIR_INT("quantities", f->n_quantities),
                WEIR_INT("members", f->n_members), WEIR_INT("absent", w->survey[side].absent));

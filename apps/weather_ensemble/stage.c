@@ -6,8 +6,8 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "data/date.h"
-#include "data/samples_text.h"
-#include "data/trained.h"
+#include "data/samples/samples_text.h"
+#include "data/samples/trained.h"
 #include "io/weir_netcdf.h"
 
 enum { MODEL = 4, BEFORE, DATES, SENSES, PATH_SIZE = 4096 };

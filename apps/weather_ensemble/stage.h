@@ -3,8 +3,8 @@
 #ifndef WX_STAGE_H
 #define WX_STAGE_H
 #include "data/extremes.h"
-#include "data/samples.h"
-#include "data/standard.h"
+#include "data/samples/samples.h"
+#include "data/samples/standard.h"
 #include "exec/weir_plan.h"
 #include "model/network.h"
 #include "train/weir_train.h"

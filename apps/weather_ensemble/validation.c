@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
-#include "eval/crps.h"
+#include "eval/score/crps.h"
 
 enum { RAW, NETWORK, KINDS };
 

@@ -15,7 +15,13 @@ typedef struct weir_lock {
     .mutex = PTHREAD_MUTEX_INITIALIZER, \
   }
 
-/* Waits until no other thread holds the lock. Not recursive. */
+/* A lock that its holder may take again, and gives as often. */
+#define WEIR_LOCK_INIT_RECURSIVE                     \
+  {                                                  \
+    .mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, \
+  }
+
+/* Waits until no other thread holds the lock. */
 static inline void weir_lock_take(weir_lock *lock)
 {
   (void)pthread_mutex_lock(&lock->mutex);

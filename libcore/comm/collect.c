@@ -1,8 +1,9 @@
 /* collect.c - reductions over ranks and what gathers their results.
  *
  * Merges follow one tree of the rank numbers (weir_request.h), whichever way the elements take: up
- * the tree to rank 0 and down again, or each block straight to the rank that merges it and back to
- * all. The first sends 2 (P - 1) messages of everything, the second 2 P (P - 1) of a P-th. */
+ * the tree to rank 0 and down again; by halves between neighbours in the tree, and back; or each
+ * block straight to the rank that merges it and back to all. The first sends 2 (P - 1) messages of
+ * everything, the second 2 P log2 P (P a power of 2), the third 2 P (P - 1) of a P-th. */
 #include "base/weir_alloc.h"
 #include "comm/comm_priv.h"
 
@@ -191,17 +192,95 @@ static weir_status climb(blocks *b, const weir_reducer *reducer)
   return WEIR_OK;
 }
 
+/* Elements [*lo, *hi) that a rank has after so many halvings: bit k of its number says which half.
+ */
+static void part_of(const blocks *b, int rank, int halvings, int64_t *lo, int64_t *hi)
+{
+  *lo = 0;
+  *hi = b->at[b->r->comm->size];
+  for (int k = 0; k < halvings; k++) {
+    const int64_t middle = *lo + (*hi - *lo) / 2;
+
+    *((rank >> k & 1) != 0 ? lo : hi) = middle;
+  }
+}
+
+/* Merges what came into scratch with elements [lo, hi) of this rank, the lower rank's first. */
+static weir_status merge_part(blocks *b, const weir_reducer *reducer, int round, bool own_first,
+                              int64_t lo, int64_t hi)
+{
+  char *const own = b->data + lo * b->size, *const came = b->r->scratch;
+  comm_work w = {.task = COMM_MERGE,
+                 .round = round,
+                 .reducer = reducer,
+                 .into = own_first ? own : came,
+                 .bytes = own_first ? came : own,
+                 .count = hi - lo};
+
+  if (hi == lo) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(comm_request_work(b->r, &w));
+  if (!own_first) {
+    w = (comm_work){.task = COMM_COPY, .round = round, .bytes = came, .into = own};
+    w.count = (hi - lo) * b->size;
+    WEIR_TRY(comm_request_work(b->r, &w));
+  }
+  return WEIR_OK;
+}
+
+/* A power of two of ranks. In step k, ranks that differ in bit k exchange halves of what they still
+ * have, and each merges its half: sums of 2^k neighbours become those of 2^(k + 1), as in the tree.
+ * Then the same steps backwards, with results. R. Rabenseifner, ICCS 2004. */
+static weir_status halve(blocks *b, const weir_reducer *reducer)
+{
+  const weir_comm *c = b->r->comm;
+  const int64_t count = b->at[c->size];
+  int64_t lo, hi, other_lo, other_hi;
+  int k = 0;
+
+  WEIR_TRY(
+      weir_alloc(c->size > 1 ? count - count / 2 : 0, (size_t)b->size, (void **)&b->r->scratch));
+  for (; 1 << k < c->size; k++) {
+    const int peer = c->rank ^ 1 << k;
+
+    part_of(b, c->rank, k + 1, &lo, &hi);
+    part_of(b, peer, k + 1, &other_lo, &other_hi);
+    WEIR_TRY(say(b, k, peer, true, b->r->scratch, hi - lo));
+    WEIR_TRY(say(b, k, peer, false, b->data + other_lo * b->size, other_hi - other_lo));
+    WEIR_TRY(merge_part(b, reducer, k + 1, c->rank < peer, lo, hi));
+  }
+  for (int round = k; k > 0; k--, round++) {
+    const int peer = c->rank ^ 1 << (k - 1);
+
+    part_of(b, c->rank, k, &lo, &hi);
+    part_of(b, peer, k, &other_lo, &other_hi);
+    WEIR_TRY(say(b, round, peer, true, b->data + other_lo * b->size, other_hi - other_lo));
+    WEIR_TRY(say(b, round, peer, false, b->data + lo * b->size, hi - lo));
+  }
+  return WEIR_OK;
+}
+
 weir_allreduce_way weir_allreduce_way_of(int ranks, int64_t bytes, int64_t tree)
 {
-  weir_allreduce_way way = {.tree = bytes <= tree};
+  const bool power = (ranks & (ranks - 1)) == 0;
+  weir_allreduce_way way = {.path = bytes <= tree ? WEIR_ALLREDUCE_TREE
+                                    : power       ? WEIR_ALLREDUCE_HALVES
+                                                  : WEIR_ALLREDUCE_SHARES,
+                            .bytes = (double)bytes};
 
-  for (int step = 1; step < ranks && bytes > 0 && way.tree; step *= 2) { /* those of climb() */
+  if (bytes == 0 || ranks == 1) {
+    return way;
+  }
+  for (int step = 1; step < ranks; step *= 2) { /* those of climb() and halve() */
     way.steps += 2;
   }
-  if (bytes > 0 && !way.tree) {
+  if (way.path == WEIR_ALLREDUCE_SHARES) {
     way.steps = 2 * ((int64_t)ranks - 1);
   }
-  way.bytes = (double)bytes / (way.tree ? 1 : ranks);
+  if (way.path != WEIR_ALLREDUCE_TREE) {
+    way.bytes = 2.0 * (ranks - 1) / ranks * (double)bytes / (double)way.steps;
+  }
   return way;
 }
 
@@ -214,9 +293,13 @@ weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_red
   *out = NULL;
   WEIR_TRY_GOTO(comm_request_new(c, name, WEIR_COMM_REDUCE, &b.r), done);
   WEIR_TRY_GOTO(begin(&b, NULL, count), done);
-  if (count > 0 &&
-      weir_allreduce_way_of(c->size, count * b.size, c->engine->cfg.tree_max_bytes).tree) {
+  const weir_allreduce_path path =
+      weir_allreduce_way_of(c->size, count * b.size, c->engine->cfg.tree_max_bytes).path;
+
+  if (count > 0 && path == WEIR_ALLREDUCE_TREE) {
     WEIR_TRY_GOTO(climb(&b, reducer), done);
+  } else if (count > 0 && path == WEIR_ALLREDUCE_HALVES) {
+    WEIR_TRY_GOTO(halve(&b, reducer), done);
   } else if (count > 0) {
     WEIR_TRY_GOTO(scatter(&b, reducer), done);
     WEIR_TRY_GOTO(allgather(&b, 1), done);

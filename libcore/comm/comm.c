@@ -6,12 +6,12 @@
 #include "comm/comm_priv.h"
 #include "conf/weir_launch.h"
 
-/* The kind that serves so many ranks, or NULL. */
+/* The kind that serves so many ranks of a launcher, or NULL. */
 static const weir_comm_kind *kind_for(int ranks)
 {
   const weir_comm_kind *const *kind = weir_comm_kind_table;
 
-  while (*kind != NULL && (*kind)->several != (ranks > 1)) {
+  while (*kind != NULL && ((*kind)->open == NULL || (*kind)->several != (ranks > 1))) {
     kind++;
   }
   return *kind;
@@ -33,12 +33,39 @@ static weir_status start(weir_comm *c, int ranks)
   return WEIR_OK;
 }
 
+weir_status comm_new(const weir_comm_kind *kind, weir_comm **out)
+{
+  weir_status status = WEIR_OK;
+  comm_engine *engine = NULL;
+
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof *engine, (void **)&engine));
+  weir_opts_default(weir_comm_opts, sizeof engine->cfg, &engine->cfg);
+  engine->right = (weir_lock)WEIR_LOCK_INIT_RECURSIVE;
+  engine->threads = true;
+  WEIR_TRY_GOTO(weir_alloc(1, sizeof **out, (void **)out), fail);
+  (*out)->kind = kind;
+  (*out)->engine = engine;
+  (*out)->owns = true;
+  return WEIR_OK;
+fail:
+  weir_free(&engine);
+  return status;
+}
+
+void comm_delete(weir_comm **c)
+{
+  if (*c != NULL && (*c)->owns) {
+    weir_free(&(*c)->engine);
+  }
+  weir_free(c);
+}
+
 weir_status weir_comm_open(weir_comm **out)
 {
   const int ranks = weir_launch_ranks(), apart = weir_launch_tasks();
   const weir_comm_kind *kind = kind_for(ranks);
   weir_status status = WEIR_OK;
-  comm_engine *engine = NULL;
 
   *out = NULL;
   if (apart > 1) {
@@ -54,69 +81,22 @@ weir_status weir_comm_open(weir_comm **out)
                      "would do the whole work: start one process, or build with MPI",
                      ranks);
   }
-  WEIR_TRY(weir_alloc(1, sizeof *engine, (void **)&engine));
-  weir_opts_default(weir_comm_opts, sizeof engine->cfg, &engine->cfg);
-  WEIR_TRY_GOTO(weir_alloc(1, sizeof **out, (void **)out), fail);
-  (*out)->kind = kind;
-  (*out)->engine = engine;
-  (*out)->owns = true;
+  WEIR_TRY(comm_new(kind, out));
   WEIR_TRY_GOTO(start(*out, ranks), fail);
   return WEIR_OK;
 fail:
-  weir_free(out);
-  weir_free(&engine);
+  comm_delete(out);
   return status;
 }
 
 void weir_comm_configure(weir_comm *c, const weir_comm_cfg *cfg)
 {
+  weir_comm_borrow(c);
   c->engine->cfg = *cfg;
+  weir_comm_return(c);
 }
 
-weir_status weir_comm_split(weir_comm *c, int colour, weir_comm **out)
-{
-  weir_comm *sub = NULL;
-  weir_status status = weir_alloc(1, sizeof *sub, (void **)&sub);
-
-  *out = NULL;
-  WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
-  sub->kind = c->kind;
-  sub->engine = c->engine;
-  WEIR_TRY_GOTO(weir_comm_agree(c, c->kind->split(c, colour, sub)), done);
-  if (sub->size > 0) {
-    *out = sub;
-    return WEIR_OK;
-  }
-done:
-  if (sub != NULL && sub->size > 0) { /* another rank failed */
-    sub->kind->close(sub);
-  }
-  weir_free(&sub);
-  return status;
-}
-
-void weir_comm_close(weir_comm **c)
-{
-  if (*c != NULL) {
-    (*c)->kind->close(*c);
-    if ((*c)->owns) {
-      weir_free(&(*c)->engine);
-    }
-    weir_free(c);
-  }
-}
-
-int weir_comm_rank(const weir_comm *c)
-{
-  return c->rank;
-}
-
-int weir_comm_size(const weir_comm *c)
-{
-  return c->size;
-}
-
-weir_status weir_comm_agree(weir_comm *c, weir_status status)
+static weir_status agree(weir_comm *c, weir_status status)
 {
   int worst = (int)status, rank = 0;
   char text[COMM_TEXT] = "";
@@ -136,24 +116,93 @@ weir_status weir_comm_agree(weir_comm *c, weir_status status)
   return status;
 }
 
+static weir_status split(weir_comm *c, int colour, weir_comm **out)
+{
+  weir_comm *sub = NULL;
+  weir_status status = weir_alloc(1, sizeof *sub, (void **)&sub);
+
+  *out = NULL;
+  WEIR_TRY_GOTO(agree(c, status), done);
+  sub->kind = c->kind;
+  sub->engine = c->engine;
+  WEIR_TRY_GOTO(agree(c, c->kind->split(c, colour, sub)), done);
+  if (sub->size > 0) {
+    *out = sub;
+    return WEIR_OK;
+  }
+done:
+  if (sub != NULL && sub->size > 0) { /* another rank failed */
+    sub->kind->close(sub);
+  }
+  weir_free(&sub);
+  return status;
+}
+
+weir_status weir_comm_split(weir_comm *c, int colour, weir_comm **out)
+{
+  weir_comm_borrow(c);
+  const weir_status status = split(c, colour, out);
+
+  weir_comm_return(c);
+  return status;
+}
+
+void weir_comm_close(weir_comm **c)
+{
+  if (*c != NULL) {
+    weir_comm_borrow(*c);
+    (*c)->kind->close(*c);
+    weir_comm_return(*c);
+    comm_delete(c);
+  }
+}
+
+int weir_comm_rank(const weir_comm *c)
+{
+  return c->rank;
+}
+
+int weir_comm_size(const weir_comm *c)
+{
+  return c->size;
+}
+
+weir_status weir_comm_agree(weir_comm *c, weir_status status)
+{
+  weir_comm_borrow(c);
+  const weir_status all = agree(c, status);
+
+  weir_comm_return(c);
+  return all;
+}
+
 weir_status weir_comm_abort(weir_comm *c, weir_status status)
 {
   if (c->size > 1) {
     weir_error("comm", "rank %d of %d ends the run: %s", c->rank, c->size, weir_last_message());
+    weir_comm_borrow(c);
     c->kind->end(c, (int)status);
+    weir_comm_return(c);
   }
   return status;
 }
 
 weir_comm_count weir_comm_counted(const weir_comm *c, weir_comm_use use)
 {
-  return c->engine->count[use];
+  weir_lock_take(&c->engine->right);
+  const weir_comm_count count = c->engine->count[use];
+
+  weir_lock_give(&c->engine->right);
+  return count;
 }
 
 weir_status weir_comm_barrier(weir_comm *c)
 {
-  WEIR_TRY(c->kind->barrier(c));
-  return WEIR_OK;
+  weir_comm_borrow(c);
+  const weir_status status = c->kind->barrier(c);
+
+  weir_comm_return(c);
+  return status;
 }
 
 /* Room for all of them, where they go. */
@@ -173,7 +222,7 @@ static weir_status alloc_buffers(const weir_comm *c, const int64_t *sizes, void 
   return WEIR_OK;
 }
 
-weir_status weir_comm_gather(weir_comm *c, const void *bytes, int64_t n, void **all, int64_t *total)
+static weir_status gather(weir_comm *c, const void *bytes, int64_t n, void **all, int64_t *total)
 {
   int64_t *sizes = NULL;
   weir_status status = WEIR_OK;
@@ -181,12 +230,12 @@ weir_status weir_comm_gather(weir_comm *c, const void *bytes, int64_t n, void **
   *all = NULL;
   *total = 0;
   status = weir_alloc(c->size, sizeof *sizes, (void **)&sizes);
-  WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
+  WEIR_TRY_GOTO(agree(c, status), done);
   WEIR_TRY_GOTO(c->kind->sizes(c, n, sizes), done);
   if (c->rank == 0) {
     status = alloc_buffers(c, sizes, all, total);
   }
-  WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
+  WEIR_TRY_GOTO(agree(c, status), done);
   WEIR_TRY_GOTO(c->kind->gatherv(c, bytes, n, *all, sizes), done);
 done:
   weir_free(&sizes);
@@ -194,5 +243,14 @@ done:
     weir_free(all);
     *total = 0;
   }
+  return status;
+}
+
+weir_status weir_comm_gather(weir_comm *c, const void *bytes, int64_t n, void **all, int64_t *total)
+{
+  weir_comm_borrow(c);
+  const weir_status status = gather(c, bytes, n, all, total);
+
+  weir_comm_return(c);
   return status;
 }

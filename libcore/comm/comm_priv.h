@@ -3,11 +3,16 @@
 #ifndef COMM_PRIV_H
 #define COMM_PRIV_H
 #include <stdbool.h>
+#include "base/weir_lock.h"
 #include "comm/weir_request.h"
+#include "comm/weir_schedule.h"
 
-enum { COMM_TEXT = 512 }; /* bytes of a message of failure that other ranks are told */
+enum {
+  COMM_TEXT = 512, /* bytes of a message of failure for other ranks */
+  COMM_ANY = -1    /* peer of a message that is received from any rank */
+};
 
-/* One message, at most INT_MAX bytes. */
+/* One message, at most INT_MAX bytes. Of a tag, a rank receives all from any rank, or none. */
 typedef struct comm_message {
   int round, peer;
   bool receive;
@@ -17,7 +22,7 @@ typedef struct comm_message {
 
 typedef struct weir_comm_kind {
   bool several; /* it serves more than one rank */
-  /* Sets rank, size and state of *c. */
+  /* Sets rank, size and state of *c. NULL: no launcher starts such ranks (weir_inproc.h). */
   weir_status (*open)(weir_comm *c);
   /* Likewise of a group of c; colour below 0: size 0 and no state. */
   weir_status (*split)(const weir_comm *c, int colour, weir_comm *sub);
@@ -41,6 +46,10 @@ typedef struct weir_comm_kind {
   weir_status (*start)(void *messages, int64_t first, int64_t n);
   weir_status (*finished)(void *messages, int64_t first, int64_t n, bool *all);
   void (*release)(void **messages, const comm_message *list, int64_t n);
+  /* Seconds on the clock that timeouts are measured by. */
+  double (*clock)(const weir_comm *c);
+  /* An attempt to progress changed nothing. waits: this rank has nothing else to do. */
+  void (*pause)(const weir_comm *c, bool waits);
 } weir_comm_kind;
 
 /* What all groups of a run share. */
@@ -48,6 +57,15 @@ typedef struct comm_engine {
   weir_comm_cfg cfg;
   weir_comm_count count[WEIR_COMM_USES];
   weir_request *active;
+  weir_schedule *schedules;
+  /* Taken for every call of a kind, and for the lists of what is active and its progress. */
+  weir_lock right;
+  bool threads; /* a second thread of this rank may have the right */
+  struct weir_worker *background;
+  int background_users;
+  bool background_stops;
+  weir_status background_status; /* its failure, for the next call that progresses */
+  char background_text[COMM_TEXT];
 } comm_engine;
 
 struct weir_comm {
@@ -60,6 +78,11 @@ struct weir_comm {
 
 /* All kinds of this build, NULL at the end: generated. */
 extern const weir_comm_kind *const weir_comm_kind_table[];
+
+/* comm.c: creates the communicator of all ranks of a run, without rank, size and state, with the
+ * default options. Free it with comm_delete. Fails: WEIR_ERR_MEMORY. */
+weir_status comm_new(const weir_comm_kind *kind, weir_comm **out) WEIR_CHECKED;
+void comm_delete(weir_comm **c);
 
 /* Work that needs no other rank: of a round, before its messages start. */
 typedef enum comm_task { COMM_PACK, COMM_UNPACK, COMM_MERGE, COMM_COPY } comm_task;
@@ -94,12 +117,54 @@ weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use,
                              weir_request **out) WEIR_CHECKED;
 weir_status comm_request_message(weir_request *r, const comm_message *m) WEIR_CHECKED;
 weir_status comm_request_work(weir_request *r, const comm_work *w) WEIR_CHECKED;
-/* Makes its messages ready to start, under a separate tag. Local, but the same on all ranks. */
-weir_status comm_request_prepare(weir_request *r) WEIR_CHECKED;
+/* Takes a tag that no other request has. Local, but the same on all ranks. */
+int comm_take_tag(weir_comm *c);
+/* Makes its messages ready to start, under that tag. Local. */
+weir_status comm_request_prepare(weir_request *r, int tag) WEIR_CHECKED;
 /* Ends the making, on all ranks alike: status is this rank's so far. *r becomes *out, or where a
  * rank failed is destroyed. Collective. */
 weir_status comm_request_seal(weir_comm *c, weir_status status, weir_request **r,
                               weir_request **out) WEIR_CHECKED;
+
+/* request.c: as weir_request_start, with the right to progress. */
+weir_status comm_request_start(weir_request *r) WEIR_CHECKED;
+/* request.c: goes on to the next rounds as far as possible. *moved: it got at least one further. */
+weir_status comm_request_advance(weir_request *r, bool *moved) WEIR_CHECKED;
+/* request.c: writes "rank 3 (4096 bytes to come), ..." of the messages under way, as far as there
+ * is space. */
+void comm_request_missing(const weir_request *r, char *text, size_t size);
+/* progress.c: Returns the failure of the background thread, if any. Progresses all requests and
+ * schedules of the run. *moved: one of them got further.
+ * With the right to progress. */
+weir_status comm_progress_check(const weir_comm *c) WEIR_CHECKED;
+weir_status comm_progress(weir_comm *c, bool *moved) WEIR_CHECKED;
+/* progress.c: starts a thread that progresses while this rank does something else, or counts one
+ * more user of it; ends it with the last user. Fails: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
+weir_status comm_background_start(weir_comm *c) WEIR_CHECKED;
+void comm_background_stop(weir_comm *c);
+/* progress.c: progresses all requests and schedules until done(what); its seconds are counted as
+ * waiting for `use`. Fails: WEIR_ERR_EXTERNAL, also with give_up(what, timeout) after comm.timeout
+ * without progress. */
+weir_status comm_wait(weir_comm *c, const void *what, bool (*done)(const void *what),
+                      weir_status (*give_up)(const void *what, double timeout),
+                      weir_comm_use use) WEIR_CHECKED;
+
+struct weir_schedule {
+  weir_comm *comm;
+  weir_schedule_spec spec;
+  weir_request *notify, *listen; /* activations, to neighbours and from any rank; NULL: one rank */
+  weir_request *settle;          /* the maximum of `last` */
+  int64_t notified, arrived, last; /* their messages: versions */
+  int64_t version;                 /* that runs, or is next */
+  bool runs;
+  int64_t posted, known;                  /* versions that this rank posted; that it learnt of */
+  int64_t neighbours, expected, received; /* activations so far */
+  int64_t wanted;
+  bool background;
+  weir_schedule *next;
+};
+/* schedule.c: begins and ends versions as far as possible. *moved: it did. */
+weir_status comm_schedule_advance(weir_schedule *s, bool *moved) WEIR_CHECKED;
 
 /* block.c: bytes of a box, and its elements row-major into bytes or out of them. Fails:
  * WEIR_ERR_SHAPE. */

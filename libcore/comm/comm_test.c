@@ -53,7 +53,7 @@ static void what_needs_no_other_rank_starts_none(void **state)
     unsetenv(alone[i][0]);
   }
   for (const weir_comm_kind *const *k = weir_comm_kind_table; *k != NULL; k++) {
-    several = several || (*k)->several;
+    several = several || ((*k)->several && (*k)->open != NULL);
   }
   if (!several) {
     assert_int_equal(setenv("PMI_SIZE", "4", 1), 0);

@@ -157,47 +157,47 @@ static weir_status build(making *m)
   return WEIR_OK;
 }
 
-/* Messages with the bytes that go to each peer; told: [ranks], received messages. */
-static weir_status say(making *m, weir_request *r, int64_t *told)
+/* Messages with the bytes that go to each peer; announced: [ranks], received numbers. */
+static weir_status say(making *m, weir_request *r, int64_t *announced)
 {
   for (int k = 0; k < 2 * m->c->size; k++) {
     const int peer = k % m->c->size;
     const bool receive = k < m->c->size;
     const comm_message one = {.peer = peer,
                               .receive = receive,
-                              .data = receive ? &told[peer] : &m->to[peer],
-                              .bytes = sizeof told[0]};
+                              .data = receive ? &announced[peer] : &m->to[peer],
+                              .bytes = sizeof announced[0]};
 
     if (peer != m->c->rank) {
       WEIR_TRY(comm_request_message(r, &one));
     }
   }
-  told[m->c->rank] = m->to[m->c->rank];
+  announced[m->c->rank] = m->to[m->c->rank];
   return WEIR_OK;
 }
 
 /* Fails where a peer sends another number of bytes than this rank waits for. */
-static weir_status compare(const making *m, const int64_t *told)
+static weir_status compare(const making *m, const int64_t *announced)
 {
   for (int peer = 0; peer < m->c->size; peer++) {
-    if (told[peer] != m->from[peer]) {
+    if (announced[peer] != m->from[peer]) {
       return weir_fail(
           WEIR_ERR_SHAPE, "exchange '%s': rank %d sends %lld bytes to rank %d, which expects %lld",
-          m->r->name, peer, (long long)told[peer], m->c->rank, (long long)m->from[peer]);
+          m->r->name, peer, (long long)announced[peer], m->c->rank, (long long)m->from[peer]);
     }
   }
   return WEIR_OK;
 }
 
-/* All ranks tell their peers what they send, so that none waits indefinitely. told: [ranks],
- * scratch. */
-static weir_status check_peers(making *m, int64_t *told)
+/* All ranks announce to their peers what they send, so that none waits indefinitely. announced:
+ * [ranks], scratch. */
+static weir_status check_peers(making *m, int64_t *announced)
 {
   weir_request *made = NULL, *r = NULL;
   weir_status status = comm_request_new(m->c, m->r->name, WEIR_COMM_SETUP, &made);
 
   if (status == WEIR_OK) {
-    status = say(m, made, told);
+    status = say(m, made, announced);
   }
   WEIR_TRY(comm_request_seal(m->c, status, &made, &r));
   status = weir_request_start(r);
@@ -205,9 +205,7 @@ static weir_status check_peers(making *m, int64_t *told)
     status = weir_request_wait(r);
   }
   weir_request_destroy(&r);
-  WEIR_TRY(status);
-  WEIR_TRY(weir_comm_agree(m->c, compare(m, told)));
-  return WEIR_OK;
+  return weir_comm_agree(m->c, status == WEIR_OK ? compare(m, announced) : status);
 }
 
 static weir_status measure(making *m, int64_t **bytes)
@@ -257,7 +255,7 @@ weir_status weir_messages_create(weir_comm *c, const char *name, const weir_mess
                                                           .bytes = m->bytes}),
                   done);
   }
-  WEIR_TRY_GOTO(comm_request_prepare(r), done);
+  WEIR_TRY_GOTO(comm_request_prepare(r, comm_take_tag(c)), done);
   *out = r;
   r = NULL;
 done:

@@ -1,8 +1,6 @@
 /* request.c - see weir_request.h: rounds of messages, progressed by any caller. */
-#include <sched.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "base/weir_clock.h"
 #include "comm/comm_priv.h"
 
 weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use, weir_request **out)
@@ -16,7 +14,9 @@ weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use, 
 
 weir_status comm_request_message(weir_request *r, const comm_message *m)
 {
-  const int64_t piece = r->comm->engine->cfg.max_message_bytes;
+  const int64_t piece = r->use == WEIR_COMM_ACTIVATION /* received from any rank: whole */
+                            ? m->bytes
+                            : r->comm->engine->cfg.max_message_bytes;
 
   WEIR_ASSERT(r->n_messages == 0 || r->messages[r->n_messages - 1].round <= m->round);
   for (int64_t at = 0; at < m->bytes; at += piece) {
@@ -39,7 +39,7 @@ weir_status comm_request_work(weir_request *r, const comm_work *w)
   return WEIR_OK;
 }
 
-static int take_tag(weir_comm *c)
+int comm_take_tag(weir_comm *c)
 {
   const int tag = c->next_tag;
 
@@ -47,26 +47,26 @@ static int take_tag(weir_comm *c)
   return tag;
 }
 
-static weir_status prepare(weir_request *r, int tag)
+weir_status comm_request_prepare(weir_request *r, int tag)
 {
-  return r->n_messages == 0
-             ? WEIR_OK
-             : r->comm->kind->prepare(r->comm, r->messages, r->n_messages, tag, &r->prepared);
-}
+  weir_comm *const c = r->comm;
+  weir_status status = WEIR_OK;
 
-weir_status comm_request_prepare(weir_request *r)
-{
-  WEIR_TRY(prepare(r, take_tag(r->comm)));
-  return WEIR_OK;
+  if (r->n_messages > 0) {
+    weir_comm_borrow(c);
+    status = c->kind->prepare(c, r->messages, r->n_messages, tag, &r->prepared);
+    weir_comm_return(c);
+  }
+  return status;
 }
 
 weir_status comm_request_seal(weir_comm *c, weir_status status, weir_request **r,
                               weir_request **out)
 {
-  const int tag = take_tag(c);
+  const int tag = comm_take_tag(c);
 
   if (status == WEIR_OK) {
-    status = prepare(*r, tag);
+    status = comm_request_prepare(*r, tag);
   }
   status = weir_comm_agree(c, status);
   if (status != WEIR_OK) {
@@ -96,10 +96,14 @@ void weir_request_destroy(weir_request **r)
   if (*r == NULL) {
     return;
   }
+  weir_comm *const c = (*r)->comm;
+
+  weir_comm_borrow(c);
   unlink_active(*r);
   if ((*r)->prepared != NULL) {
-    (*r)->comm->kind->release(&(*r)->prepared, (*r)->messages, (*r)->n_messages);
+    c->kind->release(&(*r)->prepared, (*r)->messages, (*r)->n_messages);
   }
+  weir_comm_return(c);
   weir_free(&(*r)->messages);
   weir_free(&(*r)->works);
   weir_free(&(*r)->scratch);
@@ -127,8 +131,6 @@ static void run_work(const comm_work *w)
 /* Does the work of a round and starts its messages. */
 static weir_status enter(weir_request *r)
 {
-  weir_comm_count *const sum = &r->comm->engine->count[r->use];
-
   while (r->next_work < r->n_works && r->works[r->next_work].round <= r->round) {
     run_work(&r->works[r->next_work++]);
   }
@@ -136,10 +138,7 @@ static weir_status enter(weir_request *r)
   r->count = 0;
   while (r->first + r->count < r->n_messages &&
          r->messages[r->first + r->count].round <= r->round) {
-    const comm_message *m = &r->messages[r->first + r->count++];
-
-    *(m->receive ? &sum->received : &sum->sent) += 1;
-    *(m->receive ? &sum->received_bytes : &sum->sent_bytes) += m->bytes;
+    r->count++;
   }
   if (r->count > 0) {
     WEIR_TRY(r->comm->kind->start(r->prepared, r->first, r->count));
@@ -147,8 +146,19 @@ static weir_status enter(weir_request *r)
   return WEIR_OK;
 }
 
-/* *moved: it got at least one round further. */
-static weir_status advance(weir_request *r, bool *moved)
+static void count_round(const weir_request *r)
+{
+  weir_comm_count *const sum = &r->comm->engine->count[r->use];
+
+  for (int64_t i = r->first; i < r->first + r->count; i++) {
+    const comm_message *m = &r->messages[i];
+
+    *(m->receive ? &sum->received : &sum->sent) += 1;
+    *(m->receive ? &sum->received_bytes : &sum->sent_bytes) += m->bytes;
+  }
+}
+
+weir_status comm_request_advance(weir_request *r, bool *moved)
 {
   while (r->active) {
     bool all = true;
@@ -160,6 +170,7 @@ static weir_status advance(weir_request *r, bool *moved)
       return WEIR_OK;
     }
     *moved = true;
+    count_round(r);
     if (r->next_work == r->n_works && r->first + r->count == r->n_messages) {
       unlink_active(r);
       return WEIR_OK;
@@ -170,16 +181,7 @@ static weir_status advance(weir_request *r, bool *moved)
   return WEIR_OK;
 }
 
-static weir_status advance_all(comm_engine *e, bool *moved)
-{
-  for (weir_request *r = e->active, *next; r != NULL; r = next) {
-    next = r->next;
-    WEIR_TRY(advance(r, moved));
-  }
-  return WEIR_OK;
-}
-
-weir_status weir_request_start(weir_request *r)
+weir_status comm_request_start(weir_request *r)
 {
   bool moved = false;
 
@@ -190,28 +192,50 @@ weir_status weir_request_start(weir_request *r)
   r->next = r->comm->engine->active;
   r->comm->engine->active = r;
   WEIR_TRY(enter(r));
-  WEIR_TRY(advance(r, &moved)); /* without messages it is done */
+  WEIR_TRY(comm_request_advance(r, &moved)); /* without messages it is done */
   return WEIR_OK;
+}
+
+weir_status weir_request_start(weir_request *r)
+{
+  weir_comm_borrow(r->comm);
+  const weir_status status = comm_request_start(r);
+
+  weir_comm_return(r->comm);
+  return status;
+}
+
+/* Progresses everything; *done: the request, if there is one, is complete. */
+static weir_status look(weir_comm *c, const weir_request *r, bool *done)
+{
+  bool moved = false;
+
+  weir_comm_borrow(c);
+  const weir_status status = comm_progress(c, &moved);
+
+  *done = r != NULL && !r->active;
+  if (!moved) {
+    c->kind->pause(c, false);
+  }
+  weir_comm_return(c);
+  return status;
 }
 
 weir_status weir_requests_progress(weir_comm *c)
 {
-  bool moved = false;
+  bool done = false;
 
-  WEIR_TRY(advance_all(c->engine, &moved));
+  WEIR_TRY(look(c, NULL, &done));
   return WEIR_OK;
 }
 
 weir_status weir_request_test(weir_request *r, bool *done)
 {
-  WEIR_TRY(weir_requests_progress(r->comm));
-  *done = !r->active;
+  WEIR_TRY(look(r->comm, r, done));
   return WEIR_OK;
 }
 
-/* "rank 3 (4096 bytes to come), ..." of the messages that are under way, as far as there is space.
- */
-static void tell_missing(const weir_request *r, char *text, size_t size)
+void comm_request_missing(const weir_request *r, char *text, size_t size)
 {
   size_t at = 0;
 
@@ -229,35 +253,25 @@ static void tell_missing(const weir_request *r, char *text, size_t size)
   }
 }
 
-static weir_status give_up(const weir_request *r, double patience)
+static bool is_complete(const void *request)
 {
+  return !((const weir_request *)request)->active;
+}
+
+static weir_status give_up(const void *request, double timeout)
+{
+  const weir_request *r = request;
   char missing[COMM_TEXT / 2];
 
-  tell_missing(r, missing, sizeof missing);
+  comm_request_missing(r, missing, sizeof missing);
   return weir_fail(
       WEIR_ERR_EXTERNAL,
       "rank %d of %d: '%s' timed out after %g s in round %d, waiting for %s (comm.timeout)",
-      r->comm->rank, r->comm->size, r->name, patience, r->round, missing);
+      r->comm->rank, r->comm->size, r->name, timeout, r->round, missing);
 }
 
 weir_status weir_request_wait(weir_request *r)
 {
-  comm_engine *const e = r->comm->engine;
-  const double begin = weir_clock();
-  double last = begin;
-
-  while (r->active) {
-    bool moved = false;
-
-    WEIR_TRY(advance_all(e, &moved));
-    if (moved || !r->active) {
-      last = weir_clock();
-    } else if (e->cfg.timeout > 0 && weir_clock() - last > e->cfg.timeout) {
-      return give_up(r, e->cfg.timeout);
-    } else {
-      (void)sched_yield(); /* there may be more ranks than cores */
-    }
-  }
-  e->count[r->use].waited_s += last - begin;
+  WEIR_TRY(comm_wait(r->comm, r, is_complete, give_up, r->use));
   return WEIR_OK;
 }

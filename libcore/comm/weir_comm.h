@@ -57,12 +57,20 @@ weir_status weir_comm_barrier(weir_comm *c) WEIR_CHECKED;
 weir_status weir_comm_gather(weir_comm *c, const void *bytes, int64_t n, void **all,
                              int64_t *total) WEIR_CHECKED;
 
+/* Borrows the right to call the library that connects the ranks (MPI), for PETSc or parallel I/O:
+ * until weir_comm_return, which the same thread calls, no other thread of Weir calls it. Waits
+ * while another one does. Nothing progresses in between but what this thread calls itself. May be
+ * nested. Local. */
+void weir_comm_borrow(weir_comm *c);
+void weir_comm_return(weir_comm *c);
+
 /* Purposes of the messages of requests. */
 typedef enum weir_comm_use {
   WEIR_COMM_SETUP, /* comparison of both ends of an exchange */
   WEIR_COMM_EXCHANGE,
-  WEIR_COMM_REDUCE,    /* allreduce and reduce-scatter */
-  WEIR_COMM_ALLGATHER, /* allgather */
+  WEIR_COMM_REDUCE,     /* allreduce and reduce-scatter */
+  WEIR_COMM_ALLGATHER,  /* allgather */
+  WEIR_COMM_ACTIVATION, /* of versions of a schedule */
   WEIR_COMM_USES
 } weir_comm_use;
 
@@ -70,7 +78,8 @@ typedef enum weir_comm_use {
  * messages. */
 typedef struct weir_comm_count {
   int64_t sent, sent_bytes, received, received_bytes;
-  double waited_s; /* seconds in weir_request_wait: exposed communication time */
+  double waited_s; /* seconds in weir_request_wait and weir_schedule_wait: exposed communication
+                      time */
 } weir_comm_count;
 weir_comm_count weir_comm_counted(const weir_comm *c, weir_comm_use use);
 

@@ -9,7 +9,8 @@
  *
  * All ranks of a group create the same requests in the same order. Buffers
  * of a request must not move until it is destroyed, and must not be accessed between start and
- * completion. Calls must not run concurrently in two threads. */
+ * completion. Only one thread of a rank calls; one that belongs to schedules (weir_schedule.h) may
+ * progress the requests in addition. */
 #ifndef WEIR_REQUEST_H
 #define WEIR_REQUEST_H
 #include <stdbool.h>
@@ -87,13 +88,17 @@ const weir_reducer *weir_reducer_of(weir_reduce_op merge, weir_dtype dtype);
  * Collective. Fails as an exchange. */
 weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_reducer *reducer,
                                   void *data, int64_t count, weir_request **out) WEIR_CHECKED;
-/* Message pattern of an allreduce of that many bytes, where comm.tree_max_bytes is `tree`: along
- * the tree, everything is reduced to rank 0 and broadcast; else each rank reduces its share, which
- * all others send to it and receive back. Without bytes nothing is sent. */
+typedef enum weir_allreduce_path {
+  WEIR_ALLREDUCE_TREE,   /* everything is reduced to rank 0 along the tree, and broadcast */
+  WEIR_ALLREDUCE_HALVES, /* recursive halving and doubling: a power of 2 of ranks */
+  WEIR_ALLREDUCE_SHARES  /* each rank reduces its share, which all others send and get back */
+} weir_allreduce_path;
+/* Message pattern of an allreduce of that many bytes, where comm.tree_max_bytes is `tree`: up to it
+ * the tree, above it that of few bytes with the fewest messages. Without bytes nothing is sent. */
 typedef struct weir_allreduce_way {
-  bool tree;
+  weir_allreduce_path path;
   int64_t steps; /* messages one after another, every second to be merged; no rank sends more */
-  double bytes;  /* of each of these */
+  double bytes;  /* of each of these, on average */
 } weir_allreduce_way;
 weir_allreduce_way weir_allreduce_way_of(int ranks, int64_t bytes, int64_t tree);
 /* Creates a reduce-scatter: rank r receives only its counts[r] elements, at their position in

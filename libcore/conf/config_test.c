@@ -6,7 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_file.h"
-#include "conf/conf_check.h"
+#include "support/conf/conf_check.h"
 
 static weir_status load_sets(struct cfg *c, weir_config **config, int n, const char *const *sets)
 {

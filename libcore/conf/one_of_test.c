@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/weir_check.h"
-#include "conf/conf_check.h"
+#include "support/conf/conf_check.h"
 
 static void every_form_is_read(void **state)
 {

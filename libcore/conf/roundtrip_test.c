@@ -8,7 +8,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "conf/conf_check.h"
+#include "support/conf/conf_check.h"
 #include "conf/weir_number.h"
 
 enum { PURPOSE = 77 };

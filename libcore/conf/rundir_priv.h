@@ -23,6 +23,9 @@ typedef struct conf_earlier {
 weir_status conf_walk_logs(DIR *dir, conf_earlier *e) WEIR_CHECKED;
 /* What every run writes at the top of its folder: its logs, and what they do not note. */
 bool conf_is_log(const char *name);
+/* Returns the text after `key` in a line of a log, which it cuts; NULL where it is absent or
+ * escaped, which no name of a run needs. Borrowed. */
+char *conf_log_text(char *line, const char *key);
 /* Of a run into a folder that holds files: no writer replaces its inputs from now on, nor files
  * that no log there notes (weir_writer_spare). Fails: WEIR_ERR_CONFIG, WEIR_ERR_MEMORY. */
 weir_status conf_spare_others(const weir_run_dir *run) WEIR_CHECKED;

@@ -465,7 +465,7 @@ static void a_run_writes_events_and_configuration(void **state)
   weir_check_rmdir(dir);
 }
 
-/* A process that holds the folder until it is killed; *text: what it is told to be. */
+/* A process that holds the folder until it is killed; *text: its identity. */
 static pid_t hold(const char *dir, const char *who)
 {
   int ready[2];

@@ -7,7 +7,7 @@
 #include "exec/weir_plan.h"
 #include "graph/weir_complex_scalar.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/scan/scan_check.h"
+#include "support/ops/scan_check.h"
 
 static weir_plan *plan_of(weir_graph *g, weir_tier tier, int verify)
 {

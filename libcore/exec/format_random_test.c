@@ -1,7 +1,7 @@
 /* format_random_test.c - dimensions of every temporary in a random order: no result changes, in any
  * engine, to the bit. */
 #include "device/weir_parallel.h"
-#include "exec/draw_run.h"
+#include "support/exec/draw_run.h"
 #include "exec/weir_engine.h"
 #include "pass/layout/weir_layout.h"
 

@@ -11,9 +11,9 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/fft/weir_fft.h"
 #include "ops/inverse/weir_inverse.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/solve/weir_solve.h"
-#include "pass/weir_pass.h"
+#include "support/pass/microbatch_check.h"
 
 enum { POINTS = 11, N = 5, K = 3, MAX_RESULTS = 2 };
 
@@ -260,30 +260,6 @@ static void check_same(const outcome *whole, outcome *other, const char *op)
   free(other);
 }
 
-static weir_graph *in_microbatches(const weir_graph *g, int64_t n)
-{
-  const weir_pass_opts opts = {
-      .microbatches = n, .skip = "simplify,recompute,tile", .no_fusion = true};
-  weir_graph *out;
-
-  assert_ok(weir_graph_copy(g, &out));
-  assert_ok(weir_passes_run(out, &opts, NULL, NULL));
-  weir_graph_clear_groups(out); /* a plan makes its own */
-  return out;
-}
-
-static int count_of(const weir_graph *g, const char *op)
-{
-  int n = 0;
-
-  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
-    const weir_node *node = weir_graph_node(g, i);
-
-    n += node->op != NULL && !node->dead && strcmp(node->op->name, op) == 0;
-  }
-  return n;
-}
-
 static const weir_dtype dtypes[] = {WEIR_F64, WEIR_C64, WEIR_C128};
 
 /* fft of real arrays is another kind. */
@@ -298,12 +274,12 @@ static void check_microbatches(int which, weir_dtype dtype, const char *kernel)
   outcome *whole = run_whole(which, g, dtype, kernel);
 
   for (int64_t n = 2; n <= POINTS; n += 3) {
-    weir_graph *batched = in_microbatches(g, n);
+    weir_graph *batched = microbatch_copy(g, n);
 
     /* Columns are batched along the other dimension of their batch, which comes first. */
     const bool few = subjects[which].build == build_columns && n > K;
 
-    assert_int_equal(count_of(batched, subjects[which].op), few ? K : n);
+    assert_int_equal(microbatch_count(batched, subjects[which].op), few ? K : n);
     check_same(whole, run_whole(which, batched, dtype, kernel), subjects[which].op);
     weir_graph_destroy(&batched);
   }

@@ -1,5 +1,5 @@
 /* train_test.c - what passes do to graphs that learn: results stay what they are. */
-#include "exec/train_nets.h"
+#include "support/exec/train_nets.h"
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"

@@ -4,7 +4,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "graph/graph_toys.h"
+#include "support/graph/graph_toys.h"
 #include "ops/pad/weir_pad.h"
 
 static const weir_array_desc matrix = {.dtype = WEIR_F32, .rank = 2, .shape = {3, 4}};

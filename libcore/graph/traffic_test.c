@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/weir_check.h"
-#include "graph/graph_toys.h"
+#include "support/graph/graph_toys.h"
 
 static weir_value window(weir_graph *g, weir_value x, struct toy_window w)
 {

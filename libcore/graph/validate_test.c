@@ -5,7 +5,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "graph/graph_toys.h"
+#include "support/graph/graph_toys.h"
 #include "ops/ops_cases.h"
 
 static const weir_array_desc vector = {.dtype = WEIR_F32, .rank = 1, .shape = {12}};

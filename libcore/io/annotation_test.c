@@ -1,6 +1,6 @@
 /* annotation_test.c - real files, a round trip over random annotations, and hostile bytes. */
 #include "io/io_priv.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 
 static int64_t beats_of(const weir_annotations *a, int64_t from)
 {

@@ -62,14 +62,14 @@ static weir_status put_name(text_copy *c, const weir_signal_info *s)
 static weir_status put_row(text_copy *c, const weir_signal_info *clock, int64_t slot,
                            int64_t in_block, int columns)
 {
-  char number[WEIR_DECIMAL_SIZE];
+  char number[WEIR_DECIMAL_FLOAT_SIZE];
   const __int128 ns = (__int128)slot * clock->fs_den * 1000000000 / clock->fs_num;
 
   WEIR_TRY(weir_writer_printf(c->w, "%lld.%09lld", (long long)(ns / 1000000000),
                               (long long)(ns % 1000000000)));
   for (int k = 0; k < columns; k++) {
     const int64_t at = (int64_t)k * BLOCK + in_block;
-    const size_t length = c->present[at] ? weir_decimal_nine((double)c->values[at], number) : 0;
+    const size_t length = c->present[at] ? weir_decimal_float(c->values[at], number) : 0;
 
     c->facts->absent += !c->present[at];
     WEIR_TRY(weir_writer_write(c->w, ",", 1));

@@ -1,7 +1,7 @@
 /* convert_test.c - records made or shared, through NetCDF, WFDB and text and back: the same
  * integers, presence, rates, events and checksums. */
 #include <math.h>
-#include "io/edf/edf_test.h"
+#include "support/io/edf_test.h"
 #include "io/weir_netcdf.h"
 #include "io/weir_record_convert.h"
 #include "io/weir_record_writer.h"

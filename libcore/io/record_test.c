@@ -1,6 +1,6 @@
 /* record_test.c - acceptance cases A1 to A6 on real records. */
 #include <sys/resource.h>
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_record_format.h"
 
 static void open_shared(const char *name, weir_record **r)

@@ -1,4 +1,4 @@
-/* triplets_read.c - a matrix of any format, told by its first bytes. */
+/* triplets_read.c - a matrix of any format, recognised by its first bytes. */
 #include <ctype.h>
 #include <string.h>
 #include <unistd.h>

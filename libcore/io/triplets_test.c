@@ -1,6 +1,6 @@
 /* triplets_test.c - the same matrix in every format, detected by its first bytes; truncated files.
  */
-#include "io/triplets_test.h"
+#include "support/io/triplets_test.h"
 
 static void every_format_gives_the_same_matrix(void **state)
 {

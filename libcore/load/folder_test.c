@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/weir_log.h"
-#include "load/load_check.h"
+#include "support/load/load_check.h"
 
 enum { FILES = 12 };
 

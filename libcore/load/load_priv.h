@@ -177,7 +177,7 @@ struct weir_load {
   weir_lock lock;              /* of all that follows state, and of what is counted */
   weir_lock one;               /* of a source that is not parallel */
   weir_cond changed;
-  bool leave, told;
+  bool leave, warned;
   load_worker *worker;
   int64_t n_workers;
   weir_load_count all, epoch; /* of all visits; of this epoch */

@@ -1,6 +1,6 @@
 /* load_test.c - what is handed over and in which order, how often it is read, and what happens when
  * it cannot be: for one thread and several, with every class and none. */
-#include "load/load_check.h"
+#include "support/load/load_check.h"
 
 static char dir[256];
 

@@ -1,7 +1,7 @@
 /* owners_test.c - who keeps what, against a walk through all visits of all groups: every sample
  * that comes again is with the first group that has capacity left when it visits it, and what is
  * read from the source follows. */
-#include "load/load_check.h"
+#include "support/load/load_check.h"
 
 enum { MAX_GROUPS = 5, MAX_VISITS = 4096 };
 

@@ -1,6 +1,6 @@
 /* plan_test.c - tiers against counts by brute force: no sample with a tier is accessed less often
  * than one without, or in a faster class than one that comes more often. */
-#include "load/load_check.h"
+#include "support/load/load_check.h"
 
 static void tiers_follow_access_counts(void **state)
 {

@@ -44,18 +44,18 @@ static void keep(weir_load *l, int64_t sample, weir_load_tier where, const char 
   const weir_status status = folder ? load_folder_put(&l->folder, sample, block) : WEIR_OK;
 
   weir_lock_take(&l->lock);
-  const bool told = l->told;
+  const bool warned = l->warned;
 
   if (status != WEIR_OK) {
     l->plan.where[sample] = LOAD_CLASSES;
-    l->told = true;
+    l->warned = true;
     l->all.lost++;
     l->epoch.lost++;
   }
   l->state[sample] = status == WEIR_OK ? LOAD_CACHED : LOAD_ABSENT;
   weir_cond_broadcast(&l->changed);
   weir_lock_give(&l->lock);
-  if (status != WEIR_OK && !told) {
+  if (status != WEIR_OK && !warned) {
     weir_warn("load", "samples are read again instead of cached in %s: %s", l->cfg.directory.path,
               weir_last_message());
   }

@@ -1,7 +1,7 @@
 /* block_test.c - residual blocks and attention against plain loops; gradients. */
 #include "nn/weir_block.h"
 
-#include "exec/gradient_check.h"
+#include "support/exec/gradient_check.h"
 #include "ops/ops_cases.h"
 #include "ops/slice/weir_slice.h"
 

@@ -1,5 +1,5 @@
 /* dropout_test.c - how much is left out, what decides it, and that nothing is when applied. */
-#include "exec/gradient_check.h"
+#include "support/exec/gradient_check.h"
 #include "nn/weir_layer.h"
 
 static weir_value build(weir_net *net, weir_value x, const void *spec)

@@ -2,7 +2,7 @@
  */
 #include "nn/weir_layer.h"
 
-#include "exec/gradient_check.h"
+#include "support/exec/gradient_check.h"
 #include "ops/ops_cases.h"
 
 static weir_value build_dense(weir_net *net, weir_value x, const void *spec)

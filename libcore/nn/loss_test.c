@@ -8,7 +8,7 @@
 
 #include "exec/weir_plan.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "exec/gradient_check.h"
+#include "support/exec/gradient_check.h"
 #include "ops/ops_cases.h"
 
 static weir_value build(weir_net *net, weir_value x, const void *spec)

@@ -1,7 +1,7 @@
 /* resize_test.c - interpolation and transposed convolution against plain loops. */
 #include "nn/weir_resize.h"
 
-#include "exec/gradient_check.h"
+#include "support/exec/gradient_check.h"
 
 static weir_value build_resize(weir_net *net, weir_value x, const void *spec)
 {

@@ -1,6 +1,6 @@
 /* builder_test.c - every random case of every operator is a node that the graph takes. */
 #include "ops/ops_cases.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void every_case_is_accepted(void **state)
 {

@@ -9,7 +9,7 @@
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
 #include "ops/lu_priv.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 enum { MAX = 70 };
 

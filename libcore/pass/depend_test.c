@@ -2,7 +2,7 @@
  * graphs of networks and as nodes die. */
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "exec/train_nets.h"
+#include "support/exec/train_nets.h"
 #include "pass/weir_depend.h"
 
 static void expect_list(const int32_t *first, const int32_t *list, int32_t array,

@@ -12,6 +12,18 @@ const char *weir_amount(double value, const char *unit, char text[WEIR_AMOUNT_SI
   return text;
 }
 
+const char *weir_amount_number(double value, char text[WEIR_AMOUNT_SIZE])
+{
+  if (isnan(value)) {
+    (void)snprintf(text, WEIR_AMOUNT_SIZE, "-");
+  } else {
+    const bool whole = fabs(value) >= 999.95 && fabs(value) < 1e15;
+
+    (void)snprintf(text, WEIR_AMOUNT_SIZE, whole ? "%.0f" : "%.4g", value);
+  }
+  return text;
+}
+
 const char *weir_amount_bytes(double bytes, char text[WEIR_AMOUNT_SIZE])
 {
   static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};

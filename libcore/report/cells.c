@@ -1,5 +1,4 @@
 /* cells.c - tables whose cells are made one by one. */
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,13 +33,9 @@ void weir_table_add(weir_table *c, const char *format, ...)
 
 void weir_table_add_real(weir_table *c, double value)
 {
-  if (isnan(value)) {
-    weir_table_add(c, "-");
-  } else if (fabs(value) >= 999.95 && fabs(value) < 1e15) {
-    weir_table_add(c, "%.0f", value);
-  } else {
-    weir_table_add(c, "%.4g", value);
-  }
+  char text[WEIR_AMOUNT_SIZE];
+
+  weir_table_add(c, "%s", weir_amount_number(value, text));
 }
 
 static weir_status check(const weir_table *c, const char *name, int columns)

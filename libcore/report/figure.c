@@ -139,12 +139,31 @@ static void put_tick(const frame *f, double value, bool is_x, const char *text)
   }
 }
 
-/* Ticks at powers of ten, and over less than three decades at 2 and 5 times them. */
-static void put_log_ticks(const frame *f, const report_axis *a, bool is_x)
+/* Ticks within less than a decade, at multiples of a round number. */
+static void put_narrow_ticks(const frame *f, const report_axis *a, bool is_x)
+{
+  const double lo = pow(10, a->lo), hi = pow(10, a->hi);
+  report_axis values = {.lo = lo, .hi = hi};
+
+  report_round(&values, 5, false);
+  const double step = values.step;
+
+  for (double k = ceil(lo / step - 1e-9); k * step <= hi * (1 + 1e-9); k++) {
+    char text[32];
+
+    (void)snprintf(text, sizeof text, "%.6g", k * step);
+    put_tick(f, k * step, is_x, text);
+  }
+}
+
+/* Ticks at powers of ten, and over less than three decades at 2 and 5 times them. Returns their
+ * number; put: draws them. */
+static int log_ticks(const frame *f, const report_axis *a, bool is_x, bool put)
 {
   static const double times[] = {1, 2, 5};
   const double decades = a->hi - a->lo;
   const int each = decades > 10 ? (int)ceil(decades / 10) : 1;
+  int n = 0;
 
   for (int power = (int)floor(a->lo); power <= (int)ceil(a->hi); power += each) {
     for (int k = 0; k < (decades < 3 ? 3 : 1); k++) {
@@ -154,10 +173,24 @@ static void put_log_ticks(const frame *f, const report_axis *a, bool is_x)
       if (at >= a->lo - 1e-9 && at <= a->hi + 1e-9) {
         const double value = times[k] * pow(10, power);
 
+        n++;
         (void)snprintf(text, sizeof text, power < -3 || power > 4 ? "%.0e" : "%g", value);
-        put_tick(f, value, is_x, text);
+        if (put) {
+          put_tick(f, value, is_x, text);
+        }
       }
     }
+  }
+  return n;
+}
+
+/* One label alone does not say how long a decade is. */
+static void put_log_ticks(const frame *f, const report_axis *a, bool is_x)
+{
+  if (log_ticks(f, a, is_x, false) < 2) {
+    put_narrow_ticks(f, a, is_x);
+  } else {
+    (void)log_ticks(f, a, is_x, true);
   }
 }
 
@@ -246,7 +279,7 @@ static void put_band(const frame *f, const weir_figure_series *s, const char *co
   fprintf(f->out, "%s\" fill=\"%s\" fill-opacity=\"0.2\"/>\n", first ? "M0 0" : "Z", color);
 }
 
-/* References are told apart by their strokes. */
+/* References differ by their strokes. */
 static const char *dashes_of(const weir_figure_series *s, int number)
 {
   return !s->reference     ? ""

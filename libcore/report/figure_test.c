@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_random.h"
-#include "report/report_check.h"
+#include "support/report/report_check.h"
 #include "report/report_priv.h"
 
 typedef weir_status (*writer)(const weir_figure *figure, FILE *out);
@@ -93,6 +93,32 @@ static void logarithmic_axes_have_powers_of_ten(void **state)
   assert_non_null(strstr(csv, "0.01,1"));
   free(svg);
   free(csv);
+}
+
+/* Ranges with none, one or two of 1, 2, 5 times a power of ten, and equal values. */
+static void logarithmic_axes_of_less_than_a_decade_have_labels(void **state)
+{
+  static const struct {
+    double lo, hi;
+    const char *some[3];
+  } cases[] = {{2.2, 2.9, {">2.2<", ">2.4<", ">2.8<"}},
+               {0.0061, 0.0094, {">0.007<", ">0.008<"}},
+               {2.1, 9, {">4<", ">6<", ">8<"}},
+               {1.9, 5.2, {">2<", ">5<"}},
+               {100, 100, {">80<", ">100<", ">120<"}}};
+
+  for (int i = 0; i < 5; i++) {
+    const double x[] = {cases[i].lo, cases[i].hi}, y[] = {0, 1};
+    const weir_figure_series s = {.kind = WEIR_FIGURE_LINE, .n = 2, .x = x, .y = y};
+    const weir_figure f = {
+        .title = "p", .x_label = "k", .y_label = "P", .series = &s, .n_series = 1, .log_x = true};
+    char *svg = text_of(weir_figure_svg, &f);
+
+    for (int k = 0; k < 3 && cases[i].some[k] != NULL; k++) {
+      assert_non_null(strstr(svg, cases[i].some[k]));
+    }
+    free(svg);
+  }
 }
 
 static void every_kind_draws_its_marks(void **state)
@@ -331,6 +357,7 @@ int main(void)
       cmocka_unit_test(axes_hold_all_finite_values),
       cmocka_unit_test(a_missing_value_breaks_the_line),
       cmocka_unit_test(logarithmic_axes_have_powers_of_ten),
+      cmocka_unit_test(logarithmic_axes_of_less_than_a_decade_have_labels),
       cmocka_unit_test(every_kind_draws_its_marks),
       cmocka_unit_test(an_empty_figure_has_axes),
       cmocka_unit_test(a_histogram_without_counts_says_so_above_zero),

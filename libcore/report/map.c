@@ -8,7 +8,7 @@
 enum {
   MAX_COLUMNS = 180,
   MAX_ROWS = 120,
-  CLASSES = 17, /* colours told apart; odd: one is around 0 */
+  CLASSES = 17, /* distinct colours; odd: one is around 0 */
   LEFT = 84,
   ACROSS = 560, /* of the field */
   MIN_UP = 120,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "report/report_check.h"
+#include "support/report/report_check.h"
 
 typedef weir_status (*writer)(const weir_map *map, FILE *out);
 

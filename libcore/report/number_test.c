@@ -1,7 +1,7 @@
 /* number_test.c - how numbers are shown: known texts, and what holds for all. */
 #include <math.h>
 #include <stdlib.h>
-#include "report/report_check.h"
+#include "support/report/report_check.h"
 #include "report/report_priv.h"
 #include "report/weir_report.h"
 
@@ -150,6 +150,11 @@ static void amounts_are_read_without_exponents(void **state)
   assert_string_equal(weir_amount(5.7871e6, "flop", text), "5.787 Mflop");
   assert_string_equal(weir_amount(0, "flop", text), "0 flop");
   assert_string_equal(weir_amount(999960, "flop", text), "1 Mflop");
+  assert_string_equal(weir_amount_number(999.94, text), "999.9");
+  assert_string_equal(weir_amount_number(-999.95, text), "-1000");
+  assert_string_equal(weir_amount_number(1234567, text), "1234567");
+  assert_string_equal(weir_amount_number(0.00012345678, text), "0.0001235");
+  assert_string_equal(weir_amount_number(NAN, text), "-");
   assert_string_equal(weir_amount_bytes(0, text), "0 bytes");
   assert_string_equal(weir_amount_bytes(1023, text), "1023 bytes");
   assert_string_equal(weir_amount_bytes(1707082, text), "1.628 MiB");

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "report/report_check.h"
+#include "support/report/report_check.h"
 
 enum { MAX = 5000 };
 static double position[MAX][3];

@@ -71,6 +71,9 @@ enum { WEIR_AMOUNT_SIZE = 48 };
 const char *weir_amount(double value, const char *unit, char text[WEIR_AMOUNT_SIZE]);
 const char *weir_amount_bytes(double bytes, char text[WEIR_AMOUNT_SIZE]);
 const char *weir_amount_time(double seconds, char text[WEIR_AMOUNT_SIZE]);
+/* Writes a number without unit for a person into `text`, which it returns: four significant digits,
+ * an integer from 1000 on, without exponent from 1e-4 to 1e15; NaN: "-". */
+const char *weir_amount_number(double value, char text[WEIR_AMOUNT_SIZE]);
 
 /* A growing table of texts, for callers that make cells one by one. Owns copies. All zero is empty;
  * the first failure is kept and returned by weir_table_report. */
@@ -81,7 +84,7 @@ typedef struct weir_table {
 } weir_table;
 /* Appends a cell. */
 void weir_table_add(weir_table *c, const char *format, ...) WEIR_PRINTF(2, 3);
-/* Appends a number for readers: four significant digits, an integer from 1000 on; NaN: "-". */
+/* Appends a number as weir_amount_number. */
 void weir_table_add_real(weir_table *c, double value);
 /* Appends the cells as weir_report_table; their number must be a multiple of `columns`. Fails: the
  * first failure of weir_table_add, WEIR_ERR_SHAPE. */

@@ -1,5 +1,5 @@
 /* flow_test.c - every chunk goes through every stage once and in order, for any threads and depth;
- * the earliest failure is the one that is told. */
+ * the earliest failure is the one that is returned. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

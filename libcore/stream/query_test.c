@@ -9,7 +9,7 @@
 #include "base/weir_log.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/shift/weir_stream_shift.h"
-#include "stream/run_check.h"
+#include "support/stream/run_check.h"
 
 enum { COUNT = 400 };
 

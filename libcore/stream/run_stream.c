@@ -13,14 +13,6 @@
 /* Purpose of the random chunk lengths (weir_random.h). */
 #define PURPOSE_CUTS 0x637574u
 
-int64_t stream_slot_at(const weir_stream_source *x, int64_t ns)
-{
-  const __int128 per = (__int128)x->rate_den * NS;
-  const __int128 slot = ((__int128)ns * x->rate_num + per - 1) / per;
-
-  return slot < x->count ? (int64_t)slot : x->count;
-}
-
 static int64_t next_cut(weir_stream *s)
 {
   int64_t step = s->window_ns;

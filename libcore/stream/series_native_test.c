@@ -1,9 +1,9 @@
 /* series_native_test.c - every stream operator of the build compiled: the bits of the vector
  * engine.
  */
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 #include <stdio.h>
-#include "exec/native_priv.h"
+#include "exec/backend/native/native_priv.h"
 
 static series_case vector, native;
 

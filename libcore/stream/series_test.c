@@ -1,6 +1,6 @@
 /* series_test.c - what holds for every stream operator of the build: nothing depends on chunks or
  * on skipped gaps, absent slots are 0, and the engine that others are measured by agrees. */
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 #include <math.h>
 #include <stdio.h>
 

@@ -118,7 +118,7 @@ double stream_max_memory(const weir_stream_cfg *cfg, const char **who);
 /* Whether it holds no more, with what `store` (or NULL) keeps. Large memory is mapped but not
  * touched before the first chunk: what is refused has cost nothing. Fails: WEIR_ERR_CONFIG. */
 weir_status stream_check_memory(const weir_stream *s, const weir_store *store) WEIR_CHECKED;
-/* run_stream.c: first slot at or after a time, limited to the source's count. */
+/* targeted.c: first slot at or after a time, limited to the source's count. */
 int64_t stream_slot_at(const weir_stream_source *source, int64_t ns);
 
 #endif

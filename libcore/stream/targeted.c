@@ -5,6 +5,14 @@
 
 #define NS 1000000000
 
+int64_t stream_slot_at(const weir_stream_source *x, int64_t ns)
+{
+  const __int128 per = (__int128)x->rate_den * NS;
+  const __int128 slot = ((__int128)ns * x->rate_num + per - 1) / per;
+
+  return slot < x->count ? (int64_t)slot : x->count;
+}
+
 /* Whether all is idle where the source is absent, through both stages. */
 static bool rules_out(const weir_stream *s, const stream_input *in)
 {

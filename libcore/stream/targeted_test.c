@@ -4,7 +4,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/aggregate/weir_stream_aggregate.h"
 #include "stream/op/normalize/weir_stream_normalize.h"
-#include "stream/streams_check.h"
+#include "support/stream/streams_check.h"
 
 extern const weir_series_op weir_series_op_join;
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "stream/formula_priv.h"
+#include "stream/formula/formula_priv.h"
 
 /* What a symbol stands for: `scale` of the quantity `base`, to the power `power`. */
 typedef struct symbol {

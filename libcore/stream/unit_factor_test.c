@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_check.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "stream/streams_check.h"
+#include "support/stream/streams_check.h"
 #include "stream/weir_formula.h"
 
 enum { COUNT = 300, INPUTS = 3 };

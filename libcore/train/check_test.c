@@ -1,6 +1,6 @@
 /* check_test.c - gradients against differences: smooth losses, losses with kinks, wrong
  * derivatives. */
-#include "train/train_check.h"
+#include "support/train/train_check.h"
 
 #include "base/weir_log.h"
 #include "ops/slice/weir_slice.h"

@@ -14,13 +14,6 @@
 static const char layout_name[] = "weir.layout";
 static const char raw_magic[] = "WEIRSTO", raw_version = '1';
 
-void train_digest(const weir_tensor *t, char hex[TRAIN_DIGEST + 1])
-{
-  const size_t n = weir_tensor_bytes(t);
-
-  weir_sha256(n > 0 ? t->data : "", n, hex);
-}
-
 /* ---- Pieces ---- */
 
 static weir_status add_piece(train_pieces *p, const char *name, const weir_tensor *view)

@@ -16,8 +16,6 @@ typedef struct train_pieces {
   int64_t n, capacity;
 } train_pieces;
 
-/* checkpoint.c: SHA-256 of elements; of names, dtypes and shapes. */
-void train_digest(const weir_tensor *t, char hex[TRAIN_DIGEST + 1]);
 /* checkpoint_netcdf4.c: writes them; reads each into the array of its name in `into`. */
 weir_status train_save_netcdf(const weir_checkpoint *c, const train_pieces *p,
                               const char *path) WEIR_CHECKED;

@@ -14,7 +14,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_random.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
 
 static char dir[256];
@@ -480,9 +480,9 @@ static void the_newest_whole_one_is_taken(void **state)
 {
   weir_store *s = NULL;
   int64_t step = 0;
-  int told = 0;
+  int warned = 0;
 
-  weir_log_set_sink(no_log, &told);
+  weir_log_set_sink(no_log, &warned);
   assert_ok(make_store(&s));
   fill(s, 3);
   const weir_checkpoint c = of(s);
@@ -500,7 +500,7 @@ static void the_newest_whole_one_is_taken(void **state)
   assert_ok(weir_checkpoint_resume(&c, dir, &step));
   assert_int_equal(step, 100);
   assert_int_equal(*(int64_t *)weir_store_get(s, "train.step")->data, 100);
-  assert_int_equal(told, 2);
+  assert_int_equal(warned, 2);
   assert_false(has_step(120, ""));
   assert_true(has_step(120, ".damaged") && has_step(110, ".damaged"));
 

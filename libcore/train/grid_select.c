@@ -95,8 +95,7 @@ weir_status train_shard_graph(const train_ranks *k, const train_graph *t, train_
 
   of.shards = k->shards.n > 0 ? &k->shards : NULL;
   WEIR_TRY(train_build(&of, kind, batch, g));
-  WEIR_TRY(
-      train_sharding_of(k, t->task, *g, batch, &sharding)); /* as plans are told, before passes */
+  WEIR_TRY(train_sharding_of(k, t->task, *g, batch, &sharding)); /* as for plans, before passes */
   WEIR_TRY_GOTO(weir_pass_run(*g, "simplify", passes), done);
   WEIR_TRY_GOTO(weir_pass_run(*g, "pool_sparsity", passes), done);
   status =

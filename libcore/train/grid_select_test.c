@@ -12,7 +12,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_signal.h"
-#include "train/ranks_check.h"
+#include "support/train/ranks_check.h"
 
 /* Messages and memory cost nothing. */
 static const weir_machine free_messages = {

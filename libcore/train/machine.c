@@ -367,7 +367,8 @@ static void take_messages(const double *x, int ranks, weir_machine *m)
 
   set(&m->latency, x[SMALL_PING]);
   set(&m->link_bw, beta > 0 ? 1 / beta : own_message);
-  const double merged = x[SUM] - 2 * (ranks - 1) * m->latency - 2 * share / m->link_bw;
+  const int64_t steps = weir_allreduce_way_of(ranks, LARGE, m->tree).steps;
+  const double merged = x[SUM] - (double)steps * m->latency - 2 * share / m->link_bw;
 
   set(&m->reduce_bw, merged > 0 ? share / merged : m->bandwidth / 3);
   if (m->overlap < 0) {

@@ -1,6 +1,6 @@
 /* nan_trace_test.c - what a run must not take or leave: tasks that do not fit, checkpoints
  * that no training wrote, another run's state, NaN weights. */
-#include "train/train_check.h"
+#include "support/train/train_check.h"
 
 #include "base/weir_log.h"
 #include "nn/weir_loss.h"

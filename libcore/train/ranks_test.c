@@ -1,12 +1,12 @@
 /* ranks_test.c - how samples and volumes are shared by the ranks of a grid; what cannot be. The
  * runs themselves are in tests/mpi. */
-#include "train/ranks_check.h"
+#include "support/train/ranks_check.h"
 
 #include <stdlib.h>
 
 #include "load/weir_sampler.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "pass/partition/spmd_check.h"
+#include "support/pass/spmd_check.h"
 #include "train/train_priv.h"
 
 static void an_open_dimension_takes_what_is_left(void **state)

@@ -205,7 +205,7 @@ static weir_status check_same(const train_run *r)
   return WEIR_OK;
 }
 
-/* A schedule may be changed by hand, and more epochs stretch it: that is told. */
+/* A schedule may be changed by hand, and more epochs stretch it: both are reported. */
 static void tell_rate(const train_run *r)
 {
   const train_state *s = &r->state;

@@ -1,5 +1,5 @@
 /* stop_test.c - a run that a signal stops resumes from any step to the same bits. */
-#include "train/train_check.h"
+#include "support/train/train_check.h"
 
 #include "base/weir_log.h"
 

@@ -262,8 +262,8 @@ void train_choose(train_run *r, int64_t at, int64_t n);
 train_numbers train_numbers_of(const train_run *r, int64_t batch);
 int64_t train_step_samples(const train_run *r);
 weir_status train_validate(train_run *r, double *loss, double *metric) WEIR_CHECKED;
-/* timing.c: a step of n samples, number `done` of this call, is over: kept, and told once there are
- * enough. What is kept is told if it was not. Collective. */
+/* timing.c: a step of n samples, number `done` of this call, is over: its time is kept, and
+ * reported once there are enough. train_tell_times reports those that were not. Collective. */
 weir_status train_time_step(train_run *r, int64_t n, int64_t done) WEIR_CHECKED;
 weir_status train_tell_times(train_run *r) WEIR_CHECKED;
 /* nan_trace.c: says which operator made the loss or the gradient of this step NaN or infinite;

@@ -1,6 +1,6 @@
 /* train_test.c - a small network is trained: it learns, stops when it gets no better, and says
  * where a NaN comes from. Runs that are stopped: stop_test.c. */
-#include "train/train_check.h"
+#include "support/train/train_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,14 +162,14 @@ static void a_target_from_below(void **state)
   close_session(&s);
 }
 
-/* Each epoch is told once, from 0, and once more where a run resumes within it. */
+/* Each epoch is announced once, from 0, and once more where a run resumes within it. */
 static void epochs_are_told(void **state)
 {
   toy t = {.stop_at = 7};
   session s = train_in(NULL, &t, 40, 0, 1, SETS("epochs=3"));
 
   assert_int_equal(s.status, WEIR_ERR_STOPPED);
-  assert_int_equal(t.told, 2);
+  assert_int_equal(t.begun, 2);
   assert_int_equal(t.epoch, 1); /* 7 of 5 batches an epoch */
   close_session(&s);
   weir_stop_request(0);
@@ -177,7 +177,7 @@ static void epochs_are_told(void **state)
   s = train_in(s.dir, &t, 40, 0, 1, SETS("epochs=3"));
   assert_ok(s.status);
   assert_int_equal(s.result.first, 7);
-  assert_int_equal(t.told, 2);
+  assert_int_equal(t.begun, 2);
   assert_int_equal(t.epoch, 2);
   close_session(&s);
 }
@@ -477,7 +477,7 @@ static void no_memory_is_told(void **state)
   weir_train_cfg cfg =
       toy_cfg(SETS("steps=1", "batch=2", "optim.rule=sgd", "checkpoint.format=raw"), 4, &config);
 
-  int64_t k = 1, told = 0;
+  int64_t k = 1, failed = 0;
 
   for (bool hit = true; hit; k += 1 + k / 200) {
     const int64_t before = weir_alloc_bytes();
@@ -497,9 +497,9 @@ static void no_memory_is_told(void **state)
       fail_msg("fault %d gives %d and keeps %d bytes: %s", (int)k, (int)status,
                (int)(weir_alloc_bytes() - before), weir_last_message());
     }
-    told += status == WEIR_ERR_MEMORY;
+    failed += status == WEIR_ERR_MEMORY;
   }
-  assert_true(told > 200);
+  assert_true(failed > 200);
   weir_config_destroy(&config);
 }
 

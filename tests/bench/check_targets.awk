@@ -14,13 +14,13 @@ $6 !~ /^[0-9.]+$/ { print "bench: " name ": " $1 ": the ratio is " $6 > "/dev/st
 $7 == "" { next }
 {
   row = $1 "," $2
-  told = "bench: " name ": " $1 " against " $2 ": ratio " $6
+  text = "bench: " name ": " $1 " against " $2 ": ratio " $6
   if ($6 + 0 >= $7 + 0) {
-    if (row in listed) print told " meets its goal " $7 ", though known_shortfalls.csv lists it" > "/dev/stderr"
+    if (row in listed) print text " meets its goal " $7 ", though known_shortfalls.csv lists it" > "/dev/stderr"
   } else if (row in listed && $6 + 0 >= listed[row] * 7 / 8) {
-    print told " is under its goal " $7 ", as listed: " reason[row] > "/dev/stderr"
+    print text " is under its goal " $7 ", as listed: " reason[row] > "/dev/stderr"
   } else {
-    print told " is under its goal " $7 (row in listed ? " and what is listed, " listed[row] : "") > "/dev/stderr"
+    print text " is under its goal " $7 (row in listed ? " and what is listed, " listed[row] : "") > "/dev/stderr"
     bad = 1
   }
 }

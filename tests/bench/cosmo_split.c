@@ -261,7 +261,7 @@ static void row(const pair *p, const char *what, const char *reference, double t
   bench_row(work, reference, theirs, own, unit, 0, goal);
 }
 
-static weir_status rows(const pair *p, const double *told)
+static weir_status rows(const pair *p, const double *measured)
 {
   const weir_plan *plan = p->split.plan;
   const double form = planes(p, is_picked(plan)), halos = sent(plan, false);
@@ -271,8 +271,8 @@ static weir_status rows(const pair *p, const double *told)
     return weir_fail(WEIR_ERR_NUMERIC, "halos are %g bytes, the closed form says %g", halos, form);
   }
   for (int r = 0; r < RANKS; r++) {
-    both_s += told[2 * r + 1];
-    most = fmax(most, told[2 * r]);
+    both_s += measured[2 * r + 1];
+    most = fmax(most, measured[2 * r]);
   }
   row(p, "a step on 2 ranks", "1 rank of 2 threads", p->alone.seconds, p->split.seconds, "s", 0.95);
   row(p, "processor time of a step on 2 ranks", "1 rank of 2 threads", p->alone.busy / RUNS, both_s,

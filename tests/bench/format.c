@@ -4,7 +4,7 @@
  *   format [list]   with an argument: every group of the three plans */
 #include <string.h>
 #include "base/weir_log.h"
-#include "exec/train_nets.h"
+#include "support/exec/train_nets.h"
 #include "exec/weir_plan.h"
 #include "ops/transpose/weir_transpose.h"
 #include "weir_bench.h"

@@ -12,7 +12,7 @@
 #include "data/ecgsyn.h"
 #include "io/weir_record_writer.h"
 #include "pipeline.h"
-#include "run_quality.h"
+#include "page/run_quality.h"
 
 enum { RUNS = 31, RATE = 360, PERIOD = RATE * 600, PERIODS = 40, SAMPLES = PERIOD * PERIODS };
 

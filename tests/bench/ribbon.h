@@ -7,7 +7,7 @@
 #include "base/weir_alloc.h"
 #include "model/device.h"
 #include "model/ribbon.h"
-#include "model/transmission.h"
+#include "model/transmission/transmission.h"
 #include "weir_bench.h"
 
 enum { RIBBON_MOST = 64 };

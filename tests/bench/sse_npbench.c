@@ -9,8 +9,8 @@
 
 #include "base/weir_log.h"
 #include "exec/weir_plan.h"
-#include "model/scattering/recipe.h"
-#include "pass/fission/self_energy_node.h"
+#include "model/scattering/papers/recipe.h"
+#include "support/pass/self_energy_node.h"
 #include "reference.h"
 #include "weir_bench.h"
 

@@ -7,7 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "busy.h"
-#include "exec/train_nets.h"
+#include "support/exec/train_nets.h"
 #include "exec/weir_plan.h"
 
 enum { RUNS = 31, SIDE = 32 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
-#include "exec/train_nets.h"
+#include "support/exec/train_nets.h"
 #include "exec/weir_plan.h"
 #include "group_times.h"
 #include "weir_bench.h"

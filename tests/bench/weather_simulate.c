@@ -5,7 +5,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "base/weir_random.h"
-#include "data/qg_ensemble.h"
+#include "data/simulation/qg_ensemble.h"
 #include "ops/fft/weir_fft_plan.h"
 #include "reference.h"
 #include "weir_bench.h"

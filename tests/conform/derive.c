@@ -10,7 +10,7 @@
 #include "conf/weir_opt.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_cases.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/scan/weir_scan.h"
 #include "pass/autodiff/weir_gradients.h"
 #include "problem.h"

@@ -4,7 +4,7 @@
 #include "base/weir_alloc.h"
 #include "batch.h"
 #include "devices.h"
-#include "exec/native_priv.h"
+#include "exec/backend/native/native_priv.h"
 
 enum { CASES = 6, MOST_JOBS = 400, BLOCK = 64 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "devices.h"
-#include "exec/native_priv.h"
+#include "exec/backend/native/native_priv.h"
 #include "graph/weir_scalar.h"
 
 enum { N = 4096, MOST = 40 };

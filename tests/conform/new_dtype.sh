@@ -10,7 +10,7 @@ tree=$scratch/tree
 
 # The core without the modules that have no dtype of their own, and of the tests those that run below.
 mkdir "$tree" "$scratch/old"
-tar -C "$source" -cf - CMakeLists.txt cmake libcore tests/conform tests/environment.cmake | tar -C "$tree" -xf -
+tar -C "$source" -cf - CMakeLists.txt cmake libcore tests/conform tests/support tests/environment.cmake | tar -C "$tree" -xf -
 for module in report load optim nn stream train; do
   rm -r "$tree/libcore/$module"
 done
@@ -34,15 +34,15 @@ edit graph/weir_scalar.h 's/WEIR_SCALAR_INTEGER\(i16, int16_t, uint32_t\)\n/$&WE
   s/WEIR_SCALAR_CASTS_INTEGER\(i16, int16_t\)\n/$&WEIR_SCALAR_CASTS_INTEGER(u16, uint16_t)\n/;
   s/WEIR_(BF16|F16)_CASTS\(i16, int16_t\)/$& WEIR_$1_CASTS(u16, uint16_t)/g;
   s/WEIR_SCALAR_MONOIDS\(i16, [^\n]*\n/$&WEIR_SCALAR_MONOIDS(u16, uint16_t, 0, 65535)\n/'
-edit exec/exec_literal.h 's/  int16_t i16;\n/$&  uint16_t u16;\n/; s/X\(I16, i16\)/$& X(U16, u16)/; s/HALF\(i16, int16_t\)\n/$&HALF(u16, uint16_t)\n/;
+edit ../tests/support/exec/exec_literal.h 's/  int16_t i16;\n/$&  uint16_t u16;\n/; s/X\(I16, i16\)/$& X(U16, u16)/; s/HALF\(i16, int16_t\)\n/$&HALF(u16, uint16_t)\n/;
   s/    case WEIR_I16: +\\\n/    case WEIR_U16: \\\n      y.u16 = weir_u16_from_##f(x.f); \\\n      break; \\\n$&/'
 # The kernels of the vector engine.
-edit exec/vector_kernels.h 's/KERNELS_INTEGER\(i16, int16_t\)\n/$&KERNELS_INTEGER(u16, uint16_t)\n/;
+edit exec/backend/vector/vector_kernels.h 's/KERNELS_INTEGER\(i16, int16_t\)\n/$&KERNELS_INTEGER(u16, uint16_t)\n/;
   s/  KERNEL\(k_i16_from_##from, [^\n]*\n/$&  KERNEL(k_u16_from_##from, uint16_t, F, F, F, weir_u16_from_##from(a[i])) \\\n/;
   s/\nCASTS\(i16, int16_t\)\n/$&CASTS(u16, uint16_t)\n/; s/CASTS_FROM_HALVES\(i16, int16_t\)\n/$&CASTS_FROM_HALVES(u16, uint16_t)\n/;
   s/\[WEIR_I16\] = k##_i16,/$& [WEIR_U16] = k##_u16,/; s/\[WEIR_I16\] = MONOID\(m, i16\),/$& [WEIR_U16] = MONOID(m, u16),/;
   s/ROW_CAST\(I16, k_i16\)/$&, ROW_CAST(U16, k_u16)/'
-edit exec/vector_monoids.h 's/MONOIDS_NUMBER\(i16, int16_t\)\n/$&MONOIDS_NUMBER(u16, uint16_t)\n/'
+edit exec/backend/vector/vector_monoids.h 's/MONOIDS_NUMBER\(i16, int16_t\)\n/$&MONOIDS_NUMBER(u16, uint16_t)\n/'
 # What ranks merge; the formats of files.
 edit comm/merge.c 's/SHORTS\(int16_t, i16\)\n/$&SHORTS(uint16_t, u16)\n/;
   s/    \[WEIR_I16\] = [^\n]*\n/$&    [WEIR_U16] = ROW(uint16_t, SUM_u16, PROD_u16, MAX_u16, MIN_u16),\n/'
@@ -52,7 +52,7 @@ edit io/npy/array.c "s/\\{'i', 2, WEIR_I16\\},/\$& {'u', 2, WEIR_U16},/"
 
 cmake -S "$tree" -B "$scratch/build" -DCMAKE_C_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 \
   -DWEIR_WITH_CBLAS=OFF -DWEIR_WITH_DNNL=OFF -DWEIR_WITH_MPI=OFF -DWEIR_WITH_CMOCKA=OFF >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
-tests=(base_weir_dtype_test exec_vector_test)
+tests=(base_weir_dtype_test exec_backend_vector_vector_test)
 cmake --build "$scratch/build" -j2 --target conform_ops "${tests[@]}" >"$scratch/log" 2>&1 ||
   { tail -n 60 "$scratch/log"; exit 1; }
 for test in "${tests[@]}"; do

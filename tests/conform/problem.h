@@ -35,7 +35,7 @@ void problem_turn(problem *p);
 void problem_plan(problem *p, weir_tier tier);
 void problem_run(problem *p);
 
-/* How many differences were taken, and how many of these told nothing: near a kink they depend on
+/* How many differences were taken, and how many of these were useless: near a kink they depend on
  * their step. */
 typedef struct problem_count {
   int64_t probes, kinks;

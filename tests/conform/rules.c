@@ -8,7 +8,7 @@
 #include "base/weir_random.h"
 #include "exec/weir_plan.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "optim/rule_check.h"
+#include "support/optim/rule_check.h"
 
 static const char *only; /* name of the rule that is tested; NULL: all */
 

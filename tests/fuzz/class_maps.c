@@ -1,5 +1,5 @@
 /* class_maps.c - fuzz target: classes of voxels that a network wrote (classes.nc). */
-#include "data/class_maps.h"
+#include "data/volume/class_maps.h"
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "fuzz_folder.h"

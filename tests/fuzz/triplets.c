@@ -1,4 +1,4 @@
-/* triplets.c - fuzz target: a matrix of any format, told by its first bytes. */
+/* triplets.c - fuzz target: a matrix of any format, recognised by its first bytes. */
 #include "fuzz_triplets.h"
 
 static int64_t reached;

@@ -1,6 +1,6 @@
 /* yaml.c - fuzz target: configuration files and --set values. What loads must print and load again
  * to the same values. */
-#include "conf/conf_sample.h"
+#include "support/conf/conf_sample.h"
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "weir_fuzz.h"

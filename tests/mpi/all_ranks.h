@@ -6,8 +6,9 @@
 #include "base/weir_check.h"
 #include "comm/weir_request.h"
 
-static weir_comm *comm;
-static int rank, ranks;
+/* Of each thread: ranks may be threads (hosts.h). */
+static _Thread_local weir_comm *comm;
+static _Thread_local int rank, ranks;
 
 /* Opens `comm` of all ranks, or ends the program: as many as the first argument says, `most` at
  * most. */

@@ -3,7 +3,7 @@
 #include "all_ranks.h"
 #include "base/weir_signal.h"
 #include "model/ranks.h"
-#include "model/scattering/born_test.h"
+#include "support/quantum_transport/born_test.h"
 #include "model/wire.h"
 
 enum { MOST_RANKS = 4 };

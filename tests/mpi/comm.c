@@ -1,24 +1,18 @@
-/* comm.c - ranks talk: numbers, the worst status, bytes of all on rank 0. The argument is how many
- * ranks were started. */
+/* comm.c - ranks talk: numbers, the worst status, bytes of all on rank 0. Arguments: hosts.h. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "base/weir_check.h"
-#include "comm/weir_comm.h"
-
-static weir_comm *comm;
-static int expected;
+#include "hosts.h"
 
 static void every_rank_has_a_number(void **state)
 {
-  int *all = NULL, mine = weir_comm_rank(comm);
+  int *all = NULL, mine = rank;
   int64_t bytes = 0;
 
-  assert_int_equal(weir_comm_size(comm), expected);
   assert_ok(weir_comm_barrier(comm));
   assert_ok(weir_comm_gather(comm, &mine, sizeof mine, (void **)&all, &bytes));
-  assert_int_equal(bytes, mine == 0 ? (int64_t)sizeof mine * expected : 0);
-  for (int i = 0; mine == 0 && i < expected; i++) {
+  assert_int_equal(bytes, mine == 0 ? (int64_t)sizeof mine * ranks : 0);
+  for (int i = 0; mine == 0 && i < ranks; i++) {
     assert_int_equal(all[i], i);
   }
   weir_free(&all);
@@ -27,7 +21,6 @@ static void every_rank_has_a_number(void **state)
 /* Rank r gives r * r * 1000 bytes of the value r; rank 0 none. */
 static void bytes_come_in_the_order_of_ranks(void **state)
 {
-  const int rank = weir_comm_rank(comm);
   const int64_t n = 1000 * (int64_t)rank * rank;
   char *mine = malloc((size_t)n + 1), *all = NULL;
   int64_t bytes = 0, at = 0;
@@ -35,7 +28,7 @@ static void bytes_come_in_the_order_of_ranks(void **state)
   assert_non_null(mine);
   memset(mine, rank, (size_t)n);
   assert_ok(weir_comm_gather(comm, n > 0 ? mine : NULL, n, (void **)&all, &bytes));
-  for (int r = 0; rank == 0 && r < expected; r++) {
+  for (int r = 0; rank == 0 && r < ranks; r++) {
     for (int64_t k = 0; k < 1000 * (int64_t)r * r; k++) {
       assert_int_equal(all[at++], r);
     }
@@ -47,7 +40,7 @@ static void bytes_come_in_the_order_of_ranks(void **state)
 
 static void all_agree_on_the_worst(void **state)
 {
-  const int rank = weir_comm_rank(comm), last = expected - 1;
+  const int last = ranks - 1;
 
   assert_ok(weir_comm_agree(comm, WEIR_OK));
   const weir_status own = rank == last ? WEIR_ERR_NUMERIC : rank == 0 ? WEIR_ERR_DATA : WEIR_OK;
@@ -59,7 +52,7 @@ static void all_agree_on_the_worst(void **state)
   } else {
     char text[64];
 
-    (void)snprintf(text, sizeof text, "rank %d of %d failed", last, expected);
+    (void)snprintf(text, sizeof text, "rank %d of %d failed", last, ranks);
     assert_non_null(strstr(weir_last_message(), text));
   }
   weir_clear_failure();
@@ -71,7 +64,7 @@ static void no_room_fails_alike(void **state)
   char mine[100] = "", *all = NULL;
   int64_t bytes = 0;
 
-  if (weir_comm_rank(comm) == 0) {
+  if (rank == 0) {
     weir_alloc_fail_after(2); /* after the sizes */
   }
   assert_int_equal(weir_comm_gather(comm, mine, sizeof mine, (void **)&all, &bytes),
@@ -91,13 +84,9 @@ int main(int argc, char **argv)
       cmocka_unit_test(no_room_fails_alike),
   };
 
-  expected = argc > 1 ? atoi(argv[1]) : 1;
-  if (weir_comm_open(&comm) != WEIR_OK) {
-    weir_print_trace(stderr);
-    return 1;
-  }
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  static const weir_comm_cfg usual = {
+      .max_message_bytes = 1 << 30, .tree_max_bytes = 1 << 14, .timeout = 60};
+  host_tests all = {"comm", tests, sizeof tests / sizeof *tests, 8, &usual};
 
-  weir_comm_close(&comm);
-  return failed;
+  return run_on_hosts(argc, argv, &all);
 }

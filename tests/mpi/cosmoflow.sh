@@ -36,18 +36,20 @@ run 1 one 3 || status=$?
 [ $status = 0 ] || fail "one rank: status $status"
 for grid in 2x1 1x2; do
   run 2 "$grid" 3 --grid $grid || fail "grid $grid"
-  grep -q "grid ${grid%x*} x ${grid#*x} x 1 x 1" "$work/log" || fail "the grid is not told"
-  [ "$(grep -c 'train: epoch' "$work/log")" = 3 ] || fail "not one rank alone tells of the run"
+  grep -q "grid ${grid%x*} x ${grid#*x} x 1 x 1" "$work/log" || fail "the grid is not reported"
+  [ "$(grep -c 'train: epoch' "$work/log")" = 3 ] || fail "not one rank alone reports the run"
   [ "$(find "$work/$grid" -name 'run*.jsonl' | wc -l)" = 1 ] || fail "not one log"
   same "$grid"
 done
 # Along the samples, what one rank has read the other has from it; cut along the depth, both need all of a turned sample.
 grep -q '"load_end".*"remote": [1-9]' "$work/2x1/run.jsonl" || fail "2x1: no sample came from the other rank"
 grep -q '"load_end".*"remote": 0,' "$work/1x2/run.jsonl" || fail "1x2: samples came from another rank"
-run 2 own 3 --grid 2x1 --set load.remote=off || fail "each rank reads for itself"
+# The files state universes, which contradicts the option: one rank warns of it.
+run 2 own 3 --grid 2x1 --set load.remote=off --set data.split.samples_per_universe=2 || fail "each rank reads for itself"
+[ "$(grep -c 'samples_per_universe=2 is not used' "$work/log")" = 1 ] || fail "not one rank alone warns of universes"
 [ "$(losses own)" = "$(losses 2x1)" ] || fail "other losses where each rank reads for itself"
 run 2 auto 3 --grid auto || fail "grid auto"
-grep -q '"grid_choice".*"gather_depth": [0-9]' "$work/auto/run.jsonl" || fail "the choice is not told"
+grep -q '"grid_choice".*"gather_depth": [0-9]' "$work/auto/run.jsonl" || fail "the choice is not reported"
 grep -q '"step_time".*"predicted_s": [0-9]' "$work/auto/run.jsonl" || fail "no prediction beside the measured step"
 [ "$(grep -c ' chosen$' "$work/log")" = 1 ] || fail "not one grid of the table is chosen"
 same auto
@@ -73,7 +75,7 @@ run 2 short 1 --grid auto --set grid.machine.profile="$work/table" || status=$?
 [ $status = 3 ] || fail "a table that was cut short: status $status"
 grep -q "/table:6: the table is truncated" "$work/log" || fail "a table that was cut short: no line"
 run 2 gathered 3 --grid 1x2 --set grid.replicate_below.depth=4 || fail "a map that is gathered"
-grep -q 'no more than 4 elements along the depth are replicated' "$work/log" || fail "where cuts end is not told"
+grep -q 'no more than 4 elements along the depth are replicated' "$work/log" || fail "where cuts end is not reported"
 same gathered
 run 1 on 1 || fail "the first epoch"
 run 2 on 2 --grid 1x2 --set grid.replicate_below.depth=4 || fail "the second epoch, on 2 ranks"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "comm/weir_grid.h"
-#include "load/load_check.h"
+#include "support/load/load_check.h"
 #include "all_ranks.h"
 
 enum { MOST_RANKS = 4, EPOCHS = 4, EVEN = 24, LARGE = 64 };

@@ -47,15 +47,15 @@ run 1 ribbon1x2 "${ribbon[@]}" --threads 2 || fail "one rank of 2 threads"
 same ribbon1 ribbon1x2
 for n in 2 4; do
   run $n ribbon$n "${ribbon[@]}" --threads 1 || fail "$n ranks"
-  grep -q "41 points, $n ranks" "$work/log" || fail "$n ranks: their number is not told"
-  [ "$(grep -c '^report: ' "$work/log")" = 1 ] || fail "$n ranks: not one of them tells of results"
+  grep -q "41 points, $n ranks" "$work/log" || fail "$n ranks: their number is not reported"
+  [ "$(grep -c '^report: ' "$work/log")" = 1 ] || fail "$n ranks: not one of them reports results"
   [ "$(find "$work/ribbon$n" -name 'run*.jsonl' | wc -l)" = 1 ] || fail "$n ranks: not one log"
   same ribbon1 ribbon$n
   run $n slab$n "${slab[@]}" --threads 1 || fail "$n ranks, k"
   same slab1 slab$n
 done
 run 2 warned "${slab[@]}" --set k.nz=1 --threads 1 || fail "2 ranks, one wave vector"
-[ "$(grep -c 'periodic along z and k.nz is 1' "$work/log")" = 1 ] || fail "a warning is not told once"
+[ "$(grep -c 'periodic along z and k.nz is 1' "$work/log")" = 1 ] || fail "a warning is not printed once"
 run 2 budget "${ribbon[@]}" --threads 2 --set memory.budget=1 || fail "2 ranks within 1 MiB"
 same ribbon1 budget
 run 4 few "${ribbon[@]}" --set energy.points=3 --threads 1 || fail "4 ranks, 3 points"
@@ -71,7 +71,7 @@ for n in 2 4; do
   same refined1 refined$n
 done
 
-# Rank 1 of 2 is told to stop once there is a checkpoint: all stop, and 4 ranks go on where they did.
+# Rank 1 of 2 is asked to stop once there is a checkpoint: all stop, and 4 ranks go on where they did.
 long=(--set 'device={agnr: {width: 5, length: 4, disorder: 1}}' --set energy.points=1201)
 run 1 long1 "${long[@]}" --threads 2 || fail "one rank, many energies"
 bash "$ranks" 2 bash -c 'echo $$ >"$1-${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}"; shift; exec "$@"' -- "$work/process" \
@@ -84,7 +84,7 @@ kill -TERM "$(cat "$work/process-1")" || fail "stopped: rank 1 has ended before"
 status=0
 wait $job || status=$?
 [ $status = 9 ] || fail "stopped: status $status"
-grep -q 'stopped after [0-9]* of 1201 points: repeat the command to resume it' "$work/log" || fail "stopped: it is not told"
+grep -q 'stopped after [0-9]* of 1201 points: repeat the command to resume it' "$work/log" || fail "stopped: it is not reported"
 run 4 long4 "${long[@]}" --threads 1 || fail "resumed on 4 ranks"
 grep -q 'resumed: [0-9]* of 1201 points are done' "$work/log" || fail "4 ranks begin again"
 same long1 long4
@@ -97,11 +97,11 @@ run 2 edge --set device=chain --set energy.min=-1 --set energy.max=2 --set energ
 grep -q 'k (0, 0), energy 2 eV: lead: no surface' "$work/log" || fail "a band edge is not named"
 find "$work/edge" -type f ! -name 'run*.jsonl' ! -name resolved.yaml ! -name .weir.lock | grep . && fail "a band edge: results are written"
 
-# Scattering: currents and energies of every iteration within 1e-10 of the largest one; one rank tells what was sent.
+# Scattering: currents and energies of every iteration within 1e-10 of the largest one; one rank reports what was sent.
 scattering=(--config "$(dirname "$0")/../../configs/quantum_transport/chain20.yaml" --set scattering.tolerance=1e-3)
 run 1 scattering1 "${scattering[@]}" --threads 1 || fail "scattering on one rank"
 run 2 scattering2 "${scattering[@]}" --threads 1 --set scattering.tiles.atoms=2 || fail "scattering on 2 ranks"
-grep -q '2 ranks, self-energies in 2 ranges of atoms x 1 of energies' "$work/log" || fail "scattering on 2 ranks: it is not told"
+grep -q '2 ranks, self-energies in 2 ranges of atoms x 1 of energies' "$work/log" || fail "scattering on 2 ranks: the ranges are not reported"
 [ "$(grep -c '"event": "scattering_ranks"' "$work/scattering2/run.jsonl")" = 1 ] || fail "scattering on 2 ranks: no event"
 paste -d, "$work/scattering1/scattering.csv" "$work/scattering2/scattering.csv" | awk -F, '
   NR > 1 { n++; for (i = 3; i <= 8; i++) { d = $i - $(i + NF / 2); s = $3; if (i > 4) s = $5; if (d * d > 1e-20 * s * s) wrong = 1 } }
@@ -115,7 +115,7 @@ waves=("${ribbon[@]}" --set transport.method=qtbm --set lead.method=modes --set 
 status=0
 run 1 waves1 "${waves[@]}" --threads 1 || status=$?
 if [ $status = 7 ]; then
-  grep -q 'set transport.method: rgf' "$work/log" || fail "waves: it is not told what lacks"
+  grep -q 'set transport.method: rgf' "$work/log" || fail "waves: what lacks is not reported"
 else
   [ $status = 0 ] || fail "waves on one rank: status $status"
   for n in 2 4; do

@@ -126,7 +126,7 @@ refused() {
   status=0
   run "$n" refused "$@" || status=$?
   [ $status = 2 ] && [ ! -e "$work/refused" ] || fail "$text: status $status"
-  grep -q "$text" "$work/log" || fail "$text: it is not told"
+  grep -q "$text" "$work/log" || fail "$text: it is not reported"
 }
 refused 3 'parallel.ranks_per_point: groups of 2 ranks cannot be made of 3' --set parallel.ranks_per_point=2
 refused 1 'parallel.ranks_per_point: groups of 2 ranks cannot be made of 1' --set parallel.ranks_per_point=2
@@ -158,7 +158,7 @@ run 1 shifted1 --set "device={matrices: {h: $work/alone.mtx, left: {layer: 1}, r
   --set energy.max=1 --set parallel.slabs=2 || fail "an isolated site on one rank"
 run 2 shifted2 --set "device={matrices: {h: $work/alone.mtx, left: {layer: 1}, right: {layer: 1}}}" --set energy.points=5 --set energy.min=-1 \
   --set energy.max=1 --set parallel.ranks_per_point=2 || fail "an isolated site"
-grep -q '1 of 5 points lie on a band edge' "$work/log" || fail "a shift is not told"
+grep -q '1 of 5 points lie on a band edge' "$work/log" || fail "a shift is not reported"
 near shifted1 shifted2 0
 
 # Stopped on 2 ranks that share points: another number of slabs is refused, the same one resumes on other ranks.
@@ -185,10 +185,10 @@ near whole long 0
 wide=(--set 'device={agnr: {width: 40, length: 40}}' --set energy.points=2)
 for of in 1 2; do
   run $of "memory$of" "${wide[@]}" --set parallel.slabs=2 --set parallel.ranks_per_point=$of || fail "memory of $of ranks"
-  grep -h '"event": "memory"' "$work/memory$of/run.jsonl" >"$work/memory$of.json" || fail "memory is not told"
+  grep -h '"event": "memory"' "$work/memory$of/run.jsonl" >"$work/memory$of.json" || fail "memory is not reported"
 done
 "$program" describe "${wide[@]}" --threads 1 --set parallel.ranks_per_point=2 >"$work/log" 2>&1 || fail "describe"
-/usr/bin/python3 - "$work"/memory[12].json "$work/log" <<'END_OF_PYTHON' >"$work/told" 2>&1 || { cat "$work/told"; fail "memory"; }
+/usr/bin/python3 - "$work"/memory[12].json "$work/log" <<'END_OF_PYTHON' >"$work/compared" 2>&1 || { cat "$work/compared"; fail "memory"; }
 import json, re, sys
 one, two = (json.load(open(path)) for path in sys.argv[1:3])
 described = float(re.search(r"memory: (\d+) bytes", open(sys.argv[3]).read())[1])
@@ -198,5 +198,5 @@ for run in one, two:
 assert two["peak_bytes"] <= 0.7 * one["peak_bytes"]
 assert abs(described - two["predicted_bytes"]) <= 0.05 * described
 END_OF_PYTHON
-cat "$work/told"
+cat "$work/compared"
 echo "points that 2 and 4 ranks share are those of one rank"

@@ -38,14 +38,14 @@ status=0
 run 1 one "${sweep[@]}" || status=$?
 [ $status != 77 ] || { cat "$work/log"; exit 77; }
 if [ $status = 7 ]; then
-  grep -q 'this build has no PETSc' "$work/log" || fail "it is not told what lacks"
+  grep -q 'this build has no PETSc' "$work/log" || fail "what lacks is not reported"
   echo "this build has no PETSc"
   exit 77
 fi
 [ $status = 0 ] || fail "one rank: status $status"
 for n in 2 4; do
   run $n ranks$n "${sweep[@]}" || fail "$n ranks"
-  [ "$(grep -c '^report: ' "$work/log")" = 1 ] || fail "$n ranks: not one of them tells of results"
+  [ "$(grep -c '^report: ' "$work/log")" = 1 ] || fail "$n ranks: not one of them reports results"
   same one ranks$n
   run $n shared$n "${sweep[@]}" --set electrostatics.poisson_ranks=$n || fail "$n ranks that share the potential"
   /usr/bin/python3 "$work/near.py" "$work/one" "$work/shared$n" >"$work/log" 2>&1 || fail "$n ranks that share the potential: other results"
@@ -53,7 +53,7 @@ done
 run 2 budget "${sweep[@]}" --set memory.budget=1 || fail "2 ranks within 1 MiB"
 same one budget
 
-# Rank 1 of 2 is told to stop once there is a bias point: all stop, and 4 ranks compute the next ones.
+# Rank 1 of 2 is asked to stop once there is a bias point: all stop, and 4 ranks compute the next ones.
 gates=$(seq -s , -0.4 0.002 -0.36)
 many=(--set "sweep.gate=[$gates]")
 run 1 long "${many[@]}" || fail "many gate voltages"
@@ -67,7 +67,7 @@ kill -TERM "$(cat "$work/process-1")" || fail "stopped: rank 1 has ended before"
 status=0
 wait $job || status=$?
 [ $status = 9 ] || fail "stopped: status $status"
-grep -q ' of 21 bias points .* kept in .*repeat the command to compute' "$work/log" || fail "stopped: it is not told what stays"
+grep -q ' of 21 bias points .* kept in .*repeat the command to compute' "$work/log" || fail "stopped: what stays is not reported"
 run 4 stopped "${many[@]}" || fail "resumed on 4 ranks"
 grep -q ' 0 of an earlier run' "$work/log" && fail "4 ranks begin again"
 same long stopped
@@ -75,5 +75,5 @@ same long stopped
 status=0
 run 2 short --set electrostatics.max_iterations=1 --set electrostatics.tolerance=1e-9 || status=$?
 [ $status = 6 ] || fail "no convergence: status $status"
-grep -q 'no self-consistent potential after 1 iterations' "$work/log" || fail "no convergence: it is not told"
+grep -q 'no self-consistent potential after 1 iterations' "$work/log" || fail "no convergence: it is not reported"
 echo "the same bits on 1, 2 and 4 ranks"

@@ -1,36 +1,10 @@
-/* requests.c - what requests bring, against what every rank can work out alone: boxes, reductions
- * to the bit, gathered blocks, counters. The argument is how many ranks were started. */
-#include <math.h>
+/* requests.c - what requests bring, against what every rank can work out alone: boxes, messages,
+ * failures, groups; sums: sums.c. Arguments: hosts.h. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "base/weir_check.h"
-#include "base/weir_random.h"
 #include "comm/weir_grid.h"
-#include "comm/weir_request.h"
-#include "all_ranks.h"
-
-enum { MOST_RANKS = 8, DRAWS = 12 };
-
-static const weir_comm_cfg usual = {
-    .max_message_bytes = 1 << 20, .tree_max_bytes = 256, .timeout = 60};
-
-/* The same on all ranks: a number of [0, most] that belongs to what a, b, c count. */
-static int64_t draw(int64_t most, uint32_t a, uint32_t b, uint64_t c)
-{
-  return (int64_t)(weir_random_bits(77, a, b, c) % ((uint64_t)most + 1));
-}
-
-static double number(uint32_t from, uint32_t what, int64_t i)
-{
-  return weir_random_uniform(5, from, what, (uint64_t)i) - 0.25;
-}
-
-static void finish(weir_request *r)
-{
-  assert_ok(weir_request_start(r));
-  assert_ok(weir_request_wait(r));
-}
+#include "request_checks.h"
 
 /* A box of an array of its own, which has elements around the box and other strides than the box.
  */
@@ -177,244 +151,6 @@ static void boxes_arrive_where_they_belong(void **state)
   }
 }
 
-/* The tree of the header, by its definition. */
-static double tree(const double *x, int n)
-{
-  int h = 1;
-
-  if (n == 1) {
-    return x[0];
-  }
-  while (2 * h < n) {
-    h *= 2;
-  }
-  return tree(x, h) + tree(x + h, n - h);
-}
-
-static double wanted_sum(uint32_t what, int64_t i)
-{
-  double x[MOST_RANKS];
-
-  for (int r = 0; r < ranks; r++) {
-    x[r] = number((uint32_t)r, what, i);
-  }
-  return tree(x, ranks);
-}
-
-/* Both ways, sizes from 0, messages split: the bits of the tree, on every rank, every time. */
-static void sums_are_those_of_the_tree(void **state)
-{
-  static const int64_t counts[] = {0, 1, 2, 3, 5, 31, 33, 1000, 4097};
-
-  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-    for (uint32_t way = 0; way < 3; way++) { /* up the tree, by blocks, by blocks in pieces */
-      const int64_t n = counts[k];
-      weir_comm_cfg cfg = usual;
-      weir_request *r;
-      double *x = calloc((size_t)n + 1, sizeof *x);
-
-      cfg.tree_max_bytes = way == 0 ? 1 << 30 : 0;
-      cfg.max_message_bytes = way == 2 ? 100 : usual.max_message_bytes;
-      weir_comm_configure(comm, &cfg);
-      assert_ok(
-          weir_allreduce_create(comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x, n, &r));
-      for (uint32_t again = 0; again < 2; again++) {
-        for (int64_t i = 0; i < n; i++) {
-          x[i] = number((uint32_t)rank, again, i);
-        }
-        finish(r);
-        for (int64_t i = 0; i < n; i++) {
-          const double y = wanted_sum(again, i);
-
-          assert_memory_equal(&x[i], &y, sizeof y);
-        }
-      }
-      weir_request_destroy(&r);
-      free(x);
-    }
-  }
-  weir_comm_configure(comm, &usual);
-}
-
-/* Both components are summed; nothing else is a merge of complex numbers. */
-static void complex_sums(void **state)
-{
-  enum { N = 31 };
-  weir_c128 wide[N];
-  weir_c64 narrow[N];
-  weir_request *r[2];
-
-  for (int i = 0; i < N; i++) {
-    wide[i] = (weir_c128){i + rank, -rank};
-    narrow[i] = (weir_c64){(float)rank, (float)(i * rank)};
-  }
-  assert_ok(weir_allreduce_create(comm, "wide", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_C128), wide,
-                                  N, &r[0]));
-  assert_ok(weir_allreduce_create(comm, "narrow", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_C64),
-                                  narrow, N, &r[1]));
-  for (int k = 0; k < 2; k++) {
-    assert_ok(weir_request_start(r[k]));
-    assert_ok(weir_request_wait(r[k]));
-    weir_request_destroy(&r[k]);
-  }
-  const int all = ranks * (ranks - 1) / 2;
-
-  for (int i = 0; i < N; i++) {
-    assert_true(wide[i].re == i * ranks + all && wide[i].im == -all);
-    assert_true(narrow[i].re == (float)all && narrow[i].im == (float)(i * all));
-  }
-  assert_null(weir_reducer_of(WEIR_REDUCE_MAX, WEIR_C64));
-  assert_null(weir_reducer_of(WEIR_REDUCE_PROD, WEIR_C128));
-}
-
-static void other_merges(void **state)
-{
-  enum { N = 77 };
-  float most[N], least[N];
-  int64_t product[N];
-  int32_t sum[N];
-  weir_request *r[4];
-
-  for (int i = 0; i < N; i++) {
-    most[i] = least[i] = (float)((i + rank) % ranks);
-    product[i] = rank + 1;
-    sum[i] = (int32_t)((uint32_t)INT32_MAX - (uint32_t)i + (uint32_t)rank); /* sums wrap */
-  }
-  most[7] = least[8] = rank == ranks - 1 ? NAN : 1;
-  assert_ok(weir_allreduce_create(comm, "max", weir_reducer_of(WEIR_REDUCE_MAX, WEIR_F32), most, N,
-                                  &r[0]));
-  assert_ok(weir_allreduce_create(comm, "min", weir_reducer_of(WEIR_REDUCE_MIN, WEIR_F32), least, N,
-                                  &r[1]));
-  assert_ok(weir_allreduce_create(comm, "product", weir_reducer_of(WEIR_REDUCE_PROD, WEIR_I64),
-                                  product, N, &r[2]));
-  assert_ok(weir_allreduce_create(comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I32), sum, N,
-                                  &r[3]));
-  for (int k = 0; k < 4; k++) { /* all at once, each rank in its own order */
-    assert_ok(weir_request_start(r[(k + rank) % 4]));
-  }
-  for (int k = 0; k < 4; k++) {
-    bool done = false;
-
-    while (!done && k % 2 == 0) {
-      assert_ok(weir_request_test(r[(3 * k + rank) % 4], &done));
-    }
-    assert_ok(weir_request_wait(r[(3 * k + rank) % 4]));
-  }
-  for (int i = 0; i < N; i++) {
-    int64_t factorial = 1;
-    uint32_t total = 0;
-
-    for (int k = 0; k < ranks; k++) {
-      factorial *= k + 1;
-      total += (uint32_t)INT32_MAX - (uint32_t)i + (uint32_t)k;
-    }
-    assert_true(i == 7 ? isnan(most[i]) : i == 8 || most[i] == (float)(ranks - 1));
-    assert_true(i == 8 ? isnan(least[i]) : i == 7 || least[i] == 0);
-    assert_int_equal(product[i], factorial);
-    assert_true(sum[i] == (int32_t)total);
-  }
-  for (int k = 0; k < 4; k++) {
-    weir_request_destroy(&r[k]);
-  }
-}
-
-/* Blocks of random size, 0 included: reduce-scatter leaves the others as they were, and allgather
- * after it makes an allreduce. */
-static void blocks_are_scattered_and_gathered(void **state)
-{
-  for (uint32_t round = 0; round < DRAWS; round++) {
-    int64_t counts[MOST_RANKS], total = 0, first = 0;
-    weir_request *scatter, *allgather;
-
-    for (int r = 0; r < ranks; r++) {
-      counts[r] = draw(3, round, 50, (uint64_t)r) * draw(40, round, 51, (uint64_t)r);
-      first += r < rank ? counts[r] : 0;
-      total += counts[r];
-    }
-    double *x = calloc((size_t)total + 1, sizeof *x);
-
-    assert_ok(weir_reduce_scatter_create(
-        comm, "scatter", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x, counts, &scatter));
-    assert_ok(weir_allgather_create(comm, "gather", sizeof *x, x, counts, &allgather));
-    for (int64_t i = 0; i < total; i++) {
-      x[i] = number((uint32_t)rank, round, i);
-    }
-    finish(scatter);
-    for (int64_t i = 0; i < total; i++) {
-      const bool mine = i >= first && i < first + counts[rank];
-
-      assert_true(x[i] == (mine ? wanted_sum(round, i) : number((uint32_t)rank, round, i)));
-    }
-    finish(allgather);
-    for (int64_t i = 0; i < total; i++) {
-      assert_true(x[i] == wanted_sum(round, i));
-    }
-    weir_request_destroy(&scatter);
-    weir_request_destroy(&allgather);
-    free(x);
-  }
-}
-
-static weir_comm_count since(weir_comm_count before, weir_comm_use use)
-{
-  weir_comm_count now = weir_comm_counted(comm, use);
-
-  now.sent -= before.sent;
-  now.sent_bytes -= before.sent_bytes;
-  now.received -= before.received;
-  now.received_bytes -= before.received_bytes;
-  return now;
-}
-
-/* By blocks: every rank sends all but its own block, and its own to all others. Up the tree: every
- * rank but 0 sends everything once, and receives it once. */
-static void counters_equal_closed_forms(void **state)
-{
-  enum { EACH = 100 };
-  double x[EACH * MOST_RANKS] = {0};
-  const int64_t others = ranks - 1, bytes = EACH * (int64_t)sizeof *x;
-
-  for (int way = 0; way < 2; way++) {
-    weir_comm_cfg cfg = usual;
-    weir_request *r;
-    int64_t sums[4];
-
-    cfg.tree_max_bytes = way == 0 ? 0 : 1 << 30;
-    weir_comm_configure(comm, &cfg);
-    assert_ok(weir_allreduce_create(comm, "count", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x,
-                                    (int64_t)EACH * ranks, &r));
-    const weir_comm_count before = weir_comm_counted(comm, WEIR_COMM_REDUCE);
-
-    finish(r);
-    weir_request_destroy(&r);
-    const weir_comm_count n = since(before, WEIR_COMM_REDUCE);
-    int64_t own[4] = {n.sent, n.sent_bytes, n.received, n.received_bytes};
-
-    const weir_allreduce_way said =
-        weir_allreduce_way_of(ranks, EACH * ranks * (int64_t)sizeof *x, cfg.tree_max_bytes);
-
-    assert_true(said.tree == (way == 1) && n.sent <= said.steps);
-    assert_true(said.tree || n.sent == said.steps);
-    if (way == 0) {
-      assert_true((double)n.sent_bytes == (double)said.steps * said.bytes);
-      assert_int_equal(n.sent, 2 * others);
-      assert_int_equal(n.sent_bytes, 2 * others * bytes);
-      assert_int_equal(n.received, 2 * others);
-      assert_int_equal(n.received_bytes, 2 * others * bytes);
-    }
-    assert_ok(
-        weir_allreduce_create(comm, "all", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), own, 4, &r));
-    finish(r);
-    weir_request_destroy(&r);
-    memcpy(sums, own, sizeof sums);
-    assert_int_equal(sums[0], way == 0 ? 2 * others * ranks : 2 * others);
-    assert_int_equal(sums[1], 2 * others * ranks * bytes);
-    assert_int_equal(sums[0], sums[2]);
-    assert_int_equal(sums[1], sums[3]);
-  }
-  weir_comm_configure(comm, &usual);
-}
-
 /* A ring: one message each way, cut into pieces; to itself none. */
 static void messages_of_an_exchange(void **state)
 {
@@ -472,6 +208,16 @@ static void ends_that_differ_are_refused(void **state)
   assert_ok(weir_comm_barrier(comm));
 }
 
+/* Bytes allocated while no rank does anything: all may be of one process. */
+static int64_t bytes_of_process(void)
+{
+  assert_ok(weir_comm_barrier(comm));
+  const int64_t bytes = weir_alloc_bytes();
+
+  assert_ok(weir_comm_barrier(comm));
+  return bytes;
+}
+
 /* The k-th allocation of one rank fails, for all k: all ranks fail with its message. */
 static void memory_that_one_rank_lacks(void **state)
 {
@@ -485,7 +231,7 @@ static void memory_that_one_rank_lacks(void **state)
     int64_t faults = 0;
 
     for (bool more = true; more; faults++) {
-      const int64_t before = weir_alloc_bytes();
+      const int64_t before = bytes_of_process();
       weir_request *r = NULL;
       weir_comm *sub = NULL;
       weir_status status;
@@ -505,7 +251,7 @@ static void memory_that_one_rank_lacks(void **state)
       }
       weir_request_destroy(&r);
       weir_comm_close(&sub);
-      assert_int_equal(weir_alloc_bytes(), before);
+      assert_int_equal(bytes_of_process(), before);
     }
     assert_true(faults > 1);
   }
@@ -550,20 +296,13 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(boxes_arrive_where_they_belong),
-      cmocka_unit_test(sums_are_those_of_the_tree),
-      cmocka_unit_test(other_merges),
-      cmocka_unit_test(complex_sums),
-      cmocka_unit_test(blocks_are_scattered_and_gathered),
-      cmocka_unit_test(counters_equal_closed_forms),
       cmocka_unit_test(messages_of_an_exchange),
       cmocka_unit_test(ends_that_differ_are_refused),
       cmocka_unit_test(memory_that_one_rank_lacks),
       cmocka_unit_test(groups_of_a_grid),
   };
 
-  open_all_ranks(argc, argv, MOST_RANKS, &usual);
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  host_tests all = {"requests", tests, sizeof tests / sizeof *tests, MOST_RANKS, &usual};
 
-  weir_comm_close(&comm);
-  return failed;
+  return run_on_hosts(argc, argv, &all);
 }

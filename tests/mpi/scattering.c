@@ -8,7 +8,7 @@
 #include "base/weir_random.h"
 #include "count_sends.h"
 #include "model/ranks.h"
-#include "model/scattering/self_energy_reference.h"
+#include "support/quantum_transport/self_energy_reference.h"
 #include "model/scattering/volume.h"
 #include "pass/weir_pass.h"
 

@@ -12,7 +12,7 @@
 #include "count_sends.h"
 #include "exec/weir_plan.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/fission/self_energy_node.h"
+#include "support/pass/self_energy_node.h"
 
 enum { NK = 3, NE = 6, NQ = 2, NW = 3, ND = 2, NA = 16, NB = 3, NO = 2, MOST_RANKS = 4 };
 static const int64_t extent[SELF_ENERGY_DIMS] = {NK, NE, NA, NO, NO, NQ, NW, NB, ND, ND, NO, NO};

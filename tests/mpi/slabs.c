@@ -2,7 +2,7 @@
  * recursion over the whole device. */
 #include "all_ranks.h"
 #include "device/weir_parallel.h"
-#include "model/rgf/rgf_test.h"
+#include "support/quantum_transport/rgf_test.h"
 #include "model/rgf/slabs.h"
 
 enum { MOST_RANKS = 4, MOST_BLOCKS = 12, GUARD = 8 };

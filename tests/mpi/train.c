@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
-#include "train/ranks_check.h"
+#include "support/train/ranks_check.h"
 
 enum { STEPS = 20, PATH = 512, GRIDS = 5 };
 

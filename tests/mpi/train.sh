@@ -16,7 +16,7 @@ status=$?
 mkdir "$work/whole" "$work/killed"
 bash "$ranks" "$n" "$program" "$n" "$work/whole" again >"$work/log" 2>&1 || fail "the run alone"
 whole=$(grep 'after step 0: ' "$work/log" | sed 's/.*: //')
-[ -n "$whole" ] || fail "it tells no loss"
+[ -n "$whole" ] || fail "it reports no loss"
 status=0
 timeout 60 bash "$ranks" "$n" "$program" "$n" "$work/killed" killed >"$work/log" 2>&1 || status=$?
 [ $status != 124 ] || fail "killed: the others hang"

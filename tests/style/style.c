@@ -5,7 +5,12 @@
 #include <string.h>
 
 const style_check style_checks[] = {
-    {"layers", "a module includes modules of lower levels only", false, style_layers, NULL},
+    {"layers", "a module includes modules of lower levels only", false, style_layers, style_levels},
+    {"cycles", "no files of a module or an app include one another in a cycle", false, NULL,
+     style_cycles},
+    {"support", "what tests alone include stands in tests/support", false, NULL, style_support},
+    {"folders", "a folder directly contains at most 32 production files", false, NULL,
+     style_folders},
     {"external", "a library's header is included where the architecture says", false,
      style_external, NULL},
     {"printing", "libcore prints through the log or a FILE passed in", false, style_printing, NULL},
@@ -87,6 +92,7 @@ static void print_health(const style_report *r, int files)
   printf("longest function %d lines, %s; over 60: %d\n", r->longest_function,
          r->longest_function_name, r->long_functions);
   printf("functions with more than 6 parameters %d\n", r->many_parameters);
+  printf("most production files in a folder %d\n", r->fullest_folder);
   printf("uses of WEIR_HAVE_ %d\n", r->have_uses);
   printf("getenv outside conf %d\n", r->env_uses);
   printf("mutable variables that outlive a call %d\n", r->mutable_variables);

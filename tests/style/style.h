@@ -6,6 +6,7 @@
 #ifndef STYLE_H
 #define STYLE_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 typedef enum style_kind { STYLE_WORD, STYLE_NUMBER, STYLE_TEXT, STYLE_PUNCT } style_kind;
@@ -63,7 +64,7 @@ typedef struct style_report {
   char longest_file_path[512], longest_function_name[600];
   int long_files, long_functions, many_parameters;
   int have_uses, env_uses, mutable_variables, no_contract, no_help, readme_off, untested,
-      dtype_switches, dtype_strays, uncalled;
+      dtype_switches, dtype_strays, uncalled, fullest_folder;
 } style_report;
 
 /* Counts and prints one violation of the running check. */
@@ -105,10 +106,24 @@ extern const style_check style_checks[];
 int style_run(const style_tree *tree, style_report *r);
 int style_check_count(void);
 
+/* Returns whether an include line that says `target` can mean the file at `path`. */
+bool style_can_mean(const char *target, const char *path);
+/* Sets used[i] of each file of programs: sources that are no tests, and headers that they include;
+ * used[n_files], all false before. */
+void style_mark_programs(const style_tree *t, bool *used);
+enum { STYLE_MODULES = 17 }; /* of libcore */
+/* Returns the level of a module, and sets listed[its number], unless listed is NULL; -1: there is
+ * no such module. */
+int style_level(const char *module, size_t length, bool *listed);
+
 /* One planted violation a rule. Returns 0 when each is found and nothing else is. */
 int style_self_test(void);
 
 void style_layers(const style_file *f, style_report *r);
+void style_levels(const style_tree *t, style_report *r);
+void style_cycles(const style_tree *t, style_report *r);
+void style_support(const style_tree *t, style_report *r);
+void style_folders(const style_tree *t, style_report *r);
 void style_external(const style_file *f, style_report *r);
 void style_printing(const style_file *f, style_report *r);
 void style_exits(const style_file *f, style_report *r);

@@ -27,6 +27,14 @@ static const struct known {
     {"libcore/tensor/weir_tensor.h", "weir_tensor_transpose", "views, which copies take"},
     {"libcore/comm/weir_request.h", "weir_reduce_scatter_create",
      "counterpart of allreduce and allgather"},
+    {"libcore/comm/weir_inproc.h", "weir_inproc_run", "tests run ranks as threads"},
+    {"libcore/comm/weir_inproc.h", "weir_inproc_sleep", "tests run ranks as threads"},
+    {"libcore/comm/weir_schedule.h", "weir_schedule_create", "policies of exchange use it"},
+    {"libcore/comm/weir_schedule.h", "weir_schedule_destroy", "policies of exchange use it"},
+    {"libcore/comm/weir_schedule.h", "weir_schedule_post", "policies of exchange use it"},
+    {"libcore/comm/weir_schedule.h", "weir_schedule_completed", "policies of exchange use it"},
+    {"libcore/comm/weir_schedule.h", "weir_schedule_wait", "policies of exchange use it"},
+    {"libcore/comm/weir_schedule.h", "weir_schedule_finish", "policies of exchange use it"},
     {"libcore/io/weir_annotation.h", "weir_annotations_write",
      "counterpart of weir_annotations_read"},
     {"libcore/io/weir_grib.h", "weir_grib_available", "as each optional format has it"},
@@ -74,10 +82,13 @@ static const struct known {
     {"apps/quantum_transport/model/gradient.h", "qt_gradient_complete",
      "the coupling of electrons to phonons"},
     {"apps/weather_ensemble/baseline/emos.h", "wx_emos_crps", "what coefficients are judged by"},
-    {"apps/weather_ensemble/data/qg.h", "wx_qg_psi", "fields of a state"},
-    {"apps/weather_ensemble/data/qg.h", "wx_qg_q", "fields of a state"},
-    {"apps/weather_ensemble/data/qg_fields.h", "wx_qg_quantities", "how many wx_qg_quantity has"},
-    {"apps/weather_ensemble/eval/efi.h", "wx_efi", "the integral that weights stand for"},
+    {"apps/weather_ensemble/data/archive/archive_cube.h", "wx_archive_set_max_open",
+     "tests bound the files that are open"},
+    {"apps/weather_ensemble/data/simulation/qg.h", "wx_qg_psi", "fields of a state"},
+    {"apps/weather_ensemble/data/simulation/qg.h", "wx_qg_q", "fields of a state"},
+    {"apps/weather_ensemble/data/simulation/qg_fields.h", "wx_qg_quantities",
+     "how many wx_qg_quantity has"},
+    {"apps/weather_ensemble/eval/score/efi.h", "wx_efi", "the integral that weights stand for"},
 };
 
 /* A function that a public header declares. */
@@ -107,8 +118,7 @@ static bool is_public(const style_file *f)
                     (style_starts(f->path, "libcore/") && style_starts(base, "weir_")));
 }
 
-/* Whether an include line that says `target` can mean the file at `path`. */
-static bool can_mean(const char *target, const char *path)
+bool style_can_mean(const char *target, const char *path)
 {
   const size_t n = strlen(path), m = strlen(target);
 
@@ -119,15 +129,18 @@ static void mark_included(const style_tree *t, const style_file *f, bool *used)
 {
   for (int i = 0; i < f->n_includes; i++) {
     for (int k = 0; k < t->n_files; k++) {
-      used[k] = used[k] || can_mean(f->includes[i].target, t->files[k].path);
+      used[k] = used[k] || style_can_mean(f->includes[i].target, t->files[k].path);
     }
   }
 }
 
-/* used[i]: file i is part of a program: a source that is no test, or a header that one includes. */
-static void mark_used(const style_tree *t, bool *used, bool *read)
+void style_mark_programs(const style_tree *t, bool *used)
 {
-  bool more = true;
+  bool *read = calloc((size_t)t->n_files + 1, sizeof *read), more = true;
+
+  if (!read) {
+    exit(1);
+  }
 
   for (int i = 0; i < t->n_files; i++) {
     const style_file *f = &t->files[i];
@@ -142,6 +155,7 @@ static void mark_used(const style_tree *t, bool *used, bool *read)
       }
     }
   }
+  free(read);
 }
 
 /* What the headers of programs declare, sorted by name; the caller frees it. */
@@ -270,14 +284,14 @@ static void judge(style_report *r, const struct function *list, int n, bool *nee
 
 void style_callers(const style_tree *t, style_report *r)
 {
-  bool *marks = calloc(2 * (size_t)t->n_files + sizeof known / sizeof known[0], 1);
-  bool *const used = marks, *const read = marks + t->n_files, *const needed = read + t->n_files;
+  bool *marks = calloc((size_t)t->n_files + sizeof known / sizeof known[0], 1);
+  bool *const used = marks, *const needed = marks + t->n_files;
   int n = 0, n_macros = 0;
 
   if (!marks) {
     exit(1);
   }
-  mark_used(t, used, read);
+  style_mark_programs(t, used);
   struct function *list = declared(t, used, &n), *macros = find_macros(list, n, &n_macros);
   for (int i = 0; i < t->n_files; i++) {
     if (used[i] && t->files[i].is_c) {

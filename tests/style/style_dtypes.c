@@ -36,12 +36,10 @@ static bool is_dtype(const style_token *const *names, int n, const style_token *
   return false;
 }
 
-/* The test of engines that reads their definitions word for word is no _test.c. */
 static bool may_tell(const style_file *f)
 {
   return style_starts(f->path, "libcore/base/") || style_starts(f->path, "libcore/device/") ||
-         style_starts(f->path, "libcore/io/") ||
-         strcmp(f->path, "libcore/exec/exec_literal.h") == 0 || style_is_test(f);
+         style_starts(f->path, "libcore/io/") || style_is_test(f);
 }
 
 void style_dtypes(const style_tree *t, style_report *r)

@@ -13,14 +13,24 @@ static const struct level {
     {"optim", 6}, {"nn", 6},   {"exec", 7},   {"stream", 8}, {"train", 8},
 };
 
-static int level_of(const char *module, size_t length)
+_Static_assert(sizeof levels / sizeof levels[0] == STYLE_MODULES, "style.h counts the modules");
+
+int style_level(const char *module, size_t length, bool *listed)
 {
-  for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+  for (int i = 0; i < STYLE_MODULES; i++) {
     if (strlen(levels[i].module) == length && memcmp(levels[i].module, module, length) == 0) {
+      if (listed) {
+        listed[i] = true;
+      }
       return levels[i].level;
     }
   }
   return -1;
+}
+
+static int level_of(const char *module, size_t length)
+{
+  return style_level(module, length, NULL);
 }
 
 static bool same_folder(const char *path, const char *target, size_t length)
@@ -45,9 +55,12 @@ static void layer_of_library(const style_file *f, style_report *r, const style_i
   }
 }
 
-/* An app sees libcore and its own folder. */
+/* An app sees libcore and its own folder; what tests share is for tests. */
 static void layer_of_app(const style_file *f, style_report *r, const style_include *in)
 {
+  if (style_starts(in->target, "support/")) {
+    style_find(r, f, in->line, "a program includes support of tests: %s", in->target);
+  }
   if (style_starts(in->target, "apps/")) {
     const char *app = f->path + strlen("apps/");
     if (!same_folder(app, in->target + strlen("apps/"), strcspn(app, "/"))) {
@@ -98,7 +111,7 @@ static const struct library {
     {"cuda_runtime", {"libcore/device/"}},
     {"pthread.h", {"libcore/base/", "libcore/device/"}},
     {"threads.h", {"libcore/base/", "libcore/device/"}},
-    {"mpi.h", {"libcore/comm/", "tests/mpi/"}},
+    {"mpi.h", {"libcore/comm/", "tests/mpi/", "tests/bench/"}},
     {"nccl.h", {"libcore/comm/"}},
     {"netcdf", {"libcore/io/netcdf/"}},
     {"hdf5", {"libcore/io/hdf5/", "libcore/io/netcdf/"}},

@@ -16,9 +16,24 @@ static const struct plant {
     {"layers", "libcore/graph/a.c", "#include \"../base/weir_file.h\"\n"},
     {"layers", "libcore/attic/README.md", "a\n"},
     {"layers", "apps/demo/a.c", "#include \"apps/other/b.h\"\n"},
+    {"layers", "apps/demo/a.c", "#include \"support/demo/a.h\"\n"},
+    {"layers", "libcore/graph/a.c", "#include \"support/graph/a.h\"\n"},
     {NULL, "libcore/graph/a.c", "#include \"base/weir_file.h\"\n#include \"a_priv.h\"\n"},
     {NULL, "libcore/base/a_test.c", "#include \"conf/weir_opt.h\"\n"},
     {NULL, "libcore/base/a_cases.c", "#include \"conf/weir_opt.h\"\n"},
+    {"layers", "docs/tour.md",
+     "| 0 | `base`: `a` |\n| 2 | `conf`: b |\n| 4 | `graph`: c |\n| 5 | `ops`: d |\n"},
+    {"layers", "docs/tour.md", "| 0 | `base`: a |\n| 1 | `conf`: b |\n| 5 | `ops`: d |\n"},
+    {NULL, "docs/tour.md",
+     "| 0 | `base`: a; `conf` |\n| 1 | `conf`: b |\n| 4 | `graph`: c |\n| 5 | `ops`: d |\n"},
+    {"cycles", "libcore/graph/chain_priv.h", "#include \"graph/ring.h\"\n"},
+    {"cycles", "libcore/graph/chain.c", "#include \"ring.h\"\n"},
+    {"cycles", "apps/demo/model/link.h", "#include \"model/loop.h\"\n"},
+    {NULL, "libcore/graph/chain_test.c", "#include \"graph/ring.h\"\n"},
+    {NULL, "libcore/graph/ring_priv.h", "#include \"graph/chain.h\"\n"},
+    {"support", "libcore/graph/lone_test.c", "#include \"graph/lone.h\"\n"},
+    {NULL, "libcore/graph/lone_test.c", "#include \"graph/chain.h\"\n"},
+    {NULL, "tests/conform/a.c", "#include \"graph/a_cases.h\"\n"},
     {"external", "libcore/base/a.c", "#include <yaml.h>\n"},
     {"external", "libcore/base/a.c", "#include <zlib.h>\n"},
     {"external", "apps/demo/a.c", "#include <netcdf.h>\n"},
@@ -155,8 +170,14 @@ static void write_clean_tree(void)
   write_file("libcore/base/weir_dtype.h", "#define LIST(X) X(WEIR_F32, 1) X(WEIR_F64, 2)\n");
   write_file("libcore/conf/yaml.c", "#ifdef WEIR_HAVE_YAML\n#endif\n");
   write_file("apps/demo/calls.c", "#include \"base/weir_a.h\"\n#include \"base/weir_b.h\"\n"
+                                  "#include \"graph/ring.h\"\n"
                                   "int f(void)\n{\n  return weir_a() + weir_b(1, 2) + weir_c() + "
                                   "other_a();\n}\n");
+  write_file("libcore/graph/chain.h", "");
+  write_file("libcore/graph/lone.h", "");
+  write_file("libcore/graph/a_cases.h", "");
+  write_file("libcore/graph/ring.h", "#include \"graph/chain.h\"\n");
+  write_file("apps/demo/model/loop.c", "#include \"model/link.h\"\n");
   write_file("README.md", "Weir\n");
   write_file("tests/style/terms.csv",
              "term,scope,standard term,exceptions,note\n"
@@ -189,13 +210,11 @@ static void count_findings(int *found)
   style_tree_free(&tree);
 }
 
-/* Plants one file; 1 when something else than expected is found. */
-static int try_plant(const struct plant *p, int *found)
+/* Removes the scratch tree; 1 when something else than expected was found in it. */
+static int judge(const struct plant *p, int *found)
 {
   int wrong = 0;
 
-  write_clean_tree();
-  write_file(p->path, p->text);
   count_findings(found);
   for (int c = 0; style_checks[c].name; c++) {
     const int expected = p->check && strcmp(style_checks[c].name, p->check) == 0;
@@ -207,6 +226,32 @@ static int try_plant(const struct plant *p, int *found)
   }
   remove_tree();
   return wrong;
+}
+
+/* Plants one file. */
+static int try_plant(const struct plant *p, int *found)
+{
+  write_clean_tree();
+  write_file(p->path, p->text);
+  return judge(p, found);
+}
+
+/* A folder with one file too many, and with as many as may be. */
+static int try_folder(bool crowded, int *found)
+{
+  const int files = crowded ? 33 : 32;
+
+  write_clean_tree();
+  for (int i = 0; i < files; i++) {
+    char path[100];
+
+    snprintf(path, sizeof path, "libcore/graph/access/file_%d.c", i);
+    write_file(path, "\n");
+    snprintf(path, sizeof path, "libcore/graph/access/file_%d_test.c", i);
+    write_file(path, "\n");
+  }
+  return judge(&(struct plant){crowded ? "folders" : NULL, "libcore/graph/access/", "files\n"},
+               found);
 }
 
 /* The two limits of length, which are too long to write down. */
@@ -237,7 +282,8 @@ int style_self_test(void)
     wrong += try_plant(&plants[i], found);
   }
   wrong += try_length(false, found) + try_length(true, found);
+  wrong += try_folder(false, found) + try_folder(true, found);
   free(found);
-  printf("%zu files planted, %d judged wrongly\n", sizeof plants / sizeof plants[0] + 2, wrong);
+  printf("%zu files planted, %d judged wrongly\n", sizeof plants / sizeof plants[0] + 4, wrong);
   return wrong != 0;
 }

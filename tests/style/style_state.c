@@ -9,7 +9,7 @@ static const struct known {
 } known[] = {
     {"libcore/device/cpu/", "cpu", "facts of the processor, read once"},
     {"libcore/device/cpu/", "once", "guards that reading"},
-    {"libcore/device/cpu/", "threads", "what weir_threads_set was told"},
+    {"libcore/device/cpu/", "threads", "the argument of weir_threads_set"},
     {"libcore/device/cpu/", "limit", "what control groups allow, read once"},
     {"libcore/device/cpu/", "workers", "the threads of weir_parallel"},
     {"libcore/device/cpu/", "value", "this thread runs inside weir_parallel"},

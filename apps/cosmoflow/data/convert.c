@@ -8,7 +8,8 @@
 #include "base/weir_signal.h"
 #include "conf/weir_rundir.h"
 #include "data/digests.h"
-#include "data/volume_format.h"
+#include "data/split.h"
+#include "data/volume/volume_format.h"
 
 const weir_opt cf_convert_options[] = {
     WEIR_OPT_STRING(cf_convert_opts, format, "tfrecord",
@@ -255,7 +256,7 @@ static void warn_of_universes(conversion *c, int64_t sample, int64_t universe)
 /* Universe of a sample: of its file, otherwise by position; -1: not known. */
 static weir_status universe_of(conversion *c, int64_t sample, int64_t *universe)
 {
-  const int64_t each = c->opts->samples_per_universe, n = cf_source_count(c->s);
+  const int64_t each = c->opts->samples_per_universe;
   int64_t stated = -1;
 
   WEIR_TRY(cf_source_universe(c->s, sample, &stated));
@@ -272,10 +273,8 @@ static weir_status universe_of(conversion *c, int64_t sample, int64_t *universe)
                      "data.split.samples_per_universe to the number of consecutive samples of a "
                      "universe (1: each sample is a universe of its own)");
   }
-  if (stated < 0 && each > 0 && n % each != 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "data.split.samples_per_universe=%lld: %lld samples are not a multiple of it",
-                     (long long)each, (long long)n);
+  if (stated < 0 && each > 0) {
+    WEIR_TRY(cf_split_check_count(each, cf_source_count(c->s)));
   }
   if (!c->begun && stated < 0 && each == 0) {
     weir_warn("convert", "the files do not state which universes their samples are of, nor will "

@@ -1,8 +1,9 @@
 /* convert_test.c - sets from format to format without losing a bit, cut into cubes; what voxels are
  * like. */
 #include "base/weir_signal.h"
-#include "data/voxel_stats.h"
-#include "data/volume_test.h"
+#include "data/split.h"
+#include "data/volume/voxel_stats.h"
+#include "support/cosmoflow/volume_test.h"
 
 static char dir[256], in[300], out[300];
 
@@ -128,10 +129,10 @@ static void put_unknown(const cf_volume_info *info, int64_t n)
   assert_ok(cf_volume_commit(&w));
 }
 
-static weir_status convert_unknown(int64_t side, int64_t samples_per_universe)
+static weir_status convert_unknown(const char *format, int64_t side, int64_t samples_per_universe)
 {
-  const cf_convert_opts what = {.format = "tfrecord",
-                                .per_file = 1000,
+  const cf_convert_opts what = {.format = format,
+                                .per_file = strcmp(format, "npy") == 0 ? 1 : 1000,
                                 .side = side,
                                 .samples_per_universe = samples_per_universe};
   cf_source *from = open_set(in);
@@ -151,13 +152,13 @@ static void universes_are_stated_and_not_invented(void **state)
   const cf_volume_info info = {.lengths = {4, 4, 4, 1}, .dtype = WEIR_F32, .n_labels = 2};
 
   put_unknown(&info, 6);
-  assert_int_equal(convert_unknown(2, 0), WEIR_ERR_CONFIG);
+  assert_int_equal(convert_unknown("tfrecord", 2, 0), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "set data.split.samples_per_universe"));
-  assert_int_equal(convert_unknown(2, 4), WEIR_ERR_CONFIG);
+  assert_int_equal(convert_unknown("tfrecord", 2, 4), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "6 samples are not a multiple"));
   for (int cut = 0; cut < 2; cut++) {
     for (int64_t each = cut; each < 3; each++) {
-      assert_ok(convert_unknown(cut ? 2 : 0, each));
+      assert_ok(convert_unknown("tfrecord", cut ? 2 : 0, each));
       cf_source *v = open_set(out);
       const int64_t cubes = cut ? 8 : 1;
 
@@ -187,6 +188,43 @@ static void assert_refused(const char *format, int64_t per_file, int64_t side, i
   assert_non_null(strstr(weir_last_message(), message));
   assert_int_equal(weir_dir_has_entries(out), done.files > 0);
   cf_source_close(&v);
+}
+
+/* Two files whose samples are of unknown universes: neither one universe, nor numbered within each.
+ */
+static void unknown_universes_of_two_files_stay_unknown(void **state)
+{
+  const cf_volume_info info = {.lengths = {4, 4, 4, 1}, .dtype = WEIR_F32, .n_labels = 2};
+  static const char *const formats[] = {"tfrecord", "npy", "netcdf"};
+  cf_split_opts o = {.valid = 1};
+  int64_t universe[12];
+  cf_split split;
+
+  put_unknown(&info, 6);
+  for (int f = 0; f < (weir_netcdf_available() ? 3 : 2); f++) {
+    assert_ok(convert_unknown(formats[f], 0, 0));
+    const char *const twice[] = {out, out};
+    const cf_volume_opts opts = cf_test_opts();
+    const cf_source_opts source = {.input = {(const char **)twice, 2}};
+    cf_source *v = NULL;
+
+    assert_ok(cf_source_open(&(cf_source_spec){.source = &source, .files = &opts}, &v));
+    assert_int_equal(cf_source_count(v), 12);
+    for (int64_t k = 0; k < 12; k++) {
+      assert_ok(cf_source_universe(v, k, &universe[k]));
+      assert_int_equal(universe[k], -1);
+    }
+    cf_source_close(&v);
+    o.samples_per_universe = 0;
+    assert_int_equal(cf_split_create(&o, universe, 12, &split), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), "the files do not say which universes"));
+    o.samples_per_universe = 6;
+    assert_ok(cf_split_create(&o, universe, 12, &split));
+    for (int64_t k = 0; k < 12; k++) {
+      assert_int_equal(split.universe[k], k / 6);
+    }
+    cf_split_fini(&split);
+  }
 }
 
 static void what_cannot_be_is_refused_and_leaves_nothing(void **state)
@@ -258,6 +296,7 @@ int main(void)
       cmocka_unit_test(nothing_is_lost_between_formats),
       cmocka_unit_test(universes_are_cut_in_order),
       cmocka_unit_test(universes_are_stated_and_not_invented),
+      cmocka_unit_test(unknown_universes_of_two_files_stay_unknown),
       cmocka_unit_test(what_cannot_be_is_refused_and_leaves_nothing),
       cmocka_unit_test(a_census_counts),
       cmocka_unit_test(strange_voxels_are_remarked),

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/volume_netcdf.h"
+#include "data/volume/volume_netcdf.h"
 
 const char *const cf_subset_name[CF_SUBSETS] = {"train", "valid", "test"};
 

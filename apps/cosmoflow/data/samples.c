@@ -5,8 +5,8 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_random.h"
-#include "data/volume_format.h"
-#include "data/voxels.h"
+#include "data/volume/volume_format.h"
+#include "data/volume/voxels.h"
 
 /* A mean below this share of the mean magnitude, as that of an overdensity, is no scale. */
 static const double MIN_MEAN = 0.1;

@@ -3,7 +3,7 @@
 #include "data/samples.h"
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/volume_test.h"
+#include "support/cosmoflow/volume_test.h"
 
 enum { SIDE = 5, CHANNELS = 2, VOXELS = SIDE * SIDE * SIDE };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "data/volume_format.h"
+#include "data/volume/volume_format.h"
 
 const weir_opt cf_source_options[] = {
     WEIR_OPT_STRING_LIST(cf_source_opts, input, "",

@@ -8,8 +8,8 @@
  */
 #ifndef CF_SOURCE_H
 #define CF_SOURCE_H
-#include "data/universe.h"
-#include "data/volume.h"
+#include "data/simulation/universe.h"
+#include "data/volume/volume.h"
 
 #define CF_SOURCE_SYNTH "synth://"
 /* Attributes of the origin of a result; for files followed by _sha256. */

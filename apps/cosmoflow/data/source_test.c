@@ -2,8 +2,8 @@
  * source; refusals. */
 #include "data/source.h"
 #include "base/weir_signal.h"
-#include "data/universe_write.h"
-#include "data/volume_test.h"
+#include "data/simulation/universe_write.h"
+#include "support/cosmoflow/volume_test.h"
 #include "ops/fft/weir_fft_plan.h"
 
 enum { SIDE = 8, CHANNELS = 3 };

@@ -72,6 +72,17 @@ static void warn_of_contradiction(int64_t each, const int64_t *given, int64_t co
   }
 }
 
+weir_status cf_split_check_count(int64_t samples_per_universe, int64_t count)
+{
+  return count % samples_per_universe == 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "data.split.samples_per_universe=%" PRId64 ": %" PRId64 " samples are "
+                         "not a multiple of it: state how many consecutive samples are of one "
+                         "universe",
+                         samples_per_universe, count);
+}
+
 /* The number of every sample's universe. stated: samples_per_universe is an option of this set. */
 static weir_status number(int64_t samples_per_universe, bool stated, const int64_t *given,
                           cf_split *s)
@@ -96,13 +107,10 @@ static weir_status number(int64_t samples_per_universe, bool stated, const int64
         "of, and those of one universe belong on one side: give how many in a row are "
         "of one (MLPerf HPC: 64)");
   }
-  if (known == 0 && s->count % samples_per_universe != 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "data.split.samples_per_universe=%" PRId64 ": %" PRId64 " samples are not a "
-                     "multiple of it: state how many consecutive samples are of one universe",
-                     samples_per_universe, s->count);
+  if (known == 0) {
+    WEIR_TRY(cf_split_check_count(samples_per_universe, s->count));
   }
-  if (known > 0 && stated) {
+  if (known > 0 && stated && !s->quiet) {
     warn_of_contradiction(samples_per_universe, given, s->count);
   }
   for (int64_t i = 0; i < s->count; i++) {
@@ -312,7 +320,7 @@ done:
 
 static weir_status create(const rule *r, const int64_t *given, int64_t count, cf_split *out)
 {
-  *out = (cf_split){.count = count};
+  *out = (cf_split){.count = count, .quiet = r->opts != NULL && r->opts->quiet};
   const weir_status status = make(r, given, out);
 
   if (status != WEIR_OK) {

@@ -15,6 +15,7 @@ typedef struct cf_split_opts {
   int64_t seed;                 /* of the order hash */
   int64_t samples_per_universe; /* samples in a row of one universe, where files do not say; 0:
                                    refused */
+  bool quiet;                   /* no option: another rank warns of the same universes */
 } cf_split_opts;
 extern const weir_opt cf_split_options[];
 
@@ -26,15 +27,20 @@ typedef struct cf_split {
   int64_t universes[CF_SUBSETS]; /* of each subset */
   int64_t n[CF_SUBSETS];         /* samples of each subset */
   int64_t *sample[CF_SUBSETS];   /* [n] their numbers, ascending */
+  bool quiet;                    /* as in the options */
 } cf_split;
 
 /* Computes the number of universes of each subset, of n. Fails: WEIR_ERR_CONFIG (no universe is
  * left for training). */
 weir_status cf_split_count(const cf_split_opts *opts, int64_t n,
                            int64_t universes[CF_SUBSETS]) WEIR_CHECKED;
-/* Splits `count` samples of universe [count], -1: unknown. Fails: WEIR_ERR_CONFIG (no universe is
- * left for training; unknown universes without opts->samples_per_universe, or that are not a
- * multiple of it; known and unknown universes together), WEIR_ERR_MEMORY. */
+/* Checks that `count` samples of unknown universes are whole universes of samples_per_universe
+ * (above 0) consecutive ones. Fails: WEIR_ERR_CONFIG, naming the option. */
+weir_status cf_split_check_count(int64_t samples_per_universe, int64_t count) WEIR_CHECKED;
+/* Splits `count` samples of universe [count], -1: unknown. Warns, unless opts->quiet, where files
+ * contradict opts->samples_per_universe, which is not used then. Fails: WEIR_ERR_CONFIG (no
+ * universe is left for training; unknown universes without opts->samples_per_universe, or that are
+ * not a multiple of it; known and unknown universes together), WEIR_ERR_MEMORY. */
 weir_status cf_split_create(const cf_split_opts *opts, const int64_t *universe, int64_t count,
                             cf_split *out) WEIR_CHECKED;
 /* Splits by lists of universes, as cf_split_text writes them: those of `train` and `valid`, all
@@ -43,8 +49,8 @@ weir_status cf_split_of_lists(const char *train, const char *valid, int64_t samp
                               const int64_t *universe, int64_t count, cf_split *out) WEIR_CHECKED;
 void cf_split_fini(cf_split *s);
 /* Compares labels [count, n_labels] in [-1, 1] with the universes: samples of a universe share
- * theirs. Warns where universes share them with others, as cubes of one simulation do. Fails:
- * WEIR_ERR_DATA, naming two samples. */
+ * theirs. Warns where universes share them with others, as cubes of one simulation do, unless
+ * s->quiet. Fails: WEIR_ERR_DATA, naming two samples. */
 weir_status cf_split_check_labels(const cf_split *s, int64_t n_labels,
                                   const float *label) WEIR_CHECKED;
 /* Lists the universes of a subset, ascending: "0-3,7"; "" for none. The caller frees *text with

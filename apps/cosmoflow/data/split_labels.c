@@ -97,7 +97,7 @@ weir_status cf_split_check_labels(const cf_split *s, int64_t n_labels, const flo
       rows[n++] = rows[i];
     }
   }
-  if (s->n[CF_TRAIN] > 0) { /* of tests alone nothing leaks */
+  if (s->n[CF_TRAIN] > 0 && !s->quiet) { /* of tests alone nothing leaks */
     warn_of_equal_labels(rows, n);
   }
 done:

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
+#include "base/weir_log.h"
 #include "base/weir_random.h"
 
 static cf_split_opts shares(double valid, double test)
@@ -229,6 +230,34 @@ static void labels_are_those_of_universes(void **state)
   cf_split_fini(&s);
 }
 
+static void count_warnings(void *context, weir_log_level level, const char *module,
+                           const char *text)
+{
+  *(int *)context += level == WEIR_LOG_WARN;
+}
+
+/* One of several ranks with the same samples warns. */
+static void a_quiet_split_does_not_warn(void **state)
+{
+  const float label[4] = {0.5f, 0.5f, 0.5f, 0.5f};
+  const int64_t universe[4] = {0, 1, 2, 3};
+  cf_split_opts o = shares(1, 0);
+  cf_split s;
+
+  o.samples_per_universe = 2;
+  for (int quiet = 0; quiet < 2; quiet++) {
+    int warned = 0;
+
+    o.quiet = quiet;
+    weir_log_set_sink(count_warnings, &warned);
+    assert_ok(cf_split_create(&o, universe, 4, &s)); /* the files contradict the option */
+    assert_ok(cf_split_check_labels(&s, 1, label));  /* all share their label */
+    weir_log_set_sink(NULL, NULL);
+    assert_int_equal(warned, quiet ? 0 : 2);
+    cf_split_fini(&s);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -239,6 +268,7 @@ int main(void)
       cmocka_unit_test(a_share_fits_any_set),
       cmocka_unit_test(what_cannot_be_is_refused),
       cmocka_unit_test(labels_are_those_of_universes),
+      cmocka_unit_test(a_quiet_split_does_not_warn),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,9 +6,9 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_signal.h"
-#include "data/power.h"
-#include "data/volume_format.h"
-#include "data/voxels.h"
+#include "data/simulation/power.h"
+#include "data/volume/volume_format.h"
+#include "data/volume/voxels.h"
 #include "device/weir_parallel.h"
 
 const weir_opt cf_feature_options[] = {

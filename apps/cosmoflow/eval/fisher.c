@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/power.h"
-#include "data/universe.h"
+#include "data/simulation/power.h"
+#include "data/simulation/universe.h"
 #include "ops/eigen/weir_eigen.h"
 
 #define PI 3.14159265358979323846

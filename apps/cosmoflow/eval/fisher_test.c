@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "data/power.h"
+#include "data/simulation/power.h"
 #include "ops/fft/weir_fft_plan.h"
 
 #define NEEDS_FFTW()                               \

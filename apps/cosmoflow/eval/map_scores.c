@@ -5,7 +5,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
-#include "data/class_maps.h"
+#include "data/volume/class_maps.h"
 #include "eval/confusion.h"
 
 enum { BUFFER_BYTES = 1 << 24 /* voxels */ };

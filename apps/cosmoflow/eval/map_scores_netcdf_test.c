@@ -7,8 +7,8 @@
 #include "base/weir_check.h"
 #include "base/weir_log.h"
 #include "base/weir_random.h"
-#include "data/class_maps.h"
-#include "data/volume_format.h"
+#include "data/volume/class_maps.h"
+#include "data/volume/volume_format.h"
 #include "eval/confusion.h"
 
 enum { D = 3, H = 4, W = 5, CELLS = D * H * W, SAMPLES = 4, CLASSES = 3 };

@@ -8,7 +8,7 @@
 #ifndef CF_RIDGE_H
 #define CF_RIDGE_H
 #include "conf/weir_opt.h"
-#include "data/volume.h"
+#include "data/volume/volume.h"
 
 typedef struct cf_ridge_opts {
   int64_t folds;

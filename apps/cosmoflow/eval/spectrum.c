@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/power.h"
-#include "data/volume_format.h"
+#include "data/simulation/power.h"
+#include "data/volume/volume_format.h"
 
 #define PI 3.14159265358979323846
 

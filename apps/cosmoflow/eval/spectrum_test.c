@@ -2,8 +2,8 @@
 #include "eval/spectrum.h"
 #include <math.h>
 #include <string.h>
-#include "data/mesh_check.h"
-#include "data/volume_test.h"
+#include "support/cosmoflow/mesh_check.h"
+#include "support/cosmoflow/volume_test.h"
 #include "device/weir_parallel.h"
 
 enum { N = 12, CHANNELS = 2, CELLS = N * N * N };

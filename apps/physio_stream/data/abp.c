@@ -4,7 +4,6 @@
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
-#include "data/beat_clock.h"
 
 #define GRID 1000.0 /* points per second */
 enum { HISTORY = 16384, LONGEST_STEP = 5, RECENT = 64 };
@@ -217,7 +216,7 @@ weir_status ps_abp_create(const ps_abp_opts *opts, const ps_ecgsyn *ecg,
   WEIR_TRY(weir_alloc(1, sizeof *g, (void **)&g));
   g->opts = *opts;
   g->seed = seed;
-  WEIR_TRY_GOTO(ps_beat_clock_init(ecg, &g->clock), done);
+  WEIR_TRY_GOTO(ps_ecgsyn_beat_clock(ecg, &g->clock), done);
   ps_gaps_init(opts->common_gaps ? ecg_gaps : &opts->gaps, seed, opts->common_gaps ? 0 : 1,
                opts->common_gaps ? ecg_rate : opts->rate, &g->gaps);
   g->gap_scale = opts->common_gaps ? ecg_rate / opts->rate : 1;

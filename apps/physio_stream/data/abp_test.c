@@ -180,7 +180,7 @@ static void gaps_are_as_long_and_where_they_are_said_to_be(void **state)
 
   for (int k = 0; k < 4; k++) {
     ps_abp_opts o = usual();
-    int64_t absent = 0, told = 0;
+    int64_t absent = 0, recorded = 0;
 
     o.gaps = (ps_gap_opts){.missing = missing[k], .mean = 2};
     record *r = make(&o, NULL, 60, 3000, 6, 0);
@@ -190,10 +190,10 @@ static void gaps_are_as_long_and_where_they_are_said_to_be(void **state)
     }
     for (int64_t i = 0; i < r->n_defects; i++) {
       assert_string_equal(r->defects[i].kind, "gap");
-      told += (r->defects[i].hi < r->n ? r->defects[i].hi : r->n) - r->defects[i].lo;
+      recorded += (r->defects[i].hi < r->n ? r->defects[i].hi : r->n) - r->defects[i].lo;
       assert_true(!r->present[r->defects[i].lo] && r->present[r->defects[i].lo - 1]);
     }
-    assert_int_equal(absent, told);
+    assert_int_equal(absent, recorded);
     /* Four standard deviations of an alternating exponential process. */
     const double share = (double)absent / (double)r->n, m = missing[k];
 

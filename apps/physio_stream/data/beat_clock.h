@@ -9,8 +9,10 @@ typedef struct ps_beat_clock {
   double beat; /* s from the first R wave to the next */
 } ps_beat_clock;
 
-/* Initialises the clock; `gen` is borrowed. Fails: WEIR_ERR_MEMORY; fini is then still due. */
-weir_status ps_beat_clock_init(const ps_ecgsyn *gen, ps_beat_clock *out) WEIR_CHECKED;
+/* Initialises the clock; `opts` is borrowed, `lead` as above. Fails: WEIR_ERR_MEMORY; fini is then
+ * still due. */
+weir_status ps_beat_clock_init(const ps_ecgsyn_opts *opts, uint64_t seed, double lead,
+                               ps_beat_clock *out) WEIR_CHECKED;
 void ps_beat_clock_fini(ps_beat_clock *c);
 /* Returns the time of the next R wave, s from sample 0; the first ones are before it. */
 double ps_beat_clock_next(ps_beat_clock *c);

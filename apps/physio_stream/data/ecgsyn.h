@@ -2,9 +2,7 @@
  * Clifford, Tarassenko and Smith, IEEE Trans. Biomed. Eng. 50 (2003) 289-294 ("ECGSYN"). */
 #ifndef PS_ECGSYN_H
 #define PS_ECGSYN_H
-#include <stdint.h>
-#include "base/weir_status.h"
-#include "conf/weir_opt.h"
+#include "data/beat_clock.h"
 
 /* The five waves; the value of ps_mark.wave. */
 typedef enum ps_wave {
@@ -15,32 +13,6 @@ typedef enum ps_wave {
   PS_WAVE_T,
   PS_WAVE_COUNT
 } ps_wave;
-
-/* One attractor of the model: where on the cycle, how strong, how wide. */
-typedef struct ps_wave_opts {
-  double angle;    /* degrees from the R wave */
-  double strength; /* a of the paper          */
-  double width;    /* b of the paper, rad     */
-} ps_wave_opts;
-
-typedef struct ps_ecgsyn_opts {
-  double rate;                /* samples per second of the output            */
-  int64_t oversample;         /* integration steps per output sample         */
-  double heart_rate;          /* 1/min, mean                                 */
-  double heart_rate_std;      /* 1/min                                       */
-  double lf, lf_std;          /* Hz, low-frequency peak of the RR spectrum   */
-  double hf, hf_std;          /* Hz, respiratory peak                        */
-  double lf_hf;               /* power of the first relative to the second   */
-  double wander, wander_rate; /* amplitude (model units), Hz of z0(t)        */
-  double low, high;           /* mV that the extremes are scaled to          */
-  double calibration;         /* s of signal whose extremes set that scale   */
-  int64_t lead_beats;         /* beats run before the first sample           */
-  int64_t rr_points;          /* seconds of one block of the RR process      */
-  ps_wave_opts p, q, r, s, t;
-} ps_ecgsyn_opts;
-
-/* Option rows of ps_ecgsyn_opts. */
-extern const weir_opt ps_ecgsyn_options[];
 
 /* The exact time at which the cycle passes a wave's angle. */
 typedef struct ps_mark {
@@ -66,4 +38,7 @@ int64_t ps_ecgsyn_capacity(const ps_ecgsyn *gen, int64_t n);
 /* Returns the variance of the noise-free signal over the calibration stretch, mV^2: what an SNR
  * refers to. */
 double ps_ecgsyn_variance(const ps_ecgsyn *gen);
+/* Initialises a clock of the R waves of this generator, whose options it borrows. Fails: as
+ * ps_beat_clock_init; ps_beat_clock_fini is then still due. */
+weir_status ps_ecgsyn_beat_clock(const ps_ecgsyn *gen, ps_beat_clock *out) WEIR_CHECKED;
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
-#include "stream/weir_design.h"
+#include "stream/design/weir_design.h"
 
 /* Purpose numbers of this file's random streams. */
 enum {

@@ -7,6 +7,7 @@
 #include <time.h>
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
+#include "base/weir_decimal.h"
 #include "base/weir_log.h"
 #include "base/weir_random.h"
 #include "base/weir_signal.h"
@@ -171,11 +172,12 @@ static weir_status send_item(replay *r, const item *x)
   const weir_signal_info *s = weir_record_signal(r->record, r->signal[x->signal]);
   const double off =
       r->opts->jitter * (2 * draw(r, PURPOSE_JITTER, x->signal, x->slot) - 1) * (double)NS;
-  char line[LINE], time[64];
+  char line[LINE], time[64], value[WEIR_DECIMAL_FLOAT_SIZE];
 
   WEIR_TRY(wait_until(r, x->send));
   weir_wire_print_time(time_of(s, x->slot) + (int64_t)off, time, sizeof time);
-  (void)snprintf(line, sizeof line, "%s,%s,%.9g\n", r->name[x->signal], time, (double)x->value);
+  (void)weir_decimal_float(x->value, value);
+  (void)snprintf(line, sizeof line, "%s,%s,%s\n", r->name[x->signal], time, value);
   r->counts->sent++;
   return put(r, line);
 }

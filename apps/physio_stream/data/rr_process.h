@@ -2,7 +2,7 @@
 #ifndef PS_RR_PROCESS_H
 #define PS_RR_PROCESS_H
 #include <stdint.h>
-#include "data/ecgsyn.h"
+#include "data/ecgsyn_options.h"
 
 /* Blocks of the process that one moment can need. */
 #define PS_RR_BLOCKS 3

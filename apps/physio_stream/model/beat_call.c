@@ -1,7 +1,6 @@
 /* beat_call.c - see beat_call.h. */
 #include "model/beat_call.h"
 #include <string.h>
-#include "model/graph.h"
 
 /* Slots handed to the detector at once: bounds the gaps that await a beat. */
 enum { BLOCK = 4096, GAPS = 4096 };

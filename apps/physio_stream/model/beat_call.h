@@ -19,8 +19,8 @@ weir_status ps_beat_call_init(const ps_beat_call *call, void *state, size_t byte
 int64_t ps_beat_call_capacity(const void *state, int64_t slots);
 /* Returns ps_detect_latency of the state. */
 int64_t ps_beat_call_latency(const void *state);
-/* Beats, whether a gap lies before each and how far beyond its sample it is (graph.h), as arrays to
- * which more is added. */
+/* Beats, whether a gap lies before each and how far beyond its sample it is, as arrays to which
+ * more is added. */
 typedef struct ps_beat_table {
   int64_t *sample, *gap, *fraction; /* [capacity] */
   int64_t n, capacity;
@@ -32,7 +32,10 @@ weir_status ps_beat_call_slots(void *state, const float *filtered, const float *
                                ps_beat_table *out) WEIR_CHECKED;
 /* Ends the stream: adds the beats still pending. Fails as ps_beat_call_slots. */
 weir_status ps_beat_call_end(void *state, ps_beat_table *out) WEIR_CHECKED;
-/* Runs the decision. in: filtered, feature, present, state; out: beats [3, 1 + capacity] (graph.h).
- * Fails: WEIR_ERR_SHAPE when the beats may not fit. */
+/* Runs the decision. in: filtered, feature, present, state; out: beats i64, [3, 1 + capacity],
+ * written whole at each call: [0, 0] is the number n of beats that became final, [0, 1 .. n] their
+ * samples, [1, 1 .. n] whether samples are absent between the beat before and it (1) or not (0),
+ * and [2, 1 .. n] how far each lies beyond its sample, in 1 / PS_DETECT_PER_SAMPLE of one. Fails:
+ * WEIR_ERR_SHAPE when the beats may not fit. */
 weir_status ps_beat_call_run(void *context, const weir_op_run *run) WEIR_CHECKED;
 #endif

@@ -11,7 +11,7 @@
 #include "eval/beats.h"
 #include "io/weir_record.h"
 #include "model/detect.h"
-#include "model/front_check.h"
+#include "support/physio_stream/front_check.h"
 
 /* Features of a signal, its reference beats, and the beats found. */
 typedef struct recording {

@@ -36,7 +36,7 @@ typedef struct head {
   int64_t written; /* slots before it have been written                 */
   int64_t newest;  /* 1 + slot of the last event put                    */
   int64_t n;       /* events that wait, by slot                         */
-  int64_t ended;   /* the search has been told of the stream's end      */
+  int64_t ended;   /* the search has been given the stream's end         */
 } head;
 
 struct ps_events {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "base/weir_status.h"
 #include "conf/weir_opt.h"
-#include "stream/weir_design.h"
+#include "stream/design/weir_design.h"
 
 typedef struct ps_front_opts {
   double lo, hi; /* Hz, -3 dB edges of the band-pass */

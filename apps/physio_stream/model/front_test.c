@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
-#include "model/front_check.h"
+#include "support/physio_stream/front_check.h"
 
 static ps_front usual(double rate)
 {

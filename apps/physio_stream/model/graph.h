@@ -7,7 +7,7 @@
 #include "stream/weir_series.h"
 
 /* Names of inputs and results. x: f32, mV, 0 where absent; present: bool; filtered and feature as
- * front.h says, bits as ps_front_run of front_check.h gives them. */
+ * front.h says, bits as ps_front_run of tests/support/physio_stream/front_check.h gives them. */
 #define PS_INPUT_X "x"
 #define PS_INPUT_PRESENT "x.present"
 #define PS_RESULT_FILTERED "filtered"
@@ -15,10 +15,7 @@
 #define PS_RESULT_PRESENT "present"
 #define PS_RESULT_BEATS "beats"
 
-/* The result `beats` is i64, [3, 1 + capacity], written whole at each call: [0, 0] is the number n
- * of beats that became final, [0, 1 .. n] their samples, [1, 1 .. n] whether samples are absent
- * between the beat before and it (1) or not (0), and [2, 1 .. n] how far each lies beyond its
- * sample, in 1 / PS_DETECT_PER_SAMPLE of one. */
+/* The result `beats` is as ps_beat_call_run writes it. */
 typedef struct ps_graph {
   weir_graph *graph;
   weir_store *store; /* holds the detector's state */

@@ -7,8 +7,8 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "data/synth.h"
-#include "model/front_check.h"
-#include "stream/run_check.h"
+#include "support/physio_stream/front_check.h"
+#include "support/stream/run_check.h"
 
 enum { COUNT = 12000, RATE = 250, CAPACITY = 4000 };
 

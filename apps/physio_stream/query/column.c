@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_decimal.h"
 #include "base/weir_file.h"
 #include "io/weir_wire.h"
 
@@ -26,6 +27,7 @@ weir_status ps_column_init(const weir_query_column *what, double start, double s
   const double n = trend ? PS_COLUMN_STRIP : fmin(floor(seconds * rate), PS_COLUMN_STRIP);
 
   *out = (ps_column){.what = what, .min = INFINITY, .max = -INFINITY, .first = -1};
+  out->whole = seconds > 0 && !(start > 0);
   out->strip.lo = start > 0 ? (int64_t)ceil(start * rate) : -1;
   out->strip.hi = out->strip.lo + (int64_t)n;
   WEIR_TRY(weir_alloc((int64_t)n, sizeof *out->strip.value, (void **)&out->strip.value));
@@ -114,8 +116,10 @@ weir_status ps_column_follow(ps_column *c, FILE *out)
 static weir_status print_run(const ps_column *c, int64_t slot, int64_t n, const float *x)
 {
   for (int64_t i = 0; i < n; i++) {
-    if (fprintf(c->follow, "%s,%.9f,%.9g\n", c->what->name, ps_column_time(c, slot + i),
-                (double)x[i]) < 0) {
+    char value[WEIR_DECIMAL_FLOAT_SIZE];
+
+    (void)weir_decimal_float(x[i], value);
+    if (fprintf(c->follow, "%s,%.9f,%s\n", c->what->name, ps_column_time(c, slot + i), value) < 0) {
       return print_failed(c);
     }
   }
@@ -212,4 +216,66 @@ weir_status ps_column_next(ps_column_reader *r)
   }
   r->value = r->block[r->at];
   return WEIR_OK;
+}
+
+/* ---- What is drawn ---- */
+
+static bool are_events(const ps_column *c)
+{
+  const double rate = (double)c->what->rate_num / (double)c->what->rate_den;
+
+  return c->whole && rate > PS_COLUMN_TREND && 4 * c->present < c->slots &&
+         (double)c->present * rate <= PS_COLUMN_EVENTS * (double)c->slots;
+}
+
+/* Values that are present, from the first one on. */
+static weir_status draw_events(const ps_column *c, ps_column_drawn *out)
+{
+  ps_column_reader reader;
+  int64_t n = 0;
+
+  WEIR_TRY(ps_column_open(c, &reader));
+  for (; n < out->n && reader.slot != INT64_MAX; n++) {
+    out->time[n] = ps_column_time(c, reader.slot);
+    out->value[n] = (double)reader.value;
+    WEIR_TRY(ps_column_next(&reader));
+  }
+  out->n = n;
+  return WEIR_OK;
+}
+
+weir_status ps_column_draw(const ps_column *c, ps_column_drawn *out)
+{
+  const ps_column_strip *const s = &c->strip;
+  const int64_t end = s->hi < c->slots ? s->hi : c->slots;
+  const bool events = are_events(c);
+  weir_status status = WEIR_OK;
+
+  *out = (ps_column_drawn){.points = 4 * c->present < c->slots};
+  if (events) {
+    out->n = c->present < PS_COLUMN_STRIP ? c->present : PS_COLUMN_STRIP;
+  } else if (s->lo >= 0 && end > s->lo) {
+    out->n = end - s->lo;
+  }
+  WEIR_TRY(weir_alloc(out->n, sizeof *out->time, (void **)&out->time));
+  WEIR_TRY_GOTO(weir_alloc(out->n, sizeof *out->value, (void **)&out->value), done);
+  if (events) {
+    WEIR_TRY_GOTO(draw_events(c, out), done);
+  }
+  for (int64_t i = 0; !events && i < out->n; i++) {
+    out->time[i] = ps_column_time(c, s->lo + i);
+    out->value[i] = s->value[i];
+  }
+done:
+  if (status != WEIR_OK) {
+    ps_column_drawn_fini(out);
+  }
+  return status;
+}
+
+void ps_column_drawn_fini(ps_column_drawn *d)
+{
+  weir_free(&d->time);
+  weir_free(&d->value);
+  d->n = 0;
 }

@@ -25,11 +25,13 @@ typedef struct ps_column {
   ps_column_odd infinite;  /* values                                      */
   ps_column_odd undefined; /* slots: absent, for an expression gave no number */
   ps_column_strip strip;
+  bool whole; /* events are drawn whole: neither a start of the strip nor a length of 0 is given */
   FILE *follow; /* values are printed here as they come, or NULL */
 } ps_column;
 
 enum { PS_COLUMN_STRIP = 20000 }; /* samples drawn at most */
 #define PS_COLUMN_TREND 1.0       /* Hz; a slower column, or one of this rate, is drawn whole */
+#define PS_COLUMN_EVENTS 4.0      /* Hz; as many values, in few slots, are events: beats, alarms */
 
 /* Keeps what comes of the column; its strip is `seconds` from its first present slot on, or, where
  * start > 0, from there on; of a trend that has neither start nor `seconds` 0, the first
@@ -52,6 +54,19 @@ weir_status ps_column_take_undefined(void *context, const weir_view *view, int64
                                      bool last) WEIR_CHECKED;
 /* Returns the time of a slot, s. */
 double ps_column_time(const ps_column *c, int64_t slot);
+
+/* What the report draws: `n` times and values, NaN where absent. */
+typedef struct ps_column_drawn {
+  int64_t n;
+  double *time, *value; /* s; owned */
+  bool points;          /* most slots are absent: a line would be broken at each */
+} ps_column_drawn;
+/* Draws the strip, once all of the column is there; of events, at most PS_COLUMN_EVENTS a second in
+ * less than a quarter of the slots, the first PS_COLUMN_STRIP of all unless the strip has a stated
+ * start or no length. The caller ends *out with ps_column_drawn_fini. Fails: WEIR_ERR_MEMORY, as
+ * ps_column_open. */
+weir_status ps_column_draw(const ps_column *c, ps_column_drawn *out) WEIR_CHECKED;
+void ps_column_drawn_fini(ps_column_drawn *d);
 
 enum { PS_COLUMN_BLOCK = 4096 };
 

@@ -137,12 +137,48 @@ static void a_trend_is_drawn_whole(void **state)
   ps_column_fini(&c);
 }
 
+/* A value each second of 120 at 250 Hz is drawn to its end; of a signal with gaps, and with a
+ * stated start, the strip. */
+static void events_are_drawn_whole(void **state)
+{
+  static float x[SLOTS];
+  ps_column_drawn d;
+  ps_column c;
+
+  for (int64_t t = 0; t < SLOTS; t++) {
+    x[t] = t % 250 == 40 ? (float)t : NAN;
+  }
+  for (int start = 0; start < 2; start++) {
+    assert_ok(ps_column_init(&what, start, 10, &c));
+    give(&c, x, 3);
+    assert_ok(ps_column_draw(&c, &d));
+    assert_true(d.points);
+    assert_int_equal(d.n, start ? 2500 : SLOTS / 250);
+    for (int64_t i = 0; start == 0 && i < d.n; i++) {
+      assert_true(d.value[i] == (double)(250 * i + 40) && d.time[i] == d.value[i] / 250);
+    }
+    ps_column_drawn_fini(&d);
+    ps_column_fini(&c);
+  }
+  for (int64_t t = 0; t < SLOTS; t++) {
+    x[t] = t < SLOTS / 5 ? (float)t : NAN;
+  }
+  assert_ok(ps_column_init(&what, 0, 10, &c));
+  give(&c, x, 4);
+  assert_ok(ps_column_draw(&c, &d));
+  assert_int_equal(d.n, 2500);
+  assert_true(d.time[2499] == 2499.0 / 250 && d.value[2499] == 2499);
+  ps_column_drawn_fini(&d);
+  ps_column_fini(&c);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_that_came_is_read_back),
       cmocka_unit_test(a_strip_may_have_its_start),
       cmocka_unit_test(a_trend_is_drawn_whole),
+      cmocka_unit_test(events_are_drawn_whole),
       cmocka_unit_test(infinities_and_undefined_slots_are_counted),
   };
 

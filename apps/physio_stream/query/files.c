@@ -124,7 +124,7 @@ static weir_status write_row(weir_writer *csv, const ps_rows *rows)
 
     text[length] = ',';
     WEIR_TRY(weir_writer_write(csv, text, length + 1));
-    length = reader->slot == rows->slot ? weir_decimal_nine((double)reader->value, text) : 0;
+    length = reader->slot == rows->slot ? weir_decimal_float(reader->value, text) : 0;
   }
   text[length] = '\n';
   return weir_writer_write(csv, text, length + 1);

@@ -144,7 +144,7 @@ static weir_status get_head(const char *path, const weir_run_event *e, ps_site_r
 
 static weir_status get_records(const char *path, const weir_run_log *log, ps_site_report *r)
 {
-  ps_score told, *found = NULL;
+  ps_score stated, *found = NULL;
   const weir_run_event *sum = weir_run_log_last(log, "sum");
 
   if (r->suppressed) {
@@ -155,7 +155,7 @@ static weir_status get_records(const char *path, const weir_run_log *log, ps_sit
     return weir_fail(WEIR_ERR_DATA, "%s: %lld records are announced, %lld lines follow", path,
                      (long long)r->n, (long long)log->count - 1);
   }
-  WEIR_TRY(get_score(path, sum, &told));
+  WEIR_TRY(get_score(path, sum, &stated));
   WEIR_TRY(weir_alloc(r->n, sizeof *r->records, (void **)&r->records));
   found = r->records;
   for (int64_t i = 0; i < log->count; i++) {
@@ -171,7 +171,7 @@ static weir_status get_records(const char *path, const weir_run_log *log, ps_sit
   r->min_cell = 0;
   ps_site_report_close(r);
   r->min_cell = min_cell;
-  if (compare(&told, &r->sum) != 0) {
+  if (compare(&stated, &r->sum) != 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: its sum is not that of its records", path);
   }
   return WEIR_OK;

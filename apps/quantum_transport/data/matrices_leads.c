@@ -2,6 +2,7 @@
 #include "base/weir_log.h"
 #include "data/bloch.h"
 #include "data/matrices_priv.h"
+#include "model/system_check.h"
 
 const char *const matrices_side[QT_LEADS] = {"left", "right"};
 

@@ -1,6 +1,8 @@
-/* matrices_refused_test.c - matrices and options that are refused; what is told of the others. */
+/* matrices_refused_test.c - matrices and options that are refused; what is reported of the others.
+ */
 #include "base/weir_alloc.h"
-#include "data/matrices_test.h"
+#include "support/quantum_transport/matrices_test.h"
+#include "model/system_check.h"
 
 char dir[256];
 matrices_paths paths;

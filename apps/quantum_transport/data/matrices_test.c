@@ -1,10 +1,11 @@
 /* matrices_test.c - the same device from files of every form; layers found; spins; missing memory.
  */
-#include "data/matrices_test.h"
+#include "support/quantum_transport/matrices_test.h"
 
 #include "base/weir_alloc.h"
 #include "data/layers.h"
 #include "data/wannier.h"
+#include "model/system_check.h"
 
 char dir[256];
 matrices_paths paths;

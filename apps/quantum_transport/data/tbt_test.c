@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "io/weir_netcdf.h"
-#include "model/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 
 typedef struct subject {
   qt_system system;

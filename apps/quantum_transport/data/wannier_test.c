@@ -12,6 +12,7 @@
 #include "base/weir_random.h"
 #include "io/weir_triplets.h"
 #include "model/device.h"
+#include "model/system_check.h"
 
 enum { POWERS = 4 };
 

@@ -9,7 +9,7 @@
 #include "model/landauer.h"
 #include "model/ribbon.h"
 #include "model/silicon/silicon.h"
-#include "model/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 #include "model/units.h"
 #include "ops/weir_dense.h"
 

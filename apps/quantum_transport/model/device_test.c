@@ -6,6 +6,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
+#include "model/system_check.h"
 #include "model/units.h"
 
 enum { SITES = 9, SITE = 4 };

@@ -2,7 +2,7 @@
 #ifndef QT_ENERGIES_H
 #define QT_ENERGIES_H
 #include "model/landauer.h"
-#include "model/transmission.h"
+#include "model/transmission/transmission.h"
 
 /* An integral of the transmission over energies. */
 typedef enum qt_integral_kind {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/weir_log.h"
-#include "model/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 #include "model/units.h"
 #include "train/weir_checkpoint.h"
 

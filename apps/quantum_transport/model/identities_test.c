@@ -11,7 +11,7 @@
 #include "model/rgf/rgf.h"
 #include "model/ribbon.h"
 #include "model/silicon/silicon.h"
-#include "model/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 
 /* A device at a point (k, E): A = E S - H - Sigma, and Gamma, by modes at eta = 0. */
 typedef struct setup {

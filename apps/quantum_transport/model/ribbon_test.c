@@ -8,6 +8,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "model/device.h"
+#include "model/system_check.h"
 #include "ops/weir_dense.h"
 
 enum { CAPACITY = 48 };

@@ -1,5 +1,6 @@
 /* system_test.c - what is refused, and Bloch sums. */
 #include "model/system.h"
+#include "model/system_check.h"
 
 #include <math.h>
 #include <string.h>

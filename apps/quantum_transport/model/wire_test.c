@@ -5,6 +5,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
+#include "model/system_check.h"
 
 /* Cells of 2 orbitals: 0 is coupled to 1 of the cell at larger x, and to itself along z. */
 static void fill(qt_elements *e)

@@ -18,14 +18,14 @@ static void wrong_options_are_refused_before_the_start(void **state)
 }
 
 /* Counts what is said, and keeps the last of it. */
-typedef struct told {
+typedef struct messages {
   int count;
   char text[128];
-} told;
+} messages;
 
 static void count_message(void *context, weir_log_level level, const char *module, const char *text)
 {
-  told *t = context;
+  messages *t = context;
 
   (void)level, (void)module;
   t->count++;
@@ -47,7 +47,7 @@ static void the_configuration_alone_sets_options(void **state)
   assert_int_equal(PetscOptionsGetInt(NULL, NULL, "-ksp_max_it", &value, &found), PETSC_SUCCESS);
   assert_true(found);
   assert_int_equal(value, 7);
-  told t = {.count = 0};
+  messages t = {.count = 0};
 
   weir_log_set_sink(count_message, &t);
   qt_petsc_warn_unused(&options);

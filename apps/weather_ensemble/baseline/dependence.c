@@ -3,7 +3,7 @@
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
-#include "eval/normal.h"
+#include "eval/score/normal.h"
 
 const weir_opt wx_dependence_options[] = {
     WEIR_OPT_ENUM(wx_dependence_opts, kind, WX_DEPENDENCE_ECC, WX_DEPENDENCE_CHOICES,

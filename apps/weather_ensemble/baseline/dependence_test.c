@@ -6,7 +6,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "baseline/dependence.h"
-#include "eval/normal.h"
+#include "eval/score/normal.h"
 
 enum { M = 7, N = 50 };
 static const wx_dependence_opts ecc = {.kind = WX_DEPENDENCE_ECC,

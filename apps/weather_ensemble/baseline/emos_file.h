@@ -3,7 +3,7 @@
 #ifndef WX_EMOS_FILE_H
 #define WX_EMOS_FILE_H
 #include "baseline/emos.h"
-#include "data/archive.h"
+#include "data/archive/archive.h"
 
 /* What coefficients are of. */
 typedef struct wx_emos_about {

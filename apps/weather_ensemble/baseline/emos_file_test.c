@@ -147,7 +147,7 @@ static void write_strange(const char *path, int which, const char *distribution,
   assert_ok(weir_netcdf_commit(&nc));
 }
 
-/* Points without coefficients are NaN in all four; else what a point lacks is told. */
+/* Points without coefficients are NaN in all four; else what a point lacks is reported. */
 static void points_without_coefficients_have_none(void **state)
 {
   const double lat[] = {50, 40}, lon[] = {0, 10, 20};

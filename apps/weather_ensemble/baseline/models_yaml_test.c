@@ -6,7 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "eval/crps.h"
+#include "eval/score/crps.h"
 #include "eval/ensemble.h"
 #include "eval/forecast_model.h"
 #include "io/weir_netcdf.h"

@@ -9,8 +9,8 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "data/date.h"
-#include "eval/efi.h"
-#include "eval/points.h"
+#include "eval/score/efi.h"
+#include "eval/score/points.h"
 
 enum { DAY = 86400, MIB = 1 << 20 };
 

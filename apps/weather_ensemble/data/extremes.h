@@ -8,7 +8,7 @@
  * proper; members that the network does not see would tilt what is best for it. */
 #ifndef WX_EXTREMES_H
 #define WX_EXTREMES_H
-#include "data/samples.h"
+#include "data/samples/samples.h"
 
 typedef struct wx_eecrps_opts {
   double weight, window; /* window: days */

@@ -2,9 +2,9 @@
  * tiles; and that the climate is of training initialisation times alone. */
 #include "data/extremes.h"
 #include <stdlib.h>
-#include "data/samples_check.h"
+#include "support/weather_ensemble/samples_check.h"
 #include "eval/climatology.h"
-#include "eval/efi.h"
+#include "eval/score/efi.h"
 
 enum { TRAIN_INIT_TIMES = 7, VALID_INIT_TIMES = 9 }; /* [0, 7), [7, 9), the rest is of tests */
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/weir_status.h"
-#include "data/attrs.h"
+#include "data/archive/attrs.h"
 #include "data/quantity.h"
 
 typedef enum wx_grid_kind {

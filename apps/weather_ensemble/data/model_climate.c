@@ -10,9 +10,9 @@
 #include "base/weir_signal.h"
 #include "data/date.h"
 #include "data/las.h"
-#include "data/members.h"
-#include "eval/efi.h"
-#include "eval/points.h"
+#include "data/samples/members.h"
+#include "eval/score/efi.h"
+#include "eval/score/points.h"
 
 const weir_opt wx_model_climate_options[] = {
     WEIR_OPT_INT(wx_model_climate_opts, members, 1, 0, 1000, "1",

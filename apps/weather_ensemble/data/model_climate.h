@@ -5,7 +5,7 @@
 #ifndef WX_MODEL_CLIMATE_H
 #define WX_MODEL_CLIMATE_H
 #include "conf/weir_opt.h"
-#include "data/archive.h"
+#include "data/archive/archive.h"
 
 /* The standard deviation of LAS. */
 typedef enum wx_las_sd {

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_file.h"
-#include "data/archive_check.h"
-#include "io/io_test.h"
+#include "support/weather_ensemble/archive_check.h"
+#include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
 
 enum { INIT_TIMES = 7, LEADS = 2, QUANTITIES = 2, MEMBERS = 3, ROWS = 9, COLUMNS = 12 };

@@ -3,8 +3,8 @@
  * probabilities of events. NetCDF or GRIB, as the name of the file asks for. */
 #ifndef WX_PREDICTIONS_H
 #define WX_PREDICTIONS_H
-#include "data/event.h"
-#include "data/samples.h"
+#include "data/simulation/event.h"
+#include "data/samples/samples.h"
 
 typedef struct wx_predictions wx_predictions;
 

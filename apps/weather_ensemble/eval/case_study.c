@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "eval/crps.h"
-#include "eval/efi.h"
+#include "eval/score/crps.h"
+#include "eval/score/efi.h"
 #include "eval/ensemble.h"
-#include "eval/scores.h"
+#include "eval/score/scores.h"
 
 /* The number of the start among those scored. */
 static int64_t choose(const wx_verify *v, bool *by_efi)

@@ -4,8 +4,8 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "data/date.h"
-#include "data/members.h"
-#include "eval/points.h"
+#include "data/samples/members.h"
+#include "eval/score/points.h"
 
 enum { DAY = 86400, MIB = 1 << 20 };
 

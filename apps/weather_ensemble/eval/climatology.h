@@ -4,7 +4,7 @@
 #ifndef WX_CLIMATOLOGY_H
 #define WX_CLIMATOLOGY_H
 #include "conf/weir_opt.h"
-#include "eval/efi.h"
+#include "eval/score/efi.h"
 #include "eval/eval_data.h"
 
 enum { WX_EVENTS = 16 };

@@ -1,7 +1,7 @@
 /* ensemble.c - see ensemble.h. */
 #include "eval/ensemble.h"
 #include <math.h>
-#include "eval/normal.h"
+#include "eval/score/normal.h"
 
 wx_moments wx_ensemble_moments(const double *x, int64_t m, int ddof)
 {

@@ -4,9 +4,9 @@
 #include <math.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "eval/crps.h"
-#include "eval/histogram.h"
-#include "eval/normal.h"
+#include "eval/score/crps.h"
+#include "eval/score/histogram.h"
+#include "eval/score/normal.h"
 
 static void moments_by_hand(void **state)
 {

@@ -1,7 +1,7 @@
 /* eval_data.c - see eval_data.h. */
 #include "eval/eval_data.h"
 #include "base/weir_alloc.h"
-#include "data/members.h"
+#include "data/samples/members.h"
 
 enum { NONE = -1 };
 

@@ -3,7 +3,7 @@
 #ifndef WX_EVAL_DATA_H
 #define WX_EVAL_DATA_H
 #include "data/model_climate.h"
-#include "data/inventory.h"
+#include "data/archive/inventory.h"
 
 typedef struct wx_eval_data {
   wx_archive *forecast, *truth; /* borrowed */

@@ -48,7 +48,7 @@ typedef struct wx_model_desc {
    * reads from the archives into memory of its own. */
   weir_status (*give)(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out);
   /* Returns whether it has a forecast of a start at a lead and quantity of the evaluation data,
-   * told without reading a field; true also where it has none of that lead or quantity at all
+   * determined without reading a field; true also where it has none of that lead or quantity at all
    * (absent). NULL: it has one wherever the evaluation data has forecast and truth. */
   bool (*covers)(const wx_model *m, const wx_eval_data *s, int64_t start, int64_t lead,
                  int64_t quantity);

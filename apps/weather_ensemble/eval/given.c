@@ -2,7 +2,7 @@
 #include "eval/given.h"
 #include <math.h>
 #include <stdlib.h>
-#include "eval/normal.h"
+#include "eval/score/normal.h"
 
 static int ascending(const void *a, const void *b)
 {

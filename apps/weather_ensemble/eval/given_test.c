@@ -2,7 +2,7 @@
 #include "eval/given.h"
 #include <math.h>
 #include "base/weir_check.h"
-#include "eval/normal.h"
+#include "eval/score/normal.h"
 
 /* Three cells: members 3 1 2 4, with one missing, with none. */
 static const float member[4 * 3] = {3, 3, NAN, 1, NAN, NAN, 2, 1, NAN, 4, 2, NAN};

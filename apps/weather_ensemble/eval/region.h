@@ -2,7 +2,7 @@
 #ifndef WX_REGION_H
 #define WX_REGION_H
 #include "conf/weir_opt.h"
-#include "data/archive.h"
+#include "data/archive/archive.h"
 
 enum { WX_REGIONS = 64 }; /* the whole grid among them */
 

@@ -7,7 +7,7 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "data/date.h"
-#include "eval/normal.h"
+#include "eval/score/normal.h"
 
 enum { NOTE = 8 * WX_LONG }; /* of a sentence */
 

@@ -2,11 +2,11 @@
  * at a time, so that memory does not grow with either. */
 #ifndef WX_VERIFY_H
 #define WX_VERIFY_H
-#include "data/event.h"
+#include "data/simulation/event.h"
 #include "eval/climatology.h"
 #include "eval/forecast_model.h"
-#include "eval/significance.h"
-#include "eval/score_sums.h"
+#include "eval/score/significance.h"
+#include "eval/score/score_sums.h"
 
 enum { WX_MODELS = 32 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/split.h"
+#include "data/samples/split.h"
 #include "eval/verify.h"
 
 const weir_opt wx_verify_options[] = {

@@ -10,8 +10,8 @@
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
 #include "eval/case_study.h"
-#include "eval/score_tables.h"
-#include "eval/scores_check.h"
+#include "eval/score/score_tables.h"
+#include "support/weather_ensemble/scores_check.h"
 #include "io/weir_netcdf.h"
 
 /* An evaluation of files. */

@@ -1,5 +1,5 @@
 /* network.h - the networks that correct an ensemble, their heads and losses. In units of the
- * statistics (data/standard.h) throughout: y is what the raw mean lacks.
+ * statistics (data/samples/standard.h) throughout: y is what the raw mean lacks.
  *
  *   head mean    mean = a                                  bias net of arXiv:2005.08748
  *   head gauss   mean = a,  sigma = s_f softplus(b + b0) + floor

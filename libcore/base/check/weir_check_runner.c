@@ -7,8 +7,9 @@
 
 enum outcome { PASSED, FAILED, SKIPPED };
 
-static jmp_buf leave_test;
-static int running; /* leave_test is set */
+/* Of each thread: those that are ranks run tests at the same time. */
+static _Thread_local jmp_buf leave_test;
+static _Thread_local int running; /* leave_test is set */
 
 static void leave(enum outcome outcome) __attribute__((noreturn));
 static void leave(enum outcome outcome)

@@ -1,9 +1,11 @@
 /* ranks_mpi.c - ranks that MPI connects. */
 #include <limits.h>
 #include <mpi.h>
+#include <sched.h>
 #include <string.h>
 #include "comm/comm_priv.h"
 #include "base/weir_alloc.h"
+#include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "conf/weir_launch.h"
 
@@ -180,7 +182,9 @@ static int tags(const weir_comm *c)
 static weir_status make(const weir_comm *c, const comm_message *m, int tag, MPI_Request *out)
 {
   if (m->receive) {
-    WEIR_MPI(MPI_Recv_init(m->data, (int)m->bytes, MPI_BYTE, m->peer, tag, comm_of(c), out));
+    const int from = m->peer == COMM_ANY ? MPI_ANY_SOURCE : m->peer;
+
+    WEIR_MPI(MPI_Recv_init(m->data, (int)m->bytes, MPI_BYTE, from, tag, comm_of(c), out));
   } else {
     WEIR_MPI(MPI_Send_init(m->data, (int)m->bytes, MPI_BYTE, m->peer, tag, comm_of(c), out));
   }
@@ -244,6 +248,21 @@ static weir_status finished(void *messages, int64_t first, int64_t n, bool *all)
   return WEIR_OK;
 }
 
+static double seconds(const weir_comm *c)
+{
+  (void)c;
+  return weir_clock();
+}
+
+/* There may be more ranks than cores. */
+static void rest(const weir_comm *c, bool waits)
+{
+  (void)c;
+  if (waits) {
+    (void)sched_yield();
+  }
+}
+
 const weir_comm_kind weir_comm_kind_ranks_mpi = {.several = true,
                                                  .open = open,
                                                  .split = split,
@@ -258,4 +277,6 @@ const weir_comm_kind weir_comm_kind_ranks_mpi = {.several = true,
                                                  .prepare = prepare,
                                                  .start = begin,
                                                  .finished = finished,
-                                                 .release = release};
+                                                 .release = release,
+                                                 .clock = seconds,
+                                                 .pause = rest};

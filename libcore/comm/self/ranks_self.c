@@ -1,5 +1,6 @@
 /* ranks_self.c - the only rank there is. */
 #include <string.h>
+#include "base/weir_clock.h"
 #include "comm/comm_priv.h"
 
 static weir_status open(weir_comm *c)
@@ -63,7 +64,19 @@ static int tags(const weir_comm *c)
   return c->size;
 }
 
-/* There is no other rank to end, and no message has a peer: end, prepare and what follows are not
+static double seconds(const weir_comm *c)
+{
+  (void)c;
+  return weir_clock();
+}
+
+static void rest(const weir_comm *c, bool waits)
+{
+  (void)c;
+  (void)waits;
+}
+
+/* There is no other rank to end, and no message has a peer: end, and prepare to release, are not
  * called.
  */
 const weir_comm_kind weir_comm_kind_ranks_self = {.several = false,
@@ -75,4 +88,6 @@ const weir_comm_kind weir_comm_kind_ranks_self = {.several = false,
                                                   .barrier = barrier,
                                                   .sizes = sizes,
                                                   .gatherv = collect,
-                                                  .tags = tags};
+                                                  .tags = tags,
+                                                  .clock = seconds,
+                                                  .pause = rest};

@@ -159,7 +159,7 @@ static void load_first(void)
   if (status != WEIR_OK) {
     weir_error("device", "WEIR_MACHINE: %s", weir_last_message());
   }
-  WEIR_ASSERT(status == WEIR_OK); /* programs have loaded it, and told of it, before */
+  WEIR_ASSERT(status == WEIR_OK); /* programs have loaded it, and reported failures, before */
 }
 
 weir_status weir_cpu_load(const char *path)

@@ -112,7 +112,7 @@ static void a_failure_becomes_the_callers(void **state)
     weir_clear_failure();
     assert_int_equal(weir_worker_wait(lane), WEIR_ERR_DATA);
     assert_string_equal(weir_last_message(), "errand 7");
-    assert_ok(weir_worker_wait(lane)); /* told once */
+    assert_ok(weir_worker_wait(lane)); /* reported once */
     weir_worker_start(lane, work, &good);
     assert_ok(weir_worker_wait(lane));
     assert_int_equal(good.out, 25);

@@ -36,7 +36,7 @@ static weir_status wait_for(emulated *e, const clocks *target)
   return status == WEIR_OK ? WEIR_OK : weir_trace_at(status, __FILE__, __LINE__, __func__);
 }
 
-/* Waits for everything; what fails is told by the next call that can. */
+/* Waits for everything; a failure is returned by the next call that can. */
 static void drain(emulated *e)
 {
   clocks all = {{0}};

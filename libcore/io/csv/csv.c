@@ -243,23 +243,23 @@ static weir_status scan(csv *c, bool given)
 }
 
 /* Two sources of the rate that contradict each other halve or double every interval: `used` is the
- * one of the options, or of the preamble where they give none. Times are told to 1 %. */
-static weir_status compare_rates(const csv *c, bool given, double told, bool times)
+ * one of the options, or of the preamble where they give none. Times give the rate to 1 %. */
+static weir_status compare_rates(const csv *c, bool given, double stated, bool times)
 {
   const double used = (double)c->fs_num / (double)c->fs_den;
 
-  if (fabs(used - told) <= (times ? 0.01 : 1e-6) * told) {
+  if (fabs(used - stated) <= (times ? 0.01 : 1e-6) * stated) {
     return WEIR_OK;
   }
   if (!given) {
     return weir_fail(
         WEIR_ERR_DATA,
         "%s: the preamble says %.9g Hz, but the times give %.9g Hz: correct one of them", c->path,
-        used, told);
+        used, stated);
   }
   return weir_fail_option(
       weir_fail(WEIR_ERR_CONFIG, "%s: the given rate is %.9g Hz, but the file states %.9g Hz (%s)",
-                c->path, used, told,
+                c->path, used, stated,
                 times ? "its times; name a column of sample numbers 'sample', and state the "
                         "unit of times not in seconds in the name, as 'time (ms)'"
                       : "its preamble"),
@@ -295,16 +295,17 @@ static weir_status take_rate(csv *c, bool given, const int64_t *times, int64_t n
   int64_t num = 0;
   int64_t den = 1;
   double rough = 0;
-  const bool told = weir_csv_rate(times, n, &num, &den, &rough);
+  const bool regular = weir_csv_rate(times, n, &num, &den, &rough);
 
   if (c->fs_num > 0) {
     const double used = (double)c->fs_num / (double)c->fs_den;
     const bool far = rough > 0 && (rough < 0.1 * used || rough > 10 * used);
 
-    return told || far ? compare_rates(c, given, told ? (double)num / (double)den : rough, true)
-                       : WEIR_OK;
+    return regular || far
+               ? compare_rates(c, given, regular ? (double)num / (double)den : rough, true)
+               : WEIR_OK;
   }
-  if (!told) {
+  if (!regular) {
     return refuse_times(c, rough);
   }
   c->fs_num = num;
@@ -376,9 +377,9 @@ static weir_status learn_rate(csv *c, const weir_record_opts *opts)
       return weir_fail(WEIR_ERR_CONFIG, "%s: a sampling rate of %s is out of range", c->path, text);
     }
     if (c->head.fs_num > 0) {
-      const double told = (double)c->head.fs_num / (double)c->head.fs_den;
+      const double stated = (double)c->head.fs_num / (double)c->head.fs_den;
 
-      WEIR_TRY(compare_rates(c, true, told, false));
+      WEIR_TRY(compare_rates(c, true, stated, false));
     }
   }
   if (c->head.clock != WEIR_CSV_CLOCK_NONE) {

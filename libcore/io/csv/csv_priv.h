@@ -9,7 +9,7 @@
 enum {
   WEIR_CSV_BUFFER = 65536, /* the longest line, and the maximum buffered of a file */
   WEIR_CSV_COLUMNS = 1024,
-  WEIR_CSV_TIMES = 4096, /* times from which the rate is told */
+  WEIR_CSV_TIMES = 4096, /* times from which the rate is estimated */
 };
 
 typedef struct weir_csv_field {

@@ -3,7 +3,7 @@
 #include <locale.h>
 #include <math.h>
 #include "io/csv/csv_priv.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 
 static char dir[256];
 static char path[512];

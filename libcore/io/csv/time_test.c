@@ -1,7 +1,7 @@
 /* time_test.c - clocks of text files that say less than they mean: midnight, and rates. */
 #include <math.h>
 #include "io/csv/csv_priv.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 
 static char dir[256];
 static char path[512];

@@ -1,6 +1,6 @@
 /* edf_test.c - files put together here against what was put in, real files, and refusals. */
 #include <math.h>
-#include "io/edf/edf_test.h"
+#include "support/io/edf_test.h"
 
 static char dir[256];
 static char path[512];

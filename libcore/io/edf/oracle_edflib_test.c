@@ -1,6 +1,6 @@
 /* oracle_edflib_test.c - real files as EDFlib reads them: every sample and every annotation. */
 #include <edflib.h>
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 
 static void compare_signal(weir_record *r, int handle, int signal, const struct edf_param_struct *s)
 {

@@ -1,5 +1,5 @@
 /* shared_test.c - acceptance case A8: real EDF+ and BDF+ files, and one made discontinuous here. */
-#include "io/edf/edf_test.h"
+#include "support/io/edf_test.h"
 
 /* 856 sleep stages and notes in one record of no duration. */
 static void annotations_only(void **state)

@@ -1,5 +1,5 @@
 /* absent_test.c - without the library all is refused; with it, files that are none are. */
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_grib.h"
 
 static char dir[256];

@@ -1,6 +1,6 @@
 /* frame_test.c - sections of messages: every truncation and every damaged length is refused with
- * its key; fields of one message are told apart. */
-#include "io/grib/grib_test.h"
+ * its key; fields of one message are distinguished. */
+#include "support/io/grib_test.h"
 
 /* How many fields; -1: `why` says what is wrong. */
 static int64_t walk(const uint8_t *bytes, int64_t size, char *why)

@@ -1,7 +1,7 @@
 /* index_test.c - the index as a file and back, and refused when bytes of it change; the order of
  * points; dates. */
 #include <math.h>
-#include "io/grib/grib_test.h"
+#include "support/io/grib_test.h"
 
 static char dir[256];
 static char path[512];

@@ -213,9 +213,10 @@ static bool is_heading(const uint8_t *bytes, int64_t n)
   return n == 0 || memmem(bytes, (size_t)n, "7777", 4) == NULL;
 }
 
-/* The bytes from `at` to s->offset, which are before, between or after messages; *told: that some
- * are skipped was said. A message whose "GRIB" is damaged is among those that are refused. */
-static weir_status pass_over(scan *s, int64_t at, bool *told)
+/* The bytes from `at` to s->offset, which are before, between or after messages; *warned: whether
+ * skipped bytes were reported. A message whose "GRIB" is damaged is among those that are refused.
+ */
+static weir_status pass_over(scan *s, int64_t at, bool *warned)
 {
   const weir_grib_file *const f = &s->g->files[s->file];
   const int64_t next = s->offset, n = next - at;
@@ -233,10 +234,10 @@ static weir_status pass_over(scan *s, int64_t at, bool *told)
              (long long)n);
     status = damage(s);
     s->offset = next;
-  } else if (!*told) {
+  } else if (!*warned) {
     weir_info("grib", "%s: bytes %lld to %lld are not a GRIB message and are skipped", f->path,
               (long long)at, (long long)next);
-    *told = true;
+    *warned = true;
   }
   return status;
 }
@@ -244,14 +245,14 @@ static weir_status pass_over(scan *s, int64_t at, bool *told)
 static weir_status index_file(scan *s)
 {
   const weir_grib_file *const f = &s->g->files[s->file];
-  bool told = false;
+  bool warned = false;
   int64_t at = 0;
 
   s->message = s->damaged = 0;
   s->lost = false;
   while (at < f->size) {
     s->offset = weir_grib_frame_find(f->bytes, f->size, at);
-    WEIR_TRY(pass_over(s, at, &told));
+    WEIR_TRY(pass_over(s, at, &warned));
     at = s->offset;
     if (s->offset < f->size) {
       WEIR_TRY(index_message(s, &at));

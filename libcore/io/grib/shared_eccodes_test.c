@@ -2,7 +2,7 @@
  * README, or refused with message, key and reason. */
 #include <math.h>
 #include "io/grib/grib_priv.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 
 static weir_grib *open_shared(const char *name, const weir_grib_opts *opts)
 {

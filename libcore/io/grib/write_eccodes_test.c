@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include "base/weir_file.h"
 #include "io/grib/grib_priv.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 
 static char dir[256];
 static char path[512];

@@ -1,5 +1,5 @@
 /* coordinate_test.c - Matrix Market of every symmetry; what is refused. */
-#include "io/triplets_test.h"
+#include "support/io/triplets_test.h"
 
 static void matrices_of_any_symmetry_are_read(void **state)
 {

@@ -1,7 +1,7 @@
 /* attribute_netcdf_test.c - what weir_netcdf.h reads and does not write: attributes of strings,
  * files of the classic formats. */
 #include <unistd.h>
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/netcdf/netcdf_priv.h"
 
 static void one_string_is_a_text(void **state)

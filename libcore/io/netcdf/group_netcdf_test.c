@@ -1,6 +1,6 @@
 /* group_netcdf_test.c - groups of files that are written, as the library reads them. */
 #include "base/weir_alloc.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/netcdf/netcdf_priv.h"
 #include "io/netcdf/reader_priv.h"
 

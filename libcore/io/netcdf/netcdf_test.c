@@ -1,7 +1,7 @@
 /* netcdf_test.c - every dtype and attribute back as written; nothing left of an abandoned file;
  * several files at once. */
 #include "device/weir_parallel.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
 
 static char dir[256];

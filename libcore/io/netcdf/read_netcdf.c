@@ -242,7 +242,7 @@ bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name)
   return find_attribute(nc, var, name, &r);
 }
 
-/* Dimensions of a variable that the reader told of. */
+/* Dimensions of a variable, as the reader lists them. */
 static weir_status dims_of(const weir_netcdf *nc, int var, int *n)
 {
   const weir_netcdf_source *const s = nc->source;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "base/weir_file.h"
 #include "base/weir_random.h"
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/netcdf/client_priv.h"
 
 enum { ROWS = 5, COLUMNS = 700001 };

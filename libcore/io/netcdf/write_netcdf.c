@@ -14,7 +14,7 @@ bool weir_netcdf_available(void)
 static weir_lock library = WEIR_LOCK_INIT;
 
 /* HDF5 would flush, when the program exits, what could not be written before, and crash. It must be
- * told before its first call; telling it again does nothing. */
+ * configured before its first call; doing so again changes nothing. */
 void weir_netcdf_enter(void)
 {
   weir_lock_take(&library);

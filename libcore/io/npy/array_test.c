@@ -1,5 +1,5 @@
 /* array_test.c - arrays there and back, NumPy's own headers, headers that lie. */
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_npy.h"
 
 static char dir[256], path[512];

@@ -1,5 +1,5 @@
 /* csr_test.c - H_4.bin and its text version; what is refused. */
-#include "io/triplets_test.h"
+#include "support/io/triplets_test.h"
 
 static void imaginary_parts_may_be_absent(void **state)
 {

@@ -1,5 +1,5 @@
 /* matrix_test.c - matrices that PETSc saved; what is refused. */
-#include "io/triplets_test.h"
+#include "support/io/triplets_test.h"
 
 static void real_builds_are_read(void **state)
 {

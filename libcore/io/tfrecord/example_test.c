@@ -1,6 +1,6 @@
 /* example_test.c - messages of protobuf by hand: what TensorFlow, other writers and hostile files
  * make. */
-#include "io/tfrecord/tfrecord_test.h"
+#include "support/io/tfrecord_test.h"
 
 static char dir[256], path[512];
 

@@ -1,7 +1,7 @@
 /* gzip_zlib_test.c - compressed files there and back, truncated, damaged, joined; many threads, the
  * same bytes. */
 #include "device/weir_parallel.h"
-#include "io/tfrecord/tfrecord_test.h"
+#include "support/io/tfrecord_test.h"
 
 static char dir[256], path[512];
 

@@ -1,5 +1,5 @@
 /* record_test.c - sums, plain files there and back, and every refusal by name. */
-#include "io/tfrecord/tfrecord_test.h"
+#include "support/io/tfrecord_test.h"
 
 static char dir[256], path[512];
 

@@ -1,7 +1,7 @@
 /* records_test.c - a .TSHS made byte by byte; its orientation; what is refused; every truncation.
  */
 #include <math.h>
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_tshs.h"
 
 enum { MAX = 8192, RECORDS = 80 };

@@ -5,6 +5,15 @@
 #include "base/weir_alloc.h"
 #include "io/wannier/wannier_priv.h"
 
+void weir_wannier_fini(weir_wannier *w)
+{
+  weir_free(&w->r);
+  weir_free(&w->h);
+  weir_free(&w->centre);
+  weir_free(&w->atom);
+  *w = (weir_wannier){.n = 0};
+}
+
 /* Memory of one file while it is read. */
 typedef struct reading {
   weir_io_numbers *text;

@@ -1,5 +1,4 @@
 /* seed.c - the files of one name, centres and cell. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -9,15 +8,6 @@
 #include "io/wannier/wannier_priv.h"
 
 enum { MAX_ATOMS = 10000000 };
-
-void weir_wannier_fini(weir_wannier *w)
-{
-  weir_free(&w->r);
-  weir_free(&w->h);
-  weir_free(&w->centre);
-  weir_free(&w->atom);
-  *w = (weir_wannier){.n = 0};
-}
 
 static bool is_word(weir_csv_field f, const char *word)
 {

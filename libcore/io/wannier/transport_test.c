@@ -1,5 +1,5 @@
 /* transport_test.c - dense matrices of Wannier90's transport by hand; what is refused. */
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_triplets.h"
 
 static char dir[256], path[512];

@@ -1,7 +1,7 @@
 /* wannier_test.c - published Hamiltonians with known eigenvalues; files by hand; what is refused.
  */
 #include <math.h>
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_wannier.h"
 
 enum { MAX = 10 };

@@ -1,6 +1,6 @@
 /* flac_flac_test.c - streams encoded here: any range in any order, truncation, damage, faults. */
 #include <FLAC/stream_encoder.h>
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/wfdb/wfdb_priv.h"
 
 enum { FRAMES = 9001, SPF = 2, SIGNALS = 3, SAMPLES = FRAMES * SPF };

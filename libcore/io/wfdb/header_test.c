@@ -1,5 +1,5 @@
 /* header_test.c - headers as they occur, and headers that lie: each refusal names file and line. */
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/wfdb/wfdb_priv.h"
 
 static weir_status parse(const char *text, weir_wfdb_header *h)

@@ -1,6 +1,6 @@
 /* segments_test.c - records of several segments: made here, and damaged here. */
 #include <sys/stat.h>
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 
 typedef struct folder {
   char dir[256], path[512];

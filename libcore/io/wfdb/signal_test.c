@@ -1,7 +1,7 @@
 /* signal_test.c - every sample format against an encoder written here from signal(5): whole reads,
  * random ranges, skew, frames of several samples, offsets, truncation, flipped bits. */
 #include <unistd.h>
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/wfdb/wfdb_priv.h"
 
 static const int formats[] = {8, 16, 24, 32, 61, 80, 160, 212, 310, 311};

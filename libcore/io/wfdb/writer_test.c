@@ -1,6 +1,6 @@
 /* writer_test.c - records written in pieces and read back, with gaps, in both formats. */
 #include <math.h>
-#include "io/io_test.h"
+#include "support/io/io_test.h"
 #include "io/weir_record_writer.h"
 
 enum { FRAMES = 30001 };

@@ -1,6 +1,6 @@
 /* broadcast_test.c - repeated dimensions do not appear, and refusals. */
 #include "ops/broadcast/weir_broadcast.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void repeated_dimensions_do_not_appear(void **state)
 {

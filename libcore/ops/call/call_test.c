@@ -1,6 +1,6 @@
 /* call_test.c - declared access of a C function, and refusals. */
 #include "ops/call/weir_call.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static weir_status nothing(void *context, const weir_op_run *run)
 {

@@ -1,6 +1,6 @@
 /* concat_test.c - inputs write disjoint boxes that cover the whole, and refusals. */
 #include "ops/concat/weir_concat.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void inputs_cover_the_whole(void **state)
 {

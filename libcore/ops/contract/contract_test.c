@@ -1,6 +1,6 @@
 /* contract_test.c - labels become dimensions, and refusals. */
 #include "ops/contract/weir_contract.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void labels_become_dimensions(void **state)
 {

@@ -8,7 +8,7 @@
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
 #include "ops/contract/weir_contract.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 enum { MAX = 14000 };
 

@@ -10,7 +10,7 @@
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
 #include "ops/ops_cases.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/weir_builder.h"
 
 enum { MAX = 12000 };

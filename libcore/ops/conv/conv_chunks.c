@@ -119,6 +119,7 @@ bool conv_pad_form(const conv_form *f, conv_form *inner)
       inner->x_extent[k] = f->x_extent[k] + f->lo[k] + f->hi[k];
       inner->lo[k] = inner->hi[k] = 0;
       inner->border[k] = WEIR_BORDER_ABSENT;
+      inner->mirrored[k] = false;
     }
   }
   return any;
@@ -166,14 +167,14 @@ void conv_pad_row(const conv_form *f, const conv_form *inner, const void *x, int
   }
 }
 
-/* First of inner's elements that stand for element e of dimension k; the next ones are `step` on.
- */
-static int64_t first_of(const conv_form *f, const conv_form *inner, int k, int64_t e, int64_t *step)
+/* Whether inner's element p of dimension k is added to one of f's x: *e. */
+static bool adds_to(const conv_form *f, const conv_form *inner, int k, int64_t p, int64_t *e)
 {
-  const bool wraps = f->border[k] != WEIR_BORDER_ABSENT;
+  const int64_t n = f->x_extent[k], raw = p - f->lo[k] + inner->lo[k];
 
-  *step = wraps ? f->x_extent[k] : inner->x_extent[k];
-  return wraps ? weir_floor_mod(e + f->lo[k], f->x_extent[k]) : e;
+  *e = source(f, inner, k, p);
+  return f->border[k] != WEIR_BORDER_REFLECT ||
+         (weir_floor_mod(raw, 2 * (n - 1)) >= n) == f->mirrored[k];
 }
 
 static void add(const float *from, int64_t n, float *to)
@@ -183,29 +184,38 @@ static void add(const float *from, int64_t n, float *to)
   }
 }
 
+/* Along the last dimension: what lies between the ends comes whole. */
+static void fold_line(const conv_form *f, const conv_form *inner, const float *padded, float *sums)
+{
+  const int64_t channels = f->groups * f->in, lo = f->lo[2] - inner->lo[2];
+  int64_t e, count;
+
+  for (int64_t p = 0; p < inner->x_extent[2]; p += count) {
+    const bool adds = adds_to(f, inner, 2, p, &e);
+
+    count = adds && p == lo ? min_of(inner->x_extent[2] - p, f->x_extent[2]) : 1;
+    if (adds) {
+      add(padded + p * channels, count * channels, sums + e * channels);
+    }
+  }
+}
+
 void conv_fold_row(const conv_form *f, const conv_form *inner, const float *padded, int64_t n,
                    int64_t row, float *sums)
 {
-  const int64_t channels = f->groups * f->in, line = inner->x_extent[2] * channels;
-  float *to = sums;
-  int64_t step[CONV_FORM_DIMS];
-  const int64_t p0 = first_of(f, inner, 0, row, &step[0]);
+  const int64_t line = inner->x_extent[2] * f->groups * f->in, to = conv_row_size(f);
+  int64_t e;
 
-  memset(to, 0, (size_t)conv_row_size(f) * sizeof *to);
-  for (int64_t e = 0; e < f->x_extent[1]; e++) {
-    const int64_t p1 = first_of(f, inner, 1, e, &step[1]);
+  memset(sums, 0, (size_t)to * sizeof *sums);
+  for (int64_t p = 0; p < inner->x_extent[0]; p++) {
+    const float *from = padded + (n * inner->x_extent[0] + p) * inner->x_extent[1] * line;
 
-    for (int64_t c = 0; c < f->x_extent[2]; c++, to += channels) {
-      const int64_t p2 = first_of(f, inner, 2, c, &step[2]);
-
-      for (int64_t p = p0; p < inner->x_extent[0]; p += step[0]) {
-        for (int64_t q = p1; q < inner->x_extent[1]; q += step[1]) {
-          for (int64_t r = p2; r < inner->x_extent[2]; r += step[2]) {
-            const int64_t at = (n * inner->x_extent[0] + p) * inner->x_extent[1] + q;
-
-            add(padded + at * line + r * channels, channels, to);
-          }
-        }
+    if (!adds_to(f, inner, 0, p, &e) || e != row) {
+      continue;
+    }
+    for (int64_t q = 0; q < inner->x_extent[1]; q++, from += line) {
+      if (adds_to(f, inner, 1, q, &e)) {
+        fold_line(f, inner, from, sums + e * (to / f->x_extent[1]));
       }
     }
   }

@@ -33,8 +33,8 @@ int64_t conv_row_size(const conv_form *f);
 /* Writes row `row` of sample n of inner's x, from that of f; both of x_dtype, packed. */
 void conv_pad_row(const conv_form *f, const conv_form *inner, const void *x, int64_t n, int64_t row,
                   void *padded);
-/* Writes row `row` of sample n of f's x, f32, to `sums`: of what inner's elements of the same
- * position hold. */
+/* Writes row `row` of sample n of f's x, f32, to `sums`: each element the sum of inner's elements
+ * that stand for it, in their order. */
 void conv_fold_row(const conv_form *f, const conv_form *inner, const float *padded, int64_t n,
                    int64_t row, float *sums);
 

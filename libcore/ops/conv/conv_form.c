@@ -4,7 +4,7 @@
  * The adjoints that pass/autodiff makes count along elements of x (or of y's channels) where the
  * convolution counts along o, t, g, i, c. Each such dimension is a sum of those; once it is
  * replaced, indices that belonged to a convolution are the convolution's own again. */
-#include "ops/conv/conv_priv.h"
+#include "ops/conv/conv_form_priv.h"
 
 #include <string.h>
 
@@ -63,22 +63,30 @@ static form_line element_line(const matching *m, int k)
   return sum_of(m, OF_Y + k, m->f->stride[k], OF_TAP + k, m->f->dilation[k], -m->f->lo[k]);
 }
 
-/* Elements of x that wrap: wraps lead from the lowest raw index to the highest. */
-static bool replace_wraps(matching *m, bool *known, int k)
+/* Elements of x and what leads beyond its ends count one position together: the line of the first
+ * goes beyond the ends, and the second is 0; of one element, it is the other way round. */
+static bool replace_element(matching *m, bool *known, int k)
 {
-  const int j = m->wrap[k];
-  const int64_t n = m->f->x_extent[k];
+  const int j = m->beyond[k];
+  form_line line = element_line(m, k);
 
+  for (int v = 0; v < VARIABLES; v++) {
+    line.coef[v] *= conv_border_sign(m, k);
+  }
+  line.offset *= conv_border_sign(m, k);
+  if (!replace(m, known, m->element[k], m->f->x_extent[k], &line)) {
+    return false;
+  }
   if (j < 0) {
     return true;
   }
-  const weir_dim *dim = &m->a->dim[j];
-
-  if (known[j] || m->element[k] < 0 || dim->lo * n > -m->f->lo[k] ||
-      dim->hi * n < n + m->f->hi[k]) {
+  if (known[j] || !conv_border_reaches(m, k)) {
     return false;
   }
-  known[j] = true; /* and is 0: the element's line goes beyond the ends */
+  known[j] = true;
+  if (m->element[k] < 0) {
+    m->line[j] = line;
+  }
   return true;
 }
 
@@ -97,10 +105,7 @@ static bool replace_dims(matching *m)
     right = right && (m->of[v] < 0 || replace(m, known, m->of[v], m->extent[v], &one));
   }
   for (int k = 0; k < f->d && right; k++) {
-    const form_line element = element_line(m, k);
-
-    right = !m->solved[k] || (replace(m, known, m->element[k], f->x_extent[k], &element) &&
-                              replace_wraps(m, known, k));
+    right = !m->solved[k] || replace_element(m, known, k);
   }
   right = right &&
           (f->kind != CONV_DATA || replace(m, known, m->x_channel, f->groups * f->in, &x)) &&
@@ -129,7 +134,8 @@ static void add_element(const matching *m, const conv_line *l, int k, form_line 
   }
 }
 
-/* The numerator over the variables; false where wraps do not go with their elements. */
+/* The numerator over the variables; false where what leads beyond the ends does not go with the
+ * elements. */
 static bool substitute(const matching *m, const conv_line *l, form_line *out)
 {
   *out = (form_line){.offset = l->offset};
@@ -143,10 +149,12 @@ static bool substitute(const matching *m, const conv_line *l, form_line *out)
     if (!m->solved[k]) {
       continue;
     }
-    if (m->element[k] < 0) {
+    const int e = m->element[k], j = m->beyond[k];
+
+    if (e < 0 && j < 0) {
       add_element(m, l, k, out);
     }
-    if (m->wrap[k] >= 0 && l->coef[m->wrap[k]] != l->coef[m->element[k]] * m->f->x_extent[k]) {
+    if (e >= 0 && j >= 0 && l->coef[j] != l->coef[e] * conv_border_sign(m, k) * m->period[k]) {
       return false;
     }
   }
@@ -189,6 +197,17 @@ static bool is_line(const matching *m, const conv_line *l, const form_line *expe
          memcmp(&here, expected, sizeof here) == 0;
 }
 
+/* Where x is made, its index is the element itself. */
+static bool is_element(const matching *m, int k)
+{
+  conv_line expected = {.div = 1};
+
+  if (m->element[k] >= 0) {
+    expected.coef[m->element[k]] = 1;
+  }
+  return m->f->kind != CONV_DATA || memcmp(&m->xi[k + 1], &expected, sizeof expected) == 0;
+}
+
 /* x and y are read and written where the convolution's are. */
 static bool activations_agree(const matching *m)
 {
@@ -204,8 +223,9 @@ static bool activations_agree(const matching *m)
     const form_line element = element_line(m, k);
     const form_line o = sum_of(m, OF_Y + k, 1, OF_Y + k, 1, 0);
 
-    /* The element of x may be a separate dimension, however often it wraps. */
-    right = (m->solved[k] || is_line(m, &m->xi[k + 1], &element)) && is_line(m, &m->yi[k + 1], &o);
+    /* The element of x may be a separate dimension, whatever leads from it beyond the ends. */
+    right = (m->solved[k] ? is_element(m, k) : is_line(m, &m->xi[k + 1], &element)) &&
+            is_line(m, &m->yi[k + 1], &o);
   }
   for (int k = 0; k < d + 2 && right; k++) {
     right = drops_nothing(m->y->index[k].border);
@@ -248,12 +268,16 @@ static bool conditions_hold(const matching *m)
     form_line l;
     int64_t min, max;
 
-    if (!substitute(m, &c->line, &l)) {
+    if (m->met[i]) {
+      continue;
+    }
+    if (c->test == CONV_EDGE || !substitute(m, &c->line, &l)) {
       return false;
     }
     range_of(m, &l, &min, &max);
     if ((c->test == CONV_WHOLE && !divide(&l, c->line.div)) ||
-        (c->test == CONV_FROM && min < c->bound) || (c->test == CONV_BELOW && max >= c->bound)) {
+        (c->test == CONV_FROM && min < c->bound) || (c->test == CONV_BELOW && max >= c->bound) ||
+        (c->test == CONV_EQUAL && (min != c->bound || max != c->bound))) {
       return false;
     }
   }
@@ -373,7 +397,7 @@ static bool set_extents(matching *m)
         f->stride[k] * (f->y_extent[k] - 1) + f->dilation[k] * (f->kernel_size[k] - 1);
 
     f->hi[k] = last - f->lo[k] + 1 - f->x_extent[k];
-    if (f->border[k] == WEIR_BORDER_NEVER || (f->lo[k] <= 0 && f->hi[k] <= 0)) {
+    if (f->border[k] == WEIR_BORDER_NEVER || (f->lo[k] <= 0 && f->hi[k] <= 0 && !f->mirrored[k])) {
       f->border[k] = WEIR_BORDER_ABSENT;
     }
     if (f->stride[k] < 1 || f->dilation[k] < 1 || f->x_extent[k] < 1 || f->y_extent[k] < 1 ||
@@ -394,22 +418,22 @@ static const weir_operand *operand_of(const weir_access *a, int k)
 }
 
 /* What the node makes and reads, as it says itself; false where that is no convolution's. */
-static bool name_arrays(const weir_derivation *told, conv_form *f)
+static bool name_arrays(const weir_derivation *derivation, conv_form *f)
 {
   int *const array[] = {&f->x, &f->w, &f->y}; /* of a convolution as built */
 
   f->x = f->y = f->w = NOTHING;
-  if (told->made < 0 || told->made > 2) {
+  if (derivation->made < 0 || derivation->made > 2) {
     return false;
   }
-  *array[told->made] = CONV_FORM_OUTPUT;
+  *array[derivation->made] = CONV_FORM_OUTPUT;
   for (int k = 0; k < 2; k++) {
-    if (told->in[k] < 0 || told->in[k] > 2 || *array[told->in[k]] != NOTHING) {
+    if (derivation->in[k] < 0 || derivation->in[k] > 2 || *array[derivation->in[k]] != NOTHING) {
       return false;
     }
-    *array[told->in[k]] = k;
+    *array[derivation->in[k]] = k;
   }
-  f->kind = (conv_kind[]){CONV_DATA, CONV_WEIGHTS, CONV_FORWARD}[told->made];
+  f->kind = (conv_kind[]){CONV_DATA, CONV_WEIGHTS, CONV_FORWARD}[derivation->made];
   return true;
 }
 
@@ -428,37 +452,7 @@ static bool matches(matching *m)
   }
   memset(m->line, 0, sizeof m->line);
   return conv_name_dims(m) && set_extents(m) && replace_dims(m) && activations_agree(m) &&
-         weights_agree(m) && conditions_hold(m) && nothing_more(m);
-}
-
-/* i of [0, n) is 0 where (multiples of div + i) / div, n <= div, is whole: what is left of a
- * division that was solved. */
-static void find_still(matching *m)
-{
-  const weir_access *a = m->a;
-
-  for (int i = 0; i < m->n_conditions; i++) {
-    const conv_line *l = &m->condition[i].line;
-    int odd = NONE, n = l->offset % l->div != 0;
-
-    for (int j = 0; j < a->n_dims; j++) {
-      if (l->coef[j] % l->div != 0) {
-        odd = j;
-        n++;
-      }
-    }
-    if (m->condition[i].test == CONV_WHOLE && n == 1 && odd != NONE &&
-        (l->coef[odd] == 1 || l->coef[odd] == -1) && a->dim[odd].kind == WEIR_REDUCED &&
-        a->dim[odd].lo == 0 && a->dim[odd].hi <= l->div) {
-      m->still[odd] = true;
-    }
-  }
-  for (int i = 0; i < m->n_conditions; i++) {
-    for (int j = 0; j < a->n_dims; j++) {
-      m->condition[i].line.coef[j] = m->still[j] ? 0 : m->condition[i].line.coef[j];
-    }
-    conv_condition_reduce(a, &m->condition[i]);
-  }
+         weights_agree(m) && conv_border_conditions(m) && conditions_hold(m) && nothing_more(m);
 }
 
 static bool is_candidate(const weir_access *a)
@@ -481,40 +475,14 @@ static bool is_candidate(const weir_access *a)
   return true;
 }
 
-/* A gradient by x as a convolution of y, whose x and y are exchanged: that is what it is
- * where a tap is alone. What counted along y then counts kernel elements, and channels in are
- * channels out. */
-static weir_derivation exchanged(const weir_derivation *told, int d)
-{
-  const int out = d + 2, tap = d + 3, in = 2 * d + 3;
-  weir_derivation t = *told;
-
-  t.made = 2;
-  for (int k = 0; k < 2; k++) {
-    t.in[k] = told->in[k] == 2 ? 0 : told->in[k];
-  }
-  for (int j = 0; j < WEIR_MAX_DIMS; j++) {
-    const weir_derived_dim dim = told->dim[j];
-
-    if (dim.array == 0 || dim.array == 2) {
-      t.dim[j].array = (int8_t)(2 - dim.array);
-    } else if (dim.array < 0 && dim.dim >= 1 && dim.dim <= d) {
-      t.dim[j].dim = (int8_t)(tap + dim.dim - 1);
-    } else if (dim.array < 0 && (dim.dim == in || dim.dim == out)) {
-      t.dim[j].dim = (int8_t)(dim.dim == in ? out : in);
-    }
-  }
-  return t;
-}
-
-static bool matches_as(const matching *ready, const weir_derivation *told, conv_form *f)
+static bool matches_as(const matching *ready, const weir_derivation *derivation, conv_form *f)
 {
   conv_form here = {.dtype = ready->a->accumulator};
   matching m = *ready;
 
-  m.told = told;
+  m.derivation = derivation;
   m.f = &here;
-  if (!name_arrays(told, &here) || !matches(&m)) {
+  if (!name_arrays(derivation, &here) || !matches(&m)) {
     return false;
   }
   here.x_dtype = m.x->dtype;
@@ -524,34 +492,34 @@ static bool matches_as(const matching *ready, const weir_derivation *told, conv_
   return true;
 }
 
-bool conv_form_of(const weir_access *a, const weir_derivation *told, conv_form *f)
+bool conv_form_of(const weir_access *a, const weir_derivation *derivation, conv_form *f)
 {
   matching m = {.a = a};
 
-  if (told->of != &weir_op_conv || !is_candidate(a)) {
+  if (derivation->of != &weir_op_conv || !is_candidate(a)) {
     return false;
   }
   m.n_conditions = conv_body_conditions(a, m.condition);
   if (m.n_conditions < 0) {
     return false;
   }
-  find_still(&m);
-  if (told->made == 0) {
-    const weir_derivation turned = exchanged(told, a->out[0].rank - 2);
+  conv_find_still(&m);
+  if (derivation->made == 0) {
+    const weir_derivation turned = conv_exchanged(derivation, a->out[0].rank - 2);
 
     if (matches_as(&m, &turned, f)) {
       return true;
     }
   }
-  return matches_as(&m, told, f);
+  return matches_as(&m, derivation, f);
 }
 
 bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f)
 {
   const weir_node *node = weir_graph_node(g, group->nodes[0]);
-  const weir_derivation told = weir_node_derivation(node);
+  const weir_derivation derivation = weir_node_derivation(node);
 
-  return group->n_nodes == 1 && conv_form_of(&node->access, &told, f);
+  return group->n_nodes == 1 && conv_form_of(&node->access, &derivation, f);
 }
 
 bool conv_form_is(const conv_form *f, weir_dtype dtype)

@@ -41,9 +41,11 @@ typedef struct conv_form {
   int64_t x_extent[CONV_FORM_DIMS], y_extent[CONV_FORM_DIMS], kernel_size[CONV_FORM_DIMS];
   int64_t stride[CONV_FORM_DIMS], dilation[CONV_FORM_DIMS];
   int64_t lo[CONV_FORM_DIMS], hi[CONV_FORM_DIMS];
-  /* Elements of x beyond its ends: ABSENT (they count as 0 and are left out) or a border rule. By
-   * data: ABSENT or WRAP. */
+  /* Elements of x beyond its ends: ABSENT (they count as 0 and are left out) or a border rule. */
   weir_border border[CONV_FORM_DIMS];
+  /* By data, REFLECT: the gradient is a sum of nodes. This one adds up, along the dimension, what
+   * lies at reflected positions (2 (n - 1) q - e of element e, ends left out), or at all others. */
+  bool mirrored[CONV_FORM_DIMS];
   int w_rank;
   conv_weight_index w_index[WEIR_MAX_RANK];
 } conv_form;
@@ -53,9 +55,9 @@ typedef struct conv_weight_strides {
   int64_t base, tap[CONV_FORM_DIMS], group, in, out;
 } conv_weight_strides;
 
-/* True, and *f filled, when the access is the convolution that `told` says; a wrong `told` gives
- * false. */
-bool conv_form_of(const weir_access *a, const weir_derivation *told, conv_form *f);
+/* True, and *f filled, when the access is the convolution that `derivation` says; a wrong
+ * `derivation` gives false. */
+bool conv_form_of(const weir_access *a, const weir_derivation *derivation, conv_form *f);
 /* Likewise of the one node of a group. */
 bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f);
 /* Returns whether the sums and all arrays are of one dtype, this one. */

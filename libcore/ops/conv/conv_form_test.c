@@ -11,7 +11,7 @@
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_cases.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
 #include "ops/slice/weir_slice.h"
@@ -67,6 +67,15 @@ static int64_t border(const conv_form *f, int k, int64_t raw, bool *inside)
   return weir_index_border(&x, raw, f->x_extent[k], inside);
 }
 
+/* Nodes of a gradient through a mirror share the positions out among them. */
+static bool is_added(const conv_form *f, int k, int64_t raw)
+{
+  const int64_t n = f->x_extent[k], period = 2 * (n - 1);
+
+  return f->kind != CONV_DATA || f->border[k] != WEIR_BORDER_REFLECT ||
+         (((raw % period + period) % period >= n) == f->mirrored[k]);
+}
+
 /* One window position of one group: all channels. */
 static void multiply(const loops *l, int64_t x, int64_t y, int64_t w, int64_t g)
 {
@@ -95,7 +104,7 @@ static void window(const loops *l, int64_t n, const int64_t *o, const int64_t *t
     const int64_t raw = f->stride[k] * o[k] + f->dilation[k] * t[k] - f->lo[k];
     const int64_t at = border(f, k, raw, &inside);
 
-    if (!inside) {
+    if (!inside || !is_added(f, k, raw)) {
       return;
     }
     x = x * f->x_extent[k] + at;
@@ -131,25 +140,44 @@ static void follow(const loops *l)
   }
 }
 
-/* role: tensors of x, y, w. */
-static void compare(const conv_form *f, const weir_tensor *const *role)
+static double *new_sums(const weir_tensor *made)
 {
-  const weir_tensor *made = role[f->kind == CONV_DATA ? 0 : f->kind == CONV_FORWARD ? 1 : 2];
-  const int64_t count = weir_tensor_numel(made);
-  const weir_view w = weir_view_of(role[2]);
-  loops l = {.f = f, .w = conv_form_weights(f, &w)};
   void *memory = NULL;
 
-  assert_ok(weir_alloc(count, sizeof(double), &memory));
-  l.out = memory;
+  assert_ok(weir_alloc(weir_tensor_numel(made), sizeof(double), &memory));
+  return memory;
+}
+
+/* Frees the sums. */
+static void compare_sums(const weir_tensor *made, double *sums)
+{
+  void *memory = sums;
+
+  for (int64_t i = 0; i < weir_tensor_numel(made); i++) {
+    assert_near(((const float *)made->data)[i], sums[i], 1e-4);
+  }
+  weir_free(&memory);
+}
+
+/* role: tensors of x, y, w. */
+static void add_loops(const conv_form *f, const weir_tensor *const *role, double *sums)
+{
+  const weir_view w = weir_view_of(role[2]);
+  loops l = {.f = f, .w = conv_form_weights(f, &w), .out = sums};
+
   for (int k = 0; k < 3; k++) {
     l.in[k] = role[k]->data;
   }
   follow(&l);
-  for (int64_t i = 0; i < count; i++) {
-    assert_near(((const float *)made->data)[i], l.out[i], 1e-4);
-  }
-  weir_free(&memory);
+}
+
+static void compare(const conv_form *f, const weir_tensor *const *role)
+{
+  const weir_tensor *made = role[f->kind == CONV_DATA ? 0 : f->kind == CONV_FORWARD ? 1 : 2];
+  double *const sums = new_sums(made);
+
+  add_loops(f, role, sums);
+  compare_sums(made, sums);
 }
 
 static void fill(weir_tensor *t, uint64_t seed, uint32_t purpose)
@@ -173,9 +201,9 @@ static const weir_tensor *tensor_of(const subject *s, const weir_node *node, wei
 
 static bool reads_node(const weir_node *node, conv_form *f)
 {
-  const weir_derivation told = weir_node_derivation(node);
+  const weir_derivation derivation = weir_node_derivation(node);
 
-  return conv_form_of(&node->access, &told, f);
+  return conv_form_of(&node->access, &derivation, f);
 }
 
 /* Whatever else the node might say of itself is refused, or true all the same (of dimensions that
@@ -186,31 +214,31 @@ static void check_wrong(const weir_node *node, const subject *s, weir_value made
   weir_draw r = {.seed = seed};
 
   for (int i = 0; i < 40; i++) {
-    weir_derivation told = weir_node_derivation(node);
+    weir_derivation derivation = weir_node_derivation(node);
     conv_form f;
 
     for (int n = (int)weir_draw_int(&r, 1, 3); n > 0; n--) {
       const int j = (int)weir_draw_int(&r, 0, node->access.n_dims - 1);
       const int other = (int)weir_draw_int(&r, 0, node->access.n_dims - 1);
-      const weir_derived_dim dim = told.dim[j];
+      const weir_derived_dim dim = derivation.dim[j];
 
       switch (weir_draw_int(&r, 0, 3)) {
       case 0:
-        told.made = (int8_t)weir_draw_int(&r, -1, 3);
+        derivation.made = (int8_t)weir_draw_int(&r, -1, 3);
         break;
       case 1:
-        told.in[weir_draw_int(&r, 0, 1)] = (int8_t)weir_draw_int(&r, -1, 3);
+        derivation.in[weir_draw_int(&r, 0, 1)] = (int8_t)weir_draw_int(&r, -1, 3);
         break;
       case 2:
-        told.dim[j] = told.dim[other];
-        told.dim[other] = dim;
+        derivation.dim[j] = derivation.dim[other];
+        derivation.dim[other] = dim;
         break;
       default:
-        told.dim[j] =
+        derivation.dim[j] =
             (weir_derived_dim){(int8_t)weir_draw_int(&r, -1, 3), (int8_t)weir_draw_int(&r, -1, 12)};
       }
     }
-    if (conv_form_of(&node->access, &told, &f)) {
+    if (conv_form_of(&node->access, &derivation, &f)) {
       compare(&f, (const weir_tensor *const[]){tensor_of(s, node, made, f.x, t),
                                                tensor_of(s, node, made, f.y, t),
                                                tensor_of(s, node, made, f.w, t)});
@@ -218,7 +246,41 @@ static void check_wrong(const weir_node *node, const subject *s, weir_value made
   }
 }
 
-/* How many of the three nodes are read as convolutions, and whether they are what is read. */
+/* Whether all nodes whose sum is the gradient by x are read as convolutions; what is read is added
+ * up and compared. */
+static bool check_parts(const subject *s, const weir_graph *g, const weir_tensor *t)
+{
+  double *const sums = new_sums(&t[4]);
+  bool all = true;
+
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    const weir_node *node = weir_graph_node(g, i);
+    const weir_derivation derivation = weir_node_derivation(node);
+    conv_form f;
+
+    if (node->dead || derivation.of != &weir_op_conv || derivation.made != 0) {
+      continue;
+    }
+    all = all && reads_node(node, &f);
+    if (all) {
+      const weir_tensor *const role[] = {tensor_of(s, node, s->gx, f.x, t),
+                                         tensor_of(s, node, s->gx, f.y, t),
+                                         tensor_of(s, node, s->gx, f.w, t)};
+
+      add_loops(&f, role, sums);
+    }
+  }
+  if (all) {
+    compare_sums(&t[4], sums);
+  } else {
+    void *memory = sums;
+
+    weir_free(&memory);
+  }
+  return all;
+}
+
+/* How many of the three results are read as convolutions, and whether they are what is read. */
 static int check_nodes(const subject *s, const weir_tensor *t, uint64_t seed)
 {
   const weir_value nodes[] = {s->y, s->gx, s->gw};
@@ -231,7 +293,9 @@ static int check_nodes(const subject *s, const weir_tensor *t, uint64_t seed)
     const weir_node *node = weir_graph_node(g, nodes[k].node);
     conv_form f;
 
-    if (reads_node(node, &f)) {
+    if (k == 1) {
+      found += check_parts(s, g, t);
+    } else if (reads_node(node, &f)) {
       const weir_tensor *const role[] = {tensor_of(s, node, nodes[k], f.x, t),
                                          tensor_of(s, node, nodes[k], f.y, t),
                                          tensor_of(s, node, nodes[k], f.w, t)};
@@ -239,7 +303,9 @@ static int check_nodes(const subject *s, const weir_tensor *t, uint64_t seed)
       compare(&f, role);
       found++;
     }
-    check_wrong(node, s, nodes[k], t, seed + (uint64_t)k);
+    if (weir_node_derivation(node).of == &weir_op_conv) { /* the gradient is one node */
+      check_wrong(node, s, nodes[k], t, seed + (uint64_t)k);
+    }
   }
   weir_graph_destroy(&g);
   return found;
@@ -285,19 +351,19 @@ static bool is_empty(const weir_array_desc *d)
   return empty;
 }
 
-/* Forward and by weights always; by data where nothing is mirrored or repeated at an edge, and one
- * element does not meet one tap (then a single o counts, and no dimension says so). */
+/* Forward and by weights always; by data where one element without a border rule does not meet one
+ * tap (then a single o counts, and no dimension says so). */
 static int expected(const weir_op_case *c)
 {
   const weir_conv_spec *s = (const void *)c->spec.bytes;
   bool plain = true;
 
   for (int k = 0; k < c->in[0].rank - 2; k++) {
-    const bool wraps = s->border[k] == WEIR_BORDER_WRAP, one = c->in[0].shape[k + 1] == 1;
+    const bool one = c->in[0].shape[k + 1] == 1;
     const bool zero = s->border[k] == WEIR_BORDER_NEVER || s->border[k] == WEIR_BORDER_ZERO;
     const bool padded = s->pad_before[k] > 0 || s->pad_after[k] > 0;
 
-    plain = plain && (!padded || (wraps && !one) || (zero && (!one || c->in[1].shape[k] > 1)));
+    plain = plain && (!padded || !zero || !one || c->in[1].shape[k] > 1);
   }
   return plain ? 3 : 2;
 }
@@ -472,9 +538,9 @@ static void weights_of_a_bank_are_read(void **state)
   a.in[1].index[0].coef[3] = 8; /* the group, of which there is one */
   a.in[1].index[0].coef[4] = 1;
   assert_ok(weir_access_check(&a));
-  const weir_derivation told = weir_node_derivation(weir_graph_node(g, y.node));
+  const weir_derivation derivation = weir_node_derivation(weir_graph_node(g, y.node));
 
-  assert_true(conv_form_of(&a, &told, &f));
+  assert_true(conv_form_of(&a, &derivation, &f));
   const weir_view view = {.rank = 1, .stride = {1}, .extent = {500}};
   const conv_weight_strides p = conv_form_weights(&f, &view);
 
@@ -486,10 +552,10 @@ static void weights_of_a_bank_are_read(void **state)
 /* The access, a changed copy of the node's, as what the node says it is. */
 static bool reads(const weir_graph *g, weir_value v, const weir_access *a)
 {
-  const weir_derivation told = weir_node_derivation(weir_graph_node(g, v.node));
+  const weir_derivation derivation = weir_node_derivation(weir_graph_node(g, v.node));
   conv_form f;
 
-  return conv_form_of(a, &told, &f);
+  return conv_form_of(a, &derivation, &f);
 }
 
 /* Small changes make a node something else. */
@@ -551,7 +617,7 @@ static void conditions_are_part_of_the_form(void **state)
 static bool is_commutative(weir_code code)
 {
   return code == WEIR_CODE_ADD || code == WEIR_CODE_MUL || code == WEIR_CODE_AND ||
-         code == WEIR_CODE_EQ;
+         code == WEIR_CODE_OR || code == WEIR_CODE_EQ;
 }
 
 /* Terms, factors and sides are exchanged; a >= b is not a < b; all of it is multiplied with 1. */
@@ -579,34 +645,92 @@ static void reword(weir_access *a)
   a->value[0] = weir_body_binary(b, WEIR_CODE_MUL, weir_body_real(b, WEIR_F32, 1), a->value[0]);
 }
 
-/* Other words for the same do not make it something else. */
-static void equivalent_bodies_are_read_alike(void **state)
+/* Every node of the convolution and its gradients, in other words. */
+static void check_reworded(weir_border rule)
 {
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 4, .shape = {2, 9, 8, 6}};
   const weir_array_desc w = {.dtype = WEIR_F32, .rank = 4, .shape = {3, 2, 3, 10}};
   const weir_conv_spec spec = {
-      .stride = {2, 3}, .pad_before = {1, 1}, .pad_after = {1, 1}, .groups = 2};
+      .stride = {2, 3}, .pad_before = {1, 1}, .pad_after = {1, 1}, .border = {rule}, .groups = 2};
   subject s;
+  int nodes = 0;
 
   make_subject(&s, &x, &w, &spec);
-  const weir_value nodes[] = {s.y, s.gx, s.gw};
-
-  for (int k = 0; k < 3; k++) {
-    const weir_derivation told = weir_node_derivation(weir_graph_node(s.g, nodes[k].node));
+  for (int32_t i = 0; i < weir_graph_nodes(s.g); i++) {
+    const weir_derivation derivation = weir_node_derivation(weir_graph_node(s.g, i));
     conv_form before, after;
     weir_access a;
 
+    if (derivation.of != &weir_op_conv) {
+      continue;
+    }
     memset(&before, 0, sizeof before);
     memset(&after, 0, sizeof after);
-    assert_ok(weir_access_copy(access_of(s.g, nodes[k]), &a));
-    assert_true(conv_form_of(&a, &told, &before));
+    assert_ok(weir_access_copy(&weir_graph_node(s.g, i)->access, &a));
+    assert_true(conv_form_of(&a, &derivation, &before));
     reword(&a);
     assert_ok(weir_access_check(&a));
-    assert_true(conv_form_of(&a, &told, &after));
+    assert_true(conv_form_of(&a, &derivation, &after));
     assert_memory_equal(&before, &after, sizeof before);
     weir_access_fini(&a);
+    nodes++;
   }
+  assert_int_equal(nodes, rule == WEIR_BORDER_REFLECT ? 4 : 3);
   weir_graph_destroy(&s.g);
+}
+
+/* Other words for the same do not make it something else. */
+static void equivalent_bodies_are_read_alike(void **state)
+{
+  check_reworded(WEIR_BORDER_ZERO);
+  check_reworded(WEIR_BORDER_WRAP);
+  check_reworded(WEIR_BORDER_REPLICATE);
+  check_reworded(WEIR_BORDER_REFLECT);
+}
+
+/* Without the conditions of its border, or with another element as the end, a gradient through a
+ * repeated or mirrored end is another sum. */
+static void borders_are_part_of_the_form(void **state)
+{
+  const weir_border borders[] = {WEIR_BORDER_REPLICATE, WEIR_BORDER_REFLECT};
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 3, .shape = {2, 9, 4}};
+  const weir_array_desc w = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 4, 8}};
+
+  for (int b = 0; b < 2; b++) {
+    const weir_conv_spec spec = {.pad_before = {1}, .pad_after = {1}, .border = {borders[b]}};
+    int conditional = 0;
+    subject s;
+
+    make_subject(&s, &x, &w, &spec);
+    for (int32_t i = 0; i < weir_graph_nodes(s.g); i++) {
+      const weir_value v = {i, 0};
+      weir_access a;
+
+      if (weir_node_derivation(weir_graph_node(s.g, i)).made != 0 ||
+          weir_graph_node(s.g, i)->derivation.of != &weir_op_conv) {
+        continue;
+      }
+      assert_ok(weir_access_copy(&weir_graph_node(s.g, i)->access, &a));
+      assert_true(reads(s.g, v, &a));
+      const weir_expr value = a.body.exprs[a.value[0]];
+
+      for (int32_t e = 0; e < a.body.n && value.code == WEIR_CODE_SELECT; e++) {
+        weir_expr *last = &a.body.exprs[e];
+
+        if (last->code == WEIR_CODE_CONST && last->dtype == WEIR_I64 && last->integer == 8) {
+          last->integer = 7;
+          assert_false(reads(s.g, v, &a));
+          last->integer = 8;
+          conditional++;
+        }
+      }
+      a.value[0] = value.code == WEIR_CODE_SELECT ? value.b : a.value[0];
+      assert_true(reads(s.g, v, &a) == (value.code != WEIR_CODE_SELECT));
+      weir_access_fini(&a);
+    }
+    assert_true(conditional > 0);
+    weir_graph_destroy(&s.g);
+  }
 }
 
 /* A condition whose numbers are beyond what lines are reckoned with is not followed. */
@@ -644,6 +768,7 @@ int main(void)
       cmocka_unit_test(what_is_no_convolution_is_refused),
       cmocka_unit_test(conditions_are_part_of_the_form),
       cmocka_unit_test(equivalent_bodies_are_read_alike),
+      cmocka_unit_test(borders_are_part_of_the_form),
       cmocka_unit_test(numbers_beyond_reckoning_are_refused),
   };
 

@@ -376,7 +376,7 @@ bool conv_dnnl_blocks(const weir_graph *g, const weir_group *group, weir_kernel_
   bool any = false;
 
   for (conv_kind kind = CONV_FORWARD; kind <= CONV_DATA && !any; kind++) {
-    /* What wraps is added up at the end: nothing is whole before. */
+    /* What lies beyond the ends is added up last: nothing is whole before. */
     any = try_shapes(g, group, kind, &c) && !(c.padded && kind == CONV_DATA);
     *blocks = (weir_kernel_blocks){.stage = 1, .block_size = {c.chunking.samples, c.chunking.rows}};
     blocks->block_size[1] = c.chunking.n_rows > 1 ? c.chunking.rows : 0;

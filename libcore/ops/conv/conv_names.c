@@ -2,7 +2,7 @@
  * that its indices then take.
  *
  * Nothing is proved here: conv_form.c compares what follows from the names with the node. */
-#include "ops/conv/conv_priv.h"
+#include "ops/conv/conv_form_priv.h"
 
 int64_t conv_extent_of(const matching *m, int dim)
 {
@@ -44,18 +44,18 @@ static int *slot_of_dim(matching *m, int dim)
                                     : &m->of[OF_IN];
 }
 
-/* Every name once; those of wraps are found later. */
+/* Every name once; what leads beyond the ends is found later. */
 static bool take_names(matching *m)
 {
   for (int v = 0; v < VARIABLES; v++) {
     m->of[v] = NONE;
   }
   for (int k = 0; k < CONV_FORM_DIMS; k++) {
-    m->element[k] = m->wrap[k] = NONE;
+    m->element[k] = m->beyond[k] = NONE;
   }
   m->x_channel = m->y_channel = NONE;
   for (int j = 0; j < m->a->n_dims; j++) {
-    const weir_derived_dim t = m->told->dim[j];
+    const weir_derived_dim t = m->derivation->dim[j];
     int *const slot = t.array < 0   ? slot_of_dim(m, t.dim)
                       : t.array < 3 ? slot_of_axis(m, t.array, t.dim)
                                     : NULL;
@@ -104,19 +104,18 @@ static bool read_solved(matching *m, int k, bool by_tap)
   }
   for (int j = 0; j < m->a->n_dims; j++) {
     if (l->coef[j] != 0 && j != m->element[k] && j != other) {
-      if (m->wrap[k] != NONE || l->coef[j] != m->x->extent[k + 1]) {
+      if (m->beyond[k] != NONE) {
         return false;
       }
-      m->wrap[k] = j;
+      m->beyond[k] = j;
     }
   }
   *(by_tap ? &f->stride[k] : &f->dilation[k]) =
       other >= 0 && l->coef[other] != 0 ? -l->coef[other] : 1;
   *(by_tap ? &f->dilation[k] : &f->stride[k]) = l->div;
   f->lo[k] = l->offset;
-  f->border[k] = m->wrap[k] != NONE ? WEIR_BORDER_WRAP : WEIR_BORDER_ABSENT;
   f->kernel_size[k] = by_tap ? m->w->extent[k] : conv_extent_of(m, other);
-  return m->element[k] < 0 || l->coef[m->element[k]] == 1;
+  return conv_border_read(m, k, l);
 }
 
 /* Of the three that belong together along a dimension, elements of x, o and t, two count. */
@@ -179,4 +178,27 @@ bool conv_name_dims(matching *m)
     right = name_spatial(m, k);
   }
   return right && name_channels(m);
+}
+
+weir_derivation conv_exchanged(const weir_derivation *derivation, int d)
+{
+  const int out = d + 2, tap = d + 3, in = 2 * d + 3;
+  weir_derivation t = *derivation;
+
+  t.made = 2;
+  for (int k = 0; k < 2; k++) {
+    t.in[k] = derivation->in[k] == 2 ? 0 : derivation->in[k];
+  }
+  for (int j = 0; j < WEIR_MAX_DIMS; j++) {
+    const weir_derived_dim dim = derivation->dim[j];
+
+    if (dim.array == 0 || dim.array == 2) {
+      t.dim[j].array = (int8_t)(2 - dim.array);
+    } else if (dim.array < 0 && dim.dim >= 1 && dim.dim <= d) {
+      t.dim[j].dim = (int8_t)(tap + dim.dim - 1);
+    } else if (dim.array < 0 && (dim.dim == in || dim.dim == out)) {
+      t.dim[j].dim = (int8_t)(dim.dim == in ? out : in);
+    }
+  }
+  return t;
 }

@@ -49,17 +49,18 @@ static bool take_apart(weir_access *a, int y)
   return true;
 }
 
-bool conv_pool_sparse_of(const weir_access *a, const weir_derivation *told, conv_pool_sparse *p)
+bool conv_pool_sparse_of(const weir_access *a, const weir_derivation *derivation,
+                         conv_pool_sparse *p)
 {
-  const int y = told->in[0] == 2 ? 0 : 1; /* of a convolution as built */
+  const int y = derivation->in[0] == 2 ? 0 : 1; /* of a convolution as built */
   weir_access whole;
 
   if (a->maker != WEIR_MADE_BY_BODY || a->n_in != 3 || a->n_out != 1 || a->n_values != 1 ||
       a->n_states != 0 || a->combine != WEIR_COMBINE_SUM || a->in[2].dtype != WEIR_U8 ||
-      told->in[2] != WEIR_DERIVED_ARGMAX || weir_access_copy(a, &whole) != WEIR_OK) {
+      derivation->in[2] != WEIR_DERIVED_ARGMAX || weir_access_copy(a, &whole) != WEIR_OK) {
     return false;
   }
-  bool is = take_apart(&whole, y) && conv_form_of(&whole, told, &p->form) && p->form.y == y;
+  bool is = take_apart(&whole, y) && conv_form_of(&whole, derivation, &p->form) && p->form.y == y;
   weir_access_fini(&whole);
   if (!is) {
     return false;
@@ -77,7 +78,7 @@ bool conv_pool_sparse_of(const weir_access *a, const weir_derivation *told, conv
 bool conv_pool_sparse_of_group(const weir_graph *g, const weir_group *group, conv_pool_sparse *p)
 {
   const weir_node *node = weir_graph_node(g, group->nodes[0]);
-  const weir_derivation told = weir_node_derivation(node);
+  const weir_derivation derivation = weir_node_derivation(node);
 
-  return group->n_nodes == 1 && conv_pool_sparse_of(&node->access, &told, p);
+  return group->n_nodes == 1 && conv_pool_sparse_of(&node->access, &derivation, p);
 }

@@ -14,7 +14,8 @@ typedef struct conv_pool_sparse {
 } conv_pool_sparse;
 
 /* True, and *p filled, when the access is one. */
-bool conv_pool_sparse_of(const weir_access *a, const weir_derivation *told, conv_pool_sparse *p);
+bool conv_pool_sparse_of(const weir_access *a, const weir_derivation *derivation,
+                         conv_pool_sparse *p);
 /* Likewise of the one node of a group. */
 bool conv_pool_sparse_of_group(const weir_graph *g, const weir_group *group, conv_pool_sparse *p);
 

@@ -1,6 +1,6 @@
 /* conv_test.c - extents, what a box of the output needs, and refusals. */
 #include "ops/conv/weir_conv.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void extents_follow_the_rule_of_the_field(void **state)
 {

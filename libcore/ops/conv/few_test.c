@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "device/weir_parallel.h"
-#include "ops/conv/conv_check.h"
+#include "support/ops/conv_check.h"
 #include "ops/conv/few_priv.h"
 
 enum { CASES = 16 };

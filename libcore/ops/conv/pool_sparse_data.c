@@ -194,18 +194,17 @@ static void data_block(const pool_sparse_sum *p, const pool_sparse_layout *l, co
   }
 }
 
-void pool_sparse_rows(const pool_sparse_sum *p, const int64_t lo[3], const int64_t hi[3])
+void pool_sparse_data_rows(const pool_sparse_sum *p, const pool_sparse_layout *l,
+                           const int64_t lo[3], const int64_t hi[3])
 {
-  const pool_sparse_layout l = pool_sparse_layout_of(p->k, p->s, p->data);
-
   for (int64_t n = lo[0]; n < hi[0]; n++) {
     for (int64_t i = lo[1]; i < hi[1]; i += PLANES) {
       for (int64_t j = lo[2]; j < hi[2]; j += ROWS) {
         const data_rows rows = {{n, i, j},
                                 {n + 1, min_of(i + PLANES, hi[1]), min_of(j + ROWS, hi[2])}};
 
-        for (int64_t chunk = 0; chunk < l.chunks; chunk++) {
-          data_block(p, &l, &rows, chunk);
+        for (int64_t chunk = 0; chunk < l->chunks; chunk++) {
+          data_block(p, l, &rows, chunk);
         }
       }
     }
@@ -222,8 +221,8 @@ static void rows_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, in
     data_block(p, l, &(data_rows){.hi = {s->n, s->x[0], s->x[1]}}, piece);
     return;
   }
-  pool_sparse_rows(
-      p, (const int64_t[]){n, PLANES * i, ROWS * j},
+  pool_sparse_data_rows(
+      p, l, (const int64_t[]){n, PLANES * i, ROWS * j},
       (const int64_t[]){n + 1, min_of(PLANES * (i + 1), s->x[0]), min_of(ROWS * (j + 1), s->x[1])});
 }
 

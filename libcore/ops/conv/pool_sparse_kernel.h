@@ -1,10 +1,10 @@
-/* pool_sparse_kernel.h - the vector code of pool_sparse_priv.h for one instruction set. Before it,
+/* pool_sparse_kernel.h - the vector code of pool_sparse_sum.h for one instruction set. Before it,
  * a source defines V_LANES, V_VECTORS, the type V, V_ZERO, V_SET, V_ADD, V_FMA, V_LOAD and V_STORE
  * of a vector, V_LOW and V_HIGH (the first and the last lanes of two in turns), ALL_ADD (calls
  * ADD(vectors, rows) for every pair, all POOL_SPARSE_ROWS of 1 vector first, NONE where there is
  * none), ALL_ROW (calls ROW(vectors) for every number), V_MAX_ROWS (the most rows of 1, 2, ..
  * vectors), and TABLE. */
-#include "ops/conv/pool_sparse_priv.h"
+#include "ops/conv/pool_sparse_sum.h"
 
 /* Pointers are summed where they stand: else every vector has a separate one, more than there are
  * registers. */

@@ -4,7 +4,7 @@
 #define POOL_SPARSE_LAYOUT_H
 #include <string.h>
 
-#include "ops/conv/pool_sparse_priv.h"
+#include "ops/conv/pool_sparse_sum.h"
 
 /* BLOCK: channels of y of a piece; WRITTEN: of a piece of the merge; PLANES, ROWS: of x, made at a
  * time. */
@@ -58,6 +58,9 @@ int64_t pool_sparse_data_workspace(const pool_sparse_conv *s, const pool_sparse_
 int64_t pool_sparse_data_scratch(const pool_sparse_conv *s, const pool_sparse_layout *l);
 void pool_sparse_data_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int stage,
                             int64_t piece);
+/* As pool_sparse_rows. */
+void pool_sparse_data_rows(const pool_sparse_sum *p, const pool_sparse_layout *l,
+                           const int64_t lo[3], const int64_t hi[3]);
 
 static inline int64_t min_of(int64_t a, int64_t b)
 {

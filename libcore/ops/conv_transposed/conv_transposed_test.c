@@ -8,7 +8,7 @@
 #include "exec/weir_plan.h"
 #include "ops/conv/conv_form.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
 
@@ -139,10 +139,10 @@ static void every_element_contributes_to_the_whole_kernel(void **state)
 static void assert_kind(const weir_graph *g, weir_value v, conv_kind kind)
 {
   const weir_node *node = weir_graph_node(g, v.node);
-  const weir_derivation told = weir_node_derivation(node);
+  const weir_derivation derivation = weir_node_derivation(node);
   conv_form f;
 
-  assert_true(conv_form_of(&node->access, &told, &f));
+  assert_true(conv_form_of(&node->access, &derivation, &f));
   assert_int_equal(f.kind, kind);
   assert_true(f.stride[0] == 2 && f.kernel_size[1] == 2 && f.groups == 1 && f.in == 3 &&
               f.out == 8);

@@ -1,6 +1,6 @@
 /* eigen_general_test.c - a rotation, what is not finite, refusals. */
 #include "ops/eigen_general/weir_eigen_general.h"
-#include "exec/library_check.h"
+#include "support/exec/library_check.h"
 
 /* A turn by 90 degrees has i and -i; a matrix with an infinity has nothing. */
 static void a_rotation_has_imaginary_values(void **state)

@@ -1,6 +1,6 @@
 /* eigen_hermitian_test.c - Pauli's matrix, which triangle is looked at, refusals. */
 #include "ops/eigen_hermitian/weir_eigen_hermitian.h"
-#include "exec/library_check.h"
+#include "support/exec/library_check.h"
 
 /* [0 -i; i 0] has -1 and 1, whatever stands above its diagonal. */
 static void the_lower_triangle_is_meant(void **state)

@@ -1,6 +1,6 @@
 /* elementwise_test.c - shapes by numpy's rule, and refusals that name what is wrong. */
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void operands_broadcast_from_the_end(void **state)
 {

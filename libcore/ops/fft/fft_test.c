@@ -1,7 +1,7 @@
 /* fft_test.c - transforms of waves and of one point, back after forward, refusals. */
 #include "ops/fft/weir_fft.h"
 #include "base/weir_random.h"
-#include "exec/library_check.h"
+#include "support/exec/library_check.h"
 
 #define PI 3.14159265358979323846
 

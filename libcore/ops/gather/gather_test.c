@@ -1,6 +1,6 @@
 /* gather_test.c - the index's shape replaces a dimension, and refusals. */
 #include "ops/gather/weir_gather.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static const weir_gather_spec along1 = {.dim = 1};
 

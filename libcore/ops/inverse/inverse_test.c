@@ -1,6 +1,6 @@
 /* inverse_test.c - inverses by hand, what has none, refusals. */
 #include "ops/inverse/weir_inverse.h"
-#include "exec/library_check.h"
+#include "support/exec/library_check.h"
 
 static void inverses_by_hand(void **state)
 {

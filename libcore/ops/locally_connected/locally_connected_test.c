@@ -1,6 +1,6 @@
 /* locally_connected_test.c - the weights that a position needs, and refusals. */
 #include "ops/locally_connected/weir_locally_connected.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void a_position_needs_its_own_weights(void **state)
 {

@@ -1,6 +1,6 @@
 /* pad_test.c - extents grow on both sides, and refusals. */
 #include "ops/pad/weir_pad.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void extents_grow_on_both_sides(void **state)
 {

@@ -2,7 +2,7 @@
 #include "ops/pool/weir_pool.h"
 
 #include "exec/weir_plan.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void extents_and_outputs(void **state)
 {

@@ -1,6 +1,6 @@
 /* random_test.c - keys of their own, and refusals. */
 #include "ops/random/weir_random_op.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static const weir_random_spec normal = {
     .kind = WEIR_RANDOM_NORMAL, .dtype = WEIR_F64, .rank = 1, .shape = {8}};

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "exec/weir_plan.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void outputs_follow_monoid_and_accumulator(void **state)
 {

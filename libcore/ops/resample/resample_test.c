@@ -1,6 +1,6 @@
 /* resample_test.c - extents, phases on time, and refusals. */
 #include "ops/resample/weir_resample.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void extents_follow_the_factor(void **state)
 {

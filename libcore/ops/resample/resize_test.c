@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "exec/weir_plan.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 enum { A = 5, B = 4, C = 2 };
 

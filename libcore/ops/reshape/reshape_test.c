@@ -1,6 +1,6 @@
 /* reshape_test.c - what stays keeps the identity map, and refusals. */
 #include "ops/reshape/weir_reshape.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void what_stays_keeps_the_identity(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What define functions cannot be told while they write. */
+/* Define functions do not see failures while they write. */
 static int32_t fail(weir_scan *s, weir_status status)
 {
   weir_status *failed = &s->access->body.failed;

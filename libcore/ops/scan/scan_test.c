@@ -1,6 +1,6 @@
 /* scan_test.c - states, state arrays and promises of scans, and refusals. */
 #include "ops/scan/weir_scan.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static const weir_sos_spec one = {.n = 1, .section = {{1, 0, 0, 1, -0.5, 0}}};
 

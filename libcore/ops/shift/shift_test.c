@@ -1,6 +1,6 @@
 /* shift_test.c - border rules of shift, and refusals. */
 #include "ops/shift/weir_shift.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void shape_stays_and_index_moves(void **state)
 {

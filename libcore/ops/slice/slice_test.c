@@ -1,6 +1,6 @@
 /* slice_test.c - extents as numpy counts them, and refusals on time. */
 #include "ops/slice/weir_slice.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void extents_follow_numpy(void **state)
 {

@@ -1,7 +1,7 @@
 /* solve_test.c - systems by hand, stacks on threads, what has no answer, refusals. */
 #include "ops/solve/weir_solve.h"
 #include "base/weir_random.h"
-#include "exec/library_check.h"
+#include "support/exec/library_check.h"
 
 static library_run *new_run(void)
 {

@@ -1,6 +1,6 @@
 /* transpose_test.c - dimensions move with time, and refusals. */
 #include "ops/transpose/weir_transpose.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void dimensions_and_time_move(void **state)
 {

@@ -1,6 +1,6 @@
 /* window_test.c - extents, reach on time, and refusals. */
 #include "ops/window/weir_window.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void a_window_on_time_needs_its_size(void **state)
 {

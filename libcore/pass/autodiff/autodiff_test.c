@@ -12,10 +12,10 @@
 #include "exec/weir_plan.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
-#include "ops/scan/scan_check.h"
+#include "support/ops/scan_check.h"
 #include "ops/resample/weir_resize_op.h"
 
 static void fill(weir_tensor *t, double lo, double hi, uint32_t purpose, uint64_t seed)

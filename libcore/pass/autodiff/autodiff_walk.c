@@ -176,8 +176,8 @@ static int same_dim(const derive_adjoint *d, int j)
 }
 
 /* Of the adjoint; its operands are not pruned yet. */
-static weir_derivation tell(const derive_site *site, const derive_adjoint *d,
-                            const derive_aux_arrays *aux, inputs *in)
+static weir_derivation derivation_of(const derive_site *site, const derive_adjoint *d,
+                                     const derive_aux_arrays *aux, inputs *in)
 {
   const int rank = d->from->in[d->operand].rank;
   weir_derivation t = {.made = site->derivation.in[d->operand]};
@@ -235,31 +235,35 @@ static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint
   if (value < 0 && d->to->body.failed == WEIR_OK) {
     return WEIR_OK;
   }
-  weir_derivation told = tell(site, d, &aux, &in);
+  weir_derivation derivation = derivation_of(site, d, &aux, &in);
 
   WEIR_TRY(finish(d, value, &in));
   WEIR_TRY(derive_add(w, d->to, in.array, site->where, &node));
-  memcpy(told.in, in.is, sizeof told.in);
-  weir_graph_node_mut(w->g, node)->derivation = told;
+  memcpy(derivation.in, in.is, sizeof derivation.in);
+  weir_graph_node_mut(w->g, node)->derivation = derivation;
   name_adjoint(w->g, node, site->name);
   derive_contribute(w, site->in[d->operand], (weir_value){node, 0});
   return WEIR_OK;
 }
 
-/* Array dimensions whose border mirrors. */
-static unsigned mirrors_of(const weir_operand *x)
+/* Array dimensions along which some index of the operand is reflected. */
+static unsigned mirrors_of(const weir_access *a, const weir_operand *x)
 {
+  const weir_box whole = weir_iterations(a);
   unsigned mask = 0;
 
-  for (int k = 0; k < x->rank; k++) {
-    mask |= x->index[k].border == WEIR_BORDER_REFLECT && x->extent[k] > 1 ? 1u << k : 0;
+  for (int k = 0; k < x->rank && !weir_box_empty(&whole); k++) {
+    mask |= x->index[k].border == WEIR_BORDER_REFLECT && x->extent[k] > 1 &&
+                    (x->index[k].gather > 0 || weir_index_turns(&x->index[k], x->extent[k], &whole))
+                ? 1u << k
+                : 0;
   }
   return mask;
 }
 
 weir_status derive_input(derive_walk *w, const derive_site *site, int operand)
 {
-  const unsigned mirrors = mirrors_of(&site->access->in[operand]);
+  const unsigned mirrors = mirrors_of(site->access, &site->access->in[operand]);
   const int32_t n = site->access->body.n;
   weir_status status = WEIR_OK;
   weir_access to;

@@ -1,7 +1,7 @@
 /* fission_factors.c - the factors of a body, and what each depends on. */
 #include "pass/fission/fission_priv.h"
 
-/* A factor that is one operand: products of one are told apart by it. */
+/* A factor that is one operand: products of one are distinguished by it. */
 static fission_set bit(int i)
 {
   return (fission_set)1 << i;

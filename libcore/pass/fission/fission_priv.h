@@ -19,7 +19,7 @@ typedef struct fission_factor {
 } fission_factor;
 
 /* One dimension of an intermediate array: a dimension of the iterations, or the value of a linear
- * form of several, such as E - w, which are not told apart by what is made. */
+ * form of several, such as E - w, which the result does not distinguish. */
 typedef struct fission_axis {
   fission_set dims;
   bool is_form;

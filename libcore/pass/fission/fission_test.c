@@ -4,9 +4,9 @@
 
 #include "base/weir_clock.h"
 #include "device/weir_parallel.h"
-#include "exec/draw_product.h"
+#include "support/exec/draw_product.h"
 #include "ops/contract/weir_contract.h"
-#include "pass/fission/self_energy_node.h"
+#include "support/pass/self_energy_node.h"
 #include "pass/weir_pass.h"
 
 extern const weir_pass weir_pass_fission;

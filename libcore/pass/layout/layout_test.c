@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "exec/draw_graph.h"
+#include "support/exec/draw_graph.h"
 #include "ops/conv/weir_conv.h"
 #include "pass/layout/layout_priv.h"
 

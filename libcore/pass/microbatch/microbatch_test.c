@@ -2,11 +2,11 @@
  * budgets. */
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "exec/draw_run.h"
-#include "exec/train_nets.h"
+#include "support/exec/draw_run.h"
+#include "support/exec/train_nets.h"
 #include "ops/random/weir_random_op.h"
+#include "support/pass/microbatch_check.h"
 #include "pass/microbatch/weir_microbatch.h"
-#include "pass/weir_pass.h"
 
 enum { BATCH = 5, WIDTH = 6, GRAPHS = 24, SIDE = 16, CHANNELS = 2 };
 
@@ -38,30 +38,6 @@ static weir_value counted(weir_graph *g, weir_value x)
 
   weir_access_fini(&a);
   return v;
-}
-
-static weir_graph *batched(const weir_graph *g, int64_t n)
-{
-  const weir_pass_opts opts = {
-      .microbatches = n, .skip = "simplify,recompute,tile", .no_fusion = true};
-  weir_graph *out;
-
-  assert_ok(weir_graph_copy(g, &out));
-  assert_ok(weir_passes_run(out, &opts, NULL, NULL));
-  weir_graph_clear_groups(out); /* a plan makes its own */
-  return out;
-}
-
-static int64_t count_of(const weir_graph *g, const char *op)
-{
-  int64_t n = 0;
-
-  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
-    const weir_node *node = weir_graph_node(g, i);
-
-    n += node->op != NULL && !node->dead && strcmp(node->op->name, op) == 0;
-  }
-  return n;
 }
 
 static draw_outcome outcome_of(const weir_graph *g)
@@ -114,11 +90,11 @@ static void every_kind_of_user_is_served(void **state)
   weir_output(g, "best", whole);
   assert_ok(weir_graph_status(g));
   for (int64_t microbatches = 2; microbatches <= BATCH; microbatches++) {
-    weir_graph *other = batched(g, microbatches);
+    weir_graph *other = microbatch_copy(g, microbatches);
 
-    assert_int_equal(count_of(other, "counted"), microbatches);
-    assert_int_equal(count_of(other, "merge"), 4 * (microbatches - 1));
-    assert_true(count_of(other, "join") >= microbatches);
+    assert_int_equal(microbatch_count(other, "counted"), microbatches);
+    assert_int_equal(microbatch_count(other, "merge"), 4 * (microbatches - 1));
+    assert_true(microbatch_count(other, "join") >= microbatches);
     compare(g, other, 1e-4); /* sums of a few hundred */
     weir_graph_destroy(&other);
   }
@@ -138,10 +114,10 @@ static void random_numbers_stay_what_they_are(void **state)
 
   weir_output(g, "y", weir_mul(g, weir_square(g, x), weir_random(g, &s, seed, seed)));
   assert_ok(weir_graph_status(g));
-  weir_graph *other = batched(g, 2);
+  weir_graph *other = microbatch_copy(g, 2);
 
-  assert_int_equal(count_of(other, "random"), 1);
-  assert_true(count_of(other, "join") == 2);
+  assert_int_equal(microbatch_count(other, "random"), 1);
+  assert_true(microbatch_count(other, "join") == 2);
   compare(g, other, 0);
   weir_graph_destroy(&other);
   weir_graph_destroy(&g);
@@ -165,7 +141,7 @@ static void what_needs_all_samples_is_refused_by_name(void **state)
   assert_ok(weir_microbatch_find(g, &input, &s, text, sizeof text));
   assert_int_equal(input, -1);
   assert_non_null(strstr(text, "'mean of all'"));
-  weir_graph *other = batched(g, 2);
+  weir_graph *other = microbatch_copy(g, 2);
 
   assert_int_equal(weir_graph_nodes(other), weir_graph_nodes(g));
   weir_graph_destroy(&other);
@@ -178,7 +154,7 @@ static void random_graphs_keep_their_results(void **state)
 
   for (uint64_t seed = 0; seed < GRAPHS; seed++) {
     draw_graph d = draw_make(seed, false, true);
-    weir_graph *other = batched(d.g, 2 + (int64_t)(seed % 3));
+    weir_graph *other = microbatch_copy(d.g, 2 + (int64_t)(seed % 3));
 
     split += weir_graph_nodes(other) > weir_graph_nodes(d.g);
     compare(d.g, other, 2e-5);

@@ -49,8 +49,8 @@ weir_status partition_reserve(weir_partition *p, unsigned over, int32_t *first) 
 double partition_message_s(const weir_machine *m, double bytes);
 /* AR(p, m): seconds until all of p ranks have the merge of what each has in m bytes, as `comm` does
  * it (weir_allreduce_way_of). Along the tree, up and down: 2 ceil(log2 p) (alpha + m beta) +
- * ceil(log2 p) m gamma; else each rank merges its share: 2 (p - 1) alpha + 2 (p - 1)/p m beta +
- * (p - 1)/p m gamma. */
+ * ceil(log2 p) m gamma; else each rank merges its share: s alpha + 2 (p - 1)/p m beta +
+ * (p - 1)/p m gamma with s = 2 log2 p for a power of two, else 2 (p - 1). */
 double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes);
 /* partition_read.c: hull of what the nodes of a rank read of an array. */
 weir_box partition_read(const weir_partition *p, int32_t array, int rank);

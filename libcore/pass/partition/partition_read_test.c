@@ -3,7 +3,7 @@
 #include "base/weir_check.h"
 #include "ops/contract/weir_contract.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
 #include "pass/autodiff/weir_gradients.h"

@@ -1,6 +1,6 @@
 /* partition_test.c - halos, owners and merges of random convolutions and pools, forward and
  * backward, against indices that are counted out one by one. */
-#include "pass/partition/spmd_check.h"
+#include "support/pass/spmd_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/gather/weir_gather.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"

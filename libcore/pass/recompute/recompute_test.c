@@ -1,7 +1,7 @@
 /* recompute_test.c - what far readers get: numbers again, comparisons, or what was kept. */
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "exec/train_nets.h"
+#include "support/exec/train_nets.h"
 #include "exec/weir_plan.h"
 #include "pass/recompute/recompute_priv.h"
 

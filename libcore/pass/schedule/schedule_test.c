@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "exec/draw_graph.h"
+#include "support/exec/draw_graph.h"
 #include "exec/weir_plan.h"
 #include "pass/schedule/schedule_priv.h"
 #include "pass/weir_pass.h"

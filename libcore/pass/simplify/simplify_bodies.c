@@ -137,10 +137,11 @@ static bool is_needed(const weir_access *a, int k)
 static void drop_operand(weir_node *node, int k)
 {
   weir_access *a = &node->access;
-  weir_derivation *told = &node->derivation;
+  weir_derivation *derivation = &node->derivation;
 
-  *told = weir_node_derivation(node);
-  memmove(&told->in[k], &told->in[k + 1], (size_t)(a->n_in - k - 1) * sizeof(told->in[0]));
+  *derivation = weir_node_derivation(node);
+  memmove(&derivation->in[k], &derivation->in[k + 1],
+          (size_t)(a->n_in - k - 1) * sizeof(derivation->in[0]));
   memmove(&a->in[k], &a->in[k + 1], (size_t)(a->n_in - k - 1) * sizeof(a->in[0]));
   memmove(&node->in[k], &node->in[k + 1], (size_t)(a->n_in - k - 1) * sizeof(node->in[0]));
   a->n_in--;

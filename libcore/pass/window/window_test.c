@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/weir_clock.h"
-#include "exec/draw_product.h"
+#include "support/exec/draw_product.h"
 #include "pass/weir_pass.h"
 
 extern const weir_pass weir_pass_window;

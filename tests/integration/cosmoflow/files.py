@@ -153,7 +153,7 @@ if packed:
     swapped = mlperf(x[0].byteswap(), y[0])
     open(f"{scratch}/swapped.tfrecord", "wb").write(swapped)
     assert "the bytes look exchanged" in run("inspect", f"{scratch}/swapped.tfrecord").stdout
-# Parameters in their own units that all lie in [-1, 1], too, are told by their ranges.
+# Parameters in their own units that all lie in [-1, 1], too, are recognised by their ranges.
 config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../configs/cosmoflow/tiny.yaml")
 for low, warned in ((0.1, True), (-0.9, False)):
     some = rng.uniform((low, low), (0.5, 1.0), (16, 2)).astype("f4")

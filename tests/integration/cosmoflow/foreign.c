@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "data/predictions.h"
-#include "data/volume_test.h"
+#include "support/cosmoflow/volume_test.h"
 #include "needs.h"
 #include "program.h"
 

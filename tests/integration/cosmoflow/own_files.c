@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/weir_file.h"
 #include "data/predictions.h"
-#include "data/volume_test.h"
+#include "support/cosmoflow/volume_test.h"
 #include "needs.h"
 #include "program.h"
 

@@ -10,10 +10,10 @@
 #include <unistd.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "data/particles.h"
-#include "data/power.h"
-#include "data/universe_write.h"
-#include "data/volume.h"
+#include "data/simulation/particles.h"
+#include "data/simulation/power.h"
+#include "data/simulation/universe_write.h"
+#include "data/volume/volume.h"
 #include "io/weir_netcdf.h"
 #include "ops/fft/weir_fft_plan.h"
 #include "needs.h"
@@ -135,7 +135,7 @@ static void files_hold_what_was_asked_for(void **state)
   }
 }
 
-/* The files of prepare are a set that data/volume.h reads. */
+/* The files of prepare are a set that data/volume/volume.h reads. */
 static void files_are_samples(void **state)
 {
   const char *dir = in_scratch("a");

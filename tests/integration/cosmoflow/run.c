@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "base/weir_file.h"
 #include "data/predictions.h"
-#include "data/volume_test.h"
+#include "support/cosmoflow/volume_test.h"
 #include "log/mllog.h"
 #include "needs.h"
 #include "program.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "data/volume.h"
+#include "data/volume/volume.h"
 
 enum { SPHERES_CLASSES = 3 };
 

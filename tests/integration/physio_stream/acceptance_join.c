@@ -6,7 +6,7 @@
 #include "base/weir_log.h"
 #include "io/weir_record.h"
 #include "program.h"
-#include "stream/run_check.h"
+#include "support/stream/run_check.h"
 #include "stream/weir_series.h"
 
 enum { SLOTS = 543240, ABP_FROM = 543240 - 93975 - 3525 };

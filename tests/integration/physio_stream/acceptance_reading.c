@@ -72,12 +72,12 @@ static bool checksums_survive(const char *name)
 
   assert_int_equal(weir_record_signals(first), weir_record_signals(last));
   for (int i = 0; i < weir_record_signals(first); i++) {
-    const int told = weir_record_signal(first, i)->checksum & 65535;
+    const int stated = weir_record_signal(first, i)->checksum & 65535;
     int sum = 0;
 
     assert_ok(weir_record_checksum(last, i, &sum));
-    if (sum != told && weir_record_signal(first, i)->skew == 0) {
-      fail_msg("%s, signal %d: checksum %d, header %d", name, i, sum, told);
+    if (sum != stated && weir_record_signal(first, i)->skew == 0) {
+      fail_msg("%s, signal %d: checksum %d, header %d", name, i, sum, stated);
     }
   }
   weir_record_close(&first);

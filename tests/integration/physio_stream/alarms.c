@@ -30,8 +30,8 @@ static int rows_of(int kind)
   return rows;
 }
 
-/* Five minutes of ECG and pressure made with `options`, and their alarms; rail: where the query is
- * told that the recorder's range ends, mV (0: not told). */
+/* Five minutes of ECG and pressure made with `options`, and their alarms; rail: the query is
+ * given the end of the recorder's range, mV (0: not known). */
 static void watch(const char *options, int rail, int found[KINDS])
 {
   assert_int_equal(program("prepare --overwrite --set ecgsyn.duration=300 --set ecgsyn.abp.on=true "

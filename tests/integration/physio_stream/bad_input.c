@@ -74,7 +74,8 @@ static void a_truncated_record_is_refused_unless_accepted(void **state)
   assert_int_equal(event_count(in_scratch("b"), "checksum_wrong"), 0); /* that is the shortness */
 }
 
-/* One bit of the samples: beats may still be right, and old headers are wrong, so it is told. */
+/* One bit of the samples: beats may still be right, and old headers are wrong, so it is a warning.
+ */
 static void samples_that_are_not_those_of_the_checksum_are_told(void **state)
 {
   const char *const path = in_scratch("r/ecgsyn.dat");

@@ -81,7 +81,7 @@ static void beats_are_scored_at_the_resolution_of_their_files(void **state)
   free(text);
 }
 
-/* The missed beats of a gap are told apart. */
+/* The missed beats of a gap are distinguished. */
 static void missed_beats_in_gaps_are_counted(void **state)
 {
   weir_annotations a;

@@ -83,9 +83,9 @@ static void a_page_says_what_tables_and_events_say(void **state)
     (void)snprintf(text, sizeof text, "%.0f", event_number(dir, "run_end", also[i][0]));
     assert_string_equal(cell_after(dir, "throughput", also[i][1]), text);
   }
-  assert_string_equal(
-      cell_after(dir, "throughput", "engine"),
-      weir_tier_name(WEIR_TIER_REFERENCE + (int)event_number(dir, "run_end", "tier")));
+  assert_string_equal(cell_after(dir, "throughput", "engine"),
+                      weir_tier_name((weir_tier)((int)WEIR_TIER_REFERENCE +
+                                                 (int)event_number(dir, "run_end", "tier"))));
   assert_string_equal(cell_after(dir, "summary", "duration (h:mm:ss)"), "0:01:00");
   const double median = event_number(dir, "run_end", "rr_median_s");
   assert_true(fabs(median - event_number(dir, "run_end", "rr_mean_s")) < 0.1);

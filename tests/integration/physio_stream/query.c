@@ -201,7 +201,8 @@ static void wrong_queries_are_refused_with_their_place(void **state)
           "step 'a' (join): the period of 'b' (100/1 Hz) is not a multiple of that of 'ecg'");
 }
 
-/* A minute of 0s, of 1s divided by them, and of roots of what is below 0: told once a result. */
+/* A minute of 0s, of 1s divided by them, and of roots of what is below 0: reported once a result.
+ */
 static void what_is_no_number_is_counted_and_told(void **state)
 {
   static const char text[] =
@@ -250,13 +251,13 @@ static void a_query_beyond_its_memory_is_refused(void **state)
 
   (void)snprintf(query, sizeof query, text, 64);
   refused(query, needs);
-  const double told = atof(strstr(printed(), needs) + strlen(needs)) * 1048576;
+  const double printed_bytes = atof(strstr(printed(), needs) + strlen(needs)) * 1048576;
 
   assert_non_null(strstr(printed(), "stream.memory allows 64"));
-  assert_true(told > window && told < 8 * window);
-  (void)snprintf(query, sizeof query, text, (int)(told * 0.99 / 1048576));
+  assert_true(printed_bytes > window && printed_bytes < 8 * window);
+  (void)snprintf(query, sizeof query, text, (int)(printed_bytes * 0.99 / 1048576));
   refused(query, needs);
-  (void)snprintf(query, sizeof query, text, (int)(told * 1.01 / 1048576) + 1);
+  (void)snprintf(query, sizeof query, text, (int)(printed_bytes * 1.01 / 1048576) + 1);
   assert_int_equal(
       program("run --overwrite --config %s --out %s", yaml(query), in_scratch("enough")), 0);
 }

@@ -77,7 +77,7 @@ run whole --threads 1 || fail "a run"
 interrupt TERM stopped 1
 [ "$status" = 9 ] || fail "stopped: status $status"
 done=$(sed -n 's/^stopped after \([0-9]*\) of [0-9]* points: repeat the command to resume it$/\1/p' "$work/log")
-[ -n "$done" ] || fail "stopped: it is not told what was done"
+[ -n "$done" ] || fail "stopped: what was done is not reported"
 case $(newest stopped) in
   *checkpoint-$(printf %09d "$done").*) ;;
   *) fail "stopped after $done points: the newest checkpoint is $(newest stopped)" ;;
@@ -116,7 +116,7 @@ resumed raw --set checkpoint.format=raw
 interrupt KILL damaged 2
 truncate -s 4096 "$(newest damaged)"
 run damaged --threads 1 || fail "damaged: it cannot be resumed"
-grep -q 'this checkpoint is skipped' "$work/log" || fail "damaged: it is not told"
+grep -q 'this checkpoint is skipped' "$work/log" || fail "damaged: it is not reported"
 cmp -s "$work/whole/spectra.csv" "$work/damaged/spectra.csv" || fail "damaged: other spectra"
 
 # --overwrite begins again.

@@ -120,7 +120,7 @@ static void an_interrupted_sweep_says_what_stays(void **state)
   need_petsc();
   char gates[1024] = "0";
 
-  for (int i = 1; i < 120; i++) { /* more than it will do before it is told to stop */
+  for (int i = 1; i < 120; i++) { /* more than it will do before it is asked to stop */
     const size_t used = strlen(gates);
 
     (void)snprintf(gates + used, sizeof gates - used, ",%.3f", -0.003 * i);
@@ -128,7 +128,7 @@ static void an_interrupted_sweep_says_what_stays(void **state)
   const pid_t process = program_start("run " CHAIN "--set 'sweep.gate=[%s]' --threads 1 --out %s",
                                       gates, in_scratch("stopped"));
 
-  for (int i = 0; i < 3000 && access(in_scratch("stopped/bias/0001.npy"), F_OK) != 0; i++) {
+  for (int i = 0; i < 60000 && access(in_scratch("stopped/bias/0001.npy"), F_OK) != 0; i++) {
     (void)usleep(1000);
   }
   (void)kill(process, SIGINT);

@@ -6,7 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "train/train_check.h"
+#include "support/train/train_check.h"
 
 /* Array by array: the digest of a digest and what follows. */
 static void print_digest(const weir_store *s)

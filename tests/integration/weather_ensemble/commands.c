@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "data/archive.h"
+#include "data/archive/archive.h"
 #include "io/weir_netcdf.h"
 #include "month.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "data/archive.h"
+#include "data/archive/archive.h"
 #include "io/weir_grib.h"
 #include "io/weir_netcdf.h"
 #include "program.h"

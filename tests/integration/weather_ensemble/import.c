@@ -116,7 +116,7 @@ static void an_index_is_kept(void **state)
   assert_true(same_contents(in_scratch("0/forecast.nc"), in_scratch("1/forecast.nc")));
 }
 
-/* Two messages of three are left of ERA5 with a truncated one, whose bytes are told. */
+/* Two messages of three are left of ERA5 with a truncated one, whose bytes are named. */
 static void damage_is_skipped_where_that_is_asked_for(void **state)
 {
   char damaged[PATH];

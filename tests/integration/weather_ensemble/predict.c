@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "data/archive.h"
+#include "data/archive/archive.h"
 #include "io/weir_grib.h"
 #include "io/weir_netcdf.h"
 #include "month.h"
@@ -250,7 +250,7 @@ static void a_kill_at_the_end_leaves_nothing(void **state)
 }
 
 /* Of every start what the weights have seen of it, whatever is asked for or configured; and eval
- * does not score what was trained on unless it is told. */
+ * does not score what was trained on unless an option asks for it. */
 static void subsets_are_told_and_kept_apart(void **state)
 {
   weir_netcdf *nc = NULL;

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/weir_file.h"
-#include "data/archive.h"
+#include "data/archive/archive.h"
 #include "month.h"
 
 /* In both ways of training: a better CRPS, and a spread that is nearer to the error. */

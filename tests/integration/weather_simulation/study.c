@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "data/qg_ensemble.h"
+#include "data/simulation/qg_ensemble.h"
 #include "ops/fft/weir_fft_plan.h"
 
 enum { MOST_LEADS = 11, MOST_MEMBERS = 64, LAT = 64, LON = 128, CELLS = LAT * LON, SKIP = 77 };

@@ -2,24 +2,25 @@
  * universes; x, y of MLPerf's preparation; volume, segmentation of a U-Net), which the NetCDF
  * library reads as well. A variable of cubes: (sample, ) depth, height, width (, channel), or the
  * channel before the cube; and one of classes, a number for each of its voxels. What writes them
- * is data/volume_netcdf_write.c. */
+ * is data/volume/volume_netcdf_write.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/axes.h"
-#include "data/volume_netcdf.h"
+#include "data/volume/axes.h"
+#include "data/volume/volume_netcdf.h"
 
 typedef struct state {
   weir_netcdf *nc;
-  int volume, labels, universe, physical; /* variables; -1: none */
-  int cosmology, corner;                  /* of [sample, 5] f64, [sample, 3] i64; -1: none */
-  weir_dtype raw;                         /* of the variable of voxels */
-  weir_dtype label_dtype, universe_dtype, physical_dtype, corner_dtype;
+  int volume, labels, physical; /* variables; -1: none */
+  int cosmology, corner;        /* of [sample, 5] f64, [sample, 3] i64; -1: none */
+  cf_netcdf_universe universe;
+  weir_dtype raw; /* of the variable of voxels */
+  weir_dtype label_dtype, physical_dtype, corner_dtype;
   cf_axes is;    /* its dimensions */
   int classes;   /* variable; -1: none */
   int class_one; /* its dimension of 1 where the voxels have channels; -1: none */
-  int label_dims, universe_dims, physical_dims;
+  int label_dims, physical_dims;
   bool packed; /* scale_factor, add_offset or _FillValue count */
   double scale, offset, fill;
 } state;
@@ -126,15 +127,17 @@ static weir_status take_dims(cf_volume_file *f, state *h, const weir_netcdf_shap
                              const int *dims, const weir_netcdf_shape *classes)
 {
   const cf_extents class_extents = classes ? extents_of(classes) : (cf_extents){0};
-  char name[260] = "";
+  cf_axes_known known = {.path = f->path,
+                         .letters = f->opts->axes,
+                         .volume = extents_of(s),
+                         .classes = classes ? &class_extents : NULL};
+  char name[CF_MAX_AXES][260];
 
-  WEIR_TRY(weir_netcdf_dim_name(h->nc, dims[0], name, sizeof name));
-  WEIR_TRY(cf_axes_find(&(cf_axes_known){.path = f->path,
-                                         .letters = f->opts->axes,
-                                         .first = name,
-                                         .volume = extents_of(s),
-                                         .classes = classes ? &class_extents : NULL},
-                        &h->is));
+  for (int d = 0; d < s->n_dims; d++) {
+    WEIR_TRY(weir_netcdf_dim_name(h->nc, dims[d], name[d], sizeof name[d]));
+    known.name[d] = name[d];
+  }
+  WEIR_TRY(cf_axes_find(&known, &h->is));
   h->raw = s->dtype;
   for (int d = 0; d < 3; d++) {
     f->info.lengths[d] = s->lengths[h->is.cube + d];
@@ -373,16 +376,7 @@ static weir_status take_rest(cf_volume_file *f, state *h)
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
 
-  WEIR_TRY(cf_netcdf_seek(h->nc, "universe", &h->universe, &s, dims));
-  if (h->universe != CF_NETCDF_NONE &&
-      (h->universe == CF_NETCDF_OTHER || s.text || s.chars || s.n_dims > 1 ||
-       (weir_dtype_is_real(s.dtype) && s.dtype != WEIR_F64) ||
-       (s.n_dims == 1 ? s.lengths[0] : 1) != f->count)) {
-    return weir_fail(WEIR_ERR_DATA, "%s: universe is no integer for each of %lld samples", f->path,
-                     (long long)f->count);
-  }
-  h->universe_dims = s.n_dims;
-  h->universe_dtype = s.dtype;
+  WEIR_TRY(cf_netcdf_seek_universe(h->nc, f, &h->universe));
   WEIR_TRY(cf_netcdf_seek(h->nc, "redshifts", &var, &s, dims));
   if (var != CF_NETCDF_NONE &&
       (var == CF_NETCDF_OTHER || s.n_dims != 1 || s.lengths[0] != f->info.lengths[3] ||
@@ -570,15 +564,9 @@ static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 
 static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
 {
-  const state *const h = f->state;
+  state *const h = f->state;
 
-  *out = -1;
-  if (h->universe >= 0) {
-    const weir_netcdf_shape s = {.dtype = h->universe_dtype, .n_dims = h->universe_dims};
-
-    return weir_netcdf_read_whole(h->nc, h->universe, &s, (int64_t[]){sample}, (int64_t[]){1}, out);
-  }
-  return WEIR_OK;
+  return cf_netcdf_read_universe(h->nc, &h->universe, sample, out);
 }
 
 const cf_volume_format cf_volume_format_netcdf = {

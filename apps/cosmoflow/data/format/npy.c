@@ -6,9 +6,9 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "data/about.h"
-#include "data/axes.h"
-#include "data/volume_format.h"
+#include "data/volume/about.h"
+#include "data/volume/axes.h"
+#include "data/volume/volume_format.h"
 #include "io/weir_npy.h"
 
 #define DATA "_data.npy"
@@ -51,7 +51,7 @@ static bool path_with(const char *path, const char *ending, char *text, size_t s
 /* As files.axes has it. */
 static weir_status take_stated(cf_volume_file *f, const weir_npy_shape *s)
 {
-  cf_axes_known known = {.path = f->path, .letters = f->opts->axes, .first = ""};
+  cf_axes_known known = {.path = f->path, .letters = f->opts->axes};
   state *const h = f->state;
   cf_axes is;
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/about.h"
-#include "data/volume_format.h"
+#include "data/volume/about.h"
+#include "data/volume/volume_format.h"
 #include "io/weir_tfrecord.h"
 
 enum { MAX_CHANNELS = 7 }; /* 8 channels of side s are as long as one of side 2 s */

@@ -4,7 +4,7 @@
 #include "base/weir_file.h"
 #include "eval/beats.h"
 #include "step/abp_beats/beat_flags.h"
-#include "step/step_check.h"
+#include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_abp_beats, ps_step_detect, ps_step_ppg_beats;
 

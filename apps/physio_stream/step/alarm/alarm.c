@@ -195,7 +195,7 @@ static weir_status check(const weir_series_use *use)
     }
   }
   if (o->kind == ASYSTOLE && use->n_in < 2) {
-    return weir_fail(WEIR_ERR_CONFIG, "alarm: asystole is told from a signal that is lost by the "
+    return weir_fail(WEIR_ERR_CONFIG, "alarm: asystole is distinguished from a lost signal by the "
                                       "signal itself; give it after the beats");
   }
   if (o->beats == 1) {

@@ -1,6 +1,6 @@
 /* alarm_test.c - alarms against their definition, which looks back from every slot; cases that show
  * each rule; and what may come in. */
-#include "step/step_check.h"
+#include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_alarm;
 

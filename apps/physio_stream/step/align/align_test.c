@@ -1,6 +1,6 @@
 /* align_test.c - a wave that a drifting, stepping clock recorded, moved back; gaps, and refusals.
  */
-#include "step/step_check.h"
+#include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_align;
 

@@ -2,8 +2,8 @@
  * happens once; and what may come in. */
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "step/step_check.h"
-#include "stream/weir_design.h"
+#include "support/physio_stream/step_check.h"
+#include "stream/design/weir_design.h"
 #include "stream/weir_flags.h"
 
 extern const weir_series_op ps_step_artefact;
@@ -83,7 +83,7 @@ static void hum(const step_signal *s, double hz, double *square)
 }
 
 typedef struct expectation {
-  int sure, flags; /* bits that can be told whatever rounding does, and their values */
+  int sure, flags; /* bits that do not depend on rounding, and their values */
 } expectation;
 
 static double value_[N], square_[N];

@@ -196,7 +196,7 @@ static bool resolve(const search *p, state *s, int64_t t, double offset, double 
   return stepped(s, size);
 }
 
-/* Slot t; what: its marks. Steps are told to `found` (NULL: to nobody). */
+/* Slot t; what: its marks. Steps are added to `found`, unless it is NULL. */
 static void slot(const search *p, state *s, int64_t t, int what, ps_events *found)
 {
   if (what & REFERENCE) {

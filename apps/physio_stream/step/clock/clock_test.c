@@ -1,5 +1,5 @@
 /* clock_test.c - the clock of a device that drifts, steps, misses marks and invents some. */
-#include "step/step_check.h"
+#include "support/physio_stream/step_check.h"
 #include "stream/weir_flags.h"
 
 extern const weir_series_op ps_step_clock;

@@ -1,5 +1,5 @@
 /* hr_test.c - against a plain median, and with what may come in. */
-#include "step/step_check.h"
+#include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_hr;
 

@@ -1,6 +1,6 @@
 /* hrv_test.c - windows of a stream against the measures of the intervals in them. */
 #include "model/hrv.h"
-#include "step/step_check.h"
+#include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_hrv;
 

@@ -1,5 +1,5 @@
 /* ppg_beats_test.c - systolic peaks of a recording, of pulses of known times, and of anything. */
-#include "step/step_check.h"
+#include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_ppg_beats;
 

@@ -1,5 +1,5 @@
 /* ptt_test.c - against a plain search over all pairs, on one clock and on two. */
-#include "step/step_check.h"
+#include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_ptt;
 

@@ -1,5 +1,5 @@
 /* spo2_test.c - pulsations of known ratio, and a plain loop over windows with gaps. */
-#include "step/step_check.h"
+#include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_spo2;
 

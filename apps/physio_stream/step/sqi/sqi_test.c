@@ -2,7 +2,7 @@
  * ones, and what may come in. */
 #include "data/synth.h"
 #include "step/sqi/quality.h"
-#include "step/step_check.h"
+#include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_sqi, ps_step_detect;
 

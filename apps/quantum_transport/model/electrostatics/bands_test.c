@@ -7,7 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "model/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 #include "model/units.h"
 #include "model/wire.h"
 

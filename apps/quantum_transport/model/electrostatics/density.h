@@ -15,7 +15,7 @@
 #ifndef QT_DENSITY_H
 #define QT_DENSITY_H
 #include "model/landauer.h"
-#include "model/transmission.h"
+#include "model/transmission/transmission.h"
 
 typedef struct qt_density_spec {
   qt_lead_opts lead; /* decimation is used where energies are complex */

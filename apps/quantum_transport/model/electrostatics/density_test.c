@@ -9,7 +9,8 @@
 #include "base/weir_random.h"
 #include "model/device.h"
 #include "model/electrostatics/potential.h"
-#include "model/transmission_test.h"
+#include "model/system_check.h"
+#include "support/quantum_transport/transmission_test.h"
 #include "model/units.h"
 
 static uint64_t draws;

@@ -185,7 +185,7 @@ static weir_status find_gap(const run *r, const double *u, double gap[2], double
         "drain %g V, gate %g V: the potential energy varies by %g eV along the device, "
         "more than the gap of %g eV: the valence band of one part reaches the "
         "conduction band of another. Band-to-band tunnelling is not computed: "
-        "electrons and holes cannot be told apart there. Lower the voltages; or, "
+        "electrons and holes cannot be distinguished there. Lower the voltages; or, "
         "where the iteration overshoots (events scf_step), electrostatics.damping, now %g",
         r->bias->drain, r->bias->gate, highest - lowest, gap[1] - lowest - gap[0] + highest,
         r->scf->spec.opts->damping);

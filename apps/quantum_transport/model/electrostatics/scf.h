@@ -92,7 +92,7 @@ typedef struct qt_scf {
  * the key; WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY. *out is finished by the caller, on failure too. */
 weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *out) WEIR_CHECKED;
 void qt_scf_fini(qt_scf *scf);
-/* Electrons and holes are told apart by an energy in the gap that the leads have in common, with
+/* Electrons and holes are distinguished by an energy in the gap that the leads have in common, with
  * the device's potential: the device has no states of its own there. That is compared at U = 0, off
  * the edges of the gap by 15 % of it; a potential moves no state further than it varies. Fails:
  * WEIR_ERR_NUMERIC naming the atom with most of such a state, WEIR_ERR_MEMORY, WEIR_ERR_STOPPED. */

@@ -53,7 +53,7 @@ static weir_status compare(const qt_scf *scf, const double energy[2], const qt_d
   return weir_fail(WEIR_ERR_NUMERIC,
                    "electrostatics: the device has %.2f states between %.4g and %.4g eV, in the "
                    "band gap of the leads, most of them at atom %lld (%s, block %lld, %.2f): "
-                   "electrons and holes cannot be told apart there; passivate dangling bonds, "
+                   "electrons and holes cannot be distinguished there; passivate dangling bonds, "
                    "leave impurities out, or make the device of what the leads are made of",
                    all, energy[0], energy[1], (long long)atom, s->atom[atom].symbol,
                    (long long)scf->block_of_atom[atom], highest);

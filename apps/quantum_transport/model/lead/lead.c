@@ -99,56 +99,9 @@ bool qt_cell_is_same(const qt_cell *a, const qt_cell *b)
   return same;
 }
 
-weir_status lead_blocks_create(int64_t n, lead_blocks *out)
-{
-  *out = (lead_blocks){.n = n};
-  WEIR_TRY(weir_alloc(n * n, sizeof *out->a0, (void **)&out->a0));
-  WEIR_TRY(weir_alloc(n * n, sizeof *out->up, (void **)&out->up));
-  return weir_alloc(n * n, sizeof *out->down, (void **)&out->down);
-}
-
-void lead_blocks_fini(lead_blocks *b)
-{
-  weir_free(&b->a0);
-  weir_free(&b->up);
-  weir_free(&b->down);
-}
-
 double qt_lead_eta(const qt_lead_opts *o, qt_particle particle, double energy)
 {
   return particle == QT_PHONONS ? fmin(o->eta_phonons, o->eta_relative * energy) : o->eta;
-}
-
-void lead_remove_component(int64_t count, const weir_c128 *unit, weir_c128 *to)
-{
-  weir_c128 sum = {0, 0};
-
-  for (int64_t i = 0; i < count; i++) {
-    sum = weir_add_c128(sum, weir_mul_c128(weir_conj_c128(unit[i]), to[i]));
-  }
-  for (int64_t i = 0; i < count; i++) {
-    to[i] = weir_sub_c128(to[i], weir_mul_c128(sum, unit[i]));
-  }
-}
-
-double lead_norm(int64_t count, const weir_c128 *a)
-{
-  double sum = 0;
-
-  for (int64_t i = 0; i < count; i++) {
-    sum += a[i].re * a[i].re + a[i].im * a[i].im;
-  }
-  return sqrt(sum);
-}
-
-int64_t lead_largest(int64_t count, const weir_c128 *a)
-{
-  int64_t largest = 0;
-
-  for (int64_t i = 1; i < count; i++) {
-    largest = weir_abs2_c128(a[i]) > weir_abs2_c128(a[largest]) ? i : largest;
-  }
-  return largest;
 }
 
 /* z s - h of one element; s or h NULL: 0. */

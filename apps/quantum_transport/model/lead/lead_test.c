@@ -1,5 +1,5 @@
 /* lead_test.c - closed forms, methods against each other, energies where one of them fails. */
-#include "model/lead/lead_test.h"
+#include "support/quantum_transport/lead_test.h"
 
 #include "base/weir_alloc.h"
 #include "ops/linear/weir_linear.h"

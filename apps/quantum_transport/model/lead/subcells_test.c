@@ -1,5 +1,5 @@
 /* subcells_test.c - contour integrals of cells that repeat a smaller one. */
-#include "model/lead/lead_test.h"
+#include "support/quantum_transport/lead_test.h"
 
 static subject s;
 

@@ -4,7 +4,7 @@
 
 #include "base/weir_signal.h"
 #include "model/qtbm/qtbm.h"
-#include "model/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 #include "train/weir_checkpoint.h"
 
 enum { ENERGIES = 40 };

@@ -9,7 +9,7 @@
 #ifndef QT_QTBM_H
 #define QT_QTBM_H
 #include "conf/weir_opt.h"
-#include "model/point.h"
+#include "model/point/point.h"
 
 /* Starts the solver of sparse systems, before all others, with its options (petsc of the
  * configuration), once. Collective over all ranks. Fails: WEIR_ERR_UNSUPPORTED in a build without

@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 #include "model/device.h"
-#include "model/transmission_test.h"
+#include "model/system_check.h"
+#include "support/quantum_transport/transmission_test.h"
 
 enum { MAX_ENERGIES = 40, MAX_K = 3 };
 

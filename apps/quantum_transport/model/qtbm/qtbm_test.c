@@ -1,7 +1,7 @@
 /* qtbm_test.c - what wave functions need is asked for in words. */
 #include "model/qtbm/qtbm.h"
 
-#include "model/transmission_test.h"
+#include "support/quantum_transport/transmission_test.h"
 
 static void decimation_is_refused(void **state)
 {

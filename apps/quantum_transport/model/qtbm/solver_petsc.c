@@ -58,7 +58,7 @@ static weir_status is_mumps(PC pc, bool *mumps)
   return WEIR_OK;
 }
 
-/* What MUMPS is told before its analysis, where the options of PETSc do not say otherwise: no
+/* Options of MUMPS before its analysis, where the options of PETSc do not say otherwise: no
  * permutation that depends on the values (6), and `more` per cent of memory beyond its estimate
  * (14), 0: its own choice. */
 static weir_status set_mumps(Mat factors, PetscInt more)

@@ -4,8 +4,7 @@
 #define QT_COUPLING_H
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/weir_complex.h"
-#include "model/rgf/rgf.h"
+#include "model/rgf/layout.h"
 
 typedef struct qt_element {
   int32_t row, column;

@@ -1,10 +1,12 @@
-/* layout.h - where the blocks of a block-tridiagonal matrix lie in one array of c128 numbers.
+/* layout.h - where the blocks of a block-tridiagonal matrix lie in one array of c128 numbers, and a
+ * matrix that is read block by block.
  *
  * Blocks may differ in size. Each lies row by row without gaps: diagonal 0, (0, 1), (1, 0),
  * diagonal 1, (1, 2), (2, 1), ... */
 #ifndef QT_LAYOUT_H
 #define QT_LAYOUT_H
 #include <stdint.h>
+#include "base/weir_complex.h"
 #include "base/weir_status.h"
 
 typedef struct qt_layout {
@@ -37,5 +39,12 @@ static inline int64_t qt_layout_at(const qt_layout *l, int64_t row, int64_t colu
                              : row < column ? n * n
                                             : n * n + n * qt_layout_rows(l, first + 1));
 }
+
+/* A matrix that is read block by block: writes block (row, column), which differ by at most 1, to
+ * out [rows, columns], row by row. */
+typedef struct qt_blocks {
+  void (*read)(const void *context, int64_t row, int64_t column, weir_c128 *out);
+  const void *context;
+} qt_blocks;
 
 #endif

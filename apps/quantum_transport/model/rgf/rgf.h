@@ -17,18 +17,10 @@
 #ifndef QT_RGF_H
 #define QT_RGF_H
 #include <stdbool.h>
-#include "base/weir_complex.h"
 #include "model/rgf/layout.h"
 #include "ops/weir_builder.h"
 
 /* ---- One matrix ---- */
-
-/* A matrix that is read block by block: writes block (row, column), which differ by at most 1, to
- * out [rows, columns], row by row. */
-typedef struct qt_blocks {
-  void (*read)(const void *context, int64_t row, int64_t column, weir_c128 *out);
-  const void *context;
-} qt_blocks;
 
 /* An array of qt_layout.count numbers, borrowed: number i lies at data[i * step]. */
 typedef struct qt_bank {

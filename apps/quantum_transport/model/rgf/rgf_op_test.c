@@ -1,8 +1,8 @@
 /* rgf_op_test.c - the operator in plans: batches, threads, what is refused. */
-#include "model/rgf/rgf_test.h"
+#include "support/quantum_transport/rgf_test.h"
 
 #include "exec/weir_plan.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static const int64_t ragged[] = {0, 3, 4, 9, 11, 19, 23};
 static rgf_case c;

@@ -1,6 +1,6 @@
 /* rgf_test.c - the recursion against dense inverses and a reference file; identities of Green's
  * functions that hold without scattering. */
-#include "model/rgf/rgf_reference_test.h"
+#include "support/quantum_transport/rgf_reference_test.h"
 
 static rgf_case c;
 static weir_c128 g[2 * RGF_DENSE], lesser[2 * RGF_DENSE], greater[2 * RGF_DENSE];

@@ -2,7 +2,7 @@
 #include "model/rgf/slabs.h"
 
 #include "device/weir_parallel.h"
-#include "model/rgf/rgf_reference_test.h"
+#include "support/quantum_transport/rgf_reference_test.h"
 
 enum { MAX_BLOCKS = 12 };
 

@@ -4,8 +4,6 @@
 #include <math.h>
 
 #include "base/weir_alloc.h"
-#include "base/weir_clock.h"
-#include "device/weir_parallel.h"
 #include "model/ranks.h"
 #include "model/scattering/born_priv.h"
 #include "model/units.h"
@@ -217,24 +215,6 @@ qt_self_energy_spec born_self_energy(const born_job *j)
   };
 }
 
-int64_t born_energies(const born_job *j, int particle)
-{
-  return particle == BORN_ELECTRONS ? j->spec->n_energies : j->spec->opts->phonons.frequencies;
-}
-
-int64_t born_points(const born_job *j, int particle)
-{
-  return j->spec->n_k * born_energies(j, particle);
-}
-
-int64_t born_point(const born_job *j, int particle, int64_t own)
-{
-  const qt_point_box *b = &j->own[particle];
-  const int64_t n = b->e[1] - b->e[0];
-
-  return (b->k[0] + own / n) * born_energies(j, particle) + b->e[0] + own % n;
-}
-
 weir_status born_find_tiles(born_job *j, int ranks)
 {
   const qt_born_spec *s = j->spec;
@@ -263,11 +243,6 @@ weir_status born_find_tiles(born_job *j, int ranks)
   j->tiles.comm = s->comm;
   j->tiles.by_frequency = points && ranks > 1;
   return WEIR_OK;
-}
-
-bool born_has(const born_job *j, qt_self_energy_array which)
-{
-  return which < QT_PI_SELF || j->self.spec.phonons;
 }
 
 bool born_mixes(qt_self_energy_array which)

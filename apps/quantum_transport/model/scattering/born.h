@@ -96,8 +96,8 @@ weir_status qt_born_start(const qt_scattering_opts *o, const weir_string_list *p
 /* Iterates to convergence; the library of the method is started. All ranks have the results, which
  * the sums over ranks change in their last digits. With s->save it is resumed from the newest
  * checkpoint, of any number of ranks, on as many to the same bits as if it had not been stopped.
- * Collective. Fails on all ranks alike: WEIR_ERR_NUMERIC (no convergence, which is told with what
- * to change, and saved: max_iterations may be raised; a point or a lead that cannot be solved),
+ * Collective. Fails on all ranks alike: WEIR_ERR_NUMERIC (no convergence, reported with the remedy
+ * and saved: max_iterations may be raised; a point or a lead that cannot be solved),
  * WEIR_ERR_CONFIG (energies not at equal distances; devices whose atoms are not the same; a
  * checkpoint of another configuration), WEIR_ERR_DATA (a damaged checkpoint), WEIR_ERR_UNSUPPORTED
  * (wave vectors along two directions; an atom in two blocks; atoms coupled beyond the next block),

@@ -1,7 +1,7 @@
 /* born_moving_test.c - charges and currents of electrons that scatter, in potentials that change.
  */
 #include "model/electrostatics/potential.h"
-#include "model/scattering/born_test.h"
+#include "support/quantum_transport/born_test.h"
 
 enum { SITES = 8 };
 

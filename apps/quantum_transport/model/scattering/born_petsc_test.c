@@ -1,6 +1,6 @@
 /* born_petsc_test.c - the fixed point by Anderson's method is that of simple mixing, in no more
  * iterations. */
-#include "model/scattering/born_save_test.h"
+#include "support/quantum_transport/born_save_test.h"
 
 static const weir_string_list none = {.count = 0};
 

@@ -1,6 +1,6 @@
 /* born_precision_test.c - self-energies of rounded operands: the chain of 20 atoms with them
  * against f64, and what becomes of it without the scales. */
-#include "model/scattering/born_test.h"
+#include "support/quantum_transport/born_test.h"
 #include "pass/weir_pass.h"
 
 /* Chemical potentials of the leads about `mu`; as far as rounding lets it converge. */

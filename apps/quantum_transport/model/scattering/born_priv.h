@@ -65,20 +65,24 @@ weir_status born_check(const qt_born_spec *s) WEIR_CHECKED;
 weir_status born_find_tiles(born_job *j, int ranks) WEIR_CHECKED;
 /* Returns the self-energies of j->spec, with the lists and tiles of j. */
 qt_self_energy_spec born_self_energy(const born_job *j);
-/* Returns the energies or frequencies of all points; points; the number among them of a point of
- * this rank. */
-int64_t born_energies(const born_job *j, int particle);
-int64_t born_points(const born_job *j, int particle);
-int64_t born_point(const born_job *j, int particle, int64_t own);
 /* Returns the seconds of the clock of phases. */
 static inline double born_clock(const born_job *j)
 {
   return j->spec->clock != NULL ? j->spec->clock() : weir_clock();
 }
 
-/* Returns whether an iteration has that array; whether it is mixed. */
-bool born_has(const born_job *j, qt_self_energy_array which);
+/* Returns whether an iteration mixes that array. */
 bool born_mixes(qt_self_energy_array which);
+
+/* ---- Points and arrays (born_points.c) ---- */
+
+/* Returns the energies or frequencies of all points; points; the number among them of a point of
+ * this rank. */
+int64_t born_energies(const born_job *j, int particle);
+int64_t born_points(const born_job *j, int particle);
+int64_t born_point(const born_job *j, int particle, int64_t own);
+/* Returns whether an iteration has that array. */
+bool born_has(const born_job *j, qt_self_energy_array which);
 
 /* ---- Green's functions (born_solve.c) ---- */
 

@@ -1,5 +1,5 @@
 /* born_save_test.c - iterations that are stopped between two steps, and their checkpoints. */
-#include "model/scattering/born_save_test.h"
+#include "support/quantum_transport/born_save_test.h"
 
 #include <stdlib.h>
 
@@ -124,7 +124,7 @@ static void checkpoints_of_others_are_refused(void **state)
   tear_down(&f);
 }
 
-/* Of the newest file the first half is left: it is told, and nothing is lost. */
+/* Of the newest file the first half is left: a warning says so, and nothing is lost. */
 static void a_damaged_checkpoint_is_told(void **state)
 {
   char command[700], path[512];

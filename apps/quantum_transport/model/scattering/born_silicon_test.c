@@ -1,7 +1,7 @@
 /* born_silicon_test.c - scattering in a thin silicon wire and in a slab of silicon with a period:
  * sp3d5s* electrons, the vibrations of a valence force field, the derivatives of the two-centre
  * integrals. */
-#include "model/scattering/born_test.h"
+#include "support/quantum_transport/born_test.h"
 #include "model/silicon/silicon.h"
 #include "pass/weir_pass.h"
 

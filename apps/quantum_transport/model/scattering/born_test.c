@@ -1,9 +1,10 @@
 /* born_test.c - scattering in a chain against a table that another program computed, and what
  * must hold: equilibrium, conservation, the limit without coupling, refusals. */
-#include "model/scattering/born_test.h"
+#include "support/quantum_transport/born_test.h"
 
 #include "base/weir_signal.h"
 #include "model/scattering/open_points.h"
+#include "model/system_check.h"
 #include "model/wire.h"
 
 /* Contacts, cuts with hops, and powers. */

@@ -7,7 +7,7 @@
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
 #include "exec/weir_plan.h"
-#include "model/point.h"
+#include "model/point/point.h"
 #include "model/scattering/power.h"
 #include "ops/linear/weir_linear.h"
 

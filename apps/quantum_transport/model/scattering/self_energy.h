@@ -20,7 +20,7 @@
 #define QT_SELF_ENERGY_H
 #include "exec/weir_plan.h"
 #include "model/scattering/neighbours.h"
-#include "model/scattering/recipe.h"
+#include "model/scattering/papers/recipe_plan.h"
 #include "model/scattering/tiles.h"
 #include "ops/weir_builder.h"
 

@@ -1,6 +1,6 @@
 /* self_energy_reference_test.c - self-energies and powers of random Green's functions of three
  * momenta against a file that another program wrote. */
-#include "model/scattering/self_energy_reference.h"
+#include "support/quantum_transport/self_energy_reference.h"
 #include "pass/weir_pass.h"
 
 /* Splits of the sums, with windows and without, of all atoms and of one at once. */

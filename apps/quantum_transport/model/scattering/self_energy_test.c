@@ -1,7 +1,7 @@
 /* self_energy_test.c - self-energies of random Green's functions against the sums written out, and
  * what is true of any Green's functions: symmetry, definiteness, conservation of electrons and of
  * energy. */
-#include "model/scattering/self_energy_test.h"
+#include "support/quantum_transport/self_energy_test.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* bulk_test.c - bands and phonons of the crystal against reference values. */
-#include "model/silicon/bulk_test.h"
+#include "support/quantum_transport/bulk_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 
 #include "base/weir_check.h"
 #include "model/device.h"
+#include "model/system_check.h"
 
 static const char *const kinds[] = {"silicon_wire", "silicon_fin"};
 

@@ -6,7 +6,8 @@
 #include "base/weir_log.h"
 #include "model/device.h"
 #include "model/silicon/silicon.h"
-#include "model/transmission_test.h"
+#include "model/system_check.h"
+#include "support/quantum_transport/transmission_test.h"
 
 static void build(const char *kind, bool spin_orbit, double strength, qt_system *s)
 {

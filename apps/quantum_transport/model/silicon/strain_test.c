@@ -1,6 +1,6 @@
 /* strain_test.c - what strain does to the bands of the crystal: symmetry, and the deformation
  * potential of the conduction band's valleys. */
-#include "model/silicon/bulk_test.h"
+#include "support/quantum_transport/bulk_test.h"
 #include "model/silicon/force_field.h"
 #include "model/silicon/sp3d5s.h"
 

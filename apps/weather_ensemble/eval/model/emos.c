@@ -9,7 +9,7 @@
 #include "baseline/emos_file.h"
 #include "baseline/eof.h"
 #include "baseline/training.h"
-#include "data/members.h"
+#include "data/samples/members.h"
 #include "eval/forecast_model.h"
 
 enum { PATH = 4096 };

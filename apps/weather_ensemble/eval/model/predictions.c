@@ -7,7 +7,7 @@
 #include "base/weir_log.h"
 #include "data/date.h"
 #include "data/quantity.h"
-#include "data/trained.h"
+#include "data/samples/trained.h"
 #include "eval/forecast_model.h"
 #include "io/weir_netcdf.h"
 

@@ -6,7 +6,7 @@
 #include "base/weir_log.h"
 #include "baseline/quantile_file.h"
 #include "baseline/training.h"
-#include "data/members.h"
+#include "data/samples/members.h"
 #include "eval/forecast_model.h"
 
 enum { PATH = 4096 };

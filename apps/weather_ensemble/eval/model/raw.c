@@ -1,6 +1,6 @@
 /* raw.c - members of the ensemble as they are: all, or some that follow one another. */
 #include <stdio.h>
-#include "data/members.h"
+#include "data/samples/members.h"
 #include "eval/forecast_model.h"
 
 typedef struct raw_opts {

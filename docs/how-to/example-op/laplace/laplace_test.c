@@ -1,6 +1,6 @@
 /* laplace_test.c - needed elements of the input, and error cases. */
 #include "ops/laplace/weir_laplace.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 
 static void three_elements_are_needed(void **state)
 {

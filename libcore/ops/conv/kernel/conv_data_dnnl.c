@@ -6,7 +6,7 @@ static double match(const weir_graph *g, const weir_group *group)
   return conv_dnnl_match(g, group, CONV_DATA);
 }
 
-/* Weights packed, chunks, then what wraps added up. */
+/* Weights packed, chunks, then what lies beyond the ends added up. */
 static int64_t pieces(const void *context, int stage)
 {
   const conv_dnnl *c = context;

@@ -2,7 +2,8 @@
  * vector code of this processor (few_priv.h).
  *
  * Dilation 1, one group; where y has few channels, the gradient by the weights has stride 1.
- * Borders that wrap, repeat or mirror are written out first (by x: what wraps is added up last). */
+ * Borders that wrap, repeat or mirror are written out first; by x, what lies beyond the ends is
+ * added up last. */
 #include <math.h>
 
 #include "base/weir_alloc.h"
@@ -177,7 +178,8 @@ static void release(void *context)
   weir_free(&context);
 }
 
-/* Stages in order: x is written out, those of every class, what wraps is added up. */
+/* Stages in order: x is written out, those of every class, what lies beyond the ends is added up.
+ */
 typedef enum few_step { PAD, SUM, FOLD, END } few_step;
 
 static few_step step_of(const conv_few *c, int stage, int *of_sums)
@@ -216,7 +218,7 @@ static int64_t pieces(const void *context, int stage)
 }
 
 /* Samples and rows along all dimensions but the last may be made by themselves; by classes, and
- * where what wraps is added up, nothing is whole before the end. */
+ * where what lies beyond the ends is added up, nothing is whole before the end. */
 static bool blocks_of(const weir_graph *g, const weir_group *group, weir_kernel_blocks *b)
 {
   conv_few c;

@@ -1,11 +1,11 @@
 /* conv_few_test.c - the kernel claims what it can do, and computes it as the loops do. */
 #include "base/weir_random.h"
-#include "exec/kernel_check.h"
+#include "support/exec/kernel_check.h"
 #include "ops/conv/few_priv.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_cases.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
 
@@ -189,13 +189,14 @@ static void a_wrong_derivation_is_not_claimed(void **state)
 
   needs_vectors();
   for (int32_t i = 0; i < weir_graph_nodes(t.g); i++) {
-    weir_derivation *told = &weir_graph_node_mut(t.g, i)->derivation;
+    weir_derivation *derivation = &weir_graph_node_mut(t.g, i)->derivation;
 
-    if (told->of == &weir_op_conv) {
+    if (derivation->of == &weir_op_conv) {
       for (int k = 0; k < 2; k++) {
-        told->in[k] = told->in[k] == 1 - told->made ? told->made : told->in[k];
+        derivation->in[k] =
+            derivation->in[k] == 1 - derivation->made ? derivation->made : derivation->in[k];
       }
-      told->made = 1 - told->made; /* x and w are exchanged */
+      derivation->made = 1 - derivation->made; /* x and w are exchanged */
     }
   }
   assert_int_equal(agree_in(&t), 1); /* the convolution itself */

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/weir_random.h"
-#include "exec/kernel_check.h"
+#include "support/exec/kernel_check.h"
 #include "ops/conv/pool_sparse_priv.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_cases.h"
-#include "ops/ops_check.h"
+#include "support/ops/ops_check.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "exec/weir_plan.h"
-#include "optim/rule_check.h"
+#include "support/optim/rule_check.h"
 
 enum { N = 7, LAYERS = 3 };
 static const weir_segment layers[LAYERS] = {{0, 3}, {3, 2}, {6, 1}}; /* 5 is in none */

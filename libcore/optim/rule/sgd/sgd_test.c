@@ -2,7 +2,7 @@
 #include "optim/rule/sgd/sgd_priv.h"
 
 #include "exec/weir_plan.h"
-#include "optim/rule_check.h"
+#include "support/optim/rule_check.h"
 
 enum { N = 5 };
 static const double start[N] = {1, -2, 0.5, 3, -0.25};

@@ -6,7 +6,7 @@
 #include "ops/shift/weir_shift.h"
 #include "ops/slice/weir_slice.h"
 #include "ops/window/weir_window.h"
-#include "stream/formula_priv.h"
+#include "stream/formula/formula_priv.h"
 
 static weir_value tumble(weir_graph *g, weir_monoid how, weir_value x, weir_dtype accumulator,
                          int64_t hop)

@@ -1,7 +1,7 @@
 /* aggregate_test.c - every kind against a loop over the window: tumbling, hopping, sliding. */
 #include "stream/op/aggregate/weir_stream_aggregate.h"
 #include <math.h>
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 
 enum { KINDS = WEIR_AGGREGATE_MEDIAN + 1 };
 

@@ -1,5 +1,5 @@
-/* alter_duration_test.c - events last as long as they are told, and refusals. */
-#include "stream/gap_check.h"
+/* alter_duration_test.c - events last as long as asked for, and refusals. */
+#include "support/stream/gap_check.h"
 
 extern const weir_series_op weir_series_op_alter_duration;
 

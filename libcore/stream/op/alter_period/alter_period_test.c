@@ -1,5 +1,5 @@
 /* alter_period_test.c - every m-th slot from slot 0 on, and refusals. */
-#include "stream/gap_check.h"
+#include "support/stream/gap_check.h"
 
 extern const weir_series_op weir_series_op_alter_period;
 

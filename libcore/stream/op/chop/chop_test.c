@@ -1,5 +1,5 @@
 /* chop_test.c - every slot divided, repeated values of an earlier step included; refusals. */
-#include "stream/gap_check.h"
+#include "support/stream/gap_check.h"
 
 extern const weir_series_op weir_series_op_chop, weir_series_op_alter_duration;
 

@@ -1,5 +1,5 @@
 /* clip_test.c - what an event's slots hold, and how long it lasts, the last one included. */
-#include "stream/gap_check.h"
+#include "support/stream/gap_check.h"
 
 extern const weir_series_op weir_series_op_clip;
 

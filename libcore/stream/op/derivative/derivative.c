@@ -1,6 +1,6 @@
 /* derivative.c - taps over the present run of a stream. */
 #include "ops/elementwise/weir_elementwise.h"
-#include "stream/formula_priv.h"
+#include "stream/formula/formula_priv.h"
 #include "stream/op/derivative/weir_stream_derivative.h"
 #include "stream/op/where/weir_stream_where.h"
 

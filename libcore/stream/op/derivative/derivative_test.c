@@ -1,6 +1,6 @@
 /* derivative_test.c - taps over the present run, in their order. */
 #include "stream/op/derivative/weir_stream_derivative.h"
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 
 extern const weir_series_op weir_series_op_derivative;
 static series_case c;

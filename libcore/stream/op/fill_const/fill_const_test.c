@@ -1,5 +1,5 @@
 /* fill_const_test.c - short gaps hold the constant, all else is as it was. */
-#include "stream/gap_check.h"
+#include "support/stream/gap_check.h"
 
 extern const weir_series_op weir_series_op_fill_const;
 

@@ -1,6 +1,6 @@
 /* fill_hold_test.c - short gaps repeat the sample before; causal: so do the first slots of long
  * ones. */
-#include "stream/gap_check.h"
+#include "support/stream/gap_check.h"
 
 extern const weir_series_op weir_series_op_fill_hold;
 

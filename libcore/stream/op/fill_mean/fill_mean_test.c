@@ -1,5 +1,5 @@
 /* fill_mean_test.c - both forms against the mean of their window, and what they wait for. */
-#include "stream/gap_check.h"
+#include "support/stream/gap_check.h"
 #include "stream/op/fill_mean/fill_mean_priv.h"
 
 extern const weir_series_op weir_series_op_fill_mean;

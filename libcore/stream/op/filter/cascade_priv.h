@@ -10,7 +10,7 @@
 #ifndef WEIR_CASCADE_PRIV_H
 #define WEIR_CASCADE_PRIV_H
 #include <stdbool.h>
-#include "stream/weir_design.h"
+#include "stream/design/weir_design.h"
 
 enum { CASCADE_BLOCK = 16, CASCADE_STATES = 2 * WEIR_DESIGN_MAX_SECTIONS };
 

@@ -3,7 +3,7 @@
 #define WEIR_FILTER_PRIV_H
 #include "stream/op/filter/weir_stream_filter.h"
 #include <stdbool.h>
-#include "stream/weir_design_fir.h"
+#include "stream/design/weir_design_fir.h"
 
 typedef enum filter_kind {
   FILTER_LOWPASS,

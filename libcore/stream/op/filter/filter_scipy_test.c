@@ -2,8 +2,8 @@
  * /usr/bin/python3 has it: recursive ones to 1e-10 before their result is rounded to f32. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "stream/op/filter/filter_check.h"
-#include "stream/scipy_check.h"
+#include "support/stream/filter_check.h"
+#include "support/stream/scipy_check.h"
 
 enum { SEEDS = 40 };
 

@@ -1,5 +1,5 @@
 /* filter_test.c - every kind against plain loops in double, with gaps; flags; what is refused. */
-#include "stream/op/filter/filter_check.h"
+#include "support/stream/filter_check.h"
 #include "stream/op/sos/weir_stream_sos.h"
 #include "stream/weir_flags.h"
 

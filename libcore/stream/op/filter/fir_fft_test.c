@@ -1,5 +1,5 @@
 /* fir_fft_test.c - long filters over many blocks: transforms against sums, in any chunks. */
-#include "stream/op/filter/filter_check.h"
+#include "support/stream/filter_check.h"
 
 enum { COUNT = 24000 };
 

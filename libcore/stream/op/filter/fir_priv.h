@@ -8,7 +8,7 @@
 #define WEIR_FIR_PRIV_H
 #include <stdbool.h>
 #include <stdint.h>
-#include "stream/weir_design_fir.h"
+#include "stream/design/weir_design_fir.h"
 
 enum { FIR_STEP = 16, FIR_PHASE = WEIR_DESIGN_MAX_TAPS / 2 / FIR_STEP + 1 };
 

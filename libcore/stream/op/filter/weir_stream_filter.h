@@ -2,7 +2,7 @@
  * gaps are bridged before them. */
 #ifndef WEIR_STREAM_FILTER_H
 #define WEIR_STREAM_FILTER_H
-#include "stream/weir_design.h"
+#include "stream/design/weir_design.h"
 #include "stream/weir_series.h"
 #ifdef __cplusplus
 extern "C" {

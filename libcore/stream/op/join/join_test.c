@@ -1,6 +1,6 @@
 /* join_test.c - every kind against the index rule; rates, ends of different times, refusals. */
 #include "stream/op/join/join_priv.h"
-#include "stream/streams_check.h"
+#include "support/stream/streams_check.h"
 
 extern const weir_series_op weir_series_op_join;
 

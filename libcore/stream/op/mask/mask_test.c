@@ -1,5 +1,5 @@
 /* mask_test.c - ones where a gap is short, zeros where a sample is. */
-#include "stream/gap_check.h"
+#include "support/stream/gap_check.h"
 #include <math.h>
 
 extern const weir_series_op weir_series_op_mask;

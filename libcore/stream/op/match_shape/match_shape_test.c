@@ -1,7 +1,7 @@
 /* match_shape_test.c - matches and distances against the whole table of the warping, and refusals.
  */
 #include "stream/op/match_shape/weir_stream_match_shape.h"
-#include "stream/gap_check.h"
+#include "support/stream/gap_check.h"
 #include <math.h>
 
 extern const weir_series_op weir_series_op_match_shape;

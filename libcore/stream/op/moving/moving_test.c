@@ -1,6 +1,6 @@
 /* moving_test.c - the options of the step: seconds become slots, units follow. */
 #include <math.h>
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 
 extern const weir_series_op weir_series_op_moving;
 

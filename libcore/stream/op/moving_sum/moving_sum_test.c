@@ -1,6 +1,6 @@
 /* moving_sum_test.c - windows of every length against a plain sum over the present run. */
 #include "stream/op/moving_sum/weir_stream_moving_sum.h"
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 
 static weir_series build(weir_graph *g, weir_series s, const void *context)
 {

@@ -1,7 +1,7 @@
 /* normalize_test.c - z-scores against a loop in double over each window. */
 #include "stream/op/normalize/weir_stream_normalize.h"
 #include <math.h>
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 
 typedef struct shape {
   int64_t window;

@@ -5,7 +5,7 @@
 #include "base/weir_alloc.h"
 #include "ops/resample/weir_resample.h"
 #include "stream/op/resample/weir_stream_resample.h"
-#include "stream/weir_design_fir.h"
+#include "stream/design/weir_design_fir.h"
 #include "stream/weir_gap.h"
 
 struct resample_opts {

@@ -1,10 +1,10 @@
 /* resample_test.c - every method against a plain loop in double precision, and scipy. */
 #include "stream/op/resample/weir_stream_resample.h"
-#include "stream/gap_check.h"
-#include "stream/scipy_check.h"
+#include "support/stream/gap_check.h"
+#include "support/stream/scipy_check.h"
 #include <math.h>
 #include <stdio.h>
-#include "stream/weir_design_fir.h"
+#include "stream/design/weir_design_fir.h"
 
 extern const weir_series_op weir_series_op_resample;
 

@@ -1,7 +1,7 @@
 /* select_test.c - the function where a sample is, 0 where none is. */
 #include "stream/op/select/weir_stream_select.h"
 #include <math.h>
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 
 extern const weir_series_op weir_series_op_select;
 static series_case c;

@@ -1,6 +1,6 @@
 /* shift_test.c - values and presence move together, both ways. */
 #include "stream/op/shift/weir_stream_shift.h"
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 
 extern const weir_series_op weir_series_op_shift;
 static series_case c;

@@ -1,6 +1,6 @@
 /* sos_test.c - the recurrence by hand, steady after gaps; what is refused. */
 #include "stream/op/sos/weir_stream_sos.h"
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 
 static const weir_sos sections[2] = {{0.2, 0.3, 0.1, -0.7, 0.3}, {0.5, -0.5, 0, -0.4, 0.2}};
 

@@ -1,7 +1,7 @@
 /* weir_stream_sos.h - a recursive filter on a stream, causal, state in double. */
 #ifndef WEIR_STREAM_SOS_H
 #define WEIR_STREAM_SOS_H
-#include "stream/weir_design.h"
+#include "stream/design/weir_design.h"
 #include "stream/weir_series.h"
 #ifdef __cplusplus
 extern "C" {

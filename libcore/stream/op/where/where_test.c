@@ -1,7 +1,7 @@
 /* where_test.c - what does not meet the condition becomes absent. */
 #include "stream/op/where/weir_stream_where.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "stream/series_check.h"
+#include "support/stream/series_check.h"
 
 extern const weir_series_op weir_series_op_where;
 static series_case c;

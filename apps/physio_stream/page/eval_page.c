@@ -1,0 +1,125 @@
+/* eval_page.c - see eval_page.h. */
+#include "page/eval_page.h"
+#include "page/eval_intervals.h"
+#include <string.h>
+#include "base/weir_file.h"
+#include "report/weir_run_log.h"
+
+/* What the run that found the beats says of itself, where its events lie next to them. */
+static weir_status add_run(weir_report *r, const char *test)
+{
+  static const char *const fields[][2] = {{"record", "record"},
+                                          {"signal", "signal"},
+                                          {"samples", "samples"},
+                                          {"absent", "absent"},
+                                          {"beats", "beats"},
+                                          {"rr_mean_s", "RR mean (s)"},
+                                          {"chunks", "chunks"},
+                                          {"skipped", "chunks skipped"},
+                                          {"samples_per_s", "samples per second"}};
+  static const char *const titles[] = {"quantity", "value"};
+  const char *slash = strrchr(test, '/');
+  char path[PS_PATH], text[256];
+  weir_run_log log = {0};
+  weir_table cells = {0};
+
+  (void)snprintf(path, sizeof path, "%.*srun.jsonl", slash == NULL ? 0 : (int)(slash - test) + 1,
+                 test);
+  if (!weir_file_exists(path)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_run_log_read(path, &log));
+  const weir_run_event *end = weir_run_log_last(&log, "run_end");
+  weir_status status = WEIR_OK;
+  if (end != NULL) {
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+      const weir_field *f = weir_run_event_field(end, fields[i][0]);
+
+      weir_table_add(&cells, "%s", fields[i][1]);
+      if (f != NULL && f->kind == 'r') {
+        weir_table_add_real(&cells, f->real);
+      } else {
+        weir_table_add(&cells, "%s", weir_run_event_text(end, fields[i][0], text, sizeof text));
+      }
+    }
+    status = weir_report_heading(r, "The run that found the beats");
+    if (status == WEIR_OK) {
+      status = weir_table_report(&cells, r, "run", 2, titles);
+    }
+  }
+  weir_table_fini(&cells);
+  weir_run_log_fini(&log);
+  return status;
+}
+
+static weir_status add_records(weir_report *r, const ps_eval_table *records)
+{
+  WEIR_TRY(weir_report_heading(r, "Records"));
+  WEIR_TRY(ps_eval_add_table(r, "records", records));
+  return weir_report_text(r, "reference, test: beats of each file; HR: mean heart rate, 60 s over "
+                             "the mean of the intervals that count, of the reference and of the "
+                             "test; SDNN, RMSSD: their variability, as under Rhythm.");
+}
+
+static weir_status explain_scores(weir_report *r)
+{
+  return weir_report_text(
+      r,
+      "TP: beats found; FN: missed (false negatives); FP: false positives; Se = TP / (TP + FN): "
+      "sensitivity; PPV = TP / (TP + FP): positive predictive value; excluded: beats of either "
+      "side within ventricular flutter; RMS RR error: root mean square difference of the intervals "
+      "between matched beats. gross: of the beats of all records; average: mean of the records' "
+      "figures. FN in gaps: missed beats of the reference that lie where the signal is absent.");
+}
+
+weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
+                         const ps_eval_table *scores, const ps_eval_table *rhythm,
+                         const ps_eval_table *records)
+{
+  weir_report *r = NULL;
+  weir_status status = WEIR_OK;
+  char range[64];
+
+  ps_eval_range_text(cfg, range, sizeof range);
+  WEIR_TRY(weir_report_open(dir, "physio_stream: evaluation of beats", &r));
+  weir_report_fact(r, "records", "%lld", (long long)n);
+  weir_report_fact(r, "scored", "%s", range);
+  WEIR_TRY_GOTO(weir_report_text(r,
+                                 "Beats of %s%s scored against %s, %s, with a match "
+                                 "window of %g s, as ANSI/AAMI EC57 asks and bxb of WFDB does.",
+                                 ps_base_name(s[0].files.test), n > 1 ? " and others" : "",
+                                 ps_base_name(s[0].files.reference), range, cfg->eval.window),
+                done);
+  WEIR_TRY_GOTO(ps_eval_add_table(r, "scores", scores), done);
+  WEIR_TRY_GOTO(explain_scores(r), done);
+  if (n > 1) {
+    WEIR_TRY_GOTO(add_records(r, records), done);
+  }
+  WEIR_TRY_GOTO(ps_eval_strips(r, cfg, s, n), done);
+  WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
+  WEIR_TRY_GOTO(ps_eval_add_table(r, "hrv", rhythm), done);
+  WEIR_TRY_GOTO(
+      weir_report_text(
+          r,
+          "NN: between two consecutive normal beats. Beat types: annotated (the file "
+          "has codes other than N), reference (each beat has the type of the reference beat that "
+          "it matches; an interval counts if no reference beat lies within it), unknown (all "
+          "beats have code N, as a detector writes them: the measures are of RR, not NN "
+          "intervals, without those that deviate by more than %g of the median). No interval "
+          "crosses a gap; gaps: the source of the gaps; where it is unknown, intervals across a "
+          "gap are counted. RMSSD and pNN50: of successive intervals, the latter compared in "
+          "samples; VLF 0.003 to 0.04, LF to 0.15, HF to 0.4 Hz; segments: those of "
+          "SDANN. " PS_HRV_LIMITS
+          " Drawn for the first 8 records; more than 2000 intervals as means of neighbours with "
+          "their range, and every k-th pair.",
+          cfg->eval.nn.exclude >= 0 ? cfg->eval.nn.exclude : cfg->output.nn.exclude),
+      done);
+  WEIR_TRY_GOTO(ps_eval_rhythm(r, cfg, s, n), done);
+  if (n == 1) {
+    WEIR_TRY_GOTO(add_run(r, s[0].files.test), done);
+  }
+  return weir_report_commit(&r);
+done:
+  weir_report_destroy(&r);
+  return status;
+}

@@ -1,0 +1,156 @@
+/* records_list.c - see records_list.h. */
+#include "records/records_list.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "commands.h"
+
+enum { LIST_LIMIT = 16 << 20 };
+
+/* What follows the last '/', without ".hea". */
+static weir_status name_of(const char *path, char **name)
+{
+  const char *slash = strrchr(path, '/');
+
+  WEIR_TRY(weir_strdup(slash == NULL ? path : slash + 1, name));
+  char *suffix = strstr(*name, ".hea");
+
+  if (suffix != NULL && suffix[4] == 0) {
+    *suffix = 0;
+  }
+  return WEIR_OK;
+}
+
+static weir_status add_record(ps_records *list, const char *key, const char *path)
+{
+  WEIR_TRY(weir_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items));
+  ps_record *r = &list->items[list->count++];
+
+  WEIR_TRY(weir_strdup(path, &r->path));
+  WEIR_TRY(name_of(path, &r->name));
+  if (r->name[0] == 0 || r->name[0] == '.') {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "%s: '%s' ends in '%s', which cannot be the name of its results: give the path of "
+        "a recording",
+        key, path, r->name);
+  }
+  for (int64_t i = 0; i < list->count - 1; i++) {
+    if (strcmp(list->items[i].name, r->name) == 0) {
+      return weir_fail(WEIR_ERR_CONFIG, "%s: %s and %s would share the folder %s: run them apart",
+                       key, list->items[i].path, path, r->name);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* A file RECORDS, as PhysioNet has it: a line a record, relative to its folder. */
+static weir_status add_line(ps_records *list, const char *key, const char *file, char *line,
+                            int number)
+{
+  char path[PS_PATH];
+  const char *slash = strrchr(file, '/');
+
+  line += strspn(line, " \t");
+  line[strcspn(line, " \t\r")] = 0;
+  if (line[0] == 0 || line[0] == '#') {
+    return WEIR_OK;
+  }
+  if (line[0] == '/' || strstr(line, "..") != NULL) {
+    return weir_fail(WEIR_ERR_DATA, "%s:%d: '%s' leads out of the folder of the list", file, number,
+                     line);
+  }
+  const int n = snprintf(path, sizeof path, "%.*s%s", slash == NULL ? 0 : (int)(slash - file) + 1,
+                         file, line);
+  if (n < 0 || n >= (int)sizeof path) {
+    return weir_fail(WEIR_ERR_DATA, "%s:%d: the path is too long", file, number);
+  }
+  return add_record(list, key, path);
+}
+
+static weir_status add_list(ps_records *list, const char *key, const char *file)
+{
+  char *text = NULL;
+  int64_t size = 0;
+  weir_status status = WEIR_OK;
+  int number = 0;
+
+  WEIR_TRY(weir_file_read(file, LIST_LIMIT, &text, &size));
+  for (char *line = text + weir_text_mark(text, size), *next; line != NULL; line = next) {
+    next = strchr(line, '\n');
+    if (next != NULL) {
+      *next++ = 0;
+    }
+    WEIR_TRY_GOTO(add_line(list, key, file, line, ++number), done);
+  }
+done:
+  weir_free(&text);
+  return status;
+}
+
+/* A text whose first line is the name of a recording next to it; that of a header says more. */
+static bool is_list(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  char line[PS_PATH] = "", record[PS_PATH + 8];
+  FILE *file = fopen(path, "r");
+  bool found = false;
+
+  if (file == NULL) {
+    return false;
+  }
+  if (fgets(line, sizeof line, file) != NULL) {
+    line[strcspn(line, "\r\n")] = 0;
+    const int n = snprintf(record, sizeof record, "%.*s%s.hea",
+                           slash == NULL ? 0 : (int)(slash - path) + 1, path, line);
+
+    if (line[0] != 0 && line[0] != '.' && n > 0 && n < (int)sizeof record) {
+      found = weir_file_exists(record);
+      record[n - 4] = 0;
+      found = found || weir_file_exists(record);
+    }
+  }
+  (void)fclose(file);
+  return found;
+}
+
+static weir_status add_path(ps_records *list, const char *key, const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  char header[PS_PATH + 8];
+
+  if (strcmp(slash == NULL ? path : slash + 1, "RECORDS") == 0) {
+    return add_list(list, key, path);
+  }
+  (void)snprintf(header, sizeof header, "%s.hea", path);
+  if (!weir_file_exists(header) && is_list(path)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: %s lists recordings, but a list is read only from a file that is named "
+                     "RECORDS: rename it",
+                     key, path);
+  }
+  return add_record(list, key, path);
+}
+
+weir_status ps_records_list(const char *key, const weir_string_list *from, ps_records *list)
+{
+  for (int64_t i = 0; i < from->count; i++) {
+    WEIR_TRY(add_path(list, key, from->items[i]));
+  }
+  if (list->count == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s names no recording", key);
+  }
+  return WEIR_OK;
+}
+
+void ps_records_fini(ps_records *list)
+{
+  for (int64_t i = 0; i < list->count; i++) {
+    weir_free(&list->items[i].path);
+    weir_free(&list->items[i].name);
+    weir_free(&list->items[i].rows);
+  }
+  weir_free(&list->items);
+  *list = (ps_records){0};
+}

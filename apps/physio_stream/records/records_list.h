@@ -1,0 +1,13 @@
+/* records_list.h - the recordings that an option names, by path or by files RECORDS. */
+#ifndef PS_RECORDS_LIST_H
+#define PS_RECORDS_LIST_H
+#include "records/record.h"
+
+/* Appends the recordings of the option `key`: each a path, or a file RECORDS, which lists paths
+ * below its folder, a line each. Whatever becomes of it, *list is for ps_records_fini.
+ * Fails: WEIR_ERR_CONFIG (none; names that two share, or that can name no folder), WEIR_ERR_DATA (a
+ * list that cannot be read, or leads out of its folder), WEIR_ERR_MEMORY. */
+weir_status ps_records_list(const char *key, const weir_string_list *from,
+                            ps_records *list) WEIR_CHECKED;
+void ps_records_fini(ps_records *list);
+#endif

@@ -1,0 +1,42 @@
+/* qg_ensemble_priv.h - the state of a simulation. */
+#ifndef WX_QG_ENSEMBLE_PRIV_H
+#define WX_QG_ENSEMBLE_PRIV_H
+#include "data/simulation/qg_ensemble.h"
+#include "data/simulation/qg_fields.h"
+
+/* Forecasts of some initialisation times. */
+typedef struct qg_batch {
+  int64_t first, n, capacity; /* initialisation times */
+  char *states;               /* [capacity, n_leads, n_members] states */
+} qg_batch;
+
+struct wx_qg_ensemble {
+  const wx_qg_opts *o;
+  uint64_t seed;
+  double perturbation;
+  wx_qg *truth, *model; /* on the grid of the forecasts */
+  wx_qg *fine;          /* what the truth is stepped with: truth itself, or a finer one */
+  wx_qg_workspace *fine_workspace;
+  wx_qg_scale scale;
+  double seconds; /* of a step */
+  int threads;
+  wx_qg_workspace **workspaces; /* [threads + 1], the last for fields */
+  int *kinds;                   /* [n_quantities]: numbers of qg_fields */
+  wx_archive_info forecasts, true_facts;
+  int64_t bytes; /* of a state */
+  char *library; /* [library.states] states */
+  char *current; /* the truth, fine, after `reached` steps (of forecasts) from the first start */
+  int64_t reached;
+  int64_t *mark;        /* [true_facts.n_init_times] ascending: steps of the times that are kept */
+  int64_t known;        /* marks that were reached */
+  char *kept;           /* [true_facts.n_init_times] states */
+  int64_t *start_mark;  /* [n_init_times] of the marks */
+  qg_batch ready, next; /* what fields are taken of; what is being computed */
+};
+
+/* Computes the whole steps in a time. Fails: WEIR_ERR_CONFIG, naming the key. */
+weir_status qg_steps_of(const wx_qg_ensemble *e, double seconds, const char *key,
+                        int64_t *n) WEIR_CHECKED;
+/* Fills forecasts, true_facts, kinds, mark and start_mark from the options. */
+weir_status qg_list_facts(wx_qg_ensemble *e) WEIR_CHECKED;
+#endif

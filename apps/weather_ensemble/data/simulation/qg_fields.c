@@ -1,0 +1,203 @@
+/* qg_fields.c - see qg_fields.h; docs/science/weather_simulation.md. */
+#include "data/simulation/qg_fields.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "data/simulation/qg_priv.h"
+
+#define GAS 287.0          /* J kg-1 K-1, of dry air               */
+#define MIDDLE_GEO 54000.0 /* m2 s-2, mean geopotential at 500 hPa */
+#define MIDDLE_T 255.0     /* K, mean temperature                  */
+#define LAYER 5e4          /* Pa, of each layer                    */
+
+/* How a row's field comes from spectra. */
+typedef enum kind { PSI, WIND_X, WIND_Y, VORTICITY, SHEAR, VERTICAL, POTENTIAL } kind;
+
+typedef struct row {
+  const char *variable, *units;
+  double level; /* hPa */
+  kind kind;
+  double upper, lower; /* shares of the layers */
+} row;
+
+static const row rows[] = {
+    {"z", "m2 s-2", 250, PSI, 1, 0},       {"z", "m2 s-2", 500, PSI, 0.5, 0.5},
+    {"z", "m2 s-2", 750, PSI, 0, 1},       {"t", "K", 500, SHEAR, 1, -1},
+    {"u", "m s-1", 250, WIND_X, 1, 0},     {"u", "m s-1", 500, WIND_X, 0.5, 0.5},
+    {"u", "m s-1", 750, WIND_X, 0, 1},     {"v", "m s-1", 250, WIND_Y, 1, 0},
+    {"v", "m s-1", 500, WIND_Y, 0.5, 0.5}, {"v", "m s-1", 750, WIND_Y, 0, 1},
+    {"vo", "s-1", 250, VORTICITY, 1, 0},   {"vo", "s-1", 500, VORTICITY, 0.5, 0.5},
+    {"vo", "s-1", 750, VORTICITY, 0, 1},   {"pv", "s-1", 250, POTENTIAL, 1, 0},
+    {"pv", "s-1", 750, POTENTIAL, 0, 1},   {"w", "Pa s-1", 500, VERTICAL, 1, 1},
+};
+enum { N_ROWS = sizeof rows / sizeof rows[0] };
+
+int wx_qg_quantities(void)
+{
+  return N_ROWS;
+}
+
+void wx_qg_quantity(int i, wx_quantity *q)
+{
+  *q = (wx_quantity){.kind = WX_LEVEL_PRESSURE, .level = rows[i].level};
+  (void)snprintf(q->variable, sizeof q->variable, "%s", rows[i].variable);
+  (void)snprintf(q->units, sizeof q->units, "%s", rows[i].units);
+  wx_quantity_complete(q);
+}
+
+weir_status wx_qg_quantity_find(const char *name, int *out)
+{
+  char names[256] = "";
+  size_t used = 0;
+
+  for (int i = 0; i < N_ROWS; i++) {
+    wx_quantity q;
+
+    wx_qg_quantity(i, &q);
+    if (strcmp(q.name, name) == 0) {
+      *out = i;
+      return WEIR_OK;
+    }
+    used += (size_t)snprintf(names + used, sizeof names - used, " %s", q.name);
+  }
+  return weir_fail(WEIR_ERR_CONFIG, "the simulation has no quantity %s; it has%s", name, names);
+}
+
+/* Spectrum s, in place, of its derivative by x (dx) or y. */
+static void derive(const wx_qg *m, bool dx, double *s)
+{
+  for (int64_t i = 0; i < m->rows * m->pitch; i++) {
+    const double k = dx ? m->kx[i % m->pitch] : m->ky[i / m->pitch], re = s[2 * i];
+
+    s[2 * i] = -k * s[2 * i + 1];
+    s[2 * i + 1] = k * re;
+  }
+}
+
+/* u1 v2 - v1 u2 = J(psi1, psi2) as a spectrum into s[0]; s: [2] spectra, of psi. */
+static void jacobian(const wx_qg *m, wx_qg_workspace *r, double *const s[2], double *product)
+{
+  const int64_t n = 2 * m->rows * m->pitch, cells = m->p.nx * m->p.ny;
+  double *const work = r->extra, *const sum = r->extra + n, *const one = sum + cells;
+
+  memset(sum, 0, (size_t)cells * sizeof *sum);
+  for (int x = 0; x < 2; x++) { /* psi1_x psi2_y, then less psi1_y psi2_x */
+    memcpy(work, s[0], (size_t)n * sizeof *work);
+    derive(m, x == 0, work);
+    qg_to_grid(m, r, work, one);
+    memcpy(work, s[1], (size_t)n * sizeof *work);
+    derive(m, x == 1, work);
+    qg_to_grid(m, r, work, r->grid);
+    for (int64_t i = 0; i < cells; i++) {
+      sum[i] += (x == 0 ? 1 : -1) * one[i] * r->grid[i];
+    }
+  }
+  qg_from_grid(m, r, sum, product);
+}
+
+/* The stretching of the upper layer, D1 zeta1 / Dt + beta v1 =
+ *   F (d(psi1 - psi2)/dt - J(psi1, psi2) + U2 dpsi1/dx - U1 dpsi2/dx) + (psi1 - psi2 - psiR) /
+ * tau_d, from which f0 omega / layer: the equation of q1 less what is not vorticity. Into
+ * spectra[0]. */
+static void stretching(const wx_qg *m, wx_qg_workspace *r, const void *state, double *psi)
+{
+  const wx_qg_params *const p = &m->p;
+  const int64_t n = 2 * m->rows * m->pitch;
+  double *const s[2] = {psi, psi + n};
+  double *const product = psi + 2 * n, *const rate = psi + 3 * n;
+
+  wx_qg_tendency(m, r, state, r->sum);
+  qg_psi_spectra(m, r->sum, rate); /* [2] spectra */
+  jacobian(m, r, s, product);
+  for (int64_t i = 0; i < n; i++) {
+    rate[i] -= rate[n + i];
+    product[i] = p->coupling * (rate[i] - product[i]) + (s[0][i] - s[1][i]) / p->tau_d;
+  }
+  for (int64_t at = 0; at < m->rows; at++) {
+    product[2 * at * m->pitch] -= m->relaxed[2 * at] / p->tau_d;
+    product[2 * at * m->pitch + 1] -= m->relaxed[2 * at + 1] / p->tau_d;
+  }
+  derive(m, true, s[0]);
+  derive(m, true, s[1]);
+  for (int64_t i = 0; i < n; i++) {
+    s[0][i] = product[i] + p->coupling * (p->u[1] * s[0][i] - p->u[0] * s[1][i]);
+  }
+}
+
+/* The spectrum of a row's field, without units, into r->spectra[0]. */
+static void make_spectrum(const wx_qg *m, const wx_qg *climate, wx_qg_workspace *r,
+                          const void *state, const row *w)
+{
+  const int64_t n = 2 * m->rows * m->pitch;
+  double *const s = r->spectra;
+
+  if (w->kind == POTENTIAL) {
+    m->kernels->widen(m, state, w->upper > 0 ? 0 : 1, s);
+    for (int64_t i = 0; i < n && w->lower > 0; i++) {
+      s[i] += climate->topography[i];
+    }
+    return;
+  }
+  qg_psi_spectra(m, state, s);
+  if (w->kind == VERTICAL) {
+    stretching(m, r, state, s);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    s[i] = w->upper * s[i] + w->lower * s[n + i];
+    if (w->kind == VORTICITY) {
+      s[i] *= -m->k2[i / 2];
+    }
+  }
+  if (w->kind == WIND_X || w->kind == WIND_Y) {
+    derive(m, w->kind == WIND_Y, s);
+  }
+}
+
+/* The field is unit x (the spectrum's + tilt y) + mean, y from the jet's axis. */
+typedef struct profile {
+  double unit, tilt, mean;
+} profile;
+
+static profile profile_of(const wx_qg_params *p, const wx_qg_scale *scale, const row *w)
+{
+  const double geo = scale->coriolis * scale->wind * scale->length;
+  const double rate = scale->wind / scale->length, shear = p->coupling * (p->u[0] - p->u[1]);
+  const double wind = w->upper * p->u[0] + w->lower * p->u[1];
+
+  switch (w->kind) {
+  case PSI: /* at the mean temperature, 500 hPa / level is a difference in height */
+    return (profile){geo, -wind, MIDDLE_GEO + GAS * MIDDLE_T * log(500 / w->level)};
+  case SHEAR:
+    return (profile){geo / (GAS * log(3)), -wind, MIDDLE_T};
+  case WIND_X:
+    return (profile){-scale->wind, 0, scale->wind * wind};
+  case WIND_Y:
+    return (profile){scale->wind, 0, 0};
+  case VORTICITY:
+    return (profile){rate, 0, 0};
+  case POTENTIAL:
+    return (profile){rate, p->beta + (w->upper > 0 ? shear : -shear), scale->coriolis};
+  case VERTICAL:
+    return (profile){rate * rate * LAYER / scale->coriolis, 0, 0};
+  }
+  return (profile){0, 0, 0};
+}
+
+void wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale, wx_qg_workspace *r,
+                 const void *state, int i, float *out)
+{
+  const profile f = profile_of(&climate->p, scale, &rows[i]);
+  const int64_t nx = m->p.nx, ny = m->p.ny;
+
+  make_spectrum(m, climate, r, state, &rows[i]);
+  qg_to_grid(m, r, r->spectra, r->grid);
+  for (int64_t j = 0; j < ny; j++) {
+    const double y = m->p.ly * ((double)j / (double)ny - 0.5);
+    float *const to = out + (ny - 1 - j) * nx;
+
+    for (int64_t x = 0; x < nx; x++) {
+      to[x] = (float)(f.unit * (r->grid[j * nx + x] + f.tilt * y) + f.mean);
+    }
+  }
+}

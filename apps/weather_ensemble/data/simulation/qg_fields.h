@@ -1,0 +1,24 @@
+/* qg_fields.h - what weather a state of the model is: physical fields at 250, 500 and 750 hPa. */
+#ifndef WX_QG_FIELDS_H
+#define WX_QG_FIELDS_H
+#include "data/simulation/qg.h"
+#include "data/quantity.h"
+
+/* Units of the model: time is length / wind. */
+typedef struct wx_qg_scale {
+  double length, wind, coriolis; /* m, m s-1, s-1 */
+} wx_qg_scale;
+
+/* Quantities there are, numbered from 0: z, u, v, vo at all three levels, t500, w500, pv250, pv750.
+ */
+int wx_qg_quantities(void);
+void wx_qg_quantity(int i, wx_quantity *q);
+/* Finds a quantity. Fails: WEIR_ERR_CONFIG, naming those there are. */
+weir_status wx_qg_quantity_find(const char *name, int *out) WEIR_CHECKED;
+
+/* Computes field i [ny, nx], rows from north to south, of a state of `m`. The profiles that are
+ * added (winds, geopotential and temperature that balance them, planetary vorticity, topography in
+ * pv) are those of the model `climate`, so that they are the same for a truth and its forecasts. */
+void wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale, wx_qg_workspace *r,
+                 const void *state, int i, float *out);
+#endif

@@ -1,0 +1,118 @@
+/* crps.c - see crps.h. */
+#include "eval/score/crps.h"
+#include <math.h>
+#include <stdlib.h>
+#include "eval/score/normal.h"
+
+static int ascending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+void wx_sort(double *x, int64_t n)
+{
+  enum { FEW = 40 };
+
+  if (n > FEW) {
+    qsort(x, (size_t)n, sizeof *x, ascending);
+    return;
+  }
+  for (int64_t i = 1; i < n; i++) {
+    const double v = x[i];
+    int64_t k = i;
+
+    for (; k > 0 && x[k - 1] > v; k--) {
+      x[k] = x[k - 1];
+    }
+    x[k] = v;
+  }
+}
+
+wx_crps_decomposition wx_crps_sorted(const double *x, int64_t m, double y)
+{
+  double skill = 0, pairs = 0;
+
+  for (int64_t i = 0; i < m; i++) {
+    const double d = x[i] - y; /* small relative to x and y: the sums lose nothing */
+
+    skill += fabs(d);
+    pairs += (double)(2 * i + 1 - m) * d;
+  }
+  const double n = (double)m;
+
+  return (wx_crps_decomposition){.m = m, .skill = skill / n, .pairs = 2 * pairs / (n * n)};
+}
+
+double wx_crps_empirical(const wx_crps_decomposition *p)
+{
+  return p->skill - p->pairs / 2;
+}
+
+double wx_crps_fair(const wx_crps_decomposition *p)
+{
+  return p->m > 1 ? p->skill - p->pairs / 2 * ((double)p->m / (double)(p->m - 1)) : NAN;
+}
+
+double wx_crps_almost_fair(const wx_crps_decomposition *p, double share)
+{
+  return share * wx_crps_fair(p) + (1 - share) * wx_crps_empirical(p);
+}
+
+static double chain(double x, double t, int upper)
+{
+  return upper ? fmax(x, t) : fmin(x, t);
+}
+
+wx_crps_decomposition wx_crps_tail(const double *x, int64_t m, double y, double t, int upper,
+                                   double *scratch)
+{
+  for (int64_t i = 0; i < m; i++) {
+    scratch[i] = chain(x[i], t, upper);
+  }
+  return wx_crps_sorted(scratch, m, chain(y, t, upper));
+}
+
+/* Integral of the squared distribution function from -inf to z. */
+static double squares_below(double z)
+{
+  const double below = wx_normal_below(z);
+
+  return isinf(z) ? (z < 0 ? 0 : INFINITY)
+                  : z * below * below + 2 * wx_normal_density(z) * below -
+                        WX_INV_SQRT_PI * wx_normal_below(WX_SQRT_2 * z);
+}
+
+double wx_crps_normal_tail(double mean, double sd, double y, double t, int upper)
+{
+  const double sign = upper ? 1 : -1, centre = sign * mean, at = sign * t;
+  const double truth = fmax(sign * y, at);
+
+  if (!(sd >= 0)) {
+    return NAN;
+  }
+  if (sd == 0) {
+    return fabs(fmax(centre, at) - truth);
+  }
+  const double u = (at - centre) / sd, w = (truth - centre) / sd;
+
+  return sd * (squares_below(w) - squares_below(u) + squares_below(-w));
+}
+
+double wx_crps_normal(double mean, double sd, double y)
+{
+  const double d = fabs(y - mean);
+
+  if (!(sd >= 0)) {
+    return NAN;
+  }
+  if (sd == 0) {
+    return d;
+  }
+  const double z = d / sd;
+  /* From z = 40 on the last term is nothing; z^2 could be too large to be a number. */
+  const double rest = z < 40 ? wx_normal_density(z) - z * wx_normal_above(z) : 0;
+
+  return d - sd * WX_INV_SQRT_PI + 2 * sd * rest;
+}

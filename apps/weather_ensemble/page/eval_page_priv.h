@@ -1,0 +1,49 @@
+/* eval_page_priv.h - shared between the sources of the evaluation's report. */
+#ifndef WX_EVAL_PAGE_PRIV_H
+#define WX_EVAL_PAGE_PRIV_H
+#include "eval/case_study.h"
+#include "page/eval_page.h"
+
+/* What figures of a quantity are drawn of, at the lead of the figures. */
+typedef struct wx_page_quantity {
+  int64_t quantity, lead;
+  double *skill[WX_MODELS]; /* [cells] relative to the first reference; NULL: no map     */
+  double *block[WX_MODELS]; /* of the sums: the whole grid by area; NULL: absent   */
+  double *band[WX_MODELS];  /* [events, bins, 2] of observed frequencies, as block */
+  wx_case_study study;
+} wx_page_quantity;
+
+struct wx_eval_page {
+  const wx_verify *v;
+  const wx_score_tables *tables;
+  wx_page_quantity *item;
+  int64_t n, item_capacity;
+};
+
+/* Draws histograms, reliability, ROC and maps of one quantity. */
+weir_status wx_eval_figures(const wx_eval_page *p, const wx_page_quantity *q,
+                            weir_report *r) WEIR_CHECKED;
+/* Puts the seed and the subset of initialisation times into the head of a page. */
+void wx_eval_facts(const wx_eval_page *p, weir_report *r);
+/* Appends a table of skill by variable, model and lead relative to a reference, an index of
+ * wx_verify.reference, cells shaded where the test calls them significant; nothing where no skill
+ * is known. And the sentences that explain it. */
+weir_status wx_eval_scorecard_table(const wx_eval_page *p, int64_t reference, wx_compared score,
+                                    weir_report *r) WEIR_CHECKED;
+weir_status wx_eval_scorecard_legend(const wx_eval_page *p, weir_report *r) WEIR_CHECKED;
+/* Writes scorecard.html into the folder: all scores and references. */
+weir_status wx_eval_scorecard_write(const wx_eval_page *p, const char *dir) WEIR_CHECKED;
+/* Draws the case. */
+weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
+                         weir_report *r) WEIR_CHECKED;
+/* Returns whether a model is so far from the first reference that lines and maps with it would show
+ * nothing of the others: by its CRPS at the lead of the figures. */
+bool wx_eval_is_far(const wx_eval_page *p, int64_t quantity, int64_t model);
+/* Returns the number of the lead that is scored and nearest to that of the figures. */
+int64_t wx_eval_figure_lead(const wx_verify *v);
+/* Writes a title such as "z500, 48 h". */
+void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size);
+/* Writes the name of a figure, of two texts: letters and digits of both, '-' for the others. */
+void wx_eval_name(char *text, size_t size, const char *what, const char *quantity,
+                  const char *model);
+#endif

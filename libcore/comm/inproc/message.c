@@ -1,0 +1,327 @@
+/* message.c - messages between threads: copied at their start, taken at their receipt, with the
+ * faults of the script. A prepared message keeps one copy: started again before the last one was
+ * received, it waits for that. */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_random.h"
+#include "comm/inproc/inproc_priv.h"
+
+/* A prepared message at one of its ends. */
+typedef struct end {
+  inproc_channel *channel;
+  inproc_packet *packet; /* of a send */
+  void *data;
+  int64_t bytes, number; /* on its channel, since its last start */
+  double delay;
+  bool receive, active;
+} end;
+
+typedef struct prepared {
+  inproc_rank *self;
+  const int *member; /* ranks of the run in the group */
+  end *ends;
+} prepared;
+
+/* Finds or creates a channel of the group of c. */
+static weir_status find_channel(weir_comm *c, const comm_message *m, int tag, inproc_channel **out)
+{
+  const inproc_group *g = c->state;
+  inproc_channel *one = g->world->channels;
+  const int from = m->receive ? m->peer : c->rank, to = m->receive ? c->rank : m->peer;
+
+  while (one != NULL &&
+         (one->group != g->id || one->tag != tag || one->from != from || one->to != to)) {
+    one = one->next;
+  }
+  if (one == NULL) {
+    WEIR_TRY(weir_alloc(1, sizeof *one, (void **)&one));
+    one->group = g->id;
+    one->from = from;
+    one->to = to;
+    one->tag = tag;
+    one->next = g->world->channels;
+    g->world->channels = one;
+  }
+  one->ends++;
+  *out = one;
+  return WEIR_OK;
+}
+
+static void free_packet(inproc_packet **p)
+{
+  if (*p != NULL) {
+    weir_free(&(*p)->bytes);
+    weir_free(p);
+  }
+}
+
+static weir_status make(weir_comm *c, const comm_message *m, int tag, end *out)
+{
+  WEIR_TRY(find_channel(c, m, tag, &out->channel));
+  out->receive = m->receive;
+  out->data = m->data;
+  out->bytes = m->bytes;
+  if (!m->receive) {
+    WEIR_TRY(weir_alloc(1, sizeof *out->packet, (void **)&out->packet));
+    WEIR_TRY(weir_alloc(m->bytes, 1, (void **)&out->packet->bytes));
+  }
+  return WEIR_OK;
+}
+
+weir_status inproc_prepare(weir_comm *c, const comm_message *list, int64_t n, int tag,
+                           void **messages)
+{
+  const inproc_group *g = c->state;
+  prepared *p = NULL;
+  weir_status status = WEIR_OK;
+
+  *messages = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof *p, (void **)&p));
+  p->self = inproc_self(c);
+  p->member = g->member;
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *p->ends, (void **)&p->ends), fail);
+  weir_lock_take(&g->world->lock);
+  for (int64_t i = 0; i < n && status == WEIR_OK; i++) {
+    status = make(c, &list[i], tag, &p->ends[i]);
+  }
+  weir_lock_give(&g->world->lock);
+  WEIR_TRY_GOTO(status, fail);
+  *messages = p;
+  return WEIR_OK;
+fail:
+  *messages = p;
+  inproc_release(messages, list, p->ends == NULL ? 0 : n);
+  return status;
+}
+
+/* A channel that nothing can use any more. */
+static void drop_channel(inproc_world *w, inproc_channel *c)
+{
+  inproc_channel **at = &w->channels;
+
+  if (c->ends > 0 || c->packets != NULL) {
+    return;
+  }
+  while (*at != c) {
+    at = &(*at)->next;
+  }
+  *at = c->next;
+  weir_free(&c);
+}
+
+void inproc_release(void **messages, const comm_message *list, int64_t n)
+{
+  prepared *p = *messages;
+  inproc_world *const w = p->self->world;
+
+  (void)list;
+  weir_lock_take(&w->lock);
+  for (int64_t i = 0; i < n; i++) {
+    end *const e = &p->ends[i];
+
+    if (e->packet != NULL && e->packet->under_way) {
+      e->packet->orphan = true;
+    } else {
+      free_packet(&e->packet);
+    }
+    if (e->channel != NULL) {
+      e->channel->ends--;
+      drop_channel(w, e->channel);
+    }
+  }
+  weir_lock_give(&w->lock);
+  weir_free(&p->ends);
+  weir_free(messages);
+}
+
+void inproc_channels_destroy(inproc_world *w)
+{
+  for (inproc_channel *c = w->channels, *next; c != NULL; c = next) {
+    next = c->next;
+    for (inproc_packet *p = c->packets, *after; p != NULL; p = after) {
+      after = p->next;
+      free_packet(&p);
+    }
+    weir_free(&c);
+  }
+}
+
+/* Message `number` from one rank of the run to another is one of fault f's. */
+static bool strikes(const inproc_world *w, int f, int from, int to, int64_t number)
+{
+  const weir_inproc_fault *one = &w->run->faults[f];
+  const uint32_t pair = (uint32_t)(from * w->run->ranks + to);
+
+  if ((one->from >= 0 && one->from != from) || (one->to >= 0 && one->to != to) ||
+      number < one->first || (one->count > 0 && number - one->first >= one->count)) {
+    return false;
+  }
+  return one->share <= 0 || weir_random_uniform(w->run->seed, 1 + 2 * (uint32_t)f, pair,
+                                                (uint64_t)number) < one->share;
+}
+
+/* What the script does to the next message. Fails where the sender dies. */
+static weir_status suffer(inproc_rank *self, int to, double *delay, bool *lost)
+{
+  inproc_world *const w = self->world;
+  const int from = self->number;
+  const int64_t number = w->started[from * w->run->ranks + to]++;
+
+  *delay = 0;
+  *lost = false;
+  for (int f = 0; f < w->run->n_faults; f++) {
+    const weir_inproc_fault *one = &w->run->faults[f];
+
+    if (!strikes(w, f, from, to, number)) {
+      continue;
+    }
+    if (one->event == WEIR_INPROC_DEATH) {
+      WEIR_TRY(inproc_die(self));
+    }
+    *lost = *lost || one->event == WEIR_INPROC_LOSS;
+    if (one->event == WEIR_INPROC_DELAY) {
+      const uint32_t pair = (uint32_t)(from * w->run->ranks + to);
+      const double range = one->max_s > one->min_s ? one->max_s - one->min_s : 0;
+
+      *delay += one->min_s + range * weir_random_uniform(w->run->seed, 2 + 2 * (uint32_t)f, pair,
+                                                         (uint64_t)number);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Copies the message, once the copy of its last start was received. */
+static void launch(inproc_world *w, end *e)
+{
+  inproc_packet *const p = e->packet;
+
+  if (p->under_way) {
+    return;
+  }
+  memcpy(p->bytes, e->data, (size_t)e->bytes);
+  p->size = e->bytes;
+  p->number = e->number;
+  p->arrival = inproc_now(w) + e->delay;
+  p->under_way = true;
+  p->next = e->channel->packets;
+  e->channel->packets = p;
+  e->active = false;
+  inproc_notify(w);
+}
+
+/* The message on the channel of that number, below 0: the first one; NULL where it has not arrived.
+ */
+static inproc_packet **arrived(const inproc_world *w, inproc_channel *c, int64_t number)
+{
+  inproc_packet **at = &c->packets, **found = NULL;
+
+  for (; *at != NULL; at = &(*at)->next) {
+    if (number < 0 ? found == NULL || (*at)->number < (*found)->number : (*at)->number == number) {
+      found = at;
+    }
+  }
+  return found != NULL && (*found)->arrival <= inproc_now(w) ? found : NULL;
+}
+
+/* Likewise of all ranks that send to this one under its tag: the first that arrived. */
+static inproc_packet **arrived_from_any(const inproc_world *w, const inproc_channel *own)
+{
+  inproc_packet **found = NULL;
+  int from = 0;
+
+  for (inproc_channel *c = w->channels; c != NULL; c = c->next) {
+    inproc_packet **const one =
+        c->group == own->group && c->tag == own->tag && c->to == own->to ? arrived(w, c, -1) : NULL;
+
+    if (one != NULL && (found == NULL || (*one)->arrival < (*found)->arrival ||
+                        ((*one)->arrival == (*found)->arrival && c->from < from))) {
+      found = one;
+      from = c->from;
+    }
+  }
+  return found;
+}
+
+/* Takes the message that belongs to this start, if it has arrived. */
+static weir_status take(inproc_world *w, end *e)
+{
+  inproc_packet **const at = e->channel->from == COMM_ANY ? arrived_from_any(w, e->channel)
+                                                          : arrived(w, e->channel, e->number);
+
+  if (at == NULL) {
+    return WEIR_OK;
+  }
+  inproc_packet *p = *at;
+
+  if (p->size != e->bytes) {
+    return weir_fail(WEIR_ERR_EXTERNAL, "rank %d receives %lld bytes where %lld are expected",
+                     e->channel->to, (long long)p->size, (long long)e->bytes);
+  }
+  memcpy(e->data, p->bytes, (size_t)e->bytes);
+  *at = p->next;
+  p->under_way = false;
+  if (p->orphan) {
+    free_packet(&p);
+  }
+  e->active = false;
+  inproc_notify(w);
+  return WEIR_OK;
+}
+
+static weir_status start_one(inproc_rank *self, const int *member, end *e)
+{
+  bool lost = false;
+
+  if (e->receive) {
+    e->number = e->channel->received++;
+    e->active = true;
+    return WEIR_OK;
+  }
+  WEIR_TRY(suffer(self, member[e->channel->to], &e->delay, &lost));
+  e->number = e->channel->sent++;
+  e->active = !lost;
+  if (!lost) {
+    launch(self->world, e);
+  }
+  return WEIR_OK;
+}
+
+weir_status inproc_start(void *messages, int64_t first, int64_t n)
+{
+  prepared *const p = messages;
+  inproc_world *const w = p->self->world;
+
+  weir_lock_take(&w->lock);
+  weir_status status = inproc_check(p->self);
+
+  for (int64_t i = first; i < first + n && status == WEIR_OK; i++) {
+    status = start_one(p->self, p->member, &p->ends[i]);
+  }
+  weir_lock_give(&w->lock);
+  WEIR_TRY(status);
+  return WEIR_OK;
+}
+
+weir_status inproc_finished(void *messages, int64_t first, int64_t n, bool *all)
+{
+  prepared *const p = messages;
+  inproc_world *const w = p->self->world;
+
+  weir_lock_take(&w->lock);
+  weir_status status = inproc_check(p->self);
+
+  *all = true;
+  for (int64_t i = first; i < first + n && status == WEIR_OK; i++) {
+    end *const e = &p->ends[i];
+
+    if (e->active && e->receive) {
+      status = take(w, e);
+    } else if (e->active) {
+      launch(w, e);
+    }
+    *all = *all && !e->active;
+  }
+  weir_lock_give(&w->lock);
+  WEIR_TRY(status);
+  return WEIR_OK;
+}

@@ -1,0 +1,137 @@
+/* progress.c - the right to progress: who calls the library that connects the ranks, and when. One
+ * thread at a time has it: the caller within a function of comm, which progresses everything while
+ * it waits, else the background thread, if a schedule needs one. */
+#include <time.h>
+#include "base/weir_alloc.h"
+#include "comm/comm_priv.h"
+#include "device/weir_worker.h"
+
+enum { POLL_NS = 50000 }; /* between two looks of the background thread at messages */
+
+void weir_comm_borrow(weir_comm *c)
+{
+  weir_lock_take(&c->engine->right);
+}
+
+void weir_comm_return(weir_comm *c)
+{
+  weir_lock_give(&c->engine->right);
+}
+
+static weir_status advance_all(comm_engine *e, bool *moved)
+{
+  for (weir_request *r = e->active, *next; r != NULL; r = next) {
+    next = r->next;
+    WEIR_TRY(comm_request_advance(r, moved));
+  }
+  for (weir_schedule *s = e->schedules, *next; s != NULL; s = next) {
+    next = s->next;
+    WEIR_TRY(comm_schedule_advance(s, moved));
+  }
+  return WEIR_OK;
+}
+
+weir_status comm_progress_check(const weir_comm *c)
+{
+  const comm_engine *const e = c->engine;
+
+  return e->background_status == WEIR_OK
+             ? WEIR_OK
+             : weir_fail(e->background_status, "%s", e->background_text);
+}
+
+weir_status comm_progress(weir_comm *c, bool *moved)
+{
+  WEIR_TRY(comm_progress_check(c));
+  WEIR_TRY(advance_all(c->engine, moved));
+  return WEIR_OK;
+}
+
+static weir_status wait_until(weir_comm *c, const void *what, bool (*done)(const void *what),
+                              weir_status (*give_up)(const void *what, double timeout),
+                              weir_comm_use use)
+{
+  comm_engine *const e = c->engine;
+  const double begin = c->kind->clock(c);
+  double last = begin;
+
+  while (!done(what)) {
+    bool moved = false;
+
+    WEIR_TRY(comm_progress(c, &moved));
+    if (moved || done(what)) {
+      last = c->kind->clock(c);
+    } else if (e->cfg.timeout > 0 && c->kind->clock(c) - last > e->cfg.timeout) {
+      return give_up(what, e->cfg.timeout);
+    } else {
+      c->kind->pause(c, true);
+    }
+  }
+  e->count[use].waited_s += last - begin;
+  return WEIR_OK;
+}
+
+weir_status comm_wait(weir_comm *c, const void *what, bool (*done)(const void *what),
+                      weir_status (*give_up)(const void *what, double timeout), weir_comm_use use)
+{
+  weir_comm_borrow(c);
+  const weir_status status = wait_until(c, what, done, give_up, use);
+
+  weir_comm_return(c);
+  return status;
+}
+
+/* Polls all messages once; false: the thread is to end. */
+static bool poll_once(comm_engine *e, bool *moved)
+{
+  weir_lock_take(&e->right);
+  const bool goes_on = !e->background_stops;
+
+  if (goes_on && e->background_status == WEIR_OK) {
+    e->background_status = advance_all(e, moved);
+    if (e->background_status != WEIR_OK) {
+      (void)snprintf(e->background_text, sizeof e->background_text, "%s", weir_last_message());
+    }
+  }
+  weir_lock_give(&e->right);
+  return goes_on;
+}
+
+static weir_status serve(void *engine)
+{
+  bool moved = false;
+
+  while (poll_once(engine, &moved)) {
+    if (!moved) {
+      (void)nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+    }
+    moved = false;
+  }
+  return WEIR_OK;
+}
+
+weir_status comm_background_start(weir_comm *c)
+{
+  comm_engine *const e = c->engine;
+
+  if (e->background_users == 0 && e->threads) {
+    WEIR_TRY(weir_worker_create(true, &e->background));
+    e->background_stops = false;
+    weir_worker_start(e->background, serve, e);
+  }
+  e->background_users++;
+  return WEIR_OK;
+}
+
+void comm_background_stop(weir_comm *c)
+{
+  comm_engine *const e = c->engine;
+
+  e->background_users--;
+  if (e->background_users == 0 && e->background != NULL) {
+    weir_comm_borrow(c);
+    e->background_stops = true;
+    weir_comm_return(c);
+    weir_worker_destroy(&e->background);
+  }
+}

@@ -1,0 +1,480 @@
+/* backend.c - the device of a plan: which groups run there, and its memory. */
+#include "exec/backend/device/backend.h"
+
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "graph/weir_kernel.h"
+
+/* Kernels of the table that are written for that device. */
+static weir_status find_own(struct exec_backend *b, const char *device)
+{
+  void *memory = NULL;
+  int64_t n = 0;
+
+  while (weir_kernel_table[n] != NULL) {
+    n++;
+  }
+  WEIR_TRY(weir_alloc(n + 1, sizeof *b->own, &memory));
+  b->own = memory;
+  n = 0;
+  for (int64_t k = 0; weir_kernel_table[k] != NULL; k++) {
+    if (strcmp(weir_kernel_table[k]->device, device) == 0) {
+      b->own[n++] = weir_kernel_table[k];
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status exec_backend_open(weir_plan *p)
+{
+  void *memory = NULL;
+
+  if (p->cfg.device == NULL || strcmp(p->cfg.device, "cpu") == 0) {
+    return WEIR_OK;
+  }
+  if (p->ranks != NULL) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "plan: exec.device %s: a plan over several ranks runs on the cpu only: omit "
+                     "the option or use one rank",
+                     p->cfg.device);
+  }
+  WEIR_TRY(weir_alloc(1, sizeof *p->backend, &memory));
+  p->backend = memory;
+  struct exec_backend *b = p->backend;
+
+  WEIR_TRY(weir_device_open(p->cfg.device, NULL, &b->device));
+  WEIR_TRY(find_own(b, p->cfg.device));
+  WEIR_TRY(weir_device_queue_create(b->device, &b->work));
+  WEIR_TRY(weir_device_queue_create(b->device, &b->copies));
+  WEIR_TRY(weir_device_event_create(b->device, &b->worked));
+  WEIR_TRY(weir_device_event_create(b->device, &b->copied));
+  return WEIR_OK;
+}
+
+void exec_backend_close(weir_plan *p)
+{
+  struct exec_backend *b = p->backend;
+
+  if (b == NULL) {
+    return;
+  }
+  weir_device_event_destroy(&b->worked);
+  weir_device_event_destroy(&b->copied);
+  weir_device_queue_destroy(&b->work);
+  weir_device_queue_destroy(&b->copies);
+  for (int64_t k = 0; k < b->n_kernels; k++) {
+    weir_device_kernel_destroy(&b->kernels[k].kernel);
+    weir_free(&b->kernels[k].text);
+  }
+  weir_device_arena_destroy(&b->memory);
+  weir_device_arena_destroy(&b->staging);
+  weir_device_close(&b->device);
+  for (int32_t i = 0; i < b->n_steps; i++) {
+    weir_free(&b->steps[i].arrays);
+  }
+  weir_free(&b->kernels);
+  weir_free(&b->steps);
+  weir_free(&b->sides);
+  weir_free(&b->moving);
+  weir_free(&b->own);
+  weir_free(&p->backend);
+}
+
+/* ---- Which groups. ---- */
+
+/* An index array that the host can look at before the group runs. */
+static bool is_source(const weir_plan *p, int32_t array)
+{
+  return weir_graph_get_array(p->g, array)->kind != WEIR_ARRAY_TEMPORARY;
+}
+
+/* Complex arrays count twice: planar.h makes two of each. */
+static bool fits(const weir_access *a)
+{
+  int in = 0, out = 0;
+
+  for (int k = 0; k < a->n_in; k++) {
+    in += weir_dtype_parts(a->in[k].dtype);
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    out += weir_dtype_parts(a->out[k].dtype);
+  }
+  return in <= WEIR_MAX_OPERANDS && out <= WEIR_MAX_OUTPUTS;
+}
+
+static bool takes_loop(const weir_plan *p, const weir_loop *loop)
+{
+  const weir_access *a = &loop->access;
+  native_form form;
+  exec_layout layout;
+
+  if (a->maker != WEIR_MADE_BY_BODY || a->n_states > 0 || !fits(a)) {
+    return false;
+  }
+  for (int k = 0; k < a->n_in; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      const int by = a->in[k].index[d].gather;
+
+      if (by > 0 && !is_source(p, loop->in[by - 1])) {
+        return false;
+      }
+    }
+  }
+  if (native_form_of(a, &form) != WEIR_OK || exec_layout_of(&form, &layout) != WEIR_OK) {
+    weir_clear_failure();
+    return false;
+  }
+  return true;
+}
+
+static bool takes_group(const weir_plan *p, const exec_group *group)
+{
+  bool all = weir_graph_group(p->g, group->number)->kernel == NULL;
+
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    all = all && takes_loop(p, group->loops[k].loop);
+  }
+  return all;
+}
+
+/* Writes an array of which a group on the host writes boxes. */
+static bool shares_with_host(const weir_plan *p, const exec_group *group, const bool *host)
+{
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+      const int32_t a = group->loops[k].loop->out[o];
+
+      if (group->loops[k].out_local[o] < 0 && p->arrays[a].shared && host[a]) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static void mark_host(const exec_group *group, bool *host)
+{
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+      host[group->loops[k].loop->out[o]] = true;
+    }
+  }
+}
+
+weir_status exec_backend_claim(weir_plan *p)
+{
+  void *memory = NULL;
+  bool changed = true;
+
+  if (p->backend == NULL) {
+    return WEIR_OK;
+  }
+  if (p->streaming) {
+    return weir_fail(
+        WEIR_ERR_UNSUPPORTED,
+        "plan: exec.device %s: a graph with a time dimension runs on the cpu only: omit the option",
+        p->cfg.device);
+  }
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(bool), &memory));
+  bool *host = memory; /* arrays that a group on the host writes */
+
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    p->groups[i].on_device = takes_group(p, &p->groups[i]);
+    if (!p->groups[i].on_device) {
+      mark_host(&p->groups[i], host);
+    }
+  }
+  while (changed) { /* writers of one array run on one side */
+    changed = false;
+    for (int32_t i = 0; i < p->n_groups; i++) {
+      if (p->groups[i].on_device && shares_with_host(p, &p->groups[i], host)) {
+        p->groups[i].on_device = false;
+        mark_host(&p->groups[i], host);
+        changed = true;
+      }
+    }
+  }
+  weir_free(&host);
+  return WEIR_OK;
+}
+
+/* ---- Steps: arrays that a group touches outside itself. ---- */
+
+static void note(exec_step *s, int32_t *n, int32_t from, int32_t array)
+{
+  for (int32_t i = from; i < from + *n; i++) {
+    if (s->arrays[i] == array) {
+      return;
+    }
+  }
+  s->arrays[from + (*n)++] = array;
+}
+
+/* A loop before loop n of the group writes the array. */
+static bool makes(const exec_group *group, int32_t n, int32_t array)
+{
+  for (int32_t k = 0; k < n; k++) {
+    for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+      if (group->loops[k].loop->out[o] == array) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static weir_status make_step(const exec_group *group, exec_step *s)
+{
+  int64_t max = group->n_kernel_arrays;
+  void *memory = NULL;
+
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    const weir_access *a = &group->loops[k].loop->access;
+
+    max += a->n_in + 2 * a->n_out;
+  }
+  WEIR_TRY(weir_alloc(max, sizeof *s->arrays, &memory));
+  s->arrays = memory;
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    const exec_loop *loop = &group->loops[k];
+
+    for (int i = 0; i < loop->loop->access.n_in; i++) {
+      if (loop->in_local[i] < 0 && !makes(group, k, loop->loop->in[i])) {
+        note(s, &s->n_reads, 0, loop->loop->in[i]);
+      }
+    }
+  }
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    const exec_loop *loop = &group->loops[k];
+
+    for (int o = 0; o < loop->loop->access.n_out; o++) {
+      if (loop->out_local[o] < 0) {
+        note(s, &s->n_writes, s->n_reads, loop->loop->out[o]);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status make_steps(weir_plan *p)
+{
+  struct exec_backend *b = p->backend;
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(p->n_groups, sizeof *b->steps, &memory));
+  b->steps = memory;
+  for (; b->n_steps < p->n_groups; b->n_steps++) {
+    WEIR_TRY(make_step(&p->groups[b->n_steps], &b->steps[b->n_steps]));
+  }
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof *b->moving, &memory));
+  b->moving = memory;
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof *b->sides, &memory));
+  b->sides = memory;
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    b->sides[a].bytes = p->arrays[a].rows * (int64_t)weir_dtype_size(p->arrays[a].view.dtype);
+  }
+  return WEIR_OK;
+}
+
+/* ---- Memory. ---- */
+
+/* Tile-local arrays are whole: a loop is one launch. */
+static weir_status assign_locals(struct exec_backend *b, exec_group *group)
+{
+  weir_life lives[EXEC_MAX_LOOPS];
+
+  for (int32_t i = 0; i < group->n_locals; i++) {
+    exec_local *l = &group->locals[i];
+    const weir_access *a = &group->loops[l->writer].loop->access;
+    int64_t count = 1;
+
+    for (int o = 0; o < a->n_out; o++) {
+      for (int d = 0; group->loops[l->writer].loop->out[o] == l->array && d < a->out[o].rank; d++) {
+        l->shape[d] = a->out[o].extent[d];
+        if (!weir_mul_ok(count, l->shape[d], &count) || count > (int64_t)1 << 40) {
+          return weir_fail(WEIR_ERR_MEMORY, "plan: a local array of group '%s' is too large",
+                           group->members);
+        }
+      }
+      if (group->loops[l->writer].loop->out[o] == l->array) {
+        l->bytes = count * (int64_t)weir_dtype_size(a->out[o].dtype);
+      }
+    }
+    const int64_t rounded = (l->bytes + WEIR_DEVICE_ALIGN - 1) & ~(int64_t)(WEIR_DEVICE_ALIGN - 1);
+
+    lives[i] = (weir_life){l->array, l->writer, l->last_reader, rounded, 0};
+    lives[i].offset = l->offset = weir_life_offset(lives, i, &lives[i], 0);
+    b->scratch_bytes =
+        l->offset + rounded > b->scratch_bytes ? l->offset + rounded : b->scratch_bytes;
+  }
+  return WEIR_OK;
+}
+
+/* What of the arrays is on which side, and what is copied: sets `crosses`. */
+static void find_sides(const weir_plan *p, bool *launched, bool *crosses)
+{
+  const struct exec_backend *b = p->backend;
+
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    const exec_step *s = &b->steps[i];
+
+    for (int32_t k = 0; k < s->n_reads + s->n_writes; k++) {
+      const int32_t a = s->arrays[k];
+
+      launched[a] = launched[a] || p->groups[i].on_device;
+      crosses[a] = crosses[a] || !p->groups[i].on_device;
+    }
+  }
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+
+    crosses[a] = crosses[a] || array->output != NULL || array->kind != WEIR_ARRAY_TEMPORARY;
+    if (array->kind == WEIR_ARRAY_STORED && array->update >= 0) {
+      crosses[array->update] = true;
+    }
+  }
+}
+
+static weir_status create(struct exec_backend *b, weir_device_space space, int64_t n,
+                          const int64_t *bytes, void **address, weir_device_arena **out,
+                          int64_t *total)
+{
+  for (int64_t k = 0; k < n; k++) {
+    *total += bytes[k];
+  }
+  WEIR_TRY(weir_device_arena_create(b->device, space, n, bytes, address, out));
+  return WEIR_OK;
+}
+
+/* Arrays 0 and 1 of the device's arena are the memory plan's arena and the local arrays. */
+static weir_status allocate(weir_plan *p, const bool *launched, const bool *crosses, int64_t *bytes,
+                            void **address)
+{
+  struct exec_backend *b = p->backend;
+  const int64_t n = p->n_arrays;
+
+  for (int32_t a = 0; a < n; a++) {
+    bytes[a] = crosses[a] ? b->sides[a].bytes : 0;
+  }
+  WEIR_TRY(create(b, WEIR_SPACE_STAGING, n, bytes, address, &b->staging, &b->staging_bytes));
+  for (int32_t a = 0; a < n; a++) {
+    b->sides[a].staging = address[a];
+    bytes[2 + a] = launched[a] && p->schedule.offset[a] < 0 ? b->sides[a].bytes : 0;
+  }
+  bytes[0] = p->schedule.arena_bytes;
+  bytes[1] = b->scratch_bytes;
+  WEIR_TRY(create(b, WEIR_SPACE_DEVICE, n + 2, bytes, address, &b->memory, &b->memory_bytes));
+  b->scratch = address[1];
+  for (int32_t a = 0; a < n; a++) {
+    const bool slot = launched[a] && p->schedule.offset[a] >= 0;
+
+    b->sides[a].device = slot ? (char *)address[0] + p->schedule.offset[a] : address[2 + a];
+    if (weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_TEMPORARY) {
+      p->arrays[a].view.data = b->sides[a].staging;
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Zeros, for what is not written whole by one launch: such a launch updates it. */
+static weir_status clear(struct exec_backend *b, char *to, int64_t bytes)
+{
+  enum { CHUNK = 65536 };
+  const int64_t chunk = bytes < CHUNK ? bytes : CHUNK;
+  weir_device_arena *arena = NULL;
+  weir_status status = WEIR_OK, waited;
+  void *zeros = NULL;
+
+  WEIR_TRY(weir_device_arena_create(b->device, WEIR_SPACE_STAGING, 1, &chunk, &zeros, &arena));
+  memset(zeros, 0, (size_t)chunk);
+  for (int64_t at = 0; at < bytes; at += chunk) {
+    WEIR_TRY_GOTO(
+        weir_device_copy(b->work, to + at, zeros, bytes - at < chunk ? bytes - at : chunk), done);
+  }
+done: /* copies that were begun read the zeros, also where a later one failed */
+  waited = weir_device_queue_sync(b->work);
+  weir_device_arena_destroy(&arena);
+  return status != WEIR_OK ? status : waited;
+}
+
+/* Arrays with several writers, and complex ones, whose parts are. */
+static weir_status clear_boxes(weir_plan *p)
+{
+  struct exec_backend *b = p->backend;
+
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    const exec_group *group = &p->groups[i];
+
+    for (int32_t k = 0; k < group->n_loops && group->on_device; k++) {
+      const weir_loop *loop = group->loops[k].loop;
+
+      for (int o = 0; o < loop->access.n_out; o++) {
+        const int64_t local = group->loops[k].out_local[o];
+        const int32_t a = loop->out[o];
+        const bool boxes = p->arrays[a].shared || weir_dtype_is_complex(loop->access.out[o].dtype);
+        char *at = local >= 0 ? b->scratch + group->locals[local].offset : b->sides[a].device;
+        const int64_t bytes = local >= 0 ? group->locals[local].bytes : b->sides[a].bytes;
+
+        if (boxes && bytes > 0) {
+          WEIR_TRY(clear(b, at, bytes));
+        }
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status exec_backend_memory(weir_plan *p)
+{
+  weir_status status = WEIR_OK;
+  void *flags = NULL, *bytes = NULL, *address = NULL;
+  struct exec_backend *b = p->backend;
+
+  if (b == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(make_steps(p));
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    if (p->groups[i].on_device) {
+      WEIR_TRY(assign_locals(b, &p->groups[i]));
+    }
+  }
+  WEIR_TRY_GOTO(weir_alloc(2 * (int64_t)p->n_arrays, sizeof(bool), &flags), done);
+  WEIR_TRY_GOTO(weir_alloc((int64_t)p->n_arrays + 2, sizeof(int64_t), &bytes), done);
+  WEIR_TRY_GOTO(weir_alloc((int64_t)p->n_arrays + 2, sizeof(void *), &address), done);
+  bool *launched = flags, *crosses = launched + p->n_arrays;
+
+  find_sides(p, launched, crosses);
+  if (!p->sizes_only) {
+    WEIR_TRY_GOTO(allocate(p, launched, crosses, bytes, address), done);
+    WEIR_TRY_GOTO(clear_boxes(p), done);
+  }
+done:
+  weir_free(&flags);
+  weir_free(&bytes);
+  weir_free(&address);
+  return status;
+}
+
+void *exec_backend_home(const weir_plan *p, int32_t array)
+{
+  return p->backend->sides[array].staging;
+}
+
+weir_status exec_backend_prepare(weir_plan *p)
+{
+  const weir_engine_opts opts = {.threads = 1, .backend = p->backend};
+
+  for (int32_t i = 0; p->backend != NULL && i < p->n_groups; i++) {
+    exec_group *group = &p->groups[i];
+
+    for (int32_t k = 0; group->on_device && k < group->n_loops && !p->sizes_only; k++) {
+      const weir_loop *const loop = group->loops[k].loop;
+
+      WEIR_TRY(exec_backend_engine.prepare(&loop, 1, &opts, &group->loops[k].context));
+      group->loops[k].engine = &exec_backend_engine;
+    }
+  }
+  return WEIR_OK;
+}

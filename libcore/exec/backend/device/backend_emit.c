@@ -1,0 +1,333 @@
+/* backend_emit.c - a loop as a kernel for a device: a map has an iteration a thread, a reduction a
+ * lane of a reduction block a thread, in the order of weir_engine.h. */
+#include <inttypes.h>
+
+#include "base/weir_alloc.h"
+#include "exec/backend/device/backend.h"
+
+enum { MAP_THREADS = 128, REDUCE_THREADS = 256, STRIP_OUTPUTS = 8 };
+#define MAX_BLOCKS INT32_MAX
+
+static int64_t extent_of(const weir_access *a, int k)
+{
+  return a->dim[k].hi - a->dim[k].lo > 0 ? a->dim[k].hi - a->dim[k].lo : 0;
+}
+
+static bool count(const weir_access *a, weir_dim_kind kind, int64_t *n)
+{
+  bool fits = true;
+
+  *n = 1;
+  for (int k = 0; k < a->n_dims; k++) {
+    fits = fits && (a->dim[k].kind != kind || weir_mul_ok(*n, extent_of(a, k), n));
+  }
+  return fits;
+}
+
+weir_status exec_layout_of(const native_form *f, exec_layout *l)
+{
+  const weir_access *a = f->access;
+
+  *l = (exec_layout){.lanes = 1, .outputs = MAP_THREADS, .at_once = 1};
+  if (f->shape == NATIVE_SCAN || !count(a, WEIR_PARALLEL, &l->points) ||
+      !count(a, WEIR_REDUCED, &l->reduced)) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a scan, or a loop of more than 2^63 iterations");
+  }
+  if (f->shape != NATIVE_MAP) {
+    while (l->lanes < f->lanes) {
+      l->lanes *= 2;
+    }
+    l->reduce_blocks =
+        l->reduced > WEIR_REDUCE_BLOCK ? (l->reduced - 1) / WEIR_REDUCE_BLOCK + 1 : 1;
+    l->outputs = l->reduce_blocks == 1      ? REDUCE_THREADS / l->lanes
+                 : f->shape == NATIVE_STRIP ? STRIP_OUTPUTS
+                                            : 1;
+    l->at_once = REDUCE_THREADS / (l->lanes * l->outputs);
+  }
+  l->threads = l->lanes * l->outputs * l->at_once;
+  l->blocks = l->points / l->outputs + (l->points % l->outputs != 0);
+  return l->blocks <= MAX_BLOCKS
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a loop of %" PRId64 " points", l->points);
+}
+
+/* ---- Places: address of element 0 and strides of every operand. ---- */
+
+int exec_addresses_words(const weir_access *a)
+{
+  int n = 0;
+
+  for (int k = 0; k < a->n_in; k++) {
+    n += 1 + a->in[k].rank;
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    n += 1 + a->out[k].rank;
+  }
+  return n;
+}
+
+static int64_t *fill_view(const weir_view *v, int64_t *word)
+{
+  int64_t at = (int64_t)(intptr_t)v->data;
+
+  for (int d = 0; d < v->rank; d++) {
+    at -= v->origin[d] * v->stride[d] * (int64_t)weir_dtype_size(v->dtype);
+  }
+  *word++ = at;
+  for (int d = 0; d < v->rank; d++) {
+    *word++ = v->stride[d];
+  }
+  return word;
+}
+
+void exec_addresses_fill(const weir_access *a, const weir_loop_run *run, int64_t *word)
+{
+  for (int k = 0; k < a->n_in; k++) {
+    word = fill_view(&run->in[k], word);
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    word = fill_view(&run->out[k], word);
+  }
+}
+
+static int put_views(native_text *t, const char *name, const weir_operand *x, int n, int at)
+{
+  native_put(t, "  native_view %s[%d];\n", name, n > 0 ? n : 1);
+  for (int k = 0; k < n; k++) {
+    native_put(t, "  %s[%d].data = (char *)p.word[%d];\n", name, k, at++);
+    for (int d = 0; d < x[k].rank; d++) {
+      native_put(t,
+                 "  %s[%d].origin[%d] = 0;\n  %s[%d].stride[%d] = p.word[%d];\n"
+                 "  %s[%d].extent[%d] = INT64_C_(%" PRId64 ");\n",
+                 name, k, d, name, k, d, at++, name, k, d, x[k].extent[d]);
+    }
+  }
+  return at;
+}
+
+static void put_row(const weir_access *a, native_text *t)
+{
+  const int at = put_views(t, "in", a->in, a->n_in, 0);
+
+  (void)put_views(t, "out", a->out, a->n_out, at);
+  native_put(t, "  native_row row;\n  const native_row *const w = &row;\n  const int64_t x = 0;\n"
+                "  row.in = in;\n  row.out = out;\n  row.point_step = 0;\n");
+}
+
+/* row.i of the dimensions of a kind, from their row-major position `number` of `n`. */
+static void put_digits(const weir_access *a, weir_dim_kind kind, const char *number, int64_t n,
+                       native_text *t)
+{
+  const bool small = n <= INT32_MAX;
+  bool any = false;
+
+  native_put(t, "  {\n    %s left = (%s)%s;\n", small ? "uint32_t" : "int64_t",
+             small ? "uint32_t" : "int64_t", number);
+  for (int k = a->n_dims - 1; k >= 0; k--) {
+    const int64_t extent = extent_of(a, k) > 0 ? extent_of(a, k) : 1;
+
+    if (a->dim[k].kind == kind) {
+      native_put(t,
+                 "    row.i[%d] = INT64_C_(%" PRId64 ") + (int64_t)(left %% %" PRId64
+                 ");\n    left /= %" PRId64 ";\n",
+                 k, a->dim[k].lo, extent, extent);
+      any = true;
+    }
+  }
+  native_put(t, any ? "  }\n" : "    (void)left;\n  }\n");
+}
+
+static void put_live(const exec_layout *l, native_text *t)
+{
+  native_put(t, "  const bool live = point < INT64_C_(%" PRId64 ");\n", l->points);
+}
+
+static void put_map(const native_writer *w, const exec_layout *l)
+{
+  const weir_access *a = w->form->access;
+  native_text *t = w->t;
+
+  native_put(t, "  const int64_t point = (int64_t)blockIdx.x * %d + threadIdx.x;\n", l->threads);
+  put_row(a, t);
+  native_put(t, "  row.point = point;\n");
+  put_digits(a, WEIR_PARALLEL, "point", l->points, t);
+  put_live(l, t);
+  native_put(t, "  if (live) {\n");
+  native_put_loads(w);
+  native_put_body(w);
+  for (int v = 0; v < a->n_values; v++) {
+    native_put(t, "    ");
+    native_put_address(w, native_output(a, v));
+    native_put(t, " = here ? v%d : 0;\n", a->value[v]);
+  }
+  native_put(t, "  }\n");
+}
+
+/* ---- Reductions. ---- */
+
+/* Arrays <name>0.. of the components of a partial result. */
+static void put_arrays(const native_form *f, const char *prefix, const char *name, int64_t n,
+                       native_text *t)
+{
+  for (int c = 0; c < f->components; c++) {
+    native_put(t, "  %s%s %s%d[%" PRId64 "];\n", prefix, native_type(f->component[c]), name, c, n);
+  }
+}
+
+static void put_copy(const native_form *f, const char *to, const char *i, const char *from,
+                     const char *j, native_text *t)
+{
+  for (int c = 0; c < f->components; c++) {
+    native_put(t, "    %s%d[%s] = %s%d[%s];\n", to, c, i, from, c, j);
+  }
+}
+
+/* a[0] = merge(a[0], shared[right]); the caller has opened a block. */
+static void put_merge(const native_form *f, const char *from, const char *right, native_text *t)
+{
+  native_put(t, "    {\n");
+  native_put_merge(f, t, "0", from, right);
+  native_put(t, "    }\n");
+}
+
+/* a[0] of lane 0 from the lanes of its reduction block, which lie in s. */
+static void put_lanes(const native_form *f, const exec_layout *l, native_text *t)
+{
+  int active = f->lanes;
+
+  for (int half = WEIR_LANES / 2; half > 0; half /= 2) {
+    if (active > half) {
+      native_put(t, "    if (lane < %d) {\n", active - half);
+      native_put(t, "    const int other = slot + %d;\n", half);
+      put_merge(f, "s", "other", t);
+      put_copy(f, "s", "slot", "a", "0", t);
+      native_put(t, "    }\n    __syncthreads();\n");
+      active = half;
+    }
+  }
+  for (int step = 1; step < l->at_once; step *= 2) { /* adjacent blocks, an odd last one stays */
+    native_put(t,
+               "    if (lane == 0 && sub %% %d == 0 && sub + %d < taken) {\n"
+               "    const int other = slot + %d;\n",
+               2 * step, step, step * l->lanes * l->outputs);
+    put_merge(f, "s", "other", t);
+    put_copy(f, "s", "slot", "a", "0", t);
+    native_put(t, "    }\n    __syncthreads();\n");
+  }
+}
+
+/* The tree over finished reduction blocks: c[0..depth). */
+static void put_push(const native_form *f, const exec_layout *l, native_text *t)
+{
+  native_put(t, "    if (lane == 0 && sub == 0) {\n");
+  put_copy(f, "c", "depth", "a", "0", t);
+  native_put(
+      t, "    depth++;\n    for (int64_t number = first / %d; (number & 1) != 0; number /= 2) {\n",
+      l->at_once);
+  native_put(t, "    depth--;\n");
+  put_copy(f, "a", "0", "c", "depth - 1", t);
+  put_merge(f, "c", "depth", t);
+  put_copy(f, "c", "depth - 1", "a", "0", t);
+  native_put(t, "    }\n    }\n");
+}
+
+/* One lane of a reduction block: a[0]. */
+static void put_reduce_block(const native_writer *w, const exec_layout *l)
+{
+  native_text *t = w->t;
+
+  native_put_neutral(w->form, t, "0");
+  native_put(t,
+             "    const int64_t rblock = first + sub;\n"
+             "    const int64_t last = rblock + 1 < INT64_C_(%" PRId64
+             ") ? (rblock + 1) * %d : INT64_C_(%" PRId64 ");\n"
+             "    for (int64_t nth = live ? rblock * %d + lane : last; nth < last; nth += %d) {\n"
+             "    row.at = nth;\n",
+             l->reduce_blocks, WEIR_REDUCE_BLOCK, l->reduced, WEIR_REDUCE_BLOCK, WEIR_LANES);
+  put_digits(w->form->access, WEIR_REDUCED, "nth", l->reduced, t);
+  native_put_loads(w);
+  native_put_body(w);
+  native_put_step(w, "a", "0", "w->at");
+  native_put(t, "    }\n");
+}
+
+static void put_threads(const native_form *f, const exec_layout *l, native_text *t)
+{
+  const bool strip = f->shape == NATIVE_STRIP; /* neighbouring threads read neighbouring elements */
+
+  native_put(t, "  const int thread = threadIdx.x, sub = thread / %d;\n", l->lanes * l->outputs);
+  native_put(t,
+             strip ? "  const int output = thread %% %d, lane = thread / %d %% %d;\n"
+                   : "  const int lane = thread %% %d, output = thread / %d %% %d;\n",
+             strip ? l->outputs : l->lanes, strip ? l->outputs : l->lanes,
+             strip ? l->lanes : l->outputs);
+  native_put(t,
+             "  const int slot = (sub * %d + output) * %d + lane;\n"
+             "  const int64_t point = (int64_t)blockIdx.x * %d + output;\n",
+             l->outputs, l->lanes, l->outputs);
+}
+
+static void put_reduce(const native_writer *w, const exec_layout *l)
+{
+  const native_form *f = w->form;
+  native_text *t = w->t;
+  const bool tree = l->reduce_blocks > l->at_once;
+
+  put_threads(f, l, t);
+  put_arrays(f, "__shared__ ", "s", l->threads, t);
+  put_arrays(f, "", "a", 1, t);
+  if (tree) {
+    put_arrays(f, "", "c", f->levels + 1, t);
+    native_put(t, "  int depth = 0;\n");
+  }
+  put_row(f->access, t);
+  native_put(t, "  row.point = point;\n");
+  put_digits(f->access, WEIR_PARALLEL, "point", l->points, t);
+  put_live(l, t);
+  native_put(t, "  for (int64_t first = 0; first < INT64_C_(%" PRId64 "); first += %d) {\n",
+             l->reduce_blocks, l->at_once);
+  native_put(t, "    const int64_t taken = INT64_C_(%" PRId64 ") - first;\n    (void)taken;\n",
+             l->reduce_blocks);
+  put_reduce_block(w, l);
+  put_copy(f, "s", "slot", "a", "0", t);
+  native_put(t, "    __syncthreads();\n");
+  put_lanes(f, l, t);
+  if (tree) {
+    put_push(f, l, t);
+    native_put(t, "    __syncthreads();\n"); /* s is written again */
+  }
+  native_put(t, "  }\n");
+  native_put(t, "  if (live && lane == 0 && sub == 0) {\n");
+  if (tree) {
+    native_put(t, "    for (; depth > 1; depth--) {\n");
+    put_copy(f, "a", "0", "c", "depth - 2", t);
+    put_merge(f, "c", "depth - 1", t);
+    put_copy(f, "c", "depth - 2", "a", "0", t);
+    native_put(t, "    }\n");
+    put_copy(f, "a", "0", "c", "0", t);
+  }
+  native_put_results(w, "0");
+  native_put(t, "  }\n");
+}
+
+void exec_emit(const native_form *f, const exec_layout *l, native_text *helpers, native_text *body)
+{
+  native_form all = *f;
+
+  for (int o = 0; o < f->access->n_out; o++) { /* all addresses go through views */
+    all.plain_out[o] = false;
+  }
+  const native_writer w = {.t = helpers, .form = &all, .border = true};
+
+  native_put_prelude(helpers);
+  native_put(helpers, "typedef struct addresses {\n  int64_t word[%d];\n} addresses;\n",
+             exec_addresses_words(f->access));
+  native_put(helpers, "static void iterate(const addresses p)\n{\n");
+  if (f->shape == NATIVE_MAP) {
+    put_map(&w, l);
+  } else {
+    put_reduce(&w, l);
+  }
+  native_put(helpers, "}\n");
+  native_put(body, "  iterate(p);\n");
+}

@@ -1,0 +1,231 @@
+/* backend_loop.c - an engine whose run is a launch: loops of real numbers, and through planar.h of
+ * complex ones. */
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "exec/backend/device/backend.h"
+#include "exec/backend/planar.h"
+
+typedef struct launched {
+  struct exec_backend *backend;
+  weir_access access; /* a copy: contexts outlive the loops they were made from */
+  native_form form;
+  exec_layout layout;
+  const weir_device_kernel *kernel; /* the backend's */
+  int64_t *words;
+  const void *args[1];
+} launched;
+
+static void release(void *opaque)
+{
+  launched *c = opaque;
+
+  if (c != NULL) {
+    weir_access_fini(&c->access);
+    weir_free(&c->words);
+    weir_free(&c);
+  }
+}
+
+/* The kernel of that text, compiled where no loop before had it. */
+static weir_status find_kernel(struct exec_backend *b, const weir_device_source *source,
+                               const weir_device_kernel **out)
+{
+  char *text = NULL;
+
+  WEIR_TRY(weir_strdup(source->helpers, &text));
+  for (int64_t k = 0; k < b->n_kernels; k++) {
+    if (strcmp(b->kernels[k].text, text) == 0) {
+      weir_free(&text);
+      *out = b->kernels[k].kernel;
+      return WEIR_OK;
+    }
+  }
+  weir_status status =
+      weir_reserve(&b->kernels, &b->kernels_capacity, b->n_kernels + 1, sizeof *b->kernels);
+  weir_device_kernel *kernel = NULL;
+
+  if (status == WEIR_OK) {
+    status = weir_device_kernel_create(b->device, source, &kernel);
+  }
+  if (status != WEIR_OK) {
+    weir_free(&text);
+    return weir_trace_at(status, __FILE__, __LINE__, __func__);
+  }
+  b->kernels[b->n_kernels++] = (exec_device_kernel){text, kernel};
+  *out = kernel;
+  return WEIR_OK;
+}
+
+static weir_status compile(launched *c)
+{
+  const int words = exec_addresses_words(&c->access);
+  const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
+  native_text helpers = {0}, body = {0};
+  weir_status status = WEIR_OK;
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(words, sizeof(int64_t), &memory));
+  c->words = memory;
+  c->args[0] = memory;
+  exec_emit(&c->form, &c->layout, &helpers, &body);
+  WEIR_TRY_GOTO(helpers.status, done);
+  WEIR_TRY_GOTO(body.status, done);
+  const weir_device_source source = {.name = c->form.shape == NATIVE_MAP ? "map" : "reduction",
+                                     .params = &param,
+                                     .n_params = 1,
+                                     .helpers = helpers.text,
+                                     .body = body.text};
+  WEIR_TRY_GOTO(find_kernel(c->backend, &source, &c->kernel), done);
+done:
+  weir_free(&helpers.text);
+  weir_free(&body.text);
+  return status;
+}
+
+static weir_status make(const weir_loop *loop, struct exec_backend *b, launched **out)
+{
+  weir_status status = WEIR_OK;
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(1, sizeof(launched), &memory));
+  launched *c = memory;
+
+  c->backend = b;
+  WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), failed);
+  WEIR_TRY_GOTO(native_form_of(&c->access, &c->form), failed);
+  WEIR_TRY_GOTO(exec_layout_of(&c->form, &c->layout), failed);
+  if (c->layout.blocks > 0) {
+    WEIR_TRY_GOTO(compile(c), failed);
+  }
+  *out = c;
+  return WEIR_OK;
+failed:
+  release(c);
+  return status;
+}
+
+static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
+                           void **contexts)
+{
+  weir_status status = WEIR_OK;
+  int32_t done = 0;
+
+  for (; done < n; done++) {
+    WEIR_TRY_GOTO(make(loops[done], opts->backend, (launched **)&contexts[done]), failed);
+  }
+  return WEIR_OK;
+failed:
+  while (done > 0) {
+    release(contexts[--done]);
+  }
+  return status;
+}
+
+/* ---- Ranges. ---- */
+
+enum { MAX_RANGES = WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS * (2 * WEIR_MAX_OPERANDS + 1) };
+
+/* Bytes of the elements that the view has, from the lowest to the highest. */
+static weir_device_range range_of(const weir_view *v, weir_device_access access)
+{
+  int64_t last = 0;
+
+  for (int d = 0; d < v->rank; d++) {
+    if (v->extent[d] <= 0) {
+      return (weir_device_range){v->data, 0, access};
+    }
+    last += (v->extent[d] - 1) * v->stride[d];
+  }
+  return (weir_device_range){v->data, (last + 1) * (int64_t)weir_dtype_size(v->dtype), access};
+}
+
+/* Adds what is written: what is read as well is updated. */
+static int add_written(weir_device_range *ranges, int n_read, int n, weir_device_range r)
+{
+  const char *lo = r.address, *hi = lo + r.bytes;
+
+  for (int k = 0; k < n_read && r.access == WEIR_DEVICE_WRITE && lo < hi; k++) {
+    const char *from = ranges[k].address, *to = from + ranges[k].bytes;
+
+    from = from > lo ? from : lo;
+    to = to < hi ? to : hi;
+    if (from < to) {
+      n = add_written(ranges, n_read, n, (weir_device_range){lo, from - lo, r.access});
+      ranges[n++] = (weir_device_range){from, to - from, WEIR_DEVICE_UPDATE};
+      lo = to;
+    }
+  }
+  if (lo < hi) {
+    ranges[n++] = (weir_device_range){lo, hi - lo, r.access};
+  }
+  return n;
+}
+
+/* True when the run writes every byte from the first to the last. */
+static bool covers(const weir_access *a, int o, const weir_loop_run *run)
+{
+  const weir_box box = weir_iterations(a);
+  const weir_region r = weir_written(a, o, &box);
+  const weir_view *v = &run->out[o];
+  int64_t dense = 1;
+  bool all = r.exact;
+
+  for (int d = v->rank - 1; d >= 0; d--) {
+    all = all && r.n[d] == 1 && v->stride[d] == dense &&
+          r.interval[d][0].hi - r.interval[d][0].lo == v->extent[d];
+    dense *= v->extent[d];
+  }
+  return all && a->out[o].rank == v->rank;
+}
+
+static void run(void *opaque, const weir_loop_run *what)
+{
+  launched *c = opaque;
+  struct exec_backend *b = c->backend;
+  weir_device_range ranges[MAX_RANGES];
+  int n_read = 0, n = 0;
+
+  if (b->failed != WEIR_OK || c->kernel == NULL) {
+    return;
+  }
+  for (int k = 0; k < c->access.n_in; k++) {
+    ranges[n_read++] = range_of(&what->in[k], WEIR_DEVICE_READ);
+  }
+  n = n_read;
+  for (int o = 0; o < c->access.n_out; o++) {
+    n = add_written(ranges, n_read, n,
+                    range_of(&what->out[o],
+                             covers(&c->access, o, what) ? WEIR_DEVICE_WRITE : WEIR_DEVICE_UPDATE));
+  }
+  exec_addresses_fill(&c->access, what, c->words);
+  b->failed =
+      weir_device_launch(b->work, &(weir_device_launch_spec){.kernel = c->kernel,
+                                                             .grid = {(int)c->layout.blocks, 1, 1},
+                                                             .block = {c->layout.threads, 1, 1},
+                                                             .args = c->args,
+                                                             .ranges = ranges,
+                                                             .n_ranges = n});
+}
+
+/* Of loops of real numbers. */
+static const weir_engine real = {.prepare = prepare, .run = run, .release = release};
+
+static weir_status prepare_any(const weir_loop *const *loops, int32_t n,
+                               const weir_engine_opts *opts, void **contexts)
+{
+  return planar_prepare(&real, loops, n, opts, contexts);
+}
+
+static void run_any(void *prepared, const weir_loop_run *what)
+{
+  planar_run(&real, prepared, what);
+}
+
+static void release_any(void *prepared)
+{
+  planar_release(&real, prepared);
+}
+
+const weir_engine exec_backend_engine = {
+    .name = "device", .prepare = prepare_any, .run = run_any, .release = release_any};

@@ -1,0 +1,523 @@
+/* native_body.c - one iteration as C: its loads, then one line for each expression. */
+#include "exec/backend/native/native_priv.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define NATIVE_MAX_SAME 1024 /* expressions of which it is asked whether they stay the same */
+
+const char *native_type(weir_dtype dtype)
+{
+  static const char *const names[] = {
+#define X(id, name, ctype, kind, is_signed) #ctype,
+      WEIR_DTYPE_LIST(X)
+#undef X
+  };
+
+  return names[dtype];
+}
+
+/* A constant of a dtype, the cast of `real` for float dtypes and of `integer` for the others. */
+static void put_constant(native_text *t, weir_dtype dtype, double real, int64_t integer)
+{
+  const bool single = dtype == WEIR_F32;
+
+  if (weir_dtype_is_whole(dtype)) {
+    native_put(t, "(%s)0x%" PRIx64 "ull", native_type(dtype),
+               dtype == WEIR_BOOL ? (uint64_t)(integer != 0) : (uint64_t)integer);
+    return;
+  }
+  if (dtype == WEIR_BF16) {
+    native_put(t, "(weir_bf16)0x%xu", (unsigned)weir_bf16_from_f32((float)real));
+    return;
+  }
+  if (dtype == WEIR_F16) {
+    native_put(t, "(weir_f16)0x%xu", (unsigned)weir_f16_from_f32((float)real));
+    return;
+  }
+  real = weir_dtype_rounded(dtype, real);
+  if (isnan(real)) {
+    native_put(t, single ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")");
+  } else if (isinf(real)) {
+    native_put(t, "(%s__builtin_inf%s())", real < 0 ? "-" : "", single ? "f" : "");
+  } else {
+    native_put(t, "%a%s", real, single ? "f" : "");
+  }
+}
+
+/* What a load gives where the array is left: `value` cast from f64. */
+static void put_fill(native_text *t, weir_dtype dtype, double value)
+{
+  native_put(t, "weir_%s_from_f64(", weir_dtype_name(dtype));
+  put_constant(t, WEIR_F64, value, 0);
+  native_put(t, ")");
+}
+
+static bool is_scan_down(const native_form *f, int dim)
+{
+  return f->access->dim[dim].kind == WEIR_BACKWARD;
+}
+
+/* Iteration of dimension k, by name. */
+static void put_iteration(const native_writer *w, int k)
+{
+  const native_form *f = w->form;
+  const bool line = w->nest ? k == f->line : w->rows && k == f->second;
+
+  if (w->nest && f->access->dim[k].kind == WEIR_REDUCED) {
+    native_put(w->t, "j%d", k);
+    return;
+  }
+  native_put(w->t, w->nest ? "(i%d" : "(w->i[%d]", k);
+  native_put(w->t, k != f->inner ? "" : is_scan_down(f, k) ? " - x" : " + x");
+  native_put(w->t, line ? " + line)" : ")");
+}
+
+void native_put_numerator(const native_writer *w, const weir_index *x)
+{
+  native_put(w->t, "(INT64_C_(%" PRId64 ")", x->offset);
+  for (int k = 0; k < w->form->access->n_dims; k++) {
+    if (x->coef[k] != 0) {
+      native_put(w->t, " + INT64_C_(%" PRId64 ") * ", x->coef[k]);
+      put_iteration(w, k);
+    }
+  }
+  if (x->gather > 0) {
+    native_put(w->t, " + g%d", x->gather - 1);
+  }
+  native_put(w->t, ")");
+}
+
+static void put_raw(const native_writer *w, const weir_index *x)
+{
+  if (x->div > 1) {
+    native_put(w->t, "native_div(");
+    native_put_numerator(w, x);
+    native_put(w->t, ", INT64_C_(%" PRId64 "))", x->div);
+  } else {
+    native_put_numerator(w, x);
+  }
+}
+
+/* The index of input k along dimension d after its border rule: e<k>_<d>; o<k> tells that the load
+ * gives f<k>, `here` that the iteration happens. */
+static void put_bordered(const native_writer *w, int k, int d)
+{
+  const weir_index *x = &w->form->access->in[k].index[d];
+  native_text *t = w->t;
+
+  native_put(t, "    int64_t e%d_%d = ", k, d);
+  put_raw(w, x);
+  native_put(t, ";\n");
+  switch (x->border) {
+  case WEIR_BORDER_NEVER:
+    return;
+  case WEIR_BORDER_ABSENT:
+    native_put(t, "    here &= !native_outside(e%d_%d, w->in[%d].extent[%d]);\n", k, d, k, d);
+    return;
+  case WEIR_BORDER_WRAP:
+  case WEIR_BORDER_REPLICATE:
+  case WEIR_BORDER_REFLECT:
+    native_put(t, "    e%d_%d = native_%s(e%d_%d, w->in[%d].extent[%d]);\n", k, d,
+               x->border == WEIR_BORDER_WRAP        ? "wrap"
+               : x->border == WEIR_BORDER_REPLICATE ? "replicate"
+                                                    : "reflect",
+               k, d, k, d);
+    break;
+  case WEIR_BORDER_ZERO:
+  case WEIR_BORDER_VALUE:
+    break;
+  }
+  native_put(t, "    if (native_outside(e%d_%d, w->in[%d].extent[%d])) {\n", k, d, k, d);
+  native_put(t, "      f%d = o%d ? f%d : ", k, k, k);
+  put_fill(t, w->form->access->in[k].dtype, x->border == WEIR_BORDER_VALUE ? x->fill : 0);
+  native_put(t, ";\n");
+  if (weir_dtype_is_whole(w->form->access->in[k].dtype)) {
+    native_put(t, "      h%d = o%d ? h%d : weir_i64_from_f64(", k, k, k);
+    put_constant(t, WEIR_F64, x->border == WEIR_BORDER_VALUE ? x->fill : 0, 0);
+    native_put(t, ");\n");
+  }
+  native_put(t, "      o%d = 1;\n    }\n", k);
+}
+
+/* Address of the element that the views give for indices e<k>_<d>. */
+static void put_element(native_text *t, const char *views, int k, const weir_operand *x)
+{
+  native_put(t, "((%s *)w->%s[%d].data", native_type(x->dtype), views, k);
+  for (int d = 0; d < x->rank; d++) {
+    native_put(t, " + (e%d_%d - w->%s[%d].origin[%d]) * w->%s[%d].stride[%d]", k, d, views, k, d,
+               views, k, d);
+  }
+  native_put(t, ")");
+}
+
+static void put_load_border(const native_writer *w, int k)
+{
+  const weir_operand *x = &w->form->access->in[k];
+  const char *type = native_type(x->dtype);
+  native_text *t = w->t;
+
+  native_put(t, "    int o%d = 0;\n    %s f%d = 0;\n", k, type, k);
+  if (weir_dtype_is_whole(x->dtype)) {
+    native_put(t, "    int64_t h%d = 0;\n", k);
+  }
+  for (int d = 0; d < x->rank; d++) {
+    put_bordered(w, k, d);
+  }
+  native_put(t, "    const %s l%d = here & !o%d ? *", type, k, k);
+  put_element(t, "in", k, x);
+  native_put(t, " : f%d;\n", k);
+  if (weir_dtype_is_whole(x->dtype)) {
+    native_put(t, "    const int64_t g%d = o%d ? h%d : (int64_t)l%d;\n", k, k, k, k);
+  }
+}
+
+static void put_load_inside(const native_writer *w, int k)
+{
+  const weir_operand *x = &w->form->access->in[k];
+  const char *type = native_type(x->dtype);
+  native_text *t = w->t;
+
+  if (w->form->upsampled[k]) {
+    native_put(t, "    const %s l%d = even ? c%d : p%d[x];\n", type, k, k, k);
+  } else if (w->form->plain[k]) {
+    bool moves = false;
+    for (int d = 0; d < x->rank && w->form->inner >= 0; d++) {
+      moves = moves || x->index[d].coef[w->form->inner] != 0;
+    }
+    native_put(t, moves ? "    const %s l%d = p%d[x * s%d];\n" : "    const %s l%d = p%d[0];\n",
+               type, k, k, k);
+  } else {
+    for (int d = 0; d < x->rank; d++) {
+      native_put(t, "    const int64_t e%d_%d = ", k, d);
+      put_raw(w, &x->index[d]);
+      native_put(t, ";\n");
+    }
+    native_put(t, "    const %s l%d = *", type, k);
+    put_element(t, "in", k, x);
+    native_put(t, ";\n");
+  }
+  if (weir_dtype_is_whole(x->dtype)) {
+    native_put(t, "    const int64_t g%d = (int64_t)l%d;\n", k, k);
+  }
+}
+
+static bool is_gathered(const weir_operand *x)
+{
+  for (int d = 0; d < x->rank; d++) {
+    if (x->index[d].gather != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* True when an input is at one element along the row. */
+static bool stands_still(const native_form *f, int k)
+{
+  const weir_operand *x = &f->access->in[k];
+
+  for (int d = 0; d < x->rank && f->inner >= 0; d++) {
+    if (x->index[d].coef[f->inner] != 0) {
+      return false;
+    }
+  }
+  return f->plain[k] && x->role == WEIR_ROLE_DATA;
+}
+
+/* True when this subset is not the one that is written. */
+static bool is_other_subset(const native_writer *w, bool same)
+{
+  return w->subset != NATIVE_ALL && same != (w->subset == NATIVE_SAME);
+}
+
+void native_put_loads(const native_writer *w)
+{
+  const weir_access *a = w->form->access;
+
+  if (w->border) {
+    native_put(w->t, "    int here = 1;\n");
+  }
+  for (int gathered = 0; gathered < 2; gathered++) { /* what is gathered needs the indices first */
+    for (int k = 0; k < a->n_in; k++) {
+      if (a->in[k].role != WEIR_ROLE_DATA || is_gathered(&a->in[k]) != (gathered == 1) ||
+          is_other_subset(w, stands_still(w->form, k))) {
+        continue;
+      }
+      if (w->border) {
+        put_load_border(w, k);
+      } else {
+        put_load_inside(w, k);
+      }
+    }
+  }
+}
+
+static void put_leaf(const native_writer *w, const weir_expr *e)
+{
+  const weir_index *x = NULL;
+  native_text *t = w->t;
+
+  switch (e->code) {
+  case WEIR_CODE_LOAD:
+    native_put(t, "l%" PRId64, e->integer);
+    break;
+  case WEIR_CODE_CONST:
+    put_constant(t, e->dtype, e->real, e->integer);
+    break;
+  case WEIR_CODE_INDEX:
+    put_iteration(w, (int)e->integer);
+    break;
+  case WEIR_CODE_REMAINDER:
+    x = &w->form->access->in[e->integer / 16].index[e->integer % 16];
+    if (x->div > 1) {
+      native_put(t, "native_mod(");
+      native_put_numerator(w, x);
+      native_put(t, ", INT64_C_(%" PRId64 "))", x->div);
+    } else {
+      native_put(t, "0");
+    }
+    break;
+  case WEIR_CODE_STATE:
+    native_put(t, "z%" PRId64, e->integer);
+    break;
+  default:
+    native_put(t,
+               "(int64_t)weir_random_bits((uint64_t)v%d, %uu, (uint32_t)v%d, "
+               "(uint64_t)(w->point + x * w->point_step))",
+               e->a, (unsigned)e->integer, e->b);
+  }
+}
+
+/* Operator of the codes that C writes between two operands, NULL for the others. */
+static const char *infix(weir_code code)
+{
+  switch (code) {
+  case WEIR_CODE_EQ:
+    return "==";
+  case WEIR_CODE_NE:
+    return "!=";
+  case WEIR_CODE_LT:
+    return "<";
+  case WEIR_CODE_LE:
+    return "<=";
+  case WEIR_CODE_GT:
+    return ">";
+  case WEIR_CODE_GE:
+    return ">=";
+  case WEIR_CODE_AND:
+    return "&";
+  case WEIR_CODE_OR:
+    return "|";
+  case WEIR_CODE_XOR:
+    return "^";
+  default:
+    return NULL;
+  }
+}
+
+/* A choice by a stored bool, in a short row. */
+static bool is_pick(const native_writer *w, const weir_expr *e)
+{
+  return e->code == WEIR_CODE_SELECT && w->form->exact > 0 && weir_dtype_size(e->dtype) >= 4 &&
+         w->form->access->body.exprs[e->a].code == WEIR_CODE_LOAD;
+}
+
+static void put_call(const native_writer *w, const weir_expr *e)
+{
+  const int args = weir_code_args(e->code);
+  const weir_dtype from = w->form->access->body.exprs[e->a].dtype;
+  native_text *t = w->t;
+
+  if (infix(e->code) != NULL) {
+    native_put(t, "(uint8_t)(v%d %s v%d)", e->a, infix(e->code), e->b);
+  } else if (e->code == WEIR_CODE_CAST) {
+    native_put(t, "weir_%s_from_%s(v%d)", weir_dtype_name(e->dtype), weir_dtype_name(from), e->a);
+  } else if (e->code == WEIR_CODE_NOT) {
+    native_put(t, "(uint8_t)(v%d == 0)", e->a);
+  } else if (e->code == WEIR_CODE_ISNAN) {
+    native_put(t, "(uint8_t)(v%d != v%d)", e->a, e->a);
+  } else if (weir_dtype_is_whole(e->dtype) &&
+             (e->code == WEIR_CODE_FLOOR || e->code == WEIR_CODE_CEIL ||
+              e->code == WEIR_CODE_ROUND)) {
+    native_put(t, "v%d", e->a);
+  } else {
+    if (is_pick(w, e)) {
+      native_put(t, "native_pick_%s(v%d", weir_dtype_name(e->dtype), e->a);
+    } else {
+      native_put(t, "weir_%s_%s(v%d", weir_code_name(e->code), weir_dtype_name(e->dtype), e->a);
+    }
+    if (args > 1) {
+      native_put(t, ", v%d", e->b);
+    }
+    if (args > 2) {
+      native_put(t, ", v%d", e->c);
+    }
+    native_put(t, ")");
+  }
+}
+
+/* True when an expression without arguments is the same along the row. */
+static bool is_same_leaf(const native_form *f, const weir_expr *e)
+{
+  const weir_index *x;
+
+  switch (e->code) {
+  case WEIR_CODE_CONST:
+    return true;
+  case WEIR_CODE_LOAD:
+    return stands_still(f, (int)e->integer);
+  case WEIR_CODE_INDEX:
+    return e->integer != f->inner;
+  case WEIR_CODE_REMAINDER:
+    x = &f->access->in[e->integer / 16].index[e->integer % 16];
+    return x->gather == 0 && (f->inner < 0 || x->coef[f->inner] == 0);
+  default:
+    return false;
+  }
+}
+
+static void find_same(const native_form *f, bool *same)
+{
+  const weir_body *b = &f->access->body;
+
+  for (int32_t i = 0; i < b->n && i < NATIVE_MAX_SAME; i++) {
+    const weir_expr *e = &b->exprs[i];
+    const int32_t args[3] = {e->a, e->b, e->c};
+
+    same[i] = e->code != WEIR_CODE_RANDOM && (weir_code_args(e->code) > 0 || is_same_leaf(f, e));
+    for (int k = 0; k < 3; k++) {
+      same[i] = same[i] && (args[k] < 0 || same[args[k]]);
+    }
+  }
+}
+
+void native_put_body(const native_writer *w)
+{
+  const weir_body *b = &w->form->access->body;
+  bool same[NATIVE_MAX_SAME] = {false};
+
+  if (w->subset != NATIVE_ALL) {
+    find_same(w->form, same);
+  }
+  for (int32_t i = 0; i < b->n; i++) {
+    const weir_expr *e = &b->exprs[i];
+
+    if (is_other_subset(w, i < NATIVE_MAX_SAME && same[i])) {
+      continue;
+    }
+    native_put(w->t, "    const %s v%d = ", native_type(e->dtype), i);
+    if (weir_code_args(e->code) == 0 || e->code == WEIR_CODE_RANDOM) {
+      put_leaf(w, e);
+    } else {
+      put_call(w, e);
+    }
+    native_put(w->t, ";\n");
+  }
+}
+
+/* A conjunct of condition `e` that is the same along the row ends the iteration where it fails. */
+static void put_conjuncts(const native_writer *w, const bool *same, int32_t e)
+{
+  const weir_expr *x = &w->form->access->body.exprs[e];
+
+  if (same[e]) {
+    native_put(w->t, "    if (v%d == 0) {\n      continue;\n    }\n", e);
+  } else if (x->code == WEIR_CODE_AND && x->dtype == WEIR_BOOL) {
+    put_conjuncts(w, same, x->a);
+    put_conjuncts(w, same, x->b);
+  }
+}
+
+void native_put_skip(const native_writer *w)
+{
+  const weir_access *a = w->form->access;
+  const weir_expr *e = a->body.exprs, *value = &e[a->value[0]];
+  bool same[NATIVE_MAX_SAME] = {false};
+
+  if (a->combine != WEIR_COMBINE_SUM || a->body.n > NATIVE_MAX_SAME ||
+      value->code != WEIR_CODE_SELECT || e[value->c].code != WEIR_CODE_CONST) {
+    return;
+  }
+  const weir_expr *otherwise = &e[value->c];
+  const bool zero =
+      weir_dtype_is_real(otherwise->dtype) ? otherwise->real == 0 : otherwise->integer == 0;
+
+  if (zero) { /* of either sign: a lane begins with +0, so no sum is -0 */
+    find_same(w->form, same);
+    put_conjuncts(w, same, value->a);
+  }
+}
+
+/* p<k>: a plain input's element of the first iteration of the row. */
+static void put_pointer(const native_writer *w, int k)
+{
+  const native_form *f = w->form;
+  const weir_operand *o = &f->access->in[k];
+  const char *type = native_type(o->dtype);
+
+  native_put(w->t, "  const %s *const p%d = (const %s *)(const void *)w->p[%d]", type, k, type, k);
+  if (w->rows) {
+    native_put(w->t, " + line * w->row_step[%d]", k);
+  }
+  if (f->fold[k] >= 0) {
+    const weir_index *x = &o->index[f->fold[k]];
+
+    native_put(w->t, " + native_div(w->fold[%d]", k);
+    if (w->rows) {
+      native_put(w->t, " + INT64_C_(%" PRId64 ") * line", x->coef[f->second]);
+    }
+    native_put(w->t, ", INT64_C_(%" PRId64 ")) * w->fold_step[%d]", x->div, k);
+  }
+  native_put(w->t, ";\n");
+}
+
+void native_put_head(const native_writer *w)
+{
+  const native_form *f = w->form;
+  native_text *t = w->t;
+
+  for (int k = 0; k < f->access->n_in && !w->border; k++) {
+    if (f->upsampled[k]) {
+      native_put(t,
+                 "  const %s *const p%d = (const %s *)(const void *)w->p[%d];\n"
+                 "  const %s c%d = p%d[0];\n",
+                 native_type(f->access->in[k].dtype), k, native_type(f->access->in[k].dtype), k,
+                 native_type(f->access->in[k].dtype), k, k);
+    } else if (f->plain[k] && f->access->in[k].role == WEIR_ROLE_DATA) {
+      put_pointer(w, k);
+      native_put(t, "  const int64_t s%d = unit ? %d : w->s[%d];\n", k,
+                 f->inner >= 0 && is_scan_down(f, f->inner) ? -1 : 1, k);
+    }
+  }
+  for (int k = 0; k < f->access->n_out; k++) {
+    if (f->plain_out[k] && f->access->out[k].role == WEIR_ROLE_DATA) {
+      const char *type = native_type(f->access->out[k].dtype);
+
+      native_put(t, "  %s *const q%d = (%s *)(void *)w->q[%d]", type, k, type, k);
+      if (w->rows && f->shape == NATIVE_MAP) {
+        native_put(t, " + line * w->row_step_out[%d]", k);
+      }
+      native_put(t, ";\n  const int64_t t%d = unit ? %d : w->t[%d];\n", k,
+                 f->inner >= 0 && is_scan_down(f, f->inner) ? -1 : 1, k);
+    }
+  }
+}
+
+void native_put_address(const native_writer *w, int k)
+{
+  const weir_operand *x = &w->form->access->out[k];
+  native_text *t = w->t;
+
+  if (w->form->plain_out[k]) {
+    native_put(t, "q%d[x * t%d]", k, k);
+    return;
+  }
+  native_put(t, "*((%s *)w->out[%d].data", native_type(x->dtype), k);
+  for (int d = 0; d < x->rank; d++) {
+    native_put(t, " + (");
+    put_raw(w, &x->index[d]);
+    native_put(t, " - w->out[%d].origin[%d]) * w->out[%d].stride[%d]", k, d, k, d);
+  }
+  native_put(t, ")");
+}

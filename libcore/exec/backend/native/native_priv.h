@@ -1,0 +1,193 @@
+/* native_priv.h - the native engine inside: how a loop is split into rows, emitted, compiled, kept
+ * and run. */
+#ifndef WEIR_NATIVE_PRIV_H
+#define WEIR_NATIVE_PRIV_H
+#include <stdatomic.h>
+#include <stddef.h>
+#include "exec/backend/native/native_row.h"
+#include "exec/weir_engine.h"
+
+/* Which dimension a row runs along, and what becomes of its iterations. */
+typedef enum native_shape {
+  NATIVE_MAP,   /* parallel: each writes its outputs                                */
+  NATIVE_SCAN,  /* sequential: states go from one to the next                        */
+  NATIVE_LANES, /* reduced: they go to 16 lanes                                      */
+  NATIVE_STRIP  /* parallel, outputs of a reduction: each has partial results in all lanes */
+} native_shape;
+
+/* Decisions about one loop, made once: emitter and driver read them. */
+typedef struct native_form {
+  const weir_access *access;
+  native_shape shape;
+  int inner;                           /* dimension of a row, -1: rows of one iteration      */
+  int outer[WEIR_MAX_DIMS], n_outer;   /* parallel dimensions around it                      */
+  int around[WEIR_MAX_DIMS], n_around; /* reduced or sequential dimensions around it         */
+  bool
+      plain[WEIR_MAX_OPERANDS]; /* inputs without gather or division along the row: p and s serve */
+  bool divided[WEIR_MAX_OPERANDS];     /* plain ones with a division along other dimensions  */
+  unsigned carries[WEIR_MAX_OPERANDS]; /* native_carries of inputs */
+  int second; /* dimension along which a kernel runs several rows of MAP and STRIP, -1: none */
+  int exact;  /* length of short rows that a compiler may count on, 0: none                    */
+  int fold[WEIR_MAX_OPERANDS]; /* array dimension of a divided input that divides along it, -1 */
+  bool upsampled[WEIR_MAX_OPERANDS]; /* inputs constant over iterations of the row: p serves */
+  bool has_upsampled;                /* there are such inputs                              */
+  bool plain_out[WEIR_MAX_OUTPUTS];  /* likewise outputs, q and t                          */
+  bool strides;                      /* a row may have steps other than 1 in dense arrays  */
+  bool positions;                    /* the kernels look at i, point or views              */
+  int components;                    /* of a partial result: 0..3                          */
+  weir_dtype component[3];
+  bool near;         /* positions are i32: where `small` is written */
+  int lanes, levels; /* lanes in use; depth of the tree over blocks        */
+  int64_t strip;     /* most outputs of one row of STRIP                   */
+  int small;         /* reduced iterations that the kernel `small` unrolls, 0: there is none */
+  bool nest;         /* there is the kernel `nest`                                           */
+  unsigned asked;    /* dimensions, as bits, that its addresses and conditions depend on     */
+  int line; /* parallel dimension around the row along which `nest` runs rows, -1: none        */
+} native_form;
+
+/* Bytes of partial results, or of upsampled inputs, that one run keeps on its stack. */
+#define NATIVE_SCRATCH 32768
+/* Maximum number of upsampled inputs of a loop, and the iterations for which they are expanded at a
+ * time; from NATIVE_EVEN iterations of one element on they are not, since the kernel `even` takes
+ * it. */
+#define NATIVE_UPSAMPLED 8
+#define NATIVE_UPSAMPLED_ROW (NATIVE_SCRATCH / NATIVE_UPSAMPLED / 8)
+#define NATIVE_EVEN 256
+/* Entries of all tables of one run of the kernel `nest`. */
+#define NATIVE_TABLE_CAPACITY 2048
+/* Rows up to this length, run several at a time, are compiled for their very length: what a vector
+ * would leave over costs more than all the rest. */
+#define NATIVE_EXACT 64
+
+/* Fails: WEIR_ERR_SHAPE (an access that has no order), WEIR_ERR_UNSUPPORTED. */
+weir_status native_form_of(const weir_access *a, native_form *form) WEIR_CHECKED;
+/* native_nest.c: sets nest and line; does array dimension d of input k need a table there? */
+void native_nest_of(native_form *form);
+bool native_is_tabled(const native_form *form, int k, int d);
+/* Bit d: index d of x is what index d + 1 carries, as in a reshaped array: they are floor(L / e)
+ * and L mod e of the same L, or of quotients of it. Where such dimensions are dense, the element is
+ * L further on, and no index of theirs leaves the array. */
+unsigned native_carries(const weir_operand *x);
+/* Output operand of DATA value k. */
+int native_output(const weir_access *a, int k);
+
+/* Growing text; the first failure stays in `status` and stops the rest. */
+typedef struct native_text {
+  char *text;
+  int64_t n, capacity;
+  weir_status status;
+} native_text;
+void native_put(native_text *t, const char *format, ...) WEIR_PRINTF(2, 3);
+
+/* native_emit.c: what stands in front of all kernels; the functions of kernel number k; neutral and
+ * merge of its reduction, once for all of the same monoid (nothing where there is none); its entry
+ * in the table of kernels. */
+void native_put_prelude(native_text *t);
+void native_put_kernel(const native_form *f, int32_t k, native_text *t);
+void native_put_monoid(const native_form *f, native_text *t);
+bool native_same_monoid(const native_form *a, const native_form *b);
+void native_put_entry(const native_form *f, int32_t k, native_text *t);
+/* What of an iteration is written: all, what is the same along the row, or the rest. Compilers may
+ * not tell, since outputs could lie where inputs do. */
+typedef enum native_subset { NATIVE_ALL, NATIVE_SAME, NATIVE_MOVING } native_subset;
+
+/* native_body.c: loads of one iteration (x: the row's counter), then its expressions v0, v1, ... */
+typedef struct native_writer {
+  native_text *t;
+  const native_form *form;
+  bool border;
+  bool rows; /* inside the loop over the m lines of native_row */
+  bool nest; /* inside the loops of `nest`                     */
+  native_subset subset;
+} native_writer;
+void native_put_loads(const native_writer *w);
+void native_put_body(const native_writer *w);
+/* Pointers and what does not change along the row; unit steps where `unit` holds, upsampled
+ * inputs at one element where `even` does. */
+void native_put_head(const native_writer *w);
+/* "q0[x * t0]" and the like: where output operand k of the iteration lies. */
+void native_put_address(const native_writer *w, int k);
+const char *native_type(weir_dtype dtype);
+/* What an index divides. */
+void native_put_numerator(const native_writer *w, const weir_index *x);
+/* Leaves the iteration where the sum is known to take 0, for all of the row alike. */
+void native_put_skip(const native_writer *w);
+
+/* native_emit.c: an iteration goes into partial result j, made of the one in arrays <from>0..; `at`
+ * is its reduced position. */
+void native_put_step(const native_writer *w, const char *from, const char *j, const char *at);
+/* a<c>[j] = neutral element. */
+void native_put_neutral(const native_form *f, native_text *t, const char *j);
+/* a[left] = merge(a[left], from[right]). */
+void native_put_merge(const native_form *f, native_text *t, const char *left, const char *from,
+                      const char *right);
+/* Outputs of the iteration x from partial result `j`. */
+void native_put_results(const native_writer *w, const char *j);
+/* native_nest.c */
+void native_put_nest(const native_form *f, int32_t k, native_text *t);
+
+/* A loaded object, shared by the loops whose kernels are in it. */
+typedef struct native_object {
+  void *handle;
+  int fd; /* open as long as the handle: glibc knows objects by name, /proc/self/fd/N */
+  atomic_int users;
+  int n;
+  const native_kernels *kernels;
+  const char (*keys)[65]; /* of its kernels */
+} native_object;
+
+/* A kernel that loops need, once for all loops that have the same. */
+typedef struct native_kernel {
+  const native_form *form;
+  int64_t size;          /* bytes of its C                                                       */
+  char key[65];          /* digest of all that its machine code depends on                       */
+  native_object *object; /* where it is: one user; NULL until it is found or compiled            */
+  const native_kernels *code;
+} native_kernel;
+
+/* native_object.c: the compiler and all that code depends on in addition to its own text; `text` is
+ * a buffer for texts. Fails: WEIR_ERR_UNSUPPORTED (no compiler), WEIR_ERR_MEMORY. */
+typedef struct native_maker {
+  char compiler[4096];
+  char base[65];
+} native_maker;
+weir_status native_maker_init(native_maker *m, const char *compiler,
+                              native_text *text) WEIR_CHECKED;
+/* Key and size of what a loop needs. */
+weir_status native_kernel_of(const native_maker *m, const native_form *f, native_text *text,
+                             native_kernel *kernel) WEIR_CHECKED;
+/* Finds the code of n different kernels in objects of the cache, compiles the rest, opts->threads
+ * pieces at a time, and keeps it. Fails, with no object referenced: WEIR_ERR_UNSUPPORTED (the
+ * compiler failed, an object cannot be loaded), WEIR_ERR_MEMORY. */
+weir_status native_kernels_get(const native_maker *m, const weir_engine_opts *opts,
+                               native_kernel *kernels, int32_t n) WEIR_CHECKED;
+void native_object_release(native_object *object);
+
+/* native_cache.c: the user's folder of objects (-1: none that may be trusted). */
+int native_cache_open(const weir_engine_opts *opts);
+/* Name of the object that is said to hold a kernel. */
+bool native_cache_find(int folder, const char *key, char name[65]);
+/* Opens an object when every byte of it is right; *fd is -1 when it is not there, or refused. */
+weir_status native_cache_object(int folder, const char *name, int *fd) WEIR_CHECKED;
+/* Bytes of what was compiled into `fd`, which are kept under this name, and that n kernels are
+ * there. Fails: WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY; not where it cannot be kept. */
+weir_status native_cache_keep(int folder, int fd, const char *name,
+                              const native_kernel *const *upsampled, int n,
+                              int64_t *bytes) WEIR_CHECKED;
+void native_cache_refuse(const char *what, const char *reason);
+
+/* native_compile.c: absolute path of the command, and text that changes when the program does. */
+weir_status native_compiler_find(const char *command, char path[4096],
+                                 char identity[256]) WEIR_CHECKED;
+/* Its flags, of which the first *n_tuning are gcc's. */
+const char *const *native_compiler_flags(int *n, int *n_tuning);
+/* All n bytes, or false with errno. */
+bool native_write(int fd, const char *bytes, int64_t n);
+/* Kind of processor and its instruction sets. */
+void native_cpu_identity(char *text, size_t size);
+#define NATIVE_PIECES 64 /* most compilers at one time */
+
+/* native_run.c */
+void native_run(const native_form *form, const native_kernels *kernels, const weir_loop_run *run);
+
+#endif

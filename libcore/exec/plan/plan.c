@@ -1,0 +1,641 @@
+/* plan.c - from a graph to something that runs: passes, loops, engines, memory. */
+#include <string.h>
+#include "plan_priv.h"
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "device/weir_parallel.h"
+#include "exec/backend/device/backend.h"
+#include "exec/ranks/ranks_priv.h"
+
+#define MAX_THREADS 64
+
+const weir_opt weir_exec_opts[] = {
+    WEIR_OPT_ENUM(
+        weir_exec_cfg, tier, WEIR_TIER_AUTO, "auto|reference|vector|native",
+        "execution of generated groups: reference: scalar reference interpreter; vector: vector "
+        "interpreter; native: compiled C; auto: native if a compiler is found, else vector"),
+    WEIR_OPT_BOOL(weir_exec_cfg, explain, false,
+                  "measure the time of every group and report it next to the prediction"),
+    WEIR_OPT_ENUM(weir_exec_cfg, verify, 0, "off|pass",
+                  "pass: re-run the reference interpreter on random data after every pass, and "
+                  "stop at the first pass that changes a result"),
+    WEIR_OPT_BOOL(weir_exec_cfg, fusion, true, "operator fusion; false: every operator is a group"),
+    WEIR_OPT_ENUM(weir_exec_cfg, precision, 0, "f32|bf16",
+                  "bf16: products of f32 arrays with a faster bf16 kernel run in bf16, and their "
+                  "operands are stored in it; sums, statistics, losses and updates stay f32"),
+    WEIR_OPT_ENUM(
+        weir_exec_cfg, products, WEIR_PRODUCTS_F64, "f64|f32|bf16|f16",
+        "dtype to which operands of large sums of products (contractions) of f64 and c128 are "
+        "rounded; these sums accumulate in f32, all other operations are unchanged"),
+    WEIR_OPT_BOOL(weir_exec_cfg, scale_products, true,
+                  "for exec.products: scale operands by powers of two into the range of the dtype"),
+    WEIR_OPT_ENUM(
+        weir_exec_cfg, overlap, 1, "off|auto|on",
+        "overlap of communication and computation over ranks: interior points are computed during "
+        "the halo exchange, the others after it; auto: where splitting costs less than it hides"),
+    WEIR_OPT_ENUM(
+        weir_exec_cfg, fission, 0, "off|products|hoist|reassociate",
+        "splitting of sums of products of several factors where it reduces flops: products: every "
+        "product is a node; hoist: products are also moved out of loops that they do not depend "
+        "on; reassociate: also in the order with the fewest flops. Rounding of results changes"),
+    WEIR_OPT_BOOL(weir_exec_cfg, window, false,
+                  "margins in place of a border for arrays that a sum of products reads at "
+                  "offsets, such as E - w, so that matrix-product kernels apply; infinite or NaN "
+                  "elements then also reach sums that would have excluded them at the border"),
+    WEIR_OPT_STRING(weir_exec_cfg, skip, "",
+                    "passes to skip, comma-separated, to locate a faulty one"),
+    WEIR_OPT_STRING(
+        weir_exec_cfg, kernel, "auto",
+        "kernels that may be selected for groups: auto, none, or a name printed by describe"),
+    WEIR_OPT_STRING(weir_exec_cfg, compiler, "cc",
+                    "C compiler of the native tier: program name or path"),
+    WEIR_OPT_PATH(weir_exec_cfg, cache_dir, "",
+                  "cache folder of compiled groups; empty: weir/ in the user's cache folder"),
+    WEIR_OPT_INT(weir_exec_cfg, cache_bytes, 0, 0, 1099511627776.0, "bytes",
+                 "maximum size of the tile-local buffers of a group; 0: a quarter of the L2 cache, "
+                 "half of it after a blocked kernel"),
+    WEIR_OPT_INT(weir_exec_cfg, memory, 0, 0, 1125899906842624.0, "bytes",
+                 "memory budget of the arena of temporaries; larger steps are split into "
+                 "micro-batches; 0: no limit"),
+    WEIR_OPT_INT(weir_exec_cfg, min_layout_bytes, 32768, 1, 1099511627776.0, "bytes",
+                 "minimum size of arrays whose memory layout may differ from their declared order "
+                 "of dimensions; smaller ones stay in cache in any layout",
+                 .alias = "least_format"),
+    WEIR_OPT_REAL(weir_exec_cfg, spin, WEIR_THREADS_SPIN, 0, 0.01, "s",
+                  "polling time of an idle thread before it sleeps; 0: no polling"),
+    WEIR_OPT_STRING(weir_exec_cfg, device, "cpu",
+                    "device of the plan: cpu, or another listed by `--version`; unsupported groups "
+                    "run as host calls with copies"),
+    WEIR_OPT_PATH(
+        weir_exec_cfg, machine, "",
+        "file of machine constants: l1_bytes, l2_bytes, l3_bytes, memory_bytes, bandwidth and "
+        "flop_rate (of one core; measured by build/release/bench/peaks FILE), simd (auto, base, "
+        "avx2 or avx512); missing keys, or empty: detected values and built-in peaks",
+        .alias = "peaks"),
+    WEIR_OPT_END,
+};
+
+static weir_status init_arrays(weir_plan *p)
+{
+  void *memory = NULL;
+
+  p->n_arrays = weir_graph_arrays(p->g);
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(exec_array), &memory));
+  p->arrays = memory;
+  WEIR_TRY(weir_alloc((int64_t)p->n_arrays * 5, sizeof(int64_t), &memory));
+  p->slots = memory;
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(int64_t), &memory));
+  p->bounds = memory;
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(weir_rate), &memory));
+  p->rates = memory;
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(int64_t), &memory));
+  p->feeds = memory;
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array_desc *d = &weir_graph_get_array(p->g, a)->desc;
+
+    p->arrays[a].time = d->time - 1;
+    p->arrays[a].end = WEIR_UNBOUNDED;
+    p->arrays[a].shared = weir_graph_writers(p->g, a, NULL, 0) > 1;
+    p->streaming = p->streaming || d->time > 0;
+    if (d->time > 0 && d->time != d->rank) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "plan: time must be the last dimension of an array (it is %d of %d)",
+                       d->time, d->rank);
+    }
+  }
+  return WEIR_OK;
+}
+
+static const char *member_name(const weir_plan *p, int32_t number)
+{
+  const weir_node *node = weir_graph_node(p->g, number);
+
+  return node->label != NULL ? node->label : node->op->name;
+}
+
+/* A node with the label of an earlier member: part of a step that is named already. */
+static bool is_named(const weir_plan *p, const weir_group *group, int64_t i)
+{
+  const char *label = weir_graph_node(p->g, group->nodes[i])->label;
+
+  for (int64_t k = 0; k < i && label != NULL; k++) {
+    const char *other = weir_graph_node(p->g, group->nodes[k])->label;
+
+    if (other != NULL && strcmp(other, label) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Steps by their labels, each once; operators without one by name, neighbours counted: "pair,
+ * shift, elementwise x3". */
+static void name_members(const weir_plan *p, exec_group *group)
+{
+  const weir_group *from = weir_graph_group(p->g, group->number);
+  size_t used = 0;
+
+  for (int64_t i = 0, end; i < from->n_nodes && used + 4 < sizeof(group->members); i = end) {
+    const char *name = member_name(p, from->nodes[i]);
+    const bool label = weir_graph_node(p->g, from->nodes[i])->label != NULL;
+    char times[32] = "";
+
+    for (end = i + 1; end < from->n_nodes && strcmp(member_name(p, from->nodes[end]), name) == 0;
+         end++) {
+    }
+    if (is_named(p, from, i)) {
+      continue;
+    }
+    if (end - i > 1 && !label) {
+      (void)snprintf(times, sizeof times, " x%lld", (long long)(end - i));
+    }
+    const int n = snprintf(group->members + used, sizeof(group->members) - used, "%s%s%s",
+                           used > 0 ? ", " : "", name, times);
+
+    used += n > 0 ? (size_t)n : 0;
+    used = used < sizeof(group->members) ? used : sizeof(group->members) - 1;
+  }
+}
+
+/* The local that loop k (reader or writer) knows as `array`, or -1. */
+static int64_t local_of(const exec_group *group, int32_t array)
+{
+  for (int32_t i = 0; i < group->n_locals; i++) {
+    if (group->locals[i].array == array) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static weir_status find_locals(const weir_plan *p, exec_group *group)
+{
+  const weir_group *from = weir_graph_group(p->g, group->number);
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(group->n_loops * WEIR_MAX_OUTPUTS, sizeof(exec_local), &memory));
+  group->locals = memory;
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+      const int32_t array = group->loops[k].loop->out[o];
+
+      if (weir_group_is_local(p->g, from, array)) {
+        group->locals[group->n_locals++] =
+            (exec_local){.array = array, .writer = k, .last_reader = k};
+      }
+    }
+  }
+  if (group->n_locals > EXEC_MAX_LOOPS) { /* run.c keeps a view of each on its stack */
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: group '%s' has %d local arrays, more than %d",
+                     group->members, group->n_locals, EXEC_MAX_LOOPS);
+  }
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    exec_loop *loop = &group->loops[k];
+
+    for (int i = 0; i < loop->loop->access.n_in; i++) {
+      loop->in_local[i] = local_of(group, loop->loop->in[i]);
+      if (loop->in_local[i] >= 0) {
+        group->locals[loop->in_local[i]].last_reader = k;
+      }
+    }
+    for (int i = 0; i < loop->loop->access.n_in; i++) {
+      for (int d = 0; d < loop->loop->access.in[i].rank; d++) {
+        const int index = loop->loop->access.in[i].index[d].gather - 1;
+
+        loop->gathers = loop->gathers || index >= 0;
+        /* Indices made in a tile are checked there: on the caller's thread, which has the error. */
+        group->sequential = group->sequential || (index >= 0 && loop->in_local[index] >= 0);
+      }
+    }
+    for (int o = 0; o < loop->loop->access.n_out; o++) {
+      loop->out_local[o] = local_of(group, loop->loop->out[o]);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
+{
+  const weir_group *from = weir_graph_group(p->g, number);
+  void *memory = NULL;
+
+  group->number = number;
+  group->blocked = -1;
+  name_members(p, group);
+  memcpy(group->tile, from->tile, sizeof(group->tile));
+  WEIR_TRY(weir_lower(p->g, from, &group->lowered, &group->n_loops));
+  if (group->n_loops > EXEC_MAX_LOOPS) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: group '%s' has %d loops, more than %d",
+                     group->members, group->n_loops, EXEC_MAX_LOOPS);
+  }
+  WEIR_TRY(weir_alloc(group->n_loops, sizeof(exec_loop), &memory));
+  group->loops = memory;
+  WEIR_TRY(weir_alloc(group->n_loops, sizeof(weir_member), &memory));
+  group->member = memory;
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    const weir_access *a = &group->lowered[k].access;
+
+    group->loops[k].loop = &group->lowered[k];
+    group->member[k] = (weir_member){a, group->lowered[k].in, group->lowered[k].out};
+    group->blocked = group->lowered[k].claimed && group->n_loops > 1 ? k : group->blocked;
+    group->loops[k].time = weir_access_time(a);
+    for (int d = 0; d < a->n_dims; d++) {
+      group->sequential =
+          group->sequential || a->dim[d].kind == WEIR_FORWARD || a->dim[d].kind == WEIR_BACKWARD;
+    }
+    exec_find_lags(&group->loops[k]);
+    /* Whole along what runs backwards: tiles come in ascending order. */
+    for (int d = 0; d < a->n_dims; d++) {
+      group->tile[d] = a->dim[d].kind == WEIR_BACKWARD ? 0 : group->tile[d];
+    }
+  }
+  return find_locals(p, group);
+}
+
+static weir_status make_groups(weir_plan *p)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(weir_graph_groups(p->g), sizeof(exec_group), &memory));
+  p->groups = memory;
+  for (int32_t i = 0; i < weir_graph_groups(p->g); i++) {
+    WEIR_TRY(make_group(p, i, &p->groups[i]));
+    p->n_groups++;
+  }
+  return WEIR_OK;
+}
+
+/* Loops that an engine runs: all that no kernel makes. */
+static int32_t collect(const weir_plan *p, const weir_loop **loops, exec_loop **where)
+{
+  int32_t n = 0;
+
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
+      exec_loop *loop = &p->groups[i].loops[k];
+
+      if (loop->loop->access.maker == WEIR_MADE_BY_BODY && !loop->loop->claimed &&
+          !p->groups[i].on_device) {
+        if (loops != NULL) {
+          loops[n] = loop->loop;
+          where[n] = loop;
+        }
+        n++;
+      }
+    }
+  }
+  return n;
+}
+
+static weir_status prepare_engine(weir_plan *p, const weir_engine *engine)
+{
+  const weir_engine_opts opts = {
+      .compiler = p->cfg.compiler, .cache_dir = p->cfg.cache_dir, .threads = p->threads};
+  weir_status status = WEIR_OK;
+  const int32_t n = collect(p, NULL, NULL);
+  void *memory = NULL;
+  const weir_loop **loops = NULL;
+  exec_loop **where = NULL;
+  void **contexts = NULL;
+
+  WEIR_TRY(weir_alloc(n, sizeof(*loops), &memory));
+  loops = memory;
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof(*where), &memory), out);
+  where = memory;
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof(*contexts), &memory), out);
+  contexts = memory;
+  (void)collect(p, loops, where);
+  WEIR_TRY_GOTO(engine->prepare(loops, n, &opts, contexts), out);
+  for (int32_t i = 0; i < n; i++) {
+    where[i]->engine = engine;
+    where[i]->context = contexts[i];
+  }
+  p->tier = engine->tier;
+out:
+  weir_free(&loops);
+  weir_free(&where);
+  weir_free(&contexts);
+  return status;
+}
+
+static const weir_engine *find_engine(weir_tier tier)
+{
+  for (int i = 0; weir_engine_table[i] != NULL; i++) {
+    if (weir_engine_table[i]->tier == tier) {
+      return weir_engine_table[i];
+    }
+  }
+  return NULL;
+}
+
+static weir_status choose_engine(weir_plan *p)
+{
+  const weir_tier forced = (weir_tier)p->cfg.tier;
+
+  if (forced != WEIR_TIER_AUTO) {
+    const weir_engine *engine = find_engine(forced);
+
+    if (engine == NULL) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: this build has no engine '%s'",
+                       weir_tier_name(forced));
+    }
+    WEIR_TRY(prepare_engine(p, engine));
+    return WEIR_OK;
+  }
+  for (weir_tier tier = WEIR_TIER_NATIVE; tier > WEIR_TIER_AUTO; tier--) {
+    const weir_engine *engine = find_engine(tier);
+    const weir_status status = engine != NULL ? prepare_engine(p, engine) : WEIR_ERR_UNSUPPORTED;
+
+    if (status != WEIR_ERR_UNSUPPORTED) {
+      return status;
+    }
+    if (engine != NULL) {
+      weir_info("exec", "groups do not run in the engine '%s': %s", engine->name,
+                weir_last_message());
+      weir_event("exec_fallback", WEIR_TEXT("engine", engine->name),
+                 WEIR_TEXT("reason", weir_last_message()));
+      weir_clear_failure();
+    }
+  }
+  return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: no engine runs this graph");
+}
+
+static weir_status prepare_kernel(weir_plan *p, exec_group *group)
+{
+  const weir_group *from = weir_graph_group(p->g, group->number);
+  const weir_kernel *kernel = from->kernel;
+  int32_t node = from->claimed;
+  const weir_group alone = {.nodes = &node, .n_nodes = 1};
+  int64_t bytes = 0;
+
+  WEIR_TRY(kernel->prepare(p->g, &alone, &group->kernel_context));
+  group->n_kernel_arrays =
+      kernel->arrays(p->g, &alone, group->kernel_arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
+  if (kernel->workspace != NULL) {
+    bytes = kernel->workspace(group->kernel_context);
+    p->workspace_bytes = bytes > p->workspace_bytes ? bytes : p->workspace_bytes;
+  }
+  if (kernel->scratch != NULL) {
+    group->kernel_scratch = (kernel->scratch(group->kernel_context) + 63) & ~(int64_t)63;
+    group->scratch = group->kernel_scratch;
+  }
+  return WEIR_OK;
+}
+
+/* Likewise of a library operator that no kernel makes. */
+static void ask_library(weir_plan *p, exec_group *group)
+{
+  const weir_group *from = weir_graph_group(p->g, group->number);
+  const weir_node *node = weir_graph_node(p->g, from->nodes[0]);
+
+  if (node->access.maker == WEIR_MADE_BY_LIBRARY && node->op->scratch != NULL) {
+    group->scratch = (node->op->scratch(node->spec, &node->access) + 63) & ~(int64_t)63;
+  }
+}
+
+/* Before memory is laid out: kernels and libraries say what they need. */
+static weir_status prepare_kernels(weir_plan *p)
+{
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    if (weir_graph_group(p->g, p->groups[i].number)->kernel != NULL) {
+      WEIR_TRY(prepare_kernel(p, &p->groups[i]));
+    } else {
+      ask_library(p, &p->groups[i]);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status bind_kernels(weir_plan *p)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(exec_memory_hold(p, p->workspace_bytes, &memory));
+  p->workspace = memory;
+  for (int32_t i = 0; i < p->n_groups && !p->sizes_only; i++) {
+    const weir_kernel *kernel = weir_graph_group(p->g, p->groups[i].number)->kernel;
+
+    if (kernel != NULL && kernel->set_workspace != NULL) {
+      WEIR_TRY(kernel->set_workspace(p->groups[i].kernel_context, p->workspace));
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Groups in the order of the schedule, which memory.c has made. */
+static void order_groups(weir_plan *p)
+{
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    for (int32_t j = i; j < p->n_groups; j++) {
+      if (p->groups[j].number == p->schedule.order[i] && j != i) {
+        const exec_group swap = p->groups[i];
+
+        p->groups[i] = p->groups[j];
+        p->groups[j] = swap;
+      }
+    }
+  }
+}
+
+static weir_status read_options(weir_plan *p, const weir_plan_opts *opts)
+{
+  weir_opts_default(weir_exec_opts, sizeof(p->cfg), &p->cfg);
+  if (opts->exec != NULL) {
+    p->cfg = *opts->exec;
+  }
+  p->threads = opts->threads > 0 ? opts->threads : weir_threads_get();
+  p->threads = p->threads < MAX_THREADS ? p->threads : MAX_THREADS;
+  weir_threads_spin_set(p->cfg.spin);
+  p->measured_peaks = exec_peaks(&p->bandwidth, &p->flop_rate);
+  return WEIR_OK;
+}
+
+static weir_pass_opts passes_of(const weir_exec_cfg *cfg, double bandwidth, double flop_rate)
+{
+  return (weir_pass_opts){.cache_bytes = cfg->cache_bytes,
+                          .bandwidth = bandwidth,
+                          .flop_rate = flop_rate,
+                          .min_layout_bytes = cfg->min_layout_bytes,
+                          .no_fusion = !cfg->fusion,
+                          .skip = cfg->skip,
+                          .precision = (weir_precision)cfg->precision,
+                          .products = (weir_products)cfg->products,
+                          .unscaled = !cfg->scale_products,
+                          .overlap = (weir_overlap)cfg->overlap,
+                          .fission = (weir_fission)cfg->fission,
+                          .window = cfg->window,
+                          .kernel = cfg->kernel,
+                          .kernels = weir_kernel_table};
+}
+
+weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
+{
+  double bandwidth, flop_rate;
+
+  (void)exec_peaks(&bandwidth, &flop_rate);
+  return passes_of(cfg, bandwidth, flop_rate);
+}
+
+weir_pass_opts exec_pass_opts(const weir_plan *p)
+{
+  weir_pass_opts opts = passes_of(&p->cfg, p->bandwidth, p->flop_rate);
+
+  opts.microbatches = p->memory.microbatches;
+  opts.kernels = p->backend != NULL ? p->backend->own : opts.kernels;
+  return opts;
+}
+
+weir_status exec_plan_passes(weir_plan *p)
+{
+  const weir_pass_opts opts = exec_pass_opts(p);
+
+  exec_phase_end(p, "copy");
+  WEIR_TRY(weir_passes_run(p->g, &opts, exec_watch, p));
+  return WEIR_OK;
+}
+
+weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
+{
+  exec_phase_end(p, "budget");
+  WEIR_TRY(init_arrays(p));
+  WEIR_TRY(make_groups(p));
+  exec_phase_end(p, "lower");
+  for (int i = 0; i < opts->n_bounds; i++) {
+    for (int32_t a = 0; a < p->n_arrays; a++) {
+      const weir_array *array = weir_graph_get_array(p->g, a);
+
+      if (array->kind == WEIR_ARRAY_INPUT && strcmp(array->name, opts->bounds[i].input) == 0) {
+        p->bounds[a] = opts->bounds[i].slots;
+      }
+    }
+  }
+  WEIR_TRY(exec_backend_claim(p));
+  WEIR_TRY(prepare_kernels(p));
+  exec_phase_end(p, "kernels");
+  WEIR_TRY(exec_memory_make(p));
+  WEIR_TRY(exec_budget_check(p));
+  order_groups(p);
+  WEIR_TRY(exec_backend_memory(p));
+  exec_phase_end(p, "schedule");
+  WEIR_TRY(exec_backend_prepare(p));
+  if (p->backend != NULL) {
+    exec_backend_count(p);
+  }
+  WEIR_TRY(choose_engine(p));
+  exec_phase_end(p, "compile");
+  WEIR_TRY(bind_kernels(p));
+  return WEIR_OK;
+}
+
+/* Replaces the whole graph by the rank's local one. */
+static weir_status lower_to_rank(weir_plan *p, const weir_dist *dist)
+{
+  const weir_pass_opts opts = exec_pass_opts(p);
+
+  WEIR_TRY(exec_ranks_open(p->built, dist, &opts, &p->ranks));
+  p->built = p->ranks->local.g;
+  exec_phase_end(p, "partition");
+  return WEIR_OK;
+}
+
+static weir_status make(weir_plan *p, const weir_plan_opts *opts)
+{
+  WEIR_TRY(exec_budget_keep(p));
+  WEIR_TRY(exec_plan_finish(p, opts));
+  WEIR_TRY(exec_summarise(p));
+  exec_phase_end(p, "summary");
+  return WEIR_OK;
+}
+
+weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_plan_opts *opts,
+                             weir_plan **out)
+{
+  static const weir_plan_opts none;
+  weir_status status = WEIR_OK;
+  weir_plan *p = NULL;
+
+  *out = NULL;
+  opts = opts != NULL ? opts : &none;
+  weir_comm *const comm = opts->dist != NULL ? opts->dist->comm : NULL;
+
+  status = weir_graph_status(g);
+  if (status == WEIR_OK) {
+    status = weir_alloc(1, sizeof(*p), (void **)&p);
+  }
+  if (status == WEIR_OK) {
+    p->store = store;
+    p->built = g;
+    p->terse = opts->terse;
+    p->sizes_only = opts->sizes_only;
+    exec_phases_begin(p);
+    status = read_options(p, opts);
+  }
+  WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
+  if (comm != NULL) {
+    WEIR_TRY_GOTO(lower_to_rank(p, opts->dist), fail);
+  }
+  WEIR_TRY_GOTO(exec_backend_open(p), fail);
+  status = make(p, opts);
+  WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
+  exec_phases_report(p);
+  p->built = NULL;
+  *out = p;
+  return WEIR_OK;
+fail:
+  weir_plan_destroy(&p);
+  return status;
+}
+
+static void free_group(const weir_plan *p, exec_group *group)
+{
+  for (int32_t k = 0; k < group->n_loops && group->loops != NULL; k++) {
+    exec_loop *loop = &group->loops[k];
+
+    if (loop->engine != NULL) {
+      loop->engine->release(loop->context);
+    }
+    weir_free(&loop->cells.cells);
+  }
+  const weir_kernel *kernel = weir_graph_group(p->g, group->number)->kernel;
+
+  if (kernel != NULL && kernel->release != NULL && group->kernel_context != NULL) {
+    kernel->release(group->kernel_context);
+  }
+  weir_free(&group->loops);
+  weir_free(&group->member);
+  weir_free(&group->locals);
+  weir_loops_free(&group->lowered, group->n_loops);
+}
+
+void weir_plan_destroy(weir_plan **out)
+{
+  if (out == NULL || *out == NULL) {
+    return;
+  }
+  weir_plan *p = *out;
+
+  for (int32_t i = 0; p->groups != NULL && i < weir_graph_groups(p->g); i++) {
+    free_group(p, &p->groups[i]);
+  }
+  for (int32_t a = 0; a < p->n_arrays && p->arrays != NULL; a++) {
+    weir_free(&p->arrays[a].aside);
+    weir_free(&p->arrays[a].window);
+  }
+  weir_schedule_fini(&p->schedule);
+  weir_free(&p->arrays);
+  weir_free(&p->slots);
+  weir_free(&p->bounds);
+  weir_free(&p->rates);
+  weir_free(&p->feeds);
+  weir_free(&p->groups);
+  weir_free(&p->arena);
+  weir_free(&p->scratch);
+  weir_free(&p->workspace);
+  weir_free(&p->dump);
+  weir_free(&p->saved);
+  weir_graph_destroy(&p->rounded);
+  weir_graph_destroy(&p->g);
+  exec_backend_close(p);
+  exec_ranks_close(&p->ranks);
+  weir_free(out);
+}

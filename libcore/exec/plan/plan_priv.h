@@ -1,0 +1,62 @@
+/* plan_priv.h - the steps of making a plan and of running it. */
+#ifndef WEIR_PLAN_PRIV_H
+#define WEIR_PLAN_PRIV_H
+#include "exec/plan/plan_state.h"
+
+/* compose.c: true when the box holds points of the parallel and sequential dimensions (a reduction
+ * over nothing still writes its neutral element). */
+bool exec_has_points(const weir_access *a, const weir_box *box);
+/* Whole iteration box of the anchor with time limited to [lo, hi). */
+weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi);
+/* Fills loop->lag. */
+void exec_find_lags(exec_loop *loop);
+/* First time iteration of the anchor that cannot be computed when array a holds slots [0,
+ * front[a]). */
+int64_t exec_limit(const weir_plan *p, const exec_group *group, const int64_t *front);
+/* Length of the stream that a loop makes, from the ends of the arrays it reads. */
+int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop);
+/* Earliest slot of each array that the group's iterations from `front` on read (minimum into keep).
+ */
+void exec_retain(const exec_group *group, int64_t front, int64_t *keep);
+
+/* First slot that the writers of an array have not made yet: of the slowest one, and of
+ * the one ahead. */
+void exec_written(const weir_plan *p, int32_t array, int64_t *min, int64_t *max);
+/* memory.c: capacities of windows, shapes of locals, arena, scratch. */
+weir_status exec_memory_make(weir_plan *p);
+/* Zeroed memory of a plan that runs; NULL for one of sizes alone. */
+weir_status exec_memory_hold(const weir_plan *p, int64_t bytes, void **out);
+/* budget.c: makes p->g, within exec.memory where it has no time; whether the arena, once laid out,
+ * keeps to it; what was chosen. Fail: WEIR_ERR_CONFIG, with the least that can be kept. */
+weir_status exec_budget_keep(weir_plan *p);
+weir_status exec_budget_check(const weir_plan *p);
+void exec_budget_print(const weir_plan *p, FILE *out);
+/* run.c: the anchor's iterations of `box`, tile by tile. */
+weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box, bool last);
+/* counted.c: distinct bytes that the group reads and writes outside itself for `box` of the anchor.
+ */
+double exec_counted_bytes(const weir_plan *p, const exec_group *group, const weir_box *box);
+/* plan.c: the options of the passes; the passes on p->g; what follows them. */
+weir_pass_opts exec_pass_opts(const weir_plan *p);
+weir_status exec_plan_passes(weir_plan *p);
+weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts);
+/* describe.c: keeps the dump of the graph after a pass, and verifies it when asked (context: the
+ * plan). */
+weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g);
+/* Keeps what descriptions say of the graph, whose nodes are then let go. */
+weir_status exec_summarise(weir_plan *p);
+/* plan_timing.c: what was done since the last phase took that long; begin: the first one. What is
+ * not named within EXEC_MAX_PHASES is left out. */
+void exec_phases_begin(weir_plan *p);
+void exec_phase_end(weir_plan *p, const char *name);
+/* The event `plan_made`, and the table of weir_plan_print. */
+void exec_phases_report(const weir_plan *p);
+void exec_phases_print(const weir_plan *p, FILE *out);
+/* verify.c: oracle on the graph after `pass` against the graph as built, or as the last pass that
+ * rounds left it. Fails: WEIR_ERR_NUMERIC.
+ */
+weir_status exec_verify(weir_plan *p, const weir_pass *pass, const weir_graph *g);
+/* peaks.c: bytes/s and flop/s of one core; true: measured on this machine, false: built in. */
+bool exec_peaks(double *bandwidth, double *flop_rate);
+
+#endif

@@ -1,0 +1,130 @@
+/* plan_state.h - the inside of a plan: loops of every group, memory of every array, time frontiers.
+ */
+#ifndef WEIR_PLAN_STATE_H
+#define WEIR_PLAN_STATE_H
+#include "exec/weir_engine.h"
+#include "exec/weir_plan.h"
+#include "graph/weir_members.h"
+#include "pass/microbatch/weir_microbatch.h"
+#include "pass/schedule/weir_schedule.h"
+#include "pass/weir_pass.h"
+
+#define EXEC_MAX_ARRAYS 4096 /* arrays of a stream graph whose reach is asked for */
+/* Far from both ends of a stream, where no border acts. */
+#define EXEC_FAR ((int64_t)1 << 40)
+#define EXEC_MAX_LOOPS 64 /* loops of one group; larger groups are refused */
+
+/* Memory and, with a time dimension, the window of one array. Slots [origin, front) of a window are
+ * valid; the last feed made [fresh, front). */
+typedef struct exec_array {
+  weir_view view;
+  int64_t bytes;        /* of its memory; 0: local to a group                          */
+  int time;             /* dimension, or -1                                            */
+  int64_t rows;         /* product of the other extents                                */
+  int64_t capacity;     /* slots of the window                                         */
+  int64_t front, fresh; /* first slot not yet computed, now and before the last feed   */
+  int64_t end;          /* length of the stream once known, else WEIR_UNBOUNDED        */
+  bool bound;           /* run: the caller gave a tensor                               */
+  bool shared;          /* has several writers                                         */
+  void *aside;          /* stored, updated, and the new value of another: memory for it  */
+  void *window;         /* input with time: separate memory                          */
+  bool outside;         /* its slots lie in the caller's memory, slot 0 first          */
+} exec_array;
+
+/* Tile-local memory of one array of a group: a row-major block of `shape` in the thread's scratch.
+ */
+typedef struct exec_local {
+  int32_t array;
+  int32_t writer, last_reader; /* loops */
+  int64_t shape[WEIR_MAX_RANK];
+  int64_t offset, bytes;
+} exec_local;
+
+typedef struct exec_loop {
+  weir_loop *loop;
+  const weir_engine *engine; /* NULL: weir_op_desc.run */
+  void *context;
+  weir_table cells;
+  int time;     /* iteration dimension that is time, or -1 */
+  bool gathers; /* reads at indices that an array holds    */
+  /* Inputs of one dimension, time, without a gather: down * index - up * iteration is at most
+   * lag[i] (weir_operand_lag), and reaches that again and again; INT64_MAX for others. */
+  int64_t lag[WEIR_MAX_OPERANDS];
+  int64_t in_local[WEIR_MAX_OPERANDS], out_local[WEIR_MAX_OUTPUTS]; /* local, or -1 */
+} exec_loop;
+
+typedef struct exec_group {
+  int32_t number;   /* in the graph */
+  exec_loop *loops; /* the last one is the anchor's */
+  weir_loop *lowered;
+  weir_member *member; /* [n_loops] their accesses and arrays */
+  int32_t n_loops;
+  exec_local *locals;
+  int32_t n_locals;
+  int64_t scratch;        /* bytes per thread: of the kernel, then local arrays */
+  int64_t kernel_scratch; /* of the kernel                                      */
+  int32_t blocked;        /* loop that the kernel computes block by block, or -1*/
+  bool on_device;         /* p->backend runs it, whole */
+  bool sequential;        /* tiles run in row-major order on one thread */
+  int64_t tile[WEIR_MAX_DIMS];
+  void *kernel_context;
+  int32_t kernel_arrays[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS]; /* in the order the kernel wants */
+  int n_kernel_arrays;
+  int64_t front;                      /* time iterations of the anchor done so far */
+  double flops, bytes, counted_bytes; /* counted: in all runs, where exec.explain asks for it */
+  double seconds;
+  const double *waited_s; /* of them, for other ranks; NULL: it never waits */
+  int64_t calls;
+  char members[160], digest[65];
+} exec_group;
+
+/* What became of exec.memory. whole: without micro-batches. */
+typedef struct exec_memory {
+  int64_t microbatches, whole_bytes;
+  double whole_flops, flops;
+  char refused[WEIR_MICROBATCH_TEXT]; /* why there are no micro-batches */
+} exec_memory;
+
+/* Seconds that one pass took, all its runs together, or one of the other steps of making a plan. */
+typedef struct exec_phase {
+  const char *name;
+  double seconds;
+  int64_t runs;
+} exec_phase;
+#define EXEC_MAX_PHASES 32
+
+struct weir_plan {
+  weir_graph *g;
+  const weir_graph *built; /* the caller's graph, while the plan is made */
+  weir_graph *rounded;     /* likewise, after a pass that rounds results; NULL: none did */
+  weir_store *store;
+  struct exec_ranks *ranks;     /* NULL: not over ranks */
+  struct exec_backend *backend; /* NULL: the cpu */
+  weir_exec_cfg cfg;
+  int threads;
+  weir_tier tier;
+  exec_memory memory;
+  weir_schedule schedule;
+  exec_array *arrays;
+  int32_t n_arrays;
+  exec_group *groups; /* in the order they run */
+  int32_t n_groups;
+  char *arena, *scratch, *workspace;
+  int64_t scratch_bytes;   /* per thread */
+  int64_t workspace_bytes; /* most that a kernel wants: groups run one after the other */
+  int64_t *slots;          /* [5 * n_arrays] scratch for slides and feeds */
+  int64_t *bounds;         /* [n_arrays] most new slots of one feed */
+  weir_rate *rates;        /* [n_arrays] */
+  int64_t *feeds;          /* [n_arrays] of a fastest input: most of its slots in one feed */
+  double runs; /* so far; of a stream: chunks of the bounds, by the slots that were fed */
+  bool streaming, ended;
+  double bandwidth, flop_rate;
+  bool measured_peaks, terse, sizes_only;
+  char *dump;  /* the graph after each pass */
+  char *saved; /* what the derivative keeps */
+  exec_phase phases[EXEC_MAX_PHASES];
+  int n_phases;
+  double began, phase_end; /* clock: at the beginning, and at the end of the last phase */
+};
+
+#endif

@@ -1,4 +1,0 @@
-/* vector_kernels.c - the kernels for the instruction set of the build. */
-#define VM_TABLE vm_kernels_base
-#define VM_BYTES 16
-#include "exec/vector_kernels.h"

@@ -1,4 +1,0 @@
-/* vector_kernels_avx512.c - the kernels for avx512. */
-#define VM_TABLE vm_kernels_avx512
-#define VM_BYTES 64
-#include "exec/vector_kernels.h"

@@ -1,0 +1,226 @@
+/* schedules.c - versions of a sum over ranks, begun by posts of different ranks: nothing that was
+ * posted is lost or counted twice, whoever is late. Arguments: hosts.h. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_lock.h"
+#include "base/weir_random.h"
+#include "hosts.h"
+#include "comm/weir_schedule.h"
+
+enum { MAX_RANKS = 8, STEPS = 6, N = 5 };
+
+static const weir_comm_cfg usual = {
+    .max_message_bytes = 7, .tree_max_bytes = 1 << 14, .timeout = 60};
+
+/* What a rank contributes: posts add to `own`, versions take it away. */
+typedef struct replica {
+  weir_lock lock;
+  int64_t own[N], sum[N], total[N], posted[N];
+  int64_t begun, ended, fresh, wrong;
+  int ranks, kind; /* of initiators */
+} replica;
+
+/* The rank whose post begins a version: any; all; one by turns; mixed. */
+static int initiator(void *context, int64_t version)
+{
+  const replica *r = context;
+  const int drawn = (int)(weir_random_bits(5, 0, 0, (uint64_t)version) % (uint64_t)r->ranks);
+
+  return r->kind == 0       ? WEIR_ANY_RANK
+         : r->kind == 1     ? WEIR_ALL_RANKS
+         : r->kind == 2     ? drawn
+         : version % 3 == 2 ? WEIR_ALL_RANKS
+                            : drawn;
+}
+
+static void begin(void *context, int64_t version, bool posted)
+{
+  replica *r = context;
+
+  weir_lock_take(&r->lock);
+  r->wrong += r->begun++ != version || r->ended != version;
+  r->fresh += posted;
+  memcpy(r->sum, r->own, sizeof r->sum);
+  memset(r->own, 0, sizeof r->own);
+  weir_lock_give(&r->lock);
+}
+
+static void end(void *context, int64_t version)
+{
+  replica *r = context;
+
+  weir_lock_take(&r->lock);
+  r->wrong += r->ended++ != version;
+  for (int i = 0; i < N; i++) {
+    r->total[i] += r->sum[i];
+  }
+  weir_lock_give(&r->lock);
+}
+
+/* Sums, or maxima, over ranks. */
+static void over_ranks(weir_reduce_op op, int64_t *x, int64_t n)
+{
+  weir_request *r;
+
+  assert_ok(weir_allreduce_create(comm, "check", weir_reducer_of(op, WEIR_I64), x, n, &r));
+  assert_ok(weir_request_start(r));
+  assert_ok(weir_request_wait(r));
+  weir_request_destroy(&r);
+}
+
+/* Ranks that are notified directly: 2^k before or after this one. */
+static int64_t neighbours(void)
+{
+  int64_t n = 0;
+
+  for (int other = 0; other < ranks; other++) {
+    bool near = false;
+
+    for (int step = 1; step < ranks; step *= 2) {
+      near = near || (rank + step) % ranks == other || (other + step) % ranks == rank;
+    }
+    n += near && other != rank;
+  }
+  return n;
+}
+
+static void post_steps(replica *r, weir_schedule *s, bool waits)
+{
+  for (int step = 0; step < STEPS; step++) {
+    compute(0.002 * (double)(weir_random_bits(6, (uint32_t)rank, (uint32_t)step, 0) % 3));
+    weir_lock_take(&r->lock);
+    for (int i = 0; i < N; i++) {
+      const int64_t x =
+          1 + (int64_t)(weir_random_bits(7, (uint32_t)rank, (uint32_t)step, (uint64_t)i) % 1000000);
+
+      r->own[i] += x;
+      r->posted[i] += x;
+    }
+    weir_lock_give(&r->lock);
+    assert_ok(weir_schedule_post(s));
+    if (waits) {
+      assert_ok(weir_schedule_wait(s, step + 1));
+    }
+  }
+}
+
+/* Totals are the same on all ranks, and with what is left they are what was posted. */
+static void check_sums(replica *r, weir_schedule *s)
+{
+  int64_t versions = weir_schedule_completed(s), rest[N], posted[N], least[N], most[N];
+
+  assert_int_equal(r->wrong, 0);
+  assert_true(r->begun == versions && r->ended == versions);
+  memcpy(rest, r->own, sizeof rest);
+  memcpy(posted, r->posted, sizeof posted);
+  memcpy(least, r->total, sizeof least);
+  memcpy(most, r->total, sizeof most);
+  over_ranks(WEIR_REDUCE_SUM, rest, N);
+  over_ranks(WEIR_REDUCE_SUM, posted, N);
+  over_ranks(WEIR_REDUCE_MIN, least, N);
+  over_ranks(WEIR_REDUCE_MAX, most, N);
+  for (int i = 0; i < N; i++) {
+    assert_true(least[i] == r->total[i] && most[i] == r->total[i]);
+    assert_int_equal(r->total[i] + rest[i], posted[i]);
+    assert_true(r->kind != 1 || rest[i] == 0);
+  }
+  over_ranks(WEIR_REDUCE_MAX, &versions, 1);
+  assert_int_equal(versions, STEPS);
+  assert_true(r->kind != 1 || r->fresh == STEPS);
+  over_ranks(WEIR_REDUCE_SUM, &r->fresh, 1);
+  assert_true(r->fresh >= STEPS && r->fresh <= (int64_t)STEPS * ranks);
+}
+
+static void run_schedule(int kind, bool background, bool waits)
+{
+  replica r = {.lock = WEIR_LOCK_INIT, .ranks = ranks, .kind = kind};
+  const weir_comm_count before = weir_comm_counted(comm, WEIR_COMM_ACTIVATION);
+  weir_request *sum;
+  weir_schedule *s;
+
+  assert_ok(weir_allreduce_create(comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), r.sum, N,
+                                  &sum));
+  const weir_schedule_spec spec = {.name = "versions",
+                                   .body = sum,
+                                   .initiator = kind == 0 ? NULL : initiator,
+                                   .begin = begin,
+                                   .end = end,
+                                   .context = &r,
+                                   .background = background};
+
+  assert_ok(weir_schedule_create(comm, &spec, &s));
+  post_steps(&r, s, waits);
+  assert_ok(weir_schedule_finish(s));
+  const weir_comm_count after = weir_comm_counted(comm, WEIR_COMM_ACTIVATION);
+  const int64_t activated = kind == 1 ? 0 : kind == 3 ? STEPS - STEPS / 3 : STEPS;
+
+  assert_int_equal(after.sent - before.sent, activated * neighbours());
+  assert_int_equal(after.received - before.received, activated * neighbours());
+  assert_int_equal(after.sent_bytes - before.sent_bytes, 8 * activated * neighbours());
+  check_sums(&r, s);
+  weir_schedule_destroy(&s);
+  weir_request_destroy(&sum);
+}
+
+static void nothing_posted_is_lost(void **state)
+{
+  for (int kind = 0; kind < 4; kind++) {
+    run_schedule(kind, false, true);
+    run_schedule(kind, false, false);
+  }
+}
+
+static void threads_progress_while_ranks_compute(void **state)
+{
+  for (int kind = 0; kind < 4; kind++) {
+    run_schedule(kind, true, kind % 2 == 0);
+  }
+}
+
+/* The k-th allocation of one rank fails, for all k: all ranks fail alike, and leave nothing. */
+static void memory_that_one_rank_lacks(void **state)
+{
+  replica r = {.lock = WEIR_LOCK_INIT, .ranks = ranks};
+  weir_request *sum;
+  int64_t faults = 0;
+
+  assert_ok(weir_allreduce_create(comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), r.sum, N,
+                                  &sum));
+  const weir_schedule_spec spec = {
+      .name = "short", .body = sum, .begin = begin, .context = &r, .background = true};
+
+  for (bool more = true; more; faults++) {
+    weir_schedule *s;
+
+    assert_ok(weir_comm_barrier(comm));
+    const int64_t before = weir_alloc_bytes();
+
+    assert_ok(weir_comm_barrier(comm));
+    weir_clear_failure();
+    weir_alloc_fail_after(rank == ranks - 1 ? faults + 1 : 0);
+    const weir_status status = weir_schedule_create(comm, &spec, &s);
+
+    weir_alloc_fail_after(0);
+    more = status != WEIR_OK;
+    assert_int_equal(status, more ? WEIR_ERR_MEMORY : WEIR_OK);
+    weir_schedule_destroy(&s);
+    assert_ok(weir_comm_barrier(comm));
+    assert_int_equal(weir_alloc_bytes(), before);
+    assert_ok(weir_comm_barrier(comm));
+  }
+  assert_true(faults > 1);
+  weir_request_destroy(&sum);
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_posted_is_lost),
+      cmocka_unit_test(threads_progress_while_ranks_compute),
+      cmocka_unit_test(memory_that_one_rank_lacks),
+  };
+  host_tests all = {"schedules", tests, sizeof tests / sizeof *tests, MAX_RANKS, &usual};
+
+  return run_on_hosts(argc, argv, &all);
+}

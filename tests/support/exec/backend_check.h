@@ -1,0 +1,161 @@
+/* backend_check.h - a graph run on a device, and its results as bytes. Tests only. */
+#ifndef BACKEND_CHECK_H
+#define BACKEND_CHECK_H
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "exec/backend/device/backend.h"
+
+enum { BACKEND_MAX = 64 };
+
+/* Results of a run, then stored arrays; groups on the host and bytes copied, of a device. */
+typedef struct backend_bits {
+  weir_tensor tensor[BACKEND_MAX];
+  int n;
+  int host;
+  int64_t up, down, host_up, host_down;
+} backend_bits;
+
+static inline weir_exec_cfg backend_config(const char *device)
+{
+  weir_exec_cfg cfg;
+
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.tier = WEIR_TIER_VECTOR;
+  cfg.kernel = strcmp(device, "cpu") == 0 ? "none" : cfg.kernel;
+  cfg.device = device;
+  return cfg;
+}
+
+/* Calls body for every device but the cpu that this machine has. */
+static inline void backend_each(void (*body)(const char *device))
+{
+  for (int k = 0; weir_device_row_get(k) != NULL; k++) {
+    const char *name = weir_device_row_get(k)->name;
+    weir_device *d = NULL;
+
+    if (strcmp(name, "cpu") != 0 && weir_device_open(name, NULL, &d) == WEIR_OK) {
+      weir_device_close(&d);
+      body(name);
+    }
+  }
+}
+
+/* Numbers in [-1, 1) for the k-th array. */
+static inline void backend_fill(weir_tensor *t, uint32_t k)
+{
+  const weir_dtype part = weir_dtype_part(t->dtype);
+  const int64_t n = weir_tensor_numel(t) * weir_dtype_parts(t->dtype);
+
+  for (int64_t i = 0; i < n; i++) {
+    weir_dtype_store_real(part, t->data, i, 2 * weir_random_uniform(9, k, 0, (uint64_t)i) - 1);
+  }
+}
+
+/* A tensor for every input and result, inputs filled. */
+static inline int backend_bind(const weir_graph *g, weir_tensor *tensors, weir_binding *bindings)
+{
+  int n = 0;
+
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+    const weir_array_desc *d = &array->desc;
+    const bool input = array->kind == WEIR_ARRAY_INPUT;
+
+    for (int k = 0; k < 2; k++) {
+      if (k == 0 ? input : array->output != NULL) {
+        assert_true(n < BACKEND_MAX);
+        assert_ok(weir_tensor_init(&tensors[n], d->dtype, d->rank, d->shape));
+        if (k == 0) {
+          backend_fill(&tensors[n], (uint32_t)a);
+        }
+        bindings[n] = (weir_binding){k == 0 ? array->name : array->output, &tensors[n]};
+        n++;
+      }
+    }
+  }
+  return n;
+}
+
+static inline void backend_note(const weir_plan *p, backend_bits *bits)
+{
+  for (int32_t i = 0; p->backend != NULL && i < p->n_groups; i++) {
+    bits->host += !p->groups[i].on_device;
+  }
+  if (p->backend != NULL) {
+    bits->up = p->backend->counted.up;
+    bits->down = p->backend->counted.down;
+    bits->host_up = p->backend->counted.host_up;
+    bits->host_down = p->backend->counted.host_down;
+  }
+}
+
+static inline backend_bits backend_run_times(const weir_graph *g, weir_store *store,
+                                             const char *device, int times)
+{
+  const weir_exec_cfg cfg = backend_config(device);
+  weir_binding bindings[BACKEND_MAX];
+  backend_bits bits = {.n = 0};
+  weir_plan *p = NULL;
+
+  assert_ok(weir_plan_create(g, store, &(weir_plan_opts){.exec = &cfg}, &p));
+  bits.n = backend_bind(g, bits.tensor, bindings);
+  for (int k = 0; k < times; k++) {
+    assert_ok(weir_plan_run(p, bindings, bits.n));
+  }
+  backend_note(p, &bits);
+  for (int64_t k = 0; store != NULL && k < weir_store_count(store); k++) {
+    const weir_tensor *t = weir_store_get(store, weir_store_name(store, k));
+
+    assert_true(bits.n < BACKEND_MAX);
+    assert_ok(weir_tensor_init(&bits.tensor[bits.n], t->dtype, t->rank, t->shape));
+    assert_ok(weir_tensor_copy(t, &bits.tensor[bits.n++]));
+  }
+  weir_plan_destroy(&p);
+  return bits;
+}
+
+static inline backend_bits backend_run(const weir_graph *g, weir_store *store, const char *device)
+{
+  return backend_run_times(g, store, device, 1);
+}
+
+/* Number of the first byte that differs, -1: none, of the same NaNs. */
+static inline int64_t backend_difference(const weir_tensor *a, const weir_tensor *b)
+{
+  const weir_dtype part = weir_dtype_part(a->dtype);
+  const size_t size = weir_dtype_size(part);
+  const int64_t n = weir_tensor_numel(a) * weir_dtype_parts(a->dtype);
+
+  for (int64_t i = 0; i < n; i++) {
+    const char *x = (const char *)a->data + (size_t)i * size;
+    const char *y = (const char *)b->data + (size_t)i * size;
+    const bool real = weir_dtype_is_real(part);
+    const double u = real ? weir_dtype_load_real(part, x, 0) : 0;
+    const double v = real ? weir_dtype_load_real(part, y, 0) : 0;
+
+    if (memcmp(x, y, size) != 0 && !(u != u && v != v)) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* Frees both. */
+static inline void backend_compare(backend_bits *a, backend_bits *b)
+{
+  assert_int_equal(a->n, b->n);
+  for (int k = 0; k < a->n; k++) {
+    const int64_t at = backend_difference(&a->tensor[k], &b->tensor[k]);
+
+    if (at >= 0) {
+      print_error("array %d differs at %lld\n", k, (long long)at);
+    }
+    assert_true(at < 0);
+    weir_tensor_fini(&a->tensor[k]);
+    weir_tensor_fini(&b->tensor[k]);
+  }
+}
+#endif
