@@ -27,8 +27,8 @@ const weir_opt ps_options[] = {
         "live input: also print each result as soon as it is final: beats as in beats.csv, "
         "those of a query as lines of docs/reference/live.md"),
     WEIR_OPT_REAL(ps_cfg, output.strip, 10, 0, 600, "s",
-                  "signal drawn in the report (results of 1 Hz and less, and events: whole, unless "
-                  "output.start is stated); 0: none"),
+                  "signal drawn in the report (results of 1 Hz and less, and events: up to 20,000 "
+                  "values, unless output.start is stated); 0: none"),
     WEIR_OPT_REAL(ps_cfg, output.start, 0, 0, 1e9, "s",
                   "where the signal drawn begins; 0: at its first sample that is present"),
     WEIR_OPT_TABLE(ps_cfg, output.nn, ps_hrv_options, "how the report measures intervals"),
