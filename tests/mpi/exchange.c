@@ -98,7 +98,7 @@ static void batch_norm_in_two(void **state)
   volume v = usual(WEIR_F64);
 
   v.norm = true;
-  as_one_rank(v, 1e-10, 1, SETS(ACCUMULATED("2")));
+  assert_as_one_rank(v, 1e-10, 1, SETS(ACCUMULATED("2")));
 }
 
 /* The second block and the dense layers are whole on every rank: their gradient counts once. */
@@ -108,7 +108,7 @@ static void gathered_maps_in_two(void **state)
 
   v.norm = true;
   memcpy(v.replicate_below, (int64_t[]){0, 4, 3, 4}, sizeof v.replicate_below);
-  as_one_rank(v, 1e-10, 2, SETS(ACCUMULATED("2"), "optim.average.decay=0.9"));
+  assert_as_one_rank(v, 1e-10, 2, SETS(ACCUMULATED("2"), "optim.average.decay=0.9"));
 }
 
 /* Messages of reductions that a rank sends in a training without validation. */

@@ -20,7 +20,7 @@ static weir_grid first_grid(int which)
 
 static void momentum_in_f32(void **state)
 {
-  as_one_rank(usual(WEIR_F32), 1e-5, 1, SETS(COMMON, "optim.rule=momentum"));
+  assert_as_one_rank(usual(WEIR_F32), 1e-5, 1, SETS(COMMON, "optim.rule=momentum"));
 }
 
 /* Moments over the batch and over space are merged, and statistics kept of them. */
@@ -29,15 +29,17 @@ static void adam_in_f64(void **state)
   volume v = usual(WEIR_F64);
 
   v.norm = true;
-  as_one_rank(v, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.max_norm=0.5"));
+  assert_as_one_rank(v, 1e-12, 1,
+                     SETS(COMMON, "optim.average.decay=0.9", "optim.clip.max_norm=0.5"));
 }
 
 /* Norms of every parameter; batches that are divided again. */
 static void lars_in_f64_and_parts(void **state)
 {
-  as_one_rank(usual(WEIR_F64), 1e-12, 3,
-              SETS("steps=20", "batch=3", "accumulate=2", "log_every=1", "optim.schedule.lr=0.002",
-                   "validate_every=2", "optim.rule={lars: {trust: 1}}"));
+  assert_as_one_rank(usual(WEIR_F64), 1e-12, 3,
+                     SETS("steps=20", "batch=3", "accumulate=2", "log_every=1",
+                          "optim.schedule.lr=0.002", "validate_every=2",
+                          "optim.rule={lars: {trust: 1}}"));
 }
 
 /* The map after the first block, of 4 x 3 x 4 voxels, is all-gathered: the second block, with its
@@ -48,7 +50,8 @@ static void gathered_maps_in_f64(void **state)
 
   v.norm = true;
   memcpy(v.replicate_below, (int64_t[]){0, 4, 3, 4}, sizeof v.replicate_below);
-  as_one_rank(v, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.max_norm=0.5"));
+  assert_as_one_rank(v, 1e-12, 1,
+                     SETS(COMMON, "optim.average.decay=0.9", "optim.clip.max_norm=0.5"));
 }
 
 /* Along the depth before the second block, along the width ahead of the dense layers. */
@@ -59,9 +62,10 @@ static void gathered_maps_in_f32_and_parts(void **state)
   v.size[1] = 9; /* uneven, and the third level has 2 */
   v.blocks = 3;
   memcpy(v.replicate_below, (int64_t[]){0, 4, 0, 1}, sizeof v.replicate_below);
-  as_one_rank(v, 1e-5, 1,
-              SETS("steps=20", "batch=3", "accumulate=2", "log_every=1", "optim.schedule.lr=0.01",
-                   "optim.rule=momentum", "validate_every=2", "compare_every=3"));
+  assert_as_one_rank(v, 1e-5, 1,
+                     SETS("steps=20", "batch=3", "accumulate=2", "log_every=1",
+                          "optim.schedule.lr=0.01", "optim.rule=momentum", "validate_every=2",
+                          "compare_every=3"));
 }
 
 /* Alone for 6 steps, on all ranks up to 13, with a map that is gathered up to 10, on the first half

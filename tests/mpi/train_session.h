@@ -176,7 +176,7 @@ static inline volume usual(weir_dtype dtype)
 }
 
 /* 13 samples in batches of 4: the fourth has one, and most ranks none. On every step-th grid. */
-static inline void as_one_rank(volume v, double within, int step, const char *const *sets)
+static inline void assert_as_one_rank(volume v, double within, int step, const char *const *sets)
 {
   double alone_loss[STEPS] = {0}, loss[STEPS] = {0};
   session alone = train_alone(&v, 13, sets);
