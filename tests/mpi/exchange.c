@@ -101,6 +101,15 @@ static void batch_norm_in_two(void **state)
   assert_as_one_rank(v, 1e-10, 1, SETS(ACCUMULATED("2")));
 }
 
+/* Batches of other labels count more; the norm of the whole gradient is clipped. */
+static void weights_in_three(void **state)
+{
+  volume v = usual(WEIR_F64);
+
+  v.weighs = true;
+  assert_as_one_rank(v, 1e-10, 1, SETS(ACCUMULATED("3"), "optim.clip.max_norm=0.5"));
+}
+
 /* The second block and the dense layers are whole on every rank: their gradient counts once. */
 static void gathered_maps_in_two(void **state)
 {
@@ -168,6 +177,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(every_policy_on_every_grid),
       cmocka_unit_test(an_unknown_policy_is_refused),
       cmocka_unit_test(batch_norm_in_two),
+      cmocka_unit_test(weights_in_three),
       cmocka_unit_test(gathered_maps_in_two),
       cmocka_unit_test(a_gradient_is_sent_once_a_step),
   };
