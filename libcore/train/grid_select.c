@@ -126,12 +126,13 @@ done:
 /* All graphs of an update. */
 static weir_status cost_of_step(const selection *s, const train_ranks *k, int rank, weir_cost *sum)
 {
-  const int64_t n_microbatches = s->r->cfg->accumulate;
+  const bool slot = train_has_slot(s->r);
   weir_cost one;
 
-  WEIR_TRY(cost_of(s, k, n_microbatches > 1 ? TRAIN_GRADIENT : TRAIN_STEP, rank, &one));
-  add_cost(sum, &one, (double)n_microbatches);
-  if (n_microbatches > 1) {
+  WEIR_TRY(cost_of(s, k, slot ? TRAIN_GRADIENT : TRAIN_STEP, rank, &one));
+  add_cost(sum, &one, (double)s->r->cfg->accumulate);
+  if (slot) {
+    train_cost_of_exchange(k, s->r->params, s->machine, sum);
     WEIR_TRY(cost_of(s, k, TRAIN_APPLY, rank, &one));
     add_cost(sum, &one, 1);
   }

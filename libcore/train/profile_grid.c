@@ -248,12 +248,12 @@ static weir_status open_trial(train_run *r)
 
 static weir_status try_steps(train_run *r, weir_comm *comm, weir_profile *t)
 {
-  const bool accumulates = r->cfg->accumulate > 1;
+  const bool slot = train_has_slot(r);
 
   WEIR_TRY(train_ranks_open(r));
   WEIR_TRY(train_agree(r, open_trial(r)));
-  WEIR_TRY(time_plan(r, accumulates ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, comm, t));
-  if (accumulates) {
+  WEIR_TRY(time_plan(r, slot ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, comm, t));
+  if (slot) {
     WEIR_TRY(time_plan(r, TRAIN_APPLY, 0, comm, t));
   }
   return WEIR_OK;

@@ -268,6 +268,7 @@ weir_status train_sharding_of(const train_ranks *k, const weir_train_task *task,
   if (replicates) {
     WEIR_TRY_GOTO(train_replicate(k, task, g, out), failed);
   }
+  WEIR_TRY_GOTO(train_leave_sums(k, g, out), failed);
   return WEIR_OK;
 failed:
   train_sharding_close(out);

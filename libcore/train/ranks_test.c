@@ -169,16 +169,53 @@ static void pooling_needs_no_halo(void **state)
   drop(&c);
 }
 
-/* After the flattening reshape every rank has the rows of the dense layer that belong to its own
- * shard: nothing of weights or gradients moves but in sums. */
-static void the_dense_layer_after_a_volume_is_sharded(void **state)
+enum { SLAB_SAMPLES = 5, SLAB_UNITS = 6 };
+
+/* Of the graph of a kind on 2 x 2 ranks, whose slices are viewed: bytes that a rank merges are
+ * those of so many elements, units of its samples, loss and metric. Boxes are halos of
+ * convolutions. */
+static void check_merged(const sharded *c, train_kind kind, int64_t elements)
 {
-  enum { SAMPLES = 5, UNITS = 6 };
   const weir_grid grid = {4, {2, 2, 1, 1}};
+  const train_graph t = {.task = &c->task,
+                         .params = c->params,
+                         .store = c->store,
+                         .shards = &c->ranks.shards,
+                         .dtype = WEIR_DTYPE_COUNT};
   train_sharding sharding;
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   weir_spmd_graph local;
+
+  assert_ok(train_build(&t, kind, SLAB_SAMPLES, &g));
+  assert_ok(train_sharding_of(&c->ranks, &c->task, g, SLAB_SAMPLES, &sharding));
+  assert_ok(weir_partition_create(g, &grid, sharding.shard, sharding.dist.n_shards, &p));
+  for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
+    int64_t merged = 0, lo, hi;
+
+    weir_sampler_share(SLAB_SAMPLES, rank / 2, 2, &lo, &hi);
+    assert_ok(weir_spmd_lower(p, rank, &local));
+    for (int32_t i = 0; i < local.n; i++) {
+      const weir_comm_op *m = local.moves[i];
+
+      merged += m->kind == WEIR_COMM_OP_ALLREDUCE ? m->bytes : 0;
+      /* [samples, depth, height, width, channels] */
+      assert_true(m->kind == WEIR_COMM_OP_ALLREDUCE || m->to.rank == 5);
+    }
+    weir_spmd_graph_fini(&local);
+    assert_int_equal(merged, 4 * (elements + SLAB_UNITS * (hi - lo) + 2));
+  }
+  weir_partition_destroy(&p);
+  train_sharding_close(&sharding);
+  weir_graph_destroy(&g);
+}
+
+/* After the flattening reshape every rank has the rows of the dense layer that belong to its own
+ * shard: nothing of weights or gradients moves but in sums, and in those of a micro-batch nothing
+ * of gradients. */
+static void the_dense_layer_after_a_volume_is_sharded(void **state)
+{
+  const weir_grid grid = {4, {2, 2, 1, 1}};
   sharded c;
 
   shard(&c, (int64_t[]){16, 8, 8}, 2, grid);
@@ -194,36 +231,12 @@ static void the_dense_layer_after_a_volume_is_sharded(void **state)
   assert_int_equal(s->slice[1].count, row->count);
   assert_int_equal(s->slice[2].first + s->slice[2].count, weir_params_elements(c.params));
   assert_true(s->at[1][0] == 0 && s->at[1][1] == row->count / 2 && s->at[1][2] == row->count);
+  const int64_t elements = weir_params_elements(c.params);
+
+  assert_ok(weir_store_add(c.store, TRAIN_BANK, WEIR_F32, 1, &elements));
   assert_ok(train_shards_view(&c.ranks, c.store, c.params));
-  const train_graph t = {.task = &c.task,
-                         .params = c.params,
-                         .store = c.store,
-                         .shards = s,
-                         .dtype = WEIR_DTYPE_COUNT};
-
-  assert_ok(train_build(&t, TRAIN_LOOK, SAMPLES, &g));
-  assert_ok(train_sharding_of(&c.ranks, &c.task, g, SAMPLES, &sharding));
-  assert_ok(weir_partition_create(g, &grid, sharding.shard, sharding.dist.n_shards, &p));
-  for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
-    int64_t merged = 0, lo, hi;
-
-    weir_sampler_share(SAMPLES, rank / 2, 2, &lo, &hi);
-    assert_ok(weir_spmd_lower(p, rank, &local));
-    for (int32_t i = 0; i < local.n; i++) {
-      const weir_comm_op *m = local.moves[i];
-
-      merged += m->kind == WEIR_COMM_OP_ALLREDUCE ? m->bytes : 0;
-      /* [samples, depth, height, width, channels]: halos of convolutions */
-      assert_true(m->kind == WEIR_COMM_OP_ALLREDUCE || m->to.rank == 5);
-    }
-    weir_spmd_graph_fini(&local);
-    /* Gradients, half of one of them; units of the rank's samples; loss and metric. */
-    assert_int_equal(merged,
-                     4 * (weir_params_elements(c.params) - row->count / 2 + UNITS * (hi - lo) + 2));
-  }
-  weir_partition_destroy(&p);
-  train_sharding_close(&sharding);
-  weir_graph_destroy(&g);
+  check_merged(&c, TRAIN_LOOK, elements - row->count / 2);
+  check_merged(&c, TRAIN_GRADIENT, 0);
   drop(&c);
 }
 

@@ -347,6 +347,7 @@ static weir_status run(train_run *r, weir_train_result *result)
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
   WEIR_TRY(train_agree(r, open_run(r)));
+  WEIR_TRY(train_open_exchange(r));
   WEIR_TRY(train_resume(r));
   const int64_t first = *s->step;
 
@@ -405,6 +406,7 @@ void train_run_close(train_run *r)
   }
   weir_free(&r->plan);
   weir_free(&r->sample);
+  weir_exchange_close(&r->exchange);
   train_ranks_close(&r->ranks);
   train_state_close(r);
 }
@@ -440,15 +442,18 @@ static void add_plan(const weir_plan *plan, double times, FILE *out, weir_train_
 /* The plans that make one update. */
 static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
 {
-  const bool accumulates = r->cfg->accumulate > 1;
+  const bool slot = train_has_slot(r);
   weir_plan *plan = NULL;
 
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
   WEIR_TRY(train_agree(r, train_state_open(r)));
-  WEIR_TRY(train_find_plan(r, accumulates ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
+  WEIR_TRY(train_find_plan(r, slot ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
   add_plan(plan, (double)r->cfg->accumulate, out, cost);
-  if (accumulates) {
+  if (slot) {
+    if (out != NULL) {
+      train_print_exchange(r, out);
+    }
     WEIR_TRY(train_find_plan(r, TRAIN_APPLY, 0, &plan));
     add_plan(plan, 1, out, cost);
   }

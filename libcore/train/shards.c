@@ -185,8 +185,7 @@ weir_status train_shards_view(train_ranks *r, const weir_store *store, const wei
   return WEIR_OK;
 }
 
-/* The slice that a stored array belongs to, -1: none. */
-static int slice_of(const train_shards *s, const char *name)
+int train_slice_of(const train_shards *s, const char *name)
 {
   for (int64_t i = 0; i < s->n_arrays; i++) {
     if (strcmp(s->array[i].name, name) == 0) {
@@ -200,7 +199,7 @@ weir_status train_shard_slices(const train_shards *s, const weir_graph *g, train
 {
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     const weir_array *array = weir_graph_get_array(g, a);
-    const int k = array->kind == WEIR_ARRAY_STORED ? slice_of(s, array->name) : -1;
+    const int k = array->kind == WEIR_ARRAY_STORED ? train_slice_of(s, array->name) : -1;
 
     if (k >= 0 && s->along[k] > 0) {
       WEIR_TRY(train_add_shard(c, (weir_shard){a, 0, s->along[k], s->at[k], 0, 0}));

@@ -109,7 +109,7 @@ static weir_status open_arrays(train_run *r)
     if (best) {
       WEIR_TRY(add_best(r, a, name));
     }
-    if (r->cfg->check_nan || r->cfg->accumulate > 1) {
+    if (r->cfg->check_nan || train_has_slot(r)) {
       WEIR_TRY(weir_alloc((int64_t)weir_tensor_bytes(a->tensor), 1, &a->before));
     }
   }
@@ -222,7 +222,7 @@ static weir_status open_banks(train_run *r)
     WEIR_TRY(train_add_slices(r, TRAIN_BEST WEIR_PARAMS_FLAT, TRAIN_BEST));
   }
   WEIR_TRY(open_optim(r));
-  if (r->cfg->accumulate > 1) {
+  if (train_has_slot(r)) {
     WEIR_TRY(need(r->store, TRAIN_BANK, weir_params_dtype(r->params), 1, &count));
   }
   return WEIR_OK;

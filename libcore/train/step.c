@@ -58,7 +58,8 @@ static double inverse_of(const train_run *r, double total)
   return r->task->weight != NULL && total > 0 ? 1 / total : 1;
 }
 
-/* Micro-batch by micro-batch: their weighted gradients add up to that of the whole batch. */
+/* Micro-batch by micro-batch: their weighted gradients add up to that of the whole batch; of
+ * several ranks to a summand of it on each, which the exchange completes. */
 static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, double *norm)
 {
   weir_tensor *bank = weir_store_get(r->store, TRAIN_BANK);
@@ -82,6 +83,7 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
   }
   train_numbers x = train_numbers_of(r, 0);
 
+  WEIR_TRY(train_exchange(r));
   x.weight = inverse_of(r, total);
   *loss *= x.weight;
   WEIR_TRY(train_run_plan(r, TRAIN_APPLY, 0, &x, &plan));
@@ -94,8 +96,8 @@ weir_status train_step(train_run *r, double *loss)
   double norm = 0;
 
   train_keep_before(r);
-  const weir_status status = r->cfg->accumulate > 1 ? step_in_microbatches(r, n, loss, &norm)
-                                                    : step_at_once(r, n, loss, &norm);
+  const weir_status status =
+      train_has_slot(r) ? step_in_microbatches(r, n, loss, &norm) : step_at_once(r, n, loss, &norm);
 
   if (status != WEIR_OK) { /* also the buffers of the micro-batches already computed */
     train_take_before(r);

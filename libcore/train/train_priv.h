@@ -2,6 +2,7 @@
 #ifndef WEIR_TRAIN_PRIV_H
 #define WEIR_TRAIN_PRIV_H
 #include "comm/weir_request.h"
+#include "pass/partition/weir_cost.h"
 #include "train/weir_train.h"
 
 enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096, TRAIN_TIMED = 15 };
@@ -131,6 +132,7 @@ typedef struct train_run {
   const weir_train_cfg *cfg;
   weir_plan_opts exec;
   train_ranks ranks;
+  weir_exchange exchange; /* of the accumulated gradient; open in a run on several ranks */
   weir_params *params;
   weir_store *store;
   const char *dir, *rule; /* rule: its name */
@@ -221,18 +223,33 @@ weir_status train_receive(train_run *r) WEIR_CHECKED;
 /* Checks that all ranks have the same weights. */
 weir_status train_compare(train_run *r) WEIR_CHECKED;
 /* shards.c: Finds the rows that can be sharded, by what the nodes of a step read of them where
- * inputs are sharded; freed by close. Returns this rank's elements [*lo, *hi) of a slice. Adds
+ * inputs are sharded; freed by close. Returns this rank's elements [*lo, *hi) of a slice; the slice
+ * that a stored array belongs to, -1: none. Adds
  * views of the arrays of a store, where there are such rows. Appends the shards of the arrays of a
  * graph. Replicates all shards on all ranks, so that every array of the run is complete on each;
  * collective. */
 weir_status train_find_shards(train_ranks *k, const train_graph *t, int64_t batch) WEIR_CHECKED;
 void train_shards_close(train_shards *s);
 void train_own_shard(const train_ranks *k, int slice, int64_t *lo, int64_t *hi);
+int train_slice_of(const train_shards *s, const char *name);
 weir_status train_shards_view(train_ranks *k, const weir_store *store,
                               const weir_params *params) WEIR_CHECKED;
 weir_status train_shard_slices(const train_shards *s, const weir_graph *g,
                                train_sharding *c) WEIR_CHECKED;
 weir_status train_allgather(const train_run *r) WEIR_CHECKED;
+/* exchange.c: Returns whether a step has a slot: gradients into the bank, an exchange, an update;
+ * else it is one plan. Appends the sums over ranks that the bank stays, in a graph that adds to it.
+ * Opens the policy, once the arrays of the run exist; collective, like an exchange. Prints what
+ * this rank exchanges. Adds its predicted cost, that of a sum over ranks, of the rank with the
+ * largest shards. */
+bool train_has_slot(const train_run *r);
+weir_status train_leave_sums(const train_ranks *k, const weir_graph *g,
+                             train_sharding *c) WEIR_CHECKED;
+weir_status train_open_exchange(train_run *r) WEIR_CHECKED;
+weir_status train_exchange(train_run *r) WEIR_CHECKED;
+void train_print_exchange(const train_run *r, FILE *out);
+void train_cost_of_exchange(const train_ranks *k, const weir_params *params, const weir_machine *m,
+                            weir_cost *sum);
 /* plan.c: Allocates the buffer for the samples of a batch of this rank. Reads n samples, chosen in
  * r->sample, into it. Creates
  * the plan of a graph over a store for n samples on these ranks. Finds that of a kind, creating it

@@ -26,6 +26,18 @@ double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes)
                               (2 * partition_message_s(m, way.bytes) + way.bytes / m->reduce_bw);
 }
 
+void weir_cost_add_allreduce(const weir_machine *m, int ranks, int64_t bytes, weir_cost *sum)
+{
+  const double seconds = ranks > 1 ? partition_allreduce_s(m, ranks, bytes) : 0;
+
+  if (ranks > 1) {
+    sum->messages += weir_allreduce_way_of(ranks, bytes, m->tree).steps;
+    sum->sum_bytes += bytes;
+    sum->waited_s += seconds;
+    sum->seconds += seconds;
+  }
+}
+
 /* ---- The queue of messages ---- */
 
 /* A rank on its way through its schedule. Messages are sent one after the other in the order in

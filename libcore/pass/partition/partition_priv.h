@@ -18,9 +18,13 @@ struct weir_partition {
   int32_t n_arrays, n_nodes, n_order;
   partition_shards *array; /* [n_arrays]                                       */
   partition_shards
-      *node;      /* [n_nodes] of the iterations; parallel ones only help to shard outputs */
-  bool *known;    /* [n_arrays] named by the caller                   */
-  int32_t *order; /* live operators as they run                       */
+      *node;   /* [n_nodes] of the iterations; parallel ones only help to shard outputs */
+  bool *known; /* [n_arrays] named by the caller                   */
+  /* Where the caller has named an array that stays a sum, else NULL: */
+  unsigned *sum_over; /* [n_arrays] dimensions of the grid over which it stays a partial sum */
+  unsigned *unmerged; /* [n_nodes] over which the sum of the node is not merged */
+  uint32_t *summands; /* [n_nodes] operands in which it is linear together */
+  int32_t *order;     /* live operators as they run                       */
   int64_t *bounds;
   int64_t n_bounds, capacity;
 };
@@ -43,6 +47,21 @@ bool partition_share_copy(const weir_partition *p, int32_t array, int one, int o
 weir_status partition_shard_node(weir_partition *p, int32_t node) WEIR_CHECKED;
 /* Appends space for the bounds of a sharding over these dimensions of the grid. */
 weir_status partition_reserve(weir_partition *p, unsigned over, int32_t *first) WEIR_CHECKED;
+/* partition_plan.c: the dimensions of the grid over which reduced iterations of the node are
+ * sharded, merged or not. */
+unsigned partition_reduced_over(const weir_partition *p, int32_t node);
+/* partition_linear.c: whether the one output of a node is what its body makes, or a sum of it. The
+ * operands (bits) in which it then is linear together, 0: none; arrays that may be partial are
+ * preferred, large ones first. kind: memory for one number per expression of the body. */
+bool partition_is_sum(const weir_access *a);
+uint32_t partition_linear(const weir_graph *g, const weir_node *node, const unsigned *may,
+                          uint8_t *kind);
+/* partition_sums.c: finds what stays a partial sum. Fails as weir_partition_create. */
+weir_status partition_find_sums(weir_partition *p, const weir_grid *grid, const weir_shard *shards,
+                                int n) WEIR_CHECKED;
+/* Returns the dimensions of the grid along which the operand, complete, is a summand of a partial
+ * sum: it counts at coordinate 0 and is 0 elsewhere. */
+unsigned partition_counted_once(const weir_partition *p, int32_t node, int operand);
 /* cost.c: SR(m) = alpha + beta m: seconds of a message of m bytes that each of two ranks sends the
  * other.
  */

@@ -55,6 +55,10 @@ weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_mach
 weir_status weir_cost_of_grid(const weir_partition *p, const weir_machine *m,
                               const weir_pass_opts *passes, weir_cost *out) WEIR_CHECKED;
 
+/* Adds an allreduce of so many bytes over `ranks` ranks, which nothing overlaps, to the cost of a
+ * rank. */
+void weir_cost_add_allreduce(const weir_machine *m, int ranks, int64_t bytes, weir_cost *sum);
+
 #ifdef __cplusplus
 }
 #endif
