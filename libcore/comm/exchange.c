@@ -200,12 +200,7 @@ static weir_status check_peers(making *m, int64_t *told)
     status = say(m, made, told);
   }
   WEIR_TRY(comm_request_seal(m->c, status, &made, &r));
-  status = weir_request_start(r);
-  if (status == WEIR_OK) {
-    status = weir_request_wait(r);
-  }
-  weir_request_destroy(&r);
-  WEIR_TRY(status);
+  WEIR_TRY(weir_request_run_once(&r));
   WEIR_TRY(weir_comm_agree(m->c, compare(m, told)));
   return WEIR_OK;
 }
