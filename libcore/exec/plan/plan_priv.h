@@ -2,6 +2,7 @@
  */
 #ifndef WEIR_PLAN_PRIV_H
 #define WEIR_PLAN_PRIV_H
+#include "exec/exec_priv.h"
 #include "exec/ranks/ranks_priv.h"
 #include "exec/weir_engine.h"
 #include "graph/weir_members.h"
@@ -130,10 +131,7 @@ struct weir_plan {
 /* feed.c: the input, the result of that name, or -1. */
 int32_t exec_find_input(const weir_plan *p, const char *name);
 int32_t exec_find_result(const weir_plan *p, const char *name);
-/* compose.c: true when the box holds points of the parallel and sequential dimensions (a reduction
- * over nothing still writes its neutral element). */
-bool exec_has_points(const weir_access *a, const weir_box *box);
-/* Whole iteration box of the anchor with time limited to [lo, hi). */
+/* compose.c: whole iteration box of the anchor with time limited to [lo, hi). */
 weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi);
 /* Fills loop->lag. */
 void exec_find_lags(exec_loop *loop);
