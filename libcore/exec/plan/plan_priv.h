@@ -119,8 +119,8 @@ struct weir_plan {
   int64_t *feeds;          /* [n_arrays] of a fastest input: most of its slots in one feed */
   double runs; /* so far; of a stream: chunks of the bounds, by the slots that were fed */
   bool streaming, ended;
-  double bandwidth, flop_rate;
-  bool measured_peaks, terse, sizes_only;
+  const weir_constants *constants; /* of the device */
+  bool terse, sizes_only;
   char *dump;  /* the graph after each pass */
   char *saved; /* what the derivative keeps */
   exec_phase phases[EXEC_MAX_PHASES];
@@ -184,7 +184,5 @@ void exec_phases_print(const weir_plan *p, FILE *out);
  * rounds left it. Fails: WEIR_ERR_NUMERIC.
  */
 weir_status exec_verify(weir_plan *p, const weir_pass *pass, const weir_graph *g);
-/* peaks.c: bytes/s and flop/s of one core; true: measured on this machine, false: built in. */
-bool exec_peaks(double *bandwidth, double *flop_rate);
 
 #endif
