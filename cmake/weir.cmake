@@ -189,6 +189,19 @@ function(weir_integration_tests name)
   endforeach()
 endfunction()
 
+# The apps for which a script has rows: a case "APP)" or a function "def APP()" at the start of a line.
+function(weir_apps_in out script)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
+  set(apps "")
+  foreach(app IN LISTS WEIR_APPS)
+    file(STRINGS ${script} rows REGEX "^ *(def )?${app}(\\(|\\))")
+    if(rows)
+      list(APPEND apps ${app})
+    endif()
+  endforeach()
+  set(${out} ${apps} PARENT_SCOPE)
+endfunction()
+
 # Writes what this build is made of to ${CMAKE_BINARY_DIR}/build.txt and, as macros, to `header`. Rewritten
 # only when it changes, so that configuring again does not compile again.
 function(weir_build_header header)

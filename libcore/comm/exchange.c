@@ -200,11 +200,7 @@ static weir_status check_peers(making *m, int64_t *announced)
     status = say(m, made, announced);
   }
   WEIR_TRY(comm_request_seal(m->c, status, &made, &r));
-  status = weir_request_start(r);
-  if (status == WEIR_OK) {
-    status = weir_request_wait(r);
-  }
-  weir_request_destroy(&r);
+  status = weir_request_run_once(&r);
   return weir_comm_agree(m->c, status == WEIR_OK ? compare(m, announced) : status);
 }
 

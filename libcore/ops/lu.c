@@ -36,7 +36,7 @@ bool weir_lu_can(weir_dtype dtype)
 
 double weir_lu_rate(weir_dtype dtype)
 {
-  return weir_dtype_part(dtype) == WEIR_F32 ? 3e10 : 1.5e10;
+  return (weir_dtype_part(dtype) == WEIR_F32 ? 0.3 : 0.15) * weir_cpu_get()->constants.flop_rate;
 }
 
 static int64_t round_up(int64_t n, int64_t unit)
@@ -76,20 +76,19 @@ static int64_t larger(int64_t a, int64_t b)
   return a > b ? a : b;
 }
 
-/* Of the columns of systems in lanes that are updated at a time: about what a first cache holds. */
-enum { BLOCK_BYTES = 1 << 14 };
-
 /* Lays systems in lanes out; returns bytes. An odd step keeps a column out of one set of a cache.
  */
 static int64_t lay_lanes_out(const lu_kernels *kernels, weir_dtype dtype, int64_t n, int64_t k,
                              char *memory, lu_lanes *s)
 {
   const int64_t unit = kernels->lanes * (int64_t)weir_dtype_size(dtype);
+  /* Of the columns that are updated at a time: half of L1. */
+  const int64_t block_bytes = weir_cpu_get()->constants.l1_bytes / 2;
 
   *s = (lu_lanes){.n = n,
                   .k = k,
                   .step = (n + k) | 1,
-                  .block = larger(BLOCK_BYTES / (unit * larger(n, 1)), LU_PANEL)};
+                  .block = larger(block_bytes / (unit * larger(n, 1)), LU_PANEL)};
   const int64_t matrix = n * s->step * unit;
 
   if (memory != NULL) {
@@ -109,7 +108,8 @@ static int64_t together(const lu_kernels *k, weir_dtype dtype, int64_t n, int64_
   lu_lanes s;
   const int64_t bytes = lay_lanes_out(k, dtype, n, sides, NULL, &s);
 
-  return count >= 2 * k->lanes && 8 * bytes <= 5 * weir_cpu_get()->l2_bytes ? k->lanes : 1;
+  return count >= 2 * k->lanes && 8 * bytes <= 5 * weir_cpu_get()->constants.l2_bytes ? k->lanes
+                                                                                      : 1;
 }
 
 int64_t weir_lu_bytes(weir_dtype dtype, int64_t n, int64_t k)

@@ -1,6 +1,7 @@
 /* weir_builder.h - helpers of operator folders: common index maps and checks. */
 #ifndef WEIR_BUILDER_H
 #define WEIR_BUILDER_H
+#include "base/weir_integer.h"
 #include "graph/weir_graph.h"
 #ifdef __cplusplus
 extern "C" {

@@ -367,13 +367,11 @@ static weir_status share_rows(weir_comm *comm, weir_grid_choice *p)
                                       weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x, p->n * NUMBERS,
                                       &request),
                 done);
-  WEIR_TRY_GOTO(weir_request_start(request), done);
-  WEIR_TRY_GOTO(weir_request_wait(request), done);
+  WEIR_TRY_GOTO(weir_request_run_once(&request), done);
   for (int64_t i = 0; i < p->n; i++) {
     from_numbers(x + i * NUMBERS, &p->row[i]);
   }
 done:
-  weir_request_destroy(&request);
   weir_free(&x);
   return status;
 }

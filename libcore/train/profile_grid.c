@@ -20,14 +20,10 @@ static const double long_enough = 0.5;
 static weir_status allgather(weir_comm *comm, size_t size, void *data, const int64_t *counts)
 {
   weir_request *request = NULL;
-  weir_status status;
 
   WEIR_TRY(weir_allgather_create(comm, "group timings", size, data, counts, &request));
-  WEIR_TRY_GOTO(weir_request_start(request), done);
-  WEIR_TRY_GOTO(weir_request_wait(request), done);
-done:
-  weir_request_destroy(&request);
-  return status;
+  WEIR_TRY(weir_request_run_once(&request));
+  return WEIR_OK;
 }
 
 static int longest_first(const void *a, const void *b)

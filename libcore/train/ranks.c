@@ -425,8 +425,7 @@ weir_status train_min(train_run *r, int64_t *x)
 {
   if (r->ranks.min_request != NULL) {
     r->ranks.number = *x;
-    WEIR_TRY(weir_request_start(r->ranks.min_request));
-    WEIR_TRY(weir_request_wait(r->ranks.min_request));
+    WEIR_TRY(weir_request_run(r->ranks.min_request));
     *x = r->ranks.number;
   }
   return WEIR_OK;
@@ -437,16 +436,12 @@ weir_status train_min(train_run *r, int64_t *x)
 static weir_status receive(weir_comm *c, const weir_tensor *t, int64_t *counts)
 {
   weir_request *request = NULL;
-  weir_status status;
 
   counts[0] = weir_tensor_numel(t);
   WEIR_TRY(weir_allgather_create(c, "arrays of scalars", weir_dtype_size(t->dtype), t->data, counts,
                                  &request));
-  WEIR_TRY_GOTO(weir_request_start(request), done);
-  WEIR_TRY_GOTO(weir_request_wait(request), done);
-done:
-  weir_request_destroy(&request);
-  return status;
+  WEIR_TRY(weir_request_run_once(&request));
+  return WEIR_OK;
 }
 
 weir_status train_receive(train_run *r)

@@ -213,12 +213,11 @@ weir_status train_shard_slices(const train_shards *s, const weir_graph *g, train
 static weir_status allgather(const train_run *r, int k, weir_comm *group, const int64_t *counts)
 {
   const train_shards *s = &r->ranks.shards;
-  weir_status status = WEIR_OK;
-  weir_request *request = NULL;
 
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
     const weir_tensor *t = weir_store_get(r->store, name);
+    weir_request *request = NULL;
     const bool used =
         train_is_network(name) || train_is_own(r, name) || strcmp(name, TRAIN_BANK) == 0;
 
@@ -227,16 +226,11 @@ static weir_status allgather(const train_run *r, int k, weir_comm *group, const 
     }
     const weir_tensor slice = window(t, &s->slice[k], 0, s->slice[k].count);
 
-    WEIR_TRY_GOTO(weir_allgather_create(group, "weight shards", weir_dtype_size(t->dtype),
-                                        slice.data, counts, &request),
-                  done);
-    WEIR_TRY_GOTO(weir_request_start(request), done);
-    WEIR_TRY_GOTO(weir_request_wait(request), done);
-    weir_request_destroy(&request);
+    WEIR_TRY(weir_allgather_create(group, "weight shards", weir_dtype_size(t->dtype), slice.data,
+                                   counts, &request));
+    WEIR_TRY(weir_request_run_once(&request));
   }
-done:
-  weir_request_destroy(&request);
-  return status;
+  return WEIR_OK;
 }
 
 weir_status train_allgather(const train_run *r)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # new_folder.sh SOURCE BUILD - copies the sources to a scratch folder, adds an operator (the how-to's example), an
-# operator on streams, an update rule, a record format, a device and a pass, each a folder, and builds and tests them there. Of
-# the files that were there, none is edited: the build finds the folders. What did not change is not compiled again, but
-# taken from BUILD, of which the scratch build has the options.
+# operator on streams, an update rule, a record format, a device, a pass and an app, each a folder, and builds and tests them
+# there. Of the files that were there, none is edited: the build finds the folders. What did not change is not compiled again,
+# but taken from BUILD, of which the scratch build has the options.
 set -euo pipefail
 source=$1 build=$2
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/weir-new-folder-XXXXXX")
@@ -16,8 +16,8 @@ fail() { echo "$*" >&2; exit 1; }
 # A folder again under another name, and all names in it.
 again() { # FOLDER OLD NEW
   cp -r "$tree/$1/$2" "$tree/$1/$3"
-  (cd "$tree/$1/$3" && for f in *"$2"*; do mv "$f" "${f//$2/$3}"; done &&
-    sed -i "s/$2/$3/g; s/${2^^}/${3^^}/g" ./*)
+  (cd "$tree/$1/$3" && find . -type f -name "*$2*" | while read -r f; do mv "$f" "${f//$2/$3}"; done &&
+    find . -type f -exec sed -i "s/$2/$3/g; s/${2^^}/${3^^}/g" {} +)
 }
 
 cp -r "$tree/docs/how-to/example-op/laplace" "$tree/libcore/ops/"
@@ -26,6 +26,7 @@ again libcore/stream/op clip crop
 again libcore/device emulated simulated
 again libcore/io csv dsv
 sed -i 's/\.txt/.tdv/g; s/dsv_fs/csv_fs/g' "$tree"/libcore/io/dsv/* # a setting of records keeps its name
+again apps physio_stream heart_stream
 mkdir "$tree/libcore/pass/linger"
 cat >"$tree/libcore/pass/linger/linger.c" <<'PASS'
 /* linger.c - a pass that has nothing to do. */
@@ -63,7 +64,8 @@ PASS
 
 cat >"$scratch/launch" <<LAUNCH
 #!/usr/bin/env bash
-# The object of the same name in BUILD, where the source is the same; else the compiler's.
+# The object of the same name in BUILD, where the source is the same (of the app that was copied for the new one); else
+# the compiler's.
 set -euo pipefail
 from='' to='' arguments=("\$@")
 while [ \$# -gt 0 ]; do
@@ -74,6 +76,7 @@ while [ \$# -gt 0 ]; do
   shift
 done
 old=$build\${to#$scratch/build} was=$source\${from#$tree}
+old=\${old//heart_stream/physio_stream} was=\${was//heart_stream/physio_stream}
 if [[ \$to = *.o && -f \$old && \$from = $tree/* ]] && cmp -s "\$from" "\$was"; then
   cp "\$old" "\$to"
 else
@@ -92,7 +95,7 @@ cmake -S "$tree" -B "$scratch/build" -G "$generator" "${options[@]}" -DCMAKE_C_C
   >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 tests=(ops_laplace_laplace_test optim_rule_heavy_ball_heavy_ball_test stream_op_crop_crop_test stream_series_test
   io_dsv_dsv_test device_simulated_simulated_test pass_linger_linger_test)
-cmake --build "$scratch/build" -j2 --target "${tests[@]}" conform_ops conform_rules conform_devices >"$scratch/log" 2>&1 ||
+cmake --build "$scratch/build" -j2 --target "${tests[@]}" conform_ops conform_rules conform_devices heart_stream >"$scratch/log" 2>&1 ||
   { tail -n 40 "$scratch/log"; exit 1; }
 data=${WEIR_TEST_DATA:-$source/../shared/data} # recorded data have other names, too
 if [ -d "$data/physio/csv" ]; then
@@ -122,8 +125,14 @@ conforms rules heavy_ball momentum conform_rules
 "$scratch/build/test/conform_devices" >"$scratch/after" 2>&1 || { cat "$scratch/after"; exit 1; }
 grep '^simulated: ' "$scratch/after" || fail "the device simulated was not tested"
 
+"$scratch/build/bin/heart_stream" options --markdown >"$scratch/after" || fail "heart_stream does not start"
+grep -qx '# Options of heart_stream' "$scratch/after" || fail "heart_stream is another app: $(head -n 1 "$scratch/after")"
+"$build/bin/physio_stream" options --markdown | diff <(sed 's/heart_stream/physio_stream/g' "$scratch/after") - >"$scratch/log" ||
+  { cat "$scratch/log"; fail "heart_stream has other options than the app it is a copy of"; }
+
 # The tables, which the build makes, have one more row each, and no file that was there has changed.
 edited=$(diff -rq "$source" "$tree" --exclude=build --exclude=.git --exclude=out | grep -c '^Files' || true)
+apps_of() { find "$1/apps" -mindepth 1 -maxdepth 1 -type d ! -name CMakeFiles | wc -l; } # BUILD
 added() { # WHAT TABLE FOLDER
   local before after
   before=$(grep -c '^  &' "$build/$2") after=$(grep -c '^  &' "$scratch/build/$2")
@@ -137,6 +146,9 @@ added 'update rules' libcore/optim/weir_rule_table.c libcore/optim/rule/heavy_ba
 added 'record formats' libcore/io/weir_record_format_table.c libcore/io/dsv
 added devices libcore/device/weir_device_row_table.c libcore/device/simulated
 added passes libcore/pass/weir_pass_table.c libcore/pass/linger
+printf '%-22s %3d, with the folder %3d; files in it %d, others edited %d\n' apps "$(apps_of "$build")" \
+  "$(apps_of "$scratch/build")" "$(find "$tree/apps/heart_stream" -type f | wc -l)" "$edited"
+[ "$(apps_of "$scratch/build")" = $(($(apps_of "$build") + 1)) ] || fail "the build does not find the new app"
 
 # An operator without cases is not left out: a test fails and names it.
 rm "$tree/libcore/ops/laplace/laplace_cases.c"

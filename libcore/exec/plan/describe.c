@@ -146,8 +146,10 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
              : group->on_device       ? weir_device_name(p->backend->device)
              : anchor->engine != NULL ? anchor->engine->name
                                       : "call";
-  r.predicted_s = r.bytes / p->bandwidth > r.flops / p->flop_rate ? r.bytes / p->bandwidth
-                                                                  : r.flops / p->flop_rate;
+  const double moving_s = r.bytes / p->constants->bandwidth;
+  const double computing_s = r.flops / p->constants->flop_rate;
+
+  r.predicted_s = moving_s > computing_s ? moving_s : computing_s;
   if (p->runs > 0 && p->cfg.explain) {
     r.counted_bytes = group->counted_bytes / p->runs;
     r.measured_s = group->seconds / p->runs;
@@ -234,8 +236,8 @@ weir_tier weir_plan_tier(const weir_plan *p)
 void weir_plan_print(const weir_plan *p, FILE *out)
 {
   fprintf(out, "== groups (%s peaks: %.3g bytes/s, %.3g flop/s; per %s)\n",
-          p->measured_peaks ? "measured" : "built-in", p->bandwidth, p->flop_rate,
-          p->streaming ? "chunk" : "run");
+          p->constants->measured ? "measured" : "built-in", p->constants->bandwidth,
+          p->constants->flop_rate, p->streaming ? "chunk" : "run");
   fprintf(out, "%-4s %-18s %12s %12s %10s %12s %12s  %s\n", "no", "kernel", "flops", "bytes",
           "flop/byte", "predicted s", "saved bytes", "members");
   for (int32_t i = 0; i < p->n_groups; i++) {

@@ -68,9 +68,9 @@ const weir_opt weir_exec_opts[] = {
                     "run as host calls with copies"),
     WEIR_OPT_PATH(
         weir_exec_cfg, machine, "",
-        "file of machine constants: l1_bytes, l2_bytes, l3_bytes, memory_bytes, bandwidth and "
-        "flop_rate (of one core; measured by build/release/bench/peaks FILE), simd (auto, base, "
-        "avx2 or avx512); missing keys, or empty: detected values and built-in peaks",
+        "file of machine constants (keys: docs/reference/machine.md; build/release/bench/peaks "
+        "FILE measures bandwidth and flop_rate); missing keys, or empty: detected or built-in "
+        "values",
         .alias = "peaks"),
     WEIR_OPT_END,
 };
@@ -446,15 +446,14 @@ static weir_status read_options(weir_plan *p, const weir_plan_opts *opts)
   p->threads = opts->threads > 0 ? opts->threads : weir_threads_get();
   p->threads = p->threads < MAX_THREADS ? p->threads : MAX_THREADS;
   weir_threads_spin_set(p->cfg.spin);
-  p->measured_peaks = exec_peaks(&p->bandwidth, &p->flop_rate);
+  p->constants = weir_constants_get(p->cfg.device);
   return WEIR_OK;
 }
 
-static weir_pass_opts passes_of(const weir_exec_cfg *cfg, double bandwidth, double flop_rate)
+weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
 {
   return (weir_pass_opts){.cache_bytes = cfg->cache_bytes,
-                          .bandwidth = bandwidth,
-                          .flop_rate = flop_rate,
+                          .constants = weir_constants_get(cfg->device),
                           .min_layout_bytes = cfg->min_layout_bytes,
                           .no_fusion = !cfg->fusion,
                           .skip = cfg->skip,
@@ -468,17 +467,9 @@ static weir_pass_opts passes_of(const weir_exec_cfg *cfg, double bandwidth, doub
                           .kernels = weir_kernel_table};
 }
 
-weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
-{
-  double bandwidth, flop_rate;
-
-  (void)exec_peaks(&bandwidth, &flop_rate);
-  return passes_of(cfg, bandwidth, flop_rate);
-}
-
 weir_pass_opts exec_pass_opts(const weir_plan *p)
 {
-  weir_pass_opts opts = passes_of(&p->cfg, p->bandwidth, p->flop_rate);
+  weir_pass_opts opts = weir_exec_passes(&p->cfg);
 
   opts.microbatches = p->memory.microbatches;
   opts.kernels = p->backend != NULL ? p->backend->own : opts.kernels;

@@ -1,12 +1,10 @@
 /* plan_priv.h - the steps of making a plan and of running it. */
 #ifndef WEIR_PLAN_PRIV_H
 #define WEIR_PLAN_PRIV_H
+#include "exec/exec_priv.h"
 #include "exec/plan/plan_state.h"
 
-/* compose.c: true when the box holds points of the parallel and sequential dimensions (a reduction
- * over nothing still writes its neutral element). */
-bool exec_has_points(const weir_access *a, const weir_box *box);
-/* Whole iteration box of the anchor with time limited to [lo, hi). */
+/* compose.c: whole iteration box of the anchor with time limited to [lo, hi). */
 weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi);
 /* Fills loop->lag. */
 void exec_find_lags(exec_loop *loop);
@@ -56,7 +54,5 @@ void exec_phases_print(const weir_plan *p, FILE *out);
  * rounds left it. Fails: WEIR_ERR_NUMERIC.
  */
 weir_status exec_verify(weir_plan *p, const weir_pass *pass, const weir_graph *g);
-/* peaks.c: bytes/s and flop/s of one core; true: measured on this machine, false: built in. */
-bool exec_peaks(double *bandwidth, double *flop_rate);
 
 #endif

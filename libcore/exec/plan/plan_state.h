@@ -118,8 +118,8 @@ struct weir_plan {
   int64_t *feeds;          /* [n_arrays] of a fastest input: most of its slots in one feed */
   double runs; /* so far; of a stream: chunks of the bounds, by the slots that were fed */
   bool streaming, ended;
-  double bandwidth, flop_rate;
-  bool measured_peaks, terse, sizes_only;
+  const weir_constants *constants; /* of the device */
+  bool terse, sizes_only;
   char *dump;  /* the graph after each pass */
   char *saved; /* what the derivative keeps */
   exec_phase phases[EXEC_MAX_PHASES];

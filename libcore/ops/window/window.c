@@ -3,11 +3,6 @@
 
 static const int64_t max = INT64_C(1) << 31;
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 static weir_border border_of(const weir_window_spec *s)
 {
   return s->border == WEIR_BORDER_NEVER ? WEIR_BORDER_ABSENT : s->border;
@@ -56,7 +51,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   WEIR_TRY(check_spec(s, x));
   WEIR_TRY(weir_combine_accumulator("window", s->combine, x->dtype, s->accumulator, &accumulator));
   for (int k = 0; k < weir_combine_outputs(s->combine); k++) {
-    const int64_t stride = or_one(s->stride);
+    const int64_t stride = weir_or_one(s->stride);
 
     out[k] = *x;
     out[k].dtype = weir_combine_dtype(s->combine, accumulator, k);
@@ -75,8 +70,8 @@ static void slide(weir_operand *o, const weir_window_spec *s, int array_dim, int
   if (x->coef[s->dim] == 0) {
     return;
   }
-  x->coef[s->dim] = or_one(s->stride);
-  x->coef[tap] = or_one(s->dilation);
+  x->coef[s->dim] = weir_or_one(s->stride);
+  x->coef[tap] = weir_or_one(s->dilation);
   x->offset = s->offset;
   x->border = border_of(s);
   x->fill = s->fill;

@@ -9,22 +9,20 @@ static void release(void *context)
   vm_program_free(context);
 }
 
+static weir_status prepare_one(const weir_loop *loop, int threads, void **out)
+{
+  vm_program *p = NULL;
+
+  *out = NULL;
+  WEIR_TRY(vm_compile(&loop->access, threads, &p));
+  *out = p;
+  return WEIR_OK;
+}
+
 static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
                            void **contexts)
 {
-  for (int32_t k = 0; k < n; k++) {
-    vm_program *p;
-    const weir_status status = vm_compile(&loops[k]->access, opts->threads, &p);
-
-    contexts[k] = p;
-    if (status != WEIR_OK) {
-      while (k-- > 0) {
-        release(contexts[k]);
-        contexts[k] = NULL;
-      }
-      return weir_trace_at(status, __FILE__, __LINE__, __func__);
-    }
-  }
+  WEIR_TRY(exec_prepare_each(loops, n, opts->threads, prepare_one, release, contexts));
   return WEIR_OK;
 }
 
@@ -77,10 +75,8 @@ static void run(void *context, const weir_loop_run *what)
   const weir_access *a = &p->access;
   vm_frame f = {.p = p, .run = what};
 
-  for (int k = 0; k < a->n_dims; k++) {
-    if (a->dim[k].kind != WEIR_REDUCED && what->box.lo[k] >= what->box.hi[k]) {
-      return;
-    }
+  if (!exec_has_points(a, &what->box)) {
+    return;
   }
   f.block = exec_pool_take(&p->pool);
   vm_frame_setup(&f);

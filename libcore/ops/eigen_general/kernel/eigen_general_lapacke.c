@@ -1,11 +1,12 @@
 /* eigen_general_lapacke.c - eigenproblems without symmetry by LAPACK's geev. */
+#include "device/weir_parallel.h"
 #include "graph/weir_kernel.h"
 #include "ops/eigen_general/weir_eigen_general.h"
 #include "ops/weir_eigen_batch.h"
 #include "ops/weir_lapack.h"
 
-/* A library's flops in a second on one thread, about, of matrices of some size. */
-static const double flops_per_second = 2e9;
+/* Of the f32 rate of a core, what a library reaches, about, of matrices of some size. */
+static const double share_of_peak = 0.02;
 
 static double match(const weir_graph *g, const weir_group *group)
 {
@@ -16,7 +17,7 @@ static double match(const weir_graph *g, const weir_group *group)
   const weir_box whole = weir_iterations(a);
 
   weir_lapack_start();
-  return weir_flops(a, &whole) / flops_per_second;
+  return weir_flops(a, &whole) / (weir_cpu_get()->constants.flop_rate * share_of_peak);
 }
 
 /* The matrix, values and vectors, which are complex, workspace of the library. */

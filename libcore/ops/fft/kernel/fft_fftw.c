@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "device/weir_parallel.h"
 #include "graph/weir_kernel.h"
 #include "ops/fft/weir_fft.h"
 #include "ops/weir_batch.h"
@@ -20,8 +21,8 @@ typedef struct context {
 /* Blocks that are copied together, and their bytes: they stay in a core's own cache. */
 enum { MAX_LINES = 16, MAX_BYTES = 1 << 19, PLACES = 8, MAX_PIECES = 64, FEW_PIECES = 16 };
 
-/* Of a library on one thread, about. */
-static const double flops_per_second = 4e9;
+/* Of the f32 rate of a core, what a library reaches, about. */
+static const double share_of_peak = 0.04;
 
 static double match(const weir_graph *g, const weir_group *group)
 {
@@ -37,7 +38,7 @@ static double match(const weir_graph *g, const weir_group *group)
       return -1;
     }
   }
-  return weir_flops(&node->access, &whole) / flops_per_second;
+  return weir_flops(&node->access, &whole) / (weir_cpu_get()->constants.flop_rate * share_of_peak);
 }
 
 /* Bytes of a block, to the next that is aligned. */
