@@ -152,14 +152,18 @@ static weir_status check_universes(cf_source *s, const seen *is)
     printf("remark:   no labels: predict estimates parameters of such samples, and run refuses "
            "them\n");
   }
-  const bool by_position = each > 0 && is->n > 0 && is->universe[0] < 0;
+  bool by_position = each > 0 && is->n > 0;
+
+  for (int64_t k = 0; k < is->n; k++) {
+    by_position = by_position && is->universe[k] < 0;
+  }
   weir_status status = by_position ? cf_split_check_count(each, cf_source_count(s)) : WEIR_OK;
 
   if (status != WEIR_OK) {
     return remark(status, "run refuses these universes");
   }
-  for (int64_t k = 0; each > 0 && k < is->n; k++) {
-    is->universe[k] = is->universe[k] < 0 ? k / each : is->universe[k];
+  for (int64_t k = 0; by_position && k < is->n; k++) {
+    is->universe[k] = k / each;
   }
   status = cf_split_of_lists("", "", 0, is->universe, is->n, &split);
 

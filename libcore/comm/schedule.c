@@ -57,6 +57,9 @@ weir_status weir_schedule_create(weir_comm *c, const weir_schedule_spec *spec, w
     s->spec = *spec;
     status = create_messages(s, tag);
   }
+  if (status == WEIR_OK && s->listen != NULL) {
+    status = weir_request_start(s->listen);
+  }
   if (status == WEIR_OK && spec->background) {
     status = comm_background_start(c);
     s->background = status == WEIR_OK;
@@ -65,9 +68,6 @@ weir_status weir_schedule_create(weir_comm *c, const weir_schedule_spec *spec, w
   WEIR_TRY_GOTO(weir_allreduce_create(c, spec->name, weir_reducer_of(WEIR_REDUCE_MAX, WEIR_I64),
                                       &s->last, 1, &s->settle),
                 done);
-  if (s->listen != NULL) {
-    WEIR_TRY_GOTO(weir_request_start(s->listen), done);
-  }
   weir_comm_borrow(c);
   s->next = c->engine->schedules;
   c->engine->schedules = s;

@@ -300,7 +300,7 @@ weir_status inproc_meet(weir_comm *c, const void *mine, const void *const **give
 }
 
 /* The life of a rank, on its thread. */
-static weir_status live(void *rank)
+static weir_status run_rank(void *rank)
 {
   inproc_rank *const self = rank;
   inproc_world *const w = self->world;
@@ -344,7 +344,7 @@ static weir_status create_ranks(inproc_world *w, weir_worker **workers, inproc_g
 
     one->world = w;
     one->number = r;
-    one->wake = (weir_cond)WEIR_BELL_INIT;
+    one->wake = (weir_cond)WEIR_COND_INIT;
     WEIR_TRY(comm_new(&weir_comm_kind_ranks_inproc, &one->comm));
     one->comm->rank = r;
     one->comm->size = ranks;
@@ -366,7 +366,7 @@ static weir_status run_ranks(inproc_world *w, weir_worker **workers)
   pass_turn(w);
   weir_lock_give(&w->lock);
   for (int r = 0; r < ranks; r++) {
-    weir_worker_start(workers[r], live, &w->rank[r]);
+    weir_worker_start(workers[r], run_rank, &w->rank[r]);
   }
   char text[COMM_TEXT] = "";
 
