@@ -154,9 +154,9 @@ struct weir_schedule {
   weir_schedule_spec spec;
   weir_request *notify, *listen; /* activations, to neighbours and from any rank; NULL: one rank */
   weir_request *settle;          /* the maximum of `last` */
-  int64_t notified, arrived, last; /* their messages: versions */
-  int64_t version;                 /* that runs, or is next */
-  bool runs;
+  int64_t notified, arrived, last;        /* their messages: versions */
+  int64_t version;                        /* that runs, or is next */
+  weir_request *runs;                     /* the body of the version that runs; NULL: none does */
   int64_t posted, known;                  /* versions that this rank posted; that it learnt of */
   int64_t neighbours, expected, received; /* activations so far */
   int64_t wanted;

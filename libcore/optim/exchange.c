@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_clock.h"
 
 weir_status weir_exchange_find(const char *name, const weir_exchange_desc **out)
 {
@@ -64,7 +65,31 @@ done:
 
 weir_status weir_exchange_run(weir_exchange *x)
 {
-  return x->policy != NULL ? x->policy->run(x->state) : WEIR_OK;
+  if (x->policy == NULL) {
+    return WEIR_OK;
+  }
+  const double start = weir_clock();
+  const weir_status status = x->policy->run(x->state);
+
+  x->runs++;
+  x->waited_s += weir_clock() - start;
+  return status;
+}
+
+weir_status weir_exchange_settle(weir_exchange *x)
+{
+  return x->policy != NULL && x->policy->settle != NULL ? x->policy->settle(x->state) : WEIR_OK;
+}
+
+weir_exchange_counts weir_exchange_count(const weir_exchange *x)
+{
+  weir_exchange_counts counts = {.versions = x->runs, .fresh = x->runs};
+
+  if (x->policy != NULL && x->policy->count != NULL) {
+    x->policy->count(x->state, &counts);
+  }
+  counts.waited_s = x->waited_s;
+  return counts;
 }
 
 void weir_exchange_close(weir_exchange *x)

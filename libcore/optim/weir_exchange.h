@@ -16,11 +16,12 @@ typedef enum weir_exchange_what {
   WEIR_EXCHANGE_WEIGHTS
 } weir_exchange_what;
 
-/* What holds for the weights of all replicas after each step. Comparison of ranks, checkpoints and
- * the end of a run follow from it. */
+/* What holds for the weights of all replicas. Comparison of ranks, checkpoints and the end of a run
+ * follow from it. */
 typedef enum weir_exchange_invariant {
-  WEIR_REPLICAS_EQUAL, /* bitwise identical, with the state of the optimiser */
-  WEIR_REPLICAS_DIFFER
+  WEIR_REPLICAS_EQUAL,   /* after each step bitwise identical, with the state of the optimiser */
+  WEIR_REPLICAS_SETTLED, /* bitwise identical after weir_exchange_settle */
+  WEIR_REPLICAS_DIFFER   /* of gradients: all have been applied everywhere then, in other steps */
 } weir_exchange_invariant;
 
 /* A flat buffer of this rank: along the dimensions `dims` (bits) of the grid each rank has another
@@ -31,6 +32,14 @@ typedef struct weir_exchange_part {
   int64_t count;
   unsigned dims;
 } weir_exchange_part;
+
+/* What became of the contributions of this rank so far. */
+typedef struct weir_exchange_counts {
+  int64_t versions; /* exchanges over */
+  int64_t fresh;    /* of these, that had the contribution of the same step; the others had what was
+                       there of earlier ones */
+  double waited_s;  /* in weir_exchange_run */
+} weir_exchange_counts;
 
 /* opts: range-checked. comm: all ranks of the grid. Buffers do not move until close. */
 typedef struct weir_exchange_args {
@@ -54,8 +63,15 @@ typedef struct weir_exchange_desc {
                    micro-batch may leave it to the sums inside its plan */
   /* Prepares the exchange of these buffers; *state is passed to run and close. Collective. */
   weir_status (*open)(const weir_exchange_args *a, void **state);
-  weir_status (*run)(void *state); /* collective */
-  void (*close)(void **state);     /* accepts NULL and nulls; collective */
+  /* Leaves in the buffers: of gradients, of which each rank has a summand, the sum of what has
+   * arrived and was not returned before; of weights, what the policy makes of those of other
+   * ranks. */
+  weir_status (*run)(void *state);
+  /* Collective: completes what is under way on any rank and does `run` with what is left, without
+   * anything new of gradients. NULL: nothing ever is. */
+  weir_status (*settle)(void *state);
+  void (*count)(const void *state, weir_exchange_counts *counts); /* NULL: all are fresh */
+  void (*close)(void **state); /* accepts NULL and nulls; collective */
 } weir_exchange_desc;
 
 /* All policies of this build, sorted by name, NULL-terminated: generated. */
@@ -71,6 +87,8 @@ bool weir_exchange_choice(int64_t i, weir_opt_choice *entry);
 typedef struct weir_exchange {
   const weir_exchange_desc *policy; /* NULL: none is open */
   void *state;
+  int64_t runs;
+  double waited_s;
 } weir_exchange;
 
 /* Opens the policy; a->opts NULL: its defaults. Close it before a->comm. Collective. Fails on all
@@ -78,8 +96,15 @@ typedef struct weir_exchange {
  * WEIR_ERR_EXTERNAL. */
 weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exchange_args *a,
                                weir_exchange *out) WEIR_CHECKED;
-/* Exchanges the buffers once. Collective. Fails: as weir_request_wait. */
+/* Exchanges the buffers once, as often on all ranks; waits for whom the policy waits for. Fails: as
+ * weir_request_wait. */
 weir_status weir_exchange_run(weir_exchange *x) WEIR_CHECKED;
+/* Completes all exchanges, before a checkpoint or the end of a run: the policy's invariant then
+ * holds. The buffers of gradients have what is left to apply, or zeros. Collective. Fails: as
+ * weir_request_wait. */
+weir_status weir_exchange_settle(weir_exchange *x) WEIR_CHECKED;
+/* Returns what became of this rank's contributions. Local. */
+weir_exchange_counts weir_exchange_count(const weir_exchange *x);
 /* Closes what is open. Collective. */
 void weir_exchange_close(weir_exchange *x);
 
