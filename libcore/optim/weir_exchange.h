@@ -20,8 +20,8 @@ typedef enum weir_exchange_what {
  * follow from it. */
 typedef enum weir_exchange_invariant {
   WEIR_REPLICAS_EQUAL,   /* after each step bitwise identical, with the state of the optimiser */
-  WEIR_REPLICAS_SETTLED, /* bitwise identical after weir_exchange_settle */
-  WEIR_REPLICAS_DIFFER   /* of gradients: all have been applied everywhere then, in other steps */
+  WEIR_REPLICAS_SETTLED, /* after weir_exchange_settle what is exchanged is bitwise identical */
+  WEIR_REPLICAS_DIFFER   /* then all gradients have been applied on all, but in other steps */
 } weir_exchange_invariant;
 
 /* A flat buffer of this rank: along the dimensions `dims` (bits) of the grid each rank has another
@@ -48,6 +48,7 @@ typedef struct weir_exchange_args {
   const weir_grid *grid;
   const weir_exchange_part *part;
   int n;
+  int64_t step; /* steps that a resumed run has done: periods go on from there */
 } weir_exchange_args;
 
 /* One per folder under optim/exchange/. Const; the build lists the folders. */

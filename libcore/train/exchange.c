@@ -13,7 +13,7 @@ bool train_has_slot(const train_run *r)
   if (r->cfg->accumulate > 1 || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
     return r->cfg->accumulate > 1;
   }
-  return !policy->in_plan;
+  return policy->what == WEIR_EXCHANGE_GRADIENTS && !policy->in_plan;
 }
 
 /* ---- Sums that ranks keep ---- */
@@ -56,14 +56,21 @@ weir_status train_leave_sums(const train_ranks *k, const weir_graph *g, train_sh
 
 /* ---- The exchange ---- */
 
-/* This rank's elements of the accumulated gradient, all of them or slice by slice; returns how many
- * parts. */
-static int list_parts(const train_run *r, weir_exchange_part part[TRAIN_MAX_SLICES])
+/* This rank's elements of the accumulated gradient, or of the weights, all of them or slice by
+ * slice; returns how many parts. */
+static int list_parts(const train_run *r, const weir_exchange_desc *policy,
+                      weir_exchange_part part[TRAIN_MAX_SLICES])
 {
-  const weir_tensor *bank = weir_store_get(r->store, TRAIN_BANK);
+  const bool weights = policy->what == WEIR_EXCHANGE_WEIGHTS;
+  const weir_tensor *bank = weir_store_get(r->store, weights ? WEIR_PARAMS_FLAT : TRAIN_BANK);
   const train_shards *s = &r->ranks.shards;
   const size_t size = weir_dtype_size(bank->dtype);
 
+  if (r->ranks.replicas > 0) {
+    part[0] = (weir_exchange_part){bank->data, bank->dtype, weir_tensor_numel(bank),
+                                   1u << WEIR_ALONG_SAMPLES};
+    return 1;
+  }
   if (s->n == 0) {
     part[0] = (weir_exchange_part){bank->data, bank->dtype, weir_tensor_numel(bank),
                                    summed_over(&r->ranks, -1)};
@@ -79,42 +86,32 @@ static int list_parts(const train_run *r, weir_exchange_part part[TRAIN_MAX_SLIC
   return s->n;
 }
 
-/* Whether checkpoints by rank 0, comparison of weights and one step number are right for it. */
-static weir_status check_policy(const weir_exchange_desc *policy)
-{
-  return policy->what == WEIR_EXCHANGE_GRADIENTS && policy->invariant == WEIR_REPLICAS_EQUAL
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_UNSUPPORTED,
-                         "train: the exchange policy '%s' does not leave the weights of all ranks "
-                         "equal after every step, on which checkpoints and comparisons rely",
-                         policy->name);
-}
-
 weir_status train_open_exchange(train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
   weir_exchange_part part[TRAIN_MAX_SLICES];
 
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
-  if (r->ranks.dist.comm == NULL) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(check_policy(policy));
-  if (!train_has_slot(r)) {
+  if (r->ranks.all == NULL || !(train_apart(r) || train_has_slot(r))) {
     return WEIR_OK;
   }
   const weir_exchange_args args = {.opts = r->cfg->optim.exchange.opts,
-                                   .comm = r->ranks.dist.comm,
-                                   .grid = &r->ranks.dist.grid,
+                                   .comm = r->ranks.all,
+                                   .grid = &r->ranks.grid,
                                    .part = part,
-                                   .n = list_parts(r, part)};
+                                   .n = list_parts(r, policy, part),
+                                   .step = *r->state.step};
 
   return weir_exchange_open(policy, &args, &r->exchange);
 }
 
-weir_status train_exchange(train_run *r)
+weir_status train_exchange(train_run *r, weir_exchange_what what)
 {
   const double start = weir_clock();
+
+  if (r->exchange.policy == NULL || r->exchange.policy->what != what) {
+    return WEIR_OK;
+  }
   const weir_status status = weir_exchange_run(&r->exchange);
 
   r->spent_s += weir_clock() - start;
@@ -126,17 +123,17 @@ void train_print_exchange(const train_run *r, FILE *out)
   const weir_exchange_desc *policy = NULL;
   weir_exchange_part part[TRAIN_MAX_SLICES];
 
-  if (r->ranks.dist.comm == NULL || !train_has_slot(r) ||
-      weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
+  if (r->ranks.all == NULL || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
     return;
   }
-  const int n = list_parts(r, part);
+  const int n = list_parts(r, policy, part);
 
   fprintf(out, "== exchange\n");
   for (int i = 0; i < n; i++) {
     fprintf(out,
-            "%-8s %" PRId64 " bytes of gradient, over dimensions %#x of the grid, once a step\n",
-            policy->name, part[i].count * (int64_t)weir_dtype_size(part[i].dtype), part[i].dims);
+            "%-8s %" PRId64 " bytes of %s, over dimensions %#x of the grid, at most once a step\n",
+            policy->name, part[i].count * (int64_t)weir_dtype_size(part[i].dtype),
+            policy->what == WEIR_EXCHANGE_WEIGHTS ? "weights" : "gradient", part[i].dims);
   }
 }
 

@@ -46,6 +46,9 @@ const weir_opt weir_train_opts[] = {
     WEIR_OPT_INT(weir_train_cfg, compare_every, 100, 0, 1000000000, "steps",
                  "steps between comparisons of the weights across ranks, in addition to those "
                  "before each checkpoint; 0: none; no effect on one rank"),
+    WEIR_OPT_INT(weir_train_cfg, agree_every, 10, 1, 1000000000, "steps",
+                 "where ranks train apart (optim.exchange): steps between two questions to all of "
+                 "them whether one was asked to stop, for which they wait"),
     WEIR_OPT_INT(weir_train_cfg, checkpoint.every, 0, 0, 1000000000, "steps",
                  "steps between checkpoints; 0: one after every epoch"),
     WEIR_OPT_INT(weir_train_cfg, checkpoint.keep, 2, 1, 1000000, "1",

@@ -8,7 +8,7 @@
 weir_status train_alloc_batch(train_run *r)
 {
   int64_t shape[WEIR_MAX_RANK];
-  const weir_grid *grid = &r->ranks.dist.grid;
+  const weir_grid *grid = &r->ranks.grid;
   const int64_t groups = grid->dims > 0 ? grid->extent[WEIR_ALONG_SAMPLES] : 1;
   void *memory = NULL;
 
@@ -155,8 +155,8 @@ weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train
   train_bindings b;
   int64_t lo, hi;
 
-  WEIR_TRY(train_find_plan(r, kind, n, plan));
   train_own_samples(r, n, &lo, &hi);
+  WEIR_TRY(train_find_plan(r, kind, r->ranks.replicas > 0 ? hi - lo : n, plan));
   const int count = train_bind(r->task, r->input, r->cfg->seed, kind, hi - lo, x, &b);
   const double start = weir_clock();
   const weir_status status = weir_plan_run(*plan, b.binding, count);

@@ -125,8 +125,10 @@ bool train_leads(const train_run *r)
 
 void train_own_samples(const train_run *r, int64_t n, int64_t *lo, int64_t *hi)
 {
-  weir_sampler_share(n, r->ranks.coords[WEIR_ALONG_SAMPLES],
-                     extent_of(&r->ranks, WEIR_ALONG_SAMPLES), lo, hi);
+  const train_ranks *k = &r->ranks;
+
+  weir_sampler_share(n, k->coords[WEIR_ALONG_SAMPLES],
+                     k->replicas > 0 ? k->replicas : extent_of(k, WEIR_ALONG_SAMPLES), lo, hi);
 }
 
 /* ---- Sharding ---- */
@@ -377,11 +379,14 @@ static weir_status open_ranks(train_run *r)
 {
   train_ranks *k = &r->ranks;
 
-  WEIR_TRY(weir_grid_check(&k->dist.grid, weir_comm_size(k->dist.comm)));
-  WEIR_TRY(train_shard_inputs(k, &r->graph, r->cfg->batch));
-  k->rank = weir_comm_rank(k->dist.comm);
-  weir_grid_coords(&k->dist.grid, k->rank, k->coords);
-  return WEIR_OK;
+  WEIR_TRY(weir_grid_check(&k->grid, weir_comm_size(k->all)));
+  k->rank = weir_comm_rank(k->all);
+  weir_grid_coords(&k->grid, k->rank, k->coords);
+  if (train_apart(r)) {
+    return train_open_replicas(r);
+  }
+  k->dist = (weir_dist){.comm = k->all, .grid = k->grid};
+  return train_shard_inputs(k, &r->graph, r->cfg->batch);
 }
 
 weir_status train_ranks_open(train_run *r)
@@ -391,10 +396,11 @@ weir_status train_ranks_open(train_run *r)
 
   r->exec.dist = NULL;
   if (asked != NULL && weir_comm_size(asked->comm) > 1) {
-    k->dist = (weir_dist){.comm = asked->comm, .grid = asked->grid};
+    k->all = asked->comm;
+    k->grid = asked->grid;
     memcpy(k->replicate_below, r->task->replicate_below, sizeof k->replicate_below);
-    WEIR_TRY(train_agree(r, open_ranks(r)));
-    WEIR_TRY(weir_allreduce_create(k->dist.comm, "minimum step",
+    WEIR_TRY(train_agree_all(r, open_ranks(r)));
+    WEIR_TRY(weir_allreduce_create(k->all, "minimum step",
                                    weir_reducer_of(WEIR_REDUCE_MIN, WEIR_I64), &k->number, 1,
                                    &k->min_request));
   }
@@ -421,7 +427,17 @@ weir_status train_agree(const train_run *r, weir_status status)
   return r->ranks.dist.comm != NULL ? weir_comm_agree(r->ranks.dist.comm, status) : status;
 }
 
+weir_status train_agree_all(const train_run *r, weir_status status)
+{
+  return r->ranks.all != NULL ? weir_comm_agree(r->ranks.all, status) : status;
+}
+
 weir_status train_min(train_run *r, int64_t *x)
+{
+  return r->ranks.replicas > 0 ? WEIR_OK : train_min_all(r, x);
+}
+
+weir_status train_min_all(train_run *r, int64_t *x)
 {
   if (r->ranks.min_request != NULL) {
     r->ranks.number = *x;
@@ -446,14 +462,14 @@ static weir_status receive(weir_comm *c, const weir_tensor *t, int64_t *counts)
 
 weir_status train_receive(train_run *r)
 {
-  weir_comm *c = r->ranks.dist.comm;
+  weir_comm *c = r->ranks.all;
   void *counts = NULL;
   weir_status status = WEIR_OK;
 
   if (c == NULL) {
     return WEIR_OK;
   }
-  WEIR_TRY_GOTO(train_agree(r, weir_alloc(weir_comm_size(c), sizeof(int64_t), &counts)), done);
+  WEIR_TRY_GOTO(train_agree_all(r, weir_alloc(weir_comm_size(c), sizeof(int64_t), &counts)), done);
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
 
@@ -518,7 +534,7 @@ static weir_status find_other(const train_run *r, const shared *list, int64_t n_
                               const char *all)
 {
   const int64_t bytes = n_list * TRAIN_HEX;
-  const int ranks = weir_comm_size(r->ranks.dist.comm);
+  const int ranks = weir_comm_size(r->ranks.all);
   char text[256] = "";
   size_t n = 0;
 
@@ -545,7 +561,7 @@ static weir_status find_other(const train_run *r, const shared *list, int64_t n_
 
 weir_status train_compare(train_run *r)
 {
-  weir_comm *c = r->ranks.dist.comm;
+  weir_comm *c = r->ranks.all;
   const int64_t max_shared = r->n_arrays + r->ranks.shards.n;
   char one[TRAIN_HEX + 1];
   void *mine = NULL, *all = NULL, *memory = NULL;
@@ -557,7 +573,7 @@ weir_status train_compare(train_run *r)
   }
   status = weir_alloc(max_shared, TRAIN_HEX, &mine);
   status = status == WEIR_OK ? weir_alloc(max_shared, sizeof(shared), &memory) : status;
-  WEIR_TRY_GOTO(train_agree(r, status), done);
+  WEIR_TRY_GOTO(train_agree_all(r, status), done);
   shared *list = memory;
   const int64_t n = list_shared(r, list);
 
@@ -566,7 +582,7 @@ weir_status train_compare(train_run *r)
     memcpy((char *)mine + i * TRAIN_HEX, one, TRAIN_HEX);
   }
   WEIR_TRY_GOTO(weir_comm_gather(c, mine, n * TRAIN_HEX, &all, &bytes), done);
-  WEIR_TRY_GOTO(train_agree(r, all != NULL ? find_other(r, list, n, all) : WEIR_OK), done);
+  WEIR_TRY_GOTO(train_agree_all(r, all != NULL ? find_other(r, list, n, all) : WEIR_OK), done);
 done:
   weir_free(&memory);
   weir_free(&mine);

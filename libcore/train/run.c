@@ -83,6 +83,7 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   if (r->task->n_valid < 1 || *s->valid_step == *s->step) {
     return WEIR_OK;
   }
+  WEIR_TRY(train_meet(r));
   weir_event("validation_begin", WEIR_INT("epoch", *s->epoch), WEIR_INT("step", *s->step));
   train_swap_average(r); /* the parameters used for prediction */
   const weir_status status = train_validate(r, &loss, metric);
@@ -213,8 +214,12 @@ static weir_status next_epoch(train_run *r)
 static weir_status end_epoch(train_run *r)
 {
   const train_state *s = &r->state;
+  double sum = 0;
 
-  *s->loss = *s->loss_sum / (double)*s->position;
+  WEIR_TRY(train_meet(r));
+  sum = *s->loss_sum;
+  WEIR_TRY(train_sum_replicas(r, &sum, 1)); /* rank 0 has it: the same loss on all */
+  *s->loss = sum / (double)*s->position;
   *s->loss_sum = 0;
   *s->position = 0;
   *s->epoch += 1;
@@ -259,13 +264,15 @@ static weir_status advance(train_run *r, int64_t first, bool *saved)
   *s->step += 1;
   *s->rate = train_rate(r, *s->step);
   *s->position += n;
-  *s->loss_sum += loss * (double)n;
+  *s->loss_sum += loss * (double)r->own;
+  r->met = false;
   WEIR_TRY(train_time_step(r, n, *s->step - first));
   if (r->cfg->log_every > 0 && *s->step % r->cfg->log_every == 0) {
     weir_event("step", WEIR_INT("step", *s->step), WEIR_REAL("loss", loss),
                WEIR_REAL("gradient_norm", r->norm), WEIR_REAL("lr", *s->rate));
   }
-  if (r->cfg->compare_every > 0 && *s->step % r->cfg->compare_every == 0) {
+  if (r->ranks.replicas == 0 && r->cfg->compare_every > 0 &&
+      *s->step % r->cfg->compare_every == 0) {
     WEIR_TRY(train_compare(r));
   }
   const weir_sampler o = weir_train_order(r->cfg, r->task->n_train);
@@ -278,12 +285,16 @@ static weir_status advance(train_run *r, int64_t first, bool *saved)
   return *saved ? train_save(r) : WEIR_OK;
 }
 
-/* Whether any rank was asked to. */
+/* Whether any rank was asked to. Replicas that train apart ask one another now and then. */
 static weir_status stop_requested(train_run *r, bool *stop)
 {
   int64_t none = weir_stop_requested() ? 0 : 1;
 
-  WEIR_TRY(train_min(r, &none));
+  *stop = false;
+  if (r->ranks.replicas > 0 && *r->state.step % r->cfg->agree_every != 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(train_min_all(r, &none));
   *stop = none == 0;
   return WEIR_OK;
 }
@@ -346,9 +357,9 @@ static weir_status run(train_run *r, weir_train_result *result)
 
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
-  WEIR_TRY(train_agree(r, open_run(r)));
-  WEIR_TRY(train_open_exchange(r));
+  WEIR_TRY(train_agree_all(r, open_run(r)));
   WEIR_TRY(train_resume(r));
+  WEIR_TRY(train_open_exchange(r));
   const int64_t first = *s->step;
 
   weir_event("train_begin", WEIR_TEXT("network", r->task->name),
@@ -358,6 +369,7 @@ static weir_status run(train_run *r, weir_train_result *result)
   WEIR_TRY(loop(r, first));
   WEIR_TRY(train_tell_times(r));
   WEIR_TRY(train_finish(r));
+  WEIR_TRY(train_tell_exchange(r));
   const weir_train_end end = reached(r)     ? WEIR_TRAIN_TARGET
                              : impatient(r) ? WEIR_TRAIN_PATIENCE
                                             : WEIR_TRAIN_DONE;
@@ -447,7 +459,7 @@ static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
 
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
-  WEIR_TRY(train_agree(r, train_state_open(r)));
+  WEIR_TRY(train_agree_all(r, train_state_open(r)));
   WEIR_TRY(train_find_plan(r, slot ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
   add_plan(plan, (double)r->cfg->accumulate, out, cost);
   if (slot) {

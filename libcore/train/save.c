@@ -133,11 +133,12 @@ static weir_status save(const train_run *r)
 
 weir_status train_save(train_run *r)
 {
+  WEIR_TRY(train_meet(r));
   if (r->cfg->compare_every > 0) {
     WEIR_TRY(train_compare(r));
   }
   WEIR_TRY(train_allgather(r));
-  return train_agree(r, train_leads(r) ? save(r) : WEIR_OK);
+  return train_agree_all(r, train_leads(r) ? save(r) : WEIR_OK);
 }
 
 /* That a run can resume from the numbers of the checkpoint, whoever wrote it. */
@@ -251,8 +252,13 @@ done:
 
 weir_status train_resume(train_run *r)
 {
-  WEIR_TRY(train_agree(r, train_leads(r) ? resume(r) : WEIR_OK));
-  return train_receive(r);
+  WEIR_TRY(train_agree_all(r, train_leads(r) ? resume(r) : WEIR_OK));
+  WEIR_TRY(train_receive(r));
+  if (r->ranks.replicas > 0 && !train_leads(r)) {
+    *r->state.loss_sum = 0; /* rank 0 has that of all */
+  }
+  r->met = true;
+  return WEIR_OK;
 }
 
 static weir_status write_weights(const train_run *r)
@@ -268,6 +274,7 @@ static weir_status write_weights(const train_run *r)
 
 weir_status train_finish(train_run *r)
 {
+  WEIR_TRY(train_meet(r));
   WEIR_TRY(train_allgather(r));
   if (r->average != NULL) {
     memcpy(r->bank->data, r->average->data, weir_tensor_bytes(r->bank));
@@ -279,7 +286,7 @@ weir_status train_finish(train_run *r)
       memcpy(r->array[i].tensor->data, best->data, weir_tensor_bytes(best));
     }
   }
-  return train_agree(r, train_leads(r) ? write_weights(r) : WEIR_OK);
+  return train_agree_all(r, train_leads(r) ? write_weights(r) : WEIR_OK);
 }
 
 weir_status weir_train_weights(const weir_params *params, weir_store *store, const char *path)

@@ -27,11 +27,22 @@ train_numbers train_numbers_of(const train_run *r, int64_t batch)
   const int64_t samples = n - first < r->cfg->batch ? n - first : r->cfg->batch;
 
   return (train_numbers){
-      .draw = (step - 1) * r->cfg->accumulate + batch,
+      .draw = ((step - 1) * r->cfg->accumulate + batch) * train_groups(r) + train_group(r),
       .step = step,
       .lr = train_rate(r, step),
       .weight = (double)samples / (double)n,
   };
+}
+
+/* How many of n samples a loss is the mean of: those of all ranks that compute it together. */
+static int64_t own_of(const train_run *r, int64_t n)
+{
+  int64_t lo = 0, hi = n;
+
+  if (r->ranks.replicas > 0) {
+    train_own_samples(r, n, &lo, &hi);
+  }
+  return hi - lo;
 }
 
 static weir_status step_at_once(train_run *r, int64_t n, double *loss, double *norm)
@@ -41,6 +52,11 @@ static weir_status step_at_once(train_run *r, int64_t n, double *loss, double *n
 
   train_choose(r, *r->state.position, n);
   WEIR_TRY(train_fetch(r, WEIR_TRAIN_SAMPLES, n));
+  r->own = own_of(r, n);
+  if (r->own == 0) { /* of the last update of an epoch */
+    *loss = *norm = 0;
+    return WEIR_OK;
+  }
   WEIR_TRY(train_run_plan(r, TRAIN_STEP, n, &x, &plan));
   WEIR_TRY(train_number(plan, "loss", loss));
   return train_number(plan, "norm", norm);
@@ -58,6 +74,27 @@ static double inverse_of(const train_run *r, double total)
   return r->task->weight != NULL && total > 0 ? 1 / total : 1;
 }
 
+/* Samples of a step of n that a loss is the mean of. */
+static int64_t own_of_step(const train_run *r, int64_t n)
+{
+  int64_t own = 0;
+
+  for (int64_t at = 0; at < n; at += r->cfg->batch) {
+    own += own_of(r, n - at < r->cfg->batch ? n - at : r->cfg->batch);
+  }
+  return own;
+}
+
+/* Weight of the mean over `own` samples of a micro-batch in a step of n: where replicas exchange
+ * gradients, in the mean over all of them; where they exchange weights, in this one's. */
+static double weight_among(const train_run *r, int64_t own, int64_t n)
+{
+  const bool gradients =
+      r->exchange.policy != NULL && r->exchange.policy->what == WEIR_EXCHANGE_GRADIENTS;
+
+  return (double)own / (double)(gradients ? n : r->own);
+}
+
 /* Micro-batch by micro-batch: their weighted gradients add up to that of the whole batch; of
  * several ranks to a summand of it on each, which the exchange completes. */
 static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, double *norm)
@@ -67,6 +104,7 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
   double batch_loss = 0, total = 0;
 
   memset(bank->data, 0, weir_tensor_bytes(bank));
+  r->own = own_of_step(r, n);
   *loss = 0;
   for (int64_t k = 0; k * r->cfg->batch < n; k++) {
     const int64_t at = k * r->cfg->batch;
@@ -75,6 +113,12 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
 
     train_choose(r, *r->state.position + at, m);
     WEIR_TRY(train_fetch(r, WEIR_TRAIN_SAMPLES, m));
+    if (own_of(r, m) == 0) {
+      continue;
+    }
+    if (r->ranks.replicas > 0) {
+      x.weight = weight_among(r, own_of(r, m), n);
+    }
     WEIR_TRY(train_run_plan(r, TRAIN_GRADIENT, m, &x, &plan));
     WEIR_TRY(train_number(plan, "loss", &batch_loss));
     WEIR_TRY(weight_of(r, plan, &x.weight));
@@ -83,9 +127,9 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
   }
   train_numbers x = train_numbers_of(r, 0);
 
-  WEIR_TRY(train_exchange(r));
+  WEIR_TRY(train_exchange(r, WEIR_EXCHANGE_GRADIENTS));
   x.weight = inverse_of(r, total);
-  *loss *= x.weight;
+  *loss *= r->ranks.replicas > 0 && total > 0 ? 1 / total : x.weight;
   WEIR_TRY(train_run_plan(r, TRAIN_APPLY, 0, &x, &plan));
   return train_number(plan, "norm", norm);
 }
@@ -105,7 +149,7 @@ weir_status train_step(train_run *r, double *loss)
   }
   r->norm = norm;
   if (isfinite(*loss) && (isfinite(norm) || !r->cfg->check_nan)) {
-    return WEIR_OK;
+    return train_exchange(r, WEIR_EXCHANGE_WEIGHTS);
   }
   if (r->cfg->check_nan) {
     train_take_before(r);
@@ -128,12 +172,16 @@ weir_status train_validate(train_run *r, double *loss, double *metric)
   memset(metric, 0, (size_t)r->task->n_metrics * sizeof *metric);
   for (int64_t at = 0; at < n; at += r->cfg->batch) {
     const int64_t m = n - at < r->cfg->batch ? n - at : r->cfg->batch;
-    double weight = (double)m / (double)n;
+    double weight;
 
     for (int64_t i = 0; i < m; i++) {
       r->sample[i] = at + i;
     }
     WEIR_TRY(train_fetch(r, WEIR_VALID_SAMPLES, m));
+    if (own_of(r, m) == 0) {
+      continue;
+    }
+    weight = (double)own_of(r, m) / (double)n;
     WEIR_TRY(train_run_plan(r, TRAIN_VALID, m, &x, &plan));
     WEIR_TRY(train_number(plan, "loss", &value));
     WEIR_TRY(weight_of(r, plan, &weight));
@@ -148,6 +196,10 @@ weir_status train_validate(train_run *r, double *loss, double *metric)
       moment[k] += weight * value;
     }
   }
+  WEIR_TRY(train_sum_replicas(r, loss, 1));
+  WEIR_TRY(train_sum_replicas(r, &total, 1));
+  WEIR_TRY(train_sum_replicas(r, metric, r->task->n_metrics));
+  WEIR_TRY(train_sum_replicas(r, moment, r->task->n_moments));
   *loss *= inverse_of(r, total);
   for (int k = 0; k < r->task->n_metrics; k++) {
     metric[k] *= inverse_of(r, total);

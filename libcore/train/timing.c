@@ -23,7 +23,7 @@ weir_status train_tell_times(train_run *r)
   qsort(r->timed_s, (size_t)r->n_timed, sizeof *r->timed_s, ascending);
   int64_t negated_ns = -(int64_t)(r->timed_s[r->n_timed / 2] * 1e9); /* of all ranks: the slowest */
 
-  WEIR_TRY(train_min(r, &negated_ns));
+  WEIR_TRY(train_min_all(r, &negated_ns));
   r->step_s = (double)-negated_ns * 1e-9;
   weir_event("step_time", WEIR_INT("steps", r->n_timed), WEIR_REAL("measured_s", r->step_s),
              WEIR_REAL("least_s", r->timed_s[0]),

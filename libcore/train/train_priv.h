@@ -92,7 +92,10 @@ enum { TRAIN_NETWORK, TRAIN_UPDATE, TRAIN_GRAPHS, TRAIN_HEX = 64 };
 
 /* The ranks of a run: the slice of an input that each has, and the sharding of graphs. */
 typedef struct train_ranks {
-  weir_dist dist; /* comm NULL: alone, and nothing is sharded */
+  weir_dist dist; /* that compute a step together; comm NULL: this one alone, nothing is sharded */
+  weir_comm *all; /* of the run; NULL: one */
+  weir_grid grid; /* of these */
+  int replicas;   /* ranks that train apart and exchange gradients or weights; 0: they do not */
   int rank, coords[WEIR_GRID_DIMS];
   int64_t *bounds[TRAIN_INPUTS][WEIR_MAX_RANK - 1]; /* of an input's dimension, NULL: replicated */
   int64_t *share;                                   /* of the samples of a batch            */
@@ -152,6 +155,8 @@ typedef struct train_run {
   int64_t chosen;                     /* position that they begin at */
   int64_t per_step, per_epoch, total; /* samples of a step; steps */
   double norm;                        /* of the last step's gradient, NaN: not known */
+  int64_t own;                        /* samples of the last step that `loss` is the mean of */
+  bool met;                           /* replicas are equal, since the last step */
   double epoch_began;
   double spent_s, timed_s[TRAIN_TIMED]; /* by plans of this step; of those that are timed .. */
   int n_timed;                          /* .. and how many there were                        */
@@ -215,9 +220,15 @@ weir_status train_ranks_open(train_run *r) WEIR_CHECKED;
 void train_ranks_close(train_ranks *k);
 bool train_leads(const train_run *r);
 void train_own_samples(const train_run *r, int64_t n, int64_t *lo, int64_t *hi);
-/* As weir_comm_agree. Computes the minimum over all ranks. */
+/* Replicas, 1 where ranks compute every step together; number of this one. */
+int train_groups(const train_run *r);
+int train_group(const train_run *r);
+/* As weir_comm_agree, over the ranks that compute a step together, or over all of the run. Computes
+ * the minimum, likewise. Where replicas train apart, those of all are for when they meet. */
 weir_status train_agree(const train_run *r, weir_status status) WEIR_CHECKED;
+weir_status train_agree_all(const train_run *r, weir_status status) WEIR_CHECKED;
 weir_status train_min(train_run *r, int64_t *x) WEIR_CHECKED;
+weir_status train_min_all(train_run *r, int64_t *x) WEIR_CHECKED;
 /* Broadcasts the arrays of a checkpoint from rank 0. */
 weir_status train_receive(train_run *r) WEIR_CHECKED;
 /* Checks that all ranks have the same weights. */
@@ -246,7 +257,16 @@ bool train_has_slot(const train_run *r);
 weir_status train_leave_sums(const train_ranks *k, const weir_graph *g,
                              train_sharding *c) WEIR_CHECKED;
 weir_status train_open_exchange(train_run *r) WEIR_CHECKED;
-weir_status train_exchange(train_run *r) WEIR_CHECKED;
+weir_status train_exchange(train_run *r, weir_exchange_what what) WEIR_CHECKED;
+/* replicas.c: Returns whether the policy has ranks train apart. Makes all arrays of the run equal
+ * on all replicas: what is under way is completed, weights and optimiser state are averaged, and
+ * rank 0 has the sum of losses; nothing where they already are. Sums numbers over replicas. Reports
+ * what was exchanged. Collective. */
+bool train_apart(const train_run *r);
+weir_status train_open_replicas(train_run *r) WEIR_CHECKED;
+weir_status train_meet(train_run *r) WEIR_CHECKED;
+weir_status train_sum_replicas(train_run *r, double *x, int64_t n) WEIR_CHECKED;
+weir_status train_tell_exchange(train_run *r) WEIR_CHECKED;
 void train_print_exchange(const train_run *r, FILE *out);
 void train_cost_of_exchange(const train_ranks *k, const weir_params *params, const weir_machine *m,
                             weir_cost *sum);

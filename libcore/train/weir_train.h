@@ -38,7 +38,7 @@ typedef struct weir_train_cfg {
     double value;
   } target;
   bool keep_best, check_nan;
-  int64_t log_every, compare_every;
+  int64_t log_every, compare_every, agree_every;
   struct {
     int64_t every, keep;
     int format; /* weir_checkpoint_format */

@@ -36,21 +36,23 @@ typedef struct eager {
   void *results;            /* [count] sums that this rank has not applied              */
   weir_request *sum, *last; /* of a version; of what is left at the end, also in `moving` */
   weir_schedule *schedule;
+  int64_t first; /* version 0 of the schedule is that of the policy */
   int64_t steps, versions, fresh;
 } eager;
 
 static int initiator(void *context, int64_t version)
 {
   const eager *x = context;
+  const int64_t number = x->first + version;
 
-  if (x->opts.period > 0 && version % x->opts.period == x->opts.period - 1) {
+  if (x->opts.period > 0 && number % x->opts.period == x->opts.period - 1) {
     return WEIR_ALL_RANKS;
   }
   if (x->opts.mode == EAGER_SOLO) {
     return WEIR_ANY_RANK;
   }
   const int ranks = weir_comm_size(x->b.group);
-  const double at = weir_random_uniform((uint64_t)x->opts.seed, 0, 0, (uint64_t)version);
+  const double at = weir_random_uniform((uint64_t)x->opts.seed, 0, 0, (uint64_t)number);
 
   return (int)(at * ranks);
 }
@@ -135,6 +137,7 @@ static weir_status open_eager(const weir_exchange_args *a, void **state)
   *state = NULL;
   WEIR_TRY_GOTO(weir_comm_agree(a->comm, status), failed);
   x->opts = *(const struct eager_opts *)a->opts;
+  x->first = a->step;
   x->lock = (weir_lock)WEIR_LOCK_INIT;
   WEIR_TRY_GOTO(exchange_buffer_open(a, "eager", &x->b), failed);
   WEIR_TRY_GOTO(weir_comm_agree(a->comm, create_buffers(x)), failed);

@@ -47,6 +47,7 @@ typedef struct wagma {
   weir_comm *group[MAX_BITS];  /* [cycle] */
   weir_request *in_group[MAX_BITS], *of_all, *settle; /* sums, all in `moving` */
   weir_schedule *schedule;
+  int64_t first;         /* version 0 of the schedule is that of the policy */
   int64_t steps, merged; /* version that was merged last, -1: none */
   weir_lock lock;
   void *sent, *moving; /* [count] weights of the last step; what a version sums up */
@@ -57,7 +58,7 @@ typedef struct wagma {
 
 static bool is_global(const wagma *x, int64_t version)
 {
-  return version % x->opts.period == x->opts.period - 1;
+  return (x->first + version) % x->opts.period == x->opts.period - 1;
 }
 
 static int initiator(void *context, int64_t version)
@@ -69,7 +70,7 @@ static weir_request *body_of(void *context, int64_t version)
 {
   wagma *x = context;
 
-  return is_global(x, version) ? x->of_all : x->in_group[version % x->cycle];
+  return is_global(x, version) ? x->of_all : x->in_group[(x->first + version) % x->cycle];
 }
 
 static void begin(void *context, int64_t version, bool posted)
@@ -207,6 +208,7 @@ static weir_status open_wagma(const weir_exchange_args *a, void **state)
   *state = NULL;
   WEIR_TRY_GOTO(weir_comm_agree(a->comm, status), failed);
   x->opts = *(const struct wagma_opts *)a->opts;
+  x->first = a->step;
   x->lock = (weir_lock)WEIR_LOCK_INIT;
   x->merged = x->fresh.version = x->stale.version = -1;
   WEIR_TRY_GOTO(exchange_buffer_open(a, "wagma", &x->b), failed);
