@@ -123,7 +123,8 @@ void train_print_exchange(const train_run *r, FILE *out)
   const weir_exchange_desc *policy = NULL;
   weir_exchange_part part[TRAIN_MAX_SLICES];
 
-  if (r->ranks.all == NULL || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
+  if (r->ranks.all == NULL || !(train_apart(r) || train_has_slot(r)) ||
+      weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
     return;
   }
   const int n = list_parts(r, policy, part);

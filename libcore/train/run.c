@@ -460,12 +460,14 @@ static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
   WEIR_TRY(train_agree_all(r, train_state_open(r)));
-  WEIR_TRY(train_find_plan(r, slot ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
+  const int64_t groups = train_groups(r), n = (r->cfg->batch + groups - 1) / groups;
+
+  WEIR_TRY(train_find_plan(r, slot ? TRAIN_GRADIENT : TRAIN_STEP, n, &plan));
   add_plan(plan, (double)r->cfg->accumulate, out, cost);
+  if (out != NULL) {
+    train_print_exchange(r, out);
+  }
   if (slot) {
-    if (out != NULL) {
-      train_print_exchange(r, out);
-    }
     WEIR_TRY(train_find_plan(r, TRAIN_APPLY, 0, &plan));
     add_plan(plan, 1, out, cost);
   }

@@ -195,8 +195,10 @@ weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *
  * exec: as in weir_plan_opts; of exec->dist, communicator and grid (dimensions in the order of
  * weir_along, missing ones 1), the
  * sharding is computed here. The ranks agree after every step on read errors and signals, and
- * compare digests of their weights every cfg->compare_every steps and before each checkpoint. A
- * lost rank ends the others through comm.timeout or the launcher.
+ * compare digests of their weights every cfg->compare_every steps and before each checkpoint. Where
+ * cfg->optim.exchange has ranks train apart (optim/weir_exchange.h), each has its share of a batch,
+ * and all of this is done where they meet: before validations and checkpoints, and for signals
+ * every cfg->agree_every steps. A lost rank ends the others through comm.timeout or the launcher.
  *
  * Events: train_begin, epoch_begin, step (log_every), step_time (once, after the first steps),
  * validation_begin, epoch_end, checkpoint, stop.
