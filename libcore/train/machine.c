@@ -422,13 +422,3 @@ weir_status weir_machine_measure(weir_comm *comm, const weir_comm_cfg *messages,
   m->overlap = m->overlap < 0 ? 1 : m->overlap;
   return WEIR_OK;
 }
-
-void weir_machine_print(const weir_machine *m, FILE *out)
-{
-  (void)fprintf(out,
-                "per rank: kernel speed %.4g times the model, loops %.4g Gflop/s, memory %.4g "
-                "GB/s, %.3g us per group; communication: latency %.4g us, link %.4g GB/s, "
-                "reduction %.4g GB/s, overlap with %.0f %% of compute time\n",
-                m->kernels, m->flops / 1e9, m->bandwidth / 1e9, m->group_overhead * 1e6,
-                m->latency * 1e6, m->link_bw / 1e9, m->reduce_bw / 1e9, 100 * m->overlap);
-}

@@ -21,7 +21,6 @@ extern "C" {
  * about a second. Fails: as plans and requests. */
 weir_status weir_machine_measure(weir_comm *comm, const weir_comm_cfg *messages,
                                  const weir_plan_opts *exec, weir_machine *m) WEIR_CHECKED;
-void weir_machine_print(const weir_machine *m, FILE *out);
 
 /* A candidate grid. */
 typedef struct weir_grid_candidate {

@@ -1,6 +1,6 @@
 /* profile_test.c - a table of times is what was put into it, in memory and in its file; damaged
  * files are refused by line. */
-#include "pass/partition/weir_profile.h"
+#include "perf/weir_profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* profile.c - see weir_profile.h. The file: a line of title, lines "key seconds", and how many
  * there are, so that one that was truncated is known. */
-#include "pass/partition/weir_profile.h"
+#include "perf/weir_profile.h"
 
 #include <inttypes.h>
 #include <stdio.h>
