@@ -140,13 +140,14 @@ void train_print_exchange(const train_run *r, FILE *out)
   }
 }
 
-void train_cost_of_exchange(const train_ranks *k, const weir_params *params, const weir_machine *m,
-                            weir_cost *sum)
+int train_list_sums(const train_ranks *k, const weir_params *params,
+                    weir_train_sum sum[TRAIN_MAX_SLICES])
 {
   const train_shards *s = &k->shards;
   const int64_t size = (int64_t)weir_dtype_size(weir_params_dtype(params));
+  const int n = s->n > 0 ? s->n : 1;
 
-  for (int i = 0; i < (s->n > 0 ? s->n : 1); i++) {
+  for (int i = 0; i < n; i++) {
     const unsigned dims = summed_over(k, s->n > 0 ? i : -1);
     const int pieces = s->n > 0 && s->along[i] > 0 ? k->dist.grid.extent[s->along[i]] : 0;
     int64_t most = s->n == 0 ? weir_params_elements(params) : pieces > 0 ? 0 : s->slice[i].count;
@@ -160,6 +161,7 @@ void train_cost_of_exchange(const train_ranks *k, const weir_params *params, con
     for (int d = 0; d < k->dist.grid.dims; d++) {
       ranks *= (dims >> d & 1) != 0 ? k->dist.grid.extent[d] : 1;
     }
-    weir_cost_add_allreduce(m, ranks, most * size, sum);
+    sum[i] = (weir_train_sum){ranks, most * size};
   }
+  return n;
 }

@@ -128,7 +128,7 @@ static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const 
   for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
     if (s.ranks.replicate_below[d] > 0 && grid->extent[d] > 1) {
       fprintf(out, "  maps with no more than %" PRId64 " elements along the %s are replicated\n",
-              s.ranks.replicate_below[d], train_along[d]);
+              s.ranks.replicate_below[d], weir_along_names[d]);
     }
   }
   for (int rank = 0; rank < ranks && rank < ROWS; rank++) {

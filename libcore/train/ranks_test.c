@@ -9,48 +9,6 @@
 #include "support/pass/spmd_check.h"
 #include "train/train_priv.h"
 
-static void an_open_dimension_takes_what_is_left(void **state)
-{
-  weir_train_grid_cfg cfg;
-  weir_grid grid;
-
-  weir_opts_default(weir_train_grid_opts, sizeof cfg, &cfg);
-  assert_ok(weir_train_grid(&cfg, 6, &grid));
-  assert_int_equal(grid.dims, WEIR_ALONG_DIMS);
-  assert_int_equal(grid.extent[WEIR_ALONG_SAMPLES], 6);
-  cfg = (weir_train_grid_cfg){.samples = 3, .height = 1, .width = 2};
-  assert_ok(weir_train_grid(&cfg, 12, &grid));
-  assert_int_equal(grid.extent[WEIR_ALONG_DEPTH], 2);
-  assert_int_equal(weir_grid_size(&grid), 12);
-  cfg = (weir_train_grid_cfg){.samples = 1, .depth = 1, .height = 1, .width = 1};
-  assert_ok(weir_train_grid(&cfg, 1, &grid));
-}
-
-static void grids_that_do_not_fit_are_refused(void **state)
-{
-  static const struct {
-    int64_t numbers[WEIR_ALONG_DIMS];
-    int ranks;
-    const char *message;
-  } bad[] = {
-      {{0, 0, 1, 1}, 4, "samples and depth are both 0"},
-      {{2, 2, 1, 1}, 3, "does not fit 3 ranks"},
-      {{2, 2, 1, 1}, 8, "2 x 2 x 1 x 1"},
-      {{0, 3, 1, 1}, 4, "does not fit 4 ranks"},
-      {{0, 8, 1, 1}, 4, "does not fit 4 ranks"},
-      {{1000000, 1000000, 1000000, 1000000}, 1, "does not fit 1 rank"},
-  };
-  weir_grid grid;
-
-  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-    const int64_t *n = bad[i].numbers;
-    const weir_train_grid_cfg cfg = {.samples = n[0], .depth = n[1], .height = n[2], .width = n[3]};
-
-    assert_int_equal(weir_train_grid(&cfg, bad[i].ranks, &grid), WEIR_ERR_CONFIG);
-    assert_non_null(strstr(weir_last_message(), bad[i].message));
-  }
-}
-
 /* A task, declared, and its inputs sharded on a grid. */
 typedef struct sharded {
   volume v;
@@ -478,8 +436,6 @@ static void a_grid_is_described(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_open_dimension_takes_what_is_left),
-      cmocka_unit_test(grids_that_do_not_fit_are_refused),
       cmocka_unit_test(cuts_fall_where_those_of_the_coarsest_map_do),
       cmocka_unit_test(pooling_needs_no_halo),
       cmocka_unit_test(the_dense_layer_after_a_volume_is_sharded),

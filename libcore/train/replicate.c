@@ -245,7 +245,7 @@ static void insert(int64_t *level, int *n, int64_t x)
   while (at < *n && level[at] < x) {
     at++;
   }
-  if (*n < TRAIN_LEVELS && (at == *n || level[at] != x)) {
+  if (*n < WEIR_TRAIN_LEVELS && (at == *n || level[at] != x)) {
     memmove(level + at + 1, level + at, (size_t)(*n - at) * sizeof *level);
     level[at] = x;
     ++*n;
@@ -253,14 +253,14 @@ static void insert(int64_t *level, int *n, int64_t x)
 }
 
 weir_status train_find_levels(const train_ranks *k, const train_graph *t, int64_t batch,
-                              train_levels *out)
+                              weir_train_levels *out)
 {
   train_sharding c = {.shard = NULL};
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   weir_status status;
 
-  *out = (train_levels){.n = {0}};
+  *out = (weir_train_levels){.n = {0}};
   WEIR_TRY(train_build(t, TRAIN_LOSS, batch, &g));
   WEIR_TRY_GOTO(train_sharding_of(k, t->task, g, batch, &c), done);
   WEIR_TRY_GOTO(weir_partition_create(g, &c.dist.grid, c.shard, c.dist.n_shards, &p), done);

@@ -100,6 +100,26 @@ done:
   return status;
 }
 
+weir_status train_shard_graph(const train_ranks *k, const train_graph *t, train_kind kind,
+                              int64_t batch, const weir_pass_opts *passes, weir_graph **g,
+                              weir_partition **p)
+{
+  train_graph of = *t;
+  train_sharding sharding = {.shard = NULL};
+  weir_status status;
+
+  of.shards = k->shards.n > 0 ? &k->shards : NULL;
+  WEIR_TRY(train_build(&of, kind, batch, g));
+  WEIR_TRY(train_sharding_of(k, t->task, *g, batch, &sharding)); /* as for plans, before passes */
+  WEIR_TRY_GOTO(weir_pass_run(*g, "simplify", passes), done);
+  WEIR_TRY_GOTO(weir_pass_run(*g, "pool_sparsity", passes), done);
+  status =
+      weir_partition_create(*g, &sharding.dist.grid, sharding.shard, sharding.dist.n_shards, p);
+done:
+  train_sharding_close(&sharding);
+  return status;
+}
+
 void train_shards_close(train_shards *s)
 {
   for (int k = 0; k < TRAIN_MAX_SLICES; k++) {

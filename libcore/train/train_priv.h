@@ -2,8 +2,7 @@
 #ifndef WEIR_TRAIN_PRIV_H
 #define WEIR_TRAIN_PRIV_H
 #include "comm/weir_request.h"
-#include "pass/partition/weir_cost.h"
-#include "train/weir_train.h"
+#include "train/weir_train_step.h"
 
 enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096, TRAIN_TIMED = 15 };
 enum { TRAIN_MAX_SHARDED = 8, TRAIN_MAX_SLICES = 2 * TRAIN_MAX_SHARDED + 1 };
@@ -112,14 +111,6 @@ typedef struct train_sharding {
       *whole; /* if sharding continued to the last layer, NULL: it does; shards borrow from it */
 } train_sharding;
 
-/* Elements of the maps that are sharded with the inputs, ascending, along each dimension of the
- * grid that has several ranks; the last one is that of the inputs. */
-enum { TRAIN_LEVELS = 16 };
-typedef struct train_levels {
-  int n[WEIR_ALONG_DIMS];
-  int64_t extent[WEIR_ALONG_DIMS][TRAIN_LEVELS];
-} train_levels;
-
 /* An array of the network (the parameters, a buffer) and its copies. */
 typedef struct train_array {
   const char *name;
@@ -188,7 +179,6 @@ weir_status train_append(const train_graph *t, weir_net *net, int64_t batch,
 /* ranks.c: Returns the box of a complete input. Finds the bounds of inputs on the grid
  * k->dist.grid. Returns the box of an input at these coordinates. Creates the sharding of a graph
  * for n samples, freed by close. Appends a shard. */
-extern const char *const train_along[WEIR_ALONG_DIMS]; /* names of the dimensions of a grid */
 weir_box train_whole(const weir_train_input *x);
 weir_status train_shard_inputs(train_ranks *k, const train_graph *t, int64_t batch) WEIR_CHECKED;
 weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
@@ -202,8 +192,8 @@ weir_status train_add_shard(train_sharding *c, weir_shard shard) WEIR_CHECKED;
 weir_status train_replicate(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
                             train_sharding *c) WEIR_CHECKED;
 weir_status train_find_levels(const train_ranks *k, const train_graph *t, int64_t batch,
-                              train_levels *out) WEIR_CHECKED;
-/* grid_select.c: Builds the graph of a kind as in plans on the grid of k, and its partition; shards
+                              weir_train_levels *out) WEIR_CHECKED;
+/* shards.c: Builds the graph of a kind as in plans on the grid of k, and its partition; shards
  * have been viewed. What is not NULL is the caller's, also of a failure. */
 weir_status train_shard_graph(const train_ranks *k, const train_graph *t, train_kind kind,
                               int64_t batch, const weir_pass_opts *passes, weir_graph **g,
@@ -240,16 +230,16 @@ weir_status train_allgather(const train_run *r) WEIR_CHECKED;
 /* exchange.c: Returns whether a step has a slot: gradients into the bank, an exchange, an update;
  * else it is one plan. Appends the sums over ranks that the bank stays, in a graph that adds to it.
  * Opens the policy, once the arrays of the run exist; collective, like an exchange. Prints what
- * this rank exchanges. Adds its predicted cost, that of a sum over ranks, of the rank with the
- * largest shards. */
+ * this rank exchanges. Lists the sums over ranks, of the rank with the largest shards; returns how
+ * many. */
 bool train_has_slot(const train_run *r);
 weir_status train_leave_sums(const train_ranks *k, const weir_graph *g,
                              train_sharding *c) WEIR_CHECKED;
 weir_status train_open_exchange(train_run *r) WEIR_CHECKED;
 weir_status train_exchange(train_run *r) WEIR_CHECKED;
 void train_print_exchange(const train_run *r, FILE *out);
-void train_cost_of_exchange(const train_ranks *k, const weir_params *params, const weir_machine *m,
-                            weir_cost *sum);
+int train_list_sums(const train_ranks *k, const weir_params *params,
+                    weir_train_sum sum[TRAIN_MAX_SLICES]);
 /* plan.c: Allocates the buffer for the samples of a batch of this rank. Reads n samples, chosen in
  * r->sample, into it. Creates
  * the plan of a graph over a store for n samples on these ranks. Finds that of a kind, creating it
@@ -306,15 +296,5 @@ weir_status train_finish(train_run *r) WEIR_CHECKED;
 weir_status train_add_slices(train_run *r, const char *array, const char *prefix) WEIR_CHECKED;
 bool train_is_network(const char *array);
 bool train_is_own(const train_run *r, const char *array);
-/* profile_grid.c: measured times of this setting, those of the file at rank 0 on all ranks; and the
- * whole of them into the file again. Steps on a grid, whose groups' times are added; the slowest
- * rank counts. comm NULL: alone. Collective. */
-weir_status train_read_times(weir_comm *comm, const weir_plan_opts *exec, int ranks,
-                             const char *path, weir_profile *t) WEIR_CHECKED;
-weir_status train_write_times(weir_comm *comm, const char *path,
-                              const weir_profile *t) WEIR_CHECKED;
-weir_status train_profile_grid(const weir_train_task *task, const weir_train_cfg *cfg,
-                               const weir_plan_opts *exec, weir_comm *comm, const weir_grid *grid,
-                               weir_profile *t) WEIR_CHECKED;
 extern const char *const train_digests[TRAIN_GRAPHS]; /* names of the arrays */
 #endif

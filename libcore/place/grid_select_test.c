@@ -1,7 +1,7 @@
 /* grid_select_test.c - which grid is chosen on machines where only one thing counts, and what is
  * refused.
  */
-#include "train/weir_grid_select.h"
+#include "place/weir_grid_select.h"
 
 #include <math.h>
 #include <signal.h>
@@ -12,6 +12,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_signal.h"
+#include "place/weir_machine_measure.h"
 #include "support/train/ranks_check.h"
 
 /* Messages and memory cost nothing. */
@@ -36,8 +37,8 @@ static weir_status select_with(int blocks, const int64_t size[3], int64_t batch,
   exec.tier = WEIR_TIER_VECTOR; /* the vector interpreter compiles nothing */
   const weir_train_task task = volume_task(&v, 8, 0);
 
-  return weir_train_select_grid(&task, &cfg, &(weir_plan_opts){.exec = &exec, .threads = 1}, m,
-                                NULL, ranks, out);
+  return weir_grid_select(&task, &cfg, &(weir_plan_opts){.exec = &exec, .threads = 1}, m, NULL,
+                          ranks, out);
 }
 
 static weir_status select_grid(const int64_t size[3], int64_t batch, int ranks, int64_t memory,

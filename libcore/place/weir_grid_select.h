@@ -14,14 +14,6 @@
 extern "C" {
 #endif
 
-/* Measures the constants that are 0 (overlap: below 0), with all ranks of comm at the same time,
- * and takes tree from the section comm: a convolution with its gradients, additions, exchanges and
- * reductions of pairs and of all ranks. comm NULL, or of one rank: messages are assumed to take 5
- * us and 5 GB/s, as in the memory of one machine. The same numbers on all ranks. Collective; takes
- * about a second. Fails: as plans and requests. */
-weir_status weir_machine_measure(weir_comm *comm, const weir_comm_cfg *messages,
-                                 const weir_plan_opts *exec, weir_machine *m) WEIR_CHECKED;
-
 /* A candidate grid. */
 typedef struct weir_grid_candidate {
   weir_grid grid;
@@ -46,9 +38,9 @@ typedef struct weir_grid_choice {
  * formula. The same on all ranks. Collective over comm. Fails: WEIR_ERR_CONFIG (no grid of this
  * number of ranks is possible), WEIR_ERR_MEMORY (none keeps within exec.memory, naming the one that
  * needs least); WEIR_ERR_DATA (the profile); as weir_train_run before its first step. */
-weir_status weir_train_select_grid(const weir_train_task *task, const weir_train_cfg *cfg,
-                                   const weir_plan_opts *exec, const weir_machine *machine,
-                                   weir_comm *comm, int ranks, weir_grid_choice *out) WEIR_CHECKED;
+weir_status weir_grid_select(const weir_train_task *task, const weir_train_cfg *cfg,
+                             const weir_plan_opts *exec, const weir_machine *machine,
+                             weir_comm *comm, int ranks, weir_grid_choice *out) WEIR_CHECKED;
 void weir_grid_choice_fini(weir_grid_choice *p);
 /* Prints a line for each candidate, the fastest first. */
 void weir_grid_choice_print(const weir_grid_choice *p, FILE *out);

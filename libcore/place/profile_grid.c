@@ -1,15 +1,16 @@
 /* profile_grid.c - what groups take: steps on a grid with all its ranks at work, each
  * group's time with its digest. In the plan and not alone, so that caches and
  * the load of other ranks are those of a run. */
+#include "place/profile_grid.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "base/weir_random.h"
 #include "comm/weir_request.h"
 #include "device/weir_parallel.h"
-#include "train/train_priv.h"
+#include "train/weir_train_step.h"
 
 enum { FEWEST = 5, MAX = 25 };
 /* Seconds that are spent on one plan, beyond the fewest runs. */
@@ -95,7 +96,7 @@ done:
   return status;
 }
 
-weir_status train_read_times(weir_comm *comm, const weir_plan_opts *exec, int ranks,
+weir_status place_read_times(weir_comm *comm, const weir_plan_opts *exec, int ranks,
                              const char *path, weir_profile *t)
 {
   const int threads = exec->threads > 0 ? exec->threads : weir_threads_get();
@@ -114,7 +115,7 @@ done:
   return status;
 }
 
-weir_status train_write_times(weir_comm *comm, const char *path, const weir_profile *t)
+weir_status place_write_times(weir_comm *comm, const char *path, const weir_profile *t)
 {
   const bool leads = comm == NULL || weir_comm_rank(comm) == 0;
   const weir_status status = leads ? weir_profile_write(t, path) : WEIR_OK;
@@ -178,20 +179,33 @@ static weir_status add_groups(laps *l, weir_profile *t)
   return WEIR_OK;
 }
 
-static weir_status run_laps(train_run *r, train_kind kind, int64_t n, laps *l)
+/* The longest of all ranks. */
+static weir_status find_slowest(weir_comm *comm, double *seconds)
 {
-  const train_numbers x = {.draw = 0, .step = 1, .lr = 0, .weight = 1};
-  int64_t runs = FEWEST, slowest;
+  weir_request *request = NULL;
 
-  for (int64_t i = -2; i < runs; i++) { /* the first touches memory */
-    r->spent_s = 0;
-    WEIR_TRY(train_run_plan(r, kind, n, &x, &l->plan));
-    l->runs = i > 0 ? i : 0;
+  if (comm == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_allreduce_create(comm, "seconds of a plan",
+                                 weir_reducer_of(WEIR_REDUCE_MAX, WEIR_F64), seconds, 1, &request));
+  WEIR_TRY(weir_request_run_once(&request));
+  return WEIR_OK;
+}
+
+static weir_status run_laps(weir_train_step *s, int i, weir_comm *comm, laps *l)
+{
+  int64_t runs = FEWEST;
+
+  for (int64_t k = -2; k < runs; k++) { /* the first touches memory */
+    double seconds = 0;
+
+    WEIR_TRY(weir_train_step_run(s, i, &seconds));
+    l->runs = k > 0 ? k : 0;
     take(l);
-    if (i == -1) {
-      slowest = -(int64_t)(r->spent_s * 1e9);
-      WEIR_TRY(train_min(r, &slowest));
-      const double fit = long_enough / ((double)-slowest * 1e-9);
+    if (k == -1) {
+      WEIR_TRY(find_slowest(comm, &seconds));
+      const double fit = long_enough / seconds;
 
       runs = fit > MAX ? MAX : fit > FEWEST ? (int64_t)fit : FEWEST;
     }
@@ -200,23 +214,27 @@ static weir_status run_laps(train_run *r, train_kind kind, int64_t n, laps *l)
   return WEIR_OK;
 }
 
-static weir_status time_plan(train_run *r, train_kind kind, int64_t n, weir_comm *comm,
+static weir_status agree(weir_comm *comm, weir_status status)
+{
+  return comm != NULL ? weir_comm_agree(comm, status) : status;
+}
+
+/* Plan number i of the step. */
+static weir_status time_plan(weir_train_step *s, int i, weir_plan *plan, weir_comm *comm,
                              weir_profile *t)
 {
-  laps l = {.runs = 0};
+  laps l = {.plan = plan, .groups = weir_plan_groups(plan)};
   weir_profile own = {.n = 0};
   weir_status status;
 
   memcpy(own.setting, t->setting, sizeof own.setting);
-  WEIR_TRY(train_find_plan(r, kind, n, &l.plan));
-  l.groups = weir_plan_groups(l.plan);
   status = weir_alloc(l.groups, sizeof *l.total, (void **)&l.total);
   status = status == WEIR_OK
                ? weir_alloc((int64_t)l.groups * MAX, sizeof *l.taken, (void **)&l.taken)
                : status;
-  WEIR_TRY_GOTO(train_agree(r, status), done);
-  WEIR_TRY_GOTO(run_laps(r, kind, n, &l), done);
-  WEIR_TRY_GOTO(train_agree(r, add_groups(&l, &own)), done);
+  WEIR_TRY_GOTO(agree(comm, status), done);
+  WEIR_TRY_GOTO(run_laps(s, i, comm, &l), done);
+  WEIR_TRY_GOTO(agree(comm, add_groups(&l, &own)), done);
   WEIR_TRY_GOTO(add_all(comm, &own, t), done);
 done:
   weir_profile_fini(&own);
@@ -225,62 +243,35 @@ done:
   return status;
 }
 
-/* Numbers for the network to read; whole ones stay 0, which is a class of every map. */
-static weir_status open_trial(train_run *r)
+static weir_status time_step(weir_train_step *s, weir_comm *comm, weir_profile *t)
 {
-  WEIR_TRY(train_state_open(r));
-  WEIR_TRY(train_alloc_batch(r));
-  for (int k = 0; k < r->task->n_inputs; k++) {
-    const weir_tensor *t = &r->input[k];
+  weir_plan *plan = NULL;
 
-    for (int64_t i = 0; i < weir_tensor_numel(t) && weir_dtype_is_real(t->dtype); i++) {
-      const double x = (double)(weir_random_bits(1, 0, (uint32_t)k, (uint64_t)i) >> 11) * 0x1p-53;
-
-      weir_dtype_store_real(t->dtype, t->data, i, x);
-    }
+  WEIR_TRY(weir_train_step_plan(s, 0, &plan));
+  for (int i = 0; plan != NULL;) {
+    WEIR_TRY(time_plan(s, i, plan, comm, t));
+    WEIR_TRY(weir_train_step_plan(s, ++i, &plan));
   }
   return WEIR_OK;
 }
 
-static weir_status try_steps(train_run *r, weir_comm *comm, weir_profile *t)
-{
-  const bool slot = train_has_slot(r);
-
-  WEIR_TRY(train_ranks_open(r));
-  WEIR_TRY(train_agree(r, open_trial(r)));
-  WEIR_TRY(time_plan(r, slot ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, comm, t));
-  if (slot) {
-    WEIR_TRY(time_plan(r, TRAIN_APPLY, 0, comm, t));
-  }
-  return WEIR_OK;
-}
-
-weir_status train_profile_grid(const weir_train_task *task, const weir_train_cfg *cfg,
+weir_status place_profile_grid(const weir_train_task *task, const weir_train_cfg *cfg,
                                const weir_plan_opts *exec, weir_comm *comm, const weir_grid *grid,
                                weir_profile *t)
 {
-  const bool is_dist = comm != NULL && weir_comm_size(comm) > 1;
-  const weir_dist on = {.comm = comm, .grid = *grid};
+  weir_comm *const ranks = comm != NULL && weir_comm_size(comm) > 1 ? comm : NULL;
+  const weir_dist on = {.comm = ranks, .grid = *grid};
   weir_exec_cfg timed = *exec->exec;
-  weir_plan_opts opts = {.exec = &timed, .threads = exec->threads, .terse = true};
-  weir_params *params = NULL;
-  weir_store *store = NULL;
-  weir_status status;
+  const weir_plan_opts opts = {
+      .exec = &timed, .threads = exec->threads, .terse = true, .dist = ranks != NULL ? &on : NULL};
+  weir_train_step *step = NULL;
 
   timed.explain = true;
   timed.memory = 0;
   timed.verify = 0;
-  opts.dist = is_dist ? &on : NULL;
-  status = weir_params_create(task->dtype, &params);
-  status = status == WEIR_OK ? weir_store_create(&store) : status;
-  status = status == WEIR_OK ? weir_train_prepare(task, cfg->seed, params, store) : status;
-  WEIR_TRY_GOTO(is_dist ? weir_comm_agree(comm, status) : status, done);
-  train_run r = train_run_of(task, cfg, &opts, params, store);
+  WEIR_TRY(weir_train_step_create(task, cfg, &opts, &step));
+  const weir_status status = time_step(step, ranks, t);
 
-  status = try_steps(&r, comm, t);
-  train_run_close(&r);
-done:
-  weir_params_destroy(&params);
-  weir_store_destroy(&store);
+  weir_train_step_destroy(&step);
   return status;
 }

@@ -1,9 +1,8 @@
-/* machine.c - rates of a rank: measured where they are not given, on all ranks at once. The
+/* machine_measure.c - rates of a rank: measured where they are not given, on all ranks at once. The
  * minimum of several times counts, as other load varies. */
+#include "place/weir_machine_measure.h"
+
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
@@ -12,7 +11,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
-#include "train/weir_grid_select.h"
+#include "pass/partition/weir_cost.h"
 
 /* Sizes: a convolution that takes milliseconds, additions beyond all caches,
  * messages that are all latency or none of it. */
