@@ -2,10 +2,9 @@
  * and results computed from thin ones only are replicated on every rank along that dimension of the
  * grid. The thin map is all-gathered, and neither halos nor sums over those ranks follow it. Maps
  * that become fine again are sharded again. */
-#include <string.h>
+#include "train/grid/replicate.h"
 
 #include "base/weir_alloc.h"
-#include "train/train_priv.h"
 
 /* The arrays of one graph. */
 typedef struct replication {
@@ -55,6 +54,12 @@ static bool is_map(const weir_train_task *task, const weir_graph *g, const weir_
     }
   }
   return false;
+}
+
+int64_t train_map_extent(const weir_train_task *task, const weir_graph *g, const weir_partition *p,
+                         int32_t array, int along)
+{
+  return is_map(task, g, p, array, along) ? sharded_extent(g, p, array, along) : 0;
 }
 
 static unsigned replicated(const replication *x, int32_t array)
@@ -215,11 +220,11 @@ static weir_status find_replicated(replication *x, const weir_grid *grid, train_
   return WEIR_OK;
 }
 
-weir_status train_replicate(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
-                            train_sharding *c)
+weir_status train_replicate(const int64_t replicate_below[WEIR_ALONG_DIMS],
+                            const weir_train_task *task, const weir_graph *g, train_sharding *c)
 {
   const int64_t arrays = weir_graph_arrays(g), nodes = weir_graph_nodes(g);
-  replication x = {.task = task, .g = g, .max_thin = k->replicate_below};
+  replication x = {.task = task, .g = g, .max_thin = replicate_below};
   weir_status status;
 
   WEIR_TRY(weir_partition_create(g, &c->dist.grid, c->shard, c->dist.n_shards, &c->whole));
@@ -229,51 +234,9 @@ weir_status train_replicate(const train_ranks *k, const weir_train_task *task, c
   x.thick = x.thin + arrays;
   x.again = x.thick + arrays;
   x.fine = x.again + arrays;
-  WEIR_TRY_GOTO(find_replicated(&x, &k->dist.grid, c), done);
+  WEIR_TRY_GOTO(find_replicated(&x, &c->dist.grid, c), done);
 done:
   weir_free(&x.thin);
   weir_free(&x.order);
-  return status;
-}
-
-/* ---- Possible thresholds ---- */
-
-static void insert(int64_t *level, int *n, int64_t x)
-{
-  int at = 0;
-
-  while (at < *n && level[at] < x) {
-    at++;
-  }
-  if (*n < WEIR_TRAIN_LEVELS && (at == *n || level[at] != x)) {
-    memmove(level + at + 1, level + at, (size_t)(*n - at) * sizeof *level);
-    level[at] = x;
-    ++*n;
-  }
-}
-
-weir_status train_find_levels(const train_ranks *k, const train_graph *t, int64_t batch,
-                              weir_train_levels *out)
-{
-  train_sharding c = {.shard = NULL};
-  weir_graph *g = NULL;
-  weir_partition *p = NULL;
-  weir_status status;
-
-  *out = (weir_train_levels){.n = {0}};
-  WEIR_TRY(train_build(t, TRAIN_LOSS, batch, &g));
-  WEIR_TRY_GOTO(train_sharding_of(k, t->task, g, batch, &c), done);
-  WEIR_TRY_GOTO(weir_partition_create(g, &c.dist.grid, c.shard, c.dist.n_shards, &p), done);
-  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
-    for (int along = WEIR_ALONG_DEPTH; along < k->dist.grid.dims; along++) {
-      if (k->dist.grid.extent[along] > 1 && is_map(t->task, g, p, a, along)) {
-        insert(out->extent[along], &out->n[along], sharded_extent(g, p, a, along));
-      }
-    }
-  }
-done:
-  weir_partition_destroy(&p);
-  train_sharding_close(&c);
-  weir_graph_destroy(&g);
   return status;
 }

@@ -1,5 +1,7 @@
 /* nan_trace.c - after a NaN or infinite loss or gradient: the step again, every value of its
  * graph a result, to say where the first one came from. */
+#include "train/step/nan_trace.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +9,11 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
-#include "train/train_priv.h"
+#include "train/grid/rank_arrays.h"
+#include "train/grid/ranks.h"
+#include "train/state.h"
+#include "train/step/batch.h"
+#include "train/step/plan.h"
 
 /* Findings in one array. */
 typedef struct finding {

@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/weir_alloc.h"
 #include "load/weir_sampler.h"
 #include "pass/partition/weir_spmd.h"
-#include "train/train_priv.h"
+#include "train/grid/distribution.h"
 
 enum { ROWS = 16, TEXT = 160 };
 
@@ -107,7 +106,7 @@ static weir_status shard(sharded_step *s, const train_graph *t, const weir_exec_
   s->ranks.dist.grid = *s->grid;
   memcpy(s->ranks.replicate_below, t->task->replicate_below, sizeof s->ranks.replicate_below);
   WEIR_TRY(train_shard_inputs(&s->ranks, t, s->batch));
-  WEIR_TRY(train_shards_view(&s->ranks, t->store, t->params));
+  WEIR_TRY(train_shards_view(&s->ranks.shards, s->ranks.coords, t->store, t->params));
   return train_shard_graph(&s->ranks, t, TRAIN_LOOK, s->batch, &passes, &s->g, &s->p);
 }
 

@@ -1,38 +1,16 @@
-/* step.c - one update, and validation: samples chosen, fetched, and handed to plans. */
+/* step.c - see step.h: samples chosen, fetched, and given to plans. */
+#include "train/step/step.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "train/train_priv.h"
-
-void train_choose(train_run *r, int64_t at, int64_t n)
-{
-  const weir_sampler o = weir_train_order(r->cfg, r->task->n_train);
-
-  weir_sampler_take(&o, *r->state.epoch, at, n, r->sample);
-  r->chosen = at;
-}
-
-int64_t train_step_samples(const train_run *r)
-{
-  const int64_t left = r->task->n_train - *r->state.position;
-
-  return left < r->per_step ? left : r->per_step;
-}
-
-train_numbers train_numbers_of(const train_run *r, int64_t batch)
-{
-  const int64_t step = *r->state.step + 1;
-  const int64_t n = train_step_samples(r), first = batch * r->cfg->batch;
-  const int64_t samples = n - first < r->cfg->batch ? n - first : r->cfg->batch;
-
-  return (train_numbers){
-      .draw = (step - 1) * r->cfg->accumulate + batch,
-      .step = step,
-      .lr = train_rate(r, step),
-      .weight = (double)samples / (double)n,
-  };
-}
+#include "train/array_names.h"
+#include "train/step/batch.h"
+#include "train/step/exchange.h"
+#include "train/step/nan_trace.h"
+#include "train/step/plan.h"
+#include "train/state.h"
 
 static weir_status step_at_once(train_run *r, int64_t n, double *loss, double *norm)
 {

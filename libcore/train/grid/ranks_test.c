@@ -7,7 +7,8 @@
 #include "load/weir_sampler.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "support/pass/spmd_check.h"
-#include "train/train_priv.h"
+#include "train/array_names.h"
+#include "train/grid/distribution.h"
 
 /* A task, declared, and its inputs sharded on a grid. */
 typedef struct sharded {
@@ -192,7 +193,7 @@ static void the_dense_layer_after_a_volume_is_sharded(void **state)
   const int64_t elements = weir_params_elements(c.params);
 
   assert_ok(weir_store_add(c.store, TRAIN_BANK, WEIR_F32, 1, &elements));
-  assert_ok(train_shards_view(&c.ranks, c.store, c.params));
+  assert_ok(train_shards_view(&c.ranks.shards, c.ranks.coords, c.store, c.params));
   check_merged(&c, TRAIN_LOOK, elements - row->count / 2);
   check_merged(&c, TRAIN_GRADIENT, 0);
   drop(&c);
@@ -269,7 +270,7 @@ static void arrays_of_others_are_not_cut(void **state)
   shard(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 2, 1, 1}});
   assert_ok(c.status);
   assert_ok(weir_store_add(c.store, "other.1", WEIR_F32, 1, (int64_t[]){4}));
-  assert_ok(train_shards_view(&c.ranks, c.store, c.params));
+  assert_ok(train_shards_view(&c.ranks.shards, c.ranks.coords, c.store, c.params));
   assert_ok(weir_graph_create(&g));
   (void)weir_stored(g, c.ranks.shards.whole, "other.1");
   (void)weir_stored(g, c.ranks.shards.whole, WEIR_PARAMS_FLAT ".0");

@@ -1,10 +1,11 @@
 /* timing.c - the time per step, compared with the prediction. */
-#include <inttypes.h>
+#include "train/step/timing.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/weir_log.h"
-#include "train/train_priv.h"
+#include "train/grid/ranks.h"
 
 static int ascending(const void *a, const void *b)
 {

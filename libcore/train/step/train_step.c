@@ -5,7 +5,13 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
-#include "train/train_priv.h"
+#include "train/grid/ranks.h"
+#include "train/grid/replicate.h"
+#include "train/run_open.h"
+#include "train/state.h"
+#include "train/step/batch.h"
+#include "train/step/exchange.h"
+#include "train/step/plan.h"
 
 _Static_assert((int)WEIR_TRAIN_SUMS == TRAIN_MAX_SLICES, "a sum for each slice");
 
@@ -60,6 +66,48 @@ void weir_train_step_destroy(weir_train_step **s)
 
 /* ---- On any grid ---- */
 
+static void insert(int64_t *level, int *n, int64_t x)
+{
+  int at = 0;
+
+  while (at < *n && level[at] < x) {
+    at++;
+  }
+  if (*n < WEIR_TRAIN_LEVELS && (at == *n || level[at] != x)) {
+    memmove(level + at + 1, level + at, (size_t)(*n - at) * sizeof *level);
+    level[at] = x;
+    ++*n;
+  }
+}
+
+static weir_status find_levels(const train_ranks *k, const train_graph *t, int64_t batch,
+                               weir_train_levels *out)
+{
+  train_sharding c = {.shard = NULL};
+  weir_graph *g = NULL;
+  weir_partition *p = NULL;
+  weir_status status;
+
+  *out = (weir_train_levels){.n = {0}};
+  WEIR_TRY(train_build(t, TRAIN_LOSS, batch, &g));
+  WEIR_TRY_GOTO(train_sharding_of(k, t->task, g, batch, &c), done);
+  WEIR_TRY_GOTO(weir_partition_create(g, &c.dist.grid, c.shard, c.dist.n_shards, &p), done);
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    for (int along = WEIR_ALONG_DEPTH; along < k->dist.grid.dims; along++) {
+      const int64_t extent = train_map_extent(t->task, g, p, a, along);
+
+      if (k->dist.grid.extent[along] > 1 && extent > 0) {
+        insert(out->extent[along], &out->n[along], extent);
+      }
+    }
+  }
+done:
+  weir_partition_destroy(&p);
+  train_sharding_close(&c);
+  weir_graph_destroy(&g);
+  return status;
+}
+
 weir_status weir_train_step_levels(const weir_train_step *s, const weir_grid *grid,
                                    weir_train_levels *out)
 {
@@ -68,7 +116,7 @@ weir_status weir_train_step_levels(const weir_train_step *s, const weir_grid *gr
   weir_status status = train_shard_inputs(&k, t, s->run.cfg->batch);
 
   if (status == WEIR_OK) {
-    status = train_find_levels(&k, t, s->run.cfg->batch, out);
+    status = find_levels(&k, t, s->run.cfg->batch, out);
   }
   train_ranks_close(&k);
   return status;
@@ -86,13 +134,40 @@ static weir_status add_graph(const weir_train_step *s, train_kind kind, int64_t 
                            &out->graph[i], &out->partition[i]);
 }
 
+/* Lists the sums over ranks, of the rank with the largest shards; returns how many. */
+static int list_sums(const train_ranks *k, const weir_params *params,
+                     weir_train_sum sum[TRAIN_MAX_SLICES])
+{
+  const train_shards *s = &k->shards;
+  const int64_t size = (int64_t)weir_dtype_size(weir_params_dtype(params));
+  const int n = s->n > 0 ? s->n : 1;
+
+  for (int i = 0; i < n; i++) {
+    const unsigned dims = train_summed_over(s, &k->dist.grid, s->n > 0 ? i : -1);
+    const int pieces = s->n > 0 && s->along[i] > 0 ? k->dist.grid.extent[s->along[i]] : 0;
+    int64_t most = s->n == 0 ? weir_params_elements(params) : pieces > 0 ? 0 : s->slice[i].count;
+    int ranks = 1;
+
+    for (int q = 0; q < pieces; q++) {
+      const int64_t own = s->at[i][q + 1] - s->at[i][q];
+
+      most = own > most ? own : most;
+    }
+    for (int d = 0; d < k->dist.grid.dims; d++) {
+      ranks *= (dims >> d & 1) != 0 ? k->dist.grid.extent[d] : 1;
+    }
+    sum[i] = (weir_train_sum){ranks, most * size};
+  }
+  return n;
+}
+
 static weir_status add_graphs(const weir_train_step *s, weir_train_sharded *out)
 {
   const bool slot = train_has_slot(&s->run);
 
   WEIR_TRY(add_graph(s, slot ? TRAIN_GRADIENT : TRAIN_STEP, s->run.cfg->accumulate, out));
   if (slot) {
-    out->n_sums = train_list_sums(out->ranks, s->params, out->sum);
+    out->n_sums = list_sums(out->ranks, s->params, out->sum);
     WEIR_TRY(add_graph(s, TRAIN_APPLY, 1, out));
   }
   return WEIR_OK;
@@ -111,7 +186,7 @@ weir_status weir_train_step_shard(const weir_train_step *s, const weir_grid *gri
   k->dist.grid = *grid;
   memcpy(k->replicate_below, replicate_below, sizeof k->replicate_below);
   WEIR_TRY(train_shard_inputs(k, &s->run.graph, s->run.cfg->batch));
-  WEIR_TRY(train_shards_view(k, s->store, s->params));
+  WEIR_TRY(train_shards_view(&k->shards, k->coords, s->store, s->params));
   return add_graphs(s, out);
 }
 
@@ -178,7 +253,6 @@ weir_status weir_train_step_run(weir_train_step *s, int i, double *seconds)
   weir_plan *plan = NULL;
   train_kind kind;
   int64_t n;
-
   const bool is_plan = plan_of(s, i, &kind, &n);
 
   WEIR_ASSERT(is_plan);

@@ -1,12 +1,14 @@
-/* ranks.c - a run on a grid of ranks: the sharding of inputs, and agreement of the ranks. */
-#include <inttypes.h>
+/* distribution.c - see distribution.h: bounds of inputs on a grid, and the rows of the parameters
+ * of which every rank reads a separate shard, such as those of the dense layer after a sharded
+ * volume: it updates its shard alone, whose gradient is summed over the samples only. */
+#include "train/grid/distribution.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "base/weir_file.h"
 #include "load/weir_sampler.h"
-#include "train/train_priv.h"
+#include "train/grid/replicate.h"
 
 /* ---- The grid ---- */
 
@@ -23,17 +25,6 @@ weir_box train_whole(const weir_train_input *x)
 
   memcpy(box.hi, x->shape, (size_t)x->rank * sizeof *box.hi);
   return box;
-}
-
-bool train_leads(const train_run *r)
-{
-  return r->ranks.rank == 0;
-}
-
-void train_own_samples(const train_run *r, int64_t n, int64_t *lo, int64_t *hi)
-{
-  weir_sampler_share(n, r->ranks.coords[WEIR_ALONG_SAMPLES],
-                     extent_of(&r->ranks, WEIR_ALONG_SAMPLES), lo, hi);
 }
 
 /* ---- Sharding ---- */
@@ -117,20 +108,6 @@ static int64_t coarsest(const weir_graph *g, const weir_partition *p, int along,
   return ratio;
 }
 
-void train_sharding_close(train_sharding *c)
-{
-  weir_partition_destroy(&c->whole);
-  weir_free(&c->shard);
-}
-
-weir_status train_add_shard(train_sharding *c, weir_shard shard)
-{
-  WEIR_TRY(weir_reserve(&c->shard, &c->capacity, c->dist.n_shards + 1, sizeof *c->shard));
-  c->shard[c->dist.n_shards++] = shard;
-  c->dist.shards = c->shard;
-  return WEIR_OK;
-}
-
 static weir_status add_inputs(const train_ranks *k, const weir_train_task *task,
                               const weir_graph *g, train_sharding *c)
 {
@@ -173,9 +150,9 @@ weir_status train_sharding_of(const train_ranks *k, const weir_train_task *task,
     replicates = replicates || (k->replicate_below[d] > 0 && extent_of(k, d) > 1);
   }
   if (replicates) {
-    WEIR_TRY_GOTO(train_replicate(k, task, g, out), failed);
+    WEIR_TRY_GOTO(train_replicate(k->replicate_below, task, g, out), failed);
   }
-  WEIR_TRY_GOTO(train_leave_sums(k, g, out), failed);
+  WEIR_TRY_GOTO(train_leave_sums(&k->shards, &k->dist.grid, g, out), failed);
   return WEIR_OK;
 failed:
   train_sharding_close(out);
@@ -237,6 +214,98 @@ done:
   return status;
 }
 
+/* ---- Sharded rows of the flat buffer ---- */
+
+/* Appends the slice after the last one, up to row `hi`; none where it would be empty. */
+static void add_slice(train_shards *s, const weir_params *params, int64_t lo, int64_t hi)
+{
+  if (lo < hi) {
+    const weir_param_row *first = weir_params_get(params, lo),
+                         *last = weir_params_get(params, hi - 1);
+
+    (void)snprintf(s->name[s->n], sizeof s->name[s->n], ".%d", s->n);
+    s->slice[s->n] =
+        (weir_flat_slice){s->name[s->n], first->first, last->first + last->count - first->first};
+    s->n++;
+  }
+}
+
+/* The dimension of the grid along which the first dimension of a row is read in shards, 0: none;
+ * at: their first elements. */
+static int dim_of_shards(const train_ranks *k, const weir_partition *p, const weir_param_row *row,
+                         int32_t array, int64_t *at)
+{
+  for (int along = WEIR_ALONG_DEPTH; along < WEIR_ALONG_DIMS && row->rank > 0; along++) {
+    if (extent_of(k, along) > 1 && weir_partition_read_sharding(p, array, 0, along, at)) {
+      return along;
+    }
+  }
+  return 0;
+}
+
+static weir_status find_slices(train_ranks *k, const weir_params *params, const weir_partition *p,
+                               const int32_t *array)
+{
+  const int64_t rows = weir_params_count(params);
+  train_shards *s = &k->shards;
+  int64_t from = 0;
+  int64_t *at = NULL;
+
+  for (int64_t i = 0; i < rows && s->n_sharded < TRAIN_MAX_SHARDED; i++) {
+    const weir_param_row *row = weir_params_get(params, i);
+
+    if (at == NULL) {
+      WEIR_TRY(weir_alloc(weir_grid_size(&k->dist.grid) + 1, sizeof *at, (void **)&at));
+    }
+    const int along = dim_of_shards(k, p, row, array[i], at);
+
+    if (along > 0) {
+      add_slice(s, params, from, i);
+      s->along[s->n] = along;
+      s->at[s->n] = at;
+      for (int q = 0; q <= extent_of(k, along); q++) {
+        at[q] *= row->count / row->shape[0];
+      }
+      add_slice(s, params, i, i + 1);
+      s->n_sharded++;
+      at = NULL;
+      from = i + 1;
+    }
+  }
+  weir_free(&at);
+  if (from > 0) {
+    add_slice(s, params, from, rows);
+  }
+  return WEIR_OK;
+}
+
+/* Finds the rows that can be sharded, by what the nodes of a step read of them where inputs are
+ * sharded. */
+static weir_status find_shards(train_ranks *k, const train_graph *t, int64_t batch)
+{
+  train_sharding sharding = {.shard = NULL};
+  weir_graph *g = NULL;
+  weir_partition *p = NULL;
+  void *rows = NULL;
+  weir_status status;
+
+  WEIR_TRY_GOTO(weir_alloc(weir_params_count(t->params), sizeof(int32_t), &rows), done);
+  WEIR_TRY_GOTO(train_build_rows(t, TRAIN_LOSS, batch, rows, &g), done);
+  WEIR_TRY_GOTO(train_sharding_of(k, t->task, g, batch, &sharding), done);
+  WEIR_TRY_GOTO(weir_partition_create(g, &sharding.dist.grid, sharding.dist.shards,
+                                      sharding.dist.n_shards, &p),
+                done);
+  WEIR_TRY_GOTO(find_slices(k, t->params, p, rows), done);
+done:
+  weir_partition_destroy(&p);
+  train_sharding_close(&sharding);
+  weir_graph_destroy(&g);
+  weir_free(&rows);
+  return status;
+}
+
+/* ---- All of it ---- */
+
 weir_status train_shard_inputs(train_ranks *k, const train_graph *t, int64_t batch)
 {
   bool space = false;
@@ -260,7 +329,7 @@ weir_status train_shard_inputs(train_ranks *k, const train_graph *t, int64_t bat
     return WEIR_OK;
   }
   WEIR_TRY(find_bounds(k, t, batch));
-  return train_find_shards(k, t, batch);
+  return find_shards(k, t, batch);
 }
 
 weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
@@ -278,37 +347,24 @@ weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
   return box;
 }
 
-/* ---- A run on it ---- */
-
-static weir_status open_ranks(train_run *r)
+weir_status train_shard_graph(const train_ranks *k, const train_graph *t, train_kind kind,
+                              int64_t batch, const weir_pass_opts *passes, weir_graph **g,
+                              weir_partition **p)
 {
-  train_ranks *k = &r->ranks;
+  train_graph of = *t;
+  train_sharding sharding = {.shard = NULL};
+  weir_status status;
 
-  WEIR_TRY(weir_grid_check(&k->dist.grid, weir_comm_size(k->dist.comm)));
-  WEIR_TRY(train_shard_inputs(k, &r->graph, r->cfg->batch));
-  k->rank = weir_comm_rank(k->dist.comm);
-  weir_grid_coords(&k->dist.grid, k->rank, k->coords);
-  return WEIR_OK;
-}
-
-weir_status train_ranks_open(train_run *r)
-{
-  const weir_dist *asked = r->exec.dist;
-  train_ranks *k = &r->ranks;
-
-  r->exec.dist = NULL;
-  if (asked != NULL && weir_comm_size(asked->comm) > 1) {
-    k->dist = (weir_dist){.comm = asked->comm, .grid = asked->grid};
-    memcpy(k->replicate_below, r->task->replicate_below, sizeof k->replicate_below);
-    WEIR_TRY(train_agree(r, open_ranks(r)));
-    WEIR_TRY(weir_allreduce_create(k->dist.comm, "minimum step",
-                                   weir_reducer_of(WEIR_REDUCE_MIN, WEIR_I64), &k->number, 1,
-                                   &k->min_request));
-  }
-  for (int i = 0; i < r->task->n_inputs; i++) {
-    k->box[i] = train_box(k, r->task, i, k->coords);
-  }
-  return WEIR_OK;
+  of.shards = k->shards.n > 0 ? &k->shards : NULL;
+  WEIR_TRY(train_build(&of, kind, batch, g));
+  WEIR_TRY(train_sharding_of(k, t->task, *g, batch, &sharding)); /* as for plans, before passes */
+  WEIR_TRY_GOTO(weir_pass_run(*g, "simplify", passes), done);
+  WEIR_TRY_GOTO(weir_pass_run(*g, "pool_sparsity", passes), done);
+  status =
+      weir_partition_create(*g, &sharding.dist.grid, sharding.shard, sharding.dist.n_shards, p);
+done:
+  train_sharding_close(&sharding);
+  return status;
 }
 
 void train_ranks_close(train_ranks *k)
@@ -321,162 +377,4 @@ void train_ranks_close(train_ranks *k)
       weir_free(&k->bounds[i][d]);
     }
   }
-}
-
-weir_status train_agree(const train_run *r, weir_status status)
-{
-  return r->ranks.dist.comm != NULL ? weir_comm_agree(r->ranks.dist.comm, status) : status;
-}
-
-weir_status train_min(train_run *r, int64_t *x)
-{
-  if (r->ranks.min_request != NULL) {
-    r->ranks.number = *x;
-    WEIR_TRY(weir_request_run(r->ranks.min_request));
-    *x = r->ranks.number;
-  }
-  return WEIR_OK;
-}
-
-/* ---- Arrays of all ranks ---- */
-
-static weir_status receive(weir_comm *c, const weir_tensor *t, int64_t *counts)
-{
-  weir_request *request = NULL;
-
-  counts[0] = weir_tensor_numel(t);
-  WEIR_TRY(weir_allgather_create(c, "arrays of scalars", weir_dtype_size(t->dtype), t->data, counts,
-                                 &request));
-  WEIR_TRY(weir_request_run_once(&request));
-  return WEIR_OK;
-}
-
-weir_status train_receive(train_run *r)
-{
-  weir_comm *c = r->ranks.dist.comm;
-  void *counts = NULL;
-  weir_status status = WEIR_OK;
-
-  if (c == NULL) {
-    return WEIR_OK;
-  }
-  WEIR_TRY_GOTO(train_agree(r, weir_alloc(weir_comm_size(c), sizeof(int64_t), &counts)), done);
-  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
-    const char *name = weir_store_name(r->store, i);
-
-    if (train_is_network(name) || train_is_own(r, name)) {
-      WEIR_TRY_GOTO(receive(c, weir_store_get(r->store, name), counts), done);
-    }
-  }
-done:
-  weir_free(&counts);
-  return status;
-}
-
-/* Memory that ranks have in common: an array of the network, or this rank's shard of one. */
-typedef struct shared {
-  const char *name;
-  const void *data;
-  size_t bytes;
-  int along; /* dimension of the grid that it is sharded along; 0: replicated */
-} shared;
-
-/* Fills `out`, which has space for all arrays and shards; returns how many. */
-static int64_t list_shared(const train_run *r, shared *out)
-{
-  const train_shards *s = &r->ranks.shards;
-  int64_t n = 0;
-
-  for (int64_t i = 0; i < r->n_arrays; i++) {
-    const weir_tensor *t = r->array[i].tensor;
-    const size_t size = weir_dtype_size(t->dtype);
-    const bool whole = t != r->bank || s->n == 0;
-
-    if (whole) {
-      out[n++] = (shared){r->array[i].name, t->data, (size_t)weir_tensor_numel(t) * size, 0};
-    }
-    for (int k = 0; k < s->n && !whole; k++) {
-      int64_t lo, hi;
-
-      train_own_shard(&r->ranks, k, &lo, &hi);
-      out[n++] =
-          (shared){r->array[i].name, (char *)t->data + (size_t)(s->slice[k].first + lo) * size,
-                   (size_t)(hi - lo) * size, s->along[k]};
-    }
-  }
-  return n;
-}
-
-/* The first rank that has the same shard as rank q. */
-static int twin(const train_run *r, int q, int along)
-{
-  const weir_grid *grid = &r->ranks.dist.grid;
-  int coords[WEIR_GRID_DIMS];
-
-  weir_grid_coords(grid, q, coords);
-  for (int d = 0; d < grid->dims; d++) {
-    coords[d] = d == along && along > 0 ? coords[d] : 0;
-  }
-  return weir_grid_rank(grid, coords);
-}
-
-/* all: the digests of every rank, of n arrays and shards each. */
-static weir_status find_other(const train_run *r, const shared *list, int64_t n_list,
-                              const char *all)
-{
-  const int64_t bytes = n_list * TRAIN_HEX;
-  const int ranks = weir_comm_size(r->ranks.dist.comm);
-  char text[256] = "";
-  size_t n = 0;
-
-  for (int64_t i = 0; i < n_list && n == 0; i++) {
-    for (int q = 1; q < ranks && n < sizeof text; q++) {
-      const char *theirs = all + twin(r, q, list[i].along) * bytes + i * TRAIN_HEX;
-
-      if (memcmp(theirs, all + q * bytes + i * TRAIN_HEX, TRAIN_HEX) != 0) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%d", n > 0 ? ", " : "", q);
-      }
-    }
-    if (n > 0) {
-      return weir_fail(
-          WEIR_ERR_NUMERIC,
-          "step %" PRId64
-          ": '%s' of rank%s %s differs from that of %s: damaged memory, different programs, or a "
-          "missing reduction over ranks; the latest checkpoint is from an earlier step",
-          *r->state.step, list[i].name, strchr(text, ',') != NULL ? "s" : "", text,
-          list[i].along > 0 ? "others with the same shard" : "rank 0");
-    }
-  }
-  return WEIR_OK;
-}
-
-weir_status train_compare(train_run *r)
-{
-  weir_comm *c = r->ranks.dist.comm;
-  const int64_t max_shared = r->n_arrays + r->ranks.shards.n;
-  char one[TRAIN_HEX + 1];
-  void *mine = NULL, *all = NULL, *memory = NULL;
-  int64_t bytes = 0;
-  weir_status status;
-
-  if (c == NULL) {
-    return WEIR_OK;
-  }
-  status = weir_alloc(max_shared, TRAIN_HEX, &mine);
-  status = status == WEIR_OK ? weir_alloc(max_shared, sizeof(shared), &memory) : status;
-  WEIR_TRY_GOTO(train_agree(r, status), done);
-  shared *list = memory;
-  const int64_t n = list_shared(r, list);
-
-  for (int64_t i = 0; i < n; i++) {
-    weir_sha256(list[i].bytes > 0 ? list[i].data : "", list[i].bytes, one);
-    memcpy((char *)mine + i * TRAIN_HEX, one, TRAIN_HEX);
-  }
-  WEIR_TRY_GOTO(weir_comm_gather(c, mine, n * TRAIN_HEX, &all, &bytes), done);
-  WEIR_TRY_GOTO(train_agree(r, all != NULL ? find_other(r, list, n, all) : WEIR_OK), done);
-done:
-  weir_free(&memory);
-  weir_free(&mine);
-  weir_free(&all);
-  return status;
 }
