@@ -161,7 +161,7 @@ static weir_status print_grid(const weir_cli *cli, const cf_cfg *cfg, const desc
   weir_grid grid;
 
   WEIR_TRY_GOTO(cf_estimator_open(&spec, 0, &e), done);
-  weir_train_replicate_below(&cfg->grid, e.task.replicate_below);
+  weir_grid_replicate_below(&cfg->grid, e.task.replicate_below);
   if (cfg->grid.by == WEIR_GRID_BY_AUTO) {
     WEIR_TRY_GOTO(cf_grid_choice_print(cfg, cli->threads, &e.task, ranks, stdout), done);
   } else {

@@ -457,7 +457,7 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
 
   WEIR_TRY(take_notes(e, config, spec.note));
   WEIR_TRY(cf_estimator_open(&spec, e->train.seed, &e->estimator));
-  weir_train_replicate_below(&e->cfg->grid, task->replicate_below);
+  weir_grid_replicate_below(&e->cfg->grid, task->replicate_below);
   task->n_train = e->split.n[CF_TRAIN];
   task->n_valid = e->split.n[CF_VALID];
   task->batch = meet;

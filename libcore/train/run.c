@@ -4,11 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
-#include "train/train_priv.h"
+#include "train/grid/apart.h"
+#include "train/grid/rank_arrays.h"
+#include "train/grid/ranks.h"
+#include "train/options.h"
+#include "train/run_open.h"
+#include "train/save.h"
+#include "train/state.h"
+#include "train/step/batch.h"
+#include "train/step/exchange.h"
+#include "train/step/plan.h"
+#include "train/step/step.h"
+#include "train/step/timing.h"
+#include "train/step/meet.h"
 
 /* That no array of the network has a name that a file gives to one of its training: "optim/m" is
  * "optim.m" there. */
@@ -389,38 +400,6 @@ static weir_status run(train_run *r, weir_train_result *result)
              WEIR_INT("epoch", *s->epoch), WEIR_REAL("best_loss", result->best_loss),
              WEIR_INT("best_epoch", *s->best_epoch));
   return WEIR_OK;
-}
-
-train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
-                       const weir_plan_opts *exec, weir_params *params, weir_store *store)
-{
-  train_run r = {.task = task, .cfg = cfg, .params = params, .store = store, .norm = NAN};
-
-  r.step_s = NAN;
-  if (exec != NULL) {
-    r.exec = *exec;
-  }
-  r.graph = (train_graph){.task = task,
-                          .params = params,
-                          .store = store,
-                          .optim = &cfg->optim,
-                          .dtype = WEIR_DTYPE_COUNT};
-  return r;
-}
-
-void train_run_close(train_run *r)
-{
-  for (int64_t i = 0; i < r->n_plans; i++) {
-    weir_plan_destroy(&r->plan[i].plan);
-  }
-  for (int k = 0; k < TRAIN_INPUTS; k++) {
-    weir_tensor_fini(&r->input[k]);
-  }
-  weir_free(&r->plan);
-  weir_free(&r->sample);
-  weir_exchange_close(&r->exchange);
-  train_ranks_close(&r->ranks);
-  train_state_close(r);
 }
 
 weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cfg,

@@ -1,4 +1,6 @@
 /* save.c - checkpoints of a run, and its weights as a separate file. */
+#include "train/save.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,9 +13,13 @@
 #include "base/weir_provenance.h"
 #include "conf/weir_rundir.h"
 #include "io/weir_netcdf.h"
-#include "train/train_priv.h"
+#include "train/grid/rank_arrays.h"
+#include "train/grid/ranks.h"
+#include "train/options.h"
+#include "train/state.h"
+#include "train/step/meet.h"
 
-enum { NOTES = 32 };
+enum { NOTES = 32, TRAIN_PATH = 4096 };
 
 static const char random_note[] =
     "Philox4x32-10 of (train.seed, train.epoch) for the order of samples and of (train.seed, step) "

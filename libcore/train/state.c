@@ -1,10 +1,13 @@
 /* state.c - arrays of a run in the store, and copies of the network. */
+#include "train/state.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "train/train_priv.h"
+#include "train/array_names.h"
+#include "train/step/exchange.h"
 
 bool train_is_network(const char *array)
 {
@@ -266,7 +269,7 @@ weir_status train_state_open(train_run *r)
   WEIR_TRY(open_banks(r));
   WEIR_TRY(open_digests(r));
   WEIR_TRY(open_numbers(r));
-  return train_shards_view(&r->ranks, r->store, r->params);
+  return train_shards_view(&r->ranks.shards, r->ranks.coords, r->store, r->params);
 }
 
 void train_state_close(train_run *r)

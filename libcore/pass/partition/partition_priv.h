@@ -1,7 +1,6 @@
 /* partition_priv.h - the table of shardings. */
 #ifndef PARTITION_PRIV_H
 #define PARTITION_PRIV_H
-#include "pass/partition/weir_cost.h"
 #include "pass/partition/weir_partition.h"
 
 /* Dimension d is sharded over those dimensions of the grid whose bits over[d] has, 0: whole; bounds
@@ -62,15 +61,6 @@ weir_status partition_find_sums(weir_partition *p, const weir_grid *grid, const 
 /* Returns the dimensions of the grid along which the operand, complete, is a summand of a partial
  * sum: it counts at coordinate 0 and is 0 elsewhere. */
 unsigned partition_counted_once(const weir_partition *p, int32_t node, int operand);
-/* cost.c: SR(m) = alpha + beta m: seconds of a message of m bytes that each of two ranks sends the
- * other.
- */
-double partition_message_s(const weir_machine *m, double bytes);
-/* AR(p, m): seconds until all of p ranks have the merge of what each has in m bytes, as `comm` does
- * it (weir_allreduce_way_of). Along the tree, up and down: 2 ceil(log2 p) (alpha + m beta) +
- * ceil(log2 p) m gamma; else each rank merges its share: s alpha + 2 (p - 1)/p m beta +
- * (p - 1)/p m gamma with s = 2 log2 p for a power of two, else 2 (p - 1). */
-double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes);
 /* partition_read.c: hull of what the nodes of a rank read of an array. */
 weir_box partition_read(const weir_partition *p, int32_t array, int rank);
 #endif

@@ -1,0 +1,54 @@
+/* apart.c - see apart.h. */
+#include "train/grid/apart.h"
+
+#include "base/weir_alloc.h"
+
+static const weir_exchange_desc *policy_of(const train_run *r)
+{
+  const weir_exchange_desc *policy = NULL;
+
+  if (weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
+    weir_clear_failure(); /* train_open_exchange refuses it */
+  }
+  return policy;
+}
+
+int train_groups(const train_run *r)
+{
+  return r->ranks.replicas > 0 ? r->ranks.replicas : 1;
+}
+
+int train_group(const train_run *r)
+{
+  return r->ranks.replicas > 0 ? r->ranks.coords[WEIR_ALONG_SAMPLES] : 0;
+}
+
+bool train_apart(const train_run *r)
+{
+  const weir_exchange_desc *policy = policy_of(r);
+
+  return policy != NULL && policy->invariant != WEIR_REPLICAS_EQUAL;
+}
+
+weir_status train_open_replicas(train_run *r)
+{
+  train_ranks *k = &r->ranks;
+  const weir_exchange_desc *policy = policy_of(r);
+
+  for (int d = 0; d < k->grid.dims; d++) {
+    if (d != WEIR_ALONG_SAMPLES && k->grid.extent[d] > 1) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "optim.exchange %s: every rank trains on whole samples: use a grid along "
+                       "the samples alone (--grid %d), or allreduce",
+                       policy->name, weir_grid_size(&k->grid));
+    }
+  }
+  if (r->task->weight != NULL && policy->what == WEIR_EXCHANGE_GRADIENTS) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "optim.exchange %s: '%s' gives samples weights, of which the sum over ranks "
+                     "is not known where gradients are late: use local, wagma or allreduce",
+                     policy->name, r->task->name);
+  }
+  k->replicas = weir_grid_size(&k->grid);
+  return WEIR_OK;
+}

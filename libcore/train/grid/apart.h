@@ -1,0 +1,16 @@
+/* apart.h - ranks that train apart: each has a training of its own, on its share of every batch. */
+#ifndef TRAIN_APART_H
+#define TRAIN_APART_H
+#include "train/train_run.h"
+
+/* Returns whether the exchange policy has ranks train apart: it does not leave replicas equal after
+ * each step. */
+bool train_apart(const train_run *r);
+/* Sets r->ranks.replicas. Fails: WEIR_ERR_UNSUPPORTED (ranks share samples; a task that weighs
+ * samples where gradients are exchanged). */
+weir_status train_open_replicas(train_run *r) WEIR_CHECKED;
+/* Returns the number of replicas, 1 where ranks compute every step together. */
+int train_groups(const train_run *r);
+/* Returns the number of this one. */
+int train_group(const train_run *r);
+#endif
