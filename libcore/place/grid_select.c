@@ -222,6 +222,18 @@ static weir_status choose(weir_grid_choice *p, int ranks, int64_t memory)
                    ranks, memory, text, smallest->cost.arena);
 }
 
+/* Ranks that train apart have whole samples. */
+static weir_status limit_replicas(const weir_train_cfg *cfg, int64_t max_extent[WEIR_ALONG_DIMS])
+{
+  const weir_exchange_desc *policy = NULL;
+
+  WEIR_TRY(weir_optim_exchange(&cfg->optim, &policy));
+  for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
+    max_extent[d] = policy->invariant == WEIR_REPLICAS_EQUAL ? max_extent[d] : 1;
+  }
+  return WEIR_OK;
+}
+
 weir_status weir_grid_select(const weir_train_task *task, const weir_train_cfg *cfg,
                              const weir_plan_opts *exec, const weir_machine *machine,
                              weir_comm *comm, int ranks, weir_grid_choice *out)
@@ -232,6 +244,7 @@ weir_status weir_grid_select(const weir_train_task *task, const weir_train_cfg *
 
   *out = (weir_grid_choice){.n = 0};
   find_limits(task, cfg->batch, max_extent);
+  WEIR_TRY_GOTO(limit_replicas(cfg, max_extent), failed);
   WEIR_TRY_GOTO(list_grids(max_extent, &grid, 0, ranks, &capacity, out), failed);
   if (machine->profile != NULL && machine->profile[0] != 0) {
     WEIR_TRY_GOTO(predict_timed(task, cfg, exec, machine, comm, ranks, out), failed);
