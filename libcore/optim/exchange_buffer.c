@@ -90,21 +90,13 @@ void exchange_buffer_add(const exchange_buffer *b, void *into)
 
 void exchange_buffer_divide(const exchange_buffer *b, void *data, int divisor)
 {
-  float *const f = data;
-  double *const d = data;
-  int64_t *const whole = data;
-
   for (int64_t i = 0; i < b->count; i++) {
-    switch (b->dtype) {
-    case WEIR_F32:
-      f[i] /= (float)divisor;
-      break;
-    case WEIR_F64:
-      d[i] /= divisor;
-      break;
-    default:
-      whole[i] /= divisor;
-      break;
+    if (weir_dtype_is_real(b->dtype)) {
+      const double x = weir_dtype_load_real(b->dtype, data, i);
+
+      weir_dtype_store_real(b->dtype, data, i, x / divisor);
+    } else {
+      weir_dtype_store_int(b->dtype, data, i, weir_dtype_load_int(b->dtype, data, i) / divisor);
     }
   }
 }

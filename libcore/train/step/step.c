@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "train/array_names.h"
+#include "train/grid/ranks.h"
 #include "train/step/batch.h"
 #include "train/step/exchange.h"
 #include "train/step/nan_trace.h"
@@ -139,59 +140,75 @@ weir_status train_step(train_run *r, double *loss)
                    *r->state.step + 1, *loss);
 }
 
-weir_status train_validate(train_run *r, double *loss, double *metric)
+/* Weighted sums over the validation samples. */
+typedef struct sums {
+  double loss, weight, metric[TRAIN_METRICS], moment[WEIR_TRAIN_MOMENTS];
+} sums;
+
+/* Samples [at, at + m), of which this rank has its share. */
+static weir_status add_batch(train_run *r, int64_t at, int64_t m, sums *sum)
 {
-  const int64_t n = r->task->n_valid;
   const train_numbers x = {.draw = 0};
+  double weight = (double)own_of(r, m) / (double)r->task->n_valid, value;
   weir_plan *plan = NULL;
-  double value = 0, total = 0, moment[WEIR_TRAIN_MOMENTS] = {0};
 
-  WEIR_ASSERT(r->task->n_moments <= WEIR_TRAIN_MOMENTS);
-  *loss = 0;
-  memset(metric, 0, (size_t)r->task->n_metrics * sizeof *metric);
-  for (int64_t at = 0; at < n; at += r->cfg->batch) {
-    const int64_t m = n - at < r->cfg->batch ? n - at : r->cfg->batch;
-    double weight;
-
-    for (int64_t i = 0; i < m; i++) {
-      r->sample[i] = at + i;
-    }
-    WEIR_TRY(train_fetch(r, WEIR_VALID_SAMPLES, m));
-    if (own_of(r, m) == 0) {
-      continue;
-    }
-    weight = (double)own_of(r, m) / (double)n;
-    WEIR_TRY(train_run_plan(r, TRAIN_VALID, m, &x, &plan));
-    WEIR_TRY(train_number(plan, "loss", &value));
-    WEIR_TRY(weight_of(r, plan, &weight));
-    total += weight;
-    *loss += weight * value;
-    for (int k = 0; k < r->task->n_metrics; k++) {
-      WEIR_TRY(train_number(plan, r->task->metric[k], &value));
-      metric[k] += weight * value;
-    }
-    for (int k = 0; k < r->task->n_moments; k++) {
-      WEIR_TRY(train_number(plan, r->task->moment[k], &value));
-      moment[k] += weight * value;
-    }
+  for (int64_t i = 0; i < m; i++) {
+    r->sample[i] = at + i;
   }
-  WEIR_TRY(train_sum_replicas(r, loss, 1));
-  WEIR_TRY(train_sum_replicas(r, &total, 1));
-  WEIR_TRY(train_sum_replicas(r, metric, r->task->n_metrics));
-  WEIR_TRY(train_sum_replicas(r, moment, r->task->n_moments));
-  *loss *= inverse_of(r, total);
+  WEIR_TRY(train_fetch(r, WEIR_VALID_SAMPLES, m));
+  if (own_of(r, m) == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(train_run_plan(r, TRAIN_VALID, m, &x, &plan));
+  WEIR_TRY(train_number(plan, "loss", &value));
+  WEIR_TRY(weight_of(r, plan, &weight));
+  sum->weight += weight;
+  sum->loss += weight * value;
   for (int k = 0; k < r->task->n_metrics; k++) {
-    metric[k] *= inverse_of(r, total);
+    WEIR_TRY(train_number(plan, r->task->metric[k], &value));
+    sum->metric[k] += weight * value;
   }
   for (int k = 0; k < r->task->n_moments; k++) {
-    moment[k] *= inverse_of(r, total);
+    WEIR_TRY(train_number(plan, r->task->moment[k], &value));
+    sum->moment[k] += weight * value;
+  }
+  return WEIR_OK;
+}
+
+static weir_status add_batches(train_run *r, sums *sum)
+{
+  const int64_t n = r->task->n_valid;
+
+  for (int64_t at = 0; at < n; at += r->cfg->batch) {
+    WEIR_TRY(add_batch(r, at, n - at < r->cfg->batch ? n - at : r->cfg->batch, sum));
+  }
+  return WEIR_OK;
+}
+
+weir_status train_validate(train_run *r, double *loss, double *metric)
+{
+  sums sum = {.loss = 0};
+
+  WEIR_ASSERT(r->task->n_moments <= WEIR_TRAIN_MOMENTS);
+  const weir_status status = add_batches(r, &sum);
+
+  WEIR_TRY(r->ranks.replicas > 0 ? train_agree_all(r, status) : status);
+  WEIR_TRY(train_sum_replicas(r, &sum.loss, (int64_t)(sizeof sum / sizeof sum.loss)));
+  const double inverse = inverse_of(r, sum.weight);
+
+  *loss = sum.loss * inverse;
+  for (int k = 0; k < r->task->n_metrics; k++) {
+    metric[k] = sum.metric[k] * inverse;
+  }
+  for (int k = 0; k < r->task->n_moments; k++) {
+    sum.moment[k] *= inverse;
   }
   if (!isfinite(*loss)) {
     return weir_fail(WEIR_ERR_NUMERIC, "the validation loss after step %" PRId64 " is %g",
                      *r->state.step, *loss);
   }
   if (r->task->n_moments > 0) {
-    r->task->validated(r->task->context, *r->state.step, moment);
+    r->task->validated(r->task->context, *r->state.step, sum.moment);
   }
   return WEIR_OK;
 }
