@@ -17,7 +17,8 @@ typedef enum weir_products {
   WEIR_PRODUCTS_F64, /* unchanged */
   WEIR_PRODUCTS_F32,
   WEIR_PRODUCTS_BF16,
-  WEIR_PRODUCTS_F16
+  WEIR_PRODUCTS_F16,
+  WEIR_PRODUCTS_F16X2 /* the sum of two numbers of f16: three products in place of one */
 } weir_products;
 
 /* Overlap of computation and halo exchange, by computing interiors first: never; where kernels

@@ -24,9 +24,10 @@ const weir_opt weir_exec_opts[] = {
                   "bf16: products of f32 arrays with a faster bf16 kernel run in bf16, and their "
                   "operands are stored in it; sums, statistics, losses and updates stay f32"),
     WEIR_OPT_ENUM(
-        weir_exec_cfg, products, WEIR_PRODUCTS_F64, "f64|f32|bf16|f16",
+        weir_exec_cfg, products, WEIR_PRODUCTS_F64, "f64|f32|bf16|f16|f16x2",
         "dtype to which operands of large sums of products (contractions) of f64 and c128 are "
-        "rounded; these sums accumulate in f32, all other operations are unchanged"),
+        "rounded (f16x2: sums of two numbers of f16, which takes three products in place of one); "
+        "these sums accumulate in f32, all other operations are unchanged"),
     WEIR_OPT_BOOL(weir_exec_cfg, scale_products, true,
                   "for exec.products: scale operands by powers of two into the range of the dtype"),
     WEIR_OPT_ENUM(

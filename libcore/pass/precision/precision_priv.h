@@ -25,17 +25,22 @@ weir_status precision_apply(precision_plan *p) WEIR_CHECKED;
 
 /* ---- Products of f64 and c128 (precision_products.c, precision_scale.c) ---- */
 
+/* Numbers whose sum an operand is rounded to at most, and products of them that are added up. */
+enum { PRECISION_PARTS = 2, PRECISION_SUMS = PRECISION_PARTS * (PRECISION_PARTS + 1) / 2 };
+
 /* An array rounded as an operand, by its own scales along the dimensions `kept`. */
 typedef struct precision_rounded {
   int32_t array;
   uint32_t kept;
-  weir_value value, scale; /* scale: none where products are unscaled */
+  weir_value part[PRECISION_PARTS]; /* the rounded array, and what rounding drops, rounded */
+  weir_value scale;                 /* none where products are unscaled                    */
 } precision_rounded;
 
 typedef struct precision_products {
   weir_graph *g;
   int32_t n_nodes;
   weir_dtype format;
+  int parts; /* of an operand */
   bool scaled;
   int64_t n_made, capacity;
   precision_rounded *made; /* [n_made] so that an operand of several products is rounded once */

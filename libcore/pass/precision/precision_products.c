@@ -7,6 +7,10 @@
  * along which both operands lie, as atoms or the kind of a function) has its own powers. Without
  * them a format of few exponents loses small operands and makes large ones infinite.
  *
+ * In two parts (Markidis et al., IPDPSW 2018, doi 10.1109/IPDPSW.2018.00091) an operand is the sum
+ * of the rounded number and of what rounding drops, rounded; three products are made, all but that
+ * of what is dropped of both.
+ *
  * Products that make an operand of a few others stay as they are: what a rounded factor has wrong
  * would be wrong alike in all results computed from it, where errors of operands of a long sum
  * cancel. */
@@ -22,7 +26,8 @@ static weir_dtype format_of(weir_products products)
   static const weir_dtype formats[] = {[WEIR_PRODUCTS_F64] = WEIR_F64,
                                        [WEIR_PRODUCTS_F32] = WEIR_F32,
                                        [WEIR_PRODUCTS_BF16] = WEIR_BF16,
-                                       [WEIR_PRODUCTS_F16] = WEIR_F16};
+                                       [WEIR_PRODUCTS_F16] = WEIR_F16,
+                                       [WEIR_PRODUCTS_F16X2] = WEIR_F16};
 
   return formats[products];
 }
@@ -110,6 +115,7 @@ weir_status precision_round_products(weir_graph *g, const weir_pass_opts *opts)
   precision_products p = {.g = g,
                           .n_nodes = weir_graph_nodes(g),
                           .format = format_of(opts->products),
+                          .parts = opts->products == WEIR_PRODUCTS_F16X2 ? 2 : 1,
                           .scaled = !opts->unscaled};
   weir_status status = WEIR_OK;
   double flops = 0;

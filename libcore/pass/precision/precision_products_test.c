@@ -111,7 +111,7 @@ static double distance(const product *x, const product *y)
 /* Half a unit of each format is the most that an operand is off. */
 static void errors_are_those_of_the_format(void **state)
 {
-  static const double unit[] = {0, 0x1p-24, 0x1p-8, 0x1p-11};
+  static const double unit[] = {0, 0x1p-24, 0x1p-8, 0x1p-11, 0x1p-22};
   static product exact, rounded;
 
   for (int i = 0; i < 3; i++) {
@@ -119,7 +119,7 @@ static void errors_are_those_of_the_format(void **state)
     draw(&exact, 0);
     rounded = exact;
     multiply(&exact, WEIR_PRODUCTS_F64, true);
-    for (int f = WEIR_PRODUCTS_F32; f <= WEIR_PRODUCTS_F16; f++) {
+    for (int f = WEIR_PRODUCTS_F32; f <= WEIR_PRODUCTS_F16X2; f++) {
       multiply(&rounded, (weir_products)f, true);
       const double error = distance(&rounded, &exact);
 
@@ -131,29 +131,35 @@ static void errors_are_those_of_the_format(void **state)
 /* Each batch has scales of its own: powers of two in the operands are powers of two in the result,
  * to the last bit, far outside the range of f16 and of f32. Without scales small ones are lost and
  * large ones infinite. */
-static void every_batch_is_scaled(void **state)
+static void scale_every_batch(weir_products products)
 {
   static product p;
 
   for (int step = -300; step <= 300; step += 120) {
     p = (product){.dtype = WEIR_C128};
     draw(&p, step / 2);
-    multiply(&p, WEIR_PRODUCTS_F16, true);
+    multiply(&p, products, true);
     for (int i = M * N; i < A * M * N; i++) {
       const weir_c128 z = p.y[i % (M * N)];
       const int by = step / 2 * (i / (M * N));
 
       assert_true(p.y[i].re == ldexp(z.re, by) && p.y[i].im == ldexp(z.im, by));
     }
-    multiply(&p, WEIR_PRODUCTS_F16, false);
+    multiply(&p, products, false);
     const weir_c128 last = p.y[A * M * N - 1];
 
     assert_true(step < 0 ? last.re == 0 && last.im == 0 : !isfinite(last.re) || step == 0);
   }
 }
 
+static void every_batch_is_scaled(void **state)
+{
+  scale_every_batch(WEIR_PRODUCTS_F16);
+  scale_every_batch(WEIR_PRODUCTS_F16X2);
+}
+
 /* An infinite or NaN element, and an operand without any that is not 0. */
-static void special_elements_are_seen(void **state)
+static void see_special_elements(weir_products products)
 {
   static product p;
 
@@ -164,7 +170,7 @@ static void special_elements_are_seen(void **state)
     for (int k = 0; k < A * M * K && i == 2; k++) {
       p.l[k] = (weir_c128){0, 0};
     }
-    multiply(&p, WEIR_PRODUCTS_F16, true);
+    multiply(&p, products, true);
     if (i == 2) {
       assert_true(p.y[0].re == 0 && p.y[0].im == 0);
     } else {
@@ -172,6 +178,12 @@ static void special_elements_are_seen(void **state)
       assert_true(isfinite(p.y[A * M * N - 1].re)); /* of another batch */
     }
   }
+}
+
+static void special_elements_are_seen(void **state)
+{
+  see_special_elements(WEIR_PRODUCTS_F16);
+  see_special_elements(WEIR_PRODUCTS_F16X2);
 }
 
 /* h f [k, n] is an operand of a sum over n alone, made once for all e; sums are of c64, as is what
@@ -259,7 +271,7 @@ static weir_status make(void *context)
 
   WEIR_TRY(weir_graph_copy(context, &g));
   const weir_status status =
-      weir_pass_precision.run(g, &(weir_pass_opts){.products = WEIR_PRODUCTS_F16});
+      weir_pass_precision.run(g, &(weir_pass_opts){.products = WEIR_PRODUCTS_F16X2});
 
   weir_graph_destroy(&g);
   return status;

@@ -115,17 +115,24 @@ static weir_status add_scale(precision_products *p, weir_value maxima, const cha
   return add(p, &op_scale, &a, &maxima, -1, where, out);
 }
 
-/* Expression x of f64, times the scale where there is one, as f32 after rounding to the format. */
-static int32_t rounded(const precision_products *p, weir_body *b, int32_t x, int32_t scale)
+/* Expression x of f64, times the scale where there is one, as f32 after rounding to the format;
+ * part 1: what that rounding drops, rounded likewise. */
+static int32_t rounded(const precision_products *p, weir_body *b, int32_t x, int32_t scale,
+                       int part)
 {
-  const int32_t y = scale >= 0 ? weir_body_binary(b, WEIR_CODE_MUL, x, scale) : x;
+  int32_t y = scale >= 0 ? weir_body_binary(b, WEIR_CODE_MUL, x, scale) : x;
 
+  for (int i = 0; i < part; i++) {
+    const int32_t held = weir_body_cast(b, WEIR_F64, weir_body_cast(b, p->format, y));
+
+    y = weir_body_binary(b, WEIR_CODE_SUB, y, held);
+  }
   return weir_body_cast(b, WEIR_F32, weir_body_cast(b, p->format, y));
 }
 
-/* The array in f32 or c64, scaled and rounded. */
+/* A part of the array in f32 or c64, scaled and rounded. */
 static weir_status add_rounded(precision_products *p, weir_value from, uint32_t kept,
-                               weir_value scale, const char *where, weir_value *out)
+                               weir_value scale, int part, const char *where, weir_value *out)
 {
   const weir_array_desc d = *weir_value_desc(p->g, from);
   const bool is_complex = weir_dtype_is_complex(d.dtype);
@@ -152,12 +159,12 @@ static weir_status add_rounded(precision_products *p, weir_value from, uint32_t 
 
   a.n_values = 1;
   if (is_complex) {
-    const int32_t re = rounded(p, b, weir_body_unary(b, WEIR_CODE_REAL, x), s);
+    const int32_t re = rounded(p, b, weir_body_unary(b, WEIR_CODE_REAL, x), s, part);
+    const int32_t im = rounded(p, b, weir_body_unary(b, WEIR_CODE_IMAG, x), s, part);
 
-    a.value[0] = weir_body_binary(b, WEIR_CODE_MAKE, re,
-                                  rounded(p, b, weir_body_unary(b, WEIR_CODE_IMAG, x), s));
+    a.value[0] = weir_body_binary(b, WEIR_CODE_MAKE, re, im);
   } else {
-    a.value[0] = rounded(p, b, x, s);
+    a.value[0] = rounded(p, b, x, s, part);
   }
   return add(p, &op_round, &a, in, -1, where, out);
 }
@@ -204,7 +211,9 @@ static weir_status take(precision_products *p, int32_t array, uint32_t kept, con
     WEIR_TRY(add_maximum(p, from, kept, where, &maxima));
     WEIR_TRY(add_scale(p, maxima, where, &r.scale));
   }
-  WEIR_TRY(add_rounded(p, from, kept, r.scale, where, &r.value));
+  for (int part = 0; part < p->parts; part++) {
+    WEIR_TRY(add_rounded(p, from, kept, r.scale, part, where, &r.part[part]));
+  }
   WEIR_TRY(weir_reserve(&p->made, &p->capacity, p->n_made + 1, sizeof *p->made));
   p->made[p->n_made++] = r;
   *out = r;
@@ -246,51 +255,78 @@ static void map_scale(const weir_access *product, int k, const precision_rounded
   }
 }
 
-/* Divides the sum by both scales, into the array that the product wrote. */
-static weir_status add_widened(precision_products *p, const weir_access *product,
-                               const int factor[2], const precision_rounded r[2], weir_value sum,
-                               int32_t into, const char *where)
+/* A result of the product times a power of two: divided by the scale. */
+static int32_t unscaled(weir_body *b, int32_t y, int32_t scale, bool is_complex)
 {
-  const weir_array_desc d = *weir_value_desc(p->g, sum);
+  const int32_t s = weir_body_binary(b, WEIR_CODE_DIV, weir_body_real(b, WEIR_F64, 1), scale);
+
+  if (!is_complex) {
+    return weir_body_binary(b, WEIR_CODE_MUL, y, s);
+  }
+  const int32_t re = weir_body_binary(b, WEIR_CODE_MUL, weir_body_unary(b, WEIR_CODE_REAL, y), s);
+  const int32_t im = weir_body_binary(b, WEIR_CODE_MUL, weir_body_unary(b, WEIR_CODE_IMAG, y), s);
+
+  return weir_body_binary(b, WEIR_CODE_MAKE, re, im);
+}
+
+/* Adds the sums of the parts up, the largest last, and divides by both scales, into the array that
+ * the product wrote. */
+static weir_status add_widened(precision_products *p, const weir_access *product,
+                               const int factor[2], const precision_rounded r[2],
+                               const weir_value *sum, int n, int32_t into, const char *where)
+{
+  const weir_array_desc d = *weir_value_desc(p->g, sum[0]);
   const bool is_complex = weir_dtype_is_complex(d.dtype);
-  const weir_value in[] = {sum, r[0].scale, r[1].scale};
+  weir_value in[PRECISION_SUMS + 2], v;
   weir_array_desc to = d;
   weir_access a;
-  weir_value v;
 
   to.dtype = is_complex ? WEIR_C128 : WEIR_F64;
   weir_access_init(&a);
-  WEIR_TRY(weir_access_resize(&a, p->scaled ? 3 : 1, 1, 0));
+  WEIR_TRY(weir_access_resize(&a, n + (p->scaled ? 2 : 0), 1, 0));
   weir_body *b = &a.body;
+  int32_t y = -1;
 
   weir_map_dims(&a, &d);
-  weir_map_identity(&a.in[0], &d);
   weir_map_identity(&a.out[0], &to);
-  int32_t y = weir_body_cast(b, to.dtype, weir_body_load(b, 0, d.dtype));
+  for (int i = n - 1; i >= 0; i--) {
+    in[i] = sum[i];
+    weir_map_identity(&a.in[i], &d);
+    const int32_t x = weir_body_cast(b, to.dtype, weir_body_load(b, i, d.dtype));
 
+    y = y < 0 ? x : weir_body_binary(b, WEIR_CODE_ADD, y, x);
+  }
   for (int f = 0; f < 2 && p->scaled; f++) {
-    map_scale(product, factor[f], &r[f], weir_value_desc(p->g, r[f].scale), &a.in[f + 1]);
-    const int32_t s = weir_body_binary(b, WEIR_CODE_DIV, weir_body_real(b, WEIR_F64, 1),
-                                       weir_body_load(b, f + 1, WEIR_F64));
-    if (is_complex) {
-      const int32_t re =
-          weir_body_binary(b, WEIR_CODE_MUL, weir_body_unary(b, WEIR_CODE_REAL, y), s);
-
-      y = weir_body_binary(
-          b, WEIR_CODE_MAKE, re,
-          weir_body_binary(b, WEIR_CODE_MUL, weir_body_unary(b, WEIR_CODE_IMAG, y), s));
-    } else {
-      y = weir_body_binary(b, WEIR_CODE_MUL, y, s);
-    }
+    in[n + f] = r[f].scale;
+    map_scale(product, factor[f], &r[f], weir_value_desc(p->g, r[f].scale), &a.in[n + f]);
+    y = unscaled(b, y, weir_body_load(b, n + f, WEIR_F64), is_complex);
   }
   a.n_values = 1;
   a.value[0] = y;
   return add(p, &op_widen, &a, in, into, where, &v);
 }
 
+/* The product of parts of both factors, but for those that both are what rounding drops; *n of
+ * them. Inputs `in` but for the factors. */
+static weir_status add_products(precision_products *p, int32_t number, const weir_access *narrowed,
+                                const int factor[2], const precision_rounded r[2], weir_value *in,
+                                weir_value *sum, int *n)
+{
+  *n = 0;
+  for (int i = 0; i < p->parts; i++) {
+    for (int j = 0; i + j < p->parts; j++) {
+      in[factor[0]] = r[0].part[i];
+      in[factor[1]] = r[1].part[j];
+      sum[(*n)++] = weir_graph_add_like(p->g, weir_graph_node(p->g, number), narrowed, in,
+                                        narrowed->n_in, NULL);
+    }
+  }
+  return weir_graph_status(p->g);
+}
+
 weir_status precision_change_product(precision_products *p, int32_t number, const int factor[2])
 {
-  weir_value in[WEIR_MAX_OPERANDS], sum;
+  weir_value in[WEIR_MAX_OPERANDS], sum[PRECISION_SUMS];
   weir_status status = WEIR_OK;
   precision_rounded r[2];
   weir_access product, narrowed;
@@ -309,16 +345,15 @@ weir_status precision_change_product(precision_products *p, int32_t number, cons
     const int32_t array = weir_graph_node(p->g, number)->in[factor[f]];
 
     status = take(p, array, batches_of(&product, factor, factor[f]), where, &r[f]);
-    in[factor[f]] = r[f].value;
   }
   if (status == WEIR_OK) {
+    int n;
+
     narrow(&narrowed, factor);
-    sum = weir_graph_add_like(p->g, weir_graph_node(p->g, number), &narrowed, in, narrowed.n_in,
-                              NULL);
-    status = weir_graph_status(p->g);
-  }
-  if (status == WEIR_OK) {
-    status = add_widened(p, &product, factor, r, sum, into, where);
+    status = add_products(p, number, &narrowed, factor, r, in, sum, &n);
+    if (status == WEIR_OK) {
+      status = add_widened(p, &product, factor, r, sum, n, into, where);
+    }
   }
   weir_access_fini(&narrowed);
 out:

@@ -41,9 +41,10 @@ const weir_opt qt_scattering_options[] = {
     WEIR_OPT_BOOL(qt_scattering_opts, window, true,
                   "sums over emitted and absorbed phonons as products of matrices over sliding "
                   "windows of energies, with margins of zeros in place of borders"),
-    WEIR_OPT_ENUM(qt_scattering_opts, precision, WEIR_PRODUCTS_F64, "f64|f32|bf16|f16",
+    WEIR_OPT_ENUM(qt_scattering_opts, precision, WEIR_PRODUCTS_F64, "f64|f32|bf16|f16|f16x2",
                   "numbers that operands of the largest products of these sums are rounded to, "
-                  "which are added in f32; Green's functions and self-energies stay f64"),
+                  "which are added in f32 (f16x2: sums of two numbers of f16, three products in "
+                  "place of one); Green's functions and self-energies stay f64"),
     WEIR_OPT_BOOL(qt_scattering_opts, normalise, true,
                   "scattering.precision: operands are multiplied by powers of two that bring their "
                   "largest elements into the range of f16"),
