@@ -198,18 +198,20 @@ done:
   return status;
 }
 
-static weir_status measure(const weir_cli *cli, cf_cfg *cfg, weir_run_dir *dir)
+static weir_status measure(weir_job *j)
 {
+  cf_cfg *const cfg = j->cfg;
   cf_spectrum s = {.n_bins = 0};
   cf_source *source = NULL;
   weir_table rows = {0};
   weir_status status = WEIR_OK;
 
+  WEIR_TRY(weir_job_begin(j, "power", false));
   WEIR_TRY_GOTO(cf_open_input(cfg, &source), done);
   WEIR_TRY_GOTO(cf_spectrum_make(&cfg->power, source, &s), done);
-  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   make_rows(&s, &rows);
-  WEIR_TRY_GOTO(write_all(cli, cfg, &s, &rows), done);
+  WEIR_TRY_GOTO(write_all(j->cli, cfg, &s, &rows), done);
   weir_table_print(&rows, COLUMNS, head_of(&s), stdout);
 done:
   weir_table_fini(&rows);
@@ -220,5 +222,7 @@ done:
 
 weir_status cf_cmd_power(const weir_cli *cli)
 {
-  return cf_with_run_dir(cli, measure);
+  cf_cfg cfg;
+
+  return weir_job_run(cli, &cf_program, NULL, &cfg, measure);
 }
