@@ -151,7 +151,7 @@ done:
   return status;
 }
 
-static weir_status perform(const weir_cli *cli, bench *b)
+static weir_status measure_all(const weir_cli *cli, bench *b)
 {
   const weir_stream_sink sink = {PS_RESULT_BEATS, take_beats, b};
   double median = 0;
@@ -172,18 +172,22 @@ static weir_status perform(const weir_cli *cli, bench *b)
   return report(cli, b, plan_s, median);
 }
 
-weir_status ps_cmd_bench(const weir_cli *cli)
+static weir_status perform(weir_job *j)
 {
-  weir_config *config = NULL;
-  ps_cfg cfg;
-  bench b = {.cfg = &cfg};
+  bench b = {.cfg = j->cfg};
 
-  WEIR_TRY(ps_start(cli, "bench", &cfg, &config));
-  const weir_status status = perform(cli, &b);
+  WEIR_TRY(ps_start(j, "bench"));
+  const weir_status status = measure_all(j->cli, &b);
 
   ps_pipeline_destroy(&b.pipeline);
   weir_free(&b.x);
   weir_free(&b.present);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status ps_cmd_bench(const weir_cli *cli)
+{
+  ps_cfg cfg;
+
+  return weir_job_run(cli, &ps_program, NULL, &cfg, perform);
 }

@@ -440,7 +440,7 @@ static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, session *e)
   return ps_write_provenance(cli, cfg, e->files, (int)(2 * e->n));
 }
 
-static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *dir, session *e)
+static weir_status score_all(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *dir, session *e)
 {
   char range[64];
 
@@ -466,21 +466,13 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *di
   return status;
 }
 
-weir_status ps_cmd_eval(const weir_cli *cli)
+static weir_status eval(weir_job *j)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {0};
-  weir_status status = WEIR_OK;
   session e = {0};
-  ps_cfg cfg;
 
-  WEIR_TRY(ps_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(ps_begin(cli, "eval", &cfg, config, &dir), done);
-  WEIR_TRY_GOTO(eval(cli, &cfg, &dir, &e), done);
-done:
-  if (status != WEIR_OK) {
-    ps_abandon(&dir);
-  }
+  WEIR_TRY(weir_job_begin(j, "eval", false));
+  const weir_status status = score_all(j->cli, j->cfg, &j->dir, &e);
+
   weir_table_fini(&e.cells);
   weir_table_fini(&e.rhythm);
   weir_table_fini(&e.records);
@@ -490,6 +482,12 @@ done:
   ps_eval_list_fini(&e.list);
   weir_free(&e.files);
   weir_free(&e.s);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status ps_cmd_eval(const weir_cli *cli)
+{
+  ps_cfg cfg;
+
+  return weir_job_run(cli, &ps_program, NULL, &cfg, eval);
 }
