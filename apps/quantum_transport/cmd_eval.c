@@ -180,28 +180,28 @@ done:
   return status;
 }
 
-weir_status qt_cmd_eval(const weir_cli *cli)
+static weir_status eval(weir_job *j)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
+  const qt_cfg *const cfg = j->cfg;
+  evaluation e = {.opts = &cfg->eval};
   weir_status status = WEIR_OK;
-  qt_cfg cfg;
-  evaluation e = {.opts = &cfg.eval};
 
-  WEIR_TRY(qt_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(qt_begin(cli, "eval", &cfg, config, &dir), done);
+  WEIR_TRY_GOTO(qt_begin(j, "eval"), done);
   WEIR_TRY_GOTO(evaluate(&e), done);
-  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
-  WEIR_TRY_GOTO(write_results(cli, &cfg, &e), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
+  WEIR_TRY_GOTO(write_results(j->cli, cfg, &e), done);
   weir_run_dir_keep(); /* the scores, where they are too large, too */
   status = check(&e);
 done:
-  if (status != WEIR_OK) {
-    qt_abandon(&dir);
-  }
   qt_curve_fini(&e.result);
   qt_curve_fini(&e.reference);
   weir_free(&e.difference);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status qt_cmd_eval(const weir_cli *cli)
+{
+  qt_cfg cfg;
+
+  return weir_job_run(cli, &qt_program, NULL, &cfg, eval);
 }
