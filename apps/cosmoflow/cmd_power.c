@@ -186,16 +186,11 @@ static weir_status write_all(const weir_cli *cli, const cf_cfg *cfg, const cf_sp
                              const weir_table *rows)
 {
   weir_report *r = NULL;
-  weir_status status = WEIR_OK;
 
   WEIR_TRY(write_files(cli, s));
   WEIR_TRY(weir_report_open(cli->out, "cosmoflow: power spectrum", &r));
-  WEIR_TRY_GOTO(write_page(r, s, rows), done);
-  WEIR_TRY_GOTO(weir_report_commit(&r), done);
-  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "sample", s->where), done);
-done:
-  weir_report_destroy(&r);
-  return status;
+  WEIR_TRY(weir_report_commit(&r, write_page(r, s, rows)));
+  return cf_write_provenance(cli, cfg, "sample", s->where);
 }
 
 static weir_status measure(weir_job *j)

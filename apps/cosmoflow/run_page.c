@@ -213,10 +213,8 @@ weir_status cf_run_page(const char *dir, const cf_experiment *e, const weir_trai
              WEIR_INT("parameters", weir_params_elements(e->estimator.params)));
   WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: training", &r), done);
   weir_report_fact(r, "seed", "%lld", (long long)e->train.seed);
-  WEIR_TRY_GOTO(write_page(r, e, result, &c, metric), done);
-  WEIR_TRY_GOTO(weir_report_commit(&r), done);
+  status = weir_report_commit(&r, write_page(r, e, result, &c, metric));
 done:
-  weir_report_destroy(&r);
   for (int k = 0; k < COLUMNS; k++) {
     weir_free(&c.at[k]);
   }

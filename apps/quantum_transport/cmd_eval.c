@@ -102,14 +102,9 @@ static weir_status fill(weir_report *r, const evaluation *e, const weir_table *t
 static weir_status write_page(const evaluation *e, const weir_table *table, const char *dir)
 {
   weir_report *r = NULL;
-  weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_report_open(dir, "quantum_transport: transmission compared with a reference", &r));
-  WEIR_TRY_GOTO(fill(r, e, table), done);
-  status = weir_report_commit(&r);
-done:
-  weir_report_destroy(&r);
-  return status;
+  return weir_report_commit(&r, fill(r, e, table));
 }
 
 static weir_status evaluate(evaluation *e)

@@ -65,7 +65,7 @@ static void figures_of_a_row_are_aligned(void **state)
   assert_ok(weir_report_open(dir, "t", &r));
   assert_ok(weir_report_row(r, 2, names, row));
   assert_ok(weir_report_structure(r, "device", &structure));
-  assert_ok(weir_report_commit(&r));
+  assert_ok(weir_report_commit(&r, WEIR_OK));
   assert_true(is_there(dir, "figures/left.svg") && is_there(dir, "figures/right.csv"));
   assert_true(is_there(dir, "figures/device.svg") && is_there(dir, "figures/device.csv"));
   assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
@@ -90,7 +90,7 @@ static void a_page_appears_when_it_is_committed(void **state)
   assert_ok(fill(r));
   assert_false(is_there(dir, "report.html"));
   assert_false(is_there(dir, "figures/points.svg"));
-  assert_ok(weir_report_commit(&r));
+  assert_ok(weir_report_commit(&r, WEIR_OK));
   assert_null(r);
   assert_true(is_there(dir, "figures/points.svg"));
   assert_true(is_there(dir, "figures/points.csv"));
@@ -123,7 +123,7 @@ static void pages_of_a_folder_link_each_other(void **state)
   assert_ok(weir_report_open_page(dir, "other.html", "t", &r));
   assert_ok(weir_report_link(r, "report.html", "a < b"));
   assert_false(is_there(dir, "other.html"));
-  assert_ok(weir_report_commit(&r));
+  assert_ok(weir_report_commit(&r, WEIR_OK));
   assert_false(is_there(dir, "report.html"));
   assert_ok(weir_path_join(dir, "other.html", path, sizeof path));
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
@@ -207,7 +207,7 @@ static void cells_are_typeset_and_marked(void **state)
   assert_ok(weir_report_open(dir, "t", &r));
   assert_ok(weir_report_marked(r, "m", 2, head, 2, cells, mark));
   assert_ok(weir_report_text(r, "to %g eV", 1e-9));
-  assert_ok(weir_report_commit(&r));
+  assert_ok(weir_report_commit(&r, WEIR_OK));
   assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
   assert_non_null(strstr(text, "<td class=\"number\" data-value=\"3.9e-07\">3.9"));
@@ -216,6 +216,24 @@ static void cells_are_typeset_and_marked(void **state)
   assert_non_null(strstr(text, "<td class=\"number good\">+2.5</td>"));
   assert_non_null(strstr(text, "to 10<sup>"));
   weir_free(&text);
+  weir_check_rmdir(dir);
+}
+
+static void page_that_is_not_filled_does_not_appear(void **state)
+{
+  char dir[256], path[512];
+  weir_report *r = NULL;
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
+  assert_ok(weir_report_open(dir, "t", &r));
+  assert_int_equal(weir_report_commit(&r, WEIR_ERR_NUMERIC), WEIR_ERR_NUMERIC);
+  assert_null(r);
+  assert_false(weir_file_exists(path));
+  assert_ok(weir_report_open(dir, "t", &r));
+  assert_ok(weir_report_commit(&r, weir_report_heading(r, "A")));
+  assert_null(r);
+  assert_true(weir_file_exists(path));
   weir_check_rmdir(dir);
 }
 
@@ -248,6 +266,7 @@ int main(void)
       cmocka_unit_test(wrong_names_and_tables_are_refused),
       cmocka_unit_test(cells_become_a_file_of_columns),
       cmocka_unit_test(cells_are_typeset_and_marked),
+      cmocka_unit_test(page_that_is_not_filled_does_not_appear),
       cmocka_unit_test(every_fault_of_memory_is_reported),
   };
 

@@ -20,9 +20,10 @@ weir_status weir_report_open(const char *dir, const char *title, weir_report **o
  * share figures/, so that names of figures must differ. */
 weir_status weir_report_open_page(const char *dir, const char *name, const char *title,
                                   weir_report **out) WEIR_CHECKED;
-/* Commits page and figures; *r is destroyed in either case (on failure only figures renamed before
- * it remain). */
-weir_status weir_report_commit(weir_report **r) WEIR_CHECKED;
+/* Commits page and figures where `filled`, the status of filling the page, is WEIR_OK, and returns
+ * it otherwise; *r is destroyed in either case (on failure only figures renamed before it remain).
+ */
+weir_status weir_report_commit(weir_report **r, weir_status filled) WEIR_CHECKED;
 /* Removes unfinished files; accepts NULL. */
 void weir_report_destroy(weir_report **r);
 

@@ -251,13 +251,7 @@ weir_status ps_query_page_write(const ps_query_run *r, const char *dir)
 
   (void)snprintf(title, sizeof title, "physio_stream: query on %s", r->facts->name);
   WEIR_TRY(weir_report_open(dir, title, &page));
-  const weir_status status = fill(page, r);
-
-  if (status != WEIR_OK) {
-    weir_report_destroy(&page);
-    return status;
-  }
-  WEIR_TRY(weir_report_commit(&page));
+  WEIR_TRY(weir_report_commit(&page, fill(page, r)));
   write_events(r);
   return WEIR_OK;
 }

@@ -337,13 +337,7 @@ weir_status ps_run_page_write(const char *dir, const ps_cfg *cfg, const ps_strip
   WEIR_TRY(weir_report_open(dir, title, &r));
   weir_report_fact(r, "seed", "%lld", (long long)cfg->seed);
   weir_report_fact(r, "signal", "%s", facts->signal);
-  const weir_status status = fill(r, &s, strip, pipeline);
-
-  if (status != WEIR_OK) {
-    weir_report_destroy(&r);
-    return status;
-  }
-  WEIR_TRY(weir_report_commit(&r));
+  WEIR_TRY(weir_report_commit(&r, fill(r, &s, strip, pipeline)));
   write_event(&s);
   return WEIR_OK;
 }

@@ -114,10 +114,13 @@ static weir_status add_summary(weir_report *r, const wx_experiment *e, const wx_
 
 static weir_status write_page(weir_report *r, const char *dir, const wx_experiment *e,
                               const wx_stage *stage, const weir_train_result *result,
-                              const weir_table *cells)
+                              const char *worse, const weir_table *cells)
 {
   static const char *const losses[] = {"mean squared error", "mean absolute error", "CRPS"};
 
+  if (worse[0] != 0) {
+    WEIR_TRY(weir_report_text(r, "Warning: %s.", worse));
+  }
   WEIR_TRY(add_summary(r, e, stage, result));
   if (cells->count > 0) {
     WEIR_TRY(weir_report_heading(r, "Validation"));
@@ -158,13 +161,8 @@ weir_status wx_run_page(const char *dir, const wx_experiment *e, const wx_stage 
   }
   WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: training", &r), done);
   weir_report_fact(r, "seed", "%lld", (long long)e->train.seed);
-  if (worse[0] != 0) {
-    WEIR_TRY_GOTO(weir_report_text(r, "Warning: %s.", worse), done);
-  }
-  WEIR_TRY_GOTO(write_page(r, dir, e, stage, result, &cells), done);
-  WEIR_TRY_GOTO(weir_report_commit(&r), done);
+  status = weir_report_commit(&r, write_page(r, dir, e, stage, result, worse, &cells));
 done:
-  weir_report_destroy(&r);
   weir_table_fini(&cells);
   return status;
 }
