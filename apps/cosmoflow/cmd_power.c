@@ -82,32 +82,23 @@ static weir_status add_figure(weir_report *r, const cf_spectrum *s)
 
 static weir_status add_summary(weir_report *r, const cf_spectrum *s)
 {
-  static const char *const head[] = {"quantity", "value"};
   weir_table t = {0};
 
-  weir_table_add(&t, "sample");
-  weir_table_add(&t, "%s", s->where);
-  weir_table_add(&t, "field");
-  weir_table_add(&t, "%s", cf_field_name[s->field]);
-  weir_table_add(&t, "side of a voxel");
+  weir_table_add_pair(&t, "sample", "%s", s->where);
+  weir_table_add_pair(&t, "field", "%s", cf_field_name[s->field]);
   if (s->physical) {
-    weir_table_add(&t, "%g Mpc/h", s->cell);
+    weir_table_add_pair(&t, "side of a voxel", "%g Mpc/h", s->cell);
   } else {
-    weir_table_add(&t, "not stated: units of voxels");
+    weir_table_add_pair(&t, "side of a voxel", "not stated: units of voxels");
   }
-  weir_table_add(&t, "bins");
-  weir_table_add(&t, "%lld, one fundamental wave wide", (long long)s->n_bins);
+  weir_table_add_pair(&t, "bins", "%lld, one fundamental wave wide", (long long)s->n_bins);
   for (int64_t c = 0; c < s->n_channels; c++) {
     char name[NAME];
 
     name_channel(s, c, "mean voxel, ", name);
-    weir_table_add(&t, "%s", name);
-    weir_table_add_real(&t, s->mean[c]);
+    weir_table_add_real_pair(&t, name, s->mean[c]);
   }
-  const weir_status status = weir_table_report(&t, r, "summary", 2, head);
-
-  weir_table_fini(&t);
-  return status;
+  return weir_table_report_pairs(&t, r, "summary");
 }
 
 enum { COLUMNS = 8 };

@@ -119,23 +119,10 @@ static weir_status add_curves(weir_report *r, cf_target target, const curves *c)
   return WEIR_OK;
 }
 
-static void put_text(weir_table *c, const char *what, const char *text)
-{
-  weir_table_add(c, "%s", what);
-  weir_table_add(c, "%s", text);
-}
-
 static void put_subset(weir_table *c, const char *what, const cf_split *s, cf_subset p)
 {
-  weir_table_add(c, "%s", what);
-  weir_table_add(c, "%lld samples of %lld universes", (long long)s->n[p],
-                 (long long)s->universes[p]);
-}
-
-static void put_real(weir_table *c, const char *what, double x)
-{
-  weir_table_add(c, "%s", what);
-  weir_table_add_real(c, x);
+  weir_table_add_pair(c, what, "%lld samples of %lld universes", (long long)s->n[p],
+                      (long long)s->universes[p]);
 }
 
 /* Of the validation that chose the weights: its first metric. */
@@ -152,36 +139,32 @@ static double best_metric(const curves *c, int64_t epoch)
 static weir_status add_summary(weir_report *r, const cf_experiment *e,
                                const weir_train_result *result, double metric)
 {
-  static const char *const head[] = {"quantity", "value"};
   static const char *const end[] = {"all steps done", "early stopping", "target reached"};
   const cf_net *const net = cf_model_net(&e->cfg->model);
   char samples[CF_NOTE_LINE];
   weir_table c = {0};
 
   cf_source_summary(e->source, samples, sizeof samples);
-  put_text(&c, "samples", samples);
-  put_text(&c, "labels", e->line[CF_NOTE_labels]);
+  weir_table_add_pair(&c, "samples", "%s", samples);
+  weir_table_add_pair(&c, "labels", "%s", e->line[CF_NOTE_labels]);
   put_subset(&c, "training set", &e->split, CF_TRAIN);
   put_subset(&c, "validation set", &e->split, CF_VALID);
   put_subset(&c, "test set", &e->split, CF_TEST);
-  put_text(&c, "network", net->name);
-  put_text(&c, "reference", net->cite);
-  put_real(&c, "parameters", (double)weir_params_elements(e->estimator.params));
-  put_text(&c, "ended by", end[result->end]);
-  put_real(&c, "steps", (double)result->step);
-  put_real(&c, "time per step, without loading (s)", result->step_s);
+  weir_table_add_pair(&c, "network", "%s", net->name);
+  weir_table_add_pair(&c, "reference", "%s", net->cite);
+  weir_table_add_real_pair(&c, "parameters", (double)weir_params_elements(e->estimator.params));
+  weir_table_add_pair(&c, "ended by", "%s", end[result->end]);
+  weir_table_add_real_pair(&c, "steps", (double)result->step);
+  weir_table_add_real_pair(&c, "time per step, without loading (s)", result->step_s);
   if (e->estimator.task.predicted_s > 0) {
-    put_real(&c, "predicted time per step (s)", e->estimator.task.predicted_s);
+    weir_table_add_real_pair(&c, "predicted time per step (s)", e->estimator.task.predicted_s);
   }
-  put_real(&c, "epochs", (double)result->epoch);
-  put_real(&c, "loss of the last epoch", result->loss);
-  put_real(&c, "best validation loss", result->best_loss);
-  put_real(&c, metrics[net->target].line, metric);
-  put_real(&c, "epoch of the best validation", (double)result->best_epoch);
-  const weir_status status = weir_table_report(&c, r, "summary", 2, head);
-
-  weir_table_fini(&c);
-  return status;
+  weir_table_add_real_pair(&c, "epochs", (double)result->epoch);
+  weir_table_add_real_pair(&c, "loss of the last epoch", result->loss);
+  weir_table_add_real_pair(&c, "best validation loss", result->best_loss);
+  weir_table_add_real_pair(&c, metrics[net->target].line, metric);
+  weir_table_add_real_pair(&c, "epoch of the best validation", (double)result->best_epoch);
+  return weir_table_report_pairs(&c, r, "summary");
 }
 
 static weir_status write_page(weir_report *r, const cf_experiment *e,

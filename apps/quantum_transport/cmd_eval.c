@@ -21,15 +21,6 @@ static const char *const head[COLUMNS] = {"result",    "reference",      "energi
                                           "outside",   "bias",           "mae",      "rmse",
                                           "max_error", "max_error_at_eV"};
 
-static void add_number(weir_table *c, double value)
-{
-  if (isnan(value)) {
-    weir_table_add(c, "%s", "");
-  } else {
-    weir_table_add(c, "%.6g", value);
-  }
-}
-
 static void make_table(const evaluation *e, weir_table *c)
 {
   const qt_scores *s = &e->scores;
@@ -41,7 +32,7 @@ static void make_table(const evaluation *e, weir_table *c)
   weir_table_add(c, "%lld", (long long)s->near_steps);
   weir_table_add(c, "%lld", (long long)s->outside);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    add_number(c, numbers[i]);
+    weir_table_add_number(c, "%.6g", numbers[i], "");
   }
 }
 

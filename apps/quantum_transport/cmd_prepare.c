@@ -16,7 +16,7 @@ static const char *const head[COLUMNS] = {"quantity", "value", "unit"};
 static void put(weir_table *c, const char *quantity, double value, const char *unit)
 {
   weir_table_add(c, "%s", quantity);
-  weir_table_add(c, isnan(value) ? "-" : "%.6g", value);
+  weir_table_add_number(c, "%.6g", value, "-");
   weir_table_add(c, "%s", unit);
 }
 

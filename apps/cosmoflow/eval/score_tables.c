@@ -35,11 +35,7 @@ static int columns_of(int t)
 
 static void put(weir_table *c, double value)
 {
-  if (isnan(value)) {
-    weir_table_add(c, "nan");
-  } else {
-    weir_table_add(c, "%.9g", value);
-  }
+  weir_table_add_number(c, "%.9g", value, "nan");
 }
 
 static void put_estimate(weir_table *c, const cf_estimate *e, double scale)

@@ -76,40 +76,23 @@ static weir_status add_curve(weir_report *r, const char *dir, const char *loss)
   return status;
 }
 
-static void put_count(weir_table *c, const char *what, int64_t n)
-{
-  weir_table_add(c, "%s", what);
-  weir_table_add(c, "%lld", (long long)n);
-}
-
-static void put_real(weir_table *c, const char *what, double x)
-{
-  weir_table_add(c, "%s", what);
-  weir_table_add_real(c, x);
-}
-
 static weir_status add_summary(weir_report *r, const wx_experiment *e, const wx_stage *stage,
                                const weir_train_result *result)
 {
-  static const char *const head[] = {"quantity", "value"};
   weir_table c = {0};
 
-  weir_table_add(&c, "data");
-  weir_table_add(&c, "%s", e->facts->name);
-  put_count(&c, "training samples", e->split.n[WX_TRAIN]);
-  put_count(&c, "validation samples", e->split.n[WX_VALID]);
-  put_count(&c, "test samples", e->split.n[WX_TEST]);
-  put_count(&c, "samples left out", e->split.left_out);
-  put_count(&c, "parameters", weir_params_elements(stage->params));
-  put_count(&c, "steps", result->step);
-  put_count(&c, "epochs", result->epoch);
-  put_real(&c, "loss of the last epoch", result->loss);
-  put_real(&c, "best validation loss", result->best_loss);
-  put_count(&c, "epoch of the best validation", result->best_epoch);
-  const weir_status status = weir_table_report(&c, r, "summary", 2, head);
-
-  weir_table_fini(&c);
-  return status;
+  weir_table_add_pair(&c, "data", "%s", e->facts->name);
+  weir_table_add_count_pair(&c, "training samples", e->split.n[WX_TRAIN]);
+  weir_table_add_count_pair(&c, "validation samples", e->split.n[WX_VALID]);
+  weir_table_add_count_pair(&c, "test samples", e->split.n[WX_TEST]);
+  weir_table_add_count_pair(&c, "samples left out", e->split.left_out);
+  weir_table_add_count_pair(&c, "parameters", weir_params_elements(stage->params));
+  weir_table_add_count_pair(&c, "steps", result->step);
+  weir_table_add_count_pair(&c, "epochs", result->epoch);
+  weir_table_add_real_pair(&c, "loss of the last epoch", result->loss);
+  weir_table_add_real_pair(&c, "best validation loss", result->best_loss);
+  weir_table_add_count_pair(&c, "epoch of the best validation", result->best_epoch);
+  return weir_table_report_pairs(&c, r, "summary");
 }
 
 static weir_status write_page(weir_report *r, const char *dir, const wx_experiment *e,

@@ -71,11 +71,7 @@ typedef struct row_of {
 
 static void put(weir_table *c, double value)
 {
-  if (isnan(value)) {
-    weir_table_add(c, "nan");
-  } else {
-    weir_table_add(c, "%.9g", value);
-  }
+  weir_table_add_number(c, "%.9g", value, "nan");
 }
 
 static weir_table *begin(const row_of *p, int table, bool region)
