@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
+#include "base/weir_sort.h"
 #include "pipeline.h"
 #include "commands.h"
 
@@ -80,13 +81,6 @@ static weir_status run_once(bench *b, double *seconds)
   return WEIR_OK;
 }
 
-static int compare(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Median of the repeats, after one run that is not measured. */
 static weir_status measure(bench *b, double *median)
 {
@@ -98,7 +92,7 @@ static weir_status measure(bench *b, double *median)
   for (int64_t i = 0; i <= n; i++) {
     WEIR_TRY_GOTO(run_once(b, &seconds[i]), done);
   }
-  qsort(seconds + 1, (size_t)n, sizeof *seconds, compare);
+  qsort(seconds + 1, (size_t)n, sizeof *seconds, weir_compare_f64);
   *median = n % 2 ? seconds[1 + n / 2] : (seconds[n / 2] + seconds[1 + n / 2]) / 2;
 done:
   weir_free(&seconds);

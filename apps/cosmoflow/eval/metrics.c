@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
+#include "base/weir_sort.h"
 
 enum { DRAWS = 0x43465542 }; /* purpose of the random bits */
 
@@ -110,13 +111,6 @@ static void total_of(const double *sum, int64_t groups, const uint32_t *count, d
 
 /* ---- intervals ---- */
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* The value at a share of n that are sorted, between two of them. */
 static double percentile(const double *x, int64_t n, double share)
 {
@@ -139,7 +133,7 @@ static void take_interval(double *value, const cf_resamples *r, int64_t with, cf
     }
   }
   if (with >= 2 && n > 0 && !isnan(e->value)) {
-    qsort(value, (size_t)n, sizeof *value, ascending);
+    qsort(value, (size_t)n, sizeof *value, weir_compare_f64);
     e->lo = percentile(value, n, tail);
     e->hi = percentile(value, n, 1 - tail);
   }
