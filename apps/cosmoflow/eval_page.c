@@ -10,7 +10,7 @@ static double tidy(double x, double scale)
   return fabs(x) < 1e-12 * scale ? 0 : x;
 }
 
-static void put_estimate(weir_table *c, const cf_estimate *e, double scale)
+static void put_estimate(weir_table *c, const weir_estimate *e, double scale)
 {
   char value[WEIR_AMOUNT_SIZE], lo[WEIR_AMOUNT_SIZE], hi[WEIR_AMOUNT_SIZE];
 

@@ -57,7 +57,7 @@ static weir_status keep_bands(const wx_verify *v, wx_page_quantity *q)
     }
     WEIR_TRY_GOTO(weir_alloc(2 * n, sizeof(double), (void **)&q->band[m]), done);
     for (int64_t k = 0; k < n; k++) {
-      wx_estimate e;
+      weir_estimate e;
 
       WEIR_TRY_GOTO(wx_score_bin(t, 0, k / t->bins, k % t->bins, o, &r, &e), done);
       q->band[m][2 * k] = e.lo;
@@ -98,7 +98,7 @@ weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
   return wx_case_study_create(v, &q->study);
 }
 
-static void put_estimate(weir_table *c, const wx_estimate *e, double scale)
+static void put_estimate(weir_table *c, const weir_estimate *e, double scale)
 {
   char lo[32], hi[32];
 
