@@ -2,14 +2,8 @@
 #include "run_page.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include "base/weir_alloc.h"
-#include "base/weir_file.h"
+#include "app/weir_curves.h"
 #include "base/weir_log.h"
-#include "report/weir_report.h"
-#include "report/weir_run_log.h"
-
-enum { PATH_SIZE = 4096 };
 
 /* Columns of the curves, by epoch. */
 typedef enum column { EPOCH, LOSS, VALID, METRIC, RATE, COLUMNS } column;
@@ -32,74 +26,9 @@ static const struct metric {
                     "weights were chosen by these validation samples."},
 };
 
-/* [n] each; an epoch that was run again after a kill counts once. */
-typedef struct curves {
-  int64_t n;
-  double *at[COLUMNS];
-} curves;
-
-static weir_status read_curves(const char *dir, cf_target target, curves *c)
+static weir_status add_curves(weir_report *r, cf_target target, const weir_curves *c)
 {
-  const char *const key[COLUMNS] = {"epoch", "loss", "valid_loss", cf_metric[target][0], "lr"};
-  char path[PATH_SIZE];
-  weir_run_log log = {0};
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_path_join(dir, "run.jsonl", path, sizeof path));
-  WEIR_TRY(weir_run_log_read(path, &log));
-  for (int k = 0; k < COLUMNS; k++) {
-    WEIR_TRY_GOTO(weir_alloc(log.count, sizeof *c->at[k], (void **)&c->at[k]), done);
-  }
-  for (int64_t i = 0; i < log.count; i++) {
-    const weir_run_event *const e = &log.events[i];
-
-    if (strcmp(e->name, "epoch_end") != 0) {
-      continue;
-    }
-    while (c->n > 0 && !(c->at[EPOCH][c->n - 1] < weir_run_event_real(e, "epoch", NAN))) {
-      c->n--;
-    }
-    for (int k = 0; k < COLUMNS; k++) {
-      c->at[k][c->n] = weir_run_event_real(e, key[k], NAN);
-    }
-    c->n++;
-  }
-done:
-  weir_run_log_fini(&log);
-  return status;
-}
-
-/* One or two columns over the epochs. */
-typedef struct plot {
-  const char *name, *title, *y;
-  column column[2]; /* the second EPOCH: none */
-  const char *series[2];
-} plot;
-
-static weir_status add_plot(weir_report *r, const curves *c, const plot *p)
-{
-  weir_figure_series series[2];
-  int n = 0;
-
-  for (int k = 0; k < 2 && (k == 0 || p->column[k] != EPOCH); k++) {
-    series[n++] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
-                                       .name = p->series[k],
-                                       .n = c->n,
-                                       .x = c->at[EPOCH],
-                                       .y = c->at[p->column[k]]};
-  }
-  return weir_report_figure(r, p->name,
-                            &(weir_figure){.title = p->title,
-                                           .x_label = "epoch",
-                                           .y_label = p->y,
-                                           .series = series,
-                                           .n_series = n,
-                                           .empty = "no epoch was finished"});
-}
-
-static weir_status add_curves(weir_report *r, cf_target target, const curves *c)
-{
-  const plot plots[] = {
+  const weir_curves_figure figures[] = {
       {"loss", "Loss", "loss, mean over samples", {LOSS, VALID}, {"training", "validation"}},
       {cf_metric[target][0],
        metrics[target].title,
@@ -113,8 +42,8 @@ static weir_status add_curves(weir_report *r, cf_target target, const curves *c)
        {"rate", NULL}},
   };
 
-  for (size_t k = 0; k < sizeof plots / sizeof plots[0]; k++) {
-    WEIR_TRY(add_plot(r, c, &plots[k]));
+  for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++) {
+    WEIR_TRY(weir_curves_report(c, &figures[k], r));
   }
   return WEIR_OK;
 }
@@ -126,7 +55,7 @@ static void put_subset(weir_table *c, const char *what, const cf_split *s, cf_su
 }
 
 /* Of the validation that chose the weights: its first metric. */
-static double best_metric(const curves *c, int64_t epoch)
+static double best_metric(const weir_curves *c, int64_t epoch)
 {
   for (int64_t i = 0; i < c->n; i++) {
     if (c->at[EPOCH][i] == (double)epoch) {
@@ -168,7 +97,7 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
 }
 
 static weir_status write_page(weir_report *r, const cf_experiment *e,
-                              const weir_train_result *result, const curves *c, double metric)
+                              const weir_train_result *result, const weir_curves *c, double metric)
 {
   const cf_target target = cf_model_net(&e->cfg->model)->target;
 
@@ -182,10 +111,11 @@ weir_status cf_run_page(const char *dir, const cf_experiment *e, const weir_trai
 {
   const cf_target target = cf_model_net(&e->cfg->model)->target;
   weir_report *r = NULL;
-  curves c = {.n = 0};
+  const char *const key[COLUMNS] = {"epoch", "loss", "valid_loss", cf_metric[target][0], "lr"};
+  weir_curves c = {.n = 0};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(read_curves(dir, target, &c), done);
+  WEIR_TRY_GOTO(weir_curves_read(dir, COLUMNS, key, &c), done);
   const double metric = best_metric(&c, result->best_epoch);
   char best[32];
 
@@ -198,8 +128,6 @@ weir_status cf_run_page(const char *dir, const cf_experiment *e, const weir_trai
   weir_report_fact(r, "seed", "%lld", (long long)e->train.seed);
   status = weir_report_commit(&r, write_page(r, e, result, &c, metric));
 done:
-  for (int k = 0; k < COLUMNS; k++) {
-    weir_free(&c.at[k]);
-  }
+  weir_curves_fini(&c);
   return status;
 }

@@ -1,78 +1,24 @@
 /* run_page.c - see run_page.h. */
 #include "page/run_page.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include "base/weir_alloc.h"
-#include "base/weir_file.h"
+#include "app/weir_curves.h"
 #include "base/weir_log.h"
-#include "report/weir_run_log.h"
 
-enum { PATH_SIZE = 4096, WORSE = 512 };
-
-/* Losses of the last stage's epochs, [n] each; one that was run again after a kill counts once. */
-typedef struct curve {
-  int64_t n;
-  double *epoch, *loss, *valid;
-} curve;
-
-static weir_status read_curve(const char *dir, curve *c)
-{
-  char path[PATH_SIZE];
-  weir_run_log log = {0};
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_path_join(dir, "run.jsonl", path, sizeof path));
-  WEIR_TRY(weir_run_log_read(path, &log));
-  WEIR_TRY_GOTO(weir_alloc(log.count, sizeof *c->epoch, (void **)&c->epoch), done);
-  WEIR_TRY_GOTO(weir_alloc(log.count, sizeof *c->loss, (void **)&c->loss), done);
-  WEIR_TRY_GOTO(weir_alloc(log.count, sizeof *c->valid, (void **)&c->valid), done);
-  for (int64_t i = 0; i < log.count; i++) {
-    const weir_run_event *e = &log.events[i];
-
-    if (strcmp(e->name, "stage") == 0) {
-      c->n = 0;
-    }
-    if (strcmp(e->name, "epoch_end") != 0) {
-      continue;
-    }
-    const double epoch = weir_run_event_real(e, "epoch", NAN);
-
-    while (c->n > 0 && !(c->epoch[c->n - 1] < epoch)) {
-      c->n--;
-    }
-    c->epoch[c->n] = epoch;
-    c->loss[c->n] = weir_run_event_real(e, "loss", NAN);
-    c->valid[c->n++] = weir_run_event_real(e, "valid_loss", NAN);
-  }
-done:
-  weir_run_log_fini(&log);
-  return status;
-}
+enum { WORSE = 512 };
 
 static weir_status add_curve(weir_report *r, const char *dir, const char *loss)
 {
-  curve c = {.n = 0};
+  static const char *const key[] = {"epoch", "loss", "valid_loss"};
   char label[64];
-  weir_status status = read_curve(dir, &c);
+  weir_curves c;
+  weir_status status = weir_curves_read(dir, 3, key, &c);
 
+  (void)snprintf(label, sizeof label, "%s (standardised)", loss);
   if (status == WEIR_OK) {
-    const weir_figure_series series[] = {
-        {.kind = WEIR_FIGURE_LINE, .name = "training", .n = c.n, .x = c.epoch, .y = c.loss},
-        {.kind = WEIR_FIGURE_LINE, .name = "validation", .n = c.n, .x = c.epoch, .y = c.valid}};
-
-    (void)snprintf(label, sizeof label, "%s (standardised)", loss);
-    status = weir_report_figure(r, "loss",
-                                &(weir_figure){.title = "Loss",
-                                               .x_label = "epoch",
-                                               .y_label = label,
-                                               .series = series,
-                                               .n_series = 2,
-                                               .empty = "no epoch was finished"});
+    status = weir_curves_report(
+        &c, &(weir_curves_figure){"loss", "Loss", label, {1, 2}, {"training", "validation"}}, r);
   }
-  weir_free(&c.epoch);
-  weir_free(&c.loss);
-  weir_free(&c.valid);
+  weir_curves_fini(&c);
   return status;
 }
 
