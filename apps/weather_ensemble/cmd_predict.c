@@ -42,7 +42,8 @@ static weir_status load(work *w, const weir_plan_opts *exec)
 
     (void)snprintf(folder, sizeof folder, "%s", cfg->predict.weights);
     WEIR_TRY(weir_path_join(dirname(folder), "bias", path, sizeof path));
-    WEIR_TRY(wx_stage_weights(&e->bias_train, path, w->weights[w->n_weights], WX_PATH));
+    WEIR_TRY(weir_checkpoint_weights(path, (weir_checkpoint_format)e->bias_train.checkpoint.format,
+                                     w->weights[w->n_weights], WX_PATH));
     WEIR_TRY(wx_stage_open(&spec, &w->bias));
     WEIR_TRY(wx_stage_load(&w->bias, w->weights[w->n_weights]));
     if (!weir_file_sha256(w->weights[w->n_weights], e->bias_digest, &bytes)) {
