@@ -173,22 +173,23 @@ done:
   return status;
 }
 
-weir_status cf_cmd_describe(const weir_cli *cli)
+static weir_status describe(weir_job *j)
 {
-  weir_config *config = NULL;
+  cf_cfg *const cfg = j->cfg;
   cf_universe_facts facts;
   described samples;
-  weir_status status = WEIR_OK;
+
+  WEIR_TRY(cf_universe_check(&cfg->simulate, &facts));
+  WEIR_TRY(find_samples(cfg, &facts, &samples));
+  WEIR_TRY(print_network(cfg, &samples));
+  WEIR_TRY(print_grid(j->cli, cfg, &samples));
+  printf("\n");
+  return weir_cli_print_config(j->cli, j->config, stdout);
+}
+
+weir_status cf_cmd_describe(const weir_cli *cli)
+{
   cf_cfg cfg;
 
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(cf_universe_check(&cfg.simulate, &facts), done);
-  WEIR_TRY_GOTO(find_samples(&cfg, &facts, &samples), done);
-  WEIR_TRY_GOTO(print_network(&cfg, &samples), done);
-  WEIR_TRY_GOTO(print_grid(cli, &cfg, &samples), done);
-  printf("\n");
-  WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
-done:
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &cf_program, NULL, &cfg, describe);
 }

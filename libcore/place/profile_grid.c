@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_sort.h"
 #include "comm/weir_request.h"
 #include "device/weir_parallel.h"
 #include "train/weir_train_step.h"
@@ -146,20 +147,13 @@ static void take(laps *l)
   }
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* The median of each group's runs; of groups that are alike their mean. */
 static weir_status add_groups(laps *l, weir_profile *t)
 {
   double *const median = l->total;
 
   for (int32_t i = 0; i < l->groups; i++) {
-    qsort(l->taken + i * MAX, (size_t)l->runs, sizeof *l->taken, ascending);
+    qsort(l->taken + i * MAX, (size_t)l->runs, sizeof *l->taken, weir_compare_f64);
     median[i] = l->taken[i * MAX + l->runs / 2];
   }
   for (int32_t i = 0; i < l->groups; i++) {

@@ -489,11 +489,18 @@ static void the_newest_whole_one_is_taken(void **state)
 
   assert_ok(weir_checkpoint_resume(&c, dir, &step));
   assert_int_equal(step, -1);
+  assert_ok(weir_checkpoint_newest_path(dir, path, sizeof path));
+  assert_string_equal(path, "");
   for (int64_t i = 80; i <= 120; i += 10) {
     save_step(s, i);
   }
   assert_ok(weir_checkpoint_newest(dir, &step));
   assert_int_equal(step, 120);
+  assert_ok(weir_checkpoint_newest_path(dir, path, sizeof path));
+  assert_non_null(strstr(path, "checkpoint-000000120."));
+  assert_true(weir_file_exists(path));
+  assert_ok(weir_checkpoint_weights("run", WEIR_CHECKPOINT_RAW, path, sizeof path));
+  assert_string_equal(path, "run/weights.weir");
   spoil(120);
   spoil(110);
   fill(s, 4);

@@ -12,7 +12,6 @@
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
 #include "conf/weir_rundir.h"
-#include "io/weir_netcdf.h"
 #include "train/grid/rank_arrays.h"
 #include "train/grid/ranks.h"
 #include "train/options.h"
@@ -269,12 +268,10 @@ weir_status train_resume(train_run *r)
 
 static weir_status write_weights(const train_run *r)
 {
-  const int format = r->cfg->checkpoint.format;
-  const bool raw =
-      format == WEIR_CHECKPOINT_RAW || (format == WEIR_CHECKPOINT_AUTO && !weir_netcdf_available());
   char path[TRAIN_PATH];
 
-  WEIR_TRY(weir_path_join(r->dir, raw ? "weights.weir" : "weights.nc", path, sizeof path));
+  WEIR_TRY(weir_checkpoint_weights(r->dir, (weir_checkpoint_format)r->cfg->checkpoint.format, path,
+                                   sizeof path));
   return write(r, true, "weights", path);
 }
 

@@ -5,14 +5,8 @@
 #include <stdlib.h>
 
 #include "base/weir_log.h"
+#include "base/weir_sort.h"
 #include "train/grid/ranks.h"
-
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
 
 weir_status train_tell_times(train_run *r)
 {
@@ -21,7 +15,7 @@ weir_status train_tell_times(train_run *r)
   if (r->n_timed == 0 || isfinite(r->step_s)) {
     return WEIR_OK;
   }
-  qsort(r->timed_s, (size_t)r->n_timed, sizeof *r->timed_s, ascending);
+  qsort(r->timed_s, (size_t)r->n_timed, sizeof *r->timed_s, weir_compare_f64);
   int64_t negated_ns = -(int64_t)(r->timed_s[r->n_timed / 2] * 1e9); /* of all ranks: the slowest */
 
   WEIR_TRY(train_min_all(r, &negated_ns));
