@@ -153,18 +153,8 @@ static weir_status prepare_any(const weir_loop *const *loops, int32_t n,
   return planar_prepare(&real, loops, n, opts, contexts);
 }
 
-static void run_any(void *prepared, const weir_loop_run *what)
-{
-  planar_run(&real, prepared, what);
-}
-
-static void release_any(void *prepared)
-{
-  planar_release(&real, prepared);
-}
-
 const weir_engine weir_engine_native = {.name = "native",
                                         .tier = WEIR_TIER_NATIVE,
                                         .prepare = prepare_any,
-                                        .run = run_any,
-                                        .release = release_any};
+                                        .run = planar_run,
+                                        .release = planar_release};
