@@ -9,12 +9,12 @@ static void release(void *context)
   vm_program_free(context);
 }
 
-static weir_status prepare_one(const weir_loop *loop, int threads, void **out)
+static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *opts, void **out)
 {
   vm_program *p = NULL;
 
   *out = NULL;
-  WEIR_TRY(vm_compile(&loop->access, threads, &p));
+  WEIR_TRY(vm_compile(&loop->access, opts->threads, &p));
   *out = p;
   return WEIR_OK;
 }
@@ -22,7 +22,7 @@ static weir_status prepare_one(const weir_loop *loop, int threads, void **out)
 static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
                            void **contexts)
 {
-  WEIR_TRY(exec_prepare_each(loops, n, opts->threads, prepare_one, release, contexts));
+  WEIR_TRY(exec_prepare_each(loops, n, opts, prepare_one, release, contexts));
   return WEIR_OK;
 }
 
