@@ -2,6 +2,7 @@
  * read. Arithmetic stays in f32. */
 #include "base/weir_alloc.h"
 
+#include "ops/weir_builder.h"
 #include "pass/precision/precision_priv.h"
 
 /* Of the casts that are made for an array that keeps its dtype. */
@@ -74,18 +75,7 @@ static weir_status make_copy(precision_plan *p, int32_t array, int32_t *made)
   const weir_value from = weir_array_value(p->g, array);
   weir_access a;
 
-  weir_access_init(&a);
-  WEIR_TRY(weir_access_resize(&a, 1, 1, 0));
-  a.n_dims = d->rank;
-  a.n_values = 1;
-  a.in[0] = (weir_operand){.dtype = d->dtype, .rank = d->rank};
-  for (int k = 0; k < d->rank; k++) {
-    a.dim[k] = (weir_dim){.kind = WEIR_PARALLEL, .hi = d->shape[k]};
-    a.in[0].extent[k] = d->shape[k];
-    a.in[0].index[k] = (weir_index){.div = 1};
-    a.in[0].index[k].coef[k] = 1;
-  }
-  a.out[0] = a.in[0];
+  WEIR_TRY(weir_map_pointwise(&a, d, 1));
   a.value[0] = weir_body_load(&a.body, 0, d->dtype);
   precision_round_output(&a, 0);
   if (a.body.failed) {
