@@ -34,7 +34,8 @@ typedef struct gb {
 
 static int64_t find(const unsigned char *bytes, int64_t n)
 {
-  const unsigned char *const at = memmem(bytes, (size_t)n, "GRIB", 4); /* after a bulletin's lines */
+  const unsigned char *const at =
+      memmem(bytes, (size_t)n, "GRIB", 4); /* after a bulletin's lines */
 
   return at != NULL ? at - bytes : -1;
 }
