@@ -297,3 +297,22 @@ void weir_lu_run(const weir_kernel_run *r, bool conj, weir_lu_take *take)
     }
   }
 }
+
+double weir_lu_match(const weir_graph *g, const weir_group *group, const weir_op_desc *op)
+{
+  if (!weir_batch_claims(g, group, op)) {
+    return -1;
+  }
+  const weir_operand *x = &weir_graph_node(g, group->nodes[0])->access.out[0];
+
+  return x->extent[x->rank - 2] <= WEIR_LU_ROWS && weir_lu_can(x->dtype)
+             ? weir_batch_seconds(g, group, op, weir_lu_rate(x->dtype))
+             : -1;
+}
+
+int64_t weir_lu_scratch(const void *context)
+{
+  const weir_operand *x = &((const weir_node *)context)->access.out[0];
+
+  return weir_lu_bytes(x->dtype, x->extent[x->rank - 2], x->extent[x->rank - 1]);
+}
