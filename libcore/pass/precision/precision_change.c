@@ -24,12 +24,9 @@ weir_status precision_widen_loads(weir_access *a, uint32_t mask)
   int32_t *const now = memory;
 
   for (int32_t i = 0; i < old.n; i++) {
-    weir_expr e = old.exprs[i];
+    weir_expr e = weir_expr_renumber(old.exprs[i], now);
     const bool load = e.code == WEIR_CODE_LOAD && (mask >> e.integer & 1) != 0;
 
-    e.a = e.a >= 0 ? now[e.a] : -1;
-    e.b = e.b >= 0 ? now[e.b] : -1;
-    e.c = e.c >= 0 ? now[e.c] : -1;
     e.dtype = load ? WEIR_BF16 : e.dtype;
     now[i] = weir_body_push(&b, e);
     now[i] = load ? weir_body_cast(&b, WEIR_F32, now[i]) : now[i];
@@ -39,12 +36,7 @@ weir_status precision_widen_loads(weir_access *a, uint32_t mask)
     status = no_memory();
     goto out;
   }
-  for (int k = 0; k < a->n_values; k++) {
-    a->value[k] = now[a->value[k]];
-  }
-  for (int k = 0; k < a->n_states; k++) {
-    a->state[k].next = now[a->state[k].next];
-  }
+  weir_access_renumber(a, now);
   for (int k = 0; k < a->n_in; k++) {
     a->in[k].dtype = (mask >> k & 1) != 0 ? WEIR_BF16 : a->in[k].dtype;
   }
