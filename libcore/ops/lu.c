@@ -34,7 +34,8 @@ bool weir_lu_can(weir_dtype dtype)
   return kernels_get(dtype) != NULL;
 }
 
-double weir_lu_rate(weir_dtype dtype)
+/* Flops per second of one thread, about. */
+static double rate_of(weir_dtype dtype)
 {
   return (weir_dtype_part(dtype) == WEIR_F32 ? 0.3 : 0.15) * weir_cpu_get()->constants.flop_rate;
 }
@@ -306,7 +307,7 @@ double weir_lu_match(const weir_graph *g, const weir_group *group, const weir_op
   const weir_operand *x = &weir_graph_node(g, group->nodes[0])->access.out[0];
 
   return x->extent[x->rank - 2] <= WEIR_LU_ROWS && weir_lu_can(x->dtype)
-             ? weir_batch_seconds(g, group, op, weir_lu_rate(x->dtype))
+             ? weir_batch_seconds(g, group, op, rate_of(x->dtype))
              : -1;
 }
 

@@ -26,8 +26,6 @@ void weir_lu_run(const weir_kernel_run *r, bool conj, weir_lu_take *take);
 /* Implement weir_kernel.match for a library operator with output x, and scratch. */
 double weir_lu_match(const weir_graph *g, const weir_group *group, const weir_op_desc *op);
 int64_t weir_lu_scratch(const void *context);
-/* Returns the approximate flops per second of one thread. */
-double weir_lu_rate(weir_dtype dtype);
 
 #ifdef __cplusplus
 }
