@@ -25,8 +25,8 @@ typedef struct wx_field {
 /* The period of a field that is a sum, mean or extreme of a time that its file does not state. */
 enum { WX_PERIOD_UNKNOWN = -1 };
 
-/* A format that is written. create: *state is NULL after a failure; write: numbers are within those
- * of the facts; commit and abandon end it. */
+/* Functions that write a format. create: *state is NULL after a failure; write: numbers are within
+ * those of the facts; finish and abandon end it. */
 typedef struct wx_sink {
   weir_status (*create)(const char *path, const wx_archive_info *facts, const wx_archive_out *how,
                         void **state);
@@ -44,15 +44,16 @@ typedef struct wx_format {
   /* Returns where in the first bytes of a file the format's signature begins; -1: nowhere. The file
    * is of the format whose signature comes first. */
   int64_t (*find)(const unsigned char *bytes, int64_t n);
-  /* Tells the index all that the file holds. *state is closed by the archive, also after a failure
-   * that left one. Messages name the file. */
+  /* Adds the grid, quantities and fields of the file to the index. *state is closed by the archive,
+   * also after a failure that left one. Messages name the file. */
   weir_status (*open)(const char *path, wx_index *index, void **state);
-  /* The fields number[n], [n, cells] in the order of the grid, NaN where a value is missing. */
+  /* Reads the fields number[n] into out[n, cells], in the order of the grid, NaN where a value is
+   * missing. */
   weir_status (*read)(void *state, const int64_t *number, int64_t n, float *out);
-  /* Gives back what an open file holds, until it is read again; NULL: there is nothing. */
+  /* Releases memory and handles of an open file until it is read again; NULL: it has none. */
   void (*rest)(void *state);
   void (*close)(void **state);
-  const wx_sink *sink; /* writes it */
+  const wx_sink *sink;
 } wx_format;
 
 /* Ended by NULL. */
