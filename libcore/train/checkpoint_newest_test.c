@@ -1,5 +1,4 @@
 /* checkpoint_newest_test.c - which of the checkpoints of a folder a run resumes from. */
-#include "support/train/checkpoint_check.h"
 #include "train/weir_checkpoint.h"
 
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "io/weir_netcdf.h"
+#include "support/train/checkpoint_check.h"
 
 /* ---- Folders ---- */
 

@@ -1,6 +1,5 @@
 /* checkpoint_test.c - every bit back; what is damaged, foreign or of another network is refused and
  * changes nothing. */
-#include "support/train/checkpoint_check.h"
 #include "train/weir_checkpoint.h"
 
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include "base/weir_random.h"
 #include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
+#include "support/train/checkpoint_check.h"
 
 /* Name of the first array that differs, NULL: none. */
 static const char *differs(const weir_store *a, const weir_store *b, bool all)
