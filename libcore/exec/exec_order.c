@@ -108,15 +108,15 @@ weir_status exec_check(const weir_access *a)
   return WEIR_OK;
 }
 
-weir_status exec_prepare_each(const weir_loop *const *loops, int32_t n, int threads,
-                              weir_status (*one)(const weir_loop *loop, int threads, void **out),
+weir_status exec_prepare_each(const weir_loop *const *loops, int32_t n,
+                              const weir_engine_opts *opts, exec_prepare_one *one,
                               void (*release)(void *context), void **contexts)
 {
   weir_status status = WEIR_OK;
   int32_t k = 0;
 
   for (; k < n; k++) {
-    WEIR_TRY_GOTO(one(loops[k], threads, &contexts[k]), failed);
+    WEIR_TRY_GOTO(one(loops[k], opts, &contexts[k]), failed);
   }
   return WEIR_OK;
 failed:

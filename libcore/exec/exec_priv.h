@@ -33,10 +33,12 @@ bool exec_has(const weir_access *a, weir_dim_kind kind);
 /* Refuses accesses that no engine can order: a reduction inside a scan. Fails: WEIR_ERR_SHAPE. */
 weir_status exec_check(const weir_access *a) WEIR_CHECKED;
 
+typedef weir_status exec_prepare_one(const weir_loop *loop, const weir_engine_opts *opts,
+                                     void **out);
 /* prepare of an engine whose loops are prepared one by one; releases those before one that fails.
  */
-weir_status exec_prepare_each(const weir_loop *const *loops, int32_t n, int threads,
-                              weir_status (*one)(const weir_loop *loop, int threads, void **out),
+weir_status exec_prepare_each(const weir_loop *const *loops, int32_t n,
+                              const weir_engine_opts *opts, exec_prepare_one *one,
                               void (*release)(void *context), void **contexts) WEIR_CHECKED;
 
 /* Moves `iteration` to the next point of the dimensions in `mask` (bit k: dimension k) of the box,

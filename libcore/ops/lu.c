@@ -34,7 +34,8 @@ bool weir_lu_can(weir_dtype dtype)
   return kernels_get(dtype) != NULL;
 }
 
-double weir_lu_rate(weir_dtype dtype)
+/* Flops per second of one thread, about. */
+static double rate_of(weir_dtype dtype)
 {
   return (weir_dtype_part(dtype) == WEIR_F32 ? 0.3 : 0.15) * weir_cpu_get()->constants.flop_rate;
 }
@@ -296,4 +297,23 @@ void weir_lu_run(const weir_kernel_run *r, bool conj, weir_lu_take *take)
       lu_solve(k, s[now].m[0], conj, next->n > 0 ? next->m[0] : NULL, r->scratch);
     }
   }
+}
+
+double weir_lu_match(const weir_graph *g, const weir_group *group, const weir_op_desc *op)
+{
+  if (!weir_batch_claims(g, group, op)) {
+    return -1;
+  }
+  const weir_operand *x = &weir_graph_node(g, group->nodes[0])->access.out[0];
+
+  return x->extent[x->rank - 2] <= WEIR_LU_ROWS && weir_lu_can(x->dtype)
+             ? weir_batch_seconds(g, group, op, rate_of(x->dtype))
+             : -1;
+}
+
+int64_t weir_lu_scratch(const void *context)
+{
+  const weir_operand *x = &((const weir_node *)context)->access.out[0];
+
+  return weir_lu_bytes(x->dtype, x->extent[x->rank - 2], x->extent[x->rank - 1]);
 }

@@ -34,6 +34,14 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
 /* counted.c: distinct bytes that the group reads and writes outside itself for `box` of the anchor.
  */
 double exec_counted_bytes(const weir_plan *p, const exec_group *group, const weir_box *box);
+/* engines.c: prepares the kernels of groups, and asks library operators for their scratch, before
+ * memory is laid out. */
+weir_status exec_prepare_kernels(weir_plan *p);
+/* Prepares the loops that no kernel makes for the engine of exec.tier. Fails: WEIR_ERR_UNSUPPORTED
+ * where no engine of this build can. */
+weir_status exec_choose_engine(weir_plan *p);
+/* Allocates the workspace of the kernels. */
+weir_status exec_bind_kernels(weir_plan *p);
 /* plan.c: the options of the passes; the passes on p->g; what follows them. */
 weir_pass_opts exec_pass_opts(const weir_plan *p);
 weir_status exec_plan_passes(weir_plan *p);

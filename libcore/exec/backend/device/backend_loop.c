@@ -83,7 +83,7 @@ done:
   return status;
 }
 
-static weir_status make(const weir_loop *loop, struct exec_backend *b, launched **out)
+static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *opts, void **out)
 {
   weir_status status = WEIR_OK;
   void *memory = NULL;
@@ -91,7 +91,7 @@ static weir_status make(const weir_loop *loop, struct exec_backend *b, launched 
   WEIR_TRY(weir_alloc(1, sizeof(launched), &memory));
   launched *c = memory;
 
-  c->backend = b;
+  c->backend = opts->backend;
   WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), failed);
   WEIR_TRY_GOTO(native_form_of(&c->access, &c->form), failed);
   WEIR_TRY_GOTO(exec_layout_of(&c->form, &c->layout), failed);
@@ -108,18 +108,8 @@ failed:
 static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
                            void **contexts)
 {
-  weir_status status = WEIR_OK;
-  int32_t done = 0;
-
-  for (; done < n; done++) {
-    WEIR_TRY_GOTO(make(loops[done], opts->backend, (launched **)&contexts[done]), failed);
-  }
+  WEIR_TRY(exec_prepare_each(loops, n, opts, prepare_one, release, contexts));
   return WEIR_OK;
-failed:
-  while (done > 0) {
-    release(contexts[--done]);
-  }
-  return status;
 }
 
 /* ---- Ranges. ---- */
@@ -217,15 +207,5 @@ static weir_status prepare_any(const weir_loop *const *loops, int32_t n,
   return planar_prepare(&real, loops, n, opts, contexts);
 }
 
-static void run_any(void *prepared, const weir_loop_run *what)
-{
-  planar_run(&real, prepared, what);
-}
-
-static void release_any(void *prepared)
-{
-  planar_release(&real, prepared);
-}
-
 const weir_engine exec_backend_engine = {
-    .name = "device", .prepare = prepare_any, .run = run_any, .release = release_any};
+    .name = "device", .prepare = prepare_any, .run = planar_run, .release = planar_release};

@@ -29,7 +29,7 @@ static void release(void *opaque)
   }
 }
 
-static weir_status prepare_one(const weir_loop *loop, int threads, void **out)
+static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *opts, void **out)
 {
   weir_status status = WEIR_OK;
   void *memory;
@@ -40,7 +40,7 @@ static weir_status prepare_one(const weir_loop *loop, int threads, void **out)
   context *c = memory;
   WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), done);
   WEIR_TRY_GOTO(
-      exec_pool_init(&c->pool, threads, sizeof(exec_scalar) * (size_t)(c->access.body.n + 1)),
+      exec_pool_init(&c->pool, opts->threads, sizeof(exec_scalar) * (size_t)(c->access.body.n + 1)),
       done);
   *out = c;
 done:
@@ -53,7 +53,7 @@ done:
 static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
                            void **contexts)
 {
-  WEIR_TRY(exec_prepare_each(loops, n, opts->threads, prepare_one, release, contexts));
+  WEIR_TRY(exec_prepare_each(loops, n, opts, prepare_one, release, contexts));
   return WEIR_OK;
 }
 

@@ -9,12 +9,12 @@ static void release(void *context)
   vm_program_free(context);
 }
 
-static weir_status prepare_one(const weir_loop *loop, int threads, void **out)
+static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *opts, void **out)
 {
   vm_program *p = NULL;
 
   *out = NULL;
-  WEIR_TRY(vm_compile(&loop->access, threads, &p));
+  WEIR_TRY(vm_compile(&loop->access, opts->threads, &p));
   *out = p;
   return WEIR_OK;
 }
@@ -22,7 +22,7 @@ static weir_status prepare_one(const weir_loop *loop, int threads, void **out)
 static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
                            void **contexts)
 {
-  WEIR_TRY(exec_prepare_each(loops, n, opts->threads, prepare_one, release, contexts));
+  WEIR_TRY(exec_prepare_each(loops, n, opts, prepare_one, release, contexts));
   return WEIR_OK;
 }
 
@@ -99,18 +99,8 @@ static weir_status prepare_any(const weir_loop *const *loops, int32_t n,
   return planar_prepare(&real, loops, n, opts, contexts);
 }
 
-static void run_any(void *prepared, const weir_loop_run *what)
-{
-  planar_run(&real, prepared, what);
-}
-
-static void release_any(void *prepared)
-{
-  planar_release(&real, prepared);
-}
-
 const weir_engine weir_engine_vector = {.name = "vector",
                                         .tier = WEIR_TIER_VECTOR,
                                         .prepare = prepare_any,
-                                        .run = run_any,
-                                        .release = release_any};
+                                        .run = planar_run,
+                                        .release = planar_release};

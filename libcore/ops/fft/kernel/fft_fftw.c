@@ -26,19 +26,17 @@ static const double share_of_peak = 0.04;
 
 static double match(const weir_graph *g, const weir_group *group)
 {
-  if (!weir_batch_claims(g, group, &weir_op_fft)) {
-    return -1;
-  }
-  const weir_node *node = weir_graph_node(g, group->nodes[0]);
-  const weir_box whole = weir_iterations(&node->access);
+  const double rate = weir_cpu_get()->constants.flop_rate * share_of_peak;
+  const double seconds = weir_batch_seconds(g, group, &weir_op_fft, rate);
+  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
 
   /* Nothing to transform, or no points: FFTW has no plan. */
-  for (int k = 0; k < node->access.n_dims; k++) {
-    if (node->access.dim[k].kind == WEIR_REDUCED && node->access.dim[k].hi < 1) {
+  for (int k = 0; k < a->n_dims && seconds >= 0; k++) {
+    if (a->dim[k].kind == WEIR_REDUCED && a->dim[k].hi < 1) {
       return -1;
     }
   }
-  return weir_flops(&node->access, &whole) / (weir_cpu_get()->constants.flop_rate * share_of_peak);
+  return seconds;
 }
 
 /* Bytes of a block, to the next that is aligned. */

@@ -1,23 +1,12 @@
 /* inverse_lapacke.c - inverses by LAPACK's getrf and getri, one matrix at a time. */
-#include "device/weir_parallel.h"
 #include "graph/weir_kernel.h"
 #include "ops/inverse/weir_inverse.h"
 #include "ops/weir_batch.h"
 #include "ops/weir_lapack.h"
 
-/* Of the f32 rate of a core, what a library reaches, about, of matrices of some size. */
-static const double share_of_peak = 0.1;
-
 static double match(const weir_graph *g, const weir_group *group)
 {
-  if (!weir_batch_claims(g, group, &weir_op_inverse)) {
-    return -1;
-  }
-  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
-  const weir_box whole = weir_iterations(a);
-
-  weir_lapack_start();
-  return weir_flops(a, &whole) / (weir_cpu_get()->constants.flop_rate * share_of_peak);
+  return weir_lapack_match(g, group, &weir_op_inverse, 0.1);
 }
 
 static int64_t matrix_bytes(const weir_access *a)

@@ -1,23 +1,12 @@
 /* solve_lapacke.c - systems of equations by LAPACK's gesv, one matrix at a time. */
-#include "device/weir_parallel.h"
 #include "graph/weir_kernel.h"
 #include "ops/solve/weir_solve.h"
 #include "ops/weir_batch.h"
 #include "ops/weir_lapack.h"
 
-/* Of the f32 rate of a core, what a library reaches, about, of matrices of some size. */
-static const double share_of_peak = 0.1;
-
 static double match(const weir_graph *g, const weir_group *group)
 {
-  if (!weir_batch_claims(g, group, &weir_op_solve)) {
-    return -1;
-  }
-  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
-  const weir_box whole = weir_iterations(a);
-
-  weir_lapack_start();
-  return weir_flops(a, &whole) / (weir_cpu_get()->constants.flop_rate * share_of_peak);
+  return weir_lapack_match(g, group, &weir_op_solve, 0.1);
 }
 
 static int64_t scratch(const void *context)

@@ -1,12 +1,11 @@
-/* archive_to_netcdf.c - an archive as a CF NetCDF-4 file (reference 7.3): the quantities of a
+/* write.c - an archive as a CF NetCDF-4 file (reference 7.3): the quantities of a
  * variable are its levels. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/archive/archive_format.h"
-#include "io/weir_netcdf.h"
+#include "data/format/netcdf/netcdf.h"
 
 enum { DEFLATE = 1, CHUNK = 1 << 20 /* values */, MOST_DIMS = 6 };
 

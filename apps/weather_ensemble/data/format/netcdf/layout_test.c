@@ -1,4 +1,4 @@
-/* archive_layout_test.c - NetCDF files as others lay them out: names, orders, packing, times; files
+/* layout_test.c - NetCDF files as others lay them out: names, orders, packing, times; files
  * that are damaged. */
 #include <math.h>
 #include <stdio.h>

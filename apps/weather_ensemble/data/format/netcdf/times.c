@@ -1,10 +1,10 @@
-/* archive_times.c - the times of a variable of a NetCDF file: which of its coordinates are
+/* times.c - the times of a variable of a NetCDF file: which of its coordinates are
  * initialisation times, leads and times of validity, and whether they agree. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/archive/archive_netcdf.h"
+#include "data/format/netcdf/netcdf.h"
 #include "data/date.h"
 
 #define ROUNDING 30.0 /* seconds: times that floats hold */

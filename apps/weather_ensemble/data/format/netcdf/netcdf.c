@@ -1,21 +1,23 @@
-/* archive_netcdf.c - NetCDF files as a format of archives: what is in the file, and its fields. */
+/* netcdf.c - NetCDF files as a format of archives: what is in the file, and its fields. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "data/archive/archive_netcdf.h"
+#include "data/format/netcdf/netcdf.h"
 
 enum { MOST_VARIABLES = 4096 };
 
-static bool claims(const unsigned char *bytes, int64_t n)
+static int64_t find(const unsigned char *bytes, int64_t n)
 {
   static const unsigned char hdf5[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
   return (n >= 8 && memcmp(bytes, hdf5, 8) == 0) ||
-         (n >= 4 && memcmp(bytes, "CDF", 3) == 0 &&
-          (bytes[3] == 1 || bytes[3] == 2 || bytes[3] == 5));
+                 (n >= 4 && memcmp(bytes, "CDF", 3) == 0 &&
+                  (bytes[3] == 1 || bytes[3] == 2 || bytes[3] == 5))
+             ? 0
+             : -1;
 }
 
 static weir_status look(wx_nc *f)
@@ -294,9 +296,10 @@ static weir_status read_fields(void *state, const int64_t *number, int64_t n, fl
 
 const wx_format wx_format_netcdf = {
     .name = "NetCDF",
-    .claims = claims,
+    .find = find,
     .open = open_file,
     .read = read_fields,
     .rest = rest,
     .close = close_file,
+    .sink = &wx_sink_netcdf,
 };

@@ -1,9 +1,9 @@
-/* archive_plane.c - rows and columns, or sites, of a variable of a NetCDF file. */
+/* plane.c - rows and columns, or sites, of a variable of a NetCDF file. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include "base/weir_alloc.h"
-#include "data/archive/archive_netcdf.h"
+#include "data/format/netcdf/netcdf.h"
 
 enum { FREE = 1 << 22 };
 

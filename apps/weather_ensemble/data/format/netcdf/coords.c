@@ -1,10 +1,10 @@
-/* archive_coords.c - values of times, leads, members and levels of a NetCDF file. */
+/* coords.c - values of times, leads, members and levels of a NetCDF file. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include "base/weir_alloc.h"
-#include "data/archive/archive_netcdf.h"
+#include "data/format/netcdf/netcdf.h"
 #include "data/date.h"
 
 #define YEAR 8766.0 /* hours */

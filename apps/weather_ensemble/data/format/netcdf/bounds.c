@@ -1,10 +1,10 @@
-/* archive_bounds.c - the time that values of a NetCDF file cover (CF 7.1 and 7.3): bounds of times
+/* bounds.c - the time that values of a NetCDF file cover (CF 7.1 and 7.3): bounds of times
  * and leads, and what was made of the values in between. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/archive/archive_netcdf.h"
+#include "data/format/netcdf/netcdf.h"
 
 enum { MOST_TEXT = 4096 };
 

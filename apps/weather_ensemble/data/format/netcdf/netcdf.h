@@ -1,6 +1,6 @@
-/* archive_netcdf.h - a NetCDF file that becomes part of an archive: what its sources share. */
-#ifndef WX_ARCHIVE_NETCDF_H
-#define WX_ARCHIVE_NETCDF_H
+/* netcdf.h - a NetCDF file that becomes part of an archive: what its sources share. */
+#ifndef WX_NETCDF_H
+#define WX_NETCDF_H
 #include "base/weir_dtype.h"
 #include "data/archive/archive_format.h"
 #include "io/weir_netcdf.h"
@@ -82,7 +82,7 @@ static inline bool wx_nc_can_hold(const wx_nc *f, int64_t n, size_t size, int64_
   return n <= trusted || n * (int64_t)size / 1032 <= f->bytes;
 }
 
-/* archive_roles.c */
+/* roles.c */
 /* Returns the role of the variable, by its standard name, axis and name. */
 weir_status wx_nc_role(wx_nc *f, int var, wx_role *role) WEIR_CHECKED;
 /* Returns the role of a dimension; *var: its variable of coordinates, -1: none. */
@@ -96,7 +96,7 @@ weir_status wx_nc_set_aside(wx_nc *f) WEIR_CHECKED;
  */
 weir_status wx_nc_text(wx_nc *f, int var, const char *name, char *text, size_t size) WEIR_CHECKED;
 
-/* archive_coords.c */
+/* coords.c */
 /* Reads all values of a variable of coordinates, which the caller frees. */
 weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n) WEIR_CHECKED;
 /* Finds the coordinate of `role` whose dimensions are among those of `v` but its rows and columns;
@@ -115,7 +115,7 @@ weir_status wx_nc_to_levels(wx_nc *f, wx_coordinate *c, wx_level *kind) WEIR_CHE
 weir_status wx_nc_coordinate_of(wx_nc *f, int v, int k, wx_coordinate *out,
                                 bool *found) WEIR_CHECKED;
 
-/* archive_bounds.c */
+/* bounds.c */
 /* The first and last time that values cover: seconds since 1970, or hours of a lead. lo.value and
  * hi.value NULL: the file does not state them; the caller frees both. */
 typedef struct wx_bounds {
@@ -130,7 +130,7 @@ weir_status wx_nc_bounds(wx_nc *f, const wx_coordinate *c, bool of_lead, bool ye
  * "sum", "point" ...; "": nothing. */
 weir_status wx_nc_method(wx_nc *f, int v, char *method, size_t size) WEIR_CHECKED;
 
-/* archive_times.c */
+/* times.c */
 /* The times of a variable's fields. Two of start, lead and time of validity give the third. */
 typedef struct wx_times {
   wx_coordinate start, time, lead;
@@ -159,7 +159,7 @@ typedef struct wx_nc_dims {
   int row, column, site, line[2];
 } wx_nc_dims;
 
-/* archive_grid.c: refuses grids whose cells are not where, or not as large as, the file says by
+/* grid.c: refuses grids whose cells are not where, or not as large as, the file says by
  * latitudes and longitudes, equal-area projections or areas. Fails: WEIR_ERR_DATA naming the grid
  * and what to do. check_grid: of rows and columns; weight NULL: no areas. */
 weir_status wx_nc_check_dims(wx_nc *f, int v, const wx_nc_dims *d) WEIR_CHECKED;
@@ -171,9 +171,11 @@ weir_status wx_nc_is_located(wx_nc *f, int v, bool *is) WEIR_CHECKED;
  * none; both of `size` bytes. */
 weir_status wx_nc_mapping_name(wx_nc *f, int v, char *var, char *name, size_t size) WEIR_CHECKED;
 
-/* archive_plane.c: finds rows and columns of variable v: positions of their dimensions, -1: none (a
+/* plane.c: finds rows and columns of variable v: positions of their dimensions, -1: none (a
  * single site). The grid is added to the index. */
 weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column) WEIR_CHECKED;
-/* archive_vars.c: takes variable v as fields. */
+/* vars.c: takes variable v as fields. */
 weir_status wx_nc_add_var(wx_nc *f, int v) WEIR_CHECKED;
+/* write.c */
+extern const wx_sink wx_sink_netcdf;
 #endif

@@ -1,4 +1,4 @@
-/* archive_to_grib.c - an archive as GRIB edition 2: a message for every field, made of one of the
+/* write.c - an archive as GRIB edition 2: a message for every field, made of one of the
  * archive that it is like, so that centre, model and time range stay. */
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "base/weir_alloc.h"
 #include "data/archive/archive.h"
 #include "data/archive/archive_cube.h"
-#include "io/weir_grib.h"
+#include "data/format/grib/grib.h"
 
 enum { MEMBER_BITS = 16, STATISTIC_BITS = 24, CORRECTED = 11 /* table 4.3 */ };
 

@@ -1,10 +1,10 @@
-/* archive_grid.c - which grids of NetCDF files are refused, by name: those whose rows and columns
+/* grid.c - which grids of NetCDF files are refused, by name: those whose rows and columns
  * are no latitudes and longitudes, and whose cells have areas that nothing tells. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "data/archive/archive_netcdf.h"
+#include "data/format/netcdf/netcdf.h"
 
 #define REGRID "regrid it to a regular latitude-longitude grid, for example with cdo remapbil"
 

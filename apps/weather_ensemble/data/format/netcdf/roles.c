@@ -1,10 +1,10 @@
-/* archive_roles.c - what dimensions and variables of a NetCDF file are, by CF attributes where it
+/* roles.c - what dimensions and variables of a NetCDF file are, by CF attributes where it
  * has them, else by the names that are in use. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include "base/weir_alloc.h"
-#include "data/archive/archive_netcdf.h"
+#include "data/format/netcdf/netcdf.h"
 
 typedef struct word {
   const char *text;

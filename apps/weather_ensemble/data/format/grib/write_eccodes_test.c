@@ -1,4 +1,4 @@
-/* archive_to_grib_eccodes_test.c - archives of GRIB files go to GRIB and NetCDF and back: NetCDF
+/* write_eccodes_test.c - archives of GRIB files go to GRIB and NetCDF and back: NetCDF
  * bit for bit, GRIB within its packing error; means and spreads; fields that it cannot store. */
 #include <math.h>
 #include <stdio.h>

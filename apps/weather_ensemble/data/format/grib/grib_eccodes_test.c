@@ -1,4 +1,4 @@
-/* archive_grib_eccodes_test.c - GRIB files through the archive: the numbers of the shared data's
+/* grib_eccodes_test.c - GRIB files through the archive: the numbers of the shared data's
  * README, members of several files, columns that begin elsewhere, and what is refused. */
 #include <math.h>
 #include <stdio.h>

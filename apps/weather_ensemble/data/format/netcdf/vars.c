@@ -1,10 +1,10 @@
-/* archive_vars.c - a variable of a NetCDF file as fields: which start, lead, level and member each
+/* vars.c - a variable of a NetCDF file as fields: which start, lead, level and member each
  * of them has. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/archive/archive_netcdf.h"
+#include "data/format/netcdf/netcdf.h"
 
 #define FILL_OF_LIBRARY 9.9692099683868690e+36 /* what is never written reads as this */
 

@@ -1,4 +1,4 @@
-/* archive_grib.c - GRIB files as a format of archives: which quantity, start, lead and member each
+/* grib.c - GRIB files as a format of archives: which quantity, start, lead and member each
  * of their fields is. */
 #include <limits.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "data/archive/archive_format.h"
+#include "data/format/grib/grib.h"
 #include "io/weir_grib.h"
 
 enum { LOCATION = 600, PATH_SIZE = 4096 };
@@ -32,9 +32,12 @@ typedef struct gb {
   int64_t stored_capacity;
 } gb;
 
-static bool claims(const unsigned char *bytes, int64_t n)
+static int64_t find(const unsigned char *bytes, int64_t n)
 {
-  return memmem(bytes, (size_t)n, "GRIB", 4) != NULL; /* bulletins have lines before it */
+  const unsigned char *const at =
+      memmem(bytes, (size_t)n, "GRIB", 4); /* after a bulletin's lines */
+
+  return at != NULL ? at - bytes : -1;
 }
 
 static bool is_one_of(const char *text, const char *const *list)
@@ -351,8 +354,10 @@ const weir_grib *wx_grib_of(const void *state)
 
 const wx_format wx_format_grib = {
     .name = "GRIB",
-    .claims = claims,
+    .endings = ".grib|.grib2|.grb|.grb2",
+    .find = find,
     .open = open_file,
     .read = read_fields,
     .close = close_file,
+    .sink = &wx_sink_grib,
 };
