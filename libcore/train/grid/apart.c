@@ -3,11 +3,11 @@
 
 #include "base/weir_alloc.h"
 
-static const weir_exchange_desc *policy_of(const train_run *r)
+static const weir_exchange_desc *policy_of(const weir_train_cfg *cfg)
 {
   const weir_exchange_desc *policy = NULL;
 
-  if (weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
+  if (weir_optim_exchange(&cfg->optim, &policy) != WEIR_OK) {
     weir_clear_failure(); /* train_open_exchange refuses it */
   }
   return policy;
@@ -23,32 +23,31 @@ int train_group(const train_run *r)
   return r->ranks.replicas > 0 ? r->ranks.coords[WEIR_ALONG_SAMPLES] : 0;
 }
 
-bool train_apart(const train_run *r)
+bool train_apart(const weir_train_cfg *cfg)
 {
-  const weir_exchange_desc *policy = policy_of(r);
+  const weir_exchange_desc *policy = policy_of(cfg);
 
   return policy != NULL && policy->invariant != WEIR_REPLICAS_EQUAL;
 }
 
-weir_status train_open_replicas(train_run *r)
+weir_status train_check_apart(const weir_train_task *task, const weir_train_cfg *cfg,
+                              const weir_grid *grid)
 {
-  train_ranks *k = &r->ranks;
-  const weir_exchange_desc *policy = policy_of(r);
+  const weir_exchange_desc *policy = policy_of(cfg);
 
-  for (int d = 0; d < k->grid.dims; d++) {
-    if (d != WEIR_ALONG_SAMPLES && k->grid.extent[d] > 1) {
+  for (int d = 0; d < grid->dims; d++) {
+    if (d != WEIR_ALONG_SAMPLES && grid->extent[d] > 1) {
       return weir_fail(WEIR_ERR_UNSUPPORTED,
                        "optim.exchange %s: every rank trains on whole samples: use a grid along "
                        "the samples alone (--grid %d), or allreduce",
-                       policy->name, weir_grid_size(&k->grid));
+                       policy->name, weir_grid_size(grid));
     }
   }
-  if (r->task->weight != NULL && policy->what == WEIR_EXCHANGE_GRADIENTS) {
+  if (task->weight != NULL && policy->what == WEIR_EXCHANGE_GRADIENTS) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "optim.exchange %s: '%s' gives samples weights, of which the sum over ranks "
                      "is not known where gradients are late: use local, wagma or allreduce",
-                     policy->name, r->task->name);
+                     policy->name, task->name);
   }
-  k->replicas = weir_grid_size(&k->grid);
   return WEIR_OK;
 }

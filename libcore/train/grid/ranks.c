@@ -13,8 +13,9 @@ static weir_status open_ranks(train_run *r)
   WEIR_TRY(weir_grid_check(&k->grid, weir_comm_size(k->all)));
   k->rank = weir_comm_rank(k->all);
   weir_grid_coords(&k->grid, k->rank, k->coords);
-  if (train_apart(r)) {
-    return train_open_replicas(r);
+  if (train_apart(r->cfg)) {
+    k->replicas = weir_grid_size(&k->grid);
+    return train_check_apart(r->task, r->cfg, &k->grid);
   }
   k->dist = (weir_dist){.comm = k->all, .grid = k->grid};
   return train_shard_inputs(k, &r->graph, r->cfg->batch);

@@ -5,6 +5,7 @@
 
 #include "load/weir_sampler.h"
 #include "pass/partition/weir_spmd.h"
+#include "train/grid/apart.h"
 #include "train/grid/distribution.h"
 
 enum { ROWS = 16, TEXT = 160 };
@@ -143,6 +144,29 @@ done:
   return status;
 }
 
+/* Ranks that train apart: the samples of each. */
+static weir_status print_apart(const weir_train_task *task, const weir_train_cfg *cfg,
+                               const weir_grid *grid, FILE *out)
+{
+  const int ranks = weir_grid_size(grid);
+
+  WEIR_TRY(train_check_apart(task, cfg, grid));
+  fprintf(out,
+          "%d ranks that train apart (optim.exchange %s), each on its share of %" PRId64
+          " samples\n",
+          ranks, cfg->optim.exchange.name, cfg->batch);
+  for (int rank = 0; rank < ranks && rank < ROWS; rank++) {
+    int64_t lo, hi;
+
+    weir_sampler_share(cfg->batch, rank, ranks, &lo, &hi);
+    fprintf(out, "  rank %-4d samples %" PRId64 ":%" PRId64 "\n", rank, lo, hi);
+  }
+  if (ranks > ROWS) {
+    fprintf(out, "  and %d more\n", ranks - ROWS);
+  }
+  return WEIR_OK;
+}
+
 weir_status weir_train_describe_grid(const weir_train_task *task, const weir_train_cfg *cfg,
                                      const weir_plan_opts *exec, const weir_grid *grid, FILE *out)
 {
@@ -150,6 +174,9 @@ weir_status weir_train_describe_grid(const weir_train_task *task, const weir_tra
   weir_store *store = NULL;
   weir_status status;
 
+  if (train_apart(cfg)) {
+    return print_apart(task, cfg, grid, out);
+  }
   WEIR_TRY_GOTO(weir_params_create(task->dtype, &params), done);
   WEIR_TRY_GOTO(weir_store_create(&store), done);
   WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);

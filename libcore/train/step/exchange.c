@@ -55,7 +55,7 @@ weir_status train_open_exchange(train_run *r)
   weir_exchange_part part[TRAIN_MAX_SLICES];
 
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
-  if (r->ranks.all == NULL || !(train_apart(r) || train_has_slot(r))) {
+  if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r))) {
     return WEIR_OK;
   }
   const weir_exchange_args args = {.opts = r->cfg->optim.exchange.opts,
@@ -86,7 +86,7 @@ void train_print_exchange(const train_run *r, FILE *out)
   const weir_exchange_desc *policy = NULL;
   weir_exchange_part part[TRAIN_MAX_SLICES];
 
-  if (r->ranks.all == NULL || !(train_apart(r) || train_has_slot(r)) ||
+  if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r)) ||
       weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
     return;
   }
