@@ -154,7 +154,8 @@ static void an_unknown_policy_is_refused(void **state)
 
   assert_int_equal(weir_exchange_find("gossip", &policy), WEIR_ERR_CONFIG);
   assert_null(policy);
-  assert_non_null(strstr(weir_last_message(), "choose one of: allreduce, eager, local, wagma"));
+  assert_non_null(
+      strstr(weir_last_message(), "choose one of: allreduce, dpsgd, eager, local, wagma"));
   weir_clear_failure();
 }
 
@@ -255,9 +256,12 @@ static weir_status delay(volume *v)
 static void late_ranks_train_as_well(void **state)
 {
   const char *const *const sets[] = {
-      SETS(APART("{local: {period: 4}}")), SETS(APART("{eager: {mode: solo}}")),
+      SETS(APART("{local: {period: 4}}")),
+      SETS(APART("{eager: {mode: solo}}")),
       SETS(APART("{eager: {mode: majority, period: 6}}"), "accumulate=2"),
-      SETS(APART("{wagma: {period: 5}}")), SETS(APART("{local: {}}"), "accumulate=3")};
+      SETS(APART("{wagma: {period: 5}}")),
+      SETS(APART("dpsgd")),
+      SETS(APART("{local: {}}"), "accumulate=3")};
   int n = 0;
   const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
   volume v = usual(WEIR_F32);
