@@ -1,6 +1,5 @@
 /* cmd_eval.c - compares the transmission of a run with a reference: a table, scores.csv and a
  * page. */
-#include <math.h>
 #include <stdio.h>
 
 #include "base/weir_alloc.h"
