@@ -12,17 +12,6 @@
 
 enum { LOCATION = 600, PATH_SIZE = 4096 };
 
-const weir_opt wx_archive_in_options[] = {
-    WEIR_OPT_PATH(wx_archive_in, index, "",
-                  "folder, made where it is not there, that keeps what each file holds, so that it "
-                  "is opened faster the next time; made anew for a file whose size or time "
-                  "changed; none: nothing is kept"),
-    WEIR_OPT_BOOL(wx_archive_in, skip_damaged, false,
-                  "continue after damaged messages, with a warning that names file and byte; their "
-                  "fields are then not there (import.incomplete)"),
-    WEIR_OPT_END,
-};
-
 typedef struct gb {
   weir_grib *g;
   int64_t n_grids;
