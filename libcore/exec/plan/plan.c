@@ -584,11 +584,13 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
     exec_phases_begin(p);
     status = read_options(p, opts);
   }
+  if (status == WEIR_OK) {
+    status = exec_backend_open(p);
+  }
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
   if (comm != NULL) {
     WEIR_TRY_GOTO(lower_to_rank(p, opts->dist), fail);
   }
-  WEIR_TRY_GOTO(exec_backend_open(p), fail);
   status = make(p, opts);
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
   exec_phases_report(p);

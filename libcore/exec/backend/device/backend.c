@@ -34,12 +34,6 @@ weir_status exec_backend_open(weir_plan *p)
   if (p->cfg.device == NULL || strcmp(p->cfg.device, "cpu") == 0) {
     return WEIR_OK;
   }
-  if (p->ranks != NULL) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "plan: exec.device %s: a plan over several ranks runs on the cpu only: omit "
-                     "the option or use one rank",
-                     p->cfg.device);
-  }
   WEIR_TRY(weir_alloc(1, sizeof *p->backend, &memory));
   p->backend = memory;
   struct exec_backend *b = p->backend;

@@ -7,7 +7,8 @@
  * store, or staging memory. Launches go to one queue, copies to another, ordered by events.
  *
  * The window of an array with time has both sides too, the device's of twice the slots, so that it
- * slides only once in many feeds; slots that one side lacks are copied from the other. */
+ * slides only once in many feeds; slots that one side lacks are copied from the other. What a plan
+ * over ranks sends and receives goes through the host's side: moves are calls. */
 #ifndef EXEC_BACKEND_H
 #define EXEC_BACKEND_H
 #include "device/weir_device.h"
@@ -65,8 +66,8 @@ struct exec_backend {
   int32_t n_steps;
 };
 
-/* Opens the device of p->cfg.device: p->backend; nothing for cpu. Fails: as weir_device_open;
- * WEIR_ERR_UNSUPPORTED for a plan over ranks. */
+/* Opens the device of p->cfg.device: p->backend; nothing for cpu. Local. Fails: as
+ * weir_device_open. */
 weir_status exec_backend_open(weir_plan *p);
 void exec_backend_close(weir_plan *p);
 /* Which groups run there. */
