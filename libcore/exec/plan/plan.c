@@ -168,9 +168,32 @@ static int64_t local_of(const exec_group *group, int32_t array)
   return -1;
 }
 
-static weir_status find_locals(const weir_plan *p, exec_group *group)
+/* One of several outputs of a node that nothing reads. */
+static bool is_unread(const weir_graph *g, int32_t array)
+{
+  const weir_array *a = weir_graph_get_array(g, array);
+  bool update = false;
+
+  for (int32_t i = 0; i < weir_graph_arrays(g); i++) {
+    update = update || weir_graph_get_array(g, i)->update == array;
+  }
+  return a->kind == WEIR_ARRAY_TEMPORARY && a->output == NULL && !update &&
+         weir_graph_readers(g, array, NULL, 0) == 0;
+}
+
+/* Of a stream, what nothing reads is local too: a window follows the anchor's slots, of which there
+ * may be more than of these. */
+static bool is_local(const weir_plan *p, const exec_group *group, int32_t array)
 {
   const weir_group *from = weir_graph_group(p->g, group->number);
+
+  return weir_group_is_local(p->g, from, array) ||
+         (p->streaming && group->n_loops > 1 && from->kernel == NULL && !p->arrays[array].shared &&
+          is_unread(p->g, array));
+}
+
+static weir_status find_locals(const weir_plan *p, exec_group *group)
+{
   void *memory = NULL;
 
   WEIR_TRY(weir_alloc(group->n_loops * WEIR_MAX_OUTPUTS, sizeof(exec_local), &memory));
@@ -179,7 +202,7 @@ static weir_status find_locals(const weir_plan *p, exec_group *group)
     for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
       const int32_t array = group->loops[k].loop->out[o];
 
-      if (weir_group_is_local(p->g, from, array)) {
+      if (is_local(p, group, array)) {
         group->locals[group->n_locals++] =
             (exec_local){.array = array, .writer = k, .last_reader = k};
       }
@@ -404,11 +427,13 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
     exec_phases_begin(p);
     status = read_options(p, opts);
   }
+  if (status == WEIR_OK) {
+    status = exec_backend_open(p);
+  }
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
   if (comm != NULL) {
     WEIR_TRY_GOTO(lower_to_rank(p, opts->dist), fail);
   }
-  WEIR_TRY_GOTO(exec_backend_open(p), fail);
   status = make(p, opts);
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
   exec_phases_report(p);
