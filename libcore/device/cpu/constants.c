@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <threads.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "base/weir_log.h"
@@ -205,8 +205,8 @@ weir_status weir_cpu_load(const char *path)
 
 const weir_cpu *weir_cpu_get(void)
 {
-  static once_flag once = ONCE_FLAG_INIT;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-  call_once(&once, load_first);
+  (void)pthread_once(&once, load_first);
   return storage();
 }
