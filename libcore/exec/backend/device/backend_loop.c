@@ -87,13 +87,14 @@ done:
 
 static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *opts, void **out)
 {
+  struct exec_backend *const b = opts->backend;
   weir_status status = WEIR_OK;
   void *memory = NULL;
 
   WEIR_TRY(weir_alloc(1, sizeof(launched), &memory));
   launched *c = memory;
 
-  c->backend = opts->backend;
+  c->backend = b;
   WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), failed);
   WEIR_TRY_GOTO(native_form_of(&c->access, &c->form), failed);
   WEIR_TRY_GOTO(exec_layout_of(&c->form, b->boxed, &c->layout), failed);
