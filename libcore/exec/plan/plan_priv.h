@@ -29,13 +29,7 @@ weir_status exec_memory_hold(const weir_plan *p, int64_t bytes, void **out);
 weir_status exec_budget_keep(weir_plan *p);
 weir_status exec_budget_check(const weir_plan *p);
 void exec_budget_print(const weir_plan *p, FILE *out);
-/* Shapes and bytes of the group's locals, for tiles of group->tile. */
-weir_status exec_locals_size(const weir_plan *p, exec_group *group);
-/* run.c: the view of a local array in memory from `scratch` on, of what its writer's iterations of
- * `box` write. */
-weir_view exec_local_view(const exec_local *local, const weir_loop *writer, int output,
-                          const weir_box *box, char *scratch);
-/* The anchor's iterations of `box`, tile by tile. */
+/* run.c: the anchor's iterations of `box`, tile by tile. */
 weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box, bool last);
 /* counted.c: distinct bytes that the group reads and writes outside itself for `box` of the anchor.
  */

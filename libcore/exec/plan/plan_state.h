@@ -127,4 +127,11 @@ struct weir_plan {
   double began, phase_end; /* clock: at the beginning, and at the end of the last phase */
 };
 
+/* memory.c: shapes and bytes of the group's locals, for tiles of group->tile. */
+weir_status exec_locals_size(const weir_plan *p, exec_group *group);
+/* run.c: the view of a local array in memory from `scratch` on, of what its writer's iterations of
+ * `box` write. */
+weir_view exec_local_view(const exec_local *local, const weir_loop *writer, int output,
+                          const weir_box *box, char *scratch);
+
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "exec/plan/plan_priv.h"
 #include "graph/weir_kernel.h"
 
 /* Kernels of the table that are written for that device. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/weir_clock.h"
-#include "exec/plan/plan_priv.h"
+#include "exec/exec_priv.h"
 
 /* Arrays of p->backend->moving that are copied before group i, to where it runs; after it, what it
  * wrote is there alone. A window also where slots of it that it does not write are only on the
