@@ -14,9 +14,10 @@ static weir_status check(const weir_exchange_args *a, const char *policy)
                        policy);
     }
   }
-  return a->n > 0 && weir_reducer_of(WEIR_REDUCE_SUM, a->part[0].dtype) != NULL
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_UNSUPPORTED, "%s: there is nothing to sum over ranks", policy);
+  const bool known = a->n > 0 && (a->part[0].dtype == WEIR_F32 || a->part[0].dtype == WEIR_F64 ||
+                                  a->part[0].dtype == WEIR_I64);
+
+  return known ? WEIR_OK : weir_fail(WEIR_ERR_UNSUPPORTED, "%s: exchanges f32, f64 or i64", policy);
 }
 
 weir_status exchange_buffer_open(const weir_exchange_args *a, const char *policy,
@@ -45,9 +46,9 @@ void exchange_buffer_close(exchange_buffer *b)
   weir_free(&b->part);
 }
 
-weir_status exchange_buffer_alloc(const exchange_buffer *b, int64_t more, void **out)
+weir_status exchange_buffer_alloc(const exchange_buffer *b, void **out)
 {
-  return weir_alloc(b->count + more, b->sum->size, out);
+  return weir_alloc(b->count, b->sum->size, out);
 }
 
 void exchange_buffer_get(const exchange_buffer *b, void *to)
@@ -90,13 +91,17 @@ void exchange_buffer_add(const exchange_buffer *b, void *into)
 
 void exchange_buffer_divide(const exchange_buffer *b, void *data, int divisor)
 {
-  for (int64_t i = 0; i < b->count; i++) {
-    if (weir_dtype_is_real(b->dtype)) {
-      const double x = weir_dtype_load_real(b->dtype, data, i);
+  float *const f = data;
+  double *const d = data;
+  int64_t *const whole = data;
 
-      weir_dtype_store_real(b->dtype, data, i, x / divisor);
-    } else {
-      weir_dtype_store_int(b->dtype, data, i, weir_dtype_load_int(b->dtype, data, i) / divisor);
-    }
+  for (int64_t i = 0; b->dtype == WEIR_F32 && i < b->count; i++) {
+    f[i] /= (float)divisor;
+  }
+  for (int64_t i = 0; b->dtype == WEIR_F64 && i < b->count; i++) {
+    d[i] /= divisor;
+  }
+  for (int64_t i = 0; b->dtype == WEIR_I64 && i < b->count; i++) {
+    whole[i] /= divisor;
   }
 }

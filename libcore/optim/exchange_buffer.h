@@ -20,8 +20,8 @@ typedef struct exchange_buffer {
 weir_status exchange_buffer_open(const weir_exchange_args *a, const char *policy,
                                  exchange_buffer *out) WEIR_CHECKED;
 void exchange_buffer_close(exchange_buffer *b);
-/* Memory for `count` + `more` elements, zero; the caller frees it. Fails: WEIR_ERR_MEMORY. */
-weir_status exchange_buffer_alloc(const exchange_buffer *b, int64_t more, void **out) WEIR_CHECKED;
+/* Allocates `count` elements, zero; the caller frees them. Fails: WEIR_ERR_MEMORY. */
+weir_status exchange_buffer_alloc(const exchange_buffer *b, void **out) WEIR_CHECKED;
 /* Copies the parts to `to`, or `from` to the parts; adds the parts to `into`. */
 void exchange_buffer_get(const exchange_buffer *b, void *to);
 void exchange_buffer_put(const exchange_buffer *b, const void *from);

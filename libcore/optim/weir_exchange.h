@@ -28,7 +28,7 @@ typedef enum weir_exchange_invariant {
  * one, of the same count. */
 typedef struct weir_exchange_part {
   void *data;
-  weir_dtype dtype; /* f32 or f64 */
+  weir_dtype dtype; /* f32, f64; i64, whose sums are exact */
   int64_t count;
   unsigned dims;
 } weir_exchange_part;
@@ -93,8 +93,8 @@ typedef struct weir_exchange {
 } weir_exchange;
 
 /* Opens the policy; a->opts NULL: its defaults. Close it before a->comm. Collective. Fails on all
- * ranks alike: WEIR_ERR_UNSUPPORTED (a dtype that cannot be exchanged), WEIR_ERR_MEMORY,
- * WEIR_ERR_EXTERNAL. */
+ * ranks alike: WEIR_ERR_UNSUPPORTED (a dtype that cannot be exchanged), WEIR_ERR_CONFIG (options
+ * that do not fit the ranks), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
 weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exchange_args *a,
                                weir_exchange *out) WEIR_CHECKED;
 /* Exchanges the buffers once, as often on all ranks; waits for whom the policy waits for. Fails: as

@@ -222,14 +222,16 @@ static weir_status choose(weir_grid_choice *p, int ranks, int64_t memory)
                    ranks, memory, text, smallest->cost.arena);
 }
 
-/* Ranks that train apart have whole samples. */
-static weir_status limit_replicas(const weir_train_cfg *cfg, int64_t max_extent[WEIR_ALONG_DIMS])
+/* Ranks that train apart have whole samples: one grid, of which nothing is timed. */
+static weir_status limit_replicas(const weir_train_cfg *cfg, int64_t max_extent[WEIR_ALONG_DIMS],
+                                  bool *apart)
 {
   const weir_exchange_desc *policy = NULL;
 
   WEIR_TRY(weir_optim_exchange(&cfg->optim, &policy));
-  for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
-    max_extent[d] = policy->invariant == WEIR_REPLICAS_EQUAL ? max_extent[d] : 1;
+  *apart = policy->invariant != WEIR_REPLICAS_EQUAL;
+  for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS && *apart; d++) {
+    max_extent[d] = 1;
   }
   return WEIR_OK;
 }
@@ -240,13 +242,14 @@ weir_status weir_grid_select(const weir_train_task *task, const weir_train_cfg *
 {
   weir_grid grid = {.dims = WEIR_ALONG_DIMS};
   int64_t max_extent[WEIR_ALONG_DIMS], capacity = 0;
+  bool apart = false;
   weir_status status;
 
   *out = (weir_grid_choice){.n = 0};
   find_limits(task, cfg->batch, max_extent);
-  WEIR_TRY_GOTO(limit_replicas(cfg, max_extent), failed);
+  WEIR_TRY_GOTO(limit_replicas(cfg, max_extent, &apart), failed);
   WEIR_TRY_GOTO(list_grids(max_extent, &grid, 0, ranks, &capacity, out), failed);
-  if (machine->profile != NULL && machine->profile[0] != 0) {
+  if (machine->profile != NULL && machine->profile[0] != 0 && !apart) {
     WEIR_TRY_GOTO(predict_timed(task, cfg, exec, machine, comm, ranks, out), failed);
   } else {
     WEIR_TRY_GOTO(predict_together(task, cfg, exec, machine, comm, out), failed);

@@ -44,9 +44,11 @@ const weir_opt weir_train_opts[] = {
                   "operator that produced the first; costs a copy of the weights per step"),
     WEIR_OPT_INT(weir_train_cfg, log_every, 0, 0, 1000000000, "steps",
                  "steps between `step` events of run.jsonl; 0: none"),
-    WEIR_OPT_INT(weir_train_cfg, compare_every, 100, 0, 1000000000, "steps",
-                 "steps between comparisons of the weights across ranks, in addition to those "
-                 "before each checkpoint; 0: none; no effect on one rank"),
+    WEIR_OPT_INT(
+        weir_train_cfg, compare_every, 100, 0, 1000000000, "steps",
+        "steps between comparisons of the weights across ranks, in addition to those "
+        "before each checkpoint; 0: none; no effect on one rank, nor where ranks train apart "
+        "(optim.exchange)"),
     WEIR_OPT_INT(weir_train_cfg, agree_every, 10, 1, 1000000000, "steps",
                  "where ranks train apart (optim.exchange): steps between two questions to all of "
                  "them whether one was asked to stop, for which they wait"),

@@ -225,11 +225,9 @@ static weir_status next_epoch(train_run *r)
 static weir_status end_epoch(train_run *r)
 {
   const train_state *s = &r->state;
-  double sum = 0;
+  double sum = *s->loss_sum;
 
-  WEIR_TRY(train_meet(r));
-  sum = *s->loss_sum;
-  WEIR_TRY(train_sum_replicas(r, &sum, 1)); /* rank 0 has it: the same loss on all */
+  WEIR_TRY(train_sum_replicas(r, &sum, 1)); /* where they have met, rank 0 has that of all */
   *s->loss = sum / (double)*s->position;
   *s->loss_sum = 0;
   *s->position = 0;
@@ -268,6 +266,9 @@ static weir_status advance(train_run *r, int64_t first, bool *saved)
   r->spent_s = 0;
   const weir_status status = train_step(r, &loss);
 
+  if (status != WEIR_OK && r->ranks.replicas > 0) { /* the others are in steps of their own */
+    return weir_comm_abort(r->ranks.all, status);
+  }
   if (status == WEIR_ERR_STOPPED) { /* while samples were made */
     return stop_here(r, *saved);
   }

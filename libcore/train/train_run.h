@@ -61,7 +61,7 @@ typedef struct train_run {
   const weir_train_cfg *cfg;
   weir_plan_opts exec;
   train_ranks ranks;
-  weir_exchange exchange; /* of the accumulated gradient; open in a run on several ranks */
+  weir_exchange exchange; /* of gradients or weights; open in a run on several ranks */
   weir_params *params;
   weir_store *store;
   const char *dir, *rule; /* rule: its name */

@@ -177,7 +177,8 @@ weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *
  * compare digests of their weights every cfg->compare_every steps and before each checkpoint. Where
  * cfg->optim.exchange has ranks train apart (optim/weir_exchange.h), each has its share of a batch,
  * and all of this is done where they meet: before validations and checkpoints, and for signals
- * every cfg->agree_every steps. A lost rank ends the others through comm.timeout or the launcher.
+ * every cfg->agree_every steps; a failure on one rank alone ends all (weir_comm_abort). A lost rank
+ * ends the others through comm.timeout or the launcher.
  *
  * Events: train_begin, epoch_begin, step (log_every), step_time (once, after the first steps),
  * validation_begin, epoch_end, checkpoint, stop.

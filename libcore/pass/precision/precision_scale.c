@@ -111,7 +111,7 @@ static weir_status add_scale(precision_products *p, weir_value maxima, const cha
 }
 
 /* Expression x of f64, times the scale where there is one, as f32 after rounding to the format;
- * part 1: what that rounding drops, rounded likewise. */
+ * part 1: what that rounding drops of a finite number, rounded likewise. */
 static int32_t rounded(const precision_products *p, weir_body *b, int32_t x, int32_t scale,
                        int part)
 {
@@ -119,8 +119,12 @@ static int32_t rounded(const precision_products *p, weir_body *b, int32_t x, int
 
   for (int i = 0; i < part; i++) {
     const int32_t held = weir_body_cast(b, WEIR_F64, weir_body_cast(b, p->format, y));
+    const int32_t size = weir_body_unary(b, WEIR_CODE_ABS, held);
+    const int32_t finite =
+        weir_body_binary(b, WEIR_CODE_LE, size, weir_body_real(b, WEIR_F64, 0x1p1000));
 
-    y = weir_body_binary(b, WEIR_CODE_SUB, y, held);
+    y = weir_body_select(b, finite, weir_body_binary(b, WEIR_CODE_SUB, y, held),
+                         weir_body_real(b, WEIR_F64, 0));
   }
   return weir_body_cast(b, WEIR_F32, weir_body_cast(b, p->format, y));
 }

@@ -1,7 +1,7 @@
 /* apart.c - see apart.h. */
 #include "train/grid/apart.h"
 
-#include "base/weir_alloc.h"
+#include <inttypes.h>
 
 static const weir_exchange_desc *policy_of(const weir_train_cfg *cfg)
 {
@@ -42,6 +42,12 @@ weir_status train_check_apart(const weir_train_task *task, const weir_train_cfg 
                        "the samples alone (--grid %d), or allreduce",
                        policy->name, weir_grid_size(grid));
     }
+  }
+  if (cfg->batch < weir_grid_size(grid)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train.batch: %" PRId64 " samples are fewer than the %d ranks that train "
+                     "apart (optim.exchange %s): use a larger batch, or fewer ranks",
+                     cfg->batch, weir_grid_size(grid), policy->name);
   }
   if (task->weight != NULL && policy->what == WEIR_EXCHANGE_GRADIENTS) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,

@@ -79,3 +79,13 @@ void train_own_samples(const train_run *r, int64_t n, int64_t *lo, int64_t *hi)
   weir_sampler_share(n, r->ranks.coords[WEIR_ALONG_SAMPLES],
                      grid->dims > 0 ? grid->extent[WEIR_ALONG_SAMPLES] : 1, lo, hi);
 }
+
+int64_t train_counted_samples(const train_run *r, int64_t n)
+{
+  int64_t lo = 0, hi = n;
+
+  if (r->ranks.replicas > 0) {
+    train_own_samples(r, n, &lo, &hi);
+  }
+  return hi - lo;
+}

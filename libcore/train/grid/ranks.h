@@ -11,6 +11,9 @@ weir_status train_ranks_open(train_run *r) WEIR_CHECKED;
 bool train_leads(const train_run *r);
 /* Returns this rank's samples [*lo, *hi) of n that are computed at once. */
 void train_own_samples(const train_run *r, int64_t n, int64_t *lo, int64_t *hi);
+/* Returns how many of n samples that are computed at once a loss is the mean of: this rank's where
+ * ranks train apart, else all. */
+int64_t train_counted_samples(const train_run *r, int64_t n);
 /* Agrees on a status as weir_comm_agree, over the ranks that compute a step together. Collective
  * over these. */
 weir_status train_agree(const train_run *r, weir_status status) WEIR_CHECKED;

@@ -31,8 +31,12 @@ static weir_status average(train_run *r, const char *name, weir_tensor *t)
 {
   const int64_t n = weir_tensor_numel(t);
 
-  if ((t->dtype != WEIR_F32 && t->dtype != WEIR_F64) || n == 0) {
+  if (!weir_dtype_is_real(t->dtype) || n == 0) {
     return WEIR_OK; /* counters, which are equal */
+  }
+  if (weir_reducer_of(WEIR_REDUCE_SUM, t->dtype) == NULL) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "train: '%s', of %s, is not averaged over ranks", name,
+                     weir_dtype_name(t->dtype));
   }
   WEIR_TRY(sum_up(r, name, t->dtype, t->data, n));
   for (int64_t i = 0; i < n; i++) {
@@ -43,14 +47,17 @@ static weir_status average(train_run *r, const char *name, weir_tensor *t)
   return WEIR_OK;
 }
 
-/* The network's arrays, and those of the optimiser. */
+/* The network's arrays, but for weights that the policy has left equal, and those of the optimiser.
+ */
 static weir_status average_all(train_run *r)
 {
+  const bool equal = r->exchange.policy->what == WEIR_EXCHANGE_WEIGHTS;
+
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
     const bool state = strncmp(name, "optim.", 6) == 0 && train_is_own(r, name);
 
-    if (state || train_is_network(name)) {
+    if (state || (train_is_network(name) && !(equal && strcmp(name, WEIR_PARAMS_FLAT) == 0))) {
       WEIR_TRY(average(r, name, weir_store_get(r->store, name)));
     }
   }
@@ -84,7 +91,7 @@ weir_status train_meet(train_run *r)
   }
   WEIR_TRY(weir_exchange_settle(&r->exchange));
   if (policy->what == WEIR_EXCHANGE_GRADIENTS) {
-    WEIR_TRY(apply_rest(r));
+    WEIR_TRY(train_agree_all(r, apply_rest(r)));
   }
   WEIR_TRY(average_all(r));
   WEIR_TRY(train_sum_replicas(r, &sum, 1));

@@ -280,8 +280,8 @@ static weir_status look_at(look *l, train_run *r, int64_t n, const train_numbers
   train_bindings b;
   int64_t lo, hi;
 
-  WEIR_TRY(train_agree(r, build_look(l, r, n)));
-  WEIR_TRY(train_agree(r, open_look(l, r, n)));
+  WEIR_TRY(train_agree(r, build_look(l, r, train_counted_samples(r, n))));
+  WEIR_TRY(train_agree(r, open_look(l, r, train_counted_samples(r, n))));
   train_own_samples(r, n, &lo, &hi);
   const int count = train_bind(r->task, r->input, r->cfg->seed, TRAIN_LOOK, hi - lo, x, &b);
 
@@ -322,6 +322,9 @@ weir_status train_locate_nan(train_run *r)
 
     train_choose(r, *r->state.position + at, m);
     WEIR_TRY(train_fetch(r, WEIR_TRAIN_SAMPLES, m));
+    if (train_counted_samples(r, m) == 0) {
+      continue;
+    }
     const weir_status status = look_at(&l, r, m, &x, &found, &mine, text, sizeof text);
 
     close_look(&l);
@@ -337,6 +340,5 @@ weir_status train_locate_nan(train_run *r)
   return train_agree(r, weir_fail(WEIR_ERR_NUMERIC,
                                   "step %" PRId64 ": loss or gradient is NaN or infinite: %s%s; "
                                   "the latest checkpoint is from an earlier step",
-                                  step, text,
-                                  mine && r->ranks.dist.comm != NULL ? " on this rank" : ""));
+                                  step, text, mine && r->ranks.all != NULL ? " on this rank" : ""));
 }

@@ -60,7 +60,7 @@ weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train
   int64_t lo, hi;
 
   train_own_samples(r, n, &lo, &hi);
-  WEIR_TRY(train_find_plan(r, kind, r->ranks.replicas > 0 ? hi - lo : n, plan));
+  WEIR_TRY(train_find_plan(r, kind, train_counted_samples(r, n), plan));
   const int count = train_bind(r->task, r->input, r->cfg->seed, kind, hi - lo, x, &b);
   const double start = weir_clock();
   const weir_status status = weir_plan_run(*plan, b.binding, count);

@@ -14,17 +14,6 @@
 #include "train/state.h"
 #include "train/step/meet.h"
 
-/* How many of n samples a loss is the mean of: those of all ranks that compute it together. */
-static int64_t own_of(const train_run *r, int64_t n)
-{
-  int64_t lo = 0, hi = n;
-
-  if (r->ranks.replicas > 0) {
-    train_own_samples(r, n, &lo, &hi);
-  }
-  return hi - lo;
-}
-
 static weir_status step_at_once(train_run *r, int64_t n, double *loss, double *norm)
 {
   const train_numbers x = train_numbers_of(r, 0);
@@ -32,7 +21,7 @@ static weir_status step_at_once(train_run *r, int64_t n, double *loss, double *n
 
   train_choose(r, *r->state.position, n);
   WEIR_TRY(train_fetch(r, WEIR_TRAIN_SAMPLES, n));
-  r->own = own_of(r, n);
+  r->own = train_counted_samples(r, n);
   if (r->own == 0) { /* of the last update of an epoch */
     *loss = *norm = 0;
     return WEIR_OK;
@@ -60,19 +49,21 @@ static int64_t own_of_step(const train_run *r, int64_t n)
   int64_t own = 0;
 
   for (int64_t at = 0; at < n; at += r->cfg->batch) {
-    own += own_of(r, n - at < r->cfg->batch ? n - at : r->cfg->batch);
+    own += train_counted_samples(r, n - at < r->cfg->batch ? n - at : r->cfg->batch);
   }
   return own;
+}
+
+static bool exchanges_gradients(const train_run *r)
+{
+  return r->exchange.policy != NULL && r->exchange.policy->what == WEIR_EXCHANGE_GRADIENTS;
 }
 
 /* Weight of the mean over `own` samples of a micro-batch in a step of n: where replicas exchange
  * gradients, in the mean over all of them; where they exchange weights, in this one's. */
 static double weight_among(const train_run *r, int64_t own, int64_t n)
 {
-  const bool gradients =
-      r->exchange.policy != NULL && r->exchange.policy->what == WEIR_EXCHANGE_GRADIENTS;
-
-  return (double)own / (double)(gradients ? n : r->own);
+  return (double)own / (double)(exchanges_gradients(r) ? n : r->own);
 }
 
 /* Micro-batch by micro-batch: their weighted gradients add up to that of the whole batch; of
@@ -93,11 +84,11 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
 
     train_choose(r, *r->state.position + at, m);
     WEIR_TRY(train_fetch(r, WEIR_TRAIN_SAMPLES, m));
-    if (own_of(r, m) == 0) {
+    if (train_counted_samples(r, m) == 0) {
       continue;
     }
     if (r->ranks.replicas > 0) {
-      x.weight = weight_among(r, own_of(r, m), n);
+      x.weight = weight_among(r, train_counted_samples(r, m), n);
     }
     WEIR_TRY(train_run_plan(r, TRAIN_GRADIENT, m, &x, &plan));
     WEIR_TRY(train_number(plan, "loss", &batch_loss));
@@ -110,6 +101,9 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
   WEIR_TRY(train_exchange(r, WEIR_EXCHANGE_GRADIENTS));
   x.weight = inverse_of(r, total);
   *loss *= r->ranks.replicas > 0 && total > 0 ? 1 / total : x.weight;
+  if (r->own == 0 && !exchanges_gradients(r)) { /* as a step at once */
+    return WEIR_OK;
+  }
   WEIR_TRY(train_run_plan(r, TRAIN_APPLY, 0, &x, &plan));
   return train_number(plan, "norm", norm);
 }
@@ -149,14 +143,14 @@ typedef struct sums {
 static weir_status add_batch(train_run *r, int64_t at, int64_t m, sums *sum)
 {
   const train_numbers x = {.draw = 0};
-  double weight = (double)own_of(r, m) / (double)r->task->n_valid, value;
+  double weight = (double)train_counted_samples(r, m) / (double)r->task->n_valid, value;
   weir_plan *plan = NULL;
 
   for (int64_t i = 0; i < m; i++) {
     r->sample[i] = at + i;
   }
   WEIR_TRY(train_fetch(r, WEIR_VALID_SAMPLES, m));
-  if (own_of(r, m) == 0) {
+  if (train_counted_samples(r, m) == 0) {
     return WEIR_OK;
   }
   WEIR_TRY(train_run_plan(r, TRAIN_VALID, m, &x, &plan));

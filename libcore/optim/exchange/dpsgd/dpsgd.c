@@ -33,7 +33,7 @@ static void close_dpsgd(void **state)
 static weir_status create_buffers(dpsgd *x)
 {
   for (int k = 0; k < BUFFERS; k++) {
-    WEIR_TRY(exchange_buffer_alloc(&x->b, 0, &x->weights[k]));
+    WEIR_TRY(exchange_buffer_alloc(&x->b, &x->weights[k]));
   }
   return WEIR_OK;
 }

@@ -34,7 +34,9 @@ typedef struct eager {
   void *kept;               /* [count] gradients of this rank that no version has taken */
   void *moving;             /* [count] that the version sums up, in place               */
   void *results;            /* [count] sums that this rank has not applied              */
-  weir_request *sum, *last; /* of a version; of what is left at the end, also in `moving` */
+  void *rest;               /* [count] what is left in the end, and its sum, while other ranks may
+                               begin the next version */
+  weir_request *sum, *last; /* of a version; of the rest                                */
   weir_schedule *schedule;
   int64_t first; /* version 0 of the schedule is that of the policy */
   int64_t steps, versions, fresh;
@@ -58,12 +60,12 @@ static int initiator(void *context, int64_t version)
 }
 
 /* Takes what is kept: none of it is lost or counted twice. */
-static void take(eager *x)
+static void take(eager *x, void *into)
 {
   const size_t bytes = (size_t)x->b.count * x->b.sum->size;
 
   weir_lock_take(&x->lock);
-  memcpy(x->moving, x->kept, bytes);
+  memcpy(into, x->kept, bytes);
   memset(x->kept, 0, bytes);
   weir_lock_give(&x->lock);
 }
@@ -73,7 +75,7 @@ static void begin(void *context, int64_t version, bool posted)
   eager *x = context;
 
   (void)version;
-  take(x);
+  take(x, x->moving);
   weir_lock_take(&x->lock);
   x->fresh += posted;
   weir_lock_give(&x->lock);
@@ -100,6 +102,7 @@ static void close_eager(void **state)
     weir_free(&x->kept);
     weir_free(&x->moving);
     weir_free(&x->results);
+    weir_free(&x->rest);
     exchange_buffer_close(&x->b);
   }
   weir_free(state);
@@ -107,9 +110,10 @@ static void close_eager(void **state)
 
 static weir_status create_buffers(eager *x)
 {
-  WEIR_TRY(exchange_buffer_alloc(&x->b, 0, &x->kept));
-  WEIR_TRY(exchange_buffer_alloc(&x->b, 0, &x->moving));
-  return exchange_buffer_alloc(&x->b, 0, &x->results);
+  WEIR_TRY(exchange_buffer_alloc(&x->b, &x->kept));
+  WEIR_TRY(exchange_buffer_alloc(&x->b, &x->moving));
+  WEIR_TRY(exchange_buffer_alloc(&x->b, &x->results));
+  return exchange_buffer_alloc(&x->b, &x->rest);
 }
 
 static weir_status create_requests(eager *x)
@@ -117,7 +121,7 @@ static weir_status create_requests(eager *x)
   weir_comm *const c = x->b.group;
 
   WEIR_TRY(weir_allreduce_create(c, "gradient", x->b.sum, x->moving, x->b.count, &x->sum));
-  WEIR_TRY(weir_allreduce_create(c, "last gradient", x->b.sum, x->moving, x->b.count, &x->last));
+  WEIR_TRY(weir_allreduce_create(c, "last gradient", x->b.sum, x->rest, x->b.count, &x->last));
   return weir_schedule_create(c,
                               &(weir_schedule_spec){.name = "gradient",
                                                     .body = x->sum,
@@ -177,10 +181,10 @@ static weir_status settle(void *state)
   eager *x = state;
 
   WEIR_TRY(weir_schedule_finish(x->schedule));
-  take(x);
+  take(x, x->rest);
   WEIR_TRY(weir_request_run(x->last));
   weir_lock_take(&x->lock);
-  x->b.sum->merge(x->results, x->moving, x->b.count);
+  x->b.sum->merge(x->results, x->rest, x->b.count);
   weir_lock_give(&x->lock);
   give(x);
   return WEIR_OK;

@@ -45,7 +45,7 @@ static weir_status open_local(const weir_exchange_args *a, void **state)
   x->opts = *(const struct local_opts *)a->opts;
   x->steps = a->step;
   WEIR_TRY_GOTO(exchange_buffer_open(a, "local", &x->b), failed);
-  WEIR_TRY_GOTO(weir_comm_agree(a->comm, exchange_buffer_alloc(&x->b, 0, &x->weights)), failed);
+  WEIR_TRY_GOTO(weir_comm_agree(a->comm, exchange_buffer_alloc(&x->b, &x->weights)), failed);
   WEIR_TRY_GOTO(weir_comm_agree(a->comm, weir_allreduce_create(x->b.group, "weights", x->b.sum,
                                                                x->weights, x->b.count, &x->sum)),
                 failed);

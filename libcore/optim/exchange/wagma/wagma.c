@@ -49,6 +49,8 @@ typedef struct wagma {
   weir_schedule *schedule;
   int64_t first;         /* version 0 of the schedule is that of the policy */
   int64_t steps, merged; /* version that was merged last, -1: none */
+  void *own, *rest;      /* [count] what this rank merges; the sum of settle, while other ranks may
+                            begin the next version */
   weir_lock lock;
   void *sent, *moving; /* [count] weights of the last step; what a version sums up */
   bool posted;         /* this rank's weights of the same step are in that */
@@ -110,6 +112,8 @@ static void close_wagma(void **state)
       weir_request_destroy(&x->in_group[i]);
       weir_comm_close(&x->group[i]);
     }
+    weir_free(&x->own);
+    weir_free(&x->rest);
     weir_free(&x->sent);
     weir_free(&x->moving);
     weir_free(&x->fresh.data);
@@ -143,9 +147,9 @@ static weir_status choose_groups(wagma *x)
                      "ranks, or local",
                      ranks);
   }
-  if (group > 0 && (group != (int64_t)1 << x->group_bits || group > ranks)) {
+  if (group > 0 && (group != (int64_t)1 << x->group_bits || group > ranks || group == 1)) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "optim.exchange.group: %" PRId64 " is no power of 2 up to the number of "
+                     "optim.exchange.group: %" PRId64 " is no power of 2 from 2 to the number of "
                      "replicas, %d",
                      group, ranks);
   }
@@ -177,7 +181,7 @@ static weir_status create_requests(wagma *x)
     WEIR_TRY(create_group(x, v));
   }
   WEIR_TRY(weir_allreduce_create(c, "weights", x->b.sum, x->moving, x->b.count, &x->of_all));
-  WEIR_TRY(weir_allreduce_create(c, "last weights", x->b.sum, x->moving, x->b.count, &x->settle));
+  WEIR_TRY(weir_allreduce_create(c, "last weights", x->b.sum, x->rest, x->b.count, &x->settle));
   return weir_schedule_create(c,
                               &(weir_schedule_spec){.name = "weights",
                                                     .body_of = body_of,
@@ -192,10 +196,12 @@ static weir_status create_requests(wagma *x)
 /* What late ranks give before their first step: the weights they begin with. */
 static weir_status create_buffers(wagma *x)
 {
-  WEIR_TRY(exchange_buffer_alloc(&x->b, 0, &x->sent));
-  WEIR_TRY(exchange_buffer_alloc(&x->b, 0, &x->moving));
-  WEIR_TRY(exchange_buffer_alloc(&x->b, 0, &x->fresh.data));
-  WEIR_TRY(exchange_buffer_alloc(&x->b, 0, &x->stale.data));
+  WEIR_TRY(exchange_buffer_alloc(&x->b, &x->own));
+  WEIR_TRY(exchange_buffer_alloc(&x->b, &x->rest));
+  WEIR_TRY(exchange_buffer_alloc(&x->b, &x->sent));
+  WEIR_TRY(exchange_buffer_alloc(&x->b, &x->moving));
+  WEIR_TRY(exchange_buffer_alloc(&x->b, &x->fresh.data));
+  WEIR_TRY(exchange_buffer_alloc(&x->b, &x->stale.data));
   exchange_buffer_get(&x->b, x->sent);
   return WEIR_OK;
 }
@@ -225,41 +231,64 @@ failed:
   return status;
 }
 
-/* Merges the sum of the version that had this rank's step `own`, or else the newest one that it has
- * not merged before. */
-static void merge(wagma *x, int64_t own)
+/* Takes the sum of the version that had this rank's step, or else the newest one that it has not
+ * merged before, as x->own. Returns that version, -1: none; *fresh: which of both. */
+static int64_t take(wagma *x, int64_t step, bool *fresh)
 {
-  const bool fresh = x->fresh.version == own;
-  const sum *const result = fresh ? &x->fresh : &x->stale;
+  int64_t version = -1;
+
+  weir_lock_take(&x->lock);
+  *fresh = x->fresh.version == step;
+  sum *const from = *fresh ? &x->fresh : &x->stale;
+
+  if (from->version > x->merged) {
+    void *const data = from->data;
+
+    version = from->version;
+    from->data = x->own;
+    x->own = data;
+  }
+  weir_lock_give(&x->lock);
+  return version;
+}
+
+static void merge(wagma *x, int64_t step)
+{
+  bool fresh;
+  const int64_t version = take(x, step, &fresh);
   int divisor = 1 << x->group_bits;
 
-  if (result->version <= x->merged) {
+  if (version < 0) {
     return;
   }
-  x->merged = result->version;
-  if (is_global(x, result->version)) {
+  x->merged = version;
+  if (is_global(x, version)) {
     divisor = weir_comm_size(x->b.group);
   } else if (!fresh || x->opts.merge == WAGMA_RELEASED) {
-    exchange_buffer_add(&x->b, result->data);
+    exchange_buffer_add(&x->b, x->own);
     divisor++;
   }
-  exchange_buffer_divide(&x->b, result->data, divisor);
-  exchange_buffer_put(&x->b, result->data);
+  exchange_buffer_divide(&x->b, x->own, divisor);
+  exchange_buffer_put(&x->b, x->own);
+}
+
+/* What a late rank gives in the next versions. */
+static void post_weights(wagma *x)
+{
+  weir_lock_take(&x->lock);
+  exchange_buffer_get(&x->b, x->sent);
+  weir_lock_give(&x->lock);
 }
 
 static weir_status run(void *state)
 {
   wagma *x = state;
-  const int64_t own = x->steps++;
+  const int64_t step = x->steps++;
 
-  weir_lock_take(&x->lock);
-  exchange_buffer_get(&x->b, x->sent);
-  weir_lock_give(&x->lock);
+  post_weights(x);
   WEIR_TRY(weir_schedule_post(x->schedule));
-  WEIR_TRY(weir_schedule_wait(x->schedule, own + 1));
-  weir_lock_take(&x->lock);
-  merge(x, own);
-  weir_lock_give(&x->lock);
+  WEIR_TRY(weir_schedule_wait(x->schedule, step + 1));
+  merge(x, step);
   return WEIR_OK;
 }
 
@@ -269,11 +298,12 @@ static weir_status settle(void *state)
   wagma *x = state;
 
   WEIR_TRY(weir_schedule_finish(x->schedule));
-  exchange_buffer_get(&x->b, x->moving);
-  WEIR_TRY(weir_request_run(x->settle));
-  exchange_buffer_divide(&x->b, x->moving, weir_comm_size(x->b.group));
-  exchange_buffer_put(&x->b, x->moving);
   x->merged = weir_schedule_completed(x->schedule) - 1;
+  exchange_buffer_get(&x->b, x->rest);
+  WEIR_TRY(weir_request_run(x->settle));
+  exchange_buffer_divide(&x->b, x->rest, weir_comm_size(x->b.group));
+  exchange_buffer_put(&x->b, x->rest);
+  post_weights(x);
   return WEIR_OK;
 }
 

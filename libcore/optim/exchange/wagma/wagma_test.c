@@ -88,8 +88,8 @@ static void averages_over_all_make_replicas_equal(void **state)
   static replicas r;
 
   (void)state;
-  for (uint64_t seed = 0; seed < 150; seed++) {
-    const struct wagma_opts opts = {.group = 1 + (int64_t)(seed % 2), .period = 5};
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    const struct wagma_opts opts = {.group = seed % 2 == 0 ? 0 : 2, .period = 5};
 
     r = prepare(&opts, 1 << seed % 4, 20);
     r.seed = seed;
@@ -205,6 +205,29 @@ static void bytes_are_those_of_the_group(void **state)
   }
 }
 
+static double a_few_ms(const replicas *r, int rank, int step)
+{
+  return 0.004 * uneven(r, rank, step);
+}
+
+/* All at once, with a thread for each rank's exchanges. */
+static void threads_at_once_make_replicas_equal(void **state)
+{
+  static replicas r;
+  const struct wagma_opts opts = {.group = 2, .period = 4};
+
+  (void)state;
+  r = prepare(&opts, 4, 20);
+  r.concurrent = true;
+  r.computes_s = a_few_ms;
+  replicas_run(&r);
+  for (int rank = 0; rank < 4; rank++) {
+    for (int step = 3; step <= r.steps; step += step < 19 ? 4 : 1) {
+      assert_memory_equal(r.after[rank][step], r.after[0][step], 8 * sizeof r.after[0][0][0]);
+    }
+  }
+}
+
 static void other_numbers_of_ranks_are_refused(void **state)
 {
   static replicas r;
@@ -213,8 +236,8 @@ static void other_numbers_of_ranks_are_refused(void **state)
     int64_t group;
     const char *says;
   } refused[] = {{6, 0, "6 replicas are no power of 2"},
-                 {4, 3, "3 is no power of 2 up to the number of replicas, 4"},
-                 {4, 8, "8 is no power of 2 up to the number of replicas, 4"}};
+                 {4, 3, "3 is no power of 2 from 2 to the number of replicas, 4"},
+                 {4, 8, "8 is no power of 2 from 2 to the number of replicas, 4"}};
 
   (void)state;
   for (int k = 0; k < 3; k++) {
@@ -236,6 +259,7 @@ int main(void)
       cmocka_unit_test(a_late_rank_merges_the_newest_average_once),
       cmocka_unit_test(the_released_rule_counts_own_weights_twice),
       cmocka_unit_test(bytes_are_those_of_the_group),
+      cmocka_unit_test(threads_at_once_make_replicas_equal),
       cmocka_unit_test(other_numbers_of_ranks_are_refused),
   };
 
