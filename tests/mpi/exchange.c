@@ -263,7 +263,7 @@ static void late_ranks_train(void **state)
 {
   const char *const *const sets[] = {
       SETS(APART("{local: {period: 4}}")),
-      SETS(APART("{eager: {mode: solo}}")),
+      SETS(APART("{eager: {mode: solo, period: 2}}")),
       SETS(APART("{eager: {mode: majority, period: 6}}"), "accumulate=2"),
       SETS(APART("{wagma: {period: 5}}")),
       SETS(APART("dpsgd")),
