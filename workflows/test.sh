@@ -5,7 +5,8 @@
 # processor at hand. Tests labelled `slow` and `style` run in release only, `conform` in release and dev; what reads
 # files and options, whole programs (dev and minimal run those under constants) and what runs on ranks are not run in
 # release once more. bare has the unit tests alone, but for those of numbers (minimal has run them and the others without
-# the libraries); `study` is for hand: minutes of science. The last line counts single tests, summed over presets. Exit
+# the libraries), tsan those of threads and of ranks that are threads; `study` is for hand: minutes of science. The last
+# line counts single tests, summed over presets. Exit
 # status 1 when one fails, or when one is skipped although the test data is there (WEIR_TEST_DATA, or the data folder
 # beside the checkout); only CUDA tests may always be skipped, and in the presets that leave libraries out (minimal,
 # bare) what says that `this build` lacks one.
@@ -37,7 +38,7 @@ count() {
       s=$((s + 1))
       echo "skipped: $preset: $name: $why"
       if [ $data = yes ] && [[ ! $name =~ [Cc][Uu][Dd][Aa] ]] &&
-        [[ ! "$preset: $why" =~ ^(minimal|bare)(@[^:]*)?:.*\ this\ build\  ]]; then
+        [[ ! "$preset: $why" =~ ^(minimal|bare|tsan)(@[^:]*)?:.*\ this\ build\  ]]; then
         problems+=("skipped although the test data is there: $preset: $name: $why")
       fi
       ;;
@@ -70,6 +71,7 @@ test_preset() {
   release@) select=(-LE '^study$') ;;
   release@*) select=(-LE '^(slow|style|study|slurm|mpi)$' -E "$no_numbers") ;;
   bare@*) select=(-L '^unit$' -LE '^slow$') ;;
+  tsan@*) select=(-L '^tsan$') ;;
   minimal@*) select=(-LE '^(slow|style|conform|study)$') ;;
   *) select=(-LE '^(slow|style|study)$') ;;
   esac

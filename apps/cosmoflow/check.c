@@ -44,17 +44,17 @@ int64_t cf_check_ranks(const cf_cfg *cfg)
 
 weir_status cf_check_grid(const cf_cfg *cfg, int ranks, weir_grid *out)
 {
-  const weir_train_grid_cfg samples = {.depth = 1, .height = 1, .width = 1};
+  const weir_grid_cfg samples = {.depth = 1, .height = 1, .width = 1};
   const bool by_numbers = cfg->grid.by == WEIR_GRID_BY_NUMBERS;
 
-  WEIR_TRY(weir_train_grid(by_numbers ? &cfg->grid : &samples, ranks, out));
+  WEIR_TRY(weir_grid_from_cfg(by_numbers ? &cfg->grid : &samples, ranks, out));
   return weir_load_suits(&cfg->load, out->extent[WEIR_ALONG_SAMPLES] > 1, 0);
 }
 
 /* Bytes of a sample that a rank reads; 0: each reads a slice that depends on the grid. */
 static int64_t bytes_of(const cf_cfg *cfg, const cf_universe_facts *f)
 {
-  const weir_train_grid_cfg *const g = &cfg->grid;
+  const weir_grid_cfg *const g = &cfg->grid;
   const bool whole =
       g->by == WEIR_GRID_BY_NUMBERS && g->depth == 1 && g->height == 1 && g->width == 1;
 

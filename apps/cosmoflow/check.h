@@ -13,7 +13,7 @@ weir_status cf_check(const weir_cli *cli, const cf_cfg *cfg) WEIR_CHECKED;
 /* Checks that a channel remains as input of a network that segments. Fails: WEIR_ERR_CONFIG. */
 weir_status cf_check_channels(const cf_model_opts *model, int64_t channels) WEIR_CHECKED;
 /* Computes the process grid of `ranks` ranks from the numbers of the section grid (auto: all along
- * samples), and checks that load.remote suits it. Fails: as weir_train_grid, weir_load_suits. */
+ * samples), and checks that load.remote suits it. Fails: as weir_grid_from_cfg, weir_load_suits. */
 weir_status cf_check_grid(const cf_cfg *cfg, int ranks, weir_grid *out) WEIR_CHECKED;
 /* Returns the number of ranks that describe plans for: describe.ranks, otherwise the product of the
  * numbers of grid. */

@@ -47,34 +47,37 @@ static weir_status refuse_own_input(const weir_cli *cli, const cf_source *s)
 }
 
 /* Opens the run folder; an interrupted conversion is resumed in its own folder. */
-static weir_status begin(const weir_cli *cli, const weir_config *config, weir_run_dir *dir)
+static weir_status begin(weir_job *j)
 {
+  const weir_cli *const cli = j->cli;
   const bool goes_on = cli->out != NULL && !cli->overwrite && weir_dir_has_entries(cli->out);
 
-  return goes_on ? weir_run_dir_resume(cli, config, "convert", dir)
-                 : weir_run_dir_begin(cli, config, "convert", dir);
+  if (!goes_on) {
+    return weir_job_begin(j, "convert", false);
+  }
+  WEIR_TRY(weir_run_dir_resume(cli, j->config, "convert", &j->dir));
+  weir_job_tell_start(cli, j->seed);
+  return WEIR_OK;
+}
+
+static weir_status perform(weir_job *j)
+{
+  cf_source *s = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(cf_open_input(j->cfg, &s));
+  WEIR_TRY_GOTO(refuse_own_input(j->cli, s), done);
+  WEIR_TRY_GOTO(begin(j), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
+  WEIR_TRY_GOTO(convert(j->cli, j->cfg, s), done);
+done:
+  cf_source_close(&s);
+  return status;
 }
 
 weir_status cf_cmd_convert(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  cf_source *s = NULL;
-  weir_status status = WEIR_OK;
   cf_cfg cfg;
 
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(cf_open_input(&cfg, &s), done);
-  WEIR_TRY_GOTO(refuse_own_input(cli, s), done);
-  WEIR_TRY_GOTO(begin(cli, config, &dir), done);
-  cf_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
-  WEIR_TRY_GOTO(convert(cli, &cfg, s), done);
-done:
-  if (status != WEIR_OK) {
-    cf_abandon(&dir);
-  }
-  cf_source_close(&s);
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &cf_program, NULL, &cfg, perform);
 }

@@ -161,7 +161,7 @@ static weir_status print_grid(const weir_cli *cli, const cf_cfg *cfg, const desc
   weir_grid grid;
 
   WEIR_TRY_GOTO(cf_estimator_open(&spec, 0, &e), done);
-  weir_train_replicate_below(&cfg->grid, e.task.replicate_below);
+  weir_grid_replicate_below(&cfg->grid, e.task.replicate_below);
   if (cfg->grid.by == WEIR_GRID_BY_AUTO) {
     WEIR_TRY_GOTO(cf_grid_choice_print(cfg, cli->threads, &e.task, ranks, stdout), done);
   } else {
@@ -173,22 +173,23 @@ done:
   return status;
 }
 
-weir_status cf_cmd_describe(const weir_cli *cli)
+static weir_status describe(weir_job *j)
 {
-  weir_config *config = NULL;
+  cf_cfg *const cfg = j->cfg;
   cf_universe_facts facts;
   described samples;
-  weir_status status = WEIR_OK;
+
+  WEIR_TRY(cf_universe_check(&cfg->simulate, &facts));
+  WEIR_TRY(find_samples(cfg, &facts, &samples));
+  WEIR_TRY(print_network(cfg, &samples));
+  WEIR_TRY(print_grid(j->cli, cfg, &samples));
+  printf("\n");
+  return weir_cli_print_config(j->cli, j->config, stdout);
+}
+
+weir_status cf_cmd_describe(const weir_cli *cli)
+{
   cf_cfg cfg;
 
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(cf_universe_check(&cfg.simulate, &facts), done);
-  WEIR_TRY_GOTO(find_samples(&cfg, &facts, &samples), done);
-  WEIR_TRY_GOTO(print_network(&cfg, &samples), done);
-  WEIR_TRY_GOTO(print_grid(cli, &cfg, &samples), done);
-  printf("\n");
-  WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
-done:
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &cf_program, NULL, &cfg, describe);
 }

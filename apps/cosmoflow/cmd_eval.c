@@ -97,18 +97,22 @@ done:
   return status;
 }
 
-static weir_status score(const weir_cli *cli, cf_cfg *cfg, weir_run_dir *dir)
+static weir_status score(weir_job *j)
 {
+  const cf_cfg *const cfg = j->cfg;
   const cf_source_spec spec = {.source = &cfg->source,
                                .files = &cfg->files,
                                .simulate = &cfg->simulate,
                                .seed = (uint64_t)cfg->seed};
 
-  return cf_eval_is_of_maps(&cfg->eval) ? evaluate_maps(cli, cfg, &spec, dir)
-                                        : evaluate_all(cli, cfg, &spec, dir);
+  WEIR_TRY(weir_job_begin(j, "eval", false));
+  return cf_eval_is_of_maps(&cfg->eval) ? evaluate_maps(j->cli, cfg, &spec, &j->dir)
+                                        : evaluate_all(j->cli, cfg, &spec, &j->dir);
 }
 
 weir_status cf_cmd_eval(const weir_cli *cli)
 {
-  return cf_with_run_dir(cli, score);
+  cf_cfg cfg;
+
+  return weir_job_run(cli, &cf_program, NULL, &cfg, score);
 }

@@ -152,14 +152,18 @@ static weir_status check_universes(cf_source *s, const seen *is)
     printf("remark:   no labels: predict estimates parameters of such samples, and run refuses "
            "them\n");
   }
-  const bool by_position = each > 0 && is->n > 0 && is->universe[0] < 0;
+  bool by_position = each > 0 && is->n > 0;
+
+  for (int64_t k = 0; k < is->n; k++) {
+    by_position = by_position && is->universe[k] < 0;
+  }
   weir_status status = by_position ? cf_split_check_count(each, cf_source_count(s)) : WEIR_OK;
 
   if (status != WEIR_OK) {
     return remark(status, "run refuses these universes");
   }
-  for (int64_t k = 0; each > 0 && k < is->n; k++) {
-    is->universe[k] = is->universe[k] < 0 ? k / each : is->universe[k];
+  for (int64_t k = 0; by_position && k < is->n; k++) {
+    is->universe[k] = k / each;
   }
   status = cf_split_of_lists("", "", 0, is->universe, is->n, &split);
 
@@ -204,7 +208,7 @@ done:
   return status;
 }
 
-static weir_status inspect(cf_source *s, cf_cfg *cfg, int64_t classes)
+static weir_status print_samples(cf_source *s, cf_cfg *cfg, int64_t classes)
 {
   const int64_t all = cf_source_count(s), wanted = cfg->inspect.samples;
   const int64_t labels = cf_source_info(s)->n_labels;
@@ -265,25 +269,27 @@ done:
   return status;
 }
 
+static weir_status inspect(weir_job *j)
+{
+  const weir_cli *const cli = j->cli;
+  cf_cfg *const cfg = j->cfg;
+  const int64_t classes = cfg->files.classes;
+  cf_source *s = NULL;
+
+  if (cli->n_args > 0 && cf_mllog_is(cli->args[0])) {
+    return check_logs(cli, cf_mllog_target(&cfg->train));
+  }
+  cfg->files.classes = CF_MAX_CLASSES; /* all classes of the file are counted */
+  WEIR_TRY(cf_open_input(cfg, &s));
+  const weir_status status = print_samples(s, cfg, classes);
+
+  cf_source_close(&s);
+  return status;
+}
+
 weir_status cf_cmd_inspect(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  cf_source *s = NULL;
-  weir_status status = WEIR_OK;
   cf_cfg cfg;
 
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  if (cli->n_args > 0 && cf_mllog_is(cli->args[0])) {
-    status = check_logs(cli, cf_mllog_target(&cfg.train));
-    goto done;
-  }
-  const int64_t classes = cfg.files.classes;
-
-  cfg.files.classes = CF_MAX_CLASSES; /* all classes of the file are counted */
-  WEIR_TRY_GOTO(cf_open_input(&cfg, &s), done);
-  WEIR_TRY_GOTO(inspect(s, &cfg, classes), done);
-done:
-  cf_source_close(&s);
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &cf_program, NULL, &cfg, inspect);
 }

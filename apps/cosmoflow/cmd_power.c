@@ -82,32 +82,23 @@ static weir_status add_figure(weir_report *r, const cf_spectrum *s)
 
 static weir_status add_summary(weir_report *r, const cf_spectrum *s)
 {
-  static const char *const head[] = {"quantity", "value"};
   weir_table t = {0};
 
-  weir_table_add(&t, "sample");
-  weir_table_add(&t, "%s", s->where);
-  weir_table_add(&t, "field");
-  weir_table_add(&t, "%s", cf_field_name[s->field]);
-  weir_table_add(&t, "side of a voxel");
+  weir_table_add_pair(&t, "sample", "%s", s->where);
+  weir_table_add_pair(&t, "field", "%s", cf_field_name[s->field]);
   if (s->physical) {
-    weir_table_add(&t, "%g Mpc/h", s->cell);
+    weir_table_add_pair(&t, "side of a voxel", "%g Mpc/h", s->cell);
   } else {
-    weir_table_add(&t, "not stated: units of voxels");
+    weir_table_add_pair(&t, "side of a voxel", "not stated: units of voxels");
   }
-  weir_table_add(&t, "bins");
-  weir_table_add(&t, "%lld, one fundamental wave wide", (long long)s->n_bins);
+  weir_table_add_pair(&t, "bins", "%lld, one fundamental wave wide", (long long)s->n_bins);
   for (int64_t c = 0; c < s->n_channels; c++) {
     char name[NAME];
 
     name_channel(s, c, "mean voxel, ", name);
-    weir_table_add(&t, "%s", name);
-    weir_table_add_real(&t, s->mean[c]);
+    weir_table_add_real_pair(&t, name, s->mean[c]);
   }
-  const weir_status status = weir_table_report(&t, r, "summary", 2, head);
-
-  weir_table_fini(&t);
-  return status;
+  return weir_table_report_pairs(&t, r, "summary");
 }
 
 enum { COLUMNS = 8 };
@@ -186,30 +177,27 @@ static weir_status write_all(const weir_cli *cli, const cf_cfg *cfg, const cf_sp
                              const weir_table *rows)
 {
   weir_report *r = NULL;
-  weir_status status = WEIR_OK;
 
   WEIR_TRY(write_files(cli, s));
   WEIR_TRY(weir_report_open(cli->out, "cosmoflow: power spectrum", &r));
-  WEIR_TRY_GOTO(write_page(r, s, rows), done);
-  WEIR_TRY_GOTO(weir_report_commit(&r), done);
-  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "sample", s->where), done);
-done:
-  weir_report_destroy(&r);
-  return status;
+  WEIR_TRY(weir_report_commit(&r, write_page(r, s, rows)));
+  return cf_write_provenance(cli, cfg, "sample", s->where);
 }
 
-static weir_status measure(const weir_cli *cli, cf_cfg *cfg, weir_run_dir *dir)
+static weir_status measure(weir_job *j)
 {
+  cf_cfg *const cfg = j->cfg;
   cf_spectrum s = {.n_bins = 0};
   cf_source *source = NULL;
   weir_table rows = {0};
   weir_status status = WEIR_OK;
 
+  WEIR_TRY(weir_job_begin(j, "power", false));
   WEIR_TRY_GOTO(cf_open_input(cfg, &source), done);
   WEIR_TRY_GOTO(cf_spectrum_make(&cfg->power, source, &s), done);
-  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   make_rows(&s, &rows);
-  WEIR_TRY_GOTO(write_all(cli, cfg, &s, &rows), done);
+  WEIR_TRY_GOTO(write_all(j->cli, cfg, &s, &rows), done);
   weir_table_print(&rows, COLUMNS, head_of(&s), stdout);
 done:
   weir_table_fini(&rows);
@@ -220,5 +208,7 @@ done:
 
 weir_status cf_cmd_power(const weir_cli *cli)
 {
-  return cf_with_run_dir(cli, measure);
+  cf_cfg cfg;
+
+  return weir_job_run(cli, &cf_program, NULL, &cfg, measure);
 }

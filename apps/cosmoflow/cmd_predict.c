@@ -434,18 +434,19 @@ static weir_status accept(void *dir)
 }
 
 /* Input and weights are read before anything of an earlier prediction is removed. */
-static weir_status predict(const weir_cli *cli, cf_cfg *cfg, weir_run_dir *dir)
+static weir_status predict(weir_job *j)
 {
-  work w = {.cli = cli, .cfg = cfg};
+  work w = {.cli = j->cli, .cfg = j->cfg};
   weir_status status = WEIR_OK;
 
+  WEIR_TRY(weir_job_begin(j, "predict", false));
   WEIR_TRY_GOTO(open_all(&w), done);
   if (segments(&w)) {
-    WEIR_TRY_GOTO(cf_predict_maps(&w, accept, dir), done);
+    WEIR_TRY_GOTO(cf_predict_maps(&w, accept, &j->dir), done);
     goto done;
   }
   WEIR_TRY_GOTO(make_rows(&w), done);
-  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   WEIR_TRY_GOTO(write_all(&w), done);
 done:
   finish(&w);
@@ -454,5 +455,7 @@ done:
 
 weir_status cf_cmd_predict(const weir_cli *cli)
 {
-  return cf_with_run_dir(cli, predict);
+  cf_cfg cfg;
+
+  return weir_job_run(cli, &cf_program, NULL, &cfg, predict);
 }

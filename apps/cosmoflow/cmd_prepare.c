@@ -44,34 +44,29 @@ static weir_status simulate(const weir_cli *cli, const cf_cfg *cfg, const cf_uni
   return WEIR_OK;
 }
 
+static weir_status prepare(weir_job *j)
+{
+  const char *const out = j->cli->out;
+  cf_cfg *const cfg = j->cfg;
+  cf_universe_facts facts;
+
+  if (!weir_netcdf_available()) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "prepare writes NetCDF, which this build does not have: install the library "
+                     "and build again");
+  }
+  WEIR_TRY(cf_universe_check(&cfg->simulate, &facts));
+  WEIR_TRY(weir_job_begin(j, "prepare", true));
+  if (j->dir.continues) {
+    WEIR_TRY(cf_universe_check_folder(&cfg->simulate, &facts, (uint64_t)cfg->seed, out));
+  }
+  WEIR_TRY(weir_run_dir_commit(&j->dir));
+  return simulate(j->cli, cfg, &facts);
+}
+
 weir_status cf_cmd_prepare(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  cf_universe_facts facts;
-  weir_status status = WEIR_OK;
   cf_cfg cfg;
 
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  if (!weir_netcdf_available()) {
-    status = weir_fail(WEIR_ERR_UNSUPPORTED,
-                       "prepare writes NetCDF, which this build does not have: install the library "
-                       "and build again");
-    goto done;
-  }
-  WEIR_TRY_GOTO(cf_universe_check(&cfg.simulate, &facts), done);
-  WEIR_TRY_GOTO(weir_run_dir_start(cli, config, "prepare", true, &dir), done);
-  cf_tell_start(cli, &cfg);
-  if (dir.continues) {
-    WEIR_TRY_GOTO(cf_universe_check_folder(&cfg.simulate, &facts, (uint64_t)cfg.seed, cli->out),
-                  done);
-  }
-  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
-  WEIR_TRY_GOTO(simulate(cli, &cfg, &facts), done);
-done:
-  if (status != WEIR_OK) {
-    cf_abandon(&dir);
-  }
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &cf_program, NULL, &cfg, prepare);
 }

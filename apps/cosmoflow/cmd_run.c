@@ -41,58 +41,61 @@ static weir_status accept(const weir_cli *cli, const cf_experiment *e, weir_run_
 }
 
 /* State of a run. All borrowed. */
-typedef struct job {
-  const weir_cli *cli;
-  const weir_config *config;
+typedef struct training {
+  weir_job *job; /* its folder: of the rank that leads */
   cf_ranks *ranks;
-  weir_run_dir *dir; /* of the rank that leads */
   cf_experiment *e;
-} job;
+} training;
 
 /* ---- What the rank that leads does alone ---- */
 
 /* Simulates universes as part of the results: those of an earlier run are removed before. */
-static weir_status make_samples(const job *j, const cf_cfg *cfg, const char *folder)
+static weir_status make_samples(weir_run_dir *dir, const cf_cfg *cfg, const char *folder)
 {
-  if (!j->dir->continues && cfg->source.input.count == 0) {
-    WEIR_TRY(weir_run_dir_commit(j->dir));
+  if (!dir->continues && cfg->source.input.count == 0) {
+    WEIR_TRY(weir_run_dir_commit(dir));
   }
   return prepare(cfg, folder);
 }
 
-static weir_status announce(const job *j)
+static weir_status announce(const training *t)
 {
-  WEIR_TRY(cf_grid_print(j->e->cfg, &j->ranks->dist.grid, &j->e->estimator.task, stderr));
-  return j->dir->continues ? WEIR_OK : accept(j->cli, j->e, j->dir);
+  weir_job *const j = t->job;
+
+  WEIR_TRY(cf_grid_print(t->e->cfg, &t->ranks->dist.grid, &t->e->estimator.task, stderr));
+  return j->dir.continues ? WEIR_OK : accept(j->cli, t->e, &j->dir);
 }
 
-static weir_status finish(const job *j, const weir_train_result *result)
+static weir_status finish(const training *t, const weir_train_result *result)
 {
-  if (j->dir->continues) {
-    WEIR_TRY(accept(j->cli, j->e, j->dir));
+  weir_job *const j = t->job;
+
+  if (j->dir.continues) {
+    WEIR_TRY(accept(j->cli, t->e, &j->dir));
   }
-  return cf_run_page(j->cli->out, j->e, result);
+  return cf_run_page(j->cli->out, t->e, result);
 }
 
 /* ---- What all do ---- */
 
-static weir_status train(const job *j, weir_train_result *result, int64_t began)
+static weir_status train(const training *t, weir_train_result *result, int64_t began)
 {
-  cf_experiment *e = j->e;
+  const weir_cli *const cli = t->job->cli;
+  cf_experiment *e = t->e;
   const weir_plan_opts exec = {
-      .exec = &e->cfg->exec, .threads = j->cli->threads, .dist = &j->ranks->dist};
+      .exec = &e->cfg->exec, .threads = cli->threads, .dist = &t->ranks->dist};
   cf_mllog *log = NULL;
   weir_status status = WEIR_OK;
 
-  if (j->ranks->leads) {
-    status = cf_mllog_open(&e->cfg->mllog, j->cli->out, began, j->dir->continues, &log);
+  if (t->ranks->leads) {
+    status = cf_mllog_open(&e->cfg->mllog, cli->out, began, t->job->dir.continues, &log);
   }
-  WEIR_TRY_GOTO(cf_agree(j->ranks, status), done);
+  WEIR_TRY_GOTO(cf_agree(t->ranks, status), done);
   cf_mllog_describe(log, &(cf_mllog_run){.train = &e->train,
                                          .model = &e->cfg->model,
                                          .train_samples = e->split.n[CF_TRAIN],
                                          .eval_samples = e->split.n[CF_VALID]});
-  status = cf_experiment_train(e, j->cli->out, &exec, result);
+  status = cf_experiment_train(e, cli->out, &exec, result);
 done:
   cf_mllog_close(&log);
   return status;
@@ -106,50 +109,47 @@ static weir_status check_log(const cf_cfg *cfg, const cf_experiment *e)
                                 e->split.n[CF_VALID]);
 }
 
-static weir_status run(const job *j, cf_cfg *cfg)
+static weir_status run(const training *t)
 {
-  cf_ranks *r = j->ranks;
+  const weir_cli *const cli = t->job->cli;
+  cf_cfg *const cfg = t->job->cfg;
+  cf_ranks *const r = t->ranks;
   const int64_t began = weir_clock_wall_ms();
   weir_train_result result;
   char folder[CF_PATH];
 
-  WEIR_TRY(weir_path_join(j->cli->out, "universes", folder, sizeof folder));
-  WEIR_TRY(cf_agree(r, r->leads ? make_samples(j, cfg, folder) : WEIR_OK));
-  WEIR_TRY(cf_agree(r, cf_experiment_open(cfg, folder, r->dist.comm, j->e)));
-  WEIR_TRY(cf_agree(r, check_log(cfg, j->e)));
-  cf_experiment_tell(j->e);
-  WEIR_TRY(cf_agree(r, cf_experiment_network(j->e, j->config)));
-  WEIR_TRY(cf_ranks_select_grid(r, cfg, j->cli->threads, &j->e->train, &j->e->estimator.task));
-  WEIR_TRY(cf_agree(r, r->leads ? announce(j) : WEIR_OK));
-  WEIR_TRY(train(j, &result, began));
-  return cf_agree(r, r->leads ? finish(j, &result) : WEIR_OK);
+  WEIR_TRY(weir_path_join(cli->out, "universes", folder, sizeof folder));
+  WEIR_TRY(cf_agree(r, r->leads ? make_samples(&t->job->dir, cfg, folder) : WEIR_OK));
+  WEIR_TRY(cf_agree(r, cf_experiment_open(cfg, folder, r->dist.comm, t->e)));
+  WEIR_TRY(cf_agree(r, check_log(cfg, t->e)));
+  cf_experiment_tell(t->e);
+  WEIR_TRY(cf_agree(r, cf_experiment_network(t->e, t->job->config)));
+  WEIR_TRY(cf_ranks_select_grid(r, cfg, cli->threads, &t->e->train, &t->e->estimator.task));
+  WEIR_TRY(cf_agree(r, r->leads ? announce(t) : WEIR_OK));
+  WEIR_TRY(train(t, &result, began));
+  return cf_agree(r, r->leads ? finish(t, &result) : WEIR_OK);
+}
+
+static weir_status perform(weir_job *j)
+{
+  const cf_cfg *const cfg = j->cfg;
+  const bool resume = cfg->train.checkpoint.resume;
+  cf_experiment e = {.cfg = NULL};
+  cf_ranks r = {.leads = false};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(cf_ranks_open(j->cli, cfg, &r));
+  WEIR_TRY_GOTO(cf_agree(&r, r.leads ? weir_job_begin(j, "run", resume) : WEIR_OK), done);
+  WEIR_TRY_GOTO(run(&(training){.job = j, .ranks = &r, .e = &e}), done);
+done:
+  cf_experiment_close(&e);
+  cf_ranks_close(&r);
+  return status;
 }
 
 weir_status cf_cmd_run(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  cf_experiment e = {.cfg = NULL};
-  cf_ranks ranks = {.leads = false};
-  weir_status status = WEIR_OK;
   cf_cfg cfg;
 
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  const job j = {.cli = cli, .config = config, .ranks = &ranks, .dir = &dir, .e = &e};
-
-  WEIR_TRY_GOTO(cf_ranks_open(cli, &cfg, &ranks), done);
-  WEIR_TRY_GOTO(cf_agree(&ranks, ranks.leads ? weir_run_dir_start(cli, config, "run",
-                                                                  cfg.train.checkpoint.resume, &dir)
-                                             : WEIR_OK),
-                done);
-  cf_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(run(&j, &cfg), done);
-done:
-  if (status != WEIR_OK && ranks.leads) {
-    cf_abandon(&dir);
-  }
-  cf_experiment_close(&e);
-  cf_ranks_close(&ranks);
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &cf_program, NULL, &cfg, perform);
 }

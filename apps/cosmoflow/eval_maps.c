@@ -98,23 +98,23 @@ static void tell(const cf_map_scores *m)
   }
 }
 
+static weir_status fill(const cf_map_scores *m, cf_subset subset, const char *dir, weir_report *r)
+{
+  WEIR_TRY(put_summary(m, subset, r));
+  WEIR_TRY(weir_report_heading(r, "Scores"));
+  WEIR_TRY(put_scores(m, dir, r));
+  WEIR_TRY(weir_report_heading(r, "Confusion matrix"));
+  return put_confusion(m, dir, r);
+}
+
 weir_status cf_eval_maps_write(const cf_map_scores *m, cf_subset subset, uint64_t seed,
                                const char *dir)
 {
   weir_report *r = NULL;
-  weir_status status = WEIR_OK;
 
   tell(m);
-  WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: evaluation of voxel classes", &r), done);
+  WEIR_TRY(weir_report_open(dir, "cosmoflow: evaluation of voxel classes", &r));
   weir_report_fact(r, "seed", "%llu", (unsigned long long)seed);
   weir_report_fact(r, "subset", "%s", cf_subset_name[subset]);
-  WEIR_TRY_GOTO(put_summary(m, subset, r), done);
-  WEIR_TRY_GOTO(weir_report_heading(r, "Scores"), done);
-  WEIR_TRY_GOTO(put_scores(m, dir, r), done);
-  WEIR_TRY_GOTO(weir_report_heading(r, "Confusion matrix"), done);
-  WEIR_TRY_GOTO(put_confusion(m, dir, r), done);
-  WEIR_TRY_GOTO(weir_report_commit(&r), done);
-done:
-  weir_report_destroy(&r);
-  return status;
+  return weir_report_commit(&r, fill(m, subset, dir, r));
 }

@@ -10,7 +10,7 @@ static double tidy(double x, double scale)
   return fabs(x) < 1e-12 * scale ? 0 : x;
 }
 
-static void put_estimate(weir_table *c, const cf_estimate *e, double scale)
+static void put_estimate(weir_table *c, const weir_estimate *e, double scale)
 {
   char value[WEIR_AMOUNT_SIZE], lo[WEIR_AMOUNT_SIZE], hi[WEIR_AMOUNT_SIZE];
 
@@ -225,29 +225,29 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
       (long long)e->n_features[CF_BY_MOMENTS], (long long)e->ridge[CF_BY_RIDGE].folds);
 }
 
-weir_status cf_eval_page_write(const cf_evaluation *e, const cf_score_tables *t, const char *dir)
+static weir_status fill(const cf_evaluation *e, const cf_score_tables *t, weir_report *r)
 {
-  weir_report *r = NULL;
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: evaluation of predictions", &r), done);
-  weir_report_fact(r, "seed", "%llu", (unsigned long long)e->seed);
-  weir_report_fact(r, "subset", "%s", cf_subset_name[e->opts->part]);
-  WEIR_TRY_GOTO(add_summary(e, r), done);
-  WEIR_TRY_GOTO(weir_report_heading(r, "All parameters"), done);
-  WEIR_TRY_GOTO(add_scores(e, t, CF_ALL_LABELS, r), done);
+  WEIR_TRY(add_summary(e, r));
+  WEIR_TRY(weir_report_heading(r, "All parameters"));
+  WEIR_TRY(add_scores(e, t, CF_ALL_LABELS, r));
   for (int64_t k = 0; k < e->n_labels; k++) {
     char name[CF_MAX_NAME + 40];
 
     (void)snprintf(name, sizeof name, "%s%s", e->set[0].p->label[k],
                    cf_predictions_ranged(e->set[0].p, k) ? "" : " (normalised, range unknown)");
-    WEIR_TRY_GOTO(weir_report_heading(r, name), done);
-    WEIR_TRY_GOTO(add_scores(e, t, k, r), done);
-    WEIR_TRY_GOTO(cf_eval_figures(e, k, r), done);
+    WEIR_TRY(weir_report_heading(r, name));
+    WEIR_TRY(add_scores(e, t, k, r));
+    WEIR_TRY(cf_eval_figures(e, k, r));
   }
-  WEIR_TRY_GOTO(add_sets(e, t, r), done);
-  WEIR_TRY_GOTO(weir_report_commit(&r), done);
-done:
-  weir_report_destroy(&r);
-  return status;
+  return add_sets(e, t, r);
+}
+
+weir_status cf_eval_page_write(const cf_evaluation *e, const cf_score_tables *t, const char *dir)
+{
+  weir_report *r = NULL;
+
+  WEIR_TRY(weir_report_open(dir, "cosmoflow: evaluation of predictions", &r));
+  weir_report_fact(r, "seed", "%llu", (unsigned long long)e->seed);
+  weir_report_fact(r, "subset", "%s", cf_subset_name[e->opts->part]);
+  return weir_report_commit(&r, fill(e, t, r));
 }

@@ -136,7 +136,7 @@ static weir_status bias_line(const cf_evaluation *e, cf_predictor by, int64_t la
                              weir_figure_series *out)
 {
   const int64_t bins = e->opts->bins;
-  cf_estimate score[CF_SCORES];
+  weir_estimate score[CF_SCORES];
   cf_cases c;
 
   *out = (weir_figure_series){0};

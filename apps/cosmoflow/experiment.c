@@ -457,7 +457,7 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
 
   WEIR_TRY(take_notes(e, config, spec.note));
   WEIR_TRY(cf_estimator_open(&spec, e->train.seed, &e->estimator));
-  weir_train_replicate_below(&e->cfg->grid, task->replicate_below);
+  weir_grid_replicate_below(&e->cfg->grid, task->replicate_below);
   task->n_train = e->split.n[CF_TRAIN];
   task->n_valid = e->split.n[CF_VALID];
   task->batch = meet;
@@ -478,15 +478,10 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
   cf_estimator *const n = &e->estimator;
   char *const stored = weir_store_get(n->store, SAMPLES_ARRAY)->data;
   char path[PATH];
-  int64_t step = -1;
 
-  WEIR_TRY(weir_checkpoint_newest(dir, &step));
-  if (step < 0) {
+  WEIR_TRY(weir_checkpoint_newest_path(dir, path, sizeof path));
+  if (path[0] == 0) {
     return WEIR_OK;
-  }
-  WEIR_TRY(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_NETCDF, path, sizeof path));
-  if (!weir_file_exists(path)) {
-    WEIR_TRY(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_RAW, path, sizeof path));
   }
   const weir_status read = weir_train_weights(n->params, n->store, path);
   const bool same = memcmp(stored, e->digest, CF_DIGEST) == 0;

@@ -9,6 +9,7 @@
 #include "exec/weir_plan.h"
 #include "log/mllog.h"
 #include "model/network.h"
+#include "place/weir_grid_options.h"
 #include "train/weir_train.h"
 
 enum { CF_PREDICT_ALL = CF_SUBSETS };
@@ -40,7 +41,7 @@ typedef struct cf_cfg {
   } predict;
   cf_spectrum_opts power;
   cf_mllog_opts mllog;
-  weir_train_grid_cfg grid;
+  weir_grid_cfg grid;
   weir_comm_cfg comm;
   weir_exec_cfg exec;
 } cf_cfg;

@@ -3,7 +3,8 @@
 #include <string.h>
 #include "base/weir_log.h"
 #include "check.h"
-#include "train/weir_grid_select.h"
+#include "place/weir_grid_select.h"
+#include "place/weir_machine_measure.h"
 
 weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out)
 {
@@ -72,7 +73,7 @@ weir_status cf_ranks_select_grid(cf_ranks *r, cf_cfg *cfg, int threads, const we
     return WEIR_OK;
   }
   WEIR_TRY(weir_machine_measure(comm, &cfg->comm, &exec, &m));
-  WEIR_TRY(weir_train_select_grid(task, train, &exec, &m, comm, weir_comm_size(comm), &p));
+  WEIR_TRY(weir_grid_select(task, train, &exec, &m, comm, weir_comm_size(comm), &p));
   const weir_grid_candidate *const row = &p.row[p.best];
 
   r->dist.grid = row->grid;
@@ -102,7 +103,7 @@ weir_status cf_grid_choice_print(const cf_cfg *cfg, int threads, const weir_trai
   weir_grid_choice p;
 
   WEIR_TRY(weir_machine_measure(NULL, &cfg->comm, &exec, &m));
-  WEIR_TRY(weir_train_select_grid(task, &cfg->train, &exec, &m, NULL, ranks, &p));
+  WEIR_TRY(weir_grid_select(task, &cfg->train, &exec, &m, NULL, ranks, &p));
   (void)fprintf(out, "grids of %d ranks, a step of %lld samples\n", ranks,
                 (long long)(cfg->train.batch * cfg->train.accumulate));
   weir_machine_print(&m, out);

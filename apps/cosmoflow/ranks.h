@@ -12,12 +12,12 @@ typedef struct cf_ranks {
 
 /* Opens the ranks on the grid of the section grid (auto: all along samples, until
  * cf_ranks_select_grid); all but rank 0 log warnings only. Collective. Fails on all ranks alike:
- * WEIR_ERR_CONFIG as weir_train_grid, as weir_comm_open. */
+ * WEIR_ERR_CONFIG as weir_grid_from_cfg, as weir_comm_open. */
 weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out) WEIR_CHECKED;
 /* With grid.by auto: selects the grid with the shortest predicted step for r and the section, and
  * its replication thresholds and time for the task; reports it in the log, in the event
  * `grid_choice` and, with all candidates, on stderr. Collective. Fails: as weir_machine_measure,
- * weir_train_select_grid. */
+ * weir_grid_select. */
 weir_status cf_ranks_select_grid(cf_ranks *r, cf_cfg *cfg, int threads, const weir_train_cfg *train,
                                  weir_train_task *task) WEIR_CHECKED;
 /* Prints the predicted time per step of each grid of `ranks` ranks, with rates measured by this

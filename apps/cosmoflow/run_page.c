@@ -2,14 +2,8 @@
 #include "run_page.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include "base/weir_alloc.h"
-#include "base/weir_file.h"
+#include "app/weir_curves.h"
 #include "base/weir_log.h"
-#include "report/weir_report.h"
-#include "report/weir_run_log.h"
-
-enum { PATH_SIZE = 4096 };
 
 /* Columns of the curves, by epoch. */
 typedef enum column { EPOCH, LOSS, VALID, METRIC, RATE, COLUMNS } column;
@@ -32,74 +26,9 @@ static const struct metric {
                     "weights were chosen by these validation samples."},
 };
 
-/* [n] each; an epoch that was run again after a kill counts once. */
-typedef struct curves {
-  int64_t n;
-  double *at[COLUMNS];
-} curves;
-
-static weir_status read_curves(const char *dir, cf_target target, curves *c)
+static weir_status add_curves(weir_report *r, cf_target target, const weir_curves *c)
 {
-  const char *const key[COLUMNS] = {"epoch", "loss", "valid_loss", cf_metric[target][0], "lr"};
-  char path[PATH_SIZE];
-  weir_run_log log = {0};
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_path_join(dir, "run.jsonl", path, sizeof path));
-  WEIR_TRY(weir_run_log_read(path, &log));
-  for (int k = 0; k < COLUMNS; k++) {
-    WEIR_TRY_GOTO(weir_alloc(log.count, sizeof *c->at[k], (void **)&c->at[k]), done);
-  }
-  for (int64_t i = 0; i < log.count; i++) {
-    const weir_run_event *const e = &log.events[i];
-
-    if (strcmp(e->name, "epoch_end") != 0) {
-      continue;
-    }
-    while (c->n > 0 && !(c->at[EPOCH][c->n - 1] < weir_run_event_real(e, "epoch", NAN))) {
-      c->n--;
-    }
-    for (int k = 0; k < COLUMNS; k++) {
-      c->at[k][c->n] = weir_run_event_real(e, key[k], NAN);
-    }
-    c->n++;
-  }
-done:
-  weir_run_log_fini(&log);
-  return status;
-}
-
-/* One or two columns over the epochs. */
-typedef struct plot {
-  const char *name, *title, *y;
-  column column[2]; /* the second EPOCH: none */
-  const char *series[2];
-} plot;
-
-static weir_status add_plot(weir_report *r, const curves *c, const plot *p)
-{
-  weir_figure_series series[2];
-  int n = 0;
-
-  for (int k = 0; k < 2 && (k == 0 || p->column[k] != EPOCH); k++) {
-    series[n++] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
-                                       .name = p->series[k],
-                                       .n = c->n,
-                                       .x = c->at[EPOCH],
-                                       .y = c->at[p->column[k]]};
-  }
-  return weir_report_figure(r, p->name,
-                            &(weir_figure){.title = p->title,
-                                           .x_label = "epoch",
-                                           .y_label = p->y,
-                                           .series = series,
-                                           .n_series = n,
-                                           .empty = "no epoch was finished"});
-}
-
-static weir_status add_curves(weir_report *r, cf_target target, const curves *c)
-{
-  const plot plots[] = {
+  const weir_curves_figure figures[] = {
       {"loss", "Loss", "loss, mean over samples", {LOSS, VALID}, {"training", "validation"}},
       {cf_metric[target][0],
        metrics[target].title,
@@ -113,33 +42,20 @@ static weir_status add_curves(weir_report *r, cf_target target, const curves *c)
        {"rate", NULL}},
   };
 
-  for (size_t k = 0; k < sizeof plots / sizeof plots[0]; k++) {
-    WEIR_TRY(add_plot(r, c, &plots[k]));
+  for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++) {
+    WEIR_TRY(weir_curves_report(c, &figures[k], r));
   }
   return WEIR_OK;
 }
 
-static void put_text(weir_table *c, const char *what, const char *text)
-{
-  weir_table_add(c, "%s", what);
-  weir_table_add(c, "%s", text);
-}
-
 static void put_subset(weir_table *c, const char *what, const cf_split *s, cf_subset p)
 {
-  weir_table_add(c, "%s", what);
-  weir_table_add(c, "%lld samples of %lld universes", (long long)s->n[p],
-                 (long long)s->universes[p]);
-}
-
-static void put_real(weir_table *c, const char *what, double x)
-{
-  weir_table_add(c, "%s", what);
-  weir_table_add_real(c, x);
+  weir_table_add_pair(c, what, "%lld samples of %lld universes", (long long)s->n[p],
+                      (long long)s->universes[p]);
 }
 
 /* Of the validation that chose the weights: its first metric. */
-static double best_metric(const curves *c, int64_t epoch)
+static double best_metric(const weir_curves *c, int64_t epoch)
 {
   for (int64_t i = 0; i < c->n; i++) {
     if (c->at[EPOCH][i] == (double)epoch) {
@@ -152,40 +68,36 @@ static double best_metric(const curves *c, int64_t epoch)
 static weir_status add_summary(weir_report *r, const cf_experiment *e,
                                const weir_train_result *result, double metric)
 {
-  static const char *const head[] = {"quantity", "value"};
   static const char *const end[] = {"all steps done", "early stopping", "target reached"};
   const cf_net *const net = cf_model_net(&e->cfg->model);
   char samples[CF_NOTE_LINE];
   weir_table c = {0};
 
   cf_source_summary(e->source, samples, sizeof samples);
-  put_text(&c, "samples", samples);
-  put_text(&c, "labels", e->line[CF_NOTE_labels]);
+  weir_table_add_pair(&c, "samples", "%s", samples);
+  weir_table_add_pair(&c, "labels", "%s", e->line[CF_NOTE_labels]);
   put_subset(&c, "training set", &e->split, CF_TRAIN);
   put_subset(&c, "validation set", &e->split, CF_VALID);
   put_subset(&c, "test set", &e->split, CF_TEST);
-  put_text(&c, "network", net->name);
-  put_text(&c, "reference", net->cite);
-  put_real(&c, "parameters", (double)weir_params_elements(e->estimator.params));
-  put_text(&c, "ended by", end[result->end]);
-  put_real(&c, "steps", (double)result->step);
-  put_real(&c, "time per step, without loading (s)", result->step_s);
+  weir_table_add_pair(&c, "network", "%s", net->name);
+  weir_table_add_pair(&c, "reference", "%s", net->cite);
+  weir_table_add_real_pair(&c, "parameters", (double)weir_params_elements(e->estimator.params));
+  weir_table_add_pair(&c, "ended by", "%s", end[result->end]);
+  weir_table_add_real_pair(&c, "steps", (double)result->step);
+  weir_table_add_real_pair(&c, "time per step, without loading (s)", result->step_s);
   if (e->estimator.task.predicted_s > 0) {
-    put_real(&c, "predicted time per step (s)", e->estimator.task.predicted_s);
+    weir_table_add_real_pair(&c, "predicted time per step (s)", e->estimator.task.predicted_s);
   }
-  put_real(&c, "epochs", (double)result->epoch);
-  put_real(&c, "loss of the last epoch", result->loss);
-  put_real(&c, "best validation loss", result->best_loss);
-  put_real(&c, metrics[net->target].line, metric);
-  put_real(&c, "epoch of the best validation", (double)result->best_epoch);
-  const weir_status status = weir_table_report(&c, r, "summary", 2, head);
-
-  weir_table_fini(&c);
-  return status;
+  weir_table_add_real_pair(&c, "epochs", (double)result->epoch);
+  weir_table_add_real_pair(&c, "loss of the last epoch", result->loss);
+  weir_table_add_real_pair(&c, "best validation loss", result->best_loss);
+  weir_table_add_real_pair(&c, metrics[net->target].line, metric);
+  weir_table_add_real_pair(&c, "epoch of the best validation", (double)result->best_epoch);
+  return weir_table_report_pairs(&c, r, "summary");
 }
 
 static weir_status write_page(weir_report *r, const cf_experiment *e,
-                              const weir_train_result *result, const curves *c, double metric)
+                              const weir_train_result *result, const weir_curves *c, double metric)
 {
   const cf_target target = cf_model_net(&e->cfg->model)->target;
 
@@ -199,10 +111,11 @@ weir_status cf_run_page(const char *dir, const cf_experiment *e, const weir_trai
 {
   const cf_target target = cf_model_net(&e->cfg->model)->target;
   weir_report *r = NULL;
-  curves c = {.n = 0};
+  const char *const key[COLUMNS] = {"epoch", "loss", "valid_loss", cf_metric[target][0], "lr"};
+  weir_curves c = {.n = 0};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(read_curves(dir, target, &c), done);
+  WEIR_TRY_GOTO(weir_curves_read(dir, COLUMNS, key, &c), done);
   const double metric = best_metric(&c, result->best_epoch);
   char best[32];
 
@@ -213,12 +126,8 @@ weir_status cf_run_page(const char *dir, const cf_experiment *e, const weir_trai
              WEIR_INT("parameters", weir_params_elements(e->estimator.params)));
   WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: training", &r), done);
   weir_report_fact(r, "seed", "%lld", (long long)e->train.seed);
-  WEIR_TRY_GOTO(write_page(r, e, result, &c, metric), done);
-  WEIR_TRY_GOTO(weir_report_commit(&r), done);
+  status = weir_report_commit(&r, write_page(r, e, result, &c, metric));
 done:
-  weir_report_destroy(&r);
-  for (int k = 0; k < COLUMNS; k++) {
-    weir_free(&c.at[k]);
-  }
+  weir_curves_fini(&c);
   return status;
 }

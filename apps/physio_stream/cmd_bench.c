@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
+#include "base/weir_sort.h"
 #include "pipeline.h"
 #include "commands.h"
 
@@ -80,13 +81,6 @@ static weir_status run_once(bench *b, double *seconds)
   return WEIR_OK;
 }
 
-static int compare(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Median of the repeats, after one run that is not measured. */
 static weir_status measure(bench *b, double *median)
 {
@@ -98,7 +92,7 @@ static weir_status measure(bench *b, double *median)
   for (int64_t i = 0; i <= n; i++) {
     WEIR_TRY_GOTO(run_once(b, &seconds[i]), done);
   }
-  qsort(seconds + 1, (size_t)n, sizeof *seconds, compare);
+  qsort(seconds + 1, (size_t)n, sizeof *seconds, weir_compare_f64);
   *median = n % 2 ? seconds[1 + n / 2] : (seconds[n / 2] + seconds[1 + n / 2]) / 2;
 done:
   weir_free(&seconds);
@@ -151,7 +145,7 @@ done:
   return status;
 }
 
-static weir_status perform(const weir_cli *cli, bench *b)
+static weir_status measure_all(const weir_cli *cli, bench *b)
 {
   const weir_stream_sink sink = {PS_RESULT_BEATS, take_beats, b};
   double median = 0;
@@ -172,18 +166,22 @@ static weir_status perform(const weir_cli *cli, bench *b)
   return report(cli, b, plan_s, median);
 }
 
-weir_status ps_cmd_bench(const weir_cli *cli)
+static weir_status perform(weir_job *j)
 {
-  weir_config *config = NULL;
-  ps_cfg cfg;
-  bench b = {.cfg = &cfg};
+  bench b = {.cfg = j->cfg};
 
-  WEIR_TRY(ps_start(cli, "bench", &cfg, &config));
-  const weir_status status = perform(cli, &b);
+  WEIR_TRY(ps_start(j, "bench"));
+  const weir_status status = measure_all(j->cli, &b);
 
   ps_pipeline_destroy(&b.pipeline);
   weir_free(&b.x);
   weir_free(&b.present);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status ps_cmd_bench(const weir_cli *cli)
+{
+  ps_cfg cfg;
+
+  return weir_job_run(cli, &ps_program, NULL, &cfg, perform);
 }

@@ -167,21 +167,24 @@ static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *s
   return report(cli, cfg, source, name, &facts);
 }
 
-weir_status ps_cmd_convert(const weir_cli *cli)
+static weir_status perform(weir_job *j)
 {
-  weir_config *config = NULL;
+  const ps_cfg *const cfg = j->cfg;
+  const char *const source = cfg->input.record[0] != 0 ? cfg->input.record : cfg->input.csv;
   weir_record *r = NULL;
-  ps_cfg cfg;
 
   /* No owner: the folder may be that of records, each converted by a run of its own. */
-  WEIR_TRY(ps_start(cli, NULL, &cfg, &config));
-  const char *source = cfg.input.record[0] != 0 ? cfg.input.record : cfg.input.csv;
-  weir_status status = WEIR_OK;
+  WEIR_TRY(ps_start(j, NULL));
+  WEIR_TRY(ps_input_open_record(&cfg->input, source, &r));
+  const weir_status status = convert(j->cli, cfg, source, r);
 
-  WEIR_TRY_GOTO(ps_input_open_record(&cfg.input, source, &r), done);
-  WEIR_TRY_GOTO(convert(cli, &cfg, source, r), done);
-done:
   weir_record_close(&r);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status ps_cmd_convert(const weir_cli *cli)
+{
+  ps_cfg cfg;
+
+  return weir_job_run(cli, &ps_program, NULL, &cfg, perform);
 }

@@ -41,8 +41,9 @@ done:
   return status;
 }
 
-static weir_status describe(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
+static weir_status describe(weir_job *j)
 {
+  const ps_cfg *const cfg = j->cfg;
   ps_input *input = NULL;
 
   if (cfg->input.live[0] != 0) {
@@ -55,10 +56,10 @@ static weir_status describe(const weir_cli *cli, const ps_cfg *cfg, const weir_c
                      "input.record");
   }
   if (ps_query_is_set(&cfg->query)) {
-    return ps_query_cmd_describe(cli, cfg, config);
+    return ps_query_cmd_describe(j->cli, cfg, j->config);
   }
   WEIR_TRY(ps_input_open(&cfg->input, &cfg->ecgsyn, (uint64_t)cfg->seed, &input));
-  const weir_status status = print_plan(cli, cfg, config, input);
+  const weir_status status = print_plan(j->cli, cfg, j->config, input);
 
   ps_input_close(&input);
   return status;
@@ -66,12 +67,7 @@ static weir_status describe(const weir_cli *cli, const ps_cfg *cfg, const weir_c
 
 weir_status ps_cmd_describe(const weir_cli *cli)
 {
-  weir_config *config = NULL;
   ps_cfg cfg;
 
-  WEIR_TRY(ps_configure(cli, &cfg, &config));
-  const weir_status status = describe(cli, &cfg, config);
-
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &ps_program, NULL, &cfg, describe);
 }

@@ -59,15 +59,6 @@ static weir_status score(const ps_cfg *cfg, const ps_beats *reference, const ps_
   return ps_score_errors(&opts, &in, errors, out->errors, &n);
 }
 
-static void add_number(weir_table *cells, double value)
-{
-  if (isnan(value)) {
-    weir_table_add(cells, "%s", "");
-  } else {
-    weir_table_add(cells, "%.4f", value);
-  }
-}
-
 enum { HRV_COLUMNS = 15 };
 static const char *const hrv_head[HRV_COLUMNS] = {
     "annotations", "beats",         "nn",      "mean_nn_ms", "sdnn_ms", "sdann_ms",
@@ -126,7 +117,7 @@ static void add_rhythm(const ps_scored *s, bool test, weir_table *cells)
   weir_table_add(cells, "%lld", (long long)r->beats);
   weir_table_add(cells, "%lld", (long long)t->n);
   for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++) {
-    add_number(cells, figures[k]);
+    weir_table_add_number(cells, "%.4f", figures[k], "");
   }
   weir_table_add(cells, "%lld", (long long)t->segments);
   weir_table_add(cells, "%s", r->types);
@@ -235,32 +226,20 @@ done:
   return status;
 }
 
-/* Percent with two decimals; empty where undefined. */
-static const char *percent(double value, char text[16])
-{
-  text[0] = 0;
-  if (!isnan(value)) {
-    (void)snprintf(text, 16, "%.2f", value);
-  }
-  return text;
-}
-
 enum { COLUMNS = 9 };
 static const char *const head[COLUMNS] = {"record", "tp",       "fn",        "fp",        "se",
                                           "ppv",    "excluded", "rr_rms_ms", "fn_in_gaps"};
 
 static void add_scores(weir_table *cells, const char *record, const ps_score *s)
 {
-  char se[16], ppv[16], rr[16];
-
   weir_table_add(cells, "%s", record);
   weir_table_add(cells, "%lld", (long long)s->tp);
   weir_table_add(cells, "%lld", (long long)s->fn);
   weir_table_add(cells, "%lld", (long long)s->fp);
-  weir_table_add(cells, "%s", percent(ps_score_sensitivity(s), se));
-  weir_table_add(cells, "%s", percent(ps_score_predictivity(s), ppv));
+  weir_table_add_number(cells, "%.2f", ps_score_sensitivity(s), "");
+  weir_table_add_number(cells, "%.2f", ps_score_predictivity(s), "");
   weir_table_add(cells, "%lld", (long long)s->excluded);
-  weir_table_add(cells, "%s", percent(1000 * ps_score_rr_error(s), rr));
+  weir_table_add_number(cells, "%.2f", 1000 * ps_score_rr_error(s), "");
   weir_table_add(cells, "%lld", (long long)s->fn_in_gaps);
 }
 
@@ -269,7 +248,6 @@ static void add_scores(weir_table *cells, const char *record, const ps_score *s)
 static weir_status add_all(const ps_scored *s, int64_t n, weir_table *cells)
 {
   ps_score *all = NULL, gross = {0};
-  char se[16], ppv[16], rr[16];
 
   WEIR_TRY(weir_alloc(n, sizeof *all, (void **)&all));
   for (int64_t i = 0; i < n; i++) {
@@ -285,10 +263,10 @@ static weir_status add_all(const ps_scored *s, int64_t n, weir_table *cells)
     for (int k = 0; k < 3; k++) {
       weir_table_add(cells, "%s", "");
     }
-    weir_table_add(cells, "%s", percent(mean.sensitivity, se));
-    weir_table_add(cells, "%s", percent(mean.predictivity, ppv));
+    weir_table_add_number(cells, "%.2f", mean.sensitivity, "");
+    weir_table_add_number(cells, "%.2f", mean.predictivity, "");
     weir_table_add(cells, "%s", "");
-    weir_table_add(cells, "%s", percent(1000 * mean.rr_error, rr));
+    weir_table_add_number(cells, "%.2f", 1000 * mean.rr_error, "");
     weir_table_add(cells, "%s", "");
   }
   weir_free(&all);
@@ -440,7 +418,7 @@ static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, session *e)
   return ps_write_provenance(cli, cfg, e->files, (int)(2 * e->n));
 }
 
-static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *dir, session *e)
+static weir_status score_all(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *dir, session *e)
 {
   char range[64];
 
@@ -466,21 +444,13 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *di
   return status;
 }
 
-weir_status ps_cmd_eval(const weir_cli *cli)
+static weir_status eval(weir_job *j)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {0};
-  weir_status status = WEIR_OK;
   session e = {0};
-  ps_cfg cfg;
 
-  WEIR_TRY(ps_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(ps_begin(cli, "eval", &cfg, config, &dir), done);
-  WEIR_TRY_GOTO(eval(cli, &cfg, &dir, &e), done);
-done:
-  if (status != WEIR_OK) {
-    ps_abandon(&dir);
-  }
+  WEIR_TRY(weir_job_begin(j, "eval", false));
+  const weir_status status = score_all(j->cli, j->cfg, &j->dir, &e);
+
   weir_table_fini(&e.cells);
   weir_table_fini(&e.rhythm);
   weir_table_fini(&e.records);
@@ -490,6 +460,12 @@ done:
   ps_eval_list_fini(&e.list);
   weir_free(&e.files);
   weir_free(&e.s);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status ps_cmd_eval(const weir_cli *cli)
+{
+  ps_cfg cfg;
+
+  return weir_job_run(cli, &ps_program, NULL, &cfg, eval);
 }

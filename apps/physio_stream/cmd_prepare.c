@@ -200,7 +200,7 @@ done:
   return status;
 }
 
-static weir_status prepare(const weir_cli *cli, const ps_cfg *cfg, files *f)
+static weir_status write_record(const weir_cli *cli, const ps_cfg *cfg, files *f)
 {
   WEIR_TRY(ps_synth_create(&cfg->ecgsyn, (uint64_t)cfg->seed, &f->synth));
   WEIR_TRY(open_files(cli->out, (uint64_t)cfg->seed, f));
@@ -225,16 +225,21 @@ static weir_status prepare(const weir_cli *cli, const ps_cfg *cfg, files *f)
   return WEIR_OK;
 }
 
-weir_status ps_cmd_prepare(const weir_cli *cli)
+static weir_status prepare(weir_job *j)
 {
-  weir_config *config = NULL;
-  ps_cfg cfg;
-  files f = {.opts = &cfg.ecgsyn};
+  const ps_cfg *const cfg = j->cfg;
+  files f = {.opts = &cfg->ecgsyn};
 
-  WEIR_TRY(ps_start(cli, "prepare", &cfg, &config));
-  const weir_status status = prepare(cli, &cfg, &f);
+  WEIR_TRY(ps_start(j, "prepare"));
+  const weir_status status = write_record(j->cli, cfg, &f);
 
   close_files(&f);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status ps_cmd_prepare(const weir_cli *cli)
+{
+  ps_cfg cfg;
+
+  return weir_job_run(cli, &ps_program, NULL, &cfg, prepare);
 }

@@ -26,8 +26,9 @@ static weir_status send_record(const ps_cfg *cfg, weir_record *record)
   return WEIR_OK;
 }
 
-static weir_status replay(const ps_cfg *cfg)
+static weir_status replay(weir_job *j)
 {
+  const ps_cfg *const cfg = j->cfg;
   const bool csv = cfg->input.csv[0] != 0;
   weir_record *record = NULL;
 
@@ -40,12 +41,7 @@ static weir_status replay(const ps_cfg *cfg)
 
 weir_status ps_cmd_replay(const weir_cli *cli)
 {
-  weir_config *config = NULL;
   ps_cfg cfg;
 
-  WEIR_TRY(ps_configure(cli, &cfg, &config));
-  const weir_status status = replay(&cfg);
-
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &ps_program, NULL, &cfg, replay);
 }

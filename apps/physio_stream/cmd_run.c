@@ -10,18 +10,18 @@
 
 /* Rank 0 makes the folder and its log; the others log next to it, in run-rankN.jsonl. Recordings
  * side by side accept the folder here, one alone when it has results. */
-static weir_status begin_first(const ps_one *one, ps_one_fn check)
+static weir_status begin_first(weir_job *j, const ps_one *one, ps_one_fn check)
 {
-  WEIR_TRY(ps_begin(one->cli, "run", one->cfg, one->config, one->dir));
+  WEIR_TRY(weir_job_begin(j, "run", false));
   return one->cfg->input.records.count > 0 ? ps_records_accept(one, check) : WEIR_OK;
 }
 
-static weir_status begin(const ps_one *one, ps_one_fn check)
+static weir_status begin(weir_job *j, const ps_one *one, ps_one_fn check)
 {
   const int rank = weir_comm_rank(one->comm);
   char name[64], path[PS_PATH];
 
-  const weir_status first = rank == 0 ? begin_first(one, check) : WEIR_OK;
+  const weir_status first = rank == 0 ? begin_first(j, one, check) : WEIR_OK;
   WEIR_TRY(weir_comm_agree(one->comm, first));
   if (rank > 0) {
     (void)snprintf(name, sizeof name, "run-rank%d.jsonl", rank);
@@ -32,7 +32,7 @@ static weir_status begin(const ps_one *one, ps_one_fn check)
   return WEIR_OK;
 }
 
-static weir_status run_any(const ps_one *one)
+static weir_status run_any(weir_job *j, const ps_one *one)
 {
   const ps_cfg *cfg = one->cfg;
   const bool query = ps_query_is_set(&cfg->query);
@@ -45,14 +45,14 @@ static weir_status run_any(const ps_one *one)
   if (ps_input_is_built_in(&cfg->input)) {
     weir_info("run", "no recording is named: the built-in one, which is synthetic, is read");
   }
-  WEIR_TRY(weir_comm_agree(one->comm, begin(one, query ? ps_query_check : ps_beats_check)));
+  WEIR_TRY(weir_comm_agree(one->comm, begin(j, one, query ? ps_query_check : ps_beats_check)));
   if (cfg->input.records.count > 0) {
     return ps_records_run(one, query ? ps_query_run_one : ps_beats_run);
   }
   return query ? ps_query_run_one(one) : ps_beats_run(one);
 }
 
-/* What stands after a run that failed before it had results; a stop is reported in one line. */
+/* A stop before the first result is reported in one line. */
 static weir_status tell_kept(const ps_one *one, weir_status status)
 {
   char why[1024];
@@ -63,39 +63,27 @@ static weir_status tell_kept(const ps_one *one, weir_status status)
                      weir_run_dir_rollback(one->dir) ? "the earlier results are kept"
                                                      : "no result was written");
   }
-  ps_abandon(one->dir);
   return status;
 }
 
-static weir_status run_on(weir_comm *comm, const weir_cli *cli)
+static weir_status perform(weir_job *j)
 {
-  weir_config *config = NULL;
-  weir_status status = WEIR_OK;
-  weir_run_dir dir = {0};
-  ps_cfg cfg;
+  const ps_one one = {
+      .cli = j->cli, .cfg = j->cfg, .config = j->config, .comm = j->comm, .dir = &j->dir};
 
-  if (weir_comm_rank(comm) > 0 && cli->log == WEIR_LOG_INFO) {
-    weir_log_set_level(WEIR_LOG_WARN);
-  }
-  status = ps_configure(cli, &cfg, &config);
-  WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
-  const ps_one one = {.cli = cli, .cfg = &cfg, .config = config, .comm = comm, .dir = &dir};
-
-  status = run_any(&one);
-  if (status != WEIR_OK) {
-    status = tell_kept(&one, status);
-  }
-done:
-  weir_config_destroy(&config);
-  return status;
+  return tell_kept(&one, run_any(j, &one));
 }
 
 weir_status ps_cmd_run(const weir_cli *cli)
 {
   weir_comm *comm = NULL;
+  ps_cfg cfg;
 
   WEIR_TRY(weir_comm_open(&comm));
-  const weir_status status = run_on(comm, cli);
+  if (weir_comm_rank(comm) > 0 && cli->log == WEIR_LOG_INFO) {
+    weir_log_set_level(WEIR_LOG_WARN);
+  }
+  const weir_status status = weir_job_run(cli, &ps_program, comm, &cfg, perform);
 
   weir_comm_close(&comm);
   return status;

@@ -308,32 +308,7 @@ typedef struct subcommand {
   const char *owner;
 } subcommand;
 
-static weir_status run_subcommand(const weir_cli *cli, const subcommand *p)
-{
-  weir_config *config = NULL;
-  ps_cfg cfg;
-  const site s = {cli, &cfg};
-  weir_run_dir dir;
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(ps_configure(cli, &cfg, &config));
-  /* What is only shown leaves no folder, so that the run that writes it finds none. */
-  const bool writes = p->run != run_eval || cfg.site.approve;
-
-  if (writes) {
-    WEIR_TRY_GOTO(ps_begin(cli, p->owner, &cfg, config, &dir), done);
-    WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
-  }
-  WEIR_TRY_GOTO(p->run(&s), done);
-  if (writes) {
-    WEIR_TRY_GOTO(ps_write_provenance(cli, &cfg, NULL, 0), done);
-  }
-done:
-  weir_config_destroy(&config);
-  return status;
-}
-
-weir_status ps_cmd_site(const weir_cli *cli)
+static const subcommand *find_subcommand(const char *name)
 {
   static const subcommand subcommands[] = {
       {"prepare", run_prepare, "site prepare"}, {"check", run_check, "site check"},
@@ -344,9 +319,31 @@ weir_status ps_cmd_site(const weir_cli *cli)
   size_t i = 0;
 
   /* One of the words of the command's row. */
-  while (strcmp(cli->args[0], subcommands[i].name) != 0) {
+  while (strcmp(name, subcommands[i].name) != 0) {
     i++;
     WEIR_ASSERT(i < sizeof subcommands / sizeof subcommands[0]);
   }
-  return run_subcommand(cli, &subcommands[i]);
+  return &subcommands[i];
+}
+
+static weir_status perform(weir_job *j)
+{
+  const subcommand *const p = find_subcommand(j->cli->args[0]);
+  const ps_cfg *const cfg = j->cfg;
+  const site s = {j->cli, cfg};
+  /* What is only shown leaves no folder, so that the run that writes it finds none. */
+  const bool writes = p->run != run_eval || cfg->site.approve;
+
+  if (writes) {
+    WEIR_TRY(ps_start(j, p->owner));
+  }
+  WEIR_TRY(p->run(&s));
+  return writes ? ps_write_provenance(j->cli, cfg, NULL, 0) : WEIR_OK;
+}
+
+weir_status ps_cmd_site(const weir_cli *cli)
+{
+  ps_cfg cfg;
+
+  return weir_job_run(cli, &ps_program, NULL, &cfg, perform);
 }

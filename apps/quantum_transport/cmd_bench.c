@@ -177,7 +177,7 @@ static weir_status fill_sigma(bench *b)
   return WEIR_OK;
 }
 
-static weir_status perform(bench *b)
+static weir_status measure_all(bench *b)
 {
   static const char *const method[METHODS] = {"lead by decimation", "lead by modes",
                                               "lead by contour integrals"};
@@ -247,24 +247,23 @@ done:
   return status;
 }
 
+static weir_status perform(weir_job *j)
+{
+  bench b = {.cfg = j->cfg};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(qt_begin(j, "bench"), done);
+  WEIR_TRY_GOTO(measure_all(&b), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
+  WEIR_TRY_GOTO(report(j->cli, &b), done);
+done:
+  bench_fini(&b);
+  return status;
+}
+
 weir_status qt_cmd_bench(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  weir_status status = WEIR_OK;
   qt_cfg cfg;
-  bench b = {.cfg = &cfg};
 
-  WEIR_TRY(qt_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(qt_begin(cli, "bench", &cfg, config, &dir), done);
-  WEIR_TRY_GOTO(perform(&b), done);
-  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
-  WEIR_TRY_GOTO(report(cli, &b), done);
-done:
-  if (status != WEIR_OK) {
-    qt_abandon(&dir);
-  }
-  bench_fini(&b);
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &qt_program, NULL, &cfg, perform);
 }

@@ -190,22 +190,25 @@ static weir_status print(qt_study *s, int threads)
   return s->cfg->electrostatics.enabled ? print_electrostatics(s, sweep_bytes) : WEIR_OK;
 }
 
-weir_status qt_cmd_describe(const weir_cli *cli)
+static weir_status describe(weir_job *j)
 {
-  weir_config *config = NULL;
   qt_study s = {.cfg = NULL};
   weir_status status = WEIR_OK;
-  qt_cfg cfg;
 
-  WEIR_TRY(qt_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(qt_study_check_size(&cfg), done);
-  WEIR_TRY_GOTO(qt_study_open(&cfg, &s), done);
+  WEIR_TRY_GOTO(qt_study_check_size(j->cfg), done);
+  WEIR_TRY_GOTO(qt_study_open(j->cfg, &s), done);
   WEIR_TRY_GOTO(qt_study_start(&s), done);
-  WEIR_TRY_GOTO(print(&s, cli->threads), done);
+  WEIR_TRY_GOTO(print(&s, j->cli->threads), done);
   printf("\n");
-  WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
+  WEIR_TRY_GOTO(weir_cli_print_config(j->cli, j->config, stdout), done);
 done:
   qt_study_fini(&s);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status qt_cmd_describe(const weir_cli *cli)
+{
+  qt_cfg cfg;
+
+  return weir_job_run(cli, &qt_program, NULL, &cfg, describe);
 }

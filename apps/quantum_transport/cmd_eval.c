@@ -1,6 +1,5 @@
 /* cmd_eval.c - compares the transmission of a run with a reference: a table, scores.csv and a
  * page. */
-#include <math.h>
 #include <stdio.h>
 
 #include "base/weir_alloc.h"
@@ -21,15 +20,6 @@ static const char *const head[COLUMNS] = {"result",    "reference",      "energi
                                           "outside",   "bias",           "mae",      "rmse",
                                           "max_error", "max_error_at_eV"};
 
-static void add_number(weir_table *c, double value)
-{
-  if (isnan(value)) {
-    weir_table_add(c, "%s", "");
-  } else {
-    weir_table_add(c, "%.6g", value);
-  }
-}
-
 static void make_table(const evaluation *e, weir_table *c)
 {
   const qt_scores *s = &e->scores;
@@ -41,7 +31,7 @@ static void make_table(const evaluation *e, weir_table *c)
   weir_table_add(c, "%lld", (long long)s->near_steps);
   weir_table_add(c, "%lld", (long long)s->outside);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    add_number(c, numbers[i]);
+    weir_table_add_number(c, "%.6g", numbers[i], "");
   }
 }
 
@@ -102,14 +92,9 @@ static weir_status fill(weir_report *r, const evaluation *e, const weir_table *t
 static weir_status write_page(const evaluation *e, const weir_table *table, const char *dir)
 {
   weir_report *r = NULL;
-  weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_report_open(dir, "quantum_transport: transmission compared with a reference", &r));
-  WEIR_TRY_GOTO(fill(r, e, table), done);
-  status = weir_report_commit(&r);
-done:
-  weir_report_destroy(&r);
-  return status;
+  return weir_report_commit(&r, fill(r, e, table));
 }
 
 static weir_status evaluate(evaluation *e)
@@ -180,28 +165,28 @@ done:
   return status;
 }
 
-weir_status qt_cmd_eval(const weir_cli *cli)
+static weir_status eval(weir_job *j)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
+  const qt_cfg *const cfg = j->cfg;
+  evaluation e = {.opts = &cfg->eval};
   weir_status status = WEIR_OK;
-  qt_cfg cfg;
-  evaluation e = {.opts = &cfg.eval};
 
-  WEIR_TRY(qt_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(qt_begin(cli, "eval", &cfg, config, &dir), done);
+  WEIR_TRY_GOTO(qt_begin(j, "eval"), done);
   WEIR_TRY_GOTO(evaluate(&e), done);
-  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
-  WEIR_TRY_GOTO(write_results(cli, &cfg, &e), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
+  WEIR_TRY_GOTO(write_results(j->cli, cfg, &e), done);
   weir_run_dir_keep(); /* the scores, where they are too large, too */
   status = check(&e);
 done:
-  if (status != WEIR_OK) {
-    qt_abandon(&dir);
-  }
   qt_curve_fini(&e.result);
   qt_curve_fini(&e.reference);
   weir_free(&e.difference);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status qt_cmd_eval(const weir_cli *cli)
+{
+  qt_cfg cfg;
+
+  return weir_job_run(cli, &qt_program, NULL, &cfg, eval);
 }

@@ -16,7 +16,7 @@ static const char *const head[COLUMNS] = {"quantity", "value", "unit"};
 static void put(weir_table *c, const char *quantity, double value, const char *unit)
 {
   weir_table_add(c, "%s", quantity);
-  weir_table_add(c, isnan(value) ? "-" : "%.6g", value);
+  weir_table_add_number(c, "%.6g", value, "-");
   weir_table_add(c, "%s", unit);
 }
 
@@ -152,25 +152,24 @@ static weir_status check_k(const qt_study *s)
   return WEIR_OK;
 }
 
-weir_status qt_cmd_prepare(const weir_cli *cli)
+static weir_status prepare(weir_job *j)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
   qt_study s = {.cfg = NULL};
   weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(qt_begin(j, "prepare"), done);
+  WEIR_TRY_GOTO(qt_study_open(j->cfg, &s), done);
+  WEIR_TRY_GOTO(check_k(&s), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
+  WEIR_TRY_GOTO(write_results(j->cli, &s), done);
+done:
+  qt_study_fini(&s);
+  return status;
+}
+
+weir_status qt_cmd_prepare(const weir_cli *cli)
+{
   qt_cfg cfg;
 
-  WEIR_TRY(qt_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(qt_begin(cli, "prepare", &cfg, config, &dir), done);
-  WEIR_TRY_GOTO(qt_study_open(&cfg, &s), done);
-  WEIR_TRY_GOTO(check_k(&s), done);
-  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
-  WEIR_TRY_GOTO(write_results(cli, &s), done);
-done:
-  if (status != WEIR_OK) {
-    qt_abandon(&dir);
-  }
-  qt_study_fini(&s);
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &qt_program, NULL, &cfg, prepare);
 }

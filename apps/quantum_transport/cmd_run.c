@@ -52,21 +52,12 @@ static void print_results(const qt_study *s, const char *dir)
   printf("report: %s/report.html\n", dir);
 }
 
-/* What a run has; all borrowed. */
-typedef struct job {
-  const weir_cli *cli;
-  const qt_cfg *cfg;
-  const weir_config *config;
-  weir_comm *comm;
-  weir_run_dir *dir; /* of rank 0 */
-} job;
-
 /* What rank 0 does alone. */
-static weir_status write_results(const job *j, const qt_study *s)
+static weir_status write_results(weir_job *j, const qt_study *s)
 {
   qt_closed_warn(s);
-  WEIR_TRY(weir_run_dir_commit(j->dir));
-  WEIR_TRY(qt_write_provenance(j->cli, j->cfg));
+  WEIR_TRY(weir_run_dir_commit(&j->dir));
+  WEIR_TRY(qt_write_provenance(j->cli, s->cfg));
   WEIR_TRY(qt_out_spectra(s, j->cli->out));
   if (s->scatter != NULL) {
     WEIR_TRY(qt_scatter_write(s, j->cli->out));
@@ -97,19 +88,19 @@ static weir_status begin_saving(void *context)
 }
 
 /* Bias points that are found stay, whatever happens to the run. Collective. */
-static weir_status sweep(const job *j, qt_study *s, qt_iv *iv, qt_scatter *scatter)
+static weir_status sweep(weir_job *j, qt_study *s, qt_iv *iv, qt_scatter *scatter)
 {
-  const bool scatters = j->cfg->scattering.kind != QT_SCATTERING_NONE;
+  const bool scatters = s->cfg->scattering.kind != QT_SCATTERING_NONE;
   const char *out = j->cli->out;
   const bool leads = weir_comm_rank(j->comm) == 0;
-  const char *earlier = leads && j->dir->continues ? out : NULL;
+  const char *earlier = leads && j->dir.continues ? out : NULL;
 
   if (scatters) {
     WEIR_TRY(qt_scatter_begin_sweep(s, j->cli->threads, scatter));
   }
   WEIR_TRY(
       qt_iv_open(s, j->config, earlier, j->cli->threads, scatters ? &scatter->counting : NULL, iv));
-  WEIR_TRY(weir_comm_agree(j->comm, leads ? weir_run_dir_commit(j->dir) : WEIR_OK));
+  WEIR_TRY(weir_comm_agree(j->comm, leads ? weir_run_dir_commit(&j->dir) : WEIR_OK));
   if (leads) {
     weir_run_dir_keep();
   }
@@ -118,17 +109,18 @@ static weir_status sweep(const job *j, qt_study *s, qt_iv *iv, qt_scatter *scatt
   return weir_comm_agree(j->comm, leads ? qt_iv_write(iv, out) : WEIR_OK);
 }
 
-static weir_status run(const job *j, qt_study *s, qt_iv *iv, qt_scatter *scatter)
+static weir_status run(weir_job *j, qt_study *s, qt_iv *iv, qt_scatter *scatter)
 {
+  const qt_cfg *const cfg = j->cfg;
   const qt_transport_save save = {.dir = j->cli->out,
-                                  .interval = j->cfg->checkpoint.interval,
-                                  .keep = j->cfg->checkpoint.keep,
-                                  .format = j->cfg->checkpoint.format,
-                                  .resume = j->dir->continues,
-                                  .whole = j->cfg->energy.tolerance > 0 ||
-                                           j->cfg->scattering.kind != QT_SCATTERING_NONE,
+                                  .interval = cfg->checkpoint.interval,
+                                  .keep = cfg->checkpoint.keep,
+                                  .format = cfg->checkpoint.format,
+                                  .resume = j->dir.continues,
+                                  .whole = cfg->energy.tolerance > 0 ||
+                                           cfg->scattering.kind != QT_SCATTERING_NONE,
                                   .begin = begin_saving,
-                                  .context = j->dir};
+                                  .context = &j->dir};
   char ranks[32] = "";
 
   s->save = &save;
@@ -137,16 +129,16 @@ static weir_status run(const job *j, qt_study *s, qt_iv *iv, qt_scatter *scatter
   }
   weir_info("run", "%lld orbitals in %lld blocks, %lld points%s", (long long)s->system.n,
             (long long)s->system.n_blocks, (long long)(s->n_k * s->n_energies), ranks);
-  if (j->cfg->electrostatics.enabled) {
+  if (cfg->electrostatics.enabled) {
     WEIR_TRY(sweep(j, s, iv, scatter));
   }
   WEIR_TRY(qt_study_run(s, j->cli->threads));
-  if (j->cfg->scattering.kind != QT_SCATTERING_NONE) {
+  if (cfg->scattering.kind != QT_SCATTERING_NONE) {
     WEIR_TRY(qt_scatter_solve(s, j->cli->threads, scatter));
     s->scatter = scatter;
   }
-  qt_petsc_warn_unused(&j->cfg->petsc); /* all that could read them have run */
-  if (s->iv != NULL) {                  /* by energies chosen for it, not those of the spectra */
+  qt_petsc_warn_unused(&cfg->petsc); /* all that could read them have run */
+  if (s->iv != NULL) {               /* by energies chosen for it, not those of the spectra */
     s->current = iv->bias[iv->n_found - 1].current;
   }
   return weir_comm_agree(j->comm, weir_comm_rank(j->comm) == 0 ? write_results(j, s) : WEIR_OK);
@@ -182,48 +174,42 @@ static weir_status find_sizes(qt_study *s, const qt_scatter *scatter, int thread
   return qt_study_check_memory(size->peak + (isnan(size->factors) ? 0 : size->factors));
 }
 
-static weir_status run_on(const weir_cli *cli, weir_comm *comm)
+static weir_status perform(weir_job *j)
 {
-  const bool leads = weir_comm_rank(comm) == 0;
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
+  const qt_cfg *const cfg = j->cfg;
+  const int threads = j->cli->threads;
+  weir_comm *const comm = j->comm;
   qt_study s = {.cfg = NULL};
   qt_iv iv = {.cfg = NULL};
   qt_scatter scatter = {.seconds = 0};
   qt_transport_size size;
   weir_status status = WEIR_OK;
-  qt_cfg cfg;
 
-  if (!leads) { /* warnings are those of rank 0 */
-    weir_log_set_level(WEIR_LOG_ERROR);
-  }
-  status = qt_configure(cli, &cfg, &config);
-  WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
-  weir_comm_configure(comm, &cfg.comm);
-  WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(&cfg, comm, cli->threads, &s, &scatter)), done);
+  weir_comm_configure(comm, &cfg->comm);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(cfg, comm, threads, &s, &scatter)), done);
   WEIR_TRY_GOTO(weir_comm_agree(comm, qt_study_start(&s)), done);
-  WEIR_TRY_GOTO(weir_comm_agree(comm, find_sizes(&s, &scatter, cli->threads, &size)), done);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, find_sizes(&s, &scatter, threads, &size)), done);
   s.factor_bytes = size.factors;
-  status = leads ? qt_begin(cli, "run", &cfg, config, &dir) : WEIR_OK;
+  status = weir_comm_rank(comm) == 0 ? qt_begin(j, "run") : WEIR_OK;
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
-  WEIR_TRY_GOTO(run(&(job){cli, &cfg, config, comm, &dir}, &s, &iv, &scatter), done);
+  WEIR_TRY_GOTO(run(j, &s, &iv, &scatter), done);
 done:
-  if (status != WEIR_OK && leads) {
-    qt_abandon(&dir);
-  }
   qt_study_fini(&s);
   qt_iv_fini(&iv);
   qt_scatter_fini(&scatter);
-  weir_config_destroy(&config);
   return status;
 }
 
 weir_status qt_cmd_run(const weir_cli *cli)
 {
   weir_comm *comm = NULL;
+  qt_cfg cfg;
 
   WEIR_TRY(weir_comm_open(&comm));
-  const weir_status status = run_on(cli, comm);
+  if (weir_comm_rank(comm) > 0) { /* warnings are those of rank 0 */
+    weir_log_set_level(WEIR_LOG_ERROR);
+  }
+  const weir_status status = weir_job_run(cli, &qt_program, comm, &cfg, perform);
 
   weir_comm_close(&comm);
   return status;

@@ -195,7 +195,7 @@ weir_status qt_scatter_open(const qt_study *study, int threads, qt_scatter *out)
 void qt_scatter_warn_memory(const qt_study *study, const qt_scatter *s, double predicted)
 {
   const qt_scattering_opts *o = &study->cfg->scattering;
-  const double have = (double)weir_cpu_get()->memory_bytes;
+  const double have = (double)weir_cpu_get()->constants.memory_bytes;
   const double kept = s->size.saved_bytes * (double)o->max_iterations;
 
   if (have > 0 && predicted <= have && predicted + kept > have) {

@@ -1,17 +1,15 @@
-/* start.c - what every command begins and ends with. */
-#include <stdio.h>
-#include "base/weir_file.h"
+/* start.c - how the commands of the program start (app/weir_job.h), and their provenance. */
 #include "base/weir_log.h"
-#include "base/weir_provenance.h"
-#include "device/weir_device.h"
-#include "device/weir_parallel.h"
 #include "iv.h"
 #include "train/weir_checkpoint.h"
 #include "commands.h"
 
 /* What no single row can refuse. */
-static weir_status check(const qt_cfg *cfg)
+static weir_status complete(weir_job *j)
 {
+  const qt_cfg *const cfg = j->cfg;
+
+  j->seed = cfg->seed;
   if (!(cfg->energy.min < cfg->energy.max) && cfg->energy.points > 1) {
     return weir_fail(WEIR_ERR_CONFIG, "energy.min %g eV is not below energy.max %g eV",
                      cfg->energy.min, cfg->energy.max);
@@ -33,24 +31,12 @@ static weir_status check(const qt_cfg *cfg)
   return WEIR_OK;
 }
 
-weir_status qt_configure(const weir_cli *cli, qt_cfg *cfg, weir_config **config)
-{
-  WEIR_TRY(weir_device_accept(cli->device, "quantum_transport"));
-  if (cli->threads > 0) {
-    weir_threads_set(cli->threads);
-  }
-  WEIR_TRY(weir_cli_config(cli, cfg, config));
-  const weir_status status = check(cfg);
+const weir_program qt_program = {.cpu_only = true, .complete = complete};
 
-  if (status != WEIR_OK) {
-    weir_config_destroy(config);
-  }
-  return status;
-}
-
-weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
-                     const weir_config *config, weir_run_dir *dir)
+weir_status qt_begin(weir_job *j, const char *owner)
 {
+  const weir_cli *const cli = j->cli;
+  const qt_cfg *const cfg = j->cfg;
   int64_t newest = -1;
 
   if (cli->out != NULL && cfg->checkpoint.resume) {
@@ -66,28 +52,10 @@ weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
   }
   const bool begun = newest >= 0 || (sweeps && qt_iv_is_begun(cli->out));
 
-  WEIR_TRY(weir_run_dir_start(cli, config, owner, begun, dir));
-  weir_event("start", WEIR_TEXT("program", "quantum_transport"), WEIR_TEXT("command", cli->command),
-             WEIR_INT("seed", cfg->seed));
-  return WEIR_OK;
-}
-
-void qt_abandon(weir_run_dir *dir)
-{
-  if (weir_run_dir_rollback(dir)) {
-    weir_info(dir->cli->command, "the earlier results in %s are unchanged", dir->cli->out);
-  }
+  return weir_job_begin(j, owner, begun);
 }
 
 weir_status qt_write_provenance(const weir_cli *cli, const qt_cfg *cfg)
 {
-  char program[64], path[QT_PATH];
-
-  (void)snprintf(program, sizeof program, "quantum_transport %s", cli->command);
-  WEIR_TRY(weir_path_join(cli->out, "provenance.json", path, sizeof path));
-  return weir_provenance_write(path, &(weir_provenance){.program = program,
-                                                        .argc = cli->argc,
-                                                        .argv = cli->argv,
-                                                        .seed = (uint64_t)cfg->seed,
-                                                        .threads = weir_threads_get()});
+  return weir_job_provenance(cli, cfg->seed, &(weir_provenance){.n_inputs = 0});
 }

@@ -77,7 +77,7 @@ weir_status qt_study_check_size(const qt_cfg *cfg)
 
 weir_status qt_study_check_memory(double need)
 {
-  const double have = (double)weir_cpu_get()->memory_bytes, mib = 1 << 20;
+  const double have = (double)weir_cpu_get()->constants.memory_bytes, mib = 1 << 20;
 
   if (have > 0 && need > have) {
     return weir_fail(WEIR_ERR_CONFIG,

@@ -22,24 +22,28 @@ done:
   return status;
 }
 
-weir_status wx_cmd_check(const weir_cli *cli)
+static weir_status check_all(weir_job *j)
 {
-  weir_config *config = NULL;
-  wx_experiment e = {.cfg = NULL};
+  const wx_cfg *const cfg = j->cfg;
+  wx_experiment e;
   weir_status status = WEIR_OK;
-  wx_cfg cfg;
 
-  WEIR_TRY(wx_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(wx_experiment_open(&cfg, WX_SOURCE_NUMBERS, &e), done);
+  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_NUMBERS, &e));
   WEIR_TRY_GOTO(wx_experiment_weigh(&e), done);
   const wx_stage_spec bias = wx_experiment_bias(&e, &e.split), last = wx_experiment_forecast(&e);
 
-  if (cfg.bias.use) {
-    WEIR_TRY_GOTO(check(cli, &e, &bias), done);
+  if (cfg->bias.use) {
+    WEIR_TRY_GOTO(check(j->cli, &e, &bias), done);
   }
-  WEIR_TRY_GOTO(check(cli, &e, &last), done);
+  WEIR_TRY_GOTO(check(j->cli, &e, &last), done);
 done:
   wx_experiment_close(&e);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status wx_cmd_check(const weir_cli *cli)
+{
+  wx_cfg cfg;
+
+  return weir_job_run(cli, &wx_program, NULL, &cfg, check_all);
 }

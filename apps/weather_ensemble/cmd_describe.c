@@ -98,30 +98,34 @@ done:
   return status;
 }
 
-weir_status wx_cmd_describe(const weir_cli *cli)
+static weir_status describe_all(weir_job *j)
 {
-  weir_config *config = NULL;
-  wx_experiment e = {.cfg = NULL};
+  const wx_cfg *const cfg = j->cfg;
+  wx_experiment e;
   weir_status status = WEIR_OK;
   char amount[WEIR_AMOUNT_SIZE], duration[WEIR_AMOUNT_SIZE];
   double all = 0;
-  wx_cfg cfg;
 
-  WEIR_TRY(wx_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(wx_experiment_open(&cfg, WX_SOURCE_FACTS, &e), done);
+  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_FACTS, &e));
   const wx_stage_spec bias = wx_experiment_bias(&e, &e.split), last = wx_experiment_forecast(&e);
-  const double folds = (double)cfg.bias.folds;
+  const double folds = (double)cfg->bias.folds;
 
   print_samples(&e);
-  WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
-  if (cfg.bias.use) { /* folds of all but one range, and one of all */
-    WEIR_TRY_GOTO(describe(cli, &e, &bias, folds, &all), done);
+  WEIR_TRY_GOTO(weir_cli_print_config(j->cli, j->config, stdout), done);
+  if (cfg->bias.use) { /* folds of all but one range, and one of all */
+    WEIR_TRY_GOTO(describe(j->cli, &e, &bias, folds, &all), done);
   }
-  WEIR_TRY_GOTO(describe(cli, &e, &last, 1, &all), done);
+  WEIR_TRY_GOTO(describe(j->cli, &e, &last, 1, &all), done);
   printf("# in all %s, %s at %g Tflop/s\n", weir_amount(all, "flop", amount),
-         weir_amount_time(seconds(&e, all), duration), cfg.describe.rate);
+         weir_amount_time(seconds(&e, all), duration), cfg->describe.rate);
 done:
   wx_experiment_close(&e);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status wx_cmd_describe(const weir_cli *cli)
+{
+  wx_cfg cfg;
+
+  return weir_job_run(cli, &wx_program, NULL, &cfg, describe_all);
 }

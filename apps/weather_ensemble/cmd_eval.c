@@ -175,33 +175,29 @@ static void close_work(work *w)
   wx_archive_close(&w->forecast);
 }
 
-weir_status wx_cmd_eval(const weir_cli *cli)
+static weir_status eval(weir_job *j)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
   work *w = NULL; /* too large for the stack of a thread */
   weir_status status = WEIR_OK;
-  wx_cfg cfg;
 
-  WEIR_TRY(wx_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(weir_alloc(1, sizeof *w, (void **)&w), done);
-  w->cli = cli;
-  w->cfg = &cfg;
-  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "eval", &dir), done);
-  wx_tell_start(cli, &cfg);
+  WEIR_TRY(weir_alloc(1, sizeof *w, (void **)&w));
+  w->cli = j->cli;
+  w->cfg = j->cfg;
+  WEIR_TRY_GOTO(weir_job_begin(j, "eval", false), done);
   WEIR_TRY_GOTO(open_work(w), done);
-  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   log_init_times(w);
   WEIR_TRY_GOTO(score(w), done);
   WEIR_TRY_GOTO(write_all(w), done);
 done:
-  if (status != WEIR_OK) {
-    wx_abandon(&dir);
-  }
-  if (w != NULL) {
-    close_work(w);
-  }
+  close_work(w);
   weir_free(&w);
-  weir_config_destroy(&config);
   return status;
+}
+
+weir_status wx_cmd_eval(const weir_cli *cli)
+{
+  wx_cfg cfg;
+
+  return weir_job_run(cli, &wx_program, NULL, &cfg, eval);
 }

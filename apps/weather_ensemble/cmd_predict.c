@@ -42,7 +42,8 @@ static weir_status load(work *w, const weir_plan_opts *exec)
 
     (void)snprintf(folder, sizeof folder, "%s", cfg->predict.weights);
     WEIR_TRY(weir_path_join(dirname(folder), "bias", path, sizeof path));
-    WEIR_TRY(wx_stage_weights(&e->bias_train, path, w->weights[w->n_weights], WX_PATH));
+    WEIR_TRY(weir_checkpoint_weights(path, (weir_checkpoint_format)e->bias_train.checkpoint.format,
+                                     w->weights[w->n_weights], WX_PATH));
     WEIR_TRY(wx_stage_open(&spec, &w->bias));
     WEIR_TRY(wx_stage_load(&w->bias, w->weights[w->n_weights]));
     if (!weir_file_sha256(w->weights[w->n_weights], e->bias_digest, &bytes)) {
@@ -258,25 +259,23 @@ done:
   return status;
 }
 
+static weir_status perform(weir_job *j)
+{
+  wx_cfg *const cfg = j->cfg;
+  wx_experiment e;
+
+  cfg->data.cache = 0; /* each sample is read once */
+  WEIR_TRY(weir_job_begin(j, "predict", false));
+  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_APPLY, &e));
+  const weir_status status = predict(j->cli, &e, &j->dir);
+
+  wx_experiment_close(&e);
+  return status;
+}
+
 weir_status wx_cmd_predict(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  wx_experiment e = {.cfg = NULL};
-  weir_status status = WEIR_OK;
   wx_cfg cfg;
 
-  WEIR_TRY(wx_configure(cli, &cfg, &config));
-  cfg.data.cache = 0; /* each sample is read once */
-  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "predict", &dir), done);
-  wx_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(wx_experiment_open(&cfg, WX_SOURCE_APPLY, &e), done);
-  WEIR_TRY_GOTO(predict(cli, &e, &dir), done);
-done:
-  if (status != WEIR_OK) {
-    wx_abandon(&dir);
-  }
-  wx_experiment_close(&e);
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &wx_program, NULL, &cfg, perform);
 }

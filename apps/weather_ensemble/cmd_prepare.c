@@ -19,32 +19,26 @@ static weir_status simulate(const weir_cli *cli, const wx_cfg *cfg)
   return wx_write_provenance(cli, cfg, NULL, 0);
 }
 
+static weir_status prepare(weir_job *j)
+{
+  const wx_cfg *const cfg = j->cfg;
+
+  if (!weir_netcdf_available()) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "prepare writes NetCDF, which this build does not have: install the library "
+                     "and build again; check and describe make up numbers without it");
+  }
+  WEIR_TRY(weir_job_begin(j, "prepare", false));
+  if (cfg->data.forecast.count > 0 || cfg->data.truth.count > 0) {
+    return wx_prepare_import(j->cli, cfg, &j->dir);
+  }
+  WEIR_TRY(weir_run_dir_commit(&j->dir));
+  return simulate(j->cli, cfg);
+}
+
 weir_status wx_cmd_prepare(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  weir_status status = WEIR_OK;
   wx_cfg cfg;
 
-  WEIR_TRY(wx_configure(cli, &cfg, &config));
-  if (!weir_netcdf_available()) {
-    status = weir_fail(WEIR_ERR_UNSUPPORTED,
-                       "prepare writes NetCDF, which this build does not have: install the library "
-                       "and build again; check and describe make up numbers without it");
-    goto done;
-  }
-  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "prepare", &dir), done);
-  wx_tell_start(cli, &cfg);
-  if (cfg.data.forecast.count > 0 || cfg.data.truth.count > 0) {
-    WEIR_TRY_GOTO(wx_prepare_import(cli, &cfg, &dir), done);
-  } else {
-    WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
-    WEIR_TRY_GOTO(simulate(cli, &cfg), done);
-  }
-done:
-  if (status != WEIR_OK) {
-    wx_abandon(&dir);
-  }
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &wx_program, NULL, &cfg, prepare);
 }

@@ -57,24 +57,22 @@ static weir_status run(const weir_cli *cli, wx_experiment *e, weir_run_dir *dir)
   return status;
 }
 
+static weir_status perform(weir_job *j)
+{
+  const wx_cfg *const cfg = j->cfg;
+  wx_experiment e;
+
+  WEIR_TRY(weir_job_begin(j, "run", cfg->train.checkpoint.resume));
+  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_FILES, &e));
+  const weir_status status = run(j->cli, &e, &j->dir);
+
+  wx_experiment_close(&e);
+  return status;
+}
+
 weir_status wx_cmd_run(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  wx_experiment e = {.cfg = NULL};
-  weir_status status = WEIR_OK;
   wx_cfg cfg;
 
-  WEIR_TRY(wx_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(weir_run_dir_start(cli, config, "run", cfg.train.checkpoint.resume, &dir), done);
-  wx_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(wx_experiment_open(&cfg, WX_SOURCE_FILES, &e), done);
-  WEIR_TRY_GOTO(run(cli, &e, &dir), done);
-done:
-  if (status != WEIR_OK) {
-    wx_abandon(&dir);
-  }
-  wx_experiment_close(&e);
-  weir_config_destroy(&config);
-  return status;
+  return weir_job_run(cli, &wx_program, NULL, &cfg, perform);
 }

@@ -1,8 +1,7 @@
 /* commands.h - what the program does, one function a command; and what the commands share. */
 #ifndef WX_COMMANDS_H
 #define WX_COMMANDS_H
-#include "conf/weir_cli.h"
-#include "conf/weir_rundir.h"
+#include "app/weir_job.h"
 #include "data/archive/file_names.h"
 #include "experiment.h"
 
@@ -17,16 +16,10 @@ weir_status wx_cmd_eval(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_cmd_check(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_cmd_describe(const weir_cli *cli) WEIR_CHECKED;
 
-/* Loads the configuration, sets the threads and judges it (check.h). Files that patterns of
- * data.forecast and data.truth match are spared by --overwrite. Fails: WEIR_ERR_CONFIG;
- * WEIR_ERR_DATA for a pattern that nothing matches; WEIR_ERR_UNSUPPORTED for a device that this
- * build does not have. *config is the caller's to destroy. */
-weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config) WEIR_CHECKED;
-/* Records the event of the start of a command. */
-void wx_tell_start(const weir_cli *cli, const wx_cfg *cfg);
-/* Calls weir_run_dir_rollback after a failure, saying that the earlier results stand where they do.
- */
-void wx_abandon(weir_run_dir *dir);
+/* How commands start: with the configuration checked (check.h), and files that patterns of
+ * data.forecast and data.truth match spared by --overwrite. job->cfg: a wx_cfg. Fails also:
+ * WEIR_ERR_DATA for a pattern that nothing matches. */
+extern const weir_program wx_program;
 /* Writes provenance.json into --out with the digests of n input files. */
 weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const char *const *inputs,
                                 int n) WEIR_CHECKED;

@@ -279,32 +279,6 @@ weir_status wx_stage_fit(wx_stage *s)
 
 /* ---- Weights ---- */
 
-weir_status wx_stage_weights(const weir_train_cfg *train, const char *dir, char *path, size_t size)
-{
-  const int format = train->checkpoint.format;
-  const bool raw =
-      format == WEIR_CHECKPOINT_RAW || (format == WEIR_CHECKPOINT_AUTO && !weir_netcdf_available());
-
-  return weir_path_join(dir, raw ? "weights.weir" : "weights.nc", path, size);
-}
-
-/* The newest checkpoint, whatever its format. */
-static weir_status newest(const char *dir, char *path, bool *found)
-{
-  int64_t step = -1;
-
-  *found = false;
-  WEIR_TRY(weir_checkpoint_newest(dir, &step));
-  if (step < 0) {
-    return WEIR_OK;
-  }
-  *found = true;
-  WEIR_TRY(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_NETCDF, path, PATH_SIZE));
-  return weir_file_exists(path)
-             ? WEIR_OK
-             : weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_RAW, path, PATH_SIZE);
-}
-
 enum { ARRAYS = 4 };
 
 /* The arrays of the statistics, one after another. */
@@ -328,11 +302,11 @@ static weir_status check_same_samples(wx_stage *s, const char *dir)
   double *at[ARRAYS], *kept[ARRAYS] = {NULL};
   int64_t n[ARRAYS];
   char path[PATH_SIZE];
-  bool found = false, same = true;
+  bool same = true;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(newest(dir, path, &found));
-  if (!found) {
+  WEIR_TRY(weir_checkpoint_newest_path(dir, path, sizeof path));
+  if (path[0] == 0) {
     return WEIR_OK;
   }
   list_arrays(&s->standard, at, n);
@@ -370,7 +344,8 @@ weir_status wx_stage_train(wx_stage *s, const char *dir, const weir_plan_opts *e
 
   WEIR_TRY(check_same_samples(s, dir));
   WEIR_TRY(weir_train_run(&s->task, s->is.train, exec, s->params, s->store, dir, result));
-  WEIR_TRY(wx_stage_weights(s->is.train, dir, path, sizeof path));
+  WEIR_TRY(weir_checkpoint_weights(dir, (weir_checkpoint_format)s->is.train->checkpoint.format,
+                                   path, sizeof path));
   if (!weir_file_sha256(path, digest, &bytes)) {
     return weir_fail(WEIR_ERR_DATA, "%s: cannot be read again", path);
   }

@@ -63,7 +63,4 @@ weir_status wx_stage_trained(const char *path, char **dates) WEIR_CHECKED;
 weir_status wx_stage_append(const wx_stage *s, int64_t batch, weir_graph *g) WEIR_CHECKED;
 /* Counts the floating-point operations of the network for one sample. */
 weir_status wx_stage_flops(const wx_stage *s, double *flops) WEIR_CHECKED;
-/* Finds "weights.nc", or "weights.weir" where the format of checkpoints is raw, of the folder. */
-weir_status wx_stage_weights(const weir_train_cfg *train, const char *dir, char *path,
-                             size_t size) WEIR_CHECKED;
 #endif

@@ -1,12 +1,9 @@
-/* start.c - what every command begins and ends with. */
+/* start.c - how the commands of the program start (app/weir_job.h), and their provenance. */
 #include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "base/weir_log.h"
-#include "base/weir_provenance.h"
 #include "check.h"
 #include "data/date.h"
-#include "device/weir_device.h"
 #include "device/weir_parallel.h"
 #include "commands.h"
 
@@ -26,57 +23,23 @@ static weir_status spare_inputs(const wx_cfg *cfg)
   return status;
 }
 
-weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config)
+static weir_status complete(weir_job *j)
 {
-  WEIR_TRY(weir_device_check(cli->device));
-  if (cli->threads > 0) {
-    weir_threads_set(cli->threads);
-  }
-  WEIR_TRY(weir_cli_config(cli, cfg, config));
+  wx_cfg *const cfg = j->cfg;
+
+  j->seed = cfg->seed;
   cfg->data.grib.names = &cfg->data.names;
-  weir_status status = wx_check(cli, cfg);
-
-  status = status == WEIR_OK ? spare_inputs(cfg) : status;
-  status = status == WEIR_OK ? weir_cpu_load(cfg->exec.machine) : status;
-  if (status != WEIR_OK) {
-    weir_config_destroy(config);
-  }
-  return status;
+  WEIR_TRY(wx_check(j->cli, cfg));
+  WEIR_TRY(spare_inputs(cfg));
+  return weir_cpu_load(cfg->exec.machine);
 }
 
-void wx_tell_start(const weir_cli *cli, const wx_cfg *cfg)
-{
-  weir_event("start", WEIR_TEXT("program", "weather_ensemble"), WEIR_TEXT("command", cli->command),
-             WEIR_INT("seed", cfg->seed));
-}
-
-void wx_abandon(weir_run_dir *dir)
-{
-  if (weir_run_dir_rollback(dir)) {
-    weir_info(dir->cli->command, "the earlier results in %s are unchanged", dir->cli->out);
-  }
-}
-
-static weir_status write_provenance(const weir_cli *cli, const wx_cfg *cfg,
-                                    const weir_provenance *what)
-{
-  char program[64], path[WX_PATH];
-  weir_provenance p = *what;
-
-  (void)snprintf(program, sizeof program, "weather_ensemble %s", cli->command);
-  WEIR_TRY(weir_path_join(cli->out, "provenance.json", path, sizeof path));
-  p.program = program;
-  p.argc = cli->argc;
-  p.argv = cli->argv;
-  p.seed = (uint64_t)cfg->seed;
-  p.threads = weir_threads_get();
-  return weir_provenance_write(path, &p);
-}
+const weir_program wx_program = {.complete = complete};
 
 weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const char *const *inputs,
                                 int n)
 {
-  return write_provenance(cli, cfg, &(weir_provenance){.inputs = inputs, .n_inputs = n});
+  return weir_job_provenance(cli, cfg->seed, &(weir_provenance){.inputs = inputs, .n_inputs = n});
 }
 
 /* "2000-01-01 00:00 to 2000-05-01 00:00, 60 samples" */
@@ -136,11 +99,11 @@ static weir_status write_scope(const weir_cli *cli, const wx_cfg *cfg, const cha
     line[lines++] = (weir_provenance_line){"weights_dates", of->trained};
   }
   const weir_status status =
-      write_provenance(cli, cfg,
-                       &(weir_provenance){.inputs = (const char *const *)inputs.path,
-                                          .n_inputs = (int)inputs.n,
-                                          .lines = line,
-                                          .n_lines = lines});
+      weir_job_provenance(cli, cfg->seed,
+                          &(weir_provenance){.inputs = (const char *const *)inputs.path,
+                                             .n_inputs = (int)inputs.n,
+                                             .lines = line,
+                                             .n_lines = lines});
 
   wx_file_names_fini(&inputs);
   return status;

@@ -18,6 +18,12 @@ static inline int64_t weir_floor_mod(int64_t a, int64_t b)
   return r < 0 ? r + b : r;
 }
 
+/* A number of a spec, such as a stride, in which 0 stands for 1. */
+static inline int64_t weir_or_one(int64_t x)
+{
+  return x == 0 ? 1 : x;
+}
+
 /* Greatest common divisor of a and b >= 0, by Euclid's algorithm; that of 0 and 0 is 0. */
 static inline int64_t weir_gcd(int64_t a, int64_t b)
 {

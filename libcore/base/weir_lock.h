@@ -36,21 +36,21 @@ static inline void weir_lock_give(weir_lock *lock)
 typedef struct weir_cond {
   pthread_cond_t changed;
 } weir_cond;
-#define WEIR_BELL_INIT                   \
+#define WEIR_COND_INIT                   \
   {                                      \
     .changed = PTHREAD_COND_INITIALIZER, \
   }
 
 /* Releases the lock, which this thread holds, waits for a broadcast, and locks again; spurious
  * wake-ups are possible: call it in a loop that checks the condition. */
-static inline void weir_cond_wait(weir_cond *bell, weir_lock *lock)
+static inline void weir_cond_wait(weir_cond *cond, weir_lock *lock)
 {
-  (void)pthread_cond_wait(&bell->changed, &lock->mutex);
+  (void)pthread_cond_wait(&cond->changed, &lock->mutex);
 }
 /* Wakes all waiting threads. */
-static inline void weir_cond_broadcast(weir_cond *bell)
+static inline void weir_cond_broadcast(weir_cond *cond)
 {
-  (void)pthread_cond_broadcast(&bell->changed);
+  (void)pthread_cond_broadcast(&cond->changed);
 }
 
 #ifdef __cplusplus

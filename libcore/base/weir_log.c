@@ -17,7 +17,9 @@
 
 enum { LINE_SIZE = 4096, EVENT_RESERVE = 4096 };
 
+/* All but the level and progress_open under the lock. */
 static struct {
+  weir_lock lock;
   atomic_int level;
   weir_log_sink sink;
   void *context;
@@ -31,7 +33,10 @@ static struct {
   char events_path[PATH_MAX]; /* cut where it is longer: for messages */
   char events_folder[PATH_MAX]; /* with its last slash; "": the working folder */
   atomic_bool progress_open;    /* a progress line without its line end stands on the terminal */
-} log_state = {.level = WEIR_LOG_INFO};
+} log_state = {.lock = WEIR_LOCK_INIT, .level = WEIR_LOG_INFO};
+
+/* Of this thread. */
+static _Thread_local bool muted;
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
@@ -52,10 +57,17 @@ weir_status weir_log_level_find(const char *name, weir_log_level *out)
                    name);
 }
 
+void weir_log_mute(bool on)
+{
+  muted = on;
+}
+
 void weir_log_set_sink(weir_log_sink sink, void *context)
 {
+  weir_lock_take(&log_state.lock);
   log_state.sink = sink;
   log_state.context = context;
+  weir_lock_give(&log_state.lock);
 }
 
 static void end_progress_line(void)
@@ -71,14 +83,19 @@ static void write_message(weir_log_level level, const char *module, const char *
   static const char *const labels[] = {"error: ", "warning: ", "", ""};
   char text[LINE_SIZE];
 
-  if ((int)level > atomic_load(&log_state.level)) {
+  if ((int)level > atomic_load(&log_state.level) || (muted && level > WEIR_LOG_WARN)) {
     return;
   }
   if (vsnprintf(text, sizeof text, format, args) >= LINE_SIZE) {
     memcpy(text + LINE_SIZE - 4, "...", 4);
   }
-  if (log_state.sink != NULL) {
-    log_state.sink(log_state.context, level, module, text);
+  weir_lock_take(&log_state.lock);
+  const weir_log_sink sink = log_state.sink;
+  void *const context = log_state.context;
+
+  weir_lock_give(&log_state.lock);
+  if (sink != NULL) {
+    sink(context, level, module, text);
     return;
   }
   end_progress_line();
@@ -103,6 +120,7 @@ static void take_events(const char *path, FILE *file)
 {
   const char *slash = strrchr(path, '/');
 
+  weir_lock_take(&log_state.lock);
   (void)snprintf(log_state.events_folder, sizeof log_state.events_folder, "%.*s",
                  slash == NULL ? 0 : (int)(slash - path) + 1, path);
   (void)snprintf(log_state.events_path, sizeof log_state.events_path, "%s", path);
@@ -111,6 +129,7 @@ static void take_events(const char *path, FILE *file)
   log_state.events_reason = 0;
   log_state.events = file;
   log_state.events_start = weir_clock();
+  weir_lock_give(&log_state.lock);
 }
 
 weir_status weir_events_open(const char *path)
@@ -157,13 +176,16 @@ weir_status weir_events_append(const char *path)
 
 void weir_events_close(void)
 {
+  weir_lock_take(&log_state.lock);
   FILE *file = log_state.events;
+  const off_t end = log_state.events_end;
 
+  log_state.events = NULL;
+  weir_lock_give(&log_state.lock);
   if (file == NULL) {
     return;
   }
-  log_state.events = NULL;
-  (void)!ftruncate(fileno(file), log_state.events_end); /* gives back what was reserved */
+  (void)!ftruncate(fileno(file), end); /* gives back what was reserved */
   if (fclose(file) != 0) {
     weir_warn("base", "%s: the last lines may be lost: %m", log_state.events_path);
   }
@@ -171,9 +193,11 @@ void weir_events_close(void)
 
 weir_status weir_events_status(void)
 {
-  return log_state.events_reason == 0
-             ? WEIR_OK
-             : weir_write_failed(log_state.events_path, log_state.events_reason, WEIR_ERR_DATA);
+  weir_lock_take(&log_state.lock);
+  const int reason = log_state.events_reason;
+
+  weir_lock_give(&log_state.lock);
+  return reason == 0 ? WEIR_OK : weir_write_failed(log_state.events_path, reason, WEIR_ERR_DATA);
 }
 
 static void write_field(FILE *out, const weir_field *field)
@@ -195,11 +219,11 @@ static void write_field(FILE *out, const weir_field *field)
   }
 }
 
-static void write_line(FILE *out, const char *name, const weir_field *fields, int n)
+static void write_line(FILE *out, double time_s, const char *name, const weir_field *fields, int n)
 {
   fputs("{\"event\": ", out);
   base_json_text(out, name);
-  fprintf(out, ", \"time_s\": %.6f", weir_clock() - log_state.events_start);
+  fprintf(out, ", \"time_s\": %.6f", time_s);
   for (int i = 0; i < n; i++) {
     fputs(", ", out);
     write_field(out, &fields[i]);
@@ -242,41 +266,60 @@ static void append(FILE *out, const char *text, size_t size)
 
 void weir_events_subscribe(weir_event_listener watcher, void *context)
 {
+  weir_lock_take(&log_state.lock);
   log_state.watched = context;
   log_state.watcher = watcher;
+  weir_lock_give(&log_state.lock);
+}
+
+static void write_event(FILE *out, double time_s, const char *name, const weir_field *fields, int n)
+{
+  char *text = NULL;
+  size_t size = 0;
+  FILE *line = open_memstream(&text, &size);
+
+  if (line != NULL) {
+    write_line(line, time_s, name, fields, n);
+  }
+  const bool made = line != NULL && fclose(line) == 0;
+
+  weir_lock_take(&log_state.lock);
+  if (log_state.events == out) { /* another thread may have closed it */
+    append(out, made ? text : NULL, size);
+  }
+  weir_lock_give(&log_state.lock);
+  free(text);
 }
 
 void weir_event_fields(const char *name, const weir_field *fields, int n)
 {
-  FILE *out = log_state.events;
-  char *text = NULL;
-  size_t size = 0;
-
-  if (log_state.watcher != NULL) {
-    log_state.watcher(log_state.watched, name, fields, n);
-  }
-  if (out == NULL) {
+  if (muted) {
     return;
   }
-  FILE *line = open_memstream(&text, &size);
+  weir_lock_take(&log_state.lock);
+  FILE *const out = log_state.events;
+  const double start = log_state.events_start;
+  const weir_event_listener watcher = log_state.watcher;
+  void *const watched = log_state.watched;
 
-  if (line != NULL) {
-    write_line(line, name, fields, n);
+  weir_lock_give(&log_state.lock);
+  if (watcher != NULL) { /* without the lock: it may log */
+    watcher(watched, name, fields, n);
   }
-  const bool made = line != NULL && fclose(line) == 0;
-
-  flockfile(out);
-  append(out, made ? text : NULL, size);
-  funlockfile(out);
-  free(text);
+  if (out != NULL) {
+    write_event(out, weir_clock() - start, name, fields, n);
+  }
 }
 
 void base_event_file(const char *path)
 {
+  weir_lock_take(&log_state.lock);
   const size_t n = strlen(log_state.events_folder);
+  const bool inside =
+      log_state.events != NULL && strncmp(path, log_state.events_folder, n) == 0 && path[n] != '/';
 
-  if (log_state.events != NULL && strncmp(path, log_state.events_folder, n) == 0 &&
-      path[n] != '/') {
+  weir_lock_give(&log_state.lock);
+  if (inside) {
     weir_event("file", WEIR_TEXT("name", path + n));
   }
 }

@@ -25,6 +25,10 @@ void weir_warn(const char *module, const char *format, ...) WEIR_PRINTF(2, 3);
 void weir_info(const char *module, const char *format, ...) WEIR_PRINTF(2, 3);
 void weir_debug(const char *module, const char *format, ...) WEIR_PRINTF(2, 3);
 
+/* Drops events and messages below warnings of the calling thread, until it is called with false:
+ * only one of the ranks that are threads of one process writes what all of them do. Threads that
+ * this one starts are not muted. */
+void weir_log_mute(bool on);
 /* Sends messages to `sink` instead of stderr; NULL restores stderr. For tests and embedding. */
 typedef void (*weir_log_sink)(void *context, weir_log_level level, const char *module,
                               const char *text);

@@ -66,7 +66,8 @@ static weir_status begin(blocks *b, const int64_t *counts, int64_t count)
 }
 
 /* A message; those of no bytes are left out. */
-static weir_status say(blocks *b, int round, int peer, bool receive, char *data, int64_t elements)
+static weir_status move_block(blocks *b, int round, int peer, bool receive, char *data,
+                              int64_t elements)
 {
   const comm_message m = {round, peer, receive, data, elements * b->size};
 
@@ -82,12 +83,12 @@ static weir_status allgather(blocks *b, int round)
   for (int k = 1; k < c->size; k++) {
     const int peer = (c->rank + c->size - k) % c->size;
 
-    WEIR_TRY(say(b, round, peer, true, block_of(b, peer), elements_of(b, peer)));
+    WEIR_TRY(move_block(b, round, peer, true, block_of(b, peer), elements_of(b, peer)));
   }
   for (int k = 1; k < c->size; k++) {
     const int peer = (c->rank + k) % c->size;
 
-    WEIR_TRY(say(b, round, peer, false, block_of(b, c->rank), elements_of(b, c->rank)));
+    WEIR_TRY(move_block(b, round, peer, false, block_of(b, c->rank), elements_of(b, c->rank)));
   }
   return WEIR_OK;
 }
@@ -139,13 +140,13 @@ static weir_status scatter(blocks *b, const weir_reducer *reducer)
     const int peer = (c->rank + c->size - k) % c->size;
 
     if (count > 0) {
-      WEIR_TRY(say(b, 0, peer, true, b->r->scratch + peer * bytes, count));
+      WEIR_TRY(move_block(b, 0, peer, true, b->r->scratch + peer * bytes, count));
     }
   }
   for (int k = 1; k < c->size; k++) {
     const int peer = (c->rank + k) % c->size;
 
-    WEIR_TRY(say(b, 0, peer, false, block_of(b, peer), elements_of(b, peer)));
+    WEIR_TRY(move_block(b, 0, peer, false, block_of(b, peer), elements_of(b, peer)));
   }
   if (count > 0 && c->size > 1) {
     WEIR_TRY(merge_tree(b, reducer, 1));
@@ -164,7 +165,7 @@ static weir_status climb(blocks *b, const weir_reducer *reducer)
   WEIR_TRY(weir_alloc(c->size > 1 ? count : 0, (size_t)b->size, (void **)&b->r->scratch));
   for (; step < c->size; step *= 2, round++) {
     if (c->rank % (2 * step) == step) {
-      WEIR_TRY(say(b, round, c->rank - step, false, b->data, count));
+      WEIR_TRY(move_block(b, round, c->rank - step, false, b->data, count));
       above = false;
       break;
     }
@@ -176,17 +177,17 @@ static weir_status climb(blocks *b, const weir_reducer *reducer)
                            .into = b->data,
                            .count = count};
 
-      WEIR_TRY(say(b, round, c->rank + step, true, b->r->scratch, count));
+      WEIR_TRY(move_block(b, round, c->rank + step, true, b->r->scratch, count));
       WEIR_TRY(comm_request_work(b->r, &w));
     }
   }
   if (!above) {
-    WEIR_TRY(say(b, ++round, c->rank - step, true, b->data, count));
+    WEIR_TRY(move_block(b, ++round, c->rank - step, true, b->data, count));
     round++;
   }
   for (step /= 2; step > 0; step /= 2) {
     if (c->rank + step < c->size) {
-      WEIR_TRY(say(b, round, c->rank + step, false, b->data, count));
+      WEIR_TRY(move_block(b, round, c->rank + step, false, b->data, count));
     }
   }
   return WEIR_OK;
@@ -246,8 +247,8 @@ static weir_status halve(blocks *b, const weir_reducer *reducer)
 
     part_of(b, c->rank, k + 1, &lo, &hi);
     part_of(b, peer, k + 1, &other_lo, &other_hi);
-    WEIR_TRY(say(b, k, peer, true, b->r->scratch, hi - lo));
-    WEIR_TRY(say(b, k, peer, false, b->data + other_lo * b->size, other_hi - other_lo));
+    WEIR_TRY(move_block(b, k, peer, true, b->r->scratch, hi - lo));
+    WEIR_TRY(move_block(b, k, peer, false, b->data + other_lo * b->size, other_hi - other_lo));
     WEIR_TRY(merge_part(b, reducer, k + 1, c->rank < peer, lo, hi));
   }
   for (int round = k; k > 0; k--, round++) {
@@ -255,8 +256,8 @@ static weir_status halve(blocks *b, const weir_reducer *reducer)
 
     part_of(b, c->rank, k, &lo, &hi);
     part_of(b, peer, k, &other_lo, &other_hi);
-    WEIR_TRY(say(b, round, peer, true, b->data + other_lo * b->size, other_hi - other_lo));
-    WEIR_TRY(say(b, round, peer, false, b->data + lo * b->size, hi - lo));
+    WEIR_TRY(move_block(b, round, peer, true, b->data + other_lo * b->size, other_hi - other_lo));
+    WEIR_TRY(move_block(b, round, peer, false, b->data + lo * b->size, hi - lo));
   }
   return WEIR_OK;
 }

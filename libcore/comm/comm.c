@@ -56,6 +56,7 @@ fail:
 void comm_delete(weir_comm **c)
 {
   if (*c != NULL && (*c)->owns) {
+    comm_forget((*c)->engine);
     weir_free(&(*c)->engine);
   }
   weir_free(c);
@@ -83,6 +84,7 @@ weir_status weir_comm_open(weir_comm **out)
   }
   WEIR_TRY(comm_new(kind, out));
   WEIR_TRY_GOTO(start(*out, ranks), fail);
+  comm_set_program((*out)->engine);
   return WEIR_OK;
 fail:
   comm_delete(out);

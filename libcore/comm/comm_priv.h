@@ -84,6 +84,12 @@ extern const weir_comm_kind *const weir_comm_kind_table[];
 weir_status comm_new(const weir_comm_kind *kind, weir_comm **out) WEIR_CHECKED;
 void comm_delete(weir_comm **c);
 
+/* progress.c: whose right weir_comm_borrow(NULL) takes: that of the program, or for ranks that are
+ * threads that of the thread. Until comm_forget, or NULL. */
+void comm_set_program(comm_engine *e);
+void comm_set_thread(comm_engine *e);
+void comm_forget(comm_engine *e);
+
 /* Work that needs no other rank: of a round, before its messages start. */
 typedef enum comm_task { COMM_PACK, COMM_UNPACK, COMM_MERGE, COMM_COPY } comm_task;
 typedef struct comm_work {
@@ -154,9 +160,9 @@ struct weir_schedule {
   weir_schedule_spec spec;
   weir_request *notify, *listen; /* activations, to neighbours and from any rank; NULL: one rank */
   weir_request *settle;          /* the maximum of `last` */
-  int64_t notified, arrived, last; /* their messages: versions */
-  int64_t version;                 /* that runs, or is next */
-  bool runs;
+  int64_t notified, arrived, last;        /* their messages: versions */
+  int64_t version;                        /* that runs, or is next */
+  weir_request *runs;                     /* the body of the version that runs; NULL: none does */
   int64_t posted, known;                  /* versions that this rank posted; that it learnt of */
   int64_t neighbours, expected, received; /* activations so far */
   int64_t wanted;

@@ -158,7 +158,7 @@ static weir_status build(making *m)
 }
 
 /* Messages with the bytes that go to each peer; announced: [ranks], received numbers. */
-static weir_status say(making *m, weir_request *r, int64_t *announced)
+static weir_status announce(making *m, weir_request *r, int64_t *announced)
 {
   for (int k = 0; k < 2 * m->c->size; k++) {
     const int peer = k % m->c->size;
@@ -197,14 +197,10 @@ static weir_status check_peers(making *m, int64_t *announced)
   weir_status status = comm_request_new(m->c, m->r->name, WEIR_COMM_SETUP, &made);
 
   if (status == WEIR_OK) {
-    status = say(m, made, announced);
+    status = announce(m, made, announced);
   }
   WEIR_TRY(comm_request_seal(m->c, status, &made, &r));
-  status = weir_request_start(r);
-  if (status == WEIR_OK) {
-    status = weir_request_wait(r);
-  }
-  weir_request_destroy(&r);
+  status = weir_request_run_once(&r);
   return weir_comm_agree(m->c, status == WEIR_OK ? compare(m, announced) : status);
 }
 
@@ -240,6 +236,7 @@ done:
 weir_status weir_messages_create(weir_comm *c, const char *name, const weir_message *list,
                                  int64_t n, weir_request **out)
 {
+  const int tag = comm_take_tag(c); /* on all ranks, also where one of them fails below */
   weir_status status = WEIR_OK;
   weir_request *r = NULL;
 
@@ -255,7 +252,7 @@ weir_status weir_messages_create(weir_comm *c, const char *name, const weir_mess
                                                           .bytes = m->bytes}),
                   done);
   }
-  WEIR_TRY_GOTO(comm_request_prepare(r, comm_take_tag(c)), done);
+  WEIR_TRY_GOTO(comm_request_prepare(r, tag), done);
   *out = r;
   r = NULL;
 done:

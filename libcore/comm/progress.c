@@ -1,6 +1,7 @@
 /* progress.c - the right to progress: who calls the library that connects the ranks, and when. One
  * thread at a time has it: the caller within a function of comm, which progresses everything while
  * it waits, else the background thread, if a schedule needs one. */
+#include <stdatomic.h>
 #include <time.h>
 #include "base/weir_alloc.h"
 #include "comm/comm_priv.h"
@@ -8,14 +9,46 @@
 
 enum { POLL_NS = 50000 }; /* between two looks of the background thread at messages */
 
+/* Of the run that weir_comm_open started, and of the run that this thread is a rank of. */
+static comm_engine *_Atomic program;
+static _Thread_local comm_engine *of_thread;
+
+void comm_set_program(comm_engine *e)
+{
+  atomic_store(&program, e);
+}
+
+void comm_set_thread(comm_engine *e)
+{
+  of_thread = e;
+}
+
+void comm_forget(comm_engine *e)
+{
+  (void)atomic_compare_exchange_strong(&program, &e, NULL);
+}
+
+static comm_engine *engine_of(const weir_comm *c)
+{
+  return c != NULL ? c->engine : of_thread != NULL ? of_thread : atomic_load(&program);
+}
+
 void weir_comm_borrow(weir_comm *c)
 {
-  weir_lock_take(&c->engine->right);
+  comm_engine *const e = engine_of(c);
+
+  if (e != NULL) {
+    weir_lock_take(&e->right);
+  }
 }
 
 void weir_comm_return(weir_comm *c)
 {
-  weir_lock_give(&c->engine->right);
+  comm_engine *const e = engine_of(c);
+
+  if (e != NULL) {
+    weir_lock_give(&e->right);
+  }
 }
 
 static weir_status advance_all(comm_engine *e, bool *moved)

@@ -275,3 +275,19 @@ weir_status weir_request_wait(weir_request *r)
   WEIR_TRY(comm_wait(r->comm, r, is_complete, give_up, r->use));
   return WEIR_OK;
 }
+
+weir_status weir_request_run(weir_request *r)
+{
+  WEIR_TRY(weir_request_start(r));
+  WEIR_TRY(weir_request_wait(r));
+  return WEIR_OK;
+}
+
+weir_status weir_request_run_once(weir_request **r)
+{
+  const weir_status status = weir_request_run(*r);
+
+  weir_request_destroy(r);
+  WEIR_TRY(status);
+  return WEIR_OK;
+}

@@ -57,6 +57,9 @@ weir_status weir_schedule_create(weir_comm *c, const weir_schedule_spec *spec, w
     s->spec = *spec;
     status = create_messages(s, tag);
   }
+  if (status == WEIR_OK && s->listen != NULL) {
+    status = weir_request_start(s->listen);
+  }
   if (status == WEIR_OK && spec->background) {
     status = comm_background_start(c);
     s->background = status == WEIR_OK;
@@ -65,9 +68,6 @@ weir_status weir_schedule_create(weir_comm *c, const weir_schedule_spec *spec, w
   WEIR_TRY_GOTO(weir_allreduce_create(c, spec->name, weir_reducer_of(WEIR_REDUCE_MAX, WEIR_I64),
                                       &s->last, 1, &s->settle),
                 done);
-  if (s->listen != NULL) {
-    WEIR_TRY_GOTO(weir_request_start(s->listen), done);
-  }
   weir_comm_borrow(c);
   s->next = c->engine->schedules;
   c->engine->schedules = s;
@@ -147,8 +147,8 @@ static weir_status begin(weir_schedule *s)
     WEIR_TRY(comm_request_start(s->notify));
   }
   s->spec.begin(s->spec.context, s->version, s->posted > s->version);
-  s->runs = true;
-  WEIR_TRY(comm_request_start(s->spec.body));
+  s->runs = s->spec.body_of != NULL ? s->spec.body_of(s->spec.context, s->version) : s->spec.body;
+  WEIR_TRY(comm_request_start(s->runs));
   return WEIR_OK;
 }
 
@@ -156,13 +156,14 @@ weir_status comm_schedule_advance(weir_schedule *s, bool *moved)
 {
   WEIR_TRY(take_activations(s, moved));
   for (;;) {
-    if (s->runs && !s->spec.body->active) {
-      s->runs = false;
+    if (s->runs != NULL && !s->runs->active) {
+      s->runs = NULL;
       if (s->spec.end != NULL) {
         s->spec.end(s->spec.context, s->version);
       }
       s->version++;
-    } else if (!s->runs && may_begin(s, s->version) && (s->notify == NULL || !s->notify->active)) {
+    } else if (s->runs == NULL && may_begin(s, s->version) &&
+               (s->notify == NULL || !s->notify->active)) {
       WEIR_TRY(begin(s));
     } else {
       return WEIR_OK;
@@ -201,8 +202,8 @@ static weir_status give_up(const void *schedule, double timeout)
   const weir_schedule *s = schedule;
   char missing[COMM_TEXT / 2] = "a rank to begin it";
 
-  if (s->runs) {
-    comm_request_missing(s->spec.body, missing, sizeof missing);
+  if (s->runs != NULL) {
+    comm_request_missing(s->runs, missing, sizeof missing);
   }
   return weir_fail(WEIR_ERR_EXTERNAL,
                    "rank %d of %d: version %lld of '%s' timed out after %g s, waiting for %s "
@@ -237,7 +238,7 @@ static bool is_settled(const void *schedule)
 static int64_t versions_to_come(const weir_schedule *s)
 {
   weir_comm_borrow(s->comm);
-  int64_t last = s->version + s->runs;
+  int64_t last = s->version + (s->runs != NULL);
 
   while (may_begin(s, last)) {
     last++;

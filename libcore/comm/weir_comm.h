@@ -59,8 +59,9 @@ weir_status weir_comm_gather(weir_comm *c, const void *bytes, int64_t n, void **
 
 /* Borrows the right to call the library that connects the ranks (MPI), for PETSc or parallel I/O:
  * until weir_comm_return, which the same thread calls, no other thread of Weir calls it. Waits
- * while another one does. Nothing progresses in between but what this thread calls itself. May be
- * nested. Local. */
+ * while another one does. Nothing progresses in between but what this thread calls itself. c: NULL
+ * where the caller does not know the ranks: those of this program, if any. May be nested. Do not
+ * wait for other threads while it is borrowed: these may need it. Local. */
 void weir_comm_borrow(weir_comm *c);
 void weir_comm_return(weir_comm *c);
 

@@ -37,10 +37,11 @@ typedef struct weir_inproc {
 } weir_inproc;
 
 /* Runs body(c, context) on every rank, each a thread with a communicator of its own, and closes
- * these. A rank that fails does not end the others: these fail in the next collective call that
- * lacks it, or after comm.timeout. Returns the worst status of the ranks that no fault ended, with
- * the message of the first rank that has it. Fails also: WEIR_ERR_CONFIG (fewer than 1 rank),
- * WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL (the system creates no thread). */
+ * these. Only rank 0 writes events and messages below warnings. A rank that fails does not end the
+ * others: these fail in the next collective call that lacks it, or after comm.timeout. Returns the
+ * worst status of the ranks that no fault ended, with the message of the first rank that has it.
+ * Fails also: WEIR_ERR_CONFIG (fewer than 1 rank), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL (the system
+ * creates no thread). */
 weir_status weir_inproc_run(const weir_inproc *run,
                             weir_status (*body)(weir_comm *c, void *context),
                             void *context) WEIR_CHECKED;

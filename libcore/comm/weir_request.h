@@ -123,6 +123,10 @@ weir_status weir_request_test(weir_request *r, bool *done) WEIR_CHECKED;
 /* Waits for completion. Fails: WEIR_ERR_EXTERNAL, also after comm.timeout without progress, naming
  * the missing ranks; then only weir_comm_abort is possible. */
 weir_status weir_request_wait(weir_request *r) WEIR_CHECKED;
+/* Starts the request and waits for its completion. Fails as these do. */
+weir_status weir_request_run(weir_request *r) WEIR_CHECKED;
+/* The same for a request that is needed once: destroys it and nulls, also on failure. */
+weir_status weir_request_run_once(weir_request **r) WEIR_CHECKED;
 /* Progresses all requests of the run. Local. Fails: WEIR_ERR_EXTERNAL. */
 weir_status weir_requests_progress(weir_comm *c) WEIR_CHECKED;
 

@@ -26,6 +26,10 @@ enum {
 typedef struct weir_schedule_spec {
   const char *name;   /* for messages, outlives the schedule */
   weir_request *body; /* run once a version; outlives the schedule, which alone starts it */
+  /* Returns what a version runs in place of `body`, over ranks of which this is one: groups that
+   * change from version to version. Every rank of such a group has the same one. They outlive the
+   * schedule. NULL: `body`. */
+  weir_request *(*body_of)(void *context, int64_t version);
   /* Returns the rank whose post begins the version, or one of the above; the same on all ranks.
    * NULL: WEIR_ANY_RANK. */
   int (*initiator)(void *context, int64_t version);

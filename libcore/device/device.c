@@ -4,6 +4,7 @@
 
 #include "base/weir_alloc.h"
 #include "device/device_priv.h"
+#include "device/weir_parallel.h"
 
 extern const weir_device_row *const weir_device_row_table[]; /* generated */
 
@@ -28,6 +29,16 @@ weir_status device_find_row(const char *name, const weir_device_row **out)
     }
   }
   return weir_fail(WEIR_ERR_CONFIG, "unknown device '%s': choose one of %s", name, names);
+}
+
+const weir_constants *weir_constants_get(const char *device)
+{
+  for (int k = 0; device != NULL && weir_device_row_table[k] != NULL; k++) {
+    if (strcmp(weir_device_row_table[k]->name, device) == 0) {
+      return weir_device_row_table[k]->constants();
+    }
+  }
+  return &weir_cpu_get()->constants;
 }
 
 weir_status weir_device_open(const char *name, const weir_device_options *options,

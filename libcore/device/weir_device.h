@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "base/weir_status.h"
+#include "device/weir_constants.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -69,8 +70,9 @@ typedef struct weir_device_usage {
 
 /* A row of the table. The build lists the folders; `libweir` has no other list of devices. */
 typedef struct weir_device_row {
-  const char *name; /* value of --device */
-  const char *help; /* one line          */
+  const char *name;                         /* value of --device */
+  const char *help;                         /* one line          */
+  const weir_constants *(*constants)(void); /* weir_constants_get; needs no device */
   /* Fills device->ops, ->info and ->state. Fails: WEIR_ERR_UNSUPPORTED, naming the missing part. */
   weir_status (*open)(weir_device *device, const weir_device_options *options);
   /* weir_device_compile; NULL: kernels are compiled only where they run. */

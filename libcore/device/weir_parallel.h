@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/weir_status.h"
+#include "conf/weir_opt.h"
+#include "device/weir_constants.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -32,16 +34,12 @@ typedef enum weir_simd {
   WEIR_SIMD_AVX512, /* x86-64-v4                               */
 } weir_simd;
 
-/* Constants of the machine: from a file if one was loaded, else detected. */
+/* The processor, as detected, and its constants: from a file if one was loaded. */
 typedef struct weir_cpu {
   char model[64];
   int cores;
-  int sse42, avx2, fma, avx512; /* avx512: F, DQ, BW and VL; none beyond `simd` */
-  weir_simd simd;
-  int64_t l1_bytes, l2_bytes, l3_bytes; /* per core; l3: including shared parts */
-  int64_t memory_bytes;                 /* 0: not known */
-  double bandwidth;                     /* bytes/s copied by one core; 0: not measured */
-  double flop_rate;                     /* f32 flop/s of one core; 0: not measured */
+  int sse42, avx2, fma, avx512; /* avx512: F, DQ, BW and VL; none beyond constants.simd */
+  weir_constants constants;
 } weir_cpu;
 /* Returns the constants, borrowed for the life of the program. If nothing was loaded, the first
  * call reads the file named by the environment variable WEIR_MACHINE, and ends the program where it
@@ -52,6 +50,8 @@ const weir_cpu *weir_cpu_get(void);
  * constants unchanged: WEIR_ERR_CONFIG (no such file, a malformed row, an instruction set that the
  * processor lacks), WEIR_ERR_UNSUPPORTED (a build without libyaml). */
 weir_status weir_cpu_load(const char *path) WEIR_CHECKED;
+/* Rows of such a file: members of weir_constants; docs/reference/machine.md. */
+extern const weir_opt weir_constants_opts[];
 
 #ifdef __cplusplus
 }

@@ -108,6 +108,35 @@ weir_status exec_check(const weir_access *a)
   return WEIR_OK;
 }
 
+weir_status exec_prepare_each(const weir_loop *const *loops, int32_t n,
+                              const weir_engine_opts *opts, exec_prepare_one *one,
+                              void (*release)(void *context), void **contexts)
+{
+  weir_status status = WEIR_OK;
+  int32_t k = 0;
+
+  for (; k < n; k++) {
+    WEIR_TRY_GOTO(one(loops[k], opts, &contexts[k]), failed);
+  }
+  return WEIR_OK;
+failed:
+  while (k-- > 0) {
+    release(contexts[k]);
+    contexts[k] = NULL;
+  }
+  return status;
+}
+
+bool exec_has_points(const weir_access *a, const weir_box *box)
+{
+  for (int k = 0; k < a->n_dims; k++) {
+    if (a->dim[k].kind != WEIR_REDUCED && box->lo[k] >= box->hi[k]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void exec_first(const weir_access *a, const weir_box *box, int64_t *iteration)
 {
   for (int k = 0; k < a->n_dims; k++) {

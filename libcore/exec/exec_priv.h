@@ -33,9 +33,20 @@ bool exec_has(const weir_access *a, weir_dim_kind kind);
 /* Refuses accesses that no engine can order: a reduction inside a scan. Fails: WEIR_ERR_SHAPE. */
 weir_status exec_check(const weir_access *a) WEIR_CHECKED;
 
+typedef weir_status exec_prepare_one(const weir_loop *loop, const weir_engine_opts *opts,
+                                     void **out);
+/* prepare of an engine whose loops are prepared one by one; releases those before one that fails.
+ */
+weir_status exec_prepare_each(const weir_loop *const *loops, int32_t n,
+                              const weir_engine_opts *opts, exec_prepare_one *one,
+                              void (*release)(void *context), void **contexts) WEIR_CHECKED;
+
 /* Moves `iteration` to the next point of the dimensions in `mask` (bit k: dimension k) of the box,
  * row-major, BACKWARD dimensions descending; false after the last, when it is back at the first. */
 bool exec_next(const weir_access *a, const weir_box *box, uint32_t mask, int64_t *iteration);
+/* True when the box holds points of the parallel and sequential dimensions (a reduction over
+ * nothing still writes its neutral element). */
+bool exec_has_points(const weir_access *a, const weir_box *box);
 /* First point of the box: the upper end of BACKWARD dimensions. */
 void exec_first(const weir_access *a, const weir_box *box, int64_t *iteration);
 /* Dimensions of a kind, or of both sequential kinds (WEIR_FORWARD). */

@@ -72,6 +72,14 @@ weir_status weir_body_copy(const weir_body *from, weir_body *to)
   return WEIR_OK;
 }
 
+weir_expr weir_expr_renumber(weir_expr e, const int32_t *number)
+{
+  e.a = e.a >= 0 ? number[e.a] : -1;
+  e.b = e.b >= 0 ? number[e.b] : -1;
+  e.c = e.c >= 0 ? number[e.c] : -1;
+  return e;
+}
+
 bool weir_body_uses(const weir_body *b, weir_code code)
 {
   for (int32_t i = 0; i < b->n; i++) {

@@ -174,6 +174,8 @@ weir_status weir_access_resize(weir_access *a, int n_in, int n_out, int n_states
 /* Shifts the origin of an iteration dimension: index expressions of the body are corrected by `by`,
  * so that the results are unchanged. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_access_shift_index(weir_access *a, int k, int64_t by) WEIR_CHECKED;
+/* Renumbers the expressions that values and next states are: i becomes number[i]. */
+void weir_access_renumber(weir_access *a, const int32_t *number);
 /* Restricts `a` to the iterations of the box, renumbered from the start of those of `a`; they read
  * and write the same elements. Fails: WEIR_ERR_MEMORY; only weir_access_fini may then be called on
  * `a`. */

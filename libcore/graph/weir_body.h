@@ -104,6 +104,8 @@ weir_status weir_body_copy(const weir_body *from, weir_body *to) WEIR_CHECKED;
 /* Returns whether one of the expressions has that code. */
 bool weir_body_uses(const weir_body *b, weir_code code);
 
+/* Returns the expression with argument i renumbered to number[i]. */
+weir_expr weir_expr_renumber(weir_expr e, const int32_t *number);
 /* Append an expression and return its number, or -1 (and set `failed`). Unary, binary: dtype of the
  * first argument, bool for compares; of complex arguments what stands above. real, int: of a
  * complex dtype that number plus 0 i. */

@@ -164,6 +164,9 @@ weir_status weir_netcdf_get_text(weir_netcdf *nc, int var, const char *name,
 /* An attribute of exactly n numbers, as doubles. Fails: WEIR_ERR_DATA when it is not. */
 weir_status weir_netcdf_get_numbers(weir_netcdf *nc, int var, const char *name, double *values,
                                     int64_t n) WEIR_CHECKED;
+/* Returns in *value the number of elements that were never written: the attribute _FillValue, else
+ * the default of the type; NaN where there is none (types of 8 bits, texts, filling is off). */
+weir_status weir_netcdf_fill_value(weir_netcdf *nc, int var, double *value) WEIR_CHECKED;
 /* Refuses a variable of a signed type whose attribute _Unsigned (NetCDF Users Guide) says that its
  * integers have no sign: they would be read with one. `path` is for the message. Fails:
  * WEIR_ERR_DATA. */

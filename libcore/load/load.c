@@ -109,7 +109,7 @@ weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *sou
   l->visits = *v;
   l->end = end;
   l->lock = l->one = (weir_lock)WEIR_LOCK_INIT;
-  l->changed = (weir_cond)WEIR_BELL_INIT;
+  l->changed = (weir_cond)WEIR_COND_INIT;
   const weir_status status = prepare(l);
 
   if (status != WEIR_OK) {

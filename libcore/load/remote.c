@@ -21,10 +21,8 @@ static weir_status tell_copies(load_remote *r, int64_t groups)
   WEIR_TRY_GOTO(weir_allgather_create(r->peers.comm, "cached samples of other ranks", 1,
                                       r->copies.wanted, counts, &request),
                 done);
-  WEIR_TRY_GOTO(weir_request_start(request), done);
-  WEIR_TRY_GOTO(weir_request_wait(request), done);
+  WEIR_TRY_GOTO(weir_request_run_once(&request), done);
 done:
-  weir_request_destroy(&request);
   weir_free(&counts);
   return status;
 }

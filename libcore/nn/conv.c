@@ -5,21 +5,16 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/locally_connected/weir_locally_connected.h"
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 /* Elements that one output sees of dimension k, holes included. */
 static int64_t reach_of(const weir_nn_conv_spec *s, int k)
 {
-  return or_one(s->conv.dilation[k]) * (or_one(s->kernel_size[k]) - 1) + 1;
+  return weir_or_one(s->conv.dilation[k]) * (weir_or_one(s->kernel_size[k]) - 1) + 1;
 }
 
 /* Padding of dimension k, which has `extent` elements. */
 static void pad(const weir_nn_conv_spec *s, int k, int64_t extent, weir_conv_spec *conv)
 {
-  const int64_t stride = or_one(s->conv.stride[k]);
+  const int64_t stride = weir_or_one(s->conv.stride[k]);
   const int64_t out = (extent + stride - 1) / stride;
   const int64_t total = (out - 1) * stride + reach_of(s, k) - extent;
 
@@ -56,7 +51,7 @@ bool nn_conv_check(weir_net *net, const char *layer, const weir_nn_conv_spec *s,
                   layer, (long long)s->filters, dims + 2, WEIR_CONV_DIMS);
     return false;
   }
-  const int64_t channels = d->shape[dims + 1], groups = or_one(s->conv.groups);
+  const int64_t channels = d->shape[dims + 1], groups = weir_or_one(s->conv.groups);
 
   if (channels % groups != 0 || s->filters % groups != 0) {
     (void)nn_fail(net, where, "%s: %lld groups of %lld channels in and %lld filters", layer,
@@ -92,12 +87,12 @@ static weir_param_spec weight_of(const weir_nn_conv_spec *s, const weir_array_de
 
   *conv = s->conv;
   for (int k = 0; k < dims; k++) {
-    w.shape[k] = or_one(s->kernel_size[k]);
+    w.shape[k] = weir_or_one(s->kernel_size[k]);
     if (s->padding != WEIR_NN_GIVEN) {
       pad(s, k, d->shape[k + 1], conv);
     }
   }
-  w.shape[dims] = d->shape[dims + 1] / or_one(s->conv.groups);
+  w.shape[dims] = d->shape[dims + 1] / weir_or_one(s->conv.groups);
   w.shape[dims + 1] = s->filters;
   return w;
 }
@@ -135,7 +130,7 @@ static weir_param_spec with_positions(const weir_nn_conv_spec *s, const weir_arr
         d->shape[k + 1] + conv->pad_before[k] + conv->pad_after[k] - reach_of(s, k);
 
     *fits = *fits && range >= 0;
-    w.shape[k] = range / or_one(s->conv.stride[k]) + 1;
+    w.shape[k] = range / weir_or_one(s->conv.stride[k]) + 1;
     window_size *= one->shape[k];
   }
   memcpy(w.shape + dims, one->shape, (size_t)one->rank * sizeof *w.shape);

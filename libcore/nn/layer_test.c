@@ -93,11 +93,6 @@ typedef struct shape {
   int64_t n, in[3], out[3], tap[3], stride[3], dilation[3], lo[3], ci, co, groups;
 } shape;
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 static shape shape_of(const check_net *c)
 {
   const weir_nn_conv_spec *s = c->spec;
@@ -110,13 +105,13 @@ static shape shape_of(const check_net *c)
              .dilation = {1, 1, 1},
              .ci = c->in.shape[dims + 1],
              .co = s->filters,
-             .groups = or_one(s->conv.groups)};
+             .groups = weir_or_one(s->conv.groups)};
 
   for (int k = 0; k < dims; k++) {
     h.in[k] = c->in.shape[k + 1];
-    h.tap[k] = or_one(s->kernel_size[k]);
-    h.stride[k] = or_one(s->conv.stride[k]);
-    h.dilation[k] = or_one(s->conv.dilation[k]);
+    h.tap[k] = weir_or_one(s->kernel_size[k]);
+    h.stride[k] = weir_or_one(s->conv.stride[k]);
+    h.dilation[k] = weir_or_one(s->conv.dilation[k]);
     h.out[k] = c->y.shape[k + 1];
     h.lo[k] = s->padding == WEIR_NN_GIVEN ? s->conv.pad_before[k] : 0;
     if (s->padding == WEIR_NN_SAME) {
@@ -211,7 +206,8 @@ static weir_nn_conv_spec draw_conv(weir_draw *r, check_net *c)
     c->in.shape[k + 1] =
         s.padding == WEIR_NN_SAME && weir_draw_one_in(r, 4)
             ? 1
-            : or_one(s.conv.dilation[k]) * (or_one(s.kernel_size[k]) - 1) + weir_draw_int(r, 1, 5);
+            : weir_or_one(s.conv.dilation[k]) * (weir_or_one(s.kernel_size[k]) - 1) +
+                  weir_draw_int(r, 1, 5);
   }
   return s;
 }

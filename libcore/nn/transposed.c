@@ -5,18 +5,14 @@
 #include "ops/reshape/weir_reshape.h"
 #include "ops/transpose/weir_transpose.h"
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 /* Finds the padding of dimension k; false where the layer has no such
  * border. */
 static bool fit(const weir_nn_conv_spec *spec, int k, weir_conv_transposed_spec *to)
 {
   const weir_conv_spec *conv = &spec->conv;
-  const int64_t stride = or_one(conv->stride[k]);
-  const int64_t reach = or_one(conv->dilation[k]) * (or_one(spec->kernel_size[k]) - 1) + 1;
+  const int64_t stride = weir_or_one(conv->stride[k]);
+  const int64_t reach =
+      weir_or_one(conv->dilation[k]) * (weir_or_one(spec->kernel_size[k]) - 1) + 1;
   const int64_t over = reach - stride;
   const bool same = spec->padding == WEIR_NN_SAME, given = spec->padding == WEIR_NN_GIVEN;
   const weir_border b = conv->border[k];
@@ -60,7 +56,7 @@ static weir_value permuted_weight(weir_graph *g, const weir_param_spec *weight, 
 static weir_value transposed(weir_net *net, const weir_nn_conv_spec *spec, weir_value x,
                              const char *where)
 {
-  weir_conv_transposed_spec to = {.groups = or_one(spec->conv.groups)};
+  weir_conv_transposed_spec to = {.groups = weir_or_one(spec->conv.groups)};
 
   if (!nn_conv_check(net, "transposed", spec, x, where)) {
     return WEIR_NO_VALUE;
@@ -72,7 +68,7 @@ static weir_value transposed(weir_net *net, const weir_nn_conv_spec *spec, weir_
                             .decay = !spec->no_decay};
 
   for (int k = 0; k < dims; k++) {
-    weight.shape[k] = or_one(spec->kernel_size[k]);
+    weight.shape[k] = weir_or_one(spec->kernel_size[k]);
     if (!fit(spec, k, &to)) {
       return nn_fail(net, where, "transposed: padding must be zero or, with `same`, wrap");
     }

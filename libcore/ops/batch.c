@@ -243,6 +243,18 @@ bool weir_batch_claims(const weir_graph *g, const weir_group *group, const weir_
   return yes;
 }
 
+double weir_batch_seconds(const weir_graph *g, const weir_group *group, const weir_op_desc *op,
+                          double rate)
+{
+  if (!weir_batch_claims(g, group, op)) {
+    return -1;
+  }
+  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
+  const weir_box whole = weir_iterations(a);
+
+  return weir_flops(a, &whole) / rate;
+}
+
 int weir_batch_arrays(const weir_graph *g, const weir_group *group, int32_t *arrays, int n)
 {
   const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);

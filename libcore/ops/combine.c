@@ -7,7 +7,7 @@ static const struct row {
   bool presence, floats; /* floats only */
   bool flags;            /* takes bool  */
 } rows[] = {
-    [WEIR_COMBINE_NONE] = {"none", 0, false, false, false},
+    [WEIR_COMBINE_NONE] = {"none", 1, false, false, false},
     [WEIR_COMBINE_SUM] = {"sum", 1, false, false, true},
     [WEIR_COMBINE_PROD] = {"prod", 1, false, false, false},
     [WEIR_COMBINE_MAX] = {"max", 1, false, false, false},
@@ -23,7 +23,7 @@ static const int n_rows = (int)(sizeof rows / sizeof rows[0]);
 
 static const struct row *row_of(weir_monoid m)
 {
-  return (int)m < 0 || (int)m >= n_rows ? &rows[0] : &rows[m];
+  return (int)m < 0 || (int)m >= n_rows ? &rows[WEIR_COMBINE_NONE] : &rows[m];
 }
 
 int weir_combine_outputs(weir_monoid m)
@@ -47,7 +47,7 @@ weir_status weir_combine_accumulator(const char *op, weir_monoid m, weir_dtype d
   const struct row *r = row_of(m);
   weir_dtype in = dtype;
 
-  if (r->outputs == 0) {
+  if (r == &rows[WEIR_COMBINE_NONE]) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: monoid %d is not a reduction", op, (int)m);
   }
   if (accumulator < 0 || accumulator > WEIR_DTYPE_COUNT) {
@@ -82,9 +82,12 @@ weir_dtype weir_combine_dtype(weir_monoid m, weir_dtype accumulator, int k)
   return accumulator;
 }
 
-void weir_combine_values(weir_access *a, weir_monoid m, weir_dtype accumulator, int32_t x,
-                         weir_dtype dtype, int32_t present)
+void weir_combine_values(weir_access *a, const weir_op_args *args, weir_monoid m)
 {
+  const weir_dtype dtype = args->in[0].dtype, accumulator = args->out[0].dtype;
+  const int32_t x = weir_body_load(&a->body, 0, dtype);
+  const int32_t present = args->n_in == 2 ? weir_body_load(&a->body, 1, WEIR_BOOL) : -1;
+
   a->combine = m;
   a->accumulator = accumulator;
   a->n_values = 1;

@@ -58,6 +58,19 @@ weir_eigen_item weir_eigen_item_of(const weir_access *a, const weir_box *box, in
   return m;
 }
 
+void weir_eigen_run(const weir_kernel_run *r, void (*solve)(const weir_eigen_item *m, char *memory))
+{
+  const weir_access *a = &((const weir_node *)r->context)->access;
+  int64_t from, to;
+
+  weir_batch_piece(a, &r->box, r->piece, 1, &from, &to);
+  for (int64_t p = from; p < to; p++) {
+    const weir_eigen_item m = weir_eigen_item_of(a, &r->box, p, r->views, r->views + 1);
+
+    solve(&m, r->scratch);
+  }
+}
+
 void weir_eigen_spoil(const weir_eigen_item *m)
 {
   weir_matrix_spoil(&m->value);

@@ -8,9 +8,24 @@
 #include <lapacke.h>
 #include <string.h>
 
+#include "device/weir_parallel.h"
+#include "ops/weir_batch.h"
+
 void weir_lapack_start(void)
 {
   openblas_set_num_threads(1);
+}
+
+double weir_lapack_match(const weir_graph *g, const weir_group *group, const weir_op_desc *op,
+                         double share)
+{
+  const double rate = weir_cpu_get()->constants.flop_rate * share;
+  const double seconds = weir_batch_seconds(g, group, op, rate);
+
+  if (seconds >= 0) {
+    weir_lapack_start();
+  }
+  return seconds;
 }
 
 int weir_lapack_solve(weir_dtype dtype, int n, int k, void *a, int *pivot, void *b)

@@ -34,9 +34,10 @@ bool weir_lu_can(weir_dtype dtype)
   return kernels_get(dtype) != NULL;
 }
 
-double weir_lu_rate(weir_dtype dtype)
+/* Flops per second of one thread, about. */
+static double rate_of(weir_dtype dtype)
 {
-  return weir_dtype_part(dtype) == WEIR_F32 ? 3e10 : 1.5e10;
+  return (weir_dtype_part(dtype) == WEIR_F32 ? 0.3 : 0.15) * weir_cpu_get()->constants.flop_rate;
 }
 
 static int64_t round_up(int64_t n, int64_t unit)
@@ -76,20 +77,19 @@ static int64_t larger(int64_t a, int64_t b)
   return a > b ? a : b;
 }
 
-/* Of the columns of systems in lanes that are updated at a time: about what a first cache holds. */
-enum { BLOCK_BYTES = 1 << 14 };
-
 /* Lays systems in lanes out; returns bytes. An odd step keeps a column out of one set of a cache.
  */
 static int64_t lay_lanes_out(const lu_kernels *kernels, weir_dtype dtype, int64_t n, int64_t k,
                              char *memory, lu_lanes *s)
 {
   const int64_t unit = kernels->lanes * (int64_t)weir_dtype_size(dtype);
+  /* Of the columns that are updated at a time: half of L1. */
+  const int64_t block_bytes = weir_cpu_get()->constants.l1_bytes / 2;
 
   *s = (lu_lanes){.n = n,
                   .k = k,
                   .step = (n + k) | 1,
-                  .block = larger(BLOCK_BYTES / (unit * larger(n, 1)), LU_PANEL)};
+                  .block = larger(block_bytes / (unit * larger(n, 1)), LU_PANEL)};
   const int64_t matrix = n * s->step * unit;
 
   if (memory != NULL) {
@@ -109,7 +109,8 @@ static int64_t together(const lu_kernels *k, weir_dtype dtype, int64_t n, int64_
   lu_lanes s;
   const int64_t bytes = lay_lanes_out(k, dtype, n, sides, NULL, &s);
 
-  return count >= 2 * k->lanes && 8 * bytes <= 5 * weir_cpu_get()->l2_bytes ? k->lanes : 1;
+  return count >= 2 * k->lanes && 8 * bytes <= 5 * weir_cpu_get()->constants.l2_bytes ? k->lanes
+                                                                                      : 1;
 }
 
 int64_t weir_lu_bytes(weir_dtype dtype, int64_t n, int64_t k)
@@ -296,4 +297,23 @@ void weir_lu_run(const weir_kernel_run *r, bool conj, weir_lu_take *take)
       lu_solve(k, s[now].m[0], conj, next->n > 0 ? next->m[0] : NULL, r->scratch);
     }
   }
+}
+
+double weir_lu_match(const weir_graph *g, const weir_group *group, const weir_op_desc *op)
+{
+  if (!weir_batch_claims(g, group, op)) {
+    return -1;
+  }
+  const weir_operand *x = &weir_graph_node(g, group->nodes[0])->access.out[0];
+
+  return x->extent[x->rank - 2] <= WEIR_LU_ROWS && weir_lu_can(x->dtype)
+             ? weir_batch_seconds(g, group, op, rate_of(x->dtype))
+             : -1;
+}
+
+int64_t weir_lu_scratch(const void *context)
+{
+  const weir_operand *x = &((const weir_node *)context)->access.out[0];
+
+  return weir_lu_bytes(x->dtype, x->extent[x->rank - 2], x->extent[x->rank - 1]);
 }

@@ -63,6 +63,9 @@ double weir_batch_eps(weir_dtype dtype);
 /* Returns whether the group is one node of that library operator, with last dimensions within the
  * 32 bits of a library. */
 bool weir_batch_claims(const weir_graph *g, const weir_group *group, const weir_op_desc *op);
+/* Returns the seconds that such a node takes at `rate` flops per second; -1 for another group. */
+double weir_batch_seconds(const weir_graph *g, const weir_group *group, const weir_op_desc *op,
+                          double rate);
 /* Implements weir_kernel.arrays: inputs, then outputs. */
 int weir_batch_arrays(const weir_graph *g, const weir_group *group, int32_t *arrays, int n);
 /* Implement weir_kernel.prepare and release: the context is the node, borrowed. */

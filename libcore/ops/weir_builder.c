@@ -56,6 +56,19 @@ void weir_map_copy(const weir_op_args *args, weir_access *a)
   a->value[0] = weir_body_load(&a->body, 0, args->in[0].dtype);
 }
 
+weir_status weir_map_pointwise(weir_access *a, const weir_array_desc *d, int n_in)
+{
+  weir_access_init(a);
+  WEIR_TRY(weir_access_resize(a, n_in, 1, 0));
+  weir_map_dims(a, d);
+  for (int k = 0; k < n_in; k++) {
+    weir_map_identity(&a->in[k], d);
+  }
+  weir_map_identity(&a->out[0], d);
+  a->n_values = 1;
+  return WEIR_OK;
+}
+
 int32_t weir_map_load(weir_access *a, int operand, weir_dtype dtype)
 {
   return weir_body_cast(&a->body, weir_dtype_compute_type(dtype),

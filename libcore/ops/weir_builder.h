@@ -1,6 +1,7 @@
 /* weir_builder.h - helpers of operator folders: common index maps and checks. */
 #ifndef WEIR_BUILDER_H
 #define WEIR_BUILDER_H
+#include "base/weir_integer.h"
 #include "graph/weir_graph.h"
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +29,9 @@ void weir_map_broadcast(weir_operand *o, const weir_array_desc *d, const weir_ar
 /* Makes the access of a copy: one input with the identity map, `value` of a load. For ops that then
  * only change the input's map. */
 void weir_map_copy(const weir_op_args *args, weir_access *a);
+/* Makes an access that computes element by element: n_in inputs and one output like the array `d`,
+ * one value that is not set yet. Fails: WEIR_ERR_MEMORY, with nothing to free. */
+weir_status weir_map_pointwise(weir_access *a, const weir_array_desc *d, int n_in) WEIR_CHECKED;
 /* Appends the load of input `operand`, of `dtype`, in its compute dtype: f32 for bf16, f16. */
 int32_t weir_map_load(weir_access *a, int operand, weir_dtype dtype);
 

@@ -6,8 +6,8 @@
 extern "C" {
 #endif
 
-/* Returns the number of outputs of a monoid: 1, 2 (argmax, softmax, first, last) or 3 (moments); 0
- * for no monoid. */
+/* Returns the number of outputs of a monoid: 1, 2 (argmax, softmax, first, last) or 3 (moments); 1
+ * for no monoid, which weir_combine_accumulator refuses. */
 int weir_combine_outputs(weir_monoid m);
 /* Returns whether the monoid reads a bool presence in addition to the value. */
 bool weir_combine_has_presence(weir_monoid m);
@@ -20,9 +20,9 @@ weir_status weir_combine_accumulator(const char *op, weir_monoid m, weir_dtype d
                                      int accumulator, weir_dtype *out) WEIR_CHECKED;
 /* Returns the dtype of output k. */
 weir_dtype weir_combine_dtype(weir_monoid m, weir_dtype accumulator, int k);
-/* Sets combine, accumulator and the values of `a` from expression x, and `present` (-1: always). */
-void weir_combine_values(weir_access *a, weir_monoid m, weir_dtype accumulator, int32_t x,
-                         weir_dtype dtype, int32_t present);
+/* Sets combine, accumulator and the values of `a`: input 0, in the dtype of output 0, and for some
+ * monoids its presence: input 1, or without one always. */
+void weir_combine_values(weir_access *a, const weir_op_args *args, weir_monoid m);
 /* Checks the inputs: values and, for some monoids, optionally a bool presence that broadcasts to
  * them. Fails: WEIR_ERR_SHAPE. */
 weir_status weir_combine_inputs(const char *op, const weir_op_args *args,

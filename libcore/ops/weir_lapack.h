@@ -8,12 +8,17 @@
 #include <stdbool.h>
 #include "base/weir_complex.h"
 #include "base/weir_dtype.h"
+#include "graph/weir_graph.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Stops the library from starting threads; call once before the others. */
 void weir_lapack_start(void);
+/* Implements weir_kernel.match for a library operator whose kernel calls LAPACK, and starts it;
+ * share: the part of a core's f32 rate that is reached, about, with matrices of some size. */
+double weir_lapack_match(const weir_graph *g, const weir_group *group, const weir_op_desc *op,
+                         double share);
 /* Solves a x = b: a [n, n] becomes its factors, b [n, k] the solution; pivot: [n]. 1 and more:
  * singular. */
 int weir_lapack_solve(weir_dtype dtype, int n, int k, void *a, int *pivot, void *b);

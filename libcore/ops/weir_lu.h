@@ -23,8 +23,9 @@ void weir_lu_solve(const weir_matrix *m, bool conj, const weir_matrix *next, voi
  * weir_lu_solve, at any position in the batch. */
 typedef void weir_lu_take(const weir_kernel_run *r, int64_t point, weir_matrix *m);
 void weir_lu_run(const weir_kernel_run *r, bool conj, weir_lu_take *take);
-/* Returns the approximate flops per second of one thread. */
-double weir_lu_rate(weir_dtype dtype);
+/* Implement weir_kernel.match for a library operator with output x, and scratch. */
+double weir_lu_match(const weir_graph *g, const weir_group *group, const weir_op_desc *op);
+int64_t weir_lu_scratch(const void *context);
 
 #ifdef __cplusplus
 }

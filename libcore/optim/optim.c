@@ -8,6 +8,8 @@
 const weir_opt weir_optim_opts[] = {
     WEIR_OPT_ONE_OF(weir_optim_cfg, rule, weir_rule_choice,
                     "update rule (optimiser) with its options; empty: adam"),
+    WEIR_OPT_ONE_OF(weir_optim_cfg, exchange, weir_exchange_choice,
+                    "exchange between ranks in every step, with its options; empty: allreduce"),
     WEIR_OPT_TABLE(weir_optim_cfg, schedule, weir_schedule_opts, "learning-rate schedule"),
     WEIR_OPT_TABLE(weir_optim_cfg, clip, weir_clip_opts, "gradient clipping"),
     WEIR_OPT_TABLE(weir_optim_cfg, average, weir_average_opts,
@@ -18,6 +20,11 @@ const weir_opt weir_optim_opts[] = {
 weir_status weir_optim_rule(const weir_optim_cfg *cfg, const weir_rule_desc **out)
 {
   return weir_rule_find(cfg->rule.name != NULL ? cfg->rule.name : "adam", out);
+}
+
+weir_status weir_optim_exchange(const weir_optim_cfg *cfg, const weir_exchange_desc **out)
+{
+  return weir_exchange_find(cfg->exchange.name != NULL ? cfg->exchange.name : "allreduce", out);
 }
 
 static weir_status build_rule(weir_graph *g, const weir_rule_desc *rule, weir_rule_args *a,

@@ -4,6 +4,7 @@
 #define WEIR_OPTIM_H
 #include "optim/weir_average.h"
 #include "optim/weir_clip.h"
+#include "optim/weir_exchange.h"
 #include "optim/weir_rule.h"
 #include "optim/weir_schedule.h"
 #ifdef __cplusplus
@@ -14,7 +15,8 @@ extern "C" {
 
 /* Rows in weir_optim_opts. */
 typedef struct weir_optim_cfg {
-  weir_one_of rule; /* of weir_rule_table; empty: adam with its defaults */
+  weir_one_of rule;     /* of weir_rule_table; empty: adam with its defaults */
+  weir_one_of exchange; /* of weir_exchange_table; empty: allreduce */
   weir_schedule_cfg schedule;
   weir_clip_cfg clip;
   weir_average_cfg average;
@@ -23,6 +25,9 @@ extern const weir_opt weir_optim_opts[];
 
 /* Returns the chosen rule. Fails: WEIR_ERR_CONFIG, naming the existing rules. */
 weir_status weir_optim_rule(const weir_optim_cfg *cfg, const weir_rule_desc **out) WEIR_CHECKED;
+/* Returns the chosen exchange policy. Fails: WEIR_ERR_CONFIG, naming the existing ones. */
+weir_status weir_optim_exchange(const weir_optim_cfg *cfg,
+                                const weir_exchange_desc **out) WEIR_CHECKED;
 /* Appends clipping, rule and average to a graph, whose step then updates the parameters and the
  * state arrays. args: [n], one for each array of parameters, which share only the norm of the
  * gradient; opts and state are ignored in favour of cfg and store. *length, if not NULL: that norm

@@ -32,24 +32,13 @@ weir_status weir_body_dce(weir_access *a)
     }
   }
   for (int32_t i = 0; i < b->n; i++) {
-    weir_expr e = b->exprs[i];
-
-    if (number[i] == 0) {
-      continue;
+    if (number[i] != 0) {
+      b->exprs[kept] = weir_expr_renumber(b->exprs[i], number);
+      number[i] = kept++;
     }
-    e.a = e.a < 0 ? -1 : number[e.a];
-    e.b = e.b < 0 ? -1 : number[e.b];
-    e.c = e.c < 0 ? -1 : number[e.c];
-    b->exprs[kept] = e;
-    number[i] = kept++;
   }
   b->n = kept;
-  for (int k = 0; k < a->n_values; k++) {
-    a->value[k] = number[a->value[k]];
-  }
-  for (int k = 0; k < a->n_states; k++) {
-    a->state[k].next = number[a->state[k].next];
-  }
+  weir_access_renumber(a, number);
   weir_free(&number);
   return WEIR_OK;
 }

@@ -99,6 +99,11 @@ weir_status weir_pass_run(weir_graph *g, const char *name, const weir_pass_opts 
   return weir_fail(WEIR_ERR_CONFIG, "there is no pass '%s'", name);
 }
 
+const weir_constants *weir_pass_constants(const weir_pass_opts *opts)
+{
+  return opts->constants != NULL ? opts->constants : weir_constants_get(NULL);
+}
+
 const weir_kernel *weir_kernel_best(const weir_graph *g, const weir_group *group,
                                     const weir_pass_opts *opts, double *seconds)
 {

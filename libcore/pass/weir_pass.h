@@ -2,6 +2,7 @@
  * under pass/. */
 #ifndef WEIR_PASS_H
 #define WEIR_PASS_H
+#include "device/weir_constants.h"
 #include "graph/weir_graph.h"
 #include "graph/weir_kernel.h"
 #ifdef __cplusplus
@@ -38,8 +39,7 @@ typedef struct weir_pass_opts {
   int64_t cache_bytes; /* maximum size of the tile-local buffers of a group; default: quarter of L2,
                           half of it after a blocked kernel */
   int64_t slots;       /* assumed length of an unbounded dimension in cost models; default 4096 */
-  double bandwidth;    /* bytes/s, for cost models; default: built-in */
-  double flop_rate;    /* flop/s */
+  const weir_constants *constants; /* of the device; default: of the cpu; weir_pass_constants */
   int64_t microbatches;     /* micro-batches of a step, each finished before the next; 0, 1: none */
   int64_t min_layout_bytes; /* minimum bytes of an array whose memory layout may change; default
                                32768 */
@@ -68,6 +68,9 @@ typedef struct weir_pass {
 
 /* All passes of this build, NULL-terminated: generated. */
 extern const weir_pass *const weir_pass_table[];
+
+/* Returns the constants of the device that opts names, else of the cpu. */
+const weir_constants *weir_pass_constants(const weir_pass_opts *opts);
 
 /* Returns the kernel offered by opts with the fewest predicted seconds for the group, NULL: none
  * matches. *seconds: those, or -1. */

@@ -1,4 +1,5 @@
 /* cells.c - tables whose cells are made one by one. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,17 +7,14 @@
 #include "base/weir_file.h"
 #include "report/weir_report.h"
 
-void weir_table_add(weir_table *c, const char *format, ...)
+static void add(weir_table *c, const char *format, va_list args)
 {
-  va_list args;
   char *text = NULL, *copy = NULL;
 
   if (c->status != WEIR_OK) {
     return;
   }
-  va_start(args, format);
   const int n = vasprintf(&text, format, args);
-  va_end(args);
   if (n < 0) {
     c->status = weir_fail(WEIR_ERR_MEMORY, "report: out of memory for a cell");
     return;
@@ -29,6 +27,45 @@ void weir_table_add(weir_table *c, const char *format, ...)
   if (c->status == WEIR_OK) {
     c->cell[c->count++] = copy;
   }
+}
+
+void weir_table_add(weir_table *c, const char *format, ...)
+{
+  va_list args;
+
+  va_start(args, format);
+  add(c, format, args);
+  va_end(args);
+}
+
+void weir_table_add_number(weir_table *c, const char *format, double value, const char *absent)
+{
+  if (isnan(value)) {
+    weir_table_add(c, "%s", absent);
+  } else {
+    weir_table_add(c, format, value);
+  }
+}
+
+void weir_table_add_pair(weir_table *c, const char *quantity, const char *format, ...)
+{
+  va_list args;
+
+  weir_table_add(c, "%s", quantity);
+  va_start(args, format);
+  add(c, format, args);
+  va_end(args);
+}
+
+void weir_table_add_count_pair(weir_table *c, const char *quantity, int64_t count)
+{
+  weir_table_add_pair(c, quantity, "%lld", (long long)count);
+}
+
+void weir_table_add_real_pair(weir_table *c, const char *quantity, double value)
+{
+  weir_table_add(c, "%s", quantity);
+  weir_table_add_real(c, value);
 }
 
 void weir_table_add_real(weir_table *c, double value)
@@ -53,6 +90,15 @@ weir_status weir_table_report(const weir_table *c, weir_report *r, const char *i
 {
   WEIR_TRY(check(c, id, columns));
   return weir_report_table(r, id, columns, head, c->count / columns, c->cell);
+}
+
+weir_status weir_table_report_pairs(weir_table *c, weir_report *r, const char *id)
+{
+  static const char *const head[] = {"quantity", "value"};
+  const weir_status status = weir_table_report(c, r, id, 2, head);
+
+  weir_table_fini(c);
+  return status;
 }
 
 static weir_status put_csv(weir_writer *w, const char *text, char end)

@@ -177,10 +177,11 @@ void weir_report_destroy(weir_report **r)
   weir_free(r);
 }
 
-weir_status weir_report_commit(weir_report **r)
+weir_status weir_report_commit(weir_report **r, weir_status filled)
 {
   weir_status status = WEIR_OK;
 
+  WEIR_TRY_GOTO(filled, done);
   WEIR_TRY_GOTO((*r)->heads.status, done);
   WEIR_TRY_GOTO((*r)->facts.status, done);
   if (fflush((*r)->body) != 0) {

@@ -1,5 +1,6 @@
 /* report_test.c - content of the page, when it appears, and refusals. */
 #include "report/weir_report.h"
+#include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
@@ -65,7 +66,7 @@ static void figures_of_a_row_are_aligned(void **state)
   assert_ok(weir_report_open(dir, "t", &r));
   assert_ok(weir_report_row(r, 2, names, row));
   assert_ok(weir_report_structure(r, "device", &structure));
-  assert_ok(weir_report_commit(&r));
+  assert_ok(weir_report_commit(&r, WEIR_OK));
   assert_true(is_there(dir, "figures/left.svg") && is_there(dir, "figures/right.csv"));
   assert_true(is_there(dir, "figures/device.svg") && is_there(dir, "figures/device.csv"));
   assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
@@ -90,7 +91,7 @@ static void a_page_appears_when_it_is_committed(void **state)
   assert_ok(fill(r));
   assert_false(is_there(dir, "report.html"));
   assert_false(is_there(dir, "figures/points.svg"));
-  assert_ok(weir_report_commit(&r));
+  assert_ok(weir_report_commit(&r, WEIR_OK));
   assert_null(r);
   assert_true(is_there(dir, "figures/points.svg"));
   assert_true(is_there(dir, "figures/points.csv"));
@@ -123,7 +124,7 @@ static void pages_of_a_folder_link_each_other(void **state)
   assert_ok(weir_report_open_page(dir, "other.html", "t", &r));
   assert_ok(weir_report_link(r, "report.html", "a < b"));
   assert_false(is_there(dir, "other.html"));
-  assert_ok(weir_report_commit(&r));
+  assert_ok(weir_report_commit(&r, WEIR_OK));
   assert_false(is_there(dir, "report.html"));
   assert_ok(weir_path_join(dir, "other.html", path, sizeof path));
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
@@ -194,6 +195,36 @@ static void cells_become_a_file_of_columns(void **state)
   weir_check_rmdir(dir);
 }
 
+static void pairs_and_numbers_become_cells(void **state)
+{
+  char dir[256], path[512], *text = NULL;
+  int64_t size = 0;
+  weir_report *r = NULL;
+  weir_table c = {0};
+
+  weir_table_add_number(&c, "%.2f", 0.126, "none");
+  weir_table_add_number(&c, "%.2f", NAN, "none");
+  weir_table_add_pair(&c, "length", "%d %s", 7, "m");
+  weir_table_add_count_pair(&c, "samples", 1234567);
+  weir_table_add_real_pair(&c, "rate", NAN);
+  assert_int_equal(c.count, 8);
+  assert_string_equal(c.cell[0], "0.13");
+  assert_string_equal(c.cell[1], "none");
+  assert_string_equal(c.cell[3], "7 m");
+  assert_string_equal(c.cell[5], "1234567");
+  assert_string_equal(c.cell[7], "-");
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_report_open(dir, "t", &r));
+  assert_ok(weir_report_commit(&r, weir_table_report_pairs(&c, r, "pairs")));
+  assert_int_equal(c.count, 0);
+  assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  assert_non_null(strstr(text, "id=\"pairs\""));
+  assert_non_null(strstr(text, "quantity"));
+  weir_free(&text);
+  weir_check_rmdir(dir);
+}
+
 /* What a person reads is typeset, what a program reads is next to it, and cells are shaded. */
 static void cells_are_typeset_and_marked(void **state)
 {
@@ -207,7 +238,7 @@ static void cells_are_typeset_and_marked(void **state)
   assert_ok(weir_report_open(dir, "t", &r));
   assert_ok(weir_report_marked(r, "m", 2, head, 2, cells, mark));
   assert_ok(weir_report_text(r, "to %g eV", 1e-9));
-  assert_ok(weir_report_commit(&r));
+  assert_ok(weir_report_commit(&r, WEIR_OK));
   assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
   assert_non_null(strstr(text, "<td class=\"number\" data-value=\"3.9e-07\">3.9"));
@@ -216,6 +247,24 @@ static void cells_are_typeset_and_marked(void **state)
   assert_non_null(strstr(text, "<td class=\"number good\">+2.5</td>"));
   assert_non_null(strstr(text, "to 10<sup>"));
   weir_free(&text);
+  weir_check_rmdir(dir);
+}
+
+static void page_that_is_not_filled_does_not_appear(void **state)
+{
+  char dir[256], path[512];
+  weir_report *r = NULL;
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
+  assert_ok(weir_report_open(dir, "t", &r));
+  assert_int_equal(weir_report_commit(&r, WEIR_ERR_NUMERIC), WEIR_ERR_NUMERIC);
+  assert_null(r);
+  assert_false(weir_file_exists(path));
+  assert_ok(weir_report_open(dir, "t", &r));
+  assert_ok(weir_report_commit(&r, weir_report_heading(r, "A")));
+  assert_null(r);
+  assert_true(weir_file_exists(path));
   weir_check_rmdir(dir);
 }
 
@@ -247,7 +296,9 @@ int main(void)
       cmocka_unit_test(a_page_that_is_given_up_leaves_nothing),
       cmocka_unit_test(wrong_names_and_tables_are_refused),
       cmocka_unit_test(cells_become_a_file_of_columns),
+      cmocka_unit_test(pairs_and_numbers_become_cells),
       cmocka_unit_test(cells_are_typeset_and_marked),
+      cmocka_unit_test(page_that_is_not_filled_does_not_appear),
       cmocka_unit_test(every_fault_of_memory_is_reported),
   };
 

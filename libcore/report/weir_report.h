@@ -20,9 +20,10 @@ weir_status weir_report_open(const char *dir, const char *title, weir_report **o
  * share figures/, so that names of figures must differ. */
 weir_status weir_report_open_page(const char *dir, const char *name, const char *title,
                                   weir_report **out) WEIR_CHECKED;
-/* Commits page and figures; *r is destroyed in either case (on failure only figures renamed before
- * it remain). */
-weir_status weir_report_commit(weir_report **r) WEIR_CHECKED;
+/* Commits page and figures where `filled`, the status of filling the page, is WEIR_OK, and returns
+ * it otherwise; *r is destroyed in either case (on failure only figures renamed before it remain).
+ */
+weir_status weir_report_commit(weir_report **r, weir_status filled) WEIR_CHECKED;
 /* Removes unfinished files; accepts NULL. */
 void weir_report_destroy(weir_report **r);
 
@@ -86,6 +87,17 @@ typedef struct weir_table {
 void weir_table_add(weir_table *c, const char *format, ...) WEIR_PRINTF(2, 3);
 /* Appends a number as weir_amount_number. */
 void weir_table_add_real(weir_table *c, double value);
+/* Appends a number as `format` (of one double) prints it; NaN: `absent`. */
+void weir_table_add_number(weir_table *c, const char *format, double value, const char *absent);
+/* Append a row of a table of two columns, a quantity and its value: a text, a count in full, or a
+ * number as weir_amount_number. */
+void weir_table_add_pair(weir_table *c, const char *quantity, const char *format, ...)
+    WEIR_PRINTF(3, 4);
+void weir_table_add_count_pair(weir_table *c, const char *quantity, int64_t count);
+void weir_table_add_real_pair(weir_table *c, const char *quantity, double value);
+/* Appends these rows to the page with the head "quantity", "value", and frees the table. Fails: as
+ * weir_table_report. */
+weir_status weir_table_report_pairs(weir_table *c, weir_report *r, const char *id) WEIR_CHECKED;
 /* Appends the cells as weir_report_table; their number must be a multiple of `columns`. Fails: the
  * first failure of weir_table_add, WEIR_ERR_SHAPE. */
 weir_status weir_table_report(const weir_table *c, weir_report *r, const char *id, int columns,

@@ -13,7 +13,7 @@ typedef struct state {
   const stream_flow *flow;
   int team;
   weir_lock lock; /* of all that follows */
-  weir_cond bell;
+  weir_cond changed;
   int64_t done[STREAM_FLOW_STAGES]; /* chunks that a stage has ended */
   bool busy[STREAM_FLOW_STAGES];
   bool full; /* the first stage was as far ahead as it may be, and is more than half of that yet */
@@ -100,7 +100,7 @@ static void wake(state *f)
     wanted = wanted || (f->waits[item] && choose(f, item) >= 0);
   }
   if (wanted) {
-    weir_cond_broadcast(&f->bell);
+    weir_cond_broadcast(&f->changed);
   }
 }
 
@@ -124,7 +124,7 @@ static void work(void *context, int64_t item, int thread)
 
     if (stage < 0) {
       f->waits[item] = true;
-      weir_cond_wait(&f->bell, &f->lock);
+      weir_cond_wait(&f->changed, &f->lock);
       f->waits[item] = false;
       continue;
     }
@@ -141,14 +141,14 @@ static void work(void *context, int64_t item, int thread)
   }
   if (item == 0) {
     f->round_over = true;
-    weir_cond_broadcast(&f->bell);
+    weir_cond_broadcast(&f->changed);
   }
   weir_lock_give(&f->lock);
 }
 
 weir_status stream_flow_run(const stream_flow *flow)
 {
-  state f = {.flow = flow, .lock = WEIR_LOCK_INIT, .bell = WEIR_BELL_INIT, .end = INT64_MAX};
+  state f = {.flow = flow, .lock = WEIR_LOCK_INIT, .changed = WEIR_COND_INIT, .end = INT64_MAX};
 
   WEIR_ASSERT(flow->stages <= STREAM_FLOW_STAGES);
   f.team = flow->threads < flow->stages ? flow->threads : flow->stages;

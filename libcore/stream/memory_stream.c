@@ -8,7 +8,7 @@
 double stream_max_memory(const weir_stream_cfg *cfg, const char **who)
 {
   *who = cfg->memory > 0 ? "stream.memory allows" : "this machine has";
-  return cfg->memory > 0 ? cfg->memory * MIB : (double)weir_cpu_get()->memory_bytes;
+  return cfg->memory > 0 ? cfg->memory * MIB : (double)weir_cpu_get()->constants.memory_bytes;
 }
 
 weir_status stream_check_memory(const weir_stream *s, const weir_store *store)

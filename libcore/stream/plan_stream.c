@@ -111,7 +111,7 @@ static int64_t length_of(const weir_stream_source *x, int64_t slots)
  * which that is half of what the chunk itself needs, as long as all fits a quarter of L3. */
 static double slots_worth_keeping(double kept, double per_slot)
 {
-  const double cache = (double)weir_cpu_get()->l3_bytes / 4;
+  const double cache = (double)weir_cpu_get()->constants.l3_bytes / 4;
   const double max_slots = (cache - kept) / per_slot, slots = 2 * kept / per_slot;
 
   return per_slot >= 1 ? slots < max_slots ? slots : max_slots : 0;
@@ -184,7 +184,8 @@ static weir_status take_window(const weir_stream_job *job, double asked, int64_t
 static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns,
                                  int64_t *granule_ns)
 {
-  const int64_t cache = weir_cpu_get()->l2_bytes > 0 ? weir_cpu_get()->l2_bytes : 1 << 20;
+  const int64_t cache =
+      weir_cpu_get()->constants.l2_bytes > 0 ? weir_cpu_get()->constants.l2_bytes : 1 << 20;
   double small = 0, large = 0;
   int64_t period = 1;
 

@@ -9,7 +9,10 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
-#include "train/train_priv.h"
+#include "train/graph.h"
+#include "train/grid/distribution.h"
+#include "train/options.h"
+#include "train/step/bindings.h"
 
 enum { PURPOSE = 0x63686563 };
 /* Elements that are tried for each that is compared. */

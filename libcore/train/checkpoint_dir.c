@@ -28,14 +28,29 @@ struct folder {
   int64_t n, capacity;
 };
 
-weir_status weir_checkpoint_path(const char *dir, int64_t step, weir_checkpoint_format format,
-                                 char *path, size_t size)
+static const char *suffix_of(weir_checkpoint_format format)
 {
   const bool raw =
       format == WEIR_CHECKPOINT_RAW || (format == WEIR_CHECKPOINT_AUTO && !weir_netcdf_available());
+
+  return raw ? "weir" : "nc";
+}
+
+weir_status weir_checkpoint_path(const char *dir, int64_t step, weir_checkpoint_format format,
+                                 char *path, size_t size)
+{
   char name[64];
 
-  (void)snprintf(name, sizeof name, "%s%09" PRId64 ".%s", prefix, step, raw ? "weir" : "nc");
+  (void)snprintf(name, sizeof name, "%s%09" PRId64 ".%s", prefix, step, suffix_of(format));
+  return weir_path_join(dir, name, path, size);
+}
+
+weir_status weir_checkpoint_weights(const char *dir, weir_checkpoint_format format, char *path,
+                                    size_t size)
+{
+  char name[16];
+
+  (void)snprintf(name, sizeof name, "weights.%s", suffix_of(format));
   return weir_path_join(dir, name, path, size);
 }
 
@@ -99,6 +114,20 @@ weir_status weir_checkpoint_newest(const char *dir, int64_t *step)
   *step = f.n > 0 ? f.entry[0].step : -1;
   weir_free(&f.entry);
   return status;
+}
+
+weir_status weir_checkpoint_newest_path(const char *dir, char *path, size_t size)
+{
+  int64_t step = -1;
+
+  path[0] = 0;
+  WEIR_TRY(weir_checkpoint_newest(dir, &step));
+  if (step < 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_NETCDF, path, size));
+  return weir_file_exists(path) ? WEIR_OK
+                                : weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_RAW, path, size);
 }
 
 /* What cannot be read may be whole. */

@@ -1,97 +1,17 @@
 /* checkpoint_test.c - every bit back; what is damaged, foreign or of another network is refused and
- * changes nothing; folders of checkpoints. */
+ * changes nothing. */
 #include "train/weir_checkpoint.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_file.h"
-#include "base/weir_log.h"
 #include "base/weir_random.h"
 #include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
-
-static char dir[256];
-static char path[512];
-
-/* Three parameters in one bank, a bank of the optimiser, a statistic, and what a loop counts. */
-static const weir_checkpoint_slice slices[] = {
-    {"params", "enc/conv/weight", 3, {3, 4, 3}, 0},
-    {"params", "enc/conv/bias", 1, {2}, 36},
-    {"params", "head", 1, {12}, 38},
-    {"optim.m", "optim.m/enc/conv/weight", 3, {3, 4, 3}, 0},
-    {"optim.m", "optim.m/enc/conv/bias", 1, {2}, 36},
-    {"optim.m", "optim.m/head", 1, {12}, 38},
-};
-static const char *const left[] = {"scratch"};
-static const weir_note notes[] = {{"title", "a test"}, {"seed", "7"}};
-
-static weir_checkpoint of(weir_store *s)
-{
-  return (weir_checkpoint){.store = s,
-                           .slice = slices,
-                           .n_slices = sizeof slices / sizeof slices[0],
-                           .exclude = left,
-                           .n_exclude = 1,
-                           .note = notes,
-                           .n_notes = 2};
-}
-
-/* wave: c128, or f64 with its components as a last dimension. */
-static weir_status make_store_of(weir_dtype wave, weir_store **out)
-{
-  const int rank = weir_dtype_is_complex(wave) ? 2 : 3;
-  weir_status status;
-  weir_store *s = NULL;
-
-  *out = NULL;
-  WEIR_TRY(weir_store_create(&s));
-  WEIR_TRY_GOTO(weir_store_add(s, "params", WEIR_F32, 1, (int64_t[]){50}), fail);
-  WEIR_TRY_GOTO(weir_store_add(s, "enc/norm/mean", WEIR_F64, 2, (int64_t[]){2, 2}), fail);
-  WEIR_TRY_GOTO(weir_store_add(s, "optim.m", WEIR_F32, 1, (int64_t[]){50}), fail);
-  WEIR_TRY_GOTO(weir_store_add(s, "scratch", WEIR_F32, 1, (int64_t[]){9}), fail);
-  WEIR_TRY_GOTO(weir_store_add(s, "train.step", WEIR_I64, 0, NULL), fail);
-  WEIR_TRY_GOTO(weir_store_add(s, "flags", WEIR_BOOL, 1, (int64_t[]){5}), fail);
-  WEIR_TRY_GOTO(weir_store_add(s, "nothing", WEIR_F32, 2, (int64_t[]){3, 0}), fail);
-  WEIR_TRY_GOTO(weir_store_add(s, "wave", wave, rank, (int64_t[]){2, 3, 2}), fail);
-  WEIR_TRY_GOTO(weir_store_add(s, "tone", WEIR_C64, 0, NULL), fail);
-  WEIR_TRY_GOTO(weir_store_add(s, "silence", WEIR_C128, 1, (int64_t[]){0}), fail);
-  *out = s;
-  return WEIR_OK;
-fail:
-  weir_store_destroy(&s);
-  return status;
-}
-
-static weir_status make_store(weir_store **out)
-{
-  return make_store_of(WEIR_C128, out);
-}
-
-static size_t bytes_of(const weir_tensor *t)
-{
-  return (size_t)weir_tensor_numel(t) * weir_dtype_size(t->dtype);
-}
-
-/* Any bits, NaN and -0 among them; bools 0 or 1. */
-static void fill(weir_store *s, uint64_t seed)
-{
-  for (int64_t i = 0; i < weir_store_count(s); i++) {
-    weir_tensor *t = weir_store_get(s, weir_store_name(s, i));
-    uint8_t *byte = t->data;
-
-    for (size_t k = 0; k < bytes_of(t); k++) {
-      byte[k] = (uint8_t)weir_random_bits(seed, (uint32_t)i, 0, k);
-      byte[k] &= t->dtype == WEIR_BOOL ? 1 : 255;
-    }
-  }
-}
+#include "support/train/checkpoint_check.h"
 
 /* Name of the first array that differs, NULL: none. */
 static const char *differs(const weir_store *a, const weir_store *b, bool all)
@@ -442,140 +362,6 @@ static void no_memory_is_told(void **state)
   in_formats(faults);
 }
 
-/* ---- Folders ---- */
-
-static void save_step(weir_store *s, int64_t step)
-{
-  char file[512];
-  const weir_checkpoint c = of(s);
-
-  *(int64_t *)weir_store_get(s, "train.step")->data = step;
-  assert_ok(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_AUTO, file, sizeof file));
-  assert_ok(weir_checkpoint_save(&c, WEIR_CHECKPOINT_AUTO, file));
-}
-
-static bool has_step(int64_t step, const char *suffix)
-{
-  char file[512];
-
-  assert_ok(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_AUTO, file, sizeof file - 16));
-  strcat(file, suffix);
-  return weir_file_exists(file);
-}
-
-static void spoil(int64_t step)
-{
-  assert_ok(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_AUTO, path, sizeof path));
-  assert_int_equal(truncate(path, 1000), 0);
-}
-
-static void no_log(void *context, weir_log_level level, const char *module, const char *text)
-{
-  (void)level;
-  (void)module;
-  *(int *)context += strstr(text, "this checkpoint is skipped") != NULL;
-}
-
-static void the_newest_whole_one_is_taken(void **state)
-{
-  weir_store *s = NULL;
-  int64_t step = 0;
-  int warned = 0;
-
-  weir_log_set_sink(no_log, &warned);
-  assert_ok(make_store(&s));
-  fill(s, 3);
-  const weir_checkpoint c = of(s);
-
-  assert_ok(weir_checkpoint_resume(&c, dir, &step));
-  assert_int_equal(step, -1);
-  for (int64_t i = 80; i <= 120; i += 10) {
-    save_step(s, i);
-  }
-  assert_ok(weir_checkpoint_newest(dir, &step));
-  assert_int_equal(step, 120);
-  spoil(120);
-  spoil(110);
-  fill(s, 4);
-  assert_ok(weir_checkpoint_resume(&c, dir, &step));
-  assert_int_equal(step, 100);
-  assert_int_equal(*(int64_t *)weir_store_get(s, "train.step")->data, 100);
-  assert_int_equal(warned, 2);
-  assert_false(has_step(120, ""));
-  assert_true(has_step(120, ".damaged") && has_step(110, ".damaged"));
-
-  assert_ok(weir_checkpoint_prune(dir, 2));
-  assert_true(has_step(100, "") && has_step(90, "") && !has_step(80, ""));
-  spoil(100);
-  spoil(90);
-  for (int time = 0; time < 2; time++) { /* the files stay, so that the next run is refused too */
-    assert_int_equal(weir_checkpoint_resume(&c, dir, &step), WEIR_ERR_DATA);
-    assert_non_null(strstr(weir_last_message(), "none of its 2 checkpoints is intact"));
-    assert_true(has_step(100, "") && has_step(90, ""));
-  }
-  weir_store_destroy(&s);
-  weir_log_set_sink(NULL, NULL);
-}
-
-/* Refuses the newest one, of step 500, which keeps its name. */
-static void refuse_newest(weir_store *s, weir_status status, const char *message)
-{
-  const weir_checkpoint c = of(s);
-  struct stat info;
-  int64_t step = 0;
-
-  assert_int_equal(weir_checkpoint_resume(&c, dir, &step), status);
-  assert_non_null(strstr(weir_last_message(), message));
-  assert_int_equal(lstat(path, &info), 0);
-  assert_int_equal(remove(path), 0);
-}
-
-/* A file that cannot be read, or that a later version wrote, may be whole. */
-static void only_what_is_damaged_is_set_aside(void **state)
-{
-  weir_store *s = NULL;
-
-  assert_ok(make_store(&s));
-  fill(s, 5);
-  save_step(s, 400);
-  assert_ok(weir_checkpoint_path(dir, 500, WEIR_CHECKPOINT_AUTO, path, sizeof path));
-  assert_int_equal(symlink("nowhere", path), 0);
-  refuse_newest(s, WEIR_ERR_DATA, "cannot be read");
-  assert_int_equal(mkdir(path, 0700), 0);
-  refuse_newest(s, WEIR_ERR_DATA, "cannot be read");
-  weir_check_write(path, "WEIRSTO2 and more", 17);
-  refuse_newest(s, WEIR_ERR_UNSUPPORTED, "dump version 2 is not supported");
-  if (weir_netcdf_available()) {
-    weir_netcdf *nc = NULL;
-
-    assert_ok(weir_netcdf_create(path, &nc));
-    assert_ok(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "weir_checkpoint", "2"));
-    assert_ok(weir_netcdf_commit(&nc));
-    refuse_newest(s, WEIR_ERR_UNSUPPORTED, "checkpoint of kind '2'");
-  }
-  weir_store_destroy(&s);
-}
-
-static void what_dead_processes_left_is_removed(void **state)
-{
-  char dead[512], living[512], other[512];
-  const pid_t child = fork();
-
-  if (child == 0) {
-    _exit(0);
-  }
-  assert_int_equal(waitpid(child, NULL, 0), child);
-  snprintf(dead, sizeof dead, "%s/checkpoint-000000007.nc.tmp-%ld", dir, (long)child);
-  snprintf(living, sizeof living, "%s/checkpoint-000000007.nc.tmp-%ld", dir, (long)getpid());
-  snprintf(other, sizeof other, "%s/notes.nc.tmp-%ld", dir, (long)child);
-  weir_check_write(dead, "x", 1);
-  weir_check_write(living, "x", 1);
-  weir_check_write(other, "x", 1);
-  assert_ok(weir_checkpoint_prune(dir, 3));
-  assert_false(weir_file_exists(dead));
-  assert_true(weir_file_exists(living) && weir_file_exists(other));
-}
-
 /* "a/b" is "a.b" in a file. */
 static void names_that_a_file_cannot_tell_apart_are_refused(void **state)
 {
@@ -606,9 +392,6 @@ int main(void)
       cmocka_unit_test(a_network_is_read_from_its_training),
       cmocka_unit_test(parts_must_cover),
       cmocka_unit_test(no_memory_is_told),
-      cmocka_unit_test(the_newest_whole_one_is_taken),
-      cmocka_unit_test(only_what_is_damaged_is_set_aside),
-      cmocka_unit_test(what_dead_processes_left_is_removed),
   };
 
   weir_check_mkdir(dir, sizeof dir);

@@ -1,5 +1,7 @@
 /* graph.c - the graphs of a training: the task's network and loss, its gradients side by side in
  * one flat buffer, or in slices of it of which some are sharded, followed by the update rule. */
+#include "train/graph.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +10,8 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reshape/weir_reshape.h"
 #include "pass/autodiff/weir_gradients.h"
-#include "train/train_priv.h"
+#include "train/array_names.h"
+#include "train/grid/shards.h"
 
 static weir_value number(weir_graph *g, const char *name, weir_dtype dtype)
 {

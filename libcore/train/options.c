@@ -1,10 +1,11 @@
 /* options.c - options of a training, and checks of them against a task. */
+#include "train/options.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "train/train_priv.h"
 
 const weir_opt weir_train_opts[] = {
     WEIR_OPT_INT(weir_train_cfg, epochs, 10, 1, 1000000, "1", "number of epochs"),
@@ -43,9 +44,14 @@ const weir_opt weir_train_opts[] = {
                   "operator that produced the first; costs a copy of the weights per step"),
     WEIR_OPT_INT(weir_train_cfg, log_every, 0, 0, 1000000000, "steps",
                  "steps between `step` events of run.jsonl; 0: none"),
-    WEIR_OPT_INT(weir_train_cfg, compare_every, 100, 0, 1000000000, "steps",
-                 "steps between comparisons of the weights across ranks, in addition to those "
-                 "before each checkpoint; 0: none; no effect on one rank"),
+    WEIR_OPT_INT(
+        weir_train_cfg, compare_every, 100, 0, 1000000000, "steps",
+        "steps between comparisons of the weights across ranks, in addition to those "
+        "before each checkpoint; 0: none; no effect on one rank, nor where ranks train apart "
+        "(optim.exchange)"),
+    WEIR_OPT_INT(weir_train_cfg, agree_every, 10, 1, 1000000000, "steps",
+                 "where ranks train apart (optim.exchange): steps between two questions to all of "
+                 "them whether one was asked to stop, for which they wait"),
     WEIR_OPT_INT(weir_train_cfg, checkpoint.every, 0, 0, 1000000000, "steps",
                  "steps between checkpoints; 0: one after every epoch"),
     WEIR_OPT_INT(weir_train_cfg, checkpoint.keep, 2, 1, 1000000, "1",
@@ -152,14 +158,14 @@ static weir_status check_target(const weir_train_task *t, const weir_train_cfg *
                          "train: target.metric needs validation samples, but there are none");
 }
 
-weir_schedule_run train_schedule(const train_run *r)
+static weir_schedule_run schedule_run(const train_run *r)
 {
   return (weir_schedule_run){r->total, r->per_epoch, r->per_step};
 }
 
 double train_rate(const train_run *r, int64_t step)
 {
-  const weir_schedule_run run = train_schedule(r);
+  const weir_schedule_run run = schedule_run(r);
 
   return weir_schedule_lr(&r->cfg->optim.schedule, &run, step);
 }
@@ -222,7 +228,7 @@ static weir_status check_options(train_run *r)
   } else {
     WEIR_TRY(count_steps(c, r->task->n_train, r));
   }
-  const weir_schedule_run run = train_schedule(r);
+  const weir_schedule_run run = schedule_run(r);
 
   return weir_schedule_check(&c->optim.schedule, &run);
 }

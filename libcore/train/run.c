@@ -4,11 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
-#include "train/train_priv.h"
+#include "train/grid/apart.h"
+#include "train/grid/rank_arrays.h"
+#include "train/grid/ranks.h"
+#include "train/options.h"
+#include "train/run_open.h"
+#include "train/save.h"
+#include "train/state.h"
+#include "train/step/batch.h"
+#include "train/step/exchange.h"
+#include "train/step/plan.h"
+#include "train/step/step.h"
+#include "train/step/timing.h"
+#include "train/step/meet.h"
 
 /* That no array of the network has a name that a file gives to one of its training: "optim/m" is
  * "optim.m" there. */
@@ -83,6 +94,7 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   if (r->task->n_valid < 1 || *s->valid_step == *s->step) {
     return WEIR_OK;
   }
+  WEIR_TRY(train_meet(r));
   weir_event("validation_begin", WEIR_INT("epoch", *s->epoch), WEIR_INT("step", *s->step));
   train_swap_average(r); /* the parameters used for prediction */
   const weir_status status = train_validate(r, &loss, metric);
@@ -213,8 +225,10 @@ static weir_status next_epoch(train_run *r)
 static weir_status end_epoch(train_run *r)
 {
   const train_state *s = &r->state;
+  double sum = *s->loss_sum;
 
-  *s->loss = *s->loss_sum / (double)*s->position;
+  WEIR_TRY(train_sum_replicas(r, &sum, 1)); /* where they have met, rank 0 has that of all */
+  *s->loss = sum / (double)*s->position;
   *s->loss_sum = 0;
   *s->position = 0;
   *s->epoch += 1;
@@ -252,6 +266,9 @@ static weir_status advance(train_run *r, int64_t first, bool *saved)
   r->spent_s = 0;
   const weir_status status = train_step(r, &loss);
 
+  if (status != WEIR_OK && r->ranks.replicas > 0) { /* the others are in steps of their own */
+    return weir_comm_abort(r->ranks.all, status);
+  }
   if (status == WEIR_ERR_STOPPED) { /* while samples were made */
     return stop_here(r, *saved);
   }
@@ -259,13 +276,15 @@ static weir_status advance(train_run *r, int64_t first, bool *saved)
   *s->step += 1;
   *s->rate = train_rate(r, *s->step);
   *s->position += n;
-  *s->loss_sum += loss * (double)n;
+  *s->loss_sum += loss * (double)r->own;
+  r->met = false;
   WEIR_TRY(train_time_step(r, n, *s->step - first));
   if (r->cfg->log_every > 0 && *s->step % r->cfg->log_every == 0) {
     weir_event("step", WEIR_INT("step", *s->step), WEIR_REAL("loss", loss),
                WEIR_REAL("gradient_norm", r->norm), WEIR_REAL("lr", *s->rate));
   }
-  if (r->cfg->compare_every > 0 && *s->step % r->cfg->compare_every == 0) {
+  if (r->ranks.replicas == 0 && r->cfg->compare_every > 0 &&
+      *s->step % r->cfg->compare_every == 0) {
     WEIR_TRY(train_compare(r));
   }
   const weir_sampler o = weir_train_order(r->cfg, r->task->n_train);
@@ -278,12 +297,16 @@ static weir_status advance(train_run *r, int64_t first, bool *saved)
   return *saved ? train_save(r) : WEIR_OK;
 }
 
-/* Whether any rank was asked to. */
+/* Whether any rank was asked to. Replicas that train apart ask one another now and then. */
 static weir_status stop_requested(train_run *r, bool *stop)
 {
   int64_t none = weir_stop_requested() ? 0 : 1;
 
-  WEIR_TRY(train_min(r, &none));
+  *stop = false;
+  if (r->ranks.replicas > 0 && *r->state.step % r->cfg->agree_every != 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(train_min_all(r, &none));
   *stop = none == 0;
   return WEIR_OK;
 }
@@ -346,8 +369,9 @@ static weir_status run(train_run *r, weir_train_result *result)
 
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
-  WEIR_TRY(train_agree(r, open_run(r)));
+  WEIR_TRY(train_agree_all(r, open_run(r)));
   WEIR_TRY(train_resume(r));
+  WEIR_TRY(train_open_exchange(r));
   const int64_t first = *s->step;
 
   weir_event("train_begin", WEIR_TEXT("network", r->task->name),
@@ -357,6 +381,7 @@ static weir_status run(train_run *r, weir_train_result *result)
   WEIR_TRY(loop(r, first));
   WEIR_TRY(train_tell_times(r));
   WEIR_TRY(train_finish(r));
+  WEIR_TRY(train_tell_exchange(r));
   const weir_train_end end = reached(r)     ? WEIR_TRAIN_TARGET
                              : impatient(r) ? WEIR_TRAIN_PATIENCE
                                             : WEIR_TRAIN_DONE;
@@ -376,37 +401,6 @@ static weir_status run(train_run *r, weir_train_result *result)
              WEIR_INT("epoch", *s->epoch), WEIR_REAL("best_loss", result->best_loss),
              WEIR_INT("best_epoch", *s->best_epoch));
   return WEIR_OK;
-}
-
-train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
-                       const weir_plan_opts *exec, weir_params *params, weir_store *store)
-{
-  train_run r = {.task = task, .cfg = cfg, .params = params, .store = store, .norm = NAN};
-
-  r.step_s = NAN;
-  if (exec != NULL) {
-    r.exec = *exec;
-  }
-  r.graph = (train_graph){.task = task,
-                          .params = params,
-                          .store = store,
-                          .optim = &cfg->optim,
-                          .dtype = WEIR_DTYPE_COUNT};
-  return r;
-}
-
-void train_run_close(train_run *r)
-{
-  for (int64_t i = 0; i < r->n_plans; i++) {
-    weir_plan_destroy(&r->plan[i].plan);
-  }
-  for (int k = 0; k < TRAIN_INPUTS; k++) {
-    weir_tensor_fini(&r->input[k]);
-  }
-  weir_free(&r->plan);
-  weir_free(&r->sample);
-  train_ranks_close(&r->ranks);
-  train_state_close(r);
 }
 
 weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cfg,
@@ -440,15 +434,20 @@ static void add_plan(const weir_plan *plan, double times, FILE *out, weir_train_
 /* The plans that make one update. */
 static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
 {
-  const bool accumulates = r->cfg->accumulate > 1;
+  const bool slot = train_has_slot(r);
   weir_plan *plan = NULL;
 
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
-  WEIR_TRY(train_agree(r, train_state_open(r)));
-  WEIR_TRY(train_find_plan(r, accumulates ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
+  WEIR_TRY(train_agree_all(r, train_state_open(r)));
+  const int64_t groups = train_groups(r), n = (r->cfg->batch + groups - 1) / groups;
+
+  WEIR_TRY(train_find_plan(r, slot ? TRAIN_GRADIENT : TRAIN_STEP, n, &plan));
   add_plan(plan, (double)r->cfg->accumulate, out, cost);
-  if (accumulates) {
+  if (out != NULL) {
+    train_print_exchange(r, out);
+  }
+  if (slot) {
     WEIR_TRY(train_find_plan(r, TRAIN_APPLY, 0, &plan));
     add_plan(plan, 1, out, cost);
   }

@@ -1,4 +1,6 @@
 /* save.c - checkpoints of a run, and its weights as a separate file. */
+#include "train/save.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +12,13 @@
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
 #include "conf/weir_rundir.h"
-#include "io/weir_netcdf.h"
-#include "train/train_priv.h"
+#include "train/grid/rank_arrays.h"
+#include "train/grid/ranks.h"
+#include "train/options.h"
+#include "train/state.h"
+#include "train/step/meet.h"
 
-enum { NOTES = 32 };
+enum { NOTES = 32, TRAIN_PATH = 4096 };
 
 static const char random_note[] =
     "Philox4x32-10 of (train.seed, train.epoch) for the order of samples and of (train.seed, step) "
@@ -133,11 +138,12 @@ static weir_status save(const train_run *r)
 
 weir_status train_save(train_run *r)
 {
+  WEIR_TRY(train_meet(r));
   if (r->cfg->compare_every > 0) {
     WEIR_TRY(train_compare(r));
   }
   WEIR_TRY(train_allgather(r));
-  return train_agree(r, train_leads(r) ? save(r) : WEIR_OK);
+  return train_agree_all(r, train_leads(r) ? save(r) : WEIR_OK);
 }
 
 /* That a run can resume from the numbers of the checkpoint, whoever wrote it. */
@@ -251,23 +257,27 @@ done:
 
 weir_status train_resume(train_run *r)
 {
-  WEIR_TRY(train_agree(r, train_leads(r) ? resume(r) : WEIR_OK));
-  return train_receive(r);
+  WEIR_TRY(train_agree_all(r, train_leads(r) ? resume(r) : WEIR_OK));
+  WEIR_TRY(train_receive(r));
+  if (r->ranks.replicas > 0 && !train_leads(r)) {
+    *r->state.loss_sum = 0; /* rank 0 has that of all */
+  }
+  r->met = true;
+  return WEIR_OK;
 }
 
 static weir_status write_weights(const train_run *r)
 {
-  const int format = r->cfg->checkpoint.format;
-  const bool raw =
-      format == WEIR_CHECKPOINT_RAW || (format == WEIR_CHECKPOINT_AUTO && !weir_netcdf_available());
   char path[TRAIN_PATH];
 
-  WEIR_TRY(weir_path_join(r->dir, raw ? "weights.weir" : "weights.nc", path, sizeof path));
+  WEIR_TRY(weir_checkpoint_weights(r->dir, (weir_checkpoint_format)r->cfg->checkpoint.format, path,
+                                   sizeof path));
   return write(r, true, "weights", path);
 }
 
 weir_status train_finish(train_run *r)
 {
+  WEIR_TRY(train_meet(r));
   WEIR_TRY(train_allgather(r));
   if (r->average != NULL) {
     memcpy(r->bank->data, r->average->data, weir_tensor_bytes(r->bank));
@@ -279,7 +289,7 @@ weir_status train_finish(train_run *r)
       memcpy(r->array[i].tensor->data, best->data, weir_tensor_bytes(best));
     }
   }
-  return train_agree(r, train_leads(r) ? write_weights(r) : WEIR_OK);
+  return train_agree_all(r, train_leads(r) ? write_weights(r) : WEIR_OK);
 }
 
 weir_status weir_train_weights(const weir_params *params, weir_store *store, const char *path)

@@ -1,10 +1,13 @@
 /* state.c - arrays of a run in the store, and copies of the network. */
+#include "train/state.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "train/train_priv.h"
+#include "train/array_names.h"
+#include "train/step/exchange.h"
 
 bool train_is_network(const char *array)
 {
@@ -109,7 +112,7 @@ static weir_status open_arrays(train_run *r)
     if (best) {
       WEIR_TRY(add_best(r, a, name));
     }
-    if (r->cfg->check_nan || r->cfg->accumulate > 1) {
+    if (r->cfg->check_nan || train_has_slot(r)) {
       WEIR_TRY(weir_alloc((int64_t)weir_tensor_bytes(a->tensor), 1, &a->before));
     }
   }
@@ -222,7 +225,7 @@ static weir_status open_banks(train_run *r)
     WEIR_TRY(train_add_slices(r, TRAIN_BEST WEIR_PARAMS_FLAT, TRAIN_BEST));
   }
   WEIR_TRY(open_optim(r));
-  if (r->cfg->accumulate > 1) {
+  if (train_has_slot(r)) {
     WEIR_TRY(need(r->store, TRAIN_BANK, weir_params_dtype(r->params), 1, &count));
   }
   return WEIR_OK;
@@ -266,7 +269,7 @@ weir_status train_state_open(train_run *r)
   WEIR_TRY(open_banks(r));
   WEIR_TRY(open_digests(r));
   WEIR_TRY(open_numbers(r));
-  return train_shards_view(&r->ranks, r->store, r->params);
+  return train_shards_view(&r->ranks.shards, r->ranks.coords, r->store, r->params);
 }
 
 void train_state_close(train_run *r)

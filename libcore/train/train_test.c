@@ -507,7 +507,6 @@ static void tables_are_complete(void **state)
 {
   assert_int_equal(weir_opts_incomplete(weir_train_opts), 0);
   assert_int_equal(weir_opts_incomplete(weir_train_check_opts), 0);
-  assert_int_equal(weir_opts_incomplete(weir_train_grid_opts), 0);
 }
 
 static int all_tests(void)

@@ -63,9 +63,16 @@ weir_status weir_checkpoint_load(const weir_checkpoint *c, const char *path,
  * does not fit. */
 weir_status weir_checkpoint_path(const char *dir, int64_t step, weir_checkpoint_format format,
                                  char *path, size_t size) WEIR_CHECKED;
+/* Writes the path of the weights of a finished training, "<dir>/weights.nc" (raw: ".weir"). Fails:
+ * likewise. */
+weir_status weir_checkpoint_weights(const char *dir, weir_checkpoint_format format, char *path,
+                                    size_t size) WEIR_CHECKED;
 /* Returns the step of the latest checkpoint in the folder, -1: there is none. Fails:
  * WEIR_ERR_MEMORY. */
 weir_status weir_checkpoint_newest(const char *dir, int64_t *step) WEIR_CHECKED;
+/* Writes the path of the latest checkpoint, whatever its format; "": there is none. Fails: as the
+ * functions above. */
+weir_status weir_checkpoint_newest_path(const char *dir, char *path, size_t size) WEIR_CHECKED;
 /* Loads the latest intact checkpoint: *step, -1 if there is no file. Warns of damaged ones, skips
  * them, and renames them to "<name>.damaged" once an intact one is found. Fails: WEIR_ERR_DATA (all
  * are damaged; one cannot be read), and as weir_checkpoint_load; all files then keep their names.

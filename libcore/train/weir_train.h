@@ -18,7 +18,6 @@
 #include "load/weir_sampler.h"
 #include "nn/weir_net.h"
 #include "optim/weir_optim.h"
-#include "pass/partition/weir_cost.h"
 #include "train/weir_checkpoint.h"
 #ifdef __cplusplus
 extern "C" {
@@ -38,7 +37,7 @@ typedef struct weir_train_cfg {
     double value;
   } target;
   bool keep_best, check_nan;
-  int64_t log_every, compare_every;
+  int64_t log_every, compare_every, agree_every;
   struct {
     int64_t every, keep;
     int format; /* weir_checkpoint_format */
@@ -55,27 +54,7 @@ typedef enum weir_along {
   WEIR_ALONG_WIDTH,
   WEIR_ALONG_DIMS
 } weir_along;
-
-/* Choice of the grid: by the numbers, or by the caller with weir_train_select_grid. */
-typedef enum weir_grid_by { WEIR_GRID_BY_NUMBERS, WEIR_GRID_BY_AUTO } weir_grid_by;
-
-/* The section `grid:` of a configuration; rows in weir_train_grid_opts. */
-typedef struct weir_train_grid_cfg {
-  int64_t samples, depth, height, width; /* ranks along each dimension; 0: remaining ranks */
-  int by;                                /* weir_grid_by */
-  struct {
-    int64_t depth, height, width;
-  } replicate_below;    /* as in weir_train_task */
-  weir_machine machine; /* as weir_machine_measure takes it */
-} weir_train_grid_cfg;
-extern const weir_opt weir_train_grid_opts[];
-
-/* Returns the replication thresholds of the numbers. */
-void weir_train_replicate_below(const weir_train_grid_cfg *cfg,
-                                int64_t replicate_below[WEIR_ALONG_DIMS]);
-/* Returns the grid of so many ranks by the numbers. Fails: WEIR_ERR_CONFIG (another number of
- * ranks, or two dimensions are 0). */
-weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid *out) WEIR_CHECKED;
+extern const char *const weir_along_names[WEIR_ALONG_DIMS];
 
 /* An array that the network reads, of every sample. Names reserved for training (seed, draw, step,
  * lr, weight, loss, norm, gradient) are refused here, as metrics and as weight. */
@@ -195,8 +174,11 @@ weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *
  * exec: as in weir_plan_opts; of exec->dist, communicator and grid (dimensions in the order of
  * weir_along, missing ones 1), the
  * sharding is computed here. The ranks agree after every step on read errors and signals, and
- * compare digests of their weights every cfg->compare_every steps and before each checkpoint. A
- * lost rank ends the others through comm.timeout or the launcher.
+ * compare digests of their weights every cfg->compare_every steps and before each checkpoint. Where
+ * cfg->optim.exchange has ranks train apart (optim/weir_exchange.h), each has its share of a batch,
+ * and all of this is done where they meet: before validations and checkpoints, and for signals
+ * every cfg->agree_every steps; a failure on one rank alone ends all (weir_comm_abort). A lost rank
+ * ends the others through comm.timeout or the launcher.
  *
  * Events: train_begin, epoch_begin, step (log_every), step_time (once, after the first steps),
  * validation_begin, epoch_end, checkpoint, stop.

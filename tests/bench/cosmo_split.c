@@ -18,7 +18,13 @@
 #include "model/nets.h"
 #include "nn/weir_loss.h"
 #include "reference.h"
-#include "train/train_priv.h"
+#include "train/grid/rank_arrays.h"
+#include "train/grid/ranks.h"
+#include "train/options.h"
+#include "train/run_open.h"
+#include "train/state.h"
+#include "train/step/batch.h"
+#include "train/step/plan.h"
 #include "weir_bench.h"
 
 enum { RANKS = 2, CHANNELS = 4, OUTPUTS = 4, CHECKED = 3, RUNS = 9 };

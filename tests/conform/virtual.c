@@ -391,6 +391,14 @@ static bool agree(const weir_tensor *part, const weir_box *box, const weir_tenso
   return good;
 }
 
+/* Whether a rank's summand of an array is what the whole array is: of others it is 0. */
+static bool has_all(const weir_partition *part, int32_t array, int rank)
+{
+  const unsigned over = weir_partition_sum_over(part, array);
+
+  return weir_grid_sub_id(weir_partition_grid(part), rank, over) == rank;
+}
+
 /* Inputs of the whole world in the boxes of a rank's. */
 static void hand_out(const problem *p, const world *whole, world *w, const weir_partition *part,
                      int rank)
@@ -401,7 +409,9 @@ static void hand_out(const problem *p, const world *whole, world *w, const weir_
     const int32_t a = weir_value_array(p->g, p->in[k]);
     const weir_box box = weir_partition_owned(part, a, rank);
 
-    if (!p->constant[k] && (box.rank == 0 || !weir_box_empty(&box))) {
+    if (!has_all(part, a, rank)) {
+      memset(w->array[a].data, 0, weir_tensor_bytes(&w->array[a]));
+    } else if (!p->constant[k] && (box.rank == 0 || !weir_box_empty(&box))) {
       copy_box(&box, &whole->array[a], origin, &w->array[a], box.lo);
     }
   }
@@ -424,6 +434,48 @@ static bool compare(const world *whole, const world *w, const weir_partition *pa
         fprintf(stderr, "rank %d: '%s' differs\n", rank, name);
         good = false;
       }
+    }
+  }
+  return good;
+}
+
+/* The new value of a stored array on a rank: its own, or the sum of all summands. */
+static bool compare_update(const world *whole, const world *w, const weir_partition *part, int rank,
+                           int32_t array)
+{
+  const weir_grid *grid = weir_partition_grid(part);
+  const unsigned over = weir_partition_sum_over(part, array);
+  const weir_tensor *mine = &w[rank].array[weir_graph_get_array(w[rank].g, array)->update];
+  const weir_box box = weir_partition_owned(part, array, rank);
+  weir_tensor sum;
+
+  assert_ok(weir_tensor_init(&sum, mine->dtype, mine->rank, mine->shape));
+  for (int peer = 0; peer < weir_grid_size(grid); peer++) {
+    const weir_tensor *theirs = &w[peer].array[weir_graph_get_array(w[peer].g, array)->update];
+
+    for (int64_t i = 0; i < weir_tensor_numel(&sum) &&
+                        weir_grid_sub_id(grid, peer, over) == weir_grid_sub_id(grid, rank, over);
+         i++) {
+      weir_dtype_store_real(sum.dtype, sum.data, i,
+                            weir_dtype_load_real(sum.dtype, sum.data, i) +
+                                weir_dtype_load_real(sum.dtype, theirs->data, i));
+    }
+  }
+  const bool good =
+      agree(&sum, &box, &whole->array[weir_graph_get_array(whole->g, array)->update], false);
+
+  weir_tensor_fini(&sum);
+  return good;
+}
+
+static bool compare_updates(const world *whole, const world *w, const weir_partition *part,
+                            int rank)
+{
+  bool good = true;
+
+  for (int32_t a = 0; a < whole->n && good; a++) {
+    if (weir_graph_get_array(whole->g, a)->update >= 0) {
+      good = compare_update(whole, w, part, rank, a);
     }
   }
   return good;
@@ -477,8 +529,13 @@ weir_status virtual_run(const problem *p, const virtual_cuts *c, bool exact, vir
   }
   run_all(w, local, weir_partition_grid(part));
   r->moves = local[0].n;
+  for (int32_t m = 0; m < local[0].n; m++) {
+    r->merges += local[0].moves[m]->kind == WEIR_COMM_OP_ALLREDUCE;
+  }
   for (int k = 0; k < ranks; k++) {
-    r->wrong += !compare(&whole, &w[k], part, k, exact);
+    r->wrong += !compare(&whole, &w[k], part, k, exact) || !compare_updates(&whole, w, part, k);
+  }
+  for (int k = 0; k < ranks; k++) {
     leave(&w[k]);
   }
   leave(&whole);

@@ -19,11 +19,13 @@ typedef struct virtual_cuts {
 typedef struct virtual_result {
   int moves, wrong; /* of a rank; ranks of which an output is not that of the whole */
   int parts;        /* nodes that run in parts, ahead of halos: half of the seeds force that */
+  int merges;       /* of the moves, those that merge partial results */
 } virtual_result;
 
-/* Compares every output on every rank, within rounding of its dtype (exact: not even that), having
- * printed the first element that differs. Memory holds anything before it is written. Fails as
- * weir_partition_create and weir_spmd_lower do. */
+/* Compares every output on every rank, and the new values of stored arrays, of which those that
+ * stay sums (WEIR_SHARD_SUM) are added up and begin on the first ranks; within rounding of its
+ * dtype (exact: not even that), having printed the first element that differs. Memory holds
+ * anything before it is written. Fails as weir_partition_create and weir_spmd_lower do. */
 weir_status virtual_run(const problem *p, const virtual_cuts *c, bool exact,
                         virtual_result *r) WEIR_CHECKED;
 

@@ -413,6 +413,23 @@ static void build_shards(dist_case *c)
   assert_int_equal(weir_value_desc(c->g, y)->rank, 2);
 }
 
+/* The emulated device of every rank: what moves goes through the host's side. */
+static void on_a_device(void **state)
+{
+  weir_exec_cfg exec;
+
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.tier = WEIR_TIER_VECTOR;
+  exec.device = "emulated";
+  for (int i = 0; i < 3; i++) {
+    dist_case c = {.name = "on a device", .shrink = i, .dtype = WEIR_F32, .exec = &exec};
+
+    c.build = i < 2 ? build_conv : build_shards;
+    c.within = within(c.dtype);
+    dist_check(&c);
+  }
+}
+
 static void reductions_that_are_read_in_shards(void **state)
 {
   check("shards", build_shards, 8);
@@ -477,6 +494,7 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(convolutions),
+      cmocka_unit_test(on_a_device),
       cmocka_unit_test(pools),
       cmocka_unit_test(bytes_of_slabs),
       cmocka_unit_test(reductions_that_are_read_in_shards),

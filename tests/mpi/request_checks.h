@@ -23,8 +23,7 @@ static inline double number(uint32_t from, uint32_t what, int64_t i)
 
 static inline void finish(weir_request *r)
 {
-  assert_ok(weir_request_start(r));
-  assert_ok(weir_request_wait(r));
+  assert_ok(weir_request_run(r));
 }
 
 static inline weir_comm_count since(weir_comm_count before, weir_comm_use use)

@@ -111,7 +111,7 @@ bool style_can_mean(const char *target, const char *path);
 /* Sets used[i] of each file of programs: sources that are no tests, and headers that they include;
  * used[n_files], all false before. */
 void style_mark_programs(const style_tree *t, bool *used);
-enum { STYLE_MODULES = 17 }; /* of libcore */
+enum { STYLE_MODULES = 19 }; /* of libcore */
 /* Returns the level of a module, and sets listed[its number], unless listed is NULL; -1: there is
  * no such module. */
 int style_level(const char *module, size_t length, bool *listed);

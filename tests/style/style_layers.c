@@ -8,9 +8,9 @@ static const struct level {
   const char *module;
   int level;
 } levels[] = {
-    {"base", 0},  {"conf", 1}, {"device", 2}, {"tensor", 3}, {"comm", 3},  {"graph", 4},
-    {"io", 4},    {"perf", 4}, {"report", 4}, {"ops", 5},    {"load", 5},  {"pass", 6},
-    {"optim", 6}, {"nn", 6},   {"exec", 7},   {"stream", 8}, {"train", 8},
+    {"base", 0}, {"conf", 1},   {"device", 2}, {"tensor", 3}, {"comm", 3}, {"graph", 4}, {"io", 4},
+    {"perf", 4}, {"report", 4}, {"ops", 5},    {"load", 5},   {"pass", 6}, {"optim", 6}, {"nn", 6},
+    {"exec", 7}, {"stream", 8}, {"train", 8},  {"place", 9},  {"app", 10},
 };
 
 _Static_assert(sizeof levels / sizeof levels[0] == STYLE_MODULES, "style.h counts the modules");

@@ -14,6 +14,8 @@ static const struct known {
     {"libcore/device/cpu/", "workers", "the threads of weir_parallel"},
     {"libcore/device/cpu/", "value", "this thread runs inside weir_parallel"},
     {"libcore/device/", "guard", "where a fault inside an emulated kernel leads, a thread each"},
+    {"libcore/comm/", "program", "whose right libraries take that call MPI themselves"},
+    {"libcore/comm/", "of_thread", "the same of a rank that is a thread"},
     {"libcore/ops/fft/", "planner", "the lock of a library with global state"},
     {"libcore/io/grib/", "library", "the lock of a library with global state, what it said"},
     {"libcore/io/netcdf/", "library", "the lock of a library with global state"},

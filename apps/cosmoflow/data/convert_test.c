@@ -55,15 +55,15 @@ static void nothing_is_lost_between_formats(void **state)
   put(&info, 5);
   for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
     int64_t universe = -1;
-    const bool netcdf = strcmp((*f)->name, "netcdf") == 0, npy = strcmp((*f)->name, "npy") == 0;
+    const bool netcdf = strcmp((*f)->name, "netcdf") == 0;
     cf_converted done;
 
     if (netcdf && !weir_netcdf_available()) {
       continue;
     }
-    cf_source *v = convert((*f)->name, npy ? 1 : 2, 0, level, 0, &done);
+    cf_source *v = convert((*f)->name, (*f)->single ? 1 : 2, 0, level, 0, &done);
 
-    assert_int_equal(done.files, npy ? 5 : 3);
+    assert_int_equal(done.files, (*f)->single ? 5 : 3);
     assert_int_equal(done.samples, 5);
     assert_true(done.bytes == 5 * 216);
     for (int64_t k = 0; k < 5; k++) {
@@ -110,6 +110,8 @@ static void universes_are_cut_in_order(void **state)
   cf_source_close(&v);
 }
 
+extern const cf_volume_format cf_volume_format_tfrecord;
+
 /* Samples without universes; 2 in a row have the same labels. */
 static void put_unknown(const cf_volume_info *info, int64_t n)
 {
@@ -129,10 +131,11 @@ static void put_unknown(const cf_volume_info *info, int64_t n)
   assert_ok(cf_volume_commit(&w));
 }
 
-static weir_status convert_unknown(const char *format, int64_t side, int64_t samples_per_universe)
+static weir_status convert_unknown(const cf_volume_format *format, int64_t side,
+                                   int64_t samples_per_universe)
 {
-  const cf_convert_opts what = {.format = format,
-                                .per_file = strcmp(format, "npy") == 0 ? 1 : 1000,
+  const cf_convert_opts what = {.format = format->name,
+                                .per_file = format->single ? 1 : 1000,
                                 .side = side,
                                 .samples_per_universe = samples_per_universe};
   cf_source *from = open_set(in);
@@ -152,13 +155,13 @@ static void universes_are_stated_and_not_invented(void **state)
   const cf_volume_info info = {.lengths = {4, 4, 4, 1}, .dtype = WEIR_F32, .n_labels = 2};
 
   put_unknown(&info, 6);
-  assert_int_equal(convert_unknown("tfrecord", 2, 0), WEIR_ERR_CONFIG);
+  assert_int_equal(convert_unknown(&cf_volume_format_tfrecord, 2, 0), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "set data.split.samples_per_universe"));
-  assert_int_equal(convert_unknown("tfrecord", 2, 4), WEIR_ERR_CONFIG);
+  assert_int_equal(convert_unknown(&cf_volume_format_tfrecord, 2, 4), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "6 samples are not a multiple"));
   for (int cut = 0; cut < 2; cut++) {
     for (int64_t each = cut; each < 3; each++) {
-      assert_ok(convert_unknown("tfrecord", cut ? 2 : 0, each));
+      assert_ok(convert_unknown(&cf_volume_format_tfrecord, cut ? 2 : 0, each));
       cf_source *v = open_set(out);
       const int64_t cubes = cut ? 8 : 1;
 
@@ -195,14 +198,16 @@ static void assert_refused(const char *format, int64_t per_file, int64_t side, i
 static void unknown_universes_of_two_files_stay_unknown(void **state)
 {
   const cf_volume_info info = {.lengths = {4, 4, 4, 1}, .dtype = WEIR_F32, .n_labels = 2};
-  static const char *const formats[] = {"tfrecord", "npy", "netcdf"};
   cf_split_opts o = {.valid = 1};
   int64_t universe[12];
   cf_split split;
 
   put_unknown(&info, 6);
-  for (int f = 0; f < (weir_netcdf_available() ? 3 : 2); f++) {
-    assert_ok(convert_unknown(formats[f], 0, 0));
+  for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
+    if (strcmp((*f)->name, "netcdf") == 0 && !weir_netcdf_available()) {
+      continue;
+    }
+    assert_ok(convert_unknown(*f, 0, 0));
     const char *const twice[] = {out, out};
     const cf_volume_opts opts = cf_test_opts();
     const cf_source_opts source = {.input = {(const char **)twice, 2}};

@@ -128,7 +128,7 @@ static void close_work(work *w)
 static weir_status open_work(work *w, int64_t samples)
 {
   const int64_t n = w->info->lengths[0], elements = cf_volume_elements(w->info);
-  const int64_t memory = weir_cpu_get()->memory_bytes;
+  const int64_t memory = weir_cpu_get()->constants.memory_bytes;
   const int64_t each = elements * 4 + n * n * (n + 4) * 4 + n * n * 4;
   const int64_t fit = memory > 0 ? memory / 2 / each : INT64_MAX; /* half: others have work */
   const int64_t threads = weir_threads_get();

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
+#include "base/weir_sort.h"
 
 enum { DRAWS = 0x43465542 }; /* purpose of the random bits */
 
@@ -110,24 +111,8 @@ static void total_of(const double *sum, int64_t groups, const uint32_t *count, d
 
 /* ---- intervals ---- */
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
-/* The value at a share of n that are sorted, between two of them. */
-static double percentile(const double *x, int64_t n, double share)
-{
-  const double at = share * (double)(n - 1);
-  const int64_t i = (int64_t)at, next = i + 1 < n ? i + 1 : i;
-
-  return x[i] + (at - (double)i) * (x[next] - x[i]);
-}
-
 /* The ends of what resamples give; those without a value are left out. Sorts. */
-static void take_interval(double *value, const cf_resamples *r, int64_t with, cf_estimate *e)
+static void take_interval(double *value, const cf_resamples *r, int64_t with, weir_estimate *e)
 {
   const double tail = 0.5 * (1 - r->confidence);
   int64_t n = 0;
@@ -139,9 +124,9 @@ static void take_interval(double *value, const cf_resamples *r, int64_t with, cf
     }
   }
   if (with >= 2 && n > 0 && !isnan(e->value)) {
-    qsort(value, (size_t)n, sizeof *value, ascending);
-    e->lo = percentile(value, n, tail);
-    e->hi = percentile(value, n, 1 - tail);
+    qsort(value, (size_t)n, sizeof *value, weir_compare_f64);
+    e->lo = weir_percentile(value, n, tail);
+    e->hi = weir_percentile(value, n, 1 - tail);
   }
 }
 
@@ -155,7 +140,7 @@ static int64_t with_cases(const double *sum, int64_t groups)
   return n;
 }
 
-weir_status cf_metrics(const cf_cases *c, const cf_resamples *r, cf_estimate out[CF_SCORES])
+weir_status cf_metrics(const cf_cases *c, const cf_resamples *r, weir_estimate out[CF_SCORES])
 {
   double *sum = NULL, *value = NULL, total[SUMS];
   weir_status status = WEIR_OK;
@@ -189,7 +174,7 @@ static double skill_of(const double *a, const double *b, int score)
 }
 
 weir_status cf_metrics_skill(const cf_cases *a, const cf_cases *b, cf_score score,
-                             const cf_resamples *r, cf_estimate *out)
+                             const cf_resamples *r, weir_estimate *out)
 {
   double *sum[2] = {NULL, NULL}, *value = NULL, total[2][SUMS];
   weir_status status = WEIR_OK;

@@ -7,6 +7,7 @@
  * information. */
 #ifndef CF_METRICS_H
 #define CF_METRICS_H
+#include "app/weir_score.h"
 #include "conf/weir_opt.h"
 
 typedef enum cf_score {
@@ -46,20 +47,15 @@ typedef struct cf_cases {
   const double *truth, *predicted; /* [n] */
 } cf_cases;
 
-/* A value with the interval between two percentiles of the resamples; lo and hi are NaN where
- * fewer than two universes have cases. */
-typedef struct cf_estimate {
-  double value, lo, hi;
-} cf_estimate;
-
 /* Computes all scores; NaN where they are undefined (no case; a truth of 0; truths without
- * variance). Fails: WEIR_ERR_MEMORY. */
+ * variance). Intervals are between two percentiles of the resamples; NaN where fewer than two
+ * universes have cases. Fails: WEIR_ERR_MEMORY. */
 weir_status cf_metrics(const cf_cases *c, const cf_resamples *r,
-                       cf_estimate out[CF_SCORES]) WEIR_CHECKED;
+                       weir_estimate out[CF_SCORES]) WEIR_CHECKED;
 /* Computes the skill score of a relative to b, 1 - score of a / score of b, on the same cases:
  * positive where a is better. CF_MAE or CF_RMSE. Fails: WEIR_ERR_MEMORY. */
 weir_status cf_metrics_skill(const cf_cases *a, const cf_cases *b, cf_score score,
-                             const cf_resamples *r, cf_estimate *out) WEIR_CHECKED;
+                             const cf_resamples *r, weir_estimate *out) WEIR_CHECKED;
 
 /* Errors of averages over a universe. within: root of the variance among samples of one universe;
  * shared: root of the mean square of their common error, without the contribution of `within`, at

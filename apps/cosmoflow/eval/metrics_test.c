@@ -29,7 +29,7 @@ static void scores_of_four_cases_by_hand(void **state)
 {
   static const double t[] = {1, 2, 3, 4}, y[] = {1.5, 2, 2, 5}; /* e: .5 0 -1 1 */
   cf_resamples r = resamples_of(2, 100, 0.95);
-  cf_estimate e[CF_SCORES];
+  weir_estimate e[CF_SCORES];
 
   for (int i = 0; i < 4; i++) {
     truth[i] = t[i];
@@ -59,7 +59,7 @@ static void a_line_gives_its_slope(void **state)
       const int64_t n = sizes[k];
       const double middle = 1e6 + 0.5, a = slopes[s]; /* far from 0: squares must not lose it */
       cf_resamples r = resamples_of(n, 100, 0.9);
-      cf_estimate e[CF_SCORES];
+      weir_estimate e[CF_SCORES];
       double square = 0;
 
       for (int64_t i = 0; i < n; i++) {
@@ -87,7 +87,7 @@ static void a_line_gives_its_slope(void **state)
 static void guessing_the_middle_scores_what_it_must(void **state)
 {
   cf_resamples r = resamples_of(MAX_CASES, 100, 0.95);
-  cf_estimate e[CF_SCORES];
+  weir_estimate e[CF_SCORES];
 
   for (int64_t i = 0; i < MAX_CASES; i++) {
     truth[i] = ((double)i + 0.5) / (MAX_CASES / 2) - 1;
@@ -114,7 +114,7 @@ static void intervals_hold_what_they_promise(void **state)
   double width = 0;
 
   for (uint32_t x = 0; x < EXPERIMENTS; x++) {
-    cf_estimate e[CF_SCORES];
+    weir_estimate e[CF_SCORES];
 
     for (int64_t i = 0; i < UNIVERSES; i++) {
       truth[i] = weir_random_uniform(3, 1, x, (uint64_t)i);
@@ -138,7 +138,7 @@ static void samples_of_a_universe_do_not_narrow_the_interval(void **state)
 {
   enum { UNIVERSES = 50 };
   cf_resamples r = resamples_of(UNIVERSES, 500, 0.95);
-  cf_estimate one[CF_SCORES], eight[CF_SCORES];
+  weir_estimate one[CF_SCORES], eight[CF_SCORES];
 
   for (int times = 1; times <= 8; times += 7) {
     for (int64_t i = 0; i < UNIVERSES * times; i++) {
@@ -162,7 +162,7 @@ static void samples_of_a_universe_do_not_narrow_the_interval(void **state)
 static void what_is_not_defined_is_nan(void **state)
 {
   cf_resamples r = resamples_of(3, 100, 0.95);
-  cf_estimate e[CF_SCORES];
+  weir_estimate e[CF_SCORES];
   cf_cases c = cases_of(0, 3);
 
   assert_ok(cf_metrics(&c, &r, e));
@@ -188,7 +188,7 @@ static void skill_is_of_the_same_universes(void **state)
   enum { UNIVERSES = 80 };
   static double half[UNIVERSES];
   cf_resamples r = resamples_of(UNIVERSES, 500, 0.95);
-  cf_estimate e;
+  weir_estimate e;
 
   for (int64_t i = 0; i < UNIVERSES; i++) {
     const double error = weir_random_normal(9, 1, 0, (uint64_t)i);
@@ -251,7 +251,7 @@ static void averaging_leaves_what_is_shared(void **state)
 static weir_status make(void *context)
 {
   cf_resamples r;
-  cf_estimate e[CF_SCORES];
+  weir_estimate e[CF_SCORES];
   const cf_bootstrap_opts o = {100, 0.95, 0};
   const cf_cases c = cases_of(10, 10);
 

@@ -4,14 +4,14 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 
-const char *const cf_table_file[CF_TABLES] = {
+static const char *const file[CF_TABLES] = {
     [CF_TABLE_SCORES] = "scores.csv",
     [CF_TABLE_BINS] = "bins.csv",
     [CF_TABLE_AVERAGES] = "averages.csv",
     [CF_TABLE_RIDGE] = "ridge.csv",
 };
 
-enum { COLUMNS = 16 };
+enum { COLUMNS = 16 }; /* at most 15 and NULL */
 static const char *const head[CF_TABLES][COLUMNS] = {
     [CF_TABLE_SCORES] = {"set", "model", "of", "parameter", "score", "unit", "value", "lo", "hi",
                          "samples", "universes"},
@@ -22,32 +22,6 @@ static const char *const head[CF_TABLES][COLUMNS] = {
     [CF_TABLE_RIDGE] = {"model", "parameter", "features", "universes", "folds", "penalty",
                         "rmse_of_folds"},
 };
-
-static int columns_of(int t)
-{
-  int n = 0;
-
-  while (n < COLUMNS && head[t][n] != NULL) {
-    n++;
-  }
-  return n;
-}
-
-static void put(weir_table *c, double value)
-{
-  if (isnan(value)) {
-    weir_table_add(c, "nan");
-  } else {
-    weir_table_add(c, "%.9g", value);
-  }
-}
-
-static void put_estimate(weir_table *c, const cf_estimate *e, double scale)
-{
-  put(c, e->value * scale);
-  put(c, e->lo * scale);
-  put(c, e->hi * scale);
-}
 
 static double half_of(const cf_evaluation *e, int64_t label)
 {
@@ -82,7 +56,7 @@ static void end(weir_table *c, const cf_score_row *r)
 }
 
 static void put_skill(cf_score_tables *t, const cf_evaluation *e, const cf_score_row *r,
-                      cf_predictor reference, const cf_estimate *skill)
+                      cf_predictor reference, const weir_estimate *skill)
 {
   char name[64];
 
@@ -90,7 +64,7 @@ static void put_skill(cf_score_tables *t, const cf_evaluation *e, const cf_score
     (void)snprintf(name, sizeof name, "skill_vs_%s", cf_evaluation_name(e, r->set, reference));
     weir_table *const c = begin(t, e, r, name, "1");
 
-    put_estimate(c, skill, 1);
+    weir_score_add_estimate(c, skill, 1);
     end(c, r);
   }
 }
@@ -106,12 +80,12 @@ static void put_row(cf_score_tables *t, const cf_evaluation *e, const cf_score_r
     }
     weir_table *c = begin(t, e, r, cf_score_name[s], error ? "range" : "1");
 
-    put_estimate(c, &r->score[s], error ? 1 / r->half : 1);
+    weir_score_add_estimate(c, &r->score[s], error ? 1 / r->half : 1);
     end(c, r);
     if (error && r->label != CF_ALL_LABELS) {
       c = begin(t, e, r, cf_score_name[s],
                 cf_predictions_ranged(e->set[0].p, r->label) ? "own" : "normalised");
-      put_estimate(c, &r->score[s], 1);
+      weir_score_add_estimate(c, &r->score[s], 1);
       end(c, r);
     }
   }
@@ -127,7 +101,7 @@ static weir_status score_cases(const cf_evaluation *e, const cf_cases *c,
 
   r->samples = c->n;
   r->universes = c->groups;
-  r->skill = r->skill_mean = (cf_estimate){NAN, NAN, NAN};
+  r->skill = r->skill_mean = (weir_estimate){NAN, NAN, NAN};
   WEIR_TRY(cf_metrics(c, draws, r->score));
   if (regression != NULL) {
     WEIR_TRY(cf_metrics_skill(c, regression, CF_MAE, draws, &r->skill));
@@ -207,7 +181,7 @@ static weir_status score_label(const cf_evaluation *e, const cf_cases *own, cf_s
   r->half = half_of(e, r->label);
   WEIR_TRY(score_cases(e, own, compared ? &regression : NULL, averaged ? &mean : NULL, r));
   if (!cf_predictions_ranged(e->set[0].p, r->label)) { /* 0 is the middle of a range, no nothing */
-    r->score[CF_RELATIVE] = (cf_estimate){NAN, NAN, NAN};
+    r->score[CF_RELATIVE] = (weir_estimate){NAN, NAN, NAN};
   }
   return WEIR_OK;
 }
@@ -265,7 +239,7 @@ static void add_bound(cf_score_tables *t, const cf_evaluation *e)
       weir_table_add(c, "%s", label_of(e, k));
       weir_table_add(c, "%s", name[i % 2]);
       weir_table_add(c, i / 2 == 0 ? "range" : "own");
-      put_estimate(c, &(cf_estimate){value[i % 2], NAN, NAN}, scale);
+      weir_score_add_estimate(c, &(weir_estimate){value[i % 2], NAN, NAN}, scale);
       weir_table_add(c, "0");
       weir_table_add(c, "%lld", (long long)e->set[0].groups);
     }
@@ -284,7 +258,7 @@ void cf_score_bin(const cf_evaluation *e, int64_t label, int64_t b, double *lo, 
 }
 
 weir_status cf_score_in_bin(const cf_evaluation *e, int64_t set, const cf_cases *c, int64_t label,
-                            int64_t b, cf_estimate score[CF_SCORES], int64_t *n)
+                            int64_t b, weir_estimate score[CF_SCORES], int64_t *n)
 {
   const bool last = b + 1 == e->opts->bins;
   double lo, hi, *memory = NULL;
@@ -315,7 +289,7 @@ static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t 
                             cf_predictor by)
 {
   weir_table *const cells = &t->cells[CF_TABLE_BINS];
-  cf_estimate score[CF_SCORES];
+  weir_estimate score[CF_SCORES];
   cf_cases c;
 
   for (int64_t k = 0; k < e->n_labels; k++) {
@@ -331,12 +305,12 @@ static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t 
       weir_table_add(cells, "%s", e->set[set].opts->name);
       weir_table_add(cells, "%s", cf_evaluation_name(e, set, by));
       weir_table_add(cells, "%s", label_of(e, k));
-      put(cells, lo);
-      put(cells, hi);
+      weir_score_add(cells, lo);
+      weir_score_add(cells, hi);
       weir_table_add(cells, "%lld", (long long)n);
-      put_estimate(cells, &score[CF_BIAS], 1);
-      put_estimate(cells, &score[CF_RMSE], 1);
-      put(cells, score[CF_SLOPE].value);
+      weir_score_add_estimate(cells, &score[CF_BIAS], 1);
+      weir_score_add_estimate(cells, &score[CF_RMSE], 1);
+      weir_score_add(cells, score[CF_SLOPE].value);
     }
   }
   return WEIR_OK;
@@ -368,10 +342,10 @@ static void add_averages(cf_score_tables *t, const cf_evaluation *e, int64_t set
         weir_table_add(cells, "%s", label_of(e, k));
         weir_table_add(cells, "%lld", (long long)m);
         weir_table_add(cells, "%lld", (long long)means);
-        put(cells, rmse);
-        put(cells, alone / sqrt((double)m));
-        put(cells, s.within);
-        put(cells, s.shared);
+        weir_score_add(cells, rmse);
+        weir_score_add(cells, alone / sqrt((double)m));
+        weir_score_add(cells, s.within);
+        weir_score_add(cells, s.shared);
       }
     }
   }
@@ -392,8 +366,8 @@ static void add_ridge(cf_score_tables *t, const cf_evaluation *e)
       weir_table_add(c, "%lld", (long long)r->n_features);
       weir_table_add(c, "%lld", (long long)r->groups);
       weir_table_add(c, "%lld", (long long)r->folds);
-      put(c, r->penalty[k]);
-      put(c, sqrt(r->error[k]) * half_of(e, k));
+      weir_score_add(c, r->penalty[k]);
+      weir_score_add(c, sqrt(r->error[k]) * half_of(e, k));
     }
   }
 }
@@ -427,7 +401,7 @@ weir_status cf_score_tables_write(const cf_score_tables *t, const char *dir)
 {
   for (int k = 0; k < CF_TABLES; k++) {
     if (t->cells[k].count > 0 || t->cells[k].status != WEIR_OK) {
-      WEIR_TRY(weir_table_write_csv(&t->cells[k], dir, cf_table_file[k], columns_of(k), head[k]));
+      WEIR_TRY(weir_score_write(&t->cells[k], dir, file[k], head[k]));
     }
   }
   return WEIR_OK;

@@ -5,7 +5,7 @@
 #include "report/weir_report.h"
 
 // clang-format off
-/* The files; cf_table_file names them. */
+/* The files. */
 typedef enum cf_table {
   CF_TABLE_SCORES,   /* every score of every set, model and label, with intervals     */
   CF_TABLE_BINS,     /* bias, error and slope by the truth                            */
@@ -14,7 +14,6 @@ typedef enum cf_table {
   CF_TABLES
 } cf_table;
 // clang-format on
-extern const char *const cf_table_file[CF_TABLES];
 
 /* Scores of a model for a label: in its own unit, slopes without one. Of CF_ALL_LABELS mae and rmse
  * alone, in units of the ranges, [-1, 1]. */
@@ -23,10 +22,10 @@ typedef struct cf_score_row {
   cf_predictor by;
   cf_level level;
   double half; /* half range, in the unit of the label */
-  cf_estimate score[CF_SCORES];
-  cf_estimate skill_mean; /* 1 - mae / mae of the mean; NaN: not defined, that of the mean */
-  cf_estimate skill;      /* 1 - mae / mae of `reference`; NaN: not defined, not of the network */
-  cf_predictor reference; /* the regression with the lower mae here; CF_BY_MEAN: none */
+  weir_estimate score[CF_SCORES];
+  weir_estimate skill_mean; /* 1 - mae / mae of the mean; NaN: not defined, that of the mean */
+  weir_estimate skill;      /* 1 - mae / mae of `reference`; NaN: not defined, not of the network */
+  cf_predictor reference;   /* the regression with the lower mae here; CF_BY_MEAN: none */
 } cf_score_row;
 
 typedef struct cf_score_tables {
@@ -50,5 +49,5 @@ void cf_score_bound(const cf_evaluation *e, int64_t label, double *mae, double *
 void cf_score_bin(const cf_evaluation *e, int64_t label, int64_t b, double *lo, double *hi);
 /* Scores the cases of a bin; *n: their number. Fails: WEIR_ERR_MEMORY. */
 weir_status cf_score_in_bin(const cf_evaluation *e, int64_t set, const cf_cases *c, int64_t label,
-                            int64_t b, cf_estimate score[CF_SCORES], int64_t *n) WEIR_CHECKED;
+                            int64_t b, weir_estimate score[CF_SCORES], int64_t *n) WEIR_CHECKED;
 #endif

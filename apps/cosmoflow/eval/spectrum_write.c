@@ -19,11 +19,7 @@ const char *const *cf_spectrum_head(const cf_spectrum *s)
 /* A number, or an empty cell. */
 static void put(weir_table *t, double x)
 {
-  if (isnan(x)) {
-    weir_table_add(t, "%s", "");
-  } else {
-    weir_table_add(t, "%.7g", x);
-  }
+  weir_table_add_number(t, "%.7g", x, "");
 }
 
 void cf_spectrum_table(const cf_spectrum *s, weir_table *out)

@@ -6,6 +6,7 @@
 #include "ops/call/weir_call.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/shift/weir_shift.h"
+#include "ops/slice/weir_slice.h"
 
 /* Slots written together, and slots searched together: bound what waits and what lies on the stack.
  */
@@ -157,6 +158,31 @@ weir_series ps_events_finite(weir_graph *g, weir_series s)
   s.present = weir_and(g, s.present, weir_le_scalar(g, weir_abs(g, s.value), 3e38));
   s.age = WEIR_NO_VALUE;
   return weir_series_mask(g, s);
+}
+
+void ps_events_combine(const weir_series_use *use, const int *bit, weir_series in[2])
+{
+  weir_graph *g = use->graph;
+
+  in[0] = ps_events_finite(g, use->in[0]);
+  in[1] = in[0];
+  for (int k = 0; k < use->n_in; k++) {
+    const weir_value here = k == 0 ? in[0].present : use->in[k].present;
+    const weir_value value = weir_scale(g, weir_cast(g, WEIR_F32, here), (double)bit[k]);
+
+    in[1].value = k == 0 ? value : weir_add(g, in[1].value, value);
+    in[1].present = k == 0 ? here : weir_or(g, in[1].present, here);
+  }
+  in[0].present = in[1].present;
+}
+
+weir_status ps_events_thin(weir_graph *g, int64_t hop, const char *unit, weir_series *s)
+{
+  s->value = weir_slice(g, s->value, 0, 0, WEIR_SLICE_END, hop);
+  s->present = weir_slice(g, s->present, 0, 0, WEIR_SLICE_END, hop);
+  weir_series_set_unit(s, unit);
+  WEIR_TRY(weir_series_scale_rate(s, 1, hop));
+  return WEIR_OK;
 }
 
 static double rate_of(const weir_series *s)

@@ -43,6 +43,14 @@ weir_status ps_events_add(const weir_series_use *use, const ps_events_spec *spec
 
 /* Returns the stream with values that are not finite made absent. */
 weir_series ps_events_finite(weir_graph *g, weir_series s);
+/* Makes the streams of a search of a signal, the first input, that sees where all inputs are
+ * present: in[0] has the finite values of the signal, in[1] the sum of bit[k] over the inputs k
+ * present in a slot; both are present where any input is. */
+void ps_events_combine(const weir_series_use *use, const int *bit, weir_series in[2]);
+/* Reduces a stream of results to the slots of hops, and sets its unit. Fails: as
+ * weir_series_scale_rate. */
+weir_status ps_events_thin(weir_graph *g, int64_t hop, const char *unit,
+                           weir_series *s) WEIR_CHECKED;
 /* Finds where the events of the first two inputs begin, bools on the clock of the faster one, which
  * is *fast: an event of a slower clock stands at the first of its slots. Fails: WEIR_ERR_CONFIG for
  * rates that are no multiples. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/weir_sort.h"
 #include "model/hrv_priv.h"
 
 /* s of a segment whose mean enters SDANN, and the share of it that its NN intervals must cover:
@@ -27,13 +28,6 @@ const weir_opt ps_hrv_options[] = {
     WEIR_OPT_END,
 };
 
-static int by_value(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 void ps_hrv_exclude(double exclude, ps_interval *v, int64_t n, double *scratch)
 {
   int64_t m = 0;
@@ -46,7 +40,7 @@ void ps_hrv_exclude(double exclude, ps_interval *v, int64_t n, double *scratch)
   if (m == 0 || exclude <= 0) {
     return;
   }
-  qsort(scratch, (size_t)m, sizeof *scratch, by_value);
+  qsort(scratch, (size_t)m, sizeof *scratch, weir_compare_f64);
   const double median = 0.5 * (scratch[(m - 1) / 2] + scratch[m / 2]);
 
   for (int64_t i = 0; i < n; i++) {

@@ -72,54 +72,51 @@ static weir_status explain_scores(weir_report *r)
       "figures. FN in gaps: missed beats of the reference that lie where the signal is absent.");
 }
 
+static weir_status fill(weir_report *r, const ps_cfg *cfg, const char *range, const ps_scored *s,
+                        int64_t n, const ps_eval_table *scores, const ps_eval_table *rhythm,
+                        const ps_eval_table *records)
+{
+  WEIR_TRY(weir_report_text(r,
+                            "Beats of %s%s scored against %s, %s, with a match "
+                            "window of %g s, as ANSI/AAMI EC57 asks and bxb of WFDB does.",
+                            ps_base_name(s[0].files.test), n > 1 ? " and others" : "",
+                            ps_base_name(s[0].files.reference), range, cfg->eval.window));
+  WEIR_TRY(ps_eval_add_table(r, "scores", scores));
+  WEIR_TRY(explain_scores(r));
+  if (n > 1) {
+    WEIR_TRY(add_records(r, records));
+  }
+  WEIR_TRY(ps_eval_strips(r, cfg, s, n));
+  WEIR_TRY(weir_report_heading(r, "Rhythm"));
+  WEIR_TRY(ps_eval_add_table(r, "hrv", rhythm));
+  WEIR_TRY(weir_report_text(
+      r,
+      "NN: between two consecutive normal beats. Beat types: annotated (the file "
+      "has codes other than N), reference (each beat has the type of the reference beat that "
+      "it matches; an interval counts if no reference beat lies within it), unknown (all "
+      "beats have code N, as a detector writes them: the measures are of RR, not NN "
+      "intervals, without those that deviate by more than %g of the median). No interval "
+      "crosses a gap; gaps: the source of the gaps; where it is unknown, intervals across a "
+      "gap are counted. RMSSD and pNN50: of successive intervals, the latter compared in "
+      "samples; VLF 0.003 to 0.04, LF to 0.15, HF to 0.4 Hz; segments: those of "
+      "SDANN. " PS_HRV_LIMITS
+      " Drawn for the first 8 records; more than 2000 intervals as means of neighbours with "
+      "their range, and every k-th pair.",
+      cfg->eval.nn.exclude >= 0 ? cfg->eval.nn.exclude : cfg->output.nn.exclude));
+  WEIR_TRY(ps_eval_rhythm(r, cfg, s, n));
+  return n == 1 ? add_run(r, s[0].files.test) : WEIR_OK;
+}
+
 weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
                          const ps_eval_table *scores, const ps_eval_table *rhythm,
                          const ps_eval_table *records)
 {
   weir_report *r = NULL;
-  weir_status status = WEIR_OK;
   char range[64];
 
   ps_eval_range_text(cfg, range, sizeof range);
   WEIR_TRY(weir_report_open(dir, "physio_stream: evaluation of beats", &r));
   weir_report_fact(r, "records", "%lld", (long long)n);
   weir_report_fact(r, "scored", "%s", range);
-  WEIR_TRY_GOTO(weir_report_text(r,
-                                 "Beats of %s%s scored against %s, %s, with a match "
-                                 "window of %g s, as ANSI/AAMI EC57 asks and bxb of WFDB does.",
-                                 ps_base_name(s[0].files.test), n > 1 ? " and others" : "",
-                                 ps_base_name(s[0].files.reference), range, cfg->eval.window),
-                done);
-  WEIR_TRY_GOTO(ps_eval_add_table(r, "scores", scores), done);
-  WEIR_TRY_GOTO(explain_scores(r), done);
-  if (n > 1) {
-    WEIR_TRY_GOTO(add_records(r, records), done);
-  }
-  WEIR_TRY_GOTO(ps_eval_strips(r, cfg, s, n), done);
-  WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
-  WEIR_TRY_GOTO(ps_eval_add_table(r, "hrv", rhythm), done);
-  WEIR_TRY_GOTO(
-      weir_report_text(
-          r,
-          "NN: between two consecutive normal beats. Beat types: annotated (the file "
-          "has codes other than N), reference (each beat has the type of the reference beat that "
-          "it matches; an interval counts if no reference beat lies within it), unknown (all "
-          "beats have code N, as a detector writes them: the measures are of RR, not NN "
-          "intervals, without those that deviate by more than %g of the median). No interval "
-          "crosses a gap; gaps: the source of the gaps; where it is unknown, intervals across a "
-          "gap are counted. RMSSD and pNN50: of successive intervals, the latter compared in "
-          "samples; VLF 0.003 to 0.04, LF to 0.15, HF to 0.4 Hz; segments: those of "
-          "SDANN. " PS_HRV_LIMITS
-          " Drawn for the first 8 records; more than 2000 intervals as means of neighbours with "
-          "their range, and every k-th pair.",
-          cfg->eval.nn.exclude >= 0 ? cfg->eval.nn.exclude : cfg->output.nn.exclude),
-      done);
-  WEIR_TRY_GOTO(ps_eval_rhythm(r, cfg, s, n), done);
-  if (n == 1) {
-    WEIR_TRY_GOTO(add_run(r, s[0].files.test), done);
-  }
-  return weir_report_commit(&r);
-done:
-  weir_report_destroy(&r);
-  return status;
+  return weir_report_commit(&r, fill(r, cfg, range, s, n, scores, rhythm, records));
 }

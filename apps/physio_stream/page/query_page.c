@@ -98,18 +98,6 @@ static void write_events(const ps_query_run *r)
              WEIR_INT("buffer_bytes", report->buffer_bytes), WEIR_REAL("seconds", report->seconds));
 }
 
-static void put_count(weir_table *c, const char *key, int64_t value)
-{
-  weir_table_add(c, "%s", key);
-  weir_table_add(c, "%lld", (long long)value);
-}
-
-static void put(weir_table *c, const char *key, double value)
-{
-  weir_table_add(c, "%s", key);
-  weir_table_add_real(c, value);
-}
-
 static weir_status add_table(weir_report *page, const char *id, weir_table *c, int columns,
                              const char *const *head)
 {
@@ -196,24 +184,24 @@ static weir_status add_groups(weir_report *page, const ps_query_run *r)
 
 static weir_status add_throughput(weir_report *page, const ps_query_run *r)
 {
-  static const char *const head[2] = {"quantity", "value"};
   const weir_stream_report *report = &r->report;
   weir_table c = {0};
 
-  put_count(&c, "slots read", report->slots);
-  put_count(&c, "present", report->present);
-  weir_table_add(&c, "engine");
-  weir_table_add(&c, "%s", weir_tier_name(report->tier));
-  put_count(&c, "stages", report->stages);
-  put(&c, "chunk (s)", report->window_s);
-  put(&c, "latency (s)", report->latency_s);
-  put(&c, "period of all clocks (s)", (double)r->query.period_num / (double)r->query.period_den);
-  put_count(&c, "chunks", report->computed);
-  put_count(&c, "chunks skipped", report->skipped);
-  put_count(&c, "buffers (bytes)", report->buffer_bytes);
-  put(&c, "time (s)", report->seconds);
-  put(&c, "slots per second", report->seconds > 0 ? (double)report->slots / report->seconds : NAN);
-  return add_table(page, "throughput", &c, 2, head);
+  weir_table_add_count_pair(&c, "slots read", report->slots);
+  weir_table_add_count_pair(&c, "present", report->present);
+  weir_table_add_pair(&c, "engine", "%s", weir_tier_name(report->tier));
+  weir_table_add_count_pair(&c, "stages", report->stages);
+  weir_table_add_real_pair(&c, "chunk (s)", report->window_s);
+  weir_table_add_real_pair(&c, "latency (s)", report->latency_s);
+  weir_table_add_real_pair(&c, "period of all clocks (s)",
+                           (double)r->query.period_num / (double)r->query.period_den);
+  weir_table_add_count_pair(&c, "chunks", report->computed);
+  weir_table_add_count_pair(&c, "chunks skipped", report->skipped);
+  weir_table_add_count_pair(&c, "buffers (bytes)", report->buffer_bytes);
+  weir_table_add_real_pair(&c, "time (s)", report->seconds);
+  weir_table_add_real_pair(&c, "slots per second",
+                           report->seconds > 0 ? (double)report->slots / report->seconds : NAN);
+  return weir_table_report_pairs(&c, page, "throughput");
 }
 
 static weir_status fill(weir_report *page, const ps_query_run *r)
@@ -251,13 +239,7 @@ weir_status ps_query_page_write(const ps_query_run *r, const char *dir)
 
   (void)snprintf(title, sizeof title, "physio_stream: query on %s", r->facts->name);
   WEIR_TRY(weir_report_open(dir, title, &page));
-  const weir_status status = fill(page, r);
-
-  if (status != WEIR_OK) {
-    weir_report_destroy(&page);
-    return status;
-  }
-  WEIR_TRY(weir_report_commit(&page));
+  WEIR_TRY(weir_report_commit(&page, fill(page, r)));
   write_events(r);
   return WEIR_OK;
 }

@@ -78,8 +78,6 @@ void ps_strip_end(ps_strip *s, int64_t count)
   s->lo = s->lo < s->hi ? s->lo : s->hi;
 }
 
-static const char *const two_columns[2] = {"quantity", "value"};
-
 /* What the page says of the run; each is also a field of the event `run_end`. */
 typedef struct summary {
   const ps_cfg *cfg;
@@ -107,86 +105,60 @@ static void write_event(const summary *s)
       WEIR_REAL("samples_per_s", s->per_second));
 }
 
-static void put(weir_table *c, const char *key, double value)
-{
-  weir_table_add(c, "%s", key);
-  weir_table_add_real(c, value);
-}
-
-static void put_count(weir_table *c, const char *key, int64_t value)
-{
-  weir_table_add(c, "%s", key);
-  weir_table_add(c, "%lld", (long long)value);
-}
-
-static void put_text(weir_table *c, const char *key, const char *text)
-{
-  weir_table_add(c, "%s", key);
-  weir_table_add(c, "%s", text);
-}
-
-/* The cells as a table of two columns; they are freed. */
-static weir_status add_pairs(weir_report *r, const char *id, weir_table *c)
-{
-  const weir_status status = weir_table_report(c, r, id, 2, two_columns);
-
-  weir_table_fini(c);
-  return status;
-}
-
 static weir_status add_summary(weir_report *r, const summary *s)
 {
   weir_table c = {0};
 
   const int64_t whole = (int64_t)((double)s->facts->count / s->rate + 0.5);
 
-  put_text(&c, "record", s->facts->name);
-  put_text(&c, "signal", s->facts->signal);
-  weir_table_add(&c, "sampling rate (Hz)");
-  weir_table_add(&c, "%.7g", s->rate);
-  weir_table_add(&c, "duration (h:mm:ss)");
-  weir_table_add(&c, "%lld:%02d:%02d", (long long)(whole / 3600), (int)(whole / 60 % 60),
-                 (int)(whole % 60));
-  put_count(&c, "samples", s->facts->count);
-  put_count(&c, "absent", s->facts->count - s->report->present);
-  put_count(&c, "missing segments", s->facts->missing_segments);
+  weir_table_add_pair(&c, "record", "%s", s->facts->name);
+  weir_table_add_pair(&c, "signal", "%s", s->facts->signal);
+  weir_table_add_pair(&c, "sampling rate (Hz)", "%.7g", s->rate);
+  weir_table_add_pair(&c, "duration (h:mm:ss)", "%lld:%02d:%02d", (long long)(whole / 3600),
+                      (int)(whole / 60 % 60), (int)(whole % 60));
+  weir_table_add_count_pair(&c, "samples", s->facts->count);
+  weir_table_add_count_pair(&c, "absent", s->facts->count - s->report->present);
+  weir_table_add_count_pair(&c, "missing segments", s->facts->missing_segments);
   if (s->facts->damaged) {
-    put_text(&c, "checksum", "WRONG: not that of the header");
+    weir_table_add_pair(&c, "checksum", "%s", "WRONG: not that of the header");
   }
-  put_count(&c, "beats", s->beats->n);
-  put(&c, "heart rate (beats/min)", 60 / s->rr_mean);
-  put(&c, "RR mean (s)", s->rr_mean);
-  put(&c, "RR standard deviation (s)", s->rr_std);
-  put(&c, "RR median (s)", s->rr_median);
-  put(&c, "RR interquartile range (s)", s->rr_iqr);
-  put(&c, "RR below 0.3 s or above 2 s, implausible (%)", s->rr_odd_percent);
-  return add_pairs(r, "summary", &c);
+  weir_table_add_count_pair(&c, "beats", s->beats->n);
+  weir_table_add_real_pair(&c, "heart rate (beats/min)", 60 / s->rr_mean);
+  weir_table_add_real_pair(&c, "RR mean (s)", s->rr_mean);
+  weir_table_add_real_pair(&c, "RR standard deviation (s)", s->rr_std);
+  weir_table_add_real_pair(&c, "RR median (s)", s->rr_median);
+  weir_table_add_real_pair(&c, "RR interquartile range (s)", s->rr_iqr);
+  weir_table_add_real_pair(&c, "RR below 0.3 s or above 2 s, implausible (%)", s->rr_odd_percent);
+  return weir_table_report_pairs(&c, r, "summary");
 }
 
 static weir_status add_throughput(weir_report *r, const summary *s)
 {
   weir_table c = {0};
 
-  put_text(&c, "engine", weir_tier_name(s->report->tier));
-  put_count(&c, "stages", s->report->stages);
-  put(&c, "chunk (s)", s->report->window_s);
-  put(&c, "latency (s)", s->report->latency_s);
-  put(&c, "decision (s)", s->decision_s);
+  weir_table_add_pair(&c, "engine", "%s", weir_tier_name(s->report->tier));
+  weir_table_add_count_pair(&c, "stages", s->report->stages);
+  weir_table_add_real_pair(&c, "chunk (s)", s->report->window_s);
+  weir_table_add_real_pair(&c, "latency (s)", s->report->latency_s);
+  weir_table_add_real_pair(&c, "decision (s)", s->decision_s);
   if (s->facts->live != NULL) {
-    put(&c, "latency with decision and input.lateness (s)",
-        s->report->latency_s + s->decision_s + s->cfg->input.lateness);
+    weir_table_add_real_pair(&c, "latency with decision and input.lateness (s)",
+                             s->report->latency_s + s->decision_s + s->cfg->input.lateness);
   }
-  put_count(&c, "chunks", s->report->computed);
-  put_count(&c, "chunks skipped", s->report->skipped);
-  put_count(&c, "buffers (bytes)", s->report->buffer_bytes);
-  put(&c, "time (s)", s->report->seconds);
+  weir_table_add_count_pair(&c, "chunks", s->report->computed);
+  weir_table_add_count_pair(&c, "chunks skipped", s->report->skipped);
+  weir_table_add_count_pair(&c, "buffers (bytes)", s->report->buffer_bytes);
+  weir_table_add_real_pair(&c, "time (s)", s->report->seconds);
   if (s->facts->live != NULL) {
-    put(&c, "time from complete chunk to results, median (s)", s->report->chunk_p50_s);
-    put(&c, "time from complete chunk to results, 99th percentile (s)", s->report->chunk_p99_s);
-    put(&c, "time from complete chunk to results, maximum (s)", s->report->chunk_max_s);
+    weir_table_add_real_pair(&c, "time from complete chunk to results, median (s)",
+                             s->report->chunk_p50_s);
+    weir_table_add_real_pair(&c, "time from complete chunk to results, 99th percentile (s)",
+                             s->report->chunk_p99_s);
+    weir_table_add_real_pair(&c, "time from complete chunk to results, maximum (s)",
+                             s->report->chunk_max_s);
   }
-  put(&c, "samples per second", s->per_second);
-  return add_pairs(r, "throughput", &c);
+  weir_table_add_real_pair(&c, "samples per second", s->per_second);
+  return weir_table_report_pairs(&c, r, "throughput");
 }
 
 /* What became of the lines of live input. */
@@ -195,19 +167,19 @@ static weir_status add_live(weir_report *r, const weir_live_counts *l)
   weir_table c = {0};
 
   WEIR_TRY(weir_report_heading(r, "Live input"));
-  put_count(&c, "lines", l->lines);
-  put_count(&c, "samples", l->samples);
-  put_count(&c, "kept", l->kept);
-  put_count(&c, "kept, stated as absent", l->absent);
-  put_count(&c, "kept, snapped to the grid", l->snapped);
-  put_count(&c, "dropped: later than the bound", l->late);
-  put_count(&c, "dropped: duplicate", l->duplicate);
-  put_count(&c, "dropped: off the grid", l->off_grid);
-  put_count(&c, "dropped: too far ahead", l->ahead);
-  put_count(&c, "of streams not read", l->unused);
-  put_count(&c, "malformed lines", l->malformed);
-  put_count(&c, "out of order", l->backward);
-  return add_pairs(r, "live", &c);
+  weir_table_add_count_pair(&c, "lines", l->lines);
+  weir_table_add_count_pair(&c, "samples", l->samples);
+  weir_table_add_count_pair(&c, "kept", l->kept);
+  weir_table_add_count_pair(&c, "kept, stated as absent", l->absent);
+  weir_table_add_count_pair(&c, "kept, snapped to the grid", l->snapped);
+  weir_table_add_count_pair(&c, "dropped: later than the bound", l->late);
+  weir_table_add_count_pair(&c, "dropped: duplicate", l->duplicate);
+  weir_table_add_count_pair(&c, "dropped: off the grid", l->off_grid);
+  weir_table_add_count_pair(&c, "dropped: too far ahead", l->ahead);
+  weir_table_add_count_pair(&c, "of streams not read", l->unused);
+  weir_table_add_count_pair(&c, "malformed lines", l->malformed);
+  weir_table_add_count_pair(&c, "out of order", l->backward);
+  return weir_table_report_pairs(&c, r, "live");
 }
 
 static weir_status add_strip(weir_report *r, const summary *s, const ps_strip *strip)
@@ -337,13 +309,7 @@ weir_status ps_run_page_write(const char *dir, const ps_cfg *cfg, const ps_strip
   WEIR_TRY(weir_report_open(dir, title, &r));
   weir_report_fact(r, "seed", "%lld", (long long)cfg->seed);
   weir_report_fact(r, "signal", "%s", facts->signal);
-  const weir_status status = fill(r, &s, strip, pipeline);
-
-  if (status != WEIR_OK) {
-    weir_report_destroy(&r);
-    return status;
-  }
-  WEIR_TRY(weir_report_commit(&r));
+  WEIR_TRY(weir_report_commit(&r, fill(r, &s, strip, pipeline)));
   write_event(&s);
   return WEIR_OK;
 }

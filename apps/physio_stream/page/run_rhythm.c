@@ -25,37 +25,25 @@ static int64_t intervals_of(const ps_beat *beat, int64_t n, double max_samples, 
   return count;
 }
 
-static void put(weir_table *c, const char *key, double value)
-{
-  weir_table_add(c, "%s", key);
-  weir_table_add_real(c, value);
-}
-
 static weir_status add_table(weir_report *r, const ps_hrv_opts *opts, const ps_rhythm *rhythm,
                              double *scratch)
 {
-  static const char *const head[2] = {"quantity", "value"};
   const ps_hrv_times t = ps_hrv_time_domain(rhythm->v, rhythm->n, rhythm->rate);
   const ps_hrv_bands b = ps_hrv_spectrum(opts, rhythm->v, rhythm->n, rhythm->rate, scratch);
   weir_table c = {0};
 
-  weir_table_add(&c, "beat types");
-  weir_table_add(&c, "unknown: RR intervals, not NN");
-  weir_table_add(&c, "RR intervals that count");
-  weir_table_add(&c, "%lld", (long long)t.n);
-  put(&c, "mean RR (ms)", t.mean);
-  put(&c, "SDNN (ms)", t.sd);
-  put(&c, "SDANN (ms)", t.sdann);
-  put(&c, "RMSSD (ms)", t.rmssd);
-  put(&c, "pNN50 (%)", t.pnn50);
-  put(&c, "VLF (ms²)", b.vlf);
-  put(&c, "LF (ms²)", b.lf);
-  put(&c, "HF (ms²)", b.hf);
-  put(&c, "LF/HF", b.hf > 0 ? b.lf / b.hf : NAN);
-  const weir_status status = weir_table_report(&c, r, "hrv", 2, head);
-
-  weir_table_fini(&c);
-  return status;
+  weir_table_add_pair(&c, "beat types", "unknown: RR intervals, not NN");
+  weir_table_add_count_pair(&c, "RR intervals that count", t.n);
+  weir_table_add_real_pair(&c, "mean RR (ms)", t.mean);
+  weir_table_add_real_pair(&c, "SDNN (ms)", t.sd);
+  weir_table_add_real_pair(&c, "SDANN (ms)", t.sdann);
+  weir_table_add_real_pair(&c, "RMSSD (ms)", t.rmssd);
+  weir_table_add_real_pair(&c, "pNN50 (%)", t.pnn50);
+  weir_table_add_real_pair(&c, "VLF (ms²)", b.vlf);
+  weir_table_add_real_pair(&c, "LF (ms²)", b.lf);
+  weir_table_add_real_pair(&c, "HF (ms²)", b.hf);
+  weir_table_add_real_pair(&c, "LF/HF", b.hf > 0 ? b.lf / b.hf : NAN);
+  return weir_table_report_pairs(&c, r, "hrv");
 }
 
 static weir_status add_all(weir_report *r, const ps_hrv_opts *opts, ps_interval *v, int64_t n,

@@ -148,10 +148,8 @@ weir_status ps_records_pool_write(const ps_records *list, const char *dir)
   WEIR_TRY(write_csv(list, dir));
   WEIR_TRY_GOTO(fill(list, &t), done);
   WEIR_TRY_GOTO(weir_report_open(dir, "physio_stream: several recordings", &page), done);
-  WEIR_TRY_GOTO(fill_page(page, list, &t.cells), done);
-  WEIR_TRY_GOTO(weir_report_commit(&page), done);
+  status = weir_report_commit(&page, fill_page(page, list, &t.cells));
 done:
-  weir_report_destroy(&page);
   weir_table_fini(&t.cells);
   return status;
 }

@@ -224,7 +224,7 @@ static weir_status check_pair(const ps_site_report *a, const ps_site_report *b)
 
 static void put_percent(weir_table *c, double value)
 {
-  weir_table_add(c, isnan(value) ? "nan" : "%.2f", value);
+  weir_table_add_number(c, "%.2f", value, "nan");
 }
 
 static void put_row(weir_table *c, const char *site, int64_t records, const ps_score *s)

@@ -22,14 +22,9 @@ weir_status qt_ranks_agree(weir_comm *c, weir_status status)
 /* Others wait for what this rank cannot send: its failure ends all. */
 static weir_status run(weir_comm *c, weir_request **r)
 {
-  weir_status status = weir_request_start(*r);
+  const weir_status status = weir_request_run_once(r);
 
-  status = status == WEIR_OK ? weir_request_wait(*r) : status;
-  if (status != WEIR_OK) {
-    status = weir_comm_abort(c, status);
-  }
-  weir_request_destroy(r);
-  return status;
+  return status == WEIR_OK ? WEIR_OK : weir_comm_abort(c, status);
 }
 
 weir_status qt_ranks_min(weir_comm *c, int64_t *value)

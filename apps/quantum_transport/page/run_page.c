@@ -348,16 +348,11 @@ static weir_status fill(weir_report *r, const qt_study *s)
 weir_status qt_run_page(const qt_study *s, const char *dir)
 {
   weir_report *r = NULL;
-  weir_status status = WEIR_OK;
 
   write_heat_events(s);
   write_event(s);
   WEIR_TRY(weir_report_open(dir, "quantum_transport: device between two leads", &r));
   weir_report_fact(r, "device", "%s", qt_study_device(s->cfg)->name);
   weir_report_fact(r, "seed", "%lld", (long long)s->cfg->seed);
-  WEIR_TRY_GOTO(fill(r, s), done);
-  status = weir_report_commit(&r);
-done:
-  weir_report_destroy(&r);
-  return status;
+  return weir_report_commit(&r, fill(r, s));
 }

@@ -8,6 +8,7 @@
 #define QT_PETSC_H
 #include <petscsys.h>
 #include "base/weir_status.h"
+#include "comm/weir_comm.h"
 #include "petsc/petsc_options.h"
 
 #ifndef PETSC_SUCCESS /* before 3.19 */
@@ -22,21 +23,31 @@ weir_status qt_petsc_start(const weir_string_list *options) WEIR_CHECKED;
 /* Records the failure of a call. Returns WEIR_ERR_MEMORY or WEIR_ERR_EXTERNAL. */
 weir_status qt_petsc_fail(const char *call, int code);
 
+/* One call of PETSc, or of MPI itself, with the right to call MPI (weir_comm_borrow), which it
+ * gives back with its result. Within PETSc's calls of functions of this program it has the right:
+ * where these use other ranks or threads, they give it back meanwhile. */
+#define WEIR_PETSC_ALONE(call) (weir_comm_borrow(NULL), qt_petsc_return((int)(call)))
+static inline int qt_petsc_return(int code)
+{
+  weir_comm_return(NULL);
+  return code;
+}
+
 /* Calls of PETSc in functions that return weir_status. */
-#define WEIR_PETSC(call)                        \
-  do {                                          \
-    const int petsc_code_ = (int)(call);        \
-    if (petsc_code_ != PETSC_SUCCESS) {         \
-      return qt_petsc_fail(#call, petsc_code_); \
-    }                                           \
+#define WEIR_PETSC(call)                            \
+  do {                                              \
+    const int petsc_code_ = WEIR_PETSC_ALONE(call); \
+    if (petsc_code_ != PETSC_SUCCESS) {             \
+      return qt_petsc_fail(#call, petsc_code_);     \
+    }                                               \
   } while (0)
-#define WEIR_PETSC_GOTO(call, label)              \
-  do {                                            \
-    const int petsc_code_ = (int)(call);          \
-    if (petsc_code_ != PETSC_SUCCESS) {           \
-      status = qt_petsc_fail(#call, petsc_code_); \
-      goto label;                                 \
-    }                                             \
+#define WEIR_PETSC_GOTO(call, label)                \
+  do {                                              \
+    const int petsc_code_ = WEIR_PETSC_ALONE(call); \
+    if (petsc_code_ != PETSC_SUCCESS) {             \
+      status = qt_petsc_fail(#call, petsc_code_);   \
+      goto label;                                   \
+    }                                               \
   } while (0)
 
 #endif

@@ -78,8 +78,9 @@ static weir_status end_later(bool alone)
     }
     return WEIR_OK;
   }
-  if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_with_mpi, &key, NULL) != MPI_SUCCESS ||
-      MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) != MPI_SUCCESS) {
+  if (WEIR_PETSC_ALONE(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_with_mpi, &key, NULL)) !=
+          MPI_SUCCESS ||
+      WEIR_PETSC_ALONE(MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL)) != MPI_SUCCESS) {
     return weir_fail(WEIR_ERR_EXTERNAL, "MPI: an attribute of MPI_COMM_SELF cannot be set");
   }
   return WEIR_OK;
@@ -93,10 +94,12 @@ static weir_status initialize(void)
   weir_env_remove("PETSC_OPTIONS");
   PETSC_MPI_THREAD_REQUIRED = MPI_THREAD_SERIALIZED; /* threads call it in turn */
   ignore_leaks(true);
-  const PetscErrorCode code = PetscInitializeNoArguments();
+  const int code = WEIR_PETSC_ALONE(PetscInitializeNoArguments());
 
   ignore_leaks(false);
-  WEIR_PETSC(code);
+  if (code != PETSC_SUCCESS) {
+    return qt_petsc_fail("PetscInitializeNoArguments()", code);
+  }
   WEIR_PETSC(PetscPushErrorHandler(record, NULL));
   return WEIR_OK;
 }
@@ -120,7 +123,7 @@ weir_status qt_petsc_start(const weir_string_list *options)
                        text);
     }
   }
-  if (MPI_Initialized(&mpi) != MPI_SUCCESS) {
+  if (WEIR_PETSC_ALONE(MPI_Initialized(&mpi)) != MPI_SUCCESS) {
     return weir_fail(WEIR_ERR_EXTERNAL, "MPI does not say whether it runs");
   }
   WEIR_TRY(initialize());

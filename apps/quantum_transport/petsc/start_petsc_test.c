@@ -6,6 +6,7 @@
 #include "base/weir_check.h"
 #include "base/weir_log.h"
 #include "qt_petsc.h"
+#include "support/comm/right_check.h"
 
 static void wrong_options_are_refused_before_the_start(void **state)
 {
@@ -130,6 +131,24 @@ static void a_failure_says_where_and_why(void **state)
   weir_clear_failure();
 }
 
+static weir_status make_vector(void *context)
+{
+  Vec v = NULL;
+
+  (void)context;
+  WEIR_PETSC(VecCreateSeq(PETSC_COMM_SELF, 3, &v));
+  WEIR_PETSC(VecDestroy(&v));
+  return WEIR_OK;
+}
+
+static void calls_wait_for_the_right_to_call_mpi(void **state)
+{
+  bool waits = false;
+
+  assert_ok(right_check_call(make_vector, NULL, &waits));
+  assert_true(waits);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -138,6 +157,7 @@ int main(void)
       cmocka_unit_test(threads_may_call_in_turn),
       cmocka_unit_test(mumps_solves_a_complex_system),
       cmocka_unit_test(a_failure_says_where_and_why),
+      cmocka_unit_test(calls_wait_for_the_right_to_call_mpi),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

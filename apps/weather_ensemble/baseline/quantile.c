@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/weir_alloc.h"
+#include "base/weir_sort.h"
 #include "device/weir_parallel.h"
 
 const weir_opt wx_quantile_options[] = {
@@ -22,18 +23,11 @@ typedef struct fit {
   float *scratch; /* [threads, dates * members] */
 } fit;
 
-static int ascending(const void *a, const void *b)
-{
-  const float x = *(const float *)a, y = *(const float *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Position p n - 1/2 of n sorted values, between neighbours in proportion (Hyndman and Fan's
  * fifth): level k is the mean of what lies around it where there are as many values as levels. */
 static void take_quantiles(float *values, int64_t n, int64_t levels, float *out)
 {
-  qsort(values, (size_t)n, sizeof *values, ascending);
+  qsort(values, (size_t)n, sizeof *values, weir_compare_f32);
   for (int64_t k = 0; k < levels; k++) {
     const double position = ((double)k + 0.5) / (double)levels * (double)n - 0.5;
     const double at = fmin(fmax(position, 0), (double)(n - 1));

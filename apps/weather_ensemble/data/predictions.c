@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_sort.h"
 #include "data/quantity.h"
 
 struct wx_predictions {
@@ -21,19 +22,12 @@ struct wx_predictions {
   bool spread;
 };
 
-static int ascending(const void *a, const void *b)
-{
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Different values, in order; returns how many. */
 static int64_t sort_once(int64_t *v, int64_t n)
 {
   int64_t m = 0;
 
-  qsort(v, (size_t)n, sizeof *v, ascending);
+  qsort(v, (size_t)n, sizeof *v, weir_compare_i64);
   for (int64_t i = 0; i < n; i++) {
     if (m == 0 || v[i] > v[m - 1]) {
       v[m++] = v[i];

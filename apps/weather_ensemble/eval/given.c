@@ -2,14 +2,8 @@
 #include "eval/given.h"
 #include <math.h>
 #include <stdlib.h>
+#include "base/weir_sort.h"
 #include "eval/score/normal.h"
-
-static int ascending(const void *a, const void *b)
-{
-  const float x = *(const float *)a, y = *(const float *)b;
-
-  return (x > y) - (x < y);
-}
 
 /* Members that are there at a cell, into scratch; returns how many. */
 static int64_t collect(const wx_given *g, int64_t cells, int64_t c, float *scratch)
@@ -42,7 +36,7 @@ void wx_given_quantiles(const wx_given *g, int64_t cells, const double *p, int64
     const int64_t m = collect(g, cells, c, scratch);
 
     if (m > 1) {
-      qsort(scratch, (size_t)m, sizeof *scratch, ascending);
+      qsort(scratch, (size_t)m, sizeof *scratch, weir_compare_f32);
     }
     for (int64_t k = 0; k < n && g->members > 0; k++) {
       out[k * cells + c] = m > 0 ? (float)between(scratch, m, p[k]) : NAN;

@@ -57,7 +57,7 @@ static weir_status keep_bands(const wx_verify *v, wx_page_quantity *q)
     }
     WEIR_TRY_GOTO(weir_alloc(2 * n, sizeof(double), (void **)&q->band[m]), done);
     for (int64_t k = 0; k < n; k++) {
-      wx_estimate e;
+      weir_estimate e;
 
       WEIR_TRY_GOTO(wx_score_bin(t, 0, k / t->bins, k % t->bins, o, &r, &e), done);
       q->band[m][2 * k] = e.lo;
@@ -98,7 +98,7 @@ weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
   return wx_case_study_create(v, &q->study);
 }
 
-static void put_estimate(weir_table *c, const wx_estimate *e, double scale)
+static void put_estimate(weir_table *c, const weir_estimate *e, double scale)
 {
   char lo[32], hi[32];
 
@@ -333,27 +333,28 @@ static weir_status add_scorecard(const wx_eval_page *p, weir_report *r)
   return weir_report_link(r, "scorecard.html", "Scorecard of all scores and references");
 }
 
+static weir_status fill(const wx_eval_page *p, weir_report *r)
+{
+  WEIR_TRY(add_summary(p, r));
+  WEIR_TRY(add_scorecard(p, r));
+  if (p->v->n_notes > 0) {
+    WEIR_TRY(weir_report_heading(r, "Coverage"));
+  }
+  for (int64_t k = 0; k < p->v->n_notes; k++) {
+    WEIR_TRY(weir_report_text(r, "%s.", p->v->note[k]));
+  }
+  for (int64_t q = 0; q < p->v->n_quantities; q++) {
+    WEIR_TRY(add_quantity(p, p->v->quantity[q], r));
+  }
+  return WEIR_OK;
+}
+
 weir_status wx_eval_page_write(wx_eval_page *p, const char *dir)
 {
   weir_report *r = NULL;
-  weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(wx_eval_scorecard_write(p, dir), done);
-  WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: forecast verification", &r), done);
+  WEIR_TRY(wx_eval_scorecard_write(p, dir));
+  WEIR_TRY(weir_report_open(dir, "weather_ensemble: forecast verification", &r));
   wx_eval_facts(p, r);
-  WEIR_TRY_GOTO(add_summary(p, r), done);
-  WEIR_TRY_GOTO(add_scorecard(p, r), done);
-  if (p->v->n_notes > 0) {
-    WEIR_TRY_GOTO(weir_report_heading(r, "Coverage"), done);
-  }
-  for (int64_t k = 0; k < p->v->n_notes; k++) {
-    WEIR_TRY_GOTO(weir_report_text(r, "%s.", p->v->note[k]), done);
-  }
-  for (int64_t q = 0; q < p->v->n_quantities; q++) {
-    WEIR_TRY_GOTO(add_quantity(p, p->v->quantity[q], r), done);
-  }
-  WEIR_TRY_GOTO(weir_report_commit(&r), done);
-done:
-  weir_report_destroy(&r);
-  return status;
+  return weir_report_commit(&r, fill(p, r));
 }

@@ -85,27 +85,27 @@ weir_status wx_eval_scorecard_legend(const wx_eval_page *p, weir_report *r)
                           100 * (1 - p->v->opts->bootstrap.confidence));
 }
 
-weir_status wx_eval_scorecard_write(const wx_eval_page *p, const char *dir)
+static weir_status fill_page(const wx_eval_page *p, weir_report *r)
 {
   const wx_verify *const v = p->v;
-  weir_report *r = NULL;
-  weir_status status = WEIR_OK;
   char heading[256];
 
-  WEIR_TRY_GOTO(weir_report_open_page(dir, "scorecard.html", "weather_ensemble: scorecard", &r),
-                done);
-  wx_eval_facts(p, r);
-  WEIR_TRY_GOTO(wx_eval_scorecard_legend(p, r), done);
+  WEIR_TRY(wx_eval_scorecard_legend(p, r));
   for (int64_t k = 0; k < v->n_references; k++) {
     (void)snprintf(heading, sizeof heading, "Relative to %s", v->model[v->reference[k]].name);
-    WEIR_TRY_GOTO(weir_report_heading(r, heading), done);
+    WEIR_TRY(weir_report_heading(r, heading));
     for (int s = 0; s < WX_COMPARED; s++) {
-      WEIR_TRY_GOTO(wx_eval_scorecard_table(p, k, (wx_compared)s, r), done);
+      WEIR_TRY(wx_eval_scorecard_table(p, k, (wx_compared)s, r));
     }
   }
-  WEIR_TRY_GOTO(weir_report_link(r, "report.html", "Report of the evaluation"), done);
-  WEIR_TRY_GOTO(weir_report_commit(&r), done);
-done:
-  weir_report_destroy(&r);
-  return status;
+  return weir_report_link(r, "report.html", "Report of the evaluation");
+}
+
+weir_status wx_eval_scorecard_write(const wx_eval_page *p, const char *dir)
+{
+  weir_report *r = NULL;
+
+  WEIR_TRY(weir_report_open_page(dir, "scorecard.html", "weather_ensemble: scorecard", &r));
+  wx_eval_facts(p, r);
+  return weir_report_commit(&r, fill_page(p, r));
 }

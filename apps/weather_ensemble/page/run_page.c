@@ -1,123 +1,55 @@
 /* run_page.c - see run_page.h. */
 #include "page/run_page.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include "base/weir_alloc.h"
-#include "base/weir_file.h"
+#include "app/weir_curves.h"
 #include "base/weir_log.h"
-#include "report/weir_run_log.h"
 
-enum { PATH_SIZE = 4096, WORSE = 512 };
-
-/* Losses of the last stage's epochs, [n] each; one that was run again after a kill counts once. */
-typedef struct curve {
-  int64_t n;
-  double *epoch, *loss, *valid;
-} curve;
-
-static weir_status read_curve(const char *dir, curve *c)
-{
-  char path[PATH_SIZE];
-  weir_run_log log = {0};
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_path_join(dir, "run.jsonl", path, sizeof path));
-  WEIR_TRY(weir_run_log_read(path, &log));
-  WEIR_TRY_GOTO(weir_alloc(log.count, sizeof *c->epoch, (void **)&c->epoch), done);
-  WEIR_TRY_GOTO(weir_alloc(log.count, sizeof *c->loss, (void **)&c->loss), done);
-  WEIR_TRY_GOTO(weir_alloc(log.count, sizeof *c->valid, (void **)&c->valid), done);
-  for (int64_t i = 0; i < log.count; i++) {
-    const weir_run_event *e = &log.events[i];
-
-    if (strcmp(e->name, "stage") == 0) {
-      c->n = 0;
-    }
-    if (strcmp(e->name, "epoch_end") != 0) {
-      continue;
-    }
-    const double epoch = weir_run_event_real(e, "epoch", NAN);
-
-    while (c->n > 0 && !(c->epoch[c->n - 1] < epoch)) {
-      c->n--;
-    }
-    c->epoch[c->n] = epoch;
-    c->loss[c->n] = weir_run_event_real(e, "loss", NAN);
-    c->valid[c->n++] = weir_run_event_real(e, "valid_loss", NAN);
-  }
-done:
-  weir_run_log_fini(&log);
-  return status;
-}
+enum { WORSE = 512 };
 
 static weir_status add_curve(weir_report *r, const char *dir, const char *loss)
 {
-  curve c = {.n = 0};
+  static const char *const key[] = {"epoch", "loss", "valid_loss"};
   char label[64];
-  weir_status status = read_curve(dir, &c);
+  weir_curves c;
+  weir_status status = weir_curves_read(dir, 3, key, &c);
 
+  (void)snprintf(label, sizeof label, "%s (standardised)", loss);
   if (status == WEIR_OK) {
-    const weir_figure_series series[] = {
-        {.kind = WEIR_FIGURE_LINE, .name = "training", .n = c.n, .x = c.epoch, .y = c.loss},
-        {.kind = WEIR_FIGURE_LINE, .name = "validation", .n = c.n, .x = c.epoch, .y = c.valid}};
-
-    (void)snprintf(label, sizeof label, "%s (standardised)", loss);
-    status = weir_report_figure(r, "loss",
-                                &(weir_figure){.title = "Loss",
-                                               .x_label = "epoch",
-                                               .y_label = label,
-                                               .series = series,
-                                               .n_series = 2,
-                                               .empty = "no epoch was finished"});
+    status = weir_curves_report(
+        &c, &(weir_curves_figure){"loss", "Loss", label, {1, 2}, {"training", "validation"}}, r);
   }
-  weir_free(&c.epoch);
-  weir_free(&c.loss);
-  weir_free(&c.valid);
+  weir_curves_fini(&c);
   return status;
-}
-
-static void put_count(weir_table *c, const char *what, int64_t n)
-{
-  weir_table_add(c, "%s", what);
-  weir_table_add(c, "%lld", (long long)n);
-}
-
-static void put_real(weir_table *c, const char *what, double x)
-{
-  weir_table_add(c, "%s", what);
-  weir_table_add_real(c, x);
 }
 
 static weir_status add_summary(weir_report *r, const wx_experiment *e, const wx_stage *stage,
                                const weir_train_result *result)
 {
-  static const char *const head[] = {"quantity", "value"};
   weir_table c = {0};
 
-  weir_table_add(&c, "data");
-  weir_table_add(&c, "%s", e->facts->name);
-  put_count(&c, "training samples", e->split.n[WX_TRAIN]);
-  put_count(&c, "validation samples", e->split.n[WX_VALID]);
-  put_count(&c, "test samples", e->split.n[WX_TEST]);
-  put_count(&c, "samples left out", e->split.left_out);
-  put_count(&c, "parameters", weir_params_elements(stage->params));
-  put_count(&c, "steps", result->step);
-  put_count(&c, "epochs", result->epoch);
-  put_real(&c, "loss of the last epoch", result->loss);
-  put_real(&c, "best validation loss", result->best_loss);
-  put_count(&c, "epoch of the best validation", result->best_epoch);
-  const weir_status status = weir_table_report(&c, r, "summary", 2, head);
-
-  weir_table_fini(&c);
-  return status;
+  weir_table_add_pair(&c, "data", "%s", e->facts->name);
+  weir_table_add_count_pair(&c, "training samples", e->split.n[WX_TRAIN]);
+  weir_table_add_count_pair(&c, "validation samples", e->split.n[WX_VALID]);
+  weir_table_add_count_pair(&c, "test samples", e->split.n[WX_TEST]);
+  weir_table_add_count_pair(&c, "samples left out", e->split.left_out);
+  weir_table_add_count_pair(&c, "parameters", weir_params_elements(stage->params));
+  weir_table_add_count_pair(&c, "steps", result->step);
+  weir_table_add_count_pair(&c, "epochs", result->epoch);
+  weir_table_add_real_pair(&c, "loss of the last epoch", result->loss);
+  weir_table_add_real_pair(&c, "best validation loss", result->best_loss);
+  weir_table_add_count_pair(&c, "epoch of the best validation", result->best_epoch);
+  return weir_table_report_pairs(&c, r, "summary");
 }
 
 static weir_status write_page(weir_report *r, const char *dir, const wx_experiment *e,
                               const wx_stage *stage, const weir_train_result *result,
-                              const weir_table *cells)
+                              const char *worse, const weir_table *cells)
 {
   static const char *const losses[] = {"mean squared error", "mean absolute error", "CRPS"};
 
+  if (worse[0] != 0) {
+    WEIR_TRY(weir_report_text(r, "Warning: %s.", worse));
+  }
   WEIR_TRY(add_summary(r, e, stage, result));
   if (cells->count > 0) {
     WEIR_TRY(weir_report_heading(r, "Validation"));
@@ -158,13 +90,8 @@ weir_status wx_run_page(const char *dir, const wx_experiment *e, const wx_stage 
   }
   WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: training", &r), done);
   weir_report_fact(r, "seed", "%lld", (long long)e->train.seed);
-  if (worse[0] != 0) {
-    WEIR_TRY_GOTO(weir_report_text(r, "Warning: %s.", worse), done);
-  }
-  WEIR_TRY_GOTO(write_page(r, dir, e, stage, result, &cells), done);
-  WEIR_TRY_GOTO(weir_report_commit(&r), done);
+  status = weir_report_commit(&r, write_page(r, dir, e, stage, result, worse, &cells));
 done:
-  weir_report_destroy(&r);
   weir_table_fini(&cells);
   return status;
 }

@@ -77,7 +77,7 @@ typedef struct inproc_group {
   int arrived;
 } inproc_group;
 
-/* world.c. All with the lock held, except inproc_meet and those of weir_inproc.h. */
+/* world.c. All with the lock held, except inproc_meet.. and those of weir_inproc.h. */
 static inline inproc_rank *inproc_self(const weir_comm *c)
 {
   const inproc_group *g = c->state;
@@ -98,9 +98,14 @@ weir_status inproc_die(inproc_rank *self);
 weir_status inproc_group_create(inproc_world *w, const int *member, int size,
                                 inproc_group **out) WEIR_CHECKED;
 void inproc_group_destroy(inproc_group **g);
-/* Returns once all ranks of the group have called it; *given: what each gave, valid until this rank
- * calls it again. Takes the lock. Fails: WEIR_ERR_EXTERNAL where a rank can no longer come. */
+/* Begins a call of all ranks: returns once all ranks of the group have called it; *given: what each
+ * gave, valid until this rank meets them again. Takes the lock. Fails: WEIR_ERR_EXTERNAL where a
+ * rank can no longer come. */
 weir_status inproc_meet(weir_comm *c, const void *mine, const void *const **given) WEIR_CHECKED;
+/* Likewise within a call, whose ranks all come: they do nothing that can fail since inproc_meet,
+ * and may read what this rank gave until they are here. So neither an end of the run nor a death is
+ * looked at before the next call. Takes the lock. */
+void inproc_meet_again(weir_comm *c, const void *mine, const void *const **given);
 
 /* message.c: those of weir_comm_kind. */
 weir_status inproc_prepare(weir_comm *c, const comm_message *list, int64_t n, int tag,

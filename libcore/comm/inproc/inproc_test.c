@@ -255,6 +255,48 @@ static void abort_ends_all(void **state)
   }
 }
 
+/* Rank 3 ends the run while the others agree in a group without it; begin[3]: it has. */
+static weir_status agree_or_abort(weir_comm *c, void *context)
+{
+  report *r = context;
+  const int rank = weir_comm_rank(c);
+  weir_comm *sub = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_comm_split(c, rank == 3, &sub));
+  if (rank == 3) {
+    r->begin[3] = 1;
+    status = weir_comm_abort(c, weir_fail(WEIR_ERR_NUMERIC, "a NaN loss"));
+  } else {
+    note(r, c, weir_comm_agree(sub, WEIR_OK));
+    r->end[rank] = r->begin[3];
+  }
+  weir_comm_close(&sub);
+  return status;
+}
+
+/* A call that all ranks of a group have begun ends for all of them: what one gave to it is read by
+ * the others until then. */
+static void abort_from_outside_leaves_no_call_half_done(void **state)
+{
+  int ended_within = 0, ended_before = 0;
+  char said[256] = "";
+
+  weir_log_set_sink(quiet, said);
+  for (int seed = 0; seed < 300; seed++) {
+    const weir_inproc run = {.ranks = 4, .seed = (uint64_t)seed};
+    report r = {0};
+
+    assert_int_equal(weir_inproc_run(&run, agree_or_abort, &r), WEIR_ERR_NUMERIC);
+    assert_int_equal(r.status[1], r.status[0]);
+    assert_int_equal(r.status[2], r.status[0]);
+    ended_before += r.status[0] != WEIR_OK;
+    ended_within += r.status[0] == WEIR_OK && r.end[0] + r.end[1] + r.end[2] > 0;
+  }
+  weir_log_set_sink(NULL, NULL);
+  assert_true(ended_before > 0 && ended_within > 0);
+}
+
 /* Each rank waits in another group. */
 static weir_status meet_in_different_groups(weir_comm *c, void *context)
 {
@@ -390,6 +432,7 @@ int main(void)
       cmocka_unit_test(others_notice_a_death),
       cmocka_unit_test(rank_that_ends_is_missed),
       cmocka_unit_test(abort_ends_all),
+      cmocka_unit_test(abort_from_outside_leaves_no_call_half_done),
       cmocka_unit_test(deadlock_is_found),
       cmocka_unit_test(seed_determines_the_run),
       cmocka_unit_test(sender_is_one_message_ahead),

@@ -161,7 +161,7 @@ static bool strikes(const inproc_world *w, int f, int from, int to, int64_t numb
 }
 
 /* What the script does to the next message. Fails where the sender dies. */
-static weir_status suffer(inproc_rank *self, int to, double *delay, bool *lost)
+static weir_status inject_faults(inproc_rank *self, int to, double *delay, bool *lost)
 {
   inproc_world *const w = self->world;
   const int from = self->number;
@@ -277,7 +277,7 @@ static weir_status start_one(inproc_rank *self, const int *member, end *e)
     e->active = true;
     return WEIR_OK;
   }
-  WEIR_TRY(suffer(self, member[e->channel->to], &e->delay, &lost));
+  WEIR_TRY(inject_faults(self, member[e->channel->to], &e->delay, &lost));
   e->number = e->channel->sent++;
   e->active = !lost;
   if (!lost) {

@@ -20,7 +20,7 @@ static weir_status allreduce_max(weir_comm *c, int status, int *max, int *rank)
   }
   *max = *(const int *)given[best];
   *rank = best;
-  WEIR_TRY(inproc_meet(c, NULL, &given));
+  inproc_meet_again(c, NULL, &given);
   return WEIR_OK;
 }
 
@@ -32,7 +32,7 @@ static weir_status bcast_text(weir_comm *c, int rank, char text[COMM_TEXT])
   if (rank != c->rank) {
     memcpy(text, given[rank], COMM_TEXT);
   }
-  WEIR_TRY(inproc_meet(c, NULL, &given));
+  inproc_meet_again(c, NULL, &given);
   return WEIR_OK;
 }
 
@@ -52,7 +52,7 @@ static weir_status sizes(weir_comm *c, int64_t n, int64_t *of)
   for (int r = 0; r < c->size && c->rank == 0; r++) {
     of[r] = *(const int64_t *)given[r];
   }
-  WEIR_TRY(inproc_meet(c, NULL, &given));
+  inproc_meet_again(c, NULL, &given);
   return WEIR_OK;
 }
 
@@ -69,7 +69,7 @@ static weir_status gatherv(weir_comm *c, const void *bytes, int64_t n, void *all
       to += of[r];
     }
   }
-  WEIR_TRY(inproc_meet(c, NULL, &given));
+  inproc_meet_again(c, NULL, &given);
   return WEIR_OK;
 }
 
@@ -115,14 +115,14 @@ static weir_status split(const weir_comm *c, int colour, weir_comm *sub)
   while (*(const int *)given[leader] != colour) {
     leader++;
   }
-  WEIR_TRY(inproc_meet(all, &made, &given)); /* others read it until the next meeting */
+  inproc_meet_again(all, &made, &given); /* others read it until the next meeting */
   inproc_group *const group = *(inproc_group *const *)given[leader];
 
   if (group != NULL) {
     sub->size = group->size;
     sub->state = group;
   }
-  WEIR_TRY(inproc_meet(all, NULL, &given));
+  inproc_meet_again(all, NULL, &given);
   WEIR_TRY(status);
   return group != NULL || colour < 0
              ? WEIR_OK

@@ -2,6 +2,7 @@
 #include <time.h>
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
+#include "base/weir_log.h"
 #include "base/weir_random.h"
 #include "comm/inproc/inproc_priv.h"
 #include "device/weir_worker.h"
@@ -142,11 +143,11 @@ static void await_turn(inproc_rank *self)
 
 void inproc_pause(inproc_rank *self, inproc_rest rest)
 {
-  if (self->life != INPROC_RUNS) { /* it keeps its turn until it returns */
-    return;
-  }
   if (self->world->run->concurrent) {
     weir_cond_wait(&self->wake, &self->world->lock);
+    return;
+  }
+  if (self->life != INPROC_RUNS) { /* it keeps its turn until it returns */
     return;
   }
   self->rest = rest;
@@ -253,9 +254,8 @@ static int absent_rank(const inproc_group *g)
   return -1;
 }
 
-/* What ended the run is left to the next meeting: a rank that reads what this one gave still needs
- * it. */
-static weir_status meet(inproc_group *g, inproc_rank *self, int rank, const void *mine)
+/* Comes to the meeting; the last rank opens the next one. Returns its number. */
+static int64_t arrive(inproc_group *g, int rank, const void *mine)
 {
   const int64_t meeting = g->meeting;
 
@@ -267,6 +267,14 @@ static weir_status meet(inproc_group *g, inproc_rank *self, int rank, const void
     g->meeting++;
     inproc_notify(g->world);
   }
+  return meeting;
+}
+
+/* What ended the run is left to the next call. */
+static weir_status meet(inproc_group *g, inproc_rank *self, int rank, const void *mine)
+{
+  const int64_t meeting = arrive(g, rank, mine);
+
   while (g->meeting == meeting) {
     const int absent = absent_rank(g);
 
@@ -299,8 +307,23 @@ weir_status inproc_meet(weir_comm *c, const void *mine, const void *const **give
   return WEIR_OK;
 }
 
+void inproc_meet_again(weir_comm *c, const void *mine, const void *const **given)
+{
+  inproc_group *const g = c->state;
+  inproc_rank *const self = inproc_self(c);
+
+  weir_lock_take(&g->world->lock);
+  *given = g->given + g->meeting % 2 * g->size;
+  const int64_t meeting = arrive(g, c->rank, mine);
+
+  while (g->meeting == meeting) {
+    inproc_pause(self, INPROC_GATHERS);
+  }
+  weir_lock_give(&g->world->lock);
+}
+
 /* The life of a rank, on its thread. */
-static weir_status live(void *rank)
+static weir_status run_rank(void *rank)
 {
   inproc_rank *const self = rank;
   inproc_world *const w = self->world;
@@ -310,8 +333,11 @@ static weir_status live(void *rank)
     await_turn(self);
     weir_lock_give(&w->lock);
   }
+  weir_log_mute(self->number > 0);
+  comm_set_thread(self->comm->engine);
   const weir_status status = w->body(self->comm, w->context);
 
+  comm_set_thread(NULL);
   weir_comm_close(&self->comm);
   weir_lock_take(&w->lock);
   const bool died = self->life == INPROC_DIED;
@@ -344,7 +370,7 @@ static weir_status create_ranks(inproc_world *w, weir_worker **workers, inproc_g
 
     one->world = w;
     one->number = r;
-    one->wake = (weir_cond)WEIR_BELL_INIT;
+    one->wake = (weir_cond)WEIR_COND_INIT;
     WEIR_TRY(comm_new(&weir_comm_kind_ranks_inproc, &one->comm));
     one->comm->rank = r;
     one->comm->size = ranks;
@@ -366,7 +392,7 @@ static weir_status run_ranks(inproc_world *w, weir_worker **workers)
   pass_turn(w);
   weir_lock_give(&w->lock);
   for (int r = 0; r < ranks; r++) {
-    weir_worker_start(workers[r], live, &w->rank[r]);
+    weir_worker_start(workers[r], run_rank, &w->rank[r]);
   }
   char text[COMM_TEXT] = "";
 

@@ -3,36 +3,66 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <threads.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "base/weir_log.h"
 #include "conf/weir_opt.h"
 #include "device/weir_parallel.h"
 
-/* A file of machine constants; 0: as detected. */
-struct machine {
-  int64_t l1_bytes, l2_bytes, l3_bytes, memory_bytes;
-  double bandwidth, flop_rate;
-  int simd;
-};
-
-#define LARGEST_CACHE 1099511627776.0
-static const weir_opt rows[] = {
-    WEIR_OPT_INT(struct machine, l1_bytes, 0, 0, LARGEST_CACHE, "bytes",
+#define LARGEST 1099511627776.0
+#define LONGEST 1000.0 /* s */
+/* Rows of a file, and the built-in constants: single threads on Zen 4 (tests/bench/layout.c and
+ * tests/bench/peaks.c print them), and an assumed link between ranks. 0: as detected. */
+const weir_opt weir_constants_opts[] = {
+    WEIR_OPT_INT(weir_constants, l1_bytes, 0, 0, LARGEST, "bytes",
                  "L1 data cache per core; 0: detected"),
-    WEIR_OPT_INT(struct machine, l2_bytes, 0, 0, LARGEST_CACHE, "bytes",
+    WEIR_OPT_INT(weir_constants, l2_bytes, 0, 0, LARGEST, "bytes",
                  "L2 cache per core; 0: detected"),
-    WEIR_OPT_INT(struct machine, l3_bytes, 0, 0, LARGEST_CACHE, "bytes",
+    WEIR_OPT_INT(weir_constants, l3_bytes, 0, 0, LARGEST, "bytes",
                  "last-level cache, including shared parts; 0: detected"),
-    WEIR_OPT_INT(struct machine, memory_bytes, 0, 0, 1125899906842624.0, "bytes",
+    WEIR_OPT_INT(weir_constants, line_bytes, 0, 0, 65536, "bytes", "cache line; 0: detected"),
+    WEIR_OPT_INT(weir_constants, memory_bytes, 0, 0, 1125899906842624.0, "bytes",
                  "main memory; 0: detected"),
-    WEIR_OPT_REAL(struct machine, bandwidth, 0, 0, 1e15, "bytes/s",
-                  "sustained copy bandwidth of one core, read plus write; 0: not measured"),
-    WEIR_OPT_REAL(
-        struct machine, flop_rate, 0, 0, 1e18, "flop/s",
-        "f32 fused multiply-add rate of one core, counted as two operations; 0: not measured"),
-    WEIR_OPT_ENUM(struct machine, simd, 0, "auto|base|avx2|avx512",
+    WEIR_OPT_REAL(weir_constants, bandwidth, 20e9, 1, 1e15, "bytes/s",
+                  "sustained copy bandwidth of one core, read plus write"),
+    WEIR_OPT_REAL(weir_constants, cache_bandwidth, 0, 0, 1e15, "bytes/s",
+                  "bandwidth of arrays that stay in a near cache; 0: four times `bandwidth`"),
+    WEIR_OPT_REAL(weir_constants, flop_rate, 100e9, 1, 1e18, "flop/s",
+                  "f32 fused multiply-add rate of one core, counted as two operations"),
+    WEIR_OPT_REAL(weir_constants, load_s, 0.04e-9, 0, LONGEST, "s",
+                  "load or store of an element of a row that is contiguous in memory"),
+    WEIR_OPT_REAL(weir_constants, line_l1_s, 1e-9, 0, LONGEST, "s",
+                  "load or store of an element on a cache line of its own, in rows of at most "
+                  "`line_l1_row` elements"),
+    WEIR_OPT_INT(weir_constants, line_l1_row, 32, 0, LARGEST, "1",
+                 "elements of a row whose lines stay in the L1 cache until the next row"),
+    WEIR_OPT_REAL(weir_constants, line_l2_s, 2e-9, 0, LONGEST, "s",
+                  "the same in rows of at most `line_l2_row` elements"),
+    WEIR_OPT_INT(weir_constants, line_l2_row, 511, 0, LARGEST, "1",
+                 "elements of a row whose lines and pages stay in near caches"),
+    WEIR_OPT_REAL(weir_constants, line_far_s, 8e-9, 0, LONGEST, "s", "the same in longer rows"),
+    WEIR_OPT_REAL(weir_constants, row_s, 2.5e-9, 0, LONGEST, "s",
+                  "start of a row of a loop, in addition to its elements"),
+    WEIR_OPT_REAL(weir_constants, reduce_across_s, 0.25e-9, 0, LONGEST, "s",
+                  "iteration of a reduction that runs across a row of results"),
+    WEIR_OPT_REAL(weir_constants, reduce_along_s, 1.4e-9, 0, LONGEST, "s",
+                  "iteration of a reduction that runs along the row and merges its lanes"),
+    WEIR_OPT_REAL(weir_constants, group_overhead, 2e-6, 0, LONGEST, "s",
+                  "start of a group, or of a call of a kernel, in addition to its work"),
+    WEIR_OPT_INT(weir_constants, min_tile_points, 1024, 1, LARGEST, "1",
+                 "iterations from which a tile is worth its overhead"),
+    WEIR_OPT_INT(weir_constants, max_tile_points, 65536, 1, LARGEST, "1",
+                 "iterations of a tile without tile-local buffers"),
+    WEIR_OPT_REAL(weir_constants, tile_flops, 65536, 1, 1e18, "flop",
+                  "work of a tile of a library operator, some ten microseconds"),
+    WEIR_OPT_INT(weir_constants, group_local_bytes, 4194304, 0, LARGEST, "bytes",
+                 "maximum tile-local buffers of a group; larger ones are no faster than arrays"),
+    WEIR_OPT_REAL(weir_constants, latency, 20e-6, 0, LONGEST, "s",
+                  "latency of a message between ranks, to decide about overlap"),
+    WEIR_OPT_REAL(weir_constants, link_bw, 2e9, 1, 1e18, "bytes/s",
+                  "rate of a message between ranks, to decide about overlap"),
+    WEIR_OPT_ENUM(weir_constants, simd, 0, "auto|base|avx2|avx512",
                   "instruction set (SIMD) of Weir's own kernels and of compiled loops"),
     WEIR_OPT_END,
 };
@@ -64,6 +94,11 @@ static int64_t cache_bytes(int name, int64_t fallback)
   return bytes > 0 ? (int64_t)bytes : fallback;
 }
 
+static void set_missing(int64_t *constant, int64_t detected)
+{
+  *constant = *constant > 0 ? *constant : detected;
+}
+
 static weir_cpu *storage(void)
 {
   static weir_cpu cpu;
@@ -76,6 +111,17 @@ static int64_t memory_bytes(void)
   const int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 
   return pages > 0 && page > 0 ? pages * page : 0;
+}
+
+/* Detects what is not stated. */
+static void complete(weir_constants *c)
+{
+  set_missing(&c->l1_bytes, cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 * 1024));
+  set_missing(&c->l2_bytes, cache_bytes(_SC_LEVEL2_CACHE_SIZE, 256 * 1024));
+  set_missing(&c->l3_bytes, cache_bytes(_SC_LEVEL3_CACHE_SIZE, 2 * 1024 * 1024));
+  set_missing(&c->line_bytes, cache_bytes(_SC_LEVEL1_DCACHE_LINESIZE, 64));
+  set_missing(&c->memory_bytes, memory_bytes());
+  c->cache_bandwidth = c->cache_bandwidth > 0 ? c->cache_bandwidth : 4 * c->bandwidth;
 }
 
 static weir_cpu detected(void)
@@ -93,10 +139,8 @@ static weir_cpu detected(void)
   cpu.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 #endif
-  cpu.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 * 1024);
-  cpu.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 256 * 1024);
-  cpu.l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 2 * 1024 * 1024);
-  cpu.memory_bytes = memory_bytes();
+  weir_opts_default(weir_constants_opts, sizeof cpu.constants, &cpu.constants);
+  complete(&cpu.constants);
   return cpu;
 }
 
@@ -110,7 +154,6 @@ static weir_status limit_simd(const char *path, weir_simd simd, weir_cpu *cpu)
         "%s: simd: %s: %s does not support these instructions: set auto, or a narrower set", path,
         simd == WEIR_SIMD_AVX2 ? "avx2" : "avx512", cpu->model);
   }
-  cpu->simd = simd;
   cpu->avx512 = cpu->avx512 && (simd == WEIR_SIMD_AUTO || simd == WEIR_SIMD_AVX512);
   if (simd == WEIR_SIMD_BASE) {
     cpu->sse42 = cpu->avx2 = cpu->fma = 0;
@@ -118,25 +161,18 @@ static weir_status limit_simd(const char *path, weir_simd simd, weir_cpu *cpu)
   return WEIR_OK;
 }
 
-static void state(int64_t bytes, int64_t *constant)
-{
-  *constant = bytes > 0 ? bytes : *constant;
-}
-
 static weir_status read_file(const char *path, weir_cpu *cpu)
 {
-  struct machine file;
+  weir_constants file = {0};
   weir_config *config = NULL;
 
-  WEIR_TRY(weir_config_load(rows, sizeof file, &path, 1, NULL, 0, &file, &config));
+  WEIR_TRY(weir_config_load(weir_constants_opts, sizeof file, &path, 1, NULL, 0, &file, &config));
+  file.measured = weir_config_states(config, &file.bandwidth, sizeof file.bandwidth) &&
+                  weir_config_states(config, &file.flop_rate, sizeof file.flop_rate);
   weir_config_destroy(&config);
   WEIR_TRY(limit_simd(path, (weir_simd)file.simd, cpu));
-  state(file.l1_bytes, &cpu->l1_bytes);
-  state(file.l2_bytes, &cpu->l2_bytes);
-  state(file.l3_bytes, &cpu->l3_bytes);
-  state(file.memory_bytes, &cpu->memory_bytes);
-  cpu->bandwidth = file.bandwidth;
-  cpu->flop_rate = file.flop_rate;
+  complete(&file);
+  cpu->constants = file;
   return WEIR_OK;
 }
 
@@ -169,8 +205,8 @@ weir_status weir_cpu_load(const char *path)
 
 const weir_cpu *weir_cpu_get(void)
 {
-  static once_flag once = ONCE_FLAG_INIT;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-  call_once(&once, load_first);
+  (void)pthread_once(&once, load_first);
   return storage();
 }

@@ -1,8 +1,10 @@
 /* constants_test.c - constants of the machine: from a file, from the environment, and refused. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_file.h"
+#include "device/weir_device.h"
 #include "device/weir_parallel.h"
 
 /* Loads a file of that text. */
@@ -35,13 +37,51 @@ static void what_a_file_states_replaces_what_is_detected(void **state)
   const weir_cpu before = *weir_cpu_get();
 
   assert_ok(load("l2_bytes: 123456\nbandwidth: 2e9\n"));
-  assert_int_equal(weir_cpu_get()->l2_bytes, 123456);
-  assert_true(weir_cpu_get()->bandwidth == 2e9 && weir_cpu_get()->flop_rate == 0);
-  assert_int_equal(weir_cpu_get()->l1_bytes, before.l1_bytes);
+  assert_int_equal(weir_cpu_get()->constants.l2_bytes, 123456);
+  assert_true(weir_cpu_get()->constants.bandwidth == 2e9);
+  assert_true(weir_cpu_get()->constants.cache_bandwidth == 8e9);
+  assert_true(weir_cpu_get()->constants.flop_rate == before.constants.flop_rate);
+  assert_false(weir_cpu_get()->constants.measured);
+  assert_int_equal(weir_cpu_get()->constants.l1_bytes, before.constants.l1_bytes);
   assert_int_equal(weir_cpu_get()->avx512, before.avx512);
   assert_ok(weir_cpu_load(NULL));
-  assert_int_equal(weir_cpu_get()->l2_bytes, before.l2_bytes);
-  assert_true(weir_cpu_get()->bandwidth == before.bandwidth);
+  assert_int_equal(weir_cpu_get()->constants.l2_bytes, before.constants.l2_bytes);
+  assert_true(weir_cpu_get()->constants.bandwidth == before.constants.bandwidth);
+  assert_ok(load("bandwidth: 2e9\nflop_rate: 5e10\nrow_s: 1e-8\n"));
+  assert_true(weir_cpu_get()->constants.measured && weir_cpu_get()->constants.row_s == 1e-8);
+  assert_ok(weir_cpu_load(NULL));
+  assert_true(weir_cpu_get()->constants.row_s == before.constants.row_s);
+}
+
+static void the_reference_page_is_the_table(void **state)
+{
+  char *page = NULL, *printed = NULL;
+  size_t size = 0;
+  int64_t length = 0;
+  FILE *out = open_memstream(&printed, &size);
+
+  assert_non_null(out);
+  assert_ok(weir_opts_print_markdown(weir_constants_opts, "Machine constants", out));
+  assert_int_equal(fclose(out), 0);
+  assert_ok(weir_file_read(WEIR_SOURCE_DIR "/docs/reference/machine.md", 1 << 20, &page, &length));
+  assert_string_equal(page, printed);
+  weir_free(&page);
+  free(printed);
+}
+
+/* Passes and kernels divide by some of them. */
+static void every_device_has_constants(void **state)
+{
+  for (int k = 0; weir_device_row_get(k) != NULL; k++) {
+    const weir_constants *c = weir_constants_get(weir_device_row_get(k)->name);
+
+    assert_ptr_equal(c, weir_device_row_get(k)->constants());
+    assert_true(c->l1_bytes > 0 && c->l2_bytes >= c->l1_bytes && c->line_bytes > 0);
+    assert_true(c->bandwidth > 0 && c->cache_bandwidth > 0 && c->flop_rate > 0 && c->link_bw > 0);
+    assert_true(c->min_tile_points > 0 && c->max_tile_points > 0 && c->tile_flops > 0);
+  }
+  assert_ptr_equal(weir_constants_get(NULL), &weir_cpu_get()->constants);
+  assert_ptr_equal(weir_constants_get("cpu"), &weir_cpu_get()->constants);
 }
 
 static void instruction_sets_are_limited_and_never_invented(void **state)
@@ -70,7 +110,7 @@ static void malformed_files_are_refused_and_change_nothing(void **state)
   assert_non_null(strstr(weir_last_message(), "machine.yaml:1:"));
   assert_int_equal(load("l4_bytes: 1\n"), WEIR_ERR_CONFIG);
   assert_int_equal(weir_cpu_load("no/such/file.yaml"), WEIR_ERR_CONFIG);
-  assert_int_equal(weir_cpu_get()->l3_bytes, 777);
+  assert_int_equal(weir_cpu_get()->constants.l3_bytes, 777);
   assert_ok(weir_cpu_load(NULL));
 }
 
@@ -87,9 +127,10 @@ static void the_environment_names_the_default_file(void **state)
   weir_check_write(path, "l1_bytes: 4321\n", 15);
   assert_int_equal(setenv("WEIR_MACHINE", path, 1), 0);
   assert_ok(weir_cpu_load(""));
-  assert_int_equal(weir_cpu_get()->l1_bytes, 4321);
+  assert_int_equal(weir_cpu_get()->constants.l1_bytes, 4321);
   assert_ok(load("l2_bytes: 8765\n")); /* a file that is named wins */
-  assert_true(weir_cpu_get()->l1_bytes != 4321 && weir_cpu_get()->l2_bytes == 8765);
+  assert_true(weir_cpu_get()->constants.l1_bytes != 4321 &&
+              weir_cpu_get()->constants.l2_bytes == 8765);
   assert_int_equal(unsetenv("WEIR_MACHINE"), 0);
   assert_ok(weir_cpu_load(NULL));
   weir_check_rmdir(folder);
@@ -99,6 +140,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_a_file_states_replaces_what_is_detected),
+      cmocka_unit_test(the_reference_page_is_the_table),
+      cmocka_unit_test(every_device_has_constants),
       cmocka_unit_test(instruction_sets_are_limited_and_never_invented),
       cmocka_unit_test(malformed_files_are_refused_and_change_nothing),
       cmocka_unit_test(the_environment_names_the_default_file),

@@ -216,17 +216,23 @@ static weir_status open_device(weir_device *device, const weir_device_options *o
   WEIR_TRY(weir_alloc(1, sizeof(cpu_state), &device->state));
   device->ops = &ops;
   device->info = (weir_device_info){.processors = cpu->cores,
-                                    .memory_bytes = cpu->memory_bytes,
-                                    .cache_bytes = cpu->l3_bytes,
-                                    .shared_bytes = cpu->l1_bytes,
+                                    .memory_bytes = cpu->constants.memory_bytes,
+                                    .cache_bytes = cpu->constants.l3_bytes,
+                                    .shared_bytes = cpu->constants.l1_bytes,
                                     .block_threads = 1024,
                                     .vector_threads = 1};
   (void)snprintf(device->info.model, sizeof device->info.model, "%s", cpu->model);
   return WEIR_OK;
 }
 
+static const weir_constants *constants(void)
+{
+  return &weir_cpu_get()->constants;
+}
+
 const weir_device_row weir_device_row_cpu = {
     .name = "cpu",
     .help = "CPU and main memory of the host",
+    .constants = constants,
     .open = open_device,
 };

@@ -1,10 +1,10 @@
 /* parallel.c - weir_parallel: alone or shared with workers, and with how many. */
 #include "device/weir_parallel.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <threads.h>
 #include <unistd.h>
 
 #include "pool.h"
@@ -29,14 +29,14 @@ static void read_quota(void)
 
 static int processors(void)
 {
-  static once_flag once = ONCE_FLAG_INIT;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
   cpu_set_t set;
   long n = sysconf(_SC_NPROCESSORS_ONLN); /* for more processors than cpu_set_t holds */
 
   if (sched_getaffinity(0, sizeof set, &set) == 0) {
     n = CPU_COUNT(&set);
   }
-  call_once(&once, read_quota);
+  (void)pthread_once(&once, read_quota);
   n = *quota() > 0 && *quota() < n ? *quota() : n;
   return n > 0 ? (int)n : 1;
 }

@@ -239,13 +239,15 @@ static void processor_facts_are_plausible(void **state)
 
   assert_ptr_equal(cpu, weir_cpu_get());
   assert_true(cpu->model[0] != 0 && cpu->cores >= 1);
-  assert_true(cpu->l1_bytes >= 4096 && cpu->l1_bytes <= cpu->l2_bytes);
-  assert_true(cpu->l2_bytes <= INT64_C(1) << 30 && cpu->l3_bytes <= INT64_C(1) << 34);
+  assert_true(cpu->constants.l1_bytes >= 4096 &&
+              cpu->constants.l1_bytes <= cpu->constants.l2_bytes);
+  assert_true(cpu->constants.l2_bytes <= INT64_C(1) << 30 && cpu->constants.l3_bytes <= INT64_C(1)
+                                                                                            << 34);
   assert_true(!cpu->avx512 || cpu->avx2);
-  assert_true(cpu->memory_bytes == 0 || cpu->memory_bytes > INT64_C(1) << 24);
+  assert_true(cpu->constants.memory_bytes == 0 || cpu->constants.memory_bytes > INT64_C(1) << 24);
   print_message("%s, %d cores, caches %lld %lld %lld, avx2 %d fma %d avx512 %d\n", cpu->model,
-                cpu->cores, (long long)cpu->l1_bytes, (long long)cpu->l2_bytes,
-                (long long)cpu->l3_bytes, cpu->avx2, cpu->fma, cpu->avx512);
+                cpu->cores, (long long)cpu->constants.l1_bytes, (long long)cpu->constants.l2_bytes,
+                (long long)cpu->constants.l3_bytes, cpu->avx2, cpu->fma, cpu->avx512);
 }
 
 int main(void)

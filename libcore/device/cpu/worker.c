@@ -29,9 +29,9 @@ struct weir_worker {
   char message[MESSAGE_SIZE]; /* a failure's text is its thread's own */
 };
 
-static void do_job(void *lane, int64_t item, int thread)
+static void do_job(void *worker, int64_t item, int thread)
 {
-  weir_worker *const l = lane;
+  weir_worker *const l = worker;
 
   (void)item;
   (void)thread;
@@ -47,9 +47,9 @@ static void run(weir_worker *l)
   weir_parallel(1, 1, do_job, l);
 }
 
-static void *serve(void *lane)
+static void *serve(void *worker)
 {
-  weir_worker *const l = lane;
+  weir_worker *const l = worker;
 
   (void)pthread_mutex_lock(&l->lock);
   for (;;) {
@@ -150,9 +150,9 @@ weir_status weir_worker_wait(weir_worker *l)
   return settle(l) && l->status != WEIR_OK ? weir_fail(l->status, "%s", l->message) : WEIR_OK;
 }
 
-void weir_worker_destroy(weir_worker **lane)
+void weir_worker_destroy(weir_worker **worker)
 {
-  weir_worker *const l = *lane;
+  weir_worker *const l = *worker;
 
   if (l == NULL) {
     return;
@@ -167,5 +167,5 @@ void weir_worker_destroy(weir_worker **lane)
     (void)pthread_cond_destroy(&l->changed);
     (void)pthread_mutex_destroy(&l->lock);
   }
-  weir_free(lane);
+  weir_free(worker);
 }

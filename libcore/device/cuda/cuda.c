@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device/cuda/cuda_open.h"
+#include "device/weir_parallel.h"
 #include "weir_device_abi.h"
 
 enum { PATH_CAPACITY = 4096 };
@@ -73,9 +74,16 @@ static weir_status compile(const char *architecture, const weir_device_source *s
   return WEIR_OK;
 }
 
+/* Those of the host: only copies and launches of a GPU have been measured. */
+static const weir_constants *constants(void)
+{
+  return &weir_cpu_get()->constants;
+}
+
 const weir_device_row weir_device_row_cuda = {
     .name = "cuda",
     .help = "NVIDIA GPUs",
+    .constants = constants,
     .open = open_device,
     .compile = compile,
 };

@@ -368,8 +368,8 @@ static weir_status open_device(weir_device *device, const weir_device_options *o
   e->seed = options->seed;
   device->ops = &ops;
   device->info = (weir_device_info){.processors = 1,
-                                    .memory_bytes = weir_cpu_get()->memory_bytes,
-                                    .cache_bytes = weir_cpu_get()->l3_bytes,
+                                    .memory_bytes = weir_cpu_get()->constants.memory_bytes,
+                                    .cache_bytes = weir_cpu_get()->constants.l3_bytes,
                                     .shared_bytes = 48 * 1024,
                                     .block_threads = 1024,
                                     .vector_threads = 32};
@@ -377,8 +377,15 @@ static weir_status open_device(weir_device *device, const weir_device_options *o
   return WEIR_OK;
 }
 
+/* Kernels run on the host. */
+static const weir_constants *constants(void)
+{
+  return &weir_cpu_get()->constants;
+}
+
 const weir_device_row weir_device_row_emulated = {
     .name = "emulated",
     .help = "GPU rules emulated on the host, for tests",
+    .constants = constants,
     .open = open_device,
 };

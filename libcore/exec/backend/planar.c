@@ -16,6 +16,7 @@ typedef struct planar_loop {
 
 /* loop NULL: a loop of reals, as it stands. */
 typedef struct planar {
+  const weir_engine *inner;
   void *context;
   int n_loops;
   planar_loop *loop;
@@ -183,13 +184,14 @@ static void destroy(planar *c)
   weir_free(&c);
 }
 
-static weir_status make(const weir_loop *loop, void **out)
+static weir_status make(const weir_engine *inner, const weir_loop *loop, void **out)
 {
   weir_status status = WEIR_OK;
   void *memory = NULL, *numbers = NULL;
 
   WEIR_TRY(weir_alloc(1, sizeof(planar), &memory));
   planar *c = memory;
+  c->inner = inner;
   if (is_planar(&loop->access)) {
     const int parts = is_complex_sum(&loop->access) ? 2 : 1;
 
@@ -259,7 +261,7 @@ weir_status planar_prepare(const weir_engine *inner, const weir_loop *const *loo
   int32_t done = 0;
 
   for (; done < n; done++) {
-    WEIR_TRY_GOTO(make(loops[done], &contexts[done]), failed);
+    WEIR_TRY_GOTO(make(inner, loops[done], &contexts[done]), failed);
   }
   WEIR_TRY_GOTO(prepare_inner(inner, loops, n, opts, contexts), failed);
   return WEIR_OK;
@@ -273,7 +275,7 @@ failed:
   return status;
 }
 
-void planar_release(const weir_engine *inner, void *context)
+void planar_release(void *context)
 {
   planar *c = context;
 
@@ -281,10 +283,10 @@ void planar_release(const weir_engine *inner, void *context)
     return;
   }
   if (c->loop == NULL) {
-    inner->release(c->context);
+    c->inner->release(c->context);
   }
   for (int i = 0; i < c->n_loops; i++) {
-    inner->release(c->loop[i].context);
+    c->inner->release(c->loop[i].context);
   }
   destroy(c);
 }
@@ -305,12 +307,12 @@ static weir_view view_part(const weir_view *whole, bool imag)
   return v;
 }
 
-void planar_run(const weir_engine *inner, void *context, const weir_loop_run *run)
+void planar_run(void *context, const weir_loop_run *run)
 {
   const planar *c = context;
 
   if (c->loop == NULL) {
-    inner->run(c->context, run);
+    c->inner->run(c->context, run);
     return;
   }
   for (int i = 0; i < c->n_loops; i++) {
@@ -324,6 +326,6 @@ void planar_run(const weir_engine *inner, void *context, const weir_loop_run *ru
     for (int k = 0; k < p->loop.access.n_out; k++) {
       out[k] = view_part(&run->out[p->out[k]], p->out_imag[k]);
     }
-    inner->run(p->context, &inner_run);
+    c->inner->run(p->context, &inner_run);
   }
 }

@@ -6,14 +6,14 @@
 
 /* Prepares every loop for `inner`, an engine of real numbers: a loop of these as it is, one with
  * complex numbers as a loop of their parts, a complex sum as two. contexts[k] is for planar_run and
- * planar_release alone. Fails: as inner->prepare; WEIR_ERR_UNSUPPORTED where the parts are more
- * operands, outputs or states than a loop may have. */
+ * planar_release alone; *inner outlives it. Fails: as inner->prepare; WEIR_ERR_UNSUPPORTED where
+ * the parts are more operands, outputs or states than a loop may have. */
 weir_status planar_prepare(const weir_engine *inner, const weir_loop *const *loops, int32_t n,
                            const weir_engine_opts *opts, void **contexts) WEIR_CHECKED;
 /* Runs the loop, or the loops of its parts, over the run's box. Thread-safe, cannot fail. */
-void planar_run(const weir_engine *inner, void *context, const weir_loop_run *run);
+void planar_run(void *context, const weir_loop_run *run);
 /* Frees a context; NULL is nothing. */
-void planar_release(const weir_engine *inner, void *context);
+void planar_release(void *context);
 
 /* planar_body.c: appends the expressions of `from` to *body in real numbers. re[k], im[k]: inputs
  * that hold the parts of input k (im < 0: it is real); state[k]: the first state that does of state

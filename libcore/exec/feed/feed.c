@@ -246,6 +246,9 @@ static weir_status take_feeds(weir_plan *p, const weir_feed *feeds, int n)
       memcpy(&p->arrays[a].view.data, &feeds[i].data, sizeof(void *));
       p->arrays[a].bound = true;
     }
+    if (p->backend != NULL) {
+      exec_backend_fed(p, a);
+    }
   }
   exec_windows_slide(p);
   if (jump) {
@@ -381,6 +384,8 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
                                           : "plan: a graph without time must be run, not fed");
   }
   WEIR_TRY(check_runs(p));
+  weir_status status = WEIR_OK;
+
   for (int32_t a = 0; a < p->n_arrays; a++) {
     p->arrays[a].front = p->arrays[a].time >= 0 ? p->arrays[a].front : 0;
   }
@@ -391,12 +396,20 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
       set_end(p, a, p->arrays[a].front);
     }
   }
-  for (int32_t i = 0; i < p->n_groups; i++) {
-    WEIR_TRY(advance(p, &p->groups[i], last));
+  if (p->backend != NULL) {
+    exec_backend_begin(p);
   }
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    WEIR_TRY_GOTO(advance(p, &p->groups[i], last), out);
+  }
+  WEIR_TRY_GOTO(p->backend != NULL ? exec_backend_end(p) : WEIR_OK, out);
   update_stored(p);
   p->ended = last;
-  return WEIR_OK;
+out:
+  if (status != WEIR_OK && p->backend != NULL) {
+    exec_backend_drain(p);
+  }
+  return status;
 }
 
 weir_status weir_plan_bind(weir_plan *p, const char *input, const void *data)
@@ -440,6 +453,9 @@ void weir_plan_rewind(weir_plan *p)
   }
   for (int32_t i = 0; i < p->n_groups; i++) {
     p->groups[i].front = 0;
+  }
+  if (p->backend != NULL) {
+    exec_backend_windows_reset(p);
   }
   p->ended = false;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include "exec/feed/feed_priv.h"
 #include "base/weir_alloc.h"
+#include "exec/backend/device/backend.h"
 
 /* Address of a slot of one row of a window. */
 static char *slot_at(const exec_array *e, int64_t row, int64_t slot)
@@ -31,6 +32,9 @@ void exec_windows_slide(weir_plan *p)
 
     if (e->time < 0 || e->view.data == NULL) { /* not a stream, or local to a group */
       continue;
+    }
+    if (p->backend != NULL) {
+      exec_backend_window_keep(p, a, p->slots[a]);
     }
     if (e->outside) {
       e->fresh = e->front;
@@ -108,6 +112,7 @@ weir_status exec_windows_skip(weir_plan *p, const int64_t *input_front)
   for (int32_t i = 0; i < p->n_groups; i++) {
     exec_retain(&p->groups[i], p->groups[i].front, keep);
   }
+  WEIR_TRY(p->backend != NULL ? exec_backend_windows_fetch(p) : WEIR_OK);
   for (int32_t a = 0; a < p->n_arrays; a++) {
     if (p->arrays[a].time >= 0 && p->arrays[a].bytes > 0 && p->arrays[a].view.data != NULL &&
         front[a] > p->arrays[a].front) {
@@ -118,6 +123,9 @@ weir_status exec_windows_skip(weir_plan *p, const int64_t *input_front)
                          (long long)front[a], (long long)keep[a]);
       }
       jump(&p->arrays[a], keep[a], front[a]);
+      if (p->backend != NULL) {
+        exec_backend_window_skip(p, a, keep[a]);
+      }
     }
   }
   return WEIR_OK;

@@ -1,16 +1,6 @@
 /* compose.c - how far a group of a stream can be computed, and what it has to keep. */
 #include "plan_priv.h"
 
-bool exec_has_points(const weir_access *a, const weir_box *box)
-{
-  for (int d = 0; d < box->rank; d++) {
-    if (a->dim[d].kind != WEIR_REDUCED && box->hi[d] <= box->lo[d]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi)
 {
   const exec_loop *anchor = &group->loops[group->n_loops - 1];

@@ -146,8 +146,10 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
              : group->on_device       ? weir_device_name(p->backend->device)
              : anchor->engine != NULL ? anchor->engine->name
                                       : "call";
-  r.predicted_s = r.bytes / p->bandwidth > r.flops / p->flop_rate ? r.bytes / p->bandwidth
-                                                                  : r.flops / p->flop_rate;
+  const double moving_s = r.bytes / p->constants->bandwidth;
+  const double computing_s = r.flops / p->constants->flop_rate;
+
+  r.predicted_s = moving_s > computing_s ? moving_s : computing_s;
   if (p->runs > 0 && p->cfg.explain) {
     r.counted_bytes = group->counted_bytes / p->runs;
     r.measured_s = group->seconds / p->runs;
@@ -188,9 +190,11 @@ int64_t weir_plan_memory_bytes(const weir_plan *p)
   int64_t bytes = p->schedule.arena_bytes + p->scratch_bytes * p->threads + p->workspace_bytes;
 
   for (int32_t a = 0; a < p->n_arrays; a++) {
-    bytes += weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT && p->arrays[a].time >= 0
-                 ? p->arrays[a].bytes
-                 : 0;
+    /* Other windows are in the arena, unless that is a device's. */
+    const bool apart = weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT ||
+                       (p->backend != NULL && p->schedule.offset[a] >= 0);
+
+    bytes += apart && p->arrays[a].time >= 0 ? p->arrays[a].bytes : 0;
   }
   for (int32_t i = 0; i < p->n_groups; i++) {
     for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
@@ -234,8 +238,8 @@ weir_tier weir_plan_tier(const weir_plan *p)
 void weir_plan_print(const weir_plan *p, FILE *out)
 {
   fprintf(out, "== groups (%s peaks: %.3g bytes/s, %.3g flop/s; per %s)\n",
-          p->measured_peaks ? "measured" : "built-in", p->bandwidth, p->flop_rate,
-          p->streaming ? "chunk" : "run");
+          p->constants->measured ? "measured" : "built-in", p->constants->bandwidth,
+          p->constants->flop_rate, p->streaming ? "chunk" : "run");
   fprintf(out, "%-4s %-18s %12s %12s %10s %12s %12s  %s\n", "no", "kernel", "flops", "bytes",
           "flop/byte", "predicted s", "saved bytes", "members");
   for (int32_t i = 0; i < p->n_groups; i++) {

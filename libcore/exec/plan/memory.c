@@ -240,7 +240,7 @@ static int64_t max_slots(const weir_plan *p, const exec_group *group)
   return slots;
 }
 
-static weir_status size_locals(const weir_plan *p, exec_group *group)
+weir_status exec_locals_size(const weir_plan *p, exec_group *group)
 {
   weir_reach loops[EXEC_MAX_LOOPS];
   const int64_t slots = max_slots(p, group);
@@ -262,7 +262,6 @@ static weir_status size_locals(const weir_plan *p, exec_group *group)
     }
     WEIR_TRY(round_up(count * (int64_t)weir_dtype_size(d->dtype) + 64, &l->bytes));
   }
-  assign_locals(group);
   return WEIR_OK;
 }
 
@@ -321,7 +320,8 @@ static weir_status assign_arrays(weir_plan *p)
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
 
-    bytes[a] = p->arrays[a].bytes;
+    /* Windows on a device are in memory of their own: backend_window.c. */
+    bytes[a] = p->backend != NULL && p->arrays[a].time >= 0 ? 0 : p->arrays[a].bytes;
     keep[a] = p->arrays[a].time >= 0 || (p->streaming && array->output != NULL);
   }
   WEIR_TRY_GOTO(weir_schedule_make(p->g, bytes, keep, &p->schedule), out);
@@ -404,7 +404,8 @@ weir_status exec_memory_make(weir_plan *p)
   WEIR_TRY(keep_aside(p));
   for (int32_t i = 0; i < p->n_groups; i++) {
     if (!p->groups[i].on_device) {
-      WEIR_TRY(size_locals(p, &p->groups[i]));
+      WEIR_TRY(exec_locals_size(p, &p->groups[i]));
+      assign_locals(&p->groups[i]);
     }
     WEIR_TRY(make_cells(p, &p->groups[i]));
     p->scratch_bytes =

@@ -2,7 +2,6 @@
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
-#include "base/weir_log.h"
 #include "device/weir_parallel.h"
 #include "exec/backend/device/backend.h"
 #include "exec/ranks/ranks_priv.h"
@@ -69,9 +68,9 @@ const weir_opt weir_exec_opts[] = {
                     "run as host calls with copies"),
     WEIR_OPT_PATH(
         weir_exec_cfg, machine, "",
-        "file of machine constants: l1_bytes, l2_bytes, l3_bytes, memory_bytes, bandwidth and "
-        "flop_rate (of one core; measured by build/release/bench/peaks FILE), simd (auto, base, "
-        "avx2 or avx512); missing keys, or empty: detected values and built-in peaks",
+        "file of machine constants (keys: docs/reference/machine.md; build/release/bench/peaks "
+        "FILE measures bandwidth and flop_rate); missing keys, or empty: detected or built-in "
+        "values",
         .alias = "peaks"),
     WEIR_OPT_END,
 };
@@ -169,9 +168,32 @@ static int64_t local_of(const exec_group *group, int32_t array)
   return -1;
 }
 
-static weir_status find_locals(const weir_plan *p, exec_group *group)
+/* One of several outputs of a node that nothing reads. */
+static bool is_unread(const weir_graph *g, int32_t array)
+{
+  const weir_array *a = weir_graph_get_array(g, array);
+  bool update = false;
+
+  for (int32_t i = 0; i < weir_graph_arrays(g); i++) {
+    update = update || weir_graph_get_array(g, i)->update == array;
+  }
+  return a->kind == WEIR_ARRAY_TEMPORARY && a->output == NULL && !update &&
+         weir_graph_readers(g, array, NULL, 0) == 0;
+}
+
+/* Of a stream, what nothing reads is local too: a window follows the anchor's slots, of which there
+ * may be more than of these. */
+static bool is_local(const weir_plan *p, const exec_group *group, int32_t array)
 {
   const weir_group *from = weir_graph_group(p->g, group->number);
+
+  return weir_group_is_local(p->g, from, array) ||
+         (p->streaming && group->n_loops > 1 && from->kernel == NULL && !p->arrays[array].shared &&
+          is_unread(p->g, array));
+}
+
+static weir_status find_locals(const weir_plan *p, exec_group *group)
+{
   void *memory = NULL;
 
   WEIR_TRY(weir_alloc(group->n_loops * WEIR_MAX_OUTPUTS, sizeof(exec_local), &memory));
@@ -180,7 +202,7 @@ static weir_status find_locals(const weir_plan *p, exec_group *group)
     for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
       const int32_t array = group->loops[k].loop->out[o];
 
-      if (weir_group_is_local(p->g, from, array)) {
+      if (is_local(p, group, array)) {
         group->locals[group->n_locals++] =
             (exec_local){.array = array, .writer = k, .last_reader = k};
       }
@@ -266,163 +288,6 @@ static weir_status make_groups(weir_plan *p)
   return WEIR_OK;
 }
 
-/* Loops that an engine runs: all that no kernel makes. */
-static int32_t collect(const weir_plan *p, const weir_loop **loops, exec_loop **where)
-{
-  int32_t n = 0;
-
-  for (int32_t i = 0; i < p->n_groups; i++) {
-    for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
-      exec_loop *loop = &p->groups[i].loops[k];
-
-      if (loop->loop->access.maker == WEIR_MADE_BY_BODY && !loop->loop->claimed &&
-          !p->groups[i].on_device) {
-        if (loops != NULL) {
-          loops[n] = loop->loop;
-          where[n] = loop;
-        }
-        n++;
-      }
-    }
-  }
-  return n;
-}
-
-static weir_status prepare_engine(weir_plan *p, const weir_engine *engine)
-{
-  const weir_engine_opts opts = {
-      .compiler = p->cfg.compiler, .cache_dir = p->cfg.cache_dir, .threads = p->threads};
-  weir_status status = WEIR_OK;
-  const int32_t n = collect(p, NULL, NULL);
-  void *memory = NULL;
-  const weir_loop **loops = NULL;
-  exec_loop **where = NULL;
-  void **contexts = NULL;
-
-  WEIR_TRY(weir_alloc(n, sizeof(*loops), &memory));
-  loops = memory;
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof(*where), &memory), out);
-  where = memory;
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof(*contexts), &memory), out);
-  contexts = memory;
-  (void)collect(p, loops, where);
-  WEIR_TRY_GOTO(engine->prepare(loops, n, &opts, contexts), out);
-  for (int32_t i = 0; i < n; i++) {
-    where[i]->engine = engine;
-    where[i]->context = contexts[i];
-  }
-  p->tier = engine->tier;
-out:
-  weir_free(&loops);
-  weir_free(&where);
-  weir_free(&contexts);
-  return status;
-}
-
-static const weir_engine *find_engine(weir_tier tier)
-{
-  for (int i = 0; weir_engine_table[i] != NULL; i++) {
-    if (weir_engine_table[i]->tier == tier) {
-      return weir_engine_table[i];
-    }
-  }
-  return NULL;
-}
-
-static weir_status choose_engine(weir_plan *p)
-{
-  const weir_tier forced = (weir_tier)p->cfg.tier;
-
-  if (forced != WEIR_TIER_AUTO) {
-    const weir_engine *engine = find_engine(forced);
-
-    if (engine == NULL) {
-      return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: this build has no engine '%s'",
-                       weir_tier_name(forced));
-    }
-    WEIR_TRY(prepare_engine(p, engine));
-    return WEIR_OK;
-  }
-  for (weir_tier tier = WEIR_TIER_NATIVE; tier > WEIR_TIER_AUTO; tier--) {
-    const weir_engine *engine = find_engine(tier);
-    const weir_status status = engine != NULL ? prepare_engine(p, engine) : WEIR_ERR_UNSUPPORTED;
-
-    if (status != WEIR_ERR_UNSUPPORTED) {
-      return status;
-    }
-    if (engine != NULL) {
-      weir_info("exec", "groups do not run in the engine '%s': %s", engine->name,
-                weir_last_message());
-      weir_event("exec_fallback", WEIR_TEXT("engine", engine->name),
-                 WEIR_TEXT("reason", weir_last_message()));
-      weir_clear_failure();
-    }
-  }
-  return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: no engine runs this graph");
-}
-
-static weir_status prepare_kernel(weir_plan *p, exec_group *group)
-{
-  const weir_group *from = weir_graph_group(p->g, group->number);
-  const weir_kernel *kernel = from->kernel;
-  int32_t node = from->claimed;
-  const weir_group alone = {.nodes = &node, .n_nodes = 1};
-  int64_t bytes = 0;
-
-  WEIR_TRY(kernel->prepare(p->g, &alone, &group->kernel_context));
-  group->n_kernel_arrays =
-      kernel->arrays(p->g, &alone, group->kernel_arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
-  if (kernel->workspace != NULL) {
-    bytes = kernel->workspace(group->kernel_context);
-    p->workspace_bytes = bytes > p->workspace_bytes ? bytes : p->workspace_bytes;
-  }
-  if (kernel->scratch != NULL) {
-    group->kernel_scratch = (kernel->scratch(group->kernel_context) + 63) & ~(int64_t)63;
-    group->scratch = group->kernel_scratch;
-  }
-  return WEIR_OK;
-}
-
-/* Likewise of a library operator that no kernel makes. */
-static void ask_library(weir_plan *p, exec_group *group)
-{
-  const weir_group *from = weir_graph_group(p->g, group->number);
-  const weir_node *node = weir_graph_node(p->g, from->nodes[0]);
-
-  if (node->access.maker == WEIR_MADE_BY_LIBRARY && node->op->scratch != NULL) {
-    group->scratch = (node->op->scratch(node->spec, &node->access) + 63) & ~(int64_t)63;
-  }
-}
-
-/* Before memory is laid out: kernels and libraries say what they need. */
-static weir_status prepare_kernels(weir_plan *p)
-{
-  for (int32_t i = 0; i < p->n_groups; i++) {
-    if (weir_graph_group(p->g, p->groups[i].number)->kernel != NULL) {
-      WEIR_TRY(prepare_kernel(p, &p->groups[i]));
-    } else {
-      ask_library(p, &p->groups[i]);
-    }
-  }
-  return WEIR_OK;
-}
-
-static weir_status bind_kernels(weir_plan *p)
-{
-  void *memory = NULL;
-
-  WEIR_TRY(exec_memory_hold(p, p->workspace_bytes, &memory));
-  p->workspace = memory;
-  for (int32_t i = 0; i < p->n_groups && !p->sizes_only; i++) {
-    const weir_kernel *kernel = weir_graph_group(p->g, p->groups[i].number)->kernel;
-
-    if (kernel != NULL && kernel->set_workspace != NULL) {
-      WEIR_TRY(kernel->set_workspace(p->groups[i].kernel_context, p->workspace));
-    }
-  }
-  return WEIR_OK;
-}
-
 /* Groups in the order of the schedule, which memory.c has made. */
 static void order_groups(weir_plan *p)
 {
@@ -447,15 +312,14 @@ static weir_status read_options(weir_plan *p, const weir_plan_opts *opts)
   p->threads = opts->threads > 0 ? opts->threads : weir_threads_get();
   p->threads = p->threads < MAX_THREADS ? p->threads : MAX_THREADS;
   weir_threads_spin_set(p->cfg.spin);
-  p->measured_peaks = exec_peaks(&p->bandwidth, &p->flop_rate);
+  p->constants = weir_constants_get(p->cfg.device);
   return WEIR_OK;
 }
 
-static weir_pass_opts passes_of(const weir_exec_cfg *cfg, double bandwidth, double flop_rate)
+weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
 {
   return (weir_pass_opts){.cache_bytes = cfg->cache_bytes,
-                          .bandwidth = bandwidth,
-                          .flop_rate = flop_rate,
+                          .constants = weir_constants_get(cfg->device),
                           .min_layout_bytes = cfg->min_layout_bytes,
                           .no_fusion = !cfg->fusion,
                           .skip = cfg->skip,
@@ -469,17 +333,9 @@ static weir_pass_opts passes_of(const weir_exec_cfg *cfg, double bandwidth, doub
                           .kernels = weir_kernel_table};
 }
 
-weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
-{
-  double bandwidth, flop_rate;
-
-  (void)exec_peaks(&bandwidth, &flop_rate);
-  return passes_of(cfg, bandwidth, flop_rate);
-}
-
 weir_pass_opts exec_pass_opts(const weir_plan *p)
 {
-  weir_pass_opts opts = passes_of(&p->cfg, p->bandwidth, p->flop_rate);
+  weir_pass_opts opts = weir_exec_passes(&p->cfg);
 
   opts.microbatches = p->memory.microbatches;
   opts.kernels = p->backend != NULL ? p->backend->own : opts.kernels;
@@ -511,7 +367,7 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
     }
   }
   WEIR_TRY(exec_backend_claim(p));
-  WEIR_TRY(prepare_kernels(p));
+  WEIR_TRY(exec_prepare_kernels(p));
   exec_phase_end(p, "kernels");
   WEIR_TRY(exec_memory_make(p));
   WEIR_TRY(exec_budget_check(p));
@@ -522,9 +378,9 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
   if (p->backend != NULL) {
     exec_backend_count(p);
   }
-  WEIR_TRY(choose_engine(p));
+  WEIR_TRY(exec_choose_engine(p));
   exec_phase_end(p, "compile");
-  WEIR_TRY(bind_kernels(p));
+  WEIR_TRY(exec_bind_kernels(p));
   return WEIR_OK;
 }
 
@@ -571,11 +427,13 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
     exec_phases_begin(p);
     status = read_options(p, opts);
   }
+  if (status == WEIR_OK) {
+    status = exec_backend_open(p);
+  }
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
   if (comm != NULL) {
     WEIR_TRY_GOTO(lower_to_rank(p, opts->dist), fail);
   }
-  WEIR_TRY_GOTO(exec_backend_open(p), fail);
   status = make(p, opts);
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
   exec_phases_report(p);

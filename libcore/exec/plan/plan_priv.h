@@ -1,12 +1,10 @@
 /* plan_priv.h - the steps of making a plan and of running it. */
 #ifndef WEIR_PLAN_PRIV_H
 #define WEIR_PLAN_PRIV_H
+#include "exec/exec_priv.h"
 #include "exec/plan/plan_state.h"
 
-/* compose.c: true when the box holds points of the parallel and sequential dimensions (a reduction
- * over nothing still writes its neutral element). */
-bool exec_has_points(const weir_access *a, const weir_box *box);
-/* Whole iteration box of the anchor with time limited to [lo, hi). */
+/* compose.c: whole iteration box of the anchor with time limited to [lo, hi). */
 weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi);
 /* Fills loop->lag. */
 void exec_find_lags(exec_loop *loop);
@@ -36,6 +34,14 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
 /* counted.c: distinct bytes that the group reads and writes outside itself for `box` of the anchor.
  */
 double exec_counted_bytes(const weir_plan *p, const exec_group *group, const weir_box *box);
+/* engines.c: prepares the kernels of groups, and asks library operators for their scratch, before
+ * memory is laid out. */
+weir_status exec_prepare_kernels(weir_plan *p);
+/* Prepares the loops that no kernel makes for the engine of exec.tier. Fails: WEIR_ERR_UNSUPPORTED
+ * where no engine of this build can. */
+weir_status exec_choose_engine(weir_plan *p);
+/* Allocates the workspace of the kernels. */
+weir_status exec_bind_kernels(weir_plan *p);
 /* plan.c: the options of the passes; the passes on p->g; what follows them. */
 weir_pass_opts exec_pass_opts(const weir_plan *p);
 weir_status exec_plan_passes(weir_plan *p);
@@ -56,7 +62,5 @@ void exec_phases_print(const weir_plan *p, FILE *out);
  * rounds left it. Fails: WEIR_ERR_NUMERIC.
  */
 weir_status exec_verify(weir_plan *p, const weir_pass *pass, const weir_graph *g);
-/* peaks.c: bytes/s and flop/s of one core; true: measured on this machine, false: built in. */
-bool exec_peaks(double *bandwidth, double *flop_rate);
 
 #endif

@@ -118,13 +118,20 @@ struct weir_plan {
   int64_t *feeds;          /* [n_arrays] of a fastest input: most of its slots in one feed */
   double runs; /* so far; of a stream: chunks of the bounds, by the slots that were fed */
   bool streaming, ended;
-  double bandwidth, flop_rate;
-  bool measured_peaks, terse, sizes_only;
+  const weir_constants *constants; /* of the device */
+  bool terse, sizes_only;
   char *dump;  /* the graph after each pass */
   char *saved; /* what the derivative keeps */
   exec_phase phases[EXEC_MAX_PHASES];
   int n_phases;
   double began, phase_end; /* clock: at the beginning, and at the end of the last phase */
 };
+
+/* memory.c: shapes and bytes of the group's locals, for tiles of group->tile. */
+weir_status exec_locals_size(const weir_plan *p, exec_group *group);
+/* run.c: the view of a local array in memory from `scratch` on, of what its writer's iterations of
+ * `box` write. */
+weir_view exec_local_view(const exec_local *local, const weir_loop *writer, int output,
+                          const weir_box *box, char *scratch);
 
 #endif

@@ -35,8 +35,8 @@ static void poll_messages(tiling *t, int thread)
   }
 }
 
-static weir_view local_view(const exec_local *local, const weir_loop *writer, int output,
-                            const weir_box *box, char *scratch)
+weir_view exec_local_view(const exec_local *local, const weir_loop *writer, int output,
+                          const weir_box *box, char *scratch)
 {
   const weir_operand *o = &writer->access.out[output];
   const weir_region r = weir_written(&writer->access, output, box);
@@ -227,7 +227,7 @@ static weir_status run_tile(const tiling *t, const weir_box *tile, char *scratch
       const int64_t l = loop->out_local[o];
 
       if (l >= 0) {
-        locals[l] = local_view(&group->locals[l], loop->loop, o, &boxes[k], scratch);
+        locals[l] = exec_local_view(&group->locals[l], loop->loop, o, &boxes[k], scratch);
       }
     }
     if (exec_has_points(&loop->loop->access, &boxes[k])) {
@@ -362,7 +362,7 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
   }
   WEIR_TRY(check_group_gathers(p, group, box));
   if (group->on_device) {
-    return exec_backend_run(p, group);
+    return exec_backend_run(p, group, box);
   }
   for (int d = 0; d < box->rank; d++) {
     const int64_t extent = box->hi[d] - box->lo[d];

@@ -138,8 +138,7 @@ static weir_status make_oracle(const weir_plan *p, const weir_graph *g, weir_sto
   v->cfg.verify = 0;
   v->cfg.memory = 0; /* of the plan, not of the oracle */
   v->threads = 1;
-  v->bandwidth = p->bandwidth;
-  v->flop_rate = p->flop_rate;
+  v->constants = p->constants;
   v->store = store;
   WEIR_TRY_GOTO(weir_graph_copy(g, &v->g), fail);
   if (weir_graph_groups(v->g) == 0) {

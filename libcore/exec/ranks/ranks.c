@@ -343,17 +343,11 @@ static weir_status agree_on_sparsity(exec_ranks *s, weir_graph **sparse)
 {
   int64_t bounds[2] = {digest(*sparse)}; /* least, and greatest as what is below 0 */
   weir_request *r = NULL;
-  weir_status status;
 
   bounds[1] = -bounds[0];
   WEIR_TRY(weir_allreduce_create(s->comm, "choice of max-pool sparsity",
                                  weir_reducer_of(WEIR_REDUCE_MIN, WEIR_I64), bounds, 2, &r));
-  status = weir_request_start(r);
-  if (status == WEIR_OK) {
-    status = weir_request_wait(r);
-  }
-  weir_request_destroy(&r);
-  WEIR_TRY(status);
+  WEIR_TRY(weir_request_run_once(&r));
   if (bounds[0] == -bounds[1]) {
     weir_graph_destroy(&s->whole);
     s->whole = *sparse;

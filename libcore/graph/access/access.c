@@ -86,6 +86,16 @@ weir_status weir_access_resize(weir_access *a, int n_in, int n_out, int n_states
   return WEIR_OK;
 }
 
+void weir_access_renumber(weir_access *a, const int32_t *number)
+{
+  for (int k = 0; k < a->n_values; k++) {
+    a->value[k] = number[a->value[k]];
+  }
+  for (int s = 0; s < a->n_states; s++) {
+    a->state[s].next = number[a->state[s].next];
+  }
+}
+
 weir_status weir_access_shift_index(weir_access *a, int k, int64_t by)
 {
   weir_body to = {.n = 0};
@@ -95,11 +105,8 @@ weir_status weir_access_shift_index(weir_access *a, int k, int64_t by)
   int32_t *at = memory;
 
   for (int32_t i = 0; i < a->body.n; i++) {
-    weir_expr e = a->body.exprs[i];
+    const weir_expr e = weir_expr_renumber(a->body.exprs[i], at);
 
-    e.a = e.a >= 0 ? at[e.a] : e.a;
-    e.b = e.b >= 0 ? at[e.b] : e.b;
-    e.c = e.c >= 0 ? at[e.c] : e.c;
     at[i] = weir_body_push(&to, e);
     if (e.code == WEIR_CODE_INDEX && e.integer == k) {
       at[i] = weir_body_binary(&to, WEIR_CODE_ADD, at[i], weir_body_int(&to, WEIR_I64, by));
@@ -108,12 +115,7 @@ weir_status weir_access_shift_index(weir_access *a, int k, int64_t by)
   const weir_status status = to.failed;
 
   if (status == WEIR_OK) {
-    for (int i = 0; i < a->n_values; i++) {
-      a->value[i] = at[a->value[i]];
-    }
-    for (int s = 0; s < a->n_states; s++) {
-      a->state[s].next = at[a->state[s].next];
-    }
+    weir_access_renumber(a, at);
     const weir_body old = a->body;
 
     a->body = to;

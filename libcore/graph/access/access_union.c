@@ -5,15 +5,9 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_sort.h"
 
 enum { MAX_USES = 32 };
-
-static int ascending(const void *a, const void *b)
-{
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-  return (x > y) - (x < y);
-}
 
 /* Union over dimensions d, d + 1, ... of the regions of `alive`: between two neighbouring ends of
  * intervals the same regions hold everywhere. */
@@ -32,7 +26,7 @@ static weir_wide sweep(const weir_region *r, int n, uint64_t alive, int d)
       edge[n_edges++] = r[i].interval[d][k].hi;
     }
   }
-  qsort(edge, (size_t)n_edges, sizeof edge[0], ascending);
+  qsort(edge, (size_t)n_edges, sizeof edge[0], weir_compare_i64);
   for (int c = 0; c + 1 < n_edges; c++) {
     uint64_t here = 0;
     if (edge[c] == edge[c + 1]) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/weir_sort.h"
 #include "io/csv/csv_priv.h"
 #include "io/io_priv.h"
 
@@ -145,14 +146,6 @@ bool weir_csv_pass_midnight(weir_csv_day *d, weir_csv_ns *ns)
   return true;
 }
 
-static int by_value(const void *a, const void *b)
-{
-  const int64_t x = *(const int64_t *)a;
-  const int64_t y = *(const int64_t *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* The fraction with the smallest denominator (at most 1000) in [lo, hi], 0 < lo. */
 static bool simplest(double lo, double hi, int64_t *num, int64_t *den)
 {
@@ -204,7 +197,7 @@ bool weir_csv_rate(const int64_t *ns, int64_t n, int64_t *num, int64_t *den, dou
   if (count == 0) {
     return false;
   }
-  qsort(steps, (size_t)count, sizeof steps[0], by_value);
+  qsort(steps, (size_t)count, sizeof steps[0], weir_compare_i64);
   *rough = (double)SECOND / (double)steps[(count - 1) / 2];
   longest_run(ns, n, steps[(count - 1) / 2], &first, &last);
   const double step = (double)(ns[last] - ns[first]) / (double)(last - first);

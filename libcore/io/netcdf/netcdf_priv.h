@@ -29,7 +29,8 @@ void weir_netcdf_source_close(weir_netcdf_source **source);
  * other formats are. Fails: WEIR_ERR_DATA. */
 weir_status weir_netcdf_check_length(const char *path, int64_t size) WEIR_CHECKED;
 
-/* One call of the library, while no other thread is in it: it and HDF5 have global state. Where the
+/* One call of the library, while no other thread is in it: it and HDF5 have global state; built for
+ * parallel files they call MPI, also for others (weir_comm_borrow). Where the
  * call fails for want of space, errno says so. */
 #define WEIR_NC_ALONE(call) (weir_netcdf_enter(), weir_netcdf_leave(call))
 void weir_netcdf_enter(void);

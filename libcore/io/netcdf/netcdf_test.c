@@ -1,6 +1,7 @@
 /* netcdf_test.c - every dtype and attribute back as written; nothing left of an abandoned file;
  * several files at once. */
 #include "device/weir_parallel.h"
+#include "support/comm/right_check.h"
 #include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
 
@@ -265,6 +266,26 @@ static void files_are_used_by_several_threads(void **state)
   }
 }
 
+static weir_status write_nothing(void *context)
+{
+  weir_netcdf *nc = NULL;
+
+  (void)context;
+  WEIR_TRY(weir_netcdf_create(path, &nc));
+  weir_netcdf_close(&nc);
+  return WEIR_OK;
+}
+
+/* The library may be built for parallel files. */
+static void calls_wait_for_the_right_to_call_mpi(void **state)
+{
+  bool waits = false;
+
+  (void)state;
+  assert_ok(right_check_call(write_nothing, NULL, &waits));
+  assert_true(waits);
+}
+
 int main(void)
 {
   const struct CMUnitTest with[] = {
@@ -273,6 +294,7 @@ int main(void)
       cmocka_unit_test(what_is_in_a_file_is_listed),
       cmocka_unit_test(an_abandoned_file_leaves_nothing),
       cmocka_unit_test(files_are_used_by_several_threads),
+      cmocka_unit_test(calls_wait_for_the_right_to_call_mpi),
   };
   const struct CMUnitTest without[] = {
       cmocka_unit_test(without_the_library_all_is_refused),

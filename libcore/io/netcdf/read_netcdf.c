@@ -2,6 +2,7 @@
  * libraries below NetCDF crash in files that are damaged (docs/decisions/0023-reader-process.md).
  */
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/weir_alloc.h"
@@ -311,4 +312,16 @@ weir_status weir_netcdf_get_numbers(weir_netcdf *nc, int var, const char *name, 
 
   q.count[0] = n;
   return weir_reader_ask(nc, &q, &r, values, n * (int64_t)sizeof *values);
+}
+
+weir_status weir_netcdf_fill_value(weir_netcdf *nc, int var, double *value)
+{
+  weir_reader_request q = request(WEIR_READER_FILL, var, "");
+  weir_reader_reply r;
+
+  if (weir_netcdf_count_numbers(nc, var, "_FillValue") == 1) {
+    return weir_netcdf_get_numbers(nc, var, "_FillValue", value, 1);
+  }
+  *value = NAN;
+  return weir_reader_ask(nc, &q, &r, value, (int64_t)sizeof *value);
 }

@@ -27,6 +27,7 @@ typedef enum weir_reader_op {
   WEIR_READER_FIND_ATTRIBUTE,   /* var, name -> number (0: none), count, text, real */
   WEIR_READER_GET_TEXT,         /* var, name -> in memory */
   WEIR_READER_GET_NUMBERS,      /* var, name -> in memory: doubles */
+  WEIR_READER_FILL,             /* var -> number (0: none), in memory: a double */
   WEIR_READER_READ,             /* var, start, count -> in memory, in pieces */
   WEIR_READER_READ_TEXT,        /* var, start -> in memory */
   WEIR_READER_GROUP,            /* number -> name (-1: none), count of groups */

@@ -4,6 +4,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_lock.h"
 #include "base/weir_provenance.h"
+#include "comm/weir_comm.h"
 #include "io/netcdf/netcdf_priv.h"
 
 bool weir_netcdf_available(void)
@@ -17,6 +18,7 @@ static weir_lock library = WEIR_LOCK_INIT;
  * configured before its first call; doing so again changes nothing. */
 void weir_netcdf_enter(void)
 {
+  weir_comm_borrow(NULL);
   weir_lock_take(&library);
   (void)H5dont_atexit();
   errno = 0;
@@ -25,6 +27,7 @@ void weir_netcdf_enter(void)
 int weir_netcdf_leave(int code)
 {
   weir_lock_give(&library);
+  weir_comm_return(NULL);
   return code;
 }
 

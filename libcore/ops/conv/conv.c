@@ -5,11 +5,6 @@
 
 static const int64_t max = INT64_C(1) << 31;
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 /* Padding with 0 adds nothing: those iterations are dropped. */
 static weir_border border_of(const weir_conv_spec *s, int k)
 {
@@ -23,7 +18,7 @@ static weir_border border_of(const weir_conv_spec *s, int k)
 static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
                              const weir_array_desc *w, int k, int64_t *extent)
 {
-  const int64_t stride = or_one(s->stride[k]), dilation = or_one(s->dilation[k]);
+  const int64_t stride = weir_or_one(s->stride[k]), dilation = weir_or_one(s->dilation[k]);
   const int64_t n = x->shape[k + 1], kernel_size = w->shape[k];
   const weir_border b = s->border[k];
 
@@ -56,25 +51,33 @@ static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
   return WEIR_OK;
 }
 
+weir_status weir_conv_check(const char *op, const weir_op_args *args, const char *channels)
+{
+  WEIR_TRY(weir_need_count(op, args, 2, 2));
+  const weir_array_desc *x = &args->in[0], *w = &args->in[1];
+
+  if (x->rank < 3 || x->rank > WEIR_CONV_DIMS + 2 || w->rank != x->rank || x->time > 0 ||
+      w->time > 0) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "%s: ranks %d and %d: x must be [n, 1 to %d dimensions, channels], w "
+                     "[kernel sizes, %s], without time",
+                     op, x->rank, w->rank, WEIR_CONV_DIMS, channels);
+  }
+  if (!weir_dtype_is_real(x->dtype) || w->dtype != x->dtype) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: x is %s, w %s: both must be floats of one dtype", op,
+                     weir_dtype_name(x->dtype), weir_dtype_name(w->dtype));
+  }
+  return WEIR_OK;
+}
+
 static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 {
   const weir_conv_spec *s = args->spec;
-  const int64_t groups = or_one(s->groups);
+  const int64_t groups = weir_or_one(s->groups);
 
-  WEIR_TRY(weir_need_count("conv", args, 2, 2));
+  WEIR_TRY(weir_conv_check("conv", args, "channels in, channels out"));
   const weir_array_desc *x = &args->in[0], *w = &args->in[1];
   const int d = x->rank - 2;
-
-  if (d < 1 || d > WEIR_CONV_DIMS || w->rank != x->rank || x->time > 0 || w->time > 0) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "conv: ranks %d and %d: x must be [n, 1 to %d dimensions, channels], w "
-                     "[kernel sizes, channels in, channels out], without time",
-                     x->rank, w->rank, WEIR_CONV_DIMS);
-  }
-  if (!weir_dtype_is_real(x->dtype) || w->dtype != x->dtype) {
-    return weir_fail(WEIR_ERR_SHAPE, "conv: x is %s, w %s: both must be floats of one dtype",
-                     weir_dtype_name(x->dtype), weir_dtype_name(w->dtype));
-  }
   const int64_t ci = x->shape[d + 1], per_group = w->shape[d], co = w->shape[d + 1];
 
   if (groups < 1 || ci % groups != 0 || co % groups != 0 || per_group != ci / groups) {
@@ -99,7 +102,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const weir_conv_spec *s = args->spec;
   const weir_array_desc *x = &args->in[0], *w = &args->in[1], *y = &args->out[0];
   const int d = x->rank - 2;
-  const int64_t groups = or_one(s->groups), out = w->shape[d + 1] / groups;
+  const int64_t groups = weir_or_one(s->groups), out = w->shape[d + 1] / groups;
 
   for (int k = 0; k <= d; k++) {
     (void)weir_map_dim(a, WEIR_PARALLEL, y->shape[k]);
@@ -121,8 +124,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   for (int k = 0; k < d; k++) {
     weir_index *i = &in->index[k + 1];
 
-    i->coef[k + 1] = or_one(s->stride[k]);
-    i->coef[tap + k] = or_one(s->dilation[k]);
+    i->coef[k + 1] = weir_or_one(s->stride[k]);
+    i->coef[tap + k] = weir_or_one(s->dilation[k]);
     i->offset = -s->pad_before[k];
     i->border = border_of(s, k);
     weight->index[k].coef[tap + k] = 1;

@@ -2,11 +2,6 @@
 #include "ops/conv/weir_conv.h"
 #include "ops/ops_cases.h"
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 static void draw(uint64_t seed, weir_op_case *c)
 {
   static const weir_border borders[] = {WEIR_BORDER_NEVER, WEIR_BORDER_ZERO, WEIR_BORDER_WRAP,
@@ -29,11 +24,11 @@ static void draw(uint64_t seed, weir_op_case *c)
     s.border[k] = borders[weir_draw_int(&r, 0, 4)];
     s.pad_before[k] = weir_draw_int(&r, 0, 3);
     s.pad_after[k] = weir_draw_int(&r, 0, 3);
-    x.shape[k + 1] = or_one(s.dilation[k]) * (w.shape[k] - 1) + weir_draw_int(&r, 1, 7 - d);
+    x.shape[k + 1] = weir_or_one(s.dilation[k]) * (w.shape[k] - 1) + weir_draw_int(&r, 1, 7 - d);
   }
-  x.shape[d + 1] = in * or_one(s.groups);
+  x.shape[d + 1] = in * weir_or_one(s.groups);
   w.shape[d] = in;
-  w.shape[d + 1] = weir_draw_int(&r, 1, widest) * or_one(s.groups);
+  w.shape[d + 1] = weir_draw_int(&r, 1, widest) * weir_or_one(s.groups);
   weir_case_input(c, &x, -2, 2);
   weir_case_input(c, &w, -2, 2);
   weir_case_spec(c, &s, sizeof s);

@@ -311,9 +311,9 @@ static double few_share(const conv_form *f)
 static const double halved = 1.9;
 
 /* Share of the peak: a kernel computes 16 channels of its result at a time; single threads on Zen 4
- * (AVX-512), k = 3, oneDNN 2.6.3, GF/s of 140: forward 32->1 9, 32->4 36, 32->7 63, 32->16 143,
- * 1->32 107, 2->32 124, 35->70 119; by data of 1->32 9, 4->32 36, 7->16 63, 16->16 145; by weights
- * as forward. */
+ * (AVX-512), k = 3, oneDNN 2.6.3, GF/s of 140 (1.4 of the built-in rate): forward 32->1 9, 32->4
+ * 36, 32->7 63, 32->16 143, 1->32 107, 2->32 124, 35->70 119; by data of 1->32 9, 4->32 36, 7->16
+ * 63, 16->16 145; by weights as forward. */
 static double seconds_of(const conv_dnnl *c)
 {
   const conv_form *f = &c->form;
@@ -322,8 +322,10 @@ static double seconds_of(const conv_dnnl *c)
                        (double)(f->kernel_size[0] * f->kernel_size[1] * f->kernel_size[2]);
   const double share =
       lanes / (16 * (double)((int64_t)(lanes + 15) / 16)) * depth / (depth + 8) * few_share(f);
-  const double peak = (c->by_matrices ? 0.4e11 : 1.4e11) * (conv_form_is(f, WEIR_F32) ? 1 : halved);
-  const double bandwidth = 1e10, call = 3e-6;
+  const weir_constants *m = &weir_cpu_get()->constants;
+  const double peak =
+      m->flop_rate * (c->by_matrices ? 0.4 : 1.4) * (conv_form_is(f, WEIR_F32) ? 1 : halved);
+  const double bandwidth = 0.5 * m->bandwidth, call = 1.5 * m->group_overhead;
   const double weights = depth * lanes * (double)f->groups * 4;
   const double moved = weights * 2 * (f->kind == CONV_WEIGHTS ? (double)c->chunking.count : 1) +
                        (c->padded ? 2.0 * 4 * (double)c->inner.n * (double)c->inner.x_extent[0] *

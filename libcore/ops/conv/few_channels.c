@@ -183,9 +183,8 @@ static void weights_merge(const few_sum *sum, int64_t piece)
 
 /* ---- narrow and widen: tiles of planes and rows of outputs ---- */
 
-/* Most of them in a tile; bytes that it reads of the field, which are to stay in the second level
- * of the cache while its planes go by. */
-enum { PLANES = 16, ROWS = 16, FAR_BYTES = 512 << 10 };
+/* Most of them in a tile. */
+enum { PLANES = 16, ROWS = 16 };
 
 typedef struct tiling {
   int64_t planes, rows, plane_tiles, row_tiles;
@@ -194,7 +193,9 @@ typedef struct tiling {
 static tiling tiling_of(const few_conv *s, int64_t channels)
 {
   const int64_t row = s->kernel_size[0] * s->in[2] * channels * (int64_t)sizeof(float);
-  const int64_t fit = (FAR_BYTES / max_of(1, row) - s->kernel_size[1]) / s->stride[1];
+  /* What it reads of the field is to stay in L2 while its planes go by, next to what it writes. */
+  const int64_t bytes = weir_cpu_get()->constants.l2_bytes / 2;
+  const int64_t fit = (bytes / max_of(1, row) - s->kernel_size[1]) / s->stride[1];
   tiling p = {.planes = PLANES, .rows = max_of(1, min_of(ROWS, fit))};
 
   p.plane_tiles = (s->out[0] + p.planes - 1) / p.planes;

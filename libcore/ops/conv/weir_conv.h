@@ -29,6 +29,11 @@ typedef struct weir_conv_spec {
 
 extern const weir_op_desc weir_op_conv;
 
+/* Checks two inputs, x as above and w [kernel sizes, `channels`], of one floating-point dtype and
+ * without time; messages begin with `op`. Fails: WEIR_ERR_SHAPE. */
+weir_status weir_conv_check(const char *op, const weir_op_args *args,
+                            const char *channels) WEIR_CHECKED;
+
 /* Adds the operator, for the macro below; `where` is the caller's position. */
 weir_value weir_conv_at(weir_graph *g, const weir_conv_spec *spec, weir_value x, weir_value w,
                         const char *where);

@@ -7,15 +7,10 @@
 
 static const int64_t max = INT64_C(1) << 31;
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 static weir_status check_dim(const weir_conv_transposed_spec *s, int64_t n, int64_t kernel_size,
                              int k, int64_t *extent)
 {
-  const int64_t stride = or_one(s->stride[k]), dilation = or_one(s->dilation[k]);
+  const int64_t stride = weir_or_one(s->stride[k]), dilation = weir_or_one(s->dilation[k]);
   const weir_border b = s->border[k];
 
   if (stride < 1 || stride > max || dilation < 1 || dilation > max || s->pad_before[k] < 0 ||
@@ -50,23 +45,11 @@ static weir_status check_dim(const weir_conv_transposed_spec *s, int64_t n, int6
 static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 {
   const weir_conv_transposed_spec *s = args->spec;
-  const int64_t groups = or_one(s->groups);
+  const int64_t groups = weir_or_one(s->groups);
 
-  WEIR_TRY(weir_need_count("conv_transposed", args, 2, 2));
+  WEIR_TRY(weir_conv_check("conv_transposed", args, "channels out, channels in"));
   const weir_array_desc *x = &args->in[0], *w = &args->in[1];
   const int d = x->rank - 2;
-
-  if (d < 1 || d > WEIR_CONV_DIMS || w->rank != x->rank || x->time > 0 || w->time > 0) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "conv_transposed: ranks %d and %d: x must be [n, 1 to %d dimensions, "
-                     "channels], w [kernel sizes, channels out, channels in], without time",
-                     x->rank, w->rank, WEIR_CONV_DIMS);
-  }
-  if (!weir_dtype_is_real(x->dtype) || w->dtype != x->dtype) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "conv_transposed: x is %s, w %s: both must be floats of one dtype",
-                     weir_dtype_name(x->dtype), weir_dtype_name(w->dtype));
-  }
   const int64_t ci = x->shape[d + 1];
 
   if (groups < 1 || ci % groups != 0 || w->shape[d + 1] != ci) {
@@ -91,9 +74,9 @@ static void map_dim(const weir_conv_transposed_spec *s, const weir_array_desc *x
   int64_t min = 0, last = 0;
 
   i->coef[k + 1] = 1;
-  i->coef[tap] = -or_one(s->dilation[k]);
+  i->coef[tap] = -weir_or_one(s->dilation[k]);
   i->offset = s->pad_before[k];
-  i->div = or_one(s->stride[k]);
+  i->div = weir_or_one(s->stride[k]);
   if (!weir_box_empty(&whole)) {
     weir_index_range(i, &whole, &min, &last);
   }
@@ -146,7 +129,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const weir_conv_transposed_spec *s = args->spec;
   const weir_array_desc *x = &args->in[0], *w = &args->in[1], *y = &args->out[0];
   const int d = x->rank - 2;
-  const int64_t groups = or_one(s->groups), in_group = x->shape[d + 1] / groups;
+  const int64_t groups = weir_or_one(s->groups), in_group = x->shape[d + 1] / groups;
 
   for (int k = 0; k <= d; k++) {
     (void)weir_map_dim(a, WEIR_PARALLEL, y->shape[k]);

@@ -2,11 +2,6 @@
 #include "ops/conv_transposed/weir_conv_transposed.h"
 #include "ops/ops_cases.h"
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 static void draw(uint64_t seed, weir_op_case *c)
 {
   weir_draw r = {.seed = seed};
@@ -20,9 +15,9 @@ static void draw(uint64_t seed, weir_op_case *c)
     x.shape[k + 1] = weir_draw_int(&r, 1, 7 - d);
     s.stride[k] = weir_draw_int(&r, 0, 3);
     s.dilation[k] = weir_draw_int(&r, 0, 2);
-    s.output_padding[k] = weir_draw_int(&r, 0, or_one(s.stride[k]) - 1);
-    const int64_t reach = or_one(s.dilation[k]) * (w.shape[k] - 1);
-    const int64_t over = reach + 1 + s.output_padding[k] - or_one(s.stride[k]);
+    s.output_padding[k] = weir_draw_int(&r, 0, weir_or_one(s.stride[k]) - 1);
+    const int64_t reach = weir_or_one(s.dilation[k]) * (w.shape[k] - 1);
+    const int64_t over = reach + 1 + s.output_padding[k] - weir_or_one(s.stride[k]);
 
     if (over >= 0 && weir_draw_one_in(&r, 3)) { /* as long as round the whole */
       s.border[k] = WEIR_BORDER_WRAP;
@@ -34,7 +29,7 @@ static void draw(uint64_t seed, weir_op_case *c)
       s.pad_after[k] = weir_draw_int(&r, 0, reach / 2);
     }
   }
-  x.shape[d + 1] = w.shape[d + 1] = weir_draw_int(&r, 1, 3) * or_one(s.groups);
+  x.shape[d + 1] = w.shape[d + 1] = weir_draw_int(&r, 1, 3) * weir_or_one(s.groups);
   w.shape[d] = weir_draw_int(&r, 1, 3);
   weir_case_input(c, &x, -2, 2);
   weir_case_input(c, &w, -2, 2);

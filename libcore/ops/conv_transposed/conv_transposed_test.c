@@ -19,15 +19,10 @@ typedef struct test_case {
   int64_t out[2];
 } test_case;
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 /* out += x w over every element and tap that falls into it. */
 static void scatter(const test_case *t, const double *x, const double *w, double *y)
 {
-  const int64_t groups = or_one(t->s.groups), ci = t->ci / groups, co = t->co / groups;
+  const int64_t groups = weir_or_one(t->s.groups), ci = t->ci / groups, co = t->co / groups;
   const int64_t sizes[] = {t->n,   t->in[0], t->in[1], t->kernel_size[0], t->kernel_size[1],
                            groups, ci,       co};
   int64_t i[8] = {0};
@@ -43,7 +38,7 @@ static void scatter(const test_case *t, const double *x, const double *w, double
       rest /= sizes[d];
     }
     for (int d = 0; d < 2; d++) {
-      o[d] = or_one(t->s.stride[d]) * i[1 + d] + or_one(t->s.dilation[d]) * i[3 + d] -
+      o[d] = weir_or_one(t->s.stride[d]) * i[1 + d] + weir_or_one(t->s.dilation[d]) * i[3 + d] -
              t->s.pad_before[d];
       if (t->s.border[d] == WEIR_BORDER_WRAP) {
         o[d] = (o[d] % t->out[d] + t->out[d]) % t->out[d];
@@ -71,7 +66,7 @@ static double *values(int64_t n, double step)
 
 static void check(const test_case *t)
 {
-  const int64_t groups = or_one(t->s.groups);
+  const int64_t groups = weir_or_one(t->s.groups);
   const int64_t xs[] = {t->n, t->in[0], t->in[1], t->ci};
   const int64_t ws[] = {t->kernel_size[0], t->kernel_size[1], t->co / groups, t->ci};
   const int64_t ys[] = {t->n, t->out[0], t->out[1], t->co};

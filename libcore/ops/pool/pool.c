@@ -12,9 +12,8 @@ static int64_t stride_of(const weir_pool_spec *s, int k)
 static int outputs(const weir_op_args *args)
 {
   const weir_pool_spec *s = args->spec;
-  const int n = weir_combine_outputs(s->combine);
 
-  return n > 0 ? n : 1;
+  return weir_combine_outputs(s->combine);
 }
 
 /* Number of windows along a dimension of n elements. */
@@ -58,7 +57,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                      "pool: rank %d: x must be [n, 1 to %d dimensions, channels], without time",
                      x->rank, WEIR_POOL_DIMS);
   }
-  if (weir_combine_outputs(s->combine) == 0 || weir_combine_has_presence(s->combine)) {
+  if (weir_combine_has_presence(s->combine)) {
     return weir_fail(WEIR_ERR_SHAPE, "pool: %s is not supported here: use window",
                      weir_combine_name(s->combine));
   }
@@ -95,12 +94,10 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     i->border =
         s->pad_before[k] == 0 && last <= x->shape[k + 1] ? WEIR_BORDER_NEVER : WEIR_BORDER_ABSENT;
   }
-  const int32_t value = weir_body_load(&a->body, 0, x->dtype);
-
   for (int o = 0; o < args->n_out; o++) {
     weir_map_identity(&a->out[o], &args->out[o]);
   }
-  weir_combine_values(a, s->combine, args->out[0].dtype, value, x->dtype, -1);
+  weir_combine_values(a, args, s->combine);
   return WEIR_OK;
 }
 

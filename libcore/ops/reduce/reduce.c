@@ -36,9 +36,8 @@ static weir_status check_dims(const weir_reduce_spec *s, const weir_array_desc *
 static int outputs(const weir_op_args *args)
 {
   const weir_reduce_spec *s = args->spec;
-  const int n = weir_combine_outputs(s->combine);
 
-  return n > 0 ? n : 1;
+  return weir_combine_outputs(s->combine);
 }
 
 static weir_status infer(const weir_op_args *args, weir_array_desc *out)
@@ -72,15 +71,11 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 {
   const weir_reduce_spec *s = args->spec;
   const weir_array_desc *x = &args->in[0];
-  int32_t present = -1;
 
   weir_map_dims(a, x);
   weir_map_identity(&a->in[0], x);
-  const int32_t value = weir_body_load(&a->body, 0, x->dtype);
-
   if (args->n_in == 2) {
     weir_map_broadcast(&a->in[1], &args->in[1], x);
-    present = weir_body_load(&a->body, 1, WEIR_BOOL);
   }
   for (int k = 0; k < args->n_out; k++) {
     weir_operand *o = &a->out[k];
@@ -97,7 +92,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
       at += !reduced || s->keep;
     }
   }
-  weir_combine_values(a, s->combine, args->out[0].dtype, value, x->dtype, present);
+  weir_combine_values(a, args, s->combine);
   return WEIR_OK;
 }
 

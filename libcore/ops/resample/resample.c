@@ -6,11 +6,6 @@
 
 static const int64_t max = INT64_C(1) << 31;
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 static bool is_resize(const weir_resample_spec *s)
 {
   return s->method == WEIR_RESAMPLE_RESIZE || s->method == WEIR_RESAMPLE_RESIZE_LINEAR;
@@ -29,7 +24,7 @@ static weir_border border_of(const weir_resample_spec *s)
 static weir_status check_taps(const weir_resample_spec *s, const weir_array_desc *x,
                               const weir_array_desc *taps)
 {
-  const int64_t up = or_one(s->up);
+  const int64_t up = weir_or_one(s->up);
   const weir_border border = border_of(s);
   const bool flat = taps->rank == 1 && up == 1;
 
@@ -116,7 +111,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
       return weir_fail(WEIR_ERR_SHAPE, "resample: %lld elements are too many",
                        (long long)x->shape[s->dim]);
     }
-    y.shape[s->dim] = -weir_floor_div(-x->shape[s->dim] * or_one(s->up), or_one(s->down));
+    y.shape[s->dim] = -weir_floor_div(-x->shape[s->dim] * weir_or_one(s->up), weir_or_one(s->down));
   }
   if (s->method == WEIR_RESAMPLE_FIR) {
     WEIR_TRY(check_taps(s, x, &args->in[1]));
@@ -158,10 +153,10 @@ static void set_index(const weir_resample_spec *s, const weir_array_desc *x, wei
     i->div = 2 * s->length;
     i->border = s->border == WEIR_BORDER_WRAP ? WEIR_BORDER_WRAP : WEIR_BORDER_REPLICATE;
   } else {
-    i->coef[s->dim] = or_one(s->down);
-    i->div = or_one(s->up);
+    i->coef[s->dim] = weir_or_one(s->down);
+    i->div = weir_or_one(s->up);
   }
-  i->div = or_one(i->div); /* no output: nothing is read */
+  i->div = weir_or_one(i->div); /* no output: nothing is read */
   if (is_resize(s)) {
     shorten(i, s->dim, is_linear(s));
   }

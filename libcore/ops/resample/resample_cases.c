@@ -2,11 +2,6 @@
 #include "ops/resample/weir_resample.h"
 #include "ops/ops_cases.h"
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 static void draw(uint64_t seed, weir_op_case *c)
 {
   weir_draw w = {.seed = seed};
@@ -32,7 +27,7 @@ static void draw(uint64_t seed, weir_op_case *c)
     weir_array_desc taps = {.dtype = x.dtype, .rank = 2};
 
     taps.shape[0] = weir_draw_int(&w, 0, 20);
-    taps.shape[1] = or_one(s.up);
+    taps.shape[1] = weir_or_one(s.up);
     taps.rank -= taps.shape[1] == 1 && weir_draw_one_in(&w, 2);
     if (x.shape[s.dim] > 0) {
       s.border = (weir_border)weir_draw_int(&w, WEIR_BORDER_NEVER, WEIR_BORDER_REFLECT);

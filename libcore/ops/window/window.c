@@ -3,11 +3,6 @@
 
 static const int64_t max = INT64_C(1) << 31;
 
-static int64_t or_one(int64_t x)
-{
-  return x == 0 ? 1 : x;
-}
-
 static weir_border border_of(const weir_window_spec *s)
 {
   return s->border == WEIR_BORDER_NEVER ? WEIR_BORDER_ABSENT : s->border;
@@ -40,9 +35,8 @@ static weir_status check_spec(const weir_window_spec *s, const weir_array_desc *
 static int outputs(const weir_op_args *args)
 {
   const weir_window_spec *s = args->spec;
-  const int n = weir_combine_outputs(s->combine);
 
-  return n > 0 ? n : 1;
+  return weir_combine_outputs(s->combine);
 }
 
 static weir_status infer(const weir_op_args *args, weir_array_desc *out)
@@ -56,7 +50,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   WEIR_TRY(check_spec(s, x));
   WEIR_TRY(weir_combine_accumulator("window", s->combine, x->dtype, s->accumulator, &accumulator));
   for (int k = 0; k < weir_combine_outputs(s->combine); k++) {
-    const int64_t stride = or_one(s->stride);
+    const int64_t stride = weir_or_one(s->stride);
 
     out[k] = *x;
     out[k].dtype = weir_combine_dtype(s->combine, accumulator, k);
@@ -75,8 +69,8 @@ static void slide(weir_operand *o, const weir_window_spec *s, int array_dim, int
   if (x->coef[s->dim] == 0) {
     return;
   }
-  x->coef[s->dim] = or_one(s->stride);
-  x->coef[tap] = or_one(s->dilation);
+  x->coef[s->dim] = weir_or_one(s->stride);
+  x->coef[tap] = weir_or_one(s->dilation);
   x->offset = s->offset;
   x->border = border_of(s);
   x->fill = s->fill;
@@ -86,15 +80,12 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 {
   const weir_window_spec *s = args->spec;
   const weir_array_desc *x = &args->in[0];
-  int32_t present = -1;
 
   weir_map_dims(a, &args->out[0]);
   const int tap = weir_map_dim(a, WEIR_REDUCED, s->size);
 
   weir_map_identity(&a->in[0], x);
   slide(&a->in[0], s, s->dim, tap);
-  const int32_t value = weir_body_load(&a->body, 0, x->dtype);
-
   if (args->n_in == 2) {
     const int at = s->dim - (x->rank - args->in[1].rank);
 
@@ -102,12 +93,11 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     if (at >= 0) {
       slide(&a->in[1], s, at, tap);
     }
-    present = weir_body_load(&a->body, 1, WEIR_BOOL);
   }
   for (int k = 0; k < args->n_out; k++) {
     weir_map_identity(&a->out[k], &args->out[k]);
   }
-  weir_combine_values(a, s->combine, args->out[0].dtype, value, x->dtype, present);
+  weir_combine_values(a, args, s->combine);
   return WEIR_OK;
 }
 

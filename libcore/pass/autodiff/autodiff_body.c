@@ -67,10 +67,7 @@ weir_status derive_forward(derive_adjoint *d, int32_t *expr)
       return weir_fail(WEIR_ERR_UNSUPPORTED, "no derivative is defined for `%s`",
                        weir_code_name(e.code));
     default:
-      e.a = e.a < 0 ? -1 : expr[e.a];
-      e.b = e.b < 0 ? -1 : expr[e.b];
-      e.c = e.c < 0 ? -1 : expr[e.c];
-      expr[i] = weir_body_push(b, e);
+      expr[i] = weir_body_push(b, weir_expr_renumber(e, expr));
     }
   }
   return b->failed ? weir_fail(WEIR_ERR_MEMORY, "out of memory for the expressions of a derivative")

@@ -5,7 +5,8 @@
 
 #include "pass/fission/fission_priv.h"
 
-/* A byte takes about as long to move as a flop takes to make. */
+/* A byte takes about as long to move as a flop takes to make. The order decides bits: the ratio is
+ * the same on every machine. */
 static const double flops_per_byte = 1;
 /* An intermediate array is written and read. An operand is read, packed and read again, and then
  * serves as many iterations as do not depend on it, up to so many. */

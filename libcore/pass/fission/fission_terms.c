@@ -123,26 +123,18 @@ static weir_status add_up(weir_graph *g, const weir_node *like, weir_code code,
                           const weir_value terms[2])
 {
   const weir_array_desc *d = weir_value_desc(g, terms[0]);
-  weir_status status = WEIR_OK;
   weir_access a;
 
-  weir_access_init(&a);
-  weir_map_dims(&a, d);
-  WEIR_TRY_GOTO(weir_access_resize(&a, 2, 1, 0), out);
-  weir_map_identity(&a.in[0], d);
-  weir_map_identity(&a.in[1], d);
-  weir_map_identity(&a.out[0], d);
-  a.n_values = 1;
+  WEIR_TRY(weir_map_pointwise(&a, d, 2));
   const int32_t x = weir_body_load(&a.body, 0, d->dtype);
 
   a.value[0] = weir_body_binary(&a.body, code, x, weir_body_load(&a.body, 1, d->dtype));
   const weir_value v = weir_graph_add_like(g, like, &a, terms, 2, like->out);
+  const weir_status status = v.node < 0 ? weir_graph_status(g) : WEIR_OK;
 
-  status = v.node < 0 ? weir_graph_status(g) : WEIR_OK;
   if (status == WEIR_OK) {
     mark_like(g, like, v);
   }
-out:
   weir_access_fini(&a);
   return status;
 }

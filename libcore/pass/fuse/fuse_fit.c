@@ -9,8 +9,6 @@
 
 /* Work done again at the borders of tiles, as a share of all work, that a group may cost. */
 #define MAX_GROWTH 0.25
-/* Tile-local buffers that a group may need: beyond, they are no better than arrays. */
-#define MAX_LOCAL_BYTES ((int64_t)4 << 20)
 #define UNKNOWN_END ((uint64_t)1 << 63)
 
 /* Bits of the ends that a node's streams follow from; *plain: at its inputs' own rate. */
@@ -276,6 +274,7 @@ weir_status group_fits(const grouping *s, const candidate *c, bool *fits)
     claim.blocks = &s->blocks[c->nodes[at]];
     WEIR_TRY(weir_tile_boxes(members, (int32_t)c->n, buffered, &claim, &opts, tile, &cost));
   }
-  *fits = cost.serves && cost.growth <= MAX_GROWTH && cost.local_bytes <= MAX_LOCAL_BYTES;
+  *fits = cost.serves && cost.growth <= MAX_GROWTH &&
+          cost.local_bytes <= weir_pass_constants(&opts)->group_local_bytes;
   return WEIR_OK;
 }

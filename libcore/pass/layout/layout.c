@@ -107,7 +107,7 @@ out:
 static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 {
   weir_status status = WEIR_OK;
-  formatting f = {.g = g, .opts = opts};
+  formatting f = {.g = g, .opts = opts, .constants = weir_pass_constants(opts)};
 
   /* Streams lie in windows along time; a copy would belong to no micro-batch. */
   if (has_time(g) || opts->microbatches > 1) {

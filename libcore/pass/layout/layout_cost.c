@@ -9,28 +9,14 @@
 #include "base/weir_alloc.h"
 #include "pass/layout/layout_priv.h"
 
-/* Single threads on Zen 4 (`tests/bench/layout.c` prints them): a copy of fields moves 20 GB/s; one
- * that steps over lines takes 1 ns for an element, twice that from 33 lines a row on, and 8 ns from
- * 512 on, where lines and pages fall out of the nearest caches; a
- * row takes 2.5 ns in addition to its elements. */
-static const double usual_bandwidth = 20e9, usual_flop_rate = 100e9;
-static const double per_element = 1e-9, per_row = 2.5e-9, per_node = 2e-6;
-/* Loads and stores of a row that are served by the nearest cache; arithmetic of generated loops. */
-static const double per_load = 0.04e-9, share_of_peak = 0.25;
-/* An iteration of a reduction: its lanes in registers along a row of results, or merged for every
- * row. */
-static const double per_strip = 0.25e-9, per_lane = 1.4e-9;
-/* What one group keeps to itself stays in a near cache. */
-static const double local_share = 0.25;
+/* Arithmetic of generated loops, as a share of the rate of multiply-adds. */
+static const double share_of_peak = 0.25;
 
-static double bandwidth(const formatting *f)
+/* Seconds of an element on a cache line of its own, in a row of so many: lines and pages that one
+ * row loads serve the next one while they stay in the caches. */
+static double per_step(const weir_constants *c, int64_t row)
 {
-  return f->opts->bandwidth > 0 ? f->opts->bandwidth : usual_bandwidth;
-}
-
-static double per_step(int64_t row)
-{
-  return per_element * (row >= 512 ? 8 : row > 32 ? 2 : 1);
+  return row > c->line_l2_row ? c->line_far_s : row > c->line_l1_row ? c->line_l2_s : c->line_l1_s;
 }
 
 typedef enum walk { STILL, ALONG, ACROSS } walk;
@@ -75,18 +61,19 @@ double layout_seconds(const formatting *f, int32_t node, const layout_way *way, 
     return INFINITY;
   }
   const weir_box whole = weir_iterations(a);
+  const weir_constants *c = f->constants;
   const double elements = elements_of(a, k);
   const double loads = k < n->n_in ? (double)weir_box_volume(&whole) : elements;
-  const double moved = elements * (double)weir_dtype_size(x->dtype) / bandwidth(f) *
-                       (array->local ? local_share : 1);
+  const double moved = elements * (double)weir_dtype_size(x->dtype) /
+                       (array->local ? c->cache_bandwidth : c->bandwidth);
 
   switch (walk_of(x, array->order[order].at, way->row)) {
   case STILL:
     return moved;
   case ALONG:
-    return moved + loads * per_load;
+    return moved + loads * c->load_s;
   default:
-    return moved + loads * per_step(a->dim[way->row].hi - a->dim[way->row].lo);
+    return moved + loads * per_step(c, a->dim[way->row].hi - a->dim[way->row].lo);
   }
 }
 
@@ -99,8 +86,8 @@ double layout_copy_seconds(const formatting *f, int32_t array, int from, int to)
   const int last = y->at[d->rank - 1];
   const bool rows = x->at[d->rank - 1] == last;
 
-  return per_node + 2 * bytes / bandwidth(f) +
-         elements * (rows ? per_load : per_step(d->shape[last]));
+  return f->constants->group_overhead + 2 * bytes / f->constants->bandwidth +
+         elements * (rows ? f->constants->load_s : per_step(f->constants, d->shape[last]));
 }
 
 int layout_best_order(const formatting *f, int32_t node, const layout_way *way, int k,
@@ -122,7 +109,7 @@ int layout_best_order(const formatting *f, int32_t node, const layout_way *way, 
 
 /* ---- The ways of a node. ---- */
 
-static void add_row(layout_node *ways, const weir_access *a, int row, double flop_rate)
+static void add_row(layout_node *ways, const weir_access *a, int row, const weir_constants *c)
 {
   const weir_box whole = weir_iterations(a);
   const int64_t extent = row < a->n_dims ? a->dim[row].hi - a->dim[row].lo : 1;
@@ -134,14 +121,14 @@ static void add_row(layout_node *ways, const weir_access *a, int row, double flo
   }
   const double points = (double)weir_box_volume(&whole);
   const double merged = a->combine == WEIR_COMBINE_NONE                       ? 0
-                        : row < a->n_dims && a->dim[row].kind == WEIR_REDUCED ? per_lane
-                                                                              : per_strip;
+                        : row < a->n_dims && a->dim[row].kind == WEIR_REDUCED ? c->reduce_along_s
+                                                                              : c->reduce_across_s;
 
   if (ways->n_ways < LAYOUT_MAX_WAYS) {
     ways->way[ways->n_ways++] = (layout_way){
         .row = row,
-        .seconds = points / (double)(extent > 0 ? extent : 1) * per_row + points * merged +
-                   weir_flops(a, &whole) / (flop_rate * share_of_peak)};
+        .seconds = points / (double)(extent > 0 ? extent : 1) * c->row_s + points * merged +
+                   weir_flops(a, &whole) / (c->flop_rate * share_of_peak)};
   }
 }
 
@@ -149,7 +136,6 @@ static void add_rows(formatting *f, int32_t node)
 {
   const weir_node *n = weir_graph_node(f->g, node);
   const weir_access *a = &n->access;
-  const double rate = f->opts->flop_rate > 0 ? f->opts->flop_rate : usual_flop_rate;
 
   for (int k = n->n_in + n->n_out - 1; k >= 0 && a->maker == WEIR_MADE_BY_BODY; k--) {
     const layout_array *array = &f->arrays[layout_array_of(n, k)];
@@ -158,12 +144,12 @@ static void add_rows(formatting *f, int32_t node)
       const int row = layout_row(a, layout_operand(n, k), array->order[o].at);
 
       if (row >= 0) {
-        add_row(&f->nodes[node], a, row, rate);
+        add_row(&f->nodes[node], a, row, f->constants);
       }
     }
   }
   if (f->nodes[node].n_ways == 0) {
-    add_row(&f->nodes[node], a, a->n_dims > 0 ? a->n_dims - 1 : 0, rate);
+    add_row(&f->nodes[node], a, a->n_dims > 0 ? a->n_dims - 1 : 0, f->constants);
   }
 }
 

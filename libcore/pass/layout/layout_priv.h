@@ -53,6 +53,7 @@ typedef struct layout_node {
 typedef struct formatting {
   weir_graph *g;
   const weir_pass_opts *opts;
+  const weir_constants *constants; /* of opts */
   int32_t n_arrays, n_nodes;
   layout_array *arrays;
   layout_node *nodes;

@@ -235,7 +235,7 @@ static int compare_with_all(uint64_t seed)
 {
   const weir_pass_opts before = {.skip = "layout,tile"}, opts = {.min_layout_bytes = 1};
   draw_graph d = draw_make(seed, false, false);
-  formatting f = {.g = d.g, .opts = &opts};
+  formatting f = {.g = d.g, .opts = &opts, .constants = weir_pass_constants(&opts)};
   void *memory = NULL;
   int found = 0;
 

@@ -143,9 +143,7 @@ static bool map_expressions(lower_merge *m)
     } else if (e.code == WEIR_CODE_REMAINDER) {
       e.integer = (int64_t)m->operand[e.integer / 16] * 16 + e.integer % 16;
     }
-    e.a = e.a < 0 ? -1 : m->expr[e.a];
-    e.b = e.b < 0 ? -1 : m->expr[e.b];
-    e.c = e.c < 0 ? -1 : m->expr[e.c];
+    e = weir_expr_renumber(e, m->expr);
     m->expr[i] = find_expression(into, &e);
     m->expr[i] = m->expr[i] >= 0 ? m->expr[i] : weir_body_push(into, e);
     if (m->expr[i] < 0) {

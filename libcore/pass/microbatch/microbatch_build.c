@@ -2,6 +2,7 @@
  * graph. */
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "ops/weir_builder.h"
 #include "pass/microbatch/microbatch_priv.h"
 
 typedef struct building {
@@ -29,34 +30,6 @@ static weir_array_desc desc_of(const building *b, int32_t array)
     d.shape[b->s->array[array]] = batch_extent(b);
   }
   return d;
-}
-
-static weir_operand identity(const weir_array_desc *d)
-{
-  weir_operand x = {.dtype = d->dtype, .rank = d->rank};
-
-  for (int k = 0; k < d->rank; k++) {
-    x.extent[k] = d->shape[k];
-    x.index[k].coef[k] = 1;
-  }
-  return x;
-}
-
-/* Element by element over arrays of one shape, without a body yet. */
-static weir_status pointwise(weir_access *a, const weir_array_desc *d, int n_in)
-{
-  weir_access_init(a);
-  WEIR_TRY(weir_access_resize(a, n_in, 1, 0));
-  a->n_dims = d->rank;
-  a->n_values = 1;
-  for (int k = 0; k < d->rank; k++) {
-    a->dim[k] = (weir_dim){.kind = WEIR_PARALLEL, .hi = d->shape[k]};
-  }
-  for (int i = 0; i < n_in; i++) {
-    a->in[i] = identity(d);
-  }
-  a->out[0] = identity(d);
-  return WEIR_OK;
 }
 
 /* Adds the node, into `array` or (-1) into new ones, as one of this micro-batch; frees the access.
@@ -97,7 +70,7 @@ static weir_status slice(const building *b, int32_t array, const weir_node *like
   const int dim = b->s->array[array];
   weir_access a;
 
-  WEIR_TRY(pointwise(&a, &d, 1));
+  WEIR_TRY(weir_map_pointwise(&a, &d, 1));
   a.in[0].extent[dim] = b->s->extent;
   a.in[0].index[dim].offset = b->batch->lo;
   a.value[0] = weir_body_load(&a.body, 0, d.dtype);
@@ -113,7 +86,7 @@ static weir_status join(const building *b, int32_t array, const weir_node *like)
   const int dim = b->s->array[array];
   weir_access a;
 
-  WEIR_TRY(pointwise(&a, &d, 1));
+  WEIR_TRY(weir_map_pointwise(&a, &d, 1));
   a.out[0].extent[dim] = b->s->extent;
   a.out[0].index[dim].offset = b->batch->lo;
   a.value[0] = weir_body_load(&a.body, 0, d.dtype);
@@ -147,7 +120,7 @@ static weir_status merge(const building *b, int32_t array, const weir_node *like
     b->merged[array] = b->now[array];
     return WEIR_OK;
   }
-  WEIR_TRY(pointwise(&a, &d, 2));
+  WEIR_TRY(weir_map_pointwise(&a, &d, 2));
   const bool half = weir_dtype_is_storage(d.dtype); /* with which nothing computes */
   int32_t x = weir_body_load(&a.body, 0, d.dtype), y = weir_body_load(&a.body, 1, d.dtype);
 

@@ -11,10 +11,6 @@
 #include "pass/partition/weir_spmd.h"
 #include "pass/weir_pass.h"
 
-/* What a halo takes to come, until machines say it of themselves: see docs/decisions/0018. */
-#define LATENCY 20e-6 /* s */
-#define RATE 2e9      /* bytes/s */
-
 /* Own elements are wherever the halo is not; its dimensions are those along which there is some. */
 static bool find_halo(overlap_split *s, const weir_comm_op *m, const weir_node *finish)
 {
@@ -63,7 +59,8 @@ static bool pays(const weir_graph *g, const weir_pass_opts *opts, const weir_com
                  int32_t node, const int32_t first[OVERLAP_PIECES])
 {
   const double whole = seconds_of(g, opts, node), inside = seconds_of(g, opts, first[0]);
-  const double travel = LATENCY + received_bytes(m) / RATE;
+  const weir_constants *c = weir_pass_constants(opts);
+  const double travel = c->latency + received_bytes(m) / c->link_bw;
   bool claimed = whole >= 0;
   double all = 0;
 

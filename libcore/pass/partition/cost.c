@@ -1,5 +1,5 @@
 /* cost.c - see weir_cost.h: one rank's schedule walked with a clock and a queue of messages. */
-#include "pass/partition/partition_priv.h"
+#include "pass/partition/weir_cost.h"
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_signal.h"
@@ -10,20 +10,16 @@
 
 enum { COORDS = 5 };
 
-/* ---- Formulas ---- */
-
-double partition_message_s(const weir_machine *m, double bytes)
+void weir_cost_add_allreduce(const weir_machine *m, int ranks, int64_t bytes, weir_cost *sum)
 {
-  return m->latency + bytes / m->link_bw;
-}
+  const double seconds = ranks > 1 ? weir_allreduce_seconds(m, ranks, bytes) : 0;
 
-double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes)
-{
-  const weir_allreduce_way way = weir_allreduce_way_of(ranks, bytes, m->tree);
-
-  return way.steps == 0 ? 0
-                        : (double)(way.steps / 2) *
-                              (2 * partition_message_s(m, way.bytes) + way.bytes / m->reduce_bw);
+  if (ranks > 1) {
+    sum->messages += weir_allreduce_way_of(ranks, bytes, m->tree).steps;
+    sum->sum_bytes += bytes;
+    sum->waited_s += seconds;
+    sum->seconds += seconds;
+  }
 }
 
 /* ---- The queue of messages ---- */
@@ -130,7 +126,7 @@ static weir_status start(walk *w, int64_t number, const weir_group *group)
   if (m->kind == WEIR_COMM_OP_ALLREDUCE) {
     const int ranks = group_size(w->grid, m->dims);
 
-    seconds = partition_allreduce_s(w->machine, ranks, m->bytes);
+    seconds = weir_allreduce_seconds(w->machine, ranks, m->bytes);
     w->cost.sum_bytes += m->bytes;
     w->cost.messages += weir_allreduce_way_of(ranks, m->bytes, w->machine->tree).steps;
   } else {
@@ -138,7 +134,7 @@ static weir_status start(walk *w, int64_t number, const weir_group *group)
     for (int64_t i = 0; i < m->n_messages; i++) {
       const double bytes = between(m, i, &sent, &received);
 
-      seconds += bytes > 0 ? partition_message_s(w->machine, bytes) : 0;
+      seconds += bytes > 0 ? weir_message_seconds(w->machine, bytes) : 0;
       w->cost.messages += bytes > 0;
     }
     w->cost.halo_bytes += received;

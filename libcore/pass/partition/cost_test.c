@@ -1,6 +1,6 @@
 /* cost_test.c - predicted times and bytes of hand-made graphs against closed forms, and what must
  * hold for any machine. */
-#include "pass/partition/partition_priv.h"
+#include "pass/partition/weir_cost.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,20 +83,6 @@ static weir_cost cost_of(int samples, int length, bool gradient, const weir_mach
   return cost;
 }
 
-static void sums_cost_what_their_messages_do(void **state)
-{
-  const double a = usual.latency, b = 1 / usual.link_bw, g = 1 / usual.reduce_bw;
-
-  assert_near(partition_message_s(&usual, 1000), a + 1000 * b, 1e-15);
-  assert_near(partition_allreduce_s(&usual, 1, 1000), 0, 0);
-  assert_near(partition_allreduce_s(&usual, 8, 0), 0, 0);
-  /* 64 bytes go along the tree: 3 levels up and down. */
-  assert_near(partition_allreduce_s(&usual, 8, 64), 6 * (a + 64 * b) + 3 * 64 * g, 1e-15);
-  assert_near(partition_allreduce_s(&usual, 5, 64), 6 * (a + 64 * b) + 3 * 64 * g, 1e-15);
-  assert_near(partition_allreduce_s(&usual, 8, 8000), 6 * a + 14000 * b + 7000 * g, 1e-15);
-  assert_near(partition_allreduce_s(&usual, 5, 8000), 8 * a + 12800 * b + 6400 * g, 1e-15);
-}
-
 /* An inner rank of a sharded convolution has one element of each neighbour, the outer ones of one.
  */
 static void a_halo_is_timed_by_its_messages(void **state)
@@ -153,7 +139,7 @@ static void gradients_are_summed_over_all_ranks(void **state)
   const weir_cost c = cost_of(4, 1, true, &m);
 
   assert_true(c.sum_bytes >= bytes && c.sum_bytes <= bytes + 8); /* the loss may be one, too */
-  assert_true(c.seconds >= partition_allreduce_s(&m, 4, bytes) - 1e-15);
+  assert_true(c.seconds >= weir_allreduce_seconds(&m, 4, bytes) - 1e-15);
 }
 
 /* More of anything never makes a run shorter, and what is hidden is never more than there is. */
@@ -288,7 +274,7 @@ static void measured_groups_take_what_was_measured(void **state)
   assert_ok(weir_cost_of_grid(c.p, &m, &(weir_pass_opts){.kernel = "none"}, &cost));
   assert_int_equal(cost.untimed, 0);
   assert_near(cost.compute_s, 0.75, 1e-12);
-  assert_near(cost.waited_s, partition_message_s(&usual, SAMPLES * CHANNELS * 8), 1e-12);
+  assert_near(cost.waited_s, weir_message_seconds(&usual, SAMPLES * CHANNELS * 8), 1e-12);
   (void)strcpy(times.setting, "elsewhere");
   assert_ok(weir_cost_of_grid(c.p, &m, &(weir_pass_opts){.kernel = "none"}, &cost));
   assert_int_equal(cost.untimed, 3);
@@ -299,7 +285,6 @@ static void measured_groups_take_what_was_measured(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sums_cost_what_their_messages_do),
       cmocka_unit_test(a_halo_is_timed_by_its_messages),
       cmocka_unit_test(work_is_that_of_the_largest_share),
       cmocka_unit_test(gradients_are_summed_over_all_ranks),

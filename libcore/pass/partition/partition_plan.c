@@ -85,7 +85,7 @@ weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int ra
   return box;
 }
 
-unsigned weir_partition_partial(const weir_partition *p, int32_t node)
+unsigned partition_reduced_over(const weir_partition *p, int32_t node)
 {
   const weir_access *a = &node_of(p, node)->access;
   unsigned dims = 0;
@@ -97,6 +97,16 @@ unsigned weir_partition_partial(const weir_partition *p, int32_t node)
     dims &= p->grid.extent[d] > 1 ? ~0u : ~(1u << d);
   }
   return dims;
+}
+
+unsigned weir_partition_partial(const weir_partition *p, int32_t node)
+{
+  return partition_reduced_over(p, node) & ~(p->unmerged != NULL ? p->unmerged[node] : 0);
+}
+
+unsigned weir_partition_sum_over(const weir_partition *p, int32_t array)
+{
+  return p->sum_over != NULL ? p->sum_over[array] : 0;
 }
 
 bool partition_share_copy(const weir_partition *p, int32_t array, int one, int other)
@@ -228,6 +238,14 @@ static weir_status check_shard(const weir_partition *p, const weir_grid *grid,
   for (int k = 0; k < i && c->dim >= 0; k++) {
     again = again || (shards[k].array == c->array && shards[k].dim == c->dim);
   }
+  if (c->dim == WEIR_SHARD_SUM &&
+      (weir_graph_get_array(p->g, c->array)->kind != WEIR_ARRAY_STORED || c->along < 0 ||
+       c->along >= grid->dims || c->also >> grid->dims != 0 || c->pieces != 0)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "partition: array %d is not stored, or cannot be a sum over dimension %d (and "
+                     "those of mask %#x) of a grid of %d dimensions",
+                     (int)c->array, c->along, c->also, grid->dims);
+  }
   if (c->dim >= 0 &&
       (c->dim >= desc->rank || c->along < 0 || c->along >= grid->dims ||
        c->also >> grid->dims != 0 || c->pieces < 0 || desc->time == c->dim + 1 || again)) {
@@ -266,6 +284,20 @@ static weir_status check_outputs(const weir_partition *p, int32_t number)
   return WEIR_OK;
 }
 
+/* The new value of an array that stays a sum lies as it does, whatever it is made of. */
+static void pin_sums(weir_partition *p, const weir_shard *shards, int n)
+{
+  for (int i = 0; i < n; i++) {
+    const int32_t to = weir_graph_get_array(p->g, shards[i].array)->update;
+
+    if (shards[i].dim == WEIR_SHARD_SUM && to >= 0 && !p->known[to] &&
+        weir_graph_get_array(p->g, to)->kind == WEIR_ARRAY_TEMPORARY) {
+      p->array[to] = p->array[shards[i].array];
+      p->known[to] = true;
+    }
+  }
+}
+
 static weir_status fill(weir_partition *p, const weir_grid *grid, const weir_shard *shards, int n)
 {
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->array, (void **)&p->array));
@@ -280,12 +312,13 @@ static weir_status fill(weir_partition *p, const weir_grid *grid, const weir_sha
   for (int i = 0; i < n; i++) {
     WEIR_TRY(take_shard(p, grid, shards, n, i));
   }
+  pin_sums(p, shards, n);
   WEIR_TRY(weir_graph_order(p->g, p->order, &p->n_order));
   for (int32_t i = 0; i < p->n_order; i++) {
     WEIR_TRY(partition_shard_node(p, p->order[i]));
     WEIR_TRY(check_outputs(p, p->order[i]));
   }
-  return WEIR_OK;
+  return partition_find_sums(p, grid, shards, n);
 }
 
 weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid,
@@ -312,6 +345,9 @@ void weir_partition_destroy(weir_partition **p)
   if (*p != NULL) {
     weir_free(&(*p)->array);
     weir_free(&(*p)->known);
+    weir_free(&(*p)->sum_over);
+    weir_free(&(*p)->unmerged);
+    weir_free(&(*p)->summands);
     weir_free(&(*p)->node);
     weir_free(&(*p)->order);
     weir_free(&(*p)->bounds);

@@ -1,7 +1,6 @@
 /* partition_priv.h - the table of shardings. */
 #ifndef PARTITION_PRIV_H
 #define PARTITION_PRIV_H
-#include "pass/partition/weir_cost.h"
 #include "pass/partition/weir_partition.h"
 
 /* Dimension d is sharded over those dimensions of the grid whose bits over[d] has, 0: whole; bounds
@@ -18,9 +17,13 @@ struct weir_partition {
   int32_t n_arrays, n_nodes, n_order;
   partition_shards *array; /* [n_arrays]                                       */
   partition_shards
-      *node;      /* [n_nodes] of the iterations; parallel ones only help to shard outputs */
-  bool *known;    /* [n_arrays] named by the caller                   */
-  int32_t *order; /* live operators as they run                       */
+      *node;   /* [n_nodes] of the iterations; parallel ones only help to shard outputs */
+  bool *known; /* [n_arrays] named by the caller                   */
+  /* Where the caller has named an array that stays a sum, else NULL: */
+  unsigned *sum_over; /* [n_arrays] dimensions of the grid over which it stays a partial sum */
+  unsigned *unmerged; /* [n_nodes] over which the sum of the node is not merged */
+  uint32_t *summands; /* [n_nodes] operands in which it is linear together */
+  int32_t *order;     /* live operators as they run                       */
   int64_t *bounds;
   int64_t n_bounds, capacity;
 };
@@ -43,15 +46,21 @@ bool partition_share_copy(const weir_partition *p, int32_t array, int one, int o
 weir_status partition_shard_node(weir_partition *p, int32_t node) WEIR_CHECKED;
 /* Appends space for the bounds of a sharding over these dimensions of the grid. */
 weir_status partition_reserve(weir_partition *p, unsigned over, int32_t *first) WEIR_CHECKED;
-/* cost.c: SR(m) = alpha + beta m: seconds of a message of m bytes that each of two ranks sends the
- * other.
- */
-double partition_message_s(const weir_machine *m, double bytes);
-/* AR(p, m): seconds until all of p ranks have the merge of what each has in m bytes, as `comm` does
- * it (weir_allreduce_way_of). Along the tree, up and down: 2 ceil(log2 p) (alpha + m beta) +
- * ceil(log2 p) m gamma; else each rank merges its share: s alpha + 2 (p - 1)/p m beta +
- * (p - 1)/p m gamma with s = 2 log2 p for a power of two, else 2 (p - 1). */
-double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes);
+/* partition_plan.c: the dimensions of the grid over which reduced iterations of the node are
+ * sharded, merged or not. */
+unsigned partition_reduced_over(const weir_partition *p, int32_t node);
+/* partition_linear.c: whether the one output of a node is what its body makes, or a sum of it. The
+ * operands (bits) in which it then is linear together, 0: none; arrays that may be partial are
+ * preferred, large ones first. kind: memory for one number per expression of the body. */
+bool partition_is_sum(const weir_access *a);
+uint32_t partition_linear(const weir_graph *g, const weir_node *node, const unsigned *may,
+                          uint8_t *kind);
+/* partition_sums.c: finds what stays a partial sum. Fails as weir_partition_create. */
+weir_status partition_find_sums(weir_partition *p, const weir_grid *grid, const weir_shard *shards,
+                                int n) WEIR_CHECKED;
+/* Returns the dimensions of the grid along which the operand, complete, is a summand of a partial
+ * sum: it counts at coordinate 0 and is 0 elsewhere. */
+unsigned partition_counted_once(const weir_partition *p, int32_t node, int operand);
 /* partition_read.c: hull of what the nodes of a rank read of an array. */
 weir_box partition_read(const weir_partition *p, int32_t array, int rank);
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "ops/conv/weir_conv.h"
@@ -443,34 +442,6 @@ static weir_status allocate(void *context)
   return status;
 }
 
-/* A maximum and its argmax come from the same iterations. */
-static void outputs_of_a_node_are_sharded_alike(void **state)
-{
-  static const int64_t shard[][4] = {{0, 0, 3, 3}, {0, 1, 2, 3}, {0, 1, 3, 3}};
-  const weir_array_desc desc = {WEIR_F64, 3, {1, 3, 1}, 0};
-  weir_graph *g = new_graph();
-  const weir_value x = weir_input(g, "x", &desc);
-  const weir_value top =
-      weir_pool(g, (&(weir_pool_spec){.combine = WEIR_COMBINE_ARGMAX, .kernel_size = {1}}), x);
-  const weir_value argmax = {top.node, 1};
-  const weir_grid grid = {1, {3}};
-  weir_partition *p;
-
-  weir_output(g, "top", top);
-  weir_output(g, "place", argmax);
-  for (int a = 0; a < 3; a++) {
-    for (int b = 0; b < 3; b++) {
-      const weir_shard shards[] = {{weir_value_array(g, top), 1, 0, shard[a], 0, 0},
-                                   {weir_value_array(g, argmax), 1, 0, shard[b], 0, 0}};
-
-      assert_int_equal(weir_partition_create(g, &grid, shards, 2, &p),
-                       a == b ? WEIR_OK : WEIR_ERR_UNSUPPORTED);
-      weir_partition_destroy(&p);
-    }
-  }
-  weir_graph_destroy(&g);
-}
-
 static void wrong_shardings_and_no_memory(void **state)
 {
   problem c = make(3, false);
@@ -548,58 +519,6 @@ static void the_local_graph_and_refusals(void **state)
   weir_graph_destroy(&g);
 }
 
-/* Rows of a matrix, flat: wherever a rank's own begin, it reads its array from the first element
- * on, and not from as many turns ahead. */
-static void indices_that_wrap_begin_within_the_array(void **state)
-{
-  const int64_t bounds[] = {0, 2, 6};
-  weir_graph *g = new_graph();
-  const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 2, {6, 8}, 0});
-  const weir_value y = weir_reshape(g, x, &((weir_reshape_spec){.rank = 1, .shape = {-1}}));
-  const weir_shard shard = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
-  weir_partition *p;
-  weir_spmd_graph local;
-
-  weir_output(g, "y", y);
-  assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &shard, 1, &p));
-  for (int rank = 0; rank < 2; rank++) {
-    assert_ok(weir_spmd_lower(p, rank, &local));
-    const weir_index *at = weir_graph_node(local.g, y.node)->access.in[0].index;
-
-    assert_int_equal(at[1].border, WEIR_BORDER_WRAP);
-    assert_int_equal(at[1].offset, 0);
-    weir_spmd_graph_fini(&local);
-  }
-  weir_partition_destroy(&p);
-  weir_graph_destroy(&g);
-}
-
-/* y[i] = x[list[i]]: inside are the iterations whose values of the list name elements of the rank.
- */
-static void a_constant_list_says_what_stays_inside(void **state)
-{
-  const int64_t of_x[] = {0, 6, 12}, of_y[] = {0, 4, 8}, inside[][2] = {{0, 3}, {6, 8}};
-  int32_t list[] = {0, 5, 2, 7, 8, 3, 11, 9};
-  const weir_tensor t = weir_tensor_wrap(list, WEIR_I32, 1, (int64_t[]){8});
-  weir_graph *g = new_graph();
-  const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 1, {12}, 0});
-  const weir_value y = weir_gather(g, x, weir_constant(g, &t), &((weir_gather_spec){.dim = 0}));
-  const weir_shard shards[] = {{weir_value_array(g, x), 0, 0, of_x, 0, 0},
-                               {weir_value_array(g, y), 0, 0, of_y, 0, 0}};
-  weir_partition *p;
-
-  weir_output(g, "y", y);
-  assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, shards, 2, &p));
-  for (int rank = 0; rank < 2; rank++) {
-    const weir_box box = weir_partition_interior(p, y.node, rank);
-
-    assert_int_equal(box.lo[0], inside[rank][0]);
-    assert_int_equal(box.hi[0], inside[rank][1]);
-  }
-  weir_partition_destroy(&p);
-  weir_graph_destroy(&g);
-}
-
 /* A kernel of 3 over 8 elements, rank 1 owns the last 3: one plane of 4 samples, 2 channels and 8
  * bytes comes from below, forward and backward; 3 x 2 x 2 sums by weights are partial. */
 static void the_report_tells_boxes_and_bytes(void **state)
@@ -635,11 +554,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(convolutions_as_counted_out),
       cmocka_unit_test(pools_as_counted_out),
-      cmocka_unit_test(outputs_of_a_node_are_sharded_alike),
       cmocka_unit_test(wrong_shardings_and_no_memory),
       cmocka_unit_test(the_local_graph_and_refusals),
-      cmocka_unit_test(indices_that_wrap_begin_within_the_array),
-      cmocka_unit_test(a_constant_list_says_what_stays_inside),
       cmocka_unit_test(the_report_tells_boxes_and_bytes),
   };
 

@@ -6,6 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "ops/call/weir_call.h"
+#include "ops/elementwise/weir_elementwise.h"
 #include "pass/partition/spmd_priv.h"
 
 static weir_status started(void *context, const weir_op_run *run)
@@ -138,6 +139,28 @@ static weir_status narrow(const spmd_lowering *l, int32_t number, const weir_box
   return WEIR_OK;
 }
 
+/* The local array where it counts once along dimensions of the grid, 0: everywhere. */
+static int32_t count_once(spmd_lowering *l, int32_t array, unsigned dims)
+{
+  const weir_value whole = weir_array_value(l->g, array);
+  const weir_dtype dtype = weir_graph_get_array(l->g, array)->desc.dtype;
+  const bool narrow = dtype == WEIR_BF16 || dtype == WEIR_F16; /* these have no products */
+  int coords[WEIR_GRID_DIMS];
+  bool counts = true;
+
+  if (dims == 0) {
+    return array;
+  }
+  weir_grid_coords(&l->p->grid, l->rank, coords);
+  for (int d = 0; d < l->p->grid.dims; d++) {
+    counts = counts && ((dims >> d & 1) == 0 || coords[d] == 0);
+  }
+  const weir_value x = narrow ? weir_cast(l->g, WEIR_F32, whole) : whole;
+  const weir_value once = weir_label(l->g, weir_scale(l->g, x, counts ? 1 : 0), "counted once");
+
+  return weir_value_array(l->g, narrow ? weir_cast(l->g, dtype, once) : once);
+}
+
 /* Adds the node of the local graph. position: in the order of nodes. */
 static weir_status spmd_node(spmd_lowering *l, int32_t position)
 {
@@ -158,7 +181,11 @@ static weir_status spmd_node(spmd_lowering *l, int32_t position)
     owned[k] =
         choice >= 0 ? l->moves[choice].get[l->rank] : weir_partition_owned(l->p, array, l->rank);
     boxes[k] = &owned[k];
-    weir_graph_node_mut(l->g, number)->in[k] = choice >= 0 ? l->moves[choice].local : l->now[array];
+    const int32_t from = count_once(l, choice >= 0 ? l->moves[choice].local : l->now[array],
+                                    partition_counted_once(l->p, number, k));
+
+    WEIR_TRY(weir_graph_status(l->g));
+    weir_graph_node_mut(l->g, number)->in[k] = from;
   }
   for (int o = 0; o < global->n_out; o++) {
     owned[global->n_in + o] = weir_partition_owned(l->p, global->out[o], l->rank);
@@ -171,6 +198,16 @@ static weir_status spmd_node(spmd_lowering *l, int32_t position)
     }
   }
   return WEIR_OK;
+}
+
+/* The new value of a stored array, as far as it is a sum. */
+static int32_t updated(spmd_lowering *l, int32_t stored)
+{
+  const int32_t from = weir_graph_get_array(l->p->g, stored)->update;
+  const int32_t local = l->updated[stored] >= 0 ? l->moves[l->updated[stored]].local : l->now[from];
+
+  return count_once(l, local,
+                    weir_partition_sum_over(l->p, stored) & ~weir_partition_sum_over(l->p, from));
 }
 
 /* Results and new values of stored arrays are the merged ones, in the boxes that these have. */
@@ -187,10 +224,12 @@ static weir_status close_arrays(spmd_lowering *l)
       array->output = NULL;
     }
     if (array->update >= 0) {
-      array->update = l->updated[a] >= 0 ? l->moves[l->updated[a]].local : l->now[array->update];
+      const int32_t value = updated(l, a); /* may move the arrays */
+
+      weir_graph_array_mut(l->g, a)->update = value;
     }
   }
-  return WEIR_OK;
+  return weir_graph_status(l->g);
 }
 
 static weir_status build(spmd_lowering *l)

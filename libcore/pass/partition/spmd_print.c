@@ -45,6 +45,19 @@ static void print_move(const weir_comm_op *m, FILE *out)
   }
 }
 
+/* Sums that each rank keeps its own part of. */
+static void print_sums(const weir_partition *p, FILE *out)
+{
+  for (int32_t i = 0; i < p->n_order && p->unmerged != NULL; i++) {
+    const int32_t node = p->order[i];
+
+    if (p->unmerged[node] != 0) {
+      (void)fprintf(out, "  node %d %s: stays partial over dimensions %#x of the grid\n", (int)node,
+                    weir_graph_node(p->g, node)->op->name, p->unmerged[node]);
+    }
+  }
+}
+
 void weir_spmd_graph_print(const weir_spmd_graph *l, FILE *out)
 {
   const weir_partition *p = l->p;
@@ -64,6 +77,7 @@ void weir_spmd_graph_print(const weir_spmd_graph *l, FILE *out)
       (void)fprintf(out, "\n");
     }
   }
+  print_sums(p, out);
   for (int32_t i = 0; i < l->n; i++) {
     print_move(l->moves[i], out);
   }

@@ -9,27 +9,11 @@
 #ifndef WEIR_COST_H
 #define WEIR_COST_H
 #include "pass/partition/weir_partition.h"
-#include "pass/partition/weir_profile.h"
 #include "pass/weir_pass.h"
+#include "perf/weir_machine.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Machine constants of one rank, with all its threads and all ranks of the machine active. Rates
- * may be infinite. */
-typedef struct weir_machine {
-  double kernels;        /* kernel speed relative to the prediction of the kernels for one thread */
-  double flops;          /* flop/s of loops without a kernel */
-  double bandwidth;      /* bytes/s of memory, read plus write */
-  double group_overhead; /* seconds of a group, or of an end of a move, in addition to its work */
-  double latency;        /* alpha: latency of a message in seconds */
-  double link_bw;        /* 1 / beta: bytes/s from one rank to another */
-  double reduce_bw;      /* 1 / gamma: bytes/s reduced */
-  double overlap;        /* fraction of compute time in which messages progress, 0..1 */
-  int64_t tree;          /* maximum bytes of a tree reduction (comm.tree_max_bytes) */
-  const char *profile;   /* file of measured times, "" or NULL: none                */
-  const weir_profile *times; /* measured times, NULL: none                              */
-} weir_machine;
 
 /* Cost of one rank; of a grid the maximum over its ranks, per field. */
 typedef struct weir_cost {
@@ -54,6 +38,10 @@ weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_mach
  */
 weir_status weir_cost_of_grid(const weir_partition *p, const weir_machine *m,
                               const weir_pass_opts *passes, weir_cost *out) WEIR_CHECKED;
+
+/* Adds an allreduce of so many bytes over `ranks` ranks, which nothing overlaps, to the cost of a
+ * rank. */
+void weir_cost_add_allreduce(const weir_machine *m, int ranks, int64_t bytes, weir_cost *sum);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,8 @@
 extern "C" {
 #endif
 
+enum { WEIR_SHARD_SUM = -2 };
+
 /* Array dimension `dim` is sharded along dimension `along` of the grid, and along those whose bits
  * `also` has: position q in them owns [bounds[q], bounds[q + 1]), positions counted as ranks are,
  * the last dimension of the grid fastest. bounds: [positions + 1], from 0 to the extent, equal ones
@@ -30,7 +32,14 @@ extern "C" {
  * 6 positions, positions 0 to 2 own the first momenta, a third of the energies each: pairs
  * (momentum, energy) in their order. Pieces of all arrays must go with one another and with the
  * extents of the grid: every position is in one piece of each dimension of the grid, split into
- * factors in the same way for all. 2 x 3 pieces and 3 x 2 over one dimension of 6 are refused. */
+ * factors in the same way for all. 2 x 3 pieces and 3 x 2 over one dimension of 6 are refused.
+ *
+ * dim WEIR_SHARD_SUM: the array, a stored one, stays a partial sum: each rank along these
+ * dimensions of the grid has a summand of its own, and the array is the sum over them (bounds
+ * NULL). It may be sharded along others; its new value is sharded as it is. Sums that it is made of
+ * are then not merged, and what is linear in them is computed of each rank's summand. What is read
+ * otherwise too is merged as usual, and what is complete counts on the ranks at coordinate 0 alone:
+ * elsewhere it is multiplied by 0, which is exact, and keeps what is not finite so. */
 typedef struct weir_shard {
   int32_t array;
   int dim, along;
@@ -54,7 +63,8 @@ typedef struct weir_partition weir_partition;
  * replicated unless a sharding names them. The graph outlives the partition. Fails: WEIR_ERR_CONFIG
  * (an invalid array, dimension, bounds or pieces), WEIR_ERR_UNSUPPORTED (outputs of one node
  * sharded differently; pieces that split the grid differently, or into more than WEIR_GRID_DIMS
- * dimensions), WEIR_ERR_MEMORY. */
+ * dimensions; an array that stays a sum is read by a node that is not linear in it, which is
+ * named), WEIR_ERR_MEMORY. */
 weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid,
                                   const weir_shard *shards, int n,
                                   weir_partition **out) WEIR_CHECKED;
@@ -74,8 +84,10 @@ bool weir_partition_sharding(const weir_partition *p, int32_t array, int dim, we
 weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int rank);
 weir_box weir_partition_interior(const weir_partition *p, int32_t node, int rank);
 /* Returns the dimensions of the grid (bit d) over which the outputs of the node are partial: the
- * ranks of one group of weir_grid_sub_id reduce them by the node's monoid. 0: complete. */
+ * ranks of one group of weir_grid_sub_id reduce them by the node's monoid. 0: nothing is merged. */
 unsigned weir_partition_partial(const weir_partition *p, int32_t node);
+/* Returns the dimensions of the grid over which the array stays a partial sum (WEIR_SHARD_SUM). */
+unsigned weir_partition_sum_over(const weir_partition *p, int32_t array);
 /* Returns the operator that reduces partial results, whatever iterations each rank had; NULL: not
  * supported. For one output its elements, for several, of `dtype` too, one double of each. */
 const weir_reducer *weir_partition_reducer(weir_monoid monoid, weir_dtype dtype);

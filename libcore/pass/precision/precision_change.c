@@ -2,6 +2,7 @@
  * read. Arithmetic stays in f32. */
 #include "base/weir_alloc.h"
 
+#include "ops/weir_builder.h"
 #include "pass/precision/precision_priv.h"
 
 /* Of the casts that are made for an array that keeps its dtype. */
@@ -23,12 +24,9 @@ weir_status precision_widen_loads(weir_access *a, uint32_t mask)
   int32_t *const now = memory;
 
   for (int32_t i = 0; i < old.n; i++) {
-    weir_expr e = old.exprs[i];
+    weir_expr e = weir_expr_renumber(old.exprs[i], now);
     const bool load = e.code == WEIR_CODE_LOAD && (mask >> e.integer & 1) != 0;
 
-    e.a = e.a >= 0 ? now[e.a] : -1;
-    e.b = e.b >= 0 ? now[e.b] : -1;
-    e.c = e.c >= 0 ? now[e.c] : -1;
     e.dtype = load ? WEIR_BF16 : e.dtype;
     now[i] = weir_body_push(&b, e);
     now[i] = load ? weir_body_cast(&b, WEIR_F32, now[i]) : now[i];
@@ -38,12 +36,7 @@ weir_status precision_widen_loads(weir_access *a, uint32_t mask)
     status = no_memory();
     goto out;
   }
-  for (int k = 0; k < a->n_values; k++) {
-    a->value[k] = now[a->value[k]];
-  }
-  for (int k = 0; k < a->n_states; k++) {
-    a->state[k].next = now[a->state[k].next];
-  }
+  weir_access_renumber(a, now);
   for (int k = 0; k < a->n_in; k++) {
     a->in[k].dtype = (mask >> k & 1) != 0 ? WEIR_BF16 : a->in[k].dtype;
   }
@@ -74,18 +67,7 @@ static weir_status make_copy(precision_plan *p, int32_t array, int32_t *made)
   const weir_value from = weir_array_value(p->g, array);
   weir_access a;
 
-  weir_access_init(&a);
-  WEIR_TRY(weir_access_resize(&a, 1, 1, 0));
-  a.n_dims = d->rank;
-  a.n_values = 1;
-  a.in[0] = (weir_operand){.dtype = d->dtype, .rank = d->rank};
-  for (int k = 0; k < d->rank; k++) {
-    a.dim[k] = (weir_dim){.kind = WEIR_PARALLEL, .hi = d->shape[k]};
-    a.in[0].extent[k] = d->shape[k];
-    a.in[0].index[k] = (weir_index){.div = 1};
-    a.in[0].index[k].coef[k] = 1;
-  }
-  a.out[0] = a.in[0];
+  WEIR_TRY(weir_map_pointwise(&a, d, 1));
   a.value[0] = weir_body_load(&a.body, 0, d->dtype);
   precision_round_output(&a, 0);
   if (a.body.failed) {

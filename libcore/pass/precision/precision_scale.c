@@ -95,13 +95,9 @@ static weir_status add_scale(precision_products *p, weir_value maxima, const cha
   const weir_array_desc d = *weir_value_desc(p->g, maxima);
   weir_access a;
 
-  weir_access_init(&a);
-  WEIR_TRY(weir_access_resize(&a, 1, 1, 0));
+  WEIR_TRY(weir_map_pointwise(&a, &d, 1));
   weir_body *b = &a.body;
 
-  weir_map_dims(&a, &d);
-  weir_map_identity(&a.in[0], &d);
-  weir_map_identity(&a.out[0], &d);
   const int32_t x = within(b, weir_body_load(b, 0, WEIR_F64), 0x1p-400, 0x1p+400);
   const int32_t q = weir_body_binary(b, WEIR_CODE_MUL, x, weir_body_real(b, WEIR_F64, 0x1p52 + 1));
   const int32_t less =
@@ -109,14 +105,13 @@ static weir_status add_scale(precision_products *p, weir_value maxima, const cha
   const int32_t below =
       weir_body_unary(b, WEIR_CODE_ABS, weir_body_binary(b, WEIR_CODE_SUB, q, less));
 
-  a.n_values = 1;
   a.value[0] =
       weir_body_binary(b, WEIR_CODE_DIV, weir_body_real(b, WEIR_F64, ldexp(1, top)), below);
   return add(p, &op_scale, &a, &maxima, -1, where, out);
 }
 
 /* Expression x of f64, times the scale where there is one, as f32 after rounding to the format;
- * part 1: what that rounding drops, rounded likewise. */
+ * part 1: what that rounding drops of a finite number, rounded likewise. */
 static int32_t rounded(const precision_products *p, weir_body *b, int32_t x, int32_t scale,
                        int part)
 {
@@ -124,8 +119,12 @@ static int32_t rounded(const precision_products *p, weir_body *b, int32_t x, int
 
   for (int i = 0; i < part; i++) {
     const int32_t held = weir_body_cast(b, WEIR_F64, weir_body_cast(b, p->format, y));
+    const int32_t size = weir_body_unary(b, WEIR_CODE_ABS, held);
+    const int32_t finite =
+        weir_body_binary(b, WEIR_CODE_LE, size, weir_body_real(b, WEIR_F64, 0x1p1000));
 
-    y = weir_body_binary(b, WEIR_CODE_SUB, y, held);
+    y = weir_body_select(b, finite, weir_body_binary(b, WEIR_CODE_SUB, y, held),
+                         weir_body_real(b, WEIR_F64, 0));
   }
   return weir_body_cast(b, WEIR_F32, weir_body_cast(b, p->format, y));
 }
@@ -137,18 +136,13 @@ static weir_status add_rounded(precision_products *p, weir_value from, uint32_t 
   const weir_array_desc d = *weir_value_desc(p->g, from);
   const bool is_complex = weir_dtype_is_complex(d.dtype);
   const weir_value in[] = {from, scale};
-  weir_array_desc to = d;
   int dim[WEIR_MAX_RANK];
   weir_access a;
 
-  to.dtype = is_complex ? WEIR_C64 : WEIR_F32;
-  weir_access_init(&a);
-  WEIR_TRY(weir_access_resize(&a, p->scaled ? 2 : 1, 1, 0));
+  WEIR_TRY(weir_map_pointwise(&a, &d, p->scaled ? 2 : 1));
   weir_body *b = &a.body;
 
-  weir_map_dims(&a, &d);
-  weir_map_identity(&a.in[0], &d);
-  weir_map_identity(&a.out[0], &to);
+  a.out[0].dtype = is_complex ? WEIR_C64 : WEIR_F32;
   if (p->scaled) {
     const weir_array_desc s = kept_of(&d, kept, WEIR_F64, dim);
 
@@ -157,7 +151,6 @@ static weir_status add_rounded(precision_products *p, weir_value from, uint32_t 
   const int32_t x = weir_body_load(b, 0, d.dtype);
   const int32_t s = p->scaled ? weir_body_load(b, 1, WEIR_F64) : -1;
 
-  a.n_values = 1;
   if (is_complex) {
     const int32_t re = rounded(p, b, weir_body_unary(b, WEIR_CODE_REAL, x), s, part);
     const int32_t im = rounded(p, b, weir_body_unary(b, WEIR_CODE_IMAG, x), s, part);
@@ -278,21 +271,16 @@ static weir_status add_widened(precision_products *p, const weir_access *product
   const weir_array_desc d = *weir_value_desc(p->g, sum[0]);
   const bool is_complex = weir_dtype_is_complex(d.dtype);
   weir_value in[PRECISION_SUMS + 2], v;
-  weir_array_desc to = d;
   weir_access a;
 
-  to.dtype = is_complex ? WEIR_C128 : WEIR_F64;
-  weir_access_init(&a);
-  WEIR_TRY(weir_access_resize(&a, n + (p->scaled ? 2 : 0), 1, 0));
+  WEIR_TRY(weir_map_pointwise(&a, &d, n + (p->scaled ? 2 : 0)));
   weir_body *b = &a.body;
   int32_t y = -1;
 
-  weir_map_dims(&a, &d);
-  weir_map_identity(&a.out[0], &to);
+  a.out[0].dtype = is_complex ? WEIR_C128 : WEIR_F64;
   for (int i = n - 1; i >= 0; i--) {
     in[i] = sum[i];
-    weir_map_identity(&a.in[i], &d);
-    const int32_t x = weir_body_cast(b, to.dtype, weir_body_load(b, i, d.dtype));
+    const int32_t x = weir_body_cast(b, a.out[0].dtype, weir_body_load(b, i, d.dtype));
 
     y = y < 0 ? x : weir_body_binary(b, WEIR_CODE_ADD, y, x);
   }
@@ -301,7 +289,6 @@ static weir_status add_widened(precision_products *p, const weir_access *product
     map_scale(product, factor[f], &r[f], weir_value_desc(p->g, r[f].scale), &a.in[n + f]);
     y = unscaled(b, y, weir_body_load(b, n + f, WEIR_F64), is_complex);
   }
-  a.n_values = 1;
   a.value[0] = y;
   return add(p, &op_widen, &a, in, into, where, &v);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "ops/weir_builder.h"
 #include "pass/recompute/recompute_priv.h"
 #include "pass/weir_body_dce.h"
 
@@ -167,17 +168,7 @@ static weir_status add_comparison(weir_graph *g, int32_t array, const comparison
   const int32_t in[] = {array};
   weir_access a;
 
-  weir_access_init(&a);
-  WEIR_TRY(weir_access_resize(&a, 1, 1, 0));
-  a.n_dims = d->rank;
-  a.n_values = 1;
-  a.in[0] = (weir_operand){.dtype = d->dtype, .rank = d->rank};
-  for (int k = 0; k < d->rank; k++) {
-    a.dim[k] = (weir_dim){.kind = WEIR_PARALLEL, .hi = d->shape[k]};
-    a.in[0].extent[k] = d->shape[k];
-    a.in[0].index[k].coef[k] = 1;
-  }
-  a.out[0] = a.in[0];
+  WEIR_TRY(weir_map_pointwise(&a, d, 1));
   a.out[0].dtype = WEIR_BOOL;
   const int32_t x = weir_body_load(&a.body, 0, d->dtype), y = weir_body_push(&a.body, c->constant);
 

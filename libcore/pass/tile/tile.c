@@ -3,11 +3,8 @@
 #include <string.h>
 #include "pass/tile/weir_tile.h"
 
-/* Flops of a tile of a library operator: some ten microseconds. */
-static const double library_work = 1 << 16;
-
-/* Whole along the last dimensions, as long as the work is small. */
-static void tile_library(const weir_access *a, int64_t *tile)
+/* Whole along the last dimensions, as long as the work is at most tile_flops. */
+static void tile_library(const weir_access *a, double tile_flops, int64_t *tile)
 {
   double work = a->point_flops;
 
@@ -17,7 +14,7 @@ static void tile_library(const weir_access *a, int64_t *tile)
     if (a->dim[d].kind != WEIR_PARALLEL) {
       continue;
     }
-    const double max = work > 0 ? library_work / work : (double)extent;
+    const double max = work > 0 ? tile_flops / work : (double)extent;
 
     tile[d] = max < 1 ? 1 : max < (double)extent ? (int64_t)max : extent;
     work *= (double)tile[d];
@@ -33,7 +30,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 
     memset(group->tile, 0, sizeof(group->tile));
     if (anchor->access.maker == WEIR_MADE_BY_LIBRARY) {
-      tile_library(&anchor->access, group->tile);
+      tile_library(&anchor->access, weir_pass_constants(opts)->tile_flops, group->tile);
     } else if (anchor->access.maker == WEIR_MADE_BY_BODY &&
                (group->kernel == NULL || group->n_nodes > 1)) {
       WEIR_TRY(weir_tile_choose(g, group, opts, group->tile, &cost));

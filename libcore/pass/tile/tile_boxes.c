@@ -4,7 +4,6 @@
  * for the same element of it or of another member: so every tile may write what is seen outside.
  * What the members read decides, as composed in graph/weir_reach.h. */
 #include <string.h>
-#include "device/weir_parallel.h"
 #include "base/weir_alloc.h"
 #include "pass/tile/tile_priv.h"
 
@@ -153,15 +152,14 @@ weir_status weir_tile_boxes(const weir_member *members, int32_t n, const bool *b
                             weir_tile_cost *cost)
 {
   const weir_access *anchor = members[n - 1].access;
-  /* Half of L2: what the kernel reads shares it. */
-  const int64_t half = weir_cpu_get()->l2_bytes / 2;
+  const weir_constants *device = weir_pass_constants(opts);
   boxing b = {.c = {.members = members,
                     .buffered = buffered,
                     .n = n,
+                    .device = device,
                     .slots = 1,
-                    .cache = opts->cache_bytes > 0 ? opts->cache_bytes
-                             : half > 0            ? half
-                                                   : 131072},
+                    /* What the kernel reads shares L2. */
+                    .cache = opts->cache_bytes > 0 ? opts->cache_bytes : device->l2_bytes / 2},
               .claim = claim};
   void *memory = NULL;
   bool any = false;

@@ -1,16 +1,9 @@
 /* tile_choose.c - shapes of tiles tried, and the best of them. */
 #include <string.h>
-#include "device/weir_parallel.h"
 #include "pass/lower/weir_loop.h"
 #include "pass/tile/tile_priv.h"
 #include "base/weir_alloc.h"
 
-/* A tile is worth its overhead (boxes composed, views set) from about this many points. */
-#define MIN_POINTS 1024
-/* Points of a tile without local buffers: few enough to share among threads, enough to stream. */
-#define STREAM_POINTS 65536
-/* Neighbouring outputs of a reduction that are not parted: a line of the cache holds as many. */
-#define MIN_ROW 16
 /* Slots of an unbounded dimension: a long stream, so that borders count per tile. */
 #define SLOTS ((int64_t)1 << 20)
 /* Bytes beyond which a buffer is only "too large". */
@@ -149,6 +142,9 @@ static void share_out(const tile_choice *c, int64_t *tile, weir_tile_cost *cost)
   double work = 1;
   int inner = -1;
   bool parted = false;
+  /* Neighbouring outputs of a reduction that are not parted: f32 of a line of the cache. */
+  const int64_t row = (c->device->line_bytes + 3) / 4;
+  const double enough = (double)c->device->max_tile_points;
 
   for (int d = 0; d < anchor->n_dims; d++) {
     work *= (double)extent_of(&anchor->dim[d], c->slots);
@@ -161,18 +157,17 @@ static void share_out(const tile_choice *c, int64_t *tile, weir_tile_cost *cost)
   for (int d = 0; d < inner; d++) {
     const int64_t extent = extent_of(&anchor->dim[d], c->slots);
 
-    if (anchor->dim[d].kind == WEIR_PARALLEL && extent > 1 &&
-        work / (double)extent >= STREAM_POINTS) {
+    if (anchor->dim[d].kind == WEIR_PARALLEL && extent > 1 && work / (double)extent >= enough) {
       shape[d] = 1;
       work /= (double)extent;
       parted = true;
     }
   }
-  if (!parted && inner >= 0 && work / 2 >= STREAM_POINTS) {
+  if (!parted && inner >= 0 && work / 2 >= enough) {
     const int64_t half = extent_of(&anchor->dim[inner], c->slots) / 2;
 
-    shape[inner] = (half + MIN_ROW - 1) / MIN_ROW * MIN_ROW;
-    parted = half >= MIN_ROW;
+    shape[inner] = (half + row - 1) / row * row;
+    parted = half >= row;
   }
   if (parted) {
     tile_measure(c, shape, &here);
@@ -186,21 +181,20 @@ static void share_out(const tile_choice *c, int64_t *tile, weir_tile_cost *cost)
 weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *buffered,
                            const weir_pass_opts *opts, int64_t *tile, weir_tile_cost *cost)
 {
-  /* A quarter of L2: what a tile reads and writes and the engine's strips share it. */
-  const int64_t quarter = weir_cpu_get()->l2_bytes / 4;
-  const int64_t min = opts->cache_bytes > 0 ? 16 : MIN_POINTS;
+  const weir_constants *device = weir_pass_constants(opts);
+  const int64_t min = opts->cache_bytes > 0 ? 16 : device->min_tile_points;
   tile_choice c = {.members = members,
                    .buffered = buffered,
                    .n = n,
+                   .device = device,
                    .slots = SLOTS,
-                   .cache = opts->cache_bytes > 0 ? opts->cache_bytes
-                            : quarter > 0         ? quarter
-                                                  : 65536};
+                   /* What a tile reads and writes and the engine's strips share L2. */
+                   .cache = opts->cache_bytes > 0 ? opts->cache_bytes : device->l2_bytes / 4};
   void *memory = NULL;
 
   WEIR_TRY(weir_alloc(n, sizeof(weir_reach), &memory));
   c.reach = memory;
-  for (int64_t points = STREAM_POINTS;; points /= 2) {
+  for (int64_t points = device->max_tile_points;; points /= 2) {
     best_shape(&c, points, tile, cost);
     if (cost->local_bytes <= c.cache || points / 2 < min) {
       break;

@@ -10,6 +10,7 @@ typedef struct tile_choice {
   const bool *buffered;
   weir_reach *reach;
   int32_t n;
+  const weir_constants *device;
   int64_t slots, cache;
 } tile_choice;
 

@@ -9,7 +9,9 @@
 #include "nn/weir_layer.h"
 #include "nn/weir_loss.h"
 #include "nn/weir_norm.h"
+#include "ops/elementwise/weir_elementwise.h"
 #include "ops/pool/weir_pool.h"
+#include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
 #include "train/weir_train.h"
 
@@ -20,6 +22,7 @@ typedef struct volume {
   int64_t size[3]; /* voxels of a sample along depth, height and width */
   int blocks;      /* convolutions, each with pooling                  */
   bool norm;       /* over the batch in the first, over samples in the others */
+  bool weighs;     /* batches count as much as the squares of their labels */
   double dropout;
   int64_t replicate_below[WEIR_ALONG_DIMS]; /* as in weir_train_task */
   int64_t fetched;                          /* calls for training samples                       */
@@ -65,6 +68,9 @@ static inline weir_status volume_build(weir_net *net, const void *opts, const we
   x = weir_nn_dropout(net, "dropout1", (&(weir_nn_dropout_spec){.rate = v->dropout}), x);
   x = weir_nn_dense(net, "dense2", (&(weir_nn_dense_spec){.units = VOLUME_OUTPUTS}), x);
   *loss = weir_label(g, weir_loss_mse(g, x, in[1], WEIR_NO_VALUE), "mean square");
+  if (v->weighs) {
+    weir_output(g, "importance", weir_sum(g, weir_square(g, in[1]), -1));
+  }
   weir_output(g, "mae", weir_loss_mae(g, x, in[1], WEIR_NO_VALUE));
   return weir_graph_status(g);
 }
@@ -147,6 +153,7 @@ static inline weir_train_task volume_task(volume *v, int64_t n_train, int64_t n_
                           .build = volume_build,
                           .metric = metrics,
                           .n_metrics = 1,
+                          .weight = v->weighs ? "importance" : NULL,
                           .fetch = volume_fetch,
                           .context = v};
 

@@ -257,11 +257,6 @@ static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out
 
 static weir_status create(cf_volume_out *o)
 {
-  if (o->count != 1) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: a NumPy pair holds one sample; give convert.per_file=1, not %lld",
-                     o->path, (long long)o->count);
-  }
   return weir_alloc(1, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype),
                     &o->state);
 }
@@ -336,6 +331,7 @@ const cf_volume_format cf_volume_format_npy = {
     .facts = read_facts,
     .universe = read_universe,
     .axes = true,
+    .single = true,
     .create = create,
     .append = append,
     .commit = commit,

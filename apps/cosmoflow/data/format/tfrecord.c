@@ -318,9 +318,15 @@ static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out
   *out = -1;
   WEIR_TRY(go_to(f, sample));
   WEIR_TRY(weir_tfrecord_find(h->file, "universe", &universe));
-  if (universe.kind == WEIR_TF_INTS && universe.count == 1) {
-    weir_tf_ints(&universe, out);
+  if (universe.kind == WEIR_TF_EMPTY) {
+    return WEIR_OK;
   }
+  if (universe.kind != WEIR_TF_INTS || universe.count != 1) {
+    return refuse(h, &universe, "universe",
+                  "is no whole number: write one, or leave it out and set "
+                  "data.split.samples_per_universe");
+  }
+  weir_tf_ints(&universe, out);
   return WEIR_OK;
 }
 

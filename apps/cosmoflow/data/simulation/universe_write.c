@@ -55,7 +55,8 @@ void cf_universe_file(int64_t first, char *name, size_t size)
 int64_t cf_universe_workers(const cf_universe_opts *opts, const cf_universe_facts *f,
                             int64_t *bytes)
 {
-  const int64_t each = f->workspace_bytes + 2 * f->bytes, memory = weir_cpu_get()->memory_bytes;
+  const int64_t each = f->workspace_bytes + 2 * f->bytes,
+                memory = weir_cpu_get()->constants.memory_bytes;
   const int64_t max_workers = opts->universes < opts->file ? opts->universes : opts->file;
   int64_t n = weir_threads_get();
 

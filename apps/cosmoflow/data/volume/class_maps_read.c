@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_sort.h"
 #include "data/volume/class_maps.h"
 
 bool cf_class_maps_are(const char *path)
@@ -36,13 +37,6 @@ static weir_status take_rows(cf_read_maps *m, const char *name, weir_dtype dtype
                            : weir_netcdf_read(m->nc, var, (int64_t[]){0}, &m->n, rows);
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-  return (x > y) - (x < y);
-}
-
 static weir_status judge_rows(const cf_read_maps *m)
 {
   int64_t *sorted = NULL;
@@ -57,7 +51,7 @@ static weir_status judge_rows(const cf_read_maps *m)
   }
   WEIR_TRY(weir_alloc(m->n, sizeof *sorted, (void **)&sorted));
   memcpy(sorted, m->sample, (size_t)m->n * sizeof *sorted);
-  qsort(sorted, (size_t)m->n, sizeof *sorted, ascending);
+  qsort(sorted, (size_t)m->n, sizeof *sorted, weir_compare_i64);
   for (int64_t i = 1; i < m->n && status == WEIR_OK; i++) {
     if (sorted[i] == sorted[i - 1]) {
       status =

@@ -46,6 +46,7 @@ typedef struct cf_volume_format {
   weir_status (*commit)(cf_volume_out *o); /* destroy is called after it, too */
   void (*destroy)(cf_volume_out *o);
   bool axes;          /* files.axes may state the dimensions */
+  bool single;        /* a file that is written has one sample */
   bool holds_classes; /* files that are written may have classes of voxels */
   bool uncounted;     /* the number of samples costs reading the whole file (files.per_file) */
 } cf_volume_format;

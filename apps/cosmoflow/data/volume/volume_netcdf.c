@@ -106,7 +106,6 @@ weir_status cf_netcdf_seek_labels(weir_netcdf *nc, const cf_volume_file *f,
 weir_status cf_netcdf_seek_universe(weir_netcdf *nc, const cf_volume_file *f,
                                     cf_netcdf_universe *out)
 {
-  static const char *const names[] = {"_FillValue", "missing_value"};
   int dims[WEIR_NETCDF_MAX_DIMS];
   weir_netcdf_shape *const s = &out->shape;
 
@@ -115,18 +114,22 @@ weir_status cf_netcdf_seek_universe(weir_netcdf *nc, const cf_volume_file *f,
   if (out->var == CF_NETCDF_NONE) {
     return WEIR_OK;
   }
-  if (out->var == CF_NETCDF_OTHER || s->text || s->chars || s->n_dims > 1 ||
+  if (out->var == CF_NETCDF_OTHER) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: universe has a type or rank that is not supported: store integers with a "
+                     "sign",
+                     f->path);
+  }
+  if (s->text || s->chars || s->n_dims > 1 ||
       (weir_dtype_is_real(s->dtype) && s->dtype != WEIR_F64) ||
       (s->n_dims == 1 ? s->lengths[0] : 1) != f->count) {
     return weir_fail(WEIR_ERR_DATA, "%s: universe is no integer for each of %lld samples", f->path,
                      (long long)f->count);
   }
-  for (int k = 0; k < 2; k++) {
-    if (weir_netcdf_count_numbers(nc, out->var, names[k]) == 1) {
-      WEIR_TRY(weir_netcdf_get_numbers(nc, out->var, names[k], &out->missing[k], 1));
-    }
+  if (weir_netcdf_count_numbers(nc, out->var, "missing_value") == 1) {
+    WEIR_TRY(weir_netcdf_get_numbers(nc, out->var, "missing_value", &out->missing[1], 1));
   }
-  return WEIR_OK;
+  return weir_netcdf_fill_value(nc, out->var, &out->missing[0]);
 }
 
 weir_status cf_netcdf_read_universe(weir_netcdf *nc, const cf_netcdf_universe *u, int64_t sample,

@@ -25,12 +25,13 @@ typedef struct cf_netcdf_voxels {
 weir_status cf_netcdf_seek_labels(weir_netcdf *nc, const cf_volume_file *f,
                                   const cf_netcdf_voxels *voxels, int *var,
                                   weir_netcdf_shape *shape) WEIR_CHECKED;
-/* The variable of the universe of each sample, and the numbers that its attributes _FillValue and
- * missing_value (CF 2.5.1) declare to be missing. */
+/* The variable of the universe of each sample, and the numbers of missing ones: of samples that
+ * were never written (weir_netcdf_fill_value), and that of the attribute missing_value (CF 2.5.1).
+ */
 typedef struct cf_netcdf_universe {
   int var; /* CF_NETCDF_NONE: there is none */
   weir_netcdf_shape shape;
-  double missing[2]; /* NaN: not declared */
+  double missing[2]; /* NaN: there is none */
 } cf_netcdf_universe;
 /* Finds it. Fails: WEIR_ERR_DATA where it is no integer for each of f->count samples. */
 weir_status cf_netcdf_seek_universe(weir_netcdf *nc, const cf_volume_file *f,

@@ -341,12 +341,13 @@ static void names_may_be_texts(void **state)
   cf_volumes_close(&v);
 }
 
-/* Four samples whose universes are 5, 9999, 7 and -1; `attribute` declares `missing`; NULL: none
- * does. */
-static void make_universes(weir_dtype dtype, const char *attribute, double missing)
+/* Four samples whose universes are 5, 9999, 7 and -1, of which the first `written` are;
+ * `attribute` declares `missing`; NULL: none does. */
+static void make_universes(weir_dtype dtype, const char *attribute, double missing, int64_t written)
 {
   static const char *const name[] = {"sample", "z", "y", "x"};
-  const int64_t start[4] = {0}, lengths[4] = {4, 2, 2, 2}, universe[] = {5, 9999, 7, -1};
+  const int64_t start[4] = {0}, lengths[4] = {4, 2, 2, 2};
+  const int64_t universe[] = {5, dtype == WEIR_U8 ? 99 : 9999, 7, -1};
   const int16_t voxels[32] = {1};
   int dims[4], volume = 0, var = 0;
   weir_netcdf *nc = NULL;
@@ -375,13 +376,13 @@ static void make_universes(weir_dtype dtype, const char *attribute, double missi
     }
   }
   assert_ok(weir_netcdf_write(nc, volume, start, lengths, voxels));
-  assert_ok(weir_netcdf_write(nc, var, start, lengths, raw));
+  assert_ok(weir_netcdf_write(nc, var, start, &written, raw));
   assert_ok(weir_netcdf_commit(&nc));
 }
 
-static void assert_universes(int64_t second)
+static void assert_universes(int64_t second, int64_t third, int64_t fourth)
 {
-  const int64_t wanted[] = {5, second, 7, -1};
+  const int64_t wanted[] = {5, second, third, fourth};
   cf_volumes *v = open_set();
   int64_t is = 0;
 
@@ -398,17 +399,36 @@ static void missing_universes_are_unknown(void **state)
   const weir_dtype dtypes[] = {WEIR_I16, WEIR_I32, WEIR_I64, WEIR_F64};
 
   for (int i = 0; i < 4; i++) {
-    make_universes(dtypes[i], NULL, 0);
-    assert_universes(9999);
-    make_universes(dtypes[i], "_FillValue", 9999);
-    assert_universes(-1);
-    make_universes(dtypes[i], "missing_value", 9999);
-    assert_universes(-1);
-    make_universes(dtypes[i], "_FillValue", -1);
-    assert_universes(9999);
+    make_universes(dtypes[i], NULL, 0, 4);
+    assert_universes(9999, 7, -1);
+    make_universes(dtypes[i], "_FillValue", 9999, 4);
+    assert_universes(-1, 7, -1);
+    make_universes(dtypes[i], "missing_value", 9999, 4);
+    assert_universes(-1, 7, -1);
+    make_universes(dtypes[i], "_FillValue", -1, 4);
+    assert_universes(9999, 7, -1);
   }
-  make_universes(WEIR_F64, "_FillValue", NAN); /* as xarray writes them */
-  assert_universes(-1);
+  make_universes(WEIR_F64, "_FillValue", NAN, 4); /* as xarray writes them */
+  assert_universes(-1, 7, -1);
+}
+
+/* Whatever the library fills in for its type; of bytes that is data. */
+static void universes_that_were_never_written_are_unknown(void **state)
+{
+  const weir_dtype dtypes[] = {WEIR_I16, WEIR_I32, WEIR_I64, WEIR_F64};
+
+  for (int i = 0; i < 4; i++) {
+    make_universes(dtypes[i], NULL, 0, 2);
+    assert_universes(9999, -1, -1);
+    make_universes(dtypes[i], "missing_value", 9999, 2);
+    assert_universes(-1, -1, -1);
+    make_universes(dtypes[i], "_FillValue", 77, 2);
+    assert_universes(9999, -1, -1);
+  }
+  make_universes(WEIR_U8, NULL, 0, 2);
+  assert_universes(99, 255, 255);
+  make_universes(WEIR_U8, "_FillValue", 200, 2);
+  assert_universes(99, -1, -1);
 }
 
 /* Other programs mask the number of an unknown universe. */
@@ -473,6 +493,7 @@ int main(void)
       cmocka_unit_test(coordinates_are_neither_voxels_nor_labels),
       cmocka_unit_test(names_may_be_texts),
       cmocka_unit_test(missing_universes_are_unknown),
+      cmocka_unit_test(universes_that_were_never_written_are_unknown),
       cmocka_unit_test(unknown_universes_are_written_as_missing),
       cmocka_unit_test(names_and_redshifts_are_kept),
   };

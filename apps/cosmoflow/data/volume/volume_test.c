@@ -61,7 +61,7 @@ static void samples_come_back(void **state)
 
   for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
     for (size_t i = 0; can(*f) && i < sizeof cases / sizeof cases[0]; i++) {
-      const bool one = strcmp((*f)->name, "npy") == 0;
+      const bool one = (*f)->single;
       const cf_volume_info info =
           sample_info(cases[i].side, cases[i].channels, cases[i].dtype, cases[i].labels);
       const cf_volume_opts opts = cf_test_opts();
@@ -268,6 +268,42 @@ static void bad_records_are_named(void **state)
   REFUSED("sample 2: label 4 is inf, which is no finite number");
 }
 
+/* Where there is none it is unknown; a number of another kind is not taken for none. */
+static void universes_of_records_are_whole_numbers(void **state)
+{
+  const int16_t voxels[32] = {1, 2, 3};
+  const float y[4] = {0.5f, -1, 1, 0}, number = 5;
+  const int64_t two[2] = {5, 6};
+  const weir_tf_out universe[] = {{"universe", WEIR_TF_INTS, two, 1},
+                                  {"other", WEIR_TF_INTS, two, 1},
+                                  {"universe", WEIR_TF_INTS, two, 2},
+                                  {"universe", WEIR_TF_FLOATS, &number, 1}};
+  const cf_volume_opts opts = cf_test_opts();
+  const char *const paths[] = {path};
+
+  snprintf(path, sizeof path, "%s.tfrecord", stem);
+  for (int i = 0; i < 4; i++) {
+    const weir_tf_out record[] = {
+        {"x", WEIR_TF_BYTES, voxels, 64}, {"y", WEIR_TF_FLOATS, y, 4}, universe[i]};
+    weir_tfrecord_writer *w = NULL;
+    cf_volumes *v = NULL;
+    int64_t is = 0;
+
+    assert_ok(weir_tfrecord_create(path, 0, &w));
+    assert_ok(weir_tfrecord_write(w, record, 3));
+    assert_ok(weir_tfrecord_commit(&w));
+    assert_ok(cf_volumes_open(paths, 1, &opts, &v));
+    if (i < 2) {
+      assert_ok(cf_volumes_universe(v, 0, &is));
+      assert_int_equal(is, i == 0 ? 5 : -1);
+    } else {
+      assert_int_equal(cf_volumes_universe(v, 0, &is), WEIR_ERR_DATA);
+      assert_non_null(strstr(weir_last_message(), "key 'universe': is no whole number"));
+    }
+    cf_volumes_close(&v);
+  }
+}
+
 static void records_of_the_older_sets_are_read(void **state)
 {
   weir_tfrecord_writer *w = NULL;
@@ -439,6 +475,7 @@ int main(void)
       cmocka_unit_test(a_folder_that_lacks_a_listed_file_is_refused),
       cmocka_unit_test(what_options_state_holds_for_every_record),
       cmocka_unit_test(bad_records_are_named),
+      cmocka_unit_test(universes_of_records_are_whole_numbers),
       cmocka_unit_test(records_of_the_older_sets_are_read),
       cmocka_unit_test(pairs_and_formats_that_do_not_fit_are_refused),
       cmocka_unit_test(channels_first_of_numpy_are_stated),

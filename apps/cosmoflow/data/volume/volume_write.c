@@ -57,6 +57,11 @@ weir_status cf_volume_create(const char *format, const char *path, const cf_volu
   *out = NULL;
   WEIR_ASSERT(info->dtype == WEIR_I16 || info->dtype == WEIR_F32);
   WEIR_TRY(cf_volume_format_check(format));
+  if (f->single && count != 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: a file of format %s has one sample; give convert.per_file=1, not %lld",
+                     path, format, (long long)count);
+  }
   if (info->n_classes > 0 && !f->holds_classes) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "the samples have classes of voxels, which format %s does not support: "

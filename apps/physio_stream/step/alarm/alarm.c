@@ -231,30 +231,10 @@ static weir_status make_search(const weir_series_use *use, search **out)
   return WEIR_OK;
 }
 
-/* The streams as what the search takes. An alarm that stays leaves no gap out. */
-static void combine(const weir_series_use *use, bool latch, weir_series *in)
-{
-  static const int bit[3] = {SAMPLE, SIGNAL, ACK};
-  weir_graph *g = use->graph;
-
-  in[0] = ps_events_finite(g, use->in[0]);
-  in[1] = in[0];
-  for (int k = 0; k < use->n_in; k++) {
-    const weir_value here = k == 0 ? in[0].present : use->in[k].present;
-    const weir_value value = weir_scale(g, weir_cast(g, WEIR_F32, here), (double)bit[k]);
-
-    in[1].value = k == 0 ? value : weir_add(g, in[1].value, value);
-    in[1].present = k == 0 ? here : weir_or(g, in[1].present, here);
-  }
-  if (latch) {
-    in[1].present = weir_or(g, in[1].present, weir_not(g, in[1].present));
-  }
-  in[0].present = in[1].present;
-}
-
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
   static const char *const names[VALUES] = {"on", "reason", "value", "onset"};
+  static const int bit[3] = {SAMPLE, SIGNAL, ACK};
   const options_ *o = use->opts;
   weir_graph *g = use->graph;
   weir_series in[2];
@@ -262,7 +242,10 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 
   WEIR_TRY(check(use));
   WEIR_TRY(make_search(use, &p));
-  combine(use, o->latch, in);
+  ps_events_combine(use, bit, in);
+  if (o->latch) { /* an alarm that stays leaves no gap out */
+    in[0].present = in[1].present = weir_or(g, in[1].present, weir_not(g, in[1].present));
+  }
   const ps_events_spec spec = {.name = "alarm",
                                .params = p,
                                .state_bytes = sizeof(state),

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "model/events.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/slice/weir_slice.h"
 #include "stream/weir_flags.h"
 
 typedef struct options {
@@ -422,16 +421,10 @@ static weir_status add_fits(const weir_series_use *use, const search *p, const w
                                .start = start,
                                .pass = pass_fits,
                                .finish = finish_fits};
-  weir_graph *g = use->graph;
 
   WEIR_TRY(ps_events_add(use, &spec, marks, 1, out->out));
   for (int k = 0; k < FITS; k++) {
-    weir_series *s = &out->out[k];
-
-    s->value = weir_slice(g, s->value, 0, 0, WEIR_SLICE_END, p->hop);
-    s->present = weir_slice(g, s->present, 0, 0, WEIR_SLICE_END, p->hop);
-    WEIR_TRY(weir_series_scale_rate(s, 1, p->hop));
-    weir_series_set_unit(s, units[k]);
+    WEIR_TRY(ps_events_thin(use->graph, p->hop, units[k], &out->out[k]));
     out->name[k] = names[k];
   }
   return WEIR_OK;

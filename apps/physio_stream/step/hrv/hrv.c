@@ -4,7 +4,6 @@
 #include "model/events.h"
 #include "model/hrv.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/slice/weir_slice.h"
 
 /* Intervals a second that are kept: 240 a minute; of more the oldest are left out. */
 #define MAX_PER_SECOND 4
@@ -167,16 +166,6 @@ static void finish(const void *params, void *memory, ps_events *found)
   }
 }
 
-/* Results at the slots of hops alone. */
-static weir_status thin(weir_graph *g, const search *p, const char *unit, weir_series *s)
-{
-  s->value = weir_slice(g, s->value, 0, 0, WEIR_SLICE_END, p->hop);
-  s->present = weir_slice(g, s->present, 0, 0, WEIR_SLICE_END, p->hop);
-  weir_series_set_unit(s, unit);
-  WEIR_TRY(weir_series_scale_rate(s, 1, p->hop));
-  return WEIR_OK;
-}
-
 /* One search: the time domain or the bands. */
 static weir_status add(const weir_series_use *use, bool spectrum, weir_series *out)
 {
@@ -207,7 +196,7 @@ static weir_status add(const weir_series_use *use, bool spectrum, weir_series *o
 
   WEIR_TRY(ps_events_add(use, &spec, in, 1, out));
   for (int k = 0; k < spec.n_values; k++) {
-    WEIR_TRY(thin(use->graph, p, units[spectrum][k], &out[k]));
+    WEIR_TRY(ps_events_thin(use->graph, p->hop, units[spectrum][k], &out[k]));
   }
   return WEIR_OK;
 }

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 #include "model/events.h"
-#include "ops/elementwise/weir_elementwise.h"
-#include "ops/slice/weir_slice.h"
 #include "step/sqi/quality.h"
 
 typedef struct options {
@@ -187,27 +185,10 @@ static weir_status same_clock(const weir_series_use *use)
   return WEIR_OK;
 }
 
-/* The streams as what the search takes: the signal, and bits of each slot. */
-static void combine(const weir_series_use *use, weir_series *in)
-{
-  static const int bit[3] = {PS_QUALITY_PRESENT, PS_QUALITY_FIRST, PS_QUALITY_SECOND};
-  weir_graph *g = use->graph;
-
-  in[0] = ps_events_finite(g, use->in[0]);
-  in[1] = in[0];
-  for (int k = 0; k < 3; k++) {
-    const weir_value here = k == 0 ? in[0].present : use->in[k].present;
-    const weir_value value = weir_scale(g, weir_cast(g, WEIR_F32, here), (double)bit[k]);
-
-    in[1].value = k == 0 ? value : weir_add(g, in[1].value, value);
-    in[1].present = k == 0 ? here : weir_or(g, in[1].present, here);
-  }
-  in[0].present = in[1].present;
-}
-
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
   static const char *const names[VALUES] = {"qsqi", "psqi", "ksqi", "bassqi", "class"};
+  static const int bit[3] = {PS_QUALITY_PRESENT, PS_QUALITY_FIRST, PS_QUALITY_SECOND};
   weir_graph *g = use->graph;
   weir_series in[2];
   search *p = NULL;
@@ -215,7 +196,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   WEIR_TRY(ps_events_need_unit(use, 0, "mV"));
   WEIR_TRY(same_clock(use));
   WEIR_TRY(make_search(use, &p));
-  combine(use, in);
+  ps_events_combine(use, bit, in);
   const ps_events_spec spec = {.name = "sqi",
                                .params = p,
                                .state_bytes = bytes_of(p),
@@ -230,12 +211,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   WEIR_TRY(ps_events_add(use, &spec, in, 2, out->out));
   out->n = VALUES;
   for (int k = 0; k < VALUES; k++) {
-    weir_series *s = &out->out[k];
-
-    s->value = weir_slice(g, s->value, 0, 0, WEIR_SLICE_END, p->hop);
-    s->present = weir_slice(g, s->present, 0, 0, WEIR_SLICE_END, p->hop);
-    WEIR_TRY(weir_series_scale_rate(s, 1, p->hop));
-    weir_series_set_unit(s, "1");
+    WEIR_TRY(ps_events_thin(g, p->hop, "1", &out->out[k]));
     out->name[k] = names[k];
     out->former[k] = k == CLASS ? "verdict" : NULL;
   }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_sort.h"
 #include "model/electrostatics/grid.h"
 
 /* Ends along an axis, of the semiconductor, of the oxide and of the grid. */
@@ -35,20 +36,13 @@ static void find_ends(const qt_electrostatics_opts *o, const qt_system *s, ends 
   }
 }
 
-static int compare(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Sorts breakpoints and drops those that coincide. */
 static int unique(int count, double *x)
 {
   const double min_distance = 1e-6; /* Angstrom */
   int n = 0;
 
-  qsort(x, (size_t)count, sizeof *x, compare);
+  qsort(x, (size_t)count, sizeof *x, weir_compare_f64);
   for (int i = 0; i < count; i++) {
     if (n == 0 || x[i] - x[n - 1] > min_distance) {
       x[n++] = x[i];

@@ -283,9 +283,9 @@ static weir_status make_mesh(qt_poisson *p)
     qt_ranks_share(g->n[0], r, p->sharers, &lo, &hi);
     width[r] = (PetscInt)(hi - lo);
   }
-  const PetscErrorCode code =
+  const int code = WEIR_PETSC_ALONE(
       DMDACreate3d(p->group, boundary(g, 0), boundary(g, 1), boundary(g, 2), DMDA_STENCIL_BOX, n[0],
-                   n[1], n[2], (PetscInt)p->sharers, 1, 1, 1, 1, width, NULL, NULL, &p->mesh);
+                   n[1], n[2], (PetscInt)p->sharers, 1, 1, 1, 1, width, NULL, NULL, &p->mesh));
 
   weir_free(&width);
   WEIR_PETSC(code);
@@ -341,7 +341,8 @@ static weir_status make_group(qt_poisson *p)
     p->group = PETSC_COMM_SELF;
     return WEIR_OK;
   }
-  if (MPI_Comm_split(PETSC_COMM_WORLD, in ? 0 : MPI_UNDEFINED, p->rank, &p->group) != MPI_SUCCESS) {
+  if (WEIR_PETSC_ALONE(MPI_Comm_split(PETSC_COMM_WORLD, in ? 0 : MPI_UNDEFINED, p->rank,
+                                      &p->group)) != MPI_SUCCESS) {
     return weir_fail(WEIR_ERR_EXTERNAL, "MPI: no group of the ranks that share the potential");
   }
   return WEIR_OK;
@@ -406,14 +407,14 @@ void qt_poisson_destroy(qt_poisson **p)
   if (*p == NULL) {
     return;
   }
-  (void)SNESDestroy(&(*p)->snes);
-  (void)MatDestroy(&(*p)->matrix);
-  (void)VecDestroy(&(*p)->x);
-  (void)VecDestroy(&(*p)->r);
-  (void)VecDestroy(&(*p)->local);
-  (void)DMDestroy(&(*p)->mesh);
+  (void)WEIR_PETSC_ALONE(SNESDestroy(&(*p)->snes));
+  (void)WEIR_PETSC_ALONE(MatDestroy(&(*p)->matrix));
+  (void)WEIR_PETSC_ALONE(VecDestroy(&(*p)->x));
+  (void)WEIR_PETSC_ALONE(VecDestroy(&(*p)->r));
+  (void)WEIR_PETSC_ALONE(VecDestroy(&(*p)->local));
+  (void)WEIR_PETSC_ALONE(DMDestroy(&(*p)->mesh));
   if ((*p)->group != MPI_COMM_NULL && qt_ranks_size((*p)->comm) > 1) {
-    (void)MPI_Comm_free(&(*p)->group);
+    (void)WEIR_PETSC_ALONE(MPI_Comm_free(&(*p)->group));
   }
   for (int d = 0; d < 3; d++) {
     weir_free(&(*p)->to_next[d]);

@@ -45,7 +45,7 @@ typedef struct search {
 static void destroy(search *s)
 {
   for (int64_t i = 0; i <= 2 * s->t.degree && s->matrix != NULL; i++) {
-    (void)MatDestroy(&s->matrix[i]);
+    (void)WEIR_PETSC_ALONE(MatDestroy(&s->matrix[i]));
   }
   weir_free(&s->matrix);
   weir_free(&s->order);
@@ -244,8 +244,8 @@ static weir_status search_target(search *s, bool reversed, double angle, double 
     } /* else once more, from other random vectors, if there were new ones */
   }
 done:
-  (void)VecDestroy(&vector);
-  (void)PEPDestroy(&pep);
+  (void)WEIR_PETSC_ALONE(VecDestroy(&vector));
+  (void)WEIR_PETSC_ALONE(PEPDestroy(&pep));
   return status;
 }
 

@@ -74,9 +74,8 @@ weir_status qt_point_ranks_agree(const qt_point_ranks *r, weir_status status)
 /* Others wait for what this rank cannot send: its failure ends all ranks. */
 static weir_status run(const qt_point_ranks *r, weir_request *request)
 {
-  weir_status status = weir_request_start(request);
+  const weir_status status = weir_request_run(request);
 
-  status = status == WEIR_OK ? weir_request_wait(request) : status;
   return status == WEIR_OK ? WEIR_OK : weir_comm_abort(r->comm, status);
 }
 

@@ -151,7 +151,7 @@ weir_status qtbm_solver_estimate(qtbm_solver *s, double *bytes)
   WEIR_PETSC(MatGetFactor(s->a, MATSOLVERMUMPS, MAT_FACTOR_LU, &factors));
   const weir_status status = analyse(s, factors, bytes);
 
-  (void)MatDestroy(&factors);
+  (void)WEIR_PETSC_ALONE(MatDestroy(&factors));
   return status;
 }
 
@@ -236,8 +236,8 @@ static weir_status solve(qtbm_solver *s, int64_t columns, const weir_c128 *b, we
                        (int)reason);
   }
 done:
-  (void)MatDestroy(&right);
-  (void)MatDestroy(&left);
+  (void)WEIR_PETSC_ALONE(MatDestroy(&right));
+  (void)WEIR_PETSC_ALONE(MatDestroy(&left));
   return status;
 }
 
@@ -260,8 +260,8 @@ weir_status qtbm_solver_solve(qtbm_solver *s, int64_t columns, const weir_c128 *
 void qtbm_solver_destroy(qtbm_solver **s)
 {
   if (*s != NULL) {
-    (void)KSPDestroy(&(*s)->ksp);
-    (void)MatDestroy(&(*s)->a);
+    (void)WEIR_PETSC_ALONE(KSPDestroy(&(*s)->ksp));
+    (void)WEIR_PETSC_ALONE(MatDestroy(&(*s)->a));
     weir_free(&(*s)->start);
     weir_free(&(*s)->column);
   }

@@ -275,11 +275,8 @@ static void spoil(const qt_slabs_run *r)
 
 weir_status qt_slabs_wait(const qt_slabs *s, weir_request *request)
 {
-  weir_status status = weir_request_start(request);
+  const weir_status status = weir_request_run(request);
 
-  if (status == WEIR_OK) {
-    status = weir_request_wait(request);
-  }
   return status == WEIR_OK ? WEIR_OK : weir_comm_abort(s->spec.comm, status);
 }
 

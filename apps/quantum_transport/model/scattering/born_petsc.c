@@ -211,7 +211,9 @@ static PetscErrorCode function(SNES snes, Vec x, Vec f, void *data)
   (void)snes;
   PetscCall(VecGetArrayRead(x, &from));
   PetscCall(VecGetArray(f, &to));
+  weir_comm_return(NULL); /* other ranks and threads take part */
   c->status = evaluate(c, from, to);
+  weir_comm_borrow(NULL);
   PetscCall(VecRestoreArray(f, &to));
   PetscCall(VecRestoreArrayRead(x, &from));
   return c->status == WEIR_OK ? PETSC_SUCCESS : PETSC_ERR_USER;
@@ -280,10 +282,10 @@ static weir_status solve(context *c, SNES snes, Vec x, Vec f)
   WEIR_PETSC(SNESSetTolerances(snes, 0, 0, 0, (PetscInt)o->max_iterations - 1, -1));
   WEIR_TRY(configure(snes, o));
   WEIR_PETSC(VecSet(x, 0));
-  const PetscErrorCode code = SNESSolve(snes, NULL, x);
+  const int code = WEIR_PETSC_ALONE(SNESSolve(snes, NULL, x));
 
   if (code != PETSC_SUCCESS) {
-    return c->status != WEIR_OK ? c->status : qt_petsc_fail("SNESSolve", (int)code);
+    return c->status != WEIR_OK ? c->status : qt_petsc_fail("SNESSolve", code);
   }
   WEIR_PETSC(SNESGetConvergedReason(snes, &reason));
   return reason > 0 ? WEIR_OK : born_fail(c->j);
@@ -319,9 +321,9 @@ weir_status born_accelerate(born_job *j)
   WEIR_PETSC_GOTO(VecDuplicate(x, &f), done);
   status = solve(&c, snes, x, f);
 done:
-  (void)VecDestroy(&x);
-  (void)VecDestroy(&f);
-  (void)SNESDestroy(&snes);
+  (void)WEIR_PETSC_ALONE(VecDestroy(&x));
+  (void)WEIR_PETSC_ALONE(VecDestroy(&f));
+  (void)WEIR_PETSC_ALONE(SNESDestroy(&snes));
   qt_self_energy_fini(&c.retarded);
   return status;
 }

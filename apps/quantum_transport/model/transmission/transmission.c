@@ -54,11 +54,8 @@ static weir_status agree_min(const transport_job *j, int64_t *value)
   }
   WEIR_TRY(weir_allreduce_create(j->spec->comm, "points at once",
                                  weir_reducer_of(WEIR_REDUCE_MIN, WEIR_I64), value, 1, &r));
-  weir_status status = weir_request_start(r);
-
-  status = status == WEIR_OK ? weir_request_wait(r) : status;
-  weir_request_destroy(&r);
-  return status;
+  WEIR_TRY(weir_request_run_once(&r));
+  return WEIR_OK;
 }
 
 /* What needs no other rank. */

@@ -186,10 +186,8 @@ weir_status transport_share_failed(const transport_job *j, int64_t *failed)
   }
   WEIR_TRY(weir_allreduce_create(j->spec->comm, "points that failed",
                                  weir_reducer_of(WEIR_REDUCE_MAX, WEIR_I64), failed, 1, &r));
-  weir_status status = weir_request_start(r);
+  const weir_status status = weir_request_run_once(&r);
 
-  status = status == WEIR_OK ? weir_request_wait(r) : status;
-  weir_request_destroy(&r);
   if (j->group > 0) {
     *failed = -1;
   }

@@ -9,8 +9,7 @@
 #include "data/archive/archive_cube.h"
 #include "data/archive/file_names.h"
 
-static const wx_format *const formats[] = {&wx_format_netcdf, &wx_format_grib};
-enum { N_FORMATS = sizeof formats / sizeof formats[0], FIRST_BYTES = 128 };
+enum { FIRST_BYTES = 128 };
 
 /* Files that are open at once: systems allow 1024 by default. */
 enum { MAX_OPEN = 128 };
@@ -68,33 +67,42 @@ static weir_status first_bytes(const char *path, unsigned char *bytes, int64_t *
   return WEIR_OK;
 }
 
+static weir_status find_format(const char *path, const wx_format **out)
+{
+  unsigned char bytes[FIRST_BYTES];
+  char names[WX_LONG] = "";
+  int64_t n = 0, first = FIRST_BYTES;
+  size_t used = 0;
+
+  *out = NULL;
+  WEIR_TRY(first_bytes(path, bytes, &n));
+  for (const wx_format *const *f = wx_format_table; *f != NULL && used < sizeof names; f++) {
+    const int64_t at = (*f)->find(bytes, n);
+
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " or " : "",
+                             (*f)->name);
+    *out = at >= 0 && at < first ? *f : *out;
+    first = at >= 0 && at < first ? at : first;
+  }
+  return *out != NULL
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: begins like no file of %s: is it the right file, whole and unpacked?",
+                         path, names);
+}
+
 static weir_status open_file(wx_index *index, const char *path)
 {
   wx_file *const f = &index->a->files[index->now];
-  unsigned char bytes[FIRST_BYTES];
-  char names[WX_LONG] = "";
-  int64_t n = 0;
-  size_t used = 0;
+  const int64_t before = index->a->n_entries;
 
   WEIR_TRY(weir_strdup(path, &f->path));
-  WEIR_TRY(first_bytes(path, bytes, &n));
-  for (int k = 0; k < N_FORMATS; k++) {
-    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", k > 0 ? " or " : "",
-                             formats[k]->name);
-    if (formats[k]->claims(bytes, n)) {
-      const int64_t before = index->a->n_entries;
-
-      f->format = formats[k];
-      WEIR_TRY(f->format->open(path, index, &f->state));
-      use(index->a, f);
-      return index->a->n_entries > before
-                 ? WEIR_OK
-                 : weir_fail(WEIR_ERR_DATA, "%s: there are no fields in it", path);
-    }
-  }
-  return weir_fail(WEIR_ERR_DATA,
-                   "%s: begins like no file of %s: is it the right file, whole and unpacked?", path,
-                   names);
+  WEIR_TRY(find_format(path, &f->format));
+  WEIR_TRY(f->format->open(path, index, &f->state));
+  use(index->a, f);
+  return index->a->n_entries > before
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA, "%s: there are no fields in it", path);
 }
 
 static weir_status open_all(wx_archive *a, wx_index *index, const char *const *paths)

@@ -1,4 +1,5 @@
-/* archive_format.h - what a format of files gives to an archive. */
+/* archive_format.h - formats of the files of an archive: a folder of data/format/ defines one
+ * descriptor wx_format_NAME, and the build lists them. */
 #ifndef WX_ARCHIVE_FORMAT_H
 #define WX_ARCHIVE_FORMAT_H
 #include "base/weir_file.h"
@@ -24,23 +25,8 @@ typedef struct wx_field {
 /* The period of a field that is a sum, mean or extreme of a time that its file does not state. */
 enum { WX_PERIOD_UNKNOWN = -1 };
 
-/* A format: a row of the table in archive.c. */
-typedef struct wx_format {
-  const char *name;
-  /* Returns whether a file that begins with these bytes is one. */
-  bool (*claims)(const unsigned char *bytes, int64_t n);
-  /* Tells the index all that the file holds. *state is closed by the archive, also after a failure
-   * that left one. Messages name the file. */
-  weir_status (*open)(const char *path, wx_index *index, void **state);
-  /* The fields number[n], [n, cells] in the order of the grid, NaN where a value is missing. */
-  weir_status (*read)(void *state, const int64_t *number, int64_t n, float *out);
-  /* Gives back what an open file holds, until it is read again; NULL: there is nothing. */
-  void (*rest)(void *state);
-  void (*close)(void **state);
-} wx_format;
-
-/* A format that is written. create: *state is NULL after a failure; write: numbers are within those
- * of the facts; commit and abandon end it. */
+/* Functions that write a format. create: *state is NULL after a failure; write: numbers are within
+ * those of the facts; finish and abandon end it. */
 typedef struct wx_sink {
   weir_status (*create)(const char *path, const wx_archive_info *facts, const wx_archive_out *how,
                         void **state);
@@ -50,13 +36,28 @@ typedef struct wx_sink {
   weir_status (*finish)(void **state, weir_writer **file); /* file: NULL on failure */
   void (*abandon)(void **state);
 } wx_sink;
-extern const wx_sink wx_sink_netcdf, wx_sink_grib;
 
-/* The GRIB file of a state of wx_format_grib. */
-struct weir_grib;
-const struct weir_grib *wx_grib_of(const void *state);
+typedef struct wx_format {
+  const char *name; /* in messages */
+  /* Of names that are written in it, ".a|.b"; NULL: all that are of no other format. */
+  const char *endings;
+  /* Returns where in the first bytes of a file the format's signature begins; -1: nowhere. The file
+   * is of the format whose signature comes first. */
+  int64_t (*find)(const unsigned char *bytes, int64_t n);
+  /* Adds the grid, quantities and fields of the file to the index. *state is closed by the archive,
+   * also after a failure that left one. Messages name the file. */
+  weir_status (*open)(const char *path, wx_index *index, void **state);
+  /* Reads the fields number[n] into out[n, cells], in the order of the grid, NaN where a value is
+   * missing. */
+  weir_status (*read)(void *state, const int64_t *number, int64_t n, float *out);
+  /* Releases memory and handles of an open file until it is read again; NULL: it has none. */
+  void (*rest)(void *state);
+  void (*close)(void **state);
+  const wx_sink *sink;
+} wx_format;
 
-extern const wx_format wx_format_netcdf, wx_format_grib;
+/* Ended by NULL. */
+extern const wx_format *const wx_format_table[];
 
 /* Records the grid of the file's fields, in order (wx_grid_arrange); copied. weight NULL:
  * wx_grid_weights. Fails: WEIR_ERR_DATA where an earlier file has another one; `what`: variable or

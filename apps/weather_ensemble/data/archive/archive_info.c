@@ -4,6 +4,17 @@
 #include <string.h>
 #include "data/archive/archive_info.h"
 
+const weir_opt wx_archive_in_options[] = {
+    WEIR_OPT_PATH(wx_archive_in, index, "",
+                  "folder, made where it is not there, that keeps what each file holds, so that it "
+                  "is opened faster the next time; made anew for a file whose size or time "
+                  "changed; none: nothing is kept"),
+    WEIR_OPT_BOOL(wx_archive_in, skip_damaged, false,
+                  "continue after damaged messages, with a warning that names file and byte; their "
+                  "fields are then not there (import.incomplete)"),
+    WEIR_OPT_END,
+};
+
 /* The number of the nearest of ascending values, -1: none within the tolerance. */
 static int64_t nearest_int(const int64_t *x, int64_t n, int64_t value, int64_t tolerance)
 {

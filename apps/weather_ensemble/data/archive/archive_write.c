@@ -11,17 +11,32 @@ struct wx_archive_writer {
   const wx_archive_info *facts;
 };
 
-static const wx_sink *sink_of(const char *path)
+/* True when one of the endings ".a|.b" is `dot`, the last of a name. */
+static bool is_one_of(const char *dot, const char *endings)
 {
-  static const char *const grib[] = {".grib", ".grib2", ".grb", ".grb2"};
-  const char *const dot = strrchr(path, '.');
+  const size_t n = strlen(dot);
 
-  for (size_t i = 0; dot != NULL && i < sizeof grib / sizeof grib[0]; i++) {
-    if (strcasecmp(dot, grib[i]) == 0) {
-      return &wx_sink_grib;
+  for (const char *at = endings; at != NULL; at = strchr(at, '|')) {
+    at += *at == '|';
+    if (strncasecmp(at, dot, n) == 0 && (at[n] == '|' || at[n] == 0)) {
+      return true;
     }
   }
-  return &wx_sink_netcdf;
+  return false;
+}
+
+static const wx_sink *sink_of(const char *path)
+{
+  const char *const dot = strrchr(path, '.');
+  const wx_format *found = NULL;
+
+  for (const wx_format *const *f = wx_format_table; *f != NULL; f++) {
+    if (dot != NULL && is_one_of(dot, (*f)->endings)) {
+      return (*f)->sink;
+    }
+    found = found == NULL && (*f)->endings == NULL ? *f : found;
+  }
+  return found->sink;
 }
 
 weir_status wx_archive_create_as(const char *path, const wx_archive_info *facts,

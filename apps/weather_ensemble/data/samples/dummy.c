@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
+#include "base/weir_sort.h"
 
 #define RADIANS (3.14159265358979323846 / 180)
 #define MOST_VALUES ((int64_t)1 << 28)
@@ -78,13 +79,6 @@ static int64_t seconds(double hours)
   return (int64_t)llround(HOUR * hours);
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Initialisation times of the forecast; initialisation times of the truth, which are those and all
  * valid times, once each. */
 static weir_status take_times(wx_dummy_archive *s, const wx_dummy_opts *o, int64_t n[SIDES])
@@ -106,7 +100,7 @@ static weir_status take_times(wx_dummy_archive *s, const wx_dummy_opts *o, int64
       *t++ = s->start[FORECAST][i] + seconds(s->lead[l]);
     }
   }
-  qsort(s->start[TRUTH], (size_t)max_times, sizeof *t, ascending);
+  qsort(s->start[TRUTH], (size_t)max_times, sizeof *t, weir_compare_i64);
   n[TRUTH] = 1;
   for (int64_t i = 1; i < max_times; i++) {
     if (s->start[TRUTH][i] > s->start[TRUTH][n[TRUTH] - 1]) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
+#include "base/weir_sort.h"
 #include "data/date.h"
 
 const char *const wx_subset_name[WX_SUBSETS] = {"train", "valid", "test"};
@@ -246,13 +247,6 @@ weir_status wx_split_init_times(const wx_split_opts *opts, const wx_archive_info
   return status;
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* The initialisation times that begin fold k and the one after it. scratch: [s->n[WX_TRAIN]]. */
 static void fold_range(const wx_times *t, const wx_split *s, int64_t k, int64_t n, double *scratch,
                        double *from, double *to)
@@ -263,7 +257,7 @@ static void fold_range(const wx_times *t, const wx_split *s, int64_t k, int64_t 
     scratch[i] = t->start[s->sample[WX_TRAIN][i]];
   }
   if (m > 0) {
-    qsort(scratch, (size_t)m, sizeof *scratch, ascending);
+    qsort(scratch, (size_t)m, sizeof *scratch, weir_compare_f64);
   }
   *from = k == 0 || m == 0 ? -INFINITY : scratch[k * m / n];
   *to = k == n - 1 || m == 0 ? INFINITY : scratch[(k + 1) * m / n];

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/weir_alloc.h"
+#include "base/weir_sort.h"
 #include "data/date.h"
 #include "data/simulation/qg_ensemble_priv.h"
 
@@ -77,13 +78,6 @@ static weir_status lay_grid(wx_qg_ensemble *e)
   return WEIR_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Steps of all initialisation times and of all times of validity, each once. */
 static weir_status list_marks(wx_qg_ensemble *e, const int64_t *lead, int64_t every)
 {
@@ -102,7 +96,7 @@ static weir_status list_marks(wx_qg_ensemble *e, const int64_t *lead, int64_t ev
       e->mark[s * (leads + 1) + 1 + l] = s * every + lead[l];
     }
   }
-  qsort(e->mark, (size_t)n, sizeof *e->mark, ascending);
+  qsort(e->mark, (size_t)n, sizeof *e->mark, weir_compare_i64);
   for (int64_t i = 0; i < n; i++) {
     if (kept == 0 || e->mark[i] != e->mark[kept - 1]) {
       e->mark[kept++] = e->mark[i];

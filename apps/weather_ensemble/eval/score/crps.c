@@ -2,21 +2,15 @@
 #include "eval/score/crps.h"
 #include <math.h>
 #include <stdlib.h>
+#include "base/weir_sort.h"
 #include "eval/score/normal.h"
-
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
 
 void wx_sort(double *x, int64_t n)
 {
   enum { FEW = 40 };
 
   if (n > FEW) {
-    qsort(x, (size_t)n, sizeof *x, ascending);
+    qsort(x, (size_t)n, sizeof *x, weir_compare_f64);
     return;
   }
   for (int64_t i = 1; i < n; i++) {

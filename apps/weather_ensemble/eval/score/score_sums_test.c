@@ -334,7 +334,7 @@ static void without_spread_there_is_no_log_score(void **state)
   const wx_bootstrap_opts b = {.resamples = 20, .confidence = 0.9};
   float narrow[CELLS];
   wx_resamples r;
-  wx_estimate e;
+  weir_estimate e;
   wx_score_sums t;
 
   memcpy(narrow, sd[0], sizeof narrow);

@@ -5,7 +5,7 @@
 #include "data/date.h"
 #include "eval/score/histogram.h"
 
-const char *const wx_table_file[WX_TABLES] = {
+static const char *const file[WX_TABLES] = {
     [WX_TABLE_SCORES] = "scores.csv",
     [WX_TABLE_ALL] = "all_scores.csv",
     [WX_TABLE_SKILL] = "skill.csv",
@@ -19,7 +19,7 @@ const char *const wx_table_file[WX_TABLES] = {
     [WX_TABLE_SPREAD] = "spread_skill.csv",
 };
 
-enum { COLUMNS = 20, DAY = 86400 };
+enum { COLUMNS = 20 /* at most 19 and NULL */, DAY = 86400 };
 static const char *const head[WX_TABLES][COLUMNS] = {
     [WX_TABLE_SCORES] = {"variable", "level", "lead_h", "model", "members", "crps", "crps_fair",
                          "crps_gauss", "rmse", "spread", "ssr", "lo", "hi"},
@@ -48,16 +48,6 @@ static const char *const head[WX_TABLES][COLUMNS] = {
                              "crps_fair", "crps_gauss", "mse", "variance", "efi"},
 };
 
-static int columns_of(int t)
-{
-  int n = 0;
-
-  while (n < COLUMNS && head[t][n] != NULL) {
-    n++;
-  }
-  return n;
-}
-
 /* What a row is of. */
 typedef struct row_of {
   const wx_verify *v;
@@ -68,15 +58,6 @@ typedef struct row_of {
   double *scratch; /* [n_init_times] */
   double *bins;    /* of reliability */
 } row_of;
-
-static void put(weir_table *c, double value)
-{
-  if (isnan(value)) {
-    weir_table_add(c, "nan");
-  } else {
-    weir_table_add(c, "%.9g", value);
-  }
-}
 
 static weir_table *begin(const row_of *p, int table, bool region)
 {
@@ -100,15 +81,14 @@ static double cases(const wx_score_sums *t, int64_t region)
   return wx_score_sums_total(t, region, WX_BY_POINT)[WX_SUM_CELLS];
 }
 
-static void put_score(const row_of *p, const char *weights, const char *name, const wx_estimate *e)
+static void put_score(const row_of *p, const char *weights, const char *name,
+                      const weir_estimate *e)
 {
   weir_table *const c = begin(p, WX_TABLE_ALL, true);
 
   weir_table_add(c, "%s", weights);
   weir_table_add(c, "%s", name);
-  put(c, e->value);
-  put(c, e->lo);
-  put(c, e->hi);
+  weir_score_add_estimate(c, e, 1);
   weir_table_add(c, "%lld", (long long)p->resamples->n);
   weir_table_add(c, "%.0f", cases(&p->v->score_sums[p->model], p->region));
 }
@@ -122,7 +102,7 @@ static weir_status add_scores(const row_of *p, wx_score_row *row)
 
   for (int w = 0; w < WX_WEIGHTINGS; w++) {
     for (int s = 0; s < WX_SCORES; s++) {
-      wx_estimate e;
+      weir_estimate e;
 
       WEIR_TRY(wx_score_estimate(t, p->region, w, s, &p->v->opts->bootstrap, p->resamples, &e));
       if (w == WX_BY_AREA && row != NULL) {
@@ -132,7 +112,7 @@ static weir_status add_scores(const row_of *p, wx_score_row *row)
     }
     /* No sum over initialisation times, so that resamples of them say nothing about it. */
     put_score(p, weights[w], "bias_local",
-              &(wx_estimate){wx_score_sums_local_bias(t, p->region, w), NAN, NAN});
+              &(weir_estimate){wx_score_sums_local_bias(t, p->region, w), NAN, NAN});
   }
   return WEIR_OK;
 }
@@ -163,14 +143,10 @@ static weir_status add_skill(const row_of *p, wx_score_row *row)
 
       weir_table_add(c, "%s", v->model[r].name);
       weir_table_add(c, "%s", compared[s] == WX_RMSE ? "mse" : wx_scores[compared[s]].name);
-      put(c, a.difference.value);
-      put(c, a.difference.lo);
-      put(c, a.difference.hi);
-      put(c, a.skill.value);
-      put(c, a.skill.lo);
-      put(c, a.skill.hi);
-      put(c, a.test.p);
-      put(c, a.test.n_eff);
+      weir_score_add_estimate(c, &a.difference, 1);
+      weir_score_add_estimate(c, &a.skill, 1);
+      weir_score_add(c, a.test.p);
+      weir_score_add(c, a.test.n_eff);
     }
   }
   return WEIR_OK;
@@ -184,12 +160,12 @@ static void add_uniformity(const row_of *p, const char *kind, const double *coun
   weir_table_add(c, "%s", kind);
   weir_table_add(c, "%lld", (long long)bins);
   weir_table_add(c, "%.0f", cases(&p->v->score_sums[p->model], p->region));
-  put(c, p->n_eff);
-  put(c, f.delta);
-  put(c, wx_histogram_error(bins, p->n_eff));
-  put(c, f.chi2);
-  put(c, f.slope);
-  put(c, f.curvature);
+  weir_score_add(c, p->n_eff);
+  weir_score_add(c, f.delta);
+  weir_score_add(c, wx_histogram_error(bins, p->n_eff));
+  weir_score_add(c, f.chi2);
+  weir_score_add(c, f.slope);
+  weir_score_add(c, f.curvature);
 }
 
 static void add_histograms(const row_of *p)
@@ -205,9 +181,9 @@ static void add_histograms(const row_of *p)
   for (int64_t k = 0; k < t->pit_bins; k++) {
     weir_table *const c = begin(p, WX_TABLE_PIT, true);
 
-    put(c, (double)k / (double)t->pit_bins);
-    put(c, (double)(k + 1) / (double)t->pit_bins);
-    put(c, b[t->at.pit + k] / all);
+    weir_score_add(c, (double)k / (double)t->pit_bins);
+    weir_score_add(c, (double)(k + 1) / (double)t->pit_bins);
+    weir_score_add(c, b[t->at.pit + k] / all);
   }
   add_uniformity(p, "pit", b + t->at.pit, t->pit_bins);
   if (t->members == 0) {
@@ -217,15 +193,15 @@ static void add_histograms(const row_of *p)
     weir_table *const c = begin(p, WX_TABLE_RANK, true);
 
     weir_table_add(c, "%lld", (long long)k);
-    put(c, h.weight > 0 ? b[t->at.rank + k] / h.weight : NAN);
+    weir_score_add(c, h.weight > 0 ? b[t->at.rank + k] / h.weight : NAN);
   }
   add_uniformity(p, "rank", b + t->at.rank, t->members + 1);
   const wx_hersbach_decomposition crps = wx_hersbach_get(&h);
   weir_table *const c = begin(p, WX_TABLE_DECOMPOSITION, true);
 
-  put(c, crps.crps);
-  put(c, crps.reliability);
-  put(c, crps.potential);
+  weir_score_add(c, crps.crps);
+  weir_score_add(c, crps.reliability);
+  weir_score_add(c, crps.potential);
 }
 
 /* Brier score of the climate's own probability; where it is not known, of the rate that came. */
@@ -247,7 +223,7 @@ static weir_status add_bins(const row_of *p, int64_t event)
   }
   for (int64_t k = 0; k < t->bins; k++) {
     const double forecast = bin[k].forecast / bin[k].weight, share = bin[k].weight / all;
-    wx_estimate e;
+    weir_estimate e;
 
     if (bin[k].count == 0) {
       continue;
@@ -256,12 +232,12 @@ static weir_status add_bins(const row_of *p, int64_t event)
     weir_table *const c = begin(p, WX_TABLE_RELIABILITY, true);
 
     weir_table_add(c, "%s", p->v->event[event].name);
-    put(c, forecast);
-    put(c, e.value);
-    put(c, share);
+    weir_score_add(c, forecast);
+    weir_score_add(c, e.value);
+    weir_score_add(c, share);
     weir_table_add(c, "%lld", (long long)bin[k].count);
-    put(c, e.lo);
-    put(c, e.hi);
+    weir_score_add(c, e.lo);
+    weir_score_add(c, e.hi);
   }
   return WEIR_OK;
 }
@@ -283,17 +259,18 @@ static weir_status add_events(const row_of *p)
     weir_table *const c = begin(p, WX_TABLE_EVENTS, true);
 
     weir_table_add(c, "%s", p->v->event[e].name);
-    put(c, brier.rate);
-    put(c, sum[WX_EVENT_BRIER] / weight);
-    put(c, sum[WX_EVENT_BRIER_FAIR] / weight);
-    put(c, 1 - sum[WX_EVENT_BRIER] / weight / brier_of_climate(&p->v->event[e], brier.rate));
-    put(c, brier.reliability);
-    put(c, brier.resolution);
-    put(c, brier.uncertainty);
-    put(c, corp.miscalibration);
-    put(c, corp.discrimination);
-    put(c, wx_reliability_roc(bin, t->bins));
-    put(c, sum[WX_EVENT_TAIL] / weight);
+    weir_score_add(c, brier.rate);
+    weir_score_add(c, sum[WX_EVENT_BRIER] / weight);
+    weir_score_add(c, sum[WX_EVENT_BRIER_FAIR] / weight);
+    weir_score_add(c, 1 - sum[WX_EVENT_BRIER] / weight /
+                              brier_of_climate(&p->v->event[e], brier.rate));
+    weir_score_add(c, brier.reliability);
+    weir_score_add(c, brier.resolution);
+    weir_score_add(c, brier.uncertainty);
+    weir_score_add(c, corp.miscalibration);
+    weir_score_add(c, corp.discrimination);
+    weir_score_add(c, wx_reliability_roc(bin, t->bins));
+    weir_score_add(c, sum[WX_EVENT_TAIL] / weight);
     WEIR_TRY(add_bins(p, e));
   }
   return WEIR_OK;
@@ -311,10 +288,10 @@ static void add_spread(const row_of *p)
     if (bin.share > 0) {
       weir_table *const c = begin(p, WX_TABLE_SPREAD, true);
 
-      put(c, bin.spread);
-      put(c, bin.rmse);
-      put(c, bin.share);
-      put(c, wx_spread_correlation(b));
+      weir_score_add(c, bin.spread);
+      weir_score_add(c, bin.rmse);
+      weir_score_add(c, bin.share);
+      weir_score_add(c, wx_spread_correlation(b));
     }
   }
 }
@@ -333,9 +310,10 @@ static void add_init_times(const row_of *p)
     wx_date_text((double)p->v->time[k] / DAY, text, sizeof text);
     weir_table_add(c, "%s", text);
     for (size_t s = 0; s < sizeof shown / sizeof shown[0]; s++) {
-      put(c, weight[k] > 0 ? wx_score_sums_series(t, 0, WX_BY_AREA, shown[s])[k] / weight[k] : NAN);
+      weir_score_add(
+          c, weight[k] > 0 ? wx_score_sums_series(t, 0, WX_BY_AREA, shown[s])[k] / weight[k] : NAN);
     }
-    put(c, p->v->efi_mean[k]);
+    weir_score_add(c, p->v->efi_mean[k]);
   }
 }
 
@@ -346,10 +324,10 @@ static void add_summary(const row_of *p, const wx_score_row *row)
   weir_table *const c = begin(p, WX_TABLE_SCORES, false);
 
   for (size_t s = 0; s < sizeof shown / sizeof shown[0]; s++) {
-    put(c, row->score[shown[s]].value);
+    weir_score_add(c, row->score[shown[s]].value);
   }
-  put(c, row->score[WX_CRPS].lo);
-  put(c, row->score[WX_CRPS].hi);
+  weir_score_add(c, row->score[WX_CRPS].lo);
+  weir_score_add(c, row->score[WX_CRPS].hi);
 }
 
 static weir_status add_model(row_of *p)
@@ -360,7 +338,7 @@ static weir_status add_model(row_of *p)
   *row = (wx_score_row){
       .quantity = v->at_quantity, .lead = v->at_lead, .model = p->model, .n = v->n_init_times};
   for (int k = 0; k < WX_MODELS * WX_COMPARED; k++) { /* until a reference is there */
-    const wx_estimate none = {NAN, NAN, NAN};
+    const weir_estimate none = {NAN, NAN, NAN};
 
     row->against[k / WX_COMPARED][k % WX_COMPARED] =
         (wx_comparison){.difference = none, .skill = none, .test = {.n_eff = NAN, .p = NAN}};
@@ -415,7 +393,7 @@ done:
 weir_status wx_score_tables_write(const wx_score_tables *t, const char *dir)
 {
   for (int k = 0; k < WX_TABLES; k++) {
-    WEIR_TRY(weir_table_write_csv(&t->cells[k], dir, wx_table_file[k], columns_of(k), head[k]));
+    WEIR_TRY(weir_score_write(&t->cells[k], dir, file[k], head[k]));
   }
   return WEIR_OK;
 }

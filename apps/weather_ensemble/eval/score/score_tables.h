@@ -7,7 +7,7 @@
 #include "report/weir_report.h"
 
 // clang-format off
-/* The files; wx_table_file names them. */
+/* The files. */
 typedef enum wx_table {
   WX_TABLE_SCORES,      /* a row per quantity, lead and model                                  */
   WX_TABLE_ALL,         /* every score of every region and weighting, with intervals           */
@@ -18,7 +18,6 @@ typedef enum wx_table {
   WX_TABLES
 } wx_table;
 // clang-format on
-extern const char *const wx_table_file[WX_TABLES];
 
 /* Scores of which models are compared with references. */
 typedef enum wx_compared {
@@ -33,7 +32,7 @@ typedef enum wx_compared {
 typedef struct wx_score_row {
   int64_t quantity, lead, model, n;
   double n_eff;
-  wx_estimate score[WX_SCORES];                  /* intervals: where the tables have them */
+  weir_estimate score[WX_SCORES];                /* intervals: where the tables have them */
   wx_comparison against[WX_MODELS][WX_COMPARED]; /* [n_references] */
 } wx_score_row;
 

@@ -28,7 +28,7 @@ const wx_score_desc wx_scores[WX_SCORES] = {
 };
 
 weir_status wx_score_estimate(const wx_score_sums *t, int64_t region, int weighting, int score,
-                              const wx_bootstrap_opts *o, const wx_resamples *r, wx_estimate *out)
+                              const wx_bootstrap_opts *o, const wx_resamples *r, weir_estimate *out)
 {
   const wx_score_desc *const d = &wx_scores[score];
   const wx_ratio ratio = {wx_score_sums_series(t, region, weighting, d->up),
@@ -71,7 +71,7 @@ weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int
 }
 
 weir_status wx_score_bin(const wx_score_sums *t, int64_t region, int64_t event, int64_t bin,
-                         const wx_bootstrap_opts *o, const wx_resamples *r, wx_estimate *out)
+                         const wx_bootstrap_opts *o, const wx_resamples *r, weir_estimate *out)
 {
   const int64_t row = wx_score_sums_bin_row(t, event, bin);
   const wx_ratio ratio = {wx_score_sums_series(t, region, WX_BY_AREA, row + 1),

@@ -25,11 +25,11 @@ extern const wx_score_desc wx_scores[WX_SCORES];
  * r->n initialisation times. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_score_estimate(const wx_score_sums *t, int64_t region, int weighting, int score,
                               const wx_bootstrap_opts *o, const wx_resamples *r,
-                              wx_estimate *out) WEIR_CHECKED;
+                              weir_estimate *out) WEIR_CHECKED;
 /* A score, a ratio, of two tallies: difference and skill with intervals, and the test of the
  * differences of means of initialisation times. `scratch` [n]. Fails: WEIR_ERR_MEMORY. */
 typedef struct wx_comparison {
-  wx_estimate difference, skill; /* a - b; 1 - a / b */
+  weir_estimate difference, skill; /* a - b; 1 - a / b */
   wx_mean_test test;
 } wx_comparison;
 weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int64_t region,
@@ -40,7 +40,7 @@ weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int
  * WEIR_ERR_MEMORY. */
 weir_status wx_score_bin(const wx_score_sums *t, int64_t region, int64_t event, int64_t bin,
                          const wx_bootstrap_opts *o, const wx_resamples *r,
-                         wx_estimate *out) WEIR_CHECKED;
+                         weir_estimate *out) WEIR_CHECKED;
 /* Computes means of initialisation times, [n]: NaN where nothing was counted. */
 void wx_score_init_times(const wx_score_sums *t, int64_t region, int weighting, int score,
                          int64_t n, double *out);

@@ -93,15 +93,6 @@ static void draw(uint64_t seed, int64_t resample, int64_t block, int64_t n, doub
   }
 }
 
-/* Percentile of sorted values, between neighbours in proportion. */
-static double percentile(const double *x, int64_t n, double p)
-{
-  const double at = fmax(0, fmin(1, p)) * (double)(n - 1);
-  const int64_t i = (int64_t)floor(at);
-
-  return i + 1 < n ? x[i] + (at - (double)i) * (x[i + 1] - x[i]) : x[n - 1];
-}
-
 /* Skewness of the statistic with a block left out at a time, over 6: Efron and Tibshirani, An
  * Introduction to the Bootstrap, eq. 14.15. */
 static double acceleration(int64_t block, int64_t n, wx_statistic statistic, const void *context,
@@ -127,7 +118,7 @@ static double acceleration(int64_t block, int64_t n, wx_statistic statistic, con
 }
 
 static void limits(const wx_bootstrap_opts *o, const double *sorted, int64_t n, double value,
-                   double accelerated, wx_estimate *out)
+                   double accelerated, weir_estimate *out)
 {
   double tail[2] = {(1 - o->confidence) / 2, (1 + o->confidence) / 2};
 
@@ -145,8 +136,8 @@ static void limits(const wx_bootstrap_opts *o, const double *sorted, int64_t n, 
       tail[k] = wx_normal_below(bias + z / (1 - accelerated * z));
     }
   }
-  out->lo = percentile(sorted, n, tail[0]);
-  out->hi = percentile(sorted, n, tail[1]);
+  out->lo = weir_percentile(sorted, n, tail[0]);
+  out->hi = weir_percentile(sorted, n, tail[1]);
 }
 
 weir_status wx_resamples_create(const wx_bootstrap_opts *o, uint64_t seed, int64_t block, int64_t n,
@@ -172,14 +163,14 @@ void wx_resamples_fini(wx_resamples *r)
 }
 
 weir_status wx_bootstrap(const wx_bootstrap_opts *o, const wx_resamples *r, wx_statistic statistic,
-                         const void *context, wx_estimate *out)
+                         const void *context, weir_estimate *out)
 {
   const int64_t n = r->n;
   double *count = NULL, *value = NULL, accelerated = 0;
   int64_t found = 0;
   weir_status status = WEIR_OK;
 
-  *out = (wx_estimate){NAN, NAN, NAN};
+  *out = (weir_estimate){NAN, NAN, NAN};
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *count, (void **)&count), done);
   WEIR_TRY_GOTO(weir_alloc(r->resamples + n, sizeof *value, (void **)&value), done);
   for (int64_t i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
 #define WX_SIGNIFICANCE_H
 #include <stdbool.h>
 #include <stdint.h>
+#include "app/weir_score.h"
 #include "base/weir_status.h"
 #include "conf/weir_opt.h"
 
@@ -32,9 +33,6 @@ weir_status wx_block_length(const int64_t *time, int64_t n, double days,
 
 /* A number from resampled initialisation times: start i counts count[i] times. */
 typedef double (*wx_statistic)(const void *context, const double *count, int64_t n);
-typedef struct wx_estimate {
-  double value, lo, hi;
-} wx_estimate;
 /* Draws the count of each start in each resample of moving blocks (Kuensch, Annals of Statistics 17
  * (1989) 1217). Resample r is of (seed, r) alone: all models are given the same initialisation
  * times. */
@@ -51,7 +49,7 @@ void wx_resamples_fini(wx_resamples *r);
  * bias-corrected and accelerated ones (Efron, JASA 82 (1987) 171, the acceleration by leaving out a
  * block at a time). lo and hi are NaN for fewer than 2 blocks. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_bootstrap(const wx_bootstrap_opts *o, const wx_resamples *r, wx_statistic statistic,
-                         const void *context, wx_estimate *out) WEIR_CHECKED;
+                         const void *context, weir_estimate *out) WEIR_CHECKED;
 
 /* Sums over initialisation times as numbers of their own: sum a / sum b, and the root of it. */
 typedef struct wx_ratio {

@@ -12,7 +12,7 @@ static wx_bootstrap_opts options(int interval)
 }
 
 static void estimate(const wx_bootstrap_opts *o, uint64_t seed, int64_t block, int64_t n,
-                     const double *d, const double *weight, wx_estimate *out)
+                     const double *d, const double *weight, weir_estimate *out)
 {
   wx_resamples r;
 
@@ -41,7 +41,7 @@ static double coverage(double r, int64_t n, int64_t block, int interval)
   int inside = 0;
 
   for (uint64_t seed = 0; seed < TIMES; seed++) {
-    wx_estimate e;
+    weir_estimate e;
 
     series(seed + 1, r, n, d);
     for (int64_t i = 0; i < n; i++) {
@@ -75,7 +75,7 @@ static void the_width_is_that_of_the_normal_mean(void **state)
   enum { N = 200 };
   wx_bootstrap_opts o = options(WX_INTERVAL_PERCENTILE);
   double d[N], one[N], mean = 0, squares = 0;
-  wx_estimate e, again, other;
+  weir_estimate e, again, other;
 
   o.resamples = 1000;
   series(4, 0, N, d);
@@ -118,7 +118,7 @@ static void little_is_not_made_much_of(void **state)
 {
   const wx_bootstrap_opts o = options(WX_INTERVAL_BCA);
   const double d[] = {1, 2, 3}, one[] = {1, 1, 1};
-  wx_estimate e;
+  weir_estimate e;
 
   estimate(&o, 0, 2, 3, d, one, &e);
   assert_true(e.value == 2 && isnan(e.lo) && isnan(e.hi));

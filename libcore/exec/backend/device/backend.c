@@ -33,12 +33,6 @@ weir_status exec_backend_open(weir_plan *p)
   if (p->cfg.device == NULL || strcmp(p->cfg.device, "cpu") == 0) {
     return WEIR_OK;
   }
-  if (p->ranks != NULL) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "plan: exec.device %s: a plan over several ranks runs on the cpu only: omit "
-                     "the option or use one rank",
-                     p->cfg.device);
-  }
   WEIR_TRY(weir_alloc(1, sizeof *p->backend, &memory));
   p->backend = memory;
   struct exec_backend *b = p->backend;
@@ -103,13 +97,28 @@ static bool fits(const weir_access *a)
   return in <= WEIR_MAX_OPERANDS && out <= WEIR_MAX_OUTPUTS;
 }
 
-static bool takes_loop(const weir_plan *p, const weir_loop *loop)
+/* Time is parallel, all else is bounded, and no random bits follow from a position in all. */
+static bool is_chunked(const exec_loop *loop)
 {
+  const weir_access *a = &loop->loop->access;
+  bool yes = !weir_body_uses(&a->body, WEIR_CODE_RANDOM);
+
+  for (int k = 0; k < a->n_dims; k++) {
+    yes =
+        yes && (k == loop->time ? a->dim[k].kind == WEIR_PARALLEL : a->dim[k].hi < WEIR_UNBOUNDED);
+  }
+  return yes;
+}
+
+static bool takes_loop(const weir_plan *p, const exec_loop *from)
+{
+  const weir_loop *loop = from->loop;
   const weir_access *a = &loop->access;
   native_form form;
   exec_layout layout;
 
-  if (a->maker != WEIR_MADE_BY_BODY || a->n_states > 0 || !fits(a)) {
+  if (a->maker != WEIR_MADE_BY_BODY || a->n_states > 0 || !fits(a) ||
+      (p->streaming && !is_chunked(from))) {
     return false;
   }
   for (int k = 0; k < a->n_in; k++) {
@@ -121,7 +130,8 @@ static bool takes_loop(const weir_plan *p, const weir_loop *loop)
       }
     }
   }
-  if (native_form_of(a, &form) != WEIR_OK || exec_layout_of(&form, &layout) != WEIR_OK) {
+  if (native_form_of(a, &form) != WEIR_OK ||
+      exec_layout_of(&form, p->streaming, &layout) != WEIR_OK) {
     weir_clear_failure();
     return false;
   }
@@ -133,7 +143,7 @@ static bool takes_group(const weir_plan *p, const exec_group *group)
   bool all = weir_graph_group(p->g, group->number)->kernel == NULL;
 
   for (int32_t k = 0; k < group->n_loops; k++) {
-    all = all && takes_loop(p, group->loops[k].loop);
+    all = all && takes_loop(p, &group->loops[k]);
   }
   return all;
 }
@@ -170,12 +180,7 @@ weir_status exec_backend_claim(weir_plan *p)
   if (p->backend == NULL) {
     return WEIR_OK;
   }
-  if (p->streaming) {
-    return weir_fail(
-        WEIR_ERR_UNSUPPORTED,
-        "plan: exec.device %s: a graph with a time dimension runs on the cpu only: omit the option",
-        p->cfg.device);
-  }
+  p->backend->boxed = p->streaming;
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof(bool), &memory));
   bool *host = memory; /* arrays that a group on the host writes */
 
@@ -196,6 +201,11 @@ weir_status exec_backend_claim(weir_plan *p)
     }
   }
   weir_free(&host);
+  for (int32_t i = 0; i < p->n_groups; i++) { /* whole: a loop is one launch */
+    if (p->groups[i].on_device) {
+      memset(p->groups[i].tile, 0, sizeof p->groups[i].tile);
+    }
+  }
   return WEIR_OK;
 }
 
@@ -274,16 +284,15 @@ static weir_status make_steps(weir_plan *p)
   for (int32_t a = 0; a < p->n_arrays; a++) {
     b->sides[a].bytes = p->arrays[a].rows * (int64_t)weir_dtype_size(p->arrays[a].view.dtype);
   }
+  exec_backend_windows_size(p);
   return WEIR_OK;
 }
 
 /* ---- Memory. ---- */
 
 /* Tile-local arrays are whole: a loop is one launch. */
-static weir_status assign_locals(struct exec_backend *b, exec_group *group)
+static weir_status size_locals(exec_group *group)
 {
-  weir_life lives[EXEC_MAX_LOOPS];
-
   for (int32_t i = 0; i < group->n_locals; i++) {
     exec_local *l = &group->locals[i];
     const weir_access *a = &group->loops[l->writer].loop->access;
@@ -301,6 +310,18 @@ static weir_status assign_locals(struct exec_backend *b, exec_group *group)
         l->bytes = count * (int64_t)weir_dtype_size(a->out[o].dtype);
       }
     }
+  }
+  return WEIR_OK;
+}
+
+static weir_status assign_locals(const weir_plan *p, exec_group *group)
+{
+  struct exec_backend *b = p->backend;
+  weir_life lives[EXEC_MAX_LOOPS];
+
+  WEIR_TRY(p->streaming ? exec_locals_size(p, group) : size_locals(group));
+  for (int32_t i = 0; i < group->n_locals; i++) {
+    exec_local *l = &group->locals[i];
     const int64_t rounded = (l->bytes + WEIR_DEVICE_ALIGN - 1) & ~(int64_t)(WEIR_DEVICE_ALIGN - 1);
 
     lives[i] = (weir_life){l->array, l->writer, l->last_reader, rounded, 0};
@@ -329,7 +350,8 @@ static void find_sides(const weir_plan *p, bool *launched, bool *crosses)
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
 
-    crosses[a] = crosses[a] || array->output != NULL || array->kind != WEIR_ARRAY_TEMPORARY;
+    crosses[a] = crosses[a] || array->output != NULL || array->kind != WEIR_ARRAY_TEMPORARY ||
+                 (launched[a] && p->arrays[a].time >= 0);
     if (array->kind == WEIR_ARRAY_STORED && array->update >= 0) {
       crosses[array->update] = true;
     }
@@ -347,6 +369,22 @@ static weir_status create(struct exec_backend *b, weir_device_space space, int64
   return WEIR_OK;
 }
 
+/* Bytes of the host's side of an array, or of the device's. */
+static int64_t bytes_of(const weir_plan *p, int32_t a, bool device)
+{
+  const exec_array *e = &p->arrays[a];
+  const exec_side *side = &p->backend->sides[a];
+  const int64_t row = (int64_t)weir_dtype_size(e->view.dtype) * e->rows;
+
+  return e->time < 0 ? side->bytes : row * (device ? side->capacity : e->capacity);
+}
+
+/* Windows are none of the arena's slots. */
+static bool has_slot(const weir_plan *p, int32_t a)
+{
+  return p->schedule.offset[a] >= 0 && p->arrays[a].time < 0;
+}
+
 /* Arrays 0 and 1 of the device's arena are the memory plan's arena and the local arrays. */
 static weir_status allocate(weir_plan *p, const bool *launched, const bool *crosses, int64_t *bytes,
                             void **address)
@@ -355,19 +393,20 @@ static weir_status allocate(weir_plan *p, const bool *launched, const bool *cros
   const int64_t n = p->n_arrays;
 
   for (int32_t a = 0; a < n; a++) {
-    bytes[a] = crosses[a] ? b->sides[a].bytes : 0;
+    bytes[a] = crosses[a] ? bytes_of(p, a, false) : 0;
   }
   WEIR_TRY(create(b, WEIR_SPACE_STAGING, n, bytes, address, &b->staging, &b->staging_bytes));
   for (int32_t a = 0; a < n; a++) {
     b->sides[a].staging = address[a];
-    bytes[2 + a] = launched[a] && p->schedule.offset[a] < 0 ? b->sides[a].bytes : 0;
+    bytes[2 + a] = launched[a] && !has_slot(p, a) ? bytes_of(p, a, true) : 0;
   }
   bytes[0] = p->schedule.arena_bytes;
   bytes[1] = b->scratch_bytes;
   WEIR_TRY(create(b, WEIR_SPACE_DEVICE, n + 2, bytes, address, &b->memory, &b->memory_bytes));
+  b->arena = address[0];
   b->scratch = address[1];
   for (int32_t a = 0; a < n; a++) {
-    const bool slot = launched[a] && p->schedule.offset[a] >= 0;
+    const bool slot = launched[a] && has_slot(p, a);
 
     b->sides[a].device = slot ? (char *)address[0] + p->schedule.offset[a] : address[2 + a];
     if (weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_TEMPORARY) {
@@ -386,6 +425,9 @@ static weir_status clear(struct exec_backend *b, char *to, int64_t bytes)
   weir_status status = WEIR_OK, waited;
   void *zeros = NULL;
 
+  if (bytes == 0) {
+    return WEIR_OK;
+  }
   WEIR_TRY(weir_device_arena_create(b->device, WEIR_SPACE_STAGING, 1, &chunk, &zeros, &arena));
   memset(zeros, 0, (size_t)chunk);
   for (int64_t at = 0; at < bytes; at += chunk) {
@@ -396,6 +438,21 @@ done: /* copies that were begun read the zeros, also where a later one failed */
   waited = weir_device_queue_sync(b->work);
   weir_device_arena_destroy(&arena);
   return status != WEIR_OK ? status : waited;
+}
+
+/* A launch of a stream writes a box of all that it writes to. */
+static weir_status clear_windows(weir_plan *p)
+{
+  struct exec_backend *b = p->backend;
+
+  WEIR_TRY(clear(b, b->arena, p->schedule.arena_bytes));
+  WEIR_TRY(clear(b, b->scratch, b->scratch_bytes));
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    if (p->arrays[a].time >= 0 && b->sides[a].device != NULL) {
+      WEIR_TRY(clear(b, b->sides[a].device, bytes_of(p, a, true)));
+    }
+  }
+  return WEIR_OK;
 }
 
 /* Arrays with several writers, and complex ones, whose parts are. */
@@ -437,7 +494,7 @@ weir_status exec_backend_memory(weir_plan *p)
   WEIR_TRY(make_steps(p));
   for (int32_t i = 0; i < p->n_groups; i++) {
     if (p->groups[i].on_device) {
-      WEIR_TRY(assign_locals(b, &p->groups[i]));
+      WEIR_TRY(assign_locals(p, &p->groups[i]));
     }
   }
   WEIR_TRY_GOTO(weir_alloc(2 * (int64_t)p->n_arrays, sizeof(bool), &flags), done);
@@ -448,7 +505,7 @@ weir_status exec_backend_memory(weir_plan *p)
   find_sides(p, launched, crosses);
   if (!p->sizes_only) {
     WEIR_TRY_GOTO(allocate(p, launched, crosses, bytes, address), done);
-    WEIR_TRY_GOTO(clear_boxes(p), done);
+    WEIR_TRY_GOTO(p->streaming ? clear_windows(p) : clear_boxes(p), done);
   }
 done:
   weir_free(&flags);

@@ -4,7 +4,11 @@
  * the emitter writes for it; every other group is a call of the host, and what it reads is fetched
  * first. The memory plan's arena, tile-local arrays and copies of inputs, stored and constant
  * arrays lie in the device's memory; exec_array.view is the host's side: the caller's tensor, the
- * store, or staging memory. Launches go to one queue, copies to another, ordered by events. */
+ * store, or staging memory. Launches go to one queue, copies to another, ordered by events.
+ *
+ * The window of an array with time has both sides too, the device's of twice the slots, so that it
+ * slides only once in many feeds; slots that one side lacks are copied from the other. What a plan
+ * over ranks sends and receives goes through the host's side: moves are calls. */
 #ifndef EXEC_BACKEND_H
 #define EXEC_BACKEND_H
 #include "device/weir_device.h"
@@ -13,10 +17,14 @@
 
 /* The two sides of an array of the plan. */
 typedef struct exec_side {
-  char *device;  /* NULL: no launch uses it */
-  char *staging; /* NULL: it is never copied */
-  int64_t bytes;
+  char *device;            /* NULL: no launch uses it */
+  char *staging;           /* NULL: it is never copied */
+  int64_t bytes;           /* of the array; of a window, of the slots that a chunk adds */
   bool on_device, on_host; /* whether the side has the newest content */
+  /* Of a window: slots that the device's memory has, the first of them, the first after all that
+   * were written there, and the first that is still wanted. */
+  int64_t capacity, origin, end, keep;
+  int64_t device_front, host_front; /* first slot that a side that is not the newest lacks */
 } exec_side;
 
 /* What a group reads and writes outside itself, each array once. */
@@ -42,6 +50,7 @@ struct exec_backend {
   weir_device_queue *work, *copies;
   weir_device_event *worked, *copied;
   weir_device_arena *memory, *staging;
+  char *arena;   /* of the memory plan */
   char *scratch; /* tile-local arrays of the group that runs */
   int64_t scratch_bytes, memory_bytes, staging_bytes;
   exec_side *sides; /* [n_arrays] */
@@ -52,26 +61,28 @@ struct exec_backend {
   const struct weir_kernel **own; /* kernels of the table for this device, NULL at the end */
   exec_copied counted;            /* by every run */
   bool ahead;                     /* launches were given that no copy has waited for */
+  bool boxed;                     /* loops run over boxes known at run time: of a stream */
   weir_status failed;             /* of a launch: engines cannot fail */
   int32_t n_steps;
 };
 
-/* Opens the device of p->cfg.device: p->backend; nothing for cpu. Fails: as weir_device_open;
- * WEIR_ERR_UNSUPPORTED for a plan over ranks. */
+/* Opens the device of p->cfg.device: p->backend; nothing for cpu. Local. Fails: as
+ * weir_device_open. */
 weir_status exec_backend_open(weir_plan *p);
 void exec_backend_close(weir_plan *p);
-/* Which groups run there. Fails: WEIR_ERR_UNSUPPORTED for a graph with time. */
+/* Which groups run there. */
 weir_status exec_backend_claim(weir_plan *p);
 /* Memory of both sides, after the memory plan; then the code of all loops that run there, and what
  * a run copies. */
 weir_status exec_backend_memory(weir_plan *p);
 weir_status exec_backend_prepare(weir_plan *p);
 void exec_backend_count(weir_plan *p);
-/* What is on which side at the beginning of a run. */
+/* What is on which side at the beginning of a run, or of a feed. */
 void exec_backend_begin(weir_plan *p);
 /* Before group i: copies what it reads to its side. */
 weir_status exec_backend_bring(weir_plan *p, const exec_group *group);
-weir_status exec_backend_run(weir_plan *p, exec_group *group);
+/* Launches the group's loops, those of a stream over the anchor's iterations of `box`. */
+weir_status exec_backend_run(weir_plan *p, exec_group *group, const weir_box *box);
 /* Copies results and what the store takes to the host, and waits for all. */
 weir_status exec_backend_end(weir_plan *p);
 /* Waits for what a failed run has left under way. */
@@ -80,6 +91,32 @@ void exec_backend_drain(weir_plan *p);
 void *exec_backend_home(const weir_plan *p, int32_t array);
 void exec_backend_print(const weir_plan *p, FILE *out);
 
+/* backend_run.c: later copies wait for all launches that were given. */
+weir_status exec_backend_follow(struct exec_backend *b);
+/* Copies the n arrays of b->moving to the host, and waits. */
+weir_status exec_backend_fetch(weir_plan *p, int32_t n);
+
+/* backend_window.c: sizes of the sides of windows, once the memory plan is made. */
+void exec_backend_windows_size(weir_plan *p);
+/* Both sides of all windows are empty. */
+void exec_backend_windows_reset(weir_plan *p);
+/* The caller has fed the input: the host's side is newer. */
+void exec_backend_fed(weir_plan *p, int32_t array);
+/* No group reads slots of the window before `slot` any more. */
+void exec_backend_window_keep(weir_plan *p, int32_t array, int64_t slot);
+/* Before a gap is skipped: copies to the host what it lacks of the windows. */
+weir_status exec_backend_windows_fetch(weir_plan *p);
+/* The host's window was moved past a gap, and begins with slot `keep`: the device has none. */
+void exec_backend_window_skip(weir_plan *p, int32_t array, int64_t keep);
+/* Memory on the device for slots up to `to`, which are about to be written there. Fails:
+ * WEIR_ERR_CONFIG when earlier slots that are still wanted leave none. */
+weir_status exec_backend_window_extend(weir_plan *p, int32_t array, int64_t to);
+/* Copies the slots that one side lacks from the other. */
+weir_status exec_backend_window_up(weir_plan *p, int32_t array);
+weir_status exec_backend_window_down(weir_plan *p, int32_t array);
+/* The device's side of an array. */
+weir_view exec_backend_view(const weir_plan *p, int32_t array);
+
 /* backend_emit.c: how the iterations of a loop are laid out over threads. */
 typedef struct exec_layout {
   int64_t points, reduced, reduce_blocks; /* reduced: iterations of one point */
@@ -87,14 +124,17 @@ typedef struct exec_layout {
                                   blocks at a time */
   int threads;
   int64_t blocks;
+  bool boxed; /* points and blocks are those of a run: exec_layout_points */
 } exec_layout;
 /* A map or a reduction, of real numbers. Fails: WEIR_ERR_UNSUPPORTED. */
-weir_status exec_layout_of(const native_form *f, exec_layout *out);
+weir_status exec_layout_of(const native_form *f, bool boxed, exec_layout *out);
+weir_status exec_layout_points(exec_layout *l, int64_t points);
 /* Helpers and body of the kernel, whose one parameter is `struct addresses p`: an array `word` of
  * exec_addresses_words, which exec_addresses_fill writes. */
 void exec_emit(const native_form *f, const exec_layout *l, native_text *helpers, native_text *body);
-int exec_addresses_words(const weir_access *a);
-void exec_addresses_fill(const weir_access *a, const weir_loop_run *run, int64_t *words);
+int exec_addresses_words(const weir_access *a, bool boxed);
+void exec_addresses_fill(const weir_access *a, const exec_layout *l, const weir_loop_run *run,
+                         int64_t *words);
 
 /* backend_loop.c: loops of any numbers, launched; opts->backend: the exec_backend. */
 extern const weir_engine exec_backend_engine;

@@ -24,12 +24,12 @@ static bool count(const weir_access *a, weir_dim_kind kind, int64_t *n)
   return fits;
 }
 
-weir_status exec_layout_of(const native_form *f, exec_layout *l)
+weir_status exec_layout_of(const native_form *f, bool boxed, exec_layout *l)
 {
   const weir_access *a = f->access;
 
-  *l = (exec_layout){.lanes = 1, .outputs = MAP_THREADS, .at_once = 1};
-  if (f->shape == NATIVE_SCAN || !count(a, WEIR_PARALLEL, &l->points) ||
+  *l = (exec_layout){.lanes = 1, .outputs = MAP_THREADS, .at_once = 1, .boxed = boxed};
+  if (f->shape == NATIVE_SCAN || (!boxed && !count(a, WEIR_PARALLEL, &l->points)) ||
       !count(a, WEIR_REDUCED, &l->reduced)) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a scan, or a loop of more than 2^63 iterations");
   }
@@ -45,28 +45,62 @@ weir_status exec_layout_of(const native_form *f, exec_layout *l)
     l->at_once = REDUCE_THREADS / (l->lanes * l->outputs);
   }
   l->threads = l->lanes * l->outputs * l->at_once;
-  l->blocks = l->points / l->outputs + (l->points % l->outputs != 0);
-  return l->blocks <= MAX_BLOCKS
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a loop of %" PRId64 " points", l->points);
+  WEIR_TRY(exec_layout_points(l, l->points));
+  return WEIR_OK;
 }
 
-/* ---- Places: address of element 0 and strides of every operand. ---- */
-
-int exec_addresses_words(const weir_access *a)
+weir_status exec_layout_points(exec_layout *l, int64_t points)
 {
-  int n = 0;
+  l->points = points;
+  l->blocks = points / l->outputs + (points % l->outputs != 0);
+  return l->blocks <= MAX_BLOCKS
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a loop of %" PRId64 " points", points);
+}
 
-  for (int k = 0; k < a->n_in; k++) {
-    n += 1 + a->in[k].rank;
-  }
-  for (int k = 0; k < a->n_out; k++) {
-    n += 1 + a->out[k].rank;
+/* ---- Places: address of element 0, strides and unbounded extents of every operand; then, of a
+ * loop that runs box by box, lower bound and extent of every parallel dimension, and the points. */
+
+static bool is_open(const weir_operand *x, int d)
+{
+  return x->extent[d] >= WEIR_UNBOUNDED;
+}
+
+static int words_of(const weir_operand *x)
+{
+  int n = 1 + x->rank;
+
+  for (int d = 0; d < x->rank; d++) {
+    n += is_open(x, d);
   }
   return n;
 }
 
-static int64_t *fill_view(const weir_view *v, int64_t *word)
+/* Of the operands. */
+static int first_bound(const weir_access *a)
+{
+  int n = 0;
+
+  for (int k = 0; k < a->n_in; k++) {
+    n += words_of(&a->in[k]);
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    n += words_of(&a->out[k]);
+  }
+  return n;
+}
+
+int exec_addresses_words(const weir_access *a, bool boxed)
+{
+  int n = first_bound(a);
+
+  for (int k = 0; k < a->n_dims && boxed; k++) {
+    n += a->dim[k].kind == WEIR_PARALLEL ? 2 : 0;
+  }
+  return n + boxed;
+}
+
+static int64_t *fill_view(const weir_operand *x, const weir_view *v, int64_t *word)
 {
   int64_t at = (int64_t)(intptr_t)v->data;
 
@@ -76,17 +110,30 @@ static int64_t *fill_view(const weir_view *v, int64_t *word)
   *word++ = at;
   for (int d = 0; d < v->rank; d++) {
     *word++ = v->stride[d];
+    if (is_open(x, d)) {
+      *word++ = v->extent[d];
+    }
   }
   return word;
 }
 
-void exec_addresses_fill(const weir_access *a, const weir_loop_run *run, int64_t *word)
+void exec_addresses_fill(const weir_access *a, const exec_layout *l, const weir_loop_run *run,
+                         int64_t *word)
 {
   for (int k = 0; k < a->n_in; k++) {
-    word = fill_view(&run->in[k], word);
+    word = fill_view(&a->in[k], &run->in[k], word);
   }
   for (int k = 0; k < a->n_out; k++) {
-    word = fill_view(&run->out[k], word);
+    word = fill_view(&a->out[k], &run->out[k], word);
+  }
+  for (int k = 0; k < a->n_dims && l->boxed; k++) {
+    if (a->dim[k].kind == WEIR_PARALLEL) {
+      *word++ = run->box.lo[k];
+      *word++ = run->box.hi[k] - run->box.lo[k];
+    }
+  }
+  if (l->boxed) {
+    *word = l->points;
   }
 }
 
@@ -96,10 +143,14 @@ static int put_views(native_text *t, const char *name, const weir_operand *x, in
   for (int k = 0; k < n; k++) {
     native_put(t, "  %s[%d].data = (char *)p.word[%d];\n", name, k, at++);
     for (int d = 0; d < x[k].rank; d++) {
-      native_put(t,
-                 "  %s[%d].origin[%d] = 0;\n  %s[%d].stride[%d] = p.word[%d];\n"
-                 "  %s[%d].extent[%d] = INT64_C_(%" PRId64 ");\n",
-                 name, k, d, name, k, d, at++, name, k, d, x[k].extent[d]);
+      native_put(t, "  %s[%d].origin[%d] = 0;\n  %s[%d].stride[%d] = p.word[%d];\n", name, k, d,
+                 name, k, d, at++);
+      native_put(t, "  %s[%d].extent[%d] = ", name, k, d);
+      if (is_open(&x[k], d)) {
+        native_put(t, "p.word[%d];\n", at++);
+      } else {
+        native_put(t, "INT64_C_(%" PRId64 ");\n", x[k].extent[d]);
+      }
     }
   }
   return at;
@@ -137,9 +188,25 @@ static void put_digits(const weir_access *a, weir_dim_kind kind, const char *num
   native_put(t, any ? "  }\n" : "    (void)left;\n  }\n");
 }
 
-static void put_live(const exec_layout *l, native_text *t)
+/* row.i of the parallel dimensions, and whether the thread has a point. */
+static void put_point(const weir_access *a, const exec_layout *l, native_text *t)
 {
-  native_put(t, "  const bool live = point < INT64_C_(%" PRId64 ");\n", l->points);
+  int word = exec_addresses_words(a, true) - 1;
+
+  if (!l->boxed) {
+    put_digits(a, WEIR_PARALLEL, "point", l->points, t);
+    native_put(t, "  const bool live = point < INT64_C_(%" PRId64 ");\n", l->points);
+    return;
+  }
+  native_put(t, "  const bool live = point < p.word[%d];\n  {\n    int64_t left = point;\n", word);
+  for (int k = a->n_dims - 1; k >= 0; k--) {
+    if (a->dim[k].kind == WEIR_PARALLEL) {
+      word -= 2;
+      native_put(t, "    row.i[%d] = p.word[%d] + left %% p.word[%d];\n    left /= p.word[%d];\n",
+                 k, word, word + 1, word + 1);
+    }
+  }
+  native_put(t, "    (void)left;\n  }\n");
 }
 
 static void put_map(const native_writer *w, const exec_layout *l)
@@ -150,8 +217,7 @@ static void put_map(const native_writer *w, const exec_layout *l)
   native_put(t, "  const int64_t point = (int64_t)blockIdx.x * %d + threadIdx.x;\n", l->threads);
   put_row(a, t);
   native_put(t, "  row.point = point;\n");
-  put_digits(a, WEIR_PARALLEL, "point", l->points, t);
-  put_live(l, t);
+  put_point(a, l, t);
   native_put(t, "  if (live) {\n");
   native_put_loads(w);
   native_put_body(w);
@@ -282,8 +348,7 @@ static void put_reduce(const native_writer *w, const exec_layout *l)
   }
   put_row(f->access, t);
   native_put(t, "  row.point = point;\n");
-  put_digits(f->access, WEIR_PARALLEL, "point", l->points, t);
-  put_live(l, t);
+  put_point(f->access, l, t);
   native_put(t, "  for (int64_t first = 0; first < INT64_C_(%" PRId64 "); first += %d) {\n",
              l->reduce_blocks, l->at_once);
   native_put(t, "    const int64_t taken = INT64_C_(%" PRId64 ") - first;\n    (void)taken;\n",
@@ -321,7 +386,7 @@ void exec_emit(const native_form *f, const exec_layout *l, native_text *helpers,
 
   native_put_prelude(helpers);
   native_put(helpers, "typedef struct addresses {\n  int64_t word[%d];\n} addresses;\n",
-             exec_addresses_words(f->access));
+             exec_addresses_words(f->access, l->boxed));
   native_put(helpers, "static void iterate(const addresses p)\n{\n");
   if (f->shape == NATIVE_MAP) {
     put_map(&w, l);

@@ -9,6 +9,7 @@
 typedef struct launched {
   struct exec_backend *backend;
   weir_access access; /* a copy: contexts outlive the loops they were made from */
+  weir_access now;    /* the same with the extents of the views of a run, if boxed */
   native_form form;
   exec_layout layout;
   const weir_device_kernel *kernel; /* the backend's */
@@ -22,6 +23,7 @@ static void release(void *opaque)
 
   if (c != NULL) {
     weir_access_fini(&c->access);
+    weir_access_fini(&c->now);
     weir_free(&c->words);
     weir_free(&c);
   }
@@ -59,7 +61,7 @@ static weir_status find_kernel(struct exec_backend *b, const weir_device_source 
 
 static weir_status compile(launched *c)
 {
-  const int words = exec_addresses_words(&c->access);
+  const int words = exec_addresses_words(&c->access, c->layout.boxed);
   const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
   native_text helpers = {0}, body = {0};
   weir_status status = WEIR_OK;
@@ -83,8 +85,9 @@ done:
   return status;
 }
 
-static weir_status make(const weir_loop *loop, struct exec_backend *b, launched **out)
+static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *opts, void **out)
 {
+  struct exec_backend *const b = opts->backend;
   weir_status status = WEIR_OK;
   void *memory = NULL;
 
@@ -94,8 +97,11 @@ static weir_status make(const weir_loop *loop, struct exec_backend *b, launched 
   c->backend = b;
   WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), failed);
   WEIR_TRY_GOTO(native_form_of(&c->access, &c->form), failed);
-  WEIR_TRY_GOTO(exec_layout_of(&c->form, &c->layout), failed);
-  if (c->layout.blocks > 0) {
+  WEIR_TRY_GOTO(exec_layout_of(&c->form, b->boxed, &c->layout), failed);
+  if (b->boxed) {
+    WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->now), failed);
+  }
+  if (c->layout.blocks > 0 || b->boxed) {
     WEIR_TRY_GOTO(compile(c), failed);
   }
   *out = c;
@@ -108,18 +114,8 @@ failed:
 static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
                            void **contexts)
 {
-  weir_status status = WEIR_OK;
-  int32_t done = 0;
-
-  for (; done < n; done++) {
-    WEIR_TRY_GOTO(make(loops[done], opts->backend, (launched **)&contexts[done]), failed);
-  }
+  WEIR_TRY(exec_prepare_each(loops, n, opts, prepare_one, release, contexts));
   return WEIR_OK;
-failed:
-  while (done > 0) {
-    release(contexts[--done]);
-  }
-  return status;
 }
 
 /* ---- Ranges. ---- */
@@ -179,26 +175,102 @@ static bool covers(const weir_access *a, int o, const weir_loop_run *run)
   return all && a->out[o].rank == v->rank;
 }
 
+/* Bytes of the region's elements, from the first to the last; *dense: there are no others. */
+static weir_device_range range_in(const weir_view *v, const weir_region *r, bool *dense)
+{
+  const weir_box box = weir_region_hull(r);
+  const int64_t size = (int64_t)weir_dtype_size(v->dtype);
+  int64_t last[WEIR_MAX_RANK] = {0};
+
+  *dense = r->exact;
+  if (weir_region_empty(r)) {
+    return (weir_device_range){v->data, 0, WEIR_DEVICE_READ};
+  }
+  for (int d = 0; d < box.rank; d++) {
+    last[d] = box.hi[d] - 1;
+    *dense = *dense && r->n[d] == 1;
+  }
+  const char *lo = weir_view_at(v, box.lo), *hi = weir_view_at(v, last);
+
+  *dense = *dense && hi - lo + size == weir_box_volume(&box) * size;
+  return (weir_device_range){lo, hi - lo + size, WEIR_DEVICE_READ};
+}
+
+static int find_ranges(const weir_access *a, const weir_loop_run *what, weir_device_range *ranges)
+{
+  int n = 0;
+
+  for (int k = 0; k < a->n_in; k++) {
+    ranges[n++] = range_of(&what->in[k], WEIR_DEVICE_READ);
+  }
+  const int n_read = n;
+
+  for (int o = 0; o < a->n_out; o++) {
+    n = add_written(
+        ranges, n_read, n,
+        range_of(&what->out[o], covers(a, o, what) ? WEIR_DEVICE_WRITE : WEIR_DEVICE_UPDATE));
+  }
+  return n;
+}
+
+/* Likewise of the iterations of a box: what these read and write. */
+static int find_ranges_in(weir_access *a, const weir_loop_run *what, weir_device_range *ranges)
+{
+  bool dense;
+  int n = 0;
+
+  for (int k = 0; k < a->n_in; k++) { /* a stream that has ended has other borders */
+    memcpy(a->in[k].extent, what->in[k].extent, sizeof a->in[k].extent);
+  }
+  for (int o = 0; o < a->n_out; o++) {
+    memcpy(a->out[o].extent, what->out[o].extent, sizeof a->out[o].extent);
+  }
+  for (int k = 0; k < a->n_in; k++) {
+    const weir_region r = weir_needed(a, k, &what->box);
+
+    ranges[n++] = range_in(&what->in[k], &r, &dense);
+  }
+  const int n_read = n;
+
+  for (int o = 0; o < a->n_out; o++) {
+    const weir_region r = weir_written(a, o, &what->box);
+    weir_device_range range = range_in(&what->out[o], &r, &dense);
+
+    range.access = dense ? WEIR_DEVICE_WRITE : WEIR_DEVICE_UPDATE;
+    n = add_written(ranges, n_read, n, range);
+  }
+  return n;
+}
+
+static weir_status set_points(launched *c, const weir_box *box)
+{
+  int64_t points = 1;
+
+  for (int k = 0; k < c->access.n_dims; k++) {
+    if (c->access.dim[k].kind == WEIR_PARALLEL &&
+        !weir_mul_ok(points, box->hi[k] - box->lo[k], &points)) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a loop of more than 2^63 iterations");
+    }
+  }
+  return exec_layout_points(&c->layout, points);
+}
+
 static void run(void *opaque, const weir_loop_run *what)
 {
   launched *c = opaque;
   struct exec_backend *b = c->backend;
   weir_device_range ranges[MAX_RANGES];
-  int n_read = 0, n = 0;
 
-  if (b->failed != WEIR_OK || c->kernel == NULL) {
+  if (b->failed == WEIR_OK && c->layout.boxed) {
+    b->failed = set_points(c, &what->box);
+  }
+  if (b->failed != WEIR_OK || c->kernel == NULL || c->layout.blocks == 0) {
     return;
   }
-  for (int k = 0; k < c->access.n_in; k++) {
-    ranges[n_read++] = range_of(&what->in[k], WEIR_DEVICE_READ);
-  }
-  n = n_read;
-  for (int o = 0; o < c->access.n_out; o++) {
-    n = add_written(ranges, n_read, n,
-                    range_of(&what->out[o],
-                             covers(&c->access, o, what) ? WEIR_DEVICE_WRITE : WEIR_DEVICE_UPDATE));
-  }
-  exec_addresses_fill(&c->access, what, c->words);
+  const int n = c->layout.boxed ? find_ranges_in(&c->now, what, ranges)
+                                : find_ranges(&c->access, what, ranges);
+
+  exec_addresses_fill(&c->access, &c->layout, what, c->words);
   b->failed =
       weir_device_launch(b->work, &(weir_device_launch_spec){.kernel = c->kernel,
                                                              .grid = {(int)c->layout.blocks, 1, 1},
@@ -217,15 +289,5 @@ static weir_status prepare_any(const weir_loop *const *loops, int32_t n,
   return planar_prepare(&real, loops, n, opts, contexts);
 }
 
-static void run_any(void *prepared, const weir_loop_run *what)
-{
-  planar_run(&real, prepared, what);
-}
-
-static void release_any(void *prepared)
-{
-  planar_release(&real, prepared);
-}
-
 const weir_engine exec_backend_engine = {
-    .name = "device", .prepare = prepare_any, .run = run_any, .release = release_any};
+    .name = "device", .prepare = prepare_any, .run = planar_run, .release = planar_release};

@@ -1,12 +1,12 @@
-/* backend_plant_test.c - mistakes planted under a plan on the emulated device, one at every
- * position in which it can be made: a missing wait for an event, a copy that is too short, an
- * access of the host to the device's memory. Each is caught. */
+/* backend_plant_test.c - mistakes planted under a plan on the emulated device, with time and
+ * without, one at every position in which it can be made: a missing wait for an event, a copy that
+ * is too short, an access of the host to the device's memory. Each is caught. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "device/device_priv.h"
-#include "support/exec/backend_check.h"
+#include "support/exec/backend_stream.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/inverse/weir_inverse.h"
 
@@ -29,13 +29,14 @@ static weir_status wait_planted(weir_device_queue *queue, weir_device_event *eve
   return strikes(NO_WAIT) ? WEIR_OK : plant.real->queue_wait(queue, event);
 }
 
-/* One word less than it should be. */
+/* One word less than it should be; not of one word, such as the newest slot of a result, which
+ * slides only for the sake of gaps. */
 static weir_status enqueue_planted(weir_device_queue *queue, const device_op *op)
 {
   device_use uses[2];
   device_op less = *op;
 
-  if (op->kind != DEVICE_COPY || !strikes(SHORT_COPY)) {
+  if (op->kind != DEVICE_COPY || op->uses[0].hi - op->uses[0].lo <= 4 || !strikes(SHORT_COPY)) {
     return plant.real->enqueue(queue, op);
   }
   memcpy(uses, op->uses, sizeof uses);
@@ -61,24 +62,61 @@ static weir_graph *make_graph(void)
   return g;
 }
 
+/* Sums of slots before and after a filter, which is a call of the host. */
+static weir_graph *make_stream(void)
+{
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  const weir_sos_spec sos = {.dim = 0, .n = 1, .section = {{0.2, 0.3, 0.1, 1, -0.5, 0.2}}};
+  weir_graph *g = NULL;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value x = weir_input(g, "x", &d);
+  const weir_value even = weir_moving_sum(g, x, 0, 5);
+  const weir_value smooth = weir_sos(g, &sos, even, WEIR_NO_VALUE);
+
+  weir_output(g, "even", even);
+  weir_output(g, "y", weir_moving_sum(g, weir_mul(g, smooth, x), 0, 3));
+  assert_ok(weir_graph_status(g));
+  return g;
+}
+
+/* As many as it takes for the device's windows to slide. */
+static const stream_chunk chunks[] = {{0, 40}, {40, 80}, {80, 120}, {120, 130}};
+enum { CHUNKS = sizeof chunks / sizeof *chunks };
+
 /* The first run of a plan with the n-th call going wrong; *calls: how many there were. */
 static weir_status run_planted(const weir_graph *g, mistake m, int n, backend_bits *bits,
                                int *calls)
 {
   const weir_exec_cfg cfg = backend_config("emulated");
+  const bool stream = weir_graph_get_array(g, 0)->desc.time > 0;
   weir_binding bindings[BACKEND_MAX];
   weir_device_ops ops;
+  draw_outcome o = {NULL, 0, 0};
   weir_plan *p = NULL;
 
-  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
-  bits->n = backend_bind(g, bits->tensor, bindings);
+  if (stream) {
+    p = stream_plan(g, "emulated");
+  } else {
+    assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
+    bits->n = backend_bind(g, bits->tensor, bindings);
+  }
   plant = (struct plant){p->backend->device->ops, m, n, 0};
   ops = *plant.real;
   ops.queue_wait = wait_planted;
   ops.enqueue = enqueue_planted;
   p->backend->device->ops = &ops;
-  const weir_status status = weir_plan_run(p, bindings, bits->n);
+  const weir_status status =
+      stream ? stream_run(g, p, chunks, CHUNKS, &o) : weir_plan_run(p, bindings, bits->n);
 
+  if (stream) { /* the results as one tensor */
+    assert_ok(weir_tensor_init(&bits->tensor[0], WEIR_F32, 1, &o.n));
+    if (o.n > 0) {
+      memcpy(bits->tensor[0].data, o.values, (size_t)o.n * sizeof *o.values);
+    }
+    bits->n = 1;
+    weir_free(&o.values);
+  }
   *calls = plant.calls;
   p->backend->device->ops = plant.real;
   weir_plan_destroy(&p);
@@ -103,9 +141,8 @@ static void drop(backend_bits *bits)
 }
 
 /* Refused, or, of a copy, seen in the results. */
-static void check_mistakes(mistake m, const char *what)
+static void check_mistakes(weir_graph *g, mistake m, const char *what)
 {
-  weir_graph *g = make_graph();
   backend_bits right = {.n = 0}, wrong = {.n = 0};
   int calls = 0, ignored = 0;
 
@@ -129,12 +166,14 @@ static void check_mistakes(mistake m, const char *what)
 
 static void a_missing_event_is_caught_everywhere(void **state)
 {
-  check_mistakes(NO_WAIT, "missing wait");
+  check_mistakes(make_graph(), NO_WAIT, "missing wait");
+  check_mistakes(make_stream(), NO_WAIT, "missing wait of a stream");
 }
 
 static void a_short_copy_is_caught_everywhere(void **state)
 {
-  check_mistakes(SHORT_COPY, "short copy");
+  check_mistakes(make_graph(), SHORT_COPY, "short copy");
+  check_mistakes(make_stream(), SHORT_COPY, "short copy of a stream");
 }
 
 /* ---- The host. ---- */
@@ -210,12 +249,36 @@ static void the_host_cannot_touch_the_device(void **state)
   weir_graph_destroy(&g);
 }
 
+static void the_host_cannot_touch_windows_of_the_device(void **state)
+{
+  weir_graph *g = make_stream();
+  weir_plan *p = stream_plan(g, "emulated");
+  draw_outcome o = {NULL, 0, 0};
+  int touched = 0;
+
+  assert_ok(stream_run(g, p, chunks, 2, &o));
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const exec_side *side = &p->backend->sides[a];
+
+    if (side->device != NULL && p->arrays[a].time >= 0) {
+      assert_true(faults(side->device));
+      assert_true(faults(side->device + (side->capacity - 1) * 4));
+      touched++;
+    }
+  }
+  assert_true(touched >= 4);
+  weir_free(&o.values);
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_missing_event_is_caught_everywhere),
       cmocka_unit_test(a_short_copy_is_caught_everywhere),
       cmocka_unit_test(the_host_cannot_touch_the_device),
+      cmocka_unit_test(the_host_cannot_touch_windows_of_the_device),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/weir_clock.h"
+#include "exec/exec_priv.h"
 
 /* Arrays of p->backend->moving that are copied before group i, to where it runs; after it, what it
- * wrote is there alone. */
+ * wrote is there alone. A window also where slots of it that it does not write are only on the
+ * other side. */
 static int32_t bring(const weir_plan *p, int32_t i)
 {
   const struct exec_backend *b = p->backend;
@@ -23,8 +25,12 @@ static int32_t bring(const weir_plan *p, int32_t i)
     }
   }
   for (int32_t k = 0; k < s->n_writes; k++) {
-    exec_side *side = &b->sides[s->arrays[s->n_reads + k]];
+    const int32_t a = s->arrays[s->n_reads + k];
+    exec_side *side = &b->sides[a];
 
+    if (p->arrays[a].time >= 0 && (up ? !side->on_device : !side->on_host)) {
+      b->moving[n++] = a;
+    }
     side->on_device = up;
     side->on_host = !up;
   }
@@ -43,7 +49,7 @@ static int32_t fetch(const weir_plan *p)
     const int32_t wanted[2] = {array->output != NULL ? a : -1, update ? array->update : -1};
 
     for (int k = 0; k < 2; k++) {
-      if (wanted[k] >= 0 && !b->sides[wanted[k]].on_host) {
+      if (wanted[k] >= 0 && !b->sides[wanted[k]].on_host && b->sides[wanted[k]].on_device) {
         b->moving[n++] = wanted[k];
         b->sides[wanted[k]].on_host = true;
       }
@@ -59,6 +65,9 @@ void exec_backend_begin(weir_plan *p)
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array_kind kind = weir_graph_get_array(p->g, a)->kind;
 
+    if (p->streaming && (kind == WEIR_ARRAY_TEMPORARY || kind == WEIR_ARRAY_INPUT)) {
+      continue; /* what earlier feeds left, and exec_backend_fed */
+    }
     b->sides[a].on_host = kind != WEIR_ARRAY_TEMPORARY;
     /* Constants stay where they have been copied to. */
     b->sides[a].on_device = b->sides[a].on_device && kind == WEIR_ARRAY_CONSTANT;
@@ -93,9 +102,15 @@ void exec_backend_count(weir_plan *p)
 {
   struct exec_backend *b = p->backend;
 
-  exec_backend_begin(p);
+  exec_backend_windows_reset(p);
   for (int32_t a = 0; a < p->n_arrays; a++) { /* of every run but the first */
-    b->sides[a].on_device = weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_CONSTANT;
+    const weir_array_kind kind = weir_graph_get_array(p->g, a)->kind;
+    const bool window = p->arrays[a].time >= 0;
+
+    b->sides[a].on_host = kind != WEIR_ARRAY_TEMPORARY || window;
+    b->sides[a].on_device = kind == WEIR_ARRAY_CONSTANT ||
+                            (p->streaming && kind == WEIR_ARRAY_INPUT && !window) ||
+                            (kind == WEIR_ARRAY_TEMPORARY && window);
   }
   for (int32_t i = 0; i < p->n_groups; i++) {
     const int32_t n = bring(p, i);
@@ -107,8 +122,9 @@ void exec_backend_count(weir_plan *p)
   }
   b->counted.down = bytes_of(b, fetch(p));
   for (int32_t a = 0; a < p->n_arrays; a++) {
-    b->sides[a].on_device = false;
+    b->sides[a].on_host = b->sides[a].on_device = false;
   }
+  exec_backend_windows_reset(p);
 }
 
 /* The later work of a queue waits for what the other has been given. */
@@ -120,14 +136,15 @@ static weir_status follow(weir_device_queue *later, weir_device_event *event,
   return WEIR_OK;
 }
 
-static weir_status follow_work(struct exec_backend *b)
+weir_status exec_backend_follow(struct exec_backend *b)
 {
   WEIR_TRY(follow(b->copies, b->worked, b->work));
   b->ahead = false;
   return WEIR_OK;
 }
 
-/* To the device: a slot of the arena may still be read by launches that were given before. */
+/* To the device: a slot of the arena may still be read by launches that were given before. New
+ * slots of a window are none that these read, nor any that slides. */
 static weir_status copy_up(weir_plan *p, int32_t n)
 {
   struct exec_backend *b = p->backend;
@@ -138,18 +155,22 @@ static weir_status copy_up(weir_plan *p, int32_t n)
     const exec_side *side = &b->sides[a];
     const void *from = p->arrays[a].view.data;
 
-    if (side->bytes > 0 && from != side->staging) {
+    if (p->arrays[a].time >= 0) {
+      WEIR_TRY(exec_backend_window_extend(p, a, p->arrays[a].front));
+    } else if (side->bytes > 0 && from != side->staging) {
       memcpy(side->staging, from, (size_t)side->bytes);
     }
-    slots = slots || p->schedule.offset[a] >= 0;
+    slots = slots || (p->arrays[a].time < 0 && p->schedule.offset[a] >= 0);
   }
   if (slots && b->ahead) {
-    WEIR_TRY(follow_work(b));
+    WEIR_TRY(exec_backend_follow(b));
   }
   for (int32_t k = 0; k < n; k++) {
     const exec_side *side = &b->sides[b->moving[k]];
 
-    WEIR_TRY(weir_device_copy(b->copies, side->device, side->staging, side->bytes));
+    WEIR_TRY(p->arrays[b->moving[k]].time >= 0
+                 ? exec_backend_window_up(p, b->moving[k])
+                 : weir_device_copy(b->copies, side->device, side->staging, side->bytes));
   }
   if (n > 0) {
     WEIR_TRY(follow(b->work, b->copied, b->copies));
@@ -157,26 +178,27 @@ static weir_status copy_up(weir_plan *p, int32_t n)
   return WEIR_OK;
 }
 
-/* To the host, which waits. */
-static weir_status copy_down(weir_plan *p, int32_t n)
+weir_status exec_backend_fetch(weir_plan *p, int32_t n)
 {
   struct exec_backend *b = p->backend;
 
   if (n == 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(follow_work(b));
+  WEIR_TRY(exec_backend_follow(b));
   for (int32_t k = 0; k < n; k++) {
     const exec_side *side = &b->sides[b->moving[k]];
 
-    WEIR_TRY(weir_device_copy(b->copies, side->staging, side->device, side->bytes));
+    WEIR_TRY(p->arrays[b->moving[k]].time >= 0
+                 ? exec_backend_window_down(p, b->moving[k])
+                 : weir_device_copy(b->copies, side->staging, side->device, side->bytes));
   }
   WEIR_TRY(weir_device_queue_sync(b->copies));
   for (int32_t k = 0; k < n; k++) {
     const exec_side *side = &b->sides[b->moving[k]];
     void *to = p->arrays[b->moving[k]].view.data;
 
-    if (side->bytes > 0 && to != side->staging) {
+    if (side->bytes > 0 && p->arrays[b->moving[k]].time < 0 && to != side->staging) {
       memcpy(to, side->staging, (size_t)side->bytes);
     }
   }
@@ -187,45 +209,90 @@ weir_status exec_backend_bring(weir_plan *p, const exec_group *group)
 {
   const int32_t i = (int32_t)(group - p->groups), n = bring(p, i);
 
-  WEIR_TRY(group->on_device ? copy_up(p, n) : copy_down(p, n));
+  WEIR_TRY(group->on_device ? copy_up(p, n) : exec_backend_fetch(p, n));
   return WEIR_OK;
 }
 
-static weir_view view_of(const weir_plan *p, const exec_group *group, int64_t local, int32_t array)
+/* Views of the group's local arrays that loop k writes: of a stream, of the elements of `box`. */
+static void set_locals(const weir_plan *p, const exec_group *group, int32_t k, const weir_box *box,
+                       weir_view *locals)
 {
-  weir_view v = p->arrays[array].view;
+  const exec_loop *loop = &group->loops[k];
 
-  v.data = p->backend->sides[array].device;
-  if (local >= 0) {
-    v.data = p->backend->scratch + group->locals[local].offset;
+  for (int o = 0; o < loop->loop->access.n_out; o++) {
+    const int64_t l = loop->out_local[o];
+
+    if (l >= 0 && p->streaming) {
+      locals[l] = exec_local_view(&group->locals[l], loop->loop, o, box, p->backend->scratch);
+    } else if (l >= 0) {
+      locals[l] = p->arrays[loop->loop->out[o]].view;
+      locals[l].data = p->backend->scratch + group->locals[l].offset;
+    }
   }
-  return v;
 }
 
-weir_status exec_backend_run(weir_plan *p, exec_group *group)
+/* Memory for the slots that a loop writes. */
+static weir_status extend_windows(weir_plan *p, const exec_loop *loop, const weir_box *box)
+{
+  for (int o = 0; o < loop->loop->access.n_out; o++) {
+    const int32_t a = loop->loop->out[o];
+    const int time = p->arrays[a].time;
+
+    if (loop->out_local[o] < 0 && time >= 0) {
+      const weir_region r = weir_written(&loop->loop->access, o, box);
+
+      WEIR_TRY(weir_region_empty(&r)
+                   ? WEIR_OK
+                   : exec_backend_window_extend(p, a, weir_region_hull(&r).hi[time]));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status run_loop(weir_plan *p, const exec_loop *loop, const weir_box *box,
+                            const weir_view *locals)
 {
   struct exec_backend *b = p->backend;
   weir_view in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
+  const weir_loop_run run = {.box = *box, .in = in, .out = out};
+
+  WEIR_TRY(extend_windows(p, loop, box));
+  for (int i = 0; i < loop->loop->access.n_in; i++) {
+    in[i] = loop->in_local[i] >= 0 ? locals[loop->in_local[i]]
+                                   : exec_backend_view(p, loop->loop->in[i]);
+  }
+  for (int o = 0; o < loop->loop->access.n_out; o++) {
+    out[o] = loop->out_local[o] >= 0 ? locals[loop->out_local[o]]
+                                     : exec_backend_view(p, loop->loop->out[o]);
+  }
+  b->failed = WEIR_OK;
+  b->ahead = true;
+  loop->engine->run(loop->context, &run);
+  return b->failed;
+}
+
+weir_status exec_backend_run(weir_plan *p, exec_group *group, const weir_box *box)
+{
+  struct exec_backend *b = p->backend;
+  weir_box boxes[EXEC_MAX_LOOPS];
+  weir_view locals[EXEC_MAX_LOOPS];
 
   if (p->cfg.explain) { /* only then are launches, and copies before them, waited for */
     WEIR_TRY(weir_device_queue_sync(b->work));
   }
   const double start = p->cfg.explain ? weir_clock() : 0;
 
+  boxes[group->n_loops - 1] = *box;
+  if (p->streaming) {
+    weir_members_compose(group->member, group->n_loops, boxes);
+  }
   for (int32_t k = 0; k < group->n_loops; k++) {
-    const exec_loop *loop = &group->loops[k];
-    const weir_loop_run run = {.box = weir_iterations(&loop->loop->access), .in = in, .out = out};
+    const weir_access *a = &group->loops[k].loop->access;
 
-    for (int i = 0; i < loop->loop->access.n_in; i++) {
-      in[i] = view_of(p, group, loop->in_local[i], loop->loop->in[i]);
-    }
-    for (int o = 0; o < loop->loop->access.n_out; o++) {
-      out[o] = view_of(p, group, loop->out_local[o], loop->loop->out[o]);
-    }
-    b->failed = WEIR_OK;
-    b->ahead = true;
-    loop->engine->run(loop->context, &run);
-    WEIR_TRY(b->failed);
+    boxes[k] = p->streaming ? boxes[k] : weir_iterations(a);
+    set_locals(p, group, k, &boxes[k], locals);
+    WEIR_TRY(exec_has_points(a, &boxes[k]) ? run_loop(p, &group->loops[k], &boxes[k], locals)
+                                           : WEIR_OK);
   }
   if (p->cfg.explain) {
     WEIR_TRY(weir_device_queue_sync(b->work));
@@ -239,7 +306,7 @@ weir_status exec_backend_end(weir_plan *p)
 {
   struct exec_backend *b = p->backend;
 
-  WEIR_TRY(copy_down(p, fetch(p)));
+  WEIR_TRY(exec_backend_fetch(p, fetch(p)));
   WEIR_TRY(weir_device_queue_sync(b->work)); /* inputs and staging are the host's again */
   return WEIR_OK;
 }
@@ -249,7 +316,9 @@ void exec_backend_drain(weir_plan *p)
   struct exec_backend *b = p->backend;
 
   for (int32_t a = 0; a < p->n_arrays; a++) {
-    b->sides[a].on_device = false; /* constants may not have come */
+    if (p->arrays[a].time < 0) {
+      b->sides[a].on_device = false; /* constants may not have come */
+    }
   }
   if (weir_device_queue_sync(b->work) == WEIR_OK) {
     weir_status status = weir_device_queue_sync(b->copies);
@@ -268,11 +337,11 @@ void exec_backend_print(const weir_plan *p, FILE *out)
   }
   fprintf(out,
           "== device %s: %s\ngroups on the device: %d of %d; the others are host calls\nmemory: "
-          "%lld bytes on the device, %lld bytes of staging\ncopied per run: %lld bytes to the "
+          "%lld bytes on the device, %lld bytes of staging\ncopied per %s: %lld bytes to the "
           "device for launches, %lld bytes of results back; for host calls %lld bytes to the host, "
           "%lld bytes to the device\n",
           weir_device_name(b->device), weir_device_info_get(b->device)->model, (int)launched,
           (int)p->n_groups, (long long)b->memory_bytes, (long long)b->staging_bytes,
-          (long long)b->counted.up, (long long)b->counted.down, (long long)b->counted.host_down,
-          (long long)b->counted.host_up);
+          p->streaming ? "chunk" : "run", (long long)b->counted.up, (long long)b->counted.down,
+          (long long)b->counted.host_down, (long long)b->counted.host_up);
 }

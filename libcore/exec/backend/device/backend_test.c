@@ -155,26 +155,19 @@ static void training_gives_the_bits_of_the_cpu(void **state)
   backend_each(check_training);
 }
 
-static void what_a_device_cannot_do_is_refused(void **state)
+static void an_unknown_device_is_refused(void **state)
 {
-  const weir_array_desc stream = {
-      .dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
-  const weir_chunk_bound bound = {"x", 10};
-  weir_exec_cfg cfg = backend_config("emulated");
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {10}};
+  const weir_exec_cfg cfg = backend_config("nothing");
   weir_graph *g = NULL;
   weir_plan *p = NULL;
 
   assert_ok(weir_graph_create(&g));
-  const weir_value x = weir_input(g, "x", &stream);
+  const weir_value x = weir_input(g, "x", &d);
 
   weir_output(g, "y", weir_square(g, x));
-  const weir_plan_opts opts = {.exec = &cfg, .bounds = &bound, .n_bounds = 1};
-
   assert_ok(weir_graph_status(g));
-  assert_int_equal(weir_plan_create(g, NULL, &opts, &p), WEIR_ERR_UNSUPPORTED);
-  assert_non_null(strstr(weir_last_message(), "time dimension runs on the cpu only"));
-  cfg.device = "nothing";
-  assert_int_equal(weir_plan_create(g, NULL, &opts, &p), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "choose one of cpu, cuda, emulated"));
   weir_graph_destroy(&g);
 }
@@ -193,14 +186,14 @@ static void reductions_compile_for_gpus_cuda(void **state)
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .sizes_only = true}, &p));
   for (int32_t i = 0; i < p->n_groups && status == WEIR_OK; i++) {
     const weir_access *a = &p->groups[i].loops[p->groups[i].n_loops - 1].loop->access;
-    const int words = exec_addresses_words(a);
+    const int words = exec_addresses_words(a, false);
     const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
     native_text helpers = {0}, body = {0};
     exec_layout layout;
     native_form form;
 
     assert_ok(native_form_of(a, &form));
-    assert_ok(exec_layout_of(&form, &layout));
+    assert_ok(exec_layout_of(&form, false, &layout));
     exec_emit(&form, &layout, &helpers, &body);
     const weir_device_source source = {.name = "reduction",
                                        .params = &param,
@@ -231,7 +224,7 @@ int main(void)
       cmocka_unit_test(reductions_keep_their_order),
       cmocka_unit_test(calls_of_the_host_are_copied_for),
       cmocka_unit_test(training_gives_the_bits_of_the_cpu),
-      cmocka_unit_test(what_a_device_cannot_do_is_refused),
+      cmocka_unit_test(an_unknown_device_is_refused),
       cmocka_unit_test(reductions_compile_for_gpus_cuda),
   };
 

@@ -36,11 +36,12 @@ static void release(void *opaque)
   }
 }
 
-static weir_status make_context(const weir_loop *loop, void **out)
+static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *opts, void **out)
 {
   weir_status status;
   void *memory;
 
+  (void)opts;
   WEIR_TRY(weir_alloc(1, sizeof(context), &memory));
   context *c = memory;
   WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), failed);
@@ -117,24 +118,15 @@ done:
 static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
                            void **contexts)
 {
-  weir_status status = WEIR_OK;
+  WEIR_TRY(exec_prepare_each(loops, n, opts, prepare_one, release, contexts));
+  const weir_status status = n > 0 ? compile(n, opts, contexts) : WEIR_OK;
 
-  for (int32_t k = 0; k < n; k++) {
-    contexts[k] = NULL;
-  }
-  for (int32_t k = 0; k < n; k++) {
-    WEIR_TRY_GOTO(make_context(loops[k], &contexts[k]), failed);
-  }
-  if (n > 0) {
-    WEIR_TRY_GOTO(compile(n, opts, contexts), failed);
-  }
-  return WEIR_OK;
-failed:
-  for (int32_t k = 0; k < n; k++) {
+  for (int32_t k = 0; k < n && status != WEIR_OK; k++) {
     release(contexts[k]);
     contexts[k] = NULL;
   }
-  return status;
+  WEIR_TRY(status);
+  return WEIR_OK;
 }
 
 static void run(void *opaque, const weir_loop_run *what)
@@ -153,18 +145,8 @@ static weir_status prepare_any(const weir_loop *const *loops, int32_t n,
   return planar_prepare(&real, loops, n, opts, contexts);
 }
 
-static void run_any(void *prepared, const weir_loop_run *what)
-{
-  planar_run(&real, prepared, what);
-}
-
-static void release_any(void *prepared)
-{
-  planar_release(&real, prepared);
-}
-
 const weir_engine weir_engine_native = {.name = "native",
                                         .tier = WEIR_TIER_NATIVE,
                                         .prepare = prepare_any,
-                                        .run = run_any,
-                                        .release = release_any};
+                                        .run = planar_run,
+                                        .release = planar_release};

@@ -40,7 +40,7 @@ const char *const *native_compiler_flags(int *n, int *n_tuning)
 {
   *n = N_FLAGS;
   *n_tuning = N_TUNING;
-  return flags[weir_cpu_get()->simd];
+  return flags[weir_cpu_get()->constants.simd];
 }
 
 static bool is_program(const char *path)

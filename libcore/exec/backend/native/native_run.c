@@ -1,5 +1,6 @@
 /* native_run.c - rows of a box in order, and the order in which partial results merge. */
 #include "exec/backend/native/native_walk.h"
+#include "exec/exec_priv.h"
 
 #include <string.h>
 
@@ -315,14 +316,11 @@ static void run_nest(native_walk *w, char *scratch)
 void native_run(const native_form *f, const native_kernels *kernels, const weir_loop_run *run)
 {
   _Alignas(64) char scratch[NATIVE_SCRATCH + 512];
-  const weir_access *a = f->access;
   int64_t tables[NATIVE_TABLE_CAPACITY];
   native_walk w = {.n_outer = 0, .scratch = scratch, .tables = tables};
 
-  for (int k = 0; k < a->n_dims; k++) {
-    if (a->dim[k].kind != WEIR_REDUCED && run->box.lo[k] >= run->box.hi[k]) {
-      return;
-    }
+  if (!exec_has_points(f->access, &run->box)) {
+    return;
   }
   native_walk_begin(&w, f, kernels, run);
   if (native_walk_nest(&w)) {

@@ -29,7 +29,7 @@ static void release(void *opaque)
   }
 }
 
-static weir_status prepare_one(const weir_loop *loop, int threads, void **out)
+static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *opts, void **out)
 {
   weir_status status = WEIR_OK;
   void *memory;
@@ -40,7 +40,7 @@ static weir_status prepare_one(const weir_loop *loop, int threads, void **out)
   context *c = memory;
   WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), done);
   WEIR_TRY_GOTO(
-      exec_pool_init(&c->pool, threads, sizeof(exec_scalar) * (size_t)(c->access.body.n + 1)),
+      exec_pool_init(&c->pool, opts->threads, sizeof(exec_scalar) * (size_t)(c->access.body.n + 1)),
       done);
   *out = c;
 done:
@@ -53,16 +53,7 @@ done:
 static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
                            void **contexts)
 {
-  for (int32_t k = 0; k < n; k++) {
-    const weir_status status = prepare_one(loops[k], opts->threads, &contexts[k]);
-    if (status != WEIR_OK) {
-      while (k-- > 0) {
-        release(contexts[k]);
-        contexts[k] = NULL;
-      }
-      return weir_trace_at(status, __FILE__, __LINE__, __func__);
-    }
-  }
+  WEIR_TRY(exec_prepare_each(loops, n, opts, prepare_one, release, contexts));
   return WEIR_OK;
 }
 
@@ -233,10 +224,8 @@ static void run(void *opaque, const weir_loop_run *what)
   const weir_access *a = &c->access;
   running r = {.a = a, .run = what};
 
-  for (int k = 0; k < a->n_dims; k++) {
-    if (a->dim[k].kind != WEIR_REDUCED && what->box.lo[k] >= what->box.hi[k]) {
-      return;
-    }
+  if (!exec_has_points(a, &what->box)) {
+    return;
   }
   r.values = exec_pool_take(&c->pool);
   exec_first(a, &what->box, r.iteration);

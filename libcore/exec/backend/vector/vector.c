@@ -9,22 +9,20 @@ static void release(void *context)
   vm_program_free(context);
 }
 
+static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *opts, void **out)
+{
+  vm_program *p = NULL;
+
+  *out = NULL;
+  WEIR_TRY(vm_compile(&loop->access, opts->threads, &p));
+  *out = p;
+  return WEIR_OK;
+}
+
 static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
                            void **contexts)
 {
-  for (int32_t k = 0; k < n; k++) {
-    vm_program *p;
-    const weir_status status = vm_compile(&loops[k]->access, opts->threads, &p);
-
-    contexts[k] = p;
-    if (status != WEIR_OK) {
-      while (k-- > 0) {
-        release(contexts[k]);
-        contexts[k] = NULL;
-      }
-      return weir_trace_at(status, __FILE__, __LINE__, __func__);
-    }
-  }
+  WEIR_TRY(exec_prepare_each(loops, n, opts, prepare_one, release, contexts));
   return WEIR_OK;
 }
 
@@ -77,10 +75,8 @@ static void run(void *context, const weir_loop_run *what)
   const weir_access *a = &p->access;
   vm_frame f = {.p = p, .run = what};
 
-  for (int k = 0; k < a->n_dims; k++) {
-    if (a->dim[k].kind != WEIR_REDUCED && what->box.lo[k] >= what->box.hi[k]) {
-      return;
-    }
+  if (!exec_has_points(a, &what->box)) {
+    return;
   }
   f.block = exec_pool_take(&p->pool);
   vm_frame_setup(&f);
@@ -103,18 +99,8 @@ static weir_status prepare_any(const weir_loop *const *loops, int32_t n,
   return planar_prepare(&real, loops, n, opts, contexts);
 }
 
-static void run_any(void *prepared, const weir_loop_run *what)
-{
-  planar_run(&real, prepared, what);
-}
-
-static void release_any(void *prepared)
-{
-  planar_release(&real, prepared);
-}
-
 const weir_engine weir_engine_vector = {.name = "vector",
                                         .tier = WEIR_TIER_VECTOR,
                                         .prepare = prepare_any,
-                                        .run = run_any,
-                                        .release = release_any};
+                                        .run = planar_run,
+                                        .release = planar_release};

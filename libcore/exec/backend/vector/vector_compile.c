@@ -6,9 +6,6 @@
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
 
-#define L1_BUDGET                                                                \
-  24576 /* bytes of strips, so that memory passing through keeps its place in L1 \
-         */
 #define STRIP_MIN 64
 #define STRIP_MAX 1024
 
@@ -256,7 +253,9 @@ static int block_levels(const weir_access *a)
 static size_t lay_out(vm_program *p, size_t unit)
 {
   size_t at = (sizeof(void *) * (size_t)(p->n_regs + 1) + 63) / 64 * 64;
-  int64_t strip = unit > 0 ? (int64_t)(L1_BUDGET / unit) : STRIP_MAX;
+  /* A quarter of L1 is left to memory that passes through. */
+  const size_t budget = (size_t)weir_cpu_get()->constants.l1_bytes / 4 * 3;
+  int64_t strip = unit > 0 ? (int64_t)(budget / unit) : STRIP_MAX;
 
   strip = strip / STRIP_MIN * STRIP_MIN;
   p->strip = strip < STRIP_MIN ? STRIP_MIN : strip > STRIP_MAX ? STRIP_MAX : strip;

@@ -228,6 +228,12 @@ weir_status weir_netcdf_get_text(weir_netcdf *nc, int var, const char *name, cha
   return refuse(nc, name, text, 0);
 }
 
+weir_status weir_netcdf_fill_value(weir_netcdf *nc, int var, double *value)
+{
+  (void)var;
+  return refuse(nc, "_FillValue", value, 1);
+}
+
 weir_status weir_netcdf_get_numbers(weir_netcdf *nc, int var, const char *name, double *values,
                                     int64_t n)
 {

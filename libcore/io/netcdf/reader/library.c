@@ -391,6 +391,39 @@ static void get_numbers(reader_state *s, const weir_reader_request *q, weir_read
   }
 }
 
+/* By type, where the variable has no attribute; of bytes the default is data as well ("Fill
+ * Values", NetCDF Users Guide). */
+static void fill_value(reader_state *s, const weir_reader_request *q, weir_reader_reply *r)
+{
+  static const struct {
+    nc_type type;
+    double value;
+  } known[] = {{NC_SHORT, NC_FILL_SHORT},
+               {NC_USHORT, NC_FILL_USHORT},
+               {NC_INT, NC_FILL_INT},
+               {NC_UINT, NC_FILL_UINT},
+               {NC_FLOAT, NC_FILL_FLOAT},
+               {NC_DOUBLE, NC_FILL_DOUBLE},
+               {NC_INT64, (double)NC_FILL_INT64},
+               {NC_UINT64, (double)NC_FILL_UINT64}};
+  const char *const what = "fill value of a variable";
+  nc_type type = NC_NAT;
+  int off = 0;
+
+  if (!reader_good(r, nc_inq_vartype(q->file, q->var, &type), what) ||
+      !reader_good(r, nc_inq_var_fill(q->file, q->var, &off, NULL), what) ||
+      !reader_share(s, r, (int64_t)sizeof(double))) {
+    return;
+  }
+  for (size_t i = 0; i < sizeof known / sizeof known[0] && !off; i++) {
+    if (known[i].type == type) {
+      memcpy(s->memory.at, &known[i].value, sizeof known[i].value);
+      r->number = 1;
+      r->bytes = (int64_t)sizeof known[i].value;
+    }
+  }
+}
+
 static void read_text(reader_state *s, const weir_reader_request *q, weir_reader_reply *r)
 {
   size_t at[WEIR_NETCDF_MAX_DIMS];
@@ -420,6 +453,7 @@ void reader_answer(reader_state *s, const weir_reader_request *q, weir_reader_re
       [WEIR_READER_FIND_ATTRIBUTE] = find_attribute,
       [WEIR_READER_GET_TEXT] = get_text,
       [WEIR_READER_GET_NUMBERS] = get_numbers,
+      [WEIR_READER_FILL] = fill_value,
       [WEIR_READER_READ] = reader_read,
       [WEIR_READER_READ_TEXT] = read_text,
       [WEIR_READER_GROUP] = group,

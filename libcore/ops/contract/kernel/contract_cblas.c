@@ -9,6 +9,7 @@
 #include <cblas.h>
 
 #include "base/weir_alloc.h"
+#include "device/weir_parallel.h"
 #include "graph/weir_kernel.h"
 #include "ops/contract/product.h"
 #include "ops/contract/weir_contract.h"
@@ -144,7 +145,8 @@ static double work_of(const shape *s)
 
 /* Below this many multiplications the call costs more than the loop. */
 static const double min_work = 4096;
-static const double flops_per_second = 2e10;
+/* Of the f32 rate of a core, what a library reaches, about, of any dtype. */
+static const double share_of_peak = 0.2;
 
 static double match(const weir_graph *g, const weir_group *group)
 {
@@ -155,7 +157,9 @@ static double match(const weir_graph *g, const weir_group *group)
   }
   const double work = work_of(&s);
 
-  return work < min_work ? -1 : 2 * work * (double)(s.stack > 0 ? s.stack : 1) / flops_per_second;
+  return work < min_work ? -1
+                         : 2 * work * (double)(s.stack > 0 ? s.stack : 1) /
+                               (weir_cpu_get()->constants.flop_rate * share_of_peak);
 }
 
 /* Multiplications of a piece, at least: about a tenth of a millisecond. */

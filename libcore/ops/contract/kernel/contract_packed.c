@@ -1,6 +1,7 @@
 /* contract_packed.c - products of complex numbers, of any labels and affine indices, by panels that
  * are packed. */
 #include "base/weir_alloc.h"
+#include "device/weir_parallel.h"
 #include "graph/weir_kernel.h"
 #include "ops/contract/packed.h"
 
@@ -11,8 +12,8 @@ static const weir_access *access_of(const weir_graph *g, const weir_group *group
 
 /* Below this many complex multiplications in a matrix the loop is as fast. */
 static const double min_work = 8;
-/* Complex multiplications, and elements packed, in a second. */
-static const double rate = 6e9, move_rate = 1.2e9;
+/* Complex multiplications for a flop of the f32 rate of a core, elements packed for a byte. */
+static const double per_flop = 0.06, per_byte = 0.06;
 
 static double match(const weir_graph *g, const weir_group *group)
 {
@@ -22,7 +23,9 @@ static double match(const weir_graph *g, const weir_group *group)
       (double)f.rows.count * (double)f.columns.count * (double)f.depth.count < min_work) {
     return -1;
   }
-  return packed_work(&f) / rate + packed_moves(&f) / move_rate;
+  const weir_constants *m = &weir_cpu_get()->constants;
+
+  return packed_work(&f) / (per_flop * m->flop_rate) + packed_moves(&f) / (per_byte * m->bandwidth);
 }
 
 static int arrays(const weir_graph *g, const weir_group *group, int32_t *list, int n)

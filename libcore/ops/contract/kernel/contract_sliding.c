@@ -1,6 +1,7 @@
 /* contract_sliding.c - sums of products of complex numbers at sliding positions, such as filters
  * (FIR) and convolutions of arrays of matrices, of any labels and affine indices. */
 #include "base/weir_alloc.h"
+#include "device/weir_parallel.h"
 #include "graph/weir_kernel.h"
 #include "ops/contract/sliding.h"
 
@@ -9,8 +10,8 @@ static const weir_access *access_of(const weir_graph *g, const weir_group *group
   return &weir_graph_node(g, group->nodes[group->n_nodes - 1])->access;
 }
 
-/* Complex multiplications and elements moved in a second. */
-static const double rate = 6e9, move_rate = 1.2e9;
+/* Complex multiplications for a flop of the f32 rate of a core, elements moved for a byte. */
+static const double per_flop = 0.06, per_byte = 0.06;
 
 static double match(const weir_graph *g, const weir_group *group)
 {
@@ -19,7 +20,10 @@ static double match(const weir_graph *g, const weir_group *group)
   if (group->n_nodes != 1 || !sliding_form_of(access_of(g, group), &s)) {
     return -1;
   }
-  return sliding_work(&s) / rate + sliding_moves(&s) / move_rate;
+  const weir_constants *m = &weir_cpu_get()->constants;
+
+  return sliding_work(&s) / (per_flop * m->flop_rate) +
+         sliding_moves(&s) / (per_byte * m->bandwidth);
 }
 
 static int arrays(const weir_graph *g, const weir_group *group, int32_t *list, int n)

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/weir_alloc.h"
+#include "device/weir_parallel.h"
 #include "ops/conv/conv_chunks.h"
 #include "ops/conv/few_priv.h"
 
@@ -130,13 +131,14 @@ static int64_t workspace(const void *context)
 /* Below this many operations a loop is as good. */
 static const double min_flops = 1 << 14;
 
-/* Shares of the multiply-adds that a core can do, measured on Zen 4 (AVX-512) with kernel size 3 in
- * each of 3 dimensions: by weights 4->32 0.89, 5->16 0.87; few channels of 16: 5 0.88; of 32: 4
- * 0.78, 14 0.76; to many: 4->32 0.75, 5->16 0.91. Then what sums of lanes, partial sums, calls
- * take. */
+/* Shares of the multiply-adds that a core can do, 1.18 of the built-in rate, measured on Zen 4
+ * (AVX-512) with kernel size 3 in each of 3 dimensions: by weights 4->32 0.89, 5->16 0.87; few
+ * channels of 16: 5 0.88; of 32: 4 0.78, 14 0.76; to many: 4->32 0.75, 5->16 0.91. Then what sums
+ * of lanes, partial sums, calls take. */
 static double match(const weir_graph *g, const weir_group *group)
 {
-  const double peak = 1.18e11, bandwidth = 1e10, call = 2e-6;
+  const weir_constants *m = &weir_cpu_get()->constants;
+  const double peak = 1.18 * m->flop_rate, bandwidth = 0.5 * m->bandwidth;
   conv_few c;
 
   if (!find_few(g, group, &c) || conv_form_flops(&c.f) < min_flops) {
@@ -156,7 +158,8 @@ static double match(const weir_graph *g, const weir_group *group)
     share *= volume * vectors / (volume * vectors + 3);
   }
   share *= (double)s->out[2] / (double)(s->out[2] + 2 * s->kernel_size[2]);
-  return conv_form_flops(&c.f) / (peak * share) + moved / bandwidth + call * (double)c.classes;
+  return conv_form_flops(&c.f) / (peak * share) + moved / bandwidth +
+         m->group_overhead * (double)c.classes;
 }
 
 static weir_status prepare(const weir_graph *g, const weir_group *group, void **context)

@@ -4,19 +4,9 @@
 #include "ops/weir_eigen_batch.h"
 #include "ops/weir_lapack.h"
 
-/* A library's flops in a second on one thread, about, of matrices of some size. */
-static const double flops_per_second = 2e9;
-
 static double match(const weir_graph *g, const weir_group *group)
 {
-  if (!weir_batch_claims(g, group, &weir_op_eigen_general)) {
-    return -1;
-  }
-  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
-  const weir_box whole = weir_iterations(a);
-
-  weir_lapack_start();
-  return weir_flops(a, &whole) / flops_per_second;
+  return weir_lapack_match(g, group, &weir_op_eigen_general, 0.02);
 }
 
 /* The matrix, values and vectors, which are complex, workspace of the library. */
@@ -57,15 +47,7 @@ static void solve(const weir_eigen_item *m, char *memory)
 
 static void run(const weir_kernel_run *r)
 {
-  const weir_access *a = &((const weir_node *)r->context)->access;
-  int64_t from, to;
-
-  weir_batch_piece(a, &r->box, r->piece, 1, &from, &to);
-  for (int64_t p = from; p < to; p++) {
-    const weir_eigen_item m = weir_eigen_item_of(a, &r->box, p, r->views, r->views + 1);
-
-    solve(&m, r->scratch);
-  }
+  weir_eigen_run(r, solve);
 }
 
 const weir_kernel weir_kernel_eigen_general_lapacke = {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "device/weir_parallel.h"
 #include "graph/weir_kernel.h"
 #include "ops/fft/weir_fft.h"
 #include "ops/weir_batch.h"
@@ -20,24 +21,22 @@ typedef struct context {
 /* Blocks that are copied together, and their bytes: they stay in a core's own cache. */
 enum { MAX_LINES = 16, MAX_BYTES = 1 << 19, PLACES = 8, MAX_PIECES = 64, FEW_PIECES = 16 };
 
-/* Of a library on one thread, about. */
-static const double flops_per_second = 4e9;
+/* Of the f32 rate of a core, what a library reaches, about. */
+static const double share_of_peak = 0.04;
 
 static double match(const weir_graph *g, const weir_group *group)
 {
-  if (!weir_batch_claims(g, group, &weir_op_fft)) {
-    return -1;
-  }
-  const weir_node *node = weir_graph_node(g, group->nodes[0]);
-  const weir_box whole = weir_iterations(&node->access);
+  const double rate = weir_cpu_get()->constants.flop_rate * share_of_peak;
+  const double seconds = weir_batch_seconds(g, group, &weir_op_fft, rate);
+  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
 
   /* Nothing to transform, or no points: FFTW has no plan. */
-  for (int k = 0; k < node->access.n_dims; k++) {
-    if (node->access.dim[k].kind == WEIR_REDUCED && node->access.dim[k].hi < 1) {
+  for (int k = 0; k < a->n_dims && seconds >= 0; k++) {
+    if (a->dim[k].kind == WEIR_REDUCED && a->dim[k].hi < 1) {
       return -1;
     }
   }
-  return weir_flops(&node->access, &whole) / flops_per_second;
+  return seconds;
 }
 
 /* Bytes of a block, to the next that is aligned. */

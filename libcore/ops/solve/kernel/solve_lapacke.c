@@ -4,19 +4,9 @@
 #include "ops/weir_batch.h"
 #include "ops/weir_lapack.h"
 
-/* A library's flops in a second on one thread, about, of matrices of some size. */
-static const double flops_per_second = 1e10;
-
 static double match(const weir_graph *g, const weir_group *group)
 {
-  if (!weir_batch_claims(g, group, &weir_op_solve)) {
-    return -1;
-  }
-  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
-  const weir_box whole = weir_iterations(a);
-
-  weir_lapack_start();
-  return weir_flops(a, &whole) / flops_per_second;
+  return weir_lapack_match(g, group, &weir_op_solve, 0.1);
 }
 
 static int64_t scratch(const void *context)

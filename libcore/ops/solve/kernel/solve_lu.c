@@ -6,23 +6,7 @@
 
 static double match(const weir_graph *g, const weir_group *group)
 {
-  if (!weir_batch_claims(g, group, &weir_op_solve)) {
-    return -1;
-  }
-  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
-  const weir_operand *x = &a->out[0];
-  const weir_box whole = weir_iterations(a);
-
-  return x->extent[x->rank - 2] <= WEIR_LU_ROWS && weir_lu_can(x->dtype)
-             ? weir_flops(a, &whole) / weir_lu_rate(x->dtype)
-             : -1;
-}
-
-static int64_t scratch(const void *context)
-{
-  const weir_operand *x = &((const weir_node *)context)->access.out[0];
-
-  return weir_lu_bytes(x->dtype, x->extent[x->rank - 2], x->extent[x->rank - 1]);
+  return weir_lu_match(g, group, &weir_op_solve);
 }
 
 /* Matrix, right sides and result of a point. */
@@ -56,6 +40,6 @@ const weir_kernel weir_kernel_solve_lu = {
     .prepare = weir_batch_prepare,
     .release = weir_batch_release,
     .pieces = weir_batch_stage,
-    .scratch = scratch,
+    .scratch = weir_lu_scratch,
     .run = run,
 };

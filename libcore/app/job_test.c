@@ -1,0 +1,151 @@
+/* job_test.c - what a command is given, and what a failure leaves. */
+#include <string.h>
+#include "app/weir_job.h"
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+
+struct options {
+  int64_t seed;
+  double rate;
+};
+
+static const weir_opt rows[] = {
+    WEIR_OPT_INT(struct options, seed, 3, 0, 100, "1", "seed"),
+    WEIR_OPT_REAL(struct options, rate, 0.5, 0, 1, "1", "rate"),
+    WEIR_OPT_END,
+};
+static const weir_app app = {.name = "demo", .opts = rows, .opts_size = sizeof(struct options)};
+
+static weir_status complete(weir_job *j)
+{
+  const struct options *const o = j->cfg;
+
+  j->seed = o->seed;
+  return o->rate > 0.9 ? weir_fail(WEIR_ERR_CONFIG, "rate %g is too large", o->rate) : WEIR_OK;
+}
+
+static const weir_program program = {.complete = complete};
+static int calls; /* of the commands below */
+
+static weir_status succeed(weir_job *j)
+{
+  const struct options *const o = j->cfg;
+
+  calls++;
+  assert_int_equal(o->seed, j->seed);
+  assert_null(j->comm);
+  WEIR_TRY(weir_job_begin(j, "run", false));
+  WEIR_TRY(weir_run_dir_commit(&j->dir));
+  return weir_job_provenance(j->cli, j->seed, &(weir_provenance){.n_inputs = 0});
+}
+
+static weir_status fail_before_results(weir_job *j)
+{
+  calls++;
+  WEIR_TRY(weir_job_begin(j, "run", false));
+  assert_true(j->dir.waits);
+  return weir_fail(WEIR_ERR_DATA, "no input");
+}
+
+/* The status of a command with one --set, or NULL. */
+static weir_status perform(const char *set, const char *out, bool overwrite, const char *device,
+                           const weir_program *p, weir_status (*work)(weir_job *job))
+{
+  const weir_cli cli = {.app = &app,
+                        .command = "run",
+                        .out = out,
+                        .overwrite = overwrite,
+                        .device = device,
+                        .sets = &set,
+                        .n_sets = set != NULL};
+  struct options o;
+  const weir_status status = weir_job_run(&cli, p, NULL, &o, work);
+
+  weir_events_close();
+  return status;
+}
+
+/* Content of a file of the folder; the caller frees it. */
+static char *read_file(const char *dir, const char *name)
+{
+  char path[1024];
+  int64_t size = 0;
+  char *text = NULL;
+
+  assert_ok(weir_path_join(dir, name, path, sizeof path));
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  return text;
+}
+
+static void results_have_program_command_and_seed(void **state)
+{
+  char dir[512];
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(perform("seed=7", dir, false, NULL, &program, succeed));
+  char *log = read_file(dir, "run.jsonl"), *origin = read_file(dir, "provenance.json");
+
+  assert_non_null(strstr(log, "\"event\": \"start\""));
+  assert_non_null(strstr(log, "\"program\": \"demo\", \"command\": \"run\", \"seed\": 7"));
+  assert_non_null(strstr(origin, "demo run"));
+  weir_free(&log);
+  weir_free(&origin);
+  weir_check_rmdir(dir);
+}
+
+static void refused_configuration_performs_nothing(void **state)
+{
+  char dir[512];
+
+  weir_check_mkdir(dir, sizeof dir);
+  calls = 0;
+  assert_int_equal(perform("rate=0.95", dir, false, NULL, &program, succeed), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "rate 0.95 is too large"));
+  assert_int_equal(perform("rate=2", dir, false, NULL, &program, succeed), WEIR_ERR_CONFIG);
+  assert_int_equal(calls, 0);
+  assert_false(weir_dir_has_entries(dir));
+  weir_check_rmdir(dir);
+}
+
+static void failure_keeps_the_earlier_results(void **state)
+{
+  char dir[512];
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(perform(NULL, dir, false, NULL, &program, succeed));
+  char *before = read_file(dir, "run.jsonl");
+
+  assert_int_equal(perform(NULL, dir, true, NULL, &program, fail_before_results), WEIR_ERR_DATA);
+  assert_string_equal(weir_last_message(), "no input");
+  char *after = read_file(dir, "run.jsonl");
+
+  assert_string_equal(before, after);
+  weir_free(&before);
+  weir_free(&after);
+  weir_check_rmdir(dir);
+}
+
+static void device_that_the_program_lacks_is_refused(void **state)
+{
+  const weir_program cpu = {.cpu_only = true, .complete = complete};
+
+  calls = 0;
+  assert_int_equal(perform(NULL, NULL, false, "none", &program, succeed), WEIR_ERR_UNSUPPORTED);
+  assert_int_equal(perform(NULL, NULL, false, "emulated", &cpu, succeed), WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "demo runs on the cpu only"));
+  assert_int_equal(calls, 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_have_program_command_and_seed),
+      cmocka_unit_test(refused_configuration_performs_nothing),
+      cmocka_unit_test(failure_keeps_the_earlier_results),
+      cmocka_unit_test(device_that_the_program_lacks_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,51 @@
+/* weir_job.h - a command at work: its configuration, ranks, run folder and provenance. */
+#ifndef WEIR_JOB_H
+#define WEIR_JOB_H
+#include <stdbool.h>
+#include "base/weir_provenance.h"
+#include "comm/weir_comm.h"
+#include "conf/weir_cli.h"
+#include "conf/weir_rundir.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* State of a command, from its configuration to its results. */
+typedef struct weir_job {
+  const weir_cli *cli;
+  weir_comm *comm; /* ranks of the command; NULL: one rank */
+  void *cfg;       /* struct that the option table fills */
+  weir_config *config;
+  int64_t seed; /* for event and provenance */
+  weir_run_dir dir;
+} weir_job;
+
+/* Properties of a program that the start of its commands depends on. */
+typedef struct weir_program {
+  bool cpu_only; /* refuses --device of anything but the cpu */
+  /* Completes job->cfg, sets job->seed, and refuses a configuration that no single row can refuse.
+   * Local. */
+  weir_status (*complete)(weir_job *job);
+} weir_program;
+
+/* Performs a command: checks the device, sets the threads, loads the configuration into `cfg`
+ * (cli->app->opts_size bytes, of the caller) and completes it, in agreement of the ranks of `comm`
+ * (borrowed; NULL: one rank), then calls `work`. After a failure the run folder is rolled back, and
+ * a message states that the earlier results are unchanged. Collective. Fails: WEIR_ERR_UNSUPPORTED
+ * for a device that this build lacks; as weir_cli_config, program->complete and `work`. */
+weir_status weir_job_run(const weir_cli *cli, const weir_program *program, weir_comm *comm,
+                         void *cfg, weir_status (*work)(weir_job *job)) WEIR_CHECKED;
+/* Opens the run folder as weir_run_dir_start, and emits the event `start`. `work` commits the
+ * folder. Local. Fails: as weir_run_dir_start. */
+weir_status weir_job_begin(weir_job *job, const char *owner, bool resume) WEIR_CHECKED;
+/* Emits the event `start`: program, command, seed. */
+void weir_job_tell_start(const weir_cli *cli, int64_t seed);
+/* Writes provenance.json into --out: program, command line, seed and threads, with the inputs and
+ * lines of `of`. Fails: as weir_provenance_write. */
+weir_status weir_job_provenance(const weir_cli *cli, int64_t seed,
+                                const weir_provenance *of) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,107 @@
+/* exchange_buffer.c - see exchange_buffer.h. */
+#include "optim/exchange_buffer.h"
+
+#include <string.h>
+
+#include "base/weir_alloc.h"
+
+static weir_status check(const weir_exchange_args *a, const char *policy)
+{
+  for (int i = 1; i < a->n; i++) {
+    if (a->part[i].dtype != a->part[0].dtype || a->part[i].dims != a->part[0].dims) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "%s: weights are sharded over ranks in several ways, or have several dtypes",
+                       policy);
+    }
+  }
+  const bool known = a->n > 0 && (a->part[0].dtype == WEIR_F32 || a->part[0].dtype == WEIR_F64 ||
+                                  a->part[0].dtype == WEIR_I64);
+
+  return known ? WEIR_OK : weir_fail(WEIR_ERR_UNSUPPORTED, "%s: exchanges f32, f64 or i64", policy);
+}
+
+weir_status exchange_buffer_open(const weir_exchange_args *a, const char *policy,
+                                 exchange_buffer *out)
+{
+  weir_status status = check(a, policy);
+
+  *out = (exchange_buffer){.n = 0};
+  if (status == WEIR_OK) {
+    status = weir_alloc(a->n, sizeof *out->part, (void **)&out->part);
+  }
+  WEIR_TRY(weir_comm_agree(a->comm, status));
+  memcpy(out->part, a->part, (size_t)a->n * sizeof *out->part);
+  out->n = a->n;
+  out->dtype = a->part[0].dtype;
+  out->sum = weir_reducer_of(WEIR_REDUCE_SUM, out->dtype);
+  for (int i = 0; i < a->n; i++) {
+    out->count += a->part[i].count;
+  }
+  return weir_grid_sub(a->grid, a->comm, a->part[0].dims, &out->group);
+}
+
+void exchange_buffer_close(exchange_buffer *b)
+{
+  weir_comm_close(&b->group);
+  weir_free(&b->part);
+}
+
+weir_status exchange_buffer_alloc(const exchange_buffer *b, void **out)
+{
+  return weir_alloc(b->count, b->sum->size, out);
+}
+
+void exchange_buffer_get(const exchange_buffer *b, void *to)
+{
+  char *at = to;
+
+  for (int i = 0; i < b->n; i++) {
+    const size_t bytes = (size_t)b->part[i].count * b->sum->size;
+
+    if (bytes > 0) {
+      memcpy(at, b->part[i].data, bytes);
+    }
+    at += bytes;
+  }
+}
+
+void exchange_buffer_put(const exchange_buffer *b, const void *from)
+{
+  const char *at = from;
+
+  for (int i = 0; i < b->n; i++) {
+    const size_t bytes = (size_t)b->part[i].count * b->sum->size;
+
+    if (bytes > 0) {
+      memcpy(b->part[i].data, at, bytes);
+    }
+    at += bytes;
+  }
+}
+
+void exchange_buffer_add(const exchange_buffer *b, void *into)
+{
+  char *at = into;
+
+  for (int i = 0; i < b->n; i++) {
+    b->sum->merge(at, b->part[i].data, b->part[i].count);
+    at += (size_t)b->part[i].count * b->sum->size;
+  }
+}
+
+void exchange_buffer_divide(const exchange_buffer *b, void *data, int divisor)
+{
+  float *const f = data;
+  double *const d = data;
+  int64_t *const whole = data;
+
+  for (int64_t i = 0; b->dtype == WEIR_F32 && i < b->count; i++) {
+    f[i] /= (float)divisor;
+  }
+  for (int64_t i = 0; b->dtype == WEIR_F64 && i < b->count; i++) {
+    d[i] /= divisor;
+  }
+  for (int64_t i = 0; b->dtype == WEIR_I64 && i < b->count; i++) {
+    whole[i] /= divisor;
+  }
+}

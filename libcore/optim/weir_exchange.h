@@ -1,0 +1,115 @@
+/* weir_exchange.h - exchange policies: what the replicas of a training send one another between
+ * the gradient of a step and its update. */
+#ifndef WEIR_EXCHANGE_H
+#define WEIR_EXCHANGE_H
+#include "base/weir_dtype.h"
+#include "base/weir_status.h"
+#include "comm/weir_comm.h"
+#include "comm/weir_grid.h"
+#include "conf/weir_opt.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum weir_exchange_what {
+  WEIR_EXCHANGE_GRADIENTS,
+  WEIR_EXCHANGE_WEIGHTS
+} weir_exchange_what;
+
+/* What holds for the weights of all replicas. Comparison of ranks, checkpoints and the end of a run
+ * follow from it. */
+typedef enum weir_exchange_invariant {
+  WEIR_REPLICAS_EQUAL,   /* after each step bitwise identical, with the state of the optimiser */
+  WEIR_REPLICAS_SETTLED, /* after weir_exchange_settle what is exchanged is bitwise identical */
+  WEIR_REPLICAS_DIFFER   /* then all gradients have been applied on all, but in other steps */
+} weir_exchange_invariant;
+
+/* A flat buffer of this rank: along the dimensions `dims` (bits) of the grid each rank has another
+ * one, of the same count. */
+typedef struct weir_exchange_part {
+  void *data;
+  weir_dtype dtype; /* f32, f64; i64, whose sums are exact */
+  int64_t count;
+  unsigned dims;
+} weir_exchange_part;
+
+/* What became of the contributions of this rank so far. */
+typedef struct weir_exchange_counts {
+  int64_t versions; /* exchanges over */
+  int64_t fresh;    /* of these, that had the contribution of the same step; the others had what was
+                       there of earlier ones */
+  double waited_s;  /* in weir_exchange_run */
+} weir_exchange_counts;
+
+/* opts: range-checked. comm: all ranks of the grid. Buffers do not move until close. */
+typedef struct weir_exchange_args {
+  const void *opts;
+  weir_comm *comm;
+  const weir_grid *grid;
+  const weir_exchange_part *part;
+  int n;
+  int64_t step; /* steps that a resumed run has done: periods go on from there */
+} weir_exchange_args;
+
+/* One per folder under optim/exchange/. Const; the build lists the folders. */
+typedef struct weir_exchange_desc {
+  const char *name;     /* value of the config key optim.exchange */
+  const char *cite;     /* reference of the method */
+  const char *help;     /* one line */
+  const weir_opt *opts; /* options, NULL: none */
+  size_t opts_size;     /* bytes those options fill */
+  weir_exchange_what what;
+  weir_exchange_invariant invariant;
+  bool in_plan; /* what it leaves in the buffers is their sum over all ranks: a step of one
+                   micro-batch may leave it to the sums inside its plan */
+  /* Prepares the exchange of these buffers; *state is passed to run and close. Collective. */
+  weir_status (*open)(const weir_exchange_args *a, void **state);
+  /* Leaves in the buffers: of gradients, of which each rank has a summand, the sum of what has
+   * arrived and was not returned before; of weights, what the policy makes of those of other
+   * ranks. */
+  weir_status (*run)(void *state);
+  /* Collective: completes what is under way on any rank and does `run` with what is left, without
+   * anything new of gradients. NULL: nothing ever is. */
+  weir_status (*settle)(void *state);
+  void (*count)(const void *state, weir_exchange_counts *counts); /* NULL: all are fresh */
+  void (*close)(void **state); /* accepts NULL and nulls; collective */
+} weir_exchange_desc;
+
+/* All policies of this build, sorted by name, NULL-terminated: generated. */
+extern const weir_exchange_desc *const weir_exchange_table[];
+
+/* Finds the policy `name`. Local. Fails: WEIR_ERR_CONFIG, naming the existing policies; *out is
+ * then NULL. */
+weir_status weir_exchange_find(const char *name, const weir_exchange_desc **out) WEIR_CHECKED;
+/* Lists the table as choices of a WEIR_OPT_ONE_OF row. */
+bool weir_exchange_choice(int64_t i, weir_opt_choice *entry);
+
+/* A policy and its state. */
+typedef struct weir_exchange {
+  const weir_exchange_desc *policy; /* NULL: none is open */
+  void *state;
+  int64_t runs;
+  double waited_s;
+} weir_exchange;
+
+/* Opens the policy; a->opts NULL: its defaults. Close it before a->comm. Collective. Fails on all
+ * ranks alike: WEIR_ERR_UNSUPPORTED (a dtype that cannot be exchanged), WEIR_ERR_CONFIG (options
+ * that do not fit the ranks), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
+weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exchange_args *a,
+                               weir_exchange *out) WEIR_CHECKED;
+/* Exchanges the buffers once, as often on all ranks; waits for whom the policy waits for. Fails: as
+ * weir_request_wait. */
+weir_status weir_exchange_run(weir_exchange *x) WEIR_CHECKED;
+/* Completes all exchanges, before a checkpoint or the end of a run: the policy's invariant then
+ * holds. The buffers of gradients have what is left to apply, or zeros. Collective. Fails: as
+ * weir_request_wait. */
+weir_status weir_exchange_settle(weir_exchange *x) WEIR_CHECKED;
+/* Returns what became of this rank's contributions. Local. */
+weir_exchange_counts weir_exchange_count(const weir_exchange *x);
+/* Closes what is open. Collective. */
+void weir_exchange_close(weir_exchange *x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,7 @@
+/* array_names.h - names of arrays of a training in the store. */
+#ifndef TRAIN_ARRAY_NAMES_H
+#define TRAIN_ARRAY_NAMES_H
+
+#define TRAIN_BANK "train.gradient" /* sum of gradients; not in checkpoints */
+#define TRAIN_BEST "best." /* before the name of an array: its copy of the best validation */
+#endif

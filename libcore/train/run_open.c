@@ -1,0 +1,39 @@
+/* run_open.c - see run_open.h. */
+#include "train/run_open.h"
+
+#include <math.h>
+
+#include "base/weir_alloc.h"
+#include "train/state.h"
+
+train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
+                       const weir_plan_opts *exec, weir_params *params, weir_store *store)
+{
+  train_run r = {.task = task, .cfg = cfg, .params = params, .store = store, .norm = NAN};
+
+  r.step_s = NAN;
+  if (exec != NULL) {
+    r.exec = *exec;
+  }
+  r.graph = (train_graph){.task = task,
+                          .params = params,
+                          .store = store,
+                          .optim = &cfg->optim,
+                          .dtype = WEIR_DTYPE_COUNT};
+  return r;
+}
+
+void train_run_close(train_run *r)
+{
+  for (int64_t i = 0; i < r->n_plans; i++) {
+    weir_plan_destroy(&r->plan[i].plan);
+  }
+  for (int k = 0; k < TRAIN_INPUTS; k++) {
+    weir_tensor_fini(&r->input[k]);
+  }
+  weir_free(&r->plan);
+  weir_free(&r->sample);
+  weir_exchange_close(&r->exchange);
+  train_ranks_close(&r->ranks);
+  train_state_close(r);
+}

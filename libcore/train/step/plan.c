@@ -1,0 +1,70 @@
+/* plan.c - see plan.h. */
+#include "train/step/plan.h"
+
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "train/grid/ranks.h"
+
+weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *store, int64_t n,
+                              const weir_plan_opts *opts, weir_plan **out)
+{
+  weir_plan_opts exec = *opts;
+  train_sharding sharding = {.shard = NULL};
+
+  if (r->ranks.dist.comm != NULL) {
+    WEIR_TRY(train_agree(r, train_sharding_of(&r->ranks, r->task, g, n, &sharding)));
+    exec.dist = &sharding.dist;
+  }
+  const weir_status status = weir_plan_create(g, store, &exec, out);
+
+  train_sharding_close(&sharding);
+  return status;
+}
+
+static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
+{
+  const train_shards *shards = &r->ranks.shards;
+  train_graph t = r->graph;
+  weir_graph *g = NULL;
+  weir_status status;
+
+  *out = NULL;
+  t.shards = shards->n > 0 ? shards : NULL;
+  WEIR_TRY_GOTO(weir_reserve(&r->plan, &r->plan_capacity, r->n_plans + 1, sizeof *r->plan), made);
+  WEIR_TRY_GOTO(train_build(&t, kind, n, &g), made);
+made:
+  WEIR_TRY_GOTO(train_agree(r, status), done);
+  WEIR_TRY_GOTO(train_create_plan(r, g, shards->n > 0 ? shards->own : r->store, n, &r->exec, out),
+                done);
+  r->plan[r->n_plans++] = (train_plan){kind, n, *out};
+done:
+  weir_graph_destroy(&g);
+  return status;
+}
+
+weir_status train_find_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
+{
+  for (int64_t i = 0; i < r->n_plans; i++) {
+    if (r->plan[i].kind == kind && r->plan[i].batch == n) {
+      *out = r->plan[i].plan;
+      return WEIR_OK;
+    }
+  }
+  return make_plan(r, kind, n, out);
+}
+
+weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train_numbers *x,
+                           weir_plan **plan)
+{
+  train_bindings b;
+  int64_t lo, hi;
+
+  train_own_samples(r, n, &lo, &hi);
+  WEIR_TRY(train_find_plan(r, kind, train_counted_samples(r, n), plan));
+  const int count = train_bind(r->task, r->input, r->cfg->seed, kind, hi - lo, x, &b);
+  const double start = weir_clock();
+  const weir_status status = weir_plan_run(*plan, b.binding, count);
+
+  r->spent_s += weir_clock() - start;
+  return status;
+}

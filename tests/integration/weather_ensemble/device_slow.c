@@ -1,0 +1,81 @@
+/* device_slow.c - the emulated device, which runs the generated loops of the cpu: the weights and
+ * losses of a training, and predictions, are the same. */
+#include "month.h"
+
+enum { CELLS = 8 * 16 };
+static const char *const device[] = {"cpu", "emulated"};
+
+/* Two steps of a network that is smaller still: every launch there runs twice. */
+#define SMALL                                                                            \
+  NETWORK "--set model.unet.base=2 --set train.batch=2 --set train.steps=2 --threads 1 " \
+          "--set exec.kernel=none --device %s "
+
+/* Archives of 8 x 16 points, or a skipped test. */
+static void prepare_small(void)
+{
+  const int status = program("prepare " SAMPLES "--set simulate.lat=8 --set simulate.lon=16 "
+                             "--set simulate.init_times=60 --out %s",
+                             in_scratch("s"));
+
+  if (!weir_netcdf_available()) {
+    assert_int_equal(status, 7);
+    printf("skipped: this build has no NetCDF\n");
+    skip();
+  }
+  assert_int_equal(status, 0);
+}
+
+/* Returns the number of fields, each of which is the same in both archives. */
+static int64_t compare(const char *of_a, const char *of_b)
+{
+  const char *const path[] = {of_a, of_b};
+  wx_archive *a = NULL, *b = NULL;
+  float x[CELLS], y[CELLS];
+  int64_t n = 0;
+
+  assert_ok(wx_archive_open(&path[0], 1, &a));
+  assert_ok(wx_archive_open(&path[1], 1, &b));
+  const wx_archive_info *f = wx_archive_get(a);
+
+  for (int64_t i = 0; i < f->n_init_times; i++) {
+    for (int64_t q = 0; q < f->n_quantities; q++, n++) {
+      assert_ok(wx_archive_read(a, i, 0, q, 0, 1, x));
+      assert_ok(wx_archive_read(b, i, 0, q, 0, 1, y));
+      assert_memory_equal(x, y, sizeof x);
+    }
+  }
+  wx_archive_close(&a);
+  wx_archive_close(&b);
+  return n;
+}
+
+static void training_and_prediction_give_the_bits_of_the_cpu(void **state)
+{
+  prepare_small();
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(
+        program("run " SMALL ARCHIVES "--out %s", device[k], FILES, in_scratch("%s", device[k])),
+        0);
+  }
+  assert_true(same_weights("cpu", "emulated"));
+  assert_true(event_number(in_scratch("cpu"), "run_end", "best_loss") ==
+              event_number(in_scratch("emulated"), "run_end", "best_loss"));
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(program("predict " SMALL "--set predict.weights=%s --set predict.part=test "
+                             "--set data.forecast=[%s] --out %s",
+                             device[k], weights("cpu"), in_scratch("s/forecast.nc"),
+                             in_scratch("%s_predictions", device[k])),
+                     0);
+  }
+  assert_true(compare(in_scratch("cpu_predictions/predictions.nc"),
+                      in_scratch("emulated_predictions/predictions.nc")) >= 10);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      TEST(training_and_prediction_give_the_bits_of_the_cpu),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

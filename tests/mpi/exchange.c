@@ -1,0 +1,434 @@
+/* exchange.c - every exchange policy of the registry, and trainings that accumulate gradients: they
+ * are exchanged once a step, and give the losses and weights of one rank.
+ *
+ *   mpi_exchange RANKS FOLDER   FOLDER is empty and that of all ranks */
+#include "optim/weir_exchange.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "train_session.h"
+
+enum { COUNT = 1000, PARTS = 3 };
+
+/* Element i of a part on a rank: whole numbers, of which sums have no rounding. */
+static double element_of(int rank, int part, int i)
+{
+  return (double)((rank + 1) * (part + 2) + i % 17);
+}
+
+/* What the ranks that differ from this one along `dims` have together. */
+static double sum_of(const weir_grid *grid, unsigned dims, int part, int i)
+{
+  const int me = weir_comm_rank(comm);
+  double sum = 0;
+
+  for (int q = 0; q < weir_comm_size(comm); q++) {
+    if (weir_grid_sub_id(grid, q, dims) == weir_grid_sub_id(grid, me, dims)) {
+      sum += element_of(q, part, i);
+    }
+  }
+  return sum;
+}
+
+/* f32 over all ranks, f64 over the samples, and one that no rank shares; twice. */
+static void check_sums(const weir_exchange_desc *policy, const weir_grid *grid)
+{
+  static const unsigned dims[PARTS] = {15, 1, 0};
+  const int me = weir_comm_rank(comm);
+  static float a[COUNT];
+  static double b[COUNT], c[COUNT];
+  const weir_exchange_part part[PARTS] = {
+      {a, WEIR_F32, COUNT, dims[0]}, {b, WEIR_F64, COUNT, dims[1]}, {c, WEIR_F64, COUNT, dims[2]}};
+  const weir_exchange_args args = {.comm = comm, .grid = grid, .part = part, .n = PARTS};
+  weir_exchange x;
+
+  assert_ok(weir_exchange_open(policy, &args, &x));
+  for (int turn = 0; turn < 2; turn++) {
+    for (int i = 0; i < COUNT; i++) {
+      a[i] = (float)element_of(me, 0, i);
+      b[i] = element_of(me, 1, i);
+      c[i] = element_of(me, 2, i);
+    }
+    assert_ok(weir_exchange_run(&x));
+    for (int i = 0; i < COUNT; i++) {
+      assert_true(a[i] == sum_of(grid, dims[0], 0, i));
+      assert_true(b[i] == sum_of(grid, dims[1], 1, i));
+      assert_true(c[i] == sum_of(grid, dims[2], 2, i));
+    }
+  }
+  weir_exchange_close(&x);
+  weir_exchange_close(&x); /* once more is none */
+}
+
+/* Of gradients: what is returned in all steps and at the end adds up to what was given. */
+static void check_gradients(const weir_exchange_desc *policy, const weir_grid *grid)
+{
+  static double a[COUNT], sum[COUNT];
+  const weir_exchange_part part = {a, WEIR_F64, COUNT, 1};
+  const weir_exchange_args args = {.comm = comm, .grid = grid, .part = &part, .n = 1};
+  const int me = weir_comm_rank(comm), turns = 7;
+  weir_exchange x;
+
+  memset(sum, 0, sizeof sum);
+  assert_ok(weir_exchange_open(policy, &args, &x));
+  for (int turn = 0; turn <= turns; turn++) {
+    for (int i = 0; i < COUNT; i++) {
+      a[i] = (turn + 1) * element_of(me, 1, i);
+    }
+    assert_ok(turn < turns ? weir_exchange_run(&x) : weir_exchange_settle(&x));
+    for (int i = 0; i < COUNT && (turn < turns || policy->settle != NULL); i++) {
+      sum[i] += a[i];
+    }
+  }
+  for (int i = 0; i < COUNT; i++) {
+    assert_true(sum[i] == turns * (turns + 1) / 2 * sum_of(grid, 1, 1, i));
+  }
+  assert_true(weir_exchange_count(&x).versions >= turns);
+  weir_exchange_close(&x);
+}
+
+/* Of weights: replicas are equal at the end, and their mean stays. */
+static void check_weights(const weir_exchange_desc *policy, const weir_grid *grid)
+{
+  static double a[COUNT];
+  const weir_exchange_part part = {a, WEIR_F64, COUNT, 1};
+  const weir_exchange_args args = {.comm = comm, .grid = grid, .part = &part, .n = 1};
+  const int me = weir_comm_rank(comm), n = grid->extent[0];
+  weir_exchange x;
+
+  for (int i = 0; i < COUNT; i++) {
+    a[i] = element_of(me, 1, i);
+  }
+  assert_ok(weir_exchange_open(policy, &args, &x));
+  for (int turn = 0; turn < 30; turn++) {
+    assert_ok(weir_exchange_run(&x));
+  }
+  assert_ok(weir_exchange_settle(&x));
+  static double low[2 * COUNT];
+  weir_request *r = NULL;
+
+  for (int i = 0; i < COUNT; i++) {
+    low[i] = a[i];
+    low[COUNT + i] = -a[i];
+  }
+  assert_ok(weir_allreduce_create(comm, "least", weir_reducer_of(WEIR_REDUCE_MIN, WEIR_F64), low,
+                                  2 * COUNT, &r));
+  assert_ok(weir_request_run_once(&r));
+  for (int i = 0; i < COUNT && n == weir_comm_size(comm); i++) {
+    assert_true(low[i] == -low[COUNT + i]);
+  }
+  for (int i = 0; i < COUNT; i++) {
+    const double mean = sum_of(grid, 1, 1, i) / n;
+
+    /* what late ranks give a second time shifts it */
+    assert_true(fabs(a[i] - mean) < (policy->count == NULL ? 1e-12 * mean : n));
+  }
+  weir_exchange_close(&x);
+}
+
+static void check_policy(const weir_exchange_desc *policy, const weir_grid *grid)
+{
+  if (policy->invariant == WEIR_REPLICAS_EQUAL && policy->in_plan) {
+    check_sums(policy, grid);
+  }
+  if (policy->what == WEIR_EXCHANGE_GRADIENTS) {
+    check_gradients(policy, grid);
+  } else {
+    check_weights(policy, grid);
+  }
+}
+
+static void every_policy_on_every_grid(void **state)
+{
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+
+  for (int k = 0; weir_exchange_table[k] != NULL; k++) {
+    const weir_exchange_desc *policy = weir_exchange_table[k];
+
+    assert_true(policy->name[0] != 0 && policy->cite[0] != 0 && policy->help[0] != 0);
+    for (int i = 0; i < n; i++) {
+      check_policy(policy, &grid[i]);
+    }
+  }
+}
+
+static void an_unknown_policy_is_refused(void **state)
+{
+  const weir_exchange_desc *policy = NULL;
+
+  assert_int_equal(weir_exchange_find("gossip", &policy), WEIR_ERR_CONFIG);
+  assert_null(policy);
+  assert_non_null(
+      strstr(weir_last_message(), "choose one of: allreduce, dpsgd, eager, local, wagma"));
+  weir_clear_failure();
+}
+
+/* ---- Trainings ---- */
+
+#define ACCUMULATED(n)                                                                          \
+  "steps=20", "batch=2", "accumulate=" n, "log_every=1", "compare_every=3", "validate_every=2", \
+      "optim.exchange=allreduce", "optim.schedule.lr=0.01",                                     \
+      "optim.rule={momentum: {weight_decay: 0.01}}"
+
+/* Moments over the batch and over space are merged in every micro-batch. */
+static void batch_norm_in_two(void **state)
+{
+  volume v = usual(WEIR_F64);
+
+  v.norm = true;
+  assert_as_one_rank(v, 1e-10, 1, SETS(ACCUMULATED("2")));
+}
+
+/* Batches of other labels count more; the norm of the whole gradient is clipped. */
+static void weights_in_three(void **state)
+{
+  volume v = usual(WEIR_F64);
+
+  v.weighs = true;
+  assert_as_one_rank(v, 1e-10, 1, SETS(ACCUMULATED("3"), "optim.clip.max_norm=0.5"));
+}
+
+/* The second block and the dense layers are whole on every rank: their gradient counts once. */
+static void gathered_maps_in_two(void **state)
+{
+  volume v = usual(WEIR_F64);
+
+  v.norm = true;
+  memcpy(v.replicate_below, (int64_t[]){0, 4, 3, 4}, sizeof v.replicate_below);
+  assert_as_one_rank(v, 1e-10, 2, SETS(ACCUMULATED("2"), "optim.average.decay=0.9"));
+}
+
+/* ---- Ranks that train apart ---- */
+
+#define APART(policy)                                                                   \
+  "steps=20", "batch=4", "validate_every=2", "optim.schedule.lr=0.01", "agree_every=3", \
+      "checkpoint.every=5", "keep_best=false", "optim.rule={momentum: {}}",             \
+      "optim.exchange=" policy
+
+/* Weights and state of the optimiser. */
+static void compare_weights(const char *what, const session *a, const session *b, double within)
+{
+  const weir_tolerance t = {within, within};
+
+  for (int64_t i = 0; i < weir_store_count(a->store); i++) {
+    const char *name = weir_store_name(a->store, i);
+    const weir_tensor *x = weir_store_get(a->store, name), *y = weir_store_get(b->store, name);
+
+    if (strncmp(name, "train.", 6) != 0 && weir_dtype_is_real(x->dtype)) {
+      assert_non_null(y);
+      assert_int_equal(weir_compare(what, x->dtype, y->data, x->data, weir_tensor_numel(x), t), 0);
+    }
+  }
+}
+
+/* Where every exchange waits for all ranks, a rule that is linear in the gradient makes of all
+ * ranks what one has. */
+static void waiting_for_all_is_training_as_one_rank(void **state)
+{
+  const char *const *const sets[] = {SETS(APART("{local: {period: 1}}")),
+                                     SETS(APART("{eager: {period: 1}}")),
+                                     SETS(APART("{wagma: {period: 1}}"))};
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+  volume v = usual(WEIR_F64);
+
+  v.dropout = 0; /* masks are those of a sample's number in the batch of its rank */
+  for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++) {
+    session alone = train_alone(&v, 16, sets[k]), s = train_on(&grid[0], &v, 16, sets[k]);
+
+    assert_ok(alone.status);
+    assert_ok(s.status);
+    compare_weights("apart", &alone, &s, 1e-10);
+    assert_true(fabs(s.result.loss / alone.result.loss - 1) < 1e-10);
+    assert_true(fabs(s.result.valid_loss / alone.result.valid_loss - 1) < 1e-10);
+    close_session(&alone);
+    close_session(&s);
+  }
+}
+
+/* A rank that is late in every third step. */
+static weir_status delay(volume *v)
+{
+  const struct timespec pause = {0, 5000000};
+
+  if (weir_comm_rank(comm) == 1 && v->fetched % 3 == 0) {
+    (void)nanosleep(&pause, NULL);
+  }
+  return WEIR_OK;
+}
+
+static void late_ranks_train(void **state)
+{
+  const char *const *const sets[] = {
+      SETS(APART("{local: {period: 4}}")),
+      SETS(APART("{eager: {mode: solo, period: 2}}")),
+      SETS(APART("{eager: {mode: majority, period: 6}}"), "accumulate=2"),
+      SETS(APART("{wagma: {period: 5}}")),
+      SETS(APART("dpsgd")),
+      SETS(APART("{local: {}}"), "accumulate=3")};
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+  volume v = usual(WEIR_F32);
+
+  v.norm = true;
+  session untrained = train_alone(&v, 13, SETS(APART("allreduce"), "optim.schedule.lr=1e-30"));
+
+  assert_ok(untrained.status);
+  for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++) {
+    session one = train_alone(&v, 13, sets[k]);
+
+    v.before = delay;
+    session s = train_on(&grid[0], &v, 13, sets[k]);
+
+    v.before = NULL;
+    assert_ok(one.status);
+    assert_ok(s.status);
+    assert_int_equal(s.result.step, 20);
+    if (weir_comm_rank(comm) == 0) {
+      print_message("%s: validation loss %.4g, of one rank %.4g, untrained %.4g\n", sets[k][8],
+                    s.result.valid_loss, one.result.valid_loss, untrained.result.valid_loss);
+    }
+    assert_true(s.result.valid_loss < 0.9 * untrained.result.valid_loss);
+    close_session(&one);
+    close_session(&s);
+  }
+  close_session(&untrained);
+}
+
+/* Where nothing depends on who is late, a run that is resumed is one that was not stopped. */
+static void check_resumption(const char *const *sets, const char *const *first_half)
+{
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+  volume v = usual(WEIR_F32);
+  char dir[PATH];
+
+  new_dir(dir, false);
+  session whole = train_on(&grid[0], &v, 16, sets);
+  session half = train(comm, &grid[0], dir, &v, 16, first_half);
+
+  assert_ok(whole.status);
+  assert_ok(half.status);
+  close_session(&half);
+  session rest = train(comm, &grid[0], dir, &v, 16, sets);
+
+  assert_ok(rest.status);
+  assert_int_equal(rest.result.first, 10);
+  compare_weights("resumed", &whole, &rest, 0);
+  assert_true(rest.result.loss == whole.result.loss);
+  close_session(&whole);
+  close_session(&rest);
+}
+
+static void a_resumed_run_is_the_same(void **state)
+{
+  check_resumption(SETS(APART("{local: {period: 3}}")),
+                   SETS(APART("{local: {period: 3}}"), "steps=10"));
+  check_resumption(SETS(APART("dpsgd")), SETS(APART("dpsgd"), "steps=10"));
+}
+
+static void what_ranks_cannot_do_apart_is_refused(void **state)
+{
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+  volume v = usual(WEIR_F32);
+
+  if (weir_comm_size(comm) == 1) {
+    return; /* alone there is nothing to exchange */
+  }
+  session s = train_on(&grid[1], &v, 16, SETS(APART("local")));
+
+  assert_int_equal(s.status, WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "use a grid along the samples alone"));
+  close_session(&s);
+  v.weighs = true;
+  s = train_on(&grid[0], &v, 16, SETS(APART("eager")));
+  assert_int_equal(s.status, WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "gives samples weights"));
+  close_session(&s);
+  weir_clear_failure();
+}
+
+/* Messages of reductions that a rank sends in a training without validation. */
+static weir_comm_count reduced(const weir_grid *grid, const char *steps, const char *accumulate)
+{
+  const weir_comm_count before = weir_comm_counted(comm, WEIR_COMM_REDUCE);
+  volume v = usual(WEIR_F32);
+  session s = train_on(grid, &v, 16,
+                       SETS(steps, accumulate, "batch=4", "validate_every=100", "keep_best=false",
+                            "compare_every=0", "checkpoint.every=100"));
+  weir_comm_count after = weir_comm_counted(comm, WEIR_COMM_REDUCE);
+
+  assert_ok(s.status);
+  close_session(&s);
+  after.sent -= before.sent;
+  after.sent_bytes -= before.sent_bytes;
+  return after;
+}
+
+/* Of one step, in three of them. */
+static weir_comm_count of_step(const weir_grid *grid, const char *accumulate)
+{
+  const weir_comm_count two = reduced(grid, "steps=2", accumulate);
+  weir_comm_count five = reduced(grid, "steps=5", accumulate);
+
+  five.sent = (five.sent - two.sent) / 3;
+  five.sent_bytes = (five.sent_bytes - two.sent_bytes) / 3;
+  return five;
+}
+
+/* Merged in every micro-batch, it would be sent four times as often as in a step of one batch. */
+static void a_gradient_is_sent_once_a_step(void **state)
+{
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+
+  for (int i = 0; i < n; i++) {
+    const weir_comm_count one = of_step(&grid[i], "accumulate=1");
+    const weir_comm_count four = of_step(&grid[i], "accumulate=4");
+    char what[64];
+
+    if (weir_comm_rank(comm) == 0) {
+      print_message("%s: %lld messages, %lld bytes in a step of one batch; of four %lld, %lld\n",
+                    grid_text(&grid[i], what, sizeof what), (long long)one.sent,
+                    (long long)one.sent_bytes, (long long)four.sent, (long long)four.sent_bytes);
+    }
+    assert_true(four.sent_bytes < 4 * one.sent_bytes || weir_comm_size(comm) == 1);
+    if (grid[i].extent[0] == weir_comm_size(comm)) { /* no sums of maps: the gradient and numbers */
+      assert_true(2 * four.sent_bytes <= 3 * one.sent_bytes);
+    }
+  }
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_policy_on_every_grid),
+      cmocka_unit_test(an_unknown_policy_is_refused),
+      cmocka_unit_test(batch_norm_in_two),
+      cmocka_unit_test(weights_in_three),
+      cmocka_unit_test(gathered_maps_in_two),
+      cmocka_unit_test(a_gradient_is_sent_once_a_step),
+      cmocka_unit_test(waiting_for_all_is_training_as_one_rank),
+      cmocka_unit_test(late_ranks_train),
+      cmocka_unit_test(a_resumed_run_is_the_same),
+      cmocka_unit_test(what_ranks_cannot_do_apart_is_refused),
+  };
+
+  if (argc < 3) {
+    fprintf(stderr, "mpi_exchange RANKS FOLDER\n");
+    return 2;
+  }
+  folder = argv[2];
+  weir_log_set_level(WEIR_LOG_WARN);
+  if (weir_comm_open(&comm) != WEIR_OK) {
+    weir_print_trace(stderr);
+    return 1;
+  }
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+  weir_comm_close(&comm);
+  return failed;
+}
