@@ -14,9 +14,10 @@ weir_status weir_conf_own(weir_config *config, int64_t count, size_t size, void 
 
 static void set_default(const weir_opt *row, void *at)
 {
-  const int64_t integer = (int64_t)row->number;
+  /* A real number may be outside the range of the others. */
+  const int64_t integer = row->kind == WEIR_OPT_KIND_INT ? (int64_t)row->number : 0;
+  const int choice = row->kind == WEIR_OPT_KIND_ENUM ? (int)row->number : 0;
   const bool flag = row->number != 0;
-  const int choice = (int)row->number;
 
   switch (row->kind) {
   case WEIR_OPT_KIND_INT:
