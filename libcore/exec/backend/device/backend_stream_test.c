@@ -9,7 +9,7 @@
 #define DRAW_GRAPHS 4
 #endif
 
-/* As every operator by itself on the cpu, in one chunk. */
+/* Compared with every operator run alone on the cpu, in one chunk. */
 static void check_graphs(const char *device)
 {
   for (uint64_t seed = 0; seed < DRAW_GRAPHS; seed++) {
