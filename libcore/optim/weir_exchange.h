@@ -41,6 +41,22 @@ typedef struct weir_exchange_counts {
   double waited_s;  /* in weir_exchange_run */
 } weir_exchange_counts;
 
+/* What a policy keeps from one step to the next, and a run that is resumed needs. */
+typedef enum weir_exchange_kept_kind {
+  WEIR_KEPT_SUMMAND, /* its sum over the replicas counts: gradients that a rank has not given yet.
+                        Another number of replicas shares the sum */
+  WEIR_KEPT_OWN,     /* of one rank; another number of ranks begins without it */
+  WEIR_KEPT_EQUAL    /* the same on all ranks */
+} weir_exchange_kept_kind;
+typedef struct weir_exchange_kept {
+  const char *name; /* of a constant: [a-z_] */
+  void *data;       /* [count], owned by the policy; does not move until close */
+  weir_dtype dtype;
+  int64_t count;
+  weir_exchange_kept_kind kind;
+} weir_exchange_kept;
+enum { WEIR_EXCHANGE_KEPT_MAX = 8 };
+
 /* opts: range-checked. comm: all ranks of the grid. Buffers do not move until close. */
 typedef struct weir_exchange_args {
   const void *opts;
@@ -71,6 +87,9 @@ typedef struct weir_exchange_desc {
   /* Collective: completes what is under way on any rank and does `run` with what is left, without
    * anything new of gradients. NULL: nothing ever is. */
   weir_status (*settle)(void *state);
+  /* Lists what it keeps, at a time when nothing is under way; returns how many. The caller writes
+   * it to checkpoints, and into it after open where a run is resumed. NULL: nothing. Local. */
+  int (*keep)(void *state, weir_exchange_kept kept[WEIR_EXCHANGE_KEPT_MAX]);
   void (*count)(const void *state, weir_exchange_counts *counts); /* NULL: all are fresh */
   void (*close)(void **state); /* accepts NULL and nulls; collective */
 } weir_exchange_desc;
