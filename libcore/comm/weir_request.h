@@ -68,7 +68,8 @@ weir_status weir_messages_create(weir_comm *c, const char *name, const weir_mess
 /* Reduction operator: `into` holds the result of lower ranks, `from` of higher ones. */
 typedef struct weir_reducer {
   const char *name;
-  size_t size; /* bytes of an element */
+  size_t size;   /* bytes of an element */
+  bool commutes; /* merge gives the same with both exchanged, NaN aside */
   void (*merge)(void *into, const void *from, int64_t count);
 } weir_reducer;
 
