@@ -13,5 +13,13 @@ const weir_opt weir_comm_opts[] = {
                   "time a rank waits without receiving a message before it fails with the names of "
                   "the missing ranks; 0: no timeout",
                   .alias = "patience"),
+    WEIR_OPT_ENUM(weir_comm_cfg, stall, WEIR_STALL_REPORT, "ignore|report|fail",
+                  "what a rank does in a wait much longer than the last ones for the same data: "
+                  "report: warns once, naming the missing ranks; fail: also fails after twice that "
+                  "time, before comm.timeout"),
+    WEIR_OPT_REAL(weir_comm_cfg, stall_floor, 2, 0, 1e9, "s", "shortest wait that is a stall"),
+    WEIR_OPT_REAL(weir_comm_cfg, stall_deviations, 5, 0, 1e9, "1",
+                  "a stall lasts longer than the median of the last waits and this many median "
+                  "absolute deviations, and than each of them"),
     WEIR_OPT_END,
 };

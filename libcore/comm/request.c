@@ -148,14 +148,15 @@ static weir_status enter(weir_request *r)
 
 static void count_round(const weir_request *r)
 {
-  weir_comm_count *const sum = &r->comm->engine->count[r->use];
+  weir_comm_count round = {.rounds = r->count > 0};
 
   for (int64_t i = r->first; i < r->first + r->count; i++) {
     const comm_message *m = &r->messages[i];
 
-    *(m->receive ? &sum->received : &sum->sent) += 1;
-    *(m->receive ? &sum->received_bytes : &sum->sent_bytes) += m->bytes;
+    *(m->receive ? &round.received : &round.sent) += 1;
+    *(m->receive ? &round.received_bytes : &round.sent_bytes) += m->bytes;
   }
+  comm_count_add(r->comm, r->use, &round);
 }
 
 weir_status comm_request_advance(weir_request *r, bool *moved)
@@ -245,11 +246,14 @@ void comm_request_missing(const weir_request *r, char *text, size_t size)
     bool done = false;
 
     if (r->comm->kind->finished(r->prepared, i, 1, &done) == WEIR_OK && !done) {
-      const int n =
-          snprintf(text + at, size - at, "%srank %d (%lld bytes to %s)", at > 0 ? ", " : "",
-                   m->peer, (long long)m->bytes, m->receive ? "come" : "go");
+      const int n = snprintf(text + at, size - at, "%srank %d (%lld bytes to %s)",
+                             at > 0 ? ", " : "", comm_run_rank(r->comm, m->peer),
+                             (long long)m->bytes, m->receive ? "come" : "go");
       at += n > 0 ? (size_t)n : 0;
     }
+  }
+  if (at < size) {
+    (void)snprintf(text + at, size - at, " in round %d", r->round);
   }
 }
 
@@ -258,21 +262,17 @@ static bool is_complete(const void *request)
   return !((const weir_request *)request)->active;
 }
 
-static weir_status give_up(const void *request, double timeout)
+static void describe(const void *request, char name[COMM_TEXT / 4], char missing[COMM_TEXT / 2])
 {
   const weir_request *r = request;
-  char missing[COMM_TEXT / 2];
 
-  comm_request_missing(r, missing, sizeof missing);
-  return weir_fail(
-      WEIR_ERR_EXTERNAL,
-      "rank %d of %d: '%s' timed out after %g s in round %d, waiting for %s (comm.timeout)",
-      r->comm->rank, r->comm->size, r->name, timeout, r->round, missing);
+  (void)snprintf(name, COMM_TEXT / 4, "'%s'", r->name);
+  comm_request_missing(r, missing, COMM_TEXT / 2);
 }
 
 weir_status weir_request_wait(weir_request *r)
 {
-  WEIR_TRY(comm_wait(r->comm, r, is_complete, give_up, r->use));
+  WEIR_TRY(comm_wait(r->comm, &(comm_awaited){r, is_complete, describe, &r->waits, r->use}));
   return WEIR_OK;
 }
 

@@ -24,6 +24,16 @@ typedef struct weir_inproc_fault {
   double min_s, max_s;  /* delay in seconds: uniform in [min_s, max_s), or min_s */
 } weir_inproc_fault;
 
+/* Turns by a script, so that a test can visit every order of turns: where several ranks may run,
+ * the choice[k]-th of them in order of their numbers does, from 0, in the k-th such case. Turns
+ * then also pass before each message that is sent. */
+typedef struct weir_inproc_script {
+  const int *choice; /* [n] below ready[k]; beyond them turns are drawn by seed */
+  int *ready;        /* [n] returns how many ranks might run */
+  int64_t n, taken;  /* taken: cases so far, also beyond n */
+  bool begins;       /* a rank sets it in its turn where the script begins */
+} weir_inproc_script;
+
 typedef struct weir_inproc {
   int ranks;
   /* False: one rank runs at a time, until it waits or tests a request; the next one is drawn by
@@ -34,6 +44,7 @@ typedef struct weir_inproc {
   uint64_t seed;
   const weir_inproc_fault *faults; /* [n_faults] */
   int n_faults;
+  weir_inproc_script *script; /* NULL: all turns are drawn; not for concurrent ranks */
 } weir_inproc;
 
 /* Runs body(c, context) on every rank, each a thread with a communicator of its own, and closes
@@ -48,7 +59,8 @@ weir_status weir_inproc_run(const weir_inproc *run,
 /* Returns the seconds since the start of the run, on its clock. c: of weir_inproc_run, or a group
  * of it. */
 double weir_inproc_clock(const weir_comm *c);
-/* Takes that many seconds on the clock of the run: imitates a computation. Local. Fails:
+/* Takes that many seconds on the clock of the run: imitates a computation. 0: lets others run, if
+ * their turn comes. Local. Fails:
  * WEIR_ERR_EXTERNAL where the run or this rank has ended. */
 weir_status weir_inproc_sleep(weir_comm *c, double seconds) WEIR_CHECKED;
 

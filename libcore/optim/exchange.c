@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "base/weir_clock.h"
 
 weir_status weir_exchange_find(const char *name, const weir_exchange_desc **out)
 {
@@ -56,10 +55,15 @@ weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exch
     args.opts = defaults;
   }
   WEIR_TRY_GOTO(weir_comm_agree(a->comm, status), done);
+  WEIR_TRY_GOTO(weir_comm_split(a->comm, 0, &out->comm), done);
+  args.comm = out->comm;
   WEIR_TRY_GOTO(policy->open(&args, &out->state), done);
   out->policy = policy;
 done:
   weir_free(&defaults);
+  if (status != WEIR_OK) {
+    weir_comm_close(&out->comm);
+  }
   return status;
 }
 
@@ -68,17 +72,34 @@ weir_status weir_exchange_run(weir_exchange *x)
   if (x->policy == NULL) {
     return WEIR_OK;
   }
-  const double start = weir_clock();
-  const weir_status status = x->policy->run(x->state);
-
   x->runs++;
-  x->waited_s += weir_clock() - start;
-  return status;
+  return x->policy->run(x->state);
 }
 
 weir_status weir_exchange_settle(weir_exchange *x)
 {
   return x->policy != NULL && x->policy->settle != NULL ? x->policy->settle(x->state) : WEIR_OK;
+}
+
+/* Set-up is not counted: it is no exchange. */
+static void count_messages(const weir_comm *c, weir_exchange_counts *counts)
+{
+  static const weir_comm_use payload[] = {WEIR_COMM_EXCHANGE, WEIR_COMM_REDUCE,
+                                          WEIR_COMM_ALLGATHER};
+  const weir_comm_count notices = weir_comm_counted(c, WEIR_COMM_ACTIVATION);
+
+  counts->activations = notices.sent;
+  counts->activation_bytes = notices.sent_bytes;
+  counts->waited_s = notices.waited_s;
+  for (size_t k = 0; k < sizeof payload / sizeof payload[0]; k++) {
+    const weir_comm_count one = weir_comm_counted(c, payload[k]);
+
+    counts->messages += one.sent;
+    counts->payload_bytes += one.sent_bytes;
+    counts->rounds += one.rounds;
+    counts->waited_s += one.waited_s;
+  }
+  counts->payload_bytes -= counts->index_bytes;
 }
 
 weir_exchange_counts weir_exchange_count(const weir_exchange *x)
@@ -88,7 +109,9 @@ weir_exchange_counts weir_exchange_count(const weir_exchange *x)
   if (x->policy != NULL && x->policy->count != NULL) {
     x->policy->count(x->state, &counts);
   }
-  counts.waited_s = x->waited_s;
+  if (x->policy != NULL) {
+    count_messages(x->comm, &counts);
+  }
   return counts;
 }
 
@@ -96,6 +119,7 @@ void weir_exchange_close(weir_exchange *x)
 {
   if (x->policy != NULL) {
     x->policy->close(&x->state);
+    weir_comm_close(&x->comm);
   }
   x->policy = NULL;
 }

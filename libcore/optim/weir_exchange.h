@@ -33,12 +33,18 @@ typedef struct weir_exchange_part {
   unsigned dims;
 } weir_exchange_part;
 
-/* What became of the contributions of this rank so far. */
+/* What became of the contributions of this rank since open, and what it sent. A policy counts
+ * contributions and positions; messages are counted where they are sent. */
 typedef struct weir_exchange_counts {
   int64_t versions; /* exchanges over */
-  int64_t fresh;    /* of these, that had the contribution of the same step; the others had what was
-                       there of earlier ones */
-  double waited_s;  /* in weir_exchange_run */
+  int64_t fresh;    /* of these, that had the contribution of the same step */
+  int64_t stale;    /* that had contributions of earlier steps alone; the others had none */
+  int64_t max_age;  /* steps from the oldest contribution of a version to that version */
+  int64_t messages, payload_bytes; /* sent in exchanges and in settle, without the following */
+  int64_t index_bytes;             /* positions of the elements of sparse contributions */
+  int64_t activations, activation_bytes; /* messages by which ranks learn of versions */
+  int64_t rounds;  /* of the former, each of which waits for those before it */
+  double waited_s; /* for messages, on the clock of the ranks */
 } weir_exchange_counts;
 
 /* What a policy keeps from one step to the next, and a run that is resumed needs. */
@@ -57,7 +63,8 @@ typedef struct weir_exchange_kept {
 } weir_exchange_kept;
 enum { WEIR_EXCHANGE_KEPT_MAX = 8 };
 
-/* opts: range-checked. comm: all ranks of the grid. Buffers do not move until close. */
+/* opts: range-checked. comm: all ranks of the grid; a policy gets a communicator of its own, whose
+ * messages are those of the policy. Buffers do not move until close. */
 typedef struct weir_exchange_args {
   const void *opts;
   weir_comm *comm;
@@ -90,7 +97,8 @@ typedef struct weir_exchange_desc {
   /* Lists what it keeps, at a time when nothing is under way; returns how many. The caller writes
    * it to checkpoints, and into it after open where a run is resumed. NULL: nothing. Local. */
   int (*keep)(void *state, weir_exchange_kept kept[WEIR_EXCHANGE_KEPT_MAX]);
-  void (*count)(const void *state, weir_exchange_counts *counts); /* NULL: all are fresh */
+  /* Sets what became of contributions, and index_bytes. NULL: all are fresh. */
+  void (*count)(const void *state, weir_exchange_counts *counts);
   void (*close)(void **state); /* accepts NULL and nulls; collective */
 } weir_exchange_desc;
 
@@ -107,8 +115,8 @@ bool weir_exchange_choice(int64_t i, weir_opt_choice *entry);
 typedef struct weir_exchange {
   const weir_exchange_desc *policy; /* NULL: none is open */
   void *state;
+  weir_comm *comm;
   int64_t runs;
-  double waited_s;
 } weir_exchange;
 
 /* Opens the policy; a->opts NULL: its defaults. Close it before a->comm. Collective. Fails on all
@@ -123,7 +131,7 @@ weir_status weir_exchange_run(weir_exchange *x) WEIR_CHECKED;
  * holds. The buffers of gradients have what is left to apply, or zeros. Collective. Fails: as
  * weir_request_wait. */
 weir_status weir_exchange_settle(weir_exchange *x) WEIR_CHECKED;
-/* Returns what became of this rank's contributions. Local. */
+/* Returns what became of this rank's contributions, and what it sent. Local. */
 weir_exchange_counts weir_exchange_count(const weir_exchange *x);
 /* Closes what is open. Collective. */
 void weir_exchange_close(weir_exchange *x);

@@ -277,6 +277,9 @@ static weir_status start_one(inproc_rank *self, const int *member, end *e)
     e->active = true;
     return WEIR_OK;
   }
+  if (self->world->run->script != NULL) {
+    inproc_pause(self, INPROC_READY); /* what others do before it leaves is a choice of its own */
+  }
   WEIR_TRY(inject_faults(self, member[e->channel->to], &e->delay, &lost));
   e->number = e->channel->sent++;
   e->active = !lost;

@@ -155,6 +155,13 @@ static void end(weir_comm *c, int status)
   weir_lock_give(&self->world->lock);
 }
 
+static int run_rank(const weir_comm *c, int rank)
+{
+  const inproc_group *g = c->state;
+
+  return g->member[rank];
+}
+
 static int tags(const weir_comm *c)
 {
   (void)c;
@@ -180,6 +187,7 @@ const weir_comm_kind weir_comm_kind_ranks_inproc = {.several = true,
                                                     .split = split,
                                                     .close = close,
                                                     .end = end,
+                                                    .run_rank = run_rank,
                                                     .allreduce_max = allreduce_max,
                                                     .bcast_text = bcast_text,
                                                     .barrier = barrier,

@@ -105,7 +105,23 @@ static void pass_time(inproc_world *w)
   inproc_notify(w);
 }
 
-/* Draws the rank that runs next: none once all have ended. */
+/* Which of so many ranks runs next: as the script says, or drawn. */
+static int choose(inproc_world *w, int ready)
+{
+  weir_inproc_script *const script = w->run->script;
+
+  if (script != NULL && script->begins && ready > 1) {
+    const int64_t k = script->taken++;
+
+    if (k < script->n) {
+      script->ready[k] = ready;
+      return script->choice[k];
+    }
+  }
+  return (int)(weir_random_bits(w->run->seed, 0, 0, w->draws++) % (uint64_t)ready);
+}
+
+/* Chooses the rank that runs next: none once all have ended. */
 static void pass_turn(inproc_world *w)
 {
   int ready = 0, alive = 0;
@@ -124,7 +140,7 @@ static void pass_turn(inproc_world *w)
       ready += is_ready(&w->rank[r]);
     }
   }
-  int left = (int)(weir_random_bits(w->run->seed, 0, 0, w->draws++) % (uint64_t)ready);
+  int left = choose(w, ready);
 
   for (int r = 0; w->turn < 0; r++) {
     if (is_ready(&w->rank[r]) && left-- == 0) {
@@ -174,7 +190,7 @@ static weir_status sleep_in_turn(weir_comm *c, inproc_rank *self, double until)
     if (!moved && status == WEIR_OK) {
       self->wakes = until;
       self->listens = c->engine->background_users > 0;
-      inproc_pause(self, self->listens ? INPROC_WAITS : INPROC_READY);
+      inproc_pause(self, self->listens && until > w->now ? INPROC_WAITS : INPROC_READY);
       self->wakes = 0;
       self->listens = false;
       status = inproc_check(self);

@@ -106,6 +106,23 @@ static void end(weir_comm *c, int status)
   (void)MPI_Abort(comm_of(c), status);
 }
 
+/* -1 where MPI does not say. */
+static int run_rank(const weir_comm *c, int rank)
+{
+  MPI_Group all, group;
+  int number = -1;
+
+  if (MPI_Comm_group(MPI_COMM_WORLD, &all) != MPI_SUCCESS) {
+    return -1;
+  }
+  if (MPI_Comm_group(comm_of(c), &group) == MPI_SUCCESS) {
+    (void)MPI_Group_translate_ranks(group, 1, &rank, all, &number);
+    (void)MPI_Group_free(&group);
+  }
+  (void)MPI_Group_free(&all);
+  return number;
+}
+
 static weir_status allreduce_max(weir_comm *c, int status, int *max, int *rank)
 {
   const struct {
@@ -268,6 +285,7 @@ const weir_comm_kind weir_comm_kind_ranks_mpi = {.several = true,
                                                  .split = split,
                                                  .close = close,
                                                  .end = end,
+                                                 .run_rank = run_rank,
                                                  .allreduce_max = allreduce_max,
                                                  .bcast_text = tell,
                                                  .barrier = barrier,

@@ -12,19 +12,21 @@
 #include "train/step/batch.h"
 #include "train/step/plan.h"
 
-/* Sums over all ranks in place, of f32 or f64. */
-static weir_status sum_up(train_run *r, const char *name, weir_dtype dtype, void *data, int64_t n)
+/* Reduces over all ranks in place, f32 or f64. */
+static weir_status reduce(train_run *r, const char *name, weir_reduce_op op, weir_dtype dtype,
+                          void *data, int64_t n)
 {
-  weir_request *sum = NULL;
+  weir_request *request = NULL;
 
-  WEIR_TRY(weir_allreduce_create(r->ranks.all, name, weir_reducer_of(WEIR_REDUCE_SUM, dtype), data,
-                                 n, &sum));
-  return weir_request_run_once(&sum);
+  WEIR_TRY(
+      weir_allreduce_create(r->ranks.all, name, weir_reducer_of(op, dtype), data, n, &request));
+  return weir_request_run_once(&request);
 }
 
 weir_status train_sum_replicas(train_run *r, double *x, int64_t n)
 {
-  return r->ranks.replicas > 0 ? sum_up(r, "numbers of replicas", WEIR_F64, x, n) : WEIR_OK;
+  return r->ranks.replicas > 0 ? reduce(r, "numbers of replicas", WEIR_REDUCE_SUM, WEIR_F64, x, n)
+                               : WEIR_OK;
 }
 
 static weir_status average(train_run *r, const char *name, weir_tensor *t)
@@ -38,7 +40,7 @@ static weir_status average(train_run *r, const char *name, weir_tensor *t)
     return weir_fail(WEIR_ERR_UNSUPPORTED, "train: '%s', of %s, is not averaged over ranks", name,
                      weir_dtype_name(t->dtype));
   }
-  WEIR_TRY(sum_up(r, name, t->dtype, t->data, n));
+  WEIR_TRY(reduce(r, name, WEIR_REDUCE_SUM, t->dtype, t->data, n));
   for (int64_t i = 0; i < n; i++) {
     const double sum = weir_dtype_load_real(t->dtype, t->data, i);
 
@@ -103,20 +105,33 @@ weir_status train_meet(train_run *r)
 weir_status train_tell_exchange(train_run *r)
 {
   const weir_exchange_counts own = weir_exchange_count(&r->exchange);
-  double sum[] = {(double)own.versions, (double)own.fresh, own.waited_s};
+  double max_age = (double)own.max_age;
+  double sum[] = {(double)own.versions,    (double)own.fresh,         (double)own.stale,
+                  (double)own.messages,    (double)own.payload_bytes, (double)own.index_bytes,
+                  (double)own.activations, (double)own.rounds,        own.waited_s};
 
-  if (r->ranks.replicas == 0) {
+  if (r->exchange.policy == NULL) {
     return WEIR_OK;
   }
-  WEIR_TRY(train_sum_replicas(r, sum, 3));
-  const double fresh = sum[0] > 0 ? sum[1] / sum[0] : NAN, waited_s = sum[2] / r->ranks.replicas;
+  const char *name = r->exchange.policy->name;
+  const int ranks = weir_comm_size(r->ranks.all);
 
-  weir_event("exchange", WEIR_TEXT("policy", r->exchange.policy->name),
+  WEIR_TRY(reduce(r, "counts of the exchange", WEIR_REDUCE_SUM, WEIR_F64, sum,
+                  sizeof sum / sizeof sum[0]));
+  WEIR_TRY(reduce(r, "age of contributions", WEIR_REDUCE_MAX, WEIR_F64, &max_age, 1));
+  const double fresh = sum[0] > 0 ? sum[1] / sum[0] : NAN;
+
+  weir_event("exchange", WEIR_TEXT("policy", name), WEIR_INT("ranks", ranks),
              WEIR_INT("replicas", r->ranks.replicas), WEIR_REAL("in_time", fresh),
-             WEIR_REAL("waited_s", waited_s));
+             WEIR_REAL("stale", sum[0] > 0 ? sum[2] / sum[0] : NAN),
+             WEIR_INT("max_age", (int64_t)max_age), WEIR_INT("messages", (int64_t)sum[3]),
+             WEIR_INT("payload_bytes", (int64_t)sum[4]), WEIR_INT("index_bytes", (int64_t)sum[5]),
+             WEIR_INT("activations", (int64_t)sum[6]), WEIR_REAL("rounds", sum[7] / ranks),
+             WEIR_REAL("waited_s", sum[8] / ranks));
   weir_info("train",
-            "exchange %s: %.0f %% of the contributions came in time; a rank waited %.3g s on "
-            "average",
-            r->exchange.policy->name, 100 * fresh, waited_s);
+            "exchange %s: %.0f %% of the contributions came in time, the oldest %.0f steps late; a "
+            "rank sent %.4g MB in %.0f messages and waited %.3g s on average",
+            name, 100 * fresh, max_age, (sum[4] + sum[5]) / 1e6 / ranks, sum[3] / ranks,
+            sum[8] / ranks);
   return WEIR_OK;
 }

@@ -18,6 +18,8 @@ typedef struct replicas {
   int ranks, steps, count;
   uint64_t seed;
   bool concurrent;
+  weir_inproc_script *script; /* of turns, or NULL */
+  int script_step;            /* in which it begins, once a rank is there */
   /* Seconds that a step of a rank computes. */
   double (*computes_s)(const struct replicas *r, int rank, int step);
   /* Element of the buffer before the exchange of a step; was: after the last one. */
@@ -58,16 +60,22 @@ static inline weir_status replicas_body(weir_comm *c, void *context)
       {buffer + r->count / 3, WEIR_I64, r->count - r->count / 3, 1}};
   const weir_exchange_args args = {
       .opts = r->opts, .comm = c, .grid = &grid, .part = parts, .n = 2};
+  weir_comm_cfg cfg;
   weir_status status = WEIR_OK;
   weir_exchange x;
 
+  weir_opts_default(weir_comm_opts, sizeof cfg, &cfg);
+  cfg.stall = WEIR_STALL_IGNORE; /* seconds are those of the script */
+  weir_comm_configure(c, &cfg);
   for (int i = 0; i < r->count; i++) {
     buffer[i] = r->element(r, rank, -1, i, 0);
   }
   WEIR_TRY(weir_exchange_open(r->policy, &args, &x));
   const weir_comm_count before = weir_comm_counted(c, WEIR_COMM_REDUCE);
-
   for (int step = 0; step < r->steps; step++) {
+    if (r->script != NULL && step == r->script_step) {
+      r->script->begins = true;
+    }
     WEIR_TRY_GOTO(replicas_step(r, c, &x, buffer, step), done);
   }
   r->sent[rank] = weir_comm_counted(c, WEIR_COMM_REDUCE);
@@ -83,7 +91,8 @@ done:
 
 static inline void replicas_run(replicas *r)
 {
-  const weir_inproc run = {.ranks = r->ranks, .concurrent = r->concurrent, .seed = r->seed};
+  const weir_inproc run = {
+      .ranks = r->ranks, .concurrent = r->concurrent, .seed = r->seed, .script = r->script};
 
   assert_true(r->ranks <= REPLICAS_MAX && r->steps <= REPLICAS_STEPS && r->count <= REPLICAS_COUNT);
   assert_ok(weir_inproc_run(&run, replicas_body, r));
