@@ -54,9 +54,17 @@ void weir_threads_set(int threads)
   atomic_store(requested(), threads > 0 ? threads : 0);
 }
 
+/* Threads of the calling thread alone, 0: it has none of its own. */
+static int *own(void)
+{
+  static _Thread_local int threads;
+
+  return &threads;
+}
+
 int weir_threads_get(void)
 {
-  const int threads = atomic_load(requested());
+  const int threads = *own() > 0 ? *own() : atomic_load(requested());
 
   return threads > 0 ? threads : processors();
 }
@@ -88,6 +96,21 @@ static int set_library_threads(int threads)
 #else
   return threads;
 #endif
+}
+
+weir_status weir_threads_own(int threads)
+{
+  WEIR_TRY(pool_own());
+  *own() = threads;
+  *inside() = false;
+  return WEIR_OK;
+}
+
+void weir_threads_end_own(void)
+{
+  *inside() = *own() > 0 || *inside();
+  *own() = 0;
+  pool_disown();
 }
 
 static void run_serial(int64_t n, void (*body)(void *context, int64_t item, int thread),
