@@ -88,6 +88,10 @@ static weir_status wait_until(weir_comm *c, const void *what, bool (*done)(const
   const double begin = c->kind->clock(c);
   double last = begin;
 
+  if (c->kind->await != NULL) {
+    WEIR_TRY(c->kind->await(c, what, done));
+    last = c->kind->clock(c);
+  }
   while (!done(what)) {
     bool moved = false;
 
