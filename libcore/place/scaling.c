@@ -1,15 +1,34 @@
 /* scaling.c - see weir_scaling.h. */
 #include "place/weir_scaling.h"
 
-#include <time.h>
-
 #include "base/weir_alloc.h"
-#include "base/weir_clock.h"
 #include "comm/weir_request.h"
+#include "place/rank_clock.h"
 
 /* Elements of a simulated buffer: as many as ranks, so that each can have a share of it, but not so
  * few that policies that select elements have none to select. */
 enum { MIN_ELEMENTS = 1024 };
+
+const weir_opt weir_scaling_opts[] = {
+    WEIR_OPT_INT_LIST(weir_scaling_cfg, ranks, "4, 16, 64, 256, 1024", 1, 4096, "ranks",
+                      "numbers of ranks that are simulated"),
+    WEIR_OPT_STRING_LIST(weir_scaling_cfg, policies, "",
+                         "exchange policies; that of train.optim.exchange has the options it has "
+                         "there, the others their defaults; empty: all"),
+    WEIR_OPT_INT(weir_scaling_cfg, steps, 50, 1, 1000000, "steps", "steps of a run"),
+    WEIR_OPT_INT(weir_scaling_cfg, runs, 5, 1, 10000, "1",
+                 "runs that differ in which ranks are late, for the range of the results"),
+    WEIR_OPT_INT(weir_scaling_cfg, bytes, 0, 0, 1e15, "bytes",
+                 "size of the gradient or the weights; 0: of the network"),
+    WEIR_OPT_REAL(weir_scaling_cfg, compute_s, 0, 0, 1e9, "s",
+                  "time that a rank computes in a step without delay; 0: predicted for train.batch "
+                  "samples on one rank"),
+    WEIR_OPT_TABLE(weir_scaling_cfg, imbalance, weir_imbalance_opts, "ranks that are late"),
+    WEIR_OPT_TABLE(weir_scaling_cfg, network, weir_network_opts,
+                   "network between the ranks, by the LogGOPS model; measured where the command "
+                   "runs on several ranks"),
+    WEIR_OPT_END,
+};
 
 /* What a rank adds up. */
 typedef struct tally {
@@ -25,11 +44,6 @@ typedef struct bench {
   tally *of;    /* [ranks] of a simulation; [1] of this rank */
 } bench;
 
-static double now(const bench *b, const weir_comm *c)
-{
-  return b->simulated ? weir_inproc_clock(c) : weir_clock();
-}
-
 static weir_status compute(const bench *b, weir_comm *c, int64_t step)
 {
   const weir_scaling *s = b->s;
@@ -37,14 +51,7 @@ static weir_status compute(const bench *b, weir_comm *c, int64_t step)
       s->compute_s + weir_imbalance_delay(&s->imbalance, s->run, s->compute_s, weir_comm_rank(c),
                                           weir_comm_size(c), step);
 
-  if (b->simulated) {
-    return weir_inproc_sleep(c, seconds);
-  }
-  const int64_t whole = (int64_t)seconds;
-  const struct timespec t = {(time_t)whole, (long)((seconds - (double)whole) * 1e9)};
-
-  (void)nanosleep(&t, NULL);
-  return WEIR_OK;
+  return place_sleep(c, b->simulated, seconds);
 }
 
 static weir_comm_count count_sent(const weir_comm *c)
@@ -65,16 +72,16 @@ static weir_status run_steps(const bench *b, weir_comm *c, weir_exchange *x, tal
 {
   WEIR_TRY(weir_comm_barrier(c));
   const weir_comm_count before = count_sent(c);
-  const double begin = now(b, c);
+  const double begin = place_clock(c, b->simulated);
 
   for (int64_t step = 0; step < b->s->steps; step++) {
     WEIR_TRY(compute(b, c, step));
-    const double ready = now(b, c);
+    const double ready = place_clock(c, b->simulated);
 
     WEIR_TRY(weir_exchange_run(x));
-    t->waited_s += now(b, c) - ready;
+    t->waited_s += place_clock(c, b->simulated) - ready;
   }
-  t->seconds = now(b, c) - begin;
+  t->seconds = place_clock(c, b->simulated) - begin;
   const weir_comm_count after = count_sent(c);
   const weir_exchange_counts counts = weir_exchange_count(x);
 

@@ -10,6 +10,17 @@
 extern "C" {
 #endif
 
+/* The section `scaling:` of a configuration; rows in weir_scaling_opts. */
+typedef struct weir_scaling_cfg {
+  weir_int_list ranks;
+  weir_string_list policies; /* empty: all of the build */
+  int64_t steps, runs, bytes;
+  double compute_s;
+  weir_imbalance imbalance;
+  weir_network network;
+} weir_scaling_cfg;
+extern const weir_opt weir_scaling_opts[];
+
 /* Steps of replicas. */
 typedef struct weir_scaling {
   const weir_exchange_desc *policy;
