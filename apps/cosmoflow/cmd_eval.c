@@ -4,8 +4,8 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "eval/score_tables.h"
-#include "eval_maps.h"
-#include "eval_page.h"
+#include "eval/eval_maps.h"
+#include "eval/eval_page.h"
 #include "commands.h"
 
 /* Emits the training and scored rows of each set, to check for leaks. */

@@ -26,6 +26,10 @@ static const weir_command commands[] = {
      "print the resolved configuration, the samples of source.input or what prepare would write "
      "and take, and what the network costs layer by layer",
      NULL, cf_cmd_describe, WEIR_ONE_RANK},
+    {"scaling",
+     "predict the time of a training step on many ranks, under every exchange policy (scaling.csv, "
+     "report.html); on several ranks, measure it, too",
+     NULL, cf_cmd_scaling, WEIR_LAUNCHED_RANKS},
     {NULL, NULL, NULL, NULL, WEIR_ONE_RANK},
 };
 

@@ -18,6 +18,7 @@ typedef struct comm_message {
   bool receive;
   void *data;
   int64_t bytes;
+  bool control; /* of a schedule, not of what it exchanges */
 } comm_message;
 
 typedef struct weir_comm_kind {
@@ -51,6 +52,10 @@ typedef struct weir_comm_kind {
   double (*clock)(const weir_comm *c);
   /* An attempt to progress changed nothing. waits: this rank has nothing else to do. */
   void (*pause)(const weir_comm *c, bool waits);
+  /* Both NULL, except where times are simulated: progresses everything until done(what), and
+   * fails where it never will be; is told of a reduction of that many bytes. */
+  weir_status (*await)(weir_comm *c, const void *what, bool (*done)(const void *what));
+  void (*reduced)(weir_comm *c, int64_t bytes);
 } weir_comm_kind;
 
 /* What all groups of a run share. */

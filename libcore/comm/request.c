@@ -27,6 +27,7 @@ weir_status comm_request_message(weir_request *r, const comm_message *m)
     *one = *m;
     one->data = (char *)m->data + at;
     one->bytes = m->bytes - at < piece ? m->bytes - at : piece;
+    one->control = r->use == WEIR_COMM_ACTIVATION;
   }
   return WEIR_OK;
 }
@@ -132,7 +133,12 @@ static void run_work(const comm_work *w)
 static weir_status enter(weir_request *r)
 {
   while (r->next_work < r->n_works && r->works[r->next_work].round <= r->round) {
-    run_work(&r->works[r->next_work++]);
+    const comm_work *w = &r->works[r->next_work++];
+
+    run_work(w);
+    if (w->task == COMM_MERGE && r->comm->kind->reduced != NULL) {
+      r->comm->kind->reduced(r->comm, w->count * (int64_t)w->reducer->size);
+    }
   }
   r->first += r->count;
   r->count = 0;

@@ -96,6 +96,10 @@ static weir_status wait_until(weir_comm *c, const comm_awaited *a)
   double last = begin, limit = -1;
   bool reported = false;
 
+  if (c->kind->await != NULL) {
+    WEIR_TRY(c->kind->await(c, a->what, a->done));
+    last = c->kind->clock(c);
+  }
   while (!a->done(a->what)) {
     bool moved = false;
 

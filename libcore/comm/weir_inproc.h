@@ -1,5 +1,6 @@
 /* weir_inproc.h - ranks that are threads of one process: programs run on ranks without MPI; with
- * scripted faults, communication is tested reproducibly or under the thread sanitizer. */
+ * scripted faults, communication is tested reproducibly or under the thread sanitizer. With a
+ * network, its times on many ranks are simulated. */
 #ifndef WEIR_INPROC_H
 #define WEIR_INPROC_H
 #include "comm/weir_comm.h"
@@ -33,6 +34,24 @@ typedef struct weir_inproc_script {
   int64_t n, taken;  /* taken: cases so far, also beyond n */
   bool begins;       /* a rank sets it in its turn where the script begins */
 } weir_inproc_script;
+/* A network by the LogGOPS model (Hoefler, Schneider and Lumsdaine, HPDC 2010; LogGP: Alexandrov et
+ * al., SPAA 1995), without contention between pairs of ranks. Of a message of s bytes, s <=
+ * eager_max_bytes, that is sent at t, the first byte leaves the sender's interface at t + o, the
+ * last one is at the receiver's L + (s - 1) G later, and its processor takes another o: 2 o + L +
+ * (s - 1) G. The processors are busy for o + (s - 1) O at each end, and the interfaces for g +
+ * (s - 1) G. Of a longer message the receiver first learns, and reads it once it has started to
+ * receive: 3 (o + L) + (s - 1) G. A reduction of b bytes takes the processor b / reduce_bw. */
+typedef struct weir_network {
+  double latency;           /* L: seconds from one interface to another */
+  double overhead;          /* o: seconds of the processor a message, at each end */
+  double gap;               /* g: seconds of the interface a message */
+  double link_bw;           /* 1 / G: bytes/s of an interface, in each direction; 0: no limit */
+  double overhead_per_byte; /* O: seconds of the processor a byte */
+  double eager_max_bytes;   /* S */
+  double reduce_bw;         /* bytes/s that a processor reduces; 0: no limit */
+} weir_network;
+/* Rows of a weir_network. */
+extern const weir_opt weir_network_opts[];
 
 typedef struct weir_inproc {
   int ranks;
@@ -47,6 +66,12 @@ typedef struct weir_inproc {
   const weir_inproc_fault *faults; /* [n_faults] */
   int n_faults;
   weir_inproc_script *script; /* NULL: all turns are drawn; not for concurrent ranks */
+  /* Not NULL, and then not concurrent: messages and reductions take their time on this network, in
+   * the order of its events, and nothing is drawn. The processor of messages is not that of
+   * weir_inproc_sleep: where a schedule has a background thread, both go on together. */
+  const weir_network *network;
+  double scale; /* on a network every byte of a message or reduction stands for so many, except in
+                   messages of schedules; 0: 1 */
 } weir_inproc;
 
 /* Runs body(c, context) on every rank, each a thread with a communicator of its own, and closes

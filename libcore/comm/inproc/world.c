@@ -8,6 +8,16 @@
 #include "device/weir_parallel.h"
 #include "device/weir_worker.h"
 
+enum { MAILBOXES = 16 }; /* a rank */
+
+/* On a network, where a rank's processor of messages is ahead of the events, its own time. */
+static double own_time(const inproc_rank *r)
+{
+  const double now = inproc_now(r->world);
+
+  return r->busy > now ? r->busy : now;
+}
+
 double inproc_now(const inproc_world *w)
 {
   return w->run->concurrent ? weir_clock() - w->begin : w->now;
@@ -18,7 +28,7 @@ double weir_inproc_clock(const weir_comm *c)
   inproc_world *const w = inproc_self(c)->world;
 
   weir_lock_take(&w->lock);
-  const double now = inproc_now(w);
+  const double now = own_time(inproc_self(c));
 
   weir_lock_give(&w->lock);
   return now;
@@ -35,6 +45,9 @@ weir_status inproc_check(const inproc_rank *self)
   if (w->ended_by >= 0) {
     return weir_fail(WEIR_ERR_EXTERNAL, "rank %d of %d ended the run", w->ended_by, w->run->ranks);
   }
+  if (w->lacks_memory) {
+    return weir_fail(WEIR_ERR_MEMORY, "no memory for the events of %d ranks", w->run->ranks);
+  }
   if (w->stuck) {
     return weir_fail(WEIR_ERR_EXTERNAL, "deadlock: all ranks wait in calls that others are not in");
   }
@@ -43,6 +56,10 @@ weir_status inproc_check(const inproc_rank *self)
 
 void inproc_notify(inproc_world *w)
 {
+  if (w->run->network != NULL) {
+    inproc_network_notify(w);
+    return;
+  }
   for (int r = 0; r < w->run->ranks; r++) {
     w->rank[r].rest = INPROC_READY;
     if (w->run->concurrent) {
@@ -80,8 +97,8 @@ static bool next_event(const inproc_world *w, double *at)
       found = true;
     }
   }
-  for (const inproc_channel *c = w->channels; c != NULL; c = c->next) {
-    for (const inproc_packet *p = c->packets; p != NULL; p = p->next) {
+  for (int64_t i = 0; i < w->n_mailboxes; i++) {
+    for (const inproc_packet *p = w->mailboxes[i].packets; p != NULL; p = p->next) {
       if (p->arrival > w->now && (!found || p->arrival < *at)) {
         *at = p->arrival;
         found = true;
@@ -151,7 +168,7 @@ static void pass_turn(inproc_world *w)
   weir_cond_broadcast(&w->rank[w->turn].wake);
 }
 
-static void await_turn(inproc_rank *self)
+void inproc_await_turn(inproc_rank *self)
 {
   while (self->world->turn != self->number) {
     weir_cond_wait(&self->wake, &self->world->lock);
@@ -167,9 +184,13 @@ void inproc_pause(inproc_rank *self, inproc_rest rest)
   if (self->life != INPROC_RUNS) { /* it keeps its turn until it returns */
     return;
   }
+  if (self->world->run->network != NULL) {
+    inproc_network_pause(self, rest);
+    return;
+  }
   self->rest = rest;
   pass_turn(self->world);
-  await_turn(self);
+  inproc_await_turn(self);
 }
 
 /* Sleeps with the lock held, except while it progresses what has background threads elsewhere. */
@@ -213,7 +234,9 @@ weir_status weir_inproc_sleep(weir_comm *c, double seconds)
   weir_lock_take(&w->lock);
   weir_status status = inproc_check(self);
 
-  if (!w->run->concurrent && status == WEIR_OK) {
+  if (w->run->network != NULL && status == WEIR_OK) {
+    status = inproc_network_sleep(c, self, seconds);
+  } else if (!w->run->concurrent && status == WEIR_OK) {
     status = sleep_in_turn(c, self, w->now + seconds);
   }
   weir_lock_give(&w->lock);
@@ -364,7 +387,7 @@ static weir_status run_rank(void *rank)
 
   if (!w->run->concurrent) {
     weir_lock_take(&w->lock);
-    await_turn(self);
+    inproc_await_turn(self);
     weir_lock_give(&w->lock);
   }
   const weir_log_level level =
@@ -386,8 +409,11 @@ static weir_status run_rank(void *rank)
 
   self->life = died ? INPROC_DIED : INPROC_LEFT;
   note_failure(w, self, died ? WEIR_OK : status);
+  self->over = true;
   inproc_notify(w);
-  if (!w->run->concurrent) {
+  if (w->run->network != NULL) {
+    inproc_network_pass(w);
+  } else if (!w->run->concurrent) {
     pass_turn(w);
   }
   weir_lock_give(&w->lock);
@@ -414,7 +440,7 @@ static weir_status create_ranks(inproc_world *w, weir_worker **workers, inproc_g
     one->world = w;
     one->number = r;
     one->wake = (weir_cond)WEIR_COND_INIT;
-    WEIR_TRY(comm_new(&weir_comm_kind_ranks_inproc, &one->comm));
+    WEIR_TRY(comm_new(&w->kind, &one->comm));
     one->comm->rank = r;
     one->comm->size = ranks;
     one->comm->state = *all;
@@ -431,7 +457,11 @@ static weir_status run_ranks(inproc_world *w, weir_worker **workers)
 
   w->begin = weir_clock();
   weir_lock_take(&w->lock);
-  pass_turn(w);
+  if (w->run->network != NULL) {
+    inproc_network_begin(w);
+  } else {
+    pass_turn(w);
+  }
   weir_lock_give(&w->lock);
   for (int r = 0; r < ranks; r++) {
     weir_worker_start(workers[r], run_rank, &w->rank[r]);
@@ -452,7 +482,9 @@ weir_status weir_inproc_run(const weir_inproc *run,
                     .context = context,
                     .lock = WEIR_LOCK_INIT,
                     .turn = -1,
-                    .ended_by = -1};
+                    .ended_by = -1,
+                    .n_mailboxes = 1,
+                    .kind = weir_comm_kind_ranks_inproc};
   const int64_t ranks = run->ranks;
   weir_worker **workers = NULL;
   inproc_group *all = NULL;
@@ -461,8 +493,20 @@ weir_status weir_inproc_run(const weir_inproc *run,
   if (ranks < 1) {
     return weir_fail(WEIR_ERR_CONFIG, "%d ranks: at least 1 is needed", run->ranks);
   }
+  WEIR_ASSERT(run->network == NULL || !run->concurrent);
+  if (run->network != NULL) {
+    w.kind.await = inproc_network_await;
+    w.kind.reduced = inproc_network_reduced;
+  }
+  while (w.n_mailboxes < MAILBOXES * ranks) {
+    w.n_mailboxes *= 2;
+  }
   WEIR_TRY_GOTO(weir_alloc(ranks, sizeof *w.rank, (void **)&w.rank), done);
-  WEIR_TRY_GOTO(weir_alloc(ranks, sizeof(int64_t) * (size_t)ranks, (void **)&w.started), done);
+  if (run->n_faults > 0) {
+    WEIR_TRY_GOTO(weir_alloc(ranks, sizeof(int64_t) * (size_t)ranks, (void **)&w.started), done);
+  }
+  WEIR_TRY_GOTO(weir_alloc(w.n_mailboxes, sizeof *w.mailboxes, (void **)&w.mailboxes), done);
+  WEIR_TRY_GOTO(weir_reserve(&w.events, &w.event_capacity, ranks, sizeof *w.events), done);
   WEIR_TRY_GOTO(weir_alloc(ranks, sizeof *workers, (void **)&workers), done);
   WEIR_TRY_GOTO(create_ranks(&w, workers, &all), done);
   all = NULL; /* the last rank frees it */
@@ -474,7 +518,8 @@ done:
       weir_worker_destroy(&workers[r]);
     }
   }
-  inproc_channels_destroy(&w);
+  inproc_mailboxes_destroy(&w);
+  weir_free(&w.events);
   inproc_group_destroy(&all);
   weir_free(&workers);
   weir_free(&w.started);
