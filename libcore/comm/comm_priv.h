@@ -50,6 +50,8 @@ typedef struct weir_comm_kind {
   double (*clock)(const weir_comm *c);
   /* An attempt to progress changed nothing. waits: this rank has nothing else to do. */
   void (*pause)(const weir_comm *c, bool waits);
+  /* Likewise, with nothing else to do until that time of the clock. NULL: as pause. */
+  void (*pause_until)(const weir_comm *c, double until);
 } weir_comm_kind;
 
 /* What all groups of a run share. */

@@ -43,8 +43,9 @@ typedef struct inproc_rank {
   weir_cond wake;
   inproc_life life;
   inproc_rest rest;
-  double wakes; /* end of its sleep */
-  bool listens; /* a change ends the sleep, too */
+  double wakes;     /* end of its sleep */
+  bool listens;     /* a change ends the sleep, too */
+  double polled_at; /* time of its last look at messages: one look takes no time */
 } inproc_rank;
 
 /* Everything below is guarded by the lock, except what does not change during a run. */
@@ -92,6 +93,8 @@ void inproc_notify(inproc_world *w);
 /* Lets other ranks run, and returns once it is this one's turn again. Concurrent ranks: waits for a
  * change if it gathers. */
 void inproc_pause(inproc_rank *self, inproc_rest rest);
+/* Likewise, for a message: at most until that time. */
+void inproc_pause_until(inproc_rank *self, double until);
 /* Ends this rank by a fault. Returns WEIR_ERR_EXTERNAL. */
 weir_status inproc_die(inproc_rank *self);
 /* Creates a group of ranks of the run; members [size] is copied. Fails: WEIR_ERR_MEMORY. */
