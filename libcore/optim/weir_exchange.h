@@ -38,7 +38,9 @@ typedef struct weir_exchange_counts {
   int64_t versions; /* exchanges over */
   int64_t fresh;    /* of these, that had the contribution of the same step; the others had what was
                        there of earlier ones */
-  double waited_s;  /* in weir_exchange_run */
+  int64_t max_staleness; /* steps from a contribution to the step that merged it, the most so far,
+                            of policies that bound it */
+  double waited_s;       /* in weir_exchange_run */
 } weir_exchange_counts;
 
 /* What a policy keeps from one step to the next, and a run that is resumed needs. */
