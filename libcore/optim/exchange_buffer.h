@@ -32,5 +32,10 @@ void exchange_buffer_add_change(const exchange_buffer *b, const void *before, vo
  * rounded toward 0. */
 void exchange_buffer_divide(const exchange_buffer *b, void *data, double divisor);
 void exchange_divide(weir_dtype dtype, void *data, int64_t count, double divisor);
+/* into += now - before, likewise. */
+void exchange_add_change(weir_dtype dtype, const void *now, const void *before, void *into,
+                         int64_t count);
+/* mean = (weight mean + one) / (weight + 1), likewise. */
+void exchange_mean(weir_dtype dtype, void *mean, double weight, const void *one, int64_t count);
 
 #endif
