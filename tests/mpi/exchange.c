@@ -271,6 +271,7 @@ static void late_ranks_train(void **state)
       SETS(APART("dpsgd")),
       SETS(APART("{sgp: {overlap: 2}}")),
       SETS(APART("moshpit")),
+      SETS(APART("adpsgd")),
       SETS(APART("{local: {}}"), "accumulate=3")};
   int n = 0;
   const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
