@@ -170,6 +170,11 @@ int weir_comm_size(const weir_comm *c)
   return c->size;
 }
 
+double weir_comm_clock(const weir_comm *c)
+{
+  return c->kind->clock(c);
+}
+
 weir_status weir_comm_agree(weir_comm *c, weir_status status)
 {
   weir_comm_borrow(c);

@@ -52,6 +52,8 @@ typedef struct weir_comm_kind {
   double (*clock)(const weir_comm *c);
   /* An attempt to progress changed nothing. waits: this rank has nothing else to do. */
   void (*pause)(const weir_comm *c, bool waits);
+  /* Likewise, with nothing else to do until that time of the clock. NULL: as pause. */
+  void (*pause_until)(const weir_comm *c, double until);
   /* Both NULL, except where times are simulated: progresses everything until done(what), and
    * fails where it never will be; is told of a reduction of that many bytes. */
   weir_status (*await)(weir_comm *c, const void *what, bool (*done)(const void *what));

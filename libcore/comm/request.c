@@ -212,6 +212,24 @@ weir_status weir_request_start(weir_request *r)
   return status;
 }
 
+weir_status weir_requests_pause(weir_comm *c, double until)
+{
+  bool moved = false;
+
+  weir_comm_borrow(c);
+  const weir_status status = comm_progress(c, &moved);
+
+  if (!moved && status == WEIR_OK && c->kind->clock(c) < until) {
+    if (c->kind->pause_until != NULL) {
+      c->kind->pause_until(c, until);
+    } else {
+      c->kind->pause(c, true);
+    }
+  }
+  weir_comm_return(c);
+  return status;
+}
+
 /* Progresses everything; *done: the request, if there is one, is complete. */
 static weir_status look(weir_comm *c, const weir_request *r, bool *done)
 {
@@ -240,6 +258,15 @@ weir_status weir_request_test(weir_request *r, bool *done)
 {
   WEIR_TRY(look(r->comm, r, done));
   return WEIR_OK;
+}
+
+bool weir_request_is_done(const weir_request *r)
+{
+  weir_comm_borrow(r->comm);
+  const bool done = !r->active;
+
+  weir_comm_return(r->comm);
+  return done;
 }
 
 void comm_request_missing(const weir_request *r, char *text, size_t size)

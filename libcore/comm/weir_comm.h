@@ -45,6 +45,9 @@ void weir_comm_close(weir_comm **c);
 /* Return the number of this rank, from 0, and of all ranks. Local. */
 int weir_comm_rank(const weir_comm *c);
 int weir_comm_size(const weir_comm *c);
+/* Returns the seconds on the clock that timeouts are measured by: of the machine, or of a script
+ * (weir_inproc.h). Local. */
+double weir_comm_clock(const weir_comm *c);
 
 /* Returns the worst (largest) status of all ranks on every rank; a rank with a better status fails
  * with the message of the first rank with the worst one. Call it after operations that can fail on

@@ -121,6 +121,8 @@ weir_status weir_request_start(weir_request *r) WEIR_CHECKED;
 /* Progresses all requests; sets *done when this one is complete, or was never started. Local.
  * Fails: WEIR_ERR_EXTERNAL. */
 weir_status weir_request_test(weir_request *r, bool *done) WEIR_CHECKED;
+/* Returns whether the request is complete, or was never started, without progress. Local. */
+bool weir_request_is_done(const weir_request *r);
 /* Waits for completion. Fails: WEIR_ERR_EXTERNAL, also after comm.timeout without progress, naming
  * the missing ranks; then only weir_comm_abort is possible. */
 weir_status weir_request_wait(weir_request *r) WEIR_CHECKED;
@@ -130,6 +132,10 @@ weir_status weir_request_run(weir_request *r) WEIR_CHECKED;
 weir_status weir_request_run_once(weir_request **r) WEIR_CHECKED;
 /* Progresses all requests of the run. Local. Fails: WEIR_ERR_EXTERNAL. */
 weir_status weir_requests_progress(weir_comm *c) WEIR_CHECKED;
+/* Likewise; where none gets further, this rank has nothing else to do until one does, or until
+ * weir_comm_clock is `until`. It may return earlier: call it in a loop. Local. Fails:
+ * WEIR_ERR_EXTERNAL. */
+weir_status weir_requests_pause(weir_comm *c, double until) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -89,19 +89,75 @@ void exchange_buffer_add(const exchange_buffer *b, void *into)
   }
 }
 
-void exchange_buffer_divide(const exchange_buffer *b, void *data, int divisor)
+void exchange_add_change(weir_dtype dtype, const void *now, const void *before, void *into,
+                         int64_t count)
+{
+  for (int64_t i = 0; dtype == WEIR_F32 && i < count; i++) {
+    ((float *)into)[i] += ((const float *)now)[i] - ((const float *)before)[i];
+  }
+  for (int64_t i = 0; dtype == WEIR_F64 && i < count; i++) {
+    ((double *)into)[i] += ((const double *)now)[i] - ((const double *)before)[i];
+  }
+  for (int64_t i = 0; dtype == WEIR_I64 && i < count; i++) {
+    ((int64_t *)into)[i] += ((const int64_t *)now)[i] - ((const int64_t *)before)[i];
+  }
+}
+
+void exchange_buffer_add_change(const exchange_buffer *b, const void *before, void *into)
+{
+  size_t at = 0;
+
+  for (int i = 0; i < b->n; i++) {
+    exchange_add_change(b->dtype, b->part[i].data, (const char *)before + at, (char *)into + at,
+                        b->part[i].count);
+    at += (size_t)b->part[i].count * b->sum->size;
+  }
+}
+
+static int64_t divide_whole(int64_t x, double divisor)
+{
+  const int64_t whole = (int64_t)divisor;
+
+  return (double)whole == divisor ? x / whole : (int64_t)((long double)x / divisor);
+}
+
+void exchange_divide(weir_dtype dtype, void *data, int64_t count, double divisor)
 {
   float *const f = data;
   double *const d = data;
   int64_t *const whole = data;
 
-  for (int64_t i = 0; b->dtype == WEIR_F32 && i < b->count; i++) {
+  for (int64_t i = 0; dtype == WEIR_F32 && i < count; i++) {
     f[i] /= (float)divisor;
   }
-  for (int64_t i = 0; b->dtype == WEIR_F64 && i < b->count; i++) {
+  for (int64_t i = 0; dtype == WEIR_F64 && i < count; i++) {
     d[i] /= divisor;
   }
-  for (int64_t i = 0; b->dtype == WEIR_I64 && i < b->count; i++) {
-    whole[i] /= divisor;
+  for (int64_t i = 0; dtype == WEIR_I64 && i < count; i++) {
+    whole[i] = divide_whole(whole[i], divisor);
   }
+}
+
+void exchange_mean(weir_dtype dtype, void *mean, double weight, const void *one, int64_t count)
+{
+  for (int64_t i = 0; dtype == WEIR_F32 && i < count; i++) {
+    float *const m = (float *)mean + i;
+
+    *m = ((float)weight * *m + ((const float *)one)[i]) / (float)(weight + 1);
+  }
+  for (int64_t i = 0; dtype == WEIR_F64 && i < count; i++) {
+    double *const m = (double *)mean + i;
+
+    *m = (weight * *m + ((const double *)one)[i]) / (weight + 1);
+  }
+  for (int64_t i = 0; dtype == WEIR_I64 && i < count; i++) {
+    int64_t *const m = (int64_t *)mean + i;
+
+    *m = divide_whole((int64_t)weight * *m + ((const int64_t *)one)[i], weight + 1);
+  }
+}
+
+void exchange_buffer_divide(const exchange_buffer *b, void *data, double divisor)
+{
+  exchange_divide(b->dtype, data, b->count, divisor);
 }

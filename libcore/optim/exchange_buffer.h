@@ -26,7 +26,16 @@ weir_status exchange_buffer_alloc(const exchange_buffer *b, void **out) WEIR_CHE
 void exchange_buffer_get(const exchange_buffer *b, void *to);
 void exchange_buffer_put(const exchange_buffer *b, const void *from);
 void exchange_buffer_add(const exchange_buffer *b, void *into);
-/* Divides `count` elements of the dtype of the parts. Whole numbers are rounded toward 0. */
-void exchange_buffer_divide(const exchange_buffer *b, void *data, int divisor);
+/* Adds to `into` by how much the parts differ from `before`: an update of the optimiser. */
+void exchange_buffer_add_change(const exchange_buffer *b, const void *before, void *into);
+/* Divides `count` elements of the dtype of the parts, or of f32, f64 or i64. Whole numbers are
+ * rounded toward 0. */
+void exchange_buffer_divide(const exchange_buffer *b, void *data, double divisor);
+void exchange_divide(weir_dtype dtype, void *data, int64_t count, double divisor);
+/* into += now - before, likewise. */
+void exchange_add_change(weir_dtype dtype, const void *now, const void *before, void *into,
+                         int64_t count);
+/* mean = (weight mean + one) / (weight + 1), likewise. */
+void exchange_mean(weir_dtype dtype, void *mean, double weight, const void *one, int64_t count);
 
 #endif

@@ -58,6 +58,7 @@ typedef struct inproc_rank {
   inproc_rest rest;
   double wakes; /* end of its sleep */
   bool listens; /* a change ends the sleep, too */
+  double polled_at; /* time of its last look at messages: one look takes no time */
   /* On a network: until when its processor of messages and its interface are busy; the number of
    * its rests, which events that end one have; what it waits for. */
   double busy, send_free, receive_free;
@@ -139,6 +140,8 @@ void inproc_notify(inproc_world *w);
 /* Lets other ranks run, and returns once it is this one's turn again. Concurrent ranks: waits for a
  * change if it gathers. */
 void inproc_pause(inproc_rank *self, inproc_rest rest);
+/* Likewise, for a message: at most until that time. */
+void inproc_pause_until(inproc_rank *self, double until);
 /* Returns once it is this rank's turn. */
 void inproc_await_turn(inproc_rank *self);
 /* Ends this rank by a fault. Returns WEIR_ERR_EXTERNAL. */

@@ -180,7 +180,23 @@ static void rest(const weir_comm *c, bool waits)
     return;
   }
   weir_lock_take(&self->world->lock);
-  inproc_pause(self, waits ? INPROC_WAITS : INPROC_POLLS);
+  const bool again = self->polled_at == self->world->now;
+
+  self->polled_at = self->world->now;
+  inproc_pause(self, waits ? INPROC_WAITS : again ? INPROC_POLLS : INPROC_READY);
+  weir_lock_give(&self->world->lock);
+}
+
+static void rest_until(const weir_comm *c, double until)
+{
+  inproc_rank *const self = inproc_self(c);
+
+  if (self->world->run->concurrent) {
+    (void)sched_yield();
+    return;
+  }
+  weir_lock_take(&self->world->lock);
+  inproc_pause_until(self, until);
   weir_lock_give(&self->world->lock);
 }
 
@@ -200,4 +216,5 @@ const weir_comm_kind weir_comm_kind_ranks_inproc = {.several = true,
                                                     .finished = inproc_finished,
                                                     .release = inproc_release,
                                                     .clock = weir_inproc_clock,
-                                                    .pause = rest};
+                                                    .pause = rest,
+                                                    .pause_until = rest_until};

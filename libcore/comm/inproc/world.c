@@ -193,6 +193,15 @@ void inproc_pause(inproc_rank *self, inproc_rest rest)
   inproc_await_turn(self);
 }
 
+void inproc_pause_until(inproc_rank *self, double until)
+{
+  self->wakes = until;
+  self->listens = true;
+  inproc_pause(self, INPROC_WAITS);
+  self->wakes = 0;
+  self->listens = false;
+}
+
 /* Sleeps with the lock held, except while it progresses what has background threads elsewhere. */
 static weir_status sleep_in_turn(weir_comm *c, inproc_rank *self, double until)
 {
@@ -210,11 +219,13 @@ static weir_status sleep_in_turn(weir_comm *c, inproc_rank *self, double until)
       weir_lock_take(&w->lock);
     }
     if (!moved && status == WEIR_OK) {
-      self->wakes = until;
-      self->listens = c->engine->background_users > 0;
-      inproc_pause(self, self->listens && until > w->now ? INPROC_WAITS : INPROC_READY);
-      self->wakes = 0;
-      self->listens = false;
+      if (c->engine->background_users > 0 && until > w->now) {
+        inproc_pause_until(self, until);
+      } else {
+        self->wakes = until;
+        inproc_pause(self, INPROC_READY);
+        self->wakes = 0;
+      }
       status = inproc_check(self);
     }
   } while (w->now < until && status == WEIR_OK);
@@ -440,6 +451,7 @@ static weir_status create_ranks(inproc_world *w, weir_worker **workers, inproc_g
     one->world = w;
     one->number = r;
     one->wake = (weir_cond)WEIR_COND_INIT;
+    one->polled_at = -1;
     WEIR_TRY(comm_new(&w->kind, &one->comm));
     one->comm->rank = r;
     one->comm->size = ranks;

@@ -20,6 +20,9 @@ typedef struct replicas {
   bool concurrent;
   weir_inproc_script *script; /* of turns, or NULL */
   int script_step;            /* in which it begins, once a rank is there */
+  const weir_inproc_fault *faults; /* [n_faults] of the script */
+  int n_faults;
+  bool unsettled; /* ends without settle: some ranks have died */
   /* Seconds that a step of a rank computes. */
   double (*computes_s)(const struct replicas *r, int rank, int step);
   /* Element of the buffer before the exchange of a step; was: after the last one. */
@@ -81,6 +84,9 @@ static inline weir_status replicas_body(weir_comm *c, void *context)
   r->sent[rank] = weir_comm_counted(c, WEIR_COMM_REDUCE);
   r->sent[rank].sent -= before.sent;
   r->sent[rank].sent_bytes -= before.sent_bytes;
+  if (r->unsettled) {
+    goto done;
+  }
   WEIR_TRY_GOTO(weir_exchange_settle(&x), done);
   memcpy(r->after[rank][r->steps], buffer, (size_t)r->count * sizeof *buffer);
   r->counts[rank][r->steps] = weir_exchange_count(&x);
@@ -91,8 +97,12 @@ done:
 
 static inline void replicas_run(replicas *r)
 {
-  const weir_inproc run = {
-      .ranks = r->ranks, .concurrent = r->concurrent, .seed = r->seed, .script = r->script};
+  const weir_inproc run = {.ranks = r->ranks,
+                           .concurrent = r->concurrent,
+                           .seed = r->seed,
+                           .faults = r->faults,
+                           .n_faults = r->n_faults,
+                           .script = r->script};
 
   assert_true(r->ranks <= REPLICAS_MAX && r->steps <= REPLICAS_STEPS && r->count <= REPLICAS_COUNT);
   assert_ok(weir_inproc_run(&run, replicas_body, r));
