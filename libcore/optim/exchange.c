@@ -39,15 +39,40 @@ bool weir_exchange_choice(int64_t i, weir_opt_choice *entry)
   return true;
 }
 
+/* That matrices are ascending, disjoint, and inside the parts. */
+static weir_status check_matrices(const weir_exchange_args *a)
+{
+  int64_t count = 0, end = 0;
+
+  for (int i = 0; i < a->n; i++) {
+    count += a->part[i].count;
+  }
+  for (int64_t i = 0; i < a->n_matrices; i++) {
+    const weir_exchange_matrix *m = &a->matrix[i];
+    int64_t elements = 0;
+
+    if (m->first < end || m->rows < 1 || m->columns < 1 ||
+        !weir_mul_ok(m->rows, m->columns, &elements) || elements > count - m->first) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "exchange: matrix %lld, of %lld x %lld elements from %lld on, overlaps "
+                       "another one or the end of %lld elements",
+                       (long long)i, (long long)m->rows, (long long)m->columns, (long long)m->first,
+                       (long long)count);
+    }
+    end = m->first + elements;
+  }
+  return WEIR_OK;
+}
+
 weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exchange_args *a,
                                weir_exchange *out)
 {
   weir_exchange_args args = *a;
   void *defaults = NULL;
-  weir_status status = WEIR_OK;
+  weir_status status = check_matrices(a);
 
   *out = (weir_exchange){.policy = NULL};
-  if (args.opts == NULL && policy->opts != NULL) {
+  if (status == WEIR_OK && args.opts == NULL && policy->opts != NULL) {
     status = weir_alloc(1, policy->opts_size, &defaults);
     if (status == WEIR_OK) {
       weir_opts_default(policy->opts, policy->opts_size, defaults);

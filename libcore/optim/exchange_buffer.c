@@ -51,6 +51,20 @@ weir_status exchange_buffer_alloc(const exchange_buffer *b, void **out)
   return weir_alloc(b->count, b->sum->size, out);
 }
 
+weir_status exchange_buffer_rounds(const exchange_buffer *b, const char *policy)
+{
+  return b->dtype != WEIR_I64 ? WEIR_OK
+                              : weir_fail(WEIR_ERR_UNSUPPORTED,
+                                          "%s: approximates f32 or f64, not whole numbers", policy);
+}
+
+void exchange_buffer_clear(const exchange_buffer *b, void *data)
+{
+  if (b->count > 0) {
+    memset(data, 0, (size_t)b->count * b->sum->size);
+  }
+}
+
 void exchange_buffer_get(const exchange_buffer *b, void *to)
 {
   char *at = to;
@@ -160,4 +174,30 @@ void exchange_mean(weir_dtype dtype, void *mean, double weight, const void *one,
 void exchange_buffer_divide(const exchange_buffer *b, void *data, double divisor)
 {
   exchange_divide(b->dtype, data, b->count, divisor);
+}
+
+void exchange_load(weir_dtype dtype, const void *from, int64_t count, double *to)
+{
+  const float *const f = from;
+  const double *const d = from;
+
+  for (int64_t i = 0; dtype == WEIR_F32 && i < count; i++) {
+    to[i] = (double)f[i];
+  }
+  for (int64_t i = 0; dtype == WEIR_F64 && i < count; i++) {
+    to[i] = d[i];
+  }
+}
+
+void exchange_store(weir_dtype dtype, const double *from, int64_t count, void *to)
+{
+  float *const f = to;
+  double *const d = to;
+
+  for (int64_t i = 0; dtype == WEIR_F32 && i < count; i++) {
+    f[i] = (float)from[i];
+  }
+  for (int64_t i = 0; dtype == WEIR_F64 && i < count; i++) {
+    d[i] = from[i];
+  }
 }

@@ -22,6 +22,11 @@ weir_status exchange_buffer_open(const weir_exchange_args *a, const char *policy
 void exchange_buffer_close(exchange_buffer *b);
 /* Allocates `count` elements, zero; the caller frees them. Fails: WEIR_ERR_MEMORY. */
 weir_status exchange_buffer_alloc(const exchange_buffer *b, void **out) WEIR_CHECKED;
+/* Checks the dtype for policies that keep what rounding leaves out. Fails: WEIR_ERR_UNSUPPORTED
+ * (whole numbers). */
+weir_status exchange_buffer_rounds(const exchange_buffer *b, const char *policy) WEIR_CHECKED;
+/* Sets `count` elements to zero. */
+void exchange_buffer_clear(const exchange_buffer *b, void *data);
 /* Copies the parts to `to`, or `from` to the parts; adds the parts to `into`. */
 void exchange_buffer_get(const exchange_buffer *b, void *to);
 void exchange_buffer_put(const exchange_buffer *b, const void *from);
@@ -37,5 +42,8 @@ void exchange_add_change(weir_dtype dtype, const void *now, const void *before, 
                          int64_t count);
 /* mean = (weight mean + one) / (weight + 1), likewise. */
 void exchange_mean(weir_dtype dtype, void *mean, double weight, const void *one, int64_t count);
+/* Reads `count` numbers of f32 or f64 as f64, and writes them. */
+void exchange_load(weir_dtype dtype, const void *from, int64_t count, double *to);
+void exchange_store(weir_dtype dtype, const double *from, int64_t count, void *to);
 
 #endif

@@ -33,6 +33,12 @@ typedef struct weir_exchange_part {
   unsigned dims;
 } weir_exchange_part;
 
+/* A parameter of two or more dimensions as a matrix, row-major: elements [first, first + rows *
+ * columns) of the parts one after the other. */
+typedef struct weir_exchange_matrix {
+  int64_t first, rows, columns;
+} weir_exchange_matrix;
+
 /* What became of the contributions of this rank since open, and what it sent. A policy counts
  * contributions and positions; messages are counted where they are sent. */
 typedef struct weir_exchange_counts {
@@ -71,6 +77,9 @@ typedef struct weir_exchange_args {
   const weir_grid *grid;
   const weir_exchange_part *part;
   int n;
+  const weir_exchange_matrix *matrix; /* [n_matrices] ascending, disjoint; what is in none of them
+                                         is vectors. None at all: the shapes are not known */
+  int64_t n_matrices;
   int64_t step; /* steps that a resumed run has done: periods go on from there */
 } weir_exchange_args;
 
@@ -119,9 +128,10 @@ typedef struct weir_exchange {
   int64_t runs;
 } weir_exchange;
 
-/* Opens the policy; a->opts NULL: its defaults. Close it before a->comm. Collective. Fails on all
- * ranks alike: WEIR_ERR_UNSUPPORTED (a dtype that cannot be exchanged), WEIR_ERR_CONFIG (options
- * that do not fit the ranks), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
+/* Opens the policy; a->opts NULL: its defaults. Parts and matrices are copied. Close it before
+ * a->comm. Collective. Fails on all ranks alike: WEIR_ERR_UNSUPPORTED (a dtype that cannot be
+ * exchanged), WEIR_ERR_CONFIG (options that do not fit the ranks), WEIR_ERR_SHAPE (matrices outside
+ * the parts), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
 weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exchange_args *a,
                                weir_exchange *out) WEIR_CHECKED;
 /* Exchanges the buffers once, as often on all ranks; waits for whom the policy waits for. Fails: as

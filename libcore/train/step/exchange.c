@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "train/array_names.h"
 #include "train/grid/apart.h"
+#include "train/grid/ranks.h"
 #include "train/step/timeline.h"
 
 bool train_has_slot(const train_run *r)
@@ -50,23 +52,66 @@ static int list_parts(const train_run *r, const weir_exchange_desc *policy,
   return s->n;
 }
 
+/* Lists parameters of two or more dimensions as matrices of input by output channels, which are the
+ * last dimension; none where this rank has shards of them. The caller frees the list. */
+static weir_status list_matrices(const train_run *r, weir_exchange_matrix **out, int64_t *n)
+{
+  const int64_t rows = r->ranks.shards.n == 0 ? weir_params_count(r->params) : 0;
+
+  *n = 0;
+  WEIR_TRY(weir_alloc(rows, sizeof **out, (void **)out));
+  for (int64_t i = 0; i < rows; i++) {
+    const weir_param_row *row = weir_params_get(r->params, i);
+
+    if (row->rank > 1 && row->count > 0) {
+      const int64_t columns = row->shape[row->rank - 1];
+
+      (*out)[(*n)++] = (weir_exchange_matrix){row->first, row->count / columns, columns};
+    }
+  }
+  return WEIR_OK;
+}
+
+/* What a policy keeps of a gradient is in units of the sum of that step's weights, which the task
+ * gives, and would count differently in the next one. */
+static weir_status check_weights(const train_run *r, const weir_exchange_desc *policy)
+{
+  return r->task->weight == NULL || policy->keep == NULL || policy->what != WEIR_EXCHANGE_GRADIENTS
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_UNSUPPORTED,
+                         "optim.exchange %s: '%s' gives samples weights, which differ from the "
+                         "step that a gradient is left over from to the next: use allreduce, local "
+                         "or wagma",
+                         policy->name, r->task->name);
+}
+
 weir_status train_open_exchange(train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
   weir_exchange_part part[TRAIN_MAX_SLICES];
+  weir_exchange_matrix *matrix = NULL;
+  int64_t n_matrices = 0;
 
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
   if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r))) {
     return WEIR_OK;
   }
+  weir_status status = check_weights(r, policy);
+
+  status = status == WEIR_OK ? list_matrices(r, &matrix, &n_matrices) : status;
+  WEIR_TRY_GOTO(train_agree_all(r, status), done);
   const weir_exchange_args args = {.opts = r->cfg->optim.exchange.opts,
                                    .comm = r->ranks.all,
                                    .grid = &r->ranks.grid,
                                    .part = part,
                                    .n = list_parts(r, policy, part),
+                                   .matrix = matrix,
+                                   .n_matrices = n_matrices,
                                    .step = *r->state.step};
-
-  return weir_exchange_open(policy, &args, &r->exchange);
+  status = weir_exchange_open(policy, &args, &r->exchange);
+done:
+  weir_free(&matrix);
+  return status;
 }
 
 weir_status train_exchange(train_run *r, weir_exchange_what what)
