@@ -69,7 +69,11 @@ static weir_status begin(blocks *b, const int64_t *counts, int64_t count)
 static weir_status move_block(blocks *b, int round, int peer, bool receive, char *data,
                               int64_t elements)
 {
-  const comm_message m = {round, peer, receive, data, elements * b->size};
+  const comm_message m = {.round = round,
+                          .peer = peer,
+                          .receive = receive,
+                          .data = data,
+                          .bytes = elements * b->size};
 
   WEIR_TRY(comm_request_message(b->r, &m));
   return WEIR_OK;

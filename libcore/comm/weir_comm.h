@@ -72,6 +72,7 @@ typedef enum weir_comm_use {
   WEIR_COMM_REDUCE,     /* allreduce and reduce-scatter */
   WEIR_COMM_ALLGATHER,  /* allgather */
   WEIR_COMM_ACTIVATION, /* of versions of a schedule */
+  WEIR_COMM_VARYING,    /* messages of varying size */
   WEIR_COMM_USES
 } weir_comm_use;
 
@@ -79,6 +80,8 @@ typedef enum weir_comm_use {
  * messages. */
 typedef struct weir_comm_count {
   int64_t sent, sent_bytes, received, received_bytes;
+  int64_t sent_index_bytes,
+      received_index_bytes; /* of these bytes, those of indices of sparse data */
   double waited_s; /* seconds in weir_request_wait and weir_schedule_wait: exposed communication
                       time */
 } weir_comm_count;

@@ -7,11 +7,11 @@
 
 /* The bytes of a message from its start to its receipt. */
 typedef struct inproc_packet {
-  char *bytes;
-  int64_t size, number; /* of the message on its channel */
-  double arrival;       /* on the clock of the run */
-  bool under_way;       /* in the list of its channel */
-  bool orphan;          /* its sender released it: freed on receipt */
+  char *bytes;                    /* [capacity], of which `size` count */
+  int64_t capacity, size, number; /* number: of the message on its channel */
+  double arrival;                 /* on the clock of the run */
+  bool under_way;                 /* in the list of its channel */
+  bool orphan;                    /* its sender released it: freed on receipt */
   struct inproc_packet *next;
 } inproc_packet;
 

@@ -8,6 +8,7 @@
 
 /* A prepared message at one of its ends. */
 typedef struct end {
+  const comm_message *message;
   inproc_channel *channel;
   inproc_packet *packet; /* of a send */
   void *data;
@@ -58,12 +59,12 @@ static void free_packet(inproc_packet **p)
 static weir_status make(weir_comm *c, const comm_message *m, int tag, end *out)
 {
   WEIR_TRY(find_channel(c, m, tag, &out->channel));
+  out->message = m;
   out->receive = m->receive;
-  out->data = m->data;
-  out->bytes = m->bytes;
   if (!m->receive) {
     WEIR_TRY(weir_alloc(1, sizeof *out->packet, (void **)&out->packet));
     WEIR_TRY(weir_alloc(m->bytes, 1, (void **)&out->packet->bytes));
+    out->packet->capacity = m->bytes;
   }
   return WEIR_OK;
 }
@@ -191,13 +192,14 @@ static weir_status inject_faults(inproc_rank *self, int to, double *delay, bool 
 }
 
 /* Copies the message, once the copy of its last start was received. */
-static void launch(inproc_world *w, end *e)
+static weir_status launch(inproc_world *w, end *e)
 {
   inproc_packet *const p = e->packet;
 
   if (p->under_way) {
-    return;
+    return WEIR_OK;
   }
+  WEIR_TRY(weir_reserve(&p->bytes, &p->capacity, e->bytes, 1)); /* messages of varying size */
   memcpy(p->bytes, e->data, (size_t)e->bytes);
   p->size = e->bytes;
   p->number = e->number;
@@ -207,6 +209,7 @@ static void launch(inproc_world *w, end *e)
   e->channel->packets = p;
   e->active = false;
   inproc_notify(w);
+  return WEIR_OK;
 }
 
 /* The message on the channel of that number, below 0: the first one; NULL where it has not arrived.
@@ -272,6 +275,11 @@ static weir_status start_one(inproc_rank *self, const int *member, end *e)
 {
   bool lost = false;
 
+  e->data = comm_message_data(e->message);
+  e->bytes = comm_message_bytes(e->message);
+  if (e->bytes == 0) {
+    return WEIR_OK;
+  }
   if (e->receive) {
     e->number = e->channel->received++;
     e->active = true;
@@ -280,10 +288,7 @@ static weir_status start_one(inproc_rank *self, const int *member, end *e)
   WEIR_TRY(inject_faults(self, member[e->channel->to], &e->delay, &lost));
   e->number = e->channel->sent++;
   e->active = !lost;
-  if (!lost) {
-    launch(self->world, e);
-  }
-  return WEIR_OK;
+  return lost ? WEIR_OK : launch(self->world, e);
 }
 
 weir_status inproc_start(void *messages, int64_t first, int64_t n)
@@ -317,7 +322,7 @@ weir_status inproc_finished(void *messages, int64_t first, int64_t n, bool *all)
     if (e->active && e->receive) {
       status = take(w, e);
     } else if (e->active) {
-      launch(w, e);
+      status = launch(w, e);
     }
     *all = *all && !e->active;
   }
