@@ -26,6 +26,13 @@ weir_status exchange_buffer_alloc(const exchange_buffer *b, void **out) WEIR_CHE
 void exchange_buffer_get(const exchange_buffer *b, void *to);
 void exchange_buffer_put(const exchange_buffer *b, const void *from);
 void exchange_buffer_add(const exchange_buffer *b, void *into);
+/* Sets all elements of the parts to 0. */
+void exchange_buffer_clear(const exchange_buffer *b);
+/* Adds n values, of ascending indices, to the elements of the parts. */
+void exchange_buffer_scatter(const exchange_buffer *b, const void *value, const uint32_t *index,
+                             int64_t n);
+/* Adds values of all indices from lo to hi - 1. */
+void exchange_buffer_add_range(const exchange_buffer *b, const void *value, int64_t lo, int64_t hi);
 /* Divides `count` elements of the dtype of the parts. Whole numbers are rounded toward 0. */
 void exchange_buffer_divide(const exchange_buffer *b, void *data, int divisor);
 
