@@ -217,6 +217,8 @@ void comm_count_add(weir_comm *c, weir_comm_use use, const weir_comm_count *more
     sum->sent_bytes += more->sent_bytes;
     sum->received += more->received;
     sum->received_bytes += more->received_bytes;
+    sum->sent_index_bytes += more->sent_index_bytes;
+    sum->received_index_bytes += more->received_index_bytes;
     sum->rounds += more->rounds;
     sum->waited_s += more->waited_s;
   }

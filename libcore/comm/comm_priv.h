@@ -18,8 +18,20 @@ typedef struct comm_message {
   bool receive;
   void *data;
   int64_t bytes;
-  bool control; /* of a schedule, not of what it exchanges */
+  bool control;                        /* of a schedule, not of what it exchanges */
+  const weir_varying_message *varying; /* data and bytes at each start, in place of these; or NULL.
+                                          All messages of a request have one, or none */
 } comm_message;
+
+static inline void *comm_message_data(const comm_message *m)
+{
+  return m->varying != NULL ? m->varying->data : m->data;
+}
+
+static inline int64_t comm_message_bytes(const comm_message *m)
+{
+  return m->varying != NULL ? m->varying->bytes : m->bytes;
+}
 
 typedef struct weir_comm_kind {
   bool several; /* it serves more than one rank */
@@ -41,7 +53,8 @@ typedef struct weir_comm_kind {
   weir_status (*gatherv)(weir_comm *c, const void *bytes, int64_t n, void *all,
                          const int64_t *sizes);
   /* Messages that may be started again and again. A message matches that of its peer which has the
-   * same tag and was started as often before. release: also those that are under way. */
+   * same tag and was started as often before; started without bytes, it is none. The list outlives
+   * what was prepared. release: also those that are under way. */
   int (*tags)(const weir_comm *c); /* how many there are */
   weir_status (*prepare)(weir_comm *c, const comm_message *list, int64_t n, int tag,
                          void **messages);

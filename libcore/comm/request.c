@@ -12,24 +12,30 @@ weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use, 
   return WEIR_OK;
 }
 
+static weir_status append(weir_request *r, const comm_message *m)
+{
+  WEIR_ASSERT(r->n_messages == 0 || r->messages[r->n_messages - 1].round <= m->round);
+  WEIR_TRY(
+      weir_reserve(&r->messages, &r->message_capacity, r->n_messages + 1, sizeof *r->messages));
+  r->messages[r->n_messages++] = *m;
+  return WEIR_OK;
+}
+
 weir_status comm_request_message(weir_request *r, const comm_message *m)
 {
   const int64_t piece = r->use == WEIR_COMM_ACTIVATION /* received from any rank: whole */
                             ? m->bytes
                             : r->comm->engine->cfg.max_message_bytes;
 
-  WEIR_ASSERT(r->n_messages == 0 || r->messages[r->n_messages - 1].round <= m->round);
   for (int64_t at = 0; at < m->bytes; at += piece) {
-    WEIR_TRY(
-        weir_reserve(&r->messages, &r->message_capacity, r->n_messages + 1, sizeof *r->messages));
-    comm_message *const one = &r->messages[r->n_messages++];
+    comm_message one = *m;
 
-    *one = *m;
-    one->data = (char *)m->data + at;
-    one->bytes = m->bytes - at < piece ? m->bytes - at : piece;
-    one->control = r->use == WEIR_COMM_ACTIVATION;
+    one.data = (char *)m->data + at;
+    one.bytes = m->bytes - at < piece ? m->bytes - at : piece;
+    one.control = r->use == WEIR_COMM_ACTIVATION;
+    WEIR_TRY(append(r, &one));
   }
-  return WEIR_OK;
+  return m->varying != NULL ? append(r, m) : WEIR_OK;
 }
 
 weir_status comm_request_work(weir_request *r, const comm_work *w)
@@ -158,9 +164,12 @@ static void count_round(const weir_request *r)
 
   for (int64_t i = r->first; i < r->first + r->count; i++) {
     const comm_message *m = &r->messages[i];
+    const int64_t bytes = comm_message_bytes(m);
 
-    *(m->receive ? &round.received : &round.sent) += 1;
-    *(m->receive ? &round.received_bytes : &round.sent_bytes) += m->bytes;
+    *(m->receive ? &round.received : &round.sent) += bytes > 0;
+    *(m->receive ? &round.received_bytes : &round.sent_bytes) += bytes;
+    *(m->receive ? &round.received_index_bytes : &round.sent_index_bytes) +=
+        m->varying != NULL ? m->varying->index_bytes : 0;
   }
   comm_count_add(r->comm, r->use, &round);
 }
@@ -281,7 +290,7 @@ void comm_request_missing(const weir_request *r, char *text, size_t size)
     if (r->comm->kind->finished(r->prepared, i, 1, &done) == WEIR_OK && !done) {
       const int n = snprintf(text + at, size - at, "%srank %d (%lld bytes to %s)",
                              at > 0 ? ", " : "", comm_run_rank(r->comm, m->peer),
-                             (long long)m->bytes, m->receive ? "come" : "go");
+                             (long long)comm_message_bytes(m), m->receive ? "come" : "go");
       at += n > 0 ? (size_t)n : 0;
     }
   }

@@ -81,6 +81,7 @@ typedef enum weir_comm_use {
   WEIR_COMM_REDUCE,     /* allreduce and reduce-scatter */
   WEIR_COMM_ALLGATHER,  /* allgather */
   WEIR_COMM_ACTIVATION, /* of versions of a schedule */
+  WEIR_COMM_VARYING,    /* messages of varying size */
   WEIR_COMM_USES
 } weir_comm_use;
 
@@ -88,6 +89,7 @@ typedef enum weir_comm_use {
  * groups split from it; copies within a rank are not messages. */
 typedef struct weir_comm_count {
   int64_t sent, sent_bytes, received, received_bytes;
+  int64_t sent_index_bytes, received_index_bytes; /* of these, those of positions in sparse data */
   int64_t rounds;  /* of messages of a request that are under way together */
   double waited_s; /* seconds in weir_request_wait and weir_schedule_wait: exposed communication
                       time */

@@ -65,6 +65,22 @@ typedef struct weir_message {
 weir_status weir_messages_create(weir_comm *c, const char *name, const weir_message *list,
                                  int64_t n, weir_request **out) WEIR_CHECKED;
 
+/* A message whose place and size may differ from one start of its request to the next. */
+typedef struct weir_varying_message {
+  int peer;
+  bool receive;
+  void *data;
+  int64_t bytes;       /* at most INT_MAX; 0: no message */
+  int64_t index_bytes; /* of these, those of indices: for weir_comm_counted alone */
+} weir_varying_message;
+
+/* Creates an exchange of such messages: their data and bytes are read from the list when the
+ * request is started, their peers and directions now. The list outlives the request and does not
+ * change while that is active. Both ends know the bytes: ranks exchange these before, where they do
+ * not follow from what all know. Messages are not segmented. Otherwise as weir_messages_create. */
+weir_status weir_varying_create(weir_comm *c, const char *name, const weir_varying_message *list,
+                                int64_t n, weir_request **out) WEIR_CHECKED;
+
 /* Reduction operator: `into` holds the result of lower ranks, `from` of higher ones. */
 typedef struct weir_reducer {
   const char *name;

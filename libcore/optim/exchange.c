@@ -109,8 +109,8 @@ weir_status weir_exchange_settle(weir_exchange *x)
 /* Set-up is not counted: it is no exchange. */
 static void count_messages(const weir_comm *c, weir_exchange_counts *counts)
 {
-  static const weir_comm_use payload[] = {WEIR_COMM_EXCHANGE, WEIR_COMM_REDUCE,
-                                          WEIR_COMM_ALLGATHER};
+  static const weir_comm_use payload[] = {WEIR_COMM_EXCHANGE, WEIR_COMM_REDUCE, WEIR_COMM_ALLGATHER,
+                                          WEIR_COMM_VARYING};
   const weir_comm_count notices = weir_comm_counted(c, WEIR_COMM_ACTIVATION);
 
   counts->activations = notices.sent;
@@ -120,11 +120,11 @@ static void count_messages(const weir_comm *c, weir_exchange_counts *counts)
     const weir_comm_count one = weir_comm_counted(c, payload[k]);
 
     counts->messages += one.sent;
-    counts->payload_bytes += one.sent_bytes;
+    counts->payload_bytes += one.sent_bytes - one.sent_index_bytes;
+    counts->index_bytes += one.sent_index_bytes;
     counts->rounds += one.rounds;
     counts->waited_s += one.waited_s;
   }
-  counts->payload_bytes -= counts->index_bytes;
 }
 
 weir_exchange_counts weir_exchange_count(const weir_exchange *x)

@@ -103,6 +103,49 @@ void exchange_buffer_add(const exchange_buffer *b, void *into)
   }
 }
 
+void exchange_buffer_clear_parts(const exchange_buffer *b)
+{
+  for (int i = 0; i < b->n; i++) {
+    if (b->part[i].count > 0) {
+      memset(b->part[i].data, 0, (size_t)b->part[i].count * b->sum->size);
+    }
+  }
+}
+
+void exchange_buffer_scatter(const exchange_buffer *b, const void *value, const uint32_t *index,
+                             int64_t n)
+{
+  const char *from = value;
+  int64_t first = 0;
+  int part = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    while (index[i] - first >= b->part[part].count) {
+      first += b->part[part++].count;
+    }
+    b->sum->merge((char *)b->part[part].data + (size_t)(index[i] - first) * b->sum->size,
+                  from + (size_t)i * b->sum->size, 1);
+  }
+}
+
+void exchange_buffer_add_range(const exchange_buffer *b, const void *value, int64_t lo, int64_t hi)
+{
+  const int64_t begin = lo;
+  const size_t size = b->sum->size;
+  int64_t first = 0;
+
+  for (int i = 0; i < b->n && lo < hi; i++) {
+    const int64_t end = first + b->part[i].count < hi ? first + b->part[i].count : hi;
+
+    if (lo < end) {
+      b->sum->merge((char *)b->part[i].data + (size_t)(lo - first) * size,
+                    (const char *)value + (size_t)(lo - begin) * size, end - lo);
+      lo = end;
+    }
+    first += b->part[i].count;
+  }
+}
+
 void exchange_add_change(weir_dtype dtype, const void *now, const void *before, void *into,
                          int64_t count)
 {

@@ -31,6 +31,13 @@ void exchange_buffer_clear(const exchange_buffer *b, void *data);
 void exchange_buffer_get(const exchange_buffer *b, void *to);
 void exchange_buffer_put(const exchange_buffer *b, const void *from);
 void exchange_buffer_add(const exchange_buffer *b, void *into);
+/* Sets all elements of the parts to 0. */
+void exchange_buffer_clear_parts(const exchange_buffer *b);
+/* Adds n values, of ascending indices, to the elements of the parts. */
+void exchange_buffer_scatter(const exchange_buffer *b, const void *value, const uint32_t *index,
+                             int64_t n);
+/* Adds values of all indices from lo to hi - 1. */
+void exchange_buffer_add_range(const exchange_buffer *b, const void *value, int64_t lo, int64_t hi);
 /* Adds to `into` by how much the parts differ from `before`: an update of the optimiser. */
 void exchange_buffer_add_change(const exchange_buffer *b, const void *before, void *into);
 /* Divides `count` elements of the dtype of the parts, or of f32, f64 or i64. Whole numbers are

@@ -40,7 +40,7 @@ typedef struct weir_exchange_matrix {
 } weir_exchange_matrix;
 
 /* What became of the contributions of this rank since open, and what it sent. A policy counts
- * contributions and positions; messages are counted where they are sent. */
+ * contributions; messages are counted where they are sent. */
 typedef struct weir_exchange_counts {
   int64_t versions; /* exchanges over */
   int64_t fresh;    /* of these, that had the contribution of the same step */
@@ -106,7 +106,7 @@ typedef struct weir_exchange_desc {
   /* Lists what it keeps, at a time when nothing is under way; returns how many. The caller writes
    * it to checkpoints, and into it after open where a run is resumed. NULL: nothing. Local. */
   int (*keep)(void *state, weir_exchange_kept kept[WEIR_EXCHANGE_KEPT_MAX]);
-  /* Sets what became of contributions, and index_bytes. NULL: all are fresh. */
+  /* Sets what became of contributions. NULL: all are fresh. */
   void (*count)(const void *state, weir_exchange_counts *counts);
   void (*close)(void **state); /* accepts NULL and nulls; collective */
 } weir_exchange_desc;

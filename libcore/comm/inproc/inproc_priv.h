@@ -18,12 +18,12 @@ typedef struct inproc_channel {
 
 /* The bytes of a message from its start to its receipt. */
 typedef struct inproc_packet {
-  inproc_channel *channel; /* while it is under way */
-  char *bytes;
-  int64_t size, number; /* of the message on its channel */
-  double arrival;       /* on the clock of the run; INFINITY: not known yet */
-  bool under_way;       /* in the list of its mailbox */
-  bool orphan;          /* its sender released it: freed on receipt */
+  inproc_channel *channel;        /* while it is under way */
+  char *bytes;                    /* [capacity], of which `size` count */
+  int64_t capacity, size, number; /* number: of the message on its channel */
+  double arrival;                 /* on the clock of the run; INFINITY: not known yet */
+  bool under_way;                 /* in the list of its mailbox */
+  bool orphan;                    /* its sender released it: freed on receipt */
   /* On a network: ranks of the run; bytes that it stands for; when the sender is done with it;
    * delay by faults; it is the question of a long message; its sender waits to send it again. */
   int from, to;
@@ -56,8 +56,8 @@ typedef struct inproc_rank {
   inproc_life life;
   bool over; /* its body has returned */
   inproc_rest rest;
-  double wakes; /* end of its sleep */
-  bool listens; /* a change ends the sleep, too */
+  double wakes;     /* end of its sleep */
+  bool listens;     /* a change ends the sleep, too */
   double polled_at; /* time of its last look at messages: one look takes no time */
   /* On a network: until when its processor of messages and its interface are busy; the number of
    * its rests, which events that end one have; what it waits for. */

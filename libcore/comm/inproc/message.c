@@ -8,6 +8,7 @@
 
 /* A prepared message at one of its ends. */
 typedef struct end {
+  const comm_message *message;
   inproc_channel *channel;
   inproc_packet *packet; /* of a send */
   void *data;
@@ -61,18 +62,16 @@ static void free_packet(inproc_packet **p)
 static weir_status make(weir_comm *c, const comm_message *m, int tag, end *out)
 {
   WEIR_TRY(find_channel(c, m, tag, &out->channel));
+  out->message = m;
   out->receive = m->receive;
-  out->data = m->data;
-  out->bytes = m->bytes;
   if (!m->receive) {
     const inproc_group *g = c->state;
-    const double scale = g->world->run->scale;
 
     WEIR_TRY(weir_alloc(1, sizeof *out->packet, (void **)&out->packet));
     WEIR_TRY(weir_alloc(m->bytes, 1, (void **)&out->packet->bytes));
     out->packet->from = g->member[c->rank];
     out->packet->to = g->member[m->peer];
-    out->packet->stands_for = (double)m->bytes * (scale > 0 && !m->control ? scale : 1);
+    out->packet->capacity = m->bytes;
   }
   return WEIR_OK;
 }
@@ -207,16 +206,19 @@ static weir_status inject_faults(inproc_rank *self, int to, double *delay, bool 
 }
 
 /* Copies the message, once the copy of its last start was received. */
-static void launch(inproc_world *w, end *e)
+static weir_status launch(inproc_world *w, end *e)
 {
   inproc_packet *const p = e->packet;
+  const double scale = w->run->scale;
 
   if (p->under_way) {
     p->wanted = true;
-    return;
+    return WEIR_OK;
   }
+  WEIR_TRY(weir_reserve(&p->bytes, &p->capacity, e->bytes, 1)); /* messages of varying size */
   memcpy(p->bytes, e->data, (size_t)e->bytes);
   p->size = e->bytes;
+  p->stands_for = (double)e->bytes * (scale > 0 && !e->message->control ? scale : 1);
   p->number = e->number;
   p->delay = e->delay;
   p->under_way = true;
@@ -231,15 +233,17 @@ static void launch(inproc_world *w, end *e)
     p->arrival = inproc_now(w) + p->delay;
     inproc_notify(w);
   }
+  return WEIR_OK;
 }
 
 /* Gets on with a send. */
-static void send(inproc_world *w, end *e)
+static weir_status send(inproc_world *w, end *e)
 {
   if (!e->launched) {
-    launch(w, e);
+    WEIR_TRY(launch(w, e));
   }
   e->active = !e->launched || e->packet->left > inproc_now(w);
+  return WEIR_OK;
 }
 
 /* The message on the channel of that number; NULL where it has not arrived. */
@@ -320,6 +324,11 @@ static weir_status start_one(inproc_rank *self, const int *member, end *e)
 {
   bool lost = false;
 
+  e->data = comm_message_data(e->message);
+  e->bytes = comm_message_bytes(e->message);
+  if (e->bytes == 0) {
+    return WEIR_OK;
+  }
   if (e->receive) {
     e->number = e->channel->received++;
     e->active = true;
@@ -332,10 +341,7 @@ static weir_status start_one(inproc_rank *self, const int *member, end *e)
   e->number = e->channel->sent++;
   e->active = !lost;
   e->launched = false;
-  if (!lost) {
-    send(self->world, e);
-  }
-  return WEIR_OK;
+  return lost ? WEIR_OK : send(self->world, e);
 }
 
 weir_status inproc_start(void *messages, int64_t first, int64_t n)
@@ -369,7 +375,7 @@ weir_status inproc_finished(void *messages, int64_t first, int64_t n, bool *all)
     if (e->active && e->receive) {
       status = take(w, e);
     } else if (e->active) {
-      send(w, e);
+      status = send(w, e);
     }
     *all = *all && !e->active;
   }

@@ -18,8 +18,8 @@ typedef struct replicas {
   int ranks, steps, count;
   uint64_t seed;
   bool concurrent;
-  weir_inproc_script *script; /* of turns, or NULL */
-  int script_step;            /* in which it begins, once a rank is there */
+  weir_inproc_script *script;      /* of turns, or NULL */
+  int script_step;                 /* in which it begins, once a rank is there */
   const weir_inproc_fault *faults; /* [n_faults] of the script */
   int n_faults;
   bool unsettled; /* ends without settle: some ranks have died */
