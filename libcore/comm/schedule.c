@@ -88,7 +88,7 @@ static void merge_finish(void *into, const void *from, int64_t count)
   }
 }
 
-static const weir_reducer finish_reducer = {"finish", sizeof(comm_finish), merge_finish};
+static const weir_reducer finish_reducer = {"finish", sizeof(comm_finish), true, merge_finish};
 
 weir_status weir_schedule_create(weir_comm *c, const weir_schedule_spec *spec, weir_schedule **out)
 {
