@@ -293,10 +293,10 @@ static weir_status finish(study *s)
 
 static weir_status perform(weir_job *j)
 {
-  study s = {.job = j, .cfg = j->cfg, .result = {.cfg = ((cf_cfg *)j->cfg)->scaling}};
+  study s = {
+      .job = j, .cfg = j->cfg, .comm = j->comm, .result = {.cfg = ((cf_cfg *)j->cfg)->scaling}};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_comm_open(&s.comm));
   weir_comm_configure(s.comm, &s.cfg->comm);
   s.leads = weir_comm_rank(s.comm) == 0;
   s.own_ranks = weir_comm_size(s.comm);
@@ -311,13 +311,10 @@ static weir_status perform(weir_job *j)
   WEIR_TRY_GOTO(weir_comm_agree(s.comm, finish(&s)), done);
 done:
   weir_free(&s.result.row);
-  weir_comm_close(&s.comm);
   return status;
 }
 
 weir_status cf_cmd_scaling(const weir_cli *cli)
 {
-  cf_cfg cfg;
-
-  return weir_job_run(cli, &cf_program, NULL, &cfg, perform);
+  return weir_job_run_on_ranks(cli, &cf_program, perform);
 }

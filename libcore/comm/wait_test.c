@@ -133,7 +133,7 @@ static weir_status run_rank(weir_comm *c, void *context)
   stall *x = context;
   const int rank = weir_comm_rank(c);
 
-  weir_log_mute(false);
+  (void)weir_log_set_thread_level(WEIR_LOG_DEBUG);
   weir_comm_configure(c, &x->cfg);
   x->status[rank] = x->in_groups ? sums_of_a_group(c, x) : versions(c, x);
   x->end_s[rank] = weir_inproc_clock(c);
