@@ -197,8 +197,11 @@ static void every_order_of_turns(void **state)
   }
 }
 
+/* Half of the orders with messages that overtake one another. */
 static void drawn_orders_of_turns(void **state)
 {
+  static const weir_inproc_fault late = {
+      .event = WEIR_INPROC_DELAY, .from = -1, .to = -1, .share = 0.3, .min_s = 0.01, .max_s = 4};
   static replicas r, first[MAX_RANKS + 1];
   const uint64_t orders = full ? 10000 : 60;
 
@@ -214,6 +217,7 @@ static void drawn_orders_of_turns(void **state)
       r = prepare(k, ranks, &script);
       r.seed = seed;
       r.steps = 6;
+      r.fault = seed / MAX_RANKS % 2 == 1 ? &late : NULL;
       replicas_run(&r);
       if (seed < MAX_RANKS) {
         first[ranks] = r;

@@ -18,8 +18,9 @@ typedef struct replicas {
   int ranks, steps, count;
   uint64_t seed;
   bool concurrent;
-  weir_inproc_script *script; /* of turns, or NULL */
-  int script_step;            /* in which it begins, once a rank is there */
+  const weir_inproc_fault *fault; /* of messages, or NULL */
+  weir_inproc_script *script;     /* of turns, or NULL */
+  int script_step;                /* in which it begins, once a rank is there */
   /* Seconds that a step of a rank computes. */
   double (*computes_s)(const struct replicas *r, int rank, int step);
   /* Element of the buffer before the exchange of a step; was: after the last one. */
@@ -91,8 +92,12 @@ done:
 
 static inline void replicas_run(replicas *r)
 {
-  const weir_inproc run = {
-      .ranks = r->ranks, .concurrent = r->concurrent, .seed = r->seed, .script = r->script};
+  const weir_inproc run = {.ranks = r->ranks,
+                           .concurrent = r->concurrent,
+                           .seed = r->seed,
+                           .faults = r->fault,
+                           .n_faults = r->fault != NULL,
+                           .script = r->script};
 
   assert_true(r->ranks <= REPLICAS_MAX && r->steps <= REPLICAS_STEPS && r->count <= REPLICAS_COUNT);
   assert_ok(weir_inproc_run(&run, replicas_body, r));
