@@ -84,6 +84,7 @@ weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exch
   args.comm = out->comm;
   WEIR_TRY_GOTO(policy->open(&args, &out->state), done);
   out->policy = policy;
+  out->setup = weir_comm_counted(out->comm, WEIR_COMM_SETUP);
 done:
   weir_free(&defaults);
   if (status != WEIR_OK) {
@@ -106,18 +107,18 @@ weir_status weir_exchange_settle(weir_exchange *x)
   return x->policy != NULL && x->policy->settle != NULL ? x->policy->settle(x->state) : WEIR_OK;
 }
 
-/* Set-up is not counted: it is no exchange. */
-static void count_messages(const weir_comm *c, weir_exchange_counts *counts)
+/* Without those of open. */
+static void count_messages(const weir_exchange *x, weir_exchange_counts *counts)
 {
-  static const weir_comm_use payload[] = {WEIR_COMM_EXCHANGE, WEIR_COMM_REDUCE, WEIR_COMM_ALLGATHER,
-                                          WEIR_COMM_VARYING};
-  const weir_comm_count notices = weir_comm_counted(c, WEIR_COMM_ACTIVATION);
+  static const weir_comm_use payload[] = {WEIR_COMM_SETUP, WEIR_COMM_EXCHANGE, WEIR_COMM_REDUCE,
+                                          WEIR_COMM_ALLGATHER, WEIR_COMM_VARYING};
+  const weir_comm_count notices = weir_comm_counted(x->comm, WEIR_COMM_ACTIVATION);
 
   counts->activations = notices.sent;
   counts->activation_bytes = notices.sent_bytes;
   counts->waited_s = notices.waited_s;
   for (size_t k = 0; k < sizeof payload / sizeof payload[0]; k++) {
-    const weir_comm_count one = weir_comm_counted(c, payload[k]);
+    const weir_comm_count one = weir_comm_counted(x->comm, payload[k]);
 
     counts->messages += one.sent;
     counts->payload_bytes += one.sent_bytes - one.sent_index_bytes;
@@ -125,6 +126,10 @@ static void count_messages(const weir_comm *c, weir_exchange_counts *counts)
     counts->rounds += one.rounds;
     counts->waited_s += one.waited_s;
   }
+  counts->messages -= x->setup.sent;
+  counts->payload_bytes -= x->setup.sent_bytes;
+  counts->rounds -= x->setup.rounds;
+  counts->waited_s -= x->setup.waited_s;
 }
 
 weir_exchange_counts weir_exchange_count(const weir_exchange *x)
@@ -135,7 +140,7 @@ weir_exchange_counts weir_exchange_count(const weir_exchange *x)
     x->policy->count(x->state, &counts);
   }
   if (x->policy != NULL) {
-    count_messages(x->comm, &counts);
+    count_messages(x, &counts);
   }
   return counts;
 }

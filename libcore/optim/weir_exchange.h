@@ -125,6 +125,7 @@ typedef struct weir_exchange {
   const weir_exchange_desc *policy; /* NULL: none is open */
   void *state;
   weir_comm *comm;
+  weir_comm_count setup; /* messages by which open prepared others */
   int64_t runs;
 } weir_exchange;
 

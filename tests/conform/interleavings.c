@@ -155,8 +155,9 @@ static void check(int k, const replicas *r, const replicas *first)
   }
 }
 
-/* Every sequence of the first n choices from a step on. Returns how many there are. */
-static int64_t explore(int k, int ranks, int step, int64_t n)
+/* Every sequence of the first n choices from a step on. Returns how many there are. *complete: no
+ * run has more choices. */
+static int64_t explore(int k, int ranks, int step, int64_t n, bool *complete)
 {
   static replicas r, first;
   int choice[MAX_CHOICES] = {0}, ready[MAX_CHOICES];
@@ -177,28 +178,36 @@ static int64_t explore(int k, int ranks, int step, int64_t n)
     most = script.taken > most ? script.taken : most;
     more = turns_next(choice, &script);
   }
+  *complete = most <= n;
   fprintf(stderr, "%s, %d ranks, from step %d: %lld orders, %s\n", cases[k].name, ranks, step,
-          (long long)runs, most <= n ? "all there are" : "all of the first choices");
+          (long long)runs, *complete ? "all there are" : "all of the first choices");
   return runs;
 }
 
 static void every_order_of_turns(void **state)
 {
+  bool complete = false;
+
   (void)state;
   for (int k = 0; k < CASES; k++) {
     for (int step = 0; step < STEPS - 1; step++) {
-      const int64_t two = explore(k, 2, step, full ? 11 : 6);
-
-      assert_true(two >= 4);
+      assert_true(explore(k, 2, step, full ? 11 : 6, &complete) >= 4);
       if (has_ranks(k, 3)) {
-        assert_true(explore(k, 3, step, full ? 7 : 4) >= 16);
+        assert_true(explore(k, 3, step, full ? 7 : 4, &complete) >= 16);
       }
+    }
+    if (full) {
+      (void)explore(k, 2, STEPS - 1, MAX_CHOICES, &complete);
+      assert_true(complete);
     }
   }
 }
 
+/* Half of the orders with messages that overtake one another. */
 static void drawn_orders_of_turns(void **state)
 {
+  static const weir_inproc_fault late = {
+      .event = WEIR_INPROC_DELAY, .from = -1, .to = -1, .share = 0.3, .min_s = 0.01, .max_s = 4};
   static replicas r, first[MAX_RANKS + 1];
   const uint64_t orders = full ? 10000 : 60;
 
@@ -214,6 +223,8 @@ static void drawn_orders_of_turns(void **state)
       r = prepare(k, ranks, &script);
       r.seed = seed;
       r.steps = 6;
+      r.faults = &late;
+      r.n_faults = seed / MAX_RANKS % 2 == 1;
       replicas_run(&r);
       if (seed < MAX_RANKS) {
         first[ranks] = r;

@@ -344,6 +344,31 @@ static weir_status delay(volume *v)
   return WEIR_OK;
 }
 
+/* The event `exchange` of a run, in which something was sent; of ranks that train apart or of a
+ * slot between gradient and update alike. */
+static void check_event(const session *s)
+{
+  char path[PATH + 16], line[4096];
+  int events = 0;
+
+  (void)snprintf(path, sizeof path, "%s.jsonl", s->dir);
+  FILE *f = fopen(path, "r");
+
+  assert_non_null(f);
+  while (fgets(line, sizeof line, f) != NULL) {
+    const char *bytes = strstr(line, "\"payload_bytes\": ");
+    const char *rounds = strstr(line, "\"rounds\": ");
+
+    if (strstr(line, "\"event\": \"exchange\"") != NULL) {
+      assert_true(bytes != NULL && strtod(strchr(bytes, ':') + 1, NULL) > 0);
+      assert_true(rounds != NULL && strtod(strchr(rounds, ':') + 1, NULL) > 0);
+      events++;
+    }
+  }
+  fclose(f);
+  assert_int_equal(events, 1);
+}
+
 static void late_ranks_train(void **state)
 {
   const char *const *const sets[] = {
@@ -355,7 +380,10 @@ static void late_ranks_train(void **state)
       SETS(APART("{sgp: {overlap: 2}}")),
       SETS(APART("moshpit")),
       SETS(APART("adpsgd")),
-      SETS(APART("{local: {}}"), "accumulate=3")};
+      SETS(APART("{local: {}}"), "accumulate=3"),
+
+      SETS(APART("{eager: {mode: quorum}}")),
+      SETS(APART("allreduce"), "accumulate=2")};
   int n = 0;
   const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
   volume v = usual(WEIR_F32);
@@ -379,6 +407,9 @@ static void late_ranks_train(void **state)
                     s.result.valid_loss, one.result.valid_loss, untrained.result.valid_loss);
     }
     assert_true(s.result.valid_loss < 0.9 * untrained.result.valid_loss);
+    if (weir_comm_rank(comm) == 0 && weir_comm_size(comm) > 1) {
+      check_event(&s);
+    }
     close_session(&one);
     close_session(&s);
   }

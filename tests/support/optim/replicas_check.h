@@ -20,7 +20,7 @@ typedef struct replicas {
   bool concurrent;
   weir_inproc_script *script;      /* of turns, or NULL */
   int script_step;                 /* in which it begins, once a rank is there */
-  const weir_inproc_fault *faults; /* [n_faults] of the script */
+  const weir_inproc_fault *faults; /* [n_faults] of messages */
   int n_faults;
   bool unsettled; /* ends without settle: some ranks have died */
   /* Seconds that a step of a rank computes. */

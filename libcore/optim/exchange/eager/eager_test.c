@@ -48,7 +48,7 @@ static void no_gradient_is_lost_or_counted_twice(void **state)
   static replicas r;
 
   (void)state;
-  for (uint64_t seed = 0; seed < 96; seed++) {
+  for (uint64_t seed = 0; seed < 48; seed++) {
     const struct eager_opts opts = {.mode = (int)(seed % 3),
                                     .quorum = (int64_t)(seed / 3 % (1 + seed % REPLICAS_MAX)),
                                     .period = seed % 5 == 0 ? 4 : 0,
