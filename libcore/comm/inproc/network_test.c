@@ -133,6 +133,41 @@ static void a_long_message_waits_for_its_receiver(void **state)
   }
 }
 
+/* Rank 1 tests instead of waiting: it sees the message at the same time. */
+static weir_status test_for_it(weir_comm *c, void *context)
+{
+  run *r = context;
+  const int rank = weir_comm_rank(c);
+  char byte = 0;
+  const weir_message one = {1 - rank, rank == 1, &byte, 1};
+  weir_request *q = NULL;
+  weir_status status = WEIR_OK;
+  bool done = false;
+
+  WEIR_TRY(weir_messages_create(c, "byte", &one, 1, &q));
+  WEIR_TRY_GOTO(weir_inproc_sleep(c, r->computes_s[rank]), done);
+  WEIR_TRY_GOTO(weir_request_start(q), done);
+  while (!done) {
+    WEIR_TRY_GOTO(weir_request_test(q, &done), done);
+  }
+  r->end_s[rank] = weir_inproc_clock(c);
+done:
+  weir_request_destroy(&q);
+  return status;
+}
+
+static void a_test_sees_what_a_wait_sees(void **state)
+{
+  (void)state;
+  for (double s = 0; s < 500; s += 100) {
+    run r = {.computes_s = {100, s}};
+    const double arrives = 100 + binary.overhead + binary.latency;
+
+    perform(&binary, 2, 0, test_for_it, &r);
+    assert_true(r.end_s[1] == fmax(arrives, s) + binary.overhead);
+  }
+}
+
 /* 4 bytes that stand for 400. */
 static void bytes_stand_for_many(void **state)
 {
@@ -409,6 +444,7 @@ int main(void)
       cmocka_unit_test(a_message_takes_its_time),
       cmocka_unit_test(messages_of_a_rank_follow_one_another),
       cmocka_unit_test(a_long_message_waits_for_its_receiver),
+      cmocka_unit_test(a_test_sees_what_a_wait_sees),
       cmocka_unit_test(bytes_stand_for_many),
       cmocka_unit_test(halving_takes_what_its_steps_take),
       cmocka_unit_test(a_tree_takes_what_logp_says),

@@ -12,7 +12,7 @@ fail() {
   echo "failed: $*"
   exit 1
 }
-options=(--config "$source/configs/cosmoflow/tiny.yaml" --set scaling.compute_s=0.02 --set scaling.steps=10 --set scaling.runs=2
+options=(--config "$source/configs/cosmoflow/tiny.yaml" --set scaling.compute_s=0.02 --set scaling.steps=10 --set scaling.runs=1
   --set scaling.imbalance.delay_s=0.1 --set 'scaling.ranks=[4, 6, 8]')
 scale() { # NAME OPTION...
   name=$1
