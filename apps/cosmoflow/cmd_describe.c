@@ -191,5 +191,5 @@ weir_status cf_cmd_describe(const weir_cli *cli)
 {
   cf_cfg cfg;
 
-  return weir_job_run(cli, &cf_program, NULL, &cfg, describe);
+  return weir_job_run(cli, &cf_program, &cfg, describe);
 }

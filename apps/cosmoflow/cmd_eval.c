@@ -114,5 +114,5 @@ weir_status cf_cmd_eval(const weir_cli *cli)
 {
   cf_cfg cfg;
 
-  return weir_job_run(cli, &cf_program, NULL, &cfg, score);
+  return weir_job_run(cli, &cf_program, &cfg, score);
 }

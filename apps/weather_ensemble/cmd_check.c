@@ -45,5 +45,5 @@ weir_status wx_cmd_check(const weir_cli *cli)
 {
   wx_cfg cfg;
 
-  return weir_job_run(cli, &wx_program, NULL, &cfg, check_all);
+  return weir_job_run(cli, &wx_program, &cfg, check_all);
 }

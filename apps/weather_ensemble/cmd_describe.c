@@ -127,5 +127,5 @@ weir_status wx_cmd_describe(const weir_cli *cli)
 {
   wx_cfg cfg;
 
-  return weir_job_run(cli, &wx_program, NULL, &cfg, describe_all);
+  return weir_job_run(cli, &wx_program, &cfg, describe_all);
 }

@@ -277,5 +277,5 @@ weir_status wx_cmd_predict(const weir_cli *cli)
 {
   wx_cfg cfg;
 
-  return weir_job_run(cli, &wx_program, NULL, &cfg, perform);
+  return weir_job_run(cli, &wx_program, &cfg, perform);
 }

@@ -74,5 +74,5 @@ weir_status wx_cmd_run(const weir_cli *cli)
 {
   wx_cfg cfg;
 
-  return weir_job_run(cli, &wx_program, NULL, &cfg, perform);
+  return weir_job_run(cli, &wx_program, &cfg, perform);
 }

@@ -1,5 +1,5 @@
-/* weir_inproc.h - ranks that are threads of one process, with scripted faults: communication is
- * tested without MPI, reproducibly or under the thread sanitizer. */
+/* weir_inproc.h - ranks that are threads of one process: programs run on ranks without MPI; with
+ * scripted faults, communication is tested reproducibly or under the thread sanitizer. */
 #ifndef WEIR_INPROC_H
 #define WEIR_INPROC_H
 #include "comm/weir_comm.h"
@@ -31,15 +31,19 @@ typedef struct weir_inproc {
    * weir_inproc_sleep, else in steps of 1 s. Script and seed determine the run. True: all run at
    * once, and seconds are those of the machine; the faults are the same. */
   bool concurrent;
+  bool fails_together; /* a rank that fails ends the others, as weir_comm_abort does */
+  int threads;         /* of each rank, for weir_parallel (weir_threads_own); 0: its own alone */
   uint64_t seed;
   const weir_inproc_fault *faults; /* [n_faults] */
   int n_faults;
 } weir_inproc;
 
 /* Runs body(c, context) on every rank, each a thread with a communicator of its own, and closes
- * these. Only rank 0 writes events and messages below warnings. A rank that fails does not end the
- * others: these fail in the next collective call that lacks it, or after comm.timeout. Returns the
- * worst status of the ranks that no fault ended, with the message of the first rank that has it.
+ * these. Only rank 0 writes events and messages below warnings. Unless fails_together, a rank that
+ * fails does not end the others: these fail in the next collective call that lacks it, or after
+ * comm.timeout. Returns the status of the rank that called weir_comm_abort, else of the rank that
+ * failed first, with its message, or that of a lower rank with the same status; ranks that a fault
+ * ended do not count.
  * Fails also: WEIR_ERR_CONFIG (fewer than 1 rank), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL (the system
  * creates no thread). */
 weir_status weir_inproc_run(const weir_inproc *run,

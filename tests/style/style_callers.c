@@ -29,7 +29,6 @@ static const struct known {
     {"libcore/tensor/weir_tensor.h", "weir_tensor_transpose", "views, which copies take"},
     {"libcore/comm/weir_request.h", "weir_reduce_scatter_create",
      "counterpart of allreduce and allgather"},
-    {"libcore/comm/weir_inproc.h", "weir_inproc_run", "tests run ranks as threads"},
     {"libcore/comm/weir_inproc.h", "weir_inproc_sleep", "tests run ranks as threads"},
     {"libcore/io/weir_annotation.h", "weir_annotations_write",
      "counterpart of weir_annotations_read"},

@@ -61,7 +61,12 @@ typedef struct inproc_world {
   uint64_t draws;
   double now, begin; /* seconds of the script; of the machine at the start */
   bool stuck;        /* every rank waits for others */
-  int ended_by;      /* rank that called weir_comm_abort, or -1 */
+  int ended_by;      /* rank that called weir_comm_abort or ended the others by a failure, or -1 */
+  bool aborted;      /* by weir_comm_abort */
+  /* Why the run failed, WEIR_OK: it did not; of which rank. */
+  weir_status status;
+  int of;
+  char text[COMM_TEXT];
 } inproc_world;
 
 /* A communicator's ranks; shared by them, freed by the last. */

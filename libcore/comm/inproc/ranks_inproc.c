@@ -150,6 +150,7 @@ static void end(weir_comm *c, int status)
   weir_lock_take(&self->world->lock);
   if (self->world->ended_by < 0) {
     self->world->ended_by = self->number;
+    self->world->aborted = true;
   }
   inproc_notify(self->world);
   weir_lock_give(&self->world->lock);

@@ -5,6 +5,7 @@
 #include "base/weir_log.h"
 #include "base/weir_random.h"
 #include "comm/inproc/inproc_priv.h"
+#include "device/weir_parallel.h"
 #include "device/weir_worker.h"
 
 double inproc_now(const inproc_world *w)
@@ -322,6 +323,23 @@ void inproc_meet_again(weir_comm *c, const void *mine, const void *const **given
   weir_lock_give(&g->world->lock);
 }
 
+/* Of the ranks that fail: the one that aborted, else the first; or a lower one that fails alike. */
+static void note_failure(inproc_world *w, const inproc_rank *self, weir_status status)
+{
+  const bool aborts = w->aborted && w->ended_by == self->number;
+  const bool lower = status == w->status && self->number < w->of;
+
+  if (status == WEIR_OK || !(w->status == WEIR_OK || aborts || lower)) {
+    return;
+  }
+  w->status = status;
+  w->of = self->number;
+  (void)snprintf(w->text, sizeof w->text, "%s", weir_last_message());
+  if (w->run->fails_together && w->ended_by < 0) {
+    w->ended_by = self->number;
+  }
+}
+
 /* The life of a rank, on its thread. */
 static weir_status run_rank(void *rank)
 {
@@ -333,16 +351,23 @@ static weir_status run_rank(void *rank)
     await_turn(self);
     weir_lock_give(&w->lock);
   }
-  weir_log_mute(self->number > 0);
+  const weir_log_level level =
+      weir_log_set_thread_level(self->number > 0 ? WEIR_LOG_WARN : WEIR_LOG_DEBUG);
   comm_set_thread(self->comm->engine);
-  const weir_status status = w->body(self->comm, w->context);
+  weir_status status = w->run->threads > 0 ? weir_threads_own(w->run->threads) : WEIR_OK;
 
+  if (status == WEIR_OK) {
+    status = w->body(self->comm, w->context);
+  }
+  weir_threads_end_own();
   comm_set_thread(NULL);
+  (void)weir_log_set_thread_level(level);
   weir_comm_close(&self->comm);
   weir_lock_take(&w->lock);
   const bool died = self->life == INPROC_DIED;
 
   self->life = died ? INPROC_DIED : INPROC_LEFT;
+  note_failure(w, self, died ? WEIR_OK : status);
   inproc_notify(w);
   if (!w->run->concurrent) {
     pass_turn(w);
@@ -385,7 +410,6 @@ static weir_status create_ranks(inproc_world *w, weir_worker **workers, inproc_g
 static weir_status run_ranks(inproc_world *w, weir_worker **workers)
 {
   const int ranks = w->run->ranks;
-  weir_status worst = WEIR_OK;
 
   w->begin = weir_clock();
   weir_lock_take(&w->lock);
@@ -394,17 +418,12 @@ static weir_status run_ranks(inproc_world *w, weir_worker **workers)
   for (int r = 0; r < ranks; r++) {
     weir_worker_start(workers[r], run_rank, &w->rank[r]);
   }
-  char text[COMM_TEXT] = "";
-
   for (int r = 0; r < ranks; r++) {
-    const weir_status status = weir_worker_wait(workers[r]);
-
-    if (status > worst) {
-      worst = status;
-      (void)snprintf(text, sizeof text, "%s", weir_last_message());
+    if (weir_worker_wait(workers[r]) != WEIR_OK) { /* note_failure has seen it */
+      weir_clear_failure();
     }
   }
-  return worst == WEIR_OK ? WEIR_OK : weir_fail(worst, "%s", text);
+  return w->status == WEIR_OK ? WEIR_OK : weir_fail(w->status, "%s", w->text);
 }
 
 weir_status weir_inproc_run(const weir_inproc *run,
