@@ -50,6 +50,12 @@ paste <(grep '"event": "run_end"' "$work/staged/run.jsonl") <(grep '"event": "ru
   sed -E 's/.*"best_loss": ([^,}]*).*"best_loss": ([^,}]*).*/\1 \2/' >"$work/log"
 awk '{ d = $1 - $2; n++; if (!(NF == 2 && (d < 0 ? -d : d) <= 1e-5 * $1)) bad = 1 } END { exit bad || n != 1 }' "$work/log" ||
   fail "two stages: other losses on two ranks"
+# A loss that is no number on one rank alone ends all, with the status and the operator.
+status=0
+run diverged --ranks 2 --set train.steps=14 --set train.optim.rule=sgd --set train.optim.schedule.lr=1e6 \
+  --set 'train.optim.exchange={local: {period: 4}}' || status=$?
+[ $status = 6 ] || fail "a loss that is no number: status $status"
+grep -q '^error: step [0-9]*: .* is NaN or infinite' "$work/log" || fail "a loss that is no number: no message"
 status=0
 run grid --ranks 2 --grid 2 || status=$?
 [ $status = 2 ] || fail "--grid: status $status"

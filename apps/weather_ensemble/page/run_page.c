@@ -63,8 +63,8 @@ static weir_status write_page(weir_report *r, const char *dir, const wx_experime
         wx_grid_weighting(&wx_archive_get(e->forecast)->grid)));
   }
   WEIR_TRY(weir_report_heading(r, "Loss"));
-  WEIR_TRY(add_curve(r, dir,
-                     stage->is.extremes != NULL ? "CRPS by |EFI|" : losses[stage->model.loss]));
+  WEIR_TRY(
+      add_curve(r, dir, stage->is.extremes != NULL ? "CRPS by |EFI|" : losses[stage->model.loss]));
   return weir_rank_times_report(dir, r);
 }
 

@@ -409,9 +409,7 @@ static weir_status run_rank(void *rank)
   if (status == WEIR_OK) {
     status = w->body(self->comm, w->context);
   }
-  if (w->run->threads > 0) {
-    weir_threads_end_own();
-  }
+  weir_threads_end_own();
   comm_set_thread(NULL);
   (void)weir_log_set_thread_level(level);
   weir_comm_close(&self->comm);

@@ -54,17 +54,9 @@ void weir_threads_set(int threads)
   atomic_store(requested(), threads > 0 ? threads : 0);
 }
 
-/* Threads of the calling thread alone, 0: it has none of its own. */
-static int *own(void)
-{
-  static _Thread_local int threads;
-
-  return &threads;
-}
-
 int weir_threads_get(void)
 {
-  const int threads = *own() > 0 ? *own() : atomic_load(requested());
+  const int own = pool_own_threads(), threads = own > 0 ? own : atomic_load(requested());
 
   return threads > 0 ? threads : processors();
 }
@@ -100,17 +92,17 @@ static int set_library_threads(int threads)
 
 weir_status weir_threads_own(int threads)
 {
-  WEIR_TRY(pool_own());
-  *own() = threads;
+  WEIR_TRY(pool_own(threads));
   *inside() = false;
   return WEIR_OK;
 }
 
 void weir_threads_end_own(void)
 {
-  *inside() = *own() > 0 || *inside();
-  *own() = 0;
-  pool_disown();
+  if (pool_own_threads() > 0) {
+    pool_disown();
+    *inside() = true;
+  }
 }
 
 static void run_serial(int64_t n, void (*body)(void *context, int64_t item, int thread),

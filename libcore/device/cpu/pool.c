@@ -46,7 +46,7 @@ typedef struct pool {
   _Atomic double spin;
   int workers; /* by the owner, as the next */
   bool knows_forks;
-  bool owned; /* by one thread: its workers are joined */
+  int own; /* threads of a pool of one thread, whose workers are joined; 0: of all */
   atomic_bool ends;
   sleeper thread[MAX_WORKERS + 1]; /* 0: the caller */
 } pool;
@@ -233,7 +233,7 @@ static void start_workers(pool *p, int wanted)
     return;
   }
   (void)pthread_attr_setdetachstate(&detached,
-                                    p->owned ? PTHREAD_CREATE_JOINABLE : PTHREAD_CREATE_DETACHED);
+                                    p->own > 0 ? PTHREAD_CREATE_JOINABLE : PTHREAD_CREATE_DETACHED);
   block_signals(&before);
   while (p->workers < wanted && started) {
     sleeper *const s = &p->thread[p->workers + 1];
@@ -328,7 +328,12 @@ bool pool_run(int64_t n, int team, void (*body)(void *context, int64_t item, int
   return true;
 }
 
-weir_status pool_own(void)
+int pool_own_threads(void)
+{
+  return *own_pool() != NULL ? (*own_pool())->own : 0;
+}
+
+weir_status pool_own(int threads)
 {
   pool *p = NULL;
 
@@ -336,7 +341,7 @@ weir_status pool_own(void)
   WEIR_TRY(weir_alloc(1, sizeof *p, (void **)&p));
   (void)pthread_mutex_init(&p->owner, NULL);
   atomic_store(&p->spin, atomic_load(&common_pool()->spin));
-  p->owned = true;
+  p->own = threads;
   p->knows_forks = true; /* forget drops it in the child */
   *own_pool() = p;
   return WEIR_OK;
@@ -346,9 +351,6 @@ void pool_disown(void)
 {
   pool *p = *own_pool();
 
-  if (p == NULL) {
-    return;
-  }
   atomic_store(&p->ends, true);
   for (int i = 1; i <= p->workers; i++) {
     wake(&p->thread[i]);
