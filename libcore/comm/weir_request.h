@@ -149,7 +149,7 @@ weir_status weir_request_run_once(weir_request **r) WEIR_CHECKED;
 /* Progresses all requests of the run. Local. Fails: WEIR_ERR_EXTERNAL. */
 weir_status weir_requests_progress(weir_comm *c) WEIR_CHECKED;
 /* Likewise; where none gets further, this rank has nothing else to do until one does, or until
- * weir_comm_clock is `until`. It may return earlier: call it in a loop. Local. Fails:
+ * weir_comm_clock is `until`: 0 only looks. It may return earlier: call it in a loop. Local. Fails:
  * WEIR_ERR_EXTERNAL. */
 weir_status weir_requests_pause(weir_comm *c, double until) WEIR_CHECKED;
 

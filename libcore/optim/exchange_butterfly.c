@@ -108,7 +108,6 @@ static weir_status alloc_channels(exchange_butterfly *b, int with)
 {
   for (int k = 0; k < KINDS; k++) {
     const int64_t of_peer = bytes_of(b, with), own = bytes_of(b, b->rank);
-
     WEIR_TRY(weir_alloc(k == CONTRIBUTION ? of_peer : own, 1, (void **)&b->peer[with].of[k].out));
     WEIR_TRY(weir_alloc(k == CONTRIBUTION ? own : of_peer, 1, (void **)&b->peer[with].of[k].in));
   }
@@ -234,6 +233,21 @@ void exchange_share_put(const exchange_share *s, size_t size, int64_t total, con
   }
 }
 
+void exchange_share_clear(const exchange_share *s, size_t size, int64_t total, void *all)
+{
+  const size_t n = bytes_to_end(s, size, total), bytes = (size_t)s->count * size;
+
+  if (bytes > 0) {
+    memset((char *)all + (size_t)s->first * size, 0, n);
+    memset(all, 0, bytes - n);
+  }
+}
+
+void exchange_butterfly_expect(exchange_butterfly *b, int rank)
+{
+  b->peer[rank].absent = false;
+}
+
 /* The message that a channel has of that version or a later one, or NULL. Earlier ones are
  * discarded. */
 static weir_status poll(exchange_butterfly *b, int from, int kind, int64_t version, header **out)
@@ -274,7 +288,7 @@ static weir_status discard(exchange_butterfly *b, int64_t version)
 
 weir_status exchange_butterfly_look(exchange_butterfly *b, int64_t *newest)
 {
-  WEIR_TRY(weir_requests_progress(b->spec.comm));
+  WEIR_TRY(weir_requests_pause(b->spec.comm, 0));
   WEIR_TRY(discard(b, b->last));
   *newest = b->newest;
   return WEIR_OK;
@@ -310,7 +324,7 @@ static weir_status send_one(exchange_butterfly *b, int to, int kind, header h, c
   *(header *)(void *)c->out = h;
   if (kind == CONTRIBUTION) {
     exchange_share_get(&b->share[to], b->sum->size, b->spec.count, elements, c->out + sizeof h);
-  } else {
+  } else if (bytes > (int64_t)sizeof h) {
     memcpy(c->out + sizeof h, elements, (size_t)bytes - sizeof h);
   }
   b->peer[to].sent[kind] = true;
@@ -342,6 +356,7 @@ static weir_status take_contributions(exchange_butterfly *b, bool *missing)
     }
     WEIR_TRY(poll(b, p, CONTRIBUTION, b->last, &h));
     b->peer[p].arrived = h != NULL && h->version == b->last;
+    b->peer[p].expected = b->peer[p].expected || (b->peer[p].arrived && !b->is_reduced);
     *missing = *missing || (h == NULL && b->peer[p].expected);
   }
   return WEIR_OK;
@@ -360,13 +375,12 @@ static void reduce(exchange_butterfly *b, const void *given, double weight)
     const void *const elements = p == b->rank ? b->own : (const void *)(h + 1);
 
     if (!b->peer[p].arrived) {
-      b->peer[p].absent = b->peer[p].absent || b->peer[p].expected;
       continue;
     }
     b->weight += p == b->rank ? weight : h->weight;
-    if (first) {
+    if (first && share->count > 0) {
       memcpy(b->reduced, elements, (size_t)share->count * b->sum->size);
-    } else {
+    } else if (!first) {
       b->sum->merge(b->reduced, elements, share->count);
     }
     first = false;
@@ -406,7 +420,7 @@ static weir_status take_means(exchange_butterfly *b, void *mean, bool *missing)
     if (h != NULL && h->version == b->last) {
       accept(b, p, h, h + 1, mean);
     } else if (h != NULL || (later != NULL && later->version > b->last)) {
-      one->resolved = true; /* it is ahead, and has sent none to this rank */
+      one->resolved = true; /* it is ahead, and has left this rank out */
     }
     *missing = *missing || (!one->resolved && one->expected);
   }
@@ -424,6 +438,14 @@ static bool is_sending(const exchange_butterfly *b)
     }
   }
   return false;
+}
+
+/* Who has sent no mean in time is not waited for again, until something of it arrives. */
+static void note_absent(exchange_butterfly *b)
+{
+  for (int p = 0; p < b->ranks; p++) {
+    b->peer[p].absent = b->peer[p].absent || (b->peer[p].expected && !b->peer[p].resolved);
+  }
 }
 
 weir_status exchange_butterfly_run(exchange_butterfly *b, int64_t version, const void *given,
@@ -450,6 +472,7 @@ weir_status exchange_butterfly_run(exchange_butterfly *b, int64_t version, const
     }
     WEIR_TRY(weir_requests_pause(b->spec.comm, b->start + (b->is_reduced ? 2 : 1) * timeout));
   }
+  note_absent(b);
   return discard(b, version);
 }
 

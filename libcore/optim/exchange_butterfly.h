@@ -55,6 +55,8 @@ weir_status exchange_butterfly_run(exchange_butterfly *b, int64_t version, const
                                    double weight, void *mean) WEIR_CHECKED;
 /* Returns what became of the share of each rank, [ranks]. */
 const exchange_share *exchange_butterfly_shares(const exchange_butterfly *b);
+/* Waits for a rank again that was silent, of which the caller has heard. Local. */
+void exchange_butterfly_expect(exchange_butterfly *b, int rank);
 /* Receives what is under way to this rank; *newest: the last version of any rank, -1: none.
  * Collective: waits for all ranks. Fails: as weir_request_wait. */
 weir_status exchange_butterfly_drain(exchange_butterfly *b, int64_t *newest) WEIR_CHECKED;
@@ -64,6 +66,8 @@ void exchange_share_get(const exchange_share *s, size_t size, int64_t total, con
                         void *to);
 void exchange_share_put(const exchange_share *s, size_t size, int64_t total, const void *from,
                         void *all);
+/* Sets its elements of all to zero. */
+void exchange_share_clear(const exchange_share *s, size_t size, int64_t total, void *all);
 
 #ifdef __cplusplus
 }

@@ -3,12 +3,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "train/array_names.h"
 #include "train/grid/apart.h"
 #include "train/grid/ranks.h"
+#include "train/state.h"
 #include "train/step/timeline.h"
 
 bool train_has_slot(const train_run *r)
@@ -72,6 +74,26 @@ static weir_status list_matrices(const train_run *r, weir_exchange_matrix **out,
   return WEIR_OK;
 }
 
+/* What an update changes: *state, [*n]; the caller frees it. */
+static weir_status list_state(const train_run *r, weir_exchange_part **state, int *n)
+{
+  int64_t capacity = 0;
+
+  *state = NULL;
+  *n = 0;
+  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
+    const char *name = weir_store_name(r->store, i);
+    const weir_tensor *t = weir_store_get(r->store, name);
+
+    if (strcmp(name, WEIR_PARAMS_FLAT) == 0 ||
+        (strncmp(name, "optim.", 6) == 0 && train_is_own(r, name))) {
+      WEIR_TRY(weir_reserve(state, &capacity, *n + 1, sizeof **state));
+      (*state)[(*n)++] = (weir_exchange_part){t->data, t->dtype, weir_tensor_numel(t), 0};
+    }
+  }
+  return WEIR_OK;
+}
+
 /* What a policy keeps of a gradient is in units of the sum of that step's weights, which the task
  * gives, and would count differently in the next one. */
 static weir_status check_weights(const train_run *r, const weir_exchange_desc *policy)
@@ -88,9 +110,10 @@ static weir_status check_weights(const train_run *r, const weir_exchange_desc *p
 weir_status train_open_exchange(train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
-  weir_exchange_part part[TRAIN_MAX_SLICES];
+  weir_exchange_part part[TRAIN_MAX_SLICES], *state = NULL;
   weir_exchange_matrix *matrix = NULL;
   int64_t n_matrices = 0;
+  int n_state = 0;
 
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
   if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r))) {
@@ -99,6 +122,7 @@ weir_status train_open_exchange(train_run *r)
   weir_status status = check_weights(r, policy);
 
   status = status == WEIR_OK ? list_matrices(r, &matrix, &n_matrices) : status;
+  status = status == WEIR_OK ? list_state(r, &state, &n_state) : status;
   WEIR_TRY_GOTO(train_agree_all(r, status), done);
   const weir_exchange_args args = {.opts = r->cfg->optim.exchange.opts,
                                    .comm = r->ranks.all,
@@ -107,10 +131,14 @@ weir_status train_open_exchange(train_run *r)
                                    .n = list_parts(r, policy, part),
                                    .matrix = matrix,
                                    .n_matrices = n_matrices,
+                                   .state = state,
+                                   .n_state = n_state,
                                    .step = *r->state.step};
+
   status = weir_exchange_open(policy, &args, &r->exchange);
 done:
   weir_free(&matrix);
+  weir_free(&state);
   return status;
 }
 
