@@ -23,25 +23,48 @@ bool train_has_slot(const train_run *r)
   return policy->what == WEIR_EXCHANGE_GRADIENTS && !policy->in_plan;
 }
 
-/* This rank's elements of the accumulated gradient, or of the weights, all of them or slice by
- * slice; returns how many parts. */
-static int list_parts(const train_run *r, const weir_exchange_desc *policy,
-                      weir_exchange_part part[TRAIN_MAX_SLICES])
+/* A policy exchanges outside the plans, among ranks. */
+static bool exchanges(const train_run *r)
 {
-  const bool weights = policy->what == WEIR_EXCHANGE_WEIGHTS;
-  const weir_tensor *bank = weir_store_get(r->store, weights ? WEIR_PARAMS_FLAT : TRAIN_BANK);
+  return r->ranks.all != NULL && (train_apart(r->cfg) || train_has_slot(r));
+}
+
+/* The accumulated gradient, or the weights: the policy keeps their memory. */
+static weir_status pin_bank(train_run *r, weir_tensor **bank)
+{
+  const weir_exchange_desc *policy = NULL;
+
+  WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
+  return weir_store_pin(
+      r->store, policy->what == WEIR_EXCHANGE_WEIGHTS ? WEIR_PARAMS_FLAT : TRAIN_BANK, bank);
+}
+
+weir_status train_pin_exchanged(train_run *r)
+{
+  weir_tensor *bank = NULL;
+
+  return exchanges(r) ? pin_bank(r, &bank) : WEIR_OK;
+}
+
+/* This rank's elements of the bank, all of them or slice by slice; *n: how many parts. */
+static weir_status list_parts(train_run *r, weir_exchange_part part[TRAIN_MAX_SLICES], int *n)
+{
   const train_shards *s = &r->ranks.shards;
+  weir_tensor *bank = NULL;
+
+  WEIR_TRY(pin_bank(r, &bank));
   const size_t size = weir_dtype_size(bank->dtype);
 
+  *n = 1;
   if (r->ranks.replicas > 0) {
     part[0] = (weir_exchange_part){bank->data, bank->dtype, weir_tensor_numel(bank),
                                    1u << WEIR_ALONG_SAMPLES};
-    return 1;
+    return WEIR_OK;
   }
   if (s->n == 0) {
     part[0] = (weir_exchange_part){bank->data, bank->dtype, weir_tensor_numel(bank),
                                    train_summed_over(s, &r->ranks.dist.grid, -1)};
-    return 1;
+    return WEIR_OK;
   }
   for (int k = 0; k < s->n; k++) {
     int64_t lo, hi;
@@ -51,7 +74,8 @@ static int list_parts(const train_run *r, const weir_exchange_desc *policy,
         (weir_exchange_part){(char *)bank->data + (size_t)(s->slice[k].first + lo) * size,
                              bank->dtype, hi - lo, train_summed_over(s, &r->ranks.dist.grid, k)};
   }
-  return s->n;
+  *n = s->n;
+  return WEIR_OK;
 }
 
 /* Lists parameters of two or more dimensions as matrices of input by output channels, which are the
@@ -75,7 +99,7 @@ static weir_status list_matrices(const train_run *r, weir_exchange_matrix **out,
 }
 
 /* What an update changes: *state, [*n]; the caller frees it. */
-static weir_status list_state(const train_run *r, weir_exchange_part **state, int *n)
+static weir_status list_state(train_run *r, weir_exchange_part **state, int *n)
 {
   int64_t capacity = 0;
 
@@ -83,10 +107,11 @@ static weir_status list_state(const train_run *r, weir_exchange_part **state, in
   *n = 0;
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
-    const weir_tensor *t = weir_store_get(r->store, name);
+    weir_tensor *t = NULL;
 
     if (strcmp(name, WEIR_PARAMS_FLAT) == 0 ||
         (strncmp(name, "optim.", 6) == 0 && train_is_own(r, name))) {
+      WEIR_TRY(weir_store_pin(r->store, name, &t));
       WEIR_TRY(weir_reserve(state, &capacity, *n + 1, sizeof **state));
       (*state)[(*n)++] = (weir_exchange_part){t->data, t->dtype, weir_tensor_numel(t), 0};
     }
@@ -113,22 +138,23 @@ weir_status train_open_exchange(train_run *r)
   weir_exchange_part part[TRAIN_MAX_SLICES], *state = NULL;
   weir_exchange_matrix *matrix = NULL;
   int64_t n_matrices = 0;
-  int n_state = 0;
+  int n = 0, n_state = 0;
 
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
-  if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r))) {
+  if (!exchanges(r)) {
     return WEIR_OK;
   }
   weir_status status = check_weights(r, policy);
 
   status = status == WEIR_OK ? list_matrices(r, &matrix, &n_matrices) : status;
-  status = status == WEIR_OK ? list_state(r, &state, &n_state) : status;
+  status = status == WEIR_OK && policy->due != NULL ? list_state(r, &state, &n_state) : status;
+  status = status == WEIR_OK ? list_parts(r, part, &n) : status;
   WEIR_TRY_GOTO(train_agree_all(r, status), done);
   const weir_exchange_args args = {.opts = r->cfg->optim.exchange.opts,
                                    .comm = r->ranks.all,
                                    .grid = &r->ranks.grid,
                                    .part = part,
-                                   .n = list_parts(r, policy, part),
+                                   .n = n,
                                    .matrix = matrix,
                                    .n_matrices = n_matrices,
                                    .state = state,
@@ -155,17 +181,17 @@ weir_status train_exchange(train_run *r, weir_exchange_what what)
   return status;
 }
 
-void train_print_exchange(const train_run *r, FILE *out)
+weir_status train_print_exchange(train_run *r, FILE *out)
 {
   const weir_exchange_desc *policy = NULL;
   weir_exchange_part part[TRAIN_MAX_SLICES];
+  int n = 0;
 
-  if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r)) ||
-      weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
-    return;
+  if (!exchanges(r)) {
+    return WEIR_OK;
   }
-  const int n = list_parts(r, policy, part);
-
+  WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
+  WEIR_TRY(list_parts(r, part, &n));
   fprintf(out, "== exchange\n");
   for (int i = 0; i < n; i++) {
     fprintf(out,
@@ -173,4 +199,5 @@ void train_print_exchange(const train_run *r, FILE *out)
             policy->name, part[i].count * (int64_t)weir_dtype_size(part[i].dtype),
             policy->what == WEIR_EXCHANGE_WEIGHTS ? "weights" : "gradient", part[i].dims);
   }
+  return WEIR_OK;
 }

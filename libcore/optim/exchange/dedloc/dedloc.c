@@ -232,8 +232,8 @@ static void take_result(dedloc *x)
     left_out = left_out || s->outcome == EXCHANGE_LEFT_OUT;
     all = all && s->outcome == EXCHANGE_TAKEN;
   }
-  if (x->contributions > 0 && all && age > x->counted.max_staleness) {
-    x->counted.max_staleness = age;
+  if (x->contributions > 0 && all && age > x->counted.max_age) {
+    x->counted.max_age = age;
   }
   x->counted.versions++;
   x->counted.fresh += all && x->contributions > 0;

@@ -145,7 +145,7 @@ weir_status dedloc_reports_create(weir_comm *c, const weir_exchange_part *state,
   WEIR_TRY_GOTO(weir_allreduce_create(c, "versions", weir_reducer_of(WEIR_REDUCE_MAX, WEIR_I64),
                                       r->bounds, 3, &r->compare),
                 failed);
-  r->newer = (weir_reducer){"newer state", (size_t)r->bytes, take_newer};
+  r->newer = (weir_reducer){"newer state", (size_t)r->bytes, false, take_newer};
   WEIR_TRY_GOTO(weir_allreduce_create(c, "newest state", &r->newer, r->newest, 1, &r->copy),
                 failed);
   *out = r;
