@@ -187,7 +187,7 @@ static void messages_of_a_step_are_merged_in_the_next_one(void **state)
                            own / 2 + other / 2 + r.before[rank][step][i] - own);
         }
       }
-      assert_int_equal(r.counts[rank][r.steps].max_staleness, 1);
+      assert_int_equal(r.counts[rank][r.steps].max_age, 1);
     }
   }
 }
