@@ -14,8 +14,10 @@
 #include "conf/weir_rundir.h"
 #include "train/grid/rank_arrays.h"
 #include "train/grid/ranks.h"
+#include "train/array_names.h"
 #include "train/options.h"
 #include "train/state.h"
+#include "train/step/kept.h"
 #include "train/step/meet.h"
 
 enum { NOTES = 32, TRAIN_PATH = 4096 };
@@ -41,9 +43,11 @@ static weir_status leave_out(content *k, const char *array)
   return WEIR_OK;
 }
 
-static weir_status begin(const train_run *r, bool network, content *k)
+static weir_status begin(train_run *r, bool network, content *k)
 {
   *k = (content){.c = {.store = r->store, .slice = r->slice, .n_slices = r->n_slices}};
+  k->c.extra = network ? NULL : &r->kept;
+  k->c.extra_prefix = TRAIN_KEPT;
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
 
@@ -82,7 +86,7 @@ static void describe(const train_run *r, const char *what, content *k)
   }
 }
 
-static weir_status write(const train_run *r, bool network, const char *what, const char *path)
+static weir_status write(train_run *r, bool network, const char *what, const char *path)
 {
   content k;
   weir_status status;
@@ -120,7 +124,7 @@ static weir_status check_finite(const train_run *r)
   return WEIR_OK;
 }
 
-static weir_status save(const train_run *r)
+static weir_status save(train_run *r)
 {
   const double start = weir_clock();
   char path[TRAIN_PATH];
@@ -143,7 +147,12 @@ weir_status train_save(train_run *r)
     WEIR_TRY(train_compare(r));
   }
   WEIR_TRY(train_allgather(r));
-  return train_agree_all(r, train_leads(r) ? save(r) : WEIR_OK);
+  WEIR_TRY(train_gather_kept(r));
+  const weir_status status = train_agree_all(r, train_leads(r) ? save(r) : WEIR_OK);
+
+  weir_store_destroy(&r->kept);
+  WEIR_TRY(status);
+  return WEIR_OK;
 }
 
 /* That a run can resume from the numbers of the checkpoint, whoever wrote it. */
@@ -228,7 +237,7 @@ static void tell_rate(const train_run *r)
   }
 }
 
-static weir_status resume(const train_run *r)
+static weir_status resume(train_run *r)
 {
   int64_t step = -1;
   content k;
@@ -266,7 +275,7 @@ weir_status train_resume(train_run *r)
   return WEIR_OK;
 }
 
-static weir_status write_weights(const train_run *r)
+static weir_status write_weights(train_run *r)
 {
   char path[TRAIN_PATH];
 

@@ -276,6 +276,9 @@ static void waiting_for_all_is_training_as_one_rank(void **state)
   }
 }
 
+#define OKTOPK "{oktopk: {density: 0.1, threshold_period: 4, region_period: 6}}"
+#define GTOPK "{gtopk: {density: 0.05, dense_steps: 3}}"
+
 /* A rank that is late in every third step. */
 static weir_status delay(volume *v)
 {
@@ -295,7 +298,10 @@ static void late_ranks_train(void **state)
       SETS(APART("{eager: {mode: majority, period: 6}}"), "accumulate=2"),
       SETS(APART("{wagma: {period: 5}}")),
       SETS(APART("dpsgd")),
-      SETS(APART("{local: {}}"), "accumulate=3")};
+      SETS(APART("{local: {}}"), "accumulate=3"),
+      SETS(APART(OKTOPK)),
+      SETS(APART(GTOPK), "accumulate=2"),
+      SETS(APART("{gaussiank: {density: 0.05}}"))};
   int n = 0;
   const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
   volume v = usual(WEIR_F32);
@@ -355,6 +361,9 @@ static void a_resumed_run_is_the_same(void **state)
   check_resumption(SETS(APART("{local: {period: 3}}")),
                    SETS(APART("{local: {period: 3}}"), "steps=10"));
   check_resumption(SETS(APART("dpsgd")), SETS(APART("dpsgd"), "steps=10"));
+  check_resumption(SETS(APART(OKTOPK)), SETS(APART(OKTOPK), "steps=10"));
+  check_resumption(SETS(APART(GTOPK), "checkpoint.format=raw"),
+                   SETS(APART(GTOPK), "checkpoint.format=raw", "steps=10"));
 }
 
 static void what_ranks_cannot_do_apart_is_refused(void **state)

@@ -7,6 +7,7 @@
 #include "base/weir_clock.h"
 #include "train/array_names.h"
 #include "train/grid/apart.h"
+#include "train/step/kept.h"
 
 bool train_has_slot(const train_run *r)
 {
@@ -49,6 +50,27 @@ static int list_parts(const train_run *r, const weir_exchange_desc *policy,
   return s->n;
 }
 
+/* What a policy keeps of gradients on each rank, for all of the weights and for steps to come. */
+static weir_status check_kept(const train_run *r, const weir_exchange_desc *policy)
+{
+  if (policy->keep == NULL) {
+    return WEIR_OK;
+  }
+  if (r->ranks.shards.n > 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "optim.exchange %s: weights are sharded over ranks: use another grid "
+                     "(replicate_below), or allreduce",
+                     policy->name);
+  }
+  if (r->task->weight != NULL && policy->what == WEIR_EXCHANGE_GRADIENTS) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "optim.exchange %s: '%s' gives samples weights, whose sum differs in the step "
+                     "in which a gradient is applied: use local, wagma or allreduce",
+                     policy->name, r->task->name);
+  }
+  return WEIR_OK;
+}
+
 weir_status train_open_exchange(train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
@@ -56,8 +78,9 @@ weir_status train_open_exchange(train_run *r)
 
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
   if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r))) {
-    return WEIR_OK;
+    return train_restore_kept(r);
   }
+  WEIR_TRY(check_kept(r, policy));
   const weir_exchange_args args = {.opts = r->cfg->optim.exchange.opts,
                                    .comm = r->ranks.all,
                                    .grid = &r->ranks.grid,
@@ -65,7 +88,8 @@ weir_status train_open_exchange(train_run *r)
                                    .n = list_parts(r, policy, part),
                                    .step = *r->state.step};
 
-  return weir_exchange_open(policy, &args, &r->exchange);
+  WEIR_TRY(weir_exchange_open(policy, &args, &r->exchange));
+  return train_restore_kept(r);
 }
 
 weir_status train_exchange(train_run *r, weir_exchange_what what)
