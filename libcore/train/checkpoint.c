@@ -7,6 +7,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "graph/weir_store_file.h"
 #include "io/weir_netcdf.h"
 #include "train/checkpoint_priv.h"
 
@@ -112,7 +113,20 @@ static weir_status make_pieces(const weir_checkpoint *c, bool write, train_piece
       }
     }
   }
-  return check_names(p);
+  return WEIR_OK;
+}
+
+/* Likewise of the arrays of a store without slices, of host memory alone. */
+static weir_status add_extra(weir_store *extra, train_pieces *p)
+{
+  for (int64_t i = 0; extra != NULL && i < weir_store_count(extra); i++) {
+    const char *array = weir_store_name(extra, i);
+    weir_tensor *t = NULL;
+
+    WEIR_TRY(weir_store_write(extra, array, &t));
+    WEIR_TRY(add_piece(p, array, t));
+  }
+  return WEIR_OK;
 }
 
 /* ---- The raw dump ---- */
@@ -247,15 +261,16 @@ weir_status weir_checkpoint_save(const weir_checkpoint *c, weir_checkpoint_forma
     format = weir_netcdf_available() ? WEIR_CHECKPOINT_NETCDF : WEIR_CHECKPOINT_RAW;
   }
   WEIR_TRY_GOTO(make_pieces(c, false, &p), done);
+  WEIR_TRY_GOTO(add_extra(c->extra != NULL ? *c->extra : NULL, &p), done);
+  WEIR_TRY_GOTO(check_names(&p), done);
   status = format == WEIR_CHECKPOINT_NETCDF ? train_save_netcdf(c, &p, path) : save_raw(&p, path);
 done:
   weir_free(&p.piece);
   return status;
 }
 
-/* By content, whatever the file is called. */
-static weir_status load_file(const train_pieces *p, const char *path, bool more,
-                             weir_store *scratch)
+/* By content, whatever the file is called: *format. */
+static weir_status find_format(const char *path, weir_checkpoint_format *format)
 {
   static const char hdf5[] = "\211HDF\r\n\032\n", classic[] = "CDF";
   enum { FIRST = sizeof raw_magic };
@@ -276,31 +291,65 @@ static weir_status load_file(const train_pieces *p, const char *path, bool more,
                        version, raw_version);
     }
     if (version == raw_version) {
-      return load_raw(p, path, more, scratch);
+      *format = WEIR_CHECKPOINT_RAW;
+      return WEIR_OK;
     }
   }
   if (whole && (memcmp(begin, hdf5, FIRST) == 0 || memcmp(begin, classic, 3) == 0)) {
-    return train_load_netcdf(p, path, more, scratch);
+    *format = WEIR_CHECKPOINT_NETCDF;
+    return WEIR_OK;
   }
   return weir_fail(
       WEIR_ERR_DATA,
       "%s: not a checkpoint, or damaged: it starts neither as NetCDF nor as a store dump", path);
 }
 
+/* Makes a store of the extra arrays of the file, zeroed; NULL if there are none. */
+static weir_status find_extra(const weir_checkpoint *c, weir_checkpoint_format format,
+                              const char *path, weir_store **out)
+{
+  weir_store *s = NULL;
+  weir_status status;
+
+  WEIR_TRY(weir_store_create(&s));
+  status = format == WEIR_CHECKPOINT_RAW ? weir_store_add_from(s, path, c->extra_prefix)
+                                         : train_add_netcdf(path, c->extra_prefix, s);
+  if (status != WEIR_OK || weir_store_count(s) == 0) {
+    weir_store_destroy(&s);
+  }
+  *out = s;
+  WEIR_TRY(status);
+  return WEIR_OK;
+}
+
 weir_status weir_checkpoint_load(const weir_checkpoint *c, const char *path, bool more)
 {
   train_pieces p = {0};
-  weir_store *scratch = NULL;
+  weir_store *scratch = NULL, *extra = NULL;
+  weir_checkpoint_format format = WEIR_CHECKPOINT_AUTO;
   weir_status status;
   int64_t bytes = 0;
 
   WEIR_TRY(weir_file_size(path, &bytes)); /* names a file that is not there */
   WEIR_TRY_GOTO(make_pieces(c, true, &p), done);
+  WEIR_TRY_GOTO(check_names(&p), done);
+  WEIR_TRY_GOTO(find_format(path, &format), done);
+  if (c->extra != NULL) {
+    WEIR_TRY_GOTO(find_extra(c, format, path, &extra), done);
+    WEIR_TRY_GOTO(add_extra(extra, &p), done);
+  }
   WEIR_TRY_GOTO(make_scratch(&p, &scratch), done);
-  WEIR_TRY_GOTO(load_file(&p, path, more, scratch), done);
+  WEIR_TRY_GOTO(format == WEIR_CHECKPOINT_RAW ? load_raw(&p, path, more, scratch)
+                                              : train_load_netcdf(&p, path, more, scratch),
+                done);
   WEIR_TRY_GOTO(move(&p, scratch, false), done);
+  if (c->extra != NULL) {
+    *c->extra = extra;
+    extra = NULL;
+  }
 done:
   weir_store_destroy(&scratch);
+  weir_store_destroy(&extra);
   weir_free(&p.piece);
   return status;
 }

@@ -14,8 +14,10 @@
 #include "conf/weir_rundir.h"
 #include "train/grid/rank_arrays.h"
 #include "train/grid/ranks.h"
+#include "train/array_names.h"
 #include "train/options.h"
 #include "train/state.h"
+#include "train/step/kept.h"
 #include "train/step/meet.h"
 #include "train/step/timeline.h"
 
@@ -42,9 +44,11 @@ static weir_status leave_out(content *k, const char *array)
   return WEIR_OK;
 }
 
-static weir_status begin(const train_run *r, bool network, content *k)
+static weir_status begin(train_run *r, bool network, content *k)
 {
   *k = (content){.c = {.store = r->store, .slice = r->slice, .n_slices = r->n_slices}};
+  k->c.extra = network ? NULL : &r->kept;
+  k->c.extra_prefix = TRAIN_KEPT;
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
 
@@ -83,7 +87,7 @@ static void describe(const train_run *r, const char *what, content *k)
   }
 }
 
-static weir_status write(const train_run *r, bool network, const char *what, const char *path)
+static weir_status write(train_run *r, bool network, const char *what, const char *path)
 {
   content k;
   weir_status status;
@@ -123,7 +127,7 @@ static weir_status check_finite(const train_run *r)
   return WEIR_OK;
 }
 
-static weir_status save(const train_run *r)
+static weir_status save(train_run *r)
 {
   const double start = weir_clock();
   char path[TRAIN_PATH];
@@ -148,8 +152,10 @@ weir_status train_save(train_run *r)
     WEIR_TRY(train_compare(r));
   }
   WEIR_TRY(train_allgather(r));
+  WEIR_TRY(train_gather_kept(r));
   const weir_status status = train_agree_all(r, train_leads(r) ? save(r) : WEIR_OK);
 
+  weir_store_destroy(&r->kept);
   train_end_activity(r, TRAIN_SAVES, begin);
   return status;
 }
@@ -239,7 +245,7 @@ static void tell_rate(const train_run *r)
   }
 }
 
-static weir_status resume(const train_run *r)
+static weir_status resume(train_run *r)
 {
   int64_t step = -1;
   content k;
@@ -277,7 +283,7 @@ weir_status train_resume(train_run *r)
   return WEIR_OK;
 }
 
-static weir_status write_weights(const train_run *r)
+static weir_status write_weights(train_run *r)
 {
   char path[TRAIN_PATH];
 

@@ -93,6 +93,8 @@ typedef struct train_run {
   train_ranks ranks;
   train_timeline timeline;
   weir_exchange exchange; /* of gradients or weights; open in a run on several ranks */
+  weir_store *kept;       /* rank 0: what the policy keeps, of all ranks, while a checkpoint is
+                             written, or from one that was read; else NULL */
   weir_params *params;
   weir_store *store;
   const char *dir, *rule; /* rule: its name */

@@ -337,6 +337,8 @@ static void compressed_gradients_train(void **state)
   }
   close_session(&untrained);
 }
+#define OKTOPK "{oktopk: {density: 0.1, threshold_period: 4, region_period: 6}}"
+#define GTOPK "{gtopk: {density: 0.05, dense_steps: 3}}"
 
 /* A rank that is late in every third step. */
 static weir_status delay(volume *v)
@@ -388,7 +390,9 @@ static void late_ranks_train(void **state)
       SETS(APART("dedloc")),
       SETS(APART("{dedloc: {target: 6}}"), "accumulate=2"),
       SETS(APART("{local: {}}"), "accumulate=3"),
-
+      SETS(APART(OKTOPK)),
+      SETS(APART(GTOPK), "accumulate=2"),
+      SETS(APART("{gaussiank: {density: 0.05}}")),
       SETS(APART("{eager: {mode: quorum}}")),
       SETS(APART("allreduce"), "accumulate=2")};
   int n = 0;
@@ -518,6 +522,9 @@ static void a_resumed_run_is_the_same(void **state)
                    SETS(APART("{local: {period: 3}}"), "steps=10"));
   check_resumption(SETS(APART("dpsgd")), SETS(APART("dpsgd"), "steps=10"));
   check_resumption(SETS(APART("sgp")), SETS(APART("sgp"), "steps=10"));
+  check_resumption(SETS(APART(OKTOPK)), SETS(APART(OKTOPK), "steps=10"));
+  check_resumption(SETS(APART(GTOPK), "checkpoint.format=raw"),
+                   SETS(APART(GTOPK), "checkpoint.format=raw", "steps=10"));
 }
 
 static void what_ranks_cannot_do_apart_is_refused(void **state)

@@ -11,6 +11,7 @@
 #include "train/grid/apart.h"
 #include "train/grid/ranks.h"
 #include "train/state.h"
+#include "train/step/kept.h"
 #include "train/step/timeline.h"
 
 bool train_has_slot(const train_run *r)
@@ -119,17 +120,25 @@ static weir_status list_state(train_run *r, weir_exchange_part **state, int *n)
   return WEIR_OK;
 }
 
-/* What a policy keeps of a gradient is in units of the sum of that step's weights, which the task
- * gives, and would count differently in the next one. */
-static weir_status check_weights(const train_run *r, const weir_exchange_desc *policy)
+/* What a policy keeps of gradients on each rank, for all of the weights and for steps to come. */
+static weir_status check_kept(const train_run *r, const weir_exchange_desc *policy)
 {
-  return r->task->weight == NULL || policy->keep == NULL || policy->what != WEIR_EXCHANGE_GRADIENTS
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_UNSUPPORTED,
-                         "optim.exchange %s: '%s' gives samples weights, which differ from the "
-                         "step that a gradient is left over from to the next: use allreduce, local "
-                         "or wagma",
-                         policy->name, r->task->name);
+  if (policy->keep == NULL) {
+    return WEIR_OK;
+  }
+  if (r->ranks.shards.n > 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "optim.exchange %s: weights are sharded over ranks: use another grid "
+                     "(replicate_below), or allreduce",
+                     policy->name);
+  }
+  if (r->task->weight != NULL && policy->what == WEIR_EXCHANGE_GRADIENTS) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "optim.exchange %s: '%s' gives samples weights, whose sum differs in the step "
+                     "in which a gradient is applied: use local, wagma or allreduce",
+                     policy->name, r->task->name);
+  }
+  return WEIR_OK;
 }
 
 weir_status train_open_exchange(train_run *r)
@@ -142,9 +151,9 @@ weir_status train_open_exchange(train_run *r)
 
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
   if (!exchanges(r)) {
-    return WEIR_OK;
+    return train_restore_kept(r);
   }
-  weir_status status = check_weights(r, policy);
+  weir_status status = check_kept(r, policy);
 
   status = status == WEIR_OK ? list_matrices(r, &matrix, &n_matrices) : status;
   status = status == WEIR_OK && policy->due != NULL ? list_state(r, &state, &n_state) : status;
@@ -165,7 +174,8 @@ weir_status train_open_exchange(train_run *r)
 done:
   weir_free(&matrix);
   weir_free(&state);
-  return status;
+  WEIR_TRY(status);
+  return train_restore_kept(r);
 }
 
 weir_status train_exchange(train_run *r, weir_exchange_what what)

@@ -9,8 +9,10 @@ bool train_has_slot(const train_run *r);
 /* Pins what the policy exchanges, if there is one: it keeps the memory. Local. Fails: as
  * weir_store_pin. */
 weir_status train_pin_exchanged(train_run *r) WEIR_CHECKED;
-/* Opens the exchange policy, once the arrays of the run have their values. Collective. Fails: as
- * weir_exchange_open. */
+/* Opens the exchange policy, once the arrays of the run have their values, with what it has kept in
+ * the checkpoint that the run resumes from. Collective. Fails: as weir_exchange_open;
+ * WEIR_ERR_UNSUPPORTED (a policy that keeps gradients, where weights are sharded or samples have
+ * weights). */
 weir_status train_open_exchange(train_run *r) WEIR_CHECKED;
 /* Exchanges the accumulated gradient or the weights, if that is what the policy exchanges, and adds
  * the time to r->spent_s. Fails: as weir_exchange_run. */

@@ -197,6 +197,17 @@ static inline void sparse_free(sparse_run *r)
   weir_free(&r->residual);
 }
 
+/* Large elements are denser at low indices, by exp(-8 i / n), and half of them in common. */
+static inline double sparse_skewed(const sparse_run *r, int rank, int step, int i)
+{
+  const double density = exp(-8.0 * i / r->count);
+  const double u = weir_random_uniform(r->seed, 1, (uint32_t)step, (uint64_t)i);
+  const double v = weir_random_uniform(r->seed, 2, (uint32_t)(rank + 1000 * step), (uint64_t)i);
+  const double noise = weir_random_uniform(r->seed, 3, (uint32_t)(rank + 1000 * step), (uint64_t)i);
+
+  return (noise - 0.5) * (u < 0.2 * density || v < 0.2 * density ? 1 : 1e-3);
+}
+
 /* ---- What holds, of whole numbers ---- */
 
 /* What the ranks have given so far is what they got back and what they keep. */

@@ -94,17 +94,6 @@ static void the_result_is_that_of_a_serial_selection(void **state)
 
 enum { N = 20000, K = 400 };
 
-/* Large elements are denser at low indices, by exp(-8 i / n), and half of them in common. */
-static double skewed(const sparse_run *r, int rank, int step, int i)
-{
-  const double density = exp(-8.0 * i / r->count);
-  const double u = weir_random_uniform(r->seed, 1, (uint32_t)step, (uint64_t)i);
-  const double v = weir_random_uniform(r->seed, 2, (uint32_t)(rank + 1000 * step), (uint64_t)i);
-  const double noise = weir_random_uniform(r->seed, 3, (uint32_t)(rank + 1000 * step), (uint64_t)i);
-
-  return (noise - 0.5) * (u < 0.2 * density || v < 0.2 * density ? 1 : 1e-3);
-}
-
 /* Words of f32 and indices that the busiest rank sends or receives in a step, in the messages of
  * selected elements, or in all messages. */
 static double busiest(const sparse_run *r, bool all)
@@ -142,7 +131,7 @@ static double words_of(int ranks, int regions, int threshold_period, bool all)
                    .steps = threshold_period == 1 ? 16 : 64,
                    .count = N,
                    .seed = 5,
-                   .gradient = skewed};
+                   .gradient = sparse_skewed};
   sparse_do(&r);
   if (threshold_period == 1) {
     for (int step = 0; step < r.steps; step++) {
