@@ -76,6 +76,11 @@ weir_status weir_exchange_run(weir_exchange *x)
   return status;
 }
 
+bool weir_exchange_due(const weir_exchange *x)
+{
+  return x->policy == NULL || x->policy->due == NULL || x->policy->due(x->state);
+}
+
 weir_status weir_exchange_settle(weir_exchange *x)
 {
   return x->policy != NULL && x->policy->settle != NULL ? x->policy->settle(x->state) : WEIR_OK;

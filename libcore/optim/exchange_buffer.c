@@ -161,3 +161,16 @@ void exchange_buffer_divide(const exchange_buffer *b, void *data, double divisor
 {
   exchange_divide(b->dtype, data, b->count, divisor);
 }
+
+void exchange_buffer_multiply(const exchange_buffer *b, void *data, int factor)
+{
+  for (int64_t i = 0; b->dtype == WEIR_F32 && i < b->count; i++) {
+    ((float *)data)[i] *= (float)factor;
+  }
+  for (int64_t i = 0; b->dtype == WEIR_F64 && i < b->count; i++) {
+    ((double *)data)[i] *= factor;
+  }
+  for (int64_t i = 0; b->dtype == WEIR_I64 && i < b->count; i++) {
+    ((int64_t *)data)[i] *= factor;
+  }
+}

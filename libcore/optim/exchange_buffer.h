@@ -32,6 +32,7 @@ void exchange_buffer_add_change(const exchange_buffer *b, const void *before, vo
  * rounded toward 0. */
 void exchange_buffer_divide(const exchange_buffer *b, void *data, double divisor);
 void exchange_divide(weir_dtype dtype, void *data, int64_t count, double divisor);
+void exchange_buffer_multiply(const exchange_buffer *b, void *data, int factor);
 /* into += now - before, likewise. */
 void exchange_add_change(weir_dtype dtype, const void *now, const void *before, void *into,
                          int64_t count);

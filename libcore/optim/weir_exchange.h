@@ -59,13 +59,18 @@ typedef struct weir_exchange_kept {
 } weir_exchange_kept;
 enum { WEIR_EXCHANGE_KEPT_MAX = 8 };
 
-/* opts: range-checked. comm: all ranks of the grid. Buffers do not move until close. */
+/* opts: range-checked. comm: all ranks of the grid. Buffers do not move until close.
+ * state: arrays that an update changes (weights, state of the optimiser), bitwise equal on replicas
+ * that have made the same updates; run and settle of gradients may replace them by those of another
+ * replica. Of any dtype; none: late replicas go without the updates that they have missed. */
 typedef struct weir_exchange_args {
   const void *opts;
   weir_comm *comm;
   const weir_grid *grid;
   const weir_exchange_part *part;
   int n;
+  const weir_exchange_part *state; /* [n_state], dims unused */
+  int n_state;
   int64_t step; /* steps that a resumed run has done: periods go on from there */
 } weir_exchange_args;
 
@@ -86,6 +91,9 @@ typedef struct weir_exchange_desc {
    * arrived and was not returned before; of weights, what the policy makes of those of other
    * ranks. */
   weir_status (*run)(void *state);
+  /* Whether what the last run left is a gradient to update weights with; else weights and the state
+   * of the optimiser stay as they are in this step. NULL: always. */
+  bool (*due)(const void *state);
   /* Collective: completes what is under way on any rank and does `run` with what is left, without
    * anything new of gradients. NULL: nothing ever is. */
   weir_status (*settle)(void *state);
@@ -121,6 +129,9 @@ weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exch
 /* Exchanges the buffers once, as often on all ranks; waits for whom the policy waits for. Fails: as
  * weir_request_wait. */
 weir_status weir_exchange_run(weir_exchange *x) WEIR_CHECKED;
+/* Returns whether the step has a gradient to update weights with, after weir_exchange_run. Local.
+ */
+bool weir_exchange_due(const weir_exchange *x);
 /* Completes all exchanges, before a checkpoint or the end of a run: the policy's invariant then
  * holds. The buffers of gradients have what is left to apply, or zeros. Collective. Fails: as
  * weir_request_wait. */

@@ -3,10 +3,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "train/array_names.h"
 #include "train/grid/apart.h"
+#include "train/grid/ranks.h"
 
 bool train_has_slot(const train_run *r)
 {
@@ -49,23 +52,62 @@ static int list_parts(const train_run *r, const weir_exchange_desc *policy,
   return s->n;
 }
 
+/* Weights, and arrays of the optimiser: those that checkpoints have in slices, but for copies. */
+static bool is_updated(const train_run *r, const char *array)
+{
+  bool sliced = false;
+
+  for (int64_t i = 0; i < r->n_slices; i++) {
+    sliced = sliced || strcmp(r->slice[i].array, array) == 0;
+  }
+  return sliced && strncmp(array, TRAIN_BEST, sizeof TRAIN_BEST - 1) != 0;
+}
+
+/* What an update changes: *state, [*n]; the caller frees it. */
+static weir_status list_state(const train_run *r, weir_exchange_part **state, int *n)
+{
+  int64_t capacity = 0;
+
+  *state = NULL;
+  *n = 0;
+  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
+    const char *name = weir_store_name(r->store, i);
+    const weir_tensor *t = weir_store_get(r->store, name);
+
+    if (is_updated(r, name)) {
+      WEIR_TRY(weir_reserve(state, &capacity, *n + 1, sizeof **state));
+      (*state)[(*n)++] = (weir_exchange_part){t->data, t->dtype, weir_tensor_numel(t), 0};
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status train_open_exchange(train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
-  weir_exchange_part part[TRAIN_MAX_SLICES];
+  weir_exchange_part part[TRAIN_MAX_SLICES], *state = NULL;
+  int n_state = 0;
+  weir_status status;
 
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
   if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r))) {
     return WEIR_OK;
   }
+  status = list_state(r, &state, &n_state);
+  WEIR_TRY_GOTO(train_agree_all(r, status), done);
   const weir_exchange_args args = {.opts = r->cfg->optim.exchange.opts,
                                    .comm = r->ranks.all,
                                    .grid = &r->ranks.grid,
                                    .part = part,
                                    .n = list_parts(r, policy, part),
+                                   .state = state,
+                                   .n_state = n_state,
                                    .step = *r->state.step};
 
-  return weir_exchange_open(policy, &args, &r->exchange);
+  status = weir_exchange_open(policy, &args, &r->exchange);
+done:
+  weir_free(&state);
+  return status;
 }
 
 weir_status train_exchange(train_run *r, weir_exchange_what what)

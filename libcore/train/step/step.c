@@ -101,7 +101,8 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
   WEIR_TRY(train_exchange(r, WEIR_EXCHANGE_GRADIENTS));
   x.weight = inverse_of(r, total);
   *loss *= r->ranks.replicas > 0 && total > 0 ? 1 / total : x.weight;
-  if (r->own == 0 && !exchanges_gradients(r)) { /* as a step at once */
+  if ((r->own == 0 && !exchanges_gradients(r)) /* as a step at once */
+      || !weir_exchange_due(&r->exchange)) {
     return WEIR_OK;
   }
   WEIR_TRY(train_run_plan(r, TRAIN_APPLY, 0, &x, &plan));

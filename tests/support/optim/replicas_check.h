@@ -27,13 +27,24 @@ typedef struct replicas {
   int64_t (*element)(const struct replicas *r, int rank, int step, int i, int64_t was);
   int64_t before[REPLICAS_MAX][REPLICAS_STEPS + 1][REPLICAS_COUNT];
   int64_t after[REPLICAS_MAX][REPLICAS_STEPS + 1][REPLICAS_COUNT]; /* [steps]: of settle */
+  /* What gradients update, by their negative; [steps]: by that of settle. */
+  int64_t weights[REPLICAS_MAX][REPLICAS_STEPS + 1][REPLICAS_COUNT];
   double posted_s[REPLICAS_MAX][REPLICAS_STEPS], done_s[REPLICAS_MAX][REPLICAS_STEPS];
   weir_exchange_counts counts[REPLICAS_MAX][REPLICAS_STEPS + 1];
   weir_comm_count sent[REPLICAS_MAX]; /* in the steps */
 } replicas;
 
+static inline void replicas_update(replicas *r, int rank, const weir_exchange *x,
+                                   const int64_t *gradient, int64_t *weights, int step)
+{
+  for (int i = 0; i < r->count && weir_exchange_due(x); i++) {
+    weights[i] -= gradient[i];
+  }
+  memcpy(r->weights[rank][step], weights, (size_t)r->count * sizeof *weights);
+}
+
 static inline weir_status replicas_step(replicas *r, weir_comm *c, weir_exchange *x,
-                                        int64_t *buffer, int step)
+                                        int64_t *buffer, int64_t *weights, int step)
 {
   const int rank = weir_comm_rank(c);
 
@@ -46,6 +57,7 @@ static inline weir_status replicas_step(replicas *r, weir_comm *c, weir_exchange
   WEIR_TRY(weir_exchange_run(x));
   r->done_s[rank][step] = weir_inproc_clock(c);
   memcpy(r->after[rank][step], buffer, (size_t)r->count * sizeof *buffer);
+  replicas_update(r, rank, x, buffer, weights, step);
   r->counts[rank][step] = weir_exchange_count(x);
   return WEIR_OK;
 }
@@ -55,12 +67,18 @@ static inline weir_status replicas_body(weir_comm *c, void *context)
   replicas *r = context;
   const int rank = weir_comm_rank(c);
   const weir_grid grid = {.dims = 1, .extent = {r->ranks}};
-  int64_t buffer[REPLICAS_COUNT];
+  int64_t buffer[REPLICAS_COUNT], weights[REPLICAS_COUNT] = {0};
   const weir_exchange_part parts[2] = {
       {buffer, WEIR_I64, r->count / 3, 1},
       {buffer + r->count / 3, WEIR_I64, r->count - r->count / 3, 1}};
-  const weir_exchange_args args = {
-      .opts = r->opts, .comm = c, .grid = &grid, .part = parts, .n = 2};
+  const weir_exchange_part state = {weights, WEIR_I64, r->count, 0};
+  const weir_exchange_args args = {.opts = r->opts,
+                                   .comm = c,
+                                   .grid = &grid,
+                                   .part = parts,
+                                   .n = 2,
+                                   .state = &state,
+                                   .n_state = 1};
   weir_status status = WEIR_OK;
   weir_exchange x;
 
@@ -71,7 +89,7 @@ static inline weir_status replicas_body(weir_comm *c, void *context)
   const weir_comm_count before = weir_comm_counted(c, WEIR_COMM_REDUCE);
 
   for (int step = 0; step < r->steps; step++) {
-    WEIR_TRY_GOTO(replicas_step(r, c, &x, buffer, step), done);
+    WEIR_TRY_GOTO(replicas_step(r, c, &x, buffer, weights, step), done);
   }
   r->sent[rank] = weir_comm_counted(c, WEIR_COMM_REDUCE);
   r->sent[rank].sent -= before.sent;
@@ -81,6 +99,7 @@ static inline weir_status replicas_body(weir_comm *c, void *context)
   }
   WEIR_TRY_GOTO(weir_exchange_settle(&x), done);
   memcpy(r->after[rank][r->steps], buffer, (size_t)r->count * sizeof *buffer);
+  replicas_update(r, rank, &x, buffer, weights, r->steps);
   r->counts[rank][r->steps] = weir_exchange_count(&x);
 done:
   weir_exchange_close(&x);
