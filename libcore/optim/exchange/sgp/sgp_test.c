@@ -161,6 +161,37 @@ static void updates_are_conserved_by_late_messages(void **state)
   }
 }
 
+/* With an overlap of 1, messages of a step are merged in the next one, after its update: own
+ * updates count in full until then. */
+static void messages_of_a_step_are_merged_in_the_next_one(void **state)
+{
+  static replicas r;
+  const struct sgp_opts opts = {.peers = 1, .overlap = 1};
+
+  (void)state;
+  for (int ranks = 2; ranks <= REPLICAS_MAX; ranks++) {
+    r = prepare(&opts, ranks, 10);
+    r.computes_s = uneven;
+    r.element = add_own;
+    replicas_run(&r);
+    for (int rank = 0; rank < ranks; rank++) {
+      assert_memory_equal(r.after[rank][0], r.before[rank][0],
+                          (size_t)r.count * sizeof r.after[0][0][0]);
+      for (int step = 1; step < r.steps; step++) {
+        const int from = (rank + ranks - (1 << (step - 1) % phases_of(ranks))) % ranks;
+
+        for (int i = 0; i < r.count; i++) {
+          const int64_t own = r.after[rank][step - 1][i], other = r.after[from][step - 1][i];
+
+          assert_int_equal(r.after[rank][step][i],
+                           own / 2 + other / 2 + r.before[rank][step][i] - own);
+        }
+      }
+      assert_int_equal(r.counts[rank][r.steps].max_staleness, 1);
+    }
+  }
+}
+
 static int64_t one_number(const replicas *r, int rank, int step, int i, int64_t was)
 {
   (void)r;
@@ -262,6 +293,7 @@ int main(void)
       cmocka_unit_test(shares_go_to_ranks_at_powers_of_two),
       cmocka_unit_test(a_power_of_two_of_ranks_has_the_mean_after_its_logarithm),
       cmocka_unit_test(updates_are_conserved_by_late_messages),
+      cmocka_unit_test(messages_of_a_step_are_merged_in_the_next_one),
       cmocka_unit_test(equal_weights_stay_while_messages_are_under_way),
       cmocka_unit_test(ranks_wait_once_messages_are_late_by_more_than_the_overlap),
       cmocka_unit_test(threads_at_once_conserve_updates),
