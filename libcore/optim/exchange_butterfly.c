@@ -324,7 +324,7 @@ static weir_status send_one(exchange_butterfly *b, int to, int kind, header h, c
   *(header *)(void *)c->out = h;
   if (kind == CONTRIBUTION) {
     exchange_share_get(&b->share[to], b->sum->size, b->spec.count, elements, c->out + sizeof h);
-  } else {
+  } else if (bytes > (int64_t)sizeof h) {
     memcpy(c->out + sizeof h, elements, (size_t)bytes - sizeof h);
   }
   b->peer[to].sent[kind] = true;
@@ -378,9 +378,9 @@ static void reduce(exchange_butterfly *b, const void *given, double weight)
       continue;
     }
     b->weight += p == b->rank ? weight : h->weight;
-    if (first) {
+    if (first && share->count > 0) {
       memcpy(b->reduced, elements, (size_t)share->count * b->sum->size);
-    } else {
+    } else if (!first) {
       b->sum->merge(b->reduced, elements, share->count);
     }
     first = false;
