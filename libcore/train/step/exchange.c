@@ -141,6 +141,36 @@ static weir_status check_kept(const train_run *r, const weir_exchange_desc *poli
   return WEIR_OK;
 }
 
+/* Weights, and arrays of the optimiser: those that checkpoints have in slices, but for copies. */
+static bool is_updated(const train_run *r, const char *array)
+{
+  bool sliced = false;
+
+  for (int64_t i = 0; i < r->n_slices; i++) {
+    sliced = sliced || strcmp(r->slice[i].array, array) == 0;
+  }
+  return sliced && strncmp(array, TRAIN_BEST, sizeof TRAIN_BEST - 1) != 0;
+}
+
+/* What an update changes: *state, [*n]; the caller frees it. */
+static weir_status list_state(const train_run *r, weir_exchange_part **state, int *n)
+{
+  int64_t capacity = 0;
+
+  *state = NULL;
+  *n = 0;
+  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
+    const char *name = weir_store_name(r->store, i);
+    const weir_tensor *t = weir_store_get(r->store, name);
+
+    if (is_updated(r, name)) {
+      WEIR_TRY(weir_reserve(state, &capacity, *n + 1, sizeof **state));
+      (*state)[(*n)++] = (weir_exchange_part){t->data, t->dtype, weir_tensor_numel(t), 0};
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status train_open_exchange(train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
