@@ -99,27 +99,6 @@ static weir_status list_matrices(const train_run *r, weir_exchange_matrix **out,
   return WEIR_OK;
 }
 
-/* What an update changes: *state, [*n]; the caller frees it. */
-static weir_status list_state(train_run *r, weir_exchange_part **state, int *n)
-{
-  int64_t capacity = 0;
-
-  *state = NULL;
-  *n = 0;
-  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
-    const char *name = weir_store_name(r->store, i);
-    weir_tensor *t = NULL;
-
-    if (strcmp(name, WEIR_PARAMS_FLAT) == 0 ||
-        (strncmp(name, "optim.", 6) == 0 && train_is_own(r, name))) {
-      WEIR_TRY(weir_store_pin(r->store, name, &t));
-      WEIR_TRY(weir_reserve(state, &capacity, *n + 1, sizeof **state));
-      (*state)[(*n)++] = (weir_exchange_part){t->data, t->dtype, weir_tensor_numel(t), 0};
-    }
-  }
-  return WEIR_OK;
-}
-
 /* What a policy keeps of gradients on each rank, for all of the weights and for steps to come. */
 static weir_status check_kept(const train_run *r, const weir_exchange_desc *policy)
 {
@@ -153,7 +132,7 @@ static bool is_updated(const train_run *r, const char *array)
 }
 
 /* What an update changes: *state, [*n]; the caller frees it. */
-static weir_status list_state(const train_run *r, weir_exchange_part **state, int *n)
+static weir_status list_state(train_run *r, weir_exchange_part **state, int *n)
 {
   int64_t capacity = 0;
 
@@ -161,9 +140,10 @@ static weir_status list_state(const train_run *r, weir_exchange_part **state, in
   *n = 0;
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
-    const weir_tensor *t = weir_store_get(r->store, name);
+    weir_tensor *t = NULL;
 
     if (is_updated(r, name)) {
+      WEIR_TRY(weir_store_pin(r->store, name, &t));
       WEIR_TRY(weir_reserve(state, &capacity, *n + 1, sizeof **state));
       (*state)[(*n)++] = (weir_exchange_part){t->data, t->dtype, weir_tensor_numel(t), 0};
     }
