@@ -107,11 +107,6 @@ bool weir_exchange_due(const weir_exchange *x)
   return x->policy == NULL || x->policy->due == NULL || x->policy->due(x->state);
 }
 
-bool weir_exchange_due(const weir_exchange *x)
-{
-  return x->policy == NULL || x->policy->due == NULL || x->policy->due(x->state);
-}
-
 weir_status weir_exchange_settle(weir_exchange *x)
 {
   return x->policy != NULL && x->policy->settle != NULL ? x->policy->settle(x->state) : WEIR_OK;
