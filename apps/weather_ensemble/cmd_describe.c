@@ -106,7 +106,7 @@ static weir_status describe_all(weir_job *j)
   char amount[WEIR_AMOUNT_SIZE], duration[WEIR_AMOUNT_SIZE];
   double all = 0;
 
-  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_FACTS, &e));
+  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_FACTS, NULL, &e));
   const wx_stage_spec bias = wx_experiment_bias(&e, &e.split), last = wx_experiment_forecast(&e);
   const double folds = (double)cfg->bias.folds;
 

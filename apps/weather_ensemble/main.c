@@ -8,7 +8,7 @@ static const weir_command commands[] = {
     {"prepare", "write the built-in simulation as archives of forecasts and truth, or import files",
      NULL, wx_cmd_prepare, WEIR_ONE_RANK},
     {"run", "train networks; repeat the command to resume an interrupted run", NULL, wx_cmd_run,
-     WEIR_ONE_RANK},
+     WEIR_THREAD_RANKS},
     {"predict", "apply weights to an archive of forecasts", NULL, wx_cmd_predict, WEIR_ONE_RANK},
     {"eval", "score forecasts of models side by side against the truth", NULL, wx_cmd_eval,
      WEIR_ONE_RANK},

@@ -248,6 +248,27 @@ static void waiting_for_all_is_training_as_one_rank(void **state)
   }
 }
 
+/* Samples with weights: the weighted mean of each rank counts as its share of the samples, whether
+ * gradients or weights are exchanged. */
+static void weighted_samples_count_among_those_of_their_rank(void **state)
+{
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+  volume v = usual(WEIR_F64);
+
+  v.dropout = 0;
+  v.weighs = true;
+  session gradients = train_on(&grid[0], &v, 16, SETS(APART("{eager: {period: 1}}")));
+  session weights = train_on(&grid[0], &v, 16, SETS(APART("{local: {period: 1}}")));
+
+  assert_ok(gradients.status);
+  assert_ok(weights.status);
+  compare_weights("weighted", &gradients, &weights, 1e-10);
+  assert_true(fabs(gradients.result.valid_loss / weights.result.valid_loss - 1) < 1e-10);
+  close_session(&gradients);
+  close_session(&weights);
+}
+
 /* A rank that is late in every third step. */
 static weir_status delay(volume *v)
 {
@@ -343,11 +364,6 @@ static void what_ranks_cannot_do_apart_is_refused(void **state)
   assert_int_equal(s.status, WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "use a grid along the samples alone"));
   close_session(&s);
-  v.weighs = true;
-  s = train_on(&grid[0], &v, 16, SETS(APART("eager")));
-  assert_int_equal(s.status, WEIR_ERR_UNSUPPORTED);
-  assert_non_null(strstr(weir_last_message(), "gives samples weights"));
-  close_session(&s);
   weir_clear_failure();
 }
 
@@ -412,6 +428,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(gathered_maps_in_two),
       cmocka_unit_test(a_gradient_is_sent_once_a_step),
       cmocka_unit_test(waiting_for_all_is_training_as_one_rank),
+      cmocka_unit_test(weighted_samples_count_among_those_of_their_rank),
       cmocka_unit_test(late_ranks_train),
       cmocka_unit_test(a_resumed_run_is_the_same),
       cmocka_unit_test(what_ranks_cannot_do_apart_is_refused),

@@ -30,8 +30,7 @@ bool train_apart(const weir_train_cfg *cfg)
   return policy != NULL && policy->invariant != WEIR_REPLICAS_EQUAL;
 }
 
-weir_status train_check_apart(const weir_train_task *task, const weir_train_cfg *cfg,
-                              const weir_grid *grid)
+weir_status train_check_apart(const weir_train_cfg *cfg, const weir_grid *grid)
 {
   const weir_exchange_desc *policy = policy_of(cfg);
 
@@ -48,12 +47,6 @@ weir_status train_check_apart(const weir_train_task *task, const weir_train_cfg 
                      "train.batch: %" PRId64 " samples are fewer than the %d ranks that train "
                      "apart (optim.exchange %s): use a larger batch, or fewer ranks",
                      cfg->batch, weir_grid_size(grid), policy->name);
-  }
-  if (task->weight != NULL && policy->what == WEIR_EXCHANGE_GRADIENTS) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "optim.exchange %s: '%s' gives samples weights, of which the sum over ranks "
-                     "is not known where gradients are late: use local, wagma or allreduce",
-                     policy->name, task->name);
   }
   return WEIR_OK;
 }

@@ -15,7 +15,7 @@ static weir_status open_ranks(train_run *r)
   weir_grid_coords(&k->grid, k->rank, k->coords);
   if (train_apart(r->cfg)) {
     k->replicas = weir_grid_size(&k->grid);
-    return train_check_apart(r->task, r->cfg, &k->grid);
+    return train_check_apart(r->cfg, &k->grid);
   }
   k->dist = (weir_dist){.comm = k->all, .grid = k->grid};
   return train_shard_inputs(k, &r->graph, r->cfg->batch);

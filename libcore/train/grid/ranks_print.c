@@ -145,12 +145,11 @@ done:
 }
 
 /* Ranks that train apart: the samples of each. */
-static weir_status print_apart(const weir_train_task *task, const weir_train_cfg *cfg,
-                               const weir_grid *grid, FILE *out)
+static weir_status print_apart(const weir_train_cfg *cfg, const weir_grid *grid, FILE *out)
 {
   const int ranks = weir_grid_size(grid);
 
-  WEIR_TRY(train_check_apart(task, cfg, grid));
+  WEIR_TRY(train_check_apart(cfg, grid));
   fprintf(out,
           "%d ranks that train apart (optim.exchange %s), each on its share of %" PRId64
           " samples\n",
@@ -175,7 +174,7 @@ weir_status weir_train_describe_grid(const weir_train_task *task, const weir_tra
   weir_status status;
 
   if (train_apart(cfg)) {
-    return print_apart(task, cfg, grid, out);
+    return print_apart(cfg, grid, out);
   }
   WEIR_TRY_GOTO(weir_params_create(task->dtype, &params), done);
   WEIR_TRY_GOTO(weir_store_create(&store), done);

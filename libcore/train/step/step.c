@@ -66,6 +66,20 @@ static double weight_among(const train_run *r, int64_t own, int64_t n)
   return (double)own / (double)(exchanges_gradients(r) ? n : r->own);
 }
 
+/* Gradients of samples with weights, which are exchanged before the weights of the others are
+ * known: the weighted mean of this replica counts as its share of the n samples of the step. */
+static void scale_to_share(train_run *r, double total, int64_t n)
+{
+  weir_tensor *bank = weir_store_get(r->store, TRAIN_BANK);
+  const double factor = total > 0 ? (double)r->own / (double)n / total : 0;
+
+  for (int64_t i = 0; i < weir_tensor_numel(bank); i++) {
+    const double x = weir_dtype_load_real(bank->dtype, bank->data, i);
+
+    weir_dtype_store_real(bank->dtype, bank->data, i, x * factor);
+  }
+}
+
 /* Micro-batch by micro-batch: their weighted gradients add up to that of the whole batch; of
  * several ranks to a summand of it on each, which the exchange completes. */
 static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, double *norm)
@@ -96,10 +110,14 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
     *loss += batch_loss * x.weight;
     total += x.weight;
   }
+  const bool shares = r->ranks.replicas > 0 && r->task->weight != NULL && exchanges_gradients(r);
   train_numbers x = train_numbers_of(r, 0);
 
+  if (shares) {
+    scale_to_share(r, total, n);
+  }
   WEIR_TRY(train_exchange(r, WEIR_EXCHANGE_GRADIENTS));
-  x.weight = inverse_of(r, total);
+  x.weight = shares ? 1 : inverse_of(r, total);
   *loss *= r->ranks.replicas > 0 && total > 0 ? 1 / total : x.weight;
   if (r->own == 0 && !exchanges_gradients(r)) { /* as a step at once */
     return WEIR_OK;
