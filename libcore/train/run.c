@@ -18,6 +18,7 @@
 #include "train/step/exchange.h"
 #include "train/step/plan.h"
 #include "train/step/step.h"
+#include "train/step/timeline.h"
 #include "train/step/timing.h"
 #include "train/step/meet.h"
 
@@ -306,7 +307,10 @@ static weir_status stop_requested(train_run *r, bool *stop)
   if (r->ranks.replicas > 0 && *r->state.step % r->cfg->agree_every != 0) {
     return WEIR_OK;
   }
+  const train_moment begin = train_begin_activity(r);
+
   WEIR_TRY(train_min_all(r, &none));
+  train_end_activity(r, TRAIN_MEETS, begin);
   *stop = none == 0;
   return WEIR_OK;
 }
@@ -372,6 +376,7 @@ static weir_status run(train_run *r, weir_train_result *result)
   WEIR_TRY(train_agree_all(r, open_run(r)));
   WEIR_TRY(train_resume(r));
   WEIR_TRY(train_open_exchange(r));
+  WEIR_TRY(train_timeline_open(r));
   const int64_t first = *s->step;
 
   weir_event("train_begin", WEIR_TEXT("network", r->task->name),
@@ -382,6 +387,7 @@ static weir_status run(train_run *r, weir_train_result *result)
   WEIR_TRY(train_tell_times(r));
   WEIR_TRY(train_finish(r));
   WEIR_TRY(train_tell_exchange(r));
+  WEIR_TRY(train_tell_timeline(r));
   const weir_train_end end = reached(r)     ? WEIR_TRAIN_TARGET
                              : impatient(r) ? WEIR_TRAIN_PATIENCE
                                             : WEIR_TRAIN_DONE;

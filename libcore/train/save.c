@@ -17,6 +17,7 @@
 #include "train/options.h"
 #include "train/state.h"
 #include "train/step/meet.h"
+#include "train/step/timeline.h"
 
 enum { NOTES = 32, TRAIN_PATH = 4096 };
 
@@ -139,11 +140,16 @@ static weir_status save(const train_run *r)
 weir_status train_save(train_run *r)
 {
   WEIR_TRY(train_meet(r));
+  const train_moment begin = train_begin_activity(r);
+
   if (r->cfg->compare_every > 0) {
     WEIR_TRY(train_compare(r));
   }
   WEIR_TRY(train_allgather(r));
-  return train_agree_all(r, train_leads(r) ? save(r) : WEIR_OK);
+  const weir_status status = train_agree_all(r, train_leads(r) ? save(r) : WEIR_OK);
+
+  train_end_activity(r, TRAIN_SAVES, begin);
+  return status;
 }
 
 /* That a run can resume from the numbers of the checkpoint, whoever wrote it. */

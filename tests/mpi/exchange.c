@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "report/weir_run_log.h"
 #include "train_session.h"
 
 enum { COUNT = 1000, PARTS = 3 };
@@ -318,6 +319,70 @@ static void late_ranks_train(void **state)
   close_session(&untrained);
 }
 
+/* Sums of the events `rank` and spans of the events `activity` of each rank. */
+typedef struct told {
+  int ranks, activities[8];
+  double loading[8], exchange[8], longest[8];
+} told;
+
+static told read_told(const char *dir)
+{
+  char path[PATH + 16];
+  weir_run_log log;
+  told t = {.ranks = 0};
+
+  (void)snprintf(path, sizeof path, "%s.jsonl", dir);
+  assert_ok(weir_run_log_read(path, &log));
+  for (int64_t i = 0; i < log.count; i++) {
+    const weir_run_event *e = &log.events[i];
+    const int rank = (int)weir_run_event_real(e, "rank", 0);
+    const double begin = weir_run_event_real(e, "begin_s", 0);
+    const double end = weir_run_event_real(e, "end_s", 0);
+
+    if (strcmp(e->name, "rank") == 0) {
+      assert_int_equal(rank, t.ranks);
+      t.ranks++;
+      t.loading[rank] = weir_run_event_real(e, "loading_s", -1);
+      t.exchange[rank] = weir_run_event_real(e, "exchange_s", -1);
+      assert_true(weir_run_event_real(e, "messages", 0) > 0);
+      assert_true(weir_run_event_real(e, "sent_bytes", 0) > 0);
+    } else if (strcmp(e->name, "activity") == 0) {
+      t.activities[rank]++;
+      assert_true(begin > -0.01 && end >= begin); /* clocks of ranks differ by little */
+      assert_true(weir_run_event_real(e, "step", 0) > 20 - 7);
+      t.longest[rank] = fmax(t.longest[rank], end - begin);
+    }
+  }
+  weir_run_log_fini(&log);
+  return t;
+}
+
+/* Rank 1 sleeps 5 ms in every third step, as a part of its loading; where all wait for it, the
+ * others wait that long. */
+static void ranks_tell_what_they_did(void **state)
+{
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+  volume v = usual(WEIR_F32);
+
+  v.before = delay;
+  session s = train_on(&grid[0], &v, 16, SETS(APART("{local: {period: 1}}"), "timeline=7"));
+
+  assert_ok(s.status);
+  if (weir_comm_rank(comm) == 0 && weir_comm_size(comm) > 1) {
+    const told t = read_told(s.dir);
+
+    assert_int_equal(t.ranks, weir_comm_size(comm));
+    assert_true(t.loading[1] >= 6 * 0.005);
+    assert_true(t.exchange[0] >= 0.005); /* a busy machine makes rank 0 late, too */
+    for (int r = 0; r < t.ranks; r++) {
+      assert_true(t.activities[r] >= 7 * 3); /* loading, computing, exchange */
+    }
+    assert_true(t.longest[1] >= 0.005);
+  }
+  close_session(&s);
+}
+
 /* Where nothing depends on who is late, a run that is resumed is one that was not stopped. */
 static void check_resumption(const char *const *sets, const char *const *first_half)
 {
@@ -430,6 +495,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(waiting_for_all_is_training_as_one_rank),
       cmocka_unit_test(weighted_samples_count_among_those_of_their_rank),
       cmocka_unit_test(late_ranks_train),
+      cmocka_unit_test(ranks_tell_what_they_did),
       cmocka_unit_test(a_resumed_run_is_the_same),
       cmocka_unit_test(what_ranks_cannot_do_apart_is_refused),
   };

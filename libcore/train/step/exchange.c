@@ -7,6 +7,7 @@
 #include "base/weir_clock.h"
 #include "train/array_names.h"
 #include "train/grid/apart.h"
+#include "train/step/timeline.h"
 
 bool train_has_slot(const train_run *r)
 {
@@ -70,14 +71,14 @@ weir_status train_open_exchange(train_run *r)
 
 weir_status train_exchange(train_run *r, weir_exchange_what what)
 {
-  const double start = weir_clock();
-
   if (r->exchange.policy == NULL || r->exchange.policy->what != what) {
     return WEIR_OK;
   }
+  const train_moment start = train_begin_activity(r);
   const weir_status status = weir_exchange_run(&r->exchange);
 
-  r->spent_s += weir_clock() - start;
+  train_end_activity(r, TRAIN_EXCHANGES, start);
+  r->spent_s += weir_clock() - start.time;
   return status;
 }
 

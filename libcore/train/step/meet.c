@@ -11,6 +11,7 @@
 #include "train/state.h"
 #include "train/step/batch.h"
 #include "train/step/plan.h"
+#include "train/step/timeline.h"
 
 /* Sums over all ranks in place, of f32 or f64. */
 static weir_status sum_up(train_run *r, const char *name, weir_dtype dtype, void *data, int64_t n)
@@ -81,23 +82,40 @@ static weir_status apply_rest(train_run *r)
   return any ? train_run_plan(r, TRAIN_APPLY, 0, &x, &plan) : WEIR_OK;
 }
 
-weir_status train_meet(train_run *r)
+static weir_status settle(train_run *r)
 {
-  const weir_exchange_desc *policy = r->exchange.policy;
+  const train_moment begin = train_begin_activity(r);
+  const weir_status status = weir_exchange_settle(&r->exchange);
+
+  train_end_activity(r, TRAIN_MEETS, begin);
+  return status;
+}
+
+static weir_status become_equal(train_run *r)
+{
+  const train_moment begin = train_begin_activity(r);
   double sum = *r->state.loss_sum;
 
-  if (r->ranks.replicas == 0 || r->met) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(weir_exchange_settle(&r->exchange));
-  if (policy->what == WEIR_EXCHANGE_GRADIENTS) {
-    WEIR_TRY(train_agree_all(r, apply_rest(r)));
-  }
   WEIR_TRY(average_all(r));
   WEIR_TRY(train_sum_replicas(r, &sum, 1));
   *r->state.loss_sum = train_leads(r) ? sum : 0;
   r->met = true;
+  train_end_activity(r, TRAIN_MEETS, begin);
   return WEIR_OK;
+}
+
+weir_status train_meet(train_run *r)
+{
+  const weir_exchange_desc *policy = r->exchange.policy;
+
+  if (r->ranks.replicas == 0 || r->met) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(settle(r));
+  if (policy->what == WEIR_EXCHANGE_GRADIENTS) {
+    WEIR_TRY(train_agree_all(r, apply_rest(r)));
+  }
+  return become_equal(r);
 }
 
 weir_status train_tell_exchange(train_run *r)

@@ -4,6 +4,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "train/grid/ranks.h"
+#include "train/step/timeline.h"
 
 weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *store, int64_t n,
                               const weir_plan_opts *opts, weir_plan **out)
@@ -50,7 +51,11 @@ weir_status train_find_plan(train_run *r, train_kind kind, int64_t n, weir_plan 
       return WEIR_OK;
     }
   }
-  return make_plan(r, kind, n, out);
+  const train_moment begin = train_begin_activity(r);
+  const weir_status status = make_plan(r, kind, n, out);
+
+  train_end_activity(r, TRAIN_PLANS, begin);
+  return status;
 }
 
 weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train_numbers *x,
@@ -62,9 +67,10 @@ weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train
   train_own_samples(r, n, &lo, &hi);
   WEIR_TRY(train_find_plan(r, kind, train_counted_samples(r, n), plan));
   const int count = train_bind(r->task, r->input, r->cfg->seed, kind, hi - lo, x, &b);
-  const double start = weir_clock();
+  const train_moment start = train_begin_activity(r);
   const weir_status status = weir_plan_run(*plan, b.binding, count);
 
-  r->spent_s += weir_clock() - start;
+  train_end_activity(r, TRAIN_COMPUTES, start);
+  r->spent_s += weir_clock() - start.time;
   return status;
 }
