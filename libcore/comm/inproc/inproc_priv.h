@@ -69,17 +69,18 @@ typedef struct inproc_rank {
 
 /* What happens at a time on a network; among equal times in the order in which it was announced. */
 typedef enum inproc_event_kind {
-  INPROC_WAKE,   /* a rank goes on */
-  INPROC_LOOK,   /* a rank may find a message */
-  INPROC_ARRIVE, /* the first byte of a packet is at its receiver's interface */
-  INPROC_READ    /* the receiver's answer to a packet that asked is at its sender's */
+  INPROC_WAKE,       /* a rank goes on */
+  INPROC_LOOK_AGAIN, /* one that polls does */
+  INPROC_LOOK,       /* a rank may find a message */
+  INPROC_ARRIVE,     /* the first byte of a packet is at its receiver's interface */
+  INPROC_READ        /* the receiver's answer to a packet that asked is at its sender's */
 } inproc_event_kind;
 typedef struct inproc_event {
   double at;
   int64_t order;
   inproc_event_kind kind;
   int rank;              /* wake, look */
-  int64_t rest;          /* wake: that it ends */
+  int64_t rest;          /* wake, look again: that it ends */
   inproc_packet *packet; /* arrive, read */
 } inproc_event;
 

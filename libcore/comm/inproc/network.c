@@ -66,6 +66,17 @@ static void wake(inproc_world *w, int rank, double at)
       w, (inproc_event){.at = at, .kind = INPROC_WAKE, .rank = rank, .rest = w->rank[rank].rests});
 }
 
+/* When something happens next, but for ranks that only look again; at the latest at that time. */
+static double next_change(const inproc_world *w, double latest)
+{
+  double at = INFINITY;
+
+  for (int64_t i = 0; i < w->n_events; i++) {
+    at = w->events[i].kind != INPROC_LOOK_AGAIN && w->events[i].at < at ? w->events[i].at : at;
+  }
+  return at < latest ? at : latest;
+}
+
 static void look(inproc_world *w, int rank, double at)
 {
   announce(w, (inproc_event){.at = at, .kind = INPROC_LOOK, .rank = rank});
@@ -210,7 +221,8 @@ static bool happen(inproc_world *w, const inproc_event *e)
 {
   w->now = later(w->now, e->at);
   switch (e->kind) {
-  case INPROC_WAKE: {
+  case INPROC_WAKE:
+  case INPROC_LOOK_AGAIN: {
     inproc_rank *const r = &w->rank[e->rank];
 
     if (r->rests != e->rest || r->over) {
@@ -291,13 +303,19 @@ void inproc_network_notify(inproc_world *w)
   }
 }
 
-/* One that polls goes on after whatever happens next. */
+/* One that polls goes on after whatever happens next, or at the time until which it waits. */
 void inproc_network_pause(inproc_rank *self, inproc_rest why)
 {
   inproc_world *const w = self->world;
+  const bool until = why == INPROC_WAITS && self->listens;
 
-  if (why == INPROC_POLLS) {
-    wake(w, self->number, w->n_events > 0 ? later(w->now, w->events[0].at) : w->now + 1);
+  if (until || why == INPROC_READY || why == INPROC_POLLS) {
+    const double latest = until ? self->wakes : w->now + 1;
+
+    announce(w, (inproc_event){.at = later(w->now, next_change(w, latest)),
+                               .kind = INPROC_LOOK_AGAIN,
+                               .rank = self->number,
+                               .rest = self->rests});
   }
   rest(self, why);
 }
