@@ -44,7 +44,7 @@ typedef struct weir_scaling_result {
 } weir_scaling_result;
 
 /* Simulates the steps on so many ranks of the network. Local; uses a thread for each rank, of which
- * one runs at a time, and about 0.3 GB of memory for 1024 ranks, 1.5 GB for 4096. Fails: as
+ * one runs at a time, and about 0.3 GB of memory for 1024 ranks, 2 GB for 4096. Fails: as
  * weir_exchange_open and weir_inproc_run. */
 weir_status weir_scaling_simulate(const weir_scaling *s, const weir_network *network, int ranks,
                                   weir_scaling_result *out) WEIR_CHECKED;
