@@ -330,7 +330,7 @@ static inline sparse_run sparse_small(const weir_exchange_desc *policy, const vo
                       .stores = true};
 }
 
-static inline void sparse_assert_equal_replicas(const sparse_run *r)
+static inline void assert_sparse_equal_replicas(const sparse_run *r)
 {
   for (int step = 0; step < r->steps; step++) {
     assert_true(r->equal[step]);
@@ -339,7 +339,7 @@ static inline void sparse_assert_equal_replicas(const sparse_run *r)
 
 /* No gradient is lost or counted twice, of any dtype and number of ranks; and the check finds what
  * is. */
-static inline void sparse_check_conserved(const weir_exchange_desc *policy, const void *opts)
+static inline void assert_sparse_conserved(const weir_exchange_desc *policy, const void *opts)
 {
   static const weir_dtype dtypes[] = {WEIR_I64, WEIR_F64, WEIR_F32};
   static sparse_run r;
@@ -347,7 +347,7 @@ static inline void sparse_check_conserved(const weir_exchange_desc *policy, cons
   for (int ranks = 1; ranks <= SPARSE_RANKS; ranks++) {
     r = sparse_small(policy, opts, dtypes[ranks % 3], ranks);
     sparse_do(&r);
-    sparse_assert_equal_replicas(&r);
+    assert_sparse_equal_replicas(&r);
     assert_true(sparse_is_conserved(&r));
     int kept = 0;
 
@@ -371,14 +371,14 @@ static inline void sparse_check_conserved(const weir_exchange_desc *policy, cons
 
 /* Where all elements are given, the result is the sum and nothing of it is kept; `full`: options
  * with a density of 1, or dense steps alone. */
-static inline void sparse_check_dense(const weir_exchange_desc *policy, const void *full)
+static inline void assert_sparse_dense(const weir_exchange_desc *policy, const void *full)
 {
   static sparse_run r;
 
   for (int ranks = 1; ranks <= SPARSE_RANKS; ranks++) {
     r = sparse_small(policy, full, WEIR_I64, ranks);
     sparse_do(&r);
-    sparse_assert_equal_replicas(&r);
+    assert_sparse_equal_replicas(&r);
     for (int step = 0; step < r.steps; step++) {
       for (int i = 0; i < r.count; i++) {
         double sum = 0, kept = 0;
@@ -396,7 +396,7 @@ static inline void sparse_check_dense(const weir_exchange_desc *policy, const vo
 }
 
 /* A run that is resumed with what the policy keeps is one that was not stopped, to the bit. */
-static inline void sparse_check_resumed(const weir_exchange_desc *policy, const void *opts)
+static inline void assert_sparse_resumed(const weir_exchange_desc *policy, const void *opts)
 {
   static sparse_run whole, halves;
 
@@ -416,7 +416,7 @@ static inline void sparse_check_resumed(const weir_exchange_desc *policy, const 
 }
 
 /* A NaN is larger than any number: it is in the result of its step, where the training finds it. */
-static inline void sparse_check_nan(const weir_exchange_desc *policy, const void *opts)
+static inline void assert_sparse_nan(const weir_exchange_desc *policy, const void *opts)
 {
   static sparse_run r;
 

@@ -14,28 +14,28 @@ static const struct gaussiank_opts tenth = {.density = 0.1, OPTS}, full = {.dens
 static void no_gradient_is_lost_or_counted_twice(void **state)
 {
   (void)state;
-  sparse_check_conserved(&weir_exchange_gaussiank, &tenth);
-  sparse_check_conserved(&weir_exchange_gaussiank, &warm);
+  assert_sparse_conserved(&weir_exchange_gaussiank, &tenth);
+  assert_sparse_conserved(&weir_exchange_gaussiank, &warm);
 }
 
 static void all_elements_are_a_dense_sum(void **state)
 {
   (void)state;
-  sparse_check_dense(&weir_exchange_gaussiank, &full);
-  sparse_check_dense(&weir_exchange_gaussiank, &dense);
+  assert_sparse_dense(&weir_exchange_gaussiank, &full);
+  assert_sparse_dense(&weir_exchange_gaussiank, &dense);
 }
 
 static void a_resumed_run_is_the_same(void **state)
 {
   (void)state;
-  sparse_check_resumed(&weir_exchange_gaussiank, &tenth);
-  sparse_check_resumed(&weir_exchange_gaussiank, &warm);
+  assert_sparse_resumed(&weir_exchange_gaussiank, &tenth);
+  assert_sparse_resumed(&weir_exchange_gaussiank, &warm);
 }
 
 static void a_nan_is_not_hidden(void **state)
 {
   (void)state;
-  sparse_check_nan(&weir_exchange_gaussiank, &tenth);
+  assert_sparse_nan(&weir_exchange_gaussiank, &tenth);
 }
 
 static void ranks_keep_what_is_not_applied(void **state)

@@ -11,28 +11,28 @@ static const struct exchange_sparse_opts tenth = {.density = 0.1}, full = {.dens
 static void no_gradient_is_lost_or_counted_twice(void **state)
 {
   (void)state;
-  sparse_check_conserved(&weir_exchange_gtopk, &tenth);
-  sparse_check_conserved(&weir_exchange_gtopk, &warm);
+  assert_sparse_conserved(&weir_exchange_gtopk, &tenth);
+  assert_sparse_conserved(&weir_exchange_gtopk, &warm);
 }
 
 static void all_elements_are_a_dense_sum(void **state)
 {
   (void)state;
-  sparse_check_dense(&weir_exchange_gtopk, &full);
-  sparse_check_dense(&weir_exchange_gtopk, &dense);
+  assert_sparse_dense(&weir_exchange_gtopk, &full);
+  assert_sparse_dense(&weir_exchange_gtopk, &dense);
 }
 
 static void a_resumed_run_is_the_same(void **state)
 {
   (void)state;
-  sparse_check_resumed(&weir_exchange_gtopk, &tenth);
-  sparse_check_resumed(&weir_exchange_gtopk, &warm);
+  assert_sparse_resumed(&weir_exchange_gtopk, &tenth);
+  assert_sparse_resumed(&weir_exchange_gtopk, &warm);
 }
 
 static void a_nan_is_not_hidden(void **state)
 {
   (void)state;
-  sparse_check_nan(&weir_exchange_gtopk, &tenth);
+  assert_sparse_nan(&weir_exchange_gtopk, &tenth);
 }
 
 /* What rank `first` has of a tree of ranks [first, first + n) in the end. */

@@ -19,30 +19,30 @@ static const struct oktopk_opts tenth = OPTS(.density = 0.1), full = OPTS(.densi
 static void no_gradient_is_lost_or_counted_twice(void **state)
 {
   (void)state;
-  sparse_check_conserved(&weir_exchange_oktopk, &tenth);
-  sparse_check_conserved(&weir_exchange_oktopk, &equal);
-  sparse_check_conserved(&weir_exchange_oktopk, &warm);
+  assert_sparse_conserved(&weir_exchange_oktopk, &tenth);
+  assert_sparse_conserved(&weir_exchange_oktopk, &equal);
+  assert_sparse_conserved(&weir_exchange_oktopk, &warm);
 }
 
 static void all_elements_are_a_dense_sum(void **state)
 {
   (void)state;
-  sparse_check_dense(&weir_exchange_oktopk, &full);
-  sparse_check_dense(&weir_exchange_oktopk, &dense);
+  assert_sparse_dense(&weir_exchange_oktopk, &full);
+  assert_sparse_dense(&weir_exchange_oktopk, &dense);
 }
 
 static void a_resumed_run_is_the_same(void **state)
 {
   (void)state;
-  sparse_check_resumed(&weir_exchange_oktopk, &tenth);
-  sparse_check_resumed(&weir_exchange_oktopk, &equal);
-  sparse_check_resumed(&weir_exchange_oktopk, &warm);
+  assert_sparse_resumed(&weir_exchange_oktopk, &tenth);
+  assert_sparse_resumed(&weir_exchange_oktopk, &equal);
+  assert_sparse_resumed(&weir_exchange_oktopk, &warm);
 }
 
 static void a_nan_is_not_hidden(void **state)
 {
   (void)state;
-  sparse_check_nan(&weir_exchange_oktopk, &tenth);
+  assert_sparse_nan(&weir_exchange_oktopk, &tenth);
 }
 
 /* Residuals that a rank drops although the result lacks the element, as where all that it has given

@@ -12,28 +12,28 @@ static const struct exchange_sparse_opts tenth = {.density = 0.1}, full = {.dens
 static void no_gradient_is_lost_or_counted_twice(void **state)
 {
   (void)state;
-  sparse_check_conserved(&weir_exchange_topkdsa, &tenth);
-  sparse_check_conserved(&weir_exchange_topkdsa, &warm);
+  assert_sparse_conserved(&weir_exchange_topkdsa, &tenth);
+  assert_sparse_conserved(&weir_exchange_topkdsa, &warm);
 }
 
 static void all_elements_are_a_dense_sum(void **state)
 {
   (void)state;
-  sparse_check_dense(&weir_exchange_topkdsa, &full);
-  sparse_check_dense(&weir_exchange_topkdsa, &dense);
+  assert_sparse_dense(&weir_exchange_topkdsa, &full);
+  assert_sparse_dense(&weir_exchange_topkdsa, &dense);
 }
 
 static void a_resumed_run_is_the_same(void **state)
 {
   (void)state;
-  sparse_check_resumed(&weir_exchange_topkdsa, &tenth);
-  sparse_check_resumed(&weir_exchange_topkdsa, &warm);
+  assert_sparse_resumed(&weir_exchange_topkdsa, &tenth);
+  assert_sparse_resumed(&weir_exchange_topkdsa, &warm);
 }
 
 static void a_nan_is_not_hidden(void **state)
 {
   (void)state;
-  sparse_check_nan(&weir_exchange_topkdsa, &tenth);
+  assert_sparse_nan(&weir_exchange_topkdsa, &tenth);
 }
 
 static void the_sum_is_that_of_a_serial_one(void **state)
