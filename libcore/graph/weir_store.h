@@ -58,6 +58,7 @@ weir_status weir_store_keep(weir_store *s, const char *name) WEIR_CHECKED;
 weir_status weir_store_restore(weir_store *s, const char *name) WEIR_CHECKED;
 
 int64_t weir_store_count(const weir_store *s);
+/* Returns the name of array i, in the order they were added, borrowed; NULL beyond the last. */
 const char *weir_store_name(const weir_store *s, int64_t i);
 /* Save a checked raw dump (magic, names, dtypes, shapes, elements, SHA-256), written to a temporary
  * file and renamed; and load it: load fills the existing arrays, all of which must be in the file.

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "graph/store_priv.h"
+#include "graph/store/store_priv.h"
 
 enum { NAME_MAX_BYTES = 255 };
 
