@@ -52,7 +52,8 @@ weir_status train_check_apart(const weir_train_task *task, const weir_train_cfg 
   if (task->weight != NULL && policy->what == WEIR_EXCHANGE_GRADIENTS) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "optim.exchange %s: '%s' gives samples weights, of which the sum over ranks "
-                     "is not known where gradients are late: use local, wagma or allreduce",
+                     "is not known where gradients are late: use allreduce, or a policy that "
+                     "exchanges weights, e.g. local",
                      policy->name, task->name);
   }
   return WEIR_OK;
