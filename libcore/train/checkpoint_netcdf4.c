@@ -378,8 +378,9 @@ weir_status train_load_netcdf(const train_pieces *p, const char *path, bool more
     WEIR_TRY_GOTO(check_more(nc, path, p), done);
   }
   for (int64_t i = 0; i < p->n; i++) {
-    weir_tensor *t = weir_store_get(into, p->piece[i].name);
+    weir_tensor *t = NULL;
 
+    WEIR_TRY_GOTO(weir_store_write(into, p->piece[i].name, &t), done);
     if (weir_tensor_numel(t) > 0) {
       WEIR_TRY_GOTO(read_piece(nc, path, p->piece[i].name, t), done);
     }

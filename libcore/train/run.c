@@ -96,11 +96,11 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   }
   WEIR_TRY(train_meet(r));
   weir_event("validation_begin", WEIR_INT("epoch", *s->epoch), WEIR_INT("step", *s->step));
-  train_swap_average(r); /* the parameters used for prediction */
+  WEIR_TRY(train_swap_average(r)); /* the parameters used for prediction */
   const weir_status status = train_validate(r, &loss, metric);
 
   if (status != WEIR_OK) {
-    train_swap_average(r);
+    WEIR_TRY(train_swap_average(r));
     return status == WEIR_ERR_STOPPED ? stop_here(r, false)
                                       : weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
@@ -115,12 +115,11 @@ static weir_status validate(train_run *r, double *metric, bool *best)
     *s->best_loss = loss;
     *s->best_epoch = *s->epoch;
     *s->waited = 0;
-    train_keep_best(r);
+    WEIR_TRY(train_keep_best(r));
   } else {
     *s->waited += 1;
   }
-  train_swap_average(r);
-  return WEIR_OK;
+  return train_swap_average(r);
 }
 
 static void tell_validation(const train_run *r, const double *metric, bool best)
@@ -445,14 +444,14 @@ static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
   WEIR_TRY(train_find_plan(r, slot ? TRAIN_GRADIENT : TRAIN_STEP, n, &plan));
   add_plan(plan, (double)r->cfg->accumulate, out, cost);
   if (out != NULL) {
-    train_print_exchange(r, out);
+    WEIR_TRY(train_print_exchange(r, out));
   }
   if (slot) {
     WEIR_TRY(train_find_plan(r, TRAIN_APPLY, 0, &plan));
     add_plan(plan, 1, out, cost);
   }
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
-    const weir_tensor *t = weir_store_get(r->store, weir_store_name(r->store, i));
+    const weir_tensor *t = weir_store_find(r->store, weir_store_name(r->store, i));
 
     cost->stored_bytes += (int64_t)weir_tensor_bytes(t);
   }

@@ -102,7 +102,9 @@ static weir_status check_finite(const train_run *r)
 {
   for (int64_t i = 0; i < r->n_slices && r->cfg->check_nan; i++) {
     const weir_checkpoint_slice *slice = &r->slice[i];
-    const weir_tensor *t = weir_store_get(r->store, slice->array);
+    const weir_tensor *t = NULL;
+
+    WEIR_TRY(weir_store_read(r->store, slice->array, &t));
     const weir_tensor shape = weir_tensor_wrap(NULL, t->dtype, slice->rank, slice->shape);
 
     for (int64_t k = 0; k < weir_tensor_numel(&shape); k++) {
@@ -199,7 +201,10 @@ static weir_status check_same(const train_run *r)
     }
   }
   for (int i = 0; i < TRAIN_GRAPHS; i++) {
-    const char *theirs = weir_store_get(r->store, train_digests[i])->data;
+    const weir_tensor *stored = NULL;
+
+    WEIR_TRY(weir_store_read(r->store, train_digests[i], &stored));
+    const char *const theirs = stored->data;
 
     if (memcmp(theirs, r->digest[i], TRAIN_HEX) != 0) {
       return weir_fail(
@@ -279,14 +284,12 @@ weir_status train_finish(train_run *r)
 {
   WEIR_TRY(train_meet(r));
   WEIR_TRY(train_allgather(r));
-  if (r->average != NULL) {
-    memcpy(r->bank->data, r->average->data, weir_tensor_bytes(r->bank));
+  if (r->averages) {
+    WEIR_TRY(weir_store_copy(r->store, WEIR_PARAMS_FLAT, WEIR_OPTIM_AVERAGE));
   }
   for (int64_t i = 0; i < r->n_arrays && isfinite(*r->state.best_loss); i++) {
-    const weir_tensor *best = r->array[i].best;
-
-    if (best != NULL && weir_tensor_numel(best) > 0) {
-      memcpy(r->array[i].tensor->data, best->data, weir_tensor_bytes(best));
+    if (r->array[i].best != NULL) {
+      WEIR_TRY(weir_store_copy(r->store, r->array[i].name, r->array[i].best));
     }
   }
   return train_agree_all(r, train_leads(r) ? write_weights(r) : WEIR_OK);

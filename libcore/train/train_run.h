@@ -50,9 +50,7 @@ typedef struct train_plan {
 
 /* An array of the network (the parameters, a buffer) and its copies. */
 typedef struct train_array {
-  const char *name;
-  weir_tensor *tensor, *best; /* best: NULL, not kept */
-  void *before;               /* its value before this step; NULL: not kept */
+  const char *name, *best; /* of the store; best: NULL, not kept */
 } train_array;
 
 /* A run, from train_run_of to train_run_close. Task, cfg, params, store and dir are borrowed. */
@@ -69,7 +67,8 @@ typedef struct train_run {
   train_graph graph;
   train_state state;
   train_array *array;
-  weir_tensor *bank, *average; /* the parameters; their running average, or NULL */
+  bool keeps;    /* values before this step are kept */
+  bool averages; /* a running average of the parameters is kept */
   int64_t n_arrays, array_capacity;
   weir_checkpoint_slice *slice;
   char **slice_name; /* owned names of slices */

@@ -2,6 +2,7 @@
  * are exchanged once a step, and give the losses and weights of one rank.
  *
  *   mpi_exchange RANKS FOLDER   FOLDER is empty and that of all ranks */
+#include "support/graph/store_check.h"
 #include "optim/weir_exchange.h"
 
 #include <stdio.h>
@@ -214,10 +215,9 @@ static void compare_weights(const char *what, const session *a, const session *b
 
   for (int64_t i = 0; i < weir_store_count(a->store); i++) {
     const char *name = weir_store_name(a->store, i);
-    const weir_tensor *x = weir_store_get(a->store, name), *y = weir_store_get(b->store, name);
+    const weir_tensor *x = check_stored(a->store, name), *y = check_stored(b->store, name);
 
     if (strncmp(name, "train.", 6) != 0 && weir_dtype_is_real(x->dtype)) {
-      assert_non_null(y);
       assert_int_equal(weir_compare(what, x->dtype, y->data, x->data, weir_tensor_numel(x), t), 0);
     }
   }

@@ -100,25 +100,26 @@ static weir_status print_rank(const sharded_step *s, int rank, double whole, FIL
 }
 
 /* The graph of a step of the batch, and its partition. */
-static weir_status shard(sharded_step *s, const train_graph *t, const weir_exec_cfg *exec)
+static weir_status shard(sharded_step *s, weir_store *store, const train_graph *t,
+                         const weir_exec_cfg *exec)
 {
   const weir_pass_opts passes = weir_exec_passes(exec);
 
   s->ranks.dist.grid = *s->grid;
   memcpy(s->ranks.replicate_below, t->task->replicate_below, sizeof s->ranks.replicate_below);
   WEIR_TRY(train_shard_inputs(&s->ranks, t, s->batch));
-  WEIR_TRY(train_shards_view(&s->ranks.shards, s->ranks.coords, t->store, t->params));
+  WEIR_TRY(train_shards_view(&s->ranks.shards, s->ranks.coords, store, t->params));
   return train_shard_graph(&s->ranks, t, TRAIN_LOOK, s->batch, &passes, &s->g, &s->p);
 }
 
-static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const weir_exec_cfg *exec,
-                         const weir_grid *grid, FILE *out)
+static weir_status print(weir_store *store, const train_graph *t, const weir_train_cfg *cfg,
+                         const weir_exec_cfg *exec, const weir_grid *grid, FILE *out)
 {
   const int ranks = weir_grid_size(grid);
   sharded_step s = {.task = t->task, .grid = grid, .batch = cfg->batch};
   weir_status status;
 
-  WEIR_TRY_GOTO(shard(&s, t, exec), done);
+  WEIR_TRY_GOTO(shard(&s, store, t, exec), done);
   const double whole = all_iterations(s.g);
 
   fprintf(out,
@@ -182,7 +183,7 @@ weir_status weir_train_describe_grid(const weir_train_task *task, const weir_tra
   WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
   const train_graph t = {.task = task, .params = params, .store = store, .dtype = WEIR_DTYPE_COUNT};
 
-  WEIR_TRY_GOTO(print(&t, cfg, exec->exec, grid, out), done);
+  WEIR_TRY_GOTO(print(store, &t, cfg, exec->exec, grid, out), done);
 done:
   weir_params_destroy(&params);
   weir_store_destroy(&store);

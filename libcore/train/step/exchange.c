@@ -18,25 +18,48 @@ bool train_has_slot(const train_run *r)
   return policy->what == WEIR_EXCHANGE_GRADIENTS && !policy->in_plan;
 }
 
-/* This rank's elements of the accumulated gradient, or of the weights, all of them or slice by
- * slice; returns how many parts. */
-static int list_parts(const train_run *r, const weir_exchange_desc *policy,
-                      weir_exchange_part part[TRAIN_MAX_SLICES])
+/* A policy exchanges outside the plans, among ranks. */
+static bool exchanges(const train_run *r)
 {
-  const bool weights = policy->what == WEIR_EXCHANGE_WEIGHTS;
-  const weir_tensor *bank = weir_store_get(r->store, weights ? WEIR_PARAMS_FLAT : TRAIN_BANK);
+  return r->ranks.all != NULL && (train_apart(r->cfg) || train_has_slot(r));
+}
+
+/* The accumulated gradient, or the weights: the policy keeps their memory. */
+static weir_status pin_bank(train_run *r, weir_tensor **bank)
+{
+  const weir_exchange_desc *policy = NULL;
+
+  WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
+  return weir_store_pin(
+      r->store, policy->what == WEIR_EXCHANGE_WEIGHTS ? WEIR_PARAMS_FLAT : TRAIN_BANK, bank);
+}
+
+weir_status train_pin_exchanged(train_run *r)
+{
+  weir_tensor *bank = NULL;
+
+  return exchanges(r) ? pin_bank(r, &bank) : WEIR_OK;
+}
+
+/* This rank's elements of the bank, all of them or slice by slice; *n: how many parts. */
+static weir_status list_parts(train_run *r, weir_exchange_part part[TRAIN_MAX_SLICES], int *n)
+{
   const train_shards *s = &r->ranks.shards;
+  weir_tensor *bank = NULL;
+
+  WEIR_TRY(pin_bank(r, &bank));
   const size_t size = weir_dtype_size(bank->dtype);
 
+  *n = 1;
   if (r->ranks.replicas > 0) {
     part[0] = (weir_exchange_part){bank->data, bank->dtype, weir_tensor_numel(bank),
                                    1u << WEIR_ALONG_SAMPLES};
-    return 1;
+    return WEIR_OK;
   }
   if (s->n == 0) {
     part[0] = (weir_exchange_part){bank->data, bank->dtype, weir_tensor_numel(bank),
                                    train_summed_over(s, &r->ranks.dist.grid, -1)};
-    return 1;
+    return WEIR_OK;
   }
   for (int k = 0; k < s->n; k++) {
     int64_t lo, hi;
@@ -46,23 +69,26 @@ static int list_parts(const train_run *r, const weir_exchange_desc *policy,
         (weir_exchange_part){(char *)bank->data + (size_t)(s->slice[k].first + lo) * size,
                              bank->dtype, hi - lo, train_summed_over(s, &r->ranks.dist.grid, k)};
   }
-  return s->n;
+  *n = s->n;
+  return WEIR_OK;
 }
 
 weir_status train_open_exchange(train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
   weir_exchange_part part[TRAIN_MAX_SLICES];
+  int n = 0;
 
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
-  if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r))) {
+  if (!exchanges(r)) {
     return WEIR_OK;
   }
+  WEIR_TRY(list_parts(r, part, &n));
   const weir_exchange_args args = {.opts = r->cfg->optim.exchange.opts,
                                    .comm = r->ranks.all,
                                    .grid = &r->ranks.grid,
                                    .part = part,
-                                   .n = list_parts(r, policy, part),
+                                   .n = n,
                                    .step = *r->state.step};
 
   return weir_exchange_open(policy, &args, &r->exchange);
@@ -81,17 +107,17 @@ weir_status train_exchange(train_run *r, weir_exchange_what what)
   return status;
 }
 
-void train_print_exchange(const train_run *r, FILE *out)
+weir_status train_print_exchange(train_run *r, FILE *out)
 {
   const weir_exchange_desc *policy = NULL;
   weir_exchange_part part[TRAIN_MAX_SLICES];
+  int n = 0;
 
-  if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r)) ||
-      weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
-    return;
+  if (!exchanges(r)) {
+    return WEIR_OK;
   }
-  const int n = list_parts(r, policy, part);
-
+  WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
+  WEIR_TRY(list_parts(r, part, &n));
   fprintf(out, "== exchange\n");
   for (int i = 0; i < n; i++) {
     fprintf(out,
@@ -99,4 +125,5 @@ void train_print_exchange(const train_run *r, FILE *out)
             policy->name, part[i].count * (int64_t)weir_dtype_size(part[i].dtype),
             policy->what == WEIR_EXCHANGE_WEIGHTS ? "weights" : "gradient", part[i].dims);
   }
+  return WEIR_OK;
 }

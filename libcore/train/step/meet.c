@@ -58,7 +58,10 @@ static weir_status average_all(train_run *r)
     const bool state = strncmp(name, "optim.", 6) == 0 && train_is_own(r, name);
 
     if (state || (train_is_network(name) && !(equal && strcmp(name, WEIR_PARAMS_FLAT) == 0))) {
-      WEIR_TRY(average(r, name, weir_store_get(r->store, name)));
+      weir_tensor *t = NULL;
+
+      WEIR_TRY(weir_store_write(r->store, name, &t));
+      WEIR_TRY(average(r, name, t));
     }
   }
   return WEIR_OK;
@@ -67,11 +70,12 @@ static weir_status average_all(train_run *r)
 /* Gradients that came last are applied in an update of their own. */
 static weir_status apply_rest(train_run *r)
 {
-  const weir_tensor *bank = weir_store_get(r->store, TRAIN_BANK);
+  const weir_tensor *bank = NULL;
   train_numbers x = train_numbers_of(r, 0);
   weir_plan *plan = NULL;
   bool any = false;
 
+  WEIR_TRY(weir_store_read(r->store, TRAIN_BANK, &bank));
   for (int64_t i = 0; i < weir_tensor_numel(bank); i++) {
     any = any || weir_dtype_load_real(bank->dtype, bank->data, i) != 0;
   }

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "train/array_names.h"
 #include "train/grid/ranks.h"
@@ -70,11 +69,10 @@ static double weight_among(const train_run *r, int64_t own, int64_t n)
  * several ranks to a summand of it on each, which the exchange completes. */
 static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, double *norm)
 {
-  weir_tensor *bank = weir_store_get(r->store, TRAIN_BANK);
   weir_plan *plan = NULL;
   double batch_loss = 0, total = 0;
 
-  memset(bank->data, 0, weir_tensor_bytes(bank));
+  WEIR_TRY(weir_store_clear(r->store, TRAIN_BANK));
   r->own = own_of_step(r, n);
   *loss = 0;
   for (int64_t k = 0; k * r->cfg->batch < n; k++) {
@@ -113,12 +111,12 @@ weir_status train_step(train_run *r, double *loss)
   const int64_t n = train_step_samples(r);
   double norm = 0;
 
-  train_keep_before(r);
+  WEIR_TRY(train_keep_before(r));
   const weir_status status =
       train_has_slot(r) ? step_in_microbatches(r, n, loss, &norm) : step_at_once(r, n, loss, &norm);
 
   if (status != WEIR_OK) { /* also the buffers of the micro-batches already computed */
-    train_take_before(r);
+    WEIR_TRY(train_take_before(r));
     return weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
   r->norm = norm;
@@ -126,7 +124,7 @@ weir_status train_step(train_run *r, double *loss)
     return train_exchange(r, WEIR_EXCHANGE_WEIGHTS);
   }
   if (r->cfg->check_nan) {
-    train_take_before(r);
+    WEIR_TRY(train_take_before(r));
     return train_locate_nan(r);
   }
   return weir_fail(WEIR_ERR_NUMERIC,

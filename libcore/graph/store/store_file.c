@@ -69,7 +69,10 @@ static weir_status put_header(const weir_store *s, struct text *t)
   WEIR_TRY(put_number(t, weir_store_count(s)));
   for (int64_t i = 0; i < weir_store_count(s); i++) {
     const char *name = weir_store_name(s, i);
-    WEIR_TRY(put_array(t, name, weir_store_get(s, name)));
+    const weir_tensor *x = NULL;
+
+    WEIR_TRY(weir_store_read(s, name, &x));
+    WEIR_TRY(put_array(t, name, x));
   }
   const int64_t length = t->n - PREAMBLE;
   memcpy(t->bytes + PREAMBLE - sizeof length, &length, sizeof length);
@@ -88,7 +91,9 @@ weir_status weir_store_save(const weir_store *s, const char *path)
   WEIR_TRY_GOTO(weir_writer_open(path, &w), done);
   WEIR_TRY_GOTO(weir_writer_write(w, t.bytes, (size_t)t.n), done);
   for (int64_t i = 0; i < weir_store_count(s); i++) {
-    const weir_tensor *x = weir_store_get(s, weir_store_name(s, i));
+    const weir_tensor *x = NULL;
+
+    WEIR_TRY_GOTO(weir_store_read(s, weir_store_name(s, i), &x), done);
     if (weir_tensor_bytes(x) > 0) {
       WEIR_TRY_GOTO(weir_writer_write(w, x->data, weir_tensor_bytes(x)), done);
     }
@@ -239,7 +244,7 @@ static weir_status read_array(struct source *s, const weir_store *store, const s
   void *data;
 
   if (i >= 0) {
-    const weir_tensor *t = weir_store_get(store, e->name);
+    const weir_tensor *t = weir_store_find(store, e->name);
     bool same = t->dtype == e->dtype && t->rank == e->rank;
     for (int d = 0; same && d < t->rank; d++) {
       same = t->shape[d] == e->shape[d];
@@ -322,7 +327,9 @@ weir_status weir_store_load(weir_store *s, const char *path)
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(bool), &found), done);
   WEIR_TRY_GOTO(read_all(&source, s, taken, found), done);
   for (int64_t i = 0; i < n; i++) {
-    weir_tensor *t = weir_store_get(s, weir_store_name(s, i));
+    weir_tensor *t = NULL;
+
+    WEIR_TRY_GOTO(weir_store_write(s, weir_store_name(s, i), &t), done);
     if (weir_tensor_bytes(t) > 0) {
       memcpy(t->data, ((void **)taken)[i], weir_tensor_bytes(t));
     }
