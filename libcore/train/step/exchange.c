@@ -10,7 +10,6 @@
 #include "train/array_names.h"
 #include "train/grid/apart.h"
 #include "train/grid/ranks.h"
-#include "train/state.h"
 #include "train/step/kept.h"
 #include "train/step/timeline.h"
 
