@@ -83,6 +83,13 @@ static weir_status stop_here(train_run *r, bool saved)
 
 /* ---- Validation and epochs ---- */
 
+/* In a validation. */
+static weir_status stop_within(train_run *r)
+{
+  WEIR_TRY(train_swap_average(r));
+  return stop_here(r, false);
+}
+
 /* Validates what is not validated yet; whether it was the best one. A signal that comes meanwhile
  * leaves it to the resumed run. */
 static weir_status validate(train_run *r, double *metric, bool *best)
@@ -96,12 +103,11 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   }
   WEIR_TRY(train_meet(r));
   weir_event("validation_begin", WEIR_INT("epoch", *s->epoch), WEIR_INT("step", *s->step));
-  train_swap_average(r); /* the parameters used for prediction */
+  WEIR_TRY(train_swap_average(r)); /* the parameters used for prediction */
   const weir_status status = train_validate(r, &loss, metric);
 
   if (status != WEIR_OK) {
-    train_swap_average(r);
-    return status == WEIR_ERR_STOPPED ? stop_here(r, false)
+    return status == WEIR_ERR_STOPPED ? stop_within(r)
                                       : weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
   *s->valid_step = *s->step;
@@ -119,8 +125,7 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   } else {
     *s->waited += 1;
   }
-  train_swap_average(r);
-  return WEIR_OK;
+  return train_swap_average(r);
 }
 
 static void tell_validation(const train_run *r, const double *metric, bool best)

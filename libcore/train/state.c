@@ -7,6 +7,7 @@
 
 #include "base/weir_alloc.h"
 #include "train/array_names.h"
+#include "train/grid/optim_moves.h"
 #include "train/step/exchange.h"
 
 bool train_is_network(const char *array)
@@ -179,15 +180,35 @@ static const char *name_in(const weir_store *s, const char *name)
   return NULL;
 }
 
+/* Adds an array with an element for every parameter, or for those that this rank updates. */
+static weir_status need_flat(train_run *r, const char *name)
+{
+  int64_t lo = 0, hi = weir_params_elements(r->params);
+
+  if (train_optim_sharded(&r->ranks.optim, name)) {
+    train_own_update(&r->ranks.optim, hi, &lo, &hi);
+  }
+  const int64_t count = hi - lo;
+
+  WEIR_TRY(need(r->store, name, weir_params_dtype(r->params), 1, &count));
+  if (weir_tensor_numel(weir_store_get(r->store, name)) != count) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train: '%s' of an earlier run in this store has other shards: use the same "
+                     "ranks and optim.shard, or another store",
+                     name);
+  }
+  return WEIR_OK;
+}
+
 /* A bank of the optimiser, "optim.m", zero whatever an earlier run left in it, as slices
  * "optim.m.<row>". */
 static weir_status add_bank(train_run *r, const char *bank)
 {
-  const int64_t count = weir_params_elements(r->params);
   char prefix[80];
 
-  WEIR_TRY(need(r->store, bank, weir_params_dtype(r->params), 1, &count));
+  WEIR_TRY(need_flat(r, bank));
   weir_tensor *t = weir_store_get(r->store, bank);
+  const int64_t count = weir_tensor_numel(t);
 
   if (count > 0) {
     memset(t->data, 0, weir_tensor_bytes(t));
@@ -217,8 +238,6 @@ static weir_status open_optim(train_run *r)
 
 static weir_status open_banks(train_run *r)
 {
-  const int64_t count = weir_params_elements(r->params);
-
   r->bank = weir_store_get(r->store, WEIR_PARAMS_FLAT);
   WEIR_TRY(train_add_slices(r, WEIR_PARAMS_FLAT, ""));
   if (r->n_arrays > 0 && r->array[0].best != NULL) { /* all have one, or none */
@@ -226,15 +245,37 @@ static weir_status open_banks(train_run *r)
   }
   WEIR_TRY(open_optim(r));
   if (train_has_slot(r)) {
-    WEIR_TRY(need(r->store, TRAIN_BANK, weir_params_dtype(r->params), 1, &count));
+    WEIR_TRY(need_flat(r, TRAIN_BANK));
   }
   return WEIR_OK;
 }
 
-void train_swap_average(train_run *r)
+/* The parameters that this rank updates, whose average it has. */
+static uint8_t *own_params(const train_run *r)
+{
+  int64_t lo, hi;
+
+  train_own_update(&r->ranks.optim, weir_params_elements(r->params), &lo, &hi);
+  return (uint8_t *)r->bank->data + (size_t)lo * weir_dtype_size(r->bank->dtype);
+}
+
+weir_status train_take_average(train_run *r)
 {
   const size_t bytes = r->average != NULL ? weir_tensor_bytes(r->average) : 0;
-  uint8_t *a = r->bank->data, *b = r->average != NULL ? r->average->data : NULL;
+
+  if (r->average == NULL) {
+    return WEIR_OK;
+  }
+  if (bytes > 0) {
+    memcpy(own_params(r), r->average->data, bytes);
+  }
+  return train_gather_params(r);
+}
+
+weir_status train_swap_average(train_run *r)
+{
+  const size_t bytes = r->average != NULL ? weir_tensor_bytes(r->average) : 0;
+  uint8_t *a = own_params(r), *b = r->average != NULL ? r->average->data : NULL;
 
   for (size_t i = 0; i < bytes; i++) {
     const uint8_t x = a[i];
@@ -242,6 +283,7 @@ void train_swap_average(train_run *r)
     a[i] = b[i];
     b[i] = x;
   }
+  return r->average != NULL ? train_gather_params(r) : WEIR_OK;
 }
 
 /* Digests of the network with its loss, and of all of an update: rule, options, clipping. */
@@ -250,10 +292,13 @@ static weir_status open_digests(train_run *r)
   static const train_kind kinds[] = {[TRAIN_NETWORK] = TRAIN_LOSS, [TRAIN_UPDATE] = TRAIN_STEP};
 
   for (int i = 0; i < TRAIN_GRAPHS; i++) {
+    const bool sharded = r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE;
+    train_graph t = r->graph;
     weir_graph *g = NULL;
 
+    t.store = sharded ? r->ranks.optim.whole : t.store;
     WEIR_TRY(need(r->store, train_digests[i], WEIR_U8, 1, (int64_t[]){TRAIN_HEX}));
-    WEIR_TRY(train_build(&r->graph, kinds[i], r->cfg->batch, &g));
+    WEIR_TRY(train_build(&t, kinds[i], r->cfg->batch, &g));
     const weir_status status = weir_graph_digest(g, r->digest[i]);
 
     weir_graph_destroy(&g);
@@ -267,6 +312,7 @@ weir_status train_state_open(train_run *r)
 {
   WEIR_TRY(open_arrays(r));
   WEIR_TRY(open_banks(r));
+  WEIR_TRY(train_optim_shards_view(&r->ranks.optim, r->store, r->params));
   WEIR_TRY(open_digests(r));
   WEIR_TRY(open_numbers(r));
   return train_shards_view(&r->ranks.shards, r->ranks.coords, r->store, r->params);

@@ -16,8 +16,11 @@ void train_keep_before(train_run *r);
 void train_take_before(train_run *r);
 /* Copies the network's arrays as those of the best validation, where such copies are kept. */
 void train_keep_best(train_run *r);
-/* Swaps the parameters and their average, where one is kept. */
-void train_swap_average(train_run *r);
+/* Swaps the parameters and their average, where one is kept. Collective where ranks have shards of
+ * it. Fails: as train_gather_params. */
+weir_status train_swap_average(train_run *r) WEIR_CHECKED;
+/* Makes the parameters their average, where one is kept. Collective likewise. Fails: likewise. */
+weir_status train_take_average(train_run *r) WEIR_CHECKED;
 /* Adds the rows of the parameters as slices of `array` in checkpoints, with names after `prefix`;
  * freed by close. Fails: WEIR_ERR_MEMORY. */
 weir_status train_add_slices(train_run *r, const char *array, const char *prefix) WEIR_CHECKED;

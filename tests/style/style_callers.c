@@ -27,8 +27,6 @@ static const struct known {
     {"libcore/device/weir_device.h", "weir_device_measure", "workflows/gpu.sh prints it"},
     {"libcore/tensor/weir_tensor.h", "weir_tensor_slice", "views, which copies take"},
     {"libcore/tensor/weir_tensor.h", "weir_tensor_transpose", "views, which copies take"},
-    {"libcore/comm/weir_request.h", "weir_reduce_scatter_create",
-     "counterpart of allreduce and allgather"},
     {"libcore/comm/weir_inproc.h", "weir_inproc_run", "tests run ranks as threads"},
     {"libcore/comm/weir_inproc.h", "weir_inproc_sleep", "tests run ranks as threads"},
     {"libcore/io/weir_annotation.h", "weir_annotations_write",

@@ -8,14 +8,17 @@
 #include "base/weir_clock.h"
 #include "train/array_names.h"
 #include "train/grid/apart.h"
+#include "train/grid/optim_moves.h"
 #include "train/grid/ranks.h"
 
 bool train_has_slot(const train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
 
-  if (r->cfg->accumulate > 1 || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
-    return r->cfg->accumulate > 1;
+  const bool always = r->cfg->accumulate > 1 || r->cfg->optim.shard != WEIR_OPTIM_SHARD_NONE;
+
+  if (always || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
+    return always;
   }
   return policy->what == WEIR_EXCHANGE_GRADIENTS && !policy->in_plan;
 }
@@ -84,6 +87,22 @@ static weir_status check_weights(const train_run *r, const weir_exchange_desc *p
                          policy->name, r->task->name);
 }
 
+/* Whether each rank needs the sum of its shard alone, and the policy is a sum. */
+static bool scatters(const train_run *r)
+{
+  const weir_exchange_desc *policy = NULL;
+
+  return r->ranks.optim.what == WEIR_OPTIM_SHARD_STATE &&
+         weir_optim_exchange(&r->cfg->optim, &policy) == WEIR_OK && policy->in_plan;
+}
+
+/* Whether the slot is one of a policy. Sums of gradients in shards are made in the plan. */
+static bool exchanges(const train_run *r)
+{
+  return r->ranks.all != NULL && r->ranks.optim.what != WEIR_OPTIM_SHARD_GRADIENTS &&
+         !scatters(r) && (train_apart(r->cfg) || train_has_slot(r));
+}
+
 weir_status train_open_exchange(train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
@@ -92,7 +111,7 @@ weir_status train_open_exchange(train_run *r)
   int64_t n_matrices = 0;
 
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
-  if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r))) {
+  if (!exchanges(r)) {
     return WEIR_OK;
   }
   weir_status status = check_weights(r, policy);
@@ -116,11 +135,12 @@ done:
 weir_status train_exchange(train_run *r, weir_exchange_what what)
 {
   const double start = weir_clock();
+  const bool scatter = what == WEIR_EXCHANGE_GRADIENTS && scatters(r);
 
-  if (r->exchange.policy == NULL || r->exchange.policy->what != what) {
+  if (!scatter && (r->exchange.policy == NULL || r->exchange.policy->what != what)) {
     return WEIR_OK;
   }
-  const weir_status status = weir_exchange_run(&r->exchange);
+  const weir_status status = scatter ? train_scatter_gradient(r) : weir_exchange_run(&r->exchange);
 
   r->spent_s += weir_clock() - start;
   return status;
@@ -131,8 +151,7 @@ void train_print_exchange(const train_run *r, FILE *out)
   const weir_exchange_desc *policy = NULL;
   weir_exchange_part part[TRAIN_MAX_SLICES];
 
-  if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r)) ||
-      weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
+  if (!exchanges(r) || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
     return;
   }
   const int n = list_parts(r, policy, part);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "train/array_names.h"
+#include "train/grid/optim_moves.h"
 #include "train/grid/ranks.h"
 #include "train/step/batch.h"
 #include "train/step/exchange.h"
@@ -105,6 +106,7 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
     return WEIR_OK;
   }
   WEIR_TRY(train_run_plan(r, TRAIN_APPLY, 0, &x, &plan));
+  WEIR_TRY(train_gather_params(r));
   return train_number(plan, "norm", norm);
 }
 
