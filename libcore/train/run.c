@@ -101,9 +101,12 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   const weir_status status = train_validate(r, &loss, metric);
 
   if (status != WEIR_OK) {
-    WEIR_TRY(train_swap_average(r));
-    return status == WEIR_ERR_STOPPED ? stop_here(r, false)
-                                      : weir_trace_at(status, __FILE__, __LINE__, __func__);
+    const bool stops = status == WEIR_ERR_STOPPED;
+
+    if (stops || r->ranks.optim.what == WEIR_OPTIM_SHARD_NONE) { /* else not without the others */
+      WEIR_TRY(train_swap_average(r));
+    }
+    return stops ? stop_here(r, false) : weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
   *s->valid_step = *s->step;
   *s->valid_loss = loss;

@@ -7,6 +7,7 @@
 
 #include "base/weir_alloc.h"
 #include "train/array_names.h"
+#include "train/grid/optim_moves.h"
 #include "train/step/exchange.h"
 
 bool train_is_network(const char *array)
@@ -177,14 +178,33 @@ weir_status train_add_slices(train_run *r, const char *array, const char *prefix
   return WEIR_OK;
 }
 
+/* Adds an array with an element for every parameter, or for those that this rank updates. */
+static weir_status need_flat(train_run *r, const char *name)
+{
+  int64_t lo = 0, hi = weir_params_elements(r->params);
+
+  if (train_optim_sharded(&r->ranks.optim, name)) {
+    train_own_update(&r->ranks.optim, hi, &lo, &hi);
+  }
+  const int64_t count = hi - lo;
+
+  WEIR_TRY(need(r->store, name, weir_params_dtype(r->params), 1, &count));
+  if (weir_tensor_numel(weir_store_find(r->store, name)) != count) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train: '%s' of an earlier run in this store has other shards: use the same "
+                     "ranks and optim.shard, or another store",
+                     name);
+  }
+  return WEIR_OK;
+}
+
 /* A bank of the optimiser, "optim.m", zero whatever an earlier run left in it, as slices
  * "optim.m.<row>". */
 static weir_status add_bank(train_run *r, const char *bank)
 {
-  const int64_t count = weir_params_elements(r->params);
   char prefix[80];
 
-  WEIR_TRY(need(r->store, bank, weir_params_dtype(r->params), 1, &count));
+  WEIR_TRY(need_flat(r, bank));
   WEIR_TRY(weir_store_clear(r->store, bank));
   (void)snprintf(prefix, sizeof prefix, "%s.", bank);
   return train_add_slices(r, name_in(r->store, bank), prefix);
@@ -211,17 +231,44 @@ static weir_status open_optim(train_run *r)
 
 static weir_status open_banks(train_run *r)
 {
-  const int64_t count = weir_params_elements(r->params);
-
   WEIR_TRY(train_add_slices(r, WEIR_PARAMS_FLAT, ""));
   if (r->n_arrays > 0 && r->array[0].best != NULL) { /* all have one, or none */
     WEIR_TRY(train_add_slices(r, TRAIN_BEST WEIR_PARAMS_FLAT, TRAIN_BEST));
   }
   WEIR_TRY(open_optim(r));
   if (train_has_slot(r)) {
-    WEIR_TRY(need(r->store, TRAIN_BANK, weir_params_dtype(r->params), 1, &count));
+    WEIR_TRY(need_flat(r, TRAIN_BANK));
   }
   return train_pin_exchanged(r);
+}
+
+/* The parameters that this rank updates, whose average it has. */
+static uint8_t *own_params(const train_run *r, const weir_tensor *bank)
+{
+  int64_t lo, hi;
+
+  train_own_update(&r->ranks.optim, weir_params_elements(r->params), &lo, &hi);
+  return (uint8_t *)bank->data + (size_t)lo * weir_dtype_size(bank->dtype);
+}
+
+weir_status train_take_average(train_run *r)
+{
+  const weir_tensor *average = NULL;
+  weir_tensor *bank = NULL;
+
+  if (!r->averages) {
+    return WEIR_OK;
+  }
+  if (r->ranks.optim.what == WEIR_OPTIM_SHARD_NONE) {
+    WEIR_TRY(weir_store_copy(r->store, WEIR_PARAMS_FLAT, WEIR_OPTIM_AVERAGE));
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_store_write(r->store, WEIR_PARAMS_FLAT, &bank));
+  WEIR_TRY(weir_store_read(r->store, WEIR_OPTIM_AVERAGE, &average));
+  if (weir_tensor_bytes(average) > 0) {
+    memcpy(own_params(r, bank), average->data, weir_tensor_bytes(average));
+  }
+  return train_gather_params(r);
 }
 
 weir_status train_swap_average(train_run *r)
@@ -233,15 +280,15 @@ weir_status train_swap_average(train_run *r)
   }
   WEIR_TRY(weir_store_write(r->store, WEIR_PARAMS_FLAT, &bank));
   WEIR_TRY(weir_store_write(r->store, WEIR_OPTIM_AVERAGE, &average));
-  uint8_t *const a = bank->data, *const b = average->data;
+  uint8_t *const a = own_params(r, bank), *const b = average->data;
 
-  for (size_t i = 0; i < weir_tensor_bytes(bank); i++) {
+  for (size_t i = 0; i < weir_tensor_bytes(average); i++) {
     const uint8_t x = a[i];
 
     a[i] = b[i];
     b[i] = x;
   }
-  return WEIR_OK;
+  return train_gather_params(r);
 }
 
 /* Digests of the network with its loss, and of all of an update: rule, options, clipping. */
@@ -250,11 +297,14 @@ static weir_status open_digests(train_run *r)
   static const train_kind kinds[] = {[TRAIN_NETWORK] = TRAIN_LOSS, [TRAIN_UPDATE] = TRAIN_STEP};
 
   for (int i = 0; i < TRAIN_GRAPHS; i++) {
+    const bool sharded = r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE;
+    train_graph whole = r->graph;
     weir_graph *g = NULL;
     weir_tensor *t = NULL;
 
+    whole.store = sharded ? r->ranks.optim.whole : whole.store;
     WEIR_TRY(need(r->store, train_digests[i], WEIR_U8, 1, (int64_t[]){TRAIN_HEX}));
-    WEIR_TRY(train_build(&r->graph, kinds[i], r->cfg->batch, &g));
+    WEIR_TRY(train_build(&whole, kinds[i], r->cfg->batch, &g));
     const weir_status status = weir_graph_digest(g, r->digest[i]);
 
     weir_graph_destroy(&g);
@@ -269,6 +319,7 @@ weir_status train_state_open(train_run *r)
 {
   WEIR_TRY(open_arrays(r));
   WEIR_TRY(open_banks(r));
+  WEIR_TRY(train_optim_shards_view(&r->ranks.optim, r->store, r->params));
   WEIR_TRY(open_digests(r));
   WEIR_TRY(open_numbers(r));
   return train_shards_view(&r->ranks.shards, r->ranks.coords, r->store, r->params);

@@ -27,8 +27,6 @@ static const struct known {
     {"libcore/device/weir_device.h", "weir_device_measure", "workflows/gpu.sh prints it"},
     {"libcore/tensor/weir_tensor.h", "weir_tensor_slice", "views, which copies take"},
     {"libcore/tensor/weir_tensor.h", "weir_tensor_transpose", "views, which copies take"},
-    {"libcore/comm/weir_request.h", "weir_reduce_scatter_create",
-     "counterpart of allreduce and allgather"},
     {"libcore/io/weir_annotation.h", "weir_annotations_write",
      "counterpart of weir_annotations_read"},
     {"libcore/io/weir_grib.h", "weir_grib_available", "as each optional format has it"},

@@ -37,7 +37,8 @@ weir_status train_receive(train_run *r)
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
 
-    if (train_is_network(name) || train_is_own(r, name)) {
+    if (!train_optim_sharded(&r->ranks.optim, name) &&
+        (train_is_network(name) || train_is_own(r, name))) {
       weir_tensor *t = NULL;
 
       WEIR_TRY_GOTO(weir_store_write(r->store, name, &t), done);

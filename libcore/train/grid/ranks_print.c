@@ -112,6 +112,27 @@ static weir_status shard(sharded_step *s, weir_store *store, const train_graph *
   return train_shard_graph(&s->ranks, t, TRAIN_LOOK, s->batch, &passes, &s->g, &s->p);
 }
 
+/* What optim.shard leaves of the arrays of the update on the rank with the most. */
+static weir_status print_optim_shards(const train_graph *t, const weir_optim_cfg *cfg, int ranks,
+                                      FILE *out)
+{
+  const double size = (double)weir_dtype_size(weir_params_dtype(t->params));
+  const int64_t n = weir_params_elements(t->params), share = n / ranks + (n % ranks > 0);
+  const weir_rule_desc *rule = NULL;
+
+  WEIR_TRY(weir_optim_rule(cfg, &rule));
+  const int states = rule->n_state + (cfg->average.decay > 0);
+  const bool gradients = cfg->shard == WEIR_OPTIM_SHARD_GRADIENTS;
+
+  if (cfg->shard != WEIR_OPTIM_SHARD_NONE) {
+    fprintf(out,
+            "  state of the optimiser %.4g MB of %.4g MB a rank, gradient %.4g MB (optim.shard)\n",
+            states * size * (double)share / 1e6, states * size * (double)n / 1e6,
+            size * (double)(gradients ? share : n) / 1e6);
+  }
+  return WEIR_OK;
+}
+
 static weir_status print(weir_store *store, const train_graph *t, const weir_train_cfg *cfg,
                          const weir_exec_cfg *exec, const weir_grid *grid, FILE *out)
 {
@@ -132,6 +153,7 @@ static weir_status print(weir_store *store, const train_graph *t, const weir_tra
               s.ranks.replicate_below[d], weir_along_names[d]);
     }
   }
+  WEIR_TRY_GOTO(print_optim_shards(t, &cfg->optim, ranks, out), done);
   for (int rank = 0; rank < ranks && rank < ROWS; rank++) {
     WEIR_TRY_GOTO(print_rank(&s, rank, whole, out), done);
   }

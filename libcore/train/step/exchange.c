@@ -9,6 +9,7 @@
 #include "base/weir_clock.h"
 #include "train/array_names.h"
 #include "train/grid/apart.h"
+#include "train/grid/optim_moves.h"
 #include "train/grid/ranks.h"
 #include "train/step/kept.h"
 #include "train/step/timeline.h"
@@ -17,16 +18,29 @@ bool train_has_slot(const train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
 
-  if (r->cfg->accumulate > 1 || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
-    return r->cfg->accumulate > 1;
+  const bool always = r->cfg->accumulate > 1 || r->cfg->optim.shard != WEIR_OPTIM_SHARD_NONE;
+
+  if (always || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
+    return always;
   }
   return policy->what == WEIR_EXCHANGE_GRADIENTS && !policy->in_plan;
 }
 
-/* A policy exchanges outside the plans, among ranks. */
+/* Whether each rank needs the sum of its shard alone, and the policy is a sum. */
+static bool scatters(const train_run *r)
+{
+  const weir_exchange_desc *policy = NULL;
+
+  return r->ranks.optim.what == WEIR_OPTIM_SHARD_STATE &&
+         weir_optim_exchange(&r->cfg->optim, &policy) == WEIR_OK && policy->in_plan;
+}
+
+/* Whether a policy exchanges outside the plans, among ranks. Sums of gradients in shards are made
+ * in the plan. */
 static bool exchanges(const train_run *r)
 {
-  return r->ranks.all != NULL && (train_apart(r->cfg) || train_has_slot(r));
+  return r->ranks.all != NULL && r->ranks.optim.what != WEIR_OPTIM_SHARD_GRADIENTS &&
+         !scatters(r) && (train_apart(r->cfg) || train_has_slot(r));
 }
 
 /* The accumulated gradient, or the weights: the policy keeps their memory. */
@@ -189,11 +203,13 @@ done:
 
 weir_status train_exchange(train_run *r, weir_exchange_what what)
 {
-  if (r->exchange.policy == NULL || r->exchange.policy->what != what) {
+  const bool scatter = what == WEIR_EXCHANGE_GRADIENTS && scatters(r);
+
+  if (!scatter && (r->exchange.policy == NULL || r->exchange.policy->what != what)) {
     return WEIR_OK;
   }
   const train_moment start = train_begin_activity(r);
-  const weir_status status = weir_exchange_run(&r->exchange);
+  const weir_status status = scatter ? train_scatter_gradient(r) : weir_exchange_run(&r->exchange);
 
   train_end_activity(r, TRAIN_EXCHANGES, start);
   r->spent_s += weir_clock() - start.time;

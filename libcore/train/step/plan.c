@@ -30,13 +30,18 @@ static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan
   weir_status status;
 
   *out = NULL;
+  weir_store *store = shards->n > 0 ? shards->own : r->store;
+
   t.shards = shards->n > 0 ? shards : NULL;
+  if (r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE) {
+    t.store = r->ranks.optim.whole;
+    store = kind == TRAIN_APPLY ? r->ranks.optim.own : r->store;
+  }
   WEIR_TRY_GOTO(weir_reserve(&r->plan, &r->plan_capacity, r->n_plans + 1, sizeof *r->plan), made);
   WEIR_TRY_GOTO(train_build(&t, kind, n, &g), made);
 made:
   WEIR_TRY_GOTO(train_agree(r, status), done);
-  WEIR_TRY_GOTO(train_create_plan(r, g, shards->n > 0 ? shards->own : r->store, n, &r->exec, out),
-                done);
+  WEIR_TRY_GOTO(train_create_plan(r, g, store, n, &r->exec, out), done);
   r->plan[r->n_plans++] = (train_plan){kind, n, *out};
 done:
   weir_graph_destroy(&g);

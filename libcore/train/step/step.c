@@ -4,12 +4,15 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/weir_clock.h"
 #include "train/array_names.h"
+#include "train/grid/optim_moves.h"
 #include "train/grid/ranks.h"
 #include "train/step/batch.h"
 #include "train/step/exchange.h"
 #include "train/step/nan_trace.h"
 #include "train/step/plan.h"
+#include "train/step/timeline.h"
 #include "train/state.h"
 #include "train/step/meet.h"
 
@@ -81,6 +84,19 @@ static weir_status scale_to_share(train_run *r, double total, int64_t n)
   return WEIR_OK;
 }
 
+/* The parameters that the others have updated. */
+static weir_status gather_params(train_run *r)
+{
+  const train_moment start = train_begin_activity(r);
+  const weir_status status = train_gather_params(r);
+
+  if (r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE) {
+    train_end_activity(r, TRAIN_EXCHANGES, start);
+    r->spent_s += weir_clock() - start.time;
+  }
+  return status;
+}
+
 /* Micro-batch by micro-batch: their weighted gradients add up to that of the whole batch; of
  * several ranks to a summand of it on each, which the exchange completes. */
 static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, double *norm)
@@ -124,6 +140,7 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
     return WEIR_OK;
   }
   WEIR_TRY(train_run_plan(r, TRAIN_APPLY, 0, &x, &plan));
+  WEIR_TRY(gather_params(r));
   return train_number(plan, "norm", norm);
 }
 

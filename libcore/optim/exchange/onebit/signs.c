@@ -90,7 +90,9 @@ void signs_encode(const signs *s, void *x, int64_t n, uint8_t *code)
   uint8_t *const bits = code + values_bytes(s, n);
   const int64_t block = block_of(s, n);
 
-  memset(bits, 0, (size_t)((n + 7) / 8));
+  if (n > 0) {
+    memset(bits, 0, (size_t)((n + 7) / 8));
+  }
   for (int64_t first = 0, b = 0; first < n; first += block, b++) {
     const int64_t m = min_of(block, n - first);
     float value[2];
