@@ -57,6 +57,7 @@ weir_status weir_store_copy(weir_store *s, const char *to, const char *from) WEI
 weir_status weir_store_keep(weir_store *s, const char *name) WEIR_CHECKED;
 weir_status weir_store_restore(weir_store *s, const char *name) WEIR_CHECKED;
 
+/* Returns how many arrays there are. */
 int64_t weir_store_count(const weir_store *s);
 /* Returns the name of array i, in the order they were added, borrowed; NULL beyond the last. */
 const char *weir_store_name(const weir_store *s, int64_t i);
