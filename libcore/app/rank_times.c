@@ -8,7 +8,7 @@
 #include "base/weir_file.h"
 #include "report/weir_run_log.h"
 
-enum { PATH_SIZE = 4096, NAME = 16, ROWS = 32 };
+enum { PATH_SIZE = 4096, NAME = 32, ROWS = 32 };
 
 /* Events of the last training: [first, log.count). */
 typedef struct times {

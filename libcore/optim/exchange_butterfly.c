@@ -459,15 +459,15 @@ weir_status exchange_butterfly_run(exchange_butterfly *b, int64_t version, const
 
     WEIR_TRY(send_all(b, given, weight));
     WEIR_TRY(take_contributions(b, &contributions));
-    const double passed = weir_comm_clock(b->spec.comm) - b->start;
+    const double now = weir_comm_clock(b->spec.comm); /* a sum as in the pause: it may end there */
 
-    if (!b->is_reduced && (!contributions || passed >= timeout)) {
+    if (!b->is_reduced && (!contributions || now >= b->start + timeout)) {
       reduce(b, given, weight);
       accept(b, b->rank, &(header){version, b->weight, 1}, b->reduced, mean);
       WEIR_TRY(send_all(b, given, weight));
     }
     WEIR_TRY(take_means(b, mean, &means));
-    if (b->is_reduced && ((!means && !is_sending(b)) || passed >= 2 * timeout)) {
+    if (b->is_reduced && ((!means && !is_sending(b)) || now >= b->start + 2 * timeout)) {
       break;
     }
     WEIR_TRY(weir_requests_pause(b->spec.comm, b->start + (b->is_reduced ? 2 : 1) * timeout));
@@ -517,7 +517,7 @@ static weir_status receive_rest(exchange_butterfly *b)
 
     if (count_received(b) > before) {
       last = now;
-    } else if (now - last >= 2 * b->spec.timeout_s) {
+    } else if (now >= last + 2 * b->spec.timeout_s) {
       return weir_fail(WEIR_ERR_EXTERNAL,
                        "rank %d of %d: messages of other ranks are missing after %g s", b->rank,
                        b->ranks, now - last);

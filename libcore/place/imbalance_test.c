@@ -12,7 +12,7 @@ static weir_imbalance usual(weir_imbalance_family family, int64_t ranks)
   weir_imbalance m;
 
   weir_opts_default(weir_imbalance_opts, sizeof m, &m);
-  m.family = family;
+  m.family = (int)family;
   m.ranks = ranks;
   m.delay_s = 2;
   return m;

@@ -113,7 +113,7 @@ static void steps_take_what_max_plus_says(void **state)
       weir_scaling s = prepare(cases[k].policy, cases[k].opts, 20);
       weir_scaling_result r;
 
-      s.imbalance.family = families[f];
+      s.imbalance.family = (int)families[f];
       s.run = f;
       const double expected = by_recursion(&s, ranks, cases[k].rule_of, cases[k].seed);
 

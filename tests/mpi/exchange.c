@@ -254,9 +254,13 @@ static void compare_weights(const char *what, const session *a, const session *b
 
   for (int64_t i = 0; i < weir_store_count(a->store); i++) {
     const char *name = weir_store_name(a->store, i);
+
+    if (strncmp(name, "train.", 6) == 0) {
+      continue; /* numbers of the run, and gradients that only some runs keep */
+    }
     const weir_tensor *x = check_stored(a->store, name), *y = check_stored(b->store, name);
 
-    if (strncmp(name, "train.", 6) != 0 && weir_dtype_is_real(x->dtype)) {
+    if (weir_dtype_is_real(x->dtype)) {
       assert_int_equal(weir_compare(what, x->dtype, y->data, x->data, weir_tensor_numel(x), t), 0);
     }
   }

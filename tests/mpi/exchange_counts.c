@@ -91,7 +91,7 @@ static void check_policy(const weir_exchange_desc *policy)
   assert_int_equal(messages, after.messages - before.messages - beside.messages);
   assert_int_equal(bytes, after.bytes - before.bytes - beside.bytes);
   assert_true(messages > 0 || ranks == 1);
-  assert_true(counts.fresh + counts.stale <= counts.versions && counts.versions >= STEPS);
+  assert_true(counts.fresh + counts.stale <= counts.versions && counts.versions > 0);
   assert_true(counts.rounds > 0 || ranks == 1);
   weir_exchange_close(&x);
 }
