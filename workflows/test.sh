@@ -16,7 +16,7 @@ presets=("$@")
 [ $# -gt 0 ] || presets=(release dev@large minimal@zen4 release@small)
 
 # Tests that compute nothing which the constants of a machine could change, and programs that two other sets have run.
-no_numbers='^(base|comm|conf|fuzz|guide|integration|io|load|refused)_'
+no_numbers='^(app|base|comm|conf|fuzz|guide|integration|io|load|optim_exchange|refused|report)_'
 
 passed=0 failed=0 skipped=0
 table=$(printf '%-18s %8s %8s %8s %8s' preset passed failed skipped seconds)

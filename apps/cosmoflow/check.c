@@ -99,10 +99,16 @@ static weir_status check_made(const cf_cfg *cfg, const cf_universe_facts *f)
   return status;
 }
 
+/* Whether the command is about a training that it does not run. */
+static bool describes(const weir_cli *cli)
+{
+  return weir_cli_is(cli, "describe") || weir_cli_is(cli, "scaling");
+}
+
 /* Whether describe.side, channels or outputs describe other samples than those of run. */
 static bool describes_others(const weir_cli *cli, const cf_cfg *cfg)
 {
-  return weir_cli_is(cli, "describe") &&
+  return describes(cli) &&
          (cfg->describe.side > 0 || cfg->describe.channels > 0 || cfg->describe.outputs > 0);
 }
 
@@ -144,7 +150,7 @@ static weir_status check_input(const weir_cli *cli, const cf_cfg *cfg)
 
 weir_status cf_check(const weir_cli *cli, const cf_cfg *cfg)
 {
-  const bool plans = weir_cli_is(cli, "run") || weir_cli_is(cli, "describe"),
+  const bool plans = weir_cli_is(cli, "run") || describes(cli),
              prepares = weir_cli_is(cli, "prepare");
   cf_universe_facts facts;
   bool synth = false;
@@ -154,8 +160,7 @@ weir_status cf_check(const weir_cli *cli, const cf_cfg *cfg)
   }
   const bool made = synth || prepares || (plans && cfg->source.input.count == 0);
 
-  if (made ||
-      weir_cli_is(cli, "describe")) { /* which prints what prepare would make, whatever run reads */
+  if (made || describes(cli)) { /* what prepare would make, whatever run reads */
     WEIR_TRY(cf_universe_check(&cfg->simulate, &facts));
   }
   if (plans) {

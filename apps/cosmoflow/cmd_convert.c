@@ -79,5 +79,5 @@ weir_status cf_cmd_convert(const weir_cli *cli)
 {
   cf_cfg cfg;
 
-  return weir_job_run(cli, &cf_program, NULL, &cfg, perform);
+  return weir_job_run(cli, &cf_program, &cfg, perform);
 }

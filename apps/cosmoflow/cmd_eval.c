@@ -4,8 +4,8 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "eval/score_tables.h"
-#include "eval_maps.h"
-#include "eval_page.h"
+#include "eval/eval_maps.h"
+#include "eval/eval_page.h"
 #include "commands.h"
 
 /* Emits the training and scored rows of each set, to check for leaks. */
@@ -114,5 +114,5 @@ weir_status cf_cmd_eval(const weir_cli *cli)
 {
   cf_cfg cfg;
 
-  return weir_job_run(cli, &cf_program, NULL, &cfg, score);
+  return weir_job_run(cli, &cf_program, &cfg, score);
 }

@@ -291,5 +291,5 @@ weir_status cf_cmd_inspect(const weir_cli *cli)
 {
   cf_cfg cfg;
 
-  return weir_job_run(cli, &cf_program, NULL, &cfg, inspect);
+  return weir_job_run(cli, &cf_program, &cfg, inspect);
 }

@@ -210,5 +210,5 @@ weir_status cf_cmd_power(const weir_cli *cli)
 {
   cf_cfg cfg;
 
-  return weir_job_run(cli, &cf_program, NULL, &cfg, measure);
+  return weir_job_run(cli, &cf_program, &cfg, measure);
 }

@@ -457,5 +457,5 @@ weir_status cf_cmd_predict(const weir_cli *cli)
 {
   cf_cfg cfg;
 
-  return weir_job_run(cli, &cf_program, NULL, &cfg, predict);
+  return weir_job_run(cli, &cf_program, &cfg, predict);
 }

@@ -68,5 +68,5 @@ weir_status cf_cmd_prepare(const weir_cli *cli)
 {
   cf_cfg cfg;
 
-  return weir_job_run(cli, &cf_program, NULL, &cfg, prepare);
+  return weir_job_run(cli, &cf_program, &cfg, prepare);
 }

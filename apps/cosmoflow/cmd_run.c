@@ -138,18 +138,15 @@ static weir_status perform(weir_job *j)
   cf_ranks r = {.leads = false};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(cf_ranks_open(j->cli, cfg, &r));
+  WEIR_TRY(cf_ranks_open(j->comm, cfg, &r));
   WEIR_TRY_GOTO(cf_agree(&r, r.leads ? weir_job_begin(j, "run", resume) : WEIR_OK), done);
   WEIR_TRY_GOTO(run(&(training){.job = j, .ranks = &r, .e = &e}), done);
 done:
   cf_experiment_close(&e);
-  cf_ranks_close(&r);
   return status;
 }
 
 weir_status cf_cmd_run(const weir_cli *cli)
 {
-  cf_cfg cfg;
-
-  return weir_job_run(cli, &cf_program, NULL, &cfg, perform);
+  return weir_job_run_on_ranks(cli, &cf_program, perform);
 }

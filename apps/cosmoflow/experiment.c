@@ -272,9 +272,11 @@ static weir_status refuse_samples(const char *of)
  * of these samples. */
 static weir_status check_taken(cf_experiment *e)
 {
-  const char *const taken = weir_store_get(e->estimator.store, SAMPLES_ARRAY)->data;
+  const weir_tensor *taken = NULL;
 
-  return memcmp(taken, e->digest, CF_DIGEST) == 0 ? WEIR_OK : refuse_samples("the checkpoint");
+  WEIR_TRY(weir_store_read(e->estimator.store, SAMPLES_ARRAY, &taken));
+  return memcmp(taken->data, e->digest, CF_DIGEST) == 0 ? WEIR_OK
+                                                        : refuse_samples("the checkpoint");
 }
 
 /* Before the first sample. A rank reads the planes of its box alone where nothing else is ever
@@ -465,9 +467,12 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
   task->epoch = begin_epoch;
   task->context = e;
   task->validated = validated;
+  weir_tensor *stored = NULL;
+
   WEIR_TRY(digest(e));
   WEIR_TRY(weir_store_add(e->estimator.store, SAMPLES_ARRAY, WEIR_U8, 1, (int64_t[]){CF_DIGEST}));
-  memcpy(weir_store_get(e->estimator.store, SAMPLES_ARRAY)->data, e->digest, CF_DIGEST);
+  WEIR_TRY(weir_store_write(e->estimator.store, SAMPLES_ARRAY, &stored));
+  memcpy(stored->data, e->digest, CF_DIGEST);
   return WEIR_OK;
 }
 
@@ -476,7 +481,7 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
 static weir_status check_same_samples(cf_experiment *e, const char *dir)
 {
   cf_estimator *const n = &e->estimator;
-  char *const stored = weir_store_get(n->store, SAMPLES_ARRAY)->data;
+  weir_tensor *stored = NULL;
   char path[PATH];
 
   WEIR_TRY(weir_checkpoint_newest_path(dir, path, sizeof path));
@@ -484,9 +489,11 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
     return WEIR_OK;
   }
   const weir_status read = weir_train_weights(n->params, n->store, path);
-  const bool same = memcmp(stored, e->digest, CF_DIGEST) == 0;
 
-  memcpy(stored, e->digest, CF_DIGEST);
+  WEIR_TRY(weir_store_write(n->store, SAMPLES_ARRAY, &stored));
+  const bool same = memcmp(stored->data, e->digest, CF_DIGEST) == 0;
+
+  memcpy(stored->data, e->digest, CF_DIGEST);
   if (read == WEIR_ERR_SHAPE || read == WEIR_ERR_MEMORY) {
     return weir_trace_at(read, __FILE__, __LINE__, __func__);
   }

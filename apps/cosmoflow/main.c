@@ -6,27 +6,31 @@
 
 static const weir_command commands[] = {
     {"prepare", "write simulated universes; repeat the command to resume an interrupted one", NULL,
-     cf_cmd_prepare, false},
+     cf_cmd_prepare, WEIR_ONE_RANK},
     {"run", "train the network; repeat the command to resume an interrupted run", NULL, cf_cmd_run,
-     true},
+     WEIR_THREAD_RANKS},
     {"predict", "write what trained weights say of samples (predictions.nc, predictions.csv)",
-     "[PATH ...]", cf_cmd_predict, false},
+     "[PATH ...]", cf_cmd_predict, WEIR_ONE_RANK},
     {"convert", "write samples in another format, whole or cut into smaller cubes", "PATH ...",
-     cf_cmd_convert, false},
+     cf_cmd_convert, WEIR_ONE_RANK},
     {"inspect",
      "print what files of samples hold: shapes, labels, a histogram of the voxels; or whether logs "
      "of "
      "MLPerf HPC keep to its rules",
-     "PATH ...", cf_cmd_inspect, false},
+     "PATH ...", cf_cmd_inspect, WEIR_ONE_RANK},
     {"power", "write the power spectrum P(k) of a sample (spectrum.csv, spectrum.nc, report.html)",
-     "PATH ...", cf_cmd_power, false},
+     "PATH ...", cf_cmd_power, WEIR_ONE_RANK},
     {"eval", "score predictions against regressions on P(k) and the mean", NULL, cf_cmd_eval,
-     false},
+     WEIR_ONE_RANK},
     {"describe",
      "print the resolved configuration, the samples of source.input or what prepare would write "
      "and take, and what the network costs layer by layer",
-     NULL, cf_cmd_describe, false},
-    {NULL, NULL, NULL, NULL, false},
+     NULL, cf_cmd_describe, WEIR_ONE_RANK},
+    {"scaling",
+     "predict the time of a training step on many ranks, under every exchange policy (scaling.csv, "
+     "report.html); on several ranks, measure it, too",
+     NULL, cf_cmd_scaling, WEIR_LAUNCHED_RANKS},
+    {NULL, NULL, NULL, NULL, WEIR_ONE_RANK},
 };
 
 int main(int argc, char **argv)

@@ -48,6 +48,8 @@ const weir_opt cf_options[] = {
     WEIR_OPT_TABLE(cf_cfg, power, cf_spectrum_options, "power spectrum of a sample (power)"),
     WEIR_OPT_TABLE(cf_cfg, mllog, cf_mllog_options,
                    "the log of MLPerf HPC, in addition to run.jsonl"),
+    WEIR_OPT_TABLE(cf_cfg, scaling, weir_scaling_opts,
+                   "steps of replicas on many ranks, which scaling predicts"),
     WEIR_OPT_TABLE(cf_cfg, grid, weir_grid_opts,
                    "how the ranks of mpiexec or srun share a batch (run; --grid NxDxHxW or auto)"),
     WEIR_OPT_TABLE(cf_cfg, comm, weir_comm_opts, "messages between them"),

@@ -10,6 +10,7 @@
 #include "log/mllog.h"
 #include "model/network.h"
 #include "place/weir_grid_options.h"
+#include "place/weir_scaling.h"
 #include "train/weir_train.h"
 
 enum { CF_PREDICT_ALL = CF_SUBSETS };
@@ -41,6 +42,7 @@ typedef struct cf_cfg {
   } predict;
   cf_spectrum_opts power;
   cf_mllog_opts mllog;
+  weir_scaling_cfg scaling;
   weir_grid_cfg grid;
   weir_comm_cfg comm;
   weir_exec_cfg exec;

@@ -6,30 +6,11 @@
 #include "place/weir_grid_select.h"
 #include "place/weir_machine_measure.h"
 
-weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out)
+weir_status cf_ranks_open(weir_comm *comm, const cf_cfg *cfg, cf_ranks *out)
 {
-  weir_comm *comm = NULL;
-
-  *out = (cf_ranks){.leads = false};
-  WEIR_TRY(weir_comm_open(&comm));
+  *out = (cf_ranks){.dist = {.comm = comm}, .leads = weir_comm_rank(comm) == 0};
   weir_comm_configure(comm, &cfg->comm);
-  out->dist.comm = comm;
-  out->leads = weir_comm_rank(comm) == 0;
-  if (!out->leads && cli->log > WEIR_LOG_WARN) {
-    weir_log_set_level(WEIR_LOG_WARN);
-  }
-  const weir_status status = cf_check_grid(cfg, weir_comm_size(comm), &out->dist.grid);
-
-  if (status != WEIR_OK) {
-    cf_ranks_close(out);
-    return weir_trace_at(status, __FILE__, __LINE__, __func__);
-  }
-  return WEIR_OK;
-}
-
-void cf_ranks_close(cf_ranks *r)
-{
-  weir_comm_close(&r->dist.comm);
+  return cf_check_grid(cfg, weir_comm_size(comm), &out->dist.grid);
 }
 
 weir_status cf_agree(const cf_ranks *r, weir_status status)

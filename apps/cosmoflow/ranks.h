@@ -1,8 +1,6 @@
-/* ranks.h - the ranks that mpiexec or srun started: their grid, the rank that writes, agreement on
- * errors. Without either, there is one rank. */
+/* ranks.h - the ranks of a run: their grid, the rank that writes, agreement on errors. */
 #ifndef CF_RANKS_H
 #define CF_RANKS_H
-#include "conf/weir_cli.h"
 #include "options.h"
 
 typedef struct cf_ranks {
@@ -10,10 +8,10 @@ typedef struct cf_ranks {
   bool leads;     /* writes files and tells of the run */
 } cf_ranks;
 
-/* Opens the ranks on the grid of the section grid (auto: all along samples, until
- * cf_ranks_select_grid); all but rank 0 log warnings only. Collective. Fails on all ranks alike:
- * WEIR_ERR_CONFIG as weir_grid_from_cfg, as weir_comm_open. */
-weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out) WEIR_CHECKED;
+/* Places the ranks of `comm`, which is borrowed, on the grid of the section grid (auto: all along
+ * samples, until cf_ranks_select_grid). Local; fails on all ranks alike: WEIR_ERR_CONFIG as
+ * weir_grid_from_cfg. */
+weir_status cf_ranks_open(weir_comm *comm, const cf_cfg *cfg, cf_ranks *out) WEIR_CHECKED;
 /* With grid.by auto: selects the grid with the shortest predicted step for r and the section, and
  * its replication thresholds and time for the task; reports it in the log, in the event
  * `grid_choice` and, with all candidates, on stderr. Collective. Fails: as weir_machine_measure,
@@ -24,8 +22,6 @@ weir_status cf_ranks_select_grid(cf_ranks *r, cf_cfg *cfg, int threads, const we
  * process. Fails: likewise. */
 weir_status cf_grid_choice_print(const cf_cfg *cfg, int threads, const weir_train_task *task,
                                  int ranks, FILE *out) WEIR_CHECKED;
-/* Closes the ranks; accepts unopened ones. Collective. */
-void cf_ranks_close(cf_ranks *r);
 /* Agrees on a status as weir_comm_agree, after steps that may fail on one rank alone. */
 weir_status cf_agree(const cf_ranks *r, weir_status status) WEIR_CHECKED;
 /* Prints the share of each rank of the grid in a step. Fails: as weir_train_describe_grid. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "app/weir_curves.h"
+#include "app/weir_rank_times.h"
 #include "base/weir_log.h"
 
 /* Columns of the curves, by epoch. */
@@ -96,7 +97,7 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
   return weir_table_report_pairs(&c, r, "summary");
 }
 
-static weir_status write_page(weir_report *r, const cf_experiment *e,
+static weir_status write_page(weir_report *r, const char *dir, const cf_experiment *e,
                               const weir_train_result *result, const weir_curves *c, double metric)
 {
   const cf_target target = cf_model_net(&e->cfg->model)->target;
@@ -104,7 +105,8 @@ static weir_status write_page(weir_report *r, const cf_experiment *e,
   WEIR_TRY(add_summary(r, e, result, metric));
   WEIR_TRY(weir_report_text(r, "%s", metrics[target].about));
   WEIR_TRY(weir_report_heading(r, "Curves"));
-  return add_curves(r, target, c);
+  WEIR_TRY(add_curves(r, target, c));
+  return weir_rank_times_report(dir, r);
 }
 
 weir_status cf_run_page(const char *dir, const cf_experiment *e, const weir_train_result *result)
@@ -126,7 +128,7 @@ weir_status cf_run_page(const char *dir, const cf_experiment *e, const weir_trai
              WEIR_INT("parameters", weir_params_elements(e->estimator.params)));
   WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: training", &r), done);
   weir_report_fact(r, "seed", "%lld", (long long)e->train.seed);
-  status = weir_report_commit(&r, write_page(r, e, result, &c, metric));
+  status = weir_report_commit(&r, write_page(r, dir, e, result, &c, metric));
 done:
   weir_curves_fini(&c);
   return status;

@@ -183,5 +183,5 @@ weir_status ps_cmd_bench(const weir_cli *cli)
 {
   ps_cfg cfg;
 
-  return weir_job_run(cli, &ps_program, NULL, &cfg, perform);
+  return weir_job_run(cli, &ps_program, &cfg, perform);
 }

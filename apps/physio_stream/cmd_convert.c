@@ -186,5 +186,5 @@ weir_status ps_cmd_convert(const weir_cli *cli)
 {
   ps_cfg cfg;
 
-  return weir_job_run(cli, &ps_program, NULL, &cfg, perform);
+  return weir_job_run(cli, &ps_program, &cfg, perform);
 }

@@ -69,5 +69,5 @@ weir_status ps_cmd_describe(const weir_cli *cli)
 {
   ps_cfg cfg;
 
-  return weir_job_run(cli, &ps_program, NULL, &cfg, describe);
+  return weir_job_run(cli, &ps_program, &cfg, describe);
 }

@@ -467,5 +467,5 @@ weir_status ps_cmd_eval(const weir_cli *cli)
 {
   ps_cfg cfg;
 
-  return weir_job_run(cli, &ps_program, NULL, &cfg, eval);
+  return weir_job_run(cli, &ps_program, &cfg, eval);
 }

@@ -241,5 +241,5 @@ weir_status ps_cmd_prepare(const weir_cli *cli)
 {
   ps_cfg cfg;
 
-  return weir_job_run(cli, &ps_program, NULL, &cfg, prepare);
+  return weir_job_run(cli, &ps_program, &cfg, prepare);
 }

@@ -43,5 +43,5 @@ weir_status ps_cmd_replay(const weir_cli *cli)
 {
   ps_cfg cfg;
 
-  return weir_job_run(cli, &ps_program, NULL, &cfg, replay);
+  return weir_job_run(cli, &ps_program, &cfg, replay);
 }

@@ -76,15 +76,5 @@ static weir_status perform(weir_job *j)
 
 weir_status ps_cmd_run(const weir_cli *cli)
 {
-  weir_comm *comm = NULL;
-  ps_cfg cfg;
-
-  WEIR_TRY(weir_comm_open(&comm));
-  if (weir_comm_rank(comm) > 0 && cli->log == WEIR_LOG_INFO) {
-    weir_log_set_level(WEIR_LOG_WARN);
-  }
-  const weir_status status = weir_job_run(cli, &ps_program, comm, &cfg, perform);
-
-  weir_comm_close(&comm);
-  return status;
+  return weir_job_run_on_ranks(cli, &ps_program, perform);
 }

@@ -7,20 +7,20 @@
 
 static const weir_command commands[] = {
     {"prepare", "write the built-in recording as a WFDB record with its true beats", NULL,
-     ps_cmd_prepare, false},
-    {"run", "find the beats of a recording", NULL, ps_cmd_run, true},
-    {"eval", "score beats against a reference", NULL, ps_cmd_eval, false},
+     ps_cmd_prepare, WEIR_ONE_RANK},
+    {"run", "find the beats of a recording", NULL, ps_cmd_run, WEIR_LAUNCHED_RANKS},
+    {"eval", "score beats against a reference", NULL, ps_cmd_eval, WEIR_ONE_RANK},
     {"convert", "write a record in another format: NetCDF, WFDB or text", NULL, ps_cmd_convert,
-     false},
+     WEIR_ONE_RANK},
     {"site", "a study over several hospitals: what one of them does, and the pool of all",
-     "prepare|check|stats|eval|merge", ps_cmd_site, false},
+     "prepare|check|stats|eval|merge", ps_cmd_site, WEIR_ONE_RANK},
     {"bench", "time and data movement of the detection, from samples in memory", NULL, ps_cmd_bench,
-     false},
+     WEIR_ONE_RANK},
     {"replay", "send a recording as live samples, with the disorder of a connection", NULL,
-     ps_cmd_replay, false},
+     ps_cmd_replay, WEIR_ONE_RANK},
     {"describe", "print the resolved configuration, the graph and its plan; run nothing", NULL,
-     ps_cmd_describe, false},
-    {NULL, NULL, NULL, NULL, false},
+     ps_cmd_describe, WEIR_ONE_RANK},
+    {NULL, NULL, NULL, NULL, WEIR_ONE_RANK},
 };
 
 /* An address of live input, a text file, or a record. */

@@ -265,5 +265,5 @@ weir_status qt_cmd_bench(const weir_cli *cli)
 {
   qt_cfg cfg;
 
-  return weir_job_run(cli, &qt_program, NULL, &cfg, perform);
+  return weir_job_run(cli, &qt_program, &cfg, perform);
 }

@@ -210,5 +210,5 @@ weir_status qt_cmd_describe(const weir_cli *cli)
 {
   qt_cfg cfg;
 
-  return weir_job_run(cli, &qt_program, NULL, &cfg, describe);
+  return weir_job_run(cli, &qt_program, &cfg, describe);
 }

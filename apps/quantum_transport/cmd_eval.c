@@ -188,5 +188,5 @@ weir_status qt_cmd_eval(const weir_cli *cli)
 {
   qt_cfg cfg;
 
-  return weir_job_run(cli, &qt_program, NULL, &cfg, eval);
+  return weir_job_run(cli, &qt_program, &cfg, eval);
 }

@@ -171,5 +171,5 @@ weir_status qt_cmd_prepare(const weir_cli *cli)
 {
   qt_cfg cfg;
 
-  return weir_job_run(cli, &qt_program, NULL, &cfg, prepare);
+  return weir_job_run(cli, &qt_program, &cfg, prepare);
 }

@@ -185,6 +185,9 @@ static weir_status perform(weir_job *j)
   qt_transport_size size;
   weir_status status = WEIR_OK;
 
+  if (weir_comm_rank(comm) > 0) { /* warnings are those of rank 0 */
+    weir_log_set_level(WEIR_LOG_ERROR);
+  }
   weir_comm_configure(comm, &cfg->comm);
   WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(cfg, comm, threads, &s, &scatter)), done);
   WEIR_TRY_GOTO(weir_comm_agree(comm, qt_study_start(&s)), done);
@@ -202,15 +205,5 @@ done:
 
 weir_status qt_cmd_run(const weir_cli *cli)
 {
-  weir_comm *comm = NULL;
-  qt_cfg cfg;
-
-  WEIR_TRY(weir_comm_open(&comm));
-  if (weir_comm_rank(comm) > 0) { /* warnings are those of rank 0 */
-    weir_log_set_level(WEIR_LOG_ERROR);
-  }
-  const weir_status status = weir_job_run(cli, &qt_program, comm, &cfg, perform);
-
-  weir_comm_close(&comm);
-  return status;
+  return weir_job_run_on_ranks(cli, &qt_program, perform);
 }

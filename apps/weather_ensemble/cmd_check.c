@@ -28,7 +28,7 @@ static weir_status check_all(weir_job *j)
   wx_experiment e;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_NUMBERS, &e));
+  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_NUMBERS, NULL, &e));
   WEIR_TRY_GOTO(wx_experiment_weigh(&e), done);
   const wx_stage_spec bias = wx_experiment_bias(&e, &e.split), last = wx_experiment_forecast(&e);
 
@@ -45,5 +45,5 @@ weir_status wx_cmd_check(const weir_cli *cli)
 {
   wx_cfg cfg;
 
-  return weir_job_run(cli, &wx_program, NULL, &cfg, check_all);
+  return weir_job_run(cli, &wx_program, &cfg, check_all);
 }

@@ -106,7 +106,7 @@ static weir_status describe_all(weir_job *j)
   char amount[WEIR_AMOUNT_SIZE], duration[WEIR_AMOUNT_SIZE];
   double all = 0;
 
-  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_FACTS, &e));
+  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_FACTS, NULL, &e));
   const wx_stage_spec bias = wx_experiment_bias(&e, &e.split), last = wx_experiment_forecast(&e);
   const double folds = (double)cfg->bias.folds;
 
@@ -127,5 +127,5 @@ weir_status wx_cmd_describe(const weir_cli *cli)
 {
   wx_cfg cfg;
 
-  return weir_job_run(cli, &wx_program, NULL, &cfg, describe_all);
+  return weir_job_run(cli, &wx_program, &cfg, describe_all);
 }

@@ -199,5 +199,5 @@ weir_status wx_cmd_eval(const weir_cli *cli)
 {
   wx_cfg cfg;
 
-  return weir_job_run(cli, &wx_program, NULL, &cfg, eval);
+  return weir_job_run(cli, &wx_program, &cfg, eval);
 }

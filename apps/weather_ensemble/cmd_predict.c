@@ -266,7 +266,7 @@ static weir_status perform(weir_job *j)
 
   cfg->data.cache = 0; /* each sample is read once */
   WEIR_TRY(weir_job_begin(j, "predict", false));
-  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_APPLY, &e));
+  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_APPLY, NULL, &e));
   const weir_status status = predict(j->cli, &e, &j->dir);
 
   wx_experiment_close(&e);
@@ -277,5 +277,5 @@ weir_status wx_cmd_predict(const weir_cli *cli)
 {
   wx_cfg cfg;
 
-  return weir_job_run(cli, &wx_program, NULL, &cfg, perform);
+  return weir_job_run(cli, &wx_program, &cfg, perform);
 }

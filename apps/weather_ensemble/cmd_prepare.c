@@ -40,5 +40,5 @@ weir_status wx_cmd_prepare(const weir_cli *cli)
 {
   wx_cfg cfg;
 
-  return weir_job_run(cli, &wx_program, NULL, &cfg, prepare);
+  return weir_job_run(cli, &wx_program, &cfg, prepare);
 }

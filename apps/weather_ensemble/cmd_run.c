@@ -12,26 +12,35 @@ static weir_status accept(const weir_cli *cli, const wx_experiment *e, weir_run_
   return wx_write_origin(cli, e, &(wx_lineage){.split = &e->split});
 }
 
-/* A resumed run is the trainer's to refuse: until then its folder stays as it is. */
-static weir_status train(const weir_cli *cli, wx_experiment *e, wx_stage *stage, weir_run_dir *dir)
+/* Of the rank that leads. A resumed run is the trainer's to refuse: until then its folder stays as
+ * it is. */
+static weir_status finish(const weir_cli *cli, wx_experiment *e, wx_stage *stage, weir_run_dir *dir,
+                          const weir_train_result *result)
 {
   const weir_plan_opts exec = wx_experiment_exec(e, cli);
-  weir_train_result result;
   wx_validation v = {.samples = 0};
-  char digest[65];
   weir_status status = WEIR_OK;
 
-  weir_event("stage", WEIR_TEXT("name", "forecast"));
-  WEIR_TRY(wx_stage_fit(stage));
-  WEIR_TRY(wx_stage_train(stage, cli->out, &exec, &result, digest));
   if (dir->continues) {
     WEIR_TRY(accept(cli, e, dir));
   }
   WEIR_TRY_GOTO(wx_validate(e, stage, &exec, &v), done);
-  WEIR_TRY_GOTO(wx_run_page(cli->out, e, stage, &result, &v), done);
+  WEIR_TRY_GOTO(wx_run_page(cli->out, e, stage, result, &v), done);
 done:
   wx_validation_fini(&v);
   return status;
+}
+
+static weir_status train(const weir_cli *cli, wx_experiment *e, wx_stage *stage, weir_run_dir *dir)
+{
+  const weir_plan_opts exec = wx_experiment_exec(e, cli);
+  weir_train_result result;
+  char digest[65];
+
+  weir_event("stage", WEIR_TEXT("name", "forecast"));
+  WEIR_TRY(wx_agree(e, wx_stage_fit(stage)));
+  WEIR_TRY(wx_stage_train(stage, cli->out, &exec, &result, digest));
+  return wx_agree(e, wx_leads(e) ? finish(cli, e, stage, dir, &result) : WEIR_OK);
 }
 
 static weir_status run(const weir_cli *cli, wx_experiment *e, weir_run_dir *dir)
@@ -40,17 +49,15 @@ static weir_status run(const weir_cli *cli, wx_experiment *e, weir_run_dir *dir)
   wx_stage stage;
 
   wx_split_report(&e->split);
-  WEIR_TRY(wx_validation_look(e));
-  if (!dir->continues) {
-    WEIR_TRY(accept(cli, e, dir));
-  }
+  WEIR_TRY(wx_agree(e, wx_validation_look(e)));
+  WEIR_TRY(wx_agree(e, wx_leads(e) && !dir->continues ? accept(cli, e, dir) : WEIR_OK));
   if (e->cfg->bias.use) {
     WEIR_TRY(wx_experiment_train_bias(e, cli->out, &exec));
   }
-  WEIR_TRY(wx_experiment_weigh(e));
+  WEIR_TRY(wx_agree(e, wx_experiment_weigh(e)));
   const wx_stage_spec spec = wx_experiment_forecast(e);
 
-  WEIR_TRY(wx_stage_open(&spec, &stage));
+  WEIR_TRY(wx_agree(e, wx_stage_open(&spec, &stage)));
   const weir_status status = train(cli, e, &stage, dir);
 
   wx_stage_close(&stage);
@@ -60,19 +67,21 @@ static weir_status run(const weir_cli *cli, wx_experiment *e, weir_run_dir *dir)
 static weir_status perform(weir_job *j)
 {
   const wx_cfg *const cfg = j->cfg;
+  const bool leads = weir_comm_rank(j->comm) == 0, resume = cfg->train.checkpoint.resume;
   wx_experiment e;
+  weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_job_begin(j, "run", cfg->train.checkpoint.resume));
-  WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_FILES, &e));
-  const weir_status status = run(j->cli, &e, &j->dir);
-
+  weir_comm_configure(j->comm, &cfg->comm);
+  WEIR_TRY(weir_comm_agree(j->comm, leads ? weir_job_begin(j, "run", resume) : WEIR_OK));
+  status = wx_experiment_open(cfg, WX_SOURCE_FILES, j->comm, &e);
+  WEIR_TRY_GOTO(weir_comm_agree(j->comm, status), done);
+  WEIR_TRY_GOTO(run(j->cli, &e, &j->dir), done);
+done:
   wx_experiment_close(&e);
   return status;
 }
 
 weir_status wx_cmd_run(const weir_cli *cli)
 {
-  wx_cfg cfg;
-
-  return weir_job_run(cli, &wx_program, NULL, &cfg, perform);
+  return weir_job_run_on_ranks(cli, &wx_program, perform);
 }

@@ -76,12 +76,27 @@ static weir_status open_all(wx_experiment *e, wx_source source)
   return e->split.n[WX_TRAIN] == 0 && source != WX_SOURCE_APPLY ? refuse_split(e->facts) : WEIR_OK;
 }
 
-weir_status wx_experiment_open(const wx_cfg *cfg, wx_source source, wx_experiment *out)
+bool wx_leads(const wx_experiment *e)
 {
-  *out = (wx_experiment){.cfg = cfg,
-                         .bias_model = wx_bias_model(&cfg->bias),
-                         .train = cfg->train,
-                         .bias_train = cfg->bias.train};
+  return e->dist.comm == NULL || weir_comm_rank(e->dist.comm) == 0;
+}
+
+weir_status wx_agree(const wx_experiment *e, weir_status status)
+{
+  return e->dist.comm != NULL ? weir_comm_agree(e->dist.comm, status) : status;
+}
+
+weir_status wx_experiment_open(const wx_cfg *cfg, wx_source source, weir_comm *comm,
+                               wx_experiment *out)
+{
+  const int ranks = comm != NULL ? weir_comm_size(comm) : 1;
+
+  *out = (wx_experiment){
+      .cfg = cfg,
+      .dist = {.comm = comm, .grid = {WEIR_ALONG_DIMS, {[WEIR_ALONG_SAMPLES] = ranks, 1, 1, 1}}},
+      .bias_model = wx_bias_model(&cfg->bias),
+      .train = cfg->train,
+      .bias_train = cfg->bias.train};
   out->train.seed += cfg->seed;
   out->bias_train.seed += cfg->seed;
   const weir_status status = open_all(out, source);
@@ -157,12 +172,12 @@ static weir_status train_subsets(wx_experiment *e, const wx_split *split, wx_sub
   wx_stage stage;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_stage_open(&spec, &stage));
-  WEIR_TRY_GOTO(wx_stage_fit(&stage), done);
+  WEIR_TRY(wx_agree(e, wx_stage_open(&spec, &stage)));
+  WEIR_TRY_GOTO(wx_agree(e, wx_stage_fit(&stage)), done);
   WEIR_TRY_GOTO(wx_stage_train(&stage, dir, exec, &result, digest), done);
   for (int p = (int)first; p <= (int)last; p++) {
-    WEIR_TRY_GOTO(wx_predict_means(&stage, exec, split->sample[p], split->n[p], e->corrected),
-                  done);
+    status = wx_predict_means(&stage, exec, split->sample[p], split->n[p], e->corrected);
+    WEIR_TRY_GOTO(wx_agree(e, status), done);
   }
 done:
   wx_stage_close(&stage);
@@ -226,5 +241,7 @@ weir_status wx_experiment_weigh(wx_experiment *e)
 
 weir_plan_opts wx_experiment_exec(const wx_experiment *e, const weir_cli *cli)
 {
-  return (weir_plan_opts){.exec = &e->cfg->exec, .threads = cli->threads};
+  return (weir_plan_opts){.exec = &e->cfg->exec,
+                          .threads = cli->threads,
+                          .dist = e->dist.comm != NULL ? &e->dist : NULL};
 }

@@ -17,6 +17,7 @@ typedef enum wx_source {
 /* Stays where it is: stages point into it. */
 typedef struct wx_experiment {
   const wx_cfg *cfg;
+  weir_dist dist;          /* ranks that share the samples of a batch; comm NULL: one */
   wx_dummy_archive *dummy; /* NULL: files */
   wx_archive *forecast, *truth;
   wx_samples *samples;
@@ -32,23 +33,29 @@ typedef struct wx_experiment {
   char bias_digest[65]; /* of its weights; "": none */
 } wx_experiment;
 
-/* Opens an experiment. cfg: as wx_check leaves it. Fails: WEIR_ERR_CONFIG (nothing to train on), as
+/* Opens an experiment. cfg: as wx_check leaves it. comm: ranks that train, borrowed; NULL: one.
+ * Every rank reads the files for itself. Local. Fails: WEIR_ERR_CONFIG (nothing to train on), as
  * wx_archive_open, wx_samples_open, wx_split_create. */
-weir_status wx_experiment_open(const wx_cfg *cfg, wx_source source,
+weir_status wx_experiment_open(const wx_cfg *cfg, wx_source source, weir_comm *comm,
                                wx_experiment *out) WEIR_CHECKED;
 void wx_experiment_close(wx_experiment *e);
 /* Returns the network of the first stage on the samples of `split`, and that of the last one. */
 wx_stage_spec wx_experiment_bias(const wx_experiment *e, const wx_split *split);
 wx_stage_spec wx_experiment_forecast(const wx_experiment *e);
+/* Whether this rank writes files. */
+bool wx_leads(const wx_experiment *e);
+/* Agrees on a status as weir_comm_agree, after steps that may fail on one rank alone. Collective.
+ */
+weir_status wx_agree(const wx_experiment *e, weir_status status) WEIR_CHECKED;
 /* Trains the bias network of each fold and of all training samples, in dir/bias/foldK and dir/bias,
- * and fills `corrected`: training samples by the network that did not see them. Fails: as
- * wx_stage_train, wx_predict_means. */
+ * and fills `corrected`: training samples by the network that did not see them. Collective. Fails:
+ * as wx_stage_train, wx_predict_means. */
 weir_status wx_experiment_train_bias(wx_experiment *e, const char *dir,
                                      const weir_plan_opts *exec) WEIR_CHECKED;
 /* Takes the climate of the training initialisation times and the weights of the EECRPS, where its
  * weight is not 0; before the stage of the forecast is opened. Event `climate`. Fails: as
  * wx_extremes_fit. */
 weir_status wx_experiment_weigh(wx_experiment *e) WEIR_CHECKED;
-/* Returns the options of execution. */
+/* Returns the options of execution, on the ranks of the experiment. */
 weir_plan_opts wx_experiment_exec(const wx_experiment *e, const weir_cli *cli);
 #endif

@@ -54,6 +54,7 @@ typedef struct wx_cfg {
     wx_model_row model;      /* in place of a network */
   } predict;
   wx_verify_opts eval;
+  weir_comm_cfg comm;
   weir_exec_cfg exec;
 } wx_cfg;
 

@@ -6,12 +6,14 @@
 
 static weir_status make_plan(wx_predictor *p, const weir_plan_opts *exec)
 {
+  weir_plan_opts own = *exec;
   weir_graph *g = NULL;
   weir_status status = WEIR_OK;
 
+  own.dist = NULL;
   WEIR_TRY(weir_graph_create(&g));
   WEIR_TRY_GOTO(wx_stage_append(p->stage, p->batch, g), done);
-  WEIR_TRY_GOTO(weir_plan_create(g, p->stage->store, exec, &p->plan), done);
+  WEIR_TRY_GOTO(weir_plan_create(g, p->stage->store, &own, &p->plan), done);
 done:
   weir_graph_destroy(&g);
   return status;

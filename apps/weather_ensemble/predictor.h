@@ -14,7 +14,8 @@ typedef struct wx_predictor {
   float *sigma; /* the same of the standard deviation; NULL: the head makes none */
 } wx_predictor;
 
-/* Creates a predictor of the network of the stage, with the values of its store. Fails: as
+/* Creates a predictor of the network of the stage, with the values of its store; of exec->dist it
+ * uses this rank alone. Fails: as
  * weir_plan_create. */
 weir_status wx_predictor_create(const wx_stage *stage, int64_t batch, const weir_plan_opts *exec,
                                 wx_predictor *out) WEIR_CHECKED;

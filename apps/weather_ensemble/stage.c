@@ -336,20 +336,31 @@ done:
   return status;
 }
 
-weir_status wx_stage_train(wx_stage *s, const char *dir, const weir_plan_opts *exec,
-                           weir_train_result *result, char digest[65])
+static weir_status digest_weights(const wx_stage *s, const char *dir, char digest[65])
 {
   char path[PATH_SIZE];
   int64_t bytes = 0;
 
-  WEIR_TRY(check_same_samples(s, dir));
-  WEIR_TRY(weir_train_run(&s->task, s->is.train, exec, s->params, s->store, dir, result));
   WEIR_TRY(weir_checkpoint_weights(dir, (weir_checkpoint_format)s->is.train->checkpoint.format,
                                    path, sizeof path));
   if (!weir_file_sha256(path, digest, &bytes)) {
     return weir_fail(WEIR_ERR_DATA, "%s: cannot be read again", path);
   }
   return WEIR_OK;
+}
+
+weir_status wx_stage_train(wx_stage *s, const char *dir, const weir_plan_opts *exec,
+                           weir_train_result *result, char digest[65])
+{
+  weir_comm *const c = exec->dist != NULL ? exec->dist->comm : NULL;
+  const bool leads = c == NULL || weir_comm_rank(c) == 0;
+  weir_status status = leads ? check_same_samples(s, dir) : WEIR_OK;
+
+  digest[0] = 0;
+  WEIR_TRY(c != NULL ? weir_comm_agree(c, status) : status);
+  WEIR_TRY(weir_train_run(&s->task, s->is.train, exec, s->params, s->store, dir, result));
+  status = leads ? digest_weights(s, dir, digest) : WEIR_OK;
+  return c != NULL ? weir_comm_agree(c, status) : status;
 }
 
 /* The notes of a file of weights; senses that weights of older versions do not have stay NULL. */

@@ -48,8 +48,9 @@ void wx_stage_close(wx_stage *s);
 /* Reads the training samples for the statistics and those of the validation, so that what is wrong
  * with one is said now. Fails: as wx_standard_fit. */
 weir_status wx_stage_fit(wx_stage *s) WEIR_CHECKED;
-/* Trains in the folder `dir`, resuming from its latest checkpoint. *digest: SHA-256 of the weights.
- * Fails: WEIR_ERR_CONFIG where a checkpoint has other statistics, as weir_train_run. */
+/* Trains in the folder `dir`, on the ranks of exec->dist, resuming from its latest checkpoint.
+ * *digest: SHA-256 of the weights, on other ranks than the first "". Collective. Fails:
+ * WEIR_ERR_CONFIG where a checkpoint has other statistics, as weir_train_run. */
 weir_status wx_stage_train(wx_stage *s, const char *dir, const weir_plan_opts *exec,
                            weir_train_result *result, char digest[65]) WEIR_CHECKED;
 /* Reads weights of a file and the statistics with them. Fails: WEIR_ERR_CONFIG (weights of other

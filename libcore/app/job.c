@@ -1,8 +1,11 @@
 /* job.c - see weir_job.h. */
 #include <stdio.h>
 #include "app/weir_job.h"
+#include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "base/weir_lock.h"
 #include "base/weir_log.h"
+#include "comm/weir_inproc.h"
 #include "device/weir_device.h"
 #include "device/weir_parallel.h"
 
@@ -21,25 +24,93 @@ static weir_status configure(weir_job *j, const weir_program *program)
   return program->complete(j);
 }
 
-static weir_status agree(const weir_job *j, weir_status status)
+static void end(weir_job *j, weir_status status)
 {
-  return j->comm != NULL ? weir_comm_agree(j->comm, status) : status;
+  if (status != WEIR_OK && weir_run_dir_rollback(&j->dir)) {
+    weir_info(j->cli->command, "the earlier results in %s are unchanged", j->cli->out);
+  }
+  weir_config_destroy(&j->config);
 }
 
-weir_status weir_job_run(const weir_cli *cli, const weir_program *program, weir_comm *comm,
-                         void *cfg, weir_status (*work)(weir_job *job))
+weir_status weir_job_run(const weir_cli *cli, const weir_program *program, void *cfg,
+                         weir_status (*work)(weir_job *job))
 {
-  weir_job j = {.cli = cli, .comm = comm, .cfg = cfg, .dir = {.cli = cli}};
-  weir_status status = configure(&j, program);
+  weir_job j = {.cli = cli, .cfg = cfg, .dir = {.cli = cli}};
+  weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(agree(&j, status), done);
+  WEIR_TRY_GOTO(configure(&j, program), done);
   WEIR_TRY_GOTO(work(&j), done);
 done:
-  if (status != WEIR_OK && weir_run_dir_rollback(&j.dir)) {
-    weir_info(cli->command, "the earlier results in %s are unchanged", cli->out);
-  }
-  weir_config_destroy(&j.config);
+  end(&j, status);
   return status;
+}
+
+/* A command on ranks; shared by those that are threads. */
+typedef struct command {
+  const weir_cli *cli;
+  const weir_program *program;
+  weir_status (*work)(weir_job *job);
+  weir_lock lock; /* of what belongs to the program: constants of the processor, inputs that stay */
+} command;
+
+/* All ranks have the same configuration: rank 0 warns about it. */
+static weir_status configure_rank(command *c, weir_job *j)
+{
+  const bool leads = weir_comm_rank(j->comm) == 0;
+
+  weir_lock_take(&c->lock);
+  const weir_log_level level = weir_log_set_thread_level(leads ? WEIR_LOG_DEBUG : WEIR_LOG_ERROR);
+  const weir_status status = configure(j, c->program);
+
+  (void)weir_log_set_thread_level(level);
+  weir_lock_give(&c->lock);
+  return status;
+}
+
+static weir_status run_on_rank(weir_comm *comm, void *context)
+{
+  command *const c = context;
+  weir_job j = {.cli = c->cli, .comm = comm, .dir = {.cli = c->cli}};
+  weir_status status = weir_alloc((int64_t)c->cli->app->opts_size, 1, &j.cfg);
+
+  WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, configure_rank(c, &j)), done);
+  WEIR_TRY_GOTO(c->work(&j), done);
+done:
+  end(&j, status);
+  weir_free(&j.cfg);
+  return status;
+}
+
+static weir_status run_on_processes(command *c)
+{
+  weir_comm *comm = NULL;
+
+  WEIR_TRY(weir_comm_open(&comm));
+  if (weir_comm_rank(comm) > 0 && c->cli->log > WEIR_LOG_WARN) {
+    weir_log_set_level(WEIR_LOG_WARN);
+  }
+  const weir_status status = run_on_rank(comm, c);
+
+  weir_comm_close(&comm);
+  return status;
+}
+
+weir_status weir_job_run_on_ranks(const weir_cli *cli, const weir_program *program,
+                                  weir_status (*work)(weir_job *job))
+{
+  command c = {.cli = cli, .program = program, .work = work, .lock = WEIR_LOCK_INIT};
+
+  if (cli->ranks == 0) {
+    return run_on_processes(&c);
+  }
+  const int all = weir_threads_get(), share = all > cli->ranks ? all / cli->ranks : 1;
+  const weir_inproc run = {.ranks = cli->ranks,
+                           .concurrent = true,
+                           .fails_together = true,
+                           .threads = cli->threads > 0 ? cli->threads : share};
+
+  return weir_inproc_run(&run, run_on_rank, &c);
 }
 
 void weir_job_tell_start(const weir_cli *cli, int64_t seed)

@@ -5,6 +5,7 @@
 #include "base/weir_check.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "device/weir_parallel.h"
 
 struct options {
   int64_t seed;
@@ -61,7 +62,7 @@ static weir_status perform(const char *set, const char *out, bool overwrite, con
                         .sets = &set,
                         .n_sets = set != NULL};
   struct options o;
-  const weir_status status = weir_job_run(&cli, p, NULL, &o, work);
+  const weir_status status = weir_job_run(&cli, p, &o, work);
 
   weir_events_close();
   return status;
@@ -138,6 +139,97 @@ static void device_that_the_program_lacks_is_refused(void **state)
   assert_int_equal(calls, 0);
 }
 
+/* ---- On ranks that are threads ---- */
+
+enum { RANKS = 3 };
+
+/* What ranks have seen; each has its own elements. */
+static struct {
+  const void *cfg[RANKS];
+  int threads[RANKS];
+  bool begun[RANKS];
+} seen;
+
+static weir_status succeed_on_rank(weir_job *j)
+{
+  const int rank = weir_comm_rank(j->comm);
+
+  seen.cfg[rank] = j->cfg;
+  seen.threads[rank] = weir_threads_get();
+  seen.begun[rank] = j->seed == 7 && weir_comm_size(j->comm) == RANKS;
+  WEIR_TRY(weir_comm_agree(j->comm, rank == 0 ? weir_job_begin(j, "run", false) : WEIR_OK));
+  weir_event("told", WEIR_INT("rank", rank));
+  return weir_comm_agree(j->comm, rank == 0 ? weir_run_dir_commit(&j->dir) : WEIR_OK);
+}
+
+static weir_status fail_on_rank_1(weir_job *j)
+{
+  const int rank = weir_comm_rank(j->comm);
+
+  WEIR_TRY(weir_comm_agree(j->comm, rank == 0 ? weir_job_begin(j, "run", false) : WEIR_OK));
+  return rank == 1 ? weir_fail(WEIR_ERR_DATA, "no input") : weir_comm_barrier(j->comm);
+}
+
+static weir_status perform_on_ranks(const char *set, const char *out, bool overwrite, int threads,
+                                    weir_status (*work)(weir_job *job))
+{
+  const weir_cli cli = {.app = &app,
+                        .command = "run",
+                        .out = out,
+                        .overwrite = overwrite,
+                        .sets = &set,
+                        .n_sets = 1,
+                        .threads = threads,
+                        .ranks = RANKS};
+  const weir_status status = weir_job_run_on_ranks(&cli, &program, work);
+
+  weir_events_close();
+  return status;
+}
+
+static void thread_ranks_have_their_own_job_and_one_folder(void **state)
+{
+  char dir[512];
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(perform_on_ranks("seed=7", dir, false, 2, succeed_on_rank));
+  char *log = read_file(dir, "run.jsonl");
+
+  for (int r = 0; r < RANKS; r++) {
+    assert_true(seen.begun[r]);
+    assert_int_equal(seen.threads[r], 2);
+    assert_true(r == 0 || seen.cfg[r] != seen.cfg[0]);
+  }
+  assert_non_null(strstr(log, "\"told\""));
+  assert_null(strstr(strstr(log, "\"told\"") + 1, "\"told\""));
+  weir_free(&log);
+  weir_threads_set(RANKS * 5);
+  assert_ok(perform_on_ranks("seed=7", dir, true, 0, succeed_on_rank));
+  assert_int_equal(seen.threads[RANKS - 1], 5);
+  weir_threads_set(0);
+  weir_check_rmdir(dir);
+}
+
+static void failure_of_a_thread_rank_ends_all_with_its_message(void **state)
+{
+  char dir[512];
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(perform_on_ranks("seed=7", dir, false, 1, succeed_on_rank));
+  char *before = read_file(dir, "run.jsonl");
+
+  assert_int_equal(perform_on_ranks("seed=7", dir, true, 1, fail_on_rank_1), WEIR_ERR_DATA);
+  assert_string_equal(weir_last_message(), "no input");
+  char *after = read_file(dir, "run.jsonl");
+
+  assert_string_equal(before, after);
+  assert_int_equal(perform_on_ranks("rate=0.95", dir, true, 1, succeed_on_rank), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "rate 0.95 is too large"));
+  weir_free(&before);
+  weir_free(&after);
+  weir_check_rmdir(dir);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -145,6 +237,8 @@ int main(void)
       cmocka_unit_test(refused_configuration_performs_nothing),
       cmocka_unit_test(failure_keeps_the_earlier_results),
       cmocka_unit_test(device_that_the_program_lacks_is_refused),
+      cmocka_unit_test(thread_ranks_have_their_own_job_and_one_folder),
+      cmocka_unit_test(failure_of_a_thread_rank_ends_all_with_its_message),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

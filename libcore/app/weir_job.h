@@ -13,7 +13,7 @@ extern "C" {
 /* State of a command, from its configuration to its results. */
 typedef struct weir_job {
   const weir_cli *cli;
-  weir_comm *comm; /* ranks of the command; NULL: one rank */
+  weir_comm *comm; /* ranks of the command; NULL: weir_job_run, one rank */
   void *cfg;       /* struct that the option table fills */
   weir_config *config;
   int64_t seed; /* for event and provenance */
@@ -28,13 +28,22 @@ typedef struct weir_program {
   weir_status (*complete)(weir_job *job);
 } weir_program;
 
-/* Performs a command: checks the device, sets the threads, loads the configuration into `cfg`
- * (cli->app->opts_size bytes, of the caller) and completes it, in agreement of the ranks of `comm`
- * (borrowed; NULL: one rank), then calls `work`. After a failure the run folder is rolled back, and
- * a message states that the earlier results are unchanged. Collective. Fails: WEIR_ERR_UNSUPPORTED
- * for a device that this build lacks; as weir_cli_config, program->complete and `work`. */
-weir_status weir_job_run(const weir_cli *cli, const weir_program *program, weir_comm *comm,
-                         void *cfg, weir_status (*work)(weir_job *job)) WEIR_CHECKED;
+/* Performs a command on one rank: checks the device, sets the threads, loads the configuration into
+ * `cfg` (cli->app->opts_size bytes, of the caller) and completes it, then calls `work`. After a
+ * failure the run folder is rolled back, and a message states that the earlier results are
+ * unchanged. Fails: WEIR_ERR_UNSUPPORTED for a device that this build lacks; as weir_cli_config,
+ * program->complete and `work`. */
+weir_status weir_job_run(const weir_cli *cli, const weir_program *program, void *cfg,
+                         weir_status (*work)(weir_job *job)) WEIR_CHECKED;
+/* Performs a command on the ranks that mpiexec or srun started, or on cli->ranks threads of this
+ * process (comm/weir_inproc.h), as weir_job_run does on each, in agreement. job->cfg is a struct of
+ * cli->app->opts_size bytes for each rank. Rank 0 alone opens and commits the folder; only its
+ * messages below warnings, and only its warnings about the configuration appear. Threads of this
+ * process share its processors in equal numbers unless --threads is given, and a failure of one
+ * ends them all, with its message. Collective. Fails: likewise; as weir_comm_open,
+ * weir_inproc_run. */
+weir_status weir_job_run_on_ranks(const weir_cli *cli, const weir_program *program,
+                                  weir_status (*work)(weir_job *job)) WEIR_CHECKED;
 /* Opens the run folder as weir_run_dir_start, and emits the event `start`. `work` commits the
  * folder. Local. Fails: as weir_run_dir_start. */
 weir_status weir_job_begin(weir_job *job, const char *owner, bool resume) WEIR_CHECKED;

@@ -36,7 +36,7 @@ static struct {
 } log_state = {.lock = WEIR_LOCK_INIT, .level = WEIR_LOG_INFO};
 
 /* Of this thread. */
-static _Thread_local bool muted;
+static _Thread_local weir_log_level thread_level = WEIR_LOG_DEBUG;
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
@@ -57,9 +57,12 @@ weir_status weir_log_level_find(const char *name, weir_log_level *out)
                    name);
 }
 
-void weir_log_mute(bool on)
+weir_log_level weir_log_set_thread_level(weir_log_level level)
 {
-  muted = on;
+  const weir_log_level before = thread_level;
+
+  thread_level = level;
+  return before;
 }
 
 void weir_log_set_sink(weir_log_sink sink, void *context)
@@ -83,7 +86,7 @@ static void write_message(weir_log_level level, const char *module, const char *
   static const char *const labels[] = {"error: ", "warning: ", "", ""};
   char text[LINE_SIZE];
 
-  if ((int)level > atomic_load(&log_state.level) || (muted && level > WEIR_LOG_WARN)) {
+  if ((int)level > atomic_load(&log_state.level) || level > thread_level) {
     return;
   }
   if (vsnprintf(text, sizeof text, format, args) >= LINE_SIZE) {
@@ -293,7 +296,7 @@ static void write_event(FILE *out, double time_s, const char *name, const weir_f
 
 void weir_event_fields(const char *name, const weir_field *fields, int n)
 {
-  if (muted) {
+  if (thread_level < WEIR_LOG_INFO) {
     return;
   }
   weir_lock_take(&log_state.lock);
@@ -366,7 +369,7 @@ void weir_progress(const char *what, int64_t done, int64_t total, const char *un
   double start;
   bool show;
 
-  if (atomic_load(&log_state.level) < WEIR_LOG_INFO) {
+  if (atomic_load(&log_state.level) < WEIR_LOG_INFO || thread_level < WEIR_LOG_INFO) {
     return;
   }
   weir_lock_take(&progress_lock);

@@ -25,10 +25,11 @@ void weir_warn(const char *module, const char *format, ...) WEIR_PRINTF(2, 3);
 void weir_info(const char *module, const char *format, ...) WEIR_PRINTF(2, 3);
 void weir_debug(const char *module, const char *format, ...) WEIR_PRINTF(2, 3);
 
-/* Drops events and messages below warnings of the calling thread, until it is called with false:
- * only one of the ranks that are threads of one process writes what all of them do. Threads that
- * this one starts are not muted. */
-void weir_log_mute(bool on);
+/* Messages of the calling thread above `level` are dropped as well, and below WEIR_LOG_INFO its
+ * events and progress: of the ranks that are threads of one process only one writes what all of
+ * them do. Default: WEIR_LOG_DEBUG. Threads that this one starts have a level of their own. Returns
+ * the level before. */
+weir_log_level weir_log_set_thread_level(weir_log_level level);
 /* Sends messages to `sink` instead of stderr; NULL restores stderr. For tests and embedding. */
 typedef void (*weir_log_sink)(void *context, weir_log_level level, const char *module,
                               const char *text);

@@ -69,7 +69,8 @@ static weir_status begin(blocks *b, const int64_t *counts, int64_t count)
 static weir_status move_block(blocks *b, int round, int peer, bool receive, char *data,
                               int64_t elements)
 {
-  const comm_message m = {round, peer, receive, data, elements * b->size};
+  const comm_message m = {
+      .round = round, .peer = peer, .receive = receive, .data = data, .bytes = elements * b->size};
 
   WEIR_TRY(comm_request_message(b->r, &m));
   return WEIR_OK;
@@ -206,10 +207,12 @@ static void part_of(const blocks *b, int rank, int halvings, int64_t *lo, int64_
   }
 }
 
-/* Merges what came into scratch with elements [lo, hi) of this rank, the lower rank's first. */
-static weir_status merge_part(blocks *b, const weir_reducer *reducer, int round, bool own_first,
+/* Merges what came into scratch with elements [lo, hi) of this rank, the lower rank's first where
+ * that matters. */
+static weir_status merge_part(blocks *b, const weir_reducer *reducer, int round, bool lower,
                               int64_t lo, int64_t hi)
 {
+  const bool own_first = lower || reducer->commutes;
   char *const own = b->data + lo * b->size, *const came = b->r->scratch;
   comm_work w = {.task = COMM_MERGE,
                  .round = round,

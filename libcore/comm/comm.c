@@ -127,6 +127,7 @@ static weir_status split(weir_comm *c, int colour, weir_comm **out)
   WEIR_TRY_GOTO(agree(c, status), done);
   sub->kind = c->kind;
   sub->engine = c->engine;
+  sub->parent = c;
   WEIR_TRY_GOTO(agree(c, c->kind->split(c, colour, sub)), done);
   if (sub->size > 0) {
     *out = sub;
@@ -169,6 +170,11 @@ int weir_comm_size(const weir_comm *c)
   return c->size;
 }
 
+double weir_comm_clock(const weir_comm *c)
+{
+  return c->kind->clock(c);
+}
+
 weir_status weir_comm_agree(weir_comm *c, weir_status status)
 {
   weir_comm_borrow(c);
@@ -189,10 +195,39 @@ weir_status weir_comm_abort(weir_comm *c, weir_status status)
   return status;
 }
 
+int comm_run_rank(const weir_comm *c, int rank)
+{
+  return rank < 0 || c->owns ? rank : c->kind->run_rank(c, rank);
+}
+
+int comm_run_size(const weir_comm *c)
+{
+  while (c->parent != NULL) {
+    c = c->parent;
+  }
+  return c->size;
+}
+
+void comm_count_add(weir_comm *c, weir_comm_use use, const weir_comm_count *more)
+{
+  for (; c != NULL; c = c->parent) {
+    weir_comm_count *const sum = &c->count[use];
+
+    sum->sent += more->sent;
+    sum->sent_bytes += more->sent_bytes;
+    sum->received += more->received;
+    sum->received_bytes += more->received_bytes;
+    sum->sent_index_bytes += more->sent_index_bytes;
+    sum->received_index_bytes += more->received_index_bytes;
+    sum->rounds += more->rounds;
+    sum->waited_s += more->waited_s;
+  }
+}
+
 weir_comm_count weir_comm_counted(const weir_comm *c, weir_comm_use use)
 {
   weir_lock_take(&c->engine->right);
-  const weir_comm_count count = c->engine->count[use];
+  const weir_comm_count count = c->count[use];
 
   weir_lock_give(&c->engine->right);
   return count;

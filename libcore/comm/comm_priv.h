@@ -18,7 +18,20 @@ typedef struct comm_message {
   bool receive;
   void *data;
   int64_t bytes;
+  bool control;                        /* of a schedule, not of what it exchanges */
+  const weir_varying_message *varying; /* data and bytes at each start, in place of these; or NULL.
+                                          All messages of a request have one, or none */
 } comm_message;
+
+static inline void *comm_message_data(const comm_message *m)
+{
+  return m->varying != NULL ? m->varying->data : m->data;
+}
+
+static inline int64_t comm_message_bytes(const comm_message *m)
+{
+  return m->varying != NULL ? m->varying->bytes : m->bytes;
+}
 
 typedef struct weir_comm_kind {
   bool several; /* it serves more than one rank */
@@ -28,6 +41,7 @@ typedef struct weir_comm_kind {
   weir_status (*split)(const weir_comm *c, int colour, weir_comm *sub);
   void (*close)(weir_comm *c); /* of all, and of a group */
   void (*end)(weir_comm *c, int status);
+  int (*run_rank)(const weir_comm *c, int rank); /* number in the run of a rank of c */
   /* The highest status of all ranks and the first rank that has it. */
   weir_status (*allreduce_max)(weir_comm *c, int status, int *worst, int *rank);
   /* The text of one rank becomes that of all. */
@@ -39,7 +53,8 @@ typedef struct weir_comm_kind {
   weir_status (*gatherv)(weir_comm *c, const void *bytes, int64_t n, void *all,
                          const int64_t *sizes);
   /* Messages that may be started again and again. A message matches that of its peer which has the
-   * same tag and was started as often before. release: also those that are under way. */
+   * same tag and was started as often before; started without bytes, it is none. The list outlives
+   * what was prepared. release: also those that are under way. */
   int (*tags)(const weir_comm *c); /* how many there are */
   weir_status (*prepare)(weir_comm *c, const comm_message *list, int64_t n, int tag,
                          void **messages);
@@ -50,12 +65,17 @@ typedef struct weir_comm_kind {
   double (*clock)(const weir_comm *c);
   /* An attempt to progress changed nothing. waits: this rank has nothing else to do. */
   void (*pause)(const weir_comm *c, bool waits);
+  /* Likewise, with nothing else to do until that time of the clock. NULL: as pause. */
+  void (*pause_until)(const weir_comm *c, double until);
+  /* Both NULL, except where times are simulated: progresses everything until done(what), and
+   * fails where it never will be; is told of a reduction of that many bytes. */
+  weir_status (*await)(weir_comm *c, const void *what, bool (*done)(const void *what));
+  void (*reduced)(weir_comm *c, int64_t bytes);
 } weir_comm_kind;
 
 /* What all groups of a run share. */
 typedef struct comm_engine {
   weir_comm_cfg cfg;
-  weir_comm_count count[WEIR_COMM_USES];
   weir_request *active;
   weir_schedule *schedules;
   /* Taken for every call of a kind, and for the lists of what is active and its progress. */
@@ -71,7 +91,9 @@ typedef struct comm_engine {
 struct weir_comm {
   const weir_comm_kind *kind;
   comm_engine *engine;
-  bool owns; /* the engine: it is the run, not a group of it */
+  bool owns;         /* the engine: it is the run, not a group of it */
+  weir_comm *parent; /* that it was split from; NULL: it is the run */
+  weir_comm_count count[WEIR_COMM_USES];
   int rank, size, next_tag;
   void *state;
 };
@@ -83,6 +105,13 @@ extern const weir_comm_kind *const weir_comm_kind_table[];
  * default options. Free it with comm_delete. Fails: WEIR_ERR_MEMORY. */
 weir_status comm_new(const weir_comm_kind *kind, weir_comm **out) WEIR_CHECKED;
 void comm_delete(weir_comm **c);
+
+/* comm.c: the number in the run of a rank of c, for messages; that of all ranks. */
+int comm_run_rank(const weir_comm *c, int rank);
+int comm_run_size(const weir_comm *c);
+/* comm.c: adds to the statistics of the communicator and of all that it was split from. With the
+ * right to progress. */
+void comm_count_add(weir_comm *c, weir_comm_use use, const weir_comm_count *more);
 
 /* progress.c: whose right weir_comm_borrow(NULL) takes: that of the program, or for ranks that are
  * threads that of the thread. Until comm_forget, or NULL. */
@@ -102,6 +131,13 @@ typedef struct comm_work {
   int64_t count;               /* merge: elements; copy: bytes          */
 } comm_work;
 
+/* How long the last waits for the same data lasted. */
+enum { COMM_WAITS = 32, COMM_WAITS_MIN = 8 }; /* kept; before a stall is told from them */
+typedef struct comm_waits {
+  float s[COMM_WAITS];
+  int64_t n; /* so far */
+} comm_waits;
+
 struct weir_request {
   weir_comm *comm;
   const char *name;
@@ -114,6 +150,7 @@ struct weir_request {
   bool active;
   int round; /* that is under way, with its messages and the works that come next */
   int64_t first, count, next_work;
+  comm_waits waits;
   weir_request *next; /* in the list of those under way */
 };
 
@@ -136,8 +173,8 @@ weir_status comm_request_seal(weir_comm *c, weir_status status, weir_request **r
 weir_status comm_request_start(weir_request *r) WEIR_CHECKED;
 /* request.c: goes on to the next rounds as far as possible. *moved: it got at least one further. */
 weir_status comm_request_advance(weir_request *r, bool *moved) WEIR_CHECKED;
-/* request.c: writes "rank 3 (4096 bytes to come), ..." of the messages under way, as far as there
- * is space. */
+/* request.c: writes "rank 3 (4096 bytes to come), ... in round 1" of the messages under way, as far
+ * as there is space. */
 void comm_request_missing(const weir_request *r, char *text, size_t size);
 /* progress.c: Returns the failure of the background thread, if any. Progresses all requests and
  * schedules of the run. *moved: one of them got further.
@@ -148,24 +185,48 @@ weir_status comm_progress(weir_comm *c, bool *moved) WEIR_CHECKED;
  * more user of it; ends it with the last user. Fails: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
 weir_status comm_background_start(weir_comm *c) WEIR_CHECKED;
 void comm_background_stop(weir_comm *c);
-/* progress.c: progresses all requests and schedules until done(what); its seconds are counted as
- * waiting for `use`. Fails: WEIR_ERR_EXTERNAL, also with give_up(what, timeout) after comm.timeout
- * without progress. */
-weir_status comm_wait(weir_comm *c, const void *what, bool (*done)(const void *what),
-                      weir_status (*give_up)(const void *what, double timeout),
-                      weir_comm_use use) WEIR_CHECKED;
+/* What a rank waits for: a request or a schedule. */
+typedef struct comm_awaited {
+  const void *what;
+  bool (*done)(const void *what);
+  /* Writes its name, and the ranks and messages that it lacks. */
+  void (*describe)(const void *what, char name[COMM_TEXT / 4], char missing[COMM_TEXT / 2]);
+  comm_waits *waits;
+  weir_comm_use use; /* that its seconds are counted for */
+} comm_awaited;
+/* wait.c: progresses all requests and schedules until it is done. Fails: WEIR_ERR_EXTERNAL, also
+ * after comm.timeout without progress, or twice a stall with comm.stall `fail`, naming what is
+ * missing. */
+weir_status comm_wait(weir_comm *c, const comm_awaited *a) WEIR_CHECKED;
+
+/* What ranks agree on when they finish a schedule. */
+typedef struct comm_finish {
+  int64_t last;    /* versions to come: the most */
+  int64_t reports; /* sent of posts: the sum */
+} comm_finish;
+
+/* A report of posts to rank 0: that rank has posted so many versions. */
+typedef struct comm_report {
+  int64_t rank, posted;
+} comm_report;
 
 struct weir_schedule {
   weir_comm *comm;
   weir_schedule_spec spec;
   weir_request *notify, *listen; /* activations, to neighbours and from any rank; NULL: one rank */
-  weir_request *settle;          /* the maximum of `last` */
-  int64_t notified, arrived, last;        /* their messages: versions */
+  weir_request *report, *count; /* reports of posts, to rank 0 and from any rank; NULL: no quorum */
+  weir_request *settle;         /* agreement on `finish` */
+  int64_t notified, arrived;    /* their messages: versions */
+  comm_report own, reported;    /* likewise */
+  comm_finish finish;
+  int64_t *posted_by; /* [ranks] versions, as rank 0 knows; NULL elsewhere */
+  int64_t reports, reports_taken;
   int64_t version;                        /* that runs, or is next */
   weir_request *runs;                     /* the body of the version that runs; NULL: none does */
   int64_t posted, known;                  /* versions that this rank posted; that it learnt of */
   int64_t neighbours, expected, received; /* activations so far */
   int64_t wanted;
+  comm_waits waits[2]; /* for versions that some ranks begin, and that all begin */
   bool background;
   weir_schedule *next;
 };

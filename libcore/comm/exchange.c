@@ -233,24 +233,30 @@ done:
   return status;
 }
 
-weir_status weir_messages_create(weir_comm *c, const char *name, const weir_message *list,
-                                 int64_t n, weir_request **out)
+/* A request of one round whose messages both ends know: fixed ones, or varying ones. */
+static weir_status create_known(weir_comm *c, const char *name, const weir_message *fixed,
+                                const weir_varying_message *varying, int64_t n, weir_request **out)
 {
   const int tag = comm_take_tag(c); /* on all ranks, also where one of them fails below */
   weir_status status = WEIR_OK;
   weir_request *r = NULL;
 
   *out = NULL;
-  WEIR_TRY(comm_request_new(c, name, WEIR_COMM_EXCHANGE, &r));
+  WEIR_TRY(comm_request_new(c, name, varying != NULL ? WEIR_COMM_VARYING : WEIR_COMM_EXCHANGE, &r));
   for (int64_t i = 0; i < n; i++) {
-    const weir_message *m = &list[i];
+    comm_message m = {.varying = varying != NULL ? &varying[i] : NULL};
 
-    WEIR_ASSERT(m->peer >= 0 && m->peer < c->size && m->peer != c->rank);
-    WEIR_TRY_GOTO(comm_request_message(r, &(comm_message){.peer = m->peer,
-                                                          .receive = m->receive,
-                                                          .data = m->data,
-                                                          .bytes = m->bytes}),
-                  done);
+    if (varying != NULL) {
+      m.peer = varying[i].peer;
+      m.receive = varying[i].receive;
+    } else {
+      m.peer = fixed[i].peer;
+      m.receive = fixed[i].receive;
+      m.data = fixed[i].data;
+      m.bytes = fixed[i].bytes;
+    }
+    WEIR_ASSERT(m.peer >= 0 && m.peer < c->size && m.peer != c->rank);
+    WEIR_TRY_GOTO(comm_request_message(r, &m), done);
   }
   WEIR_TRY_GOTO(comm_request_prepare(r, tag), done);
   *out = r;
@@ -258,4 +264,16 @@ weir_status weir_messages_create(weir_comm *c, const char *name, const weir_mess
 done:
   weir_request_destroy(&r);
   return status;
+}
+
+weir_status weir_messages_create(weir_comm *c, const char *name, const weir_message *list,
+                                 int64_t n, weir_request **out)
+{
+  return create_known(c, name, list, NULL, n, out);
+}
+
+weir_status weir_varying_create(weir_comm *c, const char *name, const weir_varying_message *list,
+                                int64_t n, weir_request **out)
+{
+  return create_known(c, name, NULL, list, n, out);
 }

@@ -58,11 +58,12 @@ static void SUM_c128(void *into, const void *from, int64_t count)
   SUM_f64(into, from, 2 * count);
 }
 
-/* In the order of weir_reduce_op. */
-#define ROW(type, sum, prod, max, min)                                                           \
-  {                                                                                              \
-    {"sum", sizeof(type), sum}, {"product", sizeof(type), prod}, {"maximum", sizeof(type), max}, \
-        {"minimum", sizeof(type), min},                                                          \
+/* In the order of weir_reduce_op. Of zeros of both signs, the order decides which one is the
+ * maximum. */
+#define ROW(type, sum, prod, max, min)                                                \
+  {                                                                                   \
+    {"sum", sizeof(type), true, sum}, {"product", sizeof(type), true, prod},          \
+        {"maximum", sizeof(type), false, max}, {"minimum", sizeof(type), false, min}, \
   }
 
 static const weir_reducer table[WEIR_DTYPE_COUNT][4] = {

@@ -80,40 +80,6 @@ weir_status comm_progress(weir_comm *c, bool *moved)
   return WEIR_OK;
 }
 
-static weir_status wait_until(weir_comm *c, const void *what, bool (*done)(const void *what),
-                              weir_status (*give_up)(const void *what, double timeout),
-                              weir_comm_use use)
-{
-  comm_engine *const e = c->engine;
-  const double begin = c->kind->clock(c);
-  double last = begin;
-
-  while (!done(what)) {
-    bool moved = false;
-
-    WEIR_TRY(comm_progress(c, &moved));
-    if (moved || done(what)) {
-      last = c->kind->clock(c);
-    } else if (e->cfg.timeout > 0 && c->kind->clock(c) - last > e->cfg.timeout) {
-      return give_up(what, e->cfg.timeout);
-    } else {
-      c->kind->pause(c, true);
-    }
-  }
-  e->count[use].waited_s += last - begin;
-  return WEIR_OK;
-}
-
-weir_status comm_wait(weir_comm *c, const void *what, bool (*done)(const void *what),
-                      weir_status (*give_up)(const void *what, double timeout), weir_comm_use use)
-{
-  weir_comm_borrow(c);
-  const weir_status status = wait_until(c, what, done, give_up, use);
-
-  weir_comm_return(c);
-  return status;
-}
-
 /* Polls all messages once; false: the thread is to end. */
 static bool poll_once(comm_engine *e, bool *moved)
 {

@@ -12,23 +12,30 @@ weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use, 
   return WEIR_OK;
 }
 
+static weir_status append(weir_request *r, const comm_message *m)
+{
+  WEIR_ASSERT(r->n_messages == 0 || r->messages[r->n_messages - 1].round <= m->round);
+  WEIR_TRY(
+      weir_reserve(&r->messages, &r->message_capacity, r->n_messages + 1, sizeof *r->messages));
+  r->messages[r->n_messages++] = *m;
+  return WEIR_OK;
+}
+
 weir_status comm_request_message(weir_request *r, const comm_message *m)
 {
   const int64_t piece = r->use == WEIR_COMM_ACTIVATION /* received from any rank: whole */
                             ? m->bytes
                             : r->comm->engine->cfg.max_message_bytes;
 
-  WEIR_ASSERT(r->n_messages == 0 || r->messages[r->n_messages - 1].round <= m->round);
   for (int64_t at = 0; at < m->bytes; at += piece) {
-    WEIR_TRY(
-        weir_reserve(&r->messages, &r->message_capacity, r->n_messages + 1, sizeof *r->messages));
-    comm_message *const one = &r->messages[r->n_messages++];
+    comm_message one = *m;
 
-    *one = *m;
-    one->data = (char *)m->data + at;
-    one->bytes = m->bytes - at < piece ? m->bytes - at : piece;
+    one.data = (char *)m->data + at;
+    one.bytes = m->bytes - at < piece ? m->bytes - at : piece;
+    one.control = r->use == WEIR_COMM_ACTIVATION;
+    WEIR_TRY(append(r, &one));
   }
-  return WEIR_OK;
+  return m->varying != NULL ? append(r, m) : WEIR_OK;
 }
 
 weir_status comm_request_work(weir_request *r, const comm_work *w)
@@ -132,7 +139,12 @@ static void run_work(const comm_work *w)
 static weir_status enter(weir_request *r)
 {
   while (r->next_work < r->n_works && r->works[r->next_work].round <= r->round) {
-    run_work(&r->works[r->next_work++]);
+    const comm_work *w = &r->works[r->next_work++];
+
+    run_work(w);
+    if (w->task == COMM_MERGE && r->comm->kind->reduced != NULL) {
+      r->comm->kind->reduced(r->comm, w->count * (int64_t)w->reducer->size);
+    }
   }
   r->first += r->count;
   r->count = 0;
@@ -148,14 +160,18 @@ static weir_status enter(weir_request *r)
 
 static void count_round(const weir_request *r)
 {
-  weir_comm_count *const sum = &r->comm->engine->count[r->use];
+  weir_comm_count round = {.rounds = r->count > 0};
 
   for (int64_t i = r->first; i < r->first + r->count; i++) {
     const comm_message *m = &r->messages[i];
+    const int64_t bytes = comm_message_bytes(m);
 
-    *(m->receive ? &sum->received : &sum->sent) += 1;
-    *(m->receive ? &sum->received_bytes : &sum->sent_bytes) += m->bytes;
+    *(m->receive ? &round.received : &round.sent) += bytes > 0;
+    *(m->receive ? &round.received_bytes : &round.sent_bytes) += bytes;
+    *(m->receive ? &round.received_index_bytes : &round.sent_index_bytes) +=
+        m->varying != NULL ? m->varying->index_bytes : 0;
   }
+  comm_count_add(r->comm, r->use, &round);
 }
 
 weir_status comm_request_advance(weir_request *r, bool *moved)
@@ -205,6 +221,24 @@ weir_status weir_request_start(weir_request *r)
   return status;
 }
 
+weir_status weir_requests_pause(weir_comm *c, double until)
+{
+  bool moved = false;
+
+  weir_comm_borrow(c);
+  const weir_status status = comm_progress(c, &moved);
+
+  if (!moved && status == WEIR_OK && c->kind->clock(c) < until) {
+    if (c->kind->pause_until != NULL) {
+      c->kind->pause_until(c, until);
+    } else {
+      c->kind->pause(c, true);
+    }
+  }
+  weir_comm_return(c);
+  return status;
+}
+
 /* Progresses everything; *done: the request, if there is one, is complete. */
 static weir_status look(weir_comm *c, const weir_request *r, bool *done)
 {
@@ -235,6 +269,15 @@ weir_status weir_request_test(weir_request *r, bool *done)
   return WEIR_OK;
 }
 
+bool weir_request_is_done(const weir_request *r)
+{
+  weir_comm_borrow(r->comm);
+  const bool done = !r->active;
+
+  weir_comm_return(r->comm);
+  return done;
+}
+
 void comm_request_missing(const weir_request *r, char *text, size_t size)
 {
   size_t at = 0;
@@ -245,11 +288,14 @@ void comm_request_missing(const weir_request *r, char *text, size_t size)
     bool done = false;
 
     if (r->comm->kind->finished(r->prepared, i, 1, &done) == WEIR_OK && !done) {
-      const int n =
-          snprintf(text + at, size - at, "%srank %d (%lld bytes to %s)", at > 0 ? ", " : "",
-                   m->peer, (long long)m->bytes, m->receive ? "come" : "go");
+      const int n = snprintf(text + at, size - at, "%srank %d (%lld bytes to %s)",
+                             at > 0 ? ", " : "", comm_run_rank(r->comm, m->peer),
+                             (long long)comm_message_bytes(m), m->receive ? "come" : "go");
       at += n > 0 ? (size_t)n : 0;
     }
+  }
+  if (at < size) {
+    (void)snprintf(text + at, size - at, " in round %d", r->round);
   }
 }
 
@@ -258,21 +304,17 @@ static bool is_complete(const void *request)
   return !((const weir_request *)request)->active;
 }
 
-static weir_status give_up(const void *request, double timeout)
+static void describe(const void *request, char name[COMM_TEXT / 4], char missing[COMM_TEXT / 2])
 {
   const weir_request *r = request;
-  char missing[COMM_TEXT / 2];
 
-  comm_request_missing(r, missing, sizeof missing);
-  return weir_fail(
-      WEIR_ERR_EXTERNAL,
-      "rank %d of %d: '%s' timed out after %g s in round %d, waiting for %s (comm.timeout)",
-      r->comm->rank, r->comm->size, r->name, timeout, r->round, missing);
+  (void)snprintf(name, COMM_TEXT / 4, "'%s'", r->name);
+  comm_request_missing(r, missing, COMM_TEXT / 2);
 }
 
 weir_status weir_request_wait(weir_request *r)
 {
-  WEIR_TRY(comm_wait(r->comm, r, is_complete, give_up, r->use));
+  WEIR_TRY(comm_wait(r->comm, &(comm_awaited){r, is_complete, describe, &r->waits, r->use}));
   return WEIR_OK;
 }
 

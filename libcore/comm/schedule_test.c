@@ -13,8 +13,8 @@ static const double asleep_s = 500; /* less than the default of comm.timeout */
 /* What ranks report; each has its own elements. */
 typedef struct report {
   int initiator;
-  double end[RANKS]; /* of the steps */
-  int64_t posted[RANKS], versions[RANKS];
+  double end[RANKS];                                       /* of the steps */
+  int64_t posted[RANKS], versions[RANKS], received[RANKS]; /* received: activations */
   bool kept[RANKS];
   bool by_library; /* which does not know the ranks */
 } report;
@@ -54,6 +54,7 @@ static weir_status steps(weir_comm *c, weir_schedule *s, report *r)
   r->end[rank] = weir_inproc_clock(c);
   WEIR_TRY(weir_schedule_finish(s));
   r->versions[rank] = weir_schedule_completed(s);
+  r->received[rank] = weir_comm_counted(c, WEIR_COMM_ACTIVATION).received;
   return WEIR_OK;
 }
 
@@ -245,6 +246,23 @@ static void timeout_names_version_and_rank(void **state)
   assert_non_null(strstr(weir_last_message(), "rank 1 (8 bytes to come)"));
 }
 
+/* Rank 3 sends rank 1 nothing but activations, of which the last one comes after all versions are
+ * over: five ranks are all neighbours. */
+static void finish_receives_late_activations(void **state)
+{
+  const weir_inproc_fault fault = {
+      .event = WEIR_INPROC_DELAY, .from = 3, .to = 1, .first = 2, .count = 1, .min_s = 900};
+  const weir_inproc run = {.ranks = RANKS, .faults = &fault, .n_faults = 1};
+  report r = {.initiator = WEIR_ANY_RANK};
+
+  assert_ok(weir_inproc_run(&run, run_steps, &r));
+  for (int k = 0; k < RANKS; k++) {
+    assert_true(r.end[k] < 900);
+    assert_int_equal(r.versions[k], STEPS);
+    assert_int_equal(r.received[k], STEPS * (RANKS - 1));
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -254,6 +272,7 @@ int main(void)
       cmocka_unit_test(late_activation_is_ignored),
       cmocka_unit_test(borrowed_connection_is_left_alone),
       cmocka_unit_test(timeout_names_version_and_rank),
+      cmocka_unit_test(finish_receives_late_activations),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,11 +13,17 @@ extern "C" {
 /* All ranks of a run, or a group of them. */
 typedef struct weir_comm weir_comm;
 
+/* What a rank does in a wait that lasts much longer than those before it. */
+enum { WEIR_STALL_IGNORE, WEIR_STALL_REPORT, WEIR_STALL_FAIL };
+
 /* The section `comm:` of a configuration; rows in weir_comm_opts. */
 typedef struct weir_comm_cfg {
   int64_t max_message_bytes; /* maximum message size in bytes */
   int64_t tree_max_bytes;    /* maximum bytes of a tree reduction */
   double timeout;            /* seconds a rank waits without progress, 0: indefinitely */
+  int stall;                 /* WEIR_STALL_.. */
+  double stall_floor;        /* seconds of the shortest stall */
+  double stall_deviations;   /* median absolute deviations above the median wait */
 } weir_comm_cfg;
 extern const weir_opt weir_comm_opts[];
 
@@ -39,6 +45,9 @@ void weir_comm_close(weir_comm **c);
 /* Return the number of this rank, from 0, and of all ranks. Local. */
 int weir_comm_rank(const weir_comm *c);
 int weir_comm_size(const weir_comm *c);
+/* Returns the seconds on the clock that timeouts are measured by: of the machine, or of a script
+ * (weir_inproc.h). Local. */
+double weir_comm_clock(const weir_comm *c);
 
 /* Returns the worst (largest) status of all ranks on every rank; a rank with a better status fails
  * with the message of the first rank with the worst one. Call it after operations that can fail on
@@ -72,13 +81,16 @@ typedef enum weir_comm_use {
   WEIR_COMM_REDUCE,     /* allreduce and reduce-scatter */
   WEIR_COMM_ALLGATHER,  /* allgather */
   WEIR_COMM_ACTIVATION, /* of versions of a schedule */
+  WEIR_COMM_VARYING,    /* messages of varying size */
   WEIR_COMM_USES
 } weir_comm_use;
 
-/* Statistics of this rank since open, in the run and all its groups; copies within a rank are not
- * messages. */
+/* Statistics of this rank since the communicator was created, of its requests and of those of all
+ * groups split from it; copies within a rank are not messages. */
 typedef struct weir_comm_count {
   int64_t sent, sent_bytes, received, received_bytes;
+  int64_t sent_index_bytes, received_index_bytes; /* of these, those of positions in sparse data */
+  int64_t rounds;  /* of messages of a request that are under way together */
   double waited_s; /* seconds in weir_request_wait and weir_schedule_wait: exposed communication
                       time */
 } weir_comm_count;

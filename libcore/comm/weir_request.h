@@ -65,10 +65,27 @@ typedef struct weir_message {
 weir_status weir_messages_create(weir_comm *c, const char *name, const weir_message *list,
                                  int64_t n, weir_request **out) WEIR_CHECKED;
 
+/* A message whose place and size may differ from one start of its request to the next. */
+typedef struct weir_varying_message {
+  int peer;
+  bool receive;
+  void *data;
+  int64_t bytes;       /* at most INT_MAX; 0: no message */
+  int64_t index_bytes; /* of these, those of indices: for weir_comm_counted alone */
+} weir_varying_message;
+
+/* Creates an exchange of such messages: their data and bytes are read from the list when the
+ * request is started, their peers and directions now. The list outlives the request and does not
+ * change while that is active. Both ends know the bytes: ranks exchange these before, where they do
+ * not follow from what all know. Messages are not segmented. Otherwise as weir_messages_create. */
+weir_status weir_varying_create(weir_comm *c, const char *name, const weir_varying_message *list,
+                                int64_t n, weir_request **out) WEIR_CHECKED;
+
 /* Reduction operator: `into` holds the result of lower ranks, `from` of higher ones. */
 typedef struct weir_reducer {
   const char *name;
-  size_t size; /* bytes of an element */
+  size_t size;   /* bytes of an element */
+  bool commutes; /* merge gives the same with both exchanged, NaN aside */
   void (*merge)(void *into, const void *from, int64_t count);
 } weir_reducer;
 
@@ -120,6 +137,8 @@ weir_status weir_request_start(weir_request *r) WEIR_CHECKED;
 /* Progresses all requests; sets *done when this one is complete, or was never started. Local.
  * Fails: WEIR_ERR_EXTERNAL. */
 weir_status weir_request_test(weir_request *r, bool *done) WEIR_CHECKED;
+/* Returns whether the request is complete, or was never started, without progress. Local. */
+bool weir_request_is_done(const weir_request *r);
 /* Waits for completion. Fails: WEIR_ERR_EXTERNAL, also after comm.timeout without progress, naming
  * the missing ranks; then only weir_comm_abort is possible. */
 weir_status weir_request_wait(weir_request *r) WEIR_CHECKED;
@@ -129,6 +148,10 @@ weir_status weir_request_run(weir_request *r) WEIR_CHECKED;
 weir_status weir_request_run_once(weir_request **r) WEIR_CHECKED;
 /* Progresses all requests of the run. Local. Fails: WEIR_ERR_EXTERNAL. */
 weir_status weir_requests_progress(weir_comm *c) WEIR_CHECKED;
+/* Likewise; where none gets further, this rank has nothing else to do until one does, or until
+ * weir_comm_clock is `until`: 0 only looks. It may return earlier: call it in a loop. Local. Fails:
+ * WEIR_ERR_EXTERNAL. */
+weir_status weir_requests_pause(weir_comm *c, double until) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

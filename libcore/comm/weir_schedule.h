@@ -19,8 +19,9 @@ extern "C" {
 typedef struct weir_schedule weir_schedule;
 
 enum {
-  WEIR_ANY_RANK = -1, /* the first post of any rank begins the version */
-  WEIR_ALL_RANKS = -2 /* every rank begins the version by its own post: nothing more is sent */
+  WEIR_ANY_RANK = -1,  /* the first post of any rank begins the version */
+  WEIR_ALL_RANKS = -2, /* every rank begins the version by its own post: nothing more is sent */
+  WEIR_QUORUM = -3     /* the post of the quorum-th rank begins it, whichever ranks these are */
 };
 
 typedef struct weir_schedule_spec {
@@ -33,6 +34,7 @@ typedef struct weir_schedule_spec {
   /* Returns the rank whose post begins the version, or one of the above; the same on all ranks.
    * NULL: WEIR_ANY_RANK. */
   int (*initiator)(void *context, int64_t version);
+  int quorum; /* ranks that begin a version of WEIR_QUORUM, from 1 to all; 0: there are none */
   /* Called before the body starts: fills its buffers. posted: this rank has posted the version. */
   void (*begin)(void *context, int64_t version, bool posted);
   /* Called once the body is complete: takes its results. May be NULL. */

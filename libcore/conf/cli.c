@@ -5,7 +5,6 @@
 #include "base/weir_file.h"
 #include "base/weir_provenance.h"
 #include "conf/conf_priv.h"
-#include "conf/weir_launch.h"
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
@@ -19,6 +18,7 @@ typedef enum flag {
   FLAG_GRID,
   FLAG_DEVICE,
   FLAG_THREADS,
+  FLAG_RANKS,
   FLAG_LOG,
   FLAG_OVERWRITE,
   FLAG_ALL,
@@ -43,7 +43,8 @@ static const flag_row flags[] = {
   {{"seed", required_argument, NULL, FLAG_SEED}, "N", "random seed"},
   {{"grid", required_argument, NULL, FLAG_GRID}, "NxM..|auto", "ranks along each dimension, in the order of the section grid; 0: remaining ranks"},
   {{"device", required_argument, NULL, FLAG_DEVICE}, "NAME", "compute device, one that --version lists (default cpu)"},
-  {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "number of threads (default: all cores)"},
+  {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "number of threads of each rank (default: all cores)"},
+  {{"ranks", required_argument, NULL, FLAG_RANKS}, "N", "run on N ranks that are threads of this process, without mpiexec"},
   {{"log", required_argument, NULL, FLAG_LOG}, "LEVEL", "log level: error, warn, info or debug (default info)"},
   {{"overwrite", no_argument, NULL, FLAG_OVERWRITE}, "", "replace the results of an earlier run in DIR"},
   {{"all", no_argument, NULL, FLAG_ALL}, "", "with describe: print options at their defaults, arrays and plans, too"},
@@ -53,7 +54,7 @@ static const flag_row flags[] = {
   {{"markdown", no_argument, NULL, FLAG_MARKDOWN}, "", "with options: print the reference page"},
 };
 // clang-format on
-enum { FLAG_COUNT = sizeof flags / sizeof flags[0] };
+enum { FLAG_COUNT = sizeof flags / sizeof flags[0], MAX_RANKS = 1024 };
 
 /* The command line with the memory that it needs in addition to argv. */
 typedef struct parsed {
@@ -231,6 +232,10 @@ static weir_status take_value(const weir_app *app, parsed *p, int which, const c
     WEIR_TRY(read_count(app, "--threads", value, 4096, &count));
     cli->threads = (int)count;
     return WEIR_OK;
+  case FLAG_RANKS:
+    WEIR_TRY(read_count(app, "--ranks", value, MAX_RANKS, &count));
+    cli->ranks = (int)count;
+    return count > 0 ? WEIR_OK : usage_error(app, "--ranks", value, "is no number of ranks");
   case FLAG_LOG:
     return weir_log_level_find(value, &cli->log);
   default:
@@ -471,29 +476,6 @@ static weir_status check_output(const weir_app *app, FILE *out)
   return WEIR_OK;
 }
 
-/* What is not made for ranks would be done by each of them, in the same folder. */
-static weir_status refuse_ranks(const weir_app *app, const weir_command *command)
-{
-  const int ranks = weir_launch_ranks(), tasks = weir_launch_tasks();
-  char names[256] = "";
-  size_t used = 0;
-
-  if (command->on_ranks || (ranks == 1 && tasks == 1)) {
-    return WEIR_OK;
-  }
-  for (const weir_command *v = app->commands; v->name != NULL; v++) {
-    if (v->on_ranks && used < sizeof names) {
-      used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "",
-                               v->name);
-    }
-  }
-  return weir_fail(WEIR_ERR_CONFIG,
-                   "%s %s: started as %d processes, each of which would do the whole work: start "
-                   "it as one, without mpiexec or srun (made for several ranks: %s)",
-                   app->name, command->name, ranks > 1 ? ranks : tasks,
-                   used > 0 ? names : "no command of this program");
-}
-
 static weir_status perform(const parsed *p, FILE *out)
 {
   const weir_app *app = p->cli.app;
@@ -515,7 +497,7 @@ static weir_status perform(const parsed *p, FILE *out)
   }
   const weir_command *const command = find_command(app, p->cli.command);
 
-  WEIR_TRY(refuse_ranks(app, command));
+  WEIR_TRY(weir_conf_check_ranks(&p->cli, command));
   WEIR_TRY(weir_signal_install());
   WEIR_TRY(command->run(&p->cli));
   return check_output(app, out);

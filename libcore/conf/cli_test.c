@@ -145,11 +145,18 @@ static weir_status stop(const weir_cli *cli)
   return weir_fail(WEIR_ERR_STOPPED, "stopped");
 }
 
+static weir_status threaded(const weir_cli *cli)
+{
+  assert_int_equal(cli->ranks, 3);
+  return WEIR_OK;
+}
+
 static const weir_command commands[] = {
     {.name = "run", .help = "runs", .run = run},
     {.name = "seeded", .help = "seeds", .run = seeded},
     {.name = "describe", .help = "prints", .run = describe},
-    {.name = "gridded", .help = "ranks", .run = gridded, .on_ranks = true},
+    {.name = "gridded", .help = "ranks", .run = gridded, .ranks = WEIR_LAUNCHED_RANKS},
+    {.name = "threaded", .help = "ranks", .run = threaded, .ranks = WEIR_THREAD_RANKS},
     {.name = "chosen", .help = "ranks", .run = chosen},
     {.name = "bench", .help = "measures", .args = "[peaks]", .run = bench},
     {.name = "part", .help = "does a part", .args = "one|two|three", .run = run_part},
@@ -325,13 +332,29 @@ static void commands_for_one_process_are_refused_on_ranks(void **state)
     assert_int_equal(setenv(launchers[i], "3", 1), 0);
     expect("demo seeded --set seed=3", WEIR_ERR_CONFIG,
            "demo seeded: started as 3 processes, each of which would do the whole work: start it "
-           "as one, without mpiexec or srun (made for several ranks: gridded)");
+           "as one, without mpiexec or srun (made for several ranks: gridded, threaded)");
     expect("demo gridded --grid 3", 0, "");
     expect("demo options", 0, "");
     assert_int_equal(setenv(launchers[i], "1", 1), 0);
     expect("demo seeded --set seed=3", 0, "");
     assert_int_equal(unsetenv(launchers[i]), 0);
   }
+}
+
+static void thread_ranks_are_for_commands_that_say_so(void **state)
+{
+  (void)state;
+  expect("demo threaded --ranks 3", 0, "");
+  expect("demo threaded --ranks 0", WEIR_ERR_CONFIG, "--ranks: 0: is no number of ranks");
+  expect("demo threaded --ranks 1025", WEIR_ERR_CONFIG, "is outside [0, 1024]");
+  expect("demo threaded --ranks 3 --ranks 3", WEIR_ERR_CONFIG, "is given twice");
+  expect("demo gridded --ranks 3", WEIR_ERR_CONFIG, "demo gridded: --ranks is a flag of: threaded");
+  expect("demo seeded --ranks 3", WEIR_ERR_CONFIG, "demo seeded: --ranks is a flag of: threaded");
+  assert_int_equal(setenv("OMPI_COMM_WORLD_SIZE", "2", 1), 0);
+  expect("demo threaded --ranks 3", WEIR_ERR_CONFIG,
+         "demo threaded --ranks 3: started as one of 2 processes by mpiexec or srun: leave out "
+         "--ranks, or start one process");
+  assert_int_equal(unsetenv("OMPI_COMM_WORLD_SIZE"), 0);
 }
 
 static void every_allocation_may_fail(void **state)
@@ -400,6 +423,7 @@ int main(void)
       cmocka_unit_test(help_lists_every_exit_status),
       cmocka_unit_test(status_of_the_command_is_the_exit_status),
       cmocka_unit_test(commands_for_one_process_are_refused_on_ranks),
+      cmocka_unit_test(thread_ranks_are_for_commands_that_say_so),
       cmocka_unit_test(every_allocation_may_fail),
       cmocka_unit_test(full_output_is_a_failure),
       cmocka_unit_test(environment_is_read_here),

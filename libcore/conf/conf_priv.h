@@ -188,8 +188,14 @@ weir_status weir_conf_flush(weir_conf_buffer *buffer, FILE *out) WEIR_CHECKED;
 /* ---- Command lines ---- */
 
 struct weir_app;
+struct weir_cli;
+struct weir_command;
 /* weir_cli_main with the streams given, for tests. */
 int weir_cli_run(int argc, char **argv, const struct weir_app *app, FILE *out, FILE *err);
+/* cli_ranks.c: refuses ranks that the command may not have, of a launcher or of --ranks. Fails:
+ * WEIR_ERR_CONFIG. */
+weir_status weir_conf_check_ranks(const struct weir_cli *cli,
+                                  const struct weir_command *command) WEIR_CHECKED;
 /* cli_sets.c: rows of the program's section `grid`, NULL: it has none. */
 const weir_opt *weir_conf_grid(const struct weir_app *app);
 /* Whether the section has the row that --grid auto sets: by, numbers|auto. */

@@ -15,6 +15,13 @@ extern "C" {
 
 typedef struct weir_cli weir_cli;
 
+/* How many ranks a command may have; one of another number is refused. */
+typedef enum weir_command_ranks {
+  WEIR_ONE_RANK,
+  WEIR_LAUNCHED_RANKS, /* those that mpiexec or srun starts */
+  WEIR_THREAD_RANKS    /* also --ranks N: threads of one process */
+} weir_command_ranks;
+
 /* A command of a program. */
 typedef struct weir_command {
   const char *name; /* NULL ends the array */
@@ -22,7 +29,7 @@ typedef struct weir_command {
   /* Arguments of the command, such as "[peaks]"; "a|b|c": one of these words; NULL: none. */
   const char *args;
   weir_status (*run)(const weir_cli *cli);
-  bool on_ranks; /* may be started by mpiexec or srun; others are refused on several ranks */
+  weir_command_ranks ranks;
 } weir_command;
 
 /* A program. The command `options` and the flags --help and --version need no row. */
@@ -54,7 +61,8 @@ struct weir_cli {
   const char *grid;   /* --grid NxM.. or auto, NULL when not given */
   const char *input;  /* --input VALUE, NULL when not given */
   const char *device; /* --device NAME, NULL when not given */
-  int threads;        /* --threads N; 0: all cores */
+  int threads;        /* --threads N, of each rank; 0: all cores */
+  int ranks;          /* --ranks N: that many threads of this process are ranks; 0: not given */
   weir_log_level log;
   bool overwrite;
   bool all; /* --all: describe prints everything */

@@ -249,3 +249,11 @@ void weir_device_arena_destroy(weir_device_arena **arena)
     free_arena(arena);
   }
 }
+
+bool weir_device_poison(const weir_device *device, void *memory, int64_t bytes)
+{
+  if (device->ops->poison != NULL && bytes > 0) {
+    device->ops->poison(memory, bytes);
+  }
+  return device->ops->poison != NULL;
+}

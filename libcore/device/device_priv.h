@@ -86,6 +86,7 @@ typedef struct weir_device_ops {
   void (*close)(weir_device *);
   weir_status (*arena_create)(weir_device_arena *); /* fills the addresses */
   void (*arena_destroy)(weir_device_arena *);
+  void (*poison)(char *memory, int64_t bytes); /* NULL: accesses are not checked */
   weir_status (*queue_create)(weir_device_queue *);
   void (*queue_destroy)(weir_device_queue *);
   weir_status (*queue_sync)(weir_device_queue *);

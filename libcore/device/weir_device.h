@@ -117,6 +117,10 @@ weir_status weir_device_arena_create(weir_device *device, weir_device_space spac
 /* Destroys the arena; waits for all work of the device first. */
 void weir_device_arena_destroy(weir_device_arena **arena);
 
+/* Fills memory of the host that has gone out of date with NaNs, so that reading it shows, where the
+ * device checks accesses: emulated. Returns whether it does. */
+bool weir_device_poison(const weir_device *device, void *memory, int64_t bytes);
+
 /* ---- Queues and events. ---- */
 
 /* Creates a queue. Fails: WEIR_ERR_CONFIG (more than WEIR_DEVICE_QUEUES at a time),

@@ -22,6 +22,12 @@ void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t i
  * process by affinity mask and control groups. */
 void weir_threads_set(int threads);
 int weir_threads_get(void);
+/* Gives the calling thread, such as a rank that is one, `threads` >= 1 threads for its own calls,
+ * the number that weir_threads_get then returns on it, until weir_threads_end_own, which ends them
+ * where there are any. Calls of other threads compete for the same workers. Local to the thread.
+ * Fails: WEIR_ERR_MEMORY. */
+weir_status weir_threads_own(int threads) WEIR_CHECKED;
+void weir_threads_end_own(void);
 /* Sets the polling time of an idle thread before it sleeps; default WEIR_THREADS_SPIN. */
 void weir_threads_spin_set(double seconds);
 #define WEIR_THREADS_SPIN 20e-6

@@ -1,5 +1,6 @@
 /* train_test.c - what passes do to graphs that learn: results stay what they are. */
 #include "support/exec/train_nets.h"
+#include "support/graph/store_check.h"
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
@@ -63,7 +64,7 @@ static void run(const train_net *t, weir_plan *p, outcome *o)
     }
   }
   for (int64_t i = 0; i < weir_store_count(t->store); i++) {
-    const weir_tensor *w = weir_store_get(t->store, weir_store_name(t->store, i));
+    const weir_tensor *w = check_stored(t->store, weir_store_name(t->store, i));
 
     keep(o, w->data, weir_tensor_numel(w));
   }

@@ -131,7 +131,7 @@ static weir_array_desc desc_of(const weir_tensor *t)
 static weir_status try_stored(weir_graph *g, const weir_store *store, const char *name,
                               weir_value *out)
 {
-  const weir_tensor *t = weir_store_get(store, name);
+  const weir_tensor *t = weir_store_find(store, name);
 
   if (t == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "the store has no array '%s'", name);

@@ -1,4 +1,5 @@
 /* net_test.c - what is declared is what is applied; first values; refusals. */
+#include "support/graph/store_check.h"
 #include "nn/weir_net.h"
 
 #include <math.h>
@@ -88,8 +89,8 @@ static void rows_lie_side_by_side(void **state)
   assert_false(weir_params_get(p, 2)->decay);
   assert_int_equal(weir_params_find(p, "bias"), 2);
   assert_int_equal(weir_params_find(p, "a/mean"), -1);
-  assert_int_equal(weir_tensor_numel(weir_store_get(store, WEIR_PARAMS_FLAT)), 34);
-  assert_int_equal(weir_tensor_numel(weir_store_get(store, "a/mean")), 4);
+  assert_int_equal(weir_tensor_numel(check_stored(store, WEIR_PARAMS_FLAT)), 34);
+  assert_int_equal(weir_tensor_numel(check_stored(store, "a/mean")), 4);
   assert_int_equal(weir_params_seal(p, store), WEIR_ERR_CONFIG);
   weir_params_destroy(&p);
   weir_store_destroy(&store);
@@ -105,7 +106,7 @@ static void applied_values_are_parts_of_the_bank(void **state)
   site s;
 
   make(&p, &store);
-  float *flat = weir_store_get(store, WEIR_PARAMS_FLAT)->data;
+  float *flat = check_stored(store, WEIR_PARAMS_FLAT)->data;
 
   for (int i = 0; i < 34; i++) {
     flat[i] = (float)i;
@@ -302,11 +303,11 @@ static void order_of_declaration_does_not_matter(void **state)
   assert_ok(weir_params_seal(q, t));
   assert_ok(weir_params_init(p, s, 5));
   assert_ok(weir_params_init(q, t, 5));
-  const float *a = weir_store_get(s, WEIR_PARAMS_FLAT)->data;
-  const float *b = weir_store_get(t, WEIR_PARAMS_FLAT)->data;
+  const float *a = check_stored(s, WEIR_PARAMS_FLAT)->data;
+  const float *b = check_stored(t, WEIR_PARAMS_FLAT)->data;
 
   assert_memory_equal(a, b + 4 + 15, 15 * sizeof *a);
-  assert_true(((const float *)weir_store_get(s, "a/mean")->data)[3] == 0.5f);
+  assert_true(((const float *)check_stored(s, "a/mean")->data)[3] == 0.5f);
   weir_params_destroy(&p);
   weir_params_destroy(&q);
   weir_store_destroy(&s);

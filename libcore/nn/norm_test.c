@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "support/exec/gradient_check.h"
+#include "support/graph/store_check.h"
 #include "ops/ops_cases.h"
 
 static weir_value build(weir_net *net, weir_value x, const void *spec)
@@ -135,8 +136,8 @@ static void running_statistics_follow_the_formula(void **state)
 
   c.in = (weir_array_desc){.rank = 4, .shape = {2, 3, 1, 3}};
   check_open(&c);
-  const double *m = check_data(weir_store_get(c.store, "n/mean"));
-  const double *v = check_data(weir_store_get(c.store, "n/variance"));
+  const double *m = check_data(check_stored(c.store, "n/mean"));
+  const double *v = check_data(check_stored(c.store, "n/variance"));
 
   assert_memory_equal(m, mean, sizeof mean);
   assert_memory_equal(v, variance, sizeof variance);
@@ -167,7 +168,7 @@ static void a_batch_of_one_element_is_finite(void **state)
   check_run(&c);
   for (int k = 0; k < 3; k++) {
     assert_near(check_data(&c.y)[k], check_param(&c, "n/offset")[k], 1e-14);
-    assert_near(check_data(weir_store_get(c.store, "n/variance"))[k], 0.9, 1e-14);
+    assert_near(check_data(check_stored(c.store, "n/variance"))[k], 0.9, 1e-14);
   }
   check_close(&c);
 }
@@ -180,8 +181,8 @@ static void applied_batch_norm_reads_what_was_kept(void **state)
 
   c.in = (weir_array_desc){.rank = 3, .shape = {1, 4, 5}};
   check_open(&c);
-  double *m = check_data(weir_store_get(c.store, "n/mean"));
-  double *v = check_data(weir_store_get(c.store, "n/variance"));
+  double *m = check_data(check_stored(c.store, "n/mean"));
+  double *v = check_data(check_stored(c.store, "n/variance"));
 
   for (int k = 0; k < 5; k++) {
     m[k] = 0.3 * k - 1;

@@ -189,14 +189,13 @@ weir_status weir_params_seal(weir_params *p, weir_store *store)
   return WEIR_OK;
 }
 
-static weir_status find_array(const weir_store *store, const char *name, int64_t count,
-                              weir_tensor **out)
+static weir_status find_array(weir_store *store, const char *name, int64_t count, weir_tensor **out)
 {
-  *out = weir_store_get(store, name);
-  if (*out == NULL) {
+  if (weir_store_find(store, name) == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "the store has no array '%s': seal the parameters first",
                      name);
   }
+  WEIR_TRY(weir_store_write(store, name, out));
   if (weir_tensor_numel(*out) != count || !weir_dtype_is_real((*out)->dtype)) {
     return weir_fail(WEIR_ERR_SHAPE, "'%s' of the store has %" PRId64 " elements, not %" PRId64,
                      name, weir_tensor_numel(*out), count);

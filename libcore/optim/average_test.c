@@ -1,4 +1,5 @@
 /* average_test.c - the weighted mean by hand, its first step, its lag, refusals. */
+#include "support/graph/store_check.h"
 #include "optim/weir_average.h"
 
 #include <math.h>
@@ -46,8 +47,8 @@ static void follow(weir_dtype dtype, double decay, double x[STEPS][N], double af
     *(int64_t *)step.data = t + 1;
     assert_ok(weir_plan_run(p, (weir_binding[]){{"x", &in}, {"step", &step}}, 2));
     for (int i = 0; i < N; i++) {
-      after[t][i] = weir_dtype_load_real(dtype, weir_store_get(store, "param")->data, i);
-      mean[t][i] = weir_dtype_load_real(dtype, weir_store_get(store, "mean")->data, i);
+      after[t][i] = weir_dtype_load_real(dtype, check_stored(store, "param")->data, i);
+      mean[t][i] = weir_dtype_load_real(dtype, check_stored(store, "mean")->data, i);
     }
   }
   weir_tensor_fini(&in);

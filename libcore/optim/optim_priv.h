@@ -12,10 +12,15 @@ void weir_rule_apply(weir_graph *g, const weir_rule_args *a, weir_value rate, we
 
 /* ---- moments.c ---- */
 
+typedef struct weir_moments_spec {
+  double beta1, beta2, eps;
+  int64_t freeze_step; /* v stays as it is after this step; 0: never */
+} weir_moments_spec;
+
 /* Kingma and Ba 2015, algorithm 1: m and v, kept in state 0 and 1, which are updated, and without
  * their bias towards 0 the direction m / (sqrt(v) + eps). */
-weir_value weir_rule_moments(weir_graph *g, const weir_rule_args *a, weir_value grad, double beta1,
-                             double beta2, double eps);
+weir_value weir_rule_moments(weir_graph *g, const weir_rule_args *a, weir_value grad,
+                             const weir_moments_spec *spec);
 
 /* ---- segments.c ---- */
 

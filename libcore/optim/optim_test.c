@@ -1,5 +1,6 @@
 /* optim_test.c - clip, rule and average in one step, from their options; what is chosen when
  * nothing is. */
+#include "support/graph/store_check.h"
 #include "optim/weir_optim.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ static weir_store *halves(const weir_store *whole)
 
   assert_ok(weir_store_create(&s));
   for (int64_t i = 0; i < weir_store_count(whole); i++) {
-    double *data = weir_store_get(whole, weir_store_name(whole, i))->data;
+    double *data = check_stored(whole, weir_store_name(whole, i))->data;
 
     for (int k = 0; k < 2; k++) {
       const weir_tensor half = weir_tensor_wrap(data + k, WEIR_F64, 1, &count[k]);
@@ -115,9 +116,8 @@ static double step(subject *s, int64_t t, int64_t steps, double *grad)
 
 static const double *bank(const subject *s, const char *name)
 {
-  const weir_tensor *t = weir_store_get(s->store, name);
+  const weir_tensor *t = check_stored(s->store, name);
 
-  assert_non_null(t);
   return t->data;
 }
 
@@ -180,7 +180,7 @@ static void nothing_said_is_adam(void **state)
   open_subject(&s, 1, NULL, 0);
   assert_ok(weir_optim_rule(&s.cfg, &rule));
   assert_string_equal(rule->name, "adam");
-  assert_null(weir_store_get(s.store, WEIR_OPTIM_AVERAGE));
+  assert_null(weir_store_find(s.store, WEIR_OPTIM_AVERAGE));
   step(&s, 1, 10, grad);
   for (int i = 0; i < N; i++) { /* lr sign(g) */
     assert_near(bank(&s, "param")[i], -copysign(1e-3, grad[i]), 1e-9);

@@ -33,21 +33,58 @@ typedef struct weir_exchange_part {
   unsigned dims;
 } weir_exchange_part;
 
-/* What became of the contributions of this rank so far. */
+/* A parameter of two or more dimensions as a matrix, row-major: elements [first, first + rows *
+ * columns) of the parts one after the other. */
+typedef struct weir_exchange_matrix {
+  int64_t first, rows, columns;
+} weir_exchange_matrix;
+
+/* What became of the contributions of this rank since open, and what it sent. A policy counts
+ * contributions; messages are counted where they are sent. */
 typedef struct weir_exchange_counts {
   int64_t versions; /* exchanges over */
-  int64_t fresh;    /* of these, that had the contribution of the same step; the others had what was
-                       there of earlier ones */
-  double waited_s;  /* in weir_exchange_run */
+  int64_t fresh;    /* of these, that had the contribution of the same step */
+  int64_t stale;    /* that had contributions of earlier steps alone; the others had none */
+  int64_t max_age;  /* steps from the oldest contribution of a version to that version */
+  int64_t messages, payload_bytes; /* sent in exchanges and in settle, without the following */
+  int64_t index_bytes;             /* positions of the elements of sparse contributions */
+  int64_t activations, activation_bytes; /* messages by which ranks learn of versions */
+  int64_t rounds;  /* of the former, each of which waits for those before it */
+  double waited_s; /* for messages, on the clock of the ranks */
 } weir_exchange_counts;
 
-/* opts: range-checked. comm: all ranks of the grid. Buffers do not move until close. */
+/* What a policy keeps from one step to the next, and a run that is resumed needs. */
+typedef enum weir_exchange_kept_kind {
+  WEIR_KEPT_SUMMAND, /* its sum over the replicas counts: gradients that a rank has not given yet.
+                        Another number of replicas shares the sum */
+  WEIR_KEPT_OWN,     /* of one rank; another number of ranks begins without it */
+  WEIR_KEPT_EQUAL    /* the same on all ranks */
+} weir_exchange_kept_kind;
+typedef struct weir_exchange_kept {
+  const char *name; /* of a constant: [a-z_] */
+  void *data;       /* [count], owned by the policy; does not move until close */
+  weir_dtype dtype;
+  int64_t count;
+  weir_exchange_kept_kind kind;
+} weir_exchange_kept;
+enum { WEIR_EXCHANGE_KEPT_MAX = 8 };
+
+/* opts: range-checked. comm: all ranks of the grid; a policy gets a communicator of its own, whose
+ * messages are those of the policy. Buffers do not move until close.
+ * state: arrays that an update changes (weights, state of the optimiser), bitwise equal on replicas
+ * that have made the same updates; run and settle of gradients may replace them by those of another
+ * replica. Of any dtype; none: late replicas go without the updates that they have missed. */
 typedef struct weir_exchange_args {
   const void *opts;
   weir_comm *comm;
   const weir_grid *grid;
   const weir_exchange_part *part;
   int n;
+  const weir_exchange_matrix *matrix; /* [n_matrices] ascending, disjoint; what is in none of them
+                                         is vectors. None at all: the shapes are not known */
+  int64_t n_matrices;
+  const weir_exchange_part *state; /* [n_state], dims unused */
+  int n_state;
   int64_t step; /* steps that a resumed run has done: periods go on from there */
 } weir_exchange_args;
 
@@ -68,10 +105,17 @@ typedef struct weir_exchange_desc {
    * arrived and was not returned before; of weights, what the policy makes of those of other
    * ranks. */
   weir_status (*run)(void *state);
+  /* Whether what the last run left is a gradient to update weights with; else weights and the state
+   * of the optimiser stay as they are in this step. NULL: always. */
+  bool (*due)(const void *state);
   /* Collective: completes what is under way on any rank and does `run` with what is left, without
    * anything new of gradients. NULL: nothing ever is. */
   weir_status (*settle)(void *state);
-  void (*count)(const void *state, weir_exchange_counts *counts); /* NULL: all are fresh */
+  /* Lists what it keeps, at a time when nothing is under way; returns how many. The caller writes
+   * it to checkpoints, and into it after open where a run is resumed. NULL: nothing. Local. */
+  int (*keep)(void *state, weir_exchange_kept kept[WEIR_EXCHANGE_KEPT_MAX]);
+  /* Sets what became of contributions. NULL: all are fresh. */
+  void (*count)(const void *state, weir_exchange_counts *counts);
   void (*close)(void **state); /* accepts NULL and nulls; collective */
 } weir_exchange_desc;
 
@@ -88,23 +132,28 @@ bool weir_exchange_choice(int64_t i, weir_opt_choice *entry);
 typedef struct weir_exchange {
   const weir_exchange_desc *policy; /* NULL: none is open */
   void *state;
+  weir_comm *comm;
+  weir_comm_count setup; /* messages by which open prepared others */
   int64_t runs;
-  double waited_s;
 } weir_exchange;
 
-/* Opens the policy; a->opts NULL: its defaults. Close it before a->comm. Collective. Fails on all
- * ranks alike: WEIR_ERR_UNSUPPORTED (a dtype that cannot be exchanged), WEIR_ERR_CONFIG (options
- * that do not fit the ranks), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
+/* Opens the policy; a->opts NULL: its defaults. Parts and matrices are copied. Close it before
+ * a->comm. Collective. Fails on all ranks alike: WEIR_ERR_UNSUPPORTED (a dtype that cannot be
+ * exchanged), WEIR_ERR_CONFIG (options that do not fit the ranks), WEIR_ERR_SHAPE (matrices outside
+ * the parts), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
 weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exchange_args *a,
                                weir_exchange *out) WEIR_CHECKED;
 /* Exchanges the buffers once, as often on all ranks; waits for whom the policy waits for. Fails: as
  * weir_request_wait. */
 weir_status weir_exchange_run(weir_exchange *x) WEIR_CHECKED;
+/* Returns whether the step has a gradient to update weights with, after weir_exchange_run. Local.
+ */
+bool weir_exchange_due(const weir_exchange *x);
 /* Completes all exchanges, before a checkpoint or the end of a run: the policy's invariant then
  * holds. The buffers of gradients have what is left to apply, or zeros. Collective. Fails: as
  * weir_request_wait. */
 weir_status weir_exchange_settle(weir_exchange *x) WEIR_CHECKED;
-/* Returns what became of this rank's contributions. Local. */
+/* Returns what became of this rank's contributions, and what it sent. Local. */
 weir_exchange_counts weir_exchange_count(const weir_exchange *x);
 /* Closes what is open. Collective. */
 void weir_exchange_close(weir_exchange *x);

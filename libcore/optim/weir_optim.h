@@ -13,10 +13,18 @@ extern "C" {
 
 #define WEIR_OPTIM_AVERAGE "optim.average" /* the stored array of averages */
 
+/* Which arrays of an update ranks have shards of, where they compute steps together. */
+typedef enum weir_optim_shard {
+  WEIR_OPTIM_SHARD_NONE,
+  WEIR_OPTIM_SHARD_STATE,    /* of the update rule and the average */
+  WEIR_OPTIM_SHARD_GRADIENTS /* and of the gradient */
+} weir_optim_shard;
+
 /* Rows in weir_optim_opts. */
 typedef struct weir_optim_cfg {
   weir_one_of rule;     /* of weir_rule_table; empty: adam with its defaults */
   weir_one_of exchange; /* of weir_exchange_table; empty: allreduce */
+  int shard;            /* weir_optim_shard */
   weir_schedule_cfg schedule;
   weir_clip_cfg clip;
   weir_average_cfg average;

@@ -18,7 +18,7 @@ weir_status stream_check_memory(const weir_stream *s, const weir_store *store)
   double kept = 0;
 
   for (int64_t i = 0; store != NULL && i < weir_store_count(store); i++) {
-    const weir_tensor *t = weir_store_get(store, weir_store_name(store, i));
+    const weir_tensor *t = weir_store_find(store, weir_store_name(store, i));
 
     kept += (double)weir_tensor_bytes(t);
   }

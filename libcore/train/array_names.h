@@ -3,5 +3,7 @@
 #define TRAIN_ARRAY_NAMES_H
 
 #define TRAIN_BANK "train.gradient" /* sum of gradients; not in checkpoints */
+#define TRAIN_KEPT \
+  "train.kept." /* before what an exchange policy keeps: its name, "." and that of the array */
 #define TRAIN_BEST "best." /* before the name of an array: its copy of the best validation */
 #endif

@@ -25,7 +25,6 @@ typedef struct checking {
   weir_store *store;
   weir_plan *look, *loss;
   weir_tensor input[TRAIN_INPUTS];
-  double *bank; /* the parameters */
   double *gradient;
   double at_start; /* the loss of these parameters */
   int64_t compared, left_out;
@@ -123,7 +122,6 @@ static weir_status open(checking *c, const weir_plan_opts *exec)
   double loss = 0;
   void *memory = NULL;
 
-  c->bank = weir_store_get(c->store, WEIR_PARAMS_FLAT)->data;
   WEIR_TRY(fetch(c));
   WEIR_TRY(make_plan(c, TRAIN_LOOK, exec, &c->look));
   WEIR_TRY(make_plan(c, TRAIN_LOSS, exec, &c->loss));
@@ -138,14 +136,27 @@ static weir_status open(checking *c, const weir_plan_opts *exec)
   return WEIR_OK;
 }
 
+/* Sets an element of the parameters; *before: what it was. */
+static weir_status set_element(checking *c, int64_t at, double value, double *before)
+{
+  weir_tensor *bank = NULL;
+
+  WEIR_TRY(weir_store_write(c->store, WEIR_PARAMS_FLAT, &bank));
+  double *const x = (double *)bank->data + at;
+
+  *before = *x;
+  *x = value;
+  return WEIR_OK;
+}
+
 static weir_status loss_at(checking *c, int64_t at, double value, double *loss)
 {
-  const double kept = c->bank[at];
+  double kept = 0, tried;
 
-  c->bank[at] = value;
+  WEIR_TRY(set_element(c, at, value, &kept));
   const weir_status status = run_plan(c, TRAIN_LOSS, c->loss, loss);
 
-  c->bank[at] = kept;
+  WEIR_TRY(set_element(c, at, kept, &tried));
   return status;
 }
 
@@ -163,7 +174,11 @@ typedef struct slope {
  */
 static weir_status difference(checking *c, int64_t at, slope *out)
 {
-  const double x = c->bank[at], h = c->cfg->step * fmax(1, fabs(x)), f = c->at_start;
+  const weir_tensor *bank = NULL;
+
+  WEIR_TRY(weir_store_read(c->store, WEIR_PARAMS_FLAT, &bank));
+  const double x = ((const double *)bank->data)[at], h = c->cfg->step * fmax(1, fabs(x)),
+               f = c->at_start;
   double value[4];
 
   for (int k = 0; k < 4; k++) {

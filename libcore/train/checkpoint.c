@@ -7,6 +7,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "graph/weir_store_file.h"
 #include "io/weir_netcdf.h"
 #include "train/checkpoint_priv.h"
 
@@ -93,21 +94,39 @@ static weir_status check_names(const train_pieces *p)
   return WEIR_OK;
 }
 
-static weir_status make_pieces(const weir_checkpoint *c, train_pieces *p)
+/* write: the pieces will be written to. */
+static weir_status make_pieces(const weir_checkpoint *c, bool write, train_pieces *p)
 {
   for (int64_t i = 0; i < weir_store_count(c->store); i++) {
     const char *array = weir_store_name(c->store, i);
-    const weir_tensor *t = weir_store_get(c->store, array);
+    const weir_tensor *t = NULL;
+    weir_tensor *written = NULL;
     bool any = false;
 
     if (!is_left(c, array)) {
+      WEIR_TRY(write ? weir_store_write(c->store, array, &written)
+                     : weir_store_read(c->store, array, &t));
+      t = write ? written : t;
       WEIR_TRY(add_slices(c, array, t, p, &any));
       if (!any) {
         WEIR_TRY(add_piece(p, array, t));
       }
     }
   }
-  return check_names(p);
+  return WEIR_OK;
+}
+
+/* Likewise of the arrays of a store without slices, of host memory alone. */
+static weir_status add_extra(weir_store *extra, train_pieces *p)
+{
+  for (int64_t i = 0; extra != NULL && i < weir_store_count(extra); i++) {
+    const char *array = weir_store_name(extra, i);
+    weir_tensor *t = NULL;
+
+    WEIR_TRY(weir_store_write(extra, array, &t));
+    WEIR_TRY(add_piece(p, array, t));
+  }
+  return WEIR_OK;
 }
 
 /* ---- The raw dump ---- */
@@ -138,8 +157,11 @@ static weir_status layout_of(const train_pieces *p, char hex[TRAIN_DIGEST + 1])
 
 static weir_status add_layout(weir_store *s, const char *hex)
 {
+  weir_tensor *t = NULL;
+
   WEIR_TRY(weir_store_add(s, layout_name, WEIR_U8, 1, (int64_t[]){TRAIN_DIGEST}));
-  memcpy(weir_store_get(s, layout_name)->data, hex, TRAIN_DIGEST);
+  WEIR_TRY(weir_store_write(s, layout_name, &t));
+  memcpy(t->data, hex, TRAIN_DIGEST);
   return WEIR_OK;
 }
 
@@ -164,17 +186,19 @@ static weir_status make_scratch(const train_pieces *p, weir_store **out)
 }
 
 /* Between pieces and the arrays of the scratch store, which are in the same order. */
-static void move(const train_pieces *p, weir_store *scratch, bool into_scratch)
+static weir_status move(const train_pieces *p, weir_store *scratch, bool into_scratch)
 {
   for (int64_t i = 0; i < p->n; i++) {
-    weir_tensor *t = weir_store_get(scratch, weir_store_name(scratch, i));
     const weir_tensor *v = &p->piece[i].view;
+    weir_tensor *t = NULL;
 
+    WEIR_TRY(weir_store_write(scratch, weir_store_name(scratch, i), &t));
     if (weir_tensor_bytes(v) > 0) {
       memcpy(into_scratch ? t->data : v->data, into_scratch ? v->data : t->data,
              weir_tensor_bytes(v));
     }
   }
+  return WEIR_OK;
 }
 
 static weir_status save_raw(const train_pieces *p, const char *path)
@@ -184,7 +208,7 @@ static weir_status save_raw(const train_pieces *p, const char *path)
   weir_status status;
 
   WEIR_TRY(make_scratch(p, &scratch));
-  move(p, scratch, true);
+  WEIR_TRY_GOTO(move(p, scratch, true), done);
   WEIR_TRY_GOTO(layout_of(p, hex), done);
   WEIR_TRY_GOTO(add_layout(scratch, hex), done);
   WEIR_TRY_GOTO(weir_store_save(scratch, path), done);
@@ -197,6 +221,7 @@ done:
 static weir_status check_layout(const train_pieces *p, const char *path)
 {
   char hex[TRAIN_DIGEST + 1];
+  const weir_tensor *theirs = NULL;
   weir_store *s = NULL;
   weir_status status;
 
@@ -204,7 +229,8 @@ static weir_status check_layout(const train_pieces *p, const char *path)
   WEIR_TRY_GOTO(weir_store_add(s, layout_name, WEIR_U8, 1, (int64_t[]){TRAIN_DIGEST}), done);
   WEIR_TRY_GOTO(weir_store_load(s, path), done);
   WEIR_TRY_GOTO(layout_of(p, hex), done);
-  if (memcmp(weir_store_get(s, layout_name)->data, hex, TRAIN_DIGEST) != 0) {
+  WEIR_TRY_GOTO(weir_store_read(s, layout_name, &theirs), done);
+  if (memcmp(theirs->data, hex, TRAIN_DIGEST) != 0) {
     status = weir_fail(WEIR_ERR_SHAPE,
                        "%s: the checkpoint belongs to another network or training: names or shapes "
                        "of its arrays differ",
@@ -234,16 +260,17 @@ weir_status weir_checkpoint_save(const weir_checkpoint *c, weir_checkpoint_forma
   if (format == WEIR_CHECKPOINT_AUTO) {
     format = weir_netcdf_available() ? WEIR_CHECKPOINT_NETCDF : WEIR_CHECKPOINT_RAW;
   }
-  WEIR_TRY_GOTO(make_pieces(c, &p), done);
+  WEIR_TRY_GOTO(make_pieces(c, false, &p), done);
+  WEIR_TRY_GOTO(add_extra(c->extra != NULL ? *c->extra : NULL, &p), done);
+  WEIR_TRY_GOTO(check_names(&p), done);
   status = format == WEIR_CHECKPOINT_NETCDF ? train_save_netcdf(c, &p, path) : save_raw(&p, path);
 done:
   weir_free(&p.piece);
   return status;
 }
 
-/* By content, whatever the file is called. */
-static weir_status load_file(const train_pieces *p, const char *path, bool more,
-                             weir_store *scratch)
+/* By content, whatever the file is called: *format. */
+static weir_status find_format(const char *path, weir_checkpoint_format *format)
 {
   static const char hdf5[] = "\211HDF\r\n\032\n", classic[] = "CDF";
   enum { FIRST = sizeof raw_magic };
@@ -264,31 +291,65 @@ static weir_status load_file(const train_pieces *p, const char *path, bool more,
                        version, raw_version);
     }
     if (version == raw_version) {
-      return load_raw(p, path, more, scratch);
+      *format = WEIR_CHECKPOINT_RAW;
+      return WEIR_OK;
     }
   }
   if (whole && (memcmp(begin, hdf5, FIRST) == 0 || memcmp(begin, classic, 3) == 0)) {
-    return train_load_netcdf(p, path, more, scratch);
+    *format = WEIR_CHECKPOINT_NETCDF;
+    return WEIR_OK;
   }
   return weir_fail(
       WEIR_ERR_DATA,
       "%s: not a checkpoint, or damaged: it starts neither as NetCDF nor as a store dump", path);
 }
 
+/* Makes a store of the extra arrays of the file, zeroed; NULL if there are none. */
+static weir_status find_extra(const weir_checkpoint *c, weir_checkpoint_format format,
+                              const char *path, weir_store **out)
+{
+  weir_store *s = NULL;
+  weir_status status;
+
+  WEIR_TRY(weir_store_create(&s));
+  status = format == WEIR_CHECKPOINT_RAW ? weir_store_add_from(s, path, c->extra_prefix)
+                                         : train_add_netcdf(path, c->extra_prefix, s);
+  if (status != WEIR_OK || weir_store_count(s) == 0) {
+    weir_store_destroy(&s);
+  }
+  *out = s;
+  WEIR_TRY(status);
+  return WEIR_OK;
+}
+
 weir_status weir_checkpoint_load(const weir_checkpoint *c, const char *path, bool more)
 {
   train_pieces p = {0};
-  weir_store *scratch = NULL;
+  weir_store *scratch = NULL, *extra = NULL;
+  weir_checkpoint_format format = WEIR_CHECKPOINT_AUTO;
   weir_status status;
   int64_t bytes = 0;
 
   WEIR_TRY(weir_file_size(path, &bytes)); /* names a file that is not there */
-  WEIR_TRY_GOTO(make_pieces(c, &p), done);
+  WEIR_TRY_GOTO(make_pieces(c, true, &p), done);
+  WEIR_TRY_GOTO(check_names(&p), done);
+  WEIR_TRY_GOTO(find_format(path, &format), done);
+  if (c->extra != NULL) {
+    WEIR_TRY_GOTO(find_extra(c, format, path, &extra), done);
+    WEIR_TRY_GOTO(add_extra(extra, &p), done);
+  }
   WEIR_TRY_GOTO(make_scratch(&p, &scratch), done);
-  WEIR_TRY_GOTO(load_file(&p, path, more, scratch), done);
-  move(&p, scratch, false);
+  WEIR_TRY_GOTO(format == WEIR_CHECKPOINT_RAW ? load_raw(&p, path, more, scratch)
+                                              : train_load_netcdf(&p, path, more, scratch),
+                done);
+  WEIR_TRY_GOTO(move(&p, scratch, false), done);
+  if (c->extra != NULL) {
+    *c->extra = extra;
+    extra = NULL;
+  }
 done:
   weir_store_destroy(&scratch);
+  weir_store_destroy(&extra);
   weir_free(&p.piece);
   return status;
 }

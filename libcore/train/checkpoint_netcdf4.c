@@ -378,12 +378,43 @@ weir_status train_load_netcdf(const train_pieces *p, const char *path, bool more
     WEIR_TRY_GOTO(check_more(nc, path, p), done);
   }
   for (int64_t i = 0; i < p->n; i++) {
-    weir_tensor *t = weir_store_get(into, p->piece[i].name);
+    weir_tensor *t = NULL;
 
+    WEIR_TRY_GOTO(weir_store_write(into, p->piece[i].name, &t), done);
     if (weir_tensor_numel(t) > 0) {
       WEIR_TRY_GOTO(read_piece(nc, path, p->piece[i].name, t), done);
     }
   }
+done:
+  weir_netcdf_close(&nc);
+  return status;
+}
+
+static weir_status add_variables(weir_netcdf *nc, const char *prefix, weir_store *s)
+{
+  weir_netcdf_shape shape;
+  char name[TRAIN_NAME];
+  int n = 0, var = 0;
+
+  WEIR_TRY(weir_netcdf_count(nc, &n));
+  for (int i = 0; i < n; i++) {
+    WEIR_TRY(weir_netcdf_name(nc, i, name, sizeof name));
+    if (strncmp(name, prefix, strlen(prefix)) == 0) {
+      WEIR_TRY(weir_netcdf_find(nc, name, &var, &shape));
+      WEIR_TRY(weir_store_add(s, name, shape.dtype, shape.n_dims, shape.lengths));
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status train_add_netcdf(const char *path, const char *prefix, weir_store *s)
+{
+  weir_netcdf *nc = NULL;
+  weir_status status;
+
+  WEIR_TRY(weir_netcdf_open(path, &nc));
+  WEIR_TRY_GOTO(check_list(nc, path), done);
+  WEIR_TRY_GOTO(add_variables(nc, prefix, s), done);
 done:
   weir_netcdf_close(&nc);
   return status;

@@ -12,6 +12,7 @@
 #include "base/weir_log.h"
 #include "io/weir_netcdf.h"
 #include "support/train/checkpoint_check.h"
+#include "support/graph/store_check.h"
 
 /* ---- Folders ---- */
 
@@ -20,7 +21,7 @@ static void save_step(weir_store *s, int64_t step)
   char file[512];
   const weir_checkpoint c = of(s);
 
-  *(int64_t *)weir_store_get(s, "train.step")->data = step;
+  *(int64_t *)check_stored(s, "train.step")->data = step;
   assert_ok(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_AUTO, file, sizeof file));
   assert_ok(weir_checkpoint_save(&c, WEIR_CHECKPOINT_AUTO, file));
 }
@@ -77,7 +78,7 @@ static void the_newest_whole_one_is_taken(void **state)
   fill(s, 4);
   assert_ok(weir_checkpoint_resume(&c, dir, &step));
   assert_int_equal(step, 100);
-  assert_int_equal(*(int64_t *)weir_store_get(s, "train.step")->data, 100);
+  assert_int_equal(*(int64_t *)check_stored(s, "train.step")->data, 100);
   assert_int_equal(warned, 2);
   assert_false(has_step(120, ""));
   assert_true(has_step(120, ".damaged") && has_step(110, ".damaged"));

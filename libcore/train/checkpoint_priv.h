@@ -21,4 +21,8 @@ weir_status train_save_netcdf(const weir_checkpoint *c, const train_pieces *p,
                               const char *path) WEIR_CHECKED;
 weir_status train_load_netcdf(const train_pieces *p, const char *path, bool more,
                               weir_store *into) WEIR_CHECKED;
+/* checkpoint_netcdf4.c: adds the variables of a file whose names begin with `prefix` to a store,
+ * zeroed. */
+weir_status train_add_netcdf(const char *path, const char *prefix, weir_store *s) WEIR_CHECKED;
+
 #endif

@@ -12,13 +12,14 @@
 #include "support/io/io_test.h"
 #include "io/weir_netcdf.h"
 #include "support/train/checkpoint_check.h"
+#include "support/graph/store_check.h"
 
 /* Name of the first array that differs, NULL: none. */
 static const char *differs(const weir_store *a, const weir_store *b, bool all)
 {
   for (int64_t i = 0; i < weir_store_count(a); i++) {
     const char *name = weir_store_name(a, i);
-    const weir_tensor *x = weir_store_get(a, name), *y = weir_store_get(b, name);
+    const weir_tensor *x = check_stored(a, name), *y = check_stored(b, name);
 
     if (bytes_of(x) > 0 && (all || strcmp(name, "scratch") != 0) &&
         memcmp(x->data, y->data, bytes_of(x)) != 0) {
@@ -73,8 +74,8 @@ static void round_trip(weir_checkpoint_format format)
 
   assert_ok(weir_checkpoint_load(&p.c, path, false));
   assert_null(differs(p.saved, p.mine, false));
-  assert_memory_equal(weir_store_get(p.mine, "scratch")->data,
-                      weir_store_get(p.before, "scratch")->data, 36);
+  assert_memory_equal(check_stored(p.mine, "scratch")->data,
+                      check_stored(p.before, "scratch")->data, 36);
   close_pair(&p);
 }
 
@@ -104,7 +105,7 @@ static void a_file_has_a_variable_per_parameter(void **state)
   assert_true(s.dtype == WEIR_F32 && s.n_dims == 3);
   assert_true(s.lengths[0] == 3 && s.lengths[1] == 4 && s.lengths[2] == 3);
   assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0, 0, 0}, s.lengths, w));
-  assert_memory_equal(w, weir_store_get(p.saved, "params")->data, sizeof w);
+  assert_memory_equal(w, check_stored(p.saved, "params")->data, sizeof w);
   assert_ok(
       weir_netcdf_find(nc, "wave", &var, &s)); /* components along `complex`, real ones first */
   assert_true(s.dtype == WEIR_F64 && s.n_dims == 3 && s.lengths[1] == 3 && s.lengths[2] == 2);
@@ -112,7 +113,7 @@ static void a_file_has_a_variable_per_parameter(void **state)
   assert_ok(weir_netcdf_dim_name(nc, dims[2], name, sizeof name));
   assert_string_equal(name, "complex");
   assert_ok(weir_netcdf_read(nc, var, (int64_t[]){1, 2, 0}, (int64_t[]){1, 1, 2}, last));
-  assert_memory_equal(last, (weir_c128 *)weir_store_get(p.saved, "wave")->data + 5, sizeof last);
+  assert_memory_equal(last, (weir_c128 *)check_stored(p.saved, "wave")->data + 5, sizeof last);
   assert_ok(weir_netcdf_find(nc, "tone", &var, &s));
   assert_true(s.dtype == WEIR_F32 && s.n_dims == 1 && s.lengths[0] == 2);
   assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "title", &text));
@@ -204,7 +205,7 @@ static void damage_to_elements_names_the_variable(void **state)
 
   NEEDS_NETCDF();
   pair p = open_pair(WEIR_CHECKPOINT_NETCDF);
-  const char *head = (const char *)weir_store_get(p.saved, "params")->data + 4 * 38;
+  const char *head = (const char *)check_stored(p.saved, "params")->data + 4 * 38;
 
   assert_ok(weir_file_read(path, 1 << 20, &bytes, &n));
   while (at + 48 <= n && memcmp(bytes + at, head, 48) != 0) {

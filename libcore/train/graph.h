@@ -22,7 +22,7 @@ typedef enum train_kind {
 typedef struct train_graph {
   const weir_train_task *task;
   weir_params *params;
-  const weir_store *store;
+  weir_store *store;
   const weir_optim_cfg *optim;       /* STEP, APPLY */
   const struct train_shards *shards; /* NULL: the flat buffer is one array */
   weir_dtype dtype;                  /* of inputs that are floats; WEIR_DTYPE_COUNT: their own */

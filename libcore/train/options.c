@@ -52,6 +52,9 @@ const weir_opt weir_train_opts[] = {
     WEIR_OPT_INT(weir_train_cfg, agree_every, 10, 1, 1000000000, "steps",
                  "where ranks train apart (optim.exchange): steps between two questions to all of "
                  "them whether one was asked to stop, for which they wait"),
+    WEIR_OPT_INT(weir_train_cfg, timeline, 20, 0, 100000, "steps",
+                 "last steps of which run.jsonl and the page of a run on several ranks have the "
+                 "activity of each rank; 0: none"),
     WEIR_OPT_INT(weir_train_cfg, checkpoint.every, 0, 0, 1000000000, "steps",
                  "steps between checkpoints; 0: one after every epoch"),
     WEIR_OPT_INT(weir_train_cfg, checkpoint.keep, 2, 1, 1000000, "1",

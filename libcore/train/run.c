@@ -18,6 +18,7 @@
 #include "train/step/exchange.h"
 #include "train/step/plan.h"
 #include "train/step/step.h"
+#include "train/step/timeline.h"
 #include "train/step/timing.h"
 #include "train/step/meet.h"
 
@@ -96,13 +97,16 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   }
   WEIR_TRY(train_meet(r));
   weir_event("validation_begin", WEIR_INT("epoch", *s->epoch), WEIR_INT("step", *s->step));
-  train_swap_average(r); /* the parameters used for prediction */
+  WEIR_TRY(train_swap_average(r)); /* the parameters used for prediction */
   const weir_status status = train_validate(r, &loss, metric);
 
   if (status != WEIR_OK) {
-    train_swap_average(r);
-    return status == WEIR_ERR_STOPPED ? stop_here(r, false)
-                                      : weir_trace_at(status, __FILE__, __LINE__, __func__);
+    const bool stops = status == WEIR_ERR_STOPPED;
+
+    if (stops || r->ranks.optim.what == WEIR_OPTIM_SHARD_NONE) { /* else not without the others */
+      WEIR_TRY(train_swap_average(r));
+    }
+    return stops ? stop_here(r, false) : weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
   *s->valid_step = *s->step;
   *s->valid_loss = loss;
@@ -115,12 +119,11 @@ static weir_status validate(train_run *r, double *metric, bool *best)
     *s->best_loss = loss;
     *s->best_epoch = *s->epoch;
     *s->waited = 0;
-    train_keep_best(r);
+    WEIR_TRY(train_keep_best(r));
   } else {
     *s->waited += 1;
   }
-  train_swap_average(r);
-  return WEIR_OK;
+  return train_swap_average(r);
 }
 
 static void tell_validation(const train_run *r, const double *metric, bool best)
@@ -306,7 +309,10 @@ static weir_status stop_requested(train_run *r, bool *stop)
   if (r->ranks.replicas > 0 && *r->state.step % r->cfg->agree_every != 0) {
     return WEIR_OK;
   }
+  const train_moment begin = train_begin_activity(r);
+
   WEIR_TRY(train_min_all(r, &none));
+  train_end_activity(r, TRAIN_MEETS, begin);
   *stop = none == 0;
   return WEIR_OK;
 }
@@ -372,6 +378,7 @@ static weir_status run(train_run *r, weir_train_result *result)
   WEIR_TRY(train_agree_all(r, open_run(r)));
   WEIR_TRY(train_resume(r));
   WEIR_TRY(train_open_exchange(r));
+  WEIR_TRY(train_timeline_open(r));
   const int64_t first = *s->step;
 
   weir_event("train_begin", WEIR_TEXT("network", r->task->name),
@@ -382,6 +389,7 @@ static weir_status run(train_run *r, weir_train_result *result)
   WEIR_TRY(train_tell_times(r));
   WEIR_TRY(train_finish(r));
   WEIR_TRY(train_tell_exchange(r));
+  WEIR_TRY(train_tell_timeline(r));
   const weir_train_end end = reached(r)     ? WEIR_TRAIN_TARGET
                              : impatient(r) ? WEIR_TRAIN_PATIENCE
                                             : WEIR_TRAIN_DONE;
@@ -445,14 +453,14 @@ static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
   WEIR_TRY(train_find_plan(r, slot ? TRAIN_GRADIENT : TRAIN_STEP, n, &plan));
   add_plan(plan, (double)r->cfg->accumulate, out, cost);
   if (out != NULL) {
-    train_print_exchange(r, out);
+    WEIR_TRY(train_print_exchange(r, out));
   }
   if (slot) {
     WEIR_TRY(train_find_plan(r, TRAIN_APPLY, 0, &plan));
     add_plan(plan, 1, out, cost);
   }
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
-    const weir_tensor *t = weir_store_get(r->store, weir_store_name(r->store, i));
+    const weir_tensor *t = weir_store_find(r->store, weir_store_name(r->store, i));
 
     cost->stored_bytes += (int64_t)weir_tensor_bytes(t);
   }

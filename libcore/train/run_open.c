@@ -34,6 +34,8 @@ void train_run_close(train_run *r)
   weir_free(&r->plan);
   weir_free(&r->sample);
   weir_exchange_close(&r->exchange);
+  weir_free(&r->timeline.ring);
+  weir_store_destroy(&r->kept);
   train_ranks_close(&r->ranks);
   train_state_close(r);
 }

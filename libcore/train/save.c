@@ -12,11 +12,15 @@
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
 #include "conf/weir_rundir.h"
+#include "train/grid/optim_moves.h"
 #include "train/grid/rank_arrays.h"
 #include "train/grid/ranks.h"
+#include "train/array_names.h"
 #include "train/options.h"
 #include "train/state.h"
+#include "train/step/kept.h"
 #include "train/step/meet.h"
+#include "train/step/timeline.h"
 
 enum { NOTES = 32, TRAIN_PATH = 4096 };
 
@@ -41,9 +45,12 @@ static weir_status leave_out(content *k, const char *array)
   return WEIR_OK;
 }
 
-static weir_status begin(const train_run *r, bool network, content *k)
+/* store: where the arrays of the run are complete. */
+static weir_status begin(train_run *r, weir_store *store, bool network, content *k)
 {
-  *k = (content){.c = {.store = r->store, .slice = r->slice, .n_slices = r->n_slices}};
+  *k = (content){.c = {.store = store, .slice = r->slice, .n_slices = r->n_slices}};
+  k->c.extra = network ? NULL : &r->kept;
+  k->c.extra_prefix = TRAIN_KEPT;
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
 
@@ -82,12 +89,13 @@ static void describe(const train_run *r, const char *what, content *k)
   }
 }
 
-static weir_status write(const train_run *r, bool network, const char *what, const char *path)
+static weir_status write(train_run *r, weir_store *store, bool network, const char *what,
+                         const char *path)
 {
   content k;
   weir_status status;
 
-  WEIR_TRY_GOTO(begin(r, network, &k), done);
+  WEIR_TRY_GOTO(begin(r, store, network, &k), done);
   describe(r, what, &k);
   WEIR_TRY_GOTO(weir_checkpoint_save(&k.c, (weir_checkpoint_format)r->cfg->checkpoint.format, path),
                 done);
@@ -98,11 +106,13 @@ done:
 }
 
 /* That all banks are numbers, so that the checkpoint before stays where they are not. */
-static weir_status check_finite(const train_run *r)
+static weir_status check_finite(const train_run *r, const weir_store *store)
 {
   for (int64_t i = 0; i < r->n_slices && r->cfg->check_nan; i++) {
     const weir_checkpoint_slice *slice = &r->slice[i];
-    const weir_tensor *t = weir_store_get(r->store, slice->array);
+    const weir_tensor *t = NULL;
+
+    WEIR_TRY(weir_store_read(store, slice->array, &t));
     const weir_tensor shape = weir_tensor_wrap(NULL, t->dtype, slice->rank, slice->shape);
 
     for (int64_t k = 0; k < weir_tensor_numel(&shape); k++) {
@@ -120,16 +130,16 @@ static weir_status check_finite(const train_run *r)
   return WEIR_OK;
 }
 
-static weir_status save(const train_run *r)
+static weir_status save(train_run *r, weir_store *store)
 {
   const double start = weir_clock();
   char path[TRAIN_PATH];
 
-  WEIR_TRY(check_finite(r));
+  WEIR_TRY(check_finite(r, store));
   WEIR_TRY(weir_checkpoint_path(r->dir, *r->state.step,
                                 (weir_checkpoint_format)r->cfg->checkpoint.format, path,
                                 sizeof path));
-  WEIR_TRY(write(r, false, "checkpoint", path));
+  WEIR_TRY(write(r, store, false, "checkpoint", path));
   WEIR_TRY(weir_checkpoint_prune(r->dir, r->cfg->checkpoint.keep));
   weir_event("checkpoint", WEIR_INT("step", *r->state.step), WEIR_TEXT("file", path),
              WEIR_REAL("seconds", weir_clock() - start));
@@ -139,11 +149,25 @@ static weir_status save(const train_run *r)
 weir_status train_save(train_run *r)
 {
   WEIR_TRY(train_meet(r));
+  const train_moment begin = train_begin_activity(r);
+
   if (r->cfg->compare_every > 0) {
     WEIR_TRY(train_compare(r));
   }
   WEIR_TRY(train_allgather(r));
-  return train_agree_all(r, train_leads(r) ? save(r) : WEIR_OK);
+  WEIR_TRY(train_gather_kept(r));
+  weir_store *complete = NULL;
+  weir_status status = train_complete_store(r, &complete);
+
+  WEIR_TRY_GOTO(train_agree_all(r, status), done);
+  WEIR_TRY_GOTO(train_collect_shards(r, complete), done);
+  status = train_leads(r) ? save(r, complete != NULL ? complete : r->store) : WEIR_OK;
+  status = train_agree_all(r, status);
+done:
+  weir_store_destroy(&complete);
+  weir_store_destroy(&r->kept);
+  train_end_activity(r, TRAIN_SAVES, begin);
+  return status;
 }
 
 /* That a run can resume from the numbers of the checkpoint, whoever wrote it. */
@@ -199,7 +223,10 @@ static weir_status check_same(const train_run *r)
     }
   }
   for (int i = 0; i < TRAIN_GRAPHS; i++) {
-    const char *theirs = weir_store_get(r->store, train_digests[i])->data;
+    const weir_tensor *stored = NULL;
+
+    WEIR_TRY(weir_store_read(r->store, train_digests[i], &stored));
+    const char *const theirs = stored->data;
 
     if (memcmp(theirs, r->digest[i], TRAIN_HEX) != 0) {
       return weir_fail(
@@ -228,7 +255,7 @@ static void tell_rate(const train_run *r)
   }
 }
 
-static weir_status resume(const train_run *r)
+static weir_status resume(train_run *r, weir_store *store)
 {
   int64_t step = -1;
   content k;
@@ -244,7 +271,7 @@ static weir_status resume(const train_run *r)
                      "%s contains checkpoints: set checkpoint.resume, or use another folder",
                      r->dir);
   }
-  WEIR_TRY_GOTO(begin(r, false, &k), done);
+  WEIR_TRY_GOTO(begin(r, store, false, &k), done);
   WEIR_TRY_GOTO(weir_checkpoint_resume(&k.c, r->dir, &step), done);
   WEIR_TRY_GOTO(check_same(r), done);
   WEIR_TRY_GOTO(check_numbers(r, step), done);
@@ -257,36 +284,41 @@ done:
 
 weir_status train_resume(train_run *r)
 {
-  WEIR_TRY(train_agree_all(r, train_leads(r) ? resume(r) : WEIR_OK));
-  WEIR_TRY(train_receive(r));
+  weir_store *complete = NULL;
+  weir_status status = train_complete_store(r, &complete);
+
+  if (status == WEIR_OK && train_leads(r)) {
+    status = resume(r, complete != NULL ? complete : r->store);
+  }
+  WEIR_TRY_GOTO(train_agree_all(r, status), done);
+  WEIR_TRY_GOTO(train_distribute_shards(r, complete), done);
+  WEIR_TRY_GOTO(train_receive(r), done);
   if (r->ranks.replicas > 0 && !train_leads(r)) {
     *r->state.loss_sum = 0; /* rank 0 has that of all */
   }
   r->met = true;
-  return WEIR_OK;
+done:
+  weir_store_destroy(&complete);
+  return status;
 }
 
-static weir_status write_weights(const train_run *r)
+static weir_status write_weights(train_run *r)
 {
   char path[TRAIN_PATH];
 
   WEIR_TRY(weir_checkpoint_weights(r->dir, (weir_checkpoint_format)r->cfg->checkpoint.format, path,
                                    sizeof path));
-  return write(r, true, "weights", path);
+  return write(r, r->store, true, "weights", path);
 }
 
 weir_status train_finish(train_run *r)
 {
   WEIR_TRY(train_meet(r));
   WEIR_TRY(train_allgather(r));
-  if (r->average != NULL) {
-    memcpy(r->bank->data, r->average->data, weir_tensor_bytes(r->bank));
-  }
+  WEIR_TRY(train_take_average(r));
   for (int64_t i = 0; i < r->n_arrays && isfinite(*r->state.best_loss); i++) {
-    const weir_tensor *best = r->array[i].best;
-
-    if (best != NULL && weir_tensor_numel(best) > 0) {
-      memcpy(r->array[i].tensor->data, best->data, weir_tensor_bytes(best));
+    if (r->array[i].best != NULL) {
+      WEIR_TRY(weir_store_copy(r->store, r->array[i].name, r->array[i].best));
     }
   }
   return train_agree_all(r, train_leads(r) ? write_weights(r) : WEIR_OK);
@@ -300,7 +332,7 @@ weir_status weir_train_weights(const weir_params *params, weir_store *store, con
 
   memcpy(&r.params, &params, sizeof params); /* is only read */
   WEIR_TRY_GOTO(train_add_slices(&r, WEIR_PARAMS_FLAT, ""), done);
-  WEIR_TRY_GOTO(begin(&r, true, &k), done);
+  WEIR_TRY_GOTO(begin(&r, store, true, &k), done);
   WEIR_TRY_GOTO(weir_checkpoint_load(&k.c, path, true), done);
 done:
   weir_free(&k.leave);

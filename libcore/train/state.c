@@ -7,6 +7,7 @@
 
 #include "base/weir_alloc.h"
 #include "train/array_names.h"
+#include "train/grid/optim_moves.h"
 #include "train/step/exchange.h"
 
 bool train_is_network(const char *array)
@@ -20,8 +21,6 @@ const char *const train_digests[] = {
 
 bool train_is_own(const train_run *r, const char *array)
 {
-  const weir_tensor *t = weir_store_get(r->store, array);
-
   for (int i = 0; i < TRAIN_GRAPHS; i++) {
     if (strcmp(array, train_digests[i]) == 0) {
       return true;
@@ -40,7 +39,7 @@ bool train_is_own(const train_run *r, const char *array)
     }
   }
   for (int64_t i = 0; i < r->n_arrays; i++) {
-    if (r->array[i].best == t) {
+    if (r->array[i].best != NULL && strcmp(r->array[i].best, array) == 0) {
       return true;
     }
   }
@@ -51,7 +50,7 @@ bool train_is_own(const train_run *r, const char *array)
 static weir_status need(weir_store *s, const char *name, weir_dtype dtype, int rank,
                         const int64_t *shape)
 {
-  return weir_store_get(s, name) != NULL ? WEIR_OK : weir_store_add(s, name, dtype, rank, shape);
+  return weir_store_find(s, name) != NULL ? WEIR_OK : weir_store_add(s, name, dtype, rank, shape);
 }
 
 /* ---- Numbers ---- */
@@ -59,10 +58,12 @@ static weir_status need(weir_store *s, const char *name, weir_dtype dtype, int r
 static weir_status open_numbers(train_run *r)
 {
   train_state *s = &r->state;
+  weir_tensor *t = NULL;
 
 #define X(name, type, dtype)                                \
   WEIR_TRY(need(r->store, "train." #name, dtype, 0, NULL)); \
-  s->name = weir_store_get(r->store, "train." #name)->data;
+  WEIR_TRY(weir_store_pin(r->store, "train." #name, &t));   \
+  s->name = t->data;
   TRAIN_STATE_LIST(X)
 #undef X
   *s->step = *s->epoch = *s->position = 0;
@@ -84,13 +85,25 @@ static weir_status open_numbers(train_run *r)
 
 /* ---- The network's arrays and their copies ---- */
 
-static weir_status add_best(train_run *r, train_array *a, const char *name)
+/* The store's own copy of an array's name, which lives as long as it does. */
+static const char *name_in(const weir_store *s, const char *name)
 {
+  for (int64_t i = 0; i < weir_store_count(s); i++) {
+    if (strcmp(weir_store_name(s, i), name) == 0) {
+      return weir_store_name(s, i);
+    }
+  }
+  return NULL;
+}
+
+static weir_status add_best(train_run *r, train_array *a)
+{
+  const weir_tensor *t = weir_store_find(r->store, a->name);
   char copy[256];
 
-  (void)snprintf(copy, sizeof copy, "%s%s", TRAIN_BEST, name);
-  WEIR_TRY(need(r->store, copy, a->tensor->dtype, a->tensor->rank, a->tensor->shape));
-  a->best = weir_store_get(r->store, copy);
+  (void)snprintf(copy, sizeof copy, "%s%s", TRAIN_BEST, a->name);
+  WEIR_TRY(need(r->store, copy, t->dtype, t->rank, t->shape));
+  a->best = name_in(r->store, copy);
   return WEIR_OK;
 }
 
@@ -108,42 +121,39 @@ static weir_status open_arrays(train_run *r)
     WEIR_TRY(weir_reserve(&r->array, &r->array_capacity, r->n_arrays + 1, sizeof *r->array));
     train_array *a = &r->array[r->n_arrays++];
 
-    *a = (train_array){.name = name, .tensor = weir_store_get(r->store, name)};
+    *a = (train_array){.name = name};
     if (best) {
-      WEIR_TRY(add_best(r, a, name));
+      WEIR_TRY(add_best(r, a));
     }
-    if (r->cfg->check_nan || train_has_slot(r)) {
-      WEIR_TRY(weir_alloc((int64_t)weir_tensor_bytes(a->tensor), 1, &a->before));
-    }
+  }
+  r->keeps = r->cfg->check_nan || train_has_slot(r);
+  return train_keep_before(r); /* takes the memory, which then does not fail in a step */
+}
+
+weir_status train_keep_before(train_run *r)
+{
+  for (int64_t i = 0; r->keeps && i < r->n_arrays; i++) {
+    WEIR_TRY(weir_store_keep(r->store, r->array[i].name));
   }
   return WEIR_OK;
 }
 
-void train_keep_before(train_run *r)
+weir_status train_take_before(train_run *r)
 {
-  for (int64_t i = 0; i < r->n_arrays; i++) {
-    if (r->array[i].before != NULL) {
-      memcpy(r->array[i].before, r->array[i].tensor->data, weir_tensor_bytes(r->array[i].tensor));
-    }
+  for (int64_t i = 0; r->keeps && i < r->n_arrays; i++) {
+    WEIR_TRY(weir_store_restore(r->store, r->array[i].name));
   }
+  return WEIR_OK;
 }
 
-void train_take_before(train_run *r)
+weir_status train_keep_best(train_run *r)
 {
   for (int64_t i = 0; i < r->n_arrays; i++) {
-    if (r->array[i].before != NULL) {
-      memcpy(r->array[i].tensor->data, r->array[i].before, weir_tensor_bytes(r->array[i].tensor));
+    if (r->array[i].best != NULL) {
+      WEIR_TRY(weir_store_copy(r->store, r->array[i].best, r->array[i].name));
     }
   }
-}
-
-void train_keep_best(train_run *r)
-{
-  for (int64_t i = 0; i < r->n_arrays; i++) {
-    if (r->array[i].best != NULL && weir_tensor_bytes(r->array[i].best) > 0) {
-      memcpy(r->array[i].best->data, r->array[i].tensor->data, weir_tensor_bytes(r->array[i].best));
-    }
-  }
+  return WEIR_OK;
 }
 
 /* ---- Banks ---- */
@@ -168,30 +178,34 @@ weir_status train_add_slices(train_run *r, const char *array, const char *prefix
   return WEIR_OK;
 }
 
-/* The store's own copy of an array's name, which lives as long as it does. */
-static const char *name_in(const weir_store *s, const char *name)
+/* Adds an array with an element for every parameter, or for those that this rank updates. */
+static weir_status need_flat(train_run *r, const char *name)
 {
-  for (int64_t i = 0; i < weir_store_count(s); i++) {
-    if (strcmp(weir_store_name(s, i), name) == 0) {
-      return weir_store_name(s, i);
-    }
+  int64_t lo = 0, hi = weir_params_elements(r->params);
+
+  if (train_optim_sharded(&r->ranks.optim, name)) {
+    train_own_update(&r->ranks.optim, hi, &lo, &hi);
   }
-  return NULL;
+  const int64_t count = hi - lo;
+
+  WEIR_TRY(need(r->store, name, weir_params_dtype(r->params), 1, &count));
+  if (weir_tensor_numel(weir_store_find(r->store, name)) != count) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train: '%s' of an earlier run in this store has other shards: use the same "
+                     "ranks and optim.shard, or another store",
+                     name);
+  }
+  return WEIR_OK;
 }
 
 /* A bank of the optimiser, "optim.m", zero whatever an earlier run left in it, as slices
  * "optim.m.<row>". */
 static weir_status add_bank(train_run *r, const char *bank)
 {
-  const int64_t count = weir_params_elements(r->params);
   char prefix[80];
 
-  WEIR_TRY(need(r->store, bank, weir_params_dtype(r->params), 1, &count));
-  weir_tensor *t = weir_store_get(r->store, bank);
-
-  if (count > 0) {
-    memset(t->data, 0, weir_tensor_bytes(t));
-  }
+  WEIR_TRY(need_flat(r, bank));
+  WEIR_TRY(weir_store_clear(r->store, bank));
   (void)snprintf(prefix, sizeof prefix, "%s.", bank);
   return train_add_slices(r, name_in(r->store, bank), prefix);
 }
@@ -210,38 +224,71 @@ static weir_status open_optim(train_run *r)
   }
   if (cfg->average.decay > 0) {
     WEIR_TRY(add_bank(r, WEIR_OPTIM_AVERAGE));
-    r->average = weir_store_get(r->store, WEIR_OPTIM_AVERAGE);
+    r->averages = true;
   }
   return WEIR_OK;
 }
 
 static weir_status open_banks(train_run *r)
 {
-  const int64_t count = weir_params_elements(r->params);
-
-  r->bank = weir_store_get(r->store, WEIR_PARAMS_FLAT);
   WEIR_TRY(train_add_slices(r, WEIR_PARAMS_FLAT, ""));
   if (r->n_arrays > 0 && r->array[0].best != NULL) { /* all have one, or none */
     WEIR_TRY(train_add_slices(r, TRAIN_BEST WEIR_PARAMS_FLAT, TRAIN_BEST));
   }
   WEIR_TRY(open_optim(r));
   if (train_has_slot(r)) {
-    WEIR_TRY(need(r->store, TRAIN_BANK, weir_params_dtype(r->params), 1, &count));
+    WEIR_TRY(need_flat(r, TRAIN_BANK));
   }
-  return WEIR_OK;
+  return train_pin_exchanged(r);
 }
 
-void train_swap_average(train_run *r)
+/* The parameters that this rank updates, whose average it has. */
+static uint8_t *own_params(const train_run *r, const weir_tensor *bank)
 {
-  const size_t bytes = r->average != NULL ? weir_tensor_bytes(r->average) : 0;
-  uint8_t *a = r->bank->data, *b = r->average != NULL ? r->average->data : NULL;
+  int64_t lo, hi;
 
-  for (size_t i = 0; i < bytes; i++) {
+  train_own_update(&r->ranks.optim, weir_params_elements(r->params), &lo, &hi);
+  return (uint8_t *)bank->data + (size_t)lo * weir_dtype_size(bank->dtype);
+}
+
+weir_status train_take_average(train_run *r)
+{
+  const weir_tensor *average = NULL;
+  weir_tensor *bank = NULL;
+
+  if (!r->averages) {
+    return WEIR_OK;
+  }
+  if (r->ranks.optim.what == WEIR_OPTIM_SHARD_NONE) {
+    WEIR_TRY(weir_store_copy(r->store, WEIR_PARAMS_FLAT, WEIR_OPTIM_AVERAGE));
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_store_write(r->store, WEIR_PARAMS_FLAT, &bank));
+  WEIR_TRY(weir_store_read(r->store, WEIR_OPTIM_AVERAGE, &average));
+  if (weir_tensor_bytes(average) > 0) {
+    memcpy(own_params(r, bank), average->data, weir_tensor_bytes(average));
+  }
+  return train_gather_params(r);
+}
+
+weir_status train_swap_average(train_run *r)
+{
+  weir_tensor *bank = NULL, *average = NULL;
+
+  if (!r->averages) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_store_write(r->store, WEIR_PARAMS_FLAT, &bank));
+  WEIR_TRY(weir_store_write(r->store, WEIR_OPTIM_AVERAGE, &average));
+  uint8_t *const a = own_params(r, bank), *const b = average->data;
+
+  for (size_t i = 0; i < weir_tensor_bytes(average); i++) {
     const uint8_t x = a[i];
 
     a[i] = b[i];
     b[i] = x;
   }
+  return train_gather_params(r);
 }
 
 /* Digests of the network with its loss, and of all of an update: rule, options, clipping. */
@@ -250,15 +297,20 @@ static weir_status open_digests(train_run *r)
   static const train_kind kinds[] = {[TRAIN_NETWORK] = TRAIN_LOSS, [TRAIN_UPDATE] = TRAIN_STEP};
 
   for (int i = 0; i < TRAIN_GRAPHS; i++) {
+    const bool sharded = r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE;
+    train_graph whole = r->graph;
     weir_graph *g = NULL;
+    weir_tensor *t = NULL;
 
+    whole.store = sharded ? r->ranks.optim.whole : whole.store;
     WEIR_TRY(need(r->store, train_digests[i], WEIR_U8, 1, (int64_t[]){TRAIN_HEX}));
-    WEIR_TRY(train_build(&r->graph, kinds[i], r->cfg->batch, &g));
+    WEIR_TRY(train_build(&whole, kinds[i], r->cfg->batch, &g));
     const weir_status status = weir_graph_digest(g, r->digest[i]);
 
     weir_graph_destroy(&g);
     WEIR_TRY(status);
-    memcpy(weir_store_get(r->store, train_digests[i])->data, r->digest[i], TRAIN_HEX);
+    WEIR_TRY(weir_store_write(r->store, train_digests[i], &t));
+    memcpy(t->data, r->digest[i], TRAIN_HEX);
   }
   return WEIR_OK;
 }
@@ -267,6 +319,7 @@ weir_status train_state_open(train_run *r)
 {
   WEIR_TRY(open_arrays(r));
   WEIR_TRY(open_banks(r));
+  WEIR_TRY(train_optim_shards_view(&r->ranks.optim, r->store, r->params));
   WEIR_TRY(open_digests(r));
   WEIR_TRY(open_numbers(r));
   return train_shards_view(&r->ranks.shards, r->ranks.coords, r->store, r->params);
@@ -274,9 +327,6 @@ weir_status train_state_open(train_run *r)
 
 void train_state_close(train_run *r)
 {
-  for (int64_t i = 0; i < r->n_arrays; i++) {
-    weir_free(&r->array[i].before);
-  }
   for (int64_t i = 0; i < r->n_slices; i++) {
     weir_free(&r->slice_name[i]);
   }

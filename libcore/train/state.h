@@ -10,14 +10,19 @@ extern const char *const train_digests[TRAIN_GRAPHS]; /* names of the arrays */
 weir_status train_state_open(train_run *r) WEIR_CHECKED;
 /* Frees what the run has of its arrays in addition to the store; accepts one that is not open. */
 void train_state_close(train_run *r);
-/* Copies the network's arrays before a step, where such copies are kept. */
-void train_keep_before(train_run *r);
-/* Restores the network's arrays as train_keep_before found them. */
-void train_take_before(train_run *r);
-/* Copies the network's arrays as those of the best validation, where such copies are kept. */
-void train_keep_best(train_run *r);
-/* Swaps the parameters and their average, where one is kept. */
-void train_swap_average(train_run *r);
+/* Copies the network's arrays before a step, where such copies are kept. Fails: as weir_store_keep.
+ */
+weir_status train_keep_before(train_run *r) WEIR_CHECKED;
+/* Restores the network's arrays as train_keep_before found them. Fails: as weir_store_restore. */
+weir_status train_take_before(train_run *r) WEIR_CHECKED;
+/* Copies the network's arrays as those of the best validation, where such copies are kept. Fails:
+ * as weir_store_copy. */
+weir_status train_keep_best(train_run *r) WEIR_CHECKED;
+/* Swaps the parameters and their average, where one is kept. Collective where ranks have shards of
+ * it. Fails: as weir_store_write, train_gather_params. */
+weir_status train_swap_average(train_run *r) WEIR_CHECKED;
+/* Makes the parameters their average, where one is kept. Collective likewise. Fails: likewise. */
+weir_status train_take_average(train_run *r) WEIR_CHECKED;
 /* Adds the rows of the parameters as slices of `array` in checkpoints, with names after `prefix`;
  * freed by close. Fails: WEIR_ERR_MEMORY. */
 weir_status train_add_slices(train_run *r, const char *array, const char *prefix) WEIR_CHECKED;

@@ -50,10 +50,40 @@ typedef struct train_plan {
 
 /* An array of the network (the parameters, a buffer) and its copies. */
 typedef struct train_array {
-  const char *name;
-  weir_tensor *tensor, *best; /* best: NULL, not kept */
-  void *before;               /* its value before this step; NULL: not kept */
+  const char *name, *best; /* of the store; best: NULL, not kept */
 } train_array;
+
+/* What a rank does, in the order of train_activity_name. */
+typedef enum train_activity {
+  TRAIN_PLANS, /* makes a plan, when it is first needed */
+  TRAIN_LOADS,
+  TRAIN_COMPUTES,  /* plans, with the messages inside */
+  TRAIN_EXCHANGES, /* by the policy */
+  TRAIN_MEETS,     /* agreement on errors and signals, and averages of replicas */
+  TRAIN_SAVES,     /* checkpoints, and comparisons of weights */
+  TRAIN_ACTIVITIES
+} train_activity;
+
+/* An activity of one rank. */
+typedef struct train_interval {
+  double begin, end, waited; /* seconds; waited: of them for messages */
+  int64_t step, activity;    /* step: the one under way, from 1 */
+} train_interval;
+
+/* A time, and the seconds waited for messages until then. */
+typedef struct train_moment {
+  double time, waited;
+} train_moment;
+
+/* Activities of this rank: a ring of the last ones, and sums over the run. */
+enum { TRAIN_STAMPS = 9 };
+typedef struct train_timeline {
+  train_interval *ring; /* [capacity] of which n % capacity is the next */
+  int64_t capacity, n;
+  double seconds[TRAIN_ACTIVITIES], waited[TRAIN_ACTIVITIES];
+  double stamp[TRAIN_STAMPS]; /* times at which all ranks have met, on the clock of this one */
+  int64_t sent, sent_bytes;   /* messages of the communicator before the run */
+} train_timeline;
 
 /* A run, from train_run_of to train_run_close. Task, cfg, params, store and dir are borrowed. */
 typedef struct train_run {
@@ -61,7 +91,10 @@ typedef struct train_run {
   const weir_train_cfg *cfg;
   weir_plan_opts exec;
   train_ranks ranks;
+  train_timeline timeline;
   weir_exchange exchange; /* of gradients or weights; open in a run on several ranks */
+  weir_store *kept;       /* rank 0: what the policy keeps, of all ranks, while a checkpoint is
+                             written, or from one that was read; else NULL */
   weir_params *params;
   weir_store *store;
   const char *dir, *rule; /* rule: its name */
@@ -69,7 +102,8 @@ typedef struct train_run {
   train_graph graph;
   train_state state;
   train_array *array;
-  weir_tensor *bank, *average; /* the parameters; their running average, or NULL */
+  bool keeps;    /* values before this step are kept */
+  bool averages; /* a running average of the parameters is kept */
   int64_t n_arrays, array_capacity;
   weir_checkpoint_slice *slice;
   char **slice_name; /* owned names of slices */

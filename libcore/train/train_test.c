@@ -1,6 +1,7 @@
 /* train_test.c - a small network is trained: it learns, stops when it gets no better, and says
  * where a NaN comes from. Runs that are stopped: stop_test.c. */
 #include "support/train/train_check.h"
+#include "support/graph/store_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +56,8 @@ static void accumulated_as_the_whole(toy *t)
   assert_near(whole.result.loss, accumulated.result.loss, 1e-6);
   assert_near(whole.result.valid_loss, accumulated.result.valid_loss, 1e-6);
   assert_int_equal(weir_compare("parameters", WEIR_F32,
-                                weir_store_get(accumulated.store, WEIR_PARAMS_FLAT)->data,
-                                weir_store_get(whole.store, WEIR_PARAMS_FLAT)->data,
+                                check_stored(accumulated.store, WEIR_PARAMS_FLAT)->data,
+                                check_stored(whole.store, WEIR_PARAMS_FLAT)->data,
                                 weir_params_elements(whole.params), (weir_tolerance){1e-6, 1e-6}),
                    0);
   close_session(&whole);
@@ -92,8 +93,8 @@ static void patience_ends_with_the_best_weights(void **state)
       train_in(NULL, &t, 64, 32, 1, SETS(epochs, "keep_best=false", "optim.schedule.lr=0.02"));
 
   assert_ok(best.status);
-  assert_memory_equal(weir_store_get(best.store, WEIR_PARAMS_FLAT)->data,
-                      weir_store_get(s.store, WEIR_PARAMS_FLAT)->data,
+  assert_memory_equal(check_stored(best.store, WEIR_PARAMS_FLAT)->data,
+                      check_stored(s.store, WEIR_PARAMS_FLAT)->data,
                       4 * (size_t)weir_params_elements(s.params));
   /* Once more in the same folder: there is nothing left to do. */
   session again =

@@ -42,6 +42,12 @@ typedef struct weir_checkpoint {
   int n_exclude;
   const weir_note *note;
   int n_notes;
+  /* Further arrays, whose names begin with a prefix: of a run and not of its network, so that
+   * another run may have others. Save writes those of *extra, which may be NULL; load makes *extra
+   * a store of those of the file, which the caller destroys, NULL if there are none. Either is
+   * NULL: no such arrays. */
+  weir_store **extra;
+  const char *extra_prefix;
 } weir_checkpoint;
 
 /* Writes the file. Fails: WEIR_ERR_DATA, WEIR_ERR_EXTERNAL (it cannot be written),

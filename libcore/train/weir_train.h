@@ -38,6 +38,7 @@ typedef struct weir_train_cfg {
   } target;
   bool keep_best, check_nan;
   int64_t log_every, compare_every, agree_every;
+  int64_t timeline; /* last steps in the events `activity` */
   struct {
     int64_t every, keep;
     int format; /* weir_checkpoint_format */
@@ -181,7 +182,9 @@ weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *
  * ends the others through comm.timeout or the launcher.
  *
  * Events: train_begin, epoch_begin, step (log_every), step_time (once, after the first steps),
- * validation_begin, epoch_end, checkpoint, stop.
+ * validation_begin, epoch_end, checkpoint, stop; on several ranks also `exchange`, and at the end
+ * one `rank` a rank (times and messages of the whole run) and `activity` (what it did when in the
+ * last cfg->timeline steps).
  *
  * Fails: WEIR_ERR_CONFIG (options that do not fit the task; checkpoints in the folder without
  * resume, or of another seed, other samples, another network or other updates; a

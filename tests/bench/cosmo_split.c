@@ -204,10 +204,14 @@ static weir_status compare(pair *p)
                        a->loss);
     }
   }
+  const weir_tensor *split = NULL, *alone = NULL;
+
   WEIR_TRY(train_allgather(&s->run));
+  WEIR_TRY(weir_store_read(s->run.store, WEIR_PARAMS_FLAT, &split));
+  WEIR_TRY(first ? weir_store_read(a->run.store, WEIR_PARAMS_FLAT, &alone) : WEIR_OK);
   if (first &&
-      weir_compare("parameters", WEIR_F32, s->run.bank->data, a->run.bank->data,
-                   weir_tensor_numel(a->run.bank), (weir_tolerance){TOLERANCE, TOLERANCE}) != 0) {
+      weir_compare("parameters", WEIR_F32, split->data, alone->data, weir_tensor_numel(alone),
+                   (weir_tolerance){TOLERANCE, TOLERANCE}) != 0) {
     return weir_fail(WEIR_ERR_NUMERIC, "parameters are others over ranks");
   }
   return WEIR_OK;

@@ -1,4 +1,5 @@
 /* learner.c - forward, loss, gradients and update in one graph. */
+#include "support/graph/store_check.h"
 #include "learner.h"
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
@@ -123,7 +124,7 @@ weir_status learner_open(const learner_job *job, learner *t)
   WEIR_TRY(make_input(&job->x, job->seed, 1, &t->x));
   WEIR_TRY(make_input(&job->y, job->seed, 2, &t->y));
   WEIR_TRY(weir_tensor_init(&t->loss, WEIR_F32, 0, NULL));
-  t->bank = *weir_store_get(t->store, WEIR_PARAMS_FLAT);
+  t->bank = *check_stored(t->store, WEIR_PARAMS_FLAT);
   t->bank.owned = NULL;
   return WEIR_OK;
 }

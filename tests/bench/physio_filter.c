@@ -1,5 +1,6 @@
 /* physio_filter.c - filters of a stream in memory against the best of scipy, f32, on one core. */
 #include <string.h>
+#include "support/graph/store_check.h"
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "base/weir_random.h"
@@ -84,7 +85,7 @@ static void run(void *context)
   weir_stream_report report;
 
   for (int64_t i = 0; i < weir_store_count(f->store); i++) {
-    weir_tensor *t = weir_store_get(f->store, weir_store_name(f->store, i));
+    weir_tensor *t = check_stored(f->store, weir_store_name(f->store, i));
 
     memset(t->data, 0, (size_t)t->shape[0]);
   }

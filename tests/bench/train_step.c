@@ -13,6 +13,7 @@
  * with bf16 in that. */
 #include <malloc.h>
 #include <string.h>
+#include "support/graph/store_check.h"
 #include "conf/weir_opt.h"
 #include "model/nets.h"
 #include "nn/weir_unet.h"
@@ -122,7 +123,7 @@ static double predict(const learner *t)
                bytes_of(&t->x) + bytes_of(&t->y);
 
   for (int64_t i = 0; i < weir_store_count(t->store); i++) {
-    sum += bytes_of(weir_store_get(t->store, weir_store_name(t->store, i)));
+    sum += bytes_of(check_stored(t->store, weir_store_name(t->store, i)));
   }
   return sum;
 }

@@ -143,7 +143,7 @@ static void open_network(set_up *s)
   (void)snprintf(forecast, sizeof forecast, "data.forecast=[%s]", path);
   bench_must(weir_config_load(wx_options, sizeof s->cfg, NULL, 0, sets,
                               (int)(sizeof sets / sizeof sets[0]), &s->cfg, &s->config));
-  bench_must(wx_experiment_open(&s->cfg, WX_SOURCE_APPLY, &s->e));
+  bench_must(wx_experiment_open(&s->cfg, WX_SOURCE_APPLY, NULL, &s->e));
   const wx_stage_spec spec = wx_experiment_forecast(&s->e);
 
   bench_must(wx_stage_open(&spec, &s->stage));

@@ -1,5 +1,6 @@
 /* checkpoint.c - fuzz target: checkpoints, NetCDF and raw. A file fills the store whole, or leaves
  * it as it was. */
+#include "support/graph/store_check.h"
 #include "train/weir_checkpoint.h"
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
@@ -30,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
       weir_store_add(s, "train.step", WEIR_I64, 0, NULL) != WEIR_OK) {
     abort();
   }
-  float *const x = weir_store_get(s, "params")->data;
+  float *const x = check_stored(s, "params")->data;
   const weir_checkpoint c = {.store = s};
 
   for (int i = 0; i < N; i++) {

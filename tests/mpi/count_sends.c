@@ -58,6 +58,20 @@ int MPI_Start(MPI_Request *request)
   return PMPI_Start(request);
 }
 
+/* Of messages that are started once. */
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+  int size = 0;
+
+  if (PMPI_Type_size(type, &size) != MPI_SUCCESS) {
+    abort();
+  }
+  total.messages += count > 0;
+  total.bytes += (int64_t)size * count;
+  return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
 int MPI_Recv_init(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {

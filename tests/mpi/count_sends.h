@@ -4,7 +4,8 @@
 #define COUNT_SENDS_H
 #include <stdint.h>
 
-/* Of messages prepared once, each time they are started; messages of no bytes are none. */
+/* Of messages prepared once, each time they are started, and of those started once; messages of no
+ * bytes are none. */
 typedef struct sends {
   int64_t messages, bytes;
 } sends;

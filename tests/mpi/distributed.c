@@ -1,5 +1,6 @@
 /* distributed.c - layers over a grid of ranks against one rank: forward, gradients and updated
  * weights. The argument is how many ranks were started. */
+#include "support/graph/store_check.h"
 #include "distributed_nets.h"
 
 #include "ops/conv/pool_sparse_priv.h"
@@ -41,7 +42,7 @@ static weir_grid draw_grid(uint64_t seed, int d)
 static weir_value parameter(dist_case *c, const char *name, int rank, const int64_t *shape)
 {
   assert_ok(weir_store_add(c->store, name, c->dtype, rank, shape));
-  dist_fill(name, weir_store_get(c->store, name));
+  dist_fill(name, check_stored(c->store, name));
   return weir_stored(c->g, c->store, name);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "support/graph/store_check.h"
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
@@ -146,10 +147,10 @@ static inline weir_store *dist_store(const dist_case *c)
 
     if (array->kind == WEIR_ARRAY_STORED) {
       const weir_box box = weir_partition_owned(p, a, weir_comm_rank(dist_comm));
-      weir_tensor shard = dist_shard(weir_store_get(c->store, array->name), &box);
+      weir_tensor shard = dist_shard(check_stored(c->store, array->name), &box);
 
       assert_ok(weir_store_add(own, array->name, shard.dtype, shard.rank, shard.shape));
-      assert_ok(weir_tensor_copy(&shard, weir_store_get(own, array->name)));
+      assert_ok(weir_tensor_copy(&shard, check_stored(own, array->name)));
       weir_tensor_fini(&shard);
     }
   }
@@ -199,7 +200,7 @@ static inline void dist_poison(const dist_case *c, weir_plan *p, weir_store *own
   for (int64_t i = 0; i < weir_store_count(own); i++) {
     const char *name = weir_store_name(own, i);
 
-    assert_ok(weir_tensor_copy(weir_store_get(kept, name), weir_store_get(own, name)));
+    assert_ok(weir_tensor_copy(check_stored(kept, name), check_stored(own, name)));
   }
   for (int k = 0; k < n; k++) {
     weir_tensor_fini(&shard[k]);
@@ -237,7 +238,7 @@ static inline void dist_run(const dist_case *c, weir_plan *p, const weir_store *
       dist_keep(out, p, array->output, &v);
     }
     if (array->kind == WEIR_ARRAY_STORED) {
-      v = weir_view_of(weir_store_get(store, array->name));
+      v = weir_view_of(check_stored(store, array->name));
       dist_keep(out, p, array->name, &v);
     }
   }

@@ -2,11 +2,13 @@
  * are exchanged once a step, and give the losses and weights of one rank.
  *
  *   mpi_exchange RANKS FOLDER   FOLDER is empty and that of all ranks */
+#include "support/graph/store_check.h"
 #include "optim/weir_exchange.h"
 
 #include <stdio.h>
 #include <time.h>
 
+#include "report/weir_run_log.h"
 #include "train_session.h"
 
 enum { COUNT = 1000, PARTS = 3 };
@@ -61,30 +63,66 @@ static void check_sums(const weir_exchange_desc *policy, const weir_grid *grid)
   weir_exchange_close(&x); /* once more is none */
 }
 
-/* Of gradients: what is returned in all steps and at the end adds up to what was given. */
+/* Adds what replicas keep of gradients that they have not given, of all ranks along the samples. */
+static void add_kept(const weir_exchange *x, const weir_grid *grid, double *sum)
+{
+  static double kept_sum[COUNT];
+  weir_exchange_kept kept[WEIR_EXCHANGE_KEPT_MAX];
+  const int n = x->policy->keep != NULL ? x->policy->keep(x->state, kept) : 0;
+  weir_comm *group = NULL;
+  weir_request *r = NULL;
+
+  memset(kept_sum, 0, sizeof kept_sum);
+  for (int k = 0; k < n; k++) {
+    assert_true(kept[k].name[strspn(kept[k].name, "abcdefghijklmnopqrstuvwxyz_")] == 0);
+    for (int i = 0; i < COUNT && kept[k].kind == WEIR_KEPT_SUMMAND; i++) {
+      assert_int_equal(kept[k].count, COUNT);
+      kept_sum[i] += ((const double *)kept[k].data)[i];
+    }
+  }
+  assert_ok(weir_grid_sub(grid, comm, 1, &group));
+  assert_ok(weir_allreduce_create(group, "kept", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64),
+                                  kept_sum, COUNT, &r));
+  assert_ok(weir_request_run_once(&r));
+  weir_comm_close(&group);
+  for (int i = 0; i < COUNT; i++) {
+    sum[i] += kept_sum[i];
+  }
+}
+
+/* Of gradients: what is returned in all steps and at the end, and what is kept then, adds up to
+ * what was given. Where a batch has a target size, an update is as many times the mean of
+ * contributions: of equal ones it is known, whoever gave them. */
 static void check_gradients(const weir_exchange_desc *policy, const weir_grid *grid)
 {
   static double a[COUNT], sum[COUNT];
   const weir_exchange_part part = {a, WEIR_F64, COUNT, 1};
   const weir_exchange_args args = {.comm = comm, .grid = grid, .part = &part, .n = 1};
   const int me = weir_comm_rank(comm), turns = 7;
+  const bool equal = policy->due != NULL;
   weir_exchange x;
 
   memset(sum, 0, sizeof sum);
   assert_ok(weir_exchange_open(policy, &args, &x));
   for (int turn = 0; turn <= turns; turn++) {
     for (int i = 0; i < COUNT; i++) {
-      a[i] = (turn + 1) * element_of(me, 1, i);
+      a[i] = equal ? element_of(0, 1, i) : (turn + 1) * element_of(me, 1, i);
     }
     assert_ok(turn < turns ? weir_exchange_run(&x) : weir_exchange_settle(&x));
+    for (int i = 0; i < COUNT && equal; i++) {
+      assert_true(a[i] == (weir_exchange_due(&x) ? grid->extent[0] * element_of(0, 1, i) : 0));
+    }
     for (int i = 0; i < COUNT && (turn < turns || policy->settle != NULL); i++) {
       sum[i] += a[i];
     }
   }
-  for (int i = 0; i < COUNT; i++) {
-    assert_true(sum[i] == turns * (turns + 1) / 2 * sum_of(grid, 1, 1, i));
+  add_kept(&x, grid, sum);
+  for (int i = 0; i < COUNT && !equal; i++) {
+    const double given = turns * (turns + 1) / 2 * sum_of(grid, 1, 1, i);
+
+    assert_true(fabs(sum[i] - given) <= (policy->keep != NULL ? 1e-12 * given : 0));
   }
-  assert_true(weir_exchange_count(&x).versions >= turns);
+  assert_true(weir_exchange_count(&x).versions >= (equal ? 1 : turns));
   weir_exchange_close(&x);
 }
 
@@ -160,8 +198,10 @@ static void an_unknown_policy_is_refused(void **state)
 
   assert_int_equal(weir_exchange_find("gossip", &policy), WEIR_ERR_CONFIG);
   assert_null(policy);
-  assert_non_null(
-      strstr(weir_last_message(), "choose one of: allreduce, dpsgd, eager, local, wagma"));
+  assert_non_null(strstr(weir_last_message(), "choose one of: "));
+  for (int k = 0; weir_exchange_table[k] != NULL; k++) {
+    assert_non_null(strstr(weir_last_message(), weir_exchange_table[k]->name));
+  }
   weir_clear_failure();
 }
 
@@ -214,10 +254,13 @@ static void compare_weights(const char *what, const session *a, const session *b
 
   for (int64_t i = 0; i < weir_store_count(a->store); i++) {
     const char *name = weir_store_name(a->store, i);
-    const weir_tensor *x = weir_store_get(a->store, name), *y = weir_store_get(b->store, name);
 
-    if (strncmp(name, "train.", 6) != 0 && weir_dtype_is_real(x->dtype)) {
-      assert_non_null(y);
+    if (strncmp(name, "train.", 6) == 0) {
+      continue; /* numbers of the run, and gradients that only some runs keep */
+    }
+    const weir_tensor *x = check_stored(a->store, name), *y = check_stored(b->store, name);
+
+    if (weir_dtype_is_real(x->dtype)) {
       assert_int_equal(weir_compare(what, x->dtype, y->data, x->data, weir_tensor_numel(x), t), 0);
     }
   }
@@ -248,6 +291,59 @@ static void waiting_for_all_is_training_as_one_rank(void **state)
   }
 }
 
+/* Samples with weights: the weighted mean of each rank counts as its share of the samples, whether
+ * gradients or weights are exchanged. */
+static void weighted_samples_count_among_those_of_their_rank(void **state)
+{
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+  volume v = usual(WEIR_F64);
+
+  v.dropout = 0;
+  v.weighs = true;
+  session gradients = train_on(&grid[0], &v, 16, SETS(APART("{eager: {period: 1}}")));
+  session weights = train_on(&grid[0], &v, 16, SETS(APART("{local: {period: 1}}")));
+
+  assert_ok(gradients.status);
+  assert_ok(weights.status);
+  compare_weights("weighted", &gradients, &weights, 1e-10);
+  assert_true(fabs(gradients.result.valid_loss / weights.result.valid_loss - 1) < 1e-10);
+  close_session(&gradients);
+  close_session(&weights);
+}
+
+/* Ranks that compute every step together and leave something out of each sum: weights stay equal,
+ * and the network learns four fifths at least of what it learns by whole sums. */
+static void compressed_gradients_train(void **state)
+{
+  const char *const *const sets[] = {
+      SETS(APART("allreduce"), "steps=200"), SETS(APART("{powersgd: {}}"), "steps=200"),
+      SETS(APART("{onebit: {freeze_step: 40, momentum: 0.9, block: 64}}"), "steps=200")};
+  double whole = 0;
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+  volume v = usual(WEIR_F32);
+  session untrained = train_alone(&v, 16, SETS(APART("allreduce"), "optim.schedule.lr=1e-30"));
+
+  assert_ok(untrained.status);
+  for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++) {
+    session s = train_on(&grid[0], &v, 16, sets[k]);
+    const double learnt = untrained.result.valid_loss - s.result.valid_loss;
+
+    assert_ok(s.status);
+    assert_int_equal(s.result.step, 200);
+    if (weir_comm_rank(comm) == 0) {
+      print_message("%s: validation loss %.6g\n", sets[k][8], s.result.valid_loss);
+    }
+    whole = k == 0 ? learnt : whole;
+    assert_true(learnt > 0 && learnt >= 0.8 * whole);
+    close_session(&s);
+  }
+  close_session(&untrained);
+}
+#define OKTOPK "{oktopk: {density: 0.1, threshold_period: 4, region_period: 6}}"
+#define GTOPK "{gtopk: {density: 0.05, dense_steps: 3}}"
+
 /* A rank that is late in every third step. */
 static weir_status delay(volume *v)
 {
@@ -259,6 +355,31 @@ static weir_status delay(volume *v)
   return WEIR_OK;
 }
 
+/* The event `exchange` of a run, in which something was sent; of ranks that train apart or of a
+ * slot between gradient and update alike. */
+static void check_event(const session *s)
+{
+  char path[PATH + 16], line[4096];
+  int events = 0;
+
+  (void)snprintf(path, sizeof path, "%s.jsonl", s->dir);
+  FILE *f = fopen(path, "r");
+
+  assert_non_null(f);
+  while (fgets(line, sizeof line, f) != NULL) {
+    const char *bytes = strstr(line, "\"payload_bytes\": ");
+    const char *rounds = strstr(line, "\"rounds\": ");
+
+    if (strstr(line, "\"event\": \"exchange\"") != NULL) {
+      assert_true(bytes != NULL && strtod(strchr(bytes, ':') + 1, NULL) > 0);
+      assert_true(rounds != NULL && strtod(strchr(rounds, ':') + 1, NULL) > 0);
+      events++;
+    }
+  }
+  fclose(f);
+  assert_int_equal(events, 1);
+}
+
 static void late_ranks_train(void **state)
 {
   const char *const *const sets[] = {
@@ -267,7 +388,17 @@ static void late_ranks_train(void **state)
       SETS(APART("{eager: {mode: majority, period: 6}}"), "accumulate=2"),
       SETS(APART("{wagma: {period: 5}}")),
       SETS(APART("dpsgd")),
-      SETS(APART("{local: {}}"), "accumulate=3")};
+      SETS(APART("{sgp: {overlap: 2}}")),
+      SETS(APART("moshpit")),
+      SETS(APART("adpsgd")),
+      SETS(APART("dedloc")),
+      SETS(APART("{dedloc: {target: 6}}"), "accumulate=2"),
+      SETS(APART("{local: {}}"), "accumulate=3"),
+      SETS(APART(OKTOPK)),
+      SETS(APART(GTOPK), "accumulate=2"),
+      SETS(APART("{gaussiank: {density: 0.05}}")),
+      SETS(APART("{eager: {mode: quorum}}")),
+      SETS(APART("allreduce"), "accumulate=2")};
   int n = 0;
   const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
   volume v = usual(WEIR_F32);
@@ -291,10 +422,77 @@ static void late_ranks_train(void **state)
                     s.result.valid_loss, one.result.valid_loss, untrained.result.valid_loss);
     }
     assert_true(s.result.valid_loss < 0.9 * untrained.result.valid_loss);
+    if (weir_comm_rank(comm) == 0 && weir_comm_size(comm) > 1) {
+      check_event(&s);
+    }
     close_session(&one);
     close_session(&s);
   }
   close_session(&untrained);
+}
+
+/* Sums of the events `rank` and spans of the events `activity` of each rank. */
+typedef struct told {
+  int ranks, activities[8];
+  double loading[8], exchange[8], longest[8];
+} told;
+
+static told read_told(const char *dir)
+{
+  char path[PATH + 16];
+  weir_run_log log;
+  told t = {.ranks = 0};
+
+  (void)snprintf(path, sizeof path, "%s.jsonl", dir);
+  assert_ok(weir_run_log_read(path, &log));
+  for (int64_t i = 0; i < log.count; i++) {
+    const weir_run_event *e = &log.events[i];
+    const int rank = (int)weir_run_event_real(e, "rank", 0);
+    const double begin = weir_run_event_real(e, "begin_s", 0);
+    const double end = weir_run_event_real(e, "end_s", 0);
+
+    if (strcmp(e->name, "rank") == 0) {
+      assert_int_equal(rank, t.ranks);
+      t.ranks++;
+      t.loading[rank] = weir_run_event_real(e, "loading_s", -1);
+      t.exchange[rank] = weir_run_event_real(e, "exchange_s", -1);
+      assert_true(weir_run_event_real(e, "messages", 0) > 0);
+      assert_true(weir_run_event_real(e, "sent_bytes", 0) > 0);
+    } else if (strcmp(e->name, "activity") == 0) {
+      t.activities[rank]++;
+      assert_true(begin > -0.01 && end >= begin); /* clocks of ranks differ by little */
+      assert_true(weir_run_event_real(e, "step", 0) > 20 - 7);
+      t.longest[rank] = fmax(t.longest[rank], end - begin);
+    }
+  }
+  weir_run_log_fini(&log);
+  return t;
+}
+
+/* Rank 1 sleeps 5 ms in every third step, as a part of its loading; where all wait for it, the
+ * others wait that long. */
+static void ranks_tell_what_they_did(void **state)
+{
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+  volume v = usual(WEIR_F32);
+
+  v.before = delay;
+  session s = train_on(&grid[0], &v, 16, SETS(APART("{local: {period: 1}}"), "timeline=7"));
+
+  assert_ok(s.status);
+  if (weir_comm_rank(comm) == 0 && weir_comm_size(comm) > 1) {
+    const told t = read_told(s.dir);
+
+    assert_int_equal(t.ranks, weir_comm_size(comm));
+    assert_true(t.loading[1] >= 6 * 0.005);
+    assert_true(t.exchange[0] >= 0.005); /* a busy machine makes rank 0 late, too */
+    for (int r = 0; r < t.ranks; r++) {
+      assert_true(t.activities[r] >= 7 * 3); /* loading, computing, exchange */
+    }
+    assert_true(t.longest[1] >= 0.005);
+  }
+  close_session(&s);
 }
 
 /* Where nothing depends on who is late, a run that is resumed is one that was not stopped. */
@@ -327,6 +525,10 @@ static void a_resumed_run_is_the_same(void **state)
   check_resumption(SETS(APART("{local: {period: 3}}")),
                    SETS(APART("{local: {period: 3}}"), "steps=10"));
   check_resumption(SETS(APART("dpsgd")), SETS(APART("dpsgd"), "steps=10"));
+  check_resumption(SETS(APART("sgp")), SETS(APART("sgp"), "steps=10"));
+  check_resumption(SETS(APART(OKTOPK)), SETS(APART(OKTOPK), "steps=10"));
+  check_resumption(SETS(APART(GTOPK), "checkpoint.format=raw"),
+                   SETS(APART(GTOPK), "checkpoint.format=raw", "steps=10"));
 }
 
 static void what_ranks_cannot_do_apart_is_refused(void **state)
@@ -344,9 +546,9 @@ static void what_ranks_cannot_do_apart_is_refused(void **state)
   assert_non_null(strstr(weir_last_message(), "use a grid along the samples alone"));
   close_session(&s);
   v.weighs = true;
-  s = train_on(&grid[0], &v, 16, SETS(APART("eager")));
+  s = train_on(&grid[0], &v, 16, SETS(APART("powersgd")));
   assert_int_equal(s.status, WEIR_ERR_UNSUPPORTED);
-  assert_non_null(strstr(weir_last_message(), "gives samples weights"));
+  assert_non_null(strstr(weir_last_message(), "powersgd: '"));
   close_session(&s);
   weir_clear_failure();
 }
@@ -412,7 +614,10 @@ int main(int argc, char **argv)
       cmocka_unit_test(gathered_maps_in_two),
       cmocka_unit_test(a_gradient_is_sent_once_a_step),
       cmocka_unit_test(waiting_for_all_is_training_as_one_rank),
+      cmocka_unit_test(weighted_samples_count_among_those_of_their_rank),
+      cmocka_unit_test(compressed_gradients_train),
       cmocka_unit_test(late_ranks_train),
+      cmocka_unit_test(ranks_tell_what_they_did),
       cmocka_unit_test(a_resumed_run_is_the_same),
       cmocka_unit_test(what_ranks_cannot_do_apart_is_refused),
   };

@@ -13,6 +13,7 @@
 #include "base/weir_log.h"
 #include "comm/weir_inproc.h"
 #include "support/train/ranks_check.h"
+#include "support/graph/store_check.h"
 
 enum { SAMPLES = 8, MAX_RANKS = 4, PATH = 512, STEPS = 5, WAYS = 3, GRIDS = 6 };
 
@@ -75,7 +76,7 @@ static bool is_kept(const weir_store *store, int64_t i)
 {
   const char *name = weir_store_name(store, i);
 
-  return weir_store_get(store, name)->dtype == WEIR_F32 &&
+  return check_stored(store, name)->dtype == WEIR_F32 &&
          strncmp(name, "train.gradient", strlen("train.gradient")) != 0;
 }
 
@@ -84,13 +85,13 @@ static weir_status keep(training *t, int rank, const weir_store *store)
   int64_t n = 0;
 
   for (int64_t i = 0; i < weir_store_count(store); i++) {
-    const weir_tensor *x = weir_store_get(store, weir_store_name(store, i));
+    const weir_tensor *x = check_stored(store, weir_store_name(store, i));
 
     t->count[rank] += is_kept(store, i) ? weir_tensor_numel(x) : 0;
   }
   WEIR_TRY(weir_alloc(t->count[rank], sizeof(float), (void **)&t->weights[rank]));
   for (int64_t i = 0; i < weir_store_count(store); i++) {
-    const weir_tensor *x = weir_store_get(store, weir_store_name(store, i));
+    const weir_tensor *x = check_stored(store, weir_store_name(store, i));
 
     if (is_kept(store, i)) {
       memcpy(t->weights[rank] + n, x->data, weir_tensor_bytes(x));

@@ -292,11 +292,79 @@ static void groups_of_a_grid(void **state)
   weir_comm_close(&some);
 }
 
+/* Elements of a message in a run: none in some. */
+static int64_t elements_of(uint32_t from, uint32_t to, uint32_t run)
+{
+  return draw(1, from, to, run) == 0 ? 0 : draw(300, from, to, 100 + run);
+}
+
+/* To every other rank and from it, other numbers of values with their indices in every run, and in
+ * other places; messages without any are not sent. */
+static void messages_of_varying_size(void **state)
+{
+  enum { RUNS = 6, MOST = 450 }; /* as 300 values and indices */
+  static const int64_t value = sizeof(double), index = sizeof(uint32_t);
+  weir_varying_message list[2 * MOST_RANKS];
+  double *all = calloc((size_t)2 * MOST * MOST_RANKS * RUNS, sizeof *all);
+  const weir_comm_count before = weir_comm_counted(comm, WEIR_COMM_VARYING);
+  weir_comm_count expected = {0};
+  weir_request *r;
+  int n = 0;
+
+  assert_non_null(all);
+  for (int k = 1; k < ranks; k++) {
+    list[n++] = (weir_varying_message){.peer = (rank + ranks - k) % ranks, .receive = true};
+    list[n++] = (weir_varying_message){.peer = (rank + k) % ranks};
+  }
+  assert_ok(weir_varying_create(comm, "varying", list, n, &r));
+  for (uint32_t run = 0; run < RUNS; run++) {
+    double *at = all + (size_t)2 * MOST * MOST_RANKS * run;
+
+    for (int k = 0; k < n; k++) {
+      const uint32_t peer = (uint32_t)list[k].peer, me = (uint32_t)rank;
+      const int64_t count =
+          list[k].receive ? elements_of(peer, me, run) : elements_of(me, peer, run);
+
+      list[k].data = at;
+      list[k].bytes = count * (value + index);
+      list[k].index_bytes = count * index;
+      *(list[k].receive ? &expected.received : &expected.sent) += count > 0;
+      *(list[k].receive ? &expected.received_bytes : &expected.sent_bytes) += list[k].bytes;
+      *(list[k].receive ? &expected.received_index_bytes : &expected.sent_index_bytes) +=
+          count * index;
+      for (int64_t i = 0; i < count && !list[k].receive; i++) {
+        at[i] = number(me, 100 * peer + run, i);
+      }
+      at += MOST;
+    }
+    finish(r);
+    for (int k = 0; k < n; k++) {
+      const double *came = list[k].data;
+
+      for (int64_t i = 0; i < list[k].bytes / (value + index) && list[k].receive; i++) {
+        assert_true(came[i] == number((uint32_t)list[k].peer, 100 * (uint32_t)rank + run, i));
+      }
+    }
+  }
+  const weir_comm_count after = weir_comm_counted(comm, WEIR_COMM_VARYING);
+
+  assert_int_equal(after.sent - before.sent, expected.sent);
+  assert_int_equal(after.sent_bytes - before.sent_bytes, expected.sent_bytes);
+  assert_int_equal(after.sent_index_bytes - before.sent_index_bytes, expected.sent_index_bytes);
+  assert_int_equal(after.received - before.received, expected.received);
+  assert_int_equal(after.received_bytes - before.received_bytes, expected.received_bytes);
+  assert_int_equal(after.received_index_bytes - before.received_index_bytes,
+                   expected.received_index_bytes);
+  weir_request_destroy(&r);
+  free(all);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(boxes_arrive_where_they_belong),
       cmocka_unit_test(messages_of_an_exchange),
+      cmocka_unit_test(messages_of_varying_size),
       cmocka_unit_test(ends_that_differ_are_refused),
       cmocka_unit_test(memory_that_one_rank_lacks),
       cmocka_unit_test(groups_of_a_grid),

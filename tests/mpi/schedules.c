@@ -21,17 +21,23 @@ typedef struct replica {
   int ranks, kind; /* of initiators */
 } replica;
 
-/* The rank whose post begins a version: any; all; one by turns; mixed. */
+/* Kinds of initiators: any rank; all; one by turns; mixed; a quorum of more than half; a quorum and
+ * all by turns. */
+enum { KIND_ANY, KIND_ALL, KIND_ONE, KIND_MIXED, KIND_QUORUM, KIND_QUORUM_MIXED, KINDS };
+
+/* The rank whose post begins a version. */
 static int initiator(void *context, int64_t version)
 {
   const replica *r = context;
   const int drawn = (int)(weir_random_bits(5, 0, 0, (uint64_t)version) % (uint64_t)r->ranks);
 
-  return r->kind == 0       ? WEIR_ANY_RANK
-         : r->kind == 1     ? WEIR_ALL_RANKS
-         : r->kind == 2     ? drawn
-         : version % 3 == 2 ? WEIR_ALL_RANKS
-                            : drawn;
+  return r->kind == KIND_ANY      ? WEIR_ANY_RANK
+         : r->kind == KIND_ALL    ? WEIR_ALL_RANKS
+         : r->kind == KIND_ONE    ? drawn
+         : r->kind == KIND_QUORUM ? WEIR_QUORUM
+         : version % 3 == 2       ? WEIR_ALL_RANKS
+         : r->kind == KIND_MIXED  ? drawn
+                                  : WEIR_QUORUM;
 }
 
 static void begin(void *context, int64_t version, bool posted)
@@ -123,13 +129,24 @@ static void check_sums(replica *r, weir_schedule *s)
   for (int i = 0; i < N; i++) {
     assert_true(least[i] == r->total[i] && most[i] == r->total[i]);
     assert_int_equal(r->total[i] + rest[i], posted[i]);
-    assert_true(r->kind != 1 || rest[i] == 0);
+    assert_true(r->kind != KIND_ALL || rest[i] == 0);
   }
   over_ranks(WEIR_REDUCE_MAX, &versions, 1);
   assert_int_equal(versions, STEPS);
-  assert_true(r->kind != 1 || r->fresh == STEPS);
+  assert_true(r->kind != KIND_ALL || r->fresh == STEPS);
   over_ranks(WEIR_REDUCE_SUM, &r->fresh, 1);
+  assert_true(r->kind < KIND_QUORUM || r->fresh >= (int64_t)STEPS * (ranks / 2 + 1));
   assert_true(r->fresh >= STEPS && r->fresh <= (int64_t)STEPS * ranks);
+}
+
+/* Reports of posts for a quorum: each rank but 0 sends one of 16 bytes for each post, or for
+ * several at once, all of which rank 0 receives. */
+static void check_reports(int kind, int64_t sent, int64_t bytes, int64_t received)
+{
+  assert_int_equal(bytes, 16 * sent);
+  assert_true(kind < KIND_QUORUM || rank == 0 ? sent == 0 : sent >= 1 && sent <= STEPS);
+  over_ranks(WEIR_REDUCE_SUM, &sent, 1);
+  assert_int_equal(received, rank == 0 ? sent : 0);
 }
 
 static void run_schedule(int kind, bool background, bool waits)
@@ -143,7 +160,8 @@ static void run_schedule(int kind, bool background, bool waits)
                                   &sum));
   const weir_schedule_spec spec = {.name = "versions",
                                    .body = sum,
-                                   .initiator = kind == 0 ? NULL : initiator,
+                                   .initiator = kind == KIND_ANY ? NULL : initiator,
+                                   .quorum = kind >= KIND_QUORUM ? ranks / 2 + 1 : 0,
                                    .begin = begin,
                                    .end = end,
                                    .context = &r,
@@ -153,11 +171,12 @@ static void run_schedule(int kind, bool background, bool waits)
   post_steps(&r, s, waits);
   assert_ok(weir_schedule_finish(s));
   const weir_comm_count after = weir_comm_counted(comm, WEIR_COMM_ACTIVATION);
-  const int64_t activated = kind == 1 ? 0 : kind == 3 ? STEPS - STEPS / 3 : STEPS;
+  const bool mixed = kind == KIND_MIXED || kind == KIND_QUORUM_MIXED;
+  const int64_t activated = kind == KIND_ALL ? 0 : mixed ? STEPS - STEPS / 3 : STEPS;
 
-  assert_int_equal(after.sent - before.sent, activated * neighbours());
-  assert_int_equal(after.received - before.received, activated * neighbours());
-  assert_int_equal(after.sent_bytes - before.sent_bytes, 8 * activated * neighbours());
+  check_reports(kind, after.sent - before.sent - activated * neighbours(),
+                after.sent_bytes - before.sent_bytes - 8 * activated * neighbours(),
+                after.received - before.received - activated * neighbours());
   check_sums(&r, s);
   weir_schedule_destroy(&s);
   weir_request_destroy(&sum);
@@ -165,7 +184,7 @@ static void run_schedule(int kind, bool background, bool waits)
 
 static void nothing_posted_is_lost(void **state)
 {
-  for (int kind = 0; kind < 4; kind++) {
+  for (int kind = 0; kind < KINDS; kind++) {
     run_schedule(kind, false, true);
     run_schedule(kind, false, false);
   }
@@ -173,7 +192,7 @@ static void nothing_posted_is_lost(void **state)
 
 static void threads_progress_while_ranks_compute(void **state)
 {
-  for (int kind = 0; kind < 4; kind++) {
+  for (int kind = 0; kind < KINDS; kind++) {
     run_schedule(kind, true, kind % 2 == 0);
   }
 }
@@ -188,7 +207,7 @@ static void memory_that_one_rank_lacks(void **state)
   assert_ok(weir_allreduce_create(comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), r.sum, N,
                                   &sum));
   const weir_schedule_spec spec = {
-      .name = "short", .body = sum, .begin = begin, .context = &r, .background = true};
+      .name = "short", .body = sum, .quorum = 1, .begin = begin, .context = &r, .background = true};
 
   for (bool more = true; more; faults++) {
     weir_schedule *s;

@@ -2,24 +2,41 @@
  *
  *   agree     it fails by itself; all end with its message
  *   silent    it sends nothing more; the others give up, and end it too
- *   killed    it is gone */
+ *   killed    it is gone
+ *   stopped   it is stopped after some sums; the others notice that they wait longer than usual */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/weir_check.h"
 #include "comm/weir_request.h"
 
+/* How the last rank falls silent. */
+static void fall_silent(const char *how)
+{
+  (void)(strcmp(how, "killed") == 0    ? raise(SIGKILL)
+         : strcmp(how, "stopped") == 0 ? raise(SIGSTOP)
+                                       : pause());
+}
+
 static weir_status step(weir_comm *c, const char *how)
 {
   const bool last = weir_comm_rank(c) == weir_comm_size(c) - 1;
+  const bool stops = strcmp(how, "stopped") == 0;
   double x = 1;
   weir_request *r = NULL;
 
-  weir_comm_configure(c, &(weir_comm_cfg){.max_message_bytes = 1 << 20, .timeout = 1});
+  weir_comm_configure(c, &(weir_comm_cfg){.max_message_bytes = 1 << 20,
+                                          .timeout = stops ? 600 : 1,
+                                          .stall = stops ? WEIR_STALL_FAIL : WEIR_STALL_IGNORE,
+                                          .stall_floor = 0.5,
+                                          .stall_deviations = 5});
   WEIR_TRY(weir_allreduce_create(c, "sum of a step", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), &x,
                                  1, &r));
+  for (int k = 0; k < 20 && stops; k++) {
+    WEIR_TRY(weir_request_run(r));
+  }
   if (last && strcmp(how, "agree") != 0) {
-    (void)(strcmp(how, "killed") == 0 ? raise(SIGKILL) : pause());
+    fall_silent(how);
   }
   weir_status status = weir_request_start(r);
 

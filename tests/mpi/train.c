@@ -7,6 +7,7 @@
  *   mpi_train RANKS FOLDER again   the same without that; prints the losses that it ends with */
 #include <signal.h>
 #include <sys/stat.h>
+#include "support/graph/store_check.h"
 #include "base/weir_signal.h"
 #include "train_session.h"
 
@@ -197,7 +198,7 @@ static void an_infinite_voxel_is_told(void **state)
 /* One bit of the weights of the last rank turns over. */
 static weir_status damage(volume *v)
 {
-  const weir_tensor *bank = weir_store_get(v->context, WEIR_PARAMS_FLAT);
+  const weir_tensor *bank = check_stored(v->context, WEIR_PARAMS_FLAT);
 
   if (v->fetched == 3 && weir_comm_rank(comm) == weir_comm_size(comm) - 1) {
     ((uint8_t *)bank->data)[17] ^= 1;
@@ -230,7 +231,7 @@ static void other_weights_are_found(void **state)
  * layer's biases and the last layer. */
 static weir_status damage_slab(volume *v)
 {
-  const weir_tensor *bank = weir_store_get(v->context, WEIR_PARAMS_FLAT);
+  const weir_tensor *bank = check_stored(v->context, WEIR_PARAMS_FLAT);
   const int64_t after = 6 + 6 * VOLUME_OUTPUTS + VOLUME_OUTPUTS;
 
   if (v->fetched == 3 && weir_comm_rank(comm) == weir_comm_size(comm) - 1) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "base/weir_log.h"
 #include "support/train/ranks_check.h"
+#include "support/graph/store_check.h"
 
 enum { STEPS = 20, PATH = 512, GRIDS = 5 };
 
@@ -121,9 +122,8 @@ static inline void compare(const char *what, const session *a, const session *b,
 
   for (int64_t i = 0; i < weir_store_count(a->store); i++) {
     const char *name = weir_store_name(a->store, i);
-    const weir_tensor *x = weir_store_get(a->store, name), *y = weir_store_get(b->store, name);
+    const weir_tensor *x = check_stored(a->store, name), *y = check_stored(b->store, name);
 
-    assert_non_null(y);
     if (weir_dtype_is_real(x->dtype) &&
         weir_compare(name, x->dtype, y->data, x->data, weir_tensor_numel(x), t) != 0) {
       fail_msg("%s: '%s' differs", what, name);

@@ -12,6 +12,7 @@ static const struct known {
     {"libcore/device/cpu/", "threads", "the argument of weir_threads_set"},
     {"libcore/device/cpu/", "limit", "what control groups allow, read once"},
     {"libcore/device/cpu/", "workers", "the threads of weir_parallel"},
+    {"libcore/device/cpu/", "own", "the same of one thread alone"},
     {"libcore/device/cpu/", "value", "this thread runs inside weir_parallel"},
     {"libcore/device/", "guard", "where a fault inside an emulated kernel leads, a thread each"},
     {"libcore/comm/", "program", "whose right libraries take that call MPI themselves"},

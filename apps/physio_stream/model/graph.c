@@ -18,6 +18,7 @@ static weir_status make_store(ps_graph *out)
 
   WEIR_TRY(weir_store_create(&out->store));
   WEIR_TRY(weir_store_add(out->store, STATE, WEIR_U8, 1, &bytes));
+  WEIR_TRY(weir_store_pin(out->store, STATE, &out->state));
   return ps_graph_reset(out);
 }
 
@@ -26,7 +27,6 @@ static weir_value decide(ps_graph *out, weir_series filtered, weir_series featur
                          int64_t max_slots)
 {
   weir_graph *g = out->graph;
-  const weir_tensor *state = weir_store_get(out->store, STATE);
   const weir_value in[4] = {filtered.value, feature.value, feature.present,
                             weir_stored(g, out->store, STATE)};
   const weir_call_spec spec = {
@@ -36,7 +36,7 @@ static weir_value decide(ps_graph *out, weir_series filtered, weir_series featur
       .n_out = 1,
       .out = {{.dtype = WEIR_I64,
                .rank = 2,
-               .shape = {3, ps_beat_call_capacity(state->data, max_slots)}}},
+               .shape = {3, ps_beat_call_capacity(out->state->data, max_slots)}}},
       .presence = 3,
       .settle = 1,
       .flops = DECISION_FLOPS};
@@ -110,12 +110,10 @@ void ps_graph_destroy(ps_graph *g)
 
 weir_status ps_graph_reset(ps_graph *g)
 {
-  weir_tensor *state = weir_store_get(g->store, STATE);
-
-  return ps_beat_call_init(g->call, state->data, (size_t)state->shape[0]);
+  return ps_beat_call_init(g->call, g->state->data, (size_t)g->state->shape[0]);
 }
 
 double ps_graph_latency(const ps_graph *g)
 {
-  return (double)ps_beat_call_latency(weir_store_get(g->store, STATE)->data) / g->call->rate;
+  return (double)ps_beat_call_latency(g->state->data) / g->call->rate;
 }

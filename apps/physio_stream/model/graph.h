@@ -18,7 +18,8 @@
 /* The result `beats` is as ps_beat_call_run writes it. */
 typedef struct ps_graph {
   weir_graph *graph;
-  weir_store *store; /* holds the detector's state */
+  weir_store *store;  /* holds the detector's state */
+  weir_tensor *state; /* of the store, pinned */
   ps_front front;
   struct ps_beat_call *call;
 } ps_graph;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "support/graph/store_check.h"
 #include "base/weir_check.h"
 #include "exec/weir_plan.h"
 #include "model/network.h"
@@ -203,7 +204,7 @@ static void roughness_is_the_mean_step(void **state)
     (void)weir_param(&w.net, "w", &weight);
     (void)weir_param(&w.net, "b", &bias);
     use(&w);
-    float *p = weir_store_get(w.store, WEIR_PARAMS_FLAT)->data;
+    float *p = check_stored(w.store, WEIR_PARAMS_FLAT)->data;
     double lat = 0, lon = 0;
 
     for (int i = 0; i < 36; i++) {

@@ -2,6 +2,7 @@
 #include "page/run_page.h"
 #include <stdio.h>
 #include "app/weir_curves.h"
+#include "app/weir_rank_times.h"
 #include "base/weir_log.h"
 
 enum { WORSE = 512 };
@@ -62,8 +63,9 @@ static weir_status write_page(weir_report *r, const char *dir, const wx_experime
         wx_grid_weighting(&wx_archive_get(e->forecast)->grid)));
   }
   WEIR_TRY(weir_report_heading(r, "Loss"));
-  return add_curve(r, dir,
-                   stage->is.extremes != NULL ? "CRPS by |EFI|" : losses[stage->model.loss]);
+  WEIR_TRY(
+      add_curve(r, dir, stage->is.extremes != NULL ? "CRPS by |EFI|" : losses[stage->model.loss]));
+  return weir_rank_times_report(dir, r);
 }
 
 weir_status wx_run_page(const char *dir, const wx_experiment *e, const wx_stage *stage,

@@ -6,6 +6,7 @@
 #include "base/weir_log.h"
 #include "comm/weir_inproc.h"
 #include "comm/weir_request.h"
+#include "device/weir_parallel.h"
 
 enum { MAX_RANKS = 4, STEPS = 8, MAX_TRACE = 4 * MAX_RANKS * STEPS };
 
@@ -162,8 +163,7 @@ static void lost_message_is_waited_for_until_the_timeout(void **state)
   assert_int_equal(r.status[0], WEIR_OK);
   assert_int_equal(r.status[1], WEIR_OK);
   assert_int_equal(r.status[2], WEIR_ERR_EXTERNAL);
-  assert_non_null(
-      strstr(r.text[2], "timed out after 30 s in round 0, waiting for rank 0 (8 bytes"));
+  assert_non_null(strstr(r.text[2], "timed out after 30 s, waiting for rank 0 (8 bytes"));
   assert_true(r.got[2][0] == 0 && r.got[2][1] == -1);
   assert_true(r.end[2] > 30 && r.end[2] < 33 && r.end[1] == 0);
   for (int k = 0; k < 3; k++) {
@@ -252,6 +252,60 @@ static void abort_ends_all(void **state)
     assert_string_equal(said, "rank 1 of 3 ends the run: a NaN loss");
     assert_int_equal(r.status[2], WEIR_ERR_EXTERNAL);
     assert_non_null(strstr(r.text[2], "rank 1 of 3 ended the run"));
+  }
+}
+
+/* Rank 1 fails; rank 2 waits for a message of it, rank 0 sleeps and fails later in another way. */
+static weir_status fail_while_others_wait(weir_comm *c, void *context)
+{
+  report *r = context;
+
+  if (weir_comm_rank(c) == 1) {
+    WEIR_TRY(weir_inproc_sleep(c, 0.01));
+    return weir_fail(WEIR_ERR_DATA, "no file");
+  }
+  if (weir_comm_rank(c) == 0) {
+    WEIR_TRY(weir_inproc_sleep(c, 0.1));
+    return weir_fail(WEIR_ERR_EXTERNAL, "rank 0 fails, too");
+  }
+  note(r, c, send_numbers(c, 2, r));
+  return WEIR_OK;
+}
+
+static void a_failure_ends_all_that_fail_together(void **state)
+{
+  for (int concurrent = 0; concurrent < 2; concurrent++) {
+    const weir_inproc_fault fault = {.event = WEIR_INPROC_LOSS, .from = 1, .to = 2};
+    const weir_inproc run = {.ranks = 3,
+                             .concurrent = concurrent == 1,
+                             .fails_together = true,
+                             .faults = &fault,
+                             .n_faults = 1};
+    const double begin = weir_clock();
+    report r = {0};
+
+    assert_int_equal(weir_inproc_run(&run, fail_while_others_wait, &r), WEIR_ERR_DATA);
+    assert_string_equal(weir_last_message(), "no file");
+    assert_int_equal(r.status[2], WEIR_ERR_EXTERNAL);
+    assert_non_null(strstr(r.text[2], "rank 1 of 3 ended the run"));
+    assert_true(weir_clock() - begin < 60); /* not comm.timeout */
+  }
+}
+
+static weir_status count_threads(weir_comm *c, void *context)
+{
+  ((report *)context)->begin[weir_comm_rank(c)] = weir_threads_get();
+  return WEIR_OK;
+}
+
+static void ranks_have_threads_of_their_own(void **state)
+{
+  const weir_inproc run = {.ranks = 3, .concurrent = true, .threads = 2};
+  report r = {0};
+
+  assert_ok(weir_inproc_run(&run, count_threads, &r));
+  for (int k = 0; k < 3; k++) {
+    assert_int_equal((int)r.begin[k], 2);
   }
 }
 
@@ -432,6 +486,8 @@ int main(void)
       cmocka_unit_test(others_notice_a_death),
       cmocka_unit_test(rank_that_ends_is_missed),
       cmocka_unit_test(abort_ends_all),
+      cmocka_unit_test(a_failure_ends_all_that_fail_together),
+      cmocka_unit_test(ranks_have_threads_of_their_own),
       cmocka_unit_test(abort_from_outside_leaves_no_call_half_done),
       cmocka_unit_test(deadlock_is_found),
       cmocka_unit_test(seed_determines_the_run),

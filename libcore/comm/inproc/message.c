@@ -8,12 +8,13 @@
 
 /* A prepared message at one of its ends. */
 typedef struct end {
+  const comm_message *message;
   inproc_channel *channel;
   inproc_packet *packet; /* of a send */
   void *data;
   int64_t bytes, number; /* on its channel, since its last start */
   double delay;
-  bool receive, active;
+  bool receive, active, launched;
 } end;
 
 typedef struct prepared {
@@ -26,8 +27,10 @@ typedef struct prepared {
 static weir_status find_channel(weir_comm *c, const comm_message *m, int tag, inproc_channel **out)
 {
   const inproc_group *g = c->state;
-  inproc_channel *one = g->world->channels;
   const int from = m->receive ? m->peer : c->rank, to = m->receive ? c->rank : m->peer;
+  const uint64_t bits = weir_random_bits((uint64_t)g->id, (uint32_t)tag, 0, (uint64_t)to);
+  inproc_mailbox *const box = &g->world->mailboxes[bits & (uint64_t)(g->world->n_mailboxes - 1)];
+  inproc_channel *one = box->channels;
 
   while (one != NULL &&
          (one->group != g->id || one->tag != tag || one->from != from || one->to != to)) {
@@ -39,8 +42,9 @@ static weir_status find_channel(weir_comm *c, const comm_message *m, int tag, in
     one->from = from;
     one->to = to;
     one->tag = tag;
-    one->next = g->world->channels;
-    g->world->channels = one;
+    one->mailbox = box;
+    one->next = box->channels;
+    box->channels = one;
   }
   one->ends++;
   *out = one;
@@ -58,12 +62,16 @@ static void free_packet(inproc_packet **p)
 static weir_status make(weir_comm *c, const comm_message *m, int tag, end *out)
 {
   WEIR_TRY(find_channel(c, m, tag, &out->channel));
+  out->message = m;
   out->receive = m->receive;
-  out->data = m->data;
-  out->bytes = m->bytes;
   if (!m->receive) {
+    const inproc_group *g = c->state;
+
     WEIR_TRY(weir_alloc(1, sizeof *out->packet, (void **)&out->packet));
     WEIR_TRY(weir_alloc(m->bytes, 1, (void **)&out->packet->bytes));
+    out->packet->from = g->member[c->rank];
+    out->packet->to = g->member[m->peer];
+    out->packet->capacity = m->bytes;
   }
   return WEIR_OK;
 }
@@ -94,12 +102,13 @@ fail:
   return status;
 }
 
-/* A channel that nothing can use any more. */
-static void drop_channel(inproc_world *w, inproc_channel *c)
+/* One end or packet less uses the channel. */
+static void leave_channel(inproc_channel *c)
 {
-  inproc_channel **at = &w->channels;
+  inproc_channel **at = &c->mailbox->channels;
 
-  if (c->ends > 0 || c->packets != NULL) {
+  c->ends--;
+  if (c->ends > 0) {
     return;
   }
   while (*at != c) {
@@ -125,8 +134,7 @@ void inproc_release(void **messages, const comm_message *list, int64_t n)
       free_packet(&e->packet);
     }
     if (e->channel != NULL) {
-      e->channel->ends--;
-      drop_channel(w, e->channel);
+      leave_channel(e->channel);
     }
   }
   weir_lock_give(&w->lock);
@@ -134,16 +142,19 @@ void inproc_release(void **messages, const comm_message *list, int64_t n)
   weir_free(messages);
 }
 
-void inproc_channels_destroy(inproc_world *w)
+void inproc_mailboxes_destroy(inproc_world *w)
 {
-  for (inproc_channel *c = w->channels, *next; c != NULL; c = next) {
-    next = c->next;
-    for (inproc_packet *p = c->packets, *after; p != NULL; p = after) {
-      after = p->next;
+  for (int64_t i = 0; i < w->n_mailboxes && w->mailboxes != NULL; i++) {
+    for (inproc_packet *p = w->mailboxes[i].packets, *next; p != NULL; p = next) {
+      next = p->next;
       free_packet(&p);
     }
-    weir_free(&c);
+    for (inproc_channel *c = w->mailboxes[i].channels, *next; c != NULL; c = next) {
+      next = c->next;
+      weir_free(&c);
+    }
   }
+  weir_free(&w->mailboxes);
 }
 
 /* Message `number` from one rank of the run to another is one of fault f's. */
@@ -165,10 +176,14 @@ static weir_status inject_faults(inproc_rank *self, int to, double *delay, bool 
 {
   inproc_world *const w = self->world;
   const int from = self->number;
-  const int64_t number = w->started[from * w->run->ranks + to]++;
 
   *delay = 0;
   *lost = false;
+  if (w->started == NULL) {
+    return WEIR_OK;
+  }
+  const int64_t number = w->started[from * w->run->ranks + to]++;
+
   for (int f = 0; f < w->run->n_faults; f++) {
     const weir_inproc_fault *one = &w->run->faults[f];
 
@@ -191,52 +206,83 @@ static weir_status inject_faults(inproc_rank *self, int to, double *delay, bool 
 }
 
 /* Copies the message, once the copy of its last start was received. */
-static void launch(inproc_world *w, end *e)
+static weir_status launch(inproc_world *w, end *e)
 {
   inproc_packet *const p = e->packet;
+  const double scale = w->run->scale;
 
   if (p->under_way) {
-    return;
+    p->wanted = true;
+    return WEIR_OK;
   }
+  WEIR_TRY(weir_reserve(&p->bytes, &p->capacity, e->bytes, 1)); /* messages of varying size */
   memcpy(p->bytes, e->data, (size_t)e->bytes);
   p->size = e->bytes;
+  p->stands_for = (double)e->bytes * (scale > 0 && !e->message->control ? scale : 1);
   p->number = e->number;
-  p->arrival = inproc_now(w) + e->delay;
+  p->delay = e->delay;
   p->under_way = true;
-  p->next = e->channel->packets;
-  e->channel->packets = p;
-  e->active = false;
-  inproc_notify(w);
+  p->channel = e->channel;
+  p->channel->ends++;
+  p->next = p->channel->mailbox->packets;
+  p->channel->mailbox->packets = p;
+  e->launched = true;
+  if (w->run->network != NULL) {
+    inproc_network_send(w, p);
+  } else {
+    p->arrival = inproc_now(w) + p->delay;
+    inproc_notify(w);
+  }
+  return WEIR_OK;
 }
 
-/* The message on the channel of that number, below 0: the first one; NULL where it has not arrived.
- */
-static inproc_packet **arrived(const inproc_world *w, inproc_channel *c, int64_t number)
+/* Gets on with a send. */
+static weir_status send(inproc_world *w, end *e)
 {
-  inproc_packet **at = &c->packets, **found = NULL;
+  if (!e->launched) {
+    WEIR_TRY(launch(w, e));
+  }
+  e->active = !e->launched || e->packet->left > inproc_now(w);
+  return WEIR_OK;
+}
 
-  for (; *at != NULL; at = &(*at)->next) {
-    if (number < 0 ? found == NULL || (*at)->number < (*found)->number : (*at)->number == number) {
-      found = at;
+/* The message on the channel of that number; NULL where it has not arrived. */
+static inproc_packet **arrived(const inproc_world *w, const inproc_channel *c, int64_t number)
+{
+  inproc_packet **at = &c->mailbox->packets;
+
+  while (*at != NULL && ((*at)->channel != c || (*at)->number != number)) {
+    at = &(*at)->next;
+  }
+  return *at != NULL && (*at)->arrival <= inproc_now(w) ? at : NULL;
+}
+
+/* No earlier message of its channel is under way. */
+static bool is_first(const inproc_packet *p)
+{
+  for (const inproc_packet *q = p->channel->mailbox->packets; q != NULL; q = q->next) {
+    if (q->channel == p->channel && q->number < p->number) {
+      return false;
     }
   }
-  return found != NULL && (*found)->arrival <= inproc_now(w) ? found : NULL;
+  return true;
 }
 
 /* Likewise of all ranks that send to this one under its tag: the first that arrived. */
 static inproc_packet **arrived_from_any(const inproc_world *w, const inproc_channel *own)
 {
   inproc_packet **found = NULL;
-  int from = 0;
 
-  for (inproc_channel *c = w->channels; c != NULL; c = c->next) {
-    inproc_packet **const one =
-        c->group == own->group && c->tag == own->tag && c->to == own->to ? arrived(w, c, -1) : NULL;
+  for (inproc_packet **at = &own->mailbox->packets; *at != NULL; at = &(*at)->next) {
+    const inproc_channel *c = (*at)->channel;
+    const bool fits = c->group == own->group && c->tag == own->tag && c->to == own->to &&
+                      (*at)->arrival <= inproc_now(w);
 
-    if (one != NULL && (found == NULL || (*one)->arrival < (*found)->arrival ||
-                        ((*one)->arrival == (*found)->arrival && c->from < from))) {
-      found = one;
-      from = c->from;
+    if (fits &&
+        (found == NULL || (*at)->arrival < (*found)->arrival ||
+         ((*at)->arrival == (*found)->arrival && c->from < (*found)->channel->from)) &&
+        is_first(*at)) {
+      found = at;
     }
   }
   return found;
@@ -253,6 +299,9 @@ static weir_status take(inproc_world *w, end *e)
   }
   inproc_packet *p = *at;
 
+  if (w->run->network != NULL && !inproc_network_receive(w, p)) {
+    return WEIR_OK;
+  }
   if (p->size != e->bytes) {
     return weir_fail(WEIR_ERR_EXTERNAL, "rank %d receives %lld bytes where %lld are expected",
                      e->channel->to, (long long)p->size, (long long)e->bytes);
@@ -260,11 +309,14 @@ static weir_status take(inproc_world *w, end *e)
   memcpy(e->data, p->bytes, (size_t)e->bytes);
   *at = p->next;
   p->under_way = false;
+  leave_channel(p->channel);
   if (p->orphan) {
     free_packet(&p);
   }
   e->active = false;
-  inproc_notify(w);
+  if (w->run->network == NULL) {
+    inproc_notify(w);
+  }
   return WEIR_OK;
 }
 
@@ -272,18 +324,24 @@ static weir_status start_one(inproc_rank *self, const int *member, end *e)
 {
   bool lost = false;
 
+  e->data = comm_message_data(e->message);
+  e->bytes = comm_message_bytes(e->message);
+  if (e->bytes == 0) {
+    return WEIR_OK;
+  }
   if (e->receive) {
     e->number = e->channel->received++;
     e->active = true;
     return WEIR_OK;
   }
+  if (self->world->run->script != NULL) {
+    inproc_pause(self, INPROC_READY); /* what others do before it leaves is a choice of its own */
+  }
   WEIR_TRY(inject_faults(self, member[e->channel->to], &e->delay, &lost));
   e->number = e->channel->sent++;
   e->active = !lost;
-  if (!lost) {
-    launch(self->world, e);
-  }
-  return WEIR_OK;
+  e->launched = false;
+  return lost ? WEIR_OK : send(self->world, e);
 }
 
 weir_status inproc_start(void *messages, int64_t first, int64_t n)
@@ -317,7 +375,7 @@ weir_status inproc_finished(void *messages, int64_t first, int64_t n, bool *all)
     if (e->active && e->receive) {
       status = take(w, e);
     } else if (e->active) {
-      launch(w, e);
+      status = send(w, e);
     }
     *all = *all && !e->active;
   }

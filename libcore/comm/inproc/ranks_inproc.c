@@ -150,9 +150,17 @@ static void end(weir_comm *c, int status)
   weir_lock_take(&self->world->lock);
   if (self->world->ended_by < 0) {
     self->world->ended_by = self->number;
+    self->world->aborted = true;
   }
   inproc_notify(self->world);
   weir_lock_give(&self->world->lock);
+}
+
+static int run_rank(const weir_comm *c, int rank)
+{
+  const inproc_group *g = c->state;
+
+  return g->member[rank];
 }
 
 static int tags(const weir_comm *c)
@@ -172,7 +180,23 @@ static void rest(const weir_comm *c, bool waits)
     return;
   }
   weir_lock_take(&self->world->lock);
-  inproc_pause(self, waits ? INPROC_WAITS : INPROC_POLLS);
+  const bool again = self->polled_at == self->world->now;
+
+  self->polled_at = self->world->now;
+  inproc_pause(self, waits ? INPROC_WAITS : again ? INPROC_POLLS : INPROC_READY);
+  weir_lock_give(&self->world->lock);
+}
+
+static void rest_until(const weir_comm *c, double until)
+{
+  inproc_rank *const self = inproc_self(c);
+
+  if (self->world->run->concurrent) {
+    (void)sched_yield();
+    return;
+  }
+  weir_lock_take(&self->world->lock);
+  inproc_pause_until(self, until);
   weir_lock_give(&self->world->lock);
 }
 
@@ -180,6 +204,7 @@ const weir_comm_kind weir_comm_kind_ranks_inproc = {.several = true,
                                                     .split = split,
                                                     .close = close,
                                                     .end = end,
+                                                    .run_rank = run_rank,
                                                     .allreduce_max = allreduce_max,
                                                     .bcast_text = bcast_text,
                                                     .barrier = barrier,
@@ -191,4 +216,5 @@ const weir_comm_kind weir_comm_kind_ranks_inproc = {.several = true,
                                                     .finished = inproc_finished,
                                                     .release = inproc_release,
                                                     .clock = weir_inproc_clock,
-                                                    .pause = rest};
+                                                    .pause = rest,
+                                                    .pause_until = rest_until};

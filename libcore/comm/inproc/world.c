@@ -5,7 +5,18 @@
 #include "base/weir_log.h"
 #include "base/weir_random.h"
 #include "comm/inproc/inproc_priv.h"
+#include "device/weir_parallel.h"
 #include "device/weir_worker.h"
+
+enum { MAILBOXES = 16 }; /* a rank */
+
+/* On a network, where a rank's processor of messages is ahead of the events, its own time. */
+static double own_time(const inproc_rank *r)
+{
+  const double now = inproc_now(r->world);
+
+  return r->busy > now ? r->busy : now;
+}
 
 double inproc_now(const inproc_world *w)
 {
@@ -17,7 +28,7 @@ double weir_inproc_clock(const weir_comm *c)
   inproc_world *const w = inproc_self(c)->world;
 
   weir_lock_take(&w->lock);
-  const double now = inproc_now(w);
+  const double now = own_time(inproc_self(c));
 
   weir_lock_give(&w->lock);
   return now;
@@ -34,6 +45,9 @@ weir_status inproc_check(const inproc_rank *self)
   if (w->ended_by >= 0) {
     return weir_fail(WEIR_ERR_EXTERNAL, "rank %d of %d ended the run", w->ended_by, w->run->ranks);
   }
+  if (w->lacks_memory) {
+    return weir_fail(WEIR_ERR_MEMORY, "no memory for the events of %d ranks", w->run->ranks);
+  }
   if (w->stuck) {
     return weir_fail(WEIR_ERR_EXTERNAL, "deadlock: all ranks wait in calls that others are not in");
   }
@@ -42,6 +56,10 @@ weir_status inproc_check(const inproc_rank *self)
 
 void inproc_notify(inproc_world *w)
 {
+  if (w->run->network != NULL) {
+    inproc_network_notify(w);
+    return;
+  }
   for (int r = 0; r < w->run->ranks; r++) {
     w->rank[r].rest = INPROC_READY;
     if (w->run->concurrent) {
@@ -79,8 +97,8 @@ static bool next_event(const inproc_world *w, double *at)
       found = true;
     }
   }
-  for (const inproc_channel *c = w->channels; c != NULL; c = c->next) {
-    for (const inproc_packet *p = c->packets; p != NULL; p = p->next) {
+  for (int64_t i = 0; i < w->n_mailboxes; i++) {
+    for (const inproc_packet *p = w->mailboxes[i].packets; p != NULL; p = p->next) {
       if (p->arrival > w->now && (!found || p->arrival < *at)) {
         *at = p->arrival;
         found = true;
@@ -105,7 +123,23 @@ static void pass_time(inproc_world *w)
   inproc_notify(w);
 }
 
-/* Draws the rank that runs next: none once all have ended. */
+/* Which of so many ranks runs next: as the script says, or drawn. */
+static int choose(inproc_world *w, int ready)
+{
+  weir_inproc_script *const script = w->run->script;
+
+  if (script != NULL && script->begins && ready > 1) {
+    const int64_t k = script->taken++;
+
+    if (k < script->n) {
+      script->ready[k] = ready;
+      return script->choice[k];
+    }
+  }
+  return (int)(weir_random_bits(w->run->seed, 0, 0, w->draws++) % (uint64_t)ready);
+}
+
+/* Chooses the rank that runs next: none once all have ended. */
 static void pass_turn(inproc_world *w)
 {
   int ready = 0, alive = 0;
@@ -124,7 +158,7 @@ static void pass_turn(inproc_world *w)
       ready += is_ready(&w->rank[r]);
     }
   }
-  int left = (int)(weir_random_bits(w->run->seed, 0, 0, w->draws++) % (uint64_t)ready);
+  int left = choose(w, ready);
 
   for (int r = 0; w->turn < 0; r++) {
     if (is_ready(&w->rank[r]) && left-- == 0) {
@@ -134,7 +168,7 @@ static void pass_turn(inproc_world *w)
   weir_cond_broadcast(&w->rank[w->turn].wake);
 }
 
-static void await_turn(inproc_rank *self)
+void inproc_await_turn(inproc_rank *self)
 {
   while (self->world->turn != self->number) {
     weir_cond_wait(&self->wake, &self->world->lock);
@@ -150,9 +184,22 @@ void inproc_pause(inproc_rank *self, inproc_rest rest)
   if (self->life != INPROC_RUNS) { /* it keeps its turn until it returns */
     return;
   }
+  if (self->world->run->network != NULL) {
+    inproc_network_pause(self, rest);
+    return;
+  }
   self->rest = rest;
   pass_turn(self->world);
-  await_turn(self);
+  inproc_await_turn(self);
+}
+
+void inproc_pause_until(inproc_rank *self, double until)
+{
+  self->wakes = until;
+  self->listens = true;
+  inproc_pause(self, INPROC_WAITS);
+  self->wakes = 0;
+  self->listens = false;
 }
 
 /* Sleeps with the lock held, except while it progresses what has background threads elsewhere. */
@@ -172,11 +219,13 @@ static weir_status sleep_in_turn(weir_comm *c, inproc_rank *self, double until)
       weir_lock_take(&w->lock);
     }
     if (!moved && status == WEIR_OK) {
-      self->wakes = until;
-      self->listens = c->engine->background_users > 0;
-      inproc_pause(self, self->listens ? INPROC_WAITS : INPROC_READY);
-      self->wakes = 0;
-      self->listens = false;
+      if (c->engine->background_users > 0 && until > w->now) {
+        inproc_pause_until(self, until);
+      } else {
+        self->wakes = until;
+        inproc_pause(self, INPROC_READY);
+        self->wakes = 0;
+      }
       status = inproc_check(self);
     }
   } while (w->now < until && status == WEIR_OK);
@@ -196,7 +245,9 @@ weir_status weir_inproc_sleep(weir_comm *c, double seconds)
   weir_lock_take(&w->lock);
   weir_status status = inproc_check(self);
 
-  if (!w->run->concurrent && status == WEIR_OK) {
+  if (w->run->network != NULL && status == WEIR_OK) {
+    status = inproc_network_sleep(c, self, seconds);
+  } else if (!w->run->concurrent && status == WEIR_OK) {
     status = sleep_in_turn(c, self, w->now + seconds);
   }
   weir_lock_give(&w->lock);
@@ -322,6 +373,23 @@ void inproc_meet_again(weir_comm *c, const void *mine, const void *const **given
   weir_lock_give(&g->world->lock);
 }
 
+/* Of the ranks that fail: the one that aborted, else the first; or a lower one that fails alike. */
+static void note_failure(inproc_world *w, const inproc_rank *self, weir_status status)
+{
+  const bool aborts = w->aborted && w->ended_by == self->number;
+  const bool lower = status == w->status && self->number < w->of;
+
+  if (status == WEIR_OK || !(w->status == WEIR_OK || aborts || lower)) {
+    return;
+  }
+  w->status = status;
+  w->of = self->number;
+  (void)snprintf(w->text, sizeof w->text, "%s", weir_last_message());
+  if (w->run->fails_together && w->ended_by < 0) {
+    w->ended_by = self->number;
+  }
+}
+
 /* The life of a rank, on its thread. */
 static weir_status run_rank(void *rank)
 {
@@ -330,21 +398,31 @@ static weir_status run_rank(void *rank)
 
   if (!w->run->concurrent) {
     weir_lock_take(&w->lock);
-    await_turn(self);
+    inproc_await_turn(self);
     weir_lock_give(&w->lock);
   }
-  weir_log_mute(self->number > 0);
+  const weir_log_level level =
+      weir_log_set_thread_level(self->number > 0 ? WEIR_LOG_WARN : WEIR_LOG_DEBUG);
   comm_set_thread(self->comm->engine);
-  const weir_status status = w->body(self->comm, w->context);
+  weir_status status = w->run->threads > 0 ? weir_threads_own(w->run->threads) : WEIR_OK;
 
+  if (status == WEIR_OK) {
+    status = w->body(self->comm, w->context);
+  }
+  weir_threads_end_own();
   comm_set_thread(NULL);
+  (void)weir_log_set_thread_level(level);
   weir_comm_close(&self->comm);
   weir_lock_take(&w->lock);
   const bool died = self->life == INPROC_DIED;
 
   self->life = died ? INPROC_DIED : INPROC_LEFT;
+  note_failure(w, self, died ? WEIR_OK : status);
+  self->over = true;
   inproc_notify(w);
-  if (!w->run->concurrent) {
+  if (w->run->network != NULL) {
+    inproc_network_pass(w);
+  } else if (!w->run->concurrent) {
     pass_turn(w);
   }
   weir_lock_give(&w->lock);
@@ -371,7 +449,8 @@ static weir_status create_ranks(inproc_world *w, weir_worker **workers, inproc_g
     one->world = w;
     one->number = r;
     one->wake = (weir_cond)WEIR_COND_INIT;
-    WEIR_TRY(comm_new(&weir_comm_kind_ranks_inproc, &one->comm));
+    one->polled_at = -1;
+    WEIR_TRY(comm_new(&w->kind, &one->comm));
     one->comm->rank = r;
     one->comm->size = ranks;
     one->comm->state = *all;
@@ -385,26 +464,24 @@ static weir_status create_ranks(inproc_world *w, weir_worker **workers, inproc_g
 static weir_status run_ranks(inproc_world *w, weir_worker **workers)
 {
   const int ranks = w->run->ranks;
-  weir_status worst = WEIR_OK;
 
   w->begin = weir_clock();
   weir_lock_take(&w->lock);
-  pass_turn(w);
+  if (w->run->network != NULL) {
+    inproc_network_begin(w);
+  } else {
+    pass_turn(w);
+  }
   weir_lock_give(&w->lock);
   for (int r = 0; r < ranks; r++) {
     weir_worker_start(workers[r], run_rank, &w->rank[r]);
   }
-  char text[COMM_TEXT] = "";
-
   for (int r = 0; r < ranks; r++) {
-    const weir_status status = weir_worker_wait(workers[r]);
-
-    if (status > worst) {
-      worst = status;
-      (void)snprintf(text, sizeof text, "%s", weir_last_message());
+    if (weir_worker_wait(workers[r]) != WEIR_OK) { /* note_failure has seen it */
+      weir_clear_failure();
     }
   }
-  return worst == WEIR_OK ? WEIR_OK : weir_fail(worst, "%s", text);
+  return w->status == WEIR_OK ? WEIR_OK : weir_fail(w->status, "%s", w->text);
 }
 
 weir_status weir_inproc_run(const weir_inproc *run,
@@ -415,7 +492,9 @@ weir_status weir_inproc_run(const weir_inproc *run,
                     .context = context,
                     .lock = WEIR_LOCK_INIT,
                     .turn = -1,
-                    .ended_by = -1};
+                    .ended_by = -1,
+                    .n_mailboxes = 1,
+                    .kind = weir_comm_kind_ranks_inproc};
   const int64_t ranks = run->ranks;
   weir_worker **workers = NULL;
   inproc_group *all = NULL;
@@ -424,8 +503,20 @@ weir_status weir_inproc_run(const weir_inproc *run,
   if (ranks < 1) {
     return weir_fail(WEIR_ERR_CONFIG, "%d ranks: at least 1 is needed", run->ranks);
   }
+  WEIR_ASSERT(run->network == NULL || !run->concurrent);
+  if (run->network != NULL) {
+    w.kind.await = inproc_network_await;
+    w.kind.reduced = inproc_network_reduced;
+  }
+  while (w.n_mailboxes < MAILBOXES * ranks) {
+    w.n_mailboxes *= 2;
+  }
   WEIR_TRY_GOTO(weir_alloc(ranks, sizeof *w.rank, (void **)&w.rank), done);
-  WEIR_TRY_GOTO(weir_alloc(ranks, sizeof(int64_t) * (size_t)ranks, (void **)&w.started), done);
+  if (run->n_faults > 0) {
+    WEIR_TRY_GOTO(weir_alloc(ranks, sizeof(int64_t) * (size_t)ranks, (void **)&w.started), done);
+  }
+  WEIR_TRY_GOTO(weir_alloc(w.n_mailboxes, sizeof *w.mailboxes, (void **)&w.mailboxes), done);
+  WEIR_TRY_GOTO(weir_reserve(&w.events, &w.event_capacity, ranks, sizeof *w.events), done);
   WEIR_TRY_GOTO(weir_alloc(ranks, sizeof *workers, (void **)&workers), done);
   WEIR_TRY_GOTO(create_ranks(&w, workers, &all), done);
   all = NULL; /* the last rank frees it */
@@ -437,7 +528,8 @@ done:
       weir_worker_destroy(&workers[r]);
     }
   }
-  inproc_channels_destroy(&w);
+  inproc_mailboxes_destroy(&w);
+  weir_free(&w.events);
   inproc_group_destroy(&all);
   weir_free(&workers);
   weir_free(&w.started);

@@ -106,6 +106,23 @@ static void end(weir_comm *c, int status)
   (void)MPI_Abort(comm_of(c), status);
 }
 
+/* -1 where MPI does not say. */
+static int run_rank(const weir_comm *c, int rank)
+{
+  MPI_Group all, group;
+  int number = -1;
+
+  if (MPI_Comm_group(MPI_COMM_WORLD, &all) != MPI_SUCCESS) {
+    return -1;
+  }
+  if (MPI_Comm_group(comm_of(c), &group) == MPI_SUCCESS) {
+    (void)MPI_Group_translate_ranks(group, 1, &rank, all, &number);
+    (void)MPI_Group_free(&group);
+  }
+  (void)MPI_Group_free(&all);
+  return number;
+}
+
 static weir_status allreduce_max(weir_comm *c, int status, int *max, int *rank)
 {
   const struct {
@@ -179,8 +196,21 @@ static int tags(const weir_comm *c)
   return *max_tag - FIRST_TAG;
 }
 
+/* Messages of one request. Those of fixed size are persistent at MPI; others are started anew,
+ * whose requests are MPI_REQUEST_NULL in between. */
+typedef struct prepared {
+  MPI_Comm comm;
+  int tag;
+  bool varies;
+  const comm_message *list;
+  MPI_Request request[];
+} prepared;
+
 static weir_status make(const weir_comm *c, const comm_message *m, int tag, MPI_Request *out)
 {
+  if (m->varying != NULL) {
+    return WEIR_OK;
+  }
   if (m->receive) {
     const int from = m->peer == COMM_ANY ? MPI_ANY_SOURCE : m->peer;
 
@@ -193,7 +223,8 @@ static weir_status make(const weir_comm *c, const comm_message *m, int tag, MPI_
 
 static void release(void **messages, const comm_message *list, int64_t n)
 {
-  MPI_Request *r = *messages;
+  prepared *const p = *messages;
+  MPI_Request *const r = p->request;
 
   for (int64_t i = 0; i < n; i++) {
     int done = 1;
@@ -204,7 +235,9 @@ static void release(void **messages, const comm_message *list, int64_t n)
     if (list[i].receive && MPI_Test(&r[i], &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
       (void)MPI_Cancel(&r[i]);
     }
-    (void)MPI_Request_free(&r[i]);
+    if (r[i] != MPI_REQUEST_NULL) { /* the test above frees those that are not persistent */
+      (void)MPI_Request_free(&r[i]);
+    }
   }
   weir_free(messages);
 }
@@ -213,19 +246,23 @@ static weir_status prepare(weir_comm *c, const comm_message *list, int64_t n, in
                            void **messages)
 {
   weir_status status = WEIR_OK;
-  MPI_Request *made = NULL;
+  prepared *made = NULL;
 
   if (n > INT_MAX) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "%lld messages in one request are too many",
                      (long long)n);
   }
-  WEIR_TRY(weir_alloc(n, sizeof *made, (void **)&made));
+  WEIR_TRY(weir_alloc(1, sizeof *made + (size_t)n * sizeof made->request[0], (void **)&made));
+  made->comm = comm_of(c);
+  made->tag = FIRST_TAG + tag;
+  made->varies = list[0].varying != NULL;
+  made->list = list;
   for (int64_t i = 0; i < n; i++) {
-    made[i] = MPI_REQUEST_NULL;
+    made->request[i] = MPI_REQUEST_NULL;
   }
   *messages = made;
   for (int64_t i = 0; i < n; i++) {
-    WEIR_TRY_GOTO(make(c, &list[i], FIRST_TAG + tag, &made[i]), fail);
+    WEIR_TRY_GOTO(make(c, &list[i], made->tag, &made->request[i]), fail);
   }
   return WEIR_OK;
 fail:
@@ -233,9 +270,35 @@ fail:
   return status;
 }
 
+static weir_status begin_varying(prepared *p, int64_t i)
+{
+  const comm_message *m = &p->list[i];
+  const int64_t bytes = comm_message_bytes(m);
+
+  if (bytes > INT_MAX) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "a message of %lld bytes is too long for MPI",
+                     (long long)bytes);
+  }
+  if (bytes > 0 && m->receive) {
+    WEIR_MPI(MPI_Irecv(comm_message_data(m), (int)bytes, MPI_BYTE, m->peer, p->tag, p->comm,
+                       &p->request[i]));
+  } else if (bytes > 0) {
+    WEIR_MPI(MPI_Isend(comm_message_data(m), (int)bytes, MPI_BYTE, m->peer, p->tag, p->comm,
+                       &p->request[i]));
+  }
+  return WEIR_OK;
+}
+
 static weir_status begin(void *messages, int64_t first, int64_t n)
 {
-  WEIR_MPI(MPI_Startall((int)n, (MPI_Request *)messages + first));
+  prepared *const p = messages;
+
+  if (!p->varies) {
+    WEIR_MPI(MPI_Startall((int)n, p->request + first));
+  }
+  for (int64_t i = first; i < first + n && p->varies; i++) {
+    WEIR_TRY(begin_varying(p, i));
+  }
   return WEIR_OK;
 }
 
@@ -243,7 +306,8 @@ static weir_status finished(void *messages, int64_t first, int64_t n, bool *all)
 {
   int done = 0;
 
-  WEIR_MPI(MPI_Testall((int)n, (MPI_Request *)messages + first, &done, MPI_STATUSES_IGNORE));
+  WEIR_MPI(
+      MPI_Testall((int)n, ((prepared *)messages)->request + first, &done, MPI_STATUSES_IGNORE));
   *all = done != 0;
   return WEIR_OK;
 }
@@ -268,6 +332,7 @@ const weir_comm_kind weir_comm_kind_ranks_mpi = {.several = true,
                                                  .split = split,
                                                  .close = close,
                                                  .end = end,
+                                                 .run_rank = run_rank,
                                                  .allreduce_max = allreduce_max,
                                                  .bcast_text = tell,
                                                  .barrier = barrier,

@@ -76,9 +76,8 @@ static void rest(const weir_comm *c, bool waits)
   (void)waits;
 }
 
-/* There is no other rank to end, and no message has a peer: end, and prepare to release, are not
- * called.
- */
+/* There is no other rank to end or to wait for, and no message has a peer: end, run_rank, and
+ * prepare to release, are not called. */
 const weir_comm_kind weir_comm_kind_ranks_self = {.several = false,
                                                   .open = open,
                                                   .split = split,

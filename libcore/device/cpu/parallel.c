@@ -56,7 +56,7 @@ void weir_threads_set(int threads)
 
 int weir_threads_get(void)
 {
-  const int threads = atomic_load(requested());
+  const int own = pool_own_threads(), threads = own > 0 ? own : atomic_load(requested());
 
   return threads > 0 ? threads : processors();
 }
@@ -88,6 +88,21 @@ static int set_library_threads(int threads)
 #else
   return threads;
 #endif
+}
+
+weir_status weir_threads_own(int threads)
+{
+  WEIR_TRY(pool_own(threads));
+  *inside() = false;
+  return WEIR_OK;
+}
+
+void weir_threads_end_own(void)
+{
+  if (pool_own_threads() > 0) {
+    pool_disown();
+    *inside() = true;
+  }
 }
 
 static void run_serial(int64_t n, void (*body)(void *context, int64_t item, int thread),

@@ -162,6 +162,61 @@ static void callers_at_once_have_their_own_items(void **state)
   weir_threads_set(0);
 }
 
+/* A caller with workers of its own: which of its threads had items. */
+struct owner {
+  atomic_int *calls; /* [SHARED] */
+  atomic_bool took[4];
+  int threads;
+};
+
+static void note_thread(void *context, int64_t item, int thread)
+{
+  struct owner *o = context;
+
+  (void)usleep(200);
+  atomic_fetch_add(&o->calls[item], 1);
+  atomic_store(&o->took[thread], true);
+}
+
+static void *call_with_own_threads(void *context)
+{
+  struct owner *o = context;
+
+  if (weir_threads_own(o->threads) != WEIR_OK || weir_threads_get() != o->threads) {
+    return context;
+  }
+  for (int i = 0; i < CALLS / 10; i++) {
+    weir_parallel(SHARED, 0, note_thread, o);
+  }
+  weir_threads_end_own();
+  return NULL;
+}
+
+/* None of them takes the workers of another. */
+static void callers_share_with_threads_of_their_own(void **state)
+{
+  static atomic_int calls[CALLERS][SHARED];
+  static struct owner owner[CALLERS];
+  pthread_t thread[CALLERS];
+
+  for (int k = 0; k < CALLERS; k++) {
+    owner[k] = (struct owner){.calls = calls[k], .threads = 1 + k};
+    assert_int_equal(pthread_create(&thread[k], NULL, call_with_own_threads, &owner[k]), 0);
+  }
+  for (int k = 0; k < CALLERS; k++) {
+    void *bad = NULL;
+
+    assert_int_equal(pthread_join(thread[k], &bad), 0);
+    assert_null(bad);
+    for (int i = 0; i < SHARED; i++) {
+      assert_int_equal(atomic_load(&calls[k][i]), CALLS / 10);
+    }
+    for (int t = 0; t < CALLERS; t++) { /* items take longer than waking a thread */
+      assert_int_equal(atomic_load(&owner[k].took[t]), t <= k);
+    }
+  }
+}
+
 static void the_child_of_a_fork_shares_work_too(void **state)
 {
   float here[SLABS], there[SLABS];
@@ -257,6 +312,7 @@ int main(void)
       cmocka_unit_test(nested_calls_stay_on_their_thread),
       cmocka_unit_test(results_do_not_depend_on_threads),
       cmocka_unit_test(callers_at_once_have_their_own_items),
+      cmocka_unit_test(callers_share_with_threads_of_their_own),
       cmocka_unit_test(the_child_of_a_fork_shares_work_too),
       cmocka_unit_test(workers_may_run_where_the_caller_may),
       cmocka_unit_test(threads_are_set_and_default_to_the_processors),

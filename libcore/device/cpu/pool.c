@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "device/weir_parallel.h"
 
@@ -27,7 +28,9 @@ typedef struct sleeper {
   _Alignas(LINE) atomic_uint asleep; /* 1: to be woken by who has something for it */
   atomic_int cpu;                    /* where it ran last when it had something to do */
   atomic_bool took;                  /* an item of the call under way */
-  double rest, until;                /* by the owner: not woken before the clock says so */
+  struct pool *of;
+  pthread_t id;       /* of a worker that is joined */
+  double rest, until; /* by the owner: not woken before the clock says so */
 } sleeper;
 
 typedef struct pool {
@@ -43,19 +46,34 @@ typedef struct pool {
   _Atomic double spin;
   int workers; /* by the owner, as the next */
   bool knows_forks;
+  int own; /* threads of a pool of one thread, whose workers are joined; 0: of all */
+  atomic_bool ends;
   sleeper thread[MAX_WORKERS + 1]; /* 0: the caller */
 } pool;
 
-static pool *the_pool(void)
+static pool *common_pool(void)
 {
   static pool workers = {.owner = PTHREAD_MUTEX_INITIALIZER, .spin = WEIR_THREADS_SPIN};
 
   return &workers;
 }
 
+static pool **own_pool(void)
+{
+  static _Thread_local pool *own;
+
+  return &own;
+}
+
+/* The pool of this thread's calls. */
+static pool *the_pool(void)
+{
+  return *own_pool() != NULL ? *own_pool() : common_pool();
+}
+
 void pool_spin_set(double seconds)
 {
-  atomic_store(&the_pool()->spin, seconds);
+  atomic_store(&common_pool()->spin, seconds);
 }
 
 static void pause_briefly(void)
@@ -109,7 +127,7 @@ static void wait_for_offer(pool *p, int thread)
   sleeper *const me = &p->thread[thread];
   const double until = weir_clock() + atomic_load(&p->spin);
 
-  while (!is_offered(p, thread)) {
+  while (!is_offered(p, thread) && !atomic_load(&p->ends)) {
     /* The caller cannot offer anything while this thread has its processor. */
     if (sched_getcpu() == atomic_load(&p->thread[0].cpu) || weir_clock() >= until) {
       break;
@@ -117,7 +135,7 @@ static void wait_for_offer(pool *p, int thread)
     pause_briefly();
   }
   atomic_store(&me->asleep, 1);
-  if (is_offered(p, thread)) {
+  if (is_offered(p, thread) || atomic_load(&p->ends)) {
     atomic_store(&me->asleep, 0);
     return;
   }
@@ -144,11 +162,11 @@ static void leave_caller(pool *p)
 
 static void *serve(void *slot)
 {
-  pool *const p = the_pool();
+  pool *const p = ((sleeper *)slot)->of;
   const int thread = (int)((sleeper *)slot - p->thread);
   bool entered = false;
 
-  for (;;) {
+  while (!atomic_load(&p->ends)) {
     int64_t done = 0;
 
     wait_for_offer(p, thread);
@@ -174,8 +192,9 @@ static void *serve(void *slot)
 /* In the child of a fork there are no workers, and no call is under way. */
 static void forget(void)
 {
-  pool *const p = the_pool();
+  pool *const p = common_pool();
 
+  *own_pool() = NULL;
   (void)pthread_mutex_init(&p->owner, NULL);
   atomic_store(&p->offer, 0);
   atomic_store(&p->unfinished, 0);
@@ -203,8 +222,8 @@ static void block_signals(sigset_t *before)
 static void start_workers(pool *p, int wanted)
 {
   pthread_attr_t detached;
-  pthread_t id;
   sigset_t before;
+  bool started = true;
 
   if (p->workers >= wanted || (!p->knows_forks && pthread_atfork(NULL, NULL, forget) != 0)) {
     return;
@@ -213,11 +232,15 @@ static void start_workers(pool *p, int wanted)
   if (pthread_attr_init(&detached) != 0) {
     return;
   }
-  (void)pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+  (void)pthread_attr_setdetachstate(&detached,
+                                    p->own > 0 ? PTHREAD_CREATE_JOINABLE : PTHREAD_CREATE_DETACHED);
   block_signals(&before);
-  while (p->workers < wanted &&
-         pthread_create(&id, &detached, serve, &p->thread[p->workers + 1]) == 0) {
-    p->workers++;
+  while (p->workers < wanted && started) {
+    sleeper *const s = &p->thread[p->workers + 1];
+
+    s->of = p;
+    started = pthread_create(&s->id, &detached, serve, s) == 0;
+    p->workers += started;
   }
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
   (void)pthread_attr_destroy(&detached);
@@ -303,4 +326,37 @@ bool pool_run(int64_t n, int team, void (*body)(void *context, int64_t item, int
   judge_workers(p, team);
   (void)pthread_mutex_unlock(&p->owner);
   return true;
+}
+
+int pool_own_threads(void)
+{
+  return *own_pool() != NULL ? (*own_pool())->own : 0;
+}
+
+weir_status pool_own(int threads)
+{
+  pool *p = NULL;
+
+  WEIR_ASSERT(*own_pool() == NULL);
+  WEIR_TRY(weir_alloc(1, sizeof *p, (void **)&p));
+  (void)pthread_mutex_init(&p->owner, NULL);
+  atomic_store(&p->spin, atomic_load(&common_pool()->spin));
+  p->own = threads;
+  p->knows_forks = true; /* forget drops it in the child */
+  *own_pool() = p;
+  return WEIR_OK;
+}
+
+void pool_disown(void)
+{
+  pool *p = *own_pool();
+
+  atomic_store(&p->ends, true);
+  for (int i = 1; i <= p->workers; i++) {
+    wake(&p->thread[i]);
+    (void)pthread_join(p->thread[i].id, NULL);
+  }
+  (void)pthread_mutex_destroy(&p->owner);
+  *own_pool() = NULL;
+  weir_free(&p);
 }

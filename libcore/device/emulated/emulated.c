@@ -334,10 +334,16 @@ static void capture_destroy(weir_device_capture *capture)
   weir_free(&capture->state);
 }
 
+static void poison(char *memory, int64_t bytes)
+{
+  emulated_pages_fill(memory, bytes, 0);
+}
+
 static const weir_device_ops ops = {
     .close = close_device,
     .arena_create = arena_create,
     .arena_destroy = arena_destroy,
+    .poison = poison,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
     .queue_sync = queue_sync,

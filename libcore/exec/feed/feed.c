@@ -84,6 +84,24 @@ static weir_status check_bound(const weir_plan *p)
   return WEIR_OK;
 }
 
+/* What plans on a device have left there of the store comes to the host for a plan on the cpu. */
+static weir_status begin_run(weir_plan *p)
+{
+  const bool other = p->backend == NULL && p->store != NULL && weir_store_has_device(p->store);
+
+  for (int32_t a = 0; other && a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+    const weir_tensor *read = NULL;
+    weir_tensor *written = NULL;
+
+    if (array->kind == WEIR_ARRAY_STORED) {
+      WEIR_TRY(array->update >= 0 ? weir_store_write(p->store, array->name, &written)
+                                  : weir_store_read(p->store, array->name, &read));
+    }
+  }
+  return p->backend != NULL ? exec_backend_begin(p) : WEIR_OK;
+}
+
 /* Stored arrays take their new values after every read of the old ones: one that is itself the new
  * value of another is kept aside first. */
 static void update_stored(weir_plan *p)
@@ -98,7 +116,8 @@ static void update_stored(weir_plan *p)
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
 
-    if (array->kind == WEIR_ARRAY_STORED && array->update >= 0) {
+    if (array->kind == WEIR_ARRAY_STORED && array->update >= 0 &&
+        !(p->backend != NULL && exec_backend_updates(p, a))) {
       const exec_array *from = &p->arrays[array->update];
       const size_t bytes = (size_t)p->arrays[a].rows * weir_dtype_size(array->desc.dtype);
 
@@ -106,6 +125,9 @@ static void update_stored(weir_plan *p)
         memmove(p->arrays[a].view.data, from->aside != NULL ? from->aside : from->view.data, bytes);
       }
     }
+  }
+  if (p->backend != NULL) {
+    exec_backend_stored(p);
   }
 }
 
@@ -150,9 +172,7 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
     WEIR_TRY_GOTO(bind(p, &bindings[i]), out);
   }
   WEIR_TRY_GOTO(check_bound(p), out);
-  if (p->backend != NULL) {
-    exec_backend_begin(p);
-  }
+  WEIR_TRY_GOTO(begin_run(p), out);
   for (int32_t i = 0; i < p->n_groups; i++) {
     exec_group *group = &p->groups[i];
     const weir_box box = exec_anchor_box(group, 0, 0);
@@ -396,9 +416,7 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
       set_end(p, a, p->arrays[a].front);
     }
   }
-  if (p->backend != NULL) {
-    exec_backend_begin(p);
-  }
+  WEIR_TRY_GOTO(begin_run(p), out);
   for (int32_t i = 0; i < p->n_groups; i++) {
     WEIR_TRY_GOTO(advance(p, &p->groups[i], last), out);
   }

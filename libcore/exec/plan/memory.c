@@ -4,6 +4,7 @@
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
 #include "graph/weir_reach.h"
+#include "graph/weir_store_device.h"
 
 /* Positions tried: index divisions and strides make the need of a slot periodic. */
 #define PHASES 64
@@ -365,13 +366,13 @@ static weir_status bind_sources(weir_plan *p)
     if (array->kind == WEIR_ARRAY_CONSTANT) {
       p->arrays[a].view = weir_view_of(&array->constant);
     } else if (array->kind == WEIR_ARRAY_STORED) {
-      const weir_tensor *t = weir_store_get(p->store, array->name);
+      const weir_store_sides *sides = weir_store_sides_of(p->store, array->name);
 
-      if (t == NULL) {
+      if (sides == NULL) {
         return weir_fail(WEIR_ERR_CONFIG, "plan: the store has no array '%s'", array->name);
       }
-      WEIR_TRY(check_stored(array, t));
-      p->arrays[a].view = weir_view_of(t);
+      WEIR_TRY(check_stored(array, sides->host));
+      p->arrays[a].view = weir_view_of(sides->host);
     } else if (array->kind == WEIR_ARRAY_INPUT && p->arrays[a].time >= 0) {
       WEIR_TRY(exec_memory_hold(p, p->arrays[a].bytes, &memory));
       p->arrays[a].view.data = p->arrays[a].window = memory;

@@ -114,10 +114,13 @@ static weir_status copy_store(const weir_store *from, weir_store *to)
 {
   for (int64_t i = 0; i < weir_store_count(from); i++) {
     const char *name = weir_store_name(from, i);
-    const weir_tensor *t = weir_store_get(from, name);
+    const weir_tensor *t = NULL;
+    weir_tensor *copy = NULL;
 
+    WEIR_TRY(weir_store_read(from, name, &t));
     WEIR_TRY(weir_store_add(to, name, t->dtype, t->rank, t->shape));
-    WEIR_TRY(weir_tensor_copy(t, weir_store_get(to, name)));
+    WEIR_TRY(weir_store_write(to, name, &copy));
+    WEIR_TRY(weir_tensor_copy(t, copy));
   }
   return WEIR_OK;
 }

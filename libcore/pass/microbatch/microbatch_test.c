@@ -6,6 +6,7 @@
 #include "support/exec/train_nets.h"
 #include "ops/random/weir_random_op.h"
 #include "support/pass/microbatch_check.h"
+#include "support/graph/store_check.h"
 #include "pass/microbatch/weir_microbatch.h"
 
 enum { BATCH = 5, WIDTH = 6, GRAPHS = 24, SIDE = 16, CHANNELS = 2 };
@@ -195,7 +196,7 @@ static trained train(bool cosmo, int64_t side, int64_t memory, int threads)
     assert_ok(draw_run_whole(net.g, p, &o));
     weir_free(&o.values);
     for (int64_t i = 0; i < weir_store_count(net.store); i++) {
-      const weir_tensor *w = weir_store_get(net.store, weir_store_name(net.store, i));
+      const weir_tensor *w = check_stored(net.store, weir_store_name(net.store, i));
 
       assert_ok(weir_reserve(&t.values, &capacity, t.n + weir_tensor_numel(w), sizeof(float)));
       memcpy(t.values + t.n, w->data, (size_t)weir_tensor_numel(w) * sizeof(float));

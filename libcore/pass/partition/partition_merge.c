@@ -35,8 +35,8 @@ static void merge_softmax(void *into, const void *from, int64_t count)
 
 const weir_reducer *weir_partition_reducer(weir_monoid monoid, weir_dtype dtype)
 {
-  static const weir_reducer moments = {"moments", 3 * sizeof(double), merge_moments};
-  static const weir_reducer softmax = {"softmax", 2 * sizeof(double), merge_softmax};
+  static const weir_reducer moments = {"moments", 3 * sizeof(double), false, merge_moments};
+  static const weir_reducer softmax = {"softmax", 2 * sizeof(double), false, merge_softmax};
 
   const bool real = dtype == WEIR_F64 || dtype == WEIR_F32;
 

@@ -4,6 +4,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "support/exec/draw_graph.h"
+#include "support/graph/store_check.h"
 #include "exec/weir_plan.h"
 #include "pass/schedule/schedule_priv.h"
 #include "pass/weir_pass.h"
@@ -204,8 +205,8 @@ static void stored_arrays_are_exchanged(void **state)
   assert_ok(weir_store_create(&store));
   assert_ok(weir_store_add(store, "a", WEIR_F32, 0, NULL));
   assert_ok(weir_store_add(store, "b", WEIR_F32, 0, NULL));
-  *(float *)weir_store_get(store, "a")->data = 1;
-  *(float *)weir_store_get(store, "b")->data = 2;
+  *(float *)check_stored(store, "a")->data = 1;
+  *(float *)check_stored(store, "b")->data = 2;
   assert_ok(weir_graph_create(&g));
   const weir_value a = weir_stored(g, store, "a"), b = weir_stored(g, store, "b");
 
@@ -214,8 +215,8 @@ static void stored_arrays_are_exchanged(void **state)
   weir_output(g, "sum", weir_add(g, a, b));
   assert_ok(weir_plan_create(g, store, NULL, &p));
   assert_ok(weir_plan_run(p, NULL, 0));
-  assert_near(*(float *)weir_store_get(store, "a")->data, 2, 0);
-  assert_near(*(float *)weir_store_get(store, "b")->data, 1, 0);
+  assert_near(*(float *)check_stored(store, "a")->data, 2, 0);
+  assert_near(*(float *)check_stored(store, "b")->data, 1, 0);
   weir_plan_destroy(&p);
   weir_graph_destroy(&g);
   weir_store_destroy(&store);

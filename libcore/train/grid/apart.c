@@ -30,8 +30,7 @@ bool train_apart(const weir_train_cfg *cfg)
   return policy != NULL && policy->invariant != WEIR_REPLICAS_EQUAL;
 }
 
-weir_status train_check_apart(const weir_train_task *task, const weir_train_cfg *cfg,
-                              const weir_grid *grid)
+weir_status train_check_apart(const weir_train_cfg *cfg, const weir_grid *grid)
 {
   const weir_exchange_desc *policy = policy_of(cfg);
 
@@ -49,11 +48,22 @@ weir_status train_check_apart(const weir_train_task *task, const weir_train_cfg 
                      "apart (optim.exchange %s): use a larger batch, or fewer ranks",
                      cfg->batch, weir_grid_size(grid), policy->name);
   }
-  if (task->weight != NULL && policy->what == WEIR_EXCHANGE_GRADIENTS) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "optim.exchange %s: '%s' gives samples weights, of which the sum over ranks "
-                     "is not known where gradients are late: use local, wagma or allreduce",
-                     policy->name, task->name);
-  }
   return WEIR_OK;
+}
+
+weir_status train_check_optim_shards(const weir_train_cfg *cfg)
+{
+  const weir_exchange_desc *policy = policy_of(cfg);
+  const bool gradients = cfg->optim.shard == WEIR_OPTIM_SHARD_GRADIENTS;
+
+  if (cfg->optim.shard == WEIR_OPTIM_SHARD_NONE || policy == NULL ||
+      (!train_apart(cfg) && (policy->in_plan || !gradients))) {
+    return WEIR_OK;
+  }
+  return weir_fail(WEIR_ERR_UNSUPPORTED,
+                   "optim.shard %s does not go with optim.exchange %s, which has the %s of all "
+                   "parameters on every rank: use %s",
+                   gradients ? "gradients" : "state", policy->name,
+                   train_apart(cfg) ? "update" : "gradient",
+                   train_apart(cfg) ? "none, or the policy allreduce" : "state, or allreduce");
 }

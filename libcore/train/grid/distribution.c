@@ -152,7 +152,10 @@ weir_status train_sharding_of(const train_ranks *k, const weir_train_task *task,
   if (replicates) {
     WEIR_TRY_GOTO(train_replicate(k->replicate_below, task, g, out), failed);
   }
-  WEIR_TRY_GOTO(train_leave_sums(&k->shards, &k->dist.grid, g, out), failed);
+  WEIR_TRY_GOTO(train_shard_optim(&k->optim, &k->dist.grid, g, out), failed);
+  if (k->optim.what != WEIR_OPTIM_SHARD_GRADIENTS) {
+    WEIR_TRY_GOTO(train_leave_sums(&k->shards, &k->dist.grid, g, out), failed);
+  }
   return WEIR_OK;
 failed:
   train_sharding_close(out);
@@ -329,7 +332,7 @@ weir_status train_shard_inputs(train_ranks *k, const train_graph *t, int64_t bat
     return WEIR_OK;
   }
   WEIR_TRY(find_bounds(k, t, batch));
-  return find_shards(k, t, batch);
+  return k->optim.what == WEIR_OPTIM_SHARD_NONE ? find_shards(k, t, batch) : WEIR_OK;
 }
 
 weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
@@ -371,6 +374,7 @@ void train_ranks_close(train_ranks *k)
 {
   weir_request_destroy(&k->min_request);
   train_shards_close(&k->shards);
+  train_optim_shards_close(&k->optim);
   weir_free(&k->share);
   for (int i = 0; i < TRAIN_INPUTS; i++) {
     for (int d = 0; d < WEIR_MAX_RANK - 1; d++) {

@@ -3,6 +3,7 @@
 #define TRAIN_DISTRIBUTION_H
 #include "comm/weir_request.h"
 #include "train/graph.h"
+#include "train/grid/optim_shards.h"
 #include "train/grid/shards.h"
 
 /* The ranks of a run: the slice of an input that each has, and the sharding of graphs. */
@@ -17,6 +18,7 @@ typedef struct train_ranks {
   int64_t replicate_below[WEIR_ALONG_DIMS];         /* as in weir_train_task                */
   weir_box box[TRAIN_INPUTS];                       /* of this rank, of one sample          */
   train_shards shards;
+  train_optim_shards optim;
   weir_request *min_request; /* minimum of `number` over all ranks */
   int64_t number;
 } train_ranks;

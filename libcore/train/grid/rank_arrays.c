@@ -37,8 +37,12 @@ weir_status train_receive(train_run *r)
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
 
-    if (train_is_network(name) || train_is_own(r, name)) {
-      WEIR_TRY_GOTO(receive(c, weir_store_get(r->store, name), counts), done);
+    if (!train_optim_sharded(&r->ranks.optim, name) &&
+        (train_is_network(name) || train_is_own(r, name))) {
+      weir_tensor *t = NULL;
+
+      WEIR_TRY_GOTO(weir_store_write(r->store, name, &t), done);
+      WEIR_TRY_GOTO(receive(c, t, counts), done);
     }
   }
 done:
@@ -56,16 +60,18 @@ typedef struct shared {
   int along; /* dimension of the grid that it is sharded along; 0: replicated */
 } shared;
 
-/* Fills `out`, which has space for all arrays and shards; returns how many. */
-static int64_t list_shared(const train_run *r, shared *out)
+/* Fills `out`, which has space for all arrays and shards; *count: how many. */
+static weir_status list_shared(const train_run *r, shared *out, int64_t *count)
 {
   const train_shards *s = &r->ranks.shards;
   int64_t n = 0;
 
   for (int64_t i = 0; i < r->n_arrays; i++) {
-    const weir_tensor *t = r->array[i].tensor;
+    const bool whole = strcmp(r->array[i].name, WEIR_PARAMS_FLAT) != 0 || s->n == 0;
+    const weir_tensor *t = NULL;
+
+    WEIR_TRY(weir_store_read(r->store, r->array[i].name, &t));
     const size_t size = weir_dtype_size(t->dtype);
-    const bool whole = t != r->bank || s->n == 0;
 
     if (whole) {
       out[n++] = (shared){r->array[i].name, t->data, (size_t)weir_tensor_numel(t) * size, 0};
@@ -79,7 +85,8 @@ static int64_t list_shared(const train_run *r, shared *out)
                    (size_t)(hi - lo) * size, s->along[k]};
     }
   }
-  return n;
+  *count = n;
+  return WEIR_OK;
 }
 
 /* The first rank that has the same shard as rank q. */
@@ -139,9 +146,11 @@ weir_status train_compare(train_run *r)
   }
   status = weir_alloc(max_shared, TRAIN_HEX, &mine);
   status = status == WEIR_OK ? weir_alloc(max_shared, sizeof(shared), &memory) : status;
-  WEIR_TRY_GOTO(train_agree_all(r, status), done);
   shared *list = memory;
-  const int64_t n = list_shared(r, list);
+  int64_t n = 0;
+
+  status = status == WEIR_OK ? list_shared(r, list, &n) : status;
+  WEIR_TRY_GOTO(train_agree_all(r, status), done);
 
   for (int64_t i = 0; i < n; i++) {
     weir_sha256(list[i].bytes > 0 ? list[i].data : "", list[i].bytes, one);
@@ -164,14 +173,15 @@ static weir_status allgather(const train_run *r, int k, weir_comm *group, const 
 
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
-    const weir_tensor *t = weir_store_get(r->store, name);
     weir_request *request = NULL;
+    weir_tensor *t = NULL;
     const bool used =
         train_is_network(name) || train_is_own(r, name) || strcmp(name, TRAIN_BANK) == 0;
 
-    if (!used || !train_is_flat(name, t, r->params)) {
+    if (!used || !train_is_flat(name, weir_store_find(r->store, name), r->params)) {
       continue;
     }
+    WEIR_TRY(weir_store_write(r->store, name, &t));
     char *const slice = (char *)t->data + (size_t)s->slice[k].first * weir_dtype_size(t->dtype);
 
     WEIR_TRY(weir_allgather_create(group, "weight shards", weir_dtype_size(t->dtype), slice, counts,

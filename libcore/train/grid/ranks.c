@@ -13,11 +13,14 @@ static weir_status open_ranks(train_run *r)
   WEIR_TRY(weir_grid_check(&k->grid, weir_comm_size(k->all)));
   k->rank = weir_comm_rank(k->all);
   weir_grid_coords(&k->grid, k->rank, k->coords);
+  WEIR_TRY(train_check_optim_shards(r->cfg));
   if (train_apart(r->cfg)) {
     k->replicas = weir_grid_size(&k->grid);
-    return train_check_apart(r->task, r->cfg, &k->grid);
+    return train_check_apart(r->cfg, &k->grid);
   }
   k->dist = (weir_dist){.comm = k->all, .grid = k->grid};
+  WEIR_TRY(train_optim_shards_open(&k->optim, (weir_optim_shard)r->cfg->optim.shard, r->params,
+                                   k->rank, weir_comm_size(k->all)));
   return train_shard_inputs(k, &r->graph, r->cfg->batch);
 }
 

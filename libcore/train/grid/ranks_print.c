@@ -100,25 +100,47 @@ static weir_status print_rank(const sharded_step *s, int rank, double whole, FIL
 }
 
 /* The graph of a step of the batch, and its partition. */
-static weir_status shard(sharded_step *s, const train_graph *t, const weir_exec_cfg *exec)
+static weir_status shard(sharded_step *s, weir_store *store, const train_graph *t,
+                         const weir_exec_cfg *exec)
 {
   const weir_pass_opts passes = weir_exec_passes(exec);
 
   s->ranks.dist.grid = *s->grid;
   memcpy(s->ranks.replicate_below, t->task->replicate_below, sizeof s->ranks.replicate_below);
   WEIR_TRY(train_shard_inputs(&s->ranks, t, s->batch));
-  WEIR_TRY(train_shards_view(&s->ranks.shards, s->ranks.coords, t->store, t->params));
+  WEIR_TRY(train_shards_view(&s->ranks.shards, s->ranks.coords, store, t->params));
   return train_shard_graph(&s->ranks, t, TRAIN_LOOK, s->batch, &passes, &s->g, &s->p);
 }
 
-static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const weir_exec_cfg *exec,
-                         const weir_grid *grid, FILE *out)
+/* What optim.shard leaves of the arrays of the update on the rank with the most. */
+static weir_status print_optim_shards(const train_graph *t, const weir_optim_cfg *cfg, int ranks,
+                                      FILE *out)
+{
+  const double size = (double)weir_dtype_size(weir_params_dtype(t->params));
+  const int64_t n = weir_params_elements(t->params), share = n / ranks + (n % ranks > 0);
+  const weir_rule_desc *rule = NULL;
+
+  WEIR_TRY(weir_optim_rule(cfg, &rule));
+  const int states = rule->n_state + (cfg->average.decay > 0);
+  const bool gradients = cfg->shard == WEIR_OPTIM_SHARD_GRADIENTS;
+
+  if (cfg->shard != WEIR_OPTIM_SHARD_NONE) {
+    fprintf(out,
+            "  state of the optimiser %.4g MB of %.4g MB a rank, gradient %.4g MB (optim.shard)\n",
+            states * size * (double)share / 1e6, states * size * (double)n / 1e6,
+            size * (double)(gradients ? share : n) / 1e6);
+  }
+  return WEIR_OK;
+}
+
+static weir_status print(weir_store *store, const train_graph *t, const weir_train_cfg *cfg,
+                         const weir_exec_cfg *exec, const weir_grid *grid, FILE *out)
 {
   const int ranks = weir_grid_size(grid);
   sharded_step s = {.task = t->task, .grid = grid, .batch = cfg->batch};
   weir_status status;
 
-  WEIR_TRY_GOTO(shard(&s, t, exec), done);
+  WEIR_TRY_GOTO(shard(&s, store, t, exec), done);
   const double whole = all_iterations(s.g);
 
   fprintf(out,
@@ -131,6 +153,7 @@ static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const 
               s.ranks.replicate_below[d], weir_along_names[d]);
     }
   }
+  WEIR_TRY_GOTO(print_optim_shards(t, &cfg->optim, ranks, out), done);
   for (int rank = 0; rank < ranks && rank < ROWS; rank++) {
     WEIR_TRY_GOTO(print_rank(&s, rank, whole, out), done);
   }
@@ -145,12 +168,11 @@ done:
 }
 
 /* Ranks that train apart: the samples of each. */
-static weir_status print_apart(const weir_train_task *task, const weir_train_cfg *cfg,
-                               const weir_grid *grid, FILE *out)
+static weir_status print_apart(const weir_train_cfg *cfg, const weir_grid *grid, FILE *out)
 {
   const int ranks = weir_grid_size(grid);
 
-  WEIR_TRY(train_check_apart(task, cfg, grid));
+  WEIR_TRY(train_check_apart(cfg, grid));
   fprintf(out,
           "%d ranks that train apart (optim.exchange %s), each on its share of %" PRId64
           " samples\n",
@@ -175,14 +197,14 @@ weir_status weir_train_describe_grid(const weir_train_task *task, const weir_tra
   weir_status status;
 
   if (train_apart(cfg)) {
-    return print_apart(task, cfg, grid, out);
+    return print_apart(cfg, grid, out);
   }
   WEIR_TRY_GOTO(weir_params_create(task->dtype, &params), done);
   WEIR_TRY_GOTO(weir_store_create(&store), done);
   WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
   const train_graph t = {.task = task, .params = params, .store = store, .dtype = WEIR_DTYPE_COUNT};
 
-  WEIR_TRY_GOTO(print(&t, cfg, exec->exec, grid, out), done);
+  WEIR_TRY_GOTO(print(store, &t, cfg, exec->exec, grid, out), done);
 done:
   weir_params_destroy(&params);
   weir_store_destroy(&store);

@@ -71,8 +71,8 @@ static weir_status view_bank(train_shards *s, const int coords[WEIR_GRID_DIMS], 
   return WEIR_OK;
 }
 
-weir_status train_shards_view(train_shards *s, const int coords[WEIR_GRID_DIMS],
-                              const weir_store *store, const weir_params *params)
+weir_status train_shards_view(train_shards *s, const int coords[WEIR_GRID_DIMS], weir_store *store,
+                              const weir_params *params)
 {
   if (s->n == 0) {
     return WEIR_OK;
@@ -81,8 +81,9 @@ weir_status train_shards_view(train_shards *s, const int coords[WEIR_GRID_DIMS],
   WEIR_TRY(weir_store_create(&s->own));
   for (int64_t i = 0; i < weir_store_count(store); i++) {
     const char *name = weir_store_name(store, i);
-    const weir_tensor *t = weir_store_get(store, name);
+    weir_tensor *t = NULL;
 
+    WEIR_TRY(weir_store_pin(store, name, &t));
     if (train_is_flat(name, t, params)) {
       WEIR_TRY(view_bank(s, coords, name, t));
     } else {

@@ -42,8 +42,8 @@ int train_slice_of(const train_shards *s, const char *name);
 bool train_is_flat(const char *name, const weir_tensor *t, const weir_params *params);
 /* Adds views of the arrays of a store to s->whole and s->own, for the rank at these coordinates;
  * nothing where there are no slices. Fails: WEIR_ERR_MEMORY. */
-weir_status train_shards_view(train_shards *s, const int coords[WEIR_GRID_DIMS],
-                              const weir_store *store, const weir_params *params) WEIR_CHECKED;
+weir_status train_shards_view(train_shards *s, const int coords[WEIR_GRID_DIMS], weir_store *store,
+                              const weir_params *params) WEIR_CHECKED;
 /* Appends the shards of the stored arrays of a graph that are sharded slices. Fails:
  * WEIR_ERR_MEMORY. */
 weir_status train_shard_slices(const train_shards *s, const weir_graph *g,

@@ -5,6 +5,7 @@
 #include "train/grid/apart.h"
 #include "train/grid/ranks.h"
 #include "train/options.h"
+#include "train/step/timeline.h"
 
 weir_status train_alloc_batch(train_run *r)
 {
@@ -67,6 +68,7 @@ weir_status train_fetch(train_run *r, weir_train_split split, int64_t n)
     view[k] = train_first_samples(&r->input[k], hi - lo);
     pointer[k] = &view[k];
   }
+  const train_moment begin = train_begin_activity(r);
   const bool ordered = split == WEIR_TRAIN_SAMPLES;
   const weir_train_batch want = {split,
                                  r->sample + lo,
@@ -81,5 +83,13 @@ weir_status train_fetch(train_run *r, weir_train_split split, int64_t n)
   if (status == WEIR_OK && lo < hi) {
     status = r->task->fetch(r->task->context, &want, pointer);
   }
-  return train_agree(r, status);
+  train_end_activity(r, TRAIN_LOADS, begin);
+  if (r->ranks.dist.comm == NULL) {
+    return status;
+  }
+  const train_moment loaded = train_begin_activity(r);
+
+  status = weir_comm_agree(r->ranks.dist.comm, status);
+  train_end_activity(r, TRAIN_MEETS, loaded);
+  return status;
 }

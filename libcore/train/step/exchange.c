@@ -3,40 +3,82 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "train/array_names.h"
 #include "train/grid/apart.h"
+#include "train/grid/optim_moves.h"
+#include "train/grid/ranks.h"
+#include "train/step/kept.h"
+#include "train/step/timeline.h"
 
 bool train_has_slot(const train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
 
-  if (r->cfg->accumulate > 1 || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
-    return r->cfg->accumulate > 1;
+  const bool always = r->cfg->accumulate > 1 || r->cfg->optim.shard != WEIR_OPTIM_SHARD_NONE;
+
+  if (always || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
+    return always;
   }
   return policy->what == WEIR_EXCHANGE_GRADIENTS && !policy->in_plan;
 }
 
-/* This rank's elements of the accumulated gradient, or of the weights, all of them or slice by
- * slice; returns how many parts. */
-static int list_parts(const train_run *r, const weir_exchange_desc *policy,
-                      weir_exchange_part part[TRAIN_MAX_SLICES])
+/* Whether each rank needs the sum of its shard alone, and the policy is a sum. */
+static bool scatters(const train_run *r)
 {
-  const bool weights = policy->what == WEIR_EXCHANGE_WEIGHTS;
-  const weir_tensor *bank = weir_store_get(r->store, weights ? WEIR_PARAMS_FLAT : TRAIN_BANK);
+  const weir_exchange_desc *policy = NULL;
+
+  return r->ranks.optim.what == WEIR_OPTIM_SHARD_STATE &&
+         weir_optim_exchange(&r->cfg->optim, &policy) == WEIR_OK && policy->in_plan;
+}
+
+/* Whether a policy exchanges outside the plans, among ranks. Sums of gradients in shards are made
+ * in the plan. */
+static bool exchanges(const train_run *r)
+{
+  return r->ranks.all != NULL && r->ranks.optim.what != WEIR_OPTIM_SHARD_GRADIENTS &&
+         !scatters(r) && (train_apart(r->cfg) || train_has_slot(r));
+}
+
+/* The accumulated gradient, or the weights: the policy keeps their memory. */
+static weir_status pin_bank(train_run *r, weir_tensor **bank)
+{
+  const weir_exchange_desc *policy = NULL;
+
+  WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
+  return weir_store_pin(
+      r->store, policy->what == WEIR_EXCHANGE_WEIGHTS ? WEIR_PARAMS_FLAT : TRAIN_BANK, bank);
+}
+
+weir_status train_pin_exchanged(train_run *r)
+{
+  weir_tensor *bank = NULL;
+
+  return exchanges(r) ? pin_bank(r, &bank) : WEIR_OK;
+}
+
+/* This rank's elements of the bank, all of them or slice by slice; *n: how many parts. */
+static weir_status list_parts(train_run *r, weir_exchange_part part[TRAIN_MAX_SLICES], int *n)
+{
   const train_shards *s = &r->ranks.shards;
+  weir_tensor *bank = NULL;
+
+  WEIR_TRY(pin_bank(r, &bank));
   const size_t size = weir_dtype_size(bank->dtype);
 
+  *n = 1;
   if (r->ranks.replicas > 0) {
     part[0] = (weir_exchange_part){bank->data, bank->dtype, weir_tensor_numel(bank),
                                    1u << WEIR_ALONG_SAMPLES};
-    return 1;
+    return WEIR_OK;
   }
   if (s->n == 0) {
     part[0] = (weir_exchange_part){bank->data, bank->dtype, weir_tensor_numel(bank),
                                    train_summed_over(s, &r->ranks.dist.grid, -1)};
-    return 1;
+    return WEIR_OK;
   }
   for (int k = 0; k < s->n; k++) {
     int64_t lo, hi;
@@ -46,52 +88,145 @@ static int list_parts(const train_run *r, const weir_exchange_desc *policy,
         (weir_exchange_part){(char *)bank->data + (size_t)(s->slice[k].first + lo) * size,
                              bank->dtype, hi - lo, train_summed_over(s, &r->ranks.dist.grid, k)};
   }
-  return s->n;
+  *n = s->n;
+  return WEIR_OK;
+}
+
+/* Lists parameters of two or more dimensions as matrices of input by output channels, which are the
+ * last dimension; none where this rank has shards of them. The caller frees the list. */
+static weir_status list_matrices(const train_run *r, weir_exchange_matrix **out, int64_t *n)
+{
+  const int64_t rows = r->ranks.shards.n == 0 ? weir_params_count(r->params) : 0;
+
+  *n = 0;
+  WEIR_TRY(weir_alloc(rows, sizeof **out, (void **)out));
+  for (int64_t i = 0; i < rows; i++) {
+    const weir_param_row *row = weir_params_get(r->params, i);
+
+    if (row->rank > 1 && row->count > 0) {
+      const int64_t columns = row->shape[row->rank - 1];
+
+      (*out)[(*n)++] = (weir_exchange_matrix){row->first, row->count / columns, columns};
+    }
+  }
+  return WEIR_OK;
+}
+
+/* What a policy keeps of gradients on each rank, for all of the weights and for steps to come. */
+static weir_status check_kept(const train_run *r, const weir_exchange_desc *policy)
+{
+  if (policy->keep == NULL) {
+    return WEIR_OK;
+  }
+  if (r->ranks.shards.n > 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "optim.exchange %s: weights are sharded over ranks: use another grid "
+                     "(replicate_below), or allreduce",
+                     policy->name);
+  }
+  if (r->task->weight != NULL && policy->what == WEIR_EXCHANGE_GRADIENTS) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "optim.exchange %s: '%s' gives samples weights, whose sum differs in the step "
+                     "in which a gradient is applied: use local, wagma or allreduce",
+                     policy->name, r->task->name);
+  }
+  return WEIR_OK;
+}
+
+/* Weights, and arrays of the optimiser: those that checkpoints have in slices, but for copies. */
+static bool is_updated(const train_run *r, const char *array)
+{
+  bool sliced = false;
+
+  for (int64_t i = 0; i < r->n_slices; i++) {
+    sliced = sliced || strcmp(r->slice[i].array, array) == 0;
+  }
+  return sliced && strncmp(array, TRAIN_BEST, sizeof TRAIN_BEST - 1) != 0;
+}
+
+/* What an update changes: *state, [*n]; the caller frees it. */
+static weir_status list_state(train_run *r, weir_exchange_part **state, int *n)
+{
+  int64_t capacity = 0;
+
+  *state = NULL;
+  *n = 0;
+  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
+    const char *name = weir_store_name(r->store, i);
+    weir_tensor *t = NULL;
+
+    if (is_updated(r, name)) {
+      WEIR_TRY(weir_store_pin(r->store, name, &t));
+      WEIR_TRY(weir_reserve(state, &capacity, *n + 1, sizeof **state));
+      (*state)[(*n)++] = (weir_exchange_part){t->data, t->dtype, weir_tensor_numel(t), 0};
+    }
+  }
+  return WEIR_OK;
 }
 
 weir_status train_open_exchange(train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
-  weir_exchange_part part[TRAIN_MAX_SLICES];
+  weir_exchange_part part[TRAIN_MAX_SLICES], *state = NULL;
+  weir_exchange_matrix *matrix = NULL;
+  int64_t n_matrices = 0;
+  int n = 0, n_state = 0;
 
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
-  if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r))) {
-    return WEIR_OK;
+  if (!exchanges(r)) {
+    return train_restore_kept(r);
   }
+  weir_status status = check_kept(r, policy);
+
+  status = status == WEIR_OK ? list_matrices(r, &matrix, &n_matrices) : status;
+  status = status == WEIR_OK && policy->due != NULL ? list_state(r, &state, &n_state) : status;
+  status = status == WEIR_OK ? list_parts(r, part, &n) : status;
+  WEIR_TRY_GOTO(train_agree_all(r, status), done);
   const weir_exchange_args args = {.opts = r->cfg->optim.exchange.opts,
                                    .comm = r->ranks.all,
                                    .grid = &r->ranks.grid,
                                    .part = part,
-                                   .n = list_parts(r, policy, part),
+                                   .n = n,
+                                   .matrix = matrix,
+                                   .n_matrices = n_matrices,
+                                   .state = state,
+                                   .n_state = n_state,
                                    .step = *r->state.step};
 
-  return weir_exchange_open(policy, &args, &r->exchange);
+  status = weir_exchange_open(policy, &args, &r->exchange);
+done:
+  weir_free(&matrix);
+  weir_free(&state);
+  WEIR_TRY(status);
+  return train_restore_kept(r);
 }
 
 weir_status train_exchange(train_run *r, weir_exchange_what what)
 {
-  const double start = weir_clock();
+  const bool scatter = what == WEIR_EXCHANGE_GRADIENTS && scatters(r);
 
-  if (r->exchange.policy == NULL || r->exchange.policy->what != what) {
+  if (!scatter && (r->exchange.policy == NULL || r->exchange.policy->what != what)) {
     return WEIR_OK;
   }
-  const weir_status status = weir_exchange_run(&r->exchange);
+  const train_moment start = train_begin_activity(r);
+  const weir_status status = scatter ? train_scatter_gradient(r) : weir_exchange_run(&r->exchange);
 
-  r->spent_s += weir_clock() - start;
+  train_end_activity(r, TRAIN_EXCHANGES, start);
+  r->spent_s += weir_clock() - start.time;
   return status;
 }
 
-void train_print_exchange(const train_run *r, FILE *out)
+weir_status train_print_exchange(train_run *r, FILE *out)
 {
   const weir_exchange_desc *policy = NULL;
   weir_exchange_part part[TRAIN_MAX_SLICES];
+  int n = 0;
 
-  if (r->ranks.all == NULL || !(train_apart(r->cfg) || train_has_slot(r)) ||
-      weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
-    return;
+  if (!exchanges(r)) {
+    return WEIR_OK;
   }
-  const int n = list_parts(r, policy, part);
-
+  WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
+  WEIR_TRY(list_parts(r, part, &n));
   fprintf(out, "== exchange\n");
   for (int i = 0; i < n; i++) {
     fprintf(out,
@@ -99,4 +234,5 @@ void train_print_exchange(const train_run *r, FILE *out)
             policy->name, part[i].count * (int64_t)weir_dtype_size(part[i].dtype),
             policy->what == WEIR_EXCHANGE_WEIGHTS ? "weights" : "gradient", part[i].dims);
   }
+  return WEIR_OK;
 }

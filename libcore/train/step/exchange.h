@@ -6,12 +6,17 @@
 /* Returns whether a step has a slot: gradients are added to the bank, exchanged and applied; else
  * the step is one plan. */
 bool train_has_slot(const train_run *r);
-/* Opens the exchange policy, once the arrays of the run have their values. Collective. Fails: as
- * weir_exchange_open. */
+/* Pins what the policy exchanges, if there is one: it keeps the memory. Local. Fails: as
+ * weir_store_pin. */
+weir_status train_pin_exchanged(train_run *r) WEIR_CHECKED;
+/* Opens the exchange policy, once the arrays of the run have their values, with what it has kept in
+ * the checkpoint that the run resumes from. Collective. Fails: as weir_exchange_open;
+ * WEIR_ERR_UNSUPPORTED (a policy that keeps gradients, where weights are sharded or samples have
+ * weights). */
 weir_status train_open_exchange(train_run *r) WEIR_CHECKED;
 /* Exchanges the accumulated gradient or the weights, if that is what the policy exchanges, and adds
  * the time to r->spent_s. Fails: as weir_exchange_run. */
 weir_status train_exchange(train_run *r, weir_exchange_what what) WEIR_CHECKED;
-/* Prints what this rank exchanges, a line for each part. */
-void train_print_exchange(const train_run *r, FILE *out);
+/* Prints what this rank exchanges, a line for each part. Fails: as train_pin_exchanged. */
+weir_status train_print_exchange(train_run *r, FILE *out) WEIR_CHECKED;
 #endif

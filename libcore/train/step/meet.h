@@ -11,7 +11,8 @@ weir_status train_meet(train_run *r) WEIR_CHECKED;
 /* Sums n numbers over replicas, in place; nothing where ranks compute steps together. Collective.
  * Fails: as requests. */
 weir_status train_sum_replicas(train_run *r, double *x, int64_t n) WEIR_CHECKED;
-/* Reports the event `exchange`: contributions in time and waiting, of all replicas. Collective.
- * Fails: as requests. */
+/* Reports the event `exchange` where a policy is open: contributions in time, late and their age;
+ * messages and bytes of all ranks; rounds and waiting of a rank on average. Collective. Fails: as
+ * requests. */
 weir_status train_tell_exchange(train_run *r) WEIR_CHECKED;
 #endif

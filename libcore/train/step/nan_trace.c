@@ -88,14 +88,16 @@ static bool result_of(const weir_plan *plan, const char *name, weir_tensor *t)
 }
 
 /* Inputs and stored arrays are checked where they are, made values in the plan. */
-static void scan_all(look *l, const train_run *r, int64_t n)
+static weir_status scan_all(look *l, const train_run *r, int64_t n)
 {
   for (int32_t a = 0; a < weir_graph_arrays(l->g); a++) {
     const weir_array *array = weir_graph_get_array(l->g, a);
+    const weir_tensor *stored = NULL;
     weir_tensor t;
 
     if (array->kind == WEIR_ARRAY_STORED) {
-      l->found[a] = scan(weir_store_get(r->store, array->name));
+      WEIR_TRY(weir_store_read(r->store, array->name, &stored));
+      l->found[a] = scan(stored);
     } else if (array->output != NULL && result_of(l->plan, array->output, &t)) {
       l->found[a] = scan(&t);
     }
@@ -108,6 +110,7 @@ static void scan_all(look *l, const train_run *r, int64_t n)
       }
     }
   }
+  return WEIR_OK;
 }
 
 /* The first node that computes a NaN from operands without one, or else an infinity; -1: none. */
@@ -286,8 +289,8 @@ static weir_status look_at(look *l, train_run *r, int64_t n, const train_numbers
   const int count = train_bind(r->task, r->input, r->cfg->seed, TRAIN_LOOK, hi - lo, x, &b);
 
   WEIR_TRY(weir_plan_run(l->plan, b.binding, count));
-  train_take_before(r); /* statistics were updated */
-  scan_all(l, r, hi - lo);
+  WEIR_TRY(train_take_before(r)); /* statistics were updated */
+  WEIR_TRY(scan_all(l, r, hi - lo));
   int64_t first = INT64_MAX;
 
   *mine = find(l, text, size);

@@ -1,6 +1,7 @@
 /* nan_trace_test.c - what a run must not take or leave: tasks that do not fit, checkpoints
  * that no training wrote, another run's state, NaN weights. */
 #include "support/train/train_check.h"
+#include "support/graph/store_check.h"
 
 #include "base/weir_log.h"
 #include "nn/weir_loss.h"
@@ -70,7 +71,7 @@ static void forge(session *s, const char *field, int64_t value)
 {
   weir_checkpoint_slice slice[8];
   char path[512];
-  int64_t *number = weir_store_get(s->store, field)->data, kept = *number;
+  int64_t *number = check_stored(s->store, field)->data, kept = *number;
   const weir_checkpoint c = {
       .store = s->store, .slice = slice, .n_slices = weir_params_count(s->params)};
 
@@ -132,15 +133,15 @@ static void trains_as_a_fresh_one(const char *const *sets)
   assert_ok(weir_params_create(task.dtype, &fresh.params));
   assert_ok(weir_store_create(&fresh.store));
   assert_ok(weir_train_prepare(&task, 1, fresh.params, fresh.store));
-  memcpy(weir_store_get(fresh.store, WEIR_PARAMS_FLAT)->data,
-         weir_store_get(used.store, WEIR_PARAMS_FLAT)->data,
+  memcpy(check_stored(fresh.store, WEIR_PARAMS_FLAT)->data,
+         check_stored(used.store, WEIR_PARAMS_FLAT)->data,
          4 * (size_t)weir_params_elements(used.params));
   train_on(&used, NULL, &t, 20, 10, 1, sets);
   train_on(&fresh, NULL, &t, 20, 10, 1, sets);
   assert_ok(used.status);
   assert_ok(fresh.status);
-  assert_memory_equal(weir_store_get(fresh.store, WEIR_PARAMS_FLAT)->data,
-                      weir_store_get(used.store, WEIR_PARAMS_FLAT)->data,
+  assert_memory_equal(check_stored(fresh.store, WEIR_PARAMS_FLAT)->data,
+                      check_stored(used.store, WEIR_PARAMS_FLAT)->data,
                       4 * (size_t)weir_params_elements(used.params));
   close_session(&used);
   close_session(&fresh);

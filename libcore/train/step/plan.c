@@ -4,6 +4,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "train/grid/ranks.h"
+#include "train/step/timeline.h"
 
 weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *store, int64_t n,
                               const weir_plan_opts *opts, weir_plan **out)
@@ -29,13 +30,18 @@ static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan
   weir_status status;
 
   *out = NULL;
+  weir_store *store = shards->n > 0 ? shards->own : r->store;
+
   t.shards = shards->n > 0 ? shards : NULL;
+  if (r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE) {
+    t.store = r->ranks.optim.whole;
+    store = kind == TRAIN_APPLY ? r->ranks.optim.own : r->store;
+  }
   WEIR_TRY_GOTO(weir_reserve(&r->plan, &r->plan_capacity, r->n_plans + 1, sizeof *r->plan), made);
   WEIR_TRY_GOTO(train_build(&t, kind, n, &g), made);
 made:
   WEIR_TRY_GOTO(train_agree(r, status), done);
-  WEIR_TRY_GOTO(train_create_plan(r, g, shards->n > 0 ? shards->own : r->store, n, &r->exec, out),
-                done);
+  WEIR_TRY_GOTO(train_create_plan(r, g, store, n, &r->exec, out), done);
   r->plan[r->n_plans++] = (train_plan){kind, n, *out};
 done:
   weir_graph_destroy(&g);
@@ -50,7 +56,11 @@ weir_status train_find_plan(train_run *r, train_kind kind, int64_t n, weir_plan 
       return WEIR_OK;
     }
   }
-  return make_plan(r, kind, n, out);
+  const train_moment begin = train_begin_activity(r);
+  const weir_status status = make_plan(r, kind, n, out);
+
+  train_end_activity(r, TRAIN_PLANS, begin);
+  return status;
 }
 
 weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train_numbers *x,
@@ -62,9 +72,10 @@ weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train
   train_own_samples(r, n, &lo, &hi);
   WEIR_TRY(train_find_plan(r, kind, train_counted_samples(r, n), plan));
   const int count = train_bind(r->task, r->input, r->cfg->seed, kind, hi - lo, x, &b);
-  const double start = weir_clock();
+  const train_moment start = train_begin_activity(r);
   const weir_status status = weir_plan_run(*plan, b.binding, count);
 
-  r->spent_s += weir_clock() - start;
+  train_end_activity(r, TRAIN_COMPUTES, start);
+  r->spent_s += weir_clock() - start.time;
   return status;
 }

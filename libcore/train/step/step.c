@@ -3,14 +3,16 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
+#include "base/weir_clock.h"
 #include "train/array_names.h"
+#include "train/grid/optim_moves.h"
 #include "train/grid/ranks.h"
 #include "train/step/batch.h"
 #include "train/step/exchange.h"
 #include "train/step/nan_trace.h"
 #include "train/step/plan.h"
+#include "train/step/timeline.h"
 #include "train/state.h"
 #include "train/step/meet.h"
 
@@ -66,15 +68,43 @@ static double weight_among(const train_run *r, int64_t own, int64_t n)
   return (double)own / (double)(exchanges_gradients(r) ? n : r->own);
 }
 
+/* Gradients of samples with weights, which are exchanged before the weights of the others are
+ * known: the weighted mean of this replica counts as its share of the n samples of the step. */
+static weir_status scale_to_share(train_run *r, double total, int64_t n)
+{
+  const double factor = total > 0 ? (double)r->own / (double)n / total : 0;
+  weir_tensor *bank = NULL;
+
+  WEIR_TRY(weir_store_write(r->store, TRAIN_BANK, &bank));
+  for (int64_t i = 0; i < weir_tensor_numel(bank); i++) {
+    const double x = weir_dtype_load_real(bank->dtype, bank->data, i);
+
+    weir_dtype_store_real(bank->dtype, bank->data, i, x * factor);
+  }
+  return WEIR_OK;
+}
+
+/* The parameters that the others have updated. */
+static weir_status gather_params(train_run *r)
+{
+  const train_moment start = train_begin_activity(r);
+  const weir_status status = train_gather_params(r);
+
+  if (r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE) {
+    train_end_activity(r, TRAIN_EXCHANGES, start);
+    r->spent_s += weir_clock() - start.time;
+  }
+  return status;
+}
+
 /* Micro-batch by micro-batch: their weighted gradients add up to that of the whole batch; of
  * several ranks to a summand of it on each, which the exchange completes. */
 static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, double *norm)
 {
-  weir_tensor *bank = weir_store_get(r->store, TRAIN_BANK);
   weir_plan *plan = NULL;
   double batch_loss = 0, total = 0;
 
-  memset(bank->data, 0, weir_tensor_bytes(bank));
+  WEIR_TRY(weir_store_clear(r->store, TRAIN_BANK));
   r->own = own_of_step(r, n);
   *loss = 0;
   for (int64_t k = 0; k * r->cfg->batch < n; k++) {
@@ -96,15 +126,21 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
     *loss += batch_loss * x.weight;
     total += x.weight;
   }
+  const bool shares = r->ranks.replicas > 0 && r->task->weight != NULL && exchanges_gradients(r);
   train_numbers x = train_numbers_of(r, 0);
 
+  if (shares) {
+    WEIR_TRY(scale_to_share(r, total, n));
+  }
   WEIR_TRY(train_exchange(r, WEIR_EXCHANGE_GRADIENTS));
-  x.weight = inverse_of(r, total);
+  x.weight = shares ? 1 : inverse_of(r, total);
   *loss *= r->ranks.replicas > 0 && total > 0 ? 1 / total : x.weight;
-  if (r->own == 0 && !exchanges_gradients(r)) { /* as a step at once */
+  if ((r->own == 0 && !exchanges_gradients(r)) /* as a step at once */
+      || !weir_exchange_due(&r->exchange)) {
     return WEIR_OK;
   }
   WEIR_TRY(train_run_plan(r, TRAIN_APPLY, 0, &x, &plan));
+  WEIR_TRY(gather_params(r));
   return train_number(plan, "norm", norm);
 }
 
@@ -113,12 +149,12 @@ weir_status train_step(train_run *r, double *loss)
   const int64_t n = train_step_samples(r);
   double norm = 0;
 
-  train_keep_before(r);
+  WEIR_TRY(train_keep_before(r));
   const weir_status status =
       train_has_slot(r) ? step_in_microbatches(r, n, loss, &norm) : step_at_once(r, n, loss, &norm);
 
   if (status != WEIR_OK) { /* also the buffers of the micro-batches already computed */
-    train_take_before(r);
+    WEIR_TRY(train_take_before(r));
     return weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
   r->norm = norm;
@@ -126,7 +162,7 @@ weir_status train_step(train_run *r, double *loss)
     return train_exchange(r, WEIR_EXCHANGE_WEIGHTS);
   }
   if (r->cfg->check_nan) {
-    train_take_before(r);
+    WEIR_TRY(train_take_before(r));
     return train_locate_nan(r);
   }
   return weir_fail(WEIR_ERR_NUMERIC,

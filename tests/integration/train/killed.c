@@ -7,6 +7,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "support/train/train_check.h"
+#include "support/graph/store_check.h"
 
 /* Array by array: the digest of a digest and what follows. */
 static void print_digest(const weir_store *s)
@@ -15,7 +16,7 @@ static void print_digest(const weir_store *s)
 
   for (int64_t i = 0; i < weir_store_count(s); i++) {
     const char *name = weir_store_name(s, i);
-    const weir_tensor *t = weir_store_get(s, name);
+    const weir_tensor *t = check_stored(s, name);
     char own[65];
 
     weir_sha256(t->data, (size_t)weir_tensor_numel(t) * weir_dtype_size(t->dtype), own);

@@ -3,6 +3,7 @@
 #define BACKEND_CHECK_H
 #include <string.h>
 
+#include "support/graph/store_check.h"
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
@@ -107,7 +108,7 @@ static inline backend_bits backend_run_times(const weir_graph *g, weir_store *st
   }
   backend_note(p, &bits);
   for (int64_t k = 0; store != NULL && k < weir_store_count(store); k++) {
-    const weir_tensor *t = weir_store_get(store, weir_store_name(store, k));
+    const weir_tensor *t = check_stored(store, weir_store_name(store, k));
 
     assert_true(bits.n < BACKEND_MAX);
     assert_ok(weir_tensor_init(&bits.tensor[bits.n], t->dtype, t->rank, t->shape));

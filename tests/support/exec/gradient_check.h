@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/graph/store_check.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "exec/weir_plan.h"
@@ -81,7 +82,7 @@ static inline double *check_param(const check_net *c, const char *name)
   const int64_t i = weir_params_find(c->params, name);
 
   assert_true(i >= 0);
-  return check_data(weir_store_get(c->store, WEIR_PARAMS_FLAT)) +
+  return check_data(check_stored(c->store, WEIR_PARAMS_FLAT)) +
          weir_params_get(c->params, i)->first;
 }
 
@@ -169,7 +170,7 @@ static inline void check_open(check_net *c)
   }
   check_fill(&c->x, c->seed, 1, -2, 2);
   check_fill(&c->w, c->seed, 2, -1, 1);
-  check_fill(weir_store_get(c->store, WEIR_PARAMS_FLAT), c->seed, 3, -1, 1);
+  check_fill(check_stored(c->store, WEIR_PARAMS_FLAT), c->seed, 3, -1, 1);
 }
 
 static inline void check_run(check_net *c)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/graph/store_check.h"
 #include "base/weir_random.h"
 #include "ops/broadcast/weir_broadcast.h"
 #include "ops/concat/weir_concat.h"
@@ -46,7 +47,7 @@ static inline weir_value train_param(train_net *t, int rank, const int64_t *shap
     t->status = status;
     return WEIR_NO_VALUE;
   }
-  weir_tensor *w = weir_store_get(t->store, name);
+  weir_tensor *w = check_stored(t->store, name);
 
   for (int64_t i = 0; i < weir_tensor_numel(w); i++) {
     const double u = weir_random_uniform(3, (uint32_t)k, 0, (uint64_t)i);

@@ -4,6 +4,7 @@
 #define WEIR_RULE_CHECK_H
 #include <stdlib.h>
 #include <string.h>
+#include "support/graph/store_check.h"
 #include "base/weir_check.h"
 #include "optim/weir_rule.h"
 
@@ -34,9 +35,8 @@ typedef struct rule_run {
 /* A bank of the store as it stands: "param", "optim.m", ... */
 static inline double rule_get(const rule_run *r, const char *name, int64_t i)
 {
-  const weir_tensor *t = weir_store_get(r->store, name);
+  const weir_tensor *t = check_stored(r->store, name);
 
-  assert_non_null(t);
   return weir_dtype_load_real(t->dtype, t->data, i);
 }
 
@@ -101,7 +101,7 @@ static inline void rule_open(rule_run *r, const rule_case *c)
   assert_ok(weir_store_add(r->store, "param", c->dtype, 1, &c->count));
   assert_ok(weir_rule_add_state(c->rule, r->store, c->dtype, c->count));
   for (int64_t i = 0; i < c->count; i++) {
-    weir_dtype_store_real(c->dtype, weir_store_get(r->store, "param")->data, i,
+    weir_dtype_store_real(c->dtype, check_stored(r->store, "param")->data, i,
                           c->param ? c->param[i] : 0);
   }
   assert_ok(weir_graph_create(&g));

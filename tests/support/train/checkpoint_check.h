@@ -1,6 +1,7 @@
 /* checkpoint_check.h - a store of parameters, and what a checkpoint has of it. Tests only. */
 #ifndef CHECKPOINT_CHECK_H
 #define CHECKPOINT_CHECK_H
+#include "support/graph/store_check.h"
 #include "train/weir_checkpoint.h"
 
 #include "base/weir_check.h"
@@ -72,7 +73,7 @@ static inline size_t bytes_of(const weir_tensor *t)
 static inline void fill(weir_store *s, uint64_t seed)
 {
   for (int64_t i = 0; i < weir_store_count(s); i++) {
-    weir_tensor *t = weir_store_get(s, weir_store_name(s, i));
+    weir_tensor *t = check_stored(s, weir_store_name(s, i));
     uint8_t *byte = t->data;
 
     for (size_t k = 0; k < bytes_of(t); k++) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "support/graph/store_check.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "base/weir_signal.h"
@@ -34,6 +35,7 @@ typedef struct toy {
   int64_t fetched;      /* calls for training samples                                    */
   int64_t epoch, begun; /* last one of toy_epoch; its calls                             */
   weir_value (*tail)(weir_graph *g, weir_value loss); /* what becomes of the loss, or NULL */
+  const char *device;                                 /* that plans run on; NULL: the cpu */
 } toy;
 
 static const weir_train_input toy_inputs[] = {
@@ -228,6 +230,7 @@ static inline void train_on(session *s, const char *dir, toy *t, int64_t n_train
   } else {
     snprintf(s->dir, sizeof s->dir, "%s", dir);
   }
+  tier.device = t->device != NULL ? t->device : tier.device;
   t->fetched = t->validated = 0;
   if (s->store == NULL) {
     assert_ok(weir_params_create(task.dtype, &s->params));
@@ -261,10 +264,12 @@ static inline const char *first_difference(const weir_store *a, const weir_store
 {
   for (int64_t i = 0; i < weir_store_count(a); i++) {
     const char *name = weir_store_name(a, i);
-    const weir_tensor *x = weir_store_get(a, name), *y = weir_store_get(b, name);
+    if (weir_store_find(b, name) == NULL) {
+      return name;
+    }
+    const weir_tensor *x = check_stored(a, name), *y = check_stored(b, name);
 
-    if (y == NULL ||
-        memcmp(x->data, y->data, (size_t)weir_tensor_numel(x) * weir_dtype_size(x->dtype)) != 0) {
+    if (memcmp(x->data, y->data, (size_t)weir_tensor_numel(x) * weir_dtype_size(x->dtype)) != 0) {
       return name;
     }
   }

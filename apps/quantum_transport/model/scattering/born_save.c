@@ -263,15 +263,24 @@ static weir_status add_arrays(born_job *j, int64_t n_steps, qt_born_step *step, 
   return WEIR_OK;
 }
 
-static double *find(const weir_store *store, const char *name)
+/* Elements of an array; NULL on all ranks but rank 0, which has the store. */
+static weir_status find(weir_store *store, const char *name, double **out)
 {
-  return store != NULL ? weir_store_get(store, name)->data : NULL; /* of rank 0 */
+  weir_tensor *t = NULL;
+
+  *out = NULL;
+  if (store != NULL) {
+    WEIR_TRY(weir_store_write(store, name, &t));
+    *out = t->data;
+  }
+  return WEIR_OK;
 }
 
 /* The arrays of all ranks to those of the store of rank 0, or back. Collective. */
-static weir_status exchange(born_job *j, int64_t n_steps, const weir_store *store, bool back)
+static weir_status exchange(born_job *j, int64_t n_steps, weir_store *store, bool back)
 {
   const bool simple = j->spec->opts->method == QT_BORN_SIMPLE;
+  double *own = j->residual, *all = NULL;
   char name[64];
 
   if (qt_ranks_size(j->spec->comm) == 1 || n_steps == 1) {
@@ -282,11 +291,11 @@ static weir_status exchange(born_job *j, int64_t n_steps, const weir_store *stor
 
     name_of((qt_self_energy_array)i, name);
     if (n.each > 0) {
-      WEIR_TRY(move_points(j, &n, back, j->used[i].data, find(store, name)));
+      WEIR_TRY(find(store, name, &all));
+      WEIR_TRY(move_points(j, &n, back, j->used[i].data, all));
     }
   }
-  double *own = j->residual, *all = simple ? NULL : find(store, residual_name);
-
+  WEIR_TRY(simple ? WEIR_OK : find(store, residual_name, &all));
   for (int64_t i = 0; i < (n_steps - 1) * COMBINED && !simple; i++) {
     const numbers n = numbers_of_residual(j, combined[i % COMBINED]);
 

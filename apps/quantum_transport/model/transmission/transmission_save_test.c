@@ -5,6 +5,7 @@
 
 #include "base/weir_signal.h"
 #include "support/quantum_transport/transmission_test.h"
+#include "support/graph/store_check.h"
 #include "train/weir_checkpoint.h"
 
 enum { ENERGIES = 900, WAVE_VECTORS = 2, ALL = ENERGIES * WAVE_VECTORS };
@@ -187,7 +188,7 @@ static void rewrite_totals(const fixture *f, int64_t done, int64_t bonds, int64_
                              (const int64_t[]){ALL, of_bonds ? bonds : f->system.n}));
   }
   assert_ok(weir_checkpoint_load(&(weir_checkpoint){.store = all}, path, false));
-  const double *const had = weir_store_get(all, "point/totals")->data;
+  const double *const had = check_stored(all, "point/totals")->data;
 
   for (int64_t i = 0; i < n; i++) {
     total[i] = had[i < gap ? i : i + TOTALS - n];
@@ -198,7 +199,7 @@ static void rewrite_totals(const fixture *f, int64_t done, int64_t bonds, int64_
     const char *const array = weir_store_name(all, i);
     const bool is_total = strcmp(array, "point/totals") == 0;
 
-    assert_ok(weir_store_add_view(other, array, is_total ? &less : weir_store_get(all, array)));
+    assert_ok(weir_store_add_view(other, array, is_total ? &less : check_stored(all, array)));
   }
   assert_ok(weir_checkpoint_save(&(weir_checkpoint){.store = other}, WEIR_CHECKPOINT_RAW, path));
   weir_store_destroy(&other);

@@ -57,8 +57,11 @@ weir_status wx_standard_open(const wx_standard_opts *opts, const wx_info *facts,
 
   WEIR_TRY(wx_standard_check(opts));
   for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
+    weir_tensor *t = NULL;
+
     WEIR_TRY(weir_store_add(store, array[i].name, WEIR_F64, 2, array[i].shape));
-    *array[i].at = weir_store_get(store, array[i].name)->data;
+    WEIR_TRY(weir_store_pin(store, array[i].name, &t));
+    *array[i].at = t->data;
   }
   return WEIR_OK;
 }

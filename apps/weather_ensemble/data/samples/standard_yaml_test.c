@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "data/model_climate.h"
 #include "support/weather_ensemble/samples_check.h"
+#include "support/graph/store_check.h"
 #include "data/samples/standard.h"
 
 static scene s;
@@ -80,7 +81,7 @@ static void statistics_are_those_of_the_samples_given(void **state)
                     1e-9);
       }
     }
-    assert_ptr_equal(t.x_sd, weir_store_get(store, "standard.x_sd")->data);
+    assert_ptr_equal(t.x_sd, check_stored(store, "standard.x_sd")->data);
     weir_store_destroy(&store);
   }
 }

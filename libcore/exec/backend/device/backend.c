@@ -28,6 +28,7 @@ static weir_status find_own(struct exec_backend *b, const char *device)
 
 weir_status exec_backend_open(weir_plan *p)
 {
+  const weir_store_device *shared = NULL;
   void *memory = NULL;
 
   if (p->cfg.device == NULL || strcmp(p->cfg.device, "cpu") == 0) {
@@ -37,10 +38,15 @@ weir_status exec_backend_open(weir_plan *p)
   p->backend = memory;
   struct exec_backend *b = p->backend;
 
-  WEIR_TRY(weir_device_open(p->cfg.device, NULL, &b->device));
+  if (p->store == NULL) {
+    WEIR_TRY(weir_store_create(&b->empty));
+  }
+  b->store = p->store != NULL ? p->store : b->empty;
+  WEIR_TRY(weir_store_device_use(b->store, p->cfg.device, &shared));
+  b->device = shared->device;
+  b->work = shared->work;
+  b->copies = shared->copies;
   WEIR_TRY(find_own(b, p->cfg.device));
-  WEIR_TRY(weir_device_queue_create(b->device, &b->work));
-  WEIR_TRY(weir_device_queue_create(b->device, &b->copies));
   WEIR_TRY(weir_device_event_create(b->device, &b->worked));
   WEIR_TRY(weir_device_event_create(b->device, &b->copied));
   return WEIR_OK;
@@ -55,15 +61,16 @@ void exec_backend_close(weir_plan *p)
   }
   weir_device_event_destroy(&b->worked);
   weir_device_event_destroy(&b->copied);
-  weir_device_queue_destroy(&b->work);
-  weir_device_queue_destroy(&b->copies);
   for (int64_t k = 0; k < b->n_kernels; k++) {
     weir_device_kernel_destroy(&b->kernels[k].kernel);
     weir_free(&b->kernels[k].text);
   }
   weir_device_arena_destroy(&b->memory);
   weir_device_arena_destroy(&b->staging);
-  weir_device_close(&b->device);
+  if (b->device != NULL) {
+    weir_store_device_release(b->store);
+  }
+  weir_store_destroy(&b->empty);
   for (int32_t i = 0; i < b->n_steps; i++) {
     weir_free(&b->steps[i].arrays);
   }
@@ -282,7 +289,11 @@ static weir_status make_steps(weir_plan *p)
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *b->sides, &memory));
   b->sides = memory;
   for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+
     b->sides[a].bytes = p->arrays[a].rows * (int64_t)weir_dtype_size(p->arrays[a].view.dtype);
+    b->sides[a].stored =
+        array->kind == WEIR_ARRAY_STORED ? weir_store_sides_of(p->store, array->name) : NULL;
   }
   exec_backend_windows_size(p);
   return WEIR_OK;
@@ -333,9 +344,9 @@ static weir_status assign_locals(const weir_plan *p, exec_group *group)
 }
 
 /* What of the arrays is on which side, and what is copied: sets `crosses`. */
-static void find_sides(const weir_plan *p, bool *launched, bool *crosses)
+static void find_sides(weir_plan *p, bool *launched, bool *crosses)
 {
-  const struct exec_backend *b = p->backend;
+  struct exec_backend *b = p->backend;
 
   for (int32_t i = 0; i < p->n_groups; i++) {
     const exec_step *s = &b->steps[i];
@@ -352,8 +363,14 @@ static void find_sides(const weir_plan *p, bool *launched, bool *crosses)
 
     crosses[a] = crosses[a] || array->output != NULL || array->kind != WEIR_ARRAY_TEMPORARY ||
                  (launched[a] && p->arrays[a].time >= 0);
-    if (array->kind == WEIR_ARRAY_STORED && array->update >= 0) {
-      crosses[array->update] = true;
+    if (array->kind == WEIR_ARRAY_STORED) {
+      const bool new = array->update >= 0 && launched[array->update];
+
+      b->sides[a].kept = launched[a] || new;
+      b->stored_bytes += b->sides[a].kept ? b->sides[a].bytes : 0;
+      if (array->update >= 0) {
+        crosses[array->update] = true;
+      }
     }
   }
 }
@@ -393,12 +410,13 @@ static weir_status allocate(weir_plan *p, const bool *launched, const bool *cros
   const int64_t n = p->n_arrays;
 
   for (int32_t a = 0; a < n; a++) {
-    bytes[a] = crosses[a] ? bytes_of(p, a, false) : 0;
+    bytes[a] = crosses[a] && b->sides[a].stored == NULL ? bytes_of(p, a, false) : 0;
   }
   WEIR_TRY(create(b, WEIR_SPACE_STAGING, n, bytes, address, &b->staging, &b->staging_bytes));
   for (int32_t a = 0; a < n; a++) {
     b->sides[a].staging = address[a];
-    bytes[2 + a] = launched[a] && !has_slot(p, a) ? bytes_of(p, a, true) : 0;
+    bytes[2 + a] =
+        launched[a] && !has_slot(p, a) && b->sides[a].stored == NULL ? bytes_of(p, a, true) : 0;
   }
   bytes[0] = p->schedule.arena_bytes;
   bytes[1] = b->scratch_bytes;
@@ -411,6 +429,9 @@ static weir_status allocate(weir_plan *p, const bool *launched, const bool *cros
     b->sides[a].device = slot ? (char *)address[0] + p->schedule.offset[a] : address[2 + a];
     if (weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_TEMPORARY) {
       p->arrays[a].view.data = b->sides[a].staging;
+    }
+    if (b->sides[a].kept) {
+      WEIR_TRY(weir_store_sides_create(p->store, weir_graph_get_array(p->g, a)->name));
     }
   }
   return WEIR_OK;

@@ -4,7 +4,9 @@
  * the emitter writes for it; every other group is a call of the host, and what it reads is fetched
  * first. The memory plan's arena, tile-local arrays and copies of inputs, stored and constant
  * arrays lie in the device's memory; exec_array.view is the host's side: the caller's tensor, the
- * store, or staging memory. Launches go to one queue, copies to another, ordered by events.
+ * store, or staging memory. The store has both sides of stored arrays, for all plans over it, with
+ * a version each (weir_store_device.h): they are copied to a side where it is the older one.
+ * Launches go to one queue, copies to another, ordered by events.
  *
  * The window of an array with time has both sides too, the device's of twice the slots, so that it
  * slides only once in many feeds; slots that one side lacks are copied from the other. What a plan
@@ -14,13 +16,16 @@
 #include "device/weir_device.h"
 #include "exec/backend/native/native_priv.h"
 #include "exec/plan/plan_state.h"
+#include "graph/weir_store_device.h"
 
 /* The two sides of an array of the plan. */
 typedef struct exec_side {
-  char *device;            /* NULL: no launch uses it */
-  char *staging;           /* NULL: it is never copied */
-  int64_t bytes;           /* of the array; of a window, of the slots that a chunk adds */
-  bool on_device, on_host; /* whether the side has the newest content */
+  char *device;                   /* NULL: no launch uses it */
+  char *staging;                  /* NULL: it is never copied */
+  int64_t bytes;                  /* of the array; of a window, of the slots that a chunk adds */
+  bool on_device, on_host;        /* whether the side has the newest content */
+  bool kept;                      /* stored, with memory on the device in the store */
+  const weir_store_sides *stored; /* NULL: not a stored array */
   /* Of a window: slots that the device's memory has, the first of them, the first after all that
    * were written there, and the first that is still wanted. */
   int64_t capacity, origin, end, keep;
@@ -46,16 +51,19 @@ typedef struct exec_device_kernel {
 } exec_device_kernel;
 
 struct exec_backend {
-  weir_device *device;
+  weir_store *store;   /* the plan's, or: */
+  weir_store *empty;   /* one for a plan without a store */
+  weir_device *device; /* the store's, as the queues */
   weir_device_queue *work, *copies;
   weir_device_event *worked, *copied;
   weir_device_arena *memory, *staging;
   char *arena;   /* of the memory plan */
   char *scratch; /* tile-local arrays of the group that runs */
   int64_t scratch_bytes, memory_bytes, staging_bytes;
-  exec_side *sides; /* [n_arrays] */
-  exec_step *steps; /* [n_groups], in the order they run */
-  int32_t *moving;  /* [n_arrays] what is copied next */
+  int64_t stored_bytes; /* of either side of stored arrays, in the store */
+  exec_side *sides;     /* [n_arrays] */
+  exec_step *steps;     /* [n_groups], in the order they run */
+  int32_t *moving;      /* [n_arrays] what is copied next */
   exec_device_kernel *kernels;
   int64_t n_kernels, kernels_capacity;
   const struct weir_kernel **own; /* kernels of the table for this device, NULL at the end */
@@ -77,14 +85,20 @@ weir_status exec_backend_claim(weir_plan *p);
 weir_status exec_backend_memory(weir_plan *p);
 weir_status exec_backend_prepare(weir_plan *p);
 void exec_backend_count(weir_plan *p);
-/* What is on which side at the beginning of a run, or of a feed. */
-void exec_backend_begin(weir_plan *p);
+/* What is on which side at the beginning of a run, or of a feed. Fails: as weir_store_sides_begin.
+ */
+weir_status exec_backend_begin(weir_plan *p);
 /* Before group i: copies what it reads to its side. */
 weir_status exec_backend_bring(weir_plan *p, const exec_group *group);
 /* Launches the group's loops, those of a stream over the anchor's iterations of `box`. */
 weir_status exec_backend_run(weir_plan *p, exec_group *group, const weir_box *box);
-/* Copies results and what the store takes to the host, and waits for all. */
+/* Copies results, and new values of stored arrays that the host takes, to the host; those that the
+ * device takes, in its memory. Waits for all. */
 weir_status exec_backend_end(weir_plan *p);
+/* Whether the device takes the new value of the stored array, at the end of a run. */
+bool exec_backend_updates(const weir_plan *p, int32_t array);
+/* Tells the store which sides are the newest, after a run. */
+void exec_backend_stored(weir_plan *p);
 /* Waits for what a failed run has left under way. */
 void exec_backend_drain(weir_plan *p);
 /* The host's memory of a temporary array that no caller's tensor takes. */

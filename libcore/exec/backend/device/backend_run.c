@@ -37,7 +37,17 @@ static int32_t bring(const weir_plan *p, int32_t i)
   return n;
 }
 
-/* Likewise at the end: results, and new values of stored arrays. */
+bool exec_backend_updates(const weir_plan *p, int32_t array)
+{
+  const struct exec_backend *b = p->backend;
+  const exec_side *side = &b->sides[array];
+  const weir_array *x = weir_graph_get_array(p->g, array);
+
+  return side->kept && side->bytes > 0 && !side->stored->pinned && x->output == NULL &&
+         x->update >= 0 && p->arrays[x->update].aside == NULL && b->sides[x->update].on_device;
+}
+
+/* Likewise at the end: results, and new values of stored arrays that the host takes. */
 static int32_t fetch(const weir_plan *p)
 {
   const struct exec_backend *b = p->backend;
@@ -45,7 +55,8 @@ static int32_t fetch(const weir_plan *p)
 
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
-    const bool update = array->kind == WEIR_ARRAY_STORED && array->update >= 0;
+    const bool update =
+        array->kind == WEIR_ARRAY_STORED && array->update >= 0 && !exec_backend_updates(p, a);
     const int32_t wanted[2] = {array->output != NULL ? a : -1, update ? array->update : -1};
 
     for (int k = 0; k < 2; k++) {
@@ -58,13 +69,30 @@ static int32_t fetch(const weir_plan *p)
   return n;
 }
 
-void exec_backend_begin(weir_plan *p)
+static weir_status begin_stored(weir_plan *p, int32_t a)
+{
+  exec_side *side = &p->backend->sides[a];
+  const weir_store_sides *s = side->stored;
+
+  WEIR_TRY(weir_store_sides_begin(p->store, weir_graph_get_array(p->g, a)->name));
+  side->device = s->device; /* which another plan may have added */
+  side->staging = s->staging;
+  side->on_host = s->host_version >= s->device_version;
+  side->on_device = s->device != NULL && s->device_version >= s->host_version;
+  return WEIR_OK;
+}
+
+weir_status exec_backend_begin(weir_plan *p)
 {
   struct exec_backend *b = p->backend;
 
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array_kind kind = weir_graph_get_array(p->g, a)->kind;
 
+    if (kind == WEIR_ARRAY_STORED) {
+      WEIR_TRY(begin_stored(p, a));
+      continue;
+    }
     if (p->streaming && (kind == WEIR_ARRAY_TEMPORARY || kind == WEIR_ARRAY_INPUT)) {
       continue; /* what earlier feeds left, and exec_backend_fed */
     }
@@ -72,6 +100,7 @@ void exec_backend_begin(weir_plan *p)
     /* Constants stay where they have been copied to. */
     b->sides[a].on_device = b->sides[a].on_device && kind == WEIR_ARRAY_CONSTANT;
   }
+  return WEIR_OK;
 }
 
 static int64_t bytes_of(const struct exec_backend *b, int32_t n)
@@ -98,29 +127,63 @@ static int64_t bytes_of_host(const weir_plan *p, int32_t n)
   return bytes;
 }
 
-void exec_backend_count(weir_plan *p)
+/* Where stored arrays are after a run: the next one begins so. */
+static void leave_stored(weir_plan *p, int32_t a)
+{
+  exec_side *side = &p->backend->sides[a];
+  const bool updated = weir_graph_get_array(p->g, a)->update >= 0;
+  const bool there = exec_backend_updates(p, a);
+
+  side->on_device = !side->stored->pinned && (updated ? there : side->on_device);
+  side->on_host = side->stored->pinned || (updated ? !there : side->on_host);
+}
+
+/* A run after others, of which stored arrays are where the last one left them. */
+static exec_copied count_run(weir_plan *p)
 {
   struct exec_backend *b = p->backend;
+  exec_copied c = {0};
 
   exec_backend_windows_reset(p);
-  for (int32_t a = 0; a < p->n_arrays; a++) { /* of every run but the first */
+  for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array_kind kind = weir_graph_get_array(p->g, a)->kind;
     const bool window = p->arrays[a].time >= 0;
 
-    b->sides[a].on_host = kind != WEIR_ARRAY_TEMPORARY || window;
-    b->sides[a].on_device = kind == WEIR_ARRAY_CONSTANT ||
-                            (p->streaming && kind == WEIR_ARRAY_INPUT && !window) ||
-                            (kind == WEIR_ARRAY_TEMPORARY && window);
+    if (kind != WEIR_ARRAY_STORED) {
+      b->sides[a].on_host = kind != WEIR_ARRAY_TEMPORARY || window;
+      b->sides[a].on_device = kind == WEIR_ARRAY_CONSTANT ||
+                              (p->streaming && kind == WEIR_ARRAY_INPUT && !window) ||
+                              (kind == WEIR_ARRAY_TEMPORARY && window);
+    }
   }
   for (int32_t i = 0; i < p->n_groups; i++) {
     const int32_t n = bring(p, i);
     const int64_t host = bytes_of_host(p, n);
 
-    b->counted.host_up += p->groups[i].on_device ? host : 0;
-    b->counted.up += p->groups[i].on_device ? bytes_of(b, n) - host : 0;
-    b->counted.host_down += p->groups[i].on_device ? 0 : bytes_of(b, n);
+    c.host_up += p->groups[i].on_device ? host : 0;
+    c.up += p->groups[i].on_device ? bytes_of(b, n) - host : 0;
+    c.host_down += p->groups[i].on_device ? 0 : bytes_of(b, n);
   }
-  b->counted.down = bytes_of(b, fetch(p));
+  c.down = bytes_of(b, fetch(p));
+  return c;
+}
+
+void exec_backend_count(weir_plan *p)
+{
+  struct exec_backend *b = p->backend;
+
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    b->sides[a].on_host = true;
+    b->sides[a].on_device = b->sides[a].kept && !b->sides[a].stored->pinned;
+  }
+  for (int run = 0; run < 2; run++) { /* the first one may copy what then stays */
+    b->counted = count_run(p);
+    for (int32_t a = 0; a < p->n_arrays && run == 0; a++) {
+      if (b->sides[a].stored != NULL) {
+        leave_stored(p, a);
+      }
+    }
+  }
   for (int32_t a = 0; a < p->n_arrays; a++) {
     b->sides[a].on_host = b->sides[a].on_device = false;
   }
@@ -307,8 +370,31 @@ weir_status exec_backend_end(weir_plan *p)
   struct exec_backend *b = p->backend;
 
   WEIR_TRY(exec_backend_fetch(p, fetch(p)));
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    if (b->sides[a].stored != NULL && exec_backend_updates(p, a)) {
+      const int32_t from = weir_graph_get_array(p->g, a)->update;
+
+      WEIR_TRY(
+          weir_device_copy(b->work, b->sides[a].device, b->sides[from].device, b->sides[a].bytes));
+    }
+  }
   WEIR_TRY(weir_device_queue_sync(b->work)); /* inputs and staging are the host's again */
   return WEIR_OK;
+}
+
+void exec_backend_stored(weir_plan *p)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const exec_side *side = &p->backend->sides[a];
+    const weir_array *array = weir_graph_get_array(p->g, a);
+
+    if (side->stored != NULL && array->update >= 0) {
+      weir_store_sides_end(p->store, array->name,
+                           exec_backend_updates(p, a) ? WEIR_STORE_DEVICE : WEIR_STORE_HOST);
+    } else if (side->stored != NULL && side->on_host && side->on_device) {
+      weir_store_sides_end(p->store, array->name, WEIR_STORE_BOTH);
+    }
+  }
 }
 
 void exec_backend_drain(weir_plan *p)
@@ -337,11 +423,12 @@ void exec_backend_print(const weir_plan *p, FILE *out)
   }
   fprintf(out,
           "== device %s: %s\ngroups on the device: %d of %d; the others are host calls\nmemory: "
-          "%lld bytes on the device, %lld bytes of staging\ncopied per %s: %lld bytes to the "
-          "device for launches, %lld bytes of results back; for host calls %lld bytes to the host, "
-          "%lld bytes to the device\n",
+          "%lld bytes on the device, %lld bytes of staging; stored arrays, which plans share: %lld "
+          "bytes on each\ncopied per %s: %lld bytes to the device for launches, %lld bytes of "
+          "results back; for host calls %lld bytes to the host, %lld bytes to the device\n",
           weir_device_name(b->device), weir_device_info_get(b->device)->model, (int)launched,
           (int)p->n_groups, (long long)b->memory_bytes, (long long)b->staging_bytes,
-          p->streaming ? "chunk" : "run", (long long)b->counted.up, (long long)b->counted.down,
-          (long long)b->counted.host_down, (long long)b->counted.host_up);
+          (long long)b->stored_bytes, p->streaming ? "chunk" : "run", (long long)b->counted.up,
+          (long long)b->counted.down, (long long)b->counted.host_down,
+          (long long)b->counted.host_up);
 }

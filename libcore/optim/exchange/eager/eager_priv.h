@@ -3,11 +3,11 @@
 #define WEIR_EAGER_PRIV_H
 #include "optim/weir_exchange.h"
 
-enum { EAGER_SOLO, EAGER_MAJORITY };
+enum { EAGER_SOLO, EAGER_MAJORITY, EAGER_QUORUM };
 
 struct eager_opts {
   int mode;
-  int64_t period, seed;
+  int64_t quorum, period, seed;
 };
 
 #endif

@@ -48,9 +48,10 @@ static void no_gradient_is_lost_or_counted_twice(void **state)
   static replicas r;
 
   (void)state;
-  for (uint64_t seed = 0; seed < 60; seed++) {
-    const struct eager_opts opts = {.mode = seed % 2 == 0 ? EAGER_SOLO : EAGER_MAJORITY,
-                                    .period = seed % 3 == 0 ? 4 : 0,
+  for (uint64_t seed = 0; seed < 48; seed++) {
+    const struct eager_opts opts = {.mode = (int)(seed % 3),
+                                    .quorum = (int64_t)(seed / 3 % (1 + seed % REPLICAS_MAX)),
+                                    .period = seed % 5 == 0 ? 4 : 0,
                                     .seed = (int64_t)seed};
 
     r = (replicas){.policy = &weir_exchange_eager,
@@ -141,14 +142,18 @@ static double fresh_of(const replicas *r, int step)
 }
 
 /* Solo has the gradient of the first rank alone; majority of all up to the drawn one, (P + 1) / 2
- * on average; every fourth exchange has all. */
+ * on average; a quorum as many as it says, by default more than half; every fourth exchange has
+ * all.
+ */
 static void gradients_in_time_are_as_many_as_expected(void **state)
 {
   static replicas r;
 
   (void)state;
-  for (int mode = EAGER_SOLO; mode <= EAGER_MAJORITY; mode++) {
-    const struct eager_opts opts = {.mode = mode, .period = 4, .seed = 11};
+  for (int k = 0; k < 4; k++) {
+    const int mode = k < 3 ? k : EAGER_QUORUM, expected = k == 0 ? 1 : k == 2 ? 4 : 6;
+    const struct eager_opts opts = {
+        .mode = mode, .quorum = k == 3 ? 6 : 0, .period = 4, .seed = 11};
     const int steps = REPLICAS_STEPS, ranks = 7;
     double sum = 0;
     int n = 0;
@@ -165,7 +170,7 @@ static void gradients_in_time_are_as_many_as_expected(void **state)
       if (step % 4 == 3) {
         assert_true(fresh_of(&r, step) == ranks);
       } else {
-        assert_true(mode == EAGER_MAJORITY || fresh_of(&r, step) == 1);
+        assert_true(mode == EAGER_MAJORITY || fresh_of(&r, step) == expected);
         sum += fresh_of(&r, step);
         n++;
       }
@@ -173,7 +178,7 @@ static void gradients_in_time_are_as_many_as_expected(void **state)
     /* A number drawn from 1 .. P has a variance of (P^2 - 1) / 12. */
     const double sigma = sqrt((ranks * ranks - 1) / 12.0 / n);
 
-    assert_true(mode == EAGER_SOLO || fabs(sum / n - (ranks + 1) / 2.0) < 3 * sigma);
+    assert_true(mode != EAGER_MAJORITY || fabs(sum / n - (ranks + 1) / 2.0) < 3 * sigma);
   }
 }
 
@@ -205,6 +210,86 @@ static void nobody_waits_for_a_late_rank(void **state)
   assert_conserved(&r);
 }
 
+static double first_step_is_long(const replicas *r, int rank, int step)
+{
+  (void)r;
+  return rank == 1 && step == 0 ? 3.5 : 1;
+}
+
+/* Versions 0 to 2, at 1, 2 and 3 s, have nothing of rank 1; each of the next three has its gradient
+ * of three steps before. A sum of two ranks is a message up and one down, and 8 bytes begin it. */
+static void ages_and_messages_are_counted(void **state)
+{
+  static replicas r;
+  const struct eager_opts opts = {.mode = EAGER_SOLO};
+
+  (void)state;
+  r = (replicas){.policy = &weir_exchange_eager,
+                 .opts = &opts,
+                 .ranks = 2,
+                 .steps = 6,
+                 .count = 3,
+                 .computes_s = first_step_is_long,
+                 .element = gradient};
+  replicas_run(&r);
+  const weir_exchange_counts *first = &r.counts[0][5], *late = &r.counts[1][6];
+
+  assert_true(first->versions == 6 && first->fresh == 6 && first->stale == 0);
+  assert_true(late->versions == 6 && late->fresh == 0 && late->stale == 3);
+  assert_true(first->max_age == 0 && late->max_age == 3);
+  assert_true(first->messages == 6 && first->payload_bytes == 6 * 24 && first->index_bytes == 0);
+  assert_true(first->activations == 6 && first->activation_bytes == 6 * 8);
+  assert_int_equal(first->rounds, 6 * 2);
+}
+
+static void a_quorum_of_more_ranks_is_refused(void **state)
+{
+  static replicas r;
+  const struct eager_opts opts = {.mode = EAGER_QUORUM, .quorum = 4};
+  const weir_inproc run = {.ranks = 3};
+
+  (void)state;
+  r = (replicas){.policy = &weir_exchange_eager,
+                 .opts = &opts,
+                 .ranks = 3,
+                 .steps = 1,
+                 .count = 1,
+                 .computes_s = uneven,
+                 .element = gradient};
+  assert_int_equal(weir_inproc_run(&run, replicas_body, &r), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "quorum: 4 ranks are more than the 3 replicas"));
+  weir_clear_failure();
+}
+
+/* All ranks of a quorum but one are asleep: it begins nothing. */
+static double few_are_awake(const replicas *r, int rank, int step)
+{
+  return rank < r->ranks - 3 && step == 0 ? 100 : 1;
+}
+
+static void a_quorum_waits_for_its_last_rank(void **state)
+{
+  static replicas r;
+
+  (void)state;
+  for (int64_t quorum = 3; quorum <= 4; quorum++) {
+    const struct eager_opts opts = {.mode = EAGER_QUORUM, .quorum = quorum};
+
+    r = (replicas){.policy = &weir_exchange_eager,
+                   .opts = &opts,
+                   .ranks = 6,
+                   .steps = 5,
+                   .count = 2,
+                   .computes_s = few_are_awake,
+                   .element = gradient};
+    replicas_run(&r);
+    for (int rank = 3; rank < 6; rank++) {
+      assert_int_equal(r.done_s[rank][0] < 50, quorum == 3);
+    }
+    assert_conserved(&r);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -213,6 +298,9 @@ int main(void)
       cmocka_unit_test(waiting_for_all_is_an_allreduce),
       cmocka_unit_test(gradients_in_time_are_as_many_as_expected),
       cmocka_unit_test(nobody_waits_for_a_late_rank),
+      cmocka_unit_test(ages_and_messages_are_counted),
+      cmocka_unit_test(a_quorum_of_more_ranks_is_refused),
+      cmocka_unit_test(a_quorum_waits_for_its_last_rank),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

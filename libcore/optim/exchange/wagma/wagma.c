@@ -55,7 +55,7 @@ typedef struct wagma {
   void *sent, *moving; /* [count] weights of the last step; what a version sums up */
   bool posted;         /* this rank's weights of the same step are in that */
   sum fresh, stale;    /* of versions with such weights of this rank, and without */
-  int64_t versions, n_fresh;
+  int64_t versions, n_fresh, posts, max_age; /* posts: steps of which `sent` has had the weights */
 } wagma;
 
 static bool is_global(const wagma *x, int64_t version)
@@ -75,15 +75,20 @@ static weir_request *body_of(void *context, int64_t version)
   return is_global(x, version) ? x->of_all : x->in_group[(x->first + version) % x->cycle];
 }
 
+/* Whether weights are those of the version is what `sent` says, not `posted`: a version may begin
+ * between the two, and would count these weights twice. */
 static void begin(void *context, int64_t version, bool posted)
 {
   wagma *x = context;
 
-  (void)version;
+  (void)posted;
   weir_lock_take(&x->lock);
+  const int64_t age = version + 1 - x->posts;
+
+  x->max_age = age > x->max_age ? age : x->max_age;
   memcpy(x->moving, x->sent, (size_t)x->b.count * x->b.sum->size);
-  x->posted = posted;
-  x->n_fresh += posted;
+  x->posted = age <= 0;
+  x->n_fresh += x->posted;
   weir_lock_give(&x->lock);
 }
 
@@ -272,20 +277,15 @@ static void merge(wagma *x, int64_t step)
   exchange_buffer_put(&x->b, x->own);
 }
 
-/* What a late rank gives in the next versions. */
-static void post_weights(wagma *x)
-{
-  weir_lock_take(&x->lock);
-  exchange_buffer_get(&x->b, x->sent);
-  weir_lock_give(&x->lock);
-}
-
 static weir_status run(void *state)
 {
   wagma *x = state;
   const int64_t step = x->steps++;
 
-  post_weights(x);
+  weir_lock_take(&x->lock);
+  exchange_buffer_get(&x->b, x->sent);
+  x->posts++;
+  weir_lock_give(&x->lock);
   WEIR_TRY(weir_schedule_post(x->schedule));
   WEIR_TRY(weir_schedule_wait(x->schedule, step + 1));
   merge(x, step);
@@ -303,7 +303,9 @@ static weir_status settle(void *state)
   WEIR_TRY(weir_request_run(x->settle));
   exchange_buffer_divide(&x->b, x->rest, weir_comm_size(x->b.group));
   exchange_buffer_put(&x->b, x->rest);
-  post_weights(x);
+  weir_lock_take(&x->lock);
+  exchange_buffer_get(&x->b, x->sent);
+  weir_lock_give(&x->lock);
   return WEIR_OK;
 }
 
@@ -314,6 +316,8 @@ static void count(const void *state, weir_exchange_counts *counts)
   weir_lock_take(&x->lock);
   counts->versions = x->versions;
   counts->fresh = x->n_fresh;
+  counts->stale = x->versions - x->n_fresh;
+  counts->max_age = x->max_age;
   weir_lock_give(&x->lock);
 }
 

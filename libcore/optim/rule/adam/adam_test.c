@@ -108,6 +108,34 @@ static void constant_gradient_moves_evenly(void **state)
   rule_close(&r);
 }
 
+/* From then on the first moment goes on alone, with the second one's bias as of that step. */
+static void the_second_moment_stays_after_its_last_step(void **state)
+{
+  const struct adam_opts o = {.beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3, .freeze_step = 2};
+  double p[N], m[N] = {0}, v[N] = {0};
+  rule_run r;
+
+  rule_open(
+      &r, &(rule_case){
+              .rule = &weir_rule_adam, .opts = &o, .dtype = WEIR_F64, .count = N, .param = start});
+  memcpy(p, start, sizeof p);
+  for (int t = 1; t <= 5; t++) {
+    rule_step(&r, 0.1, slope[(t - 1) % 3]);
+    for (int i = 0; i < N; i++) {
+      const double u = slope[(t - 1) % 3][i];
+
+      m[i] = o.beta1 * m[i] + (1 - o.beta1) * u;
+      v[i] = t <= 2 ? o.beta2 * v[i] + (1 - o.beta2) * u * u : v[i];
+      p[i] -= 0.1 * m[i] / (1 - pow(o.beta1, t)) /
+              (sqrt(v[i] / (1 - pow(o.beta2, t < 2 ? t : 2))) + o.eps);
+      assert_near(rule_get(&r, "optim.m", i), m[i], 1e-13);
+      assert_near(rule_get(&r, "optim.v", i), v[i], 1e-13);
+      assert_near(rule_param(&r, i), p[i], 1e-13);
+    }
+  }
+  rule_close(&r);
+}
+
 static void options_out_of_range_are_refused_by_name(void **state)
 {
   assert_option_refused(&weir_rule_adam, "beta1=1", "beta1: 1 is outside [0, 0.9999]");
@@ -123,6 +151,7 @@ int main(void)
       cmocka_unit_test(the_first_step_is_the_sign),
       cmocka_unit_test(steps_do_not_depend_on_the_scale_of_the_loss),
       cmocka_unit_test(constant_gradient_moves_evenly),
+      cmocka_unit_test(the_second_moment_stays_after_its_last_step),
       cmocka_unit_test(options_out_of_range_are_refused_by_name),
   };
 

@@ -12,13 +12,17 @@ static const weir_opt options[] = {
                   "term added to the root of the second moment, for numerical stability"),
     WEIR_OPT_REAL(struct adamw_opts, weight_decay, 0.01, 0.0, 1.0, "1",
                   "decoupled weight decay, times the learning rate"),
+    WEIR_OPT_INT(struct adamw_opts, freeze_step, 0, 0, 1e15, "steps",
+                 "step after which the second moment no longer changes, as 1-bit Adam needs it "
+                 "(Tang et al. 2021; optim.exchange onebit); 0: it always does"),
     WEIR_OPT_END,
 };
 
 static weir_status build(weir_graph *g, const weir_rule_args *a)
 {
   const struct adamw_opts *o = a->opts;
-  const weir_value d = weir_rule_moments(g, a, a->grad, o->beta1, o->beta2, o->eps);
+  const weir_moments_spec moments = {o->beta1, o->beta2, o->eps, o->freeze_step};
+  const weir_value d = weir_rule_moments(g, a, a->grad, &moments);
 
   weir_rule_apply(g, a, a->lr, weir_rule_weight_decay(g, a, d, o->weight_decay));
   return weir_graph_status(g);

@@ -5,6 +5,7 @@
 
 struct adamw_opts {
   double beta1, beta2, eps, weight_decay;
+  int64_t freeze_step;
 };
 extern const weir_rule_desc weir_rule_adamw;
 #endif

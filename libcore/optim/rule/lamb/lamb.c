@@ -36,7 +36,8 @@ static weir_value clamp(weir_graph *g, weir_value norm, double min_norm, double 
 static weir_status build(weir_graph *g, const weir_rule_args *a)
 {
   const struct lamb_opts *o = a->opts;
-  const weir_value d = weir_rule_moments(g, a, a->grad, o->beta1, o->beta2, o->eps);
+  const weir_moments_spec moments = {o->beta1, o->beta2, o->eps, 0};
+  const weir_value d = weir_rule_moments(g, a, a->grad, &moments);
   const weir_value u = weir_rule_weight_decay(g, a, d, o->weight_decay);
   const weir_value weight = weir_rule_norms(g, a, a->param), step = weir_rule_norms(g, a, u);
   const weir_value ratio = weir_div(g, clamp(g, weight, o->min_norm, o->max_norm), step);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "support/graph/store_check.h"
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_file.h"
@@ -20,9 +21,9 @@ static weir_store *sample(bool filled)
   assert_ok(weir_store_add(s, "step", WEIR_I64, 0, NULL));
   if (filled) {
     for (int64_t i = 0; i < 6; i++) {
-      weir_dtype_store_real(WEIR_F32, weir_store_get(s, "weights")->data, i, (double)i + 0.5);
+      weir_dtype_store_real(WEIR_F32, check_stored(s, "weights")->data, i, (double)i + 0.5);
     }
-    weir_dtype_store_int(WEIR_I64, weir_store_get(s, "step")->data, 0, 41);
+    weir_dtype_store_int(WEIR_I64, check_stored(s, "step")->data, 0, 41);
   }
   return s;
 }
@@ -31,8 +32,8 @@ static bool is_zero(const weir_store *s)
 {
   const float nothing[6] = {0};
 
-  return memcmp(weir_store_get(s, "weights")->data, nothing, sizeof nothing) == 0 &&
-         weir_dtype_load_int(WEIR_I64, weir_store_get(s, "step")->data, 0) == 0;
+  return memcmp(check_stored(s, "weights")->data, nothing, sizeof nothing) == 0 &&
+         weir_dtype_load_int(WEIR_I64, check_stored(s, "step")->data, 0) == 0;
 }
 
 static void names_are_unique_and_shapes_checked(void **state)
@@ -46,14 +47,14 @@ static void names_are_unique_and_shapes_checked(void **state)
   assert_int_equal(weir_store_add(s, "bad", WEIR_F32, 1, (int64_t[]){-1}), WEIR_ERR_SHAPE);
   assert_int_equal(weir_store_count(s), 3);
   assert_string_equal(weir_store_name(s, 2), "step");
-  assert_null(weir_store_get(s, "bad"));
-  weir_tensor *kept = weir_store_get(s, "weights");
+  assert_null(weir_store_find(s, "bad"));
+  weir_tensor *kept = check_stored(s, "weights");
   for (int i = 0; i < 40; i++) {
     char name[16];
     snprintf(name, sizeof name, "n%d", i);
     assert_ok(weir_store_add(s, name, WEIR_U8, 0, NULL));
   }
-  assert_ptr_equal(kept, weir_store_get(s, "weights"));
+  assert_ptr_equal(kept, check_stored(s, "weights"));
   weir_store_destroy(&s);
   assert_null(s);
 }
@@ -67,8 +68,8 @@ static void a_view_is_memory_of_the_caller(void **state)
 
   assert_ok(weir_store_add_view(s, "view", &all));
   all.shape[0] = 0;
-  assert_ptr_equal(weir_store_get(s, "view")->data, memory);
-  assert_int_equal(weir_store_get(s, "view")->shape[0], 3);
+  assert_ptr_equal(check_stored(s, "view")->data, memory);
+  assert_int_equal(check_stored(s, "view")->shape[0], 3);
   all.shape[0] = 3;
   assert_ok(weir_tensor_slice(&all, 1, 0, 1, 1, &column));
   assert_int_equal(weir_store_add_view(s, "column", &column), WEIR_ERR_SHAPE);
@@ -87,9 +88,8 @@ static void file_gives_back_what_was_saved(void **state)
   snprintf(path, sizeof path, "%s/store", dir);
   assert_ok(weir_store_save(from, path));
   assert_ok(weir_store_load(to, path));
-  assert_memory_equal(weir_store_get(to, "weights")->data, weir_store_get(from, "weights")->data,
-                      24);
-  assert_int_equal(weir_dtype_load_int(WEIR_I64, weir_store_get(to, "step")->data, 0), 41);
+  assert_memory_equal(check_stored(to, "weights")->data, check_stored(from, "weights")->data, 24);
+  assert_int_equal(weir_dtype_load_int(WEIR_I64, check_stored(to, "step")->data, 0), 41);
   assert_ok(weir_store_add(to, "more", WEIR_F32, 0, NULL));
   assert_int_equal(weir_store_load(to, path), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "there is no array 'more'"));
@@ -214,6 +214,64 @@ static void every_failed_allocation_is_reported(void **state)
   weir_check_rmdir(dir);
 }
 
+static double value_of(const weir_store *s)
+{
+  const weir_tensor *t = NULL;
+
+  assert_ok(weir_store_read(s, "weights", &t));
+  return weir_dtype_load_real(t->dtype, t->data, 5);
+}
+
+static void set_value(weir_store *s, double x)
+{
+  weir_tensor *t = NULL;
+
+  assert_ok(weir_store_write(s, "weights", &t));
+  weir_dtype_store_real(t->dtype, t->data, 5, x);
+}
+
+static void copies_are_kept_and_restored(void **state)
+{
+  weir_store *s = sample(true);
+  const weir_tensor *shape = weir_store_find(s, "weights");
+
+  assert_ok(weir_store_add(s, "other", shape->dtype, shape->rank, shape->shape));
+  assert_int_equal(weir_store_restore(s, "weights"), WEIR_ERR_CONFIG);
+  set_value(s, 7);
+  assert_ok(weir_store_keep(s, "weights"));
+  set_value(s, 8);
+  assert_ok(weir_store_copy(s, "other", "weights"));
+  assert_ok(weir_store_restore(s, "weights"));
+  assert_near(value_of(s), 7, 0);
+  assert_ok(weir_store_copy(s, "weights", "other"));
+  assert_near(value_of(s), 8, 0);
+  assert_ok(weir_store_keep(s, "weights"));
+  assert_ok(weir_store_clear(s, "weights"));
+  assert_near(value_of(s), 0, 0);
+  assert_ok(weir_store_restore(s, "weights"));
+  assert_near(value_of(s), 8, 0);
+  assert_int_equal(weir_store_copy(s, "step", "weights"), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_store_count(s), 4); /* what is kept has no name */
+  weir_store_destroy(&s);
+}
+
+static void arrays_that_are_not_there_are_refused(void **state)
+{
+  weir_store *s = sample(true);
+  const weir_tensor *read = NULL;
+  weir_tensor *t = NULL;
+
+  assert_null(weir_store_find(s, "bad"));
+  assert_null(weir_store_find(s, "weights")->data);
+  assert_int_equal(weir_store_read(s, "bad", &read), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_store_write(s, "bad", &t), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_store_pin(s, "bad", &t), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_store_clear(s, "bad"), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_store_keep(s, "bad"), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "no array 'bad'"));
+  weir_store_destroy(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -222,6 +280,8 @@ int main(void)
       cmocka_unit_test(file_gives_back_what_was_saved),
       cmocka_unit_test(every_truncation_and_flip_is_refused),
       cmocka_unit_test(lying_headers_with_right_digests_are_refused),
+      cmocka_unit_test(copies_are_kept_and_restored),
+      cmocka_unit_test(arrays_that_are_not_there_are_refused),
       cmocka_unit_test(every_failed_allocation_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* eval_page_priv.h - sections of the evaluation page. */
 #ifndef CF_EVAL_PAGE_PRIV_H
 #define CF_EVAL_PAGE_PRIV_H
-#include "eval_page.h"
+#include "eval/eval_page.h"
 
 /* Adds the figures of a label: predictions against truth, bias by the truth, errors against the
  * other parameters, means over samples. */

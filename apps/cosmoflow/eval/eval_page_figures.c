@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"
-#include "eval_page_priv.h"
+#include "eval/eval_page_priv.h"
 
 enum { NAME = 160, TITLE = 256, MAX_MEANS = 32 };
 

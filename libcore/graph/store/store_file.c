@@ -3,7 +3,7 @@
  * magic, byte-order mark, bytes of the header; header: number of arrays, and for each the name,
  * dtype, rank, extents and digest of its elements; digest of all that; then the elements, array by
  * array. Numbers are 64-bit in the byte order of the mark. Digests are SHA-256 in hex. */
-#include "graph/weir_store.h"
+#include "graph/weir_store_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,7 +69,10 @@ static weir_status put_header(const weir_store *s, struct text *t)
   WEIR_TRY(put_number(t, weir_store_count(s)));
   for (int64_t i = 0; i < weir_store_count(s); i++) {
     const char *name = weir_store_name(s, i);
-    WEIR_TRY(put_array(t, name, weir_store_get(s, name)));
+    const weir_tensor *x = NULL;
+
+    WEIR_TRY(weir_store_read(s, name, &x));
+    WEIR_TRY(put_array(t, name, x));
   }
   const int64_t length = t->n - PREAMBLE;
   memcpy(t->bytes + PREAMBLE - sizeof length, &length, sizeof length);
@@ -88,7 +91,9 @@ weir_status weir_store_save(const weir_store *s, const char *path)
   WEIR_TRY_GOTO(weir_writer_open(path, &w), done);
   WEIR_TRY_GOTO(weir_writer_write(w, t.bytes, (size_t)t.n), done);
   for (int64_t i = 0; i < weir_store_count(s); i++) {
-    const weir_tensor *x = weir_store_get(s, weir_store_name(s, i));
+    const weir_tensor *x = NULL;
+
+    WEIR_TRY_GOTO(weir_store_read(s, weir_store_name(s, i), &x), done);
     if (weir_tensor_bytes(x) > 0) {
       WEIR_TRY_GOTO(weir_writer_write(w, x->data, weir_tensor_bytes(x)), done);
     }
@@ -239,7 +244,7 @@ static weir_status read_array(struct source *s, const weir_store *store, const s
   void *data;
 
   if (i >= 0) {
-    const weir_tensor *t = weir_store_get(store, e->name);
+    const weir_tensor *t = weir_store_find(store, e->name);
     bool same = t->dtype == e->dtype && t->rank == e->rank;
     for (int d = 0; same && d < t->rank; d++) {
       same = t->shape[d] == e->shape[d];
@@ -306,23 +311,64 @@ done:
   return status;
 }
 
+static weir_status add_entries(struct source *source, const char *prefix, weir_store *s)
+{
+  char *header = NULL;
+  struct cursor c = {NULL, 0};
+  struct entry e;
+  int64_t count = 0;
+  weir_status status;
+
+  WEIR_TRY(read_header(source, &header, &c, &count));
+  for (int64_t k = 0; k < count; k++) {
+    if (!take_entry(&c, &e)) {
+      status = damaged(source, "its header is malformed");
+      goto done;
+    }
+    if (strncmp(e.name, prefix, strlen(prefix)) == 0) {
+      WEIR_TRY_GOTO(weir_store_add(s, e.name, e.dtype, (int)e.rank, e.shape), done);
+    }
+  }
+  status = WEIR_OK;
+done:
+  weir_free(&header);
+  return status;
+}
+
+static weir_status open_source(const char *path, struct source *out)
+{
+  *out = (struct source){.path = path};
+  WEIR_TRY(weir_file_size(path, &out->left));
+  out->file = fopen(path, "rb");
+  return out->file != NULL ? WEIR_OK : weir_fail(WEIR_ERR_DATA, "%s: cannot open: %m", path);
+}
+
+weir_status weir_store_add_from(weir_store *s, const char *path, const char *prefix)
+{
+  struct source source;
+
+  WEIR_TRY(open_source(path, &source));
+  const weir_status status = add_entries(&source, prefix, s);
+
+  fclose(source.file);
+  return status;
+}
+
 weir_status weir_store_load(weir_store *s, const char *path)
 {
-  struct source source = {.path = path};
+  struct source source;
   const int64_t n = weir_store_count(s);
   void *taken = NULL, *found = NULL;
   weir_status status;
 
-  WEIR_TRY(weir_file_size(path, &source.left));
-  source.file = fopen(path, "rb");
-  if (source.file == NULL) {
-    return weir_fail(WEIR_ERR_DATA, "%s: cannot open: %m", path);
-  }
+  WEIR_TRY(open_source(path, &source));
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(void *), &taken), done);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(bool), &found), done);
   WEIR_TRY_GOTO(read_all(&source, s, taken, found), done);
   for (int64_t i = 0; i < n; i++) {
-    weir_tensor *t = weir_store_get(s, weir_store_name(s, i));
+    weir_tensor *t = NULL;
+
+    WEIR_TRY_GOTO(weir_store_write(s, weir_store_name(s, i), &t), done);
     if (weir_tensor_bytes(t) > 0) {
       memcpy(t->data, ((void **)taken)[i], weir_tensor_bytes(t));
     }

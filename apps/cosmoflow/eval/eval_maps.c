@@ -1,5 +1,5 @@
 /* eval_maps.c - see eval_maps.h. */
-#include "eval_maps.h"
+#include "eval/eval_maps.h"
 #include <stdio.h>
 #include "base/weir_log.h"
 #include "data/volume/class_maps.h"

@@ -1,8 +1,8 @@
 /* eval_page.c - see eval_page.h. */
-#include "eval_page.h"
+#include "eval/eval_page.h"
 #include <math.h>
 #include <stdio.h>
-#include "eval_page_priv.h"
+#include "eval/eval_page_priv.h"
 
 /* A difference of numbers of about `scale` that is their rounding is 0. */
 static double tidy(double x, double scale)
