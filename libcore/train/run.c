@@ -228,6 +228,8 @@ static weir_status next_epoch(train_run *r)
 static weir_status end_epoch(train_run *r)
 {
   const train_state *s = &r->state;
+
+  WEIR_TRY(train_meet_before_call(r));
   double sum = *s->loss_sum;
 
   WEIR_TRY(train_sum_replicas(r, &sum, 1)); /* where they have met, rank 0 has that of all */
@@ -309,6 +311,7 @@ static weir_status stop_requested(train_run *r, bool *stop)
   if (r->ranks.replicas > 0 && *r->state.step % r->cfg->agree_every != 0) {
     return WEIR_OK;
   }
+  WEIR_TRY(train_meet_before_call(r));
   const train_moment begin = train_begin_activity(r);
 
   WEIR_TRY(train_min_all(r, &none));

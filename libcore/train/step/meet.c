@@ -124,6 +124,11 @@ weir_status train_meet(train_run *r)
   return become_equal(r);
 }
 
+weir_status train_meet_before_call(train_run *r)
+{
+  return r->ranks.replicas > 0 && r->exchange.policy->due != NULL ? train_meet(r) : WEIR_OK;
+}
+
 weir_status train_tell_exchange(train_run *r)
 {
   const weir_exchange_counts own = weir_exchange_count(&r->exchange);

@@ -8,6 +8,10 @@
  * rank 0 gets the sum of losses, the others 0. Nothing where ranks compute steps together, or have
  * met since the last step. Collective. Fails: as weir_exchange_settle, plans and requests. */
 weir_status train_meet(train_run *r) WEIR_CHECKED;
+/* Before any other call of all ranks: meets where an update needs the answers of other replicas,
+ * whatever step they are in, which none gives while it waits in that call. Collective. Fails: as
+ * train_meet. */
+weir_status train_meet_before_call(train_run *r) WEIR_CHECKED;
 /* Sums n numbers over replicas, in place; nothing where ranks compute steps together. Collective.
  * Fails: as requests. */
 weir_status train_sum_replicas(train_run *r, double *x, int64_t n) WEIR_CHECKED;

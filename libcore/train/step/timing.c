@@ -7,6 +7,7 @@
 #include "base/weir_log.h"
 #include "base/weir_sort.h"
 #include "train/grid/ranks.h"
+#include "train/step/meet.h"
 
 weir_status train_tell_times(train_run *r)
 {
@@ -16,6 +17,7 @@ weir_status train_tell_times(train_run *r)
     return WEIR_OK;
   }
   qsort(r->timed_s, (size_t)r->n_timed, sizeof *r->timed_s, weir_compare_f64);
+  WEIR_TRY(train_meet_before_call(r));
   int64_t negated_ns = -(int64_t)(r->timed_s[r->n_timed / 2] * 1e9); /* of all ranks: the slowest */
 
   WEIR_TRY(train_min_all(r, &negated_ns));
