@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,13 +13,14 @@
 #include <unistd.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "conf/weir_opt.h"
 
 extern char **environ;
 
 enum { PATH_CAPACITY = 4096, MAX_FLAGS = 32 };
 
-static bool write_file(const char *path, const char *text)
+static bool write_file(const char *path, const void *data, size_t bytes)
 {
   const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -29,9 +31,95 @@ static bool write_file(const char *path, const char *text)
     }
     return false;
   }
-  const bool written = fputs(text, file) >= 0;
+  const bool written = fwrite(data, 1, bytes, file) == bytes;
   return fclose(file) == 0 && written;
 }
+
+/* ---- Libraries of this process, by text. ---- */
+
+/* Where these bytes do not suffice, the newest are forgotten. */
+enum { KEPT_BYTES = 32 << 20 };
+
+typedef struct library {
+  struct library *next;
+  const char *const *flags; /* of the compiler */
+  char *text, *file;
+  int64_t bytes;
+} library;
+
+static struct {
+  pthread_mutex_t lock;
+  library *first;
+  int64_t bytes;
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Memory of the system: what stays until the end is not that of a plan, nor of its limits. */
+static void release(library *l)
+{
+  if (l != NULL) {
+    free(l->text);
+    free(l->file);
+    free(l);
+  }
+}
+
+static library *copy(const weir_compiler *compiler, const char *text, const char *file,
+                     int64_t bytes)
+{
+  library *l = calloc(1, sizeof *l);
+
+  if (l == NULL || (l->text = strdup(text)) == NULL || (l->file = malloc((size_t)bytes)) == NULL) {
+    release(l);
+    return NULL;
+  }
+  memcpy(l->file, file, (size_t)bytes);
+  l->flags = compiler->flags;
+  l->bytes = bytes;
+  return l;
+}
+
+/* Writes the library of a text that was compiled before; false: there is none. */
+static bool write_kept(const weir_compiler *compiler, const char *text, const char *path)
+{
+  bool written = false;
+
+  pthread_mutex_lock(&kept.lock);
+  for (const library *l = kept.first; l != NULL && !written; l = l->next) {
+    written = l->flags == compiler->flags && strcmp(l->text, text) == 0 &&
+              write_file(path, l->file, (size_t)l->bytes);
+  }
+  pthread_mutex_unlock(&kept.lock);
+  return written;
+}
+
+static weir_status keep(const weir_compiler *compiler, const char *text, const char *path)
+{
+  char *file = NULL;
+  int64_t bytes = 0;
+
+  WEIR_TRY(weir_file_read(path, KEPT_BYTES, &file, &bytes));
+  library *l = copy(compiler, text, file, bytes);
+
+  weir_free(&file);
+  if (l == NULL) {
+    return WEIR_OK; /* it is compiled once more */
+  }
+  pthread_mutex_lock(&kept.lock);
+  while (kept.bytes + bytes > KEPT_BYTES && kept.first != NULL) {
+    library *first = kept.first;
+
+    kept.first = first->next;
+    kept.bytes -= first->bytes;
+    release(first);
+  }
+  l->next = kept.first;
+  kept.first = l;
+  kept.bytes += bytes;
+  pthread_mutex_unlock(&kept.lock);
+  return WEIR_OK;
+}
+
+/* ---- The compiler. ---- */
 
 /* One start of the compiler. */
 typedef struct job {
@@ -40,6 +128,7 @@ typedef struct job {
   int first_flag, code; /* code: wait status  */
   int failed;           /* to start, an errno */
   bool wanted;          /* in this round */
+  bool known;           /* compiled before */
 } job;
 
 /* The command with the flags of the job: libraries among them follow the source. */
@@ -180,8 +269,9 @@ weir_status weir_compile(const weir_compiler *compiler, const char *const *texts
     path_of(folder, "text", k, ".c", j->source);
     path_of(folder, "errors", k, "", j->errors);
     weir_compiled_path(folder, k, j->object);
-    j->wanted = true;
-    if (!write_file(j->source, texts[k])) {
+    j->known = compiler->keep && write_kept(compiler, texts[k], j->object);
+    j->wanted = !j->known;
+    if (j->wanted && !write_file(j->source, texts[k], strlen(texts[k]))) {
       status = weir_fail(WEIR_ERR_UNSUPPORTED, "%s: cannot write: %m", j->source);
       goto done;
     }
@@ -197,6 +287,9 @@ weir_status weir_compile(const weir_compiler *compiler, const char *const *texts
   run_jobs(compiler, jobs, n);
   for (int k = 0; k < n; k++) {
     WEIR_TRY_GOTO(judge(compiler->command, &jobs[k]), done);
+    if (compiler->keep && !jobs[k].known) {
+      WEIR_TRY_GOTO(keep(compiler, texts[k], jobs[k].object), done);
+    }
   }
 done:
   weir_free(&jobs);

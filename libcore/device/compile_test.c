@@ -33,7 +33,7 @@ static void texts_become_libraries(void **state)
       "double function(double x) { return x + 1; }",
       "#include <math.h>\ndouble function(double x) { return cbrt(x); }",
       "double function(double x) { return x * x; }"};
-  const weir_compiler compiler = {"cc", flags, 5, 1};
+  const weir_compiler compiler = {"cc", flags, 5, 1, false};
   char folder[4096];
 
   assert_ok(weir_compile(&compiler, texts, TEXTS, folder));
@@ -57,9 +57,10 @@ static void refused(const weir_compiler *compiler, const char *text, const char 
 
 static void what_the_compiler_says_is_told(void **state)
 {
-  const weir_compiler tuned = {"cc", flags, 5, 1}, plain = {"cc", flags + 1, 4, 0},
-                      wrong = {"cc", flags, 5, 0}, absent = {"no-such-compiler", flags, 5, 1},
-                      other = {"sh", (const char *const[]){"-c"}, 1, 0};
+  const weir_compiler tuned = {"cc", flags, 5, 1, false}, plain = {"cc", flags + 1, 4, 0, false},
+                      wrong = {"cc", flags, 5, 0, false},
+                      absent = {"no-such-compiler", flags, 5, 1, false},
+                      other = {"sh", (const char *const[]){"-c"}, 1, 0, false};
 
   refused(&tuned, "int wrong = undeclared_thing;", "undeclared_thing");
   refused(&plain, "int wrong = undeclared_thing;", "undeclared_thing");
@@ -68,9 +69,31 @@ static void what_the_compiler_says_is_told(void **state)
   refused(&other, "int right;", "sh ended with status");
 }
 
+/* No compiler is asked for a text that this process has compiled; for another one it is. */
+static void kept_libraries_are_not_compiled_again(void **state)
+{
+  const weir_compiler first = {"cc", flags, 5, 1, .keep = true},
+                      later = {"no-such-compiler", flags, 5, 1, .keep = true},
+                      other = {"no-such-compiler", flags + 1, 4, 0, .keep = true};
+  const char *const texts[] = {"double function(double x) { return 3 * x; }",
+                               "double function(double x) { return 4 * x; }"};
+  char folder[4096];
+
+  for (int k = 0; k < 2; k++) {
+    assert_ok(weir_compile(k == 0 ? &first : &later, texts, 1, folder));
+    assert_true(call(folder, 0, 8) == 24);
+    weir_compile_remove(folder, 1);
+    assert_int_equal(access(folder, F_OK), -1);
+  }
+  assert_int_equal(weir_compile(&later, &texts[1], 1, folder), WEIR_ERR_UNSUPPORTED);
+  weir_compile_remove(folder, 1);
+  assert_int_equal(weir_compile(&other, texts, 1, folder), WEIR_ERR_UNSUPPORTED);
+  weir_compile_remove(folder, 1);
+}
+
 static weir_status make(void *context)
 {
-  const weir_compiler compiler = {"cc", flags + 1, 4, 0};
+  const weir_compiler compiler = {"cc", flags + 1, 4, 0, .keep = true};
   const char *text = context;
   char folder[4096];
   const weir_status status = weir_compile(&compiler, &text, 1, folder);
@@ -91,6 +114,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(texts_become_libraries),
       cmocka_unit_test(what_the_compiler_says_is_told),
+      cmocka_unit_test(kept_libraries_are_not_compiled_again),
       cmocka_unit_test(exhausted_memory_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

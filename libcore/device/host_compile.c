@@ -16,8 +16,10 @@ static const char *const flags[] = {"-O1",
                                     "-fPIC",
                                     "-shared",
                                     "-lm"};
-static const weir_compiler compiler = {
-    .command = "cc", .flags = flags, .n_flags = (int)(sizeof flags / sizeof flags[0])};
+static const weir_compiler compiler = {.command = "cc",
+                                       .flags = flags,
+                                       .n_flags = (int)(sizeof flags / sizeof flags[0]),
+                                       .keep = true};
 
 weir_status host_compile(const char *text, void **handle)
 {

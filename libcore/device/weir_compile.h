@@ -1,6 +1,8 @@
 /* weir_compile.h - the system's C compiler: libraries built from source text at run time. */
 #ifndef WEIR_COMPILE_H
 #define WEIR_COMPILE_H
+#include <stdbool.h>
+
 #include "base/weir_status.h"
 #ifdef __cplusplus
 extern "C" {
@@ -10,6 +12,7 @@ typedef struct weir_compiler {
   const char *command;      /* a path, or a name searched for in PATH */
   const char *const *flags; /* at most 32, including those that select a library */
   int n_flags, n_tuning;    /* the first n_tuning are omitted where the compiler refuses them */
+  bool keep; /* libraries stay in memory, and no text is compiled twice with the same `flags` */
 } weir_compiler;
 
 /* Compiles n texts at once into libraries in a new private folder (mode 0700) under TMPDIR, which

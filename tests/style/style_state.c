@@ -15,6 +15,7 @@ static const struct known {
     {"libcore/device/cpu/", "own", "the same of one thread alone"},
     {"libcore/device/cpu/", "value", "this thread runs inside weir_parallel"},
     {"libcore/device/", "guard", "where a fault inside an emulated kernel leads, a thread each"},
+    {"libcore/device/", "kept", "libraries of kernels: no plan compiles those of another"},
     {"libcore/comm/", "program", "whose right libraries take that call MPI themselves"},
     {"libcore/comm/", "of_thread", "the same of a rank that is a thread"},
     {"libcore/ops/fft/", "planner", "the lock of a library with global state"},
