@@ -150,7 +150,7 @@ function(weir_unit_tests)
     weir_test_program(${name} ${source})
     target_compile_options(${name} PRIVATE ${WEIR_TEST_OPTIONS})
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 120 SKIP_RETURN_CODE 77)
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 300 SKIP_RETURN_CODE 77)
     if(WEIR_TSAN) # a test has threads in the child of a fork
       set_tests_properties(${name} PROPERTIES ENVIRONMENT "TSAN_OPTIONS=die_after_fork=0")
     endif()

@@ -14,7 +14,7 @@ static int build(streams_case *c, weir_graph *g, const weir_series *in, const vo
                  weir_series *out)
 {
   const what w = *(const what *)context;
-  weir_series s[STREAMS_MAX];
+  weir_series s[STREAMS_MAX] = {0};
   weir_series_use use = streams_use(c, g, s, c->n, NULL);
   weir_series_result r = {.n = 0};
   _Alignas(16) char opts[256];

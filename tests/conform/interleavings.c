@@ -191,9 +191,9 @@ static void every_order_of_turns(void **state)
   (void)state;
   for (int k = 0; k < CASES; k++) {
     for (int step = 0; step < STEPS - 1; step++) {
-      assert_true(explore(k, 2, step, full ? 11 : 6, &complete) >= 4);
+      assert_true(explore(k, 2, step, full ? 9 : 6, &complete) >= 4);
       if (has_ranks(k, 3)) {
-        assert_true(explore(k, 3, step, full ? 7 : 4, &complete) >= 16);
+        assert_true(explore(k, 3, step, full ? 5 : 4, &complete) >= 16);
       }
     }
     if (full) {

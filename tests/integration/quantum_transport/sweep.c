@@ -195,7 +195,7 @@ static void memory_is_what_describe_says(void **state)
       "--set energy.min=0.1 --set energy.max=0.2 --set energy.points=2 "
       "--set electrostatics.enabled=true --set electrostatics.mid_gap=-1 "
       "--set electrostatics.spacing=4 --set electrostatics.tolerance=1 "
-      "--set electrostatics.max_band_points=256 --set electrostatics.semiconductor.margin=4 "
+      "--set electrostatics.max_band_points=128 --set electrostatics.semiconductor.margin=4 "
       "--set 'electrostatics.doping=[{from: 0, to: 26, concentration: 3e20}]' "
       "--set 'sweep.drain=[0.1]' --threads 2";
   double budget = 0; /* MiB; 0: none */
