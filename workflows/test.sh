@@ -3,7 +3,7 @@
 # of large caches, minimal with those of Zen 4, release with those of small caches and AVX2). PRESET@MACHINE runs the
 # tests with the constants of tests/machines/MACHINE.yaml, so that none depends on the caches or the vector width of the
 # processor at hand. Tests labelled `slow` and `style` run in release only, `conform` in release and dev, whole programs
-# too; what runs on ranks in release, and on two of them in dev; what reads files and options is not run in release once
+# too; what runs on ranks in release, and on two of them in dev, and silicon with phonons (minutes in dev) not there; what reads files and options is not run in release once
 # more. bare has the unit tests alone, but for those of numbers (minimal has run them and the others without
 # the libraries), tsan those of threads and of ranks that are threads; `study` is for hand: minutes of science. The last
 # line counts single tests, summed over presets. One more test runs than there are processors: many wait. Exit
@@ -73,7 +73,7 @@ test_preset() {
   bare@*) select=(-L '^unit$' -LE '^slow$') ;;
   tsan@*) select=(-L '^tsan$') ;;
   minimal@*) select=(-LE '^(slow|style|conform|study|integration|mpi)$') ;;
-  *) select=(-LE '^(slow|style|study)$' -E '^mpi_.*_[1348]$') ;;
+  *) select=(-LE '^(slow|style|study)$' -E '^mpi_.*_[1348]$|_born_silicon_test$') ;;
   esac
   if ! workflows/build.sh "$preset"; then
     printf 'fail\tthe build\n'
