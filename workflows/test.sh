@@ -2,11 +2,12 @@
 # test.sh [PRESET[@MACHINE]...] - sets up, then builds and tests each preset (default: release; dev with the constants
 # of large caches, minimal with those of Zen 4, release with those of small caches and AVX2). PRESET@MACHINE runs the
 # tests with the constants of tests/machines/MACHINE.yaml, so that none depends on the caches or the vector width of the
-# processor at hand. Tests labelled `slow` and `style` run in release only, `conform` in release and dev, whole programs
-# too, but for silicon with phonons (minutes in dev); what runs on ranks in release, and on two of them in dev; what
-# reads files and options is not run in release once more. bare has the unit tests alone, but for those of numbers
-# (minimal has run them and the others without the libraries), tsan those of threads and of ranks that are threads; `study` is for hand: minutes of science. The last
-# line counts single tests, summed over presets. One more test runs than there are processors: many wait. Exit
+# processor at hand. Tests labelled `slow` and `style` run in release only; `conform` and whole programs in release and
+# dev; what runs on ranks in release, and on two of them in dev. dev leaves out silicon with phonons, which takes minutes
+# there; release once more leaves out what reads files and options. bare has the unit tests alone, but for those of
+# numbers (minimal has run them and the others without the libraries), tsan those of threads and of ranks that are
+# threads; `study` is for hand: minutes of science. One more test runs than there are processors, since many wait. The
+# last line counts single tests, summed over presets. Exit
 # status 1 when one fails, or when one is skipped although the test data is there (WEIR_TEST_DATA, or the data folder
 # beside the checkout); only CUDA tests may always be skipped, and in the presets that leave libraries out (minimal,
 # bare) what says that `this build` lacks one.

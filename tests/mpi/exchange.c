@@ -375,6 +375,7 @@ static void check_event(const session *s)
       assert_true(bytes != NULL && strtod(strchr(bytes, ':') + 1, NULL) > 0);
       assert_true(rounds != NULL && strtod(strchr(rounds, ':') + 1, NULL) > 0);
       /* none waits in vain for one that waits elsewhere */
+      assert_true(in_time != NULL);
       assert_true(strstr(line, "dedloc") == NULL || strtod(strchr(in_time, ':') + 1, NULL) > 0.9);
       events++;
     }

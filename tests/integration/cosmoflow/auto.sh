@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# auto.sh COSMOFLOW SOURCE: describe --grid auto of the benchmark for 4 ranks ends at the first signal, and takes well below the
-# twelve minutes that it once took, on a machine that is busy with other tests.
+# auto.sh COSMOFLOW SOURCE: describe --grid auto of the benchmark for 4 ranks ends at the first signal; undisturbed it lists all grids.
 set -u
 program=$1
 source=$2
