@@ -1,4 +1,4 @@
-/* sweep.c - current-voltage characteristics of a chain n-i-n: files, resumption, refusals. */
+/* sweep_slow.c - current-voltage characteristics of a chain n-i-n: files, resumption, refusals. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* segment.c - the U-Net learns where the matter of today is void, filament or halo from how it lay
- * before: trained through the program on small universes, against what is seen taken for what will
- * be. */
+/* segment_slow.c - the U-Net learns where the matter of today is void, filament or halo from how it
+ * lay before: trained through the program on small universes, against what is seen taken for what
+ * will be. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

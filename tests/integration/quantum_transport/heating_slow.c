@@ -1,5 +1,5 @@
-/* heating.c - current-voltage characteristics of a gated chain whose electrons scatter: charge and
- * potential with scattering, columns of the table, resumption, refusals. */
+/* heating_slow.c - current-voltage characteristics of a gated chain whose electrons scatter: charge
+ * and potential with scattering, columns of the table, resumption, refusals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* commands.c - every command on a month of the built-in simulation: what it writes, says and
+/* commands_slow.c - every command on a month of the built-in simulation: what it writes, says and
  * refuses. */
 #include <math.h>
 #include <signal.h>

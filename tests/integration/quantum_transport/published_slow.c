@@ -1,4 +1,4 @@
-/* published.c - the tables of bench.papers and bench.recipe: what is published next to what is
+/* published_slow.c - the tables of bench.papers and bench.recipe: what is published next to what is
  * counted and measured. */
 #include <stdlib.h>
 #include <string.h>

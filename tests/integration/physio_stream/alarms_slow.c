@@ -1,4 +1,4 @@
-/* alarms.c - the shipped query of bedside alarms on recordings whose state is known: what is
+/* alarms_slow.c - the shipped query of bedside alarms on recordings whose state is known: what is
  * raised, and what a signal that cannot be trusted does not raise. */
 #include <stdio.h>
 #include <stdlib.h>

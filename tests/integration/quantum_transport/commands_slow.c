@@ -1,5 +1,5 @@
-/* commands.c - the commands on small devices: closed forms, the same bits on any number of threads,
- * refusals. */
+/* commands_slow.c - the commands on small devices: closed forms, the same bits on any number of
+ * threads, refusals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

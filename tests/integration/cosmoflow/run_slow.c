@@ -1,5 +1,5 @@
-/* run.c - the network trained through the program: what a run leaves, the same bits however it is
- * run, stopped runs, the log of MLPerf, predictions, and samples that are refused. */
+/* run_slow.c - the network trained through the program: what a run leaves, the same bits however it
+ * is run, stopped runs, the log of MLPerf, predictions, and samples that are refused. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
