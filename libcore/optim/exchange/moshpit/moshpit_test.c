@@ -444,6 +444,28 @@ static void a_late_rank_comes_back(void **state)
   assert_int_equal(waited, 1);
 }
 
+/* Where all meet, messages may be under way for much longer than a silent rank is waited for. */
+static void late_messages_are_waited_for_in_the_end(void **state)
+{
+  static replicas r;
+  const struct moshpit_opts opts = {.group = 2, .period = 1, .timeout = 1};
+  const weir_inproc_fault slow = {
+      .event = WEIR_INPROC_DELAY, .from = -1, .to = -1, .share = 0.3, .min_s = 5, .max_s = 40};
+
+  (void)state;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    r = prepare(&opts, 4, 6);
+    r.seed = seed;
+    r.faults = &slow;
+    r.n_faults = 1;
+    replicas_run(&r);
+    for (int rank = 0; rank < 4; rank++) {
+      assert_memory_equal(r.after[rank][r.steps], r.after[0][r.steps],
+                          (size_t)r.count * sizeof r.after[0][0][0]);
+    }
+  }
+}
+
 static double a_few_ms(const replicas *r, int rank, int step)
 {
   return 0.004 * uneven(r, rank, step);
@@ -493,6 +515,7 @@ int main(void)
       cmocka_unit_test(a_dead_rank_is_left_out_and_waited_for_once),
       cmocka_unit_test(survivors_take_their_mean),
       cmocka_unit_test(a_late_rank_comes_back),
+      cmocka_unit_test(late_messages_are_waited_for_in_the_end),
       cmocka_unit_test(threads_at_once_have_the_mean),
       cmocka_unit_test(groups_without_others_are_refused),
   };
