@@ -1,6 +1,7 @@
 /* kept.c - see kept.h. */
 #include "train/step/kept.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -202,23 +203,90 @@ static weir_status restore(train_run *r, const weir_exchange_kept *k)
                          : WEIR_OK;
 }
 
-/* Warns of arrays of another policy, or of one that a single rank does not have. */
-static void tell_dropped(const train_run *r)
+/* The policy of an array of the checkpoint, "oktopk" of "train.kept.oktopk.residual". */
+static void policy_of(const char *array, char policy[NAME])
 {
-  const char *const policy = r->exchange.policy != NULL ? r->exchange.policy->name : "";
-  const size_t prefix = strlen(TRAIN_KEPT), length = strlen(policy);
+  const char *const name = array + strlen(TRAIN_KEPT);
 
-  for (int64_t i = 0; r->kept != NULL && i < weir_store_count(r->kept); i++) {
-    const char *const name = weir_store_name(r->kept, i);
+  (void)snprintf(policy, NAME, "%.*s", (int)strcspn(name, "."), name);
+}
 
-    if (length == 0 || strncmp(name + prefix, policy, length) != 0 ||
-        name[prefix + length] != '.') {
-      weir_warn("train",
-                "the checkpoint has '%s' of an exchange policy that this run does not continue: "
-                "gradients that its ranks had not given yet are dropped",
-                name);
-      return;
+static int64_t ranks_of(const train_run *r)
+{
+  return r->ranks.all != NULL ? weir_comm_size(r->ranks.all) : 1;
+}
+
+/* Ranks of the run that wrote what the policy keeps; those of this one where no array tells. */
+static int64_t writers_of(const train_run *r, const char *policy)
+{
+  for (int64_t i = 0; i < weir_store_count(r->kept); i++) {
+    const weir_tensor *const t = weir_store_find(r->kept, weir_store_name(r->kept, i));
+    char owner[NAME];
+
+    policy_of(weir_store_name(r->kept, i), owner);
+    if (strcmp(owner, policy) == 0 && t->rank == 2) {
+      return t->shape[0];
     }
+  }
+  return ranks_of(r);
+}
+
+/* What of the array the open policy keeps, NULL: it keeps none of that name. */
+static const weir_exchange_kept *find_kept(const train_run *r, const weir_exchange_kept *kept,
+                                           int n, const char *array)
+{
+  char name[NAME];
+
+  for (int k = 0; k < n; k++) {
+    name_of(r, &kept[k], name);
+    if (strcmp(name, array) == 0) {
+      return &kept[k];
+    }
+  }
+  return NULL;
+}
+
+/* Why an array of `policy`, written by so many ranks, does not fit this run. */
+static void explain(const train_run *r, const char *policy, int64_t writers, char reason[NAME])
+{
+  const weir_exchange_desc *now = r->exchange.policy;
+
+  if (now == NULL && weir_optim_exchange(&r->cfg->optim, &now) != WEIR_OK) {
+    weir_clear_failure();
+  }
+  if (now != NULL && strcmp(now->name, policy) != 0) {
+    (void)snprintf(reason, NAME, "this run has the policy %s", now->name);
+  } else if (ranks_of(r) == 1) {
+    (void)snprintf(reason, NAME, "a run on one rank exchanges nothing");
+  } else if (writers != ranks_of(r)) {
+    (void)snprintf(reason, NAME, "this run has %" PRId64 " ranks, which begin without it",
+                   ranks_of(r));
+  } else {
+    (void)snprintf(reason, NAME, "the options of the policy have changed");
+  }
+}
+
+/* Warns of each array that this run does not continue. On rank 0. */
+static void tell_dropped(const train_run *r, const weir_exchange_kept *kept, int n)
+{
+  for (int64_t i = 0; r->kept != NULL && i < weir_store_count(r->kept); i++) {
+    const char *const array = weir_store_name(r->kept, i);
+    const weir_exchange_kept *const own = find_kept(r, kept, n, array);
+    const weir_tensor *t = NULL;
+    char policy[NAME], reason[NAME];
+
+    if (own != NULL && way_of(r, own, &t) != NOT) {
+      continue;
+    }
+    policy_of(array, policy);
+    const int64_t writers = writers_of(r, policy);
+
+    explain(r, policy, writers, reason);
+    weir_warn("train",
+              "'%s' of the checkpoint, which the exchange policy %s keeps from step to step, is "
+              "dropped: %s; to continue with it, resume with optim.exchange %s and its former "
+              "options on %" PRId64 " ranks",
+              array, policy, reason, policy, writers);
   }
 }
 
@@ -231,7 +299,7 @@ weir_status train_restore_kept(train_run *r)
     WEIR_TRY(restore(r, &kept[i]));
   }
   if (train_leads(r)) {
-    tell_dropped(r);
+    tell_dropped(r, kept, n);
   }
   weir_store_destroy(&r->kept);
   return WEIR_OK;

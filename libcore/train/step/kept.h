@@ -9,7 +9,7 @@
 weir_status train_gather_kept(train_run *r) WEIR_CHECKED;
 /* Gives the open policy what r->kept of rank 0 has for it, and destroys that. As many ranks as in
  * the checkpoint have their own arrays again; other numbers share the sum of summands evenly, and
- * begin without what is of one rank. Warns of what no policy takes. Collective. Fails:
- * WEIR_ERR_MEMORY; as requests. */
+ * begin without what is of one rank. Warns of each array that is dropped, with its policy, why, and
+ * how to resume with it. Collective. Fails: WEIR_ERR_MEMORY; as requests. */
 weir_status train_restore_kept(train_run *r) WEIR_CHECKED;
 #endif
