@@ -118,12 +118,12 @@ static weir_status find_network(study *s)
   cf_scaling *const r = &s->result;
 
   r->network = r->measured ? "measured" : "given";
-  if (!r->measured) {
-    return WEIR_OK;
+  if (r->measured) {
+    WEIR_TRY(weir_network_measure(s->comm, &r->cfg.network));
+    weir_info("scaling", "measured network: latency %.3g s, %.3g bytes/s", r->cfg.network.latency,
+              r->cfg.network.link_bw);
   }
-  WEIR_TRY(weir_network_measure(s->comm, &r->cfg.network));
-  return weir_comm_agree(s->comm,
-                         s->leads ? write_network(&r->cfg.network, s->job->cli->out) : WEIR_OK);
+  return WEIR_OK;
 }
 
 /* ---- Policies ---- */
@@ -168,6 +168,15 @@ static void add_result(const weir_scaling_result *one, int64_t runs, cf_scaling_
   r->mean.fresh += one->fresh / n;
 }
 
+static weir_status check_stop(const cf_scaling_row *row)
+{
+  return weir_stop_requested()
+             ? weir_fail(WEIR_ERR_STOPPED,
+                         "stopped by signal %d at %s on %d ranks; nothing is written",
+                         weir_stop_signal(), row->policy->name, row->ranks)
+             : WEIR_OK;
+}
+
 /* By rank 0. */
 static weir_status simulate(const study *s, cf_scaling_row *row)
 {
@@ -178,11 +187,10 @@ static weir_status simulate(const study *s, cf_scaling_row *row)
     const weir_scaling steps = steps_of(s, row->policy, run);
     weir_scaling_result one;
 
-    if (weir_stop_requested()) {
-      return weir_fail(WEIR_ERR_STOPPED, "stopped at %s on %d ranks", row->policy->name,
-                       row->ranks);
-    }
-    WEIR_TRY(weir_scaling_simulate(&steps, &c->network, row->ranks, &one));
+    WEIR_TRY(check_stop(row));
+    const weir_status status = weir_scaling_simulate(&steps, &c->network, row->ranks, &one);
+
+    WEIR_TRY(status == WEIR_ERR_STOPPED ? check_stop(row) : status);
     add_result(&one, c->runs, row);
   }
   return WEIR_OK;
@@ -221,7 +229,7 @@ static weir_status add_row(study *s, const weir_exchange_desc *policy, int ranks
   cf_scaling_row *const row = &s->result.row[s->result.n];
 
   *row = (cf_scaling_row){.policy = policy, .ranks = ranks, .speedup = (double)NAN};
-  const weir_status status = s->leads ? simulate(s, row) : WEIR_OK;
+  const weir_status status = s->leads ? simulate(s, row) : check_stop(row);
   const weir_status all = weir_comm_agree(s->comm, status);
 
   if (all == WEIR_ERR_CONFIG) {
@@ -277,6 +285,7 @@ static weir_status add_rows(study *s)
 
 /* ---- The command ---- */
 
+/* All that the command writes: one that is stopped leaves earlier results as they are. */
 static weir_status finish(study *s)
 {
   char text[64];
@@ -284,6 +293,8 @@ static weir_status finish(study *s)
   if (!s->leads) {
     return WEIR_OK;
   }
+  WEIR_TRY(weir_run_dir_commit(&s->job->dir));
+  WEIR_TRY(s->result.measured ? write_network(&s->result.cfg.network, s->job->cli->out) : WEIR_OK);
   cf_scaling_print(&s->result, stdout);
   WEIR_TRY(cf_scaling_write(&s->result, s->job->cli->out));
   (void)snprintf(text, sizeof text, "%lld bytes, %.6g s", (long long)s->result.cfg.bytes,
@@ -305,7 +316,6 @@ static weir_status perform(weir_job *j)
   WEIR_TRY_GOTO(weir_comm_agree(s.comm, s.leads ? weir_job_begin(j, "scaling", false) : WEIR_OK),
                 done);
   WEIR_TRY_GOTO(share_work(&s), done);
-  WEIR_TRY_GOTO(weir_comm_agree(s.comm, s.leads ? weir_run_dir_commit(&j->dir) : WEIR_OK), done);
   WEIR_TRY_GOTO(find_network(&s), done);
   WEIR_TRY_GOTO(add_rows(&s), done);
   WEIR_TRY_GOTO(weir_comm_agree(s.comm, finish(&s)), done);

@@ -69,7 +69,7 @@ typedef struct weir_inproc {
   /* Not NULL, and then not concurrent: messages and reductions take their time on this network, in
    * the order of its events, and nothing is drawn. The processor of messages is not that of
    * weir_inproc_sleep: where a schedule has a background thread, both go on together. */
-  const weir_network *network;
+  const weir_network *network; /* a signal ends such a run (weir_signal.h): WEIR_ERR_STOPPED */
   double scale; /* on a network every byte of a message or reduction stands for so many, except in
                    messages of schedules; 0: 1 */
 } weir_inproc;

@@ -2,6 +2,7 @@
 #include "place/weir_scaling.h"
 
 #include "base/weir_alloc.h"
+#include "base/weir_signal.h"
 #include "comm/weir_request.h"
 #include "place/rank_clock.h"
 
@@ -44,6 +45,8 @@ typedef struct bench {
   tally *of;    /* [ranks] of a simulation; [1] of this rank */
 } bench;
 
+/* A signal ends the sleep. Ranks that are measured wait for one another: the first one that is
+ * asked to stop ends all. */
 static weir_status compute(const bench *b, weir_comm *c, int64_t step)
 {
   const weir_scaling *s = b->s;
@@ -51,7 +54,12 @@ static weir_status compute(const bench *b, weir_comm *c, int64_t step)
       s->compute_s + weir_imbalance_delay(&s->imbalance, s->run, s->compute_s, weir_comm_rank(c),
                                           weir_comm_size(c), step);
 
-  return place_sleep(c, b->simulated, seconds);
+  WEIR_TRY(place_sleep(c, b->simulated, seconds));
+  return b->simulated || !weir_stop_requested()
+             ? WEIR_OK
+             : weir_comm_abort(c, weir_fail(WEIR_ERR_STOPPED,
+                                            "stopped by signal %d during the measurement of %s",
+                                            weir_stop_signal(), s->policy->name));
 }
 
 static weir_comm_count count_sent(const weir_comm *c)

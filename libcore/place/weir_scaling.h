@@ -44,12 +44,13 @@ typedef struct weir_scaling_result {
 } weir_scaling_result;
 
 /* Simulates the steps on so many ranks of the network. Local; uses a thread for each rank, of which
- * one runs at a time, and about 0.3 GB of memory for 1024 ranks, 2 GB for 4096. Fails: as
- * weir_exchange_open and weir_inproc_run. */
+ * one runs at a time, and about 0.3 GB of memory for 1024 ranks, 2 GB for 4096. Fails:
+ * WEIR_ERR_STOPPED after a signal; as weir_exchange_open and weir_inproc_run. */
 weir_status weir_scaling_simulate(const weir_scaling *s, const weir_network *network, int ranks,
                                   weir_scaling_result *out) WEIR_CHECKED;
 /* Measures them on the ranks of c, each of which sleeps while it is to compute. The same result on
- * all ranks. Collective. Fails: as weir_exchange_open and weir_exchange_run. */
+ * all ranks. Collective. Fails: as weir_exchange_open and weir_exchange_run; a signal to any rank
+ * ends all by weir_comm_abort with WEIR_ERR_STOPPED. */
 weir_status weir_scaling_measure(const weir_scaling *s, weir_comm *c,
                                  weir_scaling_result *out) WEIR_CHECKED;
 

@@ -62,7 +62,7 @@ typedef struct inproc_rank {
   /* On a network: until when its processor of messages and its interface are busy; the number of
    * its rests, which events that end one have; what it waits for. */
   double busy, send_free, receive_free;
-  int64_t rests;
+  int64_t rests, notified; /* notified: the last one that a notice ends */
   const void *what;
   bool (*done)(const void *what);
 } inproc_rank;
@@ -134,7 +134,8 @@ static inline inproc_rank *inproc_self(const weir_comm *c)
   return &g->world->rank[g->member[c->rank]];
 }
 double inproc_now(const inproc_world *w);
-/* Fails: WEIR_ERR_EXTERNAL where this rank died or the run was ended. */
+/* Fails: WEIR_ERR_EXTERNAL where this rank died or the run was ended; on a network WEIR_ERR_STOPPED
+ * after a signal. */
 weir_status inproc_check(const inproc_rank *self) WEIR_CHECKED;
 /* Something changed that ranks at rest may wait for. */
 void inproc_notify(inproc_world *w);

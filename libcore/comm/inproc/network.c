@@ -297,8 +297,11 @@ void inproc_network_begin(inproc_world *w)
 void inproc_network_notify(inproc_world *w)
 {
   for (int r = 0; r < w->run->ranks; r++) {
-    if (w->rank[r].rest == INPROC_GATHERS || w->ended_by >= 0) {
-      wake(w, r, later(w->now, w->rank[r].busy));
+    inproc_rank *const one = &w->rank[r];
+
+    if ((one->rest == INPROC_GATHERS || w->ended_by >= 0) && one->notified != one->rests) {
+      one->notified = one->rests; /* once: where all leave, each notifies the others */
+      wake(w, r, later(w->now, one->busy));
     }
   }
 }

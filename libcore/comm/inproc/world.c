@@ -4,6 +4,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "base/weir_random.h"
+#include "base/weir_signal.h"
 #include "comm/inproc/inproc_priv.h"
 #include "device/weir_parallel.h"
 #include "device/weir_worker.h"
@@ -44,6 +45,10 @@ weir_status inproc_check(const inproc_rank *self)
   }
   if (w->ended_by >= 0) {
     return weir_fail(WEIR_ERR_EXTERNAL, "rank %d of %d ended the run", w->ended_by, w->run->ranks);
+  }
+  if (w->run->network != NULL && weir_stop_requested()) {
+    return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d during the simulation of %d ranks",
+                     weir_stop_signal(), w->run->ranks);
   }
   if (w->lacks_memory) {
     return weir_fail(WEIR_ERR_MEMORY, "no memory for the events of %d ranks", w->run->ranks);
@@ -450,6 +455,7 @@ static weir_status create_ranks(inproc_world *w, weir_worker **workers, inproc_g
     one->number = r;
     one->wake = (weir_cond)WEIR_COND_INIT;
     one->polled_at = -1;
+    one->notified = -1;
     WEIR_TRY(comm_new(&w->kind, &one->comm));
     one->comm->rank = r;
     one->comm->size = ranks;

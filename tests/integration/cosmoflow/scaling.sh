@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scaling.sh COSMOFLOW SOURCE: steps on simulated ranks of every network of configs/networks, the same in every run; a policy that
 # refuses a number of ranks has no row; on two ranks of mpiexec, the network and the steps are measured, and the measured network
-# is a configuration.
+# is a configuration. SIGTERM and SIGINT end the command at once, without a table.
 set -u
 program=$1
 source=$2
@@ -45,6 +45,32 @@ between "$(value given local 4 9)" 1200000 1200000 || fail "local sends $(value 
   fail "an unknown policy is accepted"
 grep -q "unknown exchange policy 'gossip'" "$work/err" || fail "an unknown policy is not named"
 
+# Within one simulation, which would take minutes.
+ends() { # SIGNAL NAME PROCESS: status 9 soon after the signal
+  local from=$(date +%s%N) status=0
+  kill -"$1" "$3" || fail "$2: it has ended before"
+  wait "$child" || status=$?
+  local ms=$((($(date +%s%N) - from) / 1000000))
+  echo "$2: ended $ms ms after SIG$1"
+  [ $status = 9 ] || fail "$2: status $status after SIG$1"
+  [ $ms -lt 5000 ] || fail "$2: it ended $ms ms after SIG$1"
+  [ -z "$(find "$work/$2" -name '*.tmp-*')" ] || fail "$2: unfinished files stay"
+}
+long=(--set scaling.policies=[eager] --set 'scaling.ranks=[256]' --set scaling.steps=1000000)
+"$program" scaling "${options[@]}" "${long[@]}" --out "$work/stopped" >"$work/out" 2>"$work/err" &
+child=$!
+sleep 0.7
+ends INT stopped $child
+grep -q 'stopped by signal 2 at eager on 256 ranks; nothing is written' "$work/err" || fail "stopped: it does not say where"
+[ ! -e "$work/stopped/scaling.csv" ] || fail "stopped: there is a table"
+cp "$work/given/scaling.csv" "$work/earlier.csv"
+"$program" scaling "${options[@]}" "${long[@]}" --overwrite --out "$work/given" >"$work/out" 2>"$work/err" &
+child=$!
+sleep 0.7
+ends TERM given $child
+cmp -s "$work/given/scaling.csv" "$work/earlier.csv" || fail "given: the earlier table has changed"
+scale stopped --set scaling.policies=[local]
+
 # MPI keeps memory of its own.
 LSAN_OPTIONS=detect_leaks=0 bash "$source/tests/mpi/ranks.sh" 2 "$program" scaling "${options[@]}" --threads 1 --set scaling.policies=[allreduce,eager] \
   --out "$work/two" >"$work/two.out" 2>"$work/err"
@@ -56,3 +82,16 @@ status=$?
 between "$(value two allreduce 2 11)" 0.12 60 || fail "a step of allreduce was measured as $(value two allreduce 2 11) s"
 scale measured --config "$work/two/network.yaml"
 between "$(value measured allreduce 4 3)" 0.12 60 || fail "the measured network is no configuration"
+
+# Within a sleep of a measurement: one rank ends all.
+LSAN_OPTIONS=detect_leaks=0 bash "$source/tests/mpi/ranks.sh" 2 "$program" scaling "${options[@]}" --threads 1 --set scaling.policies=[local] \
+  --set scaling.compute_s=600 --out "$work/asleep" >"$work/out" 2>"$work/err" &
+child=$!
+for ((i = 0; i < 300; i++)); do
+  grep -qs 'measured network' "$work/err" && break
+  sleep 0.1
+done
+sleep 0.5
+rank=$(pgrep -f -- "^$program scaling .*--out $work/asleep" | tail -n 1)
+ends TERM asleep "$rank"
+[ ! -e "$work/asleep/scaling.csv" ] || fail "asleep: there is a table"
