@@ -3,14 +3,19 @@
  * replicas apart, or ends in a deadlock. A rank passes its turn before each message that it sends,
  * and wherever it waits.
  *
- *   conform_interleavings        a few seconds
- *   conform_interleavings TEST   this test with longer sequences of choices, 10^4 drawn orders of
- *                                each policy, or 10^5 steps */
+ *   conform_interleavings                 a few seconds
+ *   conform_interleavings TEST [POLICY]   this test, of all policies or of one, with longer
+ *                                         sequences of choices, 10^4 drawn orders, or 10^5 steps */
 #undef WEIR_HAVE_CMOCKA
+#include <math.h>
 #include <stdio.h>
 
+#include "optim/exchange/adpsgd/adpsgd_priv.h"
+#include "optim/exchange/dedloc/dedloc_priv.h"
 #include "optim/exchange/eager/eager_priv.h"
 #include "optim/exchange/local/local_priv.h"
+#include "optim/exchange/moshpit/moshpit_priv.h"
+#include "optim/exchange/sgp/sgp_priv.h"
 #include "optim/exchange/wagma/wagma_priv.h"
 #include "support/comm/turns_check.h"
 #include "support/optim/replicas_check.h"
@@ -21,7 +26,11 @@ enum { STEPS = 3, COUNT = 4, MAX_CHOICES = 16, PERIOD = 2, MAX_RANKS = 5 };
 typedef enum law {
   CONSERVED, /* what a rank applies adds up to all gradients */
   AVERAGED,  /* weights of all ranks are equal every PERIOD steps, and in the end */
-  FIXED      /* nothing depends on the order */
+  FIXED,     /* nothing depends on the order */
+  MEAN,      /* in the end all have the mean of what all have added to their weights */
+  BETWEEN,   /* weights are means of some, and equal in the end */
+  UPDATED,   /* each update is that of a batch, and all have the same ones in the end */
+  ALIKE      /* all have the same updates in the end, each of part of a batch */
 } law;
 
 static const struct eager_opts solo = {.mode = EAGER_SOLO},
@@ -31,25 +40,53 @@ static const struct eager_opts solo = {.mode = EAGER_SOLO},
                                all_of_them = {.mode = EAGER_SOLO, .period = 1};
 static const struct wagma_opts groups = {.group = 2, .period = PERIOD};
 static const struct local_opts every_second = {.period = PERIOD};
+static const struct sgp_opts pushed = {.peers = 1}, next_step = {.peers = 1, .overlap = 1},
+                             later = {.peers = 1, .overlap = 3};
+static const struct adpsgd_opts pairs = {.partners = 4, .staleness = 4, .seed = 1},
+                                waiting = {.partners = 0, .staleness = 1, .seed = 2};
+static const struct moshpit_opts patient = {.period = 1, .timeout = 1e5},
+                                 impatient = {.period = 1, .timeout = 1};
+static const struct dedloc_opts one_batch = {.timeout = 1e5},
+                                small_batch = {.target = 2, .timeout = 1};
 
 static const struct {
   const char *name, *policy;
   const void *opts;
   law law;
-  int fresh; /* contributions of a version that are in time, in percent of the ranks: more than */
-} cases[] = {{"eager, solo", "eager", &solo, CONSERVED, 0},
-             {"eager, majority", "eager", &majority, CONSERVED, 0},
-             {"eager, quorum", "eager", &quorum, CONSERVED, 50},
-             {"eager, solo with a period", "eager", &limited, CONSERVED, 0},
-             {"eager, all", "eager", &all_of_them, FIXED, 99},
-             {"wagma", "wagma", &groups, AVERAGED, 0},
-             {"local", "local", &every_second, FIXED, 99},
-             {"dpsgd", "dpsgd", NULL, FIXED, 99},
-             {"allreduce", "allreduce", NULL, FIXED, 99}};
+  int fresh;   /* contributions of a version that are in time, in percent of the ranks: more than;
+                  -1: there is not a version for each step */
+  bool longer; /* the last step has more choices than are visited */
+} cases[] = {
+    {"eager, solo", "eager", &solo, CONSERVED, 0, false},
+    {"eager, majority", "eager", &majority, CONSERVED, 0, false},
+    {"eager, quorum", "eager", &quorum, CONSERVED, 50, false},
+    {"eager, solo with a period", "eager", &limited, CONSERVED, 0, false},
+    {"eager, all", "eager", &all_of_them, FIXED, 99, false},
+    {"wagma", "wagma", &groups, AVERAGED, 0, false},
+    {"local", "local", &every_second, FIXED, 99, false},
+    {"dpsgd", "dpsgd", NULL, FIXED, 99, false},
+    {"allreduce", "allreduce", NULL, FIXED, 99, false},
+    {"sgp", "sgp", &pushed, FIXED, 99, false},
+    {"sgp, merged in the next step", "sgp", &next_step, FIXED, -1, false},
+    {"sgp, merged later", "sgp", &later, MEAN, -1, false},
+    {"adpsgd", "adpsgd", &pairs, MEAN, -1, false},
+    {"adpsgd that waits", "adpsgd", &waiting, MEAN, -1, true},
+    {"moshpit", "moshpit", &patient, FIXED, 99, true},
+    {"moshpit that leaves out silent ranks", "moshpit", &impatient, BETWEEN, -1, true},
+    {"dedloc", "dedloc", &one_batch, UPDATED, -1, true},
+    {"dedloc that leaves out silent ranks", "dedloc", &small_batch, ALIKE, -1, true},
+};
 
 enum { CASES = sizeof cases / sizeof cases[0] };
 
-static bool full; /* as the argument says */
+/* As the arguments say. */
+static bool full;
+static const char *only; /* policy, NULL: all */
+
+static bool is_asked_for(int k)
+{
+  return only == NULL || strcmp(cases[k].policy, only) == 0;
+}
 
 /* Gradients and weights by which each rank, step and element is told from all others; multiples of
  * 6^6, so that the averages of few steps are whole. */
@@ -61,6 +98,27 @@ static int64_t number(const replicas *r, int rank, int step, int i, int64_t was)
     return weights ? (int64_t)46656 * (1 + rank * 37 + i) : 0;
   }
   return (weights ? was : 0) + (int64_t)46656 * (1 + ((int64_t)1 << (8 * rank)) * (step + 1) + i);
+}
+
+/* Weights to which each step adds a multiple of 2^44, of which few steps have few halves, and of
+ * all numbers of ranks. */
+static int64_t add_own(const replicas *r, int rank, int step, int i, int64_t was)
+{
+  (void)r;
+  return (step < 0 ? 0 : was) + ((int64_t)60 << 44) * (rank + step * (i + 1) % 5 + 1);
+}
+
+/* Weights that no rank changes. */
+static int64_t leave(const replicas *r, int rank, int step, int i, int64_t was)
+{
+  return step < 0 ? number(r, rank, step, i, was) : was;
+}
+
+/* The gradient of any rank in any step. */
+static int64_t alike(const replicas *r, int rank, int step, int i, int64_t was)
+{
+  (void)r, (void)rank, (void)was;
+  return step < 0 ? 0 : 840 * (i + 1);
 }
 
 /* Now and then a step takes longer: ranks are in several steps at once. */
@@ -80,12 +138,15 @@ static bool has_ranks(int k, int ranks)
 
 static replicas prepare(int k, int ranks, weir_inproc_script *script)
 {
+  static int64_t (*const elements[])(const replicas *r, int rank, int step, int i, int64_t was) = {
+      [CONSERVED] = number, [AVERAGED] = number, [FIXED] = number, [MEAN] = add_own,
+      [BETWEEN] = leave,    [UPDATED] = alike,   [ALIKE] = alike};
   replicas r = {.opts = cases[k].opts,
                 .ranks = ranks,
                 .steps = STEPS,
                 .count = COUNT,
                 .computes_s = uneven,
-                .element = number,
+                .element = elements[cases[k].law],
                 .script = script};
 
   assert_ok(weir_exchange_find(cases[k].policy, &r.policy));
@@ -133,25 +194,110 @@ static void check_fixed(const replicas *r, const replicas *first)
   }
 }
 
-static void check(int k, const replicas *r, const replicas *first)
+static void check_mean(const replicas *r)
+{
+  for (int i = 0; i < r->count; i++) {
+    int64_t sum = 0;
+
+    for (int rank = 0; rank < r->ranks; rank++) {
+      for (int step = -1; step < r->steps; step++) {
+        sum += add_own(r, rank, step, i, 0);
+      }
+    }
+    for (int rank = 0; rank < r->ranks; rank++) {
+      assert_int_equal(r->after[rank][r->steps][i], sum / r->ranks);
+    }
+  }
+}
+
+/* Within what rounding to whole numbers adds. */
+static void check_between(const replicas *r)
+{
+  for (int i = 0; i < r->count; i++) {
+    int64_t least = r->before[0][0][i], most = least;
+
+    for (int rank = 1; rank < r->ranks; rank++) {
+      least = r->before[rank][0][i] < least ? r->before[rank][0][i] : least;
+      most = r->before[rank][0][i] > most ? r->before[rank][0][i] : most;
+    }
+    for (int rank = 0; rank < r->ranks; rank++) {
+      for (int step = 0; step <= r->steps; step++) {
+        assert_true(r->after[rank][step][i] >= least - step - 1);
+        assert_true(r->after[rank][step][i] <= most + step + 1);
+      }
+      assert_int_equal(r->after[rank][r->steps][i], r->after[0][r->steps][i]);
+    }
+  }
+}
+
+/* The mean of any contributions, times the ranks. */
+static void check_updated(const replicas *r)
+{
+  const int64_t update = r->ranks * alike(r, 0, 0, 0, 0), n = -r->weights[0][r->steps][0] / update;
+
+  assert_true(n > 0 && n <= r->steps + 1);
+  for (int i = 0; i < r->count; i++) {
+    assert_int_equal(r->weights[0][r->steps][i], -n * update * (i + 1));
+  }
+}
+
+/* No more than all contributions. */
+static void check_alike(const replicas *r)
+{
+  for (int i = 0; i < r->count; i++) {
+    const int64_t all = (int64_t)r->ranks * r->steps * alike(r, 0, 0, i, 0);
+
+    for (int rank = 0; rank < r->ranks; rank++) {
+      assert_int_equal(r->weights[rank][r->steps][i], r->weights[0][r->steps][i]);
+    }
+    if (!(r->weights[0][r->steps][i] <= 0 && r->weights[0][r->steps][i] >= -r->ranks * all)) {
+      fail_msg("element %d: %lld of %lld", i, (long long)r->weights[0][r->steps][i],
+               (long long)all);
+    }
+  }
+}
+
+static void check_counts(int k, const replicas *r)
 {
   int64_t fresh = 0;
 
   for (int rank = 0; rank < r->ranks; rank++) {
     const weir_exchange_counts *c = &r->counts[rank][r->steps];
 
-    assert_int_equal(c->versions, r->steps);
+    assert_true(c->versions == r->steps || cases[k].fresh < 0);
     assert_true(c->fresh + c->stale <= c->versions && c->max_age <= r->steps);
     fresh += c->fresh;
   }
-  assert_true(fresh >= r->steps);
+  assert_true(fresh >= r->steps || cases[k].fresh < 0);
   assert_true(100 * fresh > (int64_t)cases[k].fresh * r->ranks * r->steps);
-  if (cases[k].law == CONSERVED) {
+}
+
+static void check(int k, const replicas *r, const replicas *first)
+{
+  check_counts(k, r);
+  switch (cases[k].law) {
+  case CONSERVED:
     check_conserved(r);
-  } else if (cases[k].law == AVERAGED) {
+    break;
+  case AVERAGED:
     check_averaged(r);
-  } else {
+    break;
+  case FIXED:
     check_fixed(r, first);
+    break;
+  case MEAN:
+    check_mean(r);
+    break;
+  case BETWEEN:
+    check_between(r);
+    break;
+  case UPDATED:
+    check_updated(r);
+    check_alike(r);
+    break;
+  case ALIKE:
+    check_alike(r);
+    break;
   }
 }
 
@@ -190,15 +336,15 @@ static void every_order_of_turns(void **state)
 
   (void)state;
   for (int k = 0; k < CASES; k++) {
-    for (int step = 0; step < STEPS - 1; step++) {
+    for (int step = 0; step < STEPS - 1 && is_asked_for(k); step++) {
       assert_true(explore(k, 2, step, full ? 9 : 6, &complete) >= 4);
       if (has_ranks(k, 3)) {
         assert_true(explore(k, 3, step, full ? 5 : 4, &complete) >= 16);
       }
     }
-    if (full) {
-      (void)explore(k, 2, STEPS - 1, MAX_CHOICES, &complete);
-      assert_true(complete);
+    if (full && is_asked_for(k)) {
+      (void)explore(k, 2, STEPS - 1, cases[k].longer ? 12 : MAX_CHOICES, &complete);
+      assert_true(complete || cases[k].longer);
     }
   }
 }
@@ -213,7 +359,7 @@ static void drawn_orders_of_turns(void **state)
 
   (void)state;
   for (int k = 0; k < CASES; k++) {
-    for (uint64_t seed = 0; seed < orders; seed++) {
+    for (uint64_t seed = 0; seed < orders && is_asked_for(k); seed++) {
       const int ranks = 2 + (int)(seed % (MAX_RANKS - 1));
       weir_inproc_script script = {.n = 0};
 
@@ -297,6 +443,79 @@ static void many_steps_end(void **state)
   }
 }
 
+/* A weight to which each rank adds what it draws. */
+typedef struct averages {
+  int k; /* case */
+  int64_t steps;
+  double added[MAX_RANKS], weight[MAX_RANKS];
+} averages;
+
+static weir_status many_averages(weir_comm *c, void *context)
+{
+  averages *a = context;
+  const int rank = weir_comm_rank(c);
+  const weir_grid grid = {.dims = 1, .extent = {weir_comm_size(c)}};
+  const weir_exchange_part part = {&a->weight[rank], WEIR_F64, 1, 1};
+  const weir_exchange_args args = {
+      .opts = cases[a->k].opts, .comm = c, .grid = &grid, .part = &part, .n = 1};
+  const weir_exchange_desc *policy = NULL;
+  weir_comm_cfg cfg;
+  weir_status status = WEIR_OK;
+  weir_exchange x;
+
+  weir_opts_default(weir_comm_opts, sizeof cfg, &cfg);
+  cfg.stall = WEIR_STALL_IGNORE; /* seconds are simulated */
+  weir_comm_configure(c, &cfg);
+  WEIR_TRY(weir_exchange_find(cases[a->k].policy, &policy));
+  WEIR_TRY(weir_exchange_open(policy, &args, &x));
+  for (int64_t step = 0; step < a->steps; step++) {
+    const uint64_t at = (uint64_t)(rank * a->steps + step);
+    const double draw = weir_random_uniform(10, 0, 0, at) - 0.5;
+
+    a->weight[rank] += draw;
+    a->added[rank] += draw;
+    WEIR_TRY_GOTO(weir_inproc_sleep(c, weir_random_uniform(10, 1, 0, at)), done);
+    WEIR_TRY_GOTO(weir_exchange_run(&x), done);
+  }
+  WEIR_TRY_GOTO(weir_exchange_settle(&x), done);
+done:
+  weir_exchange_close(&x);
+  return status;
+}
+
+/* All have the mean of what all have added, or with late averages at least the same. */
+static void many_averages_end(void **state)
+{
+  static const char *const policies[] = {"adpsgd", "dpsgd", "local", "moshpit", "sgp", "wagma"};
+  const weir_inproc run = {.ranks = 4, .seed = 6};
+
+  (void)state;
+  for (int k = 0; k < CASES; k++) {
+    averages a = {.k = k, .steps = full ? 100000 : 200};
+    const bool late = cases[k].law == AVERAGED || cases[k].law == BETWEEN;
+    double sum = 0;
+    bool known = false;
+
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+      known = known || strcmp(policies[i], cases[k].policy) == 0;
+    }
+    if (!known || !is_asked_for(k)) {
+      continue;
+    }
+    assert_ok(weir_inproc_run(&run, many_averages, &a));
+    for (int rank = 0; rank < run.ranks; rank++) {
+      sum += a.added[rank];
+    }
+    for (int rank = 0; rank < run.ranks; rank++) {
+      assert_true(a.weight[rank] == a.weight[0]);
+    }
+    fprintf(stderr, "%s: %lld steps, %.17g of %.17g\n", cases[k].name, (long long)a.steps,
+            a.weight[0], sum / run.ranks);
+    assert_true(late ? fabs(a.weight[0]) < (double)a.steps
+                     : fabs(a.weight[0] - sum / run.ranks) < 1e-12 * (double)a.steps);
+  }
+}
+
 /* One of these by its name. */
 static int run_one(const struct CMUnitTest *tests, size_t n, const char *name)
 {
@@ -315,9 +534,11 @@ int main(int argc, char **argv)
       cmocka_unit_test(every_order_of_turns),
       cmocka_unit_test(drawn_orders_of_turns),
       cmocka_unit_test(many_steps_end),
+      cmocka_unit_test(many_averages_end),
   };
 
   full = argc > 1;
+  only = argc > 2 ? argv[2] : NULL;
   return full ? run_one(tests, sizeof tests / sizeof tests[0], argv[1])
               : weir_run_tests("interleavings", tests, sizeof tests / sizeof tests[0], NULL, NULL);
 }

@@ -22,6 +22,11 @@ typedef struct compressed {
   const weir_exchange_matrix *matrix; /* [n_matrices] */
   int64_t n_matrices;
   uint64_t seed;
+  uint64_t turns;                  /* another order in which ranks run, of the same numbers */
+  weir_inproc_script *script;      /* of turns, or NULL */
+  int script_step;                 /* in which it begins, once a rank is there */
+  const weir_inproc_fault *faults; /* [n_faults] of messages */
+  int n_faults;
   double rate; /* w <- w - rate * returned, on every rank; unless */
   void (*update)(const struct compressed *r, int rank, int step, const double *returned, double *w);
   int resumed; /* after so many steps the policy is closed, and goes on from what it kept; 0: not */
@@ -164,6 +169,9 @@ static inline weir_status compressed_body(weir_comm *c, void *context)
     r->weights[rank][i] = r->start[i];
   }
   for (int step = 0; step < r->steps; step++) {
+    if (r->script != NULL && step == r->script_step) {
+      r->script->begins = true;
+    }
     if (r->resumed > 0 && step == r->resumed) {
       WEIR_TRY_GOTO(compressed_resume(&s, step), done);
     }
@@ -187,7 +195,11 @@ done:
 
 static inline weir_status compressed_try(compressed *r)
 {
-  const weir_inproc run = {.ranks = r->ranks, .seed = r->seed};
+  const weir_inproc run = {.ranks = r->ranks,
+                           .seed = r->seed + r->turns,
+                           .faults = r->faults,
+                           .n_faults = r->n_faults,
+                           .script = r->script};
 
   assert_true(r->ranks <= COMPRESSED_RANKS && r->count <= COMPRESSED_COUNT);
   return weir_inproc_run(&run, compressed_body, r);
