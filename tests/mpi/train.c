@@ -403,11 +403,10 @@ int main(int argc, char **argv)
     fprintf(stderr, "mpi_train RANKS FOLDER [killed|again]\n");
     return 2;
   }
-  folder = argv[2];
-  weir_log_set_level(WEIR_LOG_WARN);
-  if (weir_comm_open(&comm) != WEIR_OK) {
-    weir_print_trace(stderr);
-    return 1;
+  const int status = session_open(argc, argv);
+
+  if (status != 0) {
+    return status;
   }
   const int failed = argc > 3 ? run_of_script(strcmp(argv[3], "killed") == 0) : all_tests();
 

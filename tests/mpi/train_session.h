@@ -211,4 +211,21 @@ static inline void assert_as_one_rank(volume v, double within, int step, const c
   "steps=20", "batch=4", "log_every=1", "compare_every=3", "validate_every=2", \
       "optim.schedule.lr=0.01"
 
+/* Takes the arguments RANKS FOLDER and opens `comm`, for the caller to close. Returns the status to
+ * exit with, 0: go on. */
+static inline int session_open(int argc, char **argv)
+{
+  if (argc < 3) {
+    fprintf(stderr, "%s RANKS FOLDER\n", argv[0]);
+    return 2;
+  }
+  folder = argv[2];
+  weir_log_set_level(WEIR_LOG_WARN);
+  if (weir_comm_open(&comm) != WEIR_OK) {
+    weir_print_trace(stderr);
+    return 1;
+  }
+  return 0;
+}
+
 #endif
