@@ -162,8 +162,12 @@ static inline weir_status compressed_body(weir_comm *c, void *context)
   compressed_rank s = {.r = r, .c = c};
   weir_exchange_kept kept[WEIR_EXCHANGE_KEPT_MAX];
   double part[COMPRESSED_COUNT];
+  weir_comm_cfg cfg;
   weir_status status = WEIR_OK;
 
+  weir_opts_default(weir_comm_opts, sizeof cfg, &cfg);
+  cfg.stall = WEIR_STALL_IGNORE; /* seconds are simulated */
+  weir_comm_configure(c, &cfg);
   WEIR_TRY(compressed_open(&s, 0));
   for (int64_t i = 0; r->start != NULL && i < r->count; i++) {
     r->weights[rank][i] = r->start[i];
