@@ -70,8 +70,10 @@ typedef struct weir_inproc {
    * the order of its events, and nothing is drawn. The processor of messages is not that of
    * weir_inproc_sleep: where a schedule has a background thread, both go on together. */
   const weir_network *network; /* a signal ends such a run (weir_signal.h): WEIR_ERR_STOPPED */
-  double scale; /* on a network every byte of a message or reduction stands for so many, except in
-                   messages of schedules; 0: 1 */
+  double link_bw; /* bytes/s at which each of concurrent ranks sends, one message after the other;
+                     0: as fast as memory is copied */
+  double scale;   /* on a network every byte of a message or reduction stands for so many, except in
+                     messages of schedules; 0: 1 */
 } weir_inproc;
 
 /* Runs body(c, context) on every rank, each a thread with a communicator of its own, and closes

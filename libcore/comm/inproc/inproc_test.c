@@ -114,6 +114,27 @@ static void concurrent_ranks_have_the_clock_of_the_machine(void **state)
   assert_true(r.begin[0] >= 0.02);
 }
 
+/* Three numbers leave rank 0 one after the other. */
+static weir_status send_three(weir_comm *c, void *context)
+{
+  report *r = context;
+
+  note(r, c, send_numbers(c, 3, r));
+  r->end[weir_comm_rank(c)] = weir_inproc_clock(c);
+  return WEIR_OK;
+}
+
+static void concurrent_ranks_send_at_the_rate_of_their_link(void **state)
+{
+  const double bytes = (double)sizeof(int64_t);
+  const weir_inproc run = {.ranks = 2, .concurrent = true, .link_bw = bytes / 0.02};
+  report r = {0};
+
+  assert_ok(weir_inproc_run(&run, send_three, &r));
+  assert_int_equal(r.status[1], WEIR_OK);
+  assert_true(r.end[1] >= 0.06);
+}
+
 /* Every rank but 0 sleeps as long as its number says. */
 static weir_status sleep_by_rank(weir_comm *c, void *context)
 {
@@ -481,6 +502,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(delay_is_that_of_the_script),
       cmocka_unit_test(concurrent_ranks_have_the_clock_of_the_machine),
+      cmocka_unit_test(concurrent_ranks_send_at_the_rate_of_their_link),
       cmocka_unit_test(sleep_ends_on_the_clock_of_the_run),
       cmocka_unit_test(lost_message_is_waited_for_until_the_timeout),
       cmocka_unit_test(others_notice_a_death),

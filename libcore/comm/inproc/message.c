@@ -205,6 +205,20 @@ static weir_status inject_faults(inproc_rank *self, int to, double *delay, bool 
   return WEIR_OK;
 }
 
+/* When the last byte of a packet has left its sender, which sends one after the other. */
+static double sent(const inproc_world *w, const inproc_packet *p)
+{
+  inproc_rank *const from = &w->rank[p->from];
+  const double now = inproc_now(w);
+
+  if (w->run->link_bw <= 0) {
+    return now;
+  }
+  from->send_free =
+      (from->send_free > now ? from->send_free : now) + (double)p->size / w->run->link_bw;
+  return from->send_free;
+}
+
 /* Copies the message, once the copy of its last start was received. */
 static weir_status launch(inproc_world *w, end *e)
 {
@@ -230,7 +244,7 @@ static weir_status launch(inproc_world *w, end *e)
   if (w->run->network != NULL) {
     inproc_network_send(w, p);
   } else {
-    p->arrival = inproc_now(w) + p->delay;
+    p->arrival = sent(w, p) + p->delay;
     inproc_notify(w);
   }
   return WEIR_OK;
