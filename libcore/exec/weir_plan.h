@@ -69,6 +69,12 @@ typedef struct weir_plan_opts {
   bool terse;      /* keep no graph after each pass for weir_plan_print: it takes time and memory */
   bool sizes_only; /* allocate no arrays: the plan can be inspected and printed, not run */
   const weir_dist *dist; /* NULL: this rank runs the graph alone */
+  /* Stored arrays of that name, and its slices "name.0", "name.1", ..: while the plan runs they
+   * take their new value piece by piece, each once its elements are written and their old values
+   * are read; a node that works for them alone runs as soon as it can. After a run that fails they
+   * may be updated in part. Arrays for which that cannot be (also results, or the new value of
+   * others; plans of devices) are updated at the end, as all others are. NULL: none. */
+  const char *early;
 } weir_plan_opts;
 
 /* Copies the graph; binds to the store, which must outlive the plan. Fails: the graph's first
@@ -94,6 +100,12 @@ typedef struct weir_binding {
  * Fails: WEIR_ERR_SHAPE; WEIR_ERR_DATA (an index array out of its declared range);
  * WEIR_ERR_NUMERIC; as call nodes. */
 weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n) WEIR_CHECKED;
+/* Elements [lo, hi) of an early array (weir_plan_opts), flat, have their new values: the run
+ * touches them no more. A failure ends the run. */
+typedef weir_status weir_plan_updated(void *context, const char *name, int64_t lo, int64_t hi);
+/* Has `updated` called between groups, by the thread that runs the plan, for every piece of every
+ * early array in each run from now on; NULL: no more. */
+void weir_plan_on_update(weir_plan *p, weir_plan_updated *updated, void *context);
 
 /* New slots [lo, hi) of a time input, [other dims..., hi - lo] contiguous. lo must be the end of
  * the previous feed, or later: then the slots between are skipped as absent (allowed where every

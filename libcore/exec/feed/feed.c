@@ -116,7 +116,7 @@ static void update_stored(weir_plan *p)
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
 
-    if (array->kind == WEIR_ARRAY_STORED && array->update >= 0 &&
+    if (array->kind == WEIR_ARRAY_STORED && array->update >= 0 && !exec_is_early(p, a) &&
         !(p->backend != NULL && exec_backend_updates(p, a))) {
       const exec_array *from = &p->arrays[array->update];
       const size_t bytes = (size_t)p->arrays[a].rows * weir_dtype_size(array->desc.dtype);
@@ -173,11 +173,13 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
   }
   WEIR_TRY_GOTO(check_bound(p), out);
   WEIR_TRY_GOTO(begin_run(p), out);
+  exec_early_begin(p);
   for (int32_t i = 0; i < p->n_groups; i++) {
     exec_group *group = &p->groups[i];
     const weir_box box = exec_anchor_box(group, 0, 0);
 
     WEIR_TRY_GOTO(exec_group_run(p, group, &box, true), out);
+    WEIR_TRY_GOTO(exec_early_update(p, i), out);
     WEIR_TRY_GOTO(p->ranks != NULL ? weir_requests_progress(p->ranks->comm) : WEIR_OK, out);
     for (int32_t k = 0; k < group->n_loops; k++) {
       for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {

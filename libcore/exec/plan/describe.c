@@ -254,6 +254,7 @@ void weir_plan_print(const weir_plan *p, FILE *out)
   if (p->backend != NULL) {
     exec_backend_print(p, out);
   }
+  exec_early_print(p, out);
   fprintf(out, "== memory\n");
   exec_budget_print(p, out);
   weir_schedule_print(&p->schedule, p->g, out);

@@ -369,9 +369,11 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
   WEIR_TRY(exec_backend_claim(p));
   WEIR_TRY(exec_prepare_kernels(p));
   exec_phase_end(p, "kernels");
+  WEIR_TRY(exec_early_find(p, opts->early));
   WEIR_TRY(exec_memory_make(p));
   WEIR_TRY(exec_budget_check(p));
   order_groups(p);
+  WEIR_TRY(exec_early_divide(p));
   WEIR_TRY(exec_backend_memory(p));
   exec_phase_end(p, "schedule");
   WEIR_TRY(exec_backend_prepare(p));
@@ -481,6 +483,7 @@ void weir_plan_destroy(weir_plan **out)
     weir_free(&p->arrays[a].window);
   }
   weir_schedule_fini(&p->schedule);
+  exec_early_free(p);
   weir_free(&p->arrays);
   weir_free(&p->slots);
   weir_free(&p->bounds);

@@ -58,6 +58,21 @@ void exec_phase_end(weir_plan *p, const char *name);
 /* The event `plan_made`, and the table of weir_plan_print. */
 void exec_phases_report(const weir_plan *p);
 void exec_phases_print(const weir_plan *p, FILE *out);
+/* early.c: finds the stored arrays of weir_plan_opts.early whose update may begin before the end of
+ * a run, and has what their new values are made of run as soon as it can. After the passes, before
+ * the order of the groups. Fails: WEIR_ERR_MEMORY. */
+weir_status exec_early_find(weir_plan *p, const char *name) WEIR_CHECKED;
+/* Finds the pieces, and the groups after which they are final, once groups are ordered. Fails:
+ * WEIR_ERR_MEMORY. */
+weir_status exec_early_divide(weir_plan *p) WEIR_CHECKED;
+void exec_early_free(weir_plan *p);
+/* Before the first group of a run. */
+void exec_early_begin(weir_plan *p);
+/* After a group: updates what is final by then, and calls the hook. Fails: as the hook. */
+weir_status exec_early_update(weir_plan *p, int32_t group) WEIR_CHECKED;
+/* Whether an array is updated so, and not at the end. */
+bool exec_is_early(const weir_plan *p, int32_t array);
+void exec_early_print(const weir_plan *p, FILE *out);
 /* verify.c: oracle on the graph after `pass` against the graph as built, or as the last pass that
  * rounds left it. Fails: WEIR_ERR_NUMERIC.
  */

@@ -124,8 +124,13 @@ struct weir_plan {
   char *saved; /* what the derivative keeps */
   exec_phase phases[EXEC_MAX_PHASES];
   int n_phases;
-  double began, phase_end; /* clock: at the beginning, and at the end of the last phase */
+  double began, phase_end;  /* clock: at the beginning, and at the end of the last phase */
+  struct exec_early *early; /* [n_early] stored arrays that are updated while the plan runs */
+  int32_t n_early;
+  weir_plan_updated *updated; /* NULL: nobody is told */
+  void *updated_context;
 };
+typedef struct exec_early exec_early;
 
 /* memory.c: shapes and bytes of the group's locals, for tiles of group->tile. */
 weir_status exec_locals_size(const weir_plan *p, exec_group *group);

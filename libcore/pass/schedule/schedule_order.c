@@ -69,10 +69,18 @@ static int32_t microbatch_of(const ordering *s, int32_t group)
   return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->microbatch;
 }
 
-/* As weir_node.priority. */
+/* As weir_node.priority: of its first member, unless another one is to come first. */
 static int priority_of(const ordering *s, int32_t group)
 {
-  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->priority;
+  const weir_group *from = weir_graph_group(s->p->g, group);
+  int priority = weir_graph_node(s->p->g, from->nodes[0])->priority;
+
+  for (int64_t k = 1; k < from->n_nodes; k++) {
+    const int one = weir_graph_node(s->p->g, from->nodes[k])->priority;
+
+    priority = one < priority ? one : priority;
+  }
+  return priority;
 }
 
 static weir_status order_groups(const ordering *s, int32_t *order)
