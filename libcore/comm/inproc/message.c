@@ -219,6 +219,19 @@ static double sent(const inproc_world *w, const inproc_packet *p)
   return from->send_free;
 }
 
+/* Copies without the lock, so that concurrent ranks copy at once. The caller sees to it that no
+ * other rank has the packet. */
+static void copy(inproc_world *w, void *to, const void *from, size_t bytes)
+{
+  if (w->run->concurrent) {
+    weir_lock_give(&w->lock);
+  }
+  memcpy(to, from, bytes);
+  if (w->run->concurrent) {
+    weir_lock_take(&w->lock);
+  }
+}
+
 /* Copies the message, once the copy of its last start was received. */
 static weir_status launch(inproc_world *w, end *e)
 {
@@ -230,7 +243,7 @@ static weir_status launch(inproc_world *w, end *e)
     return WEIR_OK;
   }
   WEIR_TRY(weir_reserve(&p->bytes, &p->capacity, e->bytes, 1)); /* messages of varying size */
-  memcpy(p->bytes, e->data, (size_t)e->bytes);
+  copy(w, p->bytes, e->data, (size_t)e->bytes);
   p->size = e->bytes;
   p->stands_for = (double)e->bytes * (scale > 0 && !e->message->control ? scale : 1);
   p->number = e->number;
@@ -320,8 +333,8 @@ static weir_status take(inproc_world *w, end *e)
     return weir_fail(WEIR_ERR_EXTERNAL, "rank %d receives %lld bytes where %lld are expected",
                      e->channel->to, (long long)p->size, (long long)e->bytes);
   }
-  memcpy(e->data, p->bytes, (size_t)e->bytes);
-  *at = p->next;
+  *at = p->next; /* out of the list, and under way until it is copied: nobody else's */
+  copy(w, e->data, p->bytes, (size_t)e->bytes);
   p->under_way = false;
   leave_channel(p->channel);
   if (p->orphan) {
