@@ -64,6 +64,44 @@ static weir_status check_matrices(const weir_exchange_args *a)
   return WEIR_OK;
 }
 
+/* The options of a policy, or its defaults, which the caller frees: *own. */
+static weir_status options_of(const weir_exchange_desc *policy, const void *opts, void **own,
+                              const void **out)
+{
+  *own = NULL;
+  *out = opts;
+  if (opts == NULL && policy->opts != NULL) {
+    WEIR_TRY(weir_alloc(1, policy->opts_size, own));
+    weir_opts_default(policy->opts, policy->opts_size, *own);
+    *out = *own;
+  }
+  return WEIR_OK;
+}
+
+static weir_status ask(const weir_exchange_desc *policy, const void *opts,
+                       bool (*question)(const void *opts), bool *yes)
+{
+  void *own = NULL;
+
+  *yes = false;
+  if (question != NULL) {
+    WEIR_TRY(options_of(policy, opts, &own, &opts));
+    *yes = question(opts);
+    weir_free(&own);
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_exchange_overlaps(const weir_exchange_desc *policy, const void *opts, bool *yes)
+{
+  return ask(policy, opts, policy->overlaps, yes);
+}
+
+weir_status weir_exchange_leaves_plan(const weir_exchange_desc *policy, const void *opts, bool *yes)
+{
+  return ask(policy, opts, policy->leaves_plan, yes);
+}
+
 weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exchange_args *a,
                                weir_exchange *out)
 {
@@ -72,13 +110,7 @@ weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exch
   weir_status status = check_matrices(a);
 
   *out = (weir_exchange){.policy = NULL};
-  if (status == WEIR_OK && args.opts == NULL && policy->opts != NULL) {
-    status = weir_alloc(1, policy->opts_size, &defaults);
-    if (status == WEIR_OK) {
-      weir_opts_default(policy->opts, policy->opts_size, defaults);
-    }
-    args.opts = defaults;
-  }
+  status = status == WEIR_OK ? options_of(policy, a->opts, &defaults, &args.opts) : status;
   WEIR_TRY_GOTO(weir_comm_agree(a->comm, status), done);
   WEIR_TRY_GOTO(weir_comm_split(a->comm, 0, &out->comm), done);
   args.comm = out->comm;
@@ -91,6 +123,12 @@ done:
     weir_comm_close(&out->comm);
   }
   return status;
+}
+
+weir_status weir_exchange_ready(weir_exchange *x, int part, int64_t lo, int64_t hi)
+{
+  return x->policy != NULL && x->policy->ready != NULL ? x->policy->ready(x->state, part, lo, hi)
+                                                       : WEIR_OK;
 }
 
 weir_status weir_exchange_run(weir_exchange *x)

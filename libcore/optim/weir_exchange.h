@@ -49,8 +49,11 @@ typedef struct weir_exchange_counts {
   int64_t messages, payload_bytes; /* sent in exchanges and in settle, without the following */
   int64_t index_bytes;             /* positions of the elements of sparse contributions */
   int64_t activations, activation_bytes; /* messages by which ranks learn of versions */
-  int64_t rounds;  /* of the former, each of which waits for those before it */
-  double waited_s; /* for messages, on the clock of the ranks */
+  int64_t rounds;   /* of the former, each of which waits for those before it */
+  double waited_s;  /* for messages, on the clock of the ranks */
+  int64_t buckets;  /* exchanged apart; 0: the policy has none */
+  int64_t early;    /* of them, begun before weir_exchange_run, by weir_exchange_ready */
+  int64_t complete; /* of these, that weir_exchange_run had not to wait for */
 } weir_exchange_counts;
 
 /* What a policy keeps from one step to the next, and a run that is resumed needs. */
@@ -99,8 +102,15 @@ typedef struct weir_exchange_desc {
   weir_exchange_invariant invariant;
   bool in_plan; /* what it leaves in the buffers is their sum over all ranks: a step of one
                    micro-batch may leave it to the sums inside its plan */
+  /* Whether it makes that sum itself all the same, with these options. NULL: it does not. */
+  bool (*leaves_plan)(const void *opts);
+  /* Whether `ready` begins to exchange, with these options. NULL: there is no `ready`. */
+  bool (*overlaps)(const void *opts);
   /* Prepares the exchange of these buffers; *state is passed to run and close. Collective. */
   weir_status (*open)(const weir_exchange_args *a, void **state);
+  /* Elements [lo, hi) of a part will not change before the next run: begins to exchange those that
+   * it can. Each element at most once before each run. Local. */
+  weir_status (*ready)(void *state, int part, int64_t lo, int64_t hi);
   /* Leaves in the buffers: of gradients, of which each rank has a summand, the sum of what has
    * arrived and was not returned before; of weights, what the policy makes of those of other
    * ranks. */
@@ -143,6 +153,17 @@ typedef struct weir_exchange {
  * the parts), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
 weir_status weir_exchange_open(const weir_exchange_desc *policy, const weir_exchange_args *a,
                                weir_exchange *out) WEIR_CHECKED;
+/* Whether the policy can begin to exchange parts of a buffer before the others are there; whether
+ * it is to make sums that a plan might make. opts NULL: its defaults. Local. Fail: WEIR_ERR_MEMORY.
+ */
+weir_status weir_exchange_overlaps(const weir_exchange_desc *policy, const void *opts,
+                                   bool *yes) WEIR_CHECKED;
+weir_status weir_exchange_leaves_plan(const weir_exchange_desc *policy, const void *opts,
+                                      bool *yes) WEIR_CHECKED;
+/* Says that elements [lo, hi) of a part have their values for the next weir_exchange_run, each
+ * element at most once before it, and are not accessed up to its end. Local. Fails: as
+ * weir_request_start. */
+weir_status weir_exchange_ready(weir_exchange *x, int part, int64_t lo, int64_t hi) WEIR_CHECKED;
 /* Exchanges the buffers once, as often on all ranks; waits for whom the policy waits for. Fails: as
  * weir_request_wait. */
 weir_status weir_exchange_run(weir_exchange *x) WEIR_CHECKED;

@@ -9,6 +9,7 @@
 #include "ops/concat/weir_concat.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reshape/weir_reshape.h"
+#include "ops/slice/weir_slice.h"
 #include "pass/autodiff/weir_gradients.h"
 #include "train/array_names.h"
 #include "train/grid/shards.h"
@@ -81,17 +82,15 @@ weir_status train_append(const train_graph *t, weir_net *net, int64_t batch, wei
   return WEIR_OK;
 }
 
-/* Gradients of the parameters of each slice, flat and one after the other: [elements] of it. */
-static weir_status gradient(const train_graph *t, const weir_net *net, weir_value loss,
-                            weir_value out[TRAIN_MAX_SLICES])
+/* Gradients of all parameters, each flat: grad [parameters]. */
+static weir_status gradients(const train_graph *t, const weir_net *net, weir_value loss,
+                             weir_value *grad)
 {
   const int64_t n = weir_params_count(t->params);
-  void *memory = NULL;
+  weir_value *wrt = NULL;
   weir_status status;
 
-  WEIR_TRY(weir_alloc(2 * n, sizeof(weir_value), &memory));
-  weir_value *wrt = memory, *grad = wrt + n;
-
+  WEIR_TRY(weir_alloc(n, sizeof *wrt, (void **)&wrt));
   for (int64_t i = 0; i < n; i++) {
     wrt[i] = weir_net_param_value(net, i);
     if (wrt[i].node < 0) {
@@ -106,16 +105,16 @@ static weir_status gradient(const train_graph *t, const weir_net *net, weir_valu
 
     grad[i] = weir_reshape(net->graph, grad[i], &flat);
   }
-  for (int k = 0; k < n_slices_of(t); k++) {
-    int64_t lo, hi;
-
-    (void)slice_of(t, k, &lo, &hi);
-    out[k] = hi - lo == 1 ? grad[lo] : weir_concat(net->graph, grad + lo, (int)(hi - lo), 0);
-  }
   status = weir_graph_status(net->graph);
 done:
-  weir_free(&memory);
+  weir_free(&wrt);
   return status;
+}
+
+/* Those of rows [lo, hi), one after the other. */
+static weir_value join(weir_graph *g, const weir_value *grad, int64_t lo, int64_t hi)
+{
+  return hi - lo == 1 ? grad[lo] : weir_concat(g, grad + lo, (int)(hi - lo), 0);
 }
 
 /* 1 where weight decay acts in slice k, 0 elsewhere; no value: everywhere. */
@@ -211,8 +210,29 @@ static weir_value weight_of(const train_graph *t, weir_graph *g)
                                    t->task->name, t->task->weight));
 }
 
-/* bank += weight gradient. */
-static void accumulate(const train_graph *t, weir_graph *g, const weir_value *grad)
+/* bank += weight gradient; row by row, grad[lo..hi), or at once where that is one array. */
+static void add_to(const train_graph *t, weir_graph *g, weir_value bank, weir_value weight,
+                   weir_value *grad, int64_t lo, int64_t hi)
+{
+  const int64_t first = weir_params_get(t->params, lo)->first;
+
+  if (!t->in_rows || hi - lo == 1) {
+    const weir_value all = join(g, grad, lo, hi);
+
+    weir_update(g, bank, weir_add(g, bank, weir_mul(g, all, weight)));
+    return;
+  }
+  for (int64_t i = lo; i < hi; i++) {
+    const weir_param_row *row = weir_params_get(t->params, i);
+    const int64_t at = row->first - first;
+    const weir_value old = weir_slice(g, bank, 0, at, at + row->count, 1);
+
+    grad[i] = weir_add(g, old, weir_mul(g, grad[i], weight));
+  }
+  weir_update(g, bank, join(g, grad, lo, hi));
+}
+
+static void accumulate(const train_graph *t, weir_graph *g, weir_value *grad)
 {
   const weir_value weight = weir_cast(g, weir_params_dtype(t->params), weight_of(t, g));
   int64_t lo, hi;
@@ -220,7 +240,7 @@ static void accumulate(const train_graph *t, weir_graph *g, const weir_value *gr
   for (int k = 0; k < n_slices_of(t); k++) {
     const weir_value bank = stored(t, g, TRAIN_BANK, slice_of(t, k, &lo, &hi).name);
 
-    weir_update(g, bank, weir_add(g, bank, weir_mul(g, grad[k], weight)));
+    add_to(t, g, bank, weight, grad, lo, hi);
   }
 }
 
@@ -253,11 +273,40 @@ static void show(const train_graph *t, weir_graph *g, const weir_value *grad)
   }
 }
 
+/* Appends the gradient, and what the kind does with it. */
+static weir_status use_gradient(const train_graph *t, train_kind kind, const weir_net *net,
+                                weir_value loss)
+{
+  weir_graph *const g = net->graph;
+  weir_value whole[TRAIN_MAX_SLICES], *grad = NULL;
+  weir_status status;
+  int64_t lo, hi;
+
+  WEIR_TRY(weir_alloc(weir_params_count(t->params), sizeof *grad, (void **)&grad));
+  WEIR_TRY_GOTO(gradients(t, net, loss, grad), done);
+  if (kind == TRAIN_GRADIENT) {
+    accumulate(t, g, grad);
+  }
+  for (int k = 0; k < n_slices_of(t) && kind != TRAIN_GRADIENT; k++) {
+    (void)slice_of(t, k, &lo, &hi);
+    whole[k] = join(g, grad, lo, hi);
+  }
+  if (kind == TRAIN_LOOK) {
+    show(t, g, whole);
+  } else if (kind == TRAIN_STEP) {
+    WEIR_TRY_GOTO(update(t, g, whole), done);
+  }
+  status = weir_graph_status(g);
+done:
+  weir_free(&grad);
+  return status;
+}
+
 /* row: NULL, or the arrays of the parameters that the network reads. */
 static weir_status build_net(const train_graph *t, train_kind kind, int64_t batch, weir_graph *g,
                              int32_t *row)
 {
-  weir_value loss = WEIR_NO_VALUE, grad[TRAIN_MAX_SLICES];
+  weir_value loss = WEIR_NO_VALUE;
   weir_net net;
   weir_status status;
 
@@ -274,14 +323,7 @@ static weir_status build_net(const train_graph *t, train_kind kind, int64_t batc
   /* Results marked by the task keep their names: a copy has none. */
   weir_output(g, "loss", weir_scale(g, loss, 1));
   if (kind != TRAIN_VALID && kind != TRAIN_LOSS) {
-    WEIR_TRY_GOTO(gradient(t, &net, loss, grad), done);
-  }
-  if (kind == TRAIN_GRADIENT) {
-    accumulate(t, g, grad);
-  } else if (kind == TRAIN_LOOK) {
-    show(t, g, grad);
-  } else if (kind == TRAIN_STEP) {
-    WEIR_TRY_GOTO(update(t, g, grad), done);
+    WEIR_TRY_GOTO(use_gradient(t, kind, &net, loss), done);
   }
   status = weir_graph_status(g);
 done:

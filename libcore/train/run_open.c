@@ -2,9 +2,19 @@
 #include "train/run_open.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/weir_alloc.h"
 #include "train/state.h"
+
+/* A device takes all rows at once, and so do sums into shards of the whole buffer. */
+static bool adds_in_rows(const weir_train_cfg *cfg, const weir_plan_opts *exec)
+{
+  const char *device = exec != NULL && exec->exec != NULL ? exec->exec->device : NULL;
+
+  return cfg->optim.shard == WEIR_OPTIM_SHARD_NONE &&
+         (device == NULL || strcmp(device, "cpu") == 0);
+}
 
 train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
                        const weir_plan_opts *exec, weir_params *params, weir_store *store)
@@ -19,7 +29,8 @@ train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
                           .params = params,
                           .store = store,
                           .optim = &cfg->optim,
-                          .dtype = WEIR_DTYPE_COUNT};
+                          .dtype = WEIR_DTYPE_COUNT,
+                          .in_rows = adds_in_rows(cfg, exec)};
   return r;
 }
 

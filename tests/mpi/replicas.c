@@ -5,6 +5,7 @@
  *   mpi_replicas                     the tests
  *   mpi_replicas threads RANKS DIR   the digests of the weights on so many threads
  *   mpi_replicas ranks RANKS DIR     the same on the ranks of mpiexec: replicas.sh */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 #include "support/train/ranks_check.h"
 #include "support/graph/store_check.h"
 
-enum { SAMPLES = 8, MAX_RANKS = 4, PATH = 512, STEPS = 5, WAYS = 3, GRIDS = 6 };
+enum { SAMPLES = 8, MAX_RANKS = 4, PATH = 512, STEPS = 5, WAYS = 4, GRIDS = 6 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) /* several times as slow */
 enum { FEWER = 4 };
@@ -27,12 +28,17 @@ static char folder[256];
 static int runs; /* names of folders */
 
 /* The step is one batch of all samples, or two of half of them. With two batches in a step but
- * samples for one, the gradient of that one is exchanged by the policy. */
+ * samples for one, the gradient of that one is exchanged by the policy; in buckets, while the rest
+ * of it is computed. */
 static const struct {
-  const char *name, *batch, *accumulate;
-} ways[WAYS] = {{"in the plan", "batch=8", "accumulate=1"},
-                {"by the policy", "batch=8", "accumulate=2"},
-                {"by the policy, of two batches", "batch=4", "accumulate=2"}};
+  const char *name, *batch, *accumulate, *exchange;
+} ways[WAYS] = {
+    {"in the plan", "batch=8", "accumulate=1", "optim.exchange=allreduce"},
+    {"by the policy", "batch=8", "accumulate=2", "optim.exchange={allreduce: {bucket: 0}}"},
+    {"in buckets", "batch=8", "accumulate=1",
+     "optim.exchange={allreduce: {bucket: 0.0007, in_plan: false}}"},
+    {"in buckets, of two batches", "batch=4", "accumulate=2",
+     "optim.exchange={allreduce: {bucket: 0.002}}"}};
 
 static const weir_grid grids[GRIDS] = {{4, {1, 1, 1, 1}}, {4, {2, 1, 1, 1}}, {4, {1, 2, 1, 1}},
                                        {4, {4, 1, 1, 1}}, {4, {2, 2, 1, 1}}, {4, {1, 2, 1, 2}}};
@@ -105,6 +111,7 @@ static weir_status configure(const training *t, weir_train_cfg *cfg, weir_config
 {
   const char *const sets[] = {ways[t->way].batch,
                               ways[t->way].accumulate,
+                              ways[t->way].exchange,
                               "steps=5",
                               "log_every=1",
                               "compare_every=2",
@@ -243,7 +250,7 @@ static void bits_depend_on_the_ranks_alone(void **state)
         assert_same_bits(&t, &first);
         end(&t);
       }
-      if (way < 2) {
+      if (way < 3) {
         assert_same_bits(&first, &in_plan);
       }
       end(&first);
@@ -252,11 +259,19 @@ static void bits_depend_on_the_ranks_alone(void **state)
   }
 }
 
-/* Rank 0, as other ranks have no file. */
+/* A number of an event; NAN: it has none of that name. */
+static double number_in(const char *line, const char *key)
+{
+  const char *at = strstr(line, key);
+
+  return at != NULL ? strtod(at + strlen(key), NULL) : NAN;
+}
+
+/* Rank 0, as other ranks have no file. Every bucket begins before the plan of the gradient ends. */
 static void one_rank_writes_events(void **state)
 {
   char path[PATH], line[4096];
-  int steps = 0;
+  int steps = 0, exchanges = 0;
 
   (void)snprintf(path, sizeof path, "%s/run.jsonl", folder);
   assert_ok(weir_events_open(path));
@@ -269,9 +284,16 @@ static void one_rank_writes_events(void **state)
   assert_non_null(f);
   while (fgets(line, sizeof line, f) != NULL) {
     steps += strstr(line, "\"event\": \"step\"") != NULL;
+    if (strstr(line, "\"event\": \"exchange\"") != NULL) {
+      exchanges++;
+      assert_true(number_in(line, "\"buckets\": ") >= 3 * STEPS);
+      assert_true(number_in(line, "\"early\": ") == 1);
+      assert_in_range(100 * number_in(line, "\"complete\": "), 0, 100);
+    }
   }
   (void)fclose(f);
   assert_int_equal(steps, STEPS);
+  assert_int_equal(exchanges, 1);
 }
 
 /* The n-th message from one rank to another is the last of the one, or never arrives: no rank

@@ -350,16 +350,14 @@ weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
   return box;
 }
 
-weir_status train_shard_graph(const train_ranks *k, const train_graph *t, train_kind kind,
-                              int64_t batch, const weir_pass_opts *passes, weir_graph **g,
-                              weir_partition **p)
+static weir_status shard_graph(const train_ranks *k, const train_graph *t, train_kind kind,
+                               int64_t batch, const weir_pass_opts *passes, weir_graph **g,
+                               weir_partition **p)
 {
-  train_graph of = *t;
   train_sharding sharding = {.shard = NULL};
   weir_status status;
 
-  of.shards = k->shards.n > 0 ? &k->shards : NULL;
-  WEIR_TRY(train_build(&of, kind, batch, g));
+  WEIR_TRY(train_build(t, kind, batch, g));
   WEIR_TRY(train_sharding_of(k, t->task, *g, batch, &sharding)); /* as for plans, before passes */
   WEIR_TRY_GOTO(weir_pass_run(*g, "simplify", passes), done);
   WEIR_TRY_GOTO(weir_pass_run(*g, "pool_sparsity", passes), done);
@@ -367,6 +365,25 @@ weir_status train_shard_graph(const train_ranks *k, const train_graph *t, train_
       weir_partition_create(*g, &sharding.dist.grid, sharding.shard, sharding.dist.n_shards, p);
 done:
   train_sharding_close(&sharding);
+  return status;
+}
+
+weir_status train_shard_graph(const train_ranks *k, const train_graph *t, train_kind kind,
+                              int64_t batch, const weir_pass_opts *passes, weir_graph **g,
+                              weir_partition **p)
+{
+  train_graph of = *t;
+
+  of.shards = k->shards.n > 0 ? &k->shards : NULL;
+  weir_status status = shard_graph(k, &of, kind, batch, passes, g, p);
+
+  if (status != WEIR_OK && kind == TRAIN_GRADIENT && of.in_rows) { /* as plans are made */
+    weir_clear_failure();
+    weir_partition_destroy(p);
+    weir_graph_destroy(g);
+    of.in_rows = false;
+    status = shard_graph(k, &of, kind, batch, passes, g, p);
+  }
   return status;
 }
 

@@ -7,6 +7,7 @@
 typedef struct train_numbers {
   int64_t draw, step; /* key of random numbers; number of the update */
   double lr, weight;  /* of the gradient of this batch; where the task weighs, of the sum */
+  bool last;          /* of the batches whose gradients are added up: their sum may be exchanged */
 } train_numbers;
 
 /* Memory of the bindings of one run of a plan. */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -14,6 +15,17 @@
 #include "train/step/kept.h"
 #include "train/step/timeline.h"
 
+/* Whether the policy makes sums that a plan might make. */
+static bool leaves_plan(const train_run *r, const weir_exchange_desc *policy)
+{
+  bool yes = false;
+
+  if (weir_exchange_leaves_plan(policy, r->cfg->optim.exchange.opts, &yes) != WEIR_OK) {
+    weir_clear_failure(); /* memory, which the run lacks as well */
+  }
+  return yes;
+}
+
 bool train_has_slot(const train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
@@ -23,7 +35,7 @@ bool train_has_slot(const train_run *r)
   if (always || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
     return always;
   }
-  return policy->what == WEIR_EXCHANGE_GRADIENTS && !policy->in_plan;
+  return policy->what == WEIR_EXCHANGE_GRADIENTS && (!policy->in_plan || leaves_plan(r, policy));
 }
 
 /* Whether each rank needs the sum of its shard alone, and the policy is a sum. */
@@ -201,6 +213,44 @@ done:
   return train_restore_kept(r);
 }
 
+/* Whether the exchange begins while the last gradient of a step is computed: *why NULL; else why
+ * not, for descriptions. */
+static weir_status find_overlap(const train_run *r, const char **why)
+{
+  const weir_exchange_desc *policy = NULL;
+  bool yes = false;
+
+  WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
+  WEIR_TRY(weir_exchange_overlaps(policy, r->cfg->optim.exchange.opts, &yes));
+  *why = !train_has_slot(r)         ? "inside the plan, parameter by parameter"
+         : policy->overlaps == NULL ? "none: the policy needs the whole gradient"
+         : !exchanges(r)            ? "none: gradients are summed in shards (optim.shard)"
+         : !yes                     ? "none: it has no buckets"
+         : !r->graph.in_rows        ? "none: the gradient leaves the device at the end of the plan"
+                                    : NULL;
+  return WEIR_OK;
+}
+
+/* A piece of the gradient, in the bank or in a slice of it, "train.gradient.2". */
+static weir_status begin_to_exchange(void *run, const char *name, int64_t lo, int64_t hi)
+{
+  train_run *r = run;
+  const char *slice = name + strlen(TRAIN_BANK);
+
+  return weir_exchange_ready(&r->exchange, *slice == '.' ? atoi(slice + 1) : 0, lo, hi);
+}
+
+weir_status train_overlap(train_run *r, weir_plan *plan, bool last)
+{
+  const char *why = "";
+
+  if (last && r->exchange.policy != NULL) {
+    WEIR_TRY(find_overlap(r, &why));
+  }
+  weir_plan_on_update(plan, why == NULL ? begin_to_exchange : NULL, r);
+  return WEIR_OK;
+}
+
 weir_status train_exchange(train_run *r, weir_exchange_what what)
 {
   const bool scatter = what == WEIR_EXCHANGE_GRADIENTS && scatters(r);
@@ -220,19 +270,25 @@ weir_status train_print_exchange(train_run *r, FILE *out)
 {
   const weir_exchange_desc *policy = NULL;
   weir_exchange_part part[TRAIN_MAX_SLICES];
+  const char *why = NULL;
   int n = 0;
 
-  if (!exchanges(r)) {
+  if (r->ranks.all == NULL) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_optim_exchange(&r->cfg->optim, &policy));
-  WEIR_TRY(list_parts(r, part, &n));
+  WEIR_TRY(exchanges(r) ? list_parts(r, part, &n) : WEIR_OK);
   fprintf(out, "== exchange\n");
   for (int i = 0; i < n; i++) {
     fprintf(out,
             "%-8s %" PRId64 " bytes of %s, over dimensions %#x of the grid, at most once a step\n",
             policy->name, part[i].count * (int64_t)weir_dtype_size(part[i].dtype),
             policy->what == WEIR_EXCHANGE_WEIGHTS ? "weights" : "gradient", part[i].dims);
+  }
+  if (policy->what == WEIR_EXCHANGE_GRADIENTS) {
+    WEIR_TRY(find_overlap(r, &why));
+    fprintf(out, "overlap of %s with the backward pass: %s\n", policy->name,
+            why == NULL ? "in buckets" : why);
   }
   return WEIR_OK;
 }

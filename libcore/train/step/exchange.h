@@ -6,6 +6,9 @@
 /* Returns whether a step has a slot: gradients are added to the bank, exchanged and applied; else
  * the step is one plan. */
 bool train_has_slot(const train_run *r);
+/* Has a plan run begin the exchange as gradients come, where that can be; last: it makes the last
+ * gradient of a step. Fails: WEIR_ERR_MEMORY. */
+weir_status train_overlap(train_run *r, weir_plan *plan, bool last) WEIR_CHECKED;
 /* Pins what the policy exchanges, if there is one: it keeps the memory. Local. Fails: as
  * weir_store_pin. */
 weir_status train_pin_exchanged(train_run *r) WEIR_CHECKED;

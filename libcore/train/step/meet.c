@@ -135,7 +135,8 @@ weir_status train_tell_exchange(train_run *r)
   double max_age = (double)own.max_age;
   double sum[] = {(double)own.versions,    (double)own.fresh,         (double)own.stale,
                   (double)own.messages,    (double)own.payload_bytes, (double)own.index_bytes,
-                  (double)own.activations, (double)own.rounds,        own.waited_s};
+                  (double)own.activations, (double)own.rounds,        own.waited_s,
+                  (double)own.buckets,     (double)own.early,         (double)own.complete};
 
   if (r->exchange.policy == NULL) {
     return WEIR_OK;
@@ -154,7 +155,9 @@ weir_status train_tell_exchange(train_run *r)
              WEIR_INT("max_age", (int64_t)max_age), WEIR_INT("messages", (int64_t)sum[3]),
              WEIR_INT("payload_bytes", (int64_t)sum[4]), WEIR_INT("index_bytes", (int64_t)sum[5]),
              WEIR_INT("activations", (int64_t)sum[6]), WEIR_REAL("rounds", sum[7] / ranks),
-             WEIR_REAL("waited_s", sum[8] / ranks));
+             WEIR_REAL("waited_s", sum[8] / ranks), WEIR_REAL("buckets", sum[9] / ranks),
+             WEIR_REAL("early", sum[9] > 0 ? sum[10] / sum[9] : NAN),
+             WEIR_REAL("complete", sum[9] > 0 ? sum[11] / sum[9] : NAN));
   weir_info("train",
             "exchange %s: %.0f %% of the contributions came in time, the oldest %.0f steps late; a "
             "rank sent %.4g MB in %.0f messages and waited %.3g s on average",

@@ -3,7 +3,9 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
+#include "train/array_names.h"
 #include "train/grid/ranks.h"
+#include "train/step/exchange.h"
 #include "train/step/timeline.h"
 
 weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *store, int64_t n,
@@ -22,30 +24,47 @@ weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *sto
   return status;
 }
 
+static weir_status plan_of(train_run *r, const train_graph *t, train_kind kind, int64_t n,
+                           weir_store *store, weir_plan **out)
+{
+  weir_plan_opts exec = r->exec;
+  weir_graph *g = NULL;
+  weir_status status;
+
+  exec.early = kind == TRAIN_GRADIENT && t->in_rows ? TRAIN_BANK : NULL;
+  WEIR_TRY_GOTO(train_agree(r, train_build(t, kind, n, &g)), done);
+  WEIR_TRY_GOTO(train_create_plan(r, g, store, n, &exec, out), done);
+done:
+  weir_graph_destroy(&g);
+  return status;
+}
+
 static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
 {
   const train_shards *shards = &r->ranks.shards;
   train_graph t = r->graph;
-  weir_graph *g = NULL;
-  weir_status status;
-
-  *out = NULL;
   weir_store *store = shards->n > 0 ? shards->own : r->store;
 
+  *out = NULL;
   t.shards = shards->n > 0 ? shards : NULL;
   if (r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE) {
     t.store = r->ranks.optim.whole;
     store = kind == TRAIN_APPLY ? r->ranks.optim.own : r->store;
   }
-  WEIR_TRY_GOTO(weir_reserve(&r->plan, &r->plan_capacity, r->n_plans + 1, sizeof *r->plan), made);
-  WEIR_TRY_GOTO(train_build(&t, kind, n, &g), made);
-made:
-  WEIR_TRY_GOTO(train_agree(r, status), done);
-  WEIR_TRY_GOTO(train_create_plan(r, g, store, n, &r->exec, out), done);
+  WEIR_TRY(
+      train_agree(r, weir_reserve(&r->plan, &r->plan_capacity, r->n_plans + 1, sizeof *r->plan)));
+  weir_status status = plan_of(r, &t, kind, n, store, out);
+
+  /* A grid may shard the gradient of one row, which is not a summand of the bank by itself. All
+   * ranks fail alike. */
+  if (status != WEIR_OK && kind == TRAIN_GRADIENT && t.in_rows && r->ranks.dist.comm != NULL) {
+    weir_clear_failure();
+    t.in_rows = false;
+    status = plan_of(r, &t, kind, n, store, out);
+  }
+  WEIR_TRY(status);
   r->plan[r->n_plans++] = (train_plan){kind, n, *out};
-done:
-  weir_graph_destroy(&g);
-  return status;
+  return WEIR_OK;
 }
 
 weir_status train_find_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
@@ -72,6 +91,7 @@ weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train
   train_own_samples(r, n, &lo, &hi);
   WEIR_TRY(train_find_plan(r, kind, train_counted_samples(r, n), plan));
   const int count = train_bind(r->task, r->input, r->cfg->seed, kind, hi - lo, x, &b);
+  WEIR_TRY(train_overlap(r, *plan, kind == TRAIN_GRADIENT && x->last));
   const train_moment start = train_begin_activity(r);
   const weir_status status = weir_plan_run(*plan, b.binding, count);
 

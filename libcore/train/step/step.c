@@ -120,6 +120,7 @@ static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, d
     if (r->ranks.replicas > 0) {
       x.weight = weight_among(r, train_counted_samples(r, m), n);
     }
+    x.last = at + m == n;
     WEIR_TRY(train_run_plan(r, TRAIN_GRADIENT, m, &x, &plan));
     WEIR_TRY(train_number(plan, "loss", &batch_loss));
     WEIR_TRY(weight_of(r, plan, &x.weight));
