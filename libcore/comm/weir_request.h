@@ -1,16 +1,15 @@
-/* weir_request.h - persistent
- * communication requests: prepared once, started repeatedly, overlapped with computation.
+/* weir_request.h - persistent communication requests: prepared once, started repeatedly, overlapped
+ * with computation.
  *
  * A request is a list of rounds: local work (packing, merging), then messages that the next round
  * waits for. It progresses whenever any request of the run is tested or waited for, or
- * weir_requests_progress is called: long
- * computations call it between their steps. Several requests may be active at once, started in a
- * different order on every rank.
+ * weir_requests_progress is called: long computations call it between their steps. Several requests
+ * may be active at once, started in a different order on every rank.
  *
- * All ranks of a group create the same requests in the same order. Buffers
- * of a request must not move until it is destroyed, and must not be accessed between start and
- * completion. Only one thread of a rank calls; one that belongs to schedules (weir_schedule.h) may
- * progress the requests in addition. */
+ * All ranks of a group create the same requests in the same order. Buffers of a request must not
+ * move until it is destroyed, and must not be accessed between start and completion. Only one
+ * thread of a rank calls; one that belongs to schedules (weir_schedule.h) may progress the requests
+ * in addition. */
 #ifndef WEIR_REQUEST_H
 #define WEIR_REQUEST_H
 #include <stdbool.h>

@@ -372,8 +372,12 @@ void inproc_meet_again(weir_comm *c, const void *mine, const void *const **given
   *given = g->given + g->meeting % 2 * g->size;
   const int64_t meeting = arrive(g, c->rank, mine);
 
-  while (g->meeting == meeting) {
+  /* A rank may die in between, of a message that it had begun to send: the next call then fails. */
+  while (g->meeting == meeting && inproc_check(self) == WEIR_OK) {
     inproc_pause(self, INPROC_GATHERS);
+  }
+  if (g->meeting == meeting) {
+    weir_clear_failure();
   }
   weir_lock_give(&g->world->lock);
 }
