@@ -79,26 +79,93 @@ static weir_wide wide_volume(const weir_box *b)
 /* One node's share of an array. */
 struct share {
   int32_t node;
-  weir_box box;
+  int output;
+  weir_box box; /* set when the array is checked */
 };
 
-static weir_status collect_shares(const weir_graph *g, int32_t array, struct share *shares,
-                                  int32_t capacity, int32_t *n)
+/* Who writes and reads which array, collected in one traversal of the nodes. */
+struct uses {
+  struct share *share; /* those of an array one after the other, by nodes */
+  int32_t *first;      /* [arrays + 2] in share; the last one is spare */
+  int32_t *readers;    /* [arrays] how many nodes */
+  int32_t *reader;     /* [arrays] the first of them */
+  bool *updates;       /* [arrays] a stored array takes its value */
+};
+
+static void uses_free(struct uses *u)
 {
-  *n = 0;
+  weir_free(&u->share);
+  weir_free(&u->first);
+  weir_free(&u->readers);
+  weir_free(&u->reader);
+  weir_free(&u->updates);
+}
+
+static weir_status alloc_uses(const weir_graph *g, struct uses *u)
+{
+  int64_t outputs = 0;
+
+  *u = (struct uses){.share = NULL};
   for (int32_t i = 0; i < g->n_nodes; i++) {
-    const weir_node *node = g->nodes[i];
-    for (int k = 0; live(node) && k < node->n_out; k++) {
-      if (node->out[k] != array) {
-        continue;
-      }
-      WEIR_ASSERT(*n < capacity);
-      shares[*n].node = i;
-      const weir_status status = written_box(node, k, &shares[*n].box);
-      if (status != WEIR_OK) {
-        return blame(g, i, status);
-      }
-      ++*n;
+    outputs += g->nodes[i]->n_out;
+  }
+  WEIR_TRY(weir_alloc(outputs, sizeof *u->share, (void **)&u->share));
+  WEIR_TRY(weir_alloc(g->n_arrays + 2, sizeof *u->first, (void **)&u->first));
+  WEIR_TRY(weir_alloc(g->n_arrays, sizeof *u->readers, (void **)&u->readers));
+  WEIR_TRY(weir_alloc(g->n_arrays, sizeof *u->reader, (void **)&u->reader));
+  return weir_alloc(g->n_arrays, sizeof *u->updates, (void **)&u->updates);
+}
+
+static void count_readers(const weir_graph *g, int32_t at, struct uses *u)
+{
+  const weir_node *node = g->nodes[at];
+
+  for (int k = 0; k < node->n_in; k++) {
+    const int32_t array = node->in[k];
+    bool again = false;
+
+    for (int before = 0; before < k; before++) {
+      again = again || node->in[before] == array;
+    }
+    if (!again) {
+      u->reader[array] = u->readers[array]++ == 0 ? at : u->reader[array];
+    }
+  }
+}
+
+/* The nodes were checked: their arrays exist. */
+static void collect_uses(const weir_graph *g, struct uses *u)
+{
+  for (int32_t i = 0; i < g->n_nodes; i++) {
+    for (int k = 0; live(g->nodes[i]) && k < g->nodes[i]->n_out; k++) {
+      u->first[g->nodes[i]->out[k] + 2]++;
+    }
+  }
+  for (int32_t a = 0; a < g->n_arrays; a++) {
+    u->first[a + 2] += u->first[a + 1];
+    if (g->arrays[a]->update >= 0 && g->arrays[a]->update < g->n_arrays) {
+      u->updates[g->arrays[a]->update] = true;
+    }
+  }
+  /* first[a + 1] is the first place of array a, and moves to its end, where a + 1 begins. */
+  for (int32_t i = 0; i < g->n_nodes; i++) {
+    for (int k = 0; live(g->nodes[i]) && k < g->nodes[i]->n_out; k++) {
+      u->share[u->first[g->nodes[i]->out[k] + 1]++] = (struct share){.node = i, .output = k};
+    }
+    if (live(g->nodes[i])) {
+      count_readers(g, i, u);
+    }
+  }
+}
+
+static weir_status find_boxes(const weir_graph *g, struct share *shares, int32_t n)
+{
+  for (int32_t i = 0; i < n; i++) {
+    const weir_status status =
+        written_box(g->nodes[shares[i].node], shares[i].output, &shares[i].box);
+
+    if (status != WEIR_OK) {
+      return blame(g, shares[i].node, status);
     }
   }
   return WEIR_OK;
@@ -135,54 +202,33 @@ static weir_status prove_cover(const weir_graph *g, int32_t array, const struct 
   return WEIR_OK;
 }
 
-static bool is_used(const weir_graph *g, int32_t array)
+static weir_status check_temporary(const weir_graph *g, const struct uses *u, int32_t array)
 {
-  if (g->arrays[array]->output != NULL || weir_graph_readers(g, array, NULL, 0) > 0) {
-    return true;
+  struct share *const shares = u->share + u->first[array];
+  const int32_t n = u->first[array + 1] - u->first[array];
+  const bool used = g->arrays[array]->output != NULL || u->readers[array] > 0 || u->updates[array];
+
+  if (n == 0) {
+    return used ? weir_fail(WEIR_ERR_SHAPE, "array %d '%s' is used but not written by any node",
+                            array, array_name(g->arrays[array]))
+                : WEIR_OK;
   }
-  for (int32_t i = 0; i < g->n_arrays; i++) {
-    if (g->arrays[i]->update == array) {
-      return true;
-    }
-  }
-  return false;
+  WEIR_TRY(find_boxes(g, shares, n));
+  return prove_cover(g, array, shares, n);
 }
 
-static weir_status check_temporary(const weir_graph *g, int32_t array)
-{
-  const int32_t writers = weir_graph_writers(g, array, NULL, 0);
-  int32_t n = 0;
-  void *shares;
-
-  if (writers == 0) {
-    return is_used(g, array)
-               ? weir_fail(WEIR_ERR_SHAPE, "array %d '%s' is used but not written by any node",
-                           array, array_name(g->arrays[array]))
-               : WEIR_OK;
-  }
-  const int32_t capacity = writers * WEIR_MAX_OUTPUTS;
-  WEIR_TRY(weir_alloc(capacity, sizeof(struct share), &shares));
-  weir_status status = collect_shares(g, array, shares, capacity, &n);
-  if (status == WEIR_OK) {
-    status = prove_cover(g, array, shares, n);
-  }
-  weir_free(&shares);
-  return status;
-}
-
-static weir_status check_array(const weir_graph *g, int32_t array)
+static weir_status check_array(const weir_graph *g, const struct uses *u, int32_t array)
 {
   const weir_array *a = g->arrays[array];
-  int32_t reader;
 
   if (a->kind == WEIR_ARRAY_TEMPORARY) {
-    WEIR_TRY(check_temporary(g, array));
+    WEIR_TRY(check_temporary(g, u, array));
     return WEIR_OK;
   }
-  if (weir_graph_writers(g, array, &reader, 1) > 0) {
+  if (u->first[array + 1] > u->first[array]) {
     (void)weir_fail(WEIR_ERR_SHAPE, "array %d '%s' is a source and cannot be written", array,
                     array_name(a));
-    return blame(g, reader, WEIR_ERR_SHAPE);
+    return blame(g, u->share[u->first[array]].node, WEIR_ERR_SHAPE);
   }
   if (a->update >= g->n_arrays ||
       (a->update >= 0 && !weir_desc_equal(&a->desc, &g->arrays[a->update]->desc))) {
@@ -192,14 +238,30 @@ static weir_status check_array(const weir_graph *g, int32_t array)
   if (!a->in_place) {
     return WEIR_OK;
   }
-  const int32_t readers = weir_graph_readers(g, array, &reader, 1);
-  if (readers > 1 || (readers == 1 && g->nodes[reader]->access.maker != WEIR_MADE_BY_CALL)) {
+  const int32_t readers = u->readers[array];
+  if (readers > 1 ||
+      (readers == 1 && g->nodes[u->reader[array]]->access.maker != WEIR_MADE_BY_CALL)) {
     return weir_fail(
         WEIR_ERR_SHAPE,
         "stored '%s' is written in place: only one call operator may take it, and no other node",
         array_name(a));
   }
   return WEIR_OK;
+}
+
+static weir_status check_arrays(const weir_graph *g)
+{
+  struct uses u;
+  weir_status status = alloc_uses(g, &u);
+
+  if (status == WEIR_OK) {
+    collect_uses(g, &u);
+  }
+  for (int32_t i = 0; i < g->n_arrays && status == WEIR_OK; i++) {
+    status = check_array(g, &u, i);
+  }
+  uses_free(&u);
+  return status;
 }
 
 static bool reads(const weir_node *node, int32_t array)
@@ -334,9 +396,7 @@ weir_status weir_graph_validate(const weir_graph *g)
   const weir_status acyclic = weir_graph_order(g, order, &n);
   weir_free(&order);
   WEIR_TRY(acyclic);
-  for (int32_t i = 0; i < g->n_arrays; i++) {
-    WEIR_TRY(check_array(g, i));
-  }
+  WEIR_TRY(check_arrays(g));
   WEIR_TRY(check_groups(g));
   return WEIR_OK;
 }
