@@ -28,6 +28,7 @@ typedef struct peer {
   bool absent; /* silent since this rank waited for it in vain */
   /* In the version that runs: it is waited for; what was sent to it; its contribution is in. */
   bool expected, sent[KINDS], arrived;
+  bool included; /* in the mean: what arrives later is not, though the mean leaves after it */
   bool resolved; /* its mean came, or will not */
 } peer;
 
@@ -308,6 +309,7 @@ static void begin(exchange_butterfly *b, int64_t version)
     b->share[p] = (exchange_share){.first = n > 0 ? (b->offset[p] + shift) % n : 0,
                                    .count = elements_of(b, p)};
     one->expected = p != b->rank && !one->absent;
+    one->included = false;
     one->sent[CONTRIBUTION] = one->sent[MEAN] = one->arrived = one->resolved = p == b->rank;
   }
 }
@@ -336,7 +338,7 @@ static weir_status send_one(exchange_butterfly *b, int to, int kind, header h, c
 static weir_status send_all(exchange_butterfly *b, const void *given, double weight)
 {
   for (int p = 0; p < b->ranks; p++) {
-    const header own = {b->last, weight, 0}, mean = {b->last, b->weight, b->peer[p].arrived};
+    const header own = {b->last, weight, 0}, mean = {b->last, b->weight, b->peer[p].included};
 
     WEIR_TRY(send_one(b, p, CONTRIBUTION, own, given));
     WEIR_TRY(b->is_reduced ? send_one(b, p, MEAN, mean, b->reduced) : WEIR_OK);
@@ -374,7 +376,8 @@ static void reduce(exchange_butterfly *b, const void *given, double weight)
     const header *const h = (const header *)(const void *)b->peer[p].of[CONTRIBUTION].in;
     const void *const elements = p == b->rank ? b->own : (const void *)(h + 1);
 
-    if (!b->peer[p].arrived) {
+    b->peer[p].included = b->peer[p].arrived;
+    if (!b->peer[p].included) {
       continue;
     }
     b->weight += p == b->rank ? weight : h->weight;
@@ -526,5 +529,6 @@ weir_status exchange_butterfly_drain(exchange_butterfly *b, int64_t *newest)
   for (int p = 0; p < b->ranks; p++) {
     WEIR_TRY(p == b->rank ? WEIR_OK : send_rest(b, p));
   }
+  b->newest = b->last = -1; /* the caller may begin its versions anew */
   return WEIR_OK;
 }

@@ -22,7 +22,8 @@ typedef struct replicas {
   int script_step;                 /* in which it begins, once a rank is there */
   const weir_inproc_fault *faults; /* [n_faults] of messages */
   int n_faults;
-  bool unsettled; /* ends without settle: some ranks have died */
+  int settles_after; /* so many steps, too; 0: in the end alone */
+  bool unsettled;    /* ends without settle: some ranks have died */
   /* Seconds that a step of a rank computes. */
   double (*computes_s)(const struct replicas *r, int rank, int step);
   /* Element of the buffer before the exchange of a step; was: after the last one. */
@@ -98,6 +99,10 @@ static inline weir_status replicas_body(weir_comm *c, void *context)
       r->script->begins = true;
     }
     WEIR_TRY_GOTO(replicas_step(r, c, &x, buffer, weights, step), done);
+    if (step + 1 == r->settles_after) {
+      WEIR_TRY_GOTO(weir_exchange_settle(&x), done);
+      replicas_update(r, rank, &x, buffer, weights, step);
+    }
   }
   r->sent[rank] = weir_comm_counted(c, WEIR_COMM_REDUCE);
   r->sent[rank].sent -= before.sent;

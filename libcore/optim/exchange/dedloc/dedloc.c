@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
 #include "optim/exchange_buffer.h"
 #include "optim/exchange_butterfly.h"
 
@@ -356,8 +357,9 @@ static weir_status await_all(dedloc *x)
   return WEIR_OK;
 }
 
-/* All have the newest state. What no update has had is the gradient of one more, of fewer
- * contributions. */
+/* All have the newest state; that of rank 0 where each has been left out by another one. What no
+ * update has had is the gradient of one more, of fewer contributions. Versions go on above those of
+ * all updates that were begun, also of those whose result nobody has. */
 static weir_status settle(void *state)
 {
   dedloc *x = state;
@@ -369,7 +371,11 @@ static weir_status settle(void *state)
   if (!x->valid || has > x->version) {
     forget(x);
   }
-  x->version = has;
+  if (has < 0 && weir_comm_rank(x->b.group) == 0) {
+    weir_warn("exchange", "dedloc: each replica was left out of an update by another one, as "
+                          "after a suspension of all: they go on with the weights of rank 0");
+  }
+  x->version = has > last + 1 ? has : last + 1;
   x->valid = true;
   x->doubt = false;
   WEIR_TRY(weir_request_run(x->rest));

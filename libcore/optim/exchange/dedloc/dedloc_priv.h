@@ -53,8 +53,8 @@ weir_status dedloc_reports_serve(dedloc_reports *r, int64_t version) WEIR_CHECKE
 /* Takes the state that has arrived, if any: *adopted if it is of that version, else nothing
  * changes. */
 weir_status dedloc_reports_adopt(dedloc_reports *r, int64_t version, bool *adopted) WEIR_CHECKED;
-/* Makes the version and the state that of the first rank with the newest one, on all, if they
- * differ or any rank is in doubt. Collective. */
+/* Completes the states that are under way. Makes the version and the state that of the first rank
+ * with the newest one, on all, if they differ or any rank is in doubt. Collective. */
 weir_status dedloc_reports_settle(dedloc_reports *r, bool doubt, int64_t *version) WEIR_CHECKED;
 
 #endif

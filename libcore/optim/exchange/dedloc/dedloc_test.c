@@ -417,6 +417,49 @@ static void a_rank_that_dies_in_an_update_is_left_out(void **state)
   }
 }
 
+/* Whether the weights of a rank change in steps (from, to]. */
+static bool has_updates(const replicas *r, int rank, int from, int to)
+{
+  return memcmp(r->weights[rank][from], r->weights[rank][to],
+                (size_t)r->count * sizeof r->weights[0][0][0]) != 0;
+}
+
+/* One message of each rank comes after the other has gone on without it, as where both have been
+ * suspended: each takes itself for late, and nobody has a state to give. From where they settle
+ * they make updates again. */
+static void ranks_that_left_each_other_out_go_on(void **state)
+{
+  enum { FIRST = 12, STEPS = 24 };
+  static replicas r;
+  const struct dedloc_opts opts = {.timeout = 5};
+  int stopped = 0;
+
+  (void)state;
+  for (int message = 0; message < 24; message++) {
+    const weir_inproc_fault late = {.event = WEIR_INPROC_DELAY,
+                                    .from = -1,
+                                    .to = -1,
+                                    .first = message,
+                                    .count = 1,
+                                    .min_s = 1.5 * opts.timeout};
+
+    r = prepare(&opts, 2, STEPS);
+    r.element = of_any_rank;
+    r.faults = &late;
+    r.n_faults = 1;
+    r.settles_after = FIRST;
+    replicas_run(&r);
+    stopped +=
+        !has_updates(&r, 0, FIRST - 4, FIRST - 2) && !has_updates(&r, 1, FIRST - 4, FIRST - 2);
+    for (int step = FIRST + 1; step < STEPS - 1; step += 2) {
+      assert_true(has_updates(&r, 0, step, step + 2) || step + 2 >= STEPS);
+    }
+    assert_memory_equal(r.weights[1][STEPS], r.weights[0][STEPS],
+                        (size_t)r.count * sizeof r.weights[0][0][0]);
+  }
+  assert_true(stopped > 0);
+}
+
 static double a_few_ms(const replicas *r, int rank, int step)
 {
   return 0.004 * uneven(r, rank, step);
@@ -466,6 +509,7 @@ int main(void)
       cmocka_unit_test(every_update_is_a_mean_of_contributions),
       cmocka_unit_test(a_late_rank_takes_the_state_of_another),
       cmocka_unit_test(a_rank_that_dies_in_an_update_is_left_out),
+      cmocka_unit_test(ranks_that_left_each_other_out_go_on),
       cmocka_unit_test(threads_at_once_make_the_same_updates),
       cmocka_unit_test(bandwidths_of_other_numbers_of_ranks_are_refused),
   };

@@ -36,9 +36,10 @@ struct dedloc_reports {
   int64_t bytes;
   char *out, *in, *newest; /* header and state, each */
   int asked;               /* rank whose state is to come, -1: none */
+  int64_t *asks;           /* [ranks, ranks] states that a rank has asked another one for */
   int64_t bounds[3];       /* newest version; oldest one, negative; whether any is in doubt */
   weir_reducer newer;
-  weir_request *compare, *copy;
+  weir_request *gather, *compare, *copy;
 };
 
 void dedloc_reports_destroy(dedloc_reports **r)
@@ -52,10 +53,12 @@ void dedloc_reports_destroy(dedloc_reports **r)
     weir_request_destroy(&x->peer[p].receive_state);
   }
   if (x != NULL) {
+    weir_request_destroy(&x->gather);
     weir_request_destroy(&x->compare);
     weir_request_destroy(&x->copy);
     weir_free(&x->state);
     weir_free(&x->peer);
+    weir_free(&x->asks);
     weir_free(&x->out);
     weir_free(&x->in);
     weir_free(&x->newest);
@@ -66,6 +69,7 @@ void dedloc_reports_destroy(dedloc_reports **r)
 static weir_status alloc_arrays(dedloc_reports *r, const weir_exchange_part *state, int n)
 {
   WEIR_TRY(weir_alloc(r->ranks, sizeof *r->peer, (void **)&r->peer));
+  WEIR_TRY(weir_alloc((int64_t)r->ranks * r->ranks, sizeof *r->asks, (void **)&r->asks));
   WEIR_TRY(weir_alloc(n, sizeof *r->state, (void **)&r->state));
   r->n = n;
   r->bytes = (int64_t)sizeof(header);
@@ -142,6 +146,9 @@ weir_status dedloc_reports_create(weir_comm *c, const weir_exchange_part *state,
   r->asked = -1;
   WEIR_TRY_GOTO(weir_comm_agree(c, alloc_arrays(r, state, n_state)), failed);
   WEIR_TRY_GOTO(weir_comm_agree(c, create_requests(r)), failed);
+  WEIR_TRY_GOTO(weir_allreduce_create(c, "asked states", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64),
+                                      r->asks, (int64_t)r->ranks * r->ranks, &r->gather),
+                failed);
   WEIR_TRY_GOTO(weir_allreduce_create(c, "versions", weir_reducer_of(WEIR_REDUCE_MAX, WEIR_I64),
                                       r->bounds, 3, &r->compare),
                 failed);
@@ -306,8 +313,38 @@ weir_status dedloc_reports_adopt(dedloc_reports *r, int64_t version, bool *adopt
   return WEIR_OK;
 }
 
+/* Every state that was asked for is sent and received: nobody needs it now, but its memory must not
+ * go while it is under way. */
+static weir_status complete_states(dedloc_reports *r)
+{
+  memset(r->asks, 0, (size_t)r->ranks * (size_t)r->ranks * sizeof *r->asks);
+  for (int p = 0; p < r->ranks; p++) {
+    r->asks[r->rank * r->ranks + p] = r->peer[p].asked;
+  }
+  WEIR_TRY(weir_request_run(r->gather));
+  for (int p = 0; p < r->ranks; p++) { /* one buffer serves all */
+    WEIR_TRY(p != r->rank ? weir_request_wait(r->peer[p].send_state) : WEIR_OK);
+  }
+  for (int p = 0; p < r->ranks; p++) {
+    peer *const one = &r->peer[p];
+
+    if (p != r->rank && r->asks[p * r->ranks + r->rank] > one->served) {
+      one->served++;
+      pack(r, -1, r->out);
+      WEIR_TRY(weir_request_start(one->send_state));
+      WEIR_TRY(weir_request_wait(one->send_state));
+    }
+  }
+  if (r->asked >= 0) {
+    WEIR_TRY(weir_request_wait(r->peer[r->asked].receive_state));
+    r->asked = -1;
+  }
+  return WEIR_OK;
+}
+
 weir_status dedloc_reports_settle(dedloc_reports *r, bool doubt, int64_t *version)
 {
+  WEIR_TRY(complete_states(r));
   r->bounds[0] = *version;
   r->bounds[1] = -*version;
   r->bounds[2] = doubt;
