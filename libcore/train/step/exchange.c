@@ -263,7 +263,9 @@ weir_status train_exchange(train_run *r, weir_exchange_what what)
 
   train_end_activity(r, TRAIN_EXCHANGES, start);
   r->spent_s += weir_clock() - start.time;
-  return status;
+  /* Others may wait for what this rank has not sent; what fails between ranks fails on all. */
+  return status == WEIR_OK || status == WEIR_ERR_EXTERNAL ? status
+                                                          : weir_comm_abort(r->ranks.all, status);
 }
 
 weir_status train_print_exchange(train_run *r, FILE *out)
