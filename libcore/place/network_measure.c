@@ -16,7 +16,8 @@
 enum { TRAIN = 16, SMALL = 1, LARGE = 1 << 20, LARGER = 4 << 20, SUMMED = 4 << 20 };
 enum { SMALL_TIMES = 400, LARGE_TIMES = 15, SUM_TIMES = 15 };
 
-/* Messages of one size between ranks 0 and 1; on the others, none. */
+/* Messages of one size between ranks 0 and 1; on the others, none. Small ones are under way
+ * together, each with a byte of its own. */
 typedef struct ping {
   weir_comm *comm;
   bool simulated;
@@ -33,9 +34,11 @@ static weir_status create_ping(weir_comm *c, bool simulated, int64_t bytes, char
 
   *p = (ping){.comm = c, .simulated = simulated, .bytes = bytes, .data = data};
   for (int k = 0; k < TRAIN && status == WEIR_OK; k++) {
+    one.data = data + (bytes == SMALL ? k : 0);
     status = weir_messages_create(c, "ping", &one, rank < 2, &p->message[k]);
   }
   one.receive = rank == 0;
+  one.data = data + LARGER;
   if (status == WEIR_OK) {
     status = weir_messages_create(c, "answer", &one, rank < 2, &p->answer);
   }
@@ -170,7 +173,7 @@ static weir_status share(weir_comm *c, weir_network *n)
 weir_status place_network_measure(weir_comm *c, bool simulated, weir_network *n)
 {
   char *data = NULL;
-  weir_status status = weir_alloc(LARGER, 1, (void **)&data);
+  weir_status status = weir_alloc(2 * (int64_t)LARGER, 1, (void **)&data);
 
   WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
   WEIR_TRY_GOTO(measure_small(c, simulated, data, n), done);
@@ -189,6 +192,9 @@ static weir_status measure_sum(weir_network *n)
   double least = INFINITY;
 
   WEIR_TRY(weir_alloc(2 * (int64_t)SUMMED, sizeof *data, (void **)&data));
+  for (int64_t k = 0; k < 2 * (int64_t)SUMMED; k++) {
+    data[k] = 1; /* pages that nothing was written to are all the same one, in the cache */
+  }
   for (int i = 0; i < SUM_TIMES; i++) {
     const double begin = weir_clock();
 
