@@ -82,7 +82,7 @@ static weir_status share_work(study *s)
   WEIR_TRY(weir_allreduce_create(s->comm, "work", weir_reducer_of(WEIR_REDUCE_MAX, WEIR_F64), work,
                                  2, &r));
   WEIR_TRY(weir_request_run_once(&r));
-  c->bytes = (int64_t)work[0] / 4 * 4;
+  c->bytes = work[0] < 4 ? 4 : (int64_t)work[0] / 4 * 4; /* of numbers in f32 */
   c->compute_s = work[1];
   return WEIR_OK;
 }
@@ -128,14 +128,35 @@ static weir_status find_network(study *s)
 
 /* ---- Policies ---- */
 
-static bool is_chosen(const weir_string_list *names, const char *name)
+/* Before anything is computed. */
+static weir_status check(const weir_scaling_cfg *c)
+{
+  const weir_string_list *const names = &c->policies;
+
+  for (int64_t i = 1; i < c->ranks.count; i++) {
+    if (c->ranks.items[i] <= c->ranks.items[i - 1]) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "scaling.ranks: %lld stands after %lld: list them in ascending order",
+                       (long long)c->ranks.items[i], (long long)c->ranks.items[i - 1]);
+    }
+  }
+  for (int64_t i = 0; i < names->count; i++) {
+    const weir_exchange_desc *policy = NULL;
+
+    WEIR_TRY(weir_exchange_find(names->items[i], &policy));
+    WEIR_TRY(weir_scaling_check(policy));
+  }
+  return WEIR_OK;
+}
+
+static bool is_chosen(const weir_string_list *names, const weir_exchange_desc *policy)
 {
   for (int64_t i = 0; i < names->count; i++) {
-    if (strcmp(names->items[i], name) == 0) {
+    if (strcmp(names->items[i], policy->name) == 0) {
       return true;
     }
   }
-  return names->count == 0;
+  return names->count == 0 && policy->scales;
 }
 
 static weir_scaling steps_of(const study *s, const weir_exchange_desc *policy, int64_t run)
@@ -262,11 +283,6 @@ static weir_status add_rows(study *s)
   const weir_string_list *names = &s->result.cfg.policies;
   int policies = 0;
 
-  for (int64_t i = 0; i < names->count; i++) {
-    const weir_exchange_desc *policy = NULL;
-
-    WEIR_TRY(weir_exchange_find(names->items[i], &policy));
-  }
   while (weir_exchange_table[policies] != NULL) {
     policies++;
   }
@@ -275,7 +291,7 @@ static weir_status add_rows(study *s)
   for (int k = 0; k < policies; k++) {
     const weir_exchange_desc *policy = weir_exchange_table[k];
 
-    for (int64_t i = 0; i < s->ranks.count && is_chosen(names, policy->name); i++) {
+    for (int64_t i = 0; i < s->ranks.count && is_chosen(names, policy); i++) {
       WEIR_TRY(add_row(s, policy, (int)s->ranks.items[i]));
     }
   }
@@ -308,6 +324,7 @@ static weir_status perform(weir_job *j)
       .job = j, .cfg = j->cfg, .comm = j->comm, .result = {.cfg = ((cf_cfg *)j->cfg)->scaling}};
   weir_status status = WEIR_OK;
 
+  WEIR_TRY(check(&s.result.cfg));
   weir_comm_configure(s.comm, &s.cfg->comm);
   s.leads = weir_comm_rank(s.comm) == 0;
   s.own_ranks = weir_comm_size(s.comm);

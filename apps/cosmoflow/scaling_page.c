@@ -133,6 +133,7 @@ static weir_status add_plot(weir_report *r, const cf_scaling *s, const struct pl
 static weir_status add_settings(weir_report *r, const cf_scaling *s)
 {
   static const char *const families[] = {"none", "fixed", "random", "tail", "slow", "bursts"};
+  _Static_assert(sizeof families / sizeof *families == WEIR_IMBALANCE_BURSTS + 1, "all families");
   const weir_scaling_cfg *const c = &s->cfg;
   const weir_network *const n = &c->network;
   weir_table t = {0};

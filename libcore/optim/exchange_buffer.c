@@ -17,7 +17,9 @@ static weir_status check(const weir_exchange_args *a, const char *policy)
   const bool known = a->n > 0 && (a->part[0].dtype == WEIR_F32 || a->part[0].dtype == WEIR_F64 ||
                                   a->part[0].dtype == WEIR_I64);
 
-  return known ? WEIR_OK : weir_fail(WEIR_ERR_UNSUPPORTED, "%s: exchanges f32, f64 or i64", policy);
+  return known ? WEIR_OK
+               : weir_fail(WEIR_ERR_UNSUPPORTED, "%s: exchanges f32, f64 or i64, not %s", policy,
+                           a->n > 0 ? weir_dtype_name(a->part[0].dtype) : "nothing");
 }
 
 weir_status exchange_buffer_open(const weir_exchange_args *a, const char *policy,
@@ -243,6 +245,15 @@ void exchange_store(weir_dtype dtype, const double *from, int64_t count, void *t
   for (int64_t i = 0; dtype == WEIR_F64 && i < count; i++) {
     d[i] = from[i];
   }
+}
+
+weir_status exchange_buffer_average(const exchange_buffer *b, weir_request *sum, void *data)
+{
+  exchange_buffer_get(b, data);
+  WEIR_TRY(weir_request_run(sum));
+  exchange_buffer_divide(b, data, weir_comm_size(b->group));
+  exchange_buffer_put(b, data);
+  return WEIR_OK;
 }
 
 void exchange_buffer_multiply(const exchange_buffer *b, void *data, int factor)

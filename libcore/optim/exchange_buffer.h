@@ -45,6 +45,10 @@ void exchange_buffer_add_change(const exchange_buffer *b, const void *before, vo
 void exchange_buffer_divide(const exchange_buffer *b, void *data, double divisor);
 void exchange_divide(weir_dtype dtype, void *data, int64_t count, double divisor);
 void exchange_buffer_multiply(const exchange_buffer *b, void *data, int factor);
+/* Puts the mean over all replicas into the parts. sum: the allreduce of `data`, `count` elements,
+ * in place. Collective. Fails: as requests. */
+weir_status exchange_buffer_average(const exchange_buffer *b, weir_request *sum,
+                                    void *data) WEIR_CHECKED;
 /* into += now - before, likewise. */
 void exchange_add_change(weir_dtype dtype, const void *now, const void *before, void *into,
                          int64_t count);

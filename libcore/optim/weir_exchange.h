@@ -21,7 +21,8 @@ typedef enum weir_exchange_what {
 typedef enum weir_exchange_invariant {
   WEIR_REPLICAS_EQUAL,   /* after each step bitwise identical, with the state of the optimiser */
   WEIR_REPLICAS_SETTLED, /* after weir_exchange_settle what is exchanged is bitwise identical */
-  WEIR_REPLICAS_DIFFER   /* then all gradients have been applied on all, but in other steps */
+  WEIR_REPLICAS_DIFFER   /* then all gradients have been applied on all, but in other steps, or
+                            dropped where a policy says so of ranks that it leaves out */
 } weir_exchange_invariant;
 
 /* A flat buffer of this rank: along the dimensions `dims` (bits) of the grid each rank has another
@@ -102,6 +103,9 @@ typedef struct weir_exchange_desc {
   weir_exchange_invariant invariant;
   bool in_plan; /* what it leaves in the buffers is their sum over all ranks: a step of one
                    micro-batch may leave it to the sums inside its plan */
+  bool scales;  /* the bytes of each of its messages follow from the number of elements alone, and
+                   are in proportion to it: a short buffer of zeros stands for a long one of
+                   gradients in simulations (place/weir_scaling.h) */
   /* Whether it makes that sum itself all the same, with these options. NULL: it does not. */
   bool (*leaves_plan)(const void *opts);
   /* Whether `ready` begins to exchange, with these options. NULL: there is no `ready`. */

@@ -6,16 +6,18 @@
 #include "comm/weir_request.h"
 #include "place/rank_clock.h"
 
-/* Elements of a simulated buffer: as many as ranks, so that each can have a share of it, but not so
- * few that policies that select elements have none to select. */
+/* Elements of a simulated buffer: as many as ranks, so that each can have a share of it, and so
+ * many that shares of ranks differ by little. */
 enum { MIN_ELEMENTS = 1024 };
 
 const weir_opt weir_scaling_opts[] = {
     WEIR_OPT_INT_LIST(weir_scaling_cfg, ranks, "4, 16, 64, 256, 1024", 1, 4096, "ranks",
                       "numbers of ranks that are simulated"),
-    WEIR_OPT_STRING_LIST(weir_scaling_cfg, policies, "",
-                         "exchange policies; that of train.optim.exchange has the options it has "
-                         "there, the others their defaults; empty: all"),
+    WEIR_OPT_STRING_LIST(
+        weir_scaling_cfg, policies, "",
+        "exchange policies; that of train.optim.exchange has the options it has "
+        "there, the others their defaults; empty: all whose messages do not depend "
+        "on the gradients"),
     WEIR_OPT_INT(weir_scaling_cfg, steps, 50, 1, 1000000, "steps", "steps of a run"),
     WEIR_OPT_INT(weir_scaling_cfg, runs, 5, 1, 10000, "1",
                  "runs that differ in which ranks are late, for the range of the results"),
@@ -99,7 +101,8 @@ static weir_status run_steps(const bench *b, weir_comm *c, weir_exchange *x, tal
   return WEIR_OK;
 }
 
-/* The life of a rank. Gradients of zeros: what is sent does not depend on them. */
+/* The life of a rank. Gradients of zeros: what is sent does not depend on them
+ * (weir_scaling_check). */
 static weir_status replicate(weir_comm *c, void *context)
 {
   const bench *b = context;
@@ -138,6 +141,18 @@ static void take_means(const weir_scaling *s, const tally *sum, double slowest, 
                                .fresh = sum->fresh / ranks};
 }
 
+weir_status weir_scaling_check(const weir_exchange_desc *policy)
+{
+  return policy->scales
+             ? WEIR_OK
+             : weir_fail(
+                   WEIR_ERR_UNSUPPORTED,
+                   "exchange policy '%s': its messages depend on the gradients, or are not in "
+                   "proportion to them, and ranks that only sleep have none: train with it "
+                   "instead, and see the event `exchange`",
+                   policy->name);
+}
+
 weir_status weir_scaling_simulate(const weir_scaling *s, const weir_network *network, int ranks,
                                   weir_scaling_result *out)
 {
@@ -146,6 +161,7 @@ weir_status weir_scaling_simulate(const weir_scaling *s, const weir_network *net
   double slowest = 0;
   weir_status status = WEIR_OK;
 
+  WEIR_TRY(weir_scaling_check(s->policy));
   b.scale = (double)s->bytes / (double)(b.count * (int64_t)sizeof(float));
   WEIR_TRY(weir_alloc(ranks, sizeof *b.of, (void **)&b.of));
   const weir_inproc run = {.ranks = ranks, .network = network, .scale = b.scale};
@@ -179,6 +195,7 @@ weir_status weir_scaling_measure(const weir_scaling *s, weir_comm *c, weir_scali
   tally own = {.seconds = 0};
   bench b = {.s = s, .count = s->bytes / (int64_t)sizeof(float), .scale = 1, .of = &own};
 
+  WEIR_TRY(weir_scaling_check(s->policy));
   WEIR_TRY(replicate(c, &b));
   double slowest = own.seconds;
 

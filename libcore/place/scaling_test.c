@@ -3,7 +3,9 @@
 #include "place/weir_scaling.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "optim/exchange/eager/eager_priv.h"
@@ -223,6 +225,86 @@ static void ranks_are_measured(void **state)
   assert_ok(weir_inproc_run(&run, measure, &s));
 }
 
+/* Two steps of a policy on a buffer of zeros or of drawn numbers; bytes that each rank sends. */
+enum { FEW = 4 };
+typedef struct sending {
+  const weir_exchange_desc *policy;
+  int64_t count;
+  bool drawn;
+  int64_t bytes[FEW];
+} sending;
+
+static weir_status send_twice(weir_comm *c, void *context)
+{
+  sending *const s = context;
+  const weir_grid grid = {.dims = 1, .extent = {weir_comm_size(c)}};
+  float *data = NULL;
+  weir_exchange x = {.policy = NULL};
+  weir_status status;
+
+  WEIR_TRY(weir_alloc(s->count, sizeof *data, (void **)&data));
+  for (int64_t i = 0; i < s->count && s->drawn; i++) {
+    data[i] = (float)weir_random_normal(1, 0, (uint32_t)weir_comm_rank(c), (uint64_t)i);
+  }
+  const weir_exchange_part part = {data, WEIR_F32, s->count, 1};
+  const weir_exchange_args args = {.comm = c, .grid = &grid, .part = &part, .n = 1};
+
+  WEIR_TRY_GOTO(weir_exchange_open(s->policy, &args, &x), done);
+  WEIR_TRY_GOTO(weir_exchange_run(&x), done);
+  WEIR_TRY_GOTO(weir_exchange_run(&x), done);
+  WEIR_TRY_GOTO(weir_exchange_settle(&x), done);
+  const weir_exchange_counts counts = weir_exchange_count(&x);
+
+  s->bytes[weir_comm_rank(c)] = counts.payload_bytes + counts.index_bytes;
+done:
+  weir_exchange_close(&x);
+  weir_free(&data);
+  return status;
+}
+
+static int64_t bytes_of(const weir_exchange_desc *policy, int64_t count, bool drawn)
+{
+  sending s = {.policy = policy, .count = count, .drawn = drawn};
+  const weir_inproc run = {.ranks = FEW, .network = &nothing};
+  int64_t sum = 0;
+
+  assert_ok(weir_inproc_run(&run, send_twice, &s));
+  for (int r = 0; r < FEW; r++) {
+    sum += s.bytes[r];
+  }
+  return sum;
+}
+
+/* What a simulation relies on: four times the elements are four times the bytes, whatever they are;
+ * a policy of which that does not hold is refused. */
+static void bytes_of_simulated_policies_are_in_proportion(void **state)
+{
+  enum { N = 16384 }; /* above the size up to which sums go along a tree */
+  int admitted = 0;
+
+  (void)state;
+  for (int i = 0; weir_exchange_table[i] != NULL; i++) {
+    const weir_exchange_desc *policy = weir_exchange_table[i];
+    const weir_scaling s = prepare(policy->name, NULL, 2);
+    weir_scaling_result r;
+
+    if (weir_scaling_check(policy) != WEIR_OK) {
+      assert_non_null(strstr(weir_last_message(), policy->name));
+      assert_int_equal(weir_scaling_simulate(&s, &nothing, FEW, &r), WEIR_ERR_UNSUPPORTED);
+      weir_clear_failure();
+      continue;
+    }
+    const double zeros = (double)bytes_of(policy, N, false);
+
+    assert_true(zeros > 0);
+    assert_near((double)bytes_of(policy, N, true), zeros, 0);
+    assert_near((double)bytes_of(policy, 4 * N, true), 4 * zeros, 0.01 * 4 * zeros);
+    admitted++;
+  }
+  assert_true(admitted > 0);
+  weir_clear_failure();
+}
+
 static void errors_of_policies_are_reported(void **state)
 {
   const weir_scaling s = prepare("wagma", NULL, 2);
@@ -241,6 +323,7 @@ int main(void)
       cmocka_unit_test(a_network_adds_its_time),
       cmocka_unit_test(the_path_of_a_sum_is_that_of_its_real_size),
       cmocka_unit_test(ranks_are_measured),
+      cmocka_unit_test(bytes_of_simulated_policies_are_in_proportion),
       cmocka_unit_test(errors_of_policies_are_reported),
   };
 

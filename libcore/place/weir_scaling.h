@@ -13,7 +13,7 @@ extern "C" {
 /* The section `scaling:` of a configuration; rows in weir_scaling_opts. */
 typedef struct weir_scaling_cfg {
   weir_int_list ranks;
-  weir_string_list policies; /* empty: all of the build */
+  weir_string_list policies; /* empty: all that weir_scaling_check admits */
   int64_t steps, runs, bytes;
   double compute_s;
   weir_imbalance imbalance;
@@ -43,14 +43,19 @@ typedef struct weir_scaling_result {
   double fresh;      /* fraction of contributions that were in the exchange of their own step */
 } weir_scaling_result;
 
+/* Whether steps under the policy can be simulated and measured: ranks here have zeros in place of
+ * gradients, and simulated ones fewer of them. Local. Fails: WEIR_ERR_UNSUPPORTED, where the bytes
+ * of its messages are not in proportion to the number of elements alone. */
+weir_status weir_scaling_check(const weir_exchange_desc *policy) WEIR_CHECKED;
 /* Simulates the steps on so many ranks of the network. Local; uses a thread for each rank, of which
  * one runs at a time, and about 0.3 GB of memory for 1024 ranks, 2 GB for 4096. Fails:
- * WEIR_ERR_STOPPED after a signal; as weir_exchange_open and weir_inproc_run. */
+ * WEIR_ERR_STOPPED after a signal; as weir_scaling_check, weir_exchange_open and weir_inproc_run.
+ */
 weir_status weir_scaling_simulate(const weir_scaling *s, const weir_network *network, int ranks,
                                   weir_scaling_result *out) WEIR_CHECKED;
 /* Measures them on the ranks of c, each of which sleeps while it is to compute. The same result on
- * all ranks. Collective. Fails: as weir_exchange_open and weir_exchange_run; a signal to any rank
- * ends all by weir_comm_abort with WEIR_ERR_STOPPED. */
+ * all ranks. Collective. Fails: as weir_scaling_check, weir_exchange_open and weir_exchange_run; a
+ * signal to any rank ends all by weir_comm_abort with WEIR_ERR_STOPPED. */
 weir_status weir_scaling_measure(const weir_scaling *s, weir_comm *c,
                                  weir_scaling_result *out) WEIR_CHECKED;
 

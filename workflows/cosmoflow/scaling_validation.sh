@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scaling_validation.sh COSMOFLOW CONFIG OUT [RANKS...]: predicted against measured steps of every exchange policy on 2, 4 and 8 ranks
+# scaling_validation.sh COSMOFLOW CONFIG OUT [RANKS...]: predicted against measured steps of the exchange policies that are simulated on 2, 4 and 8 ranks
 # (or RANKS) that mpiexec starts here, for every kind of imbalance. A rank computes for 10 ms, which it sleeps, so that ranks may share
 # cores. Writes OUT/validation.csv and prints the median and the largest error. What is measured counts only on a machine without
 # other load; prefix the command with `nice -n -10` where there is some.

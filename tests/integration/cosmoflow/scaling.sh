@@ -44,6 +44,12 @@ between "$(value given local 4 9)" 1200000 1200000 || fail "local sends $(value 
 "$program" scaling "${options[@]}" --set scaling.policies=[gossip] --out "$work/none" >"$work/out" 2>"$work/err" &&
   fail "an unknown policy is accepted"
 grep -q "unknown exchange policy 'gossip'" "$work/err" || fail "an unknown policy is not named"
+"$program" scaling "${options[@]}" --set scaling.ranks=[8,4] --out "$work/none" >"$work/out" 2>"$work/err" &&
+  fail "numbers of ranks that descend are accepted"
+grep -q 'scaling.ranks: 4 stands after 8' "$work/err" || fail "numbers of ranks that descend are not named"
+"$program" scaling "${options[@]}" --set scaling.policies=[oktopk] --out "$work/none" >"$work/out" 2>"$work/err" &&
+  fail "a policy is simulated that chooses elements by gradients"
+grep -q "exchange policy 'oktopk': its messages depend on the gradients" "$work/err" || fail "it is not said why oktopk is refused"
 
 # Within one simulation, which would take minutes.
 ends() { # SIGNAL NAME PROCESS: status 9 soon after the signal

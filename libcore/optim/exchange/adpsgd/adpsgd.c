@@ -391,6 +391,7 @@ const weir_exchange_desc weir_exchange_adpsgd = {
     .opts_size = sizeof(struct adpsgd_opts),
     .what = WEIR_EXCHANGE_WEIGHTS,
     .invariant = WEIR_REPLICAS_SETTLED,
+    .scales = true,
     .open = open_adpsgd,
     .run = run,
     .settle = settle,

@@ -201,6 +201,7 @@ const weir_exchange_desc weir_exchange_allreduce = {
     .opts_size = sizeof(struct allreduce_opts),
     .what = WEIR_EXCHANGE_GRADIENTS,
     .invariant = WEIR_REPLICAS_EQUAL,
+    .scales = true,
     .in_plan = true,
     .leaves_plan = leaves_plan,
     .overlaps = overlaps,

@@ -96,11 +96,7 @@ static weir_status settle(void *state)
 {
   dpsgd *x = state;
 
-  exchange_buffer_get(&x->b, x->weights[OWN]);
-  WEIR_TRY(weir_request_run(x->sum));
-  exchange_buffer_divide(&x->b, x->weights[OWN], weir_comm_size(x->b.group));
-  exchange_buffer_put(&x->b, x->weights[OWN]);
-  return WEIR_OK;
+  return exchange_buffer_average(&x->b, x->sum, x->weights[OWN]);
 }
 
 const weir_exchange_desc weir_exchange_dpsgd = {
@@ -109,6 +105,7 @@ const weir_exchange_desc weir_exchange_dpsgd = {
     .help = "mean of the weights of each rank and its two neighbours in a ring, every step",
     .what = WEIR_EXCHANGE_WEIGHTS,
     .invariant = WEIR_REPLICAS_SETTLED,
+    .scales = true,
     .open = open_dpsgd,
     .run = run,
     .settle = settle,

@@ -140,7 +140,8 @@ static weir_status choose_quorum(const eager *x, int *quorum)
   }
   if (x->opts.quorum > ranks) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "optim.exchange.quorum: %" PRId64 " ranks are more than the %d replicas",
+                     "optim.exchange.quorum: %" PRId64 " ranks are more than the %d replicas: "
+                     "choose at most as many, or 0 for more than half of them",
                      x->opts.quorum, ranks);
   }
   *quorum = x->opts.quorum > 0 ? (int)x->opts.quorum : ranks / 2 + 1;
@@ -251,6 +252,7 @@ const weir_exchange_desc weir_exchange_eager = {
     .opts_size = sizeof(struct eager_opts),
     .what = WEIR_EXCHANGE_GRADIENTS,
     .invariant = WEIR_REPLICAS_DIFFER,
+    .scales = true,
     .open = open_eager,
     .run = run,
     .settle = settle,

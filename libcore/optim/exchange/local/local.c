@@ -58,10 +58,7 @@ failed:
 
 static weir_status average(local *x)
 {
-  exchange_buffer_get(&x->b, x->weights);
-  WEIR_TRY(weir_request_run(x->sum));
-  exchange_buffer_divide(&x->b, x->weights, weir_comm_size(x->b.group));
-  exchange_buffer_put(&x->b, x->weights);
+  WEIR_TRY(exchange_buffer_average(&x->b, x->sum, x->weights));
   x->equal = true;
   return WEIR_OK;
 }
@@ -91,6 +88,7 @@ const weir_exchange_desc weir_exchange_local = {
     .opts_size = sizeof(struct local_opts),
     .what = WEIR_EXCHANGE_WEIGHTS,
     .invariant = WEIR_REPLICAS_SETTLED,
+    .scales = true,
     .open = open_local,
     .run = run,
     .settle = settle,

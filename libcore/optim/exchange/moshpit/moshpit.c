@@ -195,10 +195,7 @@ static weir_status settle(void *state)
 
     WEIR_TRY(exchange_butterfly_drain(x->mean[a], &newest));
   }
-  exchange_buffer_get(&x->b, x->own);
-  WEIR_TRY(weir_request_run(x->sum));
-  exchange_buffer_divide(&x->b, x->own, weir_comm_size(x->b.group));
-  exchange_buffer_put(&x->b, x->own);
+  WEIR_TRY(exchange_buffer_average(&x->b, x->sum, x->own));
   x->round = x->steps / x->period; /* as in a run that begins here */
   return WEIR_OK;
 }

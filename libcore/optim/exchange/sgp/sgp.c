@@ -260,6 +260,7 @@ const weir_exchange_desc weir_exchange_sgp = {
     .opts_size = sizeof(struct sgp_opts),
     .what = WEIR_EXCHANGE_WEIGHTS,
     .invariant = WEIR_REPLICAS_SETTLED,
+    .scales = true,
     .open = open_sgp,
     .run = run,
     .settle = settle,

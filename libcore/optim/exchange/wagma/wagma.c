@@ -299,10 +299,7 @@ static weir_status settle(void *state)
 
   WEIR_TRY(weir_schedule_finish(x->schedule));
   x->merged = weir_schedule_completed(x->schedule) - 1;
-  exchange_buffer_get(&x->b, x->rest);
-  WEIR_TRY(weir_request_run(x->settle));
-  exchange_buffer_divide(&x->b, x->rest, weir_comm_size(x->b.group));
-  exchange_buffer_put(&x->b, x->rest);
+  WEIR_TRY(exchange_buffer_average(&x->b, x->settle, x->rest));
   weir_lock_take(&x->lock);
   exchange_buffer_get(&x->b, x->sent);
   weir_lock_give(&x->lock);
@@ -330,6 +327,7 @@ const weir_exchange_desc weir_exchange_wagma = {
     .opts_size = sizeof(struct wagma_opts),
     .what = WEIR_EXCHANGE_WEIGHTS,
     .invariant = WEIR_REPLICAS_SETTLED,
+    .scales = true,
     .open = open_wagma,
     .run = run,
     .settle = settle,
