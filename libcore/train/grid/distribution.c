@@ -377,7 +377,8 @@ weir_status train_shard_graph(const train_ranks *k, const train_graph *t, train_
   of.shards = k->shards.n > 0 ? &k->shards : NULL;
   weir_status status = shard_graph(k, &of, kind, batch, passes, g, p);
 
-  if (status != WEIR_OK && kind == TRAIN_GRADIENT && of.in_rows) { /* as plans are made */
+  if (status == WEIR_ERR_UNSUPPORTED && kind == TRAIN_GRADIENT &&
+      of.in_rows) { /* as plans are made */
     weir_clear_failure();
     weir_partition_destroy(p);
     weir_graph_destroy(g);

@@ -57,7 +57,7 @@ static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan
 
   /* A grid may shard the gradient of one row, which is not a summand of the bank by itself. All
    * ranks fail alike. */
-  if (status != WEIR_OK && kind == TRAIN_GRADIENT && t.in_rows && r->ranks.dist.comm != NULL) {
+  if (status == WEIR_ERR_UNSUPPORTED && kind == TRAIN_GRADIENT && t.in_rows) {
     weir_clear_failure();
     t.in_rows = false;
     status = plan_of(r, &t, kind, n, store, out);
