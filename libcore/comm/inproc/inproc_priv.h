@@ -124,6 +124,7 @@ typedef struct inproc_group {
   int64_t meeting, *met;
   const void **given;
   int arrived;
+  int absent; /* the first rank that did not come to one, or -1; the others then meet no more */
 } inproc_group;
 
 /* world.c. All with the lock held, except inproc_meet.. and those of weir_inproc.h. */

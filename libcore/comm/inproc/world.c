@@ -279,6 +279,7 @@ weir_status inproc_group_create(inproc_world *w, const int *member, int size, in
   g->world = w;
   g->id = w->groups++;
   g->size = g->users = size;
+  g->absent = -1;
   for (int r = 0; r < size; r++) {
     g->member[r] = member[r];
   }
@@ -326,20 +327,34 @@ static int64_t arrive(inproc_group *g, int rank, const void *mine)
   return meeting;
 }
 
-/* What ended the run is left to the next call. */
+/* Fails where there is no sense in waiting for the others. */
+static weir_status check_meeting(inproc_group *g, const inproc_rank *self)
+{
+  if (g->world->stuck) {
+    WEIR_TRY(inproc_check(self));
+  }
+  if (g->absent < 0) {
+    g->absent = absent_rank(g);
+  }
+  if (g->absent >= 0) {
+    return weir_fail(WEIR_ERR_EXTERNAL, "rank %d of %d ended, and the others wait for it",
+                     g->absent, g->size);
+  }
+  return WEIR_OK;
+}
+
+/* What ended the run is left to the next call. A rank that fails goes: it may come again. */
 static weir_status meet(inproc_group *g, inproc_rank *self, int rank, const void *mine)
 {
   const int64_t meeting = arrive(g, rank, mine);
 
   while (g->meeting == meeting) {
-    const int absent = absent_rank(g);
+    const weir_status status = check_meeting(g, self);
 
-    if (g->world->stuck) {
-      WEIR_TRY(inproc_check(self));
-    }
-    if (absent >= 0) {
-      return weir_fail(WEIR_ERR_EXTERNAL, "rank %d of %d ended, and the others wait for it", absent,
-                       g->size);
+    if (status != WEIR_OK) {
+      g->met[rank] = meeting;
+      g->arrived--;
+      return status;
     }
     inproc_pause(self, INPROC_GATHERS);
   }
@@ -372,12 +387,8 @@ void inproc_meet_again(weir_comm *c, const void *mine, const void *const **given
   *given = g->given + g->meeting % 2 * g->size;
   const int64_t meeting = arrive(g, c->rank, mine);
 
-  /* A rank may die in between, of a message that it had begun to send: the next call then fails. */
-  while (g->meeting == meeting && inproc_check(self) == WEIR_OK) {
+  while (g->meeting == meeting) {
     inproc_pause(self, INPROC_GATHERS);
-  }
-  if (g->meeting == meeting) {
-    weir_clear_failure();
   }
   weir_lock_give(&g->world->lock);
 }
