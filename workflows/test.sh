@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # test.sh [PRESET[@MACHINE]...] - sets up, then builds and tests each preset (default: release; dev with the constants
-# of large caches, minimal with those of small caches and AVX2). PRESET@MACHINE runs the tests with the constants of
+# of small caches and AVX2; bare). PRESET@MACHINE runs the tests with the constants of
 # tests/machines/MACHINE.yaml, so that none depends on the caches or the vector width of the processor at hand. Tests
 # labelled `slow` and `style` run in release only; `conform` and whole programs in release and dev; what runs on ranks in
-# release, and on two of them in dev. dev leaves out silicon with phonons, which takes minutes there. minimal and bare
-# have the unit tests alone, bare those that differ where libraries lack, tsan those of threads and of ranks that are
-# threads; `study` is for hand: minutes of science. One more test runs than there are processors, since many wait. The
-# last line counts single tests, summed over presets. Exit status 1 when one fails, or when one is skipped although the
-# test data is there (WEIR_TEST_DATA, or the data folder beside the checkout); only CUDA tests may always be skipped, and
-# in the presets that leave libraries out (minimal, bare) what says that `this build` lacks one.
+# release, and on two of them in dev. dev has gcc and the sanitizers; it leaves out silicon with phonons and ranks that
+# are threads, which take minutes there. bare has clang, no library and the unit tests alone, tsan those of threads and
+# of ranks that are threads; `study` is for hand: minutes of science. One more test runs than there are processors, since
+# many wait. The last line counts single tests, summed over presets. Exit status 1 when one fails, or when one is skipped
+# although the test data is there (WEIR_TEST_DATA, or the data folder beside the checkout); only CUDA tests may always be
+# skipped, and in the presets that leave libraries out (bare, tsan) what says that `this build` lacks one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=("$@")
-[ $# -gt 0 ] || presets=(release dev@large minimal@small)
+[ $# -gt 0 ] || presets=(release dev@small bare)
 
 passed=0 failed=0 skipped=0
 table=$(printf '%-18s %8s %8s %8s %8s' preset passed failed skipped seconds)
@@ -34,7 +34,7 @@ count() {
       s=$((s + 1))
       echo "skipped: $preset: $name: $why"
       if [ $data = yes ] && [[ ! $name =~ [Cc][Uu][Dd][Aa] ]] &&
-        [[ ! "$preset: $why" =~ ^(minimal|bare|tsan)(@[^:]*)?:.*\ this\ build\  ]]; then
+        [[ ! "$preset: $why" =~ ^(bare|tsan)(@[^:]*)?:.*\ this\ build\  ]]; then
         problems+=("skipped although the test data is there: $preset: $name: $why")
       fi
       ;;
@@ -66,9 +66,9 @@ test_preset() {
   case $preset@$machine in
   release@) select=(-LE '^study$') ;;
   release@*) select=(-LE '^(slow|style|study|slurm|mpi)$') ;;
-  minimal@* | bare@*) select=(-L '^unit$' -LE '^slow$') ;;
+  bare@) select=(-L '^unit$' -LE '^slow$') ;;
   tsan@*) select=(-L '^tsan$') ;;
-  *) select=(-LE '^(slow|style|study)$' -E '^mpi_.*_[1348]$|_born_silicon_test$') ;;
+  *) select=(-LE '^(slow|style|study)$' -E '^mpi_(.*_[1348]$|thread)|_born_silicon_test$') ;;
   esac
   if ! workflows/build.sh "$preset"; then
     printf 'fail\tthe build\n'
