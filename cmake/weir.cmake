@@ -25,18 +25,22 @@ function(weir_filter_sources out)
 endfunction()
 
 # Flags of sources written for one instruction set; their kernels are chosen by CPU id at run time. No bytes
-# of a file come near them: instrumented they would take half of the fuzzers' build.
+# of a file come near them: instrumented they would take half of the fuzzers' build. Behaviour that is undefined
+# is looked for in those of AVX2, from the same headers.
 function(weir_isa_flags)
   set(plain)
+  set(wide)
   if(WEIR_FUZZ)
     set(plain "-fno-sanitize=all")
+  elseif(WEIR_SANITIZE)
+    set(wide "-fno-sanitize=undefined")
   endif()
   foreach(source IN LISTS ARGN)
     if(source MATCHES "_avx2\\.c$")
       set_source_files_properties(${source} TARGET_DIRECTORY weir PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;${plain}")
     elseif(source MATCHES "_avx512\\.c$")
       set_source_files_properties(${source} TARGET_DIRECTORY weir PROPERTIES COMPILE_OPTIONS
-        "-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mprefer-vector-width=512;${plain}")
+        "-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mprefer-vector-width=512;${plain};${wide}")
     endif()
   endforeach()
 endfunction()

@@ -44,10 +44,12 @@ count() {
   table+=$'\n'$(printf '%-18s %8d %8d %8d %8d' "$preset" $p $f $s $((SECONDS - start)))
 }
 
-# Under a set of constants; where it names the widest instructions, the libraries get them, too.
+# Under a set of constants; where it names the widest instructions, the libraries get them, too. What one test has the
+# compiler make, others find in a cache of the preset.
 run_tests() {
   local folder=$1 machine=$2
   shift 2
+  export XDG_CACHE_HOME=$PWD/$folder/cache
   if [ -n "$machine" ]; then
     export WEIR_MACHINE=$PWD/tests/machines/$machine.yaml
     ! grep -q '^simd: avx2' "$WEIR_MACHINE" || export DNNL_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # full_disk.sh SOURCE APP PROGRAM - every command of an application that writes, on a device that is filled at 20 sizes from
-# almost nothing to almost all that the command needs (measured by a first run in full). Each must end with exit status 10 and
+# almost nothing to almost all that the command needs (measured by a first run in full), of which a run draws every third;
+# WEIR_FULL_DISK=all takes all. Each must end with exit status 10 and
 # a message that names cause and folder, by no signal, and leave nothing half-written:
 #   a folder that was empty holds run.jsonl and resolved.yaml, at most (run of the networks and the simulation of universes,
 #     which are resumed: files that are whole);
@@ -11,6 +12,7 @@
 set -uo pipefail
 source=$(cd "$1" && pwd) app=$2 program=$3
 sizes=20
+[ "${WEIR_FULL_DISK:-}" = all ] && step=1 first=1 || { step=3 first=$((1 + RANDOM % 3)); }
 
 if [ -z "${FULL_DISK_WORK:-}" ]; then
   FULL_DISK_WORK=$(mktemp -d "${TMPDIR:-/tmp}/full_disk-XXXXXX") || exit 77
@@ -28,7 +30,6 @@ if [ -z "${FULL_DISK_WORK:-}" ]; then
 fi
 
 work=$FULL_DISK_WORK mode=$FULL_DISK_MODE device=$FULL_DISK_WORK/device
-export XDG_CACHE_HOME=$work/cache
 [ -x /usr/bin/python3 ] && python=/usr/bin/python3 || python=python3
 "$python" -c 'import netCDF4' 2>/dev/null || { echo "skipped: no python3 with netCDF4 to read what is left"; exit 77; }
 cd "$work" || exit 77
@@ -101,7 +102,7 @@ on_full() {
   need=$(room)
   rm -rf "base/$name"
   cp -a "$device/o" "base/$name"
-  for k in $(seq $sizes); do
+  for k in $(seq $first $step $sizes); do
     size=$(((need - 4) * k / sizes))
     [ "$size" -ge 4 ] || size=4
     empty_device "$size"
@@ -113,7 +114,7 @@ on_full() {
       rest=$(cd "left/$name-$k" && find . -type f ! -name run.jsonl ! -name resolved.yaml ! -name .weir.lock)
       [ -z "$rest" ] || fault "$name, $size of $need KiB: left $rest"
     fi
-    if [ "$k" = 5 ] || [ "$k" = 15 ]; then
+    if [ $((k / step)) = $((5 / step)) ] || [ $((k / step)) = $((15 / step)) ]; then
       [ "$mode" = limit ] || mount -o remount,size=1g "$device"
       start $((1 << 20)) "$@" ${again[@]+"${again[@]}"} || fault "$name, after $size KiB: the same command fails where there is room"
       rm -rf "base/$name-again-$k"

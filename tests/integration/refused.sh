@@ -7,7 +7,6 @@ source=$2
 app=${program##*/}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export XDG_CACHE_HOME=$work/cache
 failed=0 cases=0 arguments=()
 fail() {
   echo "failed: $*"

@@ -9,7 +9,6 @@ app=${program##*/}
 work=$(mktemp -d)
 first=
 trap '[ -z "$first" ] || kill -KILL "$first" 2>/dev/null; rm -rf "$work"' EXIT
-export XDG_CACHE_HOME=$work/cache
 failed=0 cases=0
 /usr/bin/python3 -c 'import netCDF4' 2>/dev/null || { echo "skipped: /usr/bin/python3 has no netCDF4"; exit 77; }
 cat >"$work/digest.py" <<'END'
@@ -149,7 +148,7 @@ case $app in
     twice eval eval $tiny --set "eval.sets=[{name: a, predictions: $work/p/predictions.nc, truth: [$work/u]}]"
     ;;
   weather_ensemble)
-    tiny="--config $source/configs/weather_ensemble/tiny.yaml --threads 1"
+    tiny="--config $source/configs/weather_ensemble/tiny.yaml --threads 1 --set train.epochs=2"
     twice prepare prepare $tiny
     killed prepare prepare $tiny
     quiet "$program" prepare $tiny --out "$work/a"

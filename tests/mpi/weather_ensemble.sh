@@ -6,7 +6,6 @@ program=$1
 root=$2
 ranks=$3
 . "$(dirname "$0")/script.sh"
-export XDG_CACHE_HOME=$work/cache
 
 options=(--config "$root/configs/weather_ensemble/tiny.yaml" --threads 1)
 status=0
