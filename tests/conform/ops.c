@@ -20,7 +20,7 @@
 #if defined(__SANITIZE_ADDRESS__)
 #define BATCHES 6
 #define POINTS 20
-#define PLANTED 4 /* cases an operator */
+#define PLANTED 4             /* cases an operator */
 #define LAST WEIR_TIER_VECTOR /* the compiler's code has no sanitizer in it */
 #else
 #define BATCHES 16
