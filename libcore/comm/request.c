@@ -248,7 +248,8 @@ static weir_status look(weir_comm *c, const weir_request *r, bool *done)
   const weir_status status = comm_progress(c, &moved);
 
   *done = r != NULL && !r->active;
-  if (!moved) {
+  if (!moved &&
+      (r != NULL || c->kind->await == NULL)) { /* work goes on: no time passes on a network */
     c->kind->pause(c, false);
   }
   weir_comm_return(c);

@@ -63,6 +63,7 @@ typedef struct inproc_rank {
    * its rests, which events that end one have; what it waits for. */
   double busy, send_free, receive_free;
   int64_t rests, notified; /* notified: the last one that a notice ends */
+  int64_t looks;           /* in a row at messages, without a rest of another kind */
   const void *what;
   bool (*done)(const void *what);
 } inproc_rank;

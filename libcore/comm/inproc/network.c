@@ -9,6 +9,11 @@
 #include "base/weir_alloc.h"
 #include "comm/inproc/inproc_priv.h"
 
+/* Seconds of a look at messages that finds nothing; looks in a row, after which a rank is taken to
+ * have nothing else to do. */
+#define LOOK_S 1e-7
+#define LOOKS 1000
+
 /* ---- Events ---- */
 
 static bool is_before(const inproc_event *a, const inproc_event *b)
@@ -181,7 +186,7 @@ static void read_packet(inproc_world *w, inproc_packet *p)
 
 /* With the lock, which is given back meanwhile. A failure occurs again where the rank itself
  * progresses. Returns whether it failed. */
-static bool progress(inproc_world *w, inproc_rank *r)
+static bool progress(inproc_world *w, inproc_rank *r, bool *any)
 {
   bool moved = true;
   weir_status status = WEIR_OK;
@@ -190,6 +195,7 @@ static bool progress(inproc_world *w, inproc_rank *r)
   while (moved && status == WEIR_OK) {
     moved = false;
     status = comm_progress(r->comm, &moved);
+    *any = *any || moved;
   }
   weir_lock_take(&w->lock);
   if (status != WEIR_OK) {
@@ -208,9 +214,10 @@ static void look_now(inproc_world *w, inproc_rank *r)
     look(w, r->number, r->busy);
     return;
   }
-  const bool failed = progress(w, r);
+  bool any = false;
+  const bool failed = progress(w, r, &any), paused = r->listens && r->wakes > 0;
 
-  if (failed || (r->done != NULL && r->done(r->what))) {
+  if (failed || (paused && any) || (r->done != NULL && r->done(r->what))) {
     r->rest = INPROC_READY;
     wake(w, r->number, later(w->now, r->busy));
   }
@@ -281,6 +288,7 @@ void inproc_network_pass(inproc_world *w)
 
 static void rest(inproc_rank *self, inproc_rest why)
 {
+  self->looks = why == INPROC_WAITS || why == INPROC_GATHERS ? 0 : self->looks + 1;
   self->rest = why;
   inproc_network_pass(self->world);
   inproc_await_turn(self);
@@ -306,14 +314,15 @@ void inproc_network_notify(inproc_world *w)
   }
 }
 
-/* One that polls goes on after whatever happens next, or at the time until which it waits. */
+/* One that polls goes on after LOOK_S; one that does nothing else, after whatever happens next, or
+ * at the time until which it waits. */
 void inproc_network_pause(inproc_rank *self, inproc_rest why)
 {
   inproc_world *const w = self->world;
   const bool until = why == INPROC_WAITS && self->listens;
 
   if (until || why == INPROC_READY || why == INPROC_POLLS) {
-    const double latest = until ? self->wakes : w->now + 1;
+    const double latest = until ? self->wakes : self->looks >= LOOKS ? w->now + 1 : w->now + LOOK_S;
 
     announce(w, (inproc_event){.at = later(w->now, next_change(w, latest)),
                                .kind = INPROC_LOOK_AGAIN,

@@ -168,6 +168,72 @@ static void a_test_sees_what_a_wait_sees(void **state)
   }
 }
 
+/* Rank 1 sends after a pause, in which nothing happens; rank 0 pauses until something does. */
+static weir_status pause_for_it(weir_comm *c, void *context)
+{
+  run *r = context;
+  const int rank = weir_comm_rank(c);
+  char byte = 0;
+  const weir_message one = {1 - rank, rank == 0, &byte, 1};
+  weir_request *q = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_messages_create(c, "byte", &one, 1, &q));
+  while (rank == 1 && weir_inproc_clock(c) < 100) {
+    WEIR_TRY_GOTO(weir_requests_pause(c, 100), done);
+  }
+  WEIR_TRY_GOTO(weir_request_start(q), done);
+  while (!weir_request_is_done(q)) {
+    WEIR_TRY_GOTO(weir_requests_pause(c, 1e6), done);
+  }
+  r->end_s[rank] = weir_inproc_clock(c);
+done:
+  weir_request_destroy(&q);
+  return status;
+}
+
+static void a_message_ends_a_pause(void **state)
+{
+  run r = {.messages = 1};
+
+  (void)state;
+  perform(&binary, 2, 0, pause_for_it, &r);
+  assert_true(r.end_s[1] == 100 + binary.overhead);
+  assert_true(r.end_s[0] == 100 + transfer_s(&binary, 1));
+}
+
+/* Looks between pieces of work, while the other rank waits for this one. */
+static weir_status look_often(weir_comm *c, void *context)
+{
+  run *r = context;
+  const int rank = weir_comm_rank(c);
+  char byte = 0;
+  const weir_message one = {1 - rank, rank == 0, &byte, 1};
+  weir_request *q = NULL;
+  weir_status status = WEIR_OK;
+  bool done;
+
+  WEIR_TRY(weir_messages_create(c, "byte", &one, 1, &q));
+  for (int k = 0; k < 500 && rank == 0; k++) {
+    WEIR_TRY_GOTO(weir_request_test(q, &done), done);
+    WEIR_TRY_GOTO(weir_requests_progress(c), done);
+  }
+  r->end_s[rank] = weir_inproc_clock(c);
+  status = weir_comm_barrier(c);
+done:
+  weir_request_destroy(&q);
+  return status;
+}
+
+static void looks_take_next_to_no_time(void **state)
+{
+  run r = {.messages = 1};
+
+  (void)state;
+  perform(&binary, 2, 0, look_often, &r);
+  assert_true(r.end_s[0] < 1e-3);
+}
+
 /* 4 bytes that stand for 400. */
 static void bytes_stand_for_many(void **state)
 {
@@ -445,6 +511,8 @@ int main(void)
       cmocka_unit_test(messages_of_a_rank_follow_one_another),
       cmocka_unit_test(a_long_message_waits_for_its_receiver),
       cmocka_unit_test(a_test_sees_what_a_wait_sees),
+      cmocka_unit_test(a_message_ends_a_pause),
+      cmocka_unit_test(looks_take_next_to_no_time),
       cmocka_unit_test(bytes_stand_for_many),
       cmocka_unit_test(halving_takes_what_its_steps_take),
       cmocka_unit_test(a_tree_takes_what_logp_says),
