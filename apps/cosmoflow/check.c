@@ -150,7 +150,7 @@ static weir_status check_input(const weir_cli *cli, const cf_cfg *cfg)
 
 weir_status cf_check(const weir_cli *cli, const cf_cfg *cfg)
 {
-  const bool plans = weir_cli_is(cli, "run") || describes(cli),
+  const bool plans = weir_cli_is(cli, "run") || weir_cli_is(cli, "compare") || describes(cli),
              prepares = weir_cli_is(cli, "prepare");
   cf_universe_facts facts;
   bool synth = false;

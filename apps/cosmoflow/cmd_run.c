@@ -4,30 +4,9 @@
 #include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "data/simulation/universe_write.h"
 #include "ranks.h"
-#include "run_page.h"
+#include "page/run_page.h"
 #include "commands.h"
-
-/* The built-in universes in the folder, where no samples are named. */
-static weir_status prepare(const cf_cfg *cfg, const char *folder)
-{
-  cf_universe_facts facts;
-  cf_written done;
-
-  if (cfg->source.input.count > 0) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(cf_universe_check(&cfg->simulate, &facts));
-  WEIR_TRY(weir_dir_create(folder));
-  WEIR_TRY(cf_universe_check_folder(&cfg->simulate, &facts, (uint64_t)cfg->seed, folder));
-  WEIR_TRY(cf_universe_write(&cfg->simulate, (uint64_t)cfg->seed, folder, &done));
-  if (done.files > 0) {
-    weir_info("run", "source.input names no samples: %lld universes of the section simulate: %s",
-              (long long)done.universes, folder);
-  }
-  return WEIR_OK;
-}
 
 /* Commits the folder and writes provenance. A resumed run may be refused by the trainer: its folder
  * is unchanged until then. */
@@ -55,7 +34,7 @@ static weir_status make_samples(weir_run_dir *dir, const cf_cfg *cfg, const char
   if (!dir->continues && cfg->source.input.count == 0) {
     WEIR_TRY(weir_run_dir_commit(dir));
   }
-  return prepare(cfg, folder);
+  return cf_experiment_prepare(cfg, folder);
 }
 
 static weir_status announce(const training *t)

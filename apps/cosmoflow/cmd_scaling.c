@@ -9,10 +9,8 @@
 #include "base/weir_signal.h"
 #include "comm/weir_request.h"
 #include "described.h"
-#include "place/weir_grid_select.h"
-#include "place/weir_machine_measure.h"
 #include "place/weir_network_measure.h"
-#include "scaling_page.h"
+#include "page/scaling_page.h"
 #include "commands.h"
 
 /* The command at work. */
@@ -28,45 +26,6 @@ typedef struct study {
 
 /* ---- What is exchanged, and how long a rank computes ---- */
 
-/* Predicted seconds of a step of train.batch samples on one rank. */
-static weir_status predict_step(const study *s, cf_estimator *e, double *seconds)
-{
-  const weir_plan_opts exec = {.exec = &s->cfg->exec, .threads = s->job->cli->threads};
-  weir_machine m = s->cfg->grid.machine;
-  weir_grid_choice choice;
-
-  WEIR_TRY(weir_machine_measure(NULL, &s->cfg->comm, &exec, &m));
-  WEIR_TRY(weir_grid_select(&e->task, &s->cfg->train, &exec, &m, NULL, 1, &choice));
-  *seconds = choice.row[choice.best].cost.seconds;
-  weir_grid_choice_fini(&choice);
-  return WEIR_OK;
-}
-
-static weir_status find_work(study *s)
-{
-  weir_scaling_cfg *const c = &s->result.cfg;
-  cf_universe_facts facts;
-  cf_described samples;
-  cf_estimator e = {.params = NULL};
-  weir_status status = WEIR_OK;
-
-  if (c->bytes > 0 && c->compute_s > 0) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(cf_universe_check(&s->cfg->simulate, &facts));
-  WEIR_TRY(cf_described_find(s->job->cfg, &facts, &samples));
-  WEIR_TRY_GOTO(cf_described_open(s->cfg, &samples, &e), done);
-  if (c->bytes == 0) {
-    c->bytes = weir_params_elements(e.params) * (int64_t)sizeof(float);
-  }
-  if (c->compute_s == 0) {
-    WEIR_TRY_GOTO(predict_step(s, &e, &c->compute_s), done);
-  }
-done:
-  cf_estimator_close(&e);
-  return status;
-}
-
 /* Rank 0 finds it, for all. */
 static weir_status share_work(study *s)
 {
@@ -74,7 +33,12 @@ static weir_status share_work(study *s)
   weir_request *r = NULL;
   double work[] = {0, 0};
 
-  WEIR_TRY(weir_comm_agree(s->comm, s->leads ? find_work(s) : WEIR_OK));
+  weir_status status = WEIR_OK;
+
+  if (s->leads) {
+    status = cf_described_step(s->job->cfg, s->job->cli->threads, &c->bytes, &c->compute_s);
+  }
+  WEIR_TRY(weir_comm_agree(s->comm, status));
   if (s->leads) {
     work[0] = (double)c->bytes;
     work[1] = c->compute_s;

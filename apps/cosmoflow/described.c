@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include "base/weir_file.h"
 #include "data/simulation/universe_write.h"
+#include "place/weir_grid_select.h"
+#include "place/weir_machine_measure.h"
 #include "commands.h"
 
 static weir_status print_universes(const cf_universe_opts *o, const cf_universe_facts *f)
@@ -126,4 +128,41 @@ weir_status cf_described_open(const cf_cfg *cfg, cf_described *d, cf_estimator *
                        .n_labels = (int)or_else(cfg->describe.outputs, d->n_labels)};
   *out = (cf_estimator){.params = NULL};
   return cf_estimator_open(&spec, 0, out);
+}
+
+static weir_status predict_step(const cf_cfg *cfg, int threads, cf_estimator *e, double *seconds)
+{
+  const weir_plan_opts exec = {.exec = &cfg->exec, .threads = threads};
+  weir_machine m = cfg->grid.machine;
+  weir_grid_choice choice;
+
+  WEIR_TRY(weir_machine_measure(NULL, &cfg->comm, &exec, &m));
+  WEIR_TRY(weir_grid_select(&e->task, &cfg->train, &exec, &m, NULL, 1, &choice));
+  *seconds = choice.row[choice.best].cost.seconds;
+  weir_grid_choice_fini(&choice);
+  return WEIR_OK;
+}
+
+weir_status cf_described_step(cf_cfg *cfg, int threads, int64_t *bytes, double *seconds)
+{
+  cf_universe_facts facts;
+  cf_described samples;
+  cf_estimator e = {.params = NULL};
+  weir_status status = WEIR_OK;
+
+  if ((bytes == NULL || *bytes > 0) && *seconds > 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(cf_universe_check(&cfg->simulate, &facts));
+  WEIR_TRY(cf_described_find(cfg, &facts, &samples));
+  WEIR_TRY_GOTO(cf_described_open(cfg, &samples, &e), done);
+  if (bytes != NULL && *bytes == 0) {
+    *bytes = weir_params_elements(e.params) * (int64_t)sizeof(float);
+  }
+  if (*seconds == 0) {
+    WEIR_TRY_GOTO(predict_step(cfg, threads, &e, seconds), done);
+  }
+done:
+  cf_estimator_close(&e);
+  return status;
 }

@@ -23,4 +23,9 @@ cf_shape cf_described_shape(const cf_cfg *cfg, const cf_described *d);
 /* Opens the network for them; *out is for cf_estimator_close in any case. Fails: as
  * cf_estimator_open. */
 weir_status cf_described_open(const cf_cfg *cfg, cf_described *d, cf_estimator *out) WEIR_CHECKED;
+/* Predicts a step of train.batch samples of their network on one rank: the bytes of its gradient in
+ * f32, and seconds. Of either, what is not 0 stays; bytes: or NULL. Fails: as the above,
+ * cf_universe_check, weir_machine_measure, weir_grid_select. */
+weir_status cf_described_step(cf_cfg *cfg, int threads, int64_t *bytes,
+                              double *seconds) WEIR_CHECKED;
 #endif

@@ -7,6 +7,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "data/simulation/universe_write.h"
 
 enum { NETWORK, TRAINED, VALIDATED, PATH = 4096, ROOM = 1 << 24 /* voxels */ };
 #define SAMPLES_ARRAY "samples" /* stored: the digest of the training data */
@@ -190,6 +191,26 @@ static weir_status open_all(cf_experiment *e, const weir_comm *comm)
   const int64_t *const u = e->split.universes;
 
   return cf_data_check(&e->cfg->data, e->split.count, u[CF_TRAIN] + u[CF_VALID] + u[CF_TEST]);
+}
+
+weir_status cf_experiment_prepare(const cf_cfg *cfg, const char *folder)
+{
+  cf_universe_facts facts;
+  cf_written done;
+
+  if (cfg->source.input.count > 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(cf_universe_check(&cfg->simulate, &facts));
+  WEIR_TRY(weir_dir_create(folder));
+  WEIR_TRY(cf_universe_check_folder(&cfg->simulate, &facts, (uint64_t)cfg->seed, folder));
+  WEIR_TRY(cf_universe_write(&cfg->simulate, (uint64_t)cfg->seed, folder, &done));
+  if (done.files > 0) {
+    weir_info("samples",
+              "source.input names no samples: %lld universes of the section simulate: %s",
+              (long long)done.universes, folder);
+  }
+  return WEIR_OK;
 }
 
 weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, const weir_comm *comm,

@@ -32,6 +32,9 @@ typedef struct cf_experiment {
   char digest[CF_DIGEST];            /* of the training data */
 } cf_experiment;
 
+/* Writes the universes of the section simulate into the folder where source.input names no samples,
+ * those that are not there yet. Fails: as cf_universe_write. */
+weir_status cf_experiment_prepare(const cf_cfg *cfg, const char *folder) WEIR_CHECKED;
 /* Opens the samples of source.input and splits them; folder: read where source.input is empty, or
  * NULL; comm: as for cf_survey. Fails: WEIR_ERR_CONFIG (neither is given), as cf_source_open,
  * cf_split_create, cf_samples_create, cf_survey. */

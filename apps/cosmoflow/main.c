@@ -30,6 +30,10 @@ static const weir_command commands[] = {
      "predict the time of a training step on many ranks, under every exchange policy (scaling.csv, "
      "report.html); on several ranks, measure it, too",
      NULL, cf_cmd_scaling, WEIR_LAUNCHED_RANKS},
+    {"compare",
+     "train the network under exchange policies on simulated ranks, of which some may be late: "
+     "validation loss over simulated time (compare.csv, losses.csv, report.html)",
+     NULL, cf_cmd_compare, WEIR_ONE_RANK},
     {NULL, NULL, NULL, NULL, WEIR_ONE_RANK},
 };
 

@@ -48,8 +48,14 @@ const weir_opt cf_options[] = {
     WEIR_OPT_TABLE(cf_cfg, power, cf_spectrum_options, "power spectrum of a sample (power)"),
     WEIR_OPT_TABLE(cf_cfg, mllog, cf_mllog_options,
                    "the log of MLPerf HPC, in addition to run.jsonl"),
-    WEIR_OPT_TABLE(cf_cfg, scaling, weir_scaling_opts,
-                   "steps of replicas on many ranks, which scaling predicts"),
+    WEIR_OPT_TABLE(
+        cf_cfg, scaling, weir_scaling_opts,
+        "steps of replicas on many ranks, which scaling predicts; ranks, policies, runs, "
+        "compute_s, imbalance and network are those of compare as well"),
+    WEIR_OPT_REAL(cf_cfg, compare.target, 0, 0, 1e30, "",
+                  "validation loss, to which compare measures the simulated time; 0: the mean with "
+                  "which allreduce ends (without it the first policy) and, of several runs, their "
+                  "standard deviation"),
     WEIR_OPT_TABLE(cf_cfg, grid, weir_grid_opts,
                    "how the ranks of mpiexec or srun share a batch (run; --grid NxDxHxW or auto)"),
     WEIR_OPT_TABLE(cf_cfg, comm, weir_comm_opts, "messages between them"),

@@ -43,6 +43,9 @@ typedef struct cf_cfg {
   cf_spectrum_opts power;
   cf_mllog_opts mllog;
   weir_scaling_cfg scaling;
+  struct {
+    double target;
+  } compare;
   weir_grid_cfg grid;
   weir_comm_cfg comm;
   weir_exec_cfg exec;

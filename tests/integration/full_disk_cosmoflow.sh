@@ -6,6 +6,8 @@ make universes prepare "${tiny[@]}"
 on_full prepare kept prepare "${tiny[@]}"
 on_full run kept run "${tiny[@]}" --set "source.input=[base/universes]" --set train.epochs=2
 make weights run "${tiny[@]}" --set "source.input=[base/universes]" --set train.epochs=1
+on_full compare all compare "${tiny[@]}" --set "source.input=[base/universes]" --set train.epochs=1 --set scaling.ranks=[2] --set scaling.runs=1 \
+  --set scaling.policies=[local] --set scaling.compute_s=0.01
 on_full predict all predict base/universes --set predict.weights=base/weights/weights.nc
 make said predict base/universes --set predict.weights=base/weights/weights.nc
 on_full eval all eval "${tiny[@]}" \

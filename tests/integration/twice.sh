@@ -145,6 +145,8 @@ case $app in
     quiet "$program" predict $predict "$work/u" --out "$work/p"
     twice convert convert $tiny "$work/u"
     twice power power $tiny "$work/u"
+    twice compare compare $tiny --set "source.input=[$work/u]" --set scaling.ranks=[2] --set scaling.runs=1 --set scaling.policies=[local] \
+      --set scaling.compute_s=0.01
     twice eval eval $tiny --set "eval.sets=[{name: a, predictions: $work/p/predictions.nc, truth: [$work/u]}]"
     ;;
   weather_ensemble)

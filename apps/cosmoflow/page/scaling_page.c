@@ -1,5 +1,5 @@
 /* scaling_page.c - see scaling_page.h. */
-#include "scaling_page.h"
+#include "page/scaling_page.h"
 #include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"

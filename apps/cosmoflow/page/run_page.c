@@ -1,5 +1,5 @@
 /* run_page.c - see run_page.h. */
-#include "run_page.h"
+#include "page/run_page.h"
 #include <math.h>
 #include <stdio.h>
 #include "app/weir_curves.h"
