@@ -88,7 +88,7 @@ static weir_status steps(weir_comm *c, bench *b, weir_exchange *x, const float *
 static weir_status open(weir_comm *c, const bench *b, const weir_grid *grid, float *gradient,
                         weir_exchange *x)
 {
-  const weir_exchange_part part = {gradient, WEIR_F32, b->count, 0};
+  const weir_exchange_part part = {gradient, WEIR_F32, b->count, 1};
   char density[64];
   const char *const sets[] = {density};
   const weir_exchange_desc *policy;
