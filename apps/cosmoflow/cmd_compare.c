@@ -283,7 +283,9 @@ static weir_status add_rows(study *s)
     }
   }
   cf_compared_summarize(c);
-  return WEIR_OK;
+  return c->n > 0 ? WEIR_OK
+                  : weir_fail(WEIR_ERR_CONFIG, "no policy trains on so many ranks: the warnings "
+                                               "say why; see scaling.ranks and scaling.policies");
 }
 
 /* ---- The command ---- */

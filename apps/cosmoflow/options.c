@@ -54,7 +54,8 @@ const weir_opt cf_options[] = {
         "compute_s, imbalance and network are those of compare as well"),
     WEIR_OPT_REAL(cf_cfg, compare.target, 0, 0, 1e30, "",
                   "validation loss, to which compare measures the simulated time; 0: the mean with "
-                  "which allreduce ends (without it the first policy) and, of several runs, their "
+                  "which allreduce ends on the most ranks (without it the first row) and, of "
+                  "several runs, their "
                   "standard deviation"),
     WEIR_OPT_TABLE(cf_cfg, grid, weir_grid_opts,
                    "how the ranks of mpiexec or srun share a batch (run; --grid NxDxHxW or auto)"),

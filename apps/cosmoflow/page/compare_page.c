@@ -143,8 +143,7 @@ void cf_compared_print(const cf_compared *c, FILE *out)
 
 /* ---- The page ---- */
 
-/* Mean time and loss of each validation of a row, and the range of the losses; returns how many.
- * at: [4, capacity] of the series. */
+/* Mean time and loss of each validation of a row, and the range of the losses; returns how many. */
 static int64_t make_line(const cf_compared *c, int k, double *x, double *y, double *lo, double *hi)
 {
   int64_t n = 0;

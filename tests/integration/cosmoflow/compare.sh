@@ -57,5 +57,8 @@ status=0
 compare none --set data.split.valid=0 || status=$?
 [ $status = 3 ] && grep -q 'there was no validation' "$work/log" || fail "without validation: status $status"
 status=0
+compare nobody --set scaling.ranks=[3] --set scaling.policies=[wagma] || status=$?
+[ $status = 2 ] && grep -q 'no policy trains' "$work/log" || fail "no policy: status $status"
+status=0
 compare unknown --set 'scaling.policies=[allreduse]' || status=$?
 [ $status = 2 ] && [ ! -e "$work/unknown" ] || fail "an unknown policy: status $status"
