@@ -197,6 +197,56 @@ static void threads_progress_while_ranks_compute(void **state)
   }
 }
 
+static int first_rank(void *context, int64_t version)
+{
+  (void)context;
+  (void)version;
+  return 0;
+}
+
+/* Rank 0 waits for a sum that needs the others, who post nothing: they are in a call of all ranks,
+ * which it has not come to. */
+static void ranks_take_part_from_calls_of_all(void **state)
+{
+  for (int call = 0; call < 3; call++) {
+    replica r = {.lock = WEIR_LOCK_INIT, .ranks = ranks};
+    weir_request *sum, *other = NULL;
+    weir_schedule *s;
+    int64_t x = 1;
+
+    assert_ok(weir_allreduce_create(comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), r.sum,
+                                    N, &sum));
+    const weir_schedule_spec spec = {.name = "from calls",
+                                     .body = sum,
+                                     .initiator = first_rank,
+                                     .begin = begin,
+                                     .end = end,
+                                     .context = &r,
+                                     .background = true};
+
+    assert_ok(weir_schedule_create(comm, &spec, &s));
+    r.own[0] = rank + 1;
+    if (rank == 0) {
+      compute(0.002);
+      assert_ok(weir_schedule_post(s));
+      assert_ok(weir_schedule_wait(s, 1));
+      assert_int_equal(r.total[0], ranks * (ranks + 1) / 2);
+    }
+    assert_ok(call == 0   ? weir_comm_barrier(comm)
+              : call == 1 ? weir_comm_agree(comm, WEIR_OK)
+                          : weir_allreduce_create(comm, "another",
+                                                  weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), &x, 1,
+                                                  &other));
+    if (rank > 0) { /* as many posts on all ranks */
+      assert_ok(weir_schedule_post(s));
+    }
+    assert_ok(weir_schedule_finish(s));
+    weir_schedule_destroy(&s);
+    weir_request_destroy(&other);
+    weir_request_destroy(&sum);
+  }
+}
+
 /* The k-th allocation of one rank fails, for all k: all ranks fail alike, and leave nothing. */
 static void memory_that_one_rank_lacks(void **state)
 {
@@ -237,6 +287,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_posted_is_lost),
       cmocka_unit_test(threads_progress_while_ranks_compute),
+      cmocka_unit_test(ranks_take_part_from_calls_of_all),
       cmocka_unit_test(memory_that_one_rank_lacks),
   };
   host_tests all = {"schedules", tests, sizeof tests / sizeof *tests, MAX_RANKS, &usual};

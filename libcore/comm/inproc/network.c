@@ -207,7 +207,10 @@ static bool progress(inproc_world *w, inproc_rank *r, bool *any)
 /* A message may be there for a rank that is at rest. */
 static void look_now(inproc_world *w, inproc_rank *r)
 {
-  if (r->life != INPROC_RUNS || r->rest == INPROC_READY || (r->done == NULL && !r->listens)) {
+  const bool meets = r->rest == INPROC_GATHERS && r->comm->engine->background_users > 0;
+
+  if (r->life != INPROC_RUNS || r->rest == INPROC_READY ||
+      (r->done == NULL && !r->listens && !meets)) {
     return; /* it will see for itself */
   }
   if (r->busy > w->now) {
@@ -288,6 +291,9 @@ void inproc_network_pass(inproc_world *w)
 
 static void rest(inproc_rank *self, inproc_rest why)
 {
+  if (why == INPROC_GATHERS && self->comm->engine->background_users > 0) {
+    look(self->world, self->number, self->world->now);
+  }
   self->looks = why == INPROC_WAITS || why == INPROC_GATHERS ? 0 : self->looks + 1;
   self->rest = why;
   inproc_network_pass(self->world);

@@ -450,6 +450,57 @@ static void late_ranks_take_part_while_they_compute(void **state)
   }
 }
 
+/* Rank 0 takes 3 s, and needs the others, who are in a call of all ranks by then. */
+static weir_status meet_early(weir_comm *c, void *context)
+{
+  run *r = context;
+  const int rank = weir_comm_rank(c);
+  partial p = {.r = r};
+  weir_schedule *s = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_allreduce_create(c, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), &p.sum, 1,
+                                 &p.body));
+  const weir_schedule_spec spec = {.name = "late",
+                                   .body = p.body,
+                                   .begin = begin,
+                                   .end = end,
+                                   .context = &p,
+                                   .background = true};
+
+  WEIR_TRY_GOTO(weir_schedule_create(c, &spec, &s), done);
+  if (rank == 0) {
+    WEIR_TRY_GOTO(weir_inproc_sleep(c, 3), done);
+    WEIR_TRY_GOTO(weir_schedule_post(s), done);
+    WEIR_TRY_GOTO(weir_schedule_wait(s, 1), done);
+    r->end_s[0] = weir_inproc_clock(c);
+  }
+  WEIR_TRY_GOTO(weir_comm_barrier(c), done);
+  if (rank > 0) { /* as many posts on all ranks */
+    WEIR_TRY_GOTO(weir_schedule_post(s), done);
+  }
+  WEIR_TRY_GOTO(weir_schedule_finish(s), done);
+  r->begin_s[0] = (double)p.done[0];
+done:
+  weir_schedule_destroy(&s);
+  weir_request_destroy(&p.body);
+  return status;
+}
+
+static void ranks_take_part_from_calls_of_all(void **state)
+{
+  const weir_network nothing = {.eager_max_bytes = 1e9};
+
+  (void)state;
+  for (int ranks = 2; ranks <= 5; ranks++) {
+    run r = {.bytes = 8};
+
+    perform(&nothing, ranks, 0, meet_early, &r);
+    assert_true(r.end_s[0] == 3);
+    assert_true(r.begin_s[0] == 1); /* of rank 0 alone */
+  }
+}
+
 static weir_status wait_in_vain(weir_comm *c, void *context)
 {
   run *r = context;
@@ -518,6 +569,7 @@ int main(void)
       cmocka_unit_test(a_tree_takes_what_logp_says),
       cmocka_unit_test(a_sum_waits_for_the_last_rank),
       cmocka_unit_test(late_ranks_take_part_while_they_compute),
+      cmocka_unit_test(ranks_take_part_from_calls_of_all),
       cmocka_unit_test(a_rank_without_events_fails),
       cmocka_unit_test(a_rank_may_die),
       cmocka_unit_test(lack_of_memory_is_reported),

@@ -343,16 +343,33 @@ static weir_status check_meeting(inproc_group *g, const inproc_rank *self)
   return WEIR_OK;
 }
 
-/* What ended the run is left to the next call. A rank that fails goes: it may come again. */
-static weir_status meet(inproc_group *g, inproc_rank *self, int rank, const void *mine)
+/* Progresses, with the lock held, what has background threads elsewhere: a rank in a meeting may be
+ * what one that is to come waits for. On a network, looks at messages do (look_now). */
+static weir_status serve_others(weir_comm *c, inproc_world *w)
 {
-  const int64_t meeting = arrive(g, rank, mine);
+  bool moved = c->engine->background_users > 0 && !w->run->concurrent && w->run->network == NULL;
+  weir_status status = WEIR_OK;
+
+  while (moved && status == WEIR_OK) {
+    moved = false;
+    weir_lock_give(&w->lock);
+    status = comm_progress(c, &moved);
+    weir_lock_take(&w->lock);
+  }
+  return status;
+}
+
+/* What ended the run is left to the next call. A rank that fails goes: it may come again. */
+static weir_status meet(weir_comm *c, inproc_group *g, inproc_rank *self, const void *mine)
+{
+  const int64_t meeting = arrive(g, c->rank, mine);
 
   while (g->meeting == meeting) {
-    const weir_status status = check_meeting(g, self);
+    weir_status status = check_meeting(g, self);
 
+    status = status == WEIR_OK ? serve_others(c, g->world) : status;
     if (status != WEIR_OK) {
-      g->met[rank] = meeting;
+      g->met[c->rank] = meeting;
       g->arrived--;
       return status;
     }
@@ -361,19 +378,27 @@ static weir_status meet(inproc_group *g, inproc_rank *self, int rank, const void
   return WEIR_OK;
 }
 
+/* Ranks that run at once have a background thread each, which needs the right to progress. */
 weir_status inproc_meet(weir_comm *c, const void *mine, const void *const **given)
 {
   inproc_group *const g = c->state;
   inproc_rank *const self = inproc_self(c);
+  const bool lends = g->world->run->concurrent;
 
+  if (lends) {
+    weir_comm_return(c);
+  }
   weir_lock_take(&g->world->lock);
   *given = g->given + g->meeting % 2 * g->size;
   weir_status status = inproc_check(self);
 
   if (status == WEIR_OK) {
-    status = meet(g, self, c->rank, mine);
+    status = meet(c, g, self, mine);
   }
   weir_lock_give(&g->world->lock);
+  if (lends) {
+    weir_comm_borrow(c);
+  }
   WEIR_TRY(status);
   return WEIR_OK;
 }

@@ -123,6 +123,36 @@ static int run_rank(const weir_comm *c, int rank)
   return number;
 }
 
+/* There may be more ranks than cores. */
+static void rest(const weir_comm *c, bool waits)
+{
+  (void)c;
+  if (waits) {
+    (void)sched_yield();
+  }
+}
+
+/* Waits for all ranks. Meanwhile this one takes part in what has a background thread, for which one
+ * that is to come may wait; the buffers are in use to the end, even where that fails. */
+static weir_status await(weir_comm *c, MPI_Request *r)
+{
+  weir_status status = WEIR_OK;
+  int done = 0;
+
+  for (;;) {
+    bool moved = false;
+
+    WEIR_MPI(MPI_Test(r, &done, MPI_STATUS_IGNORE));
+    if (done) {
+      return status;
+    }
+    if (c->engine->background_users > 0 && status == WEIR_OK) {
+      status = comm_progress(c, &moved);
+    }
+    rest(c, !moved);
+  }
+}
+
 static weir_status allreduce_max(weir_comm *c, int status, int *max, int *rank)
 {
   const struct {
@@ -132,7 +162,10 @@ static weir_status allreduce_max(weir_comm *c, int status, int *max, int *rank)
     int value, rank;
   } all = {status, c->rank};
 
-  WEIR_MPI(MPI_Allreduce(&mine, &all, 1, MPI_2INT, MPI_MAXLOC, comm_of(c)));
+  MPI_Request all_have;
+
+  WEIR_MPI(MPI_Iallreduce(&mine, &all, 1, MPI_2INT, MPI_MAXLOC, comm_of(c), &all_have));
+  WEIR_TRY(await(c, &all_have));
   *max = all.value;
   *rank = all.rank;
   return WEIR_OK;
@@ -146,8 +179,10 @@ static weir_status tell(weir_comm *c, int rank, char text[COMM_TEXT])
 
 static weir_status barrier(weir_comm *c)
 {
-  WEIR_MPI(MPI_Barrier(comm_of(c)));
-  return WEIR_OK;
+  MPI_Request all_came;
+
+  WEIR_MPI(MPI_Ibarrier(comm_of(c), &all_came));
+  return await(c, &all_came);
 }
 
 static weir_status sizes(weir_comm *c, int64_t n, int64_t *of)
@@ -316,15 +351,6 @@ static double seconds(const weir_comm *c)
 {
   (void)c;
   return weir_clock();
-}
-
-/* There may be more ranks than cores. */
-static void rest(const weir_comm *c, bool waits)
-{
-  (void)c;
-  if (waits) {
-    (void)sched_yield();
-  }
 }
 
 const weir_comm_kind weir_comm_kind_ranks_mpi = {.several = true,
