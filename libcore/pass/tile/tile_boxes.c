@@ -10,32 +10,38 @@
 /* So many tiles are to be shared among threads before they grow. */
 #define MIN_TILES 32
 
+/* Reaches of the members, [n]: for the whole anchor, and for tiles of one and of two iterations
+ * along the dimension in question. */
 typedef struct boxing {
   tile_choice c;
   const weir_tile_claim *claim;
+  weir_reach *whole, *one, *two;
 } boxing;
 
-/* Elements of output o of member k for a tile of `size` along dimension d of the anchor, 0: whole.
- */
-static weir_reach elements_at(const boxing *b, int32_t k, int o, int d, int64_t size)
+static void reach_for(const boxing *b, int d, int64_t size, weir_reach *reach)
 {
-  const weir_access *a = b->c.members[k].access;
   int64_t tile[WEIR_MAX_DIMS] = {0};
-  weir_reach elements;
 
   tile[d] = size;
-  weir_reach_compose(b->c.members, b->c.n, tile, b->c.slots, b->c.reach);
-  weir_reach_elements(&a->out[o], a, &b->c.reach[k], &elements);
+  weir_reach_compose(b->c.members, b->c.n, tile, b->c.slots, reach);
+}
+
+/* Elements of output o of member k. */
+static weir_reach elements_of(const boxing *b, const weir_reach *reach, int32_t k, int o)
+{
+  const weir_access *a = b->c.members[k].access;
+  weir_reach elements;
+
+  weir_reach_elements(&a->out[o], a, &reach[k], &elements);
   return elements;
 }
 
-/* True when tiles along d hold each element of the output once: those of a step of the anchor are
- * *step along the output's dimension *dim, one after the other from *first on. */
-static bool takes_turns(const boxing *b, int32_t k, int o, int d, int *dim, int64_t *step,
-                        int64_t *first)
+/* True when tiles along the dimension hold each element of the output once: those of a step of the
+ * anchor are *step along the output's dimension *dim, one after the other from *first on. */
+static bool takes_turns(const boxing *b, int32_t k, int o, int *dim, int64_t *step, int64_t *first)
 {
-  const weir_reach all = elements_at(b, k, o, d, 0), one = elements_at(b, k, o, d, 1);
-  const weir_reach two = elements_at(b, k, o, d, 2);
+  const weir_reach all = elements_of(b, b->whole, k, o), one = elements_of(b, b->one, k, o);
+  const weir_reach two = elements_of(b, b->two, k, o);
 
   *dim = -1;
   for (int e = 0; e < b->c.members[k].access->out[o].rank; e++) {
@@ -63,7 +69,7 @@ static bool is_covered(const boxing *b)
     const weir_access *a = b->c.members[k].access;
 
     for (int o = 0; o < a->n_out && (k == made || b->claim->visible[k]); o++) {
-      const weir_reach all = elements_at(b, k, o, 0, 0);
+      const weir_reach all = elements_of(b, b->whole, k, o);
       const weir_box run = weir_iterations(a);
       const weir_region r = weir_written(a, o, &run);
       const weir_box written = weir_region_hull(&r);
@@ -92,14 +98,16 @@ static int64_t min_tile(const boxing *b, int d)
   if (dim->kind != WEIR_PARALLEL) {
     return 0;
   }
+  reach_for(b, d, 1, b->one);
+  reach_for(b, d, 2, b->two);
   for (int32_t k = 0; k < b->c.n; k++) {
     const weir_access *a = b->c.members[k].access;
 
     for (int o = 0; o < a->n_out; o++) {
-      int64_t step, first;
+      int64_t step = 0, first = 0;
       int e;
 
-      if (!takes_turns(b, k, o, d, &e, &step, &first)) {
+      if (!takes_turns(b, k, o, &e, &step, &first)) {
         return 0;
       }
       if (k == b->claim->made) {
@@ -164,8 +172,12 @@ weir_status weir_tile_boxes(const weir_member *members, int32_t n, const bool *b
   void *memory = NULL;
   bool any = false;
 
-  WEIR_TRY(weir_alloc(n, sizeof(weir_reach), &memory));
+  WEIR_TRY(weir_alloc(4 * (int64_t)n, sizeof(weir_reach), &memory));
   b.c.reach = memory;
+  b.whole = b.c.reach + n;
+  b.one = b.whole + n;
+  b.two = b.one + n;
+  reach_for(&b, 0, 0, b.whole);
   memset(tile, 0, WEIR_MAX_DIMS * sizeof(*tile));
   for (int d = 0; d < anchor->n_dims; d++) {
     tile[d] = min_tile(&b, d);
