@@ -2,10 +2,12 @@
 # test.sh [PRESET[@MACHINE]...] - sets up, then builds and tests each preset (default: release; dev with the constants
 # of small caches and AVX2; bare). PRESET@MACHINE runs the tests with the constants of
 # tests/machines/MACHINE.yaml, so that none depends on the caches or the vector width of the processor at hand. Tests
-# labelled `slow` and `style` run in release only; `conform` and whole programs in release and dev; what runs on ranks in
-# release, and on two of them in dev. dev has gcc and the sanitizers; it leaves out silicon with phonons and ranks that
-# are threads, which take minutes there. bare has clang, no library and the unit tests alone, tsan those of threads and
-# of ranks that are threads; `study` is for hand: minutes of science. One more test runs than there are processors, since
+# labelled `slow` and `style` run in release only; `conform` in release and dev; what runs on ranks in release, and on two
+# of them in dev; of whole programs dev has those that read files of others, refuse input or stop, not those whose numbers
+# are compared, which only repeat what unit tests run. dev has gcc and the sanitizers; it leaves out silicon with phonons
+# and ranks that are threads, which take minutes there. bare has clang, no library and the unit tests alone, without the
+# longest of those that use no library, tsan those of threads and of ranks that are threads; `study` is for hand: minutes
+# of science. One more test runs than there are processors, since
 # many wait. The last line counts single tests, summed over presets. Exit status 1 when one fails, or when one is skipped
 # although the test data is there (WEIR_TEST_DATA, or the data folder beside the checkout); only CUDA tests may always be
 # skipped, and in the presets that leave libraries out (bare, tsan) what says that `this build` lacks one.
@@ -58,6 +60,10 @@ run_tests() {
     --test-output-size-passed 1000000 --test-output-size-failed 1000000 >"$folder/test.log" 2>&1 || true
 }
 
+numbers='^integration_(cosmoflow_(compare|eval|origin|prepare|scaling|spheres)|physio_stream_several|quantum_transport_scattering|'
+numbers+='weather_ensemble_(predict|scores|times))$'
+without_library='_(born_silicon|grid_select|native_cache|channels|oktopk)_test$|_step_detect_detect_test$'
+
 test_preset() {
   local preset=${1%@*} machine='' folder=build/${1%@*} select=()
   [[ $1 != *@* ]] || machine=${1#*@}
@@ -68,9 +74,9 @@ test_preset() {
   case $preset@$machine in
   release@) select=(-LE '^study$') ;;
   release@*) select=(-LE '^(slow|style|study|slurm|mpi)$') ;;
-  bare@) select=(-L '^unit$' -LE '^slow$') ;;
+  bare@) select=(-L '^unit$' -LE '^slow$' -E "$without_library") ;;
   tsan@*) select=(-L '^tsan$') ;;
-  *) select=(-LE '^(slow|style|study)$' -E '^mpi_(.*_[1348]$|thread)|_born_silicon_test$') ;;
+  *) select=(-LE '^(slow|style|study)$' -E "^mpi_(.*_[1348]\$|thread)|_born_silicon_test\$|$numbers") ;;
   esac
   if ! workflows/build.sh "$preset"; then
     printf 'fail\tthe build\n'

@@ -235,7 +235,6 @@ static void bits_depend_on_the_ranks_alone(void **state)
   const weir_inproc_fault brief = {
       .event = WEIR_INPROC_DELAY, .from = -1, .to = -1, .share = 0.1, .max_s = 0.002};
   const weir_inproc hows[] = {{.seed = 3, .faults = &delay, .n_faults = 1},
-                              {.seed = 4, .faults = &delay, .n_faults = 1},
                               {.seed = 5, .concurrent = true, .faults = &brief, .n_faults = 1}};
 
   for (int g = 1; g < GRIDS; g += 2 * FEWER) {
