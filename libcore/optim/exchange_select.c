@@ -85,17 +85,51 @@ weir_status exchange_kth(weir_dtype dtype, const void *x, int64_t n, int64_t k, 
   return WEIR_OK;
 }
 
+/* Few elements are sought among many: where a block has none, it is passed over at once, by
+ * instructions for several elements. */
+enum { BLOCK = 16 };
+
+/* Whether one of the elements from `at` on has at least this key. */
+static inline bool has_key(weir_dtype dtype, const void *x, int64_t at, uint64_t least)
+{
+  int32_t narrow = 0;
+  bool wide = false;
+
+  if (dtype == WEIR_F32) { /* keys below 2^31: as numbers of 32 bits with a sign */
+    for (int64_t i = at; i < at + BLOCK; i++) {
+      narrow |= (int32_t)least - 1 - (int32_t)key_at(dtype, x, i);
+    }
+    return narrow < 0;
+  }
+  for (int64_t i = at; i < at + BLOCK; i++) {
+    wide |= key_at(dtype, x, i) >= least;
+  }
+  return wide;
+}
+
+/* The end of the next elements that are to be looked at one by one, from *at on. */
+static inline int64_t next_elements(weir_dtype dtype, const void *x, int64_t n, uint64_t least,
+                                    int64_t *at)
+{
+  while (*at + BLOCK <= n && !has_key(dtype, x, *at, least)) {
+    *at += BLOCK;
+  }
+  return *at + BLOCK < n ? *at + BLOCK : n;
+}
+
 static inline int count_elements(weir_dtype dtype, size_t size, const void *x, int64_t n,
                                  uint64_t than, int64_t *above, int64_t *equal)
 {
   int64_t larger = 0, same = 0;
 
   (void)size;
-  for (int64_t i = 0; i < n; i++) {
-    const uint64_t key = key_at(dtype, x, i);
+  for (int64_t i = 0; i < n;) {
+    for (const int64_t end = next_elements(dtype, x, n, than, &i); i < end; i++) {
+      const uint64_t key = key_at(dtype, x, i);
 
-    larger += key > than;
-    same += key == than;
+      larger += key > than;
+      same += key == than;
+    }
   }
   *above = larger;
   *equal = same;
@@ -108,18 +142,25 @@ void exchange_count(weir_dtype dtype, const void *x, int64_t n, uint64_t key, in
   (void)BY_DTYPE(count_elements, dtype, x, n, key, above, equal);
 }
 
+/* As many as there are; of those only `capacity` are written. */
 static inline int64_t select_elements(weir_dtype dtype, size_t size, const void *x, int64_t n,
-                                      int64_t first, uint64_t than, int64_t ties,
+                                      int64_t first, uint64_t than, int64_t ties, int64_t capacity,
                                       const exchange_list *out)
 {
   int64_t count = 0;
 
-  for (int64_t i = 0; i < n; i++) {
-    const uint64_t key = key_at(dtype, x, i);
+  for (int64_t i = 0; i < n && count <= capacity;) {
+    for (const int64_t end = next_elements(dtype, x, n, than, &i); i < end; i++) {
+      const uint64_t key = key_at(dtype, x, i);
 
-    if (key > than || (key == than && ties-- > 0)) {
-      memcpy((char *)out->value + (size_t)count * size, (const char *)x + (size_t)i * size, size);
-      out->index[count++] = (uint32_t)(first + i);
+      if (key < than || (key == than && ties-- <= 0)) {
+        continue;
+      }
+      if (count < capacity) {
+        memcpy((char *)out->value + (size_t)count * size, (const char *)x + (size_t)i * size, size);
+        out->index[count] = (uint32_t)(first + i);
+      }
+      count++;
     }
   }
   return count;
@@ -128,7 +169,14 @@ static inline int64_t select_elements(weir_dtype dtype, size_t size, const void 
 void exchange_select(weir_dtype dtype, const void *x, int64_t n, int64_t first, uint64_t key,
                      int64_t ties, exchange_list *out)
 {
-  out->count = BY_DTYPE(select_elements, dtype, x, n, first, key, ties, out);
+  out->count = BY_DTYPE(select_elements, dtype, x, n, first, key, ties, n, out);
+}
+
+bool exchange_select_from(weir_dtype dtype, const void *x, int64_t n, uint64_t key,
+                          int64_t capacity, exchange_list *out)
+{
+  out->count = BY_DTYPE(select_elements, dtype, x, n, 0, key, n, capacity, out);
+  return out->count <= capacity;
 }
 
 static inline double value_at(weir_dtype dtype, const void *x, int64_t i)

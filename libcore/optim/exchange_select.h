@@ -34,6 +34,10 @@ void exchange_count(weir_dtype dtype, const void *x, int64_t n, uint64_t key, in
  * index of x[0] is `first`. */
 void exchange_select(weir_dtype dtype, const void *x, int64_t n, int64_t first, uint64_t key,
                      int64_t ties, exchange_list *out);
+/* Fills the list with all elements of at least this key, unless these are more than `capacity`:
+ * false then, and the list is of no use. */
+bool exchange_select_from(weir_dtype dtype, const void *x, int64_t n, uint64_t key,
+                          int64_t capacity, exchange_list *out);
 /* Returns mean and standard deviation of x[n]. */
 void exchange_moments(weir_dtype dtype, const void *x, int64_t n, double *mean, double *deviation);
 

@@ -75,15 +75,9 @@ uint64_t exchange_sparse_top(exchange_sparse *x)
 
 bool exchange_sparse_above(exchange_sparse *x, uint64_t key, int64_t min)
 {
-  const uint64_t least = key > 0 ? key : 1;
-  int64_t above = 0, equal = 0;
-
-  exchange_count(x->b.dtype, x->residual, x->b.count, least, &above, &equal);
-  if (above + equal > x->capacity || above + equal < min) {
-    return false;
-  }
-  exchange_select(x->b.dtype, x->residual, x->b.count, 0, least, equal, &x->own);
-  return true;
+  return exchange_select_from(x->b.dtype, x->residual, x->b.count, key > 0 ? key : 1, x->capacity,
+                              &x->own) &&
+         x->own.count >= min;
 }
 
 void exchange_sparse_clear(exchange_sparse *x)
