@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # policies.sh COSMOFLOW SOURCE: configs/cosmoflow/compare.yaml, smaller and with one seed: every exchange policy trains on 4 ranks of
-# which one is late, and those that are to end like allreduce do. docs/science/exchange.md has the whole of it.
+# which one is late, to a loss near that of allreduce. docs/science/exchange.md has the whole of it.
 set -u
 program=$1 source=$2
 work=$(mktemp -d)
@@ -20,11 +20,9 @@ status=0
 loss() { awk -F, -v policy="$1" '$1 == policy { print $3 }' "$work/out/compare.csv"; } # POLICY
 policies=$(cd "$source/libcore/optim/exchange" && find . -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)
 [ "$(tail -n +2 "$work/out/compare.csv" | cut -d, -f1 | sort)" = "$policies" ] || fail "other rows than policies"
-untrained=$(awk -F, '$1 == "allreduce" { print $6; exit }' <(tail -n +2 "$work/out/losses.csv")) # after an epoch
+first=$(awk -F, '$1 == "allreduce" { print $6; exit }' "$work/out/losses.csv") # after an epoch
+awk -v x="$(loss allreduce)" -v y="$first" 'BEGIN { exit !(x < 0.9 * y) }' || fail "allreduce learns nothing: $(loss allreduce) of $first"
 for policy in $policies; do
-  awk -v x="$(loss "$policy")" -v y="$untrained" 'BEGIN { exit !(x < 0.95 * y) }' || fail "$policy learns nothing: $(loss "$policy") of $untrained"
-done
-for policy in eager local wagma oktopk; do
   awk -v x="$(loss "$policy")" -v y="$(loss allreduce)" 'BEGIN { exit !(x < 1.5 * y) }' || fail "$policy: $(loss "$policy")"
 done
 cut -d, -f1,3,5,7 "$work/out/compare.csv"
