@@ -76,7 +76,8 @@ test_preset() {
   release@*) select=(-LE '^(slow|style|study|slurm|mpi)$') ;;
   bare@) select=(-L '^unit$' -LE '^slow$' -E "$without_library") ;;
   tsan@*) select=(-L '^tsan$') ;;
-  *) select=(-LE '^(slow|style|study)$' -E "^mpi_(.*_[1348]\$|thread)|_born_silicon_test\$|$numbers") ;;
+  dev@*) select=(-LE '^(slow|style|study)$' -E "^mpi_(.*_[1348]\$|thread)|_born_silicon_test\$|$numbers") ;;
+  *) select=(-LE '^(slow|style|study)$' -E '^mpi_(.*_[1348]$|thread)|_born_silicon_test$') ;;
   esac
   if ! workflows/build.sh "$preset"; then
     printf 'fail\tthe build\n'

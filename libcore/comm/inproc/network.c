@@ -220,7 +220,7 @@ static void look_now(inproc_world *w, inproc_rank *r)
   bool any = false;
   const bool failed = progress(w, r, &any), paused = r->listens && r->wakes > 0;
 
-  if (failed || (paused && any) || (r->done != NULL && r->done(r->what))) {
+  if ((failed && !meets) || (paused && any) || (r->done != NULL && r->done(r->what))) {
     r->rest = INPROC_READY;
     wake(w, r->number, later(w->now, r->busy));
   }

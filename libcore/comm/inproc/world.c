@@ -330,7 +330,7 @@ static int64_t arrive(inproc_group *g, int rank, const void *mine)
 /* Fails where there is no sense in waiting for the others. */
 static weir_status check_meeting(inproc_group *g, const inproc_rank *self)
 {
-  if (g->world->stuck) {
+  if (g->world->stuck || self->life != INPROC_RUNS) { /* it may die while it serves others */
     WEIR_TRY(inproc_check(self));
   }
   if (g->absent < 0) {
@@ -368,6 +368,9 @@ static weir_status meet(weir_comm *c, inproc_group *g, inproc_rank *self, const 
     weir_status status = check_meeting(g, self);
 
     status = status == WEIR_OK ? serve_others(c, g->world) : status;
+    if (g->meeting != meeting) { /* the last one came meanwhile; a failure occurs again */
+      return WEIR_OK;
+    }
     if (status != WEIR_OK) {
       g->met[c->rank] = meeting;
       g->arrived--;
