@@ -75,9 +75,12 @@ uint64_t exchange_sparse_top(exchange_sparse *x)
 
 bool exchange_sparse_above(exchange_sparse *x, uint64_t key, int64_t min)
 {
-  return exchange_select_from(x->b.dtype, x->residual, x->b.count, key > 0 ? key : 1, x->capacity,
-                              &x->own) &&
-         x->own.count >= min;
+  const bool fits = exchange_select_from(x->b.dtype, x->residual, x->b.count, key > 0 ? key : 1,
+                                         x->capacity, &x->own) &&
+                    x->own.count >= min;
+
+  x->own.count = fits ? x->own.count : 0;
+  return fits;
 }
 
 void exchange_sparse_clear(exchange_sparse *x)
