@@ -10,8 +10,8 @@
 /* Blocks of all ranks, one after the other: that of rank r is [at[r], at[r + 1]) elements. */
 typedef struct blocks {
   weir_request *r;
-  char *data;
-  int64_t size, *at;
+  char *data, *scratch; /* scratch: the caller's, of so many elements as .. */
+  int64_t size, *at, space;
 } blocks;
 
 static int64_t elements_of(const blocks *b, int rank)
@@ -22,6 +22,18 @@ static int64_t elements_of(const blocks *b, int rank)
 static char *block_of(const blocks *b, int rank)
 {
   return b->data + b->at[rank] * b->size;
+}
+
+/* Takes what the caller lends for scratch, if that is enough, or memory. */
+static weir_status take_scratch(blocks *b, int64_t elements)
+{
+  b->r->lent = b->scratch != NULL && elements <= b->space;
+  if (b->r->lent) {
+    b->r->scratch = b->scratch;
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(elements, (size_t)b->size, (void **)&b->r->scratch));
+  return WEIR_OK;
 }
 
 /* Fails: WEIR_ERR_SHAPE. */
@@ -136,7 +148,7 @@ static weir_status scatter(blocks *b, const weir_reducer *reducer)
     return weir_fail(WEIR_ERR_MEMORY, "collective '%s': the number of bytes exceeds 64 bits",
                      b->r->name);
   }
-  WEIR_TRY(weir_alloc(c->size > 1 ? bytes * c->size : 0, 1, (void **)&b->r->scratch));
+  WEIR_TRY(take_scratch(b, c->size > 1 ? count * c->size : 0));
   for (int k = 1; k < c->size; k++) {
     const int peer = (c->rank + c->size - k) % c->size;
 
@@ -163,7 +175,7 @@ static weir_status climb(blocks *b, const weir_reducer *reducer)
   int round = 0, step = 1;
   bool above = true; /* not yet handed on */
 
-  WEIR_TRY(weir_alloc(c->size > 1 ? count : 0, (size_t)b->size, (void **)&b->r->scratch));
+  WEIR_TRY(take_scratch(b, c->size > 1 ? count : 0));
   for (; step < c->size; step *= 2, round++) {
     if (c->rank % (2 * step) == step) {
       WEIR_TRY(move_block(b, round, c->rank - step, false, b->data, count));
@@ -243,8 +255,7 @@ static weir_status halve(blocks *b, const weir_reducer *reducer)
   int64_t lo, hi, other_lo, other_hi;
   int k = 0;
 
-  WEIR_TRY(
-      weir_alloc(c->size > 1 ? count - count / 2 : 0, (size_t)b->size, (void **)&b->r->scratch));
+  WEIR_TRY(take_scratch(b, c->size > 1 ? count - count / 2 : 0));
   for (; 1 << k < c->size; k++) {
     const int peer = c->rank ^ 1 << k;
 
@@ -288,10 +299,26 @@ weir_allreduce_way weir_allreduce_way_of(int ranks, int64_t bytes, int64_t tree)
   return way;
 }
 
+int64_t weir_allreduce_scratch(int ranks, int64_t count)
+{
+  const bool power = (ranks & (ranks - 1)) == 0;
+
+  return ranks == 1 ? 0 : power ? count - count / 2 : (count + ranks - 1) / ranks * ranks;
+}
+
 weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_reducer *reducer,
                                   void *data, int64_t count, weir_request **out)
 {
-  blocks b = {.data = data, .size = (int64_t)reducer->size};
+  return weir_allreduce_create_in(c, name, reducer, data, count, NULL, out);
+}
+
+weir_status weir_allreduce_create_in(weir_comm *c, const char *name, const weir_reducer *reducer,
+                                     void *data, int64_t count, void *scratch, weir_request **out)
+{
+  blocks b = {.data = data,
+              .scratch = scratch,
+              .size = (int64_t)reducer->size,
+              .space = weir_allreduce_scratch(c->size, count)};
   weir_status status = WEIR_OK;
 
   *out = NULL;

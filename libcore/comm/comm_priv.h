@@ -146,6 +146,7 @@ struct weir_request {
   comm_work *works;       /* likewise         */
   int64_t n_messages, n_works, message_capacity, work_capacity;
   char *scratch;
+  bool lent; /* scratch is the caller's */
   void *prepared;
   bool active;
   int round; /* that is under way, with its messages and the works that come next */

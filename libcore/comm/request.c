@@ -113,7 +113,9 @@ void weir_request_destroy(weir_request **r)
   weir_comm_return(c);
   weir_free(&(*r)->messages);
   weir_free(&(*r)->works);
-  weir_free(&(*r)->scratch);
+  if (!(*r)->lent) {
+    weir_free(&(*r)->scratch);
+  }
   weir_free(r);
 }
 

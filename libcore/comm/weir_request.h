@@ -104,6 +104,13 @@ const weir_reducer *weir_reducer_of(weir_reduce_op merge, weir_dtype dtype);
  * Collective. Fails as an exchange. */
 weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_reducer *reducer,
                                   void *data, int64_t count, weir_request **out) WEIR_CHECKED;
+/* Creates an allreduce that works in the caller's memory: `scratch` of so many elements as
+ * weir_allreduce_scratch returns for large messages, which nothing else uses while the request
+ * runs. One of small messages may take memory of its own in addition. */
+weir_status weir_allreduce_create_in(weir_comm *c, const char *name, const weir_reducer *reducer,
+                                     void *data, int64_t count, void *scratch,
+                                     weir_request **out) WEIR_CHECKED;
+int64_t weir_allreduce_scratch(int ranks, int64_t count);
 typedef enum weir_allreduce_path {
   WEIR_ALLREDUCE_TREE,   /* everything is reduced to rank 0 along the tree, and broadcast */
   WEIR_ALLREDUCE_HALVES, /* recursive halving and doubling: a power of 2 of ranks */

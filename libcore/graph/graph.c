@@ -1,6 +1,7 @@
 /* graph.c - the graph as a container: nodes, arrays, names, groups, copies. */
 #include "graph/graph_priv.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -35,6 +36,45 @@ void weir_node_destroy(weir_node **node)
   weir_free(node);
 }
 
+/* ---- Constants, which never change: graphs in several threads may share one ---- */
+
+struct weir_constant_memory {
+  weir_tensor tensor;
+  atomic_int users;
+};
+
+weir_status weir_array_make_constant(weir_array *array, weir_tensor *t)
+{
+  struct weir_constant_memory *memory = NULL;
+
+  WEIR_TRY(weir_alloc(1, sizeof *memory, (void **)&memory));
+  memory->tensor = *t;
+  atomic_init(&memory->users, 1);
+  *t = weir_tensor_wrap(t->data, t->dtype, t->rank, t->shape);
+  array->kind = WEIR_ARRAY_CONSTANT;
+  array->constant = *t;
+  array->memory = memory;
+  return WEIR_OK;
+}
+
+static void share_constant(const weir_array *from, weir_array *to)
+{
+  to->constant = from->constant;
+  to->memory = from->memory;
+  if (to->memory != NULL) {
+    atomic_fetch_add(&to->memory->users, 1);
+  }
+}
+
+static void drop_constant(struct weir_constant_memory **memory)
+{
+  if (*memory != NULL && atomic_fetch_sub(&(*memory)->users, 1) == 1) {
+    weir_tensor_fini(&(*memory)->tensor);
+    weir_free(memory);
+  }
+  *memory = NULL;
+}
+
 void weir_graph_destroy(weir_graph **g)
 {
   if (g == NULL || *g == NULL) {
@@ -48,7 +88,7 @@ void weir_graph_destroy(weir_graph **g)
   }
   weir_free(&x->nodes);
   for (int32_t i = 0; i < x->n_arrays; i++) {
-    weir_tensor_fini(&x->arrays[i]->constant);
+    drop_constant(&x->arrays[i]->memory);
     weir_free(&x->arrays[i]);
   }
   weir_free(&x->arrays);
@@ -175,11 +215,7 @@ static weir_status copy_array(const weir_array *from, weir_graph *to)
   array->in_place = from->in_place;
   array->reordered = from->reordered;
   memcpy(array->built_as, from->built_as, sizeof array->built_as);
-  if (from->kind == WEIR_ARRAY_CONSTANT) {
-    const weir_tensor *t = &from->constant;
-    WEIR_TRY(weir_tensor_init(&array->constant, t->dtype, t->rank, t->shape));
-    WEIR_TRY(weir_tensor_copy(t, &array->constant));
-  }
+  share_constant(from, array);
   return WEIR_OK;
 }
 

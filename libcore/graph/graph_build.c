@@ -168,7 +168,7 @@ static weir_status try_constant(weir_graph *g, const weir_tensor *t, weir_value 
   WEIR_TRY(weir_tensor_init(&copy, t->dtype, t->rank, t->shape));
   WEIR_TRY_GOTO(weir_tensor_copy(t, &copy), failed);
   WEIR_TRY_GOTO(add_source(g, &desc, WEIR_ARRAY_CONSTANT, NULL, out), failed);
-  g->arrays[weir_value_array(g, *out)]->constant = copy;
+  WEIR_TRY_GOTO(weir_array_make_constant(g->arrays[weir_value_array(g, *out)], &copy), failed);
   return WEIR_OK;
 failed:
   weir_tensor_fini(&copy);

@@ -83,15 +83,20 @@ typedef enum weir_array_kind {
 typedef struct weir_array {
   weir_array_desc desc;
   weir_array_kind kind;
-  const char *name;     /* input, stored: its name; else NULL                 */
-  const char *output;   /* name as a result, or NULL                          */
-  int32_t update;       /* stored: array whose value it takes, or -1          */
-  bool in_place;        /* stored: written in place by a call                 */
-  weir_tensor constant; /* constant: the elements, owned by the graph         */
+  const char *name;                    /* input, stored: its name; else NULL                 */
+  const char *output;                  /* name as a result, or NULL                          */
+  int32_t update;                      /* stored: array whose value it takes, or -1          */
+  bool in_place;                       /* stored: written in place by a call                 */
+  weir_tensor constant;                /* constant: the elements, which copies of the graph share */
+  struct weir_constant_memory *memory; /* that they lie in */
   /* reordered: a pass changed the order of the dimensions; dimension d was built as built_as[d]. */
   bool reordered;
   int8_t built_as[WEIR_MAX_RANK];
 } weir_array;
+
+/* Makes the array a constant of the elements of a tensor, whose memory it takes: *t is then a view.
+ * Fails: WEIR_ERR_MEMORY. */
+weir_status weir_array_make_constant(weir_array *array, weir_tensor *t) WEIR_CHECKED;
 
 /* Origin of a derived operator, as a hint: a kernel that uses it verifies it against the access.
  * Arrays of `of` are counted inputs first, then outputs. */

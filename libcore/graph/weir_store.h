@@ -44,6 +44,13 @@ weir_status weir_store_write(weir_store *s, const char *name, weir_tensor **out)
  * date. For scalars, and memory that is handed on, such as to an exchange policy. */
 weir_status weir_store_pin(weir_store *s, const char *name, weir_tensor **out) WEIR_CHECKED;
 
+/* Gives an array of one dimension other bounds: element i of the `count` new ones is what element
+ * first + i was, 0 outside. What weir_store_keep kept of it is dropped, and borrowed tensors of it
+ * have other elements. No plan over the store exists. Fails: WEIR_ERR_CONFIG (no such array, one in
+ * the caller's memory), WEIR_ERR_SHAPE (more dimensions), WEIR_ERR_MEMORY, and as the copy. */
+weir_status weir_store_resize(weir_store *s, const char *name, int64_t first,
+                              int64_t count) WEIR_CHECKED;
+
 /* Sets all elements to zero, in the device's memory where the array is there. Fails:
  * WEIR_ERR_CONFIG (no such array), and as the copy. */
 weir_status weir_store_clear(weir_store *s, const char *name) WEIR_CHECKED;
@@ -57,6 +64,9 @@ weir_status weir_store_copy(weir_store *s, const char *to, const char *from) WEI
 weir_status weir_store_keep(weir_store *s, const char *name) WEIR_CHECKED;
 weir_status weir_store_restore(weir_store *s, const char *name) WEIR_CHECKED;
 
+/* Returns the bytes of all arrays in the host's memory, with the copies that weir_store_keep keeps.
+ */
+int64_t weir_store_bytes(const weir_store *s);
 /* Returns how many arrays there are. */
 int64_t weir_store_count(const weir_store *s);
 /* Returns the name of array i, in the order they were added, borrowed; NULL beyond the last. */

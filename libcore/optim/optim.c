@@ -10,9 +10,10 @@ const weir_opt weir_optim_opts[] = {
                     "update rule (optimiser) with its options; empty: adam"),
     WEIR_OPT_ONE_OF(weir_optim_cfg, exchange, weir_exchange_choice,
                     "exchange between ranks in every step, with its options; empty: allreduce"),
-    WEIR_OPT_ENUM(weir_optim_cfg, shard, WEIR_OPTIM_SHARD_NONE, "none|state|gradients",
+    WEIR_OPT_ENUM(weir_optim_cfg, shard, WEIR_OPTIM_SHARD_NONE, "none|state|gradients|parameters",
                   "what each rank has a share of instead of all: the state of the update rule and "
-                  "averages (ZeRO stage 1), or gradients too (stage 2); one rank has all"),
+                  "averages (ZeRO stage 1), gradients too (stage 2), and parameters (stage 3), "
+                  "fetched layer by layer; one rank has all"),
     WEIR_OPT_TABLE(weir_optim_cfg, schedule, weir_schedule_opts, "learning-rate schedule"),
     WEIR_OPT_TABLE(weir_optim_cfg, clip, weir_clip_opts, "gradient clipping"),
     WEIR_OPT_TABLE(weir_optim_cfg, average, weir_average_opts,

@@ -16,8 +16,9 @@ extern "C" {
 /* Which arrays of an update ranks have shards of, where they compute steps together. */
 typedef enum weir_optim_shard {
   WEIR_OPTIM_SHARD_NONE,
-  WEIR_OPTIM_SHARD_STATE,    /* of the update rule and the average */
-  WEIR_OPTIM_SHARD_GRADIENTS /* and of the gradient */
+  WEIR_OPTIM_SHARD_STATE,     /* of the update rule and the average */
+  WEIR_OPTIM_SHARD_GRADIENTS, /* and of the gradient */
+  WEIR_OPTIM_SHARD_PARAMETERS /* and of the parameters */
 } weir_optim_shard;
 
 /* Rows in weir_optim_opts. */

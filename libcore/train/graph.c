@@ -311,6 +311,7 @@ static weir_status build_net(const train_graph *t, train_kind kind, int64_t batc
   weir_status status;
 
   weir_net_init(&net, g, t->params, kind != TRAIN_VALID);
+  net.store = t->store;
   if (t->shards != NULL) {
     net.store = t->shards->whole;
     net.slice = t->shards->slice;

@@ -378,6 +378,7 @@ static weir_status run(train_run *r, weir_train_result *result)
 
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
+  WEIR_TRY(train_shard_params(r));
   WEIR_TRY(train_agree_all(r, open_run(r)));
   WEIR_TRY(train_resume(r));
   WEIR_TRY(train_open_exchange(r));
@@ -431,15 +432,13 @@ weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cf
 /* A plan that runs `times` in an update: printed, and its cost added. */
 static void add_plan(const weir_plan *plan, double times, FILE *out, weir_train_cost *cost)
 {
-  const int64_t bytes = weir_plan_memory_bytes(plan);
-
   if (out != NULL) {
     weir_plan_print(plan, out);
   }
   for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
     cost->flops += times * weir_plan_group(plan, i).flops;
   }
-  cost->plan_bytes = bytes > cost->plan_bytes ? bytes : cost->plan_bytes;
+  cost->plan_bytes += weir_plan_memory_bytes(plan);
 }
 
 /* The plans that make one update. */
@@ -450,6 +449,7 @@ static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
 
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
+  WEIR_TRY(train_shard_params(r));
   WEIR_TRY(train_agree_all(r, train_state_open(r)));
   const int64_t groups = train_groups(r), n = (r->cfg->batch + groups - 1) / groups;
 
@@ -462,11 +462,8 @@ static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
     WEIR_TRY(train_find_plan(r, TRAIN_APPLY, 0, &plan));
     add_plan(plan, 1, out, cost);
   }
-  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
-    const weir_tensor *t = weir_store_find(r->store, weir_store_name(r->store, i));
-
-    cost->stored_bytes += (int64_t)weir_tensor_bytes(t);
-  }
+  cost->plan_bytes += train_scatter_bytes(r);
+  cost->stored_bytes = weir_store_bytes(r->store);
   return WEIR_OK;
 }
 

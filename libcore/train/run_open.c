@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "train/grid/optim_moves.h"
+#include "train/grid/rank_arrays.h"
+#include "train/grid/ranks.h"
 #include "train/state.h"
 
 /* A device takes all rows at once, and so do sums into shards of the whole buffer. */
@@ -32,6 +35,24 @@ train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
                           .dtype = WEIR_DTYPE_COUNT,
                           .in_rows = adds_in_rows(cfg, exec)};
   return r;
+}
+
+weir_status train_shard_params(train_run *r)
+{
+  if (r->ranks.optim.what != WEIR_OPTIM_SHARD_PARAMETERS) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(train_receive_array(r, WEIR_PARAMS_FLAT));
+  return train_agree_all(r, train_optim_shards_enter(&r->ranks.optim, r->store));
+}
+
+weir_status train_complete_params(train_run *r)
+{
+  if (!r->ranks.optim.inside) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(train_agree_all(r, train_optim_shards_leave(&r->ranks.optim, r->store)));
+  return train_gather_params(r);
 }
 
 void train_run_close(train_run *r)

@@ -17,6 +17,7 @@
 #include "train/grid/ranks.h"
 #include "train/array_names.h"
 #include "train/options.h"
+#include "train/run_open.h"
 #include "train/state.h"
 #include "train/step/kept.h"
 #include "train/step/meet.h"
@@ -287,7 +288,11 @@ weir_status train_resume(train_run *r)
   weir_store *complete = NULL;
   weir_status status = train_complete_store(r, &complete);
 
-  if (status == WEIR_OK && train_leads(r)) {
+  WEIR_TRY_GOTO(train_agree_all(r, status), done);
+  if (r->ranks.optim.inside) { /* the parameters as they are, where there is no checkpoint */
+    WEIR_TRY_GOTO(train_collect_shards(r, complete), done);
+  }
+  if (train_leads(r)) {
     status = resume(r, complete != NULL ? complete : r->store);
   }
   WEIR_TRY_GOTO(train_agree_all(r, status), done);
@@ -321,6 +326,7 @@ weir_status train_finish(train_run *r)
       WEIR_TRY(weir_store_copy(r->store, r->array[i].name, r->array[i].best));
     }
   }
+  WEIR_TRY(train_complete_params(r));
   return train_agree_all(r, train_leads(r) ? write_weights(r) : WEIR_OK);
 }
 

@@ -242,12 +242,14 @@ static weir_status open_banks(train_run *r)
   return train_pin_exchanged(r);
 }
 
-/* The parameters that this rank updates, whose average it has. */
+/* The parameters that this rank updates, whose average it has: all that are there, or some. */
 static uint8_t *own_params(const train_run *r, const weir_tensor *bank)
 {
-  int64_t lo, hi;
+  int64_t lo = 0, hi;
 
-  train_own_update(&r->ranks.optim, weir_params_elements(r->params), &lo, &hi);
+  if (!r->ranks.optim.inside) {
+    train_own_update(&r->ranks.optim, weir_params_elements(r->params), &lo, &hi);
+  }
   return (uint8_t *)bank->data + (size_t)lo * weir_dtype_size(bank->dtype);
 }
 
@@ -297,14 +299,11 @@ static weir_status open_digests(train_run *r)
   static const train_kind kinds[] = {[TRAIN_NETWORK] = TRAIN_LOSS, [TRAIN_UPDATE] = TRAIN_STEP};
 
   for (int i = 0; i < TRAIN_GRAPHS; i++) {
-    const bool sharded = r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE;
-    train_graph whole = r->graph;
     weir_graph *g = NULL;
     weir_tensor *t = NULL;
 
-    whole.store = sharded ? r->ranks.optim.whole : whole.store;
     WEIR_TRY(need(r->store, train_digests[i], WEIR_U8, 1, (int64_t[]){TRAIN_HEX}));
-    WEIR_TRY(train_build(&whole, kinds[i], r->cfg->batch, &g));
+    WEIR_TRY(train_build(&r->graph, kinds[i], r->cfg->batch, &g));
     const weir_status status = weir_graph_digest(g, r->digest[i]);
 
     weir_graph_destroy(&g);
@@ -320,6 +319,7 @@ weir_status train_state_open(train_run *r)
   WEIR_TRY(open_arrays(r));
   WEIR_TRY(open_banks(r));
   WEIR_TRY(train_optim_shards_view(&r->ranks.optim, r->store, r->params));
+  r->graph.store = r->ranks.optim.whole != NULL ? r->ranks.optim.whole : r->store;
   WEIR_TRY(open_digests(r));
   WEIR_TRY(open_numbers(r));
   return train_shards_view(&r->ranks.shards, r->ranks.coords, r->store, r->params);

@@ -204,7 +204,7 @@ weir_status weir_train_weights(const weir_params *params, weir_store *store,
 /* Cost of an update of batch times accumulate samples. */
 typedef struct weir_train_cost {
   double flops;         /* forward, backward and update       */
-  int64_t plan_bytes;   /* temporaries of the larger plan */
+  int64_t plan_bytes;   /* temporaries of its plans and between them, all there at once */
   int64_t stored_bytes; /* weights, their copies, the state of the update rule */
 } weir_train_cost;
 

@@ -68,12 +68,13 @@ static void add_cut(virtual_cuts *c, uint32_t key, const weir_shard *cut, int64_
 
 /* A dimension of the array over one dimension of the grid or several, or two that share these. */
 static void draw_cut(virtual_cuts *c, uint32_t key, int32_t array, const weir_array_desc *desc,
-                     int along)
+                     int along, bool source)
 {
   const unsigned before = taken(c, array);
-  weir_shard cut = {array, (int)draw(key + 2, 0, desc->rank - 1), along, NULL, 0, 0};
+  weir_shard cut = {.array = array, .dim = (int)draw(key + 2, 0, desc->rank - 1), .along = along};
   int places = c->grid.extent[along], first;
 
+  cut.fetched = source && draw(key + 230, 0, 2) == 0;
   for (int k = along + 1; k < c->grid.dims; k++) {
     if ((before >> k & 1) == 0 && draw(key + 200 + (uint32_t)k, 0, 2) == 0) {
       cut.also |= 1u << k;
@@ -120,7 +121,7 @@ static void draw_cuts(const problem *p, virtual_cuts *c)
       if (whole) {
         c->cut[c->n++] = (weir_shard){.array = a, .dim = -1};
       } else {
-        draw_cut(c, key, a, &array->desc, along);
+        draw_cut(c, key, a, &array->desc, along, array->kind != WEIR_ARRAY_TEMPORARY);
       }
     }
   }

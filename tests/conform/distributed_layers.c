@@ -47,7 +47,7 @@ static void cut(virtual_cuts *c, const weir_graph *g, weir_value v, int dim, int
     at[q] = even || q == 0 || q == n ? extent * q / n
                                      : draw(70 + (uint32_t)(10 * c->n + q), at[q - 1], extent);
   }
-  c->cut[c->n++] = (weir_shard){weir_value_array(g, v), dim, along, at, 0, 0};
+  c->cut[c->n++] = (weir_shard){weir_value_array(g, v), dim, along, at, 0, 0, false};
 }
 
 static virtual_cuts on_grid(const int *extent)

@@ -112,7 +112,7 @@ static void cut(virtual_cuts *c, const weir_graph *g, weir_value v, int dim, int
   for (int q = 1; q < n; q++) { /* some are empty */
     at[q] = draw(20 + (uint32_t)(10 * along + q), at[q - 1], extent);
   }
-  c->cut[c->n++] = (weir_shard){weir_value_array(g, v), dim, along, at, 0, 0};
+  c->cut[c->n++] = (weir_shard){weir_value_array(g, v), dim, along, at, 0, 0, false};
 }
 
 /* The case on its grid, with merges and without those of the gradient. */
@@ -150,7 +150,7 @@ static void check_case(const network *net, int *without, int *with)
                c.grid.extent[0], c.grid.extent[1], net->normalises, net->penalty, net->weighs,
                r[k].wrong);
     }
-    c.cut[c.n++] = (weir_shard){weir_value_array(p.g, bank), WEIR_SHARD_SUM, 0, NULL, 2, 0};
+    c.cut[c.n++] = (weir_shard){weir_value_array(p.g, bank), WEIR_SHARD_SUM, 0, NULL, 2, 0, false};
   }
   *without += r[1].merges;
   *with += r[0].merges;

@@ -103,22 +103,24 @@ static void evaluate(const world *w, int32_t number)
 }
 
 /* The move that a call stands for, -1: none; *finish: its end. */
-static int32_t move_of(const weir_spmd_graph *l, const weir_node *node, bool *finish)
+static int32_t move_of(const weir_spmd_graph *l, int32_t node, bool *finish)
 {
-  const weir_call_spec *s = node->spec;
+  const weir_comm_op *starts = weir_spmd_graph_starts(l->g, node),
+                     *move = starts != NULL ? starts : weir_spmd_graph_finishes(l->g, node);
 
-  for (int32_t m = 0; m < l->n && node->op == &weir_op_call; m++) {
-    if (s->context == l->moves[m]) {
-      *finish = s->n_out > 1;
+  for (int32_t m = 0; m < l->n && move != NULL; m++) {
+    if (move == l->moves[m]) {
+      *finish = starts == NULL;
       return m;
     }
   }
   return -1;
 }
 
-/* Both sides list the same boxes in the same order; this one's end is filled. */
+/* Both sides list the same boxes in the same order; this one's end is filled. start: the node that
+ * took what is sent. */
 static void exchange(const world *w, const weir_spmd_graph *l, int ranks, int me, int32_t m,
-                     int32_t number)
+                     int32_t start, int32_t number)
 {
   const weir_comm_op *mine = l[me].moves[m];
   const weir_node *node = weir_graph_node(l[me].g, number);
@@ -126,11 +128,12 @@ static void exchange(const world *w, const weir_spmd_graph *l, int ranks, int me
   const weir_box own = weir_box_intersect(&mine->from, &mine->to);
 
   if (own.rank == 0 || !weir_box_empty(&own)) {
-    copy_box(&own, &w[me].array[node->in[0]], mine->from.lo, to, mine->to.lo);
+    copy_box(&own, &w[me].array[weir_graph_node(l[me].g, start)->in[0]], mine->from.lo, to,
+             mine->to.lo);
   }
   for (int peer = 0; peer < ranks; peer++) {
     const weir_comm_op *theirs = l[peer].moves[m];
-    const weir_tensor *from = &w[peer].array[weir_graph_node(l[peer].g, number)->in[0]];
+    const weir_tensor *from = &w[peer].array[weir_graph_node(l[peer].g, start)->in[0]];
     int64_t j = 0;
 
     for (int64_t i = 0; i < mine->n_messages; i++) {
@@ -182,7 +185,7 @@ static void add_box(const weir_reducer *r, const weir_box *box, const weir_tenso
 
 /* Parts come in the order of ranks, this one's own among them, and leave no element out. */
 static void reduce_scatter(const world *w, const weir_spmd_graph *l, int ranks, int me, int32_t m,
-                           int32_t number)
+                           int32_t start, int32_t number)
 {
   const weir_comm_op *mine = l[me].moves[m];
   const weir_node *node = weir_graph_node(l[me].g, number);
@@ -196,7 +199,7 @@ static void reduce_scatter(const world *w, const weir_spmd_graph *l, int ranks, 
   assert_non_null(seen);
   for (int peer = 0; peer < ranks; peer++) {
     const weir_comm_op *theirs = l[peer].moves[m];
-    const weir_tensor *from = &w[peer].array[weir_graph_node(l[peer].g, number)->in[0]];
+    const weir_tensor *from = &w[peer].array[weir_graph_node(l[peer].g, start)->in[0]];
     bool given = false;
 
     if (peer == me && !weir_box_empty(&own)) {
@@ -298,7 +301,7 @@ static int32_t go_on(const world *w, const weir_spmd_graph *l, walk *k)
   for (; k->at < k->n; k->at++) {
     bool finish = false;
     const int32_t number = k->order[k->at];
-    const int32_t m = l == NULL ? -1 : move_of(l, weir_graph_node(w->g, number), &finish);
+    const int32_t m = l == NULL ? -1 : move_of(l, number, &finish);
 
     if (m < 0) {
       evaluate(w, number);
@@ -332,9 +335,9 @@ static void run_all(const world *w, const weir_spmd_graph *l, const weir_grid *g
       const int32_t number = k[me].order[k[me].at++];
 
       if (l[me].moves[m]->kind == WEIR_COMM_OP_EXCHANGE) {
-        exchange(w, l, ranks, me, m, number);
+        exchange(w, l, ranks, me, m, k[me].starts[m], number);
       } else if (l[me].moves[m]->kind == WEIR_COMM_OP_REDUCE_SCATTER) {
-        reduce_scatter(w, l, ranks, me, m, number);
+        reduce_scatter(w, l, ranks, me, m, k[me].starts[m], number);
       } else {
         merge(w, l, grid, me, m, k[me].starts[m], number);
       }
@@ -501,7 +504,7 @@ weir_status virtual_run(const problem *p, const virtual_cuts *c, bool exact, vir
   const int ranks = weir_grid_size(&c->grid);
   const bool large = p->seed / 2 % 2 == 1;
   weir_spmd_graph local[VIRTUAL_RANKS];
-  world w[VIRTUAL_RANKS], whole;
+  world w[VIRTUAL_RANKS] = {{.n = 0}}, whole;
   weir_partition *part = NULL;
   weir_status status;
 

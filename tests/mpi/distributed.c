@@ -481,7 +481,7 @@ static void refusals(void **state)
 
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &in);
-  const weir_shard cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
+  const weir_shard cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0, false};
   weir_dist dist = {dist_comm, {1, {ranks + 1}}, &cut, 1};
 
   weir_output(g, "y", weir_neg(g, x));

@@ -49,7 +49,7 @@ static inline void dist_cut(dist_case *c, weir_value v, int dim, int along, uint
     at[q] = uneven == 0 ? extent * q / n
                         : at[q - 1] + (int64_t)(bits % (uint64_t)(extent - at[q - 1] + 1));
   }
-  c->cuts[c->n_cuts] = (weir_shard){weir_value_array(c->g, v), dim, along, at, 0, 0};
+  c->cuts[c->n_cuts] = (weir_shard){weir_value_array(c->g, v), dim, along, at, 0, 0, false};
   c->n_cuts++;
 }
 

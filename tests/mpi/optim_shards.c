@@ -60,10 +60,10 @@ static weir_status keep(training *t, int rank, const weir_store *store)
   WEIR_TRY(weir_store_read(store, WEIR_PARAMS_FLAT, &w));
   t->flat[rank] = weir_tensor_numel(w);
   t->gradient[rank] = elements_of(store, "train.gradient");
+  t->stored[rank] = weir_store_bytes(store);
   for (int64_t i = 0; i < weir_store_count(store); i++) {
     const char *name = weir_store_name(store, i);
 
-    t->stored[rank] += (int64_t)weir_tensor_bytes(weir_store_find(store, name));
     t->state[rank] += strncmp(name, "optim.", 6) == 0 ? elements_of(store, name) : 0;
   }
   WEIR_TRY(weir_alloc(t->flat[rank], sizeof(double), (void **)&t->weights[rank]));
@@ -187,18 +187,26 @@ static void assert_same(const char *what, const training *a, const training *b, 
 
 /* ---- Tests ---- */
 
+/* optim.shard by stage of ZeRO. */
+enum { STATE = 1, GRADIENTS, PARAMETERS };
+static const char *const stages[] = {"optim.shard=none", "optim.shard=state",
+                                     "optim.shard=gradients", "optim.shard=parameters"};
+
 /* Moments and the average, and gradients: each rank has its share of the elements, no more, and as
- * many bytes as `describe` says. */
-static void assert_shares(const training *t, bool gradients, int states)
+ * many bytes as `describe` says; parameters are complete again after the training, which no longer
+ * keeps a copy of its shard. */
+static void assert_shares(const training *t, int stage, int states)
 {
   const int ranks = ranks_of(&t->grid);
 
   for (int r = 0; r < ranks; r++) {
     const int64_t share = t->flat[0] / ranks + (r < t->flat[0] % ranks);
+    const int64_t more =
+        stage == PARAMETERS ? (t->flat[0] - 2 * share) * (int64_t)sizeof(double) : 0;
 
-    assert_true(!t->describes || t->stored[r] == t->cost[r].stored_bytes);
+    assert_true(!t->describes || t->stored[r] == t->cost[r].stored_bytes + more);
     assert_int_equal(t->state[r], states * share);
-    assert_int_equal(t->gradient[r], gradients ? share : t->flat[0]);
+    assert_int_equal(t->gradient[r], stage >= GRADIENTS ? share : t->flat[0]);
   }
 }
 
@@ -210,12 +218,11 @@ static void weights_are_those_of_one_rank(void **state)
 
   for (int g = 0; g < GRIDS; g++) {
     describes = g == 2;
-    for (int shard = 0; shard < 2; shard++) {
-      training t = trained(
-          &grids[g], SETS(BY_ADAM, shard == 0 ? "optim.shard=state" : "optim.shard=gradients"));
+    for (int stage = STATE; stage <= PARAMETERS; stage++) {
+      training t = trained(&grids[g], SETS(BY_ADAM, stages[stage]));
 
-      assert_same("adam", &t, &whole, 1e-10);
-      assert_shares(&t, shard == 1, 3);
+      assert_same(stages[stage], &t, &whole, 1e-10);
+      assert_shares(&t, stage, 3);
       end(&t);
     }
   }
@@ -231,10 +238,11 @@ static void every_rule_updates_its_shard(void **state)
 
     (void)snprintf(rule, sizeof rule, "optim.rule={%s: {}}", weir_rule_table[k]->name);
     training whole = trained(&one, SETS(USUAL, rule));
-    training t = trained(&grids[3], SETS(USUAL, rule, "optim.shard=gradients"));
+    const int stage = k % 2 == 0 ? GRADIENTS : PARAMETERS;
+    training t = trained(&grids[3], SETS(USUAL, rule, stages[stage]));
 
     assert_same(rule, &t, &whole, 1e-10);
-    assert_shares(&t, true, weir_rule_table[k]->n_state);
+    assert_shares(&t, stage, weir_rule_table[k]->n_state);
     end(&t);
     end(&whole);
   }
@@ -246,10 +254,8 @@ static void accumulated_gradients_are_those_of_one_rank(void **state)
   training whole = trained(&one, SETS(USUAL, "batch=4", "accumulate=2"));
 
   for (int g = 0; g < GRIDS; g += 3) {
-    for (int shard = 0; shard < 2; shard++) {
-      training t =
-          trained(&grids[g], SETS(USUAL, "batch=4", "accumulate=2",
-                                  shard == 0 ? "optim.shard=state" : "optim.shard=gradients"));
+    for (int stage = STATE; stage <= PARAMETERS; stage++) {
+      training t = trained(&grids[g], SETS(USUAL, "batch=4", "accumulate=2", stages[stage]));
 
       assert_same("accumulated", &t, &whole, 1e-10);
       end(&t);
@@ -274,43 +280,47 @@ static double sent_bytes(const weir_grid *grid, const char *shard)
   return sum;
 }
 
-/* A sum is a reduce-scatter and an allgather: that of the gradient, and that of the parameters. */
+/* A sum is a reduce-scatter and an allgather: that of the gradient, and that of the parameters.
+ * Parameters in shards are gathered twice, but for what no derivative needs again. */
 static void a_step_sends_as_much_as_a_sum(void **state)
 {
   size = LARGE;
   const double sum = sent_bytes(&grids[2], "accumulate=1"),
-               of_state = sent_bytes(&grids[2], "optim.shard=state"),
-               of_gradients = sent_bytes(&grids[2], "optim.shard=gradients");
+               of_state = sent_bytes(&grids[2], stages[STATE]),
+               of_gradients = sent_bytes(&grids[2], stages[GRADIENTS]),
+               of_parameters = sent_bytes(&grids[2], stages[PARAMETERS]);
 
   size = SMALL;
-  print_message("bytes of a step: %.0f, state in shards %.0f, gradients %.0f\n", sum, of_state,
-                of_gradients);
+  print_message("bytes of a step: %.0f, state in shards %.0f, gradients %.0f, parameters %.0f\n",
+                sum, of_state, of_gradients, of_parameters);
   assert_true(fabs(of_state / sum - 1) < 0.02);
   assert_true(fabs(of_gradients / sum - 1) < 0.02);
+  assert_true(of_parameters / sum < 1.52);
 }
 
 /* From a checkpoint of one grid and kind of shards to another; to the same bits on the same. */
 static void any_ranks_resume(void **state)
 {
-  static const char *const shards[] = {"optim.shard=state", "optim.shard=gradients",
-                                       "optim.shard=none"};
+#define AVERAGED USUAL, "optim.average.decay=0.9"
+  enum { NONE = 0 };
+  static const bool tried[4][4] = {[NONE] = {[STATE] = true},
+                                   [STATE] = {[GRADIENTS] = true},
+                                   [GRADIENTS] = {[NONE] = true, [PARAMETERS] = true},
+                                   [PARAMETERS] = {[NONE] = true, [PARAMETERS] = true}};
 
-  static const bool tried[3][3] = {{false, true, false}, {false, true, true}, {true, false, false}};
+  for (int from = NONE; from <= PARAMETERS; from++) {
+    training straight = trained(&grids[2], SETS(AVERAGED, stages[from]));
 
-  for (int from = 0; from < 3; from++) {
-    training straight = trained(&grids[2], SETS(USUAL, shards[from], "optim.average.decay=0.9"));
-
-    for (int to = 0; to < 3; to++) {
+    for (int to = NONE; to <= PARAMETERS; to++) {
       if (!tried[from][to]) {
         continue;
       }
-      const weir_grid *grid = to == from ? &grids[2] : to == 2 ? &one : &grids[to];
+      const weir_grid *grid = to == from ? &grids[2] : to == NONE ? &one : &grids[to % 2];
       char dir[PATH];
 
       new_dir(dir);
-      training half = trained_in(dir, &grids[2],
-                                 SETS(USUAL, shards[from], "optim.average.decay=0.9", "steps=3"));
-      training rest = trained_in(dir, grid, SETS(USUAL, shards[to], "optim.average.decay=0.9"));
+      training half = trained_in(dir, &grids[2], SETS(AVERAGED, stages[from], "steps=3"));
+      training rest = trained_in(dir, grid, SETS(AVERAGED, stages[to]));
 
       assert_int_equal(rest.result[0].first, 3);
       assert_same("resumed", &rest, &straight, to == from ? 0 : 1e-10);
@@ -354,7 +364,8 @@ static void other_policies_are_refused(void **state)
     const char *policy, *shard, *text;
   } bad[] = {
       {"optim.exchange={local: {}}", "optim.shard=state", "use none, or the policy allreduce"},
-      {"optim.exchange={powersgd: {}}", "optim.shard=gradients", "use state, or allreduce"}};
+      {"optim.exchange={powersgd: {}}", "optim.shard=gradients", "use state, or allreduce"},
+      {"optim.exchange={oktopk: {}}", "optim.shard=parameters", "use state, or allreduce"}};
 
   for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
     char dir[PATH];

@@ -100,8 +100,13 @@ static void shard(problem *p, sharding way, weir_value v, int dim, bool energy)
     at[q] = weir_value_desc(p->g, v)->shape[dim] * q / n;
   }
   if (energy || !all) {
-    p->cuts[p->n_cuts++] = (weir_shard){
-        weir_value_array(p->g, v), dim, energy && !pairs && !all, at, all ? 2 : 0, pairs ? n : 0};
+    p->cuts[p->n_cuts++] = (weir_shard){weir_value_array(p->g, v),
+                                        dim,
+                                        energy && !pairs && !all,
+                                        at,
+                                        all ? 2 : 0,
+                                        pairs ? n : 0,
+                                        false};
   }
 }
 

@@ -61,7 +61,7 @@ static weir_partition *cut_in_slabs(const step *s)
 {
   const int64_t bounds[RANKS + 1] = {0, 32, 64, 96, 128};
   const weir_grid grid = {2, {1, RANKS}};
-  const weir_shard shard = {weir_value_array(s->g, s->x), 1, 1, bounds, 0, 0};
+  const weir_shard shard = {weir_value_array(s->g, s->x), 1, 1, bounds, 0, 0, false};
   weir_partition *p;
 
   assert_ok(weir_partition_create(s->g, &grid, &shard, 1, &p));

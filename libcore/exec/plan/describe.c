@@ -190,9 +190,12 @@ int64_t weir_plan_memory_bytes(const weir_plan *p)
   int64_t bytes = p->schedule.arena_bytes + p->scratch_bytes * p->threads + p->workspace_bytes;
 
   for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+
+    bytes += array->kind == WEIR_ARRAY_CONSTANT ? (int64_t)weir_tensor_bytes(&array->constant) : 0;
     /* Other windows are in the arena, unless that is a device's. */
-    const bool apart = weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT ||
-                       (p->backend != NULL && p->schedule.offset[a] >= 0);
+    const bool apart =
+        array->kind == WEIR_ARRAY_INPUT || (p->backend != NULL && p->schedule.offset[a] >= 0);
 
     bytes += apart && p->arrays[a].time >= 0 ? p->arrays[a].bytes : 0;
   }

@@ -391,7 +391,7 @@ static weir_status lower_to_rank(weir_plan *p, const weir_dist *dist)
 {
   const weir_pass_opts opts = exec_pass_opts(p);
 
-  WEIR_TRY(exec_ranks_open(p->built, dist, &opts, &p->ranks));
+  WEIR_TRY(exec_ranks_open(p->built, dist, &opts, p->cfg.verify != 0, &p->ranks));
   p->built = p->ranks->local.g;
   exec_phase_end(p, "partition");
   return WEIR_OK;
@@ -401,6 +401,7 @@ static weir_status make(weir_plan *p, const weir_plan_opts *opts)
 {
   WEIR_TRY(exec_budget_keep(p));
   WEIR_TRY(exec_plan_finish(p, opts));
+  exec_ranks_bind(p);
   WEIR_TRY(exec_summarise(p));
   exec_phase_end(p, "summary");
   return WEIR_OK;
@@ -438,6 +439,7 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
   }
   status = make(p, opts);
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
+  WEIR_TRY_GOTO(comm != NULL ? exec_ranks_connect(p) : WEIR_OK, fail);
   exec_phases_report(p);
   p->built = NULL;
   *out = p;

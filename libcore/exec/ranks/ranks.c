@@ -1,5 +1,5 @@
-/* ranks.c - the moves of a plan over ranks: buffers and requests made once, filled and emptied in
- * each run. */
+/* ranks.c - the moves of a plan over ranks: requests made once over buffers of the plan, which each
+ * run fills and empties. */
 #include <string.h>
 #include "exec/plan/plan_state.h"
 #include "exec/ranks/ranks_priv.h"
@@ -66,17 +66,24 @@ static void copy_box(const weir_box *box, const window *from, const window *to)
   }
 }
 
-/* Copies messages from the array into the buffer, or back. */
+static char *message_at(const weir_comm_op *m, int64_t i, char *buffer)
+{
+  return buffer + m->messages[i].at * (int64_t)weir_dtype_size(m->dtype);
+}
+
+/* Copies messages from the array into the buffer, or back; once what several ranks get. */
 static void copy_messages(const weir_comm_op *m, const window *w, char *buffer, bool receive)
 {
-  for (int64_t i = 0; i < m->n_messages; i++) {
-    const weir_box *box = &m->messages[i].box;
-    const window packed = dense(buffer, m->dtype, box);
+  int64_t end = 0; /* of what was copied into the buffer */
 
-    if (m->messages[i].receive == receive) {
-      copy_box(box, receive ? &packed : w, receive ? w : &packed);
+  for (int64_t i = 0; i < m->n_messages; i++) {
+    const weir_comm_op_message *x = &m->messages[i];
+    const window packed = dense(message_at(m, i, buffer), m->dtype, &x->box);
+
+    if (x->receive == receive && (receive || x->at >= end)) {
+      copy_box(&x->box, receive ? &packed : w, receive ? w : &packed);
+      end = x->at + weir_box_volume(&x->box);
     }
-    buffer += weir_box_bytes(box, m->dtype);
   }
 }
 
@@ -102,11 +109,25 @@ static weir_status wait_for(exec_carrier *c)
   return WEIR_OK;
 }
 
+/* The rank's own box, where it is in the buffer. */
+static window own_in_buffer(const weir_comm_op *m, const weir_box *own, char *buffer)
+{
+  const int64_t at = m->elements - weir_box_volume(own);
+
+  return dense(buffer + at * (int64_t)weir_dtype_size(m->dtype), m->dtype, own);
+}
+
 static weir_status start_exchange(weir_comm_op *m, const weir_op_run *run)
 {
   exec_carrier *c = m->context;
   const window from = window_of(&run->in[0], &m->from);
 
+  if (m->carries_own) {
+    const weir_box own = weir_box_intersect(&m->from, &m->to);
+    const window to = own_in_buffer(m, &own, c->buffer);
+
+    copy_box(&own, &from, &to);
+  }
   copy_messages(m, &from, c->buffer, false);
   WEIR_TRY(start_request(c));
   return WEIR_OK;
@@ -115,27 +136,15 @@ static weir_status start_exchange(weir_comm_op *m, const weir_op_run *run)
 static weir_status finish_exchange(weir_comm_op *m, const weir_op_run *run)
 {
   exec_carrier *c = m->context;
-  const window from = window_of(&run->in[0], &m->from), to = window_of(&run->out[0], &m->to);
+  const window to = window_of(&run->out[0], &m->to);
   const weir_box own = weir_box_intersect(&m->from, &m->to);
+  const window from =
+      m->carries_own ? own_in_buffer(m, &own, c->buffer) : window_of(&run->in[1], &m->from);
 
   copy_box(&own, &from, &to);
   WEIR_TRY(wait_for(c));
   copy_messages(m, &to, c->buffer, true);
   return WEIR_OK;
-}
-
-static weir_status start_reduce_scatter(weir_comm_op *m, const weir_op_run *run)
-{
-  exec_carrier *c = m->context;
-  const window from = window_of(&run->in[0], &m->from);
-
-  if (c->own >= 0) {
-    const exec_summand *own = &c->summand[c->own];
-    const window to = dense(own->data, m->dtype, &own->box);
-
-    copy_box(&own->box, &from, &to);
-  }
-  return start_exchange(m, run);
 }
 
 /* Every box is added up in the order of ranks, whoever does it. */
@@ -216,13 +225,11 @@ static void add_summand(exec_carrier *c, const weir_box *box, char *data)
 /* Lists boxes of a reduce-scatter, in the buffer; this rank's own comes after the messages. */
 static weir_status list_summands(const weir_comm_op *m, const weir_box *own, exec_carrier *c)
 {
-  int64_t before = 0, all = 0;
+  const int64_t all =
+      (m->elements - weir_box_volume(own)) * (int64_t)weir_dtype_size(m->dtype); /* of messages */
 
   c->own = -1;
   WEIR_TRY(weir_alloc(m->n_messages + 1, sizeof *c->summand, (void **)&c->summand));
-  for (int64_t i = 0; i < m->n_messages; i++) {
-    all += weir_box_bytes(&m->messages[i].box, m->dtype);
-  }
   for (int64_t i = 0; i <= m->n_messages; i++) {
     const weir_comm_op_message *x = i < m->n_messages ? &m->messages[i] : NULL;
 
@@ -231,9 +238,8 @@ static weir_status list_summands(const weir_comm_op *m, const weir_box *own, exe
       add_summand(c, own, c->buffer + all);
     }
     if (x != NULL && x->receive) {
-      add_summand(c, &x->box, c->buffer + before);
+      add_summand(c, &x->box, message_at(m, i, c->buffer));
     }
-    before += x != NULL ? weir_box_bytes(&x->box, m->dtype) : 0;
   }
   return WEIR_OK;
 }
@@ -244,32 +250,23 @@ static weir_status make_exchange(exec_ranks *s, weir_comm_op *m, exec_carrier *c
   const size_t size = weir_dtype_size(m->dtype);
   const bool sums = m->kind == WEIR_COMM_OP_REDUCE_SCATTER;
   const weir_box own = weir_box_intersect(&m->from, &m->to);
-  weir_status status = WEIR_OK;
   weir_transfer *list = NULL;
-  int64_t elements = sums ? weir_box_volume(&own) : 0;
+  weir_status status = weir_alloc(m->n_messages, sizeof *list, (void **)&list);
 
-  for (int64_t i = 0; i < m->n_messages; i++) {
-    elements += weir_box_volume(&m->messages[i].box);
-  }
-  WEIR_TRY_GOTO(weir_alloc(elements, size, (void **)&c->buffer), out);
-  WEIR_TRY_GOTO(weir_alloc(m->n_messages, sizeof *list, (void **)&list), out);
-  elements = 0;
-  for (int64_t i = 0; i < m->n_messages; i++) {
+  for (int64_t i = 0; i < m->n_messages && status == WEIR_OK; i++) {
     const int64_t n = weir_box_volume(&m->messages[i].box);
 
     list[i] = (weir_transfer){m->messages[i].peer,
                               m->messages[i].receive,
-                              {c->buffer + elements * (int64_t)size, size, 1, {n}, {1}}};
-    elements += n;
+                              {message_at(m, i, c->buffer), size, 1, {n}, {1}}};
   }
-  status = sums ? list_summands(m, &own, c) : WEIR_OK;
-out:
+  status = status == WEIR_OK && sums ? list_summands(m, &own, c) : status;
   status = weir_comm_agree(s->comm, status);
   if (status == WEIR_OK) {
     status = weir_exchange_create(s->comm, m->name, list, m->n_messages, &c->request);
   }
   weir_free(&list);
-  m->start = sums ? start_reduce_scatter : start_exchange;
+  m->start = start_exchange;
   m->finish = sums ? finish_reduce_scatter : finish_exchange;
   return status;
 }
@@ -289,19 +286,17 @@ static weir_status make_merge(exec_ranks *s, weir_comm_op *m, exec_carrier *c)
   const weir_reducer *reducer = weir_partition_reducer(m->monoid, m->dtype);
   weir_comm *group = NULL;
   weir_status status = WEIR_OK;
-  const int64_t elements = m->bytes / (int64_t)weir_dtype_size(m->dtype);
 
-  c->count = elements / m->n;
+  c->count = m->bytes / (int64_t)weir_dtype_size(m->dtype) / m->n;
   if (reducer == NULL) {
     status =
         weir_fail(WEIR_ERR_UNSUPPORTED, "plan: partial results of '%s' cannot be reduced", m->name);
-  } else {
-    status = weir_alloc(c->count, reducer->size, (void **)&c->buffer);
   }
   WEIR_TRY(weir_comm_agree(s->comm, status));
   WEIR_TRY(find_group(s, m->dims, &group));
   /* Ranks of one group agree in there; the other groups would wait for them at the next move. */
-  status = weir_allreduce_create(group, m->name, reducer, c->buffer, c->count, &c->request);
+  status = weir_allreduce_create_in(group, m->name, reducer, c->buffer, c->count,
+                                    c->buffer + c->count * (int64_t)reducer->size, &c->request);
   WEIR_TRY(weir_comm_agree(s->comm, status));
   m->start = start_merge;
   m->finish = finish_merge;
@@ -359,14 +354,42 @@ static weir_status agree_on_sparsity(exec_ranks *s, weir_graph **sparse)
 /* The rank's graph; what fails here fails on this rank alone. */
 static weir_status lower_to_rank(exec_ranks *s, const weir_dist *dist)
 {
+  WEIR_TRY(weir_partition_fetch_again(s->whole, dist->shards, dist->n_shards));
   WEIR_TRY(weir_partition_create(s->whole, &s->grid, dist->shards, dist->n_shards, &s->partition));
   WEIR_TRY(weir_spmd_lower(s->partition, weir_comm_rank(s->comm), &s->local));
   WEIR_TRY(weir_alloc(s->local.n, sizeof *s->carriers, (void **)&s->carriers));
   return WEIR_OK;
 }
 
+static weir_status connect(exec_ranks *s)
+{
+  for (int32_t i = 0; i < s->local.n; i++) {
+    weir_comm_op *m = s->local.moves[i];
+
+    WEIR_TRY(m->kind == WEIR_COMM_OP_ALLREDUCE ? make_merge(s, m, &s->carriers[i])
+                                               : make_exchange(s, m, &s->carriers[i]));
+  }
+  return WEIR_OK;
+}
+
+/* Requests for a plan that is run while it is made: over buffers of their own. */
+static weir_status connect_early(exec_ranks *s)
+{
+  weir_status status = WEIR_OK;
+
+  for (int32_t i = 0; i < s->local.n && status == WEIR_OK; i++) {
+    const weir_comm_op *m = s->local.moves[i];
+
+    status = weir_alloc(m->elements, weir_dtype_size(m->carried), (void **)&s->carriers[i].memory);
+    s->carriers[i].buffer = s->carriers[i].memory;
+  }
+  WEIR_TRY(weir_comm_agree(s->comm, status));
+  s->early = true;
+  return connect(s);
+}
+
 weir_status exec_ranks_open(const weir_graph *g, const weir_dist *dist, const weir_pass_opts *opts,
-                            exec_ranks **out)
+                            bool verifies, exec_ranks **out)
 {
   exec_ranks *s = NULL;
   weir_graph *sparse = NULL;
@@ -382,13 +405,9 @@ weir_status exec_ranks_open(const weir_graph *g, const weir_dist *dist, const we
   WEIR_TRY_GOTO(agree_on_sparsity(s, &sparse), failed);
   WEIR_TRY_GOTO(weir_comm_agree(dist->comm, lower_to_rank(s, dist)), failed);
   for (int32_t i = 0; i < s->local.n; i++) {
-    weir_comm_op *m = s->local.moves[i];
-
-    m->context = &s->carriers[i];
-    WEIR_TRY_GOTO(m->kind == WEIR_COMM_OP_ALLREDUCE ? make_merge(s, m, &s->carriers[i])
-                                                    : make_exchange(s, m, &s->carriers[i]),
-                  failed);
+    s->local.moves[i]->context = &s->carriers[i];
   }
+  WEIR_TRY_GOTO(verifies ? connect_early(s) : WEIR_OK, failed);
   weir_graph_destroy(&sparse);
   *out = s;
   return WEIR_OK;
@@ -396,6 +415,23 @@ failed:
   weir_graph_destroy(&sparse);
   exec_ranks_close(&s);
   return status;
+}
+
+void exec_ranks_bind(const weir_plan *p)
+{
+  for (int32_t i = 0; p->ranks != NULL && i < weir_graph_nodes(p->g); i++) {
+    const weir_comm_op *m = weir_spmd_graph_starts(p->g, i);
+    exec_carrier *c = m != NULL ? m->context : NULL;
+
+    if (c != NULL && c->memory == NULL) {
+      c->buffer = p->arrays[weir_graph_node(p->g, i)->out[0]].view.data;
+    }
+  }
+}
+
+weir_status exec_ranks_connect(const weir_plan *p)
+{
+  return p->sizes_only || p->ranks->early ? WEIR_OK : connect(p->ranks);
 }
 
 void exec_ranks_close(exec_ranks **out)
@@ -407,7 +443,7 @@ void exec_ranks_close(exec_ranks **out)
   }
   for (int32_t i = 0; i < s->local.n && s->carriers != NULL; i++) {
     weir_request_destroy(&s->carriers[i].request);
-    weir_free(&s->carriers[i].buffer);
+    weir_free(&s->carriers[i].memory);
     weir_free(&s->carriers[i].summand);
   }
   for (int i = 0; i < 1 << WEIR_GRID_DIMS; i++) {

@@ -16,7 +16,8 @@ typedef struct exec_summand {
 /* What one move has at run time. */
 typedef struct exec_carrier {
   weir_request *request;
-  char *buffer;          /* exchange: its messages, one after the other; merge: its elements */
+  char *buffer;          /* of the plan's memory, or .. */
+  char *memory;          /* .. its own; NULL: it has none */
   exec_summand *summand; /* [n_summands] reduce-scatter: ascending by rank, this one's own, too */
   int n_summands, own;   /* own: number of this rank's, -1: it has none */
   int64_t count;         /* merge: elements */
@@ -34,12 +35,21 @@ typedef struct exec_ranks {
   weir_partition *partition;
   weir_spmd_graph local;
   exec_carrier *carriers;                /* [local.n] */
+  bool early;                            /* requests are there while the plan is made */
   weir_comm *group[1 << WEIR_GRID_DIMS]; /* of ranks that differ in these dimensions, as needed */
 } exec_ranks;
 
-/* Collective; fails on all ranks alike: what weir_spmd_lower and requests fail with. */
+/* Derives the rank's graph; verifies: for a plan that is run after each pass. Collective; fails on
+ * all ranks alike: what weir_spmd_lower fails with.
+ */
 weir_status exec_ranks_open(const weir_graph *g, const weir_dist *dist, const weir_pass_opts *opts,
-                            exec_ranks **out) WEIR_CHECKED;
+                            bool verifies, exec_ranks **out) WEIR_CHECKED;
+/* Finds the buffers of moves in the memory of the plan, whose graph is still there; nothing of a
+ * plan without ranks. */
+void exec_ranks_bind(const weir_plan *p);
+/* Creates the requests over these; none of a plan of sizes only. Collective; fails on all ranks
+ * alike: WEIR_ERR_UNSUPPORTED (a merge without a reducer); as requests. */
+weir_status exec_ranks_connect(const weir_plan *p) WEIR_CHECKED;
 /* Accepts NULL and nulls. Collective. */
 void exec_ranks_close(exec_ranks **s);
 /* What moves, with the bytes that this rank sends or gives to a merge; and why. */

@@ -187,6 +187,42 @@ weir_status weir_store_pin(weir_store *s, const char *name, weir_tensor **out)
   return WEIR_OK;
 }
 
+/* Copies the elements that both have; new element i is element first + i of before. */
+static void copy_common(const weir_tensor *before, int64_t first, weir_tensor *after)
+{
+  const int64_t skip = first < 0 ? -first : 0, size = (int64_t)weir_dtype_size(before->dtype);
+  const int64_t from = first + skip;
+  const int64_t left = before->shape[0] - from, space = after->shape[0] - skip;
+  const int64_t n = left < space ? left : space;
+
+  if (n > 0) {
+    memcpy((char *)after->data + skip * size, (const char *)before->data + from * size,
+           (size_t)(n * size));
+  }
+}
+
+weir_status weir_store_resize(weir_store *s, const char *name, int64_t first, int64_t count)
+{
+  weir_tensor *before = NULL, after;
+
+  WEIR_TRY(weir_store_write(s, name, &before));
+  if (before->rank != 1) {
+    return weir_fail(WEIR_ERR_SHAPE, "stored '%s': has %d dimensions, not one", name, before->rank);
+  }
+  if (before->owned == NULL && weir_tensor_bytes(before) > 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "stored '%s': is in memory of its caller", name);
+  }
+  WEIR_TRY(weir_tensor_init(&after, before->dtype, 1, &count));
+  copy_common(before, first, &after);
+  store_entry *e = store_entry_find(s, name);
+
+  store_entry_leave_device(e);
+  destroy_entry(&e->kept);
+  weir_tensor_fini(&e->tensor);
+  set_tensor(e, &after);
+  return WEIR_OK;
+}
+
 weir_status weir_store_clear(weir_store *s, const char *name)
 {
   store_entry *e = NULL;
@@ -238,6 +274,18 @@ weir_status weir_store_restore(weir_store *s, const char *name)
   }
   WEIR_TRY(store_entry_copy(s, e, e->kept));
   return WEIR_OK;
+}
+
+int64_t weir_store_bytes(const weir_store *s)
+{
+  int64_t bytes = 0;
+
+  for (int64_t i = 0; i < s->n; i++) {
+    const store_entry *e = s->entries[i];
+
+    bytes += e->sides.bytes + (e->kept != NULL ? e->kept->sides.bytes : 0);
+  }
+  return bytes;
 }
 
 int64_t weir_store_count(const weir_store *s)

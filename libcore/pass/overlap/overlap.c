@@ -14,8 +14,11 @@
 /* Own elements are wherever the halo is not; its dimensions are those along which there is some. */
 static bool find_halo(overlap_split *s, const weir_comm_op *m, const weir_node *finish)
 {
+  if (m->carries_own) {
+    return false;
+  }
   s->made = finish->out[0];
-  s->own = finish->in[0];
+  s->own = finish->in[1];
   s->owned = weir_box_intersect(&m->from, &m->to);
   s->n_axes = 0;
   for (int d = 0; d < m->to.rank; d++) {

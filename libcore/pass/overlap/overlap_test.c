@@ -54,7 +54,7 @@ static void make(problem *s, uint64_t seed, bool pool)
   assert_ok(weir_graph_status(s->g));
   assert_ok(weir_partition_create(
       s->g, &(weir_grid){1, {(int)s->ranks}},
-      &(weir_shard){weir_value_array(s->g, s->x), 1, 0, s->bounds, 0, 0}, 1, &s->p));
+      &(weir_shard){weir_value_array(s->g, s->x), 1, 0, s->bounds, 0, 0, false}, 1, &s->p));
 }
 
 static void drop(problem *s)

@@ -56,7 +56,8 @@ static problem make_sharded(int samples, int length, bool gradient, const int64_
     bounds[1][q] = at != NULL ? at[q] : q * LENGTH / length;
   }
   const int32_t array = weir_value_array(c.g, in);
-  const weir_shard shards[] = {{array, 0, 0, bounds[0], 0, 0}, {array, 1, 1, bounds[1], 0, 0}};
+  const weir_shard shards[] = {{array, 0, 0, bounds[0], 0, 0, false},
+                               {array, 1, 1, bounds[1], 0, 0, false}};
 
   assert_ok(weir_partition_create(c.g, &grid, shards, 2, &c.p));
   return c;

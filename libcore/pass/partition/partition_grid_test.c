@@ -47,7 +47,8 @@ static void shard(scene *s, int dim, int along, unsigned also, int pieces, int n
   for (int q = 0; q <= n; q++) {
     at[q] = (dim == 0 ? NK : NE) * (int64_t)q / n;
   }
-  s->shard[s->n++] = (weir_shard){weir_value_array(s->g, s->x), dim, along, at, also, pieces};
+  s->shard[s->n++] =
+      (weir_shard){weir_value_array(s->g, s->x), dim, along, at, also, pieces, false};
 }
 
 static weir_status create(const scene *s, weir_partition **p)
@@ -173,7 +174,7 @@ static void arrays_share_ranks_in_ways_of_their_own(void **state)
   s.grid = (weir_grid){1, {4}};
   shard(&s, 0, 0, 0, 2, 2);
   shard(&s, 1, 0, 0, 2, 2);
-  s.shard[s.n++] = (weir_shard){weir_value_array(s.g, s.y), 1, 0, of_y, 0, 0};
+  s.shard[s.n++] = (weir_shard){weir_value_array(s.g, s.y), 1, 0, of_y, 0, 0, false};
   assert_ok(create(&s, &p));
   for (int rank = 0; rank < 4; rank++) {
     check_box(p, s.x, s.g, rank, &s.bounds[0][rank / 2], &s.bounds[1][rank % 2]);
@@ -230,10 +231,10 @@ static void pieces_that_do_not_go_together_are_refused(void **state)
   const int64_t third[] = {0, 2, 4, NK}, half[] = {0, 2, NE};
   scene s = make();
   const int32_t x = weir_value_array(s.g, s.x), y = weir_value_array(s.g, s.y);
-  const weir_shard shards[] = {{x, 0, 0, halves, 0, 2},
-                               {x, 1, 0, thirds, 0, 3},
-                               {y, 0, 0, third, 0, 3},
-                               {y, 1, 0, half, 0, 2}};
+  const weir_shard shards[] = {{x, 0, 0, halves, 0, 2, false},
+                               {x, 1, 0, thirds, 0, 3, false},
+                               {y, 0, 0, third, 0, 3, false},
+                               {y, 1, 0, half, 0, 2, false}};
   weir_partition *p;
 
   assert_int_equal(weir_partition_create(s.g, &(weir_grid){1, {6}}, shards, 4, &p),

@@ -26,8 +26,8 @@ static void outputs_of_a_node_are_sharded_alike(void **state)
   weir_output(g, "place", argmax);
   for (int a = 0; a < 3; a++) {
     for (int b = 0; b < 3; b++) {
-      const weir_shard shards[] = {{weir_value_array(g, top), 1, 0, shard[a], 0, 0},
-                                   {weir_value_array(g, argmax), 1, 0, shard[b], 0, 0}};
+      const weir_shard shards[] = {{weir_value_array(g, top), 1, 0, shard[a], 0, 0, false},
+                                   {weir_value_array(g, argmax), 1, 0, shard[b], 0, 0, false}};
 
       assert_int_equal(weir_partition_create(g, &grid, shards, 2, &p),
                        a == b ? WEIR_OK : WEIR_ERR_UNSUPPORTED);
@@ -45,7 +45,7 @@ static void indices_that_wrap_begin_within_the_array(void **state)
   weir_graph *g = new_graph();
   const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 2, {6, 8}, 0});
   const weir_value y = weir_reshape(g, x, &((weir_reshape_spec){.rank = 1, .shape = {-1}}));
-  const weir_shard shard = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
+  const weir_shard shard = {weir_value_array(g, x), 0, 0, bounds, 0, 0, false};
   weir_partition *p;
   weir_spmd_graph local;
 
@@ -73,8 +73,8 @@ static void a_constant_list_says_what_stays_inside(void **state)
   weir_graph *g = new_graph();
   const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 1, {12}, 0});
   const weir_value y = weir_gather(g, x, weir_constant(g, &t), &((weir_gather_spec){.dim = 0}));
-  const weir_shard shards[] = {{weir_value_array(g, x), 0, 0, of_x, 0, 0},
-                               {weir_value_array(g, y), 0, 0, of_y, 0, 0}};
+  const weir_shard shards[] = {{weir_value_array(g, x), 0, 0, of_x, 0, 0, false},
+                               {weir_value_array(g, y), 0, 0, of_y, 0, 0, false}};
   weir_partition *p;
 
   weir_output(g, "y", y);

@@ -197,6 +197,7 @@ static weir_status take_shard(weir_partition *p, const weir_grid *grid, const we
   const int last = partition_pieces(p, over);
 
   p->known[c->array] = true;
+  p->fetched[c->array] = p->fetched[c->array] || c->fetched;
   if (c->dim < 0) {
     return WEIR_OK;
   }
@@ -245,6 +246,11 @@ static weir_status check_shard(const weir_partition *p, const weir_grid *grid,
                      "partition: array %d is not stored, or cannot be a sum over dimension %d (and "
                      "those of mask %#x) of a grid of %d dimensions",
                      (int)c->array, c->along, c->also, grid->dims);
+  }
+  if (c->fetched && weir_graph_get_array(p->g, c->array)->kind == WEIR_ARRAY_TEMPORARY) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "partition: array %d is to be fetched by its readers, but a node makes it",
+                     (int)c->array);
   }
   if (c->dim >= 0 &&
       (c->dim >= desc->rank || c->along < 0 || c->along >= grid->dims ||
@@ -302,6 +308,7 @@ static weir_status fill(weir_partition *p, const weir_grid *grid, const weir_sha
 {
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->array, (void **)&p->array));
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->known, (void **)&p->known));
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->fetched, (void **)&p->fetched));
   WEIR_TRY(weir_alloc(p->n_nodes, sizeof *p->node, (void **)&p->node));
   WEIR_TRY(weir_alloc(p->n_nodes, sizeof *p->order, (void **)&p->order));
   WEIR_TRY(weir_grid_check(grid, -1));
@@ -345,6 +352,7 @@ void weir_partition_destroy(weir_partition **p)
   if (*p != NULL) {
     weir_free(&(*p)->array);
     weir_free(&(*p)->known);
+    weir_free(&(*p)->fetched);
     weir_free(&(*p)->sum_over);
     weir_free(&(*p)->unmerged);
     weir_free(&(*p)->summands);

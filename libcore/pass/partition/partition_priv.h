@@ -17,8 +17,9 @@ struct weir_partition {
   int32_t n_arrays, n_nodes, n_order;
   partition_shards *array; /* [n_arrays]                                       */
   partition_shards
-      *node;   /* [n_nodes] of the iterations; parallel ones only help to shard outputs */
-  bool *known; /* [n_arrays] named by the caller                   */
+      *node;     /* [n_nodes] of the iterations; parallel ones only help to shard outputs */
+  bool *known;   /* [n_arrays] named by the caller                 */
+  bool *fetched; /* [n_arrays] weir_shard                          */
   /* Where the caller has named an array that stays a sum, else NULL: */
   unsigned *sum_over; /* [n_arrays] dimensions of the grid over which it stays a partial sum */
   unsigned *unmerged; /* [n_nodes] over which the sum of the node is not merged */

@@ -50,9 +50,9 @@ static weir_partition *shard(dense *c, bool flat)
 {
   weir_partition *p;
 
-  c->shards[0] = (weir_shard){weir_value_array(c->g, c->x), 0, 0, c->share, 0, 0};
-  c->shards[1] = (weir_shard){weir_value_array(c->g, c->x), 1, 1, even, 0, 0};
-  c->shards[2] = (weir_shard){weir_value_array(c->g, c->bank), 0, 1, c->flat, 0, 0};
+  c->shards[0] = (weir_shard){weir_value_array(c->g, c->x), 0, 0, c->share, 0, 0, false};
+  c->shards[1] = (weir_shard){weir_value_array(c->g, c->x), 1, 1, even, 0, 0, false};
+  c->shards[2] = (weir_shard){weir_value_array(c->g, c->bank), 0, 1, c->flat, 0, 0, false};
   assert_ok(weir_partition_create(c->g, &c->grid, c->shards, flat ? 3 : 2, &p));
   return p;
 }

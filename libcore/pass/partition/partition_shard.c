@@ -143,7 +143,7 @@ static choice choose(const weir_partition *p, int32_t number, int along)
     for (int d = 0; d < x->rank && x->role == WEIR_ROLE_DATA; d++) {
       const unsigned over = p->array[node->in[in]].over[d];
 
-      if ((over >> along & 1) == 0 || (over & taken) != 0 ||
+      if ((over >> along & 1) == 0 || (over & taken) != 0 || p->fetched[node->in[in]] ||
           !is_monotone(a, &x->index[d], x->extent[d])) {
         continue;
       }

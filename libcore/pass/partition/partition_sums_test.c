@@ -44,10 +44,10 @@ static problem start(int samples, int space)
     for (int q = 0; q <= b.grid.extent[d]; q++) {
       b.bounds[d][q] = (d == 0 ? SAMPLES : SPACE) * q / b.grid.extent[d];
     }
-    b.shards[b.n++] = (weir_shard){weir_value_array(b.g, b.x), d, d, NULL, 0, 0};
+    b.shards[b.n++] = (weir_shard){weir_value_array(b.g, b.x), d, d, NULL, 0, 0, false};
   }
   b.shards[b.n++] =
-      (weir_shard){weir_value_array(b.g, b.bank), WEIR_SHARD_SUM, 0, NULL, 1u << 1, 0};
+      (weir_shard){weir_value_array(b.g, b.bank), WEIR_SHARD_SUM, 0, NULL, 1u << 1, 0, false};
   return b;
 }
 
@@ -325,7 +325,7 @@ static void wrong_rows_are_refused(void **state)
   b.shards[2].along = 2;
   refuse(&b, WEIR_ERR_CONFIG, "cannot be a sum over dimension 2");
   b = start(2, 2);
-  b.shards[b.n++] = (weir_shard){weir_value_array(b.g, b.bank), 0, 1, halves, 0, 0};
+  b.shards[b.n++] = (weir_shard){weir_value_array(b.g, b.bank), 0, 1, halves, 0, 0, false};
   refuse(&b, WEIR_ERR_CONFIG, "is sharded over ranks of which each has a summand");
 }
 

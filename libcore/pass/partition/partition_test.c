@@ -108,7 +108,7 @@ static void build(problem *c)
   assert_ok(weir_gradients(c->g, weir_sum(c->g, weir_square(c->g, c->y), -1), wrt, c->pool ? 1 : 2,
                            c->grad));
   for (int k = 0; k < c->dims; k++) {
-    shards[k] = (weir_shard){weir_value_array(c->g, c->x), k + 1, k, c->at[k].bounds, 0, 0};
+    shards[k] = (weir_shard){weir_value_array(c->g, c->x), k + 1, k, c->at[k].bounds, 0, 0, false};
   }
   assert_ok(weir_partition_create(c->g, &c->grid, shards, c->dims, &c->p));
   c->local = calloc((size_t)weir_grid_size(&c->grid), sizeof *c->local);
@@ -429,7 +429,7 @@ static void pools_as_counted_out(void **state)
 static weir_status allocate(void *context)
 {
   const problem *c = context;
-  const weir_shard shard = {weir_value_array(c->g, c->x), 1, 0, c->at[0].bounds, 0, 0};
+  const weir_shard shard = {weir_value_array(c->g, c->x), 1, 0, c->at[0].bounds, 0, 0, false};
   weir_partition *p = NULL;
   weir_spmd_graph local = {.g = NULL};
   weir_status status = weir_partition_create(c->g, &c->grid, &shard, 1, &p);
@@ -453,15 +453,15 @@ static void wrong_shardings_and_no_memory(void **state)
     weir_shard shard[2];
     int n;
   } rows[] = {
-      {&one, {{x, 1, 0, short_of, 0, 0}}, 1},
-      {&two, {{x, 1, 0, falling, 0, 0}}, 1},
-      {&one, {{x, 1, 1, good, 0, 0}}, 1},
-      {&one, {{x, 9, 0, good, 0, 0}}, 1},
-      {&one, {{-1, 1, 0, good, 0, 0}}, 1},
-      {&one, {{x, 1, 0, good, 0, 0}, {x, 1, 0, good, 0, 0}}, 2},
-      {&(weir_grid){1, {0}}, {{x, 1, 0, good, 0, 0}}, 0},
-      {&(weir_grid){2, {1 << 20, 1 << 20}}, {{x, 1, 0, good, 0, 0}}, 0},
-      {&(weir_grid){WEIR_GRID_DIMS + 1, {1}}, {{x, 1, 0, good, 0, 0}}, 0},
+      {&one, {{x, 1, 0, short_of, 0, 0, false}}, 1},
+      {&two, {{x, 1, 0, falling, 0, 0, false}}, 1},
+      {&one, {{x, 1, 1, good, 0, 0, false}}, 1},
+      {&one, {{x, 9, 0, good, 0, 0, false}}, 1},
+      {&one, {{-1, 1, 0, good, 0, 0, false}}, 1},
+      {&one, {{x, 1, 0, good, 0, 0, false}, {x, 1, 0, good, 0, 0, false}}, 2},
+      {&(weir_grid){1, {0}}, {{x, 1, 0, good, 0, 0, false}}, 0},
+      {&(weir_grid){2, {1 << 20, 1 << 20}}, {{x, 1, 0, good, 0, 0, false}}, 0},
+      {&(weir_grid){WEIR_GRID_DIMS + 1, {1}}, {{x, 1, 0, good, 0, 0, false}}, 0},
   };
   weir_partition *p;
 
@@ -472,7 +472,7 @@ static void wrong_shardings_and_no_memory(void **state)
   }
   assert_true(weir_check_faults(allocate, &c) > 5);
   /* Kept whole, the result asks every rank for all of x. */
-  const weir_shard whole[] = {{x, 1, 0, c.at[0].bounds, 0, 0}, {.array = y, .dim = -1}};
+  const weir_shard whole[] = {{x, 1, 0, c.at[0].bounds, 0, 0, false}, {.array = y, .dim = -1}};
   const weir_box none = {.rank = 0};
 
   assert_ok(weir_partition_create(c.g, &(weir_grid){1, {c.at[0].ranks}}, whole, 2, &p));
@@ -508,7 +508,7 @@ static void the_local_graph_and_refusals(void **state)
   const weir_tensor two = weir_tensor_wrap((double[]){1, 2}, WEIR_F64, 1, (int64_t[]){2});
   const weir_value fixed = weir_constant(g, &two);
   const int64_t bounds[] = {0, 1, 2};
-  const weir_shard shard = {weir_value_array(g, fixed), 0, 0, bounds, 0, 0};
+  const weir_shard shard = {weir_value_array(g, fixed), 0, 0, bounds, 0, 0, false};
 
   weir_output(g, "y", weir_neg(g, fixed));
   assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &shard, 1, &p));

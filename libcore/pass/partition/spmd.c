@@ -33,52 +33,77 @@ static weir_array_desc shaped(weir_dtype dtype, const weir_box *box)
   return d;
 }
 
-/* The call that starts the move (made: 0 outputs) or finishes it; both hand the token on. What is
- * merged has been taken when the merge has started, an exchange reads its array to the end. */
-static weir_status add_call(spmd_lowering *l, spmd_move *x, bool finish, weir_value *made)
+/* Adds the call that starts the move or finishes it: it hands the token on. */
+static weir_status add_call(spmd_lowering *l, spmd_move *x, weir_call_spec *spec, weir_value *in,
+                            int n_in, bool finish, weir_value *made)
 {
   const bool merges = x->move->kind == WEIR_COMM_OP_ALLREDUCE;
-  weir_call_spec spec = {.name = x->move->name, .context = x->move};
-  weir_value in[WEIR_MAX_OUTPUTS + 1];
-  int n = 0;
 
-  spec.function = finish ? finished : started;
-  for (int o = 0; o < x->move->n; o++) {
-    const int32_t array = merges ? weir_graph_node(l->p->g, x->node)->out[o] : x->array;
-    const weir_value before = weir_array_value(l->g, l->now[array]);
-
-    if (!finish || !merges) {
-      in[n++] = before;
-    }
-    if (finish) {
-      spec.out[spec.n_out++] =
-          merges ? *weir_value_desc(l->g, before) : shaped(x->move->dtype, &x->move->to);
-    }
-  }
-  spec.out[spec.n_out++] = (weir_array_desc){.dtype = WEIR_I64};
-  in[n++] = l->token;
-  *made = weir_call(l->g, &spec, in, n);
+  spec->name = x->move->name;
+  spec->context = x->move;
+  spec->function = finish ? finished : started;
+  spec->out[spec->n_out++] = (weir_array_desc){.dtype = WEIR_I64};
+  in[n_in++] = l->token;
+  *made = weir_call(l->g, spec, in, n_in);
   (void)weir_label(l->g, *made,
                    merges   ? finish ? "merged" : "merge"
                    : finish ? "exchanged"
                             : "exchange");
-  l->token = (weir_value){made->node, spec.n_out - 1};
+  l->token = (weir_value){made->node, spec->n_out - 1};
   WEIR_TRY(weir_graph_status(l->g));
   weir_graph_node_mut(l->g, made->node)->priority = finish ? 1 : -1;
   return WEIR_OK;
 }
 
+/* Output o of what moves, as it is before. */
+static weir_value before(const spmd_lowering *l, const spmd_move *x, int o)
+{
+  const bool merges = x->move->kind == WEIR_COMM_OP_ALLREDUCE;
+  const int32_t array = merges ? weir_graph_node(l->p->g, x->node)->out[o] : x->array;
+
+  return weir_array_value(l->g, l->now[array]);
+}
+
+static weir_status call_start(spmd_lowering *l, spmd_move *x)
+{
+  weir_call_spec spec = {.n_out = 1};
+  weir_value in[WEIR_MAX_OUTPUTS + 1], made;
+
+  spec.out[0] =
+      (weir_array_desc){.dtype = x->move->carried, .rank = 1, .shape = {x->move->elements}};
+  for (int o = 0; o < x->move->n; o++) {
+    in[o] = before(l, x, o);
+  }
+  WEIR_TRY(add_call(l, x, &spec, in, x->move->n, false, &made));
+  x->buffer = (weir_value){made.node, 0};
+  return WEIR_OK;
+}
+
+/* What is merged or carried has been taken at the start; an exchange else reads its array to the
+ * end.
+ */
+static weir_status call_finish(spmd_lowering *l, spmd_move *x, weir_value *made)
+{
+  const bool merges = x->move->kind == WEIR_COMM_OP_ALLREDUCE;
+  weir_call_spec spec = {.n_out = x->move->n};
+  weir_value in[3] = {x->buffer, before(l, x, 0)};
+
+  for (int o = 0; o < x->move->n; o++) {
+    spec.out[o] =
+        merges ? *weir_value_desc(l->g, before(l, x, o)) : shaped(x->move->dtype, &x->move->to);
+  }
+  return add_call(l, x, &spec, in, merges || x->move->carries_own ? 1 : 2, true, made);
+}
+
 weir_status spmd_start(spmd_lowering *l, spmd_move *x)
 {
-  weir_value made;
-
   if (x->started) {
     return WEIR_OK;
   }
   if (x->move->kind == WEIR_COMM_OP_EXCHANGE && l->merge[x->array] >= 0) {
     WEIR_TRY(spmd_finish(l, &l->moves[l->merge[x->array]]));
   }
-  WEIR_TRY(add_call(l, x, false, &made));
+  WEIR_TRY(call_start(l, x));
   x->started = true;
   l->out->moves[l->out->n++] = x->move;
   x->owned = false;
@@ -93,7 +118,7 @@ weir_status spmd_finish(spmd_lowering *l, spmd_move *x)
     return WEIR_OK;
   }
   WEIR_TRY(spmd_start(l, x));
-  WEIR_TRY(add_call(l, x, true, &made));
+  WEIR_TRY(call_finish(l, x, &made));
   x->finished = true;
   for (int o = 0; o < x->move->n; o++) {
     const int32_t to = weir_value_array(l->g, (weir_value){made.node, o});
@@ -301,12 +326,23 @@ void weir_spmd_graph_fini(weir_spmd_graph *l)
   l->n = 0;
 }
 
-const weir_comm_op *weir_spmd_graph_finishes(const weir_graph *g, int32_t node)
+/* The communication of a call of that function. */
+static const weir_comm_op *moved_by(const weir_graph *g, int32_t node, weir_call_function function)
 {
   const weir_node *n = weir_graph_node(g, node);
   const weir_call_spec *spec = n->spec;
 
-  return n->op == &weir_op_call && !n->dead && spec->function == finished ? spec->context : NULL;
+  return n->op == &weir_op_call && !n->dead && spec->function == function ? spec->context : NULL;
+}
+
+const weir_comm_op *weir_spmd_graph_starts(const weir_graph *g, int32_t node)
+{
+  return moved_by(g, node, started);
+}
+
+const weir_comm_op *weir_spmd_graph_finishes(const weir_graph *g, int32_t node)
+{
+  return moved_by(g, node, finished);
 }
 
 /* ---- What an end of a move takes its time for ---- */

@@ -45,21 +45,49 @@ weir_status spmd_push(spmd_lowering *l, int32_t array, weir_comm_op_kind kind, s
   x->move->rank = l->rank;
   x->move->name = name_of(l, array);
   x->move->array = array;
-  x->move->dtype = weir_graph_get_array(l->p->g, array)->desc.dtype;
+  x->move->dtype = x->move->carried = weir_graph_get_array(l->p->g, array)->desc.dtype;
   x->move->n = 1;
   *out = x;
   return WEIR_OK;
+}
+
+static bool same_box(const weir_box *a, const weir_box *b)
+{
+  return weir_box_within(a, b) && weir_box_within(b, a);
+}
+
+/* The newest message that this rank sends, -1: none. */
+static int64_t last_sent(const weir_comm_op *m)
+{
+  int64_t i = m->n_messages - 1;
+
+  while (i >= 0 && m->messages[i].receive) {
+    i--;
+  }
+  return i;
 }
 
 weir_status spmd_add_message(spmd_move *x, int64_t *capacity, int peer, bool receive,
                              const weir_box *box)
 {
   weir_comm_op *m = x->move;
+  const int64_t last = last_sent(m);
+  const bool again = !receive && last >= 0 && same_box(&m->messages[last].box, box);
 
   WEIR_TRY(weir_reserve(&m->messages, capacity, m->n_messages + 1, sizeof *m->messages));
-  m->messages[m->n_messages++] = (weir_comm_op_message){peer, receive, *box};
+  m->messages[m->n_messages++] =
+      (weir_comm_op_message){peer, receive, *box, again ? m->messages[last].at : m->elements};
+  m->elements += again ? 0 : weir_box_volume(box);
   m->bytes += receive ? 0 : weir_box_bytes(box, m->dtype);
   return WEIR_OK;
+}
+
+void spmd_carry_own(weir_comm_op *m)
+{
+  const weir_box own = weir_box_intersect(&m->from, &m->to);
+
+  m->carries_own = true;
+  m->elements += weir_box_volume(&own);
 }
 
 /* A box that goes from one rank to another, or of it the boxes that are read; what goes to one
@@ -107,6 +135,9 @@ static weir_status fill_exchange(const spmd_lowering *l, spmd_move *x)
       }
     }
   }
+  if (2 * x->move->to.rank + 1 > WEIR_MAX_DIMS) {
+    spmd_carry_own(x->move);
+  }
   return WEIR_OK;
 }
 
@@ -117,6 +148,7 @@ static weir_status add_exchange(spmd_lowering *l, int32_t array, weir_box **get,
   spmd_move *x;
 
   WEIR_TRY(spmd_push(l, array, WEIR_COMM_OP_EXCHANGE, &x));
+  x->after = l->p->fetched[array] ? SPMD_WHEN_NEEDED : x->after;
   x->get = *get;
   x->named = *named;
   *get = NULL;
@@ -308,7 +340,7 @@ static weir_status find_exchanges_of(spmd_lowering *l, int32_t node)
     spmd_needed(l, node, k, get);
     if (!is_local(l, x, array, get)) {
       WEIR_TRY_GOTO(find_named(l, node, k, &named), out);
-      *choice = find_exchange(l, x, array, get, named);
+      *choice = l->p->fetched[array] ? -1 : find_exchange(l, x, array, get, named);
       if (*choice < 0) {
         WEIR_TRY_GOTO(x->role == WEIR_ROLE_DATA && named != NULL
                           ? widen(l, node, named, get, array, scratch)
@@ -326,6 +358,24 @@ out:
   return status;
 }
 
+/* Elements that the reducer takes and works in; none where it is not known. */
+static void count_merged(const weir_partition *p, weir_comm_op *m)
+{
+  const weir_reducer *reducer = weir_partition_reducer(m->monoid, m->dtype);
+  const size_t size = weir_dtype_size(m->dtype);
+  const int64_t elements = m->bytes / (int64_t)size / m->n;
+
+  if (reducer != NULL && (m->n > 1 || reducer->size != size)) {
+    m->carried = WEIR_F64;
+    m->elements = elements * (int64_t)(reducer->size / sizeof(double));
+  } else {
+    m->elements = reducer != NULL ? elements : 0;
+  }
+  const int64_t per = elements > 0 ? m->elements / elements : 0; /* of one that is merged */
+
+  m->elements += per * weir_allreduce_scratch(partition_pieces(p, m->dims), elements);
+}
+
 static weir_status find_merge_of(spmd_lowering *l, int32_t number)
 {
   const weir_node *node = weir_graph_node(l->p->g, number);
@@ -340,6 +390,7 @@ static weir_status find_merge_of(spmd_lowering *l, int32_t number)
   x->move->monoid = node->access.combine;
   x->move->dims = weir_partition_partial(l->p, number);
   x->move->bytes = weir_partition_partial_bytes(l->p, number, l->rank);
+  count_merged(l->p, x->move);
   for (int o = 0; o < node->n_out; o++) {
     l->merge[node->out[o]] = l->n_moves - 1;
   }

@@ -25,7 +25,7 @@ static int64_t received(const int64_t *first, int n, bool other, int32_t *exchan
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 2, {ROWS, COLUMNS}, 0});
 
-  shards[0] = (weir_shard){weir_value_array(g, x), 1, 0, halves, 0, 0};
+  shards[0] = (weir_shard){weir_value_array(g, x), 1, 0, halves, 0, 0, false};
   for (int i = 0; i < n; i++) {
     const weir_tensor list = weir_tensor_wrap(rows[other && i == n - 1], WEIR_I64, 1, &listed);
     const weir_value y =
@@ -33,7 +33,7 @@ static int64_t received(const int64_t *first, int n, bool other, int32_t *exchan
 
     weir_output(g, names[i], y);
     memcpy(bounds[i], (const int64_t[]){0, first[i], COLUMNS}, sizeof bounds[i]);
-    shards[i + 1] = (weir_shard){weir_value_array(g, y), 1, 0, bounds[i], 0, 0};
+    shards[i + 1] = (weir_shard){weir_value_array(g, y), 1, 0, bounds[i], 0, 0, false};
   }
   assert_ok(weir_graph_status(g));
   assert_ok(weir_partition_create(g, &grid, shards, n + 1, &p));

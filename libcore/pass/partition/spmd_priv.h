@@ -4,6 +4,8 @@
 #include "pass/partition/partition_priv.h"
 #include "pass/partition/weir_spmd.h"
 
+enum { SPMD_WHEN_NEEDED = INT32_MAX }; /* after no node, but where its reader stands */
+
 /* One move as it is planned, the same on all ranks but for `move`. */
 typedef struct spmd_move {
   int32_t array;      /* whose elements move, or output 0 of the node */
@@ -14,7 +16,8 @@ typedef struct spmd_move {
   weir_comm_op *move; /* of this rank */
   bool owned;         /* here, and not yet by the result */
   bool started, finished;
-  int32_t local; /* exchange: the array of the local graph */
+  weir_value buffer; /* of the local graph, once it has started */
+  int32_t local;     /* exchange: the array of the local graph  */
 } spmd_move;
 
 typedef struct spmd_lowering {
@@ -42,6 +45,8 @@ weir_status spmd_push(spmd_lowering *l, int32_t array, weir_comm_op_kind kind,
                       spmd_move **out) WEIR_CHECKED;
 weir_status spmd_add_message(spmd_move *x, int64_t *capacity, int peer, bool receive,
                              const weir_box *box) WEIR_CHECKED;
+/* Has the rank's own box in the buffer, too, once all messages are there. */
+void spmd_carry_own(weir_comm_op *m);
 /* What each rank needs of an operand: get [ranks]. */
 void spmd_needed(const spmd_lowering *l, int32_t node, int operand, weir_box *get);
 /* Frees what is named for each rank; accepts NULL. */

@@ -147,6 +147,7 @@ static weir_status fill(const spmd_lowering *l, spmd_move *x)
       }
     }
   }
+  spmd_carry_own(m);
   return WEIR_OK;
 }
 

@@ -42,12 +42,12 @@ static problem make(int ranks, int copies, variant v)
   }
   even(SUMMED, ranks, b.bounds[0]);
   even(KEPT, ranks, b.bounds[1]);
-  b.shards[b.n++] = (weir_shard){weir_value_array(b.g, x), 0, 0, b.bounds[0], 0, 0};
+  b.shards[b.n++] = (weir_shard){weir_value_array(b.g, x), 0, 0, b.bounds[0], 0, 0, false};
   b.shards[b.n++] = (weir_shard){.array = weir_value_array(b.g, sum), .dim = -1};
   if (v == BY_ALL) {
     b.shards[b.n++] = (weir_shard){.array = weir_value_array(b.g, y), .dim = -1};
   } else {
-    b.shards[b.n++] = (weir_shard){weir_value_array(b.g, y), 0, 0, b.bounds[1], 0, 0};
+    b.shards[b.n++] = (weir_shard){weir_value_array(b.g, y), 0, 0, b.bounds[1], 0, 0, false};
   }
   assert_ok(weir_graph_status(b.g));
   assert_ok(weir_partition_create(b.g, &b.grid, b.shards, b.n, &b.p));

@@ -39,13 +39,18 @@ enum { WEIR_SHARD_SUM = -2 };
  * NULL). It may be sharded along others; its new value is sharded as it is. Sums that it is made of
  * are then not merged, and what is linear in them is computed of each rank's summand. What is read
  * otherwise too is merged as usual, and what is complete counts on the ranks at coordinate 0 alone:
- * elsewhere it is multiplied by 0, which is exact, and keeps what is not finite so. */
+ * elsewhere it is multiplied by 0, which is exact, and keeps what is not finite so.
+ *
+ * fetched: the array, a source, is only kept in shards. Iterations do not go where its elements
+ * are: ranks fetch what a node reads when it is about to run, and each node anew, so that no rank
+ * has all of it at once. */
 typedef struct weir_shard {
   int32_t array;
   int dim, along;
   const int64_t *bounds;
   unsigned also; /* bits of further dimensions of the grid */
   int pieces;    /* 0: as many as positions                */
+  bool fetched;
 } weir_shard;
 
 /* Returns whether the array is sharded along that dimension of the grid. */
@@ -54,6 +59,12 @@ static inline bool weir_shard_goes(const weir_shard *c, int along)
   return c->along == along || (c->also >> along & 1) != 0;
 }
 
+/* Lets derivatives (weir_gradients) read copies of their own of what is copied element by element
+ * from fetched arrays, such as the slices of a buffer of weights, so that it is fetched for them
+ * again. Before weir_partition_create; nodes and arrays keep their numbers. Fails: WEIR_ERR_MEMORY.
+ */
+weir_status weir_partition_fetch_again(weir_graph *g, const weir_shard *shards, int n) WEIR_CHECKED;
+
 typedef struct weir_partition weir_partition;
 
 /* Partitions a graph. Arrays without a given sharding are sharded as the iterations that compute
@@ -61,7 +72,8 @@ typedef struct weir_partition weir_partition;
  * elements it reads. An array with several writers is sharded as the first sharded one, along
  * dimensions that every writer covers from end to end, and replicated along the others. Sources are
  * replicated unless a sharding names them. The graph outlives the partition. Fails: WEIR_ERR_CONFIG
- * (an invalid array, dimension, bounds or pieces), WEIR_ERR_UNSUPPORTED (outputs of one node
+ * (an invalid array, dimension, bounds or pieces; a fetched array that a node makes),
+ * WEIR_ERR_UNSUPPORTED (outputs of one node
  * sharded differently; pieces that split the grid differently, or into more than WEIR_GRID_DIMS
  * dimensions; an array that stays a sum is read by a node that is not linear in it, which is
  * named), WEIR_ERR_MEMORY. */

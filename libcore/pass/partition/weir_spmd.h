@@ -23,15 +23,20 @@ typedef enum weir_comm_op_kind {
                               a merge of all of it and an exchange */
 } weir_comm_op_kind;
 
-/* A box of the array, in its global indices, that goes to a rank of the grid or comes from it. */
+/* A box of the array, in its global indices, that goes to a rank of the grid or comes from it. Its
+ * elements are in the buffer from element `at` on; a box that goes to several ranks one after the
+ * other is there once. */
 typedef struct weir_comm_op_message {
   int peer;
   bool receive;
   weir_box box;
+  int64_t at;
 } weir_comm_op_message;
 
 /* Communication at one point of the local graph: a node starts it, another finishes it. Both are
- * calls (weir_call.h), chained so that all ranks start and finish in one order. */
+ * calls (weir_call.h), chained so that all ranks start and finish in one order. What travels lies
+ * in a buffer that is an array of the graph, made by the start and read by the finish: its memory
+ * is part of the memory plan. */
 typedef struct weir_comm_op weir_comm_op;
 struct weir_comm_op {
   weir_comm_op_kind kind;
@@ -46,11 +51,17 @@ struct weir_comm_op {
                  and the rank's own box, in both from and to, is one more of them */
   int64_t n_messages;
   int64_t bytes;      /* that this rank sends, or gives to the merge */
-  int n;              /* merge: outputs that are merged together */
+  weir_dtype carried; /* of the buffer: that of the array; f64 of a merge of several outputs */
+  int64_t elements; /* of the buffer. Exchange: of the messages; merge: of the outputs, then scratch
+                       (weir_allreduce_scratch) */
+  bool carries_own; /* reduce-scatter, and an exchange whose arrays have too many dimensions for
+                       one call: the box that is in both from and to comes after the messages */
+  int n;            /* merge: outputs that are merged together */
   weir_monoid monoid; /* merge, reduce-scatter */
   unsigned dims;      /* likewise: of the grid, as weir_partition_partial */
-  /* Who runs the graph sets these before. start's run->in begins with the arrays before, and so
-   * does that of an exchange's finish; finish's run->out with those after. */
+  /* Who runs the graph sets these before. start's run->in begins with the arrays before, its
+   * run->out with the buffer; finish's run->in begins with the buffer, then the array before of an
+   * exchange that does not carry its own box; finish's run->out with those after. */
   weir_status (*start)(weir_comm_op *m, const weir_op_run *run);
   weir_status (*finish)(weir_comm_op *m, const weir_op_run *run);
   void *context;
@@ -72,7 +83,8 @@ typedef struct weir_spmd_graph {
  * WEIR_ERR_MEMORY. */
 weir_status weir_spmd_lower(const weir_partition *p, int rank, weir_spmd_graph *out) WEIR_CHECKED;
 void weir_spmd_graph_fini(weir_spmd_graph *l);
-/* Returns the communication that the node of a local graph finishes, NULL: none. */
+/* Return the communication that the node of a local graph starts, and finishes; NULL: none. */
+const weir_comm_op *weir_spmd_graph_starts(const weir_graph *g, int32_t node);
 const weir_comm_op *weir_spmd_graph_finishes(const weir_graph *g, int32_t node);
 /* Returns the bytes received in an exchange from rank `from`, -1: from all. */
 int64_t weir_comm_op_received(const weir_comm_op *m, int from);

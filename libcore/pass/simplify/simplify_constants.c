@@ -184,8 +184,7 @@ static weir_status fold(weir_graph *g, weir_node *node)
     }
     weir_dtype_store_real(t.dtype, t.data, i, evaluate(g, node, iteration, memory));
   }
-  array->kind = WEIR_ARRAY_CONSTANT;
-  array->constant = t;
+  WEIR_TRY_GOTO(weir_array_make_constant(array, &t), out);
   weir_access_fini(&node->access);
   weir_free(&node->spec);
   node->op = NULL;

@@ -54,7 +54,8 @@ weir_status train_check_apart(const weir_train_cfg *cfg, const weir_grid *grid)
 weir_status train_check_optim_shards(const weir_train_cfg *cfg)
 {
   const weir_exchange_desc *policy = policy_of(cfg);
-  const bool gradients = cfg->optim.shard == WEIR_OPTIM_SHARD_GRADIENTS;
+  static const char *const names[] = {"none", "state", "gradients", "parameters"};
+  const bool gradients = cfg->optim.shard >= WEIR_OPTIM_SHARD_GRADIENTS;
 
   if (cfg->optim.shard == WEIR_OPTIM_SHARD_NONE || policy == NULL ||
       (!train_apart(cfg) && (policy->in_plan || !gradients))) {
@@ -63,7 +64,6 @@ weir_status train_check_optim_shards(const weir_train_cfg *cfg)
   return weir_fail(WEIR_ERR_UNSUPPORTED,
                    "optim.shard %s does not go with optim.exchange %s, which has the %s of all "
                    "parameters on every rank: use %s",
-                   gradients ? "gradients" : "state", policy->name,
-                   train_apart(cfg) ? "update" : "gradient",
+                   names[cfg->optim.shard], policy->name, train_apart(cfg) ? "update" : "gradient",
                    train_apart(cfg) ? "none, or the policy allreduce" : "state, or allreduce");
 }

@@ -124,7 +124,8 @@ static weir_status add_inputs(const train_ranks *k, const weir_train_task *task,
           c, (weir_shard){.array = a, .along = WEIR_ALONG_SAMPLES, .bounds = k->share}));
       for (int d = 0; d < x->rank; d++) {
         if (k->bounds[i][d] != NULL) {
-          const weir_shard shard = {a, d + 1, (int)x->along[d], k->bounds[i][d], 0, 0};
+          const weir_shard shard = {
+              .array = a, .dim = d + 1, .along = (int)x->along[d], .bounds = k->bounds[i][d]};
 
           WEIR_TRY(train_add_shard(c, shard));
         }
@@ -153,7 +154,7 @@ weir_status train_sharding_of(const train_ranks *k, const weir_train_task *task,
     WEIR_TRY_GOTO(train_replicate(k->replicate_below, task, g, out), failed);
   }
   WEIR_TRY_GOTO(train_shard_optim(&k->optim, &k->dist.grid, g, out), failed);
-  if (k->optim.what != WEIR_OPTIM_SHARD_GRADIENTS) {
+  if (k->optim.what < WEIR_OPTIM_SHARD_GRADIENTS) {
     WEIR_TRY_GOTO(train_leave_sums(&k->shards, &k->dist.grid, g, out), failed);
   }
   return WEIR_OK;
@@ -361,6 +362,7 @@ static weir_status shard_graph(const train_ranks *k, const train_graph *t, train
   WEIR_TRY(train_sharding_of(k, t->task, *g, batch, &sharding)); /* as for plans, before passes */
   WEIR_TRY_GOTO(weir_pass_run(*g, "simplify", passes), done);
   WEIR_TRY_GOTO(weir_pass_run(*g, "pool_sparsity", passes), done);
+  WEIR_TRY_GOTO(weir_partition_fetch_again(*g, sharding.shard, sharding.dist.n_shards), done);
   status =
       weir_partition_create(*g, &sharding.dist.grid, sharding.shard, sharding.dist.n_shards, p);
 done:

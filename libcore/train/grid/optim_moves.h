@@ -8,7 +8,7 @@
  * shard. Collective. Fails: as requests. */
 weir_status train_scatter_gradient(train_run *r) WEIR_CHECKED;
 /* Makes the parameters complete on every rank after each has updated its shard; nothing where
- * nothing is sharded. Collective. Fails: as requests. */
+ * nothing is sharded, or the parameters themselves are. Collective. Fails: as requests. */
 weir_status train_gather_params(train_run *r) WEIR_CHECKED;
 /* Creates on rank 0 a store with the arrays of the run, those that are sharded complete and zero;
  * destroyed by the caller. *out NULL on other ranks, and where nothing is sharded. Local. Fails:

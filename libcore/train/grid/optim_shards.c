@@ -49,10 +49,31 @@ void train_optim_shards_close(train_optim_shards *s)
   s->what = WEIR_OPTIM_SHARD_NONE;
 }
 
+weir_status train_optim_shards_enter(train_optim_shards *s, weir_store *store)
+{
+  s->inside = s->what == WEIR_OPTIM_SHARD_PARAMETERS;
+  return s->inside ? weir_store_resize(store, WEIR_PARAMS_FLAT, s->at[s->rank],
+                                       s->at[s->rank + 1] - s->at[s->rank])
+                   : WEIR_OK;
+}
+
+weir_status train_optim_shards_leave(train_optim_shards *s, weir_store *store)
+{
+  const bool leaves = s->inside;
+
+  s->inside = false;
+  return leaves ? weir_store_resize(store, WEIR_PARAMS_FLAT, -s->at[s->rank], s->at[s->ranks])
+                : WEIR_OK;
+}
+
 bool train_optim_sharded(const train_optim_shards *s, const char *name)
 {
-  return (s->what != WEIR_OPTIM_SHARD_NONE && strncmp(name, "optim.", 6) == 0) ||
-         (s->what == WEIR_OPTIM_SHARD_GRADIENTS && strcmp(name, TRAIN_BANK) == 0);
+  const bool params =
+      strcmp(name, WEIR_PARAMS_FLAT) == 0 || strcmp(name, TRAIN_BEST WEIR_PARAMS_FLAT) == 0;
+
+  return (s->what >= WEIR_OPTIM_SHARD_STATE && strncmp(name, "optim.", 6) == 0) ||
+         (s->what >= WEIR_OPTIM_SHARD_GRADIENTS && strcmp(name, TRAIN_BANK) == 0) ||
+         (s->inside && params);
 }
 
 void train_own_update(const train_optim_shards *s, int64_t elements, int64_t *lo, int64_t *hi)
@@ -127,7 +148,7 @@ static bool adds_to_shards(const train_optim_shards *s, const weir_graph *g)
     const weir_array *array = weir_graph_get_array(g, a);
 
     adds = adds || (array->kind == WEIR_ARRAY_STORED && array->update >= 0 &&
-                    s->what == WEIR_OPTIM_SHARD_GRADIENTS && strcmp(array->name, TRAIN_BANK) == 0);
+                    s->what >= WEIR_OPTIM_SHARD_GRADIENTS && strcmp(array->name, TRAIN_BANK) == 0);
   }
   return adds;
 }
@@ -213,8 +234,10 @@ weir_status train_shard_optim(const train_optim_shards *s, const weir_grid *grid
 
     if (array->kind == WEIR_ARRAY_STORED && shards_in(s, array)) {
       shard.array = a;
+      shard.fetched = strcmp(array->name, WEIR_PARAMS_FLAT) == 0 && array->update < 0;
       WEIR_TRY(train_add_shard(c, shard));
     }
   }
+  shard.fetched = false;
   return adds_to_shards(s, g) ? shard_sums(s, g, shard, c) : WEIR_OK;
 }

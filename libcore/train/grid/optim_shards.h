@@ -1,9 +1,11 @@
 /* optim_shards.h - arrays of the update in shards of all ranks, by elements of the flat buffer: the
- * state of the update rule, and gradients if asked for. Stages 1 and 2 of ZeRO, Rajbhandari et al.
- * 2020 (arXiv:1910.02054). Parameters are complete on every rank.
+ * state of the update rule, and gradients and parameters if asked for. Stages 1 to 3 of ZeRO,
+ * Rajbhandari et al. 2020 (arXiv:1910.02054).
  *
- * Each rank updates its shard of the parameters, and gathers the others. Stage 2: sums of gradients
- * go to the rank of the shard alone, in every micro-batch. */
+ * Each rank updates its shard of the parameters. Stages 1 and 2: it gathers the others, so that
+ * parameters are complete on every rank. From stage 2 on sums of gradients go to the rank of the
+ * shard alone, in every micro-batch. Stage 3: the parameters of a layer are fetched where it runs,
+ * and again where its derivative does (weir_shard.fetched). */
 #ifndef TRAIN_OPTIM_SHARDS_H
 #define TRAIN_OPTIM_SHARDS_H
 #include "comm/weir_request.h"
@@ -22,6 +24,7 @@ typedef struct train_optim_shards {
                         sharded, without memory */
   weir_store *own;   /* shards of this rank, also of the parameters, for the plan of an update */
   weir_request *scatter, *gather; /* of the gradient, of the parameters; NULL: not yet needed */
+  bool inside;                    /* between enter and leave */
 } train_optim_shards;
 
 /* Divides the elements of the parameters, which outlive the shards, among ranks. Closed by close.
@@ -30,6 +33,10 @@ weir_status train_optim_shards_open(train_optim_shards *s, weir_optim_shard what
                                     const weir_params *params, int rank, int ranks) WEIR_CHECKED;
 /* Frees all; accepts zeroed shards. */
 void train_optim_shards_close(train_optim_shards *s);
+/* Gives the parameters in the store the elements of this rank's shard, where they are sharded; and
+ * all again, of which the caller gathers those of others. Local. Fail: as weir_store_resize. */
+weir_status train_optim_shards_enter(train_optim_shards *s, weir_store *store) WEIR_CHECKED;
+weir_status train_optim_shards_leave(train_optim_shards *s, weir_store *store) WEIR_CHECKED;
 /* Returns whether ranks have shards of a flat array of the store, by its name. */
 bool train_optim_sharded(const train_optim_shards *s, const char *name);
 /* Returns the elements [*lo, *hi) of the flat buffer that this rank updates; all [0, elements)

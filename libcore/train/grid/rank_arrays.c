@@ -24,30 +24,32 @@ static weir_status receive(weir_comm *c, const weir_tensor *t, int64_t *counts)
   return WEIR_OK;
 }
 
-weir_status train_receive(train_run *r)
+weir_status train_receive_array(train_run *r, const char *name)
 {
   weir_comm *c = r->ranks.all;
   void *counts = NULL;
+  weir_tensor *t = NULL;
   weir_status status = WEIR_OK;
 
-  if (c == NULL) {
-    return WEIR_OK;
-  }
-  WEIR_TRY_GOTO(train_agree_all(r, weir_alloc(weir_comm_size(c), sizeof(int64_t), &counts)), done);
-  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
+  WEIR_TRY(train_agree_all(r, weir_alloc(weir_comm_size(c), sizeof(int64_t), &counts)));
+  WEIR_TRY_GOTO(weir_store_write(r->store, name, &t), done);
+  WEIR_TRY_GOTO(receive(c, t, counts), done);
+done:
+  weir_free(&counts);
+  return status;
+}
+
+weir_status train_receive(train_run *r)
+{
+  for (int64_t i = 0; r->ranks.all != NULL && i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
 
     if (!train_optim_sharded(&r->ranks.optim, name) &&
         (train_is_network(name) || train_is_own(r, name))) {
-      weir_tensor *t = NULL;
-
-      WEIR_TRY_GOTO(weir_store_write(r->store, name, &t), done);
-      WEIR_TRY_GOTO(receive(c, t, counts), done);
+      WEIR_TRY(train_receive_array(r, name));
     }
   }
-done:
-  weir_free(&counts);
-  return status;
+  return WEIR_OK;
 }
 
 /* ---- Comparison ---- */
@@ -60,7 +62,8 @@ typedef struct shared {
   int along; /* dimension of the grid that it is sharded along; 0: replicated */
 } shared;
 
-/* Fills `out`, which has space for all arrays and shards; *count: how many. */
+/* Fills `out`, which has space for all arrays and shards; *count: how many. Of parameters that each
+ * rank has a shard of its own of, none has a twin. */
 static weir_status list_shared(const train_run *r, shared *out, int64_t *count)
 {
   const train_shards *s = &r->ranks.shards;
@@ -70,6 +73,9 @@ static weir_status list_shared(const train_run *r, shared *out, int64_t *count)
     const bool whole = strcmp(r->array[i].name, WEIR_PARAMS_FLAT) != 0 || s->n == 0;
     const weir_tensor *t = NULL;
 
+    if (train_optim_sharded(&r->ranks.optim, r->array[i].name)) {
+      continue;
+    }
     WEIR_TRY(weir_store_read(r->store, r->array[i].name, &t));
     const size_t size = weir_dtype_size(t->dtype);
 

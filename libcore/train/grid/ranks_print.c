@@ -100,13 +100,15 @@ static weir_status print_rank(const sharded_step *s, int rank, double whole, FIL
 }
 
 /* The graph of a step of the batch, and its partition. */
-static weir_status shard(sharded_step *s, weir_store *store, const train_graph *t,
-                         const weir_exec_cfg *exec)
+static weir_status shard_step(sharded_step *s, weir_store *store, const train_graph *t,
+                              weir_optim_shard shard, const weir_exec_cfg *exec)
 {
   const weir_pass_opts passes = weir_exec_passes(exec);
 
   s->ranks.dist.grid = *s->grid;
   memcpy(s->ranks.replicate_below, t->task->replicate_below, sizeof s->ranks.replicate_below);
+  WEIR_TRY(train_optim_shards_open(&s->ranks.optim, shard, t->params, 0, weir_grid_size(s->grid)));
+  s->ranks.optim.inside = shard == WEIR_OPTIM_SHARD_PARAMETERS;
   WEIR_TRY(train_shard_inputs(&s->ranks, t, s->batch));
   WEIR_TRY(train_shards_view(&s->ranks.shards, s->ranks.coords, store, t->params));
   return train_shard_graph(&s->ranks, t, TRAIN_LOOK, s->batch, &passes, &s->g, &s->p);
@@ -122,13 +124,15 @@ static weir_status print_optim_shards(const train_graph *t, const weir_optim_cfg
 
   WEIR_TRY(weir_optim_rule(cfg, &rule));
   const int states = rule->n_state + (cfg->average.decay > 0);
-  const bool gradients = cfg->shard == WEIR_OPTIM_SHARD_GRADIENTS;
+  const bool gradients = cfg->shard >= WEIR_OPTIM_SHARD_GRADIENTS;
 
   if (cfg->shard != WEIR_OPTIM_SHARD_NONE) {
     fprintf(out,
-            "  state of the optimiser %.4g MB of %.4g MB a rank, gradient %.4g MB (optim.shard)\n",
+            "  state of the optimiser %.4g MB of %.4g MB a rank, gradient %.4g MB, parameters %.4g "
+            "MB (optim.shard)\n",
             states * size * (double)share / 1e6, states * size * (double)n / 1e6,
-            size * (double)(gradients ? share : n) / 1e6);
+            size * (double)(gradients ? share : n) / 1e6,
+            size * (double)(cfg->shard == WEIR_OPTIM_SHARD_PARAMETERS ? share : n) / 1e6);
   }
   return WEIR_OK;
 }
@@ -140,7 +144,7 @@ static weir_status print(weir_store *store, const train_graph *t, const weir_tra
   sharded_step s = {.task = t->task, .grid = grid, .batch = cfg->batch};
   weir_status status;
 
-  WEIR_TRY_GOTO(shard(&s, store, t, exec), done);
+  WEIR_TRY_GOTO(shard_step(&s, store, t, (weir_optim_shard)cfg->optim.shard, exec), done);
   const double whole = all_iterations(s.g);
 
   fprintf(out,

@@ -111,7 +111,8 @@ weir_status train_shard_slices(const train_shards *s, const weir_graph *g, train
     const int k = array->kind == WEIR_ARRAY_STORED ? train_slice_of(s, array->name) : -1;
 
     if (k >= 0 && s->along[k] > 0) {
-      WEIR_TRY(train_add_shard(c, (weir_shard){a, 0, s->along[k], s->at[k], 0, 0}));
+      WEIR_TRY(
+          train_add_shard(c, (weir_shard){.array = a, .along = s->along[k], .bounds = s->at[k]}));
     }
   }
   return WEIR_OK;
@@ -148,8 +149,10 @@ weir_status train_leave_sums(const train_shards *s, const weir_grid *grid, const
       first++;
     }
     if (dims != 0) {
-      WEIR_TRY(train_add_shard(
-          c, (weir_shard){a, WEIR_SHARD_SUM, first, NULL, dims & ~(1u << first), 0}));
+      WEIR_TRY(train_add_shard(c, (weir_shard){.array = a,
+                                               .dim = WEIR_SHARD_SUM,
+                                               .along = first,
+                                               .also = dims & ~(1u << first)}));
     }
   }
   return WEIR_OK;

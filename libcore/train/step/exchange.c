@@ -47,12 +47,20 @@ static bool scatters(const train_run *r)
          weir_optim_exchange(&r->cfg->optim, &policy) == WEIR_OK && policy->in_plan;
 }
 
+int64_t train_scatter_bytes(const train_run *r)
+{
+  const train_optim_shards *s = &r->ranks.optim;
+  const int64_t size = (int64_t)weir_dtype_size(weir_params_dtype(r->params));
+
+  return scatters(r) ? (s->at[s->rank + 1] - s->at[s->rank]) * s->ranks * size : 0;
+}
+
 /* Whether a policy exchanges outside the plans, among ranks. Sums of gradients in shards are made
  * in the plan. */
 static bool exchanges(const train_run *r)
 {
-  return r->ranks.all != NULL && r->ranks.optim.what != WEIR_OPTIM_SHARD_GRADIENTS &&
-         !scatters(r) && (train_apart(r->cfg) || train_has_slot(r));
+  return r->ranks.all != NULL && r->ranks.optim.what < WEIR_OPTIM_SHARD_GRADIENTS && !scatters(r) &&
+         (train_apart(r->cfg) || train_has_slot(r));
 }
 
 /* The accumulated gradient, or the weights: the policy keeps their memory. */

@@ -20,6 +20,9 @@ weir_status train_open_exchange(train_run *r) WEIR_CHECKED;
 /* Exchanges the accumulated gradient or the weights, if that is what the policy exchanges, and adds
  * the time to r->spent_s. Fails: as weir_exchange_run. */
 weir_status train_exchange(train_run *r, weir_exchange_what what) WEIR_CHECKED;
+/* Returns the bytes in which gradients of all ranks are summed into shards between plans; 0: they
+ * are summed otherwise. */
+int64_t train_scatter_bytes(const train_run *r);
 /* Prints what this rank exchanges, a line for each part. Fails: as train_pin_exchanged. */
 weir_status train_print_exchange(train_run *r, FILE *out) WEIR_CHECKED;
 #endif

@@ -47,9 +47,8 @@ static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan
 
   *out = NULL;
   t.shards = shards->n > 0 ? shards : NULL;
-  if (r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE) {
-    t.store = r->ranks.optim.whole;
-    store = kind == TRAIN_APPLY ? r->ranks.optim.own : r->store;
+  if (r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE && kind == TRAIN_APPLY) {
+    store = r->ranks.optim.own;
   }
   WEIR_TRY(
       train_agree(r, weir_reserve(&r->plan, &r->plan_capacity, r->n_plans + 1, sizeof *r->plan)));

@@ -54,8 +54,8 @@ weir_status transport_plan(transport_job *j, int64_t n)
 
   WEIR_TRY(j->ranks > 1 ? weir_comm_agree(j->spec->comm, status) : status);
   const weir_shard shards[] = {
-      {weir_value_array(b->graph, in[0]), 0, 0, j->bounds, 0, 0},
-      {weir_value_array(b->graph, in[1]), 0, 0, j->bounds, 0, 0},
+      {weir_value_array(b->graph, in[0]), 0, 0, j->bounds, 0, 0, false},
+      {weir_value_array(b->graph, in[1]), 0, 0, j->bounds, 0, 0, false},
   };
   const weir_dist dist = {j->spec->comm, {1, {j->ranks}}, shards, 2};
 

@@ -441,8 +441,8 @@ static int claimed_by(test_case *t, int rank, const int64_t of_x[3], const int64
   const weir_grid grid = {.dims = 1, .extent = {2}};
   /* That one alone: which is the fastest depends on the processor. */
   const weir_pass_opts opts = {.kernel = "conv.pool_sparse", .kernels = weir_kernel_table};
-  const weir_shard shards[] = {{array_of(t->g, names[X]), 1, 0, of_x, 0, 0},
-                               {array_of(t->g, names[T]), 1, 0, of_t, 0, 0}};
+  const weir_shard shards[] = {{array_of(t->g, names[X]), 1, 0, of_x, 0, 0, false},
+                               {array_of(t->g, names[T]), 1, 0, of_t, 0, 0, false}};
   weir_partition *p;
   weir_spmd_graph local;
   int claimed = 0;
