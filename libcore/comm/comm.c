@@ -101,21 +101,24 @@ void weir_comm_configure(weir_comm *c, const weir_comm_cfg *cfg)
 static weir_status agree(weir_comm *c, weir_status status)
 {
   int worst = (int)status, rank = 0;
-  char text[COMM_TEXT] = "";
+  char text[COMM_TEXT] = "", own[COMM_TEXT] = "";
 
+  if (status != WEIR_OK) { /* a failure in the background clears the record of this thread */
+    (void)snprintf(own, sizeof own, "%s", weir_last_message());
+  }
   WEIR_TRY(c->kind->allreduce_max(c, (int)status, &worst, &rank));
   if (worst == (int)WEIR_OK) {
     return WEIR_OK;
   }
   if (rank == c->rank) {
-    (void)snprintf(text, sizeof text, "%s", weir_last_message());
+    memcpy(text, own, sizeof text);
   }
   WEIR_TRY(c->kind->bcast_text(c, rank, text));
   if (worst > (int)status) {
     return weir_fail((weir_status)worst, "rank %d of %d failed: %s", rank, c->size,
                      text[0] != 0 ? text : weir_status_text((weir_status)worst));
   }
-  return status;
+  return weir_last_message()[0] == 0 && own[0] != 0 ? weir_fail(status, "%s", own) : status;
 }
 
 static weir_status split(weir_comm *c, int colour, weir_comm **out)

@@ -84,7 +84,7 @@ typedef struct comm_engine {
   struct weir_worker *background;
   int background_users;
   bool background_stops;
-  weir_status background_status; /* its failure, for the next call that progresses */
+  weir_status background_status; /* failure of comm_progress_background, for calls that progress */
   char background_text[COMM_TEXT];
 } comm_engine;
 
@@ -177,11 +177,18 @@ weir_status comm_request_advance(weir_request *r, bool *moved) WEIR_CHECKED;
 /* request.c: writes "rank 3 (4096 bytes to come), ... in round 1" of the messages under way, as far
  * as there is space. */
 void comm_request_missing(const weir_request *r, char *text, size_t size);
-/* progress.c: Returns the failure of the background thread, if any. Progresses all requests and
- * schedules of the run. *moved: one of them got further.
- * With the right to progress. */
+/* progress.c: returns the failure that comm_progress_background kept, if any. With the right to
+ * progress. */
 weir_status comm_progress_check(const weir_comm *c) WEIR_CHECKED;
+/* progress.c: likewise, or progresses all requests and schedules of the run. *moved: one of them
+ * got further. With the right to progress. */
 weir_status comm_progress(weir_comm *c, bool *moved) WEIR_CHECKED;
+/* progress.c: progresses them on behalf of other ranks, which may wait for this one: in a
+ * background thread, a call of all ranks, or the pause of a simulated rank. Such a caller has no
+ * one to return a failure to: it is kept for each later comm_progress_check, nothing progresses
+ * from then on, and the failure record of this thread is cleared. With the right to progress, or
+ * where one rank runs at a time. */
+void comm_progress_background(comm_engine *e, bool *moved);
 /* progress.c: starts a thread that progresses while this rank does something else, or counts one
  * more user of it; ends it with the last user. Fails: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
 weir_status comm_background_start(weir_comm *c) WEIR_CHECKED;

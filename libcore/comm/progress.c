@@ -80,17 +80,26 @@ weir_status comm_progress(weir_comm *c, bool *moved)
   return WEIR_OK;
 }
 
+void comm_progress_background(comm_engine *e, bool *moved)
+{
+  if (e->background_status != WEIR_OK) {
+    return;
+  }
+  e->background_status = advance_all(e, moved);
+  if (e->background_status != WEIR_OK) {
+    (void)snprintf(e->background_text, sizeof e->background_text, "%s", weir_last_message());
+    weir_clear_failure();
+  }
+}
+
 /* Polls all messages once; false: the thread is to end. */
 static bool poll_once(comm_engine *e, bool *moved)
 {
   weir_lock_take(&e->right);
   const bool goes_on = !e->background_stops;
 
-  if (goes_on && e->background_status == WEIR_OK) {
-    e->background_status = advance_all(e, moved);
-    if (e->background_status != WEIR_OK) {
-      (void)snprintf(e->background_text, sizeof e->background_text, "%s", weir_last_message());
-    }
+  if (goes_on) {
+    comm_progress_background(e, moved);
   }
   weir_lock_give(&e->right);
   return goes_on;

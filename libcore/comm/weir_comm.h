@@ -50,9 +50,9 @@ int weir_comm_size(const weir_comm *c);
 double weir_comm_clock(const weir_comm *c);
 
 /* Returns the worst (largest) status of all ranks on every rank; a rank with a better status fails
- * with the message of the first rank with the worst one. Call it after operations that can fail on
- * a single rank, so that no other rank waits indefinitely. Collective. Fails: with that status,
- * WEIR_ERR_EXTERNAL. */
+ * with the message of the first rank with the worst one, and one that has it keeps its own message.
+ * Call it after operations that can fail on a single rank, so that no other rank waits
+ * indefinitely. Collective. Fails: with that status, WEIR_ERR_EXTERNAL. */
 weir_status weir_comm_agree(weir_comm *c, weir_status status) WEIR_CHECKED;
 /* Last resort where other ranks wait for messages that this rank cannot send: reports its failure
  * and ends all ranks of the run with that status. Returns `status` if there is only one rank.

@@ -282,6 +282,61 @@ static void memory_that_one_rank_lacks(void **state)
   weir_request_destroy(&sum);
 }
 
+/* Rank 0 sends rank 1 more bytes than that expects, and receives what rank 1 sends before it knows.
+ */
+static void make_mismatch(weir_varying_message list[2], int64_t data[4])
+{
+  const int64_t bytes = sizeof data[0];
+
+  list[0] = (weir_varying_message){.peer = 1 - rank, .receive = true, .data = data, .bytes = bytes};
+  list[1] = (weir_varying_message){
+      .peer = 1 - rank, .data = data + 2, .bytes = rank == 0 ? 2 * bytes : bytes};
+}
+
+/* The schedule fails on rank 1 while that agrees with the others on a failure of its own: all learn
+ * of this one, and rank 1 of the other by its next post. That fails whatever progresses from then
+ * on: no test may follow. */
+static void failures_in_calls_of_all_are_kept(void **state)
+{
+  replica r = {.lock = WEIR_LOCK_INIT, .ranks = ranks};
+  weir_varying_message list[2];
+  int64_t data[4] = {0};
+  weir_request *body;
+  weir_schedule *s;
+
+  if (ranks == 1) {
+    return;
+  }
+  make_mismatch(list, data);
+  assert_ok(weir_varying_create(comm, "body", list, rank < 2 ? 2 : 0, &body));
+  const weir_schedule_spec spec = {.name = "fails",
+                                   .body = body,
+                                   .initiator = first_rank,
+                                   .begin = begin,
+                                   .context = &r,
+                                   .background = true};
+
+  assert_ok(weir_schedule_create(comm, &spec, &s));
+  if (rank == 0) {
+    compute(0.02);
+    assert_ok(weir_schedule_post(s));
+    assert_ok(weir_schedule_wait(s, 1));
+    compute(0.02);
+  }
+  const weir_status own = rank == 1 ? weir_fail(WEIR_ERR_DATA, "no file") : WEIR_OK;
+
+  assert_int_equal(weir_comm_agree(comm, own), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "no file"));
+  assert_ok(weir_comm_barrier(comm));
+  const weir_status kept = rank == 1 ? weir_schedule_post(s) : WEIR_OK;
+
+  assert_int_equal(kept, rank == 1 ? WEIR_ERR_EXTERNAL : WEIR_OK);
+  assert_int_equal(weir_comm_agree(comm, kept), WEIR_ERR_EXTERNAL);
+  weir_clear_failure();
+  weir_schedule_destroy(&s);
+  weir_request_destroy(&body);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -289,6 +344,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(threads_progress_while_ranks_compute),
       cmocka_unit_test(ranks_take_part_from_calls_of_all),
       cmocka_unit_test(memory_that_one_rank_lacks),
+      cmocka_unit_test(failures_in_calls_of_all_are_kept),
   };
   host_tests all = {"schedules", tests, sizeof tests / sizeof *tests, MAX_RANKS, &usual};
 

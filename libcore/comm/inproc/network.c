@@ -184,24 +184,20 @@ static void read_packet(inproc_world *w, inproc_packet *p)
 
 /* ---- Ranks ---- */
 
-/* With the lock, which is given back meanwhile. A failure occurs again where the rank itself
- * progresses. Returns whether it failed. */
+/* With the lock, which is given back meanwhile. The thread is that of another rank, so that a
+ * failure is kept for the next call of its own. Returns whether there is one. */
 static bool progress(inproc_world *w, inproc_rank *r, bool *any)
 {
   bool moved = true;
-  weir_status status = WEIR_OK;
 
   weir_lock_give(&w->lock);
-  while (moved && status == WEIR_OK) {
+  while (moved) {
     moved = false;
-    status = comm_progress(r->comm, &moved);
+    comm_progress_background(r->comm->engine, &moved);
     *any = *any || moved;
   }
   weir_lock_take(&w->lock);
-  if (status != WEIR_OK) {
-    weir_clear_failure();
-  }
-  return status != WEIR_OK;
+  return r->comm->engine->background_status != WEIR_OK;
 }
 
 /* A message may be there for a rank that is at rest. */

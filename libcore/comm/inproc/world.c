@@ -219,11 +219,11 @@ static weir_status sleep_in_turn(weir_comm *c, inproc_rank *self, double until)
     if (c->engine->background_users > 0) {
       weir_lock_give(&w->lock);
       weir_comm_borrow(c);
-      status = comm_progress(c, &moved);
+      comm_progress_background(c->engine, &moved);
       weir_comm_return(c);
       weir_lock_take(&w->lock);
     }
-    if (!moved && status == WEIR_OK) {
+    if (!moved) {
       if (c->engine->background_users > 0 && until > w->now) {
         inproc_pause_until(self, until);
       } else {
@@ -345,38 +345,36 @@ static weir_status check_meeting(inproc_group *g, const inproc_rank *self)
 
 /* Progresses, with the lock held, what has background threads elsewhere: a rank in a meeting may be
  * what one that is to come waits for. On a network, looks at messages do (look_now). */
-static weir_status serve_others(weir_comm *c, inproc_world *w)
+static void serve_others(weir_comm *c, inproc_world *w)
 {
   bool moved = c->engine->background_users > 0 && !w->run->concurrent && w->run->network == NULL;
-  weir_status status = WEIR_OK;
 
-  while (moved && status == WEIR_OK) {
+  while (moved) {
     moved = false;
     weir_lock_give(&w->lock);
-    status = comm_progress(c, &moved);
+    comm_progress_background(c->engine, &moved);
     weir_lock_take(&w->lock);
   }
-  return status;
 }
 
-/* What ended the run is left to the next call. A rank that fails goes: it may come again. */
+/* What ended the run is left to the next call, and so is a failure in the background. A rank that
+ * fails goes: it may come again. */
 static weir_status meet(weir_comm *c, inproc_group *g, inproc_rank *self, const void *mine)
 {
   const int64_t meeting = arrive(g, c->rank, mine);
 
   while (g->meeting == meeting) {
-    weir_status status = check_meeting(g, self);
+    const weir_status status = check_meeting(g, self);
 
-    status = status == WEIR_OK ? serve_others(c, g->world) : status;
-    if (g->meeting != meeting) { /* the last one came meanwhile; a failure occurs again */
-      return WEIR_OK;
-    }
     if (status != WEIR_OK) {
       g->met[c->rank] = meeting;
       g->arrived--;
       return status;
     }
-    inproc_pause(self, INPROC_GATHERS);
+    serve_others(c, g->world);
+    if (g->meeting == meeting) { /* the last one may have come meanwhile */
+      inproc_pause(self, INPROC_GATHERS);
+    }
   }
   return WEIR_OK;
 }

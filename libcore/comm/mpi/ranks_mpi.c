@@ -133,10 +133,10 @@ static void rest(const weir_comm *c, bool waits)
 }
 
 /* Waits for all ranks. Meanwhile this one takes part in what has a background thread, for which one
- * that is to come may wait; the buffers are in use to the end, even where that fails. */
+ * that is to come may wait. A failure of that is kept for a later call: the others do not know of
+ * it, and the call ends alike on all ranks. */
 static weir_status await(weir_comm *c, MPI_Request *r)
 {
-  weir_status status = WEIR_OK;
   int done = 0;
 
   for (;;) {
@@ -144,10 +144,10 @@ static weir_status await(weir_comm *c, MPI_Request *r)
 
     WEIR_MPI(MPI_Test(r, &done, MPI_STATUS_IGNORE));
     if (done) {
-      return status;
+      return WEIR_OK;
     }
-    if (c->engine->background_users > 0 && status == WEIR_OK) {
-      status = comm_progress(c, &moved);
+    if (c->engine->background_users > 0) {
+      comm_progress_background(c->engine, &moved);
     }
     rest(c, !moved);
   }
