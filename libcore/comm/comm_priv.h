@@ -42,6 +42,10 @@ typedef struct weir_comm_kind {
   void (*close)(weir_comm *c); /* of all, and of a group */
   void (*end)(weir_comm *c, int status);
   int (*run_rank)(const weir_comm *c, int rank); /* number in the run of a rank of c */
+  /* allreduce_max and barrier wait for ranks that may wait for this one: while the engine has
+   * background users, they progress in the background, or lend the right to progress to a thread
+   * that does; begin and end of schedules run meanwhile. The others wait only for ranks that come:
+   * they follow an agreement, or have waited likewise before. */
   /* The highest status of all ranks and the first rank that has it. */
   weir_status (*allreduce_max)(weir_comm *c, int status, int *worst, int *rank);
   /* The text of one rank becomes that of all. */
@@ -78,7 +82,9 @@ typedef struct comm_engine {
   weir_comm_cfg cfg;
   weir_request *active;
   weir_schedule *schedules;
-  /* Taken for every call of a kind, and for the lists of what is active and its progress. */
+  /* Taken for every call of a kind, and for the lists of what is active and its progress. A
+   * collective call of ranks that are threads may return it and take it again (inproc_meet): what
+   * it guards may differ afterwards. */
   weir_lock right;
   bool threads; /* a second thread of this rank may have the right */
   struct weir_worker *background;

@@ -1,6 +1,10 @@
 /* progress.c - the right to progress: who calls the library that connects the ranks, and when. One
  * thread at a time has it: the caller within a function of comm, which progresses everything while
- * it waits, else the background thread, if a schedule needs one. */
+ * it waits, else the background thread, if a schedule needs one.
+ *
+ * A collective call keeps the right and, while schedules run in the background, progresses itself.
+ * Where ranks are threads that run at once, its meeting lends the right to the background thread
+ * until all ranks have come (inproc_meet). */
 #include <stdatomic.h>
 #include <time.h>
 #include "base/weir_alloc.h"

@@ -1,5 +1,10 @@
 /* weir_comm.h - communicators: the processes of a run, groups of them, and agreement among them. A
- * program started alone is one rank and initialises no library. Array transfers: weir_request.h. */
+ * program started alone is one rank and initialises no library. Array transfers: weir_request.h.
+ *
+ * A collective call that waits for other ranks may meanwhile progress the schedules of this rank
+ * that run in the background (weir_schedule.h), for which these ranks may wait: it may call their
+ * begin and end functions, on this thread or on the background thread. A failure of such a schedule
+ * does not change the result of the call; calls that progress requests return it from then on. */
 #ifndef WEIR_COMM_H
 #define WEIR_COMM_H
 #include <stdint.h>

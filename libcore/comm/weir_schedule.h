@@ -7,8 +7,9 @@
  * no rank waits for the slowest one. Versions run in order, one at a time, and on every rank.
  *
  * A schedule progresses with the requests of the run (weir_request.h), by the same calls; so that a
- * rank takes part while it computes, by a thread of its own. Calls of all ranks (weir_comm_barrier,
- * weir_comm_agree) progress nothing: finish schedules before. */
+ * rank takes part while it computes, by a thread of its own (`background`). Calls of all ranks
+ * (weir_comm_barrier, weir_comm_agree, creation of a request) progress schedules only while one of
+ * this rank has such a thread: finish others before. */
 #ifndef WEIR_SCHEDULE_H
 #define WEIR_SCHEDULE_H
 #include "comm/weir_request.h"
@@ -44,19 +45,20 @@ typedef struct weir_schedule_spec {
    * so that other ranks need not wait for its next call. Data that begin and end share with the
    * rank then need a lock of their own. Where one rank runs at a time (weir_inproc.h),
    * weir_inproc_sleep does that instead. */
-  bool background; /* do not hold such a lock in a call of comm: begin and end would wait for it */
+  bool background; /* do not hold such a lock in a call of comm, collective ones included: begin and
+                      end would wait for it */
 } weir_schedule_spec;
 
 /* Creates a schedule over the ranks of c, none of which has posted. begin and end are called in
- * whatever call progresses requests, and call none themselves. Collective. Fails on all ranks
- * alike: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
+ * whatever call progresses requests, with `background` also in collective calls, and call none
+ * themselves. Collective. Fails on all ranks alike: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
 weir_status weir_schedule_create(weir_comm *c, const weir_schedule_spec *spec,
                                  weir_schedule **out) WEIR_CHECKED;
 /* Destroys it; accepts NULL and nulls. Local, after weir_schedule_finish or a failure. */
 void weir_schedule_destroy(weir_schedule **s);
 /* Posts the next version of this rank: its k-th post belongs to version k, counted from 0, also
- * where that version is over. Local. Fails: WEIR_ERR_EXTERNAL, also where the background thread has
- * failed. */
+ * where that version is over. Local. Fails: WEIR_ERR_EXTERNAL; with the status of a failure in the
+ * background. */
 weir_status weir_schedule_post(weir_schedule *s) WEIR_CHECKED;
 /* Returns how many versions are complete on this rank. Local. */
 int64_t weir_schedule_completed(const weir_schedule *s);

@@ -155,8 +155,10 @@ weir_status inproc_group_create(inproc_world *w, const int *member, int size,
                                 inproc_group **out) WEIR_CHECKED;
 void inproc_group_destroy(inproc_group **g);
 /* Begins a call of all ranks: returns once all ranks of the group have called it; *given: what each
- * gave, valid until this rank meets them again. Takes the lock. Fails: WEIR_ERR_EXTERNAL where a
- * rank can no longer come. */
+ * gave, valid until this rank meets them again. Meanwhile schedules progress in the background: for
+ * that, concurrent ranks return the right to progress once, so that a caller that has borrowed it
+ * twice keeps its thread from it. Takes the lock. Fails: WEIR_ERR_EXTERNAL where a rank can no
+ * longer come. */
 weir_status inproc_meet(weir_comm *c, const void *mine, const void *const **given) WEIR_CHECKED;
 /* Likewise within a call, whose ranks all come: they do nothing that can fail since inproc_meet,
  * and may read what this rank gave until they are here. So neither an end of the run nor a death is
