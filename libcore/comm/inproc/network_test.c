@@ -393,6 +393,22 @@ static void end(void *context, int64_t version)
   p->done[version] = p->sum;
 }
 
+/* Of a sum of p, which the caller destroys also after a failure. */
+static weir_status create_schedule(weir_comm *c, partial *p, weir_schedule **out)
+{
+  WEIR_TRY(weir_allreduce_create(c, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), &p->sum, 1,
+                                 &p->body));
+  const weir_schedule_spec spec = {.name = "sums",
+                                   .body = p->body,
+                                   .begin = begin,
+                                   .end = end,
+                                   .context = p,
+                                   .background = true};
+
+  WEIR_TRY(weir_schedule_create(c, &spec, out));
+  return WEIR_OK;
+}
+
 /* The first rank of a step begins it for all; rank 0 computes three times as long. */
 static weir_status solo(weir_comm *c, void *context)
 {
@@ -402,16 +418,7 @@ static weir_status solo(weir_comm *c, void *context)
   weir_schedule *s = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_allreduce_create(c, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), &p.sum, 1,
-                                 &p.body));
-  const weir_schedule_spec spec = {.name = "solo",
-                                   .body = p.body,
-                                   .begin = begin,
-                                   .end = end,
-                                   .context = &p,
-                                   .background = true};
-
-  WEIR_TRY_GOTO(weir_schedule_create(c, &spec, &s), done);
+  WEIR_TRY_GOTO(create_schedule(c, &p, &s), done);
   for (int v = 0; v < VERSIONS; v++) {
     WEIR_TRY_GOTO(weir_inproc_sleep(c, rank == 0 ? 3 : 1), done);
     WEIR_TRY_GOTO(weir_schedule_post(s), done);
@@ -459,16 +466,7 @@ static weir_status meet_early(weir_comm *c, void *context)
   weir_schedule *s = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_allreduce_create(c, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), &p.sum, 1,
-                                 &p.body));
-  const weir_schedule_spec spec = {.name = "late",
-                                   .body = p.body,
-                                   .begin = begin,
-                                   .end = end,
-                                   .context = &p,
-                                   .background = true};
-
-  WEIR_TRY_GOTO(weir_schedule_create(c, &spec, &s), done);
+  WEIR_TRY_GOTO(create_schedule(c, &p, &s), done);
   if (rank == 0) {
     WEIR_TRY_GOTO(weir_inproc_sleep(c, 3), done);
     WEIR_TRY_GOTO(weir_schedule_post(s), done);
