@@ -41,6 +41,9 @@ grep -q 'wagma on 3 ranks: ' "$work/log" || fail "what wagma refuses is not said
 awk -F, '$1 == "allreduce" && $4 == 4 { n++; if ($5 < 0.2 || $5 > 0.205) exit 1 } END { exit n != 4 }' "$work/one/losses.csv" ||
   fail "allreduce does not take 0.05 s a step"
 awk -F, '$1 == "eager" && $4 == 4 && $5 > 0.199 { exit 1 }' "$work/one/losses.csv" || fail "eager is not faster"
+# Of the 0.05 s of a step, one rank computes them all and the others 0.01 s.
+awk -F, '$1 == "allreduce" { n++; wait = $2 == 2 ? 0.4 : 1.6 / 3; if ($11 < wait - 0.01 || $11 > wait + 0.01) exit 1 } END { exit n != 2 }' \
+  "$work/one/compare.csv" || fail "ranks of allreduce wait for another part of the time"
 
 [ ! -e "$work/one/trainings" ] || fail "trainings are left behind"
 "$program" run --config "$work/small.yaml" --threads 1 --log warn --out "$work/alone" >"$work/log" 2>&1 ||

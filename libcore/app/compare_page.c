@@ -1,11 +1,11 @@
-/* compare_page.c - see compare_page.h. */
-#include "page/compare_page.h"
+/* compare_page.c - tables and page of weir_compare.h. */
+#include "app/weir_compare.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include "base/weir_alloc.h"
+#include "report/weir_report.h"
 
-enum { COLUMNS = 10, POINT_COLUMNS = 6, MAX_POLICIES = 32 };
+enum { COLUMNS = 11, POINT_COLUMNS = 6, RANK_COLUMNS = 6, MAX_POLICIES = 32 };
 static const char *const head[COLUMNS] = {"policy",
                                           "ranks",
                                           "validation loss",
@@ -15,95 +15,20 @@ static const char *const head[COLUMNS] = {"policy",
                                           "time to the target (s)",
                                           "steps to the target",
                                           "contributions in time",
-                                          "bytes sent per step"};
+                                          "bytes sent per step",
+                                          "waiting"};
 static const char *const point_head[POINT_COLUMNS] = {"policy", "ranks",    "run",
                                                       "step",   "time (s)", "validation loss"};
-
-/* ---- Numbers ---- */
-
-/* Whether the point is the last one of its run. */
-static bool is_last(const cf_compared *c, int64_t i)
-{
-  return i + 1 == c->n_points || c->point[i + 1].row != c->point[i].row ||
-         c->point[i + 1].run != c->point[i].run;
-}
-
-static void take_last(cf_compared *c, int k)
-{
-  cf_compared_row *const r = &c->row[k];
-  double sum = 0, squares = 0, n = 0;
-
-  r->seconds = 0;
-  for (int64_t i = 0; i < c->n_points; i++) {
-    if (c->point[i].row == k && is_last(c, i)) {
-      sum += c->point[i].loss;
-      r->seconds += c->point[i].seconds;
-      n++;
-    }
-  }
-  r->loss = sum / n;
-  r->seconds /= n;
-  for (int64_t i = 0; i < c->n_points; i++) {
-    if (c->point[i].row == k && is_last(c, i)) {
-      squares += (c->point[i].loss - r->loss) * (c->point[i].loss - r->loss);
-    }
-  }
-  r->loss_std = n > 1 ? sqrt(squares / (n - 1)) : (double)NAN;
-}
-
-static void take_target(cf_compared *c)
-{
-  int best = 0;
-
-  for (int k = 0; k < c->n; k++) {
-    best = strcmp(c->row[k].policy->name, "allreduce") == 0 ? k : best;
-  }
-  if (c->target == 0 && c->n > 0) {
-    c->target = c->row[best].loss + (c->cfg.runs > 1 ? c->row[best].loss_std : 0);
-    c->target_of = c->row[best].policy->name;
-  }
-}
-
-/* When each run has a loss of at most the target for the first time. */
-static void take_times(cf_compared *c, int k)
-{
-  cf_compared_row *const r = &c->row[k];
-  int done = -1;
-
-  r->reached = 0;
-  r->reach_s = r->reach_step = 0;
-  for (int64_t i = 0; i < c->n_points; i++) {
-    const cf_compared_point *const p = &c->point[i];
-
-    if (p->row == k && p->run != done && p->loss <= c->target) {
-      done = p->run;
-      r->reached++;
-      r->reach_s += p->seconds;
-      r->reach_step += (double)p->step;
-    }
-  }
-  r->reach_s = r->reached > 0 ? r->reach_s / (double)r->reached : (double)NAN;
-  r->reach_step = r->reached > 0 ? r->reach_step / (double)r->reached : (double)NAN;
-}
-
-void cf_compared_summarize(cf_compared *c)
-{
-  for (int k = 0; k < c->n; k++) {
-    take_last(c, k);
-  }
-  take_target(c);
-  for (int k = 0; k < c->n; k++) {
-    take_times(c, k);
-  }
-}
+static const char *const rank_head[RANK_COLUMNS] = {"policy", "ranks",         "run",
+                                                    "rank",   "computing (s)", "training (s)"};
 
 /* ---- Tables ---- */
 
 /* format: of a number. */
-static void make_rows(const cf_compared *c, const char *format, weir_table *out)
+static void make_rows(const weir_compared *c, const char *format, weir_table *out)
 {
   for (int k = 0; k < c->n; k++) {
-    const cf_compared_row *const r = &c->row[k];
+    const weir_compared_row *const r = &c->row[k];
 
     weir_table_add(out, "%s", r->policy->name);
     weir_table_add(out, "%d", r->ranks);
@@ -115,13 +40,14 @@ static void make_rows(const cf_compared *c, const char *format, weir_table *out)
     weir_table_add_number(out, format, r->reach_step, "nan");
     weir_table_add_number(out, format, r->in_time, "nan");
     weir_table_add_number(out, format, r->sent_bytes, "nan");
+    weir_table_add_number(out, format, r->waiting, "nan");
   }
 }
 
-static void make_points(const cf_compared *c, weir_table *out)
+static void make_points(const weir_compared *c, weir_table *out)
 {
   for (int64_t i = 0; i < c->n_points; i++) {
-    const cf_compared_point *const p = &c->point[i];
+    const weir_compared_point *const p = &c->point[i];
 
     weir_table_add(out, "%s", c->row[p->row].policy->name);
     weir_table_add(out, "%d", c->row[p->row].ranks);
@@ -132,7 +58,21 @@ static void make_points(const cf_compared *c, weir_table *out)
   }
 }
 
-void cf_compared_print(const cf_compared *c, FILE *out)
+static void make_ranks(const weir_compared *c, weir_table *out)
+{
+  for (int64_t i = 0; i < c->n_ranks; i++) {
+    const weir_compared_rank *const r = &c->rank[i];
+
+    weir_table_add(out, "%s", c->row[r->row].policy->name);
+    weir_table_add(out, "%d", c->row[r->row].ranks);
+    weir_table_add(out, "%d", r->run);
+    weir_table_add(out, "%d", r->rank);
+    weir_table_add_number(out, "%.9g", r->computed_s, "nan");
+    weir_table_add_number(out, "%.9g", r->seconds, "nan");
+  }
+}
+
+void weir_compared_print(const weir_compared *c, FILE *out)
 {
   weir_table rows = {0};
 
@@ -144,12 +84,13 @@ void cf_compared_print(const cf_compared *c, FILE *out)
 /* ---- The page ---- */
 
 /* Mean time and loss of each validation of a row, and the range of the losses; returns how many. */
-static int64_t make_line(const cf_compared *c, int k, double *x, double *y, double *lo, double *hi)
+static int64_t make_line(const weir_compared *c, int k, double *x, double *y, double *lo,
+                         double *hi)
 {
   int64_t n = 0;
 
   for (int64_t i = 0; i < c->n_points; i++) {
-    const cf_compared_point *const p = &c->point[i];
+    const weir_compared_point *const p = &c->point[i];
 
     if (p->row != k) {
       continue;
@@ -159,8 +100,8 @@ static int64_t make_line(const cf_compared *c, int k, double *x, double *y, doub
       lo[n] = INFINITY;
       hi[n++] = -INFINITY;
     }
-    x[p->index] += p->seconds / (double)c->cfg.runs;
-    y[p->index] += p->loss / (double)c->cfg.runs;
+    x[p->index] += p->seconds / (double)c->runs;
+    y[p->index] += p->loss / (double)c->runs;
     lo[p->index] = fmin(lo[p->index], p->loss);
     hi[p->index] = fmax(hi[p->index], p->loss);
   }
@@ -168,7 +109,7 @@ static int64_t make_line(const cf_compared *c, int k, double *x, double *y, doub
 }
 
 /* A line for each policy on so many ranks. values: [4, n_points], scratch. */
-static weir_status add_losses(weir_report *r, const cf_compared *c, int ranks, double *values)
+static weir_status add_losses(weir_report *r, const weir_compared *c, int ranks, double *values)
 {
   weir_figure_series series[MAX_POLICIES];
   double *x = values, *y = x + c->n_points, *lo = y + c->n_points, *hi = lo + c->n_points;
@@ -186,8 +127,8 @@ static weir_status add_losses(weir_report *r, const cf_compared *c, int ranks, d
                                            .n = n,
                                            .x = x,
                                            .y = y,
-                                           .lo = c->cfg.runs > 1 ? lo : NULL,
-                                           .hi = c->cfg.runs > 1 ? hi : NULL};
+                                           .lo = c->runs > 1 ? lo : NULL,
+                                           .hi = c->runs > 1 ? hi : NULL};
     x += n;
     y += n;
     lo += n;
@@ -204,24 +145,25 @@ static weir_status add_losses(weir_report *r, const cf_compared *c, int ranks, d
                                            .empty = "nothing was trained"});
 }
 
-static weir_status fill_page(weir_report *r, const cf_compared *c, double *values)
+static weir_status fill_page(weir_report *r, const weir_compared *c, const char *step,
+                             double *values)
 {
   weir_table rows = {0};
 
   WEIR_TRY(weir_report_text(
       r,
-      "The network was trained for real under each policy, on simulated ranks: a step takes each "
-      "of them %.4g s and its delay, messages take their time by the LogGOPS model, validations "
-      "none. Lines: means of %lld runs with other seeds; bands: their smallest and largest loss.",
-      c->cfg.compute_s, (long long)c->cfg.runs));
+      "The network was trained for real under each policy, on simulated ranks: a step %s, "
+      "messages take their time by the LogGOPS model, validations none. Lines: means of %lld runs "
+      "with other seeds; bands: their smallest and largest loss.",
+      step, (long long)c->runs));
   WEIR_TRY(weir_report_text(r, "Target: a validation loss of %.4g%s%s%s.", c->target,
                             c->target_of != NULL ? ", the mean with which " : "",
                             c->target_of != NULL ? c->target_of : "",
                             c->target_of == NULL ? ""
-                            : c->cfg.runs > 1    ? " ends and one standard deviation"
+                            : c->runs > 1        ? " ends and one standard deviation"
                                                  : " ends"));
-  for (int64_t i = 0; i < c->cfg.ranks.count; i++) {
-    WEIR_TRY(add_losses(r, c, (int)c->cfg.ranks.items[i], values));
+  for (int64_t i = 0; i < c->ranks.count; i++) {
+    WEIR_TRY(add_losses(r, c, (int)c->ranks.items[i], values));
   }
   make_rows(c, "%.4g", &rows);
   const weir_status status = weir_table_report(&rows, r, "compare", COLUMNS, head);
@@ -230,23 +172,27 @@ static weir_status fill_page(weir_report *r, const cf_compared *c, double *value
   return status;
 }
 
-weir_status cf_compared_write(const cf_compared *c, const char *dir)
+weir_status weir_compared_write(const weir_compared *c, const char *title, const char *step,
+                                const char *dir)
 {
-  weir_table rows = {0}, points = {0};
+  weir_table rows = {0}, points = {0}, ranks = {0};
   double *values = NULL;
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
 
   make_rows(c, "%.9g", &rows);
   make_points(c, &points);
+  make_ranks(c, &ranks);
   WEIR_TRY_GOTO(weir_table_write_csv(&rows, dir, "compare.csv", COLUMNS, head), done);
   WEIR_TRY_GOTO(weir_table_write_csv(&points, dir, "losses.csv", POINT_COLUMNS, point_head), done);
+  WEIR_TRY_GOTO(weir_table_write_csv(&ranks, dir, "computing.csv", RANK_COLUMNS, rank_head), done);
   WEIR_TRY_GOTO(weir_alloc(4 * c->n_points, sizeof *values, (void **)&values), done);
-  WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: trainings under exchange policies", &r), done);
-  status = weir_report_commit(&r, fill_page(r, c, values));
+  WEIR_TRY_GOTO(weir_report_open(dir, title, &r), done);
+  status = weir_report_commit(&r, fill_page(r, c, step, values));
 done:
   weir_table_fini(&rows);
   weir_table_fini(&points);
+  weir_table_fini(&ranks);
   weir_free(&values);
   return status;
 }
