@@ -17,6 +17,10 @@ const weir_opt ps_ecgsyn_options[] = {
                   "mean heart rate (ecgsyn of PhysioNet)"),
     WEIR_OPT_REAL(ps_ecgsyn_opts, heart_rate_std, 1, 0, 40, "1/min",
                   "its standard deviation (ecgsyn of PhysioNet)"),
+    WEIR_OPT_REAL(ps_ecgsyn_opts, irregular, 0, 0, 0.5, "1",
+                  "standard deviation of changes that are independent from beat to beat, as a "
+                  "share of the mean RR interval; 0: none; in atrial fibrillation about 0.2, with "
+                  "p.strength 0"),
     WEIR_OPT_REAL(ps_ecgsyn_opts, lf, 0.1, 0.01, 0.4, "Hz",
                   "Mayer-wave peak of the RR spectrum (McSharry 2003, section III)"),
     WEIR_OPT_REAL(ps_ecgsyn_opts, lf_std, 0.01, 0.002, 0.1, "Hz",

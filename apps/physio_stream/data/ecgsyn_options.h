@@ -16,6 +16,7 @@ typedef struct ps_ecgsyn_opts {
   int64_t oversample;         /* integration steps per output sample         */
   double heart_rate;          /* 1/min, mean                                 */
   double heart_rate_std;      /* 1/min                                       */
+  double irregular;           /* of the mean interval, std from beat to beat */
   double lf, lf_std;          /* Hz, low-frequency peak of the RR spectrum   */
   double hf, hf_std;          /* Hz, respiratory peak                        */
   double lf_hf;               /* power of the first relative to the second   */

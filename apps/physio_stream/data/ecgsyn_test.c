@@ -142,6 +142,39 @@ static void range_and_beats_are_as_asked(void **state)
   drop(&s);
 }
 
+/* Independent from beat to beat, with the deviation that is asked for. */
+static void beats_are_as_irregular_as_asked(void **state)
+{
+  ps_ecgsyn_opts o = usual();
+  double last = -1, before = 0, sum = 0, square = 0, neighbours = 0;
+  int64_t n = 0;
+
+  (void)state;
+  o.heart_rate = 75;
+  o.irregular = 0.15;
+  signal s = make(&o, 5, 256 * 2400, 0), parts = make(&o, 5, 256 * 2400, 3000);
+
+  assert_memory_equal(s.ecg, parts.ecg, (size_t)s.n * sizeof *s.ecg);
+  for (int64_t i = 0; i < s.n_marks; i++) {
+    if (s.marks[i].wave != PS_WAVE_R) {
+      continue;
+    }
+    const double rr = last >= 0 ? (s.marks[i].sample - last) / o.rate - 0.8 : 0;
+
+    sum += rr;
+    square += rr * rr;
+    neighbours += rr * before;
+    before = rr;
+    last = s.marks[i].sample;
+    n++;
+  }
+  assert_near(sum / (double)n, 0, 0.01);
+  assert_near(sqrt(square / (double)n), 0.15 * 0.8, 0.006);
+  assert_near(neighbours / square, 0, 0.06);
+  drop(&s);
+  drop(&parts);
+}
+
 static void noise_has_the_ratio_and_band_asked_for(void **state)
 {
   const int64_t n = 256 * 200;
@@ -290,6 +323,7 @@ int main(void)
       cmocka_unit_test(any_chunking_gives_the_same_bits),
       cmocka_unit_test(marks_lie_on_the_peaks),
       cmocka_unit_test(range_and_beats_are_as_asked),
+      cmocka_unit_test(beats_are_as_irregular_as_asked),
       cmocka_unit_test(noise_has_the_ratio_and_band_asked_for),
       cmocka_unit_test(noise_does_not_depend_on_the_chunking),
       cmocka_unit_test(gaps_take_their_share),

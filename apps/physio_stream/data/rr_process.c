@@ -7,8 +7,9 @@
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
 
-/* Purpose number of the random phases. */
+/* Purpose numbers of the random phases, and of the changes from beat to beat. */
 #define PURPOSE_PHASE 0x50530001u
+#define PURPOSE_BEAT 0x50530009u
 
 weir_status ps_rr_init(const ps_ecgsyn_opts *opts, uint64_t seed, ps_rr_process *rr)
 {
@@ -95,6 +96,18 @@ static double point(ps_rr_process *rr, int64_t i)
   return cos(angle) * old[half + offset] + sin(angle) * new[offset];
 }
 
+/* The independent change of the beat that starts at `time`, s. Of two beats, which are
+ * PS_RR_SHORTEST apart at least, no two have the same number. */
+static double own_change(const ps_rr_process *rr, double time)
+{
+  const ps_ecgsyn_opts *o = rr->opts;
+  const uint64_t beat = (uint64_t)(time / PS_RR_SHORTEST);
+
+  return o->irregular > 0 ? o->irregular * 60.0 / o->heart_rate *
+                                weir_random_normal(rr->seed, PURPOSE_BEAT, 0, beat)
+                          : 0;
+}
+
 double ps_rr_at(ps_rr_process *rr, double time)
 {
   const ps_ecgsyn_opts *o = rr->opts;
@@ -108,5 +121,5 @@ double ps_rr_at(ps_rr_process *rr, double time)
   const double mean = 60.0 / o->heart_rate;
   const double std = 60.0 * o->heart_rate_std / (o->heart_rate * o->heart_rate);
 
-  return fmin(fmax(mean + std * value, PS_RR_SHORTEST), PS_RR_LONGEST);
+  return fmin(fmax(mean + std * value + own_change(rr, time), PS_RR_SHORTEST), PS_RR_LONGEST);
 }

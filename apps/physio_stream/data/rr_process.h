@@ -1,4 +1,5 @@
-/* rr_process.h - an endless series of RR intervals with the two-peaked spectrum of ECGSYN. */
+/* rr_process.h - an endless series of RR intervals with the two-peaked spectrum of ECGSYN, and
+ * with changes from beat to beat where these are asked for. */
 #ifndef PS_RR_PROCESS_H
 #define PS_RR_PROCESS_H
 #include <stdint.h>
