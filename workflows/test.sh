@@ -60,7 +60,7 @@ run_tests() {
     --test-output-size-passed 1000000 --test-output-size-failed 1000000 >"$folder/test.log" 2>&1 || true
 }
 
-numbers='^integration_(cosmoflow_(compare|eval|origin|prepare|scaling|spheres)|physio_stream_several|quantum_transport_scattering|'
+numbers='^integration_(cosmoflow_(compare|eval|origin|prepare|scaling|spheres)|physio_stream_(compare|several)|quantum_transport_scattering|'
 numbers+='weather_ensemble_(predict|scores|times))$'
 without_library='_(born_silicon|grid_select|native_cache|channels|oktopk)_test$|_step_detect_detect_test$'
 

@@ -162,8 +162,9 @@ weir_status ps_check(const weir_cli *cli, const ps_cfg *cfg, const weir_config *
   if (opens) {
     return check_results(cli, cfg, config);
   }
-  return weir_cli_is(cli, "prepare") ? ps_prepare_check(cfg)
-         : weir_cli_is(cli, "bench") ? check_bench(cfg)
-         : weir_cli_is(cli, "eval")  ? check_eval(cfg)
-                                     : check_file(cli, cfg);
+  return weir_cli_is(cli, "prepare")   ? ps_prepare_check(cfg)
+         : weir_cli_is(cli, "compare") ? ps_compare_check(cfg)
+         : weir_cli_is(cli, "bench")   ? check_bench(cfg)
+         : weir_cli_is(cli, "eval")    ? check_eval(cfg)
+                                       : check_file(cli, cfg);
 }

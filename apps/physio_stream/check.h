@@ -14,6 +14,9 @@ weir_status ps_check(const weir_cli *cli, const ps_cfg *cfg,
  * WEIR_ERR_CONFIG.
  */
 weir_status ps_prepare_check(const ps_cfg *cfg) WEIR_CHECKED;
+/* Checks (cmd_compare.c) that the recordings can be made and the training suits them. Fails:
+ * WEIR_ERR_CONFIG. */
+weir_status ps_compare_check(const ps_cfg *cfg) WEIR_CHECKED;
 /* Checks (cmd_convert.c) that a name is a component of a path, never a path itself. Fails:
  * WEIR_ERR_CONFIG. */
 weir_status ps_convert_name_check(const char *name) WEIR_CHECKED;

@@ -18,6 +18,11 @@ static const weir_command commands[] = {
      WEIR_ONE_RANK},
     {"replay", "send a recording as live samples, with the disorder of a connection", NULL,
      ps_cmd_replay, WEIR_ONE_RANK},
+    {"compare",
+     "train a classifier of heart rhythms in recordings of different length under exchange "
+     "policies, on simulated ranks: validation loss over simulated time (compare.csv, losses.csv, "
+     "report.html)",
+     NULL, ps_cmd_compare, WEIR_ONE_RANK},
     {"describe", "print the resolved configuration, the graph and its plan; run nothing", NULL,
      ps_cmd_describe, WEIR_ONE_RANK},
     {NULL, NULL, NULL, NULL, WEIR_ONE_RANK},

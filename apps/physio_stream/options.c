@@ -7,6 +7,20 @@ static const weir_opt pair_options[] = {
     WEIR_OPT_END,
 };
 
+/* What compare reads of the section: no delays are drawn. */
+static const weir_opt ps_scaling_options[] = {
+    WEIR_OPT_INT_LIST(weir_scaling_cfg, ranks, "4, 8", 1, 4096, "ranks",
+                      "numbers of ranks that are simulated"),
+    WEIR_OPT_STRING_LIST(weir_scaling_cfg, policies, "",
+                         "exchange policies; that of train.optim.exchange has the options it has "
+                         "there, the others their defaults; empty: all"),
+    WEIR_OPT_INT(weir_scaling_cfg, runs, 5, 1, 10000, "1",
+                 "trainings under each, with other weights and another order of the recordings"),
+    WEIR_OPT_TABLE(weir_scaling_cfg, network, weir_network_opts,
+                   "network between the ranks, by the LogGOPS model (configs/networks)"),
+    WEIR_OPT_END,
+};
+
 const weir_opt ps_options[] = {
     WEIR_OPT_INT(ps_cfg, seed, 1, 0, 0x1p62, "1", "seed of every random number"),
     WEIR_OPT_TABLE(ps_cfg, input, ps_input_options, "the signal that is read"),
@@ -72,6 +86,18 @@ const weir_opt ps_options[] = {
                   "maximum distance of matching beats (EC57: 150 ms)"),
     WEIR_OPT_TABLE(ps_cfg, convert, ps_convert_options, "the record that convert writes"),
     WEIR_OPT_TABLE(ps_cfg, site, ps_site_options, "a study over several hospitals"),
+    WEIR_OPT_TABLE(ps_cfg, rhythm, ps_rhythm_options,
+                   "compare: recordings of different length, as ecgsyn says but for length, heart "
+                   "rate and rhythm, and the network that classifies their rhythm"),
+    WEIR_OPT_TABLE(ps_cfg, train, weir_train_opts, "compare: the training; seed is added to its"),
+    WEIR_OPT_TABLE(ps_cfg, scaling, ps_scaling_options, "compare: simulated ranks"),
+    WEIR_OPT_REAL(ps_cfg, compare.compute_s, 1e-3, 0, 1e6, "s",
+                  "simulated time that a rank computes in a step for every second of the "
+                  "recordings that it has in it"),
+    WEIR_OPT_REAL(ps_cfg, compare.target, 0, 0, 1e30, "",
+                  "validation loss, to which compare measures the simulated time; 0: the mean with "
+                  "which allreduce ends on the most ranks (without it the first row) and, of "
+                  "several runs, their standard deviation"),
     WEIR_OPT_REAL(
         ps_cfg, bench.duration, 3600, 1, 1e8, "s",
         "signal of the measurement, in memory; after 600 s it repeats, so 1e7 s of 256 Hz are "

@@ -4,6 +4,9 @@
 #include "data/input.h"
 #include "data/replay.h"
 #include "eval/score.h"
+#include "place/weir_scaling.h"
+#include "rhythm/recordings.h"
+#include "train/weir_train.h"
 #include "model/detect.h"
 #include "site/site.h"
 #include "model/hrv.h"
@@ -56,6 +59,13 @@ typedef struct ps_cfg {
   } eval;
   ps_convert_opts convert;
   ps_site_opts site;
+  ps_rhythm_opts rhythm;
+  weir_train_cfg train;
+  weir_scaling_cfg scaling; /* what ps_scaling_options lists */
+  struct {
+    double compute_s; /* of a step, for every second of recording */
+    double target;    /* validation loss */
+  } compare;
   struct {
     double duration; /* s of signal in memory */
     int64_t repeats;

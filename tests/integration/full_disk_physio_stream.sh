@@ -6,6 +6,8 @@ make rec prepare "${tiny[@]}" "${short[@]}" --set ecgsyn.abp.on=true
 make rec2 prepare "${tiny[@]}" "${short[@]}" --seed 2
 on_full prepare all prepare "${tiny[@]}" "${short[@]}" --set ecgsyn.abp.on=true
 on_full run all run "${tiny[@]}" --set input.record=base/rec/ecgsyn
+on_full compare all compare "${tiny[@]}" --set rhythm.train=8 --set rhythm.valid=4 --set train.batch=4 --set train.epochs=1 --set scaling.ranks=[2] \
+  --set scaling.runs=1 --set scaling.policies=[local]
 make beats run "${tiny[@]}" --set input.record=base/rec/ecgsyn
 on_full eval all eval "${tiny[@]}" --set eval.reference=base/rec/ecgsyn.atr --set eval.test=base/beats/ecgsyn.qrs
 for format in netcdf wfdb csv; do

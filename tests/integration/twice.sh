@@ -183,6 +183,8 @@ case $app in
     twice query run $record --set output.features=false --set 'query={streams: [{name: ecg}], steps: [{name: r, from: [ecg], do: {detect: {}}}, {name: hr, from: [r.rr], do: {hr: {beats: 8}}}], outputs: [{stream: hr}]}'
     twice convert convert $record
     twice bench bench $tiny --set bench.duration=600
+    twice compare compare $tiny --set rhythm.train=16 --set rhythm.valid=8 --set train.batch=4 --set train.epochs=2 --set scaling.ranks=[2] \
+      --set scaling.runs=1 --set scaling.policies=[local]
     twice eval eval $tiny --set "eval.reference=$work/rec/ecgsyn.atr" --set "eval.test=$work/r/ecgsyn.qrs" --set eval.start=0
     twice prepare_site site prepare $tiny --set "site.records=[$work/rec/ecgsyn]"
     quiet "$program" site prepare $tiny --set "site.records=[$work/rec/ecgsyn]" --out "$work/site"

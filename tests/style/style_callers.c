@@ -53,7 +53,6 @@ static const struct known {
     {"libcore/ops/solve/weir_solve.h", "weir_solve_at", "a program with a graph of its own"},
     {"libcore/nn/weir_block.h", "weir_nn_attention_at", "a program with a network of its own"},
     {"libcore/nn/weir_block.h", "weir_nn_residual_at", "a program with a network of its own"},
-    {"libcore/nn/weir_loss.h", "weir_loss_bce_logits_at", "a program that classifies"},
     {"libcore/nn/weir_loss.h", "weir_loss_crps_at", "a program that predicts distributions"},
     {"libcore/optim/weir_rule.h", "weir_rule_add_state", "counterpart of weir_rule_get_state"},
     {"libcore/exec/weir_plan.h", "weir_plan_arena_bound", "what a plan takes"},

@@ -61,3 +61,10 @@ refused eval 'eval.records names what is scored, and eval.reference' 'eval.recor
 refused eval 'eval.annotators: neither suffix can be empty' 'eval.records=[a]' 'eval.annotators.test=""'
 accepted describe
 accepted run
+
+# What compare trains, and how.
+refused compare 'rhythm.length: the median, 30 s, is not between min, 40 s, and max, 120 s' rhythm.length.min=40
+refused compare 'rhythm.heart_rate: min, 100, is above max, 95' rhythm.heart_rate.min=100
+refused compare 'rhythm.window: 9 s are more than the shortest recording' rhythm.window=9
+refused compare 'rhythm.window: 0.1 s are 26 samples at 256 Hz: the network needs 32' rhythm.window=0.1
+refused compare "allreduse" 'scaling.policies=[allreduse]'
