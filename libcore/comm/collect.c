@@ -10,8 +10,10 @@
 /* Blocks of all ranks, one after the other: that of rank r is [at[r], at[r + 1]) elements. */
 typedef struct blocks {
   weir_request *r;
-  char *data, *scratch; /* scratch: the caller's, of so many elements as .. */
-  int64_t size, *at, space;
+  char *data;
+  int64_t size, *at;
+  char *scratch; /* [space] elements of the caller's, NULL: none */
+  int64_t space;
 } blocks;
 
 static int64_t elements_of(const blocks *b, int rank)
@@ -315,15 +317,13 @@ weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_red
 weir_status weir_allreduce_create_in(weir_comm *c, const char *name, const weir_reducer *reducer,
                                      void *data, int64_t count, void *scratch, weir_request **out)
 {
-  blocks b = {.data = data,
-              .scratch = scratch,
-              .size = (int64_t)reducer->size,
-              .space = weir_allreduce_scratch(c->size, count)};
+  blocks b = {.data = data, .scratch = scratch, .size = (int64_t)reducer->size};
   weir_status status = WEIR_OK;
 
   *out = NULL;
   WEIR_TRY_GOTO(comm_request_new(c, name, WEIR_COMM_REDUCE, &b.r), done);
   WEIR_TRY_GOTO(begin(&b, NULL, count), done);
+  b.space = weir_allreduce_scratch(c->size, count);
   const weir_allreduce_path path =
       weir_allreduce_way_of(c->size, count * b.size, c->engine->cfg.tree_max_bytes).path;
 

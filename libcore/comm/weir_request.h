@@ -110,6 +110,7 @@ weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_red
 weir_status weir_allreduce_create_in(weir_comm *c, const char *name, const weir_reducer *reducer,
                                      void *data, int64_t count, void *scratch,
                                      weir_request **out) WEIR_CHECKED;
+/* Returns the elements of scratch that an allreduce of large messages takes; 0 of one rank. */
 int64_t weir_allreduce_scratch(int ranks, int64_t count);
 typedef enum weir_allreduce_path {
   WEIR_ALLREDUCE_TREE,   /* everything is reduced to rank 0 along the tree, and broadcast */

@@ -161,7 +161,7 @@ bool weir_plan_absence(const weir_plan *p, const char *const *absent, int n,
  * same phase again: a multiple of every window; INT64_MAX: beyond 64 bits. */
 int64_t weir_plan_period(const weir_plan *p);
 /* Return the maximum number of new slots of a result per feed (1 without time), and the total
- * memory of the plan. */
+ * memory of the plan, with the constants of its graph, which plans of the same graph share. */
 int64_t weir_plan_bound(const weir_plan *p, const char *result);
 int64_t weir_plan_memory_bytes(const weir_plan *p);
 /* Returns the memory of the plan itself, in addition to that: its graph and its loops, whatever the

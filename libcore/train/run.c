@@ -103,7 +103,10 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   if (status != WEIR_OK) {
     const bool stops = status == WEIR_ERR_STOPPED;
 
-    if (stops || r->ranks.optim.what == WEIR_OPTIM_SHARD_NONE) { /* else not without the others */
+    const bool alone =
+        r->ranks.optim.what == WEIR_OPTIM_SHARD_NONE || r->ranks.optim.params_sharded;
+
+    if (stops || alone) { /* else not without the others */
       WEIR_TRY(train_swap_average(r));
     }
     return stops ? stop_here(r, false) : weir_trace_at(status, __FILE__, __LINE__, __func__);

@@ -37,29 +37,37 @@ train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
   return r;
 }
 
+static void close_plans(train_run *r)
+{
+  for (int64_t i = 0; i < r->n_plans; i++) {
+    weir_plan_destroy(&r->plan[i].plan);
+  }
+  r->n_plans = 0;
+}
+
 weir_status train_shard_params(train_run *r)
 {
   if (r->ranks.optim.what != WEIR_OPTIM_SHARD_PARAMETERS) {
     return WEIR_OK;
   }
+  WEIR_TRY(train_agree_all(r, train_optim_shards_check(&r->ranks.optim, r->store)));
   WEIR_TRY(train_receive_array(r, WEIR_PARAMS_FLAT));
   return train_agree_all(r, train_optim_shards_enter(&r->ranks.optim, r->store));
 }
 
 weir_status train_complete_params(train_run *r)
 {
-  if (!r->ranks.optim.inside) {
+  if (!r->ranks.optim.params_sharded) {
     return WEIR_OK;
   }
+  close_plans(r); /* over the shards */
   WEIR_TRY(train_agree_all(r, train_optim_shards_leave(&r->ranks.optim, r->store)));
   return train_gather_params(r);
 }
 
 void train_run_close(train_run *r)
 {
-  for (int64_t i = 0; i < r->n_plans; i++) {
-    weir_plan_destroy(&r->plan[i].plan);
-  }
+  close_plans(r);
   for (int k = 0; k < TRAIN_INPUTS; k++) {
     weir_tensor_fini(&r->input[k]);
   }

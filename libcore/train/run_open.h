@@ -7,7 +7,8 @@
 train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
                        const weir_plan_opts *exec, weir_params *params, weir_store *store);
 /* Leaves each rank its shard of rank 0's parameters in the store, where these are sharded; and
- * makes them complete on every rank again. Collective. Fail: WEIR_ERR_MEMORY; as requests. */
+ * makes them complete on every rank again, without plans over them. Collective. Fail:
+ * WEIR_ERR_CONFIG (they are not complete before), WEIR_ERR_MEMORY; as requests. */
 weir_status train_shard_params(train_run *r) WEIR_CHECKED;
 weir_status train_complete_params(train_run *r) WEIR_CHECKED;
 /* Closes whatever of the run was opened. Collective where ranks were. */

@@ -247,7 +247,7 @@ static uint8_t *own_params(const train_run *r, const weir_tensor *bank)
 {
   int64_t lo = 0, hi;
 
-  if (!r->ranks.optim.inside) {
+  if (!r->ranks.optim.params_sharded) {
     train_own_update(&r->ranks.optim, weir_params_elements(r->params), &lo, &hi);
   }
   return (uint8_t *)bank->data + (size_t)lo * weir_dtype_size(bank->dtype);

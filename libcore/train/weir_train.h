@@ -171,7 +171,8 @@ weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *
 /* Trains the network of weir_train_prepare. dir: folder of the checkpoints, created if necessary;
  * checkpoint.resume resumes from its latest intact one. At the end the store has the best
  * weights (keep_best) or the last ones, averages where optim.average keeps them, and so has the
- * file "weights.nc" or "weights.weir" of the folder; after a failure its contents are undefined.
+ * file "weights.nc" or "weights.weir" of the folder; after a failure its contents are undefined,
+ * with optim.shard=parameters also the number of its elements.
  * exec: as in weir_plan_opts; of exec->dist, communicator and grid (dimensions in the order of
  * weir_along, missing ones 1), the
  * sharding is computed here. The ranks agree after every step on read errors and signals, and

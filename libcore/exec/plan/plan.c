@@ -477,6 +477,7 @@ void weir_plan_destroy(weir_plan **out)
   }
   weir_plan *p = *out;
 
+  exec_ranks_close(&p->ranks); /* requests end before the memory of their messages */
   for (int32_t i = 0; p->groups != NULL && i < weir_graph_groups(p->g); i++) {
     free_group(p, &p->groups[i]);
   }
@@ -500,6 +501,5 @@ void weir_plan_destroy(weir_plan **out)
   weir_graph_destroy(&p->rounded);
   weir_graph_destroy(&p->g);
   exec_backend_close(p);
-  exec_ranks_close(&p->ranks);
   weir_free(out);
 }

@@ -16,8 +16,8 @@ typedef struct exec_summand {
 /* What one move has at run time. */
 typedef struct exec_carrier {
   weir_request *request;
-  char *buffer;          /* of the plan's memory, or .. */
-  char *memory;          /* .. its own; NULL: it has none */
+  char *buffer;          /* in the plan's memory, or its own: */
+  char *memory;          /* that of a plan that is run while it is made; NULL: none */
   exec_summand *summand; /* [n_summands] reduce-scatter: ascending by rank, this one's own, too */
   int n_summands, own;   /* own: number of this rank's, -1: it has none */
   int64_t count;         /* merge: elements */
@@ -39,9 +39,9 @@ typedef struct exec_ranks {
   weir_comm *group[1 << WEIR_GRID_DIMS]; /* of ranks that differ in these dimensions, as needed */
 } exec_ranks;
 
-/* Derives the rank's graph; verifies: for a plan that is run after each pass. Collective; fails on
- * all ranks alike: what weir_spmd_lower fails with.
- */
+/* Derives the rank's graph. verifies: for a plan that is run after each pass, which then has its
+ * requests and memory for them. Collective; fails on all ranks alike: what weir_spmd_lower fails
+ * with; where it verifies, as weir_allreduce_create. */
 weir_status exec_ranks_open(const weir_graph *g, const weir_dist *dist, const weir_pass_opts *opts,
                             bool verifies, exec_ranks **out) WEIR_CHECKED;
 /* Finds the buffers of moves in the memory of the plan, whose graph is still there; nothing of a

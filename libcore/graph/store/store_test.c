@@ -272,6 +272,47 @@ static void arrays_that_are_not_there_are_refused(void **state)
   weir_store_destroy(&s);
 }
 
+/* New element i is element first + i of before, 0 outside; what was kept is dropped. */
+static void arrays_get_other_bounds(void **state)
+{
+  static const struct {
+    int64_t first, count;
+  } to[] = {{0, 7}, {2, 3}, {-2, 12}, {5, 6}, {-3, 3}, {7, 4}, {3, 0}, {-1, 1}};
+  const int64_t seven = 7, square[] = {2, 2};
+
+  for (size_t k = 0; k < sizeof to / sizeof to[0]; k++) {
+    weir_store *s = NULL;
+    weir_tensor *t = NULL;
+
+    assert_ok(weir_store_create(&s));
+    assert_ok(weir_store_add(s, "x", WEIR_F32, 1, &seven));
+    assert_ok(weir_store_write(s, "x", &t));
+    for (int i = 0; i < 7; i++) {
+      ((float *)t->data)[i] = (float)(i + 1);
+    }
+    assert_ok(weir_store_keep(s, "x"));
+    assert_ok(weir_store_resize(s, "x", to[k].first, to[k].count));
+    assert_ok(weir_store_write(s, "x", &t));
+    assert_int_equal(weir_tensor_numel(t), to[k].count);
+    assert_int_equal(weir_store_bytes(s), to[k].count * (int64_t)sizeof(float));
+    for (int64_t i = 0; i < to[k].count; i++) {
+      const int64_t from = to[k].first + i;
+      const float want = from >= 0 && from < 7 ? (float)(from + 1) : 0;
+
+      assert_true(((float *)t->data)[i] == want);
+    }
+    assert_int_equal(weir_store_restore(s, "x"), WEIR_ERR_CONFIG);
+    assert_ok(weir_store_add(s, "matrix", WEIR_F32, 2, square));
+    assert_int_equal(weir_store_resize(s, "matrix", 0, 1), WEIR_ERR_SHAPE);
+    const weir_tensor view = weir_tensor_wrap((float[]){1, 2}, WEIR_F32, 1, (int64_t[]){2});
+
+    assert_ok(weir_store_add_view(s, "view", &view));
+    assert_int_equal(weir_store_resize(s, "view", 0, 1), WEIR_ERR_CONFIG);
+    assert_int_equal(weir_store_resize(s, "none", 0, 1), WEIR_ERR_CONFIG);
+    weir_store_destroy(&s);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -283,6 +324,7 @@ int main(void)
       cmocka_unit_test(copies_are_kept_and_restored),
       cmocka_unit_test(arrays_that_are_not_there_are_refused),
       cmocka_unit_test(every_failed_allocation_is_reported),
+      cmocka_unit_test(arrays_get_other_bounds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

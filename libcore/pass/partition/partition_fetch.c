@@ -3,11 +3,14 @@
 #include "base/weir_alloc.h"
 #include "pass/partition/partition_priv.h"
 
+enum { MAX_COPIES = 8 }; /* one after the other; what is copied more often is not fetched again */
+
 typedef struct fetching {
   weir_graph *g;
   int32_t n_arrays; /* that there were at first */
   bool *fetched;    /* [n_arrays] */
-  int32_t *again;   /* [n_arrays] its second copy, 0: there is none yet; no copy is array 0 */
+  int32_t *copied;  /* [n_arrays] the one node that makes it, by copying; -1: none */
+  int32_t *again;   /* [n_arrays] its second copy, -1: there is none yet */
   int32_t *derived; /* [n_arrays] the weir_gradients that the second copy is for */
 } fetching;
 
@@ -44,26 +47,27 @@ static weir_status clone(weir_graph *g, const weir_node *node, int32_t from, int
  * not copied from what is fetched. */
 static weir_status copy_for(const fetching *s, int32_t array, int32_t derived, int32_t *out)
 {
-  int32_t chain[WEIR_MAX_RANK], from = array;
+  int32_t chain[MAX_COPIES], from = array;
   int n = 0;
 
   *out = array;
-  while (!s->fetched[from]) { /* backwards along copies */
-    int32_t writer = -1;
+  while (from < s->n_arrays && !s->fetched[from]) { /* backwards along copies */
+    const int32_t writer = s->copied[from];
 
-    if (n == WEIR_MAX_RANK || weir_graph_writers(s->g, from, &writer, 1) != 1 ||
-        !is_copy(weir_graph_node(s->g, writer)) ||
-        weir_graph_node(s->g, writer)->derived == derived) {
+    if (n == MAX_COPIES || writer < 0 || weir_graph_node(s->g, writer)->derived == derived) {
       return WEIR_OK;
     }
     chain[n++] = writer;
     from = weir_graph_node(s->g, writer)->in[0];
   }
+  if (from >= s->n_arrays) { /* a second copy itself */
+    return WEIR_OK;
+  }
   for (int i = n - 1; i >= 0; i--) {
     const weir_node *node = weir_graph_node(s->g, chain[i]);
     const int32_t made = node->out[0];
 
-    if (s->again[made] == 0 || s->derived[made] != derived) {
+    if (s->again[made] < 0 || s->derived[made] != derived) {
       WEIR_TRY(clone(s->g, node, from, derived, &s->again[made]));
       s->derived[made] = derived;
     }
@@ -73,9 +77,30 @@ static weir_status copy_for(const fetching *s, int32_t array, int32_t derived, i
   return WEIR_OK;
 }
 
+/* Which arrays are made by one node, that copies. */
+static void find_copies(const fetching *s)
+{
+  enum { SEVERAL = -2 };
+
+  for (int32_t a = 0; a < s->n_arrays; a++) {
+    s->copied[a] = s->again[a] = -1;
+  }
+  for (int32_t i = 0; i < weir_graph_nodes(s->g); i++) {
+    const weir_node *node = weir_graph_node(s->g, i);
+
+    for (int o = 0; o < node->n_out && node->op != NULL && !node->dead; o++) {
+      int32_t *by = &s->copied[node->out[o]];
+
+      *by = *by == -1 && is_copy(node) ? i : SEVERAL;
+    }
+  }
+}
+
 static weir_status fetch_again(const fetching *s)
 {
   const int32_t nodes = weir_graph_nodes(s->g);
+
+  find_copies(s);
 
   for (int32_t i = 0; i < nodes; i++) {
     const weir_node *node = weir_graph_node(s->g, i);
@@ -97,6 +122,7 @@ weir_status weir_partition_fetch_again(weir_graph *g, const weir_shard *shards, 
   bool any = false;
 
   WEIR_TRY_GOTO(weir_alloc(s.n_arrays, sizeof *s.fetched, (void **)&s.fetched), done);
+  WEIR_TRY_GOTO(weir_alloc(s.n_arrays, sizeof *s.copied, (void **)&s.copied), done);
   WEIR_TRY_GOTO(weir_alloc(s.n_arrays, sizeof *s.again, (void **)&s.again), done);
   WEIR_TRY_GOTO(weir_alloc(s.n_arrays, sizeof *s.derived, (void **)&s.derived), done);
   for (int i = 0; i < n; i++) {
@@ -110,6 +136,7 @@ weir_status weir_partition_fetch_again(weir_graph *g, const weir_shard *shards, 
   status = any ? fetch_again(&s) : WEIR_OK;
 done:
   weir_free(&s.fetched);
+  weir_free(&s.copied);
   weir_free(&s.again);
   weir_free(&s.derived);
   return status;

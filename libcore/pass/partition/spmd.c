@@ -330,9 +330,11 @@ void weir_spmd_graph_fini(weir_spmd_graph *l)
 static const weir_comm_op *moved_by(const weir_graph *g, int32_t node, weir_call_function function)
 {
   const weir_node *n = weir_graph_node(g, node);
-  const weir_call_spec *spec = n->spec;
+  const weir_call_spec *spec = n != NULL ? n->spec : NULL;
 
-  return n->op == &weir_op_call && !n->dead && spec->function == function ? spec->context : NULL;
+  return n != NULL && n->op == &weir_op_call && !n->dead && spec->function == function
+             ? spec->context
+             : NULL;
 }
 
 const weir_comm_op *weir_spmd_graph_starts(const weir_graph *g, int32_t node)

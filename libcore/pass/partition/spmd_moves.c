@@ -342,7 +342,7 @@ static weir_status find_exchanges_of(spmd_lowering *l, int32_t node)
       WEIR_TRY_GOTO(find_named(l, node, k, &named), out);
       *choice = l->p->fetched[array] ? -1 : find_exchange(l, x, array, get, named);
       if (*choice < 0) {
-        WEIR_TRY_GOTO(x->role == WEIR_ROLE_DATA && named != NULL
+        WEIR_TRY_GOTO(x->role == WEIR_ROLE_DATA && named != NULL && !l->p->fetched[array]
                           ? widen(l, node, named, get, array, scratch)
                           : WEIR_OK,
                       out);

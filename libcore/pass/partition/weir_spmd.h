@@ -52,11 +52,11 @@ struct weir_comm_op {
   int64_t n_messages;
   int64_t bytes;      /* that this rank sends, or gives to the merge */
   weir_dtype carried; /* of the buffer: that of the array; f64 of a merge of several outputs */
-  int64_t elements; /* of the buffer. Exchange: of the messages; merge: of the outputs, then scratch
-                       (weir_allreduce_scratch) */
-  bool carries_own; /* reduce-scatter, and an exchange whose arrays have too many dimensions for
-                       one call: the box that is in both from and to comes after the messages */
-  int n;            /* merge: outputs that are merged together */
+  int64_t elements;   /* of the buffer: of the messages, then what carries_own says; merge: of the
+                         outputs, then scratch   (weir_allreduce_scratch) */
+  bool carries_own;   /* reduce-scatter, and an exchange whose arrays have too many dimensions for
+                         one call: the box that is in both from and to comes after the messages */
+  int n;              /* merge: outputs that are merged together */
   weir_monoid monoid; /* merge, reduce-scatter */
   unsigned dims;      /* likewise: of the grid, as weir_partition_partial */
   /* Who runs the graph sets these before. start's run->in begins with the arrays before, its

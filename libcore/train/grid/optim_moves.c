@@ -63,7 +63,7 @@ weir_status train_scatter_gradient(train_run *r)
 
 weir_status train_gather_params(train_run *r)
 {
-  return r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE && !r->ranks.optim.inside
+  return r->ranks.optim.what != WEIR_OPTIM_SHARD_NONE && !r->ranks.optim.params_sharded
              ? run(r, &r->ranks.optim.gather, create_gather)
              : WEIR_OK;
 }

@@ -49,21 +49,47 @@ void train_optim_shards_close(train_optim_shards *s)
   s->what = WEIR_OPTIM_SHARD_NONE;
 }
 
+/* The parameters, and the best ones of this run or of an earlier one in the store. */
+static const char *const params_arrays[] = {WEIR_PARAMS_FLAT, TRAIN_BEST WEIR_PARAMS_FLAT};
+enum { PARAMS_ARRAYS = sizeof params_arrays / sizeof params_arrays[0] };
+
+weir_status train_optim_shards_check(const train_optim_shards *s, const weir_store *store)
+{
+  for (int k = 0; k < PARAMS_ARRAYS; k++) {
+    const weir_tensor *t = weir_store_find(store, params_arrays[k]);
+
+    if (t != NULL && weir_tensor_numel(t) != s->at[s->ranks]) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "train: '%s' of this store is not complete, as after a training with "
+                       "optim.shard=parameters that failed: use another store",
+                       params_arrays[k]);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status train_optim_shards_enter(train_optim_shards *s, weir_store *store)
 {
-  s->inside = s->what == WEIR_OPTIM_SHARD_PARAMETERS;
-  return s->inside ? weir_store_resize(store, WEIR_PARAMS_FLAT, s->at[s->rank],
-                                       s->at[s->rank + 1] - s->at[s->rank])
-                   : WEIR_OK;
+  const int64_t lo = s->at[s->rank], count = s->at[s->rank + 1] - lo;
+
+  for (int k = 0; k < PARAMS_ARRAYS; k++) {
+    if (weir_store_find(store, params_arrays[k]) != NULL) {
+      WEIR_TRY(weir_store_resize(store, params_arrays[k], lo, count));
+    }
+  }
+  s->params_sharded = true;
+  return WEIR_OK;
 }
 
 weir_status train_optim_shards_leave(train_optim_shards *s, weir_store *store)
 {
-  const bool leaves = s->inside;
-
-  s->inside = false;
-  return leaves ? weir_store_resize(store, WEIR_PARAMS_FLAT, -s->at[s->rank], s->at[s->ranks])
-                : WEIR_OK;
+  for (int k = 0; k < PARAMS_ARRAYS; k++) {
+    if (weir_store_find(store, params_arrays[k]) != NULL) {
+      WEIR_TRY(weir_store_resize(store, params_arrays[k], -s->at[s->rank], s->at[s->ranks]));
+    }
+  }
+  s->params_sharded = false;
+  return WEIR_OK;
 }
 
 bool train_optim_sharded(const train_optim_shards *s, const char *name)
@@ -73,7 +99,7 @@ bool train_optim_sharded(const train_optim_shards *s, const char *name)
 
   return (s->what >= WEIR_OPTIM_SHARD_STATE && strncmp(name, "optim.", 6) == 0) ||
          (s->what >= WEIR_OPTIM_SHARD_GRADIENTS && strcmp(name, TRAIN_BANK) == 0) ||
-         (s->inside && params);
+         (s->params_sharded && params);
 }
 
 void train_own_update(const train_optim_shards *s, int64_t elements, int64_t *lo, int64_t *hi)

@@ -24,7 +24,7 @@ typedef struct train_optim_shards {
                         sharded, without memory */
   weir_store *own;   /* shards of this rank, also of the parameters, for the plan of an update */
   weir_request *scatter, *gather; /* of the gradient, of the parameters; NULL: not yet needed */
-  bool inside;                    /* between enter and leave */
+  bool params_sharded;            /* the store has this rank's shard of the parameters */
 } train_optim_shards;
 
 /* Divides the elements of the parameters, which outlive the shards, among ranks. Closed by close.
@@ -33,8 +33,11 @@ weir_status train_optim_shards_open(train_optim_shards *s, weir_optim_shard what
                                     const weir_params *params, int rank, int ranks) WEIR_CHECKED;
 /* Frees all; accepts zeroed shards. */
 void train_optim_shards_close(train_optim_shards *s);
-/* Gives the parameters in the store the elements of this rank's shard, where they are sharded; and
- * all again, of which the caller gathers those of others. Local. Fail: as weir_store_resize. */
+/* Checks that the parameters in the store are complete. Local. Fails: WEIR_ERR_CONFIG. */
+weir_status train_optim_shards_check(const train_optim_shards *s,
+                                     const weir_store *store) WEIR_CHECKED;
+/* Gives them the elements of this rank's shard; and all again, of which the caller gathers those of
+ * others. Only of WEIR_OPTIM_SHARD_PARAMETERS. Local. Fail: as weir_store_resize. */
 weir_status train_optim_shards_enter(train_optim_shards *s, weir_store *store) WEIR_CHECKED;
 weir_status train_optim_shards_leave(train_optim_shards *s, weir_store *store) WEIR_CHECKED;
 /* Returns whether ranks have shards of a flat array of the store, by its name. */

@@ -31,8 +31,9 @@ weir_status train_receive_array(train_run *r, const char *name)
   weir_tensor *t = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(train_agree_all(r, weir_alloc(weir_comm_size(c), sizeof(int64_t), &counts)));
-  WEIR_TRY_GOTO(weir_store_write(r->store, name, &t), done);
+  status = weir_alloc(weir_comm_size(c), sizeof(int64_t), &counts);
+  status = status == WEIR_OK ? weir_store_write(r->store, name, &t) : status;
+  WEIR_TRY_GOTO(train_agree_all(r, status), done);
   WEIR_TRY_GOTO(receive(c, t, counts), done);
 done:
   weir_free(&counts);

@@ -108,7 +108,7 @@ static weir_status shard_step(sharded_step *s, weir_store *store, const train_gr
   s->ranks.dist.grid = *s->grid;
   memcpy(s->ranks.replicate_below, t->task->replicate_below, sizeof s->ranks.replicate_below);
   WEIR_TRY(train_optim_shards_open(&s->ranks.optim, shard, t->params, 0, weir_grid_size(s->grid)));
-  s->ranks.optim.inside = shard == WEIR_OPTIM_SHARD_PARAMETERS;
+  s->ranks.optim.params_sharded = shard == WEIR_OPTIM_SHARD_PARAMETERS;
   WEIR_TRY(train_shard_inputs(&s->ranks, t, s->batch));
   WEIR_TRY(train_shards_view(&s->ranks.shards, s->ranks.coords, store, t->params));
   return train_shard_graph(&s->ranks, t, TRAIN_LOOK, s->batch, &passes, &s->g, &s->p);

@@ -98,6 +98,9 @@ static weir_status scan_all(look *l, const train_run *r, int64_t n)
     if (array->kind == WEIR_ARRAY_STORED) {
       WEIR_TRY(weir_store_read(r->store, array->name, &stored));
       l->found[a] = scan(stored);
+      if (train_optim_sharded(&r->ranks.optim, array->name)) {
+        l->found[a].at += r->ranks.optim.at[r->ranks.optim.rank];
+      }
     } else if (array->output != NULL && result_of(l->plan, array->output, &t)) {
       l->found[a] = scan(&t);
     }

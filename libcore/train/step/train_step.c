@@ -46,6 +46,7 @@ weir_status weir_train_step_create(const weir_train_task *task, const weir_train
   WEIR_TRY_GOTO(exec->dist != NULL ? weir_comm_agree(exec->dist->comm, status) : status, failed);
   s->run = train_run_of(task, cfg, exec, s->params, s->store);
   WEIR_TRY_GOTO(train_ranks_open(&s->run), failed);
+  WEIR_TRY_GOTO(train_shard_params(&s->run), failed);
   WEIR_TRY_GOTO(train_agree(&s->run, train_state_open(&s->run)), failed);
   *out = s;
   return WEIR_OK;
