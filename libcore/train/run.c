@@ -102,7 +102,6 @@ static weir_status validate(train_run *r, double *metric, bool *best)
 
   if (status != WEIR_OK) {
     const bool stops = status == WEIR_ERR_STOPPED;
-
     const bool alone =
         r->ranks.optim.what == WEIR_OPTIM_SHARD_NONE || r->ranks.optim.params_sharded;
 

@@ -289,8 +289,8 @@ weir_status train_resume(train_run *r)
   weir_status status = train_complete_store(r, &complete);
 
   WEIR_TRY_GOTO(train_agree_all(r, status), done);
-  if (r->ranks.optim
-          .params_sharded) { /* the parameters as they are, where there is no checkpoint */
+  /* Where there is no checkpoint, the parameters stay as they are. */
+  if (r->ranks.optim.params_sharded) {
     WEIR_TRY_GOTO(train_collect_shards(r, complete), done);
   }
   if (train_leads(r)) {

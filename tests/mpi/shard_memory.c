@@ -12,7 +12,7 @@
 #include "train/weir_train.h"
 
 /* Layers of WIDE x WIDE weights, which are most of the memory, and a few samples. */
-enum { WIDE = 1024, LAYERS = 16, SAMPLES = 8, STAGES = 4, PATH = 512 };
+enum { WIDE = 1536, LAYERS = 8, SAMPLES = 8, STAGES = 4, PATH = 512 };
 #define SETS                                                                        \
   "batch=8", "steps=2", "validate_every=100", "compare_every=0", "keep_best=false", \
       "checkpoint.format=raw", "checkpoint.every=100", "optim.schedule.lr=0.01"
