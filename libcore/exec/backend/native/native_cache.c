@@ -12,10 +12,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "conf/weir_opt.h"
@@ -278,4 +281,37 @@ weir_status native_cache_keep(int folder, int fd, const char *name,
   }
   weir_free(&text);
   return WEIR_OK;
+}
+
+/* ---- Turns. ---- */
+
+/* One lock for each first byte of a key: at most 256 files, and two keys that share one only wait.
+ * Nobody waits longer than patience_s: the holder may be stopped. */
+bool native_cache_turn(int folder, const char *key, int *turn)
+{
+  static const double patience_s = 60;
+  const struct timespec step = {.tv_nsec = 5000000};
+  const double start = weir_clock();
+  char file[16];
+  bool waited = false;
+
+  snprintf(file, sizeof file, "%.2s.turn", key);
+  *turn = folder < 0 ? -1 : openat(folder, file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  while (*turn >= 0 && flock(*turn, LOCK_EX | LOCK_NB) != 0) {
+    if ((errno != EWOULDBLOCK && errno != EINTR) || weir_clock() - start > patience_s) {
+      native_cache_turn_end(turn); /* a file system without locks, say */
+      break;
+    }
+    waited = true;
+    (void)nanosleep(&step, NULL);
+  }
+  return waited;
+}
+
+void native_cache_turn_end(int *turn)
+{
+  if (*turn >= 0) {
+    close(*turn);
+  }
+  *turn = -1;
 }

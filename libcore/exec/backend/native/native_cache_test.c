@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
@@ -474,6 +475,68 @@ static void processes_at_once_all_get_it_right(void **state)
   expect_events(11, *state, hit);
 }
 
+/* Moves what is kept in one folder to another. */
+static void move_kept(const char *from, const char *to)
+{
+  DIR *dir = opendir(from);
+  const struct dirent *entry;
+
+  assert_non_null(dir);
+  while ((entry = readdir(dir)) != NULL) {
+    if (strstr(entry->d_name, ".so") != NULL || strstr(entry->d_name, ".in") != NULL) {
+      char old[512], new[512];
+      snprintf(old, sizeof old, "%.200s/%.250s", from, entry->d_name);
+      snprintf(new, sizeof new, "%.200s/%.250s", to, entry->d_name);
+      assert_int_equal(rename(old, new), 0);
+    }
+  }
+  closedir(dir);
+}
+
+/* Another has the turn of every key, and what it compiles comes meanwhile. */
+static void what_another_compiles_is_awaited(void **state)
+{
+  char other[256], once[300], script[512], path[300];
+  int turns[256], code = -1;
+  struct stat info;
+  void *context = NULL;
+
+  weir_check_mkdir(other, sizeof other);
+  snprintf(once, sizeof once, "%s/once", (const char *)*state);
+  snprintf(script, sizeof script, "#!/bin/sh\necho >>%s.log\nexec cc \"$@\"\n", once);
+  weir_check_write(once, script, strlen(script));
+  assert_int_equal(chmod(once, 0700), 0);
+  assert_ok(prepare(11, other, once, &context));
+  weir_engine_native.release(context);
+  const int folder = open(*state, O_RDONLY | O_DIRECTORY);
+  for (int i = 0; i < 256; i++) {
+    char key[8];
+    snprintf(key, sizeof key, "%02x", i);
+    assert_false(native_cache_turn(folder, key, &turns[i]));
+    assert_true(turns[i] >= 0);
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 256; i++) { /* a lock lasts as long as any descriptor of it */
+      close(turns[i]);
+    }
+    _exit(prepare(11, *state, once, &context) == WEIR_OK && is_right(context, 11) ? 0 : 1);
+  }
+  (void)nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* most likely it waits now */
+  move_kept(other, *state);
+  for (int i = 0; i < 256; i++) {
+    native_cache_turn_end(&turns[i]);
+    assert_int_equal(turns[i], -1);
+  }
+  close(folder);
+  assert_int_equal(waitpid(child, &code, 0), child);
+  assert_int_equal(code, 0);
+  snprintf(path, sizeof path, "%.250s.log", once);
+  assert_int_equal(stat(path, &info), 0);
+  assert_int_equal(info.st_size, 1); /* a line for each start of the compiler */
+  weir_check_rmdir(other);
+}
+
 static void without_a_compiler_the_reason_is_said(void **state)
 {
   const char *const commands[] = {"no-such-compiler", "/no/such/compiler", "/bin/false"};
@@ -544,6 +607,7 @@ int main(void)
       TEST(notes_that_say_something_else_are_rebuilt),
       TEST(objects_in_turn_do_not_stand_for_each_other),
       TEST(processes_at_once_all_get_it_right),
+      TEST(what_another_compiles_is_awaited),
       TEST(without_a_compiler_the_reason_is_said),
       TEST(every_allocation_may_fail),
   };

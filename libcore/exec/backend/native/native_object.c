@@ -209,8 +209,10 @@ static weir_status find(int folder, native_kernel *kernels, int32_t n)
   int64_t hits = 0;
 
   for (int32_t k = 0; k < n && folder >= 0; k++) {
-    WEIR_TRY_GOTO(look_up(folder, &all, &kernels[k]), done);
-    hits += kernels[k].object != NULL;
+    if (kernels[k].object == NULL) {
+      WEIR_TRY_GOTO(look_up(folder, &all, &kernels[k]), done);
+      hits += kernels[k].object != NULL;
+    }
   }
   if (hits > 0) {
     weir_event("cache_hit", WEIR_INT("kernels", hits), WEIR_INT("of", n));
@@ -383,26 +385,58 @@ done:
   return status;
 }
 
+static int32_t list_missing(native_kernel *kernels, int32_t n, native_kernel **missing)
+{
+  int32_t count = 0;
+
+  for (int32_t k = 0; k < n; k++) {
+    if (kernels[k].object == NULL) {
+      missing[count++] = &kernels[k];
+    }
+  }
+  return count;
+}
+
+/* Compiles what is missing, unless another rank or program does. The turn is that of the smallest
+ * key: sets of kernels that have most in common are likely to share it. */
+static weir_status build_missing(const native_maker *m, int threads, int folder,
+                                 native_kernel *kernels, int32_t n, native_kernel **missing)
+{
+  int32_t count = list_missing(kernels, n, missing);
+  weir_status status = WEIR_OK;
+  int turn;
+
+  if (count == 0) {
+    return WEIR_OK;
+  }
+  const char *key = missing[0]->key;
+  for (int32_t k = 1; k < count; k++) {
+    key = strcmp(missing[k]->key, key) < 0 ? missing[k]->key : key;
+  }
+  if (native_cache_turn(folder, key, &turn)) {
+    WEIR_TRY_GOTO(find(folder, kernels, n), done);
+    count = list_missing(kernels, n, missing);
+  }
+  if (count > 0) {
+    WEIR_TRY_GOTO(build(m, threads, folder, missing, count), done);
+  }
+done:
+  native_cache_turn_end(&turn);
+  return status;
+}
+
 weir_status native_kernels_get(const native_maker *m, const weir_engine_opts *opts,
                                native_kernel *kernels, int32_t n)
 {
   const int folder = native_cache_open(opts);
   native_kernel **missing = NULL;
-  int32_t n_missing = 0;
   weir_status status;
   void *memory;
 
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *missing, &memory), done);
   missing = memory;
   WEIR_TRY_GOTO(find(folder, kernels, n), done);
-  for (int32_t k = 0; k < n; k++) {
-    if (kernels[k].object == NULL) {
-      missing[n_missing++] = &kernels[k];
-    }
-  }
-  if (n_missing > 0) {
-    WEIR_TRY_GOTO(build(m, opts->threads, folder, missing, n_missing), done);
-  }
+  WEIR_TRY_GOTO(build_missing(m, opts->threads, folder, kernels, n, missing), done);
 done:
   for (int32_t k = 0; k < n && status != WEIR_OK; k++) {
     native_object_release(kernels[k].object);

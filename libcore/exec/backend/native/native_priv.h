@@ -175,6 +175,12 @@ weir_status native_cache_keep(int folder, int fd, const char *name,
                               const native_kernel *const *upsampled, int n,
                               int64_t *bytes) WEIR_CHECKED;
 void native_cache_refuse(const char *what, const char *reason);
+/* Ranks of one machine need the same kernels at the same time: one compiles, the others wait until
+ * no other thread or process has the turn of this key. Returns whether that took a wait, after
+ * which the kernels may be there. *turn: for native_cache_turn_end; -1 where there is no lock to be
+ * had. */
+bool native_cache_turn(int folder, const char *key, int *turn);
+void native_cache_turn_end(int *turn);
 
 /* native_compile.c: absolute path of the command, and text that changes when the program does. */
 weir_status native_compiler_find(const char *command, char path[4096],
