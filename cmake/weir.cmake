@@ -45,6 +45,18 @@ function(weir_isa_flags)
   endforeach()
 endfunction()
 
+# Fuzzers watch what sees bytes of files. Modules and folders of apps that compute with what was read would be half of the
+# fuzzers' build, were they instrumented and optimised.
+function(weir_fuzz_flags)
+  foreach(target IN LISTS ARGN)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX
+      "/(libcore/(comm|exec|nn|ops|optim|pass|perf|place|report)|apps/[a-z_]+/(model|rhythm|step))/")
+    list(FILTER sources EXCLUDE REGEX "_avx(2|512)\\.c$") # see weir_isa_flags
+    set_property(SOURCE ${sources} TARGET_DIRECTORY ${target} PROPERTY COMPILE_OPTIONS "-O0;-fno-sanitize=all")
+  endforeach()
+endfunction()
+
 # Adds every source of the current folder (and of the sub-folders named) to libweir, and its tests; *_cases.c, from
 # which tests draw, go to a library of their own.
 function(weir_module)
