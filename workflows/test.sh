@@ -47,11 +47,11 @@ count() {
 }
 
 # Under a set of constants; where it names the widest instructions, the libraries get them, too. What one test has the
-# compiler make, others find in a cache of the preset.
+# compiler make, others find in a cache, those of other presets too: its keys are texts, compiler, flags and processor.
 run_tests() {
   local folder=$1 machine=$2
   shift 2
-  export XDG_CACHE_HOME=$PWD/$folder/cache
+  export XDG_CACHE_HOME=$PWD/build/cache
   if [ -n "$machine" ]; then
     export WEIR_MACHINE=$PWD/tests/machines/$machine.yaml
     ! grep -q '^simd: avx2' "$WEIR_MACHINE" || export DNNL_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell
