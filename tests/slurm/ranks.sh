@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # ranks.sh COSMOFLOW SOURCE, on the cluster of cluster.sh: ranks under srun, on one node and on two, and under mpiexec in a job have the
-# losses of one rank; where srun makes no ranks of the tasks, it is said what to do; where a rank is killed, all end.
+# losses of one rank; exchange policies train under srun as under mpiexec; where srun makes no ranks of the tasks, it is said what to do;
+# where a rank is killed, all end.
 side=8
 . "$(dirname "$0")/small.sh"
 
@@ -22,6 +23,16 @@ trained auto srun --mpi=pmix -N2 -n2 "$program" $(run 2) --threads 1 --grid auto
 trained batch sbatch --wait -n2 -o batch.out --wrap "mpiexec -n 2 $program $(run 2) --threads 1 --grid 1x2 --out batch"
 [ "$(losses batch)" = "$(losses node)" ] || fail "mpiexec and srun differ on one grid"
 trained shell srun --mpi=none -n1 bash -c "$program $(run 2) --threads 1 --out shell; exit \$?"
+
+# Replicas that train apart: the losses of a policy that waits are the same bits under srun on two nodes and under mpiexec; one that does
+# not wait for late ranks trains as well, and reports its exchange.
+apart() { echo "$(run 2) --threads 1 --grid 4 --set train.batch=4 --set train.optim.exchange=$1 --out $2"; }
+srun --mpi=pmix -N2 -n4 "$program" $(apart local local) >log 2>&1 || fail "local under srun: status $?"
+sbatch --wait -n4 -o batch_local.out --wrap "mpiexec -n 4 $program $(apart local batch_local)" >log 2>&1 || fail "local under mpiexec: status $?"
+[ "$(losses local | wc -l)" = 2 ] && [ "$(losses local)" = "$(losses batch_local)" ] || fail "local: srun and mpiexec differ"
+srun --mpi=pmix -N2 -n4 "$program" $(apart wagma wagma) >log 2>&1 || fail "wagma under srun: status $?"
+[ "$(losses wagma | grep -c '^[0-9.e-]*$')" = 2 ] || fail "wagma: no losses: $(losses wagma)"
+grep '"event": "exchange"' wagma/run.jsonl | grep -q '"messages": [1-9]' || fail "wagma: no messages are reported"
 
 # Tasks that know of no other are refused before anything is written.
 status=0
