@@ -70,6 +70,8 @@ typedef struct weir_inproc {
    * the order of its events, and nothing is drawn. The processor of messages is not that of
    * weir_inproc_sleep: where a schedule has a background thread, both go on together. */
   const weir_network *network; /* a signal ends such a run (weir_signal.h): WEIR_ERR_STOPPED */
+  const double *rank_link_bw;  /* [ranks] on a network: that of each rank's interface; NULL: as
+                                  network->link_bw */
   double link_bw; /* bytes/s at which each of concurrent ranks sends, one message after the other;
                      0: as fast as memory is copied */
   double scale;   /* on a network every byte of a message or reduction stands for so many, except in

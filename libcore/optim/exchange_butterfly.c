@@ -1,534 +1,161 @@
-/* exchange_butterfly.c - see exchange_butterfly.h. */
+/* exchange_butterfly.c - see exchange_butterfly.h: segments that are under way at once. */
 #include "optim/exchange_butterfly.h"
 
-#include <string.h>
+#include <math.h>
 
 #include "base/weir_alloc.h"
-#include "optim/exchange_buffer.h"
+#include "optim/exchange_segment.h"
 
-/* In front of the elements of a message. */
-typedef struct header {
-  int64_t version;
-  double weight;    /* of the contribution, or of the mean: 0 where it has none */
-  int64_t included; /* mean: the contribution of its receiver is in it */
-} header;
-
-/* Messages of one kind between this rank and another. Each direction has one at a time. */
-typedef struct channel {
-  weir_request *send, *receive;
-  char *out, *in;
-  int64_t sent, received;
-  bool held; /* `in` has a message that was not discarded */
-} channel;
-
-enum { CONTRIBUTION, MEAN, KINDS };
-
-typedef struct peer {
-  channel of[KINDS];
-  bool absent; /* silent since this rank waited for it in vain */
-  /* In the version that runs: it is waited for; what was sent to it; its contribution is in. */
-  bool expected, sent[KINDS], arrived;
-  bool included; /* in the mean: what arrives later is not, though the mean leaves after it */
-  bool resolved; /* its mean came, or will not */
-} peer;
+enum { MAX_SEGMENTS = 32, SEGMENT_BYTES = 512 << 10 };
 
 struct exchange_butterfly {
-  exchange_butterfly_spec spec;
-  const weir_reducer *sum;
-  int ranks, rank;
-  peer *peer;            /* [ranks], that of this rank unused */
-  exchange_share *share; /* [ranks] */
-  int64_t *offset;       /* [ranks + 1] of the shares, before they move on */
-  void *own, *reduced;   /* [share of this rank] its contribution; the mean */
-  double weight;
-  bool is_reduced;
-  double start;
-  int64_t newest, last; /* versions: of any message, of this rank */
-  int64_t *rows;        /* [ranks, row_of()] sent messages and last version of each rank */
-  weir_request *gather;
+  weir_comm *comm;
+  int n; /* segments */
+  exchange_segment *segment[MAX_SEGMENTS];
+  bool ended[MAX_SEGMENTS];
+  exchange_share *share; /* [n, ranks] */
 };
-
-static int64_t row_of(const exchange_butterfly *b)
-{
-  return (int64_t)KINDS * b->ranks + 1;
-}
 
 void exchange_butterfly_destroy(exchange_butterfly **b)
 {
-  exchange_butterfly *x = *b;
-
-  for (int p = 0; x != NULL && x->peer != NULL && p < x->ranks; p++) {
-    for (int k = 0; k < KINDS; k++) {
-      weir_request_destroy(&x->peer[p].of[k].send);
-      weir_request_destroy(&x->peer[p].of[k].receive);
-      weir_free(&x->peer[p].of[k].out);
-      weir_free(&x->peer[p].of[k].in);
-    }
+  for (int i = 0; *b != NULL && i < (*b)->n; i++) {
+    exchange_segment_destroy(&(*b)->segment[i]);
   }
-  if (x != NULL) {
-    weir_request_destroy(&x->gather);
-    weir_free(&x->peer);
-    weir_free(&x->share);
-    weir_free(&x->offset);
-    weir_free(&x->own);
-    weir_free(&x->reduced);
-    weir_free(&x->rows);
+  if (*b != NULL) {
+    weir_free(&(*b)->share);
   }
   weir_free(b);
 }
 
-static int64_t elements_of(const exchange_butterfly *b, int rank)
+static int count_segments(const exchange_butterfly_spec *spec)
 {
-  return b->offset[rank + 1] - b->offset[rank];
+  const int64_t each = spec->segment_bytes > 0 ? spec->segment_bytes : SEGMENT_BYTES;
+  const int64_t n =
+      spec->count * (int64_t)weir_dtype_size(spec->dtype) / weir_comm_size(spec->comm) / each;
+
+  return n < 1 ? 1 : n > MAX_SEGMENTS ? MAX_SEGMENTS : (int)n;
 }
 
-/* Bytes of a message that has the share of that rank. */
-static int64_t bytes_of(const exchange_butterfly *b, int rank)
+/* Elements of a rank's share that are in the segments before segment i of n. */
+static int64_t before(const exchange_butterfly_spec *spec, int rank, int i, int n)
 {
-  return (int64_t)sizeof(header) + elements_of(b, rank) * (int64_t)b->sum->size;
+  const int64_t ranks = weir_comm_size(spec->comm);
+  const int64_t share = spec->shares != NULL ? spec->shares[rank]
+                                             : spec->count / ranks + (rank < spec->count % ranks);
+
+  return share / n * i + share % n * i / n;
 }
 
-static weir_status alloc_arrays(exchange_butterfly *b, const int64_t *shares)
+static weir_status create_segment(exchange_butterfly *b, const exchange_butterfly_spec *spec,
+                                  int64_t *shares, int i)
 {
-  const int64_t n = b->spec.count;
+  const int ranks = weir_comm_size(spec->comm);
+  exchange_segment_spec one = {
+      .comm = spec->comm, .dtype = spec->dtype, .shares = shares, .timeout_s = spec->timeout_s};
 
-  WEIR_TRY(weir_alloc(b->ranks, sizeof *b->peer, (void **)&b->peer));
-  WEIR_TRY(weir_alloc(b->ranks, sizeof *b->share, (void **)&b->share));
-  WEIR_TRY(weir_alloc(b->ranks + 1, sizeof *b->offset, (void **)&b->offset));
-  WEIR_TRY(weir_alloc(b->ranks * row_of(b), sizeof *b->rows, (void **)&b->rows));
-  for (int r = 0; r < b->ranks; r++) {
-    b->offset[r + 1] =
-        b->offset[r] + (shares != NULL ? shares[r] : n / b->ranks + (r < n % b->ranks));
+  for (int r = 0; r < ranks; r++) {
+    one.begin += before(spec, r, i, b->n);
+    shares[r] = before(spec, r, i + 1, b->n) - before(spec, r, i, b->n);
+    one.count += shares[r];
   }
-  WEIR_TRY(weir_alloc(elements_of(b, b->rank), b->sum->size, &b->own));
-  return weir_alloc(elements_of(b, b->rank), b->sum->size, &b->reduced);
-}
-
-/* Contributions have the share of their receiver, means that of their sender. */
-static weir_status alloc_channels(exchange_butterfly *b, int with)
-{
-  for (int k = 0; k < KINDS; k++) {
-    const int64_t of_peer = bytes_of(b, with), own = bytes_of(b, b->rank);
-    WEIR_TRY(weir_alloc(k == CONTRIBUTION ? of_peer : own, 1, (void **)&b->peer[with].of[k].out));
-    WEIR_TRY(weir_alloc(k == CONTRIBUTION ? own : of_peer, 1, (void **)&b->peer[with].of[k].in));
-  }
-  return WEIR_OK;
-}
-
-/* The messages of a kind from one rank to another; of other ranks nothing but the number. */
-static weir_status create_request(exchange_butterfly *b, int kind, int from, int to)
-{
-  static const char *const name[KINDS] = {"contribution to a mean", "mean of a share"};
-  const int64_t bytes = bytes_of(b, kind == CONTRIBUTION ? to : from);
-  const bool sends = from == b->rank, receives = to == b->rank;
-  weir_request *none = NULL;
-  weir_message m = {.bytes = bytes};
-  weir_request **out = &none;
-
-  if (sends || receives) {
-    channel *const c = &b->peer[sends ? to : from].of[kind];
-
-    m.peer = sends ? to : from;
-    m.receive = receives;
-    m.data = receives ? c->in : c->out;
-    out = receives ? &c->receive : &c->send;
-  }
-  WEIR_TRY(weir_messages_create(b->spec.comm, name[kind], &m, sends || receives, out));
-  weir_request_destroy(&none);
-  return WEIR_OK;
-}
-
-static weir_status create_requests(exchange_butterfly *b)
-{
-  for (int from = 0; from < b->ranks; from++) {
-    for (int to = 0; to < b->ranks; to++) {
-      for (int k = 0; k < KINDS && from != to; k++) {
-        WEIR_TRY(create_request(b, k, from, to));
-      }
-    }
-  }
-  for (int p = 0; p < b->ranks; p++) {
-    for (int k = 0; k < KINDS && p != b->rank; k++) {
-      WEIR_TRY(weir_request_start(b->peer[p].of[k].receive));
-    }
-  }
-  return WEIR_OK;
-}
-
-static weir_status create_gather(exchange_butterfly *b)
-{
-  int64_t *counts = NULL;
-  weir_status status = weir_alloc(b->ranks, sizeof *counts, (void **)&counts);
-
-  WEIR_TRY_GOTO(weir_comm_agree(b->spec.comm, status), done);
-  for (int r = 0; r < b->ranks; r++) {
-    counts[r] = row_of(b);
-  }
-  WEIR_TRY_GOTO(weir_allgather_create(b->spec.comm, "messages sent", sizeof *b->rows, b->rows,
-                                      counts, &b->gather),
-                done);
-done:
-  weir_free(&counts);
-  return status;
+  return exchange_segment_create(&one, b->share + (int64_t)i * ranks, &b->segment[i]);
 }
 
 weir_status exchange_butterfly_create(const exchange_butterfly_spec *spec, exchange_butterfly **out)
 {
+  const int ranks = weir_comm_size(spec->comm);
   exchange_butterfly *b = NULL;
+  int64_t *shares = NULL;
   weir_status status = weir_alloc(1, sizeof *b, (void **)&b);
 
   *out = NULL;
-  WEIR_TRY_GOTO(weir_comm_agree(spec->comm, status), failed);
-  b->spec = *spec;
-  b->spec.shares = NULL;
-  b->sum = weir_reducer_of(WEIR_REDUCE_SUM, spec->dtype);
-  b->ranks = weir_comm_size(spec->comm);
-  b->rank = weir_comm_rank(spec->comm);
-  b->newest = b->last = -1;
-  status = alloc_arrays(b, spec->shares);
-  for (int p = 0; p < b->ranks && status == WEIR_OK; p++) {
-    status = p == b->rank ? WEIR_OK : alloc_channels(b, p);
+  if (status == WEIR_OK) {
+    b->comm = spec->comm;
+    b->n = count_segments(spec);
+    status = weir_alloc((int64_t)b->n * ranks, sizeof *b->share, (void **)&b->share);
   }
-  WEIR_TRY_GOTO(weir_comm_agree(spec->comm, status), failed);
-  WEIR_TRY_GOTO(create_gather(b), failed);
-  WEIR_TRY_GOTO(weir_comm_agree(spec->comm, create_requests(b)), failed);
+  if (status == WEIR_OK) {
+    status = weir_alloc(ranks, sizeof *shares, (void **)&shares);
+  }
+  WEIR_TRY_GOTO(weir_comm_agree(spec->comm, status), done);
+  for (int i = 0; i < b->n; i++) {
+    WEIR_TRY_GOTO(create_segment(b, spec, shares, i), done);
+  }
   *out = b;
-  return WEIR_OK;
-failed:
+  b = NULL;
+done:
+  weir_free(&shares);
   exchange_butterfly_destroy(&b);
   return status;
 }
 
-const exchange_share *exchange_butterfly_shares(const exchange_butterfly *b)
+const exchange_share *exchange_butterfly_shares(const exchange_butterfly *b, int *n)
 {
+  *n = b->n * weir_comm_size(b->comm);
   return b->share;
-}
-
-/* Elements of a share up to the end of all; the rest is at their beginning. */
-static size_t bytes_to_end(const exchange_share *s, size_t size, int64_t total)
-{
-  const int64_t n = s->first + s->count > total ? total - s->first : s->count;
-
-  return (size_t)n * size;
-}
-
-void exchange_share_get(const exchange_share *s, size_t size, int64_t total, const void *all,
-                        void *to)
-{
-  const size_t n = bytes_to_end(s, size, total), bytes = (size_t)s->count * size;
-
-  if (bytes > 0) {
-    memcpy(to, (const char *)all + (size_t)s->first * size, n);
-    memcpy((char *)to + n, all, bytes - n);
-  }
-}
-
-void exchange_share_put(const exchange_share *s, size_t size, int64_t total, const void *from,
-                        void *all)
-{
-  const size_t n = bytes_to_end(s, size, total), bytes = (size_t)s->count * size;
-
-  if (bytes > 0) {
-    memcpy((char *)all + (size_t)s->first * size, from, n);
-    memcpy(all, (const char *)from + n, bytes - n);
-  }
-}
-
-void exchange_share_clear(const exchange_share *s, size_t size, int64_t total, void *all)
-{
-  const size_t n = bytes_to_end(s, size, total), bytes = (size_t)s->count * size;
-
-  if (bytes > 0) {
-    memset((char *)all + (size_t)s->first * size, 0, n);
-    memset(all, 0, bytes - n);
-  }
 }
 
 void exchange_butterfly_expect(exchange_butterfly *b, int rank)
 {
-  b->peer[rank].absent = false;
-}
-
-/* The message that a channel has of that version or a later one, or NULL. Earlier ones are
- * discarded. */
-static weir_status poll(exchange_butterfly *b, int from, int kind, int64_t version, header **out)
-{
-  channel *const c = &b->peer[from].of[kind];
-  header *const h = (header *)(void *)c->in;
-
-  *out = NULL;
-  while (weir_request_is_done(c->receive)) {
-    if (!c->held) {
-      c->held = true;
-      c->received++;
-      b->newest = h->version > b->newest ? h->version : b->newest;
-      b->peer[from].absent = false;
-    }
-    if (h->version >= version) {
-      *out = h;
-      return WEIR_OK;
-    }
-    c->held = false;
-    WEIR_TRY(weir_request_start(c->receive));
+  for (int i = 0; i < b->n; i++) {
+    exchange_segment_expect(b->segment[i], rank);
   }
-  return WEIR_OK;
-}
-
-/* Discards all messages up to that version. */
-static weir_status discard(exchange_butterfly *b, int64_t version)
-{
-  header *ignored = NULL;
-
-  for (int p = 0; p < b->ranks; p++) {
-    for (int k = 0; k < KINDS && p != b->rank; k++) {
-      WEIR_TRY(poll(b, p, k, version + 1, &ignored));
-    }
-  }
-  return WEIR_OK;
 }
 
 weir_status exchange_butterfly_look(exchange_butterfly *b, int64_t *newest)
 {
-  WEIR_TRY(weir_requests_pause(b->spec.comm, 0));
-  WEIR_TRY(discard(b, b->last));
-  *newest = b->newest;
-  return WEIR_OK;
-}
+  *newest = -1;
+  WEIR_TRY(weir_requests_pause(b->comm, 0));
+  for (int i = 0; i < b->n; i++) {
+    int64_t one = -1;
 
-static void begin(exchange_butterfly *b, int64_t version)
-{
-  const int64_t n = b->spec.count, step = (n + b->ranks - 1) / b->ranks;
-  const int64_t shift = n > 0 ? version % b->ranks * step % n : 0;
-
-  b->last = version;
-  b->is_reduced = false;
-  b->start = weir_comm_clock(b->spec.comm);
-  for (int p = 0; p < b->ranks; p++) {
-    peer *const one = &b->peer[p];
-
-    b->share[p] = (exchange_share){.first = n > 0 ? (b->offset[p] + shift) % n : 0,
-                                   .count = elements_of(b, p)};
-    one->expected = p != b->rank && !one->absent;
-    one->included = false;
-    one->sent[CONTRIBUTION] = one->sent[MEAN] = one->arrived = one->resolved = p == b->rank;
-  }
-}
-
-/* Starts a message once the last one of its kind to that rank has gone. */
-static weir_status send_one(exchange_butterfly *b, int to, int kind, header h, const void *elements)
-{
-  channel *const c = &b->peer[to].of[kind];
-  const int64_t bytes = bytes_of(b, kind == CONTRIBUTION ? to : b->rank);
-
-  if (b->peer[to].sent[kind] || !weir_request_is_done(c->send)) {
-    return WEIR_OK;
-  }
-  *(header *)(void *)c->out = h;
-  if (kind == CONTRIBUTION) {
-    exchange_share_get(&b->share[to], b->sum->size, b->spec.count, elements, c->out + sizeof h);
-  } else if (bytes > (int64_t)sizeof h) {
-    memcpy(c->out + sizeof h, elements, (size_t)bytes - sizeof h);
-  }
-  b->peer[to].sent[kind] = true;
-  c->sent++;
-  return weir_request_start(c->send);
-}
-
-/* Sends what can be sent. */
-static weir_status send_all(exchange_butterfly *b, const void *given, double weight)
-{
-  for (int p = 0; p < b->ranks; p++) {
-    const header own = {b->last, weight, 0}, mean = {b->last, b->weight, b->peer[p].included};
-
-    WEIR_TRY(send_one(b, p, CONTRIBUTION, own, given));
-    WEIR_TRY(b->is_reduced ? send_one(b, p, MEAN, mean, b->reduced) : WEIR_OK);
+    WEIR_TRY(exchange_segment_look(b->segment[i], &one));
+    *newest = one > *newest ? one : *newest;
   }
   return WEIR_OK;
-}
-
-/* Notes the contributions that are there; *missing: some are waited for. */
-static weir_status take_contributions(exchange_butterfly *b, bool *missing)
-{
-  *missing = false;
-  for (int p = 0; p < b->ranks; p++) {
-    header *h = NULL;
-
-    if (p == b->rank || b->peer[p].arrived) {
-      continue;
-    }
-    WEIR_TRY(poll(b, p, CONTRIBUTION, b->last, &h));
-    b->peer[p].arrived = h != NULL && h->version == b->last;
-    b->peer[p].expected = b->peer[p].expected || (b->peer[p].arrived && !b->is_reduced);
-    *missing = *missing || (h == NULL && b->peer[p].expected);
-  }
-  return WEIR_OK;
-}
-
-/* The mean of the contributions that are there, in the order of the ranks. */
-static void reduce(exchange_butterfly *b, const void *given, double weight)
-{
-  const exchange_share *const share = &b->share[b->rank];
-  bool first = true;
-
-  exchange_share_get(share, b->sum->size, b->spec.count, given, b->own);
-  b->weight = 0;
-  for (int p = 0; p < b->ranks; p++) {
-    const header *const h = (const header *)(const void *)b->peer[p].of[CONTRIBUTION].in;
-    const void *const elements = p == b->rank ? b->own : (const void *)(h + 1);
-
-    b->peer[p].included = b->peer[p].arrived;
-    if (!b->peer[p].included) {
-      continue;
-    }
-    b->weight += p == b->rank ? weight : h->weight;
-    if (first && share->count > 0) {
-      memcpy(b->reduced, elements, (size_t)share->count * b->sum->size);
-    } else if (!first) {
-      b->sum->merge(b->reduced, elements, share->count);
-    }
-    first = false;
-  }
-  if (b->weight > 0) {
-    exchange_divide(b->spec.dtype, b->reduced, share->count, b->weight);
-  }
-  b->is_reduced = true;
-}
-
-/* Puts the mean of the share of a rank in its place. */
-static void accept(exchange_butterfly *b, int of, const header *h, const void *elements, void *mean)
-{
-  exchange_share *const s = &b->share[of];
-
-  b->peer[of].resolved = true;
-  if (h->weight > 0) {
-    s->outcome = h->included ? EXCHANGE_TAKEN : EXCHANGE_LEFT_OUT;
-    s->weight = h->weight;
-    exchange_share_put(s, b->sum->size, b->spec.count, elements, mean);
-  }
-}
-
-/* Takes the means that are there; *missing: some are waited for. */
-static weir_status take_means(exchange_butterfly *b, void *mean, bool *missing)
-{
-  *missing = false;
-  for (int p = 0; p < b->ranks; p++) {
-    peer *const one = &b->peer[p];
-    header *h = NULL, *later = NULL;
-
-    if (one->resolved) {
-      continue;
-    }
-    WEIR_TRY(poll(b, p, MEAN, b->last, &h));
-    WEIR_TRY(poll(b, p, CONTRIBUTION, b->last, &later));
-    if (h != NULL && h->version == b->last) {
-      accept(b, p, h, h + 1, mean);
-    } else if (h != NULL || (later != NULL && later->version > b->last)) {
-      one->resolved = true; /* it is ahead, and has left this rank out */
-    }
-    *missing = *missing || (!one->resolved && one->expected);
-  }
-  return WEIR_OK;
-}
-
-/* Whether a rank that is waited for has not taken an earlier message. */
-static bool is_sending(const exchange_butterfly *b)
-{
-  for (int p = 0; p < b->ranks; p++) {
-    const peer *const one = &b->peer[p];
-
-    if (one->expected && !one->resolved && !(one->sent[CONTRIBUTION] && one->sent[MEAN])) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* Who has sent no mean in time is not waited for again, until something of it arrives. */
-static void note_absent(exchange_butterfly *b)
-{
-  for (int p = 0; p < b->ranks; p++) {
-    b->peer[p].absent = b->peer[p].absent || (b->peer[p].expected && !b->peer[p].resolved);
-  }
 }
 
 weir_status exchange_butterfly_run(exchange_butterfly *b, int64_t version, const void *given,
                                    double weight, void *mean)
 {
-  const double timeout = b->spec.timeout_s;
+  int left = b->n;
 
-  begin(b, version);
+  for (int i = 0; i < b->n; i++) {
+    b->ended[i] = false;
+    exchange_segment_begin(b->segment[i], version);
+  }
   for (;;) {
-    bool contributions = false, means = false;
+    double until = INFINITY, at = INFINITY;
 
-    WEIR_TRY(send_all(b, given, weight));
-    WEIR_TRY(take_contributions(b, &contributions));
-    const double now = weir_comm_clock(b->spec.comm); /* a sum as in the pause: it may end there */
+    for (int i = 0; i < b->n; i++) {
+      const exchange_segment *const before = i > 0 ? b->segment[i - 1] : NULL;
 
-    if (!b->is_reduced && (!contributions || now >= b->start + timeout)) {
-      reduce(b, given, weight);
-      accept(b, b->rank, &(header){version, b->weight, 1}, b->reduced, mean);
-      WEIR_TRY(send_all(b, given, weight));
+      if (!b->ended[i]) {
+        WEIR_TRY(
+            exchange_segment_step(b->segment[i], before, given, weight, mean, &b->ended[i], &at));
+        left -= b->ended[i];
+        until = !b->ended[i] && at < until ? at : until;
+      }
     }
-    WEIR_TRY(take_means(b, mean, &means));
-    if (b->is_reduced && ((!means && !is_sending(b)) || now >= b->start + 2 * timeout)) {
+    if (left == 0) {
       break;
     }
-    WEIR_TRY(weir_requests_pause(b->spec.comm, b->start + (b->is_reduced ? 2 : 1) * timeout));
+    WEIR_TRY(weir_requests_pause(b->comm, until));
   }
-  note_absent(b);
-  return discard(b, version);
-}
-
-/* Receives what that rank has sent until the drain. All ranks have come to it, and none is silent:
- * messages may take as long as any. */
-static weir_status receive_rest(exchange_butterfly *b, int from)
-{
-  const int64_t *const sent = b->rows + from * row_of(b) + (int64_t)KINDS * b->rank;
-
-  for (int k = 0; k < KINDS; k++) {
-    channel *const c = &b->peer[from].of[k];
-
-    while (c->received < sent[k]) {
-      WEIR_TRY(weir_request_wait(c->receive));
-      WEIR_TRY(discard(b, INT64_MAX - 1));
-    }
-  }
-  return WEIR_OK;
-}
-
-/* What this rank has sent is gone. */
-static weir_status send_rest(exchange_butterfly *b, int to)
-{
-  for (int k = 0; k < KINDS; k++) {
-    WEIR_TRY(weir_request_wait(b->peer[to].of[k].send));
+  for (int i = 0; i < b->n; i++) {
+    WEIR_TRY(exchange_segment_end(b->segment[i]));
   }
   return WEIR_OK;
 }
 
 weir_status exchange_butterfly_drain(exchange_butterfly *b, int64_t *newest)
 {
-  int64_t *const own = b->rows + b->rank * row_of(b);
-
-  for (int p = 0; p < b->ranks; p++) {
-    for (int k = 0; k < KINDS; k++) {
-      own[KINDS * p + k] = b->peer[p].of[k].sent;
-    }
-  }
-  own[KINDS * b->ranks] = b->last;
-  WEIR_TRY(weir_request_run(b->gather));
   *newest = -1;
-  for (int p = 0; p < b->ranks; p++) {
-    const int64_t last = b->rows[p * row_of(b) + KINDS * b->ranks];
+  for (int i = 0; i < b->n; i++) {
+    int64_t one = -1;
 
-    *newest = last > *newest ? last : *newest;
+    WEIR_TRY(exchange_segment_drain(b->segment[i], &one));
+    *newest = one > *newest ? one : *newest;
   }
-  WEIR_TRY(discard(b, INT64_MAX - 1));
-  for (int p = 0; p < b->ranks; p++) {
-    WEIR_TRY(p == b->rank ? WEIR_OK : receive_rest(b, p));
-  }
-  for (int p = 0; p < b->ranks; p++) {
-    WEIR_TRY(p == b->rank ? WEIR_OK : send_rest(b, p));
-  }
-  b->newest = b->last = -1; /* the caller may begin its versions anew */
   return WEIR_OK;
 }

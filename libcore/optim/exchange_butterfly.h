@@ -7,10 +7,16 @@
  * again until something of it arrives. A share whose reducer is silent for twice as long has no
  * mean; shares move on by one rank from version to version, so that it is another one in the next.
  * All ranks that get the mean of a share get the same bits. (The published programs send
- * differences, which each rank adds to its own values, so that these differ by rounding.) */
+ * differences, which each rank adds to its own values, so that these differ by rounding.)
+ *
+ * Elements are divided into segments, each with shares of its own, which are all under way at once:
+ * means of the first ones return while contributions to the last ones are sent, so that a link has
+ * both directions in use. A link of bandwidth b takes about V (1 + (ranks - 2) w) / b, where V are
+ * the bytes of all elements and w its rank's share of the reduction; in one segment up to twice. */
 #ifndef WEIR_EXCHANGE_BUTTERFLY_H
 #define WEIR_EXCHANGE_BUTTERFLY_H
 #include "comm/weir_request.h"
+#include "optim/exchange_share.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -24,20 +30,9 @@ typedef struct exchange_butterfly_spec {
   const int64_t *shares; /* [ranks] elements that each rank reduces, `count` in all, the same on all
                             ranks; NULL: even. Copied */
   double timeout_s;      /* that others are waited for; twice as long for means */
+  int64_t segment_bytes; /* least size of an even share of a segment, of which there are at most 32;
+                            0: 512 KiB, as in the published program */
 } exchange_butterfly_spec;
-
-typedef enum exchange_outcome {
-  EXCHANGE_FAILED,   /* no mean came */
-  EXCHANGE_LEFT_OUT, /* a mean without the contribution of this rank */
-  EXCHANGE_TAKEN
-} exchange_outcome;
-
-/* Of the last version. */
-typedef struct exchange_share {
-  int64_t first, count; /* elements (first + i) mod `count` of all, i = 0 .. count - 1 */
-  exchange_outcome outcome;
-  double weight; /* sum of the weights in the mean */
-} exchange_share;
 
 /* Creates it. It needs about four times the memory of its elements. Collective. Fails on all ranks
  * alike: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
@@ -53,21 +48,13 @@ weir_status exchange_butterfly_look(exchange_butterfly *b, int64_t *newest) WEIR
  * behind ends without waiting for them. Fails: WEIR_ERR_EXTERNAL, not where others are silent. */
 weir_status exchange_butterfly_run(exchange_butterfly *b, int64_t version, const void *given,
                                    double weight, void *mean) WEIR_CHECKED;
-/* Returns what became of the share of each rank, [ranks]. */
-const exchange_share *exchange_butterfly_shares(const exchange_butterfly *b);
+/* Returns what became of each share, and the number of them: one of each rank in each segment. */
+const exchange_share *exchange_butterfly_shares(const exchange_butterfly *b, int *n);
 /* Waits for a rank again that was silent, of which the caller has heard. Local. */
 void exchange_butterfly_expect(exchange_butterfly *b, int rank);
 /* Receives what is under way to this rank; *newest: the last version of any rank, -1: none.
  * Collective: waits for all ranks. Fails: as weir_request_wait. */
 weir_status exchange_butterfly_drain(exchange_butterfly *b, int64_t *newest) WEIR_CHECKED;
-/* Copies `count` elements of `size` bytes of the share between a contiguous buffer and all `total`
- * elements. */
-void exchange_share_get(const exchange_share *s, size_t size, int64_t total, const void *all,
-                        void *to);
-void exchange_share_put(const exchange_share *s, size_t size, int64_t total, const void *from,
-                        void *all);
-/* Sets its elements of all to zero. */
-void exchange_share_clear(const exchange_share *s, size_t size, int64_t total, void *all);
 
 #ifdef __cplusplus
 }

@@ -100,6 +100,14 @@ static double rest_of(const inproc_packet *p)
   return p->stands_for > 1 ? p->stands_for - 1 : 0;
 }
 
+/* Seconds that these take through the interface of a rank. */
+static double link_s(const inproc_world *w, int rank, const inproc_packet *p)
+{
+  const double *const of_rank = w->run->rank_link_bw;
+
+  return rest_of(p) * per_byte(of_rank != NULL ? of_rank[rank] : w->run->network->link_bw);
+}
+
 /* The processor of messages spends that long. Returns when it begins. */
 static double occupy(inproc_world *w, int rank, double seconds)
 {
@@ -113,12 +121,12 @@ static double occupy(inproc_world *w, int rank, double seconds)
 static void transmit(inproc_world *w, inproc_packet *p, double from)
 {
   const weir_network *n = w->run->network;
-  const double bytes = rest_of(p) * per_byte(n->link_bw);
+  const double seconds = link_s(w, p->from, p);
   double *const is_free = &w->rank[p->from].send_free;
   const double begin = later(from, *is_free);
 
-  *is_free = begin + n->gap + bytes;
-  p->left = p->left > 0 ? begin + bytes : 0;
+  *is_free = begin + n->gap + seconds;
+  p->left = p->left > 0 ? begin + seconds : 0;
   announce(w,
            (inproc_event){.at = begin + n->latency + p->delay, .kind = INPROC_ARRIVE, .packet = p});
 }
@@ -166,12 +174,13 @@ bool inproc_network_receive(inproc_world *w, inproc_packet *p)
 static void arrive(inproc_world *w, inproc_packet *p)
 {
   const weir_network *n = w->run->network;
-  const double bytes = rest_of(p) * per_byte(n->link_bw);
+  const double seconds = link_s(w, p->to, p);
   double *const is_free = &w->rank[p->to].receive_free;
   const double begin = later(w->now, *is_free);
 
-  *is_free = begin + n->gap + bytes;
-  p->arrival = begin + bytes;
+  *is_free = begin + n->gap + seconds;
+  p->arrival =
+      later(begin + seconds, w->now + link_s(w, p->from, p)); /* not before they have left */
   look(w, p->to, p->arrival);
 }
 

@@ -219,15 +219,16 @@ static int64_t count_all(dedloc *x)
  * takes its state from them. */
 static void take_result(dedloc *x)
 {
-  const exchange_share *const share = exchange_butterfly_shares(x->mean);
+  int n = 0;
+  const exchange_share *const share = exchange_butterfly_shares(x->mean, &n);
   const int64_t age = x->steps - x->first;
   bool any = false, left_out = false, all = true;
 
-  for (int r = 0; r < weir_comm_size(x->b.group); r++) {
-    const exchange_share *s = &share[r];
+  for (int i = 0; i < n; i++) {
+    const exchange_share *s = &share[i];
 
     if (s->outcome == EXCHANGE_TAKEN) {
-      exchange_share_clear(s, x->b.sum->size, x->b.count, x->sum);
+      exchange_share_clear(s, x->b.sum->size, x->sum);
     }
     any = any || s->outcome != EXCHANGE_FAILED;
     left_out = left_out || s->outcome == EXCHANGE_LEFT_OUT;

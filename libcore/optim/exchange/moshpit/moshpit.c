@@ -131,13 +131,14 @@ failed:
 static void add_own(moshpit *x, const exchange_share *s)
 {
   const size_t size = x->b.sum->size;
-  const int64_t end = s->first + s->count < x->b.count ? s->first + s->count : x->b.count;
+  const int64_t end = s->first + s->count < s->total ? s->first + s->count : s->total;
   const int64_t to_end = end - s->first;
-  char *const at = (char *)x->other + (size_t)s->first * size;
-  const char *const own = (const char *)x->own + (size_t)s->first * size;
+  char *const at = (char *)x->other + (size_t)s->begin * size;
+  const char *const own = (const char *)x->own + (size_t)s->begin * size;
+  const size_t first = (size_t)s->first * size;
 
-  exchange_mean(x->b.dtype, at, s->weight, own, to_end);
-  exchange_mean(x->b.dtype, x->other, s->weight, x->own, s->count - to_end);
+  exchange_mean(x->b.dtype, at + first, s->weight, own + first, to_end);
+  exchange_mean(x->b.dtype, at, s->weight, own, s->count - to_end);
 }
 
 /* Leaves out rounds that the others of the group have left behind. */
@@ -158,11 +159,14 @@ static weir_status average(moshpit *x)
   exchange_buffer_get(&x->b, x->other);
   if (x->axes > 0) {
     WEIR_TRY(choose_round(x));
-    const int axis = (int)(x->round % x->axes), ranks = weir_comm_size(x->group[axis]);
+    const int axis = (int)(x->round % x->axes);
+    int n = 0;
 
     WEIR_TRY(exchange_butterfly_run(x->mean[axis], x->round, x->own, 1, x->other));
-    for (int r = 0; r < ranks; r++) {
-      const exchange_share *s = &exchange_butterfly_shares(x->mean[axis])[r];
+    const exchange_share *const share = exchange_butterfly_shares(x->mean[axis], &n);
+
+    for (int i = 0; i < n; i++) {
+      const exchange_share *s = &share[i];
 
       fresh = fresh && (s->outcome == EXCHANGE_TAKEN || s->count == 0);
       if (s->outcome == EXCHANGE_LEFT_OUT) {
