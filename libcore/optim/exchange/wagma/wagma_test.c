@@ -83,6 +83,43 @@ static void groups_go_round_the_bits(void **state)
   }
 }
 
+/* Walsh-Hadamard coefficient of an element over 8 ranks: sum of (-1)^|rank & mask| of its values.
+ */
+static int64_t walsh(int64_t of[][REPLICAS_STEPS + 1][REPLICAS_COUNT], int step, int i, int mask)
+{
+  int64_t sum = 0;
+
+  for (int rank = 0; rank < 8; rank++) {
+    const int common = rank & mask, odd = (common ^ common >> 1 ^ common >> 2) & 1;
+
+    sum += odd ? -of[rank][step][i] : of[rank][step][i];
+  }
+  return sum;
+}
+
+/* A step takes what differs along the bits of its groups out of the distance between replicas, and
+ * leaves the rest: by Parseval, the distance is the sum of the squares of all but the first. */
+static void a_step_removes_the_differences_along_its_bits(void **state)
+{
+  static const int bits[4] = {3, 5, 6, 3};
+  const struct wagma_opts opts = {.group = 4, .period = 1000};
+  static replicas r;
+
+  (void)state;
+  r = prepare(&opts, 8, 4);
+  replicas_run(&r);
+  for (int step = 0; step < r.steps; step++) {
+    for (int mask = 0; mask < 8; mask++) {
+      for (int i = 0; i < r.count; i++) {
+        const int64_t before = walsh(r.before, step, i, mask);
+
+        assert_true(step > 0 || before != 0);
+        assert_int_equal(walsh(r.after, step, i, mask), (mask & bits[step]) != 0 ? 0 : before);
+      }
+    }
+  }
+}
+
 static void averages_over_all_make_replicas_equal(void **state)
 {
   static replicas r;
@@ -255,6 +292,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(groups_go_round_the_bits),
+      cmocka_unit_test(a_step_removes_the_differences_along_its_bits),
       cmocka_unit_test(averages_over_all_make_replicas_equal),
       cmocka_unit_test(a_late_rank_merges_the_newest_average_once),
       cmocka_unit_test(the_released_rule_counts_own_weights_twice),
