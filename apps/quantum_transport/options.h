@@ -31,6 +31,11 @@ typedef struct qt_contact_opts {
   weir_real_list conductance_temperatures; /* K, of the table of the thermal conductance */
 } qt_contact_opts;
 
+/* How it is computed. */
+typedef struct qt_exec_opts {
+  const char *device; /* of plans */
+} qt_exec_opts;
+
 typedef struct qt_cfg {
   int64_t seed; /* of disorder */
   weir_one_of device;
@@ -63,6 +68,7 @@ typedef struct qt_cfg {
     int format; /* weir_checkpoint_format */
     bool resume;
   } checkpoint;
+  qt_exec_opts exec;
   weir_comm_cfg comm;
   struct {
     double ky, kz; /* reciprocal lattice vectors */

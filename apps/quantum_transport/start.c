@@ -31,7 +31,7 @@ static weir_status complete(weir_job *j)
   return WEIR_OK;
 }
 
-const weir_program qt_program = {.cpu_only = true, .complete = complete};
+const weir_program qt_program = {.complete = complete};
 
 weir_status qt_begin(weir_job *j, const char *owner)
 {

@@ -15,8 +15,7 @@ static weir_status configure(weir_job *j, const weir_program *program)
 {
   const weir_cli *const cli = j->cli;
 
-  WEIR_TRY(program->cpu_only ? weir_device_accept(cli->device, cli->app->name)
-                             : weir_device_check(cli->device));
+  WEIR_TRY(weir_device_check(cli->device));
   if (cli->threads > 0) {
     weir_threads_set(cli->threads);
   }

@@ -22,7 +22,6 @@ typedef struct weir_job {
 
 /* Properties of a program that the start of its commands depends on. */
 typedef struct weir_program {
-  bool cpu_only; /* refuses --device of anything but the cpu */
   /* Completes job->cfg, sets job->seed, and refuses a configuration that no single row can refuse.
    * Local. */
   weir_status (*complete)(weir_job *job);

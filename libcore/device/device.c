@@ -147,17 +147,6 @@ weir_status weir_device_check(const char *name)
   return WEIR_OK;
 }
 
-weir_status weir_device_accept(const char *name, const char *program)
-{
-  WEIR_TRY(weir_device_check(name));
-  if (name == NULL || strcmp(name, "cpu") == 0) {
-    return WEIR_OK;
-  }
-  return weir_fail(WEIR_ERR_UNSUPPORTED,
-                   "--device %s: %s runs on the cpu only: omit --device or give --device cpu", name,
-                   program);
-}
-
 /* ---- Arenas. ---- */
 
 /* Inserts the array by address. There is space. */

@@ -37,19 +37,12 @@ static void list_has_a_line_for_each_row(void **state)
   }
 }
 
-static void other_devices_are_refused_by_programs_of_the_cpu(void **state)
+static void names_of_no_device_are_refused(void **state)
 {
   assert_ok(weir_device_check(NULL));
   assert_ok(weir_device_check("emulated"));
   assert_int_equal(weir_device_check("abacus"), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "--device abacus: not available"));
-  assert_ok(weir_device_accept(NULL, "demo"));
-  assert_ok(weir_device_accept("cpu", "demo"));
-  assert_int_equal(weir_device_accept("emulated", "demo"), WEIR_ERR_UNSUPPORTED);
-  assert_non_null(strstr(weir_last_message(), "demo runs on the cpu only"));
-  assert_int_equal(weir_device_accept("cuda", "demo"), WEIR_ERR_UNSUPPORTED);
-  assert_non_null(strstr(weir_last_message(), "--device cuda"));
-  assert_int_equal(weir_device_accept("abacus", "demo"), WEIR_ERR_UNSUPPORTED);
 }
 
 static void second_device_of_a_kind_and_too_many_queues_are_refused(void **state)
@@ -114,7 +107,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unknown_name_is_refused_with_those_there_are),
       cmocka_unit_test(list_has_a_line_for_each_row),
-      cmocka_unit_test(other_devices_are_refused_by_programs_of_the_cpu),
+      cmocka_unit_test(names_of_no_device_are_refused),
       cmocka_unit_test(second_device_of_a_kind_and_too_many_queues_are_refused),
       cmocka_unit_test(exhausted_memory_is_reported),
   };

@@ -99,8 +99,6 @@ weir_status weir_device_print(FILE *out) WEIR_CHECKED;
 /* Checks the value of --device (NULL: not given). Fails: WEIR_ERR_UNSUPPORTED, stating why this
  * machine lacks the device, or which devices there are. */
 weir_status weir_device_check(const char *name) WEIR_CHECKED;
-/* The same for a program that computes on the cpu only. Fails also for a device that there is. */
-weir_status weir_device_accept(const char *name, const char *program) WEIR_CHECKED;
 
 /* ---- Memory. ---- */
 

@@ -38,6 +38,7 @@ typedef struct qt_born_spec {
   const weir_string_list *petsc; /* options of PETSc; NULL: none                          */
   const qt_born_save *save;      /* NULL: nothing is saved                                */
   int threads;                   /* 0: all                                               */
+  const char *device;            /* of plans; NULL: cpu                                  */
   bool quiet;                    /* no line an iteration                                 */
   double (*clock)(void);         /* seconds, of phases; NULL: elapsed ones               */
   weir_comm *comm;               /* ranks that share all of it; NULL: this one           */

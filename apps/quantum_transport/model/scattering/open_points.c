@@ -159,8 +159,11 @@ static weir_status allocate(const qt_open_points_spec *s, qt_open_points *o)
 weir_status qt_open_points_create(const qt_open_points_spec *s, qt_open_points *out)
 {
   const int threads = s->threads > 0 ? s->threads : weir_threads_get();
-  qt_open_points o = {
-      .system = s->system, .n_k = s->n_k, .n_energies = s->n_energies, .threads = threads};
+  qt_open_points o = {.system = s->system,
+                      .n_k = s->n_k,
+                      .n_energies = s->n_energies,
+                      .threads = threads,
+                      .device = s->device};
   weir_status status = allocate(s, &o);
 
   *out = (qt_open_points){.n_k = 0};
@@ -351,6 +354,7 @@ static weir_status plan(solve_job *j, int64_t n)
   WEIR_TRY(weir_graph_status(b->graph));
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = WEIR_TIER_VECTOR; /* there is no loop to compile */
+  cfg.device = j->o->device;
   b->n = n;
   return weir_plan_create(b->graph, NULL,
                           &(weir_plan_opts){.exec = &cfg, .threads = j->o->threads, .terse = true},

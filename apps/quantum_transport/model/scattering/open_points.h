@@ -33,6 +33,7 @@ typedef struct qt_open_points {
   weir_c128 *sigma[QT_LEADS]; /* [n_k, n_energies, n, n] of the end blocks              */
   int64_t n_shifted;          /* points whose leads were solved at a shifted energy     */
   int threads;
+  const char *device; /* of plans; borrowed, NULL: cpu */
 } qt_open_points;
 
 typedef struct qt_open_points_spec {
@@ -44,6 +45,7 @@ typedef struct qt_open_points_spec {
   const qt_reservoir *reservoir; /* [QT_LEADS]                                              */
   double shift;                  /* eV, where a lead cannot be solved; 0: that is a failure */
   int threads;                   /* 0: all                                                  */
+  const char *device;            /* of plans; NULL: cpu                                     */
 } qt_open_points_spec;
 /* Solves the leads of all points. Fails: WEIR_ERR_NUMERIC, naming wave vector and energy,
  * WEIR_ERR_MEMORY, WEIR_ERR_SHAPE; *out is then empty. */

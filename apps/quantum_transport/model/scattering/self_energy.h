@@ -80,6 +80,7 @@ typedef struct qt_self_energy_spec {
   qt_retarded retarded; /* of electrons                        */
   bool phonons;         /* Pi, C and t are wanted, too         */
   int threads;          /* 0: all                              */
+  const char *device;   /* of plans; NULL: cpu                 */
   int fission;          /* weir_fission: how the sums are split, pass/fission */
   bool window;          /* sums over E +- hw as sliding windows, pass/window  */
   int precision;        /* weir_products: operands of their largest products, pass/precision  */

@@ -45,6 +45,7 @@ static weir_status plan(const qt_self_energy_spec *s, shared_graph *graph, weir_
     qt_recipe_configure(s->plan, &cfg);
   }
   cfg.explain = s->explain;
+  cfg.device = s->device;
   cfg.products = s->precision;
   cfg.scale_products = !s->unscaled;
   if (shared) {

@@ -43,6 +43,7 @@ typedef struct qt_transport_spec {
   double shift;         /* eV by which an energy is shifted at which a Green's function cannot be
                            computed; 0: that is a failure */
   int threads;          /* of this rank; 0: all                         */
+  const char *device;   /* of the plan of points of their own; NULL: cpu */
   int64_t slabs;        /* > 1: they share each point in so many slabs, one point at a time; else
                            each computes points of its own */
   double slab_error;    /* qt_slabs_spec.max_error of slabs             */

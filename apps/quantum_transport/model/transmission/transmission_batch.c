@@ -61,6 +61,7 @@ weir_status transport_plan(transport_job *j, int64_t n)
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = WEIR_TIER_VECTOR; /* there is no loop to compile */
+  cfg.device = j->spec->device;
   return weir_plan_create(
       b->graph, NULL,
       &(weir_plan_opts){
