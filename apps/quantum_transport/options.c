@@ -3,12 +3,6 @@
 
 #include "train/weir_checkpoint.h"
 
-static const weir_opt exec_options[] = {
-    WEIR_OPT_STRING(qt_exec_opts, device, "cpu",
-                    "device of plans: cpu, or another listed by `--version`; recursions and leads "
-                    "run as host calls with copies, sums of self-energies as its loops"),
-    WEIR_OPT_END};
-
 const weir_opt qt_options[] = {
     WEIR_OPT_INT(qt_cfg, seed, 1, 0, 0x1p62, "1", "seed of disorder"),
     WEIR_OPT_ONE_OF(qt_cfg, device, qt_device_choice,
@@ -118,7 +112,7 @@ const weir_opt qt_options[] = {
         qt_cfg, checkpoint.resume, true,
         "resume from the latest checkpoint in the folder; false: a folder that has one is "
         "refused"),
-    WEIR_OPT_TABLE(qt_cfg, exec, exec_options, "execution"),
+    WEIR_OPT_TABLE(qt_cfg, exec, qt_exec_options, "execution"),
     WEIR_OPT_TABLE(qt_cfg, comm, weir_comm_opts, "messages between the ranks of mpiexec or srun"),
     WEIR_OPT_REAL(qt_cfg, prepare.ky, 0, -1e3, 1e3, "1",
                   "transverse wave vector of the matrices that prepare writes, in reciprocal "

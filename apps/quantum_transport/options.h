@@ -5,6 +5,7 @@
 #include "eval/compare.h"
 #include "model/device.h"
 #include "model/electrostatics/electrostatics.h"
+#include "model/execution.h"
 #include "model/lead/lead.h"
 #include "model/scattering/scattering.h"
 #include "model/transmission/transmission.h"
@@ -30,11 +31,6 @@ typedef struct qt_contact_opts {
   double difference;                       /* K, phonons: left less right */
   weir_real_list conductance_temperatures; /* K, of the table of the thermal conductance */
 } qt_contact_opts;
-
-/* How it is computed. */
-typedef struct qt_exec_opts {
-  const char *device; /* of plans */
-} qt_exec_opts;
 
 typedef struct qt_cfg {
   int64_t seed; /* of disorder */

@@ -174,7 +174,7 @@ static qt_born_spec spec_of(const qt_study *study, const qt_scatter *s, int thre
                         .shift = study->cfg->energy.shift,
                         .petsc = &study->cfg->petsc,
                         .threads = threads,
-                        .device = study->cfg->exec.device,
+                        .exec = &study->cfg->exec,
                         .clock = s->clock,
                         .comm = study->comm};
 }

@@ -168,7 +168,7 @@ static qt_transport_spec spec_of(const qt_study *s, int threads)
                              .bond_currents = s->cfg->output.bond_currents,
                              .shift = s->cfg->energy.shift,
                              .threads = threads,
-                             .device = s->cfg->exec.device,
+                             .exec = &s->cfg->exec,
                              .slabs = s->cfg->parallel.slabs,
                              .slab_error = s->cfg->parallel.slab_error,
                              .ranks_per_point = s->cfg->parallel.ranks_per_point,

@@ -117,8 +117,8 @@ static size_t write_source(const weir_device_source *source, const char *head,
   return used;
 }
 
-weir_status device_source_text(const weir_device_source *source, const char *head,
-                               const char *qualifier, char **out)
+weir_status weir_device_source_text(const weir_device_source *source, const char *head,
+                                    const char *qualifier, char **out)
 {
   void *memory = NULL;
 

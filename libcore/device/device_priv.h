@@ -133,10 +133,6 @@ typedef struct device_plugin {
 /* The row of that name. Fails: WEIR_ERR_CONFIG, naming those there are. */
 weir_status device_find_row(const char *name, const weir_device_row **out) WEIR_CHECKED;
 
-/* Text of the kernel: head (such as a prelude), helpers, "qualifier void name(params) { body }", as
- * one heap string. Fails: WEIR_ERR_MEMORY. */
-weir_status device_source_text(const weir_device_source *source, const char *head,
-                               const char *qualifier, char **out) WEIR_CHECKED;
 /* A heap copy of an operation with its uses and arguments. Fails: WEIR_ERR_MEMORY. */
 weir_status device_op_clone(const device_op *op, device_op **out) WEIR_CHECKED;
 void device_op_free(device_op **op);

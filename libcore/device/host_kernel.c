@@ -8,6 +8,7 @@
 #include <ucontext.h>
 
 #include "base/weir_alloc.h"
+#include "device/host_fiber.h"
 #include "device/host_kernel.h"
 
 /* What CUDA C has and C11 lacks. weir_ids is struct ids below. */
@@ -51,7 +52,7 @@ static weir_status full_text(const weir_device_source *source, char **out)
   size_t size = 0;
   int64_t offset = 0;
 
-  WEIR_TRY(device_source_text(source, prelude, "static", &text));
+  WEIR_TRY(weir_device_source_text(source, prelude, "static", &text));
   FILE *file = open_memstream(&whole, &size);
   if (file == NULL) {
     status = weir_fail(WEIR_ERR_MEMORY, "text of the kernel %s", source->name);
@@ -139,14 +140,15 @@ int64_t host_kernel_shared_bytes(const host_kernel *kernel)
 enum { STACK = 64 * 1024 };
 
 typedef struct fiber {
-  ucontext_t context;
+  host_place at;
   bool ended;
 } fiber;
 
 typedef struct runner {
   host_kernel *kernel;
   const host_run *run;
-  ucontext_t home;
+  host_place home;
+  ucontext_t before; /* all fibers; where a fault leads */
   fiber *fibers;
   int64_t n_fibers, n_threads, current;
   char *stacks;
@@ -187,9 +189,11 @@ static int64_t product(const int n[3])
 
 static void unravel(int64_t index, const int n[3], unsigned out[3])
 {
-  out[0] = (unsigned)(index % n[0]);
-  out[1] = (unsigned)(index / n[0] % n[1]);
-  out[2] = (unsigned)(index / n[0] / n[1]);
+  const int64_t row = n[1] > 1 || n[2] > 1 ? index / n[0] : 0; /* divisions at every barrier */
+
+  out[0] = (unsigned)(index - row * n[0]);
+  out[1] = row > 0 ? (unsigned)(row % n[1]) : 0;
+  out[2] = row > 0 ? (unsigned)(row / n[1]) : 0;
 }
 
 static void begin_block(runner *r, int64_t k)
@@ -218,9 +222,9 @@ static void run_plain(runner *r)
   }
 }
 
-static void leave(runner *r)
+static HOST_ON_FIBER void leave(runner *r)
 {
-  swapcontext(&r->fibers[r->current].context, &r->home);
+  host_fiber_change(&r->fibers[r->current].at, &r->home);
 }
 
 static void at_barrier(void *context)
@@ -228,55 +232,48 @@ static void at_barrier(void *context)
   leave(context);
 }
 
-static void fiber_main(unsigned high, unsigned low)
+/* Runs one thread of each block, or all where there are no barriers. */
+static HOST_ON_FIBER void fiber_main(void *argument)
 {
-  runner *r = (runner *)((uintptr_t)high << 32 | (uintptr_t)low);
+  runner *r = argument;
 
-  if (r->kernel->has_barriers) {
-    r->kernel->call(r->run->op->args);
-  } else {
-    run_plain(r);
-  }
-  r->fibers[r->current].ended = true;
-  leave(r);
-}
-
-static void make_fiber(fiber *f, char *stack, uintptr_t argument)
-{
-  getcontext(&f->context);
-  f->context.uc_stack.ss_sp = stack;
-  f->context.uc_stack.ss_size = STACK;
-  f->context.uc_link = NULL;
-  f->ended = false;
-  makecontext(&f->context, (void (*)(void))fiber_main, 2, (unsigned)(argument >> 32),
-              (unsigned)argument);
-}
-
-static void make_fibers(runner *r)
-{
-  for (int64_t k = 0; k < r->n_fibers; k++) {
-    make_fiber(&r->fibers[k], r->stacks + k * STACK, (uintptr_t)r);
+  for (;;) {
+    leave(r);
+    if (r->kernel->has_barriers) {
+      r->kernel->call(r->run->op->args);
+    } else {
+      run_plain(r);
+    }
+    r->fibers[r->current].ended = true;
   }
 }
 
-/* Runs every fiber to its end or to the next barrier; how many have ended, -1 after a fault. */
+static void begin_fibers(runner *r)
+{
+  for (r->current = 0; r->current < r->n_fibers; r->current++) {
+    host_fiber_begin(&r->home, r->stacks + r->current * STACK, STACK, fiber_main,
+                     r); /* to `leave` */
+  }
+}
+
+/* Runs every fiber to its end or to the next barrier; how many have ended. */
 static int64_t run_phase(runner *r)
 {
   const bool threads = r->kernel->has_barriers;
   int64_t ended = 0;
 
   for (int64_t k = 0; k < r->n_fibers; k++) {
+    fiber *f;
+
     r->current = r->run->descending ? r->n_fibers - 1 - k : k;
-    if (!r->fibers[r->current].ended) {
+    f = &r->fibers[r->current];
+    if (!f->ended) {
       if (threads) {
         unravel(r->current, r->run->op->block, r->kernel->ids->thread);
       }
-      swapcontext(&r->home, &r->fibers[r->current].context);
+      host_fiber_change(&r->home, &f->at);
     }
-    if (guard_of()->faulted) {
-      return -1;
-    }
-    ended += r->fibers[r->current].ended;
+    ended += f->ended;
   }
   return ended;
 }
@@ -296,18 +293,18 @@ static weir_status run_fibers(runner *r)
 {
   const int64_t blocks = r->kernel->has_barriers ? product(r->run->op->grid) : 1;
 
+  begin_fibers(r);
   for (int64_t b = 0; b < blocks; b++) {
     int64_t ended = 0;
 
     if (r->kernel->has_barriers) {
       begin_block(r, b);
     }
-    make_fibers(r);
+    for (int64_t k = 0; k < r->n_fibers; k++) {
+      r->fibers[k].ended = false;
+    }
     while (ended == 0) {
       ended = run_phase(r);
-    }
-    if (ended < 0) {
-      return fail_fault(r);
     }
     if (ended < r->n_fibers) {
       return weir_fail(WEIR_ERR_EXTERNAL,
@@ -325,10 +322,12 @@ static weir_status run_guarded(runner *r, const void **fault)
   struct sigaction segv, bus;
 
   sigemptyset(&action.sa_mask);
-  *guard_of() = (struct guard){.home = &r->home};
+  *guard_of() = (struct guard){.home = &r->before};
   sigaction(SIGSEGV, &action, &segv);
   sigaction(SIGBUS, &action, &bus);
-  const weir_status status = run_fibers(r);
+  getcontext(&r->before); /* a fault comes back here */
+  const weir_status status = guard_of()->faulted ? fail_fault(r) : run_fibers(r);
+
   sigaction(SIGSEGV, &segv, NULL);
   sigaction(SIGBUS, &bus, NULL);
   *fault = guard_of()->address;

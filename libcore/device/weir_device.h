@@ -59,6 +59,10 @@ typedef struct weir_device_source {
   int n_params;
   const char *helpers, *body;
 } weir_device_source;
+/* Writes the text of the kernel: head (such as a prelude), helpers, "qualifier void name(params) {
+ * body }", as one string that the caller frees with weir_free. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_device_source_text(const weir_device_source *source, const char *head,
+                                    const char *qualifier, char **out) WEIR_CHECKED;
 
 /* Resources of the machine code of a kernel on a multiprocessor. */
 typedef struct weir_device_usage {
@@ -66,6 +70,8 @@ typedef struct weir_device_usage {
   int64_t stack_bytes;  /* per thread, in memory */
   int64_t spill_bytes;  /* spills: stored and loaded by a thread */
   int64_t shared_bytes; /* per block */
+  int fused;            /* multiply-adds that the text does not write: the compiler's own */
+  int approximate;      /* operations that are not rounded correctly: of the compiler, too */
 } weir_device_usage;
 
 /* A row of the table. The build lists the folders; `libweir` has no other list of devices. */

@@ -118,7 +118,8 @@ weir_status learner_open(const learner_job *job, learner *t)
   t->draws = net.seed.node >= 0;
   weir_net_fini(&net);
   WEIR_TRY(status);
-  const weir_plan_opts opts = {.exec = job->exec, .threads = job->threads};
+  const weir_plan_opts opts = {
+      .exec = job->exec, .threads = job->threads, .sizes_only = job->sizes_only};
 
   WEIR_TRY(weir_plan_create(t->graph, t->store, &opts, &t->plan));
   WEIR_TRY(make_input(&job->x, job->seed, 1, &t->x));

@@ -17,6 +17,7 @@ typedef struct learner_job {
   uint64_t seed; /* of parameters and data */
   const weir_exec_cfg *exec;
   int threads;
+  bool sizes_only; /* the plan does not run */
 } learner_job;
 
 typedef struct learner {

@@ -6,11 +6,12 @@
  *
  * A step whose products are made in bf16 is compared with the one in f32.
  *
- *   train_step [lite] [cosmoflow] [SIDE] [groups] [bf16]
+ *   train_step [lite] [cosmoflow] [SIDE] [groups] [bf16] [texts=DIR]
  *
  * lite, cosmoflow: those networks alone; SIDE: CosmoFlow's, instead of 64; bf16: its rows alone;
  * groups: nothing is compared, but every group of the step is listed in the order in which it runs,
- * with bf16 in that. */
+ * with bf16 in that; texts: nothing runs, but the kernels of a device for the step are written to
+ * DIR. */
 #include <malloc.h>
 #include <string.h>
 #include "support/graph/store_check.h"
@@ -70,6 +71,7 @@ typedef struct measured {
 typedef struct request {
   bool lite, cosmoflow, groups, half, with_torch;
   int64_t side;
+  const char *texts;
 } request;
 
 /* A line of /proc/self/status in bytes, 0: not there. */
@@ -288,8 +290,31 @@ static void list_groups(const subject *s, const measured *m)
   weir_plan_print(m->net.plan, stderr);
 }
 
+/* The kernels that the step is on a GPU. */
+static void write_texts(learner_job job, const request *r)
+{
+  weir_exec_cfg exec;
+  learner net;
+
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.device = "emulated";
+  exec.kernel_dir = r->texts;
+  exec.precision = r->half;
+  job.exec = &exec;
+  job.sizes_only = true;
+  if (learner_open(&job, &net) != WEIR_OK) {
+    fprintf(stderr, "train_step: %s\n", weir_last_message());
+    exit(1);
+  }
+  learner_close(&net);
+}
+
 static void run(subject *s, const request *r)
 {
+  if (r->texts != NULL) {
+    write_texts(s->job, r);
+    return;
+  }
   weir_exec_cfg exec;
   float *bank = NULL;
   measured m;
@@ -387,11 +412,15 @@ static bool read_arguments(int argc, char **argv, request *r)
       r->lite = true;
     } else if (strcmp(argv[i], "cosmoflow") == 0) {
       r->cosmoflow = true;
+    } else if (strncmp(argv[i], "texts=", 6) == 0) {
+      r->texts = argv[i] + 6;
     } else if (*end == 0 && side >= 4 && side <= 512) {
       r->side = side;
     } else {
-      fprintf(stderr, "train_step: lite, cosmoflow, groups, bf16 or a side from 4 to 512, not %s\n",
-              argv[i]);
+      fprintf(
+          stderr,
+          "train_step: lite, cosmoflow, groups, bf16, texts=DIR or a side from 4 to 512, not %s\n",
+          argv[i]);
       return false;
     }
   }
@@ -405,9 +434,10 @@ int main(int argc, char **argv)
   if (!read_arguments(argc, argv, &r)) {
     return 2;
   }
-  r.with_torch = !r.groups && !r.half && reference_ready("torch", "python3-torch");
+  r.with_torch =
+      !r.groups && !r.half && r.texts == NULL && reference_ready("torch", "python3-torch");
 #ifndef BENCH_WITH_DNNL
-  if (!r.with_torch && !r.groups && !r.half) {
+  if (!r.with_torch && !r.groups && !r.half && r.texts == NULL) {
     return REFERENCE_SKIP;
   }
 #endif

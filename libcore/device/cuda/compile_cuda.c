@@ -21,12 +21,21 @@ static const char prelude[] =
     "#define __INT64_TYPE__ long long\n#define __UINT64_TYPE__ unsigned long long\n"
     "#define __builtin_memcpy memcpy\n#define __typeof__(value) decltype(value)\n"
     "#define __builtin_sqrtf sqrtf\n#define __builtin_sqrt sqrt\n"
-    "#define __builtin_fmaf fmaf\n#define __builtin_fma fma\n"
     "#define __builtin_inff() __int_as_float(0x7f800000)\n"
     "#define __builtin_inf() __longlong_as_double(0x7ff0000000000000ll)\n"
     "#define __builtin_nanf(text) __int_as_float(0x7fc00000)\n"
     "#define __builtin_nan(text) __longlong_as_double(0x7ff8000000000000ll)\n"
     "#pragma nv_diag_suppress 161, 177\n"; /* pragmas of host compilers; helpers of others */
+static const char written[] = "#define __builtin_fmaf fmaf\n#define __builtin_fma fma\n";
+/* The same, but so that PTX shows which multiply-adds the text has written. */
+static const char shown[] =
+    "static __inline__ __device__ float weir_written_fmaf(float a, float b, float c)\n"
+    "{ float y; asm(\"fma.rn.f32 %0, %1, %2, %3;\" : \"=f\"(y) : \"f\"(a), \"f\"(b), \"f\"(c)); "
+    "return y; }\n"
+    "static __inline__ __device__ double weir_written_fma(double a, double b, double c)\n"
+    "{ double y; asm(\"fma.rn.f64 %0, %1, %2, %3;\" : \"=d\"(y) : \"d\"(a), \"d\"(b), \"d\"(c)); "
+    "return y; }\n"
+    "#define __builtin_fmaf weir_written_fmaf\n#define __builtin_fma weir_written_fma\n";
 static const char qualifier[] = "#pragma nv_diag_default 161, 177\nextern \"C\" __global__";
 
 weir_status cuda_target(int major, int minor, char target[48])
@@ -142,6 +151,45 @@ static nvrtcResult run_compiler(nvrtcProgram program, const char *target, bool r
                                               : result;
 }
 
+/* Whether the line has the words. */
+static bool has_words(const char *line, const char *end, const char *words)
+{
+  const char *at = strstr(line, words);
+
+  return at != NULL && at < end;
+}
+
+/* Counts instructions of PTX outside of inline assembly, whose begin and end are lines of their
+ * own. */
+static void count_instructions(const char *ptx, weir_device_usage *usage)
+{
+  bool own = false;
+
+  for (const char *line = ptx; *line != '\0'; line += *line == '\n') {
+    const char *end = line + strcspn(line, "\n");
+
+    own = (own || has_words(line, end, "// begin inline asm")) &&
+          !has_words(line, end, "// end inline asm");
+    for (const char *at = line; !own && at < end; at++) {
+      usage->fused += strncmp(at, "fma.r", 5) == 0 || strncmp(at, "mad.r", 5) == 0;
+      usage->approximate += strncmp(at, ".approx", 7) == 0 || strncmp(at, ".full.f", 7) == 0;
+    }
+    line = end;
+  }
+}
+
+static nvrtcResult read_instructions(nvrtcProgram program, weir_device_usage *usage)
+{
+  void *ptx = NULL;
+  const nvrtcResult result = take_code(program, false, &ptx);
+
+  if (result == NVRTC_SUCCESS) {
+    count_instructions(ptx, usage);
+    weir_free(&ptx);
+  }
+  return result;
+}
+
 static weir_status compile(nvrtcProgram program, const weir_device_source *source,
                            const char *target, void **code, weir_device_usage *usage)
 {
@@ -151,6 +199,9 @@ static weir_status compile(nvrtcProgram program, const weir_device_source *sourc
 
   if (result == NVRTC_SUCCESS && code != NULL) {
     result = take_code(program, strncmp(target, "sm_", 3) == 0, code);
+  }
+  if (result == NVRTC_SUCCESS && usage != NULL) {
+    result = read_instructions(program, usage);
   }
   if (result != NVRTC_SUCCESS) {
     status = fail_compile(source, target, result, log);
@@ -166,9 +217,11 @@ weir_status cuda_compile(const weir_device_source *source, const char *target, v
 {
   weir_status status = WEIR_OK;
   nvrtcProgram program = NULL;
+  char head[sizeof prelude + sizeof shown];
   char *text = NULL;
 
-  WEIR_TRY(device_source_text(source, prelude, qualifier, &text));
+  (void)snprintf(head, sizeof head, "%s%s", prelude, usage != NULL ? shown : written);
+  WEIR_TRY(weir_device_source_text(source, head, qualifier, &text));
   const nvrtcResult result = nvrtcCreateProgram(&program, text, source->name, 0, NULL, NULL);
   status = result == NVRTC_SUCCESS ? compile(program, source, target, code, usage)
                                    : fail_compile(source, target, result, NULL);

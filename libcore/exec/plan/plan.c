@@ -66,6 +66,9 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_STRING(weir_exec_cfg, device, "cpu",
                     "device of the plan: cpu, or another listed by `--version`; unsupported groups "
                     "run as host calls with copies"),
+    WEIR_OPT_PATH(weir_exec_cfg, kernel_dir, "",
+                  "folder to which the text of each kernel generated for `exec.device` is written "
+                  "(CUDA C); empty: none"),
     WEIR_OPT_PATH(
         weir_exec_cfg, machine, "",
         "file of machine constants (keys: docs/reference/machine.md; build/release/bench/peaks "

@@ -206,7 +206,7 @@ qt_self_energy_spec born_self_energy(const born_job *j)
       .retarded = (qt_retarded)s->opts->retarded,
       .phonons = s->opts->phonons.state == QT_PHONONS_COUPLED,
       .threads = s->threads,
-      .device = s->device,
+      .exec = s->exec,
       .fission = s->opts->fission,
       .window = s->opts->window,
       .precision = s->opts->precision,
@@ -332,7 +332,7 @@ static weir_status open_points(born_job *j)
                                       .reservoir = s->reservoir,
                                       .shift = s->shift,
                                       .threads = s->threads,
-                                      .device = s->device};
+                                      .exec = s->exec};
 
     for (int64_t k = 0; k < s->n_k; k++) {
       q[k][0] = s->k[k][0] - (p == BORN_PHONONS ? s->k[0][0] : 0);
@@ -394,7 +394,7 @@ weir_status born_move(born_job *j)
                                     .reservoir = s->reservoir,
                                     .shift = s->shift,
                                     .threads = s->threads,
-                                    .device = s->device};
+                                    .exec = s->exec};
 
   j->out->n_shifted -= j->electrons.n_shifted;
   qt_open_points_fini(&j->electrons);

@@ -5,6 +5,7 @@
  * device from a contact is positive. */
 #ifndef QT_BORN_H
 #define QT_BORN_H
+#include "model/execution.h"
 #include "model/gradient.h"
 #include "model/landauer.h"
 #include "model/lead/lead.h"
@@ -38,7 +39,7 @@ typedef struct qt_born_spec {
   const weir_string_list *petsc; /* options of PETSc; NULL: none                          */
   const qt_born_save *save;      /* NULL: nothing is saved                                */
   int threads;                   /* 0: all                                               */
-  const char *device;            /* of plans; NULL: cpu                                  */
+  const qt_exec_opts *exec;      /* of plans; NULL: on the cpu                           */
   bool quiet;                    /* no line an iteration                                 */
   double (*clock)(void);         /* seconds, of phases; NULL: elapsed ones               */
   weir_comm *comm;               /* ranks that share all of it; NULL: this one           */

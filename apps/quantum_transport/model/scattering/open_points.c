@@ -163,7 +163,7 @@ weir_status qt_open_points_create(const qt_open_points_spec *s, qt_open_points *
                       .n_k = s->n_k,
                       .n_energies = s->n_energies,
                       .threads = threads,
-                      .device = s->device};
+                      .exec = s->exec};
   weir_status status = allocate(s, &o);
 
   *out = (qt_open_points){.n_k = 0};
@@ -352,9 +352,8 @@ static weir_status plan(solve_job *j, int64_t n)
     weir_output(b->graph, result_name[i], v);
   }
   WEIR_TRY(weir_graph_status(b->graph));
-  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  qt_execution(j->o->exec, &cfg);
   cfg.tier = WEIR_TIER_VECTOR; /* there is no loop to compile */
-  cfg.device = j->o->device;
   b->n = n;
   return weir_plan_create(b->graph, NULL,
                           &(weir_plan_opts){.exec = &cfg, .threads = j->o->threads, .terse = true},

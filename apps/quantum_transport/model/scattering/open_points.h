@@ -5,6 +5,7 @@
  * of electrons l = f (Fermi), of phonons l = -N (Bose), E = (hbar omega)^2 and S = 1. */
 #ifndef QT_OPEN_POINTS_H
 #define QT_OPEN_POINTS_H
+#include "model/execution.h"
 #include "model/landauer.h"
 #include "model/lead/lead.h"
 #include "model/rgf/rgf.h"
@@ -33,7 +34,7 @@ typedef struct qt_open_points {
   weir_c128 *sigma[QT_LEADS]; /* [n_k, n_energies, n, n] of the end blocks              */
   int64_t n_shifted;          /* points whose leads were solved at a shifted energy     */
   int threads;
-  const char *device; /* of plans; borrowed, NULL: cpu */
+  const qt_exec_opts *exec; /* of plans; borrowed, NULL: on the cpu */
 } qt_open_points;
 
 typedef struct qt_open_points_spec {
@@ -45,7 +46,7 @@ typedef struct qt_open_points_spec {
   const qt_reservoir *reservoir; /* [QT_LEADS]                                              */
   double shift;                  /* eV, where a lead cannot be solved; 0: that is a failure */
   int threads;                   /* 0: all                                                  */
-  const char *device;            /* of plans; NULL: cpu                                     */
+  const qt_exec_opts *exec;      /* of plans; NULL: on the cpu                              */
 } qt_open_points_spec;
 /* Solves the leads of all points. Fails: WEIR_ERR_NUMERIC, naming wave vector and energy,
  * WEIR_ERR_MEMORY, WEIR_ERR_SHAPE; *out is then empty. */

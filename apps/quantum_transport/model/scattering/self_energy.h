@@ -19,6 +19,7 @@
 #ifndef QT_SELF_ENERGY_H
 #define QT_SELF_ENERGY_H
 #include "exec/weir_plan.h"
+#include "model/execution.h"
 #include "model/scattering/neighbours.h"
 #include "model/scattering/papers/recipe_plan.h"
 #include "model/scattering/tiles.h"
@@ -75,18 +76,18 @@ weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind, 
 typedef struct qt_self_energy_spec {
   const qt_neighbours *neighbours;
   int64_t n_k, n_energies, n_frequencies;
-  double step;          /* eV: dE                              */
-  double spin;          /* s: electrons of a state             */
-  qt_retarded retarded; /* of electrons                        */
-  bool phonons;         /* Pi, C and t are wanted, too         */
-  int threads;          /* 0: all                              */
-  const char *device;   /* of plans; NULL: cpu                 */
-  int fission;          /* weir_fission: how the sums are split, pass/fission */
-  bool window;          /* sums over E +- hw as sliding windows, pass/window  */
-  int precision;        /* weir_products: operands of their largest products, pass/precision  */
-  bool unscaled;        /* these are not scaled                                               */
-  double memory;        /* bytes of a plan, which so many atoms at once do not exceed, at least one;
-                           0: all atoms at once                               */
+  double step;              /* eV: dE                              */
+  double spin;              /* s: electrons of a state             */
+  qt_retarded retarded;     /* of electrons                        */
+  bool phonons;             /* Pi, C and t are wanted, too         */
+  int threads;              /* 0: all                              */
+  const qt_exec_opts *exec; /* of plans; NULL: on the cpu         */
+  int fission;              /* weir_fission: how the sums are split, pass/fission */
+  bool window;              /* sums over E +- hw as sliding windows, pass/window  */
+  int precision;            /* weir_products: operands of their largest products, pass/precision  */
+  bool unscaled;            /* these are not scaled                                               */
+  double memory; /* bytes of a plan, which so many atoms at once do not exceed, at least one;
+                    0: all atoms at once                               */
   const qt_tiles *tiles;      /* NULL: one rank */
   const qt_recipe_plan *plan; /* passes and kernels in place of fission and window; NULL: all */
   bool explain;               /* bytes that its loops move are counted as they run           */

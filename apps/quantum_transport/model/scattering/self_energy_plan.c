@@ -38,14 +38,13 @@ static weir_status plan(const qt_self_energy_spec *s, shared_graph *graph, weir_
   const bool shared = ranks_of(s) > 1 && !sizes_only;
   weir_exec_cfg cfg;
 
-  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  qt_execution(s->exec, &cfg);
   cfg.fission = s->fission;
   cfg.window = s->window;
   if (s->plan != NULL) {
     qt_recipe_configure(s->plan, &cfg);
   }
   cfg.explain = s->explain;
-  cfg.device = s->device;
   cfg.products = s->precision;
   cfg.scale_products = !s->unscaled;
   if (shared) {

@@ -8,6 +8,7 @@
 #define QT_TRANSMISSION_H
 #include "comm/weir_comm.h"
 #include "model/bonds.h"
+#include "model/execution.h"
 #include "model/point/point.h"
 
 /* Where and how often the points done are saved, for a computation that is stopped or killed. */
@@ -43,10 +44,10 @@ typedef struct qt_transport_spec {
   double shift;         /* eV by which an energy is shifted at which a Green's function cannot be
                            computed; 0: that is a failure */
   int threads;          /* of this rank; 0: all                         */
-  const char *device;   /* of the plan of points of their own; NULL: cpu */
-  int64_t slabs;        /* > 1: they share each point in so many slabs, one point at a time; else
-                           each computes points of its own */
-  double slab_error;    /* qt_slabs_spec.max_error of slabs             */
+  const qt_exec_opts *exec; /* of the plan of points of their own; NULL: on the cpu */
+  int64_t slabs;     /* > 1: they share each point in so many slabs, one point at a time; else
+                        each computes points of its own */
+  double slab_error; /* qt_slabs_spec.max_error of slabs             */
   /* > 1: so many ranks of comm, one after another, share each point, in slabs (where slabs is 1:
    * one each), which change the last digits of results. */
   int64_t ranks_per_point;

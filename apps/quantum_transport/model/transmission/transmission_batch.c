@@ -59,9 +59,8 @@ weir_status transport_plan(transport_job *j, int64_t n)
   };
   const weir_dist dist = {j->spec->comm, {1, {j->ranks}}, shards, 2};
 
-  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  qt_execution(j->spec->exec, &cfg);
   cfg.tier = WEIR_TIER_VECTOR; /* there is no loop to compile */
-  cfg.device = j->spec->device;
   return weir_plan_create(
       b->graph, NULL,
       &(weir_plan_opts){

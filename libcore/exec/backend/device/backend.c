@@ -44,6 +44,9 @@ weir_status exec_backend_open(weir_plan *p)
   b->store = p->store != NULL ? p->store : b->empty;
   WEIR_TRY(weir_store_device_use(b->store, p->cfg.device, &shared));
   b->device = shared->device;
+  b->text_dir =
+      p->cfg.kernel_dir != NULL && p->cfg.kernel_dir[0] != '\0' ? p->cfg.kernel_dir : NULL;
+  b->text_only = p->sizes_only;
   b->work = shared->work;
   b->copies = shared->copies;
   WEIR_TRY(find_own(b, p->cfg.device));
@@ -544,12 +547,16 @@ weir_status exec_backend_prepare(weir_plan *p)
 {
   const weir_engine_opts opts = {.threads = 1, .backend = p->backend};
 
-  for (int32_t i = 0; p->backend != NULL && i < p->n_groups; i++) {
+  if (p->backend == NULL || (p->backend->text_only && p->backend->text_dir == NULL)) {
+    return WEIR_OK;
+  }
+  for (int32_t i = 0; i < p->n_groups; i++) {
     exec_group *group = &p->groups[i];
 
-    for (int32_t k = 0; group->on_device && k < group->n_loops && !p->sizes_only; k++) {
+    for (int32_t k = 0; group->on_device && k < group->n_loops; k++) {
       const weir_loop *const loop = group->loops[k].loop;
 
+      p->backend->whole = loop;
       WEIR_TRY(exec_backend_engine.prepare(&loop, 1, &opts, &group->loops[k].context));
       group->loops[k].engine = &exec_backend_engine;
     }

@@ -70,7 +70,11 @@ struct exec_backend {
   exec_copied counted;            /* by every run */
   bool ahead;                     /* launches were given that no copy has waited for */
   bool boxed;                     /* loops run over boxes known at run time: of a stream */
-  weir_status failed;             /* of a launch: engines cannot fail */
+  const char *text_dir;   /* folder for texts of kernels, NULL: none; of the plan's options */
+  bool text_only;         /* a plan that does not run: kernels are not compiled */
+  const weir_loop *whole; /* the loop that is prepared: its arrays are dense, but not their
+                             parts of complex numbers */
+  weir_status failed;     /* of a launch: engines cannot fail */
   int32_t n_steps;
 };
 
@@ -139,6 +143,7 @@ typedef struct exec_layout {
   int threads;
   int64_t blocks;
   bool boxed; /* points and blocks are those of a run: exec_layout_points */
+  bool dense; /* strides are those of row-major arrays, and constants of the kernel */
 } exec_layout;
 /* A map or a reduction, of real numbers. Fails: WEIR_ERR_UNSUPPORTED. */
 weir_status exec_layout_of(const native_form *f, bool boxed, exec_layout *out);
@@ -146,9 +151,14 @@ weir_status exec_layout_points(exec_layout *l, int64_t points);
 /* Helpers and body of the kernel, whose one parameter is `struct addresses p`: an array `word` of
  * exec_addresses_words, which exec_addresses_fill writes. */
 void exec_emit(const native_form *f, const exec_layout *l, native_text *helpers, native_text *body);
-int exec_addresses_words(const weir_access *a, bool boxed);
+int exec_addresses_words(const weir_access *a, const exec_layout *l);
 void exec_addresses_fill(const weir_access *a, const exec_layout *l, const weir_loop_run *run,
                          int64_t *words);
+
+/* backend_text.c: writes the text of a kernel of blocks of `threads` threads to b->text_dir, named
+ * by its content. Does nothing without a folder. Fails: WEIR_ERR_DATA, WEIR_ERR_SPACE. */
+weir_status exec_text_save(const struct exec_backend *b, const weir_device_source *source,
+                           int threads);
 
 /* backend_loop.c: loops of any numbers, launched; opts->backend: the exec_backend. */
 extern const weir_engine exec_backend_engine;

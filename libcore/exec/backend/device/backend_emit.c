@@ -58,17 +58,18 @@ weir_status exec_layout_points(exec_layout *l, int64_t points)
              : weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a loop of %" PRId64 " points", points);
 }
 
-/* ---- Places: address of element 0, strides and unbounded extents of every operand; then, of a
- * loop that runs box by box, lower bound and extent of every parallel dimension, and the points. */
+/* ---- Places: address of element 0 of every operand and, where they are not those of a dense
+ * array, its strides and unbounded extents; then, of a loop that runs box by box, lower bound and
+ * extent of every parallel dimension, and the points. */
 
 static bool is_open(const weir_operand *x, int d)
 {
   return x->extent[d] >= WEIR_UNBOUNDED;
 }
 
-static int words_of(const weir_operand *x)
+static int words_of(const weir_operand *x, const exec_layout *l)
 {
-  int n = 1 + x->rank;
+  int n = 1 + (l->dense ? 0 : x->rank);
 
   for (int d = 0; d < x->rank; d++) {
     n += is_open(x, d);
@@ -76,31 +77,43 @@ static int words_of(const weir_operand *x)
   return n;
 }
 
+/* Of a row-major array. */
+static int64_t dense_stride(const weir_operand *x, int d)
+{
+  int64_t stride = 1;
+
+  for (int k = d + 1; k < x->rank; k++) {
+    stride *= x->extent[k];
+  }
+  return stride;
+}
+
 /* Of the operands. */
-static int first_bound(const weir_access *a)
+static int first_bound(const weir_access *a, const exec_layout *l)
 {
   int n = 0;
 
   for (int k = 0; k < a->n_in; k++) {
-    n += words_of(&a->in[k]);
+    n += words_of(&a->in[k], l);
   }
   for (int k = 0; k < a->n_out; k++) {
-    n += words_of(&a->out[k]);
+    n += words_of(&a->out[k], l);
   }
   return n;
 }
 
-int exec_addresses_words(const weir_access *a, bool boxed)
+int exec_addresses_words(const weir_access *a, const exec_layout *l)
 {
-  int n = first_bound(a);
+  int n = first_bound(a, l);
 
-  for (int k = 0; k < a->n_dims && boxed; k++) {
+  for (int k = 0; k < a->n_dims && l->boxed; k++) {
     n += a->dim[k].kind == WEIR_PARALLEL ? 2 : 0;
   }
-  return n + boxed;
+  return n + l->boxed;
 }
 
-static int64_t *fill_view(const weir_operand *x, const weir_view *v, int64_t *word)
+static int64_t *fill_view(const weir_operand *x, const exec_layout *l, const weir_view *v,
+                          int64_t *word)
 {
   int64_t at = (int64_t)(intptr_t)v->data;
 
@@ -109,7 +122,11 @@ static int64_t *fill_view(const weir_operand *x, const weir_view *v, int64_t *wo
   }
   *word++ = at;
   for (int d = 0; d < v->rank; d++) {
-    *word++ = v->stride[d];
+    if (l->dense) {
+      WEIR_ASSERT(v->stride[d] == dense_stride(x, d) || v->extent[d] <= 1);
+    } else {
+      *word++ = v->stride[d];
+    }
     if (is_open(x, d)) {
       *word++ = v->extent[d];
     }
@@ -121,10 +138,10 @@ void exec_addresses_fill(const weir_access *a, const exec_layout *l, const weir_
                          int64_t *word)
 {
   for (int k = 0; k < a->n_in; k++) {
-    word = fill_view(&a->in[k], &run->in[k], word);
+    word = fill_view(&a->in[k], l, &run->in[k], word);
   }
   for (int k = 0; k < a->n_out; k++) {
-    word = fill_view(&a->out[k], &run->out[k], word);
+    word = fill_view(&a->out[k], l, &run->out[k], word);
   }
   for (int k = 0; k < a->n_dims && l->boxed; k++) {
     if (a->dim[k].kind == WEIR_PARALLEL) {
@@ -137,14 +154,19 @@ void exec_addresses_fill(const weir_access *a, const exec_layout *l, const weir_
   }
 }
 
-static int put_views(native_text *t, const char *name, const weir_operand *x, int n, int at)
+static int put_views(native_text *t, const exec_layout *l, const char *name, const weir_operand *x,
+                     int n, int at)
 {
   native_put(t, "  native_view %s[%d];\n", name, n > 0 ? n : 1);
   for (int k = 0; k < n; k++) {
     native_put(t, "  %s[%d].data = (char *)p.word[%d];\n", name, k, at++);
     for (int d = 0; d < x[k].rank; d++) {
-      native_put(t, "  %s[%d].origin[%d] = 0;\n  %s[%d].stride[%d] = p.word[%d];\n", name, k, d,
-                 name, k, d, at++);
+      native_put(t, "  %s[%d].origin[%d] = 0;\n  %s[%d].stride[%d] = ", name, k, d, name, k, d);
+      if (l->dense) {
+        native_put(t, "INT64_C_(%" PRId64 ");\n", dense_stride(&x[k], d));
+      } else {
+        native_put(t, "p.word[%d];\n", at++);
+      }
       native_put(t, "  %s[%d].extent[%d] = ", name, k, d);
       if (is_open(&x[k], d)) {
         native_put(t, "p.word[%d];\n", at++);
@@ -156,11 +178,11 @@ static int put_views(native_text *t, const char *name, const weir_operand *x, in
   return at;
 }
 
-static void put_row(const weir_access *a, native_text *t)
+static void put_row(const weir_access *a, const exec_layout *l, native_text *t)
 {
-  const int at = put_views(t, "in", a->in, a->n_in, 0);
+  const int at = put_views(t, l, "in", a->in, a->n_in, 0);
 
-  (void)put_views(t, "out", a->out, a->n_out, at);
+  (void)put_views(t, l, "out", a->out, a->n_out, at);
   native_put(t, "  native_row row;\n  const native_row *const w = &row;\n  const int64_t x = 0;\n"
                 "  row.in = in;\n  row.out = out;\n  row.point_step = 0;\n");
 }
@@ -169,12 +191,17 @@ static void put_row(const weir_access *a, native_text *t)
 static void put_digits(const weir_access *a, weir_dim_kind kind, const char *number, int64_t n,
                        native_text *t)
 {
-  const bool small = n <= INT32_MAX;
-  bool any = false;
+  const char *type = n <= INT32_MAX ? "uint32_t" : "int64_t";
+  int first = 0;
 
-  native_put(t, "  {\n    %s left = (%s)%s;\n", small ? "uint32_t" : "int64_t",
-             small ? "uint32_t" : "int64_t", number);
-  for (int k = a->n_dims - 1; k >= 0; k--) {
+  while (first < a->n_dims && a->dim[first].kind != kind) {
+    first++;
+  }
+  if (first == a->n_dims) {
+    return;
+  }
+  native_put(t, "  {\n    %s left = (%s)%s;\n", type, type, number);
+  for (int k = a->n_dims - 1; k > first; k--) {
     const int64_t extent = extent_of(a, k) > 0 ? extent_of(a, k) : 1;
 
     if (a->dim[k].kind == kind) {
@@ -182,16 +209,16 @@ static void put_digits(const weir_access *a, weir_dim_kind kind, const char *num
                  "    row.i[%d] = INT64_C_(%" PRId64 ") + (int64_t)(left %% %" PRId64
                  ");\n    left /= %" PRId64 ";\n",
                  k, a->dim[k].lo, extent, extent);
-      any = true;
     }
   }
-  native_put(t, any ? "  }\n" : "    (void)left;\n  }\n");
+  native_put(t, "    row.i[%d] = INT64_C_(%" PRId64 ") + (int64_t)left;\n  }\n", first,
+             a->dim[first].lo);
 }
 
 /* row.i of the parallel dimensions, and whether the thread has a point. */
 static void put_point(const weir_access *a, const exec_layout *l, native_text *t)
 {
-  int word = exec_addresses_words(a, true) - 1;
+  int word = exec_addresses_words(a, l) - 1;
 
   if (!l->boxed) {
     put_digits(a, WEIR_PARALLEL, "point", l->points, t);
@@ -215,7 +242,7 @@ static void put_map(const native_writer *w, const exec_layout *l)
   native_text *t = w->t;
 
   native_put(t, "  const int64_t point = (int64_t)blockIdx.x * %d + threadIdx.x;\n", l->threads);
-  put_row(a, t);
+  put_row(a, l, t);
   native_put(t, "  row.point = point;\n");
   put_point(a, l, t);
   native_put(t, "  if (live) {\n");
@@ -328,7 +355,7 @@ static void put_threads(const native_form *f, const exec_layout *l, native_text 
              strip ? l->outputs : l->lanes, strip ? l->outputs : l->lanes,
              strip ? l->lanes : l->outputs);
   native_put(t,
-             "  const int slot = (sub * %d + output) * %d + lane;\n"
+             "  const int slot = (sub * %d + output) * %d + lane;\n  (void)slot;\n"
              "  const int64_t point = (int64_t)blockIdx.x * %d + output;\n",
              l->outputs, l->lanes, l->outputs);
 }
@@ -337,16 +364,18 @@ static void put_reduce(const native_writer *w, const exec_layout *l)
 {
   const native_form *f = w->form;
   native_text *t = w->t;
-  const bool tree = l->reduce_blocks > l->at_once;
+  const bool tree = l->reduce_blocks > l->at_once, alone = l->lanes == 1 && l->at_once == 1;
 
   put_threads(f, l, t);
-  put_arrays(f, "__shared__ ", "s", l->threads, t);
+  if (!alone) {
+    put_arrays(f, "__shared__ ", "s", l->threads, t);
+  }
   put_arrays(f, "", "a", 1, t);
   if (tree) {
     put_arrays(f, "", "c", f->levels + 1, t);
     native_put(t, "  int depth = 0;\n");
   }
-  put_row(f->access, t);
+  put_row(f->access, l, t);
   native_put(t, "  row.point = point;\n");
   put_point(f->access, l, t);
   native_put(t, "  for (int64_t first = 0; first < INT64_C_(%" PRId64 "); first += %d) {\n",
@@ -354,9 +383,11 @@ static void put_reduce(const native_writer *w, const exec_layout *l)
   native_put(t, "    const int64_t taken = INT64_C_(%" PRId64 ") - first;\n    (void)taken;\n",
              l->reduce_blocks);
   put_reduce_block(w, l);
-  put_copy(f, "s", "slot", "a", "0", t);
-  native_put(t, "    __syncthreads();\n");
-  put_lanes(f, l, t);
+  if (!alone) {
+    put_copy(f, "s", "slot", "a", "0", t);
+    native_put(t, "    __syncthreads();\n");
+    put_lanes(f, l, t);
+  }
   if (tree) {
     put_push(f, l, t);
     native_put(t, "    __syncthreads();\n"); /* s is written again */
@@ -386,7 +417,7 @@ void exec_emit(const native_form *f, const exec_layout *l, native_text *helpers,
 
   native_put_prelude(helpers);
   native_put(helpers, "typedef struct addresses {\n  int64_t word[%d];\n} addresses;\n",
-             exec_addresses_words(f->access, l->boxed));
+             exec_addresses_words(f->access, l));
   native_put(helpers, "static void iterate(const addresses p)\n{\n");
   if (f->shape == NATIVE_MAP) {
     put_map(&w, l);

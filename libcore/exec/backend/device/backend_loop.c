@@ -31,7 +31,7 @@ static void release(void *opaque)
 
 /* The kernel of that text, compiled where no loop before had it. */
 static weir_status find_kernel(struct exec_backend *b, const weir_device_source *source,
-                               const weir_device_kernel **out)
+                               int threads, const weir_device_kernel **out)
 {
   char *text = NULL;
 
@@ -48,6 +48,9 @@ static weir_status find_kernel(struct exec_backend *b, const weir_device_source 
   weir_device_kernel *kernel = NULL;
 
   if (status == WEIR_OK) {
+    status = exec_text_save(b, source, threads);
+  }
+  if (status == WEIR_OK && !b->text_only) {
     status = weir_device_kernel_create(b->device, source, &kernel);
   }
   if (status != WEIR_OK) {
@@ -61,7 +64,7 @@ static weir_status find_kernel(struct exec_backend *b, const weir_device_source 
 
 static weir_status compile(launched *c)
 {
-  const int words = exec_addresses_words(&c->access, c->layout.boxed);
+  const int words = exec_addresses_words(&c->access, &c->layout);
   const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
   native_text helpers = {0}, body = {0};
   weir_status status = WEIR_OK;
@@ -78,7 +81,7 @@ static weir_status compile(launched *c)
                                      .n_params = 1,
                                      .helpers = helpers.text,
                                      .body = body.text};
-  WEIR_TRY_GOTO(find_kernel(c->backend, &source, &c->kernel), done);
+  WEIR_TRY_GOTO(find_kernel(c->backend, &source, c->layout.threads, &c->kernel), done);
 done:
   weir_free(&helpers.text);
   weir_free(&body.text);
@@ -98,6 +101,7 @@ static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *op
   WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), failed);
   WEIR_TRY_GOTO(native_form_of(&c->access, &c->form), failed);
   WEIR_TRY_GOTO(exec_layout_of(&c->form, b->boxed, &c->layout), failed);
+  c->layout.dense = !b->boxed && loop == b->whole;
   if (b->boxed) {
     WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->now), failed);
   }

@@ -186,14 +186,14 @@ static void reductions_compile_for_gpus_cuda(void **state)
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .sizes_only = true}, &p));
   for (int32_t i = 0; i < p->n_groups && status == WEIR_OK; i++) {
     const weir_access *a = &p->groups[i].loops[p->groups[i].n_loops - 1].loop->access;
-    const int words = exec_addresses_words(a, false);
-    const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
     native_text helpers = {0}, body = {0};
     exec_layout layout;
     native_form form;
 
     assert_ok(native_form_of(a, &form));
     assert_ok(exec_layout_of(&form, false, &layout));
+    const int words = exec_addresses_words(a, &layout);
+    const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
     exec_emit(&form, &layout, &helpers, &body);
     const weir_device_source source = {.name = "reduction",
                                        .params = &param,
