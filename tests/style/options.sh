@@ -12,7 +12,7 @@ failed=0
 
 "$program" options --yaml >"$scratch/complete.yaml"
 tier=() # of programs that compile loops
-grep -q '^exec:' "$scratch/complete.yaml" && tier=(--set exec.tier=vector)
+grep -q '^  tier: ' "$scratch/complete.yaml" && tier=(--set exec.tier=vector)
 for config in configs/"$app"/*.yaml "$scratch/complete.yaml"; do
   # A query may need a recording, or signals that only real ones have: it has been read then. No loops are compiled.
   "$program" describe --config "$config" "${tier[@]}" >"$scratch/log" 2>&1 ||
