@@ -35,6 +35,36 @@ static weir_status check(const weir_fft_spec *s, const weir_array_desc *x)
   return WEIR_OK;
 }
 
+static bool from_spectrum(const weir_fft_spec *s)
+{
+  return s->kind == WEIR_FFT_BACKWARD || s->kind == WEIR_FFT_TO_REAL;
+}
+
+/* Along transformed dimension k the spectrum has the waves of a real array: no negative ones. */
+static bool is_half(const weir_fft_spec *s, int k)
+{
+  return s->kind >= WEIR_FFT_REAL && k == s->n_dims - 1;
+}
+
+/* Extents of a truncated spectrum's result; out has those of a whole one. */
+static weir_status truncate(const weir_fft_spec *s, const weir_array_desc *x, weir_array_desc *out)
+{
+  for (int k = 0; k < s->n_dims; k++) {
+    const int64_t in = x->shape[s->dim[k]], want = s->extent[k];
+    int64_t *made = &out->shape[s->dim[k]];
+    const int64_t waves = from_spectrum(s) ? (is_half(s, k) ? want / 2 + 1 : want) : *made;
+
+    if (want < 0 || (want > 0 && (from_spectrum(s) ? in : want) > waves)) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "fft: an extent of %lld along dimension %d, of %lld: a spectrum has at most "
+                       "the waves of its points",
+                       (long long)want, s->dim[k], (long long)in);
+    }
+    *made = want > 0 ? want : *made;
+  }
+  return WEIR_OK;
+}
+
 static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 {
   const weir_fft_spec *s = args->spec;
@@ -51,12 +81,13 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   } else if (s->kind == WEIR_FFT_TO_REAL) {
     out->dtype = part;
     *last = *last > 0 ? 2 * (*last - 1) + (s->odd != 0) : 0;
-    if (*last == 0 && args->in[0].shape[s->dim[s->n_dims - 1]] > 0) {
+    if (*last == 0 && s->extent[s->n_dims - 1] == 0 &&
+        args->in[0].shape[s->dim[s->n_dims - 1]] > 0) {
       return weir_fail(WEIR_ERR_SHAPE,
                        "fft: one element with an even number of points gives 0 points: set odd");
     }
   }
-  return WEIR_OK;
+  return truncate(s, &args->in[0], out);
 }
 
 /* Which transformed dimension d is, or -1. */
@@ -100,12 +131,29 @@ weir_fft_block weir_fft_block_of(const weir_fft_spec *s, const weir_access *a)
   for (int k = 0; k < s->n_dims; k++) {
     b.in[k] = a->in[0].extent[s->dim[k]];
     b.out[k] = a->out[0].extent[s->dim[k]];
-    b.n[k] = s->kind == WEIR_FFT_TO_REAL ? b.out[k] : b.in[k]; /* a real side is the longer one */
+    b.n[k] = from_spectrum(s) ? b.out[k] : b.in[k];
     b.n_points *= b.n[k];
     b.n_in *= b.in[k];
     b.n_out *= b.out[k];
   }
   return b;
+}
+
+int64_t weir_fft_wave(const weir_fft_spec *s, int dim, int64_t waves, int64_t n, int64_t at)
+{
+  return is_half(s, dim) || at < (waves + 1) / 2 ? at : n - waves + at;
+}
+
+bool weir_fft_truncated(const weir_fft_spec *s, const weir_fft_block *b)
+{
+  bool yes = false;
+
+  for (int k = 0; k < b->rank; k++) {
+    const int64_t waves = from_spectrum(s) ? b->in[k] : b->out[k];
+
+    yes = yes || waves < (is_half(s, k) ? b->n[k] / 2 + 1 : b->n[k]);
+  }
+  return yes;
 }
 
 weir_matrix weir_fft_rows(const weir_fft_spec *s, const weir_operand *o, int n_dims,
@@ -179,20 +227,25 @@ static int64_t scratch(const void *spec, const weir_access *a)
 
 /* One dimension of a block [outer, in, inner] -> [outer, out, inner], of n points. */
 typedef struct axis {
+  const weir_fft_spec *spec;
+  int dim;
   int64_t outer, in, out, inner, n;
   bool back;
 } axis;
 
-/* y_k = sum_j x_j exp(-+2 pi i j k / n); twiddle: exp(-2 pi i j / n). */
+/* y_k = sum_j x_j exp(-+2 pi i j k / n), j or k the waves of the spectrum; twiddle:
+ * exp(-2 pi i j / n). */
 static void transform(const axis *t, const weir_c128 *twiddle, const weir_c128 *x, weir_c128 *y)
 {
   for (int64_t k = 0; k < t->outer * t->out * t->inner; k++) {
     const weir_c128 *from = x + k / t->inner / t->out * t->in * t->inner + k % t->inner;
     const int64_t at = k / t->inner % t->out;
+    const int64_t made = t->back ? at : weir_fft_wave(t->spec, t->dim, t->out, t->n, at);
     weir_c128 sum = {0, 0};
 
     for (int64_t j = 0; j < t->in; j++) {
-      const weir_c128 w = twiddle[j * at % t->n];
+      const int64_t wave = t->back ? weir_fft_wave(t->spec, t->dim, t->in, t->n, j) : j;
+      const weir_c128 w = twiddle[wave * made % t->n];
       const weir_c128 z = {w.re, t->back ? -w.im : w.im};
 
       sum = weir_add_c128(sum, weir_mul_c128(from[j * t->inner], z));
@@ -237,13 +290,19 @@ static weir_c128 *transform_block(const weir_fft_spec *s, const weir_fft_block *
   memcpy(now, b->in, sizeof now);
   for (int step = 0; step < b->rank; step++) {
     const int k = s->kind == WEIR_FFT_TO_REAL ? step : b->rank - 1 - step;
-    axis t = {.outer = 1, .in = now[k], .out = b->out[k], .inner = 1, .n = b->n[k]};
+    axis t = {.spec = s,
+              .dim = k,
+              .outer = 1,
+              .in = now[k],
+              .out = b->out[k],
+              .inner = 1,
+              .n = b->n[k],
+              .back = from_spectrum(s)};
 
     for (int d = 0; d < b->rank; d++) {
       t.outer *= d < k ? now[d] : 1;
       t.inner *= d > k ? now[d] : 1;
     }
-    t.back = s->kind == WEIR_FFT_BACKWARD || s->kind == WEIR_FFT_TO_REAL;
     make_twiddles(t.n, twiddle);
     if (s->kind == WEIR_FFT_TO_REAL && k == b->rank - 1) {
       transform_half(&t, twiddle, x, y);

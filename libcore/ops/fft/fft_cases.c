@@ -20,6 +20,16 @@ static void draw(uint64_t seed, weir_op_case *c)
   s.odd =
       s.kind == WEIR_FFT_TO_REAL && (x.shape[s.dim[s.n_dims - 1]] == 1 || weir_draw_one_in(&w, 2));
   s.scale = weir_draw_one_in(&w, 2) ? 0.25 : 0;
+  for (int k = 0; k < s.n_dims && weir_draw_one_in(&w, 2); k++) { /* truncated spectra */
+    const int64_t n = x.shape[s.dim[k]];
+    const bool half = s.kind >= WEIR_FFT_REAL && k == s.n_dims - 1;
+    const int64_t least = half ? 2 * n - 1 : n, most = half ? n / 2 + 1 : n;
+
+    s.extent[k] = n < 1 ? 0
+                  : s.kind == WEIR_FFT_BACKWARD || s.kind == WEIR_FFT_TO_REAL
+                      ? weir_draw_int(&w, least, least + 9)
+                      : weir_draw_int(&w, 1, most);
+  }
   weir_case_input(c, &x, -2, 2);
   weir_case_spec(c, &s, sizeof s);
 }

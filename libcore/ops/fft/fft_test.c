@@ -78,6 +78,9 @@ static void what_cannot_be_transformed_is_refused(void **state)
       {{.kind = WEIR_FFT_FORWARD, .n_dims = 1, .dim = {3}}, WEIR_C64, "1 dimensions of 3"},
       {{.kind = WEIR_FFT_FORWARD, .n_dims = 0}, WEIR_C64, "0 dimensions of 3"},
       {{.kind = WEIR_FFT_TO_REAL, .n_dims = 1, .dim = {1}}, WEIR_C64, "even number of points"},
+      {{.kind = WEIR_FFT_FORWARD, .n_dims = 1, .extent = {5}}, WEIR_C64, "an extent of 5 along"},
+      {{.kind = WEIR_FFT_BACKWARD, .n_dims = 1, .extent = {3}}, WEIR_C64, "an extent of 3 along"},
+      {{.kind = WEIR_FFT_TO_REAL, .n_dims = 1, .dim = {2}, .extent = {3}}, WEIR_C64, "of 3 along"},
   };
 
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -127,12 +130,62 @@ static void columns_have_the_bits_of_rows(void **state)
   }
 }
 
+enum { NY = 12, NX = 10, WAVES_Y = 5, WAVES_X = 4 };
+
+/* The waves of a random field that a truncated spectrum has; times: also back to the field of these
+ * waves, and their spectrum again. */
+static void truncate_field(const char *kernel, int times, int64_t ny, double *out)
+{
+  const weir_fft_spec there = {.kind = WEIR_FFT_REAL,
+                               .n_dims = 2,
+                               .dim = {0, 2},
+                               .extent = {WAVES_Y, WAVES_X},
+                               .scale = 1. / (double)(ny * NX)};
+  const weir_fft_spec back = {
+      .kind = WEIR_FFT_TO_REAL, .n_dims = 2, .dim = {0, 2}, .extent = {ny, NX}};
+  library_run *r = new_run();
+  weir_value y = weir_fft(r->g, LIBRARY_INPUT(r, WEIR_F64, ny, 2, NX), &there);
+
+  assert_shape(r->g, y, WEIR_C128, WAVES_Y, 2, WAVES_X);
+  for (int i = 0; i < times; i++) {
+    y = weir_fft(r->g, y, &back);
+    assert_shape(r->g, y, WEIR_F64, ny, 2, NX);
+    y = weir_fft(r->g, y, &there);
+  }
+  library_output(r, y);
+  for (uint64_t i = 0; i < (uint64_t)(ny * 2 * NX); i++) {
+    r->memory[0][i] = weir_random_uniform(5, 0, 0, i) - 0.5;
+  }
+  assert_int_equal(library_execute(r, kernel, 2), strcmp(kernel, "none") == 0 ? 0 : 1 + 2 * times);
+  memcpy(out, r->memory[2], (size_t)(WAVES_Y * 2 * WAVES_X) * sizeof(weir_c128));
+  weir_graph_destroy(&r->g);
+}
+
+/* Of even and odd numbers of rows, by the kernel and by definition. */
+static void truncated_spectra_keep_their_waves(void **state)
+{
+  enum { NUMBERS = 2 * WAVES_Y * 2 * WAVES_X };
+  const char *const kernel = weir_fft_plan_available() ? "fft.planes" : "none";
+  double once[NUMBERS], again[NUMBERS], defined[NUMBERS];
+
+  for (int64_t ny = NY; ny <= NY + 1; ny++) {
+    truncate_field("none", 0, ny, defined);
+    truncate_field(kernel, 0, ny, once);
+    truncate_field(kernel, 2, ny, again);
+    for (int i = 0; i < NUMBERS; i++) {
+      assert_near(once[i], defined[i], 1e-15);
+      assert_near(again[i], defined[i], 1e-15);
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_wave_is_one_line),
       cmocka_unit_test(columns_have_the_bits_of_rows),
       cmocka_unit_test(back_after_forward_is_the_array),
+      cmocka_unit_test(truncated_spectra_keep_their_waves),
       cmocka_unit_test(what_cannot_be_transformed_is_refused),
   };
 

@@ -4,7 +4,11 @@
  * arrays; real: forward of real arrays, whose last transformed dimension is kept up to n / 2;
  * to_real:
  * the inverse of real, of half a Hermitian array (imaginary parts that a Hermitian array cannot
- * have are ignored). With scale 1, backward after forward multiplies by the number of points. */
+ * have are ignored). With scale 1, backward after forward multiplies by the number of points.
+ *
+ * A spectrum may be truncated: of n points it holds w < n waves, the first (w + 1) / 2 of k = 0, 1,
+ * .. and then the last w / 2 of k = n - w / 2, .., n - 1 (of real arrays, along the last dimension,
+ * k = 0, .., w - 1). To it, the other waves are left out; from it, they are 0. */
 #ifndef WEIR_FFT_H
 #define WEIR_FFT_H
 #include "ops/fft/weir_fft_plan.h"
@@ -17,9 +21,10 @@ extern "C" {
 typedef struct weir_fft_spec {
   int32_t kind; /* weir_fft_kind */
   int32_t n_dims;
-  int32_t dim[WEIR_FFT_DIMS]; /* ascending */
-  int32_t odd;                /* to_real: 1: the last of them gets an odd number of points */
-  double scale;               /* 0: 1 */
+  int32_t dim[WEIR_FFT_DIMS];    /* ascending */
+  int32_t odd;                   /* to_real: 1: the last of them gets an odd number of points */
+  int64_t extent[WEIR_FFT_DIMS]; /* of the result, 0: all waves, or as many points as waves  */
+  double scale;                  /* 0: 1 */
 } weir_fft_spec;
 
 extern const weir_op_desc weir_op_fft;
@@ -39,6 +44,11 @@ typedef struct weir_fft_block {
   int64_t n_points, n_in, n_out; /* products of these                    */
 } weir_fft_block;
 weir_fft_block weir_fft_block_of(const weir_fft_spec *spec, const weir_access *a);
+/* Returns the wave k of the element `at` of `waves` along transformed dimension `dim` of a spectrum
+ * of n points. */
+int64_t weir_fft_wave(const weir_fft_spec *spec, int dim, int64_t waves, int64_t n, int64_t at);
+/* Returns whether the spectrum of a block lacks waves. */
+bool weir_fft_truncated(const weir_fft_spec *spec, const weir_fft_block *b);
 /* Returns rows `outer` of the block of operand o at the iteration, along its last two transformed
  * dimensions (one: one row); the first of three has as many of them. */
 weir_matrix weir_fft_rows(const weir_fft_spec *spec, const weir_operand *o, int n_dims,

@@ -28,10 +28,15 @@ static double match(const weir_graph *g, const weir_group *group)
 {
   const double rate = weir_cpu_get()->constants.flop_rate * share_of_peak;
   const double seconds = weir_batch_seconds(g, group, &weir_op_fft, rate);
-  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
+  const weir_node *node = weir_graph_node(g, group->nodes[0]);
+  const weir_access *a = &node->access;
+  const weir_fft_block b = seconds >= 0 ? weir_fft_block_of(node->spec, a) : (weir_fft_block){0};
 
+  if (seconds < 0 || weir_fft_truncated(node->spec, &b)) {
+    return -1;
+  }
   /* Nothing to transform, or no points: FFTW has no plan. */
-  for (int k = 0; k < a->n_dims && seconds >= 0; k++) {
+  for (int k = 0; k < a->n_dims; k++) {
     if (a->dim[k].kind == WEIR_REDUCED && a->dim[k].hi < 1) {
       return -1;
     }

@@ -1,0 +1,17 @@
+/* planes_avx512.c - transforms of real planes, 512 bits at a time. */
+#if defined(__x86_64__)
+#include <string.h>
+
+#include "ops/fft/planes_priv.h"
+
+#define REAL float
+#define PLANES(name) name##_f32
+#include "ops/fft/planes_kernel.h"
+#undef REAL
+#undef PLANES
+#define REAL double
+#define PLANES(name) name##_f64
+#include "ops/fft/planes_kernel.h"
+
+const planes_code planes_avx512[2] = {{to_real_f32, from_real_f32}, {to_real_f64, from_real_f64}};
+#endif
