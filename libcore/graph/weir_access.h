@@ -78,6 +78,7 @@ typedef struct weir_operand {
   weir_dtype dtype;
   weir_role role;
   int rank;
+  int part; /* in loops of engines: 1 real, 2 imaginary parts of complex elements; else 0 */
   weir_index index[WEIR_MAX_RANK];
   int64_t extent[WEIR_MAX_RANK];
 } weir_operand;

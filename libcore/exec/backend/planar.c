@@ -49,6 +49,7 @@ static weir_operand part_of(const weir_operand *from, bool imag)
   weir_operand o = *from;
 
   o.dtype = weir_dtype_part(from->dtype);
+  o.part = weir_dtype_is_complex(from->dtype) ? 1 + imag : 0;
   for (int d = 0; d < o.rank && imag; d++) {
     o.index[d].fill = 0;
   }

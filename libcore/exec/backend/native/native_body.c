@@ -323,6 +323,17 @@ static bool is_pick(const native_writer *w, const weir_expr *e)
          w->form->access->body.exprs[e->a].code == WEIR_CODE_LOAD;
 }
 
+/* A product in a loop that writes complex elements. */
+static bool is_rounded(const native_writer *w, const weir_expr *e)
+{
+  bool parts = false;
+
+  for (int k = 0; k < w->form->access->n_out; k++) {
+    parts = parts || w->form->access->out[k].part > 0;
+  }
+  return parts && e->code == WEIR_CODE_MUL && (e->dtype == WEIR_F32 || e->dtype == WEIR_F64);
+}
+
 static void put_call(const native_writer *w, const weir_expr *e)
 {
   const int args = weir_code_args(e->code);
@@ -342,6 +353,7 @@ static void put_call(const native_writer *w, const weir_expr *e)
               e->code == WEIR_CODE_ROUND)) {
     native_put(t, "v%d", e->a);
   } else {
+    native_put(t, is_rounded(w, e) ? "NATIVE_ROUNDED(" : "(");
     if (is_pick(w, e)) {
       native_put(t, "native_pick_%s(v%d", weir_dtype_name(e->dtype), e->a);
     } else {
@@ -353,7 +365,7 @@ static void put_call(const native_writer *w, const weir_expr *e)
     if (args > 2) {
       native_put(t, ", v%d", e->c);
     }
-    native_put(t, ")");
+    native_put(t, "))");
   }
 }
 
@@ -456,6 +468,10 @@ static void put_pointer(const native_writer *w, int k)
   const weir_operand *o = &f->access->in[k];
   const char *type = native_type(o->dtype);
 
+  if (o->part == 2 && k > 0 && o[-1].part == 1 && f->plain[k - 1]) {
+    native_put(w->t, "  const %s *const p%d = p%d + 1;\n", type, k, k - 1);
+    return;
+  }
   native_put(w->t, "  const %s *const p%d = (const %s *)(const void *)w->p[%d]", type, k, type, k);
   if (w->rows) {
     native_put(w->t, " + line * w->row_step[%d]", k);
@@ -472,6 +488,35 @@ static void put_pointer(const native_writer *w, int k)
   native_put(w->t, ";\n");
 }
 
+/* Imaginary parts lie next to the real ones, the output before: compilers then write both at once.
+ */
+static void put_output(const native_writer *w, int k)
+{
+  const native_form *f = w->form;
+  const weir_operand *o = &f->access->out[k];
+  const char *type = native_type(o->dtype);
+
+  if (o->part == 2 && k > 0 && o[-1].part == 1 && f->plain_out[k - 1]) {
+    native_put(w->t, "  %s *const q%d = q%d + 1;\n", type, k, k - 1);
+    return;
+  }
+  native_put(w->t, "  %s *const q%d = (%s *)(void *)w->q[%d]", type, k, type, k);
+  if (w->rows && f->shape == NATIVE_MAP) {
+    native_put(w->t, " + line * w->row_step_out[%d]", k);
+  }
+  native_put(w->t, ";\n");
+}
+
+/* "s0" or "t0": numbers from one iteration of the row to the next. */
+static void put_step(const native_writer *w, char letter, int k, const weir_operand *x)
+{
+  const native_form *f = w->form;
+  const int sign = f->inner >= 0 && is_scan_down(f, f->inner) ? -1 : 1;
+
+  native_put(w->t, "  const int64_t %c%d = unit ? %d : w->%c[%d];\n", letter, k,
+             sign * (int)native_unit(x), letter, k);
+}
+
 void native_put_head(const native_writer *w)
 {
   const native_form *f = w->form;
@@ -486,20 +531,13 @@ void native_put_head(const native_writer *w)
                  native_type(f->access->in[k].dtype), k, k);
     } else if (f->plain[k] && f->access->in[k].role == WEIR_ROLE_DATA) {
       put_pointer(w, k);
-      native_put(t, "  const int64_t s%d = unit ? %d : w->s[%d];\n", k,
-                 f->inner >= 0 && is_scan_down(f, f->inner) ? -1 : 1, k);
+      put_step(w, 's', k, &f->access->in[k]);
     }
   }
   for (int k = 0; k < f->access->n_out; k++) {
     if (f->plain_out[k] && f->access->out[k].role == WEIR_ROLE_DATA) {
-      const char *type = native_type(f->access->out[k].dtype);
-
-      native_put(t, "  %s *const q%d = (%s *)(void *)w->q[%d]", type, k, type, k);
-      if (w->rows && f->shape == NATIVE_MAP) {
-        native_put(t, " + line * w->row_step_out[%d]", k);
-      }
-      native_put(t, ";\n  const int64_t t%d = unit ? %d : w->t[%d];\n", k,
-                 f->inner >= 0 && is_scan_down(f, f->inner) ? -1 : 1, k);
+      put_output(w, k);
+      put_step(w, 't', k, &f->access->out[k]);
     }
   }
 }

@@ -6,6 +6,11 @@
 
 #include "base/weir_alloc.h"
 
+int64_t native_unit(const weir_operand *x)
+{
+  return x->part > 0 ? 2 : 1;
+}
+
 int native_output(const weir_access *a, int k)
 {
   int output = 0;

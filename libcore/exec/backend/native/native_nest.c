@@ -72,14 +72,14 @@ void native_nest_of(native_form *f)
   int tables = 0;
 
   for (int k = 0; k < a->n_in && fits; k++) {
-    fits = f->plain[k] && a->in[k].role == WEIR_ROLE_DATA;
+    fits = f->plain[k] && a->in[k].role == WEIR_ROLE_DATA && a->in[k].part == 0;
     for (int d = 0; d < a->in[k].rank && fits; d++) {
       fits = is_fit(&a->in[k].index[d]);
       tables += native_is_tabled(f, k, d);
     }
   }
   for (int k = 0; k < a->n_out && fits; k++) {
-    fits = f->plain_out[k] && a->out[k].role == WEIR_ROLE_DATA;
+    fits = f->plain_out[k] && a->out[k].role == WEIR_ROLE_DATA && a->out[k].part == 0;
   }
   fits = fits && !weir_body_uses(&a->body, WEIR_CODE_RANDOM);
   const bool serves = tables > 0 || (strip && f->positions);

@@ -71,6 +71,9 @@ unsigned native_carries(const weir_operand *x);
 /* Output operand of DATA value k. */
 int native_output(const weir_access *a, int k);
 
+/* Numbers from one element of a dense array to the next: two where they are complex. */
+int64_t native_unit(const weir_operand *x);
+
 /* Growing text; the first failure stays in `status` and stops the rest. */
 typedef struct native_text {
   char *text;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #endif
 
-#define NATIVE_ABI 9 /* raise with every change of this file or of what the emitter writes */
+#define NATIVE_ABI 10 /* raise with every change of this file or of what the emitter writes */
 #define NATIVE_RANK 10
 #define NATIVE_DIMS 16
 #define NATIVE_OPERANDS 16
@@ -64,6 +64,17 @@ typedef struct native_kernels {
   void (*small)(const native_row *w); /* inside, steps 1: all reduced iterations of the outputs */
   void (*nest)(const native_row *w);  /* steps 1: m rows, all reduced iterations of each        */
 } native_kernels;
+
+/* A product that is rounded. gcc 12 fuses a product with the sum and the difference that follow it
+ * (vfmaddsub) where real and imaginary parts are written side by side, in spite of
+ * -ffp-contract=off. */
+#define NATIVE_ROUNDED(x) (x)
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_assoc_barrier)
+#undef NATIVE_ROUNDED
+#define NATIVE_ROUNDED(x) __builtin_assoc_barrier(x)
+#endif
+#endif
 
 /* Floor division and modulo; b > 0. */
 static inline int64_t native_div(int64_t a, int64_t b)

@@ -159,7 +159,7 @@ static bool has_unit_steps(const native_walk *w)
   const bool writes = w->f->shape == NATIVE_MAP || w->f->shape == NATIVE_SCAN;
 
   for (int k = 0; k < a->n_in && inner >= 0; k++) {
-    if (is_data(&a->in[k], w->f->plain[k]) && w->step[k][inner] != 1) {
+    if (is_data(&a->in[k], w->f->plain[k]) && w->step[k][inner] != native_unit(&a->in[k])) {
       for (int d = 0; d < a->in[k].rank; d++) {
         if (a->in[k].index[d].coef[inner] != 0) {
           return false;
@@ -168,7 +168,8 @@ static bool has_unit_steps(const native_walk *w)
     }
   }
   for (int k = 0; k < a->n_out && inner >= 0 && writes; k++) {
-    if (is_data(&a->out[k], w->f->plain_out[k]) && w->step_out[k][inner] != 1) {
+    if (is_data(&a->out[k], w->f->plain_out[k]) &&
+        w->step_out[k][inner] != native_unit(&a->out[k])) {
       return false;
     }
   }
