@@ -104,8 +104,9 @@ const weir_constants *weir_pass_constants(const weir_pass_opts *opts)
   return opts->constants != NULL ? opts->constants : weir_constants_get(NULL);
 }
 
-const weir_kernel *weir_kernel_best(const weir_graph *g, const weir_group *group,
-                                    const weir_pass_opts *opts, double *seconds)
+/* The best kernel written for `device`. */
+static const weir_kernel *best_of(const weir_graph *g, const weir_group *group,
+                                  const weir_pass_opts *opts, const char *device, double *seconds)
 {
   const char *wanted = opts->kernel != NULL ? opts->kernel : "auto";
   const weir_kernel *best = NULL;
@@ -114,7 +115,8 @@ const weir_kernel *weir_kernel_best(const weir_graph *g, const weir_group *group
   for (int i = 0; opts->kernels != NULL && opts->kernels[i] != NULL; i++) {
     const weir_kernel *k = opts->kernels[i];
 
-    if (strcmp(wanted, "auto") != 0 && strcmp(wanted, k->name) != 0) {
+    if (strcmp(k->device, device) != 0 ||
+        (strcmp(wanted, "auto") != 0 && strcmp(wanted, k->name) != 0)) {
       continue;
     }
     const double cost = k->match(g, group);
@@ -125,4 +127,17 @@ const weir_kernel *weir_kernel_best(const weir_graph *g, const weir_group *group
     }
   }
   return best;
+}
+
+const weir_kernel *weir_kernel_best(const weir_graph *g, const weir_group *group,
+                                    const weir_pass_opts *opts, double *seconds)
+{
+  static const char host[] = "cpu";
+  const char *device = opts->device != NULL ? opts->device : host;
+  const weir_node *anchor = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
+  const weir_kernel *best = best_of(g, group, opts, device, seconds);
+
+  return best == NULL && anchor->access.maker == WEIR_MADE_BY_LIBRARY && strcmp(device, host) != 0
+             ? best_of(g, group, opts, host, seconds)
+             : best;
 }

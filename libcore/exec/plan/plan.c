@@ -333,7 +333,8 @@ weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
                           .fission = (weir_fission)cfg->fission,
                           .window = cfg->window,
                           .kernel = cfg->kernel,
-                          .kernels = weir_kernel_table};
+                          .kernels = weir_kernel_table,
+                          .device = cfg->device};
 }
 
 weir_pass_opts exec_pass_opts(const weir_plan *p)
@@ -341,7 +342,6 @@ weir_pass_opts exec_pass_opts(const weir_plan *p)
   weir_pass_opts opts = weir_exec_passes(&p->cfg);
 
   opts.microbatches = p->memory.microbatches;
-  opts.kernels = p->backend != NULL ? p->backend->own : opts.kernels;
   return opts;
 }
 

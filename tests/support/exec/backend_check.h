@@ -25,7 +25,7 @@ static inline weir_exec_cfg backend_config(const char *device)
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = WEIR_TIER_VECTOR;
-  cfg.kernel = strcmp(device, "cpu") == 0 ? "none" : cfg.kernel;
+  cfg.kernel = "none"; /* also on devices, which take the CPU's for library operators */
   cfg.device = device;
   return cfg;
 }

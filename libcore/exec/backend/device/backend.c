@@ -6,26 +6,6 @@
 #include "base/weir_alloc.h"
 #include "graph/weir_kernel.h"
 
-/* Kernels of the table that are written for that device. */
-static weir_status find_own(struct exec_backend *b, const char *device)
-{
-  void *memory = NULL;
-  int64_t n = 0;
-
-  while (weir_kernel_table[n] != NULL) {
-    n++;
-  }
-  WEIR_TRY(weir_alloc(n + 1, sizeof *b->own, &memory));
-  b->own = memory;
-  n = 0;
-  for (int64_t k = 0; weir_kernel_table[k] != NULL; k++) {
-    if (strcmp(weir_kernel_table[k]->device, device) == 0) {
-      b->own[n++] = weir_kernel_table[k];
-    }
-  }
-  return WEIR_OK;
-}
-
 weir_status exec_backend_open(weir_plan *p)
 {
   const weir_store_device *shared = NULL;
@@ -49,7 +29,6 @@ weir_status exec_backend_open(weir_plan *p)
   b->text_only = p->sizes_only;
   b->work = shared->work;
   b->copies = shared->copies;
-  WEIR_TRY(find_own(b, p->cfg.device));
   WEIR_TRY(weir_device_event_create(b->device, &b->worked));
   WEIR_TRY(weir_device_event_create(b->device, &b->copied));
   return WEIR_OK;
@@ -81,7 +60,6 @@ void exec_backend_close(weir_plan *p)
   weir_free(&b->steps);
   weir_free(&b->sides);
   weir_free(&b->moving);
-  weir_free(&b->own);
   weir_free(&p->backend);
 }
 

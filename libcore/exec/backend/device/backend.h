@@ -66,10 +66,9 @@ struct exec_backend {
   int32_t *moving;      /* [n_arrays] what is copied next */
   exec_device_kernel *kernels;
   int64_t n_kernels, kernels_capacity;
-  const struct weir_kernel **own; /* kernels of the table for this device, NULL at the end */
-  exec_copied counted;            /* by every run */
-  bool ahead;                     /* launches were given that no copy has waited for */
-  bool boxed;                     /* loops run over boxes known at run time: of a stream */
+  exec_copied counted;    /* by every run */
+  bool ahead;             /* launches were given that no copy has waited for */
+  bool boxed;             /* loops run over boxes known at run time: of a stream */
   const char *text_dir;   /* folder for texts of kernels, NULL: none; of the plan's options */
   bool text_only;         /* a plan that does not run: kernels are not compiled */
   const weir_loop *whole; /* the loop that is prepared: its arrays are dense, but not their
