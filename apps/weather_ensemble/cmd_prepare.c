@@ -11,7 +11,7 @@ static weir_status simulate(const weir_cli *cli, const wx_cfg *cfg)
 
   WEIR_TRY(weir_path_join(cli->out, "forecast.nc", forecast, sizeof forecast));
   WEIR_TRY(weir_path_join(cli->out, "truth.nc", truth, sizeof truth));
-  WEIR_TRY(wx_qg_write(&cfg->simulate, (uint64_t)cfg->seed, forecast, truth));
+  WEIR_TRY(wx_qg_write(&cfg->simulate, &cfg->exec, (uint64_t)cfg->seed, forecast, truth));
   weir_event("prepare_end", WEIR_INT("starts", cfg->simulate.init_times),
              WEIR_TEXT("output", forecast));
   weir_info("prepare", "wrote %s and truth.nc: %lld initialisation times", forecast,

@@ -51,6 +51,9 @@ int weir_near(double actual, double expected, double tolerance);
  * made.
  */
 int64_t weir_check_faults(weir_status (*make)(void *context), void *context);
+/* The same of k = 1, 1 + step, ... and for work that may succeed without an allocation, such as
+ * plans: a fault gives WEIR_ERR_MEMORY or success. */
+int64_t weir_check_some_faults(weir_status (*make)(void *context), void *context, int64_t step);
 
 /* Creates a new directory for this test's files, to be removed with weir_check_rmdir. */
 void weir_check_mkdir(char *path, size_t size);

@@ -6,6 +6,7 @@
 #include "base/weir_log.h"
 #include "base/weir_random.h"
 #include "data/simulation/qg_ensemble.h"
+#include "data/simulation/qg_solver.h"
 #include "ops/fft/weir_fft_plan.h"
 #include "reference.h"
 #include "weir_bench.h"
@@ -13,6 +14,7 @@
 #define PI 3.14159265358979323846
 enum {
   MOST = 8,
+  BATCH = 2, /* as prepare takes on the CPU */
   STEPS = 8,
   RUNS = 40,
   SHORT = 2,
@@ -25,7 +27,9 @@ enum {
 typedef struct work {
   wx_qg *m;
   wx_qg_workspace *workspace;
+  wx_qg_solver *solver;
   char *first, *states; /* [MOST] */
+  void *state[MOST];
   int64_t bytes, members, steps;
 } work;
 
@@ -71,10 +75,13 @@ static void make(weir_dtype dtype, const double *psi, work *w)
 
   bench_must(wx_qg_create(&p, &w->m));
   bench_must(wx_qg_workspace_create(w->m, &w->workspace));
+  bench_must(
+      wx_qg_solver_create(w->m, &(wx_qg_solver_opts){.threads = 1, .batch = BATCH}, &w->solver));
   w->bytes = (wx_qg_state_bytes(w->m) + 63) / 64 * 64;
   bench_must(weir_alloc(MOST, (size_t)w->bytes, (void **)&w->first));
   bench_must(weir_alloc(MOST, (size_t)w->bytes, (void **)&w->states));
   for (int64_t k = 0; k < MOST; k++) {
+    w->state[k] = w->states + k * w->bytes;
     wx_qg_set_psi(w->m, w->workspace, psi + k * 2 * p.nx * p.ny, w->first + k * w->bytes);
   }
 }
@@ -83,6 +90,7 @@ static void unmake(work *w)
 {
   weir_free(&w->first);
   weir_free(&w->states);
+  wx_qg_solver_destroy(&w->solver);
   wx_qg_workspace_destroy(&w->workspace);
   wx_qg_destroy(&w->m);
 }
@@ -92,9 +100,7 @@ static void run(void *context)
   work *const w = context;
 
   memcpy(w->states, w->first, (size_t)(MOST * w->bytes));
-  for (int64_t k = 0; k < w->members; k++) {
-    wx_qg_steps(w->m, w->workspace, w->states + k * w->bytes, w->steps);
-  }
+  bench_must(wx_qg_steps(w->solver, w->state, w->members, w->steps));
 }
 
 static double seconds(work *w, int64_t members, int64_t steps)

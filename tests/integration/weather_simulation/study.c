@@ -94,18 +94,18 @@ static void verify(const wx_qg_opts *o, sums (*s)[2])
   float *fields = NULL, truth[CELLS], cell[MOST_MEMBERS];
   wx_qg_ensemble *e = NULL;
 
-  must(wx_qg_ensemble_create(o, seed, &e));
+  must(wx_qg_ensemble_create(o, NULL, seed, &e));
   must(weir_alloc(members * CELLS, sizeof *fields, (void **)&fields));
   for (int64_t start = 0; start < o->init_times; start++) {
     must(wx_qg_ensemble_compute(e, start, 1, NULL, NULL));
     for (int64_t i = 0; i < o->leads.count * 2; i++) {
       const int64_t l = i / 2, q = i % 2;
 
-      wx_qg_ensemble_true_field(
+      must(wx_qg_ensemble_true_field(
           e, wx_archive_find_truth(wx_qg_ensemble_truth(e), wx_qg_ensemble_forecasts(e), start, l),
-          q, truth);
+          q, truth));
       for (int64_t m = 0; m < members; m++) {
-        wx_qg_ensemble_field(e, start, l, q, m, fields + m * CELLS);
+        must(wx_qg_ensemble_field(e, start, l, q, m, fields + m * CELLS));
       }
       for (int64_t c = 0; c < CELLS; c++) {
         for (int64_t m = 0; m < members; m++) {
@@ -226,12 +226,12 @@ static void gather(const wx_qg_opts *o, moments *m)
   float field[CELLS];
   wx_qg_ensemble *e = NULL;
 
-  must(wx_qg_ensemble_create(o, seed, &e));
+  must(wx_qg_ensemble_create(o, NULL, seed, &e));
   memset(m, 0, sizeof *m);
   for (int64_t i = 0; i < o->init_times; i++) {
     must(wx_qg_ensemble_compute(e, i, 1, NULL, NULL));
     for (int64_t q = 0; q < QUANTITIES; q++) {
-      wx_qg_ensemble_true_field(e, i, q, field);
+      must(wx_qg_ensemble_true_field(e, i, q, field));
       for (int64_t c = 0; c < CELLS; c++) {
         m->sum[q][c] += (double)field[c];
         m->square[q][c] += (double)field[c] * (double)field[c];

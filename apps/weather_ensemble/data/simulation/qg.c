@@ -1,11 +1,11 @@
-/* qg.c - tables and plans of the model; between states and grids. */
+/* qg.c - tables of the model; between states and grids. */
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "data/simulation/qg_priv.h"
 
 #define PI 3.14159265358979323846
-enum { LEAST = 8, MOST = 4096, MOST_BLOCK = 8 };
+enum { LEAST = 8, MOST = 4096 };
 
 double wx_qg_mean_wind(const wx_qg_params *p)
 {
@@ -27,7 +27,7 @@ static void fill_inversion(wx_qg *m)
 {
   for (int64_t r = 0; r < m->rows; r++) {
     for (int64_t c = 0; c <= m->top_x; c++) {
-      const int64_t at = r * m->pitch + c;
+      const int64_t at = r * m->columns + c;
       const double k2 = m->kx[c] * m->kx[c] + m->ky[r] * m->ky[r];
 
       m->k2[at] = k2;
@@ -90,31 +90,12 @@ static void fill_relaxed(wx_qg *m)
   }
 }
 
-/* n complex transforms of `points`, whose elements lie `apart_by` each and whose firsts are `next`.
- */
-static weir_status plan(const wx_qg *m, weir_fft_kind kind, int64_t points, int64_t apart_by,
-                        int64_t n, int64_t next, weir_fft_plan **out)
-{
-  return weir_fft_plan_create(&(weir_fft_plan_spec){.dtype = m->p.dtype,
-                                                    .kind = kind,
-                                                    .rank = 1,
-                                                    .loops = 1,
-                                                    .dim = {{points, apart_by, apart_by}},
-                                                    .loop = {{n, next, next}}},
-                              out);
-}
-
 static weir_status make_plans(wx_qg *m)
 {
   const int64_t nx = m->p.nx, ny = m->p.ny, half = nx / 2 + 1;
-  const int64_t to = QG_TO_GRID * m->pitch, from = QG_FROM_GRID * m->pitch;
   weir_fft_plan_spec real = {
       .dtype = WEIR_F64, .kind = WEIR_FFT_REAL, .rank = 2, .dim = {{ny, nx, half}, {nx, 1, 1}}};
 
-  WEIR_TRY(plan(m, WEIR_FFT_BACKWARD, ny, to, to, 1, &m->y_back));
-  WEIR_TRY(plan(m, WEIR_FFT_FORWARD, ny, from, from, 1, &m->y_forward));
-  WEIR_TRY(plan(m, WEIR_FFT_BACKWARD, nx, 1, m->block * QG_PAIRS_TO, nx, &m->x_back));
-  WEIR_TRY(plan(m, WEIR_FFT_FORWARD, nx, 1, m->block * QG_PAIRS_FROM, nx, &m->x_forward));
   WEIR_TRY(weir_fft_plan_create(&real, &m->from_real));
   real.kind = WEIR_FFT_TO_REAL;
   real.dim[0] = (weir_fft_dim){ny, half, nx};
@@ -123,23 +104,15 @@ static weir_status make_plans(wx_qg *m)
 
 static weir_status take_tables(wx_qg *m)
 {
-  const int64_t n = m->rows * m->pitch;
-  const size_t pair = 2 * weir_dtype_size(m->p.dtype);
-  void **const table[] = {&m->t_own,   &m->t_other,      &m->t_drag,
-                          &m->t_decay, &m->t_topography, &m->t_relaxed};
+  const int64_t n = m->rows * m->columns;
 
-  WEIR_TRY(weir_alloc(m->pitch, sizeof *m->kx, (void **)&m->kx));
+  WEIR_TRY(weir_alloc(m->columns, sizeof *m->kx, (void **)&m->kx));
   WEIR_TRY(weir_alloc(m->rows, sizeof *m->ky, (void **)&m->ky));
   WEIR_TRY(weir_alloc(n, sizeof *m->own, (void **)&m->own));
   WEIR_TRY(weir_alloc(n, sizeof *m->other, (void **)&m->other));
   WEIR_TRY(weir_alloc(n, sizeof *m->k2, (void **)&m->k2));
   WEIR_TRY(weir_alloc(2 * n, sizeof *m->topography, (void **)&m->topography));
-  WEIR_TRY(weir_alloc(2 * m->rows, sizeof *m->relaxed, (void **)&m->relaxed));
-  WEIR_TRY(weir_alloc(m->pitch, pair, &m->t_kx));
-  for (size_t t = 0; t < sizeof table / sizeof table[0]; t++) {
-    WEIR_TRY(weir_alloc(n, pair, table[t]));
-  }
-  return WEIR_OK;
+  return weir_alloc(2 * m->rows, sizeof *m->relaxed, (void **)&m->relaxed);
 }
 
 static weir_status fill(wx_qg *m)
@@ -153,7 +126,6 @@ static weir_status fill(wx_qg *m)
   fill_inversion(m);
   fill_topography(m, workspace);
   fill_relaxed(m);
-  m->kernels->tables(m);
   wx_qg_workspace_destroy(&workspace);
   return WEIR_OK;
 }
@@ -185,12 +157,7 @@ weir_status wx_qg_create(const wx_qg_params *p, wx_qg **out)
   m->top_x = (p->nx - 1) / 3; /* |kx| < nx / 3 */
   m->top_y = (p->ny - 1) / 3;
   m->rows = 2 * m->top_y + 1;
-  m->pitch = (m->top_x + 4) / 4 * 4;
-  m->block = MOST_BLOCK;
-  while (p->ny % m->block != 0) {
-    m->block /= 2;
-  }
-  m->kernels = p->dtype == WEIR_F64 ? &qg_kernels_f64 : &qg_kernels_f32;
+  m->columns = m->top_x + 1;
   const weir_status status = fill(m);
 
   if (status != WEIR_OK) {
@@ -206,19 +173,14 @@ void wx_qg_destroy(wx_qg **m)
   if (*m == NULL) {
     return;
   }
-  void *const tables[] = {&(*m)->kx,           &(*m)->ky,       &(*m)->own,        &(*m)->other,
-                          &(*m)->k2,           &(*m)->relaxed,  &(*m)->topography, &(*m)->t_kx,
-                          &(*m)->t_own,        &(*m)->t_other,  &(*m)->t_drag,     &(*m)->t_decay,
-                          &(*m)->t_topography, &(*m)->t_relaxed};
-  weir_fft_plan **const plans[] = {&(*m)->y_back,    &(*m)->y_forward, &(*m)->x_back,
-                                   &(*m)->x_forward, &(*m)->to_real,   &(*m)->from_real};
+  void *const tables[] = {&(*m)->kx, &(*m)->ky,      &(*m)->own,       &(*m)->other,
+                          &(*m)->k2, &(*m)->relaxed, &(*m)->topography};
 
   for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
     weir_free(tables[t]);
   }
-  for (size_t t = 0; t < sizeof plans / sizeof plans[0]; t++) {
-    weir_fft_plan_destroy(plans[t]);
-  }
+  weir_fft_plan_destroy(&(*m)->to_real);
+  weir_fft_plan_destroy(&(*m)->from_real);
   weir_free(m);
 }
 
@@ -229,26 +191,13 @@ const wx_qg_params *wx_qg_get(const wx_qg *m)
 
 static weir_status allocate(const wx_qg *m, wx_qg_workspace *r)
 {
-  const size_t pair = 2 * weir_dtype_size(m->p.dtype);
-  const int64_t nx = m->p.nx, ny = m->p.ny, state = WX_QG_LAYERS * m->rows * m->pitch;
+  const int64_t nx = m->p.nx, ny = m->p.ny;
 
-  WEIR_TRY(weir_alloc(ny * QG_TO_GRID * m->pitch, pair, &r->in));
-  WEIR_TRY(weir_alloc(ny * QG_TO_GRID * m->pitch, pair, &r->mixed));
-  WEIR_TRY(weir_alloc(ny * QG_FROM_GRID * m->pitch, pair, &r->flux));
-  WEIR_TRY(weir_alloc(ny * QG_FROM_GRID * m->pitch, pair, &r->out));
-  WEIR_TRY(weir_alloc(m->block * QG_PAIRS_TO * nx, pair, &r->line_in));
-  WEIR_TRY(weir_alloc(m->block * QG_PAIRS_TO * nx, pair, &r->line));
-  WEIR_TRY(weir_alloc(m->block * QG_PAIRS_FROM * nx, pair, &r->product));
-  WEIR_TRY(weir_alloc(m->block * QG_PAIRS_FROM * nx, pair, &r->line_out));
-  WEIR_TRY(weir_alloc(state, pair, &r->stage));
-  WEIR_TRY(weir_alloc(state, pair, &r->sum));
-  for (int i = 0; i < 4; i++) {
-    WEIR_TRY(weir_alloc(m->pitch, pair, &r->row[i]));
-  }
   WEIR_TRY(weir_alloc(ny * (nx / 2 + 1), 2 * sizeof(double), (void **)&r->half));
   WEIR_TRY(weir_alloc(ny * nx, sizeof(double), (void **)&r->grid));
-  WEIR_TRY(weir_alloc(5 * m->rows * m->pitch, 2 * sizeof(double), (void **)&r->spectra));
-  return weir_alloc(m->rows * m->pitch + ny * nx, 2 * sizeof(double), (void **)&r->extra);
+  WEIR_TRY(weir_alloc(5 * m->rows * m->columns, 2 * sizeof(double), (void **)&r->spectra));
+  WEIR_TRY(weir_alloc(m->rows * m->columns + ny * nx, 2 * sizeof(double), (void **)&r->extra));
+  return weir_alloc(1, (size_t)wx_qg_state_bytes(m), &r->rate);
 }
 
 weir_status wx_qg_workspace_create(const wx_qg *m, wx_qg_workspace **out)
@@ -273,10 +222,7 @@ void wx_qg_workspace_destroy(wx_qg_workspace **r)
   if (*r == NULL) {
     return;
   }
-  void *const all[] = {
-      &(*r)->in,      &(*r)->mixed,    &(*r)->flux,  &(*r)->out,  &(*r)->line_in, &(*r)->line,
-      &(*r)->product, &(*r)->line_out, &(*r)->stage, &(*r)->sum,  &(*r)->row[0],  &(*r)->row[1],
-      &(*r)->row[2],  &(*r)->row[3],   &(*r)->half,  &(*r)->grid, &(*r)->spectra, &(*r)->extra};
+  void *const all[] = {&(*r)->half, &(*r)->grid, &(*r)->spectra, &(*r)->extra, &(*r)->rate};
 
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     weir_free(all[i]);
@@ -286,22 +232,20 @@ void wx_qg_workspace_destroy(wx_qg_workspace **r)
 
 int64_t wx_qg_state_bytes(const wx_qg *m)
 {
-  return WX_QG_LAYERS * m->rows * m->pitch * 2 * (int64_t)weir_dtype_size(m->p.dtype);
-}
-
-void wx_qg_steps(const wx_qg *m, wx_qg_workspace *r, void *state, int64_t n)
-{
-  m->kernels->steps(m, r, state, n);
-}
-
-void wx_qg_tendency(const wx_qg *m, wx_qg_workspace *r, const void *state, void *out)
-{
-  m->kernels->tendency(m, r, state, out);
+  return WX_QG_LAYERS * m->rows * m->columns * 2 * (int64_t)weir_dtype_size(m->p.dtype);
 }
 
 void wx_qg_add(const wx_qg *m, void *to, double scale, const void *a, const void *b)
 {
-  m->kernels->add(m, to, scale, a, b);
+  const int64_t n = WX_QG_LAYERS * m->rows * 2 * m->columns;
+
+  for (int64_t i = 0; i < n; i++) {
+    const double difference =
+        weir_dtype_load_real(m->p.dtype, a, i) - weir_dtype_load_real(m->p.dtype, b, i);
+
+    weir_dtype_store_real(m->p.dtype, to, i,
+                          weir_dtype_load_real(m->p.dtype, to, i) + scale * difference);
+  }
 }
 
 void wx_qg_project(const wx_qg *from, const void *state, const wx_qg *to, void *out)
@@ -317,8 +261,8 @@ void wx_qg_project(const wx_qg *from, const void *state, const wx_qg *to, void *
       const int64_t source = layer * from->rows + (ky < 0 ? from->rows + ky : ky);
       const int64_t target = layer * to->rows + (ky < 0 ? to->rows + ky : ky);
 
-      memcpy((char *)out + (size_t)(target * to->pitch) * pair,
-             (const char *)state + (size_t)(source * from->pitch) * pair, (size_t)columns * pair);
+      memcpy((char *)out + (size_t)(target * to->columns) * pair,
+             (const char *)state + (size_t)(source * from->columns) * pair, (size_t)columns * pair);
     }
   }
 }
@@ -334,8 +278,8 @@ void qg_to_grid(const wx_qg *m, wx_qg_workspace *r, const double *spectrum, doub
 
   memset(r->half, 0, (size_t)(m->p.ny * half) * 2 * sizeof *r->half);
   for (int64_t at = 0; at < m->rows; at++) {
-    memcpy(r->half + 2 * row_of_grid(m, at) * half, spectrum + 2 * at * m->pitch,
-           (size_t)(m->top_x + 1) * 2 * sizeof *spectrum);
+    memcpy(r->half + 2 * row_of_grid(m, at) * half, spectrum + 2 * at * m->columns,
+           (size_t)m->columns * 2 * sizeof *spectrum);
   }
   weir_fft_plan_run(m->to_real, r->half, r->grid);
   if (grid != r->grid) {
@@ -352,19 +296,18 @@ void qg_from_grid(const wx_qg *m, wx_qg_workspace *r, const double *grid, double
     memcpy(r->grid, grid, (size_t)(m->p.ny * m->p.nx) * sizeof *grid);
   }
   weir_fft_plan_run(m->from_real, r->grid, r->half);
-  memset(spectrum, 0, (size_t)(m->rows * m->pitch) * 2 * sizeof *spectrum);
   for (int64_t at = 0; at < m->rows; at++) {
     const double *const from = r->half + 2 * row_of_grid(m, at) * half;
 
-    for (int64_t c = 0; c < 2 * (m->top_x + 1); c++) {
-      spectrum[2 * at * m->pitch + c] = scale * from[c];
+    for (int64_t c = 0; c < 2 * m->columns; c++) {
+      spectrum[2 * at * m->columns + c] = scale * from[c];
     }
   }
 }
 
 void wx_qg_set_psi(const wx_qg *m, wx_qg_workspace *r, const double *psi, void *state)
 {
-  const int64_t n = 2 * m->rows * m->pitch, cells = m->p.ny * m->p.nx;
+  const int64_t n = 2 * m->rows * m->columns, cells = m->p.ny * m->p.nx;
   double *const one = r->spectra, *const two = r->spectra + n;
 
   qg_from_grid(m, r, psi, one);
@@ -376,16 +319,34 @@ void wx_qg_set_psi(const wx_qg *m, wx_qg_workspace *r, const double *psi, void *
     one[i] = -m->k2[i / 2] * one[i] - difference;
     two[i] = -m->k2[i / 2] * two[i] + difference;
   }
-  m->kernels->narrow(m, one, 0, state);
-  m->kernels->narrow(m, two, 1, state);
+  qg_narrow(m, one, 0, state);
+  qg_narrow(m, two, 1, state);
+}
+
+void qg_widen(const wx_qg *m, const void *state, int64_t layer, double *q)
+{
+  const int64_t n = m->rows * 2 * m->columns;
+
+  for (int64_t i = 0; i < n; i++) {
+    q[i] = weir_dtype_load_real(m->p.dtype, state, layer * n + i);
+  }
+}
+
+void qg_narrow(const wx_qg *m, const double *q, int64_t layer, void *state)
+{
+  const int64_t n = m->rows * 2 * m->columns;
+
+  for (int64_t i = 0; i < n; i++) {
+    weir_dtype_store_real(m->p.dtype, state, layer * n + i, q[i]);
+  }
 }
 
 void qg_psi_spectra(const wx_qg *m, const void *state, double *psi)
 {
-  const int64_t n = 2 * m->rows * m->pitch;
+  const int64_t n = 2 * m->rows * m->columns;
 
-  m->kernels->widen(m, state, 0, psi);
-  m->kernels->widen(m, state, 1, psi + n);
+  qg_widen(m, state, 0, psi);
+  qg_widen(m, state, 1, psi + n);
   for (int64_t i = 0; i < n; i++) {
     const double q1 = psi[i], q2 = psi[n + i];
 
@@ -396,7 +357,7 @@ void qg_psi_spectra(const wx_qg *m, const void *state, double *psi)
 
 void wx_qg_psi(const wx_qg *m, wx_qg_workspace *r, const void *state, double *psi)
 {
-  const int64_t n = 2 * m->rows * m->pitch, cells = m->p.ny * m->p.nx;
+  const int64_t n = 2 * m->rows * m->columns, cells = m->p.ny * m->p.nx;
 
   qg_psi_spectra(m, state, r->spectra);
   qg_to_grid(m, r, r->spectra, psi);
@@ -408,7 +369,7 @@ void wx_qg_q(const wx_qg *m, wx_qg_workspace *r, const void *state, double *q)
   const int64_t cells = m->p.ny * m->p.nx;
 
   for (int64_t layer = 0; layer < WX_QG_LAYERS; layer++) {
-    m->kernels->widen(m, state, layer, r->spectra);
+    qg_widen(m, state, layer, r->spectra);
     qg_to_grid(m, r, r->spectra, q + layer * cells);
   }
 }
@@ -416,13 +377,13 @@ void wx_qg_q(const wx_qg *m, wx_qg_workspace *r, const void *state, double *q)
 void wx_qg_invariants(const wx_qg *m, wx_qg_workspace *r, const void *state, double *energy,
                       double *enstrophy)
 {
-  const int64_t n = 2 * m->rows * m->pitch;
+  const int64_t n = 2 * m->rows * m->columns;
   const double *const one = r->spectra, *const two = r->spectra + n;
 
   *energy = *enstrophy = 0;
   qg_psi_spectra(m, state, r->spectra);
   for (int64_t i = 0; i < n; i++) {
-    const double twice = i / 2 % m->pitch == 0 ? 1 : 2; /* what stands for kx and -kx */
+    const double twice = i / 2 % m->columns == 0 ? 1 : 2; /* what stands for kx and -kx */
     const double k2 = m->k2[i / 2], difference = m->p.coupling * (one[i] - two[i]);
     const double q1 = -k2 * one[i] - difference, q2 = -k2 * two[i] + difference;
 

@@ -33,7 +33,7 @@ typedef struct wx_qg_params {
 
 /* A model: tables and plans. Const once made, for any number of threads with a workspace each. */
 typedef struct wx_qg wx_qg;
-/* Memory that steps write to, of any model with the same grid and dtype. */
+/* Memory for conversions between states and fields, of any model with the same grid and dtype. */
 typedef struct wx_qg_workspace wx_qg_workspace;
 
 /* Returns the mean of the jet, which is U1 where U2 = 0. */
@@ -51,10 +51,6 @@ void wx_qg_workspace_destroy(wx_qg_workspace **r);
 
 /* Returns the bytes of a state. Its memory has to be 64-byte aligned, as weir_alloc gives it. */
 int64_t wx_qg_state_bytes(const wx_qg *m);
-/* Computes n steps of dt. Bits depend on model and state alone. */
-void wx_qg_steps(const wx_qg *m, wx_qg_workspace *r, void *state, int64_t n);
-/* Computes dq1/dt and dq2'/dt, viscosity included, as a state. */
-void wx_qg_tendency(const wx_qg *m, wx_qg_workspace *r, const void *state, void *out);
 /* Adds to a state: to += scale (a - b). */
 void wx_qg_add(const wx_qg *m, void *to, double scale, const void *a, const void *b);
 

@@ -1,6 +1,7 @@
 /* qg_ensemble.c - see qg_ensemble.h; docs/science/weather_simulation.md. */
 #include "data/simulation/qg_ensemble_priv.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
@@ -14,6 +15,7 @@
 
 enum { EDDIES = 0x71670001, ANALYSES, MEMBERS }; /* purposes of random numbers */
 enum { WAVES = 6 };                              /* of the first eddies, each way */
+enum { CPU_POINTS = 1 << 14, CPU_BATCH = 16, DEVICE_BATCH = 64 };
 
 static char *state_at(const wx_qg_ensemble *e, char *states, int64_t i)
 {
@@ -112,9 +114,11 @@ static weir_status stir(wx_qg_ensemble *e)
 }
 
 /* So many steps of the forecasts, which are `refine` of the truth each. */
-static void step_truth(wx_qg_ensemble *e, int64_t n)
+static weir_status step_truth(wx_qg_ensemble *e, int64_t n)
 {
-  wx_qg_steps(e->fine, e->fine_workspace, e->current, n * e->o->refine);
+  void *const states[] = {e->current};
+
+  return wx_qg_steps(e->fine_solver, states, 1, n * e->o->refine);
 }
 
 /* Steps of the spin-up, and between states of the library. */
@@ -142,7 +146,7 @@ static weir_status spin_up(wx_qg_ensemble *e)
     if (weir_stop_requested()) {
       return stopped("the spin-up");
     }
-    step_truth(e, n);
+    WEIR_TRY(step_truth(e, n));
     done += n;
     if (done == before + (state + 1) * between) {
       wx_qg_project(e->fine, e->current, e->truth, state_at(e, e->library, state++));
@@ -153,14 +157,15 @@ static weir_status spin_up(wx_qg_ensemble *e)
 }
 
 /* Goes on with the truth until the marks [known, to) are kept. */
-static void follow_truth(wx_qg_ensemble *e, int64_t to)
+static weir_status follow_truth(wx_qg_ensemble *e, int64_t to)
 {
   while (e->known < to && !weir_stop_requested()) {
-    step_truth(e, e->mark[e->known] - e->reached);
+    WEIR_TRY(step_truth(e, e->mark[e->known] - e->reached));
     e->reached = e->mark[e->known];
     wx_qg_project(e->fine, e->current, e->truth, state_at(e, e->kept, e->known));
     e->known++;
   }
+  return WEIR_OK;
 }
 
 /* ---- creation ---- */
@@ -169,10 +174,8 @@ static weir_status allocate(wx_qg_ensemble *e)
 {
   int64_t bytes = 0;
 
-  WEIR_TRY(weir_alloc(e->threads + 1, sizeof *e->workspaces, (void **)&e->workspaces));
-  for (int t = 0; t <= e->threads; t++) {
-    WEIR_TRY(wx_qg_workspace_create(e->truth, &e->workspaces[t]));
-  }
+  WEIR_TRY(wx_qg_workspace_create(e->truth, &e->workspace));
+  WEIR_TRY(weir_alloc(e->threads, sizeof *e->failures, (void **)&e->failures));
   if (!weir_mul_ok(e->bytes, e->true_facts.n_init_times, &bytes) ||
       !weir_mul_ok(e->bytes, e->o->library.states, &bytes)) {
     return weir_fail(WEIR_ERR_MEMORY, "simulate: too many states");
@@ -203,12 +206,45 @@ static weir_status make_fine(wx_qg_ensemble *e)
   return wx_qg_workspace_create(e->fine, &e->fine_workspace);
 }
 
+static bool on_cpu(const wx_qg_ensemble *e)
+{
+  return e->exec == NULL || e->exec->device == NULL || strcmp(e->exec->device, "cpu") == 0;
+}
+
+/* States of a run: on the CPU so many that what a step touches stays in a core's cache. */
+static int64_t batch_of(const wx_qg_ensemble *e)
+{
+  const int64_t fit = CPU_POINTS / (e->o->lon * e->o->lat);
+
+  if (e->o->batch > 0 || !on_cpu(e)) {
+    return e->o->batch > 0 ? e->o->batch : DEVICE_BATCH;
+  }
+  return fit < 1 ? 1 : fit > CPU_BATCH ? CPU_BATCH : fit;
+}
+
+/* Threads step different batches, and the truth: a step of one state is too short to be shared. */
+static weir_status make_solvers(wx_qg_ensemble *e)
+{
+  const wx_qg_solver_opts one = {e->exec, 1, 1, e->o->unroll}, field = {e->exec, 1, 1, 1};
+  const wx_qg_solver_opts many = {e->exec, 1, e->batch, e->o->unroll};
+
+  WEIR_TRY(wx_qg_solver_create(e->fine, &one, &e->fine_solver));
+  WEIR_TRY(wx_qg_solver_create(e->model, &field, &e->fields));
+  WEIR_TRY(wx_qg_solver_create(e->truth, &field, &e->true_fields));
+  WEIR_TRY(weir_alloc(e->threads, sizeof *e->solvers, (void **)&e->solvers));
+  for (int t = 0; t < e->threads; t++) {
+    WEIR_TRY(wx_qg_solver_create(e->model, &many, &e->solvers[t]));
+  }
+  return WEIR_OK;
+}
+
 /* What archives will hold: all that options alone say. */
 static weir_status foresee(wx_qg_ensemble *e)
 {
   e->scale = (wx_qg_scale){e->o->scale.length * 1e3, e->o->scale.wind, e->o->scale.coriolis};
   e->seconds = e->o->step * e->scale.length / e->scale.wind;
-  e->threads = weir_threads_get();
+  e->threads = on_cpu(e) ? weir_threads_get() : 1;
+  e->batch = batch_of(e);
   return qg_list_facts(e);
 }
 
@@ -241,10 +277,12 @@ static weir_status begin(wx_qg_ensemble *e)
   WEIR_TRY(wx_qg_create(&model, &e->model));
   e->bytes = (wx_qg_state_bytes(e->truth) + 63) / 64 * 64; /* so that each is aligned */
   WEIR_TRY(allocate(e));
+  WEIR_TRY(make_solvers(e));
   return spin_up(e);
 }
 
-weir_status wx_qg_ensemble_create(const wx_qg_opts *opts, uint64_t seed, wx_qg_ensemble **out)
+weir_status wx_qg_ensemble_create(const wx_qg_opts *opts, const weir_exec_cfg *exec, uint64_t seed,
+                                  wx_qg_ensemble **out)
 {
   void *memory = NULL;
 
@@ -253,6 +291,7 @@ weir_status wx_qg_ensemble_create(const wx_qg_opts *opts, uint64_t seed, wx_qg_e
   wx_qg_ensemble *e = memory;
 
   e->o = opts;
+  e->exec = exec;
   e->seed = seed;
   const weir_status status = begin(e);
 
@@ -280,10 +319,15 @@ void wx_qg_ensemble_destroy(wx_qg_ensemble **ensemble)
 
     weir_free(&mine);
   }
-  for (int t = 0; e->workspaces != NULL && t <= e->threads; t++) {
-    wx_qg_workspace_destroy(&e->workspaces[t]);
+  for (int t = 0; e->solvers != NULL && t < e->threads; t++) {
+    wx_qg_solver_destroy(&e->solvers[t]);
   }
-  weir_free(&e->workspaces);
+  weir_free(&e->solvers);
+  wx_qg_solver_destroy(&e->fine_solver);
+  wx_qg_solver_destroy(&e->fields);
+  wx_qg_solver_destroy(&e->true_fields);
+  wx_qg_workspace_destroy(&e->workspace);
+  weir_free(&e->failures);
   weir_free(&e->kinds);
   weir_free(&e->library);
   weir_free(&e->current);
@@ -328,7 +372,8 @@ static void perturb(const wx_qg_ensemble *e, double share, uint32_t purpose, int
   wx_qg_add(e->truth, to, share, state_at(e, e->library, a), state_at(e, e->library, b));
 }
 
-/* What weir_parallel shares out: the caller's own work, the truth until `marks`, and members. */
+/* What weir_parallel shares out: the caller's own work, the truth until `marks`, and batches of
+ * members. */
 typedef struct work {
   wx_qg_ensemble *e;
   int64_t marks;
@@ -336,44 +381,102 @@ typedef struct work {
   void *context;
 } work;
 
-static void forecast(wx_qg_ensemble *e, wx_qg_workspace *workspace, int64_t i, int64_t member)
+static int64_t batches(const wx_qg_ensemble *e, int64_t n)
 {
-  const int64_t leads = e->forecasts.n_leads, members = e->forecasts.n_members;
-  const int64_t start = e->next.first + i;
+  return (n * e->forecasts.n_members + e->batch - 1) / e->batch;
+}
+
+/* The state of member i % members of initialisation time i / members of the batch, at a lead. */
+static char *forecast_at(const wx_qg_ensemble *e, int64_t i, int64_t lead)
+{
+  const int64_t members = e->forecasts.n_members;
+
+  return state_at(e, e->next.states,
+                  (i / members * e->forecasts.n_leads + lead) * members + i % members);
+}
+
+static void begin_forecast(const wx_qg_ensemble *e, int64_t i)
+{
+  const int64_t start = e->next.first + i / e->forecasts.n_members;
+  const int64_t member = i % e->forecasts.n_members;
+  char *const state = forecast_at(e, i, 0);
+
+  memcpy(state, state_at(e, e->kept, e->start_mark[start]), (size_t)e->bytes);
+  perturb(e, e->o->analysis, ANALYSES, start, 0, state);
+  if (member > 0) {
+    perturb(e, e->perturbation, MEMBERS, start, member, state);
+  }
+}
+
+/* States [first, first + n) of those that are computed. */
+static weir_status forecast(const wx_qg_ensemble *e, wx_qg_solver *solver, int64_t first, int64_t n)
+{
+  weir_status status = WEIR_OK;
+  void **states = NULL;
   int64_t reached = 0;
 
-  for (int64_t l = 0; l < leads && !weir_stop_requested(); l++) {
-    char *const state = state_at(e, e->next.states, (i * leads + l) * members + member);
+  WEIR_TRY(weir_alloc(n, sizeof *states, (void **)&states));
+  for (int64_t l = 0; l < e->forecasts.n_leads && !weir_stop_requested(); l++) {
     const int64_t steps = llround(e->o->leads.items[l] * HOUR / e->seconds);
 
-    if (l == 0) {
-      memcpy(state, state_at(e, e->kept, e->start_mark[start]), (size_t)e->bytes);
-      perturb(e, e->o->analysis, ANALYSES, start, 0, state);
-      if (member > 0) {
-        perturb(e, e->perturbation, MEMBERS, start, member, state);
+    for (int64_t i = 0; i < n; i++) {
+      states[i] = forecast_at(e, first + i, l);
+      if (l == 0) {
+        begin_forecast(e, first + i);
+      } else {
+        memcpy(states[i], forecast_at(e, first + i, l - 1), (size_t)e->bytes);
       }
-    } else {
-      memcpy(state, state_at(e, e->next.states, (i * leads + l - 1) * members + member),
-             (size_t)e->bytes);
     }
-    wx_qg_steps(e->model, workspace, state, steps - reached);
+    WEIR_TRY_GOTO(wx_qg_steps(solver, states, n, steps - reached), done);
     reached = steps;
   }
+done:
+  weir_free(&states);
+  return status;
 }
 
 static void do_item(void *context, int64_t item, int thread)
 {
   const work *const w = context;
   wx_qg_ensemble *const e = w->e;
+  const int64_t first = (item - 2) * e->batch, left = e->next.n * e->forecasts.n_members - first;
+  qg_failure *const failure = &e->failures[thread];
+  weir_status status = WEIR_OK;
 
   if (item == 0 && w->meanwhile != NULL) {
     w->meanwhile(w->context);
   } else if (item == 1) {
-    follow_truth(e, w->marks);
+    status = follow_truth(e, w->marks);
   } else if (item > 1) {
-    forecast(e, e->workspaces[thread], (item - 2) / e->forecasts.n_members,
-             (item - 2) % e->forecasts.n_members);
+    status = forecast(e, e->solvers[thread], first, left < e->batch ? left : e->batch);
   }
+  if (status != WEIR_OK && failure->status == WEIR_OK) {
+    failure->status = status;
+    (void)snprintf(failure->message, sizeof failure->message, "%s", weir_last_message());
+  }
+}
+
+/* The plans before threads need them: of equal ones, the first one compiles the loops. */
+static weir_status prepare_solvers(const wx_qg_ensemble *e, int64_t n)
+{
+  const int64_t states = n * e->forecasts.n_members;
+
+  for (int t = 0; t < e->threads; t++) {
+    WEIR_TRY(wx_qg_solver_prepare(e->solvers[t], states < e->batch ? states : e->batch));
+    WEIR_TRY(wx_qg_solver_prepare(e->solvers[t], states % e->batch));
+    e->failures[t].status = WEIR_OK;
+  }
+  return WEIR_OK;
+}
+
+static weir_status first_failure(const wx_qg_ensemble *e)
+{
+  for (int t = 0; t < e->threads; t++) {
+    if (e->failures[t].status != WEIR_OK) {
+      return weir_fail(e->failures[t].status, "%s", e->failures[t].message);
+    }
+  }
+  return WEIR_OK;
 }
 
 /* Allocates memory for the states of n initialisation times. */
@@ -417,8 +520,7 @@ static weir_status check_all(const wx_qg_ensemble *e)
   for (int64_t i = 0; i < e->next.n * members; i++) {
     const int64_t at = (i / members * leads + leads - 1) * members + i % members;
 
-    WEIR_TRY(
-        check_sound(e->model, e->workspaces[0], state_at(e, e->next.states, at), "a forecast"));
+    WEIR_TRY(check_sound(e->model, e->workspace, state_at(e, e->next.states, at), "a forecast"));
   }
   return WEIR_OK;
 }
@@ -430,7 +532,8 @@ weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
 
   WEIR_ASSERT(start >= 0 && n > 0 && last < init_times);
   WEIR_TRY(reserve_states(e, &e->next, n));
-  follow_truth(e, e->start_mark[last] + 1);
+  WEIR_TRY(prepare_solvers(e, n));
+  WEIR_TRY(follow_truth(e, e->start_mark[last] + 1));
   e->next.first = start;
   e->next.n = n;
   /* Meanwhile the truth is continued to where the next n initialisation times need it. */
@@ -439,11 +542,12 @@ weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
   work w = {e, end > soon ? end : soon, meanwhile, context};
 
   if (!weir_stop_requested()) {
-    weir_parallel(2 + n * e->forecasts.n_members, e->threads, do_item, &w);
+    weir_parallel(2 + batches(e, n), e->threads, do_item, &w);
   }
   if (weir_stop_requested()) {
     return stopped("the forecasts");
   }
+  WEIR_TRY(first_failure(e));
   WEIR_TRY(check_all(e));
   const qg_batch before = e->ready;
 
@@ -452,15 +556,16 @@ weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
   return WEIR_OK;
 }
 
-void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
-                          int64_t member, float *out)
+weir_status wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
+                                 int64_t member, float *out)
 {
   const int64_t i = start - e->ready.first, leads = e->forecasts.n_leads;
 
   WEIR_ASSERT(i >= 0 && i < e->ready.n);
-  wx_qg_field(e->model, e->truth, &e->scale, e->workspaces[e->threads],
-              state_at(e, e->ready.states, (i * leads + lead) * e->forecasts.n_members + member),
-              e->kinds[quantity], out);
+  return wx_qg_field(
+      e->model, e->truth, &e->scale, e->workspace, e->fields,
+      state_at(e, e->ready.states, (i * leads + lead) * e->forecasts.n_members + member),
+      e->kinds[quantity], out);
 }
 
 int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e)
@@ -468,16 +573,17 @@ int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e)
   return e->known;
 }
 
-void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out)
+weir_status wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out)
 {
   WEIR_ASSERT(time >= 0 && time < e->true_facts.n_init_times);
-  wx_qg_field(e->truth, e->truth, &e->scale, e->workspaces[e->threads], state_at(e, e->kept, time),
-              e->kinds[quantity], out);
+  return wx_qg_field(e->truth, e->truth, &e->scale, e->workspace, e->true_fields,
+                     state_at(e, e->kept, time), e->kinds[quantity], out);
 }
 
 int64_t wx_qg_ensemble_batch(const wx_qg_ensemble *e)
 {
-  const int64_t n = (2 * e->threads + e->forecasts.n_members - 1) / e->forecasts.n_members;
+  const int64_t states = on_cpu(e) ? 2 * e->threads * e->batch : e->batch;
+  const int64_t n = (states + e->forecasts.n_members - 1) / e->forecasts.n_members;
 
   return n < e->forecasts.n_init_times ? n : e->forecasts.n_init_times;
 }

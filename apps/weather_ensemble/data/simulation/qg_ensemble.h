@@ -7,7 +7,7 @@
 #define WX_QG_ENSEMBLE_H
 #include "conf/weir_opt.h"
 #include "data/archive/archive.h"
-#include "data/simulation/qg.h"
+#include "data/simulation/qg_solver.h"
 
 /* What the forecasts' model has of its own. */
 typedef struct wx_qg_imperfect {
@@ -18,6 +18,7 @@ typedef enum wx_qg_preset { WX_QG_REAL, WX_QG_HARD, WX_QG_PERFECT, WX_QG_CUSTOM 
 
 typedef struct wx_qg_opts {
   int precision; /* 0: f32, 1: f64 */
+  int64_t batch, unroll;
   int64_t lon, lat, refine, init_times, members;
   double lx, ly, step, coupling, beta, tau_d, tau_f, jet, width, mountain, nu;
   struct {
@@ -42,8 +43,9 @@ typedef struct wx_qg_ensemble wx_qg_ensemble;
 weir_status wx_qg_ensemble_check(const wx_qg_opts *opts) WEIR_CHECKED;
 /* Spins the truth up and keeps the library of states. Fails: WEIR_ERR_CONFIG (leads, times or
  * quantities that cannot be), WEIR_ERR_UNSUPPORTED (no FFTW), WEIR_ERR_MEMORY, WEIR_ERR_NUMERIC
- * (the step is too long), WEIR_ERR_STOPPED. opts and its lists are borrowed until the end. */
-weir_status wx_qg_ensemble_create(const wx_qg_opts *opts, uint64_t seed,
+ * (the step is too long), WEIR_ERR_STOPPED, and as weir_plan_create. opts and its lists are
+ * borrowed until the end, as is exec, how steps are computed (NULL: defaults). */
+weir_status wx_qg_ensemble_create(const wx_qg_opts *opts, const weir_exec_cfg *exec, uint64_t seed,
                                   wx_qg_ensemble **out) WEIR_CHECKED;
 void wx_qg_ensemble_destroy(wx_qg_ensemble **e);
 /* Return the metadata of the archives of forecasts and of the truth. The truth has every start and
@@ -54,14 +56,16 @@ const wx_archive_info *wx_qg_ensemble_truth(const wx_qg_ensemble *e);
 /* Computes the forecasts of initialisation times [start, start + n), which replace those computed
  * before, and the truth up to their end (what was computed of it stays), while meanwhile(context),
  * NULL: nothing, runs on one of the threads, and takes fields of what was computed before. Fails:
- * WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY, WEIR_ERR_STOPPED. */
+ * WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY, WEIR_ERR_STOPPED, and as weir_plan_run. */
 weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
                                    void (*meanwhile)(void *context), void *context) WEIR_CHECKED;
 /* Computes a field [lat, lon], rows from north to south, of a start that is computed; of start
- * `time` of the truth, which has to be before wx_qg_ensemble_known. One thread at a time. */
-void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
-                          int64_t member, float *out);
-void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out);
+ * `time` of the truth, which has to be before wx_qg_ensemble_known. One thread at a time. Fail: as
+ * wx_qg_tendency. */
+weir_status wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
+                                 int64_t member, float *out) WEIR_CHECKED;
+weir_status wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity,
+                                      float *out) WEIR_CHECKED;
 /* Times of the truth that are computed; not to be asked during a computation. */
 int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e);
 /* Returns the number of initialisation times that keeps all threads busy. */

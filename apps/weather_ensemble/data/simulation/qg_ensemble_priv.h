@@ -10,18 +10,31 @@ typedef struct qg_batch {
   char *states;               /* [capacity, n_leads, n_members] states */
 } qg_batch;
 
+enum { QG_MESSAGE = 1024 };
+
+/* The first failure of a thread. */
+typedef struct qg_failure {
+  weir_status status;
+  char message[QG_MESSAGE];
+} qg_failure;
+
 struct wx_qg_ensemble {
   const wx_qg_opts *o;
+  const weir_exec_cfg *exec;
   uint64_t seed;
   double perturbation;
   wx_qg *truth, *model; /* on the grid of the forecasts */
   wx_qg *fine;          /* what the truth is stepped with: truth itself, or a finer one */
-  wx_qg_workspace *fine_workspace;
+  wx_qg_workspace *workspace, *fine_workspace;
   wx_qg_scale scale;
-  double seconds; /* of a step */
-  int threads;
-  wx_qg_workspace **workspaces; /* [threads + 1], the last for fields */
-  int *kinds;                   /* [n_quantities]: numbers of qg_fields */
+  double seconds;                     /* of a step */
+  int threads;                        /* that compute forecasts and the truth      */
+  int64_t batch;                      /* states that a solver steps at once        */
+  wx_qg_solver *fine_solver;          /* of the truth                              */
+  wx_qg_solver **solvers;             /* [threads] of the forecasts                */
+  wx_qg_solver *fields, *true_fields; /* of model and truth, for fields            */
+  qg_failure *failures;               /* [threads]                                 */
+  int *kinds;                         /* [n_quantities]: numbers of qg_fields */
   wx_archive_info forecasts, true_facts;
   int64_t bytes; /* of a state */
   char *library; /* [library.states] states */

@@ -66,8 +66,8 @@ weir_status wx_qg_quantity_find(const char *name, int *out)
 /* Spectrum s, in place, of its derivative by x (dx) or y. */
 static void derive(const wx_qg *m, bool dx, double *s)
 {
-  for (int64_t i = 0; i < m->rows * m->pitch; i++) {
-    const double k = dx ? m->kx[i % m->pitch] : m->ky[i / m->pitch], re = s[2 * i];
+  for (int64_t i = 0; i < m->rows * m->columns; i++) {
+    const double k = dx ? m->kx[i % m->columns] : m->ky[i / m->columns], re = s[2 * i];
 
     s[2 * i] = -k * s[2 * i + 1];
     s[2 * i + 1] = k * re;
@@ -77,7 +77,7 @@ static void derive(const wx_qg *m, bool dx, double *s)
 /* u1 v2 - v1 u2 = J(psi1, psi2) as a spectrum into s[0]; s: [2] spectra, of psi. */
 static void jacobian(const wx_qg *m, wx_qg_workspace *r, double *const s[2], double *product)
 {
-  const int64_t n = 2 * m->rows * m->pitch, cells = m->p.nx * m->p.ny;
+  const int64_t n = 2 * m->rows * m->columns, cells = m->p.nx * m->p.ny;
   double *const work = r->extra, *const sum = r->extra + n, *const one = sum + cells;
 
   memset(sum, 0, (size_t)cells * sizeof *sum);
@@ -99,49 +99,50 @@ static void jacobian(const wx_qg *m, wx_qg_workspace *r, double *const s[2], dou
  *   F (d(psi1 - psi2)/dt - J(psi1, psi2) + U2 dpsi1/dx - U1 dpsi2/dx) + (psi1 - psi2 - psiR) /
  * tau_d, from which f0 omega / layer: the equation of q1 less what is not vorticity. Into
  * spectra[0]. */
-static void stretching(const wx_qg *m, wx_qg_workspace *r, const void *state, double *psi)
+static weir_status stretching(const wx_qg *m, wx_qg_workspace *r, wx_qg_solver *solver,
+                              const void *state, double *psi)
 {
   const wx_qg_params *const p = &m->p;
-  const int64_t n = 2 * m->rows * m->pitch;
+  const int64_t n = 2 * m->rows * m->columns;
   double *const s[2] = {psi, psi + n};
   double *const product = psi + 2 * n, *const rate = psi + 3 * n;
 
-  wx_qg_tendency(m, r, state, r->sum);
-  qg_psi_spectra(m, r->sum, rate); /* [2] spectra */
+  WEIR_TRY(wx_qg_tendency(solver, state, r->rate));
+  qg_psi_spectra(m, r->rate, rate); /* [2] spectra */
   jacobian(m, r, s, product);
   for (int64_t i = 0; i < n; i++) {
     rate[i] -= rate[n + i];
     product[i] = p->coupling * (rate[i] - product[i]) + (s[0][i] - s[1][i]) / p->tau_d;
   }
   for (int64_t at = 0; at < m->rows; at++) {
-    product[2 * at * m->pitch] -= m->relaxed[2 * at] / p->tau_d;
-    product[2 * at * m->pitch + 1] -= m->relaxed[2 * at + 1] / p->tau_d;
+    product[2 * at * m->columns] -= m->relaxed[2 * at] / p->tau_d;
+    product[2 * at * m->columns + 1] -= m->relaxed[2 * at + 1] / p->tau_d;
   }
   derive(m, true, s[0]);
   derive(m, true, s[1]);
   for (int64_t i = 0; i < n; i++) {
     s[0][i] = product[i] + p->coupling * (p->u[1] * s[0][i] - p->u[0] * s[1][i]);
   }
+  return WEIR_OK;
 }
 
 /* The spectrum of a row's field, without units, into r->spectra[0]. */
-static void make_spectrum(const wx_qg *m, const wx_qg *climate, wx_qg_workspace *r,
-                          const void *state, const row *w)
+static weir_status make_spectrum(const wx_qg *m, const wx_qg *climate, wx_qg_workspace *r,
+                                 wx_qg_solver *solver, const void *state, const row *w)
 {
-  const int64_t n = 2 * m->rows * m->pitch;
+  const int64_t n = 2 * m->rows * m->columns;
   double *const s = r->spectra;
 
   if (w->kind == POTENTIAL) {
-    m->kernels->widen(m, state, w->upper > 0 ? 0 : 1, s);
+    qg_widen(m, state, w->upper > 0 ? 0 : 1, s);
     for (int64_t i = 0; i < n && w->lower > 0; i++) {
       s[i] += climate->topography[i];
     }
-    return;
+    return WEIR_OK;
   }
   qg_psi_spectra(m, state, s);
   if (w->kind == VERTICAL) {
-    stretching(m, r, state, s);
-    return;
+    return stretching(m, r, solver, state, s);
   }
   for (int64_t i = 0; i < n; i++) {
     s[i] = w->upper * s[i] + w->lower * s[n + i];
@@ -152,6 +153,7 @@ static void make_spectrum(const wx_qg *m, const wx_qg *climate, wx_qg_workspace 
   if (w->kind == WIND_X || w->kind == WIND_Y) {
     derive(m, w->kind == WIND_Y, s);
   }
+  return WEIR_OK;
 }
 
 /* The field is unit x (the spectrum's + tilt y) + mean, y from the jet's axis. */
@@ -184,13 +186,14 @@ static profile profile_of(const wx_qg_params *p, const wx_qg_scale *scale, const
   return (profile){0, 0, 0};
 }
 
-void wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale, wx_qg_workspace *r,
-                 const void *state, int i, float *out)
+weir_status wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale,
+                        wx_qg_workspace *r, wx_qg_solver *solver, const void *state, int i,
+                        float *out)
 {
   const profile f = profile_of(&climate->p, scale, &rows[i]);
   const int64_t nx = m->p.nx, ny = m->p.ny;
 
-  make_spectrum(m, climate, r, state, &rows[i]);
+  WEIR_TRY(make_spectrum(m, climate, r, solver, state, &rows[i]));
   qg_to_grid(m, r, r->spectra, r->grid);
   for (int64_t j = 0; j < ny; j++) {
     const double y = m->p.ly * ((double)j / (double)ny - 0.5);
@@ -200,4 +203,5 @@ void wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale,
       to[x] = (float)(f.unit * (r->grid[j * nx + x] + f.tilt * y) + f.mean);
     }
   }
+  return WEIR_OK;
 }

@@ -1,7 +1,7 @@
 /* qg_fields.h - what weather a state of the model is: physical fields at 250, 500 and 750 hPa. */
 #ifndef WX_QG_FIELDS_H
 #define WX_QG_FIELDS_H
-#include "data/simulation/qg.h"
+#include "data/simulation/qg_solver.h"
 #include "data/quantity.h"
 
 /* Units of the model: time is length / wind. */
@@ -18,7 +18,9 @@ weir_status wx_qg_quantity_find(const char *name, int *out) WEIR_CHECKED;
 
 /* Computes field i [ny, nx], rows from north to south, of a state of `m`. The profiles that are
  * added (winds, geopotential and temperature that balance them, planetary vorticity, topography in
- * pv) are those of the model `climate`, so that they are the same for a truth and its forecasts. */
-void wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale, wx_qg_workspace *r,
-                 const void *state, int i, float *out);
+ * pv) are those of the model `climate`, so that they are the same for a truth and its forecasts.
+ * solver: of m, for w500. Fails: as wx_qg_tendency. */
+weir_status wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale,
+                        wx_qg_workspace *r, wx_qg_solver *solver, const void *state, int i,
+                        float *out) WEIR_CHECKED;
 #endif

@@ -18,6 +18,10 @@ static const weir_opt forecast_options[] = {
 
 const weir_opt wx_qg_options[] = {
     WEIR_OPT_ENUM(wx_qg_opts, precision, 0, "f32|f64", "what steps are computed in"),
+    WEIR_OPT_INT(wx_qg_opts, batch, 0, 0, 1e6, "1",
+                 "forecasts that a run of the plan steps, on the CPU by one thread; 0: 16384 grid "
+                 "points on the CPU, at most 16 forecasts; 64 forecasts on other devices"),
+    WEIR_OPT_INT(wx_qg_opts, unroll, 1, 1, 64, "1", "time steps of a run of the plan"),
     WEIR_OPT_INT(wx_qg_opts, lon, 128, 8, 4096, "1", "points along the jet, even"),
     WEIR_OPT_INT(wx_qg_opts, lat, 64, 8, 4096, "1", "points across it, even"),
     WEIR_OPT_INT(wx_qg_opts, refine, 1, 1, 8, "1",

@@ -6,7 +6,8 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "data/simulation/qg.h"
+#include "data/simulation/qg_solver.h"
+#include "device/weir_parallel.h"
 #include "ops/fft/weir_fft_plan.h"
 
 #define PI 3.14159265358979323846
@@ -16,6 +17,7 @@ enum { MOST = 64 * 32 };
 typedef struct bench {
   wx_qg *m;
   wx_qg_workspace *workspace;
+  wx_qg_solver *solver;
   void *state;
   double psi[2 * MOST];
 } bench;
@@ -43,14 +45,21 @@ static void set_up(const wx_qg_params *p, bench *b)
   }
   assert_ok(wx_qg_create(p, &b->m));
   assert_ok(wx_qg_workspace_create(b->m, &b->workspace));
+  assert_ok(wx_qg_solver_create(b->m, &(wx_qg_solver_opts){.threads = 1}, &b->solver));
   assert_ok(weir_alloc(wx_qg_state_bytes(b->m), 1, &b->state));
 }
 
 static void tear_down(bench *b)
 {
   weir_free(&b->state);
+  wx_qg_solver_destroy(&b->solver);
   wx_qg_workspace_destroy(&b->workspace);
   wx_qg_destroy(&b->m);
+}
+
+static void take_steps(bench *b, int64_t n)
+{
+  assert_ok(wx_qg_steps(b->solver, &b->state, 1, n));
 }
 
 /* Eddies with wave numbers around 1.2 and random phases, psi of each wave `size`. */
@@ -102,7 +111,7 @@ static void a_state_of_rest_stays(void **state)
   bench b;
 
   set_up(&p, &b);
-  wx_qg_steps(b.m, b.workspace, b.state, 10);
+  take_steps(&b, 10);
   wx_qg_invariants(b.m, b.workspace, b.state, &energy, &enstrophy);
   assert_true(energy == 0 && enstrophy == 0);
   tear_down(&b);
@@ -134,9 +143,9 @@ static double measured_growth(double k)
     b.psi[i] = 1e-30 * cos(2 * PI * (double)(i % p.nx) / (double)p.nx);
   }
   wx_qg_set_psi(b.m, b.workspace, b.psi, b.state);
-  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(before / p.dt));
+  take_steps(&b, (int64_t)(before / p.dt));
   wx_qg_invariants(b.m, b.workspace, b.state, &energy[0], &enstrophy);
-  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(during / p.dt));
+  take_steps(&b, (int64_t)(during / p.dt));
   wx_qg_invariants(b.m, b.workspace, b.state, &energy[1], &enstrophy);
   tear_down(&b);
   return log(energy[1] / energy[0]) / 2 / during;
@@ -167,7 +176,7 @@ static void drift(double dt, double mountain, double change[2])
   set_up(&p, &b);
   stir(&b, 0.45);
   wx_qg_invariants(b.m, b.workspace, b.state, &before[0], &before[1]);
-  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(10 / dt + 0.5));
+  take_steps(&b, (int64_t)(10 / dt + 0.5));
   wx_qg_invariants(b.m, b.workspace, b.state, &after[0], &after[1]);
   change[0] = after[0] / before[0] - 1;
   change[1] = after[1] / before[1] - 1;
@@ -276,7 +285,7 @@ static void tendencies_are_those_of_the_equations(void **state)
     }
   }
   wx_qg_set_psi(b.m, b.workspace, b.psi, b.state);
-  wx_qg_tendency(b.m, b.workspace, b.state, rate);
+  assert_ok(wx_qg_tendency(b.solver, b.state, rate));
   wx_qg_q(b.m, b.workspace, rate, b.psi);
   for (int64_t i = 0; i < 2 * cells; i++) {
     assert_near(b.psi[i], expected[i], 1e-11);
@@ -297,9 +306,9 @@ static void the_jet_is_relaxed_to(void **state)
   p.tau_d = 5;
   p.jet = 1.4;
   set_up(&p, &b);
-  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(time / p.dt + 0.5));
+  take_steps(&b, (int64_t)(time / p.dt + 0.5));
   wx_qg_psi(b.m, b.workspace, b.state, b.psi);
-  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(400 / p.dt));
+  take_steps(&b, (int64_t)(400 / p.dt));
   wx_qg_psi(b.m, b.workspace, b.state, late);
   const int64_t cells = p.nx * p.ny;
   double sum = 0, end = 0, worst = 0;
@@ -339,19 +348,17 @@ static void drag_and_viscosity_are_exponentials(void **state)
     b.psi[p.nx * p.ny + i] = cos(ky * p.ly * (double)(i / p.nx) / (double)p.ny);
   }
   wx_qg_set_psi(b.m, b.workspace, b.psi, b.state);
-  wx_qg_steps(b.m, b.workspace, b.state, (int64_t)(time / p.dt + 0.5));
+  take_steps(&b, (int64_t)(time / p.dt + 0.5));
   wx_qg_psi(b.m, b.workspace, b.state, b.psi);
   assert_near(b.psi[p.nx * p.ny], exp(-time / p.tau_f - p.nu * pow(ky, 8) * time), 1e-9);
   assert_near(b.psi[0], 0, 1e-14);
   tear_down(&b);
 }
 
-/* The standard model on a small grid, from one stir: both dtypes, and the bits of two workspaces.
- */
-static void precisions_agree_and_bits_repeat(void **state)
+/* The standard model on a small grid. */
+static wx_qg_params standard(void)
 {
   wx_qg_params p = free_flow(64, 32, 36, 12);
-  double psi[3][2 * MOST];
 
   p.beta = 0.3;
   p.tau_d = 40;
@@ -360,15 +367,24 @@ static void precisions_agree_and_bits_repeat(void **state)
   p.mountain = 0.8;
   p.nu = 1e-5;
   p.u[0] = wx_qg_mean_wind(&p);
+  return p;
+}
+
+/* From one stir: both dtypes, and the bits of two solvers. */
+static void precisions_agree_and_bits_repeat(void **state)
+{
+  wx_qg_params p = standard();
+  double psi[3][2 * MOST];
+
   for (int run = 0; run < 3; run++) {
     bench b;
 
     p.dtype = run == 0 ? WEIR_F64 : WEIR_F32;
     set_up(&p, &b);
     stir(&b, 0.12);
-    wx_qg_steps(b.m, b.workspace, b.state, run == 1 ? 60 : 20);
+    take_steps(&b, run == 1 ? 60 : 20);
     if (run != 1) {
-      wx_qg_steps(b.m, b.workspace, b.state, 40);
+      take_steps(&b, 40);
     }
     wx_qg_psi(b.m, b.workspace, b.state, psi[run]);
     tear_down(&b);
@@ -376,6 +392,55 @@ static void precisions_agree_and_bits_repeat(void **state)
   assert_memory_equal(psi[1], psi[2], sizeof psi[1]);
   for (int64_t i = 0; i < 2 * p.nx * p.ny; i++) {
     assert_near(psi[1][i], psi[0][i], 1e-4);
+  }
+}
+
+enum { STATES = 5, STEPS = 4 };
+
+/* The states after STEPS steps from STATES stirs. */
+static void step_states(const wx_qg_solver_opts *o, char *out)
+{
+  wx_qg_params p = standard();
+  wx_qg_solver *solver = NULL;
+  void *states[STATES];
+  bench b;
+
+  p.nx = 24;
+  p.ny = 16;
+  set_up(&p, &b);
+  assert_ok(wx_qg_solver_create(b.m, o, &solver));
+  const int64_t bytes = wx_qg_state_bytes(b.m);
+
+  for (int64_t i = 0; i < STATES; i++) {
+    stir(&b, 0.1 + 0.01 * (double)i);
+    states[i] = out + i * bytes;
+    memcpy(states[i], b.state, (size_t)bytes);
+  }
+  assert_ok(wx_qg_steps(solver, states, STATES, STEPS));
+  wx_qg_solver_destroy(&solver);
+  tear_down(&b);
+}
+
+/* However states are batched, however many steps a run has, on any number of threads, and where
+ * loops run on a device, whose transforms are calls of the host. */
+static void any_batch_has_the_same_bits(void **state)
+{
+  static char expected[STATES << 17], got[STATES << 17];
+  weir_exec_cfg emulated, vector;
+
+  weir_opts_default(weir_exec_opts, sizeof emulated, &emulated);
+  vector = emulated;
+  emulated.device = "emulated";
+  vector.tier = WEIR_TIER_VECTOR;
+  const wx_qg_solver_opts runs[] = {
+      {NULL, 3, 2, 1},    {NULL, 2, STATES, 3}, {NULL, 1, 8, STEPS},
+      {&vector, 1, 3, 1}, {&emulated, 1, 3, 1},
+  };
+
+  step_states(&(wx_qg_solver_opts){NULL, 1, 1, 1}, expected);
+  for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+    step_states(&runs[i], got);
+    assert_memory_equal(got, expected, sizeof got);
   }
 }
 
@@ -422,25 +487,36 @@ static weir_status make(void *context)
 {
   const wx_qg_params p = free_flow(8, 8, 24, 12);
   wx_qg_workspace *workspace = NULL;
+  wx_qg_solver *solver = NULL;
   wx_qg *m = NULL;
   weir_status status = wx_qg_create(&p, &m);
 
-  (void)context;
   if (status == WEIR_OK) {
     status = wx_qg_workspace_create(m, &workspace);
   }
+  if (status == WEIR_OK) {
+    status = wx_qg_solver_create(m, &(wx_qg_solver_opts){.exec = context, .threads = 1}, &solver);
+  }
+  if (status == WEIR_OK) {
+    status = wx_qg_solver_prepare(solver, 1);
+  }
+  wx_qg_solver_destroy(&solver);
   wx_qg_workspace_destroy(&workspace);
   wx_qg_destroy(&m);
   return status;
 }
 
-static void every_allocation_may_fail(void **state)
+static void allocations_may_fail(void **state)
 {
+  weir_exec_cfg exec;
+
   if (!weir_fft_plan_available()) {
     printf("skipped: this build has no FFTW\n");
     skip();
   }
-  assert_true(weir_check_faults(make, NULL) > 30);
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.tier = WEIR_TIER_VECTOR;
+  assert_true(weir_check_some_faults(make, &exec, 499) > 10);
 }
 
 int main(void)
@@ -455,9 +531,10 @@ int main(void)
       cmocka_unit_test(the_jet_is_relaxed_to),
       cmocka_unit_test(drag_and_viscosity_are_exponentials),
       cmocka_unit_test(precisions_agree_and_bits_repeat),
+      cmocka_unit_test(any_batch_has_the_same_bits),
       cmocka_unit_test(projections_keep_common_waves),
       cmocka_unit_test(grids_that_cannot_be_are_refused),
-      cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(allocations_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static weir_status write_start(output *o, int64_t start)
   for (int64_t l = 0; l < f->n_leads; l++) {
     for (int64_t q = 0; q < f->n_quantities; q++) {
       for (int64_t m = 0; m < f->n_members; m++) {
-        wx_qg_ensemble_field(o->e, start, l, q, m, o->fields + m * cells);
+        WEIR_TRY(wx_qg_ensemble_field(o->e, start, l, q, m, o->fields + m * cells));
       }
       WEIR_TRY(wx_archive_write(o->forecasts, start, l, q, 0, f->n_members, o->fields));
     }
@@ -43,7 +43,7 @@ static weir_status write_ready(output *o)
   }
   for (; o->written < o->known; o->written++) {
     for (int64_t q = 0; q < f->n_quantities; q++) {
-      wx_qg_ensemble_true_field(o->e, o->written, q, o->fields);
+      WEIR_TRY(wx_qg_ensemble_true_field(o->e, o->written, q, o->fields));
       WEIR_TRY(wx_archive_write(o->truth, o->written, 0, q, 0, 1, o->fields));
     }
   }
@@ -82,13 +82,13 @@ static weir_status write_all(output *o)
   return write_ready(o);
 }
 
-weir_status wx_qg_write(const wx_qg_opts *opts, uint64_t seed, const char *forecasts,
-                        const char *truth)
+weir_status wx_qg_write(const wx_qg_opts *opts, const weir_exec_cfg *exec, uint64_t seed,
+                        const char *forecasts, const char *truth)
 {
   output o = {.written = 0};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_qg_ensemble_create(opts, seed, &o.e));
+  WEIR_TRY(wx_qg_ensemble_create(opts, exec, seed, &o.e));
   const wx_archive_info *const f = wx_qg_ensemble_forecasts(o.e);
 
   WEIR_TRY_GOTO(

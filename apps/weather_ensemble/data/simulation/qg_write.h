@@ -6,6 +6,6 @@
 /* Simulates and writes the forecasts and the truth (data/archive/archive.h), start by start: both
  * files are there at the end, or none. Fails: as wx_qg_ensemble_create, _compute and
  * wx_archive_create. */
-weir_status wx_qg_write(const wx_qg_opts *opts, uint64_t seed, const char *forecasts,
-                        const char *truth) WEIR_CHECKED;
+weir_status wx_qg_write(const wx_qg_opts *opts, const weir_exec_cfg *exec, uint64_t seed,
+                        const char *forecasts, const char *truth) WEIR_CHECKED;
 #endif

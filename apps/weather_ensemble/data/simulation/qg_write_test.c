@@ -55,8 +55,8 @@ static void archives_hold_the_simulation(void **state)
   float expected[CELLS], got[CELLS];
   wx_qg_ensemble *e = NULL;
 
-  assert_ok(wx_qg_write(&o, 5, forecasts, truth));
-  assert_ok(wx_qg_ensemble_create(&o, 5, &e));
+  assert_ok(wx_qg_write(&o, NULL, 5, forecasts, truth));
+  assert_ok(wx_qg_ensemble_create(&o, NULL, 5, &e));
   wx_archive *f = open_one(forecasts), *t = open_one(truth);
   const wx_archive_info *const facts = wx_archive_get(f);
 
@@ -69,13 +69,13 @@ static void archives_hold_the_simulation(void **state)
       const int64_t s = i / (LEADS * o.members), l = i / o.members % LEADS, m = i % o.members;
 
       assert_ok(wx_qg_ensemble_compute(e, s, 1, NULL, NULL));
-      wx_qg_ensemble_field(e, s, l, q, m, expected);
+      assert_ok(wx_qg_ensemble_field(e, s, l, q, m, expected));
       assert_ok(wx_archive_read(f, s, l, in_file, m, 1, got));
       assert_memory_equal(got, expected, sizeof got);
       const int64_t time = wx_archive_find_truth(wx_archive_get(t), facts, s, l);
 
       assert_int_equal(time, s + l);
-      wx_qg_ensemble_true_field(e, time, q, expected);
+      assert_ok(wx_qg_ensemble_true_field(e, time, q, expected));
       assert_ok(wx_archive_read(
           t, time, 0, wx_archive_find_quantity(wx_archive_get(t), quantities[q]), 0, 1, got));
       assert_memory_equal(got, expected, sizeof got);
@@ -135,7 +135,7 @@ static void a_stop_leaves_no_files(void **state)
   (void)remove(forecasts);
   (void)remove(truth);
   weir_stop_request(2);
-  assert_int_equal(wx_qg_write(&o, 5, forecasts, truth), WEIR_ERR_STOPPED);
+  assert_int_equal(wx_qg_write(&o, NULL, 5, forecasts, truth), WEIR_ERR_STOPPED);
   weir_stop_request(0);
   assert_true(access(forecasts, F_OK) != 0 && access(truth, F_OK) != 0);
 }
