@@ -6,7 +6,7 @@
 #include "base/weir_alloc.h"
 #include "optim/exchange_segment.h"
 
-enum { MAX_SEGMENTS = 32, SEGMENT_BYTES = 512 << 10 };
+enum { MAX_SEGMENTS = 32, SEGMENT_BYTES = 512 << 10, MAX_TAGS = 8192 };
 
 struct exchange_butterfly {
   weir_comm *comm;
@@ -27,13 +27,15 @@ void exchange_butterfly_destroy(exchange_butterfly **b)
   weir_free(b);
 }
 
+/* A segment has two requests for each pair of ranks, each with a tag: MPI may have only 32768. */
 static int count_segments(const exchange_butterfly_spec *spec)
 {
+  const int64_t ranks = weir_comm_size(spec->comm), pairs = ranks > 1 ? ranks * (ranks - 1) : 1;
   const int64_t each = spec->segment_bytes > 0 ? spec->segment_bytes : SEGMENT_BYTES;
-  const int64_t n =
-      spec->count * (int64_t)weir_dtype_size(spec->dtype) / weir_comm_size(spec->comm) / each;
+  const int64_t max = MAX_TAGS / (2 * pairs) < MAX_SEGMENTS ? MAX_TAGS / (2 * pairs) : MAX_SEGMENTS;
+  const int64_t n = spec->count * (int64_t)weir_dtype_size(spec->dtype) / ranks / each;
 
-  return n < 1 ? 1 : n > MAX_SEGMENTS ? MAX_SEGMENTS : (int)n;
+  return n <= 1 || max <= 1 ? 1 : (int)(n < max ? n : max);
 }
 
 /* Elements of a rank's share that are in the segments before segment i of n. */
@@ -50,8 +52,11 @@ static weir_status create_segment(exchange_butterfly *b, const exchange_butterfl
                                   int64_t *shares, int i)
 {
   const int ranks = weir_comm_size(spec->comm);
-  exchange_segment_spec one = {
-      .comm = spec->comm, .dtype = spec->dtype, .shares = shares, .timeout_s = spec->timeout_s};
+  exchange_segment_spec one = {.comm = spec->comm,
+                               .dtype = spec->dtype,
+                               .shares = shares,
+                               .timeout_s = spec->timeout_s,
+                               .late = (double)i / b->n};
 
   for (int r = 0; r < ranks; r++) {
     one.begin += before(spec, r, i, b->n);

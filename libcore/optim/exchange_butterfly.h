@@ -29,7 +29,8 @@ typedef struct exchange_butterfly_spec {
   int64_t count;         /* elements */
   const int64_t *shares; /* [ranks] elements that each rank reduces, `count` in all, the same on all
                             ranks; NULL: even. Copied */
-  double timeout_s;      /* that others are waited for; twice as long for means */
+  double timeout_s; /* that others are waited for, by the last segment up to twice as long; means
+                       are waited for twice as long */
   int64_t segment_bytes; /* least size of an even share of a segment, of which there are at most 32;
                             0: 512 KiB, as in the published program */
 } exchange_butterfly_spec;

@@ -418,21 +418,21 @@ weir_status exchange_segment_step(exchange_segment *b, const exchange_segment *b
                                   const void *given, double weight, void *mean, bool *ended,
                                   double *until)
 {
-  const double timeout = b->spec.timeout_s;
+  const double timeout = b->spec.timeout_s, contributed = (1 + b->spec.late) * timeout;
   bool contributions = false, means = false;
 
   WEIR_TRY(send_all(b, before, given, weight));
   WEIR_TRY(take_contributions(b, &contributions));
   const double now = weir_comm_clock(b->spec.comm); /* a sum as in the pause: it may end there */
 
-  if (!b->is_reduced && (!contributions || now >= b->start + timeout)) {
+  if (!b->is_reduced && (!contributions || now >= b->start + contributed)) {
     reduce(b, given, weight);
     accept(b, b->rank, &(header){b->last, b->weight, 1}, b->reduced, mean);
     WEIR_TRY(send_all(b, before, given, weight));
   }
   WEIR_TRY(take_means(b, mean, &means));
   *ended = b->is_reduced && ((!means && !is_sending(b)) || now >= b->start + 2 * timeout);
-  *until = b->start + (b->is_reduced ? 2 : 1) * timeout;
+  *until = b->start + (b->is_reduced ? 2 * timeout : contributed);
   return WEIR_OK;
 }
 

@@ -16,6 +16,8 @@ typedef struct exchange_segment_spec {
   int64_t begin, count;  /* elements of all */
   const int64_t *shares; /* [ranks] that each rank reduces, `count` in all. Copied */
   double timeout_s;
+  double late; /* < 1: fraction of it by which its contributions may come later: those of earlier
+                  segments go before them */
 } exchange_segment_spec;
 
 /* Creates it. share [ranks], which outlives it, has what became of its shares. Collective. Fails on

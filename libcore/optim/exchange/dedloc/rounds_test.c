@@ -13,7 +13,8 @@ typedef struct throttled {
   int ranks;
   double bandwidth[ROUND_RANKS], xi; /* bytes/s; time of the shares for a byte */
   int64_t segment_bytes;
-  double round_s; /* returns the time of the slowest rank */
+  double timeout_s; /* 0: none that counts */
+  double round_s;   /* returns the time of the slowest rank */
 } throttled;
 
 static weir_status run_round(weir_comm *c, void *context)
@@ -31,13 +32,14 @@ static weir_status run_round(weir_comm *c, void *context)
   for (int i = 0; i < ROUND_COUNT; i++) {
     given[rank][i] = (float)(i % 1000 + rank);
   }
-  WEIR_TRY(exchange_butterfly_create(&(exchange_butterfly_spec){.comm = c,
-                                                                .dtype = WEIR_F32,
-                                                                .count = ROUND_COUNT,
-                                                                .shares = counts,
-                                                                .timeout_s = 1000,
-                                                                .segment_bytes = t->segment_bytes},
-                                     &b));
+  WEIR_TRY(exchange_butterfly_create(
+      &(exchange_butterfly_spec){.comm = c,
+                                 .dtype = WEIR_F32,
+                                 .count = ROUND_COUNT,
+                                 .shares = counts,
+                                 .timeout_s = t->timeout_s > 0 ? t->timeout_s : 1000,
+                                 .segment_bytes = t->segment_bytes},
+      &b));
   for (int64_t version = 0; version < 2; version++) {
     WEIR_TRY_GOTO(weir_comm_barrier(c), done);
     const double begin = weir_inproc_clock(c);
@@ -91,10 +93,98 @@ static void rounds_take_the_time_of_the_slowest_link(void **state)
   }
 }
 
+/* The contributions of a rank alone take 0.8 of the time-out, with the means between them longer
+ * than it. */
+static void slow_contributions_are_in_the_means_of_all_segments(void **state)
+{
+  const double alone = 0.75 * ROUND_BYTES / 1e6;
+  throttled t = {.ranks = 4,
+                 .bandwidth = {1e6, 1e6, 1e6, 1e6},
+                 .segment_bytes = 1024,
+                 .timeout_s = alone / 0.8};
+
+  (void)state;
+  check_round(&t); /* and that means are exact */
+  assert_true(t.round_s > t.timeout_s);
+}
+
+typedef struct silence {
+  int silent, n; /* rank; elements */
+} silence;
+
+/* Elements of shares of the silent rank stay as they are, all others are means of the others. */
+static void check_without(const silence *s, const exchange_butterfly *b, int ranks,
+                          const double *mean)
+{
+  int shares = 0, checked = 0;
+  const exchange_share *const share = exchange_butterfly_shares(b, &shares);
+
+  assert_true(shares > 2 * ranks);
+  for (int k = 0; k < shares; k++) {
+    const bool failed = k % ranks == s->silent;
+
+    assert_int_equal(share[k].outcome == EXCHANGE_TAKEN, !failed);
+    for (int64_t j = 0; j < share[k].count; j++, checked++) {
+      const int64_t i = share[k].begin + (share[k].first + j) % share[k].total;
+      double sum = 0;
+
+      for (int r = 0; r < ranks; r++) {
+        sum += r == s->silent ? 0 : (double)i + 1000 * r;
+      }
+      assert_true(fabs(mean[i] - (failed ? -1 : sum / (ranks - 1))) < 1e-9);
+    }
+  }
+  assert_int_equal(checked, s->n);
+}
+
+static weir_status run_without(weir_comm *c, void *context)
+{
+  enum { MOST = 1000 };
+  const silence *const s = context;
+  const int rank = weir_comm_rank(c), ranks = weir_comm_size(c);
+  double given[MOST], mean[MOST];
+  exchange_butterfly *b = NULL;
+  int64_t newest = -1;
+  weir_status status = WEIR_OK;
+
+  for (int i = 0; i < s->n; i++) {
+    given[i] = i + 1000.0 * rank;
+    mean[i] = -1;
+  }
+  WEIR_TRY(exchange_butterfly_create(
+      &(exchange_butterfly_spec){
+          .comm = c, .dtype = WEIR_F64, .count = s->n, .timeout_s = 0.1, .segment_bytes = 256},
+      &b));
+  if (rank != s->silent) {
+    WEIR_TRY_GOTO(exchange_butterfly_run(b, 0, given, 1, mean), done);
+    check_without(s, b, ranks, mean);
+  }
+  WEIR_TRY_GOTO(exchange_butterfly_drain(b, &newest), done);
+  assert_int_equal(newest, 0);
+done:
+  exchange_butterfly_destroy(&b);
+  return status;
+}
+
+static void a_silent_rank_is_left_out_of_every_segment(void **state)
+{
+  const weir_network network = {.latency = 1e-6};
+
+  (void)state;
+  for (int ranks = 2; ranks <= 4; ranks++) {
+    silence s = {.silent = ranks / 2, .n = 997};
+    const weir_inproc run = {.ranks = ranks, .network = &network};
+
+    assert_ok(weir_inproc_run(&run, run_without, &s));
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rounds_take_the_time_of_the_slowest_link),
+      cmocka_unit_test(slow_contributions_are_in_the_means_of_all_segments),
+      cmocka_unit_test(a_silent_rank_is_left_out_of_every_segment),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
