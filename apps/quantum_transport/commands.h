@@ -12,7 +12,7 @@ weir_status qt_cmd_eval(const weir_cli *cli) WEIR_CHECKED;
 weir_status qt_cmd_bench(const weir_cli *cli) WEIR_CHECKED;
 weir_status qt_cmd_describe(const weir_cli *cli) WEIR_CHECKED;
 
-/* How commands start: on the cpu only. job->cfg: a qt_cfg. */
+/* How commands start. job->cfg: a qt_cfg. */
 extern const weir_program qt_program;
 /* Calls weir_job_begin: where checkpoint.resume is true, a folder with checkpoints or bias points
  * of a sweep is resumed. Fails also: WEIR_ERR_CONFIG for a complete sweep. */

@@ -43,10 +43,11 @@ weir_status qt_iv_voltages(const qt_cfg *cfg, qt_iv *out)
   return copy_list(&cfg->sweep.gate, 0, &out->gate, &out->n_gate);
 }
 
-/* Of the resolved configuration, its comments aside, and the device, whose files may have changed.
- */
+/* Of the resolved configuration, its comments and what changes no result aside, and the device,
+ * whose files may have changed. */
 static weir_status make_digest(const weir_config *config, const qt_system *s, char digest[65])
 {
+  static const char aside[] = "\n  kernel_dir:"; /* of the section exec */
   char *text = NULL;
   size_t size = 0, kept = 0;
   FILE *out = open_memstream(&text, &size);
@@ -61,7 +62,10 @@ static weir_status make_digest(const weir_config *config, const qt_system *s, ch
     return status != WEIR_OK ? status : weir_fail(WEIR_ERR_MEMORY, "no memory for a text");
   }
   for (size_t i = 0; i < size; i++) {
-    if (text[i] == '#') {
+    if (strncmp(text + i, aside, sizeof aside - 1) == 0) {
+      i += sizeof aside - 1;
+      i += strcspn(text + i, "\n");
+    } else if (text[i] == '#') {
       i += strcspn(text + i, "\n");
     }
     if (i < size && text[i] != ' ') {

@@ -70,8 +70,8 @@ typedef struct weir_device_usage {
   int64_t stack_bytes;  /* per thread, in memory */
   int64_t spill_bytes;  /* spills: stored and loaded by a thread */
   int64_t shared_bytes; /* per block */
-  int fused;            /* multiply-adds that the text does not write: the compiler's own */
-  int approximate;      /* operations that are not rounded correctly: of the compiler, too */
+  int fused;            /* of PTX: multiply-adds that the text does not write */
+  int approximate;      /* of PTX: operations that are not rounded correctly */
 } weir_device_usage;
 
 /* A row of the table. The build lists the folders; `libweir` has no other list of devices. */
@@ -164,8 +164,9 @@ weir_status weir_device_kernel_create(weir_device *device, const weir_device_sou
 /* Destroys the kernel; waits for all work of the device first. */
 void weir_device_kernel_destroy(weir_device_kernel **kernel);
 
-/* Compiles a kernel for an architecture ("sm_90" of cuda) that this machine need not have, and
- * reports its resources: to check GPU code without a GPU. A warning counts as a failure. Fails:
+/* Compiles a kernel for an architecture that this machine need not have: to check GPU code without
+ * a GPU. On cuda, "sm_90" reports the resources of machine code, "compute_90" the instructions of
+ * PTX. A warning counts as a failure. Fails:
  * WEIR_ERR_CONFIG (no such row), WEIR_ERR_UNSUPPORTED (no compiler for it, or the compiler output).
  */
 weir_status weir_device_compile(const char *name, const char *architecture,

@@ -1,25 +1,40 @@
 #!/usr/bin/env bash
 # device_kernels.sh CHECK BIN BENCH SOURCE - kernels that plans write for a GPU, compiled for three generations of GPUs that this
-# machine need not have: of the tiny configurations of the applications, and of the training steps of the measurements.
+# machine need not have: a training of weather_ensemble's tiny configuration, a query of physio_stream, self-energies of
+# quantum_transport, and the training steps of the measurements (U-Net and CosmoFlow, f32 and bf16).
 set -euo pipefail
 check=$1 bin=$2 bench=$3 source=$4
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 on=(--device emulated --threads 1)
 
-"$check" --probe || exit 77
+rc=0
+"$check" --probe || rc=$?
+[ $rc = 0 ] || exit $rc
+
 chain=(--config "$source/configs/quantum_transport/chain20.yaml" --set 'device={chain: {sites: 6, onsite: 0.2, hopping: -0.1}}'
   --set 'scattering.phonons.device={harmonic_chain: {sites: 6, spring: 104.41705927, mass: 28.0855}}'
   --set scattering.phonons.frequencies=3 --set energy.points=31 --set scattering.tolerance=0.5)
-{
-  "$bin/weather_ensemble" describe --config "$source/configs/weather_ensemble/tiny.yaml" "${on[@]}" --set exec.kernel_dir="$dir/all"
-  "$bin/physio_stream" run --config "$source/configs/physio_stream/tiny.yaml" --set ecgsyn.duration=10 "${on[@]}" \
-    --set exec.kernel_dir="$dir/all" --out "$dir/physio"
-  "$bin/quantum_transport" run "${chain[@]}" "${on[@]}" --set exec.kernel_dir="$dir/all" --out "$dir/quantum"
-  "$bench" texts="$dir/lean"
-  "$bench" bf16 texts="$dir/lean"
-} >"$dir/log" 2>&1 || { tail -n 20 "$dir/log"; exit 1; }
 
-"$check" "$dir/all" &
-"$check" --lean "$dir/lean"
-wait $!
+# Into the folder named first, which the command must fill.
+write() {
+  local folder=$1
+  shift
+  "$@" >"$dir/log" 2>&1 || { tail -n 20 "$dir/log"; echo "failed: $*"; exit 1; }
+  compgen -G "$folder/*.cu" >/dev/null || { echo "no kernels: $*"; exit 1; }
+}
+write "$dir/weather" "$bin/weather_ensemble" describe --config "$source/configs/weather_ensemble/tiny.yaml" "${on[@]}" \
+  --set exec.kernel_dir="$dir/weather"
+write "$dir/physio" "$bin/physio_stream" run --config "$source/configs/physio_stream/tiny.yaml" --set ecgsyn.duration=10 "${on[@]}" \
+  --set exec.kernel_dir="$dir/physio" --out "$dir/physio_run"
+write "$dir/quantum" "$bin/quantum_transport" run "${chain[@]}" "${on[@]}" --set exec.kernel_dir="$dir/quantum" --out "$dir/quantum_run"
+write "$dir/steps" "$bench" texts="$dir/steps"
+write "$dir/half" "$bench" bf16 texts="$dir/half"
+find "$dir/half" -name '*.cu' -print0 | while IFS= read -r -d '' text; do # those of f32 again are compiled once
+  [ ! -e "$dir/steps/${text##*/}" ] || rm "$text"
+done
+
+"$check" "$dir/weather" "$dir/physio" "$dir/quantum" &
+"$check" --lean "$dir/steps" "$dir/half" || rc=$?
+wait $! || rc=$?
+exit $rc

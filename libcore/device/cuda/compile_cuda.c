@@ -102,6 +102,12 @@ static nvrtcResult take_code(nvrtcProgram program, bool binary, void **out)
   return result;
 }
 
+/* Machine code; else PTX. */
+static bool is_binary(const char *target)
+{
+  return strncmp(target, "sm_", 3) == 0;
+}
+
 /* The number in front of `what`, 0 where the log does not have it. */
 static int64_t number_before(const char *log, const char *what)
 {
@@ -116,11 +122,17 @@ static int64_t number_before(const char *log, const char *what)
   return at == NULL ? 0 : strtoll(at, NULL, 10);
 }
 
+/* Of machine code; PTX has none. */
 static weir_status read_usage(const weir_device_source *source, const char *target, const char *log,
                               weir_device_usage *usage)
 {
-  if (log == NULL || strstr(log, " registers") == NULL || strstr(log, "warning") != NULL) {
+  const bool reported = log != NULL && strstr(log, " registers") != NULL;
+
+  if (reported != is_binary(target) || (log != NULL && strstr(log, "warning") != NULL)) {
     return fail_compile(source, target, NVRTC_SUCCESS, log);
+  }
+  if (!reported) {
+    return WEIR_OK;
   }
   usage->registers = (int)number_before(log, "registers");
   usage->stack_bytes = number_before(log, "bytes stack frame");
@@ -154,9 +166,7 @@ static nvrtcResult run_compiler(nvrtcProgram program, const char *target, bool r
 /* Whether the line has the words. */
 static bool has_words(const char *line, const char *end, const char *words)
 {
-  const char *at = strstr(line, words);
-
-  return at != NULL && at < end;
+  return memmem(line, (size_t)(end - line), words, strlen(words)) != NULL;
 }
 
 /* Counts instructions of PTX outside of inline assembly, whose begin and end are lines of their
@@ -194,13 +204,13 @@ static weir_status compile(nvrtcProgram program, const weir_device_source *sourc
                            const char *target, void **code, weir_device_usage *usage)
 {
   weir_status status = WEIR_OK;
-  nvrtcResult result = run_compiler(program, target, usage != NULL);
+  nvrtcResult result = run_compiler(program, target, usage != NULL && is_binary(target));
   char *log = take_log(program);
 
   if (result == NVRTC_SUCCESS && code != NULL) {
-    result = take_code(program, strncmp(target, "sm_", 3) == 0, code);
+    result = take_code(program, is_binary(target), code);
   }
-  if (result == NVRTC_SUCCESS && usage != NULL) {
+  if (result == NVRTC_SUCCESS && usage != NULL && !is_binary(target)) {
     result = read_instructions(program, usage);
   }
   if (result != NVRTC_SUCCESS) {
@@ -220,7 +230,8 @@ weir_status cuda_compile(const weir_device_source *source, const char *target, v
   char head[sizeof prelude + sizeof shown];
   char *text = NULL;
 
-  (void)snprintf(head, sizeof head, "%s%s", prelude, usage != NULL ? shown : written);
+  (void)snprintf(head, sizeof head, "%s%s", prelude,
+                 usage != NULL && !is_binary(target) ? shown : written);
   WEIR_TRY(weir_device_source_text(source, head, qualifier, &text));
   const nvrtcResult result = nvrtcCreateProgram(&program, text, source->name, 0, NULL, NULL);
   status = result == NVRTC_SUCCESS ? compile(program, source, target, code, usage)

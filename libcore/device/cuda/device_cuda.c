@@ -287,7 +287,7 @@ failed:
 static weir_status compile(const char *architecture, const weir_device_source *source,
                            weir_device_usage *out)
 {
-  if (strncmp(architecture, "sm_", 3) != 0) {
+  if (strncmp(architecture, "sm_", 3) != 0 && strncmp(architecture, "compute_", 8) != 0) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "device cuda: '%s' is not a GPU architecture: give one such as sm_90",
                      architecture);

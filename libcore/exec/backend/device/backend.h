@@ -155,7 +155,8 @@ void exec_addresses_fill(const weir_access *a, const exec_layout *l, const weir_
                          int64_t *words);
 
 /* backend_text.c: writes the text of a kernel of blocks of `threads` threads to b->text_dir, named
- * by its content. Does nothing without a folder. Fails: WEIR_ERR_DATA, WEIR_ERR_SPACE. */
+ * by its content. Does nothing without a folder. Fails: WEIR_ERR_DATA, WEIR_ERR_SPACE,
+ * WEIR_ERR_CONFIG (a path that is too long), WEIR_ERR_MEMORY. */
 weir_status exec_text_save(const struct exec_backend *b, const weir_device_source *source,
                            int threads);
 

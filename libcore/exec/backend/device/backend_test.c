@@ -192,6 +192,7 @@ static void reductions_compile_for_gpus_cuda(void **state)
 
     assert_ok(native_form_of(a, &form));
     assert_ok(exec_layout_of(&form, false, &layout));
+    layout.dense = true;
     const int words = exec_addresses_words(a, &layout);
     const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
     exec_emit(&form, &layout, &helpers, &body);

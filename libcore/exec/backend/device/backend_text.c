@@ -1,25 +1,36 @@
 /* backend_text.c - the texts of a device's kernels as files, for whoever wants to read them or to
  * compile them elsewhere. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "exec/backend/device/backend.h"
 
+/* Ranks and programs may write the same text at once: each under a name of its own first. */
 static weir_status write_file(const char *path, const char *text)
 {
-  weir_writer *w = NULL;
-  weir_status status = weir_writer_open(path, &w);
+  char own[4200];
+  const size_t size = strlen(text);
 
-  if (status == WEIR_OK) {
-    status = weir_writer_write(w, text, strlen(text));
+  (void)snprintf(own, sizeof own, "%s.XXXXXX", path);
+  const int fd = mkstemp(own);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+  bool written = file != NULL && fwrite(text, 1, size, file) == size;
+
+  written = (file == NULL || fclose(file) == 0) && written && rename(own, path) == 0;
+  if (!written) {
+    const int reason = errno;
+
+    if (fd >= 0) {
+      (void)unlink(own);
+    }
+    return weir_write_failed(path, reason, WEIR_ERR_DATA);
   }
-  if (status == WEIR_OK) {
-    status = weir_writer_commit_passing(&w);
-  }
-  weir_writer_destroy(&w);
-  return status;
+  return WEIR_OK;
 }
 
 weir_status exec_text_save(const struct exec_backend *b, const weir_device_source *source,
