@@ -306,6 +306,25 @@ static weir_status size_locals(exec_group *group)
   return WEIR_OK;
 }
 
+/* Parts of chunks of a loop: those of the largest one have space. Loops of complex numbers, whose
+ * parts are others, have none. */
+static weir_status size_parts(struct exec_backend *b, const exec_group *group)
+{
+  for (int32_t k = 0; k < group->n_loops && !b->boxed; k++) {
+    const weir_access *a = &group->loops[k].loop->access;
+    native_form form;
+    exec_layout layout;
+
+    WEIR_TRY(native_form_of(a, &form));
+    WEIR_TRY(exec_layout_of(&form, false, &layout));
+    exec_layout_divide(&form, &layout);
+    const int64_t bytes = layout.chunks > 1 ? exec_layout_part(&form, &layout, layout.parts) : 0;
+
+    b->parts_bytes = bytes > b->parts_bytes ? bytes : b->parts_bytes;
+  }
+  return WEIR_OK;
+}
+
 static weir_status assign_locals(const weir_plan *p, exec_group *group)
 {
   struct exec_backend *b = p->backend;
@@ -400,10 +419,11 @@ static weir_status allocate(weir_plan *p, const bool *launched, const bool *cros
         launched[a] && !has_slot(p, a) && b->sides[a].stored == NULL ? bytes_of(p, a, true) : 0;
   }
   bytes[0] = p->schedule.arena_bytes;
-  bytes[1] = b->scratch_bytes;
+  bytes[1] = b->scratch_bytes + b->parts_bytes;
   WEIR_TRY(create(b, WEIR_SPACE_DEVICE, n + 2, bytes, address, &b->memory, &b->memory_bytes));
   b->arena = address[0];
   b->scratch = address[1];
+  b->parts = b->scratch + b->scratch_bytes;
   for (int32_t a = 0; a < n; a++) {
     const bool slot = launched[a] && has_slot(p, a);
 
@@ -497,6 +517,7 @@ weir_status exec_backend_memory(weir_plan *p)
   for (int32_t i = 0; i < p->n_groups; i++) {
     if (p->groups[i].on_device) {
       WEIR_TRY(assign_locals(p, &p->groups[i]));
+      WEIR_TRY(size_parts(b, &p->groups[i]));
     }
   }
   WEIR_TRY_GOTO(weir_alloc(2 * (int64_t)p->n_arrays, sizeof(bool), &flags), done);

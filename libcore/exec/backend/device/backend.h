@@ -59,6 +59,8 @@ struct exec_backend {
   weir_device_arena *memory, *staging;
   char *arena;   /* of the memory plan */
   char *scratch; /* tile-local arrays of the group that runs */
+  char *parts;   /* of chunks of the loop that runs */
+  int64_t parts_bytes;
   int64_t scratch_bytes, memory_bytes, staging_bytes;
   int64_t stored_bytes; /* of either side of stored arrays, in the store */
   exec_side *sides;     /* [n_arrays] */
@@ -134,6 +136,8 @@ weir_status exec_backend_window_down(weir_plan *p, int32_t array);
 /* The device's side of an array. */
 weir_view exec_backend_view(const weir_plan *p, int32_t array);
 
+enum { EXEC_MERGE_THREADS = 128 }; /* of a block that merges chunks, each of a point */
+
 /* backend_emit.c: how the iterations of a loop are laid out over threads. */
 typedef struct exec_layout {
   int64_t points, reduced, reduce_blocks; /* reduced: iterations of one point */
@@ -141,15 +145,23 @@ typedef struct exec_layout {
                                   blocks at a time */
   int threads;
   int64_t blocks;
-  bool boxed; /* points and blocks are those of a run: exec_layout_points */
+  int64_t chunks, chunk_blocks; /* 1, or more that share the reduction blocks of a point, each of
+                                   that many; a second kernel merges what they give */
+  int parts;                    /* components of it; 0: one chunk */
+  bool boxed;                   /* points and blocks are those of a run: exec_layout_points */
   bool dense; /* strides are those of row-major arrays, and constants of the kernel */
 } exec_layout;
 /* A map or a reduction, of real numbers. Fails: WEIR_ERR_UNSUPPORTED. */
 weir_status exec_layout_of(const native_form *f, bool boxed, exec_layout *out);
 weir_status exec_layout_points(exec_layout *l, int64_t points);
-/* Helpers and body of the kernel, whose one parameter is `struct addresses p`: an array `word` of
- * exec_addresses_words, which exec_addresses_fill writes. */
-void exec_emit(const native_form *f, const exec_layout *l, native_text *helpers, native_text *body);
+/* Divides a reduction of few points into chunks. */
+void exec_layout_divide(const native_form *f, exec_layout *l);
+/* Where the components c of the parts begin, [points, chunks], in bytes; c = components: all. */
+int64_t exec_layout_part(const native_form *f, const exec_layout *l, int c);
+/* Helpers and body of the kernel, or of the one that merges chunks; their one parameter is `struct
+ * addresses p`: an array `word` of exec_addresses_words, which exec_addresses_fill writes. */
+void exec_emit(const native_form *f, const exec_layout *l, bool merges, native_text *helpers,
+               native_text *body);
 int exec_addresses_words(const weir_access *a, const exec_layout *l);
 void exec_addresses_fill(const weir_access *a, const exec_layout *l, const weir_loop_run *run,
                          int64_t *words);

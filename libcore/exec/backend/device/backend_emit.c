@@ -1,11 +1,13 @@
 /* backend_emit.c - a loop as a kernel for a device: a map has an iteration a thread, a reduction a
- * lane of a reduction block a thread, in the order of weir_engine.h. */
+ * lane of a reduction block a thread, in the order of weir_engine.h. Where a device would have too
+ * few thread blocks, the reduction blocks of a point are divided into chunks of a power of two,
+ * each a subtree of that order, and a second kernel merges what they give. */
 #include <inttypes.h>
 
 #include "base/weir_alloc.h"
 #include "exec/backend/device/backend.h"
 
-enum { MAP_THREADS = 128, REDUCE_THREADS = 256, STRIP_OUTPUTS = 8 };
+enum { MAP_THREADS = 128, REDUCE_THREADS = 256, STRIP_OUTPUTS = 8, ENOUGH_BLOCKS = 1024 };
 #define MAX_BLOCKS INT32_MAX
 
 static int64_t extent_of(const weir_access *a, int k)
@@ -28,7 +30,7 @@ weir_status exec_layout_of(const native_form *f, bool boxed, exec_layout *l)
 {
   const weir_access *a = f->access;
 
-  *l = (exec_layout){.lanes = 1, .outputs = MAP_THREADS, .at_once = 1, .boxed = boxed};
+  *l = (exec_layout){.lanes = 1, .outputs = MAP_THREADS, .at_once = 1, .chunks = 1, .boxed = boxed};
   if (f->shape == NATIVE_SCAN || (!boxed && !count(a, WEIR_PARALLEL, &l->points)) ||
       !count(a, WEIR_REDUCED, &l->reduced)) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a scan, or a loop of more than 2^63 iterations");
@@ -44,6 +46,7 @@ weir_status exec_layout_of(const native_form *f, bool boxed, exec_layout *l)
                                             : 1;
     l->at_once = REDUCE_THREADS / (l->lanes * l->outputs);
   }
+  l->chunk_blocks = l->reduce_blocks;
   l->threads = l->lanes * l->outputs * l->at_once;
   WEIR_TRY(exec_layout_points(l, l->points));
   return WEIR_OK;
@@ -58,9 +61,46 @@ weir_status exec_layout_points(exec_layout *l, int64_t points)
              : weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a loop of %" PRId64 " points", points);
 }
 
+static int64_t divide_up(int64_t n, int64_t by)
+{
+  return n / by + (n % by != 0);
+}
+
+void exec_layout_divide(const native_form *f, exec_layout *l)
+{
+  int64_t chunk = l->at_once;
+
+  if (f->shape == NATIVE_MAP || l->boxed || l->blocks == 0) {
+    return;
+  }
+  while (chunk < l->reduce_blocks &&
+         divide_up(l->reduce_blocks, chunk) > ENOUGH_BLOCKS / l->blocks) {
+    chunk *= 2;
+  }
+  if (chunk < l->reduce_blocks) {
+    l->chunk_blocks = chunk;
+    l->chunks = divide_up(l->reduce_blocks, chunk);
+    l->blocks *= l->chunks;
+    l->parts = f->components;
+  }
+}
+
+int64_t exec_layout_part(const native_form *f, const exec_layout *l, int c)
+{
+  const int64_t align = 16;
+  int64_t at = 0;
+
+  for (int k = 0; k < c; k++) {
+    const int64_t bytes = l->points * l->chunks * (int64_t)weir_dtype_size(f->component[k]);
+
+    at += divide_up(bytes, align) * align;
+  }
+  return at;
+}
+
 /* ---- Places: address of element 0 of every operand and, where they are not those of a dense
  * array, its strides and unbounded extents; then, of a loop that runs box by box, lower bound and
- * extent of every parallel dimension, and the points. */
+ * extent of every parallel dimension, and the points; then addresses of the parts of chunks. */
 
 static bool is_open(const weir_operand *x, int d)
 {
@@ -109,7 +149,7 @@ int exec_addresses_words(const weir_access *a, const exec_layout *l)
   for (int k = 0; k < a->n_dims && l->boxed; k++) {
     n += a->dim[k].kind == WEIR_PARALLEL ? 2 : 0;
   }
-  return n + l->boxed;
+  return n + l->boxed + l->parts;
 }
 
 static int64_t *fill_view(const weir_operand *x, const exec_layout *l, const weir_view *v,
@@ -218,7 +258,7 @@ static void put_digits(const weir_access *a, weir_dim_kind kind, const char *num
 /* row.i of the parallel dimensions, and whether the thread has a point. */
 static void put_point(const weir_access *a, const exec_layout *l, native_text *t)
 {
-  int word = exec_addresses_words(a, l) - 1;
+  int word = exec_addresses_words(a, l) - l->parts - 1;
 
   if (!l->boxed) {
     put_digits(a, WEIR_PARALLEL, "point", l->points, t);
@@ -309,19 +349,34 @@ static void put_lanes(const native_form *f, const exec_layout *l, native_text *t
   }
 }
 
-/* The tree over finished reduction blocks: c[0..depth). */
-static void put_push(const native_form *f, const exec_layout *l, native_text *t)
+/* Puts a[0], the result that has that number, on the tree over finished ones: c[0..depth). */
+static void put_insert(const native_form *f, native_text *t)
 {
-  native_put(t, "    if (lane == 0 && sub == 0) {\n");
   put_copy(f, "c", "depth", "a", "0", t);
-  native_put(
-      t, "    depth++;\n    for (int64_t number = first / %d; (number & 1) != 0; number /= 2) {\n",
-      l->at_once);
-  native_put(t, "    depth--;\n");
+  native_put(t, "    depth++;\n    for (; (number & 1) != 0; number /= 2) {\n    depth--;\n");
   put_copy(f, "a", "0", "c", "depth - 1", t);
   put_merge(f, "c", "depth", t);
   put_copy(f, "c", "depth - 1", "a", "0", t);
-  native_put(t, "    }\n    }\n");
+  native_put(t, "    }\n");
+}
+
+/* a[0] of the whole tree. */
+static void put_collapse(const native_form *f, native_text *t)
+{
+  native_put(t, "    for (; depth > 1; depth--) {\n");
+  put_copy(f, "a", "0", "c", "depth - 2", t);
+  put_merge(f, "c", "depth - 1", t);
+  put_copy(f, "c", "depth - 2", "a", "0", t);
+  native_put(t, "    }\n");
+  put_copy(f, "a", "0", "c", "0", t);
+}
+
+static void put_push(const native_form *f, const exec_layout *l, native_text *t)
+{
+  native_put(t, "    if (lane == 0 && sub == 0) {\n    int64_t number = (first - begin) / %d;\n",
+             l->at_once);
+  put_insert(f, t);
+  native_put(t, "    }\n");
 }
 
 /* One lane of a reduction block: a[0]. */
@@ -356,15 +411,35 @@ static void put_threads(const native_form *f, const exec_layout *l, native_text 
              strip ? l->lanes : l->outputs);
   native_put(t,
              "  const int slot = (sub * %d + output) * %d + lane;\n  (void)slot;\n"
-             "  const int64_t point = (int64_t)blockIdx.x * %d + output;\n",
-             l->outputs, l->lanes, l->outputs);
+             "  const int64_t begin = (int64_t)(blockIdx.x %% %" PRId64 ") * %" PRId64
+             ", stop = begin + %" PRId64 ";\n"
+             "  const int64_t end = stop < %" PRId64 " ? stop : %" PRId64 ";\n"
+             "  const int64_t point = (int64_t)(blockIdx.x / %" PRId64 ") * %d + output;\n",
+             l->outputs, l->lanes, l->chunks, l->chunk_blocks, l->chunk_blocks, l->reduce_blocks,
+             l->reduce_blocks, l->chunks, l->outputs);
+}
+
+/* Writes a[0] as the part of a chunk of the point, or reads it. */
+static void put_parts(const native_form *f, const exec_layout *l, bool writes, native_text *t)
+{
+  const int word = exec_addresses_words(f->access, l) - l->parts;
+
+  for (int c = 0; c < f->components; c++) {
+    const char *type = native_type(f->component[c]);
+
+    if (writes) {
+      native_put(t, "    ((%s *)p.word[%d])[place] = a%d[0];\n", type, word + c, c);
+    } else {
+      native_put(t, "    a%d[0] = ((%s *)p.word[%d])[place];\n", c, type, word + c);
+    }
+  }
 }
 
 static void put_reduce(const native_writer *w, const exec_layout *l)
 {
   const native_form *f = w->form;
   native_text *t = w->t;
-  const bool tree = l->reduce_blocks > l->at_once, alone = l->lanes == 1 && l->at_once == 1;
+  const bool tree = l->chunk_blocks > l->at_once, alone = l->lanes == 1 && l->at_once == 1;
 
   put_threads(f, l, t);
   if (!alone) {
@@ -378,10 +453,10 @@ static void put_reduce(const native_writer *w, const exec_layout *l)
   put_row(f->access, l, t);
   native_put(t, "  row.point = point;\n");
   put_point(f->access, l, t);
-  native_put(t, "  for (int64_t first = 0; first < INT64_C_(%" PRId64 "); first += %d) {\n",
-             l->reduce_blocks, l->at_once);
-  native_put(t, "    const int64_t taken = INT64_C_(%" PRId64 ") - first;\n    (void)taken;\n",
-             l->reduce_blocks);
+  native_put(t,
+             "  for (int64_t first = begin; first < end; first += %d) {\n"
+             "    const int64_t taken = end - first;\n    (void)taken;\n",
+             l->at_once);
   put_reduce_block(w, l);
   if (!alone) {
     put_copy(f, "s", "slot", "a", "0", t);
@@ -395,18 +470,47 @@ static void put_reduce(const native_writer *w, const exec_layout *l)
   native_put(t, "  }\n");
   native_put(t, "  if (live && lane == 0 && sub == 0) {\n");
   if (tree) {
-    native_put(t, "    for (; depth > 1; depth--) {\n");
-    put_copy(f, "a", "0", "c", "depth - 2", t);
-    put_merge(f, "c", "depth - 1", t);
-    put_copy(f, "c", "depth - 2", "a", "0", t);
-    native_put(t, "    }\n");
-    put_copy(f, "a", "0", "c", "0", t);
+    put_collapse(f, t);
   }
+  if (l->chunks > 1) {
+    native_put(t, "    const int64_t place = point * %" PRId64 " + blockIdx.x %% %" PRId64 ";\n",
+               l->chunks, l->chunks);
+    put_parts(f, l, true, t);
+  } else {
+    native_put_results(w, "0");
+  }
+  native_put(t, "  }\n");
+}
+
+/* A point a thread, from the parts that its chunks gave. */
+static void put_merge_chunks(const native_writer *w, const exec_layout *l)
+{
+  const native_form *f = w->form;
+  native_text *t = w->t;
+
+  native_put(t, "  const int64_t point = (int64_t)blockIdx.x * %d + threadIdx.x;\n",
+             EXEC_MERGE_THREADS);
+  put_arrays(f, "", "a", 1, t);
+  put_arrays(f, "", "c", f->levels + 1, t);
+  native_put(t, "  int depth = 0;\n");
+  put_row(f->access, l, t);
+  native_put(t, "  row.point = point;\n");
+  put_point(f->access, l, t);
+  native_put(t,
+             "  if (live) {\n    for (int64_t chunk = 0; chunk < %" PRId64 "; chunk++) {\n"
+             "    const int64_t place = point * %" PRId64
+             " + chunk;\n    int64_t number = chunk;\n",
+             l->chunks, l->chunks);
+  put_parts(f, l, false, t);
+  put_insert(f, t);
+  native_put(t, "    }\n");
+  put_collapse(f, t);
   native_put_results(w, "0");
   native_put(t, "  }\n");
 }
 
-void exec_emit(const native_form *f, const exec_layout *l, native_text *helpers, native_text *body)
+void exec_emit(const native_form *f, const exec_layout *l, bool merges, native_text *helpers,
+               native_text *body)
 {
   native_form all = *f;
 
@@ -421,6 +525,8 @@ void exec_emit(const native_form *f, const exec_layout *l, native_text *helpers,
   native_put(helpers, "static void iterate(const addresses p)\n{\n");
   if (f->shape == NATIVE_MAP) {
     put_map(&w, l);
+  } else if (merges) {
+    put_merge_chunks(&w, l);
   } else {
     put_reduce(&w, l);
   }

@@ -12,7 +12,7 @@ typedef struct launched {
   weir_access now;    /* the same with the extents of the views of a run, if boxed */
   native_form form;
   exec_layout layout;
-  const weir_device_kernel *kernel; /* the backend's */
+  const weir_device_kernel *kernel, *merge; /* the backend's; merge: of chunks, or NULL */
   int64_t *words;
   const void *args[1];
 } launched;
@@ -62,30 +62,42 @@ static weir_status find_kernel(struct exec_backend *b, const weir_device_source 
   return WEIR_OK;
 }
 
-static weir_status compile(launched *c)
+static weir_status compile(launched *c, bool merges, int threads, const weir_device_kernel **out)
 {
   const int words = exec_addresses_words(&c->access, &c->layout);
   const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
   native_text helpers = {0}, body = {0};
   weir_status status = WEIR_OK;
-  void *memory = NULL;
 
-  WEIR_TRY(weir_alloc(words, sizeof(int64_t), &memory));
-  c->words = memory;
-  c->args[0] = memory;
-  exec_emit(&c->form, &c->layout, &helpers, &body);
+  exec_emit(&c->form, &c->layout, merges, &helpers, &body);
   WEIR_TRY_GOTO(helpers.status, done);
   WEIR_TRY_GOTO(body.status, done);
-  const weir_device_source source = {.name = c->form.shape == NATIVE_MAP ? "map" : "reduction",
+  const weir_device_source source = {.name = c->form.shape == NATIVE_MAP ? "map"
+                                             : merges                    ? "merge"
+                                                                         : "reduction",
                                      .params = &param,
                                      .n_params = 1,
                                      .helpers = helpers.text,
                                      .body = body.text};
-  WEIR_TRY_GOTO(find_kernel(c->backend, &source, c->layout.threads, &c->kernel), done);
+  WEIR_TRY_GOTO(find_kernel(c->backend, &source, threads, out), done);
 done:
   weir_free(&helpers.text);
   weir_free(&body.text);
   return status;
+}
+
+static weir_status compile_all(launched *c)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(exec_addresses_words(&c->access, &c->layout), sizeof(int64_t), &memory));
+  c->words = memory;
+  c->args[0] = memory;
+  WEIR_TRY(compile(c, false, c->layout.threads, &c->kernel));
+  if (c->layout.chunks > 1) {
+    WEIR_TRY(compile(c, true, EXEC_MERGE_THREADS, &c->merge));
+  }
+  return WEIR_OK;
 }
 
 static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *opts, void **out)
@@ -105,8 +117,11 @@ static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *op
   if (b->boxed) {
     WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->now), failed);
   }
+  if (c->layout.dense) {
+    exec_layout_divide(&c->form, &c->layout);
+  }
   if (c->layout.blocks > 0 || b->boxed) {
-    WEIR_TRY_GOTO(compile(c), failed);
+    WEIR_TRY_GOTO(compile_all(c), failed);
   }
   *out = c;
   return WEIR_OK;
@@ -200,14 +215,18 @@ static weir_device_range range_in(const weir_view *v, const weir_region *r, bool
   return (weir_device_range){lo, hi - lo + size, WEIR_DEVICE_READ};
 }
 
-static int find_ranges(const weir_access *a, const weir_loop_run *what, weir_device_range *ranges)
+static int find_read(const weir_access *a, const weir_loop_run *what, weir_device_range *ranges)
 {
-  int n = 0;
-
   for (int k = 0; k < a->n_in; k++) {
-    ranges[n++] = range_of(&what->in[k], WEIR_DEVICE_READ);
+    ranges[k] = range_of(&what->in[k], WEIR_DEVICE_READ);
   }
-  const int n_read = n;
+  return a->n_in;
+}
+
+static int find_written(const weir_access *a, const weir_loop_run *what, int n_read,
+                        weir_device_range *ranges)
+{
+  int n = n_read;
 
   for (int o = 0; o < a->n_out; o++) {
     n = add_written(
@@ -215,6 +234,22 @@ static int find_ranges(const weir_access *a, const weir_loop_run *what, weir_dev
         range_of(&what->out[o], covers(a, o, what) ? WEIR_DEVICE_WRITE : WEIR_DEVICE_UPDATE));
   }
   return n;
+}
+
+/* Of the parts of chunks; sets their addresses. */
+static int find_parts(const launched *c, weir_device_access access, weir_device_range *ranges)
+{
+  const exec_layout *l = &c->layout;
+  int64_t *word = c->words + exec_addresses_words(&c->access, l) - l->parts;
+
+  for (int k = 0; k < l->parts; k++) {
+    char *at = c->backend->parts + exec_layout_part(&c->form, l, k);
+
+    word[k] = (int64_t)(intptr_t)at;
+    ranges[k] = (weir_device_range){
+        at, l->points * l->chunks * (int64_t)weir_dtype_size(c->form.component[k]), access};
+  }
+  return l->parts;
 }
 
 /* Likewise of the iterations of a box: what these read and write. */
@@ -259,6 +294,31 @@ static weir_status set_points(launched *c, const weir_box *box)
   return exec_layout_points(&c->layout, points);
 }
 
+static weir_status launch(const launched *c, const weir_device_kernel *kernel, int64_t blocks,
+                          int threads, const weir_device_range *ranges, int n)
+{
+  return weir_device_launch(c->backend->work,
+                            &(weir_device_launch_spec){.kernel = kernel,
+                                                       .grid = {(int)blocks, 1, 1},
+                                                       .block = {threads, 1, 1},
+                                                       .args = c->args,
+                                                       .ranges = ranges,
+                                                       .n_ranges = n});
+}
+
+static weir_status run_chunks(const launched *c, const weir_loop_run *what,
+                              weir_device_range *ranges)
+{
+  const exec_layout *l = &c->layout;
+  int n = find_read(&c->access, what, ranges);
+
+  n += find_parts(c, WEIR_DEVICE_WRITE, ranges + n);
+  WEIR_TRY(launch(c, c->kernel, l->blocks, l->threads, ranges, n));
+  n = find_written(&c->access, what, find_parts(c, WEIR_DEVICE_READ, ranges), ranges);
+  return launch(c, c->merge, (l->points - 1) / EXEC_MERGE_THREADS + 1, EXEC_MERGE_THREADS, ranges,
+                n);
+}
+
 static void run(void *opaque, const weir_loop_run *what)
 {
   launched *c = opaque;
@@ -271,17 +331,19 @@ static void run(void *opaque, const weir_loop_run *what)
   if (b->failed != WEIR_OK || c->kernel == NULL || c->layout.blocks == 0) {
     return;
   }
-  const int n = c->layout.boxed ? find_ranges_in(&c->now, what, ranges)
-                                : find_ranges(&c->access, what, ranges);
-
   exec_addresses_fill(&c->access, &c->layout, what, c->words);
-  b->failed =
-      weir_device_launch(b->work, &(weir_device_launch_spec){.kernel = c->kernel,
-                                                             .grid = {(int)c->layout.blocks, 1, 1},
-                                                             .block = {c->layout.threads, 1, 1},
-                                                             .args = c->args,
-                                                             .ranges = ranges,
-                                                             .n_ranges = n});
+  if (c->layout.chunks > 1) {
+    b->failed = run_chunks(c, what, ranges);
+    return;
+  }
+  int n;
+
+  if (c->layout.boxed) {
+    n = find_ranges_in(&c->now, what, ranges);
+  } else {
+    n = find_written(&c->access, what, find_read(&c->access, what, ranges), ranges);
+  }
+  b->failed = launch(c, c->kernel, c->layout.blocks, c->layout.threads, ranges, n);
 }
 
 /* Of loops of real numbers. */

@@ -173,11 +173,62 @@ static void an_unknown_device_is_refused(void **state)
 }
 
 /* Without a GPU, too, where the build has NVRTC. */
+/* Chunks are subtrees: a power of two of what a thread block takes at a time; and not more than a
+ * device needs. */
+static void chunks_are_subtrees(void **state)
+{
+  const native_form form = {.shape = NATIVE_LANES, .components = 2};
+
+  (void)state;
+  for (uint64_t k = 0; k < 1000; k++) {
+    exec_layout l = {.at_once = k % 2 == 0 ? 16 : 2, .chunks = 1};
+
+    l.reduce_blocks = 1 + (int64_t)(weir_random_bits(1, (uint32_t)k, 0, 0) >> (32 + k % 28)) % 100000;
+    l.blocks = (int64_t)(weir_random_bits(1, (uint32_t)k, 0, 1) >> (52 + k % 12));
+    l.chunk_blocks = l.reduce_blocks;
+    const int64_t blocks = l.blocks;
+
+    exec_layout_divide(&form, &l);
+    assert_int_equal(l.blocks, blocks * l.chunks);
+    assert_true(l.chunks >= 1 && (l.chunks - 1) * l.chunk_blocks < l.reduce_blocks &&
+                l.chunks * l.chunk_blocks >= l.reduce_blocks);
+    assert_int_equal(l.parts, l.chunks > 1 ? 2 : 0);
+    if (l.chunks > 1) {
+      const int64_t groups = l.chunk_blocks / l.at_once;
+
+      assert_true(l.chunk_blocks % l.at_once == 0 && (groups & (groups - 1)) == 0);
+      assert_true(l.blocks <= 1024);
+    }
+  }
+}
+
+static weir_status compile_reduction(const native_form *form, const exec_layout *layout,
+                                     bool merges, weir_device_usage *usage)
+{
+  const int words = exec_addresses_words(form->access, layout);
+  const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
+  native_text helpers = {0}, body = {0};
+
+  exec_emit(form, layout, merges, &helpers, &body);
+  const weir_device_source source = {.name = "reduction",
+                                     .params = &param,
+                                     .n_params = 1,
+                                     .helpers = helpers.text,
+                                     .body = body.text};
+  const weir_status status = weir_device_compile("cuda", "sm_90", &source, usage);
+
+  assert_int_equal(usage->spill_bytes, 0);
+  weir_free(&helpers.text);
+  weir_free(&body.text);
+  return status;
+}
+
 static void reductions_compile_for_gpus_cuda(void **state)
 {
   const weir_exec_cfg cfg = backend_config("cpu");
   weir_device_usage usage = {0};
   weir_status status = WEIR_OK;
+  int divided = 0;
   weir_graph *g = NULL;
   weir_plan *p = NULL;
 
@@ -186,26 +237,17 @@ static void reductions_compile_for_gpus_cuda(void **state)
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .sizes_only = true}, &p));
   for (int32_t i = 0; i < p->n_groups && status == WEIR_OK; i++) {
     const weir_access *a = &p->groups[i].loops[p->groups[i].n_loops - 1].loop->access;
-    native_text helpers = {0}, body = {0};
     exec_layout layout;
     native_form form;
 
     assert_ok(native_form_of(a, &form));
     assert_ok(exec_layout_of(&form, false, &layout));
     layout.dense = true;
-    const int words = exec_addresses_words(a, &layout);
-    const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
-    exec_emit(&form, &layout, &helpers, &body);
-    const weir_device_source source = {.name = "reduction",
-                                       .params = &param,
-                                       .n_params = 1,
-                                       .helpers = helpers.text,
-                                       .body = body.text};
-
-    status = weir_device_compile("cuda", "sm_90", &source, &usage);
-    assert_int_equal(usage.spill_bytes, 0);
-    weir_free(&helpers.text);
-    weir_free(&body.text);
+    exec_layout_divide(&form, &layout);
+    divided += layout.chunks > 1;
+    for (int merges = 0; merges <= (layout.chunks > 1) && status == WEIR_OK; merges++) {
+      status = compile_reduction(&form, &layout, merges == 1, &usage);
+    }
   }
   weir_plan_destroy(&p);
   weir_graph_destroy(&g);
@@ -214,6 +256,7 @@ static void reductions_compile_for_gpus_cuda(void **state)
     skip();
   }
   assert_ok(status);
+  assert_true(divided > 0);
   print_message("%d registers, %d bytes of stack, %d shared\n", usage.registers,
                 (int)usage.stack_bytes, (int)usage.shared_bytes);
 }
@@ -226,6 +269,7 @@ int main(void)
       cmocka_unit_test(calls_of_the_host_are_copied_for),
       cmocka_unit_test(training_gives_the_bits_of_the_cpu),
       cmocka_unit_test(an_unknown_device_is_refused),
+      cmocka_unit_test(chunks_are_subtrees),
       cmocka_unit_test(reductions_compile_for_gpus_cuda),
   };
 
