@@ -183,7 +183,8 @@ static void chunks_are_subtrees(void **state)
   for (uint64_t k = 0; k < 1000; k++) {
     exec_layout l = {.at_once = k % 2 == 0 ? 16 : 2, .chunks = 1};
 
-    l.reduce_blocks = 1 + (int64_t)(weir_random_bits(1, (uint32_t)k, 0, 0) >> (32 + k % 28)) % 100000;
+    l.reduce_blocks =
+        1 + (int64_t)(weir_random_bits(1, (uint32_t)k, 0, 0) >> (32 + k % 28)) % 100000;
     l.blocks = (int64_t)(weir_random_bits(1, (uint32_t)k, 0, 1) >> (52 + k % 12));
     l.chunk_blocks = l.reduce_blocks;
     const int64_t blocks = l.blocks;
