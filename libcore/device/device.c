@@ -75,6 +75,7 @@ void weir_device_close(weir_device **device)
   weir_free(&d->arrays);
   weir_free(&d->uses);
   weir_free(&d->args);
+  weir_free(&d->passed);
   weir_free(device);
 }
 

@@ -3,6 +3,7 @@
 #ifndef DEVICE_PRIV_H
 #define DEVICE_PRIV_H
 #include "device/weir_device.h"
+#include "device/weir_library.h"
 
 enum { DEVICE_PARAMS = 64 }; /* of a kernel, at most */
 
@@ -66,10 +67,22 @@ typedef struct device_use {
   weir_device_access access;
 } device_use;
 
-typedef enum device_op_kind { DEVICE_COPY, DEVICE_LAUNCH, DEVICE_CALL } device_op_kind;
+struct weir_library_call {
+  weir_device *device;
+  weir_library_spec spec;
+  int64_t workspace_bytes; /* filled by the row, as state */
+  void *state;
+};
 
-/* A copy, a launch or a call of the host, checked: ranges lie in arrays, sizes are what the device
- * takes. */
+typedef enum device_op_kind {
+  DEVICE_COPY,
+  DEVICE_LAUNCH,
+  DEVICE_CALL,
+  DEVICE_LIBRARY
+} device_op_kind;
+
+/* A copy, a launch, a call of the host or of a library, checked: ranges lie in arrays, sizes are
+ * what the device takes. */
 typedef struct device_op {
   device_op_kind kind;
   const device_use *uses; /* of a copy: what is written, what is read */
@@ -79,6 +92,8 @@ typedef struct device_op {
   const char *args; /* values, as kernel->offsets says */
   void (*body)(void *context);
   void *context;
+  const weir_library_call *call;
+  void *operand[WEIR_LIBRARY_OPERANDS], *workspace;
 } device_op;
 
 /* Functions of a row. Contracts: those of weir_device.h, with arguments that have been checked. */
@@ -97,6 +112,9 @@ typedef struct weir_device_ops {
   weir_status (*event_sync)(weir_device_event *);
   weir_status (*kernel_create)(weir_device_kernel *, const weir_device_source *);
   void (*kernel_destroy)(weir_device_kernel *);
+  /* Fills state and workspace_bytes; NULL: the row has no libraries. */
+  weir_status (*library_create)(weir_library_call *);
+  void (*library_destroy)(weir_library_call *); /* NULL: nothing to destroy */
   weir_status (*enqueue)(weir_device_queue *, const device_op *);
   weir_status (*capture_begin)(weir_device_queue *);
   /* Also ends one whose queues have not been joined, which may succeed: it is then destroyed. */
@@ -121,6 +139,8 @@ struct weir_device {
   device_use *uses;                     /* of the call under way */
   char *args;
   int64_t uses_capacity, args_capacity;
+  weir_library_spec *passed; /* library calls that have been compared with plain sums */
+  int64_t n_passed, passed_capacity;
 };
 
 /* What a library that holds a row exports under the name weir_device_plugin. `abi` stays first. */
@@ -128,10 +148,21 @@ typedef struct device_plugin {
   const char *abi; /* WEIR_DEVICE_ABI of its build */
   weir_status (*open)(weir_device *, const weir_device_options *);
   weir_status (*compile)(const char *architecture, const weir_device_source *, weir_device_usage *);
+  weir_status (*plan)(const char *properties, const weir_library_spec *, int64_t *workspace);
 } device_plugin;
 
 /* The row of that name. Fails: WEIR_ERR_CONFIG, naming those there are. */
 weir_status device_find_row(const char *name, const weir_device_row **out) WEIR_CHECKED;
+
+/* Gives the queue a launch or call, whose uses are filled from the ranges. Fails: WEIR_ERR_SHAPE,
+ * WEIR_ERR_EXTERNAL. */
+weir_status device_enqueue(weir_device_queue *queue, device_op *op, const char *what,
+                           const weir_device_range *ranges, int n_ranges) WEIR_CHECKED;
+/* The operand that a call computes. */
+int device_library_made(const weir_library_spec *spec);
+/* Makes the call with random numbers and compares the result with plain sums. Fails:
+ * WEIR_ERR_UNSUPPORTED, naming the element that differs. */
+weir_status device_library_check(weir_library_call *call) WEIR_CHECKED;
 
 /* A heap copy of an operation with its uses and arguments. Fails: WEIR_ERR_MEMORY. */
 weir_status device_op_clone(const device_op *op, device_op **out) WEIR_CHECKED;

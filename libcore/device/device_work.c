@@ -268,6 +268,16 @@ static weir_status find_uses(weir_device *d, const char *what, const weir_device
   return WEIR_OK;
 }
 
+weir_status device_enqueue(weir_device_queue *queue, device_op *op, const char *what,
+                           const weir_device_range *ranges, int n_ranges)
+{
+  WEIR_TRY(check_captured(queue));
+  WEIR_TRY(find_uses(queue->device, what, ranges, n_ranges, &op->n_uses));
+  op->uses = queue->device->uses;
+  WEIR_TRY(enqueue(queue, op));
+  return WEIR_OK;
+}
+
 weir_status weir_device_call(weir_device_queue *queue, void (*body)(void *context), void *context,
                              const weir_device_range *ranges, int n_ranges)
 {
@@ -296,22 +306,19 @@ weir_status weir_device_launch(weir_device_queue *queue, const weir_device_launc
   weir_device *d = queue->device;
   const weir_device_kernel *kernel = spec->kernel;
   char what[96];
-  int n = 0;
 
-  WEIR_TRY(check_captured(queue));
   WEIR_ASSERT(kernel->device == d);
   WEIR_TRY(check_shape(d, spec));
   WEIR_TRY(weir_reserve(&d->args, &d->args_capacity, kernel->args_bytes, 1));
   snprintf(what, sizeof what, "launch of %s", kernel->name);
-  WEIR_TRY(find_uses(d, what, spec->ranges, spec->n_ranges, &n));
   for (int k = 0; k < kernel->n_params; k++) {
     memcpy(d->args + kernel->offsets[k], spec->args[k], (size_t)kernel->sizes[k]);
   }
-  device_op op = {
-      .kind = DEVICE_LAUNCH, .uses = d->uses, .n_uses = n, .kernel = kernel, .args = d->args};
+  device_op op = {.kind = DEVICE_LAUNCH, .kernel = kernel, .args = d->args};
+
   memcpy(op.grid, spec->grid, sizeof op.grid);
   memcpy(op.block, spec->block, sizeof op.block);
-  WEIR_TRY(enqueue(queue, &op));
+  WEIR_TRY(device_enqueue(queue, &op, what, spec->ranges, spec->n_ranges));
   return WEIR_OK;
 }
 

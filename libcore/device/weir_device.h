@@ -26,6 +26,7 @@ typedef struct weir_device_queue weir_device_queue;
 typedef struct weir_device_event weir_device_event;
 typedef struct weir_device_kernel weir_device_kernel;
 typedef struct weir_device_capture weir_device_capture;
+typedef struct weir_library_spec weir_library_spec; /* weir_library.h */
 
 /* Properties of a device. */
 typedef struct weir_device_info {
@@ -84,6 +85,8 @@ typedef struct weir_device_row {
   /* weir_device_compile; NULL: kernels are compiled only where they run. */
   weir_status (*compile)(const char *architecture, const weir_device_source *source,
                          weir_device_usage *out);
+  /* weir_library_plan; NULL: libraries tell only where they run. */
+  weir_status (*plan)(const char *properties, const weir_library_spec *spec, int64_t *workspace);
 } weir_device_row;
 
 /* Returns row k, NULL after the last; ordered by name. */

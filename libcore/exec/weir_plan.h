@@ -25,6 +25,7 @@ typedef struct weir_exec_cfg {
   int verify;   /* off|pass: re-run the reference interpreter after every pass */
   bool fusion;
   int precision; /* f32|bf16 */
+  bool tf32;     /* libraries of a GPU may round factors of f32 to 10 bits */
   int products;  /* f64|f32|bf16|f16: weir_products */
   bool scale_products;
   int overlap;      /* off|auto|on: weir_overlap */

@@ -2,6 +2,7 @@
  * ops/<op>/kernel/. */
 #ifndef WEIR_KERNEL_H
 #define WEIR_KERNEL_H
+#include "device/weir_library.h"
 #include "graph/weir_graph.h"
 #ifdef __cplusplus
 extern "C" {
@@ -21,9 +22,30 @@ typedef struct weir_kernel_run {
   void *scratch;   /* private to the thread; not preserved between pieces */
 } weir_kernel_run;
 
+/* What a kernel for other devices is made with. make: a kernel of that text, of blocks of `threads`
+ * threads, which the plan keeps and other groups may share; NULL where the plan does not run. */
+typedef struct weir_kernel_maker {
+  weir_device *device;
+  bool runs; /* the plan does */
+  bool tf32; /* exec.tf32 */
+  weir_status (*make)(void *plan, const weir_device_source *source, int threads,
+                      const weir_device_kernel **out);
+  void *plan;
+} weir_kernel_maker;
+
+/* A run of a kernel on another device than the CPU: whole, in the device's memory. */
+typedef struct weir_kernel_launch {
+  void *context;
+  weir_device_queue *queue;
+  const weir_view *views; /* in the order of weir_kernel.arrays */
+  void *workspace;
+} weir_kernel_launch;
+
+/* A kernel is for the CPU, with prepare, pieces and run, or for all other devices, with open and
+ * launch. */
 typedef struct weir_kernel {
   const char *name;   /* "contract.cblas"; exec.kernel forces or forbids it by name */
-  const char *device; /* "cpu" */
+  const char *device; /* WEIR_KERNEL_CPU or WEIR_KERNEL_DEVICE */
   /* Returns the predicted seconds for the group on one thread, or a negative number when the kernel
    * does not support it. */
   double (*match)(const weir_graph *g, const weir_group *group);
@@ -46,7 +68,16 @@ typedef struct weir_kernel {
    * pieces. NULL: not blocked. */
   bool (*blocks)(const weir_graph *g, const weir_group *group, weir_kernel_blocks *blocks);
   void (*run)(const weir_kernel_run *run); /* cannot fail */
+  /* Makes what a group needs on the device, and the bytes of its workspace there. Fails:
+   * WEIR_ERR_UNSUPPORTED (the device's library lacks it: the group runs without the kernel). */
+  weir_status (*open)(const weir_graph *g, const weir_group *group, const weir_kernel_maker *maker,
+                      void **context, int64_t *workspace);
+  weir_status (*launch)(const weir_kernel_launch *launch);
+  /* The library's call that a context of open has. */
+  const weir_library_call *(*call)(const void *context);
 } weir_kernel;
+#define WEIR_KERNEL_CPU "cpu"
+#define WEIR_KERNEL_DEVICE "device"
 
 /* All kernels of this build, sorted by name, NULL-terminated: generated. */
 extern const weir_kernel *const weir_kernel_table[];

@@ -104,7 +104,7 @@ const weir_constants *weir_pass_constants(const weir_pass_opts *opts)
   return opts->constants != NULL ? opts->constants : weir_constants_get(NULL);
 }
 
-/* The best kernel written for `device`. */
+/* The best kernel for the CPU, or for other devices. */
 static const weir_kernel *best_of(const weir_graph *g, const weir_group *group,
                                   const weir_pass_opts *opts, const char *device, double *seconds)
 {
@@ -132,12 +132,13 @@ static const weir_kernel *best_of(const weir_graph *g, const weir_group *group,
 const weir_kernel *weir_kernel_best(const weir_graph *g, const weir_group *group,
                                     const weir_pass_opts *opts, double *seconds)
 {
-  static const char host[] = "cpu";
-  const char *device = opts->device != NULL ? opts->device : host;
+  static const char host[] = WEIR_KERNEL_CPU;
+  const char *device =
+      opts->device == NULL || strcmp(opts->device, host) == 0 ? host : WEIR_KERNEL_DEVICE;
   const weir_node *anchor = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
   const weir_kernel *best = best_of(g, group, opts, device, seconds);
 
-  return best == NULL && anchor->access.maker == WEIR_MADE_BY_LIBRARY && strcmp(device, host) != 0
+  return best == NULL && anchor->access.maker == WEIR_MADE_BY_LIBRARY && device != host
              ? best_of(g, group, opts, host, seconds)
              : best;
 }

@@ -1,8 +1,9 @@
 /* device_kernels.c - the texts of kernels in folders (exec.kernel_dir), compiled for GPUs that this
  * machine need not have: without a warning, with no multiply-add and no approximation that the text
  * does not write. With `--lean` also: nothing spilled, and registers for half of the threads of a
- * multiprocessor. With `--probe` alone: whether this build can compile for GPUs (77: it cannot),
- * and that what is counted is. */
+ * multiprocessor. With `--gpu FILE`: the library calls of the folders, for which cuDNN must have an
+ * engine on the GPU whose properties the file has. With `--probe` alone: whether this build can
+ * compile for GPUs (77: it cannot), and that what is counted is. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "device/weir_device.h"
+#include "device/weir_library.h"
 
 enum { ARCHITECTURES = 3, SKIPPED = 77, REGISTERS = 65536, THREADS = 2048 };
 static const char *const architecture[ARCHITECTURES] = {"sm_80", "sm_90", "sm_100"};
@@ -20,6 +21,9 @@ typedef struct totals {
   int kernels, failed, most_registers;
   int64_t spilled;
   bool lean;
+  char *gpu; /* its properties, NULL: calls are not asked for */
+  int calls, untold;
+  int64_t workspace;
 } totals;
 
 /* The pieces of a text that plans write; it is cut. False where it is none. */
@@ -44,9 +48,9 @@ static bool cut(char *text, weir_device_source *source, weir_device_param *param
     return false;
   }
   *strrchr(body, '}') = '\0';
-  const char *struct_of = strstr(text, "int64_t word[");
+  const char *struct_of = strstr(text, " word[");
 
-  words = struct_of == NULL ? 0 : atoi(struct_of + strlen("int64_t word["));
+  words = struct_of == NULL ? 0 : atoi(struct_of + strlen(" word["));
   *param = (weir_device_param){open + 1, space + 1, words * (int64_t)sizeof(int64_t)};
   *source = (weir_device_source){
       .name = kernel, .params = param, .n_params = 1, .helpers = text, .body = body};
@@ -106,6 +110,43 @@ static void check_file(const char *folder, const char *name, totals *t)
   t->failed += !passed;
 }
 
+/* Products are untold: cuBLASLt says nothing without a GPU; convolutions where there is no cuDNN.
+ */
+static void check_call(const char *folder, const char *name, totals *t)
+{
+  char path[4096];
+  char *data = NULL;
+  int64_t size = 0, workspace = 0;
+  weir_library_spec spec;
+
+  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  t->calls++;
+  if (weir_file_read(path, 1 << 16, &data, &size) != WEIR_OK || size != (int64_t)sizeof spec) {
+    printf("%s: not a call of this build\n", path);
+    t->failed++;
+  } else {
+    memcpy(&spec, data, sizeof spec);
+    if (weir_library_plan("cuda", t->gpu, &spec, &workspace) == WEIR_OK) {
+      t->workspace = workspace > t->workspace ? workspace : t->workspace;
+    } else if (spec.kind == WEIR_LIBRARY_PRODUCT ||
+               strstr(weir_last_message(), "no libcudnn") != NULL ||
+               strstr(weir_last_message(), "without the headers") != NULL) {
+      t->untold++;
+    } else {
+      printf("%s: %s\n", path, weir_last_message());
+      t->failed++;
+    }
+  }
+  weir_free(&data);
+}
+
+static bool ends_in(const char *name, const char *suffix)
+{
+  const size_t n = strlen(name), m = strlen(suffix);
+
+  return n > m && strcmp(name + n - m, suffix) == 0;
+}
+
 static void check_folder(const char *folder, totals *t)
 {
   DIR *dir = opendir(folder);
@@ -116,10 +157,10 @@ static void check_folder(const char *folder, totals *t)
     return;
   }
   for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
-    const size_t n = strlen(e->d_name);
-
-    if (n > 3 && strcmp(e->d_name + n - 3, ".cu") == 0) {
+    if (ends_in(e->d_name, ".cu")) {
       check_file(folder, e->d_name, t);
+    } else if (ends_in(e->d_name, ".call") && t->gpu != NULL) {
+      check_call(folder, e->d_name, t);
     }
   }
   (void)closedir(dir);
@@ -180,11 +221,22 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[k], "--lean") == 0) {
       t.lean = true;
+    } else if (strcmp(argv[k], "--gpu") == 0 && k + 1 < argc) {
+      if (weir_file_read(argv[++k], 1 << 16, &t.gpu, &(int64_t){0}) != WEIR_OK) {
+        printf("%s\n", weir_last_message());
+        return 1;
+      }
     } else {
       check_folder(argv[k], &t);
     }
   }
   printf("%d kernels for %d architectures: %d failed; at most %d registers, %lld bytes spilled\n",
          t.kernels, ARCHITECTURES, t.failed, t.most_registers, (long long)t.spilled);
+  if (t.gpu != NULL) {
+    printf(
+        "%d library calls, of which %d cannot be asked for here; workspace of at most %lld bytes\n",
+        t.calls, t.untold, (long long)t.workspace);
+  }
+  weir_free(&t.gpu);
   return t.failed > 0 || t.kernels == 0;
 }

@@ -4,6 +4,7 @@
 # quantum_transport, and the training steps of the measurements (U-Net and CosmoFlow, f32 and bf16).
 set -euo pipefail
 check=$1 bin=$2 bench=$3 source=$4
+gpu=$source/tests/conform/h100.json # as cuDNN 9.19 describes an H100
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 on=(--device emulated --threads 1)
@@ -34,7 +35,7 @@ find "$dir/half" -name '*.cu' -print0 | while IFS= read -r -d '' text; do # thos
   [ ! -e "$dir/steps/${text##*/}" ] || rm "$text"
 done
 
-"$check" "$dir/weather" "$dir/physio" "$dir/quantum" &
-"$check" --lean "$dir/steps" "$dir/half" || rc=$?
+"$check" --gpu "$gpu" "$dir/weather" "$dir/physio" "$dir/quantum" &
+"$check" --lean --gpu "$gpu" "$dir/steps" "$dir/half" || rc=$?
 wait $! || rc=$?
 exit $rc

@@ -24,6 +24,8 @@ static const struct known {
      "counterpart of weir_device_queue_sync"},
     {"libcore/device/weir_device.h", "weir_device_call", "counterpart of weir_device_launch"},
     {"libcore/device/weir_device.h", "weir_device_compile", "code for GPUs is checked without one"},
+    {"libcore/device/weir_library.h", "weir_library_plan",
+     "libraries of GPUs are checked without one"},
     {"libcore/device/weir_device.h", "weir_device_measure", "workflows/gpu.sh prints it"},
     {"libcore/tensor/weir_tensor.h", "weir_tensor_slice", "views, which copies take"},
     {"libcore/tensor/weir_tensor.h", "weir_tensor_transpose", "views, which copies take"},

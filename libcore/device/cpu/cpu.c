@@ -5,6 +5,7 @@
 #include "base/weir_alloc.h"
 #include "device/device_priv.h"
 #include "device/host_kernel.h"
+#include "device/host_library.h"
 #include "device/weir_parallel.h"
 
 /* What a capture recorded, in the order in which it was given. */
@@ -124,7 +125,18 @@ static weir_status run(const device_op *op)
     op->body(op->context);
     return WEIR_OK;
   }
+  if (op->kind == DEVICE_LIBRARY) {
+    WEIR_TRY(host_library_run(&op->call->spec, op->operand));
+    return WEIR_OK;
+  }
   WEIR_TRY(host_kernel_run(op->kernel->state, &(host_run){.op = op}, false, &fault));
+  return WEIR_OK;
+}
+
+/* Loops of the host have all calls, without workspace. */
+static weir_status library_create(weir_library_call *call)
+{
+  (void)call;
   return WEIR_OK;
 }
 
@@ -198,6 +210,7 @@ static const weir_device_ops ops = {
     .event_sync = event_sync,
     .kernel_create = kernel_create,
     .kernel_destroy = kernel_destroy,
+    .library_create = library_create,
     .enqueue = enqueue,
     .capture_begin = capture_begin,
     .capture_end = capture_end,

@@ -74,6 +74,17 @@ static weir_status compile(const char *architecture, const weir_device_source *s
   return WEIR_OK;
 }
 
+static weir_status plan(const char *properties, const weir_library_spec *spec, int64_t *workspace)
+{
+  char path[PATH_CAPACITY];
+  const device_plugin *plugin = NULL;
+
+  library_path(path);
+  WEIR_TRY(cuda_open_library(path, &plugin));
+  WEIR_TRY(plugin->plan(properties, spec, workspace));
+  return WEIR_OK;
+}
+
 /* Those of the host: only copies and launches of a GPU have been measured. */
 static const weir_constants *constants(void)
 {
@@ -86,4 +97,5 @@ const weir_device_row weir_device_row_cuda = {
     .constants = constants,
     .open = open_device,
     .compile = compile,
+    .plan = plan,
 };

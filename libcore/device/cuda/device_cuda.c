@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "device/cuda/driver.h"
+#include "device/cuda/library.h"
 #include "weir_device_abi.h"
 
 static int64_t round_up(int64_t n)
@@ -16,6 +16,7 @@ static void close_device(weir_device *device)
   cuda_state *s = cuda_enter(device);
 
   (void)s->driver.cuCtxSynchronize_();
+  cuda_libraries_close(s);
   (void)s->driver.cuDevicePrimaryCtxRelease_(s->device);
   weir_free(&device->state);
 }
@@ -132,6 +133,10 @@ static weir_status enqueue(weir_device_queue *queue, const device_op *op)
     WEIR_TRY(cuda_launch(queue->state, op));
     return WEIR_OK;
   }
+  if (op->kind == DEVICE_LIBRARY) {
+    WEIR_TRY(cuda_call_run(queue->state, op));
+    return WEIR_OK;
+  }
   if (op->kind == DEVICE_CALL) {
     WEIR_CUDA_CALL(&s->driver, cuLaunchHostFunc, queue->state, op->body, op->context);
     return WEIR_OK;
@@ -200,6 +205,8 @@ static const weir_device_ops ops = {
     .event_sync = event_sync,
     .kernel_create = cuda_kernel_create,
     .kernel_destroy = cuda_kernel_destroy,
+    .library_create = cuda_call_create,
+    .library_destroy = cuda_call_destroy,
     .enqueue = enqueue,
     .capture_begin = capture_begin,
     .capture_end = capture_end,
@@ -298,4 +305,4 @@ static weir_status compile(const char *architecture, const weir_device_source *s
 
 extern const device_plugin weir_device_plugin;
 const device_plugin weir_device_plugin = {
-    .abi = WEIR_DEVICE_ABI, .open = open_device, .compile = compile};
+    .abi = WEIR_DEVICE_ABI, .open = open_device, .compile = compile, .plan = cuda_call_plan};

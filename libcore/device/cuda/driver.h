@@ -31,7 +31,9 @@ typedef struct cuda_state {
   driver driver;
   CUdevice device;
   CUcontext context;
-  int major, minor; /* compute capability */
+  int major, minor;                       /* compute capability */
+  struct cuda_products *products;         /* libraries of calls, NULL: not opened yet */
+  struct cuda_convolutions *convolutions; /* likewise */
 } cuda_state;
 
 /* Fails: WEIR_ERR_UNSUPPORTED, saying what is missing. */

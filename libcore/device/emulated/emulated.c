@@ -179,6 +179,18 @@ static void kernel_destroy(weir_device_kernel *kernel)
   host_kernel_destroy(&made);
 }
 
+/* Loops of the host have all calls, without workspace. */
+static weir_status library_create(weir_library_call *call)
+{
+  (void)call;
+  return WEIR_OK;
+}
+
+static void library_destroy(weir_library_call *call)
+{
+  drain(state_of(call->device));
+}
+
 /* Refuses to read what nothing wrote. */
 static weir_status check_written(const device_op *op)
 {
@@ -354,6 +366,8 @@ static const weir_device_ops ops = {
     .event_sync = event_sync,
     .kernel_create = kernel_create,
     .kernel_destroy = kernel_destroy,
+    .library_create = library_create,
+    .library_destroy = library_destroy,
     .enqueue = enqueue,
     .capture_begin = capture_begin,
     .capture_end = capture_end,

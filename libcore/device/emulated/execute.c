@@ -1,11 +1,13 @@
-/* execute.c - one copy, call or launch. A launch runs twice, its threads in ascending and in
- * descending order, from different values in all that it should not read: the bits must agree. */
+/* execute.c - one copy, call or launch. A launch or library call runs twice, threads in ascending
+ * and in descending order, from different values in all that it should not read: the bits must
+ * agree. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
 #include "device/host_kernel.h"
+#include "device/host_library.h"
 #include "device/emulated/emulated_priv.h"
 
 void emulated_protect(emulated *e)
@@ -157,6 +159,10 @@ static weir_status run_once(const emulated *e, const device_op *op, int which)
   const host_run run = {.op = op, .descending = which == 1, .poison = which == 1 ? 0xA5 : 0x5A};
 
   fill_written(op, which);
+  if (op->kind == DEVICE_LIBRARY) {
+    WEIR_TRY(host_library_run(&op->call->spec, op->operand));
+    return WEIR_OK;
+  }
   const weir_status status = host_kernel_run(op->kernel->state, &run, true, &fault);
   if (fault != NULL) {
     return explain_fault(e, op, fault);

@@ -30,6 +30,8 @@ void emulated_describe(const device_op *op, char text[48])
     (void)snprintf(text, 48, "a copy");
   } else if (op->kind == DEVICE_CALL) {
     (void)snprintf(text, 48, "a host call");
+  } else if (op->kind == DEVICE_LIBRARY) {
+    (void)snprintf(text, 48, "a library call");
   } else {
     (void)snprintf(text, 48, "launch of %.36s", op->kernel->name);
   }

@@ -134,6 +134,9 @@ static void ask_library(weir_plan *p, exec_group *group)
 weir_status exec_prepare_kernels(weir_plan *p)
 {
   for (int32_t i = 0; i < p->n_groups; i++) {
+    if (p->groups[i].on_device) {
+      continue;
+    }
     if (weir_graph_group(p->g, p->groups[i].number)->kernel != NULL) {
       WEIR_TRY(prepare_kernel(p, &p->groups[i]));
     } else {

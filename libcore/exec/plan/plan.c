@@ -22,6 +22,9 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_ENUM(weir_exec_cfg, precision, 0, "f32|bf16",
                   "bf16: products of f32 arrays with a faster bf16 kernel run in bf16, and their "
                   "operands are stored in it; sums, statistics, losses and updates stay f32"),
+    WEIR_OPT_BOOL(weir_exec_cfg, tf32, false,
+                  "libraries of a GPU may round the factors of f32 products to tf32 (10 bits of "
+                  "mantissa), which tensor cores multiply; sums stay f32; no effect elsewhere"),
     WEIR_OPT_ENUM(
         weir_exec_cfg, products, WEIR_PRODUCTS_F64, "f64|f32|bf16|f16|f16x2",
         "dtype to which operands of large sums of products (contractions) of f64 and c128 are "

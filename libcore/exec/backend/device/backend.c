@@ -162,6 +162,7 @@ static void mark_host(const exec_group *group, bool *host)
 
 weir_status exec_backend_claim(weir_plan *p)
 {
+  weir_status status = WEIR_OK;
   void *memory = NULL;
   bool changed = true;
 
@@ -173,7 +174,8 @@ weir_status exec_backend_claim(weir_plan *p)
   bool *host = memory; /* arrays that a group on the host writes */
 
   for (int32_t i = 0; i < p->n_groups; i++) {
-    p->groups[i].on_device = takes_group(p, &p->groups[i]);
+    WEIR_TRY_GOTO(exec_backend_open_kernel(p, &p->groups[i]), failed);
+    p->groups[i].on_device = p->groups[i].on_device || takes_group(p, &p->groups[i]);
     if (!p->groups[i].on_device) {
       mark_host(&p->groups[i], host);
     }
@@ -195,6 +197,9 @@ weir_status exec_backend_claim(weir_plan *p)
     }
   }
   return WEIR_OK;
+failed:
+  weir_free(&host);
+  return status;
 }
 
 /* ---- Steps: arrays that a group touches outside itself. ---- */
@@ -310,7 +315,7 @@ static weir_status size_locals(exec_group *group)
  * parts are others, have none. */
 static weir_status size_parts(struct exec_backend *b, const exec_group *group)
 {
-  for (int32_t k = 0; k < group->n_loops && !b->boxed; k++) {
+  for (int32_t k = 0; k < group->n_loops && !b->boxed && group->n_kernel_arrays == 0; k++) {
     const weir_access *a = &group->loops[k].loop->access;
     native_form form;
     exec_layout layout;
@@ -318,7 +323,9 @@ static weir_status size_parts(struct exec_backend *b, const exec_group *group)
     WEIR_TRY(native_form_of(a, &form));
     WEIR_TRY(exec_layout_of(&form, false, &layout));
     exec_layout_divide(&form, &layout);
-    const int64_t bytes = layout.chunks > 1 ? exec_layout_part(&form, &layout, layout.parts) : 0;
+    const int64_t unit = WEIR_DEVICE_ALIGN;
+    const int64_t used = layout.chunks > 1 ? exec_layout_part(&form, &layout, layout.parts) : 0;
+    const int64_t bytes = (used + unit - 1) / unit * unit;
 
     b->parts_bytes = bytes > b->parts_bytes ? bytes : b->parts_bytes;
   }
@@ -419,11 +426,12 @@ static weir_status allocate(weir_plan *p, const bool *launched, const bool *cros
         launched[a] && !has_slot(p, a) && b->sides[a].stored == NULL ? bytes_of(p, a, true) : 0;
   }
   bytes[0] = p->schedule.arena_bytes;
-  bytes[1] = b->scratch_bytes + b->parts_bytes;
+  bytes[1] = b->scratch_bytes + b->parts_bytes + b->workspace_bytes;
   WEIR_TRY(create(b, WEIR_SPACE_DEVICE, n + 2, bytes, address, &b->memory, &b->memory_bytes));
   b->arena = address[0];
   b->scratch = address[1];
   b->parts = b->scratch + b->scratch_bytes;
+  b->workspace = b->parts + b->parts_bytes;
   for (int32_t a = 0; a < n; a++) {
     const bool slot = launched[a] && has_slot(p, a);
 
@@ -552,7 +560,8 @@ weir_status exec_backend_prepare(weir_plan *p)
   for (int32_t i = 0; i < p->n_groups; i++) {
     exec_group *group = &p->groups[i];
 
-    for (int32_t k = 0; group->on_device && k < group->n_loops; k++) {
+    for (int32_t k = 0; group->on_device && group->n_kernel_arrays == 0 && k < group->n_loops;
+         k++) {
       const weir_loop *const loop = group->loops[k].loop;
 
       p->backend->whole = loop;

@@ -57,10 +57,11 @@ struct exec_backend {
   weir_device_queue *work, *copies;
   weir_device_event *worked, *copied;
   weir_device_arena *memory, *staging;
-  char *arena;   /* of the memory plan */
-  char *scratch; /* tile-local arrays of the group that runs */
-  char *parts;   /* of chunks of the loop that runs */
-  int64_t parts_bytes;
+  char *arena;     /* of the memory plan */
+  char *scratch;   /* tile-local arrays of the group that runs */
+  char *parts;     /* of chunks of the loop that runs */
+  char *workspace; /* of the library's call that runs */
+  int64_t parts_bytes, workspace_bytes;
   int64_t scratch_bytes, memory_bytes, staging_bytes;
   int64_t stored_bytes; /* of either side of stored arrays, in the store */
   exec_side *sides;     /* [n_arrays] */
@@ -85,6 +86,10 @@ weir_status exec_backend_open(weir_plan *p);
 void exec_backend_close(weir_plan *p);
 /* Which groups run there. */
 weir_status exec_backend_claim(weir_plan *p);
+/* backend_kernel.c: makes the group's kernel for devices, if it has one: group->on_device; where
+ * the device lacks it, the group has the kernel of the CPU, or none. Logs an event then. */
+weir_status exec_backend_open_kernel(weir_plan *p, exec_group *group);
+weir_status exec_backend_run_kernel(weir_plan *p, exec_group *group);
 /* Memory of both sides, after the memory plan; then the code of all loops that run there, and what
  * a run copies. */
 weir_status exec_backend_memory(weir_plan *p);
@@ -166,11 +171,19 @@ int exec_addresses_words(const weir_access *a, const exec_layout *l);
 void exec_addresses_fill(const weir_access *a, const exec_layout *l, const weir_loop_run *run,
                          int64_t *words);
 
+/* backend_loop.c: the kernel of that text, compiled where no group before had it; NULL where the
+ * plan does not run. */
+weir_status exec_backend_kernel(struct exec_backend *b, const weir_device_source *source,
+                                int threads, const weir_device_kernel **out);
+
 /* backend_text.c: writes the text of a kernel of blocks of `threads` threads to b->text_dir, named
  * by its content. Does nothing without a folder. Fails: WEIR_ERR_DATA, WEIR_ERR_SPACE,
  * WEIR_ERR_CONFIG (a path that is too long), WEIR_ERR_MEMORY. */
 weir_status exec_text_save(const struct exec_backend *b, const weir_device_source *source,
                            int threads);
+
+/* Likewise of a library's call, as it lies in memory: for programs of the same build. */
+weir_status exec_call_save(const struct exec_backend *b, const weir_library_spec *spec);
 
 /* backend_loop.c: loops of any numbers, launched; opts->backend: the exec_backend. */
 extern const weir_engine exec_backend_engine;

@@ -29,13 +29,12 @@ static void release(void *opaque)
   }
 }
 
-/* The kernel of that text, compiled where no loop before had it. */
-static weir_status find_kernel(struct exec_backend *b, const weir_device_source *source,
-                               int threads, const weir_device_kernel **out)
+weir_status exec_backend_kernel(struct exec_backend *b, const weir_device_source *source,
+                                int threads, const weir_device_kernel **out)
 {
   char *text = NULL;
 
-  WEIR_TRY(weir_strdup(source->helpers, &text));
+  WEIR_TRY(weir_device_source_text(source, "", "", &text));
   for (int64_t k = 0; k < b->n_kernels; k++) {
     if (strcmp(b->kernels[k].text, text) == 0) {
       weir_free(&text);
@@ -79,7 +78,7 @@ static weir_status compile(launched *c, bool merges, int threads, const weir_dev
                                      .n_params = 1,
                                      .helpers = helpers.text,
                                      .body = body.text};
-  WEIR_TRY_GOTO(find_kernel(c->backend, &source, threads, out), done);
+  WEIR_TRY_GOTO(exec_backend_kernel(c->backend, &source, threads, out), done);
 done:
   weir_free(&helpers.text);
   weir_free(&body.text);

@@ -11,15 +11,14 @@
 #include "exec/backend/device/backend.h"
 
 /* Ranks and programs may write the same text at once: each under a name of its own first. */
-static weir_status write_file(const char *path, const char *text)
+static weir_status write_file(const char *path, const void *data, size_t size)
 {
   char own[4200];
-  const size_t size = strlen(text);
 
   (void)snprintf(own, sizeof own, "%s.XXXXXX", path);
   const int fd = mkstemp(own);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-  bool written = file != NULL && fwrite(text, 1, size, file) == size;
+  bool written = file != NULL && fwrite(data, 1, size, file) == size;
 
   written = (file == NULL || fclose(file) == 0) && written && rename(own, path) == 0;
   if (!written) {
@@ -33,11 +32,27 @@ static weir_status write_file(const char *path, const char *text)
   return WEIR_OK;
 }
 
+/* A file named by its content. */
+static weir_status save(const struct exec_backend *b, const char *name, const char *suffix,
+                        const void *data, size_t size)
+{
+  enum { DIGITS = 16 };
+  char hash[65], path[4096];
+
+  weir_sha256(data, size, hash);
+  if (snprintf(path, sizeof path, "%s/%s_%.*s.%s", b->text_dir, name, DIGITS, hash, suffix) >=
+      (int)sizeof path) {
+    return weir_fail(WEIR_ERR_CONFIG, "exec.kernel_dir: %s: too long", b->text_dir);
+  }
+  WEIR_TRY(weir_dir_create(b->text_dir));
+  WEIR_TRY(weir_file_exists(path) ? WEIR_OK : write_file(path, data, size));
+  return WEIR_OK;
+}
+
 weir_status exec_text_save(const struct exec_backend *b, const weir_device_source *source,
                            int threads)
 {
-  enum { DIGITS = 16 };
-  char head[80], hash[65], path[4096];
+  char head[80];
   char *text = NULL;
   weir_status status = WEIR_OK;
 
@@ -47,16 +62,18 @@ weir_status exec_text_save(const struct exec_backend *b, const weir_device_sourc
   (void)snprintf(head, sizeof head, "/* kernel %s, blocks of %d threads */\n", source->name,
                  threads);
   WEIR_TRY(weir_device_source_text(source, head, "__global__", &text));
-  weir_sha256(text, strlen(text), hash);
-  if (snprintf(path, sizeof path, "%s/%s_%.*s.cu", b->text_dir, source->name, DIGITS, hash) >=
-      (int)sizeof path) {
-    WEIR_TRY_GOTO(weir_fail(WEIR_ERR_CONFIG, "exec.kernel_dir: %s: too long", b->text_dir), done);
-  }
-  WEIR_TRY_GOTO(weir_dir_create(b->text_dir), done);
-  if (!weir_file_exists(path)) {
-    WEIR_TRY_GOTO(write_file(path, text), done);
-  }
+  WEIR_TRY_GOTO(save(b, source->name, "cu", text, strlen(text)), done);
 done:
   weir_free(&text);
   return status;
+}
+
+weir_status exec_call_save(const struct exec_backend *b, const weir_library_spec *spec)
+{
+  if (b->text_dir == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(save(b, spec->kind == WEIR_LIBRARY_PRODUCT ? "product" : "convolution", "call", spec,
+                sizeof *spec));
+  return WEIR_OK;
 }

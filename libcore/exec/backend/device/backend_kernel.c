@@ -1,0 +1,91 @@
+/* backend_kernel.c - kernels of a device's libraries: made before the memory plan, so that a group
+ * whose call the library lacks can still be generated, or run on the host. */
+#include "base/weir_log.h"
+#include "exec/backend/device/backend.h"
+#include "exec/plan/plan_priv.h"
+
+static weir_status make(void *plan, const weir_device_source *source, int threads,
+                        const weir_device_kernel **out)
+{
+  WEIR_TRY(exec_backend_kernel(plan, source, threads, out));
+  return WEIR_OK;
+}
+
+static weir_status open_kernel(weir_plan *p, exec_group *group, const weir_kernel *kernel)
+{
+  struct exec_backend *b = p->backend;
+  const weir_kernel_maker maker = {
+      .device = b->device, .runs = !b->text_only, .tf32 = p->cfg.tf32, .make = make, .plan = b};
+  int32_t node = weir_graph_group(p->g, group->number)->claimed;
+  const weir_group alone = {.nodes = &node, .n_nodes = 1};
+  int64_t workspace = 0;
+
+  group->n_kernel_arrays =
+      kernel->arrays(p->g, &alone, group->kernel_arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
+  WEIR_TRY(kernel->open(p->g, &alone, &maker, &group->kernel_context, &workspace));
+  b->workspace_bytes = workspace > b->workspace_bytes ? workspace : b->workspace_bytes;
+  WEIR_TRY(exec_call_save(b, weir_library_spec_of(kernel->call(group->kernel_context))));
+  return WEIR_OK;
+}
+
+/* The kernel of the CPU that the group would have had, or NULL: its loops are generated. */
+static void take_back(weir_plan *p, exec_group *group)
+{
+  weir_group *from = weir_graph_group_mut(p->g, group->number);
+  weir_pass_opts opts = exec_pass_opts(p);
+  const weir_group alone = {.nodes = &from->claimed, .n_nodes = 1};
+  double seconds;
+
+  opts.device = NULL;
+  from->kernel = weir_graph_node(p->g, from->claimed)->access.maker == WEIR_MADE_BY_LIBRARY
+                     ? weir_kernel_best(p->g, &alone, &opts, &seconds)
+                     : NULL;
+  group->n_kernel_arrays = 0;
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    group->loops[k].loop->claimed = group->loops[k].loop->claimed && from->kernel != NULL;
+  }
+}
+
+weir_status exec_backend_open_kernel(weir_plan *p, exec_group *group)
+{
+  const weir_kernel *kernel = weir_graph_group(p->g, group->number)->kernel;
+
+  if (kernel == NULL || kernel->open == NULL) {
+    return WEIR_OK;
+  }
+  const bool whole = !p->streaming && !p->arrays[group->loops[0].loop->out[0]].shared;
+  const weir_status status = whole ? open_kernel(p, group, kernel) : WEIR_ERR_UNSUPPORTED;
+
+  if (status == WEIR_OK) {
+    group->on_device = true;
+    return WEIR_OK;
+  }
+  if (status != WEIR_ERR_UNSUPPORTED) {
+    return weir_trace_at(status, __FILE__, __LINE__, __func__);
+  }
+  if (whole) {
+    weir_event("kernel", WEIR_TEXT("device", weir_device_name(p->backend->device)),
+               WEIR_TEXT("refused", kernel->name), WEIR_TEXT("group", group->members),
+               WEIR_TEXT("reason", weir_last_message()));
+    weir_clear_failure();
+  }
+  take_back(p, group);
+  return WEIR_OK;
+}
+
+weir_status exec_backend_run_kernel(weir_plan *p, exec_group *group)
+{
+  struct exec_backend *b = p->backend;
+  const weir_kernel *kernel = weir_graph_group(p->g, group->number)->kernel;
+  weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
+
+  for (int k = 0; k < group->n_kernel_arrays; k++) {
+    views[k] = exec_backend_view(p, group->kernel_arrays[k]);
+  }
+  b->ahead = true;
+  WEIR_TRY(kernel->launch(&(weir_kernel_launch){.context = group->kernel_context,
+                                                .queue = b->work,
+                                                .views = views,
+                                                .workspace = b->workspace}));
+  return WEIR_OK;
+}

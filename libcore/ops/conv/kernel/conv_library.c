@@ -1,0 +1,299 @@
+/* conv_library.c - convolutions and their gradients by a device's own library.
+ *
+ * The library has the weights as [output channels, taps, input channels]; where the graph's array
+ * has another order, a kernel copies them to or from the workspace. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "ops/conv/conv_form.h"
+
+enum { THREADS = 256, TEXT = 2048 };
+
+/* The parameter of the kernel that copies weights: from, to. */
+typedef struct pack_addresses {
+  int64_t word[2];
+} pack_addresses;
+
+typedef struct convolution {
+  weir_library_call *call;
+  const weir_device_kernel *pack; /* NULL: the orders are the same, or the plan does not run */
+  int made;
+  bool packs;
+  int64_t weights, weight_bytes, packed_bytes; /* packed: with the space to the next alignment */
+} convolution;
+
+static bool is_plain(const conv_form *f)
+{
+  bool plain = f->dtype == WEIR_F32 || f->dtype == WEIR_F64;
+
+  for (int k = 0; k < f->d; k++) {
+    plain = plain && !f->mirrored[k] && f->lo[k] >= 0 &&
+            (f->border[k] == WEIR_BORDER_ABSENT || (f->lo[k] <= 0 && f->hi[k] <= 0));
+  }
+  return plain;
+}
+
+static void spec_of_form(const conv_form *f, weir_library_spec *spec)
+{
+  static const int made[] = {[CONV_FORWARD] = 2, [CONV_DATA] = 0, [CONV_WEIGHTS] = 1};
+  weir_library_convolution *c = &spec->convolution;
+
+  memset(spec, 0, sizeof *spec);
+  spec->kind = WEIR_LIBRARY_CONVOLUTION;
+  c->made = made[f->kind];
+  c->x = f->x_dtype;
+  c->w = f->w_dtype;
+  c->y = f->y_dtype;
+  c->d = f->d;
+  c->n = f->n;
+  c->groups = f->groups;
+  c->in = f->in;
+  c->out = f->out;
+  for (int k = 0; k < f->d; k++) {
+    c->x_extent[k] = f->x_extent[k];
+    c->y_extent[k] = f->y_extent[k];
+    c->taps[k] = f->kernel_size[k];
+    c->stride[k] = f->stride[k];
+    c->dilation[k] = f->dilation[k];
+    c->lo[k] = f->lo[k];
+  }
+}
+
+static const weir_operand *operand_of(const weir_access *a, int number)
+{
+  return number == CONV_FORM_OUTPUT ? &a->out[0] : &a->in[number];
+}
+
+static int64_t elements_of(const weir_operand *o)
+{
+  int64_t n = 1;
+
+  for (int d = 0; d < o->rank; d++) {
+    n *= o->extent[d];
+  }
+  return n;
+}
+
+/* The call, whose operands are whole arrays. */
+static bool spec_of(const weir_graph *g, const weir_group *group, conv_form *f,
+                    weir_library_spec *spec)
+{
+  if (!conv_form_of_group(g, group, f) || !is_plain(f)) {
+    return false;
+  }
+  const weir_access *a = &weir_graph_node(g, group->nodes[group->n_nodes - 1])->access;
+  const int operand[] = {f->x, f->w, f->y};
+
+  spec_of_form(f, spec);
+  bool is = weir_library_is_call(spec);
+
+  for (int k = 0; is && k < WEIR_LIBRARY_OPERANDS; k++) {
+    is = elements_of(operand_of(a, operand[k])) == weir_library_elements(spec, k);
+  }
+  return is;
+}
+
+/* Flop/s of one GPU, about: kernels are compared with one another alone. */
+static const double rate = 1e13, rate_bf16 = 1e14;
+
+static double match(const weir_graph *g, const weir_group *group)
+{
+  weir_library_spec spec;
+  conv_form f;
+
+  if (!spec_of(g, group, &f, &spec)) {
+    return -1;
+  }
+  const bool half = f.x_dtype == WEIR_BF16 || f.w_dtype == WEIR_BF16 || f.y_dtype == WEIR_BF16;
+
+  return conv_form_flops(&f) / (half ? rate_bf16 : rate);
+}
+
+/* A row-major view of the weights' array. */
+static weir_view view_of(const weir_operand *o)
+{
+  weir_view v = {.dtype = o->dtype, .rank = o->rank};
+  int64_t stride = 1;
+
+  for (int d = o->rank - 1; d >= 0; d--) {
+    v.extent[d] = o->extent[d];
+    v.stride[d] = stride;
+    stride *= o->extent[d];
+  }
+  return v;
+}
+
+/* Appends to a text of TEXT bytes. */
+static void put(char *text, const char *format, ...) WEIR_PRINTF(2, 3);
+static void put(char *text, const char *format, ...)
+{
+  const size_t used = strlen(text);
+  va_list args;
+
+  va_start(args, format);
+  (void)vsnprintf(text + used, TEXT - used, format, args);
+  va_end(args);
+}
+
+static const char *bits_of(weir_dtype dtype)
+{
+  const size_t bytes = weir_dtype_size(dtype);
+
+  return bytes == 2 ? "unsigned short" : bytes == 4 ? "unsigned int" : "unsigned long long";
+}
+
+/* Element e of [groups, out, taps, in] and its place in the array, copied one way or the other. */
+static void pack_text(const conv_form *f, const conv_weight_strides *s, int64_t n, bool unpacks,
+                      char *text)
+{
+  const char *type = bits_of(f->w_dtype);
+
+  text[0] = '\0';
+  put(text,
+      "  const long long e = (long long)blockIdx.x * %d + threadIdx.x;\n"
+      "  long long left = e, place = %" PRId64 ";\n"
+      "  if (e < %" PRId64 ") {\n",
+      THREADS, s->base, n);
+  put(text, "    place += left %% %" PRId64 " * %" PRId64 ";\n    left /= %" PRId64 ";\n", f->in,
+      s->in, f->in);
+  for (int k = f->d - 1; k >= 0; k--) {
+    put(text, "    place += left %% %" PRId64 " * %" PRId64 ";\n    left /= %" PRId64 ";\n",
+        f->kernel_size[k], s->tap[k], f->kernel_size[k]);
+  }
+  put(text, "    place += left %% %" PRId64 " * %" PRId64 " + left / %" PRId64 " * %" PRId64 ";\n",
+      f->out, s->out, f->out, s->group);
+  put(text, "    ((%s *)p.word[1])[%s] = ((const %s *)p.word[0])[%s];\n  }\n", type,
+      unpacks ? "place" : "e", type, unpacks ? "e" : "place");
+}
+
+/* Whether the array has the library's order. */
+static bool is_packed(const conv_form *f, const conv_weight_strides *s)
+{
+  int64_t step = f->in;
+  bool is = s->base == 0 && (s->in == 1 || f->in == 1);
+
+  for (int k = f->d - 1; k >= 0; k--) {
+    is = is && (s->tap[k] == step || f->kernel_size[k] == 1);
+    step *= f->kernel_size[k];
+  }
+  is = is && (s->out == step || f->out == 1);
+  return is && (s->group == step * f->out || f->groups == 1);
+}
+
+static weir_status make_pack(const conv_form *f, const conv_weight_strides *s, bool unpacks,
+                             const weir_kernel_maker *maker, convolution *c)
+{
+  static const weir_device_param param = {"addresses", "p", sizeof(pack_addresses)};
+  char text[TEXT];
+  const weir_device_source source = {
+      .name = unpacks ? "unpack" : "pack",
+      .params = &param,
+      .n_params = 1,
+      .helpers = "typedef struct addresses {\n  long long word[2];\n} addresses;\n",
+      .body = text};
+
+  pack_text(f, s, c->weights, unpacks, text);
+  WEIR_TRY(maker->make(maker->plan, &source, THREADS, &c->pack));
+  return WEIR_OK;
+}
+
+static void release(void *context)
+{
+  convolution *c = context;
+
+  if (c != NULL) {
+    weir_library_destroy(&c->call);
+    weir_free(&c);
+  }
+}
+
+static weir_status open_call(const weir_graph *g, const weir_group *group,
+                             const weir_kernel_maker *maker, void **context, int64_t *workspace)
+{
+  weir_status status = WEIR_OK;
+  weir_library_spec spec;
+  void *memory = NULL;
+  conv_form f;
+  const bool is = spec_of(g, group, &f, &spec);
+
+  WEIR_ASSERT(is);
+  const weir_access *a = &weir_graph_node(g, group->nodes[group->n_nodes - 1])->access;
+  const weir_view view = view_of(operand_of(a, f.w));
+  const conv_weight_strides strides = conv_form_weights(&f, &view);
+
+  spec.tf32 = maker->tf32;
+  WEIR_TRY(weir_alloc(1, sizeof(convolution), &memory));
+  convolution *c = memory;
+
+  c->made = spec.convolution.made;
+  c->packs = !is_packed(&f, &strides);
+  c->weights = weir_library_elements(&spec, 1);
+  c->weight_bytes = c->weights * (int64_t)weir_dtype_size(f.w_dtype);
+  WEIR_TRY_GOTO(weir_library_create(maker->device, &spec, maker->runs, &c->call), failed);
+  if (c->packs) {
+    const int64_t unit = WEIR_DEVICE_ALIGN;
+
+    c->packed_bytes = (c->weight_bytes + unit - 1) / unit * unit;
+    WEIR_TRY_GOTO(make_pack(&f, &strides, c->made == 1, maker, c), failed);
+  }
+  *workspace = c->packed_bytes + weir_library_workspace(c->call);
+  *context = c;
+  return WEIR_OK;
+failed:
+  release(c);
+  return status;
+}
+
+static weir_status copy_weights(const weir_kernel_launch *l, const convolution *c, const void *from,
+                                void *to)
+{
+  const pack_addresses addresses = {{(int64_t)(intptr_t)from, (int64_t)(intptr_t)to}};
+  const void *const args[] = {&addresses};
+  const weir_device_range ranges[] = {{from, c->weight_bytes, WEIR_DEVICE_READ},
+                                      {to, c->weight_bytes, WEIR_DEVICE_WRITE}};
+  const weir_device_launch_spec spec = {.kernel = c->pack,
+                                        .grid = {(int)((c->weights - 1) / THREADS + 1), 1, 1},
+                                        .block = {THREADS, 1, 1},
+                                        .args = args,
+                                        .ranges = ranges,
+                                        .n_ranges = 2};
+
+  WEIR_TRY(weir_device_launch(l->queue, &spec));
+  return WEIR_OK;
+}
+
+/* Views: x, y, w. */
+static weir_status launch(const weir_kernel_launch *l)
+{
+  const convolution *c = l->context;
+  void *const packed = c->packs ? l->workspace : l->views[2].data;
+  void *const operand[] = {l->views[0].data, packed, l->views[1].data};
+
+  if (c->packs && c->made != 1) {
+    WEIR_TRY(copy_weights(l, c, l->views[2].data, packed));
+  }
+  WEIR_TRY(weir_library_run(l->queue, c->call, operand, (char *)l->workspace + c->packed_bytes));
+  if (c->packs && c->made == 1) {
+    WEIR_TRY(copy_weights(l, c, packed, l->views[2].data));
+  }
+  return WEIR_OK;
+}
+
+static const weir_library_call *call_of(const void *context)
+{
+  return ((const convolution *)context)->call;
+}
+
+const weir_kernel weir_kernel_conv_library = {
+    .name = "conv.library",
+    .device = WEIR_KERNEL_DEVICE,
+    .match = match,
+    .arrays = conv_form_arrays,
+    .open = open_call,
+    .release = release,
+    .launch = launch,
+    .call = call_of,
+};
