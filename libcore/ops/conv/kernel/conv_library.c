@@ -1,7 +1,9 @@
 /* conv_library.c - convolutions and their gradients by a device's own library.
  *
  * The library has the weights as [output channels, taps, input channels]; where the graph's array
- * has another order, a kernel copies them to or from the workspace. */
+ * has another order, a kernel copies them to or from the workspace. cuDNN makes gradients by
+ * weights in the dtype of x and y only: those of bf16 in f32 are made from x and y widened to f32,
+ * whose numbers tf32 has exactly. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,12 +19,18 @@ typedef struct pack_addresses {
   int64_t word[2];
 } pack_addresses;
 
+static const char addresses_text[] =
+    "typedef struct addresses {\n  long long word[2];\n} addresses;\n";
+
 typedef struct convolution {
   weir_library_call *call;
-  const weir_device_kernel *pack; /* NULL: the orders are the same, or the plan does not run */
+  const weir_device_kernel *pack;     /* NULL: the orders are the same, or the plan does not run */
+  const weir_device_kernel *widen[2]; /* of x and of y; NULL: they are as the call has them */
   int made;
-  bool packs;
-  int64_t weights, weight_bytes, packed_bytes; /* packed: with the space to the next alignment */
+  bool packs, widens;
+  int64_t weights, weight_bytes;
+  int64_t wide[2];        /* elements of x and y that are widened */
+  int64_t wide_at[2], at; /* bytes into the workspace after the weights: x, y, the library's own */
 } convolution;
 
 static bool is_plain(const conv_form *f)
@@ -183,21 +191,55 @@ static bool is_packed(const conv_form *f, const conv_weight_strides *s)
   return is && (s->group == step * f->out || f->groups == 1);
 }
 
+static int64_t round_up(int64_t bytes)
+{
+  return (bytes + WEIR_DEVICE_ALIGN - 1) / WEIR_DEVICE_ALIGN * WEIR_DEVICE_ALIGN;
+}
+
 static weir_status make_pack(const conv_form *f, const conv_weight_strides *s, bool unpacks,
                              const weir_kernel_maker *maker, convolution *c)
 {
   static const weir_device_param param = {"addresses", "p", sizeof(pack_addresses)};
   char text[TEXT];
-  const weir_device_source source = {
-      .name = unpacks ? "unpack" : "pack",
-      .params = &param,
-      .n_params = 1,
-      .helpers = "typedef struct addresses {\n  long long word[2];\n} addresses;\n",
-      .body = text};
+  const weir_device_source source = {.name = unpacks ? "unpack" : "pack",
+                                     .params = &param,
+                                     .n_params = 1,
+                                     .helpers = addresses_text,
+                                     .body = text};
 
   pack_text(f, s, c->weights, unpacks, text);
   WEIR_TRY(maker->make(maker->plan, &source, THREADS, &c->pack));
   return WEIR_OK;
+}
+
+static weir_status make_widen(int64_t n, const weir_kernel_maker *maker,
+                              const weir_device_kernel **out)
+{
+  static const weir_device_param param = {"addresses", "p", sizeof(pack_addresses)};
+  char text[TEXT] = "";
+  const weir_device_source source = {
+      .name = "widen", .params = &param, .n_params = 1, .helpers = addresses_text, .body = text};
+
+  put(text,
+      "  const long long e = (long long)blockIdx.x * %d + threadIdx.x;\n  if (e < %" PRId64
+      ") {\n    ((unsigned int *)p.word[1])[e] = "
+      "(unsigned int)((const unsigned short *)p.word[0])[e] << 16;\n  }\n",
+      THREADS, n);
+  WEIR_TRY(maker->make(maker->plan, &source, THREADS, out));
+  return WEIR_OK;
+}
+
+/* The call that is made: of f32, from numbers that bf16 has. */
+static bool widen(weir_library_spec *spec)
+{
+  weir_library_convolution *c = &spec->convolution;
+  const bool widens = c->made == 1 && c->w == WEIR_F32 && c->x == WEIR_BF16 && c->y == WEIR_BF16;
+
+  if (widens) {
+    c->x = c->y = WEIR_F32;
+    spec->tf32 = true;
+  }
+  return widens;
 }
 
 static void release(void *context)
@@ -207,6 +249,17 @@ static void release(void *context)
   if (c != NULL) {
     weir_library_destroy(&c->call);
     weir_free(&c);
+  }
+}
+
+/* Places in the workspace. */
+static void lay_out(const weir_library_spec *spec, convolution *c)
+{
+  c->at = c->packs ? round_up(c->weight_bytes) : 0;
+  for (int k = 0; k < 2 && c->widens; k++) {
+    c->wide[k] = weir_library_elements(spec, 2 * k);
+    c->wide_at[k] = c->at;
+    c->at += round_up(c->wide[k] * (int64_t)sizeof(float));
   }
 }
 
@@ -230,16 +283,18 @@ static weir_status open_call(const weir_graph *g, const weir_group *group,
 
   c->made = spec.convolution.made;
   c->packs = !is_packed(&f, &strides);
+  c->widens = widen(&spec);
   c->weights = weir_library_elements(&spec, 1);
   c->weight_bytes = c->weights * (int64_t)weir_dtype_size(f.w_dtype);
   WEIR_TRY_GOTO(weir_library_create(maker->device, &spec, maker->runs, &c->call), failed);
+  lay_out(&spec, c);
   if (c->packs) {
-    const int64_t unit = WEIR_DEVICE_ALIGN;
-
-    c->packed_bytes = (c->weight_bytes + unit - 1) / unit * unit;
     WEIR_TRY_GOTO(make_pack(&f, &strides, c->made == 1, maker, c), failed);
   }
-  *workspace = c->packed_bytes + weir_library_workspace(c->call);
+  for (int k = 0; k < 2 && c->widens; k++) {
+    WEIR_TRY_GOTO(make_widen(c->wide[k], maker, &c->widen[k]), failed);
+  }
+  *workspace = c->at + weir_library_workspace(c->call);
   *context = c;
   return WEIR_OK;
 failed:
@@ -247,15 +302,16 @@ failed:
   return status;
 }
 
-static weir_status copy_weights(const weir_kernel_launch *l, const convolution *c, const void *from,
-                                void *to)
+/* A kernel that copies n elements, one a thread. */
+static weir_status copy(const weir_kernel_launch *l, const weir_device_kernel *kernel, int64_t n,
+                        weir_device_range from, weir_device_range to)
 {
-  const pack_addresses addresses = {{(int64_t)(intptr_t)from, (int64_t)(intptr_t)to}};
+  const pack_addresses addresses = {
+      {(int64_t)(intptr_t)from.address, (int64_t)(intptr_t)to.address}};
   const void *const args[] = {&addresses};
-  const weir_device_range ranges[] = {{from, c->weight_bytes, WEIR_DEVICE_READ},
-                                      {to, c->weight_bytes, WEIR_DEVICE_WRITE}};
-  const weir_device_launch_spec spec = {.kernel = c->pack,
-                                        .grid = {(int)((c->weights - 1) / THREADS + 1), 1, 1},
+  const weir_device_range ranges[] = {from, to};
+  const weir_device_launch_spec spec = {.kernel = kernel,
+                                        .grid = {(int)((n - 1) / THREADS + 1), 1, 1},
                                         .block = {THREADS, 1, 1},
                                         .args = args,
                                         .ranges = ranges,
@@ -265,17 +321,36 @@ static weir_status copy_weights(const weir_kernel_launch *l, const convolution *
   return WEIR_OK;
 }
 
+static weir_status copy_weights(const weir_kernel_launch *l, const convolution *c, const void *from,
+                                const void *to)
+{
+  WEIR_TRY(copy(l, c->pack, c->weights,
+                (weir_device_range){from, c->weight_bytes, WEIR_DEVICE_READ},
+                (weir_device_range){to, c->weight_bytes, WEIR_DEVICE_WRITE}));
+  return WEIR_OK;
+}
+
 /* Views: x, y, w. */
 static weir_status launch(const weir_kernel_launch *l)
 {
   const convolution *c = l->context;
-  void *const packed = c->packs ? l->workspace : l->views[2].data;
-  void *const operand[] = {l->views[0].data, packed, l->views[1].data};
+  char *const space = l->workspace;
+  void *const packed = c->packs ? space : l->views[2].data;
+  void *operand[] = {l->views[0].data, packed, l->views[1].data};
 
   if (c->packs && c->made != 1) {
     WEIR_TRY(copy_weights(l, c, l->views[2].data, packed));
   }
-  WEIR_TRY(weir_library_run(l->queue, c->call, operand, (char *)l->workspace + c->packed_bytes));
+  for (int k = 0; k < 2 && c->widens; k++) {
+    const int64_t n = c->wide[k];
+
+    operand[2 * k] = space + c->wide_at[k];
+    WEIR_TRY(copy(
+        l, c->widen[k], n,
+        (weir_device_range){l->views[k].data, n * (int64_t)sizeof(weir_bf16), WEIR_DEVICE_READ},
+        (weir_device_range){operand[2 * k], n * (int64_t)sizeof(float), WEIR_DEVICE_WRITE}));
+  }
+  WEIR_TRY(weir_library_run(l->queue, c->call, operand, space + c->at));
   if (c->packs && c->made == 1) {
     WEIR_TRY(copy_weights(l, c, packed, l->views[2].data));
   }
