@@ -71,14 +71,20 @@ test_packages=(
   'slurm-wlm slurm'
   'munge system munged'
 )
+pip() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -m pip --version >/dev/null 2>&1; }
+# NVRTC, the compiler of the tests of GPU kernels, which need no GPU: of a toolkit, or of NVIDIA's Python packages.
+nvidia=$(dirname "$0")/../build/nvidia
+nvrtc() { [ -n "$(compgen -G '/usr/local/cuda*/include/nvrtc.h')" ] || header nvrtc.h gcc || [ -d "$nvidia/nvidia" ]; }
+nvrtc || test_packages+=('python3-pip pip')
 
+profile=${1:-core}
 packages=("${core_packages[@]}")
-case "${1:-core}" in
+case "$profile" in
 core | checker) ;;
 test) packages+=("${test_packages[@]}" "${bench_packages[@]}") ;;
 bench | peers) packages+=("${bench_packages[@]}") ;;
 *)
-  echo "setup: unknown profile '$1' (core, test, bench, peers, checker)" >&2
+  echo "setup: unknown profile '$profile' (core, test, bench, peers, checker)" >&2
   exit 2
   ;;
 esac
@@ -113,6 +119,21 @@ install_checker() {
 }
 [ "${1:-core}" != checker ] || install_checker
 
+# Tests of GPU kernels are skipped without.
+install_nvrtc() {
+  nvrtc && return 0
+  echo "setup: installing NVRTC 13.0.88 into build/nvidia" >&2
+  /usr/bin/python3 -m pip install --quiet --target "$nvidia.part" nvidia-cuda-nvrtc==13.0.88 nvidia-cuda-runtime==13.0.96 >&2 &&
+    mv "$nvidia.part" "$nvidia" || echo "setup: no NVRTC: tests of GPU kernels will be skipped" >&2
+}
+
+# What no apt command installs comes last.
+finish() {
+  local rc=$?
+  rm -f "${log:-}"
+  if [ $rc = 0 ] && [ "$profile" = test ]; then install_nvrtc; fi
+}
+trap finish EXIT
 find_missing
 [ ${#missing[@]} -gt 0 ] || exit 0
 
@@ -140,7 +161,6 @@ fi
 
 echo "setup: installing ${missing[*]}" >&2
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
 apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "$@" </dev/null >"$log" 2>&1; }
 apt apt-get update -o DPkg::Lock::Timeout=300 ||
   echo "setup: apt-get update failed; going on with the package lists at hand" >&2

@@ -1,10 +1,12 @@
 # Headers of the CUDA toolkit and NVRTC; the driver is found at run time. WEIR_CUDA_ROOT names a folder with include/
-# and lib/ (also of NVIDIA's Python packages nvidia-cuda-runtime and nvidia-cuda-nvrtc); no compiler nvcc is needed.
+# and lib/ (also of NVIDIA's Python packages nvidia-cuda-runtime and nvidia-cuda-nvrtc, which workflows/setup.sh installs
+# into build/nvidia to check kernels); no compiler nvcc is needed.
 set(WEIR_FOUND_CUDA FALSE)
 set(WEIR_CUDA_ROOT "" CACHE PATH "where the CUDA toolkit is installed; empty: in the usual places")
-find_path(WEIR_CUDA_INCLUDE nvrtc.h HINTS ${WEIR_CUDA_ROOT} PATHS /usr/local/cuda /opt/cuda /usr/lib/cuda PATH_SUFFIXES include)
+set(places /usr/local/cuda /opt/cuda /usr/lib/cuda ${CMAKE_SOURCE_DIR}/build/nvidia/nvidia/cu13)
+find_path(WEIR_CUDA_INCLUDE nvrtc.h HINTS ${WEIR_CUDA_ROOT} PATHS ${places} PATH_SUFFIXES include)
 find_library(WEIR_NVRTC_LIBRARY NAMES nvrtc libnvrtc.so.13 libnvrtc.so.12 HINTS ${WEIR_CUDA_ROOT}
-  PATHS /usr/local/cuda /opt/cuda /usr/lib/cuda PATH_SUFFIXES lib64 lib)
+  PATHS ${places} PATH_SUFFIXES lib64 lib)
 mark_as_advanced(WEIR_CUDA_INCLUDE WEIR_NVRTC_LIBRARY)
 if(WEIR_CUDA_INCLUDE AND WEIR_NVRTC_LIBRARY AND EXISTS ${WEIR_CUDA_INCLUDE}/cuda.h)
   file(STRINGS ${WEIR_CUDA_INCLUDE}/cuda.h version REGEX "define CUDA_VERSION ")

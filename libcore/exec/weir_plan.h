@@ -40,6 +40,7 @@ typedef struct weir_exec_cfg {
   int64_t min_layout_bytes; /* minimum bytes of arrays whose memory layout may change */
   double spin;              /* seconds: weir_threads_spin_set */
   const char *device;       /* a row of the device table: weir_device_row */
+  bool capture;             /* runs on a device are recorded and replayed */
   const char *kernel_dir;   /* folder for the texts of the device's kernels, "": none */
   const char *machine;      /* file of machine constants, for weir_cpu_load, "": as detected */
 } weir_exec_cfg;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # device_kernels.sh CHECK BIN BENCH SOURCE - kernels that plans write for a GPU, compiled for three generations of GPUs that this
 # machine need not have: a training of weather_ensemble's tiny configuration, a query of physio_stream, self-energies of
-# quantum_transport, and the training steps of the measurements (U-Net and CosmoFlow, f32 and bf16).
+# quantum_transport, a training of cosmoflow, and the training steps of the measurements (U-Net and CosmoFlow, f32 and bf16).
 set -euo pipefail
 check=$1 bin=$2 bench=$3 source=$4
 gpu=$source/tests/conform/h100.json # as cuDNN 9.19 describes an H100
@@ -29,13 +29,18 @@ write "$dir/weather" "$bin/weather_ensemble" describe --config "$source/configs/
 write "$dir/physio" "$bin/physio_stream" run --config "$source/configs/physio_stream/tiny.yaml" --set ecgsyn.duration=10 "${on[@]}" \
   --set exec.kernel_dir="$dir/physio" --out "$dir/physio_run"
 write "$dir/quantum" "$bin/quantum_transport" run "${chain[@]}" "${on[@]}" --set exec.kernel_dir="$dir/quantum" --out "$dir/quantum_run"
+write "$dir/cosmo" "$bin/cosmoflow" run --set simulate.universes=10 --set simulate.file=4 --set simulate.side=8 \
+  --set simulate.particles=16 --set simulate.box=128 --set 'simulate.redshifts=[0,0.5]' --set simulate.preset=wide2 \
+  --set data.split.valid=2 --set data.split.test=2 --set train.epochs=1 --set train.batch=2 \
+  --set 'model.net={mlperf: {blocks: 2, base: 4, hidden1: 8, hidden2: 4, dropout: 0.1}}' "${on[@]}" \
+  --set exec.kernel_dir="$dir/cosmo" --out "$dir/cosmo_run"
 write "$dir/steps" "$bench" texts="$dir/steps"
 write "$dir/half" "$bench" bf16 texts="$dir/half"
 find "$dir/half" -name '*.cu' -print0 | while IFS= read -r -d '' text; do # those of f32 again are compiled once
   [ ! -e "$dir/steps/${text##*/}" ] || rm "$text"
 done
 
-"$check" --gpu "$gpu" "$dir/weather" "$dir/physio" "$dir/quantum" &
+"$check" --gpu "$gpu" "$dir/weather" "$dir/physio" "$dir/quantum" "$dir/cosmo" &
 "$check" --lean --gpu "$gpu" "$dir/steps" "$dir/half" || rc=$?
 wait $! || rc=$?
 exit $rc

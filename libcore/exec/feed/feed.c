@@ -158,6 +158,32 @@ static weir_status check_runs(const weir_plan *p)
              : WEIR_OK;
 }
 
+static weir_status run_groups(weir_plan *p)
+{
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    exec_group *group = &p->groups[i];
+    const weir_box box = exec_anchor_box(group, 0, 0);
+
+    WEIR_TRY(exec_group_run(p, group, &box, true));
+    WEIR_TRY(exec_early_update(p, i));
+    WEIR_TRY(p->ranks != NULL ? weir_requests_progress(p->ranks->comm) : WEIR_OK);
+  }
+  return WEIR_OK;
+}
+
+static void mark_made(weir_plan *p)
+{
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    const exec_group *group = &p->groups[i];
+
+    for (int32_t k = 0; k < group->n_loops; k++) {
+      for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+        p->arrays[group->loops[k].loop->out[o]].front = 1;
+      }
+    }
+  }
+}
+
 weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
 {
   if (p->streaming) {
@@ -174,20 +200,8 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
   WEIR_TRY_GOTO(check_bound(p), out);
   WEIR_TRY_GOTO(begin_run(p), out);
   exec_early_begin(p);
-  for (int32_t i = 0; i < p->n_groups; i++) {
-    exec_group *group = &p->groups[i];
-    const weir_box box = exec_anchor_box(group, 0, 0);
-
-    WEIR_TRY_GOTO(exec_group_run(p, group, &box, true), out);
-    WEIR_TRY_GOTO(exec_early_update(p, i), out);
-    WEIR_TRY_GOTO(p->ranks != NULL ? weir_requests_progress(p->ranks->comm) : WEIR_OK, out);
-    for (int32_t k = 0; k < group->n_loops; k++) {
-      for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
-        p->arrays[group->loops[k].loop->out[o]].front = 1;
-      }
-    }
-  }
-  WEIR_TRY_GOTO(p->backend != NULL ? exec_backend_end(p) : WEIR_OK, out);
+  WEIR_TRY_GOTO(p->backend != NULL ? exec_backend_whole(p, run_groups) : run_groups(p), out);
+  mark_made(p);
   copy_sources(p, bindings, n);
   update_stored(p);
   p->runs++;

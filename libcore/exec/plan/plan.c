@@ -69,6 +69,9 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_STRING(weir_exec_cfg, device, "cpu",
                     "device of the plan: cpu, or another listed by `--version`; unsupported groups "
                     "run as host calls with copies"),
+    WEIR_OPT_BOOL(weir_exec_cfg, capture, true,
+                  "record the launches and copies of a run on a device once and replay them as one "
+                  "(a CUDA graph), where no host call lies in between"),
     WEIR_OPT_PATH(weir_exec_cfg, kernel_dir, "",
                   "folder to which the text of each kernel generated for `exec.device` is written "
                   "(CUDA C); empty: none"),

@@ -29,6 +29,10 @@ weir_status exec_memory_hold(const weir_plan *p, int64_t bytes, void **out);
 weir_status exec_budget_keep(weir_plan *p);
 weir_status exec_budget_check(const weir_plan *p);
 void exec_budget_print(const weir_plan *p, FILE *out);
+
+/* Fails where an array has indices outside the range that an access of the group declares. */
+weir_status exec_check_gathers(const weir_plan *p, const exec_group *group,
+                               const weir_box *box) WEIR_CHECKED;
 /* run.c: the anchor's iterations of `box`, tile by tile. */
 weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box, bool last);
 /* counted.c: distinct bytes that the group reads and writes outside itself for `box` of the anchor.

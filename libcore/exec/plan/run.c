@@ -245,8 +245,7 @@ static weir_status run_tile(const tiling *t, const weir_box *tile, char *scratch
 }
 
 /* Before the tiles: what they all read from outside the group. */
-static weir_status check_group_gathers(const weir_plan *p, const exec_group *group,
-                                       const weir_box *box)
+weir_status exec_check_gathers(const weir_plan *p, const exec_group *group, const weir_box *box)
 {
   weir_box boxes[EXEC_MAX_LOOPS];
   bool any = false;
@@ -360,7 +359,7 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
   if (p->backend != NULL) {
     WEIR_TRY(exec_backend_bring(p, group));
   }
-  WEIR_TRY(check_group_gathers(p, group, box));
+  WEIR_TRY(exec_check_gathers(p, group, box));
   if (group->on_device) {
     return exec_backend_run(p, group, box);
   }

@@ -41,6 +41,7 @@ void exec_backend_close(weir_plan *p)
   if (b == NULL) {
     return;
   }
+  exec_capture_free(&b->capture);
   weir_device_event_destroy(&b->worked);
   weir_device_event_destroy(&b->copied);
   for (int64_t k = 0; k < b->n_kernels; k++) {

@@ -50,6 +50,21 @@ typedef struct exec_device_kernel {
   weir_device_kernel *kernel;
 } exec_device_kernel;
 
+/* On which sides an array is, and where these are. */
+typedef struct exec_where {
+  bool on_device, on_host;
+  const char *device, *staging;
+} exec_where;
+
+/* A run that is recorded and replayed: runs that begin as it did. */
+typedef struct exec_capture {
+  weir_device_capture *replay; /* NULL: none yet */
+  exec_where *begin, *end;     /* [n_arrays] sides at its begin and end */
+  int32_t *up, *down;          /* arrays that it copies, in the order of copies */
+  int32_t n_up, n_down;
+  bool seen, recording, failed; /* begin is filled; now; the device cannot */
+} exec_capture;
+
 struct exec_backend {
   weir_store *store;   /* the plan's, or: */
   weir_store *empty;   /* one for a plan without a store */
@@ -77,6 +92,7 @@ struct exec_backend {
   const weir_loop *whole; /* the loop that is prepared: its arrays are dense, but not their
                              parts of complex numbers */
   weir_status failed;     /* of a launch: engines cannot fail */
+  exec_capture capture;
   int32_t n_steps;
 };
 
@@ -107,6 +123,9 @@ weir_status exec_backend_run(weir_plan *p, exec_group *group, const weir_box *bo
 weir_status exec_backend_end(weir_plan *p);
 /* Whether the device takes the new value of the stored array, at the end of a run. */
 bool exec_backend_updates(const weir_plan *p, int32_t array);
+/* backend_capture.c: runs all groups by `groups`, and the end of the run; or replays both. */
+weir_status exec_backend_whole(weir_plan *p, weir_status (*groups)(weir_plan *));
+void exec_capture_free(exec_capture *c);
 /* Tells the store which sides are the newest, after a run. */
 void exec_backend_stored(weir_plan *p);
 /* Waits for what a failed run has left under way. */
@@ -119,6 +138,11 @@ void exec_backend_print(const weir_plan *p, FILE *out);
 weir_status exec_backend_follow(struct exec_backend *b);
 /* Copies the n arrays of b->moving to the host, and waits. */
 weir_status exec_backend_fetch(weir_plan *p, int32_t n);
+/* The copies of the end of a run, which no one waits for, and by which queue `work` ends last. */
+weir_status exec_backend_finish(weir_plan *p);
+/* Copies an array without time from the host's memory to staging, or back. */
+void exec_backend_stage(const weir_plan *p, int32_t array);
+void exec_backend_unstage(const weir_plan *p, int32_t array);
 
 /* backend_window.c: sizes of the sides of windows, once the memory plan is made. */
 void exec_backend_windows_size(weir_plan *p);

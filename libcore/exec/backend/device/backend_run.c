@@ -206,6 +206,26 @@ weir_status exec_backend_follow(struct exec_backend *b)
   return WEIR_OK;
 }
 
+void exec_backend_stage(const weir_plan *p, int32_t array)
+{
+  const exec_side *side = &p->backend->sides[array];
+  const void *from = p->arrays[array].view.data;
+
+  if (side->bytes > 0 && from != side->staging) {
+    memcpy(side->staging, from, (size_t)side->bytes);
+  }
+}
+
+void exec_backend_unstage(const weir_plan *p, int32_t array)
+{
+  const exec_side *side = &p->backend->sides[array];
+  void *to = p->arrays[array].view.data;
+
+  if (side->bytes > 0 && to != side->staging) {
+    memcpy(to, side->staging, (size_t)side->bytes);
+  }
+}
+
 /* To the device: a slot of the arena may still be read by launches that were given before. New
  * slots of a window are none that these read, nor any that slides. */
 static weir_status copy_up(weir_plan *p, int32_t n)
@@ -215,13 +235,14 @@ static weir_status copy_up(weir_plan *p, int32_t n)
 
   for (int32_t k = 0; k < n; k++) {
     const int32_t a = b->moving[k];
-    const exec_side *side = &b->sides[a];
-    const void *from = p->arrays[a].view.data;
 
     if (p->arrays[a].time >= 0) {
       WEIR_TRY(exec_backend_window_extend(p, a, p->arrays[a].front));
-    } else if (side->bytes > 0 && from != side->staging) {
-      memcpy(side->staging, from, (size_t)side->bytes);
+    } else {
+      exec_backend_stage(p, a);
+    }
+    if (b->capture.recording) {
+      b->capture.up[b->capture.n_up++] = a;
     }
     slots = slots || (p->arrays[a].time < 0 && p->schedule.offset[a] >= 0);
   }
@@ -241,14 +262,14 @@ static weir_status copy_up(weir_plan *p, int32_t n)
   return WEIR_OK;
 }
 
-weir_status exec_backend_fetch(weir_plan *p, int32_t n)
+/* Copies the n arrays of b->moving to staging, after all launches. */
+static weir_status copy_down(weir_plan *p, int32_t n)
 {
   struct exec_backend *b = p->backend;
 
-  if (n == 0) {
-    return WEIR_OK;
+  if (n > 0) {
+    WEIR_TRY(exec_backend_follow(b));
   }
-  WEIR_TRY(exec_backend_follow(b));
   for (int32_t k = 0; k < n; k++) {
     const exec_side *side = &b->sides[b->moving[k]];
 
@@ -256,13 +277,21 @@ weir_status exec_backend_fetch(weir_plan *p, int32_t n)
                  ? exec_backend_window_down(p, b->moving[k])
                  : weir_device_copy(b->copies, side->staging, side->device, side->bytes));
   }
+  return WEIR_OK;
+}
+
+weir_status exec_backend_fetch(weir_plan *p, int32_t n)
+{
+  struct exec_backend *b = p->backend;
+
+  if (n == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(copy_down(p, n));
   WEIR_TRY(weir_device_queue_sync(b->copies));
   for (int32_t k = 0; k < n; k++) {
-    const exec_side *side = &b->sides[b->moving[k]];
-    void *to = p->arrays[b->moving[k]].view.data;
-
-    if (side->bytes > 0 && p->arrays[b->moving[k]].time < 0 && to != side->staging) {
-      memcpy(to, side->staging, (size_t)side->bytes);
+    if (p->arrays[b->moving[k]].time < 0) {
+      exec_backend_unstage(p, b->moving[k]);
     }
   }
   return WEIR_OK;
@@ -368,11 +397,11 @@ weir_status exec_backend_run(weir_plan *p, exec_group *group, const weir_box *bo
   return WEIR_OK;
 }
 
-weir_status exec_backend_end(weir_plan *p)
+/* New values of stored arrays that the device takes, in its memory. */
+static weir_status take_updates(weir_plan *p)
 {
   struct exec_backend *b = p->backend;
 
-  WEIR_TRY(exec_backend_fetch(p, fetch(p)));
   for (int32_t a = 0; a < p->n_arrays; a++) {
     if (b->sides[a].stored != NULL && exec_backend_updates(p, a)) {
       const int32_t from = weir_graph_get_array(p->g, a)->update;
@@ -381,7 +410,29 @@ weir_status exec_backend_end(weir_plan *p)
           weir_device_copy(b->work, b->sides[a].device, b->sides[from].device, b->sides[a].bytes));
     }
   }
+  return WEIR_OK;
+}
+
+weir_status exec_backend_end(weir_plan *p)
+{
+  struct exec_backend *b = p->backend;
+
+  WEIR_TRY(exec_backend_fetch(p, fetch(p)));
+  WEIR_TRY(take_updates(p));
   WEIR_TRY(weir_device_queue_sync(b->work)); /* inputs and staging are the host's again */
+  return WEIR_OK;
+}
+
+weir_status exec_backend_finish(weir_plan *p)
+{
+  struct exec_backend *b = p->backend;
+  const int32_t n = fetch(p);
+
+  WEIR_TRY(copy_down(p, n));
+  memcpy(b->capture.down, b->moving, (size_t)n * sizeof *b->moving);
+  b->capture.n_down = n;
+  WEIR_TRY(take_updates(p));
+  WEIR_TRY(follow(b->work, b->copied, b->copies));
   return WEIR_OK;
 }
 
