@@ -3,19 +3,25 @@
 #define WEIR_CONSTANTS_H
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/weir_status.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Constants of one core; times in seconds. A file states them (exec.machine, cpu/constants.c); the
- * others are detected, or the defaults of that table. */
+/* Constants of one core, or multiprocessor; times in seconds. A file states them (exec.machine,
+ * cpu/constants.c); the others are detected, or the defaults of that table. */
 typedef struct weir_constants {
+  int64_t processors;                   /* cores, or multiprocessors */
+  int64_t resident_blocks;              /* blocks of a kernel that one of them runs at a time */
   int64_t l1_bytes, l2_bytes, l3_bytes; /* caches; l3: including shared parts */
   int64_t line_bytes;                   /* cache line */
   int64_t memory_bytes;                 /* 0: not known */
   double bandwidth;                     /* bytes/s of a copy in memory, read plus write */
-  double cache_bandwidth;               /* the same in a near cache */
+  double total_bandwidth;               /* the same of all processors together */
+  double cache_bandwidth;               /* the same as bandwidth, in a near cache */
   double flop_rate;                     /* f32 flop/s, a fused multiply-add counted as two */
+  double flop_rate_f64;                 /* the same of f64 */
+  double flop_rate_bf16;                /* of products of bf16 or f16, summed in f32 */
   bool measured;                        /* bandwidth and flop_rate; false: built in */
   double load_s;                        /* element of a row that is contiguous in memory */
   double line_l1_s;                     /* element on a line of its own, in rows of at most */
@@ -39,6 +45,11 @@ typedef struct weir_constants {
 /* Returns the constants of the row `device` (NULL, or no such row: cpu), borrowed for the life of
  * the program. */
 const weir_constants *weir_constants_get(const char *device);
+/* Reads the constants of another device from a file of the same keys: what follows from other keys
+ * is completed, nothing is detected. Fails: WEIR_ERR_CONFIG (no such file, a malformed row;
+ * processors, bandwidth or flop_rate not stated), WEIR_ERR_UNSUPPORTED (a build without libyaml).
+ */
+weir_status weir_constants_read(const char *path, weir_constants *out) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,10 @@
 /* Rows of a file, and the built-in constants: single threads on Zen 4 (tests/bench/layout.c and
  * tests/bench/peaks.c print them), and an assumed link between ranks. 0: as detected. */
 const weir_opt weir_constants_opts[] = {
+    WEIR_OPT_INT(weir_constants, processors, 0, 0, 1048576, "1",
+                 "cores of a CPU, or multiprocessors of a GPU; 0: detected"),
+    WEIR_OPT_INT(weir_constants, resident_blocks, 1, 1, 1024, "1",
+                 "blocks of a kernel that a processor runs at a time; 1: a core"),
     WEIR_OPT_INT(weir_constants, l1_bytes, 0, 0, LARGEST, "bytes",
                  "L1 data cache per core; 0: detected"),
     WEIR_OPT_INT(weir_constants, l2_bytes, 0, 0, LARGEST, "bytes",
@@ -26,10 +30,16 @@ const weir_opt weir_constants_opts[] = {
                  "main memory; 0: detected"),
     WEIR_OPT_REAL(weir_constants, bandwidth, 20e9, 1, 1e15, "bytes/s",
                   "sustained copy bandwidth of one core, read plus write"),
+    WEIR_OPT_REAL(weir_constants, total_bandwidth, 0, 0, 1e16, "bytes/s",
+                  "the same of all processors together; 0: `processors` times `bandwidth`"),
     WEIR_OPT_REAL(weir_constants, cache_bandwidth, 0, 0, 1e15, "bytes/s",
                   "bandwidth of arrays that stay in a near cache; 0: four times `bandwidth`"),
     WEIR_OPT_REAL(weir_constants, flop_rate, 100e9, 1, 1e18, "flop/s",
                   "f32 fused multiply-add rate of one core, counted as two operations"),
+    WEIR_OPT_REAL(weir_constants, flop_rate_f64, 0, 0, 1e18, "flop/s",
+                  "the same in f64; 0: half of `flop_rate`"),
+    WEIR_OPT_REAL(weir_constants, flop_rate_bf16, 0, 0, 1e18, "flop/s",
+                  "the same of products of bf16 or f16, summed in f32; 0: `flop_rate`"),
     WEIR_OPT_REAL(weir_constants, load_s, 0.04e-9, 0, LONGEST, "s",
                   "load or store of an element of a row that is contiguous in memory"),
     WEIR_OPT_REAL(weir_constants, line_l1_s, 1e-9, 0, LONGEST, "s",
@@ -113,24 +123,45 @@ static int64_t memory_bytes(void)
   return pages > 0 && page > 0 ? pages * page : 0;
 }
 
+static int64_t processors(void)
+{
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+  return online > 0 ? online : 1;
+}
+
+static void set_derived(double *constant, double derived)
+{
+  *constant = *constant > 0 ? *constant : derived;
+}
+
+/* What follows from other constants. */
+static void derive(weir_constants *c)
+{
+  set_derived(&c->total_bandwidth, (double)c->processors * c->bandwidth);
+  set_derived(&c->cache_bandwidth, 4 * c->bandwidth);
+  set_derived(&c->flop_rate_f64, c->flop_rate / 2);
+  set_derived(&c->flop_rate_bf16, c->flop_rate);
+}
+
 /* Detects what is not stated. */
 static void complete(weir_constants *c)
 {
+  set_missing(&c->processors, processors());
   set_missing(&c->l1_bytes, cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 * 1024));
   set_missing(&c->l2_bytes, cache_bytes(_SC_LEVEL2_CACHE_SIZE, 256 * 1024));
   set_missing(&c->l3_bytes, cache_bytes(_SC_LEVEL3_CACHE_SIZE, 2 * 1024 * 1024));
   set_missing(&c->line_bytes, cache_bytes(_SC_LEVEL1_DCACHE_LINESIZE, 64));
   set_missing(&c->memory_bytes, memory_bytes());
-  c->cache_bandwidth = c->cache_bandwidth > 0 ? c->cache_bandwidth : 4 * c->bandwidth;
+  derive(c);
 }
 
 static weir_cpu detected(void)
 {
   weir_cpu cpu = {0};
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
 
   read_model(cpu.model, sizeof cpu.model);
-  cpu.cores = online > 0 ? (int)online : 1;
+  cpu.cores = (int)processors();
 #if defined(__x86_64__)
   __builtin_cpu_init();
   cpu.sse42 = __builtin_cpu_supports("sse4.2") != 0;
@@ -161,15 +192,39 @@ static weir_status limit_simd(const char *path, weir_simd simd, weir_cpu *cpu)
   return WEIR_OK;
 }
 
+/* What the file states, and the defaults of the other rows. */
+static weir_status read_stated(const char *path, weir_constants *out)
+{
+  weir_config *config = NULL;
+
+  WEIR_TRY(weir_config_load(weir_constants_opts, sizeof *out, &path, 1, NULL, 0, out, &config));
+  out->measured = weir_config_states(config, &out->bandwidth, sizeof out->bandwidth) &&
+                  weir_config_states(config, &out->flop_rate, sizeof out->flop_rate);
+  weir_config_destroy(&config);
+  return WEIR_OK;
+}
+
+weir_status weir_constants_read(const char *path, weir_constants *out)
+{
+  weir_constants file = {0};
+
+  WEIR_TRY(read_stated(path, &file));
+  if (file.processors == 0 || !file.measured) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: states no %s: constants of another device have processors, bandwidth and "
+                     "flop_rate (docs/reference/machine.md)",
+                     path, file.processors == 0 ? "processors" : "bandwidth or flop_rate");
+  }
+  derive(&file);
+  *out = file;
+  return WEIR_OK;
+}
+
 static weir_status read_file(const char *path, weir_cpu *cpu)
 {
   weir_constants file = {0};
-  weir_config *config = NULL;
 
-  WEIR_TRY(weir_config_load(weir_constants_opts, sizeof file, &path, 1, NULL, 0, &file, &config));
-  file.measured = weir_config_states(config, &file.bandwidth, sizeof file.bandwidth) &&
-                  weir_config_states(config, &file.flop_rate, sizeof file.flop_rate);
-  weir_config_destroy(&config);
+  WEIR_TRY(read_stated(path, &file));
   WEIR_TRY(limit_simd(path, (weir_simd)file.simd, cpu));
   complete(&file);
   cpu->constants = file;

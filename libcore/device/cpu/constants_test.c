@@ -1,4 +1,5 @@
 /* constants_test.c - constants of the machine: from a file, from the environment, and refused. */
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -69,6 +70,70 @@ static void the_reference_page_is_the_table(void **state)
   free(printed);
 }
 
+static weir_status read_text(const char *text, weir_constants *out)
+{
+  char folder[256], path[300];
+
+  weir_check_mkdir(folder, sizeof folder);
+  assert_ok(weir_path_join(folder, "other.yaml", path, sizeof path));
+  weir_check_write(path, text, strlen(text));
+  const weir_status status = weir_constants_read(path, out);
+  weir_check_rmdir(folder);
+  return status;
+}
+
+static void constants_of_another_device_are_read_and_not_detected(void **state)
+{
+  weir_constants c = {.processors = 77};
+
+  if (!reads_files()) {
+    skip();
+  }
+  const weir_cpu before = *weir_cpu_get();
+
+  assert_int_equal(read_text("bandwidth: 2e9\nflop_rate: 5e10\n", &c), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "other.yaml: states no processors"));
+  assert_int_equal(read_text("processors: 3\nbandwidth: 2e9\n", &c), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "states no bandwidth or flop_rate"));
+  assert_int_equal(read_text("processors: 3\nbandwidth: 0\nflop_rate: 1\n", &c), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_constants_read("no/such/file.yaml", &c), WEIR_ERR_CONFIG);
+  assert_int_equal(c.processors, 77);
+  assert_ok(read_text("processors: 3\nbandwidth: 2e9\nflop_rate: 5e10\n", &c));
+  assert_true(c.total_bandwidth == 6e9 && c.flop_rate_f64 == 2.5e10 && c.flop_rate_bf16 == 5e10);
+  assert_true(c.resident_blocks == 1 && c.l1_bytes == 0 && c.memory_bytes == 0);
+  assert_ok(read_text("processors: 3\nbandwidth: 2e9\nflop_rate: 5e10\ntotal_bandwidth: 5e9\n"
+                      "flop_rate_f64: 7\nflop_rate_bf16: 8\nresident_blocks: 4\n",
+                      &c));
+  assert_true(c.total_bandwidth == 5e9 && c.flop_rate_f64 == 7 && c.flop_rate_bf16 == 8);
+  assert_int_equal(c.resident_blocks, 4);
+  assert_int_equal(memcmp(weir_cpu_get(), &before, sizeof before), 0);
+}
+
+static void examples_of_other_devices_are_complete(void **state)
+{
+  int n = 0;
+  glob_t found;
+
+  if (!reads_files()) {
+    skip();
+  }
+  assert_int_equal(glob(WEIR_SOURCE_DIR "/configs/machines/*.yaml", 0, NULL, &found), 0);
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    weir_constants c;
+
+    assert_ok(weir_constants_read(found.gl_pathv[i], &c));
+    /* A part that was divided by the number of processors, or was not, would be far off. */
+    assert_true(c.flop_rate >= 1e10 && c.flop_rate <= 1e12);
+    assert_true(c.bandwidth >= 1e9 && c.bandwidth <= 1e11);
+    assert_true(c.total_bandwidth >= c.bandwidth);
+    assert_true(c.total_bandwidth <= 1.01 * (double)c.processors * c.bandwidth);
+    assert_true(c.flop_rate_f64 <= c.flop_rate && c.flop_rate_bf16 >= c.flop_rate);
+    n++;
+  }
+  globfree(&found);
+  assert_true(n >= 6);
+}
+
 /* Passes and kernels divide by some of them. */
 static void every_device_has_constants(void **state)
 {
@@ -77,6 +142,7 @@ static void every_device_has_constants(void **state)
 
     assert_ptr_equal(c, weir_device_row_get(k)->constants());
     assert_true(c->l1_bytes > 0 && c->l2_bytes >= c->l1_bytes && c->line_bytes > 0);
+    assert_true(c->processors > 0 && c->total_bandwidth >= c->bandwidth);
     assert_true(c->bandwidth > 0 && c->cache_bandwidth > 0 && c->flop_rate > 0 && c->link_bw > 0);
     assert_true(c->min_tile_points > 0 && c->max_tile_points > 0 && c->tile_flops > 0);
   }
@@ -141,6 +207,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_a_file_states_replaces_what_is_detected),
       cmocka_unit_test(the_reference_page_is_the_table),
+      cmocka_unit_test(constants_of_another_device_are_read_and_not_detected),
+      cmocka_unit_test(examples_of_other_devices_are_complete),
       cmocka_unit_test(every_device_has_constants),
       cmocka_unit_test(instruction_sets_are_limited_and_never_invented),
       cmocka_unit_test(malformed_files_are_refused_and_change_nothing),
