@@ -43,6 +43,8 @@ typedef struct weir_exec_cfg {
   bool capture;             /* runs on a device are recorded and replayed */
   const char *kernel_dir;   /* folder for the texts of the device's kernels, "": none */
   const char *machine;      /* file of machine constants, for weir_cpu_load, "": as detected */
+  const char *predict;      /* file of constants of a device to predict times on, "": none */
+  const char *predict_from; /* the same of the device that the plan runs on; "": exec.machine's */
 } weir_exec_cfg;
 extern const weir_opt weir_exec_opts[];
 /* Returns the pass options of a plan with that section, without micro-batches. */
@@ -71,6 +73,7 @@ typedef struct weir_plan_opts {
   int n_bounds;
   bool terse;      /* keep no graph after each pass for weir_plan_print: it takes time and memory */
   bool sizes_only; /* allocate no arrays: the plan can be inspected and printed, not run */
+  bool unreported; /* log no times of groups (exec.explain) when the plan is destroyed */
   const weir_dist *dist; /* NULL: this rank runs the graph alone */
   /* Stored arrays of that name, and its slices "name.0", "name.1", ..: while the plan runs they
    * take their new value piece by piece, each once its elements are written and their old values
@@ -92,6 +95,8 @@ typedef struct weir_plan_opts {
  * every run. A run that fails on one rank ends them all (weir_comm_abort). */
 weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_plan_opts *opts,
                              weir_plan **out) WEIR_CHECKED;
+/* Destroys the plan. With exec.explain or exec.predict it first logs mean seconds by kernel class,
+ * also as events `kernel_class` (weir_predict.h). */
 void weir_plan_destroy(weir_plan **p);
 
 typedef struct weir_binding {
@@ -177,6 +182,19 @@ void weir_plan_rewind(weir_plan *p);
  * indices: the whole array without sharding. rank -1: there is none. */
 weir_box weir_plan_owned(const weir_plan *p, const char *name);
 
+/* What runs a group: a kernel of a library or of Weir, also a library operator; a generated loop
+ * without reduced dimensions, with them, with states along a dimension; a call of the program, on
+ * one thread. Last: time of a run outside all groups. */
+typedef enum weir_kernel_class {
+  WEIR_CLASS_LIBRARY,
+  WEIR_CLASS_MAP,
+  WEIR_CLASS_REDUCTION,
+  WEIR_CLASS_SCAN,
+  WEIR_CLASS_CALL,
+  WEIR_CLASS_OUTSIDE,
+  WEIR_CLASSES
+} weir_kernel_class;
+
 /* Report of a group. */
 typedef struct weir_group_report {
   const char *members;            /* "mul, add, clamp" */
@@ -186,6 +204,11 @@ typedef struct weir_group_report {
   double predicted_s, measured_s; /* measured: mean over chunks or runs; 0 without exec.explain */
   double counted_bytes;           /* measured, of the boxes that were run */
   double waited_s;                /* of it, for other ranks */
+  double elsewhere_s;             /* predicted on the device of exec.predict; 0 without */
+  weir_kernel_class kernel_class;
+  weir_dtype dtype; /* f64, f32 or, of products in half precision, that: whose peak counts */
+  int64_t blocks;   /* tiles of the last run, 1: sequential; 0: not known, or not yet run */
+  bool on_host;     /* in a plan of a device: runs on the host all the same */
   int64_t calls;
   double saved_bytes;
 } weir_group_report;

@@ -47,6 +47,7 @@ static weir_status time_graph(const weir_graph *g, const weir_plan_opts *exec, w
   cfg.memory = 0;
   cfg.verify = 0;
   cfg.explain = false;
+  cfg.predict = "";
   for (int i = 0; i < n; i++) {
     binding[i] = (weir_binding){name[i], &in[i]};
   }

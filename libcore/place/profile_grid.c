@@ -256,11 +256,15 @@ weir_status place_profile_grid(const weir_train_task *task, const weir_train_cfg
   weir_comm *const ranks = comm != NULL && weir_comm_size(comm) > 1 ? comm : NULL;
   const weir_dist on = {.comm = ranks, .grid = *grid};
   weir_exec_cfg timed = *exec->exec;
-  const weir_plan_opts opts = {
-      .exec = &timed, .threads = exec->threads, .terse = true, .dist = ranks != NULL ? &on : NULL};
+  const weir_plan_opts opts = {.exec = &timed,
+                               .threads = exec->threads,
+                               .terse = true,
+                               .unreported = true,
+                               .dist = ranks != NULL ? &on : NULL};
   weir_train_step *step = NULL;
 
   timed.explain = true;
+  timed.predict = "";
   timed.memory = 0;
   timed.verify = 0;
   WEIR_TRY(weir_train_step_create(task, cfg, &opts, &step));

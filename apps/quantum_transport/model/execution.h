@@ -4,8 +4,10 @@
 #include "exec/weir_plan.h"
 
 typedef struct qt_exec_opts {
-  const char *device;     /* as weir_exec_cfg */
-  const char *kernel_dir; /* as weir_exec_cfg */
+  const char *device;                 /* as weir_exec_cfg */
+  const char *kernel_dir;             /* as weir_exec_cfg */
+  bool explain;                       /* as weir_exec_cfg */
+  const char *predict, *predict_from; /* as weir_exec_cfg */
 } qt_exec_opts;
 extern const weir_opt qt_exec_options[];
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "exec/feed/feed_priv.h"
 #include "base/weir_alloc.h"
+#include "base/weir_clock.h"
 #include "exec/backend/device/backend.h"
 #include "exec/ranks/ranks_priv.h"
 
@@ -191,6 +192,7 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
                      "plan: a graph with a time dimension must be fed chunk by chunk, not run");
   }
   WEIR_TRY(check_runs(p));
+  const double start = p->cfg.explain ? weir_clock() : 0;
   weir_status status = WEIR_OK;
 
   unbind_results(p);
@@ -205,6 +207,7 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
   copy_sources(p, bindings, n);
   update_stored(p);
   p->runs++;
+  p->seconds += p->cfg.explain ? weir_clock() - start : 0;
 out:
   /* The caller's tensors may be gone at the next run. */
   for (int i = 0; i < n; i++) {
@@ -420,6 +423,7 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
                                           : "plan: a graph without time must be run, not fed");
   }
   WEIR_TRY(check_runs(p));
+  const double start = p->cfg.explain ? weir_clock() : 0;
   weir_status status = WEIR_OK;
 
   for (int32_t a = 0; a < p->n_arrays; a++) {
@@ -439,6 +443,7 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
   WEIR_TRY_GOTO(p->backend != NULL ? exec_backend_end(p) : WEIR_OK, out);
   update_stored(p);
   p->ended = last;
+  p->seconds += p->cfg.explain ? weir_clock() - start : 0;
 out:
   if (status != WEIR_OK && p->backend != NULL) {
     exec_backend_drain(p);

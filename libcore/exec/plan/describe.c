@@ -6,6 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_integer.h"
 #include "exec/backend/device/backend.h"
+#include "exec/weir_predict.h"
 #include "exec/ranks/ranks_priv.h"
 #include "pass/autodiff/weir_gradients.h"
 
@@ -109,6 +110,20 @@ static weir_status digest_group(const weir_plan *p, exec_group *group)
   return WEIR_OK;
 }
 
+/* As many as fit. */
+static void name_results(weir_plan *p)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const char *const name = weir_graph_get_array(p->g, a)->output;
+    const size_t used = strlen(p->results);
+
+    if (name != NULL && used + strlen(name) + 3 < sizeof p->results) {
+      (void)snprintf(p->results + used, sizeof p->results - used, "%s%s", used > 0 ? ", " : "",
+                     name);
+    }
+  }
+}
+
 weir_status exec_summarise(weir_plan *p)
 {
   for (int32_t i = 0; i < p->n_groups; i++) {
@@ -118,8 +133,11 @@ weir_status exec_summarise(weir_plan *p)
 
     p->groups[i].flops = t.flops;
     p->groups[i].bytes = (double)t.read_bytes + (double)t.write_bytes;
+    p->groups[i].kernel_class = exec_class_of(p, &p->groups[i]);
+    p->groups[i].dtype = exec_dtype_of(p, &p->groups[i]);
     WEIR_TRY(digest_group(p, &p->groups[i]));
   }
+  name_results(p);
   WEIR_TRY(keep_saved(p));
   weir_graph_shed(p->g);
   return WEIR_OK;
@@ -140,6 +158,10 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
                          .flops = group->flops,
                          .bytes = group->bytes,
                          .calls = group->calls,
+                         .kernel_class = group->kernel_class,
+                         .dtype = group->dtype,
+                         .blocks = group->blocks,
+                         .on_host = p->backend != NULL && !group->on_device,
                          .saved_bytes = from->saved_bytes};
 
   r.kernel = from->kernel != NULL     ? from->kernel->name
@@ -154,6 +176,7 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
     r.counted_bytes = group->counted_bytes / p->runs;
     r.measured_s = group->seconds / p->runs;
     r.waited_s = group->waited_s != NULL ? *group->waited_s / p->runs : 0;
+    r.elsewhere_s = p->predicts ? weir_group_predict(&r, &p->here, &p->there) : 0;
   }
   return r;
 }

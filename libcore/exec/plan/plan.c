@@ -14,7 +14,8 @@ const weir_opt weir_exec_opts[] = {
         "execution of generated groups: reference: scalar reference interpreter; vector: vector "
         "interpreter; native: compiled C; auto: native if a compiler is found, else vector"),
     WEIR_OPT_BOOL(weir_exec_cfg, explain, false,
-                  "measure the time of every group and report it next to the prediction"),
+                  "measure the time of every group, and log it by kernel class when a plan "
+                  "is destroyed"),
     WEIR_OPT_ENUM(weir_exec_cfg, verify, 0, "off|pass",
                   "pass: re-run the reference interpreter on random data after every pass, and "
                   "stop at the first pass that changes a result"),
@@ -81,6 +82,13 @@ const weir_opt weir_exec_opts[] = {
         "FILE measures bandwidth and flop_rate); missing keys, or empty: detected or built-in "
         "values",
         .alias = "peaks"),
+    WEIR_OPT_PATH(weir_exec_cfg, predict, "",
+                  "file of constants of another device (keys: docs/reference/machine.md; examples: "
+                  "configs/machines): the time of groups is measured as by exec.explain, and "
+                  "predicted on that device; empty: none"),
+    WEIR_OPT_PATH(weir_exec_cfg, predict_from, "",
+                  "the same of the device that the groups run on, to predict from; empty: the "
+                  "constants of exec.machine and the number of threads"),
     WEIR_OPT_END,
 };
 
@@ -322,6 +330,7 @@ static weir_status read_options(weir_plan *p, const weir_plan_opts *opts)
   p->threads = p->threads < MAX_THREADS ? p->threads : MAX_THREADS;
   weir_threads_spin_set(p->cfg.spin);
   p->constants = weir_constants_get(p->cfg.device);
+  WEIR_TRY(exec_predict_open(p));
   return WEIR_OK;
 }
 
@@ -436,6 +445,7 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
     p->built = g;
     p->terse = opts->terse;
     p->sizes_only = opts->sizes_only;
+    p->unreported = opts->unreported;
     exec_phases_begin(p);
     status = read_options(p, opts);
   }
@@ -486,6 +496,7 @@ void weir_plan_destroy(weir_plan **out)
   }
   weir_plan *p = *out;
 
+  exec_times_report(p);
   exec_ranks_close(&p->ranks); /* requests end before the memory of their messages */
   for (int32_t i = 0; p->groups != NULL && i < weir_graph_groups(p->g); i++) {
     free_group(p, &p->groups[i]);

@@ -55,6 +55,10 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts);
 weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g);
 /* Keeps what descriptions say of the graph, whose nodes are then let go. */
 weir_status exec_summarise(weir_plan *p);
+/* predict.c: reads the devices of exec.predict. Fails: WEIR_ERR_CONFIG. */
+weir_status exec_predict_open(weir_plan *p) WEIR_CHECKED;
+weir_kernel_class exec_class_of(const weir_plan *p, const exec_group *group);
+weir_dtype exec_dtype_of(const weir_plan *p, const exec_group *group);
 /* plan_timing.c: what was done since the last phase took that long; begin: the first one. What is
  * not named within EXEC_MAX_PHASES is left out. */
 void exec_phases_begin(weir_plan *p);
@@ -62,6 +66,8 @@ void exec_phase_end(weir_plan *p, const char *name);
 /* The event `plan_made`, and the table of weir_plan_print. */
 void exec_phases_report(const weir_plan *p);
 void exec_phases_print(const weir_plan *p, FILE *out);
+/* Logs what the groups took, by kernel class; nothing where none was timed. */
+void exec_times_report(const weir_plan *p);
 /* early.c: finds the stored arrays of weir_plan_opts.early whose update may begin before the end of
  * a run, and has what their new values are made of run as soon as it can. After the passes, before
  * the order of the groups. Fails: WEIR_ERR_MEMORY. */

@@ -75,6 +75,9 @@ typedef struct exec_group {
   double seconds;
   const double *waited_s; /* of them, for other ranks; NULL: it never waits */
   int64_t calls;
+  int64_t blocks; /* tiles of the last run that may run at a time; 0: not known */
+  weir_kernel_class kernel_class;
+  weir_dtype dtype; /* whose peak limits it */
   char members[160], digest[65];
 } exec_group;
 
@@ -116,7 +119,12 @@ struct weir_plan {
   int64_t *bounds;         /* [n_arrays] most new slots of one feed */
   weir_rate *rates;        /* [n_arrays] */
   int64_t *feeds;          /* [n_arrays] of a fastest input: most of its slots in one feed */
-  double runs; /* so far; of a stream: chunks of the bounds, by the slots that were fed */
+  double runs;    /* so far; of a stream: chunks of the bounds, by the slots that were fed */
+  double seconds; /* of these runs, where exec.explain asks for it */
+  bool predicts, unreported;
+  weir_constants here, there; /* predicts: of the processors in use, of exec.predict */
+  char target[256];           /* exec.predict */
+  char results[64];           /* names of results */
   bool streaming, ended;
   const weir_constants *constants; /* of the device */
   bool terse, sizes_only;

@@ -394,5 +394,6 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
     group->counted_bytes += exec_counted_bytes(p, group, box);
   }
   group->calls++;
+  group->blocks = !tiled ? 0 : group->sequential ? 1 : t.total;
   return status;
 }

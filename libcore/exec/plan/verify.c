@@ -139,6 +139,7 @@ static weir_status make_oracle(const weir_plan *p, const weir_graph *g, weir_sto
   v->cfg = p->cfg;
   v->cfg.tier = WEIR_TIER_REFERENCE;
   v->cfg.verify = 0;
+  v->cfg.explain = false;
   v->cfg.memory = 0; /* of the plan, not of the oracle */
   v->threads = 1;
   v->constants = p->constants;

@@ -44,7 +44,7 @@ static weir_status plan(const qt_self_energy_spec *s, shared_graph *graph, weir_
   if (s->plan != NULL) {
     qt_recipe_configure(s->plan, &cfg);
   }
-  cfg.explain = s->explain;
+  cfg.explain = cfg.explain || s->explain;
   cfg.products = s->precision;
   cfg.scale_products = !s->unscaled;
   if (shared) {
