@@ -89,8 +89,7 @@ struct exec_backend {
   bool boxed;             /* loops run over boxes known at run time: of a stream */
   const char *text_dir;   /* folder for texts of kernels, NULL: none; of the plan's options */
   bool text_only;         /* a plan that does not run: kernels are not compiled */
-  const weir_loop *whole; /* the loop that is prepared: its arrays are dense, but not their
-                             parts of complex numbers */
+  const weir_loop *whole; /* the loop that is prepared, not one of complex numbers' parts */
   weir_status failed;     /* of a launch: engines cannot fail */
   exec_capture capture;
   int32_t n_steps;
@@ -167,7 +166,7 @@ weir_view exec_backend_view(const weir_plan *p, int32_t array);
 
 enum { EXEC_MERGE_THREADS = 128 }; /* of a block that merges chunks, each of a point */
 
-/* backend_emit.c: how the iterations of a loop are laid out over threads. */
+/* backend_layout.c: how the iterations of a loop are laid out over threads. */
 typedef struct exec_layout {
   int64_t points, reduced, reduce_blocks; /* reduced: iterations of one point */
   int lanes, outputs, at_once; /* of a thread block: threads of a reduction block, points, reduction
@@ -187,13 +186,26 @@ weir_status exec_layout_points(exec_layout *l, int64_t points);
 void exec_layout_divide(const native_form *f, exec_layout *l);
 /* Where the components c of the parts begin, [points, chunks], in bytes; c = components: all. */
 int64_t exec_layout_part(const native_form *f, const exec_layout *l, int c);
-/* Helpers and body of the kernel, or of the one that merges chunks; their one parameter is `struct
- * addresses p`: an array `word` of exec_addresses_words, which exec_addresses_fill writes. */
-void exec_emit(const native_form *f, const exec_layout *l, bool merges, native_text *helpers,
-               native_text *body);
-int exec_addresses_words(const weir_access *a, const exec_layout *l);
-void exec_addresses_fill(const weir_access *a, const exec_layout *l, const weir_loop_run *run,
-                         int64_t *words);
+/* Iterations along dimension k. */
+int64_t exec_extent(const weir_access *a, int k);
+
+/* backend_place.c: the one parameter of a kernel, words: of every operand its address and, where
+ * they are not those of a dense array, strides and unbounded extents; of a loop that runs box by
+ * box, from `bounds` on, lower bound and extent of every parallel dimension, and the points;
+ * addresses of the parts of chunks. */
+typedef struct exec_places {
+  native_place in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
+  int n_words, bounds, points, parts;
+} exec_places;
+void exec_places_of(const weir_access *a, const exec_layout *l, exec_places *out);
+/* Writes the words of a run but those of parts. */
+void exec_places_fill(const exec_places *s, const weir_access *a, const exec_layout *l,
+                      const weir_loop_run *run, int64_t *words);
+
+/* backend_emit.c: helpers and body of the kernel, or of the one that merges chunks; their parameter
+ * is `addresses p`, a struct with the array `word`. */
+void exec_emit(const native_form *f, const exec_layout *l, const exec_places *s, bool merges,
+               native_text *helpers, native_text *body);
 
 /* backend_loop.c: the kernel of that text, compiled where no group before had it; NULL where the
  * plan does not run. */

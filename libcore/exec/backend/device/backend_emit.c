@@ -4,287 +4,99 @@
  * each a subtree of that order, and a second kernel merges what they give. */
 #include <inttypes.h>
 
-#include "base/weir_alloc.h"
 #include "exec/backend/device/backend.h"
+#include "exec/backend/device/backend_kernel.h" /* so that it compiles here before it does there */
 
-enum { MAP_THREADS = 128, REDUCE_THREADS = 256, STRIP_OUTPUTS = 8, ENOUGH_BLOCKS = 1024 };
-#define MAX_BLOCKS INT32_MAX
+/* Text of backend_kernel.h, made by the build. */
+extern const char *const exec_backend_prelude[];
 
+/* At least 1: where there are no iterations, nothing is divided. */
 static int64_t extent_of(const weir_access *a, int k)
 {
-  return a->dim[k].hi - a->dim[k].lo > 0 ? a->dim[k].hi - a->dim[k].lo : 0;
+  return exec_extent(a, k) > 0 ? exec_extent(a, k) : 1;
 }
 
-static bool count(const weir_access *a, weir_dim_kind kind, int64_t *n)
+/* Type of numbers up to n, some of which a thread after the last one may exceed. */
+static const char *number_type(int64_t n)
 {
-  bool fits = true;
-
-  *n = 1;
-  for (int k = 0; k < a->n_dims; k++) {
-    fits = fits && (a->dim[k].kind != kind || weir_mul_ok(*n, extent_of(a, k), n));
-  }
-  return fits;
+  return n <= INT32_MAX / 2 ? "int32_t" : "int64_t";
 }
 
-weir_status exec_layout_of(const native_form *f, bool boxed, exec_layout *l)
+/* Type of the number of a point. */
+static const char *point_type(const exec_layout *l)
 {
-  const weir_access *a = f->access;
-
-  *l = (exec_layout){.lanes = 1, .outputs = MAP_THREADS, .at_once = 1, .chunks = 1, .boxed = boxed};
-  if (f->shape == NATIVE_SCAN || (!boxed && !count(a, WEIR_PARALLEL, &l->points)) ||
-      !count(a, WEIR_REDUCED, &l->reduced)) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a scan, or a loop of more than 2^63 iterations");
-  }
-  if (f->shape != NATIVE_MAP) {
-    while (l->lanes < f->lanes) {
-      l->lanes *= 2;
-    }
-    l->reduce_blocks =
-        l->reduced > WEIR_REDUCE_BLOCK ? (l->reduced - 1) / WEIR_REDUCE_BLOCK + 1 : 1;
-    l->outputs = l->reduce_blocks == 1      ? REDUCE_THREADS / l->lanes
-                 : f->shape == NATIVE_STRIP ? STRIP_OUTPUTS
-                                            : 1;
-    l->at_once = REDUCE_THREADS / (l->lanes * l->outputs);
-  }
-  l->chunk_blocks = l->reduce_blocks;
-  l->threads = l->lanes * l->outputs * l->at_once;
-  WEIR_TRY(exec_layout_points(l, l->points));
-  return WEIR_OK;
+  return l->boxed ? "int64_t" : number_type(l->points);
 }
 
-weir_status exec_layout_points(exec_layout *l, int64_t points)
-{
-  l->points = points;
-  l->blocks = points / l->outputs + (points % l->outputs != 0);
-  return l->blocks <= MAX_BLOCKS
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a loop of %" PRId64 " points", points);
-}
-
-static int64_t divide_up(int64_t n, int64_t by)
-{
-  return n / by + (n % by != 0);
-}
-
-void exec_layout_divide(const native_form *f, exec_layout *l)
-{
-  int64_t chunk = l->at_once;
-
-  if (f->shape == NATIVE_MAP || l->boxed || l->blocks == 0) {
-    return;
-  }
-  while (chunk < l->reduce_blocks &&
-         divide_up(l->reduce_blocks, chunk) > ENOUGH_BLOCKS / l->blocks) {
-    chunk *= 2;
-  }
-  if (chunk < l->reduce_blocks) {
-    l->chunk_blocks = chunk;
-    l->chunks = divide_up(l->reduce_blocks, chunk);
-    l->blocks *= l->chunks;
-    l->parts = f->components;
-  }
-}
-
-int64_t exec_layout_part(const native_form *f, const exec_layout *l, int c)
-{
-  const int64_t align = 16;
-  int64_t at = 0;
-
-  for (int k = 0; k < c; k++) {
-    const int64_t bytes = l->points * l->chunks * (int64_t)weir_dtype_size(f->component[k]);
-
-    at += divide_up(bytes, align) * align;
-  }
-  return at;
-}
-
-/* ---- Places: address of element 0 of every operand and, where they are not those of a dense
- * array, its strides and unbounded extents; then, of a loop that runs box by box, lower bound and
- * extent of every parallel dimension, and the points; then addresses of the parts of chunks. */
-
-static bool is_open(const weir_operand *x, int d)
-{
-  return x->extent[d] >= WEIR_UNBOUNDED;
-}
-
-static int words_of(const weir_operand *x, const exec_layout *l)
-{
-  int n = 1 + (l->dense ? 0 : x->rank);
-
-  for (int d = 0; d < x->rank; d++) {
-    n += is_open(x, d);
-  }
-  return n;
-}
-
-/* Of a row-major array. */
-static int64_t dense_stride(const weir_operand *x, int d)
-{
-  int64_t stride = 1;
-
-  for (int k = d + 1; k < x->rank; k++) {
-    stride *= x->extent[k];
-  }
-  return stride;
-}
-
-/* Of the operands. */
-static int first_bound(const weir_access *a, const exec_layout *l)
-{
-  int n = 0;
-
-  for (int k = 0; k < a->n_in; k++) {
-    n += words_of(&a->in[k], l);
-  }
-  for (int k = 0; k < a->n_out; k++) {
-    n += words_of(&a->out[k], l);
-  }
-  return n;
-}
-
-int exec_addresses_words(const weir_access *a, const exec_layout *l)
-{
-  int n = first_bound(a, l);
-
-  for (int k = 0; k < a->n_dims && l->boxed; k++) {
-    n += a->dim[k].kind == WEIR_PARALLEL ? 2 : 0;
-  }
-  return n + l->boxed + l->parts;
-}
-
-static int64_t *fill_view(const weir_operand *x, const exec_layout *l, const weir_view *v,
-                          int64_t *word)
-{
-  int64_t at = (int64_t)(intptr_t)v->data;
-
-  for (int d = 0; d < v->rank; d++) {
-    at -= v->origin[d] * v->stride[d] * (int64_t)weir_dtype_size(v->dtype);
-  }
-  *word++ = at;
-  for (int d = 0; d < v->rank; d++) {
-    if (l->dense) {
-      WEIR_ASSERT(v->stride[d] == dense_stride(x, d) || v->extent[d] <= 1);
-    } else {
-      *word++ = v->stride[d];
-    }
-    if (is_open(x, d)) {
-      *word++ = v->extent[d];
-    }
-  }
-  return word;
-}
-
-void exec_addresses_fill(const weir_access *a, const exec_layout *l, const weir_loop_run *run,
-                         int64_t *word)
-{
-  for (int k = 0; k < a->n_in; k++) {
-    word = fill_view(&a->in[k], l, &run->in[k], word);
-  }
-  for (int k = 0; k < a->n_out; k++) {
-    word = fill_view(&a->out[k], l, &run->out[k], word);
-  }
-  for (int k = 0; k < a->n_dims && l->boxed; k++) {
-    if (a->dim[k].kind == WEIR_PARALLEL) {
-      *word++ = run->box.lo[k];
-      *word++ = run->box.hi[k] - run->box.lo[k];
-    }
-  }
-  if (l->boxed) {
-    *word = l->points;
-  }
-}
-
-static int put_views(native_text *t, const exec_layout *l, const char *name, const weir_operand *x,
-                     int n, int at)
-{
-  native_put(t, "  native_view %s[%d];\n", name, n > 0 ? n : 1);
-  for (int k = 0; k < n; k++) {
-    native_put(t, "  %s[%d].data = (char *)p.word[%d];\n", name, k, at++);
-    for (int d = 0; d < x[k].rank; d++) {
-      native_put(t, "  %s[%d].origin[%d] = 0;\n  %s[%d].stride[%d] = ", name, k, d, name, k, d);
-      if (l->dense) {
-        native_put(t, "INT64_C_(%" PRId64 ");\n", dense_stride(&x[k], d));
-      } else {
-        native_put(t, "p.word[%d];\n", at++);
-      }
-      native_put(t, "  %s[%d].extent[%d] = ", name, k, d);
-      if (is_open(&x[k], d)) {
-        native_put(t, "p.word[%d];\n", at++);
-      } else {
-        native_put(t, "INT64_C_(%" PRId64 ");\n", x[k].extent[d]);
-      }
-    }
-  }
-  return at;
-}
-
-static void put_row(const weir_access *a, const exec_layout *l, native_text *t)
-{
-  const int at = put_views(t, l, "in", a->in, a->n_in, 0);
-
-  (void)put_views(t, l, "out", a->out, a->n_out, at);
-  native_put(t, "  native_row row;\n  const native_row *const w = &row;\n  const int64_t x = 0;\n"
-                "  row.in = in;\n  row.out = out;\n  row.point_step = 0;\n");
-}
-
-/* row.i of the dimensions of a kind, from their row-major position `number` of `n`. */
+/* i<k> of the dimensions of a kind, from their row-major position `number` of `n`. */
 static void put_digits(const weir_access *a, weir_dim_kind kind, const char *number, int64_t n,
                        native_text *t)
 {
   const char *type = n <= INT32_MAX ? "uint32_t" : "int64_t";
-  int first = 0;
+  int first = 0, later = -1;
 
   while (first < a->n_dims && a->dim[first].kind != kind) {
     first++;
   }
-  if (first == a->n_dims) {
-    return;
-  }
-  native_put(t, "  {\n    %s left = (%s)%s;\n", type, type, number);
-  for (int k = a->n_dims - 1; k > first; k--) {
-    const int64_t extent = extent_of(a, k) > 0 ? extent_of(a, k) : 1;
+  for (int k = a->n_dims - 1; k >= first; k--) {
+    const bool small = a->dim[k].lo >= INT32_MIN && a->dim[k].hi <= INT32_MAX;
 
-    if (a->dim[k].kind == kind) {
-      native_put(t,
-                 "    row.i[%d] = INT64_C_(%" PRId64 ") + (int64_t)(left %% %" PRId64
-                 ");\n    left /= %" PRId64 ";\n",
-                 k, a->dim[k].lo, extent, extent);
+    if (a->dim[k].kind != kind) {
+      continue;
     }
+    if (later < 0) {
+      native_put(t, "    const %s left%d = (%s)%s;\n", type, k, type, number);
+    } else {
+      native_put(t, "    const %s left%d = left%d / %" PRId64 ";\n", type, k, later,
+                 extent_of(a, later));
+    }
+    native_put(t, "    const %s i%d = (%s)(left%d", small ? "int32_t" : "int64_t", k,
+               small ? "int32_t" : "int64_t", k);
+    if (k > first) {
+      native_put(t, " %% %" PRId64, extent_of(a, k));
+    }
+    native_put(t, ") + INT64_C_(%" PRId64 ");\n", a->dim[k].lo);
+    later = k;
   }
-  native_put(t, "    row.i[%d] = INT64_C_(%" PRId64 ") + (int64_t)left;\n  }\n", first,
-             a->dim[first].lo);
 }
 
-/* row.i of the parallel dimensions, and whether the thread has a point. */
-static void put_point(const weir_access *a, const exec_layout *l, native_text *t)
+/* Likewise of the parallel dimensions, and whether the thread has a point. */
+static void put_point(const weir_access *a, const exec_layout *l, const exec_places *s,
+                      native_text *t)
 {
-  int word = exec_addresses_words(a, l) - l->parts - 1;
+  int word = s->points;
 
   if (!l->boxed) {
     put_digits(a, WEIR_PARALLEL, "point", l->points, t);
     native_put(t, "  const bool live = point < INT64_C_(%" PRId64 ");\n", l->points);
     return;
   }
-  native_put(t, "  const bool live = point < p.word[%d];\n  {\n    int64_t left = point;\n", word);
+  native_put(t, "  const bool live = point < p.word[%d];\n  int64_t left = point;\n", word);
   for (int k = a->n_dims - 1; k >= 0; k--) {
     if (a->dim[k].kind == WEIR_PARALLEL) {
       word -= 2;
-      native_put(t, "    row.i[%d] = p.word[%d] + left %% p.word[%d];\n    left /= p.word[%d];\n",
+      native_put(t,
+                 "  const int64_t i%d = p.word[%d] + left %% p.word[%d];\n  left /= p.word[%d];\n",
                  k, word, word + 1, word + 1);
     }
   }
-  native_put(t, "    (void)left;\n  }\n");
+  native_put(t, "  (void)left;\n");
 }
 
-static void put_map(const native_writer *w, const exec_layout *l)
+/* A point a thread. */
+static void put_thread_point(const exec_layout *l, int threads, native_text *t)
+{
+  native_put(t, "  const %s point = (%s)blockIdx.x * %d + (int)threadIdx.x;\n", point_type(l),
+             point_type(l), threads);
+}
+
+static void put_map(const native_writer *w, const exec_layout *l, const exec_places *s)
 {
   const weir_access *a = w->form->access;
   native_text *t = w->t;
 
-  native_put(t, "  const int64_t point = (int64_t)blockIdx.x * %d + threadIdx.x;\n", l->threads);
-  put_row(a, l, t);
-  native_put(t, "  row.point = point;\n");
-  put_point(a, l, t);
+  put_thread_point(l, l->threads, t);
+  put_point(a, l, s, t);
   native_put(t, "  if (live) {\n");
   native_put_loads(w);
   native_put_body(w);
@@ -384,23 +196,26 @@ static void put_reduce_block(const native_writer *w, const exec_layout *l)
 {
   native_text *t = w->t;
 
+  const char *type = number_type(l->reduced);
+
   native_put_neutral(w->form, t, "0");
   native_put(t,
-             "    const int64_t rblock = first + sub;\n"
-             "    const int64_t last = rblock + 1 < INT64_C_(%" PRId64
+             "    const %s rblock = first + sub;\n"
+             "    const %s last = rblock + 1 < INT64_C_(%" PRId64
              ") ? (rblock + 1) * %d : INT64_C_(%" PRId64 ");\n"
-             "    for (int64_t nth = live ? rblock * %d + lane : last; nth < last; nth += %d) {\n"
-             "    row.at = nth;\n",
-             l->reduce_blocks, WEIR_REDUCE_BLOCK, l->reduced, WEIR_REDUCE_BLOCK, WEIR_LANES);
+             "    for (%s nth = live ? rblock * %d + lane : last; nth < last; nth += %d) {\n",
+             type, type, l->reduce_blocks, WEIR_REDUCE_BLOCK, l->reduced, type, WEIR_REDUCE_BLOCK,
+             WEIR_LANES);
   put_digits(w->form->access, WEIR_REDUCED, "nth", l->reduced, t);
   native_put_loads(w);
   native_put_body(w);
-  native_put_step(w, "a", "0", "w->at");
+  native_put_step(w, "a", "0", "nth");
   native_put(t, "    }\n");
 }
 
 static void put_threads(const native_form *f, const exec_layout *l, native_text *t)
 {
+  const char *reduced = number_type(l->reduced), *points = point_type(l);
   const bool strip = f->shape == NATIVE_STRIP; /* neighbouring threads read neighbouring elements */
 
   native_put(t, "  const int thread = threadIdx.x, sub = thread / %d;\n", l->lanes * l->outputs);
@@ -411,31 +226,29 @@ static void put_threads(const native_form *f, const exec_layout *l, native_text 
              strip ? l->lanes : l->outputs);
   native_put(t,
              "  const int slot = (sub * %d + output) * %d + lane;\n  (void)slot;\n"
-             "  const int64_t begin = (int64_t)(blockIdx.x %% %" PRId64 ") * %" PRId64
+             "  const %s begin = (%s)(blockIdx.x %% %" PRId64 ") * %" PRId64
              ", stop = begin + %" PRId64 ";\n"
-             "  const int64_t end = stop < %" PRId64 " ? stop : %" PRId64 ";\n"
-             "  const int64_t point = (int64_t)(blockIdx.x / %" PRId64 ") * %d + output;\n",
-             l->outputs, l->lanes, l->chunks, l->chunk_blocks, l->chunk_blocks, l->reduce_blocks,
-             l->reduce_blocks, l->chunks, l->outputs);
+             "  const %s end = stop < %" PRId64 " ? stop : %" PRId64 ";\n"
+             "  const %s point = (%s)(blockIdx.x / %" PRId64 ") * %d + output;\n",
+             l->outputs, l->lanes, reduced, reduced, l->chunks, l->chunk_blocks, l->chunk_blocks,
+             reduced, l->reduce_blocks, l->reduce_blocks, points, points, l->chunks, l->outputs);
 }
 
 /* Writes a[0] as the part of a chunk of the point, or reads it. */
-static void put_parts(const native_form *f, const exec_layout *l, bool writes, native_text *t)
+static void put_parts(const native_form *f, const exec_places *s, bool writes, native_text *t)
 {
-  const int word = exec_addresses_words(f->access, l) - l->parts;
-
   for (int c = 0; c < f->components; c++) {
     const char *type = native_type(f->component[c]);
 
     if (writes) {
-      native_put(t, "    ((%s *)p.word[%d])[place] = a%d[0];\n", type, word + c, c);
+      native_put(t, "    ((%s *)p.word[%d])[place] = a%d[0];\n", type, s->parts + c, c);
     } else {
-      native_put(t, "    a%d[0] = ((%s *)p.word[%d])[place];\n", c, type, word + c);
+      native_put(t, "    a%d[0] = ((%s *)p.word[%d])[place];\n", c, type, s->parts + c);
     }
   }
 }
 
-static void put_reduce(const native_writer *w, const exec_layout *l)
+static void put_reduce(const native_writer *w, const exec_layout *l, const exec_places *s)
 {
   const native_form *f = w->form;
   native_text *t = w->t;
@@ -450,13 +263,11 @@ static void put_reduce(const native_writer *w, const exec_layout *l)
     put_arrays(f, "", "c", f->levels + 1, t);
     native_put(t, "  int depth = 0;\n");
   }
-  put_row(f->access, l, t);
-  native_put(t, "  row.point = point;\n");
-  put_point(f->access, l, t);
+  put_point(f->access, l, s, t);
   native_put(t,
-             "  for (int64_t first = begin; first < end; first += %d) {\n"
-             "    const int64_t taken = end - first;\n    (void)taken;\n",
-             l->at_once);
+             "  for (%s first = begin; first < end; first += %d) {\n"
+             "    const %s taken = end - first;\n    (void)taken;\n",
+             number_type(l->reduced), l->at_once, number_type(l->reduced));
   put_reduce_block(w, l);
   if (!alone) {
     put_copy(f, "s", "slot", "a", "0", t);
@@ -473,9 +284,10 @@ static void put_reduce(const native_writer *w, const exec_layout *l)
     put_collapse(f, t);
   }
   if (l->chunks > 1) {
-    native_put(t, "    const int64_t place = point * %" PRId64 " + blockIdx.x %% %" PRId64 ";\n",
-               l->chunks, l->chunks);
-    put_parts(f, l, true, t);
+    native_put(
+        t, "    const int64_t place = (int64_t)point * %" PRId64 " + blockIdx.x %% %" PRId64 ";\n",
+        l->chunks, l->chunks);
+    put_parts(f, s, true, t);
   } else {
     native_put_results(w, "0");
   }
@@ -483,25 +295,22 @@ static void put_reduce(const native_writer *w, const exec_layout *l)
 }
 
 /* A point a thread, from the parts that its chunks gave. */
-static void put_merge_chunks(const native_writer *w, const exec_layout *l)
+static void put_merge_chunks(const native_writer *w, const exec_layout *l, const exec_places *s)
 {
   const native_form *f = w->form;
   native_text *t = w->t;
 
-  native_put(t, "  const int64_t point = (int64_t)blockIdx.x * %d + threadIdx.x;\n",
-             EXEC_MERGE_THREADS);
+  put_thread_point(l, EXEC_MERGE_THREADS, t);
   put_arrays(f, "", "a", 1, t);
   put_arrays(f, "", "c", f->levels + 1, t);
   native_put(t, "  int depth = 0;\n");
-  put_row(f->access, l, t);
-  native_put(t, "  row.point = point;\n");
-  put_point(f->access, l, t);
+  put_point(f->access, l, s, t);
   native_put(t,
              "  if (live) {\n    for (int64_t chunk = 0; chunk < %" PRId64 "; chunk++) {\n"
-             "    const int64_t place = point * %" PRId64
+             "    const int64_t place = (int64_t)point * %" PRId64
              " + chunk;\n    int64_t number = chunk;\n",
              l->chunks, l->chunks);
-  put_parts(f, l, false, t);
+  put_parts(f, s, false, t);
   put_insert(f, t);
   native_put(t, "    }\n");
   put_collapse(f, t);
@@ -509,26 +318,24 @@ static void put_merge_chunks(const native_writer *w, const exec_layout *l)
   native_put(t, "  }\n");
 }
 
-void exec_emit(const native_form *f, const exec_layout *l, bool merges, native_text *helpers,
-               native_text *body)
+void exec_emit(const native_form *f, const exec_layout *l, const exec_places *s, bool merges,
+               native_text *helpers, native_text *body)
 {
-  native_form all = *f;
-
-  for (int o = 0; o < f->access->n_out; o++) { /* all addresses go through views */
-    all.plain_out[o] = false;
-  }
-  const native_writer w = {.t = helpers, .form = &all, .border = true};
+  const native_writer w = {.t = helpers, .form = f, .border = true, .in = s->in, .out = s->out};
 
   native_put_prelude(helpers);
+  for (int i = 0; exec_backend_prelude[i] != NULL; i++) {
+    native_put(helpers, "%s", exec_backend_prelude[i]);
+  }
   native_put(helpers, "typedef struct addresses {\n  int64_t word[%d];\n} addresses;\n",
-             exec_addresses_words(f->access, l));
+             s->n_words);
   native_put(helpers, "static void iterate(const addresses p)\n{\n");
   if (f->shape == NATIVE_MAP) {
-    put_map(&w, l);
+    put_map(&w, l, s);
   } else if (merges) {
-    put_merge_chunks(&w, l);
+    put_merge_chunks(&w, l, s);
   } else {
-    put_reduce(&w, l);
+    put_reduce(&w, l, s);
   }
   native_put(helpers, "}\n");
   native_put(body, "  iterate(p);\n");

@@ -12,6 +12,7 @@ typedef struct launched {
   weir_access now;    /* the same with the extents of the views of a run, if boxed */
   native_form form;
   exec_layout layout;
+  exec_places places;
   const weir_device_kernel *kernel, *merge; /* the backend's; merge: of chunks, or NULL */
   int64_t *words;
   const void *args[1];
@@ -63,12 +64,11 @@ weir_status exec_backend_kernel(struct exec_backend *b, const weir_device_source
 
 static weir_status compile(launched *c, bool merges, int threads, const weir_device_kernel **out)
 {
-  const int words = exec_addresses_words(&c->access, &c->layout);
-  const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
+  const weir_device_param param = {"addresses", "p", c->places.n_words * (int64_t)sizeof(int64_t)};
   native_text helpers = {0}, body = {0};
   weir_status status = WEIR_OK;
 
-  exec_emit(&c->form, &c->layout, merges, &helpers, &body);
+  exec_emit(&c->form, &c->layout, &c->places, merges, &helpers, &body);
   WEIR_TRY_GOTO(helpers.status, done);
   WEIR_TRY_GOTO(body.status, done);
   const weir_device_source source = {.name = c->form.shape == NATIVE_MAP ? "map"
@@ -89,7 +89,7 @@ static weir_status compile_all(launched *c)
 {
   void *memory = NULL;
 
-  WEIR_TRY(weir_alloc(exec_addresses_words(&c->access, &c->layout), sizeof(int64_t), &memory));
+  WEIR_TRY(weir_alloc(c->places.n_words, sizeof(int64_t), &memory));
   c->words = memory;
   c->args[0] = memory;
   WEIR_TRY(compile(c, false, c->layout.threads, &c->kernel));
@@ -112,13 +112,14 @@ static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *op
   WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), failed);
   WEIR_TRY_GOTO(native_form_of(&c->access, &c->form), failed);
   WEIR_TRY_GOTO(exec_layout_of(&c->form, b->boxed, &c->layout), failed);
-  c->layout.dense = !b->boxed && loop == b->whole;
+  c->layout.dense = !b->boxed;
   if (b->boxed) {
     WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->now), failed);
   }
-  if (c->layout.dense) {
+  if (loop == b->whole) { /* others have no memory for parts of chunks */
     exec_layout_divide(&c->form, &c->layout);
   }
+  exec_places_of(&c->access, &c->layout, &c->places);
   if (c->layout.blocks > 0 || b->boxed) {
     WEIR_TRY_GOTO(compile_all(c), failed);
   }
@@ -239,7 +240,7 @@ static int find_written(const weir_access *a, const weir_loop_run *what, int n_r
 static int find_parts(const launched *c, weir_device_access access, weir_device_range *ranges)
 {
   const exec_layout *l = &c->layout;
-  int64_t *word = c->words + exec_addresses_words(&c->access, l) - l->parts;
+  int64_t *word = c->words + c->places.parts;
 
   for (int k = 0; k < l->parts; k++) {
     char *at = c->backend->parts + exec_layout_part(&c->form, l, k);
@@ -330,7 +331,7 @@ static void run(void *opaque, const weir_loop_run *what)
   if (b->failed != WEIR_OK || c->kernel == NULL || c->layout.blocks == 0) {
     return;
   }
-  exec_addresses_fill(&c->access, &c->layout, what, c->words);
+  exec_places_fill(&c->places, &c->access, &c->layout, what, c->words);
   if (c->layout.chunks > 1) {
     b->failed = run_chunks(c, what, ranges);
     return;

@@ -206,11 +206,13 @@ static void chunks_are_subtrees(void **state)
 static weir_status compile_reduction(const native_form *form, const exec_layout *layout,
                                      bool merges, weir_device_usage *usage)
 {
-  const int words = exec_addresses_words(form->access, layout);
-  const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
+  exec_places places;
+
+  exec_places_of(form->access, layout, &places);
+  const weir_device_param param = {"addresses", "p", places.n_words * (int64_t)sizeof(int64_t)};
   native_text helpers = {0}, body = {0};
 
-  exec_emit(form, layout, merges, &helpers, &body);
+  exec_emit(form, layout, &places, merges, &helpers, &body);
   const weir_device_source source = {.name = "reduction",
                                      .params = &param,
                                      .n_params = 1,

@@ -1,4 +1,4 @@
-/* native_body.c - one iteration as C: its loads, then one line for each expression. */
+/* native_body.c - one iteration as C: one line for each expression, after its loads. */
 #include "exec/backend/native/native_priv.h"
 
 #include <inttypes.h>
@@ -17,8 +17,7 @@ const char *native_type(weir_dtype dtype)
   return names[dtype];
 }
 
-/* A constant of a dtype, the cast of `real` for float dtypes and of `integer` for the others. */
-static void put_constant(native_text *t, weir_dtype dtype, double real, int64_t integer)
+void native_put_constant(native_text *t, weir_dtype dtype, double real, int64_t integer)
 {
   const bool single = dtype == WEIR_F32;
 
@@ -45,217 +44,9 @@ static void put_constant(native_text *t, weir_dtype dtype, double real, int64_t 
   }
 }
 
-/* What a load gives where the array is left: `value` cast from f64. */
-static void put_fill(native_text *t, weir_dtype dtype, double value)
-{
-  native_put(t, "weir_%s_from_f64(", weir_dtype_name(dtype));
-  put_constant(t, WEIR_F64, value, 0);
-  native_put(t, ")");
-}
-
-static bool is_scan_down(const native_form *f, int dim)
-{
-  return f->access->dim[dim].kind == WEIR_BACKWARD;
-}
-
-/* Iteration of dimension k, by name. */
-static void put_iteration(const native_writer *w, int k)
-{
-  const native_form *f = w->form;
-  const bool line = w->nest ? k == f->line : w->rows && k == f->second;
-
-  if (w->nest && f->access->dim[k].kind == WEIR_REDUCED) {
-    native_put(w->t, "j%d", k);
-    return;
-  }
-  native_put(w->t, w->nest ? "(i%d" : "(w->i[%d]", k);
-  native_put(w->t, k != f->inner ? "" : is_scan_down(f, k) ? " - x" : " + x");
-  native_put(w->t, line ? " + line)" : ")");
-}
-
-void native_put_numerator(const native_writer *w, const weir_index *x)
-{
-  native_put(w->t, "(INT64_C_(%" PRId64 ")", x->offset);
-  for (int k = 0; k < w->form->access->n_dims; k++) {
-    if (x->coef[k] != 0) {
-      native_put(w->t, " + INT64_C_(%" PRId64 ") * ", x->coef[k]);
-      put_iteration(w, k);
-    }
-  }
-  if (x->gather > 0) {
-    native_put(w->t, " + g%d", x->gather - 1);
-  }
-  native_put(w->t, ")");
-}
-
-static void put_raw(const native_writer *w, const weir_index *x)
-{
-  if (x->div > 1) {
-    native_put(w->t, "native_div(");
-    native_put_numerator(w, x);
-    native_put(w->t, ", INT64_C_(%" PRId64 "))", x->div);
-  } else {
-    native_put_numerator(w, x);
-  }
-}
-
-/* The index of input k along dimension d after its border rule: e<k>_<d>; o<k> tells that the load
- * gives f<k>, `here` that the iteration happens. */
-static void put_bordered(const native_writer *w, int k, int d)
-{
-  const weir_index *x = &w->form->access->in[k].index[d];
-  native_text *t = w->t;
-
-  native_put(t, "    int64_t e%d_%d = ", k, d);
-  put_raw(w, x);
-  native_put(t, ";\n");
-  switch (x->border) {
-  case WEIR_BORDER_NEVER:
-    return;
-  case WEIR_BORDER_ABSENT:
-    native_put(t, "    here &= !native_outside(e%d_%d, w->in[%d].extent[%d]);\n", k, d, k, d);
-    return;
-  case WEIR_BORDER_WRAP:
-  case WEIR_BORDER_REPLICATE:
-  case WEIR_BORDER_REFLECT:
-    native_put(t, "    e%d_%d = native_%s(e%d_%d, w->in[%d].extent[%d]);\n", k, d,
-               x->border == WEIR_BORDER_WRAP        ? "wrap"
-               : x->border == WEIR_BORDER_REPLICATE ? "replicate"
-                                                    : "reflect",
-               k, d, k, d);
-    break;
-  case WEIR_BORDER_ZERO:
-  case WEIR_BORDER_VALUE:
-    break;
-  }
-  native_put(t, "    if (native_outside(e%d_%d, w->in[%d].extent[%d])) {\n", k, d, k, d);
-  native_put(t, "      f%d = o%d ? f%d : ", k, k, k);
-  put_fill(t, w->form->access->in[k].dtype, x->border == WEIR_BORDER_VALUE ? x->fill : 0);
-  native_put(t, ";\n");
-  if (weir_dtype_is_whole(w->form->access->in[k].dtype)) {
-    native_put(t, "      h%d = o%d ? h%d : weir_i64_from_f64(", k, k, k);
-    put_constant(t, WEIR_F64, x->border == WEIR_BORDER_VALUE ? x->fill : 0, 0);
-    native_put(t, ");\n");
-  }
-  native_put(t, "      o%d = 1;\n    }\n", k);
-}
-
-/* Address of the element that the views give for indices e<k>_<d>. */
-static void put_element(native_text *t, const char *views, int k, const weir_operand *x)
-{
-  native_put(t, "((%s *)w->%s[%d].data", native_type(x->dtype), views, k);
-  for (int d = 0; d < x->rank; d++) {
-    native_put(t, " + (e%d_%d - w->%s[%d].origin[%d]) * w->%s[%d].stride[%d]", k, d, views, k, d,
-               views, k, d);
-  }
-  native_put(t, ")");
-}
-
-static void put_load_border(const native_writer *w, int k)
-{
-  const weir_operand *x = &w->form->access->in[k];
-  const char *type = native_type(x->dtype);
-  native_text *t = w->t;
-
-  native_put(t, "    int o%d = 0;\n    %s f%d = 0;\n", k, type, k);
-  if (weir_dtype_is_whole(x->dtype)) {
-    native_put(t, "    int64_t h%d = 0;\n", k);
-  }
-  for (int d = 0; d < x->rank; d++) {
-    put_bordered(w, k, d);
-  }
-  native_put(t, "    const %s l%d = here & !o%d ? *", type, k, k);
-  put_element(t, "in", k, x);
-  native_put(t, " : f%d;\n", k);
-  if (weir_dtype_is_whole(x->dtype)) {
-    native_put(t, "    const int64_t g%d = o%d ? h%d : (int64_t)l%d;\n", k, k, k, k);
-  }
-}
-
-static void put_load_inside(const native_writer *w, int k)
-{
-  const weir_operand *x = &w->form->access->in[k];
-  const char *type = native_type(x->dtype);
-  native_text *t = w->t;
-
-  if (w->form->upsampled[k]) {
-    native_put(t, "    const %s l%d = even ? c%d : p%d[x];\n", type, k, k, k);
-  } else if (w->form->plain[k]) {
-    bool moves = false;
-    for (int d = 0; d < x->rank && w->form->inner >= 0; d++) {
-      moves = moves || x->index[d].coef[w->form->inner] != 0;
-    }
-    native_put(t, moves ? "    const %s l%d = p%d[x * s%d];\n" : "    const %s l%d = p%d[0];\n",
-               type, k, k, k);
-  } else {
-    for (int d = 0; d < x->rank; d++) {
-      native_put(t, "    const int64_t e%d_%d = ", k, d);
-      put_raw(w, &x->index[d]);
-      native_put(t, ";\n");
-    }
-    native_put(t, "    const %s l%d = *", type, k);
-    put_element(t, "in", k, x);
-    native_put(t, ";\n");
-  }
-  if (weir_dtype_is_whole(x->dtype)) {
-    native_put(t, "    const int64_t g%d = (int64_t)l%d;\n", k, k);
-  }
-}
-
-static bool is_gathered(const weir_operand *x)
-{
-  for (int d = 0; d < x->rank; d++) {
-    if (x->index[d].gather != 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* True when an input is at one element along the row. */
-static bool stands_still(const native_form *f, int k)
-{
-  const weir_operand *x = &f->access->in[k];
-
-  for (int d = 0; d < x->rank && f->inner >= 0; d++) {
-    if (x->index[d].coef[f->inner] != 0) {
-      return false;
-    }
-  }
-  return f->plain[k] && x->role == WEIR_ROLE_DATA;
-}
-
-/* True when this subset is not the one that is written. */
-static bool is_other_subset(const native_writer *w, bool same)
-{
-  return w->subset != NATIVE_ALL && same != (w->subset == NATIVE_SAME);
-}
-
-void native_put_loads(const native_writer *w)
-{
-  const weir_access *a = w->form->access;
-
-  if (w->border) {
-    native_put(w->t, "    int here = 1;\n");
-  }
-  for (int gathered = 0; gathered < 2; gathered++) { /* what is gathered needs the indices first */
-    for (int k = 0; k < a->n_in; k++) {
-      if (a->in[k].role != WEIR_ROLE_DATA || is_gathered(&a->in[k]) != (gathered == 1) ||
-          is_other_subset(w, stands_still(w->form, k))) {
-        continue;
-      }
-      if (w->border) {
-        put_load_border(w, k);
-      } else {
-        put_load_inside(w, k);
-      }
-    }
-  }
-}
-
 static void put_leaf(const native_writer *w, const weir_expr *e)
 {
-  const weir_index *x = NULL;
+  const int k = (int)(e->integer / 16), d = (int)(e->integer % 16); /* of a remainder */
   native_text *t = w->t;
 
   switch (e->code) {
@@ -263,17 +54,14 @@ static void put_leaf(const native_writer *w, const weir_expr *e)
     native_put(t, "l%" PRId64, e->integer);
     break;
   case WEIR_CODE_CONST:
-    put_constant(t, e->dtype, e->real, e->integer);
+    native_put_constant(t, e->dtype, e->real, e->integer);
     break;
   case WEIR_CODE_INDEX:
-    put_iteration(w, (int)e->integer);
+    native_put_iteration(w, (int)e->integer);
     break;
   case WEIR_CODE_REMAINDER:
-    x = &w->form->access->in[e->integer / 16].index[e->integer % 16];
-    if (x->div > 1) {
-      native_put(t, "native_mod(");
-      native_put_numerator(w, x);
-      native_put(t, ", INT64_C_(%" PRId64 "))", x->div);
+    if (w->form->access->in[k].index[d].div > 1) {
+      native_put_divided(w, native_place_in(w, k), &w->form->access->in[k], d, "mod");
     } else {
       native_put(t, "0");
     }
@@ -282,10 +70,9 @@ static void put_leaf(const native_writer *w, const weir_expr *e)
     native_put(t, "z%" PRId64, e->integer);
     break;
   default:
-    native_put(t,
-               "(int64_t)weir_random_bits((uint64_t)v%d, %uu, (uint32_t)v%d, "
-               "(uint64_t)(w->point + x * w->point_step))",
-               e->a, (unsigned)e->integer, e->b);
+    native_put(t, "(int64_t)weir_random_bits((uint64_t)v%d, %uu, (uint32_t)v%d, (uint64_t)(%s))",
+               e->a, (unsigned)e->integer, e->b,
+               w->in != NULL ? "point" : "w->point + x * w->point_step");
   }
 }
 
@@ -378,7 +165,7 @@ static bool is_same_leaf(const native_form *f, const weir_expr *e)
   case WEIR_CODE_CONST:
     return true;
   case WEIR_CODE_LOAD:
-    return stands_still(f, (int)e->integer);
+    return native_stands_still(f, (int)e->integer);
   case WEIR_CODE_INDEX:
     return e->integer != f->inner;
   case WEIR_CODE_REMAINDER:
@@ -415,7 +202,7 @@ void native_put_body(const native_writer *w)
   for (int32_t i = 0; i < b->n; i++) {
     const weir_expr *e = &b->exprs[i];
 
-    if (is_other_subset(w, i < NATIVE_MAX_SAME && same[i])) {
+    if (native_is_other_subset(w, i < NATIVE_MAX_SAME && same[i])) {
       continue;
     }
     native_put(w->t, "    const %s v%d = ", native_type(e->dtype), i);
@@ -511,7 +298,7 @@ static void put_output(const native_writer *w, int k)
 static void put_step(const native_writer *w, char letter, int k, const weir_operand *x)
 {
   const native_form *f = w->form;
-  const int sign = f->inner >= 0 && is_scan_down(f, f->inner) ? -1 : 1;
+  const int sign = f->inner >= 0 && native_is_scan_down(f, f->inner) ? -1 : 1;
 
   native_put(w->t, "  const int64_t %c%d = unit ? %d : w->%c[%d];\n", letter, k,
              sign * (int)native_unit(x), letter, k);
@@ -540,22 +327,4 @@ void native_put_head(const native_writer *w)
       put_step(w, 't', k, &f->access->out[k]);
     }
   }
-}
-
-void native_put_address(const native_writer *w, int k)
-{
-  const weir_operand *x = &w->form->access->out[k];
-  native_text *t = w->t;
-
-  if (w->form->plain_out[k]) {
-    native_put(t, "q%d[x * t%d]", k, k);
-    return;
-  }
-  native_put(t, "*((%s *)w->out[%d].data", native_type(x->dtype), k);
-  for (int d = 0; d < x->rank; d++) {
-    native_put(t, " + (");
-    put_raw(w, &x->index[d]);
-    native_put(t, " - w->out[%d].origin[%d]) * w->out[%d].stride[%d]", k, d, k, d);
-  }
-  native_put(t, ")");
 }

@@ -94,7 +94,18 @@ void native_put_entry(const native_form *f, int32_t k, native_text *t);
  * not tell, since outputs could lie where inputs do. */
 typedef enum native_subset { NATIVE_ALL, NATIVE_SAME, NATIVE_MOVING } native_subset;
 
-/* native_body.c: loads of one iteration (x: the row's counter), then its expressions v0, v1, ... */
+/* Where a kernel without native_row, one of a device, finds an operand. Iterations are its
+ * variables i0, i1, ..., positions are `point`. A word is an entry of its parameter p.word. */
+typedef struct native_place {
+  int at;                                                 /* word: address of element 0 */
+  int stride_at[WEIR_MAX_RANK], extent_at[WEIR_MAX_RANK]; /* words, -1: these constants: */
+  int64_t stride[WEIR_MAX_RANK], extent[WEIR_MAX_RANK];
+  bool inside[WEIR_MAX_RANK]; /* the index never leaves the array: it needs no border rule */
+  bool upward[WEIR_MAX_RANK]; /* what it divides is never negative                         */
+  bool narrow;                /* all indices, and offsets of elements, fit 32 bits         */
+} native_place;
+
+/* How an iteration is written; x: the row's counter. */
 typedef struct native_writer {
   native_text *t;
   const native_form *form;
@@ -102,19 +113,36 @@ typedef struct native_writer {
   bool rows; /* inside the loop over the m lines of native_row */
   bool nest; /* inside the loops of `nest`                     */
   native_subset subset;
+  const native_place *in, *out; /* of the operands; NULL: native_row has them */
 } native_writer;
-void native_put_loads(const native_writer *w);
+/* native_body.c: its expressions v0, v1, ... */
 void native_put_body(const native_writer *w);
+/* A constant of a dtype, the cast of `real` for float dtypes and of `integer` for the others. */
+void native_put_constant(native_text *t, weir_dtype dtype, double real, int64_t integer);
 /* Pointers and what does not change along the row; unit steps where `unit` holds, upsampled
  * inputs at one element where `even` does. */
 void native_put_head(const native_writer *w);
-/* "q0[x * t0]" and the like: where output operand k of the iteration lies. */
-void native_put_address(const native_writer *w, int k);
 const char *native_type(weir_dtype dtype);
-/* What an index divides. */
-void native_put_numerator(const native_writer *w, const weir_index *x);
 /* Leaves the iteration where the sum is known to take 0, for all of the row alike. */
 void native_put_skip(const native_writer *w);
+
+/* native_index.c: loads of one iteration, l0, l1, ... */
+void native_put_loads(const native_writer *w);
+/* "q0[x * t0]" and the like: where output operand k of the iteration lies. */
+void native_put_address(const native_writer *w, int k);
+/* Iteration of dimension k, by name; whether it goes downwards. */
+void native_put_iteration(const native_writer *w, int k);
+bool native_is_scan_down(const native_form *f, int k);
+/* What an index divides; quotient or remainder ("div", "mod") of index d of x, whose place is p. */
+void native_put_numerator(const native_writer *w, const weir_index *x);
+void native_put_divided(const native_writer *w, const native_place *p, const weir_operand *x, int d,
+                        const char *what);
+/* The place of input k, NULL where native_row has it. */
+const native_place *native_place_in(const native_writer *w, int k);
+/* True when input k is at one element along the row. */
+bool native_stands_still(const native_form *f, int k);
+/* True when this subset is not the one that is written. */
+bool native_is_other_subset(const native_writer *w, bool same);
 
 /* native_emit.c: an iteration goes into partial result j, made of the one in arrays <from>0..; `at`
  * is its reduced position. */

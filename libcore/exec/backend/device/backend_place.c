@@ -1,0 +1,169 @@
+/* backend_place.c - where a kernel of a device finds its operands: words of its parameter,
+ * constants, and whether 32 bits hold all indices. */
+#include "base/weir_alloc.h"
+#include "exec/backend/device/backend.h"
+
+static bool is_open(const weir_operand *x, int d)
+{
+  return x->extent[d] >= WEIR_UNBOUNDED;
+}
+
+/* Of a row-major array of the operand's numbers. */
+static int64_t dense_stride(const weir_operand *x, int d)
+{
+  int64_t stride = native_unit(x);
+
+  for (int k = d + 1; k < x->rank; k++) {
+    stride *= x->extent[k];
+  }
+  return stride;
+}
+
+/* ---- Proofs. ---- */
+
+static int64_t largest(int64_t a, int64_t b)
+{
+  return a > b ? a : b;
+}
+
+static int64_t magnitude(int64_t a)
+{
+  return a < 0 ? -a : a;
+}
+
+/* *sum += |a| |b|; false where it exceeds 32 bits, or |a| or |b| does. */
+static bool add_magnitude(int64_t a, int64_t b, int64_t *sum)
+{
+  if (a < -INT32_MAX || a > INT32_MAX || b < -INT32_MAX || b > INT32_MAX) {
+    return false;
+  }
+  *sum += magnitude(a) * magnitude(b);
+  return *sum <= INT32_MAX;
+}
+
+/* True when offset, coefficients, all their products with iterations, and the sum of any of these
+ * fit 32 bits, in whatever order they are added: the sum of the magnitudes does. Sets the least and
+ * largest sum. A gathered number may be any. */
+static bool bound_numerator(const weir_access *a, const weir_index *x, int64_t *lo, int64_t *hi)
+{
+  int64_t sum = 0;
+
+  if (x->gather > 0 || !add_magnitude(x->offset, 1, &sum)) {
+    return false;
+  }
+  *lo = *hi = x->offset;
+  for (int k = 0; k < a->n_dims; k++) {
+    const int64_t c = x->coef[k], first = a->dim[k].lo, last = a->dim[k].hi - 1;
+
+    if (c == 0) {
+      continue;
+    }
+    if (first > last || first < -INT32_MAX || last > INT32_MAX ||
+        !add_magnitude(c, largest(magnitude(first), magnitude(last)), &sum)) {
+      return false;
+    }
+    *lo += c * (c > 0 ? first : last);
+    *hi += c * (c > 0 ? last : first);
+  }
+  return true;
+}
+
+/* 32 bits hold all that an index of the operand is made of: the numerators (bound_numerator); the
+ * quotients, which are no larger; what border rules compute, at most 2 (extent - 1); each index
+ * times its stride, and the sums of these, for an element is only addressed where the rules have
+ * brought all indices into the array. Sets what of the rules has no effect. */
+static bool prove_narrow(const weir_access *a, const weir_operand *x, native_place *p)
+{
+  int64_t offset = 0;
+
+  for (int d = 0; d < x->rank; d++) {
+    const weir_index *index = &x->index[d];
+    int64_t lo, hi;
+
+    if (p->stride_at[d] >= 0 || p->extent_at[d] >= 0 || index->div > INT32_MAX ||
+        x->extent[d] < 1 || x->extent[d] > INT32_MAX / 2 ||
+        !add_magnitude(x->extent[d] - 1, p->stride[d], &offset) ||
+        !bound_numerator(a, index, &lo, &hi)) {
+      return false;
+    }
+    const int64_t div = weir_index_divisor(index);
+
+    p->upward[d] = lo >= 0;
+    p->inside[d] = lo >= 0 && hi / div < x->extent[d];
+  }
+  return true;
+}
+
+/* ---- Words. ---- */
+
+static void set_place(const weir_access *a, const exec_layout *l, const weir_operand *x, int *word,
+                      native_place *p)
+{
+  *p = (native_place){.at = (*word)++};
+  for (int d = 0; d < x->rank; d++) {
+    p->stride_at[d] = l->dense ? -1 : (*word)++;
+    p->stride[d] = l->dense && !is_open(x, d) ? dense_stride(x, d) : 0;
+    p->extent_at[d] = is_open(x, d) ? (*word)++ : -1;
+    p->extent[d] = x->extent[d];
+  }
+  p->narrow = prove_narrow(a, x, p);
+}
+
+void exec_places_of(const weir_access *a, const exec_layout *l, exec_places *out)
+{
+  int word = 0;
+
+  for (int k = 0; k < a->n_in; k++) {
+    set_place(a, l, &a->in[k], &word, &out->in[k]);
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    set_place(a, l, &a->out[k], &word, &out->out[k]);
+  }
+  out->bounds = word;
+  for (int k = 0; k < a->n_dims && l->boxed; k++) {
+    word += a->dim[k].kind == WEIR_PARALLEL ? 2 : 0;
+  }
+  out->points = word;
+  out->parts = word + l->boxed;
+  out->n_words = out->parts + l->parts;
+}
+
+static void fill_place(const native_place *p, const weir_view *v, int64_t *words)
+{
+  int64_t at = (int64_t)(intptr_t)v->data;
+
+  for (int d = 0; d < v->rank; d++) {
+    at -= v->origin[d] * v->stride[d] * (int64_t)weir_dtype_size(v->dtype);
+    if (p->stride_at[d] >= 0) {
+      words[p->stride_at[d]] = v->stride[d];
+    } else {
+      WEIR_ASSERT(v->stride[d] == p->stride[d] || v->extent[d] <= 1);
+    }
+    if (p->extent_at[d] >= 0) {
+      words[p->extent_at[d]] = v->extent[d];
+    }
+  }
+  words[p->at] = at;
+}
+
+void exec_places_fill(const exec_places *s, const weir_access *a, const exec_layout *l,
+                      const weir_loop_run *run, int64_t *words)
+{
+  int64_t *word = words + s->bounds;
+
+  for (int k = 0; k < a->n_in; k++) {
+    fill_place(&s->in[k], &run->in[k], words);
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    fill_place(&s->out[k], &run->out[k], words);
+  }
+  for (int k = 0; k < a->n_dims && l->boxed; k++) {
+    if (a->dim[k].kind == WEIR_PARALLEL) {
+      *word++ = run->box.lo[k];
+      *word++ = run->box.hi[k] - run->box.lo[k];
+    }
+  }
+  if (l->boxed) {
+    words[s->points] = l->points;
+  }
+}
