@@ -14,6 +14,7 @@
 #ifndef EXEC_BACKEND_H
 #define EXEC_BACKEND_H
 #include "device/weir_device.h"
+#include "exec/backend/device/mapping.h"
 #include "exec/backend/native/native_priv.h"
 #include "exec/plan/plan_state.h"
 #include "graph/weir_store_device.h"
@@ -173,10 +174,11 @@ typedef struct exec_layout {
                                   blocks at a time */
   int threads;
   int64_t blocks;
-  int64_t chunks, chunk_blocks; /* 1, or more that share the reduction blocks of a point, each of
-                                   that many; a second kernel merges what they give */
-  int parts;                    /* components of it; 0: one chunk */
-  bool boxed;                   /* points and blocks are those of a run: exec_layout_points */
+  int64_t chunks, chunk_blocks;    /* 1, or more that share the reduction blocks of a point, each of
+                                      that many; a second kernel merges what they give */
+  int parts;                       /* components of it; 0: one chunk */
+  exec_mapping parallel, sequence; /* iterations of a kind, of a number of theirs; not if boxed */
+  bool boxed;                      /* points and blocks are those of a run: exec_layout_points */
   bool dense; /* strides are those of row-major arrays, and constants of the kernel */
 } exec_layout;
 /* A map or a reduction, of real numbers. Fails: WEIR_ERR_UNSUPPORTED. */

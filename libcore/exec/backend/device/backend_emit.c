@@ -10,12 +10,6 @@
 /* Text of backend_kernel.h, made by the build. */
 extern const char *const exec_backend_prelude[];
 
-/* At least 1: where there are no iterations, nothing is divided. */
-static int64_t extent_of(const weir_access *a, int k)
-{
-  return exec_extent(a, k) > 0 ? exec_extent(a, k) : 1;
-}
-
 /* Type of numbers up to n, some of which a thread after the last one may exceed. */
 static const char *number_type(int64_t n)
 {
@@ -28,35 +22,20 @@ static const char *point_type(const exec_layout *l)
   return l->boxed ? "int64_t" : number_type(l->points);
 }
 
-/* i<k> of the dimensions of a kind, from their row-major position `number` of `n`. */
-static void put_digits(const weir_access *a, weir_dim_kind kind, const char *number, int64_t n,
-                       native_text *t)
+/* i<k> of the dimensions of a kind, the first of those that the mapping gives to worker `number`.
+ */
+static void put_first(const weir_access *a, weir_dim_kind kind, const exec_mapping *m,
+                      const char *number, native_text *t)
 {
-  const char *type = n <= INT32_MAX ? "uint32_t" : "int64_t";
-  int first = 0, later = -1;
-
-  while (first < a->n_dims && a->dim[first].kind != kind) {
-    first++;
-  }
-  for (int k = a->n_dims - 1; k >= first; k--) {
+  exec_mapping_put_digits(m, number, t);
+  for (int k = 0; k < a->n_dims; k++) {
     const bool small = a->dim[k].lo >= INT32_MIN && a->dim[k].hi <= INT32_MAX;
 
-    if (a->dim[k].kind != kind) {
-      continue;
+    if (a->dim[k].kind == kind) {
+      native_put(t, "    const %s i%d = ", small ? "int32_t" : "int64_t", k);
+      exec_mapping_put_first(m, k, t);
+      native_put(t, " + INT64_C_(%" PRId64 ");\n", a->dim[k].lo);
     }
-    if (later < 0) {
-      native_put(t, "    const %s left%d = (%s)%s;\n", type, k, type, number);
-    } else {
-      native_put(t, "    const %s left%d = left%d / %" PRId64 ";\n", type, k, later,
-                 extent_of(a, later));
-    }
-    native_put(t, "    const %s i%d = (%s)(left%d", small ? "int32_t" : "int64_t", k,
-               small ? "int32_t" : "int64_t", k);
-    if (k > first) {
-      native_put(t, " %% %" PRId64, extent_of(a, k));
-    }
-    native_put(t, ") + INT64_C_(%" PRId64 ");\n", a->dim[k].lo);
-    later = k;
   }
 }
 
@@ -67,7 +46,7 @@ static void put_point(const weir_access *a, const exec_layout *l, const exec_pla
   int word = s->points;
 
   if (!l->boxed) {
-    put_digits(a, WEIR_PARALLEL, "point", l->points, t);
+    put_first(a, WEIR_PARALLEL, &l->parallel, "point", t);
     native_put(t, "  const bool live = point < INT64_C_(%" PRId64 ");\n", l->points);
     return;
   }
@@ -206,7 +185,7 @@ static void put_reduce_block(const native_writer *w, const exec_layout *l)
              "    for (%s nth = live ? rblock * %d + lane : last; nth < last; nth += %d) {\n",
              type, type, l->reduce_blocks, WEIR_REDUCE_BLOCK, l->reduced, type, WEIR_REDUCE_BLOCK,
              WEIR_LANES);
-  put_digits(w->form->access, WEIR_REDUCED, "nth", l->reduced, t);
+  put_first(w->form->access, WEIR_REDUCED, &l->sequence, "nth", t);
   native_put_loads(w);
   native_put_body(w);
   native_put_step(w, "a", "0", "nth");

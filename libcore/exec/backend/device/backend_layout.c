@@ -23,6 +23,17 @@ static bool count(const weir_access *a, weir_dim_kind kind, int64_t *n)
   return fits;
 }
 
+/* One worker for each iteration of the dimensions of a kind, row-major. */
+static exec_mapping each_one(const weir_access *a, weir_dim_kind kind)
+{
+  int64_t extent[WEIR_MAX_DIMS];
+
+  for (int k = 0; k < a->n_dims; k++) {
+    extent[k] = a->dim[k].kind == kind && exec_extent(a, k) > 0 ? exec_extent(a, k) : 1;
+  }
+  return exec_spatial(a->n_dims, extent);
+}
+
 weir_status exec_layout_of(const native_form *f, bool boxed, exec_layout *l)
 {
   const weir_access *a = f->access;
@@ -43,6 +54,8 @@ weir_status exec_layout_of(const native_form *f, bool boxed, exec_layout *l)
                                             : 1;
     l->at_once = REDUCE_THREADS / (l->lanes * l->outputs);
   }
+  l->parallel = each_one(a, WEIR_PARALLEL);
+  l->sequence = each_one(a, WEIR_REDUCED);
   l->chunk_blocks = l->reduce_blocks;
   l->threads = l->lanes * l->outputs * l->at_once;
   WEIR_TRY(exec_layout_points(l, l->points));
