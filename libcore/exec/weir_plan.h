@@ -42,6 +42,7 @@ typedef struct weir_exec_cfg {
   const char *device;       /* a row of the device table: weir_device_row */
   bool capture;             /* runs on a device are recorded and replayed */
   const char *kernel_dir;   /* folder for the texts of the device's kernels, "": none */
+  int64_t device_blocks;    /* of a launch whose threads take several elements */
   const char *machine;      /* file of machine constants, for weir_cpu_load, "": as detected */
   const char *predict;      /* file of constants of a device to predict times on, "": none */
   const char *predict_from; /* the same of the device that the plan runs on; "": exec.machine's */

@@ -76,6 +76,9 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_PATH(weir_exec_cfg, kernel_dir, "",
                   "folder to which the text of each kernel generated for `exec.device` is written "
                   "(CUDA C); empty: none"),
+    WEIR_OPT_INT(weir_exec_cfg, device_blocks, 512, 1, 2147483647.0, "thread blocks",
+                 "thread blocks that a launch on `exec.device` keeps when a thread takes several "
+                 "elements, in vectors of up to 16 bytes; four for each multiprocessor of a GPU"),
     WEIR_OPT_PATH(
         weir_exec_cfg, machine, "",
         "file of machine constants (keys: docs/reference/machine.md; build/release/bench/peaks "

@@ -16,6 +16,8 @@ typedef struct backend_bits {
   weir_tensor tensor[BACKEND_MAX];
   int n;
   int host;
+  int wide, narrow, rows; /* vectors that maps on the device load and store; of them with so many
+                             bytes less than 16; maps whose threads have several rows */
   int64_t up, down, host_up, host_down;
 } backend_bits;
 
@@ -27,6 +29,7 @@ static inline weir_exec_cfg backend_config(const char *device)
   cfg.tier = WEIR_TIER_VECTOR;
   cfg.kernel = "none"; /* also on devices, which take the CPU's for library operators */
   cfg.device = device;
+  cfg.device_blocks = 1; /* threads of small maps, too, take several elements */
   return cfg;
 }
 
@@ -80,10 +83,37 @@ static inline int backend_bind(const weir_graph *g, weir_tensor *tensors, weir_b
   return n;
 }
 
+/* Of a loop of real numbers. */
+static inline void backend_count_wide(const weir_access *a, backend_bits *bits)
+{
+  exec_layout layout;
+  exec_places s;
+  native_form form;
+
+  assert_ok(native_form_of(a, &form));
+  assert_ok(exec_layout_of(&form, false, &layout));
+  layout.dense = true;
+  exec_layout_spread(&form, 1, &layout);
+  exec_places_of(a, &layout, &s);
+  bits->rows += layout.n_repeats > (layout.wide > 1);
+  for (int k = 0; k < a->n_in + a->n_out; k++) {
+    const native_place *p = k < a->n_in ? &s.in[k] : &s.out[k - a->n_in];
+    const weir_dtype dtype = k < a->n_in ? a->in[k].dtype : a->out[k - a->n_in].dtype;
+
+    bits->wide += p->wide > 1;
+    bits->narrow += p->wide > 1 && exec_access_bytes(dtype, p->wide) < 16;
+  }
+}
+
 static inline void backend_note(const weir_plan *p, backend_bits *bits)
 {
   for (int32_t i = 0; p->backend != NULL && i < p->n_groups; i++) {
-    bits->host += !p->groups[i].on_device;
+    const exec_group *group = &p->groups[i];
+
+    bits->host += !group->on_device;
+    for (int32_t k = 0; k < group->n_loops && group->on_device && !p->streaming; k++) {
+      backend_count_wide(&group->loops[k].loop->access, bits);
+    }
   }
   if (p->backend != NULL) {
     bits->up = p->backend->counted.up;

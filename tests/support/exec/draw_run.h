@@ -177,6 +177,7 @@ static inline weir_status draw_run(const draw_graph *d, const draw_way *way, int
   cfg.min_layout_bytes = way->min_layout_bytes > 0 ? way->min_layout_bytes : cfg.min_layout_bytes;
   cfg.kernel = way->kernel != NULL ? way->kernel : cfg.kernel;
   cfg.device = way->device != NULL ? way->device : cfg.device;
+  cfg.device_blocks = 1; /* threads of small maps, too, take several elements */
   *o = (draw_outcome){NULL, 0, 0};
   WEIR_TRY_GOTO(weir_plan_create(d->g, NULL,
                                  &(weir_plan_opts){.exec = &cfg,

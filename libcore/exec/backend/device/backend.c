@@ -24,6 +24,7 @@ weir_status exec_backend_open(weir_plan *p)
   b->store = p->store != NULL ? p->store : b->empty;
   WEIR_TRY(weir_store_device_use(b->store, p->cfg.device, &shared));
   b->device = shared->device;
+  b->enough_blocks = p->cfg.device_blocks;
   b->text_dir =
       p->cfg.kernel_dir != NULL && p->cfg.kernel_dir[0] != '\0' ? p->cfg.kernel_dir : NULL;
   b->text_only = p->sizes_only;

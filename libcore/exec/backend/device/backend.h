@@ -88,6 +88,7 @@ struct exec_backend {
   exec_copied counted;    /* by every run */
   bool ahead;             /* launches were given that no copy has waited for */
   bool boxed;             /* loops run over boxes known at run time: of a stream */
+  int64_t enough_blocks;  /* exec_layout_spread; of the plan's options */
   const char *text_dir;   /* folder for texts of kernels, NULL: none; of the plan's options */
   bool text_only;         /* a plan that does not run: kernels are not compiled */
   const weir_loop *whole; /* the loop that is prepared, not one of complex numbers' parts */
@@ -167,6 +168,11 @@ weir_view exec_backend_view(const weir_plan *p, int32_t array);
 
 enum { EXEC_MERGE_THREADS = 128 }; /* of a block that merges chunks, each of a point */
 
+/* A thread has n successive iterations of a dimension. */
+typedef struct exec_repeated {
+  int dim, n;
+} exec_repeated;
+
 /* backend_layout.c: how the iterations of a loop are laid out over threads. */
 typedef struct exec_layout {
   int64_t points, reduced, reduce_blocks; /* reduced: iterations of one point */
@@ -174,9 +180,12 @@ typedef struct exec_layout {
                                   blocks at a time */
   int threads;
   int64_t blocks;
-  int64_t chunks, chunk_blocks;    /* 1, or more that share the reduction blocks of a point, each of
-                                      that many; a second kernel merges what they give */
-  int parts;                       /* components of it; 0: one chunk */
+  int64_t chunks, chunk_blocks; /* 1, or more that share the reduction blocks of a point, each of
+                                   that many; a second kernel merges what they give */
+  int parts;                    /* components of it; 0: one chunk */
+  int n_repeats;                /* of a map: loops over iterations of a thread, outermost first */
+  exec_repeated repeat[2];
+  int wide; /* iterations of the last one, elements of one access; 1: it is no such loop */
   exec_mapping parallel, sequence; /* iterations of a kind, of a number of theirs; not if boxed */
   bool boxed;                      /* points and blocks are those of a run: exec_layout_points */
   bool dense; /* strides are those of row-major arrays, and constants of the kernel */
@@ -188,6 +197,9 @@ weir_status exec_layout_points(exec_layout *l, int64_t points);
 void exec_layout_divide(const native_form *f, exec_layout *l);
 /* Where the components c of the parts begin, [points, chunks], in bytes; c = components: all. */
 int64_t exec_layout_part(const native_form *f, const exec_layout *l, int c);
+/* backend_spread.c: gives the threads of a map several iterations each, where that takes fewer
+ * accesses to memory and leaves at least `enough` thread blocks. */
+void exec_layout_spread(const native_form *f, int64_t enough, exec_layout *l);
 /* Iterations along dimension k. */
 int64_t exec_extent(const weir_access *a, int k);
 
@@ -200,9 +212,21 @@ typedef struct exec_places {
   int n_words, bounds, points, parts;
 } exec_places;
 void exec_places_of(const weir_access *a, const exec_layout *l, exec_places *out);
+/* Bytes of one access to `wide` elements; a vector of more takes several. */
+int exec_access_bytes(weir_dtype dtype, int wide);
 /* Writes the words of a run but those of parts. */
 void exec_places_fill(const exec_places *s, const weir_access *a, const exec_layout *l,
                       const weir_loop_run *run, int64_t *words);
+
+/* backend_map.c: types of vectors; the body of a map's kernel, of arrays that are dense; stores of
+ * an iteration's values, to w<k>.e[x] where the output is stored wide. */
+void exec_emit_vectors(const native_writer *w, const exec_layout *l);
+void exec_emit_map(const native_writer *w, const exec_layout *l);
+void exec_emit_stores(const native_writer *w);
+/* Types and functions of backend_emit.c for it: of the number of one of n threads; i<k>. */
+const char *exec_number_type(int64_t n);
+void exec_emit_first(const weir_access *a, weir_dim_kind kind, const exec_mapping *m,
+                     const char *number, native_text *t);
 
 /* backend_emit.c: helpers and body of the kernel, or of the one that merges chunks; their parameter
  * is `addresses p`, a struct with the array `word`. */

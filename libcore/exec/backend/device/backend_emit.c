@@ -11,7 +11,7 @@
 extern const char *const exec_backend_prelude[];
 
 /* Type of numbers up to n, some of which a thread after the last one may exceed. */
-static const char *number_type(int64_t n)
+const char *exec_number_type(int64_t n)
 {
   return n <= INT32_MAX / 2 ? "int32_t" : "int64_t";
 }
@@ -19,13 +19,13 @@ static const char *number_type(int64_t n)
 /* Type of the number of a point. */
 static const char *point_type(const exec_layout *l)
 {
-  return l->boxed ? "int64_t" : number_type(l->points);
+  return l->boxed ? "int64_t" : exec_number_type(l->points);
 }
 
 /* i<k> of the dimensions of a kind, the first of those that the mapping gives to worker `number`.
  */
-static void put_first(const weir_access *a, weir_dim_kind kind, const exec_mapping *m,
-                      const char *number, native_text *t)
+void exec_emit_first(const weir_access *a, weir_dim_kind kind, const exec_mapping *m,
+                     const char *number, native_text *t)
 {
   exec_mapping_put_digits(m, number, t);
   for (int k = 0; k < a->n_dims; k++) {
@@ -46,7 +46,7 @@ static void put_point(const weir_access *a, const exec_layout *l, const exec_pla
   int word = s->points;
 
   if (!l->boxed) {
-    put_first(a, WEIR_PARALLEL, &l->parallel, "point", t);
+    exec_emit_first(a, WEIR_PARALLEL, &l->parallel, "point", t);
     native_put(t, "  const bool live = point < INT64_C_(%" PRId64 ");\n", l->points);
     return;
   }
@@ -69,22 +69,16 @@ static void put_thread_point(const exec_layout *l, int threads, native_text *t)
              point_type(l), threads);
 }
 
-static void put_map(const native_writer *w, const exec_layout *l, const exec_places *s)
+/* Of a stream: an iteration a thread. */
+static void put_boxed_map(const native_writer *w, const exec_layout *l, const exec_places *s)
 {
-  const weir_access *a = w->form->access;
-  native_text *t = w->t;
-
-  put_thread_point(l, l->threads, t);
-  put_point(a, l, s, t);
-  native_put(t, "  if (live) {\n");
+  put_thread_point(l, l->threads, w->t);
+  put_point(w->form->access, l, s, w->t);
+  native_put(w->t, "  if (live) {\n");
   native_put_loads(w);
   native_put_body(w);
-  for (int v = 0; v < a->n_values; v++) {
-    native_put(t, "    ");
-    native_put_address(w, native_output(a, v));
-    native_put(t, " = here ? v%d : 0;\n", a->value[v]);
-  }
-  native_put(t, "  }\n");
+  exec_emit_stores(w);
+  native_put(w->t, "  }\n");
 }
 
 /* ---- Reductions. ---- */
@@ -175,7 +169,7 @@ static void put_reduce_block(const native_writer *w, const exec_layout *l)
 {
   native_text *t = w->t;
 
-  const char *type = number_type(l->reduced);
+  const char *type = exec_number_type(l->reduced);
 
   native_put_neutral(w->form, t, "0");
   native_put(t,
@@ -185,7 +179,7 @@ static void put_reduce_block(const native_writer *w, const exec_layout *l)
              "    for (%s nth = live ? rblock * %d + lane : last; nth < last; nth += %d) {\n",
              type, type, l->reduce_blocks, WEIR_REDUCE_BLOCK, l->reduced, type, WEIR_REDUCE_BLOCK,
              WEIR_LANES);
-  put_first(w->form->access, WEIR_REDUCED, &l->sequence, "nth", t);
+  exec_emit_first(w->form->access, WEIR_REDUCED, &l->sequence, "nth", t);
   native_put_loads(w);
   native_put_body(w);
   native_put_step(w, "a", "0", "nth");
@@ -194,7 +188,7 @@ static void put_reduce_block(const native_writer *w, const exec_layout *l)
 
 static void put_threads(const native_form *f, const exec_layout *l, native_text *t)
 {
-  const char *reduced = number_type(l->reduced), *points = point_type(l);
+  const char *reduced = exec_number_type(l->reduced), *points = point_type(l);
   const bool strip = f->shape == NATIVE_STRIP; /* neighbouring threads read neighbouring elements */
 
   native_put(t, "  const int thread = threadIdx.x, sub = thread / %d;\n", l->lanes * l->outputs);
@@ -246,7 +240,7 @@ static void put_reduce(const native_writer *w, const exec_layout *l, const exec_
   native_put(t,
              "  for (%s first = begin; first < end; first += %d) {\n"
              "    const %s taken = end - first;\n    (void)taken;\n",
-             number_type(l->reduced), l->at_once, number_type(l->reduced));
+             exec_number_type(l->reduced), l->at_once, exec_number_type(l->reduced));
   put_reduce_block(w, l);
   if (!alone) {
     put_copy(f, "s", "slot", "a", "0", t);
@@ -308,9 +302,12 @@ void exec_emit(const native_form *f, const exec_layout *l, const exec_places *s,
   }
   native_put(helpers, "typedef struct addresses {\n  int64_t word[%d];\n} addresses;\n",
              s->n_words);
+  exec_emit_vectors(&w, l);
   native_put(helpers, "static void iterate(const addresses p)\n{\n");
-  if (f->shape == NATIVE_MAP) {
-    put_map(&w, l, s);
+  if (f->shape == NATIVE_MAP && l->boxed) {
+    put_boxed_map(&w, l, s);
+  } else if (f->shape == NATIVE_MAP) {
+    exec_emit_map(&w, l);
   } else if (merges) {
     put_merge_chunks(&w, l, s);
   } else {

@@ -7,6 +7,12 @@
 #include <stdint.h>
 #endif
 
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define EXEC_UNROLL _Pragma("unroll")
+#else
+#define EXEC_UNROLL
+#endif
+
 /* As native_div and the like; b > 0. The emitter proves that no value leaves 32 bits. */
 static inline int32_t narrow_div(int32_t a, int32_t b)
 {

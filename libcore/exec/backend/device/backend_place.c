@@ -94,6 +94,94 @@ static bool prove_narrow(const weir_access *a, const weir_operand *x, native_pla
   return true;
 }
 
+/* ---- Loops of a thread. ---- */
+
+int exec_access_bytes(weir_dtype dtype, int wide)
+{
+  const int most = 16, bytes = wide * (int)weir_dtype_size(dtype);
+
+  return bytes < most ? bytes : most;
+}
+
+/* A multiple of n in every iteration that a vector along dimension k begins with: lo + n j of k. */
+static bool is_aligned(const weir_access *a, const weir_index *x, int k, int n)
+{
+  bool all = (x->offset + x->coef[k] * a->dim[k].lo) % n == 0;
+
+  for (int j = 0; j < a->n_dims; j++) {
+    all = all && (j == k || x->coef[j] % n == 0);
+  }
+  return all;
+}
+
+/* True when n successive iterations of dimension k, from a multiple of n on, are at n successive
+ * elements from an address that is a multiple of their bytes (arrays begin at multiples of 16), all
+ * inside the array or all outside. That holds when the last index advances by one, is aligned, and
+ * its extent is a multiple of n: wrapped around it, too. Other indices do not advance, or are
+ * quotients by a multiple of n. */
+static bool is_wide(const weir_access *a, const weir_operand *x, const native_place *p, int k,
+                    int n)
+{
+  const int last = x->rank - 1;
+
+  if (last < 0 || p->stride_at[last] >= 0 || p->stride[last] != 1 || x->extent[last] % n != 0) {
+    return false;
+  }
+  for (int d = 0; d < x->rank; d++) {
+    const weir_index *index = &x->index[d];
+    const bool quotient = index->div > 1 && index->div % n == 0;
+    const bool moved =
+        (index->border == WEIR_BORDER_REPLICATE || index->border == WEIR_BORDER_REFLECT) &&
+        !p->inside[d];
+
+    if (index->gather > 0 || p->stride_at[d] >= 0 ||
+        (d == last && (index->coef[k] != 1 || index->div > 1 || moved)) ||
+        (index->coef[k] != 0 &&
+         (index->coef[k] != 1 || !is_aligned(a, index, k, n) || (d < last && !quotient)))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool depends_on(const weir_operand *x, int k)
+{
+  bool any = false;
+
+  for (int d = 0; d < x->rank; d++) {
+    any = any || x->index[d].coef[k] != 0;
+  }
+  return any;
+}
+
+/* Sets wide, and the innermost of a thread's loops that the operand depends on. */
+static void set_level(const weir_access *a, const exec_layout *l, const weir_operand *x,
+                      native_place *p)
+{
+  const exec_repeated *last = &l->repeat[l->n_repeats - 1];
+
+  p->level = 0;
+  p->wide = l->wide > 1 && is_wide(a, x, p, last->dim, l->wide) ? l->wide : 1;
+  for (int r = 0; r < l->n_repeats - (p->wide > 1); r++) {
+    p->level = depends_on(x, l->repeat[r].dim) ? r + 1 : p->level;
+  }
+}
+
+/* What is gathered is loaded no earlier than the indices, of which a wide load gives one at a time.
+ */
+static void set_gathered_levels(const weir_access *a, const exec_layout *l, exec_places *s)
+{
+  for (int k = 0; k < a->n_in; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      const int by = a->in[k].index[d].gather;
+      const native_place *from = by > 0 ? &s->in[by - 1] : NULL;
+      const int level = by == 0 ? 0 : from->wide > 1 ? l->n_repeats : from->level;
+
+      s->in[k].level = level > s->in[k].level ? level : s->in[k].level;
+    }
+  }
+}
+
 /* ---- Words. ---- */
 
 static void set_place(const weir_access *a, const exec_layout *l, const weir_operand *x, int *word,
@@ -107,6 +195,7 @@ static void set_place(const weir_access *a, const exec_layout *l, const weir_ope
     p->extent[d] = x->extent[d];
   }
   p->narrow = prove_narrow(a, x, p);
+  set_level(a, l, x, p);
 }
 
 void exec_places_of(const weir_access *a, const exec_layout *l, exec_places *out)
@@ -119,6 +208,7 @@ void exec_places_of(const weir_access *a, const exec_layout *l, exec_places *out
   for (int k = 0; k < a->n_out; k++) {
     set_place(a, l, &a->out[k], &word, &out->out[k]);
   }
+  set_gathered_levels(a, l, out);
   out->bounds = word;
   for (int k = 0; k < a->n_dims && l->boxed; k++) {
     word += a->dim[k].kind == WEIR_PARALLEL ? 2 : 0;
@@ -143,6 +233,7 @@ static void fill_place(const native_place *p, const weir_view *v, int64_t *words
       words[p->extent_at[d]] = v->extent[d];
     }
   }
+  WEIR_ASSERT(p->wide <= 1 || at % exec_access_bytes(v->dtype, p->wide) == 0);
   words[p->at] = at;
 }
 

@@ -136,6 +136,24 @@ static void put_rule(const native_writer *w, int k, int d, const char *rule)
   native_put(w->t, ")");
 }
 
+/* The element that stands in for one outside. */
+static void put_moved(const native_writer *w, int k, int d)
+{
+  const native_place *p = native_place_in(w, k);
+  const weir_border border = w->form->access->in[k].index[d].border;
+
+  if (border == WEIR_BORDER_WRAP && is_narrow(p) && p->upward[d]) {
+    native_put(w->t, "upward_mod(e%d_%d, ", k, d);
+    put_extent(w, k, d);
+    native_put(w->t, ")");
+    return;
+  }
+  put_rule(w, k, d,
+           border == WEIR_BORDER_WRAP        ? "wrap"
+           : border == WEIR_BORDER_REPLICATE ? "replicate"
+                                             : "reflect");
+}
+
 /* The load gives the fill of dimension d. */
 static void put_outside(const native_writer *w, int k, int d)
 {
@@ -181,11 +199,11 @@ static void put_bordered(const native_writer *w, int k, int d)
   case WEIR_BORDER_REPLICATE:
   case WEIR_BORDER_REFLECT:
     native_put(t, "    e%d_%d = ", k, d);
-    put_rule(w, k, d,
-             border == WEIR_BORDER_WRAP        ? "wrap"
-             : border == WEIR_BORDER_REPLICATE ? "replicate"
-                                               : "reflect");
+    put_moved(w, k, d);
     native_put(t, ";\n");
+    if (is_narrow(p)) { /* an array that has elements, so that one is found */
+      return;
+    }
     break;
   default:
     break;
@@ -224,28 +242,81 @@ static void put_placed(const native_writer *w, const native_place *p, const weir
   native_put(t, "))");
 }
 
-static void put_load_border(const native_writer *w, int k)
+/* All e<k>_<d>, o<k>, f<k>, and of whole numbers h<k>. */
+static void put_indices(const native_writer *w, int k)
 {
   const weir_operand *x = &w->form->access->in[k];
-  const char *type = native_type(x->dtype);
-  native_text *t = w->t;
 
-  native_put(t, "    int o%d = 0;\n    %s f%d = 0;\n", k, type, k);
+  native_put(w->t, "    int o%d = 0;\n    %s f%d = 0;\n", k, native_type(x->dtype), k);
   if (weir_dtype_is_whole(x->dtype)) {
-    native_put(t, "    int64_t h%d = 0;\n", k);
+    native_put(w->t, "    int64_t h%d = 0;\n", k);
   }
   for (int d = 0; d < x->rank; d++) {
     put_bordered(w, k, d);
   }
-  native_put(t, "    const %s l%d = here & !o%d ? *", type, k, k);
+}
+
+/* What is gathered with: the element, as an integer. */
+static void put_gathered_with(const native_writer *w, int k)
+{
+  if (weir_dtype_is_whole(w->form->access->in[k].dtype)) {
+    native_put(w->t, "    const int64_t g%d = o%d ? h%d : (int64_t)l%d;\n", k, k, k, k);
+  }
+}
+
+void native_put_vector(native_text *t, weir_dtype dtype)
+{
+  native_put(t, "vector_%s", weir_dtype_name(dtype));
+}
+
+/* u<k>: so many elements at a time; their border rules agree. */
+static void put_load_wide(const native_writer *w, int k)
+{
+  const weir_operand *x = &w->form->access->in[k];
+  native_text *t = w->t;
+
+  put_indices(w, k);
+  native_put(t, "    ");
+  native_put_vector(t, x->dtype);
+  native_put(t, " u%d;\n    if (here & !o%d) {\n      u%d = *(const ", k, k, k);
+  native_put_vector(t, x->dtype);
+  native_put(t, " *)");
+  put_placed(w, &w->in[k], x, k);
+  native_put(t,
+             ";\n    } else {\n      for (int x = 0; x < %d; x++) {\n        u%d.e[x] = f%d;\n"
+             "      }\n    }\n",
+             w->in[k].wide, k, k);
+}
+
+static void put_load_border(const native_writer *w, int k)
+{
+  const weir_operand *x = &w->form->access->in[k];
+  native_text *t = w->t;
+
+  put_indices(w, k);
+  native_put(t, "    const %s l%d = here & !o%d ? *", native_type(x->dtype), k, k);
   if (w->in != NULL) {
     put_placed(w, &w->in[k], x, k);
   } else {
     put_element(t, "in", k, x);
   }
   native_put(t, " : f%d;\n", k);
-  if (weir_dtype_is_whole(x->dtype)) {
-    native_put(t, "    const int64_t g%d = o%d ? h%d : (int64_t)l%d;\n", k, k, k, k);
+  put_gathered_with(w, k);
+}
+
+/* Of a kernel without native_row: loads of its level, and elements of what was loaded wide. */
+static void put_load_placed(const native_writer *w, int k)
+{
+  const native_place *p = &w->in[k];
+
+  if (p->wide > 1 && w->level == w->levels) {
+    native_put(w->t, "    const %s l%d = u%d.e[x];\n", native_type(w->form->access->in[k].dtype), k,
+               k);
+    put_gathered_with(w, k);
+  } else if (p->wide > 1 && p->level == w->level) {
+    put_load_wide(w, k);
+  } else if (p->level == w->level) {
+    put_load_border(w, k);
   }
 }
 
@@ -310,7 +381,9 @@ void native_put_loads(const native_writer *w)
 {
   const weir_access *a = w->form->access;
 
-  if (w->border) {
+  if (w->border && w->level > 0) {
+    native_put(w->t, "    int here = here%d;\n", w->level - 1);
+  } else if (w->border) {
     native_put(w->t, "    int here = 1;\n");
   }
   for (int gathered = 0; gathered < 2; gathered++) { /* what is gathered needs the indices first */
@@ -319,7 +392,9 @@ void native_put_loads(const native_writer *w)
           native_is_other_subset(w, native_stands_still(w->form, k))) {
         continue;
       }
-      if (w->border) {
+      if (w->in != NULL) {
+        put_load_placed(w, k);
+      } else if (w->border) {
         put_load_border(w, k);
       } else {
         put_load_inside(w, k);
@@ -335,6 +410,11 @@ void native_put_address(const native_writer *w, int k)
 
   if (w->out != NULL) {
     native_put(t, "*");
+    if (w->out[k].wide > 1) {
+      native_put(t, "(");
+      native_put_vector(t, x->dtype);
+      native_put(t, " *)");
+    }
     put_placed(w, &w->out[k], x, -1);
     return;
   }

@@ -103,6 +103,8 @@ typedef struct native_place {
   bool inside[WEIR_MAX_RANK]; /* the index never leaves the array: it needs no border rule */
   bool upward[WEIR_MAX_RANK]; /* what it divides is never negative                         */
   bool narrow;                /* all indices, and offsets of elements, fit 32 bits         */
+  int level; /* number of loops inside the kernel that the operand is loaded or stored in   */
+  int wide;  /* > 1: so many elements at a time, u<k>.e[x] or w<k>.e[x] in the loop over x  */
 } native_place;
 
 /* How an iteration is written; x: the row's counter. */
@@ -114,6 +116,7 @@ typedef struct native_writer {
   bool nest; /* inside the loops of `nest`                     */
   native_subset subset;
   const native_place *in, *out; /* of the operands; NULL: native_row has them */
+  int level, levels;            /* loads of this level, of levels 0.. */
 } native_writer;
 /* native_body.c: its expressions v0, v1, ... */
 void native_put_body(const native_writer *w);
@@ -128,6 +131,8 @@ void native_put_skip(const native_writer *w);
 
 /* native_index.c: loads of one iteration, l0, l1, ... */
 void native_put_loads(const native_writer *w);
+/* "vector_f32": struct of the elements of a dtype that a kernel takes at a time. */
+void native_put_vector(native_text *t, weir_dtype dtype);
 /* "q0[x * t0]" and the like: where output operand k of the iteration lies. */
 void native_put_address(const native_writer *w, int k);
 /* Iteration of dimension k, by name; whether it goes downwards. */
