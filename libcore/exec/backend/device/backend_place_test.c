@@ -27,6 +27,11 @@ static void rules_are_those_of_64_bits(void **state)
   }
 }
 
+static int64_t magnitude_of(int64_t a)
+{
+  return a < 0 ? -a : a;
+}
+
 /* Of about 2^most at the most, of either sign if it may be negative. */
 static int64_t draw(uint64_t *n, int most, bool negative)
 {
@@ -154,12 +159,122 @@ static void limits_are_exact(void **state)
   weir_access_fini(&a);
 }
 
+/* A number that is often a multiple of 8. */
+static int64_t draw_multiple(uint64_t *n)
+{
+  return draw(n, 3, true) * (int64_t[]){1, 2, 4, 8}[draw(n, 30, false) % 4];
+}
+
+/* An operand that a vector of `wide` iterations of dimension 2 may be loaded from. */
+static void draw_vector(uint64_t *n, int wide, weir_access *a)
+{
+  weir_operand *x = &a->in[0];
+
+  a->n_dims = 3;
+  for (int k = 0; k < a->n_dims; k++) {
+    a->dim[k] = (weir_dim){.kind = WEIR_PARALLEL, .lo = draw_multiple(n)};
+    a->dim[k].hi = a->dim[k].lo + (k == 2 ? 2 * wide : 1 + draw(n, 2, false));
+  }
+  *x = (weir_operand){.dtype = WEIR_F32, .rank = 2};
+  for (int d = 0; d < x->rank; d++) {
+    const bool quotient = draw(n, 30, false) % (d == 0 ? 2 : 8) == 0;
+
+    x->extent[d] = 1 + draw(n, 3, false);
+    x->extent[d] *= (int64_t[]){1, 2, 4, 8}[draw(n, 30, false) % 4];
+    x->index[d] =
+        (weir_index){.offset = draw_multiple(n),
+                     .div = quotient ? magnitude_of(draw_multiple(n)) : 1,
+                     .border = (weir_border)(WEIR_BORDER_ABSENT + draw(n, 30, false) % 6)};
+    x->index[d].coef[0] = draw_multiple(n);
+    x->index[d].coef[1] = draw_multiple(n);
+    x->index[d].coef[2] = d == 1 || quotient ? 1 : draw(n, 30, false) % 4 == 0;
+  }
+}
+
+/* The element of the operand at an iteration, -1: outside. */
+static int64_t element_at(const weir_operand *x, const int64_t *i)
+{
+  int64_t at = 0;
+
+  for (int d = 0; d < x->rank; d++) {
+    const weir_index *index = &x->index[d];
+    const int64_t sum =
+        index->offset + index->coef[0] * i[0] + index->coef[1] * i[1] + index->coef[2] * i[2];
+    int64_t e = native_div(sum, weir_index_divisor(index));
+
+    e = index->border == WEIR_BORDER_WRAP        ? native_wrap(e, x->extent[d])
+        : index->border == WEIR_BORDER_REPLICATE ? native_replicate(e, x->extent[d])
+        : index->border == WEIR_BORDER_REFLECT   ? native_reflect(e, x->extent[d])
+                                                 : e;
+    if (native_outside(e, x->extent[d])) {
+      return -1;
+    }
+    at = at * x->extent[d] + e;
+  }
+  return at;
+}
+
+/* All vectors of the iterations: successive elements from a multiple of `wide` on, or none. */
+static bool are_vectors(const weir_access *a, int wide)
+{
+  bool all = true;
+  int64_t i[3];
+
+  for (i[0] = a->dim[0].lo; i[0] < a->dim[0].hi; i[0]++) {
+    for (i[1] = a->dim[1].lo; i[1] < a->dim[1].hi; i[1]++) {
+      for (int64_t from = a->dim[2].lo; from < a->dim[2].hi; from += wide) {
+        i[2] = from;
+        const int64_t first = element_at(&a->in[0], i);
+
+        all = all && (first < 0 || first % wide == 0);
+        for (int v = 1; v < wide; v++) {
+          i[2] = from + v;
+          all = all && element_at(&a->in[0], i) == (first < 0 ? -1 : first + v);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+static void vectors_are_aligned_elements(void **state)
+{
+  int taken = 0, possible = 0;
+  weir_access a;
+  uint64_t n = 0;
+
+  (void)state;
+  weir_access_init(&a);
+  assert_ok(weir_access_resize(&a, 1, 0, 0));
+  for (int draws = 0; draws < 40000; draws++) {
+    const int wide = 2 << (draws % 3);
+    const exec_layout layout = {.dense = true,
+                                .chunks = 1,
+                                .n_repeats = 1,
+                                .repeat = {{.dim = 2, .n = wide}},
+                                .wide = wide};
+    exec_places places;
+
+    draw_vector(&n, wide, &a);
+    exec_places_of(&a, &layout, &places);
+    const bool are = are_vectors(&a, wide);
+
+    assert_true(are || places.in[0].wide == 1);
+    taken += places.in[0].wide > 1;
+    possible += are;
+  }
+  print_message("%d of %d\n", taken, possible);
+  assert_true(taken > 1000);
+  weir_access_fini(&a);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rules_are_those_of_64_bits),
       cmocka_unit_test(what_is_narrow_fits),
       cmocka_unit_test(limits_are_exact),
+      cmocka_unit_test(vectors_are_aligned_elements),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

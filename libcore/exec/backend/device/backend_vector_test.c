@@ -51,10 +51,11 @@ static weir_value draw_input(drawing *d, const char *name, unsigned kept, weir_d
   return weir_broadcast(d->g, x.dtype == as ? v : weir_cast(d->g, as, v), &d->full);
 }
 
+/* Half of them along the last dimension. */
 static weir_value draw_shifted(drawing *d, weir_value x)
 {
   const weir_shift_spec s = {
-      .dim = (int)weir_draw_int(&d->w, 0, RANK - 1),
+      .dim = weir_draw_one_in(&d->w, 2) ? RANK - 1 : (int)weir_draw_int(&d->w, 0, RANK - 2),
       .by = weir_draw_one_in(&d->w, 2) ? weir_draw_int(&d->w, -5, 5) : 4,
       .border = (weir_border)weir_draw_int(&d->w, WEIR_BORDER_ZERO, WEIR_BORDER_REFLECT),
       .fill = 0.25};
@@ -84,6 +85,7 @@ static void put_moves(drawing *d, weir_value x)
   give(d, weir_pad(d->g, x, &pad));
   give(d, weir_slice(d->g, x, 2, n[2] > 4 ? 4 : 0, WEIR_SLICE_END, 1));
   give(d, weir_slice(d->g, x, 2, 0, WEIR_SLICE_END, 2));
+  give(d, weir_slice(d->g, x, 2, n[2] > 4 ? 1 : 0, n[2] > 4 ? n[2] - 3 : n[2], 1)); /* unaligned */
   give(d, weir_gather(d->g, x, weir_constant(d->g, &at), &((weir_gather_spec){.dim = 1})));
 }
 
@@ -104,7 +106,9 @@ static weir_graph *draw_maps(uint64_t seed)
   const weir_value all = weir_sub(d.g, sum, one);
 
   give(&d, all);
-  give(&d, weir_add(d.g, draw_shifted(&d, x), draw_shifted(&d, y)));
+  for (int k = 0; k < 3; k++) {
+    give(&d, weir_add(d.g, draw_shifted(&d, x), draw_shifted(&d, y)));
+  }
   put_moves(&d, sum);
   if (as != WEIR_C64) {
     const weir_random_spec random = {
