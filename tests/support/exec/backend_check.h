@@ -16,6 +16,7 @@ typedef struct backend_bits {
   weir_tensor tensor[BACKEND_MAX];
   int n;
   int host;
+  int pairs;              /* kernels that access both parts of complex numbers at once */
   int wide, narrow, rows; /* vectors that maps on the device load and store; of them with so many
                              bytes less than 16; maps whose threads have several rows */
   int64_t up, down, host_up, host_down;
@@ -114,6 +115,9 @@ static inline void backend_note(const weir_plan *p, backend_bits *bits)
     for (int32_t k = 0; k < group->n_loops && group->on_device && !p->streaming; k++) {
       backend_count_wide(&group->loops[k].loop->access, bits);
     }
+  }
+  for (int64_t k = 0; p->backend != NULL && k < p->backend->n_kernels; k++) {
+    bits->pairs += strstr(p->backend->kernels[k].text, "} pair_") != NULL;
   }
   if (p->backend != NULL) {
     bits->up = p->backend->counted.up;

@@ -19,24 +19,51 @@ static void put_position(const weir_access *a, native_text *t)
   native_put(t, ";\n");
 }
 
+/* Whether operand k of all is of the dtype, and has a vector, or else a pair. */
+static bool has(const native_writer *w, int k, weir_dtype dtype, bool pair)
+{
+  const weir_access *a = w->form->access;
+  const weir_operand *x = k < a->n_in ? &a->in[k] : &a->out[k - a->n_in];
+  const native_place *p = k < a->n_in ? &w->in[k] : &w->out[k - a->n_in];
+
+  return x->dtype == dtype && (pair ? p->pair : p->wide > 1);
+}
+
 void exec_emit_vectors(const native_writer *w, const exec_layout *l)
 {
   const weir_access *a = w->form->access;
 
-  for (int k = 0; k < a->n_in + a->n_out && l->wide > 1; k++) {
-    const weir_operand *x = k < a->n_in ? &a->in[k] : &a->out[k - a->n_in];
-    bool before = false;
+  for (int d = 0; d < WEIR_DTYPE_COUNT; d++) {
+    for (int pair = 0; pair < 2; pair++) {
+      const weir_dtype dtype = (weir_dtype)d;
+      bool any = false;
 
-    for (int j = 0; j < k; j++) {
-      before = before || (j < a->n_in ? &a->in[j] : &a->out[j - a->n_in])->dtype == x->dtype;
-    }
-    if (!before) {
-      native_put(w->t, "typedef struct __attribute__((aligned(%d))) {\n  %s e[%d];\n} ",
-                 exec_access_bytes(x->dtype, l->wide), native_type(x->dtype), l->wide);
-      native_put_vector(w->t, x->dtype);
-      native_put(w->t, ";\n");
+      for (int k = 0; k < a->n_in + a->n_out; k++) {
+        any = any || has(w, k, dtype, pair == 1);
+      }
+      if (any) {
+        const int n = pair == 1 ? 2 : l->wide;
+
+        native_put(w->t, "typedef struct __attribute__((aligned(%d))) {\n  %s e[%d];\n} ",
+                   exec_access_bytes(dtype, n), native_type(dtype), n);
+        (pair == 1 ? native_put_pair : native_put_vector)(w->t, dtype);
+        native_put(w->t, ";\n");
+      }
     }
   }
+}
+
+/* Values v and v + 1, the parts of output o. */
+static void put_store_pair(const native_writer *w, int v, int o)
+{
+  const weir_access *a = w->form->access;
+
+  native_put(w->t, "    ");
+  native_put_pair(w->t, a->out[o].dtype);
+  native_put(w->t, " w%d;\n    w%d.e[0] = here ? v%d : 0;\n    w%d.e[1] = here ? v%d : 0;\n    ", o,
+             o, a->value[v], o, a->value[v + 1]);
+  native_put_address(w, o);
+  native_put(w->t, " = w%d;\n", o);
 }
 
 void exec_emit_stores(const native_writer *w)
@@ -46,6 +73,10 @@ void exec_emit_stores(const native_writer *w)
   for (int v = 0; v < a->n_values; v++) {
     const int o = native_output(a, v);
 
+    if (w->out[o].pair) {
+      put_store_pair(w, v++, o);
+      continue;
+    }
     native_put(w->t, "    ");
     if (w->out[o].wide > 1) {
       native_put(w->t, "w%d.e[x]", o);

@@ -1,5 +1,7 @@
 /* backend_place.c - where a kernel of a device finds its operands: words of its parameter,
  * constants, and whether 32 bits hold all indices. */
+#include <string.h>
+
 #include "base/weir_alloc.h"
 #include "exec/backend/device/backend.h"
 
@@ -167,6 +169,23 @@ static void set_level(const weir_access *a, const exec_layout *l, const weir_ope
   }
 }
 
+/* Operand k of n: both parts of a complex number, which planar.c puts side by side, as it does in
+ * memory: of arrays that begin at multiples of their elements. */
+static bool is_pair(const exec_layout *l, const weir_operand *x, int k, int n)
+{
+  bool same = l->dense && x[k].part == 1 && k + 1 < n && x[k + 1].part == 2 &&
+              x[k].rank == x[k + 1].rank && x[k].dtype == x[k + 1].dtype;
+
+  for (int d = 0; same && d < x[k].rank; d++) {
+    const weir_index *a = &x[k].index[d], *b = &x[k + 1].index[d];
+
+    same = memcmp(a->coef, b->coef, sizeof a->coef) == 0 && a->offset == b->offset &&
+           a->div == b->div && a->border == b->border && a->gather == b->gather &&
+           x[k].extent[d] == x[k + 1].extent[d];
+  }
+  return same;
+}
+
 /* What is gathered is loaded no earlier than the indices, of which a wide load gives one at a time.
  */
 static void set_gathered_levels(const weir_access *a, const exec_layout *l, exec_places *s)
@@ -204,9 +223,11 @@ void exec_places_of(const weir_access *a, const exec_layout *l, exec_places *out
 
   for (int k = 0; k < a->n_in; k++) {
     set_place(a, l, &a->in[k], &word, &out->in[k]);
+    out->in[k].pair = is_pair(l, a->in, k, a->n_in);
   }
   for (int k = 0; k < a->n_out; k++) {
     set_place(a, l, &a->out[k], &word, &out->out[k]);
+    out->out[k].pair = is_pair(l, a->out, k, a->n_out);
   }
   set_gathered_levels(a, l, out);
   out->bounds = word;
@@ -233,6 +254,7 @@ static void fill_place(const native_place *p, const weir_view *v, int64_t *words
       words[p->extent_at[d]] = v->extent[d];
     }
   }
+  WEIR_ASSERT(!p->pair || at % (2 * (int64_t)weir_dtype_size(v->dtype)) == 0);
   WEIR_ASSERT(p->wide <= 1 || at % exec_access_bytes(v->dtype, p->wide) == 0);
   words[p->at] = at;
 }

@@ -128,7 +128,7 @@ static weir_graph *draw_maps(uint64_t seed)
 
 static void check_maps(const char *device)
 {
-  int wide = 0, narrow = 0, rows = 0;
+  int wide = 0, narrow = 0, rows = 0, pairs = 0;
 
   for (uint64_t seed = 0; seed < GRAPHS; seed++) {
     weir_graph *g = draw_maps(seed);
@@ -137,13 +137,15 @@ static void check_maps(const char *device)
     wide += other.wide;
     narrow += other.narrow;
     rows += other.rows;
+    pairs += other.pairs;
     assert_int_equal(other.host, 0);
     backend_compare(&cpu, &other);
     weir_graph_destroy(&g);
   }
-  print_message("%s: %d vectors, %d of less than 16 bytes; %d maps of several rows a thread\n",
-                device, wide, narrow, rows);
-  assert_true(wide > 100 && narrow > 20 && wide - narrow > 20 && rows > 5);
+  print_message(
+      "%s: %d vectors, %d of less than 16 bytes; %d maps of several rows a thread; %d of pairs\n",
+      device, wide, narrow, rows, pairs);
+  assert_true(wide > 100 && narrow > 20 && wide - narrow > 20 && rows > 5 && pairs > 10);
 }
 
 static void vectors_give_the_bits_of_the_cpu(void **state)

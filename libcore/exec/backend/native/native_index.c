@@ -269,6 +269,31 @@ void native_put_vector(native_text *t, weir_dtype dtype)
   native_put(t, "vector_%s", weir_dtype_name(dtype));
 }
 
+void native_put_pair(native_text *t, weir_dtype dtype)
+{
+  native_put(t, "pair_%s", weir_dtype_name(dtype));
+}
+
+/* l<k> and l<k + 1>, real and imaginary part; the latter is 0 where the array is left. */
+static void put_load_pair(const native_writer *w, int k)
+{
+  const weir_operand *x = &w->form->access->in[k];
+  const char *type = native_type(x->dtype);
+  native_text *t = w->t;
+
+  put_indices(w, k);
+  native_put(t, "    ");
+  native_put_pair(t, x->dtype);
+  native_put(t, " u%d;\n    if (here & !o%d) {\n      u%d = *(const ", k, k, k);
+  native_put_pair(t, x->dtype);
+  native_put(t, " *)");
+  put_placed(w, &w->in[k], x, k);
+  native_put(t,
+             ";\n    } else {\n      u%d.e[0] = f%d;\n      u%d.e[1] = 0;\n    }\n"
+             "    const %s l%d = u%d.e[0], l%d = u%d.e[1];\n",
+             k, k, k, type, k, k, k + 1, k);
+}
+
 /* u<k>: so many elements at a time; their border rules agree. */
 static void put_load_wide(const native_writer *w, int k)
 {
@@ -309,7 +334,14 @@ static void put_load_placed(const native_writer *w, int k)
 {
   const native_place *p = &w->in[k];
 
-  if (p->wide > 1 && w->level == w->levels) {
+  if (k > 0 && w->in[k - 1].pair) {
+    return;
+  }
+  if (p->pair) {
+    if (p->level == w->level) {
+      put_load_pair(w, k);
+    }
+  } else if (p->wide > 1 && w->level == w->levels) {
     native_put(w->t, "    const %s l%d = u%d.e[x];\n", native_type(w->form->access->in[k].dtype), k,
                k);
     put_gathered_with(w, k);
@@ -410,9 +442,9 @@ void native_put_address(const native_writer *w, int k)
 
   if (w->out != NULL) {
     native_put(t, "*");
-    if (w->out[k].wide > 1) {
+    if (w->out[k].wide > 1 || w->out[k].pair) {
       native_put(t, "(");
-      native_put_vector(t, x->dtype);
+      (w->out[k].pair ? native_put_pair : native_put_vector)(t, x->dtype);
       native_put(t, " *)");
     }
     put_placed(w, &w->out[k], x, -1);

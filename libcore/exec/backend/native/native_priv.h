@@ -104,6 +104,7 @@ typedef struct native_place {
   bool upward[WEIR_MAX_RANK]; /* what it divides is never negative                         */
   bool narrow;                /* all indices, and offsets of elements, fit 32 bits         */
   int level; /* number of loops inside the kernel that the operand is loaded or stored in   */
+  bool pair; /* real parts, and the next operand the imaginary ones: one access has both    */
   int wide;  /* > 1: so many elements at a time, u<k>.e[x] or w<k>.e[x] in the loop over x  */
 } native_place;
 
@@ -131,8 +132,10 @@ void native_put_skip(const native_writer *w);
 
 /* native_index.c: loads of one iteration, l0, l1, ... */
 void native_put_loads(const native_writer *w);
-/* "vector_f32": struct of the elements of a dtype that a kernel takes at a time. */
+/* "vector_f32": struct of the elements of a dtype that a kernel takes at a time; "pair_f32": of a
+ * real and an imaginary part. */
 void native_put_vector(native_text *t, weir_dtype dtype);
+void native_put_pair(native_text *t, weir_dtype dtype);
 /* "q0[x * t0]" and the like: where output operand k of the iteration lies. */
 void native_put_address(const native_writer *w, int k);
 /* Iteration of dimension k, by name; whether it goes downwards. */
