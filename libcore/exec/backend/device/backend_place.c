@@ -160,10 +160,10 @@ static bool depends_on(const weir_operand *x, int k)
 static void set_level(const weir_access *a, const exec_layout *l, const weir_operand *x,
                       native_place *p)
 {
-  const exec_repeated *last = &l->repeat[l->n_repeats - 1];
+  const int last = l->n_repeats - 1;
 
   p->level = 0;
-  p->wide = l->wide > 1 && is_wide(a, x, p, last->dim, l->wide) ? l->wide : 1;
+  p->wide = l->wide > 1 && is_wide(a, x, p, l->repeat[last].dim, l->wide) ? l->wide : 1;
   for (int r = 0; r < l->n_repeats - (p->wide > 1); r++) {
     p->level = depends_on(x, l->repeat[r].dim) ? r + 1 : p->level;
   }
