@@ -237,9 +237,8 @@ weir_status weir_graph_copy(const weir_graph *g, weir_graph **out)
     WEIR_TRY_GOTO(weir_graph_add_group(copy, from->nodes, from->n_nodes), failed);
     weir_group *to = &copy->groups[i];
     memcpy(to->tile, from->tile, sizeof to->tile);
-    to->kernel = from->kernel;
-    to->claimed = from->claimed;
-    to->blocks = from->blocks;
+    memcpy(to->claims, from->claims, sizeof to->claims);
+    to->n_claims = from->n_claims;
     to->saved_bytes = from->saved_bytes;
   }
   copy->next_random = g->next_random;
@@ -424,6 +423,16 @@ static bool is_inside(const weir_graph *g, const weir_group *group, int32_t arra
     read = read || among(array, node->in, node->n_in);
   }
   return written && read;
+}
+
+const weir_claim *weir_group_claim(const weir_group *group, int32_t node)
+{
+  for (int i = 0; i < group->n_claims; i++) {
+    if (group->claims[i].node == node) {
+      return &group->claims[i];
+    }
+  }
+  return NULL;
 }
 
 bool weir_group_is_local(const weir_graph *g, const weir_group *group, int32_t array)

@@ -238,11 +238,38 @@ static void print_node(const weir_graph *g, int32_t number, int64_t slots, const
   print_traffic(weir_node_traffic(g, number, slots, rates), out);
 }
 
+const char *weir_group_kernels(const weir_group *group, char *text, size_t size)
+{
+  size_t used = 0;
+
+  text[0] = 0;
+  for (int i = 0; i < group->n_claims; i++) {
+    bool named = false;
+
+    for (int k = 0; k < i; k++) {
+      named = named || group->claims[k].kernel == group->claims[i].kernel;
+    }
+    if (!named && used < size) {
+      const int n = snprintf(text + used, size - used, "%s%s", used > 0 ? " + " : "",
+                             group->claims[i].kernel->name);
+
+      used += n > 0 ? (size_t)n : 0;
+    }
+  }
+  return text;
+}
+
+static const char *kernels_or_generated(const weir_group *group, char *text, size_t size)
+{
+  return group->n_claims > 0 ? weir_group_kernels(group, text, size) : "generated";
+}
+
 static void print_group(const weir_graph *g, int32_t number, int64_t slots, const weir_rate *rates,
                         FILE *out)
 {
   const weir_group *group = &g->groups[number];
   const weir_node *anchor = g->nodes[group->nodes[group->n_nodes - 1]];
+  char kernels[128];
 
   fprintf(out, "group %d: nodes", number);
   for (int64_t m = 0; m < group->n_nodes; m++) {
@@ -257,7 +284,7 @@ static void print_group(const weir_graph *g, int32_t number, int64_t slots, cons
       fputs("whole", out);
     }
   }
-  fprintf(out, "], %s, saved %.6g B\n", group->kernel != NULL ? group->kernel->name : "generated",
+  fprintf(out, "], %s, saved %.6g B\n", kernels_or_generated(group, kernels, sizeof kernels),
           group->saved_bytes);
   print_traffic(weir_group_traffic(g, group, slots, rates), out);
 }
@@ -432,10 +459,13 @@ static void number_arrays(const weir_graph *g, const weir_group *group, int32_t 
 static void print_members(const weir_graph *g, const weir_group *group, const int32_t *as,
                           FILE *out)
 {
+  char kernels[128];
+
   for (int64_t m = 0; m < group->n_nodes; m++) {
     const weir_node *node = g->nodes[group->nodes[m]];
 
-    fprintf(out, "%s%s\n", node->op->name, group->nodes[m] == group->claimed ? ", claimed" : "");
+    fprintf(out, "%s%s\n", node->op->name,
+            weir_group_claim(group, group->nodes[m]) != NULL ? ", claimed" : "");
     print_accesses(g, node, as, out);
     print_spec(node, out);
     for (int k = 0; k < node->n_out; k++) {
@@ -447,7 +477,7 @@ static void print_members(const weir_graph *g, const weir_group *group, const in
   for (int k = 0; k < dims; k++) {
     fprintf(out, " %" PRId64, group->tile[k]);
   }
-  fprintf(out, " %s\n", group->kernel != NULL ? group->kernel->name : "generated");
+  fprintf(out, " %s\n", kernels_or_generated(group, kernels, sizeof kernels));
 }
 
 weir_status weir_group_digest(const weir_graph *g, const weir_group *group, char hex[65])

@@ -157,13 +157,24 @@ bool weir_named_same(const weir_named *a, const weir_named *b);
 
 struct weir_kernel;
 
-/* Boxes of its result that a blocked kernel computes instead of the pieces of `stage`: per
- * dimension they begin and end at multiples of the block size, or end with the array; 0: not
- * blocked. */
+/* Boxes of its result that a blocked kernel computes, or of its input that it reads (of_input),
+ * instead of the pieces of `stage`: per dimension they begin and end at multiples of the block
+ * size, or end with the array; 0: not blocked. */
 typedef struct weir_kernel_blocks {
   int stage;
+  bool of_input;
   int64_t block_size[WEIR_MAX_RANK];
 } weir_kernel_blocks;
+
+/* A member of a group that a kernel computes. blocks: those of the kernel, where the group has
+ * other members. */
+typedef struct weir_claim {
+  int32_t node;
+  const struct weir_kernel *kernel;
+  weir_kernel_blocks blocks;
+} weir_claim;
+
+enum { WEIR_MAX_CLAIMS = 8 };
 
 /* A fusion group: an ordered list of members under one outer box of tiles. Members keep their own
  * maps; arrays used only inside the group are tile-local. */
@@ -172,11 +183,10 @@ typedef struct weir_group {
                      dimensions are tiled */
   int64_t n_nodes;
   int64_t tile[WEIR_MAX_DIMS]; /* tile extent per iteration dimension of the anchor, 0: whole */
-  const struct weir_kernel *kernel; /* kernel that claims the group, or NULL: generated */
-  int32_t
-      claimed; /* the member that the kernel computes; others, generated, read it block by block */
-  weir_kernel_blocks blocks; /* with other members: those of the kernel            */
-  double saved_bytes;        /* memory traffic saved by fusion */
+  weir_claim claims[WEIR_MAX_CLAIMS]; /* members that kernels compute; others, generated, read them
+                                         block by block, or make what the last one reads */
+  int n_claims;
+  double saved_bytes; /* memory traffic saved by fusion */
 } weir_group;
 
 /* Return the number of arrays or nodes, and one of them, borrowed. Numbers are in [0, n); sources
@@ -208,6 +218,11 @@ weir_group *weir_graph_group_mut(weir_graph *g, int32_t group);
 const weir_group *weir_graph_group(const weir_graph *g, int32_t group);
 weir_status weir_graph_add_group(weir_graph *g, const int32_t *nodes, int64_t n) WEIR_CHECKED;
 void weir_graph_clear_groups(weir_graph *g);
+/* Returns the kernel's claim on a member, or NULL: it is generated. */
+const weir_claim *weir_group_claim(const weir_group *group, int32_t node);
+/* Writes the names of the kernels of a group, each once ("a + b"), or "" without one, and returns
+ * `text`. */
+const char *weir_group_kernels(const weir_group *group, char *text, size_t size);
 /* Returns whether the array is a temporary written by one node and read, both in this group only,
  * and not a result. */
 bool weir_group_is_local(const weir_graph *g, const weir_group *group, int32_t array);

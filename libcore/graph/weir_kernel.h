@@ -16,8 +16,8 @@ typedef struct weir_kernel_run {
   const weir_view *views;
   int n_views;
   int stage;
-  int64_t piece;   /* -1: `made` instead of a piece */
-  weir_box made;   /* elements of the result to compute: weir_kernel.boxes */
+  int64_t piece;   /* -1: `block` instead of a piece */
+  weir_box block;  /* elements of the result to compute, or of the input to read */
   void *workspace; /* shared by all pieces of the run; not preserved between runs */
   void *scratch;   /* private to the thread; not preserved between pieces */
 } weir_kernel_run;
@@ -51,6 +51,8 @@ typedef struct weir_kernel {
   double (*match)(const weir_graph *g, const weir_group *group);
   /* Lists the arrays whose views run() needs, in its order; returns their number. */
   int (*arrays)(const weir_graph *g, const weir_group *group, int32_t *arrays, int n);
+  /* group: the claimed member alone; with a claim where it is run in blocks, for kernels whose
+   * stages differ then. */
   weir_status (*prepare)(const weir_graph *g, const weir_group *group, void **context);
   void (*release)(void *context);
   /* Returns the number of pieces of a stage (0, 1, ..), 0 after the last; NULL: one stage of one
@@ -61,11 +63,12 @@ typedef struct weir_kernel {
   int64_t (*scratch)(const void *context);   /* bytes per thread; NULL: none */
   /* Announces the workspace once, before the first run; may be NULL. */
   weir_status (*set_workspace)(void *context, void *workspace);
-  /* Whether the kernel computes its single result in blocks, so that loops that read it may join
-   * its group and run over a block while it is in cache. The stage named is then the last one; it
-   * is run for blocks that together contain every element at most once, instead of its pieces, and
-   * the views may contain only the block of the result. Elements are bitwise identical to those of
-   * pieces. NULL: not blocked. */
+  /* Whether the kernel computes its single result, or reads its single input, in blocks, so that
+   * loops that read the result, or make the input, may join its group and run over a block while it
+   * is in cache. The stage named is then the last one, or of an input stage 0; it is run for blocks
+   * that together contain every element at most once (of an input: exactly once), instead of its
+   * pieces, and the views may contain only the block of the result or of the input. Elements are
+   * bitwise identical to those of pieces. NULL: not blocked. */
   bool (*blocks)(const weir_graph *g, const weir_group *group, weir_kernel_blocks *blocks);
   void (*run)(const weir_kernel_run *run); /* cannot fail */
   /* Makes what a group needs on the device, and the bytes of its workspace there. Fails:

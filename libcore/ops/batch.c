@@ -78,6 +78,18 @@ void weir_batch_point(const weir_access *a, const weir_box *box, int64_t number,
   }
 }
 
+int64_t weir_batch_number(const weir_access *a, const weir_box *box, const int64_t *iteration)
+{
+  int64_t number = 0;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    if (a->dim[k].kind == WEIR_PARALLEL) {
+      number = number * (box->hi[k] - box->lo[k]) + iteration[k] - box->lo[k];
+    }
+  }
+  return number;
+}
+
 weir_matrix weir_batch_matrix(const weir_operand *o, int n_dims, const weir_view *v,
                               const int64_t *iteration, int dims)
 {

@@ -39,6 +39,8 @@ weir_status weir_batch_need_dtype(const char *op, weir_dtype dtype) WEIR_CHECKED
 int64_t weir_batch_count(const weir_access *a, const weir_box *box);
 void weir_batch_point(const weir_access *a, const weir_box *box, int64_t number,
                       int64_t *iteration);
+/* Returns the number of a point of the box, for which weir_batch_point returns the iteration. */
+int64_t weir_batch_number(const weir_access *a, const weir_box *box, const int64_t *iteration);
 /* Returns the matrix of operand `o` of n_dims iteration dimensions at a point: its last `dims`
  * dimensions, 1 or 2. */
 weir_matrix weir_batch_matrix(const weir_operand *o, int n_dims, const weir_view *v,

@@ -4,7 +4,7 @@
 weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi)
 {
   const exec_loop *anchor = &group->loops[group->n_loops - 1];
-  weir_box box = weir_iterations(&anchor->loop->access);
+  weir_box box = group->all;
 
   if (anchor->time >= 0) {
     box.lo[anchor->time] = lo;

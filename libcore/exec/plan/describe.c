@@ -133,8 +133,8 @@ weir_status exec_summarise(weir_plan *p)
 
     p->groups[i].flops = t.flops;
     p->groups[i].bytes = (double)t.read_bytes + (double)t.write_bytes;
-    p->groups[i].kernel_class = exec_class_of(p, &p->groups[i]);
-    p->groups[i].dtype = exec_dtype_of(p, &p->groups[i]);
+    p->groups[i].kernel_class = exec_class_of(&p->groups[i]);
+    p->groups[i].dtype = exec_dtype_of(&p->groups[i]);
     WEIR_TRY(digest_group(p, &p->groups[i]));
   }
   name_results(p);
@@ -164,10 +164,10 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
                          .on_host = p->backend != NULL && !group->on_device,
                          .saved_bytes = from->saved_bytes};
 
-  r.kernel = from->kernel != NULL     ? from->kernel->name
-             : group->on_device       ? weir_device_name(p->backend->device)
-             : anchor->engine != NULL ? anchor->engine->name
-                                      : "call";
+  r.kernel = group->kernel_names[0] != 0 ? group->kernel_names
+             : group->on_device          ? weir_device_name(p->backend->device)
+             : anchor->engine != NULL    ? anchor->engine->name
+                                         : "call";
   const double moving_s = r.bytes / p->constants->bandwidth;
   const double computing_s = r.flops / p->constants->flop_rate;
 
@@ -249,9 +249,14 @@ int64_t weir_plan_own_bytes(const weir_plan *p)
                   (int64_t)strlen(p->dump != NULL ? p->dump : "");
 
   for (int32_t i = 0; i < p->n_groups; i++) {
-    for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
-      bytes += (int64_t)sizeof(exec_loop) + bytes_of(p->groups[i].loops[k].loop);
+    const exec_group *group = &p->groups[i];
+
+    for (int32_t k = 0; k < group->n_loops; k++) {
+      bytes += (int64_t)sizeof(exec_loop) + bytes_of(group->loops[k].loop);
     }
+    bytes +=
+        group->n_kept * (int64_t)((size_t)(group->n_loops + group->n_kernels) * sizeof(weir_box) +
+                                  (size_t)group->n_locals * sizeof(weir_view));
   }
   return bytes;
 }

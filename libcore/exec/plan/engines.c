@@ -98,50 +98,72 @@ weir_status exec_choose_engine(weir_plan *p)
   return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: no engine runs this graph");
 }
 
-static weir_status prepare_kernel(weir_plan *p, exec_group *group)
+static void keep_scratch(exec_group *group, int64_t bytes)
 {
-  const weir_group *from = weir_graph_group(p->g, group->number);
-  const weir_kernel *kernel = from->kernel;
-  int32_t node = from->claimed;
-  const weir_group alone = {.nodes = &node, .n_nodes = 1};
-  int64_t bytes = 0;
+  bytes = (bytes + 63) & ~(int64_t)63;
+  group->kernel_scratch = bytes > group->kernel_scratch ? bytes : group->kernel_scratch;
+  group->scratch = group->kernel_scratch;
+}
 
-  WEIR_TRY(kernel->prepare(p->g, &alone, &group->kernel_context));
-  group->n_kernel_arrays =
-      kernel->arrays(p->g, &alone, group->kernel_arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
-  if (kernel->workspace != NULL) {
-    bytes = kernel->workspace(group->kernel_context);
-    p->workspace_bytes = bytes > p->workspace_bytes ? bytes : p->workspace_bytes;
-  }
+static weir_status prepare_kernel(weir_plan *p, exec_group *group, exec_kernel *k)
+{
+  const weir_kernel *kernel = k->claim->kernel;
+  int32_t node = k->claim->node;
+  weir_group alone = {.nodes = &node, .n_nodes = 1, .n_claims = group->n_loops > 1};
+
+  alone.claims[0] = *k->claim;
+  WEIR_TRY(kernel->prepare(p->g, &alone, &k->context));
+  k->n_arrays = kernel->arrays(p->g, &alone, k->arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
   if (kernel->scratch != NULL) {
-    group->kernel_scratch = (kernel->scratch(group->kernel_context) + 63) & ~(int64_t)63;
-    group->scratch = group->kernel_scratch;
+    keep_scratch(group, kernel->scratch(k->context));
   }
   return WEIR_OK;
 }
 
-/* Of a library operator that no kernel makes. */
-static void ask_library(weir_plan *p, exec_group *group)
+/* The kernels of a group keep what is in their workspaces while the tiles run. */
+static void divide_workspace(weir_plan *p, exec_group *group)
+{
+  int64_t bytes = 0;
+
+  for (int i = 0; i < group->n_kernels; i++) {
+    exec_kernel *k = &group->kernels[i];
+
+    k->workspace = bytes;
+    if (k->claim->kernel->workspace != NULL) {
+      bytes += (k->claim->kernel->workspace(k->context) + 63) & ~(int64_t)63;
+    }
+  }
+  p->workspace_bytes = bytes > p->workspace_bytes ? bytes : p->workspace_bytes;
+}
+
+/* Of library operators that no kernel makes. */
+static void ask_libraries(const weir_plan *p, exec_group *group)
 {
   const weir_group *from = weir_graph_group(p->g, group->number);
-  const weir_node *node = weir_graph_node(p->g, from->nodes[0]);
 
-  if (node->access.maker == WEIR_MADE_BY_LIBRARY && node->op->scratch != NULL) {
-    group->scratch = (node->op->scratch(node->spec, &node->access) + 63) & ~(int64_t)63;
+  for (int64_t i = 0; i < from->n_nodes; i++) {
+    const weir_node *node = weir_graph_node(p->g, from->nodes[i]);
+
+    if (node->access.maker == WEIR_MADE_BY_LIBRARY && node->op->scratch != NULL &&
+        weir_group_claim(from, from->nodes[i]) == NULL) {
+      keep_scratch(group, node->op->scratch(node->spec, &node->access));
+    }
   }
 }
 
 weir_status exec_prepare_kernels(weir_plan *p)
 {
   for (int32_t i = 0; i < p->n_groups; i++) {
-    if (p->groups[i].on_device) {
+    exec_group *group = &p->groups[i];
+
+    if (group->on_device) {
       continue;
     }
-    if (weir_graph_group(p->g, p->groups[i].number)->kernel != NULL) {
-      WEIR_TRY(prepare_kernel(p, &p->groups[i]));
-    } else {
-      ask_library(p, &p->groups[i]);
+    for (int k = 0; k < group->n_kernels; k++) {
+      WEIR_TRY(prepare_kernel(p, group, &group->kernels[k]));
     }
+    divide_workspace(p, group);
+    ask_libraries(p, group);
   }
   return WEIR_OK;
 }
@@ -153,10 +175,12 @@ weir_status exec_bind_kernels(weir_plan *p)
   WEIR_TRY(exec_memory_hold(p, p->workspace_bytes, &memory));
   p->workspace = memory;
   for (int32_t i = 0; i < p->n_groups && !p->sizes_only; i++) {
-    const weir_kernel *kernel = weir_graph_group(p->g, p->groups[i].number)->kernel;
+    for (int k = 0; k < p->groups[i].n_kernels; k++) {
+      const exec_kernel *one = &p->groups[i].kernels[k];
 
-    if (kernel != NULL && kernel->set_workspace != NULL) {
-      WEIR_TRY(kernel->set_workspace(p->groups[i].kernel_context, p->workspace));
+      if (one->claim->kernel->set_workspace != NULL) {
+        WEIR_TRY(one->claim->kernel->set_workspace(one->context, p->workspace + one->workspace));
+      }
     }
   }
   return WEIR_OK;

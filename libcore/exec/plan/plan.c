@@ -208,7 +208,7 @@ static bool is_local(const weir_plan *p, const exec_group *group, int32_t array)
   const weir_group *from = weir_graph_group(p->g, group->number);
 
   return weir_group_is_local(p->g, from, array) ||
-         (p->streaming && group->n_loops > 1 && from->kernel == NULL && !p->arrays[array].shared &&
+         (p->streaming && group->n_loops > 1 && from->n_claims == 0 && !p->arrays[array].shared &&
           is_unread(p->g, array));
 }
 
@@ -263,8 +263,8 @@ static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
   void *memory = NULL;
 
   group->number = number;
-  group->blocked = -1;
   name_members(p, group);
+  (void)weir_group_kernels(from, group->kernel_names, sizeof group->kernel_names);
   memcpy(group->tile, from->tile, sizeof(group->tile));
   WEIR_TRY(weir_lower(p->g, from, &group->lowered, &group->n_loops));
   if (group->n_loops > EXEC_MAX_LOOPS) {
@@ -280,7 +280,12 @@ static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
 
     group->loops[k].loop = &group->lowered[k];
     group->member[k] = (weir_member){a, group->lowered[k].in, group->lowered[k].out};
-    group->blocked = group->lowered[k].claimed && group->n_loops > 1 ? k : group->blocked;
+    if (group->lowered[k].claimed) {
+      group->kernels[group->n_kernels++] =
+          (exec_kernel){.claim = weir_group_claim(from, group->lowered[k].node),
+                        .loop = k,
+                        .all = weir_iterations(a)};
+    }
     group->loops[k].time = weir_access_time(a);
     for (int d = 0; d < a->n_dims; d++) {
       group->sequential =
@@ -292,6 +297,7 @@ static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
       group->tile[d] = a->dim[d].kind == WEIR_BACKWARD ? 0 : group->tile[d];
     }
   }
+  group->all = weir_iterations(&group->lowered[group->n_loops - 1].access);
   return find_locals(p, group);
 }
 
@@ -404,6 +410,7 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
   WEIR_TRY(exec_choose_engine(p));
   exec_phase_end(p, "compile");
   WEIR_TRY(exec_bind_kernels(p));
+  WEIR_TRY(exec_tiles_keep(p));
   return WEIR_OK;
 }
 
@@ -471,7 +478,7 @@ fail:
   return status;
 }
 
-static void free_group(const weir_plan *p, exec_group *group)
+static void free_group(exec_group *group)
 {
   for (int32_t k = 0; k < group->n_loops && group->loops != NULL; k++) {
     exec_loop *loop = &group->loops[k];
@@ -481,11 +488,15 @@ static void free_group(const weir_plan *p, exec_group *group)
     }
     weir_free(&loop->cells.cells);
   }
-  const weir_kernel *kernel = weir_graph_group(p->g, group->number)->kernel;
+  for (int i = 0; i < group->n_kernels; i++) {
+    const weir_kernel *kernel = group->kernels[i].claim->kernel;
 
-  if (kernel != NULL && kernel->release != NULL && group->kernel_context != NULL) {
-    kernel->release(group->kernel_context);
+    if (kernel->release != NULL && group->kernels[i].context != NULL) {
+      kernel->release(group->kernels[i].context);
+    }
   }
+  weir_free(&group->kept_boxes);
+  weir_free(&group->kept_locals);
   weir_free(&group->loops);
   weir_free(&group->member);
   weir_free(&group->locals);
@@ -502,7 +513,7 @@ void weir_plan_destroy(weir_plan **out)
   exec_times_report(p);
   exec_ranks_close(&p->ranks); /* requests end before the memory of their messages */
   for (int32_t i = 0; p->groups != NULL && i < weir_graph_groups(p->g); i++) {
-    free_group(p, &p->groups[i]);
+    free_group(&p->groups[i]);
   }
   for (int32_t a = 0; a < p->n_arrays && p->arrays != NULL; a++) {
     weir_free(&p->arrays[a].aside);

@@ -33,6 +33,23 @@ void exec_budget_print(const weir_plan *p, FILE *out);
 /* Fails where an array has indices outside the range that an access of the group declares. */
 weir_status exec_check_gathers(const weir_plan *p, const exec_group *group,
                                const weir_box *box) WEIR_CHECKED;
+/* tiles.c: tiles along each dimension of the anchor's box; returns their number. */
+int64_t exec_tile_count(const exec_group *group, const weir_box *box, int64_t *count);
+weir_box exec_tile_box(const exec_group *group, const weir_box *box, const int64_t *count,
+                       int64_t number);
+/* What the loops and kernels of a group run in one tile. scratch: where `locals` lie. */
+typedef struct exec_tile {
+  weir_box *boxes;   /* [n_loops]                                                              */
+  weir_box *blocks;  /* [n_kernels], of groups with other loops: of the result, or of the input */
+  weir_view *locals; /* [n_locals]                                                             */
+  char *scratch;
+} exec_tile;
+/* Fills what `out` points to. */
+void exec_tile_compose(const exec_group *group, const weir_box *tile, exec_tile *out);
+/* Composes the tiles of groups that run the same box each time. Fails: WEIR_ERR_MEMORY. */
+weir_status exec_tiles_keep(weir_plan *p) WEIR_CHECKED;
+/* Tile `number` of those kept, with locals in p->scratch. */
+exec_tile exec_tile_kept(const exec_group *group, int64_t number);
 /* run.c: the anchor's iterations of `box`, tile by tile. */
 weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box, bool last);
 /* counted.c: distinct bytes that the group reads and writes outside itself for `box` of the anchor.
@@ -57,8 +74,8 @@ weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g);
 weir_status exec_summarise(weir_plan *p);
 /* predict.c: reads the devices of exec.predict. Fails: WEIR_ERR_CONFIG. */
 weir_status exec_predict_open(weir_plan *p) WEIR_CHECKED;
-weir_kernel_class exec_class_of(const weir_plan *p, const exec_group *group);
-weir_dtype exec_dtype_of(const weir_plan *p, const exec_group *group);
+weir_kernel_class exec_class_of(const exec_group *group);
+weir_dtype exec_dtype_of(const exec_group *group);
 /* plan_timing.c: what was done since the last phase took that long; begin: the first one. What is
  * not named within EXEC_MAX_PHASES is left out. */
 void exec_phases_begin(weir_plan *p);

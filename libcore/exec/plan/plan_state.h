@@ -53,23 +53,36 @@ typedef struct exec_loop {
   int64_t in_local[WEIR_MAX_OPERANDS], out_local[WEIR_MAX_OUTPUTS]; /* local, or -1 */
 } exec_loop;
 
+/* A kernel of a group. */
+typedef struct exec_kernel {
+  const weir_claim *claim; /* the graph's */
+  void *context;
+  int32_t loop;                                         /* that it computes */
+  int32_t arrays[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS]; /* in the order it wants */
+  int n_arrays;
+  int64_t workspace; /* offset of its own in the plan's */
+  weir_box all;      /* the iterations of its loop */
+} exec_kernel;
+
 typedef struct exec_group {
   int32_t number;   /* in the graph */
   exec_loop *loops; /* the last one is the anchor's */
   weir_loop *lowered;
   weir_member *member; /* [n_loops] their accesses and arrays */
   int32_t n_loops;
+  weir_box all; /* iterations of the anchor */
   exec_local *locals;
   int32_t n_locals;
-  int64_t scratch;        /* bytes per thread: of the kernel, then local arrays */
-  int64_t kernel_scratch; /* of the kernel                                      */
-  int32_t blocked;        /* loop that the kernel computes block by block, or -1*/
+  int64_t scratch;        /* bytes per thread: of the kernels, then local arrays */
+  int64_t kernel_scratch; /* most that a kernel wants */
   bool on_device;         /* p->backend runs it, whole */
   bool sequential;        /* tiles run in row-major order on one thread */
   int64_t tile[WEIR_MAX_DIMS];
-  void *kernel_context;
-  int32_t kernel_arrays[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS]; /* in the order the kernel wants */
-  int n_kernel_arrays;
+  exec_kernel kernels[WEIR_MAX_CLAIMS]; /* with other loops they run block by block */
+  int n_kernels;
+  weir_box *kept_boxes;               /* [n_kept] tiles: boxes of loops, then blocks of kernels */
+  weir_view *kept_locals;             /* [n_kept] tiles */
+  int64_t n_kept;                     /* 0: tiles are composed in each run */
   int64_t front;                      /* time iterations of the anchor done so far */
   double flops, bytes, counted_bytes; /* counted: in all runs, where exec.explain asks for it */
   double seconds;
@@ -78,7 +91,7 @@ typedef struct exec_group {
   int64_t blocks; /* tiles of the last run that may run at a time; 0: not known */
   weir_kernel_class kernel_class;
   weir_dtype dtype; /* whose peak limits it */
-  char members[160], digest[65];
+  char members[160], kernel_names[64], digest[65];
 } exec_group;
 
 /* What became of exec.memory. whole: without micro-batches. */
@@ -114,7 +127,7 @@ struct weir_plan {
   int32_t n_groups;
   char *arena, *scratch, *workspace;
   int64_t scratch_bytes;   /* per thread */
-  int64_t workspace_bytes; /* most that a kernel wants: groups run one after the other */
+  int64_t workspace_bytes; /* most that the kernels of a group want: groups run one by one */
   int64_t *slots;          /* [5 * n_arrays] scratch for slides and feeds */
   int64_t *bounds;         /* [n_arrays] most new slots of one feed */
   weir_rate *rates;        /* [n_arrays] */

@@ -53,15 +53,14 @@ double weir_group_predict(const weir_group_report *r, const weir_constants *here
                     : fmin(r->waited_s, r->measured_s) + weir_wave_seconds(&work, &from, &to);
 }
 
-weir_kernel_class exec_class_of(const weir_plan *p, const exec_group *group)
+weir_kernel_class exec_class_of(const exec_group *group)
 {
   const weir_access *anchor = &group->loops[group->n_loops - 1].loop->access;
 
   if (anchor->maker == WEIR_MADE_BY_CALL) {
     return WEIR_CLASS_CALL;
   }
-  if (weir_graph_group(p->g, group->number)->kernel != NULL ||
-      anchor->maker == WEIR_MADE_BY_LIBRARY) {
+  if (group->n_kernels > 0 || anchor->maker == WEIR_MADE_BY_LIBRARY) {
     return WEIR_CLASS_LIBRARY;
   }
   if (anchor->n_states > 0) {
@@ -76,9 +75,9 @@ weir_kernel_class exec_class_of(const weir_plan *p, const exec_group *group)
 }
 
 /* Of products in half precision, what they multiply; else what the anchor computes in. */
-weir_dtype exec_dtype_of(const weir_plan *p, const exec_group *group)
+weir_dtype exec_dtype_of(const exec_group *group)
 {
-  const bool kernel = weir_graph_group(p->g, group->number)->kernel != NULL;
+  const bool kernel = group->n_kernels > 0;
   weir_dtype found = WEIR_F32;
 
   for (int32_t k = group->n_loops - 1; k >= 0; k--) {

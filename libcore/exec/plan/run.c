@@ -1,4 +1,5 @@
 /* run.c - the outer box of a group, tile by tile: boxes composed, views set, loops run. */
+#include <limits.h>
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_clock.h"
@@ -54,36 +55,37 @@ weir_view exec_local_view(const exec_local *local, const weir_loop *writer, int 
 }
 
 /* What a kernel is given: its arrays, those that are local to the group where `locals` has them. */
-static weir_kernel_run kernel_run(const tiling *t, const weir_view *locals, weir_view *views)
+static weir_kernel_run kernel_run(const tiling *t, const exec_kernel *kernel,
+                                  const weir_view *locals, weir_view *views)
 {
   const exec_group *group = t->group;
 
-  for (int i = 0; i < group->n_kernel_arrays; i++) {
-    views[i] = t->p->arrays[group->kernel_arrays[i]].view;
+  for (int i = 0; i < kernel->n_arrays; i++) {
+    views[i] = t->p->arrays[kernel->arrays[i]].view;
     for (int32_t k = 0; k < group->n_locals && locals != NULL; k++) {
-      views[i] = group->locals[k].array == group->kernel_arrays[i] ? locals[k] : views[i];
+      views[i] = group->locals[k].array == kernel->arrays[i] ? locals[k] : views[i];
     }
   }
-  return (weir_kernel_run){.context = group->kernel_context,
-                           .box = t->box,
-                           .views = views,
-                           .n_views = group->n_kernel_arrays,
-                           .workspace = t->p->workspace};
+  return (weir_kernel_run){
+      .context = kernel->context,
+      .box = group->n_loops == 1 ? t->box : kernel->all,
+      .views = views,
+      .n_views = kernel->n_arrays,
+      .workspace = t->p->workspace != NULL ? t->p->workspace + kernel->workspace : NULL};
 }
 
-/* The kernel's last stage over what a tile needs of its result. */
-static void run_boxed(const tiling *t, const weir_box *box, const weir_view *locals, char *scratch)
+/* The stage of a kernel that is run in blocks. */
+static void run_block(const tiling *t, const exec_kernel *kernel, const weir_box *block,
+                      const weir_view *locals, char *scratch)
 {
-  const weir_group *from = weir_graph_group(t->p->g, t->group->number);
-  const weir_region made = weir_written(&t->group->loops[t->group->blocked].loop->access, 0, box);
   weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
-  weir_kernel_run run = kernel_run(t, locals, views);
+  weir_kernel_run run = kernel_run(t, kernel, locals, views);
 
-  run.stage = from->blocks.stage;
+  run.stage = kernel->claim->blocks.stage;
   run.piece = -1;
-  run.made = weir_region_hull(&made);
+  run.block = *block;
   run.scratch = scratch;
-  from->kernel->run(&run);
+  kernel->claim->kernel->run(&run);
 }
 
 static weir_status run_loop(const tiling *t, const exec_loop *loop, const weir_box *box,
@@ -189,19 +191,19 @@ static void kernel_item(void *context, int64_t item, int thread)
   poll_messages(s->tiling, thread);
 }
 
-/* Stage after stage, those that are run over boxes left out. */
-static void run_kernel(tiling *t, const weir_group *from)
+/* Stages [from, to), up to the last one, of a kernel. */
+static void run_stages(tiling *t, const exec_kernel *k, int from, int to)
 {
   const weir_plan *p = t->p;
-  const weir_kernel *kernel = from->kernel;
+  const weir_kernel *kernel = k->claim->kernel;
   weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
   stage s = {.tiling = t,
              .kernel = kernel,
-             .run = kernel_run(t, NULL, views),
+             .run = kernel_run(t, k, NULL, views),
              .scratch = p->scratch,
              .scratch_bytes = p->scratch_bytes};
 
-  for (; t->group->blocked < 0 || s.run.stage < from->blocks.stage; s.run.stage++) {
+  for (s.run.stage = from; s.run.stage < to; s.run.stage++) {
     const int64_t one = s.run.stage == 0;
     const int64_t n = kernel->pieces != NULL ? kernel->pieces(s.run.context, s.run.stage) : one;
 
@@ -212,35 +214,77 @@ static void run_kernel(tiling *t, const weir_group *from)
   }
 }
 
-static weir_status run_tile(const tiling *t, const weir_box *tile, char *scratch)
+/* The stages of kernels before the tiles, which are all without other loops, or after them. */
+static void run_kernels(tiling *t, bool after)
 {
-  const exec_group *group = t->group;
-  weir_box boxes[EXEC_MAX_LOOPS];
-  weir_view locals[EXEC_MAX_LOOPS];
+  for (int i = 0; i < t->group->n_kernels; i++) {
+    const exec_kernel *k = &t->group->kernels[i];
+    const weir_kernel_blocks *blocks = &k->claim->blocks;
 
-  boxes[group->n_loops - 1] = *tile;
-  weir_members_compose(group->member, group->n_loops, boxes);
-  for (int32_t k = 0; k < group->n_loops; k++) {
-    const exec_loop *loop = &group->loops[k];
-
-    for (int o = 0; o < loop->loop->access.n_out; o++) {
-      const int64_t l = loop->out_local[o];
-
-      if (l >= 0) {
-        locals[l] = exec_local_view(&group->locals[l], loop->loop, o, &boxes[k], scratch);
-      }
-    }
-    if (exec_has_points(&loop->loop->access, &boxes[k])) {
-      if (loop->gathers) {
-        WEIR_TRY(check_gathers(t->p, loop, &boxes[k], locals));
-      }
-      if (k == group->blocked) {
-        run_boxed(t, &boxes[k], locals, scratch);
-        continue;
-      }
-      WEIR_TRY(run_loop(t, loop, &boxes[k], locals, scratch));
+    if (after && blocks->of_input) {
+      run_stages(t, k, blocks->stage + 1, INT_MAX);
+    } else if (!after && (t->group->n_loops == 1 || !blocks->of_input)) {
+      run_stages(t, k, 0, t->group->n_loops == 1 ? INT_MAX : blocks->stage);
     }
   }
+}
+
+/* Number of the kernel that computes the loop, -1: none. */
+static int kernel_of(const exec_group *group, int32_t loop)
+{
+  for (int i = 0; i < group->n_kernels; i++) {
+    if (group->kernels[i].loop == loop) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static weir_status run_composed(const tiling *t, const exec_tile *tile, char *scratch)
+{
+  const exec_group *group = t->group;
+
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    const exec_loop *loop = &group->loops[k];
+    const int kernel = kernel_of(group, k);
+
+    if (!exec_has_points(&loop->loop->access, &tile->boxes[k])) {
+      continue;
+    }
+    if (loop->gathers) {
+      WEIR_TRY(check_gathers(t->p, loop, &tile->boxes[k], tile->locals));
+    }
+    if (kernel >= 0) {
+      run_block(t, &group->kernels[kernel], &tile->blocks[kernel], tile->locals, scratch);
+    } else {
+      WEIR_TRY(run_loop(t, loop, &tile->boxes[k], tile->locals, scratch));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status run_tile(const tiling *t, int64_t number, char *scratch)
+{
+  const exec_group *group = t->group;
+  weir_view locals[EXEC_MAX_LOOPS];
+
+  if (group->n_kept > 0) {
+    exec_tile tile = exec_tile_kept(group, number);
+
+    for (int32_t l = 0; l < group->n_locals; l++) {
+      locals[l] = tile.locals[l];
+      locals[l].data = scratch + ((char *)locals[l].data - t->p->scratch);
+    }
+    tile.locals = locals;
+    WEIR_TRY(run_composed(t, &tile, scratch));
+    return WEIR_OK;
+  }
+  weir_box boxes[EXEC_MAX_LOOPS], blocks[WEIR_MAX_CLAIMS];
+  exec_tile tile = {boxes, blocks, locals, scratch};
+  const weir_box box = exec_tile_box(group, &t->box, t->count, number);
+
+  exec_tile_compose(group, &box, &tile);
+  WEIR_TRY(run_composed(t, &tile, scratch));
   return WEIR_OK;
 }
 
@@ -266,29 +310,12 @@ weir_status exec_check_gathers(const weir_plan *p, const exec_group *group, cons
   return WEIR_OK;
 }
 
-static void tile_box(const tiling *t, int64_t number, weir_box *tile)
-{
-  *tile = t->box;
-  for (int d = t->box.rank - 1; d >= 0; d--) {
-    const int64_t at = number % t->count[d];
-    const int64_t size = t->group->tile[d];
-
-    number /= t->count[d];
-    if (t->count[d] > 1) {
-      tile->lo[d] = t->box.lo[d] + at * size;
-      tile->hi[d] = tile->lo[d] + size < t->box.hi[d] ? tile->lo[d] + size : t->box.hi[d];
-    }
-  }
-}
-
 static void tile_item(void *context, int64_t item, int thread)
 {
   tiling *t = context;
-  weir_box tile;
 
   if (t->status[thread] == WEIR_OK) {
-    tile_box(t, item, &tile);
-    t->status[thread] = run_tile(t, &tile, t->p->scratch + thread * t->p->scratch_bytes);
+    t->status[thread] = run_tile(t, item, t->p->scratch + thread * t->p->scratch_bytes);
     poll_messages(t, thread);
   }
 }
@@ -349,10 +376,8 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
               .group = group,
               .tended = p->ranks != NULL ? weir_clock() : 0,
               .box = *box,
-              .total = 1,
               .last = last};
-  const weir_group *from = weir_graph_group(p->g, group->number);
-  const bool tiled = from->kernel == NULL || group->blocked >= 0;
+  const bool tiled = group->n_kernels == 0 || group->n_loops > 1;
   const double start = p->cfg.explain ? weir_clock() : 0;
   weir_status status = WEIR_OK;
 
@@ -363,23 +388,16 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
   if (group->on_device) {
     return exec_backend_run(p, group, box);
   }
-  for (int d = 0; d < box->rank; d++) {
-    const int64_t extent = box->hi[d] - box->lo[d];
-    const int64_t tile = group->tile[d];
-
-    t.count[d] = tile > 0 && extent > tile && tiled ? (extent + tile - 1) / tile : 1;
-    t.total *= t.count[d];
-  }
+  t.total = exec_tile_count(group, box, t.count);
   for (int32_t k = 0; k < group->n_loops; k++) {
     if (group->loops[k].cells.cells != NULL && !(p->streaming && group->front > 0)) {
       move_states(p, &group->loops[k], true);
     }
   }
-  if (from->kernel != NULL) {
-    run_kernel(&t, from);
-  }
+  run_kernels(&t, false);
   if (tiled) {
     weir_parallel(t.total, group->sequential ? 1 : p->threads, tile_item, &t);
+    run_kernels(&t, true);
   }
   for (int i = 0; i < 64 && status == WEIR_OK; i++) {
     status = t.status[i];

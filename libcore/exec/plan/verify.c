@@ -125,6 +125,18 @@ static weir_status copy_store(const weir_store *from, weir_store *to)
   return WEIR_OK;
 }
 
+/* Library operators, which their reference computes whole, are then members of groups without
+ * tiles. */
+static void forget_kernels(const weir_graph *g, weir_group *group)
+{
+  for (int i = 0; i < group->n_claims && group->n_nodes > 1; i++) {
+    if (weir_graph_node(g, group->claims[i].node)->access.maker == WEIR_MADE_BY_LIBRARY) {
+      memset(group->tile, 0, sizeof group->tile);
+    }
+  }
+  group->n_claims = 0;
+}
+
 static weir_status make_oracle(const weir_plan *p, const weir_graph *g, weir_store *store,
                                weir_plan **out)
 {
@@ -165,7 +177,7 @@ static weir_status make_oracle(const weir_plan *p, const weir_graph *g, weir_sto
     }
   }
   for (int32_t i = 0; i < weir_graph_groups(v->g); i++) {
-    weir_graph_group_mut(v->g, i)->kernel = NULL;
+    forget_kernels(v->g, weir_graph_group_mut(v->g, i));
   }
   WEIR_TRY_GOTO(exec_plan_finish(v, &opts), fail);
   *out = v;

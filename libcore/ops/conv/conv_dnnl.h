@@ -90,7 +90,7 @@ void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, void *weights);
 void conv_dnnl_chunk(const conv_dnnl *c, int64_t chunk, void *x, void *y, void *scratch);
 /* weir_kernel.blocks: whole chunks. */
 bool conv_dnnl_blocks(const weir_graph *g, const weir_group *group, weir_kernel_blocks *blocks);
-/* Piece r->piece of the stage of chunks, or the chunks of r->made. */
+/* Piece r->piece of the stage of chunks, or the chunks of r->block. */
 void conv_dnnl_chunks(const conv_dnnl *c, const weir_kernel_run *r);
 /* Rows of inner's x (pad) or of x (fold), all samples. */
 int64_t conv_dnnl_rows(const conv_form *f);

@@ -585,15 +585,15 @@ void conv_form_block_size(int d, weir_kernel_blocks *blocks)
 void conv_form_box(const weir_kernel_run *r, const weir_view *made, int d, int64_t lo[3],
                    int64_t hi[3], int64_t first[3])
 {
-  lo[0] = r->made.lo[0];
-  hi[0] = r->made.hi[0];
+  lo[0] = r->block.lo[0];
+  hi[0] = r->block.hi[0];
   first[0] = made->origin[0];
   for (int at = 1; at < 3; at++) {
     const int k = at - (3 - d); /* dimension of the view */
     const bool has = k >= 1;
 
-    lo[at] = has ? r->made.lo[k] : 0;
-    hi[at] = has ? r->made.hi[k] : 1;
+    lo[at] = has ? r->block.lo[k] : 0;
+    hi[at] = has ? r->block.hi[k] : 1;
     first[at] = has ? made->origin[k] : 0;
   }
 }

@@ -167,8 +167,8 @@ void conv_dnnl_chunks(const conv_dnnl *c, const weir_kernel_run *r)
     run_chunk_of(c, r->piece, x, y, weights, r->scratch);
     return;
   }
-  for (int64_t n = r->made.lo[0]; n < r->made.hi[0]; n += chunking->samples) {
-    for (int64_t row = r->made.lo[1]; row < r->made.hi[1]; row += chunking->rows) {
+  for (int64_t n = r->block.lo[0]; n < r->block.hi[0]; n += chunking->samples) {
+    for (int64_t row = r->block.lo[1]; row < r->block.hi[1]; row += chunking->rows) {
       const int64_t chunk = n / chunking->samples * chunking->n_rows + row / chunking->rows;
       const conv_chunk *s = &c->calls[chunk].chunk;
       const int64_t at[WEIR_MAX_RANK] = {n, row};

@@ -13,5 +13,5 @@
 #define PLANES(name) name##_f64
 #include "ops/fft/planes_kernel.h"
 
-const planes_code planes_avx512[2] = {{to_real_f32, from_real_f32}, {to_real_f64, from_real_f64}};
+const planes_code planes_avx512[2] = {PLANES_CODE(f32), PLANES_CODE(f64)};
 #endif

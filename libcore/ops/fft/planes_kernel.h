@@ -1,6 +1,20 @@
 /* planes_kernel.h - transforms of real planes in one dtype. Before it, a source defines REAL and
  * PLANES(name). Complex numbers are pairs of REAL. */
 
+/* n numbers, a vector at a time: rows are too short for a call each. */
+static inline void PLANES(copy)(REAL *restrict to, const REAL *restrict from, int64_t n)
+{
+  enum { VECTOR = 64 / sizeof(REAL) };
+  int64_t k = 0;
+
+  for (; k + VECTOR <= n; k += VECTOR) {
+    memcpy(to + k, from + k, VECTOR * sizeof *to);
+  }
+  for (; k < n; k++) {
+    to[k] = from[k];
+  }
+}
+
 /* Rows of a spectrum to the rows of their waves among n, in memory of `pitch` complex numbers a
  * row; the other rows, and what is beyond a row, are 0. */
 static void PLANES(load)(const planes *c, const weir_matrix *from, REAL *to)
@@ -14,13 +28,15 @@ static void PLANES(load)(const planes *c, const weir_matrix *from, REAL *to)
     REAL *const wave = to + weir_fft_wave(c->node->spec, 0, from->rows, c->ny, r) * n;
 
     if (from->across == 1) {
-      memcpy(wave, source, (size_t)waves * sizeof *to);
+      PLANES(copy)(wave, source, waves);
     } else {
       for (int64_t k = 0; k < waves; k++) {
         wave[k] = source[k / 2 * 2 * from->across + k % 2];
       }
     }
-    memset(wave + waves, 0, (size_t)(n - waves) * sizeof *to);
+    for (int64_t k = waves; k < n; k++) {
+      wave[k] = 0;
+    }
   }
 }
 
@@ -34,7 +50,7 @@ static void PLANES(store)(const planes *c, const REAL *from, const weir_matrix *
     REAL *const target = (REAL *)to->data + 2 * r * to->down;
 
     if (to->across == 1) {
-      memcpy(target, wave, (size_t)waves * sizeof *from);
+      PLANES(copy)(target, wave, waves);
     } else {
       for (int64_t k = 0; k < waves; k++) {
         target[k / 2 * 2 * to->across + k % 2] = wave[k];
@@ -72,7 +88,6 @@ static void PLANES(pair)(const planes *c, const REAL *restrict a, const REAL *re
 static void PLANES(split)(const planes *c, const REAL *restrict z, REAL *restrict a,
                           REAL *restrict b)
 {
-  const int64_t rest = 2 * (c->pitch - c->waves);
   const REAL *restrict const mirror = z + 2 * c->nx;
   const REAL scale = (REAL)c->scale, half = (REAL)(0.5 * c->scale);
 
@@ -85,8 +100,9 @@ static void PLANES(split)(const planes *c, const REAL *restrict z, REAL *restric
     b[2 * k] = half * (z[2 * k + 1] + mirror[-2 * k + 1]);
     b[2 * k + 1] = half * (mirror[-2 * k] - z[2 * k]);
   }
-  memset(a + 2 * c->waves, 0, (size_t)rest * sizeof *a);
-  memset(b + 2 * c->waves, 0, (size_t)rest * sizeof *b);
+  for (int64_t k = 2 * c->waves; k < 2 * c->pitch; k++) {
+    a[k] = b[k] = 0;
+  }
 }
 
 /* Real and imaginary parts to two rows; b NULL: to one. */
@@ -127,53 +143,65 @@ static void PLANES(join)(const planes *c, const REAL *restrict a, const REAL *re
   }
 }
 
-static void PLANES(to_real)(const planes *c, const weir_matrix *from, const weir_matrix *to,
-                            void *memory)
+static void PLANES(columns_to_real)(const planes *c, const weir_matrix *spectrum, void *mixed,
+                                    void *memory)
 {
-  const int64_t n = 2 * c->pitch, nx = c->nx, plane = c->rows * n;
-  REAL *const spectrum = memory, *const mixed = spectrum + plane;
-  REAL *const in = mixed + plane, *const out = in + 2 * c->line;
+  const int64_t n = 2 * c->pitch;
 
-  PLANES(load)(c, from, spectrum);
-  weir_fft_plan_run(c->along_y, spectrum, mixed);
-  memset(mixed + c->ny * n, 0, (size_t)(plane - c->ny * n) * sizeof *mixed);
-  for (int64_t y = 0; y < c->rows; y += 2 * c->lines) {
+  PLANES(load)(c, spectrum, memory);
+  weir_fft_plan_run(c->along_y, memory, mixed);
+  memset((REAL *)mixed + c->ny * n, 0, (size_t)((c->rows - c->ny) * n) * sizeof(REAL));
+}
+
+static void PLANES(columns_from_real)(const planes *c, const weir_matrix *spectrum, void *mixed,
+                                      void *memory)
+{
+  weir_fft_plan_run(c->along_y, mixed, memory);
+  PLANES(store)(c, memory, spectrum);
+}
+
+static void PLANES(rows_to_real)(const planes *c, void *mixed, int64_t from, int64_t to,
+                                 const weir_matrix *plane, void *memory)
+{
+  const int64_t n = 2 * c->pitch, nx = c->nx;
+  REAL *const in = memory, *const out = in + 2 * c->line;
+
+  for (int64_t y = from; y < to; y += 2 * c->lines) {
     for (int64_t l = 0; l < c->lines; l++) {
-      const REAL *const first = mixed + (y + 2 * l) * n;
+      const REAL *const first = (const REAL *)mixed + (y + 2 * l) * n;
 
       PLANES(pair)(c, first, first + n, in + l * 2 * nx);
     }
     weir_fft_plan_run(c->along_x, in, out);
     for (int64_t l = 0; l < c->lines; l++) {
-      REAL *const first = (REAL *)to->data + (y + 2 * l) * to->down;
+      REAL *const first = (REAL *)plane->data + (y + 2 * l) * plane->down;
 
       PLANES(part)
-      (c, out + l * 2 * nx, to->across, first, y + 2 * l + 1 < c->ny ? first + to->down : NULL);
+      (c, out + l * 2 * nx, plane->across, first,
+       y + 2 * l + 1 < c->ny ? first + plane->down : NULL);
     }
   }
 }
 
-static void PLANES(from_real)(const planes *c, const weir_matrix *from, const weir_matrix *to,
-                              void *memory)
+static void PLANES(rows_from_real)(const planes *c, void *mixed, int64_t from, int64_t to,
+                                   const weir_matrix *plane, void *memory)
 {
-  const int64_t n = 2 * c->pitch, nx = c->nx, plane = c->rows * n;
-  REAL *const spectrum = memory, *const mixed = spectrum + plane;
-  REAL *const in = mixed + plane, *const out = in + 2 * c->line;
+  const int64_t n = 2 * c->pitch, nx = c->nx;
+  REAL *const in = memory, *const out = in + 2 * c->line;
 
-  for (int64_t y = 0; y < c->rows; y += 2 * c->lines) {
+  for (int64_t y = from; y < to; y += 2 * c->lines) {
     for (int64_t l = 0; l < c->lines; l++) {
-      const REAL *const first = (const REAL *)from->data + (y + 2 * l) * from->down;
+      const REAL *const first = (const REAL *)plane->data + (y + 2 * l) * plane->down;
 
       PLANES(join)
-      (c, first, y + 2 * l + 1 < c->ny ? first + from->down : NULL, from->across, in + l * 2 * nx);
+      (c, first, y + 2 * l + 1 < c->ny ? first + plane->down : NULL, plane->across,
+       in + l * 2 * nx);
     }
     weir_fft_plan_run(c->along_x, in, out);
     for (int64_t l = 0; l < c->lines; l++) {
-      REAL *const first = mixed + (y + 2 * l) * n;
+      REAL *const first = (REAL *)mixed + (y + 2 * l) * n;
 
       PLANES(split)(c, out + l * 2 * nx, first, first + n);
     }
   }
-  weir_fft_plan_run(c->along_y, mixed, spectrum);
-  PLANES(store)(c, spectrum, to);
 }

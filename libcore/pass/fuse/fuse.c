@@ -15,7 +15,7 @@ static bool fusable(const grouping *s, int32_t node)
       return false;
     }
   }
-  return a->maker == WEIR_MADE_BY_BODY && (s->kernel[node] == NULL || s->blocked[node]);
+  return s->blocked[node] || (a->maker == WEIR_MADE_BY_BODY && s->kernel[node] == NULL);
 }
 
 /* True when a path leaves the union of a and b and comes back. */
@@ -198,12 +198,13 @@ static bool is_ready(const grouping *s, const candidate *c, int32_t anchor)
 
 static void claim(const grouping *s, const candidate *c, weir_group *group)
 {
-  const int64_t at = group_claimed(s, c);
+  for (int64_t i = 0; i < c->n; i++) {
+    const int32_t node = c->nodes[i];
 
-  if (at >= 0) {
-    group->claimed = c->nodes[at];
-    group->kernel = s->kernel[group->claimed];
-    group->blocks = s->blocks[group->claimed];
+    if (s->kernel[node] != NULL) {
+      WEIR_ASSERT(group->n_claims < WEIR_MAX_CLAIMS);
+      group->claims[group->n_claims++] = (weir_claim){node, s->kernel[node], s->blocks[node]};
+    }
   }
 }
 

@@ -179,16 +179,31 @@ static bool is_buffered(const grouping *s, const candidate *c, int64_t at)
   return at + 1 < c->n && (node->access.n_states > 0 || node->access.combine != WEIR_COMBINE_NONE);
 }
 
-int64_t group_claimed(const grouping *s, const candidate *c)
+static int claims_of(const grouping *s, const candidate *c)
 {
-  int64_t at = -1;
+  int n = 0;
 
   for (int64_t i = 0; i < c->n; i++) {
-    if (s->kernel[c->nodes[i]] != NULL) {
-      at = at < 0 ? i : GROUP_MAX_NODES;
+    n += s->kernel[c->nodes[i]] != NULL;
+  }
+  return n;
+}
+
+/* True when a member makes what the node reads. */
+static bool reads_member(const grouping *s, const candidate *c, const weir_node *node)
+{
+  for (int64_t i = 0; i < c->n; i++) {
+    const weir_node *other = weir_graph_node(s->g, c->nodes[i]);
+
+    for (int o = 0; o < other->n_out; o++) {
+      for (int k = 0; k < node->n_in; k++) {
+        if (other->out[o] == node->in[k]) {
+          return true;
+        }
+      }
     }
   }
-  return at;
+  return false;
 }
 
 /* True when the node reads what a member makes with its edges repeated: tiles beyond them would all
@@ -215,11 +230,18 @@ static bool repeats_edges(const grouping *s, const candidate *c, const weir_node
   return false;
 }
 
-/* Rules for what joins a kernel, in addition to those of the tile: it comes after it, and has no
- * states. */
-static bool joins_kernel(const grouping *s, const candidate *c, int64_t at, bool *visible)
+/* True when kernel i gets its input: all of it before the group begins, or, of one that reads
+ * blocks, from the members, after which it comes. */
+static bool is_fed(const grouping *s, const candidate *c, int64_t i)
 {
-  const weir_node *made = weir_graph_node(s->g, c->nodes[at]);
+  const bool inside = reads_member(s, c, weir_graph_node(s->g, c->nodes[i]));
+
+  return s->blocks[c->nodes[i]].of_input ? inside && i == c->n - 1 : !inside;
+}
+
+/* Rules for what joins kernels, in addition to those of the tile: it has no states. */
+static bool joins_kernels(const grouping *s, const candidate *c, bool *visible)
+{
   int locals = 0;
 
   for (int64_t i = 0; i < c->n; i++) {
@@ -229,18 +251,14 @@ static bool joins_kernel(const grouping *s, const candidate *c, int64_t at, bool
     for (int o = 0; o < node->n_out; o++) {
       visible[i] = visible[i] || is_visible(s, c, node->out[o]);
       locals++;
-      for (int k = 0; k < made->n_in; k++) {
-        if (made->in[k] == node->out[o]) {
-          return false;
-        }
-      }
     }
     for (int d = 0; d < node->access.n_dims; d++) {
       if (node->access.dim[d].time) {
         return false;
       }
     }
-    if (node->access.n_states > 0 || repeats_edges(s, c, node)) {
+    if (node->access.n_states > 0 || repeats_edges(s, c, node) ||
+        (s->kernel[c->nodes[i]] != NULL && !is_fed(s, c, i))) {
       return false;
     }
   }
@@ -252,12 +270,13 @@ weir_status group_fits(const grouping *s, const candidate *c, bool *fits)
   weir_pass_opts opts = *s->opts;
   weir_member members[GROUP_MAX_NODES];
   bool buffered[GROUP_MAX_NODES], visible[GROUP_MAX_NODES];
+  const weir_kernel_blocks *blocks[GROUP_MAX_NODES];
   int64_t tile[WEIR_MAX_DIMS];
-  const int64_t at = group_claimed(s, c);
-  weir_tile_claim claim = {.made = (int32_t)at, .visible = visible};
+  const int claims = claims_of(s, c);
+  const weir_tile_claim claim = {blocks, visible};
   weir_tile_cost cost;
 
-  *fits = at < 0 ? edges_fit(s, c) : at < c->n && joins_kernel(s, c, at, visible);
+  *fits = claims == 0 ? edges_fit(s, c) : claims <= WEIR_MAX_CLAIMS && joins_kernels(s, c, visible);
   if (!*fits) {
     return WEIR_OK;
   }
@@ -266,12 +285,12 @@ weir_status group_fits(const grouping *s, const candidate *c, bool *fits)
     const weir_node *node = weir_graph_node(s->g, c->nodes[i]);
 
     members[i] = (weir_member){.access = &node->access, .in = node->in, .out = node->out};
-    buffered[i] = i == at || is_buffered(s, c, i);
+    blocks[i] = s->kernel[c->nodes[i]] != NULL ? &s->blocks[c->nodes[i]] : NULL;
+    buffered[i] = (blocks[i] != NULL && !blocks[i]->of_input) || is_buffered(s, c, i);
   }
-  if (at < 0) {
+  if (claims == 0) {
     WEIR_TRY(weir_tile_best(members, (int32_t)c->n, buffered, &opts, tile, &cost));
   } else {
-    claim.blocks = &s->blocks[c->nodes[at]];
     WEIR_TRY(weir_tile_boxes(members, (int32_t)c->n, buffered, &claim, &opts, tile, &cost));
   }
   *fits = cost.serves && cost.growth <= MAX_GROWTH &&

@@ -34,11 +34,9 @@ typedef struct candidate {
 /* Fills s->ends: streams with one value end at one slot, whatever the inputs' lengths. Bit k stands
  * for input (or change of rate) number k, the highest bit for all beyond the 63rd; bounded: 0. */
 void group_ends(grouping *s);
-/* Member of the candidate that a kernel claims, -1: none; GROUP_MAX_NODES: several do. */
-int64_t group_claimed(const grouping *s, const candidate *c);
 /* True when tiles of the candidate can serve every edge inside it, and what they do again at their
- * borders is little; those that read what a kernel makes box by box may join it. Fails:
- * WEIR_ERR_MEMORY. */
+ * borders is little; those that read what kernels make box by box may join them, and those that
+ * make what the last member's kernel reads box by box. Fails: WEIR_ERR_MEMORY. */
 weir_status group_fits(const grouping *s, const candidate *c, bool *fits) WEIR_CHECKED;
 
 #endif

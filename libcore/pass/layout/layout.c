@@ -48,7 +48,9 @@ weir_status layout_begin(formatting *f)
 
     for (int64_t k = 0; k < group->n_nodes; k++) {
       f->group[group->nodes[k]] = i;
-      f->kernel[group->nodes[k]] = group->nodes[k] == group->claimed ? group->kernel : NULL;
+      const weir_claim *claim = weir_group_claim(group, group->nodes[k]);
+
+      f->kernel[group->nodes[k]] = claim != NULL ? claim->kernel : NULL;
     }
   }
   return WEIR_OK;

@@ -255,6 +255,20 @@ static weir_status merge_loops(const weir_graph *g, const weir_group *group, wei
   return WEIR_OK;
 }
 
+/* What a kernel makes block by block is parallel in the group, also where its operator reduces the
+ * whole of it at once. */
+static void divide_result(const weir_claim *claim, weir_access *a)
+{
+  for (int d = 0; d < a->out[0].rank && !claim->blocks.of_input; d++) {
+    const int k = weir_index_follows(&a->out[0].index[d], a->n_dims);
+
+    if (k >= 0 && a->dim[k].kind == WEIR_REDUCED && claim->blocks.block_size[d] > 0) {
+      a->dim[k].kind = WEIR_PARALLEL;
+      a->point_flops /= (double)(a->dim[k].hi - a->dim[k].lo);
+    }
+  }
+}
+
 weir_status weir_lower(const weir_graph *g, const weir_group *group, weir_loop **out, int32_t *n)
 {
   weir_status status = WEIR_OK;
@@ -275,7 +289,12 @@ weir_status weir_lower(const weir_graph *g, const weir_group *group, weir_loop *
     memcpy(loop->out, node->out, sizeof(loop->out));
     loop->node = group->nodes[i];
     loop->n_members = 1;
-    loop->claimed = group->kernel != NULL && group->claimed == group->nodes[i];
+    const weir_claim *const claim = weir_group_claim(group, group->nodes[i]);
+
+    loop->claimed = claim != NULL;
+    if (claim != NULL && group->n_nodes > 1) {
+      divide_result(claim, &loop->access);
+    }
   }
   for (int32_t i = count - 1; i >= 0; i--) {
     loops[i].aligned = is_aligned(loops, count, i);

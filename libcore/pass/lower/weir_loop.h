@@ -21,7 +21,7 @@ typedef struct weir_loop {
   int32_t node;      /* member that computes the outputs */
   int32_t n_members; /* members merged into this loop */
   bool aligned;      /* runs the anchor's tile itself, without a border around it */
-  bool claimed;      /* computed by the group's kernel: not merged */
+  bool claimed;      /* computed by a kernel of the group: not merged */
 } weir_loop;
 
 /* Returns the loops of a group, in order. Free them with weir_loops_free. Fails: WEIR_ERR_MEMORY.

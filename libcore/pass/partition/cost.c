@@ -180,20 +180,23 @@ static int64_t move_of(const walk *w, const weir_node *node)
 
 /* ---- The walk ---- */
 
-/* Of a loop what it reads and writes, or computes; of a kernel what it says of itself, unless the
- * loops that joined it move more. */
+/* Of a loop what it reads and writes, or computes; of kernels what they say of themselves, unless
+ * the loops that joined them move more. */
 static double formula(const walk *w, const weir_group *group, const weir_traffic *t)
 {
   const double memory = (double)(t->read_bytes + t->write_bytes) / w->machine->bandwidth;
   double seconds = t->flops / w->machine->flops;
 
-  if (group->kernel != NULL) {
-    int32_t claimed = group->n_nodes == 1 ? group->nodes[0] : group->claimed;
-    const weir_group alone = {.nodes = &claimed, .n_nodes = 1};
-    const double said = group->kernel->match(w->local->g, &alone);
+  double kernels = 0;
 
-    seconds = said >= 0 ? said / w->machine->kernels : seconds;
+  for (int i = 0; i < group->n_claims && kernels >= 0; i++) {
+    int32_t claimed = group->claims[i].node;
+    const weir_group alone = {.nodes = &claimed, .n_nodes = 1};
+    const double said = group->claims[i].kernel->match(w->local->g, &alone);
+
+    kernels = said >= 0 ? kernels + said : -1;
   }
+  seconds = group->n_claims > 0 && kernels >= 0 ? kernels / w->machine->kernels : seconds;
   return (seconds > memory ? seconds : memory) + w->machine->group_overhead;
 }
 

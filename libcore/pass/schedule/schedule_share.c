@@ -46,7 +46,7 @@ weir_status schedule_may_share(const weir_graph *g, const weir_group *group, int
   const weir_array *from = weir_graph_get_array(g, read), *to = weir_graph_get_array(g, made);
   weir_loop *loops = NULL;
   int32_t n = 0;
-  bool may = from->desc.dtype == to->desc.dtype && group->kernel == NULL &&
+  bool may = from->desc.dtype == to->desc.dtype && group->n_claims == 0 &&
              weir_graph_writers(g, made, NULL, 0) == 1;
   bool written = false, any = false;
 

@@ -29,11 +29,10 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
     weir_tile_cost cost;
 
     memset(group->tile, 0, sizeof(group->tile));
-    if (anchor->access.maker == WEIR_MADE_BY_LIBRARY) {
-      tile_library(&anchor->access, weir_pass_constants(opts)->tile_flops, group->tile);
-    } else if (anchor->access.maker == WEIR_MADE_BY_BODY &&
-               (group->kernel == NULL || group->n_nodes > 1)) {
+    if (group->n_nodes > 1 || (anchor->access.maker == WEIR_MADE_BY_BODY && group->n_claims == 0)) {
       WEIR_TRY(weir_tile_choose(g, group, opts, group->tile, &cost));
+    } else if (anchor->access.maker == WEIR_MADE_BY_LIBRARY) {
+      tile_library(&anchor->access, weir_pass_constants(opts)->tile_flops, group->tile);
     }
   }
   return WEIR_OK;

@@ -1,14 +1,17 @@
-/* tile_boxes.c - tiles of a group whose first member a kernel makes box by box.
+/* tile_boxes.c - tiles of a group with members that kernels make, or read, box by box.
  *
- * A tile must ask for a box of the kernel's result that consists of whole blocks, and no two tiles
- * for the same element of it or of another member: so every tile may write what is seen outside.
- * What the members read decides, as composed in graph/weir_reach.h. */
+ * A tile must ask for a box of a kernel's result, or of its input, that consists of whole blocks,
+ * and no two tiles for the same element of it or of another member: so every tile may write what is
+ * seen outside. What the members read decides, as composed in graph/weir_reach.h. */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/tile/tile_priv.h"
 
-/* So many tiles are to be shared among threads before they grow. */
+/* So many tiles are to be shared among threads before they grow; those of library operators also
+ * until they are worth so many calls, whose code and tables they bring into the caches each time.
+ */
 #define MIN_TILES 32
+#define MIN_CALLS 32
 
 /* Reaches of the members, [n]: for the whole anchor, and for tiles of one and of two iterations
  * along the dimension in question. */
@@ -26,25 +29,42 @@ static void reach_for(const boxing *b, int d, int64_t size, weir_reach *reach)
   weir_reach_compose(b->c.members, b->c.n, tile, b->c.slots, reach);
 }
 
-/* Elements of output o of member k. */
-static weir_reach elements_of(const boxing *b, const weir_reach *reach, int32_t k, int o)
+static bool reads_blocks(const boxing *b, int32_t k)
+{
+  return b->claim->blocks[k] != NULL && b->claim->blocks[k]->of_input;
+}
+
+/* What tiles divide of member k: its outputs, or the input of a kernel that reads blocks. */
+static int divided(const boxing *b, int32_t k)
+{
+  return reads_blocks(b, k) ? 1 : b->c.members[k].access->n_out;
+}
+
+static const weir_operand *operand_of(const boxing *b, int32_t k, int o)
 {
   const weir_access *a = b->c.members[k].access;
+
+  return reads_blocks(b, k) ? &a->in[o] : &a->out[o];
+}
+
+/* Elements of operand o of those of member k. */
+static weir_reach elements_of(const boxing *b, const weir_reach *reach, int32_t k, int o)
+{
   weir_reach elements;
 
-  weir_reach_elements(&a->out[o], a, &reach[k], &elements);
+  weir_reach_elements(operand_of(b, k, o), b->c.members[k].access, &reach[k], &elements);
   return elements;
 }
 
-/* True when tiles along the dimension hold each element of the output once: those of a step of the
- * anchor are *step along the output's dimension *dim, one after the other from *first on. */
+/* True when tiles along the dimension hold each element of the operand once: those of a step of the
+ * anchor are *step along the operand's dimension *dim, one after the other from *first on. */
 static bool takes_turns(const boxing *b, int32_t k, int o, int *dim, int64_t *step, int64_t *first)
 {
   const weir_reach all = elements_of(b, b->whole, k, o), one = elements_of(b, b->one, k, o);
   const weir_reach two = elements_of(b, b->two, k, o);
 
   *dim = -1;
-  for (int e = 0; e < b->c.members[k].access->out[o].rank; e++) {
+  for (int e = 0; e < operand_of(b, k, o)->rank; e++) {
     if (one.whole[e] || (one.lo[e] == all.lo[e] && one.hi[e] == all.hi[e])) {
       continue;
     }
@@ -58,17 +78,19 @@ static bool takes_turns(const boxing *b, int32_t k, int o, int *dim, int64_t *st
   return *dim >= 0 && *step > 0;
 }
 
-/* True when all tiles together make whole grains of the kernel's result, and all that a member
- * writes of what is visible: others may write the rest of the array. */
+/* True when all tiles together make whole blocks of a kernel's result, and all that a member
+ * writes of what is visible: others may write the rest of the array. The tiles of an anchor whose
+ * kernel reads blocks read all. */
 static bool is_covered(const boxing *b)
 {
-  const int32_t made = b->claim->made;
   bool covered = true;
 
   for (int32_t k = 0; k < b->c.n; k++) {
     const weir_access *a = b->c.members[k].access;
+    const weir_kernel_blocks *blocks = b->claim->blocks[k];
+    const bool counts = (blocks != NULL || b->claim->visible[k]) && !reads_blocks(b, k);
 
-    for (int o = 0; o < a->n_out && (k == made || b->claim->visible[k]); o++) {
+    for (int o = 0; o < a->n_out && counts; o++) {
       const weir_reach all = elements_of(b, b->whole, k, o);
       const weir_box run = weir_iterations(a);
       const weir_region r = weir_written(a, o, &run);
@@ -76,7 +98,7 @@ static bool is_covered(const boxing *b)
 
       for (int e = 0; e < a->out[o].rank; e++) {
         const int64_t extent = a->out[o].extent[e];
-        const int64_t block_size = b->claim->visible[k] ? 0 : b->claim->blocks->block_size[e];
+        const int64_t block_size = b->claim->visible[k] ? 0 : blocks->block_size[e];
         const bool low =
             all.lo[e] <= written.lo[e] || (block_size > 0 && all.lo[e] % block_size == 0);
         const bool high =
@@ -95,29 +117,34 @@ static int64_t min_tile(const boxing *b, int d)
   const weir_dim *dim = &b->c.members[b->c.n - 1].access->dim[d];
   int64_t min = 1;
 
-  if (dim->kind != WEIR_PARALLEL) {
+  if (dim->kind != WEIR_PARALLEL && !(dim->kind == WEIR_REDUCED && reads_blocks(b, b->c.n - 1))) {
     return 0;
   }
   reach_for(b, d, 1, b->one);
   reach_for(b, d, 2, b->two);
   for (int32_t k = 0; k < b->c.n; k++) {
-    const weir_access *a = b->c.members[k].access;
+    const weir_kernel_blocks *blocks = b->claim->blocks[k];
 
-    for (int o = 0; o < a->n_out; o++) {
+    for (int o = 0; o < divided(b, k); o++) {
       int64_t step = 0, first = 0;
       int e;
 
       if (!takes_turns(b, k, o, &e, &step, &first)) {
         return 0;
       }
-      if (k == b->claim->made) {
-        const int64_t block_size = b->claim->blocks->block_size[e];
+      if (blocks != NULL) {
+        const int64_t block_size = blocks->block_size[e];
+        int64_t each = 1;
 
         if (block_size == 0 || first % block_size != 0) {
           return 0;
         }
-        while (step * min % block_size != 0) {
-          min++;
+
+        while (step * each % block_size != 0) {
+          each++;
+        }
+        for (const int64_t by = min; min % each != 0;) {
+          min += by;
         }
       }
     }
@@ -135,7 +162,23 @@ static int64_t count_tiles(const weir_access *anchor, const int64_t *tile)
   return n;
 }
 
-/* Doubles the tile along d while buffers fit the cache and enough tiles are left. */
+/* True when library operators are among the members, and do little in one tile. */
+static bool is_small(const boxing *b, const int64_t *tile)
+{
+  double flops = 0;
+
+  for (int32_t k = 0; k < b->c.n; k++) {
+    const weir_access *a = b->c.members[k].access;
+    const weir_box all = weir_iterations(a);
+
+    flops += a->maker == WEIR_MADE_BY_LIBRARY ? weir_flops(a, &all) : 0;
+  }
+  flops /= (double)count_tiles(b->c.members[b->c.n - 1].access, tile);
+  return flops > 0 && flops <= MIN_CALLS * b->c.device->tile_flops;
+}
+
+/* Doubles the tile along d while buffers fit the cache, and enough tiles are left or they are too
+ * small. */
 static void grow(const boxing *b, int d, int64_t *tile, weir_tile_cost *cost)
 {
   const weir_access *anchor = b->c.members[b->c.n - 1].access;
@@ -147,7 +190,8 @@ static void grow(const boxing *b, int d, int64_t *tile, weir_tile_cost *cost)
     memcpy(larger, tile, sizeof larger);
     larger[d] = 2 * tile[d] < anchor->dim[d].hi - anchor->dim[d].lo ? 2 * tile[d] : 0;
     tile_measure(&b->c, larger, &here);
-    if (here.local_bytes > b->c.cache || count_tiles(anchor, larger) < MIN_TILES) {
+    if (here.local_bytes > b->c.cache ||
+        (count_tiles(anchor, larger) < MIN_TILES && !is_small(b, larger))) {
       return;
     }
     memcpy(tile, larger, sizeof larger);

@@ -212,7 +212,8 @@ weir_status weir_tile_choose(const weir_graph *g, const weir_group *group,
   weir_status status = WEIR_OK;
   weir_member members[MAX];
   bool buffered[MAX], visible[MAX];
-  weir_tile_claim claim = {.blocks = &group->blocks, .visible = visible};
+  const weir_kernel_blocks *blocks[MAX];
+  const weir_tile_claim claim = {blocks, visible};
   weir_loop *loops = NULL;
   int32_t n = 0;
 
@@ -230,12 +231,14 @@ weir_status weir_tile_choose(const weir_graph *g, const weir_group *group,
       buffered[k] = buffered[k] || local;
       visible[k] = visible[k] || !local;
     }
-    if (group->kernel != NULL && loops[k].node == group->claimed) {
-      claim.made = k;
+    const weir_claim *one = loops[k].claimed ? weir_group_claim(group, loops[k].node) : NULL;
+
+    blocks[k] = one != NULL ? &one->blocks : NULL;
+    if (one != NULL && !one->blocks.of_input) {
       buffered[k] = true; /* in cache, wherever it is kept */
     }
   }
-  WEIR_TRY_GOTO(group->kernel != NULL
+  WEIR_TRY_GOTO(group->n_claims > 0
                     ? weir_tile_boxes(members, n, buffered, &claim, opts, tile, cost)
                     : weir_tile_best(members, n, buffered, opts, tile, cost),
                 out);

@@ -25,15 +25,15 @@ weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *bu
                            const weir_pass_opts *opts, int64_t *tile,
                            weir_tile_cost *cost) WEIR_CHECKED;
 
-/* A blocked kernel among the members: number of the member it computes; visible: [n] true where
- * outputs of a member are read outside, and must be complete. */
+/* Blocked kernels among the members. blocks: [n] of the members that kernels compute, else NULL;
+ * visible: [n] true where outputs of a member are read outside, and must be complete. */
 typedef struct weir_tile_claim {
-  int32_t made;
-  const weir_kernel_blocks *blocks;
+  const weir_kernel_blocks *const *blocks;
   const bool *visible;
 } weir_tile_claim;
-/* The same for tiles that request disjoint blocks of a kernel, which together cover all visible
- * elements; cost->serves is false where there are none. Fails: WEIR_ERR_MEMORY. */
+/* The same for tiles that request disjoint blocks of kernels, which together cover all visible
+ * elements; cost->serves is false where there are none. Tiles also divide the reduced dimensions of
+ * an anchor whose kernel reads blocks. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_tile_boxes(const weir_member *members, int32_t n, const bool *buffered,
                             const weir_tile_claim *claim, const weir_pass_opts *opts, int64_t *tile,
                             weir_tile_cost *cost) WEIR_CHECKED;

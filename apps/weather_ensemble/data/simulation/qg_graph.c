@@ -8,7 +8,6 @@
 #include "data/simulation/qg_graph.h"
 #include <math.h>
 #include "base/weir_alloc.h"
-#include "ops/concat/weir_concat.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/fft/weir_fft.h"
 #include "ops/slice/weir_slice.h"
@@ -248,12 +247,11 @@ static weir_value fluxes(const waves *w, pair own, pair other)
   weir_graph *const g = w->g;
   const weir_value re = sum_of(g, own.re, w->wind_own, other.re, w->wind_other);
   const weir_value im = sum_of(g, own.im, w->wind_own, other.im, w->wind_other);
-  const weir_value spectra[] = {
-      weir_make(g, weir_neg(g, im), re),
-      weir_make(g, weir_add(g, own.re, w->height.re), weir_add(g, own.im, w->height.im))};
-  const weir_value grid = to_grid(w, weir_concat(g, spectra, 2, 1));
+  const weir_value wind = to_grid(w, weir_make(g, weir_neg(g, im), re));
+  const weir_value q = to_grid(
+      w, weir_make(g, weir_add(g, own.re, w->height.re), weir_add(g, own.im, w->height.im)));
 
-  return from_grid(w, weir_mul(g, fields(g, grid, 0, WIND), fields(g, grid, WIND, WIND + 1)));
+  return from_grid(w, weir_mul(g, wind, q));
 }
 
 /* dq/dt without viscosity. */

@@ -130,7 +130,7 @@ static bool takes_loop(const weir_plan *p, const exec_loop *from)
 
 static bool takes_group(const weir_plan *p, const exec_group *group)
 {
-  bool all = weir_graph_group(p->g, group->number)->kernel == NULL;
+  bool all = group->n_kernels == 0;
 
   for (int32_t k = 0; k < group->n_loops; k++) {
     all = all && takes_loop(p, &group->loops[k]);
@@ -231,7 +231,7 @@ static bool makes(const exec_group *group, int32_t n, int32_t array)
 
 static weir_status make_step(const exec_group *group, exec_step *s)
 {
-  int64_t max = group->n_kernel_arrays;
+  int64_t max = 0;
   void *memory = NULL;
 
   for (int32_t k = 0; k < group->n_loops; k++) {
@@ -317,7 +317,7 @@ static weir_status size_locals(exec_group *group)
  * parts are others, have none. */
 static weir_status size_parts(struct exec_backend *b, const exec_group *group)
 {
-  for (int32_t k = 0; k < group->n_loops && !b->boxed && group->n_kernel_arrays == 0; k++) {
+  for (int32_t k = 0; k < group->n_loops && !b->boxed && group->n_kernels == 0; k++) {
     const weir_access *a = &group->loops[k].loop->access;
     native_form form;
     exec_layout layout;
@@ -562,8 +562,7 @@ weir_status exec_backend_prepare(weir_plan *p)
   for (int32_t i = 0; i < p->n_groups; i++) {
     exec_group *group = &p->groups[i];
 
-    for (int32_t k = 0; group->on_device && group->n_kernel_arrays == 0 && k < group->n_loops;
-         k++) {
+    for (int32_t k = 0; group->on_device && group->n_kernels == 0 && k < group->n_loops; k++) {
       const weir_loop *const loop = group->loops[k].loop;
 
       p->backend->whole = loop;

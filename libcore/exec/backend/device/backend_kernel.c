@@ -11,20 +11,20 @@ static weir_status make(void *plan, const weir_device_source *source, int thread
   return WEIR_OK;
 }
 
-static weir_status open_kernel(weir_plan *p, exec_group *group, const weir_kernel *kernel)
+static weir_status open_kernel(weir_plan *p, exec_kernel *k)
 {
   struct exec_backend *b = p->backend;
+  const weir_kernel *kernel = k->claim->kernel;
   const weir_kernel_maker maker = {
       .device = b->device, .runs = !b->text_only, .tf32 = p->cfg.tf32, .make = make, .plan = b};
-  int32_t node = weir_graph_group(p->g, group->number)->claimed;
+  int32_t node = k->claim->node;
   const weir_group alone = {.nodes = &node, .n_nodes = 1};
   int64_t workspace = 0;
 
-  group->n_kernel_arrays =
-      kernel->arrays(p->g, &alone, group->kernel_arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
-  WEIR_TRY(kernel->open(p->g, &alone, &maker, &group->kernel_context, &workspace));
+  k->n_arrays = kernel->arrays(p->g, &alone, k->arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
+  WEIR_TRY(kernel->open(p->g, &alone, &maker, &k->context, &workspace));
   b->workspace_bytes = workspace > b->workspace_bytes ? workspace : b->workspace_bytes;
-  WEIR_TRY(exec_call_save(b, weir_library_spec_of(kernel->call(group->kernel_context))));
+  WEIR_TRY(exec_call_save(b, weir_library_spec_of(kernel->call(k->context))));
   return WEIR_OK;
 }
 
@@ -32,29 +32,32 @@ static weir_status open_kernel(weir_plan *p, exec_group *group, const weir_kerne
 static void take_back(weir_plan *p, exec_group *group)
 {
   weir_group *from = weir_graph_group_mut(p->g, group->number);
+  weir_claim *claim = &from->claims[0];
   weir_pass_opts opts = exec_pass_opts(p);
-  const weir_group alone = {.nodes = &from->claimed, .n_nodes = 1};
+  const weir_group alone = {.nodes = &claim->node, .n_nodes = 1};
   double seconds;
 
   opts.device = NULL;
-  from->kernel = weir_graph_node(p->g, from->claimed)->access.maker == WEIR_MADE_BY_LIBRARY
-                     ? weir_kernel_best(p->g, &alone, &opts, &seconds)
-                     : NULL;
-  group->n_kernel_arrays = 0;
-  for (int32_t k = 0; k < group->n_loops; k++) {
-    group->loops[k].loop->claimed = group->loops[k].loop->claimed && from->kernel != NULL;
+  claim->kernel = weir_graph_node(p->g, claim->node)->access.maker == WEIR_MADE_BY_LIBRARY
+                      ? weir_kernel_best(p->g, &alone, &opts, &seconds)
+                      : NULL;
+  if (claim->kernel == NULL) {
+    from->n_claims = group->n_kernels = 0;
+    group->loops[0].loop->claimed = false;
   }
+  (void)weir_group_kernels(from, group->kernel_names, sizeof group->kernel_names);
 }
 
 weir_status exec_backend_open_kernel(weir_plan *p, exec_group *group)
 {
-  const weir_kernel *kernel = weir_graph_group(p->g, group->number)->kernel;
+  const weir_kernel *kernel = group->n_kernels > 0 ? group->kernels[0].claim->kernel : NULL;
 
   if (kernel == NULL || kernel->open == NULL) {
     return WEIR_OK;
   }
+  WEIR_ASSERT(group->n_loops == 1); /* such kernels are not blocked */
   const bool whole = !p->streaming && !p->arrays[group->loops[0].loop->out[0]].shared;
-  const weir_status status = whole ? open_kernel(p, group, kernel) : WEIR_ERR_UNSUPPORTED;
+  const weir_status status = whole ? open_kernel(p, &group->kernels[0]) : WEIR_ERR_UNSUPPORTED;
 
   if (status == WEIR_OK) {
     group->on_device = true;
@@ -76,16 +79,14 @@ weir_status exec_backend_open_kernel(weir_plan *p, exec_group *group)
 weir_status exec_backend_run_kernel(weir_plan *p, exec_group *group)
 {
   struct exec_backend *b = p->backend;
-  const weir_kernel *kernel = weir_graph_group(p->g, group->number)->kernel;
+  const exec_kernel *k = &group->kernels[0];
   weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
 
-  for (int k = 0; k < group->n_kernel_arrays; k++) {
-    views[k] = exec_backend_view(p, group->kernel_arrays[k]);
+  for (int i = 0; i < k->n_arrays; i++) {
+    views[i] = exec_backend_view(p, k->arrays[i]);
   }
   b->ahead = true;
-  WEIR_TRY(kernel->launch(&(weir_kernel_launch){.context = group->kernel_context,
-                                                .queue = b->work,
-                                                .views = views,
-                                                .workspace = b->workspace}));
+  WEIR_TRY(k->claim->kernel->launch(&(weir_kernel_launch){
+      .context = k->context, .queue = b->work, .views = views, .workspace = b->workspace}));
   return WEIR_OK;
 }

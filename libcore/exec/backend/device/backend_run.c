@@ -374,14 +374,14 @@ weir_status exec_backend_run(weir_plan *p, exec_group *group, const weir_box *bo
   }
   const double start = p->cfg.explain ? weir_clock() : 0;
 
-  if (group->n_kernel_arrays > 0) {
+  if (group->n_kernels > 0) {
     WEIR_TRY(exec_backend_run_kernel(p, group));
   }
   boxes[group->n_loops - 1] = *box;
   if (p->streaming) {
     weir_members_compose(group->member, group->n_loops, boxes);
   }
-  for (int32_t k = 0; k < group->n_loops && group->n_kernel_arrays == 0; k++) {
+  for (int32_t k = 0; k < group->n_loops && group->n_kernels == 0; k++) {
     const weir_access *a = &group->loops[k].loop->access;
 
     boxes[k] = p->streaming ? boxes[k] : weir_iterations(a);

@@ -76,6 +76,40 @@ static bool is_divided(const weir_operand *x)
   return false;
 }
 
+static void add_term(native_known *p, int d, int k, int64_t coef)
+{
+  if (coef != 0 && p->n >= 0) {
+    if (p->n == NATIVE_TERMS) {
+      p->n = -1;
+      return;
+    }
+    p->term[p->n++] = (native_term){(int16_t)d, (int16_t)k, coef};
+  }
+}
+
+static void place_of(const weir_operand *x, int n_dims, unsigned carries, bool plain,
+                     native_known *p)
+{
+  const bool data = x->role == WEIR_ROLE_DATA;
+
+  *p = (native_known){.data = plain && data,
+                      .divides = is_divided(x),
+                      .size = (int8_t)weir_dtype_size(x->dtype),
+                      .unit = (int8_t)native_unit(x)};
+  for (int d = 0; d < x->rank; d++) {
+    const bool carried = ((carries | carries << 1) >> d & 1) != 0;
+
+    p->bordered |= (uint16_t)((data && x->index[d].border != WEIR_BORDER_NEVER && !carried) << d);
+    if (x->index[d].div > 1 || (carries >> d & 1) != 0) {
+      continue;
+    }
+    add_term(p, d, -1, x->index[d].offset);
+    for (int k = 0; k < n_dims; k++) {
+      add_term(p, d, k, x->index[d].coef[k]);
+    }
+  }
+}
+
 /* True when a division changes the position of an input along a reduced dimension. */
 static bool divides_reduced(const weir_access *a)
 {
@@ -368,5 +402,11 @@ weir_status native_form_of(const weir_access *a, native_form *f)
   find_upsampled(f);
   find_second(f);
   native_nest_of(f);
+  for (int i = 0; i < a->n_in; i++) {
+    place_of(&a->in[i], a->n_dims, f->carries[i], f->plain[i], &f->in[i]);
+  }
+  for (int o = 0; o < a->n_out; o++) {
+    place_of(&a->out[o], a->n_dims, 0, f->plain_out[o], &f->out[o]);
+  }
   return WEIR_OK;
 }

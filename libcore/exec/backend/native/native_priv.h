@@ -15,6 +15,25 @@ typedef enum native_shape {
   NATIVE_STRIP  /* parallel, outputs of a reduction: each has partial results in all lanes */
 } native_shape;
 
+/* coef of the index of array dimension d: of iteration dimension k, or, k < 0, its offset. */
+typedef struct native_term {
+  int16_t d, k;
+  int64_t coef;
+} native_term;
+enum { NATIVE_TERMS = 16 };
+
+/* What each run looks up of an operand, side by side: the indices themselves are spread over many
+ * lines of the cache. */
+typedef struct native_known {
+  bool data;         /* p and s, or q and t, serve it                                      */
+  bool divides;      /* some index is divided, and not carried                             */
+  int8_t size;       /* bytes of an element                                                */
+  int8_t unit;       /* native_unit */
+  int8_t n;          /* terms of the indices without division or carry, -1: too many to keep */
+  uint16_t bordered; /* bit d: index d may leave the array                                 */
+  native_term term[NATIVE_TERMS];
+} native_known;
+
 /* Decisions about one loop, made once: emitter and driver read them. */
 typedef struct native_form {
   const weir_access *access;
@@ -43,6 +62,7 @@ typedef struct native_form {
   bool nest;         /* there is the kernel `nest`                                           */
   unsigned asked;    /* dimensions, as bits, that its addresses and conditions depend on     */
   int line; /* parallel dimension around the row along which `nest` runs rows, -1: none        */
+  native_known in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
 } native_form;
 
 /* Bytes of partial results, or of upsampled inputs, that one run keeps on its stack. */

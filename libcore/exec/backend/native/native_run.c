@@ -316,8 +316,8 @@ static void run_nest(native_walk *w, char *scratch)
 void native_run(const native_form *f, const native_kernels *kernels, const weir_loop_run *run)
 {
   _Alignas(64) char scratch[NATIVE_SCRATCH + 512];
-  int64_t tables[NATIVE_TABLE_CAPACITY];
-  native_walk w = {.n_outer = 0, .scratch = scratch, .tables = tables};
+  int64_t tables[NATIVE_TABLE_CAPACITY], offset[NATIVE_OFFSETS];
+  native_walk w = {.n_outer = 0, .scratch = scratch, .offset = offset, .tables = tables};
 
   if (!exec_has_points(f->access, &run->box)) {
     return;

@@ -17,11 +17,7 @@ static int64_t limit_of(const weir_index *x, int64_t extent)
 
 bool native_walk_is_bordered(const native_walk *w, int k, int d)
 {
-  const weir_operand *o = &w->f->access->in[k];
-  const unsigned carries = w->f->carries[k];
-
-  return o->role == WEIR_ROLE_DATA && o->index[d].border != WEIR_BORDER_NEVER &&
-         ((carries | carries << 1) >> d & 1) == 0;
+  return (w->f->in[k].bordered >> d & 1) != 0;
 }
 
 /* True when the dimensions of a carry lie in memory as their number says. */
@@ -29,7 +25,7 @@ static bool is_dense(const native_walk *w, int k)
 {
   const weir_view *v = &w->run->in[k];
 
-  for (int d = 0; d + 1 < WEIR_MAX_RANK; d++) {
+  for (int d = 0; d + 1 < WEIR_MAX_RANK && w->f->carries[k] != 0; d++) {
     if ((w->f->carries[k] >> d & 1) != 0 && v->stride[d] != v->stride[d + 1] * v->extent[d + 1]) {
       return false;
     }
@@ -42,7 +38,7 @@ static bool stays_inside(const native_walk *w)
   const weir_access *a = w->f->access;
 
   for (int k = 0; k < a->n_in; k++) {
-    for (int d = 0; d < a->in[k].rank; d++) {
+    for (int d = 0; w->f->in[k].bordered >> d != 0; d++) {
       int64_t lo, hi;
       if (!native_walk_is_bordered(w, k, d)) {
         continue;
@@ -79,9 +75,34 @@ void native_walk_set_steps(const weir_operand *o, const weir_view *v, int n_dims
   *start = (char *)((uintptr_t)v->data + (uintptr_t)(at * (int64_t)weir_dtype_size(o->dtype)));
 }
 
-static bool is_data(const weir_operand *o, bool plain)
+static bool is_data(const weir_operand *o)
 {
-  return plain && o->role == WEIR_ROLE_DATA;
+  return o->role == WEIR_ROLE_DATA;
+}
+
+/* native_walk_set_steps of all dimensions. */
+static void set_steps(const native_walk *w, const native_known *p, const weir_operand *o,
+                      const weir_view *v, unsigned carries, char **start, int64_t *step)
+{
+  const int n_dims = w->f->access->n_dims;
+  int64_t at = 0;
+
+  if (p->n < 0) {
+    native_walk_set_steps(o, v, n_dims, 0, carries, start, step);
+    return;
+  }
+  for (int k = 0; k < n_dims; k++) {
+    step[k] = 0;
+  }
+  for (int d = 0; d < v->rank; d++) {
+    at -= v->origin[d] * v->stride[d];
+  }
+  for (int i = 0; i < p->n; i++) {
+    const native_term *t = &p->term[i];
+
+    *(t->k < 0 ? &at : &step[t->k]) += t->coef * v->stride[t->d];
+  }
+  *start = (char *)((uintptr_t)v->data + (uintptr_t)(at * p->size));
 }
 
 /* What the array dimensions with a division add to the address of input k, in elements. */
@@ -111,7 +132,7 @@ static bool divides_along(const native_walk *w, int input, int k)
 {
   const weir_operand *o = &w->f->access->in[input];
 
-  for (int d = 0; d < o->rank; d++) {
+  for (int d = 0; d < o->rank && w->f->in[input].divides; d++) {
     if (o->index[d].div > 1 && (w->f->carries[input] >> d & 1) == 0 && o->index[d].coef[k] != 0) {
       return true;
     }
@@ -125,13 +146,13 @@ bool native_walk_continues(const native_walk *w, int d)
   const int inner = w->f->inner;
 
   for (int k = 0; k < a->n_in; k++) {
-    if (is_data(&a->in[k], true) &&
+    if (is_data(&a->in[k]) &&
         (w->step[k][d] != w->step[k][inner] * w->n || divides_along(w, k, d))) {
       return false;
     }
   }
   for (int k = 0; k < a->n_out; k++) {
-    if (is_data(&a->out[k], true) && w->step_out[k][d] != w->step_out[k][inner] * w->n) {
+    if (is_data(&a->out[k]) && w->step_out[k][d] != w->step_out[k][inner] * w->n) {
       return false;
     }
   }
@@ -159,7 +180,7 @@ static bool has_unit_steps(const native_walk *w)
   const bool writes = w->f->shape == NATIVE_MAP || w->f->shape == NATIVE_SCAN;
 
   for (int k = 0; k < a->n_in && inner >= 0; k++) {
-    if (is_data(&a->in[k], w->f->plain[k]) && w->step[k][inner] != native_unit(&a->in[k])) {
+    if (w->f->in[k].data && w->step[k][inner] != w->f->in[k].unit) {
       for (int d = 0; d < a->in[k].rank; d++) {
         if (a->in[k].index[d].coef[inner] != 0) {
           return false;
@@ -168,8 +189,7 @@ static bool has_unit_steps(const native_walk *w)
     }
   }
   for (int k = 0; k < a->n_out && inner >= 0 && writes; k++) {
-    if (is_data(&a->out[k], w->f->plain_out[k]) &&
-        w->step_out[k][inner] != native_unit(&a->out[k])) {
+    if (w->f->out[k].data && w->step_out[k][inner] != w->f->out[k].unit) {
       return false;
     }
   }
@@ -183,11 +203,10 @@ static void set_row_steps(native_walk *w)
   const int64_t sign = inner >= 0 && a->dim[inner].kind == WEIR_BACKWARD ? -1 : 1;
 
   for (int k = 0; k < a->n_in; k++) {
-    w->row.s[k] = inner >= 0 && is_data(&a->in[k], w->f->plain[k]) ? sign * w->step[k][inner] : 0;
+    w->row.s[k] = inner >= 0 && w->f->in[k].data ? sign * w->step[k][inner] : 0;
   }
   for (int k = 0; k < a->n_out; k++) {
-    w->row.t[k] =
-        inner >= 0 && is_data(&a->out[k], w->f->plain_out[k]) ? sign * w->step_out[k][inner] : 0;
+    w->row.t[k] = inner >= 0 && w->f->out[k].data ? sign * w->step_out[k][inner] : 0;
   }
   w->row.point_step = inner >= 0 && a->dim[inner].kind == WEIR_PARALLEL ? w->weight[inner] : 0;
 }
@@ -217,17 +236,15 @@ void native_walk_begin(native_walk *w, const native_form *f, const native_kernel
     }
   }
   for (int k = 0; k < a->n_in; k++) {
-    w->size[k] = (int64_t)weir_dtype_size(a->in[k].dtype);
-    if (is_data(&a->in[k], f->plain[k])) {
-      native_walk_set_steps(&a->in[k], &run->in[k], a->n_dims, 0, f->carries[k], &w->start[k],
-                            w->step[k]);
+    w->size[k] = f->in[k].size;
+    if (f->in[k].data) {
+      set_steps(w, &f->in[k], &a->in[k], &run->in[k], f->carries[k], &w->start[k], w->step[k]);
     }
   }
   for (int k = 0; k < a->n_out; k++) {
-    w->size_out[k] = (int64_t)weir_dtype_size(a->out[k].dtype);
-    if (is_data(&a->out[k], f->plain_out[k])) {
-      native_walk_set_steps(&a->out[k], &run->out[k], a->n_dims, 0, 0, &w->start_out[k],
-                            w->step_out[k]);
+    w->size_out[k] = f->out[k].size;
+    if (f->out[k].data) {
+      set_steps(w, &f->out[k], &a->out[k], &run->out[k], 0, &w->start_out[k], w->step_out[k]);
     }
   }
   memcpy(w->outer, f->outer, sizeof w->outer);
@@ -238,7 +255,7 @@ void native_walk_begin(native_walk *w, const native_form *f, const native_kernel
   w->row.in = (const native_view *)(const void *)run->in;
   w->row.out = (const native_view *)(const void *)run->out;
   w->scattered = false;
-  for (int k = 0; k < a->n_in; k++) {
+  for (int k = 0; k < a->n_in && !w->scattered; k++) {
     w->scattered = w->scattered || !is_dense(w, k);
   }
   w->inside = !w->scattered && stays_inside(w);
@@ -291,7 +308,7 @@ void native_walk_locate(native_walk *w)
   }
   row->point = point;
   for (int k = 0; k < a->n_in; k++) {
-    if (is_data(&a->in[k], w->f->plain[k])) {
+    if (w->f->in[k].data) {
       int64_t at = w->f->divided[k] && !w->nest ? divided_at(w, k) : 0;
       for (int d = 0; d < a->n_dims; d++) {
         at += w->i[d] * w->step[k][d];
@@ -300,7 +317,7 @@ void native_walk_locate(native_walk *w)
     }
   }
   for (int k = 0; k < a->n_out; k++) {
-    if (is_data(&a->out[k], w->f->plain_out[k])) {
+    if (w->f->out[k].data) {
       int64_t at = 0;
       for (int d = 0; d < a->n_dims; d++) {
         at += w->i[d] * w->step_out[k][d];
@@ -370,7 +387,7 @@ void native_walk_inside(const native_walk *w, int64_t n, int64_t range[2])
   range[0] = 0;
   range[1] = w->scattered ? 0 : n;
   for (int k = 0; k < a->n_in; k++) {
-    for (int d = 0; d < a->in[k].rank; d++) {
+    for (int d = 0; w->f->in[k].bordered >> d != 0; d++) {
       const weir_index *x = &a->in[k].index[d];
       if (!native_walk_is_bordered(w, k, d)) {
         continue;
@@ -470,10 +487,10 @@ int native_walk_second(native_walk *w)
     if (second != f->second && divides_along(w, k, second)) {
       return -1;
     }
-    w->row.row_step[k] = is_data(&a->in[k], f->plain[k]) ? w->step[k][second] : 0;
+    w->row.row_step[k] = f->in[k].data ? w->step[k][second] : 0;
   }
   for (int k = 0; k < a->n_out; k++) {
-    w->row.row_step_out[k] = is_data(&a->out[k], f->plain_out[k]) ? w->step_out[k][second] : 0;
+    w->row.row_step_out[k] = f->out[k].data ? w->step_out[k][second] : 0;
   }
   return second;
 }

@@ -4,6 +4,8 @@
 #define WEIR_NATIVE_WALK_H
 #include "exec/backend/native/native_priv.h"
 
+enum { NATIVE_OFFSETS = WEIR_LANES * NATIVE_OPERANDS };
+
 /* What the rows of one run share. */
 typedef struct native_walk {
   const native_form *f;
@@ -19,9 +21,9 @@ typedef struct native_walk {
   int outer[WEIR_MAX_DIMS], n_outer, around[WEIR_MAX_DIMS], n_around;
   int64_t n; /* iterations of a whole row */
   bool inside, unit;
-  bool scattered; /* digits of a number whose dimensions are not dense: all is up to `border` */
-  char *scratch;  /* buffer to expand them  */
-  int64_t offset[WEIR_LANES * NATIVE_OPERANDS]; /* of native_row, for `small` */
+  bool scattered;  /* digits of a number whose dimensions are not dense: all is up to `border` */
+  char *scratch;   /* buffer to expand them  */
+  int64_t *offset; /* [NATIVE_OFFSETS] of native_row, for `small` */
   native_row row;
   bool nest;       /* start and step are without the dimensions that have a table */
   int64_t *tables; /* [NATIVE_TABLE_CAPACITY]                                         */

