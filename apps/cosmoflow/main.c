@@ -5,36 +5,34 @@
 #include "commands.h"
 
 static const weir_command commands[] = {
-    {"prepare", "write simulated universes; repeat the command to resume an interrupted one", NULL,
-     cf_cmd_prepare, WEIR_ONE_RANK},
-    {"run", "train the network; repeat the command to resume an interrupted run", NULL, cf_cmd_run,
-     WEIR_THREAD_RANKS},
+    {"prepare", "write simulated universes", NULL, cf_cmd_prepare, WEIR_ONE_RANK, true},
+    {"run", "train the network", NULL, cf_cmd_run, WEIR_THREAD_RANKS, true},
     {"predict", "write what trained weights say of samples (predictions.nc, predictions.csv)",
-     "[PATH ...]", cf_cmd_predict, WEIR_ONE_RANK},
+     "[PATH ...]", cf_cmd_predict, WEIR_ONE_RANK, false},
     {"convert", "write samples in another format, whole or cut into smaller cubes", "PATH ...",
-     cf_cmd_convert, WEIR_ONE_RANK},
+     cf_cmd_convert, WEIR_ONE_RANK, true},
     {"inspect",
      "print what files of samples hold: shapes, labels, a histogram of the voxels; or whether logs "
      "of "
      "MLPerf HPC keep to its rules",
-     "PATH ...", cf_cmd_inspect, WEIR_ONE_RANK},
+     "PATH ...", cf_cmd_inspect, WEIR_ONE_RANK, false},
     {"power", "write the power spectrum P(k) of a sample (spectrum.csv, spectrum.nc, report.html)",
-     "PATH ...", cf_cmd_power, WEIR_ONE_RANK},
+     "PATH ...", cf_cmd_power, WEIR_ONE_RANK, false},
     {"eval", "score predictions against regressions on P(k) and the mean", NULL, cf_cmd_eval,
-     WEIR_ONE_RANK},
+     WEIR_ONE_RANK, false},
     {"describe",
      "print the resolved configuration, the samples of source.input or what prepare would write "
      "and take, and what the network costs layer by layer",
-     NULL, cf_cmd_describe, WEIR_ONE_RANK},
+     NULL, cf_cmd_describe, WEIR_ONE_RANK, false},
     {"scaling",
      "predict the time of a training step on many ranks, under every exchange policy (scaling.csv, "
      "report.html); on several ranks, measure it, too",
-     NULL, cf_cmd_scaling, WEIR_LAUNCHED_RANKS},
+     NULL, cf_cmd_scaling, WEIR_LAUNCHED_RANKS, false},
     {"compare",
      "train the network under exchange policies on simulated ranks, of which some may be late: "
      "validation loss over simulated time (compare.csv, losses.csv, report.html)",
-     NULL, cf_cmd_compare, WEIR_ONE_RANK},
-    {NULL, NULL, NULL, NULL, WEIR_ONE_RANK},
+     NULL, cf_cmd_compare, WEIR_ONE_RANK, false},
+    {NULL, NULL, NULL, NULL, WEIR_ONE_RANK, false},
 };
 
 int main(int argc, char **argv)

@@ -7,25 +7,25 @@
 
 static const weir_command commands[] = {
     {"prepare", "write the built-in recording as a WFDB record with its true beats", NULL,
-     ps_cmd_prepare, WEIR_ONE_RANK},
-    {"run", "find the beats of a recording", NULL, ps_cmd_run, WEIR_LAUNCHED_RANKS},
-    {"eval", "score beats against a reference", NULL, ps_cmd_eval, WEIR_ONE_RANK},
+     ps_cmd_prepare, WEIR_ONE_RANK, false},
+    {"run", "find the beats of a recording", NULL, ps_cmd_run, WEIR_LAUNCHED_RANKS, false},
+    {"eval", "score beats against a reference", NULL, ps_cmd_eval, WEIR_ONE_RANK, false},
     {"convert", "write a record in another format: NetCDF, WFDB or text", NULL, ps_cmd_convert,
-     WEIR_ONE_RANK},
+     WEIR_ONE_RANK, false},
     {"site", "a study over several hospitals: what one of them does, and the pool of all",
-     "prepare|check|stats|eval|merge", ps_cmd_site, WEIR_ONE_RANK},
+     "prepare|check|stats|eval|merge", ps_cmd_site, WEIR_ONE_RANK, false},
     {"bench", "time and data movement of the detection, from samples in memory", NULL, ps_cmd_bench,
-     WEIR_ONE_RANK},
+     WEIR_ONE_RANK, false},
     {"replay", "send a recording as live samples, with the disorder of a connection", NULL,
-     ps_cmd_replay, WEIR_ONE_RANK},
+     ps_cmd_replay, WEIR_ONE_RANK, false},
     {"compare",
      "train a classifier of heart rhythms in recordings of different length under exchange "
      "policies, on simulated ranks: validation loss over simulated time (compare.csv, losses.csv, "
      "report.html)",
-     NULL, ps_cmd_compare, WEIR_ONE_RANK},
+     NULL, ps_cmd_compare, WEIR_ONE_RANK, false},
     {"describe", "print the resolved configuration, the graph and its plan; run nothing", NULL,
-     ps_cmd_describe, WEIR_ONE_RANK},
-    {NULL, NULL, NULL, NULL, WEIR_ONE_RANK},
+     ps_cmd_describe, WEIR_ONE_RANK, false},
+    {NULL, NULL, NULL, NULL, WEIR_ONE_RANK, false},
 };
 
 /* An address of live input, a text file, or a record. */

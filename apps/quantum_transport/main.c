@@ -6,19 +6,19 @@
 
 static const weir_command commands[] = {
     {"prepare", "check a device and write its matrices and the bands of its leads", NULL,
-     qt_cmd_prepare, WEIR_ONE_RANK},
+     qt_cmd_prepare, WEIR_ONE_RANK, false},
     {"run", "compute transmission, density of states and current of a device", NULL, qt_cmd_run,
-     WEIR_LAUNCHED_RANKS},
-    {"eval", "compare the transmission of a run with a reference", NULL, qt_cmd_eval,
-     WEIR_ONE_RANK},
+     WEIR_LAUNCHED_RANKS, true},
+    {"eval", "compare the transmission of a run with a reference", NULL, qt_cmd_eval, WEIR_ONE_RANK,
+     false},
     {"bench",
      "time of leads and recursion at one energy of the device, relative to matrix products", NULL,
-     qt_cmd_bench, WEIR_ONE_RANK},
+     qt_cmd_bench, WEIR_ONE_RANK, false},
     {"describe",
      "print the resolved configuration, the blocks of the device and what a run would cost; run "
      "nothing",
-     NULL, qt_cmd_describe, WEIR_ONE_RANK},
-    {NULL, NULL, NULL, NULL, WEIR_ONE_RANK},
+     NULL, qt_cmd_describe, WEIR_ONE_RANK, false},
+    {NULL, NULL, NULL, NULL, WEIR_ONE_RANK, false},
 };
 
 int main(int argc, char **argv)

@@ -437,13 +437,9 @@ static void print_statuses(FILE *out)
 
 static void print_help(const weir_app *app, FILE *out)
 {
-  fprintf(out, "%s - %s\n\nusage: %s COMMAND [flags]\n\ncommands:\n", app->name, app->summary,
-          app->name);
-  for (const weir_command *v = app->commands; v->name != NULL; v++) {
-    fprintf(out, "  %-10s %s%s%s%s\n", v->name, v->help, v->args == NULL ? "" : " (takes ",
-            v->args == NULL ? "" : v->args, v->args == NULL ? "" : ")");
-  }
-  fprintf(out, "  %-10s print the options of the configuration\n\nflags:\n", "options");
+  fprintf(out, "%s - %s\n\nusage: %s COMMAND [flags]\n\n", app->name, app->summary, app->name);
+  weir_conf_print_commands(app, out);
+  fprintf(out, "\nflags:\n");
   for (int i = 0; i < FLAG_COUNT; i++) {
     char name[40];
 
@@ -462,7 +458,9 @@ static weir_status print_options(const weir_app *app, const parsed *p, FILE *out
   }
   if (p->markdown) {
     (void)snprintf(title, sizeof title, "Options of %s", app->name);
-    return weir_opts_print_markdown(app->opts, title, out);
+    WEIR_TRY(weir_opts_print_markdown(app->opts, title, out));
+    weir_conf_print_commands_markdown(app, out);
+    return WEIR_OK;
   }
   return weir_opts_print_help(app->opts, out);
 }

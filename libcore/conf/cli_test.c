@@ -152,7 +152,7 @@ static weir_status threaded(const weir_cli *cli)
 }
 
 static const weir_command commands[] = {
-    {.name = "run", .help = "runs", .run = run},
+    {.name = "run", .help = "runs", .run = run, .resumes = true},
     {.name = "seeded", .help = "seeds", .run = seeded},
     {.name = "describe", .help = "prints", .run = describe},
     {.name = "gridded", .help = "ranks", .run = gridded, .ranks = WEIR_LAUNCHED_RANKS},
@@ -290,11 +290,15 @@ static void questions_are_answered(void **state)
 {
   (void)state;
   expect("demo --help", 0, "usage: demo COMMAND [flags]");
+  expect("demo --help", 0, "\n  resumes: run\n  starts again: seeded, describe, gridded, ");
+  expect("demo --help", 0, "\n  share the work of: gridded, threaded\n");
   expect("demo run --help", 0, "  bench      measures (takes [peaks])\n");
   expect("demo --version", 0, "demo ");
   expect("demo options", 0, "  rate=0.5  (number [0, 1])\n        rate\n");
   expect("demo options --yaml", 0, "# rate; [0, 1]\nrate: 0.5\n");
   expect("demo options --markdown", 0, "# Options of demo\n");
+  expect("demo options --markdown", 0, "\n| run | runs | one | resumes |\n");
+  expect("demo options --markdown", 0, "\n| gridded | ranks | several | starts again |\n");
 }
 
 static void help_lists_every_exit_status(void **state)

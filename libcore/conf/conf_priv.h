@@ -196,6 +196,9 @@ int weir_cli_run(int argc, char **argv, const struct weir_app *app, FILE *out, F
  * WEIR_ERR_CONFIG. */
 weir_status weir_conf_check_ranks(const struct weir_cli *cli,
                                   const struct weir_command *command) WEIR_CHECKED;
+/* cli_commands.c: the commands of --help, and the section of the reference page. */
+void weir_conf_print_commands(const struct weir_app *app, FILE *out);
+void weir_conf_print_commands_markdown(const struct weir_app *app, FILE *out);
 /* cli_sets.c: rows of the program's section `grid`, NULL: it has none. */
 const weir_opt *weir_conf_grid(const struct weir_app *app);
 /* Whether the section has the row that --grid auto sets: by, numbers|auto. */

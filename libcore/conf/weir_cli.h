@@ -30,6 +30,9 @@ typedef struct weir_command {
   const char *args;
   weir_status (*run)(const weir_cli *cli);
   weir_command_ranks ranks;
+  /* What is repeated in the folder of an interrupted run of this command resumes it; false: it
+   * starts again. */
+  bool resumes;
 } weir_command;
 
 /* A program. The command `options` and the flags --help and --version need no row. */
