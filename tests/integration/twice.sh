@@ -10,18 +10,7 @@ work=$(mktemp -d)
 first=
 trap '[ -z "$first" ] || kill -KILL "$first" 2>/dev/null; rm -rf "$work"' EXIT
 failed=0 cases=0
-/usr/bin/python3 -c 'import netCDF4' 2>/dev/null || { echo "skipped: /usr/bin/python3 has no netCDF4"; exit 77; }
-cat >"$work/digest.py" <<'END'
-import hashlib, os, re, sys, netCDF4, numpy
-own = os.path.dirname(os.path.realpath(sys.argv[1]))
-def undated(text): return re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", str(text)).replace(own + "/", "OUT/")
-with netCDF4.Dataset(sys.argv[1]) as file:
-    file.set_auto_maskandscale(False)
-    for name in file.ncattrs(): print(name, undated(file.getncattr(name)))
-    for name, v in file.variables.items():
-        print(name, v.dimensions, v.dtype, hashlib.sha256(repr(v[...]).encode() if v.dtype is str else numpy.asarray(v[...]).tobytes()).hexdigest())
-        for note in v.ncattrs(): print(" ", note, undated(v.getncattr(note)))
-END
+/usr/bin/python3 "$source/tests/support/results.py" "$work" || exit $? # 77: it has no netCDF4
 fail() {
   echo "failed: $*"
   failed=1
@@ -32,26 +21,9 @@ contents() {
   (cd "$1" && find . -exec stat -c '%n %s %y' {} + | sort && find . -type f ! -name .weir.lock -exec sha256sum {} + | sort -k 2)
 }
 
-# Results without what tells of the run: its times, its command line, its pages.
-results() {
-  (cd "$1" && find . -type f ! -name 'run*.jsonl' ! -name '*.html' ! -name provenance.json ! -name resolved.yaml \
-    ! -name bench.csv ! -name 'checkpoint-*' ! -name mllog.txt | sort)
-}
-
-# A file of results; of NetCDF, whose notes tell when and in which folder it was written, the arrays and other notes.
-content() {
-  case $1 in
-    *.nc) /usr/bin/python3 "$work/digest.py" "$1" ;;
-    *) cat "$1" ;;
-  esac
-}
-
 compare() {
-  [ "$(results "$1")" = "$(results "$2")" ] || { diff <(results "$1") <(results "$2"); return 1; }
-  results "$1" | while read -r file; do
-    content "$1/$file" >"$work/one" && content "$2/$file" >"$work/other" && cmp -s "$work/one" "$work/other" ||
-      { echo "$file"; exit 1; }
-  done
+  /usr/bin/python3 "$source/tests/support/results.py" "$1" >"$work/one" && /usr/bin/python3 "$source/tests/support/results.py" "$2" >"$work/other" &&
+    [ -s "$work/one" ] && diff "$work/one" "$work/other"
 }
 
 # Starts "$@" --out $work/busy and stops it while it holds the folder. 1: it had ended before, on a busy machine: the next tries.
