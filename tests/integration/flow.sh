@@ -6,6 +6,7 @@ source=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+export SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_JOB_ID=7 SLURM_JOB_ID=7 # where this runs in a job
 fail() {
   cat log 2>/dev/null
   echo "failed: $*"

@@ -55,6 +55,31 @@ same() {
 }
 /usr/bin/python3 "$source/tests/support/results.py" universes >log || { cat log; exit 77; }
 
+# long GRID: the words of a run of some seconds, or half a minute on a busy machine.
+long() { echo "$(run 60)${1:+ --grid $1}" | sed "s,\[universes\],[$work/universes],; s,net.yaml,$work/net.yaml,"; }
+# workers JOB: the processes of the program in this job.
+workers() {
+  grep -lzsxF "SLURM_JOB_ID=$1" /proc/[0-9]*/environ | cut -d/ -f3 | while read -r pid; do
+    [ "$(readlink "/proc/$pid/exe")" != "$(readlink -f "$program")" ] || echo "$pid"
+  done
+}
+
+# A run that takes longer than its walltime: from its first epoch on it works for a tenth of a second in two, until it has been asked to
+# stop, as the stub below, which ends later, will have been.
+site wall 'margin=20' 'serial main 00:01:00 1 1 1 0'
+submit cosmoflow wall slow --class serial -- $(long)
+job_of slow run
+slow=$job
+(
+  within 60 grep -q '"epoch_end"' slow/run/run.jsonl
+  while [ ! -e run.asked ] && pids=$(workers "$slow") && [ -n "$pids" ]; do
+    kill -STOP $pids
+    sleep 1.9
+    kill -CONT $pids
+    sleep 0.1
+  done
+) 2>/dev/null &
+
 # Stubs of a program: a run that fails in its second piece, and a command that does not resume. The walltime asks them after half a
 # minute (Slurm looks twice a minute), while the others are tested.
 mkdir stubs
@@ -67,7 +92,6 @@ trap 'touch "$work/\$1.asked"; exit 9' TERM
 while :; do sleep 0.1; done
 TEXT
 chmod +x stubs/cosmoflow
-site wall 'margin=20' 'serial main 00:01:00 1 1 1 0'
 folder=$work/stubs submit cosmoflow wall walled --class serial -- run 'two words'
 folder=$work/stubs submit cosmoflow wall tooshort -- eval
 job_of walled run
@@ -82,7 +106,7 @@ for app in $apps; do submit "$app" two "jobs/$app" --steps tiny; done
 for app in $apps; do
   flow "$app" here "here/$app" --steps tiny >log 2>&1 || fail "$app here: status $?"
 done
-flows_gone() { [ -z "$(squeue -h -o %i | grep -vxF -e "$wall" -e "$short")" ]; }
+flows_gone() { [ -z "$(squeue -h -o %i | grep -vxF -e "$wall" -e "$short" -e "$slow")" ]; }
 within 120 flows_gone || fail "the flows do not end: $(squeue)"
 for app in $apps; do
   flow "$app" two "jobs/$app" --status >status 2>&1 || fail "$app: no status"
@@ -93,11 +117,10 @@ grep -q 'run/seed_1 ' <(flow cosmoflow two jobs/cosmoflow --status) || fail "no 
 flow cosmoflow two jobs/cosmoflow --steps tiny --resume >log 2>&1 && grep -q 'everything is done' log || fail "what is done is not known"
 
 # A run that is asked to stop, and one whose node is lost while it works, on their own and with what needs them.
-long() { echo "$(run 60) --grid 2x1" | sed "s,\[universes\],[$work/universes],; s,net.yaml,$work/net.yaml,"; }
-submit cosmoflow two whole -- $(long)
+submit cosmoflow two whole -- $(long 2x1)
 job_of whole run
 ends "$job" 0
-submit cosmoflow two cut -- $(long)
+submit cosmoflow two cut -- $(long 2x1)
 job_of cut run
 within 60 grep -q '"epoch_end"' cut/run/run.jsonl || fail "the run to be cut does not start"
 scancel --signal=TERM "$job"
@@ -113,7 +136,7 @@ same cut/run whole/run
 # Cancelled: what needs the run is given up; --resume does what is left.
 cat >long.steps <<TEXT
 run      run      $work/net.yaml  once  parallel
-$(long | sed 's/ --set /\n/g' | sed -n 's/ --\(config\|grid\).*//; s/^[a-z_.]*=/  &/p')
+$(long 2x1 | sed 's/ --set /\n/g' | sed -n 's/ --\(config\|grid\).*//; s/^[a-z_.]*=/  &/p')
 predict  predict  -               once  serial
   $work/universes
   predict.weights=\$run/weights.nc
@@ -136,7 +159,9 @@ ends "$job" 0
 grep -q 'train: resumed after step' cancelled/flow/run.log || fail "cancelled: the run begins anew"
 [ "$(losses cancelled/run)" = "$(losses whole/run)" ] || fail "cancelled and resumed: other losses"
 
-# The walltime has asked both stubs. The run is in the queue again, and ends with its status; the other has to be given more time.
+# The walltime has asked the run, and both stubs. The run is in the queue again, and ends with its status; the other has to be given more time.
+requeued "$slow" 90
+grep -q 'goes on in another piece' slow/flow/run.log || fail "the walltime: no reason"
 requeued "$wall" 90
 ends "$wall" 3
 [ "$(sort run.words | uniq -c | sed 's/^ *//')" = "2 <run><two words><--out><$work/walled/run><--threads><1>" ] || fail "the words of the command: $(cat run.words)"
@@ -159,7 +184,7 @@ grep -q "more often than 'requeues'" often/flow/run.log || fail "too often: no r
 
 # The daemon of a node is killed with all that works there for the job, which then starts on the other node.
 site one 'parallel main 00:10:00 1 1 1 0'
-submit cosmoflow one lost -- $(long | sed 's/--grid 2x1//')
+submit cosmoflow one lost -- $(long)
 job_of lost run
 within 60 grep -q '"epoch_end"' lost/run/run.jsonl || fail "the run to be lost does not start"
 node=$(squeue -h -j "$job" -o %N)
@@ -178,10 +203,13 @@ scontrol update nodename="$node" state=down reason=lost
 requeued "$job" 60
 ends "$job" 0
 grep -q 'train: resumed after step' lost/flow/run.log || fail "node lost: the run begins anew"
-submit cosmoflow one alone -- $(long | sed 's/--grid 2x1//')
+submit cosmoflow one alone -- $(long)
 job_of alone run
 ends "$job" 0
 same lost/run alone/run
+ends "$slow" 0
+grep -q 'train: resumed after step' slow/flow/run.log || fail "the walltime: the run begins anew"
+same slow/run alone/run
 
 # refused REASON WORDS...: nothing is submitted.
 refused() {

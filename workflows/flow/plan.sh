@@ -1,6 +1,6 @@
 # plan.sh - sourced by flow.sh: from a table to the instances of its steps and the words of their commands. A plan is a text with a line
 # for each property; @OUT@ stands for the folder of the flow, so that results do not depend on where it is.
-# shellcheck shell=bash disable=SC2154 # arrays of table.sh
+# shellcheck shell=bash disable=SC2034,SC2154 # arrays of table.sh, and of flow.sh
 
 declare -A ids_of=() plan_of=() # of a step, of an instance
 declare -A value_of=() # of an instance

@@ -1,5 +1,5 @@
 # site.sh - sourced by flow.sh and step.sh: reads a file of workflows/sites, which says what a machine has for each resource class.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of the scripts that source it
 
 declare -A partition_of=() walltime_of=() nodes_of=() ranks_of=() threads_of=() gpus_of=()
 

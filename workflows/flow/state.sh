@@ -2,7 +2,7 @@
 #   ID.plan   what is to be done                     ID.log, ID.out   messages and standard output of its program
 #   ID.state  what was last known of it              ID.begun         the digests with which what is in its folder was begun
 #   ID.done   the marker of completion: digests of program, command, configurations, inputs and results; written last
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of the scripts that source it
 
 # file_of ID SUFFIX; plans that are only shown lie elsewhere.
 file_of() {

@@ -96,6 +96,7 @@ requeue() {
 }
 
 read_site "$site"
+[ "$scheduler" = slurm ] || job=-
 read_plan "$id" || fail "its plan cannot be read"
 lock
 if is_done "$id"; then

@@ -1,6 +1,6 @@
 # table.sh - sourced by flow.sh: reads a table of steps. A row names a step, its command, configurations, instances and resource
 # class; the indented lines below it are the step's inputs. What follows what is derived from the inputs.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # arrays of plan.sh
 
 steps=()                                                                       # in the order of the table
 declare -A command_of=() configs_of=() instances_of=() class_of=() inputs_of=() row_of=() after_of=() root_of=()
