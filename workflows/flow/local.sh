@@ -52,7 +52,7 @@ run_local() {
     for id in "$@"; do
       [ $stopping = no ] && [ ${#running[@]} -lt "$at_once" ] || break
       [ "${state_of[$id]}" = waiting ] && may_start "$id" || continue
-      env -u SLURM_ARRAY_TASK_ID -u SLURM_ARRAY_JOB_ID "$home/flow/step.sh" "$out" "$site" "$id" & # where this itself runs in a job
+      env -u SLURM_ARRAY_TASK_ID -u SLURM_ARRAY_JOB_ID "$home/flow/step.sh" "$home" "$out" "$site" "$id" & # where this itself runs in a job
       running[$!]=$id
       state_of[$id]=running started=yes
       echo "flow: $id: started" >&2

@@ -5,9 +5,8 @@ declare -A job_of=() # of a step
 
 # sbatch_words STEP DEPENDENCIES INDICES IDS...: sets submit.
 sbatch_words() {
-  local step=$1 after=$2 indices=$3 class=${class_of[$1]} words output
+  local step=$1 after=$2 indices=$3 class=${class_of[$1]} output
   shift 3
-  words=$(printf '%q ' "$home/flow/step.sh" "$out" "$site" "$@")
   output=$out/flow/$step.slurm-%j
   submit=(sbatch --parsable --job-name="$app-$step" --nodes="${nodes_of[$class]}" --ntasks="${ranks_of[$class]}"
     --cpus-per-task="${threads_of[$class]}" --requeue --open-mode=append --output="$output")
@@ -16,7 +15,7 @@ sbatch_words() {
   [ "${gpus_of[$class]}" = 0 ] || submit+=(--gpus-per-task="${gpus_of[$class]}")
   [ "$indices" = - ] || submit+=(--array="$indices%$at_once")
   [ -z "$after" ] || submit+=(--dependency=afterok"$after" --kill-on-invalid-dep=yes)
-  submit+=("${options[@]}" --wrap="exec $words")
+  submit+=("${options[@]}" "$home/flow/step.sh" "$home" "$out" "$site" "$@")
 }
 
 # submit_step STEP: those of its instances that are to be done.

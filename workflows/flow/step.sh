@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# step.sh OUT SITE ID... - performs one instance of a step as its plan in OUT/flow says: the first ID, or that of the task of a Slurm
+# step.sh HOME OUT SITE ID... - performs one instance of a step as its plan in OUT/flow says: the first ID, or that of the task of a Slurm
 # array. flow.sh starts it, here or in a job. Where it was done before with the same program, configurations and inputs, nothing is
 # done; what an interrupted command left is resumed or set aside. Status: that of the program; 2 where it may not start.
 set -u
-home=$(cd "$(dirname "$0")/.." && pwd)
-out=$1 site=$2
-shift 2
+home=$1 out=$2 site=$3 # HOME: the folder of flow.sh; Slurm starts a copy of this file elsewhere
+shift 3
 ids=("$@")
 id=${ids[$((${SLURM_ARRAY_TASK_ID:-1} - 1))]}
 . "$home/flow/state.sh"
