@@ -27,6 +27,7 @@ case $* in
 *fail=1*) [ -e mended ] || { echo "error: a file is malformed" >&2; exit 3; } ;;
 *slow=1*)
   if [ ! -e "$out/checkpoint" ]; then
+    echo '{"event": "start", "time_s": 0}' >"$out/run.jsonl"
     touch "$out/checkpoint" slow.runs
     trap 'exit 9' TERM
     while :; do sleep 0.05; done
@@ -153,6 +154,11 @@ for signal in TERM INT KILL; do
   done
   flow --out s --resume && grep -q 'long: resumes in s/long' s/flow/long.log && [ -e s/after/result ] && [ ! -e s/old ] || fail "resumed after SIG$signal"
 done
+
+rm s/flow/long.done
+sed -i 's/^{//' s/long/run.jsonl
+timeout 5 "$source/workflows/flow.sh" cosmoflow --bin bin --steps ./steps --out s --resume >log 2>&1 # begins anew, and waits
+[ -e s/old/long.1/checkpoint ] || fail "a folder without a log is resumed"
 
 # One command; its results stand in a folder of its name.
 "$source/workflows/flow.sh" cosmoflow --bin bin --out c -- run 'two words' --config one.yaml >log 2>&1 && grep -q '^two words$' c/run/result || fail "one command"

@@ -42,7 +42,9 @@ clear_folder() {
   local begun old number=1
   begun=$(file_of "$id" begun)
   [ -n "$(ls -A "$out/$id" 2>/dev/null)" ] || return 0
-  if [ "$plan_resumes" = yes ] && [ -r "$begun" ] && [ ! -e "$(file_of "$id" 'done')" ] && cmp -s <(grep -v '^program ' "$begun") <(key_of | grep -v '^program '); then
+  # A program that was killed before the first event of its log has nothing to resume, and says so.
+  if [ "$plan_resumes" = yes ] && [ -r "$begun" ] && [ ! -e "$(file_of "$id" 'done')" ] && grep -qs '^{"event": .*}$' "$out/$id/run.jsonl" &&
+    cmp -s <(grep -v '^program ' "$begun") <(key_of | grep -v '^program '); then
     echo "flow: $id: resumes in $out/$id"
     return 0
   fi
