@@ -2,6 +2,7 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -71,9 +72,12 @@ static int64_t bytes_of(const weir_library_spec *spec, int operand)
 
 /* ---- What a spec may be. ---- */
 
-static bool is_matrix(const weir_library_matrix *m)
+/* Its rows, or its columns, lie together and apart from one another. */
+static bool is_matrix(const weir_library_matrix *m, int64_t rows, int64_t columns)
 {
-  return m->down > 0 && m->across > 0 && m->apart >= 0 && (m->across == 1 || m->down == 1);
+  return m->down > 0 && m->across > 0 && m->apart >= 0 &&
+         ((m->across == 1 && (m->down >= columns || rows == 1)) ||
+          (m->down == 1 && (m->across >= rows || columns == 1)));
 }
 
 static bool is_product(const weir_library_product *p)
@@ -87,8 +91,8 @@ static bool is_product(const weir_library_product *p)
   }
   return (kind == WEIR_KIND_REAL || kind == WEIR_KIND_COMPLEX) &&
          !weir_dtype_is_storage(p->dtype) && p->m > 0 && p->n > 0 && p->k > 0 && p->stack > 0 &&
-         is_matrix(&p->a) && is_matrix(&p->b) && is_matrix(&p->c) && p->c.across == 1 &&
-         !p->c.conjugated;
+         p->stack <= INT32_MAX && is_matrix(&p->a, p->m, p->k) && is_matrix(&p->b, p->k, p->n) &&
+         is_matrix(&p->c, p->m, p->n) && p->c.across == 1 && !p->c.conjugated;
 }
 
 static bool is_convolution(const weir_library_convolution *c)
@@ -164,6 +168,8 @@ int64_t weir_library_workspace(const weir_library_call *call)
 
 /* ---- The first call, compared. ---- */
 
+enum { ALIGN = 16 }; /* of operands, bytes */
+
 /* Memory of a check: operands on the device and in staging, then the workspace. */
 typedef struct checked {
   weir_device_arena *memory, *staging;
@@ -183,13 +189,16 @@ static weir_status checked_make(weir_library_call *call, checked *c)
   int64_t bytes[WEIR_LIBRARY_OPERANDS + 1];
 
   for (int k = 0; k < WEIR_LIBRARY_OPERANDS; k++) {
-    bytes[k] = bytes_of(&call->spec, k);
+    bytes[k] = bytes_of(&call->spec, k) + ALIGN;
   }
   bytes[WEIR_LIBRARY_OPERANDS] = call->workspace_bytes;
   WEIR_TRY(weir_device_arena_create(call->device, WEIR_SPACE_DEVICE, WEIR_LIBRARY_OPERANDS + 1,
                                     bytes, c->on_device, &c->memory));
   WEIR_TRY(weir_device_arena_create(call->device, WEIR_SPACE_STAGING, WEIR_LIBRARY_OPERANDS, bytes,
                                     c->on_host, &c->staging));
+  for (int k = 0; k < WEIR_LIBRARY_OPERANDS; k++) { /* no better aligned than the call may be */
+    c->on_device[k] = (char *)c->on_device[k] + ALIGN;
+  }
   WEIR_TRY(weir_device_queue_create(call->device, &c->queue));
   return WEIR_OK;
 }
@@ -228,13 +237,40 @@ static double bound_of(const weir_library_spec *spec, double size, double value)
   return size * (slack * rounding_of(sum) + factors) + fabs(value) * rounding_of(made);
 }
 
-enum { SAMPLES = 256, WHOLE = 4096 };
+enum { SAMPLES = 256, WHOLE = 4096, LEAST = 4 };
+/* Products that a check adds up on the host: about a second. */
+static const double most_products = 1 << 25;
+
+/* Products in one element of the result, at most. */
+static double products_of(const weir_library_spec *spec)
+{
+  const weir_library_convolution *c = &spec->convolution;
+  double taps = 1, pixels = (double)c->n;
+
+  if (spec->kind == WEIR_LIBRARY_PRODUCT) {
+    return (double)spec->product.k;
+  }
+  for (int k = 0; k < c->d; k++) {
+    taps *= (double)c->taps[k];
+    pixels *= (double)c->y_extent[k];
+  }
+  return c->made == 1 ? pixels : taps * (double)(c->made == 0 ? c->out : c->in);
+}
+
+/* Elements that are compared, of n. */
+static int64_t samples_of(const weir_library_spec *spec, int64_t n)
+{
+  const int64_t wanted = n <= WHOLE ? n : SAMPLES;
+  const double most = most_products / products_of(spec);
+
+  return most >= (double)wanted ? wanted : most > LEAST ? (int64_t)most : n < LEAST ? n : LEAST;
+}
 
 static weir_status compare(const weir_library_call *call, const checked *c)
 {
   const weir_library_spec *spec = &call->spec;
   const int made = device_library_made(spec);
-  const int64_t n = weir_library_elements(spec, made), samples = n <= WHOLE ? n : SAMPLES;
+  const int64_t n = weir_library_elements(spec, made), samples = samples_of(spec, n);
   const void *operand[] = {c->on_host[0], c->on_host[1], c->on_host[2]};
 
   for (int64_t i = 0; i < samples; i++) {
@@ -245,7 +281,7 @@ static weir_status compare(const weir_library_call *call, const checked *c)
     const weir_c128 got = weir_dtype_load_complex(weir_library_dtype(spec, made), operand[made], e);
     const double error = hypot(got.re - right.re, got.im - right.im);
 
-    if (size > 0 && !(error <= bound_of(spec, size, hypot(right.re, right.im)))) {
+    if (!(error <= bound_of(spec, size, hypot(right.re, right.im)))) {
       return weir_fail(WEIR_ERR_UNSUPPORTED,
                        "device %s: a library computes element %" PRId64
                        " of a %s as %g, where it is %g: generated kernels are used instead",
@@ -317,6 +353,12 @@ weir_status weir_library_create(weir_device *device, const weir_library_spec *sp
   memcpy(&call->spec, spec, sizeof *spec);
   WEIR_TRY_GOTO(device->ops->library_create(call), failed);
   status = compare ? pass_once(device, call) : WEIR_OK;
+  if (status == WEIR_ERR_EXTERNAL) { /* a call that fails is one that the library lacks */
+    char why[256];
+
+    (void)snprintf(why, sizeof why, "%s", weir_last_message());
+    status = weir_fail(WEIR_ERR_UNSUPPORTED, "%s", why);
+  }
   if (status != WEIR_OK) {
     weir_library_destroy(&call);
     return weir_trace_at(status, __FILE__, __LINE__, __func__);

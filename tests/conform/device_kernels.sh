@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # device_kernels.sh CHECK BIN BENCH SOURCE - kernels that plans write for a GPU, compiled for three generations of GPUs that this
 # machine need not have: a training of weather_ensemble's tiny configuration, a query of physio_stream, self-energies of
-# quantum_transport, a training of cosmoflow, and the training steps of the measurements (U-Net and CosmoFlow, f32 and bf16).
+# quantum_transport, a training of cosmoflow, random graphs and reductions, and the training steps of the measurements (U-Net and CosmoFlow, f32 and bf16).
 set -euo pipefail
 check=$1 bin=$2 bench=$3 source=$4
 gpu=$source/tests/conform/h100.json # as cuDNN 9.19 describes an H100
@@ -34,13 +34,14 @@ write "$dir/cosmo" "$bin/cosmoflow" run --set simulate.universes=10 --set simula
   --set data.split.valid=2 --set data.split.test=2 --set train.epochs=1 --set train.batch=2 \
   --set 'model.net={mlperf: {blocks: 2, base: 4, hidden1: 8, hidden2: 4, dropout: 0.1}}' "${on[@]}" \
   --set exec.kernel_dir="$dir/cosmo" --out "$dir/cosmo_run"
+write "$dir/random" env WEIR_TEST_KERNEL_DIR="$dir/random" "${check%/*}/exec_backend_device_backend_test"
 write "$dir/steps" "$bench" texts="$dir/steps"
 write "$dir/half" "$bench" bf16 texts="$dir/half"
 find "$dir/half" -name '*.cu' -print0 | while IFS= read -r -d '' text; do # those of f32 again are compiled once
   [ ! -e "$dir/steps/${text##*/}" ] || rm "$text"
 done
 
-"$check" --gpu "$gpu" "$dir/weather" "$dir/physio" "$dir/quantum" "$dir/cosmo" &
+"$check" --gpu "$gpu" "$dir/weather" "$dir/physio" "$dir/quantum" "$dir/cosmo" "$dir/random" &
 "$check" --lean --gpu "$gpu" "$dir/steps" "$dir/half" || rc=$?
 wait $! || rc=$?
 exit $rc

@@ -39,7 +39,7 @@ launch_words() {
   elif [ "$ranks" -gt 1 ]; then
     launch=("${mpiexec[@]}" -n "$ranks")
   fi
-  launch+=("$plan_program" "${plan_words[@]//@OUT@/$out}" --out "$out/$1")
+  launch+=("$plan_program" "${plan_words[@]//@OUT@/"$out"}" --out "$out/$1")
   [ "$threads" = 0 ] || launch+=(--threads "$threads")
   [ "${gpus_of[$plan_class]}" = 0 ] || launch+=(--device cuda)
 }

@@ -53,10 +53,11 @@ submit_step() {
 
 # No job of this flow may wait or run: two would do the same.
 refuse_jobs() {
-  local files jobs
+  local files jobs queue
   files=("$out"/flow/*.job)
   [ -e "${files[0]}" ] || return 0
-  jobs=$(squeue -h -o %i -j "$(sed 's/_.*//' "${files[@]}" | sort -u | paste -sd,)" 2>/dev/null | paste -sd' ')
+  queue=$(squeue -h -o '%F %i') || fail "squeue does not answer: whether jobs of this flow are in the queue is not known" # -j fails for a job that Slurm has forgotten
+  jobs=$(sed 's/_.*//' "${files[@]}" | sort -u | while read -r job; do sed -n "s/^$job //p" <<<"$queue"; done | paste -sd' ')
   [ -z "$jobs" ] || fail "jobs of this flow are in the queue: $jobs; wait for them, or end them: scancel $(sed 's/_.*//' <<<"${jobs// /$'\n'}" | sort -u | paste -sd' ')"
 }
 

@@ -22,11 +22,12 @@ say_state() { echo "${*:2}" | put "$(file_of "$1" state)"; }
 
 # read_plan ID: sets the variables plan_*.
 read_plan() {
-  local file key rest
+  local file line key rest
   file=$(file_of "$1" plan)
   plan_step='' plan_value='' plan_class='' plan_program='' plan_resumes='' plan_configs=() plan_needs=() plan_words=()
   [ -r "$file" ] || { echo "flow: there is no plan $file: start workflows/flow.sh" >&2; return 2; }
-  while read -r key rest; do
+  while IFS= read -r line; do
+    key=${line%% *} rest=${line#* }
     case $key in
     step) plan_step=$rest ;;
     value) plan_value=$rest ;;

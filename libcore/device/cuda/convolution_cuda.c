@@ -7,6 +7,9 @@
 
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
+#endif
+
+#if defined CUDNN_VERSION && CUDNN_VERSION >= 90800 /* plans without a GPU */
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -310,8 +313,8 @@ static bool is_exact(const weir_library_spec *spec, const cudnnBackendNumericalN
     exact = exact && notes[k] != CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC &&
             notes[k] != CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION &&
             notes[k] != CUDNN_NUMERICAL_NOTE_FFT && notes[k] != CUDNN_NUMERICAL_NOTE_WINOGRAD &&
-            (cores || (notes[k] != CUDNN_NUMERICAL_NOTE_TENSOR_CORE &&
-                       notes[k] != CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
+            notes[k] != CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS && /* also to f16 */
+            (cores || notes[k] != CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
   }
   return exact;
 }
@@ -408,7 +411,7 @@ static weir_status choose(const cuda_convolutions *l, const weir_library_spec *s
       (void)l->cudnnBackendDestroyDescriptor_(v->heuristic);
       v->heuristic = NULL;
     }
-    WEIR_TRY(ask(l, modes[m], v, &n));
+    status = ask(l, modes[m], v, &n);
     for (int64_t k = 0; k < n && k < MOST_CANDIDATES && v->plan == NULL; k++) {
       status = try_candidate(l, v->candidate[k], spec, v, workspace);
     }
@@ -522,7 +525,7 @@ weir_status cuda_convolution_run(const cuda_state *s, CUstream stream, const dev
 weir_status cuda_convolution_create(weir_library_call *call)
 {
   (void)call;
-  return weir_fail(WEIR_ERR_UNSUPPORTED, "device cuda: built without the headers of cuDNN");
+  return weir_fail(WEIR_ERR_UNSUPPORTED, "device cuda: built without the headers of cuDNN 9.8");
 }
 
 void cuda_convolution_destroy(weir_library_call *call)
@@ -536,7 +539,7 @@ weir_status cuda_convolution_plan(const char *properties, const weir_library_spe
   (void)properties;
   (void)spec;
   (void)workspace;
-  return weir_fail(WEIR_ERR_UNSUPPORTED, "device cuda: built without the headers of cuDNN");
+  return weir_fail(WEIR_ERR_UNSUPPORTED, "device cuda: built without the headers of cuDNN 9.8");
 }
 
 weir_status cuda_convolution_run(const cuda_state *s, CUstream stream, const device_op *op)

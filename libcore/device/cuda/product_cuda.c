@@ -36,7 +36,8 @@ typedef struct product {
 
 static weir_status lt_fail(const cuda_products *l, cublasStatus_t status, const char *what)
 {
-  return weir_fail(status == CUBLAS_STATUS_NOT_SUPPORTED ? WEIR_ERR_UNSUPPORTED : WEIR_ERR_EXTERNAL,
+  return weir_fail(status == CUBLAS_STATUS_EXECUTION_FAILED ? WEIR_ERR_EXTERNAL
+                                                            : WEIR_ERR_UNSUPPORTED,
                    "device cuda: %s: %s", what, l->cublasLtGetStatusString_(status));
 }
 
@@ -156,8 +157,11 @@ static weir_status describe(const cuda_products *l, const weir_library_spec *spe
 static weir_status ask(const cuda_products *l, cublasLtMatmulPreference_t wish, product *p,
                        int64_t *workspace)
 {
+  static const cublasLtMatmulPreferenceAttributes_t aligned[] = {
+      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
   const uint64_t most = (uint64_t)CUDA_WORKSPACE;
-  const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, align = 16;
   cublasLtMatmulHeuristicResult_t result;
   int n = 0;
 
@@ -165,6 +169,9 @@ static weir_status ask(const cuda_products *l, cublasLtMatmulPreference_t wish, 
           &most, sizeof most);
   LT_CALL(l, cublasLtMatmulPreferenceSetAttribute, wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
           &schemes, sizeof schemes);
+  for (int k = 0; k < 4; k++) {
+    LT_CALL(l, cublasLtMatmulPreferenceSetAttribute, wish, aligned[k], &align, sizeof align);
+  }
   LT_CALL(l, cublasLtMatmulAlgoGetHeuristic, l->handle, p->how, p->left, p->right, p->made, p->made,
           wish, 1, &result, &n);
   if (n == 0 || result.state != CUBLAS_STATUS_SUCCESS) {

@@ -161,7 +161,11 @@ static void offer(const grouping *s, int32_t node)
   s->kernel[node] = weir_kernel_best(s->g, &alone, s->opts, &seconds);
   const weir_kernel *k = s->kernel[node];
 
-  s->blocked[node] = k != NULL && k->blocks != NULL && k->blocks(s->g, &alone, &s->blocks[node]);
+  /* The host computes what a device has no kernel for: maps around it stay on the device. */
+  const bool here = s->opts->device == NULL || strcmp(s->opts->device, WEIR_KERNEL_CPU) == 0;
+
+  s->blocked[node] =
+      here && k != NULL && k->blocks != NULL && k->blocks(s->g, &alone, &s->blocks[node]);
 }
 
 /* Bytes that the members move less than separate groups would. */

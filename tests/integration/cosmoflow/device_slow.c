@@ -43,12 +43,7 @@ static void training_gives_the_bits_of_the_cpu(void **state)
               event_number(in_scratch("emulated"), "run_end", "loss"));
   assert_true(event_number(in_scratch("cpu"), "epoch_end", "mae") ==
               event_number(in_scratch("emulated"), "epoch_end", "mae"));
-}
-
-/* Convolutions by the device's library: other orders of f32 sums. */
-static void libraries_train_as_well(void **state)
-{
-  NEEDS_LIBRARIES();
+  /* Convolutions by the device's library: other orders of f32 sums. */
   assert_int_equal(program(RUN "--device emulated --set source.input=[%s] --out %s",
                            in_scratch("cpu/universes"), in_scratch("library")),
                    0);
@@ -60,7 +55,6 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(training_gives_the_bits_of_the_cpu),
-      TEST(libraries_train_as_well),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* backend_check.h - a graph run on a device, and its results as bytes. Tests only. */
 #ifndef BACKEND_CHECK_H
 #define BACKEND_CHECK_H
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/graph/store_check.h"
@@ -8,6 +9,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "exec/backend/device/backend.h"
+#include "support/exec/kernel_dir.h"
 
 enum { BACKEND_MAX = 64 };
 
@@ -31,6 +33,7 @@ static inline weir_exec_cfg backend_config(const char *device)
   cfg.kernel = "none"; /* also on devices, which take the CPU's for library operators */
   cfg.device = device;
   cfg.device_blocks = 1; /* threads of small maps, too, take several elements */
+  cfg.kernel_dir = draw_kernel_dir();
   return cfg;
 }
 

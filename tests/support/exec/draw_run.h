@@ -2,6 +2,7 @@
 #ifndef WEIR_DRAW_RUN_H
 #define WEIR_DRAW_RUN_H
 #include "support/exec/draw_graph.h"
+#include "support/exec/kernel_dir.h"
 #include "exec/weir_plan.h"
 
 /* All results of one run, in the order of the arrays. */
@@ -178,6 +179,7 @@ static inline weir_status draw_run(const draw_graph *d, const draw_way *way, int
   cfg.kernel = way->kernel != NULL ? way->kernel : cfg.kernel;
   cfg.device = way->device != NULL ? way->device : cfg.device;
   cfg.device_blocks = 1; /* threads of small maps, too, take several elements */
+  cfg.kernel_dir = draw_kernel_dir();
   *o = (draw_outcome){NULL, 0, 0};
   WEIR_TRY_GOTO(weir_plan_create(d->g, NULL,
                                  &(weir_plan_opts){.exec = &cfg,

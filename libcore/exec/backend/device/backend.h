@@ -53,7 +53,7 @@ typedef struct exec_device_kernel {
 
 /* On which sides an array is, and where these are. */
 typedef struct exec_where {
-  bool on_device, on_host;
+  bool on_device, on_host, pinned;
   const char *device, *staging;
 } exec_where;
 

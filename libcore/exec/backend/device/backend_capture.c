@@ -51,7 +51,8 @@ static weir_status reserve(weir_plan *p)
 
 static exec_where where_of(const exec_side *s)
 {
-  return (exec_where){s->on_device, s->on_host, s->device, s->staging};
+  return (exec_where){s->on_device, s->on_host, s->stored != NULL && s->stored->pinned, s->device,
+                      s->staging};
 }
 
 static bool begins_alike(const weir_plan *p)
@@ -63,7 +64,7 @@ static bool begins_alike(const weir_plan *p)
     const exec_where now = where_of(&b->sides[a]), then = b->capture.begin[a];
 
     alike = now.on_device == then.on_device && now.on_host == then.on_host &&
-            now.device == then.device && now.staging == then.staging;
+            now.pinned == then.pinned && now.device == then.device && now.staging == then.staging;
   }
   return alike;
 }
@@ -104,6 +105,9 @@ done:
   ended = weir_device_capture_end(b->work, &c->replay);
   if (status == WEIR_OK) {
     status = ended;
+  }
+  if (status != WEIR_OK) { /* a part of the run is none */
+    weir_device_capture_destroy(&c->replay);
   }
   return status == WEIR_OK ? WEIR_OK : weir_trace_at(status, __FILE__, __LINE__, __func__);
 }
@@ -164,7 +168,6 @@ static weir_status record_and_run(weir_plan *p, weir_status (*groups)(weir_plan 
   weir_event("capture", WEIR_TEXT("device", weir_device_name(b->device)),
              WEIR_TEXT("refused", weir_last_message()));
   weir_clear_failure();
-  weir_device_capture_destroy(&b->capture.replay);
   b->capture.failed = true;
   set_sides(p, b->capture.begin);
   return run_plain(p, groups);
@@ -187,8 +190,7 @@ weir_status exec_backend_whole(weir_plan *p, weir_status (*groups)(weir_plan *))
   if (alike) {
     return record_and_run(p, groups);
   }
-  if (c->replay == NULL) {
-    note_begin(p);
-  }
+  weir_device_capture_destroy(&c->replay); /* runs begin otherwise now */
+  note_begin(p);
   return run_plain(p, groups);
 }

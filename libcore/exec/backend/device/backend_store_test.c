@@ -30,14 +30,13 @@ typedef enum what { STEP, LOSS, SWAP, TELL } what;
 
 /* STEP: w <- w + x v, and the sum of the new w as result. LOSS: the sum of w. SWAP: w and v. TELL:
  * w itself, which becomes w + v. */
-static weir_plan *make_plan_as(weir_store *s, what kind, const char *device, bool capture)
+static weir_plan *make_plan(weir_store *s, what kind, const char *device)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {N}};
-  weir_exec_cfg cfg = backend_config(device);
+  const weir_exec_cfg cfg = backend_config(device);
   weir_graph *g = NULL;
   weir_plan *p = NULL;
 
-  cfg.capture = capture;
   assert_ok(weir_graph_create(&g));
   const weir_value w = weir_stored(g, s, "w"), v = weir_stored(g, s, "v");
 
@@ -60,11 +59,6 @@ static weir_plan *make_plan_as(weir_store *s, what kind, const char *device, boo
   assert_ok(weir_plan_create(g, s, &(weir_plan_opts){.exec = &cfg}, &p));
   weir_graph_destroy(&g);
   return p;
-}
-
-static weir_plan *make_plan(weir_store *s, what kind, const char *device)
-{
-  return make_plan_as(s, kind, device, true);
 }
 
 static weir_status run_plan(weir_plan *p, what kind, float x, float *sum)
@@ -104,9 +98,7 @@ static void check_copies(const char *device)
   weir_tensor *t = NULL;
 
   copies_begin(s, device);
-  /* Copies of a replay are not seen. */
-  weir_plan *step = make_plan_as(s, STEP, device, false);
-  weir_plan *loss = make_plan_as(s, LOSS, device, false);
+  weir_plan *step = make_plan(s, STEP, device), *loss = make_plan(s, LOSS, device);
 
   assert_near(run(step, STEP, 3), 7 * N, 0);
   copies_expect(3 * BYTES, 4, BYTES); /* w, v and x */
