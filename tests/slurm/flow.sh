@@ -64,7 +64,7 @@ workers() {
   done
 }
 
-# A run that takes longer than its walltime: from its first epoch on it works for a tenth of a second in two, until it has been asked to
+# A run that takes longer than its walltime: from its first epoch on it works for 20 ms in two seconds, until it has been asked to
 # stop, as the stub below, which ends later, will have been.
 site wall 'margin=20' 'serial main 00:01:00 1 1 1 0'
 submit cosmoflow wall slow --class serial -- $(long)
@@ -72,11 +72,11 @@ job_of slow run
 slow=$job
 (
   within 60 grep -q '"epoch_end"' slow/run/run.jsonl
-  while [ ! -e run.asked ] && pids=$(workers "$slow") && [ -n "$pids" ]; do
-    kill -STOP $pids
+  pids=$(workers "$slow")
+  while [ ! -e run.asked ] && kill -STOP $pids; do
     sleep 1.9
     kill -CONT $pids
-    sleep 0.1
+    sleep 0.02
   done
 ) 2>/dev/null &
 
