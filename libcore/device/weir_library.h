@@ -71,7 +71,7 @@ weir_status weir_library_create(weir_device *device, const weir_library_spec *sp
 /* Destroys the call; waits for all work of the device first. */
 void weir_library_destroy(weir_library_call **call);
 const weir_library_spec *weir_library_spec_of(const weir_library_call *call);
-/* Bytes of device memory that run needs beside the operands. */
+/* Bytes of device memory that weir_library_run needs in addition to the operands. */
 int64_t weir_library_workspace(const weir_library_call *call);
 /* Gives the call to the queue. Operands are device memory, in the order of the spec, aligned to 16
  * bytes. Fails: WEIR_ERR_SHAPE (memory outside the device's arrays), WEIR_ERR_EXTERNAL. */

@@ -40,7 +40,7 @@ static outcome run_graph(const weir_graph *g, weir_store *store, const char *dev
   weir_plan *p = NULL;
 
   cfg.kernel = kernel;
-  cfg.precision = precision;
+  cfg.precision = (int)precision;
   assert_ok(weir_plan_create(g, store, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &p));
   out.n = backend_bind(g, out.tensor, bindings);
   for (int k = 0; k < 2; k++) { /* twice: a run leaves nothing behind */

@@ -2,7 +2,7 @@
  *
  * Two rows are one complex row, whose spectrum holds those of both. Along y, only the columns that
  * the spectrum has are transformed, side by side; along x, a few pairs of rows at a time, while
- * they are in cache. A plane is transformed by itself: its bits do not depend on the batch.
+ * they are in cache. The bits of a plane do not depend on the batch.
  *
  * In blocks, the passes are stages: columns of all planes, and blocks of rows, which loops read or
  * make; what is between them is in the workspace. */
