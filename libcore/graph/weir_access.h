@@ -287,6 +287,8 @@ void weir_index_range(const weir_index *x, const weir_box *box, int64_t *min, in
 bool weir_index_solve(const weir_index *x, int k, const weir_box *box, int64_t lo, int64_t hi,
                       weir_interval *iterations);
 
+/* Returns the elements from one index of dimension d to the next in a row-major array. */
+int64_t weir_operand_stride(const weir_operand *o, int d);
 /* Returns the dimension of the operand that moves with iteration dimension k, -1: none, -2:
  * several. */
 int weir_operand_moves(const weir_operand *o, int k);

@@ -4,7 +4,7 @@
 # quantum_transport, a training of cosmoflow, random graphs and reductions, and the training steps of the measurements (U-Net and CosmoFlow, f32 and bf16).
 set -euo pipefail
 check=$1 bin=$2 bench=$3 source=$4
-gpu=$source/tests/conform/h100.json # as cuDNN 9.19 describes an H100
+gpu=$source/tests/conform/h100.json # an H100 SXM, from public numbers, in the form that cuDNN 9.19 reads
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 on=(--device emulated --threads 1)

@@ -13,6 +13,16 @@ int weir_operand_moves(const weir_operand *o, int k)
   return found;
 }
 
+int64_t weir_operand_stride(const weir_operand *o, int d)
+{
+  int64_t stride = 1;
+
+  for (int k = d + 1; k < o->rank; k++) {
+    stride *= o->extent[k];
+  }
+  return stride;
+}
+
 int weir_operand_follows(const weir_operand *o, const weir_access *a, int k)
 {
   for (int d = 0; d < o->rank; d++) {

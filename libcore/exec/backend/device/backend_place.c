@@ -13,12 +13,7 @@ static bool is_open(const weir_operand *x, int d)
 /* Of a row-major array of the operand's numbers. */
 static int64_t dense_stride(const weir_operand *x, int d)
 {
-  int64_t stride = native_unit(x);
-
-  for (int k = d + 1; k < x->rank; k++) {
-    stride *= x->extent[k];
-  }
-  return stride;
+  return native_unit(x) * weir_operand_stride(x, d);
 }
 
 /* ---- Proofs. ---- */

@@ -5,23 +5,12 @@
 #include "graph/weir_kernel.h"
 #include "ops/contract/matrices.h"
 
-/* Of a row-major array. */
-static int64_t stride_of(const weir_operand *o, int d)
-{
-  int64_t stride = 1;
-
-  for (int k = d + 1; k < o->rank; k++) {
-    stride *= o->extent[k];
-  }
-  return stride;
-}
-
 static weir_library_matrix matrix_of(const weir_operand *o, int down, int across, int apart,
                                      bool conjugated)
 {
-  return (weir_library_matrix){.down = stride_of(o, down),
-                               .across = stride_of(o, across),
-                               .apart = apart >= 0 ? stride_of(o, apart) : 0,
+  return (weir_library_matrix){.down = weir_operand_stride(o, down),
+                               .across = weir_operand_stride(o, across),
+                               .apart = apart >= 0 ? weir_operand_stride(o, apart) : 0,
                                .conjugated = conjugated};
 }
 

@@ -124,12 +124,10 @@ static double match(const weir_graph *g, const weir_group *group)
 static weir_view view_of(const weir_operand *o)
 {
   weir_view v = {.dtype = o->dtype, .rank = o->rank};
-  int64_t stride = 1;
 
-  for (int d = o->rank - 1; d >= 0; d--) {
+  for (int d = 0; d < o->rank; d++) {
     v.extent[d] = o->extent[d];
-    v.stride[d] = stride;
-    stride *= o->extent[d];
+    v.stride[d] = weir_operand_stride(o, d);
   }
   return v;
 }
