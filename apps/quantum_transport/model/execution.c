@@ -9,15 +9,16 @@ const weir_opt qt_exec_options[] = {
                   "folder to which the text of each kernel generated for `exec.device` is written "
                   "(CUDA C); empty: none"),
     WEIR_OPT_BOOL(qt_exec_opts, explain, false,
-                  "measure the time of every group, and log it by kernel class when a plan "
-                  "is destroyed"),
+                  "measure the time of every group, and log it by kernel class at the end of "
+                  "a plan"),
     WEIR_OPT_PATH(qt_exec_opts, predict, "",
                   "file of constants of another device (keys: docs/reference/machine.md; examples: "
                   "configs/machines): the time of groups is measured as by exec.explain, and "
                   "predicted on that device; empty: none"),
-    WEIR_OPT_PATH(qt_exec_opts, predict_from, "",
-                  "the same of the device that the groups run on, to predict from; empty: built-in "
-                  "constants of a core and the number of threads"),
+    WEIR_OPT_PATH(
+        qt_exec_opts, predict_from, "",
+        "file of constants of the device of the run, as for exec.predict; empty: built-in "
+        "constants of a core and the number of threads"),
     WEIR_OPT_END};
 
 void qt_execution(const qt_exec_opts *chosen, weir_exec_cfg *out)

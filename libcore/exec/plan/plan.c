@@ -14,8 +14,8 @@ const weir_opt weir_exec_opts[] = {
         "execution of generated groups: reference: scalar reference interpreter; vector: vector "
         "interpreter; native: compiled C; auto: native if a compiler is found, else vector"),
     WEIR_OPT_BOOL(weir_exec_cfg, explain, false,
-                  "measure the time of every group, and log it by kernel class when a plan "
-                  "is destroyed"),
+                  "measure the time of every group, and log it by kernel class at the end of "
+                  "a plan"),
     WEIR_OPT_ENUM(weir_exec_cfg, verify, 0, "off|pass",
                   "pass: re-run the reference interpreter on random data after every pass, and "
                   "stop at the first pass that changes a result"),
@@ -77,8 +77,8 @@ const weir_opt weir_exec_opts[] = {
                   "folder to which the text of each kernel generated for `exec.device` is written "
                   "(CUDA C); empty: none"),
     WEIR_OPT_INT(weir_exec_cfg, device_blocks, 512, 1, 2147483647.0, "thread blocks",
-                 "thread blocks that a launch on `exec.device` keeps when a thread takes several "
-                 "elements, in vectors of up to 16 bytes; four for each multiprocessor of a GPU"),
+                 "minimum number of thread blocks of a launch on `exec.device` whose threads take "
+                 "several elements, in vectors of up to 16 bytes: about four per multiprocessor"),
     WEIR_OPT_PATH(
         weir_exec_cfg, machine, "",
         "file of machine constants (keys: docs/reference/machine.md; build/release/bench/peaks "
@@ -90,7 +90,7 @@ const weir_opt weir_exec_opts[] = {
                   "configs/machines): the time of groups is measured as by exec.explain, and "
                   "predicted on that device; empty: none"),
     WEIR_OPT_PATH(weir_exec_cfg, predict_from, "",
-                  "the same of the device that the groups run on, to predict from; empty: the "
+                  "file of constants of the device of the run, as for exec.predict; empty: the "
                   "constants of exec.machine and the number of threads"),
     WEIR_OPT_END,
 };
