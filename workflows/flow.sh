@@ -4,7 +4,7 @@
 #
 #   --steps NAME   the table of steps: workflows/APP/NAME.steps, or the path of a file (demo)
 #   --site NAME    the machine: workflows/sites/NAME.env, or the path of a file (local)
-#   --out DIR      results go to DIR/STEP, or DIR/STEP/INSTANCE; what is known of the steps to DIR/flow (out/APP)
+#   --out DIR      results go to DIR/STEP, or DIR/STEP/INSTANCE; what is known of the steps to DIR/flow, for a browser to DIR/index.html (out/APP)
 #   --bin DIR      folder of the programs (build/release/bin)
 #   --class NAME   resource class of the one command (parallel where it shares its work, else serial)
 #   --only STEP    no other step; those that it needs must be done
@@ -139,21 +139,20 @@ find_broken() {
 
 # describe_state ID: its state in words. A process that is no more on this machine has not been able to say so.
 describe_state() {
-  local id=$1 word a b c d broken
-  word='' a='' b='' c='' d=''
-  [ ! -r "$(file_of "$id" state)" ] || read -r word a b c d <"$(file_of "$id" state)" || true
-  case $word in
-  done) echo "done $a" ;;
-  failed) echo "failed with status $a, $b; log: $(file_of "$id" log)" ;;
-  stopped) echo "stopped $b; log: $(file_of "$id" log)" ;;
-  queued) echo "in the queue again since $b, job $a" ;;
+  local id=$1 broken
+  read_state "$id"
+  case $state_word in
+  done) echo "done $state_changed" ;;
+  failed) echo "failed with status $state_status, $state_changed; log: $(file_of "$id" log)" ;;
+  stopped) echo "stopped $state_changed; log: $(file_of "$id" log)" ;;
+  queued) echo "in the queue again since $state_changed, job $state_job" ;;
   running)
-    if [ "$a" = "$(uname -n)" ] && [ "$c" = - ] && ! kill -0 "$b" 2>/dev/null; then
+    if [ "$state_host" = "$(uname -n)" ] && [ "$state_job" = - ] && ! kill -0 "$state_process" 2>/dev/null; then
       echo "interrupted: its process is no more; log: $(file_of "$id" log)"
-    elif [ "$c" = - ]; then
-      echo "running since $d, process $b on $a"
+    elif [ "$state_job" = - ]; then
+      echo "running since $state_begun, process $state_process on $state_host"
     else
-      echo "running since $d, job $c on $a"
+      echo "running since $state_begun, job $state_job on $state_host"
     fi
     ;;
   *)
@@ -187,10 +186,12 @@ print_results() {
       [ ! -s "$(file_of "$id" out)" ] || cat "$(file_of "$id" out)"
     done
   done
+  put_page "$program"
   echo
   for id in "${all[@]}"; do
     [ ! -e "$out/$id/report.html" ] || echo "report of $id: $out/$id/report.html"
   done
+  [ ! -e "$out/index.html" ] || echo "all steps: $out/index.html"
 }
 
 show_local() {

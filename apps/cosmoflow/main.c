@@ -1,4 +1,5 @@
 /* main.c - cosmoflow: the commands. */
+#include "app/weir_flow.h"
 #include "conf/weir_cli.h"
 #include "device/weir_device.h"
 #include "options.h"
@@ -32,6 +33,9 @@ static const weir_command commands[] = {
      "train the network under exchange policies on simulated ranks, of which some may be late: "
      "validation loss over simulated time (compare.csv, losses.csv, report.html)",
      NULL, cf_cmd_compare, WEIR_ONE_RANK, false},
+    {"report",
+     "write the page of a flow, DIR/index.html: states, provenance and main results of its steps",
+     "DIR", weir_flow_report, WEIR_ONE_RANK, false},
     {NULL, NULL, NULL, NULL, WEIR_ONE_RANK, false},
 };
 

@@ -1,5 +1,6 @@
 /* main.c - physio_stream: the commands. */
 #include <string.h>
+#include "app/weir_flow.h"
 #include "conf/weir_cli.h"
 #include "device/weir_device.h"
 #include "options.h"
@@ -25,6 +26,9 @@ static const weir_command commands[] = {
      NULL, ps_cmd_compare, WEIR_ONE_RANK, false},
     {"describe", "print the resolved configuration, the graph and its plan; run nothing", NULL,
      ps_cmd_describe, WEIR_ONE_RANK, false},
+    {"report",
+     "write the page of a flow, DIR/index.html: states, provenance and main results of its steps",
+     "DIR", weir_flow_report, WEIR_ONE_RANK, false},
     {NULL, NULL, NULL, NULL, WEIR_ONE_RANK, false},
 };
 

@@ -1,4 +1,5 @@
 /* main.c - quantum_transport: the commands. */
+#include "app/weir_flow.h"
 #include "conf/weir_cli.h"
 #include "device/weir_device.h"
 #include "options.h"
@@ -18,6 +19,9 @@ static const weir_command commands[] = {
      "print the resolved configuration, the blocks of the device and what a run would cost; run "
      "nothing",
      NULL, qt_cmd_describe, WEIR_ONE_RANK, false},
+    {"report",
+     "write the page of a flow, DIR/index.html: states, provenance and main results of its steps",
+     "DIR", weir_flow_report, WEIR_ONE_RANK, false},
     {NULL, NULL, NULL, NULL, WEIR_ONE_RANK, false},
 };
 

@@ -1,4 +1,5 @@
 /* main.c - weather_ensemble: the commands. */
+#include "app/weir_flow.h"
 #include "conf/weir_cli.h"
 #include "device/weir_device.h"
 #include "options.h"
@@ -16,6 +17,9 @@ static const weir_command commands[] = {
      WEIR_ONE_RANK, false},
     {"describe", "print the resolved configuration, the network and the plan of a training step",
      NULL, wx_cmd_describe, WEIR_ONE_RANK, false},
+    {"report",
+     "write the page of a flow, DIR/index.html: states, provenance and main results of its steps",
+     "DIR", weir_flow_report, WEIR_ONE_RANK, false},
     {NULL, NULL, NULL, NULL, WEIR_ONE_RANK, false},
 };
 

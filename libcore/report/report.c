@@ -44,15 +44,20 @@ static const char page_head[] =
     "white-space:nowrap}td.none{text-align:center;color:var(--faint)}"
     "td.range{white-space:nowrap}sup{line-height:0}td.good{background:var(--good)}td.bad{"
     "background:var(--bad)}"
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:1em 0;padding:.4em .8em;"
+    "border-left:3px solid var(--line)}"
     "figure{margin:1em 0;overflow-x:auto}.row{display:flex;flex-wrap:wrap;gap:0 1em}"
-    ".row figure{margin:0}svg{max-width:100%;height:auto}"
-    "figure.scale svg{max-width:none}"
-    "@media(max-width:44rem){figure svg{max-width:none}}"
+    ".row figure{margin:0;max-width:100%}svg,img{max-width:100%;height:auto}"
+    "figure.scale svg,figure.scale img{max-width:none}"
+    "@media(max-width:44rem){figure svg,figure img{max-width:none}}"
     "@media print{:root{color-scheme:light;--ink:#000;--paper:#fff;--line:#bbb;--faint:#444;"
     "--good:#cfe8d8;--bad:#f6d5c3}body{margin:0;max-width:none}figure{background:none}"
     "figure,figure.scale{break-inside:avoid;overflow:visible}"
-    "figure svg,figure.scale svg{max-width:100%}h1,h2,h3{break-after:avoid}tr{break-inside:avoid}"
-    "table{overflow:visible;font-size:80%}th,td{padding:.1em .3em}}</style>\n";
+    "figure svg,figure img,figure.scale svg,figure.scale img{max-width:100%}"
+    "h1,h2,h3{break-after:avoid}tr{break-inside:avoid}"
+    "table{display:table;overflow:visible;font-size:80%}"
+    "th,td,td.number,td.range{padding:.1em .3em;white-space:normal;overflow-wrap:anywhere}}</style>"
+    "\n";
 
 /* Text made by `put` through a memory stream, appended to a file. */
 typedef weir_status (*put_function)(const void *what, FILE *out);
@@ -200,13 +205,29 @@ done:
   return status;
 }
 
+static void put_heading(FILE *out, int level, const char *id, const char *text)
+{
+  fprintf(out, "<h%d id=\"", level);
+  report_put_escaped(out, id);
+  fputs("\">", out);
+  report_put_escaped(out, text);
+  fprintf(out, "</h%d>\n", level);
+}
+
 weir_status weir_report_heading(weir_report *r, const char *text)
 {
+  char id[32];
+
   weir_table_add(&r->heads, "%s", text);
-  fprintf(r->body, "<h2 id=\"part_%lld\">", (long long)r->heads.count);
-  report_put_escaped(r->body, text);
-  fputs("</h2>\n", r->body);
+  (void)snprintf(id, sizeof id, "part_%lld", (long long)r->heads.count);
+  put_heading(r->body, 2, id, text);
   return r->heads.status;
+}
+
+weir_status weir_report_subheading(weir_report *r, const char *id, const char *text)
+{
+  put_heading(r->body, 3, id, text);
+  return r->facts.status;
 }
 
 void weir_report_fact(weir_report *r, const char *name, const char *format, ...)
@@ -245,30 +266,48 @@ weir_status weir_report_text(weir_report *r, const char *format, ...)
   return status;
 }
 
+static void put_link(FILE *out, const char *address, const char *text)
+{
+  fputs("<a href=\"", out);
+  report_put_escaped(out, address);
+  fputs("\">", out);
+  report_put_escaped(out, text);
+  fputs("</a>", out);
+}
+
 weir_status weir_report_link(weir_report *r, const char *address, const char *text)
 {
-  fputs("<p><a href=\"", r->body);
-  report_put_escaped(r->body, address);
-  fputs("\">", r->body);
-  report_put_escaped(r->body, text);
-  fputs("</a></p>\n", r->body);
+  fputs("<p>", r->body);
+  put_link(r->body, address, text);
+  fputs("</p>\n", r->body);
   return r->facts.status;
 }
 
-typedef struct table {
-  const char *id;
-  int columns;
-  const char *const *head, *const *cells;
-  const signed char *mark; /* NULL: none */
-  int64_t rows;
-} table;
+weir_status weir_report_verbatim(weir_report *r, const char *text)
+{
+  fputs("<pre>", r->body);
+  report_put_escaped(r->body, text);
+  fputs("</pre>\n", r->body);
+  return r->facts.status;
+}
+
+FILE *report_body(weir_report *r)
+{
+  return r->body;
+}
+
+const char *report_folder(const weir_report *r)
+{
+  return r->dir;
+}
 
 /* What is typeset stands as it was in data-value, for programs. */
-static void put_cell(FILE *out, const char *text, int mark)
+static void put_cell(FILE *out, const char *text, int mark, const char *address)
 {
   double value;
   const bool number = text != NULL && weir_number_real(text, &value) == WEIR_NUMBER_OK;
   const char *const kind = mark > 0 ? " good" : mark < 0 ? " bad" : "";
+  const bool signs = text != NULL && *text != 0 && strchr("+-0123456789", *text) != NULL;
 
   if (text != NULL &&
       (strcmp(text, "-") == 0 || strcmp(text, "nan") == 0 || strcmp(text, "-nan") == 0)) {
@@ -276,10 +315,18 @@ static void put_cell(FILE *out, const char *text, int mark)
             text);
     return;
   }
+  if (text != NULL && address != NULL) {
+    fprintf(out, mark != 0 ? "<td class=\"%s\">" : "<td>", kind + (mark != 0));
+    put_link(out, address, text);
+    fputs("</td>", out);
+    return;
+  }
   if (number && strchr(text, 'e') != NULL) {
     fprintf(out, "<td class=\"number%s\" data-value=\"%s\">", kind, text);
-  } else if (number || mark != 0) {
+  } else if (number || (mark != 0 && signs)) {
     fprintf(out, "<td class=\"number%s\">", kind);
+  } else if (mark != 0) {
+    fprintf(out, "<td class=\"%s\">", kind + 1);
   } else {
     /* A number with its interval stays on one line. */
     fputs(text != NULL && strstr(text, " to ") != NULL && strcspn(text, "0123456789") < 2
@@ -293,7 +340,7 @@ static void put_cell(FILE *out, const char *text, int mark)
 
 static weir_status put_table(const void *what, FILE *out)
 {
-  const table *t = what;
+  const weir_report_rows *t = what;
 
   fputs("<table id=\"", out);
   report_put_escaped(out, t->id);
@@ -309,7 +356,8 @@ static weir_status put_table(const void *what, FILE *out)
     for (int c = 0; c < t->columns; c++) {
       const int64_t at = row * t->columns + c;
 
-      put_cell(out, t->cells[at], t->mark != NULL ? t->mark[at] : 0);
+      put_cell(out, t->cells[at], t->mark != NULL ? t->mark[at] : 0,
+               t->address != NULL ? t->address[at] : NULL);
     }
     fputs("</tr>\n", out);
   }
@@ -317,21 +365,18 @@ static weir_status put_table(const void *what, FILE *out)
   return WEIR_OK;
 }
 
+weir_status weir_report_add_rows(weir_report *r, const weir_report_rows *rows)
+{
+  return add_block(r, put_table, rows);
+}
+
 weir_status weir_report_table(weir_report *r, const char *id, int columns, const char *const *head,
                               int64_t rows, const char *const *cells)
 {
-  const table t = {.id = id, .columns = columns, .head = head, .rows = rows, .cells = cells};
+  const weir_report_rows t = {
+      .id = id, .columns = columns, .head = head, .rows = rows, .cells = cells};
 
-  return add_block(r, put_table, &t);
-}
-
-weir_status weir_report_marked(weir_report *r, const char *id, int columns, const char *const *head,
-                               int64_t rows, const char *const *cells, const signed char *mark)
-{
-  const table t = {
-      .id = id, .columns = columns, .head = head, .rows = rows, .cells = cells, .mark = mark};
-
-  return add_block(r, put_table, &t);
+  return weir_report_add_rows(r, &t);
 }
 
 static weir_status put_svg(const void *what, FILE *out)
@@ -406,7 +451,7 @@ static weir_status add_drawing(weir_report *r, const char *name, const char *kin
   WEIR_TRY(weir_dir_create(path));
   WEIR_TRY(add_file(r, name, "svg", svg, what));
   WEIR_TRY(add_file(r, name, "csv", csv, what));
-  fprintf(r->body, "<figure id=\"%s\"%s>\n", name, kind);
+  fprintf(r->body, "<figure id=\"figure_%s\"%s>\n", name, kind);
   WEIR_TRY(add_block(r, svg, what));
   fputs("</figure>\n", r->body);
   return WEIR_OK;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "report/weir_figure.h"
+#include "report/weir_report.h"
 #include "report/weir_run_log.h"
 
 /* Text with the characters that HTML and XML reserve replaced, and control characters left out. */
@@ -25,6 +26,10 @@ void report_put_unit(FILE *out, const char *text, size_t length, bool html);
 void report_put_svg(FILE *out, int width, int height, const char *title);
 /* The same as one CSV field, quoted where it has to be. */
 void report_put_csv(FILE *out, const char *text);
+
+/* report.c: what the page has below its contents, to be appended to; and its folder. Borrowed. */
+FILE *report_body(weir_report *r);
+const char *report_folder(const weir_report *r);
 
 /* A finite range with lo < hi, and the distance of its ticks. */
 typedef struct report_axis {

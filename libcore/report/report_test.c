@@ -71,7 +71,7 @@ static void figures_of_a_row_are_aligned(void **state)
   assert_true(is_there(dir, "figures/device.svg") && is_there(dir, "figures/device.csv"));
   assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
-  assert_non_null(strstr(text, "<div class=\"row\">\n<figure id=\"left\">"));
+  assert_non_null(strstr(text, "<div class=\"row\">\n<figure id=\"figure_left\">"));
   for (const char *at = text; (at = strstr(at, "width=\"300\" height=\"316\"")) != NULL; at++) {
     n++;
   }
@@ -108,7 +108,7 @@ static void a_page_appears_when_it_is_committed(void **state)
   assert_non_null(strstr(text, "<p>&lt;script&gt;</p>"));
   assert_non_null(strstr(text, "<table id=\"scores\">"));
   assert_non_null(strstr(text, "<tr><td>beats</td><td class=\"number\">1902</td></tr>"));
-  assert_non_null(strstr(text, "<figure id=\"points\">"));
+  assert_non_null(strstr(text, "<figure id=\"figure_points\">"));
   assert_non_null(strstr(text, "</main></body></html>"));
   weir_free(&text);
   weir_check_rmdir(dir);
@@ -130,6 +130,94 @@ static void pages_of_a_folder_link_each_other(void **state)
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
   assert_non_null(strstr(text, "<p><a href=\"report.html\">a &lt; b</a></p>"));
   weir_free(&text);
+  weir_check_rmdir(dir);
+}
+
+/* A page with a table of `rows` rows and three figures in DIR/step, and what the page
+ * DIR/index.html shows of it. */
+static char *excerpt_of(const char *dir, int64_t rows)
+{
+  static const char *const names[] = {"one", "two", "three"};
+  const weir_figure drawing = {.title = "a \"b\" < c"};
+  char path[512], *text = NULL;
+  weir_table cells = {0};
+  int64_t size = 0;
+  weir_report *r = NULL;
+
+  assert_ok(weir_path_join(dir, "step", path, sizeof path));
+  assert_ok(weir_dir_create(path));
+  assert_ok(weir_report_open(path, "t", &r));
+  for (int64_t i = 0; i < rows; i++) {
+    weir_table_add_real_pair(&cells, "v", 1.5e-7);
+  }
+  assert_ok(weir_table_report_pairs(&cells, r, "first"));
+  weir_table_add_real_pair(&cells, "v", 3);
+  assert_ok(weir_table_report_pairs(&cells, r, "second"));
+  for (int i = 0; i < 3; i++) {
+    assert_ok(weir_report_figure(r, names[i], &drawing));
+  }
+  assert_ok(weir_report_commit(&r, WEIR_OK));
+  assert_ok(weir_report_open_page(dir, "index.html", "t", &r));
+  assert_ok(weir_report_subheading(r, "step", "a & b"));
+  assert_ok(weir_report_verbatim(r, "run  --set x=1e-07\n<b>"));
+  assert_ok(weir_report_commit(&r, weir_report_excerpt(r, "step")));
+  assert_ok(weir_path_join(dir, "index.html", path, sizeof path));
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  return text;
+}
+
+static void a_page_shows_the_main_results_of_another(void **state)
+{
+  char dir[256], *text;
+
+  weir_check_mkdir(dir, sizeof dir);
+  text = excerpt_of(dir, WEIR_EXCERPT_ROWS);
+  assert_non_null(strstr(text, "<h3 id=\"step\">a &amp; b</h3>"));
+  assert_non_null(strstr(text, "<pre>run  --set x=1e-07\n&lt;b&gt;</pre>"));
+  assert_non_null(strstr(text, "<table id=\"step:first\">\n<tr><th scope=\"col\">quantity</th>"));
+  assert_non_null(strstr(text, "<td class=\"number\" data-value=\"1.5e-07\">1.5"));
+  assert_null(strstr(text, "second"));
+  assert_non_null(strstr(text,
+                         "<figure><a href=\"step/report.html#figure_one\"><img loading=\"lazy\" "
+                         "src=\"step/figures/one.svg\" width=\"760\" height=\"300\" alt=\"a "
+                         "&quot;b&quot; &lt; c\"></a></figure>"));
+  assert_non_null(strstr(text, "figures/two.svg"));
+  assert_null(strstr(text, "figures/three.svg"));
+  weir_free(&text);
+  text = excerpt_of(dir, WEIR_EXCERPT_ROWS + 1);
+  assert_non_null(strstr(text, "<p>The page has a table of 41 rows.</p>"));
+  assert_null(strstr(text, "step:first"));
+  weir_free(&text);
+  weir_check_rmdir(dir);
+}
+
+/* A page that is cut off, or not of this module, shows what is whole. */
+static void what_is_shown_of_a_damaged_page_is_whole(void **state)
+{
+  static const char *const pages[] = {"", "<table id=\"a\">\n<tr>", "<figure id=\"figure_a\"",
+                                      "<figure id=\"figure_a\">\n<svg width=\"1\" viewBox=<title>"};
+  char dir[256], path[512], *text = NULL;
+  int64_t size = 0;
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
+  for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+    weir_report *r = NULL;
+    char index[512];
+
+    weir_check_write(path, pages[i], strlen(pages[i]));
+    assert_ok(weir_report_open_page(dir, "index.html", "t", &r));
+    assert_ok(weir_report_commit(&r, weir_report_excerpt(r, ".")));
+    assert_ok(weir_path_join(dir, "index.html", index, sizeof index));
+    assert_ok(weir_file_read(index, 1 << 20, &text, &size));
+    assert_null(strstr(text, "<table"));
+    assert_null(strstr(text, "<img"));
+    weir_free(&text);
+  }
+  weir_report *r = NULL;
+  assert_ok(weir_report_open_page(dir, "other.html", "t", &r));
+  assert_int_equal(weir_report_excerpt(r, "nowhere"), WEIR_ERR_DATA);
+  weir_report_destroy(&r);
   weir_check_rmdir(dir);
 }
 
@@ -228,22 +316,29 @@ static void pairs_and_numbers_become_cells(void **state)
 /* What a person reads is typeset, what a program reads is next to it, and cells are shaded. */
 static void cells_are_typeset_and_marked(void **state)
 {
-  static const char *const cells[] = {"3.9e-07", "-", "+2.5", "nan"};
+  static const char *const cells[] = {"3.9e-07", "<1e-3>", "+2.5", "nan"};
   static const signed char mark[] = {0, 0, 1, 0};
+  static const char *const address[] = {NULL, "a?b&c", NULL, NULL};
   char dir[256], path[512], *text = NULL;
   int64_t size = 0;
   weir_report *r = NULL;
 
   weir_check_mkdir(dir, sizeof dir);
   assert_ok(weir_report_open(dir, "t", &r));
-  assert_ok(weir_report_marked(r, "m", 2, head, 2, cells, mark));
+  assert_ok(weir_report_add_rows(r, &(weir_report_rows){.id = "m",
+                                                        .columns = 2,
+                                                        .rows = 2,
+                                                        .head = head,
+                                                        .cells = cells,
+                                                        .mark = mark,
+                                                        .address = address}));
   assert_ok(weir_report_text(r, "to %g eV", 1e-9));
   assert_ok(weir_report_commit(&r, WEIR_OK));
   assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
   assert_non_null(strstr(text, "<td class=\"number\" data-value=\"3.9e-07\">3.9"));
-  assert_non_null(strstr(text, "<td class=\"none\" data-value=\"-\" title=\"not computed\">"));
-  assert_non_null(strstr(text, "<td class=\"none\" data-value=\"nan\""));
+  assert_non_null(strstr(text, "<td><a href=\"a?b&amp;c\">&lt;1e-3&gt;</a></td>"));
+  assert_non_null(strstr(text, "<td class=\"none\" data-value=\"nan\" title=\"not computed\">"));
   assert_non_null(strstr(text, "<td class=\"number good\">+2.5</td>"));
   assert_non_null(strstr(text, "to 10<sup>"));
   weir_free(&text);
@@ -293,6 +388,8 @@ int main(void)
       cmocka_unit_test(figures_of_a_row_are_aligned),
       cmocka_unit_test(a_page_appears_when_it_is_committed),
       cmocka_unit_test(pages_of_a_folder_link_each_other),
+      cmocka_unit_test(a_page_shows_the_main_results_of_another),
+      cmocka_unit_test(what_is_shown_of_a_damaged_page_is_whole),
       cmocka_unit_test(a_page_that_is_given_up_leaves_nothing),
       cmocka_unit_test(wrong_names_and_tables_are_refused),
       cmocka_unit_test(cells_become_a_file_of_columns),

@@ -35,19 +35,39 @@ void weir_report_fact(weir_report *r, const char *name, const char *format, ...)
  * stand alone appear as a person reads them. They fail with WEIR_ERR_MEMORY. Headings make the
  * contents of the page. */
 weir_status weir_report_heading(weir_report *r, const char *text) WEIR_CHECKED;
+/* A heading below it, with an HTML id to link to, which is not in the contents. */
+weir_status weir_report_subheading(weir_report *r, const char *id, const char *text) WEIR_CHECKED;
 weir_status weir_report_text(weir_report *r, const char *format, ...) WEIR_CHECKED
     WEIR_PRINTF(2, 3);
 /* Appends a link to another page of the folder. */
 weir_status weir_report_link(weir_report *r, const char *address, const char *text) WEIR_CHECKED;
+/* Appends a text whose blanks and line ends stay as they are, such as a command. */
+weir_status weir_report_verbatim(weir_report *r, const char *text) WEIR_CHECKED;
 /* Appends a table with the HTML id `id`: head[columns], then cell(row, column) = cells[row *
  * columns + column]; NULL is an empty cell. Numbers are right-aligned. */
 weir_status weir_report_table(weir_report *r, const char *id, int columns, const char *const *head,
                               int64_t rows, const char *const *cells) WEIR_CHECKED;
-/* The same with cells shaded: mark[rows * columns] 1 better, -1 worse, 0 neither. */
-weir_status weir_report_marked(weir_report *r, const char *id, int columns, const char *const *head,
-                               int64_t rows, const char *const *cells,
-                               const signed char *mark) WEIR_CHECKED;
-/* A figure in the page and in figures/. `name`: letters, digits, '_' and '-', once a report.
+/* The rows of a table whose cells may be shaded, and may be links. All borrowed; [rows * columns].
+ */
+typedef struct weir_report_rows {
+  const char *id;
+  int columns;
+  int64_t rows;
+  const char *const *head, *const *cells;
+  const signed char *mark;    /* 1 better, -1 worse, 0 neither; NULL: none is shaded */
+  const char *const *address; /* NULL, also of a cell: no link */
+} weir_report_rows;
+/* The same as weir_report_table for such rows. */
+weir_status weir_report_add_rows(weir_report *r, const weir_report_rows *rows) WEIR_CHECKED;
+/* Appends what another page of this module shows first, and that is meant to be its main results:
+ * its first table (its id begins with `folder` and ':'; of more than WEIR_EXCERPT_ROWS rows a
+ * sentence takes its place) and its first two figures, as images that link to their place there.
+ * The page is DIR/folder/report.html, where DIR is the folder of this page, and stays as it is; a
+ * page without these appends nothing. Fails also: WEIR_ERR_DATA where the page cannot be read. */
+enum { WEIR_EXCERPT_ROWS = 40 };
+weir_status weir_report_excerpt(weir_report *r, const char *folder) WEIR_CHECKED;
+/* A figure in the page, with the HTML id figure_NAME, and in figures/. `name`: letters, digits, '_'
+ * and '-', once a report.
  * Fails also: WEIR_ERR_SHAPE, as weir_figure_svg and for a name that is no file name. */
 weir_status weir_report_figure(weir_report *r, const char *name,
                                const weir_figure *figure) WEIR_CHECKED;

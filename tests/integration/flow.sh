@@ -18,6 +18,7 @@ mkdir bin
 cat >bin/cosmoflow <<'TEXT'
 #!/usr/bin/env bash
 [ "$1" != --help ] || { printf '  resumes: prepare, run\n  starts again: eval\n  share the work of: run\n'; exit 0; }
+[ "$1" != report ] || { echo "page of $(cat "$2/flow/order" | wc -l)" >"$2/index.html"; exit 0; }
 words=("$@")
 for ((i = 1; i < $#; i++)); do [ "${words[i]}" != --out ] || out=${words[i + 1]}; done
 echo "$1 ${out##*/}" >>starts
@@ -67,6 +68,8 @@ flow --out o || fail "status $?"
 grep -q "all=\[{name: v 1, file: o/middle/seed_1/result}, {name: v 2, file: o/middle/seed_2/result}\]" o/last/result || fail "the fan-in: $(cat o/last/result)"
 grep -q '^o/middle/seed_2/result$' o/pair/seed_2/result && ! grep -q seed_1 o/pair/seed_2/result || fail "instances do not belong together"
 grep -q '^table of eval' log || fail "what the last steps print is not shown"
+grep -q '^page of 6$' o/index.html && grep -q '^all steps: o/index.html$' log || fail "there is no page"
+grep -q '^done 0 [^ ]* [0-9]* - 20[^ ]*Z 20[^ ]*Z$' o/flow/last.state || fail "the state of a step: $(cat o/flow/last.state)"
 flow --out o --status && [ "$(grep -c ' done 20' log)" = 6 ] || fail "the status"
 
 # again REASON STARTS WORDS...: these are started when the flow is resumed.

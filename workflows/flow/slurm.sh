@@ -73,5 +73,7 @@ run_slurm() {
       fail "nothing is left in the queue; correct $site and start again with --resume"
     }
   done
-  [ $dry_run = yes ] || echo "flow: $home/flow.sh $app --out $out --status says how far it is" >&2
+  [ $dry_run = no ] || return 0
+  put_page "$program"
+  echo "flow: $home/flow.sh $app --out $out --status says how far it is, $out/index.html too" >&2
 }

@@ -2,6 +2,8 @@
 #   ID.plan   what is to be done                     ID.log, ID.out   messages and standard output of its program
 #   ID.state  what was last known of it              ID.begun         the digests with which what is in its folder was begun
 #   ID.done   the marker of completion: digests of program, command, configurations, inputs and results; written last
+# A state is a line WORD STATUS HOST PROCESS JOB BEGUN CHANGED, with - for what is not known: running, queued (a job, again), done, failed
+# or stopped; the exit status; times in UTC. The command `report` of the programs makes OUT/index.html from these files.
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of the scripts that source it
 
 # file_of ID SUFFIX; plans that are only shown lie elsewhere.
@@ -18,7 +20,20 @@ put() {
   echo "flow: $1 cannot be written: is there space?" >&2
   return 1
 }
-say_state() { echo "${*:2}" | put "$(file_of "$1" state)"; }
+# read_state ID: sets the variables state_*.
+read_state() {
+  state_word='' state_status='' state_host='' state_process='' state_job='' state_begun='' state_changed=''
+  [ ! -r "$(file_of "$1" state)" ] ||
+    read -r state_word state_status state_host state_process state_job state_begun state_changed <"$(file_of "$1" state)" || true
+}
+# put_page PROGRAM: the page says what is known now. One process at a time, so that the last one knows all. No step fails for it.
+put_page() {
+  local text
+  (
+    flock 7
+    text=$("$1" report "$out" --log error 2>&1) || echo "flow: $out/index.html is not written: ${text//$'\n'/ }" >&2
+  ) 7>"$out/flow/page.lock" || true
+}
 
 # read_plan ID: sets the variables plan_*.
 read_plan() {

@@ -11,14 +11,21 @@ id=${ids[$((${SLURM_ARRAY_TASK_ID:-1} - 1))]}
 . "$home/flow/site.sh"
 log=$(file_of "$id" log)
 exec >>"$log" 2>&1
-job=${SLURM_JOB_ID:--} asked=no pid=''
+job=${SLURM_JOB_ID:--} asked=no pid='' begun=- plan_program=''
 [ -z "${SLURM_ARRAY_JOB_ID:-}" ] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
 
 now() { date -u +%Y-%m-%dT%H:%M:%SZ; }
+# say WORD STATUS: the state, for those who read files.
+say() { echo "$1 $2 $(uname -n) $$ $job $begun $(now)" | put "$(file_of "$id" state)"; }
+# leave STATUS: the end of this script.
+leave() {
+  [ -z "$plan_program" ] || put_page "$plan_program"
+  exit "$1"
+}
 fail() {
   echo "flow: $id: $*"
-  say_state "$id" "failed 2 $(now)"
-  exit 2
+  say failed 2
+  leave 2
 }
 # A signal to this script ends the step here; one to the program alone, before the walltime ends, does not.
 stop() {
@@ -68,7 +75,11 @@ prepare() {
 # perform: runs the program in the background, so that signals are heard meanwhile.
 perform() {
   local status=0
-  say_state "$id" "running $(uname -n) $$ $job $(now)" || return 2
+  read_state "$id"
+  begun=$(now)
+  [ "$state_word" != queued ] || begun=$state_begun # of the first piece
+  say running - || return 2
+  put_page "$plan_program"
   printf 'flow: %s: %s\n' "$(now)" "$(printf '%q ' "${launch[@]}")"
   [ $asked = no ] || return 143
   "${launch[@]}" >"$(file_of "$id" out)" &
@@ -90,7 +101,8 @@ requeue() {
     echo "flow: $id: cut $((piece + 1)) times, more often than 'requeues' of $site allows"
   else
     echo "flow: $id: goes on in another piece" # before it: Slurm may end this script at once
-    say_state "$id" "queued $job $(now)"
+    say queued -
+    put_page "$plan_program"
     scontrol requeue "$job" && exit 9
     echo "flow: $id: Slurm does not put job $job into the queue again"
   fi
@@ -102,8 +114,9 @@ read_plan "$id" || fail "its plan cannot be read"
 lock
 if is_done "$id"; then
   echo "flow: $id: done before with the same program, configurations and inputs"
-  say_state "$id" "done $(now)"
-  exit 0
+  read_state "$id"
+  [ "$state_word" = 'done' ] || say 'done' 0
+  leave 0
 fi
 [ ${#modules[@]} = 0 ] || module load "${modules[@]}" || fail "module load ${modules[*]}"
 launch_words "$id"
@@ -112,7 +125,7 @@ prepare
 status=0
 perform || status=$?
 if [ $status = 0 ]; then
-  put_done "$id" && say_state "$id" "done $(now)" && exit 0
+  put_done "$id" && say 'done' 0 && leave 0
   status=10
 fi
 # 9: stopped with a checkpoint; 143: before there was anything to keep.
@@ -120,9 +133,9 @@ if { [ $status = 9 ] || [ $status = 143 ]; } && [ $asked = no ] && [ "$scheduler
   requeue
 fi
 if [ $asked = yes ]; then
-  say_state "$id" "stopped $status $(now)"
+  say stopped $status
 else
-  say_state "$id" "failed $status $(now)"
+  say failed $status
 fi
 echo "flow: $id: ended with status $status"
-exit $status
+leave $status

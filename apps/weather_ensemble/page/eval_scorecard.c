@@ -66,8 +66,13 @@ weir_status wx_eval_scorecard_table(const wx_eval_page *p, int64_t reference, wx
                   done);
     wx_eval_name(id, sizeof id, "scorecard", scores[score].id,
                  v->model[v->reference[reference]].name);
-    WEIR_TRY_GOTO(
-        weir_report_marked(r, id, (int)columns, head.cell, c.count / columns, c.cell, mark), done);
+    WEIR_TRY_GOTO(weir_report_add_rows(r, &(weir_report_rows){.id = id,
+                                                              .columns = (int)columns,
+                                                              .rows = c.count / columns,
+                                                              .head = head.cell,
+                                                              .cells = c.cell,
+                                                              .mark = mark}),
+                  done);
   }
 done:
   weir_table_fini(&head);
