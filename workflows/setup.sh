@@ -71,6 +71,9 @@ test_packages=(
   'slurm-wlm slurm'
   'munge system munged'
 )
+# In which tests open reports. Elsewhere than on Debian a package of this name may be another thing, and the tests are skipped without.
+browser() { have chromium || have chromium-browser || have google-chrome; }
+! grep -qx 'ID=debian' /etc/os-release 2>/dev/null || test_packages+=('chromium browser')
 pip() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -m pip --version >/dev/null 2>&1; }
 # NVRTC, the compiler of the tests of GPU kernels, which need no GPU: of a toolkit, or of NVIDIA's Python packages.
 nvidia=$(dirname "$0")/../build/nvidia
