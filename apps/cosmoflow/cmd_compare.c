@@ -133,7 +133,7 @@ static weir_status finish(study *s)
   WEIR_TRY(weir_compared_write(&s->result, "cosmoflow: trainings under exchange policies", step,
                                cli->out));
   (void)snprintf(text, sizeof text, "%.6g s", s->cfg->scaling.compute_s);
-  return cf_write_provenance(cli, s->cfg, "step", text);
+  return cf_write_provenance(s->job, true, "step", text);
 }
 
 static weir_status perform(weir_job *j)

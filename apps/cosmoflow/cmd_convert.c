@@ -13,8 +13,10 @@ weir_status cf_open_input(cf_cfg *cfg, cf_source **out)
                         out);
 }
 
-static weir_status convert(const weir_cli *cli, cf_cfg *cfg, cf_source *s)
+static weir_status convert(const weir_job *j, cf_source *s)
 {
+  const weir_cli *const cli = j->cli;
+  cf_cfg *const cfg = j->cfg;
   char text[512];
   cf_converted done;
 
@@ -30,7 +32,7 @@ static weir_status convert(const weir_cli *cli, cf_cfg *cfg, cf_source *s)
       "%lld samples in %lld files, %.4g MB before compression; %lld files existed already: %s",
       (long long)done.samples, (long long)done.files, done.bytes / 1e6, (long long)done.kept,
       cli->out);
-  return cf_write_provenance(cli, cfg, "input", text);
+  return cf_write_provenance(j, true, "input", text);
 }
 
 /* A new run removes what an earlier one of its kind left, and files are written under equal names.
@@ -69,7 +71,7 @@ static weir_status perform(weir_job *j)
   WEIR_TRY_GOTO(refuse_own_input(j->cli, s), done);
   WEIR_TRY_GOTO(begin(j), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
-  WEIR_TRY_GOTO(convert(j->cli, j->cfg, s), done);
+  WEIR_TRY_GOTO(convert(j, s), done);
 done:
   cf_source_close(&s);
   return status;

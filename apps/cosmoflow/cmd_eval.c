@@ -51,8 +51,9 @@ static void tell_scores(const cf_evaluation *e, const cf_score_tables *t)
   }
 }
 
-static weir_status evaluate(const weir_cli *cli, const cf_cfg *cfg, const cf_evaluation *e)
+static weir_status evaluate(const weir_job *j, const cf_evaluation *e)
 {
+  const weir_cli *const cli = j->cli;
   cf_score_tables t;
   weir_status status = WEIR_OK;
 
@@ -60,38 +61,39 @@ static weir_status evaluate(const weir_cli *cli, const cf_cfg *cfg, const cf_eva
   tell_scores(e, &t);
   WEIR_TRY_GOTO(cf_score_tables_write(&t, cli->out), done);
   WEIR_TRY_GOTO(cf_eval_page_write(e, &t, cli->out), done);
-  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "predictions", e->set[0].p->source), done);
+  WEIR_TRY_GOTO(cf_write_provenance(j, false, "predictions", e->set[0].p->source), done);
 done:
   cf_score_tables_fini(&t);
   return status;
 }
 
-static weir_status evaluate_all(const weir_cli *cli, const cf_cfg *cfg, const cf_source_spec *spec,
-                                weir_run_dir *dir)
+static weir_status evaluate_all(weir_job *j, const cf_source_spec *spec)
 {
+  const cf_cfg *const cfg = j->cfg;
   cf_evaluation e = {0};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(cf_evaluation_open(&cfg->eval, spec, (uint64_t)cfg->seed, &e));
-  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   tell_sets(&e);
   tell_normalised(&e);
-  WEIR_TRY_GOTO(evaluate(cli, cfg, &e), done);
+  WEIR_TRY_GOTO(evaluate(j, &e), done);
 done:
   cf_evaluation_close(&e);
   return status;
 }
 
-static weir_status evaluate_maps(const weir_cli *cli, const cf_cfg *cfg, const cf_source_spec *spec,
-                                 weir_run_dir *dir)
+static weir_status evaluate_maps(weir_job *j, const cf_source_spec *spec)
 {
+  const weir_cli *const cli = j->cli;
+  const cf_cfg *const cfg = j->cfg;
   cf_map_scores m;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(cf_map_scores_make(&cfg->eval, spec, &m));
-  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   WEIR_TRY_GOTO(cf_eval_maps_write(&m, (cf_subset)cfg->eval.part, spec->seed, cli->out), done);
-  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "predictions", m.set[0].source), done);
+  WEIR_TRY_GOTO(cf_write_provenance(j, false, "predictions", m.set[0].source), done);
 done:
   cf_map_scores_fini(&m);
   return status;
@@ -106,8 +108,7 @@ static weir_status score(weir_job *j)
                                .seed = (uint64_t)cfg->seed};
 
   WEIR_TRY(weir_job_begin(j, "eval", false));
-  return cf_eval_is_of_maps(&cfg->eval) ? evaluate_maps(j->cli, cfg, &spec, &j->dir)
-                                        : evaluate_all(j->cli, cfg, &spec, &j->dir);
+  return cf_eval_is_of_maps(&cfg->eval) ? evaluate_maps(j, &spec) : evaluate_all(j, &spec);
 }
 
 weir_status cf_cmd_eval(const weir_cli *cli)

@@ -173,15 +173,15 @@ static weir_status write_files(const weir_cli *cli, const cf_spectrum *s)
   return WEIR_OK;
 }
 
-static weir_status write_all(const weir_cli *cli, const cf_cfg *cfg, const cf_spectrum *s,
-                             const weir_table *rows)
+static weir_status write_all(const weir_job *j, const cf_spectrum *s, const weir_table *rows)
 {
+  const weir_cli *const cli = j->cli;
   weir_report *r = NULL;
 
   WEIR_TRY(write_files(cli, s));
   WEIR_TRY(weir_report_open(cli->out, "cosmoflow: power spectrum", &r));
   WEIR_TRY(weir_report_commit(&r, write_page(r, s, rows)));
-  return cf_write_provenance(cli, cfg, "sample", s->where);
+  return cf_write_provenance(j, true, "sample", s->where);
 }
 
 static weir_status measure(weir_job *j)
@@ -197,7 +197,7 @@ static weir_status measure(weir_job *j)
   WEIR_TRY_GOTO(cf_spectrum_make(&cfg->power, source, &s), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   make_rows(&s, &rows);
-  WEIR_TRY_GOTO(write_all(j->cli, cfg, &s, &rows), done);
+  WEIR_TRY_GOTO(write_all(j, &s, &rows), done);
   weir_table_print(&rows, COLUMNS, head_of(&s), stdout);
 done:
   weir_table_fini(&rows);

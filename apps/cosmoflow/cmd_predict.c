@@ -403,7 +403,7 @@ static weir_status write_all(work *w)
   WEIR_TRY(weir_path_join(w->cli->out, "predictions.nc", path, sizeof path));
   WEIR_TRY(cf_predictions_write(w->out, path));
   WEIR_TRY(write_csv(w));
-  WEIR_TRY(cf_write_provenance(w->cli, w->cfg, "weights", w->out->source));
+  WEIR_TRY(cf_write_provenance(w->job, true, "weights", w->out->source));
   for (int p = 0; p < CF_SUBSETS && !w->out->unlabelled; p++) {
     tell_error(w->out, p);
   }
@@ -436,7 +436,7 @@ static weir_status accept(void *dir)
 /* Input and weights are read before anything of an earlier prediction is removed. */
 static weir_status predict(weir_job *j)
 {
-  work w = {.cli = j->cli, .cfg = j->cfg};
+  work w = {.job = j, .cli = j->cli, .cfg = j->cfg};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_job_begin(j, "predict", false));

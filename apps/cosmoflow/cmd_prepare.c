@@ -25,14 +25,16 @@ static weir_status warn_of_rest(const cf_universe_opts *o, const cf_universe_fac
   return WEIR_OK;
 }
 
-static weir_status simulate(const weir_cli *cli, const cf_cfg *cfg, const cf_universe_facts *f)
+static weir_status simulate(const weir_job *j, const cf_universe_facts *f)
 {
+  const weir_cli *const cli = j->cli;
+  const cf_cfg *const cfg = j->cfg;
   char text[CF_TEXT];
   cf_written done;
 
   WEIR_TRY(warn_of_rest(&cfg->simulate, f));
   cf_universe_text(&cfg->simulate, f, (uint64_t)cfg->seed, text, sizeof text);
-  WEIR_TRY(cf_write_provenance(cli, cfg, "simulation", text));
+  WEIR_TRY(cf_write_provenance(j, false, "simulation", text));
   WEIR_TRY(cf_universe_write(&cfg->simulate, (uint64_t)cfg->seed, cli->out, &done));
   weir_event("prepare_end", WEIR_INT("universes", done.universes), WEIR_INT("files", done.files),
              WEIR_INT("kept", done.kept), WEIR_INT("again", done.again),
@@ -61,7 +63,7 @@ static weir_status prepare(weir_job *j)
     WEIR_TRY(cf_universe_check_folder(&cfg->simulate, &facts, (uint64_t)cfg->seed, out));
   }
   WEIR_TRY(weir_run_dir_commit(&j->dir));
-  return simulate(j->cli, cfg, &facts);
+  return simulate(j, &facts);
 }
 
 weir_status cf_cmd_prepare(const weir_cli *cli)

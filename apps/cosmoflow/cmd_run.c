@@ -10,13 +10,13 @@
 
 /* Commits the folder and writes provenance. A resumed run may be refused by the trainer: its folder
  * is unchanged until then. */
-static weir_status accept(const weir_cli *cli, const cf_experiment *e, weir_run_dir *dir)
+static weir_status accept(weir_job *j, const cf_experiment *e)
 {
   char text[CF_NOTE_LINE];
 
-  WEIR_TRY(weir_run_dir_commit(dir));
+  WEIR_TRY(weir_run_dir_commit(&j->dir));
   cf_source_describe(e->source, text, sizeof text);
-  return cf_write_provenance(cli, e->cfg, "samples", text);
+  return cf_write_provenance(j, true, "samples", text);
 }
 
 /* State of a run. All borrowed. */
@@ -42,7 +42,7 @@ static weir_status announce(const training *t)
   weir_job *const j = t->job;
 
   WEIR_TRY(cf_grid_print(t->e->cfg, &t->ranks->dist.grid, &t->e->estimator.task, stderr));
-  return j->dir.continues ? WEIR_OK : accept(j->cli, t->e, &j->dir);
+  return j->dir.continues ? WEIR_OK : accept(j, t->e);
 }
 
 static weir_status finish(const training *t, const weir_train_result *result)
@@ -50,7 +50,7 @@ static weir_status finish(const training *t, const weir_train_result *result)
   weir_job *const j = t->job;
 
   if (j->dir.continues) {
-    WEIR_TRY(accept(j->cli, t->e, &j->dir));
+    WEIR_TRY(accept(j, t->e));
   }
   return cf_run_page(j->cli->out, t->e, result);
 }

@@ -279,7 +279,7 @@ static weir_status finish(study *s)
   WEIR_TRY(cf_scaling_write(&s->result, s->job->cli->out));
   (void)snprintf(text, sizeof text, "%lld bytes, %.6g s", (long long)s->result.cfg.bytes,
                  s->result.cfg.compute_s);
-  return cf_write_provenance(s->job->cli, s->cfg, "step", text);
+  return cf_write_provenance(s->job, false, "step", text);
 }
 
 static weir_status perform(weir_job *j)

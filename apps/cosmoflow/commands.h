@@ -22,7 +22,9 @@ weir_status cf_cmd_compare(const weir_cli *cli) WEIR_CHECKED;
 extern const weir_program cf_program;
 /* Opens source.input, which is borrowed. Fails: as cf_source_open. */
 weir_status cf_open_input(cf_cfg *cfg, cf_source **out) WEIR_CHECKED;
-/* Writes provenance.json into --out, with a line of the program's own. */
-weir_status cf_write_provenance(const weir_cli *cli, const cf_cfg *cfg, const char *key,
+/* Writes provenance.json into --out, with a line of the program's own, and the files that the
+ * configuration names and those of source.input, where the command reads it (`samples`), or of the
+ * truth of eval.sets. Fails: as cf_source_list, weir_job_provenance. */
+weir_status cf_write_provenance(const weir_job *job, bool samples, const char *key,
                                 const char *text) WEIR_CHECKED;
 #endif

@@ -1,10 +1,11 @@
 /* predict.h - state of the command predict: weights, samples and split. Private to its files. */
 #ifndef CF_PREDICT_H
 #define CF_PREDICT_H
-#include "conf/weir_cli.h"
+#include "app/weir_job.h"
 #include "experiment.h"
 
 typedef struct cf_predict {
+  const weir_job *job;
   const weir_cli *cli;
   cf_cfg *cfg;
   cf_weights weights;

@@ -281,7 +281,7 @@ static weir_status write_all(maps *m)
   WEIR_TRY(status);
   WEIR_TRY(predict_all(m));
   WEIR_TRY(cf_class_maps_commit(&m->file));
-  WEIR_TRY(cf_write_provenance(p->cli, p->cfg, "weights", source));
+  WEIR_TRY(cf_write_provenance(p->job, true, "weights", source));
   if (m->known) {
     WEIR_TRY(write_scores(m));
   } else {

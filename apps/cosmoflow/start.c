@@ -33,10 +33,37 @@ static weir_status complete(weir_job *j)
 
 const weir_program cf_program = {.complete = complete};
 
-weir_status cf_write_provenance(const weir_cli *cli, const cf_cfg *cfg, const char *key,
+/* Predictions and weights are among the files that the configuration names. */
+static weir_status find_inputs(const weir_job *job, bool samples, weir_inputs *out)
+{
+  const cf_cfg *const cfg = job->cfg;
+  const cf_eval_set_opts *const set = cfg->eval.sets.items;
+  const bool scores = weir_cli_is(job->cli, "eval");
+
+  WEIR_TRY(weir_config_files(job->config, weir_inputs_add, out));
+  for (int64_t i = 0; scores && i < cfg->eval.sets.count; i++) {
+    WEIR_TRY(cf_source_list(&set[i].truth, weir_inputs_add, out));
+  }
+  return samples ? cf_source_list(&cfg->source.input, weir_inputs_add, out) : WEIR_OK;
+}
+
+weir_status cf_write_provenance(const weir_job *job, bool samples, const char *key,
                                 const char *text)
 {
+  const cf_cfg *const cfg = job->cfg;
   const weir_provenance_line line = {key, text};
+  weir_inputs read = {.n = 0};
+  weir_status status = find_inputs(job, samples, &read);
 
-  return weir_job_provenance(cli, cfg->seed, &(weir_provenance){.lines = &line, .n_lines = 1});
+  weir_inputs_sort(&read);
+  status = status == WEIR_OK
+               ? weir_job_provenance(job->cli, job->seed,
+                                     &(weir_provenance){.inputs = (const char *const *)read.path,
+                                                        .n_inputs = (int)read.n,
+                                                        .digest_bytes = cfg->source.digest_bytes,
+                                                        .lines = &line,
+                                                        .n_lines = 1})
+               : status;
+  weir_inputs_fini(&read);
+  return status;
 }

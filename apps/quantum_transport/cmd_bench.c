@@ -217,8 +217,9 @@ static weir_status report_more(const weir_cli *cli, const weir_table *table, con
   return WEIR_OK;
 }
 
-static weir_status report(const weir_cli *cli, const bench *b)
+static weir_status report(const weir_job *j, const bench *b)
 {
+  const weir_cli *const cli = j->cli;
   static const char *const head[QT_SPEED_COLUMNS] = {"phase", "time_s", "gflop", "gflop_per_s",
                                                      "relative_to_zgemm"};
   weir_table cells = {0};
@@ -233,7 +234,7 @@ static weir_status report(const weir_cli *cli, const bench *b)
              WEIR_REAL("transmission_s", b->phase[METHODS].seconds),
              WEIR_REAL("blocks_s", b->phase[METHODS + 1].seconds));
   WEIR_TRY_GOTO(cells.status, done);
-  WEIR_TRY_GOTO(qt_write_provenance(cli, b->cfg), done);
+  WEIR_TRY_GOTO(qt_write_provenance(j), done);
   WEIR_TRY_GOTO(weir_table_write_csv(&cells, cli->out, "bench.csv", QT_SPEED_COLUMNS, head), done);
   weir_table_print(&cells, QT_SPEED_COLUMNS, head, stdout);
   WEIR_TRY_GOTO(
@@ -255,7 +256,7 @@ static weir_status perform(weir_job *j)
   WEIR_TRY_GOTO(qt_begin(j, "bench"), done);
   WEIR_TRY_GOTO(measure_all(&b), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
-  WEIR_TRY_GOTO(report(j->cli, &b), done);
+  WEIR_TRY_GOTO(report(j, &b), done);
 done:
   bench_fini(&b);
   return status;

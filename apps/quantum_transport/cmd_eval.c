@@ -143,8 +143,9 @@ static weir_status check(const evaluation *e)
   return WEIR_OK;
 }
 
-static weir_status write_results(const weir_cli *cli, const qt_cfg *cfg, const evaluation *e)
+static weir_status write_results(const weir_job *j, const evaluation *e)
 {
+  const weir_cli *const cli = j->cli;
   const qt_scores *s = &e->scores;
   weir_table table = {0};
   weir_status status = WEIR_OK;
@@ -155,7 +156,7 @@ static weir_status write_results(const weir_cli *cli, const qt_cfg *cfg, const e
              WEIR_INT("outside", s->outside), WEIR_REAL("bias", s->bias), WEIR_REAL("mae", s->mae),
              WEIR_REAL("rmse", s->rmse), WEIR_REAL("max_error", s->max_error),
              WEIR_REAL("max_error_at_eV", s->max_at));
-  WEIR_TRY_GOTO(qt_write_provenance(cli, cfg), done);
+  WEIR_TRY_GOTO(qt_write_provenance(j), done);
   WEIR_TRY_GOTO(weir_table_write_csv(&table, cli->out, "scores.csv", COLUMNS, head), done);
   WEIR_TRY_GOTO(write_page(e, &table, cli->out), done);
   weir_table_print(&table, COLUMNS, head, stdout);
@@ -174,7 +175,7 @@ static weir_status eval(weir_job *j)
   WEIR_TRY_GOTO(qt_begin(j, "eval"), done);
   WEIR_TRY_GOTO(evaluate(&e), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
-  WEIR_TRY_GOTO(write_results(j->cli, cfg, &e), done);
+  WEIR_TRY_GOTO(write_results(j, &e), done);
   weir_run_dir_keep(); /* the scores, where they are too large, too */
   status = check(&e);
 done:

@@ -117,15 +117,16 @@ done:
   return status;
 }
 
-static weir_status write_results(const weir_cli *cli, const qt_study *s)
+static weir_status write_results(const weir_job *j, const qt_study *s)
 {
+  const weir_cli *const cli = j->cli;
   const double k[2] = {s->cfg->prepare.ky, s->cfg->prepare.kz};
   weir_table table = {0};
   weir_status status = WEIR_OK;
 
   describe(&s->system, &table);
   WEIR_TRY_GOTO(table.status, done);
-  WEIR_TRY_GOTO(qt_write_provenance(cli, s->cfg), done);
+  WEIR_TRY_GOTO(qt_write_provenance(j), done);
   WEIR_TRY_GOTO(weir_table_write_csv(&table, cli->out, "device.csv", COLUMNS, head), done);
   WEIR_TRY_GOTO(write_bands(s, k, cli->out), done);
   WEIR_TRY_GOTO(qt_out_matrices(&s->system, k, cli->out), done);
@@ -161,7 +162,7 @@ static weir_status prepare(weir_job *j)
   WEIR_TRY_GOTO(qt_study_open(j->cfg, &s), done);
   WEIR_TRY_GOTO(check_k(&s), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
-  WEIR_TRY_GOTO(write_results(j->cli, &s), done);
+  WEIR_TRY_GOTO(write_results(j, &s), done);
 done:
   qt_study_fini(&s);
   return status;

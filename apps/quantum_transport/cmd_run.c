@@ -57,7 +57,7 @@ static weir_status write_results(weir_job *j, const qt_study *s)
 {
   qt_closed_warn(s);
   WEIR_TRY(weir_run_dir_commit(&j->dir));
-  WEIR_TRY(qt_write_provenance(j->cli, s->cfg));
+  WEIR_TRY(qt_write_provenance(j));
   WEIR_TRY(qt_out_spectra(s, j->cli->out));
   if (s->scatter != NULL) {
     WEIR_TRY(qt_scatter_write(s, j->cli->out));

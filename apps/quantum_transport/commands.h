@@ -17,6 +17,6 @@ extern const weir_program qt_program;
 /* Calls weir_job_begin: where checkpoint.resume is true, a folder with checkpoints or bias points
  * of a sweep is resumed. Fails also: WEIR_ERR_CONFIG for a complete sweep. */
 weir_status qt_begin(weir_job *j, const char *owner) WEIR_CHECKED;
-/* Writes provenance.json into --out. */
-weir_status qt_write_provenance(const weir_cli *cli, const qt_cfg *cfg) WEIR_CHECKED;
+/* Writes provenance.json into --out, with the digests of the files that the configuration names. */
+weir_status qt_write_provenance(const weir_job *job) WEIR_CHECKED;
 #endif

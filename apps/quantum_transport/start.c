@@ -55,7 +55,17 @@ weir_status qt_begin(weir_job *j, const char *owner)
   return weir_job_begin(j, owner, begun);
 }
 
-weir_status qt_write_provenance(const weir_cli *cli, const qt_cfg *cfg)
+weir_status qt_write_provenance(const weir_job *job)
 {
-  return weir_job_provenance(cli, cfg->seed, &(weir_provenance){.n_inputs = 0});
+  weir_inputs read = {.n = 0};
+  weir_status status = weir_config_files(job->config, weir_inputs_add, &read);
+
+  weir_inputs_sort(&read);
+  status = status == WEIR_OK
+               ? weir_job_provenance(job->cli, job->seed,
+                                     &(weir_provenance){.inputs = (const char *const *)read.path,
+                                                        .n_inputs = (int)read.n})
+               : status;
+  weir_inputs_fini(&read);
+  return status;
 }

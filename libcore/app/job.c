@@ -1,5 +1,7 @@
 /* job.c - see weir_job.h. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "app/weir_job.h"
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
@@ -138,4 +140,45 @@ weir_status weir_job_provenance(const weir_cli *cli, int64_t seed, const weir_pr
   p.seed = (uint64_t)seed;
   p.threads = weir_threads_get();
   return weir_provenance_write(path, &p);
+}
+
+weir_status weir_inputs_add(void *inputs, const char *path)
+{
+  weir_inputs *const in = inputs;
+
+  WEIR_TRY(weir_reserve(&in->path, &in->capacity, in->n + 1, sizeof *in->path));
+  WEIR_TRY(weir_strdup(path, &in->path[in->n]));
+  in->n++;
+  return WEIR_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void weir_inputs_sort(weir_inputs *in)
+{
+  int64_t kept = 0;
+
+  if (in->n > 0) {
+    qsort(in->path, (size_t)in->n, sizeof *in->path, by_text);
+  }
+  for (int64_t i = 0; i < in->n; i++) {
+    if (kept > 0 && strcmp(in->path[kept - 1], in->path[i]) == 0) {
+      weir_free(&in->path[i]);
+    } else {
+      in->path[kept++] = in->path[i];
+    }
+  }
+  in->n = kept;
+}
+
+void weir_inputs_fini(weir_inputs *in)
+{
+  for (int64_t i = 0; i < in->n; i++) {
+    weir_free(&in->path[i]);
+  }
+  weir_free(&in->path);
+  in->n = in->capacity = 0;
 }

@@ -226,6 +226,48 @@ static void failure_of_a_thread_rank_ends_all_with_its_message(void **state)
   weir_check_rmdir(dir);
 }
 
+static weir_status collect(void *context)
+{
+  static const char *const paths[] = {"b", "a", "b", "c", "a"};
+  weir_inputs *const in = context;
+  weir_status status = WEIR_OK;
+
+  *in = (weir_inputs){.n = 0};
+  for (size_t i = 0; i < sizeof paths / sizeof paths[0] && status == WEIR_OK; i++) {
+    status = weir_inputs_add(in, paths[i]);
+  }
+  weir_inputs_sort(in);
+  if (status != WEIR_OK) {
+    weir_inputs_fini(in);
+  }
+  return status;
+}
+
+static weir_status collect_and_free(void *context)
+{
+  weir_inputs in;
+
+  (void)context;
+  WEIR_TRY(collect(&in));
+  weir_inputs_fini(&in);
+  return WEIR_OK;
+}
+
+static void inputs_are_sorted_and_there_once(void **state)
+{
+  weir_inputs in = {.n = 0};
+
+  weir_inputs_sort(&in);
+  assert_int_equal(in.n, 0);
+  assert_ok(collect(&in));
+  assert_int_equal(in.n, 3);
+  assert_string_equal(in.path[0], "a");
+  assert_string_equal(in.path[1], "b");
+  assert_string_equal(in.path[2], "c");
+  weir_inputs_fini(&in);
+  assert_true(weir_check_faults(collect_and_free, NULL) >= 5);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -234,6 +276,7 @@ int main(void)
       cmocka_unit_test(failure_keeps_the_earlier_results),
       cmocka_unit_test(device_that_there_is_not_is_refused),
       cmocka_unit_test(thread_ranks_have_their_own_job_and_one_folder),
+      cmocka_unit_test(inputs_are_sorted_and_there_once),
       cmocka_unit_test(failure_of_a_thread_rank_ends_all_with_its_message),
   };
 

@@ -48,6 +48,17 @@ weir_status weir_job_run_on_ranks(const weir_cli *cli, const weir_program *progr
 weir_status weir_job_begin(weir_job *job, const char *owner, bool resume) WEIR_CHECKED;
 /* Emits the event `start`: program, command, seed. */
 void weir_job_tell_start(const weir_cli *cli, int64_t seed);
+/* Paths of files that a command has read; {.n = 0} is empty. Owns copies. */
+typedef struct weir_inputs {
+  char **path;
+  int64_t n, capacity;
+} weir_inputs;
+/* Adds a path; `inputs` is a weir_inputs, as weir_config_files calls it. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_inputs_add(void *inputs, const char *path) WEIR_CHECKED;
+/* Sorts the paths and leaves one of each. */
+void weir_inputs_sort(weir_inputs *inputs);
+void weir_inputs_fini(weir_inputs *inputs);
+
 /* Writes provenance.json into --out: program, command line, seed and threads, with the inputs and
  * lines of `of`. Fails: as weir_provenance_write. */
 weir_status weir_job_provenance(const weir_cli *cli, int64_t seed,

@@ -21,11 +21,12 @@ typedef struct weir_provenance {
   const char *const
       *inputs; /* paths whose SHA-256 is recorded; missing ones are recorded as such */
   int n_inputs;
+  int64_t digest_bytes; /* files after the first so many bytes have their size alone; 0: no limit */
   const weir_provenance_line *lines;
   int n_lines;
 } weir_provenance;
 
-/* Writes provenance.json. Fails: WEIR_ERR_DATA. */
+/* Writes provenance.json. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
 weir_status weir_provenance_write(const char *path, const weir_provenance *p) WEIR_CHECKED;
 /* Returns version, compiler, build type and dependency table of this build, as text. Static
  * storage. */

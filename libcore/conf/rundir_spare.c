@@ -146,25 +146,15 @@ static weir_status spare_strangers(int fd, const char *out, const char *folder, 
   return status;
 }
 
-/* An input, or the header of a record that is named without suffix; itself, and where a link leads.
- */
-static weir_status spare_input(void *context, const char *text)
+/* An input; itself, and where a link leads. */
+static weir_status spare_input(void *context, const char *path)
 {
-  static const char *const suffixes[] = {"", ".hea"};
   static const char reason[] = "an input of this run, which would replace it: choose another --out";
+  char real[PATH_MAX];
 
   (void)context;
-  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-    char path[PATH_MAX], real[PATH_MAX];
-    struct stat info;
-
-    if (snprintf(path, sizeof path, "%s%s", text, suffixes[i]) < (int)sizeof path &&
-        stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
-      WEIR_TRY(weir_writer_spare(path, reason));
-      WEIR_TRY(realpath(path, real) == NULL ? WEIR_OK : weir_writer_spare(real, reason));
-    }
-  }
-  return WEIR_OK;
+  WEIR_TRY(weir_writer_spare(path, reason));
+  return realpath(path, real) == NULL ? WEIR_OK : weir_writer_spare(real, reason);
 }
 
 weir_status conf_spare_others(const weir_run_dir *run)
@@ -173,7 +163,7 @@ weir_status conf_spare_others(const weir_run_dir *run)
   conf_earlier walk = {.kept = NULL};
   noted_list l;
 
-  WEIR_TRY(weir_conf_texts(run->config, spare_input, NULL));
+  WEIR_TRY(weir_config_files(run->config, spare_input, NULL));
   WEIR_TRY(read_notes(out, &walk, &l));
   /* A log without notes is of an old version: its files may have any name. */
   const int fd = walk.logs && !walk.noted ? -1 : open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,4 +1,8 @@
-/* texts.c - every text of a loaded configuration, whatever its key. */
+/* texts.c - every text of a loaded configuration, whatever its key, and the files that they name.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include "conf/conf_priv.h"
 
 typedef struct walk {
@@ -73,4 +77,28 @@ weir_status weir_conf_texts(const weir_config *config,
                             weir_status (*visit)(void *context, const char *text), void *context)
 {
   return walk_table(&(walk){visit, context}, config->table, config->out);
+}
+
+static weir_status visit_files(void *context, const char *text)
+{
+  static const char *const suffixes[] = {"",           ".hea",         "_hr.dat", "_tb.dat",
+                                         "_wsvec.dat", "_centres.xyz", ".win"};
+  const walk *const w = context;
+
+  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+    char path[PATH_MAX];
+    struct stat info;
+
+    if (snprintf(path, sizeof path, "%s%s", text, suffixes[i]) < (int)sizeof path &&
+        stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
+      WEIR_TRY(w->visit(w->context, path));
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_config_files(const weir_config *config,
+                              weir_status (*visit)(void *context, const char *path), void *context)
+{
+  return weir_conf_texts(config, visit_files, &(walk){visit, context});
 }

@@ -181,6 +181,14 @@ void weir_config_where(const weir_config *config, const void *member, char *text
  * default value. */
 bool weir_config_states(const weir_config *config, const void *section, size_t size);
 
+/* Calls visit with each regular file that any text of the configuration names, until one fails: the
+ * text itself, or the beginning of the names of a record (.hea) or of files of Wannier90 (_hr.dat,
+ * _tb.dat, _wsvec.dat, _centres.xyz, .win). The paths are borrowed during the call. Fails: as
+ * visit. */
+weir_status weir_config_files(const weir_config *config,
+                              weir_status (*visit)(void *context, const char *path),
+                              void *context) WEIR_CHECKED;
+
 /* Fills `out` with defaults only; text points into the table. Lists stay empty, since nothing would
  * own their items: weir_config_load without files and sets fills them, too. */
 void weir_opts_default(const weir_opt *opts, size_t opts_size, void *out);

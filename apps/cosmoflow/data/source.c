@@ -13,6 +13,9 @@ const weir_opt cf_source_options[] = {
     WEIR_OPT_INT(cf_source_opts, cache_bytes, 1 << 28, 0, 1e15, "B",
                  "synth://: universes that stay in memory, those used last; one always does",
                  .alias = "keep"),
+    WEIR_OPT_INT(cf_source_opts, digest_bytes, (int64_t)1 << 32, 0, 1e15, "B",
+                 "provenance.json has digests of input files up to this many bytes together, and "
+                 "the size of those after them; 0: digests of all"),
     WEIR_OPT_END,
 };
 
@@ -93,6 +96,15 @@ weir_status cf_source_is_synth(const weir_string_list *input, bool *synth)
              ? weir_fail(WEIR_ERR_CONFIG, "%s: is a whole source; name it alone, or files alone",
                          CF_SOURCE_SYNTH)
              : WEIR_OK;
+}
+
+weir_status cf_source_list(const weir_string_list *input,
+                           weir_status (*visit)(void *context, const char *path), void *context)
+{
+  bool synth = false;
+
+  WEIR_TRY(cf_source_is_synth(input, &synth));
+  return synth ? WEIR_OK : cf_volumes_list(input->items, input->count, visit, context);
 }
 
 weir_status cf_source_open(const cf_source_spec *spec, cf_source **out)

@@ -19,6 +19,7 @@
 typedef struct cf_source_opts {
   weir_string_list input; /* files, folders, lists; or synth:// alone */
   int64_t cache_bytes;    /* bytes of universes that stay; the last one always does */
+  int64_t digest_bytes;   /* of inputs, for provenance; 0: all */
 } cf_source_opts;
 extern const weir_opt cf_source_options[];
 
@@ -33,6 +34,11 @@ typedef struct cf_source_spec {
 typedef struct cf_source cf_source;
 /* Determines whether an input is synth://. Fails: WEIR_ERR_CONFIG (synth:// with files). */
 weir_status cf_source_is_synth(const weir_string_list *input, bool *synth) WEIR_CHECKED;
+/* Calls visit with the path of each file of samples, without opening it, until one fails; not at
+ * all for synth://. Fails: as visit; as cf_source_open for a file that is missing. */
+weir_status cf_source_list(const weir_string_list *input,
+                           weir_status (*visit)(void *context, const char *path),
+                           void *context) WEIR_CHECKED;
 /* Returns the properties of samples of synth:// before any is simulated. */
 cf_volume_info cf_source_synth_info(const cf_universe_opts *opts, const cf_universe_facts *f);
 

@@ -74,6 +74,24 @@ static void records_command_build_and_digests(void **state)
   weir_free(&text);
 }
 
+/* The first file fits the limit, the second does not, and one that is not there says so. */
+static void files_beyond_the_limit_have_their_size(void **state)
+{
+  const struct request *r = *state;
+  const char *const inputs[] = {r->input, r->input, "/no/such/input"};
+  char *text;
+  int64_t size;
+
+  assert_ok(weir_provenance_write(
+      r->path,
+      &(weir_provenance){.program = "p", .inputs = inputs, .n_inputs = 3, .digest_bytes = 5}));
+  assert_ok(weir_file_read(r->path, 1 << 20, &text, &size));
+  assert_non_null(strstr(text, "\"bytes\": 3, \"sha256\": \"ba78"));
+  assert_non_null(strstr(text, "input\", \"bytes\": 3},\n"));
+  assert_non_null(strstr(text, "{\"path\": \"/no/such/input\", \"missing\": true}"));
+  weir_free(&text);
+}
+
 static void faults_leave_nothing(void **state)
 {
   const struct request *r = *state;
@@ -120,6 +138,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(records_command_build_and_digests, make_request,
+                                      drop_request),
+      cmocka_unit_test_setup_teardown(files_beyond_the_limit_have_their_size, make_request,
                                       drop_request),
       cmocka_unit_test_setup_teardown(faults_leave_nothing, make_request, drop_request),
       cmocka_unit_test(build_text_names_version_and_parts),

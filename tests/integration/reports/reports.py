@@ -3,6 +3,8 @@ and on a telephone, light, dark and printed. No complaint on the console, nothin
 colours, headings in order, links that lead somewhere (check.js). A page that has all these faults shows before that each is found.
 PROGRAM -: the pages that are in FOLDER already."""
 
+import hashlib
+import json
 import os
 import re
 import subprocess
@@ -54,6 +56,24 @@ def flow(program, folder, source, name, steps):
     return out, done.returncode
 
 
+def check_provenance(out):
+    """Stops where provenance.json of a step lacks files of a step that it needs, or has other digests than the files."""
+    with open(os.path.join(out, "flow/order"), encoding="utf-8") as file:
+        names = file.read().split()
+    for name in names:
+        with open(os.path.join(out, name, "provenance.json"), encoding="utf-8") as file:
+            inputs = json.load(file)["inputs"]
+        for entry in inputs:
+            with open(entry["path"], "rb") as file:
+                if hashlib.sha256(file.read()).hexdigest() != entry["sha256"]:
+                    sys.exit("%s: provenance.json has another digest of %s" % (name, entry["path"]))
+        with open(os.path.join(out, "flow", name.replace("/", ".") + ".plan"), encoding="utf-8") as file:
+            needs = [line.split()[1] for line in file if line.startswith("needs ")]
+        for other in needs:
+            if not any(entry["path"].startswith(os.path.join(out, other) + "/") for entry in inputs):
+                sys.exit("%s: provenance.json has no file of %s, which it needs" % (name, other))
+
+
 def make(program, folder, source):
     """Makes all pages."""
     out, status = flow(program, folder, source, "tiny", "tiny")
@@ -62,6 +82,7 @@ def make(program, folder, source):
         text = file.read()
     if status != 0 or b"not started" in text or text.count(b'<td class="good">done</td>') < 4:
         sys.exit("the flow tiny ends with status %d, or its page does not say that all is done" % status)
+    check_provenance(out)
     subprocess.run([program, "report", out], check=True)
     with open(index, "rb") as file:
         if file.read() != text:

@@ -18,6 +18,11 @@ typedef struct cf_volumes cf_volumes;
  * to the list). Fails: WEIR_ERR_DATA, naming the file; also where there is none. */
 weir_status cf_volumes_open(const char *const *paths, int64_t n, const cf_volume_opts *opts,
                             cf_volumes **out) WEIR_CHECKED;
+/* Calls visit with the path of each of these files, without opening them, until one fails. Fails:
+ * as visit; WEIR_ERR_DATA as cf_volumes_open. */
+weir_status cf_volumes_list(const char *const *paths, int64_t n,
+                            weir_status (*visit)(void *context, const char *path),
+                            void *context) WEIR_CHECKED;
 /* Accepts NULL. */
 void cf_volumes_close(cf_volumes **v);
 int64_t cf_volumes_count(const cf_volumes *v);

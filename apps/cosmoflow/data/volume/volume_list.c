@@ -148,6 +148,23 @@ weir_status cf_volumes_add(cf_volumes *v, const char *path)
   return ends(path, ".lst", 4) ? add_list(v, path) : add_file(v, path);
 }
 
+weir_status cf_volumes_list(const char *const *paths, int64_t n,
+                            weir_status (*visit)(void *context, const char *path), void *context)
+{
+  cf_volumes v = {.n = 0};
+  weir_status status = WEIR_OK;
+
+  for (int64_t i = 0; i < n && status == WEIR_OK; i++) {
+    status = cf_volumes_add(&v, paths[i]);
+  }
+  for (int64_t i = 0; i < v.n; i++) {
+    status = status == WEIR_OK ? visit(context, v.entries[i].path) : status;
+    weir_free(&v.entries[i].path);
+  }
+  weir_free(&v.entries);
+  return status;
+}
+
 const char *cf_volumes_within(const cf_volumes *v, const char *folder)
 {
   char above[PATH_MAX], file[PATH_MAX];
