@@ -33,10 +33,10 @@ extern "C" {
  * row-major position of the point in the whole box of the parallel dimensions. A cell stores a
  * scalar at its start; states have one each, in order, complex ones two: the real part, then the
  * imaginary part. */
-typedef struct weir_table {
+typedef struct weir_state_table {
   uint64_t *cells;
   int64_t points;
-} weir_table;
+} weir_state_table;
 /* Returns the number of the first cell of a state; for state n_states the number of all cells of a
  * point. */
 int weir_table_before(const weir_access *a, int state);
@@ -47,7 +47,7 @@ int weir_table_before(const weir_access *a, int state);
 typedef struct weir_loop_run {
   weir_box box;
   const weir_view *in, *out;
-  weir_table *state;
+  weir_state_table *state;
 } weir_loop_run;
 
 typedef struct weir_engine_opts {

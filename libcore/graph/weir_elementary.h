@@ -329,7 +329,7 @@ static const uint32_t weir_two_over_pi[42] = {
     0x8A5292EAu, 0x6BFB5FB1u, 0x1F8D5D08u, 0x56033046u, 0xFC7B6BABu, 0xF0CFBC20u, 0x9AF4361Du};
 
 /* 32 bits of the table from bit `at` on. */
-static inline uint64_t weir_window(uint64_t at)
+static inline uint64_t weir_two_over_pi_bits(uint64_t at)
 {
   const uint64_t word = at >> 5, shift = at & 31u;
   const uint64_t pair = ((uint64_t)weir_two_over_pi[word] << 32) | weir_two_over_pi[word + 1];
@@ -346,8 +346,10 @@ static inline uint64_t weir_reduce_f64(double x, double *high, double *low)
   const uint64_t top =
       bits >> 52; /* x = m 2^(top - 1075); the first useful bit is top - 1075 - 1 */
   const uint64_t at = (top < 1022u ? 1022u : top > 2046u ? 2046u : top) - 1013u;
-  const uint64_t f0 = weir_window(at), f1 = weir_window(at + 32), f2 = weir_window(at + 64);
-  const uint64_t f3 = weir_window(at + 96), f4 = weir_window(at + 128), f5 = weir_window(at + 160);
+  const uint64_t f0 = weir_two_over_pi_bits(at), f1 = weir_two_over_pi_bits(at + 32),
+                 f2 = weir_two_over_pi_bits(at + 64);
+  const uint64_t f3 = weir_two_over_pi_bits(at + 96), f4 = weir_two_over_pi_bits(at + 128),
+                 f5 = weir_two_over_pi_bits(at + 160);
   /* Columns of 32 bits of m f modulo 2^192, lowest first. */
   const uint64_t c5 = (f5 * m0) >> 32;
   const uint64_t p4 = f4 * m0, q5 = f5 * m1;

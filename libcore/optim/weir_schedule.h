@@ -18,8 +18,8 @@
  * `scale`
  * adapts lr to the samples per update: the peak is lr times their ratio to `batch` or its square
  * root. mlperf rises from lr to the peak, the other shapes use it instead of lr. */
-#ifndef WEIR_SCHEDULE_H
-#define WEIR_SCHEDULE_H
+#ifndef WEIR_OPTIM_SCHEDULE_H
+#define WEIR_OPTIM_SCHEDULE_H
 #include "conf/weir_opt.h"
 #ifdef __cplusplus
 extern "C" {

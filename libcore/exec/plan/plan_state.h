@@ -44,7 +44,7 @@ typedef struct exec_loop {
   weir_loop *loop;
   const weir_engine *engine; /* NULL: weir_op_desc.run */
   void *context;
-  weir_table cells;
+  weir_state_table cells;
   int time;     /* iteration dimension that is time, or -1 */
   bool gathers; /* reads at indices that an array holds    */
   /* Inputs of one dimension, time, without a gather: down * index - up * iteration is at most

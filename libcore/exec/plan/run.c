@@ -102,7 +102,7 @@ static weir_status run_loop(const tiling *t, const exec_loop *loop, const weir_b
   }
   if (loop->engine != NULL) {
     const weir_loop_run run = {
-        .box = *box, .in = in, .out = out, .state = (weir_table *)&loop->cells};
+        .box = *box, .in = in, .out = out, .state = (weir_state_table *)&loop->cells};
 
     loop->engine->run(loop->context, &run);
     return WEIR_OK;

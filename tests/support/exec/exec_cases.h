@@ -514,7 +514,7 @@ static inline void draw_states(exec_case *c, weir_access *a)
                                         : draw(c, 0, 1) ? WEIR_F64
                                                         : draw_dtype(c)};
     for (int64_t p = 0; p < c->points; p++) {
-      const weir_table cells = {c->cells, c->points};
+      const weir_state_table cells = {c->cells, c->points};
       literal_cells_put(a, s, &cells, p, draw_value(c, a->state[s].dtype));
     }
   }

@@ -87,7 +87,7 @@ static inline int same_results(FILE *out, const exec_case *c, const copy *k, con
   }
   for (int s = 0; s < a->n_states; s++) {
     for (int64_t p = 0; p < c->points; p++) {
-      const weir_table one = {c->cells, c->points}, two = {k->cells, c->points};
+      const weir_state_table one = {c->cells, c->points}, two = {k->cells, c->points};
       const literal x = literal_cells_get(a, s, &one, p), y = literal_cells_get(a, s, &two, p);
 
       if (!same_scalar(a->state[s].dtype, &x, &y)) {
@@ -106,7 +106,7 @@ static inline void run_split(exec_case *c, const weir_engine *engine, void *cont
                              const copy *k, int depth)
 {
   const weir_access *a = &c->loop.access;
-  weir_table cells = {k->cells, c->points};
+  weir_state_table cells = {k->cells, c->points};
   const int d = a->n_dims > 0 ? (int)draw(c, 0, a->n_dims - 1) : 0;
 
   if (depth == 0 || a->n_dims == 0 || a->dim[d].kind == WEIR_REDUCED || box.hi[d] - box.lo[d] < 2) {

@@ -204,7 +204,7 @@ static inline void literal_reduction(literal_run *r)
 }
 
 /* State `s` of a point: its parts lie in one cell each. */
-static inline literal literal_cells_get(const weir_access *a, int s, const weir_table *cells,
+static inline literal literal_cells_get(const weir_access *a, int s, const weir_state_table *cells,
                                         int64_t point)
 {
   const size_t size = weir_dtype_size(weir_dtype_part(a->state[s].dtype));
@@ -217,7 +217,7 @@ static inline literal literal_cells_get(const weir_access *a, int s, const weir_
   return x;
 }
 
-static inline void literal_cells_put(const weir_access *a, int s, const weir_table *cells,
+static inline void literal_cells_put(const weir_access *a, int s, const weir_state_table *cells,
                                      int64_t point, literal x)
 {
   const size_t size = weir_dtype_size(weir_dtype_part(a->state[s].dtype));
@@ -231,7 +231,7 @@ static inline void literal_cells_put(const weir_access *a, int s, const weir_tab
 static inline void literal_scan(literal_run *r)
 {
   const weir_access *a = r->a;
-  const weir_table *cells = r->run->state;
+  const weir_state_table *cells = r->run->state;
   const int64_t point = exec_position(a, WEIR_PARALLEL, r->iteration);
   literal next[WEIR_MAX_STATES];
 

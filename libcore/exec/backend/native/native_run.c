@@ -18,7 +18,7 @@ static void run_map(native_walk *w)
 
 static void run_scan(native_walk *w)
 {
-  const weir_table *cells = w->run->state;
+  const weir_state_table *cells = w->run->state;
 
   do {
     do {

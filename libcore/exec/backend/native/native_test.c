@@ -17,7 +17,7 @@ static int run_case(exec_case *c, void *context)
 {
   const weir_access *a = &c->loop.access;
   copy whole = copy_make(c), pieces = copy_make(c);
-  weir_table cells = {c->cells, c->points}, whole_cells = {whole.cells, c->points};
+  weir_state_table cells = {c->cells, c->points}, whole_cells = {whole.cells, c->points};
   const weir_loop_run expected = {weir_iterations(a), c->in, c->out, &cells};
   const weir_loop_run actual = {weir_iterations(a), c->in, whole.out, &whole_cells};
 

@@ -147,7 +147,7 @@ static int data_outputs(const weir_access *a)
 static void move_state(running *r, int s, int64_t point, bool load_it)
 {
   const weir_dtype dtype = r->a->state[s].dtype, part = weir_dtype_part(dtype);
-  const weir_table *cells = r->run->state;
+  const weir_state_table *cells = r->run->state;
   uint64_t *first = &cells->cells[weir_table_before(r->a, s) * cells->points + point];
   exec_scalar *x = &r->state[s];
 

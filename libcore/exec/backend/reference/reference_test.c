@@ -20,7 +20,7 @@ static weir_view view_of(void *data, weir_dtype dtype, int64_t n)
 }
 
 static void run_loop(const weir_loop *loop, const weir_view *in, const weir_view *out,
-                     weir_table *cells)
+                     weir_state_table *cells)
 {
   const weir_engine_opts opts = {.compiler = "", .cache_dir = "", .threads = 1};
   const weir_loop_run run = {weir_iterations(&loop->access), in, out, cells};
@@ -75,7 +75,7 @@ static void backward_scan_by_hand(void **state)
   double y[5];
   uint64_t cell;
   const double initial = 100;
-  weir_table cells = {&cell, 1};
+  weir_state_table cells = {&cell, 1};
   const weir_view in = view_of(x, WEIR_I16, 5), out = view_of(y, WEIR_F64, 5);
   weir_body *b = &l.access.body;
 

@@ -8,7 +8,7 @@
 static void load_states(vm_frame *f, int64_t i, int64_t n)
 {
   const vm_program *p = f->p;
-  const weir_table *cells = f->run->state;
+  const weir_state_table *cells = f->run->state;
   int64_t first, step;
 
   vm_row_position(f, &first, &step);
@@ -25,7 +25,7 @@ static void load_states(vm_frame *f, int64_t i, int64_t n)
 static void store_states(const vm_frame *f, int64_t i, int64_t n)
 {
   const vm_program *p = f->p;
-  const weir_table *cells = f->run->state;
+  const weir_state_table *cells = f->run->state;
   int64_t first, step;
 
   vm_row_position(f, &first, &step);
@@ -153,7 +153,7 @@ static void scan_row(vm_frame *f)
 
 static void move_cells(const vm_frame *f, int64_t point, bool load)
 {
-  const weir_table *cells = f->run->state;
+  const weir_state_table *cells = f->run->state;
 
   for (int s = 0; s < f->p->access.n_states; s++) {
     uint64_t *outside = &cells->cells[s * cells->points + point];

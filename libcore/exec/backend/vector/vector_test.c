@@ -17,7 +17,7 @@ static int check_made(exec_case *c)
   assert_ok(weir_access_check(a));
   copy whole = copy_make(c), pieces = copy_make(c);
   assert_ok(weir_engine_vector.prepare(&loop, 1, &opts, &context));
-  weir_table cells = {c->cells, c->points}, whole_cells = {whole.cells, c->points};
+  weir_state_table cells = {c->cells, c->points}, whole_cells = {whole.cells, c->points};
   const weir_loop_run expected = {weir_iterations(a), c->in, c->out, &cells};
   const weir_loop_run actual = {weir_iterations(a), c->in, whole.out, &whole_cells};
   weir_engine_vector.run(context, &actual);
@@ -171,7 +171,7 @@ static void compare_with_oracle(case_mode mode, int n, double tolerance)
     case_make(&c, seed + (uint64_t)i, mode, 1);
     const weir_loop *loop = &c.loop;
     copy k = copy_make(&c);
-    weir_table cells = {c.cells, c.points}, other = {k.cells, c.points};
+    weir_state_table cells = {c.cells, c.points}, other = {k.cells, c.points};
     const weir_loop_run a = {weir_iterations(&loop->access), c.in, c.out, &cells};
     const weir_loop_run b = {weir_iterations(&loop->access), c.in, k.out, &other};
     assert_ok(weir_engine_reference.prepare(&loop, 1, &opts, &reference));
