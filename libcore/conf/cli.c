@@ -25,43 +25,62 @@ typedef enum flag {
   FLAG_VERSION,
   FLAG_HELP,
   FLAG_YAML,
-  FLAG_MARKDOWN
+  FLAG_MARKDOWN,
+  FLAG_MAN,
+  FLAG_COMPLETION
 } flag;
 
-/* One row a flag: what getopt reads and what --help prints. */
+/* One row a flag: what getopt reads and what is printed of it. */
 typedef struct flag_row {
   struct option option;
   const char *value, *help;
+  const char *choices; /* "a|b|c": the values; NULL: others, too */
 } flag_row;
 
 // clang-format off
 static const flag_row flags[] = {
-  {{"config", required_argument, NULL, FLAG_CONFIG}, "FILE", "configuration file; repeatable, later files take precedence"},
-  {{"set", required_argument, NULL, FLAG_SET}, "KEY=VALUE", "value of one option; repeatable, takes precedence over files"},
-  {{"input", required_argument, NULL, FLAG_INPUT}, "WHAT", "input file, or - or an address for live input"},
-  {{"out", required_argument, NULL, FLAG_OUT}, "DIR", "output folder"},
-  {{"seed", required_argument, NULL, FLAG_SEED}, "N", "random seed"},
-  {{"grid", required_argument, NULL, FLAG_GRID}, "NxM..|auto", "ranks along each dimension, in the order of the section grid; 0: remaining ranks"},
-  {{"device", required_argument, NULL, FLAG_DEVICE}, "NAME", "compute device, one that --version lists (default cpu)"},
-  {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "number of threads of each rank (default: all cores)"},
-  {{"ranks", required_argument, NULL, FLAG_RANKS}, "N", "run on N ranks that are threads of this process, without mpiexec"},
-  {{"log", required_argument, NULL, FLAG_LOG}, "LEVEL", "log level: error, warn, info or debug (default info)"},
-  {{"overwrite", no_argument, NULL, FLAG_OVERWRITE}, "", "replace the results of an earlier run in DIR"},
-  {{"all", no_argument, NULL, FLAG_ALL}, "", "with describe: print options at their defaults, arrays and plans, too"},
-  {{"version", no_argument, NULL, FLAG_VERSION}, "", "print version, libraries of this build and devices"},
-  {{"help", no_argument, NULL, FLAG_HELP}, "", "print this help"},
-  {{"yaml", no_argument, NULL, FLAG_YAML}, "", "with options: print a commented, complete configuration"},
-  {{"markdown", no_argument, NULL, FLAG_MARKDOWN}, "", "with options: print the reference page"},
+  {{"config", required_argument, NULL, FLAG_CONFIG}, "FILE", "configuration file; repeatable, later files take precedence", NULL},
+  {{"set", required_argument, NULL, FLAG_SET}, "KEY=VALUE", "value of one option; repeatable, takes precedence over files", NULL},
+  {{"input", required_argument, NULL, FLAG_INPUT}, "WHAT", "input file, or - or an address for live input", NULL},
+  {{"out", required_argument, NULL, FLAG_OUT}, "DIR", "output folder", NULL},
+  {{"seed", required_argument, NULL, FLAG_SEED}, "N", "random seed", NULL},
+  {{"grid", required_argument, NULL, FLAG_GRID}, "NxM..|auto", "ranks along each dimension, in the order of the section grid; 0: remaining ranks", NULL},
+  {{"device", required_argument, NULL, FLAG_DEVICE}, "NAME", "compute device, one that --version lists (default cpu)", NULL},
+  {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "number of threads of each rank (default: all cores)", NULL},
+  {{"ranks", required_argument, NULL, FLAG_RANKS}, "N", "run on N ranks that are threads of this process, without mpiexec", NULL},
+  {{"log", required_argument, NULL, FLAG_LOG}, "LEVEL", "log level: error, warn, info or debug (default info)", "error|warn|info|debug"},
+  {{"overwrite", no_argument, NULL, FLAG_OVERWRITE}, "", "replace the results of an earlier run in DIR", NULL},
+  {{"all", no_argument, NULL, FLAG_ALL}, "", "with describe: print options at their defaults, arrays and plans, too", NULL},
+  {{"version", no_argument, NULL, FLAG_VERSION}, "", "print version, libraries of this build and devices", NULL},
+  {{"help", no_argument, NULL, FLAG_HELP}, "", "print this help", NULL},
+  {{"yaml", no_argument, NULL, FLAG_YAML}, "", "with options: print a commented, complete configuration", NULL},
+  {{"markdown", no_argument, NULL, FLAG_MARKDOWN}, "", "with options: print the reference page", NULL},
+  {{"man", no_argument, NULL, FLAG_MAN}, "", "with options: print the manual page", NULL},
+  {{"completion", required_argument, NULL, FLAG_COMPLETION}, "SHELL", "with options: print the completion script of bash or zsh", "bash|zsh"},
 };
 // clang-format on
 enum { FLAG_COUNT = sizeof flags / sizeof flags[0], MAX_RANKS = 1024 };
+
+bool weir_conf_flag_at(int i, weir_conf_flag *out)
+{
+  if (i < 0 || i >= FLAG_COUNT) {
+    return false;
+  }
+  *out = (weir_conf_flag){.name = flags[i].option.name,
+                          .value = flags[i].value,
+                          .help = flags[i].help,
+                          .choices = flags[i].choices};
+  return true;
+}
 
 /* The command line with the memory that it needs in addition to argv. */
 typedef struct parsed {
   weir_cli cli;
   const char **texts; /* memory of configs, sets, args, and of the copy that getopt reorders */
   const char **configs, **sets, **args;
-  bool help, version, yaml, markdown;
+  bool help, version;
+  const char *form, *shell; /* of what `options` prints: yaml, markdown, man or completion */
+  bool forms;               /* more than one is given */
 } parsed;
 
 static weir_status usage_error(const weir_app *app, const char *what, const char *text,
@@ -197,6 +216,12 @@ static weir_status refuse_second(const weir_app *app, int which, const char *nam
   return usage_error(app, shown, value, "is given twice: give it once");
 }
 
+static void take_form(parsed *p, const char *form)
+{
+  p->forms = p->forms || (p->form != NULL && strcmp(p->form, form) != 0);
+  p->form = form;
+}
+
 static weir_status take_value(const weir_app *app, parsed *p, int which, const char *value)
 {
   weir_cli *cli = &p->cli;
@@ -238,6 +263,12 @@ static weir_status take_value(const weir_app *app, parsed *p, int which, const c
     return count > 0 ? WEIR_OK : usage_error(app, "--ranks", value, "is no number of ranks");
   case FLAG_LOG:
     return weir_log_level_find(value, &cli->log);
+  case FLAG_COMPLETION:
+    take_form(p, "completion");
+    p->shell = value;
+    return strcmp(value, "bash") == 0 || strcmp(value, "zsh") == 0
+               ? WEIR_OK
+               : usage_error(app, "--completion", value, "is no shell: give bash or zsh");
   default:
     return WEIR_OK;
   }
@@ -249,8 +280,9 @@ static void take_switch(parsed *p, int which)
   p->cli.all = p->cli.all || which == FLAG_ALL;
   p->version = p->version || which == FLAG_VERSION;
   p->help = p->help || which == FLAG_HELP;
-  p->yaml = p->yaml || which == FLAG_YAML;
-  p->markdown = p->markdown || which == FLAG_MARKDOWN;
+  if (which == FLAG_YAML || which == FLAG_MARKDOWN || which == FLAG_MAN) {
+    take_form(p, which == FLAG_YAML ? "yaml" : which == FLAG_MAN ? "man" : "markdown");
+  }
 }
 
 /* getopt_long accepts any unambiguous beginning of a name; a script that relies on one would break
@@ -387,9 +419,15 @@ static weir_status read_command(const weir_app *app, parsed *p)
   if (command != NULL && command->args != NULL && strchr(command->args, '|') != NULL) {
     WEIR_TRY(check_word(app, command, p));
   }
-  if ((p->yaml || p->markdown) && !is_options) {
-    return usage_error(app, cli->command, p->yaml ? "--yaml" : "--markdown",
-                       "is a flag of the command options");
+  if (p->form != NULL && !is_options) {
+    char name[32];
+
+    (void)snprintf(name, sizeof name, "--%s", p->form);
+    return usage_error(app, cli->command, name, "is a flag of the command options");
+  }
+  if (p->forms) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "options: give one of --yaml, --markdown, --man and --completion");
   }
   if (cli->all && !weir_cli_is(cli, "describe")) {
     return usage_error(app, cli->command, "--all", "is a flag of the command describe");
@@ -426,45 +464,6 @@ static weir_status parse(int argc, char **argv, const weir_app *app, parsed *p)
   return WEIR_OK;
 }
 
-/* Every status that a program can end with. */
-static void print_statuses(FILE *out)
-{
-  fprintf(out, "\nexit status:\n");
-#define X(name, code, text) fprintf(out, "  %-10d %s\n", code, text);
-  WEIR_STATUS_LIST(X)
-#undef X
-}
-
-static void print_help(const weir_app *app, FILE *out)
-{
-  fprintf(out, "%s - %s\n\nusage: %s COMMAND [flags]\n\n", app->name, app->summary, app->name);
-  weir_conf_print_commands(app, out);
-  fprintf(out, "\nflags:\n");
-  for (int i = 0; i < FLAG_COUNT; i++) {
-    char name[40];
-
-    (void)snprintf(name, sizeof name, "--%s %s", flags[i].option.name, flags[i].value);
-    fprintf(out, "  %-18s %s\n", name, flags[i].help);
-  }
-  print_statuses(out);
-}
-
-static weir_status print_options(const weir_app *app, const parsed *p, FILE *out)
-{
-  char title[128];
-
-  if (p->yaml) {
-    return weir_opts_print_yaml(app->opts, out);
-  }
-  if (p->markdown) {
-    (void)snprintf(title, sizeof title, "Options of %s", app->name);
-    WEIR_TRY(weir_opts_print_markdown(app->opts, title, out));
-    weir_conf_print_commands_markdown(app, out);
-    return WEIR_OK;
-  }
-  return weir_opts_print_help(app->opts, out);
-}
-
 /* A table that did not reach the disk or the pipe is a failure of the program. */
 static weir_status check_output(const weir_app *app, FILE *out)
 {
@@ -480,7 +479,7 @@ static weir_status perform(const parsed *p, FILE *out)
 
   if (p->help || p->version) {
     if (p->help) {
-      print_help(app, out);
+      weir_conf_print_help(app, out);
     } else {
       fprintf(out, "%s %s\n%s", app->name, weir_version(), weir_build_text());
       if (app->print_machine != NULL) {
@@ -491,7 +490,7 @@ static weir_status perform(const parsed *p, FILE *out)
   }
   weir_log_set_level(p->cli.log);
   if (strcmp(p->cli.command, "options") == 0 && find_command(app, "options") == NULL) {
-    return print_options(app, p, out);
+    return weir_conf_print_options(app, p->form, p->shell, out);
   }
   const weir_command *const command = find_command(app, p->cli.command);
 

@@ -273,6 +273,10 @@ static void wrong_command_lines_are_refused(void **state)
       {"demo run 100", "run: 100: the command takes no arguments"},
       {"demo run --all", "run: --all: is a flag of the command describe"},
       {"demo run --yaml", "run: --yaml: is a flag of the command options"},
+      {"demo run --man", "run: --man: is a flag of the command options"},
+      {"demo run --completion zsh", "run: --completion: is a flag of the command options"},
+      {"demo options --completion fish", "--completion: fish: is no shell: give bash or zsh"},
+      {"demo options --man --yaml", "options: give one of --yaml, --markdown, --man and"},
       {"demo options more", "options: more: the command takes no arguments (demo"},
       {"demo part", "part: an argument is missing: give one of one|two|three"},
       {"demo part twe", "part: twe: is unknown: give one of one|two|three (nearest: two)"},
@@ -299,6 +303,12 @@ static void questions_are_answered(void **state)
   expect("demo options --markdown", 0, "# Options of demo\n");
   expect("demo options --markdown", 0, "\n| run | runs | one | resumes |\n");
   expect("demo options --markdown", 0, "\n| gridded | ranks | several | starts again |\n");
+  expect("demo options --man", 0, ".TH \"DEMO\" 1 ");
+  expect("demo options --man", 0, "\\fB\\&grid.by\\fR \\fI\\&choice\\fR\n\\&what says it\n");
+  expect("demo options --man", 0, ".TP\n\\fB\\&rate\\fR \\fI\\&number\\fR\n\\&rate\n");
+  expect("demo options --completion bash", 0, "\n  grid.by) words='numbers auto' ;;\n");
+  expect("demo options --completion bash", 0, "\n  part) words='one two three' ;;\n");
+  expect("demo options --completion zsh", 0, "    grid.by) compadd -- numbers auto ;;\n");
 }
 
 static void help_lists_every_exit_status(void **state)
@@ -363,8 +373,10 @@ static void thread_ranks_are_for_commands_that_say_so(void **state)
 
 static void every_allocation_may_fail(void **state)
 {
-  static const char *const lines[] = {"demo seeded --set seed=3", "demo options",
-                                      "demo options --yaml", "demo options --markdown"};
+  static const char *const lines[] = {
+      "demo seeded --set seed=3",     "demo options",       "demo options --yaml",
+      "demo options --markdown",      "demo options --man", "demo options --completion bash",
+      "demo options --completion zsh"};
   const int64_t before = weir_alloc_bytes();
 
   (void)state;

@@ -196,9 +196,34 @@ int weir_cli_run(int argc, char **argv, const struct weir_app *app, FILE *out, F
  * WEIR_ERR_CONFIG. */
 weir_status weir_conf_check_ranks(const struct weir_cli *cli,
                                   const struct weir_command *command) WEIR_CHECKED;
-/* cli_commands.c: the commands of --help, and the section of the reference page. */
+/* A common flag, for what is printed of it. Static text. */
+typedef struct weir_conf_flag {
+  const char *name;  /* without the two hyphens               */
+  const char *value; /* FILE, DIR, ..; "": it takes none      */
+  const char *help;
+  const char *choices; /* "a|b|c": its values; NULL: others, too */
+} weir_conf_flag;
+/* Flag number i; false past the last one. */
+bool weir_conf_flag_at(int i, weir_conf_flag *out);
+
+/* ---- What a program prints of itself: docs/ ---- */
+
+/* Calls visit for every row with its full path; entries of a list of sections stand under
+ * "list[].key", those of a registry under "row.entry.key". */
+typedef void weir_conf_visit(weir_conf_buffer *buffer, const weir_opt *row, const char *path);
+void weir_conf_walk(weir_conf_buffer *buffer, const weir_opt *table, weir_conf_visit *visit);
+/* The commands of --help, and the section of the reference page. */
 void weir_conf_print_commands(const struct weir_app *app, FILE *out);
 void weir_conf_print_commands_markdown(const struct weir_app *app, FILE *out);
+/* --help. */
+void weir_conf_print_help(const struct weir_app *app, FILE *out);
+/* The command `options`: form NULL (help), yaml, markdown, man or completion (of `shell`). Fails:
+ * as weir_conf_flush. */
+weir_status weir_conf_print_options(const struct weir_app *app, const char *form, const char *shell,
+                                    FILE *out) WEIR_CHECKED;
+weir_status weir_conf_print_man(const struct weir_app *app, FILE *out) WEIR_CHECKED;
+weir_status weir_conf_print_completion(const struct weir_app *app, const char *shell,
+                                       FILE *out) WEIR_CHECKED;
 /* cli_sets.c: rows of the program's section `grid`, NULL: it has none. */
 const weir_opt *weir_conf_grid(const struct weir_app *app);
 /* Whether the section has the row that --grid auto sets: by, numbers|auto. */

@@ -1,4 +1,4 @@
-/* cli_commands.c - what a program says of its commands: purpose, ranks, and whether an interrupted
+/* commands.c - what a program says of its commands: purpose, ranks, and whether an interrupted
  * one resumes when it is repeated. */
 #include "conf/conf_priv.h"
 #include "conf/weir_cli.h"

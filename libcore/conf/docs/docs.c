@@ -2,15 +2,12 @@
 #include "conf/conf_priv.h"
 #include <string.h>
 
-typedef void (*visit)(weir_conf_buffer *buffer, const weir_opt *row, const char *path);
-
-/* Every row with its full path; entries of a list of sections stand under "list[].key", those of a
- * registry under "row.entry.key". */
-static void walk(weir_conf_buffer *buffer, const weir_opt *table, const char *prefix, visit each);
+static void walk(weir_conf_buffer *buffer, const weir_opt *table, const char *prefix,
+                 weir_conf_visit *each);
 
 /* The entries of a ONE_OF row as sections of it. */
 static void walk_entries(weir_conf_buffer *buffer, const weir_opt *row, const char *path,
-                         visit each)
+                         weir_conf_visit *each)
 {
   weir_opt_choice entry;
 
@@ -28,7 +25,8 @@ static void walk_entries(weir_conf_buffer *buffer, const weir_opt *row, const ch
   }
 }
 
-static void walk(weir_conf_buffer *buffer, const weir_opt *table, const char *prefix, visit each)
+static void walk(weir_conf_buffer *buffer, const weir_opt *table, const char *prefix,
+                 weir_conf_visit *each)
 {
   for (const weir_opt *r = table; r->kind != WEIR_OPT_KIND_END; r++) {
     char path[WEIR_CONF_PATH_SIZE];
@@ -43,6 +41,11 @@ static void walk(weir_conf_buffer *buffer, const weir_opt *table, const char *pr
       walk_entries(buffer, r, path, each);
     }
   }
+}
+
+void weir_conf_walk(weir_conf_buffer *buffer, const weir_opt *table, weir_conf_visit *visit)
+{
+  walk(buffer, table, "", visit);
 }
 
 /* One line of text: a bar would end the cell. */
