@@ -211,6 +211,15 @@ function(weir_integration_tests name)
   endforeach()
 endfunction()
 
+# libweir_APP: the calls of api/ on arrays in memory, for the Python package.
+function(weir_app_api app parts)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/api/*.c)
+  list(FILTER sources EXCLUDE REGEX "_test\\.c$")
+  add_library(weir_${app} SHARED ${sources})
+  target_link_libraries(weir_${app} PRIVATE ${parts})
+  set_property(GLOBAL APPEND PROPERTY WEIR_API_LIBRARIES weir_${app})
+endfunction()
+
 # The apps for which a script has rows: a case "APP)" or a function "def APP()" at the start of a line.
 function(weir_apps_in out script)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})

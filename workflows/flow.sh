@@ -5,7 +5,7 @@
 #   --steps NAME   the table of steps: workflows/APP/NAME.steps, or the path of a file (demo)
 #   --site NAME    the machine: workflows/sites/NAME.env, or the path of a file (local)
 #   --out DIR      results go to DIR/STEP, or DIR/STEP/INSTANCE; what is known of the steps to DIR/flow, for a browser to DIR/index.html (out/APP)
-#   --bin DIR      folder of the programs (build/release/bin)
+#   --bin DIR      folder of the programs (build/release/bin, or bin of an installation)
 #   --class NAME   resource class of the one command (parallel where it shares its work, else serial)
 #   --only STEP    no other step; those that it needs must be done
 #   --resume       goes on with a flow that was begun in DIR: what was done with the same program, configurations and inputs stays
@@ -23,7 +23,7 @@ home=$(cd "$(dirname "$0")" && pwd)
 . "$home/flow/local.sh"
 . "$home/flow/slurm.sh"
 
-app='' table=demo site=local out='' bin=build/release/bin class='' only='' resume=no dry_run=no status=no command=() plans=''
+app='' table=demo site=local out='' bin='' class='' only='' resume=no dry_run=no status=no command=() plans=''
 
 read_options() {
   [ $# -gt 0 ] || fail "name an application: $(known_apps); flow.sh --help says more"
@@ -60,7 +60,10 @@ find_files() {
   [ ${#command[@]} -gt 0 ] || [ -r "$table" ] ||
     fail "there is no table '$table'; known: $(cd "$home/$app" && echo *.steps | sed 's/\.steps//g'), or the path of a file"
   out=${out:-out/$app}
-  program=$bin/$app
+  if [ -z "$bin" ] && [ ! -d "$home/../build" ] && [ -x "$home/../../../bin/$app" ]; then # $home is PREFIX/share/weir/workflows
+    bin=$(cd "$home/../../../bin" && pwd)
+  fi
+  program=${bin:-build/release/bin}/$app
 }
 
 # The one command after --: its words are those of the plan.

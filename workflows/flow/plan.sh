@@ -72,10 +72,16 @@ expand() {
   expanded=$substituted$result
 }
 
-# config_path NAME: sets config.
+# config_path NAME: sets config: of this folder, else of where flow.sh is installed.
 config_path() {
   config=$1
-  case $1 in */* | \$*) ;; *) config=configs/$app/$1 ;; esac
+  case $1 in
+  */* | \$*) ;;
+  *)
+    config=configs/$app/$1
+    [ -r "$config" ] || [ ! -r "$home/../$config" ] || config=$(cd "$home/.." && pwd)/$config
+    ;;
+  esac
   [[ $config == \$* || -r $config ]] || fail "$place: there is no configuration '$config'"
 }
 

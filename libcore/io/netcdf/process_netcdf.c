@@ -19,7 +19,7 @@ enum { ABOVE = 10 }; /* descriptors here are not those that the reader gets */
 /* Beside libweir.so, as in a build tree, or where its packages put programs. */
 static weir_status find_program(char *path, size_t size)
 {
-  static const char *const where[] = {"", "../libexec/weir/", "../libexec/", "../bin/"};
+  static const char *const where[] = {"", "weir/"};
   Dl_info self;
 
   if (dladdr((const void *)(uintptr_t)&weir_reader_start, &self) == 0 || !self.dli_fname) {
@@ -38,7 +38,7 @@ static weir_status find_program(char *path, size_t size)
   }
   return weir_fail(WEIR_ERR_EXTERNAL,
                    "%.*sweir_netcdf_reader, the program that reads NetCDF files, is missing: "
-                   "install it next to libweir.so, or build again",
+                   "install it there or in the folder weir next to libweir.so, or build again",
                    folder, self.dli_fname);
 }
 
