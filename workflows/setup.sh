@@ -52,6 +52,7 @@ core_packages=(
 )
 scipy() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import scipy.signal' >/dev/null 2>&1; }
 torch() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import importlib.util as u; assert u.find_spec("torch")' >/dev/null 2>&1; }
+python_has() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c "import $1" >/dev/null 2>&1; }
 netcdf4() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import netCDF4' >/dev/null 2>&1; }
 bench_packages=(
   'python3-scipy scipy'
@@ -64,6 +65,8 @@ test_packages=(
   'libedf-dev header edflib.h gcc'
   'libcmocka-dev header cmocka.h gcc'
   'python3-netcdf4 netcdf4'
+  'python3-pandas python_has pandas'
+  'python3-xarray python_has xarray'
   'clang have clang'
   'libclang-rt-14-dev fuzzer'
   'libomp-dev clang_openmp'

@@ -73,6 +73,23 @@ if [ -e "$build/lib/libweir_cuda.so" ]; then
   ! grep -q 'libweir_cuda.so: cannot open' <<<"$device" || fail "libweir_cuda.so is not found: $device"
 fi
 
+# The Python package finds its libraries without help.
+if /usr/bin/python3 -c 'import numpy, pandas' 2>/dev/null; then
+  python=$(dirname "$(dirname "$(find "$prefix" -path '*weir/__init__.py')")")
+  env -u WEIR_LIBRARIES PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$python" /usr/bin/python3 -c '
+import numpy as np, weir
+assert len(weir.detect_beats(np.zeros(300), 100)) == 0 and weir.crps([1.0, 2.0], 4.0) == 2.25' || fail "the Python package"
+else
+  echo "left out: this Python has no numpy or pandas"
+fi
+modulecmd=$(compgen -G '/usr/lib/*/modulecmd.tcl' || compgen -G '/usr/lib/modulecmd*/modulecmd.tcl' || command -v modulecmd || true)
+if [ -n "$modulecmd" ]; then
+  MODULEPATH=$prefix/share/weir/modulefiles $modulecmd bash load weir >module.sh 2>module.err || { cat module.err; fail "the module file"; }
+  [ "$(env -i PATH=/usr/bin:/bin bash -c ". ./module.sh; command -v physio_stream")" = "$prefix/bin/physio_stream" ] || { cat module.sh module.err; fail "module load"; }
+else
+  echo "left out: there are no environment modules"
+fi
+
 # Shells and readers of manual pages look here.
 for page in share/man/man1/physio_stream.1 share/bash-completion/completions/physio_stream share/zsh/site-functions/_physio_stream \
   share/doc/weir/how-to/install.md; do

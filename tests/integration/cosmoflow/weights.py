@@ -15,6 +15,7 @@ except ImportError as missing:
     sys.exit(77)
 
 program, scratch, page = sys.argv[1:]
+os.environ["PYTHONPATH"] = page.partition("/docs/")[0] + "/python"
 os.chdir(scratch)
 with open(page) as f:
     for block in re.findall(r"```python\n(.*?)```", f.read(), re.S):

@@ -7,6 +7,7 @@ page=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python=${3:-/usr/bin/python3}
+export PYTHONPATH=${page%/docs/*}/python PYTHONDONTWRITEBYTECODE=1
 
 "$python" -c 'import netCDF4' 2> "$work/no" || { echo "skipped: $python has no netCDF4"; exit 77; }
 "$program" "$work/run" 5 1 > "$work/out" 2> "$work/err" || { cat "$work/err"; exit 1; }

@@ -1,0 +1,20 @@
+"""cosmoflow.py RUN PREDICT - the arrays of trained weights, and the errors of predictions by parameter on the test universes.
+
+F=out/demo/cosmoflow; python3 cosmoflow.py $F/run $F/predict"""
+
+import sys
+
+import numpy as np
+
+import weir
+
+run, predict = map(weir.open_run, sys.argv[1:])
+weights = weir.load_weights(run.folder / "weights.nc")
+print(f"{len(weights)} arrays, {sum(array.size for array in weights.values())} numbers:")
+for name, array in list(weights.items())[:4]:
+    print(f"  {name} {list(array.shape)}, standard deviation {array.std():.3g}")
+data = weir.open_predictions(predict.folder / "predictions.nc")
+test = data.where((data["part"] == 2) & (data["predicted"] == 1), drop=True)
+for name in data["parameter"].values:
+    error = (test["physPredicted"] - test["physPar"]).sel(parameter=name)
+    print(f"  {name}: mean absolute error {np.abs(error).mean().item():.4g} on {error.size} samples")
