@@ -13,7 +13,8 @@ file(RELATIVE_PATH to_library /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 set_target_properties(weir PROPERTIES EXPORT_NAME core VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 install(TARGETS weir EXPORT WeirTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET weir_netcdf_reader) # a program that libweir starts
+if(TARGET weir_netcdf_reader) # a program that libweir starts; CMake cannot change the path that MPI's own link flags give it
+  set_target_properties(weir_netcdf_reader PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS weir_netcdf_reader RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/weir)
 endif()
 if(TARGET weir_cuda)
