@@ -230,6 +230,20 @@ weir_comm_op_report weir_plan_move(const weir_plan *p, int32_t move);
  * of the arena and the lower bound by liveness; the engine. */
 int32_t weir_plan_groups(const weir_plan *p);
 weir_group_report weir_plan_group(const weir_plan *p, int32_t group);
+/* A kernel that every run of a plan launches on its device, or every chunk of a stream. */
+typedef struct weir_launch_report {
+  int32_t group;    /* of weir_plan_group; several launches may be of one group */
+  const char *file; /* its text in the folder exec.kernel_dir, "": there is none. Borrowed */
+  int64_t blocks;   /* of a stream: for a chunk of the bounds */
+  int threads;      /* of a block */
+  int64_t bytes;    /* that its threads load and store, as if no border left any out; what several
+                       threads load, or one loads again, counts as often */
+} weir_launch_report;
+/* Return the number of these launches, with those that groups of library kernels need besides the
+ * library's call, and one of them. None in a plan of the cpu, or with sizes_only where
+ * exec.kernel_dir names no folder. */
+int64_t weir_plan_launches(const weir_plan *p);
+weir_launch_report weir_plan_launch(const weir_plan *p, int64_t launch);
 int64_t weir_plan_arena_bytes(const weir_plan *p);
 int64_t weir_plan_arena_bound(const weir_plan *p);
 /* Returns the micro-batches into which exec.memory splits a run; 1: none. */

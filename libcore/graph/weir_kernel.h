@@ -22,13 +22,20 @@ typedef struct weir_kernel_run {
   void *scratch;   /* private to the thread; not preserved between pieces */
 } weir_kernel_run;
 
-/* What a kernel for other devices is made with. make: a kernel of that text, of blocks of `threads`
- * threads, which the plan keeps and other groups may share; NULL where the plan does not run. */
+/* Launch of a kernel of a device: its blocks, the threads of each, and the bytes that all of them
+ * load and store. */
+typedef struct weir_kernel_grid {
+  int64_t blocks, bytes;
+  int threads;
+} weir_kernel_grid;
+
+/* What a kernel for other devices is made with. make: a kernel of that text, launched once in every
+ * run, which the plan keeps and other groups may share; NULL where the plan does not run. */
 typedef struct weir_kernel_maker {
   weir_device *device;
   bool runs; /* the plan does */
   bool tf32; /* exec.tf32 */
-  weir_status (*make)(void *plan, const weir_device_source *source, int threads,
+  weir_status (*make)(void *plan, const weir_device_source *source, const weir_kernel_grid *launch,
                       const weir_device_kernel **out);
   void *plan;
 } weir_kernel_maker;

@@ -11,16 +11,14 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "base/weir_random.h"
+#include "queries.h"
 #include "reference.h"
 #include "stream/op/normalize/weir_stream_normalize.h"
-#include "stream/op/resample/weir_stream_resample.h"
 #include "stream/weir_stream.h"
 #include "weir_bench.h"
 
-enum { ECG = 500, ABP = 125, SOURCES = 2, RESULTS = 3, RUNS = 15 };
+enum { ECG = QUERY_ECG, ABP = QUERY_ABP, SOURCES = 2, RESULTS = 3, RUNS = 15 };
 enum { LONGEST_HELD = 24000 /* s of a source that are kept in memory */ };
-
-extern const weir_series_op weir_series_op_join, weir_series_op_fill_mean;
 
 static bool groups;
 
@@ -109,10 +107,7 @@ static size_t size_of(const query *q, int k)
   return k < q->n_out - 1 ? sizeof(float) : 1;
 }
 
-/* Builds the query; returns the number of values. */
-typedef int (*builder)(const weir_series_use *use, weir_series *out);
-
-static void plan(query *q, builder build, int64_t slots, weir_tier tier, int threads,
+static void plan(query *q, query_builder build, int64_t slots, weir_tier tier, int threads,
                  weir_stream_cfg cfg)
 {
   static const char *const value[] = {"x0", "x1"}, *const present[] = {"p0", "p1"};
@@ -232,21 +227,6 @@ static void destroy(query *q)
   *q = (query){.n = 0};
 }
 
-static int join(const weir_series_use *use, const weir_series *in, weir_series *out)
-{
-  _Alignas(16) char opts[256];
-  weir_series_use both = *use;
-  weir_series_result r = {.n = 0};
-
-  weir_opts_default(weir_series_op_join.opts, weir_series_op_join.opts_size, opts);
-  both.opts = opts;
-  both.in = in;
-  both.n_in = 2;
-  bench_must(weir_series_op_join.build(&both, &r));
-  memcpy(out, r.out, 2 * sizeof *out);
-  return 2;
-}
-
 static int build_normalize(const weir_series_use *use, weir_series *out)
 {
   out[0] = weir_stream_normalize(use, use->in[0], 60 * ECG, false);
@@ -290,37 +270,6 @@ static void bench_normalize(void)
   destroy(&q);
 }
 
-/* A step with the operator's own defaults. */
-static weir_series step(const weir_series_use *use, const weir_series_op *op, const char *name,
-                        weir_series s)
-{
-  _Alignas(16) char opts[256];
-  weir_series_use one = *use;
-  weir_series_result r = {.n = 0};
-
-  bench_must(op->opts_size <= sizeof opts ? WEIR_OK : WEIR_ERR_MEMORY);
-  weir_opts_default(op->opts, op->opts_size, opts);
-  one.opts = opts;
-  one.step = name;
-  one.in = &s;
-  one.n_in = 1;
-  bench_must(op->build(&one, &r));
-  return r.out[0];
-}
-
-/* ABP: fill_mean, 500 Hz, normalize; ECG: fill_mean, normalize; joined. Windows of 60 s. */
-static int build_end_to_end(const weir_series_use *use, weir_series *out)
-{
-  weir_series s[2] = {step(use, &weir_series_op_fill_mean, "ecg_full", use->in[0]),
-                      step(use, &weir_series_op_fill_mean, "abp_full", use->in[1])};
-
-  s[1] = weir_stream_resample(use->graph, s[1], WEIR_STREAM_LINEAR, ECG / ABP, 1, 0);
-  for (int i = 0; i < 2; i++) {
-    s[i] = weir_stream_normalize(use, s[i], 60 * ECG, false);
-  }
-  return join(use, s, out);
-}
-
 static void bench_end_to_end(const char *work, int64_t on, int64_t off)
 {
   query q = {.n = 0};
@@ -329,7 +278,7 @@ static void bench_end_to_end(const char *work, int64_t on, int64_t off)
   add_source(&q, ABP, 12000, on * ABP, off * ABP, 5 * ABP);
   const source *x = &q.source[0], *y = &q.source[1];
 
-  plan(&q, build_end_to_end, x->count, WEIR_TIER_NATIVE, 1, (weir_stream_cfg){.skip = true});
+  plan(&q, query_end_to_end, x->count, WEIR_TIER_NATIVE, 1, (weir_stream_cfg){.skip = true});
   const double own = seconds_of(&q);
   const reference_input in[] = {{"ecg", "f4", x->x, x->count},
                                 {"ecg_present", "u1", x->present, x->count},
@@ -350,11 +299,6 @@ static void bench_end_to_end(const char *work, int64_t on, int64_t off)
   destroy(&q);
 }
 
-static int build_join(const weir_series_use *use, weir_series *out)
-{
-  return join(use, use->in, out);
-}
-
 /* Both present 60 s in 600, and together for 6 of them. */
 static void bench_targeted(void)
 {
@@ -364,7 +308,7 @@ static void bench_targeted(void)
   for (int skip = 0; skip < 2; skip++) {
     add_source(&q[skip], ECG, LONGEST_HELD, 60 * ECG, 540 * ECG, 0);
     add_source(&q[skip], ABP, LONGEST_HELD, 60 * ABP, 540 * ABP, 546 * ABP);
-    plan(&q[skip], build_join, q[skip].source[0].count, WEIR_TIER_NATIVE, 1,
+    plan(&q[skip], query_join, q[skip].source[0].count, WEIR_TIER_NATIVE, 1,
          (weir_stream_cfg){.skip = skip == 1});
     seconds[skip] = seconds_of(&q[skip]);
   }
@@ -403,7 +347,7 @@ static int64_t peak_of_hours(int64_t hours)
       add_source(&q, rate, 3600, 0, 1, 0);
       q.source[i].count = rate * 3600 * hours;
     }
-    plan(&q, build_end_to_end, 0, WEIR_TIER_NATIVE, 1, (weir_stream_cfg){.skip = true});
+    plan(&q, query_end_to_end, 0, WEIR_TIER_NATIVE, 1, (weir_stream_cfg){.skip = true});
     run(&q);
     peak = bench_peak_rss();
     _exit(write(ends[1], &peak, sizeof peak) == (ssize_t)sizeof peak ? 0 : 1);

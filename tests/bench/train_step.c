@@ -16,31 +16,23 @@
 #include <string.h>
 #include "support/graph/store_check.h"
 #include "conf/weir_opt.h"
-#include "model/nets.h"
-#include "nn/weir_unet.h"
 #include "pass/weir_pass.h"
 #include "reference.h"
 #include "layers.h"
 #include "layers_dnnl.h"
 #include "group_times.h"
-#include "learner.h"
+#include "train_jobs.h"
 #include "weir_bench.h"
 
 enum {
   THREADS = 2,
-  BATCH = 2,
   RUNS = 6,
   STEPS = RUNS + 1,
   TURNS = 5, /* of f32 and bf16 */
   LONGEST = 512,
-  UNET_CHANNELS = 14,
-  UNET_OUTPUTS = 7,
-  COSMO_CHANNELS = 4,
-  COSMO_OUTPUTS = 4,
   LAYERS = 64
 };
 
-#define RATE 0.001
 #define MOMENTUM 0.9
 /* Agreement of losses and parameters: sums in another order. */
 #define TOLERANCE 1e-4
@@ -273,16 +265,6 @@ static void against_half(const subject *s, measured *m)
   free(bank);
 }
 
-static weir_value build_unet(weir_net *net, const void *opts, weir_value x)
-{
-  return weir_unet(net, opts, UNET_OUTPUTS, x);
-}
-
-static weir_value build_cosmoflow(weir_net *net, const void *opts, weir_value x)
-{
-  return cf_mlperf(net, opts, COSMO_OUTPUTS, x);
-}
-
 static void list_groups(const subject *s, const measured *m)
 {
   fprintf(stderr, "%s: a step %.4g s\n", s->name, m->seconds);
@@ -346,28 +328,21 @@ static void run(subject *s, const request *r)
   free(bank);
 }
 
-/* The U-Net `lite` on 8 x 64 x 128: seven fields of an analysis and seven of a forecast in, seven
- * out. */
 static void measure_unet(const request *r)
 {
-  const int64_t space[] = {8, 64, 128};
   weir_unet_opts opts;
   subject s = {.name = "U-Net lite 8x64x128", .function = "unet", .goal = 1.4};
 
-  weir_opts_default(weir_unet_options, sizeof opts, &opts);
+  s.job = train_job_unet(&opts);
+  s.job.threads = THREADS;
+  const int64_t *x = s.job.x.shape;
+
   (void)snprintf(s.arguments, sizeof s.arguments,
                  "batch=%d channels=%d outputs=%d depth=%d height=%d width=%d kernel=3 base=16 "
                  "levels=2 groups=%d border_z=0 border_y=0 border_x=0 rate=%g momentum=%g "
                  "threads=%d steps=1",
-                 BATCH, UNET_CHANNELS, UNET_OUTPUTS, (int)space[0], (int)space[1], (int)space[2],
-                 (int)opts.block.groups, RATE, MOMENTUM, THREADS);
-  s.job = (learner_job){.build = build_unet,
-                        .opts = &opts,
-                        .x = {WEIR_F32, 5, {BATCH, space[0], space[1], space[2], UNET_CHANNELS}, 0},
-                        .y = {WEIR_F32, 5, {BATCH, space[0], space[1], space[2], UNET_OUTPUTS}, 0},
-                        .rate = RATE,
-                        .seed = 1,
-                        .threads = THREADS};
+                 (int)x[0], (int)x[4], (int)s.job.y.shape[4], (int)x[1], (int)x[2], (int)x[3],
+                 (int)opts.block.groups, s.job.rate, MOMENTUM, THREADS);
   run(&s, r);
 }
 
@@ -378,22 +353,16 @@ static void measure_cosmoflow(const request *r)
   cf_mlperf_opts cfg;
   subject s = {.name = name, .function = "cosmoflow", .goal = 2.2};
 
-  weir_opts_default(cf_mlperf_options, sizeof cfg, &cfg);
-  cfg.dropout = 0; /* whose random numbers are each program's own */
+  s.job = train_job_cosmoflow(&cfg, side);
+  s.job.threads = THREADS;
   (void)snprintf(name, sizeof name, "CosmoFlow %lld^3", (long long)side);
   (void)snprintf(s.arguments, sizeof s.arguments,
                  "batch=%d channels=%d outputs=%d size=%d kernel=%d blocks=%d base=%d most=%d "
                  "hidden1=%d hidden2=%d rate=%g momentum=%g threads=%d steps=1",
-                 BATCH, COSMO_CHANNELS, COSMO_OUTPUTS, (int)side, (int)cfg.kernel,
-                 (int)cf_mlperf_blocks(&cfg, side), (int)cfg.base, (int)cfg.max_filters,
-                 (int)cfg.hidden1, (int)cfg.hidden2, RATE, MOMENTUM, THREADS);
-  s.job = (learner_job){.build = build_cosmoflow,
-                        .opts = &cfg,
-                        .x = {WEIR_F32, 5, {BATCH, side, side, side, COSMO_CHANNELS}, 0},
-                        .y = {WEIR_F32, 2, {BATCH, COSMO_OUTPUTS}, 0},
-                        .rate = RATE,
-                        .seed = 1,
-                        .threads = THREADS};
+                 (int)s.job.x.shape[0], (int)s.job.x.shape[4], (int)s.job.y.shape[1], (int)side,
+                 (int)cfg.kernel, (int)cf_mlperf_blocks(&cfg, side), (int)cfg.base,
+                 (int)cfg.max_filters, (int)cfg.hidden1, (int)cfg.hidden2, s.job.rate, MOMENTUM,
+                 THREADS);
   run(&s, r);
 }
 

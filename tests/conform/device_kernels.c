@@ -12,8 +12,9 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "device/weir_library.h"
+#include "support/device/kernel_text.h"
 
-enum { ARCHITECTURES = 3, SKIPPED = 77, REGISTERS = 65536, THREADS = 2048 };
+enum { ARCHITECTURES = 3, SKIPPED = 77 };
 static const char *const architecture[ARCHITECTURES] = {"sm_80", "sm_90", "sm_100"};
 static const char ptx[] = "compute_80";
 
@@ -25,37 +26,6 @@ typedef struct totals {
   int calls, untold;
   int64_t workspace;
 } totals;
-
-/* The pieces of a text that plans write; it is cut. False where it is none. */
-static bool cut(char *text, weir_device_source *source, weir_device_param *param, int *threads)
-{
-  char *kernel = strstr(text, "\n__global__ void "), *open, *body, *space;
-  int words = 0;
-
-  if (kernel == NULL || sscanf(text, "/* kernel %*s blocks of %d", threads) != 1) {
-    return false;
-  }
-  *kernel = '\0';
-  kernel += strlen("\n__global__ void ");
-  open = strchr(kernel, '(');
-  body = strstr(kernel, ")\n{\n");
-  if (open == NULL || body == NULL || (space = strchr(open, ' ')) == NULL) {
-    return false;
-  }
-  *open = *space = *body = '\0';
-  body += strlen(")\n{\n");
-  if (strrchr(body, '}') == NULL) {
-    return false;
-  }
-  *strrchr(body, '}') = '\0';
-  const char *struct_of = strstr(text, " word[");
-
-  words = struct_of == NULL ? 0 : atoi(struct_of + strlen(" word["));
-  *param = (weir_device_param){open + 1, space + 1, words * (int64_t)sizeof(int64_t)};
-  *source = (weir_device_source){
-      .name = kernel, .params = param, .n_params = 1, .helpers = text, .body = body};
-  return words > 0;
-}
 
 static bool check_one(const char *path, const weir_device_source *source, totals *t)
 {
@@ -76,7 +46,7 @@ static bool check_one(const char *path, const weir_device_source *source, totals
       printf("%s: %s\n", path, weir_last_message());
       return false;
     }
-    if (t->lean && (u.spill_bytes > 0 || u.registers * (THREADS / 2) > REGISTERS)) {
+    if (t->lean && !kernel_text_is_lean(&u)) {
       printf("%s for %s: %d registers, %lld bytes spilled, %lld of stack\n", path, architecture[k],
              u.registers, (long long)u.spill_bytes, (long long)u.stack_bytes);
       passed = false;
@@ -90,22 +60,16 @@ static bool check_one(const char *path, const weir_device_source *source, totals
 static void check_file(const char *folder, const char *name, totals *t)
 {
   char path[4096];
-  char *text = NULL;
-  int64_t size = 0;
-  weir_device_source source;
-  weir_device_param param;
-  int threads = 0;
+  kernel_text text;
   bool passed = false;
 
   (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-  if (weir_file_read(path, 1 << 24, &text, &size) != WEIR_OK) {
+  if (kernel_text_open(path, &text) != WEIR_OK) {
     printf("%s\n", weir_last_message());
-  } else if (!cut(text, &source, &param, &threads)) {
-    printf("%s: not the text of a kernel\n", path);
   } else {
-    passed = check_one(path, &source, t);
+    passed = check_one(path, &text.source, t);
+    kernel_text_close(&text);
   }
-  weir_free(&text);
   t->kernels++;
   t->failed += !passed;
 }
@@ -200,11 +164,7 @@ static bool check_counts(void)
 /* Whether this build has a compiler for GPUs, and it counts right. */
 static int probe(void)
 {
-  const weir_device_source source = {.name = "nothing", .body = ""};
-  weir_device_usage usage;
-
-  if (weir_device_compile("cuda", ptx, &source, &usage) != WEIR_OK &&
-      strstr(weir_last_message(), "is made by a build") != NULL) {
+  if (kernel_text_no_compiler(ptx)) {
     printf("skipped: this build has no NVRTC: %s\n", weir_last_message());
     return SKIPPED;
   }

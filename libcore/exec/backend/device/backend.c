@@ -59,6 +59,7 @@ void exec_backend_close(weir_plan *p)
     weir_free(&b->steps[i].arrays);
   }
   weir_free(&b->kernels);
+  weir_free(&b->launches);
   weir_free(&b->steps);
   weir_free(&b->sides);
   weir_free(&b->moving);
@@ -566,6 +567,8 @@ weir_status exec_backend_prepare(weir_plan *p)
       const weir_loop *const loop = group->loops[k].loop;
 
       p->backend->whole = loop;
+      p->backend->preparing = i;
+      p->backend->chunk_points = p->streaming ? exec_chunk_points(p, &group->loops[k]) : 0;
       WEIR_TRY(exec_backend_engine.prepare(&loop, 1, &opts, &group->loops[k].context));
       group->loops[k].engine = &exec_backend_engine;
     }

@@ -17,6 +17,7 @@
 #include "exec/backend/device/mapping.h"
 #include "exec/backend/native/native_priv.h"
 #include "exec/plan/plan_state.h"
+#include "graph/weir_kernel.h"
 #include "graph/weir_store_device.h"
 
 /* The two sides of an array of the plan. */
@@ -46,10 +47,20 @@ typedef struct exec_copied {
 } exec_copied;
 
 /* Code that several loops may share. */
+enum { EXEC_TEXT_NAME = 64 };
 typedef struct exec_device_kernel {
   char *text;
+  char file[EXEC_TEXT_NAME]; /* in the folder of texts, "": it has none */
   weir_device_kernel *kernel;
 } exec_device_kernel;
+
+/* A launch of every run, or of every chunk of a stream. */
+typedef struct exec_launch {
+  int32_t group; /* in the order they run */
+  int threads;   /* of a block */
+  int64_t kernel, blocks;
+  int64_t bytes; /* of its loads and stores */
+} exec_launch;
 
 /* On which sides an array is, and where these are. */
 typedef struct exec_where {
@@ -85,6 +96,10 @@ struct exec_backend {
   int32_t *moving;      /* [n_arrays] what is copied next */
   exec_device_kernel *kernels;
   int64_t n_kernels, kernels_capacity;
+  exec_launch *launches;
+  int64_t n_launches, launches_capacity;
+  int32_t preparing;      /* the group that launches are noted for */
+  int64_t chunk_points;   /* of the loop that is prepared, if boxed: in a chunk of the bounds */
   exec_copied counted;    /* by every run */
   bool ahead;             /* launches were given that no copy has waited for */
   bool boxed;             /* loops run over boxes known at run time: of a stream */
@@ -200,6 +215,8 @@ int64_t exec_layout_part(const native_form *f, const exec_layout *l, int c);
 /* backend_spread.c: gives the threads of a map several iterations each, where that takes fewer
  * accesses to memory and leaves at least `enough` thread blocks. */
 void exec_layout_spread(const native_form *f, int64_t enough, exec_layout *l);
+/* Bytes that a thread of a map loads or stores of an operand in that place. */
+int64_t exec_thread_bytes(const exec_layout *l, const weir_operand *x, const native_place *p);
 /* Iterations along dimension k. */
 int64_t exec_extent(const weir_access *a, int k);
 
@@ -234,15 +251,23 @@ void exec_emit(const native_form *f, const exec_layout *l, const exec_places *s,
                native_text *helpers, native_text *body);
 
 /* backend_loop.c: the kernel of that text, compiled where no group before had it; NULL where the
- * plan does not run. */
+ * plan does not run. launch: one of every run, noted for b->preparing. */
 weir_status exec_backend_kernel(struct exec_backend *b, const weir_device_source *source,
-                                int threads, const weir_device_kernel **out);
+                                const weir_kernel_grid *launch, const weir_device_kernel **out);
+
+/* backend_launches.c: notes a launch of kernel `number`. Fails: WEIR_ERR_MEMORY. */
+weir_status exec_launch_add(struct exec_backend *b, int64_t number, const weir_kernel_grid *launch);
+/* The launch of a loop's kernel, or of the one that merges its chunks; points: of a run. */
+weir_kernel_grid exec_launch_of(const native_form *f, const exec_layout *l, const exec_places *s,
+                                int64_t points, bool merges);
+/* Points of a loop in a chunk of the bounds. */
+int64_t exec_chunk_points(const weir_plan *p, const exec_loop *loop);
 
 /* backend_text.c: writes the text of a kernel of blocks of `threads` threads to b->text_dir, named
- * by its content. Does nothing without a folder. Fails: WEIR_ERR_DATA, WEIR_ERR_SPACE,
+ * by its content: file[EXEC_TEXT_NAME]. "" without a folder. Fails: WEIR_ERR_DATA, WEIR_ERR_SPACE,
  * WEIR_ERR_CONFIG (a path that is too long), WEIR_ERR_MEMORY. */
 weir_status exec_text_save(const struct exec_backend *b, const weir_device_source *source,
-                           int threads);
+                           int threads, char *file);
 
 /* Likewise of a library's call, as it lies in memory: for programs of the same build. */
 weir_status exec_call_save(const struct exec_backend *b, const weir_library_spec *spec);

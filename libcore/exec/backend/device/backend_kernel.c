@@ -4,15 +4,16 @@
 #include "exec/backend/device/backend.h"
 #include "exec/plan/plan_priv.h"
 
-static weir_status make(void *plan, const weir_device_source *source, int threads,
-                        const weir_device_kernel **out)
+static weir_status make(void *plan, const weir_device_source *source,
+                        const weir_kernel_grid *launch, const weir_device_kernel **out)
 {
-  WEIR_TRY(exec_backend_kernel(plan, source, threads, out));
+  WEIR_TRY(exec_backend_kernel(plan, source, launch, out));
   return WEIR_OK;
 }
 
-static weir_status open_kernel(weir_plan *p, exec_kernel *k)
+static weir_status open_kernel(weir_plan *p, exec_group *group)
 {
+  exec_kernel *k = &group->kernels[0];
   struct exec_backend *b = p->backend;
   const weir_kernel *kernel = k->claim->kernel;
   const weir_kernel_maker maker = {
@@ -21,6 +22,7 @@ static weir_status open_kernel(weir_plan *p, exec_kernel *k)
   const weir_group alone = {.nodes = &node, .n_nodes = 1};
   int64_t workspace = 0;
 
+  b->preparing = (int32_t)(group - p->groups);
   k->n_arrays = kernel->arrays(p->g, &alone, k->arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
   WEIR_TRY(kernel->open(p->g, &alone, &maker, &k->context, &workspace));
   b->workspace_bytes = workspace > b->workspace_bytes ? workspace : b->workspace_bytes;
@@ -57,7 +59,7 @@ weir_status exec_backend_open_kernel(weir_plan *p, exec_group *group)
   }
   WEIR_ASSERT(group->n_loops == 1); /* such kernels are not blocked */
   const bool whole = !p->streaming && !p->arrays[group->loops[0].loop->out[0]].shared;
-  const weir_status status = whole ? open_kernel(p, &group->kernels[0]) : WEIR_ERR_UNSUPPORTED;
+  const weir_status status = whole ? open_kernel(p, group) : WEIR_ERR_UNSUPPORTED;
 
   if (status == WEIR_OK) {
     group->on_device = true;

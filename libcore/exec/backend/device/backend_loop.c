@@ -30,40 +30,45 @@ static void release(void *opaque)
   }
 }
 
-weir_status exec_backend_kernel(struct exec_backend *b, const weir_device_source *source,
-                                int threads, const weir_device_kernel **out)
+/* The kernel of that text, which it takes. */
+static weir_status add_kernel(struct exec_backend *b, const weir_device_source *source, int threads,
+                              char *text)
 {
-  char *text = NULL;
+  exec_device_kernel kernel = {.text = text};
 
-  WEIR_TRY(weir_device_source_text(source, "", "", &text));
-  for (int64_t k = 0; k < b->n_kernels; k++) {
-    if (strcmp(b->kernels[k].text, text) == 0) {
-      weir_free(&text);
-      *out = b->kernels[k].kernel;
-      return WEIR_OK;
-    }
-  }
-  weir_status status =
-      weir_reserve(&b->kernels, &b->kernels_capacity, b->n_kernels + 1, sizeof *b->kernels);
-  weir_device_kernel *kernel = NULL;
-
-  if (status == WEIR_OK) {
-    status = exec_text_save(b, source, threads);
-  }
-  if (status == WEIR_OK && !b->text_only) {
-    status = weir_device_kernel_create(b->device, source, &kernel);
-  }
-  if (status != WEIR_OK) {
-    weir_free(&text);
-    return weir_trace_at(status, __FILE__, __LINE__, __func__);
-  }
-  b->kernels[b->n_kernels++] = (exec_device_kernel){text, kernel};
-  *out = kernel;
+  WEIR_TRY(weir_reserve(&b->kernels, &b->kernels_capacity, b->n_kernels + 1, sizeof *b->kernels));
+  WEIR_TRY(exec_text_save(b, source, threads, kernel.file));
+  WEIR_TRY(b->text_only ? WEIR_OK : weir_device_kernel_create(b->device, source, &kernel.kernel));
+  b->kernels[b->n_kernels++] = kernel;
   return WEIR_OK;
 }
 
-static weir_status compile(launched *c, bool merges, int threads, const weir_device_kernel **out)
+weir_status exec_backend_kernel(struct exec_backend *b, const weir_device_source *source,
+                                const weir_kernel_grid *launch, const weir_device_kernel **out)
 {
+  char *text = NULL;
+  int64_t number = 0;
+
+  WEIR_TRY(weir_device_source_text(source, "", "", &text));
+  while (number < b->n_kernels && strcmp(b->kernels[number].text, text) != 0) {
+    number++;
+  }
+  const bool known = number < b->n_kernels;
+  const weir_status status = known ? WEIR_OK : add_kernel(b, source, launch->threads, text);
+
+  if (known || status != WEIR_OK) {
+    weir_free(&text);
+  }
+  WEIR_TRY(status);
+  WEIR_TRY(exec_launch_add(b, number, launch));
+  *out = b->kernels[number].kernel;
+  return WEIR_OK;
+}
+
+static weir_status compile(launched *c, bool merges, const weir_device_kernel **out)
+{
+  const int64_t points = c->layout.boxed ? c->backend->chunk_points : c->layout.points;
+  const weir_kernel_grid launch = exec_launch_of(&c->form, &c->layout, &c->places, points, merges);
   const weir_device_param param = {"addresses", "p", c->places.n_words * (int64_t)sizeof(int64_t)};
   native_text helpers = {0}, body = {0};
   weir_status status = WEIR_OK;
@@ -78,7 +83,7 @@ static weir_status compile(launched *c, bool merges, int threads, const weir_dev
                                      .n_params = 1,
                                      .helpers = helpers.text,
                                      .body = body.text};
-  WEIR_TRY_GOTO(exec_backend_kernel(c->backend, &source, threads, out), done);
+  WEIR_TRY_GOTO(exec_backend_kernel(c->backend, &source, &launch, out), done);
 done:
   weir_free(&helpers.text);
   weir_free(&body.text);
@@ -92,9 +97,9 @@ static weir_status compile_all(launched *c)
   WEIR_TRY(weir_alloc(c->places.n_words, sizeof(int64_t), &memory));
   c->words = memory;
   c->args[0] = memory;
-  WEIR_TRY(compile(c, false, c->layout.threads, &c->kernel));
+  WEIR_TRY(compile(c, false, &c->kernel));
   if (c->layout.chunks > 1) {
-    WEIR_TRY(compile(c, true, EXEC_MERGE_THREADS, &c->merge));
+    WEIR_TRY(compile(c, true, &c->merge));
   }
   return WEIR_OK;
 }

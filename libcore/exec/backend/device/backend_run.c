@@ -467,6 +467,21 @@ void exec_backend_drain(weir_plan *p)
   }
 }
 
+static void print_launches(const weir_plan *p, FILE *out)
+{
+  const int64_t n = weir_plan_launches(p);
+  double bytes = 0;
+
+  for (int64_t k = 0; k < n; k++) {
+    bytes += (double)weir_plan_launch(p, k).bytes;
+  }
+  if (n > 0) {
+    fprintf(out, "launches per %s: %lld of %lld kernels, which load and store %.6g MB\n",
+            p->streaming ? "chunk" : "run", (long long)n, (long long)p->backend->n_kernels,
+            bytes * 1e-6);
+  }
+}
+
 void exec_backend_print(const weir_plan *p, FILE *out)
 {
   const struct exec_backend *b = p->backend;
@@ -485,4 +500,5 @@ void exec_backend_print(const weir_plan *p, FILE *out)
           (long long)b->stored_bytes, p->streaming ? "chunk" : "run", (long long)b->counted.up,
           (long long)b->counted.down, (long long)b->counted.host_down,
           (long long)b->counted.host_up);
+  print_launches(p, out);
 }

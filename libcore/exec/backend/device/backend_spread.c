@@ -25,11 +25,16 @@ static int64_t iterations(const exec_layout *l, int level)
   return n;
 }
 
+int64_t exec_thread_bytes(const exec_layout *l, const weir_operand *x, const native_place *p)
+{
+  return iterations(l, p->level) * p->wide * (int64_t)weir_dtype_size(x->dtype);
+}
+
 static void add_operand(const exec_layout *l, const weir_operand *x, const native_place *p, cost *c)
 {
   const int bytes = p->wide * (int)weir_dtype_size(x->dtype);
 
-  c->accesses += iterations(l, p->level) * (bytes / exec_access_bytes(x->dtype, p->wide));
+  c->accesses += exec_thread_bytes(l, x, p) / exec_access_bytes(x->dtype, p->wide);
   c->registers += (bytes + REGISTER_BYTES - 1) / REGISTER_BYTES;
 }
 

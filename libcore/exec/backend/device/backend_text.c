@@ -32,16 +32,18 @@ static weir_status write_file(const char *path, const void *data, size_t size)
   return WEIR_OK;
 }
 
-/* A file named by its content. */
+/* A file named by its content: file[EXEC_TEXT_NAME]. */
 static weir_status save(const struct exec_backend *b, const char *name, const char *suffix,
-                        const void *data, size_t size)
+                        const void *data, size_t size, char *file)
 {
   enum { DIGITS = 16 };
   char hash[65], path[4096];
 
   weir_sha256(data, size, hash);
-  if (snprintf(path, sizeof path, "%s/%s_%.*s.%s", b->text_dir, name, DIGITS, hash, suffix) >=
-      (int)sizeof path) {
+  const int length = snprintf(file, EXEC_TEXT_NAME, "%s_%.*s.%s", name, DIGITS, hash, suffix);
+
+  WEIR_ASSERT(length < EXEC_TEXT_NAME);
+  if (snprintf(path, sizeof path, "%s/%s", b->text_dir, file) >= (int)sizeof path) {
     return weir_fail(WEIR_ERR_CONFIG, "exec.kernel_dir: %s: too long", b->text_dir);
   }
   WEIR_TRY(weir_dir_create(b->text_dir));
@@ -50,19 +52,20 @@ static weir_status save(const struct exec_backend *b, const char *name, const ch
 }
 
 weir_status exec_text_save(const struct exec_backend *b, const weir_device_source *source,
-                           int threads)
+                           int threads, char *file)
 {
   char head[80];
   char *text = NULL;
   weir_status status = WEIR_OK;
 
+  file[0] = '\0';
   if (b->text_dir == NULL) {
     return WEIR_OK;
   }
   (void)snprintf(head, sizeof head, "/* kernel %s, blocks of %d threads */\n", source->name,
                  threads);
   WEIR_TRY(weir_device_source_text(source, head, "__global__", &text));
-  WEIR_TRY_GOTO(save(b, source->name, "cu", text, strlen(text)), done);
+  WEIR_TRY_GOTO(save(b, source->name, "cu", text, strlen(text), file), done);
 done:
   weir_free(&text);
   return status;
@@ -70,10 +73,12 @@ done:
 
 weir_status exec_call_save(const struct exec_backend *b, const weir_library_spec *spec)
 {
+  char file[EXEC_TEXT_NAME];
+
   if (b->text_dir == NULL) {
     return WEIR_OK;
   }
   WEIR_TRY(save(b, spec->kind == WEIR_LIBRARY_PRODUCT ? "product" : "convolution", "call", spec,
-                sizeof *spec));
+                sizeof *spec, file));
   return WEIR_OK;
 }

@@ -194,6 +194,12 @@ static int64_t round_up(int64_t bytes)
   return (bytes + WEIR_DEVICE_ALIGN - 1) / WEIR_DEVICE_ALIGN * WEIR_DEVICE_ALIGN;
 }
 
+/* Of a kernel with a thread for each of n elements. */
+static int64_t blocks_of(int64_t n)
+{
+  return (n - 1) / THREADS + 1;
+}
+
 static weir_status make_pack(const conv_form *f, const conv_weight_strides *s, bool unpacks,
                              const weir_kernel_maker *maker, convolution *c)
 {
@@ -205,8 +211,11 @@ static weir_status make_pack(const conv_form *f, const conv_weight_strides *s, b
                                      .helpers = addresses_text,
                                      .body = text};
 
+  const weir_kernel_grid launch = {
+      .blocks = blocks_of(c->weights), .threads = THREADS, .bytes = 2 * c->weight_bytes};
+
   pack_text(f, s, c->weights, unpacks, text);
-  WEIR_TRY(maker->make(maker->plan, &source, THREADS, &c->pack));
+  WEIR_TRY(maker->make(maker->plan, &source, &launch, &c->pack));
   return WEIR_OK;
 }
 
@@ -223,7 +232,11 @@ static weir_status make_widen(int64_t n, const weir_kernel_maker *maker,
       ") {\n    ((unsigned int *)p.word[1])[e] = "
       "(unsigned int)((const unsigned short *)p.word[0])[e] << 16;\n  }\n",
       THREADS, n);
-  WEIR_TRY(maker->make(maker->plan, &source, THREADS, out));
+  const weir_kernel_grid launch = {.blocks = blocks_of(n),
+                                   .threads = THREADS,
+                                   .bytes = n * (int64_t)(sizeof(weir_bf16) + sizeof(float))};
+
+  WEIR_TRY(maker->make(maker->plan, &source, &launch, out));
   return WEIR_OK;
 }
 
@@ -309,7 +322,7 @@ static weir_status copy(const weir_kernel_launch *l, const weir_device_kernel *k
   const void *const args[] = {&addresses};
   const weir_device_range ranges[] = {from, to};
   const weir_device_launch_spec spec = {.kernel = kernel,
-                                        .grid = {(int)((n - 1) / THREADS + 1), 1, 1},
+                                        .grid = {(int)blocks_of(n), 1, 1},
                                         .block = {THREADS, 1, 1},
                                         .args = args,
                                         .ranges = ranges,
