@@ -10,15 +10,37 @@
 #include "device/device_priv.h"
 #include "device/host_library.h"
 
+int device_library_operands(const weir_library_spec *spec)
+{
+  return spec->kind == WEIR_LIBRARY_TRANSFORM ? 2 : WEIR_LIBRARY_OPERANDS;
+}
+
 int device_library_made(const weir_library_spec *spec)
 {
-  return spec->kind == WEIR_LIBRARY_PRODUCT ? 2 : spec->convolution.made;
+  return spec->kind == WEIR_LIBRARY_CONVOLUTION ? spec->convolution.made
+                                                : device_library_operands(spec) - 1;
+}
+
+/* Reads operand 0, and leaves other numbers there. */
+static bool spoils(const weir_library_spec *spec)
+{
+  return spec->kind == WEIR_LIBRARY_TRANSFORM && spec->transform.kind == WEIR_LIBRARY_TO_REAL;
+}
+
+/* Whether x, or y, is the real side of a transform. */
+static bool is_real(const weir_library_transform *t, int operand)
+{
+  return t->kind == (operand == 0 ? WEIR_LIBRARY_REAL : WEIR_LIBRARY_TO_REAL);
 }
 
 weir_dtype weir_library_dtype(const weir_library_spec *spec, int operand)
 {
   const weir_library_convolution *c = &spec->convolution;
+  const weir_library_transform *t = &spec->transform;
 
+  if (spec->kind == WEIR_LIBRARY_TRANSFORM) {
+    return is_real(t, operand) ? t->part : weir_dtype_complex(t->part);
+  }
   return spec->kind == WEIR_LIBRARY_PRODUCT ? spec->product.dtype
          : operand == 0                     ? c->x
          : operand == 1                     ? c->w
@@ -47,6 +69,15 @@ static int64_t times(int64_t count, const int64_t *n, int d)
   return count;
 }
 
+/* Of the complex side of a real transform, half along the last dimension. */
+static int64_t transformed(const weir_library_transform *t, int operand)
+{
+  const bool half = t->kind >= WEIR_LIBRARY_REAL && !is_real(t, operand);
+  const int64_t last = t->n[t->rank - 1], ends[] = {half ? last / 2 + 1 : last, t->inner};
+
+  return times(times(t->outer, t->n, t->rank - 1), ends, 2);
+}
+
 int64_t weir_library_elements(const weir_library_spec *spec, int operand)
 {
   const weir_library_product *p = &spec->product;
@@ -56,6 +87,9 @@ int64_t weir_library_elements(const weir_library_spec *spec, int operand)
     return operand == 0   ? elements_of(&p->a, p->m, p->k, p->stack)
            : operand == 1 ? elements_of(&p->b, p->k, p->n, p->stack)
                           : elements_of(&p->c, p->m, p->n, p->stack);
+  }
+  if (spec->kind == WEIR_LIBRARY_TRANSFORM) {
+    return transformed(&spec->transform, operand);
   }
   const int64_t x[] = {c->groups, c->in}, w[] = {c->out, c->in}, y[] = {c->groups, c->out};
 
@@ -114,13 +148,26 @@ static bool is_convolution(const weir_library_convolution *c)
   return right && (n_f64 == WEIR_LIBRARY_OPERANDS || n_f32 == WEIR_LIBRARY_OPERANDS);
 }
 
+static bool is_transform(const weir_library_transform *t)
+{
+  bool right = t->kind >= WEIR_LIBRARY_FORWARD && t->kind <= WEIR_LIBRARY_TO_REAL &&
+               (t->part == WEIR_F32 || t->part == WEIR_F64) && t->rank >= 1 &&
+               t->rank <= WEIR_LIBRARY_DIMS && t->outer > 0 && t->inner > 0;
+
+  for (int k = 0; right && k < t->rank; k++) {
+    right = t->n[k] > 0 && t->n[k] <= INT32_MAX;
+  }
+  return right;
+}
+
 bool weir_library_is_call(const weir_library_spec *spec)
 {
   bool right = spec->kind == WEIR_LIBRARY_PRODUCT       ? is_product(&spec->product)
                : spec->kind == WEIR_LIBRARY_CONVOLUTION ? is_convolution(&spec->convolution)
+               : spec->kind == WEIR_LIBRARY_TRANSFORM   ? is_transform(&spec->transform)
                                                         : false;
 
-  for (int k = 0; right && k < WEIR_LIBRARY_OPERANDS; k++) {
+  for (int k = 0; right && k < device_library_operands(spec); k++) {
     right = weir_library_elements(spec, k) > 0 && weir_library_elements(spec, k) < INT64_MAX / 16;
   }
   return right;
@@ -131,18 +178,19 @@ bool weir_library_is_call(const weir_library_spec *spec)
 weir_status weir_library_run(weir_device_queue *queue, const weir_library_call *call,
                              void *const operand[WEIR_LIBRARY_OPERANDS], void *workspace)
 {
-  const int made = device_library_made(&call->spec);
+  const int made = device_library_made(&call->spec), n = device_library_operands(&call->spec);
   weir_device_range ranges[WEIR_LIBRARY_OPERANDS + 1];
   device_op op = {.kind = DEVICE_LIBRARY, .call = call, .workspace = workspace};
 
-  for (int k = 0; k < WEIR_LIBRARY_OPERANDS; k++) {
+  for (int k = 0; k < n; k++) {
     op.operand[k] = operand[k];
     ranges[k] = (weir_device_range){operand[k], bytes_of(&call->spec, k),
-                                    k == made ? WEIR_DEVICE_WRITE : WEIR_DEVICE_READ};
+                                    k == made             ? WEIR_DEVICE_WRITE
+                                    : spoils(&call->spec) ? WEIR_DEVICE_UPDATE
+                                                          : WEIR_DEVICE_READ};
   }
-  ranges[WEIR_LIBRARY_OPERANDS] =
-      (weir_device_range){workspace, call->workspace_bytes, WEIR_DEVICE_WRITE};
-  WEIR_TRY(device_enqueue(queue, &op, "a library call", ranges, WEIR_LIBRARY_OPERANDS + 1));
+  ranges[n] = (weir_device_range){workspace, call->workspace_bytes, WEIR_DEVICE_WRITE};
+  WEIR_TRY(device_enqueue(queue, &op, "a library call", ranges, n + 1));
   return WEIR_OK;
 }
 
@@ -186,9 +234,9 @@ static void checked_free(checked *c)
 
 static weir_status checked_make(weir_library_call *call, checked *c)
 {
-  int64_t bytes[WEIR_LIBRARY_OPERANDS + 1];
+  int64_t bytes[WEIR_LIBRARY_OPERANDS + 1] = {0};
 
-  for (int k = 0; k < WEIR_LIBRARY_OPERANDS; k++) {
+  for (int k = 0; k < device_library_operands(&call->spec); k++) {
     bytes[k] = bytes_of(&call->spec, k) + ALIGN;
   }
   bytes[WEIR_LIBRARY_OPERANDS] = call->workspace_bytes;
@@ -196,7 +244,8 @@ static weir_status checked_make(weir_library_call *call, checked *c)
                                     bytes, c->on_device, &c->memory));
   WEIR_TRY(weir_device_arena_create(call->device, WEIR_SPACE_STAGING, WEIR_LIBRARY_OPERANDS, bytes,
                                     c->on_host, &c->staging));
-  for (int k = 0; k < WEIR_LIBRARY_OPERANDS; k++) { /* no better aligned than the call may be */
+  for (int k = 0; k < device_library_operands(&call->spec);
+       k++) { /* no better aligned than the call may be */
     c->on_device[k] = (char *)c->on_device[k] + ALIGN;
   }
   WEIR_TRY(weir_device_queue_create(call->device, &c->queue));
@@ -250,6 +299,9 @@ static double products_of(const weir_library_spec *spec)
   if (spec->kind == WEIR_LIBRARY_PRODUCT) {
     return (double)spec->product.k;
   }
+  if (spec->kind == WEIR_LIBRARY_TRANSFORM) {
+    return (double)(weir_library_elements(spec, 0) / spec->transform.outer / spec->transform.inner);
+  }
   for (int k = 0; k < c->d; k++) {
     taps *= (double)c->taps[k];
     pixels *= (double)c->y_extent[k];
@@ -268,6 +320,7 @@ static int64_t samples_of(const weir_library_spec *spec, int64_t n)
 
 static weir_status compare(const weir_library_call *call, const checked *c)
 {
+  static const char *const names[] = {"matrix product", "convolution", "Fourier transform"};
   const weir_library_spec *spec = &call->spec;
   const int made = device_library_made(spec);
   const int64_t n = weir_library_elements(spec, made), samples = samples_of(spec, n);
@@ -284,10 +337,8 @@ static weir_status compare(const weir_library_call *call, const checked *c)
     if (!(error <= bound_of(spec, size, hypot(right.re, right.im)))) {
       return weir_fail(WEIR_ERR_UNSUPPORTED,
                        "device %s: a library computes element %" PRId64
-                       " of a %s as %g, where it is %g: generated kernels are used instead",
-                       call->device->row->name, e,
-                       spec->kind == WEIR_LIBRARY_PRODUCT ? "matrix product" : "convolution",
-                       got.re, right.re);
+                       " of a %s as %g, where it is %g: the group runs without it",
+                       call->device->row->name, e, names[spec->kind], got.re, right.re);
     }
   }
   return WEIR_OK;
@@ -300,7 +351,7 @@ weir_status device_library_check(weir_library_call *call)
   checked c = {0};
 
   WEIR_TRY_GOTO(checked_make(call, &c), done);
-  for (int k = 0; k < WEIR_LIBRARY_OPERANDS; k++) {
+  for (int k = 0; k < device_library_operands(&call->spec); k++) {
     fill(weir_library_dtype(&call->spec, k), c.on_host[k], weir_library_elements(&call->spec, k),
          (uint64_t)k + 1);
     WEIR_TRY_GOTO(weir_device_copy(c.queue, c.on_device[k], c.on_host[k], bytes_of(&call->spec, k)),

@@ -158,7 +158,8 @@ weir_status device_find_row(const char *name, const weir_device_row **out) WEIR_
  * WEIR_ERR_EXTERNAL. */
 weir_status device_enqueue(weir_device_queue *queue, device_op *op, const char *what,
                            const weir_device_range *ranges, int n_ranges) WEIR_CHECKED;
-/* The operand that a call computes. */
+/* How many operands a call has, and the one that it computes. */
+int device_library_operands(const weir_library_spec *spec);
 int device_library_made(const weir_library_spec *spec);
 /* Makes the call with random numbers and compares the result with plain sums. Fails:
  * WEIR_ERR_UNSUPPORTED, naming the element that differs. */

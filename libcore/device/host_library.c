@@ -372,8 +372,9 @@ static weir_c128 convolution_element(const conv *c, const void *const operand[],
 weir_status host_library_run(const weir_library_spec *spec,
                              void *const operand[WEIR_LIBRARY_OPERANDS])
 {
-  WEIR_TRY(spec->kind == WEIR_LIBRARY_PRODUCT ? run_product(&spec->product, operand)
-                                              : run_convolution(spec, operand));
+  WEIR_TRY(spec->kind == WEIR_LIBRARY_PRODUCT     ? run_product(&spec->product, operand)
+           : spec->kind == WEIR_LIBRARY_TRANSFORM ? host_transform_run(&spec->transform, operand)
+                                                  : run_convolution(spec, operand));
   return WEIR_OK;
 }
 
@@ -381,7 +382,8 @@ weir_c128 host_library_element(const weir_library_spec *spec,
                                const void *const operand[WEIR_LIBRARY_OPERANDS], int64_t e,
                                double *size)
 {
-  return spec->kind == WEIR_LIBRARY_PRODUCT
-             ? product_element(&spec->product, operand, e, size)
+  return spec->kind == WEIR_LIBRARY_PRODUCT ? product_element(&spec->product, operand, e, size)
+         : spec->kind == WEIR_LIBRARY_TRANSFORM
+             ? host_transform_element(&spec->transform, operand, e, size)
              : convolution_element(&spec->convolution, operand, e, size);
 }

@@ -88,6 +88,30 @@ static weir_library_spec draw_convolution(draw *d)
   return spec;
 }
 
+static weir_library_spec draw_transform(draw *d)
+{
+  weir_library_spec spec;
+
+  memset(&spec, 0, sizeof spec);
+  spec.kind = WEIR_LIBRARY_TRANSFORM;
+  weir_library_transform *t = &spec.transform;
+
+  t->kind = (weir_library_way)draw_in(d, WEIR_LIBRARY_FORWARD, WEIR_LIBRARY_TO_REAL);
+  t->part = draw_in(d, 0, 1) == 1 ? WEIR_F64 : WEIR_F32;
+  t->rank = (int)draw_in(d, 1, 3);
+  t->outer = draw_in(d, 1, 3);
+  t->inner = draw_in(d, 1, 3);
+  for (int k = 0; k < t->rank; k++) {
+    t->n[k] = draw_in(d, 1, t->rank == 1 ? 60 : 12); /* also prime, and 1 */
+  }
+  return spec;
+}
+
+static weir_library_spec draw_spec(draw *d, int i)
+{
+  return i % 3 == 0 ? draw_product(d) : i % 3 == 1 ? draw_convolution(d) : draw_transform(d);
+}
+
 /* weir_library_create compares every element of so small a result. */
 static void calls_give_the_sums(void **state)
 {
@@ -98,8 +122,8 @@ static void calls_give_the_sums(void **state)
     weir_device *device = NULL;
 
     assert_ok(weir_device_open(devices[k], NULL, &device));
-    for (int i = 0; i < 60; i++) {
-      const weir_library_spec spec = i % 2 == 0 ? draw_product(&d) : draw_convolution(&d);
+    for (int i = 0; i < 90; i++) {
+      const weir_library_spec spec = draw_spec(&d, i);
       weir_library_call *call = NULL;
 
       assert_ok(weir_library_create(device, &spec, true, &call));
@@ -113,7 +137,8 @@ static void calls_give_the_sums(void **state)
 
 static const weir_device_ops *real_ops;
 
-/* A library that shifts a convolution by one, or sums one product less. */
+/* A library that shifts a convolution by one, sums one product less, or transforms the other way.
+ */
 static weir_status enqueue_other(weir_device_queue *queue, const device_op *op)
 {
   if (op->kind != DEVICE_LIBRARY) {
@@ -122,8 +147,15 @@ static weir_status enqueue_other(weir_device_queue *queue, const device_op *op)
   weir_library_call other = *op->call;
   device_op changed = *op;
 
-  other.spec.convolution.lo[0] += other.spec.kind == WEIR_LIBRARY_CONVOLUTION;
-  other.spec.product.k -= other.spec.kind == WEIR_LIBRARY_PRODUCT;
+  if (other.spec.kind == WEIR_LIBRARY_CONVOLUTION) {
+    other.spec.convolution.lo[0]++;
+  } else if (other.spec.kind == WEIR_LIBRARY_PRODUCT) {
+    other.spec.product.k--;
+  } else {
+    other.spec.transform.kind = other.spec.transform.kind == WEIR_LIBRARY_FORWARD
+                                    ? WEIR_LIBRARY_BACKWARD
+                                    : WEIR_LIBRARY_FORWARD;
+  }
   changed.call = &other;
   return real_ops->enqueue(queue, &changed);
 }
@@ -140,8 +172,8 @@ static void another_result_is_refused(void **state)
 
   ops.enqueue = enqueue_other;
   device->ops = &ops;
-  for (int i = 0; i < 40; i++) {
-    weir_library_spec spec = i % 2 == 0 ? draw_product(&d) : draw_convolution(&d);
+  for (int i = 0; i < 60; i++) {
+    weir_library_spec spec = draw_spec(&d, i);
 
     if (spec.kind == WEIR_LIBRARY_CONVOLUTION) { /* one that reads what the shift changes */
       weir_library_convolution *c = &spec.convolution;
@@ -149,6 +181,10 @@ static void another_result_is_refused(void **state)
       c->d = 1;
       c->x_extent[0] = c->y_extent[0] = 5;
       c->stride[0] = c->dilation[0] = c->lo[0] = 1;
+    } else if (spec.kind == WEIR_LIBRARY_TRANSFORM) { /* one whose ways differ */
+      spec.transform.kind =
+          spec.transform.kind > WEIR_LIBRARY_BACKWARD ? WEIR_LIBRARY_FORWARD : spec.transform.kind;
+      spec.transform.n[0] = 5;
     }
     assert_int_equal(weir_library_create(device, &spec, true, &call), WEIR_ERR_UNSUPPORTED);
     assert_non_null(strstr(weir_last_message(), "device cpu: a library computes element"));
@@ -180,6 +216,15 @@ static void wrong_specs_are_refused(void **state)
   assert_int_equal(weir_library_create(device, &spec, true, &call), WEIR_ERR_SHAPE);
   spec = draw_convolution(&d);
   spec.convolution.lo[0] = -1;
+  assert_int_equal(weir_library_create(device, &spec, true, &call), WEIR_ERR_SHAPE);
+  spec = draw_transform(&d);
+  spec.transform.part = WEIR_BF16;
+  assert_int_equal(weir_library_create(device, &spec, true, &call), WEIR_ERR_SHAPE);
+  spec = draw_transform(&d);
+  spec.transform.n[0] = 0;
+  assert_int_equal(weir_library_create(device, &spec, true, &call), WEIR_ERR_SHAPE);
+  spec = draw_transform(&d);
+  spec.transform.outer = INT64_MAX / 8;
   assert_int_equal(weir_library_create(device, &spec, true, &call), WEIR_ERR_SHAPE);
   assert_null(call);
   weir_device_close(&device);

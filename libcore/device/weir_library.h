@@ -1,9 +1,10 @@
-/* weir_library.h - calls of a device's own libraries: matrix products and convolutions.
+/* weir_library.h - calls of a device's own libraries: matrix products, convolutions and Fourier
+ * transforms.
  *
- * What a call computes is stated by numbers alone, for every device: cuda has cuBLASLt and cuDNN,
- * cpu and emulated loops of their own with sums in double precision. A library that lacks the call,
- * or computes something else (weir_library_create compares it on random numbers), is refused, so
- * that the caller can generate a kernel instead. */
+ * What a call computes is stated by numbers alone, for every device: cuda has cuBLASLt, cuDNN and
+ * cuFFT, cpu and emulated loops of their own with sums in double precision. A library that lacks
+ * the call, or computes something else (weir_library_create compares it on random numbers), is
+ * refused, so that the caller can generate a kernel instead. */
 #ifndef WEIR_LIBRARY_H
 #define WEIR_LIBRARY_H
 #include "base/weir_dtype.h"
@@ -42,7 +43,29 @@ typedef struct weir_library_convolution {
   int64_t stride[WEIR_LIBRARY_DIMS], dilation[WEIR_LIBRARY_DIMS], lo[WEIR_LIBRARY_DIMS];
 } weir_library_convolution;
 
-typedef enum weir_library_kind { WEIR_LIBRARY_PRODUCT, WEIR_LIBRARY_CONVOLUTION } weir_library_kind;
+typedef enum weir_library_way {
+  WEIR_LIBRARY_FORWARD,  /* complex to complex, exp(-i k x)                                     */
+  WEIR_LIBRARY_BACKWARD, /* complex to complex, exp(+i k x)                                     */
+  WEIR_LIBRARY_REAL,     /* real to the n / 2 + 1 complex of the last dimension, exp(-i k x)    */
+  WEIR_LIBRARY_TO_REAL,  /* the inverse of real, of half a Hermitian array; x is undefined then */
+} weir_library_way;
+
+/* y_k = sum over j of x_j exp(-+2 pi i j k / n), along dimensions that lie together in row-major
+ * arrays [outer, n.., inner]. Of to_real, imaginary parts that a Hermitian array cannot have are
+ * ignored. Operands: x, y. */
+typedef struct weir_library_transform {
+  weir_library_way kind;
+  weir_dtype part; /* f32 or f64: of real numbers, and of each part of complex ones */
+  int rank;        /* transformed dimensions, 1 to WEIR_LIBRARY_DIMS */
+  int64_t outer, inner;
+  int64_t n[WEIR_LIBRARY_DIMS]; /* points, of the real side */
+} weir_library_transform;
+
+typedef enum weir_library_kind {
+  WEIR_LIBRARY_PRODUCT,
+  WEIR_LIBRARY_CONVOLUTION,
+  WEIR_LIBRARY_TRANSFORM
+} weir_library_kind;
 
 /* A call (weir_library_spec). Set to zero before it is filled: calls are compared byte by byte. */
 struct weir_library_spec {
@@ -51,6 +74,7 @@ struct weir_library_spec {
   union {
     weir_library_product product;
     weir_library_convolution convolution;
+    weir_library_transform transform;
   };
 };
 
@@ -74,7 +98,8 @@ const weir_library_spec *weir_library_spec_of(const weir_library_call *call);
 /* Bytes of device memory that weir_library_run needs in addition to the operands. */
 int64_t weir_library_workspace(const weir_library_call *call);
 /* Gives the call to the queue. Operands are device memory, in the order of the spec, aligned to 16
- * bytes. Fails: WEIR_ERR_SHAPE (memory outside the device's arrays), WEIR_ERR_EXTERNAL. */
+ * bytes; entries after the last one are ignored. Fails: WEIR_ERR_SHAPE (memory outside the device's
+ * arrays), WEIR_ERR_EXTERNAL. */
 weir_status weir_library_run(weir_device_queue *queue, const weir_library_call *call,
                              void *const operand[WEIR_LIBRARY_OPERANDS],
                              void *workspace) WEIR_CHECKED;

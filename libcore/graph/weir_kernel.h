@@ -83,7 +83,7 @@ typedef struct weir_kernel {
   weir_status (*open)(const weir_graph *g, const weir_group *group, const weir_kernel_maker *maker,
                       void **context, int64_t *workspace);
   weir_status (*launch)(const weir_kernel_launch *launch);
-  /* The library's call that a context of open has. */
+  /* The library's call that a context of open has; NULL: it has none. */
   const weir_library_call *(*call)(const void *context);
 } weir_kernel;
 #define WEIR_KERNEL_CPU "cpu"

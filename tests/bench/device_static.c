@@ -1,8 +1,8 @@
-/* device_static.c - what plans of a GPU are, told without one: training steps, a query and
- * self-energies, planned for device/emulated, whose kernels have the text of cuda's, and compiled
- * for sm_90. Rows: launches, loads and stores against the bytes of the accesses, registers,
- * multiprocessor threads (occupancy) on an H100 (tests/conform/h100.json), and what runs as calls
- * of libraries or of the host. No time is measured or claimed.
+/* device_static.c - what plans of a GPU are, told without one: training steps, a
+ * simulation, a query and self-energies, planned for device/emulated, whose kernels have the text
+ * of cuda's, and compiled for sm_90. Rows: launches, loads and stores against the bytes of the
+ * accesses, registers, multiprocessor threads (occupancy) on an H100 (tests/conform/h100.json), and
+ * what runs as calls of libraries or of the host. No time is measured or claimed.
  *
  *   device_static [SUBJECT]
  *   with a part of a subject's name: that alone, and a line for each of its launches and host calls
@@ -13,14 +13,16 @@
 #include <unistd.h>
 
 #include "base/weir_log.h"
+#include "data/simulation/qg_graph.h"
 #include "model/scattering/papers/recipe_plan.h"
 #include "queries.h"
+#include "simulation.h"
 #include "support/device/kernel_text.h"
 #include "support/pass/self_energy_node.h"
 #include "train_jobs.h"
 #include "weir_bench.h"
 
-enum { SKIPPED = 77, PATH = 4096, COSMO_SIDE = 64, CHUNK_SECONDS = 60 };
+enum { SKIPPED = 77, PATH = 4096, COSMO_SIDE = 64, CHUNK_SECONDS = 60, FORECASTS = 16 };
 static const char architecture[] = "sm_90";
 
 /* Limits of a multiprocessor: registers and shared memory in bytes, of which every block takes
@@ -188,8 +190,8 @@ static void row(const subject *s, const char *what, const char *reference, doubl
   bench_row(work, reference, theirs, own, unit, more, goal);
 }
 
-/* Goals: registers of half of the threads, without a spill; training steps run whole on the
- * device. */
+/* Goals: registers of half of the threads, without a spill; training steps and simulations run
+ * whole on the device. */
 static void print(const subject *s, const account *a)
 {
   const double half = KERNEL_TEXT_REGISTERS / (KERNEL_TEXT_THREADS / 2.0);
@@ -298,6 +300,29 @@ static void plan_self_energy(subject *s)
   weir_graph_destroy(&g);
 }
 
+/* A step of a batch of forecasts. */
+static void plan_simulation(subject *s)
+{
+  const wx_qg_params p = simulation_params(WEIR_F32);
+
+  s->whole = true;
+  wx_qg *m = NULL;
+  weir_graph *g = NULL;
+
+  bench_must(wx_qg_create(&p, &m));
+  const int64_t shape[] = {FORECASTS, 1, WX_QG_LAYERS, m->rows, m->columns};
+
+  bench_must(weir_store_create(&s->store));
+  bench_must(weir_store_add(s->store, "state", weir_dtype_complex(p.dtype), 5, shape));
+  bench_must(weir_graph_create(&g));
+  qg_graph_steps(g, m, s->store, 1);
+  bench_must(weir_plan_create(g, s->store,
+                              &(weir_plan_opts){.exec = &s->exec, .threads = 1, .sizes_only = true},
+                              &s->plan));
+  weir_graph_destroy(&g);
+  wx_qg_destroy(&m);
+}
+
 static void close_subject(subject *s)
 {
   if (s->net.plan != NULL) {
@@ -354,6 +379,7 @@ int main(int argc, char **argv)
   } subjects[] = {{"U-Net lite 8x64x128 step", plan_unet},
                   {"CosmoFlow 64^3 step", plan_cosmoflow},
                   {"CosmoFlow 64^3 step in bf16", plan_cosmoflow_bf16},
+                  {"simulation of 16 forecasts step", plan_simulation},
                   {"end-to-end query a minute", plan_query},
                   {"self-energy of 10 orbitals", plan_self_energy}};
 

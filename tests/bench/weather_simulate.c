@@ -9,6 +9,7 @@
 #include "data/simulation/qg_solver.h"
 #include "ops/fft/weir_fft_plan.h"
 #include "reference.h"
+#include "simulation.h"
 #include "weir_bench.h"
 
 #define PI 3.14159265358979323846
@@ -32,19 +33,6 @@ typedef struct work {
   void *state[MOST];
   int64_t bytes, members, steps;
 } work;
-
-/* The standard model of the options. */
-static wx_qg_params standard(weir_dtype dtype)
-{
-  wx_qg_opts o;
-
-  weir_opts_default(wx_qg_options, sizeof o, &o);
-  wx_qg_params p = {dtype,   o.lon,   o.lat, o.lx,    o.ly,       o.coupling, o.beta, {0, 0},
-                    o.tau_d, o.tau_f, o.jet, o.width, o.mountain, o.nu,       o.step};
-
-  p.u[0] = wx_qg_mean_wind(&p);
-  return p;
-}
 
 /* psi [MOST, 2, ny, nx] of waves with random phases. */
 static double *make_psi(const wx_qg_params *p)
@@ -71,7 +59,7 @@ static double *make_psi(const wx_qg_params *p)
 
 static void make(weir_dtype dtype, const double *psi, work *w)
 {
-  const wx_qg_params p = standard(dtype);
+  const wx_qg_params p = simulation_params(dtype);
 
   bench_must(wx_qg_create(&p, &w->m));
   bench_must(wx_qg_workspace_create(w->m, &w->workspace));
@@ -171,7 +159,7 @@ int main(void)
     return REFERENCE_SKIP;
   }
   (void)bench_pin();
-  const wx_qg_params p = standard(WEIR_F64);
+  const wx_qg_params p = simulation_params(WEIR_F64);
   double *psi = make_psi(&p);
 
   make(WEIR_F64, psi, &w);

@@ -123,7 +123,7 @@ static const struct library {
     {"libxsmm", {"libcore/ops/"}},
     {"cudnn", {"libcore/device/cuda/"}},
     {"cublas", {"libcore/device/cuda/"}},
-    {"cufft", {"libcore/ops/"}},
+    {"cufft", {"libcore/device/cuda/"}},
     {"cusolver", {"libcore/ops/"}},
     {"nvrtc.h", {"libcore/device/cuda/"}},
     {"cuda.h", {"libcore/device/cuda/"}},

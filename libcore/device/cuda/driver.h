@@ -34,6 +34,7 @@ typedef struct cuda_state {
   int major, minor;                       /* compute capability */
   struct cuda_products *products;         /* libraries of calls, NULL: not opened yet */
   struct cuda_convolutions *convolutions; /* likewise */
+  struct cuda_transforms *transforms;
 } cuda_state;
 
 /* Fails: WEIR_ERR_UNSUPPORTED, saying what is missing. */

@@ -28,7 +28,14 @@ void cuda_convolution_close(cuda_state *s);
 weir_status cuda_convolution_plan(const char *properties, const weir_library_spec *spec,
                                   int64_t *workspace) WEIR_CHECKED;
 
-/* library_cuda.c: the row's functions, and the end of both. */
+/* transform_cuda.c: cuFFT. */
+weir_status cuda_transform_create(weir_library_call *call) WEIR_CHECKED;
+void cuda_transform_destroy(weir_library_call *call);
+weir_status cuda_transform_run(const cuda_state *s, CUstream stream,
+                               const device_op *op) WEIR_CHECKED;
+void cuda_transform_close(cuda_state *s);
+
+/* library_cuda.c: the row's functions, and the end of all. */
 weir_status cuda_call_create(weir_library_call *call) WEIR_CHECKED;
 void cuda_call_destroy(weir_library_call *call);
 weir_status cuda_call_plan(const char *properties, const weir_library_spec *spec,

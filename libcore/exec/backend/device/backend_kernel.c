@@ -26,7 +26,9 @@ static weir_status open_kernel(weir_plan *p, exec_group *group)
   k->n_arrays = kernel->arrays(p->g, &alone, k->arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
   WEIR_TRY(kernel->open(p->g, &alone, &maker, &k->context, &workspace));
   b->workspace_bytes = workspace > b->workspace_bytes ? workspace : b->workspace_bytes;
-  WEIR_TRY(exec_call_save(b, weir_library_spec_of(kernel->call(k->context))));
+  WEIR_TRY(kernel->call == NULL
+               ? WEIR_OK
+               : exec_call_save(b, weir_library_spec_of(kernel->call(k->context))));
   return WEIR_OK;
 }
 

@@ -1,5 +1,6 @@
 /* backend_kernel_test.c - groups that a device's library computes: random convolutions and matrix
- * products with their derivatives, against the loops of the cpu; and a library that refuses. */
+ * products with their derivatives, Fourier transforms, against the loops of the cpu; and a library
+ * that refuses. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 #include "ops/contract/weir_contract.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/fft/weir_fft.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
 #include "support/exec/backend_check.h"
@@ -198,24 +200,92 @@ static void products_are_the_libraries(void **state)
   backend_each(check_products);
 }
 
+/* Transformed dimensions among others, sometimes of truncated spectra, sometimes scaled. */
+static weir_value put_transform(drawn *d, weir_graph *g, weir_dtype part)
+{
+  weir_fft_spec s = {.kind = (int32_t)draw_in(d, WEIR_FFT_FORWARD, WEIR_FFT_TO_REAL),
+                     .n_dims = (int32_t)draw_in(d, 1, 3),
+                     .odd = (int32_t)draw_in(d, 0, 1),
+                     .scale = draw_in(d, 0, 1) == 1 ? 0.3 : 0};
+  const int before = (int)draw_in(d, 0, 2), rank = before + s.n_dims + (int)draw_in(d, 0, 1);
+  const bool truncated = draw_in(d, 0, 1) == 1, back = s.kind % 2 == 1;
+  int64_t shape[WEIR_MAX_RANK];
+
+  for (int k = 0; k < rank; k++) {
+    shape[k] = draw_in(d, 1, 3);
+  }
+  for (int k = 0; k < s.n_dims; k++) {
+    const bool half = s.kind >= WEIR_FFT_REAL && k == s.n_dims - 1;
+    const int64_t n = draw_in(d, 1, s.n_dims == 1 ? 40 : 9), waves = half ? n / 2 + 1 : n;
+    const int64_t held = truncated ? draw_in(d, 1, waves) : waves;
+
+    s.dim[k] = before + k;
+    shape[before + k] = back ? held : n;
+    s.extent[k] = back ? n : held;
+  }
+  return weir_fft(
+      g, given(g, "x", s.kind == WEIR_FFT_REAL ? part : weir_dtype_complex(part), rank, shape), &s);
+}
+
+static void check_transforms(const char *device)
+{
+  drawn d = {.seed = (uint64_t)time(NULL)};
+
+  print_message("seed %llu\n", (unsigned long long)d.seed);
+  for (int k = 0; k < 60; k++) {
+    const weir_dtype part = k % 2 == 0 ? WEIR_F32 : WEIR_F64;
+    weir_graph *g = new_graph();
+
+    weir_output(g, "y", put_transform(&d, g, part));
+    assert_int_equal(check_graph(g, device, WEIR_PRECISION_F32, part == WEIR_F64 ? 1e-12 : 1e-4),
+                     1);
+    weir_graph_destroy(&g);
+  }
+}
+
+static void transforms_are_the_libraries(void **state)
+{
+  backend_each(check_transforms);
+}
+
+/* What the library does not take is a call of the host: dimensions apart, nothing at all. */
+static void check_other_transforms(const char *device)
+{
+  const weir_fft_spec apart = {.n_dims = 2, .dim = {0, 2}}, plain = {.n_dims = 1, .dim = {1}};
+  const int64_t shapes[][3] = {{3, 2, 4}, {0, 5, 2}};
+
+  for (int k = 0; k < 2; k++) {
+    weir_graph *g = new_graph();
+
+    weir_output(g, "y",
+                weir_fft(g, given(g, "x", WEIR_C64, 3, shapes[k]), k == 0 ? &apart : &plain));
+    outcome other = run_graph(g, NULL, device, "auto", WEIR_PRECISION_F32);
+
+    assert_int_equal(other.claimed, 0);
+    assert_int_equal(other.on_host, 1);
+    free_outcome(&other);
+    weir_graph_destroy(&g);
+  }
+}
+
+static void other_transforms_are_calls_of_the_host(void **state)
+{
+  backend_each(check_other_transforms);
+}
+
 static weir_status refuse(weir_library_call *call)
 {
   (void)call;
   return weir_fail(WEIR_ERR_UNSUPPORTED, "no such library");
 }
 
-/* What the library refuses is generated, on the device. */
-static void check_refusal(const char *device)
+/* On a device whose library refuses every call; groups that are calls of the host have the kernels
+ * that they have on the cpu, others are generated: the bits of such a plan there. */
+static void check_refused(weir_graph *g, const char *device, int on_host)
 {
   const weir_store_device *shared = NULL;
-  drawn d = {.seed = 5};
   weir_store *store = NULL;
-  weir_graph *g = new_graph();
 
-  while (!put_convolution(&d, g, WEIR_F32)) {
-    weir_graph_destroy(&g);
-    g = new_graph();
-  }
   assert_ok(weir_store_create(&store));
   assert_ok(weir_store_device_use(store, device, &shared));
   const weir_device_ops *ops = shared->device->ops;
@@ -224,11 +294,11 @@ static void check_refusal(const char *device)
   without.library_create = refuse;
   shared->device->ops = &without;
   outcome generated = run_graph(g, store, device, "auto", WEIR_PRECISION_F32);
-  outcome cpu = run_graph(g, NULL, "cpu", "none", WEIR_PRECISION_F32);
+  outcome cpu = run_graph(g, NULL, "cpu", on_host > 0 ? "auto" : "none", WEIR_PRECISION_F32);
 
   shared->device->ops = ops;
   assert_int_equal(generated.claimed, 0);
-  assert_int_equal(generated.on_host, 0);
+  assert_int_equal(generated.on_host, on_host);
   for (int k = 0; k < cpu.n; k++) {
     const weir_tensor *t = &cpu.tensor[k];
 
@@ -242,7 +312,22 @@ static void check_refusal(const char *device)
   weir_graph_destroy(&g);
 }
 
-static void what_a_library_refuses_is_generated(void **state)
+static void check_refusal(const char *device)
+{
+  drawn d = {.seed = 5};
+  weir_graph *g = new_graph();
+
+  while (!put_convolution(&d, g, WEIR_F32)) {
+    weir_graph_destroy(&g);
+    g = new_graph();
+  }
+  check_refused(g, device, 0);
+  g = new_graph();
+  weir_output(g, "y", put_transform(&d, g, WEIR_F32));
+  check_refused(g, device, 1);
+}
+
+static void what_a_library_refuses_is_generated_or_the_hosts(void **state)
 {
   backend_each(check_refusal);
 }
@@ -252,7 +337,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(convolutions_are_the_libraries),
       cmocka_unit_test(products_are_the_libraries),
-      cmocka_unit_test(what_a_library_refuses_is_generated),
+      cmocka_unit_test(transforms_are_the_libraries),
+      cmocka_unit_test(other_transforms_are_calls_of_the_host),
+      cmocka_unit_test(what_a_library_refuses_is_generated_or_the_hosts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,12 +73,12 @@ done:
 
 weir_status exec_call_save(const struct exec_backend *b, const weir_library_spec *spec)
 {
+  static const char *const names[] = {"product", "convolution", "transform"};
   char file[EXEC_TEXT_NAME];
 
   if (b->text_dir == NULL) {
     return WEIR_OK;
   }
-  WEIR_TRY(save(b, spec->kind == WEIR_LIBRARY_PRODUCT ? "product" : "convolution", "call", spec,
-                sizeof *spec, file));
+  WEIR_TRY(save(b, names[spec->kind], "call", spec, sizeof *spec, file));
   return WEIR_OK;
 }

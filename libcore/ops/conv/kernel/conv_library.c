@@ -5,22 +5,13 @@
  * weights in the dtype of x and y only: those of bf16 in f32 are made from x and y widened to f32,
  * whose numbers tf32 has exactly. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
 #include "ops/conv/conv_form.h"
+#include "ops/weir_device_text.h"
 
-enum { THREADS = 256, TEXT = 2048 };
-
-/* The parameter of the kernel that copies weights: from, to. */
-typedef struct pack_addresses {
-  int64_t word[2];
-} pack_addresses;
-
-static const char addresses_text[] =
-    "typedef struct addresses {\n  long long word[2];\n} addresses;\n";
+enum { THREADS = 256 };
 
 typedef struct convolution {
   weir_library_call *call;
@@ -132,18 +123,6 @@ static weir_view view_of(const weir_operand *o)
   return v;
 }
 
-/* Appends to a text of TEXT bytes. */
-static void put(char *text, const char *format, ...) WEIR_PRINTF(2, 3);
-static void put(char *text, const char *format, ...)
-{
-  const size_t used = strlen(text);
-  va_list args;
-
-  va_start(args, format);
-  (void)vsnprintf(text + used, TEXT - used, format, args);
-  va_end(args);
-}
-
 static const char *bits_of(weir_dtype dtype)
 {
   const size_t bytes = weir_dtype_size(dtype);
@@ -158,21 +137,24 @@ static void pack_text(const conv_form *f, const conv_weight_strides *s, int64_t 
   const char *type = bits_of(f->w_dtype);
 
   text[0] = '\0';
-  put(text,
-      "  const long long e = (long long)blockIdx.x * %d + threadIdx.x;\n"
-      "  long long left = e, place = %" PRId64 ";\n"
-      "  if (e < %" PRId64 ") {\n",
-      THREADS, s->base, n);
-  put(text, "    place += left %% %" PRId64 " * %" PRId64 ";\n    left /= %" PRId64 ";\n", f->in,
+  weir_device_text_put(text,
+                       "  const long long e = (long long)blockIdx.x * %d + threadIdx.x;\n"
+                       "  long long left = e, place = %" PRId64 ";\n"
+                       "  if (e < %" PRId64 ") {\n",
+                       THREADS, s->base, n);
+  weir_device_text_put(
+      text, "    place += left %% %" PRId64 " * %" PRId64 ";\n    left /= %" PRId64 ";\n", f->in,
       s->in, f->in);
   for (int k = f->d - 1; k >= 0; k--) {
-    put(text, "    place += left %% %" PRId64 " * %" PRId64 ";\n    left /= %" PRId64 ";\n",
+    weir_device_text_put(
+        text, "    place += left %% %" PRId64 " * %" PRId64 ";\n    left /= %" PRId64 ";\n",
         f->kernel_size[k], s->tap[k], f->kernel_size[k]);
   }
-  put(text, "    place += left %% %" PRId64 " * %" PRId64 " + left / %" PRId64 " * %" PRId64 ";\n",
+  weir_device_text_put(
+      text, "    place += left %% %" PRId64 " * %" PRId64 " + left / %" PRId64 " * %" PRId64 ";\n",
       f->out, s->out, f->out, s->group);
-  put(text, "    ((%s *)p.word[1])[%s] = ((const %s *)p.word[0])[%s];\n  }\n", type,
-      unpacks ? "place" : "e", type, unpacks ? "e" : "place");
+  weir_device_text_put(text, "    ((%s *)p.word[1])[%s] = ((const %s *)p.word[0])[%s];\n  }\n",
+                       type, unpacks ? "place" : "e", type, unpacks ? "e" : "place");
 }
 
 /* Whether the array has the library's order. */
@@ -194,49 +176,42 @@ static int64_t round_up(int64_t bytes)
   return (bytes + WEIR_DEVICE_ALIGN - 1) / WEIR_DEVICE_ALIGN * WEIR_DEVICE_ALIGN;
 }
 
-/* Of a kernel with a thread for each of n elements. */
-static int64_t blocks_of(int64_t n)
+/* Of a kernel that copies the weights. */
+static weir_kernel_grid pack_grid(const convolution *c)
 {
-  return (n - 1) / THREADS + 1;
+  return weir_device_text_grid(c->weights, THREADS, 2 * c->weight_bytes);
 }
 
 static weir_status make_pack(const conv_form *f, const conv_weight_strides *s, bool unpacks,
                              const weir_kernel_maker *maker, convolution *c)
 {
-  static const weir_device_param param = {"addresses", "p", sizeof(pack_addresses)};
-  char text[TEXT];
-  const weir_device_source source = {.name = unpacks ? "unpack" : "pack",
-                                     .params = &param,
-                                     .n_params = 1,
-                                     .helpers = addresses_text,
-                                     .body = text};
-
-  const weir_kernel_grid launch = {
-      .blocks = blocks_of(c->weights), .threads = THREADS, .bytes = 2 * c->weight_bytes};
+  const weir_kernel_grid grid = pack_grid(c);
+  char text[WEIR_DEVICE_TEXT];
 
   pack_text(f, s, c->weights, unpacks, text);
-  WEIR_TRY(maker->make(maker->plan, &source, &launch, &c->pack));
+  WEIR_TRY(weir_device_text_make(maker, unpacks ? "unpack" : "pack", NULL, text, &grid, &c->pack));
   return WEIR_OK;
+}
+
+/* Of a kernel that widens n numbers. */
+static weir_kernel_grid widen_grid(int64_t n)
+{
+  return weir_device_text_grid(n, THREADS, n * (int64_t)(sizeof(weir_bf16) + sizeof(float)));
 }
 
 static weir_status make_widen(int64_t n, const weir_kernel_maker *maker,
                               const weir_device_kernel **out)
 {
-  static const weir_device_param param = {"addresses", "p", sizeof(pack_addresses)};
-  char text[TEXT] = "";
-  const weir_device_source source = {
-      .name = "widen", .params = &param, .n_params = 1, .helpers = addresses_text, .body = text};
+  const weir_kernel_grid grid = widen_grid(n);
+  char text[WEIR_DEVICE_TEXT] = "";
 
-  put(text,
+  weir_device_text_put(
+      text,
       "  const long long e = (long long)blockIdx.x * %d + threadIdx.x;\n  if (e < %" PRId64
       ") {\n    ((unsigned int *)p.word[1])[e] = "
       "(unsigned int)((const unsigned short *)p.word[0])[e] << 16;\n  }\n",
       THREADS, n);
-  const weir_kernel_grid launch = {.blocks = blocks_of(n),
-                                   .threads = THREADS,
-                                   .bytes = n * (int64_t)(sizeof(weir_bf16) + sizeof(float))};
-
-  WEIR_TRY(maker->make(maker->plan, &source, &launch, out));
+  WEIR_TRY(weir_device_text_make(maker, "widen", NULL, text, &grid, out));
   return WEIR_OK;
 }
 
@@ -313,31 +288,27 @@ failed:
   return status;
 }
 
-/* A kernel that copies n elements, one a thread. */
-static weir_status copy(const weir_kernel_launch *l, const weir_device_kernel *kernel, int64_t n,
-                        weir_device_range from, weir_device_range to)
-{
-  const pack_addresses addresses = {
-      {(int64_t)(intptr_t)from.address, (int64_t)(intptr_t)to.address}};
-  const void *const args[] = {&addresses};
-  const weir_device_range ranges[] = {from, to};
-  const weir_device_launch_spec spec = {.kernel = kernel,
-                                        .grid = {(int)blocks_of(n), 1, 1},
-                                        .block = {THREADS, 1, 1},
-                                        .args = args,
-                                        .ranges = ranges,
-                                        .n_ranges = 2};
-
-  WEIR_TRY(weir_device_launch(l->queue, &spec));
-  return WEIR_OK;
-}
-
 static weir_status copy_weights(const weir_kernel_launch *l, const convolution *c, const void *from,
                                 const void *to)
 {
-  WEIR_TRY(copy(l, c->pack, c->weights,
-                (weir_device_range){from, c->weight_bytes, WEIR_DEVICE_READ},
-                (weir_device_range){to, c->weight_bytes, WEIR_DEVICE_WRITE}));
+  const weir_kernel_grid grid = pack_grid(c);
+  const weir_device_range ranges[] = {{from, c->weight_bytes, WEIR_DEVICE_READ},
+                                      {to, c->weight_bytes, WEIR_DEVICE_WRITE}};
+
+  WEIR_TRY(weir_device_text_launch(l->queue, c->pack, &grid, ranges, 2));
+  return WEIR_OK;
+}
+
+static weir_status widen_numbers(const weir_kernel_launch *l, const convolution *c, int k,
+                                 const void *to)
+{
+  const int64_t n = c->wide[k];
+  const weir_kernel_grid grid = widen_grid(n);
+  const weir_device_range ranges[] = {
+      {l->views[k].data, n * (int64_t)sizeof(weir_bf16), WEIR_DEVICE_READ},
+      {to, n * (int64_t)sizeof(float), WEIR_DEVICE_WRITE}};
+
+  WEIR_TRY(weir_device_text_launch(l->queue, c->widen[k], &grid, ranges, 2));
   return WEIR_OK;
 }
 
@@ -353,13 +324,8 @@ static weir_status launch(const weir_kernel_launch *l)
     WEIR_TRY(copy_weights(l, c, l->views[2].data, packed));
   }
   for (int k = 0; k < 2 && c->widens; k++) {
-    const int64_t n = c->wide[k];
-
     operand[2 * k] = space + c->wide_at[k];
-    WEIR_TRY(copy(
-        l, c->widen[k], n,
-        (weir_device_range){l->views[k].data, n * (int64_t)sizeof(weir_bf16), WEIR_DEVICE_READ},
-        (weir_device_range){operand[2 * k], n * (int64_t)sizeof(float), WEIR_DEVICE_WRITE}));
+    WEIR_TRY(widen_numbers(l, c, k, operand[2 * k]));
   }
   WEIR_TRY(weir_library_run(l->queue, c->call, operand, space + c->at));
   if (c->packs && c->made == 1) {
