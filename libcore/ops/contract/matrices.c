@@ -20,38 +20,59 @@ static bool is_plain(const weir_access *a, const weir_operand *o)
   return plain;
 }
 
-/* Puts iteration dimension `label` where it belongs; false when the product has one already. */
+/* Dimension `at` of the operand comes right after *before, or is the first; two that follow one
+ * another are one dimension of rows of the second, which must be complete. */
+static bool extends(const weir_access *a, const weir_operand *o, int label, int before)
+{
+  const int at = weir_operand_follows(o, a, label);
+
+  return before < 0 || (at == before + 1 && a->dim[label].hi == o->extent[at]);
+}
+
+/* Puts iteration dimension `label` where it belongs; false when the product has one there already
+ * that it does not follow in both arrays. */
 static bool sort_label(const weir_access *a, int label, contract_matrices *s)
 {
-  const int in_a = weir_operand_follows(&a->in[s->a], a, label),
-            in_b = weir_operand_follows(&a->in[1 - s->a], a, label);
-  const int in_c = weir_operand_follows(&a->out[0], a, label);
+  const weir_operand *oa = &a->in[s->a], *ob = &a->in[1 - s->a], *oc = &a->out[0];
+  const int in_a = weir_operand_follows(oa, a, label), in_b = weir_operand_follows(ob, a, label);
+  const int in_c = weir_operand_follows(oc, a, label);
   const int64_t extent = a->dim[label].hi;
   const bool first = in_a >= 0, second = in_b >= 0, third = in_c >= 0;
   int64_t *field = first && third    ? (second ? &s->stack : &s->m)
                    : second && third ? &s->n
                    : first && second ? &s->k
                                      : NULL;
+  const bool stack = field == &s->stack;
+  int *in[] = {first ? (stack   ? &s->as
+                        : third ? &s->am
+                                : &s->ak)
+                     : NULL,
+               second ? (stack   ? &s->bs
+                         : third ? &s->bn
+                                 : &s->bk)
+                      : NULL,
+               third ? (stack   ? &s->cs
+                        : first ? &s->cm
+                                : &s->cn)
+                     : NULL};
+  const weir_operand *of[] = {oa, ob, oc};
+  const int at[] = {in_a, in_b, in_c};
 
-  if (field == NULL || *field >= 0 || extent < 1 || extent > INT32_MAX || a->dim[label].time) {
+  if (field == NULL || extent < 1 || a->dim[label].time) {
     return false;
   }
-  *field = extent;
-  if (field == &s->stack) {
-    s->as = in_a;
-    s->bs = in_b;
-    s->cs = in_c;
-  } else if (field == &s->m) {
-    s->am = in_a;
-    s->cm = in_c;
-  } else if (field == &s->n) {
-    s->bn = in_b;
-    s->cn = in_c;
-  } else {
-    s->ak = in_a;
-    s->bk = in_b;
+  for (int i = 0; i < 3; i++) {
+    if (in[i] != NULL && !extends(a, of[i], label, *field < 0 ? -1 : *in[i])) {
+      return false;
+    }
   }
-  return true;
+  for (int i = 0; i < 3; i++) {
+    if (in[i] != NULL) {
+      *in[i] = at[i];
+    }
+  }
+  *field = (*field < 0 ? 1 : *field) * extent;
+  return *field <= INT32_MAX;
 }
 
 static bool shape_as(const weir_access *a, int first, contract_matrices *s)
@@ -59,15 +80,15 @@ static bool shape_as(const weir_access *a, int first, contract_matrices *s)
   *s = (contract_matrices){
       .dtype = a->out[0].dtype, .m = -1, .n = -1, .k = -1, .stack = -1, .a = first};
   for (int k = 0; k < a->n_dims; k++) {
-    if (!sort_label(a, k, s)) {
+    if (a->dim[k].hi > INT32_MAX || !sort_label(a, k, s)) {
       return false;
     }
   }
   const bool stacked = s->stack >= 0;
-  const int last = 1 + stacked; /* of three or two dimensions */
 
-  return s->m > 0 && s->n > 0 && s->k > 0 && s->cn == last && (!stacked || s->as != last) &&
-         (!stacked || s->bs != last);
+  return s->m > 0 && s->n > 0 && s->k > 0 && s->cn == a->out[0].rank - 1 &&
+         (!stacked || s->as != a->in[first].rank - 1) &&
+         (!stacked || s->bs != a->in[1 - first].rank - 1);
 }
 
 /* Every dimension counts from 0; those that the output lacks are the summed ones. */

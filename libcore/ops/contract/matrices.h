@@ -4,7 +4,8 @@
 #define CONTRACT_MATRICES_H
 #include "graph/weir_graph.h"
 
-/* Dimension of each array that each label is, or -1. Row-major C: its last dimension is n. */
+/* Dimension of each array that each label is; of several labels that are one, the last of them.
+ * Row-major C: its last dimension is n. */
 typedef struct contract_matrices {
   weir_dtype dtype;
   int64_t m, n, k, stack;
@@ -15,8 +16,9 @@ typedef struct contract_matrices {
 
 /* True, and *s filled, when the one node of the group is such a product: one label each is shared
  * by A and C (m), B and C (n), A and B (k), at most one stands in all three (the stack), and the
- * last dimension of every array is not the stack's. Extents and steps between rows are below 2^31.
- */
+ * last dimension of every array is not the stack's. Labels that follow one another in the same
+ * order in both arrays, or in all three, count as one. Extents and steps between rows are below
+ * 2^31. */
 bool contract_matrices_of(const weir_graph *g, const weir_group *group, contract_matrices *s);
 /* Multiplications of real numbers in one matrix product. */
 double contract_matrices_work(const contract_matrices *s);

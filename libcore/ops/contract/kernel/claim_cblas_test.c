@@ -116,11 +116,22 @@ static void large_products_fall_into_pieces(void **state)
   check("sqd,skd->sqk", ARRAY(2, 150, 60), ARRAY(2, 130, 60), 3);
 }
 
+/* Labels side by side in every array are one. */
+static void neighbouring_labels_are_one(void **state)
+{
+  check("abk,kn->abn", ARRAY(5, 6, 17), ARRAY(17, 23), 3);
+  check("nabi,ivuo->nabvuo", ARRAY(2, 4, 5, 12), ARRAY(12, 3, 2, 7), 3);
+  check("akl,nkl->an", ARRAY(31, 4, 5), ARRAY(23, 4, 5), 3);
+  check("stak,stkb->stab", ARRAY(2, 3, 19, 16), ARRAY(2, 3, 16, 21), 3);
+}
+
 /* Too little work, or a sum of another kind. */
 static void others_are_not(void **state)
 {
   check("mk,kn->mn", ARRAY(7, 5), ARRAY(5, 3), 0);
-  check("abk,kn->abn", ARRAY(5, 6, 17), ARRAY(17, 23), 0);
+  check("akb,kn->abn", ARRAY(5, 17, 6), ARRAY(17, 23), 0);
+  check("abk,kn->ban", ARRAY(5, 6, 17), ARRAY(17, 23), 0);
+  check("akl,nlk->an", ARRAY(31, 4, 5), ARRAY(23, 5, 4), 0);
   check("mm,mn->mn", ARRAY(60, 60), ARRAY(60, 60), 0);
 }
 
@@ -129,6 +140,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_product_and_its_derivatives_are_claimed),
       cmocka_unit_test(large_products_fall_into_pieces),
+      cmocka_unit_test(neighbouring_labels_are_one),
       cmocka_unit_test(others_are_not),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
