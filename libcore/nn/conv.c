@@ -76,9 +76,8 @@ weir_value nn_conv_finish(weir_net *net, const weir_nn_conv_spec *s, weir_value 
   return nn_label(net, weir_activation_at(net->graph, &s->activation, y, where));
 }
 
-/* [kernel size.., channels in / groups, filters], and the convolution with its padding. */
-static weir_param_spec weight_of(const weir_nn_conv_spec *s, const weir_array_desc *d,
-                                 weir_conv_spec *conv)
+weir_param_spec nn_conv_weight(const weir_nn_conv_spec *s, const weir_array_desc *d,
+                               weir_conv_spec *conv)
 {
   const int dims = d->rank - 2;
   weir_param_spec w = {.rank = d->rank,
@@ -105,7 +104,7 @@ weir_value weir_nn_conv_at(weir_net *net, const char *name, const weir_nn_conv_s
   weir_net_push(net, name);
   if (nn_conv_check(net, "conv", spec, x, where)) {
     weir_conv_spec conv;
-    const weir_param_spec w = weight_of(spec, weir_value_desc(net->graph, x), &conv);
+    const weir_param_spec w = nn_conv_weight(spec, weir_value_desc(net->graph, x), &conv);
 
     y = weir_conv_at(net->graph, &conv, x, weir_param_at(net, "weight", &w, where), where);
     y = nn_conv_finish(net, spec, y, 0, where);
@@ -145,7 +144,7 @@ static weir_value local(weir_net *net, const weir_nn_conv_spec *s, weir_value x,
   const weir_array_desc *d = weir_value_desc(net->graph, x);
   weir_conv_spec conv;
   bool fits;
-  const weir_param_spec one = weight_of(s, d, &conv);
+  const weir_param_spec one = nn_conv_weight(s, d, &conv);
   const weir_param_spec w = with_positions(s, d, &one, &conv, &fits);
 
   if (!fits) {

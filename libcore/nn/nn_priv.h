@@ -46,6 +46,10 @@ weir_value nn_vector(weir_net *net, const char *name, int64_t n, weir_init init,
  * activation, label. */
 bool nn_conv_check(weir_net *net, const char *layer, const weir_nn_conv_spec *s, weir_value x,
                    const char *where);
+/* The weights of a convolution of an array like d, [kernel size.., channels in / groups, filters],
+ * and the operator's spec with its padding. */
+weir_param_spec nn_conv_weight(const weir_nn_conv_spec *s, const weir_array_desc *d,
+                               weir_conv_spec *conv);
 weir_value nn_conv_finish(weir_net *net, const weir_nn_conv_spec *s, weir_value y, int n_spatial,
                           const char *where);
 #endif

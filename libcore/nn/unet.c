@@ -166,10 +166,9 @@ static weir_value shrink(const unet *u, weir_value v)
   return named(u, "pool", weir_pool_max(u->net->graph, &s, v));
 }
 
-/* Interpolated or repeated to the extents of `to`; a longitude has no ends. */
-static weir_value resize(const unet *u, weir_value v, weir_value to)
+/* Interpolation or repetition to the extents of `goal`; a longitude has no ends. */
+static weir_nn_resize_spec resize(const unet *u, const weir_array_desc *goal)
 {
-  const weir_array_desc *goal = weir_value_desc(u->net->graph, to);
   const bool linear = u->opts->upsampling == WEIR_UNET_UP_LINEAR;
   weir_nn_resize_spec s = {.method = linear ? WEIR_NN_LINEAR : WEIR_NN_NEAREST};
 
@@ -179,7 +178,7 @@ static weir_value resize(const unet *u, weir_value v, weir_value to)
     s.size[d] = goal->shape[d + 1];
     s.border[d] = border == WEIR_BORDER_WRAP ? WEIR_BORDER_WRAP : WEIR_BORDER_NEVER;
   }
-  return weir_nn_resize(u->net->graph, &s, v);
+  return s;
 }
 
 /* A transposed convolution whose kernel size and stride are those of the pool. */
@@ -223,13 +222,14 @@ static weir_value enlarge(const unet *u, weir_value v, weir_value skip)
   for (int d = 0; d < u->dims; d++) {
     kernel_size[d] = u->axis[d].up > 0 ? u->axis[d].up : u->axis[d].kernel;
   }
-  v = resize(u, v, skip);
+  const weir_nn_resize_spec larger = resize(u, like);
+
   if (!u->opts->up_conv) {
-    return v;
+    return weir_nn_resize(u->net->graph, &larger, v);
   }
   const weir_nn_conv_spec s = same_size(u, filters, kernel_size);
 
-  return weir_nn_conv(u->net, "up", &s, v);
+  return weir_nn_resize_conv(u->net, "up", &larger, &s, v);
 }
 
 /* A level's way up: enlarged, joined with the skip, convolved. */

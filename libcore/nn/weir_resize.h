@@ -22,6 +22,15 @@ weir_value weir_nn_resize_at(weir_graph *g, const weir_nn_resize_spec *spec, wei
                              const char *where);
 #define weir_nn_resize(g, spec, x) weir_nn_resize_at(g, spec, x, WEIR_WHERE)
 
+/* y = activation(conv(resize(x), weight) + bias): weir_nn_conv of weir_nn_resize, with the same
+ * parameters. Where x is enlarged, products with weights are made at the positions of x and
+ * interpolated afterwards if that saves work: the same sums in another order. */
+weir_value weir_nn_resize_conv_at(weir_net *net, const char *name,
+                                  const weir_nn_resize_spec *resize, const weir_nn_conv_spec *spec,
+                                  weir_value x, const char *where);
+#define weir_nn_resize_conv(net, name, resize, spec, x) \
+  weir_nn_resize_conv_at(net, name, resize, spec, x, WEIR_WHERE)
+
 /* y[n, stride i + dilation t - pad_before, c] += x[n, i, ..] weight[t, .., c]: the adjoint of a
  * convolution of this stride, as a layer. Positions of y: stride s (same), stride (s - 1) +
  * dilation (kernel size - 1) + 1 (valid), that less pad_before + pad_after (given). conv.border: 0,

@@ -1,0 +1,113 @@
+/* interpolate_rows_test.c - the kernel claims interpolation and its derivative, and computes them
+ * as the loops do, alone and in blocks. */
+#include <math.h>
+
+#include "base/weir_random.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/interpolate/rows.h"
+#include "ops/interpolate/weir_interpolate.h"
+#include "ops/ops_cases.h"
+#include "ops/reduce/weir_reduce.h"
+#include "pass/autodiff/weir_gradients.h"
+#include "support/exec/kernel_check.h"
+#include "support/ops/ops_check.h"
+
+enum { X, A, T, READ, Y = READ, DX, ALL };
+
+static const char *const names[ALL] = {"x", "a", "t", "y", "dx"};
+
+/* y = 2 interpolate(x, a), whose loop joins the kernel's group, and the derivative by x. */
+static weir_graph *make(const weir_interpolate_spec *s, const weir_array_desc *x,
+                        const weir_array_desc *a, weir_array_desc *out)
+{
+  weir_graph *g = new_graph();
+  const weir_value from = weir_input(g, names[X], x);
+  const weir_value y = weir_scale(g, weir_interpolate(g, s, from, weir_input(g, names[A], a)), 2);
+  weir_value grad;
+
+  *out = *weir_value_desc(g, y);
+  const weir_value loss = weir_sum(g, weir_mul(g, y, weir_input(g, names[T], out)), -1);
+
+  assert_ok(weir_gradients(g, loss, &from, 1, &grad));
+  weir_output(g, names[Y], y);
+  weir_output(g, names[DX], grad);
+  return g;
+}
+
+static int agree(uint64_t seed, const weir_interpolate_spec *s, const weir_array_desc *x,
+                 const weir_array_desc *a)
+{
+  weir_array_desc out;
+  weir_graph *g = make(s, x, a, &out);
+  const weir_array_desc *all[] = {x, a, &out, &out, x};
+  weir_tensor of[ALL], made[3][ALL];
+
+  for (int k = 0; k < ALL; k++) {
+    assert_ok(weir_tensor_init(&of[k], WEIR_F32, all[k]->rank, all[k]->shape));
+    for (int64_t i = 0; k < READ && i < weir_tensor_numel(&of[k]); i++) {
+      ((float *)of[k].data)[i] =
+          (float)(2 * weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 1);
+    }
+  }
+  if (weir_tensor_numel(&of[X]) > 0 && seed % 4 == 0) {
+    ((float *)of[X].data)[weir_tensor_numel(&of[X]) / 2] = NAN;
+  }
+  assert_int_equal(run_kernel(g, "none", 1, names, of, READ, ALL, made[0]), 0);
+  const int claimed = run_kernel(g, "interpolate.rows", 1, names, of, READ, ALL, made[1]);
+
+  assert_int_equal(run_kernel(g, "interpolate.rows", 2, names, of, READ, ALL, made[2]), claimed);
+  for (int k = READ; k < ALL; k++) {
+    const int64_t count = weir_tensor_numel(&of[k]);
+
+    assert_int_equal(weir_compare(names[k], WEIR_F32, made[1][k].data, made[0][k].data, count,
+                                  (weir_tolerance){5e-6, 1e-5}),
+                     0);
+    assert_memory_equal(made[1][k].data, made[2][k].data, (size_t)count * sizeof(float));
+    for (int i = 0; i < 3; i++) {
+      weir_tensor_fini(&made[i][k]);
+    }
+  }
+  for (int k = 0; k < ALL; k++) {
+    weir_tensor_fini(&of[k]);
+  }
+  weir_graph_destroy(&g);
+  return claimed;
+}
+
+static void random_sums_agree(void **state)
+{
+  int claimed = 0;
+
+  if (rows_sum_get() == NULL) {
+    print_message("skipped: this processor has no vector code for sums of rows\n");
+    skip();
+  }
+  for (uint64_t seed = 0; seed < 24; seed++) {
+    weir_draw r = {.seed = seed};
+    weir_array_desc x = {.dtype = WEIR_F32, .rank = (int)weir_draw_int(&r, 3, 6)};
+    weir_array_desc a = {.dtype = WEIR_F32, .rank = 3};
+    weir_interpolate_spec s = {.pad = weir_draw_int(&r, -1, 2),
+                               .before = weir_draw_int(&r, -1, 2),
+                               .border = weir_draw_one_in(&r, 2) ? WEIR_BORDER_WRAP : 0};
+
+    for (int d = 0; d < x.rank; d++) {
+      x.shape[d] = weir_draw_int(&r, 1, d == x.rank - 1 ? 150 : 5);
+    }
+    s.dim = (int)weir_draw_int(&r, 0, x.rank - 3);
+    s.taps = (int)weir_draw_int(&r, s.dim + 1, x.rank - 2);
+    a.shape[0] = weir_draw_one_in(&r, 2) ? 2 * x.shape[s.dim] : weir_draw_int(&r, 1, 12);
+    a.shape[1] = x.shape[s.taps];
+    a.shape[2] = weir_draw_int(&r, 1, 3);
+    claimed += agree(seed, &s, &x, &a);
+  }
+  print_message("%d of 48 sums by the kernel\n", claimed);
+  assert_true(claimed >= 24);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_sums_agree),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,50 @@
+/* rows.h - results that are rows, each a sum of a few rows of an array times coefficients:
+ * interpolation and its derivative by the array. f32, by the vector code of this processor. */
+#ifndef INTERPOLATE_ROWS_H
+#define INTERPOLATE_ROWS_H
+#include "graph/weir_access.h"
+#include "graph/weir_view.h"
+
+/* out[0 .. n) = sum over i of coefficient[i] x[offset[i] ..), one product added after the other. */
+typedef void rows_sum(float *out, const float *x, const int64_t *offset, const float *coefficient,
+                      int64_t terms, int64_t n);
+extern rows_sum rows_sum_avx2, rows_sum_avx512;
+/* The best that this processor runs, or NULL. */
+rows_sum *rows_sum_get(void);
+
+/* Dimensions of the result, in its order: its iteration dimension; whether coefficients or places
+ * in x depend on it in another way than by a fixed step ("point"). The last one is no point: a row.
+ */
+typedef struct rows_form {
+  int x, table; /* operands */
+  int rank, dim[WEIR_MAX_RANK];
+  bool point[WEIR_MAX_RANK];
+  int n_reduced, reduced[WEIR_MAX_DIMS];
+  int64_t points, terms; /* combinations of iterations of points; of reduced ones */
+} rows_form;
+
+/* True, and *f filled, when the access is such a sum of at most ROWS_ENTRIES points x terms. */
+enum { ROWS_ENTRIES = 1 << 16 };
+bool rows_form_of(const weir_access *a, rows_form *f);
+
+/* What is known before a run: the places that terms read, by point. */
+typedef struct rows_plan {
+  weir_access access; /* owned */
+  rows_form form;
+  int64_t extent[WEIR_MAX_RANK]; /* of the result */
+  int64_t *x, *table; /* [points, terms, rank of the operand]: indices; x[0] -1: nothing is read */
+} rows_plan;
+
+weir_status rows_plan_make(const weir_access *a, rows_plan *p) WEIR_CHECKED;
+void rows_plan_fini(rows_plan *p);
+/* Bytes of offsets and coefficients, and what writes them for the views of a run. */
+int64_t rows_workspace(const rows_plan *p);
+void rows_fill(const rows_plan *p, const weir_view *x, const weir_view *table, void *workspace);
+/* Pieces of the whole result; a piece of it, and the elements [lo, hi) of it. */
+int64_t rows_pieces(const rows_plan *p);
+void rows_piece(const rows_plan *p, const weir_view *x, const weir_view *out, const void *workspace,
+                int64_t piece);
+void rows_box(const rows_plan *p, const weir_view *x, const weir_view *out, const void *workspace,
+              const int64_t *lo, const int64_t *hi);
+
+#endif

@@ -1,0 +1,48 @@
+/* rows_kernel.h - the sum of rows, for one instruction set: V_* are its vectors. Included by
+ * rows_avx2.c and rows_avx512.c. */
+#include "ops/interpolate/rows.h"
+
+/* `count` vectors from `at` on. */
+static inline __attribute__((always_inline)) void sum_vectors(float *out, const float *x,
+                                                              const int64_t *offset,
+                                                              const float *coefficient,
+                                                              int64_t terms, int64_t at, int count)
+{
+  V sum[V_SUMS];
+
+  for (int v = 0; v < count; v++) {
+    sum[v] = V_ZERO;
+  }
+  for (int64_t i = 0; i < terms; i++) {
+    const float *from = x + offset[i] + at;
+    const V c = V_SET(coefficient[i]);
+
+    for (int v = 0; v < count; v++) {
+      sum[v] = V_FMA(c, V_LOAD(from + v * V_LANES), sum[v]);
+    }
+  }
+  for (int v = 0; v < count; v++) {
+    V_STORE(out + at + v * V_LANES, sum[v]);
+  }
+}
+
+void V_NAME(float *out, const float *x, const int64_t *offset, const float *coefficient,
+            int64_t terms, int64_t n)
+{
+  int64_t at = 0;
+
+  for (; at + V_SUMS * V_LANES <= n; at += V_SUMS * V_LANES) {
+    sum_vectors(out, x, offset, coefficient, terms, at, V_SUMS);
+  }
+  for (; at + V_LANES <= n; at += V_LANES) {
+    sum_vectors(out, x, offset, coefficient, terms, at, 1);
+  }
+  for (; at < n; at++) {
+    float sum = 0;
+
+    for (int64_t i = 0; i < terms; i++) {
+      sum = __builtin_fmaf(coefficient[i], x[offset[i] + at], sum);
+    }
+    out[at] = sum;
+  }
+}

@@ -1,0 +1,243 @@
+/* rows_run.c - the loops over results that are sums of rows. */
+#include "device/weir_parallel.h"
+#include "ops/interpolate/rows.h"
+
+/* The workspace: for each point how many terms read something, their offsets, their coefficients.
+ */
+typedef struct entries {
+  int64_t *count, *offset; /* [points], [points, terms] */
+  float *coefficient;      /* [points, terms]           */
+} entries;
+
+static entries entries_in(const rows_plan *p, const void *workspace)
+{
+  int64_t *count = (int64_t *)(uintptr_t)workspace, *offset = count + p->form.points;
+
+  return (entries){count, offset, (float *)(offset + p->form.points * p->form.terms)};
+}
+
+int64_t rows_workspace(const rows_plan *p)
+{
+  const int64_t n = p->form.points * p->form.terms;
+
+  return p->form.points * (int64_t)sizeof(int64_t) + n * (int64_t)(sizeof(int64_t) + sizeof(float));
+}
+
+static int64_t offset_of(const weir_view *v, const int64_t *index)
+{
+  int64_t at = 0;
+
+  for (int d = 0; d < v->rank; d++) {
+    at += (index[d] - v->origin[d]) * v->stride[d];
+  }
+  return at;
+}
+
+void rows_fill(const rows_plan *p, const weir_view *x, const weir_view *table, void *workspace)
+{
+  const entries e = entries_in(p, workspace);
+  const int64_t terms = p->form.terms;
+
+  for (int64_t q = 0; q < p->form.points; q++) {
+    int64_t n = 0;
+
+    for (int64_t i = q * terms; i < (q + 1) * terms; i++) {
+      if (p->x[i * x->rank] >= 0) {
+        e.offset[q * terms + n] = offset_of(x, p->x + i * x->rank);
+        e.coefficient[q * terms + n++] =
+            ((const float *)table->data)[offset_of(table, p->table + i * table->rank)];
+      }
+    }
+    e.count[q] = n;
+  }
+}
+
+/* Loops of a box: dimensions of the result before the first that is a point; points; others, of
+ * which the innermost is walked by steps; the row. */
+enum { OUTER, POINTS, INNER, LOOPS };
+typedef struct loops {
+  const rows_plan *p;
+  rows_sum *sum;
+  entries e;
+  int n[LOOPS], dim[LOOPS][WEIR_MAX_RANK];
+  int64_t count[LOOPS];
+  int64_t lo[WEIR_MAX_RANK], size[WEIR_MAX_RANK];
+  int64_t x_step[WEIR_MAX_RANK], out_step[WEIR_MAX_RANK]; /* by dimension of the result */
+  const float *x;
+  float *out; /* where iteration `lo` begins; x: but for what entries add */
+  int64_t row;
+} loops;
+
+/* Elements that x moves along dimension d of the result, which is no point. */
+static int64_t step_of(const rows_plan *p, const weir_view *x, int d)
+{
+  const weir_operand *o = &p->access.in[p->form.x];
+  int64_t step = 0;
+
+  for (int k = 0; k < o->rank && !p->form.point[d]; k++) {
+    step += o->index[k].coef[p->form.dim[d]] * x->stride[k];
+  }
+  return step;
+}
+
+static loops loops_of(const rows_plan *p, const weir_view *x, const weir_view *out,
+                      const void *workspace, const int64_t *lo, const int64_t *hi)
+{
+  const rows_form *f = &p->form;
+  loops l = {.p = p,
+             .sum = rows_sum_get(),
+             .e = entries_in(p, workspace),
+             .count = {1, 1, 1},
+             .x = x->data,
+             .out = out->data,
+             .row = hi[f->rank - 1] - lo[f->rank - 1]};
+  int last = f->rank - 1, part = OUTER;
+
+  for (int d = 0; d < f->rank; d++) {
+    l.lo[d] = lo[d];
+    l.size[d] = hi[d] - lo[d];
+    l.x_step[d] = step_of(p, x, d);
+    l.out_step[d] = out->stride[d];
+    l.x += lo[d] * l.x_step[d];
+    l.out += (lo[d] - out->origin[d]) * l.out_step[d];
+  }
+  while (last > 0 && !f->point[last - 1] && l.x_step[last - 1] == l.row &&
+         l.out_step[last - 1] == l.row) {
+    l.row *= l.size[--last];
+  }
+  for (int d = 0; d < last; d++) {
+    part = f->point[d] ? POINTS : part == POINTS ? INNER : part;
+    const int of = f->point[d] ? POINTS : part;
+
+    l.dim[of][l.n[of]++] = d;
+    l.count[of] *= l.size[d];
+    part = part == POINTS || part == INNER ? INNER : OUTER;
+  }
+  return l;
+}
+
+/* Moves *x and *out to combination `number` of the dimensions of a part. */
+static void move(const loops *l, int part, int64_t number, const float **x, float **out)
+{
+  for (int i = l->n[part] - 1; i >= 0; i--) {
+    const int d = l->dim[part][i];
+
+    *x += number % l->size[d] * l->x_step[d];
+    *out += number % l->size[d] * l->out_step[d];
+    number /= l->size[d];
+  }
+}
+
+/* The point that combination `number` of the dimensions of points is, among all of the result. */
+static int64_t point_of(const loops *l, int64_t number)
+{
+  int64_t point = 0, step = 1;
+
+  for (int i = l->n[POINTS] - 1; i >= 0; i--) {
+    const int d = l->dim[POINTS][i];
+
+    point += (l->lo[d] + number % l->size[d]) * step;
+    step *= l->p->extent[d];
+    number /= l->size[d];
+  }
+  return point;
+}
+
+/* Combinations [from, to) of the inner dimensions at one point. */
+static void run_point(const loops *l, int64_t point, const float *x, float *out, int64_t from,
+                      int64_t to)
+{
+  const int64_t terms = l->p->form.terms;
+  const int64_t *offset = l->e.offset + point * terms;
+  const float *coefficient = l->e.coefficient + point * terms;
+  const int last = l->n[INNER] > 0 ? l->dim[INNER][l->n[INNER] - 1] : -1;
+  const int64_t size = last >= 0 ? l->size[last] : 1;
+
+  for (int64_t i = from, run; i < to; i += run) {
+    const float *x_row = x;
+    float *out_row = out;
+
+    run = size - i % size < to - i ? size - i % size : to - i;
+    move(l, INNER, i, &x_row, &out_row);
+    for (int64_t j = 0; j < run; j++) {
+      l->sum(out_row, x_row, offset, coefficient, l->e.count[point], l->row);
+      x_row += last >= 0 ? l->x_step[last] : 0;
+      out_row += last >= 0 ? l->out_step[last] : 0;
+    }
+  }
+}
+
+/* Combinations of the inner dimensions that are run together for all points: what these read of
+ * them stays in L2. */
+static int64_t chunk_of(const loops *l)
+{
+  const int64_t bytes = weir_cpu_get()->constants.l2_bytes / 2;
+  const int64_t each = (l->p->form.terms + 1) * l->row * (int64_t)sizeof(float);
+  const int64_t fit = bytes / (each > 0 ? each : 1);
+
+  return fit < 1 ? 1 : fit > l->count[INNER] ? l->count[INNER] : fit;
+}
+
+static void run_chunk(const loops *l, int64_t outer, int64_t from, int64_t to)
+{
+  const float *x_outer = l->x;
+  float *out_outer = l->out;
+
+  move(l, OUTER, outer, &x_outer, &out_outer);
+  for (int64_t q = 0; q < l->count[POINTS]; q++) {
+    const float *x = x_outer;
+    float *out = out_outer;
+
+    move(l, POINTS, q, &x, &out);
+    run_point(l, point_of(l, q), x, out, from, to);
+  }
+}
+
+void rows_box(const rows_plan *p, const weir_view *x, const weir_view *out, const void *workspace,
+              const int64_t *lo, const int64_t *hi)
+{
+  const loops l = loops_of(p, x, out, workspace, lo, hi);
+  const int64_t chunk = chunk_of(&l);
+
+  for (int64_t outer = 0; outer < l.count[OUTER]; outer++) {
+    for (int64_t from = 0; from < l.count[INNER]; from += chunk) {
+      run_chunk(&l, outer, from, from + chunk < l.count[INNER] ? from + chunk : l.count[INNER]);
+    }
+  }
+}
+
+/* Pieces: each combination of the first dimensions that are no points, until there are enough. */
+enum { MIN_PIECES = 16 };
+
+static int64_t pieces_by(const rows_plan *p, bool *fixed)
+{
+  int64_t n = 1;
+
+  for (int d = 0; d < p->form.rank; d++) {
+    fixed[d] = d < p->form.rank - 1 && !p->form.point[d] && n < MIN_PIECES;
+    n *= fixed[d] ? p->extent[d] : 1;
+  }
+  return n;
+}
+
+int64_t rows_pieces(const rows_plan *p)
+{
+  bool fixed[WEIR_MAX_RANK];
+
+  return pieces_by(p, fixed);
+}
+
+void rows_piece(const rows_plan *p, const weir_view *x, const weir_view *out, const void *workspace,
+                int64_t piece)
+{
+  int64_t lo[WEIR_MAX_RANK] = {0}, hi[WEIR_MAX_RANK];
+  bool fixed[WEIR_MAX_RANK];
+
+  (void)pieces_by(p, fixed);
+  for (int d = p->form.rank - 1; d >= 0; d--) {
+    lo[d] = fixed[d] ? piece % p->extent[d] : 0;
+    hi[d] = fixed[d] ? lo[d] + 1 : p->extent[d];
+    piece /= fixed[d] ? p->extent[d] : 1;
+  }
+  rows_box(p, x, out, workspace, lo, hi);
+}
