@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# setup.sh [core|test|bench|peers|checker] - makes sure that what Weir needs is installed. Quick when it is.
+# setup.sh [core|test|bench|checker] - makes sure that what Weir needs is installed. Quick when it is.
 #
 #   core   to build and run (the default)
 #   test   also what the tests, the style checks and the fuzzers need
-#   bench  core, and the programs that measurements compare with
-#   peers  bench, and into build/peers those that Debian has not (DaCe); rows against them are
-#          left out without
+#   bench  core, and what measurements compare with: into build/bench-python the packages of
+#          tests/bench/requirements.txt (5 GB), into build/dace-python DaCe; rows against them are left
+#          out where no package index answers
 #   checker  core, and into build/checker the compliance-checker of the CF conventions (PyPI): the
 #          tests cf_checker_* are skipped without
 #
@@ -54,9 +54,9 @@ scipy() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import scipy.signal' >
 torch() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import importlib.util as u; assert u.find_spec("torch")' >/dev/null 2>&1; }
 python_has() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c "import $1" >/dev/null 2>&1; }
 netcdf4() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import netCDF4' >/dev/null 2>&1; }
+venv() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import ensurepip' >/dev/null 2>&1; }
 bench_packages=(
-  'python3-scipy scipy'
-  'python3-torch torch'
+  'python3-venv venv'
   'wannier90 have wannier90.x'
 )
 system() { PATH=$PATH:/usr/sbin:/sbin have "$1"; }
@@ -67,6 +67,8 @@ test_packages=(
   'python3-netcdf4 netcdf4'
   'python3-pandas python_has pandas'
   'python3-xarray python_has xarray'
+  'python3-scipy scipy'
+  'python3-torch torch'
   'clang have clang'
   'libclang-rt-14-dev fuzzer'
   'libomp-dev clang_openmp'
@@ -87,10 +89,10 @@ profile=${1:-core}
 packages=("${core_packages[@]}")
 case "$profile" in
 core | checker) ;;
-test) packages+=("${test_packages[@]}" "${bench_packages[@]}") ;;
-bench | peers) packages+=("${bench_packages[@]}") ;;
+test) packages+=("${test_packages[@]}") ;;
+bench) packages+=("${bench_packages[@]}") ;;
 *)
-  echo "setup: unknown profile '$profile' (core, test, bench, peers, checker)" >&2
+  echo "setup: unknown profile '$profile' (core, test, bench, checker)" >&2
   exit 2
   ;;
 esac
@@ -105,15 +107,35 @@ find_missing() {
   done
 }
 
-# With a newer NetworkX DaCe 1.0.2 fails in its analysis of loops.
-install_peers() {
-  local folder
-  folder=$(dirname "$0")/../build/peers
-  [ ! -d "$folder/dace" ] || return 0
-  echo "setup: installing dace 1.0.2 into build/peers" >&2
-  /usr/bin/python3 -m pip install --quiet --target "$folder" dace==1.0.2 'networkx<3' >&2
+# make_python NAME REQUIREMENTS [OPTION...] - a virtual environment build/NAME of /usr/bin/python3, kept while that and the
+# packages of tests/bench/REQUIREMENTS are the same. Nothing fails without it: rows are skipped.
+make_python() {
+  local folder packages made
+  folder=$(cd "$(dirname "$0")/.." && pwd)/build/$1
+  packages=$(dirname "$0")/../tests/bench/$2
+  made="$(/usr/bin/python3 --version) $(cat "$packages")"
+  [ "$(cat "$folder/made" 2>/dev/null)" != "$made" ] || return 0
+  echo "setup: installing what $2 lists into build/$1" >&2
+  rm -rf "$folder"
+  if /usr/bin/python3 -m venv "$folder" >&2 &&
+    "$folder/bin/python" -m pip install --quiet -r "$packages" "${@:3}" >&2; then
+    printf '%s\n' "$made" >"$folder/made"
+  else
+    rm -rf "$folder"
+    echo "setup: pip failed (above), so there is no build/$1: rows against what it holds are skipped" >&2
+  fi
 }
-[ "${1:-core}" != peers ] || install_peers
+install_bench() {
+  local python
+  make_python bench-python requirements.txt --no-deps
+  make_python dace-python requirements_dace.txt
+  python=$(dirname "$0")/../build/bench-python/bin/python
+  [ ! -x "$python" ] || "$python" - >&2 <<'TEXT'
+from importlib.metadata import version
+names = "torch numpy scipy jax scoringrules wfdb".split()
+print("setup: in build/bench-python:", ", ".join(name + " " + version(name) for name in names))
+TEXT
+}
 
 # With its own netCDF4 and numpy, which the tests of other things do not see.
 install_checker() {
@@ -138,6 +160,7 @@ finish() {
   local rc=$?
   rm -f "${log:-}"
   if [ $rc = 0 ] && [ "$profile" = test ]; then install_nvrtc; fi
+  if [ $rc = 0 ] && [ "$profile" = bench ]; then install_bench; fi
 }
 trap finish EXIT
 find_missing

@@ -74,7 +74,12 @@ static void row(weir_comm *c, int64_t mb, float *x)
   weir_request_destroy(&s.request);
   (void)snprintf(work, sizeof work, "allreduce of %lld MB f32 on %d ranks", (long long)mb, ranks);
   if (rank == 0) {
-    bench_row(work, "MPI_Allreduce", seconds[0] * 1e3, seconds[1] * 1e3, "ms", 0, GOAL);
+    char text[MPI_MAX_LIBRARY_VERSION_STRING], version[32];
+    int length;
+
+    (void)MPI_Get_library_version(text, &length);
+    bench_word(text, 2, version);
+    bench_row_of(work, "MPI_Allreduce", version, seconds[0] * 1e3, seconds[1] * 1e3, "ms", 0, GOAL);
   }
 }
 

@@ -114,7 +114,7 @@ static void compare(product *reference, const char *name, product *own, double g
 {
   const int runs = gigaflops(own) > 1 ? 9 : 40;
   double seconds[2];
-  char work[96];
+  char work[96], version[32];
 
   if (own->threads > 1) {
     best_apart(runs, reference, own, seconds);
@@ -124,8 +124,9 @@ static void compare(product *reference, const char *name, product *own, double g
   (void)snprintf(work, sizeof work, "contract c128 %lld of %lld^2%s on %d thread%s",
                  (long long)own->stack, (long long)own->n, own->conj ? " by a conjugate" : "",
                  own->threads, own->threads > 1 ? "s" : "");
-  bench_row(work, name, gigaflops(reference) / seconds[0], gigaflops(own) / seconds[1], "Gflop/s",
-            1, goal);
+  bench_word(openblas_get_config(), 1, version);
+  bench_row_of(work, name, version, gigaflops(reference) / seconds[0], gigaflops(own) / seconds[1],
+               "Gflop/s", 1, goal);
 }
 
 static void compare_same(int64_t n, int64_t stack, bool conj, int threads)

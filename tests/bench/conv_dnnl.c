@@ -15,6 +15,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
+#include "layers_dnnl.h"
 #include "weir_bench.h"
 
 enum { X, W, T, Y, GX, GW, TENSORS, THREADS = 2, RUNS = 7 };
@@ -285,7 +286,8 @@ static void measure(bench *b)
     best_cpu(b, seconds);
   }
   (void)snprintf(work, sizeof work, "conv %s %s", b->l->name, what[b->result - Y]);
-  bench_row(work, "oneDNN primitive", seconds[0] * 1e3, seconds[1] * 1e3, "ms", 0, b->l->goal);
+  bench_row_of(work, "oneDNN primitive", layer_dnnl_version(), seconds[0] * 1e3, seconds[1] * 1e3,
+               "ms", 0, b->l->goal);
   weir_plan_destroy(&b->plan);
   free_reference(&b->p);
 }

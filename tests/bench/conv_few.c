@@ -6,12 +6,19 @@
 #include "base/weir_log.h"
 #include "exec/weir_plan.h"
 #include "fields.h"
+#include "layers_dnnl.h"
 #include "multiply_add.h"
 #include "ops/conv/few_priv.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
+
+#ifdef BENCH_WITH_DNNL
+#define VERSION_OF_DNNL layer_dnnl_version()
+#else
+#define VERSION_OF_DNNL NULL /* no plan has its kernels */
+#endif
 
 enum { RUNS = 30 };
 
@@ -196,7 +203,7 @@ static void against(const char *name, task direction, int64_t in, int64_t out,
       best[0] = fmin(best[0], seconds_of(&reference));
       best[1] = fmin(best[1], seconds_of(&own));
     }
-    bench_row(name, "oneDNN", best[0] * 1e3, best[1] * 1e3, "ms", 0, goal);
+    bench_row_of(name, "oneDNN", VERSION_OF_DNNL, best[0] * 1e3, best[1] * 1e3, "ms", 0, goal);
   }
   end_side(&reference);
   end_side(&own);

@@ -2,9 +2,14 @@
 it: f32, the same noise, transforms, cloud-in-cell and bins. What does not depend on the noise is made once."""
 
 import numpy as np
+import scipy
 from scipy import fft
 
 made = {}
+
+
+def version():
+    return scipy.__version__
 
 
 class Waves:

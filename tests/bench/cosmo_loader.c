@@ -180,7 +180,7 @@ static void on_ranks(slow_source *s, weir_load_cfg *cfg, weir_comm *c)
     sum_of_ranks(c, &r[on]);
   }
   if (weir_comm_rank(c) == 0) {
-    bench_row("loader: reads of all ranks", "each for itself", r[0].all, r[1].all, "1", 0, 0);
+    bench_count("loader: reads of all ranks", "each for itself", r[0].all, r[1].all, "reads", 0);
     bench_row("loader: wait of a sample (from other ranks)", "each for itself",
               fmax(r[0].waited * 1e3, 1e-3), fmax(r[1].waited * 1e3, 1e-3), "ms", 0, 0);
     bench_row("loader: a sample (from other ranks)", "each for itself", r[0].seconds * 1e3,

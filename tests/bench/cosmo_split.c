@@ -5,8 +5,10 @@
  * threads runs. Losses and parameters are compared before anything is timed.
  *
  *   cosmo_split [SIDE] [groups]
+ *   cosmo_split counts
  *
- * groups: every group of either step with its time, and what moves. */
+ * counts: the bytes of messages alone; groups: every group of either step with its time, and what
+ * moves. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
@@ -271,15 +273,29 @@ static void row(const pair *p, const char *what, const char *reference, double t
   bench_row(work, reference, theirs, own, unit, 0, goal);
 }
 
-static weir_status rows(const pair *p, const double *measured)
+/* What this rank sends in a step. */
+static weir_status count_rows(const pair *p)
 {
   const weir_plan *plan = p->split.plan;
   const double form = planes(p, is_picked(plan)), halos = sent(plan, false);
-  double both_s = 0, most = 0;
+  char work[256];
 
   if (halos != form) {
     return weir_fail(WEIR_ERR_NUMERIC, "halos are %g bytes, the closed form says %g", halos, form);
   }
+  (void)snprintf(work, sizeof work, "CosmoFlow %lld^3 x 4: halos of a step", (long long)p->side);
+  bench_count(work, "planes of what is not pooled", KIB * planes(p, false), KIB * halos, "KiB", 1);
+  (void)snprintf(work, sizeof work, "CosmoFlow %lld^3 x 4: sums of a step over ranks",
+                 (long long)p->side);
+  bench_count(work, "halos", KIB * halos, KIB * sent(plan, true), "KiB", 0);
+  return WEIR_OK;
+}
+
+static weir_status rows(const pair *p, const double *measured)
+{
+  double both_s = 0, most = 0;
+
+  WEIR_TRY(count_rows(p));
   for (int r = 0; r < RANKS; r++) {
     both_s += measured[2 * r + 1];
     most = fmax(most, measured[2 * r]);
@@ -287,9 +303,6 @@ static weir_status rows(const pair *p, const double *measured)
   row(p, "a step on 2 ranks", "1 rank of 2 threads", p->alone.seconds, p->split.seconds, "s", 0.95);
   row(p, "processor time of a step on 2 ranks", "1 rank of 2 threads", p->alone.busy / RUNS, both_s,
       "s", 0);
-  row(p, "halos of a step", "planes of what is not pooled", KIB * planes(p, false), KIB * halos,
-      "KiB", 1);
-  row(p, "sums of a step over ranks", "halos", KIB * halos, KIB * sent(plan, true), "KiB", 0);
   row(p, "waited in a step", "the step", p->split.seconds, most, "s", 0);
   return WEIR_OK;
 }
@@ -309,6 +322,15 @@ static void list(const pair *p)
   group_times_print(&p->alone.groups, p->alone.plan, false);
   group_times_print(&p->split.groups, p->split.plan, false);
   weir_plan_print(p->split.plan, stderr);
+}
+
+static weir_status run_counts(pair *p)
+{
+  begin(&p->split, p->side, p->comm, 1, false);
+  const weir_status status = weir_comm_rank(p->comm) == 0 ? count_rows(p) : WEIR_OK;
+
+  end(&p->split);
+  return status;
 }
 
 static weir_status run(pair *p, bool groups)
@@ -368,7 +390,8 @@ int main(int argc, char **argv)
   char **const args = ranks ? argv + 1 : argv;
   const int n = ranks ? argc - 1 : argc;
   const bool groups = n > 2 && strcmp(args[2], "groups") == 0;
-  pair p = {.side = n > 1 ? strtoll(args[1], NULL, 10) : 128};
+  const bool counts = bench_counts_only(n, args);
+  pair p = {.side = n > 1 && !counts ? strtoll(args[1], NULL, 10) : 128};
 
   if (p.side < 8 || p.side > 512 || n > 3 || (n == 3 && !groups)) {
     fprintf(stderr, "cosmo_split: a side from 8 to 512, then groups or nothing\n");
@@ -389,7 +412,7 @@ int main(int argc, char **argv)
     fprintf(stderr, "cosmo_split: mpiexec started no two ranks\n");
     return REFERENCE_SKIP;
   }
-  status = run(&p, groups);
+  status = counts ? run_counts(&p) : run(&p, groups);
   if (status != WEIR_OK) {
     weir_print_failure(stderr);
   }

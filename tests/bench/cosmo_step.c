@@ -2,10 +2,11 @@
  * f32, two threads: against the sum of what oneDNN's dense primitives take for its convolutions,
  * channels last, in the same run. Behind each of its maxima one voxel in eight has a gradient
  * (pass/pool_sparsity); losses and parameters are compared with those of the step that makes all of
- * them, before anything is timed. PyTorch's step with two samples is printed as well, and what is
- * kept from the forward pass to the derivative.
+ * them, before anything is timed. PyTorch's step with two samples, in its fastest form, is printed
+ * as well, and what is kept from the forward pass to the derivative.
  *
  *   cosmo_step [SIDE] [groups]
+ *   cosmo_step counts
  *
  * groups: every group of either step is listed with its time. */
 #include <string.h>
@@ -146,19 +147,24 @@ static double results(const layer_conv *layer, int n)
   return bytes * GIB;
 }
 
-static double primitives(const layer_conv *layer, int n)
+/* Against the sum over the convolutions of the network, where the build has oneDNN. */
+static void against_primitives(int64_t side, const layer_conv *layer, int n, double own)
 {
 #ifdef BENCH_WITH_DNNL
   double sum = 0;
+  char work[256];
 
   for (int i = 0; i < n; i++) {
     sum += layer_dnnl_seconds(&layer[i], RUNS);
   }
-  return sum;
+  (void)snprintf(work, sizeof work, "CosmoFlow %lld^3 x 4: a step", (long long)side);
+  bench_row_of(work, "dense convolutions of oneDNN alone", layer_dnnl_version(), sum, own, "s", 0,
+               1 / 0.7);
 #else
+  (void)side;
   (void)layer;
   (void)n;
-  return 0;
+  (void)own;
 #endif
 }
 
@@ -179,17 +185,28 @@ static void one_sample(int64_t side, bool list)
     group_times_print(&sparse.groups, sparse.net.plan, false);
   }
   learner_close(&dense.net);
-  const double sum = primitives(layer, n);
-  const double again = bench_best(RUNS, step, &sparse), own = fmin(again, seconds[1]);
+  const double own = fmin(bench_best(RUNS, step, &sparse), seconds[1]);
 
-  if (sum > 0) {
-    row(side, "a step", "dense convolutions of oneDNN alone", sum, own, "s", 1 / 0.7);
-  }
+  against_primitives(side, layer, n, own);
   row(side, "a step", "with dense gradients", seconds[0], own, "s", 0);
-  row(side, "kept for the derivative", "limit", 0.2, kept(sparse.net.graph), "GiB", 1);
-  row(side, "kept for the derivative", "results of all layers", results(layer, n),
-      kept(sparse.net.graph), "GiB", 0);
   learner_close(&sparse.net);
+}
+
+/* What is kept from the forward pass. */
+static void counts(int64_t side)
+{
+  layer_conv layer[LAYERS];
+  char work[256];
+  subject s;
+
+  begin(&s, side, 1, NULL, false);
+  const int n = layers_of(s.net.graph, s.net.forward_nodes, layer, LAYERS);
+
+  (void)snprintf(work, sizeof work, "CosmoFlow %lld^3 x 4: kept for the derivative",
+                 (long long)side);
+  bench_count(work, "limit", 0.2, kept(s.net.graph), "GiB", 1);
+  bench_count(work, "results of all layers", results(layer, n), kept(s.net.graph), "GiB", 0);
+  learner_close(&s.net);
 }
 
 static void against_torch(int64_t side)
@@ -200,7 +217,7 @@ static void against_torch(int64_t side)
   begin(&s, side, 2, NULL, false);
   (void)snprintf(arguments, sizeof arguments,
                  "batch=2 channels=%d outputs=%d size=%d kernel=%d blocks=%d base=%d most=%d "
-                 "hidden1=%d hidden2=%d rate=%g momentum=%g threads=%d steps=1",
+                 "hidden1=%d hidden2=%d rate=%g momentum=%g threads=%d steps=1 best=1",
                  CHANNELS, OUTPUTS, (int)side, (int)s.cfg.kernel,
                  (int)cf_mlperf_blocks(&s.cfg, side), (int)s.cfg.base, (int)s.cfg.max_filters,
                  (int)s.cfg.hidden1, (int)s.cfg.hidden2, RATE, MOMENTUM, THREADS);
@@ -216,13 +233,20 @@ static void against_torch(int64_t side)
   }
   reference_same_f32("parameters", &r, 1, s.net.bank.data, weir_tensor_numel(&s.net.bank),
                      TOLERANCE);
-  row(side, "a step of two samples", "PyTorch", r.seconds, own, "s", 0);
+  char work[256];
+
+  (void)snprintf(work, sizeof work, "CosmoFlow %lld^3 x 4: a step of two samples", (long long)side);
+  bench_row_of(work, "PyTorch", r.version, r.seconds, own, "s", 0, 4);
   reference_free(&r);
   learner_close(&s.net);
 }
 
 int main(int argc, char **argv)
 {
+  if (bench_counts_only(argc, argv)) {
+    counts(128);
+    return 0;
+  }
   const int64_t side = argc > 1 ? strtoll(argv[1], NULL, 10) : 128;
   const bool list = argc > 2 && strcmp(argv[2], "groups") == 0;
 
@@ -231,7 +255,8 @@ int main(int argc, char **argv)
     return 2;
   }
   one_sample(side, list);
-  if (!list && reference_ready("torch", "python3-torch")) {
+  counts(side);
+  if (!list && reference_ready("torch")) {
     against_torch(side);
   }
   return 0;

@@ -177,3 +177,11 @@ double layer_dnnl_seconds(const layer_conv *c, int runs)
   (void)dnnl_engine_destroy(at.engine);
   return sum;
 }
+
+#define TEXT_OF(x) #x
+#define VERSION(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
+
+const char *layer_dnnl_version(void)
+{
+  return VERSION(DNNL_VERSION_MAJOR, DNNL_VERSION_MINOR, DNNL_VERSION_PATCH);
+}

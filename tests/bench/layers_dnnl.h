@@ -8,5 +8,7 @@
  * of a network could have them). What a primitive takes for itself is part of it; reorders are
  * not. Exits with 8 where oneDNN refuses. */
 double layer_dnnl_seconds(const layer_conv *c, int runs);
+/* The library's version. */
+const char *layer_dnnl_version(void);
 
 #endif

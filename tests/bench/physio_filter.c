@@ -106,7 +106,7 @@ static void compare(filtering *f, const char *work, const char *function, const 
   const double seconds = bench_best(RUNS, run, f);
 
   reference_same_f32(work, &reference, 0, f->y.data, f->y.n, tolerance);
-  reference_row(work, "scipy", SAMPLES, reference.seconds, seconds, goal);
+  reference_row(work, "SciPy", &reference, SAMPLES, seconds, goal);
   reference_free(&reference);
   unplan(f);
 }
@@ -132,7 +132,7 @@ int main(void)
   filtering f = {0};
 
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!reference_ready("scipy", "python3-scipy")) {
+  if (!reference_ready("scipy")) {
     return REFERENCE_SKIP;
   }
   (void)bench_pin();

@@ -1,10 +1,15 @@
 """The filters of scipy that physio_filter.c is compared with, in f32, at their best."""
 
 import numpy as np
+import scipy
 from scipy import signal
 
 BAND = (0.5, 40.0)
 RATE = 360.0
+
+
+def version():
+    return scipy.__version__
 
 
 def fir(x, taps):

@@ -137,9 +137,9 @@ static void measure(bench *b, const work *w)
 
   reference_same_f32(w->name, &r, 0, b->y.data, b->y.n, 1e-5);
   reference_same_u8(w->name, &r, 1, b->made.data, b->made.n);
-  reference_row(w->name, w->reference, SLOTS, r.seconds, seconds, w->goal);
+  reference_row(w->name, w->reference, &r, SLOTS, seconds, w->goal);
   if (strcmp(w->function, "fill_const") == 0) {
-    reference_row(w->name, "memcpy", SLOTS, bench_best(RUNS, copy, b), seconds, 0.6);
+    bench_rate(w->name, "memcpy", SLOTS, bench_best(RUNS, copy, b), seconds, 0.6);
   }
   weir_stream_destroy(&b->stream);
   reference_free(&r);
@@ -160,22 +160,22 @@ static void *array(int64_t count, size_t size)
 int main(int argc, char **argv)
 {
   static const work works[] = {
-      {"fill_const", "fill_const", "{tolerance: 60, value: 1}", "numpy", "fill_const",
+      {"fill_const", "fill_const", "{tolerance: 60, value: 1}", "NumPy", "fill_const",
        "tolerance=30000 value=1", 500, 1, 0},
-      {"fill_mean", "fill_mean", "{window: 60, tolerance: 60}", "numpy by gap", "fill_mean",
+      {"fill_mean", "fill_mean", "{window: 60, tolerance: 60}", "NumPy by gap", "fill_mean",
        "window=30000 tolerance=30000", 500, 1, 0},
-      {"fill_mean", "fill_mean", "{window: 60, tolerance: 60}", "numpy by window",
+      {"fill_mean", "fill_mean", "{window: 60, tolerance: 60}", "NumPy by window",
        "fill_mean_by_window", "window=30000 tolerance=30000", 500, 1, 2},
-      {"resample 500 to 1000 Hz", "resample", "{rate: 1000, tolerance: 60}", "numpy", "resample",
+      {"resample 500 to 1000 Hz", "resample", "{rate: 1000, tolerance: 60}", "NumPy", "resample",
        "tolerance=30000 up=2", 500, 2, 2},
-      {"resample 125 to 500 Hz", "resample", "{rate: 500, tolerance: 60}", "numpy", "resample",
+      {"resample 125 to 500 Hz", "resample", "{rate: 500, tolerance: 60}", "NumPy", "resample",
        "tolerance=7500 up=4", 125, 4, 2},
   };
   bench b = {.stream = NULL};
 
   (void)bench_pin();
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!reference_ready("scipy", "python3-scipy")) {
+  if (!reference_ready("numpy")) {
     return REFERENCE_SKIP;
   }
   b.x = array(SLOTS, sizeof *b.x);

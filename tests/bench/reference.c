@@ -10,7 +10,15 @@
 #include "base/weir_check.h"
 #include "weir_bench.h"
 
-#define PYTHON "/usr/bin/python3"
+#define BENCH_PYTHON WEIR_SOURCE_DIR "/build/bench-python/bin/python"
+#define DACE_PYTHON WEIR_SOURCE_DIR "/build/dace-python/bin/python"
+
+/* What hinders a library: kernels of another processor, threads that are bound or poll. */
+#define FREE_ENVIRONMENT                                                                        \
+  "env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE -u DNNL_MAX_CPU_ISA -u ONEDNN_MAX_CPU_ISA "     \
+  "-u ATEN_CPU_CAPABILITY -u MKL_ENABLE_INSTRUCTIONS -u MKL_NUM_THREADS -u MKL_DYNAMIC "        \
+  "-u OMP_WAIT_POLICY -u OMP_PROC_BIND -u OMP_PLACES -u OMP_THREAD_LIMIT -u GOMP_CPU_AFFINITY " \
+  "-u GOMP_SPINCOUNT -u KMP_AFFINITY -u KMP_BLOCKTIME -u NPY_DISABLE_CPU_FEATURES "
 
 enum { TEXT = 4096 };
 
@@ -25,27 +33,39 @@ static size_t size_of(const char *dtype)
   return (size_t)(dtype[1] - '0');
 }
 
-int reference_ready(const char *module, const char *package)
+static int has(const char *python, const char *module)
 {
   char command[TEXT];
 
-  (void)snprintf(command, sizeof command, PYTHON " -c 'import numpy, %s' >/dev/null 2>&1", module);
-  if (system(command) == 0) {
+  (void)snprintf(command, sizeof command, "'%s' -c 'import %s' >/dev/null 2>&1", python, module);
+  return system(command) == 0;
+}
+
+static const char *python_of(const char *script)
+{
+  if (strcmp(script, "sse_dace.py") == 0) {
+    return DACE_PYTHON;
+  }
+  return access(BENCH_PYTHON, X_OK) == 0 ? BENCH_PYTHON : "/usr/bin/python3";
+}
+
+int reference_ready(const char *module)
+{
+  if (has(BENCH_PYTHON, module)) {
     return 1;
   }
-  fprintf(stderr, "SKIP: " PYTHON " with numpy and %s is needed (Debian: %s)\n", module, package);
+  fprintf(stderr, "SKIP: build/bench-python has no %s: run workflows/setup.sh bench\n", module);
   return 0;
 }
 
 int reference_has(const char *module)
 {
-  char command[TEXT];
+  return has(python_of(""), module);
+}
 
-  (void)snprintf(command, sizeof command,
-                 PYTHON
-                 " -c 'import sys; sys.path.append(\"%s/build/peers\"); import %s' >/dev/null 2>&1",
-                 WEIR_SOURCE_DIR, module);
-  return system(command) == 0;
+int reference_has_dace(void)
+{
+  return has(DACE_PYTHON, "dace");
 }
 
 static void write_input(const char *folder, const reference_input *in)
@@ -97,7 +117,7 @@ static void remove_folder(const char *folder, const reference_input *in, int n_i
   (void)rmdir(folder);
 }
 
-/* Starts reference.py and reads "seconds outputs" from it. */
+/* Starts reference.py and reads "seconds outputs version" from it. */
 static void call(const char *command, const char *function, reference_result *r)
 {
   char line[TEXT] = "";
@@ -112,7 +132,10 @@ static void call(const char *command, const char *function, reference_result *r)
   char *rest = NULL;
 
   r->seconds = strtod(line, &rest);
-  r->n = (int)strtol(rest, NULL, 10);
+  r->n = (int)strtol(rest, &rest, 10);
+  rest += strspn(rest, " ");
+  rest[strcspn(rest, ",\n")] = 0;
+  (void)snprintf(r->version, sizeof r->version, "%s", rest);
   if (got == NULL || status != 0 || !(r->seconds > 0) || r->n < 1 || r->n > REFERENCE_ARRAYS) {
     give_up("failed in", function);
   }
@@ -130,11 +153,11 @@ reference_result reference_run(const char *script, const char *function, const c
   if (mkdtemp(folder) == NULL) {
     give_up("cannot make a folder in", tmp);
   }
-  used =
-      snprintf(command, sizeof command,
-               "OMP_NUM_THREADS=%d OPENBLAS_NUM_THREADS=%d " PYTHON
-               " '%s/tests/bench/reference.py' '%s' '%s/tests/bench/%s' %s %d",
-               threads, threads, WEIR_SOURCE_DIR, folder, WEIR_SOURCE_DIR, script, function, runs);
+  used = snprintf(command, sizeof command,
+                  FREE_ENVIRONMENT
+                  "OMP_NUM_THREADS=%d OPENBLAS_NUM_THREADS=%d '%s' '" WEIR_SOURCE_DIR
+                  "/tests/bench/reference.py' '%s' '" WEIR_SOURCE_DIR "/tests/bench/%s' %s %d",
+                  threads, threads, python_of(script), folder, script, function, runs);
   for (int i = 0; i < n_in; i++) {
     write_input(folder, &in[i]);
     used +=
@@ -194,9 +217,16 @@ void reference_same_u8(const char *work, const reference_result *r, int k, const
   }
 }
 
-void reference_row(const char *work, const char *reference, double events, double reference_seconds,
-                   double own_seconds, double goal)
+void reference_row(const char *work, const char *reference, const reference_result *r,
+                   double events, double own_seconds, double goal)
 {
-  bench_row(work, reference, events / reference_seconds * 1e-6, events / own_seconds * 1e-6,
-            "M events/s", 1, goal);
+  bench_row_of(work, reference, r->version, events / r->seconds * 1e-6, events / own_seconds * 1e-6,
+               "M events/s", 1, goal);
+}
+
+void reference_row_ms(const char *work, const char *reference, const reference_result *r,
+                      double parts, double own_seconds, double goal)
+{
+  bench_row_of(work, reference, r->version, r->seconds / parts * 1e3, own_seconds / parts * 1e3,
+               "ms", 0, goal);
 }

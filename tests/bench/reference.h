@@ -22,19 +22,25 @@ typedef struct reference_input {
 /* What the reference did: seconds of its best run, and its outputs in the order of the function. */
 typedef struct reference_result {
   double seconds;
+  char
+      version[96]; /* of the library, then the form in which it was fastest, where there are more */
   int n;
   void *data[REFERENCE_ARRAYS];
   int64_t bytes[REFERENCE_ARRAYS];
 } reference_result;
 
-/* Whether /usr/bin/python3 has numpy and that module; if not, says so on stderr, and which Debian
- * package has it. */
-int reference_ready(const char *module, const char *package);
-/* Whether it has that module, or build/peers has (workflows/setup.sh peers). */
+/* Whether build/bench-python (workflows/setup.sh bench) has that module; if not, says so on
+ * stderr. */
+int reference_ready(const char *module);
+/* Whether the Python that reference_run starts has that module: that of build/bench-python, or
+ * /usr/bin/python3 where it was not made, whose versions no row should be compared with. */
 int reference_has(const char *module);
+/* Whether build/dace-python has DaCe, which asks for a NumPy before 2. */
+int reference_has_dace(void);
 /* Calls `function` of tests/bench/`script` with the inputs and `arguments` ("window=60 method=1",
- * numbers; NULL: none) on that many threads, `runs` times after one that is not timed. Exits with 8
- * when it fails. The result is the caller's: reference_free. */
+ * numbers; NULL: none) on that many threads, `runs` times after one that is not timed. Settings of
+ * the environment that bind libraries to kernels or waits do not reach it. Exits with 8 when it
+ * fails. The result is the caller's: reference_free. sse_dace.py runs in build/dace-python. */
 reference_result reference_run(const char *script, const char *function, const char *arguments,
                                int runs, int threads, const reference_input *in, int n_in);
 void reference_free(reference_result *r);
@@ -46,7 +52,10 @@ void reference_same_f32(const char *work, const reference_result *r, int k, cons
 void reference_same_u8(const char *work, const reference_result *r, int k, const uint8_t *own,
                        int64_t count);
 /* The row: `events` a second of both; goal as bench_row. */
-void reference_row(const char *work, const char *reference, double events, double reference_seconds,
-                   double own_seconds, double goal);
+void reference_row(const char *work, const char *reference, const reference_result *r,
+                   double events, double own_seconds, double goal);
+/* The row of seconds of both, in ms for each of `parts`. */
+void reference_row_ms(const char *work, const char *reference, const reference_result *r,
+                      double parts, double own_seconds, double goal);
 
 #endif

@@ -2,7 +2,8 @@
 
 Calls FUNCTION of SCRIPT with the arrays FOLDER/in_NAME and the numbers as keyword arguments, once
 unmeasured and RUNS times measured, writes what it returns (an array or a tuple of arrays) to
-FOLDER/out_0, out_1, ... and prints the seconds of the best run and the number of outputs. FUNCTION may
+FOLDER/out_0, out_1, ... and prints the seconds of the best run, the number of outputs, and what version()
+of SCRIPT returns, or NumPy's version. FUNCTION may
 also return a function without arguments that, called once after the last run, returns them.
 """
 
@@ -34,7 +35,8 @@ def main():
             name, value = word.split("=")
             number = float(value)
             arguments[name] = int(number) if number == int(number) else number
-    call = getattr(load(script), function)
+    module = load(script)
+    call = getattr(module, function)
     result = call(**arguments)
     best = float("inf")
     for _ in range(int(runs)):
@@ -45,7 +47,7 @@ def main():
     outputs = result if isinstance(result, tuple) else (result,)
     for k, array in enumerate(outputs):
         np.ascontiguousarray(array).tofile(os.path.join(folder, "out_%d" % k))
-    print(best, len(outputs))
+    print(best, len(outputs), module.version() if hasattr(module, "version") else np.__version__)
 
 
 main()

@@ -116,7 +116,7 @@ static void compare(product *large, int64_t n, int64_t k, int64_t stack, double 
   systems reference =
       systems_of(n, k, stack, large->threads, k > 0 ? "solve.lapacke" : "inverse.lapacke");
   double seconds[] = {INFINITY, INFINITY, INFINITY};
-  char work[96], sides[48];
+  char work[96], sides[48], version[32];
 
   for (int round = 0; round < ROUNDS; round++) {
     seconds[0] = fmin(seconds[0], best(RUNS, multiply, large));
@@ -128,10 +128,11 @@ static void compare(product *large, int64_t n, int64_t k, int64_t stack, double 
   (void)snprintf(sides, sizeof sides, k > 0 ? "by %lld" : "inverted", (long long)k);
   (void)snprintf(work, sizeof work, "solve c128 %lld of %lld^2 %s on %d thread%s", (long long)stack,
                  (long long)n, sides, large->threads, large->threads > 1 ? "s" : "");
-  bench_row(work, "zgemm of OpenBLAS at 256^2", rate, gigaflops(&own) / seconds[1], "Gflop/s", 1,
-            goal);
-  bench_row(work, k > 0 ? "zgesv of LAPACKE" : "zgetri of LAPACKE", gigaflops(&own) / seconds[2],
-            gigaflops(&own) / seconds[1], "Gflop/s", 1, 1);
+  bench_word(openblas_get_config(), 1, version);
+  bench_row_of(work, "zgemm of OpenBLAS at 256^2", version, rate, gigaflops(&own) / seconds[1],
+               "Gflop/s", 1, goal);
+  bench_row_of(work, k > 0 ? "zgesv of LAPACKE" : "zgetri of LAPACKE", version,
+               gigaflops(&own) / seconds[2], gigaflops(&own) / seconds[1], "Gflop/s", 1, 1);
   end(&own);
   end(&reference);
 }

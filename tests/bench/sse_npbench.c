@@ -249,17 +249,19 @@ static void check(const size *z)
   reference_free(&reference);
 }
 
-/* Flops per second of NumPy's product of two complex matrices. */
-static double zgemm_rate(void)
+/* The rate of a self-energy in flops a second, against that of NumPy's product of two complex
+ * matrices. */
+static void against_zgemm(const char *work, double rate)
 {
   char arguments[32];
 
   (void)snprintf(arguments, sizeof arguments, "n=%d", ZGEMM);
   reference_result r = reference_run("sse_npbench.py", "product", arguments, PEER_RUNS, 1, NULL, 0);
-  const double rate = 8.0 * ZGEMM * ZGEMM * ZGEMM / r.seconds;
+  const double theirs = 8.0 * ZGEMM * ZGEMM * ZGEMM / r.seconds;
 
+  bench_row_of(work, "NumPy's zgemm of 256", r.version, theirs * 1e-9, rate * 1e-9, "Gflop/s", 1,
+               0.6);
   reference_free(&r);
-  return rate;
 }
 
 /* The convolution form against the products as written. */
@@ -292,10 +294,9 @@ static void compare_rate(const size *z)
   if (z->no < LARGE) {
     bench_row(work, "limit", 25, sum.flops / seconds * 1e-9, "Gflop/s", 1, 1);
   } else {
-    bench_row(work, "zgemm of 256", zgemm_rate() * 1e-9, sum.flops / seconds * 1e-9, "Gflop/s", 1,
-              0.6);
+    against_zgemm(work, sum.flops / seconds);
   }
-  bench_row(work, "NumPy restructured", large.seconds * 1e3, seconds * 1e3, "ms", 0, 0);
+  reference_row_ms(work, "NumPy restructured", &large, 1, seconds, 0);
   weir_tensor_fini(&p.sigma);
   reference_free(&large);
 }
@@ -312,7 +313,7 @@ static void compare_steps(problem *p, const reference_result *reference, double 
 
     seconds[k] = seconds_of(p, &s, reference);
     (void)snprintf(work, sizeof work, "recipe: %s", s.name);
-    bench_row(work, "limit", 0.95, least / most, "predicted of counted bytes or the reverse", 1, 1);
+    bench_count(work, "limit", 1 / 0.95, most / least, "of predicted and counted bytes", 1);
     if (k > 0) {
       bench_row(work, "step before", seconds[k - 1] * 1e3, seconds[k] * 1e3, "ms", 0, 0);
     }
@@ -322,18 +323,17 @@ static void compare_steps(problem *p, const reference_result *reference, double 
 /* npbench's formulation, optimised by DaCe; its result is compared with that of the loop. */
 static void compare_dace(const problem *p, const double *seconds)
 {
-  if (!reference_has("dace")) {
-    fprintf(stderr, "sse_npbench: no rows against DaCe: workflows/setup.sh peers installs it\n");
+  if (!reference_has_dace()) {
+    fprintf(stderr, "sse_npbench: no rows against DaCe: run workflows/setup.sh bench\n");
     return;
   }
   const step restructured = step_of(RESTRUCTURED);
   reference_result dace = reference_of(p->of, "sse_dace.py", "optimised", LOOP_RUNS);
 
   must_agree(p, &restructured, &dace);
-  bench_row("npbench self-energy: same products", "DaCe", dace.seconds * 1e3,
-            seconds[PRODUCTS] * 1e3, "ms", 0, 1.2);
-  bench_row("npbench self-energy: restructured", "DaCe", dace.seconds * 1e3,
-            seconds[RESTRUCTURED] * 1e3, "ms", 0, 1.2);
+  reference_row_ms("npbench self-energy: same products", "DaCe", &dace, 1, seconds[PRODUCTS], 1.2);
+  reference_row_ms("npbench self-energy: restructured", "DaCe", &dace, 1, seconds[RESTRUCTURED],
+                   1.2);
   reference_free(&dace);
 }
 
@@ -344,12 +344,12 @@ static void compare(const size *z)
   double seconds[STEPS];
 
   compare_steps(&p, &loop, seconds);
-  bench_row("npbench self-energy: same products", "NumPy loop", loop.seconds * 1e3,
-            seconds[PRODUCTS] * 1e3, "ms", 0, 60);
-  bench_row("npbench self-energy: restructured", "NumPy restructured", large.seconds * 1e3,
-            seconds[RESTRUCTURED] * 1e3, "ms", 0, 5);
-  bench_row("npbench self-energy: restructured", "NumPy loop", loop.seconds * 1e3,
-            seconds[RESTRUCTURED] * 1e3, "ms", 0, 500);
+  reference_row_ms("npbench self-energy: same products", "NumPy loop", &loop, 1, seconds[PRODUCTS],
+                   60);
+  reference_row_ms("npbench self-energy: restructured", "NumPy restructured", &large, 1,
+                   seconds[RESTRUCTURED], 5);
+  reference_row_ms("npbench self-energy: restructured", "NumPy loop", &loop, 1,
+                   seconds[RESTRUCTURED], 500);
   compare_dace(&p, seconds);
   weir_tensor_fini(&p.sigma);
   reference_free(&loop);
@@ -361,7 +361,7 @@ int main(int argc, char **argv)
   const int n = sizeof sizes / sizeof sizes[0];
 
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!reference_ready("numpy", "python3-numpy")) {
+  if (!reference_ready("numpy")) {
     return REFERENCE_SKIP;
   }
   (void)bench_pin();

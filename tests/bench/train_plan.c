@@ -3,6 +3,7 @@
  * memory of its plan.
  *
  *   train_plan [cosmo|unet [side [channels [batch [passes left out]]]]]
+ *   train_plan counts: the memory alone
  *   with arguments: every group, slowest first */
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -65,13 +66,55 @@ static double copy_rate(void)
   return 2.0 * COPY * sizeof(float) / best;
 }
 
+static void count(const bench *b, const char *which, int64_t side)
+{
+  char work[96];
+
+  snprintf(work, sizeof work, "%s %lld^3 arena", which, (long long)side);
+  bench_count(work, "bound", (double)weir_plan_arena_bound(b->plan),
+              (double)weir_plan_arena_bytes(b->plan), "bytes", 0.9);
+}
+
+/* Runs the steps, and prints the row of what is not convolutions. */
+static void measure_steps(bench *b, const char *which, int64_t side, bool table)
+{
+  double dense = 0, rest = 0, bytes = 0;
+  char work[96];
+
+  b->x = input(b->net.g, "x");
+  b->target = input(b->net.g, "target");
+  for (int i = 0; i < RUNS + 1; i++) {
+    step(b);
+  }
+  for (int32_t i = 0; i < weir_plan_groups(b->plan); i++) {
+    const weir_group_report r = weir_plan_group(b->plan, i);
+
+    const bool is_dense = group_is_dense(&r);
+
+    dense += is_dense ? group_times_best(&b->times, i) : 0;
+    rest += is_dense ? 0 : group_times_best(&b->times, i);
+    bytes += is_dense ? 0 : r.bytes;
+  }
+  if (table) {
+    group_times_print(&b->times, b->plan, true);
+    weir_plan_print(b->plan, stderr);
+  }
+  fprintf(stderr, "%s %lld^3: dense groups %.4g s, the others %.4g s for %.4g MB\n", which,
+          (long long)side, dense, rest, 1e-6 * bytes);
+  snprintf(work, sizeof work, "%s %lld^3 step but for dense groups", which, (long long)side);
+  bench_row(work, "copy", bytes / copy_rate(), rest, "s", 0, 0);
+  weir_tensor_fini(&b->x);
+  weir_tensor_fini(&b->target);
+}
+
+/* What is measured besides the memory. */
+typedef enum amount { COUNTS, ROWS, TABLE } amount;
+
 static void measure(const char *which, int64_t side, int64_t channels, int64_t batch,
-                    const char *skip, bool table)
+                    const char *skip, amount what)
 {
   weir_exec_cfg cfg;
   bench b = {.plan = NULL};
-  double dense = 0, rest = 0, bytes = 0;
-  char work[96];
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.explain = true;
@@ -81,33 +124,10 @@ static void measure(const char *which, int64_t side, int64_t channels, int64_t b
   bench_must(strcmp(which, "unet") == 0 ? train_unet(&b.net, batch, side, channels)
                                         : train_cosmo(&b.net, batch, side, channels));
   bench_must(weir_plan_create(b.net.g, b.net.store, &opts, &b.plan));
-  b.x = input(b.net.g, "x");
-  b.target = input(b.net.g, "target");
-  for (int i = 0; i < RUNS + 1; i++) {
-    step(&b);
+  if (what != COUNTS) {
+    measure_steps(&b, which, side, what == TABLE);
   }
-  for (int32_t i = 0; i < weir_plan_groups(b.plan); i++) {
-    const weir_group_report r = weir_plan_group(b.plan, i);
-
-    const bool is_dense = group_is_dense(&r);
-
-    dense += is_dense ? group_times_best(&b.times, i) : 0;
-    rest += is_dense ? 0 : group_times_best(&b.times, i);
-    bytes += is_dense ? 0 : r.bytes;
-  }
-  if (table) {
-    group_times_print(&b.times, b.plan, true);
-    weir_plan_print(b.plan, stderr);
-  }
-  fprintf(stderr, "%s %lld^3: dense groups %.4g s, the others %.4g s for %.4g MB\n", which,
-          (long long)side, dense, rest, 1e-6 * bytes);
-  snprintf(work, sizeof work, "%s %lld^3 step but for dense groups", which, (long long)side);
-  bench_row(work, "copy", bytes / copy_rate(), rest, "s", 0, 0);
-  snprintf(work, sizeof work, "%s %lld^3 arena", which, (long long)side);
-  bench_row(work, "bound", (double)weir_plan_arena_bound(b.plan),
-            (double)weir_plan_arena_bytes(b.plan), "bytes", 0, 0.9);
-  weir_tensor_fini(&b.x);
-  weir_tensor_fini(&b.target);
+  count(&b, which, side);
   weir_plan_destroy(&b.plan);
   train_fini(&b.net);
 }
@@ -119,13 +139,15 @@ static int64_t number(int argc, char **argv, int k, int64_t otherwise)
 
 int main(int argc, char **argv)
 {
+  const amount what = bench_counts_only(argc, argv) ? COUNTS : argc > 1 ? TABLE : ROWS;
+
   (void)bench_pin();
-  if (argc > 1) {
+  if (what == TABLE) {
     measure(argv[1], number(argc, argv, 2, 32), number(argc, argv, 3, 16), number(argc, argv, 4, 1),
-            argc > 5 ? argv[5] : "", true);
+            argc > 5 ? argv[5] : "", what);
     return 0;
   }
-  measure("cosmo", 32, 16, 1, "", false);
-  measure("unet", 32, 8, 1, "", false);
+  measure("cosmo", 32, 16, 1, "", what);
+  measure("unet", 32, 8, 1, "", what);
   return 0;
 }

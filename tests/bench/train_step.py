@@ -1,16 +1,26 @@
 """References of train_step.c and of tests/integration/networks/parity_slow.c: a U-Net and CosmoFlow's network in
 PyTorch, trained from Weir's bank of parameters on Weir's data. Arrays are channels last as Weir has
-them; here they become channels first, PyTorch's own order. What a call leaves behind is kept, so that
-the next call is the next step."""
+them; here they become channels first, PyTorch's own order, or PyTorch's channels last. What a call leaves behind is kept,
+so that the next call is the next step. With best=1 the first call finds the fastest of PyTorch's forms."""
 
 import ctypes
-import os
+import gc
+import itertools
+import sys
+import time
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
 KEPT = {}
+LAYOUTS = {"channels_first": torch.contiguous_format, "channels_last_3d": torch.channels_last_3d}
+TRIAL = 3  # timed steps of a form, after as many that are not
+
+
+def version():
+    """Of PyTorch, and the form that ran."""
+    return torch.__version__.split("+")[0] + " " + KEPT["form"]
 
 
 def memory(field):
@@ -34,14 +44,16 @@ def forget_peak():
 class Bank:
     """Cuts the bank in the order in which Weir declares parameters."""
 
-    def __init__(self, values):
-        self.values, self.at, self.kept = values, 0, []
+    def __init__(self, values, layout):
+        self.values, self.layout, self.at, self.kept = values, LAYOUTS[layout], 0, []
 
     def take(self, shape, order):
         """The next parameter, of Weir's `shape`, with its dimensions in `order`; a leaf."""
         n = int(np.prod(shape))
         cut = self.values[self.at : self.at + n].reshape(shape)
         leaf = torch.from_numpy(np.ascontiguousarray(cut.transpose(order))).clone()
+        if leaf.dim() == 5:
+            leaf = leaf.contiguous(memory_format=self.layout)
         self.at += n
         self.kept.append((leaf.requires_grad_(), order))
         return leaf
@@ -247,32 +259,87 @@ def make_sc18(bank, o):
     return make_tower(bank, o, stages, [o["hidden1"], o["hidden2"]], 0.01, valid=True)
 
 
-def train(name, make, bank, x, y, o):
-    """A call is o["steps"] steps of momentum; afterwards all losses, the bank, growth of memory."""
-    if name not in KEPT:
-        torch.set_num_threads(o["threads"])
+class Training:
+    """Steps of momentum in one form: "LAYOUT eager" or "LAYOUT compiled"; half: products in bf16 (autocast)."""
+
+    def __init__(self, name, make, bank, x, y, o, form):
+        layout, how = form.split()
         forget_peak()
-        before = memory("VmRSS")
+        self.before = memory("VmRSS")
         x = to_first(x.reshape(o["batch"], *o["shape"], o["channels"]))
+        self.x = x.contiguous(memory_format=LAYOUTS[layout])
         if name == "unet3d":  # numbers in [-1, 1] stand for classes
-            y = torch.from_numpy((1.5 * (y + 1)).astype(np.int64).reshape(o["batch"], *o["shape"]))
+            self.y = torch.from_numpy((1.5 * (y + 1)).astype(np.int64).reshape(o["batch"], *o["shape"]))
         else:
             y = y.reshape(o["batch"], *(o["shape"] if name == "unet" else ()), o["outputs"])
-            y = to_first(y) if name == "unet" else torch.from_numpy(y)
-        cut = Bank(bank)
-        forward = make(cut, o)
-        assert cut.at == len(bank), "%d parameters, not %d" % (cut.at, len(bank))
-        rule = torch.optim.SGD([leaf for leaf, _ in cut.kept], lr=o["rate"], momentum=o["momentum"])
-        KEPT[name] = cut, forward, rule, x, y, [], before
-    cut, forward, rule, x, y, losses, before = KEPT[name]
-    for _ in range(o["steps"]):
-        rule.zero_grad(set_to_none=True)
-        loss = (F.cross_entropy if name == "unet3d" else F.mse_loss)(forward(x), y)
+            self.y = to_first(y) if name == "unet" else torch.from_numpy(y)
+        self.cut = Bank(bank, layout)
+        forward = make(self.cut, o)
+        assert self.cut.at == len(bank), "%d parameters, not %d" % (self.cut.at, len(bank))
+        leaves = [leaf for leaf, _ in self.cut.kept]
+        self.rule = torch.optim.SGD(leaves, lr=o["rate"], momentum=o["momentum"])
+        measure = F.cross_entropy if name == "unet3d" else F.mse_loss
+        half = bool(o.get("half"))
+
+        def loss_of(x, y):
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
+                out = forward(x)
+            return measure(out.float(), y)
+
+        self.loss_of = torch.compile(loss_of) if how == "compiled" else loss_of
+        self.losses = []
+
+    def step(self):
+        self.rule.zero_grad(set_to_none=True)
+        loss = self.loss_of(self.x, self.y)
         loss.backward()
-        rule.step()
-        losses.append(loss.item())
-    growth = float(memory("VmHWM") - before)
-    return lambda: (np.array(losses), cut.back(), np.array([growth]))
+        self.rule.step()
+        self.losses.append(loss.item())
+
+    def growth(self):
+        return float(memory("VmHWM") - self.before)
+
+
+def find_fastest(*arguments):
+    """The fastest form, and the least growth of memory of a form without a compiler (0: none ran)."""
+    best, least, form = float("inf"), 0, "channels_first eager"
+    for how, layout in itertools.product(("eager", "compiled"), LAYOUTS):
+        try:
+            trial = Training(*arguments, layout + " " + how)
+            times = []
+            for _ in range(2 * TRIAL):
+                start = time.perf_counter()
+                trial.step()
+                times.append(time.perf_counter() - start)
+            if not np.isfinite(trial.losses).all():
+                raise ArithmeticError("its loss is NaN")
+        except Exception as error:  # no compiler, or NaN: weight gradients in bf16 of some processors
+            print("train_step.py: PyTorch %s %s fails: %s" % (layout, how, error), file=sys.stderr)
+            continue
+        seconds = min(times[TRIAL:])
+        print("train_step.py: PyTorch %s %s takes %.4g s" % (layout, how, seconds), file=sys.stderr)
+        if how == "eager":
+            least = min(least or trial.growth(), trial.growth())
+        if seconds < best:
+            best, form = seconds, layout + " " + how
+        del trial
+        torch.compiler.reset()
+        gc.collect()
+    return form, least
+
+
+def train(name, make, bank, x, y, o):
+    """A call is o["steps"] steps; afterwards all losses, the bank, growth of memory."""
+    arguments = name, make, bank, x, y, o
+    if name not in KEPT:
+        torch.set_num_threads(o["threads"])
+        KEPT["form"], KEPT["least"] = find_fastest(*arguments) if o.get("best") else ("channels_first eager", 0)
+        KEPT[name] = Training(*arguments, KEPT["form"])
+    training = KEPT[name]
+    for _ in range(o["steps"]):
+        training.step()
+    growth = KEPT["least"] or training.growth()
+    return lambda: (np.array(training.losses), training.cut.back(), np.array([growth]))
 
 
 def unet(bank, x, y, depth, height, width, **o):

@@ -34,11 +34,9 @@ static void compare_kwant(const char *work, ribbon *waves)
   reference_result reference =
       reference_run("transport_ribbon.py", "transmission", arguments, REFERENCE_RUNS, 1, in, 2);
   const double seconds = bench_best(RUNS, ribbon_run, waves);
-  const bool mumps = *(const int64_t *)reference.data[1] != 0;
 
   ribbon_must_agree(work, waves, "kwant", reference.data[0], 1e-8);
-  bench_row(work, mumps ? "kwant with MUMPS" : "kwant with SuperLU",
-            reference.seconds * 1e3 / ENERGIES, seconds * 1e3 / ENERGIES, "ms an energy", 0, 1);
+  reference_row_ms(work, "kwant", &reference, ENERGIES, seconds, 1);
   reference_free(&reference);
   weir_free(&onsite);
 }
@@ -87,7 +85,7 @@ static void compare_wire(int64_t cells)
 int main(void)
 {
   weir_log_set_level(WEIR_LOG_WARN);
-  const int kwant = reference_ready("kwant", "none; PyPI: kwant");
+  const int kwant = reference_ready("kwant");
 
   (void)bench_pin();
   compare(50, 100, kwant);

@@ -23,11 +23,9 @@ static void compare(int64_t width, int64_t length, double goal)
   reference_result reference =
       reference_run("transport_ribbon.py", "transmission", arguments, REFERENCE_RUNS, 1, in, 2);
   const double seconds = bench_best(RUNS, ribbon_run, &r);
-  const bool mumps = *(const int64_t *)reference.data[1] != 0;
 
   ribbon_must_agree(work, &r, "kwant", reference.data[0], 1e-3);
-  bench_row(work, mumps ? "kwant with MUMPS" : "kwant with SuperLU",
-            reference.seconds * 1e3 / ENERGIES, seconds * 1e3 / ENERGIES, "ms an energy", 0, goal);
+  reference_row_ms(work, "kwant", &reference, ENERGIES, seconds, goal);
   reference_free(&reference);
   weir_free(&onsite);
   ribbon_fini(&r);
@@ -36,7 +34,7 @@ static void compare(int64_t width, int64_t length, double goal)
 int main(void)
 {
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!reference_ready("kwant", "none; PyPI: kwant")) {
+  if (!reference_ready("kwant")) {
     return REFERENCE_SKIP;
   }
   (void)bench_pin();

@@ -53,12 +53,28 @@ static void solve(void *context)
   }
 }
 
-/* Slabs on two threads against one thread, and their flops. */
+static const char *const names[AMOUNTS] = {"corner of G", "blocks of G", "blocks of G and G<"};
+
+static void count(const random_device *d, amount what, int64_t n_slabs)
+{
+  const bool lesser = what == BLOCKS_OF_LESSER, corner = what == CORNER;
+  const double one =
+      corner ? qt_rgf_corner_flops(&d->layout) : qt_rgf_flops(&d->layout, lesser, false);
+  int64_t first[BLOCKS + 1];
+  qt_slabs_spec spec = {
+      .layout = &d->layout, .n_slabs = n_slabs, .lesser = lesser, .corner_only = corner};
+  char row[96];
+
+  qt_slabs_split(&spec, first);
+  spec.first = first;
+  (void)snprintf(row, sizeof row, "rgf %s: flops in %lld slabs", names[what], (long long)n_slabs);
+  bench_count(row, "one recursion", one * 1e-9, qt_slabs_flops(&spec) * 1e-9, "Gflop", 0);
+}
+
+/* Slabs on two threads against one thread. */
 static void compare(random_device *d, amount what, int64_t n_slabs, double goal)
 {
-  static const char *const names[AMOUNTS] = {"corner of G", "blocks of G", "blocks of G and G<"};
   const bool lesser = what == BLOCKS_OF_LESSER;
-  int64_t first[BLOCKS + 1];
   qt_slabs_spec spec = {.layout = &d->layout,
                         .n_slabs = n_slabs,
                         .lesser = lesser,
@@ -78,14 +94,6 @@ static void compare(random_device *d, amount what, int64_t n_slabs, double goal)
   (void)snprintf(row, sizeof row, "rgf %s: %d of %d^2 in %lld slabs on 2 threads", names[what],
                  (int)BLOCKS, (int)ROWS, (long long)n_slabs);
   bench_row(row, "1 thread", 1 / seconds[0], 1 / seconds[1], "energies/s", 1, goal);
-  qt_slabs_split(&spec, first);
-  spec.first = first;
-  (void)snprintf(row, sizeof row, "rgf %s: flops in %lld slabs", names[what], (long long)n_slabs);
-  bench_row(
-      row, "one recursion",
-      (what == CORNER ? qt_rgf_corner_flops(&d->layout) : qt_rgf_flops(&d->layout, lesser, false)) *
-          1e-9,
-      qt_slabs_flops(&spec) * 1e-9, "Gflop", 0, 0);
   if (qt_slabs_in_order(two.slabs) > 0) {
     fprintf(stderr, "transport_slabs: a slab is singular\n");
     exit(6);
@@ -95,22 +103,32 @@ static void compare(random_device *d, amount what, int64_t n_slabs, double goal)
   weir_free(&one.lesser);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  static const struct {
+    amount what;
+    int64_t n_slabs;
+    double goal;
+  } cases[] = {
+      {CORNER, 2, 1.2}, {BLOCKS_OF_G, 2, 1.7}, {BLOCKS_OF_LESSER, 2, 1.7}, {BLOCKS_OF_G, 4, 0}};
+  const bool counts = bench_counts_only(argc, argv);
+
   weir_log_set_level(WEIR_LOG_WARN);
   weir_linear_start();
   const cpu_set_t allowed = bench_pin();
 
-  if (bench_unpin(&allowed) < 2) {
+  if (!counts && bench_unpin(&allowed) < 2) {
     fprintf(stderr, "SKIP: two processors are needed\n");
     return REFERENCE_SKIP;
   }
   random_device d = random_device_of(ROWS, BLOCKS);
 
-  compare(&d, CORNER, 2, 1.2);
-  compare(&d, BLOCKS_OF_G, 2, 1.7);
-  compare(&d, BLOCKS_OF_LESSER, 2, 1.7);
-  compare(&d, BLOCKS_OF_G, 4, 0);
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    if (!counts) {
+      compare(&d, cases[k].what, cases[k].n_slabs, cases[k].goal);
+    }
+    count(&d, cases[k].what, cases[k].n_slabs);
+  }
   random_device_fini(&d);
   return 0;
 }

@@ -37,6 +37,11 @@ def run(folder, *arguments):
     subprocess.run(["wannier90.x", *arguments, "ribbon"], cwd=folder, check=True, capture_output=True)
 
 
+def version():
+    text = subprocess.run(["wannier90.x", "-v"], capture_output=True, text=True).stdout
+    return text.split()[-1]
+
+
 def neighbours(folder):
     """Wave vector, that beside it and the reciprocal lattice vector between them, of each pair that wannier90 asks for."""
     with open(os.path.join(folder, "ribbon.nnkp")) as file:

@@ -2,8 +2,13 @@
 least-squares start. Arrays are [points, dates]; the mean CRPS that is reached is compared."""
 
 import numpy as np
+import scipy
 from scipy.optimize import minimize
 from scipy.special import erf
+
+
+def version():
+    return scipy.__version__
 
 
 def crps(theta, x, v, y):

@@ -155,8 +155,8 @@ static void measure(const char *dir, const char *what, int64_t n_lat, int64_t n_
     compare(&w);
     bench_best_pair(RUNS, bare, &w, own, &w, seconds);
     snprintf(row, sizeof row, "GRIB %s%s", what, kept ? " (index kept)" : "");
-    bench_row(row, "ecCodes loop", points / seconds[0], points / seconds[1], "M points/s", 1,
-              goals[kept]);
+    bench_row_of(row, "ecCodes loop", ECCODES_VERSION_STR, points / seconds[0], points / seconds[1],
+                 "M points/s", 1, goals[kept]);
   }
   weir_free(&w.decoded);
   weir_free(&w.fields);

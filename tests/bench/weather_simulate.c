@@ -128,8 +128,7 @@ static void compare(work *w, const double *psi, const char *name, const char *re
     }
   }
   reference_same_f32(name, &r, 0, own, MOST * 2 * cells, tolerance);
-  bench_row(name, reference_name, r.seconds / (MOST * STEPS) * 1e3, best / (MOST * STEPS) * 1e3,
-            "ms", 0, 3);
+  reference_row_ms(name, reference_name, &r, MOST * STEPS, best, 3);
   reference_free(&r);
   weir_free(&grid);
   weir_free(&own);
@@ -155,7 +154,7 @@ int main(void)
   work w = {.m = NULL};
 
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!weir_fft_plan_available() || !reference_ready("scipy", "python3-scipy")) {
+  if (!weir_fft_plan_available() || !reference_ready("scipy")) {
     return REFERENCE_SKIP;
   }
   (void)bench_pin();
@@ -163,7 +162,7 @@ int main(void)
   double *psi = make_psi(&p);
 
   make(WEIR_F64, psi, &w);
-  compare(&w, psi, "QG 128x64 f64: a step of a member", "numpy", 1e-6);
+  compare(&w, psi, "QG 128x64 f64: a step of a member", "NumPy", 1e-6);
   unmake(&w);
   make(WEIR_F32, psi, &w);
   compare(&w, psi, "QG 128x64 f32: a step of a member", "scipy.fft", 1e-4);

@@ -2,6 +2,7 @@
 truncation and steps, all members in one array, real transforms of numpy.fft (f64) or scipy.fft (f32)."""
 
 import numpy as np
+import scipy
 from scipy import fft as scipy_fft
 
 made = {}
@@ -72,6 +73,12 @@ class Model:
         return [s + dt / 6 * b for s, b in zip(total, k)]
 
 
+def version():
+    """Of what the model of the last call transformed with."""
+    library = scipy if made["fft"] is scipy_fft else np
+    return library.__version__
+
+
 def run(psi, members, steps, **options):
     """psi [members, 2, ny, nx] after so many steps."""
     key = (members,) + tuple(sorted(options.items()))
@@ -79,6 +86,7 @@ def run(psi, members, steps, **options):
         model = Model(**options)
         made[key] = model, model.state(psi.reshape((members, 2) + model.shape))
     model, q = made[key]
+    made["fft"] = model.fft
     for _ in range(steps):
         q = model.step(q)
     back = lambda a: np.fft.irfft2(a.astype(np.complex128), model.shape)

@@ -5,9 +5,11 @@
 #include "base/weir_status.h"
 #include <math.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 /* Ends the program, with the trace, unless the call worked. */
@@ -79,20 +81,75 @@ static inline void bench_best_pair(int k, void (*reference)(void *), void *refer
   }
 }
 
-/* One row `work,reference,reference_value,weir_value,unit,ratio,goal`; ratio > 1 means that Weir is
- * better. `more_is_better` tells rates from times and sizes. `goal` <= 0 prints an empty goal. For
- * an absolute goal, `reference` is "limit". */
-static inline void bench_row(const char *work, const char *reference, double reference_value,
-                             double own_value, const char *unit, int more_is_better, double goal)
+/* Prints a row `work,reference,version,reference_value,weir_value,unit,ratio,goal,kind` (columns:
+ * docs/how-to/add-a-measurement.md); ratio > 1 means that Weir is better. `version`: of the
+ * reference, then the form in which it ran, NULL where it has none. `more_is_better` tells rates
+ * from times and sizes. `goal`: least ratio that is aimed at, <= 0: none. `kind`: "measured" or
+ * "counted". */
+static inline void bench_print(const char *kind, const char *work, const char *reference,
+                               const char *version, double reference_value, double own_value,
+                               const char *unit, int more_is_better, double goal)
 {
   const double ratio = more_is_better ? own_value / reference_value : reference_value / own_value;
 
-  printf("%s,%s,%.6g,%.6g,%s,%.3f,", work, reference, reference_value, own_value, unit, ratio);
+  printf("%s,%s,%s,%.6g,%.6g,%s,%.3f,", work, reference, version != NULL ? version : "",
+         reference_value, own_value, unit, ratio);
   if (goal > 0) {
     printf("%.3g", goal);
   }
-  printf("\n");
+  printf(",%s\n", kind);
   fflush(stdout);
+}
+
+/* A row of times, rates or memory against a library of that version. */
+static inline void bench_row_of(const char *work, const char *reference, const char *version,
+                                double reference_value, double own_value, const char *unit,
+                                int more_is_better, double goal)
+{
+  bench_print("measured", work, reference, version, reference_value, own_value, unit,
+              more_is_better, goal);
+}
+
+/* The same against something of this program, which has no version. For an absolute goal,
+ * `reference` is "limit". */
+static inline void bench_row(const char *work, const char *reference, double reference_value,
+                             double own_value, const char *unit, int more_is_better, double goal)
+{
+  bench_row_of(work, reference, NULL, reference_value, own_value, unit, more_is_better, goal);
+}
+
+/* The same where `events` take either side that many seconds. */
+static inline void bench_rate(const char *work, const char *reference, double events,
+                              double reference_seconds, double own_seconds, double goal)
+{
+  bench_row(work, reference, events / reference_seconds * 1e-6, events / own_seconds * 1e-6,
+            "M events/s", 1, goal);
+}
+
+/* A row of what plans or programs count (bytes, flops, reads), so that neither a busy machine nor
+ * an allocator changes it; less is better. */
+static inline void bench_count(const char *work, const char *reference, double reference_value,
+                               double own_value, const char *unit, double goal)
+{
+  bench_print("counted", work, reference, NULL, reference_value, own_value, unit, 0, goal);
+}
+
+/* Whether the one argument is `counts`: a program with rows of counts then prints these alone and
+ * times nothing. */
+static inline bool bench_counts_only(int argc, char **argv)
+{
+  return argc == 2 && strcmp(argv[1], "counts") == 0;
+}
+
+/* Copies word number k (from 0) of `text`, as the version in what a library says of itself. */
+static inline void bench_word(const char *text, int k, char out[32])
+{
+  text += strspn(text, " v");
+  for (; k > 0 && *text != 0; k--) {
+    text += strcspn(text, " ");
+    text += strspn(text, " v");
+  }
+  (void)snprintf(out, 32, "%.*s", (int)strcspn(text, " ,"), text);
 }
 
 /* Highest resident set of this process so far, in bytes. */
