@@ -1,5 +1,6 @@
-/* physio_detect.c - beat detection from samples in memory, on one core: speed in both engines, time
- * to make a plan, and memory of 1 h and of 100 h. The limits are Weir's own goals. */
+/* physio_detect.c - beat detection from samples in memory, on one core: speed in both engines and
+ * against XQRS of wfdb, time to make a plan, and memory of 1 h and of 100 h. The limits are Weir's
+ * own goals. */
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include "data/ecgsyn.h"
 #include "device/weir_parallel.h"
 #include "model/graph.h"
+#include "reference.h"
 #include "stream/weir_stream.h"
 #include "weir_bench.h"
 
@@ -145,7 +147,8 @@ static double least_plan(detection *d, weir_tier tier, const char *cache, bool c
   return least;
 }
 
-static void speed(detection *d, const char *work, weir_tier tier, const char *cache, double goal)
+/* Returns the seconds of a run. */
+static double speed(detection *d, const char *work, weir_tier tier, const char *cache, double goal)
 {
   (void)plan(d, SAMPLES, tier, cache);
   const double seconds = bench_best(RUNS, run, d);
@@ -157,6 +160,31 @@ static void speed(detection *d, const char *work, weir_tier tier, const char *ca
   }
   bench_row(work, "limit", goal, SAMPLES / seconds * 1e-6, "M samples/s", 1, 1);
   unplan(d);
+  return seconds;
+}
+
+/* On one period of the signal, in which it must find as many beats; `seconds`: Weir's. */
+static void against_xqrs(const detection *d, double seconds)
+{
+  const reference_input in = {"x", "f4", d->signal, PERIOD};
+  char arguments[32];
+
+  if (!reference_ready("wfdb")) {
+    return;
+  }
+  (void)snprintf(arguments, sizeof arguments, "rate=%d", (int)RATE);
+  reference_result r = reference_run("physio_detect.py", "xqrs", arguments, 1, 1, &in, 1);
+  const double theirs = (double)r.bytes[0] / sizeof(int64_t) / PERIOD;
+  const double own = (double)d->beats / SAMPLES;
+
+  if (!(fabs(own / theirs - 1) <= 0.02)) {
+    fprintf(stderr, "physio_detect: %g beats in 1000 samples, XQRS finds %g\n", 1e3 * own,
+            1e3 * theirs);
+    exit(6);
+  }
+  bench_row_of("detection native", "XQRS of wfdb", r.version, PERIOD / r.seconds * 1e-6,
+               SAMPLES / seconds * 1e-6, "M samples/s", 1, 200);
+  reference_free(&r);
 }
 
 enum { PAIR = 2 };
@@ -275,8 +303,8 @@ int main(int argc, char **argv)
   const double vector = least_plan(&d, WEIR_TIER_VECTOR, cache, false);
   const double cold = least_plan(&d, WEIR_TIER_NATIVE, cache, true);
   const double warm = least_plan(&d, WEIR_TIER_NATIVE, cache, false);
-  speed(&d, "detection native", WEIR_TIER_NATIVE, cache, 50);
-  speed(&d, "detection vector", WEIR_TIER_VECTOR, cache, 20);
+  against_xqrs(&d, speed(&d, "detection native", WEIR_TIER_NATIVE, cache, 50));
+  (void)speed(&d, "detection vector", WEIR_TIER_VECTOR, cache, 20);
   bench_row("plan without compiler", "limit", 50, vector * 1e3, "ms", 0, 1);
   bench_row("plan with cold cache", "limit", 500, cold * 1e3, "ms", 0, 1);
   bench_row("plan with warm cache", "limit", 60, warm * 1e3, "ms", 0, 1);
