@@ -1,5 +1,6 @@
 /* contract_cblas.c - products of complex matrices as a plan makes them, against zgemm of the same
- * library on the same threads; with a conjugate, and in stacks of small matrices. */
+ * library on the same threads, NumPy and PyTorch; with a conjugate, and in stacks of small
+ * matrices. */
 #include <cblas.h>
 #include <stdio.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 #include "device/weir_parallel.h"
 #include "exec/weir_plan.h"
 #include "ops/contract/weir_contract.h"
+#include "reference.h"
 #include "weir_bench.h"
 
 /* C = A B, or A conj(B), for `stack` matrices of n x n. */
@@ -109,6 +111,13 @@ static void best_apart(int runs, product *reference, product *own, double second
   }
 }
 
+static void name_work(const product *p, char work[96])
+{
+  (void)snprintf(work, 96, "contract c128 %lld of %lld^2%s on %d thread%s", (long long)p->stack,
+                 (long long)p->n, p->conj ? " by a conjugate" : "", p->threads,
+                 p->threads > 1 ? "s" : "");
+}
+
 /* `reference` by the library, `own` by its plan. */
 static void compare(product *reference, const char *name, product *own, double goal)
 {
@@ -121,12 +130,38 @@ static void compare(product *reference, const char *name, product *own, double g
   } else {
     bench_best_pair(runs, multiply, reference, run, own, seconds);
   }
-  (void)snprintf(work, sizeof work, "contract c128 %lld of %lld^2%s on %d thread%s",
-                 (long long)own->stack, (long long)own->n, own->conj ? " by a conjugate" : "",
-                 own->threads, own->threads > 1 ? "s" : "");
+  name_work(own, work);
   bench_word(openblas_get_config(), 1, version);
   bench_row_of(work, name, version, gigaflops(reference) / seconds[0], gigaflops(own) / seconds[1],
                "Gflop/s", 1, goal);
+}
+
+/* `function` of contract_cblas.py on the same matrices. */
+static void compare_python(product *p, const char *name, const char *function)
+{
+  const int runs = gigaflops(p) > 1 ? 9 : 40;
+  const int64_t count = 2 * weir_tensor_numel(&p->c);
+  const reference_input in[] = {{"a", "f8", p->a.data, count}, {"b", "f8", p->b.data, count}};
+  char arguments[32], work[96];
+  float *own = malloc((size_t)count * sizeof *own);
+
+  if (own == NULL) {
+    exit(5);
+  }
+  (void)snprintf(arguments, sizeof arguments, "n=%lld", (long long)p->n);
+  name_work(p, work);
+  reference_result r =
+      reference_run("contract_cblas.py", function, arguments, runs, p->threads, in, 2);
+  const double seconds = bench_best(runs, run, p);
+
+  for (int64_t i = 0; i < count; i++) {
+    own[i] = (float)((const double *)p->c.data)[i];
+  }
+  reference_same_f32(work, &r, 0, own, count, 1e-6);
+  bench_row_of(work, name, r.version, gigaflops(p) / r.seconds, gigaflops(p) / seconds, "Gflop/s",
+               1, 0.9);
+  reference_free(&r);
+  free(own);
 }
 
 static void compare_same(int64_t n, int64_t stack, bool conj, int threads)
@@ -134,6 +169,12 @@ static void compare_same(int64_t n, int64_t stack, bool conj, int threads)
   product p = product_of(n, stack, conj, threads);
 
   compare(&p, "zgemm of OpenBLAS", &p, 0.9);
+  if (!conj && reference_ready("numpy")) {
+    compare_python(&p, "NumPy", "numpy_product");
+  }
+  if (!conj && reference_ready("torch")) {
+    compare_python(&p, "PyTorch", "torch_product");
+  }
   end(&p);
 }
 
