@@ -53,7 +53,8 @@ busy() {
   awk -v a="$before" -v b="$after" 'BEGIN {
     split(a, x); n = split(b, y)
     for (i = 2; i <= n && i <= 9; i++) { all += y[i] - x[i]; if (i != 5 && i != 6) work += y[i] - x[i] }
-    printf "%d", all > 0 ? 100 * work / all : 0
+    if (all == 0) all = 1
+    printf "%d", 100 * work / all
   }'
 }
 
@@ -67,9 +68,12 @@ for name in "${programs[@]}"; do
     echo "bench: there is no tests/bench/$name.c; known: $(cd tests/bench && echo *.c | sed 's/\.c\b//g')" >&2
     exit 2
   fi
-  if [ "$judge" = all ] && [ "$(busy)" -gt 10 ]; then
-    echo "bench: other programs use $(busy) % of the processors: times are judged on an idle machine only" >&2
-    exit 2
+  if [ "$judge" = all ]; then
+    others=$(busy)
+    if [ "$others" -gt 10 ]; then
+      echo "bench: other programs use $others % of the processors: times are judged on an idle machine only" >&2
+      exit 2
+    fi
   fi
   start=$SECONDS
   code=0
