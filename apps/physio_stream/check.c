@@ -50,8 +50,15 @@ static weir_status check_file(const weir_cli *cli, const ps_cfg *cfg)
     return weir_fail(WEIR_ERR_CONFIG, "replay: input.record or input.csv has to name a recording "
                                       "(prepare writes the built-in one)");
   }
-  if (weir_cli_is(cli, "convert") && !csv && !record) {
-    return weir_fail(WEIR_ERR_CONFIG, "convert: set input.record or input.csv");
+  if (weir_cli_is(cli, "convert") && !csv && !record && cfg->input.records.count == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "convert: set input.record, input.csv or input.records");
+  }
+  if (weir_cli_is(cli, "convert") && cfg->input.records.count > 0 &&
+      (cfg->convert.name[0] != 0 || cfg->convert.annotations[0] != 0)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "convert.%s is of one record, and input.records names several: leave it out, "
+                     "or convert them one by one with input.record",
+                     cfg->convert.name[0] != 0 ? "name" : "annotations");
   }
   return weir_cli_is(cli, "convert") && cfg->convert.name[0] != 0
              ? ps_convert_name_check(cfg->convert.name)

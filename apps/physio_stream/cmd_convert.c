@@ -1,4 +1,4 @@
-/* cmd_convert.c - a record in another format: NetCDF, WFDB or text. */
+/* cmd_convert.c - records in another format: NetCDF, WFDB or text. */
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -6,6 +6,8 @@
 #include "base/weir_log.h"
 #include "io/weir_record_convert.h"
 #include "check.h"
+#include "comm/weir_items.h"
+#include "records/records_list.h"
 #include "commands.h"
 
 enum { NAME_SIZE = 256 };
@@ -77,18 +79,44 @@ static weir_status write_as(const ps_cfg *cfg, weir_record *r, const weir_record
   }
 }
 
-static weir_status report(const weir_cli *cli, const ps_cfg *cfg, const char *source,
-                          const char *name, const weir_convert_facts *facts)
-{
-  char header[PS_PATH];
-  const char *const inputs[] = {header};
+/* What was converted, of one record. */
+typedef struct converted {
+  weir_convert_facts facts;
+  int64_t comments; /* lines of its header */
+  char name[NAME_SIZE];
+} converted;
 
-  (void)snprintf(header, sizeof header, "%s.hea", source);
-  if (!weir_file_exists(header)) {
-    (void)snprintf(header, sizeof header, "%s", source);
+/* Records that ranks share. */
+typedef struct conversion {
+  const weir_cli *cli;
+  const ps_cfg *cfg;
+  ps_records records; /* of input.records, or the only one */
+} conversion;
+
+/* What may say who the patient is, is not passed on without a word. */
+static void tell_comments(const ps_cfg *cfg, int64_t lines)
+{
+  if (lines > 0) {
+    weir_info("convert", "%lld lines of comments of the header %s (convert.comments)",
+              (long long)lines,
+              cfg->convert.comments ? "are kept: see that they do not say who the patient is"
+                                    : "are left out");
   }
-  WEIR_TRY(ps_write_provenance(cli, cfg, inputs, 1));
-  weir_event("convert_end", WEIR_TEXT("record", name), WEIR_INT("samples", facts->samples),
+}
+
+/* On rank 0, record by record. */
+static weir_status report(void *context, int64_t i, const char *data, int64_t n)
+{
+  const conversion *const c = context;
+  const char *at = data;
+  converted done;
+
+  (void)i;
+  WEIR_TRY(weir_bytes_get(&at, data + n, &done, sizeof done));
+  const weir_convert_facts *const facts = &done.facts;
+
+  tell_comments(c->cfg, done.comments);
+  weir_event("convert_end", WEIR_TEXT("record", done.name), WEIR_INT("samples", facts->samples),
              WEIR_INT("absent", facts->absent), WEIR_INT("clipped", facts->clipped),
              WEIR_INT("files", facts->n_files));
   if (facts->clipped > 0) {
@@ -100,8 +128,34 @@ static weir_status report(const weir_cli *cli, const ps_cfg *cfg, const char *so
               (long long)facts->durations);
   }
   weir_info("convert", "wrote %d files of %s: %lld samples, %lld of them absent", facts->n_files,
-            name, (long long)facts->samples, (long long)facts->absent);
+            done.name, (long long)facts->samples, (long long)facts->absent);
   return WEIR_OK;
+}
+
+/* The header of a record, or the file itself. */
+static weir_status write_origin(const conversion *c)
+{
+  const int64_t n = c->records.count;
+  char *header = NULL;
+  const char **inputs = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(n, PS_PATH, (void **)&header), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *inputs, (void **)&inputs), done);
+  for (int64_t i = 0; i < n; i++) {
+    const char *const source = c->records.items[i].path;
+
+    inputs[i] = header + i * PS_PATH;
+    (void)snprintf(header + i * PS_PATH, PS_PATH, "%s.hea", source);
+    if (!weir_file_exists(inputs[i])) {
+      (void)snprintf(header + i * PS_PATH, PS_PATH, "%s", source);
+    }
+  }
+  status = ps_write_provenance(c->cli, c->cfg, inputs, (int)n);
+done:
+  weir_free(&header);
+  weir_free(&inputs);
+  return status;
 }
 
 /* Name of what is written: a part of a path, so never a path itself. */
@@ -121,40 +175,34 @@ static weir_status choose_name(const ps_cfg *cfg, const weir_record *r, char nam
   return WEIR_OK;
 }
 
-/* What may say who the patient is, is not passed on without a word. */
-static void tell_comments(const ps_cfg *cfg, const char *comments)
+static int64_t lines_of(const char *text)
 {
-  int lines = 0;
+  int64_t lines = 0;
 
-  for (const char *c = comments; *c != 0; c++) {
+  for (const char *c = text; *c != 0; c++) {
     lines += *c == '\n';
   }
-  if (lines > 0) {
-    weir_info("convert", "%d lines of comments of the header %s (convert.comments)", lines,
-              cfg->convert.comments ? "are kept: see that they do not say who the patient is"
-                                    : "are left out");
-  }
+  return lines;
 }
 
-static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *source,
-                           weir_record *r)
+static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, weir_record *r, converted *done)
 {
   weir_record_events events = {0};
-  weir_convert_facts facts = {0};
-  char path[PS_PATH], name[NAME_SIZE];
+  weir_convert_facts *const facts = &done->facts;
+  char path[PS_PATH];
 
-  WEIR_TRY(choose_name(cfg, r, name));
-  WEIR_TRY(weir_path_join(cli->out, name, path, sizeof path));
+  WEIR_TRY(choose_name(cfg, r, done->name));
+  WEIR_TRY(weir_path_join(cli->out, done->name, path, sizeof path));
   WEIR_TRY(get_events(cfg, r, &events));
-  const weir_status status = write_as(cfg, r, &events, path, &facts);
+  const weir_status status = write_as(cfg, r, &events, path, facts);
 
   weir_record_events_fini(&events);
-  if (status == WEIR_ERR_CONFIG && (facts.coarse > 0 || facts.clipped > 0)) {
+  if (status == WEIR_ERR_CONFIG && (facts->coarse > 0 || facts->clipped > 0)) {
     char reason[1024];
 
     (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
     return weir_fail(status, "%s (convert.gain; convert.%s is the share)", reason,
-                     facts.coarse > 0 ? "rounding" : "clip");
+                     facts->coarse > 0 ? "rounding" : "clip");
   }
   if (status == WEIR_ERR_CONFIG && strcmp(weir_last_option(), "gain") == 0) {
     char reason[1024];
@@ -163,28 +211,89 @@ static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *s
     return weir_fail(status, "%s (convert.gain)", reason);
   }
   WEIR_TRY(status);
-  tell_comments(cfg, weir_record_comments(r));
-  return report(cli, cfg, source, name, &facts);
+  done->comments = lines_of(weir_record_comments(r));
+  return WEIR_OK;
+}
+
+/* Of several records, each is named as its file. */
+static weir_status convert_record(void *context, int64_t i, weir_bytes *out)
+{
+  const conversion *const c = context;
+  const ps_record *const of = &c->records.items[i];
+  ps_cfg cfg = *c->cfg;
+  weir_record *r = NULL;
+  converted done;
+
+  memset(&done, 0, sizeof done);
+  cfg.convert.name = of->name;
+  WEIR_TRY(ps_input_open_record(&cfg.input, of->path, &r));
+  const weir_status status = convert(c->cli, &cfg, r, &done);
+
+  weir_record_close(&r);
+  WEIR_TRY(status);
+  return weir_bytes_put(out, &done, sizeof done);
+}
+
+/* Names of files lose their suffix; two records cannot share one. */
+static weir_status name_records(ps_records *list)
+{
+  for (int64_t i = 0; i < list->count; i++) {
+    char *const name = list->items[i].name;
+
+    name[ps_record_stem(name)] = 0;
+    WEIR_TRY(ps_convert_name_check(name));
+    for (int64_t k = 0; k < i; k++) {
+      if (strcmp(list->items[k].name, name) == 0) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "input.records: %s and %s would be written under the name %s: convert "
+                         "them apart",
+                         list->items[k].path, list->items[i].path, name);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status list_records(conversion *c)
+{
+  const ps_input_opts *const in = &c->cfg->input;
+  const char *const source = in->record[0] != 0 ? in->record : in->csv;
+
+  if (in->records.count > 0) {
+    WEIR_TRY(ps_records_list("input.records", &in->records, &c->records));
+    return name_records(&c->records);
+  }
+  WEIR_TRY(weir_reserve(&c->records.items, &c->records.capacity, 1, sizeof *c->records.items));
+  c->records.count = 1;
+  c->records.items[0] = (ps_record){.path = NULL};
+  WEIR_TRY(weir_strdup(source, &c->records.items[0].path));
+  return weir_strdup(c->cfg->convert.name, &c->records.items[0].name);
 }
 
 static weir_status perform(weir_job *j)
 {
-  const ps_cfg *const cfg = j->cfg;
-  const char *const source = cfg->input.record[0] != 0 ? cfg->input.record : cfg->input.csv;
-  weir_record *r = NULL;
+  conversion c = {.cli = j->cli, .cfg = j->cfg};
+  weir_status status = WEIR_OK;
 
+  WEIR_TRY_GOTO(list_records(&c), done);
   /* No owner: the folder may be that of records, each converted by a run of its own. */
-  WEIR_TRY(ps_start(j, NULL));
-  WEIR_TRY(ps_input_open_record(&cfg->input, source, &r));
-  const weir_status status = convert(j->cli, cfg, source, r);
-
-  weir_record_close(&r);
+  WEIR_TRY_GOTO(weir_job_begin(j, NULL, false), done);
+  WEIR_TRY_GOTO(weir_job_commit(j, NULL), done);
+  WEIR_TRY_GOTO(weir_items_run(&(weir_items){.comm = j->comm,
+                                             .what = "convert",
+                                             .unit = "records",
+                                             .n = c.records.count,
+                                             .make = convert_record,
+                                             .take = report},
+                               &c),
+                done);
+  status = weir_job_leads(j) ? write_origin(&c) : WEIR_OK;
+done:
+  ps_records_fini(&c.records);
   return status;
 }
 
 weir_status ps_cmd_convert(const weir_cli *cli)
 {
-  ps_cfg cfg;
-
-  return weir_job_run(cli, &ps_program, &cfg, perform);
+  return weir_job_run_shared(cli, &ps_program, perform);
 }

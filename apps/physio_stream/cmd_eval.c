@@ -10,6 +10,7 @@
 #include "eval_clock.h"
 #include "page/eval_intervals.h"
 #include "page/eval_page.h"
+#include "comm/weir_items.h"
 #include "eval_records.h"
 #include "io/weir_record.h"
 
@@ -75,9 +76,9 @@ static weir_status measure(const ps_side *side, double rate, ps_measures *out)
                       (void **)&scratch));
   *out = (ps_measures){.beats = side->beats,
                        .times = ps_hrv_time_domain(side->v, side->n, rate),
-                       .bands = ps_hrv_spectrum(&side->nn, side->v, side->n, rate, scratch),
-                       .types = side->types,
-                       .gaps = side->gaps};
+                       .bands = ps_hrv_spectrum(&side->nn, side->v, side->n, rate, scratch)};
+  (void)snprintf(out->types, sizeof out->types, "%s", side->types);
+  (void)snprintf(out->gaps, sizeof out->gaps, "%s", side->gaps);
   weir_free(&scratch);
   return WEIR_OK;
 }
@@ -361,30 +362,104 @@ static void forget(ps_scored *s)
   weir_free(&s->gaps.v);
 }
 
-/* Scores every pair. Of eval.records one that fails stops no other: those that are scored stay, in
- * order. */
-static weir_status evaluate_all(const ps_cfg *cfg, session *e)
+/* A pair is scored by the rank whose item it is. */
+typedef struct scoring {
+  const ps_cfg *cfg;
+  session *e;
+  int64_t n; /* pairs that are scored, on rank 0 */
+} scoring;
+
+/* What became of a pair, and its errors and gaps. */
+static weir_status put_scored(const ps_scored *s, const ps_outcome *o, weir_bytes *out)
 {
-  const int64_t n = e->n;
-
-  e->n = 0;
-  for (int64_t i = 0; i < n; i++) {
-    ps_scored s = e->s[i];
-    const weir_status status = evaluate(cfg, &s);
-
-    if (status != WEIR_OK) {
-      forget(&s);
-      if (e->list.records.count == 0) {
-        return status;
-      }
-      ps_eval_list_failed(&e->list, i, status);
-      continue;
-    }
-    e->files[2 * e->n] = s.files.reference;
-    e->files[2 * e->n + 1] = s.files.test;
-    e->s[e->n++] = s;
+  WEIR_TRY(weir_bytes_put(out, o, sizeof *o));
+  if (o->status != WEIR_OK) {
+    return WEIR_OK;
   }
-  return e->n > 0 ? WEIR_OK : ps_eval_list_verdict(&e->list);
+  WEIR_TRY(weir_bytes_put(out, s, sizeof *s));
+  WEIR_TRY(
+      weir_bytes_put(out, s->errors, (s->score.fn + s->score.fp) * (int64_t)sizeof *s->errors));
+  return weir_bytes_put(out, s->gaps.v, s->gaps.n * (int64_t)sizeof *s->gaps.v);
+}
+
+/* Of eval.records one that fails stops no other. */
+static weir_status score_pair(void *context, int64_t i, weir_bytes *out)
+{
+  const scoring *const c = context;
+  ps_scored s = c->e->s[i];
+  ps_outcome o;
+
+  memset(&o, 0, sizeof o);
+  o.status = evaluate(c->cfg, &s);
+  if (o.status != WEIR_OK) {
+    (void)snprintf(o.message, sizeof o.message, "%s", weir_last_message());
+  }
+  const bool stops = o.status != WEIR_OK && c->e->list.records.count == 0;
+  const weir_status status = stops ? o.status : put_scored(&s, &o, out);
+
+  forget(&s);
+  return status;
+}
+
+/* The inverse of put_scored; paths are this rank's. */
+static weir_status get_scored(const char *at, const char *end, ps_scored *s)
+{
+  const ps_pair files = s->files;
+
+  WEIR_TRY(weir_bytes_get(&at, end, s, sizeof *s));
+  s->files = files;
+  s->errors = NULL;
+  s->gaps.v = NULL;
+  s->gaps.capacity = s->gaps.n;
+  const int64_t errors = s->score.fn + s->score.fp;
+
+  WEIR_TRY(weir_alloc(errors, sizeof *s->errors, (void **)&s->errors));
+  WEIR_TRY(weir_alloc(s->gaps.n, sizeof *s->gaps.v, (void **)&s->gaps.v));
+  WEIR_TRY(weir_bytes_get(&at, end, s->errors, errors * (int64_t)sizeof *s->errors));
+  return weir_bytes_get(&at, end, s->gaps.v, s->gaps.n * (int64_t)sizeof *s->gaps.v);
+}
+
+/* Those that are scored stay, in order. */
+static weir_status take_pair(void *context, int64_t i, const char *data, int64_t n)
+{
+  scoring *const c = context;
+  session *const e = c->e;
+  const char *at = data;
+  ps_scored s = e->s[i];
+  ps_outcome o;
+
+  WEIR_TRY(weir_bytes_get(&at, data + n, &o, sizeof o));
+  if (o.status != WEIR_OK) {
+    ps_eval_list_failed(&e->list, i, &o);
+    return WEIR_OK;
+  }
+  const weir_status status = get_scored(at, data + n, &s);
+
+  if (status != WEIR_OK) {
+    forget(&s);
+    return status;
+  }
+  e->files[2 * c->n] = s.files.reference;
+  e->files[2 * c->n + 1] = s.files.test;
+  e->s[c->n++] = s;
+  return WEIR_OK;
+}
+
+/* Scores every pair, on all ranks; the results are those of rank 0. */
+static weir_status evaluate_all(const weir_job *j, session *e)
+{
+  scoring c = {.cfg = j->cfg, .e = e};
+  const weir_status status = weir_items_run(&(weir_items){.comm = j->comm,
+                                                          .what = "eval",
+                                                          .unit = "records",
+                                                          .n = e->n,
+                                                          .make = score_pair,
+                                                          .take = take_pair},
+                                            &c);
+
+  e->n = c.n;
+  WEIR_TRY(status);
+  return e->n > 0 || !weir_job_leads(j) ? WEIR_OK : ps_eval_list_verdict(&e->list);
 }
 
 static void report_score(const ps_scored *s)
@@ -418,18 +493,15 @@ static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, session *e)
   return ps_write_provenance(cli, cfg, e->files, (int)(2 * e->n));
 }
 
-static weir_status score_all(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *dir, session *e)
+/* Of the rank that leads. */
+static weir_status tell_all(weir_job *j, session *e)
 {
+  const ps_cfg *const cfg = j->cfg;
   char range[64];
 
-  WEIR_TRY(list_pairs(cfg, e));
-  for (int64_t i = 0; i < e->n; i++) {
-    compare_names(&e->s[i].files);
-  }
-  WEIR_TRY(evaluate_all(cfg, e));
   WEIR_TRY(add_all(e->s, e->n, &e->cells));
-  WEIR_TRY(weir_run_dir_commit(dir));
-  WEIR_TRY(write_all(cli, cfg, e));
+  WEIR_TRY(weir_run_dir_commit(&j->dir));
+  WEIR_TRY(write_all(j->cli, cfg, e));
   for (int64_t i = 0; i < e->n; i++) {
     report_score(&e->s[i]);
   }
@@ -444,12 +516,22 @@ static weir_status score_all(const weir_cli *cli, const ps_cfg *cfg, weir_run_di
   return status;
 }
 
+static weir_status score_all(weir_job *j, session *e)
+{
+  WEIR_TRY(list_pairs(j->cfg, e));
+  for (int64_t i = 0; i < e->n; i++) {
+    compare_names(&e->s[i].files);
+  }
+  WEIR_TRY(evaluate_all(j, e));
+  return weir_job_leads(j) ? tell_all(j, e) : WEIR_OK;
+}
+
 static weir_status eval(weir_job *j)
 {
   session e = {0};
 
   WEIR_TRY(weir_job_begin(j, "eval", false));
-  const weir_status status = score_all(j->cli, j->cfg, &j->dir, &e);
+  const weir_status status = score_all(j, &e);
 
   weir_table_fini(&e.cells);
   weir_table_fini(&e.rhythm);
@@ -465,7 +547,5 @@ static weir_status eval(weir_job *j)
 
 weir_status ps_cmd_eval(const weir_cli *cli)
 {
-  ps_cfg cfg;
-
-  return weir_job_run(cli, &ps_program, &cfg, eval);
+  return weir_job_run_shared(cli, &ps_program, eval);
 }

@@ -19,17 +19,10 @@ static weir_status begin_first(weir_job *j, const ps_one *one, ps_one_fn check)
 static weir_status begin(weir_job *j, const ps_one *one, ps_one_fn check)
 {
   const int rank = weir_comm_rank(one->comm);
-  char name[64], path[PS_PATH];
-
   const weir_status first = rank == 0 ? begin_first(j, one, check) : WEIR_OK;
+
   WEIR_TRY(weir_comm_agree(one->comm, first));
-  if (rank > 0) {
-    (void)snprintf(name, sizeof name, "run-rank%d.jsonl", rank);
-    WEIR_TRY(weir_path_join(one->cli->out, name, path, sizeof path));
-    WEIR_TRY(weir_events_open(path));
-    weir_event("outputs", WEIR_TEXT("of", "run"));
-  }
-  return WEIR_OK;
+  return rank == 0 ? WEIR_OK : weir_run_dir_join(one->cli, j->config, "run", rank);
 }
 
 static weir_status run_any(weir_job *j, const ps_one *one)

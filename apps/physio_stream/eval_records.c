@@ -12,22 +12,6 @@ const char *const ps_eval_head[PS_EVAL_COLUMNS] = {
     "fp",      "se",           "ppv",       "rr_rms_ms",    "hr_bpm", "hr_test_bpm",
     "sdnn_ms", "sdnn_test_ms", "rmssd_ms",  "rmssd_test_ms"};
 
-/* Length of a path without the suffix of a recording's file, where it has one. */
-static int stem_of(const char *path)
-{
-  static const char *const suffixes[] = {".hea", ".nc", ".edf", ".bdf", ".csv", ".txt"};
-  const size_t n = strlen(path);
-
-  for (size_t k = 0; k < sizeof suffixes / sizeof suffixes[0]; k++) {
-    const size_t m = strlen(suffixes[k]);
-
-    if (n > m && strcasecmp(path + n - m, suffixes[k]) == 0) {
-      return (int)(n - m);
-    }
-  }
-  return (int)n;
-}
-
 /* The beats that a run of the record left: in a folder of its name, else in that of all. */
 static weir_status find_test(const ps_cfg *cfg, const ps_record *r, int stem, char *out,
                              size_t size)
@@ -61,7 +45,7 @@ weir_status ps_eval_list_read(const ps_cfg *cfg, ps_eval_list *list)
   WEIR_TRY(weir_alloc(3 * list->records.count, sizeof *list->paths, (void **)&list->paths));
   for (int64_t i = 0; i < list->records.count; i++) {
     const char *path = list->records.items[i].path;
-    const int stem = stem_of(path);
+    const int stem = ps_record_stem(path);
     const bool header = strcasecmp(path + stem, ".hea") == 0;
     const int n =
         snprintf(text, sizeof text, "%.*s.%s", stem, path, cfg->eval.annotators.reference);
@@ -87,16 +71,15 @@ void ps_eval_list_fini(ps_eval_list *list)
   ps_records_fini(&list->records);
 }
 
-void ps_eval_list_failed(ps_eval_list *list, int64_t i, weir_status status)
+void ps_eval_list_failed(ps_eval_list *list, int64_t i, const ps_outcome *o)
 {
   ps_record *r = &list->records.items[i];
 
-  r->status = status;
-  (void)snprintf(r->message, sizeof r->message, "%s", weir_last_message());
+  r->status = o->status;
+  (void)snprintf(r->message, sizeof r->message, "%s", o->message);
   weir_error("eval", "%s: %s", r->name, r->message);
-  weir_event("record_end", WEIR_TEXT("record", r->name), WEIR_INT("status", (int)status),
+  weir_event("record_end", WEIR_TEXT("record", r->name), WEIR_INT("status", (int)o->status),
              WEIR_TEXT("message", r->message));
-  weir_clear_failure();
 }
 
 weir_status ps_eval_list_verdict(const ps_eval_list *list)

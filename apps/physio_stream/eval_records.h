@@ -14,8 +14,13 @@ typedef struct ps_eval_list {
 /* Reads the list. Fails: as ps_records_list; *list is for ps_eval_list_fini either way. */
 weir_status ps_eval_list_read(const ps_cfg *cfg, ps_eval_list *list) WEIR_CHECKED;
 void ps_eval_list_fini(ps_eval_list *list);
-/* Keeps the last failure as that of record i, says it and logs it. */
-void ps_eval_list_failed(ps_eval_list *list, int64_t i, weir_status status);
+/* What became of a record. */
+typedef struct ps_outcome {
+  weir_status status;
+  char message[1024]; /* of a failure */
+} ps_outcome;
+/* Keeps a failure as that of record i, says it and logs it. */
+void ps_eval_list_failed(ps_eval_list *list, int64_t i, const ps_outcome *o);
 /* Names every record that failed; returns the status of the first, WEIR_OK where none did. */
 weir_status ps_eval_list_verdict(const ps_eval_list *list) WEIR_CHECKED;
 

@@ -51,6 +51,7 @@ typedef struct command {
   const weir_cli *cli;
   const weir_program *program;
   weir_status (*work)(weir_job *job);
+  bool shared;    /* by items: weir_job_run_shared */
   weir_lock lock; /* of what belongs to the program: constants of the processor, inputs that stay */
 } command;
 
@@ -68,6 +69,20 @@ static weir_status configure_rank(command *c, weir_job *j)
   return status;
 }
 
+/* A failure of this rank alone meets the others in their next agreement, at the latest here. */
+static weir_status work_shared(command *c, weir_job *j)
+{
+  const weir_log_level level =
+      weir_log_set_thread_level(weir_job_leads(j) ? WEIR_LOG_DEBUG : WEIR_LOG_ERROR);
+  weir_status status = c->work(j);
+
+  if (weir_comm_agreed(j->comm) == WEIR_OK) {
+    status = weir_comm_agree(j->comm, status);
+  }
+  (void)weir_log_set_thread_level(level);
+  return status;
+}
+
 static weir_status run_on_rank(weir_comm *comm, void *context)
 {
   command *const c = context;
@@ -76,7 +91,7 @@ static weir_status run_on_rank(weir_comm *comm, void *context)
 
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
   WEIR_TRY_GOTO(weir_comm_agree(comm, configure_rank(c, &j)), done);
-  WEIR_TRY_GOTO(c->work(&j), done);
+  status = c->shared ? work_shared(c, &j) : c->work(&j);
 done:
   end(&j, status);
   weir_free(&j.cfg);
@@ -97,21 +112,38 @@ static weir_status run_on_processes(command *c)
   return status;
 }
 
+static weir_status run(command *c)
+{
+  const weir_cli *const cli = c->cli;
+
+  if (cli->ranks == 0) {
+    return run_on_processes(c);
+  }
+  const int all = weir_threads_get(), share = all > cli->ranks ? all / cli->ranks : 1;
+  const weir_inproc threads = {.ranks = cli->ranks,
+                               .concurrent = true,
+                               .fails_together = true,
+                               .threads = cli->threads > 0 ? cli->threads : share};
+
+  return weir_inproc_run(&threads, run_on_rank, c);
+}
+
 weir_status weir_job_run_on_ranks(const weir_cli *cli, const weir_program *program,
                                   weir_status (*work)(weir_job *job))
 {
-  command c = {.cli = cli, .program = program, .work = work, .lock = WEIR_LOCK_INIT};
+  return run(&(command){.cli = cli, .program = program, .work = work, .lock = WEIR_LOCK_INIT});
+}
 
-  if (cli->ranks == 0) {
-    return run_on_processes(&c);
-  }
-  const int all = weir_threads_get(), share = all > cli->ranks ? all / cli->ranks : 1;
-  const weir_inproc run = {.ranks = cli->ranks,
-                           .concurrent = true,
-                           .fails_together = true,
-                           .threads = cli->threads > 0 ? cli->threads : share};
+weir_status weir_job_run_shared(const weir_cli *cli, const weir_program *program,
+                                weir_status (*work)(weir_job *job))
+{
+  return run(&(command){
+      .cli = cli, .program = program, .work = work, .shared = true, .lock = WEIR_LOCK_INIT});
+}
 
-  return weir_inproc_run(&run, run_on_rank, &c);
+bool weir_job_leads(const weir_job *job)
+{
+  return job->comm == NULL || weir_comm_rank(job->comm) == 0;
 }
 
 void weir_job_tell_start(const weir_cli *cli, int64_t seed)
@@ -122,9 +154,32 @@ void weir_job_tell_start(const weir_cli *cli, int64_t seed)
 
 weir_status weir_job_begin(weir_job *job, const char *owner, bool resume)
 {
+  if (!weir_job_leads(job)) {
+    return WEIR_OK;
+  }
   WEIR_TRY(weir_run_dir_start(job->cli, job->config, owner, resume, &job->dir));
   weir_job_tell_start(job->cli, job->seed);
   return WEIR_OK;
+}
+
+/* The thread level of work_shared would drop the first event. */
+static weir_status join(const weir_job *job, const char *owner)
+{
+  const weir_log_level level = weir_log_set_thread_level(WEIR_LOG_DEBUG);
+  const weir_status status =
+      weir_run_dir_join(job->cli, job->config, owner, weir_comm_rank(job->comm));
+
+  (void)weir_log_set_thread_level(level);
+  return status;
+}
+
+weir_status weir_job_commit(weir_job *job, const char *owner)
+{
+  if (job->comm == NULL) {
+    return weir_run_dir_commit(&job->dir);
+  }
+  WEIR_TRY(weir_comm_agree(job->comm, weir_run_dir_commit(&job->dir)));
+  return weir_comm_agree(job->comm, weir_job_leads(job) ? WEIR_OK : join(job, owner));
 }
 
 weir_status weir_job_provenance(const weir_cli *cli, int64_t seed, const weir_provenance *of)

@@ -1,10 +1,12 @@
 /* job_test.c - what a command is given, and what a failure leaves. */
+#include <stdio.h>
 #include <string.h>
 #include "app/weir_job.h"
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "comm/weir_items.h"
 #include "device/weir_parallel.h"
 
 struct options {
@@ -166,6 +168,50 @@ static weir_status fail_on_rank_1(weir_job *j)
   return rank == 1 ? weir_fail(WEIR_ERR_DATA, "no input") : weir_comm_barrier(j->comm);
 }
 
+/* Which rank fails alone, and where: before the items, in its own, after them. */
+static struct {
+  int rank, where;
+  int64_t taken;
+} sharing;
+
+static weir_status fail_here(const weir_job *j, int where)
+{
+  return sharing.where == where && weir_comm_rank(j->comm) == sharing.rank
+             ? weir_fail(WEIR_ERR_DATA, "no input of rank %d", sharing.rank)
+             : WEIR_OK;
+}
+
+static weir_status share_item(void *context, int64_t i, weir_bytes *out)
+{
+  WEIR_TRY(fail_here(context, 1));
+  return weir_bytes_put(out, &i, sizeof i);
+}
+
+static weir_status take_item(void *context, int64_t i, const char *data, int64_t n)
+{
+  (void)context;
+  assert_int_equal(n, sizeof i);
+  assert_memory_equal(data, &i, sizeof i);
+  sharing.taken++;
+  return WEIR_OK;
+}
+
+static weir_status share(weir_job *j)
+{
+  const weir_items w = {.comm = j->comm,
+                        .what = "share",
+                        .unit = "items",
+                        .n = 8,
+                        .make = share_item,
+                        .take = take_item};
+
+  WEIR_TRY(weir_job_begin(j, "run", false));
+  WEIR_TRY(fail_here(j, 0));
+  WEIR_TRY(weir_items_run(&w, j));
+  WEIR_TRY(weir_job_leads(j) ? weir_run_dir_commit(&j->dir) : WEIR_OK);
+  return fail_here(j, 2);
+}
+
 static weir_status perform_on_ranks(const char *set, const char *out, bool overwrite, int threads,
                                     weir_status (*work)(weir_job *job))
 {
@@ -177,7 +223,8 @@ static weir_status perform_on_ranks(const char *set, const char *out, bool overw
                         .n_sets = 1,
                         .threads = threads,
                         .ranks = RANKS};
-  const weir_status status = weir_job_run_on_ranks(&cli, &program, work);
+  const weir_status status =
+      (work == share ? weir_job_run_shared : weir_job_run_on_ranks)(&cli, &program, work);
 
   weir_events_close();
   return status;
@@ -268,6 +315,31 @@ static void inputs_are_sorted_and_there_once(void **state)
   assert_true(weir_check_faults(collect_and_free, NULL) >= 5);
 }
 
+static void ranks_that_share_items_fail_together(void **state)
+{
+  char dir[512], text[64];
+
+  (void)state;
+  for (int where = 0; where < 3; where++) {
+    for (sharing.rank = 0; sharing.rank < RANKS; sharing.rank++) {
+      weir_check_mkdir(dir, sizeof dir);
+      sharing.where = where;
+      sharing.taken = 0;
+      assert_int_equal(perform_on_ranks("seed=7", dir, false, 1, share), WEIR_ERR_DATA);
+      (void)snprintf(text, sizeof text, "no input of rank %d", sharing.rank);
+      assert_non_null(strstr(weir_last_message(), text));
+      assert_int_equal(sharing.taken, where == 0 ? 0 : where == 1 ? sharing.rank : 8);
+      weir_check_rmdir(dir);
+    }
+  }
+  sharing.where = -1;
+  sharing.taken = 0;
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(perform_on_ranks("seed=7", dir, false, 1, share));
+  assert_int_equal(sharing.taken, 8);
+  weir_check_rmdir(dir);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -278,6 +350,7 @@ int main(void)
       cmocka_unit_test(thread_ranks_have_their_own_job_and_one_folder),
       cmocka_unit_test(inputs_are_sorted_and_there_once),
       cmocka_unit_test(failure_of_a_thread_rank_ends_all_with_its_message),
+      cmocka_unit_test(ranks_that_share_items_fail_together),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,9 +43,23 @@ weir_status weir_job_run(const weir_cli *cli, const weir_program *program, void 
  * weir_inproc_run. */
 weir_status weir_job_run_on_ranks(const weir_cli *cli, const weir_program *program,
                                   weir_status (*work)(weir_job *job)) WEIR_CHECKED;
-/* Opens the run folder as weir_run_dir_start, and emits the event `start`. `work` commits the
- * folder. Local. Fails: as weir_run_dir_start. */
+/* As weir_job_run_on_ranks, for a command whose items ranks share (comm/weir_items.h). All ranks do
+ * `work`; weir_job_leads tells which one writes. Messages of the other ranks appear only while
+ * these process their items. A rank may return from `work` with a failure of its own: the others
+ * learn of it in their next collective call, which begins with an agreement, or at the end.
+ * Collective. Fails: likewise. */
+weir_status weir_job_run_shared(const weir_cli *cli, const weir_program *program,
+                                weir_status (*work)(weir_job *job)) WEIR_CHECKED;
+/* Returns whether this rank opens the folder, writes common results and prints: rank 0, or the only
+ * one. Local. */
+bool weir_job_leads(const weir_job *job);
+/* Opens the run folder as weir_run_dir_start, and emits the event `start`; does nothing on ranks
+ * that do not lead. `work` commits the folder. Local. Fails: as weir_run_dir_start. */
 weir_status weir_job_begin(weir_job *job, const char *owner, bool resume) WEIR_CHECKED;
+/* Commits the folder on the rank that leads (weir_run_dir_commit) before any rank returns. Ranks
+ * that do not lead then write their events, which list the files that they write, to
+ * run-rankN.jsonl (weir_run_dir_join). Collective. Fails on all ranks: as both. */
+weir_status weir_job_commit(weir_job *job, const char *owner) WEIR_CHECKED;
 /* Emits the event `start`: program, command, seed. */
 void weir_job_tell_start(const weir_cli *cli, int64_t seed);
 /* Paths of files that a command has read; {.n = 0} is empty. Owns copies. */

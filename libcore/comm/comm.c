@@ -107,6 +107,7 @@ static weir_status agree(weir_comm *c, weir_status status)
     (void)snprintf(own, sizeof own, "%s", weir_last_message());
   }
   WEIR_TRY(c->kind->allreduce_max(c, (int)status, &worst, &rank));
+  c->agreed = (weir_status)worst;
   if (worst == (int)WEIR_OK) {
     return WEIR_OK;
   }
@@ -185,6 +186,11 @@ weir_status weir_comm_agree(weir_comm *c, weir_status status)
 
   weir_comm_return(c);
   return all;
+}
+
+weir_status weir_comm_agreed(const weir_comm *c)
+{
+  return c->agreed;
 }
 
 weir_status weir_comm_abort(weir_comm *c, weir_status status)

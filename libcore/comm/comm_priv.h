@@ -101,6 +101,7 @@ struct weir_comm {
   weir_comm *parent; /* that it was split from; NULL: it is the run */
   weir_comm_count count[WEIR_COMM_USES];
   int rank, size, next_tag;
+  weir_status agreed; /* by all ranks, last */
   void *state;
 };
 

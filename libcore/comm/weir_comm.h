@@ -59,6 +59,9 @@ double weir_comm_clock(const weir_comm *c);
  * Call it after operations that can fail on a single rank, so that no other rank waits
  * indefinitely. Collective. Fails: with that status, WEIR_ERR_EXTERNAL. */
 weir_status weir_comm_agree(weir_comm *c, weir_status status) WEIR_CHECKED;
+/* Returns the result of the last agreement on this rank, of weir_comm_agree or within another
+ * collective call; WEIR_OK before the first. Whether all ranks know of a failure. Local. */
+weir_status weir_comm_agreed(const weir_comm *c);
 /* Last resort where other ranks wait for messages that this rank cannot send: reports its failure
  * and ends all ranks of the run with that status. Returns `status` if there is only one rank.
  * Local. */

@@ -296,6 +296,7 @@ static void questions_are_answered(void **state)
   expect("demo --help", 0, "usage: demo COMMAND [flags]");
   expect("demo --help", 0, "\n  resumes: run\n  starts again: seeded, describe, gridded, ");
   expect("demo --help", 0, "\n  share the work of: gridded, threaded\n");
+  expect("demo --help", 0, "\n  are refused by: run, seeded, ");
   expect("demo run --help", 0, "  bench      measures (takes [peaks])\n");
   expect("demo --version", 0, "demo ");
   expect("demo options", 0, "  rate=0.5  (number [0, 1])\n        rate\n");

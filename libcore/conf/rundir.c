@@ -433,6 +433,22 @@ weir_status weir_run_dir_resume(const weir_cli *cli, const weir_config *config, 
   return WEIR_OK;
 }
 
+weir_status weir_run_dir_join(const weir_cli *cli, const weir_config *config, const char *owner,
+                              int rank)
+{
+  const weir_run_dir dir = {.cli = cli, .config = config, .owner = owner == NULL ? "" : owner};
+  char name[64], path[PATH_MAX];
+
+  weir_writer_spare_none();
+  WEIR_TRY(cli->overwrite ? conf_spare_others(&dir) : WEIR_OK);
+  (void)snprintf(name, sizeof name, "run-rank%d.jsonl", rank);
+  WEIR_TRY(weir_path_join(cli->out, name, path, sizeof path));
+  WEIR_TRY(weir_file_exists(path) ? weir_events_append(path) : weir_events_open(path));
+  weir_event("outputs", WEIR_TEXT("of", dir.owner));
+  weir_writer_remember(true); /* as weir_run_dir_commit does on rank 0 */
+  return weir_events_status();
+}
+
 weir_status weir_run_dir_start(const weir_cli *cli, const weir_config *config, const char *owner,
                                bool resume, weir_run_dir *dir)
 {

@@ -38,6 +38,11 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
  * run.jsonl and resolved.yaml. Does nothing the second time and for NULL. Fails: WEIR_ERR_CONFIG
  * where a file cannot be removed; WEIR_ERR_DATA. */
 weir_status weir_run_dir_commit(weir_run_dir *dir) WEIR_CHECKED;
+/* Opens the log run-rankN.jsonl of rank `rank` above 0 in the folder that rank 0 has committed: it
+ * lists the files that this rank writes, after those of an interrupted run. Writers of this rank
+ * refuse what those of rank 0 do. Fails: WEIR_ERR_CONFIG, WEIR_ERR_DATA, WEIR_ERR_SPACE. */
+weir_status weir_run_dir_join(const weir_cli *cli, const weir_config *config, const char *owner,
+                              int rank) WEIR_CHECKED;
 /* Makes committed results permanent. Before this call, a run that fails for lack of space
  * (WEIR_ERR_SPACE) leaves only its log and configuration, and the earlier results unchanged: they
  * are removed when weir_cli_main ends. After it they are gone, and all files this run has committed

@@ -9,7 +9,7 @@ case ${program##*/} in
   cosmoflow) commands="prepare predict convert inspect power eval describe" made=run ;;
   weather_ensemble) commands="prepare predict eval check describe" made=run ;;
   quantum_transport) commands=describe made=run ;;
-  physio_stream) commands="prepare eval convert bench replay describe" made=run ;;
+  physio_stream) commands="prepare bench replay describe" made=run ;;
 esac
 n=0
 for command in $commands "site stats"; do

@@ -13,7 +13,7 @@ typedef struct ps_measures {
   int64_t beats;
   ps_hrv_times times;
   ps_hrv_bands bands;
-  const char *types, *gaps; /* PS_TYPES_*, PS_GAPS_* */
+  char types[32], gaps[32]; /* PS_TYPES_*, PS_GAPS_* */
 } ps_measures;
 
 /* What one pair of files gives. */

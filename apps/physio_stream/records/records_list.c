@@ -2,6 +2,7 @@
 #include "records/records_list.h"
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "commands.h"
@@ -131,6 +132,21 @@ static weir_status add_path(ps_records *list, const char *key, const char *path)
                      key, path);
   }
   return add_record(list, key, path);
+}
+
+int ps_record_stem(const char *path)
+{
+  static const char *const suffixes[] = {".hea", ".nc", ".edf", ".bdf", ".csv", ".txt"};
+  const size_t n = strlen(path);
+
+  for (size_t k = 0; k < sizeof suffixes / sizeof suffixes[0]; k++) {
+    const size_t m = strlen(suffixes[k]);
+
+    if (n > m && strcasecmp(path + n - m, suffixes[k]) == 0) {
+      return (int)(n - m);
+    }
+  }
+  return (int)n;
 }
 
 weir_status ps_records_list(const char *key, const weir_string_list *from, ps_records *list)

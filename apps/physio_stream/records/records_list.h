@@ -9,5 +9,7 @@
  * list that cannot be read, or leads out of its folder), WEIR_ERR_MEMORY. */
 weir_status ps_records_list(const char *key, const weir_string_list *from,
                             ps_records *list) WEIR_CHECKED;
+/* Returns the length of a path without the suffix of a recording's file, where it has one. */
+int ps_record_stem(const char *path);
 void ps_records_fini(ps_records *list);
 #endif

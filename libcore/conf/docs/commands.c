@@ -8,6 +8,11 @@ static bool has_ranks(const weir_command *command)
   return command->ranks != WEIR_ONE_RANK;
 }
 
+static bool has_one_rank(const weir_command *command)
+{
+  return command->ranks == WEIR_ONE_RANK;
+}
+
 static bool resumes(const weir_command *command)
 {
   return command->resumes;
@@ -47,6 +52,7 @@ void weir_conf_print_commands(const weir_app *app, FILE *out)
   print_names(app, "starts again", starts_again, out);
   fprintf(out, "\nranks of mpiexec or srun\n");
   print_names(app, "share the work of", has_ranks, out);
+  print_names(app, "are refused by", has_one_rank, out);
 }
 
 void weir_conf_print_commands_markdown(const weir_app *app, FILE *out)

@@ -26,14 +26,14 @@ refused run,describe,bench,prepare 'input.record is a and input.csv is b: only o
 refused run,describe 'input.live is - and input.csv is b: only one of them' input.live=- input.csv=b
 refused run,describe 'input.fs is 100 Hz, but it is for text files' input.fs=100
 accepted prepare input.fs=100
-refused convert 'convert: set input.record or input.csv' input.fs=100
+refused convert 'convert: set input.record, input.csv or input.records' input.fs=100
 refused run,describe,convert,eval 'input.records lists recordings, and input names another one too' 'input.records=[a,b]' input.record=c
 refused run,describe,eval,convert 'input.from is 9 s and input.to 9 s: no time is between' input.record=a input.from=9 input.to=9
 refused run,describe 'input.live is -: input.from and input.to are for recordings' input.live=- input.to=9
 refused convert 'input.from and input.to are for run, describe and eval: convert takes whole recordings' input.record=a input.to=9
 refused replay 'input.from and input.to are for run, describe and eval: replay takes whole recordings' input.record=a input.to=9
 refused run,describe 'output.features is for one recording at a time' 'input.records=[a,b]'
-refused convert 'convert: set input.record or input.csv' convert.format=csv
+refused convert 'convert: set input.record, input.csv or input.records' convert.format=csv
 refused convert "'a/b' cannot name a file: set convert.name" input.record=none convert.name=a/b
 refused replay 'replay: input.record or input.csv has to name a recording' replay.to=-
 
