@@ -13,9 +13,23 @@ weir_status cf_open_input(cf_cfg *cfg, cf_source **out)
                         out);
 }
 
-static weir_status convert(const weir_job *j, cf_source *s)
+static weir_status tell(const weir_job *j, const cf_converted *done, const char *text)
 {
   const weir_cli *const cli = j->cli;
+
+  weir_event("convert_end", WEIR_INT("samples", done->samples), WEIR_INT("files", done->files),
+             WEIR_INT("kept", done->kept), WEIR_INT("damaged", done->damaged),
+             WEIR_REAL("bytes", done->bytes));
+  weir_info(
+      "convert",
+      "%lld samples in %lld files, %.4g MB before compression; %lld files existed already: %s",
+      (long long)done->samples, (long long)done->files, done->bytes / 1e6, (long long)done->kept,
+      cli->out);
+  return cf_write_provenance(j, true, "input", text);
+}
+
+static weir_status convert(const weir_job *j, cf_source *s)
+{
   cf_cfg *const cfg = j->cfg;
   char text[512];
   cf_converted done;
@@ -23,16 +37,8 @@ static weir_status convert(const weir_job *j, cf_source *s)
   cf_source_describe(s, text, sizeof text);
   weir_info("convert", "%s", text);
   cfg->convert.samples_per_universe = cfg->data.split.samples_per_universe;
-  WEIR_TRY(cf_convert(s, &cfg->convert, cli->out, &done));
-  weir_event("convert_end", WEIR_INT("samples", done.samples), WEIR_INT("files", done.files),
-             WEIR_INT("kept", done.kept), WEIR_INT("damaged", done.damaged),
-             WEIR_REAL("bytes", done.bytes));
-  weir_info(
-      "convert",
-      "%lld samples in %lld files, %.4g MB before compression; %lld files existed already: %s",
-      (long long)done.samples, (long long)done.files, done.bytes / 1e6, (long long)done.kept,
-      cli->out);
-  return cf_write_provenance(j, true, "input", text);
+  WEIR_TRY(cf_convert(s, &cfg->convert, j->cli->out, j->comm, &done));
+  return weir_job_leads(j) ? tell(j, &done, text) : WEIR_OK;
 }
 
 /* A new run removes what an earlier one of its kind left, and files are written under equal names.
@@ -54,6 +60,9 @@ static weir_status begin(weir_job *j)
   const weir_cli *const cli = j->cli;
   const bool goes_on = cli->out != NULL && !cli->overwrite && weir_dir_has_entries(cli->out);
 
+  if (!weir_job_leads(j)) {
+    return WEIR_OK;
+  }
   if (!goes_on) {
     return weir_job_begin(j, "convert", false);
   }
@@ -70,7 +79,7 @@ static weir_status perform(weir_job *j)
   WEIR_TRY(cf_open_input(j->cfg, &s));
   WEIR_TRY_GOTO(refuse_own_input(j->cli, s), done);
   WEIR_TRY_GOTO(begin(j), done);
-  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
+  WEIR_TRY_GOTO(weir_job_commit(j, "convert"), done);
   WEIR_TRY_GOTO(convert(j, s), done);
 done:
   cf_source_close(&s);
@@ -79,7 +88,5 @@ done:
 
 weir_status cf_cmd_convert(const weir_cli *cli)
 {
-  cf_cfg cfg;
-
-  return weir_job_run(cli, &cf_program, &cfg, perform);
+  return weir_job_run_shared(cli, &cf_program, perform);
 }

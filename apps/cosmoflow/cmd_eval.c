@@ -67,34 +67,43 @@ done:
   return status;
 }
 
+static weir_status tell_all(weir_job *j, const cf_evaluation *e)
+{
+  WEIR_TRY(weir_run_dir_commit(&j->dir));
+  tell_sets(e);
+  tell_normalised(e);
+  return evaluate(j, e);
+}
+
 static weir_status evaluate_all(weir_job *j, const cf_source_spec *spec)
 {
   const cf_cfg *const cfg = j->cfg;
   cf_evaluation e = {0};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(cf_evaluation_open(&cfg->eval, spec, (uint64_t)cfg->seed, &e));
-  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
-  tell_sets(&e);
-  tell_normalised(&e);
-  WEIR_TRY_GOTO(evaluate(j, &e), done);
-done:
+  WEIR_TRY(cf_evaluation_open(&cfg->eval, spec, (uint64_t)cfg->seed, j->comm, &e));
+  status = weir_job_leads(j) ? tell_all(j, &e) : WEIR_OK;
   cf_evaluation_close(&e);
   return status;
 }
 
+static weir_status tell_maps(weir_job *j, const cf_map_scores *m, uint64_t seed)
+{
+  const cf_cfg *const cfg = j->cfg;
+
+  WEIR_TRY(weir_run_dir_commit(&j->dir));
+  WEIR_TRY(cf_eval_maps_write(m, (cf_subset)cfg->eval.part, seed, j->cli->out));
+  return cf_write_provenance(j, false, "predictions", m->set[0].source);
+}
+
 static weir_status evaluate_maps(weir_job *j, const cf_source_spec *spec)
 {
-  const weir_cli *const cli = j->cli;
   const cf_cfg *const cfg = j->cfg;
   cf_map_scores m;
-  weir_status status = WEIR_OK;
 
-  WEIR_TRY(cf_map_scores_make(&cfg->eval, spec, &m));
-  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
-  WEIR_TRY_GOTO(cf_eval_maps_write(&m, (cf_subset)cfg->eval.part, spec->seed, cli->out), done);
-  WEIR_TRY_GOTO(cf_write_provenance(j, false, "predictions", m.set[0].source), done);
-done:
+  WEIR_TRY(cf_map_scores_make(&cfg->eval, spec, j->comm, &m));
+  const weir_status status = weir_job_leads(j) ? tell_maps(j, &m, spec->seed) : WEIR_OK;
+
   cf_map_scores_fini(&m);
   return status;
 }
@@ -113,7 +122,5 @@ static weir_status score(weir_job *j)
 
 weir_status cf_cmd_eval(const weir_cli *cli)
 {
-  cf_cfg cfg;
-
-  return weir_job_run(cli, &cf_program, &cfg, score);
+  return weir_job_run_shared(cli, &cf_program, score);
 }

@@ -7,7 +7,6 @@
 #include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "base/weir_signal.h"
 #include "predict.h"
 #include "report/weir_report.h"
 #include "commands.h"
@@ -255,9 +254,25 @@ done:
   return status;
 }
 
-/* row[n]: the next samples to be predicted. */
-static weir_status predict_batch(work *w, const int64_t *row, int64_t n)
+/* Samples to be predicted, in batches that do not depend on the ranks. */
+typedef struct batches {
+  work *w;
+  int64_t *row, n; /* [n] samples */
+  int64_t done;
+} batches;
+
+static int64_t length_of(const batches *b, int64_t i)
 {
+  const int64_t batch = b->w->cfg->predict.batch, left = b->n - i * batch;
+
+  return left < batch ? left : batch;
+}
+
+static weir_status predict_batch(void *context, int64_t i, weir_bytes *out)
+{
+  const batches *const b = context;
+  work *const w = b->w;
+  const int64_t n = length_of(b, i), *const row = b->row + i * w->cfg->predict.batch;
   const int64_t labels = w->out->n_labels, *const l = cf_source_info(w->source)->lengths;
   const weir_binding binding[] = {{"x", &w->x}, {"y", &w->y}};
 
@@ -268,42 +283,53 @@ static weir_status predict_batch(work *w, const int64_t *row, int64_t n)
       (size_t)(weir_tensor_numel(&w->x) / n) * weir_dtype_size(w->estimator.is.dtype);
   float own[CF_MAX_LABELS];
 
-  for (int64_t i = 0; i < n; i++) {
-    const cf_wanted all = {.sample = row[i], .hi = {l[0], l[1], l[2]}};
+  for (int64_t k = 0; k < n; k++) {
+    const cf_wanted all = {.sample = row[k], .hi = {l[0], l[1], l[2]}};
 
-    WEIR_TRY(cf_samples_read(w->samples, &all, (char *)w->x.data + (size_t)i * bytes, own));
+    WEIR_TRY(cf_samples_read(w->samples, &all, (char *)w->x.data + (size_t)k * bytes, own));
   }
   WEIR_TRY(weir_plan_run(w->plan, binding, 2));
-  for (int64_t i = 0; i < n; i++) {
-    memcpy(w->out->predicted + row[i] * labels, (const float *)w->y.data + i * labels,
-           (size_t)labels * sizeof(float));
+  return weir_bytes_put(out, w->y.data, n * labels * (int64_t)sizeof(float));
+}
+
+static weir_status take_batch(void *context, int64_t i, const char *data, int64_t size)
+{
+  batches *const b = context;
+  const int64_t labels = b->w->out->n_labels, n = length_of(b, i);
+  const char *at = data;
+
+  for (int64_t k = 0; k < n; k++) {
+    const int64_t row = b->row[i * b->w->cfg->predict.batch + k];
+
+    WEIR_TRY(weir_bytes_get(&at, data + size, b->w->out->predicted + row * labels,
+                            labels * (int64_t)sizeof(float)));
   }
+  b->done += n;
+  weir_progress("predict", b->done, b->n, "samples");
   return WEIR_OK;
 }
 
 static weir_status predict_all(work *w, int64_t *done)
 {
   const int64_t batch = w->cfg->predict.batch;
-  int64_t *row = NULL, n = 0;
-  weir_status status = WEIR_OK;
+  batches b = {.w = w};
 
-  *done = 0;
-  WEIR_TRY(weir_alloc(batch, sizeof *row, (void **)&row));
-  for (int64_t i = 0; i < w->out->n && status == WEIR_OK; i++) {
+  WEIR_TRY(weir_alloc(w->out->n, sizeof *b.row, (void **)&b.row));
+  for (int64_t i = 0; i < w->out->n; i++) {
     if (w->out->known[i]) {
-      row[n++] = i;
-    }
-    if (n == batch || (i + 1 == w->out->n && n > 0)) {
-      status = predict_batch(w, row, n);
-      *done += n;
-      n = 0;
-      weir_progress("predict", *done, -1, "samples");
-      if (status == WEIR_OK && weir_stop_requested()) {
-        status = weir_fail(WEIR_ERR_STOPPED, "stopped after %lld samples", (long long)*done);
-      }
+      b.row[b.n++] = i;
     }
   }
-  weir_free(&row);
+  const weir_status status = weir_items_run(&(weir_items){.comm = w->comm,
+                                                          .what = "predict",
+                                                          .unit = "batches",
+                                                          .n = (b.n + batch - 1) / batch,
+                                                          .make = predict_batch,
+                                                          .take = take_batch},
+                                            &b);
+
+  weir_free(&b.row);
+  *done = b.done;
   return status;
 }
 
@@ -391,19 +417,28 @@ static void tell_normalised(const cf_predictions *p)
   }
 }
 
-static weir_status write_all(work *w)
+static weir_status write_files(work *w)
 {
-  const double began = weir_clock();
   char path[CF_PATH];
-  int64_t done = 0;
 
   WEIR_TRY(cf_predict_origin(w, &w->out->origin));
-  tell_normalised(w->out);
-  WEIR_TRY(predict_all(w, &done));
   WEIR_TRY(weir_path_join(w->cli->out, "predictions.nc", path, sizeof path));
   WEIR_TRY(cf_predictions_write(w->out, path));
   WEIR_TRY(write_csv(w));
-  WEIR_TRY(cf_write_provenance(w->job, true, "weights", w->out->source));
+  return cf_write_provenance(w->job, true, "weights", w->out->source);
+}
+
+static weir_status write_all(work *w)
+{
+  const double began = weir_clock();
+  int64_t done = 0;
+
+  tell_normalised(w->out);
+  WEIR_TRY(predict_all(w, &done));
+  if (!w->leads) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(write_files(w));
   for (int p = 0; p < CF_SUBSETS && !w->out->unlabelled; p++) {
     tell_error(w->out, p);
   }
@@ -436,7 +471,7 @@ static weir_status accept(void *dir)
 /* Input and weights are read before anything of an earlier prediction is removed. */
 static weir_status predict(weir_job *j)
 {
-  work w = {.job = j, .cli = j->cli, .cfg = j->cfg};
+  work w = {.job = j, .cli = j->cli, .comm = j->comm, .leads = weir_job_leads(j), .cfg = j->cfg};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_job_begin(j, "predict", false));
@@ -455,7 +490,5 @@ done:
 
 weir_status cf_cmd_predict(const weir_cli *cli)
 {
-  cf_cfg cfg;
-
-  return weir_job_run(cli, &cf_program, &cfg, predict);
+  return weir_job_run_shared(cli, &cf_program, predict);
 }

@@ -25,24 +25,32 @@ static weir_status warn_of_rest(const cf_universe_opts *o, const cf_universe_fac
   return WEIR_OK;
 }
 
+static void tell(const weir_cli *cli, const cf_universe_facts *f, const cf_written *done)
+{
+  weir_event("prepare_end", WEIR_INT("universes", done->universes), WEIR_INT("files", done->files),
+             WEIR_INT("kept", done->kept), WEIR_INT("again", done->again),
+             WEIR_INT("samples", done->universes * f->samples),
+             WEIR_REAL("seconds_of_a_universe",
+                       done->universes > 0 ? done->seconds / (double)done->universes : 0));
+  weir_info("prepare", "%lld universes in %lld files; %lld files existed already: %s",
+            (long long)done->universes, (long long)done->files, (long long)done->kept, cli->out);
+}
+
 static weir_status simulate(const weir_job *j, const cf_universe_facts *f)
 {
-  const weir_cli *const cli = j->cli;
   const cf_cfg *const cfg = j->cfg;
   char text[CF_TEXT];
   cf_written done;
 
   WEIR_TRY(warn_of_rest(&cfg->simulate, f));
   cf_universe_text(&cfg->simulate, f, (uint64_t)cfg->seed, text, sizeof text);
-  WEIR_TRY(cf_write_provenance(j, false, "simulation", text));
-  WEIR_TRY(cf_universe_write(&cfg->simulate, (uint64_t)cfg->seed, cli->out, &done));
-  weir_event("prepare_end", WEIR_INT("universes", done.universes), WEIR_INT("files", done.files),
-             WEIR_INT("kept", done.kept), WEIR_INT("again", done.again),
-             WEIR_INT("samples", done.universes * f->samples),
-             WEIR_REAL("seconds_of_a_universe",
-                       done.universes > 0 ? done.seconds / (double)done.universes : 0));
-  weir_info("prepare", "%lld universes in %lld files; %lld files existed already: %s",
-            (long long)done.universes, (long long)done.files, (long long)done.kept, cli->out);
+  if (weir_job_leads(j)) {
+    WEIR_TRY(cf_write_provenance(j, false, "simulation", text));
+  }
+  WEIR_TRY(cf_universe_write(&cfg->simulate, (uint64_t)cfg->seed, j->cli->out, j->comm, &done));
+  if (weir_job_leads(j)) {
+    tell(j->cli, f, &done);
+  }
   return WEIR_OK;
 }
 
@@ -62,13 +70,11 @@ static weir_status prepare(weir_job *j)
   if (j->dir.continues) {
     WEIR_TRY(cf_universe_check_folder(&cfg->simulate, &facts, (uint64_t)cfg->seed, out));
   }
-  WEIR_TRY(weir_run_dir_commit(&j->dir));
+  WEIR_TRY(weir_job_commit(j, "prepare"));
   return simulate(j, &facts);
 }
 
 weir_status cf_cmd_prepare(const weir_cli *cli)
 {
-  cf_cfg cfg;
-
-  return weir_job_run(cli, &cf_program, &cfg, prepare);
+  return weir_job_run_shared(cli, &cf_program, prepare);
 }

@@ -204,7 +204,7 @@ weir_status cf_experiment_prepare(const cf_cfg *cfg, const char *folder)
   WEIR_TRY(cf_universe_check(&cfg->simulate, &facts));
   WEIR_TRY(weir_dir_create(folder));
   WEIR_TRY(cf_universe_check_folder(&cfg->simulate, &facts, (uint64_t)cfg->seed, folder));
-  WEIR_TRY(cf_universe_write(&cfg->simulate, (uint64_t)cfg->seed, folder, &done));
+  WEIR_TRY(cf_universe_write(&cfg->simulate, (uint64_t)cfg->seed, folder, NULL, &done));
   if (done.files > 0) {
     weir_info("samples",
               "source.input names no samples: %lld universes of the section simulate: %s",

@@ -6,12 +6,12 @@
 #include "commands.h"
 
 static const weir_command commands[] = {
-    {"prepare", "write simulated universes", NULL, cf_cmd_prepare, WEIR_ONE_RANK, true},
+    {"prepare", "write simulated universes", NULL, cf_cmd_prepare, WEIR_LAUNCHED_RANKS, true},
     {"run", "train the network", NULL, cf_cmd_run, WEIR_THREAD_RANKS, true},
     {"predict", "write what trained weights say of samples (predictions.nc, predictions.csv)",
-     "[PATH ...]", cf_cmd_predict, WEIR_ONE_RANK, false},
+     "[PATH ...]", cf_cmd_predict, WEIR_LAUNCHED_RANKS, false},
     {"convert", "write samples in another format, whole or cut into smaller cubes", "PATH ...",
-     cf_cmd_convert, WEIR_ONE_RANK, true},
+     cf_cmd_convert, WEIR_LAUNCHED_RANKS, true},
     {"inspect",
      "print what files of samples hold: shapes, labels, a histogram of the voxels; or whether logs "
      "of "
@@ -20,7 +20,7 @@ static const weir_command commands[] = {
     {"power", "write the power spectrum P(k) of a sample (spectrum.csv, spectrum.nc, report.html)",
      "PATH ...", cf_cmd_power, WEIR_ONE_RANK, false},
     {"eval", "score predictions against regressions on P(k) and the mean", NULL, cf_cmd_eval,
-     WEIR_ONE_RANK, false},
+     WEIR_LAUNCHED_RANKS, false},
     {"describe",
      "print the resolved configuration, the samples of source.input or what prepare would write "
      "and take, and what the network costs layer by layer",

@@ -2,11 +2,14 @@
 #ifndef CF_PREDICT_H
 #define CF_PREDICT_H
 #include "app/weir_job.h"
+#include "comm/weir_items.h"
 #include "experiment.h"
 
 typedef struct cf_predict {
   const weir_job *job;
   const weir_cli *cli;
+  weir_comm *comm; /* ranks that share the samples; NULL: one */
+  bool leads;      /* this rank writes */
   cf_cfg *cfg;
   cf_weights weights;
   cf_source *source;
@@ -23,6 +26,7 @@ typedef struct cf_predict {
 
 /* Writes the classes of the voxels of all samples of predict.part to classes.nc, and their scores
  * to classes.csv where the truth is known. Earlier contents of --out are removed by `accept`.
+ * Collective: the rank that leads writes.
  * Fails: WEIR_ERR_CONFIG (no sample in the subset), WEIR_ERR_DATA, WEIR_ERR_STOPPED, as builders
  * and plans. */
 weir_status cf_predict_maps(cf_predict *p, weir_status (*accept)(void *context),

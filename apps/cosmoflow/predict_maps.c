@@ -7,7 +7,6 @@
 #include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "base/weir_signal.h"
 #include "data/volume/class_maps.h"
 #include "data/volume/volume_format.h"
 #include "eval/confusion.h"
@@ -22,6 +21,7 @@ typedef struct maps {
   cf_predict *p;
   int64_t classes, cells; /* voxels of a sample */
   int64_t n, done;        /* samples that are predicted */
+  int64_t *row, batch;    /* [n] they, in batches of so many, whatever the ranks */
   weir_tensor predicted, probability, truth, before;
   bool known, seen;                       /* there is a truth; a class of the adjacent channel */
   int64_t *count[PREDICTORS][CF_SUBSETS]; /* [classes, classes] each */
@@ -96,33 +96,28 @@ static weir_status choose_batch(maps *m)
 
 /* ---- Samples ---- */
 
-/* Adds the prediction of sample i of the batch. */
-static weir_status add_map(maps *m, int64_t sample, int64_t i)
+static int64_t length_of(const maps *m, int64_t i)
 {
-  const cf_predict *const p = m->p;
-  const int subset = p->split.subset[sample];
-  const uint8_t *const predicted = (const uint8_t *)m->predicted.data + i * m->cells;
-  const float *const probability = m->probability.data;
-  const cf_class_map row = {.sample = sample,
-                            .universe = p->split.universe[sample],
-                            .subset = (cf_subset)subset,
-                            .classes = predicted,
-                            .probability =
-                                probability ? probability + i * m->cells * m->classes : NULL};
+  const int64_t left = m->n - i * m->batch;
 
-  if (m->known) {
-    const uint8_t *const truth = (const uint8_t *)m->truth.data + i * m->cells;
-
-    cf_confusion_add(m->classes, truth, predicted, m->cells, m->count[NETWORK][subset]);
-    if (m->seen) {
-      cf_confusion_add(m->classes, truth, (const uint8_t *)m->before.data + i * m->cells, m->cells,
-                       m->count[PERSISTENCE][subset]);
-    }
-  }
-  return cf_class_maps_add(m->file, &row);
+  return left < m->batch ? left : m->batch;
 }
 
-static weir_status predict_batch(maps *m, const int64_t *row, int64_t n)
+/* Adds what sample k of the batch counts to the confusion of its subset. */
+static void count_sample(maps *m, int64_t sample, int64_t k)
+{
+  const int subset = m->p->split.subset[sample];
+  const uint8_t *const predicted = (const uint8_t *)m->predicted.data + k * m->cells;
+  const uint8_t *const truth = (const uint8_t *)m->truth.data + k * m->cells;
+
+  cf_confusion_add(m->classes, truth, predicted, m->cells, m->count[NETWORK][subset]);
+  if (m->seen) {
+    cf_confusion_add(m->classes, truth, (const uint8_t *)m->before.data + k * m->cells, m->cells,
+                     m->count[PERSISTENCE][subset]);
+  }
+}
+
+static weir_status run_batch(maps *m, const int64_t *row, int64_t n)
 {
   cf_predict *const p = m->p;
   const int64_t *const l = p->info.lengths;
@@ -150,35 +145,109 @@ static weir_status predict_batch(maps *m, const int64_t *row, int64_t n)
     binding[bound++] = (weir_binding){"truth", &m->truth};
     binding[bound++] = (weir_binding){"before", &m->before};
   }
-  WEIR_TRY(weir_plan_run(p->plan, binding, bound));
-  for (int64_t i = 0; i < n; i++) {
-    WEIR_TRY(add_map(m, row[i], i));
+  return weir_plan_run(p->plan, binding, bound);
+}
+
+static weir_status predict_batch(void *context, int64_t i, weir_bytes *out)
+{
+  maps *const m = context;
+  const int64_t n = length_of(m, i), *const row = m->row + i * m->batch;
+
+  WEIR_TRY(run_batch(m, row, n));
+  for (int64_t k = 0; k < n && m->known; k++) {
+    count_sample(m, row[k], k);
+  }
+  WEIR_TRY(weir_bytes_put(out, m->predicted.data, n * m->cells));
+  return m->probability.data == NULL
+             ? WEIR_OK
+             : weir_bytes_put(out, m->probability.data,
+                              n * m->cells * m->classes * (int64_t)sizeof(float));
+}
+
+/* The file holds samples in their order. */
+static weir_status take_batch(void *context, int64_t i, const char *data, int64_t size)
+{
+  maps *const m = context;
+  const cf_predict *const p = m->p;
+  const int64_t n = length_of(m, i);
+  const uint8_t *const classes = (const uint8_t *)data;
+  float *probability = NULL;
+  const char *at = data + n * m->cells;
+  weir_status status = WEIR_OK;
+
+  if (p->cfg->predict.probabilities) { /* aligned */
+    const int64_t count = n * m->cells * m->classes;
+
+    WEIR_TRY(weir_alloc(count, sizeof *probability, (void **)&probability));
+    WEIR_TRY_GOTO(
+        weir_bytes_get(&at, data + size, probability, count * (int64_t)sizeof *probability), done);
+  }
+  for (int64_t k = 0; k < n; k++) {
+    const int64_t sample = m->row[i * m->batch + k];
+    const cf_class_map row = {
+        .sample = sample,
+        .universe = p->split.universe[sample],
+        .subset = (cf_subset)p->split.subset[sample],
+        .classes = classes + k * m->cells,
+        .probability = probability != NULL ? probability + k * m->cells * m->classes : NULL};
+
+    WEIR_TRY_GOTO(cf_class_maps_add(m->file, &row), done);
   }
   m->done += n;
   weir_progress("predict", m->done, m->n, "samples");
-  return weir_stop_requested()
-             ? weir_fail(WEIR_ERR_STOPPED, "stopped after %lld samples", (long long)m->done)
-             : WEIR_OK;
+done:
+  weir_free(&probability);
+  return status;
+}
+
+/* Counts of all ranks: whole numbers, whose sum has no order. */
+static weir_status sum_counts(maps *m)
+{
+  const int64_t each = m->classes * m->classes;
+  weir_bytes own = {.data = NULL};
+  void *all = NULL;
+  int64_t total = 0;
+  weir_status status = WEIR_OK;
+
+  if (m->p->comm == NULL || weir_comm_size(m->p->comm) == 1) {
+    return WEIR_OK;
+  }
+  for (int i = 0; i < PREDICTORS * CF_SUBSETS && status == WEIR_OK; i++) {
+    status = weir_bytes_put(&own, m->count[i / CF_SUBSETS][i % CF_SUBSETS],
+                            each * (int64_t)sizeof(int64_t));
+  }
+  WEIR_TRY_GOTO(weir_comm_agree(m->p->comm, status), done);
+  WEIR_TRY_GOTO(weir_comm_gather(m->p->comm, own.data, own.count, &all, &total), done);
+  for (int64_t k = own.count; k < total; k += (int64_t)sizeof(int64_t)) { /* of other ranks */
+    const int64_t at = k % own.count / (int64_t)sizeof(int64_t), i = at / each;
+    int64_t more = 0;
+
+    memcpy(&more, (const char *)all + k, sizeof more);
+    m->count[i / CF_SUBSETS][i % CF_SUBSETS][at % each] += more;
+  }
+done:
+  weir_free(&own.data);
+  weir_free(&all);
+  return status;
 }
 
 static weir_status predict_all(maps *m)
 {
-  const int64_t batch = m->p->batch;
-  int64_t *row = NULL, n = 0;
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_alloc(batch, sizeof *row, (void **)&row));
-  for (int64_t i = 0; i < m->p->split.count && status == WEIR_OK; i++) {
+  m->batch = m->p->batch;
+  WEIR_TRY(weir_alloc(m->n, sizeof *m->row, (void **)&m->row));
+  for (int64_t i = 0, n = 0; i < m->p->split.count; i++) {
     if (is_wanted(m->p, i)) {
-      row[n++] = i;
-    }
-    if (n == batch || (i + 1 == m->p->split.count && n > 0)) {
-      status = predict_batch(m, row, n);
-      n = 0;
+      m->row[n++] = i;
     }
   }
-  weir_free(&row);
-  return status;
+  WEIR_TRY(weir_items_run(&(weir_items){.comm = m->p->comm,
+                                        .what = "predict",
+                                        .unit = "batches",
+                                        .n = (m->n + m->batch - 1) / m->batch,
+                                        .make = predict_batch,
+                                        .take = take_batch},
+                          m));
+  return sum_counts(m);
 }
 
 /* ---- Scores ---- */
@@ -257,14 +326,11 @@ static weir_status set_up(maps *m)
   return choose_batch(m);
 }
 
-static weir_status write_all(maps *m)
+static weir_status create_file(maps *m, const char *source)
 {
   const cf_predict *const p = m->p;
-  const double began = weir_clock();
-  char path[CF_PATH], source[CF_MAX_SOURCE];
+  char path[CF_PATH];
   weir_origin origin = {.n = 0};
-
-  cf_predict_source(p, source, sizeof source);
   const cf_class_maps_spec spec = {
       .n = m->n,
       .lengths = {p->info.lengths[0], p->info.lengths[1], p->info.lengths[2]},
@@ -278,8 +344,21 @@ static weir_status write_all(maps *m)
 
   status = status == WEIR_OK ? cf_class_maps_create(path, &spec, &m->file) : status;
   weir_origin_fini(&origin);
-  WEIR_TRY(status);
+  return status;
+}
+
+static weir_status write_all(maps *m)
+{
+  const cf_predict *const p = m->p;
+  const double began = weir_clock();
+  char source[CF_MAX_SOURCE];
+
+  cf_predict_source(p, source, sizeof source);
+  WEIR_TRY(p->leads ? create_file(m, source) : WEIR_OK);
   WEIR_TRY(predict_all(m));
+  if (!p->leads) {
+    return WEIR_OK;
+  }
   WEIR_TRY(cf_class_maps_commit(&m->file));
   WEIR_TRY(cf_write_provenance(p->job, true, "weights", source));
   if (m->known) {
@@ -303,6 +382,7 @@ weir_status cf_predict_maps(cf_predict *p, weir_status (*accept)(void *context),
   WEIR_TRY_GOTO(write_all(&m), done);
 done:
   cf_class_maps_destroy(&m.file);
+  weir_free(&m.row);
   drop_plan(&m);
   for (int i = 0; i < PREDICTORS * CF_SUBSETS; i++) {
     weir_free(&m.count[i / CF_SUBSETS][i % CF_SUBSETS]);

@@ -6,7 +6,7 @@ ranks=$2
 . "$(dirname "$0")/script.sh"
 
 case ${program##*/} in
-  cosmoflow) commands="prepare predict convert inspect power eval describe" made=run ;;
+  cosmoflow) commands="inspect power describe" made=run ;;
   weather_ensemble) commands="prepare predict eval check describe" made=run ;;
   quantum_transport) commands=describe made=run ;;
   physio_stream) commands="prepare bench replay describe" made=run ;;

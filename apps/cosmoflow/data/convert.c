@@ -6,6 +6,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "comm/weir_items.h"
 #include "conf/weir_rundir.h"
 #include "data/digests.h"
 #include "data/split.h"
@@ -35,10 +36,13 @@ typedef struct conversion {
   char *layer;                    /* [out.lengths[0], in.lengths[1], in.lengths[2], channels] */
   char *cube;                     /* one sample that is written */
   char *class_layer, *class_cube; /* their classes, where there are; a byte each */
-  int64_t next;                   /* sample that is written next */
+  int64_t next, end;              /* sample that is written next; after the item */
   bool *whole;                    /* [files] they are there */
   int64_t universe;               /* of the latest sample that was read, as its file states it */
-  bool begun, warned;             /* a sample was read; of universes that contradict */
+  int64_t latest;                 /* its number; -1: none yet */
+  bool warned;                    /* of universes that contradict */
+  weir_comm *comm;
+  weir_bytes *written; /* numbers of files, for rank 0 to list; NULL: this is rank 0 */
   cf_digests *digests;
   cf_volume_writer *w;
   cf_converted *done;
@@ -120,7 +124,7 @@ static weir_status look_at_all(conversion *c)
     WEIR_TRY(for_endings(c, c->next, look_at));
     c->done->kept += c->whole[c->next];
     if (weir_stop_requested()) {
-      return WEIR_ERR_STOPPED;
+      return weir_fail(WEIR_ERR_STOPPED, "convert: stopped by signal %d", weir_stop_signal());
     }
   }
   c->next = 0;
@@ -215,13 +219,18 @@ static weir_status write_cube(conversion *c, const cf_volume_about *about)
   c->done->samples++;
   if (in_file + 1 == c->opts->per_file || c->next == c->total) {
     WEIR_TRY(cf_volume_commit(&c->w));
-    WEIR_TRY(for_endings(c, file, list));
+    WEIR_TRY(c->written == NULL ? for_endings(c, file, list)
+                                : weir_bytes_put(c->written, &file, sizeof file));
     c->done->files++;
     weir_run_dir_keep(); /* the same command makes the others */
   }
   c->done->bytes += (double)cf_volume_elements(&c->out) * (double)weir_dtype_size(c->out.dtype);
-  weir_progress("convert", c->next, c->total, "samples");
-  return weir_stop_requested() && c->next < c->total ? WEIR_ERR_STOPPED : WEIR_OK;
+  if (c->next < c->end) {
+    weir_progress("convert", c->next, c->total, "samples");
+  }
+  return weir_stop_requested() && c->next < c->total
+             ? weir_fail(WEIR_ERR_STOPPED, "convert: stopped by signal %d", weir_stop_signal())
+             : WEIR_OK;
 }
 
 /* The parameters in their own units, where ranges alone say them. */
@@ -259,8 +268,11 @@ static weir_status universe_of(conversion *c, int64_t sample, int64_t *universe)
   const int64_t each = c->opts->samples_per_universe;
   int64_t stated = -1;
 
+  if (sample > 0 && c->latest != sample - 1) { /* another rank converts it */
+    WEIR_TRY(cf_source_universe(c->s, sample - 1, &c->universe));
+  }
   WEIR_TRY(cf_source_universe(c->s, sample, &stated));
-  if (c->begun && (stated < 0) != (c->universe < 0)) {
+  if (sample > 0 && (stated < 0) != (c->universe < 0)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "convert: some samples state which universe they are of, and others do not "
                      "(sample %lld): convert the two kinds of files apart",
@@ -276,12 +288,12 @@ static weir_status universe_of(conversion *c, int64_t sample, int64_t *universe)
   if (stated < 0 && each > 0) {
     WEIR_TRY(cf_split_check_count(each, cf_source_count(c->s)));
   }
-  if (!c->begun && stated < 0 && each == 0) {
+  if (c->latest < 0 && c->written == NULL && stated < 0 && each == 0) {
     weir_warn("convert", "the files do not state which universes their samples are of, nor will "
                          "the converted ones: data.split.samples_per_universe states it");
   }
   warn_of_universes(c, sample, stated);
-  c->begun = true;
+  c->latest = sample;
   c->universe = stated;
   *universe = stated >= 0 || each == 0 ? stated : sample / each;
   return WEIR_OK;
@@ -331,18 +343,102 @@ static weir_status convert_sample(conversion *c, int64_t sample)
   return WEIR_OK;
 }
 
-weir_status cf_convert(cf_source *s, const cf_convert_opts *opts, const char *folder,
-                       cf_converted *done)
+/* ---- Ranks ---- */
+
+static int64_t gcd(int64_t a, int64_t b)
 {
-  conversion c = {.s = s, .opts = opts, .folder = folder, .done = done};
+  return b == 0 ? a : gcd(b, a % b);
+}
+
+/* Samples of an item: as few as fill whole files. */
+static int64_t samples_of_item(const conversion *c)
+{
+  const int64_t cubes = c->n_cubes[0] * c->n_cubes[1] * c->n_cubes[2];
+
+  return c->opts->per_file / gcd(c->opts->per_file, cubes);
+}
+
+/* The sample that is written first of item i. */
+static int64_t first_of_item(const conversion *c, int64_t i)
+{
+  const int64_t first = i * samples_of_item(c) * c->n_cubes[0] * c->n_cubes[1] * c->n_cubes[2];
+
+  return first < c->total ? first : c->total;
+}
+
+/* Converts the samples of item i, on its rank: what was done, and which files rank 0 has to list.
+ */
+static weir_status convert_item(void *context, int64_t i, weir_bytes *out)
+{
+  conversion *const c = context;
+  const int64_t n = samples_of_item(c), count = cf_source_count(c->s);
+  const int64_t end = (i + 1) * n < count ? (i + 1) * n : count;
+  cf_converted *const all = c->done, none = {0};
+  cf_converted own = none;
+  const bool leads = c->comm == NULL || weir_comm_rank(c->comm) == 0;
+  weir_status status = weir_bytes_put(out, &own, sizeof own);
+
+  c->done = &own;
+  c->written = leads ? NULL : out;
+  c->next = first_of_item(c, i);
+  c->end = first_of_item(c, i + 1);
+  for (int64_t k = i * n; k < end && status == WEIR_OK; k++) {
+    status = convert_sample(c, k);
+  }
+  c->done = all;
+  if (leads) { /* of an item that is stopped, too: its files are listed */
+    all->samples += own.samples;
+    all->files += own.files;
+    all->bytes += own.bytes;
+  }
+  WEIR_TRY(status);
+  memcpy(out->data, leads ? &none : &own, sizeof own);
+  return WEIR_OK;
+}
+
+static weir_status take_item(void *context, int64_t i, const char *data, int64_t n)
+{
+  conversion *const c = context;
+  const char *at = data;
+  cf_converted own;
+
+  WEIR_TRY(weir_bytes_get(&at, data + n, &own, sizeof own));
+  weir_progress("convert", first_of_item(c, i + 1), c->total, "samples");
+  c->done->samples += own.samples;
+  c->done->files += own.files;
+  c->done->bytes += own.bytes;
+  while (at < data + n) {
+    int64_t file = 0;
+
+    WEIR_TRY(weir_bytes_get(&at, data + n, &file, sizeof file));
+    WEIR_TRY(for_endings(c, file, list));
+  }
+  return WEIR_OK;
+}
+
+static weir_status convert_all(conversion *c)
+{
+  const int64_t n = samples_of_item(c);
+
+  return weir_items_run(&(weir_items){.comm = c->comm,
+                                      .what = "convert",
+                                      .unit = "groups of samples",
+                                      .n = (cf_source_count(c->s) + n - 1) / n,
+                                      .make = convert_item,
+                                      .take = take_item},
+                        c);
+}
+
+weir_status cf_convert(cf_source *s, const cf_convert_opts *opts, const char *folder,
+                       weir_comm *comm, cf_converted *done)
+{
+  conversion c = {.s = s, .opts = opts, .folder = folder, .latest = -1, .comm = comm, .done = done};
   weir_status status = WEIR_OK;
 
   *done = (cf_converted){0};
   WEIR_TRY_GOTO(prepare(&c), out);
   WEIR_TRY_GOTO(look_at_all(&c), out);
-  for (int64_t i = 0; i < cf_source_count(s); i++) {
-    WEIR_TRY_GOTO(convert_sample(&c, i), out);
-  }
+  WEIR_TRY_GOTO(convert_all(&c), out);
 out:
   if (status == WEIR_ERR_STOPPED) {
     status =

@@ -1,6 +1,7 @@
 /* convert.h - conversion of samples between formats, whole or divided into smaller cubes. */
 #ifndef CF_CONVERT_H
 #define CF_CONVERT_H
+#include "comm/weir_comm.h"
 #include "data/source.h"
 
 typedef struct cf_convert_opts {
@@ -25,11 +26,13 @@ typedef struct cf_converted {
  * (depth, height, width), and share a universe: that of the file, otherwise by position
  * (samples_per_universe); without either it stays unknown, which is refused for cubes. Every file
  * appears atomically, and is listed with its digest (digests.h): the same conversion to the same
- * folder keeps files with matching digests, writes the others, and ends with the same bytes. Fails:
+ * folder keeps files with matching digests, writes the others, and ends with the same bytes. The
+ * ranks of comm (NULL: one) share the files, of whole samples each; rank 0 lists them and fills
+ * *done. Collective. Fails:
  * WEIR_ERR_CONFIG (a side that does not divide that of the samples, a folder with a conversion of
  * another input or with other options, cubes of unknown universes, known and unknown universes
  * together, samples that are not a multiple of samples_per_universe), WEIR_ERR_DATA,
  * WEIR_ERR_STOPPED, as cf_volume_create and cf_source_read. */
 weir_status cf_convert(cf_source *s, const cf_convert_opts *opts, const char *folder,
-                       cf_converted *done) WEIR_CHECKED;
+                       weir_comm *comm, cf_converted *done) WEIR_CHECKED;
 #endif

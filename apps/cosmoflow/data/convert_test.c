@@ -27,7 +27,7 @@ static cf_source *convert(const char *format, int64_t per_file, int64_t side, in
 
   weir_check_rmdir(out);
   assert_ok(weir_dir_create(out));
-  assert_ok(cf_convert(from, &what, out, done));
+  assert_ok(cf_convert(from, &what, out, NULL, done));
   cf_source_close(&from);
   cf_source *const made = open_set(out);
 
@@ -143,7 +143,7 @@ static weir_status convert_unknown(const cf_volume_format *format, int64_t side,
 
   weir_check_rmdir(out);
   assert_ok(weir_dir_create(out));
-  const weir_status status = cf_convert(from, &what, out, &done);
+  const weir_status status = cf_convert(from, &what, out, NULL, &done);
 
   cf_source_close(&from);
   return status;
@@ -187,7 +187,7 @@ static void assert_refused(const char *format, int64_t per_file, int64_t side, i
 
   weir_check_rmdir(out);
   assert_ok(weir_dir_create(out));
-  assert_int_equal(cf_convert(v, &what, out, &done), expected);
+  assert_int_equal(cf_convert(v, &what, out, NULL, &done), expected);
   assert_non_null(strstr(weir_last_message(), message));
   assert_int_equal(weir_dir_has_entries(out), done.files > 0);
   cf_source_close(&v);

@@ -96,7 +96,7 @@ static void the_same_as_files(void **state)
     o.method = values == CF_VALUES_F32 ? CF_METHOD_PM : CF_METHOD_2LPT;
     weir_check_rmdir(dir);
     assert_ok(weir_dir_create(dir));
-    assert_ok(cf_universe_write(&o, 7, dir, &done));
+    assert_ok(cf_universe_write(&o, 7, dir, NULL, &done));
     assert_ok(try_source(synth, 1, &o, 0, &s));
     assert_ok(try_source(paths, 1, &o, 0, &files));
     const cf_volume_info *const a = cf_source_info(s), *const b = cf_source_info(files);

@@ -190,8 +190,13 @@ static weir_status features_of(const cf_evaluation *e, const cf_eval_set *t, con
     sample[i] = t->p->sample[row[i]];
   }
   weir_info("eval", "%s: P(k) of %lld samples", t->opts->name, (long long)n);
-  const weir_status status =
-      cf_features_make(&e->opts->features, t->source, sample, n, check_row, &v, out);
+  const cf_feature_samples of = {.source = t->source,
+                                 .sample = sample,
+                                 .n = n,
+                                 .visit = check_row,
+                                 .context = &v,
+                                 .comm = e->comm};
+  const weir_status status = cf_features_make(&e->opts->features, &of, out);
 
   weir_free(&sample);
   return status;
@@ -232,6 +237,11 @@ done:
   return status;
 }
 
+static bool leads(const cf_evaluation *e)
+{
+  return e->comm == NULL || weir_comm_rank(e->comm) == 0;
+}
+
 static weir_status say_regressions(cf_evaluation *e, cf_eval_set *t)
 {
   const int64_t n = t->level[CF_BY_SAMPLE].n;
@@ -241,7 +251,7 @@ static weir_status say_regressions(cf_evaluation *e, cf_eval_set *t)
 
   WEIR_TRY(features_of(e, t, t->row, n, &f));
   WEIR_TRY_GOTO(weir_alloc(n * e->n_labels, sizeof *unit, (void **)&unit), done);
-  for (int by = CF_BY_RIDGE; by <= CF_BY_MOMENTS && status == WEIR_OK; by++) {
+  for (int by = CF_BY_RIDGE; by <= CF_BY_MOMENTS && status == WEIR_OK && leads(e); by++) {
     for (int64_t i = 0; i < n && e->n_features[by] > 0; i++) {
       cf_ridge_predict(&e->ridge[by], f.x + i * f.n_features, unit + i * e->n_labels);
     }
@@ -300,7 +310,7 @@ static weir_status add_regressions(cf_evaluation *e)
     return check_alone(e);
   }
   WEIR_TRY(features_of(e, first, first->train, first->n_train, &f));
-  const weir_status status = fit(e, &f);
+  const weir_status status = leads(e) ? fit(e, &f) : WEIR_OK;
 
   cf_features_fini(&f);
   WEIR_TRY(status);
@@ -354,15 +364,15 @@ done:
 }
 
 weir_status cf_evaluation_open(const cf_eval_opts *opts, const cf_source_spec *spec, uint64_t seed,
-                               cf_evaluation *out)
+                               weir_comm *comm, cf_evaluation *out)
 {
   weir_status status = WEIR_OK;
 
-  *out = (cf_evaluation){.opts = opts, .seed = seed};
+  *out = (cf_evaluation){.opts = opts, .seed = seed, .comm = comm};
   WEIR_TRY_GOTO(open_sets(out, spec), done);
   WEIR_TRY_GOTO(say_mean(out), done);
   WEIR_TRY_GOTO(add_regressions(out), done);
-  WEIR_TRY_GOTO(add_bound(out), done);
+  WEIR_TRY_GOTO(leads(out) ? add_bound(out) : WEIR_OK, done);
 done:
   if (status != WEIR_OK) {
     cf_evaluation_close(out);

@@ -24,7 +24,8 @@ extern const weir_opt cf_eval_options[];
 
 typedef struct cf_evaluation {
   const cf_eval_opts *opts;
-  uint64_t seed; /* of the program */
+  uint64_t seed;   /* of the program */
+  weir_comm *comm; /* ranks that share the samples; NULL: one */
   int64_t n_sets, n_labels;
   cf_eval_set *set;        /* [n_sets]; baselines are fitted on the first */
   cf_resamples *resamples; /* [n_sets] */
@@ -42,11 +43,12 @@ weir_status cf_eval_judge_names(const weir_struct_list *sets) WEIR_CHECKED;
 /* Checks the same and that the other options suit the sets. Fails: likewise. */
 weir_status cf_eval_check(const cf_eval_opts *opts) WEIR_CHECKED;
 /* Opens all sets, fits and predicts. Only training rows of the first set are fitted on: voxels of
- * other subsets are read after that, for prediction. Opts and spec are borrowed. Fails:
+ * other subsets are read after that, for prediction. Opts and spec are borrowed. The ranks of comm
+ * (NULL: one) share the samples; what is fitted and predicted is rank 0's. Collective. Fails:
  * WEIR_ERR_CONFIG (no set, duplicate names), WEIR_ERR_DATA (sets with other labels, ranges or
  * shapes than the first), as its callees. */
 weir_status cf_evaluation_open(const cf_eval_opts *opts, const cf_source_spec *spec, uint64_t seed,
-                               cf_evaluation *out) WEIR_CHECKED;
+                               weir_comm *comm, cf_evaluation *out) WEIR_CHECKED;
 /* Closes an evaluation; may be called again. */
 void cf_evaluation_close(cf_evaluation *e);
 /* Returns the cases of a label in *out; false where `by` has no prediction for this set, or where

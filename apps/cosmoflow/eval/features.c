@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_signal.h"
+#include "comm/weir_items.h"
 #include "data/simulation/power.h"
 #include "data/volume/volume_format.h"
 #include "data/volume/voxels.h"
@@ -189,47 +190,106 @@ static void look_at(work *w, int64_t n)
   }
 }
 
-static weir_status make_all(work *w, cf_source *s, const int64_t *sample, int64_t n,
-                            cf_feature_visit visit, void *context, cf_features *out)
+/* What is computed of a list of samples. */
+typedef struct listed {
+  work *w;
+  cf_source *s;
+  const int64_t *sample;
+  int64_t n, each; /* samples; of an item */
+  cf_feature_visit visit;
+  void *context;
+  cf_features *out;
+} listed;
+
+/* Samples first .. first + count - 1, each in a slot. */
+static weir_status make_some(const listed *l, int64_t first, int64_t count)
 {
-  for (int64_t first = 0; first < n; first += w->n_slots) {
-    const int64_t count = n - first < w->n_slots ? n - first : w->n_slots;
+  work *const w = l->w;
 
-    for (int64_t k = 0; k < count; k++) {
-      const int64_t at = sample[first + k];
+  for (int64_t k = 0; k < count; k++) {
+    const int64_t at = l->sample[first + k];
 
-      if (visit != NULL) {
-        WEIR_TRY(visit(context, first + k));
-      }
-      WEIR_TRY(cf_source_read(s, at, 0, w->info->lengths[0], WEIR_F32, w->slots[k].voxels));
-      WEIR_TRY(check(w, s, at, w->slots[k].voxels));
-      w->slots[k].features = out->x + (first + k) * out->n_features;
+    if (l->visit != NULL) {
+      WEIR_TRY(l->visit(l->context, first + k));
     }
-    look_at(w, count);
-    for (int64_t k = 0; k < count; k++) {
-      WEIR_TRY(judge(w, &w->slots[k], s, sample[first + k]));
-    }
-    if (weir_stop_requested()) {
-      return weir_fail(WEIR_ERR_STOPPED, "stopped after %lld of %lld samples",
-                       (long long)(first + count), (long long)n);
-    }
+    WEIR_TRY(cf_source_read(l->s, at, 0, w->info->lengths[0], WEIR_F32, w->slots[k].voxels));
+    WEIR_TRY(check(w, l->s, at, w->slots[k].voxels));
+    w->slots[k].features = l->out->x + (first + k) * l->out->n_features;
+  }
+  look_at(w, count);
+  for (int64_t k = 0; k < count; k++) {
+    WEIR_TRY(judge(w, &w->slots[k], l->s, l->sample[first + k]));
   }
   return WEIR_OK;
 }
 
-weir_status cf_features_make(const cf_feature_opts *opts, cf_source *s, const int64_t *sample,
-                             int64_t n, cf_feature_visit visit, void *context, cf_features *out)
+static int64_t end_of(const listed *l, int64_t i)
 {
-  work w = {.opts = opts, .info = cf_source_info(s)};
+  return (i + 1) * l->each < l->n ? (i + 1) * l->each : l->n;
+}
+
+static weir_status make_item(void *context, int64_t i, weir_bytes *out)
+{
+  const listed *const l = context;
+  const int64_t begin = i * l->each, end = end_of(l, i), slots = l->w->n_slots;
+
+  for (int64_t first = begin; first < end; first += slots) {
+    WEIR_TRY(make_some(l, first, end - first < slots ? end - first : slots));
+    if (weir_stop_requested() && first + slots < end) {
+      return weir_fail(WEIR_ERR_STOPPED, "stopped after %lld of %lld samples",
+                       (long long)(first + slots), (long long)l->n);
+    }
+  }
+  return weir_bytes_put(out, l->out->x + begin * l->out->n_features,
+                        (end - begin) * l->out->n_features * (int64_t)sizeof *l->out->x);
+}
+
+static weir_status take_item(void *context, int64_t i, const char *data, int64_t n)
+{
+  const listed *const l = context;
+  const int64_t begin = i * l->each, count = end_of(l, i) - begin;
+
+  return weir_bytes_get(&data, data + n, l->out->x + begin * l->out->n_features,
+                        count * l->out->n_features * (int64_t)sizeof *l->out->x);
+}
+
+/* Samples of an item: some for every thread, and items for every rank. */
+static int64_t samples_of_item(int64_t n, const weir_comm *comm)
+{
+  const int64_t most = 64, ranks = comm != NULL ? weir_comm_size(comm) : 1;
+  const int64_t each = (n + ranks - 1) / ranks;
+
+  return each < 1 ? 1 : each < most ? each : most;
+}
+
+weir_status cf_features_make(const cf_feature_opts *opts, const cf_feature_samples *of,
+                             cf_features *out)
+{
+  work w = {.opts = opts, .info = cf_source_info(of->source)};
+  listed l = {.w = &w,
+              .s = of->source,
+              .sample = of->sample,
+              .n = of->n,
+              .each = samples_of_item(of->n, of->comm),
+              .visit = of->visit,
+              .context = of->context,
+              .out = out};
   weir_status status = WEIR_OK;
 
   *out = (cf_features){0};
   WEIR_TRY(cf_power_check(w.info));
-  WEIR_TRY_GOTO(open_work(&w, n), done);
+  WEIR_TRY_GOTO(open_work(&w, of->n), done);
   out->n_power = w.info->lengths[3] * w.bins;
   out->n_features = out->n_power + w.info->lengths[3] * opts->moments;
-  WEIR_TRY_GOTO(weir_alloc(n * out->n_features, sizeof *out->x, (void **)&out->x), done);
-  WEIR_TRY_GOTO(make_all(&w, s, sample, n, visit, context, out), done);
+  WEIR_TRY_GOTO(weir_alloc(of->n * out->n_features, sizeof *out->x, (void **)&out->x), done);
+  WEIR_TRY_GOTO(weir_items_run(&(weir_items){.comm = of->comm,
+                                             .what = "eval",
+                                             .unit = "groups of samples",
+                                             .n = (of->n + l.each - 1) / l.each,
+                                             .make = make_item,
+                                             .take = take_item},
+                               &l),
+                done);
 done:
   close_work(&w);
   if (status != WEIR_OK) {

@@ -6,6 +6,7 @@
  * standard deviation and the standardised moments of third and higher order. */
 #ifndef CF_FEATURES_H
 #define CF_FEATURES_H
+#include "comm/weir_comm.h"
 #include "data/source.h"
 
 typedef struct cf_feature_opts {
@@ -25,12 +26,20 @@ typedef struct cf_features {
 
 /* Called before a sample is read; an error ends the computation. */
 typedef weir_status (*cf_feature_visit)(void *context, int64_t i);
-/* Computes the features of sample[n], in that order; calls visit(context, i) before sample[i] is
- * read, unless NULL. Bitwise identical for any number of threads. Fails: as cf_source_read;
+/* Samples whose features are computed. */
+typedef struct cf_feature_samples {
+  cf_source *source;
+  const int64_t *sample; /* [n] */
+  int64_t n;
+  cf_feature_visit visit; /* called with context and i before sample[i] is read; NULL: none */
+  void *context;
+  weir_comm *comm; /* ranks that share the samples; NULL: one */
+} cf_feature_samples;
+/* Computes the features of samples, in their order; of several ranks those of rank 0 are complete.
+ * Bitwise identical for any number of threads and ranks. Collective. Fails: as cf_source_read;
  * WEIR_ERR_DATA for samples that are no cubes and for voxels of -1 or less where there are moments,
  * WEIR_ERR_UNSUPPORTED without FFTW, WEIR_ERR_STOPPED, WEIR_ERR_MEMORY. */
-weir_status cf_features_make(const cf_feature_opts *opts, cf_source *s, const int64_t *sample,
-                             int64_t n, cf_feature_visit visit, void *context,
+weir_status cf_features_make(const cf_feature_opts *opts, const cf_feature_samples *of,
                              cf_features *out) WEIR_CHECKED;
 void cf_features_fini(cf_features *f);
 #endif

@@ -59,7 +59,10 @@ static cf_features features_of(int64_t bins, int64_t moments, const int64_t *sam
   cf_source *s = open_set();
   cf_features f;
 
-  assert_ok(cf_features_make(&o, s, sample, n, NULL, NULL, &f));
+  assert_ok(cf_features_make(
+      &o,
+      &(cf_feature_samples){.source = s, .sample = sample, .n = n, .visit = NULL, .context = NULL},
+      &f));
   cf_source_close(&s);
   return f;
 }
@@ -183,7 +186,10 @@ static void all_waves_are_the_variance(void **state)
   cf_source *s = open_set();
   cf_features f;
 
-  assert_ok(cf_features_make(&o, s, &first, 1, NULL, NULL, &f));
+  assert_ok(cf_features_make(
+      &o,
+      &(cf_feature_samples){.source = s, .sample = &first, .n = 1, .visit = NULL, .context = NULL},
+      &f));
   assert_ok(cf_mesh_create(N, &m));
   assert_ok(cf_power_init(&power, m, 1, cf_power_max_bins(m)));
   assert_int_equal(f.n_power, cf_power_max_bins(m) * CHANNELS);
@@ -244,7 +250,11 @@ static void order_and_threads_make_no_difference(void **state)
   cf_source *s = open_set();
   cf_features f;
 
-  assert_ok(cf_features_make(&o, s, some, 5, count_visit, &seen, &f));
+  assert_ok(cf_features_make(
+      &o,
+      &(cf_feature_samples){
+          .source = s, .sample = some, .n = 5, .visit = count_visit, .context = &seen},
+      &f));
   assert_int_equal(seen, 5);
   for (int k = 0; k < 5; k++) {
     assert_memory_equal(f.x + k * f.n_features, one.x + some[k] * f.n_features,
@@ -274,25 +284,48 @@ static void what_is_no_cube_of_counts_is_refused(void **state)
   voxels[7] = -1.5f;
   write_sample(1, N);
   s = open_set();
-  assert_int_equal(cf_features_make(&with, s, both, 2, NULL, NULL, &f), WEIR_ERR_DATA);
+  assert_int_equal(
+      cf_features_make(&with,
+                       &(cf_feature_samples){
+                           .source = s, .sample = both, .n = 2, .visit = NULL, .context = NULL},
+                       &f),
+      WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "s01_data.npy"));
   assert_non_null(strstr(weir_last_message(), "a voxel of -1.5"));
   cf_source_close(&s);
   voxels_are = CF_QUANTITY_AUTO;
   s = open_set();
-  assert_int_equal(cf_features_make(&with, s, both, 2, NULL, NULL, &f), WEIR_ERR_DATA);
+  assert_int_equal(
+      cf_features_make(&with,
+                       &(cf_feature_samples){
+                           .source = s, .sample = both, .n = 2, .visit = NULL, .context = NULL},
+                       &f),
+      WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "files.voxels"));
   voxels_are = CF_QUANTITY_ANY;
-  assert_ok(cf_features_make(&without, s, both, 2, NULL, NULL, &f));
+  assert_ok(cf_features_make(
+      &without,
+      &(cf_feature_samples){.source = s, .sample = both, .n = 2, .visit = NULL, .context = NULL},
+      &f));
   cf_features_fini(&f);
-  assert_int_equal(cf_features_make(&without, s, both, 2, refuse, NULL, &f), WEIR_ERR_DATA);
+  assert_int_equal(
+      cf_features_make(&without,
+                       &(cf_feature_samples){
+                           .source = s, .sample = both, .n = 2, .visit = refuse, .context = NULL},
+                       &f),
+      WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "not this one"));
   cf_source_close(&s);
   drop_dir(state);
   make_dir(state);
   write_sample(0, N / 2);
   s = open_set();
-  assert_int_equal(cf_features_make(&without, s, both, 1, NULL, NULL, &f), WEIR_ERR_DATA);
+  assert_int_equal(
+      cf_features_make(&without,
+                       &(cf_feature_samples){
+                           .source = s, .sample = both, .n = 1, .visit = NULL, .context = NULL},
+                       &f),
+      WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "12 x 12 x 6"));
   cf_source_close(&s);
 }
@@ -309,7 +342,10 @@ static weir_status make(void *context)
 
   (void)context;
   WEIR_TRY(cf_source_open(&spec, &s));
-  const weir_status status = cf_features_make(&o, s, both, 2, NULL, NULL, &f);
+  const weir_status status = cf_features_make(
+      &o,
+      &(cf_feature_samples){.source = s, .sample = both, .n = 2, .visit = NULL, .context = NULL},
+      &f);
 
   if (status == WEIR_OK) {
     cf_features_fini(&f);

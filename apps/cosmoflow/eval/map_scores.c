@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
-#include "base/weir_signal.h"
+#include "comm/weir_items.h"
 #include "data/volume/class_maps.h"
 #include "eval/confusion.h"
 
@@ -14,10 +14,11 @@ const char *const cf_map_predictor_name[CF_MAP_PREDICTORS] = {"network", "majori
 
 /* A set while it is read. */
 typedef struct pair {
-  const cf_map_set *set;
+  cf_map_set *set;
   cf_read_maps maps;
   cf_source *truth;
   int64_t classes, planes;
+  int64_t *row, *count;    /* rows that are scored; [classes, classes] of one */
   uint8_t *is, *predicted; /* [planes, height, width] */
 } pair;
 
@@ -76,11 +77,14 @@ static weir_status check_row(const pair *p, int64_t row)
                          (long long)p->maps.universe[row], (long long)universe);
 }
 
-static weir_status add_row(pair *p, int64_t row)
+static weir_status count_row(void *context, int64_t item, weir_bytes *out)
 {
-  const int64_t *const l = p->maps.lengths;
+  pair *const p = context;
+  const int64_t *const l = p->maps.lengths, row = p->row[item];
+  const int64_t bytes = p->classes * p->classes * (int64_t)sizeof *p->count;
 
   WEIR_TRY(check_row(p, row));
+  memset(p->count, 0, (size_t)bytes);
   for (int64_t d = 0; d < l[0]; d += p->planes) {
     const int64_t end = d + p->planes < l[0] ? d + p->planes : l[0], n = (end - d) * l[1] * l[2];
 
@@ -95,11 +99,24 @@ static weir_status add_row(pair *p, int64_t row)
                          (long long)(d * l[1] * l[2] + i), p->predicted[i], (long long)p->classes);
       }
     }
-    cf_confusion_add(p->classes, p->is, p->predicted, n, p->set->count[CF_MAP_NETWORK]);
+    cf_confusion_add(p->classes, p->is, p->predicted, n, p->count);
   }
-  return weir_stop_requested() ? weir_fail(WEIR_ERR_STOPPED, "stopped at row %lld of %s",
-                                           (long long)row + 1, p->set->opts->predictions)
-                               : WEIR_OK;
+  return weir_bytes_put(out, p->count, bytes);
+}
+
+static weir_status add_row(void *context, int64_t i, const char *data, int64_t n)
+{
+  pair *const p = context;
+  const char *at = data;
+
+  for (int64_t k = 0; k < p->classes * p->classes; k++) {
+    int64_t more = 0;
+
+    WEIR_TRY(weir_bytes_get(&at, data + n, &more, sizeof more));
+    p->set->count[CF_MAP_NETWORK][k] += more;
+  }
+  weir_progress(p->set->opts->name, i + 1, p->set->samples, "samples");
+  return WEIR_OK;
 }
 
 static weir_status alloc_pair(pair *p, cf_map_set *set)
@@ -110,19 +127,26 @@ static weir_status alloc_pair(pair *p, cf_map_set *set)
   for (int k = 0; k < CF_MAP_PREDICTORS; k++) {
     WEIR_TRY(weir_alloc(p->classes * p->classes, sizeof(int64_t), (void **)&set->count[k]));
   }
+  WEIR_TRY(weir_alloc(p->classes * p->classes, sizeof *p->count, (void **)&p->count));
+  WEIR_TRY(weir_alloc(p->maps.n, sizeof *p->row, (void **)&p->row));
   WEIR_TRY(weir_alloc(p->planes * plane, 1, (void **)&p->is));
   return weir_alloc(p->planes * plane, 1, (void **)&p->predicted);
 }
 
-static weir_status add_rows(pair *p, cf_map_set *set, int subset)
+static weir_status add_rows(pair *p, cf_map_set *set, int subset, weir_comm *comm)
 {
   for (int64_t row = 0; row < p->maps.n; row++) {
     if (p->maps.subset[row] == subset) {
-      WEIR_TRY(add_row(p, row));
-      set->samples++;
+      p->row[set->samples++] = row;
     }
-    weir_progress(set->opts->name, row + 1, p->maps.n, "samples");
   }
+  WEIR_TRY(weir_items_run(&(weir_items){.comm = comm,
+                                        .what = "eval",
+                                        .unit = "samples",
+                                        .n = set->samples,
+                                        .make = count_row,
+                                        .take = add_row},
+                          p));
   if (set->samples == 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no row of the subset %s (eval.part)",
                      set->opts->predictions, cf_subset_name[subset]);
@@ -133,8 +157,8 @@ static weir_status add_rows(pair *p, cf_map_set *set, int subset)
   return WEIR_OK;
 }
 
-static weir_status score(const cf_source_spec *spec, int subset, cf_map_scores *out,
-                         cf_map_set *set)
+static weir_status score(const cf_source_spec *spec, int subset, weir_comm *comm,
+                         cf_map_scores *out, cf_map_set *set)
 {
   pair p = {.set = set};
   weir_status status = WEIR_OK;
@@ -143,18 +167,20 @@ static weir_status score(const cf_source_spec *spec, int subset, cf_map_scores *
   memcpy(set->source, p.maps.source, sizeof set->source);
   WEIR_TRY_GOTO(open_truth(spec, &p), done);
   WEIR_TRY_GOTO(alloc_pair(&p, set), done);
-  WEIR_TRY_GOTO(add_rows(&p, set, subset), done);
+  WEIR_TRY_GOTO(add_rows(&p, set, subset, comm), done);
   out->classes = p.classes;
 done:
   cf_class_maps_close(&p.maps);
   cf_source_close(&p.truth);
+  weir_free(&p.row);
+  weir_free(&p.count);
   weir_free(&p.is);
   weir_free(&p.predicted);
   return status;
 }
 
 weir_status cf_map_scores_make(const cf_eval_opts *opts, const cf_source_spec *spec,
-                               cf_map_scores *out)
+                               weir_comm *comm, cf_map_scores *out)
 {
   const cf_eval_set_opts *const of = opts->sets.items;
   weir_status status = WEIR_OK;
@@ -165,7 +191,7 @@ weir_status cf_map_scores_make(const cf_eval_opts *opts, const cf_source_spec *s
   out->n_sets = opts->sets.count;
   for (int64_t i = 0; i < out->n_sets && status == WEIR_OK; i++) {
     out->set[i].opts = &of[i];
-    status = score(spec, opts->part, out, &out->set[i]);
+    status = score(spec, opts->part, comm, out, &out->set[i]);
   }
   if (status != WEIR_OK) {
     cf_map_scores_fini(out);

@@ -25,11 +25,12 @@ typedef struct cf_map_scores {
 } cf_map_scores;
 
 /* Reads rows of eval.part of all sets and their truth, a few planes at a time. Opts and spec are
- * borrowed; spec->source is that of each set but for `cache_bytes`. Fails: WEIR_ERR_CONFIG (a set
+ * borrowed; spec->source is that of each set but for `cache_bytes`. The ranks of comm (NULL: one)
+ * share the rows; the counts are those of rank 0. Collective. Fails: WEIR_ERR_CONFIG (a set
  * without truth, or two of one name), WEIR_ERR_DATA (truth without classes, other samples than were
  * predicted, an invalid class, no row of the subset), WEIR_ERR_STOPPED, as cf_class_maps_open and
  * cf_source_open. */
 weir_status cf_map_scores_make(const cf_eval_opts *opts, const cf_source_spec *spec,
-                               cf_map_scores *out) WEIR_CHECKED;
+                               weir_comm *comm, cf_map_scores *out) WEIR_CHECKED;
 void cf_map_scores_fini(cf_map_scores *m);
 #endif

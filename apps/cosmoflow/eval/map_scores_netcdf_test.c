@@ -91,7 +91,7 @@ static weir_status make_scores(int64_t sets, int64_t truths, int subset, cf_map_
 
   weir_opts_default(cf_volume_options, sizeof files, &files);
   const weir_status status =
-      cf_map_scores_make(&opts, &(cf_source_spec){.source = &source, .files = &files}, out);
+      cf_map_scores_make(&opts, &(cf_source_spec){.source = &source, .files = &files}, NULL, out);
 
   for (int64_t i = 0; status == WEIR_OK && i < out->n_sets; i++) {
     assert_string_equal(out->set[i].opts->name, set[i].name);

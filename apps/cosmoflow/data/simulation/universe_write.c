@@ -8,7 +8,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "base/weir_signal.h"
+#include "comm/weir_items.h"
 #include "conf/weir_rundir.h"
 #include "data/digests.h"
 #include "device/weir_parallel.h"
@@ -42,6 +42,7 @@ typedef struct output {
   char message[MESSAGE];
   weir_netcdf *nc;
   cf_digests *digests;
+  weir_comm *comm;
   int64_t begin; /* first universe of the file */
   int full, unit, phys, cosmology, universe, corner;
   cf_written *done;
@@ -396,15 +397,14 @@ static weir_status make_file(output *o, const char *path, int64_t n)
   WEIR_TRY(open_file(o, path, n));
   for (int64_t u = 0; u < n; u += o->workers) {
     WEIR_TRY(make_some(o, o->begin + u, u + o->workers < n ? o->workers : n - u));
-    weir_progress("simulate", before + (u + o->workers < n ? u + o->workers : n), all, "universes");
+    if (u + o->workers < n) {
+      weir_progress("simulate", before + u + o->workers, all, "universes");
+    }
   }
   WEIR_TRY(write_ready(o));
   WEIR_TRY(weir_netcdf_commit(&o->nc));
   o->done->files++;
-  char name[2 * NAME];
-
-  cf_universe_file(o->begin, name, sizeof name);
-  return cf_digests_add(o->digests, name);
+  return WEIR_OK;
 }
 
 /* Whether the file is complete by its digest; warns of one that is not. */
@@ -425,29 +425,73 @@ static bool is_whole(output *o, const char *path)
   return is == CF_DIGEST_WHOLE;
 }
 
-static weir_status write_all(output *o)
+/* File i, on the rank whose item it is: what was written, in *out. */
+static weir_status make_item(void *context, int64_t i, weir_bytes *out)
 {
+  output *const o = context;
+  const int64_t u = i * o->opts->file;
+  cf_written *const all = o->done, done = {.files = 0};
+  cf_written own = done;
   char path[PATH];
 
-  for (int64_t u = 0; u < o->opts->universes; u += o->opts->file) {
-    o->begin = o->opts->first + u;
-    WEIR_TRY(path_of(o->folder, o->begin, path, sizeof path));
-    if (is_whole(o, path)) {
-      o->done->kept++;
-      continue;
-    }
-    const weir_status status = make_file(o, path, in_file(o->opts, u));
+  o->begin = o->opts->first + u;
+  o->done = &own;
+  weir_status status = path_of(o->folder, o->begin, path, sizeof path);
 
-    if (status == WEIR_ERR_STOPPED) {
-      return weir_fail(
-          WEIR_ERR_STOPPED,
-          "simulate: stopped before %s; %lld files are complete; repeat the command to resume",
-          path, (long long)(o->done->files + o->done->kept));
-    }
-    WEIR_TRY(status);
+  if (status == WEIR_OK && is_whole(o, path)) {
+    own.kept++;
+  } else if (status == WEIR_OK) {
+    status = make_file(o, path, in_file(o->opts, u));
+  }
+  o->done = all;
+  WEIR_TRY(status);
+  if (o->comm != NULL && weir_comm_rank(o->comm) > 0) {
+    weir_run_dir_keep(); /* of this rank */
+  }
+  return weir_bytes_put(out, &own, sizeof own);
+}
+
+/* Lists a completed file, on rank 0. */
+static weir_status take_item(void *context, int64_t i, const char *data, int64_t n)
+{
+  output *const o = context;
+  const char *at = data;
+  char name[2 * NAME];
+  cf_written own;
+
+  WEIR_TRY(weir_bytes_get(&at, data + n, &own, sizeof own));
+  o->done->files += own.files;
+  o->done->universes += own.universes;
+  o->done->kept += own.kept;
+  o->done->again += own.again;
+  o->done->seconds += own.seconds;
+  weir_progress("simulate", i * o->opts->file + in_file(o->opts, i * o->opts->file),
+                o->opts->universes, "universes");
+  if (own.files > 0) {
+    cf_universe_file(o->opts->first + i * o->opts->file, name, sizeof name);
+    WEIR_TRY(cf_digests_add(o->digests, name));
     weir_run_dir_keep(); /* the same command makes the others */
   }
   return WEIR_OK;
+}
+
+static weir_status write_all(output *o)
+{
+  const int64_t n = (o->opts->universes + o->opts->file - 1) / o->opts->file;
+  const weir_status status = weir_items_run(&(weir_items){.comm = o->comm,
+                                                          .what = "simulate",
+                                                          .unit = "files",
+                                                          .n = n,
+                                                          .make = make_item,
+                                                          .take = take_item},
+                                            o);
+
+  return status != WEIR_ERR_STOPPED
+             ? status
+             : weir_fail(WEIR_ERR_STOPPED,
+                         "simulate: stopped before %s is whole; %lld of %lld files are complete; "
+                         "repeat the command to resume",
+                         o->folder, (long long)(o->done->files + o->done->kept), (long long)n);
 }
 
 static weir_status alloc_workers(output *o)
@@ -470,9 +514,9 @@ static weir_status alloc_workers(output *o)
 }
 
 weir_status cf_universe_write(const cf_universe_opts *opts, uint64_t seed, const char *folder,
-                              cf_written *out)
+                              weir_comm *comm, cf_written *out)
 {
-  output o = {.opts = opts, .folder = folder, .done = out};
+  output o = {.opts = opts, .folder = folder, .comm = comm, .done = out};
   weir_status status = WEIR_OK;
 
   *out = (cf_written){.files = 0};

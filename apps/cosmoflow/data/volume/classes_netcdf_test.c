@@ -147,9 +147,9 @@ static void the_converter_keeps_every_bit(void **state)
   assert_ok(weir_dir_create(out));
   cf_source *s = open_set(&o, path);
 
-  assert_ok(cf_convert(s, &what, out, &done));
+  assert_ok(cf_convert(s, &what, out, NULL, &done));
   assert_int_equal(done.files, SAMPLES);
-  assert_int_equal(cf_convert(s, &none, dir, &done), WEIR_ERR_CONFIG);
+  assert_int_equal(cf_convert(s, &none, dir, NULL, &done), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "convert.format=netcdf"));
   cf_source_close(&s);
   s = open_set(&o, out);
@@ -184,7 +184,7 @@ static void cubes_are_cut_with_their_classes(void **state)
   assert_ok(weir_dir_create(out));
   cf_source *s = open_set(&o, path);
 
-  assert_ok(cf_convert(s, &what, out, &done));
+  assert_ok(cf_convert(s, &what, out, NULL, &done));
   cf_source_close(&s);
   s = open_set(&o, out);
   assert_int_equal(cf_source_count(s), 2);
