@@ -15,6 +15,8 @@
 
 /* What a prediction needs. */
 typedef struct work {
+  weir_comm *comm; /* ranks that share the samples */
+  bool leads;      /* this rank writes */
   wx_experiment *e;
   wx_stage bias, forecast; /* bias: where bias.use */
   wx_predictor first, last;
@@ -202,22 +204,39 @@ static void tell(const weir_cli *cli, const work *w, const wx_predict_times *t, 
             t->write_waited, (double)weir_alloc_peak() / 1048576);
 }
 
-static weir_status write_all(const weir_cli *cli, work *w)
+/* A statistical correction is fitted field by field, for all samples: by rank 0. */
+static weir_status run_model(const weir_cli *cli, work *w)
 {
-  const bool overlap = w->e->cfg->predict.overlap && weir_threads_get() > 1;
-  wx_predict_times times;
-
-  WEIR_TRY(create_files(cli, w));
-  if (is_model(w)) {
-    WEIR_TRY(wx_predict_model_run(&w->model, &w->files, w->sample, w->n));
-    weir_event("predict_end", WEIR_INT("samples", w->n), WEIR_TEXT("model", w->model.model.name));
-    weir_info("predict", "%lld samples by %s into %s", (long long)w->n, w->model.model.name,
-              cli->out);
+  if (!w->leads) {
     return WEIR_OK;
   }
+  if (weir_comm_size(w->comm) > 1) {
+    weir_warn("predict", "predict.model: rank 0 does all of the work: start one process");
+  }
+  WEIR_TRY(wx_predict_model_run(&w->model, &w->files, w->sample, w->n));
+  weir_event("predict_end", WEIR_INT("samples", w->n), WEIR_TEXT("model", w->model.model.name));
+  weir_info("predict", "%lld samples by %s into %s", (long long)w->n, w->model.model.name,
+            cli->out);
+  return WEIR_OK;
+}
+
+static weir_status write_all(const weir_cli *cli, work *w)
+{
+  const wx_predict_what what = {.sample = w->sample,
+                                .n = w->n,
+                                .overlap = w->e->cfg->predict.overlap && weir_threads_get() > 1,
+                                .comm = w->comm};
+  wx_predict_times times;
+
+  WEIR_TRY(w->leads ? create_files(cli, w) : WEIR_OK);
+  if (is_model(w)) {
+    return run_model(cli, w);
+  }
   WEIR_TRY(wx_predict_samples(w->e, w->e->cfg->bias.use ? &w->first : NULL, &w->last, &w->files,
-                              w->sample, w->n, overlap, &times));
-  tell(cli, w, &times, overlap);
+                              &what, &times));
+  if (w->leads) {
+    tell(cli, w, &times, what.overlap);
+  }
   return WEIR_OK;
 }
 
@@ -236,16 +255,17 @@ static void finish(work *w)
 }
 
 /* Input and weights are read before anything of an earlier prediction goes. */
-static weir_status predict(const weir_cli *cli, wx_experiment *e, weir_run_dir *dir)
+static weir_status predict(weir_job *j, wx_experiment *e)
 {
+  const weir_cli *const cli = j->cli;
   const weir_plan_opts exec = wx_experiment_exec(e, cli);
-  work w = {.e = e};
+  work w = {.comm = j->comm, .leads = weir_job_leads(j), .e = e};
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(is_model(&w) ? wx_predict_model_open(e, &w.model) : load(&w, &exec), done);
   WEIR_TRY_GOTO(choose(&w), done);
   WEIR_TRY_GOTO(take_subsets(&w), done);
-  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   WEIR_TRY_GOTO(write_all(cli, &w), done);
   const char *const weights[] = {w.weights[0], w.weights[1]};
   const wx_lineage of = {.split = &w.split,
@@ -253,7 +273,7 @@ static weir_status predict(const weir_cli *cli, wx_experiment *e, weir_run_dir *
                          .n_others = is_model(&w) ? w.model.model.n_files : w.n_weights,
                          .trained = w.trained};
 
-  WEIR_TRY_GOTO(wx_write_origin(cli, e, &of), done);
+  WEIR_TRY_GOTO(w.leads ? wx_write_origin(cli, e, &of) : WEIR_OK, done);
 done:
   finish(&w);
   return status;
@@ -267,7 +287,7 @@ static weir_status perform(weir_job *j)
   cfg->data.cache = 0; /* each sample is read once */
   WEIR_TRY(weir_job_begin(j, "predict", false));
   WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_APPLY, NULL, &e));
-  const weir_status status = predict(j->cli, &e, &j->dir);
+  const weir_status status = predict(j, &e);
 
   wx_experiment_close(&e);
   return status;
@@ -275,7 +295,5 @@ static weir_status perform(weir_job *j)
 
 weir_status wx_cmd_predict(const weir_cli *cli)
 {
-  wx_cfg cfg;
-
-  return weir_job_run(cli, &wx_program, &cfg, perform);
+  return weir_job_run_shared(cli, &wx_program, perform);
 }

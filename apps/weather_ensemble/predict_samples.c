@@ -5,6 +5,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "comm/weir_items.h"
 #include "device/weir_worker.h"
 
 /* One is read, one computed, one written. */
@@ -143,6 +144,12 @@ static void move_members(slot *s)
   }
 }
 
+static weir_status write_values(const slot *s)
+{
+  return wx_predict_files_write(s->w->files, s->sample, s->mean,
+                                s->w->net[LAST]->sigma != NULL ? s->sigma : NULL, s->members);
+}
+
 static weir_status write_slot(void *context)
 {
   slot *const s = context;
@@ -151,8 +158,7 @@ static weir_status write_slot(void *context)
   if (s->members != NULL) {
     move_members(s);
   }
-  WEIR_TRY(wx_predict_files_write(s->w->files, s->sample, s->mean,
-                                  s->w->net[LAST]->sigma != NULL ? s->sigma : NULL, s->members));
+  WEIR_TRY(write_values(s));
   s->write_s = weir_clock() - start;
   return WEIR_OK;
 }
@@ -212,7 +218,7 @@ static weir_status finish(work *w)
   return WEIR_OK;
 }
 
-static weir_status run(work *w)
+static weir_status run_alone(work *w)
 {
   const double start = weir_clock();
 
@@ -233,25 +239,88 @@ static weir_status run(work *w)
   return WEIR_OK;
 }
 
-weir_status wx_predict_samples(const wx_experiment *e, wx_predictor *first, wx_predictor *last,
-                               wx_predict_files *files, const int64_t *sample, int64_t n,
-                               bool overlap, wx_predict_times *out)
+/* ---- Shared by ranks ---- */
+
+static weir_status make_sample(void *context, int64_t i, weir_bytes *out)
 {
+  work *const w = context;
+  slot *const s = &w->slot[0];
+  const int64_t bytes = w->of_y * (int64_t)sizeof *s->mean;
+
+  s->sample = w->sample[i];
+  WEIR_TRY(read_slot(s));
+  const double before = weir_clock();
+
+  WEIR_TRY(compute(w, s));
+  w->times->read += s->read_s;
+  w->times->network += weir_clock() - before;
+  WEIR_TRY(weir_bytes_put(out, s->mean, bytes));
+  WEIR_TRY(weir_bytes_put(out, s->sigma, bytes));
+  if (s->members == NULL) {
+    return WEIR_OK;
+  }
+  move_members(s);
+  return weir_bytes_put(out, s->members, bytes * w->e->facts->members);
+}
+
+static weir_status take_sample(void *context, int64_t i, const char *data, int64_t n)
+{
+  work *const w = context;
+  slot *const s = &w->slot[1];
+  const int64_t bytes = w->of_y * (int64_t)sizeof *s->mean;
+  const double start = weir_clock();
+  const char *at = data;
+
+  WEIR_TRY(weir_bytes_get(&at, data + n, s->mean, bytes));
+  WEIR_TRY(weir_bytes_get(&at, data + n, s->sigma, bytes));
+  if (s->members != NULL) {
+    WEIR_TRY(weir_bytes_get(&at, data + n, s->members, bytes * w->e->facts->members));
+  }
+  s->sample = w->sample[i];
+  WEIR_TRY(write_values(s));
+  w->times->write += weir_clock() - start;
+  weir_progress("predict", i + 1, w->n, "samples");
+  return WEIR_OK;
+}
+
+static weir_status run_shared(work *w, weir_comm *comm)
+{
+  const double start = weir_clock();
+
+  WEIR_TRY(weir_items_run(&(weir_items){.comm = comm,
+                                        .what = "predict",
+                                        .unit = "samples",
+                                        .n = w->n,
+                                        .make = make_sample,
+                                        .take = take_sample},
+                          w));
+  if (weir_comm_rank(comm) == 0) {
+    WEIR_TRY(wx_predict_files_commit(w->files));
+  }
+  w->times->total = weir_clock() - start;
+  return WEIR_OK;
+}
+
+weir_status wx_predict_samples(const wx_experiment *e, wx_predictor *first, wx_predictor *last,
+                               wx_predict_files *files, const wx_predict_what *what,
+                               wx_predict_times *out)
+{
+  const bool shared = what->comm != NULL && weir_comm_size(what->comm) > 1;
   work w = {.e = e,
             .net = {[LAST] = last, [FIRST] = first},
             .samples = {[LAST] = e->samples, [FIRST] = first != NULL ? e->bias_samples : NULL},
             .files = files,
-            .sample = sample,
-            .n = n,
+            .sample = what->sample,
+            .n = what->n,
             .of_y = last->of_y,
             .times = out};
   weir_status status = WEIR_OK;
 
   *out = (wx_predict_times){.total = 0};
   WEIR_TRY_GOTO(allocate(&w), done);
-  WEIR_TRY_GOTO(weir_worker_create(overlap, &w.reader), done);
-  WEIR_TRY_GOTO(weir_worker_create(overlap, &w.writer), done);
-  WEIR_TRY_GOTO(run(&w), done);
+  WEIR_TRY_GOTO(weir_worker_create(what->overlap && !shared, &w.reader), done);
+  WEIR_TRY_GOTO(weir_worker_create(what->overlap && !shared, &w.writer), done);
+  WEIR_TRY_GOTO(shared ? run_shared(&w, what->comm) : run_alone(&w), done);
 done:
   weir_worker_destroy(&w.reader); /* before what they use */
   weir_worker_destroy(&w.writer);

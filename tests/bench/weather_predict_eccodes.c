@@ -177,8 +177,9 @@ static void predict(set_up *s, bool overlap, const char *to, wx_predict_times *t
 
   bench_must(weir_dir_create(to));
   bench_must(wx_predict_files_create(&s->e, &r, &none, &files));
-  bench_must(
-      wx_predict_samples(&s->e, NULL, &s->net, &files, s->sample, INIT_TIMES, overlap, times));
+  bench_must(wx_predict_samples(
+      &s->e, NULL, &s->net, &files,
+      &(wx_predict_what){.sample = s->sample, .n = INIT_TIMES, .overlap = overlap}, times));
 }
 
 /* Both ways leave the same bytes. */

@@ -220,7 +220,7 @@ refused() {
   [ $status = 2 ] && grep -q "$reason" log || fail "not refused: $reason (status $status)"
 }
 refused 'no site' nowhere new -- run
-refused 'does not share its work' two new --class parallel -- eval
+refused 'does not share its work' two new --class parallel -- describe
 refused 'overwrite would begin anew' two new -- run --overwrite
 all_gone || fail "jobs are left"
 echo "flows of $apps: the same here and in jobs; cut by a signal, the walltime, scancel and a lost node: $(losses cut/run | tail -n 1)"
