@@ -440,7 +440,7 @@ weir_status cf_convert(cf_source *s, const cf_convert_opts *opts, const char *fo
   WEIR_TRY_GOTO(look_at_all(&c), out);
   WEIR_TRY_GOTO(convert_all(&c), out);
 out:
-  if (status == WEIR_ERR_STOPPED) {
+  if (status == WEIR_ERR_STOPPED && (comm == NULL || weir_comm_rank(comm) == 0)) {
     status =
         weir_fail(WEIR_ERR_STOPPED,
                   "convert: stopped after %lld of %lld samples; %lld files are complete; repeat "

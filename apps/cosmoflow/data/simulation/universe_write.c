@@ -486,7 +486,7 @@ static weir_status write_all(output *o)
                                                           .take = take_item},
                                             o);
 
-  return status != WEIR_ERR_STOPPED
+  return status != WEIR_ERR_STOPPED || (o->comm != NULL && weir_comm_rank(o->comm) > 0)
              ? status
              : weir_fail(WEIR_ERR_STOPPED,
                          "simulate: stopped before %s is whole; %lld of %lld files are complete; "
