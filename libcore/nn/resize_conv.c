@@ -13,8 +13,10 @@
 
 #include "nn/nn_priv.h"
 #include "nn/weir_resize.h"
+#include "ops/concat/weir_concat.h"
 #include "ops/contract/weir_contract.h"
 #include "ops/interpolate/weir_interpolate.h"
+#include "ops/slice/weir_slice.h"
 #include "ops/transpose/weir_transpose.h"
 
 /* x [n, from.., in], enlarged to [n, to.., in]. */
@@ -160,6 +162,8 @@ static weir_value spread(const task *t, int k, const weir_conv_spec *conv, weir_
   return weir_interpolate_at(t->net->graph, &s, v, a, t->where);
 }
 
+enum { MAX_PARTS = 8 };
+
 /* An element that an interpolation reads or writes takes as long as MOVED multiplications. */
 enum { MOVED = 16 };
 
@@ -212,20 +216,39 @@ static bool task_make(task *t, weir_value x)
   return true;
 }
 
+/* The sums over all dimensions but the first for some taps of that, [from, to): [n, extent of x,
+ * extents of the result.., taps, filters]. */
+static weir_value sum_inner(const task *t, const weir_conv_spec *conv, weir_value x, weir_value w,
+                            int64_t from, int64_t to)
+{
+  weir_value v = products(t, x, weir_slice(t->net->graph, w, 0, from, to, 1));
+
+  for (int k = t->dims - 1; k > 0; k--) {
+    v = spread(t, k, conv, v);
+  }
+  return v;
+}
+
+/* Tap by tap of the first dimension, so that the products of one alone are in memory. */
 static weir_value products_first(const task *t, weir_value x)
 {
   weir_net *net = t->net;
   weir_array_desc d = *weir_value_desc(net->graph, x);
+  weir_value parts[MAX_PARTS];
   weir_conv_spec conv;
 
   memcpy(d.shape + 1, t->to, (size_t)t->dims * sizeof *t->to);
   const weir_param_spec weight = nn_conv_weight(t->spec, &d, &conv);
-  weir_value v = products(t, x, weir_param_at(net, "weight", &weight, t->where));
+  const weir_value w = weir_param_at(net, "weight", &weight, t->where);
+  const int64_t taps = weight.shape[0], n = t->dims > 1 && taps <= MAX_PARTS ? taps : 1;
 
-  for (int k = t->dims - 1; k >= 0; k--) {
-    v = spread(t, k, &conv, v);
+  for (int64_t i = 0; i < n; i++) {
+    parts[i] = sum_inner(t, &conv, x, w, taps / n * i, taps / n * (i + 1));
   }
-  return nn_conv_finish(net, t->spec, v, 0, t->where);
+  const weir_value v =
+      n == 1 ? parts[0] : weir_concat_at(net->graph, parts, (int)n, t->dims + 1, t->where);
+
+  return nn_conv_finish(net, t->spec, spread(t, 0, &conv, v), 0, t->where);
 }
 
 weir_value weir_nn_resize_conv_at(weir_net *net, const char *name,

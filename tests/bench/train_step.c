@@ -210,15 +210,34 @@ static void row_foreseen(const subject *s, const measured *m, const char *when)
   row(s, what, "limit", 0.1, fabs(m->growth / m->predicted - 1), "share", 1);
 }
 
-/* The same step again with an arena that keeps it within BUDGET of PyTorch's growth. Closes m. */
+/* Whether a step can be planned within exec.memory. */
+static bool fits(const subject *s)
+{
+  learner_job job = s->job;
+  learner probe;
+
+  job.sizes_only = true;
+  const weir_status status = learner_open(&job, &probe);
+
+  learner_close(&probe);
+  return status == WEIR_OK;
+}
+
+/* The same step again with an arena that keeps it within BUDGET of PyTorch's growth, if there is
+ * one. Closes m. */
 static void within_budget(subject *s, weir_exec_cfg *exec, measured *m, const reference_result *r)
 {
   const double theirs = *(const double *)r->data[2], seconds = m->seconds;
   const double other_bytes = m->predicted - (double)weir_plan_arena_bytes(m->net.plan);
   float *bank = NULL;
 
-  learner_close(&m->net);
   exec->memory = (int64_t)fmax(BUDGET * theirs - other_bytes, 1);
+  if (!fits(s)) {
+    fprintf(stderr, "train_step: %s: %s\n", s->name, weir_last_message());
+    row_memory(s, "peak memory within a budget", r, m->growth, 1 / 0.6);
+    return;
+  }
+  learner_close(&m->net);
   measure(s, m, &bank);
   compare(s, m, r);
   row_memory(s, "peak memory within a budget", r, m->growth, 1 / 0.6);
