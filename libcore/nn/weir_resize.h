@@ -24,7 +24,9 @@ weir_value weir_nn_resize_at(weir_graph *g, const weir_nn_resize_spec *spec, wei
 
 /* y = activation(conv(resize(x), weight) + bias): weir_nn_conv of weir_nn_resize, with the same
  * parameters. Where x is enlarged, products with weights are made at the positions of x and
- * interpolated afterwards if that saves work: the same sums in another order. */
+ * interpolated afterwards if that saves work: the same sums in another order, so that results
+ * differ by rounding, and a NaN or an infinity in x reaches the neighbours of the elements that it
+ * would. */
 weir_value weir_nn_resize_conv_at(weir_net *net, const char *name,
                                   const weir_nn_resize_spec *resize, const weir_nn_conv_spec *spec,
                                   weir_value x, const char *where);

@@ -142,12 +142,31 @@ static bool same_map(const weir_index *x, const weir_index *y)
          x->div == y->div;
 }
 
+/* Whether iterations that read nothing, as they leave the array along dimension d, may be all those
+ * that reach an element along another dimension. */
+static bool drops_others(const weir_access *a, const weir_operand *o, int d)
+{
+  const weir_border border = o->index[d].border;
+
+  if (border != WEIR_BORDER_ZERO && border != WEIR_BORDER_VALUE && border != WEIR_BORDER_ABSENT) {
+    return false;
+  }
+  for (int e = 0; e < o->rank; e++) {
+    for (int k = 0; e != d && k < a->n_dims; k++) {
+      if (o->index[d].coef[k] != 0 && o->index[e].coef[k] != 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 static bool is_tight(const weir_access *a, int operand, const weir_box *box)
 {
   const weir_operand *o = operand >= 0 ? &a->in[operand] : &a->out[-1 - operand];
 
   for (int d = 0; d < o->rank; d++) {
-    if (!is_dense(&o->index[d], box) || o->index[d].gather > 0) {
+    if (!is_dense(&o->index[d], box) || o->index[d].gather > 0 || drops_others(a, o, d)) {
       return false;
     }
   }

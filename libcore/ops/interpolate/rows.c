@@ -104,12 +104,15 @@ static bool find_points(const weir_access *a, rows_form *f)
       return false;
     }
   }
+  bool in_band = false; /* else it is a product of matrices */
+
   for (int d = 0; d < x->rank; d++) {
+    in_band = in_band || !is_plain(&x->index[d]);
     if (x->index[d].coef[row] != (d == x->rank - 1)) {
       return false;
     }
   }
-  return !f->point[f->rank - 1] && f->points * f->terms <= ROWS_ENTRIES;
+  return in_band && !f->point[f->rank - 1] && f->points * f->terms <= ROWS_ENTRIES;
 }
 
 bool rows_form_of(const weir_access *a, rows_form *f)
