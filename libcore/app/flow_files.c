@@ -118,7 +118,7 @@ static weir_status read_version(const app_flow *f, app_flow_instance *i)
     if (strncmp(at, before, sizeof before - 1) == 0) {
       const size_t n = strcspn(at + sizeof before - 1, "\"");
 
-      (void)snprintf(i->version, sizeof i->version, "%.*s", (int)(n < 64 ? n : 0),
+      (void)snprintf(i->version, sizeof i->version, "%.*s", (int)(n < sizeof i->version ? n : 0),
                      at + sizeof before - 1);
       break;
     }
@@ -150,6 +150,38 @@ static weir_status read_instance(const app_flow *f, app_flow_instance *i)
   return read_version(f, i);
 }
 
+/* The one of this id among those before `end`, or NULL. */
+static const app_flow_instance *find(const app_flow *f, int64_t end, const char *id)
+{
+  for (int64_t i = 0; i < end; i++) {
+    if (strcmp(f->instance[i].id, id) == 0) {
+      return &f->instance[i];
+    }
+  }
+  return NULL;
+}
+
+/* What an instance needs stands before it in the order. */
+static const char *find_broken(const app_flow *f, int64_t i)
+{
+  const app_flow_instance *const own = &f->instance[i];
+
+  for (const char *id = NULL; (id = app_flow_next(&own->plan, "needs", id)) != NULL;) {
+    const app_flow_instance *const other = find(f, i, id);
+
+    if (other == NULL || other->word == APP_FLOW_DONE) {
+      continue;
+    }
+    if (other->word == APP_FLOW_FAILED || other->word == APP_FLOW_STOPPED) {
+      return id;
+    }
+    if (other->broken != NULL) {
+      return other->broken;
+    }
+  }
+  return NULL;
+}
+
 weir_status app_flow_read(const char *dir, app_flow *out)
 {
   *out = (app_flow){.dir = dir};
@@ -173,6 +205,7 @@ weir_status app_flow_read(const char *dir, app_flow *out)
   for (const char *id = out->order.text; id < end; id += strlen(id) + 1) {
     out->instance[out->n++].id = id;
     WEIR_TRY(read_instance(out, &out->instance[out->n - 1]));
+    out->instance[out->n - 1].broken = find_broken(out, out->n - 1);
   }
   return WEIR_OK;
 }
@@ -187,38 +220,6 @@ void app_flow_fini(app_flow *f)
   weir_free(&f->instance);
   weir_free(&f->order.text);
   f->n = 0;
-}
-
-static const app_flow_instance *find(const app_flow *f, const char *id)
-{
-  for (int64_t i = 0; i < f->n; i++) {
-    if (strcmp(f->instance[i].id, id) == 0) {
-      return &f->instance[i];
-    }
-  }
-  return NULL;
-}
-
-/* What an instance needs stands before it in the order, so that this ends also where files were
- * changed by hand. */
-const char *app_flow_find_broken(const app_flow *f, const app_flow_instance *i)
-{
-  for (const char *id = NULL; (id = app_flow_next(&i->plan, "needs", id)) != NULL;) {
-    const app_flow_instance *const other = find(f, id);
-
-    if (other == NULL || other >= i || other->word == APP_FLOW_DONE) {
-      continue;
-    }
-    if (other->word == APP_FLOW_FAILED || other->word == APP_FLOW_STOPPED) {
-      return id;
-    }
-    const char *const broken = app_flow_find_broken(f, other);
-
-    if (broken != NULL) {
-      return broken;
-    }
-  }
-  return NULL;
 }
 
 static double seconds_of(const char *utc)

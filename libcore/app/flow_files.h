@@ -33,7 +33,9 @@ typedef struct app_flow_instance {
   const char *step; /* which has one instance or several */
   app_flow_word word;
   const char *status, *host, *job, *begun, *changed; /* times: as weir_clock_utc */
-  char version[APP_FLOW_VERSION];                    /* of the program; "" unknown */
+  /* The id of the first that it needs, or these need, that has failed or was stopped, or NULL. */
+  const char *broken;
+  char version[APP_FLOW_VERSION];     /* of the program; "" unknown */
   app_flow_lines plan, state, marker; /* marker: of what is done, else of what was begun */
 } app_flow_instance;
 
@@ -54,9 +56,6 @@ void app_flow_fini(app_flow *f);
 const char *app_flow_file(const app_flow_instance *i, const char *suffix, char text[APP_FLOW_PATH]);
 /* Whether DIR has this file or folder. */
 bool app_flow_has(const app_flow *f, const char *address);
-/* Returns the id of the first that the instance needs, or these need, that has failed or was
- * stopped; NULL: none. */
-const char *app_flow_find_broken(const app_flow *f, const app_flow_instance *i);
 /* Returns the seconds between begun and changed; NaN where one is not known. */
 double app_flow_seconds(const app_flow_instance *i);
 /* Reads the last lines of the program's messages, without those of the flow, each with its line

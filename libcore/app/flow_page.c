@@ -60,10 +60,8 @@ static void fini_rows(rows *t)
 
 /* ---- The index ---- */
 
-static const char *say_state(const app_flow *f, const app_flow_instance *i, char text[TEXT])
+static const char *say_state(const app_flow_instance *i, char text[TEXT])
 {
-  const char *broken = NULL;
-
   switch (i->word) {
   case APP_FLOW_DONE:
     return "done";
@@ -80,9 +78,8 @@ static const char *say_state(const app_flow *f, const app_flow_instance *i, char
   case APP_FLOW_NOT_STARTED:
     break;
   }
-  broken = app_flow_find_broken(f, i);
-  if (broken != NULL) {
-    (void)snprintf(text, TEXT, "not started: it needs %s", broken);
+  if (i->broken != NULL) {
+    (void)snprintf(text, TEXT, "not started: it needs %s", i->broken);
     return text;
   }
   return i->word == APP_FLOW_SUBMITTED ? "submitted" : "not started";
@@ -135,7 +132,7 @@ static void add_instance(const app_flow *f, int64_t k, rows *t)
 
   put_anchor(f, k, text);
   add_cell(t, 0, i->id, text);
-  add_cell(t, mark_of(i), say_state(f, i, text), "");
+  add_cell(t, mark_of(i), say_state(i, text), "");
   add_time(t, i->begun);
   add_cell(t, 0,
            i->word == APP_FLOW_RUNNING || isnan(seconds) ? "-"
@@ -190,15 +187,16 @@ static void add_source(weir_table *t, int columns, const char *kind, const char 
     if (strcmp(t->cell[i], kind) == 0 && strcmp(t->cell[i + 1], name) == 0 &&
         strcmp(t->cell[i + 2], hex) == 0) {
       const char *const steps = t->cell[i + 3], *const last = strrchr(steps, ' ');
-      char text[TEXT];
+      const int64_t size = (int64_t)(strlen(steps) + strlen(step) + sizeof ", ");
+      void *text = NULL;
 
-      if (strcmp(last == NULL ? steps : last + 1, step) != 0 &&
-          snprintf(text, sizeof text, "%s, %s", steps, step) < TEXT) {
+      if (strcmp(last == NULL ? steps : last + 1, step) != 0) {
+        t->status = weir_alloc(size, 1, &text);
+      }
+      if (text != NULL) {
+        (void)snprintf(text, (size_t)size, "%s, %s", steps, step);
         weir_free(&t->cell[i + 3]);
-        char *copy = NULL;
-
-        t->status = weir_strdup(text, &copy);
-        t->cell[i + 3] = copy;
+        t->cell[i + 3] = text;
       }
       return;
     }
@@ -327,7 +325,7 @@ static weir_status add_messages(const app_flow *f, const app_flow_instance *i, w
 {
   char address[APP_FLOW_PATH], text[TEXT], *messages = NULL;
 
-  WEIR_TRY(weir_report_text(r, "This step %s. Its last messages:", say_state(f, i, text)));
+  WEIR_TRY(weir_report_text(r, "This step %s. Its last messages:", say_state(i, text)));
   WEIR_TRY(app_flow_read_messages(f, i, &messages));
   const weir_status status = weir_report_verbatim(r, *messages != 0 ? messages : "none");
 
@@ -353,7 +351,7 @@ static weir_status add_step(const app_flow *f, int64_t k, weir_report *r)
   if (mark_of(i) < 0) {
     WEIR_TRY(add_messages(f, i, r));
   } else if (i->word != APP_FLOW_DONE) {
-    WEIR_TRY(weir_report_text(r, "This step is %s.", say_state(f, i, text)));
+    WEIR_TRY(weir_report_text(r, "This step is %s.", say_state(i, text)));
   }
   (void)snprintf(address, sizeof address, "%s/report.html", i->id);
   if (!app_flow_has(f, address)) {

@@ -12,6 +12,7 @@ typedef struct addresses {
 
 static const char addresses_text[] =
     "typedef struct addresses {\n  long long word[4];\n} addresses;\n";
+_Static_assert(WEIR_DEVICE_WORDS == 4, "the text declares as many");
 
 void weir_device_text_put(char *text, const char *format, ...)
 {

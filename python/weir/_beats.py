@@ -108,6 +108,8 @@ def compare_beats(reference, test, fs, length=0, options=None):
     """
     sides = []
     for name, values in (("reference", reference), ("test", test)):
+        if np.ma.is_masked(values):
+            raise ValueError(f"{name}: some samples are masked: leave them out")
         array = np.asarray(values)
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise TypeError(f"{name}: [n] integers, samples of beats, are expected, not {array.dtype} of {array.ndim} dimensions")

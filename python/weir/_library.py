@@ -18,10 +18,10 @@ class Error(RuntimeError):
 
 @functools.lru_cache(maxsize=None)
 def library(program):
-    """libweir_PROGRAM: next to this package, else where the variable WEIR_LIBRARIES or the loader says."""
+    """libweir_PROGRAM: in the folder WEIR_LIBRARIES if that is set, else next to this package, else where the loader finds it."""
     name = f"libweir_{program}.so"
-    places = [pathlib.Path(__file__).parent, pathlib.Path(os.environ.get("WEIR_LIBRARIES", "."))]
-    path = next((str(place / name) for place in places if (place / name).exists()), name)
+    places = [os.environ.get("WEIR_LIBRARIES"), pathlib.Path(__file__).parent]
+    path = next((str(pathlib.Path(place, name)) for place in places if place and pathlib.Path(place, name).exists()), name)
     try:
         found = ctypes.CDLL(path)
     except OSError as error:
@@ -57,9 +57,14 @@ def settings(options):
     return (ctypes.c_char_p * max(len(texts), 1))(*texts), len(texts)
 
 
+def is_masked_real(values):
+    """A masked array of real numbers, as netCDF4 returns."""
+    return isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "fiub"
+
+
 def real_array(values, name, ndim=None):
-    """Contiguous f64; anything that is not real numbers is refused by name."""
-    array = np.asarray(values)
+    """Contiguous f64, NaN where an array is masked; anything that is not real numbers is refused by name."""
+    array = np.ma.asarray(values, dtype="f8").filled(np.nan) if is_masked_real(values) else np.asarray(values)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name}: an array of {array.dtype} is no array of real numbers")
     if ndim is not None and array.ndim != ndim:

@@ -10,7 +10,7 @@ tree=$scratch/tree
 
 # The core without the modules that have no dtype of their own, and of the tests those that run below.
 mkdir "$tree" "$scratch/old"
-tar -C "$source" -cf - CMakeLists.txt cmake libcore tests/conform tests/support tests/environment.cmake | tar -C "$tree" -xf -
+tar -C "$source" -cf - CMakeLists.txt cmake libcore packaging tests/conform tests/support tests/environment.cmake | tar -C "$tree" -xf -
 for module in report load optim nn stream train place app; do
   rm -r "$tree/libcore/$module"
 done

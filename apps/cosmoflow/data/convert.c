@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "base/weir_integer.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "comm/weir_items.h"
@@ -345,17 +346,12 @@ static weir_status convert_sample(conversion *c, int64_t sample)
 
 /* ---- Ranks ---- */
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-  return b == 0 ? a : gcd(b, a % b);
-}
-
 /* Samples of an item: as few as fill whole files. */
 static int64_t samples_of_item(const conversion *c)
 {
   const int64_t cubes = c->n_cubes[0] * c->n_cubes[1] * c->n_cubes[2];
 
-  return c->opts->per_file / gcd(c->opts->per_file, cubes);
+  return c->opts->per_file / weir_gcd(c->opts->per_file, cubes);
 }
 
 /* The sample that is written first of item i. */

@@ -31,15 +31,29 @@ typedef struct planned {
   int64_t x_bytes, y_bytes; /* from one to the next */
 } planned;
 
+/* What the library lacks is made by others; all else fails. */
+static weir_status status_of(cufftResult result)
+{
+  switch (result) {
+  case CUFFT_NOT_SUPPORTED:
+  case CUFFT_INVALID_TYPE:
+  case CUFFT_INVALID_SIZE:
+    return WEIR_ERR_UNSUPPORTED;
+  case CUFFT_ALLOC_FAILED:
+    return WEIR_ERR_MEMORY;
+  default:
+    return WEIR_ERR_EXTERNAL;
+  }
+}
+
 /* Calls a function of the library: FFT_CALL(l, cufftCreate, ..). */
-#define FFT_CALL(l, name, ...)                                                        \
-  do {                                                                                \
-    const cufftResult fft_status_ = (l)->name##_(__VA_ARGS__);                        \
-    if (fft_status_ != CUFFT_SUCCESS) {                                               \
-      return weir_fail(fft_status_ == CUFFT_EXEC_FAILED ? WEIR_ERR_EXTERNAL           \
-                                                        : WEIR_ERR_UNSUPPORTED,       \
-                       "device cuda: %s: cuFFT's error %d", #name, (int)fft_status_); \
-    }                                                                                 \
+#define FFT_CALL(l, name, ...)                                                             \
+  do {                                                                                     \
+    const cufftResult fft_status_ = (l)->name##_(__VA_ARGS__);                             \
+    if (fft_status_ != CUFFT_SUCCESS) {                                                    \
+      return weir_fail(status_of(fft_status_), "device cuda: %s: cuFFT's error %d", #name, \
+                       (int)fft_status_);                                                  \
+    }                                                                                      \
   } while (0)
 
 static weir_status find_functions(cuda_transforms *l)

@@ -23,6 +23,7 @@ typedef struct toy {
   int64_t hidden;       /* units; 0: 12                                                  */
   bool noise;           /* numbers drawn per step, and a running mean kept               */
   const char *scope;    /* of the first layer, instead of its name                      */
+  const char *kernel;   /* exec.kernel; NULL: its default                                  */
   bool grow;            /* the metric is said to grow                                    */
   bool weighted;        /* the loss is a mean by weights that differ between samples     */
   bool contradict;      /* validation wants -y                                           */
@@ -220,6 +221,7 @@ static inline void train_on(session *s, const char *dir, toy *t, int64_t n_train
   weir_config *config = NULL;
   int n = 0;
 
+  tier.kernel = t->kernel != NULL ? t->kernel : tier.kernel;
   while (sets[n] != NULL) {
     n++;
   }

@@ -421,8 +421,25 @@ static void step_states(const wx_qg_solver_opts *o, char *out)
   tear_down(&b);
 }
 
-/* However states are batched, however many steps a run has, on any number of threads, and where
- * loops run on a device, whose transforms are calls of the host. */
+/* Numbers of states are the same but for rounding. */
+static void assert_near_states(const char *got, const char *expected, size_t bytes)
+{
+  double largest = 0, farthest = 0;
+
+  for (size_t at = 0; at + sizeof(double) <= bytes; at += sizeof(double)) {
+    double a, b;
+
+    memcpy(&a, got + at, sizeof a);
+    memcpy(&b, expected + at, sizeof b);
+    assert_true(isfinite(a));
+    largest = fmax(largest, fabs(b));
+    farthest = fmax(farthest, fabs(a - b));
+  }
+  assert_true(largest > 0 && farthest <= 1e-11 * largest);
+}
+
+/* However states are batched, however many steps a run has, on any number of threads; near them on
+ * a device, whose library makes the transforms. */
 static void any_batch_has_the_same_bits(void **state)
 {
   static char expected[STATES << 17], got[STATES << 17];
@@ -433,15 +450,15 @@ static void any_batch_has_the_same_bits(void **state)
   emulated.device = "emulated";
   vector.tier = WEIR_TIER_VECTOR;
   const wx_qg_solver_opts runs[] = {
-      {NULL, 3, 2, 1},    {NULL, 2, STATES, 3}, {NULL, 1, 8, STEPS},
-      {&vector, 1, 3, 1}, {&emulated, 1, 3, 1},
-  };
+      {NULL, 3, 2, 1}, {NULL, 2, STATES, 3}, {NULL, 1, 8, STEPS}, {&vector, 1, 3, 1}};
 
   step_states(&(wx_qg_solver_opts){NULL, 1, 1, 1}, expected);
   for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
     step_states(&runs[i], got);
     assert_memory_equal(got, expected, sizeof got);
   }
+  step_states(&(wx_qg_solver_opts){&emulated, 1, 3, 1}, got);
+  assert_near_states(got, expected, sizeof got);
 }
 
 /* To a finer grid and back; and the fine state has the same psi at the points of both. */
