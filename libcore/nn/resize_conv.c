@@ -58,7 +58,7 @@ static int64_t inside(int64_t i, int64_t n, weir_border border)
   return read ? i : -1;
 }
 
-/* Element o + tap of the enlarged dimension k as shares of two elements of x, of which wrapped ones
+/* Element `at` of the enlarged dimension k as shares of two elements of x, of which wrapped ones
  * keep counting beyond the ends. False: it is 0. */
 static bool neighbours(const task *t, int k, const weir_conv_spec *conv, int64_t at, int64_t *low,
                        int64_t *high, double *share)
@@ -75,10 +75,8 @@ static bool neighbours(const task *t, int k, const weir_conv_spec *conv, int64_t
     *share = 0;
     return true;
   }
-  const int64_t place = (2 * at + 1) * from - to; /* in halves of a cell of the result */
-
-  *low = weir_floor_div(place, 2 * to);
-  *share = (double)weir_floor_mod(place, 2 * to) / (double)(2 * to);
+  *low = weir_interpolate_low(from, to, at);
+  *share = (double)weir_floor_mod((2 * at + 1) * from - to, 2 * to) / (double)(2 * to);
   *high = *low + (*share > 0);
   if (!wraps) {
     *low = inside(*low, from, WEIR_BORDER_REPLICATE);

@@ -289,7 +289,7 @@ static void against_primitives(const subject *s, const measured *m)
 #endif
 }
 
-/* Losses, each by itself, and times of the two in bf16. No row where PyTorch's loss becomes NaN, as
+/* Losses, each alone, and times of the two in bf16. No row where PyTorch's loss becomes NaN, as
  * that of 2.15 does in some runs on Zen 4: elements of weight gradients are NaN. */
 static void against_torch_half(const subject *s, const measured *half, const float *bank)
 {
