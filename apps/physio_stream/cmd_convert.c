@@ -93,7 +93,7 @@ typedef struct conversion {
   ps_records records; /* of input.records, or the only one */
 } conversion;
 
-/* What may say who the patient is, is not passed on without a word. */
+/* Comments of a header may identify the patient: says whether they are kept. */
 static void tell_comments(const ps_cfg *cfg, int64_t lines)
 {
   if (lines > 0) {

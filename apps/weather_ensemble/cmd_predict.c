@@ -222,10 +222,10 @@ static weir_status run_model(const weir_cli *cli, work *w)
 
 static weir_status write_all(const weir_cli *cli, work *w)
 {
-  const wx_predict_what what = {.sample = w->sample,
-                                .n = w->n,
-                                .overlap = w->e->cfg->predict.overlap && weir_threads_get() > 1,
-                                .comm = w->comm};
+  const bool shared = w->comm != NULL && weir_comm_size(w->comm) > 1; /* ranks do not overlap */
+  const bool overlap = w->e->cfg->predict.overlap && weir_threads_get() > 1 && !shared;
+  const wx_predict_what what = {
+      .sample = w->sample, .n = w->n, .overlap = overlap, .comm = w->comm};
   wx_predict_times times;
 
   WEIR_TRY(w->leads ? create_files(cli, w) : WEIR_OK);

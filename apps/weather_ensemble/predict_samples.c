@@ -318,8 +318,8 @@ weir_status wx_predict_samples(const wx_experiment *e, wx_predictor *first, wx_p
 
   *out = (wx_predict_times){.total = 0};
   WEIR_TRY_GOTO(allocate(&w), done);
-  WEIR_TRY_GOTO(weir_worker_create(what->overlap && !shared, &w.reader), done);
-  WEIR_TRY_GOTO(weir_worker_create(what->overlap && !shared, &w.writer), done);
+  WEIR_TRY_GOTO(weir_worker_create(what->overlap, &w.reader), done);
+  WEIR_TRY_GOTO(weir_worker_create(what->overlap, &w.writer), done);
   WEIR_TRY_GOTO(shared ? run_shared(&w, what->comm) : run_alone(&w), done);
 done:
   weir_worker_destroy(&w.reader); /* before what they use */

@@ -17,7 +17,7 @@ typedef struct wx_predict_times {
 typedef struct wx_predict_what {
   const int64_t *sample; /* [n] */
   int64_t n;
-  bool overlap;    /* on one rank: reading and writing have a thread each */
+  bool overlap;    /* reading and writing have a thread each; false on several ranks */
   weir_comm *comm; /* NULL: one rank */
 } wx_predict_what;
 
