@@ -4,6 +4,8 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "comm/weir_items.h"
+#include "eval/lead_scores.h"
 #include "eval/score/score_maps.h"
 #include "eval/score/score_tables.h"
 #include "page/eval_page.h"
@@ -14,11 +16,14 @@
 typedef struct work {
   const weir_cli *cli;
   const wx_cfg *cfg;
+  weir_comm *comm; /* ranks that share quantities and leads */
+  bool leads;      /* this rank writes */
   wx_archive *forecast, *truth;
   wx_eval_data data;
   wx_split split;
   int64_t *all; /* every start */
   wx_verify verify;
+  wx_remarks remarks; /* of all quantities and leads */
   wx_score_tables tables;
   wx_score_maps *maps;
   wx_eval_page *page;
@@ -100,30 +105,88 @@ static void tell_scores(const work *w, int64_t first)
   }
 }
 
-static weir_status score(work *w)
+/* Warns of what was not warned of before: ranks leave the same initialisation times out. */
+static weir_status tell_remarks(work *w)
 {
+  for (int64_t k = 0; k < w->verify.remarks.n; k++) {
+    const int64_t before = w->remarks.n;
+
+    WEIR_TRY(wx_remarks_add(&w->remarks, w->verify.remarks.text[k]));
+    if (w->remarks.n > before) {
+      weir_warn("eval", "%s", w->verify.remarks.text[k]);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Scores number i of all quantities and leads. */
+static weir_status make_scores(void *context, int64_t i, weir_bytes *out)
+{
+  work *const w = context;
   wx_verify *const v = &w->verify;
+  wx_case_study study = {.truth = NULL};
+  weir_status status = WEIR_OK;
+
+  status = wx_verify_lead(v, v->quantity[i / v->n_leads], v->lead[i % v->n_leads]);
+  if (status != WEIR_OK) {
+    return tell_remarks(w) == WEIR_OK ? status : WEIR_ERR_MEMORY;
+  }
+  if (v->at_lead == wx_eval_figure_lead(v)) {
+    WEIR_TRY_GOTO(wx_case_study_create(v, &study), done);
+  }
+  WEIR_TRY_GOTO(wx_lead_scores_put(v, &study, out), done);
+done:
+  wx_case_study_fini(&study);
+  return status;
+}
+
+static weir_status take_scores(void *context, int64_t i, const char *data, int64_t n)
+{
+  work *const w = context;
+  wx_verify *const v = &w->verify;
+  const int64_t rows = w->tables.n_rows;
+  wx_case_study study;
+  weir_status status = WEIR_OK;
+
+  (void)i;
+  WEIR_TRY(wx_lead_scores_get(data, n, v, &study));
+  WEIR_TRY_GOTO(tell_remarks(w), done);
+  WEIR_TRY_GOTO(wx_score_tables_add(&w->tables, v), done);
+  tell_scores(w, rows);
+  if (w->maps != NULL) {
+    WEIR_TRY_GOTO(wx_score_maps_add(w->maps), done);
+  }
+  if (study.truth != NULL) {
+    WEIR_TRY_GOTO(wx_eval_page_add(w->page, &study), done);
+  }
+done:
+  wx_case_study_fini(&study);
+  return status;
+}
+
+/* Files and pages, which rank 0 writes. */
+static weir_status create_outputs(work *w)
+{
   char path[WX_PATH];
 
   WEIR_TRY(weir_path_join(w->cli->out, "maps.nc", path, sizeof path));
   if (weir_netcdf_available()) {
-    WEIR_TRY(wx_score_maps_create(path, v, &w->maps));
+    WEIR_TRY(wx_score_maps_create(path, &w->verify, &w->maps));
   }
-  WEIR_TRY(wx_eval_page_create(v, &w->tables, &w->page));
-  for (int64_t q = 0; q < v->n_quantities; q++) {
-    for (int64_t l = 0; l < v->n_leads; l++) {
-      const int64_t rows = w->tables.n_rows;
+  return wx_eval_page_create(&w->verify, &w->tables, &w->remarks, &w->page);
+}
 
-      WEIR_TRY(wx_verify_lead(v, v->quantity[q], v->lead[l]));
-      WEIR_TRY(wx_score_tables_add(&w->tables, v));
-      tell_scores(w, rows);
-      if (w->maps != NULL) {
-        WEIR_TRY(wx_score_maps_add(w->maps));
-      }
-      WEIR_TRY(wx_eval_page_add(w->page, v));
-    }
-  }
-  return WEIR_OK;
+static weir_status score(work *w)
+{
+  const weir_items items = {.comm = w->comm,
+                            .what = "eval",
+                            .unit = "quantities and leads",
+                            .n = w->verify.n_quantities * w->verify.n_leads,
+                            .make = make_scores,
+                            .take = take_scores};
+
+  WEIR_TRY(w->leads ? create_outputs(w) : WEIR_OK);
+  return weir_items_run(&items, w);
 }
 
 /* With every file that was read: a climate, and of models predictions and coefficients. */
@@ -167,6 +230,7 @@ static void close_work(work *w)
   wx_eval_page_destroy(&w->page);
   wx_score_maps_abandon(&w->maps);
   wx_score_tables_fini(&w->tables);
+  wx_remarks_clear(&w->remarks);
   wx_verify_close(&w->verify);
   wx_split_fini(&w->split);
   weir_free(&w->all);
@@ -183,12 +247,14 @@ static weir_status eval(weir_job *j)
   WEIR_TRY(weir_alloc(1, sizeof *w, (void **)&w));
   w->cli = j->cli;
   w->cfg = j->cfg;
+  w->comm = j->comm;
+  w->leads = weir_job_leads(j);
   WEIR_TRY_GOTO(weir_job_begin(j, "eval", false), done);
   WEIR_TRY_GOTO(open_work(w), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   log_init_times(w);
   WEIR_TRY_GOTO(score(w), done);
-  WEIR_TRY_GOTO(write_all(w), done);
+  WEIR_TRY_GOTO(w->leads ? write_all(w) : WEIR_OK, done);
 done:
   close_work(w);
   weir_free(&w);
@@ -197,7 +263,5 @@ done:
 
 weir_status wx_cmd_eval(const weir_cli *cli)
 {
-  wx_cfg cfg;
-
-  return weir_job_run(cli, &wx_program, &cfg, eval);
+  return weir_job_run_shared(cli, &wx_program, eval);
 }

@@ -7,12 +7,12 @@
 
 static const weir_command commands[] = {
     {"prepare", "write the built-in simulation as archives of forecasts and truth, or import files",
-     NULL, wx_cmd_prepare, WEIR_ONE_RANK, false},
+     NULL, wx_cmd_prepare, WEIR_LAUNCHED_RANKS, false},
     {"run", "train networks", NULL, wx_cmd_run, WEIR_THREAD_RANKS, true},
     {"predict", "apply weights to an archive of forecasts", NULL, wx_cmd_predict,
      WEIR_LAUNCHED_RANKS, false},
     {"eval", "score forecasts of models side by side against the truth", NULL, wx_cmd_eval,
-     WEIR_ONE_RANK, false},
+     WEIR_LAUNCHED_RANKS, false},
     {"check", "compare the gradient of the network with differences", NULL, wx_cmd_check,
      WEIR_ONE_RANK, false},
     {"describe", "print the resolved configuration, the network and the plan of a training step",

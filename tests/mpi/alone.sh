@@ -7,7 +7,7 @@ ranks=$2
 
 case ${program##*/} in
   cosmoflow) commands="inspect power describe" made=run ;;
-  weather_ensemble) commands="prepare eval check describe" made=run ;;
+  weather_ensemble) commands="check describe" made=run ;;
   quantum_transport) commands=describe made=run ;;
   physio_stream) commands="prepare bench replay describe" made=run ;;
 esac

@@ -12,8 +12,8 @@ on() {
   return 1
 }
 results() { /usr/bin/python3 "$root/tests/support/results.py" "$1"; }
-# What is said, without times and the folder.
-said() { sed -E "s,$work/[a-z_]+-[0-9],OUT,g; s/[0-9.e+-]+( s|  *MiB| MB)/N\1/g" "$1" | LC_ALL=C sort; }
+# What is said, without times, the folder, and the progress within an item, which only rank 0 shows.
+said() { sed -E "/ initialisation times \([0-9]+ %\)/d; s,$work/[a-z_]+-[0-9],OUT,g; s/[0-9.e+-]+( s|  *MiB| MB)/N\1/g" "$1" | LC_ALL=C sort; }
 
 # same_on_ranks NAME WORDS...: on one process, and on 2 and 3 ranks: the same results, table and messages, these once.
 same_on_ranks() {

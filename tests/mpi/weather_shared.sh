@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# weather_shared.sh WEATHER_ENSEMBLE ROOT RANKS_SH: predictions of samples that ranks share are those of one process.
+# weather_shared.sh WEATHER_ENSEMBLE ROOT RANKS_SH: simulations, predictions and scores that ranks share are those of one
+# process.
 set -u
 program=$1
 root=$2
@@ -7,11 +8,19 @@ ranks=$3
 . "$(dirname "$0")/script.sh"
 . "$(dirname "$0")/shared.sh"
 
+# Of a page what is drawn, and of the provenance the files that were read.
+drawn() { grep -o '<svg.*' "$1/report.html" | sed "s,$1,OUT,g"; }
+read_files() { grep -o '"[^"]*\.nc"' "$1/provenance.json" | LC_ALL=C sort; }
 options=(--config "$root/configs/weather_ensemble/tiny.yaml")
-on 1 prepare "${options[@]}" --set simulate.spin_up=1 --set simulate.init_times=25 --out "$work/data" || {
+simulation=(prepare "${options[@]}" --set simulate.spin_up=1 --set simulate.init_times=25)
+on 1 "${simulation[@]}" --out "$work/data" || {
   grep -q 'does not have' "$work/log" && { echo "skipped: this build has no FFTW or no NetCDF"; exit 77; }
   fail "prepare"
 }
+# Three batches of initialisation times, the last one smaller.
+same_on_ranks simulated "${simulation[@]}" --set simulate.batch=6
+fails_on_ranks broken 6 'a forecast broke down' "${simulation[@]}" --set simulate.step=0.36 \
+  --set 'simulate.forecast={preset: custom, jet: 10, mountain: 10, nu: 0}'
 options+=(--set data.forecast="[$work/data/forecast.nc]" --set data.truth="[$work/data/truth.nc]"
   --set 'data.split={train: {to: 2000-02-01}, valid: {from: 2000-02-01, to: 2000-02-10}, test: {from: 2000-02-10}, gap: 0}')
 on 1 run "${options[@]}" --set train.steps=4 --set bias.use=true --set bias.folds=1 --set bias.model.unet.preset=tiny \
@@ -28,4 +37,13 @@ done
 [ "$(grep -c 'rank 0 does all of the work' "$work/log")" = 1 ] || fail "raw: not said once that rank 0 works alone"
 diff "$work/results-1" "$work/results-2" >"$work/log" || fail "raw: other results"
 fails_on_ranks weights 3 'no-such.nc' predict "${options[@]}" --set predict.weights="$work/no-such.nc"
-echo "predictions: the same on 1, 2 and 3 ranks"
+# Quantities and leads in turn: fitted models, coefficients that are saved and loaded again, maps and the case of the page.
+scored() { same_on_ranks "$1" eval "${options[@]}" --set eval.part=test --set eval.models="$2"; }
+scored scores "[{use: raw}, {use: climatology}, {use: persistence}, {use: {emos: {save: $work/saved}}}]"
+scored loaded "[{use: raw}, {use: {emos: {load: $work/saved}}}]"
+for n in 2 3; do
+  diff <(drawn "$work/scores-1") <(drawn "$work/scores-$n") >"$work/log" || fail "scores: $n ranks: another page"
+  diff <(read_files "$work/loaded-1") <(read_files "$work/loaded-$n") >"$work/log" || fail "loaded: $n ranks: other files"
+done
+[ "$(read_files "$work/loaded-1" | grep -c emos_)" -gt 1 ] || fail "loaded: the coefficients are not in the provenance"
+echo "simulation, predictions and scores: the same on 1, 2 and 3 ranks"

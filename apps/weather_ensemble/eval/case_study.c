@@ -131,9 +131,28 @@ static weir_status fill(wx_verify *v, wx_case_study *c, double *scratch)
   return WEIR_OK;
 }
 
-weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
+weir_status wx_case_study_allocate(const wx_verify *v, wx_case_study *out)
 {
   const int64_t cells = v->data->cells;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->truth), done);
+  WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->efi), done);
+  WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->usual), done);
+  WEIR_TRY_GOTO(weir_alloc(v->n_models * cells, sizeof(float), (void **)&out->mean), done);
+  WEIR_TRY_GOTO(weir_alloc(v->n_models * cells, sizeof(float), (void **)&out->crps), done);
+  for (int64_t i = 0; i < cells; i++) {
+    out->efi[i] = out->usual[i] = NAN;
+  }
+done:
+  if (status != WEIR_OK) {
+    wx_case_study_fini(out);
+  }
+  return status;
+}
+
+weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
+{
   double *scratch = NULL;
   int64_t max_members = 1;
   weir_status status = WEIR_OK;
@@ -151,14 +170,7 @@ weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
     max_members = v->model[m].gives > max_members ? v->model[m].gives : max_members;
   }
   WEIR_TRY_GOTO(weir_alloc(max_members, sizeof *scratch, (void **)&scratch), done);
-  WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->truth), done);
-  WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->efi), done);
-  WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->usual), done);
-  WEIR_TRY_GOTO(weir_alloc(v->n_models * cells, sizeof(float), (void **)&out->mean), done);
-  WEIR_TRY_GOTO(weir_alloc(v->n_models * cells, sizeof(float), (void **)&out->crps), done);
-  for (int64_t i = 0; i < cells; i++) {
-    out->efi[i] = out->usual[i] = NAN;
-  }
+  WEIR_TRY_GOTO(wx_case_study_allocate(v, out), done);
   WEIR_TRY_GOTO(fill(v, out, scratch), done);
 done:
   weir_free(&scratch);

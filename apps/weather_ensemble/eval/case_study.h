@@ -20,5 +20,8 @@ typedef struct wx_case_study {
 /* Makes the case study of the quantity and lead that were scored last, which the models are still
  * fitted for. Fails: as wx_verify_start. */
 weir_status wx_case_study_create(wx_verify *v, wx_case_study *out) WEIR_CHECKED;
+/* Allocates the arrays of *out, which is all zero or finished, and sets efi and usual to NaN.
+ * Fails: WEIR_ERR_MEMORY; *out is then finished. */
+weir_status wx_case_study_allocate(const wx_verify *v, wx_case_study *out) WEIR_CHECKED;
 void wx_case_study_fini(wx_case_study *c);
 #endif

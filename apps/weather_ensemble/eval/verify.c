@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "data/date.h"
@@ -69,21 +68,6 @@ static lack lack_of(const wx_verify *v, int64_t start, int64_t *which)
   return NOTHING;
 }
 
-/* Warns, and keeps the sentence for the report: once. */
-static weir_status note(wx_verify *v, const char *text)
-{
-  for (int64_t k = 0; k < v->n_notes; k++) {
-    if (strcmp(v->note[k], text) == 0) {
-      return WEIR_OK;
-    }
-  }
-  weir_warn("eval", "%s", text);
-  WEIR_TRY(weir_reserve(&v->note, &v->note_capacity, v->n_notes + 1, sizeof *v->note));
-  WEIR_TRY(weir_strdup(text, &v->note[v->n_notes]));
-  v->n_notes++;
-  return WEIR_OK;
-}
-
 /* " (z500 at 48 h)", or nothing where all quantities and leads have the same initialisation times.
  */
 static void where_text(const wx_verify *v, char *text, size_t size)
@@ -114,7 +98,7 @@ static weir_status note_missing(wx_verify *v, const int64_t *missing, const int6
         "them, the first %s",
         (long long)missing[1 + m], (long long)v->n_candidates, where,
         m < 0 ? "the archive" : v->model[m].name, m < 0 ? " or no truth" : "", date);
-    WEIR_TRY(note(v, text));
+    WEIR_TRY(wx_remarks_add(&v->remarks, text));
   }
   return WEIR_OK;
 }
@@ -324,7 +308,7 @@ static weir_status note_absent(wx_verify *v)
     if (v->model[m].absent) {
       (void)snprintf(text, sizeof text, "%s is not scored: it has no forecast%s", v->model[m].name,
                      where);
-      WEIR_TRY(note(v, text));
+      WEIR_TRY(wx_remarks_add(&v->remarks, text));
     }
   }
   return WEIR_OK;
@@ -352,7 +336,7 @@ static weir_status note_empty(wx_verify *v, int64_t empty)
                  "point that the "
                  "truth and all members of all models have",
                  (long long)empty, (long long)(v->n_init_times + empty), where);
-  return note(v, text);
+  return wx_remarks_add(&v->remarks, text);
 }
 
 weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead)
@@ -363,6 +347,7 @@ weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead)
   v->at_quantity = quantity;
   v->at_lead = lead;
   clear(v);
+  wx_remarks_clear(&v->remarks);
   WEIR_TRY(choose_init_times(v));
   for (int64_t m = 0; m < v->n_models; m++) {
     WEIR_TRY(wx_model_fit(&v->model[m], v->data, lead, quantity));

@@ -4,6 +4,7 @@
 #define WX_VERIFY_H
 #include "data/simulation/event.h"
 #include "eval/climatology.h"
+#include "eval/remarks.h"
 #include "eval/forecast_model.h"
 #include "eval/score/significance.h"
 #include "eval/score/score_sums.h"
@@ -58,8 +59,7 @@ typedef struct wx_verify {
   int64_t *quantity, n_quantities, *lead, n_leads; /* numbers of the forecast archive */
   /* Of the quantity and lead at hand: */
   int64_t at_quantity, at_lead, n_init_times;
-  char **note; /* [n_notes] what was left out, a sentence each; of all quantities and leads */
-  int64_t n_notes, note_capacity;
+  wx_remarks remarks;    /* what was left out */
   int64_t *start, *time; /* [n_init_times] those that were scored; their seconds */
   double *efi_mean;      /* [n_init_times] mean of the index over the grid; NaN: not known */
   /* Of a start: */
@@ -77,9 +77,8 @@ weir_status wx_verify_open(const wx_verify_opts *opts, wx_eval_data *s, uint64_t
                            const int64_t *candidate, int64_t n, wx_verify *out) WEIR_CHECKED;
 void wx_verify_close(wx_verify *v);
 /* Fits the models for a quantity and a lead and scores all initialisation times of which forecast,
- * truth and all models are there; what is left out is warned of, and a note. Fails: as models and
- * archives; WEIR_ERR_DATA where no start, no model or no point is left to score; WEIR_ERR_STOPPED.
- */
+ * truth and all models are there; v->remarks tell what is left out. Fails: as models and archives;
+ * WEIR_ERR_DATA where no start, no model or no point is left to score; WEIR_ERR_STOPPED. */
 weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead) WEIR_CHECKED;
 /* Reads the truth of a start and asks every model; v->truth, v->use and given[n_models] are set.
  * False in *any: there is no truth. */

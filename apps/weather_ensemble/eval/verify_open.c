@@ -299,11 +299,7 @@ void wx_verify_close(wx_verify *v)
   }
   wx_regions_fini(&v->regions);
   wx_climatology_fini(&v->climate);
-  for (int64_t k = 0; k < v->n_notes; k++) {
-    weir_free(&v->note[k]);
-  }
-  weir_free(&v->note);
-  v->n_notes = v->note_capacity = 0;
+  wx_remarks_clear(&v->remarks);
   weir_free(&v->quantity);
   weir_free(&v->lead);
   weir_free(&v->start);

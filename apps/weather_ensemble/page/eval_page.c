@@ -11,11 +11,12 @@
 enum { DAY = 86400 };
 
 weir_status wx_eval_page_create(const wx_verify *v, const wx_score_tables *tables,
-                                wx_eval_page **out)
+                                const wx_remarks *remarks, wx_eval_page **out)
 {
   WEIR_TRY(weir_alloc(1, sizeof **out, (void **)out));
   (*out)->v = v;
   (*out)->tables = tables;
+  (*out)->remarks = remarks;
   return WEIR_OK;
 }
 
@@ -69,17 +70,16 @@ done:
   return status;
 }
 
-weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
+weir_status wx_eval_page_add(wx_eval_page *p, wx_case_study *study)
 {
+  const wx_verify *const v = p->v;
   const int64_t cells = v->data->cells;
 
-  if (v->at_lead != wx_eval_figure_lead(v)) {
-    return WEIR_OK;
-  }
   WEIR_TRY(weir_reserve(&p->item, &p->item_capacity, p->n + 1, sizeof *p->item));
   wx_page_quantity *const q = &p->item[p->n++];
 
-  *q = (wx_page_quantity){.quantity = v->at_quantity, .lead = v->at_lead};
+  *q = (wx_page_quantity){.quantity = v->at_quantity, .lead = v->at_lead, .study = *study};
+  memset(study, 0, sizeof *study);
   for (int64_t m = 0; m < v->n_models; m++) {
     const size_t size = (size_t)v->score_sums[m].at.size;
 
@@ -94,8 +94,7 @@ weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
       wx_score_map_get(v, m, WX_SCORE_MAP_SKILL, q->skill[m]);
     }
   }
-  WEIR_TRY(keep_bands(v, q));
-  return wx_case_study_create(v, &q->study);
+  return keep_bands(v, q);
 }
 
 static void put_estimate(weir_table *c, const weir_estimate *e, double scale)
@@ -337,11 +336,11 @@ static weir_status fill(const wx_eval_page *p, weir_report *r)
 {
   WEIR_TRY(add_summary(p, r));
   WEIR_TRY(add_scorecard(p, r));
-  if (p->v->n_notes > 0) {
+  if (p->remarks->n > 0) {
     WEIR_TRY(weir_report_heading(r, "Coverage"));
   }
-  for (int64_t k = 0; k < p->v->n_notes; k++) {
-    WEIR_TRY(weir_report_text(r, "%s.", p->v->note[k]));
+  for (int64_t k = 0; k < p->remarks->n; k++) {
+    WEIR_TRY(weir_report_text(r, "%s.", p->remarks->text[k]));
   }
   for (int64_t q = 0; q < p->v->n_quantities; q++) {
     WEIR_TRY(add_quantity(p, p->v->quantity[q], r));

@@ -1,7 +1,6 @@
 /* eval_page_priv.h - shared between the sources of the evaluation's report. */
 #ifndef WX_EVAL_PAGE_PRIV_H
 #define WX_EVAL_PAGE_PRIV_H
-#include "eval/case_study.h"
 #include "page/eval_page.h"
 
 /* What figures of a quantity are drawn of, at the lead of the figures. */
@@ -16,6 +15,7 @@ typedef struct wx_page_quantity {
 struct wx_eval_page {
   const wx_verify *v;
   const wx_score_tables *tables;
+  const wx_remarks *remarks;
   wx_page_quantity *item;
   int64_t n, item_capacity;
 };
@@ -39,8 +39,6 @@ weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
 /* Returns whether a model is so far from the first reference that lines and maps with it would show
  * nothing of the others: by its CRPS at the lead of the figures. */
 bool wx_eval_is_far(const wx_eval_page *p, int64_t quantity, int64_t model);
-/* Returns the number of the lead that is scored and nearest to that of the figures. */
-int64_t wx_eval_figure_lead(const wx_verify *v);
 /* Writes a title such as "z500, 48 h". */
 void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size);
 /* Writes the name of a figure, of two texts: letters and digits of both, '-' for the others. */

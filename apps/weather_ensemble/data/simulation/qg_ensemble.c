@@ -556,6 +556,13 @@ weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
   return WEIR_OK;
 }
 
+weir_status wx_qg_ensemble_finish_truth(wx_qg_ensemble *e)
+{
+  WEIR_TRY(follow_truth(e, e->true_facts.n_init_times));
+  return weir_stop_requested() ? stopped("the truth")
+                               : check_sound(e->fine, e->fine_workspace, e->current, "the truth");
+}
+
 weir_status wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
                                  int64_t member, float *out)
 {

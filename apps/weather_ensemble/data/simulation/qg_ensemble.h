@@ -59,6 +59,8 @@ const wx_archive_info *wx_qg_ensemble_truth(const wx_qg_ensemble *e);
  * WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY, WEIR_ERR_STOPPED, and as weir_plan_run. */
 weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
                                    void (*meanwhile)(void *context), void *context) WEIR_CHECKED;
+/* Computes the rest of the truth. Fails: as wx_qg_ensemble_compute. */
+weir_status wx_qg_ensemble_finish_truth(wx_qg_ensemble *e) WEIR_CHECKED;
 /* Computes a field [lat, lon], rows from north to south, of a start that is computed; of start
  * `time` of the truth, which has to be before wx_qg_ensemble_known. One thread at a time. Fail: as
  * wx_qg_tendency. */

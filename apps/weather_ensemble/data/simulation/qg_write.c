@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
+#include "comm/weir_items.h"
 
 enum { MESSAGE = 1024 };
 
 /* Archives that grow, and memory for the members of a field. */
 typedef struct output {
   wx_qg_ensemble *e;
+  weir_comm *comm;
   wx_archive_writer *forecasts, *truth;
   int64_t written, known; /* times of the truth */
   int64_t first, n;       /* initialisation times that are computed and not written */
@@ -17,30 +19,36 @@ typedef struct output {
   char message[MESSAGE];
 } output;
 
-static weir_status write_start(output *o, int64_t start)
+/* All members of a field into o->fields. */
+static weir_status compute_members(const output *o, int64_t start, int64_t lead, int64_t quantity)
 {
   const wx_archive_info *const f = wx_qg_ensemble_forecasts(o->e);
   const int64_t cells = wx_grid_cells(&f->grid);
 
+  for (int64_t m = 0; m < f->n_members; m++) {
+    WEIR_TRY(wx_qg_ensemble_field(o->e, start, lead, quantity, m, o->fields + m * cells));
+  }
+  return WEIR_OK;
+}
+
+static weir_status write_start(output *o, int64_t start)
+{
+  const wx_archive_info *const f = wx_qg_ensemble_forecasts(o->e);
+
   for (int64_t l = 0; l < f->n_leads; l++) {
     for (int64_t q = 0; q < f->n_quantities; q++) {
-      for (int64_t m = 0; m < f->n_members; m++) {
-        WEIR_TRY(wx_qg_ensemble_field(o->e, start, l, q, m, o->fields + m * cells));
-      }
+      WEIR_TRY(compute_members(o, start, l, q));
       WEIR_TRY(wx_archive_write(o->forecasts, start, l, q, 0, f->n_members, o->fields));
     }
   }
   return WEIR_OK;
 }
 
-/* What is computed and not written: initialisation times, and the truth as far as it is known. */
-static weir_status write_ready(output *o)
+/* The truth as far as it is known. */
+static weir_status write_truth(output *o)
 {
   const wx_archive_info *const f = wx_qg_ensemble_truth(o->e);
 
-  for (int64_t i = 0; i < o->n; i++) {
-    WEIR_TRY(write_start(o, o->first + i));
-  }
   for (; o->written < o->known; o->written++) {
     for (int64_t q = 0; q < f->n_quantities; q++) {
       WEIR_TRY(wx_qg_ensemble_true_field(o->e, o->written, q, o->fields));
@@ -48,6 +56,15 @@ static weir_status write_ready(output *o)
     }
   }
   return WEIR_OK;
+}
+
+/* What is computed and not written. */
+static weir_status write_ready(output *o)
+{
+  for (int64_t i = 0; i < o->n; i++) {
+    WEIR_TRY(write_start(o, o->first + i));
+  }
+  return write_truth(o);
 }
 
 /* On another thread, whose failures are its own. */
@@ -82,10 +99,89 @@ static weir_status write_all(output *o)
   return write_ready(o);
 }
 
-weir_status wx_qg_write(const wx_qg_opts *opts, const weir_exec_cfg *exec, uint64_t seed,
-                        const char *forecasts, const char *truth)
+/* ---- Forecasts that ranks share: an item is a batch of initialisation times ---- */
+
+static int64_t begin_of(const output *o, int64_t item, int64_t *n)
 {
-  output o = {.written = 0};
+  const int64_t all = wx_qg_ensemble_forecasts(o->e)->n_init_times,
+                batch = wx_qg_ensemble_batch(o->e), first = item * batch;
+
+  *n = first + batch < all ? batch : all - first;
+  return first;
+}
+
+static weir_status make_batch(void *context, int64_t item, weir_bytes *out)
+{
+  const output *const o = context;
+  const wx_archive_info *const f = wx_qg_ensemble_forecasts(o->e);
+  const int64_t bytes = f->n_members * wx_grid_cells(&f->grid) * (int64_t)sizeof(float);
+  int64_t n = 0;
+  const int64_t first = begin_of(o, item, &n);
+
+  WEIR_TRY(wx_qg_ensemble_compute(o->e, first, n, NULL, NULL));
+  for (int64_t i = 0; i < n * f->n_leads * f->n_quantities; i++) {
+    WEIR_TRY(compute_members(o, first + i / (f->n_leads * f->n_quantities),
+                             i / f->n_quantities % f->n_leads, i % f->n_quantities));
+    WEIR_TRY(weir_bytes_put(out, o->fields, bytes));
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_batch(void *context, int64_t item, const char *data, int64_t n_bytes)
+{
+  output *const o = context;
+  const wx_archive_info *const f = wx_qg_ensemble_forecasts(o->e);
+  const int64_t bytes = f->n_members * wx_grid_cells(&f->grid) * (int64_t)sizeof(float);
+  const char *at = data;
+  int64_t n = 0;
+  const int64_t first = begin_of(o, item, &n);
+
+  for (int64_t i = 0; i < n * f->n_leads * f->n_quantities; i++) {
+    WEIR_TRY(weir_bytes_get(&at, data + n_bytes, o->fields, bytes));
+    WEIR_TRY(wx_archive_write(o->forecasts, first + i / (f->n_leads * f->n_quantities),
+                              i / f->n_quantities % f->n_leads, i % f->n_quantities, 0,
+                              f->n_members, o->fields));
+  }
+  weir_progress("simulate", first + n, f->n_init_times, "initialisation times");
+  o->known = wx_qg_ensemble_known(o->e);
+  return write_truth(o);
+}
+
+static weir_status share_all(output *o)
+{
+  const int64_t n = wx_qg_ensemble_forecasts(o->e)->n_init_times,
+                batch = wx_qg_ensemble_batch(o->e);
+  const weir_items items = {.comm = o->comm,
+                            .what = "prepare",
+                            .unit = "batches of initialisation times",
+                            .n = (n + batch - 1) / batch,
+                            .make = make_batch,
+                            .take = take_batch};
+
+  WEIR_TRY(weir_items_run(&items, o));
+  if (weir_comm_rank(o->comm) > 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(wx_qg_ensemble_finish_truth(o->e));
+  o->known = wx_qg_ensemble_known(o->e);
+  return write_truth(o);
+}
+
+/* On rank 0. */
+static weir_status create_archives(output *o, const char *forecasts, const char *truth)
+{
+  WEIR_TRY(wx_archive_create(forecasts, wx_qg_ensemble_forecasts(o->e), &o->forecasts));
+  WEIR_TRY(wx_archive_create(truth, wx_qg_ensemble_truth(o->e), &o->truth));
+  WEIR_TRY(wx_archive_put_text(o->forecasts, "source", "weather_ensemble: simulated forecasts"));
+  return wx_archive_put_text(o->truth, "source", "weather_ensemble: simulated truth");
+}
+
+weir_status wx_qg_write(const wx_qg_opts *opts, const weir_exec_cfg *exec, uint64_t seed,
+                        weir_comm *comm, const char *forecasts, const char *truth)
+{
+  const bool alone = comm == NULL || weir_comm_size(comm) == 1;
+  const bool leads = alone || weir_comm_rank(comm) == 0;
+  output o = {.comm = comm};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(wx_qg_ensemble_create(opts, exec, seed, &o.e));
@@ -94,14 +190,12 @@ weir_status wx_qg_write(const wx_qg_opts *opts, const weir_exec_cfg *exec, uint6
   WEIR_TRY_GOTO(
       weir_alloc(f->n_members * wx_grid_cells(&f->grid), sizeof *o.fields, (void **)&o.fields),
       done);
-  WEIR_TRY_GOTO(wx_archive_create(forecasts, f, &o.forecasts), done);
-  WEIR_TRY_GOTO(wx_archive_create(truth, wx_qg_ensemble_truth(o.e), &o.truth), done);
-  WEIR_TRY_GOTO(wx_archive_put_text(o.forecasts, "source", "weather_ensemble: simulated forecasts"),
-                done);
-  WEIR_TRY_GOTO(wx_archive_put_text(o.truth, "source", "weather_ensemble: simulated truth"), done);
-  WEIR_TRY_GOTO(write_all(&o), done);
-  WEIR_TRY_GOTO(wx_archive_commit(&o.truth), done);
-  WEIR_TRY_GOTO(wx_archive_commit(&o.forecasts), done);
+  WEIR_TRY_GOTO(leads ? create_archives(&o, forecasts, truth) : WEIR_OK, done);
+  WEIR_TRY_GOTO(alone ? write_all(&o) : share_all(&o), done);
+  if (leads) {
+    WEIR_TRY_GOTO(wx_archive_commit(&o.truth), done);
+    WEIR_TRY_GOTO(wx_archive_commit(&o.forecasts), done);
+  }
 done:
   wx_archive_abandon(&o.forecasts);
   wx_archive_abandon(&o.truth);

@@ -55,7 +55,7 @@ static void archives_hold_the_simulation(void **state)
   float expected[CELLS], got[CELLS];
   wx_qg_ensemble *e = NULL;
 
-  assert_ok(wx_qg_write(&o, NULL, 5, forecasts, truth));
+  assert_ok(wx_qg_write(&o, NULL, 5, NULL, forecasts, truth));
   assert_ok(wx_qg_ensemble_create(&o, NULL, 5, &e));
   wx_archive *f = open_one(forecasts), *t = open_one(truth);
   const wx_archive_info *const facts = wx_archive_get(f);
@@ -135,7 +135,7 @@ static void a_stop_leaves_no_files(void **state)
   (void)remove(forecasts);
   (void)remove(truth);
   weir_stop_request(2);
-  assert_int_equal(wx_qg_write(&o, NULL, 5, forecasts, truth), WEIR_ERR_STOPPED);
+  assert_int_equal(wx_qg_write(&o, NULL, 5, NULL, forecasts, truth), WEIR_ERR_STOPPED);
   weir_stop_request(0);
   assert_true(access(forecasts, F_OK) != 0 && access(truth, F_OK) != 0);
 }
