@@ -177,6 +177,15 @@ weir_status weir_access_resize(weir_access *a, int n_in, int n_out, int n_states
 weir_status weir_access_shift_index(weir_access *a, int k, int64_t by) WEIR_CHECKED;
 /* Renumbers the expressions that values and next states are: i becomes number[i]. */
 void weir_access_renumber(weir_access *a, const int32_t *number);
+/* Puts a parallel dimension [0, extent) in front of all others, and a dimension of that extent in
+ * front of every operand (inputs, then outputs) for which varies[k] says so: that of each other
+ * iteration repeats what `a` was, with the elements of its own slices. Random bits of every slice
+ * are those of `a`. Fails: WEIR_ERR_SHAPE (more dimensions than an access or an array may have). */
+weir_status weir_access_add_outer(weir_access *a, int64_t extent, const bool *varies) WEIR_CHECKED;
+/* Takes such a dimension out again, whatever order the arrays are in now: `a` becomes the access of
+ * one slice, and from[k] the dimension that operand k had for it, -1: none. false, and `a` is
+ * unchanged: dimension 0 is no such dimension. */
+bool weir_access_take_outer(weir_access *a, int8_t *from);
 /* Restricts `a` to the iterations of the box, renumbered from the start of those of `a`; they read
  * and write the same elements. Fails: WEIR_ERR_MEMORY; only weir_access_fini may then be called on
  * `a`. */

@@ -78,7 +78,8 @@ typedef enum weir_code {
  * = iteration dimension; i64, absolute. REMAINDER: integer = operand * 16 + array dimension;
  * numerator modulo div of that index, i64. STATE: integer = state. RANDOM: i64,
  * weir_random_bits(seed = a, purpose = integer, step = b, index = row-major position of the
- * iteration in the whole box of the parallel dimensions); seed and step are i64. */
+ * iteration in the whole box of the parallel dimensions, modulo `real`, a whole number, unless that
+ * is 0); seed and step are i64. */
 typedef struct weir_expr {
   weir_code code;
   weir_dtype dtype;

@@ -118,6 +118,9 @@ typedef struct weir_derivation {
   int8_t made;                  /* array that output 0 is, or whose gradient it is */
   int8_t in[WEIR_MAX_OPERANDS]; /* likewise every operand                             */
   weir_derived_dim dim[WEIR_MAX_DIMS];
+  /* The node is this one for every iteration of its dimension 0 (weir_access_add_outer): `dim` and
+   * kernels mean one slice (kernel/weir_kernel_use.h). */
+  bool outer;
 } weir_derivation;
 
 typedef struct weir_node {

@@ -1,6 +1,8 @@
 /* pass.c - the sequence of passes. */
 #include "pass/weir_pass.h"
 
+#include "graph/kernel/weir_kernel_use.h"
+
 #include <string.h>
 
 /* Name of the pass that still runs when it is left out, without fusing. */
@@ -119,7 +121,7 @@ static const weir_kernel *best_of(const weir_graph *g, const weir_group *group,
         (strcmp(wanted, "auto") != 0 && strcmp(wanted, k->name) != 0)) {
       continue;
     }
-    const double cost = k->match(g, group);
+    const double cost = weir_kernel_seconds(k, g, group);
 
     if (cost >= 0 && (*seconds < 0 || cost < *seconds)) {
       *seconds = cost;

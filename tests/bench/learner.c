@@ -8,6 +8,7 @@
 #include "ops/concat/weir_concat.h"
 #include "ops/reshape/weir_reshape.h"
 #include "pass/autodiff/weir_gradients.h"
+#include "pass/models/weir_models.h"
 
 #define RULE "momentum"
 
@@ -99,8 +100,34 @@ static weir_status make_input(const weir_array_desc *d, uint64_t seed, uint32_t 
   return WEIR_OK;
 }
 
+/* The arrays of t->store once for every model, in t->fused. */
+static weir_status add_models(const learner_job *job, learner *t)
+{
+  WEIR_TRY(weir_store_create(&t->fused));
+  for (int64_t i = 0; i < weir_store_count(t->store); i++) {
+    const char *name = weir_store_name(t->store, i);
+    const weir_tensor *one = weir_store_find(t->store, name);
+    int64_t shape[WEIR_MAX_RANK] = {job->models};
+
+    memcpy(shape + 1, one->shape, (size_t)one->rank * sizeof *shape);
+    WEIR_TRY(weir_store_add(t->fused, name, one->dtype, one->rank + 1, shape));
+  }
+  for (int64_t k = 0; k < job->models; k++) {
+    WEIR_TRY(weir_params_init(t->params, t->store, job->seed + (uint64_t)k));
+    for (int64_t i = 0; i < weir_store_count(t->store); i++) {
+      const char *name = weir_store_name(t->store, i);
+      const weir_tensor *one = check_stored(t->store, name);
+      const size_t bytes = weir_tensor_bytes(one);
+
+      memcpy((char *)check_stored(t->fused, name)->data + (size_t)k * bytes, one->data, bytes);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status learner_open(const learner_job *job, learner *t)
 {
+  const bool several = job->models > 1;
   const weir_rule_desc *rule;
   weir_net net;
 
@@ -121,11 +148,17 @@ weir_status learner_open(const learner_job *job, learner *t)
   const weir_plan_opts opts = {
       .exec = job->exec, .threads = job->threads, .sizes_only = job->sizes_only};
 
-  WEIR_TRY(weir_plan_create(t->graph, t->store, &opts, &t->plan));
+  if (several) {
+    WEIR_TRY(add_models(job, t));
+    WEIR_TRY(weir_models_fuse(t->graph, job->models, NULL, 0));
+  }
+  weir_store *store = several ? t->fused : t->store;
+
+  WEIR_TRY(weir_plan_create(t->graph, store, &opts, &t->plan));
   WEIR_TRY(make_input(&job->x, job->seed, 1, &t->x));
   WEIR_TRY(make_input(&job->y, job->seed, 2, &t->y));
-  WEIR_TRY(weir_tensor_init(&t->loss, WEIR_F32, 0, NULL));
-  t->bank = *check_stored(t->store, WEIR_PARAMS_FLAT);
+  WEIR_TRY(weir_tensor_init(&t->loss, WEIR_F32, several, several ? &job->models : NULL));
+  t->bank = *check_stored(store, WEIR_PARAMS_FLAT);
   t->bank.owned = NULL;
   return WEIR_OK;
 }
@@ -139,6 +172,7 @@ void learner_close(learner *t)
   weir_graph_destroy(&t->graph);
   weir_params_destroy(&t->params);
   weir_store_destroy(&t->store);
+  weir_store_destroy(&t->fused);
 }
 
 weir_status learner_step(learner *t, double *loss)

@@ -18,6 +18,7 @@ typedef struct learner_job {
   const weir_exec_cfg *exec;
   int threads;
   bool sizes_only; /* the plan does not run */
+  int64_t models;  /* that train as one graph (pass/models), model k with seed + k; 0: 1 */
 } learner_job;
 
 typedef struct learner {
@@ -26,7 +27,8 @@ typedef struct learner {
   weir_store *store;
   weir_params *params;
   weir_plan *plan;
-  weir_tensor x, y, loss, bank; /* bank: a view of the store's */
+  weir_store *fused;            /* of several models, which the plan is over; else NULL */
+  weir_tensor x, y, loss, bank; /* bank: a view of the store's, [models, ..] of several */
   int64_t seed, step;           /* keys of random numbers, where */
   bool draws;                   /* the network draws any         */
 } learner;
@@ -35,7 +37,7 @@ typedef struct learner {
  * SGD. Data are uniform in [-1, 1]. Close it whatever is returned. */
 weir_status learner_open(const learner_job *job, learner *t) WEIR_CHECKED;
 void learner_close(learner *t);
-/* Runs the step; its loss is of the parameters before it. */
+/* Runs the step; its loss is of the parameters before it, of several models that of the first. */
 weir_status learner_step(learner *t, double *loss) WEIR_CHECKED;
 
 #endif

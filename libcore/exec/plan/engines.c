@@ -107,16 +107,13 @@ static void keep_scratch(exec_group *group, int64_t bytes)
 
 static weir_status prepare_kernel(weir_plan *p, exec_group *group, exec_kernel *k)
 {
-  const weir_kernel *kernel = k->claim->kernel;
   int32_t node = k->claim->node;
   weir_group alone = {.nodes = &node, .n_nodes = 1, .n_claims = group->n_loops > 1};
 
   alone.claims[0] = *k->claim;
-  WEIR_TRY(kernel->prepare(p->g, &alone, &k->context));
-  k->n_arrays = kernel->arrays(p->g, &alone, k->arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
-  if (kernel->scratch != NULL) {
-    keep_scratch(group, kernel->scratch(k->context));
-  }
+  WEIR_TRY(weir_kernel_use_create(k->claim->kernel, p->g, &alone, &k->use));
+  k->n_arrays = weir_kernel_use_arrays(k->use, k->arrays);
+  keep_scratch(group, weir_kernel_use_scratch(k->use));
   return WEIR_OK;
 }
 
@@ -129,9 +126,7 @@ static void divide_workspace(weir_plan *p, exec_group *group)
     exec_kernel *k = &group->kernels[i];
 
     k->workspace = bytes;
-    if (k->claim->kernel->workspace != NULL) {
-      bytes += (k->claim->kernel->workspace(k->context) + 63) & ~(int64_t)63;
-    }
+    bytes += weir_kernel_use_workspace(k->use);
   }
   p->workspace_bytes = bytes > p->workspace_bytes ? bytes : p->workspace_bytes;
 }
@@ -178,8 +173,8 @@ weir_status exec_bind_kernels(weir_plan *p)
     for (int k = 0; k < p->groups[i].n_kernels; k++) {
       const exec_kernel *one = &p->groups[i].kernels[k];
 
-      if (one->claim->kernel->set_workspace != NULL) {
-        WEIR_TRY(one->claim->kernel->set_workspace(one->context, p->workspace + one->workspace));
+      if (one->use != NULL) { /* else the group runs on a device */
+        WEIR_TRY(weir_kernel_use_set_workspace(one->use, p->workspace + one->workspace));
       }
     }
   }

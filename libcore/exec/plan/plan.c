@@ -491,6 +491,7 @@ static void free_group(exec_group *group)
   for (int i = 0; i < group->n_kernels; i++) {
     const weir_kernel *kernel = group->kernels[i].claim->kernel;
 
+    weir_kernel_use_destroy(&group->kernels[i].use);
     if (kernel->release != NULL && group->kernels[i].context != NULL) {
       kernel->release(group->kernels[i].context);
     }

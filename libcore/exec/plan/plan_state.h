@@ -4,6 +4,7 @@
 #define WEIR_PLAN_STATE_H
 #include "exec/weir_engine.h"
 #include "exec/weir_plan.h"
+#include "graph/kernel/weir_kernel_use.h"
 #include "graph/weir_members.h"
 #include "pass/microbatch/weir_microbatch.h"
 #include "pass/schedule/weir_schedule.h"
@@ -55,8 +56,9 @@ typedef struct exec_loop {
 
 /* A kernel of a group. */
 typedef struct exec_kernel {
-  const weir_claim *claim; /* the graph's */
-  void *context;
+  const weir_claim *claim;                              /* the graph's */
+  void *context;                                        /* of a kernel on a device */
+  weir_kernel_use *use;                                 /* of a kernel on the CPU */
   int32_t loop;                                         /* that it computes */
   int32_t arrays[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS]; /* in the order it wants */
   int n_arrays;

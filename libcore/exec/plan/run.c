@@ -67,7 +67,6 @@ static weir_kernel_run kernel_run(const tiling *t, const exec_kernel *kernel,
     }
   }
   return (weir_kernel_run){
-      .context = kernel->context,
       .box = group->n_loops == 1 ? t->box : kernel->all,
       .views = views,
       .n_views = kernel->n_arrays,
@@ -85,7 +84,7 @@ static void run_block(const tiling *t, const exec_kernel *kernel, const weir_box
   run.piece = -1;
   run.block = *block;
   run.scratch = scratch;
-  kernel->claim->kernel->run(&run);
+  weir_kernel_use_run(kernel->use, &run);
 }
 
 static weir_status run_loop(const tiling *t, const exec_loop *loop, const weir_box *box,
@@ -174,7 +173,7 @@ static weir_status check_gathers(const weir_plan *p, const exec_loop *loop, cons
 /* A stage of a kernel: its pieces are shared among threads. */
 typedef struct stage {
   tiling *tiling;
-  const weir_kernel *kernel;
+  const weir_kernel_use *kernel;
   weir_kernel_run run;
   char *scratch;
   int64_t scratch_bytes;
@@ -187,7 +186,7 @@ static void kernel_item(void *context, int64_t item, int thread)
 
   run.piece = item;
   run.scratch = s->scratch + thread * s->scratch_bytes;
-  s->kernel->run(&run);
+  weir_kernel_use_run(s->kernel, &run);
   poll_messages(s->tiling, thread);
 }
 
@@ -195,17 +194,15 @@ static void kernel_item(void *context, int64_t item, int thread)
 static void run_stages(tiling *t, const exec_kernel *k, int from, int to)
 {
   const weir_plan *p = t->p;
-  const weir_kernel *kernel = k->claim->kernel;
   weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
   stage s = {.tiling = t,
-             .kernel = kernel,
+             .kernel = k->use,
              .run = kernel_run(t, k, NULL, views),
              .scratch = p->scratch,
              .scratch_bytes = p->scratch_bytes};
 
   for (s.run.stage = from; s.run.stage < to; s.run.stage++) {
-    const int64_t one = s.run.stage == 0;
-    const int64_t n = kernel->pieces != NULL ? kernel->pieces(s.run.context, s.run.stage) : one;
+    const int64_t n = weir_kernel_use_pieces(k->use, s.run.stage);
 
     if (n == 0) {
       return;

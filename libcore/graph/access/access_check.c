@@ -182,7 +182,8 @@ static weir_status check_leaf(const weir_access *a, int32_t i)
     right = in_range(e->integer, a->n_states) && a->state[e->integer].dtype == e->dtype;
     break;
   case WEIR_CODE_RANDOM:
-    right = in_range(e->integer, INT64_C(1) << 32) && e->dtype == WEIR_I64;
+    right = in_range(e->integer, INT64_C(1) << 32) && e->dtype == WEIR_I64 && e->real >= 0 &&
+            e->real <= 0x1p53 && e->real == (double)(int64_t)e->real;
     break;
   default:
     right = true;

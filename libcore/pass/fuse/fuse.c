@@ -164,8 +164,7 @@ static void offer(const grouping *s, int32_t node)
   /* The host computes what a device has no kernel for: maps around it stay on the device. */
   const bool here = s->opts->device == NULL || strcmp(s->opts->device, WEIR_KERNEL_CPU) == 0;
 
-  s->blocked[node] =
-      here && k != NULL && k->blocks != NULL && k->blocks(s->g, &alone, &s->blocks[node]);
+  s->blocked[node] = here && k != NULL && weir_kernel_in_blocks(k, s->g, &alone, &s->blocks[node]);
 }
 
 /* Bytes that the members move less than separate groups would. */

@@ -1,7 +1,7 @@
 /* fuse_priv.h - the state of the pass that forms groups. */
 #ifndef WEIR_FUSE_PRIV_H
 #define WEIR_FUSE_PRIV_H
-#include "graph/weir_kernel.h"
+#include "graph/kernel/weir_kernel_use.h"
 #include "pass/weir_depend.h"
 #include "pass/weir_pass.h"
 

@@ -4,6 +4,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_signal.h"
 #include "comm/weir_request.h"
+#include "graph/kernel/weir_kernel_use.h"
 #include "ops/call/weir_call.h"
 #include "pass/partition/weir_spmd.h"
 #include "pass/schedule/weir_schedule.h"
@@ -192,7 +193,7 @@ static double formula(const walk *w, const weir_group *group, const weir_traffic
   for (int i = 0; i < group->n_claims && kernels >= 0; i++) {
     int32_t claimed = group->claims[i].node;
     const weir_group alone = {.nodes = &claimed, .n_nodes = 1};
-    const double said = group->claims[i].kernel->match(w->local->g, &alone);
+    const double said = weir_kernel_seconds(group->claims[i].kernel, w->local->g, &alone);
 
     kernels = said >= 0 ? kernels + said : -1;
   }

@@ -70,9 +70,13 @@ static void put_leaf(const native_writer *w, const weir_expr *e)
     native_put(t, "z%" PRId64, e->integer);
     break;
   default:
-    native_put(t, "(int64_t)weir_random_bits((uint64_t)v%d, %uu, (uint32_t)v%d, (uint64_t)(%s))",
+    native_put(t, "(int64_t)weir_random_bits((uint64_t)v%d, %uu, (uint32_t)v%d, (uint64_t)(%s)",
                e->a, (unsigned)e->integer, e->b,
                w->in != NULL ? "point" : "w->point + x * w->point_step");
+    if (e->real > 0) {
+      native_put(t, " %% %" PRId64 "u", (int64_t)e->real);
+    }
+    native_put(t, ")");
   }
 }
 

@@ -269,9 +269,10 @@ static exec_scalar leaf(const reference_point *p, const weir_expr *e, const exec
   case WEIR_CODE_STATE:
     return p->state[e->integer];
   default:
-    y.integer = (int64_t)weir_random_bits(
-        (uint64_t)v[e->a].integer, (uint32_t)e->integer, (uint32_t)v[e->b].integer,
-        (uint64_t)exec_position(p->access, WEIR_PARALLEL, p->iteration));
+    y.integer = exec_position(p->access, WEIR_PARALLEL, p->iteration);
+    y.integer = e->real > 0 ? y.integer % (int64_t)e->real : y.integer;
+    y.integer = (int64_t)weir_random_bits((uint64_t)v[e->a].integer, (uint32_t)e->integer,
+                                          (uint32_t)v[e->b].integer, (uint64_t)y.integer);
     return y;
   }
 }

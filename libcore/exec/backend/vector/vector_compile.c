@@ -74,7 +74,8 @@ static weir_status add_instr(builder *b, int32_t i)
   vm_instr x = {.a = args > 0 ? b->reg[e->a] : -1,
                 .b = args > 1 ? b->reg[e->b] : -1,
                 .c = args > 2 ? b->reg[e->c] : -1,
-                .which = e->integer};
+                .which = e->integer,
+                .period = e->code == WEIR_CODE_RANDOM ? (int64_t)e->real : 0};
 
   if (e->code == WEIR_CODE_CAST && p->regs[x.a].dtype == e->dtype) {
     b->reg[i] = x.a;

@@ -151,8 +151,15 @@ static void ramp(int64_t *dst, int64_t first, int64_t step, int64_t n)
 }
 
 static void random_bits(int64_t *dst, const int64_t *seed, const int64_t *step,
-                        const int64_t *position, uint32_t purpose, int64_t n)
+                        const int64_t *position, uint32_t purpose, int64_t period, int64_t n)
 {
+  for (int64_t i = 0; i < n && period > 0; i++) {
+    dst[i] = (int64_t)weir_random_bits((uint64_t)seed[i], purpose, (uint32_t)step[i],
+                                       (uint64_t)(position[i] % period));
+  }
+  if (period > 0) {
+    return;
+  }
   VM_LOOP for (int64_t i = 0; i < n; i++)
   {
     dst[i] = (int64_t)weir_random_bits((uint64_t)seed[i], purpose, (uint32_t)step[i],

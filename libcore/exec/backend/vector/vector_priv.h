@@ -81,7 +81,7 @@ typedef struct vm_kernels {
   void (*fill[4])(void *dst, const void *value, int64_t n);
   void (*ramp)(int64_t *dst, int64_t first, int64_t step, int64_t n);
   void (*random)(int64_t *dst, const int64_t *seed, const int64_t *step, const int64_t *position,
-                 uint32_t purpose, int64_t n);
+                 uint32_t purpose, int64_t period, int64_t n);
 } vm_kernels;
 
 extern const vm_kernels vm_kernels_base;
@@ -110,7 +110,7 @@ typedef struct vm_reg {
 typedef struct vm_instr {
   vm_kernel kernel;
   vm_chain *chain;
-  int64_t which;
+  int64_t which, period;
   int32_t dst, a, b, c;
   int step; /* how vector_recur.c does it for one sample */
 } vm_instr;

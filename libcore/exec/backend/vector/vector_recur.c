@@ -47,6 +47,7 @@ typedef struct step {
   int32_t as, bs, cs, ds;
   int32_t op;
   uint32_t purpose;
+  int64_t period;
   vm_kernel kernel;
 } step;
 
@@ -135,7 +136,8 @@ static int64_t decode(const vm_frame *f, const vm_phase *phase, step *steps)
   }
   for (int32_t i = 0; i < phase->n; i++) {
     const vm_instr *x = &p->instrs[phase->first + i];
-    step s = {.op = x->step, .kernel = x->kernel, .purpose = (uint32_t)x->which};
+    step s = {
+        .op = x->step, .kernel = x->kernel, .purpose = (uint32_t)x->which, .period = x->period};
     s.a = x->a >= 0 ? address_of(f, home, x->a, &s.as) : NULL;
     s.b = x->b >= 0 ? address_of(f, home, x->b, &s.bs) : NULL;
     s.c = x->c >= 0 ? address_of(f, home, x->c, &s.cs) : NULL;
@@ -196,9 +198,9 @@ sample:
 kernel:
   s->kernel(&RESULT(char), s->a == NULL ? NULL : &ARG(char, a), s->b == NULL ? NULL : &ARG(char, b),
             s->c == NULL ? NULL : &ARG(char, c), 1);
-  NEXT random : RESULT(int64_t) =
-                    (int64_t)weir_random_bits((uint64_t)ARG(int64_t, a), s->purpose,
-                                              (uint32_t)ARG(int64_t, b), (uint64_t)ARG(int64_t, c));
+  NEXT random : RESULT(int64_t) = (int64_t)weir_random_bits(
+                    (uint64_t)ARG(int64_t, a), s->purpose, (uint32_t)ARG(int64_t, b),
+                    (uint64_t)(s->period > 0 ? ARG(int64_t, c) % s->period : ARG(int64_t, c)));
   NEXT not : RESULT(uint8_t) = !ARG(uint8_t, a);
   NEXT
 #define SELECT(bits)                                                                          \

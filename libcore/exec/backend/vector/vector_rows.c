@@ -350,7 +350,8 @@ void vm_strip_run(vm_frame *f, int32_t first, int32_t count, int64_t n)
     } else if (x->chain != NULL) {
       p->kernels->chain[p->regs[x->dst].dtype](x->chain, ptr[x->dst], ptr, n);
     } else {
-      p->kernels->random(ptr[x->dst], ptr[x->a], ptr[x->b], ptr[x->c], (uint32_t)x->which, n);
+      p->kernels->random(ptr[x->dst], ptr[x->a], ptr[x->b], ptr[x->c], (uint32_t)x->which,
+                         x->period, n);
     }
   }
 }
