@@ -17,6 +17,16 @@ const weir_opt weir_train_opts[] = {
                  "of a large one"),
     WEIR_OPT_INT(weir_train_cfg, seed, 1, 0, 9007199254740992.0, "1",
                  "random seed of weight initialisation, sample order and dropout"),
+    WEIR_OPT_INT_LIST(
+        weir_train_cfg, models.seeds, "", 0, 9007199254740992.0, "1",
+        "deep ensemble: seeds of weight initialisation and dropout of several networks "
+        "that train as one graph, on the same batches (whose order is that of `seed`); "
+        "each has a folder model-1, model-2, ... with its checkpoints and weights, "
+        "bitwise those of a run with its seed alone; the weights of the run are the "
+        "first one's; empty: one network, of `seed`"),
+    WEIR_OPT_REAL_LIST(weir_train_cfg, models.lr, "", 1e-12, 1e6, "1",
+                       "learning rate of each of these networks in place of optim.schedule.lr; "
+                       "empty: that one for all"),
     WEIR_OPT_BOOL(weir_train_cfg, shuffle, true, "new random sample order in every epoch"),
     WEIR_OPT_BOOL(weir_train_cfg, drop_last, false,
                   "drop the last, incomplete update of an epoch; false: use it with fewer samples"),
@@ -213,9 +223,40 @@ static void foresee_steps(const weir_train_cfg *c, train_run *r)
                                           : INT64_MAX;
 }
 
+/* Networks that train together end together, and are updated at once. */
+static weir_status check_models(const weir_train_cfg *c)
+{
+  const int64_t n = c->models.seeds.count;
+
+  if (n > WEIR_TRAIN_MODELS) {
+    return weir_fail(WEIR_ERR_CONFIG, "train: models.seeds: %" PRId64 " networks, at most %d", n,
+                     WEIR_TRAIN_MODELS);
+  }
+  if (c->models.lr.count != 0 && c->models.lr.count != n) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train: models.lr has %" PRId64 " learning rates for the %" PRId64
+                     " networks of models.seeds: give one for each, or none",
+                     c->models.lr.count, n);
+  }
+  if (n < 2) {
+    return WEIR_OK;
+  }
+  const char *what = c->accumulate > 1 ? "accumulate: their steps are computed at once"
+                     : c->patience > 0 ? "patience: they end together"
+                     : c->target.metric != NULL && c->target.metric[0] != 0
+                         ? "target.metric: they end together"
+                         : NULL;
+
+  return what == NULL ? WEIR_OK
+                      : weir_fail(WEIR_ERR_CONFIG,
+                                  "train: several networks (models.seeds) do not take %s", what);
+}
+
 static weir_status check_options(train_run *r)
 {
   const weir_train_cfg *c = r->cfg;
+
+  WEIR_TRY(check_models(c));
 
   if (c->patience > 0 && r->task->n_valid == 0) {
     return weir_fail(WEIR_ERR_CONFIG,

@@ -10,7 +10,9 @@
 #include "train/grid/apart.h"
 #include "train/grid/rank_arrays.h"
 #include "train/grid/ranks.h"
+#include "train/models.h"
 #include "train/options.h"
+#include "train/run_loop.h"
 #include "train/run_open.h"
 #include "train/save.h"
 #include "train/state.h"
@@ -67,8 +69,23 @@ done:
   return status;
 }
 
+/* Whether it reports what networks that train together do at once: the first does. */
+static bool tells(const train_run *r)
+{
+  return r->model <= 1;
+}
+
+/* Appends the number of the network, where there are several. */
+static int add_model(const train_run *r, weir_field *field, int n)
+{
+  if (r->model > 0) {
+    field[n++] = WEIR_INT("model", r->model);
+  }
+  return n;
+}
+
 /* The state as it is has a checkpoint, and the run ends. */
-static weir_status stop_here(train_run *r, bool saved)
+weir_status train_stop_here(train_run *r, bool saved)
 {
   if (!saved) {
     WEIR_TRY(train_save(r));
@@ -96,7 +113,9 @@ static weir_status validate(train_run *r, double *metric, bool *best)
     return WEIR_OK;
   }
   WEIR_TRY(train_meet(r));
-  weir_event("validation_begin", WEIR_INT("epoch", *s->epoch), WEIR_INT("step", *s->step));
+  if (tells(r)) {
+    weir_event("validation_begin", WEIR_INT("epoch", *s->epoch), WEIR_INT("step", *s->step));
+  }
   WEIR_TRY(train_swap_average(r)); /* the parameters used for prediction */
   const weir_status status = train_validate(r, &loss, metric);
 
@@ -108,7 +127,7 @@ static weir_status validate(train_run *r, double *metric, bool *best)
     if (stops || alone) { /* else not without the others */
       WEIR_TRY(train_swap_average(r));
     }
-    return stops ? stop_here(r, false) : weir_trace_at(status, __FILE__, __LINE__, __func__);
+    return stops ? train_stop_here(r, false) : weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
   *s->valid_step = *s->step;
   *s->valid_loss = loss;
@@ -131,26 +150,26 @@ static weir_status validate(train_run *r, double *metric, bool *best)
 static void tell_validation(const train_run *r, const double *metric, bool best)
 {
   const train_state *s = &r->state;
-  weir_field field[3 + TRAIN_METRICS] = {WEIR_INT("step", *s->step),
+  weir_field field[4 + TRAIN_METRICS] = {WEIR_INT("step", *s->step),
                                          WEIR_REAL("valid_loss", *s->valid_loss),
                                          WEIR_BOOLEAN("best", best)};
 
   for (int k = 0; k < r->task->n_metrics; k++) {
     field[3 + k] = WEIR_REAL(r->task->metric[k], metric[k]);
   }
-  weir_event_fields("validation", field, 3 + r->task->n_metrics);
+  weir_event_fields("validation", field, add_model(r, field, 3 + r->task->n_metrics));
 }
 
 static void tell_epoch(const train_run *r, const double *metric, bool valid, bool best)
 {
   const train_state *s = &r->state;
   const double seconds = weir_clock() - r->epoch_began;
-  weir_field field[8 + TRAIN_METRICS] = {
+  weir_field field[9 + TRAIN_METRICS] = {
       WEIR_INT("epoch", *s->epoch),  WEIR_INT("step", *s->step),
       WEIR_REAL("loss", *s->loss),   WEIR_REAL("gradient_norm", r->norm),
       WEIR_REAL("seconds", seconds), WEIR_REAL("lr", *s->rate),
   };
-  char validation[96] = "";
+  char validation[96] = "", model[32] = "";
   int n = 6;
 
   if (valid) {
@@ -162,12 +181,15 @@ static void tell_epoch(const train_run *r, const double *metric, bool valid, boo
     (void)snprintf(validation, sizeof validation, ", validation %.6g%s", *s->valid_loss,
                    best ? " (best)" : "");
   }
-  weir_event_fields("epoch_end", field, n);
-  weir_info("train", "epoch %" PRId64 ", step %" PRId64 " of %" PRId64 ": loss %.6g%s, %.1f s",
-            *s->epoch, *s->step, r->total, *s->loss, validation, seconds);
+  if (r->model > 0) {
+    (void)snprintf(model, sizeof model, "model %" PRId64 ", ", r->model);
+  }
+  weir_event_fields("epoch_end", field, add_model(r, field, n));
+  weir_info("train", "%sepoch %" PRId64 ", step %" PRId64 " of %" PRId64 ": loss %.6g%s, %.1f s",
+            model, *s->epoch, *s->step, r->total, *s->loss, validation, seconds);
 }
 
-static void tell_task(const train_run *r, int64_t epoch)
+void train_tell_task(const train_run *r, int64_t epoch)
 {
   if (r->task->epoch != NULL) {
     r->task->epoch(r->task->context, epoch);
@@ -180,8 +202,10 @@ static void begin_epoch(train_run *r)
   const train_state *s = &r->state;
 
   r->epoch_began = weir_clock();
-  weir_event("epoch_begin", WEIR_INT("epoch", *s->epoch + 1), WEIR_INT("step", *s->step));
-  tell_task(r, *s->epoch);
+  if (tells(r)) {
+    weir_event("epoch_begin", WEIR_INT("epoch", *s->epoch + 1), WEIR_INT("step", *s->step));
+  }
+  train_tell_task(r, *s->epoch);
 }
 
 static bool impatient(const train_run *r)
@@ -198,8 +222,7 @@ static bool reached(const train_run *r)
          (r->task->metrics_grow ? is >= wanted : is <= wanted);
 }
 
-/* Whether steps follow. */
-static bool goes_on(const train_run *r)
+bool train_goes_on(const train_run *r)
 {
   return *r->state.step < r->total && !impatient(r) && !reached(r);
 }
@@ -221,7 +244,7 @@ static weir_status next_epoch(train_run *r)
     WEIR_TRY(validate(r, metric, &best));
   }
   tell_epoch(r, metric, due && r->task->n_valid > 0, best);
-  if (goes_on(r)) {
+  if (train_goes_on(r)) {
     begin_epoch(r);
   }
   return WEIR_OK;
@@ -242,8 +265,7 @@ static weir_status end_epoch(train_run *r)
   return next_epoch(r);
 }
 
-/* A resumed run: the epoch whose validation was stopped is brought to its end. */
-static weir_status resume_epoch(train_run *r, bool *saved)
+weir_status train_begin_loop(train_run *r, bool *saved)
 {
   const train_state *s = &r->state;
   const bool owed = *s->step > 0 && *s->position == 0 && r->task->n_valid > 0 && is_due(r) &&
@@ -251,11 +273,11 @@ static weir_status resume_epoch(train_run *r, bool *saved)
 
   if (owed) {
     r->epoch_began = weir_clock();
-    tell_task(r, *s->epoch - 1);
+    train_tell_task(r, *s->epoch - 1);
     *saved = false;
     return next_epoch(r);
   }
-  if (goes_on(r)) {
+  if (train_goes_on(r)) {
     begin_epoch(r);
   }
   return WEIR_OK;
@@ -263,10 +285,17 @@ static weir_status resume_epoch(train_run *r, bool *saved)
 
 /* ---- The loop ---- */
 
-/* One update and what is due after it; *saved: whether the last state has a checkpoint. */
-static weir_status advance(train_run *r, int64_t first, bool *saved)
+static void tell_step(const train_run *r, double loss)
 {
   const train_state *s = &r->state;
+  weir_field field[5] = {WEIR_INT("step", *s->step), WEIR_REAL("loss", loss),
+                         WEIR_REAL("gradient_norm", r->norm), WEIR_REAL("lr", *s->rate)};
+
+  weir_event_fields("step", field, add_model(r, field, 4));
+}
+
+weir_status train_advance(train_run *r, int64_t first, bool *saved)
+{
   const int64_t n = train_step_samples(r);
   double loss = NAN;
 
@@ -277,18 +306,26 @@ static weir_status advance(train_run *r, int64_t first, bool *saved)
     return weir_comm_abort(r->ranks.all, status);
   }
   if (status == WEIR_ERR_STOPPED) { /* while samples were made */
-    return stop_here(r, *saved);
+    return train_stop_here(r, *saved);
   }
   WEIR_TRY(status);
+  return train_end_step(r, n, loss, first, saved);
+}
+
+weir_status train_end_step(train_run *r, int64_t n, double loss, int64_t first, bool *saved)
+{
+  const train_state *s = &r->state;
+
   *s->step += 1;
   *s->rate = train_rate(r, *s->step);
   *s->position += n;
   *s->loss_sum += loss * (double)r->own;
   r->met = false;
-  WEIR_TRY(train_time_step(r, n, *s->step - first));
+  if (tells(r)) {
+    WEIR_TRY(train_time_step(r, n, *s->step - first));
+  }
   if (r->cfg->log_every > 0 && *s->step % r->cfg->log_every == 0) {
-    weir_event("step", WEIR_INT("step", *s->step), WEIR_REAL("loss", loss),
-               WEIR_REAL("gradient_norm", r->norm), WEIR_REAL("lr", *s->rate));
+    tell_step(r, loss);
   }
   if (r->ranks.replicas == 0 && r->cfg->compare_every > 0 &&
       *s->step % r->cfg->compare_every == 0) {
@@ -304,8 +341,7 @@ static weir_status advance(train_run *r, int64_t first, bool *saved)
   return *saved ? train_save(r) : WEIR_OK;
 }
 
-/* Whether any rank was asked to. Replicas that train apart ask one another now and then. */
-static weir_status stop_requested(train_run *r, bool *stop)
+weir_status train_asks_stop(train_run *r, bool *stop)
 {
   int64_t none = weir_stop_requested() ? 0 : 1;
 
@@ -327,17 +363,24 @@ static weir_status loop(train_run *r, int64_t first)
   const train_state *s = &r->state;
   bool saved = true, stop = false;
 
-  WEIR_TRY(resume_epoch(r, &saved));
-  while (goes_on(r)) {
-    WEIR_TRY(advance(r, first, &saved));
+  WEIR_TRY(train_begin_loop(r, &saved));
+  while (train_goes_on(r)) {
+    WEIR_TRY(train_advance(r, first, &saved));
     if (train_leads(r)) {
       weir_progress("train", *s->step - first, r->total - first, "steps");
     }
-    WEIR_TRY(stop_requested(r, &stop));
+    WEIR_TRY(train_asks_stop(r, &stop));
     if (stop && *s->step < r->total) {
-      return stop_here(r, saved);
+      return train_stop_here(r, saved);
     }
   }
+  return train_end_loop(r, saved);
+}
+
+weir_status train_end_loop(train_run *r, bool saved)
+{
+  const train_state *s = &r->state;
+
   /* A run that ends within an epoch is validated as it ends. */
   if (!impatient(r) && r->task->n_valid > 0 && *s->valid_step != *s->step) {
     double metric[TRAIN_METRICS] = {0};
@@ -374,10 +417,8 @@ static void tell_end(const train_run *r, weir_train_end end)
   }
 }
 
-static weir_status run(train_run *r, weir_train_result *result)
+weir_status train_run_begin(train_run *r)
 {
-  const train_state *s = &r->state;
-
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
   WEIR_TRY(train_shard_params(r));
@@ -385,15 +426,27 @@ static weir_status run(train_run *r, weir_train_result *result)
   WEIR_TRY(train_resume(r));
   WEIR_TRY(train_open_exchange(r));
   WEIR_TRY(train_timeline_open(r));
-  const int64_t first = *s->step;
+  if (tells(r)) {
+    weir_event("train_begin", WEIR_TEXT("network", r->task->name),
+               WEIR_INT("parameters", weir_params_elements(r->params)),
+               WEIR_INT("samples", r->task->n_train), WEIR_INT("validation", r->task->n_valid),
+               WEIR_INT("steps", r->total), WEIR_INT("step", *r->state.step),
+               WEIR_TEXT("rule", r->rule));
+  }
+  return WEIR_OK;
+}
 
-  weir_event("train_begin", WEIR_TEXT("network", r->task->name),
-             WEIR_INT("parameters", weir_params_elements(r->params)),
-             WEIR_INT("samples", r->task->n_train), WEIR_INT("validation", r->task->n_valid),
-             WEIR_INT("steps", r->total), WEIR_INT("step", first), WEIR_TEXT("rule", r->rule));
-  WEIR_TRY(loop(r, first));
-  WEIR_TRY(train_tell_times(r));
+weir_status train_run_end(train_run *r, int64_t first, weir_train_result *result)
+{
+  const train_state *s = &r->state;
+
+  if (tells(r)) {
+    WEIR_TRY(train_tell_times(r));
+  }
   WEIR_TRY(train_finish(r));
+  if (!tells(r)) {
+    return WEIR_OK;
+  }
   WEIR_TRY(train_tell_exchange(r));
   WEIR_TRY(train_tell_timeline(r));
   const weir_train_end end = reached(r)     ? WEIR_TRAIN_TARGET
@@ -417,14 +470,33 @@ static weir_status run(train_run *r, weir_train_result *result)
   return WEIR_OK;
 }
 
+static weir_status run(train_run *r, weir_train_result *result)
+{
+  if (r->cfg->models.seeds.count > 0) {
+    WEIR_TRY(weir_params_init(r->params, r->store, (uint64_t)r->seed));
+  }
+  WEIR_TRY(train_run_begin(r));
+  const int64_t first = *r->state.step;
+
+  WEIR_TRY(loop(r, first));
+  return train_run_end(r, first, result);
+}
+
 weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cfg,
                            const weir_plan_opts *exec, weir_params *params, weir_store *store,
                            const char *dir, weir_train_result *result)
 {
-  train_run r = train_run_of(task, cfg, exec, params, store);
+  const train_given given = {task, cfg, exec, params, store, dir};
+
+  if (cfg->models.seeds.count > 1) {
+    return train_models_run(&given, result);
+  }
+  const weir_train_cfg own = train_model_cfg(cfg, 0);
+  train_run r = train_run_of(task, &own, exec, params, store);
 
   r.dir = dir;
   r.exec.terse = true;
+  r.seed = train_model_seed(cfg, 0);
   const weir_status status = run(&r, result);
 
   train_run_close(&r);

@@ -25,6 +25,7 @@ train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
   train_run r = {.task = task, .cfg = cfg, .params = params, .store = store, .norm = NAN};
 
   r.step_s = NAN;
+  r.seed = cfg->seed;
   if (exec != NULL) {
     r.exec = *exec;
   }

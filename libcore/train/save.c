@@ -35,7 +35,7 @@ typedef struct content {
   weir_note note[NOTES];
   const char **leave;
   int64_t capacity;
-  char title[256], seed[32], step[32], created[32];
+  char title[256], seed[32], model_seed[32], step[32], created[32];
 } content;
 
 static weir_status leave_out(content *k, const char *array)
@@ -81,6 +81,10 @@ static void describe(const train_run *r, const char *what, content *k)
   add_note(k, "rule", r->rule);
   add_note(k, "step", k->step);
   add_note(k, "seed", k->seed);
+  if (r->cfg->models.seeds.count > 0) { /* which dropout and weights follow in place of `seed` */
+    (void)snprintf(k->model_seed, sizeof k->model_seed, "%" PRId64, r->seed);
+    add_note(k, "model_seed", k->model_seed);
+  }
   add_note(k, "random", random_note);
   add_note(k, "created", k->created);
   add_note(k, "weir_version", weir_version());
@@ -199,6 +203,25 @@ static weir_status check_numbers(const train_run *r, int64_t file)
   return WEIR_OK;
 }
 
+/* That the checkpoint is of this seed of weights and dropout. */
+static weir_status check_model_seed(const train_run *r)
+{
+  const weir_tensor *t = NULL;
+
+  if (r->cfg->models.seeds.count == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_store_read(r->store, TRAIN_MODEL_SEED, &t));
+  const int64_t theirs = *(const int64_t *)t->data;
+
+  return theirs == r->seed
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "%s: its checkpoints are of the network of seed %" PRId64 ", not %" PRId64
+                         " (models.seeds): use that value, or another folder",
+                         r->dir, theirs, r->seed);
+}
+
 /* That the checkpoint is of these samples in this order, this network and these updates. */
 static weir_status check_same(const train_run *r)
 {
@@ -275,6 +298,7 @@ static weir_status resume(train_run *r, weir_store *store)
   WEIR_TRY_GOTO(begin(r, store, false, &k), done);
   WEIR_TRY_GOTO(weir_checkpoint_resume(&k.c, r->dir, &step), done);
   WEIR_TRY_GOTO(check_same(r), done);
+  WEIR_TRY_GOTO(check_model_seed(r), done);
   WEIR_TRY_GOTO(check_numbers(r, step), done);
   tell_rate(r);
   weir_info("train", "resumed after step %" PRId64 " (epoch %" PRId64 ")", step, *r->state.epoch);
@@ -308,7 +332,7 @@ done:
   return status;
 }
 
-static weir_status write_weights(train_run *r)
+weir_status train_write_weights(train_run *r)
 {
   char path[TRAIN_PATH];
 
@@ -328,7 +352,7 @@ weir_status train_finish(train_run *r)
     }
   }
   WEIR_TRY(train_complete_params(r));
-  return train_agree_all(r, train_leads(r) ? write_weights(r) : WEIR_OK);
+  return train_agree_all(r, train_leads(r) ? train_write_weights(r) : WEIR_OK);
 }
 
 weir_status weir_train_weights(const weir_params *params, weir_store *store, const char *path)

@@ -13,4 +13,7 @@ weir_status train_resume(train_run *r) WEIR_CHECKED;
 /* Makes the best weights, or averages, those of the network, and writes the file of weights.
  * Collective. Fails: as weir_checkpoint_save. */
 weir_status train_finish(train_run *r) WEIR_CHECKED;
+/* Writes the network's arrays as the file of weights of r->dir. Local. Fails: as
+ * weir_checkpoint_save. */
+weir_status train_write_weights(train_run *r) WEIR_CHECKED;
 #endif

@@ -27,6 +27,9 @@ bool train_is_own(const train_run *r, const char *array)
     }
   }
 
+  if (strcmp(array, TRAIN_MODEL_SEED) == 0) {
+    return r->cfg->models.seeds.count > 0;
+  }
 #define X(name, type, dtype)                \
   if (strcmp(array, "train." #name) == 0) { \
     return true;                            \
@@ -80,6 +83,11 @@ static weir_status open_numbers(train_run *r)
   *s->target = INFINITY;
   *s->target_of = -1;
   *s->best_epoch = *s->waited = 0;
+  if (r->cfg->models.seeds.count > 0) {
+    WEIR_TRY(need(r->store, TRAIN_MODEL_SEED, WEIR_I64, 0, NULL));
+    WEIR_TRY(weir_store_write(r->store, TRAIN_MODEL_SEED, &t));
+    *(int64_t *)t->data = r->seed;
+  }
   return WEIR_OK;
 }
 

@@ -98,6 +98,8 @@ typedef struct train_run {
   weir_params *params;
   weir_store *store;
   const char *dir, *rule; /* rule: its name */
+  int64_t seed;           /* of weights and dropout */
+  int64_t model; /* number among networks that train as one graph, from 1; 0: the only one */
   char digest[TRAIN_GRAPHS][TRAIN_HEX + 1];
   train_graph graph;
   train_state state;

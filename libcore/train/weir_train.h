@@ -29,6 +29,12 @@ typedef struct weir_train_cfg {
   int64_t batch, accumulate;
   int64_t seed;
   bool shuffle, drop_last;
+  /* Networks that train as one graph: seed of the weights and dropout, and initial learning rate
+   * (none: optim.schedule.lr) of each; none: one network, of `seed`. */
+  struct {
+    weir_int_list seeds;
+    weir_real_list lr;
+  } models;
   weir_optim_cfg optim;
   int64_t validate_every, patience;
   double min_delta;
@@ -153,6 +159,14 @@ typedef struct weir_train_result {
                     very first; of the slowest rank */
 } weir_train_result;
 
+/* The most networks that train as one graph. */
+enum { WEIR_TRAIN_MODELS = 64 };
+
+/* Writes the folder of network k, from 0, of a training in `dir`: "DIR/model-1", or `dir` itself
+ * where it trains one network. Fails: WEIR_ERR_CONFIG (too long). */
+weir_status weir_train_model_dir(const weir_train_cfg *cfg, const char *dir, int64_t k, char *path,
+                                 size_t size) WEIR_CHECKED;
+
 /* Returns the order in which a run accesses n_train samples. */
 weir_sampler weir_train_order(const weir_train_cfg *cfg, int64_t n_train);
 
@@ -181,6 +195,12 @@ weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *
  * and all of this is done where they meet: before validations and checkpoints, and for signals
  * every cfg->agree_every steps; a failure on one rank alone ends all (weir_comm_abort). A lost rank
  * ends the others through comm.timeout or the launcher.
+ *
+ * Of several networks (cfg->models), which see the same batches, each has its folder
+ * (weir_train_model_dir) with the checkpoints and weights of a run of its seed and learning rate
+ * alone, bitwise; the store and the file of weights of `dir` are the first one's, and so are
+ * *result and all events without the field `model`. Their weights are initialised here. One that
+ * was stopped before the others have saved catches up. On one rank and the cpu alone.
  *
  * Events: train_begin, epoch_begin, step (log_every), step_time (once, after the first steps),
  * validation_begin, epoch_end, checkpoint, stop; on several ranks also `exchange`, and at the end

@@ -289,7 +289,7 @@ static weir_status look_at(look *l, train_run *r, int64_t n, const train_numbers
   WEIR_TRY(train_agree(r, build_look(l, r, train_counted_samples(r, n))));
   WEIR_TRY(train_agree(r, open_look(l, r, train_counted_samples(r, n))));
   train_own_samples(r, n, &lo, &hi);
-  const int count = train_bind(r->task, r->input, r->cfg->seed, TRAIN_LOOK, hi - lo, x, &b);
+  const int count = train_bind(r->task, r->input, r->seed, TRAIN_LOOK, hi - lo, x, &b);
 
   WEIR_TRY(weir_plan_run(l->plan, b.binding, count));
   WEIR_TRY(train_take_before(r)); /* statistics were updated */

@@ -89,7 +89,7 @@ weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train
 
   train_own_samples(r, n, &lo, &hi);
   WEIR_TRY(train_find_plan(r, kind, train_counted_samples(r, n), plan));
-  const int count = train_bind(r->task, r->input, r->cfg->seed, kind, hi - lo, x, &b);
+  const int count = train_bind(r->task, r->input, r->seed, kind, hi - lo, x, &b);
   WEIR_TRY(train_overlap(r, *plan, kind == TRAIN_GRADIENT && x->last));
   const train_moment start = train_begin_activity(r);
   const weir_status status = weir_plan_run(*plan, b.binding, count);
