@@ -503,9 +503,10 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
 {
   cf_estimator *const n = &e->estimator;
   weir_tensor *stored = NULL;
-  char path[PATH];
+  char path[PATH], first[PATH];
 
-  WEIR_TRY(weir_checkpoint_newest_path(dir, path, sizeof path));
+  WEIR_TRY(weir_train_model_dir(&e->train, dir, 0, first, sizeof first));
+  WEIR_TRY(weir_checkpoint_newest_path(first, path, sizeof path));
   if (path[0] == 0) {
     return WEIR_OK;
   }

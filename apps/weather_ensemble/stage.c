@@ -296,16 +296,17 @@ static void list_arrays(const wx_standard *s, double *at[ARRAYS], int64_t n[ARRA
 }
 
 /* A checkpoint is of the samples whose statistics it has; a damaged one is the trainer's to judge.
- */
+ * Networks that train together have the same statistics. */
 static weir_status check_same_samples(wx_stage *s, const char *dir)
 {
   double *at[ARRAYS], *kept[ARRAYS] = {NULL};
   int64_t n[ARRAYS];
-  char path[PATH_SIZE];
+  char path[PATH_SIZE], first[PATH_SIZE];
   bool same = true;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_checkpoint_newest_path(dir, path, sizeof path));
+  WEIR_TRY(weir_train_model_dir(s->is.train, dir, 0, first, sizeof first));
+  WEIR_TRY(weir_checkpoint_newest_path(first, path, sizeof path));
   if (path[0] == 0) {
     return WEIR_OK;
   }

@@ -40,6 +40,50 @@ static void the_last_stage_counts_and_epochs_once(void **state)
   weir_check_rmdir(dir);
 }
 
+/* Several networks: the first one's epochs, and a figure of all; of one network there is none. */
+static void networks_have_a_figure_of_all(void **state)
+{
+  char dir[256], path[512];
+  weir_report *r = NULL;
+  weir_curves c;
+
+  for (int models = 1; models <= 3; models++) {
+    char text[1024] = "{\"event\": \"stage\", \"name\": \"forecast\"}\n";
+
+    for (int k = 0; k < 2 * models; k++) {
+      const size_t n = strlen(text);
+
+      (void)snprintf(text + n, sizeof text - n,
+                     "{\"event\": \"epoch_end\", \"epoch\": %d, \"loss\": %d, \"valid_loss\": %d, "
+                     "\"model\": %d}\n",
+                     1 + k / models, 10 * (k % models) + k / models, 5, 1 + k % models);
+    }
+    weir_check_mkdir(dir, sizeof dir);
+    write_log(dir, text);
+    assert_ok(weir_curves_read(dir, 3, key, &c));
+    assert_int_equal(c.n, 2);
+    assert_near(c.at[1][1], 1, 0);
+    weir_curves_fini(&c);
+    assert_ok(weir_report_open(dir, "t", &r));
+    assert_ok(weir_report_commit(&r, weir_curves_report_models(dir, "loss", "Loss", "loss", r)));
+    assert_ok(weir_path_join(dir, "figures/models.csv", path, sizeof path));
+    assert_int_equal(weir_file_exists(path), models > 1);
+    if (models == 3) {
+      char line[64];
+      FILE *f = fopen(path, "r");
+      int lines = 0;
+
+      assert_non_null(f);
+      while (fgets(line, sizeof line, f) != NULL) {
+        lines += strstr(line, "model-3") != NULL && strstr(line, "2") != NULL;
+      }
+      (void)fclose(f);
+      assert_true(lines > 0);
+    }
+    weir_check_rmdir(dir);
+  }
+}
+
 static void figures_have_one_or_two_curves(void **state)
 {
   const weir_curves_figure both = {"loss", "Loss", "loss", {1, 2}, {"training", "validation"}};
@@ -66,6 +110,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_last_stage_counts_and_epochs_once),
+      cmocka_unit_test(networks_have_a_figure_of_all),
       cmocka_unit_test(figures_have_one_or_two_curves),
   };
 

@@ -16,11 +16,20 @@ typedef struct weir_curves {
 
 /* Reads the fields key[columns] of the events epoch_end from DIR/run.jsonl; key[0] is "epoch". Of
  * several stages (event `stage`) the last one counts, and an epoch that was repeated after a kill
- * counts once; a missing field is NaN. *out is for weir_curves_fini in any case. Fails: as
+ * counts once; of several networks (train.models) the first one counts; a missing field is NaN.
+ * *out is for weir_curves_fini in any case. Fails: as
  * weir_run_log_read; WEIR_ERR_MEMORY. */
 weir_status weir_curves_read(const char *dir, int columns, const char *const *key,
                              weir_curves *out) WEIR_CHECKED;
 void weir_curves_fini(weir_curves *c);
+
+/* The most networks that a figure has a line of. */
+enum { WEIR_CURVES_MODELS = 64 };
+/* Appends the figure `models`: the field `key` of the events epoch_end by epoch, a line for each
+ * network of the last stage; nothing where it trained one. Fails: as weir_curves_read,
+ * weir_report_figure. */
+weir_status weir_curves_report_models(const char *dir, const char *key, const char *title,
+                                      const char *y_label, weir_report *r) WEIR_CHECKED;
 
 /* A figure of one or two columns by epoch. */
 typedef struct weir_curves_figure {

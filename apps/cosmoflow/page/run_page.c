@@ -106,6 +106,8 @@ static weir_status write_page(weir_report *r, const char *dir, const cf_experime
   WEIR_TRY(weir_report_text(r, "%s", metrics[target].about));
   WEIR_TRY(weir_report_heading(r, "Curves"));
   WEIR_TRY(add_curves(r, target, c));
+  WEIR_TRY(weir_curves_report_models(dir, "valid_loss", "Validation loss of each network",
+                                     "loss, mean over samples", r));
   return weir_rank_times_report(dir, r);
 }
 

@@ -20,7 +20,8 @@ static weir_status add_curve(weir_report *r, const char *dir, const char *loss)
         &c, &(weir_curves_figure){"loss", "Loss", label, {1, 2}, {"training", "validation"}}, r);
   }
   weir_curves_fini(&c);
-  return status;
+  WEIR_TRY(status);
+  return weir_curves_report_models(dir, "valid_loss", "Validation loss of each network", label, r);
 }
 
 static weir_status add_summary(weir_report *r, const wx_experiment *e, const wx_stage *stage,

@@ -238,7 +238,7 @@ weir_status train_validate(train_run *r, double *loss, double *metric)
     return weir_fail(WEIR_ERR_NUMERIC, "the validation loss after step %" PRId64 " is %g",
                      *r->state.step, *loss);
   }
-  if (r->task->n_moments > 0) {
+  if (r->task->n_moments > 0 && r->model <= 1) { /* of several networks the first one's */
     r->task->validated(r->task->context, *r->state.step, sum.moment);
   }
   return WEIR_OK;
