@@ -4,15 +4,20 @@
  * row is printed. In comments also what K runs on one thread each would take if as many ran at a
  * time as there are threads and none disturbed another, and the groups of a step.
  *
- *   train_models [cosmo16] [cosmo32] [tiny] [lite] */
+ *   train_models [cosmo16] [cosmo32] [tiny] [lite] [alone]
+ *
+ * alone: on one thread, where threads that wait for one another have no part in the times. */
 #include <string.h>
 #include "train_jobs.h"
 #include "weir_bench.h"
 
-enum { THREADS = 2, ROUNDS = 3, MOST = 8, NAME = 96 };
+enum { MIN_ROUNDS = 2, MAX_ROUNDS = 25, MOST = 8, NAME = 96 };
 
-/* Seconds that one side is measured for, about, in a round. */
-#define ROUND_SECONDS 0.5
+/* Seconds that one side is measured for, about, in a round: a machine that others use is at times
+ * undisturbed for that long. */
+#define ROUND_SECONDS 0.04
+/* Of all rounds, about. */
+#define ALL_SECONDS 4.0
 
 typedef struct subject {
   const char *key, *name;
@@ -64,7 +69,7 @@ static void tell_groups(const subject *s, int k, const learner *fused, const lea
 }
 
 /* The least seconds of a step of all, apart and fused, of rounds that alternate. */
-static void time_both(learner *own, learner *fused, int k, double best[2], int64_t *done)
+static void time_both(learner *own, learner *fused, int k, double best[2], int64_t *steps_of_round)
 {
   double loss;
   const double start = weir_clock();
@@ -72,17 +77,19 @@ static void time_both(learner *own, learner *fused, int k, double best[2], int64
   bench_must(learner_step(&own[0], &loss));
   const double one = weir_clock() - start;
   const int64_t n = (int64_t)(ROUND_SECONDS / (one * k)) + 1;
+  const int rounds =
+      (int)fmax(MIN_ROUNDS, fmin(MAX_ROUNDS, ALL_SECONDS / (2 * one * k * (double)n)));
 
   for (int i = 1; i < k; i++) {
     steps(&own[i], 1);
   }
   steps(fused, 1);
   best[0] = best[1] = INFINITY;
-  for (int round = 0; round < ROUNDS; round++) {
+  for (int round = 0; round < rounds; round++) {
     best[0] = fmin(best[0], seconds_of(own, k, n) / (double)n);
     best[1] = fmin(best[1], seconds_of(fused, 1, n) / (double)n);
   }
-  *done = 1 + ROUNDS * n;
+  *steps_of_round = n;
 }
 
 static double alone_on_one_thread(const subject *s, int64_t n)
@@ -94,22 +101,22 @@ static double alone_on_one_thread(const subject *s, int64_t n)
   job.threads = 1;
   bench_must(learner_open(&job, &t));
   steps(&t, 1);
-  for (int round = 0; round < ROUNDS; round++) {
+  for (int round = 0; round < MIN_ROUNDS; round++) {
     best = fmin(best, seconds_of(&t, 1, n) / (double)n);
   }
   learner_close(&t);
   return best;
 }
 
-static void measure(const subject *s, int k)
+static void measure(const subject *s, int k, int threads)
 {
   learner own[MOST], fused;
   learner_job job = s->job;
   double seconds[2];
   char name[NAME];
-  int64_t done = 0;
+  int64_t n = 0;
 
-  job.threads = THREADS;
+  job.threads = threads;
   for (int i = 0; i < k; i++) {
     job.seed = s->job.seed + (uint64_t)i;
     bench_must(learner_open(&job, &own[i]));
@@ -122,16 +129,27 @@ static void measure(const subject *s, int k)
   job.models = k;
   bench_must(learner_open(&job, &fused));
   tell_groups(s, k, &fused, &own[0]);
-  time_both(own, &fused, k, seconds, &done);
+  time_both(own, &fused, k, seconds, &n);
   for (int i = 0; i < k; i++) {
     compare(s->name, &fused, &own[i], i);
     learner_close(&own[i]);
   }
   learner_close(&fused);
-  (void)snprintf(name, sizeof name, "%s: a step of %d models as one graph", s->name, k);
+  (void)snprintf(name, sizeof name, "%s: a step of %d models as one graph%s", s->name, k,
+                 threads == 1 ? ", 1 thread" : "");
   bench_row(name, "one after the other", seconds[0] * 1e3, seconds[1] * 1e3, "ms", 0, 0);
-  printf("# %s: on one thread each, %d at a time and undisturbed: %.6g ms\n", name, THREADS,
-         1e3 * alone_on_one_thread(s, done / ROUNDS) * k / THREADS);
+  printf("# %s: on one thread each, %d at a time and undisturbed: %.6g ms\n", name, threads,
+         1e3 * alone_on_one_thread(s, n) * k / threads);
+}
+
+static bool is_given(int argc, char **argv, const char *word)
+{
+  bool is = false;
+
+  for (int a = 1; a < argc; a++) {
+    is = is || strcmp(argv[a], word) == 0;
+  }
+  return is;
 }
 
 int main(int argc, char **argv)
@@ -141,22 +159,22 @@ int main(int argc, char **argv)
   subject subjects[] = {
       {"cosmo16", "CosmoFlow 16^3 x 2", train_job_cosmoflow(&small, 16)},
       {"cosmo32", "CosmoFlow 32^3 x 2", train_job_cosmoflow(&middle, 32)},
-      {"tiny", "U-Net tiny 4x16x32 x 2", train_job_unet(&tiny)},
+      {"tiny", "U-Net tiny 16x32 x 4", train_job_unet(&tiny)},
       {"lite", "U-Net lite 8x64x128 x 2", train_job_unet(&lite)},
   };
   const int n = sizeof subjects / sizeof subjects[0];
 
   tiny.preset = WEIR_UNET_TINY;
-  subjects[2].job.x = (weir_array_desc){WEIR_F32, 5, {2, 4, 16, 32, 2}, 0};
-  subjects[2].job.y = (weir_array_desc){WEIR_F32, 5, {2, 4, 16, 32, TRAIN_JOB_UNET_OUTPUTS}, 0};
-  for (int i = 0; i < n; i++) {
-    bool wanted = argc < 2;
+  /* As configs/weather_ensemble/tiny.yaml. */
+  subjects[2].job.x = (weir_array_desc){WEIR_F32, 4, {4, 16, 32, 2}, 0};
+  subjects[2].job.y = (weir_array_desc){WEIR_F32, 4, {4, 16, 32, TRAIN_JOB_UNET_OUTPUTS}, 0};
+  const bool alone = is_given(argc, argv, "alone");
 
-    for (int a = 1; a < argc; a++) {
-      wanted = wanted || strcmp(argv[a], subjects[i].key) == 0;
-    }
+  for (int i = 0; i < n; i++) {
+    const bool wanted = argc < 2 + alone || is_given(argc, argv, subjects[i].key);
+
     for (int k = 1; wanted && k <= MOST; k *= 2) {
-      measure(&subjects[i], k);
+      measure(&subjects[i], k, alone ? 1 : 2);
     }
   }
   return 0;
