@@ -5,7 +5,6 @@
 #define TRAIN_BANK "train.gradient" /* sum of gradients; not in checkpoints */
 #define TRAIN_KEPT \
   "train.kept." /* before what an exchange policy keeps: its name, "." and that of the array */
-#define TRAIN_MODEL_SEED "train.model_seed" /* of weights and dropout, where it is not train.seed \
-                                             */
+#define TRAIN_MODEL_SEED "train.model_seed" /* of weights and dropout, with train.models */
 #define TRAIN_BEST "best." /* before the name of an array: its copy of the best validation */
 #endif
