@@ -4,9 +4,10 @@
  * row is printed. In comments also what K runs on one thread each would take if as many ran at a
  * time as there are threads and none disturbed another, and the groups of a step.
  *
- *   train_models [cosmo16] [cosmo32] [tiny] [lite] [alone]
+ *   train_models [cosmo16] [cosmo32] [tiny] [lite] [alone] [K]
  *
- * alone: on one thread, where threads that wait for one another have no part in the times. */
+ * alone: on one thread, where threads that wait for one another have no part in the times. K, the
+ * last word: that number of models only. */
 #include <string.h>
 #include "train_jobs.h"
 #include "weir_bench.h"
@@ -169,11 +170,15 @@ int main(int argc, char **argv)
   subjects[2].job.x = (weir_array_desc){WEIR_F32, 4, {4, 16, 32, 2}, 0};
   subjects[2].job.y = (weir_array_desc){WEIR_F32, 4, {4, 16, 32, TRAIN_JOB_UNET_OUTPUTS}, 0};
   const bool alone = is_given(argc, argv, "alone");
+  const int only = argc > 1 ? atoi(argv[argc - 1]) : 0; /* 0: all */
 
   for (int i = 0; i < n; i++) {
-    const bool wanted = argc < 2 + alone || is_given(argc, argv, subjects[i].key);
+    const bool wanted = argc < 2 + alone + (only > 0) || is_given(argc, argv, subjects[i].key);
 
     for (int k = 1; wanted && k <= MOST; k *= 2) {
+      if (only > 0 && k != only) {
+        continue;
+      }
       measure(&subjects[i], k, alone ? 1 : 2);
     }
   }

@@ -91,6 +91,7 @@ static weir_group group_of(const weir_group *whole, int32_t *node)
 
   *node = 0;
   memcpy(one.claims, whole->claims, sizeof one.claims);
+  one.claims[0].node = 0;
   return one;
 }
 

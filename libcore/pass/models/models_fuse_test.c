@@ -267,6 +267,18 @@ static void each_model_is_its_own_run_in_other_engines(void **state)
   compare_job(&jobs[3], 3, &reference);
 }
 
+/* Operands in bf16 where kernels are faster so, and a step in micro-batches. */
+static void each_model_is_its_own_run_under_other_passes(void **state)
+{
+  weir_exec_cfg cfg = config_of(WEIR_TIER_VECTOR);
+
+  cfg.precision = WEIR_PRECISION_BF16;
+  compare_job(&jobs[0], 2, &cfg);
+  cfg = config_of(WEIR_TIER_VECTOR);
+  cfg.memory = 1 << 20;
+  compare_job(&jobs[2], 3, &cfg);
+}
+
 /* Groups that kernels compute: as many, of the same kernels, in the fused graph. */
 static void kernels_claim_what_they_claim_of_one(void **state)
 {
@@ -407,6 +419,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_model_is_bitwise_its_own_run),
       cmocka_unit_test(each_model_is_its_own_run_in_other_engines),
+      cmocka_unit_test(each_model_is_its_own_run_under_other_passes),
       cmocka_unit_test(kernels_claim_what_they_claim_of_one),
       cmocka_unit_test(one_model_leaves_the_graph),
       cmocka_unit_test(gradients_are_each_models_own),
