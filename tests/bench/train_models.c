@@ -173,7 +173,9 @@ int main(int argc, char **argv)
   const int only = argc > 1 ? atoi(argv[argc - 1]) : 0; /* 0: all */
 
   for (int i = 0; i < n; i++) {
-    const bool wanted = argc < 2 + alone + (only > 0) || is_given(argc, argv, subjects[i].key);
+    /* Eight U-Nets lite take minutes and much memory: where they are asked for. */
+    const bool wanted = argc < 2 + alone + (only > 0) ? subjects[i].job.opts != &lite
+                                                      : is_given(argc, argv, subjects[i].key);
 
     for (int k = 1; wanted && k <= MOST; k *= 2) {
       if (only > 0 && k != only) {
