@@ -137,6 +137,8 @@ static weir_status find_blocker(finding *f, const weir_depend *depend, int32_t *
 {
   int32_t n = 0;
 
+  f->s.blocker = -1;
+  memset(after, 0, (size_t)f->s.n_nodes * sizeof *after);
   WEIR_TRY(weir_graph_order(f->g, order, &n));
   for (int32_t i = 0; i < n; i++) {
     for (int32_t k = depend->first[order[i]]; k < depend->first[order[i] + 1]; k++) {
@@ -153,7 +155,7 @@ static weir_status find_blocker(finding *f, const weir_depend *depend, int32_t *
   return WEIR_OK;
 }
 
-static weir_status find(finding *f, int32_t array, int dim)
+static void find(finding *f, int32_t array, int dim)
 {
   do {
     memset(f->s.array, -1, (size_t)f->s.n_arrays);
@@ -164,6 +166,48 @@ static weir_status find(finding *f, int32_t array, int dim)
       follow(f, f->queue[i]);
     }
   } while (bar(f));
+}
+
+/* Bars the split nodes that the blocker waits for, and itself: they run once, before the pieces.
+ * order, needed: [nodes], scratch. */
+static weir_status bar_before(finding *f, const weir_depend *depend, int32_t *order, bool *needed)
+{
+  int32_t n = 0;
+
+  WEIR_TRY(weir_graph_order(f->g, order, &n));
+  memset(needed, 0, (size_t)f->s.n_nodes * sizeof *needed);
+  needed[f->s.blocker] = true;
+  for (int32_t i = n - 1; i >= 0; i--) {
+    const int32_t node = order[i];
+
+    for (int32_t k = depend->first[node]; k < depend->first[node + 1] && needed[node]; k++) {
+      needed[depend->before[k]] = true;
+    }
+    f->barred[node] = f->barred[node] || (needed[node] && f->s.node[node] >= 0);
+  }
+  return WEIR_OK;
+}
+
+/* A total that pieces wait for (such as the sum of the weights of a loss) is made before them, of
+ * whole arrays, where that leaves most of what can be split. Else nothing is split but what was at
+ * first, and the blocker stands. */
+static weir_status unblock(finding *f, const weir_depend *depend, int32_t array, int dim,
+                           int32_t *order, bool *scratch)
+{
+  const double bytes = weir_dim_split_bytes(f->g, &f->s);
+  bool most = true;
+
+  while (f->s.blocker >= 0 && most) {
+    WEIR_TRY(bar_before(f, depend, order, scratch));
+    find(f, array, dim);
+    most = weir_dim_split_bytes(f->g, &f->s) >= WEIR_DIM_SPLIT_MIN_SHARE * bytes;
+    WEIR_TRY(find_blocker(f, depend, order, scratch));
+  }
+  if (!most) {
+    memset(f->barred, 0, (size_t)f->s.n_nodes * sizeof *f->barred);
+    find(f, array, dim);
+    WEIR_TRY(find_blocker(f, depend, order, scratch));
+  }
   return WEIR_OK;
 }
 
@@ -186,9 +230,10 @@ weir_status weir_dim_split_find(const weir_graph *g, int32_t array, int dim, wei
   f.barred = memory[2];
   f.queue = memory[3];
   f.s.extent = weir_graph_get_array(g, array)->desc.shape[dim];
-  WEIR_TRY_GOTO(find(&f, array, dim), out);
+  find(&f, array, dim);
   WEIR_TRY_GOTO(weir_depend_make(g, &depend), out);
   WEIR_TRY_GOTO(find_blocker(&f, &depend, memory[4], memory[5]), out);
+  WEIR_TRY_GOTO(unblock(&f, &depend, array, dim, memory[4], memory[5]), out);
   *out = f.s;
   memory[0] = memory[1] = NULL;
 out:
@@ -210,4 +255,20 @@ bool weir_dim_split_is_partial(const weir_graph *g, const weir_dim_split *s, int
 {
   return s->node[node] >= 0 &&
          weir_graph_node(g, node)->access.dim[s->node[node]].kind == WEIR_REDUCED;
+}
+
+double weir_dim_split_bytes(const weir_graph *g, const weir_dim_split *s)
+{
+  double bytes = 0;
+
+  for (int32_t i = 0; i < s->n_nodes; i++) {
+    const weir_node *node = weir_graph_node(g, i);
+
+    for (int o = 0; o < node->n_out && s->node[i] >= 0; o++) {
+      const weir_array_desc *d = &weir_graph_get_array(g, node->out[o])->desc;
+
+      bytes += s->array[node->out[o]] >= 0 ? (double)weir_desc_bytes(d) : 0;
+    }
+  }
+  return bytes;
 }

@@ -12,6 +12,10 @@
 extern "C" {
 #endif
 
+/* Of the bytes that a split would reach: what it must reach to be worth it, once what blocks it is
+ * left whole. */
+#define WEIR_DIM_SPLIT_MIN_SHARE 0.5
+
 typedef struct weir_dim_split {
   int32_t n_arrays, n_nodes; /* of the graph when this was found */
   int8_t *array;   /* [arrays] dimension that is split, -1: the array belongs to all pieces */
@@ -21,11 +25,15 @@ typedef struct weir_dim_split {
                       can be finished before the next begins only where there is none */
 } weir_dim_split;
 
-/* Splits dimension `dim` of `array` and everything that depends on it. fini frees. Fails:
+/* Splits dimension `dim` of `array` and everything that depends on it. A total that pieces would
+ * wait for runs once, before them, with what it is made of, where at least half of the bytes stay
+ * split. fini frees. Fails:
  * WEIR_ERR_MEMORY. */
 weir_status weir_dim_split_find(const weir_graph *g, int32_t array, int dim,
                                 weir_dim_split *out) WEIR_CHECKED;
 void weir_dim_split_fini(weir_dim_split *s);
+/* Returns the bytes of the split arrays that split nodes make. */
+double weir_dim_split_bytes(const weir_graph *g, const weir_dim_split *s);
 /* Returns whether pieces of the split node give partial results: its dimension is reduced. */
 bool weir_dim_split_is_partial(const weir_graph *g, const weir_dim_split *s, int32_t node);
 

@@ -11,23 +11,6 @@
 #include "base/weir_alloc.h"
 #include "pass/weir_pass.h"
 
-/* Bytes of the outputs of split nodes, which micro-batches save. */
-static double bytes_split(const weir_graph *g, const weir_dim_split *s)
-{
-  double bytes = 0;
-
-  for (int32_t i = 0; i < s->n_nodes; i++) {
-    const weir_node *node = weir_graph_node(g, i);
-
-    for (int o = 0; o < node->n_out && s->node[i] >= 0; o++) {
-      const weir_array_desc *d = &weir_graph_get_array(g, node->out[o])->desc;
-
-      bytes += s->array[node->out[o]] >= 0 ? (double)weir_desc_bytes(d) : 0;
-    }
-  }
-  return bytes;
-}
-
 static bool has_time(const weir_graph *g)
 {
   bool time = false;
@@ -52,50 +35,60 @@ static void tell(const weir_graph *g, const weir_dim_split *s, int32_t input, in
                  node->where != NULL ? node->where : "location unknown");
 }
 
+/* Candidates: the best that nothing blocks, and the bytes of the best that something does. */
+typedef struct choosing {
+  const weir_graph *g;
+  int32_t *input;
+  weir_dim_split *split;
+  double bytes, blocked;
+  char *text; /* why that one is refused */
+  size_t size;
+} choosing;
+
+static weir_status try_dim(choosing *c, int32_t array, int dim)
+{
+  weir_dim_split s;
+
+  WEIR_TRY(weir_dim_split_find(c->g, array, dim, &s));
+  const double bytes = weir_dim_split_bytes(c->g, &s);
+
+  if (s.blocker < 0 && bytes > c->bytes) {
+    const weir_dim_split before = *c->split;
+
+    *c->split = s;
+    *c->input = array;
+    c->bytes = bytes;
+    s = before;
+  } else if (s.blocker >= 0 && bytes > c->blocked) {
+    c->blocked = bytes;
+    tell(c->g, &s, array, dim, c->text, c->size);
+  }
+  weir_dim_split_fini(&s);
+  return WEIR_OK;
+}
+
 weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_dim_split *split,
                                  char *text, size_t size)
 {
-  double best = 0;
-  int dim = 0;
+  weir_status status = WEIR_OK;
+  choosing c = {.g = g, .input = input, .split = split, .text = text, .size = size};
 
   *input = -1;
   *split = (weir_dim_split){.blocker = -1};
   (void)snprintf(text, size, "no input shares a dimension with the other arrays");
-  for (int32_t a = 0; a < weir_graph_arrays(g) && !has_time(g); a++) {
+  for (int32_t a = 0; a < weir_graph_arrays(g) && !has_time(g) && status == WEIR_OK; a++) {
     const weir_array *array = weir_graph_get_array(g, a);
 
-    for (int d = 0; d < array->desc.rank && array->kind == WEIR_ARRAY_INPUT; d++) {
-      weir_dim_split s;
-
-      if (array->desc.shape[d] < 2) {
-        continue;
-      }
-      const weir_status status = weir_dim_split_find(g, a, d, &s);
-
-      if (status != WEIR_OK) {
-        weir_dim_split_fini(split);
-        *input = -1;
-        return status;
-      }
-      const double bytes = bytes_split(g, &s);
-
-      if (bytes <= best) {
-        weir_dim_split_fini(&s);
-        continue;
-      }
-      weir_dim_split_fini(split);
-      *split = s;
-      *input = a;
-      dim = d;
-      best = bytes;
+    for (int d = 0; d < array->desc.rank && array->kind == WEIR_ARRAY_INPUT && status == WEIR_OK;
+         d++) {
+      status = array->desc.shape[d] < 2 ? WEIR_OK : try_dim(&c, a, d);
     }
   }
-  if (*input >= 0 && split->blocker >= 0) {
-    tell(g, split, *input, dim, text, size);
+  if (status != WEIR_OK || c.bytes < WEIR_DIM_SPLIT_MIN_SHARE * c.blocked) {
     weir_dim_split_fini(split);
     *input = -1;
   }
-  return WEIR_OK;
+  return status;
 }
 
 static weir_status repeat(weir_graph *g, const weir_dim_split *s, int64_t n_batches)
