@@ -180,6 +180,7 @@ static weir_status copy_node(const weir_node *from, weir_graph *to)
   node->derived = from->derived;
   node->microbatch = from->microbatch;
   node->priority = from->priority;
+  node->late = from->late;
   node->dead = from->dead;
   node->derivation = from->derivation;
   return WEIR_OK;

@@ -34,13 +34,25 @@ typedef enum weir_fission {
   WEIR_FISSION_REASSOCIATE
 } weir_fission;
 
+enum { WEIR_MAX_BLOCKS = 16 };
+
+/* Blocks of the nodes before the gradient, and which of them are made again where the gradient
+ * reads their results (pass recompute_blocks, weir_recompute_blocks.h). */
+typedef struct weir_block_choice {
+  const int8_t *block; /* [n_nodes] of each node before that pass; -1: the last one it reads from */
+  int32_t n_nodes;
+  uint32_t again;               /* bit b: block b */
+  int8_t late[WEIR_MAX_BLOCKS]; /* weir_node.late of nodes that are made again, from 1 */
+} weir_block_choice;
+
 /* Options of passes. 0: the default stated here. */
 typedef struct weir_pass_opts {
   int64_t cache_bytes; /* maximum size of the tile-local buffers of a group; default: quarter of L2,
                           half of it after a blocked kernel */
   int64_t slots;       /* assumed length of an unbounded dimension in cost models; default 4096 */
   const weir_constants *constants; /* of the device; default: of the cpu; weir_pass_constants */
-  int64_t microbatches;     /* micro-batches of a step, each finished before the next; 0, 1: none */
+  int64_t microbatches; /* micro-batches of a step, each finished before the next; 0, 1: none */
+  const weir_block_choice *blocks; /* what is made again for the gradient; NULL: none */
   int64_t min_layout_bytes; /* minimum bytes of an array whose memory layout may change; default
                                32768 */
   bool no_fusion; /* every node its own group                                                     */

@@ -196,6 +196,11 @@ int64_t weir_plan_microbatches(const weir_plan *p)
   return p->memory.microbatches;
 }
 
+int weir_plan_blocks_again(const weir_plan *p)
+{
+  return __builtin_popcount(p->memory.choice.again);
+}
+
 int64_t weir_plan_bound(const weir_plan *p, const char *result)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {

@@ -1,5 +1,8 @@
 /* plan.c - from a graph to something that runs: passes, loops, engines, memory. */
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
@@ -59,8 +62,8 @@ const weir_opt weir_exec_opts[] = {
                  "maximum size of the tile-local buffers of a group; 0: a quarter of the L2 cache, "
                  "half of it after a blocked kernel"),
     WEIR_OPT_INT(weir_exec_cfg, memory, 0, 0, 1125899906842624.0, "bytes",
-                 "memory budget of the arena of temporaries; larger steps are split into "
-                 "micro-batches; 0: no limit"),
+                 "memory budget of the arena of temporaries; larger steps compute blocks of layers "
+                 "again for their gradient, or are split into micro-batches; 0: no limit"),
     WEIR_OPT_INT(weir_exec_cfg, min_layout_bytes, 32768, 1, 1099511627776.0, "bytes",
                  "minimum size of arrays whose memory layout may differ from their declared order "
                  "of dimensions; smaller ones stay in cache in any layout",
@@ -366,6 +369,7 @@ weir_pass_opts exec_pass_opts(const weir_plan *p)
   weir_pass_opts opts = weir_exec_passes(&p->cfg);
 
   opts.microbatches = p->memory.microbatches;
+  opts.blocks = &p->memory.choice;
   return opts;
 }
 
@@ -435,6 +439,16 @@ static weir_status make(weir_plan *p, const weir_plan_opts *opts)
   return WEIR_OK;
 }
 
+/* What passes and schedules have freed goes back to the system before the arena is touched: else it
+ * adds to the peak of the process, 12 MiB for a U-Net and more where a budget makes several plans.
+ */
+static void release_heap(void)
+{
+#ifdef __GLIBC__
+  (void)malloc_trim(0);
+#endif
+}
+
 weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_plan_opts *opts,
                              weir_plan **out)
 {
@@ -471,6 +485,7 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
   WEIR_TRY_GOTO(comm != NULL ? exec_ranks_connect(p) : WEIR_OK, fail);
   exec_phases_report(p);
   p->built = NULL;
+  release_heap();
   *out = p;
   return WEIR_OK;
 fail:
@@ -521,6 +536,7 @@ void weir_plan_destroy(weir_plan **out)
     weir_free(&p->arrays[a].window);
   }
   weir_schedule_fini(&p->schedule);
+  weir_blocks_fini(&p->memory.blocks);
   exec_early_free(p);
   weir_free(&p->arrays);
   weir_free(&p->slots);

@@ -7,6 +7,7 @@
 #include "graph/kernel/weir_kernel_use.h"
 #include "graph/weir_members.h"
 #include "pass/microbatch/weir_microbatch.h"
+#include "pass/recompute_blocks/weir_recompute_blocks.h"
 #include "pass/schedule/weir_schedule.h"
 #include "pass/weir_pass.h"
 
@@ -96,11 +97,13 @@ typedef struct exec_group {
   char members[160], kernel_names[64], digest[65];
 } exec_group;
 
-/* What became of exec.memory. whole: without micro-batches. */
+/* What became of exec.memory. whole: without micro-batches and blocks that are made again. */
 typedef struct exec_memory {
   int64_t microbatches, whole_bytes;
-  double whole_flops, flops;
-  char refused[WEIR_MICROBATCH_TEXT]; /* why there are no micro-batches */
+  weir_blocks blocks;                                /* n 0: none was looked for */
+  weir_block_choice choice;                          /* of them */
+  double whole_flops, flops, whole_seconds, seconds; /* predicted */
+  char refused[WEIR_MICROBATCH_TEXT];                /* why there are no micro-batches */
 } exec_memory;
 
 /* Seconds that one pass took, all its runs together, or one of the other steps of making a plan. */

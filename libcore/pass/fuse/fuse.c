@@ -117,8 +117,10 @@ static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer,
   }
   const int32_t a = s->group[s->users.writers[*writer]], b = s->group[consumer];
 
-  /* Parts of a batch stay apart: one is finished before the next begins. */
+  /* Parts of a batch stay apart: one is finished before the next begins. So does what is made
+   * again from what it is made of, and from its readers. */
   if (a == b || weir_graph_node(s->g, a)->microbatch != weir_graph_node(s->g, b)->microbatch ||
+      weir_graph_node(s->g, a)->late != weir_graph_node(s->g, b)->late ||
       is_upsampled(s, array, b) || is_saved(s, s->users.writers[*writer], consumer) ||
       !fusable(s, a) || !fusable(s, b) || !unite(s, a, b, &c) || closes_cycle(s, a, b)) {
     return WEIR_OK;

@@ -53,6 +53,7 @@ static weir_status add(const building *b, const weir_op_desc *op, weir_access *a
 
   node->microbatch = b->batch->number;
   node->derived = like->derived;
+  node->late = op == like->op ? like->late : 0;
   node->label = op == like->op ? like->label : NULL;
   node->derivation = op == like->op ? like->derivation : node->derivation;
   return WEIR_OK;

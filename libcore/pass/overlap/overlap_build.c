@@ -89,6 +89,7 @@ static weir_status add(building *b, int number, weir_access *a)
   added->label = like->label;
   added->derived = like->derived;
   added->microbatch = like->microbatch;
+  added->late = like->late;
   added->derivation = like->derivation;
   return WEIR_OK;
 }

@@ -33,6 +33,7 @@ static weir_status add(weir_graph *g, const weir_node *like, const weir_access *
                        const int32_t *in, int n_in, const weir_node *reader, int32_t *made)
 {
   const int32_t derived = reader->derived, microbatch = reader->microbatch;
+  const int8_t late = reader->late;
   const weir_derivation derivation = weir_node_derivation(like);
   weir_value values[WEIR_MAX_OPERANDS];
 
@@ -44,6 +45,7 @@ static weir_status add(weir_graph *g, const weir_node *like, const weir_access *
   WEIR_TRY(weir_graph_status(g));
   weir_graph_node_mut(g, v.node)->derived = derived;
   weir_graph_node_mut(g, v.node)->microbatch = microbatch;
+  weir_graph_node_mut(g, v.node)->late = late;
   weir_graph_node_mut(g, v.node)->derivation = derivation;
   *made = weir_value_array(g, v);
   return WEIR_OK;

@@ -69,6 +69,12 @@ static int32_t microbatch_of(const ordering *s, int32_t group)
   return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->microbatch;
 }
 
+/* As weir_node.late, whose groups do not mix. */
+static int late_of(const ordering *s, int32_t group)
+{
+  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->late;
+}
+
 /* As weir_node.priority: of its first member, unless another one is to come first. */
 static int priority_of(const ordering *s, int32_t group)
 {
@@ -83,28 +89,43 @@ static int priority_of(const ordering *s, int32_t group)
   return priority;
 }
 
+/* What decides between groups that are ready, the first difference first. */
+typedef struct rank {
+  int64_t key[4]; /* priority, micro-batch, late, change of what is live */
+} rank;
+
+static rank rank_of(const ordering *s, int32_t group)
+{
+  return (rank){
+      {priority_of(s, group), microbatch_of(s, group), late_of(s, group), change(s, group)}};
+}
+
+static bool is_before(const rank *a, const rank *b)
+{
+  int k = 0;
+
+  while (k < 3 && a->key[k] == b->key[k]) {
+    k++;
+  }
+  return a->key[k] < b->key[k];
+}
+
 static weir_status order_groups(const ordering *s, int32_t *order)
 {
   for (int64_t u = 0; u < s->p->uses.first[s->n]; u++) {
     s->left[s->p->uses.array[u]]++;
   }
   for (int32_t t = 0; t < s->n; t++) {
-    int32_t best = -1, first = 0;
-    int64_t min = 0;
-    int next = 0;
+    int32_t best = -1;
+    rank first = {{0}};
 
     for (int32_t i = 0; i < s->n; i++) {
       if (!s->done[i] && is_ready(s, i)) {
-        const int64_t here = change(s, i);
-        const int32_t microbatch = microbatch_of(s, i);
-        const int priority = priority_of(s, i);
+        const rank here = rank_of(s, i);
 
-        if (best < 0 || priority < next ||
-            (priority == next && (microbatch < first || (microbatch == first && here < min)))) {
+        if (best < 0 || is_before(&here, &first)) {
           best = i;
-          next = priority;
-          first = microbatch;
-          min = here;
+          first = here;
         }
       }
     }

@@ -24,8 +24,9 @@ typedef struct schedule_problem {
 } schedule_problem;
 
 /* order: [groups], each after those it waits for; among those ready, by the priority of their
- * nodes, then those of the earliest micro-batch, and of them the one after which least is live;
- * then neighbours are exchanged where less is live at the worst time, or on the whole. */
+ * nodes, then those of the earliest micro-batch, then those that do nothing again, and of them the
+ * one after which least is live; then neighbours are exchanged where less is live at the worst
+ * time, or on the whole. */
 weir_status schedule_order(const schedule_problem *p, int32_t *order) WEIR_CHECKED;
 
 /* True when `made`, which the group writes, may lie where `read` does, which nothing reads later:
