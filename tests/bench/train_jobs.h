@@ -2,12 +2,14 @@
  */
 #ifndef WEIR_BENCH_TRAIN_JOBS_H
 #define WEIR_BENCH_TRAIN_JOBS_H
+#include <stdio.h>
 #include "learner.h"
 #include "model/nets.h"
 #include "nn/weir_unet.h"
 
 enum { TRAIN_JOB_BATCH = 2, TRAIN_JOB_UNET_OUTPUTS = 7, TRAIN_JOB_COSMO_OUTPUTS = 4 };
 #define TRAIN_JOB_RATE 0.001
+#define TRAIN_JOB_MOMENTUM 0.9
 
 static inline weir_value train_job_build_unet(weir_net *net, const void *opts, weir_value x)
 {
@@ -29,6 +31,20 @@ static inline learner_job train_job_unet(weir_unet_opts *opts)
                        .seed = 1};
 }
 
+/* The arguments of `unet` in train_step.py for that job, a step a call. */
+static inline void train_job_unet_arguments(const learner_job *job, char *text, size_t size)
+{
+  const weir_unet_opts *opts = job->opts;
+  const int64_t *x = job->x.shape;
+
+  (void)snprintf(text, size,
+                 "batch=%d channels=%d outputs=%d depth=%d height=%d width=%d kernel=3 base=16 "
+                 "levels=2 groups=%d border_z=0 border_y=0 border_x=0 rate=%g momentum=%g "
+                 "threads=%d steps=1",
+                 (int)x[0], (int)x[4], (int)job->y.shape[4], (int)x[1], (int)x[2], (int)x[3],
+                 (int)opts->block.groups, job->rate, TRAIN_JOB_MOMENTUM, job->threads);
+}
+
 static inline weir_value train_job_build_cosmoflow(weir_net *net, const void *opts, weir_value x)
 {
   return cf_mlperf(net, opts, TRAIN_JOB_COSMO_OUTPUTS, x);
@@ -48,5 +64,20 @@ static inline learner_job train_job_cosmoflow(cf_mlperf_opts *opts, int64_t side
                        .y = {WEIR_F32, 2, {N, TRAIN_JOB_COSMO_OUTPUTS}, 0},
                        .rate = TRAIN_JOB_RATE,
                        .seed = 1};
+}
+
+/* The arguments of `cosmoflow` in train_step.py for that job. */
+static inline void train_job_cosmoflow_arguments(const learner_job *job, char *text, size_t size)
+{
+  const cf_mlperf_opts *cfg = job->opts;
+  const int64_t side = job->x.shape[1];
+
+  (void)snprintf(text, size,
+                 "batch=%d channels=%d outputs=%d size=%d kernel=%d blocks=%d base=%d most=%d "
+                 "hidden1=%d hidden2=%d rate=%g momentum=%g threads=%d steps=1",
+                 (int)job->x.shape[0], (int)job->x.shape[4], (int)job->y.shape[1], (int)side,
+                 (int)cfg->kernel, (int)cf_mlperf_blocks(cfg, side), (int)cfg->base,
+                 (int)cfg->max_filters, (int)cfg->hidden1, (int)cfg->hidden2, job->rate,
+                 TRAIN_JOB_MOMENTUM, job->threads);
 }
 #endif

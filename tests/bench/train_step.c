@@ -13,7 +13,6 @@
  * without PyTorch; groups: nothing is compared,
  * but every group of the step is listed in the order in which it runs, with bf16 in that; texts:
  * nothing runs, but the kernels of a device for the step are written to DIR. */
-#include <malloc.h>
 #include <string.h>
 #include "support/graph/store_check.h"
 #include "conf/weir_opt.h"
@@ -22,6 +21,7 @@
 #include "layers.h"
 #include "layers_dnnl.h"
 #include "group_times.h"
+#include "peak_memory.h"
 #include "train_jobs.h"
 #include "weir_bench.h"
 
@@ -34,7 +34,6 @@ enum {
   LAYERS = 64
 };
 
-#define MOMENTUM 0.9
 /* Agreement of losses and parameters: sums in another order. */
 #define TOLERANCE 1e-4
 /* Of losses in bf16: its numbers are 2^-8 apart, and a loss is a mean of many of them. */
@@ -67,36 +66,6 @@ typedef struct request {
   const char *texts;
 } request;
 
-/* A line of /proc/self/status in bytes, 0: not there. */
-static double memory(const char *field)
-{
-  char line[256];
-  double kib = 0;
-  FILE *f = fopen("/proc/self/status", "r");
-
-  while (f != NULL && kib == 0 && fgets(line, sizeof line, f) != NULL) {
-    if (strncmp(line, field, strlen(field)) == 0) {
-      kib = strtod(line + strlen(field) + 1, NULL);
-    }
-  }
-  if (f != NULL) {
-    (void)fclose(f);
-  }
-  return 1024 * kib;
-}
-
-/* What is free goes back to the system, and the peak begins at what is left. */
-static void forget_peak(void)
-{
-  FILE *f = fopen("/proc/self/clear_refs", "w");
-
-  (void)malloc_trim(0);
-  if (f != NULL) {
-    (void)fputs("5", f);
-    (void)fclose(f);
-  }
-}
-
 static void step(void *context)
 {
   measured *m = context;
@@ -104,23 +73,6 @@ static void step(void *context)
   bench_must(learner_step(&m->net, &m->losses[m->n % STEPS]));
   group_times_take(&m->groups, m->net.plan);
   m->n++;
-}
-
-static double bytes_of(const weir_tensor *t)
-{
-  return (double)weir_tensor_numel(t) * (double)weir_dtype_size(t->dtype);
-}
-
-/* What the plan and the store say they hold, and one batch. */
-static double predict(const learner *t)
-{
-  double sum = (double)weir_plan_memory_bytes(t->plan) + (double)weir_plan_own_bytes(t->plan) +
-               bytes_of(&t->x) + bytes_of(&t->y);
-
-  for (int64_t i = 0; i < weir_store_count(t->store); i++) {
-    sum += bytes_of(check_stored(t->store, weir_store_name(t->store, i)));
-  }
-  return sum;
 }
 
 /* Lists the convolutions, and lets go of the graph, which a plan does not need. */
@@ -134,12 +86,12 @@ static void keep_layers(measured *m)
 static void measure(const subject *s, measured *m, float **bank)
 {
   *m = (measured){.n = 0};
-  forget_peak();
-  const double before = memory("VmRSS");
+  peak_forget();
+  const double before = peak_memory("VmRSS");
 
   bench_must(learner_open(&s->job, &m->net));
   keep_layers(m);
-  const size_t size = (size_t)bytes_of(&m->net.bank);
+  const size_t size = (size_t)peak_bytes(&m->net.bank);
 
   *bank = malloc(size);
   if (*bank == NULL) {
@@ -147,8 +99,8 @@ static void measure(const subject *s, measured *m, float **bank)
   }
   memcpy(*bank, m->net.bank.data, size);
   m->seconds = bench_best(RUNS, step, m);
-  m->growth = memory("VmHWM") - before - (double)size;
-  m->predicted = predict(&m->net);
+  m->growth = peak_memory("VmHWM") - before - (double)size;
+  m->predicted = peak_predict(&m->net);
 }
 
 static void compare(const subject *s, const measured *m, const reference_result *r)
@@ -413,14 +365,7 @@ static void measure_unet(const request *r)
 
   s.job = train_job_unet(&opts);
   s.job.threads = THREADS;
-  const int64_t *x = s.job.x.shape;
-
-  (void)snprintf(s.arguments, sizeof s.arguments,
-                 "batch=%d channels=%d outputs=%d depth=%d height=%d width=%d kernel=3 base=16 "
-                 "levels=2 groups=%d border_z=0 border_y=0 border_x=0 rate=%g momentum=%g "
-                 "threads=%d steps=1",
-                 (int)x[0], (int)x[4], (int)s.job.y.shape[4], (int)x[1], (int)x[2], (int)x[3],
-                 (int)opts.block.groups, s.job.rate, MOMENTUM, THREADS);
+  train_job_unet_arguments(&s.job, s.arguments, sizeof s.arguments);
   run(&s, r);
 }
 
@@ -434,13 +379,7 @@ static void measure_cosmoflow(const request *r)
   s.job = train_job_cosmoflow(&cfg, side);
   s.job.threads = THREADS;
   (void)snprintf(name, sizeof name, "CosmoFlow %lld^3", (long long)side);
-  (void)snprintf(s.arguments, sizeof s.arguments,
-                 "batch=%d channels=%d outputs=%d size=%d kernel=%d blocks=%d base=%d most=%d "
-                 "hidden1=%d hidden2=%d rate=%g momentum=%g threads=%d steps=1",
-                 (int)s.job.x.shape[0], (int)s.job.x.shape[4], (int)s.job.y.shape[1], (int)side,
-                 (int)cfg.kernel, (int)cf_mlperf_blocks(&cfg, side), (int)cfg.base,
-                 (int)cfg.max_filters, (int)cfg.hidden1, (int)cfg.hidden2, s.job.rate, MOMENTUM,
-                 THREADS);
+  train_job_cosmoflow_arguments(&s.job, s.arguments, sizeof s.arguments);
   run(&s, r);
 }
 

@@ -1,4 +1,4 @@
-"""References of train_step.c and of tests/integration/networks/parity_slow.c: a U-Net and CosmoFlow's network in
+"""References of train_step.c, train_memory.c and of tests/integration/networks/parity_slow.c: a U-Net and CosmoFlow's network in
 PyTorch, trained from Weir's bank of parameters on Weir's data. Arrays are channels last as Weir has
 them; here they become channels first, PyTorch's own order, or PyTorch's channels last. What a call leaves behind is kept,
 so that the next call is the next step. With best=1 the first call finds the fastest of PyTorch's forms."""
@@ -12,6 +12,7 @@ import time
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
 
 KEPT = {}
 LAYOUTS = {"channels_first": torch.contiguous_format, "channels_last_3d": torch.channels_last_3d}
@@ -94,6 +95,12 @@ def enlarge(x, size, round):
     return x[..., 2:-2]
 
 
+def again(o, how, f, *x):
+    """f(*x), whose results are computed again for the gradient if o["checkpoint"] is `how`: 1, every layer by itself;
+    2, every level or pair of layers."""
+    return checkpoint(f, *x, use_reentrant=False) if o.get("checkpoint") == how else f(*x)
+
+
 def to_first(x):
     return torch.from_numpy(np.ascontiguousarray(np.moveaxis(x, -1, 1)))
 
@@ -109,7 +116,16 @@ def make_unet(bank, o):
     def run(name, x):
         (w, b), scale, shift = layers[name]
         groups = next(g for g in range(min(o["groups"], w.shape[0]), 0, -1) if w.shape[0] % g == 0)
-        return F.relu(F.group_norm(same(x, w, b, o["border"]), groups, scale, shift, 1e-5))
+        return again(
+            o, 1, lambda x: F.relu(F.group_norm(same(x, w, b, o["border"]), groups, scale, shift, 1e-5)), x
+        )
+
+    def pair(name, x):
+        return run(name + "/2", run(name + "/1", x))
+
+    def up(i, skip, x):
+        x = enlarge(x, skip.shape[2:], o["border"][2] == 1)
+        return pair("dec%d" % i, torch.cat([skip, same(x, *layers["up%d" % i], o["border"])], 1))
 
     width = [2 * n * 2**i for i in range(o["levels"] + 1)]
     wide = o["channels"]
@@ -127,12 +143,10 @@ def make_unet(bank, o):
     def forward(x):
         skips = []
         for i in range(o["levels"] + 1):
-            x = run("enc%d/2" % i, run("enc%d/1" % i, x if i == 0 else F.max_pool3d(x, 2)))
+            x = again(o, 2, lambda x, i=i: pair("enc%d" % i, x if i == 0 else F.max_pool3d(x, 2)), x)
             skips.append(x)
         for i in reversed(range(o["levels"])):
-            x = enlarge(x, skips[i].shape[2:], o["border"][2] == 1)
-            x = torch.cat([skips[i], same(x, *layers["up%d" % i], o["border"])], 1)
-            x = run("dec%d/2" % i, run("dec%d/1" % i, x))
+            x = again(o, 2, lambda skip, x, i=i: up(i, skip, x), skips[i], x)
         return same(x, *layers["head"], o["border"])
 
     return forward
@@ -150,9 +164,17 @@ def make_cosmoflow(bank, o):
         dense.append(bank.dense(features, n))
         features = n
 
+    def stage(x, w, b):
+        return F.max_pool3d(F.leaky_relu(same(x, w, b, (0, 0, 0)), 0.3), 2)
+
+    def stages(x, some):
+        for w, b in some:
+            x = again(o, 1, stage, x, w, b)
+        return x
+
     def forward(x):
-        for w, b in convs:
-            x = F.max_pool3d(F.leaky_relu(same(x, w, b, (0, 0, 0)), 0.3), 2)
+        for i in range(0, len(convs), 2):
+            x = again(o, 2, lambda x, i=i: stages(x, convs[i : i + 2]), x)
         x = x.permute(0, 2, 3, 4, 1).flatten(1)
         for w, b in dense[:-1]:
             x = F.leaky_relu(F.linear(x, w, b), 0.3)
@@ -333,7 +355,8 @@ def train(name, make, bank, x, y, o):
     arguments = name, make, bank, x, y, o
     if name not in KEPT:
         torch.set_num_threads(o["threads"])
-        KEPT["form"], KEPT["least"] = find_fastest(*arguments) if o.get("best") else ("channels_first eager", 0)
+        form = ("channels_last_3d" if o.get("last") else "channels_first") + " eager"
+        KEPT["form"], KEPT["least"] = find_fastest(*arguments) if o.get("best") else (form, 0)
         KEPT[name] = Training(*arguments, KEPT["form"])
     training = KEPT[name]
     for _ in range(o["steps"]):

@@ -250,7 +250,8 @@ static int64_t bytes_of(const weir_loop *loop)
 
 int64_t weir_plan_own_bytes(const weir_plan *p)
 {
-  int64_t bytes = weir_graph_arrays(p->g) * (int64_t)sizeof(weir_array) +
+  int64_t bytes = p->n_arrays * (int64_t)(sizeof(weir_array) + sizeof(exec_array)) +
+                  p->n_groups * (int64_t)(sizeof(weir_group) + sizeof(exec_group)) +
                   (int64_t)strlen(p->dump != NULL ? p->dump : "");
 
   for (int32_t i = 0; i < p->n_groups; i++) {
