@@ -31,6 +31,7 @@ typedef struct weir_exec_cfg {
   int overlap;      /* off|auto|on: weir_overlap */
   int fission;      /* off|products|hoist|reassociate: weir_fission */
   bool window;      /* sums over offsets read margins instead of borders */
+  bool winograd;    /* kernels that transform what they multiply */
   const char *skip; /* passes to skip, comma-separated */
   const char *kernel;
   const char *compiler;

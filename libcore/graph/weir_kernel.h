@@ -53,6 +53,9 @@ typedef struct weir_kernel_launch {
 typedef struct weir_kernel {
   const char *name;   /* "contract.cblas"; exec.kernel forces or forbids it by name */
   const char *device; /* WEIR_KERNEL_CPU or WEIR_KERNEL_DEVICE */
+  /* Multiplies sums of neighbouring elements in place of elements: rounding errors are relative to
+   * the largest of them. exec.winograd */
+  bool transforms;
   /* Returns the predicted seconds for the group on one thread, or a negative number when the kernel
    * does not support it. */
   double (*match)(const weir_graph *g, const weir_group *group);

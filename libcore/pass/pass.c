@@ -117,7 +117,7 @@ static const weir_kernel *best_of(const weir_graph *g, const weir_group *group,
   for (int i = 0; opts->kernels != NULL && opts->kernels[i] != NULL; i++) {
     const weir_kernel *k = opts->kernels[i];
 
-    if (strcmp(k->device, device) != 0 ||
+    if (strcmp(k->device, device) != 0 || (opts->plain && k->transforms) ||
         (strcmp(wanted, "auto") != 0 && strcmp(wanted, k->name) != 0)) {
       continue;
     }

@@ -1,0 +1,421 @@
+/* winograd.c - Winograd convolutions: weights are transformed once, then blocks of tiles are read,
+ * multiplied and written while they are in cache. */
+#include "ops/conv/winograd/winograd_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "device/weir_parallel.h"
+
+const winograd_kernels *winograd_kernels_get(void)
+{
+#if defined(__x86_64__)
+  const weir_cpu *cpu = weir_cpu_get();
+
+  if (cpu->avx512) {
+    return &weir_winograd_avx512;
+  }
+  if (cpu->avx2 && cpu->fma) {
+    return &weir_winograd_avx2;
+  }
+#endif
+  return NULL;
+}
+
+/* ---- shape ---- */
+
+static int64_t tiles_along(const winograd_conv *s, int d, int64_t outputs)
+{
+  return (outputs + winograd_size(s, d) - 1) / winograd_size(s, d);
+}
+
+static int64_t tiles_of(const winograd_conv *s, const winograd_box *box)
+{
+  return (box->hi[0] - box->lo[0]) * tiles_along(s, 0, box->hi[1] - box->lo[1]) *
+         tiles_along(s, 1, box->hi[2] - box->lo[2]) * tiles_along(s, 2, s->y[2]);
+}
+
+static winograd_box whole(const winograd_conv *s)
+{
+  return (winograd_box){.hi = {s->batch, s->y[0], s->y[1]}};
+}
+
+int64_t winograd_tiles(const winograd_conv *s)
+{
+  const winograd_box all = whole(s);
+
+  return tiles_of(s, &all);
+}
+
+double winograd_products(const winograd_conv *s)
+{
+  return (double)winograd_tiles(s) * winograd_points(s) * (double)s->read * (double)s->made;
+}
+
+int64_t winograd_step(int64_t tiles, int64_t channels)
+{
+  const int64_t line = 16; /* floats; an odd number of lines */
+
+  return ((tiles * channels + line - 1) / line | 1) * line;
+}
+
+int64_t winograd_index(const winograd_conv *s, int d, int64_t at)
+{
+  const int64_t raw = at - s->lo[d];
+
+  if (raw >= 0 && raw < s->x[d]) {
+    return raw;
+  }
+  if (s->border[d] == WEIR_BORDER_ABSENT || s->x[d] == 0) {
+    return -1;
+  }
+  bool inside;
+
+  return weir_index_border(&(weir_index){.border = s->border[d]}, raw, s->x[d], &inside);
+}
+
+winograd_tile winograd_tile_at(const winograd_conv *s, const winograd_box *box, int64_t at)
+{
+  const int64_t columns = tiles_along(s, 2, s->y[2]);
+  const int64_t rows = tiles_along(s, 1, box->hi[2] - box->lo[2]);
+  const int64_t planes = tiles_along(s, 0, box->hi[1] - box->lo[1]);
+
+  return (winograd_tile){box->lo[0] + at / planes / columns / rows,
+                         {box->lo[1] + at % planes * winograd_size(s, 0),
+                          box->lo[2] + at / planes / columns % rows * winograd_size(s, 1),
+                          at / planes % columns * winograd_size(s, 2)}};
+}
+
+/* Addresses of the elements that a column reads, the first tile of which is t. */
+static void column_points(const winograd_sum *f, const winograd_tile *t, const float *none,
+                          int tiles, const float **points)
+{
+  const winograd_conv *s = f->s;
+  const float *sample = f->x + t->n * s->x_step[0];
+  int64_t at[2][4];
+
+  for (int d = 0; d < 2; d++) {
+    for (int i = 0; i < 4; i++) {
+      const int64_t index = winograd_index(s, d + 1, t->o[d + 1] + i);
+
+      at[d][i] = index < 0 ? -1 : index * s->x_step[d + 2];
+    }
+  }
+  for (int p = 0; p < winograd_planes(s->deep, tiles); p++) {
+    const int64_t plane = winograd_index(s, 0, t->o[0] + p);
+
+    for (int i = 0; i < 16; i++) {
+      const bool there = plane >= 0 && at[0][i / 4] >= 0 && at[1][i % 4] >= 0;
+
+      points[16 * p + i] =
+          there ? sample + plane * s->x_step[1] + at[0][i / 4] + at[1][i % 4] : none;
+    }
+  }
+}
+
+static int column_of(const winograd_sum *f, const winograd_box *box, int64_t at, int64_t to,
+                     const float *none, const float **points)
+{
+  const int64_t planes = tiles_along(f->s, 0, box->hi[1] - box->lo[1]);
+  const winograd_tile t = winograd_tile_at(f->s, box, at);
+  const int64_t tiles = winograd_min(winograd_min(planes - at % planes, to - at), WINOGRAD_COLUMN);
+
+  column_points(f, &t, none, (int)tiles, points);
+  return (int)tiles;
+}
+
+void winograd_read(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
+                   const float *none, float *read, int64_t step)
+{
+  const winograd_conv *s = f->s;
+  winograd_column c = {.channels = s->read,
+                       .step = step,
+                       .tile_step = winograd_up(s->read, f->k->lanes),
+                       .to = read};
+
+  for (int64_t at = from; at < to; at += c.tiles) {
+    c.tiles = column_of(f, box, at, to, none, c.points);
+    f->k->read[s->deep](&c);
+    c.to += c.tiles * c.tile_step;
+  }
+}
+
+static void prefetch_channels(const float *from, int64_t channels)
+{
+  for (int64_t c = 0; c < channels; c += 16) {
+    __builtin_prefetch(from + c, 0, 2);
+  }
+}
+
+void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
+                       int part, int parts)
+{
+  const winograd_conv *s = f->s;
+  const int64_t n = to - from;
+
+  for (int64_t i = from + n * part / parts; i < from + n * (part + 1) / parts; i++) {
+    const winograd_tile t = winograd_tile_at(s, box, i);
+    const float *sample = f->x + t.n * s->x_step[0];
+
+    for (int p = 0; p < (s->deep ? 16 : 8); p++) {
+      const int64_t at[] = {winograd_index(s, 0, t.o[0] + (s->deep ? 1 + p / 8 : 0)),
+                            winograd_index(s, 1, t.o[1] + p / 2 % 4),
+                            winograd_index(s, 2, t.o[2] + 2 + p % 2)};
+
+      if (at[0] >= 0 && at[1] >= 0 && at[2] >= 0) {
+        prefetch_channels(
+            sample + at[0] * s->x_step[1] + at[1] * s->x_step[2] + at[2] * s->x_step[3], s->read);
+      }
+    }
+  }
+}
+
+int64_t winograd_block(const winograd_kernels *k, const winograd_conv *s)
+{
+  const int64_t channels = winograd_up(s->read, k->lanes) + winograd_up(s->made, k->lanes);
+  const int64_t tile = winograd_points(s) * channels * (int64_t)sizeof(float);
+  const int64_t fit = weir_cpu_get()->constants.l2_bytes * 3 / 4 / tile / k->rows;
+
+  return k->rows * (fit < 1 ? 1 : fit > 8 ? 8 : fit);
+}
+
+/* ---- weights, transformed: [points, panels of two vectors, read, panel] ---- */
+
+/* Channels read whose weights a piece transforms; blocks of a piece, at most, and pieces that are
+ * to be there before a piece has several. */
+enum { PACKED_READ = 8, PIECE_BLOCKS = 8, MIN_PIECES = 64 };
+
+static int64_t panels_of(const winograd_kernels *k, const winograd_conv *s)
+{
+  return (s->made + 2 * k->lanes - 1) / (2 * k->lanes);
+}
+
+static int64_t weights_step(const winograd_kernels *k, const winograd_conv *s)
+{
+  return panels_of(k, s) * s->read * 2 * k->lanes;
+}
+
+/* Taps of one channel read and `lanes` channels made from m on; zero beyond the last. */
+static void gather_taps(const winograd_sum *f, int64_t r, int64_t m, float *taps)
+{
+  const winograd_conv *s = f->s;
+  const int64_t lanes = f->k->lanes, there = winograd_min(lanes, s->made - m);
+
+  for (int t = 0; t < (s->deep ? 27 : 9); t++) {
+    const float *from = f->w + t / 9 * s->w_step[0] + t / 3 % 3 * s->w_step[1] +
+                        t % 3 * s->w_step[2] + r * s->w_step[3] + m * s->w_step[4];
+
+    for (int64_t l = 0; l < lanes; l++) {
+      *taps++ = l < there ? from[l * s->w_step[4]] : 0;
+    }
+  }
+}
+
+static void pack(const winograd_sum *f, int64_t piece)
+{
+  const winograd_conv *s = f->s;
+  const int64_t lanes = f->k->lanes, step = weights_step(f->k, s);
+  const int64_t end = winograd_min((piece + 1) * PACKED_READ, s->read);
+  float taps[WINOGRAD_TAPS * 16];
+
+  for (int64_t r = piece * PACKED_READ; r < end; r++) {
+    for (int64_t m = 0; m < panels_of(f->k, s) * 2 * lanes; m += lanes) {
+      const int64_t panel = m / (2 * lanes), half = m % (2 * lanes);
+
+      if (m < s->made) {
+        gather_taps(f, r, m, taps);
+        f->k->weights[s->deep](
+            taps, (float *)f->workspace + (panel * s->read + r) * 2 * lanes + half, step);
+      }
+    }
+  }
+}
+
+/* ---- blocks of tiles ---- */
+
+/* What a thread holds: elements of tiles, transformed, their products, and zeros. */
+typedef struct buffers {
+  float *read, *made, *none;
+  int64_t channels;             /* made, in whole vectors */
+  int64_t read_step, made_step; /* between two points */
+  int64_t count;                /* floats of all */
+} buffers;
+
+static buffers buffers_of(const winograd_kernels *k, const winograd_conv *s, void *memory)
+{
+  const int64_t tiles = winograd_block(k, s), read = winograd_up(s->read, k->lanes);
+  buffers b = {.channels = winograd_up(s->made, k->lanes)};
+
+  b.read_step = winograd_step(tiles, read);
+  b.made_step = winograd_step(tiles, b.channels);
+  b.read = memory;
+  const int64_t at = winograd_points(s) * b.read_step, none = at + winograd_points(s) * b.made_step;
+
+  b.count = none + winograd_up(s->read, 16);
+  if (memory != NULL) {
+    b.made = b.read + at;
+    b.none = b.read + none;
+  }
+  return b;
+}
+
+/* One output of a tile again, of the products that are there. */
+static void sum_again(const winograd_sum *f, const winograd_tile *t, const int64_t o[3], float *to)
+{
+  const winograd_conv *s = f->s;
+  const float *sample = f->x + t->n * s->x_step[0];
+
+  for (int64_t c = 0; c < s->made; c++) {
+    double sum = 0;
+
+    for (int tap = 0; tap < (s->deep ? 27 : 9); tap++) {
+      const int64_t at[] = {tap / 9, tap / 3 % 3, tap % 3};
+      const float *x = sample, *w = f->w + c * s->w_step[4];
+      bool inside = true;
+
+      for (int d = 0; d < 3; d++) {
+        const int64_t index = winograd_index(s, d, o[d] + at[d]);
+
+        inside = inside && index >= 0;
+        x += index * s->x_step[d + 1];
+        w += at[d] * s->w_step[d];
+      }
+      for (int64_t r = 0; r < s->read && inside; r++) {
+        sum += (double)x[r] * (double)w[r * s->w_step[3]];
+      }
+    }
+    to[c] = (float)sum;
+  }
+}
+
+/* Where output `i` of a tile lies; NULL: beyond the ends. */
+static float *output_of(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
+                        int i, int64_t o[3])
+{
+  const winograd_conv *s = f->s;
+  const int64_t end[] = {box->hi[1], box->hi[2], s->y[2]};
+  float *to = f->y + (t->n - f->first[0]) * s->y_step[0];
+
+  for (int d = 0; d < 3; d++) {
+    o[d] = t->o[d] + (i >> (2 - d) & 1);
+    if (o[d] >= end[d]) {
+      return NULL;
+    }
+    to += (o[d] - (d < 2 ? f->first[d + 1] : 0)) * s->y_step[d + 1];
+  }
+  return to;
+}
+
+static void write_tile(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
+                       const float *from, const buffers *b)
+{
+  const int n = f->s->deep ? 8 : 4;
+  float *outputs[WINOGRAD_OUTPUTS];
+  int64_t o[3];
+
+  for (int i = 0; i < n; i++) {
+    outputs[i] = output_of(f, box, t, i, o);
+  }
+  if (!f->k->made[f->s->deep](from, b->made_step, f->s->made, outputs)) {
+    for (int i = 0; i < n; i++) {
+      if (output_of(f, box, t, i, o) != NULL) {
+        sum_again(f, t, o, outputs[i]);
+      }
+    }
+  }
+}
+
+/* Tiles [from, to) of the box, at most a block. */
+static void run_block(const winograd_sum *f, const winograd_box *box, const buffers *b,
+                      int64_t from, int64_t to, int64_t end)
+{
+  const winograd_conv *s = f->s;
+  const int64_t read = winograd_up(s->read, f->k->lanes), panel = 2 * f->k->lanes;
+
+  winograd_read(f, box, from, to, b->none, b->read, b->read_step);
+  for (int p = 0; p < winograd_points(s); p++) {
+    f->k->product(&(winograd_product){
+        .a = b->read + p * b->read_step,
+        .b = (const float *)f->workspace + p * weights_step(f->k, s),
+        .c = b->made + p * b->made_step,
+        .rows = to - from,
+        .k = s->read,
+        .vectors = b->channels / f->k->lanes,
+        .a_row = read,
+        .a_k = 1,
+        .b_k = panel,
+        .b_panel = s->read * panel,
+        .c_row = b->channels,
+    });
+    winograd_prefetch(f, box, to, winograd_min(2 * to - from, end), p, winograd_points(s));
+  }
+  for (int64_t i = from; i < to; i++) {
+    const winograd_tile t = winograd_tile_at(s, box, i);
+
+    write_tile(f, box, &t, b->made + (i - from) * b->channels, b);
+  }
+}
+
+static void run_tiles(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to)
+{
+  const buffers b = buffers_of(f->k, f->s, f->scratch);
+  const int64_t each = winograd_block(f->k, f->s);
+
+  memset(b.none, 0, (size_t)f->s->read * sizeof(float));
+  for (int64_t at = from; at < to; at += each) {
+    run_block(f, box, &b, at, winograd_min(at + each, to), to);
+  }
+}
+
+void winograd_rows(const winograd_sum *f, const winograd_box *box)
+{
+  run_tiles(f, box, 0, tiles_of(f->s, box));
+}
+
+/* ---- stages ---- */
+
+/* Tiles of a piece: several blocks, where there are many. */
+static int64_t piece_tiles(const winograd_kernels *k, const winograd_conv *s)
+{
+  const int64_t block = winograd_block(k, s), blocks = winograd_tiles(s) / block / MIN_PIECES;
+
+  return block * (blocks < 1 ? 1 : winograd_min(blocks, PIECE_BLOCKS));
+}
+
+int64_t winograd_workspace(const winograd_kernels *k, const winograd_conv *s, bool weights)
+{
+  return weights ? winograd_weights_workspace(k, s)
+                 : winograd_points(s) * weights_step(k, s) * (int64_t)sizeof(float);
+}
+
+int64_t winograd_scratch(const winograd_kernels *k, const winograd_conv *s, bool weights)
+{
+  return weights ? winograd_weights_scratch(k, s)
+                 : buffers_of(k, s, NULL).count * (int64_t)sizeof(float);
+}
+
+int64_t winograd_pieces(const winograd_kernels *k, const winograd_conv *s, bool weights, int stage)
+{
+  if (weights) {
+    return winograd_weights_pieces(k, s, stage);
+  }
+  const int64_t each = piece_tiles(k, s);
+
+  return stage == 0   ? (s->read + PACKED_READ - 1) / PACKED_READ
+         : stage == 1 ? (winograd_tiles(s) + each - 1) / each
+                      : 0;
+}
+
+void winograd_piece(const winograd_sum *f, int stage, int64_t piece)
+{
+  const winograd_box all = whole(f->s);
+  const int64_t each = piece_tiles(f->k, f->s);
+
+  if (f->weights) {
+    winograd_weights_piece(f, stage, piece);
+  } else if (stage == 0) {
+    pack(f, piece);
+  } else {
+    run_tiles(f, &all, piece * each, winograd_min((piece + 1) * each, winograd_tiles(f->s)));
+  }
+}

@@ -1,0 +1,167 @@
+/* winograd_priv.h - convolutions of kernel size 3 and stride 1 by Winograd's minimal filtering
+ * F(2, 3), f32 (Lavin and Gray, arXiv:1509.09308).
+ *
+ *   y[n, o, c] = sum over tap, r of x[n, o + tap - lo, r] w[tap, r, c]
+ *
+ * Two outputs of one dimension take 4 products instead of 6: y = A' [(G w) (B' x)], of 4 elements x
+ * and 3 weights. In three dimensions a tile of 2 x 2 x 2 outputs takes 64 products per pair of
+ * channels instead of 216, in two dimensions 16 instead of 36. Channels lie side by side, so that
+ * the transforms B', A' and G add whole vectors of channels, and the products of each of the 64
+ * points are those of two matrices, [tiles, r] and [r, c]. The gradient by x is such a sum, of y
+ * and the turned weights; the gradient by w is
+ *
+ *   dw[tap, r, c] = G' [sum over tiles of (B' x) (A dy)]
+ *
+ * Every sum has an order that follows from the shape alone, never from threads. Rounding errors are
+ * relative to the largest elements that a tile reads, not to those of one output. Where a tile
+ * makes a result that is not finite, its outputs are summed again without transforms, so that NaN
+ * and infinity reach the outputs that read them and no others. */
+#ifndef WINOGRAD_PRIV_H
+#define WINOGRAD_PRIV_H
+#include "graph/weir_access.h"
+
+/* Most outputs and weights of a tile; tiles of a column, one after the other along dimension 0,
+ * which share planes of x, and these planes. */
+enum {
+  WINOGRAD_OUTPUTS = 8,
+  WINOGRAD_TAPS = 27,
+  WINOGRAD_COLUMN = 4,
+  WINOGRAD_PLANES = 2 * WINOGRAD_COLUMN + 2
+};
+
+/* Planes that a column reads. */
+static inline int winograd_planes(bool deep, int tiles)
+{
+  return deep ? 2 * tiles + 2 : tiles;
+}
+
+typedef struct winograd_conv {
+  int64_t batch, read, made; /* channels of x and y           */
+  bool deep; /* 3 taps along dimension 0, else 1, and 2 dimensions are transformed */
+  int64_t x[3], y[3], lo[3];    /* extents; y[o] reads x[o + tap - lo]              */
+  weir_border border[3];        /* elements beyond the ends of x; ABSENT: left out  */
+  int64_t x_step[4], y_step[4]; /* elements between neighbours along n and the dimensions */
+  int64_t w_step[5];            /* those of w: taps, read, made                           */
+} winograd_conv;
+
+/* ---- Vector code, one table an instruction set. ---- */
+
+/* c[row, column] = or += sum over k of a[row, k] b[k, column], columns in whole vectors; b in
+ * panels of two vectors. */
+typedef struct winograd_product {
+  const float *a, *b;
+  float *c;
+  int64_t rows, k, vectors;
+  int64_t a_row, a_k; /* one of them is 1 */
+  int64_t b_k, b_panel, c_row;
+  bool adds;
+} winograd_product;
+
+/* B' x of a column of tiles, point i of tile t at to + i step + t tile_step, in whole vectors.
+ * points: addresses of the elements that it reads, [planes, 4, 4]. */
+typedef struct winograd_column {
+  const float *points[16 * WINOGRAD_PLANES];
+  int tiles;
+  int64_t channels, step, tile_step;
+  float *to;
+} winograd_column;
+
+typedef struct winograd_kernels {
+  int64_t lanes, rows; /* rows of a product that are summed at a time */
+  void (*product)(const winograd_product *p);
+  /* By `deep`, as all that follow. */
+  void (*read[2])(const winograd_column *column);
+  /* Writes A y of the outputs of a tile, as `read`. */
+  void (*spread[2])(const float *const *points, int64_t channels, float *to, int64_t step);
+  /* Writes A' m to the outputs that are not NULL; returns whether all are finite. */
+  bool (*made[2])(const float *from, int64_t step, int64_t channels, float *const *outputs);
+  /* One vector of channels made and one channel read: G w of taps [taps, lanes], and G' m. */
+  void (*weights[2])(const float *taps, float *to, int64_t step);
+  void (*back[2])(const float *from, int64_t step, float *taps, int64_t taps_step);
+} winograd_kernels;
+
+extern const winograd_kernels weir_winograd_avx2, weir_winograd_avx512;
+/* The best that this processor runs, or NULL. */
+const winograd_kernels *winograd_kernels_get(void);
+
+/* ---- The sums, in stages of pieces that may run at the same time. ---- */
+
+/* Reads x and w (weights: x and y), and writes y (weights: w). workspace: winograd_workspace bytes,
+ * of the run; scratch: winograd_scratch bytes, of the thread; both 64-byte aligned, whatever they
+ * hold. */
+typedef struct winograd_sum {
+  const winograd_kernels *k;
+  const winograd_conv *s;
+  bool weights; /* the gradient by w is made */
+  const float *x;
+  float *y, *w;
+  int64_t first[3]; /* sample and elements of the first two dimensions that y points at */
+  void *workspace, *scratch;
+} winograd_sum;
+
+/* Tiles of outputs [lo, hi) of samples and the first two dimensions; lo even where it is tiled. */
+typedef struct winograd_box {
+  int64_t lo[3], hi[3];
+} winograd_box;
+
+/* Products of the sum: multiply-adds, for the prediction of its time. */
+double winograd_products(const winograd_conv *s);
+/* Tiles in all. */
+int64_t winograd_tiles(const winograd_conv *s);
+int64_t winograd_workspace(const winograd_kernels *k, const winograd_conv *s, bool weights);
+int64_t winograd_scratch(const winograd_kernels *k, const winograd_conv *s, bool weights);
+/* Pieces of a stage, 0 after the last; they follow from the shape alone. */
+int64_t winograd_pieces(const winograd_kernels *k, const winograd_conv *s, bool weights, int stage);
+void winograd_piece(const winograd_sum *f, int stage, int64_t piece);
+/* The last stage of y, for a box rather than a piece. */
+void winograd_rows(const winograd_sum *f, const winograd_box *box);
+
+/* ---- Shared by both sources. ---- */
+
+/* A tile: its sample and first output. */
+typedef struct winograd_tile {
+  int64_t n, o[3];
+} winograd_tile;
+
+static inline int64_t winograd_min(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+static inline int64_t winograd_up(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b * b;
+}
+static inline int winograd_points(const winograd_conv *s)
+{
+  return s->deep ? 64 : 16;
+}
+/* Outputs of a tile along dimension d. */
+static inline int64_t winograd_size(const winograd_conv *s, int d)
+{
+  return d > 0 || s->deep ? 2 : 1;
+}
+/* Where an element of dimension d lies, or -1. */
+int64_t winograd_index(const winograd_conv *s, int d, int64_t at);
+/* Tile `at` of the box: along dimension 0 they are neighbours, then along the last. */
+winograd_tile winograd_tile_at(const winograd_conv *s, const winograd_box *box, int64_t at);
+/* Transforms what tiles [from, to) of the box read, as winograd_column; tile_step apart. none:
+ * zeros, for elements that are not there. */
+void winograd_read(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
+                   const float *none, float *read, int64_t step);
+/* Brings elements of x and y that tiles [from, to) read and write closer, a part of `parts`: their
+ * rows are too many for the processor to foresee them. */
+void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
+                       int part, int parts);
+/* Elements between two points of `tiles` rows of `channels`: not a multiple of a page, which would
+ * put all points of a tile into one set of the cache. */
+int64_t winograd_step(int64_t tiles, int64_t channels);
+/* Tiles whose transforms are held at a time. */
+int64_t winograd_block(const winograd_kernels *k, const winograd_conv *s);
+
+/* winograd_weights.c: the stages of the gradient by w. */
+int64_t winograd_weights_workspace(const winograd_kernels *k, const winograd_conv *s);
+int64_t winograd_weights_scratch(const winograd_kernels *k, const winograd_conv *s);
+int64_t winograd_weights_pieces(const winograd_kernels *k, const winograd_conv *s, int stage);
+void winograd_weights_piece(const winograd_sum *f, int stage, int64_t piece);
+
+#endif

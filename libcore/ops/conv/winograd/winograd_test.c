@@ -1,0 +1,259 @@
+/* winograd_test.c - both sums against loops in double: random shapes, borders, NaN, threads; and
+ * what Winograd's products cost in digits. */
+#include <string.h>
+
+#include "device/weir_parallel.h"
+#include "support/ops/conv_check.h"
+#include "ops/conv/winograd/winograd_priv.h"
+
+enum { CASES = 40, MAX_THREADS = 3 };
+
+typedef struct problem {
+  winograd_conv s;
+  int64_t x_count, y_count, w_count;
+} problem;
+
+static int64_t taps_along(const winograd_conv *s, int d)
+{
+  return d > 0 || s->deep ? 3 : 1;
+}
+
+/* Extents of 1, odd and even; paddings of -1 to 3; pixels may be further apart than they are long,
+ * and the weights lie either way. */
+static problem draw_problem(weir_draw *r)
+{
+  static const weir_border borders[] = {WEIR_BORDER_ABSENT, WEIR_BORDER_ABSENT, WEIR_BORDER_WRAP,
+                                        WEIR_BORDER_REPLICATE, WEIR_BORDER_REFLECT};
+  problem p = {.s = {.batch = weir_draw_int(r, 1, 2), .deep = !weir_draw_one_in(r, 3)}};
+  winograd_conv *s = &p.s;
+  int64_t taps[3];
+
+  s->read = weir_draw_one_in(r, 2) ? weir_draw_int(r, 1, 70) : 8 * weir_draw_int(r, 1, 5);
+  s->made = weir_draw_one_in(r, 2) ? weir_draw_int(r, 1, 70) : 8 * weir_draw_int(r, 1, 5);
+  for (int d = 0; d < 3; d++) {
+    taps[d] = taps_along(s, d);
+    s->border[d] = borders[weir_draw_int(r, 0, 4)];
+    do {
+      s->x[d] = weir_draw_one_in(r, 5) ? 1 : weir_draw_int(r, 2, d == 2 ? 20 : 7);
+      s->lo[d] = weir_draw_int(r, -1, 2);
+      s->y[d] = s->x[d] + s->lo[d] + weir_draw_int(r, -1, 2) - taps[d] + 1;
+    } while (s->y[d] < 1);
+  }
+  p.x_count = lay_out(s->batch, s->x, s->read + weir_draw_int(r, 0, 3), s->x_step);
+  p.y_count = lay_out(s->batch, s->y, s->made + weir_draw_int(r, 0, 3), s->y_step);
+  p.w_count = lay_out_weights(taps, s->read, s->made, weir_draw_one_in(r, 2), s->w_step);
+  return p;
+}
+
+/* Every product of the relation, added in double to y or w. */
+static void reference(const winograd_conv *s, const float *x, const float *y, const float *w,
+                      bool weights, double *sum)
+{
+  const int64_t n[] = {s->batch,         s->y[0],          s->y[1],         s->y[2],
+                       taps_along(s, 0), taps_along(s, 1), taps_along(s, 2)};
+
+  for (int64_t at = 0; at < n[0] * n[1] * n[2] * n[3] * n[4] * n[5] * n[6]; at++) {
+    int64_t i[7], rest = at;
+    bool inside = true;
+
+    for (int k = 6; k >= 0; k--) {
+      i[k] = rest % n[k];
+      rest /= n[k];
+    }
+    int64_t x_at = i[0] * s->x_step[0], y_at = i[0] * s->y_step[0], w_at = 0;
+
+    for (int d = 0; d < 3; d++) {
+      const weir_index rule = {.border = s->border[d]};
+      int64_t e = i[1 + d] + i[4 + d] - s->lo[d];
+      bool there = e >= 0 && e < s->x[d];
+
+      if (!there && s->border[d] != WEIR_BORDER_ABSENT) {
+        e = weir_index_border(&rule, e, s->x[d], &there);
+      }
+      inside = inside && there;
+      x_at += e * s->x_step[d + 1];
+      y_at += i[1 + d] * s->y_step[d + 1];
+      w_at += i[4 + d] * s->w_step[d];
+    }
+    for (int64_t c = 0; inside && c < s->read * s->made; c++) {
+      const int64_t r = c / s->made, m = c % s->made,
+                    k = w_at + r * s->w_step[3] + m * s->w_step[4];
+
+      if (weights) {
+        sum[k] += (double)x[x_at + r] * (double)y[y_at + m];
+      } else {
+        sum[y_at + m] += (double)x[x_at + r] * (double)w[k];
+      }
+    }
+  }
+}
+
+/* The kernels that this processor runs. */
+static int all_kernels(const winograd_kernels *k[2])
+{
+  int n = 0;
+#if defined(__x86_64__)
+  if (weir_cpu_get()->avx2 && weir_cpu_get()->fma) {
+    k[n++] = &weir_winograd_avx2;
+  }
+  if (weir_cpu_get()->avx512) {
+    k[n++] = &weir_winograd_avx512;
+  }
+#endif
+  return n;
+}
+
+typedef struct stage_run {
+  const winograd_sum *f;
+  void *const *scratch;
+  int stage;
+} stage_run;
+
+static void run_piece(void *context, int64_t piece, int thread)
+{
+  const stage_run *r = context;
+  winograd_sum f = *r->f;
+
+  f.scratch = r->scratch[thread];
+  winograd_piece(&f, r->stage, piece);
+}
+
+/* All pieces, or the last stage of y in boxes of one row of tiles. */
+static void run(const winograd_sum *f, int threads, bool boxes, void *const *scratch)
+{
+  const winograd_conv *s = f->s;
+  int64_t pieces;
+
+  for (int stage = 0; (pieces = winograd_pieces(f->k, s, f->weights, stage)) > 0; stage++) {
+    stage_run r = {f, scratch, stage};
+
+    if (!boxes || stage == 0) {
+      weir_parallel(pieces, threads, run_piece, &r);
+      continue;
+    }
+    for (int64_t n = 0; n < s->batch; n++) {
+      for (int64_t p = 0; p < s->y[0]; p += winograd_size(s, 0)) {
+        for (int64_t q = 0; q < s->y[1]; q += 2) {
+          winograd_sum one = *f;
+          const winograd_box box = {{n, p, q},
+                                    {n + 1, winograd_min(p + winograd_size(s, 0), s->y[0]),
+                                     winograd_min(q + 2, s->y[1])}};
+
+          one.scratch = scratch[0];
+          one.y += n * s->y_step[0] + p * s->y_step[1] + q * s->y_step[2];
+          memcpy(one.first, box.lo, sizeof one.first);
+          winograd_rows(&one, &box);
+        }
+      }
+    }
+  }
+}
+
+static void *nan_bytes(int64_t bytes)
+{
+  void *memory;
+
+  assert_ok(weir_alloc(bytes, 1, &memory));
+  memset(memory, 0xff, (size_t)bytes);
+  return memory;
+}
+
+/* Into memory full of NaN, on one to three threads and in boxes: same bits. */
+static void same_on_all(winograd_sum f, int64_t count)
+{
+  const int64_t bytes = winograd_workspace(f.k, f.s, f.weights);
+  float **out = f.weights ? &f.w : &f.y, *first = *out, *again = nan_bytes(4 * count);
+  void *scratch[MAX_THREADS];
+
+  f.workspace = nan_bytes(bytes);
+  for (int i = 0; i < MAX_THREADS; i++) {
+    scratch[i] = nan_bytes(winograd_scratch(f.k, f.s, f.weights));
+  }
+  memset(first, 0xff, (size_t)count * sizeof(float));
+  run(&f, 1, false, scratch);
+  *out = again;
+  for (int way = 2; way <= MAX_THREADS + !f.weights; way++) {
+    memset(f.workspace, 0xff, (size_t)bytes);
+    run(&f, way, way > MAX_THREADS, scratch);
+    assert_memory_equal(first, again, (size_t)count * sizeof(float));
+  }
+  for (int i = 0; i < MAX_THREADS; i++) {
+    weir_free(&scratch[i]);
+  }
+  weir_free(&f.workspace);
+  weir_free(&again);
+}
+
+/* Sums of `terms` products of numbers from -1 to 1 are sqrt(terms) / 3 as a rule. Errors of these
+ * sums were at most 1.3e-6 of it; of F(4, 3), which is not used, they would be ten times as large.
+ */
+static void compare_sums(const float *actual, const double *expected, int64_t count, int64_t pixel,
+                         int64_t channels, double terms)
+{
+  const double bound = 4e-6 * fmax(1, sqrt(terms) / 3);
+
+  for (int64_t k = 0; k < count; k++) {
+    const double e = expected[k], a = (double)actual[k];
+
+    if (k % pixel < channels && !(isnan(e) ? isnan(a) : isinf(e) ? a == e : fabs(a - e) <= bound)) {
+      print_error("element %lld of %lld: %.9g, expected %.9g within %g\n", (long long)k,
+                  (long long)count, a, e, bound);
+      assert_true(0);
+    }
+  }
+}
+
+/* One random problem; an array that is read may hold a NaN or an infinity. */
+static void check_case(bool weights, uint64_t seed)
+{
+  weir_draw r = {.seed = seed};
+  const problem p = draw_problem(&r);
+  const winograd_conv *s = &p.s;
+  const winograd_kernels *k[2];
+  const int64_t count = weights ? p.w_count : p.y_count;
+  const double terms = weights ? (double)(s->batch * s->y[0] * s->y[1] * s->y[2])
+                               : (double)s->read * (s->deep ? 27 : 9);
+  float *x = new_field(&r, p.x_count, seed % 4 == 1),
+        *y = new_field(&r, p.y_count, weights && seed % 4 == 2),
+        *w = new_field(&r, p.w_count, !weights && seed % 4 == 2);
+  double *sum = zeros(count);
+
+  if (seed % 8 == 3) {
+    x[weir_draw_int(&r, 0, p.x_count - 1)] = INFINITY;
+  }
+  reference(s, x, y, w, weights, sum);
+  for (int i = all_kernels(k) - 1; i >= 0; i--) {
+    same_on_all((winograd_sum){.k = k[i], .s = s, .weights = weights, .x = x, .y = y, .w = w},
+                count);
+    compare_sums(weights ? w : y, sum, count, weights ? 1 : s->y_step[3], weights ? 1 : s->made,
+                 terms);
+  }
+  weir_free(&sum);
+  weir_free(&x);
+  weir_free(&y);
+  weir_free(&w);
+}
+
+static void outputs_match(void **state)
+{
+  for (uint64_t seed = 0; seed < CASES; seed++) {
+    check_case(false, seed);
+  }
+}
+
+static void gradients_by_weights_match(void **state)
+{
+  for (uint64_t seed = 0; seed < CASES; seed++) {
+    check_case(true, seed);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(outputs_match),
+      cmocka_unit_test(gradients_by_weights_match),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

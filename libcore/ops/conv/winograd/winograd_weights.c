@@ -1,0 +1,189 @@
+/* winograd_weights.c - gradients by the weights: chunks of tiles, whose sums are transformed back
+ * and merged pairwise, in one order. */
+#include "ops/conv/winograd/winograd_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Chunks: at most so many, of at least so many tiles; sums of a piece of the merge. */
+enum { MAX_CHUNKS = 16, CHUNK_TILES = 128, MERGE = 4096 };
+
+typedef struct shape {
+  int64_t tiles, chunks;
+  int64_t block;      /* tiles that are transformed at a time */
+  int64_t read, made; /* channels in whole vectors            */
+  int64_t sum_step;   /* floats of the sums of one point      */
+  int64_t taps;       /* 27 or 9                              */
+  int64_t taps_step;  /* floats of the sums of one tap        */
+  int64_t read_step, made_step;
+} shape;
+
+static shape shape_of(const winograd_kernels *k, const winograd_conv *s)
+{
+  shape h = {.tiles = winograd_tiles(s),
+             .block = winograd_block(k, s),
+             .read = winograd_up(s->read, k->lanes),
+             .made = winograd_up(s->made, k->lanes),
+             .taps = s->deep ? 27 : 9};
+  const int64_t chunks = h.tiles / CHUNK_TILES;
+
+  h.chunks = chunks < 1 ? 1 : winograd_min(chunks, MAX_CHUNKS);
+  h.taps_step = s->read * h.made;
+  h.sum_step = winograd_step(s->read, h.made);
+  h.read_step = winograd_step(h.block, h.read);
+  h.made_step = winograd_step(h.block, h.made);
+  return h;
+}
+
+int64_t winograd_weights_workspace(const winograd_kernels *k, const winograd_conv *s)
+{
+  const shape h = shape_of(k, s);
+
+  return h.chunks * h.taps * h.taps_step * (int64_t)sizeof(float);
+}
+
+int64_t winograd_weights_scratch(const winograd_kernels *k, const winograd_conv *s)
+{
+  const shape h = shape_of(k, s);
+
+  return (winograd_points(s) * (h.sum_step + h.read_step + h.made_step) +
+          winograd_up(s->read > s->made ? s->read : s->made, 16)) *
+         (int64_t)sizeof(float);
+}
+
+/* Addresses of the elements of y of a tile; `none` for those beyond its ends. */
+static void outputs_of(const winograd_sum *f, const winograd_tile *t, const float *none,
+                       const float **points)
+{
+  const winograd_conv *s = f->s;
+
+  for (int i = 0; i < (s->deep ? 8 : 4); i++) {
+    const float *from = f->y + t->n * s->y_step[0];
+
+    for (int d = 0; d < 3; d++) {
+      const int64_t o = t->o[d] + (i >> (2 - d) & 1);
+
+      from = o < s->y[d] && from != none ? from + o * s->y_step[d + 1] : none;
+    }
+    points[i] = from;
+  }
+}
+
+/* Adds the products of tiles [from, to) to the sums of their points. */
+static void add_block(const winograd_sum *f, const shape *h, int64_t from, int64_t to, int64_t end,
+                      bool first)
+{
+  const winograd_conv *s = f->s;
+  const int n = winograd_points(s);
+  const winograd_box all = {.hi = {s->batch, s->y[0], s->y[1]}};
+  float *sums = f->scratch, *read = sums + n * h->sum_step, *made = read + n * h->read_step,
+        *none = made + n * h->made_step;
+  const float *points[WINOGRAD_OUTPUTS];
+
+  winograd_read(f, &all, from, to, none, read, h->read_step);
+  for (int64_t i = from; i < to; i++) {
+    const winograd_tile t = winograd_tile_at(s, &all, i);
+
+    outputs_of(f, &t, none, points);
+    f->k->spread[s->deep](points, s->made, made + (i - from) * h->made, h->made_step);
+  }
+  for (int p = 0; p < n; p++) {
+    f->k->product(&(winograd_product){.a = read + p * h->read_step,
+                                      .b = made + p * h->made_step,
+                                      .c = sums + p * h->sum_step,
+                                      .rows = s->read,
+                                      .k = to - from,
+                                      .vectors = h->made / f->k->lanes,
+                                      .a_row = 1,
+                                      .a_k = h->read,
+                                      .b_k = h->made,
+                                      .b_panel = 2 * f->k->lanes,
+                                      .c_row = h->made,
+                                      .adds = !first});
+    winograd_prefetch(f, &all, to, winograd_min(2 * to - from, end), p, n);
+  }
+}
+
+static void sum_chunk(const winograd_sum *f, int64_t chunk)
+{
+  const winograd_conv *s = f->s;
+  const shape h = shape_of(f->k, s);
+  float *sums = f->scratch, *to = (float *)f->workspace + chunk * h.taps * h.taps_step;
+  float *none = sums + winograd_points(s) * (h.sum_step + h.read_step + h.made_step);
+  const int64_t from = h.tiles * chunk / h.chunks, end = h.tiles * (chunk + 1) / h.chunks;
+
+  memset(none, 0, (size_t)(s->read > s->made ? s->read : s->made) * sizeof(float));
+  for (int64_t at = from; at < end; at += h.block) {
+    add_block(f, &h, at, winograd_min(at + h.block, end), end, at == from);
+  }
+  for (int64_t i = 0; i < h.taps_step; i += f->k->lanes) {
+    f->k->back[s->deep](sums + i, h.sum_step, to + i, h.taps_step);
+  }
+}
+
+/* Sum over all positions of x, channel r, times y, channel c, for one tap. */
+static double sum_again(const winograd_sum *f, int64_t tap, int64_t r, int64_t c)
+{
+  const winograd_conv *s = f->s;
+  const int64_t t[] = {tap / 9, tap / 3 % 3, tap % 3};
+  double sum = 0;
+
+  for (int64_t p = 0; p < s->batch * s->y[0] * s->y[1] * s->y[2]; p++) {
+    const int64_t n = p / s->y[2] / s->y[1] / s->y[0];
+    const int64_t o[] = {p / s->y[2] / s->y[1] % s->y[0], p / s->y[2] % s->y[1], p % s->y[2]};
+    const float *x = f->x + n * s->x_step[0] + r, *y = f->y + n * s->y_step[0] + c;
+    bool inside = true;
+
+    for (int d = 0; d < 3; d++) {
+      const int64_t index = winograd_index(s, d, o[d] + t[d]);
+
+      inside = inside && index >= 0;
+      x += index * s->x_step[d + 1];
+      y += o[d] * s->y_step[d + 1];
+    }
+    sum += inside ? (double)*x * (double)*y : 0;
+  }
+  return sum;
+}
+
+/* Adds the sums of chunks pairwise, and puts them where they belong. */
+static void merge(const winograd_sum *f, int64_t piece)
+{
+  const winograd_conv *s = f->s;
+  const shape h = shape_of(f->k, s);
+  const int64_t count = h.taps * h.taps_step, from = MERGE * piece;
+  const int64_t to = winograd_min(from + MERGE, count);
+  float *sums = f->workspace;
+
+  for (int64_t width = 1; width < h.chunks; width *= 2) {
+    for (int64_t chunk = 0; chunk + width < h.chunks; chunk += 2 * width) {
+      float *a = sums + chunk * count;
+      const float *b = a + width * count;
+
+      for (int64_t i = from; i < to; i++) {
+        a[i] += b[i];
+      }
+    }
+  }
+  for (int64_t i = from; i < to; i++) {
+    const int64_t c = i % h.made, r = i / h.made % s->read, tap = i / h.taps_step;
+
+    if (c < s->made) {
+      f->w[tap / 9 * s->w_step[0] + tap / 3 % 3 * s->w_step[1] + tap % 3 * s->w_step[2] +
+           r * s->w_step[3] + c * s->w_step[4]] =
+          isfinite(sums[i]) ? sums[i] : (float)sum_again(f, tap, r, c);
+    }
+  }
+}
+
+int64_t winograd_weights_pieces(const winograd_kernels *k, const winograd_conv *s, int stage)
+{
+  const shape h = shape_of(k, s);
+
+  return stage == 0 ? h.chunks : stage == 1 ? (h.taps * h.taps_step + MERGE - 1) / MERGE : 0;
+}
+
+void winograd_weights_piece(const winograd_sum *f, int stage, int64_t piece)
+{
+  (stage == 0 ? sum_chunk : merge)(f, piece);
+}
