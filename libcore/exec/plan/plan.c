@@ -52,8 +52,7 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_BOOL(weir_exec_cfg, winograd, true,
                   "on a CPU, convolutions of f32 with kernel size 3 and stride 1, and their "
                   "gradients, take Winograd's F(2, 3) where it is faster: up to 3.4 times fewer "
-                  "products; rounding errors, about twice as large, are relative to the largest "
-                  "neighbouring elements"),
+                  "products, with rounding errors relative to the largest neighbouring elements"),
     WEIR_OPT_STRING(weir_exec_cfg, skip, "",
                     "passes to skip, comma-separated, to locate a faulty one"),
     WEIR_OPT_STRING(

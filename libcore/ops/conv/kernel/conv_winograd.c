@@ -157,7 +157,7 @@ static bool blocks_of(const weir_graph *g, const weir_group *group, weir_kernel_
   }
   *b = (weir_kernel_blocks){.stage = SUM_STAGES - 1, .block_size = {1}};
   for (int k = 1; k < c.f.d; k++) {
-    b->block_size[k] = winograd_size(&c.s, 3 - c.f.d + k - 1);
+    b->block_size[k] = (k == 1 && c.s.deep ? 2 : 1) * winograd_size(&c.s, 3 - c.f.d + k - 1);
   }
   return true;
 }

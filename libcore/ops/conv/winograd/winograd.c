@@ -140,6 +140,23 @@ void winograd_read(const winograd_sum *f, const winograd_box *box, int64_t from,
   }
 }
 
+float *winograd_output(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
+                       int i, int64_t o[3])
+{
+  const winograd_conv *s = f->s;
+  const int64_t end[] = {box->hi[1], box->hi[2], s->y[2]};
+  float *to = f->y + (t->n - f->first[0]) * s->y_step[0];
+
+  for (int d = 0; d < 3; d++) {
+    o[d] = t->o[d] + (i >> (2 - d) & 1);
+    if (o[d] >= end[d]) {
+      return NULL;
+    }
+    to += (o[d] - (d < 2 ? f->first[d + 1] : 0)) * s->y_step[d + 1];
+  }
+  return to;
+}
+
 static void prefetch_channels(const float *from, int64_t channels)
 {
   for (int64_t c = 0; c < channels; c += 16) {
@@ -165,6 +182,14 @@ void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t f
       if (at[0] >= 0 && at[1] >= 0 && at[2] >= 0) {
         prefetch_channels(
             sample + at[0] * s->x_step[1] + at[1] * s->x_step[2] + at[2] * s->x_step[3], s->read);
+      }
+    }
+    for (int p = 0; p < (s->deep ? 8 : 4); p++) {
+      int64_t o[3];
+      const float *y = winograd_output(f, box, &t, p, o);
+
+      if (y != NULL) {
+        prefetch_channels(y, s->made);
       }
     }
   }
@@ -288,24 +313,6 @@ static void sum_again(const winograd_sum *f, const winograd_tile *t, const int64
   }
 }
 
-/* Where output `i` of a tile lies; NULL: beyond the ends. */
-static float *output_of(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
-                        int i, int64_t o[3])
-{
-  const winograd_conv *s = f->s;
-  const int64_t end[] = {box->hi[1], box->hi[2], s->y[2]};
-  float *to = f->y + (t->n - f->first[0]) * s->y_step[0];
-
-  for (int d = 0; d < 3; d++) {
-    o[d] = t->o[d] + (i >> (2 - d) & 1);
-    if (o[d] >= end[d]) {
-      return NULL;
-    }
-    to += (o[d] - (d < 2 ? f->first[d + 1] : 0)) * s->y_step[d + 1];
-  }
-  return to;
-}
-
 static void write_tile(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
                        const float *from, const buffers *b)
 {
@@ -314,11 +321,11 @@ static void write_tile(const winograd_sum *f, const winograd_box *box, const win
   int64_t o[3];
 
   for (int i = 0; i < n; i++) {
-    outputs[i] = output_of(f, box, t, i, o);
+    outputs[i] = winograd_output(f, box, t, i, o);
   }
   if (!f->k->made[f->s->deep](from, b->made_step, f->s->made, outputs)) {
     for (int i = 0; i < n; i++) {
-      if (output_of(f, box, t, i, o) != NULL) {
+      if (winograd_output(f, box, t, i, o) != NULL) {
         sum_again(f, t, o, outputs[i]);
       }
     }

@@ -152,6 +152,9 @@ void winograd_read(const winograd_sum *f, const winograd_box *box, int64_t from,
  * rows are too many for the processor to foresee them. */
 void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
                        int part, int parts);
+/* Where output i of a tile lies, *o; NULL: beyond the ends of the box or of y. */
+float *winograd_output(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
+                       int i, int64_t o[3]);
 /* Elements between two points of `tiles` rows of `channels`: not a multiple of a page, which would
  * put all points of a tile into one set of the cache. */
 int64_t winograd_step(int64_t tiles, int64_t channels);

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Chunks: at most so many, of at least so many tiles; sums of a piece of the merge. */
-enum { MAX_CHUNKS = 16, CHUNK_TILES = 128, MERGE = 4096 };
+/* Chunks, a power of two: at most so many, of at least so many tiles, and fewer where their sums
+ * would take more than so many bytes together. */
+enum { MAX_CHUNKS = 16, MIN_CHUNKS = 4, CHUNK_TILES = 128, CHUNKS_BYTES = 6 << 20 };
 
 typedef struct shape {
   int64_t tiles, chunks;
@@ -25,10 +26,14 @@ static shape shape_of(const winograd_kernels *k, const winograd_conv *s)
              .read = winograd_up(s->read, k->lanes),
              .made = winograd_up(s->made, k->lanes),
              .taps = s->deep ? 27 : 9};
-  const int64_t chunks = h.tiles / CHUNK_TILES;
 
-  h.chunks = chunks < 1 ? 1 : winograd_min(chunks, MAX_CHUNKS);
   h.taps_step = s->read * h.made;
+  const int64_t fit = CHUNKS_BYTES / (h.taps * h.taps_step * (int64_t)sizeof(float));
+  const int64_t chunks = winograd_min(h.tiles / CHUNK_TILES, fit < MIN_CHUNKS ? MIN_CHUNKS : fit);
+
+  for (h.chunks = 1; 2 * h.chunks <= winograd_min(chunks, MAX_CHUNKS);) {
+    h.chunks *= 2;
+  }
   h.sum_step = winograd_step(s->read, h.made);
   h.read_step = winograd_step(h.block, h.read);
   h.made_step = winograd_step(h.block, h.made);
@@ -52,20 +57,14 @@ int64_t winograd_weights_scratch(const winograd_kernels *k, const winograd_conv 
 }
 
 /* Addresses of the elements of y of a tile; `none` for those beyond its ends. */
-static void outputs_of(const winograd_sum *f, const winograd_tile *t, const float *none,
-                       const float **points)
+static void outputs_of(const winograd_sum *f, const winograd_box *all, const winograd_tile *t,
+                       const float *none, const float **points)
 {
-  const winograd_conv *s = f->s;
+  for (int i = 0; i < (f->s->deep ? 8 : 4); i++) {
+    int64_t o[3];
+    const float *y = winograd_output(f, all, t, i, o);
 
-  for (int i = 0; i < (s->deep ? 8 : 4); i++) {
-    const float *from = f->y + t->n * s->y_step[0];
-
-    for (int d = 0; d < 3; d++) {
-      const int64_t o = t->o[d] + (i >> (2 - d) & 1);
-
-      from = o < s->y[d] && from != none ? from + o * s->y_step[d + 1] : none;
-    }
-    points[i] = from;
+    points[i] = y == NULL ? none : y;
   }
 }
 
@@ -84,7 +83,7 @@ static void add_block(const winograd_sum *f, const shape *h, int64_t from, int64
   for (int64_t i = from; i < to; i++) {
     const winograd_tile t = winograd_tile_at(s, &all, i);
 
-    outputs_of(f, &t, none, points);
+    outputs_of(f, &all, &t, none, points);
     f->k->spread[s->deep](points, s->made, made + (i - from) * h->made, h->made_step);
   }
   for (int p = 0; p < n; p++) {
@@ -146,32 +145,31 @@ static double sum_again(const winograd_sum *f, int64_t tap, int64_t r, int64_t c
   return sum;
 }
 
-/* Adds the sums of chunks pairwise, and puts them where they belong. */
-static void merge(const winograd_sum *f, int64_t piece)
+/* Adds the sums of chunks pairwise, and puts them where they belong: those of one channel read, for
+ * all taps. */
+static void merge(const winograd_sum *f, int64_t r)
 {
   const winograd_conv *s = f->s;
   const shape h = shape_of(f->k, s);
-  const int64_t count = h.taps * h.taps_step, from = MERGE * piece;
-  const int64_t to = winograd_min(from + MERGE, count);
-  float *sums = f->workspace;
+  const int64_t count = h.taps * h.taps_step;
 
-  for (int64_t width = 1; width < h.chunks; width *= 2) {
-    for (int64_t chunk = 0; chunk + width < h.chunks; chunk += 2 * width) {
-      float *a = sums + chunk * count;
-      const float *b = a + width * count;
+  for (int64_t tap = 0; tap < h.taps; tap++) {
+    float *sums = (float *)f->workspace + tap * h.taps_step + r * h.made;
+    float *to = f->w + tap / 9 * s->w_step[0] + tap / 3 % 3 * s->w_step[1] +
+                tap % 3 * s->w_step[2] + r * s->w_step[3];
 
-      for (int64_t i = from; i < to; i++) {
-        a[i] += b[i];
+    for (int64_t width = 1; width < h.chunks; width *= 2) {
+      for (int64_t chunk = 0; chunk + width < h.chunks; chunk += 2 * width) {
+        float *a = sums + chunk * count;
+        const float *b = a + width * count;
+
+        for (int64_t c = 0; c < s->made; c++) {
+          a[c] += b[c];
+        }
       }
     }
-  }
-  for (int64_t i = from; i < to; i++) {
-    const int64_t c = i % h.made, r = i / h.made % s->read, tap = i / h.taps_step;
-
-    if (c < s->made) {
-      f->w[tap / 9 * s->w_step[0] + tap / 3 % 3 * s->w_step[1] + tap % 3 * s->w_step[2] +
-           r * s->w_step[3] + c * s->w_step[4]] =
-          isfinite(sums[i]) ? sums[i] : (float)sum_again(f, tap, r, c);
+    for (int64_t c = 0; c < s->made; c++) {
+      to[c * s->w_step[4]] = isfinite(sums[c]) ? sums[c] : (float)sum_again(f, tap, r, c);
     }
   }
 }
@@ -180,7 +178,7 @@ int64_t winograd_weights_pieces(const winograd_kernels *k, const winograd_conv *
 {
   const shape h = shape_of(k, s);
 
-  return stage == 0 ? h.chunks : stage == 1 ? (h.taps * h.taps_step + MERGE - 1) / MERGE : 0;
+  return stage == 0 ? h.chunks : stage == 1 ? s->read : 0;
 }
 
 void winograd_weights_piece(const winograd_sum *f, int stage, int64_t piece)
