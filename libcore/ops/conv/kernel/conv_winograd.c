@@ -88,12 +88,15 @@ static int64_t scratch(const void *context)
   return winograd_scratch(c->k, &c->s, by_weights(c));
 }
 
-/* Below this many operations a loop is as good. */
+/* Below this many operations a loop is as good; above so many bytes of transformed weights and
+ * sums of a thread, others take less memory. */
 static const double min_flops = 1 << 18;
+static const int64_t max_bytes = 64 << 20;
 
 /* Products run at the peak, 1.4 of the built-in rate; all else is counted in such multiply-adds of
  * vectors, as measured on Zen 4 (AVX-512): to transform a vector of channels of x or y takes those
- * of 7 products a point, one of weights 12. */
+ * of 9 to 15 products a point, more where its field does not fit into a cache, one of weights 12.
+ */
 static double match(const weir_graph *g, const weir_group *group)
 {
   const weir_constants *m = &weir_cpu_get()->constants;
@@ -103,16 +106,21 @@ static double match(const weir_graph *g, const weir_group *group)
   if (!find(g, group, &c) || conv_form_flops(&c.f) < min_flops) {
     return -1;
   }
+  const int64_t packed = workspace(&c) - folded_count(&c) * (int64_t)sizeof(float);
+
+  if (packed + scratch(&c) > max_bytes) {
+    return -1;
+  }
   const double lanes = (double)c.k->lanes, points = c.s.deep ? 64 : 16;
   const double read = (double)winograd_up(c.s.read, c.k->lanes) / lanes;
   const double made = (double)winograd_up(c.s.made, c.k->lanes) / lanes;
-  const double tile = (double)c.s.read * made + 7 * (read + made);
+  const double tile = (double)c.s.read * made + 12 * (read + made);
   const double chunks = by_weights(&c) ? (double)winograd_pieces(c.k, &c.s, true, 0) : 1;
+  const double moved = (double)(workspace(&c) + (by_weights(&c) ? scratch(&c) : 0));
   const double vectors =
       (double)winograd_tiles(&c.s) * tile + 12 * chunks * (double)c.s.read * made;
 
-  return 2 * lanes * points * vectors / peak + 2 * (double)workspace(&c) / bandwidth +
-         2 * m->group_overhead;
+  return 2 * lanes * points * vectors / peak + 2 * moved / bandwidth + 2 * m->group_overhead;
 }
 
 static weir_status prepare(const weir_graph *g, const weir_group *group, void **context)
