@@ -101,6 +101,8 @@ static void put_gradients(weir_graph *g, weir_value a, weir_value b, weir_value 
 
 static bool put_convolution(drawn *d, weir_graph *g, weir_dtype dtype)
 {
+  static const weir_border borders[] = {WEIR_BORDER_ZERO, WEIR_BORDER_WRAP, WEIR_BORDER_REPLICATE,
+                                        WEIR_BORDER_REFLECT};
   const int n = (int)draw_in(d, 1, WEIR_CONV_DIMS), groups = (int)draw_in(d, 1, 2);
   weir_conv_spec spec = {.groups = groups};
   int64_t x[WEIR_CONV_DIMS + 2], w[WEIR_CONV_DIMS + 2];
@@ -112,10 +114,11 @@ static bool put_convolution(drawn *d, weir_graph *g, weir_dtype dtype)
   w[n] = x[n + 1] / groups;
   w[n + 1] = groups * draw_in(d, least, 4);
   for (int k = 0; k < n; k++) {
-    spec.stride[k] = draw_in(d, 1, 2);
+    spec.stride[k] = draw_in(d, 1, 3);
     spec.dilation[k] = draw_in(d, 1, 2);
     spec.pad_before[k] = draw_in(d, 0, 2);
     spec.pad_after[k] = draw_in(d, 0, 2);
+    spec.border[k] = borders[draw_in(d, 0, 3)];
     w[k] = draw_in(d, 1, 3);
     x[k + 1] = draw_in(d, spec.dilation[k] * (w[k] - 1) + 2, 9);
   }
@@ -133,7 +136,8 @@ static void check_convolutions(const char *device)
   drawn d = {.seed = (uint64_t)time(NULL)};
   int made = 0, claimed = 0;
 
-  for (int k = 0; k < 12; k++) {
+  print_message("seed %llu\n", (unsigned long long)d.seed);
+  for (int k = 0; k < 24; k++) {
     weir_graph *g = new_graph();
     const weir_dtype dtype = k % 3 == 0 ? WEIR_F64 : WEIR_F32;
     const bool half = k % 3 == 1; /* rounded to 8 bits: an error is seen, not a rounding */

@@ -1,27 +1,37 @@
 /* conv_library.c - convolutions and their gradients by a device's own library.
  *
- * The library has the weights as [output channels, taps, input channels]; where the graph's array
- * has another order, a kernel copies them to or from the workspace. cuDNN makes gradients by
- * weights in the dtype of x and y only: those of bf16 in f32 are made from x and y widened to f32,
- * whose numbers tf32 has exactly. */
-#include <inttypes.h>
+ * Kernels bring operands to what the library takes, in the workspace, and its result back: weights
+ * in the order [output channels, taps, input channels], borders that wrap, replicate or reflect
+ * written out. cuDNN makes results in the dtype of the operands only: those in f32 of bf16 are made
+ * from operands widened to f32, whose numbers tf32 has exactly. */
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "ops/conv/conv_form.h"
-#include "ops/weir_device_text.h"
+#include "ops/conv/conv_chunks.h"
+#include "ops/conv/library/copies.h"
 
-enum { THREADS = 256 };
+/* Memory of a step: an array (its place in kernel.arrays), or the workspace (-1) from byte `at`. */
+typedef struct place {
+  int array;
+  int64_t at, bytes;
+} place;
+
+/* A kernel that makes n elements of `to`. */
+typedef struct step {
+  const weir_device_kernel *kernel; /* NULL: the plan does not run */
+  weir_kernel_grid grid;
+  place from, to;
+} step;
+
+enum { STEPS = 6, X_ARRAY = 0, Y_ARRAY = 1, W_ARRAY = 2 };
 
 typedef struct convolution {
   weir_library_call *call;
-  const weir_device_kernel *pack;     /* NULL: the orders are the same, or the plan does not run */
-  const weir_device_kernel *widen[2]; /* of x and of y; NULL: they are as the call has them */
-  int made;
-  bool packs, widens;
-  int64_t weights, weight_bytes;
-  int64_t wide[2];        /* elements of x and y that are widened */
-  int64_t wide_at[2], at; /* bytes into the workspace after the weights: x, y, the library's own */
+  const weir_kernel_maker *maker; /* while the kernel is made */
+  step steps[STEPS];
+  int n_before, n_steps;                /* before the call, and all */
+  place operand[WEIR_LIBRARY_OPERANDS]; /* of the call */
+  int64_t used;                         /* bytes of the workspace before the library's own */
 } convolution;
 
 static bool is_plain(const conv_form *f)
@@ -29,8 +39,7 @@ static bool is_plain(const conv_form *f)
   bool plain = f->dtype == WEIR_F32 || f->dtype == WEIR_F64;
 
   for (int k = 0; k < f->d; k++) {
-    plain = plain && !f->mirrored[k] && f->lo[k] >= 0 &&
-            (f->border[k] == WEIR_BORDER_ABSENT || (f->lo[k] <= 0 && f->hi[k] <= 0));
+    plain = plain && f->lo[k] >= 0;
   }
   return plain;
 }
@@ -76,21 +85,25 @@ static int64_t elements_of(const weir_operand *o)
   return n;
 }
 
-/* The call, whose operands are whole arrays. */
-static bool spec_of(const weir_graph *g, const weir_group *group, conv_form *f,
+/* The call, without border rules (`inner`); the graph's operands are whole arrays. */
+static bool spec_of(const weir_graph *g, const weir_group *group, conv_form *f, conv_form *inner,
                     weir_library_spec *spec)
 {
+  weir_library_spec outer;
+
   if (!conv_form_of_group(g, group, f) || !is_plain(f)) {
     return false;
   }
+  (void)conv_pad_form(f, inner);
   const weir_access *a = &weir_graph_node(g, group->nodes[group->n_nodes - 1])->access;
   const int operand[] = {f->x, f->w, f->y};
 
-  spec_of_form(f, spec);
+  spec_of_form(f, &outer);
+  spec_of_form(inner, spec);
   bool is = weir_library_is_call(spec);
 
   for (int k = 0; is && k < WEIR_LIBRARY_OPERANDS; k++) {
-    is = elements_of(operand_of(a, operand[k])) == weir_library_elements(spec, k);
+    is = elements_of(operand_of(a, operand[k])) == weir_library_elements(&outer, k);
   }
   return is;
 }
@@ -101,9 +114,9 @@ static const double rate = 1e13, rate_bf16 = 1e14;
 static double match(const weir_graph *g, const weir_group *group)
 {
   weir_library_spec spec;
-  conv_form f;
+  conv_form f, inner;
 
-  if (!spec_of(g, group, &f, &spec)) {
+  if (!spec_of(g, group, &f, &inner, &spec)) {
     return -1;
   }
   const bool half = f.x_dtype == WEIR_BF16 || f.w_dtype == WEIR_BF16 || f.y_dtype == WEIR_BF16;
@@ -123,109 +136,113 @@ static weir_view view_of(const weir_operand *o)
   return v;
 }
 
-static const char *bits_of(weir_dtype dtype)
+static int64_t bytes_of(const weir_library_spec *spec, int operand)
 {
-  const size_t bytes = weir_dtype_size(dtype);
-
-  return bytes == 2 ? "unsigned short" : bytes == 4 ? "unsigned int" : "unsigned long long";
+  return weir_library_elements(spec, operand) *
+         (int64_t)weir_dtype_size(weir_library_dtype(spec, operand));
 }
 
-/* Element e of [groups, out, taps, in] and its place in the array, copied one way or the other. */
-static void pack_text(const conv_form *f, const conv_weight_strides *s, int64_t n, bool unpacks,
-                      char *text)
+static place take(convolution *c, int64_t bytes)
 {
-  const char *type = bits_of(f->w_dtype);
+  const place p = {.array = -1, .at = c->used, .bytes = bytes};
 
-  text[0] = '\0';
-  weir_device_text_put(text,
-                       "  const long long e = (long long)blockIdx.x * %d + threadIdx.x;\n"
-                       "  long long left = e, place = %" PRId64 ";\n"
-                       "  if (e < %" PRId64 ") {\n",
-                       THREADS, s->base, n);
-  weir_device_text_put(
-      text, "    place += left %% %" PRId64 " * %" PRId64 ";\n    left /= %" PRId64 ";\n", f->in,
-      s->in, f->in);
-  for (int k = f->d - 1; k >= 0; k--) {
-    weir_device_text_put(
-        text, "    place += left %% %" PRId64 " * %" PRId64 ";\n    left /= %" PRId64 ";\n",
-        f->kernel_size[k], s->tap[k], f->kernel_size[k]);
+  c->used += (bytes + WEIR_DEVICE_ALIGN - 1) / WEIR_DEVICE_ALIGN * WEIR_DEVICE_ALIGN;
+  return p;
+}
+
+static weir_status add_step(convolution *c, const char *name, const char *text, int64_t n,
+                            place from, place to)
+{
+  WEIR_ASSERT(c->n_steps < STEPS);
+  step *s = &c->steps[c->n_steps++];
+
+  *s = (step){.grid = weir_device_text_grid(n, CONV_COPY_THREADS, from.bytes + to.bytes),
+              .from = from,
+              .to = to};
+  WEIR_TRY(weir_device_text_make(c->maker, name, NULL, text, &s->grid, &s->kernel));
+  return WEIR_OK;
+}
+
+/* The call that is made instead of one of the graph's operands: a larger gradient by x in the
+ * dtype of its sums; of f32, from numbers that bf16 has. Returns whether these are widened. */
+static bool adapt(const conv_form *f, bool padded, weir_library_spec *spec)
+{
+  weir_library_convolution *v = &spec->convolution;
+  weir_dtype *const dtype[] = {&v->x, &v->w, &v->y};
+
+  v->x = padded && v->made == 0 ? f->dtype : v->x;
+  bool widens = *dtype[v->made] == WEIR_F32;
+
+  for (int k = 0; k < WEIR_LIBRARY_OPERANDS; k++) {
+    widens = widens && (k == v->made || *dtype[k] == WEIR_BF16);
   }
-  weir_device_text_put(
-      text, "    place += left %% %" PRId64 " * %" PRId64 " + left / %" PRId64 " * %" PRId64 ";\n",
-      f->out, s->out, f->out, s->group);
-  weir_device_text_put(text, "    ((%s *)p.word[1])[%s] = ((const %s *)p.word[0])[%s];\n  }\n",
-                       type, unpacks ? "place" : "e", type, unpacks ? "e" : "place");
-}
-
-/* Whether the array has the library's order. */
-static bool is_packed(const conv_form *f, const conv_weight_strides *s)
-{
-  int64_t step = f->in;
-  bool is = s->base == 0 && (s->in == 1 || f->in == 1);
-
-  for (int k = f->d - 1; k >= 0; k--) {
-    is = is && (s->tap[k] == step || f->kernel_size[k] == 1);
-    step *= f->kernel_size[k];
+  for (int k = 0; k < WEIR_LIBRARY_OPERANDS && widens; k++) {
+    *dtype[k] = WEIR_F32;
   }
-  is = is && (s->out == step || f->out == 1);
-  return is && (s->group == step * f->out || f->groups == 1);
+  spec->tf32 = spec->tf32 || widens;
+  return widens;
 }
 
-static int64_t round_up(int64_t bytes)
+/* Puts an operand into the workspace, with the kernel of that text unless the call makes it. */
+static weir_status move(convolution *c, int operand, const char *name, const char *text, int64_t n,
+                        weir_dtype dtype)
 {
-  return (bytes + WEIR_DEVICE_ALIGN - 1) / WEIR_DEVICE_ALIGN * WEIR_DEVICE_ALIGN;
+  const place to = take(c, n * (int64_t)weir_dtype_size(dtype));
+
+  if (operand != weir_library_spec_of(c->call)->convolution.made) {
+    WEIR_TRY(add_step(c, name, text, n, c->operand[operand], to));
+  }
+  c->operand[operand] = to;
+  return WEIR_OK;
 }
 
-/* Of a kernel that copies the weights. */
-static weir_kernel_grid pack_grid(const convolution *c)
+/* What the call's operands are, and the steps before it. */
+static weir_status bring(const conv_form *f, const conv_form *inner, const conv_weight_strides *s,
+                         bool widens, convolution *c)
 {
-  return weir_device_text_grid(c->weights, THREADS, 2 * c->weight_bytes);
-}
-
-static weir_status make_pack(const conv_form *f, const conv_weight_strides *s, bool unpacks,
-                             const weir_kernel_maker *maker, convolution *c)
-{
-  const weir_kernel_grid grid = pack_grid(c);
+  const weir_library_spec *spec = weir_library_spec_of(c->call);
+  const int made = spec->convolution.made;
+  const weir_dtype dtype[] = {made == 0 ? f->dtype : f->x_dtype, f->w_dtype, f->y_dtype};
+  conv_form without;
   char text[WEIR_DEVICE_TEXT];
 
-  pack_text(f, s, c->weights, unpacks, text);
-  WEIR_TRY(weir_device_text_make(maker, unpacks ? "unpack" : "pack", NULL, text, &grid, &c->pack));
-  return WEIR_OK;
-}
-
-/* Of a kernel that widens n numbers. */
-static weir_kernel_grid widen_grid(int64_t n)
-{
-  return weir_device_text_grid(n, THREADS, n * (int64_t)(sizeof(weir_bf16) + sizeof(float)));
-}
-
-static weir_status make_widen(int64_t n, const weir_kernel_maker *maker,
-                              const weir_device_kernel **out)
-{
-  const weir_kernel_grid grid = widen_grid(n);
-  char text[WEIR_DEVICE_TEXT] = "";
-
-  weir_device_text_put(
-      text,
-      "  const long long e = (long long)blockIdx.x * %d + threadIdx.x;\n  if (e < %" PRId64
-      ") {\n    ((unsigned int *)p.word[1])[e] = "
-      "(unsigned int)((const unsigned short *)p.word[0])[e] << 16;\n  }\n",
-      THREADS, n);
-  WEIR_TRY(weir_device_text_make(maker, "widen", NULL, text, &grid, out));
-  return WEIR_OK;
-}
-
-/* The call that is made: of f32, from numbers that bf16 has. */
-static bool widen(weir_library_spec *spec)
-{
-  weir_library_convolution *c = &spec->convolution;
-  const bool widens = c->made == 1 && c->w == WEIR_F32 && c->x == WEIR_BF16 && c->y == WEIR_BF16;
-
-  if (widens) {
-    c->x = c->y = WEIR_F32;
-    spec->tf32 = true;
+  if (!conv_copy_is_packed(f, s)) {
+    conv_copy_weights(f, s, weir_library_elements(spec, 1), false, text);
+    WEIR_TRY(move(c, 1, "pack", text, weir_library_elements(spec, 1), dtype[1]));
   }
-  return widens;
+  if (conv_pad_form(f, &without)) {
+    conv_copy_padded(f, inner, text);
+    WEIR_TRY(move(c, 0, "pad", text, weir_library_elements(spec, 0), dtype[0]));
+  }
+  for (int k = 0; k < WEIR_LIBRARY_OPERANDS && widens; k++) {
+    if (k != made) {
+      conv_copy_wider(weir_library_elements(spec, k), text);
+      WEIR_TRY(move(c, k, "widen", text, weir_library_elements(spec, k), WEIR_F32));
+    }
+  }
+  c->n_before = c->n_steps;
+  return WEIR_OK;
+}
+
+/* From the call's result to the graph's. */
+static weir_status give(const conv_form *f, const conv_form *inner, const conv_weight_strides *s,
+                        place result, convolution *c)
+{
+  const int made = weir_library_spec_of(c->call)->convolution.made;
+  const int64_t size = (int64_t)weir_dtype_size(made == 0 ? f->x_dtype : f->w_dtype);
+  const int64_t n = result.bytes / size;
+  char text[WEIR_DEVICE_TEXT];
+
+  if (c->operand[made].array >= 0) {
+    return WEIR_OK;
+  }
+  if (made == 1) {
+    conv_copy_weights(f, s, n, true, text);
+  } else {
+    conv_copy_folded(f, inner, text);
+  }
+  WEIR_TRY(add_step(c, made == 1 ? "unpack" : "fold", text, n, c->operand[made], result));
+  return WEIR_OK;
 }
 
 static void release(void *context)
@@ -238,98 +255,81 @@ static void release(void *context)
   }
 }
 
-/* Places in the workspace. */
-static void lay_out(const weir_library_spec *spec, convolution *c)
+static weir_status make(const conv_form *f, const conv_form *inner, const weir_view *w,
+                        weir_library_spec *spec, convolution *c)
 {
-  c->at = c->packs ? round_up(c->weight_bytes) : 0;
-  for (int k = 0; k < 2 && c->widens; k++) {
-    c->wide[k] = weir_library_elements(spec, 2 * k);
-    c->wide_at[k] = c->at;
-    c->at += round_up(c->wide[k] * (int64_t)sizeof(float));
-  }
+  const conv_weight_strides strides = conv_form_weights(f, w);
+  const place result = c->operand[spec->convolution.made];
+  conv_form without;
+  const bool widens = adapt(f, conv_pad_form(f, &without), spec);
+
+  WEIR_TRY(weir_library_create(c->maker->device, spec, c->maker->runs, &c->call));
+  WEIR_TRY(bring(f, inner, &strides, widens, c));
+  WEIR_TRY(give(f, inner, &strides, result, c));
+  return WEIR_OK;
 }
 
 static weir_status open_call(const weir_graph *g, const weir_group *group,
                              const weir_kernel_maker *maker, void **context, int64_t *workspace)
 {
-  weir_status status = WEIR_OK;
-  weir_library_spec spec;
+  weir_library_spec spec, outer;
   void *memory = NULL;
-  conv_form f;
-  const bool is = spec_of(g, group, &f, &spec);
+  conv_form f, inner;
+  const bool is = spec_of(g, group, &f, &inner, &spec);
 
   WEIR_ASSERT(is);
   const weir_access *a = &weir_graph_node(g, group->nodes[group->n_nodes - 1])->access;
   const weir_view view = view_of(operand_of(a, f.w));
-  const conv_weight_strides strides = conv_form_weights(&f, &view);
 
   spec.tf32 = maker->tf32;
+  spec_of_form(&f, &outer);
   WEIR_TRY(weir_alloc(1, sizeof(convolution), &memory));
   convolution *c = memory;
 
-  c->made = spec.convolution.made;
-  c->packs = !is_packed(&f, &strides);
-  c->widens = widen(&spec);
-  c->weights = weir_library_elements(&spec, 1);
-  c->weight_bytes = c->weights * (int64_t)weir_dtype_size(f.w_dtype);
-  WEIR_TRY_GOTO(weir_library_create(maker->device, &spec, maker->runs, &c->call), failed);
-  lay_out(&spec, c);
-  if (c->packs) {
-    WEIR_TRY_GOTO(make_pack(&f, &strides, c->made == 1, maker, c), failed);
+  *c = (convolution){.maker = maker,
+                     .operand = {{X_ARRAY, 0, bytes_of(&outer, 0)},
+                                 {W_ARRAY, 0, bytes_of(&outer, 1)},
+                                 {Y_ARRAY, 0, bytes_of(&outer, 2)}}};
+  const weir_status status = make(&f, &inner, &view, &spec, c);
+
+  if (status != WEIR_OK) {
+    release(c);
+    return weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
-  for (int k = 0; k < 2 && c->widens; k++) {
-    WEIR_TRY_GOTO(make_widen(c->wide[k], maker, &c->widen[k]), failed);
-  }
-  *workspace = c->at + weir_library_workspace(c->call);
+  c->maker = NULL;
+  *workspace = c->used + weir_library_workspace(c->call);
   *context = c;
   return WEIR_OK;
-failed:
-  release(c);
-  return status;
 }
 
-static weir_status copy_weights(const weir_kernel_launch *l, const convolution *c, const void *from,
-                                const void *to)
+static void *address_of(const weir_kernel_launch *l, place p)
 {
-  const weir_kernel_grid grid = pack_grid(c);
-  const weir_device_range ranges[] = {{from, c->weight_bytes, WEIR_DEVICE_READ},
-                                      {to, c->weight_bytes, WEIR_DEVICE_WRITE}};
+  return p.array >= 0 ? l->views[p.array].data : (char *)l->workspace + p.at;
+}
 
-  WEIR_TRY(weir_device_text_launch(l->queue, c->pack, &grid, ranges, 2));
+static weir_status run_step(const weir_kernel_launch *l, const step *s)
+{
+  const weir_device_range ranges[] = {{address_of(l, s->from), s->from.bytes, WEIR_DEVICE_READ},
+                                      {address_of(l, s->to), s->to.bytes, WEIR_DEVICE_WRITE}};
+
+  WEIR_TRY(weir_device_text_launch(l->queue, s->kernel, &s->grid, ranges, 2));
   return WEIR_OK;
 }
 
-static weir_status widen_numbers(const weir_kernel_launch *l, const convolution *c, int k,
-                                 const void *to)
-{
-  const int64_t n = c->wide[k];
-  const weir_kernel_grid grid = widen_grid(n);
-  const weir_device_range ranges[] = {
-      {l->views[k].data, n * (int64_t)sizeof(weir_bf16), WEIR_DEVICE_READ},
-      {to, n * (int64_t)sizeof(float), WEIR_DEVICE_WRITE}};
-
-  WEIR_TRY(weir_device_text_launch(l->queue, c->widen[k], &grid, ranges, 2));
-  return WEIR_OK;
-}
-
-/* Views: x, y, w. */
 static weir_status launch(const weir_kernel_launch *l)
 {
   const convolution *c = l->context;
-  char *const space = l->workspace;
-  void *const packed = c->packs ? space : l->views[2].data;
-  void *operand[] = {l->views[0].data, packed, l->views[1].data};
+  void *operand[WEIR_LIBRARY_OPERANDS];
 
-  if (c->packs && c->made != 1) {
-    WEIR_TRY(copy_weights(l, c, l->views[2].data, packed));
+  for (int k = 0; k < WEIR_LIBRARY_OPERANDS; k++) {
+    operand[k] = address_of(l, c->operand[k]);
   }
-  for (int k = 0; k < 2 && c->widens; k++) {
-    operand[2 * k] = space + c->wide_at[k];
-    WEIR_TRY(widen_numbers(l, c, k, operand[2 * k]));
+  for (int k = 0; k < c->n_before; k++) {
+    WEIR_TRY(run_step(l, &c->steps[k]));
   }
-  WEIR_TRY(weir_library_run(l->queue, c->call, operand, space + c->at));
-  if (c->packs && c->made == 1) {
-    WEIR_TRY(copy_weights(l, c, packed, l->views[2].data));
+  WEIR_TRY(weir_library_run(l->queue, c->call, operand, (char *)l->workspace + c->used));
+  for (int k = c->n_before; k < c->n_steps; k++) {
+    WEIR_TRY(run_step(l, &c->steps[k]));
   }
   return WEIR_OK;
 }
