@@ -202,8 +202,9 @@ typedef struct exec_layout {
   exec_repeated repeat[2];
   int wide; /* iterations of the last one, elements of one access; 1: it is no such loop */
   exec_mapping parallel, sequence; /* iterations of a kind, of a number of theirs; not if boxed */
-  bool boxed;                      /* points and blocks are those of a run: exec_layout_points */
-  bool dense; /* strides are those of row-major arrays, and constants of the kernel */
+  bool unrolled; /* of a reduction: a thread has all iterations of its points (backend_unroll.c) */
+  bool boxed;    /* points and blocks are those of a run: exec_layout_points */
+  bool dense;    /* strides are those of row-major arrays, and constants of the kernel */
 } exec_layout;
 /* A map or a reduction, of real numbers. Fails: WEIR_ERR_UNSUPPORTED. */
 weir_status exec_layout_of(const native_form *f, bool boxed, exec_layout *out);
@@ -234,6 +235,13 @@ int exec_access_bytes(weir_dtype dtype, int wide);
 /* Writes the words of a run but those of parts. */
 void exec_places_fill(const exec_places *s, const weir_access *a, const exec_layout *l,
                       const weir_loop_run *run, int64_t *words);
+
+/* backend_unroll.c: gives the threads of a reduction of few iterations whole points, several where
+ * that takes fewer accesses, if at least `enough` thread blocks are left; what a thread of it loads
+ * and stores; its text. */
+void exec_layout_unroll(const native_form *f, int64_t enough, exec_layout *l);
+int64_t exec_unrolled_bytes(const weir_access *a, const exec_layout *l, const exec_places *s);
+void exec_emit_unrolled(const native_writer *w, const exec_layout *l);
 
 /* backend_map.c: types of vectors; the body of a map's kernel, of arrays that are dense; stores of
  * an iteration's values, to w<k>.e[x] where the output is stored wide. */

@@ -308,6 +308,8 @@ void exec_emit(const native_form *f, const exec_layout *l, const exec_places *s,
     put_boxed_map(&w, l, s);
   } else if (f->shape == NATIVE_MAP) {
     exec_emit_map(&w, l);
+  } else if (l->unrolled) {
+    exec_emit_unrolled(&w, l);
   } else if (merges) {
     put_merge_chunks(&w, l, s);
   } else {

@@ -55,6 +55,8 @@ weir_kernel_grid exec_launch_of(const native_form *f, const exec_layout *l, cons
 
   if (f->shape == NATIVE_MAP) {
     g.bytes = map_bytes(f, l, s, points);
+  } else if (l->unrolled) {
+    g.bytes = exec_mapping_workers(&l->parallel) * exec_unrolled_bytes(a, l, s);
   } else if (merges) {
     g.bytes = part_bytes(f, l, points) + of_results;
   } else {

@@ -122,6 +122,7 @@ static weir_status prepare_one(const weir_loop *loop, const weir_engine_opts *op
     WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->now), failed);
   }
   exec_layout_spread(&c->form, b->enough_blocks, &c->layout);
+  exec_layout_unroll(&c->form, b->enough_blocks, &c->layout);
   if (loop == b->whole) { /* others have no memory for parts of chunks */
     exec_layout_divide(&c->form, &c->layout);
   }
