@@ -12,6 +12,7 @@ END {
     m = sum / n
     for (i = 1; i <= n; i++) square += (x[i] - m) ^ 2
     sd = n > 1 ? sqrt(square / (n - 1)) : 0
+    if (sd < 1e-12 * (m < 0 ? -m : m)) sd = 0 # rounding of the mean
     mean = short(m); outcome = "-"
     if (n > 1) spread = short(sd)
     if (published != "-") {
