@@ -43,17 +43,17 @@ HELP
   done
   cd "$home/../.." || exit 2
   out=${out:-out/reproduce/$paper}
-  [ $full = no ] || out=${out}_full
+  if [ $full = yes ]; then
+    [ -r "$home/${paper}_full.steps" ] || fail "there is no size of the paper for a cluster: the rows that are not run say why"
+    out=${out}_full
+  fi
   echo "== $title"
 }
 
 # flow NAME APP: performs the steps of PAPER.steps, or with --full of PAPER_full.steps, in OUT/NAME by flow.sh. What is done stays.
 flow() {
   local table=$home/$paper.steps words
-  if [ $full = yes ]; then
-    table=$home/${paper}_full.steps
-    [ -r "$table" ] || fail "there is no size of the paper for a cluster: the rows say why"
-  fi
+  [ $full = no ] || table=$home/${paper}_full.steps
   words=("$home/../flow.sh" "$2" --steps "$table" --site "$site" --bin "$bin" --out "$out/$1")
   if [ $dry_run = yes ]; then
     "${words[@]}" --dry-run | sed 's/^/run: /'
