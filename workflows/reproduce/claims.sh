@@ -128,7 +128,7 @@ quotient() { paste <(eval "$1") <(eval "$2") | awk 'NF != 2 { exit 1 } { printf 
 # or near (`within` a share), what the claim says of the number; runs: folders in OUT, separated by blanks. COMMAND prints our values, one
 # for each seed; without one the row says that it is not run here.
 row() {
-  local claim='' source='' setting='' published=- unit=1 is=- within=0.1 why='' runs='' values='' run
+  local claim='' source='' setting='' published=- unit=1 is=- within=0.1 why='' runs='' values='' run folders=''
   while [ $# -gt 0 ] && [ "$1" != -- ]; do
     case $1 in
     claim=* | source=* | setting=* | published=* | unit=* | is=* | within=* | why=* | runs=*) printf -v "${1%%=*}" %s "${1#*=}" ;;
@@ -146,10 +146,13 @@ row() {
   if [ $# -gt 0 ]; then
     [ -n "$runs" ] || fail "row '$claim' needs runs"
     values=$("$@") && [ -n "$values" ] || fail "row '$claim': no value: $*"
-    for run in $runs; do used+=("$out/$run"); done
+    for run in $runs; do
+      used+=("$out/$run")
+      folders+="${folders:+ }$out/$run"
+    done
   fi
   rows+=("$(awk -v claim="$claim" -v source="$source" -v setting="$setting" -v published="$published" -v unit="$unit" -v is="$is" \
-    -v within="$within" -v why="$why" -v runs="${runs:+$out/${runs// / $out/}}" -f "$home/row.awk" <<<"$values")") || fail "row '$claim'"
+    -v within="$within" -v why="$why" -v runs="$folders" -f "$home/row.awk" <<<"$values")") || fail "row '$claim'"
 }
 
 # A line for each run directory: folder, command, digest of its resolved configuration, version, date, machine.
