@@ -242,7 +242,8 @@ static weir_status check_finite(models *m)
   return WEIR_OK;
 }
 
-/* One update of all, with the samples of the first. After a failure they are unchanged. */
+/* One update of all, with the samples of the first. They are unchanged where samples or the plan
+ * fail, and, with check_nan, where a loss or gradient is not finite. */
 static weir_status step_all(models *m, int64_t n)
 {
   train_run *r = &m->of[0].run;

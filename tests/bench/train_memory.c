@@ -103,7 +103,7 @@ static void measure(subject *s, int64_t budget)
 /* Bytes of the arena within a budget; the least that can be kept, negative, where it is refused. */
 static int64_t arena_within(subject *s, int64_t budget)
 {
-  static const char least[] = "the smallest arena is ";
+  static const char least[] = "the smallest arena that was found is ";
   weir_exec_cfg exec;
   learner probe;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
+#include "graph/kernel/weir_kernel_use.h"
 
 enum { TRIES = 6 /* choices of blocks, each for less memory than the one before */ };
 
@@ -53,7 +54,7 @@ static double seconds_of(const weir_plan *p, const weir_graph *g, const weir_gro
   for (int i = 0; i < group->n_claims && kernels >= 0; i++) {
     int32_t claimed = group->claims[i].node;
     const weir_group alone = {.nodes = &claimed, .n_nodes = 1};
-    const double said = group->claims[i].kernel->match(g, &alone);
+    const double said = weir_kernel_seconds(group->claims[i].kernel, g, &alone);
 
     kernels = said >= 0 ? kernels + said : -1;
   }
@@ -216,13 +217,14 @@ static weir_status refuse(const budgeting *b)
 {
   const exec_memory *m = &b->p->memory;
 
-  return weir_fail(
-      WEIR_ERR_CONFIG,
-      "exec.memory: the budget of %lld bytes is too small: the smallest arena is %lld bytes, with "
-      "%lld of at most %lld micro-batches and %d of %d blocks computed twice%s%s",
-      (long long)b->p->cfg.memory, (long long)b->least.bytes, (long long)b->least.microbatches,
-      (long long)b->max, __builtin_popcount(b->least.again), m->blocks.n, b->max == 1 ? ": " : "",
-      b->max == 1 ? m->refused : "");
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "exec.memory: the budget of %lld bytes is too small: the smallest arena that "
+                   "was found is %lld bytes, with "
+                   "%lld of at most %lld micro-batches and %d of %d blocks computed twice%s%s",
+                   (long long)b->p->cfg.memory, (long long)b->least.bytes,
+                   (long long)b->least.microbatches, (long long)b->max,
+                   __builtin_popcount(b->least.again), m->blocks.n, b->max == 1 ? ": " : "",
+                   b->max == 1 ? m->refused : "");
 }
 
 /* The plan that fits with the fewest predicted seconds, as far as it is looked for: micro-batches

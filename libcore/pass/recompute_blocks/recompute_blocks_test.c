@@ -93,11 +93,11 @@ static trained train(bool cosmo, int64_t batch, int64_t memory)
 static int64_t least(bool cosmo, int64_t batch)
 {
   const trained t = train(cosmo, batch, 64);
-  const char *text = strstr(weir_last_message(), "the smallest arena is ");
+  const char *text = strstr(weir_last_message(), "the smallest arena that was found is ");
 
   assert_int_equal(t.status, WEIR_ERR_CONFIG);
   assert_non_null(text);
-  const int64_t bytes = strtoll(text + strlen("the smallest arena is "), NULL, 10);
+  const int64_t bytes = strtoll(text + strlen("the smallest arena that was found is "), NULL, 10);
 
   weir_clear_failure();
   return bytes;
@@ -210,9 +210,11 @@ static void random_graphs_keep_any_budget(void **state)
       continue;
     }
     draw_outcome expected = outcome_of(d.g, 0, &whole), none = outcome_of(d.g, 1, &arena);
-    const char *text = strstr(weir_last_message(), "the smallest arena is ");
+    const char *text = strstr(weir_last_message(), "the smallest arena that was found is ");
     const int64_t min =
-        arena < 0 && text != NULL ? strtoll(text + strlen("the smallest arena is "), NULL, 10) : 0;
+        arena < 0 && text != NULL
+            ? strtoll(text + strlen("the smallest arena that was found is "), NULL, 10)
+            : 0;
 
     assert_true(arena < 0 || whole <= 64);
     weir_clear_failure();

@@ -27,7 +27,7 @@ static void enlarge(learner_job *job)
 /* Arena within that budget, 0: none; where it is refused the least, negative. */
 static int64_t arena_within(shipped *s, int k, int64_t budget)
 {
-  static const char least[] = "the smallest arena is ";
+  static const char least[] = "the smallest arena that was found is ";
   learner_job job = s->job[k];
   learner l;
 

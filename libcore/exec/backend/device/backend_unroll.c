@@ -8,11 +8,11 @@
 
 #include "exec/backend/device/backend.h"
 
-/* Iterations of a point; different loads of a thread. */
-enum { THREADS = 128, MOST_LOADS = 64 };
+/* Threads of a block; different loads of a thread. */
+enum { THREADS = 128, MAX_LOADS = 64 };
 /* Of what a thread loads and stores: it is not alive all at once, and kernels of so much were
  * compiled for 64 registers, with which a multiprocessor has half of its threads. */
-enum { MOST_BYTES = 400 };
+enum { MAX_BYTES = 400 };
 static const int columns[] = {1, 2, 4}, rows[] = {1, 2, 3, 4};
 
 /* Input k at iterations whose indices have these constants. */
@@ -23,7 +23,7 @@ typedef struct load {
 } load;
 
 typedef struct loads {
-  load of[MOST_LOADS];
+  load of[MAX_LOADS];
   int n;
 } loads;
 
@@ -85,7 +85,7 @@ static int find_load(const weir_access *a, const exec_layout *l, int k, const in
       return i;
     }
   }
-  if (all->n == MOST_LOADS) {
+  if (all->n == MAX_LOADS) {
     return -1;
   }
   all->of[all->n] = now;
@@ -222,7 +222,7 @@ static void try_layout(const weir_access *a, int64_t enough, const exec_layout *
 
   exec_places_of(a, next, &s);
   if (next->blocks < enough || !fits(a, next, &s) || !find_loads(a, next, &all) ||
-      exec_unrolled_bytes(a, next, &s) > MOST_BYTES) {
+      exec_unrolled_bytes(a, next, &s) > MAX_BYTES) {
     return;
   }
   const int64_t n = exec_mapping_repeats(&next->parallel), accesses = accesses_of(a, next, &s);

@@ -284,7 +284,7 @@ static buffers buffers_of(const winograd_kernels *k, const winograd_conv *s, voi
   return b;
 }
 
-/* One output of a tile again, of the products that are there. */
+/* One output of a tile again, of the products that are there, up to the first NaN. */
 static void sum_again(const winograd_sum *f, const winograd_tile *t, const int64_t o[3], float *to)
 {
   const winograd_conv *s = f->s;
@@ -293,7 +293,7 @@ static void sum_again(const winograd_sum *f, const winograd_tile *t, const int64
   for (int64_t c = 0; c < s->made; c++) {
     double sum = 0;
 
-    for (int tap = 0; tap < (s->deep ? 27 : 9); tap++) {
+    for (int tap = 0; tap < (s->deep ? 27 : 9) && !isnan(sum); tap++) {
       const int64_t at[] = {tap / 9, tap / 3 % 3, tap % 3};
       const float *x = sample, *w = f->w + c * s->w_step[4];
       bool inside = true;

@@ -12,10 +12,10 @@
  *
  *   dw[tap, r, c] = G' [sum over tiles of (B' x) (A dy)]
  *
- * Every sum has an order that follows from the shape alone, never from threads. Rounding errors are
- * relative to the largest elements that a tile reads, not to those of one output. Where a tile
- * makes a result that is not finite, its outputs are summed again without transforms, so that NaN
- * and infinity reach the outputs that read them and no others. */
+ * Every sum has an order that follows from the shape and the length of vectors, never from threads.
+ * Rounding errors are relative to the largest elements that a tile reads, not to those of one
+ * output. Where a tile makes a result that is not finite, its outputs are summed again without
+ * transforms, so that NaN and infinity reach the outputs that read them and no others. */
 #ifndef WINOGRAD_PRIV_H
 #define WINOGRAD_PRIV_H
 #include "graph/weir_access.h"
@@ -110,7 +110,8 @@ double winograd_products(const winograd_conv *s);
 int64_t winograd_tiles(const winograd_conv *s);
 int64_t winograd_workspace(const winograd_kernels *k, const winograd_conv *s, bool weights);
 int64_t winograd_scratch(const winograd_kernels *k, const winograd_conv *s, bool weights);
-/* Pieces of a stage, 0 after the last; they follow from the shape alone. */
+/* Pieces of a stage, 0 after the last; they follow from the shape and the length
+ * of vectors. */
 int64_t winograd_pieces(const winograd_kernels *k, const winograd_conv *s, bool weights, int stage);
 void winograd_piece(const winograd_sum *f, int stage, int64_t piece);
 /* The last stage of y, for a box rather than a piece. */

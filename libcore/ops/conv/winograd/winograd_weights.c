@@ -120,14 +120,15 @@ static void sum_chunk(const winograd_sum *f, int64_t chunk)
   }
 }
 
-/* Sum over all positions of x, channel r, times y, channel c, for one tap. */
+/* Sum over all positions of x, channel r, times y, channel c, for one tap. NaN stays NaN, so that
+ * the sum ends there: of fields full of them at once. */
 static double sum_again(const winograd_sum *f, int64_t tap, int64_t r, int64_t c)
 {
   const winograd_conv *s = f->s;
   const int64_t t[] = {tap / 9, tap / 3 % 3, tap % 3};
   double sum = 0;
 
-  for (int64_t p = 0; p < s->batch * s->y[0] * s->y[1] * s->y[2]; p++) {
+  for (int64_t p = 0; p < s->batch * s->y[0] * s->y[1] * s->y[2] && !isnan(sum); p++) {
     const int64_t n = p / s->y[2] / s->y[1] / s->y[0];
     const int64_t o[] = {p / s->y[2] / s->y[1] % s->y[0], p / s->y[2] % s->y[1], p % s->y[2]};
     const float *x = f->x + n * s->x_step[0] + r, *y = f->y + n * s->y_step[0] + c;
