@@ -68,20 +68,22 @@ static weir_status fill_slice(slice *s, const weir_graph *g, const weir_node *no
   return status;
 }
 
-/* The slice of the group's one node; s->g is NULL where it has none, or without memory. */
-static void take_slice(const weir_graph *g, const weir_group *group, slice *s)
+/* The slice of the group's one node; s->g is NULL where it has none. Fails: WEIR_ERR_MEMORY. */
+static weir_status take_slice(const weir_graph *g, const weir_group *group, slice *s)
 {
   const weir_node *node = weir_graph_node(g, group->nodes[0]);
 
   *s = (slice){.n = 1};
   if (group->n_nodes != 1 || !node->derivation.outer) {
-    return;
+    return WEIR_OK;
   }
-  if (fill_slice(s, g, node) == WEIR_OK) {
-    s->n = node->access.dim[0].hi;
-  } else {
+  const weir_status status = fill_slice(s, g, node);
+
+  s->n = node->access.dim[0].hi;
+  if (status != WEIR_OK) {
     weir_graph_destroy(&s->g);
   }
+  return status == WEIR_ERR_UNSUPPORTED ? WEIR_OK : status;
 }
 
 /* The group of it, with the claim of the whole one's. */
@@ -110,7 +112,9 @@ double weir_kernel_seconds(const weir_kernel *k, const weir_graph *g, const weir
   if (!takes_slices(k)) {
     return k->match(g, group);
   }
-  take_slice(g, group, &s);
+  if (take_slice(g, group, &s) != WEIR_OK) {
+    return -1;
+  }
   if (s.g == NULL) {
     return k->match(g, group);
   }
@@ -145,7 +149,9 @@ bool weir_kernel_in_blocks(const weir_kernel *k, const weir_graph *g, const weir
   if (k->blocks == NULL || !takes_slices(k)) {
     return k->blocks != NULL && k->blocks(g, group, blocks);
   }
-  take_slice(g, group, &s);
+  if (take_slice(g, group, &s) != WEIR_OK) {
+    return false;
+  }
   if (s.g == NULL) {
     return k->blocks(g, group, blocks);
   }
@@ -214,8 +220,11 @@ weir_status weir_kernel_use_create(const weir_kernel *k, const weir_graph *g,
   weir_kernel_use *use = memory;
 
   *use = (weir_kernel_use){.kernel = k, .n = 1};
-  take_slice(g, group, &s);
-  const weir_status status = s.g != NULL ? prepare_slices(use, &s, group) : prepare(use, g, group);
+  weir_status status = take_slice(g, group, &s);
+
+  if (status == WEIR_OK) {
+    status = s.g != NULL ? prepare_slices(use, &s, group) : prepare(use, g, group);
+  }
 
   weir_graph_destroy(&s.g);
   if (status != WEIR_OK) {

@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* Returns weir_kernel.match of the group, which is one node: of all its slices. */
+/* Returns weir_kernel.match of the group, which is one node: of all its slices. -1 also without
+ * memory. */
 double weir_kernel_seconds(const weir_kernel *k, const weir_graph *g, const weir_group *group);
 /* Returns weir_kernel.blocks likewise; false also for a kernel that has none. */
 bool weir_kernel_in_blocks(const weir_kernel *k, const weir_graph *g, const weir_group *group,
