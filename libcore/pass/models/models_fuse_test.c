@@ -243,7 +243,7 @@ static weir_exec_cfg config_of(weir_tier tier)
   weir_exec_cfg cfg;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = tier;
+  cfg.tier = (int)tier;
   return cfg;
 }
 
