@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -131,10 +132,17 @@ static weir_status add_extra(weir_store *extra, train_pieces *p)
 
 /* ---- The raw dump ---- */
 
-/* Digest of "name dtype extents" of each piece, a line each. */
+enum { LINE = TRAIN_NAME + 32 + 24 * WEIR_MAX_RANK };
+
+static int by_text(const void *a, const void *b)
+{
+  return strcmp(a, b);
+}
+
+/* Digest of "name dtype extents" of each piece, a line each, by name: arrays are loaded by their
+ * names, and their order in a store may differ. */
 static weir_status layout_of(const train_pieces *p, char hex[TRAIN_DIGEST + 1])
 {
-  enum { LINE = TRAIN_NAME + 32 + 24 * WEIR_MAX_RANK };
   void *memory = NULL;
   int64_t at = 0;
 
@@ -143,12 +151,21 @@ static weir_status layout_of(const train_pieces *p, char hex[TRAIN_DIGEST + 1])
 
   for (int64_t i = 0; i < p->n; i++) {
     const train_piece *piece = &p->piece[i];
+    char *const line = text + i * LINE;
+    int n = snprintf(line, LINE, "%s %s", piece->name, weir_dtype_name(piece->view.dtype));
 
-    at += snprintf(text + at, LINE, "%s %s", piece->name, weir_dtype_name(piece->view.dtype));
     for (int d = 0; d < piece->view.rank; d++) {
-      at += snprintf(text + at, 24, " %" PRId64, piece->view.shape[d]);
+      n += snprintf(line + n, 24, " %" PRId64, piece->view.shape[d]);
     }
-    text[at++] = '\n';
+    line[n] = '\n';
+    line[n + 1] = '\0';
+  }
+  qsort(text, (size_t)p->n, LINE, by_text);
+  for (int64_t i = 0; i < p->n; i++) {
+    const size_t n = strlen(text + i * LINE);
+
+    memmove(text + at, text + i * LINE, n);
+    at += (int64_t)n;
   }
   weir_sha256(text, (size_t)at, hex);
   weir_free(&memory);
