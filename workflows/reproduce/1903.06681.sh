@@ -27,17 +27,17 @@ fastest() {
   for grid in $grids; do measured "grid_$grid"; done | sort -g | head -n 1
 }
 
-row claim='strong scaling: a step of the same batch on 2 ranks is faster than on 1' source='abstract: "excellent strong scaling", no number' published=2 is=near within=0.25 setting="$two" \
+row claim='strong scaling: a step of the same batch on 2 ranks is faster than on 1' source='abstract: "excellent strong scaling", no number' bound=2 is=near within=0.25 idle=no setting="$two" \
   why='2 is ideal; one rank leaves the second core to other programs, two do not' runs='one auto' -- quotient 'measured one' 'measured auto'
-row claim='one sample can be shared: the same by depth alone' source='abstract: no number' published=2 is=near within=0.25 setting="$two; grid 1x2x1x1" why='halos, and maps of few planes' \
+row claim='one sample can be shared: the same by depth alone' source='abstract: no number' bound=2 is=near within=0.25 idle=no setting="$two; grid 1x2x1x1" why='halos, and maps of few planes' \
   runs='one grid_1x2x1x1' -- quotient 'measured one' 'measured grid_1x2x1x1'
-row claim='the performance model: time of a step, predicted / measured' source='abstract: no number; the goal of 20 % is the project'"'"'s own' published=1 is=near within=0.2 \
+row claim='the performance model: time of a step, predicted / measured' source='abstract: no number' bound=1 is=near within=0.2 idle=no \
   setting="$two; the grid that is chosen; rates measured as the run begins, no profile" why='groups of loops and kernels by formulas; other programs on the machine' runs='auto' \
   -- quotient "event step_time predicted_s $out/auto/run.jsonl" 'measured auto'
-row claim='the grid is chosen automatically: its time / that of the fastest of four grids' source='abstract: no number' published=1 is=near within=0.1 setting="$two" \
+row claim='the grid is chosen automatically: its time / that of the fastest of four grids' source='abstract: no number' bound=1 is=near within=0.1 idle=no setting="$two" \
   why='grids differ by less than two measurements of one of them' runs='auto grid_2x1x1x1 grid_1x2x1x1 grid_1x1x2x1 grid_1x1x1x2' -- quotient 'measured auto' fastest
 for ranks in 2 4 8; do
-  row claim="memory of a rank falls, so that larger samples fit: $ranks ranks that share a sample / one" source='abstract: no number' published="$(awk "BEGIN { print 1 / $ranks }")" is=near within=0.25 \
+  row claim="memory of a rank falls, so that larger samples fit: $ranks ranks that share a sample / one" source='abstract: no number' bound="$(awk "BEGIN { print 1 / $ranks }")" is=near within=0.25 \
     setting='the same network, one sample of 64^3 voxels, predicted by describe; the fastest grid' why='weights and their gradients are complete in every rank; the fastest grid is not that of least memory' \
     runs="ranks_1 ranks_$ranks" -- quotient "memory $ranks" 'memory 1'
 done

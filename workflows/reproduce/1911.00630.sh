@@ -13,7 +13,7 @@ error() { cell rmse_network -- "$weather/$1"/*/validation.csv; }
 dirs() { for step in "$@"; do printf 'weather/%s/seed_1 weather/%s/seed_2 ' "$step" "$step"; done; }
 
 row claim='the spread of a larger ensemble can be estimated from few members: RMSE by a network / of the spread of 5 members itself' source='abstract, no number' \
-  published=1 is=most setting="$setting" why='the paper has ensembles of ERA5, temperature and leads of 3 and 6 h, and a linear regression as the reference' runs="$(dirs five)" \
+  bound=1 is=most setting="$setting" why='the paper has ensembles of ERA5, temperature and leads of 3 and 6 h, and a linear regression as the reference' runs="$(dirs five)" \
   -- quotient 'error five' "cell rmse_raw -- $weather/five/*/validation.csv"
 row claim='one unperturbed trajectory predicts spread better than four perturbed ones: RMSE / RMSE' source='reading notes, not verified' published=1 is=most setting="$setting" \
   why='four members have a spread of their own, which the trajectory must learn from the flow; few forecasts; the target of the four are the nine perturbed members' runs="$(dirs trajectory perturbed)" -- quotient 'error trajectory' 'error perturbed'

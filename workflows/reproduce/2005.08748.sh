@@ -20,7 +20,7 @@ row claim='half of the trajectories suffice: CRPS of 5 corrected members / of 10
   -- quotient "cell crps_gauss model='network 5' -- $scores/*/scores.csv" "cell crps_gauss model='raw 10' -- $scores/*/scores.csv"
 row claim='the network is better than a statistical correction of the same 5 members (EMOS): lower CRPS by' source='not in the abstract' unit=% setting="$setting" \
   why='stated for comparison: EMOS needs no network' runs="$dirs" -- percent gain 'EMOS 5'
-row claim='spread / error of 5 corrected members' source='not in the abstract; 1 is calibrated' published=1 is=near setting="$setting" why='few forecasts' runs="$dirs" \
+row claim='spread / error of 5 corrected members' source='not in the abstract; 1 is calibrated' bound=1 is=near setting="$setting" why='few forecasts' runs="$dirs" \
   -- cell ssr model='network 5' -- "$scores"/*/scores.csv
 row claim='CRPS on selected extreme events lower by up to (tropical cyclone Winston)' source='abstract' published=26 unit=% \
   why='one event of ENS-10 and ERA5 (3 TB): configs/weather_ensemble/paper.yaml runs on these archives'
