@@ -105,6 +105,8 @@ int main(void)
                      &(bench_conv){BENCH_CONV_DATA, 16, 5, {8, 192, 384}}, RUNS, 0);
   bench_conv_against("plan: forward 4->32 64^3", kernel,
                      &(bench_conv){BENCH_CONV_FORWARD, 4, 32, {64, 64, 64}}, RUNS, 0);
+  bench_conv_against("plan: forward 14->32 64^3", kernel,
+                     &(bench_conv){BENCH_CONV_FORWARD, 14, 32, {64, 64, 64}}, RUNS, 0);
   bench_conv_against("plan: forward 5->16 8x192x384", kernel,
                      &(bench_conv){BENCH_CONV_FORWARD, 5, 16, {8, 192, 384}}, RUNS, 0);
   return 0;
