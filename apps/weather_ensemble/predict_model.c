@@ -72,6 +72,12 @@ static weir_status run_field(wx_predict_model *p, wx_predict_files *files, const
     }
     if (leads || f->of_lead[sample[i]] == at->lead) {
       WEIR_TRY(wx_model_give(&p->model, &p->data, f->of_start[sample[i]], &given));
+      if (given.members == 0 && given.family != WX_NORMAL) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "predict.model: %s: its files of mean and standard deviation would be "
+                         "read as normal distributions: choose `output: members`",
+                         p->model.name);
+      }
       WEIR_TRY(wx_predict_files_give(files, sample[i], at->k, at->d, &given));
     }
   }

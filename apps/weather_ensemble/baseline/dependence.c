@@ -39,13 +39,15 @@ static void draw_order(int64_t members, uint64_t seed, uint32_t start, int64_t *
   }
 }
 
-static void take_quantiles(int levels, int64_t members, double *quantile)
+/* Probabilities, of normal distributions quantiles in standard deviations. */
+static void take_quantiles(int levels, bool normal, int64_t members, double *quantile)
 {
   for (int64_t n = 1; n <= members; n++) {
     for (int64_t i = 0; i < n; i++) {
-      quantile[(n - 1) * members + i] =
-          wx_normal_quantile(levels == WX_DEPENDENCE_EQUIDISTANT ? (double)(i + 1) / (double)(n + 1)
-                                                                 : ((double)i + 0.5) / (double)n);
+      const double p = levels == WX_DEPENDENCE_EQUIDISTANT ? (double)(i + 1) / (double)(n + 1)
+                                                           : ((double)i + 0.5) / (double)n;
+
+      quantile[(n - 1) * members + i] = normal ? wx_normal_quantile(p) : p;
     }
   }
 }
@@ -79,8 +81,12 @@ static void couple_ranks(const scratch *r, const wx_dependence_start *s, int64_t
   for (int64_t m = 0; m < members; m++) {
     out[m * n + i] = isfinite(s->raw[m * n + i]) ? s->raw[m * n + i] : NAN;
   }
+  const wx_distribution d = {s->family, (double)s->mu[i], (double)s->sigma[i], s->lower};
+
   for (int64_t k = 0; k < count; k++) {
-    out[r->sorted[k] * n + i] = (float)((double)s->mu[i] + (double)s->sigma[i] * quantile[k]);
+    out[r->sorted[k] * n + i] =
+        (float)(s->family == WX_NORMAL ? d.location + d.scale * quantile[k]
+                                       : wx_distribution_quantile(&d, quantile[k]));
   }
 }
 
@@ -121,7 +127,7 @@ weir_status wx_dependence(const wx_dependence_opts *opts, const wx_dependence_st
   WEIR_TRY_GOTO(weir_alloc(members, sizeof(int64_t), (void **)&r.order), done);
   WEIR_TRY_GOTO(weir_alloc(members, sizeof(int64_t), (void **)&r.sorted), done);
   draw_order(members, s->seed, s->start, r.order);
-  take_quantiles(opts->levels, members, r.quantile);
+  take_quantiles(opts->levels, s->family == WX_NORMAL, members, r.quantile);
   for (int64_t i = 0; i < s->n; i++) {
     if (opts->kind == WX_DEPENDENCE_ECC) {
       couple_ranks(&r, s, i, out);

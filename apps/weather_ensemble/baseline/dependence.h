@@ -1,13 +1,15 @@
-/* dependence.h - members again out of a normal distribution at every point, with the dependence
+/* dependence.h - members again out of a distribution at every point, with the dependence
  * between points, leads and variables that the raw members have. */
 #ifndef WX_DEPENDENCE_H
 #define WX_DEPENDENCE_H
 #include "base/weir_status.h"
 #include "conf/weir_opt.h"
+#include "eval/score/distribution.h"
 
 /* ecc: ensemble copula coupling ECC-Q (Schefzik, Thorarinsdottir and Gneiting, Statistical Science
- * 28 (2013) 616): quantiles of the distribution, in the order of the raw members. member: each
- * member by itself, mu + sigma / S (x - m) (Van Schaeybroeck and Vannitsem, QJRMS 141 (2015) 807).
+ * 28 (2013) 616): quantiles of the distribution, in the order of the raw members. member, of
+ * normal distributions: each member by itself, mu + sigma / S (x - m) (Van Schaeybroeck and
+ * Vannitsem, QJRMS 141 (2015) 807).
  */
 typedef enum wx_dependence_kind { WX_DEPENDENCE_ECC, WX_DEPENDENCE_MEMBER } wx_dependence_kind;
 #define WX_DEPENDENCE_CHOICES "ecc|member"
@@ -24,10 +26,12 @@ typedef struct wx_dependence_opts {
 } wx_dependence_opts;
 extern const weir_opt wx_dependence_options[];
 
-/* A start: raw [members, n], mu and sigma [n]. */
+/* A start: raw [members, n], location mu and scale sigma [n] of the family. */
 typedef struct wx_dependence_start {
   int64_t members, n;
   const float *raw, *mu, *sigma;
+  wx_family family;
+  double lower; /* bound of a family that has one */
   uint64_t seed;
   uint32_t start;
 } wx_dependence_start;

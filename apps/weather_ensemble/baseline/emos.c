@@ -6,6 +6,12 @@
 #include "device/weir_parallel.h"
 
 const weir_opt wx_emos_options[] = {
+    WEIR_OPT_ENUM(wx_emos_opts, family, WX_NORMAL, WX_FAMILY_CHOICES,
+                  "distribution: truncated at a bound (wind speed), or with all that would lie "
+                  "below a bound at it (precipitation, cloud)"),
+    WEIR_OPT_REAL(wx_emos_opts, lower, 0, -1e30, 1e30, "",
+                  "bound of a truncated or censored distribution, in units of the quantity; no "
+                  "truth is below it"),
     WEIR_OPT_ENUM(wx_emos_opts, form, WX_EMOS_FULL, WX_EMOS_FORM_CHOICES,
                   "full: mean and variance linear in those of the members; scale: the mean's bias "
                   "and the spread's factor alone"),
@@ -58,12 +64,12 @@ enum { X = F, Y, V };        /* first pass  */
 enum { XX = F, XY, YY, VV }; /* second pass */
 enum { R = F, RV };          /* third pass  */
 enum { CHUNK = 4096 };       /* cases that are summed in one go */
-static const double root_half = 0.70710678118654752440, root_two_pi = 2.50662827463100050242,
-                    inverse_root_pi = 0.56418958354775628695;
 
 typedef struct search {
   const wx_cases *cases;
   double x0, y0, v0, scale; /* of the units */
+  wx_family family;
+  double lower; /* of the family, as data has it */
   double at[UNKNOWNS], min_c;
   bool fixed[UNKNOWNS];
   void (*pass)(const struct search *s, double w, double x, double y, double v, double *sum);
@@ -163,7 +169,12 @@ static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
 {
   double sum[SUMS];
 
-  *s = (search){.cases = s->cases, .scratch = s->scratch, .scale = 1, .pass = take_means};
+  *s = (search){.cases = s->cases,
+                .scratch = s->scratch,
+                .scale = 1,
+                .family = (wx_family)opts->family,
+                .lower = opts->lower,
+                .pass = take_means};
   sum_all(s, sum);
   *cases = (int64_t)sum[COUNT];
   if (*cases == 0) {
@@ -201,20 +212,22 @@ static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
   return true;
 }
 
-/* ---- CRPS and its derivatives (Gneiting et al. 2005, eq. 5) ---- */
+/* ---- CRPS and its derivatives ---- */
 
 static void take_crps(const search *s, double w, double x, double y, double v, double *sum)
 {
   const double u = fmax(s->at[C] + s->at[D] * v, 1e-200), sigma = sqrt(u); /* 0: |y - mu| */
-  const double z = (y - s->at[A] - s->at[B] * x) / sigma;
-  const double density = exp(-0.5 * z * z) / root_two_pi, e = erf(z * root_half);
-  const double by_sigma = 2 * density - inverse_root_pi;
-  const double q = 0.5 / sigma, bend = 2 * density / sigma; /* dsigma/du; by mu twice */
-  const double f_m = -w * e, f_u = w * by_sigma * q;
-  const double f_mm = w * bend, f_mu = w * bend * z * q, g_uu = w * bend * z * z * q * q;
-  const double f_uu = g_uu - f_u * 0.5 / u;
+  const double q = 0.5 / sigma;                                            /* dsigma/du   */
+  const wx_distribution d = {.family = s->family,
+                             .location = s->at[A] + s->at[B] * x,
+                             .scale = sigma,
+                             .lower = (s->lower - s->y0) / s->scale};
+  const wx_crps_slopes c = wx_distribution_crps_slopes(&d, y);
+  const double f_m = w * c.m, f_u = w * c.s * q;
+  const double f_mm = w * c.mm, f_mu = w * c.ms * q, g_uu = w * fabs(c.ss) * q * q;
+  const double f_uu = w * c.ss * q * q - f_u * 0.5 / u;
 
-  sum[F] += w * sigma * (z * e + by_sigma);
+  sum[F] += w * c.crps;
   sum[F_M] += f_m;
   sum[F_M_X] += f_m * x;
   sum[F_U] += f_u;
@@ -245,7 +258,7 @@ static bool solve(const double *sum, double lambda, const bool *free, double *p)
       {sum[F_MU_V], sum[F_MU_XV], sum[F_UU_V], sum[F_UU_VV]},
   };
   const double g[UNKNOWNS] = {sum[F_M], sum[F_M_X], sum[F_U], sum[F_U_V]};
-  const double damp[UNKNOWNS] = {sum[F_MM], sum[F_MM_XX], sum[G_UU], sum[G_UU_VV]};
+  const double damp[UNKNOWNS] = {fabs(sum[F_MM]), fabs(sum[F_MM_XX]), sum[G_UU], sum[G_UU_VV]};
   double l[UNKNOWNS][UNKNOWNS] = {{0}};
 
   for (int i = 0; i < UNKNOWNS; i++) {
@@ -338,14 +351,39 @@ bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *s
   out->at = (wx_emos){.alpha = s.y0 + s.scale * s.at[A] - s.at[B] * s.x0,
                       .beta = s.at[B],
                       .gamma = s.scale * sqrt(s.at[C]),
-                      .delta = sqrt(s.at[D])};
+                      .delta = sqrt(s.at[D]),
+                      .family = s.family,
+                      .lower = s.lower};
   return true;
+}
+
+weir_status wx_emos_check_truth(const wx_emos_opts *opts, const wx_cases *cases)
+{
+  int64_t below = 0;
+  double least = opts->lower;
+
+  if (!wx_family_is_bounded((wx_family)opts->family)) {
+    return WEIR_OK;
+  }
+  for (int64_t i = 0; i < cases->rows * cases->columns; i++) {
+    const double y = (double)cases->truth[i];
+
+    below += y < opts->lower;
+    least = y < least ? y : least;
+  }
+  return below == 0 ? WEIR_OK
+                    : weir_fail(WEIR_ERR_DATA,
+                                "EMOS: %lld values of the truth are below the bound fit.lower = "
+                                "%g, the lowest is %g: take a bound that no value is below, in "
+                                "units of the quantity, or fit.family normal or logistic",
+                                (long long)below, opts->lower, least);
 }
 
 weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases, wx_emos_fit *out)
 {
   double *scratch = NULL;
 
+  WEIR_TRY(wx_emos_check_truth(opts, cases));
   WEIR_TRY(weir_alloc(wx_emos_workspace(cases), sizeof *scratch, (void **)&scratch));
   (void)wx_emos_minimise(opts, cases, scratch, out);
   weir_free(&scratch);
@@ -362,6 +400,8 @@ double wx_emos_crps(const wx_emos *at, const wx_cases *cases, double gradient[4]
 {
   search s = {.cases = cases,
               .scale = 1,
+              .family = at->family,
+              .lower = at->lower,
               .pass = take_crps,
               .at = {at->alpha, at->beta, at->gamma * at->gamma, at->delta * at->delta}};
   double sum[SUMS];

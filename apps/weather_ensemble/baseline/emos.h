@@ -1,9 +1,11 @@
-/* emos.h - ensemble model output statistics: a Gaussian whose mean and variance are linear in those
- * of the members,
+/* emos.h - ensemble model output statistics: a distribution whose location and squared scale are
+ * linear in mean and variance of the members,
  *
  *   mu = alpha + beta m,   sigma^2 = gamma^2 + delta^2 v   (v with M - 1),
  *
- * with the coefficients of minimum mean CRPS over given cases (Gneiting et al. 2005). */
+ * with the coefficients of minimum mean CRPS over given cases: normal (Gneiting et al., MWR 133
+ * (2005) 1098), truncated normal for wind speed (Thorarinsdottir and Gneiting, JRSS A 173 (2010)
+ * 371), censored logistic for precipitation (Messner et al., MWR 142 (2014) 3003). */
 #ifndef WX_EMOS_H
 #define WX_EMOS_H
 #include <stdbool.h>
@@ -11,10 +13,14 @@
 #include "base/weir_status.h"
 #include "baseline/cases.h"
 #include "conf/weir_opt.h"
+#include "eval/score/distribution.h"
 
-/* alpha and gamma in units of truth; gamma, delta >= 0 where they were fitted. */
+/* alpha, gamma and the bound of the family in units of truth; gamma, delta >= 0 where they were
+ * fitted. */
 typedef struct wx_emos {
   double alpha, beta, gamma, delta;
+  wx_family family;
+  double lower;
 } wx_emos;
 
 /* full: all four; scale: beta = 1 and gamma the minimum, so that alpha is a bias and delta a
@@ -26,6 +32,8 @@ typedef enum wx_emos_pool { WX_EMOS_GLOBAL, WX_EMOS_POINT, WX_EMOS_WINDOW } wx_e
 #define WX_EMOS_POOL_CHOICES "global|point|window"
 
 typedef struct wx_emos_opts {
+  int family;        /* wx_family */
+  double lower;      /* bound of a family that has one          */
   int form;          /* wx_emos_form */
   int pool;          /* wx_emos_pool */
   int64_t radius;    /* cells on each side in a window          */
@@ -50,8 +58,11 @@ typedef struct wx_emos_fit {
 bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *scratch,
                       wx_emos_fit *out);
 int64_t wx_emos_workspace(const wx_cases *cases);
+/* Fails: WEIR_ERR_DATA where truth is below the bound of the family: it is not of such a quantity.
+ */
+weir_status wx_emos_check_truth(const wx_emos_opts *opts, const wx_cases *cases) WEIR_CHECKED;
 /* Fits the coefficients on all threads. Fails: WEIR_ERR_MEMORY, WEIR_ERR_DATA where there are fewer
- * than two cases. */
+ * than two cases, and where truth is below the bound of the family. */
 weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases,
                               wx_emos_fit *out) WEIR_CHECKED;
 /* Returns the mean CRPS of given coefficients, NaN without cases; and its derivatives by alpha,
@@ -71,7 +82,7 @@ typedef struct wx_emos_grid {
 weir_status wx_emos_fit_grid(const wx_emos_opts *opts, const wx_cases *cases,
                              const wx_emos_grid *grid, wx_emos *out, int64_t *few) WEIR_CHECKED;
 int64_t wx_emos_sets(const wx_emos_opts *opts, int64_t cells);
-/* Computes mu and sigma of n cells; n_sets is 1 or n. NaN where mean or variance is. */
+/* Computes location and scale of n cells; n_sets is 1 or n. NaN where mean or variance is. */
 void wx_emos_apply(const wx_emos *at, int64_t n_sets, const float *mean, const float *variance,
                    int64_t n, float *mu, float *sigma);
 #endif

@@ -168,7 +168,8 @@ static void points_without_coefficients_have_none(void **state)
   weir_check_mkdir(folder, sizeof folder);
   assert_ok(wx_emos_path(folder, &about, path, sizeof path));
   for (int i = 0; i < CELLS; i++) {
-    at[i] = i == 2 ? (wx_emos){NAN, NAN, NAN, NAN} : (wx_emos){1, 2, 3, 4};
+    at[i] = i == 2 ? (wx_emos){.alpha = NAN, .beta = NAN, .gamma = NAN, .delta = NAN}
+                   : (wx_emos){.alpha = 1, .beta = 2, .gamma = 3, .delta = 4};
   }
   assert_ok(wx_emos_write(path, &about, at, CELLS));
   assert_ok(wx_emos_read(path, CELLS, &back, &n));

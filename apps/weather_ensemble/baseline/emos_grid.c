@@ -1,4 +1,4 @@
-/* emos_grid.c - coefficients of every cell, and the Gaussians that they give; see emos.h. */
+/* emos_grid.c - coefficients of every cell, and the distributions that they give; see emos.h. */
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "baseline/emos.h"
@@ -108,6 +108,7 @@ weir_status wx_emos_fit_grid(const wx_emos_opts *opts, const wx_cases *cases,
     return weir_fail(WEIR_ERR_SHAPE, "EMOS: cases of %lld cells on a grid of %lld x %lld",
                      (long long)cases->columns, (long long)grid->n_lat, (long long)grid->n_lon);
   }
+  WEIR_TRY(wx_emos_check_truth(opts, cases));
   if (opts->pool == WX_EMOS_GLOBAL) {
     WEIR_TRY(wx_emos_fit_cases(opts, cases, &all));
     out[0] = all.at;

@@ -159,7 +159,7 @@ static void cells_without_cases_have_those_of_all(void **state)
 
 static void gaussians_follow_the_coefficients(void **state)
 {
-  const wx_emos at[] = {{1, 2, 3, 4}, {0, 1, 0.5, 0}};
+  const wx_emos at[] = {{.alpha = 1, .beta = 2, .gamma = 3, .delta = 4}, {.beta = 1, .gamma = 0.5}};
   const float mean[] = {5, NAN}, variance[] = {4, 4};
   float mu[2], sigma[2];
 

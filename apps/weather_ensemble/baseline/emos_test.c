@@ -96,7 +96,7 @@ static void gradient_is_that_of_differences(void **state)
   draw(&s, 3);
   const wx_cases c = cases_of(&s, 1);
   const double at[4] = {30, 0.8, 0.9, 1.1}; /* alpha, beta, gamma^2, delta^2 */
-  const wx_emos e = {at[0], at[1], sqrt(at[2]), sqrt(at[3])};
+  const wx_emos e = {.alpha = at[0], .beta = at[1], .gamma = sqrt(at[2]), .delta = sqrt(at[3])};
 
   (void)wx_emos_crps(&e, &c, g);
   for (int k = 0; k < 4; k++) {
@@ -107,7 +107,7 @@ static void gradient_is_that_of_differences(void **state)
 
       memcpy(x, at, sizeof x);
       x[k] += side == 0 ? -h : h;
-      const wx_emos near = {x[0], x[1], sqrt(x[2]), sqrt(x[3])};
+      const wx_emos near = {.alpha = x[0], .beta = x[1], .gamma = sqrt(x[2]), .delta = sqrt(x[3])};
 
       f[side] = wx_emos_crps(&near, &c, ignored);
     }
@@ -133,6 +133,76 @@ static void known_parameters_are_found(void **state)
   assert_near(fit.at.delta, known.delta, 0.08);
   assert_near(fit.crps, wx_emos_crps(&fit.at, &c, NULL), 1e-9);
   assert_true(fit.crps <= wx_emos_crps(&known, &c, NULL));
+}
+
+/* Cases of a distribution whose bound, at 2, cuts a part of every kind of size. */
+static void draw_family(sample *s, wx_emos *at, int family, uint64_t seed)
+{
+  *at = (wx_emos){.alpha = -1,
+                  .beta = 1.1,
+                  .gamma = 0.8,
+                  .delta = 0.9,
+                  .family = (wx_family)family,
+                  .lower = 2};
+  for (uint64_t i = 0; i < N; i++) {
+    const double m = 2 + fabs(3 * weir_random_normal(seed, 8, 0, i));
+    const double v = 0.2 + 3 * weir_random_uniform(seed, 8, 1, i);
+    const wx_distribution d = {at->family, at->alpha + at->beta * m,
+                               sqrt(at->gamma * at->gamma + at->delta * at->delta * v), at->lower};
+
+    s->mean[i] = (float)m;
+    s->variance[i] = (float)v;
+    s->truth[i] = (float)wx_distribution_quantile(&d, weir_random_uniform(seed, 8, 2, i));
+  }
+}
+
+static void parameters_of_every_family_are_found(void **state)
+{
+  static sample s;
+  wx_emos_opts o = defaults();
+  wx_emos_fit fit, normal;
+  double g[4];
+
+  for (int family = 0; family < WX_FAMILIES; family++) {
+    wx_emos at;
+
+    draw_family(&s, &at, family, 30 + (uint64_t)family);
+    const wx_cases c = cases_of(&s, 1);
+
+    o.family = family;
+    o.lower = at.lower;
+    assert_ok(wx_emos_check_truth(&o, &c));
+    assert_true(wx_emos_minimise(&o, &c, NULL, &fit));
+    assert_int_equal(fit.at.family, family);
+    assert_true(fit.steps < 30);
+    assert_near(fit.at.alpha + 5 * fit.at.beta, at.alpha + 5 * at.beta, 0.15);
+    assert_near(fit.at.beta, at.beta, 0.08);
+    assert_near(hypot(fit.at.gamma, 1.3 * fit.at.delta), hypot(at.gamma, 1.3 * at.delta), 0.12);
+    assert_true(fit.crps <= wx_emos_crps(&at, &c, NULL));
+    assert_near(fit.crps, wx_emos_crps(&fit.at, &c, g), 1e-9);
+    for (int k = 0; k < 4; k++) {
+      assert_near(g[k], 0, 2e-5);
+    }
+    o.family = WX_NORMAL;
+    assert_true(wx_emos_minimise(&o, &c, NULL, &normal));
+    assert_true(family == WX_NORMAL || fit.crps < normal.crps);
+  }
+}
+
+static void truth_below_the_bound_is_refused(void **state)
+{
+  static sample s;
+  wx_emos_opts o = defaults();
+  wx_emos_fit fit;
+
+  draw(&s, 12);
+  s.truth[3] = -0.5F;
+  const wx_cases c = cases_of(&s, 1);
+
+  assert_ok(wx_emos_fit_cases(&o, &c, &fit));
+  o.family = WX_TRUNCATED_NORMAL;
+  assert_int_equal(wx_emos_fit_cases(&o, &c, &fit), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "1 values of the truth are below the bound"));
 }
 
 /* No derivative is left, and no near coefficients are better. */
@@ -296,6 +366,8 @@ int main(void)
       cmocka_unit_test(scale_form_keeps_slope_and_floor),
       cmocka_unit_test(gradient_is_that_of_differences),
       cmocka_unit_test(known_parameters_are_found),
+      cmocka_unit_test(parameters_of_every_family_are_found),
+      cmocka_unit_test(truth_below_the_bound_is_refused),
       cmocka_unit_test(it_is_a_minimum),
       cmocka_unit_test(units_do_not_matter),
       cmocka_unit_test(missing_cases_do_not_count),

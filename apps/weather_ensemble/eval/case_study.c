@@ -6,6 +6,7 @@
 #include "eval/score/crps.h"
 #include "eval/score/efi.h"
 #include "eval/ensemble.h"
+#include "eval/given.h"
 #include "eval/score/scores.h"
 
 /* The number of the start among those scored. */
@@ -62,8 +63,10 @@ static void score_field(const wx_verify *v, const wx_given *g, double *scratch, 
       mean[i] = (float)wx_ensemble_moments(scratch, m, 0).mean;
       crps[i] = (float)wx_crps_empirical(&p);
     } else {
+      const wx_distribution d = wx_given_distribution(g, i);
+
       mean[i] = g->mean[i];
-      crps[i] = (float)wx_crps_normal((double)g->mean[i], (double)g->sd[i], y);
+      crps[i] = (float)wx_distribution_crps(&d, y);
     }
     sum += w * (double)crps[i];
     all += w;

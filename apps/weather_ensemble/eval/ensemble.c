@@ -1,7 +1,6 @@
 /* ensemble.c - see ensemble.h. */
 #include "eval/ensemble.h"
 #include <math.h>
-#include "eval/score/normal.h"
 
 wx_moments wx_ensemble_moments(const double *x, int64_t m, int ddof)
 {
@@ -50,33 +49,11 @@ wx_interval wx_interval_ensemble(const double *x, int64_t m, double nominal)
                                                  wx_ensemble_quantile(x, m, 1 - tail), p};
 }
 
-wx_interval wx_interval_normal(double mean, double sd, double nominal)
-{
-  const double half = sd > 0 ? sd * wx_normal_quantile(0.5 + nominal / 2) : sd;
-
-  return (wx_interval){mean - half, mean + half, nominal};
-}
-
 double wx_interval_score(const wx_interval *i, double y)
 {
   const double miss = fmax(fmax(i->lo - y, y - i->hi), 0);
 
   return i->hi - i->lo + 2 / (1 - i->nominal) * miss;
-}
-
-double wx_log_score(double mean, double sd, double y)
-{
-  const double half_log_2pi = 0.91893853320467274178, z = (y - mean) / sd;
-
-  return sd > 0 ? log(sd) + z * z / 2 + half_log_2pi : NAN;
-}
-
-double wx_pit_normal(double mean, double sd, double y)
-{
-  if (sd == 0) {
-    return isnan(y - mean) ? NAN : y < mean ? 0 : y > mean ? 1 : 0.5;
-  }
-  return sd > 0 ? wx_normal_below((y - mean) / sd) : NAN;
 }
 
 double wx_pit_rank(int64_t rank, int64_t m, double u)

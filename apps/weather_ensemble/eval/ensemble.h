@@ -1,5 +1,5 @@
-/* ensemble.h - scores of one forecast of one point, but for the CRPS (crps.h): members x[m], or a
- * normal distribution, against the truth y. */
+/* ensemble.h - scores of one forecast of one point by members x[m] against the truth y, but for the
+ * CRPS (score/crps.h). */
 #ifndef WX_ENSEMBLE_H
 #define WX_ENSEMBLE_H
 #include <stdint.h>
@@ -25,16 +25,10 @@ typedef struct wx_interval {
 } wx_interval;
 /* Computes the interval of members, of at most the coverage (m - 1) / (m + 1). x ascending. */
 wx_interval wx_interval_ensemble(const double *x, int64_t m, double nominal);
-wx_interval wx_interval_normal(double mean, double sd, double nominal);
 /* Returns the width and (2 / a) times what the truth misses it by, a = 1 - nominal (Gneiting and
  * Raftery, JASA 102 (2007) 359, eq. 43). */
 double wx_interval_score(const wx_interval *i, double y);
 
-/* Returns ln sd + z^2 / 2 + ln(2 pi) / 2; NaN unless sd > 0: what has no density has no logarithmic
- * score (the limit is -inf or +inf, which no mean survives). */
-double wx_log_score(double mean, double sd, double y);
-/* Returns the probability integral transform Phi((y - mean) / sd); for sd 0: 0, 1/2 or 1. */
-double wx_pit_normal(double mean, double sd, double y);
 /* Returns a number at the rank of the truth among m members: (rank + u) / (m + 1), u uniform in [0,
  * 1). */
 double wx_pit_rank(int64_t rank, int64_t m, double u);

@@ -1,17 +1,21 @@
 /* forecast_model.h - what is verified: whatever gives a forecast of a start, as members or as the
- * mean and standard deviation of a normal distribution. Raw members, climatology, persistence,
+ * distribution of a location and a scale. Raw members, climatology, persistence,
  * EMOS, predictions of a network: one way to score them. A file model/NAME.c that defines
  * wx_model_NAME is a kind of model: the build lists them. */
 #ifndef WX_FORECAST_MODEL_H
 #define WX_FORECAST_MODEL_H
 #include "conf/weir_opt.h"
 #include "eval/eval_data.h"
+#include "eval/score/distribution.h"
 
 /* A forecast of the whole grid. The model's, until its next call; NaN is missing. */
 typedef struct wx_given {
-  int64_t members;        /* rows of `member`; 0: a normal distribution */
-  const float *member;    /* [members, cells]                           */
-  const float *mean, *sd; /* [cells], where members is 0                */
+  int64_t members;               /* rows of `member`; 0: a distribution */
+  const float *member;           /* [members, cells]                    */
+  const float *mean, *sd;        /* [cells], where members is 0         */
+  wx_family family;              /* normal: that of mean and sd         */
+  double lower;                  /* bound of a family that has one      */
+  const float *location, *scale; /* [cells], of families other than normal */
 } wx_given;
 
 struct wx_model_desc;
@@ -21,7 +25,7 @@ typedef struct wx_model {
   char name[WX_SHORT];    /* in tables; unique in an evaluation                         */
   int64_t used;           /* raw members that it is made of; 0: none                    */
   int64_t first;          /* position in the archive of the first of them               */
-  int64_t gives;          /* members of its forecasts at most; 0: a normal distribution */
+  int64_t gives;          /* members of its forecasts at most; 0: a distribution */
   int64_t lead, quantity; /* of the last fit                                            */
   bool absent;            /* set by fit: there is no forecast of them at all */
   char **file;            /* [n_files] that it read, each once: for the provenance      */

@@ -3,7 +3,16 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/weir_sort.h"
-#include "eval/score/normal.h"
+
+wx_distribution wx_given_distribution(const wx_given *g, int64_t cell)
+{
+  const bool normal = g->family == WX_NORMAL;
+
+  return (wx_distribution){.family = g->family,
+                           .location = (double)(normal ? g->mean : g->location)[cell],
+                           .scale = (double)(normal ? g->sd : g->scale)[cell],
+                           .lower = g->lower};
+}
 
 /* Members that are there at a cell, into scratch; returns how many. */
 static int64_t collect(const wx_given *g, int64_t cells, int64_t c, float *scratch)
@@ -42,27 +51,20 @@ void wx_given_quantiles(const wx_given *g, int64_t cells, const double *p, int64
       out[k * cells + c] = m > 0 ? (float)between(scratch, m, p[k]) : NAN;
     }
   }
-  for (int64_t k = 0; k < n && g->members == 0; k++) {
-    const double z = wx_normal_quantile(p[k]);
+  for (int64_t c = 0; c < cells && g->members == 0; c++) {
+    const wx_distribution d = wx_given_distribution(g, c);
 
-    for (int64_t c = 0; c < cells; c++) {
-      out[k * cells + c] = (float)((double)g->mean[c] + z * (double)g->sd[c]);
+    for (int64_t k = 0; k < n; k++) {
+      out[k * cells + c] = (float)wx_distribution_quantile(&d, p[k]);
     }
   }
 }
 
-/* Of a normal distribution; one of no width is where its mean is. */
-static double chance_of_normal(double mean, double sd, double threshold, bool above)
+static double chance_of_distribution(const wx_given *g, int64_t c, double threshold, bool above)
 {
-  if (isnan(mean) || isnan(sd)) {
-    return (double)NAN;
-  }
-  if (!(sd > 0)) {
-    return above ? mean > threshold : mean < threshold;
-  }
-  const double z = (threshold - mean) / sd;
+  const wx_distribution d = wx_given_distribution(g, c);
 
-  return above ? wx_normal_above(z) : wx_normal_below(z);
+  return above ? wx_distribution_above(&d, threshold) : wx_distribution_below(&d, threshold);
 }
 
 static double chance_of_members(const wx_given *g, int64_t cells, int64_t c, double threshold,
@@ -83,7 +85,6 @@ void wx_given_chance(const wx_given *g, int64_t cells, double threshold, bool ab
 {
   for (int64_t c = 0; c < cells; c++) {
     out[c] = (float)(g->members > 0 ? chance_of_members(g, cells, c, threshold, above)
-                                    : chance_of_normal((double)g->mean[c], (double)g->sd[c],
-                                                       threshold, above));
+                                    : chance_of_distribution(g, c, threshold, above));
   }
 }

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include "eval/forecast_model.h"
 
+/* Returns the distribution at a cell, where there are no members. */
+wx_distribution wx_given_distribution(const wx_given *g, int64_t cell);
 /* Computes quantiles at n ascending probabilities in (0, 1) of a distribution or of members,
  * between which they lie in proportion: h = (M - 1) p from the smallest (type 7 of Hyndman and Fan,
  * 1996). Missing members do not count; NaN where nothing is there. scratch: [members]; out: [n,

@@ -9,13 +9,15 @@
 #define MIDDLE_GEO 54000.0 /* m2 s-2, mean geopotential at 500 hPa */
 #define MIDDLE_T 255.0     /* K, mean temperature                  */
 #define LAYER 5e4          /* Pa, of each layer                    */
+#define GRAVITY 9.80665    /* m s-2                                */
+#define CONDENSED 4e-3     /* kg kg-1, of vapour in air that rises through a layer */
 
 /* How a row's field comes from spectra. */
-typedef enum kind { PSI, WIND_X, WIND_Y, VORTICITY, SHEAR, VERTICAL, POTENTIAL } kind;
+typedef enum kind { PSI, WIND_X, WIND_Y, SPEED, VORTICITY, SHEAR, VERTICAL, RAIN, POTENTIAL } kind;
 
 typedef struct row {
   const char *variable, *units;
-  double level; /* hPa */
+  double level; /* hPa; 0: the surface */
   kind kind;
   double upper, lower; /* shares of the layers */
 } row;
@@ -29,6 +31,8 @@ static const row rows[] = {
     {"vo", "s-1", 250, VORTICITY, 1, 0},   {"vo", "s-1", 500, VORTICITY, 0.5, 0.5},
     {"vo", "s-1", 750, VORTICITY, 0, 1},   {"pv", "s-1", 250, POTENTIAL, 1, 0},
     {"pv", "s-1", 750, POTENTIAL, 0, 1},   {"w", "Pa s-1", 500, VERTICAL, 1, 1},
+    {"ws", "m s-1", 250, SPEED, 1, 0},     {"ws", "m s-1", 500, SPEED, 0.5, 0.5},
+    {"ws", "m s-1", 750, SPEED, 0, 1},     {"tprate", "kg m-2 s-1", 0, RAIN, 1, 1},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
@@ -39,7 +43,8 @@ int wx_qg_quantities(void)
 
 void wx_qg_quantity(int i, wx_quantity *q)
 {
-  *q = (wx_quantity){.kind = WX_LEVEL_PRESSURE, .level = rows[i].level};
+  *q = (wx_quantity){.kind = rows[i].level > 0 ? WX_LEVEL_PRESSURE : WX_LEVEL_SURFACE,
+                     .level = rows[i].level};
   (void)snprintf(q->variable, sizeof q->variable, "%s", rows[i].variable);
   (void)snprintf(q->units, sizeof q->units, "%s", rows[i].units);
   wx_quantity_complete(q);
@@ -141,7 +146,7 @@ static weir_status make_spectrum(const wx_qg *m, const wx_qg *climate, wx_qg_wor
     return WEIR_OK;
   }
   qg_psi_spectra(m, state, s);
-  if (w->kind == VERTICAL) {
+  if (w->kind == VERTICAL || w->kind == RAIN) {
     return stretching(m, r, solver, state, s);
   }
   for (int64_t i = 0; i < n; i++) {
@@ -182,26 +187,55 @@ static profile profile_of(const wx_qg_params *p, const wx_qg_scale *scale, const
     return (profile){rate, p->beta + (w->upper > 0 ? shear : -shear), scale->coriolis};
   case VERTICAL:
     return (profile){rate * rate * LAYER / scale->coriolis, 0, 0};
+  case RAIN: /* of what rises: -w CONDENSED / GRAVITY */
+    return (profile){-rate * rate * LAYER / scale->coriolis * CONDENSED / GRAVITY, 0, 0};
+  case SPEED: /* of its two winds */
+    break;
   }
   return (profile){0, 0, 0};
 }
 
-weir_status wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale,
-                        wx_qg_workspace *r, wx_qg_solver *solver, const void *state, int i,
-                        float *out)
+/* What a field has become so far, and a value of a spectrum: the first of two winds stays as it is,
+ * the second makes a speed of both. */
+static double combine(kind of, kind part, const float *before, double value)
 {
-  const profile f = profile_of(&climate->p, scale, &rows[i]);
+  return of == SPEED && part == WIND_Y ? hypot((double)*before, value)
+         : of == RAIN                  ? fmax(0, value)
+                                       : value;
+}
+
+static weir_status make_part(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale,
+                             wx_qg_workspace *r, wx_qg_solver *solver, const void *state,
+                             const row *w, kind of, float *out)
+{
+  const profile f = profile_of(&climate->p, scale, w);
   const int64_t nx = m->p.nx, ny = m->p.ny;
 
-  WEIR_TRY(make_spectrum(m, climate, r, solver, state, &rows[i]));
+  WEIR_TRY(make_spectrum(m, climate, r, solver, state, w));
   qg_to_grid(m, r, r->spectra, r->grid);
   for (int64_t j = 0; j < ny; j++) {
     const double y = m->p.ly * ((double)j / (double)ny - 0.5);
     float *const to = out + (ny - 1 - j) * nx;
 
     for (int64_t x = 0; x < nx; x++) {
-      to[x] = (float)(f.unit * (r->grid[j * nx + x] + f.tilt * y) + f.mean);
+      to[x] =
+          (float)combine(of, w->kind, &to[x], f.unit * (r->grid[j * nx + x] + f.tilt * y) + f.mean);
     }
   }
   return WEIR_OK;
+}
+
+weir_status wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale,
+                        wx_qg_workspace *r, wx_qg_solver *solver, const void *state, int i,
+                        float *out)
+{
+  const kind of = rows[i].kind;
+  row part = rows[i];
+
+  if (of == SPEED) {
+    part.kind = WIND_X;
+    WEIR_TRY(make_part(m, climate, scale, r, solver, state, &part, of, out));
+    part.kind = WIND_Y;
+  }
+  return make_part(m, climate, scale, r, solver, state, &part, of, out);
 }

@@ -177,6 +177,27 @@ static void the_vertical_wind_stretches_both_layers(void **state)
   tear_down(&b);
 }
 
+static void speed_and_precipitation_follow_from_the_winds(void **state)
+{
+  float u[CELLS], v[CELLS], w[CELLS], speed[CELLS], rain[CELLS];
+  int64_t dry = 0;
+  bench b;
+
+  set_up(&b);
+  field(&b, "u250", u);
+  field(&b, "v250", v);
+  field(&b, "ws250", speed);
+  field(&b, "w500", w);
+  field(&b, "tprate", rain);
+  for (int64_t i = 0; i < CELLS; i++) {
+    assert_near((double)speed[i], hypot((double)u[i], (double)v[i]), 1e-4);
+    assert_near((double)rain[i], fmax(0, -(double)w[i] * 4e-3 / 9.80665), 1e-9);
+    dry += rain[i] == 0;
+  }
+  assert_true(dry > CELLS / 4 && dry < 3 * CELLS / 4);
+  tear_down(&b);
+}
+
 static void quantities_are_known_by_name(void **state)
 {
   int found = 0;
@@ -198,6 +219,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fields_are_those_of_the_waves),
       cmocka_unit_test(the_vertical_wind_stretches_both_layers),
+      cmocka_unit_test(speed_and_precipitation_follow_from_the_winds),
       cmocka_unit_test(quantities_are_known_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,9 @@ const weir_opt wx_qg_options[] = {
     WEIR_OPT_INT(wx_qg_opts, members, 10, 1, 1000, "1", "of each, the control counted"),
     WEIR_OPT_REAL_LIST(wx_qg_opts, leads, "0, 24, 48", 0, 1e4, "h",
                        "lead times that are written, ascending"),
-    WEIR_OPT_STRING_LIST(wx_qg_opts, quantities, "z500, t500, u500, v500, vo500, pv250, w500",
-                         "what is written: z, u, v, vo at 250, 500, 750; t500, w500; pv250, pv750"),
+    WEIR_OPT_STRING_LIST(
+        wx_qg_opts, quantities, "z500, t500, u500, v500, vo500, pv250, w500",
+        "what is written: z, u, v, ws, vo at 250, 500, 750; t500, w500; pv250, pv750; "
+        "tprate"),
     WEIR_OPT_END,
 };

@@ -1,4 +1,4 @@
-/* emos.c - statistical corrections that end in a normal distribution: EMOS (baseline/emos.h), with
+/* emos.c - statistical corrections that end in a distribution: EMOS (baseline/emos.h), with
  * a bias and a factor alone as one of its forms, and after a regression of the mean on EOFs. */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "eval/forecast_model.h"
 
 enum { PATH = 4096 };
-typedef enum output { OUTPUT_NORMAL, OUTPUT_MEMBERS } output;
+typedef enum output { OUTPUT_DISTRIBUTION, OUTPUT_MEMBERS } output;
 
 typedef struct emos_opts {
   int64_t members, first;
@@ -39,8 +39,8 @@ static const weir_opt options[] = {
         emos_opts, anomalies, false,
         "mean and truth are counted from the mean of the truth at each point over the "
         "training initialisation times, so that beta is not that of the climate's pattern"),
-    WEIR_OPT_ENUM(emos_opts, output, OUTPUT_NORMAL, "normal|members",
-                  "normal distributions, or members made of them"),
+    WEIR_OPT_ENUM(emos_opts, output, OUTPUT_DISTRIBUTION, "distribution|members",
+                  "distributions, or members made of them"),
     WEIR_OPT_TABLE(emos_opts, couple, wx_dependence_options, "output members: how"),
     WEIR_OPT_PATH(emos_opts, load, "",
                   "folder of coefficients emos_QUANTITY_LEADh.nc, as IMPROVER or save writes them, "
@@ -80,9 +80,20 @@ static weir_status check(const wx_model *m)
     return refuse(m, "coefficients of windows of dates (dates.kind) go neither with eofs nor with "
                      "load or save");
   }
-  return eofs && (o->load[0] != 0 || o->save[0] != 0)
-             ? refuse(m, "load and save know coefficients alone, and not those of eofs")
-             : WEIR_OK;
+  const bool normal = o->fit.family == WX_NORMAL, files = o->load[0] != 0 || o->save[0] != 0;
+
+  if (!normal && files) {
+    return refuse(m, "load and save know coefficients of normal distributions alone (fit.family)");
+  }
+  if (!normal && o->output == OUTPUT_MEMBERS && o->couple.kind == WX_DEPENDENCE_MEMBER) {
+    return refuse(m, "couple.kind member keeps the shape of the raw members, not that of "
+                     "fit.family: take ecc");
+  }
+  if (wx_family_is_bounded((wx_family)o->fit.family) && o->anomalies) {
+    return refuse(m, "anomalies have no bound at fit.lower: take fit.family normal or logistic");
+  }
+  return eofs && files ? refuse(m, "load and save know coefficients alone, and not those of eofs")
+                       : WEIR_OK;
 }
 
 static weir_status open_model(wx_model *m, wx_eval_data *s)
@@ -198,7 +209,7 @@ static weir_status save(const wx_model *m, const wx_eval_data *s)
   for (int64_t i = 0; i < n; i++) {
     set[i] = a->set[a->n_sets > 1 ? i : 0];
     if (isnan(a->usual[i])) {
-      set[i] = (wx_emos){NAN, NAN, NAN, NAN};
+      set[i] = (wx_emos){.alpha = NAN, .beta = NAN, .gamma = NAN, .delta = NAN};
       continue;
     }
     set[i].alpha += (double)a->usual[i] * (1 - set[i].beta);
@@ -285,7 +296,8 @@ static weir_status fit_window(const wx_model *m, const wx_eval_data *s, int64_t 
   return WEIR_OK;
 }
 
-/* The normal distribution of a->mean and a->variance. */
+/* The distribution of a->mean and a->variance, which are then its mean and standard deviation where
+ * it is not normal. */
 static void correct(const wx_model *m, const wx_eval_data *s)
 {
   const emos_opts *const o = m->opts;
@@ -301,6 +313,15 @@ static void correct(const wx_model *m, const wx_eval_data *s)
   wx_emos_apply(a->set, a->n_sets, a->mean, a->variance, s->cells, a->mu, a->sigma);
   for (int64_t c = 0; c < s->cells; c++) {
     a->mu[c] += a->usual[c];
+  }
+  for (int64_t c = 0; c < s->cells && o->fit.family != WX_NORMAL; c++) {
+    const wx_distribution d = {(wx_family)o->fit.family, (double)a->mu[c], (double)a->sigma[c],
+                               o->fit.lower};
+    double mean, sd;
+
+    wx_distribution_moments(&d, &mean, &sd);
+    a->mean[c] = (float)mean;
+    a->variance[c] = (float)sd;
   }
 }
 
@@ -318,13 +339,22 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
 
   wx_cases_moments(raw, a->of.n, s->cells, a->mean, a->variance);
   correct(m, s);
-  *out = (wx_given){.mean = a->mu, .sd = a->sigma};
+  const bool normal = o->fit.family == WX_NORMAL;
+
+  *out = (wx_given){.mean = normal ? a->mu : a->mean,
+                    .sd = normal ? a->sigma : a->variance,
+                    .family = (wx_family)o->fit.family,
+                    .lower = o->fit.lower,
+                    .location = a->mu,
+                    .scale = a->sigma};
   if (o->output == OUTPUT_MEMBERS) {
     const wx_dependence_start of = {.members = a->of.n,
                                     .n = s->cells,
                                     .raw = raw,
                                     .mu = a->mu,
                                     .sigma = a->sigma,
+                                    .family = (wx_family)o->fit.family,
+                                    .lower = o->fit.lower,
                                     .seed = s->seed,
                                     .start = (uint32_t)(s->facts->start[start] / 3600)};
 
@@ -352,8 +382,9 @@ static void close_model(wx_model *m)
 
 const wx_model_desc wx_model_emos = {
     .name = "emos",
-    .help = "a normal distribution whose mean and variance are linear in those of the members, of "
-            "minimum mean CRPS",
+    .help =
+        "a distribution whose location and squared scale are linear in mean and variance of the "
+        "members, of minimum mean CRPS",
     .cite = "Gneiting et al., MWR 133 (2005) 1098",
     .opts = options,
     .opts_size = sizeof(emos_opts),

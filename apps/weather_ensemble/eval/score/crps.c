@@ -68,32 +68,6 @@ wx_crps_decomposition wx_crps_tail(const double *x, int64_t m, double y, double 
   return wx_crps_sorted(scratch, m, chain(y, t, upper));
 }
 
-/* Integral of the squared distribution function from -inf to z. */
-static double squares_below(double z)
-{
-  const double below = wx_normal_below(z);
-
-  return isinf(z) ? (z < 0 ? 0 : INFINITY)
-                  : z * below * below + 2 * wx_normal_density(z) * below -
-                        WX_INV_SQRT_PI * wx_normal_below(WX_SQRT_2 * z);
-}
-
-double wx_crps_normal_tail(double mean, double sd, double y, double t, int upper)
-{
-  const double sign = upper ? 1 : -1, centre = sign * mean, at = sign * t;
-  const double truth = fmax(sign * y, at);
-
-  if (!(sd >= 0)) {
-    return NAN;
-  }
-  if (sd == 0) {
-    return fabs(fmax(centre, at) - truth);
-  }
-  const double u = (at - centre) / sd, w = (truth - centre) / sd;
-
-  return sd * (squares_below(w) - squares_below(u) + squares_below(-w));
-}
-
 double wx_crps_normal(double mean, double sd, double y)
 {
   const double d = fabs(y - mean);

@@ -28,10 +28,6 @@ double wx_crps_almost_fair(const wx_crps_decomposition *p, double share);
  * x[m] ascending; `scratch` [m]. */
 wx_crps_decomposition wx_crps_tail(const double *x, int64_t m, double y, double t, int upper,
                                    double *scratch);
-/* Returns the tail CRPS of a normal distribution: integral of (F(z) - 1{y <= z})^2 over the tail.
- */
-double wx_crps_normal_tail(double mean, double sd, double y, double t, int upper);
-
 /* Returns the CRPS of a normal distribution, in the form that loses nothing far from the mean: |d|
  * - sd / sqrt(pi) + 2 sd (phi(z) - |z| Q(|z|)). sd 0: |y - mean|; NaN where sd < 0 or something is
  * NaN. */

@@ -91,42 +91,6 @@ static void known_ensembles_are_exact(void **state)
   assert_near(wx_crps_fair(&p), 1.2 - 1, 1e-15);
 }
 
-/* Integral of (F - 1{y <= z})^2 from lo to hi by Simpson's rule on both sides of y. */
-static double integral(double mean, double sd, double y, double lo, double hi)
-{
-  enum { STEPS = 4000 };
-  double sum = 0;
-
-  for (int side = 0; side < 2; side++) {
-    const double a = side == 0 ? lo : fmax(lo, y), b = side == 0 ? fmin(hi, y) : hi;
-    const double step = (b - a) / STEPS;
-
-    for (int i = 0; i <= STEPS && b > a; i++) {
-      const double f = wx_normal_below((a + i * step - mean) / sd) - side;
-
-      sum += f * f * step / 3 * (i == 0 || i == STEPS ? 1 : i % 2 == 1 ? 4 : 2);
-    }
-  }
-  return sum;
-}
-
-static void tails_of_the_normal_score_are_integrals(void **state)
-{
-  static const double at[][2] = {{0.3, -1}, {2, 1}, {-1.5, 0.4}, {0.1, 3}, {4, 3.5}};
-
-  for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
-    const double y = 5 + at[i][0], t = 5 + at[i][1], far = 30;
-
-    assert_near(wx_crps_normal_tail(5, 1.5, y, t, 1), integral(5, 1.5, y, t, 5 + far), 1e-9);
-    assert_near(wx_crps_normal_tail(5, 1.5, y, t, 0), integral(5, 1.5, y, 5 - far, t), 1e-9);
-    assert_near(wx_crps_normal_tail(5, 1.5, y, t, 1) + wx_crps_normal_tail(5, 1.5, y, t, 0),
-                wx_crps_normal(5, 1.5, y), 1e-12);
-    assert_near(wx_crps_normal_tail(5, 1.5, y, -1e6, 1), wx_crps_normal(5, 1.5, y), 1e-9);
-  }
-  assert_near(wx_crps_normal_tail(5, 0, 7, 6, 1), 1, 1e-15);
-  assert_true(isnan(wx_crps_normal_tail(5, -1, 7, 6, 1)));
-}
-
 static void quantiles_invert_the_distribution(void **state)
 {
   for (int i = 1; i < 400; i++) {
@@ -162,7 +126,6 @@ int main(void)
       cmocka_unit_test(unit_values_of_the_normal_score),
       cmocka_unit_test(scores_equal_double_loops),
       cmocka_unit_test(known_ensembles_are_exact),
-      cmocka_unit_test(tails_of_the_normal_score_are_integrals),
       cmocka_unit_test(quantiles_invert_the_distribution),
       cmocka_unit_test(student_matches_tables),
   };

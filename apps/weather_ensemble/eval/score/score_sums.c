@@ -7,7 +7,7 @@
 #include "device/weir_parallel.h"
 #include "eval/score/crps.h"
 #include "eval/ensemble.h"
-#include "eval/score/normal.h"
+#include "eval/given.h"
 #include "eval/score/score_sums_priv.h"
 
 enum {
@@ -143,10 +143,10 @@ bool wx_given_is_whole(const wx_given *g, int64_t cells, int64_t i, bool some)
 
 /* A point: what its forecast is, and what it adds to each sum. */
 typedef struct point {
-  const double *x; /* [m] ascending; m 0: a normal distribution */
+  const double *x; /* [m] ascending; m 0: a distribution */
   int64_t m, rank;
-  double mean, sd; /* of the distribution, or of the members with the options' divisor */
-  double y, pit;
+  wx_distribution d; /* the normal one of the members, with the options' divisor */
+  double mean, y, pit;
   double sum[WX_SUMS];
   double event[WX_EVENTS][WX_EVENT_SUMS], chance[WX_EVENTS];
   int came[WX_EVENTS];
@@ -162,12 +162,15 @@ typedef struct job {
 static void score_mean(const wx_score_sums_opts *o, point *p, double variance)
 {
   const double m = (double)p->m, error = p->mean - p->y;
-  const wx_interval w = p->m > 0 ? wx_interval_ensemble(p->x, p->m, o->coverage)
-                                 : wx_interval_normal(p->mean, p->sd, o->coverage);
+  const double tail = (1 - o->coverage) / 2;
+  const wx_interval w = p->m > 0
+                            ? wx_interval_ensemble(p->x, p->m, o->coverage)
+                            : (wx_interval){wx_distribution_quantile(&p->d, tail),
+                                            wx_distribution_quantile(&p->d, 1 - tail), o->coverage};
 
   p->sum[WX_SUM_CELLS] = 1;
   p->sum[WX_SUM_WEIGHT] = 1;
-  p->sum[WX_SUM_GAUSS] = wx_crps_normal(p->mean, p->sd, p->y);
+  p->sum[WX_SUM_GAUSS] = wx_distribution_crps(&p->d, p->y);
   p->sum[WX_SUM_ERROR] = error;
   p->sum[WX_SUM_ABSOLUTE] = fabs(error);
   p->sum[WX_SUM_SQUARE] = error * error;
@@ -176,7 +179,7 @@ static void score_mean(const wx_score_sums_opts *o, point *p, double variance)
   p->sum[WX_SUM_CORRECTED] = p->m > 0 ? variance * (m + 1) / m : variance;
   p->sum[WX_SUM_SD] = sqrt(variance);
   p->sum[WX_SUM_SD_ABSOLUTE] = sqrt(variance) * fabs(error);
-  p->sum[WX_SUM_LOG] = wx_log_score(p->mean, p->sd, p->y);
+  p->sum[WX_SUM_LOG] = wx_distribution_log_score(&p->d, p->y);
   p->sum[WX_SUM_PIT] = p->pit;
   p->sum[WX_SUM_PIT_SQUARE] = p->pit * p->pit;
   p->sum[WX_SUM_COVERED] = p->y >= w.lo && p->y <= w.hi;
@@ -194,7 +197,7 @@ static void score_members(const wx_score_sums_opts *o, const wx_start_case *c, i
   const wx_crps_decomposition terms = wx_crps_sorted(p->x, p->m, p->y);
 
   p->mean = own.mean;
-  p->sd = sqrt(own.variance);
+  p->d = (wx_distribution){WX_NORMAL, own.mean, sqrt(own.variance), 0};
   p->rank = wx_ensemble_rank(p->x, p->m, p->y, weir_random_bits(c->seed, TIES, c->number, index));
   p->pit = wx_pit_rank(p->rank, p->m, weir_random_uniform(c->seed, TIES + 1, c->number, index));
   score_mean(o, p, one.variance);
@@ -203,11 +206,27 @@ static void score_members(const wx_score_sums_opts *o, const wx_start_case *c, i
   p->sum[WX_SUM_ALMOST] = wx_crps_almost_fair(&terms, o->almost_fair);
 }
 
-/* The score of a distribution is that of infinitely many members: fair. */
-static void score_normal(const wx_score_sums_opts *o, point *p)
+/* The probability below the truth, and a share u of that of the truth itself. */
+static double pit_of_distribution(const wx_distribution *d, double y, double u)
 {
-  p->pit = wx_pit_normal(p->mean, p->sd, p->y);
-  score_mean(o, p, p->sd * p->sd);
+  const double below = wx_distribution_below(d, y);
+
+  if (d->scale == 0) {
+    return isnan(y - d->location) ? NAN : (below + (1 - wx_distribution_above(d, y))) / 2;
+  }
+  return wx_family_is_censored(d->family) && y == d->lower ? u * (1 - wx_distribution_above(d, y))
+                                                           : below;
+}
+
+/* The score of a distribution is that of infinitely many members: fair. */
+static void score_distribution(const wx_score_sums_opts *o, const wx_start_case *c, int64_t cells,
+                               int64_t i, double sd, point *p)
+{
+  const uint64_t index = (uint64_t)(c->start * cells + i);
+  const double u = weir_random_uniform(c->seed, TIES + 1, c->number, index);
+
+  p->pit = pit_of_distribution(&p->d, p->y, u);
+  score_mean(o, p, sd * sd);
   p->sum[WX_SUM_CRPS] = p->sum[WX_SUM_FAIR] = p->sum[WX_SUM_ALMOST] = p->sum[WX_SUM_GAUSS];
 }
 
@@ -216,11 +235,8 @@ static double chance_of(const point *p, double threshold, bool above)
   int64_t n = 0;
 
   if (p->m == 0) {
-    const double z = p->sd > 0             ? (threshold - p->mean) / p->sd
-                     : p->mean > threshold ? -INFINITY
-                                           : INFINITY;
-
-    return above ? wx_normal_above(z) : wx_normal_below(z);
+    return above ? wx_distribution_above(&p->d, threshold)
+                 : wx_distribution_below(&p->d, threshold);
   }
   for (int64_t k = 0; k < p->m; k++) {
     n += above ? p->x[k] > threshold : p->x[k] < threshold;
@@ -269,7 +285,7 @@ static void score_against_climate(const wx_start_case *c, int64_t cells, int64_t
 
       p->event[e][WX_EVENT_TAIL] = wx_crps_empirical(&tail);
     } else {
-      p->event[e][WX_EVENT_TAIL] = wx_crps_normal_tail(p->mean, p->sd, p->y, at, above);
+      p->event[e][WX_EVENT_TAIL] = wx_distribution_crps_tail(&p->d, p->y, at, above);
     }
   }
 }
@@ -353,8 +369,8 @@ static void score_point(const job *j, int64_t i, double *scratch, double *partia
     score_members(t->opts, j->c, t->cells, i, &p);
   } else {
     p.mean = (double)g->mean[i];
-    p.sd = (double)g->sd[i];
-    score_normal(t->opts, &p);
+    p.d = wx_given_distribution(g, i);
+    score_distribution(t->opts, j->c, t->cells, i, (double)g->sd[i], &p);
   }
   score_against_climate(j->c, t->cells, i, &p, scratch + t->members);
   for (int64_t r = 0; r < t->regions->n; r++) {

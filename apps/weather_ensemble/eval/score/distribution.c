@@ -1,0 +1,399 @@
+/* distribution.c - see distribution.h. All in units of the scale from the location: z of a value, a
+ * of the bound; F and S are the probabilities below and above z of the whole distribution. */
+#include "eval/score/distribution.h"
+#include <math.h>
+#include "eval/score/crps.h"
+#include "eval/score/normal.h"
+
+/* Beyond so many scales below the location a bound cuts nothing that a number could hold. */
+static const double no_bound = -40;
+
+bool wx_family_is_bounded(wx_family family)
+{
+  return family != WX_NORMAL && family != WX_LOGISTIC;
+}
+
+bool wx_family_is_censored(wx_family family)
+{
+  return family == WX_CENSORED_NORMAL || family == WX_CENSORED_LOGISTIC;
+}
+
+static bool is_normal(const wx_distribution *d)
+{
+  return d->family < WX_LOGISTIC;
+}
+
+/* ---- The whole distributions ---- */
+
+static double density(bool normal, double z)
+{
+  const double e = exp(-fabs(z));
+
+  return normal ? wx_normal_density(z) : e / ((1 + e) * (1 + e));
+}
+
+static double above(bool normal, double z)
+{
+  return normal ? wx_normal_above(z) : z > 0 ? exp(-z) / (1 + exp(-z)) : 1 / (1 + exp(z));
+}
+
+/* ln (1 + e^-z), the integral of S of the logistic distribution above z. */
+static double soft(double z)
+{
+  return z > 0 ? log1p(exp(-z)) : log1p(exp(z)) - z;
+}
+
+/* Integral of S above z. */
+static double first_integral(bool normal, double z)
+{
+  return normal ? wx_normal_density(z) - z * wx_normal_above(z) : soft(z);
+}
+
+/* Integral of S^2 above z. */
+static double square_integral(bool normal, double z)
+{
+  if (!normal) {
+    const double u = exp(-z);
+
+    /* The series of ln (1 + u) - u / (1 + u) where both nearly cancel. */
+    return u < 1e-3 ? u * u * (0.5 - u * (2.0 / 3 - u * (0.75 - u * 0.8)))
+                    : soft(z) - above(false, z);
+  }
+  if (isinf(z)) {
+    return z > 0 ? 0 : INFINITY;
+  }
+  const double s = wx_normal_above(z);
+
+  return -z * s * s + 2 * wx_normal_density(z) * s -
+         WX_INV_SQRT_PI * wx_normal_above(WX_SQRT_2 * z);
+}
+
+/* Minus the dilogarithm of -e^-z: ln (1 + u) as a series of Bernoulli numbers (NIST DLMF 25.12). */
+static double dilogarithm(double z)
+{
+  const double pi = 3.14159265358979323846;
+
+  if (z < 0) {
+    return pi * pi / 6 + z * z / 2 - dilogarithm(-z);
+  }
+  const double w = log1p(exp(-z)), w2 = w * w;
+
+  return w + w2 / 4 +
+         w * w2 *
+             (1.0 / 36 -
+              w2 * (1.0 / 3600 - w2 * (1.0 / 211680 - w2 * (1.0 / 10886400 - w2 / 526901760))));
+}
+
+/* Integral of (t - z) S(t) above z. */
+static double second_integral(bool normal, double z)
+{
+  return normal ? ((1 + z * z) * wx_normal_above(z) - z * wx_normal_density(z)) / 2
+                : dilogarithm(z);
+}
+
+/* ---- Shares of what lies above a ---- */
+
+/* S(z) / S(a), the integrals of S and of S^2 above z over S(a) and S(a)^2, and the density at z
+ * over S(a). */
+typedef struct shares {
+  double above, first, square, density;
+} shares;
+
+/* S over the density of the normal distribution, z >= 5: a continued fraction (NIST DLMF 7.9.1),
+ * from its end. */
+static double mills(double z)
+{
+  enum { TERMS = 60 };
+  double f = z;
+
+  for (int k = TERMS; k > 0; k--) {
+    f = z + k / f;
+  }
+  return 1 / f;
+}
+
+static shares far_normal(double a, double z)
+{
+  const double r = mills(z), ra = mills(a), e = exp((a - z) * (a + z) / 2);
+
+  return (shares){.above = e * r / ra,
+                  .first = e * (1 - z * r) / ra,
+                  .square =
+                      e * e * (2 * r - z * r * r - WX_SQRT_2 * mills(WX_SQRT_2 * z)) / ra / ra,
+                  .density = e / ra};
+}
+
+static shares shares_of(bool normal, double a, double z)
+{
+  const double far = normal ? 5 : 30;
+
+  if (a >= far && normal) {
+    return far_normal(a, z);
+  }
+  if (a >= far) { /* an exponential distribution, but for e^-30 */
+    const double e = exp(a - z);
+
+    return (shares){e, e, e * e / 2, e};
+  }
+  const double s = above(normal, a);
+
+  return (shares){.above = above(normal, z) / s,
+                  .first = first_integral(normal, z) / s,
+                  .square = square_integral(normal, z) / s / s,
+                  .density = density(normal, z) / s};
+}
+
+/* ---- Probabilities ---- */
+
+/* z of x, and a of the bound; a is -inf where the bound cuts nothing. */
+static double standard(const wx_distribution *d, double x, double *a)
+{
+  const double bound = (d->lower - d->location) / d->scale;
+
+  *a = wx_family_is_bounded(d->family) && bound > no_bound ? bound : -INFINITY;
+  return (x - d->location) / d->scale;
+}
+
+/* Where all of a distribution of no width is. */
+static double point_of(const wx_distribution *d)
+{
+  return wx_family_is_bounded(d->family) ? fmax(d->location, d->lower) : d->location;
+}
+
+double wx_distribution_above(const wx_distribution *d, double x)
+{
+  double a;
+
+  if (d->scale == 0) {
+    return isnan(point_of(d) - x) ? NAN : point_of(d) > x;
+  }
+  const double z = standard(d, x, &a);
+
+  if (z < a) {
+    return isnan(x) ? NAN : 1;
+  }
+  return isinf(a) || wx_family_is_censored(d->family) ? above(is_normal(d), z)
+                                                      : shares_of(is_normal(d), a, z).above;
+}
+
+double wx_distribution_below(const wx_distribution *d, double x)
+{
+  double a;
+
+  if (d->scale == 0) {
+    return isnan(point_of(d) - x) ? NAN : point_of(d) < x;
+  }
+  const double z = standard(d, x, &a);
+
+  if (z <= a) {
+    return 0;
+  }
+  return isinf(a) || wx_family_is_censored(d->family) ? above(is_normal(d), -z)
+                                                      : 1 - shares_of(is_normal(d), a, z).above;
+}
+
+/* z above which lies the probability q. */
+static double upper_quantile(bool normal, double q)
+{
+  return normal ? -wx_normal_quantile(q) : log((1 - q) / q);
+}
+
+double wx_distribution_quantile(const wx_distribution *d, double p)
+{
+  const bool normal = is_normal(d);
+  double a;
+
+  if (d->scale == 0) {
+    return point_of(d);
+  }
+  (void)standard(d, d->location, &a);
+  if (isinf(a) || wx_family_is_censored(d->family)) {
+    const double x = d->location + d->scale * (normal ? wx_normal_quantile(p) : log(p / (1 - p)));
+
+    return isinf(a) ? x : fmax(x, d->lower);
+  }
+  if (a < 5) {
+    return fmax(d->lower,
+                d->location + d->scale * upper_quantile(normal, (1 - p) * above(normal, a)));
+  }
+  /* Far in the tail: Newton from the exponential distribution. */
+  double z = a - log1p(-p) / (normal ? a : 1);
+
+  for (int k = 0; k < 50; k++) {
+    const shares s = shares_of(normal, a, z);
+    const double next = z + s.above / s.density * log(s.above / (1 - p));
+
+    if (!(fabs(next - z) > 1e-15 * z)) {
+      break;
+    }
+    z = fmax(next, a);
+  }
+  return d->location + d->scale * z;
+}
+
+double wx_distribution_log_score(const wx_distribution *d, double y)
+{
+  const bool normal = is_normal(d), censored = wx_family_is_censored(d->family);
+  const double half_log_2pi = 0.91893853320467274178;
+  double a;
+  const double z = standard(d, y, &a);
+
+  if (!(d->scale > 0) || (wx_family_is_bounded(d->family) && y < d->lower)) {
+    return NAN;
+  }
+  if (censored && y == d->lower) {
+    return isinf(a) ? NAN : -log(above(normal, -a));
+  }
+  const double whole = normal ? z * z / 2 + half_log_2pi : fabs(z) + 2 * log1p(exp(-fabs(z)));
+
+  return isinf(a) || censored ? whole + log(d->scale)
+                              : log(d->scale) - log(shares_of(normal, a, z).density);
+}
+
+void wx_distribution_moments(const wx_distribution *d, double *mean, double *sd)
+{
+  const bool normal = is_normal(d);
+  const double pi = 3.14159265358979323846;
+  double a;
+
+  if (d->scale == 0) {
+    *mean = point_of(d);
+    *sd = 0;
+    return;
+  }
+  (void)standard(d, d->location, &a);
+  *mean = d->location;
+  *sd = d->scale * (normal ? 1 : pi / sqrt(3));
+  if (isinf(a) || isnan(a)) {
+    return;
+  }
+  const bool censored = wx_family_is_censored(d->family);
+  const double share = censored ? 1 : above(normal, a);
+  const bool far = !censored && a >= (normal ? 5 : 30);
+  /* Of the distance to the bound, in scales; far in the tail 1 + a^2 - a / R(a), or 2. */
+  const double first = censored ? first_integral(normal, a) : shares_of(normal, a, a).first;
+  const double second = !far     ? 2 * second_integral(normal, a) / share
+                        : normal ? 1 + a * (a - 1 / mills(a))
+                                 : 2;
+
+  *mean = d->lower + d->scale * first;
+  *sd = d->scale * sqrt(fmax(0, second - first * first));
+}
+
+/* ---- CRPS ---- */
+
+/* Integrals of P(X <= t)^2 below x and of P(X > t)^2 above it, in scales. */
+static void integrals(const wx_distribution *d, double x, double *below_x, double *above_x)
+{
+  const bool normal = is_normal(d);
+  double a;
+  const double z = standard(d, x, &a);
+
+  if (isinf(a)) {
+    *below_x = square_integral(normal, -z);
+    *above_x = square_integral(normal, z);
+  } else if (wx_family_is_censored(d->family)) {
+    *below_x = z > a ? square_integral(normal, -z) - square_integral(normal, -a) : 0;
+    *above_x = fmax(0, a - z) + square_integral(normal, fmax(a, z));
+  } else {
+    const shares at = shares_of(normal, a, a), over = shares_of(normal, a, fmax(a, z));
+
+    *below_x = z > a ? (z - a) - 2 * (at.first - over.first) + (at.square - over.square) : 0;
+    *above_x = fmax(0, a - z) + over.square;
+  }
+}
+
+double wx_distribution_crps_tail(const wx_distribution *d, double y, double t, bool upper)
+{
+  const double w = upper ? fmax(y, t) : fmin(y, t);
+  double below_w, above_w, below_t, above_t;
+
+  if (!(d->scale > 0)) {
+    const double at = point_of(d);
+
+    return d->scale == 0 ? fabs((upper ? fmax(at, t) : fmin(at, t)) - w) : NAN;
+  }
+  integrals(d, w, &below_w, &above_w);
+  integrals(d, t, &below_t, &above_t);
+  return d->scale * (upper ? (below_w - below_t) + above_w : below_w + (above_w - above_t));
+}
+
+double wx_distribution_crps(const wx_distribution *d, double y)
+{
+  return d->family == WX_NORMAL ? wx_crps_normal(d->location, d->scale, y)
+                                : wx_distribution_crps_slopes(d, y).crps;
+}
+
+/* H(z, a), the score in scales, with its derivatives. */
+typedef struct standard_crps {
+  double h, z, a, zz, za, aa;
+} standard_crps;
+
+static standard_crps of_whole(bool normal, double z)
+{
+  const double s = above(normal, fabs(z)), f = density(normal, z);
+  const double rest = normal ? f - fabs(z) * s : soft(fabs(z)); /* integral of S above |z| */
+
+  return (standard_crps){.h = fabs(z) + 2 * rest - (normal ? WX_INV_SQRT_PI : 1),
+                         .z = z < 0 ? 2 * s - 1 : 1 - 2 * s,
+                         .zz = 2 * f};
+}
+
+static standard_crps of_censored(bool normal, double z, double a)
+{
+  const double f = density(normal, a), s = above(normal, a), below = above(normal, -a);
+
+  if (z <= a) {
+    return (standard_crps){
+        .h = (a - z) + square_integral(normal, a), .z = -1, .a = 1 - s * s, .aa = 2 * s * f};
+  }
+  standard_crps c = of_whole(normal, z);
+
+  c.h -= square_integral(normal, -a);
+  c.a = -below * below;
+  c.aa = -2 * below * f;
+  return c;
+}
+
+static standard_crps of_truncated(bool normal, double z, double a)
+{
+  const shares at = shares_of(normal, a, a), over = shares_of(normal, a, fmax(a, z));
+  const double hazard = at.density; /* and its derivative: */
+  const double bend = hazard * (normal ? -a : 1 - 2 * above(false, -a)) + hazard * hazard;
+  const double rest = at.square - at.first + over.first;
+
+  if (z <= a) {
+    return (standard_crps){.h = (a - z) + at.square,
+                           .z = -1,
+                           .a = 2 * hazard * at.square,
+                           .aa = 2 * bend * at.square + 2 * hazard * (2 * hazard * at.square - 1)};
+  }
+  return (standard_crps){.h = (z - a) - 2 * (at.first - over.first) + at.square,
+                         .z = 1 - 2 * over.above,
+                         .a = 2 * hazard * rest,
+                         .zz = 2 * over.density,
+                         .za = -2 * hazard * over.above,
+                         .aa = 2 * bend * rest +
+                               2 * hazard * hazard * (2 * at.square - at.first + over.first)};
+}
+
+wx_crps_slopes wx_distribution_crps_slopes(const wx_distribution *d, double y)
+{
+  double a;
+  const double z = standard(d, y, &a), s = d->scale;
+
+  if (!(s > 0)) {
+    return (wx_crps_slopes){.crps = s == 0 ? fabs(y - point_of(d)) : NAN};
+  }
+  const standard_crps c = isinf(a)                           ? of_whole(is_normal(d), z)
+                          : wx_family_is_censored(d->family) ? of_censored(is_normal(d), z, a)
+                                                             : of_truncated(is_normal(d), z, a);
+  const double b = isinf(a) ? 0 : a; /* no term of a bound that is nowhere */
+
+  return (wx_crps_slopes){.crps = s * c.h,
+                          .m = -(c.z + c.a),
+                          .s = c.h - z * c.z - b * c.a,
+                          .mm = (c.zz + 2 * c.za + c.aa) / s,
+                          .ms = (z * c.zz + (z + b) * c.za + b * c.aa) / s,
+                          .ss = (z * z * c.zz + 2 * z * b * c.za + b * b * c.aa) / s};
+}
