@@ -40,35 +40,19 @@ static double flops_of(const weir_graph *g)
   return flops;
 }
 
-/* Predicted seconds of a group: of its traffic or its flops, of kernels what they say themselves.
- */
-static double seconds_of(const weir_plan *p, const weir_graph *g, const weir_group *group)
-{
-  const weir_constants *c = p->constants;
-  const double threads = p->backend == NULL ? (double)p->threads : 1;
-  const weir_traffic t = weir_group_traffic(g, group, 1, NULL);
-  const double memory = ((double)t.read_bytes + (double)t.write_bytes) /
-                        fmin(threads * c->bandwidth, c->total_bandwidth);
-  double seconds = t.flops / (c->flop_rate * threads), kernels = 0;
-
-  for (int i = 0; i < group->n_claims && kernels >= 0; i++) {
-    int32_t claimed = group->claims[i].node;
-    const weir_group alone = {.nodes = &claimed, .n_nodes = 1};
-    const double said = weir_kernel_seconds(group->claims[i].kernel, g, &alone);
-
-    kernels = said >= 0 ? kernels + said : -1;
-  }
-  seconds = group->n_claims > 0 && kernels >= 0 ? kernels / threads : seconds;
-  return fmax(seconds, memory) + c->group_overhead;
-}
-
 /* Predicted seconds of all groups; each: [groups] of every one, NULL: not asked for. */
 static double seconds_of_all(const weir_plan *p, double *each)
 {
+  const weir_constants *c = p->constants;
+  const double threads = p->backend == NULL ? (double)p->threads : 1;
+  const weir_group_rates rates = {.bandwidth = fmin(threads * c->bandwidth, c->total_bandwidth),
+                                  .flop_rate = threads * c->flop_rate,
+                                  .kernels = threads,
+                                  .overhead = c->group_overhead};
   double sum = 0;
 
   for (int32_t i = 0; i < weir_graph_groups(p->g); i++) {
-    const double seconds = seconds_of(p, p->g, weir_graph_group(p->g, i));
+    const double seconds = weir_group_seconds(p->g, weir_graph_group(p->g, i), &rates);
 
     sum += seconds;
     if (each != NULL) {

@@ -140,6 +140,25 @@ static bool widen_blocks(const slice *s, const weir_node *node, weir_kernel_bloc
   return true;
 }
 
+double weir_group_seconds(const weir_graph *g, const weir_group *group, const weir_group_rates *r)
+{
+  const weir_traffic t = weir_group_traffic(g, group, 1, NULL);
+  const double memory = (double)(t.read_bytes + t.write_bytes) / r->bandwidth;
+  double kernels = 0;
+
+  for (int i = 0; i < group->n_claims && kernels >= 0; i++) {
+    int32_t claimed = group->claims[i].node;
+    const weir_group alone = {.nodes = &claimed, .n_nodes = 1};
+    const double said = weir_kernel_seconds(group->claims[i].kernel, g, &alone);
+
+    kernels = said >= 0 ? kernels + said : -1;
+  }
+  const double seconds =
+      group->n_claims > 0 && kernels >= 0 ? kernels / r->kernels : t.flops / r->flop_rate;
+
+  return (seconds > memory ? seconds : memory) + r->overhead;
+}
+
 bool weir_kernel_in_blocks(const weir_kernel *k, const weir_graph *g, const weir_group *group,
                            weir_kernel_blocks *blocks)
 {

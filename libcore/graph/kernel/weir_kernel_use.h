@@ -14,6 +14,14 @@ extern "C" {
 /* Returns weir_kernel.match of the group, which is one node: of all its slices. -1 also without
  * memory. */
 double weir_kernel_seconds(const weir_kernel *k, const weir_graph *g, const weir_group *group);
+/* What a group's predicted time is made of: bytes/s and flop/s of its loops, the number that the
+ * seconds of its kernels, of one thread, are divided by, and seconds of every group. */
+typedef struct weir_group_rates {
+  double bandwidth, flop_rate, kernels, overhead;
+} weir_group_rates;
+/* Returns the predicted seconds of a group: of a loop what it reads and writes, or computes; of
+ * kernels what they say of themselves, unless the loops that joined them move more. */
+double weir_group_seconds(const weir_graph *g, const weir_group *group, const weir_group_rates *r);
 /* Returns weir_kernel.blocks likewise; false also for a kernel that has none. */
 bool weir_kernel_in_blocks(const weir_kernel *k, const weir_graph *g, const weir_group *group,
                            weir_kernel_blocks *blocks);

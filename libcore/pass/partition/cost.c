@@ -181,26 +181,6 @@ static int64_t move_of(const walk *w, const weir_node *node)
 
 /* ---- The walk ---- */
 
-/* Of a loop what it reads and writes, or computes; of kernels what they say of themselves, unless
- * the loops that joined them move more. */
-static double formula(const walk *w, const weir_group *group, const weir_traffic *t)
-{
-  const double memory = (double)(t->read_bytes + t->write_bytes) / w->machine->bandwidth;
-  double seconds = t->flops / w->machine->flops;
-
-  double kernels = 0;
-
-  for (int i = 0; i < group->n_claims && kernels >= 0; i++) {
-    int32_t claimed = group->claims[i].node;
-    const weir_group alone = {.nodes = &claimed, .n_nodes = 1};
-    const double said = weir_kernel_seconds(group->claims[i].kernel, w->local->g, &alone);
-
-    kernels = said >= 0 ? kernels + said : -1;
-  }
-  seconds = group->n_claims > 0 && kernels >= 0 ? kernels / w->machine->kernels : seconds;
-  return (seconds > memory ? seconds : memory) + w->machine->group_overhead;
-}
-
 static weir_status run_group(walk *w, const weir_group *group)
 {
   const weir_node *node = weir_graph_node(w->local->g, group->nodes[0]);
@@ -210,9 +190,11 @@ static weir_status run_group(walk *w, const weir_group *group)
     WEIR_TRY(node->priority < 0 ? start(w, move, group) : finish(w, move, group));
   } else {
     const weir_traffic t = weir_group_traffic(w->local->g, group, 1, NULL);
+    const weir_machine *m = w->machine;
+    const weir_group_rates rates = {m->bandwidth, m->flops, m->kernels, m->group_overhead};
     double seconds;
 
-    WEIR_TRY(measured_or(w, group, formula(w, group, &t), &seconds));
+    WEIR_TRY(measured_or(w, group, weir_group_seconds(w->local->g, group, &rates), &seconds));
     w->cost.flops += t.flops;
     compute(w, seconds);
   }
