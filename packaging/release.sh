@@ -16,7 +16,8 @@ mv docs/changes/*.md "docs/changes/$version/"
 sed -i "s/^project(weir VERSION $old /project(weir VERSION $version /" CMakeLists.txt
 if [ "${old%.*}" != "${version%.*}" ]; then
   mv "debian/libweir${old%.*}.install" "debian/libweir${version%.*}.install"
-  sed -i "s/libweir${old%.*}/libweir${version%.*}/" debian/control .gitignore
+  sed -E -i "s/(libweir|libweir\.so\.|Weir |weir >= )${old%.*}([^0-9]|\$)/\\1${version%.*}\\2/g" debian/control .gitignore \
+    docs/how-to/install.md packaging/README.md
 fi
 if [ "$version" != "$old" ]; then
   {

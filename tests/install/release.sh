@@ -5,9 +5,10 @@ root=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "release: $*" >&2; exit 1; }
-mkdir "$work/docs"
+mkdir -p "$work/docs/how-to"
 cp -r "$root/CMakeLists.txt" "$root/.gitignore" "$root/debian" "$root/packaging" "$work"
 cp -r "$root/docs/changes" "$work/docs"
+cp "$root/docs/how-to/install.md" "$work/docs/how-to"
 cd "$work"
 agree() {
   local version
@@ -16,6 +17,9 @@ agree() {
   grep -q "^weir ($version) " <(head -n 1 debian/changelog) || fail "debian/changelog begins with $(head -n 1 debian/changelog), not $version"
   grep -q "^Package: libweir${version%.*}\$" debian/control && [ -e "debian/libweir${version%.*}.install" ] || fail "debian/control: not libweir${version%.*}"
   ! grep -o 'libweir[0-9][0-9.]*[0-9]' debian/control | grep -vx "libweir${version%.*}" || fail "two names of the library"
+  grep -q "find_package(Weir ${version%.*} " docs/how-to/install.md || fail "docs/how-to/install.md: not find_package(Weir ${version%.*} ..)"
+  ! grep -oE '(libweir|libweir\.so\.|weir >= )[0-9]+\.[0-9]+' docs/how-to/install.md packaging/README.md | grep -v "[a-z. ]${version%.*}\$" ||
+    fail "pages name another version than $version"
 }
 agree ''
 fragments=$(find docs/changes -maxdepth 1 -name '*.md' | wc -l)
