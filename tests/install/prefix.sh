@@ -14,6 +14,8 @@ prefix=$work/prefix
 mkdir "$work/elsewhere" && cd "$work/elsewhere"
 unset LD_LIBRARY_PATH CMAKE_PREFIX_PATH PKG_CONFIG_PATH
 libdir=$(dirname "$(find "$prefix" -name libweir.so)")
+version=$("$prefix/bin/physio_stream" --version | awk 'NR == 1 { print $2 }')
+soname=libweir.so.${version%.*}
 
 # The page's blocks are files: their first line has the name.
 awk '/^```/ { file = "" } /^(#|\/\*) [A-Za-z]+\.(c|txt)( \*\/)?$/ { file = $2 } file != "" { print > file }' "$root/docs/how-to/install.md"
@@ -25,20 +27,20 @@ expect_30() { # COMMAND...
 }
 if command -v pkg-config >/dev/null; then
   export PKG_CONFIG_PATH=$libdir/pkgconfig
-  pkg-config --exists 'weir >= 0.1' || fail "pkg-config does not find weir"
+  pkg-config --exists "weir >= ${version%.*}" || fail "pkg-config does not find weir"
   read -ra flags <<<"$(pkg-config --cflags --libs weir)"
   gcc -std=gnu11 -Wall -Wextra -Werror squares.c "${flags[@]}" -Wl,-rpath,"$libdir" -o squares || fail "squares.c by pkg-config"
   expect_30 ./squares
-  [ "$(pkg-config --modversion weir)" = "$("$prefix/bin/physio_stream" --version | awk 'NR == 1 { print $2 }')" ] || fail "two versions"
+  [ "$(pkg-config --modversion weir)" = "$version" ] || fail "two versions"
 else
   echo "left out: there is no pkg-config"
 fi
 cmake -S . -B cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >cmake.log 2>&1 && cmake --build cmake >>cmake.log 2>&1 ||
   { cat cmake.log; fail "squares.c by find_package"; }
 expect_30 cmake/squares
-sed -i 's/Weir 0.1 /Weir 99.1 /' CMakeLists.txt
+sed -i "s/Weir ${version%.*} /Weir 99.1 /" CMakeLists.txt
 ! cmake -S . -B later -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 || fail "find_package takes another version"
-! ldd squares | grep libweir | grep -v "libweir.so.0.1 => $libdir/" || fail "squares does not need libweir.so.0.1 of the prefix"
+! ldd squares | grep libweir | grep -v "$soname => $libdir/" || fail "squares does not need $soname of the prefix"
 
 # Public headers, all in one source: each includes what it needs, and no two contradict each other.
 (cd "$prefix/include/weir" && find . -name '*.h' | sort | sed 's|^\./\(.*\)|#include "\1"|') >headers.c
@@ -84,9 +86,18 @@ fi
 
 # Shells and readers of manual pages look here.
 for page in share/man/man1/physio_stream.1 share/bash-completion/completions/physio_stream share/zsh/site-functions/_physio_stream \
-  share/doc/weir/how-to/install.md; do
+  share/doc/weir/docs/how-to/install.md; do
   [ -s "$prefix/$page" ] || fail "$page is missing"
 done
+# Links of the pages that are installed.
+find "$prefix/share/doc/weir" -name '*.md' | sort >pages
+[ "$(wc -l <pages)" -gt 50 ] || fail "only $(wc -l <pages) pages"
+while IFS= read -r page; do
+  grep -oE '\]\([^)#: ]+[)#]' "$page" | sed 's/^](//; s/.$//' | while IFS= read -r link; do
+    [ -e "${page%/*}/$link" ] || echo "${page#"$prefix/"}: $link"
+  done || true
+done <pages >broken
+[ ! -s broken ] || { cat broken; fail "these links lead nowhere"; }
 ! grep -rlF -e "$root/" -e "$build/" "$prefix" --include='*.cmake' --include='*.pc' --include='*.1' --include='*.h' --include='*.sh' --include='*.yaml' ||
   fail "these name the source tree"
 ! readelf -d "$prefix"/bin/* "$libdir"/libweir.so | grep -F "$build" || fail "these look for libraries in the build tree"
