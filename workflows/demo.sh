@@ -18,7 +18,7 @@ for app in "${apps[@]}"; do
 done
 
 workflows/setup.sh core
-workflows/build.sh release
+workflows/build.sh release programs
 for app in "${apps[@]}"; do
   echo "== $app"
   workflows/flow.sh "$app" --out "out/demo/$app" --resume

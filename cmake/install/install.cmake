@@ -93,3 +93,7 @@ if(libraries)
   set_target_properties(${libraries} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
   install(TARGETS ${libraries} LIBRARY DESTINATION ${WEIR_PYTHON_DIR}/weir)
 endif()
+
+# What is installed, without the tests: `cmake --build DIR --target programs`.
+add_custom_target(programs DEPENDS weir ${WEIR_APPS} ${libraries} $<TARGET_NAME_IF_EXISTS:weir_netcdf_reader>
+  $<TARGET_NAME_IF_EXISTS:weir_cuda>)

@@ -8,6 +8,8 @@ import numpy as np
 
 import weir
 
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
 run, predict = map(weir.open_run, sys.argv[1:])
 weights = weir.load_weights(run.folder / "weights.nc")
 print(f"{len(weights)} arrays, {sum(array.size for array in weights.values())} numbers:")

@@ -6,6 +6,8 @@ import sys
 
 import weir
 
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
 run, evaluation = map(weir.open_run, sys.argv[1:])
 beats = weir.open_beats(run.folder)
 rate = 60 / beats.groupby((beats["time"] // 60).astype(int))["rr"].median()

@@ -7,6 +7,8 @@ import sys
 
 import weir
 
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
 run = weir.open_run(sys.argv[1])
 data = weir.open_transport(run.folder / "transport.nc")
 print(f"current {data['current'].item():.4g} A between {data['chemical_potential_left'].item()} and {data['chemical_potential_right'].item()} eV")

@@ -8,6 +8,8 @@ import xarray as xr
 
 import weir
 
+if len(sys.argv) != 5:
+    sys.exit(__doc__)
 run, evaluation = map(weir.open_run, sys.argv[1:3])
 print(run.events("epoch_end").filter(["epoch", "loss", "valid_loss"]).tail(3).to_string(index=False))
 scores = evaluation.table("scores")

@@ -37,6 +37,8 @@ def example(*words):
     line = [sys.executable, f"{root}/python/examples/{app}.py", *words]
     done = subprocess.run(line, env=dict(os.environ, PYTHONPATH=f"{root}/python"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, f"{line}:\n{done.stdout}"
+    alone = subprocess.run(line[:2], env=dict(os.environ, PYTHONPATH=f"{root}/python"), stderr=subprocess.PIPE, text=True)
+    assert alone.returncode == 1 and f"python3 {app}.py " in alone.stderr and "Traceback" not in alone.stderr, alone.stderr
     return done.stdout
 
 
