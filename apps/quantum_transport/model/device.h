@@ -6,9 +6,10 @@
 
 /* One file each under model/device/. Const; the build lists the files. */
 typedef struct qt_device {
-  const char *name; /* value of the key device.kind          */
-  const char *help; /* what it is                            */
-  const char *cite; /* where the model comes from            */
+  const char *name;        /* value of the key device.kind          */
+  const char *help;        /* what it is                            */
+  const char *cite;        /* where the model comes from            */
+  const char *phonon_cite; /* the same of its phonons; NULL: `cite` */
   const weir_opt *opts;
   size_t opts_size;
   bool has_phonons; /* its options can ask for phonons */

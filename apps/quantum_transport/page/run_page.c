@@ -315,18 +315,22 @@ static weir_status fill(weir_report *r, const qt_study *s)
   static const char *const methods[] = {[QT_TRANSPORT_RGF] = "recursive Green's functions",
                                         [QT_TRANSPORT_QTBM] = "wave functions (QTBM)"};
   const qt_device *device = qt_study_device(s->cfg);
+  const bool phonons = s->system.particle == QT_PHONONS;
 
-  WEIR_TRY(weir_report_text(r, "Device: %s (%s); %s. Leads by %s, the device by %s.", device->name,
-                            device->help, device->cite, leads[s->cfg->lead.method],
-                            methods[s->cfg->transport.method]));
+  WEIR_TRY(weir_report_text(
+      r, "Device: %s (%s); %s. Leads by %s, the device by %s.", device->name, device->help,
+      phonons && device->phonon_cite != NULL ? device->phonon_cite : device->cite,
+      leads[s->cfg->lead.method], methods[s->cfg->transport.method]));
   WEIR_TRY(weir_report_text(r,
-                            "Coherent transport through %lld orbitals in %lld blocks, %lld wave "
-                            "vectors, %lld energies. Files: %s.",
-                            (long long)s->system.n, (long long)s->system.n_blocks,
-                            (long long)s->n_k, (long long)s->n_energies, qt_out_spectra_files(s)));
+                            "Coherent transport through %lld %s in %lld blocks, wave vectors: "
+                            "%lld, energies: %lld. Files: %s.",
+                            (long long)s->system.n,
+                            phonons ? "vibrational degrees of freedom" : "orbitals",
+                            (long long)s->system.n_blocks, (long long)s->n_k,
+                            (long long)s->n_energies, qt_out_spectra_files(s)));
   WEIR_TRY(summary(r, s));
   WEIR_TRY(qt_run_structure(r, &s->system));
-  if (s->system.particle == QT_PHONONS) {
+  if (phonons) {
     WEIR_TRY(weir_report_heading(r, "Thermal conductance"));
     WEIR_TRY(heat_table(r, s));
   }

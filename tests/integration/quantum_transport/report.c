@@ -16,6 +16,8 @@ static void labels_follow_particle_and_basis(void **state)
       {"silicon_fin: {length: 3, height: 1, electrons: {spin_orbit: true}}",
        "conductance at zero bias, per cell along z", "Transmission, per cell along z<"},
       {"harmonic_chain: {}", "heat current", "Transmission<"},
+      {"silicon_wire: {particle: phonons, length: 3, height: 1, width: 1}",
+       "vibrational degrees of freedom", "; valence force fields of Sui"},
   };
 
   (void)state;
@@ -31,6 +33,7 @@ static void labels_follow_particle_and_basis(void **state)
 
     assert_non_null(strstr(page, cases[i].title));
     assert_true((strstr(page, " spin") != NULL) == (i == 0));
+    assert_true((strstr(page, "PRB 69, 115201") != NULL) == (i == 1)); /* of silicon's electrons */
     free(page);
   }
 }

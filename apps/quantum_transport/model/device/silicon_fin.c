@@ -27,6 +27,7 @@ const qt_device qt_device_silicon_fin = {
     .name = "silicon_fin",
     .help = "[100] silicon slab, periodic along z",
     .cite = "Boykin, Klimeck, Oyafuso, PRB 69, 115201 (2004)",
+    .phonon_cite = QT_FORCE_CITE,
     .opts = options,
     .opts_size = sizeof(qt_silicon_opts),
     .has_phonons = true,

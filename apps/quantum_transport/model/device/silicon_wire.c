@@ -28,6 +28,7 @@ const qt_device qt_device_silicon_wire = {
     .name = "silicon_wire",
     .help = "[100] silicon nanowire",
     .cite = "Boykin, Klimeck, Oyafuso, PRB 69, 115201 (2004)",
+    .phonon_cite = QT_FORCE_CITE,
     .opts = options,
     .opts_size = sizeof(qt_silicon_opts),
     .has_phonons = true,

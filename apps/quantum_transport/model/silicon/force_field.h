@@ -21,6 +21,8 @@ typedef struct qt_force_opts {
   double mass;
 } qt_force_opts;
 extern const weir_opt qt_force_options[];
+#define QT_FORCE_CITE \
+  "valence force fields of Sui, Herman, PRB 48, 17938 (1993) and Keating, PR 145, 637 (1966)"
 
 /* Computes the dynamical matrix (eV^2) of the crystal's cell, three displacements an atom. Missing
  * neighbours exert no force: surfaces are free. *out is the caller's to finish, on failure too.
