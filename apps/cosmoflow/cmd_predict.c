@@ -160,8 +160,8 @@ void cf_predict_source(const cf_predict *p, char *text, size_t size)
   char described[CF_NOTE_LINE];
 
   cf_source_describe(p->source, described, sizeof described);
-  (void)snprintf(text, size, "%s; weights %s, trained on %s", described, p->cfg->predict.weights,
-                 p->weights.text[CF_NOTE_samples]);
+  (void)snprintf(text, size, "%s; weights %s, trained on the training subset of %s", described,
+                 p->cfg->predict.weights, p->weights.text[CF_NOTE_samples]);
 }
 
 weir_status cf_predict_origin(const cf_predict *p, weir_origin *out)

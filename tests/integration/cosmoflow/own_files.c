@@ -131,7 +131,7 @@ static void another_simulation_is_recognised(void **state)
   assert_int_equal(event_count(in_scratch("pv"), "predicted"), 1);
   assert_ok(cf_predictions_read(in_scratch("pv/predictions.nc"), &p));
   assert_int_equal(strncmp(p->source, "10 samples of 8 x 8 x 8 x 1", 27), 0);
-  assert_non_null(strstr(p->source, "weights.nc, trained on 10 samples"));
+  assert_non_null(strstr(p->source, "weights.nc, trained on the training subset of 10 samples"));
   for (int64_t i = 0; i < p->n; i++) {
     assert_int_equal(p->subset[i], CF_TEST);
   }
