@@ -32,7 +32,7 @@ int main(void)
 {
   (void)bench_pin();
   weir_log_set_level(WEIR_LOG_WARN);
-  if (winograd_kernels_get() == NULL) {
+  if (winograd_kernels_get(WEIR_F32) == NULL) {
     fprintf(stderr, "conv_winograd: skipped: this processor has no vector kernels\n");
     return 77;
   }

@@ -169,6 +169,7 @@ static weir_cpu detected(void)
   cpu.fma = __builtin_cpu_supports("fma") != 0;
   cpu.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  cpu.avx512bf16 = cpu.avx512 && __builtin_cpu_supports("avx512bf16");
 #endif
   weir_opts_default(weir_constants_opts, sizeof cpu.constants, &cpu.constants);
   complete(&cpu.constants);
@@ -186,6 +187,7 @@ static weir_status limit_simd(const char *path, weir_simd simd, weir_cpu *cpu)
         simd == WEIR_SIMD_AVX2 ? "avx2" : "avx512", cpu->model);
   }
   cpu->avx512 = cpu->avx512 && (simd == WEIR_SIMD_AUTO || simd == WEIR_SIMD_AVX512);
+  cpu->avx512bf16 = cpu->avx512bf16 && cpu->avx512;
   if (simd == WEIR_SIMD_BASE) {
     cpu->sse42 = cpu->avx2 = cpu->fma = 0;
   }

@@ -9,10 +9,10 @@
 enum { MAX_ARRAYS = 8 };
 
 /* Runs g: reads of[k], k < read, and makes made[k], read <= k < n, allocated here; returns how many
- * groups the kernel has. */
-static inline int run_kernel(weir_graph *g, const char *kernel, int threads,
-                             const char *const *names, weir_tensor *of, int read, int n,
-                             weir_tensor *made)
+ * groups the kernel has. half: exec.precision is bf16. */
+static inline int run_kernel_in(bool half, weir_graph *g, const char *kernel, int threads,
+                                const char *const *names, weir_tensor *of, int read, int n,
+                                weir_tensor *made)
 {
   weir_exec_cfg cfg;
   weir_plan *plan;
@@ -22,6 +22,7 @@ static inline int run_kernel(weir_graph *g, const char *kernel, int threads,
   assert_true(n <= MAX_ARRAYS);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = kernel;
+  cfg.precision = half;
   cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = threads}, &plan));
   for (int k = 0; k < n; k++) {
@@ -36,5 +37,13 @@ static inline int run_kernel(weir_graph *g, const char *kernel, int threads,
   }
   weir_plan_destroy(&plan);
   return claimed;
+}
+
+/* The same in f32. */
+static inline int run_kernel(weir_graph *g, const char *kernel, int threads,
+                             const char *const *names, weir_tensor *of, int read, int n,
+                             weir_tensor *made)
+{
+  return run_kernel_in(false, g, kernel, threads, names, of, read, n, made);
 }
 #endif

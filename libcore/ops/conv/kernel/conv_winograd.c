@@ -1,5 +1,5 @@
-/* conv_winograd.c - convolutions of kernel size 3 and stride 1, and both their gradients, f32, with
- * fewer products (winograd_priv.h), by the vector code of this processor.
+/* conv_winograd.c - convolutions of kernel size 3 and stride 1, and both their gradients, of f32 or
+ * of bf16, with fewer products (winograd_priv.h), by the vector code of this processor.
  *
  * Two dimensions, or three of which the first has kernel size 3 or 1; dilation 1, one group. x is
  * read beyond its ends by its border rules; by x, what lies there is added up last. */
@@ -53,11 +53,31 @@ static bool is_unit(const conv_form *f)
   return unit;
 }
 
+static weir_dtype made_dtype(const conv_form *f)
+{
+  return f->kind == CONV_FORWARD ? f->y_dtype : f->kind == CONV_DATA ? f->x_dtype : f->w_dtype;
+}
+
+/* Dtype of both operands; sums in f32 alone. */
+static bool operands_of(const conv_form *f, weir_dtype *dtype)
+{
+  const int halves = (f->x_dtype == WEIR_BF16) + (f->y_dtype == WEIR_BF16) +
+                     (f->w_dtype == WEIR_BF16) - (made_dtype(f) == WEIR_BF16);
+
+  *dtype = halves == 2 ? WEIR_BF16 : WEIR_F32;
+  return f->dtype == WEIR_F32 && (halves == 2 || conv_form_is(f, WEIR_F32));
+}
+
 static bool find(const weir_graph *g, const weir_group *group, conv_winograd *c)
 {
-  c->k = winograd_kernels_get();
-  if (c->k == NULL || !conv_form_of_group(g, group, &c->form) ||
-      !conv_form_is(&c->form, WEIR_F32) || !is_unit(&c->form)) {
+  weir_dtype dtype;
+
+  if (!conv_form_of_group(g, group, &c->form) || !operands_of(&c->form, &dtype) ||
+      !is_unit(&c->form)) {
+    return false;
+  }
+  c->k = winograd_kernels_get(dtype);
+  if (c->k == NULL) {
     return false;
   }
   c->f = c->form;
@@ -81,11 +101,19 @@ static int64_t workspace(const void *context)
   return folded_count(c) * (int64_t)sizeof(float) + winograd_workspace(c->k, &c->s, by_weights(c));
 }
 
+/* Bytes of the row of sums in which x is folded that is bf16, else 0. */
+static int64_t row_bytes(const conv_winograd *c)
+{
+  return c->folds && c->form.x_dtype == WEIR_BF16 ? conv_row_size(&c->form) * (int64_t)sizeof(float)
+                                                  : 0;
+}
+
 static int64_t scratch(const void *context)
 {
   const conv_winograd *c = context;
+  const int64_t sum = winograd_scratch(c->k, &c->s, by_weights(c)), row = row_bytes(c);
 
-  return winograd_scratch(c->k, &c->s, by_weights(c));
+  return sum > row ? sum : row;
 }
 
 /* Below this many operations a loop is as good; above so many bytes of transformed weights and
@@ -114,7 +142,9 @@ static double match(const weir_graph *g, const weir_group *group)
   const double lanes = (double)c.k->lanes, points = c.s.deep ? 64 : 16;
   const double read = (double)winograd_up(c.s.read, c.k->lanes) / lanes;
   const double made = (double)winograd_up(c.s.made, c.k->lanes) / lanes;
-  const double tile = (double)c.s.read * made + 12 * (read + made);
+  /* By weights, terms of words are tiles; instructions are as many. */
+  const double words = (double)winograd_words(c.k, c.s.read);
+  const double tile = words * made + 12 * (read + made);
   const double chunks = by_weights(&c) ? (double)winograd_pieces(c.k, &c.s, true, 0) : 1;
   const double moved = (double)(workspace(&c) + (by_weights(&c) ? scratch(&c) : 0));
   const double vectors =
@@ -198,13 +228,14 @@ static void run_sum(const conv_winograd *c, const weir_kernel_run *r)
   const bool by_data = c->f.kind == CONV_DATA;
   winograd_conv s = c->s;
   const int64_t w_at = bind_steps(c, r->views, &s);
-  float *x = c->folds ? r->workspace : r->views[0].data, *y = r->views[1].data;
+  void *x = c->folds ? r->workspace : r->views[0].data, *y = r->views[1].data;
   winograd_sum sum = {.k = c->k,
                       .s = &s,
                       .weights = by_weights(c),
+                      .half = !c->folds && made_dtype(&c->f) == WEIR_BF16,
                       .x = by_data ? y : x,
                       .y = by_data ? x : y,
-                      .w = (float *)r->views[2].data + w_at,
+                      .w = (char *)r->views[2].data + w_at * (int64_t)weir_dtype_size(c->f.w_dtype),
                       .workspace = (float *)r->workspace + folded_count(c),
                       .scratch = r->scratch};
 
@@ -218,16 +249,26 @@ static void run_sum(const conv_winograd *c, const weir_kernel_run *r)
   }
 }
 
+static void fold(const conv_winograd *c, const weir_kernel_run *r)
+{
+  const int64_t rows = c->form.x_extent[0], size = conv_row_size(&c->form);
+  const bool rounds = row_bytes(c) > 0;
+  float *to = rounds ? r->scratch : (float *)r->views[0].data + r->piece * size;
+
+  conv_fold_row(&c->form, &c->f, r->workspace, r->piece / rows, r->piece % rows, to);
+  for (int64_t i = 0; i < size && rounds; i++) {
+    ((weir_bf16 *)r->views[0].data)[r->piece * size + i] = weir_bf16_from_f32(to[i]);
+  }
+}
+
 static void run(const weir_kernel_run *r)
 {
   const conv_winograd *c = r->context;
-  const int64_t rows = c->form.x_extent[0];
 
   if (r->stage < SUM_STAGES) {
     run_sum(c, r);
   } else {
-    conv_fold_row(&c->form, &c->f, r->workspace, r->piece / rows, r->piece % rows,
-                  (float *)r->views[0].data + r->piece * conv_row_size(&c->form));
+    fold(c, r);
   }
 }
 

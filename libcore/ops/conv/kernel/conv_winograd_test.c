@@ -1,4 +1,5 @@
 /* conv_winograd_test.c - the kernel claims what it can do, and computes it as the loops do. */
+#include <math.h>
 #include <string.h>
 
 #include "base/weir_random.h"
@@ -14,18 +15,20 @@
 
 enum { X, W, T, READ, Y = READ, DX, DW, ALL };
 
-/* A convolution, and its gradients with weights t on the outputs. */
+/* A convolution, and its gradients with weights t on the outputs; half: operands are numbers of
+ * bf16, and products are made in it. */
 typedef struct test_case {
   weir_graph *g;
+  bool half;
   weir_tensor of[ALL];
 } test_case;
 
 static const char *const names[ALL] = {"x", "w", "t", "y", "dx", "dw"};
 
-static test_case make(const weir_conv_spec *spec, const weir_array_desc *x,
+static test_case make(bool half, const weir_conv_spec *spec, const weir_array_desc *x,
                       const weir_array_desc *w, uint64_t seed)
 {
-  test_case t = {.g = new_graph()};
+  test_case t = {.g = new_graph(), .half = half};
   const weir_value from[] = {weir_input(t.g, names[X], x), weir_input(t.g, names[W], w)};
   const weir_value y = weir_conv(t.g, spec, from[0], from[1]);
   const weir_array_desc out = *weir_value_desc(t.g, y), *all[] = {x, w, &out, &out, x, w};
@@ -42,7 +45,8 @@ static test_case make(const weir_conv_spec *spec, const weir_array_desc *x,
     assert_ok(weir_tensor_init(&t.of[k], WEIR_F32, all[k]->rank, all[k]->shape));
     for (int64_t i = 0; k < READ && i < weir_tensor_numel(&t.of[k]); i++) {
       ((float *)t.of[k].data)[i] =
-          (float)(2 * weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 1);
+          (float)weir_dtype_rounded(half ? WEIR_BF16 : WEIR_F32,
+                                    2 * weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 1);
     }
   }
   return t;
@@ -59,7 +63,18 @@ static void end(test_case *t)
 /* As run_kernel, into `made`. */
 static int run(test_case *t, const char *kernel, int threads, weir_tensor made[ALL])
 {
-  return run_kernel(t->g, kernel, threads, names, t->of, READ, ALL, made);
+  return run_kernel_in(t->half, t->g, kernel, threads, names, t->of, READ, ALL, made);
+}
+
+/* Of results: of bf16 relative to the largest of them. */
+static weir_tolerance tolerance_of(const test_case *t, const weir_tensor *plain)
+{
+  double largest = 0;
+
+  for (int64_t i = 0; i < weir_tensor_numel(plain); i++) {
+    largest = fmax(largest, fabs((double)((const float *)plain->data)[i]));
+  }
+  return t->half ? (weir_tolerance){largest, 0.02 * largest} : (weir_tolerance){5e-5, 1e-4};
 }
 
 /* With the kernel as without it, and the same bits on two threads; returns the groups it has. */
@@ -75,7 +90,7 @@ static int agree_in(test_case *t)
     const int64_t count = weir_tensor_numel(&plain[k]);
 
     assert_int_equal(weir_compare(names[k], WEIR_F32, one[k].data, plain[k].data, count,
-                                  (weir_tolerance){5e-5, 1e-4}),
+                                  tolerance_of(t, &plain[k])),
                      0);
     assert_memory_equal(one[k].data, two[k].data, (size_t)count * sizeof(float));
     weir_tensor_fini(&plain[k]);
@@ -85,31 +100,38 @@ static int agree_in(test_case *t)
   return claimed;
 }
 
-static int agree(const weir_conv_spec *spec, const weir_array_desc *x, const weir_array_desc *w,
-                 uint64_t seed)
+static int agree_as(bool half, const weir_conv_spec *spec, const weir_array_desc *x,
+                    const weir_array_desc *w, uint64_t seed)
 {
-  test_case t = make(spec, x, w, seed);
+  test_case t = make(half, spec, x, w, seed);
   const int claimed = agree_in(&t);
 
   end(&t);
   return claimed;
 }
 
-static void needs_vectors(void)
+static int agree(const weir_conv_spec *spec, const weir_array_desc *x, const weir_array_desc *w,
+                 uint64_t seed)
 {
-  if (winograd_kernels_get() == NULL) {
-    print_message("skipped: this processor has no vector code for Winograd convolutions\n");
+  return agree_as(false, spec, x, w, seed);
+}
+
+static void needs(weir_dtype dtype)
+{
+  if (winograd_kernels_get(dtype) == NULL) {
+    print_message("skipped: this processor has no vector code for Winograd convolutions of %s\n",
+                  weir_dtype_name(dtype));
     skip();
   }
 }
 
-static void random_convolutions_agree(void **state)
+static void check_random_convolutions(bool half)
 {
   static const weir_border borders[] = {WEIR_BORDER_WRAP, WEIR_BORDER_REPLICATE,
                                         WEIR_BORDER_REFLECT};
   int claimed = 0;
 
-  needs_vectors();
+  needs(half ? WEIR_BF16 : WEIR_F32);
   for (uint64_t seed = 0; seed < 14; seed++) {
     weir_draw r = {.seed = seed};
     const int d = (int)weir_draw_int(&r, 2, 3);
@@ -126,10 +148,21 @@ static void random_convolutions_agree(void **state)
     }
     x.shape[d + 1] = w.shape[d] = weir_draw_int(&r, 8, 24);
     w.shape[d + 1] = weir_draw_int(&r, 8, 24);
-    claimed += agree(&s, &x, &w, seed);
+    claimed += agree_as(half, &s, &x, &w, seed);
   }
   print_message("%d of 42 sums by the kernel\n", claimed);
   assert_true(claimed > 32);
+}
+
+static void random_convolutions_agree(void **state)
+{
+  check_random_convolutions(false);
+}
+
+/* Padding that counts as 0, and borders whose sums are folded in f32. */
+static void random_convolutions_of_bf16_agree(void **state)
+{
+  check_random_convolutions(true);
 }
 
 /* The fields of U-Nets: fewer elements than a tile has along one dimension, too. */
@@ -139,7 +172,7 @@ static void levels_of_networks_are_claimed(void **state)
   const int64_t shapes[][5] = {
       {2, 8, 16, 96, 32}, {1, 5, 9, 32, 96}, {1, 16, 16, 64, 64}, {3, 7, 11, 17, 31}};
 
-  needs_vectors();
+  needs(WEIR_F32);
   for (int i = 0; i < 4; i++) {
     const int64_t *e = shapes[i];
     const weir_array_desc x = {.dtype = WEIR_F32, .rank = 5, .shape = {1, e[0], e[1], e[2], e[3]}};
@@ -161,7 +194,7 @@ static void others_are_left(void **state)
   const weir_array_desc taps = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 32, 32}};
   const weir_conv_spec plain = {.groups = 0};
 
-  needs_vectors();
+  needs(WEIR_F32);
   assert_int_equal(agree(&plain, &x, &w, 1), 3);
   assert_int_equal(agree(&refused[0], &x, &w, 1), 0);
   assert_int_equal(agree(&refused[1], &x, &w, 1), 0);
@@ -192,9 +225,9 @@ static void the_option_decides(void **state)
   const weir_conv_spec s = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 5, .shape = {1, 8, 16, 16, 32}};
   const weir_array_desc w = {.dtype = WEIR_F32, .rank = 5, .shape = {3, 3, 3, 32, 32}};
-  test_case t = make(&s, &x, &w, 1);
+  test_case t = make(false, &s, &x, &w, 1);
 
-  needs_vectors();
+  needs(WEIR_F32);
   assert_int_equal(chosen(t.g, true), 3);
   assert_int_equal(chosen(t.g, false), 0);
   end(&t);
@@ -204,6 +237,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_convolutions_agree),
+      cmocka_unit_test(random_convolutions_of_bf16_agree),
       cmocka_unit_test(levels_of_networks_are_claimed),
       cmocka_unit_test(others_are_left),
       cmocka_unit_test(the_option_decides),

@@ -7,11 +7,14 @@
 
 #include "device/weir_parallel.h"
 
-const winograd_kernels *winograd_kernels_get(void)
+const winograd_kernels *winograd_kernels_get(weir_dtype dtype)
 {
 #if defined(__x86_64__)
   const weir_cpu *cpu = weir_cpu_get();
 
+  if (dtype == WEIR_BF16) {
+    return cpu->avx512bf16 ? &weir_winograd_avx512bf16 : NULL;
+  }
   if (cpu->avx512) {
     return &weir_winograd_avx512;
   }
@@ -52,11 +55,11 @@ double winograd_products(const winograd_conv *s)
   return (double)winograd_tiles(s) * winograd_points(s) * (double)s->read * (double)s->made;
 }
 
-int64_t winograd_step(int64_t tiles, int64_t channels)
+int64_t winograd_step(int64_t rows, int64_t words)
 {
-  const int64_t line = 16; /* floats; an odd number of lines */
+  const int64_t line = 16; /* words; an odd number of lines */
 
-  return ((tiles * channels + line - 1) / line | 1) * line;
+  return ((rows * words + line - 1) / line | 1) * line;
 }
 
 int64_t winograd_index(const winograd_conv *s, int d, int64_t at)
@@ -87,11 +90,12 @@ winograd_tile winograd_tile_at(const winograd_conv *s, const winograd_box *box, 
 }
 
 /* Addresses of the elements that a column reads, the first tile of which is t. */
-static void column_points(const winograd_sum *f, const winograd_tile *t, const float *none,
-                          int tiles, const float **points)
+static void column_points(const winograd_sum *f, const winograd_tile *t, const void *none,
+                          int tiles, const void **points)
 {
   const winograd_conv *s = f->s;
-  const float *sample = f->x + t->n * s->x_step[0];
+  const int64_t size = winograd_read_size(f);
+  const char *sample = (const char *)f->x + t->n * s->x_step[0] * size;
   int64_t at[2][4];
 
   for (int d = 0; d < 2; d++) {
@@ -108,13 +112,13 @@ static void column_points(const winograd_sum *f, const winograd_tile *t, const f
       const bool there = plane >= 0 && at[0][i / 4] >= 0 && at[1][i % 4] >= 0;
 
       points[16 * p + i] =
-          there ? sample + plane * s->x_step[1] + at[0][i / 4] + at[1][i % 4] : none;
+          there ? sample + (plane * s->x_step[1] + at[0][i / 4] + at[1][i % 4]) * size : none;
     }
   }
 }
 
 static int column_of(const winograd_sum *f, const winograd_box *box, int64_t at, int64_t to,
-                     const float *none, const float **points)
+                     const void *none, const void **points)
 {
   const int64_t planes = tiles_along(f->s, 0, box->hi[1] - box->lo[1]);
   const winograd_tile t = winograd_tile_at(f->s, box, at);
@@ -125,27 +129,31 @@ static int column_of(const winograd_sum *f, const winograd_box *box, int64_t at,
 }
 
 void winograd_read(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
-                   const float *none, float *read, int64_t step)
+                   const void *none, winograd_word *read, int64_t step)
 {
   const winograd_conv *s = f->s;
+  const bool pairs = f->weights && f->k->terms == 2;
+  const int64_t channels = winograd_up(s->read, f->k->lanes);
   winograd_column c = {.channels = s->read,
                        .step = step,
-                       .tile_step = winograd_up(s->read, f->k->lanes),
-                       .to = read};
+                       .tile_step = pairs ? channels : winograd_words(f->k, channels)};
 
   for (int64_t at = from; at < to; at += c.tiles) {
+    const int64_t i = at - from;
+
     c.tiles = column_of(f, box, at, to, none, c.points);
+    c.store = !pairs ? WINOGRAD_ALONG : i % 2 == 0 ? WINOGRAD_FIRST : WINOGRAD_SECOND;
+    c.to = read + (pairs ? i / 2 : i) * c.tile_step;
     f->k->read[s->deep](&c);
-    c.to += c.tiles * c.tile_step;
   }
 }
 
-float *winograd_output(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
-                       int i, int64_t o[3])
+void *winograd_output(const winograd_sum *f, const winograd_box *box, const winograd_tile *t, int i,
+                      int64_t o[3])
 {
   const winograd_conv *s = f->s;
   const int64_t end[] = {box->hi[1], box->hi[2], s->y[2]};
-  float *to = f->y + (t->n - f->first[0]) * s->y_step[0];
+  int64_t to = (t->n - f->first[0]) * s->y_step[0];
 
   for (int d = 0; d < 3; d++) {
     o[d] = t->o[d] + (i >> (2 - d) & 1);
@@ -154,13 +162,13 @@ float *winograd_output(const winograd_sum *f, const winograd_box *box, const win
     }
     to += (o[d] - (d < 2 ? f->first[d + 1] : 0)) * s->y_step[d + 1];
   }
-  return to;
+  return (char *)f->y + to * (f->weights ? winograd_read_size(f) : winograd_made_size(f));
 }
 
-static void prefetch_channels(const float *from, int64_t channels)
+static void prefetch(const void *from, int64_t bytes)
 {
-  for (int64_t c = 0; c < channels; c += 16) {
-    __builtin_prefetch(from + c, 0, 2);
+  for (int64_t i = 0; i < bytes; i += 64) {
+    __builtin_prefetch((const char *)from + i, 0, 2);
   }
 }
 
@@ -168,11 +176,12 @@ void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t f
                        int part, int parts)
 {
   const winograd_conv *s = f->s;
-  const int64_t n = to - from;
+  const int64_t n = to - from, size = winograd_read_size(f);
+  const int64_t y_size = f->weights ? size : winograd_made_size(f);
 
   for (int64_t i = from + n * part / parts; i < from + n * (part + 1) / parts; i++) {
     const winograd_tile t = winograd_tile_at(s, box, i);
-    const float *sample = f->x + t.n * s->x_step[0];
+    const char *sample = (const char *)f->x + t.n * s->x_step[0] * size;
 
     for (int p = 0; p < (s->deep ? 16 : 8); p++) {
       const int64_t at[] = {winograd_index(s, 0, t.o[0] + (s->deep ? 1 + p / 8 : 0)),
@@ -180,16 +189,17 @@ void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t f
                             winograd_index(s, 2, t.o[2] + 2 + p % 2)};
 
       if (at[0] >= 0 && at[1] >= 0 && at[2] >= 0) {
-        prefetch_channels(
-            sample + at[0] * s->x_step[1] + at[1] * s->x_step[2] + at[2] * s->x_step[3], s->read);
+        prefetch(sample +
+                     (at[0] * s->x_step[1] + at[1] * s->x_step[2] + at[2] * s->x_step[3]) * size,
+                 s->read * size);
       }
     }
     for (int p = 0; p < (s->deep ? 8 : 4); p++) {
       int64_t o[3];
-      const float *y = winograd_output(f, box, &t, p, o);
+      const void *y = winograd_output(f, box, &t, p, o);
 
       if (y != NULL) {
-        prefetch_channels(y, s->made);
+        prefetch(y, s->made * y_size);
       }
     }
   }
@@ -197,17 +207,18 @@ void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t f
 
 int64_t winograd_block(const winograd_kernels *k, const winograd_conv *s)
 {
-  const int64_t channels = winograd_up(s->read, k->lanes) + winograd_up(s->made, k->lanes);
-  const int64_t tile = winograd_points(s) * channels * (int64_t)sizeof(float);
+  const int64_t words =
+      winograd_words(k, winograd_up(s->read, k->lanes)) + winograd_up(s->made, k->lanes);
+  const int64_t tile = winograd_points(s) * words * (int64_t)sizeof(winograd_word);
   const int64_t fit = weir_cpu_get()->constants.l2_bytes * 3 / 4 / tile / k->rows;
 
   return k->rows * (fit < 1 ? 1 : fit > 8 ? 8 : fit);
 }
 
-/* ---- weights, transformed: [points, panels of two vectors, read, panel] ---- */
+/* ---- weights, transformed: [points, panels of two vectors, words read, panel] ---- */
 
-/* Channels read whose weights a piece transforms; blocks of a piece, at most, and pieces that are
- * to be there before a piece has several. */
+/* Channels read, whole words, whose weights a piece transforms; blocks of a piece, at most, and
+ * pieces that are to be there before a piece has several. */
 enum { PACKED_READ = 8, PIECE_BLOCKS = 8, MIN_PIECES = 64 };
 
 static int64_t panels_of(const winograd_kernels *k, const winograd_conv *s)
@@ -217,7 +228,7 @@ static int64_t panels_of(const winograd_kernels *k, const winograd_conv *s)
 
 static int64_t weights_step(const winograd_kernels *k, const winograd_conv *s)
 {
-  return panels_of(k, s) * s->read * 2 * k->lanes;
+  return panels_of(k, s) * winograd_words(k, s->read) * 2 * k->lanes;
 }
 
 /* Taps of one channel read and `lanes` channels made from m on; zero beyond the last. */
@@ -227,11 +238,11 @@ static void gather_taps(const winograd_sum *f, int64_t r, int64_t m, float *taps
   const int64_t lanes = f->k->lanes, there = winograd_min(lanes, s->made - m);
 
   for (int t = 0; t < (s->deep ? 27 : 9); t++) {
-    const float *from = f->w + t / 9 * s->w_step[0] + t / 3 % 3 * s->w_step[1] +
-                        t % 3 * s->w_step[2] + r * s->w_step[3] + m * s->w_step[4];
+    const int64_t from = t / 9 * s->w_step[0] + t / 3 % 3 * s->w_step[1] + t % 3 * s->w_step[2] +
+                         r * s->w_step[3] + m * s->w_step[4];
 
     for (int64_t l = 0; l < lanes; l++) {
-      *taps++ = l < there ? from[l * s->w_step[4]] : 0;
+      *taps++ = l < there ? winograd_get(f, f->w, from + l * s->w_step[4]) : 0;
     }
   }
 }
@@ -240,6 +251,7 @@ static void pack(const winograd_sum *f, int64_t piece)
 {
   const winograd_conv *s = f->s;
   const int64_t lanes = f->k->lanes, step = weights_step(f->k, s);
+  const int64_t words = winograd_words(f->k, s->read);
   const int64_t end = winograd_min((piece + 1) * PACKED_READ, s->read);
   float taps[WINOGRAD_TAPS * 16];
 
@@ -249,8 +261,10 @@ static void pack(const winograd_sum *f, int64_t piece)
 
       if (m < s->made) {
         gather_taps(f, r, m, taps);
-        f->k->weights[s->deep](
-            taps, (float *)f->workspace + (panel * s->read + r) * 2 * lanes + half, step);
+        f->k->weights[s->deep](taps,
+                               (winograd_word *)f->workspace +
+                                   (panel * words + r / f->k->terms) * 2 * lanes + half,
+                               step, r % f->k->terms == 0 ? WINOGRAD_FIRST : WINOGRAD_SECOND);
       }
     }
   }
@@ -260,42 +274,43 @@ static void pack(const winograd_sum *f, int64_t piece)
 
 /* What a thread holds: elements of tiles, transformed, their products, and zeros. */
 typedef struct buffers {
-  float *read, *made, *none;
-  int64_t channels;             /* made, in whole vectors */
+  winograd_word *read, *none;
+  float *made;
+  int64_t words, channels;      /* read and made, in whole vectors */
   int64_t read_step, made_step; /* between two points */
-  int64_t count;                /* floats of all */
+  int64_t count;                /* words of all */
 } buffers;
 
 static buffers buffers_of(const winograd_kernels *k, const winograd_conv *s, void *memory)
 {
-  const int64_t tiles = winograd_block(k, s), read = winograd_up(s->read, k->lanes);
-  buffers b = {.channels = winograd_up(s->made, k->lanes)};
+  const int64_t tiles = winograd_block(k, s);
+  buffers b = {.words = winograd_words(k, winograd_up(s->read, k->lanes)),
+               .channels = winograd_up(s->made, k->lanes)};
 
-  b.read_step = winograd_step(tiles, read);
+  b.read_step = winograd_step(tiles, b.words);
   b.made_step = winograd_step(tiles, b.channels);
   b.read = memory;
   const int64_t at = winograd_points(s) * b.read_step, none = at + winograd_points(s) * b.made_step;
 
   b.count = none + winograd_up(s->read, 16);
   if (memory != NULL) {
-    b.made = b.read + at;
+    b.made = (float *)(b.read + at);
     b.none = b.read + none;
   }
   return b;
 }
 
 /* One output of a tile again, of the products that are there, up to the first NaN. */
-static void sum_again(const winograd_sum *f, const winograd_tile *t, const int64_t o[3], float *to)
+static void sum_again(const winograd_sum *f, const winograd_tile *t, const int64_t o[3], void *to)
 {
   const winograd_conv *s = f->s;
-  const float *sample = f->x + t->n * s->x_step[0];
 
   for (int64_t c = 0; c < s->made; c++) {
     double sum = 0;
 
     for (int tap = 0; tap < (s->deep ? 27 : 9) && !isnan(sum); tap++) {
       const int64_t at[] = {tap / 9, tap / 3 % 3, tap % 3};
-      const float *x = sample, *w = f->w + c * s->w_step[4];
+      int64_t x = t->n * s->x_step[0], w = c * s->w_step[4];
       bool inside = true;
 
       for (int d = 0; d < 3; d++) {
@@ -306,10 +321,11 @@ static void sum_again(const winograd_sum *f, const winograd_tile *t, const int64
         w += at[d] * s->w_step[d];
       }
       for (int64_t r = 0; r < s->read && inside; r++) {
-        sum += (double)x[r] * (double)w[r * s->w_step[3]];
+        sum += (double)winograd_get(f, f->x, x + r) *
+               (double)winograd_get(f, f->w, w + r * s->w_step[3]);
       }
     }
-    to[c] = (float)sum;
+    winograd_set(f, to, c, (float)sum);
   }
 }
 
@@ -317,13 +333,13 @@ static void write_tile(const winograd_sum *f, const winograd_box *box, const win
                        const float *from, const buffers *b)
 {
   const int n = f->s->deep ? 8 : 4;
-  float *outputs[WINOGRAD_OUTPUTS];
+  void *outputs[WINOGRAD_OUTPUTS];
   int64_t o[3];
 
   for (int i = 0; i < n; i++) {
     outputs[i] = winograd_output(f, box, t, i, o);
   }
-  if (!f->k->made[f->s->deep](from, b->made_step, f->s->made, outputs)) {
+  if (!f->k->made[f->half][f->s->deep](from, b->made_step, f->s->made, outputs)) {
     for (int i = 0; i < n; i++) {
       if (winograd_output(f, box, t, i, o) != NULL) {
         sum_again(f, t, o, outputs[i]);
@@ -337,21 +353,21 @@ static void run_block(const winograd_sum *f, const winograd_box *box, const buff
                       int64_t from, int64_t to, int64_t end)
 {
   const winograd_conv *s = f->s;
-  const int64_t read = winograd_up(s->read, f->k->lanes), panel = 2 * f->k->lanes;
+  const int64_t words = winograd_words(f->k, s->read), panel = 2 * f->k->lanes;
 
   winograd_read(f, box, from, to, b->none, b->read, b->read_step);
   for (int p = 0; p < winograd_points(s); p++) {
     f->k->product(&(winograd_product){
         .a = b->read + p * b->read_step,
-        .b = (const float *)f->workspace + p * weights_step(f->k, s),
+        .b = (const winograd_word *)f->workspace + p * weights_step(f->k, s),
         .c = b->made + p * b->made_step,
         .rows = to - from,
-        .k = s->read,
+        .k = words,
         .vectors = b->channels / f->k->lanes,
-        .a_row = read,
+        .a_row = b->words,
         .a_k = 1,
         .b_k = panel,
-        .b_panel = s->read * panel,
+        .b_panel = words * panel,
         .c_row = b->channels,
     });
     winograd_prefetch(f, box, to, winograd_min(2 * to - from, end), p, winograd_points(s));
@@ -368,7 +384,7 @@ static void run_tiles(const winograd_sum *f, const winograd_box *box, int64_t fr
   const buffers b = buffers_of(f->k, f->s, f->scratch);
   const int64_t each = winograd_block(f->k, f->s);
 
-  memset(b.none, 0, (size_t)f->s->read * sizeof(float));
+  memset(b.none, 0, (size_t)(f->s->read * winograd_read_size(f)));
   for (int64_t at = from; at < to; at += each) {
     run_block(f, box, &b, at, winograd_min(at + each, to), to);
   }
@@ -392,13 +408,13 @@ static int64_t piece_tiles(const winograd_kernels *k, const winograd_conv *s)
 int64_t winograd_workspace(const winograd_kernels *k, const winograd_conv *s, bool weights)
 {
   return weights ? winograd_weights_workspace(k, s)
-                 : winograd_points(s) * weights_step(k, s) * (int64_t)sizeof(float);
+                 : winograd_points(s) * weights_step(k, s) * (int64_t)sizeof(winograd_word);
 }
 
 int64_t winograd_scratch(const winograd_kernels *k, const winograd_conv *s, bool weights)
 {
   return weights ? winograd_weights_scratch(k, s)
-                 : buffers_of(k, s, NULL).count * (int64_t)sizeof(float);
+                 : buffers_of(k, s, NULL).count * (int64_t)sizeof(winograd_word);
 }
 
 int64_t winograd_pieces(const winograd_kernels *k, const winograd_conv *s, bool weights, int stage)

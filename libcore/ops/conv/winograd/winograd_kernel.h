@@ -1,20 +1,38 @@
-/* winograd_kernel.h - the vector code of winograd_priv.h for one instruction set. Before it, a
- * source defines V_LANES, the type V, V_ZERO, V_SET, V_ADD, V_SUB, V_MUL, V_FMA, V_LOAD and V_STORE
- * of a vector, the type M of which lanes are meant, V_FIRST (the first n), V_LOADM and V_STOREM of
- * those, V_FINITE (x: whether all of its lanes are finite), V_ROWS (rows of a product), ALL_ROWS
- * (calls ROWS(n) for 1 to V_ROWS), and TABLE. */
+/* winograd_kernel.h - the vector code of winograd_priv.h for one instruction set and dtype of
+ * operands. Before it, a source defines V_LANES, the type V, V_ZERO, V_SET, V_ADD, V_SUB, V_MUL,
+ * V_FMA, V_LOAD and V_STORE of a vector of f32, the type M of which lanes are meant, V_FIRST (the
+ * first n), V_LOADM and V_STOREM of those, V_FINITE (x: whether all of its lanes are finite),
+ * V_ROWS (rows of a product), ALL_ROWS (calls ROWS(n) for 1 to V_ROWS), and TABLE.
+ *
+ * Where operands are bf16 it defines V_HALF, V_DOT(y, x, sum) (adds the products of words),
+ * V_READ(p) and V_READM(p, lanes) (a vector of elements), V_PUT(to, v, store) (winograd_store), and
+ * V_WRITE and V_WRITEM, as V_STORE and V_STOREM, of rounded numbers. */
 #include "ops/conv/winograd/winograd_priv.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
+#ifdef V_HALF
+#define V_TERMS 2
+typedef weir_bf16 X;
+#else
+#define V_TERMS 1
+typedef float X;
+#define V_DOT(y, x, sum) V_FMA(y, x, sum)
+#define V_READ(p) V_LOAD(p)
+#define V_READM(p, lanes) V_LOADM(p, lanes)
+#define V_PUT(to, v, store) ((void)(store), V_STORE((float *)(to), v))
+#define V_WRITE(p, v) V_STORE(p, v)
+#define V_WRITEM(p, lanes, v) V_STOREM(p, lanes, v)
+#endif
+
 /* ---- products ---- */
 
 /* n rows and one panel. unit: a_row is 1, else a_k. */
-INLINE void block(const winograd_product *p, const float *a, const float *b, float *c, const int n,
-                  const int vectors, const bool unit)
+INLINE void block(const winograd_product *p, const winograd_word *a, const winograd_word *b,
+                  float *c, const int n, const int vectors, const bool unit)
 {
   const int64_t row = unit ? 1 : p->a_row, step = unit ? p->a_k : 1, b_k = p->b_k;
-  const float *at[(V_ROWS + 2) / 3];
+  const winograd_word *at[(V_ROWS + 2) / 3];
   V sum[V_ROWS][2];
 
 #pragma GCC unroll 8
@@ -33,15 +51,15 @@ INLINE void block(const winograd_product *p, const float *a, const float *b, flo
 
 #pragma GCC unroll 2
     for (int v = 0; v < vectors; v++) {
-      x[v] = V_LOAD(b + V_LANES * v);
+      x[v] = V_LOAD((const float *)b + V_LANES * v);
     }
 #pragma GCC unroll 16
     for (int r = 0; r < n; r++) {
-      const V y = V_SET(at[r / 3][r % 3 * row]);
+      const V y = V_SET(((const float *)at[r / 3])[r % 3 * row]);
 
 #pragma GCC unroll 2
       for (int v = 0; v < vectors; v++) {
-        sum[r][v] = V_FMA(y, x[v], sum[r][v]);
+        sum[r][v] = V_DOT(y, x[v], sum[r][v]);
       }
     }
 #pragma GCC unroll 8
@@ -58,13 +76,14 @@ INLINE void block(const winograd_product *p, const float *a, const float *b, flo
   }
 }
 
-typedef void block_run(const winograd_product *p, const float *a, const float *b, float *c);
+typedef void block_run(const winograd_product *p, const winograd_word *a, const winograd_word *b,
+                       float *c);
 
-#define BLOCK(n, vectors, unit)                                                         \
-  static void block_##n##_##vectors##_##unit(const winograd_product *p, const float *a, \
-                                             const float *b, float *c)                  \
-  {                                                                                     \
-    block(p, a, b, c, n, vectors, unit);                                                \
+#define BLOCK(n, vectors, unit)                                                                 \
+  static void block_##n##_##vectors##_##unit(const winograd_product *p, const winograd_word *a, \
+                                             const winograd_word *b, float *c)                  \
+  {                                                                                             \
+    block(p, a, b, c, n, vectors, unit);                                                        \
   }
 #define ROWS(n) BLOCK(n, 1, 0) BLOCK(n, 2, 0) BLOCK(n, 1, 1) BLOCK(n, 2, 1)
 ALL_ROWS
@@ -145,12 +164,20 @@ INLINE void back_line(V *d, const int step)
 
 /* ---- transforms of tiles: planes of 4 x 4 in registers, then dimension 0 ---- */
 
+/* Where channel c of a transform lies. */
+INLINE void *put_at(winograd_word *to, int64_t c, const winograd_store store)
+{
+  return store == WINOGRAD_ALONG ? (void *)((X *)to + c) : (void *)(to + c);
+}
+
 /* A vector of channels of the elements of a plane. */
-INLINE void read_plane(V *d, const float *const *points, int64_t c, const bool whole, M lanes)
+INLINE void read_plane(V *d, const void *const *points, int64_t c, const bool whole, M lanes)
 {
 #pragma GCC unroll 16
   for (int j = 0; j < 16; j++) {
-    d[j] = whole ? V_LOAD(points[j] + c) : V_LOADM(points[j] + c, lanes);
+    const X *from = (const X *)points[j] + c;
+
+    d[j] = whole ? V_READ(from) : V_READM(from, lanes);
   }
 #pragma GCC unroll 4
   for (int j = 0; j < 4; j++) {
@@ -159,6 +186,25 @@ INLINE void read_plane(V *d, const float *const *points, int64_t c, const bool w
 #pragma GCC unroll 4
   for (int j = 0; j < 4; j++) {
     read_line(d + j, 4);
+  }
+}
+
+/* The planes of a tile, transformed, along dimension 0. */
+INLINE void put_tile(const V *planes, winograd_word *to, int64_t c, int64_t step, const int deep,
+                     const winograd_store store)
+{
+  for (int j = 0; j < 16; j++, to += step) {
+    if (!deep) {
+      V_PUT(put_at(to, c, store), planes[j], store);
+      continue;
+    }
+    V d[4] = {planes[j], planes[16 + j], planes[32 + j], planes[48 + j]};
+
+    read_line(d, 1);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+      V_PUT(put_at(to + 16 * i * step, c, store), d[i], store);
+    }
   }
 }
 
@@ -172,37 +218,29 @@ INLINE void read_column(const winograd_column *p, const int deep)
     V all[16 * WINOGRAD_PLANES];
 
     for (int i = 0; i < planes; i++) {
-      V d[16];
-
-      read_plane(d, p->points + 16 * i, c, whole, lanes);
-#pragma GCC unroll 16
-      for (int j = 0; j < 16; j++) {
-        if (deep) {
-          all[16 * i + j] = d[j];
-        } else {
-          V_STORE(p->to + i * p->tile_step + c + j * p->step, d[j]);
-        }
-      }
+      read_plane(all + 16 * i, p->points + 16 * i, c, whole, lanes);
     }
-    for (int t = 0; t < p->tiles && deep; t++) {
-      const V *from = all + 32 * t;
-      float *to = p->to + t * p->tile_step + c;
+    for (int t = 0; t < p->tiles; t++) {
+      const V *from = all + (deep ? 32 : 16) * t;
 
-      for (int j = 0; j < 16; j++, to += p->step) {
-        V d[4] = {from[j], from[16 + j], from[32 + j], from[48 + j]};
+      if (p->store == WINOGRAD_ALONG) {
+        put_tile(from, p->to + t * p->tile_step, c, p->step, deep, WINOGRAD_ALONG);
+        continue;
+      }
+      const int at = t + (p->store == WINOGRAD_SECOND); /* from the first of its pair on */
+      winograd_word *to = p->to + at / 2 * p->tile_step;
 
-        read_line(d, 1);
-#pragma GCC unroll 4
-        for (int i = 0; i < 4; i++) {
-          V_STORE(to + 16 * i * p->step, d[i]);
-        }
+      if (at % 2 == 0) {
+        put_tile(from, to, c, p->step, deep, WINOGRAD_FIRST);
+      } else {
+        put_tile(from, to, c, p->step, deep, WINOGRAD_SECOND);
       }
     }
   }
 }
 
-INLINE void spread_tile(const float *const *points, int64_t channels, float *to, int64_t step,
-                        const int deep)
+INLINE void spread_tile(const void *const *points, int64_t channels, winograd_word *to,
+                        int64_t step, const int deep, const winograd_store store)
 {
   for (int64_t c = 0; c < channels; c += V_LANES) {
     const bool whole = channels - c >= V_LANES;
@@ -210,13 +248,13 @@ INLINE void spread_tile(const float *const *points, int64_t channels, float *to,
     V all[32];
 
     for (int i = 0; i < (deep ? 2 : 1); i++) {
-      V d[16];
+      V *d = all + 16 * i;
 
 #pragma GCC unroll 4
       for (int j = 0; j < 4; j++) {
-        const float *from = points[4 * i + j] + c;
+        const X *from = (const X *)points[4 * i + j] + c;
 
-        d[j / 2 * 4 + j % 2] = whole ? V_LOAD(from) : V_LOADM(from, lanes);
+        d[j / 2 * 4 + j % 2] = whole ? V_READ(from) : V_READM(from, lanes);
       }
 #pragma GCC unroll 2
       for (int j = 0; j < 2; j++) {
@@ -226,29 +264,39 @@ INLINE void spread_tile(const float *const *points, int64_t channels, float *to,
       for (int j = 0; j < 4; j++) {
         spread_line(d + j, 4);
       }
-#pragma GCC unroll 16
-      for (int j = 0; j < 16; j++) {
-        if (deep) {
-          all[16 * i + j] = d[j];
-        } else {
-          V_STORE(to + c + j * step, d[j]);
-        }
-      }
     }
-    for (int j = 0; j < 16 && deep; j++) {
+    for (int j = 0; j < 16; j++) {
+      if (!deep) {
+        V_PUT(put_at(to + j * step, c, store), all[j], store);
+        continue;
+      }
       V d[4] = {all[j], all[16 + j]};
 
       spread_line(d, 1);
 #pragma GCC unroll 4
       for (int i = 0; i < 4; i++) {
-        V_STORE(to + c + (16 * i + j) * step, d[i]);
+        V_PUT(put_at(to + (16 * i + j) * step, c, store), d[i], store);
       }
     }
   }
 }
 
-INLINE bool made_tile(const float *from, int64_t step, int64_t channels, float *const *outputs,
-                      const int deep)
+/* Channels of an output from c on. */
+INLINE void write(void *output, int64_t c, V y, const bool whole, M lanes, const int half)
+{
+  if (half && whole) {
+    V_WRITE((X *)output + c, y);
+  } else if (half) {
+    V_WRITEM((X *)output + c, lanes, y);
+  } else if (whole) {
+    V_STORE((float *)output + c, y);
+  } else {
+    V_STOREM((float *)output + c, lanes, y);
+  }
+}
+
+INLINE bool made_tile(const float *from, int64_t step, int64_t channels, void *const *outputs,
+                      const int deep, const int half)
 {
   bool finite = true;
 
@@ -282,16 +330,11 @@ INLINE bool made_tile(const float *from, int64_t step, int64_t channels, float *
       }
 #pragma GCC unroll 4
       for (int j = 0; j < 4; j++) {
-        float *to = outputs[4 * i + j];
         const V y = d[j / 2 * 4 + j % 2];
 
-        if (to != NULL) {
+        if (outputs[4 * i + j] != NULL) {
           finite = V_FINITE(y) && finite;
-          if (whole) {
-            V_STORE(to + c, y);
-          } else {
-            V_STOREM(to + c, lanes, y);
-          }
+          write(outputs[4 * i + j], c, y, whole, lanes, half);
         }
       }
     }
@@ -301,7 +344,8 @@ INLINE bool made_tile(const float *from, int64_t step, int64_t channels, float *
 
 /* ---- weights ---- */
 
-INLINE void weights_tile(const float *taps, float *to, int64_t step, const int deep)
+INLINE void weights_tile(const float *taps, winograd_word *to, int64_t step, const int deep,
+                         const winograd_store store)
 {
   V d[64];
 
@@ -322,7 +366,7 @@ INLINE void weights_tile(const float *taps, float *to, int64_t step, const int d
     weights_line(d + j, 16);
   }
   for (int j = 0; j < (deep ? 64 : 16); j++) {
-    V_STORE(to + j * step, d[j]);
+    V_PUT(to + j * step, d[j], store);
   }
 }
 
@@ -354,36 +398,62 @@ INLINE void back_tile(const float *from, int64_t step, float *taps, int64_t taps
 
 /* ---- the table ---- */
 
-#define FORMS(deep)                                                                                \
-  static void read_##deep(const winograd_column *p)                                                \
-  {                                                                                                \
-    read_column(p, deep);                                                                          \
-  }                                                                                                \
-  static void spread_##deep(const float *const *points, int64_t channels, float *to, int64_t step) \
-  {                                                                                                \
-    spread_tile(points, channels, to, step, deep);                                                 \
-  }                                                                                                \
-  static bool made_##deep(const float *from, int64_t step, int64_t channels,                       \
-                          float *const *outputs)                                                   \
-  {                                                                                                \
-    return made_tile(from, step, channels, outputs, deep);                                         \
-  }                                                                                                \
-  static void weights_##deep(const float *taps, float *to, int64_t step)                           \
-  {                                                                                                \
-    weights_tile(taps, to, step, deep);                                                            \
-  }                                                                                                \
-  static void back_##deep(const float *from, int64_t step, float *taps, int64_t taps_step)         \
-  {                                                                                                \
-    back_tile(from, step, taps, taps_step, deep);                                                  \
+#define MADE(deep, half)                                                              \
+  static bool made_##half##_##deep(const float *from, int64_t step, int64_t channels, \
+                                   void *const *outputs)                              \
+  {                                                                                   \
+    return made_tile(from, step, channels, outputs, deep, half);                      \
   }
+#define FORMS(deep)                                                                         \
+  static void read_##deep(const winograd_column *p)                                         \
+  {                                                                                         \
+    read_column(p, deep);                                                                   \
+  }                                                                                         \
+  static void spread_##deep(const void *const *points, int64_t channels, winograd_word *to, \
+                            int64_t step, winograd_store store)                             \
+  {                                                                                         \
+    if (store == WINOGRAD_SECOND) {                                                         \
+      spread_tile(points, channels, to, step, deep, WINOGRAD_SECOND);                       \
+    } else {                                                                                \
+      spread_tile(points, channels, to, step, deep, WINOGRAD_FIRST);                        \
+    }                                                                                       \
+  }                                                                                         \
+  static void weights_##deep(const float *taps, winograd_word *to, int64_t step,            \
+                             winograd_store store)                                          \
+  {                                                                                         \
+    if (store == WINOGRAD_SECOND) {                                                         \
+      weights_tile(taps, to, step, deep, WINOGRAD_SECOND);                                  \
+    } else {                                                                                \
+      weights_tile(taps, to, step, deep, WINOGRAD_FIRST);                                   \
+    }                                                                                       \
+  }                                                                                         \
+  static void back_##deep(const float *from, int64_t step, float *taps, int64_t taps_step)  \
+  {                                                                                         \
+    back_tile(from, step, taps, taps_step, deep);                                           \
+  }                                                                                         \
+  MADE(deep, 0)
 FORMS(0)
 FORMS(1)
+#ifdef V_HALF
+MADE(0, 1)
+MADE(1, 1)
+#define MADE_HALF      \
+  {                    \
+    made_1_0, made_1_1 \
+  }
+#else
+#define MADE_HALF \
+  {               \
+    NULL, NULL    \
+  }
+#endif
 
 const winograd_kernels TABLE = {.lanes = V_LANES,
                                 .rows = V_ROWS,
+                                .terms = V_TERMS,
                                 .product = product,
                                 .read = {read_0, read_1},
                                 .spread = {spread_0, spread_1},
-                                .made = {made_0, made_1},
+                                .made = {{made_0_0, made_0_1}, MADE_HALF},
                                 .weights = {weights_0, weights_1},
                                 .back = {back_0, back_1}};

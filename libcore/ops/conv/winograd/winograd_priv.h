@@ -1,5 +1,5 @@
 /* winograd_priv.h - convolutions of kernel size 3 and stride 1 by Winograd's minimal filtering
- * F(2, 3), f32 (Lavin and Gray, arXiv:1509.09308).
+ * F(2, 3), of f32 or bf16 (Lavin and Gray, arXiv:1509.09308).
  *
  *   y[n, o, c] = sum over tap, r of x[n, o + tap - lo, r] w[tap, r, c]
  *
@@ -12,12 +12,16 @@
  *
  *   dw[tap, r, c] = G' [sum over tiles of (B' x) (A dy)]
  *
+ * Operands in bf16 are transformed in f32, rounded to bf16 and multiplied in pairs, which are added
+ * up in f32.
+ *
  * Every sum has an order that follows from the shape and the length of vectors, never from threads.
  * Rounding errors are relative to the largest elements that a tile reads, not to those of one
  * output. Where a tile makes a result that is not finite, its outputs are summed again without
  * transforms, so that NaN and infinity reach the outputs that read them and no others. */
 #ifndef WINOGRAD_PRIV_H
 #define WINOGRAD_PRIV_H
+#include "base/weir_bf16.h"
 #include "graph/weir_access.h"
 
 /* Most outputs and weights of a tile; tiles of a column, one after the other along dimension 0,
@@ -46,10 +50,14 @@ typedef struct winograd_conv {
 
 /* ---- Vector code, one table an instruction set. ---- */
 
+/* What a product sums over lies in words of 4 bytes: one number in f32, or two neighbours in bf16.
+ */
+typedef uint32_t winograd_word;
+
 /* c[row, column] = or += sum over k of a[row, k] b[k, column], columns in whole vectors; b in
- * panels of two vectors. */
+ * panels of two vectors. k counts words. */
 typedef struct winograd_product {
-  const float *a, *b;
+  const winograd_word *a, *b;
   float *c;
   int64_t rows, k, vectors;
   int64_t a_row, a_k; /* one of them is 1 */
@@ -57,32 +65,44 @@ typedef struct winograd_product {
   bool adds;
 } winograd_product;
 
+/* How transforms are stored. Of f32 all are the same. */
+typedef enum winograd_store {
+  WINOGRAD_ALONG, /* neighbours in a word are channels */
+  WINOGRAD_FIRST, /* they are tiles, or channels read of weights: this one comes first, and the
+                     other is 0 until it is stored */
+  WINOGRAD_SECOND
+} winograd_store;
+
 /* B' x of a column of tiles, point i of tile t at to + i step + t tile_step, in whole vectors.
  * points: addresses of the elements that it reads, [planes, 4, 4]. */
 typedef struct winograd_column {
-  const float *points[16 * WINOGRAD_PLANES];
+  const void *points[16 * WINOGRAD_PLANES];
   int tiles;
+  winograd_store store; /* of the first; FIRST and SECOND alternate: tile_step is that of a pair */
   int64_t channels, step, tile_step;
-  float *to;
+  winograd_word *to;
 } winograd_column;
 
 typedef struct winograd_kernels {
   int64_t lanes, rows; /* rows of a product that are summed at a time */
+  int64_t terms;       /* numbers in a word: 1, operands are f32, or 2, they are bf16 */
   void (*product)(const winograd_product *p);
   /* By `deep`, as all that follow. */
   void (*read[2])(const winograd_column *column);
   /* Writes A y of the outputs of a tile, as `read`. */
-  void (*spread[2])(const float *const *points, int64_t channels, float *to, int64_t step);
-  /* Writes A' m to the outputs that are not NULL; returns whether all are finite. */
-  bool (*made[2])(const float *from, int64_t step, int64_t channels, float *const *outputs);
+  void (*spread[2])(const void *const *points, int64_t channels, winograd_word *to, int64_t step,
+                    winograd_store store);
+  /* Writes A' m to the outputs that are not NULL; returns whether all are finite. By whether they
+   * are bf16, too (terms: 2). */
+  bool (*made[2][2])(const float *from, int64_t step, int64_t channels, void *const *outputs);
   /* One vector of channels made and one channel read: G w of taps [taps, lanes], and G' m. */
-  void (*weights[2])(const float *taps, float *to, int64_t step);
+  void (*weights[2])(const float *taps, winograd_word *to, int64_t step, winograd_store store);
   void (*back[2])(const float *from, int64_t step, float *taps, int64_t taps_step);
 } winograd_kernels;
 
-extern const winograd_kernels weir_winograd_avx2, weir_winograd_avx512;
-/* The best that this processor runs, or NULL. */
-const winograd_kernels *winograd_kernels_get(void);
+extern const winograd_kernels weir_winograd_avx2, weir_winograd_avx512, weir_winograd_avx512bf16;
+/* The best that this processor runs for operands of this dtype, f32 or bf16, or NULL. */
+const winograd_kernels *winograd_kernels_get(weir_dtype dtype);
 
 /* ---- The sums, in stages of pieces that may run at the same time. ---- */
 
@@ -92,9 +112,10 @@ const winograd_kernels *winograd_kernels_get(void);
 typedef struct winograd_sum {
   const winograd_kernels *k;
   const winograd_conv *s;
-  bool weights; /* the gradient by w is made */
-  const float *x;
-  float *y, *w;
+  bool weights; /* the gradient by w is made                 */
+  bool half;    /* in bf16, as operands are then; else in f32 */
+  const void *x;
+  void *y, *w;
   int64_t first[3]; /* sample and elements of the first two dimensions that y points at */
   void *workspace, *scratch;
 } winograd_sum;
@@ -132,6 +153,34 @@ static inline int64_t winograd_up(int64_t a, int64_t b)
 {
   return (a + b - 1) / b * b;
 }
+/* Words of n numbers. */
+static inline int64_t winograd_words(const winograd_kernels *k, int64_t n)
+{
+  return (n + k->terms - 1) / k->terms;
+}
+/* Bytes of an element of an operand, and of what is made. */
+static inline int64_t winograd_read_size(const winograd_sum *f)
+{
+  return 4 / f->k->terms;
+}
+static inline int64_t winograd_made_size(const winograd_sum *f)
+{
+  return f->half ? 2 : 4;
+}
+/* Element `at` of an operand, and of what is made. */
+static inline float winograd_get(const winograd_sum *f, const void *from, int64_t at)
+{
+  return f->k->terms == 2 ? weir_f32_from_bf16(((const weir_bf16 *)from)[at])
+                          : ((const float *)from)[at];
+}
+static inline void winograd_set(const winograd_sum *f, void *to, int64_t at, float value)
+{
+  if (f->half) {
+    ((weir_bf16 *)to)[at] = weir_bf16_from_f32(value);
+  } else {
+    ((float *)to)[at] = value;
+  }
+}
 static inline int winograd_points(const winograd_conv *s)
 {
   return s->deep ? 64 : 16;
@@ -145,20 +194,20 @@ static inline int64_t winograd_size(const winograd_conv *s, int d)
 int64_t winograd_index(const winograd_conv *s, int d, int64_t at);
 /* Tile `at` of the box: along dimension 0 they are neighbours, then along the last. */
 winograd_tile winograd_tile_at(const winograd_conv *s, const winograd_box *box, int64_t at);
-/* Transforms what tiles [from, to) of the box read, as winograd_column; tile_step apart. none:
- * zeros, for elements that are not there. */
+/* Transforms what tiles [from, to) of the box read, as winograd_column. none: zeros, for elements
+ * that are not there. */
 void winograd_read(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
-                   const float *none, float *read, int64_t step);
+                   const void *none, winograd_word *read, int64_t step);
 /* Brings elements of x and y that tiles [from, to) read and write closer, a part of `parts`: their
  * rows are too many for the processor to foresee them. */
 void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
                        int part, int parts);
 /* Where output i of a tile lies, *o; NULL: beyond the ends of the box or of y. */
-float *winograd_output(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
-                       int i, int64_t o[3]);
-/* Elements between two points of `tiles` rows of `channels`: not a multiple of a page, which would
+void *winograd_output(const winograd_sum *f, const winograd_box *box, const winograd_tile *t, int i,
+                      int64_t o[3]);
+/* Words between two points of `rows` rows of `words`: not a multiple of a page, which would
  * put all points of a tile into one set of the cache. */
-int64_t winograd_step(int64_t tiles, int64_t channels);
+int64_t winograd_step(int64_t rows, int64_t words);
 /* Tiles whose transforms are held at a time. */
 int64_t winograd_block(const winograd_kernels *k, const winograd_conv *s);
 

@@ -12,6 +12,7 @@ enum { MAX_CHUNKS = 16, MIN_CHUNKS = 4, CHUNK_TILES = 128, CHUNKS_BYTES = 6 << 2
 typedef struct shape {
   int64_t tiles, chunks;
   int64_t block;      /* tiles that are transformed at a time */
+  int64_t rows;       /* words of them for a channel          */
   int64_t read, made; /* channels in whole vectors            */
   int64_t sum_step;   /* floats of the sums of one point      */
   int64_t taps;       /* 27 or 9                              */
@@ -34,9 +35,10 @@ static shape shape_of(const winograd_kernels *k, const winograd_conv *s)
   for (h.chunks = 1; 2 * h.chunks <= winograd_min(chunks, MAX_CHUNKS);) {
     h.chunks *= 2;
   }
+  h.rows = winograd_words(k, h.block);
   h.sum_step = winograd_step(s->read, h.made);
-  h.read_step = winograd_step(h.block, h.read);
-  h.made_step = winograd_step(h.block, h.made);
+  h.read_step = winograd_step(h.rows, h.read);
+  h.made_step = winograd_step(h.rows, h.made);
   return h;
 }
 
@@ -58,11 +60,11 @@ int64_t winograd_weights_scratch(const winograd_kernels *k, const winograd_conv 
 
 /* Addresses of the elements of y of a tile; `none` for those beyond its ends. */
 static void outputs_of(const winograd_sum *f, const winograd_box *all, const winograd_tile *t,
-                       const float *none, const float **points)
+                       const void *none, const void **points)
 {
   for (int i = 0; i < (f->s->deep ? 8 : 4); i++) {
     int64_t o[3];
-    const float *y = winograd_output(f, all, t, i, o);
+    const void *y = winograd_output(f, all, t, i, o);
 
     points[i] = y == NULL ? none : y;
   }
@@ -75,23 +77,25 @@ static void add_block(const winograd_sum *f, const shape *h, int64_t from, int64
   const winograd_conv *s = f->s;
   const int n = winograd_points(s);
   const winograd_box all = {.hi = {s->batch, s->y[0], s->y[1]}};
-  float *sums = f->scratch, *read = sums + n * h->sum_step, *made = read + n * h->read_step,
-        *none = made + n * h->made_step;
-  const float *points[WINOGRAD_OUTPUTS];
+  float *sums = f->scratch;
+  winograd_word *read = (winograd_word *)f->scratch + n * h->sum_step,
+                *made = read + n * h->read_step, *none = made + n * h->made_step;
+  const void *points[WINOGRAD_OUTPUTS];
 
   winograd_read(f, &all, from, to, none, read, h->read_step);
   for (int64_t i = from; i < to; i++) {
     const winograd_tile t = winograd_tile_at(s, &all, i);
 
     outputs_of(f, &all, &t, none, points);
-    f->k->spread[s->deep](points, s->made, made + (i - from) * h->made, h->made_step);
+    f->k->spread[s->deep](points, s->made, made + (i - from) / f->k->terms * h->made, h->made_step,
+                          (i - from) % f->k->terms == 0 ? WINOGRAD_FIRST : WINOGRAD_SECOND);
   }
   for (int p = 0; p < n; p++) {
     f->k->product(&(winograd_product){.a = read + p * h->read_step,
                                       .b = made + p * h->made_step,
                                       .c = sums + p * h->sum_step,
                                       .rows = s->read,
-                                      .k = to - from,
+                                      .k = winograd_words(f->k, to - from),
                                       .vectors = h->made / f->k->lanes,
                                       .a_row = 1,
                                       .a_k = h->read,
@@ -131,7 +135,7 @@ static double sum_again(const winograd_sum *f, int64_t tap, int64_t r, int64_t c
   for (int64_t p = 0; p < s->batch * s->y[0] * s->y[1] * s->y[2] && !isnan(sum); p++) {
     const int64_t n = p / s->y[2] / s->y[1] / s->y[0];
     const int64_t o[] = {p / s->y[2] / s->y[1] % s->y[0], p / s->y[2] % s->y[1], p % s->y[2]};
-    const float *x = f->x + n * s->x_step[0] + r, *y = f->y + n * s->y_step[0] + c;
+    int64_t x = n * s->x_step[0] + r, y = n * s->y_step[0] + c;
     bool inside = true;
 
     for (int d = 0; d < 3; d++) {
@@ -141,7 +145,7 @@ static double sum_again(const winograd_sum *f, int64_t tap, int64_t r, int64_t c
       x += index * s->x_step[d + 1];
       y += o[d] * s->y_step[d + 1];
     }
-    sum += inside ? (double)*x * (double)*y : 0;
+    sum += inside ? (double)winograd_get(f, f->x, x) * (double)winograd_get(f, f->y, y) : 0;
   }
   return sum;
 }
@@ -156,8 +160,8 @@ static void merge(const winograd_sum *f, int64_t r)
 
   for (int64_t tap = 0; tap < h.taps; tap++) {
     float *sums = (float *)f->workspace + tap * h.taps_step + r * h.made;
-    float *to = f->w + tap / 9 * s->w_step[0] + tap / 3 % 3 * s->w_step[1] +
-                tap % 3 * s->w_step[2] + r * s->w_step[3];
+    const int64_t to = tap / 9 * s->w_step[0] + tap / 3 % 3 * s->w_step[1] +
+                       tap % 3 * s->w_step[2] + r * s->w_step[3];
 
     for (int64_t width = 1; width < h.chunks; width *= 2) {
       for (int64_t chunk = 0; chunk + width < h.chunks; chunk += 2 * width) {
@@ -170,7 +174,8 @@ static void merge(const winograd_sum *f, int64_t r)
       }
     }
     for (int64_t c = 0; c < s->made; c++) {
-      to[c * s->w_step[4]] = isfinite(sums[c]) ? sums[c] : (float)sum_again(f, tap, r, c);
+      winograd_set(f, f->w, to + c * s->w_step[4],
+                   isfinite(sums[c]) ? sums[c] : (float)sum_again(f, tap, r, c));
     }
   }
 }
