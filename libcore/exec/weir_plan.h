@@ -18,6 +18,13 @@ extern "C" {
 
 typedef struct weir_plan weir_plan;
 
+/* Kernels that transform what they multiply: none, those of operands in f32, all. */
+typedef enum weir_winograd {
+  WEIR_WINOGRAD_FALSE,
+  WEIR_WINOGRAD_F32,
+  WEIR_WINOGRAD_TRUE
+} weir_winograd;
+
 /* The section `exec:` of every app's configuration; rows in weir_exec_opts. */
 typedef struct weir_exec_cfg {
   int tier;     /* auto|reference|vector|native: weir_tier */
@@ -31,7 +38,7 @@ typedef struct weir_exec_cfg {
   int overlap;      /* off|auto|on: weir_overlap */
   int fission;      /* off|products|hoist|reassociate: weir_fission */
   bool window;      /* sums over offsets read margins instead of borders */
-  bool winograd;    /* kernels that transform what they multiply */
+  int winograd;     /* false|f32|true: weir_winograd */
   const char *skip; /* passes to skip, comma-separated */
   const char *kernel;
   const char *compiler;

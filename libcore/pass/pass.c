@@ -106,6 +106,19 @@ const weir_constants *weir_pass_constants(const weir_pass_opts *opts)
   return opts->constants != NULL ? opts->constants : weir_constants_get(NULL);
 }
 
+/* Whether it multiplies transformed operands that are to be multiplied as they are. */
+static bool is_left_out(const weir_kernel *k, const weir_graph *g, const weir_group *group,
+                        const weir_pass_opts *opts)
+{
+  const weir_access *a = &weir_graph_node(g, group->nodes[group->n_nodes - 1])->access;
+  bool half = false;
+
+  for (int i = 0; i < a->n_in; i++) {
+    half = half || a->in[i].dtype == WEIR_BF16;
+  }
+  return k->transforms && (opts->plain || (opts->plain_half && half));
+}
+
 /* The best kernel for the CPU, or for other devices. */
 static const weir_kernel *best_of(const weir_graph *g, const weir_group *group,
                                   const weir_pass_opts *opts, const char *device, double *seconds)
@@ -117,7 +130,7 @@ static const weir_kernel *best_of(const weir_graph *g, const weir_group *group,
   for (int i = 0; opts->kernels != NULL && opts->kernels[i] != NULL; i++) {
     const weir_kernel *k = opts->kernels[i];
 
-    if (strcmp(k->device, device) != 0 || (opts->plain && k->transforms) ||
+    if (strcmp(k->device, device) != 0 || is_left_out(k, g, group, opts) ||
         (strcmp(wanted, "auto") != 0 && strcmp(wanted, k->name) != 0)) {
       continue;
     }

@@ -64,7 +64,8 @@ typedef struct weir_pass_opts {
   weir_fission fission;
   bool window;                       /* margins of arrays instead of borders of sums of products */
   const char *kernel;                /* "auto", "none", or the only kernel that may claim groups */
-  bool plain;                        /* no kernel that multiplies transformed operands */
+  bool plain;                        /* no kernel that multiplies transformed operands, */
+  bool plain_half;                   /* or none that rounds them to bf16                */
   const weir_kernel *const *kernels; /* kernels offered to groups, NULL-terminated; NULL: none */
   const char *device; /* whose kernels these are, NULL: the CPU's. Its kernels are also offered for
                          library operators that the device has none for: the host runs those */

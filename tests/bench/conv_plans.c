@@ -78,6 +78,7 @@ static bool make_side(const weir_graph *g, const char *kernel, const bench_conv 
   *s = (side){.plan = NULL};
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = kernel;
+  cfg.precision = c->half;
   bench_must(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &s->plan));
   for (int32_t i = 0; i < weir_plan_groups(s->plan); i++) {
     claimed = claimed || strcmp(weir_plan_group(s->plan, i).kernel, kernel) == 0;
@@ -86,7 +87,8 @@ static bool make_side(const weir_graph *g, const char *kernel, const bench_conv 
     bench_must(weir_tensor_init(&s->of[k], WEIR_F32, 5, shape[k]));
     for (int64_t i = 0; i < weir_tensor_numel(&s->of[k]); i++) {
       ((float *)s->of[k].data)[i] =
-          (float)(2 * weir_random_uniform(1, (uint32_t)k, 0, (uint64_t)i) - 1);
+          (float)weir_dtype_rounded(c->half ? WEIR_BF16 : WEIR_F32,
+                                    2 * weir_random_uniform(1, (uint32_t)k, 0, (uint64_t)i) - 1);
     }
   }
   return claimed;
@@ -149,7 +151,7 @@ void bench_conv_against(const char *name, const char *kernel, const bench_conv *
   pair p = make_pair(kernel, c);
   double best[] = {INFINITY, INFINITY};
 
-  if (p.both && !(difference(&p.of[1], &p.of[0]) < 1e-4)) {
+  if (p.both && !(difference(&p.of[1], &p.of[0]) < (c->half ? 0.02 : 1e-4))) {
     fprintf(stderr, "%s: results differ by %g\n", name, difference(&p.of[1], &p.of[0]));
     exit(1);
   }

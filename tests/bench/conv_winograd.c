@@ -1,6 +1,6 @@
-/* conv_winograd.c - convolutions of kernel size 3 with fewer products (conv.winograd), f32, one
- * thread, against oneDNN's: times of the processor, and errors against sums in double. The shapes
- * are those of U-Net lite. */
+/* conv_winograd.c - convolutions of kernel size 3 with fewer products (conv.winograd), of f32
+ * and of bf16, one thread, against oneDNN's: times of the processor, and errors against sums in
+ * double. The shapes are those of U-Net lite. */
 #include "base/weir_log.h"
 #include "conv_plans.h"
 #include "ops/conv/winograd/winograd_priv.h"
@@ -9,22 +9,32 @@
 enum { RUNS = 15 };
 
 /* Forward, by data and by weights. */
-static void rows(const char *shape, int64_t in, int64_t out, const int64_t e[3], double goal)
+static void rows_of(bool half, const char *shape, int64_t in, int64_t out, const int64_t e[3],
+                    double goal)
 {
   static const char *const tasks[] = {"forward", "data", "weights"};
+  const char *of = half ? " bf16" : "";
 
   for (int k = 0; k < 3; k++) {
-    const bench_conv c = {(bench_conv_task)k, in, out, {e[0], e[1], e[2]}};
-    const bench_conv small = {(bench_conv_task)k, in, out, {8, 16, 32}};
+    const bench_conv c = {(bench_conv_task)k, in, out, {e[0], e[1], e[2]}, half};
+    const bench_conv small = {(bench_conv_task)k, in, out, {8, 16, 32}, half};
     char name[96];
 
-    snprintf(name, sizeof name, "winograd: %s %s", tasks[k], shape);
+    snprintf(name, sizeof name, "winograd%s: %s %s", of, tasks[k], shape);
     bench_conv_against(name, "conv.winograd", &c, RUNS, goal);
     if (goal > 0) {
-      snprintf(name, sizeof name, "winograd: error of %s %lld->%lld 8x16x32", tasks[k],
+      snprintf(name, sizeof name, "winograd%s: error of %s %lld->%lld 8x16x32", of, tasks[k],
                (long long)in, (long long)out);
       bench_conv_errors(name, "conv.winograd", &small);
     }
+  }
+}
+
+static void rows(const char *shape, int64_t in, int64_t out, const int64_t e[3], double goal)
+{
+  rows_of(false, shape, in, out, e, goal);
+  if (winograd_kernels_get(WEIR_BF16) != NULL) {
+    rows_of(true, shape, in, out, e, goal);
   }
 }
 

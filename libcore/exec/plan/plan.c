@@ -49,10 +49,12 @@ const weir_opt weir_exec_opts[] = {
                   "margins in place of a border for arrays that a sum of products reads at "
                   "offsets, such as E - w, so that matrix-product kernels apply; infinite or NaN "
                   "elements then also reach sums that would have excluded them at the border"),
-    WEIR_OPT_BOOL(weir_exec_cfg, winograd, true,
-                  "on a CPU, convolutions of f32 with kernel size 3 and stride 1, and their "
-                  "gradients, take Winograd's F(2, 3) where it is faster: up to 3.4 times fewer "
-                  "products, with rounding errors relative to the largest neighbouring elements"),
+    WEIR_OPT_ENUM(
+        weir_exec_cfg, winograd, WEIR_WINOGRAD_TRUE, "false|f32|true",
+        "on a CPU, convolutions with kernel size 3 and stride 1, and their gradients, take "
+        "Winograd's F(2, 3) where it is faster: up to 3.4 times fewer products, with "
+        "rounding errors relative to the largest neighbouring elements; f32: not those "
+        "of bf16 (exec.precision), whose rounding errors are 3.6 times as large with it"),
     WEIR_OPT_STRING(weir_exec_cfg, skip, "",
                     "passes to skip, comma-separated, to locate a faulty one"),
     WEIR_OPT_STRING(
@@ -364,7 +366,8 @@ weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
                           .fission = (weir_fission)cfg->fission,
                           .window = cfg->window,
                           .kernel = cfg->kernel,
-                          .plain = !cfg->winograd,
+                          .plain = cfg->winograd == WEIR_WINOGRAD_FALSE,
+                          .plain_half = cfg->winograd == WEIR_WINOGRAD_F32,
                           .kernels = weir_kernel_table,
                           .device = cfg->device};
 }

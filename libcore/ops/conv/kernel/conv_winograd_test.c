@@ -203,18 +203,21 @@ static void others_are_left(void **state)
   assert_int_equal(agree(&plain, &line, &taps, 1), 0);
 }
 
-/* Groups that the kernel has in a plan that chooses freely. */
-static int chosen(const weir_graph *g, bool winograd)
+/* Groups of products of that dtype that the kernel has in a plan for it that chooses freely. */
+static int chosen(const weir_graph *g, weir_dtype dtype, weir_winograd winograd)
 {
   weir_exec_cfg cfg;
   weir_plan *plan;
   int n = 0;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.winograd = winograd;
+  cfg.precision = dtype == WEIR_BF16;
+  cfg.winograd = (int)winograd;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &plan));
   for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
-    n += strcmp(weir_plan_group(plan, i).kernel, "conv.winograd") == 0;
+    const weir_group_report report = weir_plan_group(plan, i);
+
+    n += strcmp(report.kernel, "conv.winograd") == 0 && report.dtype == dtype;
   }
   weir_plan_destroy(&plan);
   return n;
@@ -228,8 +231,14 @@ static void the_option_decides(void **state)
   test_case t = make(false, &s, &x, &w, 1);
 
   needs(WEIR_F32);
-  assert_int_equal(chosen(t.g, true), 3);
-  assert_int_equal(chosen(t.g, false), 0);
+  assert_int_equal(chosen(t.g, WEIR_F32, WEIR_WINOGRAD_TRUE), 3);
+  assert_int_equal(chosen(t.g, WEIR_F32, WEIR_WINOGRAD_F32), 3);
+  assert_int_equal(chosen(t.g, WEIR_F32, WEIR_WINOGRAD_FALSE), 0);
+  if (winograd_kernels_get(WEIR_BF16) != NULL) {
+    assert_true(chosen(t.g, WEIR_BF16, WEIR_WINOGRAD_TRUE) >= 2);
+  }
+  assert_int_equal(chosen(t.g, WEIR_BF16, WEIR_WINOGRAD_F32), 0);
+  assert_int_equal(chosen(t.g, WEIR_BF16, WEIR_WINOGRAD_FALSE), 0);
   end(&t);
 }
 
