@@ -7,6 +7,7 @@
 #include "base/weir_random.h"
 #include "exec/weir_plan.h"
 #include "fields.h"
+#include "instruction_sets.h"
 #include "layers_dnnl.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
@@ -160,7 +161,8 @@ void bench_conv_against(const char *name, const char *kernel, const bench_conv *
     best[1] = fmin(best[1], run_side(&p.of[1]));
   }
   if (p.both) {
-    bench_row_of(name, "oneDNN", VERSION_OF_DNNL, best[0] * 1e3, best[1] * 1e3, "ms", 0, goal);
+    bench_row_of(bench_set_row(name), "oneDNN", VERSION_OF_DNNL, best[0] * 1e3, best[1] * 1e3, "ms",
+                 0, goal);
   }
   end_pair(&p);
 }
@@ -233,7 +235,7 @@ void bench_conv_errors(const char *name, const char *kernel, const bench_conv *c
     }
   }
   if (p.both) {
-    bench_row_of(name, "oneDNN", VERSION_OF_DNNL, sqrt(errors[0] / squares) * 1e7,
+    bench_row_of(bench_set_row(name), "oneDNN", VERSION_OF_DNNL, sqrt(errors[0] / squares) * 1e7,
                  sqrt(errors[1] / squares) * 1e7, "1e-7", 0, 0);
   }
   end_pair(&p);

@@ -19,14 +19,14 @@
 #include "model/nets.h"
 #include "nn/weir_unet.h"
 #include "group_times.h"
+#include "instruction_sets.h"
 #include "learner.h"
 #include "multiply_add.h"
 #include "weir_bench.h"
 
 enum {
-  SETS = 2,
   MOST_THREADS = 2,
-  SETTINGS = SETS * MOST_THREADS,
+  SETTINGS = BENCH_SETS * MOST_THREADS,
   NETS = 2,
   BATCH = 2,
   TURNS = 6, /* processes of each setting; the best of each group counts */
@@ -38,14 +38,6 @@ enum {
 
 /* Mean absolute error of a whole step that Habitat's authors report to stay below. */
 #define BAR 0.15
-
-/* An instruction set: of exec.machine, and of libraries. */
-static const struct set {
-  const char *name, *dnnl, *openblas;
-} sets[SETS] = {
-    {"avx2", "AVX2", "Haswell"},
-    {"avx512", "AVX512_CORE", "SkylakeX"},
-};
 
 /* What a process says of a network: its groups, with the seconds of the best run, and the time of a
  * step outside of them. */
@@ -197,20 +189,17 @@ static int measure(int setting, int64_t side)
 /* False: the processor lacks these instructions, or there is one alone. */
 static bool run_setting(int setting, int64_t side, const char *folder, setting_times *out)
 {
-  const struct set *const s = &sets[set_of(setting)];
-  char machine[TEXT], text[TEXT], program[TEXT], command[6 * TEXT];
-  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+  const bench_set *const s = &bench_sets[set_of(setting)];
+  char machine[TEXT], text[TEXT], program[5 * TEXT], command[6 * TEXT];
 
-  program[length > 0 ? length : 0] = 0;
   bench_must(weir_path_join(folder, "machine.yaml", machine, sizeof machine));
   (void)snprintf(text, sizeof text, "simd: %s\n", s->name);
   weir_check_write(machine, text, strlen(text));
   if (weir_cpu_load(machine) != WEIR_OK || weir_threads_get() < threads_of(setting)) {
     return false;
   }
-  (void)snprintf(command, sizeof command,
-                 "WEIR_MACHINE='%s' DNNL_MAX_CPU_ISA=%s OPENBLAS_CORETYPE=%s '%s' %lld %d", machine,
-                 s->dnnl, s->openblas, program, (long long)side, setting);
+  bench_set_command(s, machine, program, sizeof program);
+  (void)snprintf(command, sizeof command, "%s %lld %d", program, (long long)side, setting);
   FILE *pipe = popen(command, "r");
   const bool whole = pipe != NULL && fread(out, sizeof *out, 1, pipe) == 1;
 
@@ -275,8 +264,8 @@ static void compare(const setting_times *all, int a, int b, tally *t)
     sum(&all[a].net[k], &all[a].peaks, &all[b].peaks, predicted);
     sum(&all[b].net[k], &all[b].peaks, &all[b].peaks, measured);
     (void)snprintf(work, sizeof work, "predict %s: %s %d thread%s from %s %d", net_names[k],
-                   sets[set_of(b)].name, threads_of(b), threads_of(b) > 1 ? "s" : "",
-                   sets[set_of(a)].name, threads_of(a));
+                   bench_sets[set_of(b)].name, threads_of(b), threads_of(b) > 1 ? "s" : "",
+                   bench_sets[set_of(a)].name, threads_of(a));
     bench_row(work, "measured", measured[WEIR_CLASSES], predicted[WEIR_CLASSES], "s", 0, 0);
     fprintf(stderr, "%-60s", work);
     for (int c = 0; c <= WEIR_CLASSES; c++) {
@@ -296,7 +285,7 @@ static void print_settings(const setting_times *all, const bool *there)
   for (int s = 0; s < SETTINGS; s++) {
     if (there[s]) {
       fprintf(stderr, "%s, %d threads: %.1f Gflop/s a core, %.1f GB/s a core, %.1f GB/s in all;",
-              sets[set_of(s)].name, threads_of(s), 1e-9 * all[s].peaks.flop_rate,
+              bench_sets[set_of(s)].name, threads_of(s), 1e-9 * all[s].peaks.flop_rate,
               1e-9 * all[s].peaks.bandwidth, 1e-9 * all[s].peaks.total_bandwidth);
       for (int k = 0; k < NETS; k++) {
         double of[WEIR_CLASSES + 1];

@@ -2,13 +2,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define V_LANES 8
-#define V_ROWS 6
-#define V_WIDEN 5
-#define V_REST 2
-#define V_SUMS 16
-#define V_MAX_FEW 15
-#define V_TAPS 3
-#define V_SLIDE 2
+#define V_REGISTERS 16
 typedef __m256 V;
 typedef __m256i M;
 #define V_FIRST(n) \
@@ -23,16 +17,6 @@ typedef __m256i M;
 #define V_STOREM(p, m, v) _mm256_maskstore_ps(p, m, v)
 #define V_KEEP(a) __asm__("" : "+x"(a))
 #define V_SUM(v) sum_of(v)
-// clang-format off
-#define ALL_WEIGHTS WEIGHTS(1) WEIGHTS(2) WEIGHTS(3) WEIGHTS(4) WEIGHTS(5) WEIGHTS(6)
-#define ALL_NARROW                                                                      \
-  NARROW(1, 8) NARROW(2, 4) NARROW(3, 3) NARROW(4, 2) NARROW(5, 2)                      \
-  NARROW(6, 2) NARROW(7, 1) NARROW(8, 1) NARROW(9, 1) NARROW(10, 1)                     \
-  NARROW(11, 1) NARROW(12, 1) NARROW(13, 1) NARROW(14, 1) NARROW(15, 1)
-#define ALL_WIDEN                                                                       \
-  WIDEN(0) WIDEN(1) WIDEN(2) WIDEN(3) WIDEN(4) WIDEN(5) WIDEN(6) WIDEN(7)               \
-  WIDEN(8) WIDEN(9) WIDEN(10) WIDEN(11) WIDEN(12) WIDEN(13) WIDEN(14) WIDEN(15)
-// clang-format on
 
 /* Lane i of the result: the sum of the lanes of v[i]. */
 static inline __attribute__((always_inline)) V sum_of(const V *v)

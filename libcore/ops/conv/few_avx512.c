@@ -2,13 +2,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define V_LANES 16
-#define V_ROWS 14
-#define V_WIDEN 12
-#define V_REST 4
-#define V_SUMS 32
-#define V_MAX_FEW 15
-#define V_TAPS 3
-#define V_SLIDE 4
+#define V_REGISTERS 32
 typedef __m512 V;
 typedef __mmask16 M;
 #define V_FIRST(n) ((__mmask16)((1u << (n)) - 1u))
@@ -22,18 +16,6 @@ typedef __mmask16 M;
 #define V_STOREM(p, m, v) _mm512_mask_storeu_ps(p, m, v)
 #define V_KEEP(a) __asm__("" : "+v"(a))
 #define V_SUM(v) sum_of(v)
-// clang-format off
-#define ALL_WEIGHTS                                                                     \
-  WEIGHTS(1) WEIGHTS(2) WEIGHTS(3) WEIGHTS(4) WEIGHTS(5) WEIGHTS(6) WEIGHTS(7)          \
-  WEIGHTS(8) WEIGHTS(9) WEIGHTS(10) WEIGHTS(11) WEIGHTS(12) WEIGHTS(13) WEIGHTS(14)
-#define ALL_NARROW                                                                      \
-  NARROW(1, 16) NARROW(2, 8) NARROW(3, 5) NARROW(4, 4) NARROW(5, 5)                     \
-  NARROW(6, 4) NARROW(7, 3) NARROW(8, 3) NARROW(9, 3) NARROW(10, 2)                     \
-  NARROW(11, 2) NARROW(12, 2) NARROW(13, 2) NARROW(14, 2) NARROW(15, 2)
-#define ALL_WIDEN                                                                       \
-  WIDEN(0) WIDEN(1) WIDEN(2) WIDEN(3) WIDEN(4) WIDEN(5) WIDEN(6) WIDEN(7)               \
-  WIDEN(8) WIDEN(9) WIDEN(10) WIDEN(11) WIDEN(12) WIDEN(13) WIDEN(14) WIDEN(15)
-// clang-format on
 
 /* Lane i of the result: the sum of the lanes of v[i]. Halves are merged 4 times, lanes i and i + 2,
  * then i and i + 1 of each quarter, then quarters. */

@@ -86,31 +86,39 @@ static weights_form weights_shape(const few_conv *s)
   return f;
 }
 
-/* All accumulators of one pair of kernel offsets. Elements are shared out evenly among calls. */
-static void weights_pair(const few_sum *sum, const weights_form *f, few_weights_strip *strip,
-                         float *sums)
+/* Elements [0, all) shared out evenly among calls of at most `most`. */
+static void weights_calls(few_weights_strip *strip, int64_t all, few_weights_run *const *run,
+                          int64_t most)
 {
-  const few_conv *s = sum->s;
-  const int64_t wide = 2 * sum->k->lanes;
-  const int64_t calls = (f->elements + sum->k->rows - 1) / sum->k->rows;
+  const int64_t calls = (all + most - 1) / most;
 
   for (int64_t c = 0, at = 0; c < calls; c++) {
-    const int64_t n = (f->elements - at + calls - c - 1) / (calls - c);
-    const float *many = strip->many;
+    const int64_t n = (all - at + calls - c - 1) / (calls - c);
 
-    strip->first = at - s->lo[2] * s->few;
-    for (int64_t m = 0; m < s->many; m += wide) {
-      strip->many = many + m;
-      strip->channels = min_of(wide, s->many - m);
-      strip->sums = sums + at * f->channels + m;
-      sum->k->weights[n - 1](strip);
-    }
-    strip->many = many;
+    run[n - 1](strip);
     at += n;
+    strip->first += n;
+    strip->sums += n * strip->sum_step;
   }
 }
 
-static void weights_chunk(const few_sum *sum, const weights_form *f, int64_t chunk, float *sums)
+/* All accumulators of one pair of kernel offsets and the channels of a strip. */
+static void weights_pair(const few_sum *sum, const weights_form *f, few_weights_strip *strip)
+{
+  const few_conv *s = sum->s;
+  const few_kernels *k = sum->k;
+  const int two = strip->channels > k->lanes;
+
+  if (s->stride[2] == 1 && s->kernel_size[2] == k->taps && !two) {
+    weights_calls(strip, s->few, k->slide, k->slides);
+  } else {
+    weights_calls(strip, f->elements, k->weights[two], k->rows[two]);
+  }
+}
+
+/* Every pair of kernel offsets of the channels from m on. */
+static void weights_strip(const few_sum *sum, const weights_form *f, int64_t chunk, int64_t m,
+                          float *sums)
 {
   const few_conv *s = sum->s;
   const int64_t plane = chunk / f->per_plane, n = plane / s->out[0], o = plane % s->out[0];
@@ -121,24 +129,33 @@ static void weights_chunk(const few_sum *sum, const weights_form *f, int64_t chu
                              .many_step = s->out_step[3],
                              .few_count = s->in[2] * s->few,
                              .outputs = s->out[2],
-                             .sum_step = f->channels};
+                             .sum_step = f->channels,
+                             .channels = min_of(2 * sum->k->lanes, s->many - m)};
 
-  for (int64_t t0 = 0; t0 < s->kernel_size[0]; t0++) {
+  for (int64_t t = 0; t < s->kernel_size[0] * s->kernel_size[1]; t++) {
+    const int64_t t0 = t / s->kernel_size[1], t1 = t % s->kernel_size[1];
     const int64_t in = s->stride[0] * o + t0 - s->lo[0];
+    int64_t from = row, to = min_of(row + f->rows, s->out[1]);
 
-    for (int64_t t1 = 0; t1 < s->kernel_size[1]; t1++, sums += f->elements * f->channels) {
-      int64_t from = row, to = min_of(row + f->rows, s->out[1]);
-
-      reached(s, 1, t1, &from, &to);
-      if (in < 0 || in >= s->in[0] || from >= to) {
-        continue;
-      }
-      strip.rows = to - from;
-      strip.few = sum->a + n * s->in_step[0] + in * s->in_step[1] +
-                  (s->stride[1] * from + t1 - s->lo[1]) * s->in_step[2];
-      strip.many = sum->b + n * s->out_step[0] + o * s->out_step[1] + from * s->out_step[2];
-      weights_pair(sum, f, &strip, sums);
+    reached(s, 1, t1, &from, &to);
+    if (in < 0 || in >= s->in[0] || from >= to) {
+      continue;
     }
+    strip.rows = to - from;
+    strip.few = sum->a + n * s->in_step[0] + in * s->in_step[1] +
+                (s->stride[1] * from + t1 - s->lo[1]) * s->in_step[2];
+    strip.many = sum->b + n * s->out_step[0] + o * s->out_step[1] + from * s->out_step[2] + m;
+    strip.sums = sums + t * f->elements * f->channels + m;
+    strip.first = -s->lo[2] * s->few;
+    weights_pair(sum, f, &strip);
+  }
+}
+
+/* What is read of `many` stays in the first cache for all pairs of kernel offsets. */
+static void weights_chunk(const few_sum *sum, const weights_form *f, int64_t chunk, float *sums)
+{
+  for (int64_t m = 0; m < sum->s->many; m += 2 * sum->k->lanes) {
+    weights_strip(sum, f, chunk, m, sums);
   }
 }
 
@@ -217,6 +234,36 @@ static void run_tile(const few_sum *sum, int64_t channels, int64_t piece)
                              min_of(row + p.rows, s->out[1])});
 }
 
+/* Outputs that are made row by row, plane by plane: samples, planes and rows [lo, hi). */
+typedef struct few_box {
+  const int64_t *lo, *hi;
+} few_box;
+
+enum { FEW_AHEAD = 8 };
+
+/* Rows of the field that the next plane of the box is the first to read: an even share for each row
+ * of this plane; returns how many. */
+static int64_t rows_ahead(const few_sum *sum, const few_box *box, int64_t n, int64_t o0, int64_t o1,
+                          const float **rows)
+{
+  const few_conv *s = sum->s;
+  const int64_t plane = s->stride[0] * (o0 + 1) + s->kernel_size[0] - 1 - s->lo[0];
+  const int64_t first = max_of(0, s->stride[1] * box->lo[2] - s->lo[1]);
+  const int64_t end =
+      min_of(s->in[1], s->stride[1] * (box->hi[2] - 1) + s->kernel_size[1] - s->lo[1]);
+  const int64_t all = end - first, turns = box->hi[2] - box->lo[2], turn = o1 - box->lo[2];
+  int64_t count = 0;
+
+  if (plane < 0 || plane >= s->in[0] || o0 + 1 >= box->hi[1]) {
+    return 0;
+  }
+  for (int64_t i = all * turn / turns; i < all * (turn + 1) / turns && count < FEW_AHEAD; i++) {
+    rows[count++] =
+        sum->a + n * s->in_step[0] + plane * s->in_step[1] + (first + i) * s->in_step[2];
+  }
+  return count;
+}
+
 /* Rows of the field that a row of outputs reads, and the numbers of the pairs of kernel offsets
  * that do; returns how many. */
 static int64_t rows_read(const few_sum *sum, int64_t n, int64_t o0, int64_t o1, const float **rows,
@@ -277,15 +324,26 @@ static void narrow_pack(const few_sum *sum)
   }
 }
 
-static void narrow_row(const few_sum *sum, int64_t n, int64_t o0, int64_t o1)
+/* Rows of kernel elements whose weights take half of the first cache. */
+static int64_t near_rows(const few_sum *sum)
+{
+  const int64_t bytes = pair_count(sum->k, sum->s) * (int64_t)sizeof(float);
+
+  return max_of(1, weir_cpu_get()->constants.l1_bytes / 2 / max_of(1, bytes));
+}
+
+static void narrow_row(const few_sum *sum, const few_box *box, int64_t n, int64_t o0, int64_t o1)
 {
   const few_conv *s = sum->s;
-  const float *rows[FEW_PAIRS], *weights[FEW_PAIRS];
+  const float *rows[FEW_PAIRS], *weights[FEW_PAIRS], *ahead[FEW_AHEAD];
   int64_t pairs[FEW_PAIRS];
   const few_narrow_row row = {.s = s,
                               .rows = rows,
                               .weights = weights,
+                              .ahead = ahead,
                               .n_rows = rows_read(sum, n, o0, o1, rows, pairs),
+                              .n_ahead = rows_ahead(sum, box, n, o0, o1, ahead),
+                              .near = near_rows(sum),
                               .out = row_made(sum, n, o0, o1)};
 
   for (int64_t i = 0; i < row.n_rows; i++) {
@@ -391,10 +449,16 @@ void few_piece(const few_sum *f, int stage, int64_t piece)
 
 void few_rows(const few_sum *f, const int64_t lo[3], const int64_t hi[3])
 {
+  const few_box box = {lo, hi};
+
   for (int64_t n = lo[0]; n < hi[0]; n++) {
     for (int64_t o0 = lo[1]; o0 < hi[1]; o0++) {
       for (int64_t o1 = lo[2]; o1 < hi[2]; o1++) {
-        (f->kind == FEW_NARROW ? narrow_row : widen_row)(f, n, o0, o1);
+        if (f->kind == FEW_NARROW) {
+          narrow_row(f, &box, n, o0, o1);
+        } else {
+          widen_row(f, n, o0, o1);
+        }
       }
     }
   }

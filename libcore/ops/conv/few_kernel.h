@@ -1,10 +1,8 @@
 /* few_kernel.h - the vector code of few_priv.h for one instruction set. Before it, a source defines
- * V_LANES, the type V, V_ZERO, V_SET, V_ADD, V_FMA, V_LOAD and V_STORE of a vector, the type M of
- * which lanes are meant, V_FIRST (the first n), V_LOADM and V_STOREM of those, V_KEEP (loads it
- * once), V_SUM (a vector of the sums of V_LANES vectors), V_ROWS (accumulators of `weights` per
- * vector of channels), ALL_NARROW (calls NARROW(channels, outputs made at once) for 1 to FEW_MAX
- * channels), ALL_WEIGHTS (calls WEIGHTS(n) for 1 to V_ROWS), V_WIDEN (outputs that `widen` makes at
- * once), and TABLE. */
+ * V_LANES, V_REGISTERS (how many vectors they hold), the type V, V_ZERO, V_SET, V_ADD, V_FMA,
+ * V_LOAD and V_STORE of a vector, the type M of which lanes are meant, V_FIRST (the first n),
+ * V_LOADM and V_STOREM of those, V_KEEP (loads it once), V_SUM (a vector of the sums of V_LANES
+ * vectors), and TABLE. Sizes of blocks: few_priv.h. */
 #include "ops/conv/few_priv.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -13,24 +11,43 @@
 
 /* ---- weights ---- */
 
-INLINE void channels_of(V *y, const float *from, const int vectors, M last)
+INLINE void channels_of(V *y, const float *from, const int vectors, const bool whole, M last)
 {
   for (int v = 0; v < vectors - 1; v++) {
     y[v] = V_LOAD(from + V_LANES * v);
   }
-  y[vectors - 1] = V_LOADM(from + V_LANES * (vectors - 1), last);
+  const float *end = from + V_LANES * (vectors - 1);
+
+  y[vectors - 1] = whole ? V_LOAD(end) : V_LOADM(end, last);
 }
 
-/* One output, whose elements are x[at, at + n); those inside the row alone. */
-INLINE void weights_edge(V (*sum)[2], const few_weights_strip *s, const float *x, int64_t at,
-                         const V *y, const int n, const int vectors)
+/* Element of accumulator r, from the first: with V_TAPS kernel elements those of each are
+ * neighbours, `few` in all. */
+INLINE int64_t element_of(const few_weights_strip *s, int r, const int n, const bool slides)
 {
-#pragma GCC unroll 16
-  for (int r = 0; r < n; r++) {
-    if (at + r >= 0 && at + r < s->few_count) {
+  return slides ? r / n * s->few_step + r % n : r;
+}
+
+/* Outputs [from, to), elements inside the row alone. */
+INLINE void weights_edge(V (*sum)[2], const few_weights_strip *s, const float *x, const float *y,
+                         int64_t from, int64_t to, const int n, const int vectors,
+                         const bool slides, const bool whole, M last)
+{
+  const int count = slides ? V_TAPS * n : n;
+
+  for (int64_t o = from; o < to; o++) {
+    V many[2];
+
+    channels_of(many, y + s->many_step * o, vectors, whole, last);
+#pragma GCC unroll 32
+    for (int r = 0; r < count; r++) {
+      const int64_t e = s->first + s->few_step * o + element_of(s, r, n, slides);
+
+      if (e >= 0 && e < s->few_count) {
 #pragma GCC unroll 2
-      for (int v = 0; v < vectors; v++) {
-        sum[r][v] = V_FMA(V_SET(x[at + r]), y[v], sum[r][v]);
+        for (int v = 0; v < vectors; v++) {
+          sum[r][v] = V_FMA(V_SET(x[e]), many[v], sum[r][v]);
+        }
       }
     }
   }
@@ -38,14 +55,15 @@ INLINE void weights_edge(V (*sum)[2], const few_weights_strip *s, const float *x
 
 /* Outputs [from, to), all elements inside. */
 INLINE void weights_inner(V (*sum)[2], const few_weights_strip *s, const float *x, const float *y,
-                          int64_t from, int64_t to, const int n, const int vectors, M last)
+                          int64_t from, int64_t to, const int n, const int vectors,
+                          const bool whole, M last)
 {
   const float *e = x + s->first + s->few_step * from, *c = y + s->many_step * from;
 
   for (int64_t o = from; o < to; o++, e += s->few_step, c += s->many_step) {
     V many[2];
 
-    channels_of(many, c, vectors, last);
+    channels_of(many, c, vectors, whole, last);
 #pragma GCC unroll 16
     for (int r = 0; r < n; r++) {
       const V few = V_SET(e[r]);
@@ -58,54 +76,123 @@ INLINE void weights_inner(V (*sum)[2], const few_weights_strip *s, const float *
   }
 }
 
-INLINE void weights_rows(const few_weights_strip *s, const int n, const int vectors)
+/* n elements e, each with the outputs of kernel elements [first, end): many[t] is that of t. */
+INLINE void weights_slide_step(V (*sum)[2], const V *many, const float *e, const int first,
+                               const int end, const int n)
 {
+#pragma GCC unroll 16
+  for (int f = 0; f < n; f++) {
+    const V few = V_SET(e[f]);
+
+#pragma GCC unroll 4
+    for (int t = first; t < end; t++) {
+      sum[t * n + f][0] = V_FMA(few, many[t], sum[t * n + f][0]);
+    }
+  }
+}
+
+/* Outputs [from, to), at least V_TAPS, all elements inside: one vector of channels and V_TAPS
+ * kernel elements of stride 1, so that an element meets as many outputs that follow each other. */
+INLINE void weights_slide(V (*sum)[2], const few_weights_strip *s, const float *x, const float *y,
+                          int64_t from, int64_t to, const int n, const bool whole, M last)
+{
+  const float *e = x + s->first + s->few_step * from, *c = y + s->many_step * from;
+  V many[V_TAPS];
+
+#pragma GCC unroll 4
+  for (int p = 0; p < V_TAPS - 1; p++, e += s->few_step, c += s->many_step) {
+#pragma GCC unroll 4
+    for (int t = p; t > 0; t--) {
+      many[t] = many[t - 1];
+    }
+    channels_of(many, c, 1, whole, last);
+    weights_slide_step(sum, many, e, 0, p + 1, n);
+  }
+  for (int64_t o = from + V_TAPS - 1; o < to; o++, e += s->few_step, c += s->many_step) {
+#pragma GCC unroll 4
+    for (int t = V_TAPS - 1; t > 0; t--) {
+      many[t] = many[t - 1];
+    }
+    channels_of(many, c, 1, whole, last);
+    weights_slide_step(sum, many, e, 0, V_TAPS, n);
+  }
+#pragma GCC unroll 4
+  for (int p = 1; p < V_TAPS; p++, e += s->few_step) {
+#pragma GCC unroll 4
+    for (int t = V_TAPS - 1; t > 0; t--) {
+      many[t] = many[t - 1];
+    }
+    weights_slide_step(sum, many, e, p, V_TAPS, n);
+  }
+}
+
+INLINE void weights_rows(const few_weights_strip *s, const int n, const int vectors,
+                         const bool slides, const bool whole)
+{
+  const int count = slides ? V_TAPS * n : n;
   const M last = V_FIRST(s->channels - V_LANES * (vectors - 1));
   const int64_t before = s->first < 0 ? (s->few_step - 1 - s->first) / s->few_step : 0;
-  const int64_t max_start = s->few_count - n - s->first;
+  const int64_t max_start = s->few_count - 1 - element_of(s, count - 1, n, slides) - s->first;
   const int64_t all = max_start < 0 ? 0 : max_start / s->few_step + 1;
   const int64_t from = before < s->outputs ? before : s->outputs;
   const int64_t to = all < from ? from : all < s->outputs ? all : s->outputs;
-  V sum[V_ROWS][2], many[2];
+  const bool sliding = slides && to - from >= V_TAPS;
+  V sum[V_REGISTERS][2];
 
-#pragma GCC unroll 16
-  for (int r = 0; r < n; r++) {
+#pragma GCC unroll 32
+  for (int r = 0; r < count; r++) {
     sum[r][0] = sum[r][1] = V_ZERO;
   }
   for (int64_t k = 0; k < s->rows; k++) {
     const float *x = s->few + k * s->few_row, *y = s->many + k * s->many_row;
 
-    for (int64_t o = from > 0 ? 0 : to; o < s->outputs; o = o + 1 == from ? to : o + 1) {
-      channels_of(many, y + s->many_step * o, vectors, last);
-      weights_edge(sum, s, x, s->first + s->few_step * o, many, n, vectors);
+    weights_edge(sum, s, x, y, 0, slides && !sliding ? to : from, n, vectors, slides, whole, last);
+    if (!slides) {
+      weights_inner(sum, s, x, y, from, to, n, vectors, whole, last);
+    } else if (sliding) {
+      weights_slide(sum, s, x, y, from, to, n, whole, last);
     }
-    weights_inner(sum, s, x, y, from, to, n, vectors, last);
+    weights_edge(sum, s, x, y, to, s->outputs, n, vectors, slides, whole, last);
   }
-#pragma GCC unroll 16
-  for (int r = 0; r < n; r++) {
+#pragma GCC unroll 32
+  for (int r = 0; r < count; r++) {
 #pragma GCC unroll 2
     for (int v = 0; v < vectors; v++) {
-      float *at = s->sums + s->sum_step * r + V_LANES * v;
+      float *at = s->sums + s->sum_step * element_of(s, r, n, slides) + V_LANES * v;
 
       V_STORE(at, V_ADD(V_LOAD(at), sum[r][v]));
     }
   }
 }
 
-#define WEIGHTS(n)                                    \
-  static void weights_##n(const few_weights_strip *s) \
+#define WEIGHTS(name, n, vectors, slides)             \
+  static void name(const few_weights_strip *strip)    \
   {                                                   \
-    if (s->channels > V_LANES) {                      \
-      weights_rows(s, n, 2);                          \
+    if (strip->channels == V_LANES * vectors) {       \
+      weights_rows(strip, n, vectors, slides, true);  \
     } else {                                          \
-      weights_rows(s, n, 1);                          \
+      weights_rows(strip, n, vectors, slides, false); \
     }                                                 \
   }
-ALL_WEIGHTS
-#undef WEIGHTS
+#define ROWS_1(n) WEIGHTS(rows_1_##n, n, 1, false)
+#define ROWS_2(n) WEIGHTS(rows_2_##n, n, 2, false)
+#define SLIDES(n) WEIGHTS(slides_##n, n, 1, true)
+ALL_ROWS_1(ROWS_1)
+ALL_ROWS_2(ROWS_2)
+ALL_SLIDES(SLIDES)
+#undef ROWS_1
+#undef ROWS_2
+#undef SLIDES
 
-#define WEIGHTS(n) weights_##n,
-static few_weights_run *const weights_table[] = {ALL_WEIGHTS};
+#define ROWS_1(n) rows_1_##n,
+#define ROWS_2(n) rows_2_##n,
+#define SLIDES(n) slides_##n,
+static few_weights_run *const rows_table_1[] = {ALL_ROWS_1(ROWS_1)};
+static few_weights_run *const rows_table_2[] = {ALL_ROWS_2(ROWS_2)};
+static few_weights_run *const slides_table[] = {ALL_SLIDES(SLIDES)};
+_Static_assert(sizeof rows_table_1 / sizeof *rows_table_1 == V_ROWS_1, "one of each number");
+_Static_assert(sizeof rows_table_2 / sizeof *rows_table_2 == V_ROWS_2, "one of each number");
+_Static_assert(sizeof slides_table / sizeof *slides_table == V_SLIDES, "one of each number");
 
 /* ---- rows of outputs ---- */
 
@@ -138,7 +225,7 @@ static inline int64_t outer_output(const span *inner, int64_t o)
 INLINE void narrow_step(V *sum, const float *x, int64_t next, const float *w, const bool whole,
                         M lanes, const int few, const int n)
 {
-  V many[V_MAX_FEW], weight[V_MAX_FEW];
+  V many[FEW_MAX], weight[FEW_MAX];
 
   if (few <= n) {
 #pragma GCC unroll 16
@@ -161,6 +248,9 @@ INLINE void narrow_step(V *sum, const float *x, int64_t next, const float *w, co
 #pragma GCC unroll 16
     for (int f = 0; f < few; f++) {
       weight[0] = V_LOAD(w + V_LANES * f);
+      if (n > 1 && V_REGISTERS == 32) { /* else gcc reads it again for every output */
+        V_KEEP(weight[0]);
+      }
 #pragma GCC unroll 16
       for (int j = 0; j < n; j++) {
         sum[j * few + f] = V_FMA(many[j], weight[0], sum[j * few + f]);
@@ -226,11 +316,32 @@ INLINE void narrow_slide(V *sum, const float *x, int64_t next, const float *w, c
   }
 }
 
+/* Rows that are read [first, end), and where sums of a tile are kept from one part to the next,
+ * [V_SUMS, lanes]. */
+typedef struct narrow_part {
+  int64_t first, end;
+  float *sums;
+} narrow_part;
+
+/* What n outputs from `at` on would read of the rows that come later. */
+INLINE void narrow_ahead(const few_narrow_row *a, int64_t at, int64_t n)
+{
+  const int64_t next = a->s->stride[2] * a->s->in_step[3];
+
+  for (int64_t i = 0; i < a->n_ahead; i++) {
+    const float *from = a->ahead[i] + next * at;
+
+    for (int64_t l = 0; l < next * n; l += 16) {
+      __builtin_prefetch(from + l, 0, 2);
+    }
+  }
+}
+
 /* Outputs [at, at + n) of a row from kernel columns [from, to). blocks: vectors of channels of
  * stride 1 without gaps between pixels (at most V_SLIDE channels are made: V_TAPS kernel elements),
  * or 0: any. */
-INLINE void narrow_tile(const few_narrow_row *a, int64_t at, int64_t from, int64_t to,
-                        const int few, const int n, const int blocks)
+INLINE void narrow_tile(const few_narrow_row *a, const narrow_part *part, int64_t at, int64_t from,
+                        int64_t to, const int few, const int n, const int blocks)
 {
   const few_conv *s = a->s;
   const int64_t step = s->in_step[3];
@@ -244,7 +355,13 @@ INLINE void narrow_tile(const few_narrow_row *a, int64_t at, int64_t from, int64
   for (int r = 0; r < V_SUMS; r++) {
     sum[r] = V_ZERO;
   }
-  for (int64_t i = 0; i < a->n_rows; i++) {
+  if (part->first > 0) {
+#pragma GCC unroll 32
+    for (int r = 0; r < n * few; r++) {
+      sum[r] = V_LOAD(part->sums + V_LANES * r);
+    }
+  }
+  for (int64_t i = part->first; i < part->end; i++) {
     const float *x = a->rows[i] + x_at, *w = a->weights[i] + w_at;
 
     ONE_REGISTER(x);
@@ -265,51 +382,84 @@ INLINE void narrow_tile(const few_narrow_row *a, int64_t at, int64_t from, int64
       }
     }
   }
-  narrow_store(a->out + s->out_step[3] * at, s->out_step[3], sum, few, n);
+  if (part->end == a->n_rows) {
+    narrow_store(a->out + s->out_step[3] * at, s->out_step[3], sum, few, n);
+  } else {
+#pragma GCC unroll 32
+    for (int r = 0; r < n * few; r++) {
+      V_STORE(part->sums + V_LANES * r, sum[r]);
+    }
+  }
 }
 
-typedef void narrow_function(const few_narrow_row *a, int64_t at, int64_t from, int64_t to);
+typedef void narrow_function(const few_narrow_row *a, const narrow_part *part, int64_t at,
+                             int64_t from, int64_t to);
+
+/* V_TILES tiles of outputs from `from` on, with `near` rows of weights at a time. */
+INLINE void narrow_tiles(const few_narrow_row *a, narrow_function *tile, int64_t from, int64_t to,
+                         const int n)
+{
+  const int ahead = n < 8 ? 8 / n : 1; /* tiles */
+  _Alignas(64) float sums[V_TILES * V_SUMS * V_LANES];
+  int64_t first = 0;
+
+  do {
+    narrow_part part = {first, first + a->near < a->n_rows ? first + a->near : a->n_rows, sums};
+
+    for (int64_t t = 0, o = from; t < V_TILES && o < to; t++, o += n) {
+      if (first == 0 && t % ahead == 0) {
+        narrow_ahead(a, o, o + ahead * n <= to ? ahead * n : to - o);
+      }
+      tile(a, &part, o + n <= to ? o : to - n, 0, a->s->kernel_size[2]);
+      part.sums += V_SUMS * V_LANES;
+    }
+    first = part.end;
+  } while (first < a->n_rows);
+}
 
 INLINE void narrow_row(const few_narrow_row *a, narrow_function *one, narrow_function *const *tile,
-                       int few, int n)
+                       int few, const int n)
 {
   const few_conv *s = a->s;
   const span inner = inner_outputs(s, n);
   const bool whole = s->stride[2] == 1 && s->in_step[3] == s->many && s->many % V_LANES == 0 &&
                      (few > V_SLIDE || s->kernel_size[2] == V_TAPS);
   const int64_t blocks = whole && s->many <= 2 * V_LANES ? s->many / V_LANES : 0;
+  const narrow_part all = {.end = a->n_rows};
 
   for (int64_t o = outer_output(&inner, -1); o < s->out[2]; o = outer_output(&inner, o)) {
     const int64_t first = s->lo[2] - s->stride[2] * o, end = s->in[2] + first;
 
-    one(a, o, first > 0 ? first : 0, end < s->kernel_size[2] ? end : s->kernel_size[2]);
+    one(a, &all, o, first > 0 ? first : 0, end < s->kernel_size[2] ? end : s->kernel_size[2]);
   }
-  for (int64_t o = inner.from; o < inner.to; o += n) {
-    tile[blocks](a, o + n <= inner.to ? o : inner.to - n, 0, s->kernel_size[2]);
+  for (int64_t o = inner.from; o < inner.to; o += V_TILES * n) {
+    narrow_tiles(a, tile[blocks], o, inner.to, n);
   }
 }
 
-#define PART(name, few, n, blocks)                                                \
-  static void name(const few_narrow_row *a, int64_t at, int64_t from, int64_t to) \
-  {                                                                               \
-    narrow_tile(a, at, from, to, few, n, blocks);                                 \
+#define PART(name, few, n, blocks)                                                             \
+  static void name(const few_narrow_row *a, const narrow_part *part, int64_t at, int64_t from, \
+                   int64_t to)                                                                 \
+  {                                                                                            \
+    narrow_tile(a, part, at, from, to, few, n, blocks);                                        \
   }
-#define NARROW(few, n)                                                       \
+#define NARROW(few)                                                          \
   PART(one_##few, few, 1, 0)                                                 \
-  PART(any_##few, few, n, 0)                                                 \
-  PART(single_##few, few, n, 1)                                              \
-  PART(double_##few, few, n, 2)                                              \
+  PART(any_##few, few, NARROW_OUTPUTS(few), 0)                               \
+  PART(single_##few, few, NARROW_OUTPUTS(few), 1)                            \
+  PART(double_##few, few, NARROW_OUTPUTS(few), 2)                            \
   static void narrow_##few(const few_narrow_row *a)                          \
   {                                                                          \
     narrow_function *const tile[] = {any_##few, single_##few, double_##few}; \
                                                                              \
-    narrow_row(a, one_##few, tile, few, n);                                  \
+    narrow_row(a, one_##few, tile, few, NARROW_OUTPUTS(few));                \
   }
-ALL_NARROW
+EACH_15(NARROW)
 #undef NARROW
 
-#define NARROW(few, n) narrow_##few,
-static few_narrow_run *const narrow_table[] = {ALL_NARROW};
+#define NARROW(few) narrow_##few,
+static few_narrow_run *const narrow_table[] = {EACH_15(NARROW)};
+_Static_assert(sizeof narrow_table / sizeof *narrow_table == FEW_MAX, "one of each number");
 
 /* ---- widen ---- */
 
@@ -406,11 +556,12 @@ WIDE(rest_2, 0, V_REST, 2)
 #define WIDEN(few)                      \
   WIDE(wide_##few##_1, few, V_WIDEN, 1) \
   WIDE(wide_##few##_2, few, V_WIDEN, 2)
-ALL_WIDEN
+WIDEN(0)
+EACH_15(WIDEN)
 #undef WIDEN
 
 #define WIDEN(few) {{wide_##few##_1, rest_1, point_1}, {wide_##few##_2, rest_2, point_2}},
-static const widen_functions wide_table[][2] = {ALL_WIDEN};
+static const widen_functions wide_table[][2] = {WIDEN(0) EACH_15(WIDEN)};
 
 static void widen(const few_widen_row *a)
 {
@@ -418,7 +569,10 @@ static void widen(const few_widen_row *a)
 }
 
 const few_kernels TABLE = {.lanes = V_LANES,
-                           .rows = V_ROWS,
-                           .weights = weights_table,
+                           .rows = {V_ROWS_1, V_ROWS_2},
+                           .slides = V_SLIDES,
+                           .taps = V_TAPS,
+                           .weights = {rows_table_1, rows_table_2},
+                           .slide = slides_table,
                            .narrow = narrow_table,
                            .widen = widen};

@@ -31,8 +31,9 @@ typedef struct few_conv {
 /* ---- Vector code, one table an instruction set. ---- */
 
 /* Rows of outputs that share their kernel elements along the first two dimensions. Accumulator r
- * stands for element `first + r` of the kernel elements x few elements that meet an output; `sums`
- * are [rows of accumulators, sum_step], added to. */
+ * stands for element `first + r` of the kernel elements x few elements that meet an output, or for
+ * few_step elements more with each of `taps` kernel elements; `sums` are [elements, sum_step],
+ * added to. */
 typedef struct few_weights_strip {
   const float *few, *many; /* the row of the field, not moved by lo; output 0 */
   float *sums;
@@ -44,11 +45,13 @@ typedef struct few_weights_strip {
 } few_weights_strip;
 
 /* A row of outputs. rows[i]: a row of the field that is read; weights[i]: those of its kernel
- * elements, [kernel, blocks of channels, few, lanes], zero beyond the channels. */
+ * elements, [kernel, blocks of channels, few, lanes], zero beyond the channels. ahead[i]: a row
+ * that is read later and should come closer meanwhile. */
 typedef struct few_narrow_row {
   const few_conv *s;
-  const float *const *rows, *const *weights;
-  int64_t n_rows;
+  const float *const *rows, *const *weights, *const *ahead;
+  int64_t n_rows, n_ahead;
+  int64_t near; /* rows at a time, at least 1: their weights stay in the first cache */
   float *out;
 } few_narrow_row;
 
@@ -69,9 +72,12 @@ typedef void few_widen_run(const few_widen_row *row);
 
 typedef struct few_kernels {
   int64_t lanes;
-  int64_t rows; /* accumulators of `weights` per vector of channels: at most this many */
-  few_weights_run *const *weights; /* [rows]: 1, 2, .. of them */
-  few_narrow_run *const *narrow;   /* [FEW_MAX]: 1, 2, .. channels */
+  int64_t rows[2]; /* accumulators of `weights`, with one vector of channels and two: at most */
+  int64_t slides;  /* elements of `slide`, each with `taps` kernel elements: at most */
+  int64_t taps;
+  few_weights_run *const *weights[2]; /* [rows]: 1, 2, .. of them */
+  few_weights_run *const *slide;      /* [slides]: one vector of channels, few_step = few */
+  few_narrow_run *const *narrow;      /* [FEW_MAX]: 1, 2, .. channels */
   few_widen_run *widen;
 } few_kernels;
 
@@ -115,5 +121,77 @@ void few_run(const few_sum *f, int threads);
  * class without kernel elements is all 0. */
 bool few_class(const few_conv *s, const int64_t number[3], few_conv *c, int64_t *in_at,
                int64_t *w_at);
+
+#ifdef V_REGISTERS
+/* ---- Register blocks of few_kernel.h, from V_LANES and V_REGISTERS of an instruction set. ----
+ *
+ * Processors with AVX2 or AVX-512 start at most V_PORTS multiply-adds and as many loads a cycle,
+ * and a sum takes up its next product after V_LATENCY cycles: the ports are busy where V_PORTS
+ * V_LATENCY sums do not depend on each other, in practice where V_CHAINS do not (Zen 4, AVX2, from
+ * L1: 8 sums reach 0.89 of the peak, 10 reach 0.93, 12 reach 0.97), and where there is at most one
+ * load for each multiply-add, a broadcast being one. A block is the largest that leaves registers
+ * for what it multiplies. */
+#define V_PORTS 2
+#define V_LATENCY 4
+#define V_CHAINS (V_PORTS * V_LATENCY + V_LATENCY)
+
+#define FEW_LESS(a, b) ((a) < (b) ? (a) : (b))
+#define FEW_MORE(a, b) ((a) > (b) ? (a) : (b))
+
+/* Kernel elements along the last dimension that share what is read, where there are so many. */
+#define V_TAPS 3
+
+/* ---- weights ---- */
+
+/* Accumulators of one vector of channels and of two: besides them there are the channels of an
+ * output and a broadcast element. Elements whose accumulators for V_TAPS kernel elements share a
+ * broadcast: besides them, the channels of as many outputs. */
+#define V_ROWS_1 FEW_LESS(V_REGISTERS - 2, 16)
+#define V_ROWS_2 ((V_REGISTERS - 3) / 2)
+#define V_SLIDES ((V_REGISTERS - 1 - V_TAPS) / V_TAPS)
+
+/* Calls X for each number of the three. */
+#define EACH_4(X) X(1) X(2) X(3) X(4)
+#define EACH_6(X) EACH_4(X) X(5) X(6)
+#define EACH_9(X) EACH_6(X) X(7) X(8) X(9)
+#define EACH_14(X) EACH_9(X) X(10) X(11) X(12) X(13) X(14)
+#define EACH_15(X) EACH_14(X) X(15)
+#define EACH_16(X) EACH_15(X) X(16)
+#if V_REGISTERS == 32
+#define ALL_ROWS_1 EACH_16
+#define ALL_ROWS_2 EACH_14
+#define ALL_SLIDES EACH_9
+#else
+#define ALL_ROWS_1 EACH_14
+#define ALL_ROWS_2 EACH_6
+#define ALL_SLIDES EACH_4
+#endif
+
+/* ---- narrow ---- */
+
+/* Channels made from whose number on kernel elements do not share what is read: their weights would
+ * take more registers than a third. */
+#define V_SLIDE ((V_REGISTERS - 4) / 2 / V_TAPS)
+/* Outputs at a time: besides their sums there are the weights of V_TAPS kernel elements and what is
+ * read; else the fewer of the channels of an element and of the outputs, and one of the others. */
+#define NARROW_SLIDE(few) \
+  (FEW_LESS(FEW_MORE(V_LANES, V_CHAINS), V_REGISTERS - 1 - V_TAPS * (few)) / (few))
+#define NARROW_WHOLE(few) ((V_REGISTERS - 1 - (few)) / (few))
+#define NARROW_OUTPUTS(few)                         \
+  ((few) <= V_SLIDE             ? NARROW_SLIDE(few) \
+   : NARROW_WHOLE(few) >= (few) ? NARROW_WHOLE(few) \
+                                : FEW_MORE((V_REGISTERS - 1) / ((few) + 1), 1))
+/* Their sums, in vectors that are summed V_LANES at a time. */
+#define V_SUMS V_REGISTERS
+/* Tiles that share weights in the first cache: sums of that many take a quarter of one of 32 KiB.
+ */
+#define V_TILES (8192 / (V_SUMS * V_LANES * 4))
+
+/* ---- widen ---- */
+
+/* Outputs at a time, and those at the end of a row. */
+#define V_WIDEN (V_REGISTERS == 32 ? 12 : 5)
+#define V_REST (V_REGISTERS == 32 ? 4 : 2)
+#endif
 
 #endif

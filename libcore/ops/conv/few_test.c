@@ -222,6 +222,34 @@ static void sums_that_make_many_channels_match(void **state)
   check(&(operation){false, OF_IN, FEW_WIDEN});
 }
 
+/* Sums over positions have one order, whatever the vectors are. */
+static void sums_for_weights_have_the_same_bits_with_all_instructions(void **state)
+{
+  const few_kernels *k[2];
+
+  if (all_kernels(k) < 2) {
+    print_message("skipped: this processor has fewer than two kinds of vectors\n");
+    return;
+  }
+  for (uint64_t seed = 0; seed < CASES; seed++) {
+    weir_draw r = {.seed = 100 + seed};
+    const problem p = draw_problem(&r, true, false);
+    float *in = new_field(&r, p.in_count, false), *out = new_field(&r, p.out_count, false), *w[2];
+
+    for (int i = 0; i < 2; i++) {
+      w[i] = new_field(&r, p.w_count, false);
+      same_on_two(
+          (few_sum){.kind = FEW_WEIGHTS, .k = k[i], .s = &p.s, .a = in, .b = out, .out = w[i]},
+          false, p.w_count);
+    }
+    assert_memory_equal(w[0], w[1], (size_t)p.w_count * sizeof(float));
+    weir_free(&w[0]);
+    weir_free(&w[1]);
+    weir_free(&in);
+    weir_free(&out);
+  }
+}
+
 /* Products that nearly cancel, over 2 million positions: one running sum would be off by 1e-3. */
 static void long_sums_stay_exact(void **state)
 {
@@ -270,6 +298,7 @@ int main(void)
       cmocka_unit_test(sums_for_weights_match),
       cmocka_unit_test(sums_that_make_few_channels_match),
       cmocka_unit_test(sums_that_make_many_channels_match),
+      cmocka_unit_test(sums_for_weights_have_the_same_bits_with_all_instructions),
       cmocka_unit_test(long_sums_stay_exact),
   };
 
