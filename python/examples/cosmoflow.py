@@ -12,7 +12,8 @@ if len(sys.argv) != 3:
     sys.exit(__doc__)
 run, predict = map(weir.open_run, sys.argv[1:])
 weights = weir.load_weights(run.folder / "weights.nc")
-print(f"{len(weights)} arrays, {sum(array.size for array in weights.values())} numbers:")
+weights = {name: array for name, array in weights.items() if array.dtype.kind == "f"}  # "samples" is a digest
+print(f"{len(weights)} arrays, {sum(array.size for array in weights.values())} parameters:")
 for name, array in list(weights.items())[:4]:
     print(f"  {name} {list(array.shape)}, standard deviation {array.std():.3g}")
 data = weir.open_predictions(predict.folder / "predictions.nc")

@@ -173,7 +173,9 @@ def cosmoflow():
     table = weir.open_run("predict").table("predictions")
     assert list(data["parameter"].values) == ["omega_m", "sigma_8"] and len(table) > 0
     assert np.isfinite(data["physPredicted"]).all() and data.sizes["sample"] == 16
-    assert "omega_m: mean absolute error" in example("run", "predict")
+    printed = example("run", "predict")
+    assert "omega_m: mean absolute error" in printed
+    assert f" {weir.open_run('run').events('run_end')['parameters'].item()} parameters:" in printed, printed
     with netCDF4.Dataset("run/weights.nc", "a") as nc:
         nc["conv1.bias"][1] += 1
     refused(ValueError, "conv1.bias is damaged", weir.load_weights, "run/weights.nc")
