@@ -1,36 +1,21 @@
 """full_disk.py WORK - what full_disk.sh left: every file is whole, every log ends by saying what failed, and a run that was
 resumed has the weights, or spectra, of one that was not."""
-import json
 import os
 import sys
 
 import netCDF4
 import numpy
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import whole
+
 bad = []
 
 
 def read(path):
-    name = os.path.basename(path)
-    if name.endswith(".nc"):
-        with netCDF4.Dataset(path) as f:
-            for v in f.variables.values():
-                v[...]
-    elif name.endswith(".jsonl"):
-        lines = open(path, encoding="utf-8").read()
-        if not lines.endswith("\n"):
-            raise ValueError("the last line has no end")
-        events = [json.loads(line) for line in lines.splitlines()]
-        if name == "run.jsonl" and (events[-1]["event"], events[-1]["status"]) != ("failed", 10):
-            raise ValueError("the last event is no failure for want of space")
-    elif name.endswith(".json"):
-        json.load(open(path, encoding="utf-8"))
-    elif name.endswith((".yaml", ".csv", ".log")):
-        if not open(path, encoding="utf-8").read().endswith("\n"):
-            raise ValueError("the last line has no end")
-    elif name.endswith((".html", ".svg")):
-        if not open(path, encoding="utf-8").read().rstrip().endswith((">")):
-            raise ValueError("cut")
+    events = whole.read(path)
+    if path.endswith("/run.jsonl") and (events[-1]["event"], events[-1]["status"]) != ("failed", 10):
+        raise ValueError("the last event is no failure for want of space")
 
 
 def arrays(folder, name):

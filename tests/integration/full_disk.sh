@@ -14,22 +14,8 @@ source=$(cd "$1" && pwd) app=$2 program=$3
 sizes=20
 [ "${WEIR_FULL_DISK:-}" = all ] && step=1 first=1 || { step=3 first=$((1 + RANDOM % 3)); }
 
-if [ -z "${FULL_DISK_WORK:-}" ]; then
-  FULL_DISK_WORK=$(mktemp -d "${TMPDIR:-/tmp}/full_disk-XXXXXX") || exit 77
-  export FULL_DISK_WORK FULL_DISK_MODE=tmpfs
-  trap 'rm -rf "$FULL_DISK_WORK"' EXIT
-  mkdir "$FULL_DISK_WORK/device"
-  for space in "unshare -m" "unshare -rm"; do
-    if $space mount -t tmpfs -o size=64k full_disk "$FULL_DISK_WORK/device" 2>/dev/null; then
-      $space bash "$0" "$@"
-      exit
-    fi
-  done
-  FULL_DISK_MODE=limit bash "$0" "$@"
-  exit
-fi
-
-work=$FULL_DISK_WORK mode=$FULL_DISK_MODE device=$FULL_DISK_WORK/device
+. "$source/tests/support/device.sh"
+enter_device "$0" "$@"
 [ -x /usr/bin/python3 ] && python=/usr/bin/python3 || python=python3
 "$python" -c 'import netCDF4' 2>/dev/null || { echo "skipped: no python3 with netCDF4 to read what is left"; exit 77; }
 cd "$work" || exit 77
@@ -40,16 +26,6 @@ fault() {
   echo "FAULT: $*"
   tail -n 4 "$work/log"
   faults=$((faults + 1))
-}
-
-# empty_device KIB: nothing but as much room.
-empty_device() {
-  if [ "$mode" = tmpfs ]; then
-    mountpoint -q "$device" && umount "$device"
-    mount -t tmpfs -o size="$1"k full_disk "$device"
-  else
-    rm -rf "$device" && mkdir "$device"
-  fi
 }
 
 # start KIB ARGS...: the program with its output in log; in limit mode no file may be larger.
@@ -67,7 +43,7 @@ start() {
 # room: what the folder takes, KiB; in limit mode its largest file.
 room() {
   if [ "$mode" = tmpfs ]; then
-    df --output=used -k "$device" | tail -n 1
+    used_of_device
   else
     find "$device/o" -type f -printf '%k\n' | sort -n | tail -n 1
   fi
@@ -115,7 +91,7 @@ on_full() {
       [ -z "$rest" ] || fault "$name, $size of $need KiB: left $rest"
     fi
     if [ $((k / step)) = $((5 / step)) ] || [ $((k / step)) = $((15 / step)) ]; then
-      [ "$mode" = limit ] || mount -o remount,size=1g "$device"
+      resize_device $((1 << 20))
       start $((1 << 20)) "$@" ${again[@]+"${again[@]}"} || fault "$name, after $size KiB: the same command fails where there is room"
       rm -rf "base/$name-again-$k"
       cp -a "$device/o" "base/$name-again-$k"
@@ -130,7 +106,7 @@ on_full() {
     state >before
     if [ "$mode" = tmpfs ]; then
       used=$(room)
-      mount -o remount,size=$((used + size))k "$device"
+      resize_device $((used + size))
     fi
     start "$size" "$@" --overwrite --seed 7
     judge "$name --overwrite, $size of $need KiB" $?
