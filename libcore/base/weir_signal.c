@@ -14,22 +14,39 @@ static void ask(int signal)
   atomic_store(&asked, signal);
 }
 
-weir_status weir_signal_install(void)
+static weir_status install(int signal, int flags)
 {
   struct sigaction action;
 
   memset(&action, 0, sizeof action);
   action.sa_handler = ask;
-  /* SA_RESETHAND: the second signal of a kind finds the default action, so work that hangs can
-   * still be ended. SA_RESTART: reads and writes of the step under way are not cut short. */
-  action.sa_flags = (int)((unsigned)SA_RESETHAND | (unsigned)SA_RESTART);
+  /* SA_RESTART: reads and writes of the step under way are not cut short. */
+  action.sa_flags = (int)((unsigned)flags | (unsigned)SA_RESTART);
   (void)sigemptyset(&action.sa_mask);
-  /* A limit on the size of files (ulimit -f) makes writes fail instead, which are checked. */
-  (void)signal(SIGXFSZ, SIG_IGN);
-  if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0) {
+  if (sigaction(signal, &action, NULL) != 0) {
     return weir_fail(WEIR_ERR_EXTERNAL, "signal handlers cannot be installed: %s", strerror(errno));
   }
   return WEIR_OK;
+}
+
+/* As nohup leaves it. */
+static bool is_ignored(int signal)
+{
+  struct sigaction action;
+
+  return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+weir_status weir_signal_install(void)
+{
+  /* A limit on the size of files (ulimit -f) makes writes fail instead, which are checked. */
+  (void)signal(SIGXFSZ, SIG_IGN);
+  /* SA_RESETHAND: a second Ctrl-C finds the default action, so work that hangs can still be ended.
+   * Of SIGTERM several come for one request: a batch system signals all processes of a job, and its
+   * launcher passes on its own. */
+  WEIR_TRY(install(SIGINT, (int)SA_RESETHAND));
+  WEIR_TRY(install(SIGTERM, 0));
+  return is_ignored(SIGHUP) ? WEIR_OK : install(SIGHUP, 0);
 }
 
 bool weir_stop_requested(void)

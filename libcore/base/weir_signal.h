@@ -1,4 +1,4 @@
-/* weir_signal.h - SIGINT and SIGTERM as a flag that long computations poll between their steps. */
+/* weir_signal.h - SIGINT, SIGTERM and SIGHUP as a flag that long computations poll. */
 #ifndef WEIR_SIGNAL_H
 #define WEIR_SIGNAL_H
 #include <stdbool.h>
@@ -7,8 +7,9 @@
 extern "C" {
 #endif
 
-/* Installs handlers: the first SIGINT or SIGTERM requests a stop; a second one of the same kind
- * terminates the program immediately by the default action. Fails: WEIR_ERR_EXTERNAL. */
+/* Installs handlers: SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP request a stop. A
+ * second SIGINT terminates the program immediately by the default action. Fails:
+ * WEIR_ERR_EXTERNAL. */
 weir_status weir_signal_install(void) WEIR_CHECKED;
 /* True once a stop was requested. The computation then discards unfinished work and returns
  * weir_fail(WEIR_ERR_STOPPED, ...). Any thread. */

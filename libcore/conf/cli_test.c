@@ -140,6 +140,7 @@ static weir_status stop(const weir_cli *cli)
   (void)cli;
   assert_false(weir_stop_requested());
   assert_int_equal(raise(SIGTERM), 0);
+  assert_int_equal(raise(SIGTERM), 0); /* of all processes of a job, and from its launcher */
   assert_true(weir_stop_requested());
   assert_int_equal(weir_stop_signal(), SIGTERM);
   return weir_fail(WEIR_ERR_STOPPED, "stopped");
