@@ -197,6 +197,19 @@ print_results() {
   [ ! -e "$out/index.html" ] || echo "all steps: $out/index.html"
 }
 
+# on_signals COMMAND: it is called with the name of the signal.
+on_signals() {
+  local signal
+  for signal in INT TERM HUP; do
+    # shellcheck disable=SC2064 # the names of now
+    trap "$1 SIG$signal" $signal
+  done
+}
+stop() {
+  echo "flow: stopped by $1; the same command with --resume goes on" >&2
+  exit 9
+}
+
 show_local() {
   local id
   for id in "${todo[@]}"; do
@@ -213,7 +226,7 @@ start() {
   elif [ $dry_run = yes ]; then
     show_local
   else
-    run_local "${todo[@]}" || exit $(($? == 9 ? 9 : 1))
+    run_local "${todo[@]}" || exit 1
     print_results
   fi
 }
@@ -240,6 +253,9 @@ else
   exec 9>"$out/flow/lock"
   flock -n 9 || fail "another flow.sh is at work in $out: wait for it, or end it"
   [ "$scheduler" = none ] || refuse_jobs
+  sweep
+  on_signals stop
+  trap 'rm -f "$out"/flow/*.tmp-$$' EXIT
 fi
 write_plans
 choose

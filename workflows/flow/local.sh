@@ -34,26 +34,28 @@ ended() {
   state_of[$id]=failed
   failed+=("$id")
   grep -v '^flow: ' "$log" | tail -n 3 >&2
-  echo "flow: $id: ended with status $2; its log is $log" >&2
+  echo "flow: $id: ended with status $2$(cause_of "$2"); its log is $log" >&2
 }
 
+# stop_all SIGNAL
 stop_all() {
-  stopping=yes
-  [ ${#running[@]} = 0 ] || kill -TERM "${!running[@]}" 2>/dev/null
+  stopping=$1
+  [ ${#running[@]} = 0 ] || kill -TERM "${!running[@]}" 2>/dev/null || true # one that has just ended
 }
 
 # run_local ID...: in the order of the steps.
 run_local() {
   local id started pid status stopping=no
   for id in "$@"; do state_of[$id]=waiting; done
-  trap stop_all INT TERM HUP
+  on_signals stop_all
   while :; do
     started=no
     for id in "$@"; do
-      [ $stopping = no ] && [ ${#running[@]} -lt "$at_once" ] || break
+      [ "$stopping" = no ] && [ ${#running[@]} -lt "$at_once" ] || break
       [ "${state_of[$id]}" = waiting ] && may_start "$id" || continue
       env -u SLURM_ARRAY_TASK_ID -u SLURM_ARRAY_JOB_ID "$home/flow/step.sh" "$home" "$out" "$site" "$id" & # where this itself runs in a job
       running[$!]=$id
+      [ "$stopping" = no ] || kill -TERM $! # a signal that came before it was known
       state_of[$id]=running started=yes
       echo "flow: $id: started" >&2
     done
@@ -62,7 +64,7 @@ run_local() {
     wait -n -p pid "${!running[@]}" || status=$?
     [ -z "${pid:-}" ] || ended "$pid" "$status" # -p leaves none where a signal ended the wait
   done
-  trap - INT TERM HUP
-  [ $stopping = no ] || { echo "flow: stopped; the same command with --resume goes on" >&2; return 9; }
+  on_signals stop
+  [ "$stopping" = no ] || stop "$stopping"
   [ ${#failed[@]} = 0 ]
 }

@@ -20,6 +20,13 @@ put() {
   echo "flow: $1 cannot be written: is there space?" >&2
   return 1
 }
+# sweep: removes what `put` of processes that were killed has left.
+sweep() {
+  local file
+  for file in "$out"/flow/*.tmp-*; do
+    [ ! -e "$file" ] || kill -0 "${file##*-}" 2>/dev/null || rm -f "$file"
+  done
+}
 # read_state ID: sets the variables state_*.
 read_state() {
   state_word='' state_status='' state_host='' state_process='' state_job='' state_begun='' state_changed=''
@@ -33,6 +40,17 @@ put_page() {
     flock 7
     text=$("$1" report "$out" --log error 2>&1) || echo "flow: $out/index.html is not written: ${text//$'\n'/ }" >&2
   ) 7>"$out/flow/page.lock" || true
+}
+
+# cause_of STATUS: what an exit status says, also of a program that was killed and of one whose log found no space.
+cause_of() {
+  if [ "$1" = 9 ]; then
+    echo ": stopped by a signal"
+  elif [ "$1" = 10 ]; then
+    echo ": no space left"
+  elif [ "$1" -gt 128 ]; then
+    echo ": SIG$(kill -l "$1")"
+  fi
 }
 
 # read_plan ID: sets the variables plan_*.

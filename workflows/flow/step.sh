@@ -11,15 +11,17 @@ id=${ids[$((${SLURM_ARRAY_TASK_ID:-1} - 1))]}
 . "$home/flow/site.sh"
 log=$(file_of "$id" log)
 exec >>"$log" 2>&1
-job=${SLURM_JOB_ID:--} asked=no pid='' begun=- plan_program=''
+job=${SLURM_JOB_ID:--} asked=no pid='' begun=- resumed=no plan_program=''
 [ -z "${SLURM_ARRAY_JOB_ID:-}" ] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
 
 now() { date -u +%Y-%m-%dT%H:%M:%SZ; }
 # say WORD STATUS: the state, for those who read files.
-say() { echo "$1 $2 $(uname -n) $$ $job $begun $(now)" | put "$(file_of "$id" state)"; }
+say() { undisturbed put_state "$@"; }
+put_state() { echo "$1 $2 $(uname -n) $$ $job $begun $(now)" | put "$(file_of "$id" state)"; }
+put_begun() { key_of | put "$(file_of "$id" begun)"; }
 # leave STATUS: the end of this script.
 leave() {
-  [ -z "$plan_program" ] || put_page "$plan_program"
+  [ -z "$plan_program" ] || undisturbed put_page "$plan_program"
   exit "$1"
 }
 fail() {
@@ -27,12 +29,20 @@ fail() {
   say failed 2
   leave 2
 }
+# The status says so where the log finds no space either.
+fail_to_write() {
+  echo "flow: $id: $out/flow cannot be written"
+  say failed 10
+  leave 10
+}
 # A signal to this script ends the step here; one to the program alone, before the walltime ends, does not.
 stop() {
   asked=yes
   [ -z "$pid" ] || kill -TERM "$pid" 2>/dev/null
 }
 trap stop TERM INT HUP
+# undisturbed COMMAND...: signals to all processes do not end it half-way; this script hears them.
+undisturbed() { (trap '' TERM INT HUP && "$@"); }
 
 # One process at a time; a job that takes the place of one whose node was lost waits for its lock to end.
 lock() {
@@ -46,15 +56,21 @@ lock() {
 
 # What is in the folder is resumed where the command can and it was begun with the same inputs; otherwise it gets another name, in OUT/old.
 clear_folder() {
-  local begun old number=1
+  local begun
   begun=$(file_of "$id" begun)
   [ -n "$(ls -A "$out/$id" 2>/dev/null)" ] || return 0
   # A program that was killed before the first event of its log has nothing to resume, and says so.
   if [ "$plan_resumes" = yes ] && [ -r "$begun" ] && [ ! -e "$(file_of "$id" 'done')" ] && grep -qs '^{"event": .*}$' "$out/$id/run.jsonl" &&
     cmp -s <(grep -v '^program ' "$begun") <(key_of | grep -v '^program '); then
     echo "flow: $id: resumes in $out/$id"
+    resumed=yes
     return 0
   fi
+  set_aside
+}
+set_aside() {
+  local old number=1
+  find "$out/$id" -name '*.tmp-*' -delete # of a process that was killed
   old=$out/old/${id//\//.}
   while [ -e "$old.$number" ]; do number=$((number + 1)); done
   mkdir -p "$out/old" && mv "$out/$id" "$old.$number" || fail "$out/$id cannot be renamed to $old.$number"
@@ -69,7 +85,7 @@ prepare() {
   done
   clear_folder
   rm -f "$(file_of "$id" 'done')"
-  mkdir -p "$(dirname "$out/$id")" && key_of | put "$(file_of "$id" begun)" || fail "$out/flow cannot be written"
+  mkdir -p "$(dirname "$out/$id")" && undisturbed put_begun || fail_to_write
 }
 
 # perform: runs the program in the background, so that signals are heard meanwhile.
@@ -78,12 +94,13 @@ perform() {
   read_state "$id"
   begun=$(now)
   [ "$state_word" != queued ] || begun=$state_begun # of the first piece
-  say running - || return 2
-  put_page "$plan_program"
+  say running - || return 10
+  undisturbed put_page "$plan_program"
   printf 'flow: %s: %s\n' "$(now)" "$(printf '%q ' "${launch[@]}")"
   [ $asked = no ] || return 143
   "${launch[@]}" >"$(file_of "$id" out)" &
   pid=$!
+  [ $asked = no ] || kill -TERM $pid # a signal that came before it was known
   wait $pid || status=$?
   while kill -0 $pid 2>/dev/null; do # a signal ended the wait, not the program
     status=0
@@ -124,8 +141,15 @@ prepare
 [ "$scheduler" = none ] || echo "flow: $id: piece $((${SLURM_RESTART_COUNT:-0} + 1)) of job $job on $SLURM_JOB_NODELIST, ${ranks_of[$plan_class]} ranks"
 status=0
 perform || status=$?
+# A program that was killed while it wrote its results has left no checkpoint, and one whose node was lost perhaps none that is whole.
+if { [ $status = 2 ] || [ $status = 3 ]; } && [ $resumed = yes ]; then
+  echo "flow: $id: what is in its folder cannot be resumed"
+  set_aside
+  status=0
+  perform || status=$?
+fi
 if [ $status = 0 ]; then
-  put_done "$id" && say 'done' 0 && leave 0
+  undisturbed put_done "$id" && say 'done' 0 && leave 0
   status=10
 fi
 # 9: stopped with a checkpoint; 143: before there was anything to keep.
@@ -137,5 +161,5 @@ if [ $asked = yes ]; then
 else
   say failed $status
 fi
-echo "flow: $id: ended with status $status"
+echo "flow: $id: ended with status $status$(cause_of $status)"
 leave $status
