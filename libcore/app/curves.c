@@ -7,7 +7,7 @@
 #include "base/weir_file.h"
 #include "report/weir_run_log.h"
 
-enum { PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096, STAGE_SIZE = 64 };
 
 static void add_epoch(const weir_run_event *e, int columns, const char *const *key, weir_curves *c)
 {
@@ -35,6 +35,19 @@ static int64_t model_of(const weir_run_event *e)
   return (int64_t)weir_run_event_real(e, "model", 1);
 }
 
+/* Whether the epochs after this event are those of the stage that the log ends with, by its name: a
+ * run that is resumed begins its stages again. */
+static bool is_last_stage(const weir_run_log *log, const weir_run_event *e, bool before)
+{
+  const weir_run_event *const last = weir_run_log_last(log, "stage");
+  char name[STAGE_SIZE], last_name[STAGE_SIZE];
+
+  return strcmp(e->name, "stage") != 0
+             ? before
+             : strcmp(weir_run_event_text(e, "name", name, sizeof name),
+                      weir_run_event_text(last, "name", last_name, sizeof last_name)) == 0;
+}
+
 /* The epochs of one network. */
 static weir_status read_model(const weir_run_log *log, int64_t model, int columns,
                               const char *const *key, weir_curves *out)
@@ -42,12 +55,13 @@ static weir_status read_model(const weir_run_log *log, int64_t model, int column
   for (int k = 0; k < columns; k++) {
     WEIR_TRY(weir_alloc(log->count, sizeof *out->at[k], (void **)&out->at[k]));
   }
+  bool counts = true;
+
   for (int64_t i = 0; i < log->count; i++) {
     const weir_run_event *const e = &log->events[i];
 
-    if (strcmp(e->name, "stage") == 0) {
-      out->n = 0;
-    } else if (strcmp(e->name, "epoch_end") == 0 && model_of(e) == model) {
+    counts = is_last_stage(log, e, counts);
+    if (counts && strcmp(e->name, "epoch_end") == 0 && model_of(e) == model) {
       add_epoch(e, columns, key, out);
     }
   }
@@ -100,14 +114,14 @@ weir_status weir_curves_report(const weir_curves *c, const weir_curves_figure *f
 /* Networks of the last stage: the largest number of one. */
 static int64_t count_models(const weir_run_log *log)
 {
+  bool counts = true;
   int64_t n = 0;
 
   for (int64_t i = 0; i < log->count; i++) {
     const weir_run_event *const e = &log->events[i];
 
-    if (strcmp(e->name, "stage") == 0) {
-      n = 0;
-    } else if (strcmp(e->name, "epoch_end") == 0 && model_of(e) > n) {
+    counts = is_last_stage(log, e, counts);
+    if (counts && strcmp(e->name, "epoch_end") == 0 && model_of(e) > n) {
       n = model_of(e);
     }
   }

@@ -27,6 +27,8 @@ static void the_last_stage_counts_and_epochs_once(void **state)
                  "{\"event\": \"epoch_end\", \"epoch\": 1, \"loss\": 4, \"valid_loss\": 5}\n"
                  "{\"event\": \"epoch_end\", \"epoch\": 2, \"loss\": 3, \"valid_loss\": 4}\n"
                  "{\"event\": \"start\", \"program\": \"demo\"}\n"
+                 "{\"event\": \"stage\", \"name\": \"bias\"}\n"
+                 "{\"event\": \"stage\", \"name\": \"forecast\"}\n"
                  "{\"event\": \"epoch_end\", \"epoch\": 2, \"loss\": 2.5}\n"
                  "{\"event\": \"epoch_end\", \"epoch\": 3, \"loss\": 2, \"valid_loss\": 3}\n");
   assert_ok(weir_curves_read(dir, 3, key, &c));

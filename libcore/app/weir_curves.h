@@ -15,9 +15,9 @@ typedef struct weir_curves {
 } weir_curves;
 
 /* Reads the fields key[columns] of the events epoch_end from DIR/run.jsonl; key[0] is "epoch". Of
- * several stages (event `stage`) the last one counts, and an epoch that was repeated after a kill
- * counts once; of several networks (train.models) the first one counts; a missing field is NaN.
- * *out is for weir_curves_fini in any case. Fails: as
+ * several stages (event `stage`) the last one counts, with its epochs before the run was resumed,
+ * and an epoch that was repeated after a kill counts once; of several networks (train.models) the
+ * first one counts; a missing field is NaN. *out is for weir_curves_fini in any case. Fails: as
  * weir_run_log_read; WEIR_ERR_MEMORY. */
 weir_status weir_curves_read(const char *dir, int columns, const char *const *key,
                              weir_curves *out) WEIR_CHECKED;
