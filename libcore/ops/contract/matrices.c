@@ -117,19 +117,63 @@ static bool has_short_rows(const weir_operand *o)
   return true;
 }
 
-bool contract_matrices_of(const weir_graph *g, const weir_group *group, contract_matrices *s)
+static const weir_access *access_of(const weir_graph *g, const weir_group *group)
 {
-  const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
-  const weir_access *a = &node->access;
-  const weir_dtype dtype = a->out[0].dtype;
-  bool conj[2] = {false, false};
-  bool right = group->n_nodes == 1 && contract_is_product(a, conj) && is_whole(a) &&
-               !weir_dtype_is_whole(dtype);
+  return &weir_graph_node(g, group->nodes[group->n_nodes - 1])->access;
+}
+
+/* The labels of a product. */
+static bool has_shape(const weir_access *a, contract_matrices *s)
+{
+  bool right = is_whole(a) && !weir_dtype_is_whole(a->out[0].dtype);
 
   right = right && is_plain(a, &a->in[0]) && is_plain(a, &a->in[1]) && is_plain(a, &a->out[0]);
   right =
       right && has_short_rows(&a->in[0]) && has_short_rows(&a->in[1]) && has_short_rows(&a->out[0]);
-  if (!right || !(shape_as(a, 0, s) || shape_as(a, 1, s))) {
+  return right && (shape_as(a, 0, s) || shape_as(a, 1, s));
+}
+
+/* Operand of bf16 that is widened to f32, else -1. */
+static int widened(const weir_access *a, int32_t i)
+{
+  const weir_expr *e = &a->body.exprs[i];
+
+  if (e->code != WEIR_CODE_CAST || e->dtype != WEIR_F32) {
+    return -1;
+  }
+  const weir_expr *from = &a->body.exprs[e->a];
+
+  return from->code == WEIR_CODE_LOAD && a->in[from->integer].dtype == WEIR_BF16
+             ? (int)from->integer
+             : -1;
+}
+
+bool contract_matrices_of_bf16(const weir_graph *g, const weir_group *group, contract_matrices *s)
+{
+  const weir_access *a = access_of(g, group);
+
+  if (group->n_nodes != 1 || a->maker != WEIR_MADE_BY_BODY || a->combine != WEIR_COMBINE_SUM ||
+      a->n_states > 0 || a->n_values != 1 || a->n_in != 2 || a->n_out != 1 ||
+      a->accumulator != WEIR_F32 || (a->out[0].dtype != WEIR_F32 && a->out[0].dtype != WEIR_BF16) ||
+      a->body.exprs[a->value[0]].code != WEIR_CODE_MUL) {
+    return false;
+  }
+  const weir_expr *e = &a->body.exprs[a->value[0]];
+  const int x = widened(a, e->a), y = widened(a, e->b);
+
+  if (x < 0 || y < 0 || x == y || !has_shape(a, s)) {
+    return false;
+  }
+  s->dtype = WEIR_F32;
+  return true;
+}
+
+bool contract_matrices_of(const weir_graph *g, const weir_group *group, contract_matrices *s)
+{
+  const weir_access *a = access_of(g, group);
+  bool conj[2] = {false, false};
+
+  if (group->n_nodes != 1 || !contract_is_product(a, conj) || !has_shape(a, s)) {
     return false;
   }
   s->a_conj = conj[s->a];

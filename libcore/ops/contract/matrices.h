@@ -20,6 +20,9 @@ typedef struct contract_matrices {
  * order in both arrays, or in all three, count as one. Extents and steps between rows are below
  * 2^31. */
 bool contract_matrices_of(const weir_graph *g, const weir_group *group, contract_matrices *s);
+/* The same of operands in bf16 that are widened, multiplied and summed in f32; the result is f32 or
+ * bf16, dtype f32. */
+bool contract_matrices_of_bf16(const weir_graph *g, const weir_group *group, contract_matrices *s);
 /* Multiplications of real numbers in one matrix product. */
 double contract_matrices_work(const contract_matrices *s);
 /* Below this many multiplications a call of a library costs more than the loop. */

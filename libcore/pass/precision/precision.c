@@ -39,7 +39,7 @@ static weir_status ask(precision_plan *p, int32_t number)
   weir_access as_is, narrow;
 
   p->claimed[number] = whole >= 0;
-  if (whole < 0 || !is_product(node)) {
+  if (!is_product(node)) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_access_copy(&node->access, &narrow));
@@ -50,7 +50,7 @@ static weir_status ask(precision_plan *p, int32_t number)
   const double half = status == WEIR_OK ? offered(p, number) : -1;
 
   node->access = as_is;
-  p->heavy[number] = half >= 0 && half < whole;
+  p->heavy[number] = half >= 0 && (whole < 0 || half < whole);
   weir_access_fini(&narrow);
   return status;
 }
