@@ -49,7 +49,8 @@ cause_of() {
   elif [ "$1" = 10 ]; then
     echo ": no space left"
   elif [ "$1" -gt 128 ]; then
-    echo ": SIG$(kill -l "$1")"
+    local name
+    ! name=$(kill -l "$1" 2>/dev/null) || echo ": SIG$name"
   fi
 }
 

@@ -141,8 +141,9 @@ prepare
 [ "$scheduler" = none ] || echo "flow: $id: piece $((${SLURM_RESTART_COUNT:-0} + 1)) of job $job on $SLURM_JOB_NODELIST, ${ranks_of[$plan_class]} ranks"
 status=0
 perform || status=$?
-# A program that was killed while it wrote its results has left no checkpoint, and one whose node was lost perhaps none that is whole.
-if { [ $status = 2 ] || [ $status = 3 ]; } && [ $resumed = yes ]; then
+# A program that was killed early, or while it wrote its results, has left no checkpoint. What has one is kept: other ranks or another program may
+# be why it was refused.
+if { [ $status = 2 ] || [ $status = 3 ]; } && [ $resumed = yes ] && [ -z "$(find "$out/$id" -type f -name 'checkpoint*' ! -name '*.tmp-*' -print -quit)" ]; then
   echo "flow: $id: what is in its folder cannot be resumed"
   set_aside
   status=0

@@ -90,6 +90,32 @@ static void quantiles_are_those_of_the_distribution(void **state)
   }
 }
 
+static void quantiles_of_other_families_keep_the_order(void **state)
+{
+  field f;
+
+  draw(&f);
+  for (int family = WX_TRUNCATED_NORMAL; family < WX_FAMILIES; family++) {
+    wx_dependence_start s = start_of(&f, 2);
+
+    s.family = (wx_family)family;
+    s.lower = 12;
+    assert_ok(wx_dependence(&ecc, &s, f.out[0]));
+    for (int i = 0; i < N; i++) {
+      const wx_distribution d = {s.family, (double)f.mu[i], (double)f.sigma[i], s.lower};
+
+      for (int m = 0; m < M; m++) {
+        int rank = 1;
+
+        for (int k = 0; k < M; k++) {
+          rank += f.raw[k][i] < f.raw[m][i];
+        }
+        assert_near((double)f.out[m][i], wx_distribution_quantile(&d, rank / (M + 1.0)), 1e-5);
+      }
+    }
+  }
+}
+
 static void moved_members_have_mean_and_spread(void **state)
 {
   field f;
@@ -186,6 +212,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(order_of_members_is_kept),
       cmocka_unit_test(quantiles_are_those_of_the_distribution),
+      cmocka_unit_test(quantiles_of_other_families_keep_the_order),
       cmocka_unit_test(moved_members_have_mean_and_spread),
       cmocka_unit_test(ties_are_of_the_start),
       cmocka_unit_test(missing_members_stay_missing),

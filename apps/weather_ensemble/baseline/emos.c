@@ -165,7 +165,7 @@ static void take_residuals(const search *s, double w, double x, double y, double
 }
 
 /* Mean and variance of the residuals on the units of s; leaves the units in which they are 1. */
-static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
+static bool start(search *s, const wx_emos_opts *opts, wx_emos_fit *out)
 {
   double sum[SUMS];
 
@@ -173,11 +173,11 @@ static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
                 .scratch = s->scratch,
                 .scale = 1,
                 .family = (wx_family)opts->family,
-                .lower = opts->lower,
+                .lower = wx_emos_lower(opts),
                 .pass = take_means};
   sum_all(s, sum);
-  *cases = (int64_t)sum[COUNT];
-  if (*cases == 0) {
+  out->cases = (int64_t)sum[COUNT];
+  if (out->cases == 0) {
     return false;
   }
   s->x0 = sum[X] / sum[WEIGHT];
@@ -187,6 +187,8 @@ static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
   sum_all(s, sum);
   const double xx = sum[XX] / sum[WEIGHT], yy = sum[YY] / sum[WEIGHT], vv = sum[VV] / sum[WEIGHT];
   const double tiny = 1e-12;
+
+  out->constant = yy <= 0;
   const bool scale = opts->form == WX_EMOS_SCALE;
 
   s->fixed[B] = scale || xx <= tiny * tiny * s->x0 * s->x0;
@@ -273,7 +275,7 @@ static bool solve(const double *sum, double lambda, const bool *free, double *p)
       l[i][j] = v / l[j][j];
       at -= l[i][j] * l[i][j];
     }
-    if (!(at > 1e-14 * fabs(h[i][i]))) {
+    if (free[i] && !(at > 1e-14 * fabs(h[i][i]))) {
       return false;
     }
     l[i][i] = sqrt(at);
@@ -331,7 +333,7 @@ bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *s
   double sum[SUMS], lambda = 1e-3;
 
   *out = (wx_emos_fit){.crps = NAN};
-  if (!start(&s, opts, &out->cases)) {
+  if (!start(&s, opts, out)) {
     return false;
   }
   s.pass = take_crps;
@@ -357,10 +359,16 @@ bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *s
   return true;
 }
 
+double wx_emos_lower(const wx_emos_opts *opts)
+{
+  return (double)(float)opts->lower;
+}
+
 weir_status wx_emos_check_truth(const wx_emos_opts *opts, const wx_cases *cases)
 {
   int64_t below = 0;
-  double least = opts->lower;
+  const double lower = wx_emos_lower(opts);
+  double least = lower;
 
   if (!wx_family_is_bounded((wx_family)opts->family)) {
     return WEIR_OK;
@@ -368,7 +376,7 @@ weir_status wx_emos_check_truth(const wx_emos_opts *opts, const wx_cases *cases)
   for (int64_t i = 0; i < cases->rows * cases->columns; i++) {
     const double y = (double)cases->truth[i];
 
-    below += y < opts->lower;
+    below += y < lower;
     least = y < least ? y : least;
   }
   return below == 0 ? WEIR_OK

@@ -48,6 +48,7 @@ typedef struct wx_emos_fit {
   wx_emos at;
   double crps;   /* the mean that was reached */
   int64_t cases; /* that counted              */
+  bool constant; /* truth was the same in all */
   int64_t steps;
 } wx_emos_fit;
 
@@ -58,6 +59,8 @@ typedef struct wx_emos_fit {
 bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *scratch,
                       wx_emos_fit *out);
 int64_t wx_emos_workspace(const wx_cases *cases);
+/* Returns the bound as truth is stored, in f32: a truth at the bound is then equal to it. */
+double wx_emos_lower(const wx_emos_opts *opts);
 /* Fails: WEIR_ERR_DATA where truth is below the bound of the family: it is not of such a quantity.
  */
 weir_status wx_emos_check_truth(const wx_emos_opts *opts, const wx_cases *cases) WEIR_CHECKED;

@@ -58,7 +58,7 @@ static void fit_cell(const fits *f, int64_t cell, int thread)
   }
   (void)wx_emos_minimise(f->opts, &c, NULL, &fit);
   f->out[cell] = fit.at;
-  f->n[cell] = fit.cases;
+  f->n[cell] = fit.constant ? 0 : fit.cases; /* such truth says nothing of a scale */
 }
 
 static void body(void *context, int64_t item, int thread)
@@ -70,7 +70,7 @@ static void body(void *context, int64_t item, int thread)
   }
 }
 
-/* Cells of too few cases have the coefficients of all. */
+/* Cells of too few cases, or of a truth that never changes, have the coefficients of all. */
 static weir_status fill(const fits *f, int64_t *few)
 {
   wx_emos_fit all = {.cases = -1};

@@ -201,6 +201,14 @@ static void truth_below_the_bound_is_refused(void **state)
 
   assert_ok(wx_emos_fit_cases(&o, &c, &fit));
   o.family = WX_TRUNCATED_NORMAL;
+  o.lower = -0.7; /* which is less than the nearest number of f32, and greater */
+  s.truth[3] = -0.7F;
+  assert_ok(wx_emos_fit_cases(&o, &c, &fit));
+  o.lower = 0.1;
+  s.truth[3] = 0.1F;
+  assert_ok(wx_emos_fit_cases(&o, &c, &fit));
+  o.lower = 0;
+  s.truth[3] = -0.5F;
   assert_int_equal(wx_emos_fit_cases(&o, &c, &fit), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "1 values of the truth are below the bound"));
 }

@@ -41,6 +41,33 @@ static void chances_of_members_are_their_share(void **state)
   assert_near((double)out[0], 0.25, 0);
 }
 
+/* Rain at a point: logistic of location -1 and scale 2, all below 0 at 0; then a point that is dry.
+ */
+static void censored_distributions_have_a_share_at_the_bound(void **state)
+{
+  static const float mean[2] = {9, 9}, location[2] = {-1, -4}, scale[2] = {2, 0};
+  static const double p[3] = {0.25, 0.6, 0.9};
+  const wx_given g = {.mean = mean,
+                      .sd = mean,
+                      .family = WX_CENSORED_LOGISTIC,
+                      .location = location,
+                      .scale = scale};
+  const double dry = 1 / (1 + exp(-0.5));
+  float out[6];
+
+  (void)state;
+  wx_given_quantiles(&g, 2, p, 3, NULL, out);
+  assert_true(out[0] == 0 && out[2] == 0 && out[1] == 0 && out[5] == 0); /* 0.6 < dry */
+  assert_near((double)out[4], -1 + 2 * log(9), 1e-6);
+  wx_given_chance(&g, 2, 0, true, out);
+  assert_near((double)out[0], 1 - dry, 1e-7);
+  assert_true(out[1] == 0);
+  wx_given_chance(&g, 2, 0, false, out);
+  assert_true(out[0] == 0 && out[1] == 0);
+  wx_given_chance(&g, 2, 1, false, out);
+  assert_near((double)out[0], 1 / (1 + exp(-1)), 1e-7);
+}
+
 static void distributions_have_theirs(void **state)
 {
   static const float mean[3] = {10, 5, NAN}, sd[3] = {2, 0, 1};
@@ -70,6 +97,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(quantiles_of_members_lie_between_them),
       cmocka_unit_test(chances_of_members_are_their_share),
+      cmocka_unit_test(censored_distributions_have_a_share_at_the_bound),
       cmocka_unit_test(distributions_have_theirs),
   };
 

@@ -200,7 +200,7 @@ static profile profile_of(const wx_qg_params *p, const wx_qg_scale *scale, const
 static double combine(kind of, kind part, const float *before, double value)
 {
   return of == SPEED && part == WIND_Y ? hypot((double)*before, value)
-         : of == RAIN                  ? fmax(0, value)
+         : of == RAIN                  ? (value < 0 ? 0 : value)
                                        : value;
 }
 

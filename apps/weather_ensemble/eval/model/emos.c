@@ -40,7 +40,8 @@ static const weir_opt options[] = {
         "mean and truth are counted from the mean of the truth at each point over the "
         "training initialisation times, so that beta is not that of the climate's pattern"),
     WEIR_OPT_ENUM(emos_opts, output, OUTPUT_DISTRIBUTION, "distribution|members",
-                  "distributions, or members made of them"),
+                  "distributions, or members made of them",
+                  .choice_aliases = "normal=distribution"),
     WEIR_OPT_TABLE(emos_opts, couple, wx_dependence_options, "output members: how"),
     WEIR_OPT_PATH(emos_opts, load, "",
                   "folder of coefficients emos_QUANTITY_LEADh.nc, as IMPROVER or save writes them, "
@@ -143,7 +144,8 @@ static weir_status fit_cases(const wx_model *m, const wx_eval_data *s, const wx_
   WEIR_TRY(wx_emos_fit_grid(&o->fit, cases, &grid, a->set, &few));
   if (few > 0) {
     weir_debug("eval",
-               "%s: %lld of %lld points have fewer than %lld cases: they have the "
+               "%s: %lld of %lld points have fewer than %lld cases, or a truth that never changes: "
+               "they have the "
                "coefficients of all",
                m->name, (long long)few, (long long)s->cells, (long long)o->fit.min_cases);
   }
@@ -316,7 +318,7 @@ static void correct(const wx_model *m, const wx_eval_data *s)
   }
   for (int64_t c = 0; c < s->cells && o->fit.family != WX_NORMAL; c++) {
     const wx_distribution d = {(wx_family)o->fit.family, (double)a->mu[c], (double)a->sigma[c],
-                               o->fit.lower};
+                               wx_emos_lower(&o->fit)};
     double mean, sd;
 
     wx_distribution_moments(&d, &mean, &sd);
@@ -344,7 +346,7 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
   *out = (wx_given){.mean = normal ? a->mu : a->mean,
                     .sd = normal ? a->sigma : a->variance,
                     .family = (wx_family)o->fit.family,
-                    .lower = o->fit.lower,
+                    .lower = wx_emos_lower(&o->fit),
                     .location = a->mu,
                     .scale = a->sigma};
   if (o->output == OUTPUT_MEMBERS) {
@@ -354,7 +356,7 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
                                     .mu = a->mu,
                                     .sigma = a->sigma,
                                     .family = (wx_family)o->fit.family,
-                                    .lower = o->fit.lower,
+                                    .lower = wx_emos_lower(&o->fit),
                                     .seed = s->seed,
                                     .start = (uint32_t)(s->facts->start[start] / 3600)};
 

@@ -123,9 +123,15 @@ static shares far_normal(double a, double z)
                   .density = e / ra};
 }
 
+/* From this a on, shares are those of a continued fraction or of an exponential distribution. */
+static double far_of(bool normal)
+{
+  return normal ? 5 : 30;
+}
+
 static shares shares_of(bool normal, double a, double z)
 {
-  const double far = normal ? 5 : 30;
+  const double far = far_of(normal);
 
   if (a >= far && normal) {
     return far_normal(a, z);
@@ -157,15 +163,15 @@ static double standard(const wx_distribution *d, double x, double *a)
 /* Where all of a distribution of no width is. */
 static double point_of(const wx_distribution *d)
 {
-  return wx_family_is_bounded(d->family) ? fmax(d->location, d->lower) : d->location;
+  return wx_family_is_bounded(d->family) && d->location < d->lower ? d->lower : d->location;
 }
 
 double wx_distribution_above(const wx_distribution *d, double x)
 {
   double a;
 
-  if (d->scale == 0) {
-    return isnan(point_of(d) - x) ? NAN : point_of(d) > x;
+  if (!(d->scale > 0)) {
+    return d->scale != 0 || isnan(point_of(d) - x) ? NAN : point_of(d) > x;
   }
   const double z = standard(d, x, &a);
 
@@ -180,8 +186,8 @@ double wx_distribution_below(const wx_distribution *d, double x)
 {
   double a;
 
-  if (d->scale == 0) {
-    return isnan(point_of(d) - x) ? NAN : point_of(d) < x;
+  if (!(d->scale > 0)) {
+    return d->scale != 0 || isnan(point_of(d) - x) ? NAN : point_of(d) < x;
   }
   const double z = standard(d, x, &a);
 
@@ -203,8 +209,8 @@ double wx_distribution_quantile(const wx_distribution *d, double p)
   const bool normal = is_normal(d);
   double a;
 
-  if (d->scale == 0) {
-    return point_of(d);
+  if (!(d->scale > 0)) {
+    return d->scale == 0 ? point_of(d) : NAN;
   }
   (void)standard(d, d->location, &a);
   if (isinf(a) || wx_family_is_censored(d->family)) {
@@ -246,12 +252,18 @@ double wx_distribution_log_score(const wx_distribution *d, double y)
   }
   const double whole = normal ? z * z / 2 + half_log_2pi : fabs(z) + 2 * log1p(exp(-fabs(z)));
 
-  return isinf(a) || censored ? whole + log(d->scale)
-                              : log(d->scale) - log(shares_of(normal, a, z).density);
+  if (isinf(a) || censored) {
+    return whole + log(d->scale);
+  }
+  if (a < far_of(normal)) {
+    return whole + log(d->scale) + log(above(normal, a));
+  }
+  return (normal ? (z - a) * (z + a) / 2 + log(mills(a)) : z - a) + log(d->scale);
 }
 
 void wx_distribution_moments(const wx_distribution *d, double *mean, double *sd)
 {
+  const double exponential = 1e3; /* a from which it is one, to 1e-6 */
   const bool normal = is_normal(d);
   const double pi = 3.14159265358979323846;
   double a;
@@ -269,12 +281,13 @@ void wx_distribution_moments(const wx_distribution *d, double *mean, double *sd)
   }
   const bool censored = wx_family_is_censored(d->family);
   const double share = censored ? 1 : above(normal, a);
-  const bool far = !censored && a >= (normal ? 5 : 30);
+  const bool far = !censored && a >= far_of(normal);
   /* Of the distance to the bound, in scales; far in the tail 1 + a^2 - a / R(a), or 2. */
   const double first = censored ? first_integral(normal, a) : shares_of(normal, a, a).first;
-  const double second = !far     ? 2 * second_integral(normal, a) / share
-                        : normal ? 1 + a * (a - 1 / mills(a))
-                                 : 2;
+  const double second = !far              ? 2 * second_integral(normal, a) / share
+                        : !normal         ? 2
+                        : a < exponential ? 1 + a * (a - 1 / mills(a))
+                                          : 2 * first * first;
 
   *mean = d->lower + d->scale * first;
   *sd = d->scale * sqrt(fmax(0, second - first * first));
@@ -311,7 +324,7 @@ double wx_distribution_crps_tail(const wx_distribution *d, double y, double t, b
   if (!(d->scale > 0)) {
     const double at = point_of(d);
 
-    return d->scale == 0 ? fabs((upper ? fmax(at, t) : fmin(at, t)) - w) : NAN;
+    return d->scale == 0 && !isnan(at - y) ? fabs((upper ? fmax(at, t) : fmin(at, t)) - w) : NAN;
   }
   integrals(d, w, &below_w, &above_w);
   integrals(d, t, &below_t, &above_t);

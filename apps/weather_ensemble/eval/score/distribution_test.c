@@ -222,7 +222,17 @@ static void distributions_without_width_or_with_nan(void **state)
     assert_true(isnan(wx_distribution_above(&none, 2)) && isnan(wx_distribution_below(&none, 2)));
     assert_true(isnan(wx_distribution_crps_tail(&none, 2, 1, false)));
     assert_true(isnan(wx_distribution_quantile(&none, 0.5)));
+    assert_true(isnan(wx_distribution_above(&negative, 2)) &&
+                isnan(wx_distribution_below(&negative, 2)) &&
+                isnan(wx_distribution_quantile(&negative, 0.5)));
+    const wx_distribution nowhere = {(wx_family)f, NAN, 0, 1};
+
+    assert_true(isnan(wx_distribution_above(&nowhere, 2)) &&
+                isnan(wx_distribution_quantile(&nowhere, 0.5)) &&
+                isnan(wx_distribution_crps(&nowhere, 2)) &&
+                isnan(wx_distribution_crps_tail(&nowhere, 2, 1, true)));
   }
+  double mean, sd;
   const wx_distribution unit = {WX_NORMAL, 0, 1, 0}, other = {WX_NORMAL, 1, 2, 0};
 
   assert_near(wx_distribution_log_score(&unit, 0), 0.9189385332046727, 1e-15);
@@ -236,6 +246,14 @@ static void distributions_without_width_or_with_nan(void **state)
   assert_true(isnan(wx_distribution_log_score(&rain, -1)));
   assert_near(wx_distribution_log_score(&wind, 0), 0.5 * log(2 * 3.14159265358979323846) - log(2),
               1e-14);
+  assert_near(wx_distribution_log_score(&wind, 60),
+              1800 + 0.5 * log(2 * 3.14159265358979323846) - log(2), 1e-9);
+  const wx_distribution far = {WX_TRUNCATED_NORMAL, -1e5, 1, 0};
+
+  wx_distribution_moments(&far, &mean, &sd);
+  assert_near(mean * 1e5, 1, 1e-4);
+  assert_near(sd * 1e5, 1, 1e-4);
+  assert_near(wx_distribution_log_score(&far, 2e-5), 2 - log(1e5), 1e-4);
   assert_true(wx_distribution_quantile(&rain, 0.4) == 0 && wx_distribution_below(&rain, 0) == 0);
 }
 

@@ -31,17 +31,39 @@ static bool find(const weir_graph *g, const weir_group *group, products *p)
   if (p->k == NULL || !contract_matrices_of_bf16(g, group, &p->of) || s->stack >= 0) {
     return false;
   }
-  const weir_access *a = &weir_graph_node(g, group->nodes[group->n_nodes - 1])->access;
+  const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
+  const weir_access *a = &node->access;
 
   p->deep = s->am > s->ak;
   p->half = a->out[0].dtype == WEIR_BF16;
   return s->n % p->k->lanes == 0 &&
-         (p->deep ? s->am == a->in[s->a].rank - 1 && s->bn == a->in[1 - s->a].rank - 1
-                  : s->ak == a->in[s->a].rank - 1 && s->k % 2 == 0);
+         (p->deep
+              ? s->am == a->in[s->a].rank - 1 && s->bn == a->in[1 - s->a].rank - 1
+              : s->ak == a->in[s->a].rank - 1 && s->k % 2 == 0 &&
+                    weir_graph_get_array(g, node->in[s->a])->desc.shape[a->in[s->a].rank - 1] % 2 ==
+                        0);
+}
+
+static int64_t chunks_of(const products *p)
+{
+  const int64_t n = p->of.k / CHUNK;
+
+  return n < 1 ? 1 : winograd_min(n, MAX_CHUNKS);
+}
+
+/* Pairs of B, or the sums of chunks. */
+static int64_t workspace(const void *context)
+{
+  const products *p = context;
+
+  return 4 * p->of.n * (p->deep ? chunks_of(p) * p->of.m : winograd_words(p->k, p->of.k));
 }
 
 /* Of the f32 rate of a core, as contract.cblas, of which products take half the time. */
 static const double share_of_peak = 0.2 * 1.9;
+
+/* Sums of all chunks may take no more. */
+static const int64_t max_workspace = 64 << 20;
 
 static double match(const weir_graph *g, const weir_group *group)
 {
@@ -52,7 +74,7 @@ static double match(const weir_graph *g, const weir_group *group)
   }
   const double work = contract_matrices_work(&p.of);
 
-  return work < CONTRACT_MIN_WORK
+  return work < CONTRACT_MIN_WORK || (p.deep && workspace(&p) > max_workspace)
              ? -1
              : 2 * work / (weir_cpu_get()->constants.flop_rate * share_of_peak);
 }
@@ -87,13 +109,6 @@ static void release(void *context)
   weir_free(&context);
 }
 
-static int64_t chunks_of(const products *p)
-{
-  const int64_t n = p->of.k / CHUNK;
-
-  return n < 1 ? 1 : winograd_min(n, MAX_CHUNKS);
-}
-
 static int64_t pieces(const void *context, int stage)
 {
   const products *p = context;
@@ -102,14 +117,6 @@ static int64_t pieces(const void *context, int stage)
   return stage == 0   ? (p->deep ? chunks_of(p) : (words + PAIRS - 1) / PAIRS)
          : stage == 1 ? (p->deep ? m : (m + ROWS - 1) / ROWS)
                       : 0;
-}
-
-/* Pairs of B, or the sums of chunks. */
-static int64_t workspace(const void *context)
-{
-  const products *p = context;
-
-  return 4 * p->of.n * (p->deep ? chunks_of(p) * p->of.m : winograd_words(p->k, p->of.k));
 }
 
 /* Pairs of a block, or rows of C in f32. */
