@@ -53,15 +53,15 @@ flow || { cat "$work/log"; echo "failed: the flow itself: status $?"; exit 1; }
 cp -a "$out" "$work/base"
 cp "$work/list" "$work/points"
 mapfile -t ids <"$out/flow/order"
+declare -A room=() # KiB on this device of the results of each instance and of what is noted of it
+for id in "${ids[@]}"; do
+  room[$id]=$(du -ck "$out/$id" "$out/flow/${id//\//.}".* "$out/index.html" | tail -n 1 | cut -f 1)
+done
 /usr/bin/python3 "$source/tests/support/results.py" "$out" >"$work/results"
 
 # count_points ID: how many it has; seconds_of ID: how long it took, from its log.
 count_points() { grep -c " $out/$1[/ ]" "$work/points"; }
 seconds_of() { sed -n 's/.*"time_s": \([0-9.]*\).*/\1/p' "$work/base/$1/run.jsonl" | tail -n 1; }
-# room_of ID: KiB that its results and what is noted of it take.
-room_of() {
-  du -ck "$work/base/$1" "$work/base/flow/${1//\//.}".* "$work/base/index.html" | tail -n 1 | cut -f 1
-}
 
 # put_back ID: the flow as it was before this instance was started, on a device with much room.
 put_back() {
@@ -178,7 +178,7 @@ strike_amid() {
 # full ID EIGHTHS: so many of what it needs.
 full() {
   local id=$1 fault=full need size status=0
-  need=$(room_of "$id")
+  need=${room[$id]}
   size=$((need * $2 / 8))
   [ $size -ge 4 ] || size=4
   put_back "$id"
