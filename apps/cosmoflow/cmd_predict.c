@@ -85,6 +85,20 @@ static bool is_other_simulation(const work *w)
   return other_seed;
 }
 
+/* What fine-tuned weights were trained on before has no unseen universe that is known. */
+static weir_status check_earlier(const work *w, const char *truth)
+{
+  const char *const *const text = (const char *const *)w->weights.text;
+  const bool earlier = truth[0] != 0 && strstr(text[CF_NOTE_initial_truths], truth) != NULL &&
+                       strcmp(text[CF_NOTE_truth_digest], truth) != 0;
+
+  return !earlier ? WEIR_OK
+                  : weir_fail(WEIR_ERR_CONFIG,
+                              "%s: was fine-tuned from weights that were trained on these samples: "
+                              "predict those of its own training, or others",
+                              w->cfg->predict.weights);
+}
+
 static weir_status assign_subsets(work *w)
 {
   const char *const *text = (const char *const *)w->weights.text;
@@ -102,6 +116,9 @@ static weir_status assign_subsets(work *w)
 
   if (status == WEIR_OK && has.label != NULL) {
     status = cf_split_check_labels(&w->split, w->info.n_labels, has.label);
+  }
+  if (status == WEIR_OK) {
+    status = check_earlier(w, has.truth);
   }
   cf_surveyed_fini(&has);
   WEIR_TRY(status);

@@ -8,8 +8,9 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "data/simulation/universe_write.h"
+#include "fine_tuning.h"
 
-enum { NETWORK, TRAINED, VALIDATED, PATH = 4096, ROOM = 1 << 24 /* voxels */ };
+enum { NETWORK, TRAINED, VALIDATED, INITIAL_TRUTHS, PATH = 4096, ROOM = 1 << 24 /* voxels */ };
 #define SAMPLES_ARRAY "samples" /* stored: the digest of the training data */
 
 /* ---- Samples ---- */
@@ -436,6 +437,22 @@ static weir_status digest(cf_experiment *e)
   return status;
 }
 
+/* What the weights that the training starts from were trained on. */
+static weir_status take_initial(cf_experiment *e)
+{
+  const char *const path = e->train.initial_weights;
+  const cf_fine_tuning own = {.network = e->text[NETWORK],
+                              .scale = e->cfg->data.scale,
+                              .info = cf_source_info(e->source),
+                              .truth = e->truth,
+                              .trained = e->text[TRAINED],
+                              .validated = e->text[VALIDATED]};
+
+  return path[0] == 0 ? weir_strdup("", &e->text[INITIAL_TRUTHS])
+                      : cf_fine_tuning_check(&own, path, e->line[CF_NOTE_initial_samples],
+                                             &e->text[INITIAL_TRUTHS]);
+}
+
 static weir_status take_notes(cf_experiment *e, const weir_config *config,
                               const char *note[CF_NOTES])
 {
@@ -445,6 +462,7 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   WEIR_TRY(cf_note_model(config, &e->text[NETWORK]));
   WEIR_TRY(cf_split_text(&e->split, CF_TRAIN, &e->text[TRAINED]));
   WEIR_TRY(cf_split_text(&e->split, CF_VALID, &e->text[VALIDATED]));
+  WEIR_TRY(take_initial(e));
   cf_note_info(info, e->line);
   cf_source_describe(e->source, described, sizeof described);
   (void)snprintf(e->line[CF_NOTE_scale], CF_NOTE_LINE, "%s", cf_scale_name[e->cfg->data.scale]);
@@ -467,6 +485,7 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   note[CF_NOTE_network] = e->text[NETWORK];
   note[CF_NOTE_universes_train] = e->text[TRAINED];
   note[CF_NOTE_universes_valid] = e->text[VALIDATED];
+  note[CF_NOTE_initial_truths] = e->text[INITIAL_TRUTHS];
   return WEIR_OK;
 }
 
@@ -492,6 +511,9 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
 
   WEIR_TRY(digest(e));
   WEIR_TRY(weir_store_add(e->estimator.store, SAMPLES_ARRAY, WEIR_U8, 1, (int64_t[]){CF_DIGEST}));
+  if (e->train.initial_weights[0] != 0) {
+    WEIR_TRY(weir_train_weights(e->estimator.params, e->estimator.store, e->train.initial_weights));
+  }
   WEIR_TRY(weir_store_write(e->estimator.store, SAMPLES_ARRAY, &stored));
   memcpy(stored->data, e->digest, CF_DIGEST);
   return WEIR_OK;

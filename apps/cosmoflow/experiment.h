@@ -27,7 +27,7 @@ typedef struct cf_experiment {
   weir_train_cfg train;         /* with the program's seed */
   cf_estimator estimator;
   char line[CF_NOTES][CF_NOTE_LINE]; /* notes of the weights .. */
-  char *text[3];                     /* .. and the long ones */
+  char *text[4];                     /* .. and the long ones */
   char truth[CF_DIGEST + 1];         /* as cf_survey makes it */
   char digest[CF_DIGEST];            /* of the training data */
 } cf_experiment;

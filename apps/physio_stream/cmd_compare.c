@@ -123,6 +123,11 @@ weir_status ps_compare_check(const ps_cfg *cfg)
   const weir_train_task task = ps_classifier_task(&cfg->rhythm);
 
   WEIR_TRY(ps_recordings_check(&cfg->rhythm, &cfg->ecgsyn));
+  if (cfg->train.initial_weights[0] != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train.initial_weights: the trainings that are compared start from random "
+                     "weights: leave it empty");
+  }
   WEIR_TRY(weir_train_suits(&task, &cfg->train));
   return weir_compare_check(&cfg->scaling);
 }

@@ -89,6 +89,11 @@ static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool
                                       "model.loss to crps, or leave eecrps.weight at 0");
   }
   WEIR_TRY(check_data(cfg, !files || cfg->data.truth.count > 0, !weir_cli_is(cli, "predict")));
+  if (cfg->bias.train.initial_weights[0] != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "bias.train.initial_weights: each bias network is trained without a fold, "
+                     "which the weights of a file may have seen: leave it empty");
+  }
   if (cfg->bias.use) {
     WEIR_TRY(check_stage("bias", &bias, of_spread, &cfg->bias.normalization,
                          trains ? &cfg->bias.train : NULL, validates));

@@ -8,8 +8,11 @@
 
 static weir_status accept(const weir_cli *cli, const wx_experiment *e, weir_run_dir *dir)
 {
+  const char *const *const weights = &e->cfg->train.initial_weights;
+
   WEIR_TRY(weir_run_dir_commit(dir));
-  return wx_write_origin(cli, e, &(wx_lineage){.split = &e->split});
+  return wx_write_origin(
+      cli, e, &(wx_lineage){.split = &e->split, .others = weights, .n_others = weights[0][0] != 0});
 }
 
 /* Of the rank that leads. A resumed run is the trainer's to refuse: until then its folder stays as

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "base/weir_log.h"
 #include "data/date.h"
 #include "data/samples/samples_text.h"
 #include "data/samples/trained.h"
@@ -264,19 +265,6 @@ void wx_stage_close(wx_stage *s)
   }
 }
 
-weir_status wx_stage_fit(wx_stage *s)
-{
-  const wx_split *split = s->is.split;
-  wx_sample v;
-
-  WEIR_TRY(wx_standard_fit(&s->standard, s->is.samples, split->sample[WX_TRAIN], split->n[WX_TRAIN],
-                           s->is.mean));
-  for (int64_t i = 0; i < split->n[WX_VALID]; i++) {
-    WEIR_TRY(wx_samples_read(s->is.samples, split->sample[WX_VALID][i], &v));
-  }
-  return WEIR_OK;
-}
-
 /* ---- Weights ---- */
 
 enum { ARRAYS = 4 };
@@ -449,4 +437,80 @@ done:
     weir_free(&text[k]);
   }
   return status;
+}
+
+/* ---- Fine-tuning ---- */
+
+/* Samples of the validation that the file has seen say less of what is not. */
+static weir_status warn_of_seen(const wx_stage *s, const char *path, const char *dates)
+{
+  const wx_split *const split = s->is.split;
+  const wx_times times = {s->facts.name, s->facts.n, s->facts.start, s->facts.time};
+  int *subset = NULL;
+  int64_t seen = 0;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(times.n, sizeof *subset, (void **)&subset));
+  WEIR_TRY_GOTO(wx_trained_subsets(split, &times, dates, subset), done);
+  for (int64_t i = 0; i < split->n[WX_VALID]; i++) {
+    seen += subset[split->sample[WX_VALID][i]] == WX_TRAIN;
+  }
+  if (seen > 0) {
+    weir_warn("run",
+              "%lld of %lld validation samples share times with samples that %s was trained on: "
+              "their loss is too low, and no measure of new forecasts; split as that training did "
+              "(data.split)",
+              (long long)seen, (long long)split->n[WX_VALID], path);
+    weir_event("seen_before", WEIR_TEXT("weights", path), WEIR_INT("valid", seen));
+  }
+done:
+  weir_free(&subset);
+  return status;
+}
+
+/* These weights will have been trained on the samples of the file, too. */
+static weir_status add_dates(wx_stage *s, const char *earlier)
+{
+  const char *const own = s->text[DATES];
+  const size_t size = strlen(own) + strlen(earlier) + 3;
+  void *memory = NULL;
+
+  if (strcmp(own, earlier) == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc((int64_t)size, 1, &memory));
+  (void)snprintf(memory, size, "%s%s%s", own, own[0] != 0 && earlier[0] != 0 ? "; " : "", earlier);
+  weir_free(&s->text[DATES]);
+  s->text[DATES] = memory;
+  s->note[DATES].text = memory;
+  return WEIR_OK;
+}
+
+static weir_status start_from(wx_stage *s, const char *path)
+{
+  char *dates = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(wx_stage_load(s, path));
+  WEIR_TRY(wx_stage_trained(path, &dates));
+  WEIR_TRY_GOTO(warn_of_seen(s, path, dates), done);
+  WEIR_TRY_GOTO(add_dates(s, dates), done);
+  weir_info("run", "%s: fine-tuning, from the weights of %s", s->is.name, path);
+done:
+  weir_free(&dates);
+  return status;
+}
+
+weir_status wx_stage_fit(wx_stage *s)
+{
+  const wx_split *split = s->is.split;
+  wx_sample v;
+
+  WEIR_TRY(wx_standard_fit(&s->standard, s->is.samples, split->sample[WX_TRAIN], split->n[WX_TRAIN],
+                           s->is.mean));
+  for (int64_t i = 0; i < split->n[WX_VALID]; i++) {
+    WEIR_TRY(wx_samples_read(s->is.samples, split->sample[WX_VALID][i], &v));
+  }
+  return s->is.train->initial_weights[0] != 0 ? start_from(s, s->is.train->initial_weights)
+                                              : WEIR_OK;
 }

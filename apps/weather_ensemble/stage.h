@@ -46,7 +46,9 @@ typedef struct wx_stage {
 weir_status wx_stage_open(const wx_stage_spec *spec, wx_stage *out) WEIR_CHECKED;
 void wx_stage_close(wx_stage *s);
 /* Reads the training samples for the statistics and those of the validation, so that what is wrong
- * with one is said now. Fails: as wx_standard_fit. */
+ * with one is said now. With train.initial_weights weights and statistics are then those of that
+ * file, and the dates those of both trainings; warns of validation samples that the file was
+ * trained on. Fails: as wx_standard_fit, as wx_stage_load. */
 weir_status wx_stage_fit(wx_stage *s) WEIR_CHECKED;
 /* Trains in the folder `dir`, on the ranks of exec->dist, resuming from its latest checkpoint.
  * *digest: SHA-256 of the weights, on other ranks than the first "". Collective. Fails:

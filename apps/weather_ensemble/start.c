@@ -10,11 +10,12 @@
 /* Names in the configuration are spared as they stand; patterns are not. */
 static weir_status spare_inputs(const wx_cfg *cfg)
 {
-  const wx_lineage none = {.n_others = 0};
+  const char *const *const weights = &cfg->train.initial_weights;
+  const wx_lineage read = {.others = weights, .n_others = weights[0][0] != 0};
   wx_file_names inputs;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_find_inputs(cfg, &none, &inputs));
+  WEIR_TRY(wx_find_inputs(cfg, &read, &inputs));
   for (int64_t i = 0; i < inputs.n && status == WEIR_OK; i++) {
     status = weir_writer_spare(
         inputs.path[i], "an input of this run, which would replace it: choose another --out");

@@ -17,6 +17,10 @@ const weir_opt weir_train_opts[] = {
                  "of a large one"),
     WEIR_OPT_INT(weir_train_cfg, seed, 1, 0, 9007199254740992.0, "1",
                  "random seed of weight initialisation, sample order and dropout"),
+    WEIR_OPT_PATH(weir_train_cfg, initial_weights, "",
+                  "fine-tuning: file of weights (weights.nc) of an earlier training of the same "
+                  "network, from which this one starts; statistics of the inputs are those of "
+                  "that file; empty: random weights"),
     WEIR_OPT_INT_LIST(
         weir_train_cfg, models.seeds, "", 0, 9007199254740992.0, "1",
         "deep ensemble: seeds of weight initialisation and dropout of several networks "
@@ -223,6 +227,11 @@ static void foresee_steps(const weir_train_cfg *c, train_run *r)
                                           : INT64_MAX;
 }
 
+bool train_is_fine_tuning(const weir_train_cfg *c)
+{
+  return c->initial_weights != NULL && c->initial_weights[0] != 0;
+}
+
 /* Networks that train together end together, and are updated at once. */
 static weir_status check_models(const weir_train_cfg *c)
 {
@@ -241,8 +250,9 @@ static weir_status check_models(const weir_train_cfg *c)
   if (n < 2) {
     return WEIR_OK;
   }
-  const char *what = c->accumulate > 1 ? "accumulate: their steps are computed at once"
-                     : c->patience > 0 ? "patience: they end together"
+  const char *what = train_is_fine_tuning(c) ? "initial_weights: they would be the same networks"
+                     : c->accumulate > 1     ? "accumulate: their steps are computed at once"
+                     : c->patience > 0       ? "patience: they end together"
                      : c->target.metric != NULL && c->target.metric[0] != 0
                          ? "target.metric: they end together"
                          : NULL;

@@ -9,6 +9,8 @@ weir_status train_check_task(const weir_train_task *t, bool samples) WEIR_CHECKE
 /* Refuses options that do not fit the task; sets the samples of a step, the steps of an epoch and
  * the steps in all. Fails: WEIR_ERR_CONFIG. */
 weir_status train_check_options(train_run *r) WEIR_CHECKED;
+/* Whether training starts from the weights of a file. */
+bool train_is_fine_tuning(const weir_train_cfg *c);
 /* Returns the number of the metric that the target names; -1: there is no target. */
 int train_target(const weir_train_task *t, const weir_train_cfg *c);
 /* Returns the learning rate of a step, the first of which is 1. */

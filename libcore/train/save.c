@@ -23,7 +23,7 @@
 #include "train/step/meet.h"
 #include "train/step/timeline.h"
 
-enum { NOTES = 32, TRAIN_PATH = 4096 };
+enum { NOTES = 48, TRAIN_PATH = 4096 };
 
 static const char random_note[] =
     "Philox4x32-10 of (train.seed, train.epoch) for the order of samples and of (train.seed, step) "
@@ -84,6 +84,9 @@ static void describe(const train_run *r, const char *what, content *k)
   if (r->cfg->models.seeds.count > 0) { /* which dropout and weights follow in place of `seed` */
     (void)snprintf(k->model_seed, sizeof k->model_seed, "%" PRId64, r->seed);
     add_note(k, "model_seed", k->model_seed);
+  }
+  if (train_is_fine_tuning(r->cfg)) {
+    add_note(k, "initial_weights_sha256", r->initial);
   }
   add_note(k, "random", random_note);
   add_note(k, "created", k->created);
@@ -222,6 +225,26 @@ static weir_status check_model_seed(const train_run *r)
                          r->dir, theirs, r->seed);
 }
 
+/* That the checkpoint is of a training that began with these weights. */
+static weir_status check_initial(const train_run *r)
+{
+  const weir_tensor *t = NULL;
+
+  if (!train_is_fine_tuning(r->cfg)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_store_read(r->store, TRAIN_INITIAL, &t));
+  const char *const theirs = t->data;
+
+  return memcmp(theirs, r->initial, TRAIN_HEX) == 0
+             ? WEIR_OK
+             : weir_fail(
+                   WEIR_ERR_CONFIG,
+                   "%s: its checkpoints are of a training from other initial weights (SHA-256 "
+                   "%.8s.., and that of %s is %.8s..): use these, or another folder",
+                   r->dir, theirs, r->cfg->initial_weights, r->initial);
+}
+
 /* That the checkpoint is of these samples in this order, this network and these updates. */
 static weir_status check_same(const train_run *r)
 {
@@ -299,6 +322,7 @@ static weir_status resume(train_run *r, weir_store *store)
   WEIR_TRY_GOTO(weir_checkpoint_resume(&k.c, r->dir, &step), done);
   WEIR_TRY_GOTO(check_same(r), done);
   WEIR_TRY_GOTO(check_model_seed(r), done);
+  WEIR_TRY_GOTO(check_initial(r), done);
   WEIR_TRY_GOTO(check_numbers(r, step), done);
   tell_rate(r);
   weir_info("train", "resumed after step %" PRId64 " (epoch %" PRId64 ")", step, *r->state.epoch);

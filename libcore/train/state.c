@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "train/array_names.h"
 #include "train/grid/optim_moves.h"
+#include "train/options.h"
 #include "train/step/exchange.h"
 
 bool train_is_network(const char *array)
@@ -29,6 +31,9 @@ bool train_is_own(const train_run *r, const char *array)
 
   if (strcmp(array, TRAIN_MODEL_SEED) == 0) {
     return r->cfg->models.seeds.count > 0;
+  }
+  if (strcmp(array, TRAIN_INITIAL) == 0) {
+    return train_is_fine_tuning(r->cfg);
   }
 #define X(name, type, dtype)                \
   if (strcmp(array, "train." #name) == 0) { \
@@ -322,6 +327,24 @@ static weir_status open_digests(train_run *r)
   return WEIR_OK;
 }
 
+static weir_status open_initial(train_run *r)
+{
+  weir_tensor *t = NULL;
+  int64_t bytes = 0;
+
+  if (!train_is_fine_tuning(r->cfg)) {
+    return WEIR_OK;
+  }
+  if (!weir_file_sha256(r->cfg->initial_weights, r->initial, &bytes)) {
+    return weir_fail(WEIR_ERR_DATA, "train.initial_weights: %s cannot be read",
+                     r->cfg->initial_weights);
+  }
+  WEIR_TRY(need(r->store, TRAIN_INITIAL, WEIR_U8, 1, (int64_t[]){TRAIN_HEX}));
+  WEIR_TRY(weir_store_write(r->store, TRAIN_INITIAL, &t));
+  memcpy(t->data, r->initial, TRAIN_HEX);
+  return WEIR_OK;
+}
+
 weir_status train_state_open(train_run *r)
 {
   WEIR_TRY(open_arrays(r));
@@ -329,6 +352,7 @@ weir_status train_state_open(train_run *r)
   WEIR_TRY(train_optim_shards_view(&r->ranks.optim, r->store, r->params));
   r->graph.store = r->ranks.optim.whole != NULL ? r->ranks.optim.whole : r->store;
   WEIR_TRY(open_digests(r));
+  WEIR_TRY(open_initial(r));
   WEIR_TRY(open_numbers(r));
   return train_shards_view(&r->ranks.shards, r->ranks.coords, r->store, r->params);
 }

@@ -101,6 +101,7 @@ typedef struct train_run {
   int64_t seed;           /* of weights and dropout */
   int64_t model; /* number among networks that train as one graph, from 1; 0: the only one */
   char digest[TRAIN_GRAPHS][TRAIN_HEX + 1];
+  char initial[TRAIN_HEX + 1]; /* of the file of initial weights; "": they are random */
   train_graph graph;
   train_state state;
   train_array *array;

@@ -28,6 +28,7 @@ typedef struct weir_train_cfg {
   int64_t epochs, steps; /* steps 0: determined by epochs */
   int64_t batch, accumulate;
   int64_t seed;
+  const char *initial_weights; /* file; "": random ones */
   bool shuffle, drop_last;
   /* Networks that train as one graph: seed of the weights and dropout, and initial learning rate
    * (none: optim.schedule.lr) of each; none: one network, of `seed`. */
@@ -182,7 +183,9 @@ weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_p
  * with the message of weir_train_run. */
 weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *cfg) WEIR_CHECKED;
 
-/* Trains the network of weir_train_prepare. dir: folder of the checkpoints, created if necessary;
+/* Trains the network of weir_train_prepare, from the values that the store has: where
+ * cfg->initial_weights is set, those that the caller has read from that file (weir_train_weights),
+ * of which checkpoints keep the digest. dir: folder of the checkpoints, created if necessary;
  * checkpoint.resume resumes from its latest intact one. At the end the store has the best
  * weights (keep_best) or the last ones, averages where optim.average keeps them, and so has the
  * file "weights.nc" or "weights.weir" of the folder; after a failure its contents are undefined,

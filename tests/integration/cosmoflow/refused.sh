@@ -29,6 +29,8 @@ refused run,describe 'load.memory.speed is not a list of pairs' 'load.memory.spe
 refused run,describe 'load.directory.bytes is 5, but load.directory.path is empty' load.directory.bytes=5
 refused run,describe 'load.staging.bytes, 9, is smaller than a sample' load.staging.bytes=9
 
+refused run,describe 'several networks (models.seeds) do not take initial_weights' 'train.models.seeds=[1,2]' train.initial_weights=w.nc
+
 # The network.
 refused run,describe 'model.loss: mlperf makes numbers, whose loss is mse or mae' model.loss=cross_entropy
 refused run,describe 'model.loss: mlperf makes numbers, whose loss is mse or mae' model.loss=cross_entropy 'source.input=[none]'

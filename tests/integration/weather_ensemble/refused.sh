@@ -26,6 +26,11 @@ refused run,describe 'schedule: lr_min, 0.5, is above lr' train.optim.schedule.l
 refused run,describe 'schedule: every is 0, which would change the rate without end' train.optim.schedule.shape=exponential "${files[@]}"
 refused run,describe 'schedule: lr_min, 0.5, is above lr' bias.use=true bias.train.optim.schedule.lr_min=0.5 "${files[@]}"
 
+refused "$network" 'bias.train.initial_weights: each bias network is trained without a fold' bias.train.initial_weights=w.nc "${files[@]}" \
+  "$weights"
+refused run,describe 'several networks (models.seeds) do not take initial_weights' 'train.models.seeds=[1,2]' train.initial_weights=w.nc \
+  "${files[@]}"
+
 # The networks.
 refused "$network" 'forecast: head mean takes loss mse or mae, head gauss crps' model.loss=mse "${files[@]}" "$weights"
 refused "$network" 'bias: head mean takes loss mse or mae' bias.use=true data.label=spread model.head=spread "${files[@]}" "$weights"
