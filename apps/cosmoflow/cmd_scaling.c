@@ -9,7 +9,7 @@
 #include "base/weir_signal.h"
 #include "comm/weir_request.h"
 #include "described.h"
-#include "place/weir_network_measure.h"
+#include "place/measure/weir_network_measure.h"
 #include "page/scaling_page.h"
 #include "commands.h"
 

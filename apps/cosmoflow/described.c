@@ -4,7 +4,7 @@
 #include "base/weir_file.h"
 #include "data/simulation/universe_write.h"
 #include "place/weir_grid_select.h"
-#include "place/weir_machine_measure.h"
+#include "place/measure/weir_machine_measure.h"
 #include "commands.h"
 
 static weir_status print_universes(const cf_universe_opts *o, const cf_universe_facts *f)

@@ -42,7 +42,7 @@ static weir_status train(const weir_cli *cli, wx_experiment *e, wx_stage *stage,
 
   weir_event("stage", WEIR_TEXT("name", "forecast"));
   WEIR_TRY(wx_agree(e, wx_stage_fit(stage)));
-  WEIR_TRY(wx_stage_train(stage, cli->out, &exec, &result, digest));
+  WEIR_TRY(wx_experiment_train(e, stage, cli->out, &exec, &result, digest));
   return wx_agree(e, wx_leads(e) ? finish(cli, e, stage, dir, &result) : WEIR_OK);
 }
 
@@ -78,6 +78,7 @@ static weir_status perform(weir_job *j)
   WEIR_TRY(weir_comm_agree(j->comm, leads ? weir_job_begin(j, "run", resume) : WEIR_OK));
   status = wx_experiment_open(cfg, WX_SOURCE_FILES, j->comm, &e);
   WEIR_TRY_GOTO(weir_comm_agree(j->comm, status), done);
+  WEIR_TRY_GOTO(wx_experiment_place(&e), done);
   WEIR_TRY_GOTO(run(j->cli, &e, &j->dir), done);
 done:
   wx_experiment_close(&e);

@@ -7,6 +7,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/date.h"
+#include "place/weir_grid_choose.h"
 #include "check.h"
 #include "predictor.h"
 
@@ -94,6 +95,7 @@ weir_status wx_experiment_open(const wx_cfg *cfg, wx_source source, weir_comm *c
   *out = (wx_experiment){
       .cfg = cfg,
       .dist = {.comm = comm, .grid = {WEIR_ALONG_DIMS, {[WEIR_ALONG_SAMPLES] = ranks, 1, 1, 1}}},
+      .grid = cfg->grid,
       .bias_model = wx_bias_model(&cfg->bias),
       .train = cfg->train,
       .bias_train = cfg->bias.train};
@@ -159,6 +161,32 @@ wx_stage_spec wx_experiment_forecast(const wx_experiment *e)
   return s;
 }
 
+/* ---- The grid ---- */
+
+weir_status wx_experiment_place(wx_experiment *e)
+{
+  const int ranks = e->dist.comm != NULL ? weir_comm_size(e->dist.comm) : 1;
+
+  return e->grid.by == WEIR_GRID_BY_AUTO ? WEIR_OK
+                                         : weir_grid_from_cfg(&e->grid, ranks, &e->dist.grid);
+}
+
+weir_status wx_experiment_train(wx_experiment *e, wx_stage *stage, const char *dir,
+                                const weir_plan_opts *exec, weir_train_result *result,
+                                char digest[65])
+{
+  weir_train_task *const task = &stage->task;
+  weir_plan_opts alone = *exec;
+
+  alone.dist = NULL;
+  weir_grid_replicate_below(&e->cfg->grid, task->replicate_below);
+  if (e->dist.comm != NULL) {
+    WEIR_TRY(weir_grid_choose(&e->grid, e->dist.comm, &e->cfg->comm, &alone, stage->is.train, task,
+                              &e->dist.grid, stderr));
+  }
+  return wx_stage_train(stage, dir, exec, result, digest);
+}
+
 /* ---- The first of two stages ---- */
 
 /* Trains on `split` in `dir` and corrects the means of the samples of its subsets `first` to
@@ -174,7 +202,7 @@ static weir_status train_subsets(wx_experiment *e, const wx_split *split, wx_sub
 
   WEIR_TRY(wx_agree(e, wx_stage_open(&spec, &stage)));
   WEIR_TRY_GOTO(wx_agree(e, wx_stage_fit(&stage)), done);
-  WEIR_TRY_GOTO(wx_stage_train(&stage, dir, exec, &result, digest), done);
+  WEIR_TRY_GOTO(wx_experiment_train(e, &stage, dir, exec, &result, digest), done);
   for (int p = (int)first; p <= (int)last; p++) {
     status = wx_predict_means(&stage, exec, split->sample[p], split->n[p], e->corrected);
     WEIR_TRY_GOTO(wx_agree(e, status), done);

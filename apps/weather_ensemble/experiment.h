@@ -17,7 +17,8 @@ typedef enum wx_source {
 /* Stays where it is: stages point into it. */
 typedef struct wx_experiment {
   const wx_cfg *cfg;
-  weir_dist dist;          /* ranks that share the samples of a batch; comm NULL: one */
+  weir_dist dist;          /* ranks that share a batch; comm NULL: one */
+  weir_grid_cfg grid;      /* with the numbers that auto chose for the last stage */
   wx_dummy_archive *dummy; /* NULL: files */
   wx_archive *forecast, *truth;
   wx_samples *samples;
@@ -47,6 +48,14 @@ bool wx_leads(const wx_experiment *e);
 /* Agrees on a status as weir_comm_agree, after steps that may fail on one rank alone. Collective.
  */
 weir_status wx_agree(const wx_experiment *e, weir_status status) WEIR_CHECKED;
+/* Places the ranks on the grid of the section grid; auto: along samples, until a stage is trained.
+ * Local. Fails on all ranks alike: WEIR_ERR_CONFIG as weir_grid_from_cfg. */
+weir_status wx_experiment_place(wx_experiment *e) WEIR_CHECKED;
+/* Trains a stage in the folder dir, as wx_stage_train, on the grid of the section grid, which auto
+ * chooses for each stage (weir_grid_choose). exec: of wx_experiment_exec. Collective. */
+weir_status wx_experiment_train(wx_experiment *e, wx_stage *stage, const char *dir,
+                                const weir_plan_opts *exec, weir_train_result *result,
+                                char digest[65]) WEIR_CHECKED;
 /* Trains the bias network of each fold and of all training samples, in dir/bias/foldK and dir/bias,
  * and fills `corrected`: training samples by the network that did not see them. Collective. Fails:
  * as wx_stage_train, wx_predict_means. */

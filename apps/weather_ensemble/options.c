@@ -71,6 +71,10 @@ const weir_opt wx_options[] = {
                   "samples are read and written while the network computes, in two further "
                   "threads, three samples being in memory (not with --threads 1)"),
     WEIR_OPT_TABLE(wx_cfg, eval, wx_verify_options, "scores against the truth"),
+    WEIR_OPT_TABLE(wx_cfg, grid, weir_grid_opts,
+                   "how the ranks of run share a batch: depth is the axis of levels or leads of "
+                   "three-dimensional samples, height the latitudes, width the longitudes (--grid "
+                   "NxDxHxW or auto)"),
     WEIR_OPT_TABLE(wx_cfg, comm, weir_comm_opts, "messages between the ranks of run"),
     WEIR_OPT_TABLE(wx_cfg, exec, weir_exec_opts, "how graphs are computed"),
     WEIR_OPT_END,

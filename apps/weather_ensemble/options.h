@@ -10,6 +10,7 @@
 #include "data/archive/inventory.h"
 #include "eval/verify.h"
 #include "model/network.h"
+#include "place/weir_grid_options.h"
 #include "train/weir_train.h"
 
 /* The samples that predict takes: those of a subset, or all. */
@@ -54,6 +55,7 @@ typedef struct wx_cfg {
     wx_model_row model;      /* in place of a network */
   } predict;
   wx_verify_opts eval;
+  weir_grid_cfg grid;
   weir_comm_cfg comm;
   weir_exec_cfg exec;
 } wx_cfg;

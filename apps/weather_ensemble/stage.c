@@ -44,28 +44,73 @@ static void fill_weights(const wx_stage *s, int64_t sample, const wx_sample *v, 
   }
 }
 
+/* Elements of input k: of a sample, and of a box of it. */
+static int64_t elements_of(const wx_stage *s, int k)
+{
+  return s->facts.n_channels[k == WX_IN_X ? WX_X : WX_Y] * s->facts.cells;
+}
+
+/* Fills whole[k], input k of a sample: [cells, channels]. */
+static weir_status fill_sample(wx_stage *s, int64_t sample, float *const *whole)
+{
+  wx_sample v;
+
+  WEIR_TRY(wx_samples_read(s->is.samples, sample, &v));
+  const float *m = s->is.mean != NULL ? s->is.mean + sample * elements_of(s, WX_IN_Y) : v.m;
+
+  wx_standard_x(&s->standard, v.x, whole[WX_IN_X]);
+  wx_standard_y(&s->standard, v.y, m, v.s, whole[WX_IN_Y], whole[WX_IN_S]);
+  fill_weights(s, sample, &v, m, whole[WX_IN_W]);
+  return WEIR_OK;
+}
+
+/* Copies a box of an array whose rows are along the last dimension. */
+static void copy_box(const float *from, const weir_train_input *of, const weir_box *box, float *to)
+{
+  const int last = of->rank - 1;
+  const int64_t row = box->hi[last] - box->lo[last];
+  int64_t at[WEIR_MAX_RANK];
+  int d = weir_box_empty(box) ? -1 : 0;
+
+  memcpy(at, box->lo, sizeof at);
+  while (d >= 0) {
+    int64_t offset = 0;
+
+    for (int k = 0; k <= last; k++) {
+      offset = offset * of->shape[k] + at[k];
+    }
+    memcpy(to, from + offset, (size_t)row * sizeof *to);
+    to += row;
+    for (d = last - 1; d >= 0 && ++at[d] == box->hi[d]; d--) {
+      at[d] = box->lo[d];
+    }
+  }
+}
+
+/* A rank of a grid in space has a box of each sample, of which it reads the whole. */
 static weir_status fetch(void *context, const weir_train_batch *want, weir_tensor *const *tensor)
 {
-  const wx_stage *s = context;
+  wx_stage *const s = context;
   const int64_t *number =
       s->is.split->sample[want->split == WEIR_VALID_SAMPLES ? WX_VALID : WX_TRAIN];
-  const int64_t of_x = s->facts.n_channels[WX_X] * s->facts.cells;
-  const int64_t of_y = s->facts.n_channels[WX_Y] * s->facts.cells;
-  float *at[WX_INPUTS];
+  float *whole[WX_INPUTS];
 
-  for (int k = 0; k < WX_INPUTS; k++) {
-    at[k] = tensor[k]->data;
-  }
   for (int64_t i = 0; i < want->n; i++) {
-    const int64_t own = number[want->sample[i]];
-    wx_sample v;
+    for (int k = 0; k < WX_INPUTS; k++) {
+      const bool all = weir_box_volume(&want->box[k]) == elements_of(s, k);
 
-    WEIR_TRY(wx_samples_read(s->is.samples, own, &v));
-    const float *m = s->is.mean != NULL ? s->is.mean + own * of_y : v.m;
-
-    wx_standard_x(&s->standard, v.x, at[WX_IN_X] + i * of_x);
-    wx_standard_y(&s->standard, v.y, m, v.s, at[WX_IN_Y] + i * of_y, at[WX_IN_S] + i * of_y);
-    fill_weights(s, own, &v, m, at[WX_IN_W] + i * of_y);
+      if (!all && s->scratch[k] == NULL) {
+        WEIR_TRY(weir_alloc(elements_of(s, k), sizeof *s->scratch[k], (void **)&s->scratch[k]));
+      }
+      whole[k] = all ? (float *)tensor[k]->data + i * elements_of(s, k) : s->scratch[k];
+    }
+    WEIR_TRY(fill_sample(s, number[want->sample[i]], whole));
+    for (int k = 0; k < WX_INPUTS; k++) {
+      if (whole[k] == s->scratch[k]) {
+        copy_box(whole[k], &s->input[k], &want->box[k],
+                 (float *)tensor[k]->data + i * weir_box_volume(&want->box[k]));
+      }
+    }
   }
   return WEIR_OK;
 }
@@ -197,6 +242,7 @@ static void name_inputs(wx_stage *s)
         (weir_train_input){.name = wx_input_name[k], .dtype = WEIR_F32, .rank = f->rank + 1};
     for (int d = 0; d < f->rank; d++) {
       s->input[k].shape[d] = f->axis[d].length;
+      s->input[k].along[d] = (weir_along)(WEIR_ALONG_DIMS - f->rank + d);
     }
     s->input[k].shape[f->rank] = f->n_channels[k == WX_IN_X ? WX_X : WX_Y];
   }
@@ -260,6 +306,9 @@ void wx_stage_close(wx_stage *s)
 {
   weir_params_destroy(&s->params);
   weir_store_destroy(&s->store);
+  for (int k = 0; k < WX_INPUTS; k++) {
+    weir_free(&s->scratch[k]);
+  }
   for (int k = 0; k < WX_NOTES + 1; k++) {
     weir_free(&s->text[k]);
   }

@@ -36,6 +36,7 @@ typedef struct wx_stage {
   weir_params *params;
   weir_store *store;
   weir_train_input input[WX_INPUTS];
+  float *scratch[WX_INPUTS];    /* a whole sample, where this rank has a box of it; or NULL */
   weir_note note[WX_NOTES + 1]; /* the last: of `extremes` */
   char *text[WX_NOTES + 1];
   weir_train_task task;

@@ -12,7 +12,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_signal.h"
-#include "place/weir_machine_measure.h"
+#include "place/measure/weir_machine_measure.h"
 #include "support/train/ranks_check.h"
 
 /* Messages and memory cost nothing. */

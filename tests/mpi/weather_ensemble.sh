@@ -35,6 +35,8 @@ bash "$ranks" 2 "$program" run "${options[@]}" --out "$work/processes" >"$work/l
 if [ $status != 77 ]; then
   [ $status = 0 ] || fail "two processes: status $status"
   diff <(numbers two) <(numbers processes) >"$work/log" || fail "threads and processes have other losses"
+  bash "$ranks" 2 "$program" run "${options[@]}" --grid 1x1x2 --out "$work/space2" >"$work/log" 2>&1 || fail "latitudes on two processes"
+  same one space2
 fi
 for policy in '{wagma: {period: 2}}' '{eager: {mode: majority}}'; do
   run "${policy//[^a-z]/}" --ranks 2 --set "train.optim.exchange=$policy" || fail "$policy"
@@ -55,7 +57,7 @@ run diverged --ranks 2 --set train.steps=14 --set train.optim.rule=sgd --set tra
   --set 'train.optim.exchange={local: {period: 4}}' || status=$?
 [ $status = 6 ] || fail "a loss that is no number: status $status"
 grep -q '^error: step [0-9]*: .* is NaN or infinite' "$work/log" || fail "a loss that is no number: no message"
-status=0
-run grid --ranks 2 --grid 2 || status=$?
-[ $status = 2 ] || fail "--grid: status $status"
+run space --ranks 2 --grid 1x1x2 || fail "latitudes on two threads"
+same one space
+run staged_space "${stages[@]}" --ranks 2 --grid 1x1x2 || fail "two stages with latitudes on two threads"
 echo "losses of one rank on two: $(numbers two | tr '\n' ' ')"

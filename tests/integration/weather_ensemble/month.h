@@ -3,6 +3,7 @@
  */
 #ifndef WX_MONTH_H
 #define WX_MONTH_H
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -81,40 +82,57 @@ static inline const char *weights(const char *dir)
   return in_scratch("%s/weights.nc", dir);
 }
 
-/* Whether two files of weights have the same bits; notes such as the time of writing may differ. */
-static inline bool same_weights(const char *a, const char *b)
+/* Largest difference between two files of weights, relative to the largest element of its array or
+ * 1e-3; *same: whether they have the same bits; notes such as the time of writing may differ. */
+static inline double weights_difference(const char *a, const char *b, bool *same)
 {
   weir_netcdf *nc[2] = {NULL, NULL};
-  bool same = true;
+  double worst = 0;
   int n = 0;
 
+  *same = true;
   assert_ok(weir_netcdf_open(weights(a), &nc[0]));
   assert_ok(weir_netcdf_open(weights(b), &nc[1]));
   assert_ok(weir_netcdf_count(nc[0], &n));
   assert_true(n > 10);
   for (int i = 0; i < n; i++) {
-    double value[2][4096];
+    static double value[2][16384];
+    double far = 0, size = 1e-3;
     char name[256];
+    int64_t count = 1;
 
     memset(value, 0, sizeof value);
     assert_ok(weir_netcdf_name(nc[0], i, name, sizeof name));
     for (int k = 0; k < 2; k++) {
       const int64_t zero[WEIR_NETCDF_MAX_DIMS] = {0};
       weir_netcdf_shape shape;
-      int64_t count = 1;
       int var = 0;
 
       assert_ok(weir_netcdf_find(nc[k], name, &var, &shape));
+      count = 1;
       for (int d = 0; d < shape.n_dims; d++) {
         count *= shape.lengths[d];
       }
-      assert_true(count <= 4096);
+      assert_true(count <= 16384);
       assert_ok(weir_netcdf_read(nc[k], var, zero, shape.lengths, value[k]));
     }
-    same = same && memcmp(value[0], value[1], sizeof value[0]) == 0;
+    for (int64_t k = 0; k < count; k++) {
+      size = fmax(size, fabs(value[0][k]));
+      far = fmax(far, fabs(value[0][k] - value[1][k]));
+    }
+    worst = fmax(worst, far / size);
+    *same = *same && memcmp(value[0], value[1], sizeof value[0]) == 0;
   }
   weir_netcdf_close(&nc[0]);
   weir_netcdf_close(&nc[1]);
+  return worst;
+}
+
+static inline bool same_weights(const char *a, const char *b)
+{
+  bool same = false;
+
+  (void)weights_difference(a, b, &same);
   return same;
 }
 #endif

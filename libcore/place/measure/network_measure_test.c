@@ -1,8 +1,8 @@
 /* network_measure_test.c - the parameters of a simulated network are found again. */
-#include "place/network_measure.h"
+#include "place/measure/network_measure.h"
 
 #include "base/weir_check.h"
-#include "place/weir_network_measure.h"
+#include "place/measure/weir_network_measure.h"
 
 static weir_status find_again(weir_comm *c, void *context)
 {

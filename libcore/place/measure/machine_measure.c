@@ -1,6 +1,6 @@
 /* machine_measure.c - rates of a rank: measured where they are not given, on all ranks at once. The
  * minimum of several times counts, as other load varies. */
-#include "place/weir_machine_measure.h"
+#include "place/measure/weir_machine_measure.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * PRTT(n, d, s): rank 0 sends n messages of s bytes, d seconds apart, and rank 1 answers the last
  * one with one of s bytes. By LogGP it is PRTT(1, 0, s) + (n - 1) max(o + d, g + (s - 1) G), where
  * PRTT(1, 0, s) = 2 (L + 2 o + (s - 1) G). */
-#include "place/network_measure.h"
+#include "place/measure/network_measure.h"
 
 #include <math.h>
 
@@ -11,7 +11,7 @@
 #include "base/weir_clock.h"
 #include "comm/weir_request.h"
 #include "place/rank_clock.h"
-#include "place/weir_network_measure.h"
+#include "place/measure/weir_network_measure.h"
 
 enum { TRAIN = 16, SMALL = 1, LARGE = 1 << 20, LARGER = 4 << 20, SUMMED = 4 << 20 };
 enum { SMALL_TIMES = 400, LARGE_TIMES = 15, SUM_TIMES = 15 };
