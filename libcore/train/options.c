@@ -293,6 +293,15 @@ weir_status train_check_options(train_run *r)
   return check_options(r);
 }
 
+const char *weir_train_end_text(weir_train_end end)
+{
+  static const char *const text[] = {[WEIR_TRAIN_DONE] = "all steps done",
+                                     [WEIR_TRAIN_PATIENCE] = "early stopping",
+                                     [WEIR_TRAIN_TARGET] = "target reached"};
+
+  return text[end];
+}
+
 weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *cfg)
 {
   train_run r = {.task = task, .cfg = cfg};

@@ -148,6 +148,9 @@ typedef enum weir_train_end {
   WEIR_TRAIN_TARGET    /* target metric reached */
 } weir_train_end;
 
+/* Returns it in words for reports: "early stopping". Static text. */
+const char *weir_train_end_text(weir_train_end end);
+
 /* Results; losses are NaN where they were not computed. */
 typedef struct weir_train_result {
   weir_train_end end;

@@ -69,7 +69,6 @@ static double best_metric(const weir_curves *c, int64_t epoch)
 static weir_status add_summary(weir_report *r, const cf_experiment *e,
                                const weir_train_result *result, double metric)
 {
-  static const char *const end[] = {"all steps done", "early stopping", "target reached"};
   const cf_net *const net = cf_model_net(&e->cfg->model);
   char samples[CF_NOTE_LINE];
   weir_table c = {0};
@@ -83,7 +82,7 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
   weir_table_add_pair(&c, "network", "%s", net->name);
   weir_table_add_pair(&c, "reference", "%s", net->cite);
   weir_table_add_real_pair(&c, "parameters", (double)weir_params_elements(e->estimator.params));
-  weir_table_add_pair(&c, "ended by", "%s", end[result->end]);
+  weir_table_add_pair(&c, "ended by", "%s", weir_train_end_text(result->end));
   weir_table_add_real_pair(&c, "steps", (double)result->step);
   weir_table_add_real_pair(&c, "time per step, without loading (s)", result->step_s);
   if (e->estimator.task.predicted_s > 0) {

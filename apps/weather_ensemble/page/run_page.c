@@ -7,17 +7,19 @@
 
 enum { WORSE = 512 };
 
-static weir_status add_curve(weir_report *r, const char *dir, const char *loss)
+static weir_status add_curves(weir_report *r, const char *dir, const char *loss)
 {
-  static const char *const key[] = {"epoch", "loss", "valid_loss"};
+  static const char *const key[] = {"epoch", "loss", "valid_loss", "lr"};
   char label[64];
+  const weir_curves_figure figures[] = {
+      {"loss", "Loss", label, {1, 2}, {"training", "validation"}},
+      {"rate", "Learning rate", "learning rate at the end of the epoch", {3, 0}, {"rate", NULL}}};
   weir_curves c;
-  weir_status status = weir_curves_read(dir, 3, key, &c);
+  weir_status status = weir_curves_read(dir, 4, key, &c);
 
   (void)snprintf(label, sizeof label, "%s (standardised)", loss);
-  if (status == WEIR_OK) {
-    status = weir_curves_report(
-        &c, &(weir_curves_figure){"loss", "Loss", label, {1, 2}, {"training", "validation"}}, r);
+  for (int k = 0; k < 2 && status == WEIR_OK; k++) {
+    status = weir_curves_report(&c, &figures[k], r);
   }
   weir_curves_fini(&c);
   WEIR_TRY(status);
@@ -35,6 +37,10 @@ static weir_status add_summary(weir_report *r, const wx_experiment *e, const wx_
   weir_table_add_count_pair(&c, "test samples", e->split.n[WX_TEST]);
   weir_table_add_count_pair(&c, "samples left out", e->split.left_out);
   weir_table_add_count_pair(&c, "parameters", weir_params_elements(stage->params));
+  if (stage->is.train->initial_weights[0] != 0) {
+    weir_table_add_pair(&c, "fine-tuned from", "%s", stage->is.train->initial_weights);
+  }
+  weir_table_add_pair(&c, "ended by", "%s", weir_train_end_text(result->end));
   weir_table_add_count_pair(&c, "steps", result->step);
   weir_table_add_count_pair(&c, "epochs", result->epoch);
   weir_table_add_real_pair(&c, "loss of the last epoch", result->loss);
@@ -63,9 +69,9 @@ static weir_status write_page(weir_report *r, const char *dir, const wx_experime
         "validation samples; eval scores the test samples.",
         wx_grid_weighting(&wx_archive_get(e->forecast)->grid)));
   }
-  WEIR_TRY(weir_report_heading(r, "Loss"));
+  WEIR_TRY(weir_report_heading(r, "Curves"));
   WEIR_TRY(
-      add_curve(r, dir, stage->is.extremes != NULL ? "CRPS by |EFI|" : losses[stage->model.loss]));
+      add_curves(r, dir, stage->is.extremes != NULL ? "CRPS by |EFI|" : losses[stage->model.loss]));
   return weir_rank_times_report(dir, r);
 }
 
