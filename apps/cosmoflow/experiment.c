@@ -446,7 +446,8 @@ static weir_status take_initial(cf_experiment *e)
                               .info = cf_source_info(e->source),
                               .truth = e->truth,
                               .trained = e->text[TRAINED],
-                              .validated = e->text[VALIDATED]};
+                              .validated = e->text[VALIDATED],
+                              .leads = e->leads};
 
   return path[0] == 0 ? weir_strdup("", &e->text[INITIAL_TRUTHS])
                       : cf_fine_tuning_check(&own, path, e->line[CF_NOTE_initial_samples],

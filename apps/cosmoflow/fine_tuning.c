@@ -26,17 +26,16 @@ static weir_status check_universes(const cf_fine_tuning *is, const char *path, c
   const char *const truth = w->text[CF_NOTE_truth_digest];
   const bool known = truth[0] != 0 && is->truth[0] != 0;
 
-  if (!known) {
+  if (!known && is->leads) {
     weir_warn("run",
               "train.initial_weights: whether %s was trained on these samples is not known: scores "
               "of validation and test are of new universes only if it was not",
               path);
-    return WEIR_OK;
   }
   const bool same = strcmp(w->text[CF_NOTE_universes_train], is->trained) == 0 &&
                     strcmp(w->text[CF_NOTE_universes_valid], is->validated) == 0;
 
-  return strcmp(truth, is->truth) != 0 || same
+  return !known || strcmp(truth, is->truth) != 0 || same
              ? WEIR_OK
              : weir_fail(
                    WEIR_ERR_CONFIG,

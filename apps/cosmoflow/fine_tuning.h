@@ -10,6 +10,7 @@ typedef struct cf_fine_tuning {
   const cf_volume_info *info;
   const char *truth;               /* digest as of cf_survey; "": not known */
   const char *trained, *validated; /* lists of universes as of cf_split_text */
+  bool leads;                      /* the rank that warns */
 } cf_fine_tuning;
 
 /* Checks that the weights of a file can be what the training starts from: of the same network, on

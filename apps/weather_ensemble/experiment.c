@@ -130,6 +130,7 @@ static wx_stage_spec spec_of(const wx_experiment *e, const char *name, const wx_
                          .data = &e->cfg->data,
                          .samples = e->samples,
                          .split = split,
+                         .leads = wx_leads(e),
                          .wraps = wx_archive_get(e->forecast)->grid.wraps,
                          .before = ""};
 }

@@ -504,7 +504,7 @@ static weir_status warn_of_seen(const wx_stage *s, const char *path, const char 
   for (int64_t i = 0; i < split->n[WX_VALID]; i++) {
     seen += subset[split->sample[WX_VALID][i]] == WX_TRAIN;
   }
-  if (seen > 0) {
+  if (seen > 0 && s->is.leads) {
     weir_warn("run",
               "%lld of %lld validation samples share times with samples that %s was trained on: "
               "their loss is too low, and no measure of new forecasts; split as that training did "

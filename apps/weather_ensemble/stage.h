@@ -20,6 +20,7 @@ typedef struct wx_stage_spec {
   const weir_train_cfg *train; /* seed already added */
   wx_samples *samples;
   const wx_split *split;
+  bool leads;         /* the rank that warns of what all ranks see */
   bool wraps;         /* columns go round the globe */
   const float *mean;  /* [all samples, y channel, cells] for the raw mean; NULL: the raw mean */
   const char *before; /* SHA-256 of the weights that made `mean`; "": none */
