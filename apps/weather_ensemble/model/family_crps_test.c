@@ -1,0 +1,257 @@
+/* family_crps_test.c - the CRPS of every family as a graph: values and derivatives of
+ * eval/score/distribution.h, and finite ones where a distance or the scale is extreme. */
+#include "model/family_crps.h"
+#include <math.h>
+#include <stdio.h>
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "exec/weir_plan.h"
+#include "nn/weir_loss.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/reduce/weir_reduce.h"
+#include "pass/autodiff/weir_gradients.h"
+
+enum { LOCATION, SCALE, LOWER, TRUTH, IN, MADE = 4 };
+static const char *const in_name[IN] = {"location", "scale", "lower", "truth"};
+static const char *const made_name[MADE] = {"crps", "by_location", "by_scale", "by_lower"};
+
+/* n distributions with their truths; what the graph makes of them. */
+typedef struct trial {
+  int64_t n;
+  weir_tensor in[IN], made[MADE];
+} trial;
+
+static void start(trial *t, weir_dtype dtype, int64_t n)
+{
+  t->n = n;
+  for (int k = 0; k < IN; k++) {
+    assert_ok(weir_tensor_init(&t->in[k], dtype, 1, &n));
+    assert_ok(weir_tensor_init(&t->made[k], dtype, 1, &n));
+  }
+}
+
+static void put(trial *t, int64_t i, const wx_distribution *d, double y)
+{
+  const double value[IN] = {d->location, d->scale, d->lower, y};
+
+  for (int k = 0; k < IN; k++) {
+    weir_dtype_store_real(t->in[k].dtype, t->in[k].data, i, value[k]);
+  }
+}
+
+static double get(const weir_tensor *t, int64_t i)
+{
+  return weir_dtype_load_real(t->dtype, t->data, i);
+}
+
+/* As the tensors have it: f32 rounds. */
+static wx_distribution own_of(const trial *t, wx_family family, int64_t i)
+{
+  return (wx_distribution){family, get(&t->in[LOCATION], i), get(&t->in[SCALE], i),
+                           get(&t->in[LOWER], i)};
+}
+
+static void run(trial *t, wx_family family)
+{
+  weir_value in[IN], made[MADE];
+  weir_binding b[IN + MADE];
+  weir_graph *g = NULL;
+  weir_plan *plan = NULL;
+  weir_exec_cfg cfg;
+
+  assert_ok(weir_graph_create(&g));
+  for (int k = 0; k < IN; k++) {
+    in[k] = weir_input(g, in_name[k],
+                       &(weir_array_desc){.dtype = t->in[k].dtype, .rank = 1, .shape = {t->n}});
+    b[k] = (weir_binding){in_name[k], &t->in[k]};
+    b[IN + k] = (weir_binding){made_name[k], &t->made[k]};
+  }
+  made[0] = wx_family_crps(g, family, in[LOCATION], in[SCALE], in[LOWER], in[TRUTH]);
+  const weir_value sum = weir_reduce_dim_at(g, WEIR_COMBINE_SUM, made[0], -1, WEIR_WHERE);
+  const int by = wx_family_is_bounded(family) ? 3 : 2;
+
+  assert_ok(weir_graph_status(g));
+  assert_ok(weir_gradients(g, sum, in, by, made + 1));
+  for (int k = 0; k <= by; k++) {
+    weir_output(g, made_name[k], weir_scale(g, made[k], 1));
+  }
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.tier = WEIR_TIER_VECTOR;
+  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &plan));
+  b[TRUTH] = (weir_binding){in_name[TRUTH], &t->in[TRUTH]};
+  assert_ok(weir_plan_run(plan, b, IN + 1 + by));
+  weir_plan_destroy(&plan);
+  weir_graph_destroy(&g);
+}
+
+static void end(trial *t)
+{
+  for (int k = 0; k < IN; k++) {
+    weir_tensor_fini(&t->in[k]);
+    weir_tensor_fini(&t->made[k]);
+  }
+}
+
+/* Location up to `far` scales on either side of the bound, truths at it, above and below it. */
+static wx_distribution draw(int64_t i, int family, double far, double *y)
+{
+  const uint32_t k = (uint32_t)i;
+  wx_distribution d = {.family = (wx_family)family};
+
+  d.lower = 3 * weir_random_normal(7, k, 0, 0);
+  d.scale = 0.2 + 3 * weir_random_uniform(7, k, 1, 0);
+  d.location = d.lower + d.scale * 2 * far * (weir_random_uniform(7, k, 2, 0) - 0.5);
+  *y = i % 5 == 0 ? d.lower
+                  : fmax(d.lower, d.location) + 2 * d.scale * weir_random_normal(7, k, 3, 0);
+  return d;
+}
+
+/* Values differ in units of the largest distance, derivatives in units of 1. */
+static void compare(wx_family family, weir_dtype dtype, double far, double value, double slope)
+{
+  enum { N = 1000 };
+  trial t;
+
+  start(&t, dtype, N);
+  for (int64_t i = 0; i < N; i++) {
+    double y;
+    const wx_distribution d = draw(i, family, far, &y);
+
+    put(&t, i, &d, y);
+  }
+  run(&t, family);
+  for (int64_t i = 0; i < N; i++) {
+    const wx_distribution d = own_of(&t, family, i);
+    const double y = get(&t.in[TRUTH], i);
+    const wx_crps_slopes is = wx_distribution_crps_slopes(&d, y);
+    const double off[3] = {(get(&t.made[0], i) - is.crps) / d.scale, get(&t.made[1], i) - is.m,
+                           get(&t.made[2], i) - is.s};
+    const double near[3] = {1 + (fabs(y - d.location) + fabs(d.lower - d.location)) / d.scale, 1,
+                            1};
+
+    for (int k = 0; k < 3; k++) {
+      if (!(fabs(off[k]) / near[k] <= (k == 0 ? value : slope))) {
+        printf("family %d, location %.9g, scale %.9g, bound %.9g, truth %.9g: off by %g %g %g\n",
+               family, d.location, d.scale, d.lower, y, off[0], off[1], off[2]);
+        fail();
+      }
+    }
+  }
+  end(&t);
+}
+
+static void scores_and_slopes_are_those_of_the_distributions(void **state)
+{
+  for (int f = 0; f < WX_FAMILIES; f++) {
+    if (wx_family_has_graph((wx_family)f)) {
+      compare((wx_family)f, WEIR_F64, 8, 1e-10, 1e-9);
+      compare((wx_family)f, WEIR_F64, 25, 1e-10, 1e-7);
+      compare((wx_family)f, WEIR_F32, 8, 1e-6, 1e-5);
+      compare((wx_family)f, WEIR_F32, 25, 1e-6, 1e-5);
+    }
+  }
+}
+
+/* The slopes that training follows, by differences of the graph itself. */
+static void gradients_are_those_of_differences(void **state)
+{
+  enum { N = 200, EACH = 1 + 2 * LOWER + 2 };
+  const double h = 1e-5;
+
+  for (int f = 0; f < WX_FAMILIES && wx_family_has_graph((wx_family)f); f++) {
+    trial t;
+
+    start(&t, WEIR_F64, EACH * N);
+    for (int64_t i = 0; i < t.n; i++) {
+      const int64_t k = i % EACH; /* which is moved, and in which direction */
+      double y;
+      wx_distribution d = draw(5 * (i / EACH) + 1, f, 6, &y); /* none exactly at the bound */
+      double *const value[] = {&d.location, &d.scale, &d.lower};
+
+      if (k > 0) {
+        *value[(k - 1) / 2] += k % 2 == 0 ? -h : h;
+      }
+      put(&t, i, &d, y);
+    }
+    run(&t, (wx_family)f);
+    for (int64_t i = 0; i < t.n; i += EACH) {
+      for (int by = LOCATION; by <= (wx_family_is_bounded((wx_family)f) ? LOWER : SCALE); by++) {
+        const double more = get(&t.made[0], i + 1 + 2 * by), less = get(&t.made[0], i + 2 + 2 * by);
+
+        assert_near(get(&t.made[1 + by], i), (more - less) / (2 * h), 1e-7);
+      }
+    }
+    end(&t);
+  }
+}
+
+/* Distances of up to 1e15 and scales down to 0: finite, and the distance to where all of the
+ * distribution is. */
+static void extremes_are_finite(void **state)
+{
+  static const double distance[] = {0, 1e-20, 1e-6, 1, 300, 1e6, 1e15},
+                      scale[] = {0, 1e-30, 1e-3, 1, 1e6};
+  enum { D = sizeof distance / sizeof *distance, S = sizeof scale / sizeof *scale };
+  static const weir_dtype dtype[] = {WEIR_F32, WEIR_F64};
+  trial t;
+
+  for (int f = 0; f < 2 * WX_FAMILIES; f++) {
+    const wx_family family = (wx_family)(f / 2);
+
+    if (!wx_family_has_graph(family)) {
+      continue;
+    }
+    start(&t, dtype[f % 2], 4 * D * D * S);
+    for (int64_t i = 0; i < t.n; i++) {
+      const double sign[2] = {i % 2 == 0 ? 1 : -1, i / 2 % 2 == 0 ? 1 : -1};
+      const wx_distribution d = {family, sign[0] * distance[i / 4 % D], scale[i / 4 / D / D], 0};
+
+      put(&t, i, &d, sign[1] * distance[i / 4 / D % D]);
+    }
+    run(&t, family);
+    for (int64_t i = 0; i < t.n; i++) {
+      const wx_distribution d = own_of(&t, family, i);
+      const double y = get(&t.in[TRUTH], i), far = fabs(y) + fabs(d.location);
+      const double is = wx_distribution_crps(&d, y), made = get(&t.made[0], i);
+
+      for (int k = 0; k < (wx_family_is_bounded(family) ? MADE : MADE - 1); k++) {
+        if (!isfinite(get(&t.made[k], i))) {
+          printf("family %d, location %g, scale %g, truth %g: %s is %g\n", family, d.location,
+                 d.scale, y, made_name[k], get(&t.made[k], i));
+          fail();
+        }
+      }
+      if (!(fabs(made - is) <= 1e-6 * (far + d.scale))) {
+        printf("family %d, location %g, scale %g, truth %g: %.9g, not %.9g\n", family, d.location,
+               d.scale, y, made, is);
+        fail();
+      }
+    }
+    end(&t);
+  }
+}
+
+static void a_missing_truth_stays_missing(void **state)
+{
+  trial t;
+
+  for (int f = 0; f < WX_FAMILIES && wx_family_has_graph((wx_family)f); f++) {
+    start(&t, WEIR_F32, 1);
+    put(&t, 0, &(wx_distribution){(wx_family)f, 1, 1, 0}, NAN);
+    run(&t, (wx_family)f);
+    assert_true(isnan(get(&t.made[0], 0)));
+    end(&t);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(scores_and_slopes_are_those_of_the_distributions),
+      cmocka_unit_test(gradients_are_those_of_differences),
+      cmocka_unit_test(extremes_are_finite),
+      cmocka_unit_test(a_missing_truth_stays_missing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
