@@ -36,6 +36,10 @@ static weir_status allocate(wx_predictor *p)
   }
   WEIR_TRY(weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->m));
   WEIR_TRY(weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->mean));
+  if (wx_outputs_differ(p->stage->output, f->n_channels[WX_Y])) {
+    WEIR_TRY(weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->location));
+    WEIR_TRY(weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->scale));
+  }
   return p->makes_sigma ? weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->sigma)
                         : WEIR_OK;
 }
@@ -71,6 +75,29 @@ void wx_predictor_put(wx_predictor *p, int64_t i, const wx_sample *v)
   memcpy(p->m + i * p->of_y, v->m, (size_t)p->of_y * sizeof *p->m);
 }
 
+/* Mean and sigma of a sample, which begins at `at`, are its location and scale. */
+static void take_moments(wx_predictor *p, int64_t at)
+{
+  const wx_output *const output = p->stage->output;
+  const int64_t cells = p->stage->facts.cells;
+  const size_t bytes = (size_t)p->of_y * sizeof *p->mean;
+
+  memcpy(p->location + at, p->mean + at, bytes);
+  memcpy(p->scale + at, p->sigma + at, bytes);
+  for (int64_t i = 0; i < p->of_y; i++) {
+    const wx_output *const is = &output[i / cells];
+    const wx_distribution d = {is->family, (double)p->location[at + i], (double)p->scale[at + i],
+                               is->lower};
+    double mean, sd;
+
+    if (is->family != WX_NORMAL) {
+      wx_distribution_moments(&d, &mean, &sd);
+      p->mean[at + i] = (float)mean;
+      p->sigma[at + i] = (float)sd;
+    }
+  }
+}
+
 weir_status wx_predictor_run(wx_predictor *p)
 {
   const wx_standard *s = &p->stage->standard;
@@ -91,6 +118,9 @@ weir_status wx_predictor_run(wx_predictor *p)
     if (p->makes_sigma) {
       wx_standard_spread(s, (float *)p->out[1].data + at, p->sigma + at);
     }
+    if (p->location != NULL) {
+      take_moments(p, at);
+    }
   }
   return WEIR_OK;
 }
@@ -105,6 +135,8 @@ void wx_predictor_fini(wx_predictor *p)
   weir_free(&p->m);
   weir_free(&p->mean);
   weir_free(&p->sigma);
+  weir_free(&p->location);
+  weir_free(&p->scale);
 }
 
 weir_status wx_predict_means(const wx_stage *stage, const weir_plan_opts *exec,

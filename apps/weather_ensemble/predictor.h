@@ -9,9 +9,10 @@ typedef struct wx_predictor {
   bool makes_mean, makes_sigma;
   int64_t batch, of_x, of_y; /* floats of a sample */
   weir_tensor x, s, out[2];
-  float *m;     /* [batch, y channel, cells] what the correction is added to */
-  float *mean;  /* [batch, y channel, cells] corrected mean, in units of y   */
-  float *sigma; /* the same of the standard deviation; NULL: the head makes none */
+  float *m;                /* [batch, y channel, cells] what the correction is added to */
+  float *mean;             /* [batch, y channel, cells] corrected mean, in units of y   */
+  float *sigma;            /* the same of the standard deviation; NULL: the head makes none */
+  float *location, *scale; /* the same; NULL: all distributions are normal */
 } wx_predictor;
 
 /* Creates a predictor of the network of the stage, with the values of its store; of exec->dist it
@@ -22,7 +23,8 @@ weir_status wx_predictor_create(const wx_stage *stage, int64_t batch, const weir
 /* Sets sample i of the batch: its inputs; m is that of the sample until the caller writes another.
  */
 void wx_predictor_put(wx_predictor *p, int64_t i, const wx_sample *v);
-/* Computes mean and sigma of the batch. Fails: as weir_plan_run. */
+/* Computes mean and sigma of the batch, of other distributions than the normal one their moments.
+ * Fails: as weir_plan_run. */
 weir_status wx_predictor_run(wx_predictor *p) WEIR_CHECKED;
 void wx_predictor_fini(wx_predictor *p);
 

@@ -61,6 +61,9 @@ static weir_status fill_sample(wx_stage *s, int64_t sample, float *const *whole)
   wx_standard_x(&s->standard, v.x, whole[WX_IN_X]);
   wx_standard_y(&s->standard, v.y, m, v.s, whole[WX_IN_Y], whole[WX_IN_S]);
   fill_weights(s, sample, &v, m, whole[WX_IN_W]);
+  for (int64_t c = 0; c < s->network.n_y && s->bounds != NULL; c++) {
+    wx_standard_bound(&s->standard, c, s->output[c].lower, m, whole[WX_IN_LOWER]);
+  }
   return WEIR_OK;
 }
 
@@ -96,7 +99,7 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
   float *whole[WX_INPUTS];
 
   for (int64_t i = 0; i < want->n; i++) {
-    for (int k = 0; k < WX_INPUTS; k++) {
+    for (int k = 0; k < s->task.n_inputs; k++) {
       const bool all = weir_box_volume(&want->box[k]) == elements_of(s, k);
 
       if (!all && s->scratch[k] == NULL) {
@@ -105,7 +108,7 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
       whole[k] = all ? (float *)tensor[k]->data + i * elements_of(s, k) : s->scratch[k];
     }
     WEIR_TRY(fill_sample(s, number[want->sample[i]], whole));
-    for (int k = 0; k < WX_INPUTS; k++) {
+    for (int k = 0; k < s->task.n_inputs; k++) {
       if (whole[k] == s->scratch[k]) {
         copy_box(whole[k], &s->input[k], &want->box[k],
                  (float *)tensor[k]->data + i * weir_box_volume(&want->box[k]));
@@ -166,7 +169,22 @@ done:
   return status;
 }
 
-/* Options that change no shape change what weights mean: the digest of the graph has them. */
+/* What is made of each channel that is not normal. */
+static void add_distributions(const wx_stage *s, char *text)
+{
+  for (int64_t c = 0; c < s->network.n_y; c++) {
+    const size_t n = strlen(text);
+    char is[WX_NAME];
+
+    if (s->output[c].family != WX_NORMAL) {
+      wx_output_text(&s->output[c], is, sizeof is);
+      (void)snprintf(text + n, WX_LIST - n, "; %s %s", s->facts.channel[WX_Y][c].name, is);
+    }
+  }
+}
+
+/* Options that change no shape change what weights mean: the digest of the graph has them, but for
+ * the distributions. */
 static weir_status describe_model(wx_stage *s)
 {
   weir_graph *g = NULL;
@@ -178,6 +196,7 @@ static weir_status describe_model(wx_stage *s)
   WEIR_TRY_GOTO(weir_graph_digest(g, digest), done);
   (void)snprintf(s->text[MODEL], WX_LIST, "%s %s",
                  s->standard.counts_from_zero ? "spread" : "difference", digest);
+  add_distributions(s, s->text[MODEL]);
 done:
   weir_graph_destroy(&g);
   return status;
@@ -249,6 +268,28 @@ static void name_inputs(wx_stage *s)
   if (s->is.extremes != NULL) { /* another name is another loss to checkpoints */
     s->input[WX_IN_W].name = s->is.extremes->name;
   }
+  if (s->bounds != NULL) {
+    s->input[WX_IN_LOWER].name = s->bounds;
+  }
+}
+
+/* The distributions, and a name for the input of their bounds that is another with other bounds. */
+static weir_status take_outputs(wx_stage *s)
+{
+  const int64_t n = s->facts.n_channels[WX_Y], size = (n + 1) * WX_SHORT;
+  size_t used = 0;
+
+  WEIR_TRY(weir_alloc(n, sizeof *s->output, (void **)&s->output));
+  WEIR_TRY(wx_outputs_of(&s->model.distributions, s->facts.channel[WX_Y], n, s->output));
+  if (!wx_outputs_bounded(s->output, n)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(size, 1, (void **)&s->bounds));
+  used = (size_t)snprintf(s->bounds, (size_t)size, "%s", wx_input_name[WX_IN_LOWER]);
+  for (int64_t c = 0; c < n; c++) {
+    used += (size_t)snprintf(s->bounds + used, (size_t)size - used, ",%.9g", s->output[c].lower);
+  }
+  return WEIR_OK;
 }
 
 static weir_status set_up(wx_stage *s)
@@ -264,15 +305,17 @@ static weir_status set_up(wx_stage *s)
         "the channel to carry, or data.spread: true with the target among the inputs",
         s->is.name);
   }
+  WEIR_TRY(take_outputs(s));
   name_inputs(s);
   s->network = (wx_network){.opts = &s->model,
+                            .output = s->output,
                             .n_y = f->n_channels[WX_Y],
                             .n_trajectory = f->n_trajectory,
                             .carry = f->carry};
   s->task = (weir_train_task){.name = s->is.name,
                               .dtype = WEIR_F32,
                               .input = s->input,
-                              .n_inputs = WX_INPUTS,
+                              .n_inputs = s->bounds != NULL ? WX_INPUTS : WX_IN_LOWER,
                               .n_train = s->is.split != NULL ? s->is.split->n[WX_TRAIN] : 0,
                               .n_valid = s->is.split != NULL ? s->is.split->n[WX_VALID] : 0,
                               .opts = &s->network,
@@ -309,6 +352,8 @@ void wx_stage_close(wx_stage *s)
   for (int k = 0; k < WX_INPUTS; k++) {
     weir_free(&s->scratch[k]);
   }
+  weir_free(&s->output);
+  weir_free(&s->bounds);
   for (int k = 0; k < WX_NOTES + 1; k++) {
     weir_free(&s->text[k]);
   }
@@ -550,6 +595,27 @@ done:
   return status;
 }
 
+/* A distribution with a bound says that no truth is below it. */
+static weir_status check_bounds(const wx_stage *s, const wx_sample *v)
+{
+  const int64_t cells = s->facts.cells;
+
+  for (int64_t c = 0; c < s->network.n_y; c++) {
+    for (int64_t i = 0; i < cells && wx_family_is_bounded(s->output[c].family); i++) {
+      if ((double)v->y[c * cells + i] < s->output[c].lower) {
+        return weir_fail(
+            WEIR_ERR_DATA,
+            "model.distributions: a truth of %s is %g, below the bound lower = %g: take "
+            "a bound that no value is below, in units of the quantity (%s), or the "
+            "family normal or logistic",
+            s->facts.channel[WX_Y][c].name, (double)v->y[c * cells + i], s->output[c].lower,
+            s->facts.channel[WX_Y][c].units);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status wx_stage_fit(wx_stage *s)
 {
   const wx_split *split = s->is.split;
@@ -557,8 +623,13 @@ weir_status wx_stage_fit(wx_stage *s)
 
   WEIR_TRY(wx_standard_fit(&s->standard, s->is.samples, split->sample[WX_TRAIN], split->n[WX_TRAIN],
                            s->is.mean));
+  for (int64_t i = 0; i < split->n[WX_TRAIN] && s->bounds != NULL; i++) {
+    WEIR_TRY(wx_samples_read(s->is.samples, split->sample[WX_TRAIN][i], &v));
+    WEIR_TRY(check_bounds(s, &v));
+  }
   for (int64_t i = 0; i < split->n[WX_VALID]; i++) {
     WEIR_TRY(wx_samples_read(s->is.samples, split->sample[WX_VALID][i], &v));
+    WEIR_TRY(check_bounds(s, &v));
   }
   return s->is.train->initial_weights[0] != 0 ? start_from(s, s->is.train->initial_weights)
                                               : WEIR_OK;

@@ -34,6 +34,8 @@ typedef struct wx_stage {
   wx_model_opts model;
   wx_standard standard;
   wx_network network;
+  wx_output *output; /* [y channel] */
+  char *bounds;      /* name of the input that has them; NULL: no distribution has a bound */
   weir_params *params;
   weir_store *store;
   weir_train_input input[WX_INPUTS];
@@ -50,7 +52,8 @@ void wx_stage_close(wx_stage *s);
 /* Reads the training samples for the statistics and those of the validation, so that what is wrong
  * with one is said now. With train.initial_weights weights and statistics are then those of that
  * file, and the dates those of both trainings; warns of validation samples that the file was
- * trained on. Fails: as wx_standard_fit, as wx_stage_load. */
+ * trained on. Fails: as wx_standard_fit, as wx_stage_load; WEIR_ERR_DATA where truth is below the
+ * bound of its distribution. */
 weir_status wx_stage_fit(wx_stage *s) WEIR_CHECKED;
 /* Trains in the folder `dir`, on the ranks of exec->dist, resuming from its latest checkpoint.
  * *digest: SHA-256 of the weights, on other ranks than the first "". Collective. Fails:

@@ -12,7 +12,8 @@ const char *const wx_validation_head[WX_VALIDATION_COLUMNS] = {
     "target",   "units",        "lead_or_level", "rmse_raw",     "rmse_network",
     "crps_raw", "crps_network", "ratio_raw",     "ratio_network"};
 
-static void take(wx_scores *s, double weight, double mean, double sd, double y)
+/* crps: NaN where there is no distribution. */
+static void take(wx_scores *s, double weight, double mean, double sd, double crps, double y)
 {
   const double d = mean - y;
 
@@ -22,7 +23,19 @@ static void take(wx_scores *s, double weight, double mean, double sd, double y)
   s->weight += weight;
   s->square += weight * d * d;
   s->variance += weight * sd * sd;
-  s->crps += weight * wx_crps_normal(mean, sd, y);
+  s->crps += weight * crps;
+}
+
+/* CRPS of what the network makes of y channel c. */
+static double crps_of(const wx_predictor *p, int64_t c, int64_t at, double y)
+{
+  const wx_output *const is = &p->stage->output[c];
+
+  if (is->family == WX_NORMAL) {
+    return wx_crps_normal((double)p->mean[at], (double)p->sigma[at], y);
+  }
+  return wx_distribution_crps(
+      &(wx_distribution){is->family, (double)p->location[at], (double)p->scale[at], is->lower}, y);
 }
 
 /* What is compared with y: a mean with its standard deviation, or, where y is a spread, that. */
@@ -40,9 +53,13 @@ static void take_sample(wx_validation *v, const wx_predictor *p, int64_t sample,
     const double w = f->weight[i], y = (double)own->y[at];
     const double sd = p->sigma != NULL ? (double)p->sigma[at] : NAN;
 
-    take(&s[RAW], w, (double)(of_spread ? own->s : own->m)[at],
-         of_spread ? NAN : (double)own->s[at], y);
-    take(&s[NETWORK], w, of_spread ? sd : (double)p->mean[at], of_spread ? NAN : sd, y);
+    const double m = (double)own->m[at], spread = (double)own->s[at];
+    const bool scores = !of_spread && p->sigma != NULL;
+
+    take(&s[RAW], w, of_spread ? spread : m, of_spread ? NAN : spread,
+         of_spread ? NAN : wx_crps_normal(m, spread, y), y);
+    take(&s[NETWORK], w, of_spread ? sd : (double)p->mean[at], of_spread ? NAN : sd,
+         scores ? crps_of(p, c, at, y) : NAN, y);
   }
 }
 
@@ -81,8 +98,10 @@ weir_status wx_validate(const wx_experiment *e, const wx_stage *stage, const wei
   wx_predictor p;
   weir_status status = WEIR_OK;
 
-  *out = (wx_validation){
-      .e = e, .n_groups = f->depth > 1 ? f->depth : wx_archive_get(e->forecast)->n_leads};
+  *out =
+      (wx_validation){.e = e,
+                      .output = stage->output,
+                      .n_groups = f->depth > 1 ? f->depth : wx_archive_get(e->forecast)->n_leads};
   WEIR_TRY(weir_alloc(f->n_channels[WX_Y] * out->n_groups * KINDS, sizeof *out->score,
                       (void **)&out->score));
   WEIR_TRY_GOTO(wx_predictor_create(stage, 1, exec, &p), failed);
@@ -204,6 +223,7 @@ void wx_validation_table(const wx_validation *v, weir_table *cells)
     const int64_t g = at % v->n_groups;
     const wx_scores *s = v->score + at * KINDS;
     const double where = where_of(v, g);
+    char is[WX_NAME];
     const double value[] = {rmse(&s[RAW]),
                             rmse(&s[NETWORK]),
                             s[RAW].crps / s[RAW].weight,
@@ -214,10 +234,12 @@ void wx_validation_table(const wx_validation *v, weir_table *cells)
     if (!(s[RAW].weight > 0)) {
       continue;
     }
+    wx_output_text(&v->output[at / v->n_groups], is, sizeof is);
     weir_event("validation", WEIR_TEXT("target", c->name), WEIR_REAL("where", where),
                WEIR_REAL("rmse_raw", value[0]), WEIR_REAL("rmse_network", value[1]),
                WEIR_REAL("crps_raw", value[2]), WEIR_REAL("crps_network", value[3]),
-               WEIR_REAL("ratio_raw", value[4]), WEIR_REAL("ratio_network", value[5]));
+               WEIR_REAL("ratio_raw", value[4]), WEIR_REAL("ratio_network", value[5]),
+               WEIR_TEXT("distribution", is));
     weir_table_add(cells, "%s", c->name);
     weir_table_add(cells, "%s", c->units);
     weir_table_add_real(cells, where);

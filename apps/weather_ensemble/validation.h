@@ -7,7 +7,7 @@
 #include "predictor.h"
 #include "report/weir_report.h"
 
-/* Sums by weight: of errors squared, variances, CRPS (Gaussian). */
+/* Sums by weight: of errors squared, variances, CRPS (of the raw ensemble as a Gaussian). */
 typedef struct wx_scores {
   double weight, square, variance, crps;
 } wx_scores;
@@ -16,6 +16,7 @@ typedef struct wx_validation {
   int64_t samples, n_groups; /* groups of a target: leads, or depths */
   wx_scores *score;          /* [y channel, group, 2]: raw, network; by the caller's free */
   const wx_experiment *e;    /* borrowed */
+  const wx_output *output;   /* [y channel] of the network; borrowed of the stage */
 } wx_validation;
 
 /* Looks for a value of every target in the samples of validation, as few of which are read as it

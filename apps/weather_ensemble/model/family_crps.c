@@ -34,7 +34,7 @@ typedef struct rule {
 
 static rule rule_of(weir_dtype dtype)
 {
-  return dtype == WEIR_F64 ? (rule){.step = 0.5, .terms = 13, .far = 1e12}
+  return dtype == WEIR_F64 ? (rule){.step = 0.55, .terms = 11, .far = 1e12}
                            : (rule){.step = 0.65, .terms = 7, .far = 1e5};
 }
 
@@ -216,11 +216,16 @@ bool wx_family_has_graph(wx_family family)
   return family >= WX_NORMAL && family <= WX_CENSORED_LOGISTIC;
 }
 
+bool wx_family_is_logistic(wx_family family)
+{
+  return family >= WX_LOGISTIC && family <= WX_CENSORED_LOGISTIC;
+}
+
 weir_value wx_family_crps(weir_graph *g, wx_family family, weir_value location, weir_value scale,
                           weir_value lower, weir_value truth)
 {
   const weir_array_desc *const d = weir_value_desc(g, truth);
-  const bool normal = family <= WX_CENSORED_NORMAL;
+  const bool normal = !wx_family_is_logistic(family);
 
   if (family == WX_NORMAL || d == NULL) {
     return weir_crps(g, location, scale, truth);

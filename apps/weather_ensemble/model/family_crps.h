@@ -7,6 +7,8 @@
 
 /* Returns whether a family has such a graph. */
 bool wx_family_has_graph(wx_family family);
+/* Returns whether its scale is that of a logistic distribution. */
+bool wx_family_is_logistic(wx_family family);
 /* Appends the CRPS, in units of truth. All of one shape, f32 or f64; scale >= 0, that of the whole
  * distribution (0: all at one value); lower: the bound, which does not count where the family has
  * none, and may then be WEIR_NO_VALUE. Value and derivatives are finite for every finite input

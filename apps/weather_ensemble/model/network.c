@@ -1,9 +1,13 @@
 /* network.c - see network.h. */
 #include "model/network.h"
+#include <math.h>
+#include "model/family_crps.h"
 #include "model/roughness.h"
 #include "nn/weir_activation.h"
+#include "ops/concat/weir_concat.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/slice/weir_slice.h"
+#include "tensor/weir_tensor.h"
 
 #define SOFTPLUS_IS_ONE 0.54132485461291804 /* log(e - 1) */
 
@@ -17,7 +21,7 @@ const weir_opt wx_model_options[] = {
                   "deviation alone, around the mean as it is"),
     WEIR_OPT_ENUM(
         wx_model_opts, loss, WX_LOSS_CRPS, WX_LOSS_CHOICES,
-        "CRPS of the Gaussian (heads gauss, spread); mean squared or absolute error (head "
+        "CRPS of the distribution (heads gauss, spread); mean squared or absolute error (head "
         "mean; head spread where data.label is a spread)"),
     WEIR_OPT_ENUM(wx_model_opts, shift, WX_SHIFT_UNIT, WX_SHIFT_CHOICES,
                   "what the correction of the mean is counted in: root mean square of what the raw "
@@ -30,6 +34,10 @@ const weir_opt wx_model_options[] = {
                   "unet.locally_connected: weight of the roughness of the local weights in the "
                   "loss (alpha of "
                   "arXiv:2005.08748; 10 there)"),
+    WEIR_OPT_LIST(wx_model_opts, distributions, wx_output_row, wx_output_row_options,
+                  WX_OUTPUT_ROWS,
+                  "head gauss: distributions that are not normal, as [{quantity: ws500, family: "
+                  "truncated_normal, lower: 0}]"),
     WEIR_OPT_TABLE(wx_model_opts, unet, weir_unet_options,
                    "the U-Net: level or lead, lat, lon are z, y, x"),
     WEIR_OPT_TABLE(
@@ -40,7 +48,7 @@ const weir_opt wx_model_options[] = {
     WEIR_OPT_END,
 };
 
-const char *const wx_input_name[WX_INPUTS] = {"x", "y", "s", "w"};
+const char *const wx_input_name[WX_INPUTS] = {"x", "y", "s", "w", "lower"};
 const char *const wx_metric[WX_METRICS] = {"mse"};
 
 weir_status wx_network_check(const char *section, const wx_model_opts *o, bool of_spread)
@@ -56,6 +64,13 @@ weir_status wx_network_check(const char *section, const wx_model_opts *o, bool o
                      "mse or mae where data.label is spread",
                      section);
   }
+  if (o->distributions.count > 0 && o->head != WX_HEAD_GAUSS) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: head %s makes no location and scale of distributions: set model.head to "
+                     "gauss, or leave distributions empty",
+                     section, o->head == WX_HEAD_MEAN ? "mean" : "spread");
+  }
+  WEIR_TRY(wx_outputs_check(&o->distributions));
   if (o->net == WX_UNET && o->unet.residual) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s.unet.residual: the network makes what the forecast lacks anyway", section);
@@ -87,6 +102,35 @@ static weir_value scale(weir_graph *g, const wx_model_opts *o, weir_value s, wei
   return weir_right_at(g, WEIR_CODE_ADD, weir_mul(g, floored, factor), o->floor, WEIR_WHERE);
 }
 
+/* The scale of a logistic distribution is sd sqrt(3) / pi. */
+static weir_value scale_of_family(weir_graph *g, const wx_network *w, weir_value sd)
+{
+  const double pi = 3.14159265358979323846;
+  const weir_array_desc *const d = weir_value_desc(g, sd);
+  weir_value factor = WEIR_NO_VALUE;
+  bool logistic = false;
+  weir_tensor t;
+
+  for (int64_t c = 0; c < w->n_y && w->output != NULL; c++) {
+    logistic = logistic || wx_family_is_logistic(w->output[c].family);
+  }
+  if (!logistic || d == NULL) {
+    return sd;
+  }
+  const weir_status status = weir_tensor_init(&t, d->dtype, 1, &w->n_y);
+
+  if (status != WEIR_OK) {
+    return weir_graph_fail(g, status);
+  }
+  for (int64_t c = 0; c < w->n_y; c++) {
+    weir_dtype_store_real(d->dtype, t.data, c,
+                          wx_family_is_logistic(w->output[c].family) ? sqrt(3) / pi : 1);
+  }
+  factor = weir_constant(g, &t);
+  weir_tensor_fini(&t);
+  return weir_mul(g, sd, factor);
+}
+
 void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value s,
                       weir_value *mean, weir_value *sigma)
 {
@@ -105,7 +149,7 @@ void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, we
     *mean = o->shift == WX_SHIFT_SPREAD ? weir_mul(net->graph, a, s) : a;
   }
   if (o->head != WX_HEAD_MEAN) {
-    *sigma = scale(net->graph, o, s, b);
+    *sigma = scale_of_family(net->graph, network, scale(net->graph, o, s, b));
   }
 }
 
@@ -122,12 +166,41 @@ static weir_value add_roughness(weir_net *net, const wx_model_opts *o, weir_valu
                   weir_right_at(net->graph, WEIR_CODE_MUL, rough, o->smooth, WEIR_WHERE));
 }
 
+/* CRPS of every element: of all channels at once where they have one family and bound in common. */
+static weir_value crps(weir_graph *g, const wx_network *w, const weir_value of[4])
+{
+  const weir_array_desc *const d = weir_value_desc(g, of[0]);
+  weir_value each[WX_CHANNELS];
+  bool same = true;
+
+  for (int64_t c = 0; c < w->n_y && w->output != NULL; c++) {
+    same = same && w->output[c].family == w->output[0].family;
+  }
+  if (same || d == NULL) {
+    return wx_family_crps(g, w->output != NULL ? w->output[0].family : WX_NORMAL, of[0], of[1],
+                          of[2], of[3]);
+  }
+  for (int64_t c = 0; c < w->n_y; c++) {
+    weir_value own[4] = {WEIR_NO_VALUE, WEIR_NO_VALUE, WEIR_NO_VALUE, WEIR_NO_VALUE};
+
+    for (int k = 0; k < 4; k++) {
+      if (of[k].node >= 0) {
+        own[k] = weir_slice(g, of[k], d->rank - 1, c, c + 1, 1);
+      }
+    }
+    each[c] = wx_family_crps(g, w->output[c].family, own[0], own[1], own[2], own[3]);
+  }
+  return weir_concat(g, each, (int)w->n_y, d->rank - 1);
+}
+
 weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *in,
                              weir_value *loss)
 {
   const wx_network *network = opts;
   const wx_model_opts *o = network->opts;
   const weir_value y = in[WX_IN_Y], w = in[WX_IN_W];
+  const bool bounded = network->output != NULL && wx_outputs_bounded(network->output, network->n_y);
+  const weir_value lower = bounded ? in[WX_IN_LOWER] : WEIR_NO_VALUE;
   weir_graph *g = net->graph;
   weir_value mean, sigma;
 
@@ -147,8 +220,8 @@ weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *
     *loss = weir_loss_mae(g, guess, y, w);
     break;
   default:
-    *loss =
-        weir_loss_mean(g, weir_crps_at(g, guess, sigma, weir_loss_present(g, y, w), WEIR_WHERE), w);
+    *loss = weir_loss_mean(
+        g, crps(g, network, (weir_value[]){guess, sigma, lower, weir_loss_present(g, y, w)}), w);
     break;
   }
   *loss = add_roughness(net, o, *loss);

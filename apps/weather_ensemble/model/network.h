@@ -5,11 +5,15 @@
  *   head gauss   mean = a,  sigma = s_f softplus(b + b0) + floor
  *   head spread  mean = 0,  sigma as above                 spread net, the mean frozen
  *
+ * Of quantities that `distributions` names, head gauss makes location and scale of another
+ * distribution: the mean and standard deviation of the whole one, before a bound cuts it.
+ *
  * a and b are what the network puts out; s the raw spread, s_f the larger of it and min_spread;
  * softplus(b0) = 1, so that a = b = 0 is the raw ensemble as a Gaussian. shift spread: a counts in
  * spreads (arXiv:2206.14786). */
 #ifndef WX_NETWORK_H
 #define WX_NETWORK_H
+#include "model/outputs.h"
 #include "nn/weir_inception.h"
 #include "nn/weir_loss.h"
 #include "nn/weir_unet.h"
@@ -26,6 +30,7 @@ typedef enum wx_shift { WX_SHIFT_UNIT, WX_SHIFT_SPREAD } wx_shift;
 typedef struct wx_model_opts {
   int net, head, loss, shift;
   double floor, min_spread, smooth;
+  weir_struct_list distributions; /* wx_output_row */
   weir_unet_opts unet;
   weir_inception_opts inception;
 } wx_model_opts;
@@ -34,11 +39,13 @@ extern const weir_opt wx_model_options[];
 /* What is built. n_trajectory, carry: as in wx_info. */
 typedef struct wx_network {
   const wx_model_opts *opts;
+  const wx_output *output; /* [n_y]; NULL: normal distributions */
   int64_t n_y, n_trajectory, carry;
 } wx_network;
 
-/* Inputs of the task: x [n, space.., channels]; y, s and weights [n, space.., n_y]. */
-enum { WX_IN_X, WX_IN_Y, WX_IN_S, WX_IN_W, WX_INPUTS };
+/* Inputs of the task: x [n, space.., channels]; y, s, weights and, where a distribution has one,
+ * the lower bound (counted as y is) [n, space.., n_y]. */
+enum { WX_IN_X, WX_IN_Y, WX_IN_S, WX_IN_W, WX_IN_LOWER, WX_INPUTS };
 extern const char *const wx_input_name[WX_INPUTS];
 /* What the validation reports as well as the loss; and how much a batch counts. */
 enum { WX_METRICS = 1 };
@@ -48,7 +55,8 @@ extern const char *const wx_metric[WX_METRICS];
 /* Checks whether head, loss and label go together. Fails: WEIR_ERR_CONFIG, naming `section`. */
 weir_status wx_network_check(const char *section, const wx_model_opts *o,
                              bool of_spread) WEIR_CHECKED;
-/* Appends the network: *mean and *sigma [n, space.., n_y]; invalid where the head makes none. */
+/* Appends the network: *mean and *sigma, or location and scale of the distribution, [n, space..,
+ * n_y]; invalid where the head makes none. */
 void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value s,
                       weir_value *mean, weir_value *sigma);
 /* Builds the loss, as weir_train_task.build, of the inputs above; opts: the wx_network. */

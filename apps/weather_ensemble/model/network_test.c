@@ -187,6 +187,65 @@ static void zero_is_the_raw_ensemble(void **state)
   dispose(&w);
 }
 
+/* The loss is the mean CRPS of what each channel's distribution is, here around the raw mean. */
+static void each_channel_has_its_distribution(void **state)
+{
+  static const wx_output output[] = {
+      {.family = WX_NORMAL}, {WX_TRUNCATED_NORMAL, -1}, {WX_CENSORED_LOGISTIC, 0.5}};
+  enum { N = 3, CELLS = 24, ALL = N * CELLS };
+  static const char *const name[] = {"x", "y", "s", "w", "lower", "loss"};
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 4, 6, N}};
+  wx_model_opts o = options(WX_UNET, 2);
+  weir_value in[WX_INPUTS], loss;
+  weir_binding b[WX_INPUTS + 1];
+  weir_tensor t[WX_INPUTS + 1];
+  double sum = 0;
+  float value;
+  world w;
+
+  o.unet.locally_connected = 3; /* begins as 0 */
+  o.smooth = 0;
+  const wx_network network = {.opts = &o, .output = output, .n_y = N};
+
+  for (int k = 0; k <= WX_INPUTS; k++) {
+    assert_ok(weir_tensor_init(&t[k], WEIR_F32, k < WX_INPUTS ? 4 : 0, d.shape));
+    b[k] = (weir_binding){name[k], &t[k]};
+  }
+  for (int i = 0; i < ALL; i++) {
+    const wx_output *const is = &output[i % N];
+    const double lower = is->lower - 0.25 * (i / N % 5), s = 0.5 + 0.125 * (i % 7);
+    const double y = fmax(lower, 0.25 * (i % 11) - 1), sd = s + o.floor;
+    const bool logistic = is->family == WX_CENSORED_LOGISTIC;
+    const wx_distribution at = {is->family, 0, logistic ? sd * sqrt(3) / acos(-1) : sd, lower};
+
+    ((float *)t[WX_IN_X].data)[i] = (float)i;
+    ((float *)t[WX_IN_Y].data)[i] = (float)y;
+    ((float *)t[WX_IN_S].data)[i] = (float)s;
+    ((float *)t[WX_IN_W].data)[i] = 1;
+    ((float *)t[WX_IN_LOWER].data)[i] = (float)lower;
+    sum += wx_distribution_crps(&at, y);
+  }
+  declare(&w);
+  for (int twice = 0; twice < 2; twice++) {
+    for (int k = 0; k < WX_INPUTS; k++) {
+      in[k] = weir_input(w.g, name[k], &d);
+    }
+    assert_ok(wx_network_build(&w.net, &network, in, &loss));
+    if (twice == 0) {
+      use(&w);
+    }
+  }
+  weir_output(w.g, "loss", loss);
+  b[WX_INPUTS].name = "loss";
+  run(&w, b, WX_INPUTS + 1);
+  memcpy(&value, t[WX_INPUTS].data, sizeof value);
+  assert_near((double)value, sum / ALL, 1e-6);
+  for (int k = 0; k <= WX_INPUTS; k++) {
+    weir_tensor_fini(&t[k]);
+  }
+  dispose(&w);
+}
+
 /* Weights of 3 x 4 positions: steps along columns and, round the circle, along rows. */
 static void roughness_is_the_mean_step(void **state)
 {
@@ -246,6 +305,7 @@ int main(void)
       cmocka_unit_test(every_loss_is_a_number),
       cmocka_unit_test(what_does_not_go_together_is_refused),
       cmocka_unit_test(zero_is_the_raw_ensemble),
+      cmocka_unit_test(each_channel_has_its_distribution),
       cmocka_unit_test(roughness_is_the_mean_step),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,13 @@ static weir_status add_summary(weir_report *r, const wx_experiment *e, const wx_
   weir_table_add_count_pair(&c, "validation samples", e->split.n[WX_VALID]);
   weir_table_add_count_pair(&c, "test samples", e->split.n[WX_TEST]);
   weir_table_add_count_pair(&c, "samples left out", e->split.left_out);
+  for (int64_t k = 0; k < e->facts->n_channels[WX_Y] && stage->model.head == WX_HEAD_GAUSS; k++) {
+    char name[WX_NAME + 32], is[WX_NAME];
+
+    (void)snprintf(name, sizeof name, "distribution of %s", e->facts->channel[WX_Y][k].name);
+    wx_output_text(&stage->output[k], is, sizeof is);
+    weir_table_add_pair(&c, name, "%s", is);
+  }
   weir_table_add_count_pair(&c, "parameters", weir_params_elements(stage->params));
   if (stage->is.train->initial_weights[0] != 0) {
     weir_table_add_pair(&c, "fine-tuned from", "%s", stage->is.train->initial_weights);
@@ -64,7 +71,9 @@ static weir_status write_page(weir_report *r, const char *dir, const wx_experime
     WEIR_TRY(weir_table_report(cells, r, "validation", WX_VALIDATION_COLUMNS, wx_validation_head));
     WEIR_TRY(weir_report_text(
         r,
-        "Raw: Gaussian with the mean and standard deviation of the members. Ratio: spread over "
+        "Raw: Gaussian with the mean and standard deviation of the members. Network: RMSE and "
+        "ratio "
+        "of mean and standard deviation of its distribution. Ratio: spread over "
         "error, for the raw ensemble corrected for its size. %s The weights were chosen by these "
         "validation samples; eval scores the test samples.",
         wx_grid_weighting(&wx_archive_get(e->forecast)->grid)));

@@ -84,6 +84,15 @@ void wx_standard_x(const wx_standard *s, const float *x, float *out)
   }
 }
 
+/* y' of a value at a cell of a channel. */
+static float standard_of(const wx_standard *s, int64_t c, int64_t at, double y, double m)
+{
+  const double base = s->counts_from_zero ? 0 : m;
+  const double d = (y - base - s->bias[at]) / s->unit[c];
+
+  return isfinite(d) ? (float)d : 0;
+}
+
 void wx_standard_y(const wx_standard *s, const float *y, const float *m, const float *sd,
                    float *out_y, float *out_s)
 {
@@ -96,12 +105,18 @@ void wx_standard_y(const wx_standard *s, const float *y, const float *m, const f
 
       out_s[i * n + c] = isfinite(spread) ? (float)spread : 0;
       if (y != NULL) {
-        const double base = s->counts_from_zero ? 0 : (double)m[at];
-        const double d = ((double)y[at] - base - s->bias[at]) / s->unit[c];
-
-        out_y[i * n + c] = isfinite(d) ? (float)d : 0;
+        out_y[i * n + c] = standard_of(s, c, at, (double)y[at], (double)m[at]);
       }
     }
+  }
+}
+
+void wx_standard_bound(const wx_standard *s, int64_t c, double lower, const float *m, float *out_y)
+{
+  const int64_t n = s->facts->n_channels[WX_Y], cells = s->facts->cells;
+
+  for (int64_t i = 0; i < cells; i++) {
+    out_y[i * n + c] = standard_of(s, c, c * cells + i, lower, (double)m[c * cells + i]);
   }
 }
 

@@ -53,6 +53,8 @@ void wx_standard_x(const wx_standard *s, const float *x, float *out);
  * What is missing is 0 in both. */
 void wx_standard_y(const wx_standard *s, const float *y, const float *m, const float *sd,
                    float *out_y, float *out_s);
+/* Computes what a truth of lower, one value of a channel c, would be as y': [cells, y channel]. */
+void wx_standard_bound(const wx_standard *s, int64_t c, double lower, const float *m, float *out_y);
 /* Inverts it: the output of a network, [cells, y channel], as fields [y channel, cells] in units of
  * y. */
 void wx_standard_field(const wx_standard *s, const float *m, const float *mean, float *out);

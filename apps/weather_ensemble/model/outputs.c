@@ -1,0 +1,145 @@
+/* outputs.c - see outputs.h. */
+#include "model/outputs.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "model/family_crps.h"
+
+const weir_opt wx_output_row_options[] = {
+    WEIR_OPT_STRING(wx_output_row, quantity, "", "one of data.target, as ws500; empty: every one"),
+    WEIR_OPT_ENUM(
+        wx_output_row, family, WX_NORMAL, WX_FAMILY_CHOICES,
+        "truncated: values above the bound alone (wind speed); censored: the bound itself "
+        "has a probability (precipitation)"),
+    WEIR_OPT_REAL(wx_output_row, lower, 0, -1e30, 1e30, "units of the truth",
+                  "bound of a truncated or censored family"),
+    WEIR_OPT_END,
+};
+
+enum { NAME = 40 };
+
+/* The name of a family, as options have it. */
+static void name_of(wx_family family, char name[NAME])
+{
+  static const char choices[] = WX_FAMILY_CHOICES;
+  const char *at = choices;
+
+  for (int k = 0; k < (int)family; k++) {
+    at = strchr(at, '|') + 1;
+  }
+  (void)snprintf(name, NAME, "%.*s", (int)strcspn(at, "|"), at);
+}
+
+weir_status wx_outputs_check(const weir_struct_list *rows)
+{
+  const wx_output_row *const row = rows->items;
+
+  for (int64_t i = 0; i < rows->count; i++) {
+    char name[NAME];
+
+    name_of((wx_family)row[i].family, name);
+    if (!wx_family_has_graph((wx_family)row[i].family)) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "model.distributions[%lld].family: %s is for EMOS alone: a network makes "
+                       "normal and logistic distributions, whole, truncated or censored",
+                       (long long)i, name);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_row(int64_t i, const wx_output_row *row, const wx_channel *channel,
+                            int64_t n, int64_t *of, wx_output *out)
+{
+  bool found = false;
+
+  for (int64_t c = 0; c < n; c++) {
+    if (row->quantity[0] != 0 && strcmp(row->quantity, channel[c].name) != 0) {
+      continue;
+    }
+    if (of[c] > 0) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "model.distributions: rows %lld and %lld are both of %s: keep one of them",
+                       (long long)of[c] - 1, (long long)i, channel[c].name);
+    }
+    found = true;
+    of[c] = i + 1;
+    out[c] = (wx_output){(wx_family)row->family, (double)(float)row->lower};
+  }
+  return found ? WEIR_OK
+               : weir_fail(WEIR_ERR_CONFIG,
+                           "model.distributions[%lld].quantity: '%s' is none of data.target",
+                           (long long)i, row->quantity);
+}
+
+weir_status wx_outputs_of(const weir_struct_list *rows, const wx_channel *channel, int64_t n,
+                          wx_output *out)
+{
+  const wx_output_row *const row = rows->items;
+  int64_t of[WX_CHANNELS] = {0}; /* 1 + row */
+
+  for (int64_t c = 0; c < n; c++) {
+    out[c] = (wx_output){.family = WX_NORMAL};
+  }
+  for (int64_t i = 0; i < rows->count; i++) {
+    WEIR_TRY(take_row(i, &row[i], channel, n, of, out));
+  }
+  return WEIR_OK;
+}
+
+bool wx_outputs_differ(const wx_output *output, int64_t n)
+{
+  bool differ = false;
+
+  for (int64_t c = 0; c < n; c++) {
+    differ = differ || output[c].family != WX_NORMAL;
+  }
+  return differ;
+}
+
+bool wx_outputs_bounded(const wx_output *output, int64_t n)
+{
+  bool bounded = false;
+
+  for (int64_t c = 0; c < n; c++) {
+    bounded = bounded || wx_family_is_bounded(output[c].family);
+  }
+  return bounded;
+}
+
+void wx_output_text(const wx_output *output, char *text, size_t size)
+{
+  char name[NAME];
+
+  name_of(output->family, name);
+  if (wx_family_is_bounded(output->family)) {
+    (void)snprintf(text, size, "%s, lower %.9g", name, output->lower);
+  } else {
+    (void)snprintf(text, size, "%s", name);
+  }
+}
+
+bool wx_output_parse(const char *text, wx_output *out)
+{
+  static const char lower[] = ", lower ";
+  const char *const comma = strchr(text, ',');
+  const size_t n = comma != NULL ? (size_t)(comma - text) : strlen(text);
+
+  for (int f = 0; f < WX_FAMILIES; f++) {
+    char name[NAME];
+
+    name_of((wx_family)f, name);
+    if (strlen(name) != n || memcmp(name, text, n) != 0 ||
+        wx_family_is_bounded((wx_family)f) != (comma != NULL)) {
+      continue;
+    }
+    char *end = NULL;
+    const bool is = comma == NULL || strncmp(comma, lower, sizeof lower - 1) == 0;
+    const double at = comma != NULL && is ? strtod(comma + sizeof lower - 1, &end) : 0;
+
+    *out = (wx_output){(wx_family)f, at};
+    return is && isfinite(at) && (comma == NULL || (end > comma + sizeof lower - 1 && *end == 0));
+  }
+  return false;
+}

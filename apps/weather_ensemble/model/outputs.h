@@ -1,0 +1,37 @@
+/* outputs.h - which distribution a network makes of each quantity. */
+#ifndef WX_OUTPUTS_H
+#define WX_OUTPUTS_H
+#include "conf/weir_opt.h"
+#include "data/samples/channels.h"
+#include "eval/score/distribution.h"
+
+/* A row of model.distributions. */
+typedef struct wx_output_row {
+  const char *quantity; /* a target; "": every one */
+  int family;           /* wx_family */
+  double lower;         /* bound of a family that has one, in units of the quantity */
+} wx_output_row;
+extern const weir_opt wx_output_row_options[];
+enum { WX_OUTPUT_ROWS = 64 };
+
+/* The distribution of a channel of y. lower: as truth is stored, in f32. */
+typedef struct wx_output {
+  wx_family family;
+  double lower;
+} wx_output;
+
+/* Checks rows without the quantities that there are. Fails: WEIR_ERR_CONFIG (a family that has no
+ * graph). */
+weir_status wx_outputs_check(const weir_struct_list *rows) WEIR_CHECKED;
+/* Computes the distribution of each of n channels: normal where no row is of it. Fails:
+ * WEIR_ERR_CONFIG (a row of no channel, two of the same one). */
+weir_status wx_outputs_of(const weir_struct_list *rows, const wx_channel *channel, int64_t n,
+                          wx_output *out) WEIR_CHECKED;
+/* Return whether one of n is not normal; and whether one has a bound. */
+bool wx_outputs_differ(const wx_output *output, int64_t n);
+bool wx_outputs_bounded(const wx_output *output, int64_t n);
+/* Writes "truncated_normal, lower 0" or "logistic". */
+void wx_output_text(const wx_output *output, char *text, size_t size);
+/* Reads it again. False: it is no such text. */
+bool wx_output_parse(const char *text, wx_output *out);
+#endif

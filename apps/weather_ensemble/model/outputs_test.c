@@ -1,0 +1,89 @@
+/* outputs_test.c - distributions by quantity, what is refused, and their text. */
+#include "model/outputs.h"
+#include <string.h>
+#include "base/weir_check.h"
+
+static const wx_channel channel[] = {{.name = "z500"}, {.name = "ws500"}, {.name = "tprate"}};
+enum { N = 3 };
+
+static weir_status take(const wx_output_row *row, int64_t n, wx_output *out)
+{
+  const weir_struct_list rows = {.items = (void *)row, .count = n};
+
+  WEIR_TRY(wx_outputs_check(&rows));
+  return wx_outputs_of(&rows, channel, N, out);
+}
+
+static void rows_are_of_their_quantities(void **state)
+{
+  const wx_output_row row[] = {{"ws500", WX_TRUNCATED_NORMAL, 0.1}, {"tprate", WX_LOGISTIC, 0}};
+  const wx_output_row all = {"", WX_CENSORED_NORMAL, 0};
+  wx_output out[N];
+
+  assert_ok(take(NULL, 0, out));
+  assert_false(wx_outputs_differ(out, N));
+  assert_ok(take(&row[1], 1, out));
+  assert_true(wx_outputs_differ(out, N));
+  assert_false(wx_outputs_bounded(out, N));
+  assert_ok(take(row, 2, out));
+  assert_true(wx_outputs_bounded(out, N));
+  assert_int_equal(out[0].family, WX_NORMAL);
+  assert_int_equal(out[1].family, WX_TRUNCATED_NORMAL);
+  assert_true(out[1].lower == (double)0.1f); /* as f32 has it */
+  assert_int_equal(out[2].family, WX_LOGISTIC);
+  assert_ok(take(&all, 1, out));
+  for (int c = 0; c < N; c++) {
+    assert_int_equal(out[c].family, WX_CENSORED_NORMAL);
+  }
+}
+
+static void rows_of_nothing_or_twice_are_refused(void **state)
+{
+  const wx_output_row unknown = {"t500", WX_LOGISTIC, 0};
+  const wx_output_row twice[] = {{"", WX_LOGISTIC, 0}, {"ws500", WX_NORMAL, 0}};
+  wx_output out[N];
+
+  assert_int_equal(take(&unknown, 1, out), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "'t500' is none of data.target"));
+  assert_int_equal(take(twice, 2, out), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "rows 0 and 1 are both of ws500"));
+}
+
+static void texts_are_read_again(void **state)
+{
+  static const char *const bad[] = {"",
+                                    "gauss",
+                                    "truncated_normal",
+                                    "normal, lower 0",
+                                    "normal ",
+                                    "censored_normal, lower ",
+                                    "censored_normal, lower x",
+                                    "censored_normal, lower 0 m",
+                                    "censored_normal, lower nan"};
+  wx_output out;
+
+  for (int f = 0; f < WX_FAMILIES; f++) {
+    const bool bounded = wx_family_is_bounded((wx_family)f);
+    const wx_output is = {(wx_family)f, bounded ? (double)-0.1f : 0};
+    char text[WX_NAME];
+
+    wx_output_text(&is, text, sizeof text);
+    assert_true(wx_output_parse(text, &out));
+    assert_int_equal(out.family, is.family);
+    assert_true((float)out.lower == (float)is.lower);
+  }
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    assert_false(wx_output_parse(bad[k], &out));
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_are_of_their_quantities),
+      cmocka_unit_test(rows_of_nothing_or_twice_are_refused),
+      cmocka_unit_test(texts_are_read_again),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
