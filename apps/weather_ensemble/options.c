@@ -52,7 +52,8 @@ const weir_opt wx_options[] = {
                   "samples to predict: those of a subset of data.split, or all"),
     WEIR_OPT_BOOL(wx_cfg, predict.members, false,
                   "also the members, moved and stretched to the corrected mean and standard "
-                  "deviation, point by point"),
+                  "deviation, point by point; of distributions that are not normal their "
+                  "quantiles, in the order of the members"),
     WEIR_OPT_REAL_LIST(wx_cfg, predict.quantiles, "", 1e-9, 0.999999999, "1",
                        "probabilities in ascending order, as [0.1, 0.5, 0.9]: quantiles.nc has the "
                        "value below which the truth lies with each"),

@@ -29,12 +29,64 @@ static weir_status create(const wx_experiment *e, const wx_predict_request *r,
   return WEIR_OK;
 }
 
+/* Says of predictions.nc which of its quantities are not normal. */
+static weir_status name_distributions(const wx_experiment *e, const wx_output *output,
+                                      wx_predictions *file)
+{
+  const wx_info *const f = e->facts;
+  const wx_quantity *const quantity = wx_archive_get(e->forecast)->quantity;
+  const int64_t all = f->n_channels[WX_Y] * f->depth, size = all * (WX_SHORT + WX_NAME + 4) + 1;
+  char *list = NULL;
+
+  WEIR_TRY(weir_alloc(size, 1, (void **)&list));
+  for (int64_t i = 0; i < all; i++) { /* those of a depth of leads are one quantity */
+    const bool again = i % f->depth > 0 && f->target[i] == f->target[i - 1];
+
+    if (output[i / f->depth].family != WX_NORMAL && !again) {
+      wx_output_list(&output[i / f->depth], quantity[f->target[i]].name, list, (size_t)size);
+    }
+  }
+  const weir_status status = wx_predictions_put_text(file, WX_DISTRIBUTIONS_NOTE, list);
+
+  weir_free(&list);
+  return status;
+}
+
+/* Means and standard deviations, with the parameters of distributions that are not normal. */
+static weir_status create_distributions(const wx_experiment *e, const wx_predict_request *r,
+                                        const weir_origin *origin, wx_predict_files *out)
+{
+  const int64_t n = e->facts->n_channels[WX_Y];
+  bool *parameters = NULL;
+
+  if (is_wanted(e, 1)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "predict.format: GRIB cannot name the distributions of model.distributions, "
+                     "and mean and standard deviation would be read as normal ones: choose netcdf");
+  }
+  WEIR_TRY(weir_alloc(n, sizeof *parameters, (void **)&parameters));
+  for (int64_t c = 0; c < n; c++) {
+    parameters[c] = r->output[c].family != WX_NORMAL;
+  }
+  const wx_predictions_of of = {.spread = true, .parameters = parameters};
+  weir_status status = create(e, r, origin, "predictions.nc", &of, &out->fields[0]);
+
+  if (status == WEIR_OK) {
+    status = name_distributions(e, r->output, out->fields[0]);
+  }
+  weir_free(&parameters);
+  return status;
+}
+
 /* Means and standard deviations. */
 static weir_status create_moments(const wx_experiment *e, const wx_predict_request *r,
                                   const weir_origin *origin, wx_predict_files *out)
 {
   const wx_predictions_of both = {.spread = r->spread}, mean = {.spread = false}, sd = {.sd = true};
 
+  if (out->output != NULL) {
+    return create_distributions(e, r, origin, out);
+  }
   if (is_wanted(e, 0)) {
     WEIR_TRY(create(e, r, origin, "predictions.nc", &both, &out->fields[0]));
   }
@@ -94,6 +146,9 @@ weir_status wx_predict_files_create(const wx_experiment *e, const wx_predict_req
   weir_status status = WEIR_OK;
 
   *out = (wx_predict_files){.e = e};
+  if (r->output != NULL && wx_outputs_differ(r->output, f->n_channels[WX_Y])) {
+    out->output = r->output;
+  }
   WEIR_TRY_GOTO(weir_alloc((rows > 2 ? rows : 2) * (f->cells / f->depth), sizeof *out->scratch,
                            (void **)&out->scratch),
                 done);
@@ -166,21 +221,27 @@ weir_status wx_predict_files_give(const wx_predict_files *f, int64_t sample, int
   return write_chances(f, sample, k, d, given);
 }
 
-weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample, const float *mean,
-                                   const float *sigma, const float *members)
+weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample,
+                                   const wx_predict_values *v)
 {
   const wx_info *c = f->e->facts;
   const int64_t plane = c->cells / c->depth;
 
-  for (int64_t k = 0; k < c->n_channels[WX_Y]; k++) {
-    for (int64_t d = 0; d < c->depth; d++) {
-      const int64_t at = k * c->cells + d * plane;
-      const wx_given given = {.mean = mean + at, .sd = sigma != NULL ? sigma + at : NULL};
+  for (int64_t i = 0; i < c->n_channels[WX_Y] * c->depth; i++) {
+    const int64_t k = i / c->depth, d = i % c->depth, at = i * plane;
+    wx_given given = {.mean = v->mean + at, .sd = v->sigma != NULL ? v->sigma + at : NULL};
 
-      WEIR_TRY(write_field(f, sample, k, d, given.mean, given.sd,
-                           members != NULL ? members + at * c->members : NULL));
-      WEIR_TRY(write_chances(f, sample, k, d, &given));
+    if (f->output != NULL) {
+      given.family = f->output[k].family;
+      given.lower = f->output[k].lower;
+      given.location = v->location + at;
+      given.scale = v->scale + at;
+      WEIR_TRY(
+          wx_predictions_write_parameters(f->fields[0], sample, k, d, given.location, given.scale));
     }
+    WEIR_TRY(write_field(f, sample, k, d, given.mean, given.sd,
+                         v->members != NULL ? v->members + at * c->members : NULL));
+    WEIR_TRY(write_chances(f, sample, k, d, &given));
   }
   return WEIR_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "baseline/dependence.h"
 #include "comm/weir_items.h"
 #include "device/weir_worker.h"
 
@@ -21,6 +22,7 @@ typedef struct slot {
   float *x[STAGES];             /* [x channel, cells] */
   float *m[STAGES], *s[STAGES]; /* [y channel, cells] raw moments */
   float *mean, *sigma;          /* [y channel, cells] corrected */
+  float *location, *scale;      /* the same; NULL: all distributions are normal */
   float *members;               /* [y channel, depth, member, plane]; NULL: not asked for */
   double read_s, write_s;       /* of the last job; of its thread until it is waited for */
 } slot;
@@ -57,6 +59,10 @@ static weir_status allocate(work *w)
     }
     WEIR_TRY(weir_alloc(w->of_y, sizeof *s->mean, (void **)&s->mean));
     WEIR_TRY(weir_alloc(w->of_y, sizeof *s->sigma, (void **)&s->sigma));
+    if (w->net[LAST]->location != NULL) {
+      WEIR_TRY(weir_alloc(w->of_y, sizeof *s->mean, (void **)&s->location));
+      WEIR_TRY(weir_alloc(w->of_y, sizeof *s->mean, (void **)&s->scale));
+    }
     WEIR_TRY(weir_alloc(of_members, sizeof *s->members, (void **)&s->members));
   }
   return WEIR_OK;
@@ -120,6 +126,10 @@ static weir_status compute(work *w, slot *s)
   if (last->sigma != NULL) {
     memcpy(s->sigma, last->sigma, bytes);
   }
+  if (last->location != NULL) {
+    memcpy(s->location, last->location, bytes);
+    memcpy(s->scale, last->scale, bytes);
+  }
   return WEIR_OK;
 }
 
@@ -127,14 +137,14 @@ static weir_status compute(work *w, slot *s)
 
 /* Members keep their ranks: each is moved by the mean and its distance from the
  * raw mean stretched by the ratio of standard deviations. */
-static void move_members(slot *s)
+static void stretch_members(slot *s, int64_t k)
 {
   const wx_info *f = s->w->e->facts;
   const int64_t plane = f->cells / f->depth, n = f->members;
   const bool stretches = s->w->net[LAST]->sigma != NULL;
   const float *const raw = s->m[LAST], *const spread = s->s[LAST];
 
-  for (int64_t at = 0; at < s->w->of_y; at++) {
+  for (int64_t at = k * f->cells; at < (k + 1) * f->cells; at++) {
     const float ratio = stretches && spread[at] > 0 ? s->sigma[at] / spread[at] : 1;
     float *const member = s->members + at / plane * n * plane + at % plane;
 
@@ -144,10 +154,56 @@ static void move_members(slot *s)
   }
 }
 
+/* Of a distribution that is not normal its quantiles, in the order of the raw members. */
+static weir_status couple_members(slot *s, int64_t k)
+{
+  const wx_experiment *const e = s->w->e;
+  const wx_output *const is = &s->w->net[LAST]->stage->output[k];
+  const int64_t plane = e->facts->cells / e->facts->depth, n = e->facts->members;
+  const int64_t start = wx_archive_get(e->forecast)->start[e->facts->of_start[s->sample]];
+  wx_dependence_opts how;
+
+  weir_opts_default(wx_dependence_options, sizeof how, &how);
+  for (int64_t d = 0; d < e->facts->depth; d++) {
+    const int64_t at = k * e->facts->cells + d * plane;
+    const wx_dependence_start of = {.members = n,
+                                    .n = plane,
+                                    .raw = s->members + at * n,
+                                    .mu = s->location + at,
+                                    .sigma = s->scale + at,
+                                    .family = is->family,
+                                    .lower = is->lower,
+                                    .seed = (uint64_t)e->cfg->seed,
+                                    .start = (uint32_t)(start / 3600)};
+
+    WEIR_TRY(wx_dependence(&how, &of, s->members + at * n));
+  }
+  return WEIR_OK;
+}
+
+static weir_status move_members(slot *s)
+{
+  const wx_output *const output = s->w->net[LAST]->stage->output;
+
+  for (int64_t k = 0; k < s->w->e->facts->n_channels[WX_Y]; k++) {
+    if (output[k].family == WX_NORMAL) {
+      stretch_members(s, k);
+    } else {
+      WEIR_TRY(couple_members(s, k));
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status write_values(const slot *s)
 {
-  return wx_predict_files_write(s->w->files, s->sample, s->mean,
-                                s->w->net[LAST]->sigma != NULL ? s->sigma : NULL, s->members);
+  const wx_predict_values v = {.mean = s->mean,
+                               .sigma = s->w->net[LAST]->sigma != NULL ? s->sigma : NULL,
+                               .location = s->location,
+                               .scale = s->scale,
+                               .members = s->members};
+
+  return wx_predict_files_write(s->w->files, s->sample, &v);
 }
 
 static weir_status write_slot(void *context)
@@ -156,7 +212,7 @@ static weir_status write_slot(void *context)
   const double start = weir_clock();
 
   if (s->members != NULL) {
-    move_members(s);
+    WEIR_TRY(move_members(s));
   }
   WEIR_TRY(write_values(s));
   s->write_s = weir_clock() - start;
@@ -256,10 +312,14 @@ static weir_status make_sample(void *context, int64_t i, weir_bytes *out)
   w->times->network += weir_clock() - before;
   WEIR_TRY(weir_bytes_put(out, s->mean, bytes));
   WEIR_TRY(weir_bytes_put(out, s->sigma, bytes));
+  if (s->location != NULL) {
+    WEIR_TRY(weir_bytes_put(out, s->location, bytes));
+    WEIR_TRY(weir_bytes_put(out, s->scale, bytes));
+  }
   if (s->members == NULL) {
     return WEIR_OK;
   }
-  move_members(s);
+  WEIR_TRY(move_members(s));
   return weir_bytes_put(out, s->members, bytes * w->e->facts->members);
 }
 
@@ -273,6 +333,10 @@ static weir_status take_sample(void *context, int64_t i, const char *data, int64
 
   WEIR_TRY(weir_bytes_get(&at, data + n, s->mean, bytes));
   WEIR_TRY(weir_bytes_get(&at, data + n, s->sigma, bytes));
+  if (s->location != NULL) {
+    WEIR_TRY(weir_bytes_get(&at, data + n, s->location, bytes));
+    WEIR_TRY(weir_bytes_get(&at, data + n, s->scale, bytes));
+  }
   if (s->members != NULL) {
     WEIR_TRY(weir_bytes_get(&at, data + n, s->members, bytes * w->e->facts->members));
   }
@@ -326,8 +390,8 @@ done:
   weir_worker_destroy(&w.writer);
   for (int k = 0; k < SLOTS; k++) {
     slot *const s = &w.slot[k];
-    float **const all[] = {&s->x[0], &s->x[1], &s->m[0],  &s->m[1],   &s->s[0],
-                           &s->s[1], &s->mean, &s->sigma, &s->members};
+    float **const all[] = {&s->x[0], &s->x[1],  &s->m[0],     &s->m[1],  &s->s[0],   &s->s[1],
+                           &s->mean, &s->sigma, &s->location, &s->scale, &s->members};
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
       weir_free(all[i]);

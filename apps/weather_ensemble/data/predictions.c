@@ -15,10 +15,11 @@ struct wx_predictions {
   int64_t *start, *number; /* [initialisation times] seconds; number of the forecast's start */
   int64_t *member;
   double *lead, *period;
-  wx_quantity *quantity; /* targets (and depths), then their spreads; or events of targets */
+  wx_quantity *quantity; /* targets (and depths), then their spreads, then locations and scales by
+                            turns; or events of targets */
   int64_t n_targets;
   wx_predictions_of of;
-  int64_t *target_of, *event_of; /* [n_quantities] of events */
+  int64_t *target_of, *event_of; /* [n_quantities]; of events */
   bool spread;
 };
 
@@ -112,6 +113,20 @@ static weir_status take_events(wx_predictions *p)
   return WEIR_OK;
 }
 
+static void take_parameters(wx_predictions *p)
+{
+  for (int64_t i = 0; i < p->n_targets; i++) {
+    if (p->of.parameters[i / quantities_of(p->samples)]) {
+      for (int k = 0; k < 2; k++) {
+        const int64_t n = p->facts.n_quantities++;
+
+        wx_quantity_parameter(target_of(p, i), k == 0 ? "_location" : "_scale", &p->quantity[n]);
+        p->target_of[n] = i;
+      }
+    }
+  }
+}
+
 static weir_status take_quantities(wx_predictions *p)
 {
   const bool members = p->of.members > 0 || p->of.n_quantiles > 0;
@@ -120,14 +135,19 @@ static weir_status take_quantities(wx_predictions *p)
   if (p->of.n_events > 0) {
     return take_events(p);
   }
-  WEIR_TRY(weir_alloc(2 * p->n_targets, sizeof *p->quantity, (void **)&p->quantity));
+  WEIR_TRY(weir_alloc(4 * p->n_targets, sizeof *p->quantity, (void **)&p->quantity));
+  WEIR_TRY(weir_alloc(4 * p->n_targets, sizeof *p->target_of, (void **)&p->target_of));
   for (int64_t i = 0; i < p->n_targets; i++) {
     const wx_quantity *q = target_of(p, i);
 
     wx_quantity_derive(q, members ? WX_PRODUCT_MEMBER : WX_PRODUCT_MEAN, &p->quantity[i]);
     wx_quantity_derive(q, WX_PRODUCT_SPREAD, &p->quantity[p->n_targets + i]);
+    p->target_of[i] = p->target_of[p->n_targets + i] = i;
   }
   p->facts.n_quantities = p->n_targets * (1 + p->spread);
+  if (p->spread && p->of.parameters != NULL) {
+    take_parameters(p);
+  }
   if (p->of.sd) {
     memcpy(p->quantity, p->quantity + p->n_targets, (size_t)p->n_targets * sizeof *p->quantity);
   }
@@ -168,8 +188,7 @@ static weir_status take_periods(wx_predictions *p)
 
   WEIR_TRY(weir_alloc(f->n_quantities * f->n_leads, sizeof *p->period, (void **)&p->period));
   for (int64_t q = 0; q < f->n_quantities; q++) {
-    const int64_t i = p->target_of != NULL ? p->target_of[q] : q % p->n_targets,
-                  of = s->target[i / each * s->depth + i % each];
+    const int64_t i = p->target_of[q], of = s->target[i / each * s->depth + i % each];
 
     for (int64_t l = 0; l < f->n_leads; l++) {
       p->period[q * f->n_leads + l] =
@@ -254,6 +273,21 @@ weir_status wx_predictions_write(wx_predictions *p, int64_t sample, int64_t k, i
   WEIR_TRY(wx_archive_write(p->writer, start, lead, q, 0, 1, p->of.sd ? sigma : mean));
   return p->spread ? wx_archive_write(p->writer, start, lead, p->n_targets + q, 0, 1, sigma)
                    : WEIR_OK;
+}
+
+weir_status wx_predictions_write_parameters(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
+                                            const float *location, const float *scale)
+{
+  int64_t start, lead, q;
+
+  locate(p, sample, k, d, &start, &lead, &q);
+  for (int64_t n = 2 * p->n_targets; n < p->facts.n_quantities && p->spread; n += 2) {
+    if (p->target_of[n] == q) {
+      WEIR_TRY(wx_archive_write(p->writer, start, lead, n, 0, 1, location));
+      return wx_archive_write(p->writer, start, lead, n + 1, 0, 1, scale);
+    }
+  }
+  return WEIR_OK;
 }
 
 /* The quantity of event e of target i; -1: it is none of it. */

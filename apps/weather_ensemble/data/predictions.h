@@ -17,8 +17,10 @@ typedef struct wx_predictions_of {
   const wx_event_row *event; /* [n_events] probabilities of these, of the targets they are of, as
                                 variables 2t_above_273.15 in 1 */
   int64_t n_events;
-  bool spread; /* mean and standard deviation */
-  bool sd;     /* the standard deviation alone */
+  bool spread;            /* mean and standard deviation */
+  bool sd;                /* the standard deviation alone */
+  const bool *parameters; /* [y channel] with spread: also location and scale of the distribution
+                             (ws_location500, ws_scale500); NULL: of none */
 } wx_predictions_of;
 
 /* Creates a file of the given samples of `forecast`. Messages of GRIB are made of those of the
@@ -32,6 +34,9 @@ weir_status wx_predictions_create(const char *path, const wx_info *samples,
  * k at depth d, [plane]. */
 weir_status wx_predictions_write(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
                                  const float *mean, const float *sigma) WEIR_CHECKED;
+/* Writes location and scale of such a field, [plane]; of other fields and files nothing. */
+weir_status wx_predictions_write_parameters(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
+                                            const float *location, const float *scale) WEIR_CHECKED;
 /* Writes the probability of event e of a field that it is of, [plane]. */
 weir_status wx_predictions_write_event(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
                                        int64_t e, const float *values) WEIR_CHECKED;

@@ -498,6 +498,17 @@ void wx_quantity_derive(const wx_quantity *q, wx_product product, wx_quantity *o
   wx_quantity_set_name(out);
 }
 
+void wx_quantity_parameter(const wx_quantity *q, const char *ending, wx_quantity *out)
+{
+  *out = *q;
+  out->product = WX_PRODUCT_MEMBER;
+  out->standard_name[0] = 0;
+  out->param = 0;
+  (void)snprintf(out->variable, sizeof out->variable, "%.*s%s",
+                 (int)(WX_SHORT - 1 - strlen(ending)), q->variable, ending);
+  wx_quantity_set_name(out);
+}
+
 void wx_quantity_file_name(const wx_quantity *q, char *name, size_t size)
 {
   const row *const r = of_variable(q->variable);

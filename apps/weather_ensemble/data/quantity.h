@@ -57,6 +57,9 @@ const char *wx_quantity_step_method(const char *step_type);
 const char *wx_quantity_step_type(const char *method);
 /* Makes the mean ("z500") or standard deviation ("z_spread500") of a quantity. */
 void wx_quantity_derive(const wx_quantity *q, wx_product product, wx_quantity *out);
+/* Makes a parameter of the distribution of a quantity, by its ending, "_location" or
+ * "_scale" ("ws_location500"), which no tables know. */
+void wx_quantity_parameter(const wx_quantity *q, const char *ending, wx_quantity *out);
 /* Sets only the name: from variable, kind and level. */
 void wx_quantity_set_name(wx_quantity *q);
 /* Returns the name of its variable in NetCDF files: "t2m" for "2t", for names there begin with a

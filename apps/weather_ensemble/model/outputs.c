@@ -143,3 +143,41 @@ bool wx_output_parse(const char *text, wx_output *out)
   }
   return false;
 }
+
+static const char separator[] = "; ";
+
+void wx_output_list(const wx_output *output, const char *name, char *list, size_t size)
+{
+  const size_t n = strlen(list);
+  char text[WX_NAME];
+
+  wx_output_text(output, text, sizeof text);
+  (void)snprintf(list + n, size - n, "%s%s: %s", n > 0 ? separator : "", name, text);
+}
+
+bool wx_output_find(const char *list, const char *name, wx_output *out, bool *found)
+{
+  const char *at = list;
+
+  *found = false;
+  while (*at != 0) {
+    const char *const end = strstr(at, separator), *const colon = strstr(at, ": ");
+    const size_t n = end != NULL ? (size_t)(end - at) : strlen(at);
+    char text[WX_NAME];
+    wx_output is;
+
+    if (colon == NULL || colon > at + n || n - (size_t)(colon + 2 - at) >= sizeof text) {
+      return false;
+    }
+    (void)snprintf(text, sizeof text, "%.*s", (int)(n - (size_t)(colon + 2 - at)), colon + 2);
+    if (!wx_output_parse(text, &is)) {
+      return false;
+    }
+    if (strlen(name) == (size_t)(colon - at) && memcmp(name, at, strlen(name)) == 0) {
+      *out = is;
+      *found = true;
+    }
+    at += end != NULL ? n + sizeof separator - 1 : n;
+  }
+  return true;
+}

@@ -32,6 +32,11 @@ bool wx_outputs_differ(const wx_output *output, int64_t n);
 bool wx_outputs_bounded(const wx_output *output, int64_t n);
 /* Writes "truncated_normal, lower 0" or "logistic". */
 void wx_output_text(const wx_output *output, char *text, size_t size);
-/* Reads it again. False: it is no such text. */
+/* Appends "NAME: TEXT" to a list, the attribute `distributions` of files. */
+#define WX_DISTRIBUTIONS_NOTE "distributions"
+void wx_output_list(const wx_output *output, const char *name, char *list, size_t size);
+/* Finds that of a quantity in such a list. *found: there is one. False: it is no such list. */
+bool wx_output_find(const char *list, const char *name, wx_output *out, bool *found);
+/* Reads a text again. False: it is no such text. */
 bool wx_output_parse(const char *text, wx_output *out);
 #endif

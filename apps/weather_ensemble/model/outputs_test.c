@@ -77,12 +77,38 @@ static void texts_are_read_again(void **state)
   }
 }
 
+static void lists_are_read_again(void **state)
+{
+  static const wx_output output[] = {{WX_TRUNCATED_NORMAL, 0.5}, {WX_LOGISTIC, 0}};
+  static const char *const bad[] = {"ws500", "ws500: ", "ws500: logistic; ", "ws500: logistic; t",
+                                    "ws500: gauss; t: normal"};
+  char list[128] = "";
+  wx_output out = {.family = WX_NORMAL};
+  bool found;
+
+  assert_true(wx_output_find("", "ws500", &out, &found));
+  assert_false(found);
+  wx_output_list(&output[0], "ws500", list, sizeof list);
+  wx_output_list(&output[1], "t500", list, sizeof list);
+  assert_string_equal(list, "ws500: truncated_normal, lower 0.5; t500: logistic");
+  assert_true(wx_output_find(list, "t500", &out, &found));
+  assert_true(found && out.family == WX_LOGISTIC);
+  assert_true(wx_output_find(list, "ws500", &out, &found));
+  assert_true(found && out.family == WX_TRUNCATED_NORMAL && out.lower == 0.5);
+  assert_true(wx_output_find(list, "s500", &out, &found));
+  assert_false(found);
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    assert_int_equal(wx_output_find(bad[k], "t500", &out, &found), k == 2);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_are_of_their_quantities),
       cmocka_unit_test(rows_of_nothing_or_twice_are_refused),
       cmocka_unit_test(texts_are_read_again),
+      cmocka_unit_test(lists_are_read_again),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,8 @@ refused run,describe 'several networks (models.seeds) do not take initial_weight
 refused "$network" 'forecast: head mean takes loss mse or mae, head gauss crps' model.loss=mse "${files[@]}" "$weights"
 refused "$network" 'bias: head mean takes loss mse or mae' bias.use=true data.label=spread model.head=spread "${files[@]}" "$weights"
 refused "$network" 'forecast.unet.residual: the network makes what the forecast lacks anyway' model.unet.residual=true "${files[@]}" "$weights"
+refused "$network" 'forecast: head mean makes no location and scale of distributions' model.head=mean model.loss=mse \
+  'model.distributions=[{family: logistic}]' "${files[@]}" "$weights"
 refused "$network" 'eecrps.weight: it is the CRPS that is weighted' eecrps.weight=1 model.head=mean model.loss=mse "${files[@]}" "$weights"
 refused "$network" 'normalization.window: 4 is even: a window has a middle' normalization.window=4 "${files[@]}" "$weights"
 refused "$network" 'normalization.window: 4 is even' bias.use=true bias.normalization.window=4 "${files[@]}" "$weights"

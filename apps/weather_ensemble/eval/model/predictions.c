@@ -1,5 +1,7 @@
 /* predictions.c - forecasts that were written before: archives of `predict`, or of anybody. One
- * that has z500 and z_spread500 is of normal distributions; else its members are what it gives. */
+ * that has z500 and z_spread500 is of normal distributions, or of those that its attribute
+ * `distributions` names, with ws_location500 and ws_scale500; else its members are what it gives.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include "data/samples/trained.h"
 #include "eval/forecast_model.h"
 #include "io/weir_netcdf.h"
+#include "model/outputs.h"
 
 typedef struct predictions_opts {
   weir_string_list files;
@@ -33,7 +36,11 @@ typedef struct predictions {
   wx_archive *archive;
   const wx_archive_info *facts;
   int64_t lead, mean, spread; /* numbers in the archive; spread -1: members */
-  float *scratch;             /* [members or 2, cells] */
+  int64_t location, scale;    /* the same, of a distribution that is not normal */
+  wx_output output;           /* of the last fit */
+  char **distributions;       /* [files] of their attribute; NULL: there is none */
+  int64_t n_files;
+  float *scratch; /* [members or 4, cells] */
 } predictions;
 
 /* The quantity that is the spread of another; -1: there is none. */
@@ -76,9 +83,8 @@ static bool has_spread(const wx_archive_info *f)
   return false;
 }
 
-/* What a file says of its initialisation times, freed by the caller; NULL: nothing. GRIB cannot
- * store it. */
-static weir_status read_trained(const char *path, char **text)
+/* A text attribute of a file, freed by the caller; NULL: there is none. GRIB cannot store it. */
+static weir_status read_text(const char *path, const char *name, char **text)
 {
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
@@ -88,8 +94,8 @@ static weir_status read_trained(const char *path, char **text)
     weir_clear_failure();
     return WEIR_OK;
   }
-  if (weir_netcdf_has(nc, WEIR_NETCDF_FILE, WX_TRAINED_NOTE)) {
-    status = weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, WX_TRAINED_NOTE, text);
+  if (weir_netcdf_has(nc, WEIR_NETCDF_FILE, name)) {
+    status = weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, name, text);
   }
   weir_netcdf_close(&nc);
   return status;
@@ -131,7 +137,7 @@ static weir_status refuse_trained(const wx_model *m, const wx_eval_data *s)
     const char *const path = o->files.items[i];
     char *text = NULL;
 
-    WEIR_TRY(read_trained(path, &text));
+    WEIR_TRY(read_text(path, WX_TRAINED_NOTE, &text));
     const weir_status status = text != NULL ? check_file(path, text, s) : WEIR_OK;
 
     if (text == NULL) {
@@ -143,6 +149,62 @@ static weir_status refuse_trained(const wx_model *m, const wx_eval_data *s)
     }
     weir_free(&text);
     WEIR_TRY(status);
+  }
+  return WEIR_OK;
+}
+
+/* Which distribution the files say that q has. Fails where they do not agree, where one is damaged,
+ * and where its parameters are there without its name or the other way: mean and standard deviation
+ * alone would be taken for a normal one. */
+static weir_status find_distribution(predictions *p, const char *const *path, const wx_quantity *q)
+{
+  wx_quantity of = *q;
+  bool any = false;
+
+  p->output = (wx_output){.family = WX_NORMAL};
+  for (int64_t i = 0; i < p->n_files; i++) {
+    wx_output is;
+    bool found;
+
+    if (p->distributions[i] == NULL) {
+      continue;
+    }
+    if (!wx_output_find(p->distributions[i], q->name, &is, &found)) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: its attribute " WX_DISTRIBUTIONS_NOTE " is no list of distributions: "
+                       "'%s'",
+                       path[i], p->distributions[i]);
+    }
+    if (found && any && (is.family != p->output.family || is.lower != p->output.lower)) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: its %s has another distribution than that of the files before it: "
+                       "score them as two models",
+                       path[i], q->name);
+    }
+    p->output = found ? is : p->output;
+    any = any || found;
+  }
+  wx_quantity_parameter(q, "_location", &of);
+  p->location = wx_archive_find_quantity(p->facts, of.name);
+  wx_quantity_parameter(q, "_scale", &of);
+  p->scale = wx_archive_find_quantity(p->facts, of.name);
+  if ((p->output.family != WX_NORMAL) != (p->location >= 0) ||
+      (p->location >= 0) != (p->scale >= 0)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: of %s, the attribute " WX_DISTRIBUTIONS_NOTE ", location and scale are "
+                     "not all there: they say which distribution it has that is not normal; give "
+                     "the files as predict wrote them",
+                     p->facts->name, q->name);
+  }
+  return WEIR_OK;
+}
+
+static weir_status read_distributions(predictions *p, const weir_string_list *files)
+{
+  WEIR_TRY(weir_alloc(files->count, sizeof *p->distributions, (void **)&p->distributions));
+  p->n_files = files->count;
+  for (int64_t i = 0; i < files->count; i++) {
+    WEIR_TRY(read_text(files->items[i], WX_DISTRIBUTIONS_NOTE, &p->distributions[i]));
   }
   return WEIR_OK;
 }
@@ -190,13 +252,15 @@ static weir_status open_model(wx_model *m, wx_eval_data *s)
     (void)snprintf(m->name, sizeof m->name, "predictions");
   }
   WEIR_TRY(refuse_trained(m, s));
-  return weir_alloc((m->gives > 2 ? m->gives : 2) * s->cells, sizeof *p->scratch,
+  WEIR_TRY(read_distributions(p, &o->files));
+  return weir_alloc((m->gives > 4 ? m->gives : 4) * s->cells, sizeof *p->scratch,
                     (void **)&p->scratch);
 }
 
 static weir_status fit(wx_model *m, wx_eval_data *s)
 {
   predictions *const p = m->own;
+  const predictions_opts *const o = m->opts;
   const wx_quantity *const q = &s->facts->quantity[m->quantity];
 
   p->mean = wx_archive_find_quantity(p->facts, q->name);
@@ -208,6 +272,9 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
                      "%s: %s has units '%s' there and '%s' in %s: convert one, or state its units",
                      p->facts->name, q->name, p->facts->quantity[p->mean].units, q->units,
                      s->facts->name);
+  }
+  if (!m->absent && m->gives == 0) {
+    WEIR_TRY(find_distribution(p, (const char *const *)o->files.items, q));
   }
   return m->absent
              ? WEIR_OK
@@ -235,8 +302,9 @@ static bool covers(const wx_model *m, const wx_eval_data *s, int64_t start, int6
   return any && (m->gives > 0 || wx_archive_has(p->archive, at, l, spread, 0));
 }
 
-/* Those of a start: NaN is missing, below 0 there is none. */
-static weir_status check_deviations(const predictions *p, const float *sd, int64_t n, int64_t start)
+/* Standard deviations or scales, quantity k, of a start: NaN is missing, below 0 there is none. */
+static weir_status check_deviations(const predictions *p, int64_t k, const float *sd, int64_t n,
+                                    int64_t start)
 {
   const wx_archive_info *const f = p->facts;
   char date[32];
@@ -249,8 +317,7 @@ static weir_status check_deviations(const predictions *p, const float *sd, int64
           "%s: %s of initialisation time %s, lead %g h: %g at point %lld (from 0): a standard "
           "deviation is not below 0: write it anew, with missing values where it is "
           "not known",
-          f->name, f->quantity[p->spread].name, date, f->lead[p->lead], (double)sd[i],
-          (long long)i);
+          f->name, f->quantity[k].name, date, f->lead[p->lead], (double)sd[i], (long long)i);
     }
   }
   return WEIR_OK;
@@ -260,10 +327,17 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
 {
   predictions *const p = m->own;
   const int64_t at = wx_archive_find_start(p->facts, s->facts->start[start]);
-  const int64_t fields = m->gives > 0 ? m->gives : 2;
+  const int64_t fields = m->gives > 0 ? m->gives : 4;
+  float *const sd = p->scratch + s->cells, *const location = sd + s->cells,
+               *const scale = location + s->cells;
 
   *out = m->gives > 0 ? (wx_given){.members = m->gives, .member = p->scratch}
-                      : (wx_given){.mean = p->scratch, .sd = p->scratch + s->cells};
+                      : (wx_given){.mean = p->scratch,
+                                   .sd = sd,
+                                   .family = p->output.family,
+                                   .lower = p->output.lower,
+                                   .location = location,
+                                   .scale = scale};
   for (int64_t i = 0; i < fields * s->cells && at < 0; i++) {
     p->scratch[i] = NAN;
   }
@@ -274,8 +348,14 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
     return wx_archive_read(p->archive, at, p->lead, p->mean, 0, m->gives, p->scratch);
   }
   WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->mean, 0, 1, p->scratch));
-  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->spread, 0, 1, p->scratch + s->cells));
-  return check_deviations(p, p->scratch + s->cells, s->cells, at);
+  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->spread, 0, 1, sd));
+  WEIR_TRY(check_deviations(p, p->spread, sd, s->cells, at));
+  if (p->output.family == WX_NORMAL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->location, 0, 1, location));
+  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->scale, 0, 1, scale));
+  return check_deviations(p, p->scale, scale, s->cells, at);
 }
 
 static void close_model(wx_model *m)
@@ -285,6 +365,10 @@ static void close_model(wx_model *m)
   if (p != NULL) {
     wx_archive_close(&p->archive);
     weir_free(&p->scratch);
+    for (int64_t i = 0; i < p->n_files; i++) {
+      weir_free(&p->distributions[i]);
+    }
+    weir_free(&p->distributions);
   }
   weir_free(&m->own);
 }

@@ -5,22 +5,26 @@
 #include <string.h>
 #include "base/weir_check.h"
 #include "eval/forecast_model.h"
+#include "eval/given.h"
 #include "io/weir_netcdf.h"
 
 enum { INIT_TIMES = 3, MEMBERS = 4, CELLS = 6, DAY = 86400, PATH = 512 };
 
 static const int64_t start[INIT_TIMES] = {0, DAY, 2 * DAY}, member[MEMBERS] = {1, 2, 3, 4};
 static const double lead[] = {24, 48}, lat[] = {10, 0}, lon[] = {0, 1, 2};
-static wx_quantity quantity[2] = {
+static wx_quantity quantity[4] = {
     {.variable = "z", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500},
-    {.variable = "z_spread", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500}};
-static float values[INIT_TIMES * 2 * 2 * MEMBERS * CELLS];
+    {.variable = "z_spread", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500},
+    {.variable = "z_location", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500},
+    {.variable = "z_scale", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500}};
+static float values[INIT_TIMES * 2 * 4 * MEMBERS * CELLS];
 static char dir[PATH], path[2 * PATH];
 
 static wx_archive_info facts(int64_t init_times, int64_t leads, int64_t quantities, int64_t members)
 {
-  wx_quantity_set_name(&quantity[0]);
-  wx_quantity_set_name(&quantity[1]);
+  for (size_t k = 0; k < sizeof quantity / sizeof *quantity; k++) {
+    wx_quantity_set_name(&quantity[k]);
+  }
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
     values[i] = (float)i;
   }
@@ -41,8 +45,8 @@ static wx_archive_info facts(int64_t init_times, int64_t leads, int64_t quantiti
                                     .units = {"degrees_north", "degrees_east"}}};
 }
 
-/* A file of all that the facts have. */
-static void write_file(const wx_archive_info *f)
+/* A file of all that the facts have; distributions: its attribute, or NULL. */
+static void write_named(const wx_archive_info *f, const char *distributions)
 {
   wx_archive_writer *w = NULL;
   int64_t at = 0;
@@ -56,7 +60,15 @@ static void write_file(const wx_archive_info *f)
       }
     }
   }
+  if (distributions != NULL) {
+    assert_ok(wx_archive_put_text(w, "distributions", distributions));
+  }
   assert_ok(wx_archive_commit(&w));
+}
+
+static void write_file(const wx_archive_info *f)
+{
+  write_named(f, NULL);
 }
 
 typedef struct fixture {
@@ -163,12 +175,61 @@ static void what_does_not_fit_is_refused(void **state)
   weir_check_rmdir(dir);
 }
 
+static void a_named_distribution_is_read(void **state)
+{
+  const wx_archive_info f = facts(INIT_TIMES, 1, 4, 1);
+  wx_given g;
+  fixture t;
+
+  begin();
+  write_named(&f, "t500: logistic; z500: truncated_normal, lower 2");
+  assert_ok(open_fixture(&t, yaml));
+  assert_int_equal(t.model.gives, 0);
+  assert_ok(wx_model_fit(&t.model, &t.data, 0, 0));
+  assert_ok(wx_model_give(&t.model, &t.data, 1, &g));
+  assert_true(g.mean[1] == 4 * CELLS + 1 && g.sd[1] == 5 * CELLS + 1);
+  const wx_distribution d = wx_given_distribution(&g, 1);
+
+  assert_int_equal(d.family, WX_TRUNCATED_NORMAL);
+  assert_true(d.location == 6 * CELLS + 1 && d.scale == 7 * CELLS + 1 && d.lower == 2);
+  close_fixture(&t);
+  weir_check_rmdir(dir);
+}
+
+/* Never a normal distribution where another one was written. */
+static void half_a_distribution_is_refused(void **state)
+{
+  static const struct {
+    int64_t quantities;
+    const char *text, *message;
+  } bad[] = {{4, NULL, "attribute distributions, location and scale are not all there"},
+             {3, "z500: logistic", "location and scale are not all there"},
+             {2, "z500: logistic", "location and scale are not all there"},
+             {4, "t500: logistic", "location and scale are not all there"},
+             {4, "z500: cauchy", "is no list of distributions: 'z500: cauchy'"}};
+  fixture t;
+
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    const wx_archive_info f = facts(INIT_TIMES, 1, bad[k].quantities, 1);
+
+    begin();
+    write_named(&f, bad[k].text);
+    assert_ok(open_fixture(&t, yaml));
+    assert_int_equal(wx_model_fit(&t.model, &t.data, 0, 0), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), bad[k].message));
+    close_fixture(&t);
+    weir_check_rmdir(dir);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(mean_and_spread_are_a_distribution),
       cmocka_unit_test(members_are_members),
       cmocka_unit_test(what_does_not_fit_is_refused),
+      cmocka_unit_test(a_named_distribution_is_read),
+      cmocka_unit_test(half_a_distribution_is_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
