@@ -48,6 +48,7 @@ typedef struct weir_loop_run {
   weir_box box;
   const weir_view *in, *out;
   weir_state_table *state;
+  uint32_t past; /* bit o: output o is not read again soon, and may be written past the caches */
 } weir_loop_run;
 
 typedef struct weir_engine_opts {

@@ -140,6 +140,12 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
  * slot 0 first: its feeds have no data, and nothing is copied. Slots before a feed's hi must remain
  * until the stream ends. Fails: WEIR_ERR_CONFIG for another name or after a feed. */
 weir_status weir_plan_bind(weir_plan *p, const char *input, const void *data) WEIR_CHECKED;
+/* Has a one-dimensional result with time written to data[slots], slot 0 first, from now on: nothing
+ * is copied, and skipped slots are left as they are. Borrows data. Before the first feed. A feed
+ * that makes more slots fails: WEIR_ERR_CONFIG. Returns false, and changes nothing, for a result
+ * that other operators read, that several write, or that a device makes: read those with
+ * weir_plan_result. */
+bool weir_plan_bind_result(weir_plan *p, const char *result, void *data, int64_t slots);
 /* Returns a result of the last feed or run: a view of the new slots [*lo, *hi), valid until the
  * next one. A result without time has [0, 1) when that feed or run computed it, else [0, 0). Slots
  * skipped since the previous feed precede *lo. Fails: WEIR_ERR_CONFIG for an unknown result. */

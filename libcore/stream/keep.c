@@ -1,35 +1,7 @@
 /* keep.c - the sink that keeps a result whole. */
 #include <string.h>
-#ifdef __SSE2__
-#include <immintrin.h>
-#endif
+#include "device/weir_copy.h"
 #include "stream/weir_stream.h"
-
-/* Results of more bytes are written past the caches, which they would only empty. */
-#define CACHED ((int64_t)2 << 20)
-
-#ifdef __SSE2__
-static void copy_past(char *to, const char *from, int64_t bytes)
-{
-  const int64_t before = (int64_t)(-(uintptr_t)to & 63), head = before < bytes ? before : bytes;
-  const int64_t body = (bytes - head) / 64 * 64;
-
-  memcpy(to, from, (size_t)head);
-  for (int64_t i = head; i < head + body; i += 64) { /* whole lines */
-    for (int64_t k = i; k < i + 64; k += 16) {
-      _mm_stream_si128((__m128i *)(void *)(to + k),
-                       _mm_loadu_si128((const __m128i *)(const void *)(from + k)));
-    }
-  }
-  _mm_sfence();
-  memcpy(to + head + body, from + head + body, (size_t)(bytes - head - body));
-}
-#else
-static void copy_past(char *to, const char *from, int64_t bytes)
-{
-  memcpy(to, from, (size_t)bytes);
-}
-#endif
 
 weir_status weir_stream_keep(void *context, const weir_view *view, int64_t lo, int64_t hi,
                              bool last)
@@ -44,8 +16,12 @@ weir_status weir_stream_keep(void *context, const weir_view *view, int64_t lo, i
                      "stream: a result has %lld slots or more, but the buffer holds %lld",
                      (long long)hi, (long long)k->capacity);
   }
-  if (hi > lo && k->capacity * size > CACHED) {
-    copy_past(data + lo * size, weir_view_at(view, &lo), (hi - lo) * size);
+  const bool in_place = view->data == k->data && view->origin[0] == 0;
+
+  if (in_place) { /* the plan has written it there */
+  } else if (hi > lo && k->capacity * size > WEIR_COPY_PAST_BYTES) {
+    weir_copy_past(data + lo * size, weir_view_at(view, &lo), (hi - lo) * size);
+    weir_copy_fence();
   } else if (hi > lo) {
     memcpy(data + lo * size, weir_view_at(view, &lo), (size_t)((hi - lo) * size));
   }

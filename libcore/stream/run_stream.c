@@ -378,6 +378,19 @@ static void write_events(const weir_stream *s, const weir_stream_report *r)
              WEIR_REAL("chunk_most_s", r->chunk_max_s));
 }
 
+/* Results that are kept are written where they are kept, if their plan can. */
+static void bind_kept(weir_stream *s)
+{
+  for (int i = 0; i < s->n_sinks; i++) {
+    const weir_stream_kept *k = s->sink[i].context;
+
+    if (s->sink[i].take == weir_stream_keep) {
+      (void)weir_plan_bind_result(s->plan[s->sink_stage[i]], s->sink[i].result, k->data,
+                                  k->capacity);
+    }
+  }
+}
+
 weir_status weir_stream_run(weir_stream *s, weir_stream_report *report)
 {
   const double start = weir_clock();
@@ -394,6 +407,7 @@ weir_status weir_stream_run(weir_stream *s, weir_stream_report *report)
              WEIR_REAL("latency_s", report->latency_s), WEIR_INT("buffer_bytes", s->buffer_bytes),
              WEIR_INT("tier", weir_tier_number(report->tier)), WEIR_INT("stages", s->n_stages),
              WEIR_INT("settle_slots", s->input[0].settle));
+  bind_kept(s);
   WEIR_TRY(run_chunks(s));
   report->seconds = weir_clock() - start;
   report->chunk_p50_s = latency_quantile(s, 0.5);

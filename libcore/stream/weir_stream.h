@@ -54,8 +54,9 @@ typedef struct weir_stream_sink {
 
 /* The context of weir_stream_keep, the `take` of a sink whose result, of one dimension, is kept
  * whole: data[capacity], slot 0 first, of the result's dtype. Slots that are skipped are left as
- * they are: absent, in the presence of a series that was 0. Fails: WEIR_ERR_CONFIG for lack of
- * space. */
+ * they are: absent, in the presence of a series that was 0. A result that no other operator reads
+ * is written there by its operator (weir_plan_bind_result): data and capacity of the start of a run
+ * count; any other is copied. Fails: WEIR_ERR_CONFIG for lack of space. */
 typedef struct weir_stream_kept {
   void *data;
   int64_t capacity, n; /* slots; end of the received slots */

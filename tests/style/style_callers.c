@@ -70,7 +70,6 @@ static const struct known {
     {"libcore/exec/weir_plan.h", "weir_plan_blocks_again", "what a plan takes"},
     {"libcore/exec/weir_plan.h", "weir_plan_owned", "what a plan has on a rank"},
     {"libcore/nn/weir_loss.h", "weir_sigma_at", "the standard deviation that losses take"},
-    {"libcore/stream/weir_stream.h", "weir_stream_keep", "streams in memory"},
     {"libcore/stream/weir_stream.h", "weir_stream_bind", "streams in memory"},
     {"libcore/stream/op/match_shape/weir_stream_match_shape.h", "weir_stream_match_shape",
      "a program that builds streams without queries: it registers a shape that it has in memory"},

@@ -77,8 +77,8 @@ static int agrees(const weir_engine *engine, const char *folder, weir_code code,
   void *context = NULL;
 
   assert_ok(engine->prepare(&loop, 1, &opts, &context));
-  literal_loop(&loop->access, &(weir_loop_run){box, t->c.in, t->c.out, NULL});
-  engine->run(context, &(weir_loop_run){box, t->c.in, other.out, NULL});
+  literal_loop(&loop->access, &(weir_loop_run){box, t->c.in, t->c.out, NULL, 0});
+  engine->run(context, &(weir_loop_run){box, t->c.in, other.out, NULL, 0});
   const int same = same_results(stderr, &t->c, &other, weir_code_name(code));
   engine->release(context);
   copy_free(&other);

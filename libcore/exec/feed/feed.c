@@ -340,6 +340,11 @@ static weir_status check_capacity(const weir_plan *p, const exec_group *group, i
     for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
       const exec_array *e = &p->arrays[group->loops[k].loop->out[o]];
 
+      if (e->outside && to > e->capacity) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "plan: a result has %lld slots or more, but the buffer holds %lld",
+                         (long long)to, (long long)e->capacity);
+      }
       if (e->time >= 0 && e->view.data != NULL && to - e->view.origin[e->time] > e->capacity) {
         return weir_fail(WEIR_ERR_CONFIG,
                          "plan: group '%s' would keep %lld slots, more than its window of %lld: "
@@ -464,6 +469,37 @@ weir_status weir_plan_bind(weir_plan *p, const char *input, const void *data)
   p->arrays[a].outside = true;
   memcpy(&p->arrays[a].view.data, &data, sizeof(void *)); /* the plan only reads */
   return WEIR_OK;
+}
+
+/* Nothing but its one writer, which runs on the cpu, touches the array. */
+static bool is_only_written(const weir_plan *p, int32_t array)
+{
+  bool only = p->backend == NULL && !p->arrays[array].shared &&
+              weir_graph_get_array(p->g, array)->kind == WEIR_ARRAY_TEMPORARY;
+
+  for (int32_t i = 0; i < p->n_groups && only; i++) {
+    for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
+      const weir_loop *loop = p->groups[i].loops[k].loop;
+
+      for (int o = 0; o < loop->access.n_in; o++) {
+        only = only && loop->in[o] != array;
+      }
+    }
+  }
+  return only;
+}
+
+bool weir_plan_bind_result(weir_plan *p, const char *result, void *data, int64_t slots)
+{
+  const int32_t a = exec_find_result(p, result);
+
+  if (a < 0 || p->arrays[a].time != 0 || p->arrays[a].front > 0 || !is_only_written(p, a)) {
+    return false;
+  }
+  p->arrays[a].outside = true;
+  p->arrays[a].view.data = data;
+  p->arrays[a].capacity = slots;
+  return true;
 }
 
 weir_status weir_plan_result(const weir_plan *p, const char *name, weir_view *view, int64_t *lo,

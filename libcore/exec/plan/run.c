@@ -3,6 +3,7 @@
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_clock.h"
+#include "device/weir_copy.h"
 #include "device/weir_parallel.h"
 #include "exec/backend/device/backend.h"
 #include "exec/ranks/ranks_priv.h"
@@ -87,21 +88,29 @@ static void run_block(const tiling *t, const exec_kernel *kernel, const weir_box
   weir_kernel_use_run(kernel->use, &run);
 }
 
+/* A result that lies with the caller and would fill the caches. */
+static bool is_past(const exec_array *e)
+{
+  return e->outside && e->capacity > WEIR_COPY_PAST_BYTES / (int64_t)weir_dtype_size(e->view.dtype);
+}
+
 static weir_status run_loop(const tiling *t, const exec_loop *loop, const weir_box *box,
                             weir_view *locals, void *scratch)
 {
   const weir_loop *l = loop->loop;
   weir_view in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
+  uint32_t past = 0;
 
   for (int i = 0; i < l->access.n_in; i++) {
     in[i] = loop->in_local[i] >= 0 ? locals[loop->in_local[i]] : t->p->arrays[l->in[i]].view;
   }
   for (int o = 0; o < l->access.n_out; o++) {
     out[o] = loop->out_local[o] >= 0 ? locals[loop->out_local[o]] : t->p->arrays[l->out[o]].view;
+    past |= (uint32_t)(loop->out_local[o] < 0 && is_past(&t->p->arrays[l->out[o]])) << o;
   }
   if (loop->engine != NULL) {
     const weir_loop_run run = {
-        .box = *box, .in = in, .out = out, .state = (weir_state_table *)&loop->cells};
+        .box = *box, .in = in, .out = out, .state = (weir_state_table *)&loop->cells, .past = past};
 
     loop->engine->run(loop->context, &run);
     return WEIR_OK;

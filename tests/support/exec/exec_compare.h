@@ -110,7 +110,7 @@ static inline void run_split(exec_case *c, const weir_engine *engine, void *cont
   const int d = a->n_dims > 0 ? (int)draw(c, 0, a->n_dims - 1) : 0;
 
   if (depth == 0 || a->n_dims == 0 || a->dim[d].kind == WEIR_REDUCED || box.hi[d] - box.lo[d] < 2) {
-    const weir_loop_run run = {box, c->in, k->out, &cells};
+    const weir_loop_run run = {box, c->in, k->out, &cells, 0};
     engine->run(context, &run);
     return;
   }

@@ -56,7 +56,7 @@ static bool is_right(void *context, double factor)
   float x[COUNT], y[COUNT];
   const weir_view in = {.data = x, .dtype = WEIR_F32, .rank = 1, .stride = {1}, .extent = {COUNT}};
   weir_view out = in;
-  const weir_loop_run run = {{1, {0}, {COUNT}}, &in, &out, NULL};
+  const weir_loop_run run = {{1, {0}, {COUNT}}, &in, &out, NULL, 0};
 
   out.data = y;
   for (int i = 0; i < COUNT; i++) {

@@ -1,5 +1,6 @@
 /* native_run.c - rows of a box in order, and the order in which partial results merge. */
 #include "exec/backend/native/native_walk.h"
+#include "device/weir_copy.h"
 #include "exec/exec_priv.h"
 
 #include <string.h>
@@ -340,5 +341,8 @@ void native_run(const native_form *f, const native_kernels *kernels, const weir_
   case NATIVE_STRIP:
     run_strips(&w, scratch);
     break;
+  }
+  if (run->past != 0) {
+    weir_copy_fence();
   }
 }

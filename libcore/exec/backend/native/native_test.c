@@ -12,22 +12,28 @@
 
 enum { BATCH = 6 }; /* loops that one start of the compiler makes */
 
-/* Whole and in pieces; the number of ways that failed. */
+/* Whole, in pieces and past the caches; the number of ways that failed. */
 static int run_case(exec_case *c, void *context)
 {
   const weir_access *a = &c->loop.access;
-  copy whole = copy_make(c), pieces = copy_make(c);
+  copy whole = copy_make(c), pieces = copy_make(c), past = copy_make(c);
   weir_state_table cells = {c->cells, c->points}, whole_cells = {whole.cells, c->points};
-  const weir_loop_run expected = {weir_iterations(a), c->in, c->out, &cells};
-  const weir_loop_run actual = {weir_iterations(a), c->in, whole.out, &whole_cells};
+  weir_state_table past_cells = {past.cells, c->points};
+  const weir_loop_run expected = {weir_iterations(a), c->in, c->out, &cells, 0};
+  const weir_loop_run actual = {weir_iterations(a), c->in, whole.out, &whole_cells, 0};
+  const weir_loop_run beyond = {weir_iterations(a), c->in, past.out, &past_cells,
+                                (1u << a->n_out) - 1};
 
   weir_engine_native.run(context, &actual);
+  weir_engine_native.run(context, &beyond);
   /* Cutting the outer of two sequential dimensions would change their common order. */
   run_split(c, &weir_engine_native, context, weir_iterations(a), &pieces,
             sequential_dims(a) > 1 ? 0 : 4);
   literal_loop(a, &expected);
-  const int wrong =
-      !same_results(stderr, c, &whole, "whole") + !same_results(stderr, c, &pieces, "pieces");
+  const int wrong = !same_results(stderr, c, &whole, "whole") +
+                    !same_results(stderr, c, &pieces, "pieces") +
+                    !same_results(stderr, c, &past, "past the caches");
+  copy_free(&past);
   copy_free(&whole);
   copy_free(&pieces);
   return wrong;
@@ -174,7 +180,7 @@ static void reductions_keep_the_order(void **state)
     for (int c = 0; c < 3; c++) {
       out[c] = (weir_view){y[c], WEIR_F32, 1, {0}, {1}, {OUTPUTS}};
     }
-    const weir_loop_run run = {weir_iterations(&l[k].access), &in, out, NULL};
+    const weir_loop_run run = {weir_iterations(&l[k].access), &in, out, NULL, 0};
     weir_engine_native.run(contexts[k], &run);
     for (int o = 0; o < OUTPUTS; o++) {
       const weir_moments_f32 m =

@@ -23,7 +23,7 @@ static void run_loop(const weir_loop *loop, const weir_view *in, const weir_view
                      weir_state_table *cells)
 {
   const weir_engine_opts opts = {.compiler = "", .cache_dir = "", .threads = 1};
-  const weir_loop_run run = {weir_iterations(&loop->access), in, out, cells};
+  const weir_loop_run run = {weir_iterations(&loop->access), in, out, cells, 0};
   void *context;
 
   assert_ok(weir_access_check(&loop->access));

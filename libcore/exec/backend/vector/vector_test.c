@@ -18,8 +18,8 @@ static int check_made(exec_case *c)
   copy whole = copy_make(c), pieces = copy_make(c);
   assert_ok(weir_engine_vector.prepare(&loop, 1, &opts, &context));
   weir_state_table cells = {c->cells, c->points}, whole_cells = {whole.cells, c->points};
-  const weir_loop_run expected = {weir_iterations(a), c->in, c->out, &cells};
-  const weir_loop_run actual = {weir_iterations(a), c->in, whole.out, &whole_cells};
+  const weir_loop_run expected = {weir_iterations(a), c->in, c->out, &cells, 0};
+  const weir_loop_run actual = {weir_iterations(a), c->in, whole.out, &whole_cells, 0};
   weir_engine_vector.run(context, &actual);
   /* Cutting the outer of two sequential dimensions would change their common order. */
   run_split(c, &weir_engine_vector, context, weir_iterations(a), &pieces,
@@ -172,8 +172,8 @@ static void compare_with_oracle(case_mode mode, int n, double tolerance)
     const weir_loop *loop = &c.loop;
     copy k = copy_make(&c);
     weir_state_table cells = {c.cells, c.points}, other = {k.cells, c.points};
-    const weir_loop_run a = {weir_iterations(&loop->access), c.in, c.out, &cells};
-    const weir_loop_run b = {weir_iterations(&loop->access), c.in, k.out, &other};
+    const weir_loop_run a = {weir_iterations(&loop->access), c.in, c.out, &cells, 0};
+    const weir_loop_run b = {weir_iterations(&loop->access), c.in, k.out, &other, 0};
     assert_ok(weir_engine_reference.prepare(&loop, 1, &opts, &reference));
     assert_ok(weir_engine_vector.prepare(&loop, 1, &opts, &vector));
     weir_engine_reference.run(reference, &a);
