@@ -12,6 +12,10 @@ const weir_opt wx_emos_options[] = {
     WEIR_OPT_REAL(wx_emos_opts, lower, 0, -1e30, 1e30, "",
                   "bound of a truncated or censored distribution, in units of the quantity; no "
                   "truth is below it"),
+    WEIR_OPT_REAL(
+        wx_emos_opts, shift, 0, 0, 1e30, "",
+        "family censored_shifted_gamma, > 0: how far below `lower` the gamma distribution "
+        "begins, in units of the quantity"),
     WEIR_OPT_ENUM(wx_emos_opts, form, WX_EMOS_FULL, WX_EMOS_FORM_CHOICES,
                   "full: mean and variance linear in those of the members; scale: the mean's bias "
                   "and the spread's factor alone"),
@@ -69,7 +73,7 @@ typedef struct search {
   const wx_cases *cases;
   double x0, y0, v0, scale; /* of the units */
   wx_family family;
-  double lower; /* of the family, as data has it */
+  double lower, shift; /* of the family, as data has them */
   double at[UNKNOWNS], min_c;
   bool fixed[UNKNOWNS];
   void (*pass)(const struct search *s, double w, double x, double y, double v, double *sum);
@@ -174,6 +178,7 @@ static bool start(search *s, const wx_emos_opts *opts, wx_emos_fit *out)
                 .scale = 1,
                 .family = (wx_family)opts->family,
                 .lower = wx_emos_lower(opts),
+                .shift = opts->shift,
                 .pass = take_means};
   sum_all(s, sum);
   out->cases = (int64_t)sum[COUNT];
@@ -223,7 +228,8 @@ static void take_crps(const search *s, double w, double x, double y, double v, d
   const wx_distribution d = {.family = s->family,
                              .location = s->at[A] + s->at[B] * x,
                              .scale = sigma,
-                             .lower = (s->lower - s->y0) / s->scale};
+                             .lower = (s->lower - s->y0) / s->scale,
+                             .shift = s->shift / s->scale};
   const wx_crps_slopes c = wx_distribution_crps_slopes(&d, y);
   const double f_m = w * c.m, f_u = w * c.s * q;
   const double f_mm = w * c.mm, f_mu = w * c.ms * q, g_uu = w * fabs(c.ss) * q * q;
@@ -355,7 +361,8 @@ bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *s
                       .gamma = s.scale * sqrt(s.at[C]),
                       .delta = sqrt(s.at[D]),
                       .family = s.family,
-                      .lower = s.lower};
+                      .lower = s.lower,
+                      .shift = s.shift};
   return true;
 }
 
@@ -410,6 +417,7 @@ double wx_emos_crps(const wx_emos *at, const wx_cases *cases, double gradient[4]
               .scale = 1,
               .family = at->family,
               .lower = at->lower,
+              .shift = at->shift,
               .pass = take_crps,
               .at = {at->alpha, at->beta, at->gamma * at->gamma, at->delta * at->delta}};
   double sum[SUMS];

@@ -15,12 +15,12 @@
 #include "conf/weir_opt.h"
 #include "eval/score/distribution.h"
 
-/* alpha, gamma and the bound of the family in units of truth; gamma, delta >= 0 where they were
+/* alpha, gamma, bound and shift of the family in units of truth; gamma, delta >= 0 where they were
  * fitted. */
 typedef struct wx_emos {
   double alpha, beta, gamma, delta;
   wx_family family;
-  double lower;
+  double lower, shift;
 } wx_emos;
 
 /* full: all four; scale: beta = 1 and gamma the minimum, so that alpha is a bias and delta a
@@ -34,6 +34,7 @@ typedef enum wx_emos_pool { WX_EMOS_GLOBAL, WX_EMOS_POINT, WX_EMOS_WINDOW } wx_e
 typedef struct wx_emos_opts {
   int family;        /* wx_family */
   double lower;      /* bound of a family that has one          */
+  double shift;      /* of censored_shifted_gamma: how far below the bound it begins */
   int form;          /* wx_emos_form */
   int pool;          /* wx_emos_pool */
   int64_t radius;    /* cells on each side in a window          */

@@ -7,6 +7,7 @@
 #include "base/weir_random.h"
 #include "baseline/emos.h"
 #include "device/weir_parallel.h"
+#include "eval/score/positive.h"
 
 enum { N = 4000 };
 static const wx_emos known = {.alpha = 12, .beta = 0.9, .gamma = 0.8, .delta = 1.3};
@@ -143,12 +144,17 @@ static void draw_family(sample *s, wx_emos *at, int family, uint64_t seed)
                   .gamma = 0.8,
                   .delta = 0.9,
                   .family = (wx_family)family,
-                  .lower = 2};
+                  .lower = 2,
+                  .shift = family == WX_CENSORED_SHIFTED_GAMMA ? 1.5 : 0};
+  if (wx_positive(at->family)) {
+    at->alpha = 1; /* means above the beginning of the distribution */
+  }
   for (uint64_t i = 0; i < N; i++) {
     const double m = 2 + fabs(3 * weir_random_normal(seed, 8, 0, i));
     const double v = 0.2 + 3 * weir_random_uniform(seed, 8, 1, i);
     const wx_distribution d = {at->family, at->alpha + at->beta * m,
-                               sqrt(at->gamma * at->gamma + at->delta * at->delta * v), at->lower};
+                               sqrt(at->gamma * at->gamma + at->delta * at->delta * v), at->lower,
+                               at->shift};
 
     s->mean[i] = (float)m;
     s->variance[i] = (float)v;
@@ -171,6 +177,7 @@ static void parameters_of_every_family_are_found(void **state)
 
     o.family = family;
     o.lower = at.lower;
+    o.shift = at.shift;
     assert_ok(wx_emos_check_truth(&o, &c));
     assert_true(wx_emos_minimise(&o, &c, NULL, &fit));
     assert_int_equal(fit.at.family, family);

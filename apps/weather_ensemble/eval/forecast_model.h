@@ -14,7 +14,7 @@ typedef struct wx_given {
   const float *member;           /* [members, cells]                    */
   const float *mean, *sd;        /* [cells], where members is 0         */
   wx_family family;              /* normal: that of mean and sd         */
-  double lower;                  /* bound of a family that has one      */
+  double lower, shift;           /* of a family that has them           */
   const float *location, *scale; /* [cells], of families other than normal */
 } wx_given;
 

@@ -11,7 +11,8 @@ wx_distribution wx_given_distribution(const wx_given *g, int64_t cell)
   return (wx_distribution){.family = g->family,
                            .location = (double)(normal ? g->mean : g->location)[cell],
                            .scale = (double)(normal ? g->sd : g->scale)[cell],
-                           .lower = g->lower};
+                           .lower = g->lower,
+                           .shift = g->shift};
 }
 
 /* Members that are there at a cell, into scratch; returns how many. */

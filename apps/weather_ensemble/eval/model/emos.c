@@ -90,6 +90,10 @@ static weir_status check(const wx_model *m)
     return refuse(m, "couple.kind member keeps the shape of the raw members, not that of "
                      "fit.family: take ecc");
   }
+  if ((o->fit.family == WX_CENSORED_SHIFTED_GAMMA) != (o->fit.shift > 0)) {
+    return refuse(m, "fit.family censored_shifted_gamma needs fit.shift above 0, in units of the "
+                     "quantity, and no other family has it");
+  }
   if (wx_family_is_bounded((wx_family)o->fit.family) && o->anomalies) {
     return refuse(m, "anomalies have no bound at fit.lower: take fit.family normal or logistic");
   }
@@ -318,7 +322,7 @@ static void correct(const wx_model *m, const wx_eval_data *s)
   }
   for (int64_t c = 0; c < s->cells && o->fit.family != WX_NORMAL; c++) {
     const wx_distribution d = {(wx_family)o->fit.family, (double)a->mu[c], (double)a->sigma[c],
-                               wx_emos_lower(&o->fit)};
+                               wx_emos_lower(&o->fit), o->fit.shift};
     double mean, sd;
 
     wx_distribution_moments(&d, &mean, &sd);
@@ -347,6 +351,7 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
                     .sd = normal ? a->sigma : a->variance,
                     .family = (wx_family)o->fit.family,
                     .lower = wx_emos_lower(&o->fit),
+                    .shift = o->fit.shift,
                     .location = a->mu,
                     .scale = a->sigma};
   if (o->output == OUTPUT_MEMBERS) {
@@ -357,6 +362,7 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
                                     .sigma = a->sigma,
                                     .family = (wx_family)o->fit.family,
                                     .lower = wx_emos_lower(&o->fit),
+                                    .shift = o->fit.shift,
                                     .seed = s->seed,
                                     .start = (uint32_t)(s->facts->start[start] / 3600)};
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "eval/score/crps.h"
 #include "eval/score/normal.h"
+#include "eval/score/positive.h"
 
 /* Beyond so many scales below the location a bound cuts nothing that a number could hold. */
 static const double no_bound = -40;
@@ -15,7 +16,29 @@ bool wx_family_is_bounded(wx_family family)
 
 bool wx_family_is_censored(wx_family family)
 {
-  return family == WX_CENSORED_NORMAL || family == WX_CENSORED_LOGISTIC;
+  return family == WX_CENSORED_NORMAL || family == WX_CENSORED_LOGISTIC ||
+         family == WX_CENSORED_SHIFTED_GAMMA;
+}
+
+/* Returns whether positive.h has it; else *of is it, or what one of positive.h is at its limits. */
+static bool is_positive(const wx_distribution *d, wx_distribution *of)
+{
+  *of = *d;
+  if (!wx_positive(d->family) || !(d->scale > 0)) {
+    return false;
+  }
+  if (isnan(d->location - d->lower) ||
+      (d->family == WX_CENSORED_SHIFTED_GAMMA && !(d->shift >= 0))) {
+    of->scale = NAN;
+  } else if (wx_positive_is_point(d)) {
+    of->location = d->lower;
+    of->scale = 0;
+  } else if (wx_positive_is_narrow(d)) {
+    of->family = WX_CENSORED_NORMAL;
+  } else {
+    return true;
+  }
+  return false;
 }
 
 static bool is_normal(const wx_distribution *d)
@@ -166,7 +189,7 @@ static double point_of(const wx_distribution *d)
   return wx_family_is_bounded(d->family) && d->location < d->lower ? d->lower : d->location;
 }
 
-double wx_distribution_above(const wx_distribution *d, double x)
+static double above_of_cut(const wx_distribution *d, double x)
 {
   double a;
 
@@ -182,7 +205,14 @@ double wx_distribution_above(const wx_distribution *d, double x)
                                                       : shares_of(is_normal(d), a, z).above;
 }
 
-double wx_distribution_below(const wx_distribution *d, double x)
+double wx_distribution_above(const wx_distribution *d, double x)
+{
+  wx_distribution of;
+
+  return is_positive(d, &of) ? wx_positive_above(d, x) : above_of_cut(&of, x);
+}
+
+static double below_of_cut(const wx_distribution *d, double x)
 {
   double a;
 
@@ -198,13 +228,20 @@ double wx_distribution_below(const wx_distribution *d, double x)
                                                       : 1 - shares_of(is_normal(d), a, z).above;
 }
 
+double wx_distribution_below(const wx_distribution *d, double x)
+{
+  wx_distribution of;
+
+  return is_positive(d, &of) ? wx_positive_below(d, x) : below_of_cut(&of, x);
+}
+
 /* z above which lies the probability q. */
 static double upper_quantile(bool normal, double q)
 {
   return normal ? -wx_normal_quantile(q) : log((1 - q) / q);
 }
 
-double wx_distribution_quantile(const wx_distribution *d, double p)
+static double quantile_of_cut(const wx_distribution *d, double p)
 {
   const bool normal = is_normal(d);
   double a;
@@ -237,7 +274,14 @@ double wx_distribution_quantile(const wx_distribution *d, double p)
   return d->location + d->scale * z;
 }
 
-double wx_distribution_log_score(const wx_distribution *d, double y)
+double wx_distribution_quantile(const wx_distribution *d, double p)
+{
+  wx_distribution of;
+
+  return is_positive(d, &of) ? wx_positive_quantile(d, p) : quantile_of_cut(&of, p);
+}
+
+static double log_score_of_cut(const wx_distribution *d, double y)
 {
   const bool normal = is_normal(d), censored = wx_family_is_censored(d->family);
   const double half_log_2pi = 0.91893853320467274178;
@@ -261,7 +305,14 @@ double wx_distribution_log_score(const wx_distribution *d, double y)
   return (normal ? (z - a) * (z + a) / 2 + log(mills(a)) : z - a) + log(d->scale);
 }
 
-void wx_distribution_moments(const wx_distribution *d, double *mean, double *sd)
+double wx_distribution_log_score(const wx_distribution *d, double y)
+{
+  wx_distribution of;
+
+  return is_positive(d, &of) ? wx_positive_log_score(d, y) : log_score_of_cut(&of, y);
+}
+
+static void moments_of_cut(const wx_distribution *d, double *mean, double *sd)
 {
   const double exponential = 1e3; /* a from which it is one, to 1e-6 */
   const bool normal = is_normal(d);
@@ -293,6 +344,17 @@ void wx_distribution_moments(const wx_distribution *d, double *mean, double *sd)
   *sd = d->scale * sqrt(fmax(0, second - first * first));
 }
 
+void wx_distribution_moments(const wx_distribution *d, double *mean, double *sd)
+{
+  wx_distribution of;
+
+  if (is_positive(d, &of)) {
+    wx_positive_moments(d, mean, sd);
+  } else {
+    moments_of_cut(&of, mean, sd);
+  }
+}
+
 /* ---- CRPS ---- */
 
 /* Integrals of P(X <= t)^2 below x and of P(X > t)^2 above it, in scales. */
@@ -316,7 +378,7 @@ static void integrals(const wx_distribution *d, double x, double *below_x, doubl
   }
 }
 
-double wx_distribution_crps_tail(const wx_distribution *d, double y, double t, bool upper)
+static double crps_tail_of_cut(const wx_distribution *d, double y, double t, bool upper)
 {
   const double w = upper ? fmax(y, t) : fmin(y, t);
   double below_w, above_w, below_t, above_t;
@@ -329,6 +391,14 @@ double wx_distribution_crps_tail(const wx_distribution *d, double y, double t, b
   integrals(d, w, &below_w, &above_w);
   integrals(d, t, &below_t, &above_t);
   return d->scale * (upper ? (below_w - below_t) + above_w : below_w + (above_w - above_t));
+}
+
+double wx_distribution_crps_tail(const wx_distribution *d, double y, double t, bool upper)
+{
+  wx_distribution of;
+
+  return is_positive(d, &of) ? wx_positive_crps_tail(d, y, t, upper)
+                             : crps_tail_of_cut(&of, y, t, upper);
 }
 
 double wx_distribution_crps(const wx_distribution *d, double y)
@@ -390,7 +460,7 @@ static standard_crps of_truncated(bool normal, double z, double a)
                                2 * hazard * hazard * (2 * at.square - at.first + over.first)};
 }
 
-wx_crps_slopes wx_distribution_crps_slopes(const wx_distribution *d, double y)
+static wx_crps_slopes crps_slopes_of_cut(const wx_distribution *d, double y)
 {
   double a;
   const double z = standard(d, y, &a), s = d->scale;
@@ -409,4 +479,11 @@ wx_crps_slopes wx_distribution_crps_slopes(const wx_distribution *d, double y)
                           .mm = (c.zz + 2 * c.za + c.aa) / s,
                           .ms = (z * c.zz + (z + b) * c.za + b * c.aa) / s,
                           .ss = (z * z * c.zz + 2 * z * b * c.za + b * b * c.aa) / s};
+}
+
+wx_crps_slopes wx_distribution_crps_slopes(const wx_distribution *d, double y)
+{
+  wx_distribution of;
+
+  return is_positive(d, &of) ? wx_positive_crps_slopes(d, y) : crps_slopes_of_cut(&of, y);
 }

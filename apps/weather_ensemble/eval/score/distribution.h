@@ -4,30 +4,15 @@
  *
  * truncated: the part above the bound, as a distribution of its own (wind speed). censored: all
  * that would lie below the bound is at the bound, with a probability above zero (precipitation,
- * cloud). The scale of a logistic distribution is sd sqrt(3) / pi. */
+ * cloud). The scale of a logistic distribution is sd sqrt(3) / pi.
+ *
+ * Two more by mean and standard deviation (location and scale): the log-normal distribution of what
+ * is above the bound, and a gamma distribution that begins `shift` below the bound and is censored
+ * there. Their mean is above their beginning, or else all is at the bound. */
 #ifndef WX_DISTRIBUTION_H
 #define WX_DISTRIBUTION_H
 #include <stdbool.h>
-
-typedef enum wx_family {
-  WX_NORMAL,
-  WX_TRUNCATED_NORMAL,
-  WX_CENSORED_NORMAL,
-  WX_LOGISTIC,
-  WX_TRUNCATED_LOGISTIC,
-  WX_CENSORED_LOGISTIC,
-  WX_FAMILIES
-} wx_family;
-#define WX_FAMILY_CHOICES \
-  "normal|truncated_normal|censored_normal|logistic|truncated_logistic|censored_logistic"
-
-/* location and scale >= 0 are those of the whole distribution; scale 0: all at one value. The bound
- * does not count where the family has none. Scores and probabilities are NaN where one of these is,
- * and where scale < 0. */
-typedef struct wx_distribution {
-  wx_family family;
-  double location, scale, lower;
-} wx_distribution;
+#include "eval/score/family.h"
 
 /* Return whether the family has a lower bound; and whether values at it have a probability. */
 bool wx_family_is_bounded(wx_family family);
@@ -50,9 +35,6 @@ double wx_distribution_crps(const wx_distribution *d, double y);
 /* The same integral over values above t (upper), or below it. */
 double wx_distribution_crps_tail(const wx_distribution *d, double y, double t, bool upper);
 
-/* The CRPS with its derivatives by location m and scale s. */
-typedef struct wx_crps_slopes {
-  double crps, m, s, mm, ms, ss;
-} wx_crps_slopes;
+/* Returns the CRPS with its derivatives. */
 wx_crps_slopes wx_distribution_crps_slopes(const wx_distribution *d, double y);
 #endif

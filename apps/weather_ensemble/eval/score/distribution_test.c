@@ -9,7 +9,7 @@
 /* scoringrules has no logistic score without an upper bound: one is 60 scales above the location.
  */
 static const struct {
-  double location, scale, lower, y, crps[WX_FAMILIES];
+  double location, scale, lower, y, crps[WX_LOG_NORMAL];
 } known[] = {
     {1.3,
      0.7,
@@ -52,8 +52,9 @@ static const struct {
 static void scores_are_those_of_scoringrules(void **state)
 {
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-    for (int f = 0; f < WX_FAMILIES; f++) {
-      const wx_distribution d = {(wx_family)f, known[i].location, known[i].scale, known[i].lower};
+    for (int f = 0; f < WX_LOG_NORMAL; f++) {
+      const wx_distribution d = {(wx_family)f, known[i].location, known[i].scale, known[i].lower,
+                                 0};
 
       assert_near(wx_distribution_crps(&d, known[i].y), known[i].crps[f], 1e-12);
     }
@@ -102,7 +103,7 @@ static void scores_are_integrals_of_the_probabilities(void **state)
 {
   for (uint64_t seed = 0; seed < 60; seed++) {
     double y;
-    const wx_distribution d = draw(seed, (int)(seed % WX_FAMILIES), &y);
+    const wx_distribution d = draw(seed, (int)(seed % WX_LOG_NORMAL), &y);
     const double t = d.location + d.scale * weir_random_normal(seed, 5, 0, 0), far = 60 * d.scale;
     const double lo = fmin(fmin(d.location, d.lower), fmin(y, t)) - far;
     const double hi = fmax(fmax(d.location, d.lower), fmax(y, t)) + far;
@@ -127,7 +128,7 @@ static void slopes_are_those_of_differences(void **state)
 {
   for (uint64_t seed = 0; seed < 600; seed++) {
     double y;
-    const wx_distribution d = draw(seed, (int)(seed % WX_FAMILIES), &y);
+    const wx_distribution d = draw(seed, (int)(seed % WX_LOG_NORMAL), &y);
     const double at = seed % 5 == 0 ? d.lower : seed % 7 == 0 ? d.lower - 1 : y;
     const double h = 1e-5 * d.scale, near = 1e-7;
     const wx_crps_slopes c = wx_distribution_crps_slopes(&d, at);
@@ -147,7 +148,7 @@ static void quantiles_invert_the_probabilities(void **state)
 {
   for (uint64_t seed = 0; seed < 600; seed++) {
     double y;
-    const wx_distribution d = draw(seed, (int)(seed % WX_FAMILIES), &y);
+    const wx_distribution d = draw(seed, (int)(seed % WX_LOG_NORMAL), &y);
     const double p = 0.001 + 0.998 * weir_random_uniform(seed, 6, 0, 0);
     const double x = wx_distribution_quantile(&d, p);
 
@@ -168,7 +169,7 @@ static void moments_are_those_of_many_quantiles(void **state)
 
   for (uint64_t seed = 0; seed < 12; seed++) {
     double y, mean, sd, sum = 0, squares = 0;
-    const wx_distribution d = draw(seed, (int)(seed % WX_FAMILIES), &y);
+    const wx_distribution d = draw(seed, (int)(seed % WX_LOG_NORMAL), &y);
 
     wx_distribution_moments(&d, &mean, &sd);
     for (int i = 0; i < SHARES; i++) {
@@ -186,15 +187,15 @@ static void moments_are_those_of_many_quantiles(void **state)
  * exponential: mean excess 1 / a - 2 / a^3 + 10 / a^5, CRPS at it by the exponential's formula. */
 static void bounds_may_be_far_from_the_location(void **state)
 {
-  for (int f = 0; f < WX_FAMILIES; f++) {
+  for (int f = 0; f < WX_LOG_NORMAL; f++) {
     const wx_family family = (wx_family)f, whole = f < WX_LOGISTIC ? WX_NORMAL : WX_LOGISTIC;
-    const wx_distribution cut = {family, 280, 2, 0}, all = {whole, 280, 2, 0};
+    const wx_distribution cut = {family, 280, 2, 0, 0}, all = {whole, 280, 2, 0, 0};
 
     assert_near(wx_distribution_crps(&cut, 283), wx_distribution_crps(&all, 283), 1e-12);
     assert_near(wx_distribution_quantile(&cut, 0.9), wx_distribution_quantile(&all, 0.9), 1e-10);
   }
   const double a = 200;
-  const wx_distribution d = {WX_TRUNCATED_NORMAL, -a, 1, 0};
+  const wx_distribution d = {WX_TRUNCATED_NORMAL, -a, 1, 0, 0};
   double mean, sd;
 
   wx_distribution_moments(&d, &mean, &sd);
@@ -205,9 +206,9 @@ static void bounds_may_be_far_from_the_location(void **state)
 
 static void distributions_without_width_or_with_nan(void **state)
 {
-  for (int f = 0; f < WX_FAMILIES; f++) {
-    const wx_distribution point = {(wx_family)f, 2, 0, 1}, none = {(wx_family)f, 2, NAN, 1};
-    const wx_distribution negative = {(wx_family)f, 2, -1, 1};
+  for (int f = 0; f < WX_LOG_NORMAL; f++) {
+    const wx_distribution point = {(wx_family)f, 2, 0, 1, 0}, none = {(wx_family)f, 2, NAN, 1, 0};
+    const wx_distribution negative = {(wx_family)f, 2, -1, 1, 0};
     double mean, sd;
 
     assert_true(wx_distribution_crps(&point, 5) == 3);
@@ -225,7 +226,7 @@ static void distributions_without_width_or_with_nan(void **state)
     assert_true(isnan(wx_distribution_above(&negative, 2)) &&
                 isnan(wx_distribution_below(&negative, 2)) &&
                 isnan(wx_distribution_quantile(&negative, 0.5)));
-    const wx_distribution nowhere = {(wx_family)f, NAN, 0, 1};
+    const wx_distribution nowhere = {(wx_family)f, NAN, 0, 1, 0};
 
     assert_true(isnan(wx_distribution_above(&nowhere, 2)) &&
                 isnan(wx_distribution_quantile(&nowhere, 0.5)) &&
@@ -233,14 +234,14 @@ static void distributions_without_width_or_with_nan(void **state)
                 isnan(wx_distribution_crps_tail(&nowhere, 2, 1, true)));
   }
   double mean, sd;
-  const wx_distribution unit = {WX_NORMAL, 0, 1, 0}, other = {WX_NORMAL, 1, 2, 0};
+  const wx_distribution unit = {WX_NORMAL, 0, 1, 0, 0}, other = {WX_NORMAL, 1, 2, 0, 0};
 
   assert_near(wx_distribution_log_score(&unit, 0), 0.9189385332046727, 1e-15);
   assert_near(wx_distribution_log_score(&other, 5), log(2) + 2 + 0.9189385332046727, 1e-14);
   assert_near(wx_distribution_below(&unit, 1.959963984540054), 0.975, 1e-14);
   assert_near(wx_distribution_quantile(&other, 0.95), 1 + 2 * 1.6448536269514722, 1e-12);
-  const wx_distribution rain = {WX_CENSORED_LOGISTIC, 0, 1, 0},
-                        wind = {WX_TRUNCATED_NORMAL, 0, 1, 0};
+  const wx_distribution rain = {WX_CENSORED_LOGISTIC, 0, 1, 0, 0},
+                        wind = {WX_TRUNCATED_NORMAL, 0, 1, 0, 0};
 
   assert_near(wx_distribution_log_score(&rain, 0), log(2), 1e-14);
   assert_true(isnan(wx_distribution_log_score(&rain, -1)));
@@ -248,7 +249,7 @@ static void distributions_without_width_or_with_nan(void **state)
               1e-14);
   assert_near(wx_distribution_log_score(&wind, 60),
               1800 + 0.5 * log(2 * 3.14159265358979323846) - log(2), 1e-9);
-  const wx_distribution far = {WX_TRUNCATED_NORMAL, -1e5, 1, 0};
+  const wx_distribution far = {WX_TRUNCATED_NORMAL, -1e5, 1, 0, 0};
 
   wx_distribution_moments(&far, &mean, &sd);
   assert_near(mean * 1e5, 1, 1e-4);

@@ -197,7 +197,7 @@ static void score_members(const wx_score_sums_opts *o, const wx_start_case *c, i
   const wx_crps_decomposition terms = wx_crps_sorted(p->x, p->m, p->y);
 
   p->mean = own.mean;
-  p->d = (wx_distribution){WX_NORMAL, own.mean, sqrt(own.variance), 0};
+  p->d = (wx_distribution){WX_NORMAL, own.mean, sqrt(own.variance), 0, 0};
   p->rank = wx_ensemble_rank(p->x, p->m, p->y, weir_random_bits(c->seed, TIES, c->number, index));
   p->pit = wx_pit_rank(p->rank, p->m, weir_random_uniform(c->seed, TIES + 1, c->number, index));
   score_mean(o, p, one.variance);
