@@ -341,15 +341,16 @@ static double integrate(const wx_distribution *d, bool upper, double lo, double 
                               0.8650633666889845, 0.9739065285171717};
   static const double weight[] = {0.2955242247147529, 0.2692667193099963, 0.2190863625159820,
                                   0.1494513491505806, 0.0666713443086881};
-  enum { PIECES = 48 };
+  enum { PIECES = 48, LEAST = 3 };
   const double origin = d->lower - shift_of(d), none = 1e-13;
   const double first = wx_positive_quantile(d, none), last = wx_positive_quantile(d, 1 - none);
   const double low = fmin(fmax(lo, first), hi), high = fmax(fmin(hi, last), low);
   const double from = log(low - origin), to = log(high - origin);
-  const double half = (to - from) / (2 * PIECES);
+  const int pieces = (int)fmin(PIECES, LEAST + ceil((to - from) * 4));
+  const double half = (to - from) / (2 * pieces);
   double total = upper ? low - lo : hi - high; /* where the probability is 1 */
 
-  for (int i = 0; i < PIECES && half > 0; i++) {
+  for (int i = 0; i < pieces && half > 0; i++) {
     for (int j = -5; j < 5; j++) {
       const int k = j < 0 ? -j - 1 : j;
       const double u = exp(from + half * (2 * i + 1 + (j < 0 ? -at[k] : at[k])));
