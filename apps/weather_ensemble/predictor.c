@@ -87,7 +87,7 @@ static void take_moments(wx_predictor *p, int64_t at)
   for (int64_t i = 0; i < p->of_y; i++) {
     const wx_output *const is = &output[i / cells];
     const wx_distribution d = {is->family, (double)p->location[at + i], (double)p->scale[at + i],
-                               is->lower};
+                               is->lower, 0};
     double mean, sd;
 
     if (is->family != WX_NORMAL) {

@@ -48,7 +48,7 @@ static double get(const weir_tensor *t, int64_t i)
 static wx_distribution own_of(const trial *t, wx_family family, int64_t i)
 {
   return (wx_distribution){family, get(&t->in[LOCATION], i), get(&t->in[SCALE], i),
-                           get(&t->in[LOWER], i)};
+                           get(&t->in[LOWER], i), 0};
 }
 
 static void run(trial *t, wx_family family)
@@ -204,7 +204,7 @@ static void extremes_are_finite(void **state)
     start(&t, dtype[f % 2], 4 * D * D * S);
     for (int64_t i = 0; i < t.n; i++) {
       const double sign[2] = {i % 2 == 0 ? 1 : -1, i / 2 % 2 == 0 ? 1 : -1};
-      const wx_distribution d = {family, sign[0] * distance[i / 4 % D], scale[i / 4 / D / D], 0};
+      const wx_distribution d = {family, sign[0] * distance[i / 4 % D], scale[i / 4 / D / D], 0, 0};
 
       put(&t, i, &d, sign[1] * distance[i / 4 / D % D]);
     }
@@ -237,7 +237,7 @@ static void a_missing_truth_stays_missing(void **state)
 
   for (int f = 0; f < WX_FAMILIES && wx_family_has_graph((wx_family)f); f++) {
     start(&t, WEIR_F32, 1);
-    put(&t, 0, &(wx_distribution){(wx_family)f, 1, 1, 0}, NAN);
+    put(&t, 0, &(wx_distribution){(wx_family)f, 1, 1, 0, 0}, NAN);
     run(&t, (wx_family)f);
     assert_true(isnan(get(&t.made[0], 0)));
     end(&t);

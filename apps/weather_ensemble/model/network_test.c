@@ -216,7 +216,7 @@ static void each_channel_has_its_distribution(void **state)
     const double lower = is->lower - 0.25 * (i / N % 5), s = 0.5 + 0.125 * (i % 7);
     const double y = fmax(lower, 0.25 * (i % 11) - 1), sd = s + o.floor;
     const bool logistic = is->family == WX_CENSORED_LOGISTIC;
-    const wx_distribution at = {is->family, 0, logistic ? sd * sqrt(3) / acos(-1) : sd, lower};
+    const wx_distribution at = {is->family, 0, logistic ? sd * sqrt(3) / acos(-1) : sd, lower, 0};
 
     ((float *)t[WX_IN_X].data)[i] = (float)i;
     ((float *)t[WX_IN_Y].data)[i] = (float)y;

@@ -73,6 +73,11 @@ refused eval 'eval.models: a row says no model' 'eval.models=[{name: a}]' "${fil
 refused eval "eval.models: rows 0 and 1 are both called 'a'" 'eval.models=[{name: a, use: {raw: {}}}, {name: a, use: {raw: {}}}]' "${files[@]}"
 refused eval 'eval.models: predictions name no file' 'eval.models=[{name: a, use: {predictions: {}}}]' "${files[@]}"
 refused eval 'load and save know coefficients alone' 'eval.models=[{use: {emos: {eofs: {count: 2}, load: none}}}]' "${files[@]}"
+refused eval 'censored_shifted_gamma needs fit.shift above 0' 'eval.models=[{use: {emos: {fit: {family: censored_shifted_gamma}}}}]' "${files[@]}"
+refused eval 'and no other family has it' 'eval.models=[{use: {emos: {fit: {family: log_normal, shift: 1}}}}]' "${files[@]}"
+refused eval 'load and save know coefficients of normal distributions alone' 'eval.models=[{use: {emos: {fit: {family: log_normal}, save: none}}}]' "${files[@]}"
+refused eval 'couple.kind member keeps the shape of the raw members' 'eval.models=[{use: {emos: {fit: {family: log_normal}, output: members, couple: {kind: member}}}}]' "${files[@]}"
+refused eval 'anomalies have no bound at fit.lower' 'eval.models=[{use: {emos: {fit: {family: log_normal}, anomalies: true}}}]' "${files[@]}"
 refused eval 'eval.regions: a region needs a name that no other has' 'eval.regions=[{name: all}]' "${files[@]}"
 refused eval 'eval.climate.file: it is of all its initialisation times, and eval.climate.window' eval.climate.file=none eval.climate.window=10 "${files[@]}"
 accepted describe train.batch=100000
