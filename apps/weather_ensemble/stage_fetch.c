@@ -1,0 +1,97 @@
+/* stage_fetch.c - see stage_priv.h. */
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "stage_priv.h"
+
+/* Cells count by area and as extremes say; what is missing counts nothing. */
+static void fill_weights(const wx_stage *s, int64_t sample, const wx_sample *v, const float *m,
+                         float *w)
+{
+  const int64_t n = s->facts.n_channels[WX_Y], cells = s->facts.cells;
+  const wx_extremes *const x = s->is.extremes;
+
+  for (int64_t c = 0; c < n; c++) {
+    for (int64_t i = 0; i < cells; i++) {
+      const int64_t at = c * cells + i;
+      const double factor = x != NULL ? (double)x->factor[sample * n * cells + at] : 1;
+      const bool there =
+          isfinite(v->y[at]) && isfinite(m[at]) && isfinite(v->s[at]) && isfinite(factor);
+
+      w[i * n + c] = there ? (float)(s->facts.weight[i] * factor) : 0;
+    }
+  }
+}
+
+/* Elements of input k: of a sample, and of a box of it. */
+static int64_t elements_of(const wx_stage *s, int k)
+{
+  return s->facts.n_channels[k == WX_IN_X ? WX_X : WX_Y] * s->facts.cells;
+}
+
+/* Fills whole[k], input k of a sample: [cells, channels]. */
+static weir_status fill_sample(wx_stage *s, int64_t sample, float *const *whole)
+{
+  wx_sample v;
+
+  WEIR_TRY(wx_samples_read(s->is.samples, sample, &v));
+  const float *m = s->is.mean != NULL ? s->is.mean + sample * elements_of(s, WX_IN_Y) : v.m;
+
+  wx_standard_x(&s->standard, v.x, whole[WX_IN_X]);
+  wx_standard_y(&s->standard, v.y, m, v.s, whole[WX_IN_Y], whole[WX_IN_S]);
+  fill_weights(s, sample, &v, m, whole[WX_IN_W]);
+  for (int64_t c = 0; c < s->network.n_y && s->bounds != NULL; c++) {
+    wx_standard_bound(&s->standard, c, s->output[c].lower, m, whole[WX_IN_LOWER]);
+  }
+  return WEIR_OK;
+}
+
+/* Copies a box of an array whose rows are along the last dimension. */
+static void copy_box(const float *from, const weir_train_input *of, const weir_box *box, float *to)
+{
+  const int last = of->rank - 1;
+  const int64_t row = box->hi[last] - box->lo[last];
+  int64_t at[WEIR_MAX_RANK];
+  int d = weir_box_empty(box) ? -1 : 0;
+
+  memcpy(at, box->lo, sizeof at);
+  while (d >= 0) {
+    int64_t offset = 0;
+
+    for (int k = 0; k <= last; k++) {
+      offset = offset * of->shape[k] + at[k];
+    }
+    memcpy(to, from + offset, (size_t)row * sizeof *to);
+    to += row;
+    for (d = last - 1; d >= 0 && ++at[d] == box->hi[d]; d--) {
+      at[d] = box->lo[d];
+    }
+  }
+}
+
+weir_status wx_stage_fetch(void *context, const weir_train_batch *want, weir_tensor *const *tensor)
+{
+  wx_stage *const s = context;
+  const int64_t *number =
+      s->is.split->sample[want->split == WEIR_VALID_SAMPLES ? WX_VALID : WX_TRAIN];
+  float *whole[WX_INPUTS];
+
+  for (int64_t i = 0; i < want->n; i++) {
+    for (int k = 0; k < s->task.n_inputs; k++) {
+      const bool all = weir_box_volume(&want->box[k]) == elements_of(s, k);
+
+      if (!all && s->scratch[k] == NULL) {
+        WEIR_TRY(weir_alloc(elements_of(s, k), sizeof *s->scratch[k], (void **)&s->scratch[k]));
+      }
+      whole[k] = all ? (float *)tensor[k]->data + i * elements_of(s, k) : s->scratch[k];
+    }
+    WEIR_TRY(fill_sample(s, number[want->sample[i]], whole));
+    for (int k = 0; k < s->task.n_inputs; k++) {
+      if (whole[k] == s->scratch[k]) {
+        copy_box(whole[k], &s->input[k], &want->box[k],
+                 (float *)tensor[k]->data + i * weir_box_volume(&want->box[k]));
+      }
+    }
+  }
+  return WEIR_OK;
+}

@@ -1,0 +1,10 @@
+/* stage_priv.h - samples as inputs of the task of a stage. */
+#ifndef WX_STAGE_PRIV_H
+#define WX_STAGE_PRIV_H
+#include "stage.h"
+
+/* Fills the inputs of a batch, as weir_train_task.fetch; context: the stage. A rank of a grid in
+ * space has a box of each sample, of which it reads the whole. Fails: as wx_samples_read. */
+weir_status wx_stage_fetch(void *context, const weir_train_batch *want,
+                           weir_tensor *const *tensor) WEIR_CHECKED;
+#endif
