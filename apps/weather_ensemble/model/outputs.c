@@ -130,7 +130,7 @@ bool wx_output_parse(const char *text, wx_output *out)
     char name[NAME];
 
     name_of((wx_family)f, name);
-    if (strlen(name) != n || memcmp(name, text, n) != 0 ||
+    if (!wx_family_has_graph((wx_family)f) || strlen(name) != n || memcmp(name, text, n) != 0 ||
         wx_family_is_bounded((wx_family)f) != (comma != NULL)) {
       continue;
     }

@@ -1,5 +1,6 @@
 /* outputs_test.c - distributions by quantity, what is refused, and their text. */
 #include "model/outputs.h"
+#include "model/family_crps.h"
 #include <string.h>
 #include "base/weir_check.h"
 
@@ -68,9 +69,11 @@ static void texts_are_read_again(void **state)
     char text[WX_NAME];
 
     wx_output_text(&is, text, sizeof text);
-    assert_true(wx_output_parse(text, &out));
-    assert_int_equal(out.family, is.family);
-    assert_true((float)out.lower == (float)is.lower);
+    assert_int_equal(wx_output_parse(text, &out), wx_family_has_graph((wx_family)f));
+    if (wx_family_has_graph((wx_family)f)) {
+      assert_int_equal(out.family, is.family);
+      assert_true((float)out.lower == (float)is.lower);
+    }
   }
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     assert_false(wx_output_parse(bad[k], &out));
