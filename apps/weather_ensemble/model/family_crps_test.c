@@ -115,7 +115,7 @@ static void compare(wx_family family, weir_dtype dtype, double far, double value
   start(&t, dtype, N);
   for (int64_t i = 0; i < N; i++) {
     double y;
-    const wx_distribution d = draw(i, family, far, &y);
+    const wx_distribution d = draw(i, (int)family, far, &y);
 
     put(&t, i, &d, y);
   }
