@@ -178,7 +178,7 @@ static weir_status create_files(const weir_cli *cli, work *w)
                                 .sample = w->sample,
                                 .n = w->n,
                                 .spread = is_model(w) || w->last.makes_sigma,
-                                .output = is_model(w) ? NULL : w->forecast.output,
+                                .output = is_model(w) ? w->model.output : w->forecast.output,
                                 .first = is_model(w) ? m->first : w->e->facts->first,
                                 .members = is_model(w) ? m->gives : w->e->facts->members};
   weir_origin origin = {.n = 0};

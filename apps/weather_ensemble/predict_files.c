@@ -60,9 +60,11 @@ static weir_status create_distributions(const wx_experiment *e, const wx_predict
   bool *parameters = NULL;
 
   if (is_wanted(e, 1)) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "predict.format: GRIB cannot name the distributions of model.distributions, "
-                     "and mean and standard deviation would be read as normal ones: choose netcdf");
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "predict.format: GRIB cannot name distributions that are not normal "
+        "(model.distributions, emos.fit.family), and mean and standard deviation would "
+        "be read as normal ones: choose netcdf");
   }
   WEIR_TRY(weir_alloc(n, sizeof *parameters, (void **)&parameters));
   for (int64_t c = 0; c < n; c++) {
@@ -217,6 +219,10 @@ weir_status wx_predict_files_give(const wx_predict_files *f, int64_t sample, int
     WEIR_TRY(write_field(f, sample, k, d, mean, sd, given->member));
   } else {
     WEIR_TRY(write_field(f, sample, k, d, given->mean, given->sd, NULL));
+    if (f->output != NULL) {
+      WEIR_TRY(wx_predictions_write_parameters(f->fields[0], sample, k, d, given->location,
+                                               given->scale));
+    }
   }
   return write_chances(f, sample, k, d, given);
 }
@@ -234,6 +240,7 @@ weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample,
     if (f->output != NULL) {
       given.family = f->output[k].family;
       given.lower = f->output[k].lower;
+      given.shift = f->output[k].shift;
       given.location = v->location + at;
       given.scale = v->scale + at;
       WEIR_TRY(

@@ -26,7 +26,7 @@ typedef struct wx_predict_request {
   const int64_t *sample; /* [n] */
   int64_t n;
   bool spread;             /* there are standard deviations */
-  const wx_output *output; /* [y channel] of a network; NULL: normal distributions */
+  const wx_output *output; /* [y channel]; NULL: normal distributions */
   int64_t first, members;  /* of fields that are given as members, and of predict.members: so many
                               from this position in the archive on */
 } wx_predict_request;

@@ -1,8 +1,24 @@
 /* predict_model.c - see predict_model.h. */
 #include "predict_model.h"
 #include <string.h>
+#include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+
+/* All fields have the distribution of the model. */
+static weir_status take_output(wx_predict_model *p)
+{
+  const int64_t n = p->e->facts->n_channels[WX_Y];
+
+  if (p->model.gives > 0 || p->model.output.family == WX_NORMAL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(n, sizeof *p->output, (void **)&p->output));
+  for (int64_t c = 0; c < n; c++) {
+    p->output[c] = p->model.output;
+  }
+  return WEIR_OK;
+}
 
 static weir_status open_all(wx_predict_model *p)
 {
@@ -20,6 +36,7 @@ static weir_status open_all(wx_predict_model *p)
   p->data.n_fit = p->split.n[WX_TRAIN];
   WEIR_TRY(wx_model_open(&cfg->predict.model, &p->data, &p->model));
   p->open = true;
+  WEIR_TRY(take_output(p));
   return cfg->predict.members && p->model.gives == 0
              ? weir_fail(WEIR_ERR_CONFIG,
                          "predict.members: %s gives distributions: let it make members of them, as "
@@ -41,6 +58,7 @@ void wx_predict_model_close(wx_predict_model *p)
   }
   wx_split_fini(&p->split);
   wx_eval_data_fini(&p->data);
+  weir_free(&p->output);
   p->open = false;
 }
 
@@ -72,12 +90,6 @@ static weir_status run_field(wx_predict_model *p, wx_predict_files *files, const
     }
     if (leads || f->of_lead[sample[i]] == at->lead) {
       WEIR_TRY(wx_model_give(&p->model, &p->data, f->of_start[sample[i]], &given));
-      if (given.members == 0 && given.family != WX_NORMAL) {
-        return weir_fail(WEIR_ERR_CONFIG,
-                         "predict.model: %s: its files of mean and standard deviation would be "
-                         "read as normal distributions: choose `output: members`",
-                         p->model.name);
-      }
       WEIR_TRY(wx_predict_files_give(files, sample[i], at->k, at->d, &given));
     }
   }

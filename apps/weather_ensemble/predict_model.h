@@ -13,6 +13,7 @@ typedef struct wx_predict_model {
   wx_split split; /* of the initialisation times of the archive */
   wx_model model;
   bool open;
+  wx_output *output; /* [y channel] of distributions that are not normal; or NULL */
 } wx_predict_model;
 
 /* Opens the model of predict.model on the archives of e, whose truth is opened where data.truth

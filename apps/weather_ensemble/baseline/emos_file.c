@@ -6,6 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "io/weir_netcdf.h"
+#include "model/outputs.h"
 
 enum { COEFFICIENTS = 4, NAME = 64 };
 static const char *const greek[COEFFICIENTS] = {"alpha", "beta", "gamma", "delta"};
@@ -26,6 +27,18 @@ weir_status wx_emos_path(const char *folder, const wx_emos_about *about, char *p
 }
 
 /* ---- Writing ---- */
+
+/* "norm", as IMPROVER calls it; others by the text of wx_output_text. */
+static void name_distribution(const wx_emos *at, char text[WX_NAME])
+{
+  const wx_output is = {at->family, at->lower, at->shift};
+
+  if (is.family == WX_NORMAL) {
+    (void)snprintf(text, WX_NAME, "norm");
+  } else {
+    wx_output_text(&is, text, WX_NAME);
+  }
+}
 
 static weir_status put_scalar(weir_netcdf *nc, const char *name, weir_dtype dtype,
                               const char *standard_name, const char *units, int *var)
@@ -110,8 +123,8 @@ static weir_status put_grid(weir_netcdf *nc, const wx_grid *g, int *dims, int *n
   return WEIR_OK;
 }
 
-static weir_status define(weir_netcdf *nc, const wx_emos_about *a, int k, const int *dims,
-                          int n_dims, int *var)
+static weir_status define(weir_netcdf *nc, const wx_emos_about *a, const char *distribution, int k,
+                          const int *dims, int n_dims, int *var)
 {
   const wx_quantity *const q = a->quantity;
   const float missing = NAN;
@@ -125,7 +138,7 @@ static weir_status define(weir_netcdf *nc, const wx_emos_about *a, int k, const 
   WEIR_TRY(weir_netcdf_put_text(nc, *var, "units", of_truth && q->units[0] != 0 ? q->units : "1"));
   WEIR_TRY(weir_netcdf_put_text(nc, *var, "diagnostic_standard_name",
                                 q->standard_name[0] != 0 ? q->standard_name : q->variable));
-  WEIR_TRY(weir_netcdf_put_text(nc, *var, "distribution", "norm"));
+  WEIR_TRY(weir_netcdf_put_text(nc, *var, "distribution", distribution));
   (void)snprintf(text, sizeof text, "forecast_period forecast_reference_time%s%s",
                  k == 1 ? " predictor_index predictor_name" : "",
                  n_dims == 1 && a->grid->lat != NULL ? " latitude longitude" : "");
@@ -144,9 +157,11 @@ static weir_status write_all(weir_netcdf *nc, const wx_emos_about *a, const wx_e
     WEIR_TRY(put_grid(nc, a->grid, dims, &n_dims));
   }
   const int64_t zero[2] = {0}, grid[2] = {a->grid->n_lat, a->grid->n_lon};
+  char distribution[WX_NAME];
 
+  name_distribution(&at[0], distribution);
   for (int k = 0; k < COEFFICIENTS; k++) {
-    WEIR_TRY(define(nc, a, k, dims, n_dims, &var));
+    WEIR_TRY(define(nc, a, distribution, k, dims, n_dims, &var));
     for (int64_t i = 0; i < n; i++) {
       wx_emos e = at[i];
 
@@ -176,28 +191,45 @@ done:
 
 /* ---- Reading ---- */
 
-static weir_status check_distribution(weir_netcdf *nc, const char *path, const char *name, int var)
+/* Which distribution a variable is of: normal where it does not say. */
+static weir_status read_distribution(weir_netcdf *nc, const char *path, const char *name, int var,
+                                     wx_output *out)
 {
   char *text = NULL;
-  bool normal = true;
 
+  *out = (wx_output){.family = WX_NORMAL};
   if (!weir_netcdf_has(nc, var, "distribution")) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_netcdf_get_text(nc, var, "distribution", &text));
-  normal = strcmp(text, "norm") == 0;
+  const bool known = strcmp(text, "norm") == 0 || wx_output_parse(text, out);
   const weir_status status =
-      normal ? WEIR_OK
-             : weir_fail(WEIR_ERR_DATA,
-                         "%s: %s is of the distribution '%s': only those of 'norm' are applied",
-                         path, name, text);
+      known ? WEIR_OK
+            : weir_fail(WEIR_ERR_DATA,
+                        "%s: %s is of the distribution '%s': 'norm' and those that save writes are "
+                        "applied, such as 'truncated_normal, lower 0'",
+                        path, name, text);
 
   weir_free(&text);
   return status;
 }
 
-static weir_status read_one(weir_netcdf *nc, const char *path, int k, int64_t cells, wx_emos **at,
-                            int64_t *n)
+/* The four coefficients are of one distribution. */
+static weir_status take_distribution(weir_netcdf *nc, const char *path, const char *name, int var,
+                                     int k, wx_output *of)
+{
+  wx_output is;
+
+  WEIR_TRY(read_distribution(nc, path, name, var, &is));
+  if (k > 0 && (is.family != of->family || is.lower != of->lower || is.shift != of->shift)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: %s is of another distribution than alpha", path, name);
+  }
+  *of = is;
+  return WEIR_OK;
+}
+
+static weir_status read_one(weir_netcdf *nc, const char *path, int k, int64_t cells, wx_output *of,
+                            wx_emos **at, int64_t *n)
 {
   const int64_t zero[WEIR_NETCDF_MAX_DIMS] = {0};
   weir_netcdf_shape shape;
@@ -209,7 +241,7 @@ static weir_status read_one(weir_netcdf *nc, const char *path, int k, int64_t ce
 
   (void)snprintf(name, sizeof name, "emos_coefficient_%s", greek[k]);
   WEIR_TRY(weir_netcdf_find(nc, name, &var, &shape));
-  WEIR_TRY(check_distribution(nc, path, name, var));
+  WEIR_TRY(take_distribution(nc, path, name, var, k, of));
   for (int d = 0; d < shape.n_dims; d++) {
     if (!weir_mul_ok(count, shape.lengths[d], &count)) {
       count = -1;
@@ -269,13 +301,19 @@ static weir_status check_missing(const char *path, wx_emos *at, int64_t n)
 weir_status wx_emos_read(const char *path, int64_t cells, wx_emos **at, int64_t *n)
 {
   weir_netcdf *nc = NULL;
+  wx_output of = {.family = WX_NORMAL};
   weir_status status = WEIR_OK;
 
   *at = NULL;
   *n = 0;
   WEIR_TRY(weir_netcdf_open(path, &nc));
   for (int k = 0; k < COEFFICIENTS && status == WEIR_OK; k++) {
-    status = read_one(nc, path, k, cells, at, n);
+    status = read_one(nc, path, k, cells, &of, at, n);
+  }
+  for (int64_t i = 0; i < *n && status == WEIR_OK; i++) {
+    (*at)[i].family = of.family;
+    (*at)[i].lower = of.lower;
+    (*at)[i].shift = of.shift;
   }
   status = status == WEIR_OK ? check_missing(path, *at, *n) : status;
   weir_netcdf_close(&nc);

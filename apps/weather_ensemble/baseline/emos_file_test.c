@@ -44,20 +44,27 @@ static void files_of_improver_are_read(void **state)
   assert_null(at);
 }
 
-static void check_round(const char *folder, const wx_emos_about *about, int64_t n)
+static void check_round(const char *folder, const wx_emos_about *about, int64_t n, wx_family family)
 {
+  const double lower = wx_family_is_bounded(family) ? (double)-0.1f : 0;
+  const double shift = family == WX_CENSORED_SHIFTED_GAMMA ? 1e-6 / 3 : 0;
   wx_emos at[CELLS], *back = NULL;
   char path[PATH];
   int64_t count = 0;
 
   for (int i = 0; i < CELLS; i++) {
-    at[i] = (wx_emos){.alpha = 1.5 + i, .beta = 0.25 * i, .gamma = 2, .delta = i};
+    at[i] = (wx_emos){1.5 + i, 0.25 * i, 2, i, family, lower, shift};
   }
   assert_ok(wx_emos_path(folder, about, path, sizeof path));
   assert_ok(wx_emos_write(path, about, at, n));
   assert_ok(wx_emos_read(path, CELLS, &back, &count));
   assert_int_equal(count, n);
-  assert_memory_equal(back, at, sizeof at[0] * (size_t)n); /* all are f32 exactly */
+  for (int64_t i = 0; i < n; i++) { /* all are f32 exactly */
+    assert_true(back[i].alpha == at[i].alpha && back[i].beta == at[i].beta &&
+                back[i].gamma == at[i].gamma && back[i].delta == at[i].delta);
+    assert_int_equal(back[i].family, family);
+    assert_true(back[i].lower == lower && back[i].shift == shift);
+  }
   weir_free(&back);
 }
 
@@ -116,17 +123,19 @@ static void what_is_written_comes_back(void **state)
   need_netcdf();
   wx_quantity_complete(&q);
   weir_check_mkdir(folder, sizeof folder);
-  check_round(folder, &about, 1);
-  check_round(folder, &about, CELLS);
+  for (int f = 0; f < WX_FAMILIES; f++) {
+    check_round(folder, &about, 1, (wx_family)f);
+  }
+  check_round(folder, &about, CELLS, WX_NORMAL);
   assert_ok(wx_emos_path(folder, &about, path, sizeof path));
   assert_non_null(strstr(path, "/emos_z500_48h.nc"));
   check_names(path);
   grid.kind = WX_GRID_PLANE;
-  check_round(folder, &about, CELLS);
+  check_round(folder, &about, CELLS, WX_NORMAL);
   grid = (wx_grid){.kind = WX_GRID_SITES, .n_lat = 1, .n_lon = CELLS, .lat = site, .lon = site};
-  check_round(folder, &about, CELLS);
+  check_round(folder, &about, CELLS, WX_NORMAL);
   grid.lat = grid.lon = NULL;
-  check_round(folder, &about, CELLS);
+  check_round(folder, &about, CELLS, WX_NORMAL);
   weir_check_rmdir(folder);
 }
 
@@ -135,13 +144,14 @@ static void write_strange(const char *path, int which, const char *distribution,
 {
   static const char *const name[] = {"emos_coefficient_alpha", "emos_coefficient_beta",
                                      "emos_coefficient_gamma", "emos_coefficient_delta"};
+  const char *const first = strcmp(distribution, "logistic") == 0 ? "norm" : distribution;
   weir_netcdf *nc = NULL;
   int var = 0;
 
   assert_ok(weir_netcdf_create(path, &nc));
   for (int k = 0; k < which; k++) {
     assert_ok(weir_netcdf_var(nc, name[k], WEIR_F32, 0, NULL, &var));
-    assert_ok(weir_netcdf_put_text(nc, var, "distribution", distribution));
+    assert_ok(weir_netcdf_put_text(nc, var, "distribution", k == 0 ? first : distribution));
     assert_ok(weir_netcdf_write(nc, var, NULL, NULL, &value));
   }
   assert_ok(weir_netcdf_commit(&nc));
@@ -197,6 +207,8 @@ static void what_is_no_such_file_is_refused(void **state)
     float value;
   } bad[] = {{3, "norm", "emos_coefficient_delta", 1},
              {4, "truncnorm", "is of the distribution 'truncnorm'", 1},
+             {4, "truncated_normal", "is of the distribution 'truncated_normal'", 1},
+             {4, "logistic", "emos_coefficient_beta is of another distribution than alpha", 1},
              {4, "norm", "number 0 is not finite", NAN}};
   char folder[PATH], path[PATH + 8];
   wx_emos *at = NULL;

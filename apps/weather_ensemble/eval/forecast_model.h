@@ -7,6 +7,7 @@
 #include "conf/weir_opt.h"
 #include "eval/eval_data.h"
 #include "eval/score/distribution.h"
+#include "model/outputs.h"
 
 /* A forecast of the whole grid. The model's, until its next call; NaN is missing. */
 typedef struct wx_given {
@@ -26,6 +27,7 @@ typedef struct wx_model {
   int64_t used;           /* raw members that it is made of; 0: none                    */
   int64_t first;          /* position in the archive of the first of them               */
   int64_t gives;          /* members of its forecasts at most; 0: a distribution */
+  wx_output output;       /* which, where it is not normal                              */
   int64_t lead, quantity; /* of the last fit                                            */
   bool absent;            /* set by fit: there is no forecast of them at all */
   char **file;            /* [n_files] that it read, each once: for the provenance      */

@@ -191,7 +191,7 @@ static void zero_is_the_raw_ensemble(void **state)
 static void each_channel_has_its_distribution(void **state)
 {
   static const wx_output output[] = {
-      {.family = WX_NORMAL}, {WX_TRUNCATED_NORMAL, -1}, {WX_CENSORED_LOGISTIC, 0.5}};
+      {.family = WX_NORMAL}, {WX_TRUNCATED_NORMAL, -1, 0}, {WX_CENSORED_LOGISTIC, 0.5, 0}};
   enum { N = 3, CELLS = 24, ALL = N * CELLS };
   static const char *const name[] = {"x", "y", "s", "w", "lower", "loss"};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 4, 6, N}};

@@ -65,7 +65,7 @@ static weir_status take_row(int64_t i, const wx_output_row *row, const wx_channe
     }
     found = true;
     of[c] = i + 1;
-    out[c] = (wx_output){(wx_family)row->family, (double)(float)row->lower};
+    out[c] = (wx_output){(wx_family)row->family, (double)(float)row->lower, 0};
   }
   return found ? WEIR_OK
                : weir_fail(WEIR_ERR_CONFIG,
@@ -113,33 +113,47 @@ void wx_output_text(const wx_output *output, char *text, size_t size)
   char name[NAME];
 
   name_of(output->family, name);
-  if (wx_family_is_bounded(output->family)) {
-    (void)snprintf(text, size, "%s, lower %.9g", name, output->lower);
-  } else {
+  if (!wx_family_is_bounded(output->family)) {
     (void)snprintf(text, size, "%s", name);
+  } else if (output->family != WX_CENSORED_SHIFTED_GAMMA) {
+    (void)snprintf(text, size, "%s, lower %.17g", name, output->lower);
+  } else {
+    (void)snprintf(text, size, "%s, lower %.17g, shift %.17g", name, output->lower, output->shift);
   }
+}
+
+/* Reads ", NAME NUMBER" at *text, which is then past it. */
+static bool take_number(const char **text, const char *name, double *out)
+{
+  const size_t n = strlen(name);
+  char *end = NULL;
+
+  if (strncmp(*text, ", ", 2) != 0 || strncmp(*text + 2, name, n) != 0 || (*text)[2 + n] != ' ') {
+    return false;
+  }
+  const char *const number = *text + 3 + n;
+
+  *out = strtod(number, &end);
+  *text = end;
+  return end != number && isfinite(*out);
 }
 
 bool wx_output_parse(const char *text, wx_output *out)
 {
-  static const char lower[] = ", lower ";
-  const char *const comma = strchr(text, ',');
-  const size_t n = comma != NULL ? (size_t)(comma - text) : strlen(text);
+  const size_t n = strcspn(text, ",");
 
   for (int f = 0; f < WX_FAMILIES; f++) {
+    const bool gamma = f == WX_CENSORED_SHIFTED_GAMMA;
+    const char *at = text + n;
     char name[NAME];
 
     name_of((wx_family)f, name);
-    if (!wx_family_has_graph((wx_family)f) || strlen(name) != n || memcmp(name, text, n) != 0 ||
-        wx_family_is_bounded((wx_family)f) != (comma != NULL)) {
+    if (strlen(name) != n || memcmp(name, text, n) != 0) {
       continue;
     }
-    char *end = NULL;
-    const bool is = comma == NULL || strncmp(comma, lower, sizeof lower - 1) == 0;
-    const double at = comma != NULL && is ? strtod(comma + sizeof lower - 1, &end) : 0;
-
-    *out = (wx_output){(wx_family)f, at};
-    return is && isfinite(at) && (comma == NULL || (end > comma + sizeof lower - 1 && *end == 0));
+    *out = (wx_output){.family = (wx_family)f};
+    return (!wx_family_is_bounded((wx_family)f) || take_number(&at, "lower", &out->lower)) &&
+           (!gamma || (take_number(&at, "shift", &out->shift) && out->shift > 0)) && *at == 0;
   }
   return false;
 }

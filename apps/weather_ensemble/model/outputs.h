@@ -14,10 +14,11 @@ typedef struct wx_output_row {
 extern const weir_opt wx_output_row_options[];
 enum { WX_OUTPUT_ROWS = 64 };
 
-/* The distribution of a channel of y. lower: as truth is stored, in f32. */
+/* The distribution of a channel of y. lower: as truth is stored, in f32; shift: of a shifted gamma
+ * distribution, 0 of others. */
 typedef struct wx_output {
   wx_family family;
-  double lower;
+  double lower, shift;
 } wx_output;
 
 /* Checks rows without the quantities that there are. Fails: WEIR_ERR_CONFIG (a family that has no
@@ -30,7 +31,8 @@ weir_status wx_outputs_of(const weir_struct_list *rows, const wx_channel *channe
 /* Return whether one of n is not normal; and whether one has a bound. */
 bool wx_outputs_differ(const wx_output *output, int64_t n);
 bool wx_outputs_bounded(const wx_output *output, int64_t n);
-/* Writes "truncated_normal, lower 0" or "logistic". */
+/* Writes "logistic", "truncated_normal, lower 0" or "censored_shifted_gamma, lower 0, shift 1e-06".
+ */
 void wx_output_text(const wx_output *output, char *text, size_t size);
 /* Appends "NAME: TEXT" to a list, the attribute `distributions` of files. */
 #define WX_DISTRIBUTIONS_NOTE "distributions"

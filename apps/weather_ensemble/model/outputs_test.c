@@ -1,6 +1,5 @@
 /* outputs_test.c - distributions by quantity, what is refused, and their text. */
 #include "model/outputs.h"
-#include "model/family_crps.h"
 #include <string.h>
 #include "base/weir_check.h"
 
@@ -60,20 +59,22 @@ static void texts_are_read_again(void **state)
                                     "censored_normal, lower ",
                                     "censored_normal, lower x",
                                     "censored_normal, lower 0 m",
-                                    "censored_normal, lower nan"};
+                                    "censored_normal, lower nan",
+                                    "censored_shifted_gamma, lower 0",
+                                    "censored_shifted_gamma, lower 0, shift 0",
+                                    "log_normal, lower 0, shift 1"};
   wx_output out;
 
   for (int f = 0; f < WX_FAMILIES; f++) {
     const bool bounded = wx_family_is_bounded((wx_family)f);
-    const wx_output is = {(wx_family)f, bounded ? (double)-0.1f : 0};
+    const wx_output is = {(wx_family)f, bounded ? (double)-0.1f : 0,
+                          f == WX_CENSORED_SHIFTED_GAMMA ? 1e-6 / 3 : 0};
     char text[WX_NAME];
 
     wx_output_text(&is, text, sizeof text);
-    assert_int_equal(wx_output_parse(text, &out), wx_family_has_graph((wx_family)f));
-    if (wx_family_has_graph((wx_family)f)) {
-      assert_int_equal(out.family, is.family);
-      assert_true((float)out.lower == (float)is.lower);
-    }
+    assert_true(wx_output_parse(text, &out));
+    assert_int_equal(out.family, is.family);
+    assert_true(out.lower == is.lower && out.shift == is.shift);
   }
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     assert_false(wx_output_parse(bad[k], &out));
@@ -82,7 +83,7 @@ static void texts_are_read_again(void **state)
 
 static void lists_are_read_again(void **state)
 {
-  static const wx_output output[] = {{WX_TRUNCATED_NORMAL, 0.5}, {WX_LOGISTIC, 0}};
+  static const wx_output output[] = {{WX_TRUNCATED_NORMAL, 0.5, 0}, {WX_LOGISTIC, 0, 0}};
   static const char *const bad[] = {"ws500", "ws500: ", "ws500: logistic; ", "ws500: logistic; t",
                                     "ws500: gauss; t: normal"};
   char list[128] = "";

@@ -75,7 +75,6 @@ refused eval 'eval.models: predictions name no file' 'eval.models=[{name: a, use
 refused eval 'load and save know coefficients alone' 'eval.models=[{use: {emos: {eofs: {count: 2}, load: none}}}]' "${files[@]}"
 refused eval 'censored_shifted_gamma needs fit.shift above 0' 'eval.models=[{use: {emos: {fit: {family: censored_shifted_gamma}}}}]' "${files[@]}"
 refused eval 'and no other family has it' 'eval.models=[{use: {emos: {fit: {family: log_normal, shift: 1}}}}]' "${files[@]}"
-refused eval 'load and save know coefficients of normal distributions alone' 'eval.models=[{use: {emos: {fit: {family: log_normal}, save: none}}}]' "${files[@]}"
 refused eval 'couple.kind member keeps the shape of the raw members' 'eval.models=[{use: {emos: {fit: {family: log_normal}, output: members, couple: {kind: member}}}}]' "${files[@]}"
 refused eval 'anomalies have no bound at fit.lower' 'eval.models=[{use: {emos: {fit: {family: log_normal}, anomalies: true}}}]' "${files[@]}"
 refused eval 'eval.regions: a region needs a name that no other has' 'eval.regions=[{name: all}]' "${files[@]}"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WX_CHANNELS = 256, WX_NAME = 64, WX_LIST = WX_CHANNELS * (WX_NAME + 2) };
+enum { WX_CHANNELS = 256, WX_NAME = 96, WX_LIST = WX_CHANNELS * (WX_NAME + 2) };
 
 /* A field of a sample. */
 typedef struct wx_channel {

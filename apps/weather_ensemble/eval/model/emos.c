@@ -83,9 +83,6 @@ static weir_status check(const wx_model *m)
   }
   const bool normal = o->fit.family == WX_NORMAL, files = o->load[0] != 0 || o->save[0] != 0;
 
-  if (!normal && files) {
-    return refuse(m, "load and save know coefficients of normal distributions alone (fit.family)");
-  }
   if (!normal && o->output == OUTPUT_MEMBERS && o->couple.kind == WX_DEPENDENCE_MEMBER) {
     return refuse(m, "couple.kind member keeps the shape of the raw members, not that of "
                      "fit.family: take ecc");
@@ -101,6 +98,13 @@ static weir_status check(const wx_model *m)
                        : WEIR_OK;
 }
 
+static wx_output output_of(const emos_opts *o)
+{
+  const bool bounded = wx_family_is_bounded((wx_family)o->fit.family);
+
+  return (wx_output){(wx_family)o->fit.family, bounded ? wx_emos_lower(&o->fit) : 0, o->fit.shift};
+}
+
 static weir_status open_model(wx_model *m, wx_eval_data *s)
 {
   const emos_opts *const o = m->opts;
@@ -114,6 +118,7 @@ static weir_status open_model(wx_model *m, wx_eval_data *s)
   m->first = a->of.at;
   m->used = a->of.n;
   m->gives = o->output == OUTPUT_MEMBERS ? m->used : 0;
+  m->output = output_of(o);
   if (m->name[0] == 0) {
     (void)snprintf(m->name, sizeof m->name, "%s %lld", kind, (long long)m->used);
   }
@@ -186,6 +191,23 @@ static wx_emos_about about(const wx_model *m, const wx_eval_data *s)
                          .last = n > 0 ? a->data.time[n - 1] : 0};
 }
 
+/* That the coefficients are of the distribution that the options name. */
+static weir_status check_family(const wx_model *m, const char *path, const wx_emos *set)
+{
+  const wx_output is = m->output, of = {set->family, set->lower, set->shift};
+  char here[WX_NAME], there[WX_NAME];
+
+  wx_output_text(&is, here, sizeof here);
+  wx_output_text(&of, there, sizeof there);
+  return strcmp(here, there) == 0
+             ? WEIR_OK
+             : weir_fail(
+                   WEIR_ERR_CONFIG,
+                   "%s: its coefficients are of the distribution \"%s\", and fit.family, lower "
+                   "and shift of %s name \"%s\": make them those of the file",
+                   path, there, m->name, here);
+}
+
 static weir_status load(wx_model *m, const wx_eval_data *s)
 {
   const emos_opts *const o = m->opts;
@@ -195,6 +217,7 @@ static weir_status load(wx_model *m, const wx_eval_data *s)
 
   WEIR_TRY(wx_emos_path(o->load, &of, path, sizeof path));
   WEIR_TRY(wx_emos_read(path, s->cells, &a->set, &a->n_sets));
+  WEIR_TRY(check_family(m, path, &a->set[0]));
   return wx_model_reads(m, path);
 }
 
@@ -215,7 +238,7 @@ static weir_status save(const wx_model *m, const wx_eval_data *s)
   for (int64_t i = 0; i < n; i++) {
     set[i] = a->set[a->n_sets > 1 ? i : 0];
     if (isnan(a->usual[i])) {
-      set[i] = (wx_emos){.alpha = NAN, .beta = NAN, .gamma = NAN, .delta = NAN};
+      set[i].alpha = set[i].beta = set[i].gamma = set[i].delta = NAN;
       continue;
     }
     set[i].alpha += (double)a->usual[i] * (1 - set[i].beta);

@@ -175,7 +175,9 @@ static weir_status find_distribution(predictions *p, const char *const *path, co
                        "'%s'",
                        path[i], p->distributions[i]);
     }
-    if (found && any && (is.family != p->output.family || is.lower != p->output.lower)) {
+    if (found && any &&
+        (is.family != p->output.family || is.lower != p->output.lower ||
+         is.shift != p->output.shift)) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: its %s has another distribution than that of the files before it: "
                        "score them as two models",
@@ -336,6 +338,7 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
                                    .sd = sd,
                                    .family = p->output.family,
                                    .lower = p->output.lower,
+                                   .shift = p->output.shift,
                                    .location = location,
                                    .scale = scale};
   for (int64_t i = 0; i < fields * s->cells && at < 0; i++) {
