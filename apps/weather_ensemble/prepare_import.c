@@ -10,7 +10,7 @@
 #include "commands.h"
 
 /* The two sides; the truth may be missing. */
-enum { FORECAST, TRUTH, SIDES };
+enum { FORECAST, TRUTH, SIDES, HOW = 512 };
 static const char *const side_name[SIDES] = {"forecast", "truth"};
 
 typedef struct work {
@@ -18,7 +18,11 @@ typedef struct work {
   const wx_cfg *cfg;
   wx_archive *archive[SIDES]; /* NULL: not given */
   wx_inventory survey[SIDES];
-  int64_t *found; /* [leads] initialisation times of the forecast that have a truth */
+  double *lat;                /* of the target grid, with its longitudes */
+  wx_archive *like;           /* import.grid.file */
+  wx_grid target;             /* where fields are regridded */
+  char regridded[SIDES][HOW]; /* how, as a sentence; "": not */
+  int64_t *found;             /* [leads] initialisation times of the forecast that have a truth */
 } work;
 
 static const weir_string_list *paths_of(const wx_cfg *cfg, int side)
@@ -110,17 +114,17 @@ static weir_status take_side(work *w, int side)
 {
   const wx_archive_info *f = wx_archive_get(w->archive[side]);
   wx_archive_writer *copy = NULL;
-  char path[WX_PATH], name[32];
+  char path[WX_PATH], name[32], history[2 * HOW];
   weir_status status = WEIR_OK;
 
   (void)snprintf(name, sizeof name, "%s.nc", side_name[side]);
   WEIR_TRY(weir_path_join(w->cli->out, name, path, sizeof path));
   if (w->cfg->import.convert) {
     WEIR_TRY(wx_archive_create(path, f, &copy));
-    WEIR_TRY_GOTO(wx_archive_put_text(copy, "history",
-                                      "weather_ensemble prepare, from files of the "
-                                      "names in provenance.json"),
-                  done);
+    (void)snprintf(history, sizeof history,
+                   "weather_ensemble prepare, from files of the names in provenance.json%s%s",
+                   w->regridded[side][0] != 0 ? "; " : "", w->regridded[side]);
+    WEIR_TRY_GOTO(wx_archive_put_text(copy, "history", history), done);
   }
   WEIR_TRY_GOTO(wx_inventory_take(w->archive[side], copy, &w->survey[side]), done);
   WEIR_TRY_GOTO(wx_inventory_check(
@@ -172,16 +176,83 @@ static weir_status write_origin(const work *w)
   return status;
 }
 
-static weir_status import(work *w, weir_run_dir *dir)
+/* The grid of import.grid. */
+static weir_status find_target(work *w)
 {
+  const wx_target_opts *const o = &w->cfg->import.grid;
+
+  if (o->spacing > 0 && o->file[0] != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "import.grid.spacing and import.grid.file are both set: leave one out");
+  }
+  if (o->spacing > 0) {
+    return wx_target_make(o, &w->target, &w->lat);
+  }
+  WEIR_TRY(wx_archive_open_as(&o->file, 1, &w->cfg->data.grib, &w->like));
+  w->target = wx_archive_get(w->like)->grid;
+  w->target.weight = NULL;
+  return WEIR_OK;
+}
+
+/* Brings a side to the target grid, where it is on another one. */
+static weir_status regrid_side(work *w, int side)
+{
+  static const char *const methods[] = {"bilinear interpolation", "first-order conservative means",
+                                        "weights of a file"};
+  const wx_regrid_opts *const o = &w->cfg->import.regrid;
+  const wx_archive_info *const f = wx_archive_get(w->archive[side]);
+  wx_weights weights = {.n = 0};
+  char grid[WX_LONG];
+  weir_status status = WEIR_OK;
+
+  if (wx_grid_differs(&f->grid, &w->target) == NULL) {
+    return WEIR_OK;
+  }
+  wx_grid_text(&f->grid, grid, sizeof grid);
+  WEIR_TRY_GOTO(wx_regrid_make(o, &f->grid, &w->target, &weights), done);
+  const int64_t empty = wx_weights_empty(&weights);
+
+  (void)snprintf(w->regridded[side], HOW,
+                 "regridded from %s by %s; missing where more than %g of the weights are; %lld "
+                 "of %lld cells lie outside",
+                 grid, methods[o->method], o->missing, (long long)empty, (long long)weights.n_to);
+  if (empty == weights.n_to) {
+    status = weir_fail(WEIR_ERR_CONFIG,
+                       "%s: no cell of import.grid lies in its grid (%s): set import.grid.area",
+                       f->name, grid);
+    goto done;
+  }
+  WEIR_TRY_GOTO(wx_archive_regrid(w->archive[side], &w->target, o->missing, &weights), done);
+done:
+  wx_weights_fini(&weights);
+  return status;
+}
+
+static weir_status open_sides(work *w)
+{
+  wx_archive_in how = w->cfg->data.grib;
+
+  how.regrid = wx_target_is_set(&w->cfg->import.grid);
+  if (how.regrid) {
+    WEIR_TRY(find_target(w));
+  }
   for (int side = 0; side < SIDES; side++) {
     const weir_string_list *paths = paths_of(w->cfg, side);
 
     if (paths->count > 0) {
       WEIR_TRY((side == TRUTH ? wx_archive_open_truth : wx_archive_open_as)(
-          paths->items, (int)paths->count, &w->cfg->data.grib, &w->archive[side]));
+          paths->items, (int)paths->count, &how, &w->archive[side]));
+    }
+    if (paths->count > 0 && how.regrid) {
+      WEIR_TRY(regrid_side(w, side));
     }
   }
+  return WEIR_OK;
+}
+
+static weir_status import(work *w, weir_run_dir *dir)
+{
+  WEIR_TRY(open_sides(w));
   if (w->archive[TRUTH] != NULL) {
     const wx_archive_info *f = wx_archive_get(w->archive[FORECAST]);
 
@@ -193,6 +264,9 @@ static weir_status import(work *w, weir_run_dir *dir)
     const wx_archive_info *f = wx_archive_get(w->archive[side]);
 
     print_facts(f, side);
+    if (w->regridded[side][0] != 0) {
+      printf("#   %s\n", w->regridded[side]);
+    }
     WEIR_TRY(take_side(w, side));
     const char **warned = NULL;
 
@@ -220,6 +294,8 @@ weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg, weir_run_d
     wx_inventory_fini(&w.survey[side]);
     wx_archive_close(&w.archive[side]);
   }
+  wx_archive_close(&w.like);
+  weir_free(&w.lat);
   weir_free(&w.found);
   return status;
 }

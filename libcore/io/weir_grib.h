@@ -18,12 +18,17 @@ extern "C" {
 /* True when this build has the library. */
 bool weir_grib_available(void);
 
-/* Points of a regular latitude-longitude or regular Gaussian grid. */
+/* Points of a latitude-longitude or Gaussian grid: regular, reduced or rotated. */
 typedef struct weir_grib_grid {
   int64_t n_lat, n_lon;
   int64_t gaussian; /* rows between pole and equator of a Gaussian grid; 0: equidistant rows */
-  const double *lat, *lon; /* [n_lat] north to south, [n_lon] west to east and ascending; degrees */
-  bool wraps;              /* the columns cover the full circle of longitude */
+  /* [n_lat] north to south, [n_lon] west to east and ascending; degrees. Reduced: both [n_lon], the
+   * location of each point in the order of its values; n_lat is 1. */
+  const double *lat, *lon;
+  bool wraps;           /* the columns cover the full circle of longitude; not of a reduced grid */
+  bool reduced;         /* rows have different numbers of points */
+  bool rotated;         /* lat and lon are those of a sphere that is rotated (WMO template 3.1) */
+  double south_pole[2]; /* latitude and longitude of its south pole; 0 where it is not rotated */
 } weir_grib_grid;
 
 /* Properties shared by many messages. Texts are ecCodes' own, "" where it has none. */
@@ -66,7 +71,8 @@ typedef struct weir_grib_opts {
 typedef struct weir_grib weir_grib;
 
 /* Opens files and indexes all their messages; opts may be NULL. Intact messages that cannot be
- * decoded (reduced and spectral grids) are indexed with the reason. */
+ * decoded (spectral fields, projections) are indexed with the reason; so are components of vectors
+ * along the rows and columns of a rotated grid, which are not eastward and northward. */
 weir_status weir_grib_open(const char *const *paths, int64_t n, const weir_grib_opts *opts,
                            weir_grib **out) WEIR_CHECKED;
 /* Closes the set; accepts NULL. */
@@ -82,6 +88,12 @@ const weir_grib_grid *weir_grib_grid_get(const weir_grib *g, int64_t i);
 int64_t weir_grib_damaged(const weir_grib *g);
 /* Writes "FILE: message 3 (byte 8640)", for messages about a field. Always terminated. */
 void weir_grib_locate(const weir_grib *g, int64_t i, char *text, size_t size);
+
+/* Returns the number of latitudes of a grid: n_lat, or of a reduced one n_lon. */
+static inline int64_t weir_grib_grid_lats(const weir_grib_grid *grid)
+{
+  return grid->reduced ? grid->n_lon : grid->n_lat;
+}
 
 /* Decodes fields[n], in the order of the files, each into out[k]: [n_lat, n_lon] of its grid, NaN
  * for missing values. Fails also when a file has changed since it was opened. */
@@ -121,7 +133,7 @@ typedef struct weir_grib_writer weir_grib_writer;
 weir_status weir_grib_create(const char *path, weir_grib_writer **out) WEIR_CHECKED;
 /* Appends a message; NaN becomes a missing value. Fails: WEIR_ERR_EXTERNAL, naming the key that the
  * library refused; WEIR_ERR_NUMERIC for an infinite value; WEIR_ERR_SHAPE for fields that GRIB
- * cannot represent. */
+ * cannot represent, and for reduced and rotated grids. */
 weir_status weir_grib_write(weir_grib_writer *w, const weir_grib_out *what,
                             const float *values) WEIR_CHECKED;
 /* Completes the file and renames it into place; *w is destroyed in either case. */

@@ -174,10 +174,10 @@ static bool apart(const double *a, const double *b, int64_t n, double min_distan
 
 const char *wx_grid_differs(const wx_grid *a, const wx_grid *b)
 {
-  const bool sites = a->kind == WX_GRID_SITES;
-
   if (a->kind != b->kind) {
-    return "one is of latitudes and longitudes, of y and x, or of sites, the other is not";
+    return "one is of latitudes and longitudes, of y and x, of sites, or reduced or rotated, the "
+           "other "
+           "is not";
   }
   if (a->n_lat != b->n_lat || a->n_lon != b->n_lon) {
     return "they do not have the same number of rows and columns";
@@ -185,10 +185,14 @@ const char *wx_grid_differs(const wx_grid *a, const wx_grid *b)
   if (a->lat == NULL || b->lat == NULL) {
     return NULL;
   }
-  if (sites) {
+  if (a->rotated != b->rotated || a->south_pole[0] != b->south_pole[0] ||
+      a->south_pole[1] != b->south_pole[1]) {
+    return "they are rotated to different poles";
+  }
+  if (a->kind == WX_GRID_SITES || a->kind == WX_GRID_POINTS) {
     for (int64_t i = 0; i < a->n_lon; i++) {
       if (fabs(a->lat[i] - b->lat[i]) > 1e-3 || fabs(a->lon[i] - b->lon[i]) > 1e-3) {
-        return "their sites are not the same, or not in the same order";
+        return "their sites or cells are not the same, or not in the same order";
       }
     }
     return NULL;
@@ -202,6 +206,12 @@ void wx_grid_text(const wx_grid *g, char *text, size_t size)
 {
   if (g->kind == WX_GRID_SITES) {
     (void)snprintf(text, size, "%lld site%s", (long long)g->n_lon, g->n_lon == 1 ? "" : "s");
+    return;
+  }
+  if (g->kind == WX_GRID_POINTS) {
+    (void)snprintf(text, size, "%s, %lld cells",
+                   g->rotated ? "rotated lat-lon" : "rows of different lengths",
+                   (long long)g->n_lon);
     return;
   }
   (void)snprintf(text, size, "%lld x %lld %s, %g to %g %s, %g to %g %s", (long long)g->n_lat,

@@ -12,6 +12,7 @@ typedef enum wx_grid_kind {
   WX_GRID_LATLON, /* rows north to south, columns west to east                                   */
   WX_GRID_PLANE,  /* y, x of a projection, or of the simulator, in the order of the file         */
   WX_GRID_SITES,  /* n_lat = 1, a column a site                                                  */
+  WX_GRID_POINTS, /* n_lat = 1, a column a cell of a reduced or rotated grid, to be regridded    */
 } wx_grid_kind;
 
 /* Columns of a LATLON grid that goes round the globe begin with the smallest longitude of [0, 360);
@@ -19,11 +20,13 @@ typedef enum wx_grid_kind {
 typedef struct wx_grid {
   wx_grid_kind kind;
   int64_t n_lat, n_lon;
-  /* LATLON: [n_lat], [n_lon] degrees; PLANE: y, x in their units; SITES: [n_lon] both, or NULL
-   * where the files do not say where. */
+  /* LATLON: [n_lat], [n_lon] degrees; PLANE: y, x in their units; POINTS: [n_lon] both; SITES:
+   * [n_lon] both, or NULL where the files do not say where. */
   const double *lat, *lon;
   char units[2][WX_SHORT];
   bool wraps;           /* columns go round the globe                                            */
+  bool rotated;         /* POINTS: lat and lon are those of a sphere that is rotated             */
+  double south_pole[2]; /* latitude and longitude of its south pole, degrees                     */
   const double *weight; /* [cells] areas, mean 1: wx_grid_weights, or cell_area of the file       */
   const wx_attrs *mapping; /* PLANE: of which projection y and x are (CF grid mapping), or NULL */
 } wx_grid;

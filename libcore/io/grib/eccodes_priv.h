@@ -24,14 +24,19 @@ typedef struct weir_grib_keys {
   weir_grib_field field; /* all but its location, kind and grid */
   bool reforecast;       /* its start is not the reference time */
   struct weir_grib_shape {
-    char type[32];
-    int64_t n_lon, n_lat, gaussian, points, scanning;
+    char type[32], id[40]; /* id: of the section of a reduced grid, else "" */
+    int64_t n_lon, n_lat, gaussian, points, scanning, reduced, rotated;
     double first[2], last[2], step[2]; /* latitude, longitude; step 0: not given */
+    double south_pole[2];
   } shape;
 } weir_grib_keys;
 
 /* Fills kind, field and shape; a key that is missing or out of range refuses the kind. */
 weir_status weir_grib_keys_take(void *keys) WEIR_CHECKED;
+/* Locations of the points of a reduced grid, in the order of its values, as the library computes
+ * them: lat [points], lon [points]. False: `why` [WEIR_GRIB_WHY] says key and reason. Inside
+ * weir_grib_alone. */
+bool weir_grib_reduced_points(const weir_grib_keys *k, double *lat, double *lon, char *why);
 /* Latitudes from north to south and longitudes from west to east of a shape, into lat [n_lat] and
  * lon [n_lon]; rows [2 * gaussian] is scratch. False: `why` [WEIR_GRIB_WHY] says key and reason.
  * Inside weir_grib_alone. */

@@ -5,7 +5,7 @@
 #include "base/weir_file.h"
 #include "io/grib/grib_priv.h"
 
-enum { VERSION = 2, ORDER = 0x01020304, MAX_POINTS = 1 << 28 };
+enum { VERSION = 3, ORDER = 0x01020304, MAX_POINTS = 1 << 28 };
 
 /* First bytes of an index file. What follows, in the layout of this build: counts; for each file
  * its size, time and path; kinds; for each grid its numbers, lat and lon; fields. */
@@ -26,7 +26,8 @@ _Static_assert(offsetof(head, sha256) == WEIR_GRIB_INDEX_SUM &&
                "the layout of the head");
 
 typedef struct grid_head {
-  int64_t n_lat, n_lon, gaussian, wraps;
+  int64_t n_lat, n_lon, gaussian, wraps, reduced, rotated;
+  double south_pole[2];
 } grid_head;
 
 static const char magic[8] = "WEIRGRB";
@@ -48,7 +49,9 @@ weir_status weir_grib_add_kind(weir_grib *g, const weir_grib_kind *kind, int64_t
 static bool same_grid(const weir_grib_grid *a, const weir_grib_grid *b)
 {
   return a->n_lat == b->n_lat && a->n_lon == b->n_lon && a->gaussian == b->gaussian &&
-         a->wraps == b->wraps && memcmp(a->lat, b->lat, (size_t)a->n_lat * sizeof(double)) == 0 &&
+         a->wraps == b->wraps && a->reduced == b->reduced && a->rotated == b->rotated &&
+         memcmp(a->south_pole, b->south_pole, sizeof a->south_pole) == 0 &&
+         memcmp(a->lat, b->lat, (size_t)weir_grib_grid_lats(a) * sizeof(double)) == 0 &&
          memcmp(a->lon, b->lon, (size_t)a->n_lon * sizeof(double)) == 0;
 }
 
@@ -63,10 +66,12 @@ weir_status weir_grib_add_grid(weir_grib *g, const weir_grib_grid *grid, int64_t
     }
   }
   WEIR_TRY(weir_reserve(&g->grids, &g->grids_capacity, g->n_grids + 1, sizeof *grid));
-  WEIR_TRY(weir_alloc(grid->n_lat + grid->n_lon, sizeof(double), &memory));
-  double *const lat = memory, *const lon = lat + grid->n_lat;
+  const int64_t lats = weir_grib_grid_lats(grid);
 
-  memcpy(lat, grid->lat, (size_t)grid->n_lat * sizeof(double));
+  WEIR_TRY(weir_alloc(lats + grid->n_lon, sizeof(double), &memory));
+  double *const lat = memory, *const lon = lat + lats;
+
+  memcpy(lat, grid->lat, (size_t)lats * sizeof(double));
   memcpy(lon, grid->lon, (size_t)grid->n_lon * sizeof(double));
   g->grids[g->n_grids] = *grid;
   g->grids[g->n_grids].lat = lat;
@@ -123,10 +128,16 @@ static weir_status put_all(const weir_grib *g, text *t)
   WEIR_TRY(put(t, g->kinds, g->n_kinds * (int64_t)sizeof *g->kinds));
   for (int64_t i = 0; i < g->n_grids; i++) {
     const weir_grib_grid *const grid = &g->grids[i];
-    const grid_head h = {grid->n_lat, grid->n_lon, grid->gaussian, grid->wraps};
+    const grid_head h = {grid->n_lat,
+                         grid->n_lon,
+                         grid->gaussian,
+                         grid->wraps,
+                         grid->reduced,
+                         grid->rotated,
+                         {grid->south_pole[0], grid->south_pole[1]}};
 
     WEIR_TRY(put(t, &h, sizeof h));
-    WEIR_TRY(put(t, grid->lat, h.n_lat * (int64_t)sizeof(double)));
+    WEIR_TRY(put(t, grid->lat, weir_grib_grid_lats(grid) * (int64_t)sizeof(double)));
     WEIR_TRY(put(t, grid->lon, h.n_lon * (int64_t)sizeof(double)));
   }
   return put(t, g->fields, g->n_fields * (int64_t)sizeof *g->fields);
@@ -256,23 +267,27 @@ static weir_status get_grids(weir_grib *g, source *s, int64_t n)
     }
     memcpy(&h, said, sizeof h);
     if (h.n_lat < 1 || h.n_lon < 1 || h.n_lat > MAX_POINTS || h.n_lon > MAX_POINTS ||
-        h.gaussian < 0) {
+        h.gaussian < 0 || (h.reduced != 0 && h.n_lat != 1)) {
       return refuse("invalid size of a grid");
     }
-    const void *const points = get(s, h.n_lat + h.n_lon, sizeof(double));
+    const int64_t lats = h.reduced != 0 ? h.n_lon : h.n_lat;
+    const void *const points = get(s, lats + h.n_lon, sizeof(double));
 
     if (!points) {
       return refuse("it ends in the list of grids");
     }
     WEIR_TRY(weir_reserve(&g->grids, &g->grids_capacity, g->n_grids + 1, sizeof *g->grids));
-    WEIR_TRY(weir_alloc(h.n_lat + h.n_lon, sizeof(double), &memory));
-    memcpy(memory, points, (size_t)(h.n_lat + h.n_lon) * sizeof(double));
+    WEIR_TRY(weir_alloc(lats + h.n_lon, sizeof(double), &memory));
+    memcpy(memory, points, (size_t)(lats + h.n_lon) * sizeof(double));
     g->grids[g->n_grids++] = (weir_grib_grid){.n_lat = h.n_lat,
                                               .n_lon = h.n_lon,
                                               .gaussian = h.gaussian,
                                               .lat = memory,
-                                              .lon = (double *)memory + h.n_lat,
-                                              .wraps = h.wraps != 0};
+                                              .lon = (double *)memory + lats,
+                                              .wraps = h.wraps != 0,
+                                              .reduced = h.reduced != 0,
+                                              .rotated = h.rotated != 0,
+                                              .south_pole = {h.south_pole[0], h.south_pole[1]}};
   }
   return WEIR_OK;
 }

@@ -12,9 +12,15 @@ static void fill(weir_grib *g)
   static weir_grib_file files[2] = {{.size = 1000, .mtime = 5}, {.size = 300, .mtime = 6}};
   static char names[2][8] = {"a.grib", "b.grib"};
   const double points[] = {3, 2, 1, 10, 20};
-  const weir_grib_grid grids[2] = {
-      {.n_lat = 3, .n_lon = 2, .lat = points, .lon = points + 3},
-      {.n_lat = 1, .n_lon = 2, .lat = points, .lon = points + 3, .wraps = true}};
+  const weir_grib_grid grids[2] = {{.n_lat = 3, .n_lon = 2, .lat = points, .lon = points + 3},
+                                   {.n_lat = 1,
+                                    .n_lon = 2,
+                                    .lat = points,
+                                    .lon = points + 3,
+                                    .wraps = true,
+                                    .reduced = true,
+                                    .rotated = true,
+                                    .south_pole = {-40, 10}}};
   int64_t number = 0;
 
   *g = (weir_grib){.files = files, .n_files = 2};
@@ -70,7 +76,9 @@ static void an_index_comes_back(void **state)
   assert_memory_equal(back.fields, g.fields, 3 * sizeof *g.fields);
   assert_memory_equal(back.kinds, g.kinds, 2 * sizeof *g.kinds);
   assert_int_equal(back.n_grids, 2);
-  assert_true(back.grids[1].wraps);
+  assert_true(back.grids[1].wraps && back.grids[1].reduced && back.grids[1].rotated);
+  assert_near(back.grids[1].south_pole[0], -40, 0);
+  assert_memory_equal(back.grids[1].lat, g.grids[1].lat, 4 * sizeof(double));
   assert_memory_equal(back.grids[0].lat, g.grids[0].lat, 5 * sizeof(double));
   release(&back);
   back = (weir_grib){.files = g.files, .n_files = 2};

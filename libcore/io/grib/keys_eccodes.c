@@ -6,7 +6,7 @@
 
 enum { SECONDS = 13, SHIFTED_ROWS = 0x0f, ALL_FLAGS = 0xf0, FLAGS_ONE = 0xe0, MAX_ROWS = 1 << 13 };
 /* What is believed: a grid of 1 km has 40000 columns. */
-enum { MAX_LINE = 1 << 20, MAX_POINTS = 1 << 30 };
+enum { MAX_LINE = 1 << 20, MAX_POINTS = 1 << 30, MAX_REDUCED = 1 << 25 };
 
 typedef struct message {
   codes_handle *h;
@@ -227,27 +227,95 @@ static bool take_corners(const message *m, struct weir_grib_shape *s)
 
 static const char *why_not(const char *type)
 {
-  if (strncmp(type, "reduced", 7) == 0) {
-    return "its rows have different lengths: interpolate it to a regular grid first";
-  }
   if (strstr(type, "sh")) {
     return "spectral coefficients are not grid values: transform them to a regular grid first";
   }
-  return type[0] ? "only regular_ll and regular_gg are supported: interpolate it first"
+  return type[0] ? "only regular, reduced and rotated latitude-longitude and Gaussian grids are "
+                   "supported: interpolate it first"
                  : "the library does not know this grid";
+}
+
+/* The pole of a rotated grid. */
+static bool take_pole(const message *m, struct weir_grib_shape *s)
+{
+  double angle = 0;
+  char text[32];
+
+  if (!need_real(m, "latitudeOfSouthernPoleInDegrees", &s->south_pole[0]) ||
+      !need_real(m, "longitudeOfSouthernPoleInDegrees", &s->south_pole[1]) ||
+      !need_real(m, "angleOfRotationInDegrees", &angle)) {
+    return false;
+  }
+  snprintf(text, sizeof text, "%g", angle != 0 ? angle : s->south_pole[0]);
+  if (angle != 0) {
+    return refuse(m, "angleOfRotation", text,
+                  "a turn about the pole of a rotated grid is not supported: interpolate it first");
+  }
+  if (fabs(s->south_pole[0]) > 90 || fabs(s->south_pole[1]) > 720) {
+    return refuse(m, "latitudeOfSouthernPole", text, "there is no such pole");
+  }
+  s->rotated = 1;
+  return true;
+}
+
+/* Rows of different lengths: the library says where their points are. It does not heed the scanning
+ * mode there. */
+static bool take_reduced(const message *m, struct weir_grib_shape *s)
+{
+  size_t length = sizeof s->id;
+  char text[32];
+
+  if (!need(m, "numberOfDataPoints", &s->points) || !need(m, "scanningMode", &s->scanning) ||
+      (strcmp(s->type, "reduced_gg") == 0 && !need(m, "N", &s->gaussian))) {
+    return false;
+  }
+  snprintf(text, sizeof text, "%lld", (long long)s->points);
+  if (s->points < 1 || s->points > MAX_REDUCED) {
+    return refuse(m, "numberOfDataPoints", text, "no supported reduced grid has so many");
+  }
+  snprintf(text, sizeof text, "%lld", (long long)s->gaussian);
+  if (s->gaussian < 0 || s->gaussian > MAX_ROWS) {
+    return refuse(m, "N", text, "there are no such Gaussian grids");
+  }
+  snprintf(text, sizeof text, "%lld", (long long)s->scanning);
+  if (s->scanning != 0) {
+    return refuse(m, "scanningMode", text,
+                  "the rows of a reduced grid have to go from north to south and west to east");
+  }
+  if (codes_get_string(m->h, "md5GridSection", s->id, &length) != CODES_SUCCESS) {
+    return refuse(m, "md5GridSection", "", "the library does not give it");
+  }
+  s->n_lat = s->reduced = 1;
+  s->n_lon = s->points;
+  return true;
+}
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+  while (*list != NULL && strcmp(text, *list) != 0) {
+    list++;
+  }
+  return *list != NULL;
 }
 
 static bool take_shape(const message *m, int32_t edition, struct weir_grib_shape *s)
 {
+  static const char *const regular[] = {"regular_ll", "regular_gg", "rotated_ll", "rotated_gg",
+                                        NULL};
+  static const char *const reduced[] = {"reduced_ll", "reduced_gg", NULL};
   char text[64];
 
   text_of(m, "gridType", s->type, sizeof s->type);
-  if (strcmp(s->type, "regular_ll") != 0 && strcmp(s->type, "regular_gg") != 0) {
+  if (is_one_of(s->type, reduced)) {
+    return take_reduced(m, s);
+  }
+  if (!is_one_of(s->type, regular)) {
     return refuse(m, "gridType", s->type[0] ? s->type : "unknown", why_not(s->type));
   }
   if (!need(m, "Ni", &s->n_lon) || !need(m, "Nj", &s->n_lat) ||
       !need(m, "numberOfDataPoints", &s->points) || !need(m, "scanningMode", &s->scanning) ||
-      (s->type[8] == 'g' && !need(m, "N", &s->gaussian)) || !take_corners(m, s)) {
+      (s->type[8] == 'g' && !need(m, "N", &s->gaussian)) || !take_corners(m, s) ||
+      (strncmp(s->type, "rotated", 7) == 0 && !take_pole(m, s))) {
     return false;
   }
   if (s->n_lon < 1 || s->n_lat < 1 || s->n_lon > MAX_LINE || s->n_lat > MAX_LINE ||
@@ -272,6 +340,29 @@ static bool take_shape(const message *m, int32_t edition, struct weir_grib_shape
   return true;
 }
 
+/* Components of vectors along the rows and columns of a rotated grid, by what the library calls
+ * them: eastward and northward is what their names promise. */
+static void refuse_components(const message *m)
+{
+  static const char *const words[] = {
+      "component", "eastward", "northward", "zonal",  "meridional", "U-",         "V-",
+      "U wind",    "V wind",   "x_wind",    "y_wind", "east-west",  "north-south"};
+  static const char *const names[] = {"u", "v", "10u", "10v", "100u", "100v", "200u", "200v", NULL};
+  int64_t along = 0;
+  char name[256];
+  bool is = is_one_of(m->kind->short_name, names);
+
+  text_of(m, "name", name, sizeof name);
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    is = is || strcasestr(name, words[i]) || strcasestr(m->kind->standard_name, words[i]);
+  }
+  if (is && (!has(m, "uvRelativeToGrid", &along) || along != 0)) {
+    (void)refuse(m, "uvRelativeToGrid", "1",
+                 "components along the rows and columns of a rotated grid: turn them to eastward "
+                 "and northward first");
+  }
+}
+
 weir_status weir_grib_keys_take(void *keys)
 {
   weir_grib_keys *const k = keys;
@@ -293,6 +384,9 @@ weir_status weir_grib_keys_take(void *keys)
     k->field.scanning = (int32_t)k->shape.scanning;
   }
   take_names(&m, k->known);
+  if (k->shape.rotated) {
+    refuse_components(&m);
+  }
   take_time(&m, &k->field, &k->reforecast);
   take_member(&m, &k->field);
   codes_handle_delete(h);

@@ -59,13 +59,21 @@ static weir_status damage(scan *s)
   return WEIR_OK;
 }
 
+static int64_t lats_of(const struct weir_grib_shape *shape)
+{
+  return shape->reduced ? shape->n_lon : shape->n_lat;
+}
+
 static weir_status make_points(void *context)
 {
   scan *const s = context;
-  double *const lon = s->points + s->keys.shape.n_lat;
+  const struct weir_grib_shape *const shape = &s->keys.shape;
+  double *const lon = s->points + lats_of(shape);
 
-  s->sound = weir_grib_points(&s->keys.shape, s->points, lon, lon + s->keys.shape.n_lon, &s->wraps,
-                              s->why);
+  s->wraps = false;
+  s->sound = shape->reduced
+                 ? weir_grib_reduced_points(&s->keys, s->points, lon, s->why)
+                 : weir_grib_points(shape, s->points, lon, lon + shape->n_lon, &s->wraps, s->why);
   return WEIR_OK;
 }
 
@@ -78,8 +86,8 @@ static weir_status find_grid(scan *s, int64_t *grid)
   if (s->grid >= 0 && memcmp(&s->shape, shape, sizeof *shape) == 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_reserve(&s->points, &s->capacity, shape->n_lat + shape->n_lon + 2 * shape->gaussian,
-                        sizeof(double)));
+  WEIR_TRY(weir_reserve(&s->points, &s->capacity,
+                        lats_of(shape) + shape->n_lon + 2 * shape->gaussian, sizeof(double)));
   WEIR_TRY(weir_grib_alone(make_points, s));
   if (!s->sound) {
     snprintf(s->keys.kind.refused, sizeof s->keys.kind.refused, "%s", s->why);
@@ -90,8 +98,11 @@ static weir_status find_grid(scan *s, int64_t *grid)
                                .n_lon = shape->n_lon,
                                .gaussian = shape->gaussian,
                                .lat = s->points,
-                               .lon = s->points + shape->n_lat,
-                               .wraps = s->wraps};
+                               .lon = s->points + lats_of(shape),
+                               .wraps = s->wraps,
+                               .reduced = shape->reduced != 0,
+                               .rotated = shape->rotated != 0,
+                               .south_pole = {shape->south_pole[0], shape->south_pole[1]}};
 
   WEIR_TRY(weir_grib_add_grid(s->g, &made, grid));
   s->shape = *shape;

@@ -1,4 +1,4 @@
-/* points_eccodes.c - where the points of a regular grid are. */
+/* points_eccodes.c - where the points of a grid are. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,4 +107,45 @@ bool weir_grib_points(const struct weir_grib_shape *s, double *lat, double *lon,
 {
   return take_rows(s, lat, why) && (s->gaussian == 0 || take_gaussian(s, rows, lat, why)) &&
          take_lon(s, lon, wraps, why);
+}
+
+/* n values of a key; false: there are not that many, or one is beyond +-max. */
+static bool take_array(codes_handle *h, const char *key, int64_t n, double max, double *out,
+                       char *why)
+{
+  size_t found = 0, size = (size_t)n;
+  char reason[256];
+  int code = codes_get_size(h, key, &found);
+
+  if (code == CODES_SUCCESS && found == size) {
+    code = codes_get_double_array(h, key, out, &size);
+  }
+  if (code != CODES_SUCCESS || found != (size_t)n || size != (size_t)n) {
+    snprintf(why, WEIR_GRIB_WHY, "%s: %s", key,
+             code != CODES_SUCCESS ? weir_grib_reason(code, reason)
+                                   : "are not as many as numberOfDataPoints");
+    return false;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    if (!(fabs(out[i]) <= max)) {
+      snprintf(why, WEIR_GRIB_WHY, "%s: %g is out of range", key, out[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool weir_grib_reduced_points(const weir_grib_keys *k, double *lat, double *lon, char *why)
+{
+  codes_handle *const h = codes_handle_new_from_message(NULL, k->bytes, (size_t)k->size);
+
+  if (!h) {
+    snprintf(why, WEIR_GRIB_WHY, "identifier=GRIB: the library cannot decode it");
+    return false;
+  }
+  const bool sound = take_array(h, "latitudes", k->shape.points, 90 + 1e-6, lat, why) &&
+                     take_array(h, "longitudes", k->shape.points, FAR, lon, why);
+
+  codes_handle_delete(h);
+  return sound;
 }

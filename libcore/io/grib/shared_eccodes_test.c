@@ -243,6 +243,39 @@ static void a_reforecast_starts_at_its_hdate(void **state)
   weir_grib_close(&g);
 }
 
+/* N48: rows of 20 to 192 points (the list of WMO). */
+static void a_reduced_grid_has_the_points_of_the_library(void **state)
+{
+  weir_grib *g = open_shared("reduced_gg", NULL);
+  const weir_grib_grid *const grid = weir_grib_grid_get(g, 0);
+  const int64_t n = grid->n_lon;
+  int64_t rows = 1, longest = 0, length = 1;
+
+  (void)state;
+  assert_true(grid->reduced && !grid->rotated && grid->n_lat == 1 && grid->gaussian == 48);
+  assert_int_equal(n, 13280);
+  for (int64_t i = 1; i < n; i++) {
+    const bool next = grid->lat[i] < grid->lat[i - 1];
+
+    assert_true(next ? grid->lon[i] < 1e-9 : grid->lon[i] > grid->lon[i - 1]);
+    rows += next;
+    length = next ? 1 : length + 1;
+    longest = length > longest ? length : longest;
+  }
+  assert_int_equal(rows, 96);
+  assert_int_equal(longest, 192);
+  assert_near(grid->lat[0], 88.572169, 1e-6); /* the first Gaussian latitude of N48 */
+  assert_near(grid->lon[1], 360.0 / 20, 1e-9);
+  float *const x = malloc((size_t)n * sizeof *x), *out = x;
+
+  assert_ok(weir_grib_read(g, 1, (int64_t[]){0}, &out));
+  for (int64_t i = 0; i < n; i++) {
+    assert_true(isfinite(x[i]));
+  }
+  free(x);
+  weir_grib_close(&g);
+}
+
 static void refused_with(const char *file, const char *said)
 {
   weir_grib *g = open_shared(file, NULL);
@@ -258,11 +291,9 @@ static void refused_with(const char *file, const char *said)
   weir_grib_close(&g);
 }
 
-static void what_is_no_rectangle_is_refused(void **state)
+static void what_is_no_grid_of_points_is_refused(void **state)
 {
   (void)state;
-  refused_with("reduced_gg", ".grib: message 1 (byte 0): gridType=reduced_gg: its rows have "
-                             "different lengths");
   refused_with("spherical_harmonics", ".grib: message 1 (byte 0): gridType=sh: spectral");
 }
 
@@ -378,7 +409,8 @@ int main(void)
       cmocka_unit_test(missing_values_are_nan),
       cmocka_unit_test(minutes_are_steps_too),
       cmocka_unit_test(a_reforecast_starts_at_its_hdate),
-      cmocka_unit_test(what_is_no_rectangle_is_refused),
+      cmocka_unit_test(a_reduced_grid_has_the_points_of_the_library),
+      cmocka_unit_test(what_is_no_grid_of_points_is_refused),
       cmocka_unit_test(far_longitudes_are_refused),
       cmocka_unit_test(damage_is_refused_or_skipped),
       cmocka_unit_test(octets_say_what_the_library_says),

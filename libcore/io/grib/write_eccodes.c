@@ -370,6 +370,8 @@ static weir_status check(const making *m)
 
   if (!m->grid || m->grid->n_lat < 1 || m->grid->n_lon < 1) {
     wrong = "the grid is missing";
+  } else if (m->grid->reduced || m->grid->rotated) {
+    wrong = "reduced and rotated grids are not written: give a regular one";
   } else if (m->new_grid &&
              (!equidistant(m->grid->lon, m->grid->n_lon) ||
               (m->grid->gaussian == 0 && !equidistant(m->grid->lat, m->grid->n_lat)))) {

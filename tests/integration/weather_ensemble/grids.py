@@ -66,6 +66,12 @@ def regular(name, values, lat=LAT, lon=LON, member=False, dtype="f4", **notes):
                  {**lines(lat, lon), **field(values, member=member, dtype=dtype, **notes)}, members=n)
 
 
+def wave(lat, lon):
+    """The field of grids/octahedral.grib and others (make_grids.py)."""
+    lat, lon = np.radians(lat), np.radians(lon)
+    return 280 + 20 * np.sin(lat) + 5 * np.cos(lat) * np.cos(lon - 0.5)
+
+
 class Grids(unittest.TestCase):
     def refused(self, path, *words):
         status, text = run("prepare", f"data.forecast=[{path}]")
@@ -85,8 +91,83 @@ class Grids(unittest.TestCase):
             return page.read()
 
     def test_grids_of_grib_other_than_regular_are_refused_by_type(self):
-        for name in ("lambert", "rotated_ll", "polar_stereographic", "mercator"):
+        for name in ("lambert", "polar_stereographic", "mercator"):
             self.refused(os.path.join(stored, f"{name}.grib"), f"gridType={name}", "interpolate it")
+        self.refused(os.path.join(stored, "rotated_ll.grib"), "gridType=rotated_ll", "import.grid.spacing")
+
+    def regridded(self, name, *options, out="regridded"):
+        """Latitudes, longitudes, the field of forecast.nc, and all that was printed."""
+        status, text = run("prepare", f"data.forecast=[{os.path.join(stored, name)}.grib]", *options, out=out)
+        self.assertEqual(status, 0, text)
+        with netCDF4.Dataset(os.path.join(scratch, out, "forecast.nc")) as data:
+            field = next(v for v in data.variables.values() if v.ndim >= 5)
+            values = np.ma.filled(field[:].astype(float), np.nan).squeeze()
+            return data["latitude"][:].data, data["longitude"][:].data, values, text
+
+    def test_reduced_and_rotated_grids_come_to_a_regular_one(self):
+        rows = {"octahedral": [20 + 4 * i for i in range(32)],
+                "reduced": [20, 27, 36, 40, 45, 50, 60, 64, 72, 75, 80, 90, 90, 96, 100, 108, 108, 120, 120, 120, 128,
+                            128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128]}
+        gaussian = np.degrees(np.arcsin(np.polynomial.legendre.leggauss(64)[0]))[::-1]
+        for name, half in rows.items():
+            lat, lon, values, text = self.regridded(name, "import.grid.spacing=5")
+            self.assertIn("bilinear interpolation", text)
+            self.assertEqual(values.shape, (37, 72))
+            lines = []  # every row at the longitudes of the target, and the means of the outermost at the poles
+            for y, n in zip(gaussian, half + half[::-1]):
+                x = 360 * np.arange(n + 1) / n
+                lines.append(np.interp(lon, x, wave(y, x)))
+            n = 360 * np.arange(half[0]) / half[0]
+            lines = np.array([np.full(72, wave(gaussian[0], n).mean()), *lines, np.full(72, wave(gaussian[-1], n).mean())])
+            south = -np.array([90, *gaussian, -90])
+            wanted = np.array([[np.interp(-y, south, lines[:, i]) for i in range(72)] for y in lat])
+            np.testing.assert_allclose(values, wanted, atol=5e-5)  # single precision and 24 bits
+        lat, lon, values, text = self.regridded("rotated", "import.grid.spacing=1", "import.grid.area=[60, 0, 40, 20]")
+        there = np.isfinite(values)
+        self.assertIn("20 of 441 cells lie outside", text)
+        self.assertEqual(np.count_nonzero(~there), 20)
+        np.testing.assert_allclose(values[there], wave(lat[:, None], lon[None])[there], atol=4e-4)  # of interpolation
+
+    def test_conservative_means_keep_the_mean_of_the_globe(self):
+        gaussian = np.degrees(np.arcsin(np.polynomial.legendre.leggauss(64)[0]))[::-1]
+        edges = np.array([90, *(gaussian[1:] + gaussian[:-1]) / 2, -90])
+        mean, weight = 0, -np.diff(np.sin(np.radians(edges))) / 2
+        for y, w, n in zip(gaussian, weight, [20 + 4 * min(i, 63 - i) for i in range(64)]):
+            mean += w * wave(y, 360 * np.arange(n) / n).mean()
+        lat, _, values, text = self.regridded("octahedral", "import.grid.spacing=7.5", "import.regrid.method=conservative")
+        self.assertIn("first-order conservative means", text)
+        edges = np.array([90, *(lat[1:] + lat[:-1]) / 2, -90])
+        own = (-np.diff(np.sin(np.radians(edges))) / 2 * values.mean(axis=1)).sum()
+        self.assertAlmostEqual(own, mean, delta=3e-5)
+
+    def test_components_along_a_rotated_grid_are_refused(self):
+        area = ("import.grid.spacing=1", "import.grid.area=[52, 8, 48, 12]")
+        self.regridded("wind_east", *area)
+        status, text = run("prepare", f"data.forecast=[{os.path.join(stored, 'wind_along.grib')}]", *area)
+        self.assertEqual(status, 3, text)
+        self.assertIn("uvRelativeToGrid=1: components along the rows and columns of a rotated grid", text)
+
+    def test_forecast_and_truth_come_to_one_grid(self):
+        truth = regular("t.nc", wave(*np.meshgrid(LAT, LON, indexing="ij")))
+        for target, n in ((f"import.grid.file={truth}", 12), ("import.grid.spacing=30", 84)):
+            *_, values, text = self.regridded("octahedral", f"data.truth=[{truth}]", target, "import.incomplete=keep")
+            self.assertEqual(values.size, n)
+            self.assertEqual(text.count("regridded from"), 1 if n == 12 else 2)
+            folder = os.path.join(scratch, "regridded")
+            _, text = self.scored(f"{folder}/forecast.nc", f"{folder}/truth.nc")
+            self.assertNotIn("regridded", text)
+
+    def test_targets_that_do_not_fit_are_refused(self):
+        path = f"data.forecast=[{os.path.join(stored, 'rotated.grib')}]"
+        for status, words, *options in (
+                (2, "do not divide", "import.grid.spacing=7"),
+                (2, "no cell of import.grid lies in its grid", "import.grid.spacing=1", "import.grid.area=[-10, 0, -20, 10]"),
+                (2, "leave one out", "import.grid.spacing=1", "import.grid.file=x.nc"),
+                (2, "belong together", "import.grid.spacing=1", "import.regrid.weights=x.nc"),
+                (7, "is rotated", "import.grid.spacing=1", "import.regrid.method=conservative")):
+            found, text = run("prepare", path, *options)
+            self.assertEqual(found, status, text)
+            self.assertIn(words, text)
 
     def test_grids_that_cfgrib_unrolled_are_refused_by_type(self):
         self.refused(os.path.join(stored, "lambert.nc"), "GRIB_gridType=lambert", "regrid it to a regular")

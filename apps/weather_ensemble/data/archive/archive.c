@@ -258,6 +258,7 @@ void wx_archive_close(wx_archive **a)
   weir_free(&(*a)->weight);
   weir_free(&(*a)->mapping);
   weir_free(&(*a)->notes);
+  wx_archive_regrid_fini(*a);
   weir_free(&(*a)->entries);
   weir_free(&(*a)->number);
   weir_free(a);
@@ -297,10 +298,10 @@ static const wx_entry *find(const wx_archive *a, int64_t start, int64_t lead, in
 const wx_format *wx_archive_locate(const wx_archive *a, int64_t start, int64_t lead,
                                    int64_t quantity, int64_t member, void **state, int64_t *number)
 {
-  const wx_entry *const e =
-      is_there(&a->facts, start, lead, quantity, member, 1) && a->values == NULL
-          ? find(a, start, lead, quantity, member)
-          : NULL;
+  const wx_entry *const e = is_there(&a->facts, start, lead, quantity, member, 1) &&
+                                    a->values == NULL && a->weights == NULL
+                                ? find(a, start, lead, quantity, member)
+                                : NULL;
 
   if (e == NULL) {
     return NULL;
@@ -329,11 +330,17 @@ static void convert(const wx_file *f, int64_t quantity, int64_t n, float *x)
   }
 }
 
+/* Cells of a field of the files. */
+static int64_t stored_cells(const wx_archive *a)
+{
+  return a->weights != NULL ? a->weights->n_from : wx_grid_cells(&a->facts.grid);
+}
+
 /* Members in runs of one file, so that a format can read many at once. */
 static weir_status read_files(wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                               int64_t member, int64_t n, float *out)
 {
-  const int64_t cells = wx_grid_cells(&a->facts.grid);
+  const int64_t cells = stored_cells(a);
 
   for (int64_t at = 0, run = 0; at < n; at += run) {
     const wx_entry *const first = find(a, start, lead, quantity, member + at);
@@ -363,11 +370,28 @@ static weir_status read_files(wx_archive *a, int64_t start, int64_t lead, int64_
   return WEIR_OK;
 }
 
+/* Fields on the grid of the files. */
+static weir_status read_stored(wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
+                               int64_t member, int64_t n, float *out)
+{
+  const wx_archive_info *f = &a->facts;
+  const int64_t cells = stored_cells(a);
+
+  if (a->values == NULL) {
+    return read_files(a, start, lead, quantity, member, n, out);
+  }
+  const int64_t field =
+      ((start * f->n_leads + lead) * f->n_quantities + quantity) * f->n_members + member;
+
+  memcpy(out, a->values + field * cells, (size_t)(n * cells) * sizeof *out);
+  return WEIR_OK;
+}
+
 weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                             int64_t member, int64_t n, float *out)
 {
   const wx_archive_info *f = &a->facts;
-  const int64_t cells = wx_grid_cells(&f->grid);
+  float *stored = out;
 
   if (!is_there(f, start, lead, quantity, member, n)) {
     return weir_fail(
@@ -376,12 +400,12 @@ weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t 
         f->name, (long long)start, (long long)lead, (long long)quantity, (long long)member,
         (long long)(member + n - 1));
   }
-  if (a->values == NULL) {
-    return read_files(a, start, lead, quantity, member, n, out);
+  if (a->weights != NULL) {
+    WEIR_TRY(wx_archive_regrid_fields(a, n, &stored));
   }
-  const int64_t field =
-      ((start * f->n_leads + lead) * f->n_quantities + quantity) * f->n_members + member;
-
-  memcpy(out, a->values + field * cells, (size_t)(n * cells) * sizeof *out);
+  WEIR_TRY(read_stored(a, start, lead, quantity, member, n, stored));
+  if (a->weights != NULL) {
+    wx_archive_regrid_apply(a, n, out);
+  }
   return WEIR_OK;
 }

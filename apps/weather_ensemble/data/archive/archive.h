@@ -5,6 +5,7 @@
 #define WX_ARCHIVE_H
 #include "base/weir_file.h"
 #include "data/archive/archive_info.h"
+#include "data/regrid/weights.h"
 
 /* Opens an archive of files. Each path may be a pattern (* ? [...]), unless it is the name of a
  * file: the files that match it, in the order of their names. Formats are recognised by their first
@@ -30,6 +31,11 @@ weir_status wx_archive_open_truth(const char *const *paths, int n, const wx_arch
                                   wx_archive **out) WEIR_CHECKED;
 /* Closes; accepts NULL. */
 void wx_archive_close(wx_archive **a);
+/* Brings all fields to another LATLON grid as they are read: the grid of the metadata is then this
+ * one. Weights are taken over, from the present grid to `to`; missing: of wx_weights_apply. Once an
+ * archive. */
+weir_status wx_archive_regrid(wx_archive *a, const wx_grid *to, double missing,
+                              wx_weights *weights) WEIR_CHECKED;
 /* Returns the metadata, known without reading a field. */
 const wx_archive_info *wx_archive_get(const wx_archive *a);
 /* Returns whether the files hold this field at all. Four numbers, each in [0, n). */

@@ -3,6 +3,7 @@
 #ifndef WX_ARCHIVE_CUBE_H
 #define WX_ARCHIVE_CUBE_H
 #include "data/archive/archive_format.h"
+#include "data/regrid/weights.h"
 
 enum { WX_MAX_QUANTITIES = 4096 };
 
@@ -45,6 +46,10 @@ struct wx_archive {
   wx_entry *entries;   /* ascending key */
   int64_t *number;     /* [n_members]: of fields to read at once */
   const float *values; /* of memory; NULL: of files */
+  wx_weights *weights; /* to facts.grid from the grid of the files; NULL: it is theirs */
+  double missing;      /* of wx_weights_apply */
+  float *source;       /* fields as read */
+  int64_t source_capacity;
 };
 
 /* What is being opened: file `now`; of_grid: the file of the grid, -1 before there is one. */
@@ -60,9 +65,15 @@ struct wx_index {
 /* Sets the maximum number of files (> 0) open at once. */
 void wx_archive_set_max_open(wx_archive *a, int64_t n);
 /* Returns the format, its state and the number of a field of files; NULL: no file holds it, or not
- * in the units and under the name of its quantity. */
+ * in the units, under the name or on the grid that the archive has it on. */
 const wx_format *wx_archive_locate(const wx_archive *a, int64_t start, int64_t lead,
                                    int64_t quantity, int64_t member, void **state, int64_t *number);
+/* archive_regrid.c, of an archive with weights */
+/* Returns the memory of n fields of the files' grid in *source. Borrowed. */
+weir_status wx_archive_regrid_fields(wx_archive *a, int64_t n, float **source) WEIR_CHECKED;
+/* Brings these fields to the archive's grid, out[n, cells]. */
+void wx_archive_regrid_apply(const wx_archive *a, int64_t n, float *out);
+void wx_archive_regrid_fini(wx_archive *a);
 /* archive_names.c */
 /* Notes how the file gives its quantity. Fails: WEIR_ERR_DATA where it does so in two ways. */
 weir_status wx_archive_convert(wx_file *f, const wx_quantity *q, int64_t quantity,

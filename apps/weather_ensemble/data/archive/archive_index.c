@@ -26,7 +26,9 @@ weir_status wx_archive_take_grid(wx_archive *a, const wx_grid *grid)
 
   *g = *grid;
   WEIR_TRY(wx_archive_copy(
-      &a->lat, grid->lat, grid->kind == WX_GRID_SITES ? grid->n_lon : grid->n_lat, sizeof *a->lat));
+      &a->lat, grid->lat,
+      grid->kind == WX_GRID_SITES || grid->kind == WX_GRID_POINTS ? grid->n_lon : grid->n_lat,
+      sizeof *a->lat));
   WEIR_TRY(wx_archive_copy(&a->lon, grid->lon, grid->n_lon, sizeof *a->lon));
   WEIR_TRY(wx_archive_copy(&a->mapping, grid->mapping, 1, sizeof *a->mapping));
   g->lat = a->lat;
@@ -53,6 +55,13 @@ weir_status wx_index_grid(wx_index *index, const wx_grid *grid, const char *what
       cells > WX_MAX_CELLS) {
     return weir_fail(WEIR_ERR_DATA, "%s: %s: a grid of %lld x %lld; 1 to %d cells are handled",
                      path, what, (long long)grid->n_lat, (long long)grid->n_lon, WX_MAX_CELLS);
+  }
+  if (grid->kind == WX_GRID_POINTS && !index->how->regrid) {
+    wx_grid_text(grid, one, sizeof one);
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: %s: its grid (%s) is not a regular latitude-longitude grid: bring it to "
+                     "one by prepare, with import.grid.spacing or import.grid.file",
+                     path, what, one);
   }
   if (index->of_grid < 0) {
     index->of_grid = index->now;

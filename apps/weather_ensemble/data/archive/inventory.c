@@ -20,6 +20,10 @@ const weir_opt wx_import_options[] = {
     WEIR_OPT_BOOL(
         wx_import_opts, climate, false,
         "write climate.nc, statistics of the forecasts of the training initialisation times"),
+    WEIR_OPT_TABLE(wx_import_opts, grid, wx_target_options,
+                   "the grid that forecast.nc and truth.nc are written on; as they are read where "
+                   "neither spacing nor file is given"),
+    WEIR_OPT_TABLE(wx_import_opts, regrid, wx_regrid_options, "how fields are brought to it"),
     WEIR_OPT_END,
 };
 

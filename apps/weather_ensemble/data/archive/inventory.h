@@ -4,6 +4,7 @@
 #define WX_INVENTORY_H
 #include "conf/weir_opt.h"
 #include "data/archive/archive.h"
+#include "data/regrid/regrid.h"
 
 /* A quantity at a lead. */
 typedef struct wx_inventory_line {
@@ -34,6 +35,8 @@ typedef struct wx_import_opts {
   int64_t members; /* that every forecast has to have; 0: as many as there are */
   int incomplete;  /* wx_incomplete */
   bool convert, climate;
+  wx_target_opts grid;
+  wx_regrid_opts regrid;
 } wx_import_opts;
 extern const weir_opt wx_import_options[];
 

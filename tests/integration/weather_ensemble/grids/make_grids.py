@@ -63,6 +63,47 @@ def bitmap():
     ec.codes_release(h)
 
 
+def wave(lat, lon):
+    """A field that bilinear interpolation nearly keeps."""
+    lat, lon = np.radians(lat), np.radians(lon)
+    return 280 + 20 * np.sin(lat) + 5 * np.cos(lat) * np.cos(lon - 0.5)
+
+
+def points(name, sample, keys, pl=None):
+    """`wave` at the points of a grid, which the library computes from the keys."""
+    h = ec.codes_grib_new_from_samples(sample)
+    if pl is not None:
+        ec.codes_set_array(h, "pl", pl)
+        ec.codes_set(h, "numberOfDataPoints", sum(pl))
+        ec.codes_set(h, "longitudeOfLastGridPointInDegrees", 360 - 360 / max(pl))
+    for key, value in {"shortName": "2t", **keys, "dataDate": 20200101, "dataTime": 0}.items():
+        ec.codes_set(h, key, value)
+    if "Ni" in keys:
+        ec.codes_set(h, "numberOfDataPoints", keys["Ni"] * keys["Nj"])
+    ec.codes_set_values(h, np.arange(float(ec.codes_get(h, "numberOfDataPoints"))))
+    ec.codes_set(h, "bitsPerValue", 24)
+    ec.codes_set_values(h, wave(ec.codes_get_array(h, "latitudes"), ec.codes_get_array(h, "longitudes")))
+    with open(os.path.join(FOLDER, f"{name}.grib"), "wb") as file:
+        ec.codes_write(h, file)
+    ec.codes_release(h)
+
+
+def regridded():
+    """O32, N32, and a region of 20 x 20 degrees around 50 N, 10 E, with winds that are eastward or along its rows."""
+    rows = [20 + 4 * i for i in range(32)]
+    points("octahedral", "reduced_gg_pl_32_grib2", {"level": 2, "typeOfLevel": "heightAboveGround"}, rows + rows[::-1])
+    points("reduced", "reduced_gg_pl_32_grib1", {})
+    region = {"latitudeOfSouthernPoleInDegrees": -40, "longitudeOfSouthernPoleInDegrees": 10,
+              "latitudeOfFirstGridPointInDegrees": -10, "latitudeOfLastGridPointInDegrees": 10,
+              "longitudeOfFirstGridPointInDegrees": 350, "longitudeOfLastGridPointInDegrees": 10, "Ni": 41, "Nj": 41,
+              "iDirectionIncrementInDegrees": 0.5, "jDirectionIncrementInDegrees": 0.5, "jScansPositively": 1}
+    points("rotated", "rotated_ll_sfc_grib2", {"level": 2, "typeOfLevel": "heightAboveGround", **region})
+    for name, along in (("wind_along", 1), ("wind_east", 0)):
+        points(name, "rotated_ll_pl_grib2", {**region, "Ni": 5, "Nj": 5, "iDirectionIncrementInDegrees": 5,
+                                             "jDirectionIncrementInDegrees": 5, "shortName": "u",
+                                             "uvRelativeToGrid": along})
+
+
 def by_cfgrib(name):
     """What `xarray.open_dataset(..., engine='cfgrib').to_netcdf` makes of the GRIB file."""
     path = os.path.join(FOLDER, f"{name}.grib")
@@ -94,6 +135,7 @@ def by_xarray():
 def main():
     for name, keys in GRIDS.items():
         message(name, keys)
+    regridded()
     message("reduced_gg", {})
     bitmap()
     for name in ("lambert", "rotated_ll", "reduced_gg"):

@@ -127,37 +127,75 @@ static weir_status take_quantity(const gb *f, wx_index *index, int64_t i, int64_
   return wx_index_quantity(index, &q, &as, number);
 }
 
+/* Rows and columns of a regular grid, brought into order. */
+static weir_status take_regular(const weir_grib_grid *from, const char *location, wx_grid *grid,
+                                double *lat, double *lon, wx_grid_order *order)
+{
+  memcpy(lat, from->lat, (size_t)from->n_lat * sizeof *lat);
+  memcpy(lon, from->lon, (size_t)from->n_lon * sizeof *lon);
+  const char *const reason = wx_grid_arrange(grid, lat, lon, order);
+
+  return reason == NULL ? WEIR_OK : weir_fail(WEIR_ERR_DATA, "%s: its grid: %s", location, reason);
+}
+
+/* The gridType of a reduced or rotated grid. */
+static const char *type_of(const weir_grib_grid *from)
+{
+  static const char *const types[2][2] = {{"rotated_ll", "rotated_gg"},
+                                          {"reduced_ll", "reduced_gg"}};
+
+  return types[from->reduced][from->gaussian > 0];
+}
+
+/* Where each cell of a reduced or rotated grid is. */
+static void take_points(const weir_grib_grid *from, wx_grid *grid, double *lat, double *lon)
+{
+  grid->kind = WX_GRID_POINTS;
+  grid->n_lat = 1;
+  grid->n_lon = from->n_lat * from->n_lon;
+  grid->rotated = from->rotated;
+  memcpy(grid->south_pole, from->south_pole, sizeof grid->south_pole);
+  for (int64_t e = 0; e < grid->n_lon; e++) {
+    lat[e] = from->lat[from->reduced ? e : e / from->n_lon];
+    lon[e] = from->lon[from->reduced ? e : e % from->n_lon];
+  }
+}
+
 /* Tells the index the grid of field i, once, and notes how its fields are turned. */
 static weir_status take_grid(gb *f, wx_index *index, int64_t i)
 {
   const int64_t number = weir_grib_field_get(f->g, i)->grid;
   const weir_grib_grid *const from = weir_grib_grid_get(f->g, number);
+  const bool points = from->reduced || from->rotated;
+  const int64_t lats = points ? from->n_lat * from->n_lon : from->n_lat;
   wx_grid grid = {.kind = WX_GRID_LATLON,
                   .n_lat = from->n_lat,
                   .n_lon = from->n_lon,
                   .units = {"degrees_north", "degrees_east"}};
-  char location[LOCATION];
+  char location[LOCATION], what[LOCATION];
   void *memory = NULL;
+  weir_status status = WEIR_OK;
 
   if (f->indexed[number]) {
     return WEIR_OK;
   }
   weir_grib_locate(f->g, i, location, sizeof location);
-  WEIR_TRY(weir_alloc(from->n_lat + from->n_lon, sizeof(double), &memory));
-  double *const lat = memory, *const lon = lat + from->n_lat;
-
-  memcpy(lat, from->lat, (size_t)from->n_lat * sizeof *lat);
-  memcpy(lon, from->lon, (size_t)from->n_lon * sizeof *lon);
-  const char *const reason = wx_grid_arrange(&grid, lat, lon, &f->order[number]);
+  WEIR_TRY(weir_alloc(2 * (points ? lats : from->n_lat + from->n_lon), sizeof(double), &memory));
+  double *const lat = memory, *const lon = lat + lats;
 
   grid.lat = lat;
   grid.lon = lon;
-  const weir_status status = reason != NULL
-                                 ? weir_fail(WEIR_ERR_DATA, "%s: its grid: %s", location, reason)
-                                 : wx_index_grid(index, &grid, strstr(location, "message"));
-
+  if (points) {
+    take_points(from, &grid, lat, lon);
+  } else {
+    WEIR_TRY_GOTO(take_regular(from, location, &grid, lat, lon, &f->order[number]), done);
+  }
+  (void)snprintf(what, sizeof what, "%s%s%s", strstr(location, "message"),
+                 points ? ": gridType=" : "", points ? type_of(from) : "");
+  WEIR_TRY_GOTO(wx_index_grid(index, &grid, what), done);
+  f->indexed[number] = true;
+done:
   weir_free(&memory);
-  f->indexed[number] = status == WEIR_OK;
   return status;
 }
 

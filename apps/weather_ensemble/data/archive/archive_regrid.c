@@ -1,0 +1,45 @@
+/* archive_regrid.c - an archive whose fields are brought to another grid as they are read. */
+#include "base/weir_alloc.h"
+#include "data/archive/archive.h"
+#include "data/archive/archive_cube.h"
+
+weir_status wx_archive_regrid(wx_archive *a, const wx_grid *to, double missing, wx_weights *weights)
+{
+  WEIR_ASSERT(a->weights == NULL && weights->n_from == wx_grid_cells(&a->facts.grid) &&
+              weights->n_to == wx_grid_cells(to) && weights->row == weights->n_to);
+  WEIR_TRY(weir_alloc(1, sizeof *a->weights, (void **)&a->weights));
+  *a->weights = *weights;
+  *weights = (wx_weights){.n = 0};
+  a->missing = missing;
+  weir_free(&a->lat);
+  weir_free(&a->lon);
+  weir_free(&a->mapping);
+  weir_free(&a->weight);
+  return wx_archive_take_grid(a, to);
+}
+
+weir_status wx_archive_regrid_fields(wx_archive *a, int64_t n, float **source)
+{
+  WEIR_TRY(
+      weir_reserve(&a->source, &a->source_capacity, n * a->weights->n_from, sizeof *a->source));
+  *source = a->source;
+  return WEIR_OK;
+}
+
+void wx_archive_regrid_apply(const wx_archive *a, int64_t n, float *out)
+{
+  const wx_weights *const w = a->weights;
+
+  for (int64_t k = 0; k < n; k++) {
+    wx_weights_apply(w, a->missing, a->source + k * w->n_from, out + k * w->n_to);
+  }
+}
+
+void wx_archive_regrid_fini(wx_archive *a)
+{
+  if (a->weights != NULL) {
+    wx_weights_fini(a->weights);
+  }
+  weir_free(&a->weights);
+  weir_free(&a->source);
+}
