@@ -10,6 +10,7 @@
 
 /* Degrees: how far the cells of a file may be from ours; GRIB has them to a thousandth. */
 static const double tolerance = 2e-3;
+enum { MAX_LINKS = 1 << 28 };
 /* Beyond any weight of a method that interpolates. */
 static const double max_weight = 1e3;
 
@@ -72,6 +73,10 @@ static weir_status read_reals(const file *f, const char *name, int64_t *n, doubl
                      name);
   }
   *n = shape.lengths[0];
+  if (*n > MAX_LINKS) {
+    return weir_fail(WEIR_ERR_DATA, "%s: variable %s has %lld numbers; %d are handled", f->path,
+                     name, (long long)*n, MAX_LINKS);
+  }
   WEIR_TRY(weir_alloc(*n, sizeof **out, (void **)out));
   WEIR_TRY(weir_netcdf_read(f->nc, var, start, shape.lengths, *out));
   if (shape.dtype == WEIR_F32) {
@@ -115,6 +120,7 @@ static weir_status match(file *f, int side, const wx_rows *rows)
   const int64_t cells = rows->begin[rows->n];
   int64_t n = cells;
   double *lat = NULL, *lon = NULL, unit[2];
+  bool *taken = NULL; /* cells of ours that the file has */
   weir_status status = WEIR_OK;
 
   if (!has(f->nc, f->as->lat[side]) || !has(f->nc, f->as->lon[side])) {
@@ -129,21 +135,25 @@ static weir_status match(file *f, int side, const wx_rows *rows)
   WEIR_TRY_GOTO(unit_of(f, f->as->lat[side], &unit[0]), done);
   WEIR_TRY_GOTO(unit_of(f, f->as->lon[side], &unit[1]), done);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *f->cell[side], (void **)&f->cell[side]), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *taken, (void **)&taken), done);
   for (int64_t i = 0; i < n; i++) {
     const double at[2] = {lat[i] * unit[0], lon[i] * unit[1]};
     const int64_t cell =
         fabs(at[0]) <= 91 && fabs(at[1]) <= 720 ? wx_rows_find(rows, at[0], at[1], tolerance) : -1;
 
-    if (cell < 0) {
+    if (cell < 0 || taken[cell]) {
       status = weir_fail(WEIR_ERR_DATA,
                          "%s: cell %lld (from 1) of its %s grid is at %g N, %g E, where our %s has "
-                         "none: these are weights of other grids",
-                         f->path, (long long)i + 1, names[side], at[0], at[1], names[side]);
+                         "%s: these are weights of other grids",
+                         f->path, (long long)i + 1, names[side], at[0], at[1], names[side],
+                         cell < 0 ? "none" : "one that an earlier cell is");
       goto done;
     }
+    taken[cell] = true;
     f->cell[side][i] = cell;
   }
 done:
+  weir_free(&taken);
   weir_free(&lat);
   weir_free(&lon);
   return status;
