@@ -147,6 +147,44 @@ class Grids(unittest.TestCase):
         self.assertEqual(status, 3, text)
         self.assertIn("uvRelativeToGrid=1: components along the rows and columns of a rotated grid", text)
 
+    def rotated(self, name, pole=(39.25, -162.0), located=True, **notes):
+        """A file of a regional model around 50.75 N, 18 E: `wave` on rlat and rlon, with the locations of the cells."""
+        north, line = np.radians(pole[0]), np.arange(-4, 4.01, 0.25)
+        y, x = np.radians(np.meshgrid(line, line, indexing="ij"))
+        lat = np.arcsin(np.sin(north) * np.sin(y) + np.cos(north) * np.cos(y) * np.cos(x))
+        lon = np.arctan2(np.cos(y) * np.sin(x), np.sin(north) * np.cos(y) * np.cos(x) - np.cos(north) * np.sin(y))
+        lat, lon = np.degrees(lat), np.degrees(lon) + pole[1] + 180
+        dims = ("rlat", "rlon")
+        places = {"lat": (dims, lat, {"units": "degrees_north"}), "lon": (dims, lon, {"units": "degrees_east"})}
+        return write(name, {"rlat": 33, "rlon": 33}, {
+            **(places if located else {}),
+            "rlat": (("rlat",), line, {"units": "degrees", "standard_name": "grid_latitude"}),
+            "rlon": (("rlon",), line, {"units": "degrees", "standard_name": "grid_longitude"}),
+            "pole": ((), np.int32(0), {"grid_mapping_name": "rotated_latitude_longitude",
+                                       "grid_north_pole_latitude": 39.25, "grid_north_pole_longitude": -162.0}),
+            **field(wave(lat, lon), dims, grid_mapping="pole", **notes)})
+
+    def test_a_rotated_pole_of_netcdf_comes_to_a_regular_grid(self):
+        options = ("import.grid.spacing=0.5", "import.grid.area=[53, 15, 48, 21]")
+        for located in (True, False):
+            status, text = run("prepare", f"data.forecast=[{self.rotated('r.nc', located=located)}]", *options)
+            self.assertEqual(status, 0, text)
+            self.assertIn("rotated lat-lon, 1089 cells", text)
+            with netCDF4.Dataset(os.path.join(scratch, "out", "forecast.nc")) as data:
+                values = next(v for v in data.variables.values() if v.ndim >= 5)[:].filled(np.nan).squeeze()
+            wanted = wave(np.arange(53, 47.9, -0.5)[:, None], np.arange(15, 21.1, 0.5)[None])
+            np.testing.assert_allclose(values, wanted, atol=2e-4)  # of interpolation
+        for path, *words in ((self.rotated("other.nc", pole=(39.75, -162.0)), "elsewhere by its grid mapping"),
+                             (self.rotated("wind.nc", units="m s-1", standard_name="x_wind"), "eastward or northward"),
+                             (self.rotated("grid.nc", units="m s-1", standard_name="grid_eastward_wind"), "eastward")):
+            status, text = run("prepare", f"data.forecast=[{path}]", *options)
+            self.assertEqual(status, 3, text)
+            for word in words:
+                self.assertIn(word, text)
+        path = self.rotated("east.nc", units="m s-1", standard_name="eastward_wind")
+        status, text = run("prepare", f"data.forecast=[{path}]", *options)
+        self.assertEqual(status, 0, text)
+
     def test_forecast_and_truth_come_to_one_grid(self):
         truth = regular("t.nc", wave(*np.meshgrid(LAT, LON, indexing="ij")))
         for target, n in ((f"import.grid.file={truth}", 12), ("import.grid.spacing=30", 84)):

@@ -16,9 +16,7 @@ static bool is_in(const char *text, const char *const *list)
   return *list != NULL;
 }
 
-/* A variable over two dimensions of v that says where its cells are: of that role, or in degrees
- * north or east. -1: none. */
-static weir_status find_plane_of(wx_nc *f, int v, wx_role role, int *var)
+weir_status wx_nc_find_located(wx_nc *f, int v, wx_role role, int *var)
 {
   const wx_seen *const s = &f->seen[v];
 
@@ -47,8 +45,8 @@ static weir_status is_curvilinear(wx_nc *f, int v, bool *is)
 {
   int row = -1, column = -1;
 
-  WEIR_TRY(find_plane_of(f, v, WX_ROLE_ROW, &row));
-  WEIR_TRY(find_plane_of(f, v, WX_ROLE_COLUMN, &column));
+  WEIR_TRY(wx_nc_find_located(f, v, WX_ROLE_ROW, &row));
+  WEIR_TRY(wx_nc_find_located(f, v, WX_ROLE_COLUMN, &column));
   *is = row >= 0 && column >= 0;
   return WEIR_OK;
 }
@@ -118,8 +116,8 @@ static weir_status refuse_curvilinear(wx_nc *f, int v)
   char var[WX_NC_NAME], mapping[WX_NC_NAME];
   int row = -1, column = -1;
 
-  WEIR_TRY(find_plane_of(f, v, WX_ROLE_ROW, &row));
-  WEIR_TRY(find_plane_of(f, v, WX_ROLE_COLUMN, &column));
+  WEIR_TRY(wx_nc_find_located(f, v, WX_ROLE_ROW, &row));
+  WEIR_TRY(wx_nc_find_located(f, v, WX_ROLE_COLUMN, &column));
   WEIR_TRY(wx_nc_mapping_name(f, v, var, mapping, sizeof mapping));
   return weir_fail(
       WEIR_ERR_DATA,

@@ -58,7 +58,8 @@ typedef struct wx_nc {
   double *lat, *lon;
   wx_grid_order order;
   bool has_grid;
-  void *raw; /* a read, as stored */
+  bool rotated; /* its rows and columns are those of a rotated pole */
+  void *raw;    /* a read, as stored */
   float *stored;
   int64_t raw_capacity, stored_capacity;
 } wx_nc;
@@ -170,6 +171,20 @@ weir_status wx_nc_is_located(wx_nc *f, int v, bool *is) WEIR_CHECKED;
 /* Finds the variable that the attribute grid_mapping of v names, and its grid_mapping_name, "":
  * none; both of `size` bytes. */
 weir_status wx_nc_mapping_name(wx_nc *f, int v, char *var, char *name, size_t size) WEIR_CHECKED;
+
+/* Finds a variable over rows and columns of v that says where its cells are: of that role, or in
+ * degrees north or east. -1: none. */
+weir_status wx_nc_find_located(wx_nc *f, int v, wx_role role, int *var) WEIR_CHECKED;
+
+/* rotated.c: where rows and columns g of v are those of a rotated pole and the caller regrids, the
+ * same cells as points, in *out; *lat, which the caller frees, holds their places, NULL: they are
+ * not. Fails: WEIR_ERR_DATA for a pole that is not known, or that the file contradicts. */
+weir_status wx_nc_rotated(wx_nc *f, int v, const wx_nc_dims *d, const wx_grid *g,
+                          const wx_grid_order *order, wx_grid *out, double **lat) WEIR_CHECKED;
+/* Refuses a component of a vector along the axes of a rotated grid; stated: its standard_name in
+ * the file. */
+weir_status wx_nc_check_component(const wx_nc *f, int v, const char *stated,
+                                  const wx_quantity *q) WEIR_CHECKED;
 
 /* plane.c: finds rows and columns of variable v: positions of their dimensions, -1: none (a
  * single site). The grid is added to the index. */

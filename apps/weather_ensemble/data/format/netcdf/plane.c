@@ -226,14 +226,15 @@ done:
   return status;
 }
 
-/* The first grid of a file is that of all: the index refuses another one. */
-static weir_status keep(wx_nc *f, int v, const wx_grid *g, double **lat, double **lon,
-                        const wx_grid_order *order)
+/* The first grid of a file is that of all: the index refuses another one. points: the same cells as
+ * the index has them, NULL: as rows and columns. */
+static weir_status keep(wx_nc *f, int v, const wx_grid *g, const wx_grid *points, double **lat,
+                        double **lon, const wx_grid_order *order)
 {
   char what[WX_NC_NAME + 16];
 
   (void)snprintf(what, sizeof what, "variable %s", f->seen[v].name);
-  WEIR_TRY(wx_index_grid(f->index, g, what));
+  WEIR_TRY(wx_index_grid(f->index, points != NULL ? points : g, what));
   if (!f->has_grid) {
     f->grid = *g;
     f->grid.weight = NULL; /* the index has copied them */
@@ -273,7 +274,8 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
 {
   wx_grid g = {.kind = WX_GRID_PLANE};
   wx_grid_order order = {.shift = 0};
-  double *lat = NULL, *lon = NULL, *weight = NULL;
+  wx_grid points = {.kind = WX_GRID_POINTS};
+  double *lat = NULL, *lon = NULL, *weight = NULL, *place = NULL;
   wx_attrs mapping = {.n = 0};
   weir_status status = WEIR_OK;
   wx_nc_dims at;
@@ -291,13 +293,17 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
   g.mapping = mapping.n > 0 ? &mapping : NULL;
   g.lat = lat;
   g.lon = lon;
-  if (*row >= 0 && !f->has_grid) {
+  if (*row >= 0) {
+    WEIR_TRY_GOTO(wx_nc_rotated(f, v, &at, &g, &order, &points, &place), done);
+  }
+  if (*row >= 0 && !f->has_grid && place == NULL) {
     WEIR_TRY_GOTO(take_areas(f, v, *row, *column, &g, &order, &weight), done);
     g.weight = weight;
     WEIR_TRY_GOTO(wx_nc_check_grid(f, v, &at, &g), done);
   }
-  WEIR_TRY_GOTO(keep(f, v, &g, &lat, &lon, &order), done);
+  WEIR_TRY_GOTO(keep(f, v, &g, place != NULL ? &points : NULL, &lat, &lon, &order), done);
 done:
+  weir_free(&place);
   weir_free(&lat);
   weir_free(&lon);
   weir_free(&weight);

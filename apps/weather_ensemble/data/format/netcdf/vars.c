@@ -253,7 +253,7 @@ static weir_status take_method(wx_nc *f, int v, labels *l, wx_quantity *q)
 static weir_status take_quantity(wx_nc *f, int v, labels *l, int64_t level, int64_t *number)
 {
   wx_quantity q = {.kind = l->kind};
-  char methods[WX_NC_NAME];
+  char methods[WX_NC_NAME], stated[WX_LONG];
   double param = 0;
   wx_naming as;
 
@@ -272,7 +272,9 @@ static weir_status take_quantity(wx_nc *f, int v, labels *l, int64_t level, int6
               : strstr(methods, "realization: mean") != NULL             ? WX_PRODUCT_MEAN
                                                                          : WX_PRODUCT_MEMBER;
   q.level = l->level.value != NULL ? l->level.value[level] : 0;
+  memcpy(stated, q.standard_name, sizeof stated);
   WEIR_TRY(wx_index_name(f->index, f->seen[v].name, &q, &as));
+  WEIR_TRY(wx_nc_check_component(f, v, stated, &q));
   WEIR_TRY(take_method(f, v, l, &q));
   if (!as.renamed) {
     WEIR_TRY(take_names(f, v, level, &q));
