@@ -142,6 +142,11 @@ static weir_status perform(weir_job *j)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_compare_check(&s.cfg->scaling));
+  if (s.cfg->train.initial_weights[0] != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train.initial_weights: the trainings that are compared start from random "
+                     "weights: leave it empty");
+  }
   WEIR_TRY(weir_path_join(j->cli->out, "trainings", s.folder, sizeof s.folder));
   WEIR_TRY(weir_path_join(s.folder, "universes", s.universes, sizeof s.universes));
   WEIR_TRY(weir_job_begin(j, "compare", false));

@@ -237,7 +237,7 @@ weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, const weir_comm 
 void cf_experiment_close(cf_experiment *e)
 {
   cf_estimator_close(&e->estimator);
-  for (int k = 0; k < 3; k++) {
+  for (size_t k = 0; k < sizeof e->text / sizeof e->text[0]; k++) {
     weir_free(&e->text[k]);
   }
   cf_samples_destroy(&e->samples); /* may still prefetch, which uses the split */

@@ -32,6 +32,14 @@ static weir_status check_universes(const cf_fine_tuning *is, const char *path, c
               "of validation and test are of new universes only if it was not",
               path);
   }
+  if (known && strcmp(truth, is->truth) != 0 &&
+      strstr(w->text[CF_NOTE_initial_truths], is->truth) != NULL) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "train.initial_weights: %s was itself fine-tuned from weights that were trained "
+        "on these samples, with a split that it does not state: train on others",
+        path);
+  }
   const bool same = strcmp(w->text[CF_NOTE_universes_train], is->trained) == 0 &&
                     strcmp(w->text[CF_NOTE_universes_valid], is->validated) == 0;
 

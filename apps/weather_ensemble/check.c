@@ -94,6 +94,11 @@ static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool
                      "bias.train.initial_weights: each bias network is trained without a fold, "
                      "which the weights of a file may have seen: leave it empty");
   }
+  if (trains && cfg->bias.use && cfg->train.initial_weights[0] != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train.initial_weights: the bias networks of this run are new, and weights "
+                     "belong to those that they were trained after: set bias.use to false");
+  }
   if (cfg->bias.use) {
     WEIR_TRY(check_stage("bias", &bias, of_spread, &cfg->bias.normalization,
                          trains ? &cfg->bias.train : NULL, validates));

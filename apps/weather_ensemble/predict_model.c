@@ -90,6 +90,12 @@ static weir_status run_field(wx_predict_model *p, wx_predict_files *files, const
     }
     if (leads || f->of_lead[sample[i]] == at->lead) {
       WEIR_TRY(wx_model_give(&p->model, &p->data, f->of_start[sample[i]], &given));
+      if (given.members == 0 && given.family != WX_NORMAL && p->output == NULL) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "predict.model: %s gives distributions that are not normal, which would "
+                         "be written as normal ones: use the files that it reads as they are",
+                         p->model.name);
+      }
       WEIR_TRY(wx_predict_files_give(files, sample[i], at->k, at->d, &given));
     }
   }

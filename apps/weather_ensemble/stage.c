@@ -266,7 +266,8 @@ void wx_stage_close(wx_stage *s)
 
 /* ---- Weights ---- */
 
-enum { ARRAYS = 4 };
+enum { ARRAYS = 4, SAMPLES_SIZE = 64 };
+#define SAMPLES_ARRAY "fine_tuning.samples" /* stored: their digest */
 
 /* The arrays of the statistics, one after another. */
 static void list_arrays(const wx_standard *s, double *at[ARRAYS], int64_t n[ARRAYS])
@@ -280,6 +281,30 @@ static void list_arrays(const wx_standard *s, double *at[ARRAYS], int64_t n[ARRA
   n[0] = n[1] = n_x * s->n_positions;
   n[2] = n_y * s->facts->cells;
   n[3] = n_y;
+}
+
+/* Of a fine-tuning: the digest of its samples. */
+static weir_status put_samples(wx_stage *s)
+{
+  weir_tensor *t = NULL;
+
+  WEIR_TRY(weir_store_write(s->store, SAMPLES_ARRAY, &t));
+  memcpy(t->data, s->samples, SAMPLES_SIZE);
+  return WEIR_OK;
+}
+
+/* Whether the store has it, as a checkpoint left it there; it is then that of this run. */
+static weir_status compare_samples(wx_stage *s, bool *same)
+{
+  const weir_tensor *t = NULL;
+
+  *same = true;
+  if (s->samples[0] == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_store_read(s->store, SAMPLES_ARRAY, &t));
+  *same = memcmp(t->data, s->samples, SAMPLES_SIZE) == 0;
+  return put_samples(s);
 }
 
 /* A checkpoint is of the samples whose statistics it has; a damaged one is the trainer's to judge.
@@ -308,13 +333,14 @@ static weir_status check_same_samples(wx_stage *s, const char *dir)
     status = read;
     goto done;
   }
+  WEIR_TRY_GOTO(compare_samples(s, &same), done);
   for (int k = 0; k < ARRAYS; k++) {
     same = same && memcmp(kept[k], at[k], (size_t)n[k] * sizeof *kept[k]) == 0;
   }
   if (!same) {
     status = weir_fail(WEIR_ERR_CONFIG,
-                       "%s: its statistics are not those of these training samples: take the "
-                       "samples, data and standard of that run, or another --out",
+                       "%s: is of other training samples than these: take the samples, data and "
+                       "normalization of that run, or another --out",
                        path);
   }
 done:
@@ -457,8 +483,7 @@ static weir_status warn_of_seen(const wx_stage *s, const char *path, const char 
   if (seen > 0 && s->is.leads) {
     weir_warn("run",
               "%lld of %lld validation samples share times with samples that %s was trained on: "
-              "their loss is too low, and no measure of new forecasts; split as that training did "
-              "(data.split)",
+              "the validation loss is biased low; split as that training did (data.split)",
               (long long)seen, (long long)split->n[WX_VALID], path);
     weir_event("seen_before", WEIR_TEXT("weights", path), WEIR_INT("valid", seen));
   }
@@ -485,12 +510,31 @@ static weir_status add_dates(wx_stage *s, const char *earlier)
   return WEIR_OK;
 }
 
+/* What checkpoints tell these training samples by, whose statistics are not used: the digest of
+ * statistics and dates. */
+static void digest_samples(wx_stage *s)
+{
+  double *at[ARRAYS];
+  int64_t n[ARRAYS];
+  char all[ARRAYS + 1][65];
+
+  list_arrays(&s->standard, at, n);
+  for (int k = 0; k < ARRAYS; k++) {
+    weir_sha256(at[k], (size_t)n[k] * sizeof *at[k], all[k]);
+  }
+  weir_sha256(s->text[DATES], strlen(s->text[DATES]), all[ARRAYS]);
+  weir_sha256(all, sizeof all, s->samples);
+}
+
 static weir_status start_from(wx_stage *s, const char *path)
 {
   char *dates = NULL;
   weir_status status = WEIR_OK;
 
+  digest_samples(s);
   WEIR_TRY(wx_stage_load(s, path));
+  WEIR_TRY(weir_store_add(s->store, SAMPLES_ARRAY, WEIR_U8, 1, (int64_t[]){SAMPLES_SIZE}));
+  WEIR_TRY(put_samples(s));
   WEIR_TRY(wx_stage_trained(path, &dates));
   WEIR_TRY_GOTO(warn_of_seen(s, path, dates), done);
   WEIR_TRY_GOTO(add_dates(s, dates), done);

@@ -42,6 +42,7 @@ typedef struct wx_stage {
   float *scratch[WX_INPUTS];    /* a whole sample, where this rank has a box of it; or NULL */
   weir_note note[WX_NOTES + 1]; /* the last: of `extremes` */
   char *text[WX_NOTES + 1];
+  char samples[65]; /* digest of the training samples, of a fine-tuning; else "" */
   weir_train_task task;
 } wx_stage;
 

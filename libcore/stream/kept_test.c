@@ -12,13 +12,23 @@
 #include "stream/weir_stream.h"
 #include "support/stream/run_check.h"
 
-enum { RATE = 100, UP = 4, WINDOW = 500, SHORT = 37, RESULTS = 5, GUARD = 64 };
+enum {
+  RATE = 100,
+  UP = 4,
+  WINDOW = 500,
+  SHORT = 37,
+  RESULTS = 10,
+  WIDE = 5 /* the first in f64, of one loop: more than the buffer has room for */,
+  GUARD = 64
+};
 
 /* "slow", at a quarter of the rate, is brought to the rate of "fast"; both are z-scores where both
  * are present; "short" are z-scores of short windows. "sum" is read by another operator, "lag", and
  * so it is copied. */
-static const char *const result[RESULTS] = {"fast", "both", "sum", "lag", "short"};
-static const weir_dtype dtype[RESULTS] = {WEIR_F32, WEIR_BOOL, WEIR_F32, WEIR_F32, WEIR_F32};
+static const char *const result[RESULTS] = {"fast",  "both",  "sum",   "lag",   "short",
+                                            "wide0", "wide1", "wide2", "wide3", "wide4"};
+static const weir_dtype dtype[RESULTS] = {WEIR_F32, WEIR_BOOL, WEIR_F32, WEIR_F32, WEIR_F32,
+                                          WEIR_F64, WEIR_F64,  WEIR_F64, WEIR_F64, WEIR_F64};
 
 typedef struct use_case {
   int64_t count;             /* slots of "slow" */
@@ -109,6 +119,9 @@ static void build(weir_graph *g, weir_store *store, weir_series_keeper *keeper)
   weir_output(g, result[1], both);
   weir_output(g, result[2], sum);
   weir_output(g, result[3], weir_sub(g, sum, weir_shift(g, sum, 0, -7)));
+  for (int k = WIDE; k < RESULTS; k++) {
+    weir_output(g, result[k], weir_scale(g, weir_cast(g, WEIR_F64, sum), 1.0 / k));
+  }
 }
 
 /* Runs with results kept, or taken chunk by chunk by run_take; out[k]: where slot 0 is. */
@@ -267,7 +280,7 @@ static void a_short_buffer_is_refused_before_it_is_left(void **state)
 
   draw(&c, 1, &r);
   for (int k = 0; k < RESULTS; k++) {
-    at[k] = memory[k] = memory_of(capacity + 1000, sizeof(float));
+    at[k] = memory[k] = memory_of(capacity + 1000, sizeof(double));
   }
   assert_int_equal(run_once(&c, &r, true, capacity, at, &slots, &bytes), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "the buffer holds 1500"));

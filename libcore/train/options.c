@@ -19,8 +19,7 @@ const weir_opt weir_train_opts[] = {
                  "random seed of weight initialisation, sample order and dropout"),
     WEIR_OPT_PATH(weir_train_cfg, initial_weights, "",
                   "fine-tuning: file of weights (weights.nc) of an earlier training of the same "
-                  "network, from which this one starts; statistics of the inputs are those of "
-                  "that file; empty: random weights"),
+                  "network, from which this one starts; empty: random weights"),
     WEIR_OPT_INT_LIST(
         weir_train_cfg, models.seeds, "", 0, 9007199254740992.0, "1",
         "deep ensemble: seeds of weight initialisation and dropout of several networks "

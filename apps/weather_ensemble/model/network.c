@@ -166,7 +166,7 @@ static weir_value add_roughness(weir_net *net, const wx_model_opts *o, weir_valu
                   weir_right_at(net->graph, WEIR_CODE_MUL, rough, o->smooth, WEIR_WHERE));
 }
 
-/* CRPS of every element: of all channels at once where they have one family and bound in common. */
+/* CRPS of every element: of all channels at once where they have one family in common. */
 static weir_value crps(weir_graph *g, const wx_network *w, const weir_value of[4])
 {
   const weir_array_desc *const d = weir_value_desc(g, of[0]);

@@ -460,7 +460,8 @@ weir_status weir_plan_bind(weir_plan *p, const char *input, const void *data)
 {
   const int32_t a = exec_find_input(p, input);
 
-  if (a < 0 || p->arrays[a].time != 0 || p->arrays[a].front > 0) {
+  if (a < 0 || weir_graph_get_array(p->g, a)->desc.rank != 1 || p->arrays[a].time != 0 ||
+      p->arrays[a].front > 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "plan: there is no one-dimensional stream '%s' that can be read in place: %s",
                      input,

@@ -43,5 +43,10 @@ refused net 'weights of another network' --set 'model.net={mlperf: {base: 4, hid
 refused scale 'was trained with data.scale' --set data.scale=mean
 refused split 'trained on these samples with another split' --set data.split.valid=2
 refused file 'none.nc' --set train.initial_weights=none.nc
+# Weights of a, tuned on b, and then on a with another split.
+"$program" prepare "${universes[@]}" --set seed=7 --out b >prepare.txt 2>&1 || { cat prepare.txt && exit 1; }
+run on_b --set 'source.input=[b]' --set train.initial_weights=first/weights.nc || { cat on_b.txt && exit 1; }
+refused chain 'was itself fine-tuned from weights that were trained on these samples' --set train.initial_weights=on_b/weights.nc \
+  --set data.split.valid=2
 refused first 'another network or training' --set train.epochs=2
 exit $failed

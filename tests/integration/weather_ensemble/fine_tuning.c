@@ -83,9 +83,31 @@ static void dates_are_those_of_both(void **state)
   assert_non_null(strstr(printed(), "initialisation times that would be scored"));
 }
 
+/* As many training samples of other dates, with the statistics of the same file. */
+static void other_samples_are_not_resumed(void **state)
+{
+  (void)state;
+  assert_int_equal(program(TUNE "--set data.split.train.to=2000-01-10 --out %s", FILES,
+                           weights("r"), in_scratch("part")),
+                   0);
+  assert_int_equal(program(TUNE "--set data.split.train.to=2000-01-10 --set train.steps=2 --out %s",
+                           FILES, weights("r"), in_scratch("part")),
+                   0);
+  assert_int_equal(program(TUNE "--set data.split.train.from=2000-01-02 --set "
+                                "data.split.train.to=2000-01-11 --set train.steps=3 --out %s",
+                           FILES, weights("r"), in_scratch("part")),
+                   2);
+  assert_non_null(strstr(printed(), "is of other training samples than these"));
+}
+
 static void others_are_refused(void **state)
 {
   (void)state;
+  assert_int_equal(program("run " NETWORK ARCHIVES "--set bias.use=true --set "
+                           "train.initial_weights=%s --out %s",
+                           FILES, weights("r"), in_scratch("x4")),
+                   2);
+  assert_non_null(strstr(printed(), "set bias.use to false"));
   assert_int_equal(
       program(TUNE "--set model.unet.base=5 --out %s", FILES, weights("r"), in_scratch("x1")), 2);
   assert_non_null(strstr(printed(), "its weights are of another network"));
@@ -106,6 +128,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(weights_are_those_of_the_file),
       cmocka_unit_test(dates_are_those_of_both),
+      cmocka_unit_test(other_samples_are_not_resumed),
       cmocka_unit_test(others_are_refused),
   };
 

@@ -325,6 +325,20 @@ static weir_status check_deviations(const predictions *p, int64_t k, const float
   return WEIR_OK;
 }
 
+/* A start of files of normal distributions beside others. */
+static weir_status refuse_without_parameters(const predictions *p, int64_t start)
+{
+  const wx_archive_info *const f = p->facts;
+  char date[32];
+
+  wx_date_text((double)f->start[start] / 86400, date, sizeof date);
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: initialisation time %s, lead %g h has mean and standard deviation, and no "
+                   "location and scale, which others have: score files of other distributions as "
+                   "another model",
+                   f->name, date, f->lead[p->lead]);
+}
+
 static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out)
 {
   predictions *const p = m->own;
@@ -355,6 +369,10 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
   WEIR_TRY(check_deviations(p, p->spread, sd, s->cells, at));
   if (p->output.family == WX_NORMAL) {
     return WEIR_OK;
+  }
+  if (!wx_archive_has(p->archive, at, p->lead, p->location, 0) ||
+      !wx_archive_has(p->archive, at, p->lead, p->scale, 0)) {
+    return refuse_without_parameters(p, at);
   }
   WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->location, 0, 1, location));
   WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->scale, 0, 1, scale));

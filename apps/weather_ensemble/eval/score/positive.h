@@ -21,6 +21,6 @@ double wx_positive_quantile(const wx_distribution *d, double p);
 double wx_positive_log_score(const wx_distribution *d, double y);
 void wx_positive_moments(const wx_distribution *d, double *mean, double *sd);
 wx_crps_slopes wx_positive_crps_slopes(const wx_distribution *d, double y);
-/* By quadrature, absolute error below 1e-10 scales. */
+/* By quadrature, absolute error below 1e-9 scales. */
 double wx_positive_crps_tail(const wx_distribution *d, double y, double t, bool upper);
 #endif

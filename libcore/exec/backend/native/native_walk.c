@@ -446,6 +446,18 @@ static int64_t before_line(const native_walk *w)
   return (int64_t)((uintptr_t)w->row.q[k] & 63) / w->size_out[k];
 }
 
+/* How many elements of each such output the buffer has room for, whole lines; 0: of too many
+ * outputs. */
+static int64_t elements_past(const native_walk *w)
+{
+  int64_t bytes = 0;
+
+  for (int k = 0; k < w->f->access->n_out; k++) {
+    bytes += (w->run->past >> k & 1) != 0 ? w->size_out[k] : 0;
+  }
+  return NATIVE_PAST / bytes / 64 * 64;
+}
+
 /* The row piece by piece through a buffer in the first cache, from which the outputs that are not
  * read again go past the caches. */
 static void call_past(native_walk *w, void (*kernel)(const native_row *))
@@ -453,12 +465,7 @@ static void call_past(native_walk *w, void (*kernel)(const native_row *))
   _Alignas(64) char buffer[NATIVE_PAST];
   const native_row kept = w->row;
   const int n_out = w->f->access->n_out;
-  int64_t bytes = 0;
-
-  for (int k = 0; k < n_out; k++) {
-    bytes += (w->run->past >> k & 1) != 0 ? w->size_out[k] : 0;
-  }
-  const int64_t max = NATIVE_PAST / bytes / 64 * 64;
+  const int64_t max = elements_past(w);
   int64_t fit = max - before_line(w);
 
   for (int64_t n = kept.n; n > 0; n -= w->row.n, fit = max) {
@@ -496,7 +503,7 @@ static void call(native_walk *w, void (*kernel)(const native_row *))
   for (int k = 0; k < w->f->access->n_out && past; k++) {
     past = (w->run->past >> k & 1) == 0 || (w->f->out[k].data && w->row.t[k] == 1);
   }
-  if (past) {
+  if (past && elements_past(w) > 0) {
     call_past(w, kernel);
   } else {
     kernel(&w->row);
