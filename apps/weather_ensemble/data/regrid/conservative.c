@@ -46,10 +46,27 @@ static weir_status add_turn(const wx_rows *r, int64_t j, const double *edge, con
   return WEIR_OK;
 }
 
+/* The first row that reaches below a latitude. */
+static int64_t first_below(const wx_rows *r, double lat)
+{
+  int64_t lo = 0, hi = r->n;
+
+  while (lo < hi) {
+    const int64_t middle = lo + (hi - lo) / 2;
+
+    if (r->edge[1][middle] < lat) {
+      hi = middle;
+    } else {
+      lo = middle + 1;
+    }
+  }
+  return lo;
+}
+
 static weir_status add_target(const wx_rows *r, const double *edge, const box *to, double upper,
                               double lower, wx_weights *w)
 {
-  for (int64_t j = 0; j < r->n; j++) {
+  for (int64_t j = first_below(r, upper); j < r->n && r->edge[0][j] > lower; j++) {
     const double top = fmin(upper, r->edge[0][j]), bottom = fmax(lower, r->edge[1][j]);
     const double *const own = edge + r->begin[j] + j;
 
