@@ -194,6 +194,28 @@ static weir_status find_target(work *w)
   return WEIR_OK;
 }
 
+/* A mean of angles is no angle: 350 and 10 degrees would become 180. */
+static weir_status refuse_directions(const wx_archive_info *f)
+{
+  static const char *const units[] = {"degree", "degrees", "degree true", "Degree true"};
+
+  for (int64_t i = 0; i < f->n_quantities; i++) {
+    const wx_quantity *const q = &f->quantity[i];
+    bool angle = strstr(q->standard_name, "direction") != NULL;
+
+    for (size_t k = 0; k < sizeof units / sizeof units[0]; k++) {
+      angle = angle || strcmp(q->units, units[k]) == 0;
+    }
+    if (angle) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "%s: %s (%s) is a direction, which import.grid cannot interpolate: regrid "
+                       "eastward and northward components, and leave it out of the files",
+                       f->name, q->name, q->units);
+    }
+  }
+  return WEIR_OK;
+}
+
 /* Brings a side to the target grid, where it is on another one. */
 static weir_status regrid_side(work *w, int side)
 {
@@ -208,6 +230,7 @@ static weir_status regrid_side(work *w, int side)
   if (wx_grid_differs(&f->grid, &w->target) == NULL) {
     return WEIR_OK;
   }
+  WEIR_TRY(refuse_directions(f));
   wx_grid_text(&f->grid, grid, sizeof grid);
   WEIR_TRY_GOTO(wx_regrid_make(o, &f->grid, &w->target, &weights), done);
   const int64_t empty = wx_weights_empty(&weights);

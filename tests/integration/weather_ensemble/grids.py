@@ -207,6 +207,15 @@ class Grids(unittest.TestCase):
             self.assertEqual(found, status, text)
             self.assertIn(words, text)
 
+    def test_directions_are_refused(self):
+        path = regular("direction.nc", 10 * VALUES, units="degree", standard_name="wind_from_direction")
+        status, text = run("prepare", f"data.forecast=[{path}]", "import.grid.spacing=30")
+        self.assertEqual(status, 2, text)
+        self.assertIn("is a direction, which import.grid cannot interpolate", text)
+        path = os.path.join(scratch, "direction.nc")
+        status, text = run("prepare", f"data.forecast=[{path}]", f"import.grid.file={path}")
+        self.assertEqual(status, 0, text)  # on that grid already
+
     def test_grids_that_cfgrib_unrolled_are_refused_by_type(self):
         self.refused(os.path.join(stored, "lambert.nc"), "GRIB_gridType=lambert", "regrid it to a regular")
         self.refused(os.path.join(stored, "rotated_ll.nc"), "GRIB_gridType=rotated_ll", "regrid")
