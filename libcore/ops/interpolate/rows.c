@@ -172,9 +172,11 @@ static void list_places(rows_plan *p)
   for (int64_t i = 0; i < f->points * f->terms; i++) {
     unravel(a, dim, n, i / f->terms, iteration);
     unravel(a, f->reduced, f->n_reduced, i % f->terms, iteration);
-    if (!place(a, x, iteration, p->x + i * x->rank) ||
-        !place(a, table, iteration, p->table + i * table->rank)) {
+    if (!place(a, x, iteration, p->x + i * x->rank)) {
       p->x[i * x->rank] = -1;
+    }
+    if (!place(a, table, iteration, p->table + i * table->rank)) {
+      p->table[i * table->rank] = -1;
     }
   }
 }

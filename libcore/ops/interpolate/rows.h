@@ -5,9 +5,10 @@
 #include "graph/weir_access.h"
 #include "graph/weir_view.h"
 
-/* out[0 .. n) = sum over i of coefficient[i] x[offset[i] ..), one product added after the other. */
+/* out[0 .. n) = start + sum over i of coefficient[i] x[offset[i] ..), one product added after the
+ * other. */
 typedef void rows_sum(float *out, const float *x, const int64_t *offset, const float *coefficient,
-                      int64_t terms, int64_t n);
+                      int64_t terms, float start, int64_t n);
 extern rows_sum rows_sum_avx2, rows_sum_avx512;
 /* The best that this processor runs, or NULL. */
 rows_sum *rows_sum_get(void);
@@ -32,7 +33,7 @@ typedef struct rows_plan {
   weir_access access; /* owned */
   rows_form form;
   int64_t extent[WEIR_MAX_RANK]; /* of the result */
-  int64_t *x, *table; /* [points, terms, rank of the operand]: indices; x[0] -1: nothing is read */
+  int64_t *x, *table; /* [points, terms, rank of the operand]: indices; the first is -1 outside */
 } rows_plan;
 
 weir_status rows_plan_make(const weir_access *a, rows_plan *p) WEIR_CHECKED;

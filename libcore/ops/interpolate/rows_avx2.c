@@ -5,7 +5,6 @@
 #define V_LANES 8
 #define V_SUMS 8
 typedef __m256 V;
-#define V_ZERO _mm256_setzero_ps()
 #define V_SET(x) _mm256_set1_ps(x)
 #define V_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define V_LOAD(p) _mm256_loadu_ps(p)

@@ -5,7 +5,6 @@
 #define V_LANES 16
 #define V_SUMS 8
 typedef __m512 V;
-#define V_ZERO _mm512_setzero_ps()
 #define V_SET(x) _mm512_set1_ps(x)
 #define V_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define V_LOAD(p) _mm512_loadu_ps(p)

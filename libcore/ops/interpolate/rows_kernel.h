@@ -3,15 +3,14 @@
 #include "ops/interpolate/rows.h"
 
 /* `count` vectors from `at` on. */
-static inline __attribute__((always_inline)) void sum_vectors(float *out, const float *x,
-                                                              const int64_t *offset,
-                                                              const float *coefficient,
-                                                              int64_t terms, int64_t at, int count)
+static inline __attribute__((always_inline)) void
+sum_vectors(float *out, const float *x, const int64_t *offset, const float *coefficient,
+            int64_t terms, float start, int64_t at, int count)
 {
   V sum[V_SUMS];
 
   for (int v = 0; v < count; v++) {
-    sum[v] = V_ZERO;
+    sum[v] = V_SET(start);
   }
   for (int64_t i = 0; i < terms; i++) {
     const float *from = x + offset[i] + at;
@@ -27,18 +26,18 @@ static inline __attribute__((always_inline)) void sum_vectors(float *out, const 
 }
 
 void V_NAME(float *out, const float *x, const int64_t *offset, const float *coefficient,
-            int64_t terms, int64_t n)
+            int64_t terms, float start, int64_t n)
 {
   int64_t at = 0;
 
   for (; at + V_SUMS * V_LANES <= n; at += V_SUMS * V_LANES) {
-    sum_vectors(out, x, offset, coefficient, terms, at, V_SUMS);
+    sum_vectors(out, x, offset, coefficient, terms, start, at, V_SUMS);
   }
   for (; at + V_LANES <= n; at += V_LANES) {
-    sum_vectors(out, x, offset, coefficient, terms, at, 1);
+    sum_vectors(out, x, offset, coefficient, terms, start, at, 1);
   }
   for (; at < n; at++) {
-    float sum = 0;
+    float sum = start;
 
     for (int64_t i = 0; i < terms; i++) {
       sum = __builtin_fmaf(coefficient[i], x[offset[i] + at], sum);

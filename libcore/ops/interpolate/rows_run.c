@@ -2,25 +2,26 @@
 #include "device/weir_parallel.h"
 #include "ops/interpolate/rows.h"
 
-/* The workspace: for each point how many terms read something, their offsets, their coefficients.
- */
+/* The workspace: for each point how many terms read something of x, their offsets, their
+ * coefficients, and the sum of the others: zero times coefficients, NaN where one is not finite. */
 typedef struct entries {
-  int64_t *count, *offset; /* [points], [points, terms] */
-  float *coefficient;      /* [points, terms]           */
+  int64_t *count, *offset;     /* [points], [points, terms] */
+  float *coefficient, *others; /* [points, terms], [points] */
 } entries;
 
 static entries entries_in(const rows_plan *p, const void *workspace)
 {
-  int64_t *count = (int64_t *)(uintptr_t)workspace, *offset = count + p->form.points;
+  const int64_t points = p->form.points, n = points * p->form.terms;
+  int64_t *count = (int64_t *)(uintptr_t)workspace, *offset = count + points;
+  float *coefficient = (float *)(offset + n);
 
-  return (entries){count, offset, (float *)(offset + p->form.points * p->form.terms)};
+  return (entries){count, offset, coefficient, coefficient + n};
 }
 
 int64_t rows_workspace(const rows_plan *p)
 {
-  const int64_t n = p->form.points * p->form.terms;
-
-  return p->form.points * (int64_t)sizeof(int64_t) + n * (int64_t)(sizeof(int64_t) + sizeof(float));
+  return (p->form.points + p->form.points * p->form.terms) *
+         (int64_t)(sizeof(int64_t) + sizeof(float));
 }
 
 static int64_t offset_of(const weir_view *v, const int64_t *index)
@@ -33,6 +34,12 @@ static int64_t offset_of(const weir_view *v, const int64_t *index)
   return at;
 }
 
+static float coefficient_of(const weir_view *table, const int64_t *index)
+{
+  return table->rank > 0 && index[0] < 0 ? 0
+                                         : ((const float *)table->data)[offset_of(table, index)];
+}
+
 void rows_fill(const rows_plan *p, const weir_view *x, const weir_view *table, void *workspace)
 {
   const entries e = entries_in(p, workspace);
@@ -40,15 +47,20 @@ void rows_fill(const rows_plan *p, const weir_view *x, const weir_view *table, v
 
   for (int64_t q = 0; q < p->form.points; q++) {
     int64_t n = 0;
+    float others = 0;
 
     for (int64_t i = q * terms; i < (q + 1) * terms; i++) {
+      const float c = coefficient_of(table, p->table + i * table->rank);
+
       if (p->x[i * x->rank] >= 0) {
         e.offset[q * terms + n] = offset_of(x, p->x + i * x->rank);
-        e.coefficient[q * terms + n++] =
-            ((const float *)table->data)[offset_of(table, p->table + i * table->rank)];
+        e.coefficient[q * terms + n++] = c;
+      } else {
+        others += c * 0;
       }
     }
     e.count[q] = n;
+    e.others[q] = others;
   }
 }
 
@@ -160,7 +172,7 @@ static void run_point(const loops *l, int64_t point, const float *x, float *out,
     run = size - i % size < to - i ? size - i % size : to - i;
     move(l, INNER, i, &x_row, &out_row);
     for (int64_t j = 0; j < run; j++) {
-      l->sum(out_row, x_row, offset, coefficient, l->e.count[point], l->row);
+      l->sum(out_row, x_row, offset, coefficient, l->e.count[point], l->e.others[point], l->row);
       x_row += last >= 0 ? l->x_step[last] : 0;
       out_row += last >= 0 ? l->out_step[last] : 0;
     }

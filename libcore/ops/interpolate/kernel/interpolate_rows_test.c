@@ -52,6 +52,10 @@ static int agree(uint64_t seed, const weir_interpolate_spec *s, const weir_array
   if (weir_tensor_numel(&of[X]) > 0 && seed % 4 == 0) {
     ((float *)of[X].data)[weir_tensor_numel(&of[X]) / 2] = NAN;
   }
+  if (seed % 4 == 1) {
+    ((float *)of[A].data)[seed % (uint64_t)weir_tensor_numel(&of[A])] =
+        seed % 8 == 1 ? NAN : INFINITY;
+  }
   assert_int_equal(run_kernel(g, "none", 1, names, of, READ, ALL, made[0]), 0);
   const int claimed = run_kernel(g, "interpolate.rows", 1, names, of, READ, ALL, made[1]);
 
