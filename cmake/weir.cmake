@@ -38,10 +38,12 @@ function(weir_isa_flags)
   foreach(source IN LISTS ARGN)
     if(source MATCHES "_avx2\\.c$")
       set_source_files_properties(${source} TARGET_DIRECTORY weir PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;${plain}")
-    elseif(source MATCHES "_avx512(bf16)?\\.c$")
+    elseif(source MATCHES "_(avx512|avx512bf16|amx)\\.c$")
       set(half)
       if(source MATCHES "bf16\\.c$")
         set(half "-mavx512bf16")
+      elseif(source MATCHES "_amx\\.c$")
+        set(half "-mavx512bf16;-mamx-tile;-mamx-bf16")
       endif()
       set_source_files_properties(${source} TARGET_DIRECTORY weir PROPERTIES COMPILE_OPTIONS
         "-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mprefer-vector-width=512;${half};${plain};${wide}")
@@ -56,7 +58,7 @@ function(weir_fuzz_flags)
     get_target_property(sources ${target} SOURCES)
     list(FILTER sources INCLUDE REGEX
       "/(libcore/(comm|exec|nn|ops|optim|pass|perf|place|report)|apps/[a-z_]+/(model|rhythm|step))/")
-    list(FILTER sources EXCLUDE REGEX "_avx(2|512|512bf16)\\.c$") # see weir_isa_flags
+    list(FILTER sources EXCLUDE REGEX "_(avx2|avx512|avx512bf16|amx)\\.c$") # see weir_isa_flags
     set_property(SOURCE ${sources} TARGET_DIRECTORY ${target} PROPERTY COMPILE_OPTIONS "-O0;-fno-sanitize=all")
   endforeach()
 endfunction()

@@ -45,7 +45,7 @@ typedef struct weir_cpu {
   char model[64];
   int cores;
   int sse42, avx2, fma, avx512; /* avx512: F, DQ, BW and VL; none beyond constants.simd */
-  int avx512bf16;               /* products of bf16, too */
+  int avx512bf16, amx;          /* products of bf16, too; amx: by tiles, which the system allows */
   weir_constants constants;
 } weir_cpu;
 /* Returns the constants, borrowed for the life of the program. If nothing was loaded, the first

@@ -5,6 +5,12 @@
 #include <string.h>
 #include <pthread.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
 #include "base/weir_log.h"
 #include "conf/weir_opt.h"
@@ -156,6 +162,23 @@ static void complete(weir_constants *c)
   derive(c);
 }
 
+#if defined(__x86_64__)
+/* Whether the processor multiplies tiles of bf16, and Linux lets this process use them, which it
+ * has to be asked for (Documentation/arch/x86/xstate.rst). */
+static bool has_tiles(void)
+{
+#if defined(__linux__)
+  enum { FEATURES = 7, BF16 = 1 << 22, TILE = 1 << 24, ASK = 0x1023, TILE_DATA = 18 };
+  unsigned a, b, c, d = 0;
+
+  return __get_cpuid_count(FEATURES, 0, &a, &b, &c, &d) != 0 && (d & BF16) != 0 &&
+         (d & TILE) != 0 && syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0;
+#else
+  return false;
+#endif
+}
+#endif
+
 static weir_cpu detected(void)
 {
   weir_cpu cpu = {0};
@@ -170,6 +193,7 @@ static weir_cpu detected(void)
   cpu.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   cpu.avx512bf16 = cpu.avx512 && __builtin_cpu_supports("avx512bf16");
+  cpu.amx = cpu.avx512bf16 && has_tiles();
 #endif
   weir_opts_default(weir_constants_opts, sizeof cpu.constants, &cpu.constants);
   complete(&cpu.constants);
@@ -188,6 +212,7 @@ static weir_status limit_simd(const char *path, weir_simd simd, weir_cpu *cpu)
   }
   cpu->avx512 = cpu->avx512 && (simd == WEIR_SIMD_AUTO || simd == WEIR_SIMD_AVX512);
   cpu->avx512bf16 = cpu->avx512bf16 && cpu->avx512;
+  cpu->amx = cpu->amx && cpu->avx512;
   if (simd == WEIR_SIMD_BASE) {
     cpu->sse42 = cpu->avx2 = cpu->fma = 0;
   }

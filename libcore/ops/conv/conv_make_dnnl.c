@@ -307,8 +307,18 @@ static double few_share(const conv_form *f)
   }
 }
 
-/* bf16 against f32: 32->32 and 64->64 on 8x96x192 by 1.9 to 2.1 (data_centric.md III.2). */
-static const double halved = 1.9;
+/* Speed in bf16 against f32. By pairs: 32->32 and 64->64 on 8x96x192 by 1.9 to 2.1 (data_centric.md
+ * III.2). By tiles (AMX), of the same 140 GF/s: 430, 780 and 1060 with 32, 64 and 128 channels, the
+ * fewer of those read and made, by weights 350, 450 and 360 (bench/conv_winograd). */
+static double speed_of_half(const conv_form *f)
+{
+  const double few = (double)(f->in < f->out ? f->in : f->out);
+
+  if (!weir_cpu_get()->amx) {
+    return 1.9;
+  }
+  return (f->kind == CONV_WEIGHTS ? 9 : 12) * few / (few + 96);
+}
 
 /* Share of the peak: a kernel computes 16 channels of its result at a time; single threads on Zen 4
  * (AVX-512), k = 3, oneDNN 2.6.3, GF/s of 140 (1.4 of the built-in rate): forward 32->1 9, 32->4
@@ -323,8 +333,8 @@ static double seconds_of(const conv_dnnl *c)
   const double share =
       lanes / (16 * (double)((int64_t)(lanes + 15) / 16)) * depth / (depth + 8) * few_share(f);
   const weir_constants *m = &weir_cpu_get()->constants;
-  const double peak =
-      m->flop_rate * (c->by_matrices ? 0.4 : 1.4) * (conv_form_is(f, WEIR_F32) ? 1 : halved);
+  const double peak = m->flop_rate * (c->by_matrices ? 0.4 : 1.4) *
+                      (conv_form_is(f, WEIR_F32) ? 1 : speed_of_half(f));
   const double bandwidth = 0.5 * m->bandwidth, call = 1.5 * m->group_overhead;
   const double weights = depth * lanes * (double)f->groups * 4;
   const double moved = weights * 2 * (f->kind == CONV_WEIGHTS ? (double)c->chunking.count : 1) +

@@ -144,7 +144,8 @@ static double match(const weir_graph *g, const weir_group *group)
   const double made = (double)winograd_up(c.s.made, c.k->lanes) / lanes;
   /* By weights, terms of words are tiles; instructions are as many. */
   const double words = (double)winograd_words(c.k, c.s.read);
-  const double tile = words * made + 12 * (read + made);
+  const double product = c.k->tiles && !by_weights(&c) ? 0.5 : 1;
+  const double tile = product * words * made + (c.k->tiles ? 24 : 12) * (read + made);
   const double chunks = by_weights(&c) ? (double)winograd_pieces(c.k, &c.s, true, 0) : 1;
   const double moved = (double)(workspace(&c) + (by_weights(&c) ? scratch(&c) : 0));
   const double vectors =

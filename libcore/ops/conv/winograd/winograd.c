@@ -13,7 +13,7 @@ const winograd_kernels *winograd_kernels_get(weir_dtype dtype)
   const weir_cpu *cpu = weir_cpu_get();
 
   if (dtype == WEIR_BF16) {
-    return cpu->avx512bf16 ? &weir_winograd_avx512bf16 : NULL;
+    return cpu->amx ? &weir_winograd_amx : cpu->avx512bf16 ? &weir_winograd_avx512bf16 : NULL;
   }
   if (cpu->avx512) {
     return &weir_winograd_avx512;

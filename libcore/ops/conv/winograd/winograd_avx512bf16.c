@@ -1,35 +1,7 @@
 /* winograd_avx512bf16.c - Winograd convolutions of bf16, 16 channels at a time: VDPBF16PS adds the
  * products of 32 pairs of numbers as fast as others those of 16. */
 #if defined(__x86_64__)
-#include "ops/conv/winograd/winograd_avx512.h"
-#define V_HALF
-/* bf16 to f32, and back. */
-#define WIDEN(x) _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16))
-#define ROUND(v) ((__m256i)_mm512_cvtneps_pbh(v))
-#define V_DOT(y, x, sum) _mm512_dpbf16_ps(sum, (__m512bh)(y), (__m512bh)(x))
-#define V_READ(p) WIDEN(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
-#define V_READM(p, m) WIDEN(_mm256_maskz_loadu_epi16(m, p))
-#define V_WRITE(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), ROUND(v))
-#define V_WRITEM(p, m, v) _mm256_mask_storeu_epi16(p, m, ROUND(v))
-#define V_PUT(to, v, store) put(to, v, store)
-#include "ops/conv/winograd/winograd_priv.h"
-
-/* Rounds, and puts 16 numbers into words. */
-static inline __attribute__((always_inline)) void put(void *to, __m512 v, winograd_store store)
-{
-  const __m256i half = ROUND(v);
-
-  if (store == WINOGRAD_ALONG) {
-    _mm256_storeu_si256(to, half);
-  } else if (store == WINOGRAD_FIRST) {
-    _mm512_storeu_si512(to, _mm512_cvtepu16_epi32(half));
-  } else {
-    const __m512i second = _mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16);
-
-    _mm512_storeu_si512(to, _mm512_or_si512(second, _mm512_loadu_si512(to)));
-  }
-}
-
+#include "ops/conv/winograd/winograd_avx512bf16.h"
 #define TABLE weir_winograd_avx512bf16
 #include "ops/conv/winograd/winograd_kernel.h"
 #endif

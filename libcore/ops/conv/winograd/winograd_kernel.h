@@ -6,7 +6,8 @@
  *
  * Where operands are bf16 it defines V_HALF, V_DOT(y, x, sum) (adds the products of words),
  * V_READ(p) and V_READM(p, lanes) (a vector of elements), V_PUT(to, v, store) (winograd_store), and
- * V_WRITE and V_WRITEM, as V_STORE and V_STOREM, of rounded numbers. */
+ * V_WRITE and V_WRITEM, as V_STORE and V_STOREM, of rounded numbers. Where it has products of its
+ * own, V_PRODUCT is their function, and V_ROWS the rows that these take best. */
 #include "ops/conv/winograd/winograd_priv.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -26,6 +27,10 @@ typedef float X;
 #endif
 
 /* ---- products ---- */
+
+#ifndef V_PRODUCT
+#define V_PRODUCT product
+#define V_TILES false
 
 /* n rows and one panel. unit: a_row is 1, else a_k. */
 INLINE void block(const winograd_product *p, const winograd_word *a, const winograd_word *b,
@@ -108,6 +113,8 @@ static void product(const winograd_product *p)
     }
   }
 }
+
+#endif
 
 /* ---- transforms along one dimension: elements `step` apart ---- */
 
@@ -451,7 +458,8 @@ MADE(1, 1)
 const winograd_kernels TABLE = {.lanes = V_LANES,
                                 .rows = V_ROWS,
                                 .terms = V_TERMS,
-                                .product = product,
+                                .tiles = V_TILES,
+                                .product = V_PRODUCT,
                                 .read = {read_0, read_1},
                                 .spread = {spread_0, spread_1},
                                 .made = {{made_0_0, made_0_1}, MADE_HALF},

@@ -86,6 +86,7 @@ typedef struct winograd_column {
 typedef struct winograd_kernels {
   int64_t lanes, rows; /* rows of a product that are summed at a time */
   int64_t terms;       /* numbers in a word: 1, operands are f32, or 2, they are bf16 */
+  bool tiles;          /* products are those of tiles (AMX) */
   void (*product)(const winograd_product *p);
   /* By `deep`, as all that follow. */
   void (*read[2])(const winograd_column *column);
@@ -100,7 +101,8 @@ typedef struct winograd_kernels {
   void (*back[2])(const float *from, int64_t step, float *taps, int64_t taps_step);
 } winograd_kernels;
 
-extern const winograd_kernels weir_winograd_avx2, weir_winograd_avx512, weir_winograd_avx512bf16;
+extern const winograd_kernels weir_winograd_avx2, weir_winograd_avx512, weir_winograd_avx512bf16,
+    weir_winograd_amx;
 /* The best that this processor runs for operands of this dtype, f32 or bf16, or NULL. */
 const winograd_kernels *winograd_kernels_get(weir_dtype dtype);
 

@@ -96,6 +96,9 @@ static int all_kernels(bool half, const winograd_kernels *k[2])
   if (half && weir_cpu_get()->avx512bf16) {
     k[n++] = &weir_winograd_avx512bf16;
   }
+  if (half && weir_cpu_get()->amx) {
+    k[n++] = &weir_winograd_amx;
+  }
   if (!half && weir_cpu_get()->avx2 && weir_cpu_get()->fma) {
     k[n++] = &weir_winograd_avx2;
   }
