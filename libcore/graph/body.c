@@ -217,3 +217,104 @@ int32_t weir_body_cast(weir_body *b, weir_dtype dtype, int32_t x)
              ? x
              : weir_body_push(b, (weir_expr){WEIR_CODE_CAST, dtype, x, -1, -1, 0, 0});
 }
+
+bool weir_whole_fits(int64_t v)
+{
+  return v >= -INT32_MAX && v <= INT32_MAX;
+}
+
+bool weir_dtype_is_wide_whole(weir_dtype dtype)
+{
+  return weir_dtype_is_whole(dtype) && weir_dtype_size(dtype) >= sizeof(int32_t);
+}
+
+/* Of whole numbers. */
+static bool calculate(weir_code code, const int64_t *x, int64_t *v)
+{
+  switch (code) {
+  case WEIR_CODE_CAST:
+    *v = x[0];
+    return true;
+  case WEIR_CODE_NEG:
+    *v = -x[0];
+    return true;
+  case WEIR_CODE_ADD:
+    *v = x[0] + x[1];
+    return true;
+  case WEIR_CODE_SUB:
+    *v = x[0] - x[1];
+    return true;
+  case WEIR_CODE_MUL:
+    *v = x[0] * x[1];
+    return true;
+  case WEIR_CODE_DIV:
+    *v = x[1] == 0 ? 0 : x[0] / x[1];
+    return true;
+  case WEIR_CODE_SELECT:
+    *v = x[0] != 0 ? x[1] : x[2];
+    return true;
+  default:
+    return false;
+  }
+}
+
+static bool decide(weir_code code, const int64_t *x, int64_t *v)
+{
+  switch (code) {
+  case WEIR_CODE_LT:
+    *v = x[0] < x[1];
+    return true;
+  case WEIR_CODE_LE:
+    *v = x[0] <= x[1];
+    return true;
+  case WEIR_CODE_GT:
+    *v = x[0] > x[1];
+    return true;
+  case WEIR_CODE_GE:
+    *v = x[0] >= x[1];
+    return true;
+  case WEIR_CODE_EQ:
+    *v = x[0] == x[1];
+    return true;
+  case WEIR_CODE_NE:
+    *v = x[0] != x[1];
+    return true;
+  case WEIR_CODE_AND:
+    *v = x[0] != 0 && x[1] != 0;
+    return true;
+  case WEIR_CODE_OR:
+    *v = x[0] != 0 || x[1] != 0;
+    return true;
+  case WEIR_CODE_NOT:
+    *v = x[0] == 0;
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool weir_body_whole(const weir_body *b, int32_t i, weir_body_leaf *leaf, const void *context,
+                     int64_t *v)
+{
+  const weir_expr *e = &b->exprs[i];
+  const int32_t args[] = {e->a, e->b, e->c};
+  const int n = weir_code_args(e->code);
+  int64_t x[3] = {0};
+
+  if (e->code == WEIR_CODE_CONST) {
+    *v = e->integer;
+    return weir_dtype_is_whole(e->dtype) && weir_whole_fits(*v);
+  }
+  if (leaf(e, context, v)) {
+    return weir_whole_fits(*v);
+  }
+  for (int k = 0; k < n; k++) {
+    if (!weir_body_whole(b, args[k], leaf, context, &x[k])) {
+      return false;
+    }
+  }
+  return n > 0 &&
+         (e->dtype == WEIR_BOOL ? decide(e->code, x, v)
+                                : weir_dtype_is_wide_whole(e->dtype) && calculate(e->code, x, v)) &&
+         weir_whole_fits(*v);
+}

@@ -121,6 +121,17 @@ int32_t weir_body_binary(weir_body *b, weir_code code, int32_t x, int32_t y);
 int32_t weir_body_select(weir_body *b, int32_t condition, int32_t yes, int32_t no);
 int32_t weir_body_cast(weir_body *b, weir_dtype dtype, int32_t x);
 
+/* True for values whose sums and products do not wrap, and for whole numbers that hold all those.
+ */
+bool weir_whole_fits(int64_t v);
+bool weir_dtype_is_wide_whole(weir_dtype dtype);
+/* Value of an argument of expressions that is no constant, such as an index; false: it has none. */
+typedef bool weir_body_leaf(const weir_expr *e, const void *context, int64_t *v);
+/* Computes expression i, of whole numbers and truth values, once. Returns false, leaving *v
+ * undefined, where it is made of others, or a value does not fit. */
+bool weir_body_whole(const weir_body *b, int32_t i, weir_body_leaf *leaf, const void *context,
+                     int64_t *v);
+
 /* Returns the name of a code as listed above. */
 const char *weir_code_name(weir_code code);
 /* Returns the number of arguments of a code. */

@@ -23,18 +23,6 @@ static bool is_constant(const weir_body *b, int32_t e)
   return b->exprs[e].code == WEIR_CODE_CONST && weir_dtype_is_whole(b->exprs[e].dtype);
 }
 
-/* True for values that none of the arithmetic here wraps. */
-static bool fits(int64_t v)
-{
-  return v >= -INT32_MAX && v <= INT32_MAX;
-}
-
-/* Whole numbers that hold all those. */
-static bool is_wide(weir_dtype dtype)
-{
-  return weir_dtype_is_whole(dtype) && weir_dtype_size(dtype) >= sizeof(int32_t);
-}
-
 /* The leaf, INDEX and REMAINDER by their number, that the expression depends on. */
 static int64_t leaf_of(const weir_body *b, int32_t number, weir_code code)
 {
@@ -56,64 +44,16 @@ static int64_t leaf_of(const weir_body *b, int32_t number, weir_code code)
   return found;
 }
 
-static bool operate(const weir_expr *e, const int64_t *x, int64_t *v)
+/* The expression where its one leaf has that value; false: it computes what is not followed. */
+static bool leaf_is(const weir_expr *e, const void *value, int64_t *v)
 {
-  switch (e->code) {
-  case WEIR_CODE_CAST:
-    *v = x[0];
-    return is_wide(e->dtype);
-  case WEIR_CODE_NEG:
-    *v = -x[0];
-    return is_wide(e->dtype);
-  case WEIR_CODE_ADD:
-    *v = x[0] + x[1];
-    return is_wide(e->dtype);
-  case WEIR_CODE_SUB:
-    *v = x[0] - x[1];
-    return is_wide(e->dtype);
-  case WEIR_CODE_MUL:
-    *v = x[0] * x[1];
-    return is_wide(e->dtype);
-  case WEIR_CODE_DIV:
-    *v = x[1] == 0 ? 0 : x[0] / x[1];
-    return is_wide(e->dtype);
-  case WEIR_CODE_LT:
-    *v = x[0] < x[1];
-    return true;
-  case WEIR_CODE_LE:
-    *v = x[0] <= x[1];
-    return true;
-  case WEIR_CODE_GT:
-    *v = x[0] > x[1];
-    return true;
-  case WEIR_CODE_GE:
-    *v = x[0] >= x[1];
-    return true;
-  case WEIR_CODE_SELECT:
-    *v = x[0] != 0 ? x[1] : x[2];
-    return is_wide(e->dtype);
-  default:
-    return false;
-  }
+  *v = *(const int64_t *)value;
+  return is_leaf(e);
 }
 
-/* The expression where its one leaf has that value; false: it computes what is not followed. */
 static bool compute(const weir_body *b, int32_t number, int64_t leaf, int64_t *v)
 {
-  const weir_expr *e = &b->exprs[number];
-  const int32_t args[] = {e->a, e->b, e->c};
-  int64_t x[3] = {0};
-
-  if (is_leaf(e) || e->code == WEIR_CODE_CONST) {
-    *v = is_leaf(e) ? leaf : e->integer;
-    return (is_leaf(e) || is_constant(b, number)) && fits(*v);
-  }
-  for (int k = 0; k < weir_code_args(e->code); k++) {
-    if (!compute(b, args[k], leaf, &x[k])) {
-      return false;
-    }
-  }
-  return operate(e, x, v) && fits(*v);
+  return weir_body_whole(b, number, leaf_is, &leaf, v);
 }
 
 /* Sums and multiples fall apart; none of them wraps, as long as what they give fits. */
@@ -121,22 +61,24 @@ static bool add_terms(terms *t, int32_t number, int64_t factor)
 {
   const weir_expr *e = &t->b->exprs[number];
 
-  if (!fits(factor)) {
+  if (!weir_whole_fits(factor)) {
     return false;
   }
-  if ((e->code == WEIR_CODE_ADD || e->code == WEIR_CODE_SUB) && is_wide(e->dtype)) {
+  if ((e->code == WEIR_CODE_ADD || e->code == WEIR_CODE_SUB) &&
+      weir_dtype_is_wide_whole(e->dtype)) {
     return add_terms(t, e->a, factor) &&
            add_terms(t, e->b, e->code == WEIR_CODE_ADD ? factor : -factor);
   }
-  if (e->code == WEIR_CODE_CAST && is_wide(e->dtype) && is_wide(t->b->exprs[e->a].dtype)) {
+  if (e->code == WEIR_CODE_CAST && weir_dtype_is_wide_whole(e->dtype) &&
+      weir_dtype_is_wide_whole(t->b->exprs[e->a].dtype)) {
     return add_terms(t, e->a, factor);
   }
-  if (e->code == WEIR_CODE_MUL && is_wide(e->dtype) &&
+  if (e->code == WEIR_CODE_MUL && weir_dtype_is_wide_whole(e->dtype) &&
       (is_constant(t->b, e->a) || is_constant(t->b, e->b))) {
     const int32_t constant = is_constant(t->b, e->a) ? e->a : e->b;
     const int64_t by = t->b->exprs[constant].integer;
 
-    return fits(by) && add_terms(t, constant == e->a ? e->b : e->a, factor * by);
+    return weir_whole_fits(by) && add_terms(t, constant == e->a ? e->b : e->a, factor * by);
   }
   if (t->n == MAX_TERMS) {
     return false;
@@ -160,7 +102,7 @@ static bool sum_of(const terms *t, weir_code code, int64_t leaf, int64_t value, 
       return false;
     }
     *sum += t->factor[i] * v;
-    if (!fits(*sum)) {
+    if (!weir_whole_fits(*sum)) {
       return false;
     }
   }
@@ -250,7 +192,7 @@ static bool is_load(const weir_body *b, int32_t e, int operand)
 {
   const weir_expr *x = &b->exprs[e];
 
-  x = x->code == WEIR_CODE_CAST && is_wide(x->dtype) ? &b->exprs[x->a] : x;
+  x = x->code == WEIR_CODE_CAST && weir_dtype_is_wide_whole(x->dtype) ? &b->exprs[x->a] : x;
   return x->code == WEIR_CODE_LOAD && x->integer == operand;
 }
 

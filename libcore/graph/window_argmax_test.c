@@ -116,9 +116,45 @@ static void others_are_none(void **state)
   assert_false(chooses(of_what_is_read));
 }
 
+static bool is_index(const weir_expr *e, const void *iteration, int64_t *v)
+{
+  const bool is = e->code == WEIR_CODE_INDEX;
+
+  *v = is ? ((const int64_t *)iteration)[e->integer] : 0;
+  return is;
+}
+
+/* What is made of indices has a value, and nothing else has, nor what would wrap. */
+static void whole_numbers_are_computed(void **state)
+{
+  const int64_t at[] = {7, -3};
+  weir_access a;
+  int64_t v;
+
+  weir_access_init(&a);
+  weir_body *const b = &a.body;
+  const int32_t i = weir_body_index(b, 0), j = weir_body_index(b, 1);
+  const int32_t square = weir_body_binary(b, WEIR_CODE_MUL, i, j);
+  const int32_t less = weir_body_binary(b, WEIR_CODE_LT, square, number(b, -20));
+  const int32_t even = weir_body_binary(b, WEIR_CODE_EQ, rest(b, 0, 2, 1), number(b, 0));
+  const int32_t both = weir_body_binary(b, WEIR_CODE_AND, less, even);
+  const int32_t chosen = weir_body_select(b, both, i, j);
+  const int32_t never = weir_body_select(b, weir_body_unary(b, WEIR_CODE_NOT, both), i, j);
+  const int32_t large = weir_body_binary(b, WEIR_CODE_MUL, number(b, INT32_MAX), i);
+  const int32_t loaded = weir_body_cast(b, WEIR_I64, weir_body_load(b, 0, WEIR_U8));
+
+  assert_true(weir_body_whole(b, square, is_index, at, &v) && v == -21);
+  assert_true(weir_body_whole(b, chosen, is_index, at, &v) && v == 7);
+  assert_true(weir_body_whole(b, never, is_index, at, &v) && v == -3);
+  assert_false(weir_body_whole(b, large, is_index, at, &v));
+  assert_false(weir_body_whole(b, loaded, is_index, at, &v));
+  weir_access_fini(&a);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(whole_numbers_are_computed),
       cmocka_unit_test(positions_are_known_by_their_values),
       cmocka_unit_test(others_are_none),
   };

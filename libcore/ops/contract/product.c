@@ -26,18 +26,17 @@ static bool is_index(const weir_access *a, const contract_product *p, int k)
   return false;
 }
 
-bool contract_product_of(const weir_access *a, contract_product *p)
+/* Whether expression i is such a product, of operands of that dtype. */
+static bool product_at(const weir_access *a, int32_t i, weir_dtype dtype, contract_product *p)
 {
   const weir_expr *e = a->body.exprs;
   bool first, second;
 
-  if (a->maker != WEIR_MADE_BY_BODY || a->combine != WEIR_COMBINE_SUM || a->n_states > 0 ||
-      a->n_values != 1 || a->n_in < 2 || a->n_out != 1 || e[a->value[0]].code != WEIR_CODE_MUL) {
+  if (e[i].code != WEIR_CODE_MUL) {
     return false;
   }
-  const weir_expr *x = loaded(&a->body, e[a->value[0]].a, &first);
-  const weir_expr *y = loaded(&a->body, e[a->value[0]].b, &second);
-  const weir_dtype dtype = a->out[0].dtype;
+  const weir_expr *x = loaded(&a->body, e[i].a, &first);
+  const weir_expr *y = loaded(&a->body, e[i].b, &second);
 
   if (x == NULL || y == NULL || x->integer == y->integer) {
     return false;
@@ -53,6 +52,30 @@ bool contract_product_of(const weir_access *a, contract_product *p)
   }
   return a->accumulator == dtype && a->in[p->operand[0]].dtype == dtype &&
          a->in[p->operand[1]].dtype == dtype;
+}
+
+static bool is_sum(const weir_access *a)
+{
+  return a->maker == WEIR_MADE_BY_BODY && a->combine == WEIR_COMBINE_SUM && a->n_states == 0 &&
+         a->n_values == 1 && a->n_in >= 2 && a->n_out == 1;
+}
+
+bool contract_product_of(const weir_access *a, contract_product *p)
+{
+  return is_sum(a) && product_at(a, a->value[0], a->out[0].dtype, p);
+}
+
+bool contract_product_where(const weir_access *a, contract_product *p, int32_t *condition)
+{
+  if (!is_sum(a)) {
+    return false;
+  }
+  const weir_expr *e = a->body.exprs, *value = &e[a->value[0]];
+  const bool selects = value->code == WEIR_CODE_SELECT && e[value->c].code == WEIR_CODE_CONST &&
+                       e[value->c].real == 0;
+
+  *condition = selects ? value->a : -1;
+  return product_at(a, selects ? value->b : a->value[0], a->accumulator, p);
 }
 
 bool contract_is_product(const weir_access *a, bool *conj)

@@ -5,11 +5,14 @@
 #include "device/weir_parallel.h"
 #include "ops/contract/product.h"
 
-rows_sum *rows_sum_get(void)
+rows_sum *rows_sum_get(weir_dtype out)
 {
 #if defined(__x86_64__)
   const weir_cpu *cpu = weir_cpu_get();
 
+  if (out == WEIR_BF16) {
+    return cpu->avx512bf16 ? rows_sum_half_avx512bf16 : NULL;
+  }
   if (cpu->avx512) {
     return rows_sum_avx512;
   }
@@ -47,7 +50,17 @@ static bool is_listed(const weir_operand *o)
   return true;
 }
 
-/* Coefficients, or places in x, do not follow dimension k by fixed steps. */
+static bool decides(const weir_body *b, int32_t e, int k)
+{
+  const weir_expr *x = e < 0 ? NULL : &b->exprs[e];
+  const int args = x == NULL ? 0 : weir_code_args(x->code);
+
+  return x != NULL &&
+         ((x->code == WEIR_CODE_INDEX && x->integer == k) || (args > 0 && decides(b, x->a, k)) ||
+          (args > 1 && decides(b, x->b, k)) || (args > 2 && decides(b, x->c, k)));
+}
+
+/* Coefficients, places in x, or what counts, do not follow dimension k by fixed steps. */
 static bool is_point(const weir_access *a, const rows_form *f, int k)
 {
   const weir_operand *x = &a->in[f->x];
@@ -57,7 +70,7 @@ static bool is_point(const weir_access *a, const rows_form *f, int k)
       return true;
     }
   }
-  return involves(&a->in[f->table], k);
+  return involves(&a->in[f->table], k) || decides(&a->body, f->condition, k);
 }
 
 /* Every dimension of the result is one parallel dimension, all others are reduced. */
@@ -75,7 +88,7 @@ static bool sort_dims(const weir_access *a, rows_form *f)
     parallel[f->dim[d]] = true;
   }
   for (int k = 0; k < a->n_dims; k++) {
-    if (a->dim[k].lo != 0 || a->dim[k].hi < 1 || a->dim[k].time ||
+    if ((parallel[k] && a->dim[k].lo != 0) || a->dim[k].hi <= a->dim[k].lo || a->dim[k].time ||
         (a->dim[k].kind == WEIR_PARALLEL) != parallel[k]) {
       return false;
     }
@@ -100,7 +113,9 @@ static bool find_points(const weir_access *a, rows_form *f)
     }
   }
   for (int i = 0; i < f->n_reduced; i++) {
-    if (!weir_mul_ok(f->terms, a->dim[f->reduced[i]].hi, &f->terms) || f->terms > ROWS_ENTRIES) {
+    const weir_dim *d = &a->dim[f->reduced[i]];
+
+    if (!weir_mul_ok(f->terms, d->hi - d->lo, &f->terms) || f->terms > ROWS_ENTRIES) {
       return false;
     }
   }
@@ -115,16 +130,42 @@ static bool find_points(const weir_access *a, rows_form *f)
   return in_band && !f->point[f->rank - 1] && f->points * f->terms <= ROWS_ENTRIES;
 }
 
+static bool index_of(const weir_expr *e, const void *iteration, int64_t *v)
+{
+  const bool is_index = e->code == WEIR_CODE_INDEX;
+
+  *v = is_index ? ((const int64_t *)iteration)[e->integer] : 0;
+  return is_index;
+}
+
+/* Whether iterations decide alone; what the ends give fits, and so does all between. */
+static bool is_decided(const weir_access *a, int32_t condition)
+{
+  int64_t first[WEIR_MAX_DIMS], last[WEIR_MAX_DIMS], v;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    first[k] = a->dim[k].lo;
+    last[k] = a->dim[k].hi - 1;
+  }
+  return condition < 0 || (weir_body_whole(&a->body, condition, index_of, first, &v) &&
+                           weir_body_whole(&a->body, condition, index_of, last, &v));
+}
+
 bool rows_form_of(const weir_access *a, rows_form *f)
 {
   contract_product p;
+  int32_t condition;
 
-  if (!contract_product_of(a, &p) || a->n_in != 2 || a->out[0].dtype != WEIR_F32 ||
-      !is_listed(&a->in[0]) || !is_listed(&a->in[1])) {
+  if (!contract_product_where(a, &p, &condition) || a->n_in != 2 || a->accumulator != WEIR_F32 ||
+      rows_sum_get(a->out[0].dtype) == NULL || !is_listed(&a->in[0]) || !is_listed(&a->in[1]) ||
+      !is_decided(a, condition)) {
     return false;
   }
   for (int i = 0; i < 2; i++) {
-    *f = (rows_form){.x = p.operand[i], .table = p.operand[1 - i]};
+    *f = (rows_form){.x = p.operand[i],
+                     .table = p.operand[1 - i],
+                     .condition = condition,
+                     .out = a->out[0].dtype};
     if (a->in[f->x].rank > 0 && sort_dims(a, f) && find_points(a, f)) {
       return true;
     }
@@ -138,8 +179,10 @@ bool rows_form_of(const weir_access *a, rows_form *f)
 static void unravel(const weir_access *a, const int *dim, int n, int64_t number, int64_t *iteration)
 {
   for (int i = n - 1; i >= 0; i--) {
-    iteration[dim[i]] = number % a->dim[dim[i]].hi;
-    number /= a->dim[dim[i]].hi;
+    const weir_dim *d = &a->dim[dim[i]];
+
+    iteration[dim[i]] = d->lo + number % (d->hi - d->lo);
+    number /= d->hi - d->lo;
   }
 }
 
@@ -156,7 +199,7 @@ static bool place(const weir_access *a, const weir_operand *o, const int64_t *it
   return inside;
 }
 
-static void list_places(rows_plan *p)
+static weir_status list_places(rows_plan *p)
 {
   const weir_access *a = &p->access;
   const rows_form *f = &p->form;
@@ -172,13 +215,21 @@ static void list_places(rows_plan *p)
   for (int64_t i = 0; i < f->points * f->terms; i++) {
     unravel(a, dim, n, i / f->terms, iteration);
     unravel(a, f->reduced, f->n_reduced, i % f->terms, iteration);
-    if (!place(a, x, iteration, p->x + i * x->rank)) {
-      p->x[i * x->rank] = -1;
+    int64_t counts = 1;
+
+    if (f->condition >= 0 &&
+        !weir_body_whole(&a->body, f->condition, index_of, iteration, &counts)) {
+      return weir_fail(WEIR_ERR_SHAPE, "interpolate: the access has a condition that is not one of "
+                                       "its indices");
+    }
+    if (!place(a, x, iteration, p->x + i * x->rank) || counts == 0) {
+      p->x[i * x->rank] = counts != 0 ? ROWS_OUTSIDE : ROWS_NOTHING;
     }
     if (!place(a, table, iteration, p->table + i * table->rank)) {
-      p->table[i * table->rank] = -1;
+      p->table[i * table->rank] = ROWS_OUTSIDE;
     }
   }
+  return WEIR_OK;
 }
 
 weir_status rows_plan_make(const weir_access *a, rows_plan *p)
@@ -200,7 +251,7 @@ weir_status rows_plan_make(const weir_access *a, rows_plan *p)
   for (int d = 0; d < p->form.rank; d++) {
     p->extent[d] = a->out[0].extent[d];
   }
-  list_places(p);
+  WEIR_TRY_GOTO(list_places(p), fail);
   return WEIR_OK;
 fail:
   rows_plan_fini(p);

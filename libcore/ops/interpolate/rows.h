@@ -1,17 +1,18 @@
 /* rows.h - results that are rows, each a sum of a few rows of an array times coefficients:
- * interpolation and its derivative by the array. f32, by the vector code of this processor. */
+ * interpolation and its derivative by the array. f32, by the vector code of this processor; results
+ * may be rounded to bf16. */
 #ifndef INTERPOLATE_ROWS_H
 #define INTERPOLATE_ROWS_H
 #include "graph/weir_access.h"
 #include "graph/weir_view.h"
 
 /* out[0 .. n) = start + sum over i of coefficient[i] x[offset[i] ..), one product added after the
- * other. */
-typedef void rows_sum(float *out, const float *x, const int64_t *offset, const float *coefficient,
+ * other; out is f32, or bf16 where the name says half. */
+typedef void rows_sum(void *out, const float *x, const int64_t *offset, const float *coefficient,
                       int64_t terms, float start, int64_t n);
-extern rows_sum rows_sum_avx2, rows_sum_avx512;
-/* The best that this processor runs, or NULL. */
-rows_sum *rows_sum_get(void);
+extern rows_sum rows_sum_avx2, rows_sum_avx512, rows_sum_half_avx512bf16;
+/* The best that this processor runs for results of f32 or bf16, or NULL. */
+rows_sum *rows_sum_get(weir_dtype out);
 
 /* Dimensions of the result, in its order: its iteration dimension; whether coefficients or places
  * in x depend on it in another way than by a fixed step ("point"). The last one is no point: a row.
@@ -21,6 +22,8 @@ typedef struct rows_form {
   int rank, dim[WEIR_MAX_RANK];
   bool point[WEIR_MAX_RANK];
   int n_reduced, reduced[WEIR_MAX_DIMS];
+  int32_t condition;     /* expression that holds where a term counts; -1: all do */
+  weir_dtype out;        /* f32 or bf16 */
   int64_t points, terms; /* combinations of iterations of points; of reduced ones */
 } rows_form;
 
@@ -28,12 +31,15 @@ typedef struct rows_form {
 enum { ROWS_ENTRIES = 1 << 16 };
 bool rows_form_of(const weir_access *a, rows_form *f);
 
+/* In place of an index: beyond the ends, where zero is read; the term does not count. */
+enum { ROWS_OUTSIDE = -1, ROWS_NOTHING = -2 };
 /* What is known before a run: the places that terms read, by point. */
 typedef struct rows_plan {
   weir_access access; /* owned */
   rows_form form;
   int64_t extent[WEIR_MAX_RANK]; /* of the result */
-  int64_t *x, *table; /* [points, terms, rank of the operand]: indices; the first is -1 outside */
+  int64_t *x, *table; /* [points, terms, rank of the operand]: indices, or ROWS_OUTSIDE first, or
+                         ROWS_NOTHING in x                                                      */
 } rows_plan;
 
 weir_status rows_plan_make(const weir_access *a, rows_plan *p) WEIR_CHECKED;

@@ -55,7 +55,7 @@ void rows_fill(const rows_plan *p, const weir_view *x, const weir_view *table, v
       if (p->x[i * x->rank] >= 0) {
         e.offset[q * terms + n] = offset_of(x, p->x + i * x->rank);
         e.coefficient[q * terms + n++] = c;
-      } else {
+      } else if (p->x[i * x->rank] == ROWS_OUTSIDE) {
         others += c * 0;
       }
     }
@@ -74,9 +74,10 @@ typedef struct loops {
   int n[LOOPS], dim[LOOPS][WEIR_MAX_RANK];
   int64_t count[LOOPS];
   int64_t lo[WEIR_MAX_RANK], size[WEIR_MAX_RANK];
-  int64_t x_step[WEIR_MAX_RANK], out_step[WEIR_MAX_RANK]; /* by dimension of the result */
+  int64_t x_step[WEIR_MAX_RANK], out_step[WEIR_MAX_RANK]; /* by dimension of the result; in
+                                                              elements, and in bytes        */
   const float *x;
-  float *out; /* where iteration `lo` begins; x: but for what entries add */
+  char *out; /* where iteration `lo` begins; x: but for what entries add */
   int64_t row;
 } loops;
 
@@ -97,24 +98,25 @@ static loops loops_of(const rows_plan *p, const weir_view *x, const weir_view *o
 {
   const rows_form *f = &p->form;
   loops l = {.p = p,
-             .sum = rows_sum_get(),
+             .sum = rows_sum_get(f->out),
              .e = entries_in(p, workspace),
              .count = {1, 1, 1},
              .x = x->data,
              .out = out->data,
              .row = hi[f->rank - 1] - lo[f->rank - 1]};
+  const int64_t size = (int64_t)weir_dtype_size(f->out);
   int last = f->rank - 1, part = OUTER;
 
   for (int d = 0; d < f->rank; d++) {
     l.lo[d] = lo[d];
     l.size[d] = hi[d] - lo[d];
     l.x_step[d] = step_of(p, x, d);
-    l.out_step[d] = out->stride[d];
+    l.out_step[d] = out->stride[d] * size;
     l.x += lo[d] * l.x_step[d];
     l.out += (lo[d] - out->origin[d]) * l.out_step[d];
   }
   while (last > 0 && !f->point[last - 1] && l.x_step[last - 1] == l.row &&
-         l.out_step[last - 1] == l.row) {
+         l.out_step[last - 1] == l.row * size) {
     l.row *= l.size[--last];
   }
   for (int d = 0; d < last; d++) {
@@ -129,7 +131,7 @@ static loops loops_of(const rows_plan *p, const weir_view *x, const weir_view *o
 }
 
 /* Moves *x and *out to combination `number` of the dimensions of a part. */
-static void move(const loops *l, int part, int64_t number, const float **x, float **out)
+static void move(const loops *l, int part, int64_t number, const float **x, char **out)
 {
   for (int i = l->n[part] - 1; i >= 0; i--) {
     const int d = l->dim[part][i];
@@ -156,7 +158,7 @@ static int64_t point_of(const loops *l, int64_t number)
 }
 
 /* Combinations [from, to) of the inner dimensions at one point. */
-static void run_point(const loops *l, int64_t point, const float *x, float *out, int64_t from,
+static void run_point(const loops *l, int64_t point, const float *x, char *out, int64_t from,
                       int64_t to)
 {
   const int64_t terms = l->p->form.terms;
@@ -167,7 +169,7 @@ static void run_point(const loops *l, int64_t point, const float *x, float *out,
 
   for (int64_t i = from, run; i < to; i += run) {
     const float *x_row = x;
-    float *out_row = out;
+    char *out_row = out;
 
     run = size - i % size < to - i ? size - i % size : to - i;
     move(l, INNER, i, &x_row, &out_row);
@@ -193,12 +195,12 @@ static int64_t chunk_of(const loops *l)
 static void run_chunk(const loops *l, int64_t outer, int64_t from, int64_t to)
 {
   const float *x_outer = l->x;
-  float *out_outer = l->out;
+  char *out_outer = l->out;
 
   move(l, OUTER, outer, &x_outer, &out_outer);
   for (int64_t q = 0; q < l->count[POINTS]; q++) {
     const float *x = x_outer;
-    float *out = out_outer;
+    char *out = out_outer;
 
     move(l, POINTS, q, &x, &out);
     run_point(l, point_of(l, q), x, out, from, to);

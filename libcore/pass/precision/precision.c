@@ -31,25 +31,37 @@ static bool is_product(const weir_node *node)
          a->in[1].dtype == WEIR_F32 && a->out[0].dtype == WEIR_F32 && a->accumulator == WEIR_F32;
 }
 
-/* Asks the kernels about the node as it is, and with operands of bf16. */
-static weir_status ask(precision_plan *p, int32_t number)
+/* The same where the node had another access. */
+static double offered_as(const precision_plan *p, int32_t number, const weir_access *access)
 {
   weir_node *node = weir_graph_node_mut(p->g, number);
+  const weir_access as_is = node->access;
+
+  node->access = *access;
+  const double seconds = offered(p, number);
+
+  node->access = as_is;
+  return seconds;
+}
+
+/* Asks the kernels about the node as it is, with its result in bf16, and with operands of bf16. */
+static weir_status ask(precision_plan *p, int32_t number)
+{
+  const weir_node *node = weir_graph_node(p->g, number);
   const double whole = offered(p, number);
-  weir_access as_is, narrow;
+  weir_access narrow;
 
   p->claimed[number] = whole >= 0;
   if (!is_product(node)) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_access_copy(&node->access, &narrow));
+  precision_round_output(&narrow, 0);
+  p->rounds[number] = offered_as(p, number, &narrow) >= 0;
+  narrow.out[0].dtype = WEIR_F32;
   const weir_status status = precision_widen_loads(&narrow, 3);
+  const double half = status == WEIR_OK ? offered_as(p, number, &narrow) : -1;
 
-  as_is = node->access;
-  node->access = narrow;
-  const double half = status == WEIR_OK ? offered(p, number) : -1;
-
-  node->access = as_is;
   p->heavy[number] = half >= 0 && (whole < 0 || half < whole);
   weir_access_fini(&narrow);
   return status;
@@ -80,22 +92,24 @@ static bool may_be_half(const precision_plan *p, int32_t array)
   }
   for (int32_t i = 0; i < p->n_nodes && may; i++) {
     const weir_node *node = weir_graph_node(p->g, i);
-    bool touches = false;
+    bool reads = false, writes = false;
 
     if (node->op == NULL || node->dead) {
       continue;
     }
     for (int k = 0; k < node->n_in; k++) {
-      touches = touches || node->in[k] == array;
+      reads = reads || node->in[k] == array;
       may = may && (node->in[k] != array || node->access.maker != WEIR_MADE_BY_BODY ||
                     fills_fit(&node->access.in[k]));
     }
     for (int k = 0; k < node->n_out; k++) {
-      touches = touches || node->out[k] == array;
+      writes = writes || node->out[k] == array;
       may = may && (node->out[k] != array || node->access.out[k].role == WEIR_ROLE_DATA);
     }
-    may = may && !(touches &&
-                   (node->access.maker != WEIR_MADE_BY_BODY || (p->claimed[i] && !p->heavy[i])));
+    const bool keeps = p->claimed[i] && !p->heavy[i];
+
+    may = may && !((reads || writes) && node->access.maker != WEIR_MADE_BY_BODY) &&
+          !(keeps && (reads || (writes && !p->rounds[i])));
   }
   return may;
 }
@@ -211,10 +225,11 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   if (opts->precision == WEIR_PRECISION_F32) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_alloc(2 * ((int64_t)p.n_nodes + p.n_arrays), sizeof(bool), &memory));
+  WEIR_TRY(weir_alloc(3 * (int64_t)p.n_nodes + 2 * (int64_t)p.n_arrays, sizeof(bool), &memory));
   p.heavy = memory;
   p.claimed = p.heavy + p.n_nodes;
-  p.half = p.claimed + p.n_nodes;
+  p.rounds = p.claimed + p.n_nodes;
+  p.half = p.rounds + p.n_nodes;
   p.aside = p.half + p.n_arrays;
   for (int32_t i = 0; i < p.n_nodes; i++) {
     const weir_node *node = weir_graph_node(g, i);

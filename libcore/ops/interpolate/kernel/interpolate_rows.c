@@ -12,7 +12,7 @@ static const weir_access *access_of(const weir_graph *g, const weir_group *group
 
 static bool form_of(const weir_graph *g, const weir_group *group, rows_form *f)
 {
-  return group->n_nodes == 1 && rows_sum_get() != NULL && rows_form_of(access_of(g, group), f);
+  return group->n_nodes == 1 && rows_form_of(access_of(g, group), f);
 }
 
 /* Elements of a row from which on it pays to call for each. */
@@ -30,7 +30,7 @@ static double match(const weir_graph *g, const weir_group *group)
   }
   const weir_access *a = access_of(g, group);
   const int64_t row = a->out[0].extent[f.rank - 1];
-  double x = sizeof(float), out = sizeof(float);
+  double x = sizeof(float), out = (double)weir_dtype_size(f.out);
 
   if (row < MIN_ROW) {
     return -1;
