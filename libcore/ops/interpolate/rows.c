@@ -186,17 +186,25 @@ static void unravel(const weir_access *a, const int *dim, int n, int64_t number,
   }
 }
 
-/* Places of an iteration in the operand; false: outside. */
+/* Places of an iteration in the operand; outside, the first becomes ROWS_OUTSIDE. Returns whether
+ * the iteration counts, which it does not where the operand has nothing for it. */
 static bool place(const weir_access *a, const weir_operand *o, const int64_t *iteration,
                   int64_t *index)
 {
-  bool inside = true;
+  bool outside = false, counts = true;
 
-  for (int d = 0; d < o->rank && inside; d++) {
+  for (int d = 0; d < o->rank; d++) {
+    bool inside = true;
+
     index[d] = weir_index_border(
         &o->index[d], weir_index_raw(&o->index[d], a->n_dims, iteration, 0), o->extent[d], &inside);
+    outside = outside || !inside;
+    counts = counts && (inside || o->index[d].border != WEIR_BORDER_ABSENT);
   }
-  return inside;
+  if (outside) {
+    index[0] = ROWS_OUTSIDE;
+  }
+  return counts;
 }
 
 static weir_status list_places(rows_plan *p)
@@ -222,11 +230,11 @@ static weir_status list_places(rows_plan *p)
       return weir_fail(WEIR_ERR_SHAPE, "interpolate: the access has a condition that is not one of "
                                        "its indices");
     }
-    if (!place(a, x, iteration, p->x + i * x->rank) || counts == 0) {
-      p->x[i * x->rank] = counts != 0 ? ROWS_OUTSIDE : ROWS_NOTHING;
-    }
-    if (!place(a, table, iteration, p->table + i * table->rank)) {
-      p->table[i * table->rank] = ROWS_OUTSIDE;
+    const bool of_x = place(a, x, iteration, p->x + i * x->rank);
+    const bool of_table = place(a, table, iteration, p->table + i * table->rank);
+
+    if (counts == 0 || !of_x || !of_table) {
+      p->x[i * x->rank] = ROWS_NOTHING;
     }
   }
   return WEIR_OK;

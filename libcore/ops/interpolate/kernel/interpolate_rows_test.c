@@ -10,6 +10,7 @@
 #include "ops/interpolate/weir_interpolate.h"
 #include "ops/ops_cases.h"
 #include "ops/reduce/weir_reduce.h"
+#include "ops/resample/weir_resample.h"
 #include "pass/autodiff/weir_gradients.h"
 #include "support/exec/kernel_check.h"
 #include "support/ops/ops_check.h"
@@ -111,6 +112,52 @@ static void random_sums_agree(void **state)
   assert_true(claimed[0] >= 12 && claimed[1] >= 12);
 }
 
+/* A filter before the first element: there zeros are multiplied, or (absent) nothing is. */
+static void what_lies_outside_counts_as_the_border_says(void **state)
+{
+  static const char *const of_filter[] = {"x", "taps", "y"};
+  const weir_border borders[] = {WEIR_BORDER_ABSENT, WEIR_BORDER_ZERO};
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 2, .shape = {9, 20}};
+  const weir_array_desc taps = {.dtype = WEIR_F32, .rank = 2, .shape = {4, 3}};
+
+  for (int k = 0; k < 2; k++) {
+    const weir_resample_spec s = {
+        .method = WEIR_RESAMPLE_FIR, .up = 3, .down = 2, .border = borders[k]};
+    weir_graph *g = new_graph();
+    weir_tensor of[3], made[2];
+
+    weir_output(g, "y",
+                weir_resample_fir(g, &s, weir_input(g, "x", &x), weir_input(g, "taps", &taps)));
+    assert_ok(weir_tensor_init(&of[0], WEIR_F32, 2, x.shape));
+    assert_ok(weir_tensor_init(&of[1], WEIR_F32, 2, taps.shape));
+    of[2] = (weir_tensor){.rank = 2, .shape = {14, 20}};
+    for (int64_t i = 0; i < 9 * 20; i++) {
+      ((float *)of[0].data)[i] = (float)(i % 7);
+    }
+    for (int64_t i = 0; i < 4 * 3; i++) {
+      ((float *)of[1].data)[i] = i == 10 ? NAN : (float)(i % 5);
+    }
+    const char *const kernels[] = {"none", "interpolate.rows"};
+    int claimed = 0;
+
+    for (int n = 0; n < 2; n++) {
+      weir_tensor all[3];
+
+      claimed += run_kernel(g, kernels[n], 1, of_filter, of, 2, 3, all);
+      made[n] = all[2];
+    }
+    print_message("a filter with border rule %d: %d by the kernel\n", (int)borders[k], claimed);
+    assert_int_equal(weir_compare("y", WEIR_F32, made[1].data, made[0].data,
+                                  weir_tensor_numel(&made[0]), (weir_tolerance){5e-6, 1e-5}),
+                     0);
+    for (int n = 0; n < 2; n++) {
+      weir_tensor_fini(&made[n]);
+      weir_tensor_fini(&of[n]);
+    }
+    weir_graph_destroy(&g);
+  }
+}
+
 /* Rows in f32 of a sum, rounded, are its rows in bf16. */
 static void same_in_half(const weir_graph *g, int32_t node, const weir_tensor *x,
                          const weir_tensor *a, const weir_tensor *made)
@@ -198,6 +245,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_sums_agree),
       cmocka_unit_test(results_are_rounded),
+      cmocka_unit_test(what_lies_outside_counts_as_the_border_says),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
