@@ -228,7 +228,7 @@ static void sums_for_weights_have_the_same_bits_with_all_instructions(void **sta
   const few_kernels *k[2];
 
   if (all_kernels(k) < 2) {
-    print_message("skipped: this processor has fewer than two kinds of vectors\n");
+    print_message("skipped: this processor has no second kind of vectors\n");
     return;
   }
   for (uint64_t seed = 0; seed < CASES; seed++) {
