@@ -11,10 +11,9 @@
  * whose terms are not negative, so that sums in f32 do not cancel (Lang et al., arXiv:2412.15832).
  * Pairs are the members beside themselves shifted round by 1 to M / 2 places. */
 #include "model/members_crps.h"
-#include <string.h>
+#include "model/members.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
-#include "ops/reshape/weir_reshape.h"
 #include "ops/shift/weir_shift.h"
 
 enum { MEMBER = 1 };
@@ -38,16 +37,6 @@ static bool fit(weir_graph *g, double alpha, const weir_array_desc *x, const wei
   return true;
 }
 
-/* The truth with a dimension of one member. */
-static weir_value beside_members(weir_graph *g, weir_value truth)
-{
-  const weir_array_desc *const d = weir_value_desc(g, truth);
-  weir_reshape_spec s = {.rank = d->rank + 1, .shape = {d->shape[0], 1}};
-
-  memcpy(s.shape + MEMBER + 1, d->shape + 1, sizeof *s.shape * (size_t)(d->rank - 1));
-  return weir_reshape(g, truth, &s);
-}
-
 /* Every member's pair with the one `by` places before it. */
 static weir_value pairs(weir_graph *g, double weight, weir_value x, weir_value error, int64_t by)
 {
@@ -68,7 +57,7 @@ weir_value wx_members_crps(weir_graph *g, double alpha, weir_value members, weir
   }
   const int64_t m = x->shape[MEMBER];
   const double n = (double)m;
-  const weir_value error = weir_abs(g, weir_sub(g, members, beside_members(g, truth)));
+  const weir_value error = weir_abs(g, weir_sub(g, members, wx_members_shared(g, truth)));
   weir_value sum = WEIR_NO_VALUE;
 
   if (m == 1) {
