@@ -249,6 +249,50 @@ static void two_members_and_equal_ones(void **state)
   end(&t);
 }
 
+/* Normal members of sd 0.5 about the mean of a truth of sd 1, stretched about their own mean to the
+ * spread that is calibrated, (1 + 1 / m) spread^2 = mean square of truth less their mean: the mean
+ * kernel CRPS has its minimum there, and the fair one asks for more spread (arXiv:2602.15830). */
+static void stretched_members_need_the_kernel_score(void **state)
+{
+  enum { N = 16000 };
+
+  for (int64_t m = 2; m <= 5; m += 3) {
+    const double sd = 0.5, n = (double)m;
+    const double spread = sqrt((1 + sd * sd / n) / (1 + 1 / n)), f = spread / sd;
+
+    for (int alpha = 0; alpha < 2; alpha++) {
+      double sum = 0, squares = 0;
+      trial t;
+
+      start(&t, WEIR_F64, 1, m, N / 2);
+      for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < N; i++) {
+          double x[MAX_M], mean = 0, slope = 0;
+
+          for (int64_t j = 0; j < m; j++) {
+            x[j] = sd * weir_random_normal(9, (uint32_t)i, 1, (uint32_t)j);
+            mean += x[j] / n;
+          }
+          for (int64_t j = 0; j < m; j++) {
+            put(&t, MEMBERS, at(&t, i, j), mean + f * (x[j] - mean));
+            slope += get(&t, SLOPE, at(&t, i, j)) * (x[j] - mean);
+          }
+          put(&t, TRUTH, i, weir_random_normal(9, (uint32_t)i, 0, 0));
+          sum += pass == 1 ? slope : 0;
+          squares += pass == 1 ? slope * slope : 0;
+        }
+        if (pass == 0) {
+          run(&t, alpha);
+        }
+      }
+      const double by_stretch = sum / N, error = sqrt(squares) / N;
+
+      assert_true(alpha == 0 ? fabs(by_stretch) < 3 * error : by_stretch < -10 * error);
+      end(&t);
+    }
+  }
+}
+
 static void a_missing_value_stays_missing(void **state)
 {
   trial t;
@@ -295,6 +339,7 @@ int main(void)
       cmocka_unit_test(scores_are_those_of_eval),
       cmocka_unit_test(gradients_are_those_of_differences),
       cmocka_unit_test(two_members_and_equal_ones),
+      cmocka_unit_test(stretched_members_need_the_kernel_score),
       cmocka_unit_test(a_missing_value_stays_missing),
       cmocka_unit_test(what_has_no_score_is_refused),
   };
