@@ -164,7 +164,7 @@ static void compare(weir_dtype dtype, double base, double tolerance)
   double x[MAX_M];
 
   for (int64_t m = 1; m <= MAX_M; m++) {
-    for (double alpha = 0; alpha <= (m > 1 ? 1 : 0); alpha += 0.25) {
+    for (double alpha = 0; alpha <= (m > 1 ? 1 : 0); alpha += 0.5) {
       trial t;
 
       start(&t, dtype, 3, m, 5);
@@ -193,32 +193,33 @@ static void scores_are_those_of_eval(void **state)
   compare(WEIR_F32, 1000, 2e-6); /* differences of members near 1000 are exact in f32 */
 }
 
+/* Batch 0 as drawn; 1 + 2 j and 2 + 2 j with member j moved up and down. */
 static void gradients_are_those_of_differences(void **state)
 {
+  enum { CASES = 40 };
   const double h = 1e-6;
 
   for (int64_t m = 1; m <= MAX_M; m++) {
-    const double alpha = m > 1 ? 0.95 : 0;
     trial t;
 
-    start(&t, WEIR_F64, 1, m, 20);
-    draw(&t, 0);
-    for (int64_t j = 0; j < m; j++) {
-      double up[40];
+    start(&t, WEIR_F64, 1 + 2 * m, m, CASES / 2);
+    for (int64_t i = 0; i < cases(&t); i++) {
+      const int64_t own = i % CASES, moved = i / CASES - 1;
 
-      for (int sign = 1; sign >= -1; sign -= 2) {
-        for (int64_t i = 0; i < cases(&t); i++) {
-          put(&t, MEMBERS, at(&t, i, j), get(&t, MEMBERS, at(&t, i, j)) + sign * h);
-        }
-        run(&t, alpha);
-        for (int64_t i = 0; i < cases(&t); i++) {
-          up[i] = sign > 0 ? get(&t, CRPS, i) : (up[i] - get(&t, CRPS, i)) / (2 * h);
-          put(&t, MEMBERS, at(&t, i, j), get(&t, MEMBERS, at(&t, i, j)) - sign * h);
-        }
+      put(&t, TRUTH, i, 2 * weir_random_normal(3, (uint32_t)own, 0, 0));
+      for (int64_t j = 0; j < m; j++) {
+        const double by = moved < 0 || moved / 2 != j ? 0 : moved % 2 == 0 ? h : -h;
+
+        put(&t, MEMBERS, at(&t, i, j), by + weir_random_normal(3, (uint32_t)own, 1, (uint32_t)j));
       }
-      run(&t, alpha);
-      for (int64_t i = 0; i < cases(&t); i++) {
-        assert_near(get(&t, SLOPE, at(&t, i, j)), up[i], 1e-8);
+    }
+    run(&t, m > 1 ? 0.95 : 0);
+    for (int64_t i = 0; i < CASES; i++) {
+      for (int64_t j = 0; j < m; j++) {
+        const double up = get(&t, CRPS, i + (1 + 2 * j) * CASES);
+        const double down = get(&t, CRPS, i + (2 + 2 * j) * CASES);
+
+        assert_near(get(&t, SLOPE, at(&t, i, j)), (up - down) / (2 * h), 1e-8);
       }
     }
     end(&t);
