@@ -50,6 +50,27 @@ static weir_status check_data(const wx_cfg *cfg, bool truth, bool y)
   return cfg->bias.use ? wx_bias_data_failed(wx_data_check(&own, truth, y)) : WEIR_OK;
 }
 
+/* Nothing that the network sees is made of several members. */
+static weir_status check_coupling(const wx_cfg *cfg)
+{
+  const wx_data_opts *const d = &cfg->data;
+  const bool alone = cfg->model.head == WX_HEAD_MEMBERS && cfg->model.coupling == WX_COUPLING_NONE;
+
+  if (alone &&
+      (d->mean || d->spread || d->trajectory || d->missing == WX_MISSING_MASK || cfg->bias.use)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "model.coupling: none corrects each member from itself alone: set data.mean, "
+                     "data.spread, data.trajectory and bias.use to false, data.missing to refuse, "
+                     "and give other inputs, as data.position: true");
+  }
+  return alone && cfg->normalization.bias == WX_BIAS_NONE
+             ? weir_fail(WEIR_ERR_CONFIG,
+                         "normalization.bias: with model.coupling none, members and truth are "
+                         "counted from their mean over the training samples: set it to local or "
+                         "global")
+             : WEIR_OK;
+}
+
 static weir_status check_predict(const wx_cfg *cfg)
 {
   const bool model = cfg->predict.model.use.name != NULL;
@@ -84,6 +105,7 @@ static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool
   if (weir_cli_is(cli, "predict")) {
     WEIR_TRY(check_predict(cfg));
   }
+  WEIR_TRY(check_coupling(cfg));
   if (cfg->eecrps.weight > 0 && cfg->model.loss != WX_LOSS_CRPS) {
     return weir_fail(WEIR_ERR_CONFIG, "eecrps.weight: it is the CRPS that is weighted: set "
                                       "model.loss to crps, or leave eecrps.weight at 0");

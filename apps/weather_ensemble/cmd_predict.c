@@ -285,7 +285,11 @@ static weir_status perform(weir_job *j)
   wx_cfg *const cfg = j->cfg;
   wx_experiment e;
 
-  cfg->data.cache = 0; /* each sample is read once */
+  cfg->data.cache = 0;           /* each sample is read once */
+  cfg->data.each_member = false; /* wx_predict_samples reads them */
+  if (cfg->model.head == WX_HEAD_MEMBERS && cfg->predict.model.use.name == NULL) {
+    cfg->predict.members = true; /* it is what the network makes */
+  }
   WEIR_TRY(weir_job_begin(j, "predict", false));
   WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_APPLY, NULL, &e));
   const weir_status status = predict(j, &e);

@@ -53,7 +53,8 @@ const weir_opt wx_options[] = {
     WEIR_OPT_BOOL(wx_cfg, predict.members, false,
                   "also the members, moved and stretched to the corrected mean and standard "
                   "deviation, point by point; of distributions that are not normal their "
-                  "quantiles, in the order of the members"),
+                  "quantiles, in the order of the members (model.head members: always, as the "
+                  "network corrects them)"),
     WEIR_OPT_REAL_LIST(wx_cfg, predict.quantiles, "", 1e-9, 0.999999999, "1",
                        "probabilities in ascending order, as [0.1, 0.5, 0.9]: quantiles.nc has the "
                        "value below which the truth lies with each"),

@@ -114,7 +114,8 @@ static weir_status compute(work *w, slot *s)
   const int own = w->samples[FIRST] != NULL ? FIRST : LAST;
   const size_t bytes = (size_t)w->of_y * sizeof *s->mean;
 
-  wx_predictor_put(last, 0, &(wx_sample){.x = s->x[LAST], .m = s->m[LAST], .s = s->s[LAST]});
+  wx_predictor_put(
+      last, 0, &(wx_sample){.x = s->x[LAST], .m = s->m[LAST], .s = s->s[LAST], .e = s->members});
   if (first != NULL) {
     wx_predictor_put(first, 0, &(wx_sample){.x = s->x[own], .m = s->m[own], .s = s->s[own]});
     WEIR_TRY(wx_predictor_run(first));
@@ -129,6 +130,9 @@ static weir_status compute(work *w, slot *s)
   if (last->location != NULL) {
     memcpy(s->location, last->location, bytes);
     memcpy(s->scale, last->scale, bytes);
+  }
+  if (last->members != NULL) {
+    memcpy(s->members, last->members, bytes * (size_t)w->e->facts->members);
   }
   return WEIR_OK;
 }
@@ -181,9 +185,14 @@ static weir_status couple_members(slot *s, int64_t k)
   return WEIR_OK;
 }
 
+/* Members of a network that makes none itself. */
 static weir_status move_members(slot *s)
 {
   const wx_output *const output = s->w->net[LAST]->stage->output;
+
+  if (s->w->net[LAST]->members != NULL) {
+    return WEIR_OK;
+  }
 
   for (int64_t k = 0; k < s->w->e->facts->n_channels[WX_Y]; k++) {
     if (output[k].family == WX_NORMAL) {
@@ -195,8 +204,25 @@ static weir_status move_members(slot *s)
   return WEIR_OK;
 }
 
+/* Members that the network made; what is written of mean and standard deviation are theirs. */
+static weir_status write_members(const slot *s)
+{
+  const wx_info *const f = s->w->e->facts;
+  const int64_t each = f->members * (f->cells / f->depth);
+
+  for (int64_t i = 0; i < f->n_channels[WX_Y] * f->depth; i++) {
+    const wx_given given = {.members = f->members, .member = s->members + i * each};
+
+    WEIR_TRY(wx_predict_files_give(s->w->files, s->sample, i / f->depth, i % f->depth, &given));
+  }
+  return WEIR_OK;
+}
+
 static weir_status write_values(const slot *s)
 {
+  if (s->w->net[LAST]->members != NULL) {
+    return write_members(s);
+  }
   const wx_predict_values v = {.mean = s->mean,
                                .sigma = s->w->net[LAST]->sigma != NULL ? s->sigma : NULL,
                                .location = s->location,

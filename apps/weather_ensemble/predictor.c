@@ -1,8 +1,10 @@
 /* predictor.c - see predictor.h. */
 #include "predictor.h"
+#include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_signal.h"
+#include "baseline/cases.h"
 
 static weir_status make_plan(wx_predictor *p, const weir_plan_opts *exec)
 {
@@ -17,6 +19,21 @@ static weir_status make_plan(wx_predictor *p, const weir_plan_opts *exec)
 done:
   weir_graph_destroy(&g);
   return status;
+}
+
+/* Members of the batch, as the network has them and as fields. */
+static weir_status allocate_members(wx_predictor *p)
+{
+  const weir_train_input *const in = &p->stage->input[WX_IN_MEMBERS];
+  int64_t shape[WEIR_MAX_RANK] = {p->batch}, n;
+
+  memcpy(shape + 1, in->shape, sizeof *shape * (size_t)in->rank);
+  if (!weir_mul_ok(p->batch * p->of_y, p->stage->facts.members, &n)) {
+    return weir_fail(WEIR_ERR_MEMORY, "the members of a sample are too many");
+  }
+  WEIR_TRY(weir_tensor_init(&p->e, WEIR_F32, 1 + in->rank, shape));
+  WEIR_TRY(weir_tensor_init(&p->made, WEIR_F32, 1 + in->rank, shape));
+  return weir_alloc(n, sizeof *p->members, (void **)&p->members);
 }
 
 static weir_status allocate(wx_predictor *p)
@@ -39,6 +56,9 @@ static weir_status allocate(wx_predictor *p)
   if (wx_outputs_differ(p->stage->output, f->n_channels[WX_Y])) {
     WEIR_TRY(weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->location));
     WEIR_TRY(weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->scale));
+  }
+  if (p->stage->model.head == WX_HEAD_MEMBERS) {
+    WEIR_TRY(allocate_members(p));
   }
   return p->makes_sigma ? weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->sigma)
                         : WEIR_OK;
@@ -73,6 +93,31 @@ void wx_predictor_put(wx_predictor *p, int64_t i, const wx_sample *v)
   wx_standard_x(s, v->x, (float *)p->x.data + i * p->of_x);
   wx_standard_y(s, NULL, NULL, v->s, NULL, (float *)p->s.data + i * p->of_y);
   memcpy(p->m + i * p->of_y, v->m, (size_t)p->of_y * sizeof *p->m);
+  if (p->members != NULL) {
+    const int64_t each = p->of_y * p->stage->facts.members;
+
+    WEIR_ASSERT(v->e != NULL);
+    wx_standard_members(s, v->e, v->m, (float *)p->e.data + i * each);
+    memcpy(p->members + i * each, v->e, (size_t)each * sizeof *p->members);
+  }
+}
+
+/* Members of sample i, and their moments. */
+static void take_members(wx_predictor *p, int64_t i)
+{
+  const wx_info *const f = &p->stage->facts;
+  const int64_t each = p->of_y * f->members, at = i * p->of_y, plane = f->cells / f->depth;
+  float *const member = p->members + i * each;
+
+  wx_standard_members_field(&p->stage->standard, p->m + at, (float *)p->made.data + i * each,
+                            member);
+  for (int64_t k = 0; k < p->of_y; k += plane) {
+    wx_cases_moments(member + k * f->members, f->members, plane, p->mean + at + k,
+                     p->sigma + at + k);
+  }
+  for (int64_t k = at; k < at + p->of_y; k++) {
+    p->sigma[k] = sqrtf(p->sigma[k]);
+  }
 }
 
 /* Mean and sigma of a sample, which begins at `at`, are its location and scale. */
@@ -104,6 +149,15 @@ weir_status wx_predictor_run(wx_predictor *p)
   weir_binding binding[4] = {{"x", &p->x}, {"s", &p->s}};
   int n = 2;
 
+  if (p->members != NULL) {
+    binding[n++] = (weir_binding){WX_MEMBERS_NAME, &p->e};
+    binding[n++] = (weir_binding){WX_MADE_MEMBERS, &p->made};
+    WEIR_TRY(weir_plan_run(p->plan, binding, n));
+    for (int64_t i = 0; i < p->batch; i++) {
+      take_members(p, i);
+    }
+    return WEIR_OK;
+  }
   if (p->makes_mean) {
     binding[n++] = (weir_binding){"mean", &p->out[0]};
   }
@@ -137,6 +191,9 @@ void wx_predictor_fini(wx_predictor *p)
   weir_free(&p->sigma);
   weir_free(&p->location);
   weir_free(&p->scale);
+  weir_tensor_fini(&p->e);
+  weir_tensor_fini(&p->made);
+  weir_free(&p->members);
 }
 
 weir_status wx_predict_means(const wx_stage *stage, const weir_plan_opts *exec,

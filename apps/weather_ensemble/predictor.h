@@ -9,10 +9,13 @@ typedef struct wx_predictor {
   bool makes_mean, makes_sigma;
   int64_t batch, of_x, of_y; /* floats of a sample */
   weir_tensor x, s, out[2];
+  weir_tensor e, made;     /* of head members */
   float *m;                /* [batch, y channel, cells] what the correction is added to */
   float *mean;             /* [batch, y channel, cells] corrected mean, in units of y   */
   float *sigma;            /* the same of the standard deviation; NULL: the head makes none */
   float *location, *scale; /* the same; NULL: all distributions are normal */
+  float *members; /* [batch, y channel, depth, member, plane] raw, and after the run corrected, of
+                     which mean and sigma are the moments; NULL: the head makes none */
 } wx_predictor;
 
 /* Creates a predictor of the network of the stage, with the values of its store; of exec->dist it
@@ -20,8 +23,8 @@ typedef struct wx_predictor {
  * weir_plan_create. */
 weir_status wx_predictor_create(const wx_stage *stage, int64_t batch, const weir_plan_opts *exec,
                                 wx_predictor *out) WEIR_CHECKED;
-/* Sets sample i of the batch: its inputs; m is that of the sample until the caller writes another.
- */
+/* Sets sample i of the batch: its inputs, of head members with its members; m is that of the sample
+ * until the caller writes another. */
 void wx_predictor_put(wx_predictor *p, int64_t i, const wx_sample *v);
 /* Computes mean and sigma of the batch, of other distributions than the normal one their moments.
  * Fails: as weir_plan_run. */

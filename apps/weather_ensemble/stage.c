@@ -11,7 +11,7 @@
 #include "data/samples/trained.h"
 #include "io/weir_netcdf.h"
 
-enum { MODEL = 4, BEFORE, DATES, SENSES, PATH_SIZE = 4096 };
+enum { MODEL = 4, BEFORE, DATES, SENSES, DESCRIBED_MEMBERS = 2, PATH_SIZE = 4096 };
 _Static_assert(SENSES + WX_SENSES == WX_NOTES, "notes end with the senses");
 /* What weights say of themselves. Those before the dates have to be the same where they are used;
  * of their senses wx_samples_fit_text judges. */
@@ -24,55 +24,6 @@ static const char *name_of(int note)
 }
 
 /* ---- The task ---- */
-
-static weir_value graph_input(const wx_stage *s, int k, int64_t batch, weir_graph *g)
-{
-  const weir_train_input *in = &s->input[k];
-  weir_array_desc d = {.dtype = in->dtype, .rank = in->rank + 1, .shape = {batch}};
-
-  memcpy(d.shape + 1, in->shape, sizeof *d.shape * (size_t)in->rank);
-  return weir_input(g, in->name, &d);
-}
-
-weir_status wx_stage_append(const wx_stage *s, int64_t batch, weir_graph *g)
-{
-  weir_value mean, sigma;
-  weir_net net;
-
-  weir_net_init(&net, g, s->params, false);
-  const weir_value x = graph_input(s, WX_IN_X, batch, g);
-  const weir_value raw = graph_input(s, WX_IN_S, batch, g);
-
-  wx_network_apply(&net, &s->network, x, raw, &mean, &sigma);
-  if (mean.node >= 0) {
-    weir_output(g, "mean", mean);
-  }
-  if (sigma.node >= 0) {
-    weir_output(g, "sigma", sigma);
-  }
-  weir_net_fini(&net);
-  return weir_graph_status(g);
-}
-
-weir_status wx_stage_flops(const wx_stage *s, double *flops)
-{
-  weir_graph *g = NULL;
-  int32_t *order = NULL, n = 0;
-  weir_status status = WEIR_OK;
-
-  *flops = 0;
-  WEIR_TRY(weir_graph_create(&g));
-  WEIR_TRY_GOTO(wx_stage_append(s, 1, g), done);
-  WEIR_TRY_GOTO(weir_alloc(weir_graph_nodes(g), sizeof *order, (void **)&order), done);
-  WEIR_TRY_GOTO(weir_graph_order(g, order, &n), done);
-  for (int32_t i = 0; i < n; i++) {
-    *flops += weir_node_traffic(g, order[i], 1, NULL).flops;
-  }
-done:
-  weir_free(&order);
-  weir_graph_destroy(&g);
-  return status;
-}
 
 /* What is made of each channel that is not normal. */
 static void add_distributions(const wx_stage *s, char *text)
@@ -89,18 +40,18 @@ static void add_distributions(const wx_stage *s, char *text)
 }
 
 /* Options that change no shape change what weights mean: the digest of the graph has them, but for
- * the distributions. */
+ * the distributions. Weights correct any number of members. */
 static weir_status describe_model(wx_stage *s)
 {
+  static const char *const base_name[] = {"difference", "spread", "climate"};
   weir_graph *g = NULL;
   weir_status status = WEIR_OK;
   char digest[65];
 
   WEIR_TRY(weir_graph_create(&g));
-  WEIR_TRY_GOTO(wx_stage_append(s, 1, g), done);
+  WEIR_TRY_GOTO(wx_stage_append_members(s, 1, DESCRIBED_MEMBERS, g), done);
   WEIR_TRY_GOTO(weir_graph_digest(g, digest), done);
-  (void)snprintf(s->text[MODEL], WX_LIST, "%s %s",
-                 s->standard.counts_from_zero ? "spread" : "difference", digest);
+  (void)snprintf(s->text[MODEL], WX_LIST, "%s %s", base_name[s->standard.base], digest);
   add_distributions(s, s->text[MODEL]);
 done:
   weir_graph_destroy(&g);
@@ -157,6 +108,19 @@ static weir_status take_notes(wx_stage *s)
   return describe_model(s);
 }
 
+/* As those of y, with a dimension of members before them. */
+static void name_members(weir_train_input *in, int64_t members)
+{
+  for (int d = in->rank; d > 0; d--) {
+    in->shape[d] = in->shape[d - 1];
+    in->along[d] = in->along[d - 1];
+  }
+  in->name = WX_MEMBERS_NAME;
+  in->shape[0] = members;
+  in->along[0] = WEIR_ALONG_SAMPLES; /* not sharded */
+  in->rank++;
+}
+
 static void name_inputs(wx_stage *s)
 {
   const wx_info *f = &s->facts;
@@ -175,6 +139,9 @@ static void name_inputs(wx_stage *s)
   }
   if (s->bounds != NULL) {
     s->input[WX_IN_LOWER].name = s->bounds;
+  }
+  if (s->model.head == WX_HEAD_MEMBERS) {
+    name_members(&s->input[WX_IN_MEMBERS], f->members);
   }
 }
 
@@ -210,6 +177,14 @@ static weir_status set_up(wx_stage *s)
         "the channel to carry, or data.spread: true with the target among the inputs",
         s->is.name);
   }
+  const bool each = s->model.head == WX_HEAD_MEMBERS;
+
+  if (each && f->members == 1 && s->model.alpha > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s.alpha: %s has one member, and the fair CRPS needs two: give more members "
+                     "(data.members), or set model.alpha to 0",
+                     s->is.name, f->name);
+  }
   WEIR_TRY(take_outputs(s));
   name_inputs(s);
   s->network = (wx_network){.opts = &s->model,
@@ -220,7 +195,7 @@ static weir_status set_up(wx_stage *s)
   s->task = (weir_train_task){.name = s->is.name,
                               .dtype = WEIR_F32,
                               .input = s->input,
-                              .n_inputs = s->bounds != NULL ? WX_INPUTS : WX_IN_LOWER,
+                              .n_inputs = s->bounds != NULL || each ? WX_INPUTS : WX_IN_LOWER,
                               .n_train = s->is.split != NULL ? s->is.split->n[WX_TRAIN] : 0,
                               .n_valid = s->is.split != NULL ? s->is.split->n[WX_VALID] : 0,
                               .opts = &s->network,
@@ -235,7 +210,11 @@ static weir_status set_up(wx_stage *s)
   WEIR_TRY(weir_params_create(WEIR_F32, &s->params));
   WEIR_TRY(weir_store_create(&s->store));
   WEIR_TRY(weir_train_prepare(&s->task, s->is.train->seed, s->params, s->store));
-  WEIR_TRY(wx_standard_open(s->is.standard, f, s->is.wraps, of_spread, s->store, &s->standard));
+  const wx_base base = of_spread                                       ? WX_BASE_ZERO
+                       : each && s->model.coupling == WX_COUPLING_NONE ? WX_BASE_CLIMATE
+                                                                       : WX_BASE_RAW;
+
+  WEIR_TRY(wx_standard_open(s->is.standard, f, s->is.wraps, base, s->store, &s->standard));
   return take_notes(s);
 }
 

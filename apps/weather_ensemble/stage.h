@@ -67,8 +67,9 @@ weir_status wx_stage_load(wx_stage *s, const char *path) WEIR_CHECKED;
 /* Reads the dates that weights were trained on and chosen by (wx_trained_dates). The caller frees
  * it. Fails: WEIR_ERR_DATA. */
 weir_status wx_stage_trained(const char *path, char **dates) WEIR_CHECKED;
-/* Appends the trained network on `batch` samples: inputs x, s; results mean and sigma, those that
- * its head has. Fails: as builders. */
+#define WX_MADE_MEMBERS "corrected"
+/* Appends the trained network on `batch` samples: inputs x, s and, of head members, members;
+ * results mean and sigma, or WX_MADE_MEMBERS, those that its head has. Fails: as builders. */
 weir_status wx_stage_append(const wx_stage *s, int64_t batch, weir_graph *g) WEIR_CHECKED;
 /* Counts the floating-point operations of the network for one sample. */
 weir_status wx_stage_flops(const wx_stage *s, double *flops) WEIR_CHECKED;

@@ -4,6 +4,19 @@
 #include "base/weir_alloc.h"
 #include "stage_priv.h"
 
+/* Whether no member is missing at a point (of y channels and cells), where members are read. */
+static bool has_members(const wx_stage *s, const wx_sample *v, int64_t point)
+{
+  const int64_t plane = s->facts.cells / s->facts.depth, n = s->facts.members;
+  const float *const e = v->e != NULL ? v->e + point / plane * n * plane + point % plane : NULL;
+  bool all = true;
+
+  for (int64_t k = 0; k < n && e != NULL && all; k++) {
+    all = isfinite(e[k * plane]) != 0;
+  }
+  return all;
+}
+
 /* Cells count by area and as extremes say; what is missing counts nothing. */
 static void fill_weights(const wx_stage *s, int64_t sample, const wx_sample *v, const float *m,
                          float *w)
@@ -15,18 +28,23 @@ static void fill_weights(const wx_stage *s, int64_t sample, const wx_sample *v, 
     for (int64_t i = 0; i < cells; i++) {
       const int64_t at = c * cells + i;
       const double factor = x != NULL ? (double)x->factor[sample * n * cells + at] : 1;
-      const bool there =
-          isfinite(v->y[at]) && isfinite(m[at]) && isfinite(v->s[at]) && isfinite(factor);
+      const bool there = isfinite(v->y[at]) && isfinite(m[at]) && isfinite(v->s[at]) &&
+                         isfinite(factor) && has_members(s, v, at);
 
       w[i * n + c] = there ? (float)(s->facts.weight[i] * factor) : 0;
     }
   }
 }
 
-/* Elements of input k: of a sample, and of a box of it. */
+/* Elements of input k of a sample. */
 static int64_t elements_of(const wx_stage *s, int k)
 {
-  return s->facts.n_channels[k == WX_IN_X ? WX_X : WX_Y] * s->facts.cells;
+  int64_t n = 1;
+
+  for (int d = 0; d < s->input[k].rank; d++) {
+    n *= s->input[k].shape[d];
+  }
+  return n;
 }
 
 /* Fills whole[k], input k of a sample: [cells, channels]. */
@@ -42,6 +60,10 @@ static weir_status fill_sample(wx_stage *s, int64_t sample, float *const *whole)
   fill_weights(s, sample, &v, m, whole[WX_IN_W]);
   for (int64_t c = 0; c < s->network.n_y && s->bounds != NULL; c++) {
     wx_standard_bound(&s->standard, c, s->output[c].lower, m, whole[WX_IN_LOWER]);
+  }
+  if (s->model.head == WX_HEAD_MEMBERS) {
+    WEIR_ASSERT(v.e != NULL);
+    wx_standard_members(&s->standard, v.e, v.m, whole[WX_IN_MEMBERS]);
   }
   return WEIR_OK;
 }

@@ -30,6 +30,7 @@ static weir_status complete(weir_job *j)
 
   j->seed = cfg->seed;
   cfg->data.grib.names = &cfg->data.names;
+  cfg->data.each_member = cfg->model.head == WX_HEAD_MEMBERS;
   WEIR_TRY(wx_check(j->cli, cfg));
   WEIR_TRY(spare_inputs(cfg));
   return weir_cpu_load(cfg->exec.machine);

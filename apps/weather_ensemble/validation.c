@@ -26,10 +26,36 @@ static void take(wx_scores *s, double weight, double mean, double sd, double crp
   s->crps += weight * crps;
 }
 
+/* Fair CRPS of the members that are there at a point, of y channels and cells; of one its error. */
+static double crps_of_members(const wx_info *f, const float *members, int64_t at, double y,
+                              double *sorted)
+{
+  const int64_t plane = f->cells / f->depth;
+  const float *const x = members + at / plane * f->members * plane + at % plane;
+  int64_t n = 0;
+
+  for (int64_t k = 0; k < f->members; k++) {
+    if (isfinite(x[k * plane])) {
+      sorted[n++] = (double)x[k * plane];
+    }
+  }
+  if (n == 0) {
+    return NAN;
+  }
+  wx_sort(sorted, n);
+  const wx_crps_decomposition score = wx_crps_sorted(sorted, n, y);
+
+  return n > 1 ? wx_crps_fair(&score) : wx_crps_empirical(&score);
+}
+
 /* CRPS of what the network makes of y channel c. */
-static double crps_of(const wx_predictor *p, int64_t c, int64_t at, double y)
+static double crps_of(const wx_predictor *p, int64_t c, int64_t at, double y, double *sorted)
 {
   const wx_output *const is = &p->stage->output[c];
+
+  if (p->members != NULL) {
+    return crps_of_members(&p->stage->facts, p->members, at, y, sorted);
+  }
 
   if (is->family == WX_NORMAL) {
     return wx_crps_normal((double)p->mean[at], (double)p->sigma[at], y);
@@ -41,7 +67,7 @@ static double crps_of(const wx_predictor *p, int64_t c, int64_t at, double y)
 
 /* What is compared with y: a mean with its standard deviation, or, where y is a spread, that. */
 static void take_sample(wx_validation *v, const wx_predictor *p, int64_t sample,
-                        const wx_sample *own)
+                        const wx_sample *own, double *sorted)
 {
   const wx_info *f = v->e->facts;
   const bool of_spread = v->e->cfg->data.label == WX_LABEL_SPREAD;
@@ -57,10 +83,13 @@ static void take_sample(wx_validation *v, const wx_predictor *p, int64_t sample,
     const double m = (double)own->m[at], spread = (double)own->s[at];
     const bool scores = !of_spread && p->sigma != NULL;
 
-    take(&s[RAW], w, of_spread ? spread : m, of_spread ? NAN : spread,
-         of_spread ? NAN : wx_crps_normal(m, spread, y), y);
+    const double raw = p->members != NULL ? crps_of_members(f, own->e, at, y, sorted)
+                       : of_spread        ? (double)NAN
+                                          : wx_crps_normal(m, spread, y);
+
+    take(&s[RAW], w, of_spread ? spread : m, of_spread ? NAN : spread, raw, y);
     take(&s[NETWORK], w, of_spread ? sd : (double)p->mean[at], of_spread ? NAN : sd,
-         scores ? crps_of(p, c, at, y) : NAN, y);
+         scores ? crps_of(p, c, at, y, sorted) : NAN, y);
   }
 }
 
@@ -96,6 +125,7 @@ weir_status wx_validate(const wx_experiment *e, const wx_stage *stage, const wei
   const wx_info *f = e->facts;
   const int64_t *sample = e->split.sample[WX_VALID], n = e->split.n[WX_VALID];
   const int64_t of_y = f->n_channels[WX_Y] * f->cells;
+  double *sorted = NULL;
   wx_predictor p;
   weir_status status = WEIR_OK;
 
@@ -105,6 +135,7 @@ weir_status wx_validate(const wx_experiment *e, const wx_stage *stage, const wei
                       .n_groups = f->depth > 1 ? f->depth : wx_archive_get(e->forecast)->n_leads};
   WEIR_TRY(weir_alloc(f->n_channels[WX_Y] * out->n_groups * KINDS, sizeof *out->score,
                       (void **)&out->score));
+  WEIR_TRY_GOTO(weir_alloc(f->members, sizeof *sorted, (void **)&sorted), failed);
   WEIR_TRY_GOTO(wx_predictor_create(stage, 1, exec, &p), failed);
   for (int64_t i = 0; i < n; i++) {
     wx_sample v;
@@ -115,12 +146,13 @@ weir_status wx_validate(const wx_experiment *e, const wx_stage *stage, const wei
       p.m[k] = e->corrected[sample[i] * of_y + k];
     }
     WEIR_TRY_GOTO(wx_predictor_run(&p), done);
-    take_sample(out, &p, sample[i], &v);
+    take_sample(out, &p, sample[i], &v, sorted);
     out->samples++;
   }
 done:
   wx_predictor_fini(&p);
 failed:
+  weir_free(&sorted);
   if (status != WEIR_OK) {
     wx_validation_fini(out);
   }
@@ -218,6 +250,7 @@ void wx_validation_table(const wx_validation *v, weir_table *cells)
 {
   const wx_info *f = v->e->facts;
   const double members = (double)f->members;
+  const bool makes_members = v->e->cfg->model.head == WX_HEAD_MEMBERS;
 
   for (int64_t at = 0; at < f->n_channels[WX_Y] * v->n_groups; at++) {
     const wx_channel *c = &f->channel[WX_Y][at / v->n_groups];
@@ -230,12 +263,16 @@ void wx_validation_table(const wx_validation *v, weir_table *cells)
                             s[RAW].crps / s[RAW].weight,
                             s[NETWORK].crps / s[NETWORK].weight,
                             ratio(&s[RAW], members),
-                            ratio(&s[NETWORK], 0)};
+                            ratio(&s[NETWORK], makes_members ? members : 0)};
 
     if (!(s[RAW].weight > 0)) {
       continue;
     }
-    wx_output_text(&v->output[at / v->n_groups], is, sizeof is);
+    if (makes_members) {
+      (void)snprintf(is, sizeof is, "members");
+    } else {
+      wx_output_text(&v->output[at / v->n_groups], is, sizeof is);
+    }
     weir_event("validation", WEIR_TEXT("target", c->name), WEIR_REAL("where", where),
                WEIR_REAL("rmse_raw", value[0]), WEIR_REAL("rmse_network", value[1]),
                WEIR_REAL("crps_raw", value[2]), WEIR_REAL("crps_network", value[3]),

@@ -2,10 +2,13 @@
 #include "model/network.h"
 #include <math.h>
 #include "model/family_crps.h"
+#include "model/members.h"
+#include "model/members_crps.h"
 #include "model/roughness.h"
 #include "nn/weir_activation.h"
 #include "ops/concat/weir_concat.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/reduce/weir_reduce.h"
 #include "ops/slice/weir_slice.h"
 #include "tensor/weir_tensor.h"
 
@@ -18,11 +21,20 @@ const weir_opt wx_model_options[] = {
                   .choice_aliases = "incep=inception"),
     WEIR_OPT_ENUM(wx_model_opts, head, WX_HEAD_GAUSS, WX_HEAD_CHOICES,
                   "what is made: a corrected mean; mean and standard deviation; the standard "
-                  "deviation alone, around the mean as it is"),
+                  "deviation alone, around the mean as it is; every member corrected by itself, "
+                  "with the same weights"),
     WEIR_OPT_ENUM(
         wx_model_opts, loss, WX_LOSS_CRPS, WX_LOSS_CHOICES,
-        "CRPS of the distribution (heads gauss, spread); mean squared or absolute error (head "
-        "mean; head spread where data.label is a spread)"),
+        "CRPS of the distribution (heads gauss, spread) or of the members (head members); mean "
+        "squared or absolute error (head mean; head spread where data.label is a spread)"),
+    WEIR_OPT_ENUM(wx_model_opts, coupling, WX_COUPLING_MEAN, WX_COUPLING_CHOICES,
+                  "head members: each is corrected knowing mean and spread of all, or from itself "
+                  "alone (then data.mean and data.spread are false)"),
+    WEIR_OPT_REAL(
+        wx_model_opts, alpha, 0, 0, 1, "1",
+        "head members: 0 is the CRPS of their empirical distribution (kernel CRPS), 1 the "
+        "fair one, between them the almost fair one (arXiv:2412.15832: 0.95); above 0 "
+        "with coupling none alone, as members that know of each other make it unfair"),
     WEIR_OPT_ENUM(wx_model_opts, shift, WX_SHIFT_UNIT, WX_SHIFT_CHOICES,
                   "what the correction of the mean is counted in: root mean square of what the raw "
                   "mean lacks, or the raw spread of the grid point (arXiv:2206.14786)"),
@@ -51,24 +63,40 @@ const weir_opt wx_model_options[] = {
 const char *const wx_input_name[WX_INPUTS] = {"x", "y", "s", "w", "lower"};
 const char *const wx_metric[WX_METRICS] = {"mse"};
 
+static const char *const head_name[] = {"mean", "gauss", "spread", "members"};
+
 weir_status wx_network_check(const char *section, const wx_model_opts *o, bool of_spread)
 {
   const bool crps = o->loss == WX_LOSS_CRPS;
-  const bool fits = o->head == WX_HEAD_MEAN    ? !crps && !of_spread
-                    : o->head == WX_HEAD_GAUSS ? crps && !of_spread
-                                               : crps == !of_spread;
+  const bool fits = o->head == WX_HEAD_MEAN     ? !crps && !of_spread
+                    : o->head != WX_HEAD_SPREAD ? crps && !of_spread
+                                                : crps == !of_spread;
 
   if (!fits) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: head mean takes loss mse or mae, head gauss crps, head spread crps, or "
-                     "mse or mae where data.label is spread",
+                     "%s: head mean takes loss mse or mae, heads gauss and members crps, head "
+                     "spread crps, or mse or mae where data.label is spread",
+                     section);
+  }
+  if (o->head == WX_HEAD_MEMBERS && o->coupling == WX_COUPLING_MEAN && o->alpha > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s.alpha: %g with coupling mean: the fair CRPS takes members for independent "
+                     "draws, and rewards those that know of each other for too much spread "
+                     "(arXiv:2602.15830): set model.alpha to 0, or model.coupling to none",
+                     section, o->alpha);
+  }
+  if (o->head == WX_HEAD_MEMBERS && o->coupling == WX_COUPLING_NONE &&
+      o->shift == WX_SHIFT_SPREAD) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s.shift: the spread is that of all members, and with coupling none each is "
+                     "corrected from itself alone: set model.shift to unit",
                      section);
   }
   if (o->distributions.count > 0 && o->head != WX_HEAD_GAUSS) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: head %s makes no location and scale of distributions: set model.head to "
                      "gauss, or leave distributions empty",
-                     section, o->head == WX_HEAD_MEAN ? "mean" : "spread");
+                     section, head_name[o->head]);
   }
   WEIR_TRY(wx_outputs_check(&o->distributions));
   if (o->net == WX_UNET && o->unet.residual) {
@@ -131,26 +159,64 @@ static weir_value scale_of_family(weir_graph *g, const wx_network *w, weir_value
   return weir_mul(g, sd, factor);
 }
 
-void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value s,
-                      weir_value *mean, weir_value *sigma)
+/* a + softplus(b + b0) d of every member. */
+static weir_value correct_members(weir_net *net, const wx_network *network, weir_value x,
+                                  weir_value s, weir_value d)
+{
+  const weir_activation softplus = {.kind = WEIR_ACTIVATION_SOFTPLUS};
+  const wx_model_opts *const o = network->opts;
+  weir_graph *const g = net->graph;
+  const weir_value each = wx_members_fold(g, x, d);
+  const weir_value out = wx_members_unfold(g, body(net, network, 2 * network->n_y, each), d);
+  const weir_array_desc *const made = weir_value_desc(g, out);
+
+  if (made == NULL) {
+    return WEIR_NO_VALUE;
+  }
+  weir_value a = weir_slice(g, out, made->rank - 1, 0, network->n_y, 1);
+  const weir_value b = weir_slice(g, out, made->rank - 1, network->n_y, WEIR_SLICE_END, 1);
+  const weir_value shifted = weir_right_at(g, WEIR_CODE_ADD, b, SOFTPLUS_IS_ONE, WEIR_WHERE);
+  const weir_value factor = weir_activation_at(g, &softplus, shifted, WEIR_WHERE);
+
+  a = o->shift == WX_SHIFT_SPREAD ? weir_mul(g, a, wx_members_shared(g, s)) : a;
+  return weir_add(g, a, weir_mul(g, factor, d));
+}
+
+/* Their mean. */
+static weir_value mean_of_members(weir_graph *g, weir_value members)
+{
+  const weir_array_desc *const d = weir_value_desc(g, members);
+
+  return d == NULL ? WEIR_NO_VALUE
+                   : weir_scale(g, weir_sum(g, members, 1), 1 / (double)d->shape[1]);
+}
+
+wx_made wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value s,
+                         weir_value members)
 {
   const wx_model_opts *o = network->opts;
+  wx_made made = {WEIR_NO_VALUE, WEIR_NO_VALUE, WEIR_NO_VALUE};
+
+  if (o->head == WX_HEAD_MEMBERS) {
+    made.members = correct_members(net, network, x, s, members);
+    return made;
+  }
   const int64_t n = network->n_y;
   const weir_array_desc *d = weir_value_desc(net->graph, x);
   const int last = d != NULL ? d->rank - 1 : 0;
   weir_value a = body(net, network, o->head == WX_HEAD_GAUSS ? 2 * n : n, x), b = a;
 
-  *mean = *sigma = WEIR_NO_VALUE;
   if (o->head == WX_HEAD_GAUSS) {
     a = weir_slice(net->graph, b, last, 0, n, 1);
     b = weir_slice(net->graph, b, last, n, WEIR_SLICE_END, 1);
   }
   if (o->head != WX_HEAD_SPREAD) {
-    *mean = o->shift == WX_SHIFT_SPREAD ? weir_mul(net->graph, a, s) : a;
+    made.mean = o->shift == WX_SHIFT_SPREAD ? weir_mul(net->graph, a, s) : a;
   }
   if (o->head != WX_HEAD_MEAN) {
-    *sigma = scale_of_family(net->graph, network, scale(net->graph, o, s, b));
+    made.sigma = scale_of_family(net->graph, network, scale(net->graph, o, s, b));
   }
+  return made;
 }
 
 /* The roughness of the local layer, where there is one and it matters. */
@@ -193,6 +259,13 @@ static weir_value crps(weir_graph *g, const wx_network *w, const weir_value of[4
   return weir_concat(g, each, (int)w->n_y, d->rank - 1);
 }
 
+/* Of the members, or of the distribution. */
+static weir_value score(weir_graph *g, const wx_network *w, wx_made made, const weir_value of[4])
+{
+  return w->opts->head == WX_HEAD_MEMBERS ? wx_members_crps(g, w->opts->alpha, made.members, of[3])
+                                          : crps(g, w, of);
+}
+
 weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *in,
                              weir_value *loss)
 {
@@ -201,13 +274,15 @@ weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *
   const weir_value y = in[WX_IN_Y], w = in[WX_IN_W];
   const bool bounded = network->output != NULL && wx_outputs_bounded(network->output, network->n_y);
   const weir_value lower = bounded ? in[WX_IN_LOWER] : WEIR_NO_VALUE;
+  const bool each = o->head == WX_HEAD_MEMBERS;
   weir_graph *g = net->graph;
-  weir_value mean, sigma;
-
-  wx_network_apply(net, network, in[WX_IN_X], in[WX_IN_S], &mean, &sigma);
+  const wx_made made = wx_network_apply(net, network, in[WX_IN_X], in[WX_IN_S],
+                                        each ? in[WX_IN_MEMBERS] : WEIR_NO_VALUE);
+  const weir_value mean = each ? mean_of_members(g, made.members) : made.mean, sigma = made.sigma;
   const weir_value none = weir_right_at(g, WEIR_CODE_MUL, in[WX_IN_S], 0, WEIR_WHERE);
   const bool of_sigma = o->head == WX_HEAD_SPREAD && o->loss != WX_LOSS_CRPS;
   const weir_value guess = of_sigma ? sigma : o->head == WX_HEAD_SPREAD ? none : mean;
+  const weir_value there = weir_loss_present(g, y, w);
   const weir_value square = weir_loss_mse(g, guess, y, w);
 
   weir_output(g, wx_metric[0], square);
@@ -220,8 +295,8 @@ weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *
     *loss = weir_loss_mae(g, guess, y, w);
     break;
   default:
-    *loss = weir_loss_mean(
-        g, crps(g, network, (weir_value[]){guess, sigma, lower, weir_loss_present(g, y, w)}), w);
+    *loss =
+        weir_loss_mean(g, score(g, network, made, (weir_value[]){guess, sigma, lower, there}), w);
     break;
   }
   *loss = add_roughness(net, o, *loss);

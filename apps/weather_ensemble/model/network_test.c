@@ -5,6 +5,7 @@
 #include <string.h>
 #include "support/graph/store_check.h"
 #include "base/weir_check.h"
+#include "base/weir_random.h"
 #include "exec/weir_plan.h"
 #include "model/network.h"
 #include "model/roughness.h"
@@ -17,12 +18,21 @@ static weir_value input(weir_graph *g, const char *name, int64_t channels, int r
   return weir_input(g, name, rank == 2 ? &flat : &deep);
 }
 
+static weir_value members_of(weir_graph *g, int rank)
+{
+  const weir_array_desc flat = {.dtype = WEIR_F32, .rank = 5, .shape = {2, 3, 4, 6, 2}};
+  const weir_array_desc deep = {.dtype = WEIR_F32, .rank = 6, .shape = {2, 3, 2, 4, 6, 2}};
+
+  return weir_input(g, WX_MEMBERS_NAME, rank == 2 ? &flat : &deep);
+}
+
 static const struct {
   int head, loss;
   bool of_spread;
-} fitting[] = {{WX_HEAD_MEAN, WX_LOSS_MSE, false},   {WX_HEAD_MEAN, WX_LOSS_MAE, false},
-               {WX_HEAD_GAUSS, WX_LOSS_CRPS, false}, {WX_HEAD_SPREAD, WX_LOSS_CRPS, false},
-               {WX_HEAD_SPREAD, WX_LOSS_MSE, true},  {WX_HEAD_SPREAD, WX_LOSS_MAE, true}};
+} fitting[] = {{WX_HEAD_MEAN, WX_LOSS_MSE, false},    {WX_HEAD_MEAN, WX_LOSS_MAE, false},
+               {WX_HEAD_GAUSS, WX_LOSS_CRPS, false},  {WX_HEAD_SPREAD, WX_LOSS_CRPS, false},
+               {WX_HEAD_SPREAD, WX_LOSS_MSE, true},   {WX_HEAD_SPREAD, WX_LOSS_MAE, true},
+               {WX_HEAD_MEMBERS, WX_LOSS_CRPS, false}};
 enum { FITTING = sizeof fitting / sizeof fitting[0] };
 
 static wx_model_opts options(int net, int k)
@@ -52,14 +62,14 @@ static void every_loss_is_a_number(void **state)
     weir_params *params = NULL;
     weir_graph *g = NULL;
     weir_net net;
-    weir_value loss, mean, sigma;
+    weir_value loss;
 
     assert_ok(wx_network_check("model", &o, fitting[k].of_spread));
     assert_ok(weir_params_create(WEIR_F32, &params));
     assert_ok(weir_graph_create(&g));
     weir_net_init(&net, g, params, false);
     const weir_value in[] = {input(g, "x", 5, rank), input(g, "y", 2, rank), input(g, "s", 2, rank),
-                             input(g, "w", 2, rank)};
+                             input(g, "w", 2, rank), members_of(g, rank)};
 
     assert_ok(wx_network_build(&net, &network, in, &loss));
     assert_int_equal(weir_value_desc(g, loss)->rank, 0);
@@ -69,10 +79,17 @@ static void every_loss_is_a_number(void **state)
     assert_ok(weir_params_create(WEIR_F32, &params));
     assert_ok(weir_graph_create(&g));
     weir_net_init(&net, g, params, false);
-    wx_network_apply(&net, &network, input(g, "x", 5, rank), input(g, "s", 2, rank), &mean, &sigma);
+    const wx_made made = wx_network_apply(&net, &network, input(g, "x", 5, rank),
+                                          input(g, "s", 2, rank), members_of(g, rank));
+    const weir_value mean = made.mean, sigma = made.sigma;
     assert_ok(weir_graph_status(g));
-    assert_int_equal(mean.node >= 0, o.head != WX_HEAD_SPREAD);
-    assert_int_equal(sigma.node >= 0, o.head != WX_HEAD_MEAN);
+    const bool each = o.head == WX_HEAD_MEMBERS;
+
+    assert_int_equal(mean.node >= 0, !each && o.head != WX_HEAD_SPREAD);
+    assert_int_equal(sigma.node >= 0, !each && o.head != WX_HEAD_MEAN);
+    assert_int_equal(made.members.node >= 0, each);
+    assert_true(!each || weir_value_desc(g, made.members)->shape[1] == 3);
+    assert_true(!each || weir_value_desc(g, made.members)->shape[rank + 2] == 2);
     assert_true(mean.node < 0 || weir_value_desc(g, mean)->shape[rank + 1] == 2);
     assert_true(sigma.node < 0 || weir_value_desc(g, sigma)->shape[rank + 1] == 2);
     weir_net_fini(&net);
@@ -83,7 +100,7 @@ static void every_loss_is_a_number(void **state)
 
 static void what_does_not_go_together_is_refused(void **state)
 {
-  for (int head = 0; head < 3; head++) {
+  for (int head = 0; head < 4; head++) {
     for (int loss = 0; loss < 3; loss++) {
       for (int of_spread = 0; of_spread < 2; of_spread++) {
         wx_model_opts o = options(WX_UNET, 0);
@@ -155,7 +172,6 @@ static void zero_is_the_raw_ensemble(void **state)
   const wx_network network = {.opts = &o, .n_y = 1};
   const int64_t shape[] = {1, 4, 6, 1};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 4, 6, 1}};
-  weir_value mean, sigma;
   weir_tensor t[4];
   world w;
 
@@ -167,13 +183,14 @@ static void zero_is_the_raw_ensemble(void **state)
     ((float *)t[1].data)[i] = (float)i / 8;
   }
   declare(&w);
-  wx_network_apply(&w.net, &network, weir_input(w.g, "x", &d), weir_input(w.g, "s", &d), &mean,
-                   &sigma);
+  (void)wx_network_apply(&w.net, &network, weir_input(w.g, "x", &d), weir_input(w.g, "s", &d),
+                         WEIR_NO_VALUE);
   use(&w);
-  wx_network_apply(&w.net, &network, weir_input(w.g, "x", &d), weir_input(w.g, "s", &d), &mean,
-                   &sigma);
-  weir_output(w.g, "mean", mean);
-  weir_output(w.g, "sigma", sigma);
+  const wx_made made = wx_network_apply(&w.net, &network, weir_input(w.g, "x", &d),
+                                        weir_input(w.g, "s", &d), WEIR_NO_VALUE);
+
+  weir_output(w.g, "mean", made.mean);
+  weir_output(w.g, "sigma", made.sigma);
   run(&w, (const weir_binding[]){{"x", &t[0]}, {"s", &t[1]}, {"mean", &t[2]}, {"sigma", &t[3]}}, 4);
   for (int i = 0; i < 24; i++) {
     const double s = i == 0 ? o.min_spread : i / 8.0;
@@ -246,6 +263,101 @@ static void each_channel_has_its_distribution(void **state)
   dispose(&w);
 }
 
+/* Members [2, M, 4, 6, 2] through a network with random weights, in the order `order`; x and s are
+ * the same whatever the order. */
+static void correct(const wx_model_opts *o, int64_t m, const int *order, float *out)
+{
+  enum { EACH = 4 * 6 * 2 };
+  const wx_network network = {.opts = o, .n_y = 2, .n_trajectory = 1, .carry = 3};
+  const weir_array_desc e = {.dtype = WEIR_F32, .rank = 5, .shape = {2, m, 4, 6, 2}};
+  wx_made made = {.members = WEIR_NO_VALUE};
+  weir_tensor t[4];
+  world w;
+
+  assert_ok(weir_tensor_init(&t[0], WEIR_F32, 4, (int64_t[]){2, 4, 6, 5}));
+  assert_ok(weir_tensor_init(&t[1], WEIR_F32, 4, (int64_t[]){2, 4, 6, 2}));
+  assert_ok(weir_tensor_init(&t[2], WEIR_F32, 5, e.shape));
+  assert_ok(weir_tensor_init(&t[3], WEIR_F32, 5, e.shape));
+  for (int k = 0; k < 2; k++) {
+    for (int64_t i = 0; i < weir_tensor_numel(&t[k]); i++) {
+      ((float *)t[k].data)[i] = (float)weir_random_uniform(5, (uint32_t)i, (uint32_t)k, 0);
+    }
+  }
+  for (int64_t i = 0; i < 2 * m * EACH; i++) {
+    const int64_t sample = i / (m * EACH), member = order[i / EACH % m];
+
+    ((float *)t[2].data)[i] =
+        (float)weir_random_normal(6, (uint32_t)(i % EACH), (uint32_t)member, (uint32_t)sample);
+  }
+  declare(&w);
+  for (int twice = 0; twice < 2; twice++) {
+    made = wx_network_apply(&w.net, &network, input(w.g, "x", 5, 2), input(w.g, "s", 2, 2),
+                            weir_input(w.g, WX_MEMBERS_NAME, &e));
+    if (twice == 0) {
+      use(&w);
+    }
+  }
+  weir_output(w.g, "made", made.members);
+  run(&w,
+      (const weir_binding[]){{"x", &t[0]}, {"s", &t[1]}, {WX_MEMBERS_NAME, &t[2]}, {"made", &t[3]}},
+      4);
+  memcpy(out, t[3].data, (size_t)(2 * m * EACH) * sizeof *out);
+  for (int k = 0; k < 4; k++) {
+    weir_tensor_fini(&t[k]);
+  }
+  dispose(&w);
+}
+
+/* Members in another order are corrected to the same bits in that order; and a member to the same
+ * values whichever others there are (kernels for another batch may round otherwise). */
+static void members_are_corrected_one_by_one(void **state)
+{
+  enum { M = 5, EACH = 4 * 6 * 2 };
+  static const int in_order[M] = {0, 1, 2, 3, 4}, permuted[M] = {3, 0, 4, 2, 1};
+  static float plain[2 * M * EACH], other[2 * M * EACH];
+
+  for (int round = 0; round < 4; round++) {
+    wx_model_opts o = options(round / 2, FITTING - 1);
+
+    o.unet.locally_connected = 0; /* its weights begin as 0 */
+    o.shift = round % 2;
+    correct(&o, M, in_order, plain);
+    correct(&o, M, permuted, other);
+    for (int i = 0; i < 2 * M; i++) {
+      const float *const was = plain + (i / M * M + permuted[i % M]) * EACH;
+
+      assert_memory_equal(other + i * EACH, was, EACH * sizeof *was);
+    }
+    assert_true(memcmp(plain, plain + EACH, EACH * sizeof *plain) != 0);
+    for (int m = 1; m <= 2; m++) {
+      correct(&o, m, permuted, other);
+      for (int i = 0; i < 2 * m * EACH; i++) {
+        const int at = (i / EACH / m * M + permuted[i / EACH % m]) * EACH + i % EACH;
+
+        assert_near((double)other[i], (double)plain[at], 1e-5);
+      }
+    }
+  }
+}
+
+/* A network that puts out 0 leaves the members as they are. */
+static void zero_leaves_members(void **state)
+{
+  enum { ALL = 2 * 3 * 4 * 6 * 2 };
+  static const int order[] = {0, 1, 2};
+  static float out[ALL];
+  wx_model_opts o = options(WX_UNET, FITTING - 1);
+
+  o.unet.locally_connected = 3; /* begins as 0 */
+  correct(&o, 3, order, out);
+  for (int i = 0; i < ALL; i++) {
+    assert_near(
+        (double)out[i],
+        weir_random_normal(6, (uint32_t)(i % 48), (uint32_t)(i / 48 % 3), (uint32_t)(i / 144)),
+        1e-6);
+  }
+}
+
 /* Weights of 3 x 4 positions: steps along columns and, round the circle, along rows. */
 static void roughness_is_the_mean_step(void **state)
 {
@@ -305,6 +417,8 @@ int main(void)
       cmocka_unit_test(every_loss_is_a_number),
       cmocka_unit_test(what_does_not_go_together_is_refused),
       cmocka_unit_test(zero_is_the_raw_ensemble),
+      cmocka_unit_test(members_are_corrected_one_by_one),
+      cmocka_unit_test(zero_leaves_members),
       cmocka_unit_test(each_channel_has_its_distribution),
       cmocka_unit_test(roughness_is_the_mean_step),
   };

@@ -61,6 +61,12 @@ static weir_status write_page(weir_report *r, const char *dir, const wx_experime
                               const char *worse, const weir_table *cells)
 {
   static const char *const losses[] = {"mean squared error", "mean absolute error", "CRPS"};
+  static const char of_distribution[] =
+      "Raw: Gaussian with the mean and standard deviation of the members. Network: RMSE and ratio "
+      "of mean and standard deviation of its distribution.";
+  static const char of_members[] =
+      "Fair CRPS of the raw members, and of the members that the network corrects one by one; RMSE "
+      "and ratio of their mean and standard deviation.";
 
   if (worse[0] != 0) {
     WEIR_TRY(weir_report_text(r, "Warning: %s.", worse));
@@ -71,11 +77,10 @@ static weir_status write_page(weir_report *r, const char *dir, const wx_experime
     WEIR_TRY(weir_table_report(cells, r, "validation", WX_VALIDATION_COLUMNS, wx_validation_head));
     WEIR_TRY(weir_report_text(
         r,
-        "Raw: Gaussian with the mean and standard deviation of the members. Network: RMSE and "
-        "ratio "
-        "of mean and standard deviation of its distribution. Ratio: spread over "
+        "%s Ratio: spread over "
         "error, for the raw ensemble corrected for its size. %s The weights were chosen by these "
         "validation samples; eval scores the test samples.",
+        stage->model.head == WX_HEAD_MEMBERS ? of_members : of_distribution,
         wx_grid_weighting(&wx_archive_get(e->forecast)->grid)));
   }
   WEIR_TRY(weir_report_heading(r, "Curves"));

@@ -97,6 +97,7 @@ wx_data_opts wx_data_with(const wx_data_opts *data, const wx_input_opts *own)
   o.analysis = own->analysis;
   o.position = own->position;
   o.lead_time = own->lead_time;
+  o.each_member = false;
   return o;
 }
 
@@ -126,7 +127,12 @@ static weir_status allocate(wx_samples *s)
 
   max_members = max_members > s->members ? max_members : s->members;
   max_members = max_members > s->opts->early.members ? max_members : s->opts->early.members;
-  s->block = (f->n_channels[WX_X] + 3 * f->n_channels[WX_Y]) * f->cells;
+  const int64_t each = s->opts->each_member ? s->members : 0;
+  const int64_t channels = f->n_channels[WX_X] + (3 + each) * f->n_channels[WX_Y];
+
+  if (!weir_mul_ok(channels, f->cells, &s->block)) {
+    return weir_fail(WEIR_ERR_MEMORY, "%s: the members of a sample are too many", f->name);
+  }
   s->max_cached = (int64_t)(s->opts->cache * 1048576 / ((double)s->block * sizeof *s->sample));
   WEIR_TRY(weir_alloc(max_members * s->plane, sizeof *s->scratch, (void **)&s->scratch));
   WEIR_TRY(weir_alloc(s->block, sizeof *s->sample, (void **)&s->sample));
@@ -302,6 +308,12 @@ static weir_status take_field(wx_samples *s, int64_t sample, const wx_field *f, 
   if (f->raw >= 0) {
     take_moments(s->scratch, f->members, s->plane, s->opts->ddof, m + f->raw * c->cells,
                  m + of_y + f->raw * c->cells);
+    if (s->opts->each_member) {
+      float *const e = block + c->n_channels[WX_X] * c->cells + 3 * of_y;
+      const int64_t each = s->members * s->plane;
+
+      memcpy(e + (f->raw * c->depth + f->depth) * each, s->scratch, (size_t)each * sizeof *e);
+    }
   }
   return WEIR_OK;
 }
@@ -367,6 +379,9 @@ weir_status wx_samples_read(wx_samples *s, int64_t sample, wx_sample *out)
       s->n_cached++;
     }
   }
-  *out = (wx_sample){block, block + of_x, block + of_x + of_y, block + of_x + 2 * of_y};
+  const float *const y = block + of_x;
+
+  *out = (wx_sample){.x = block, .y = y, .m = y + of_y, .s = y + 2 * of_y};
+  out->e = s->opts->each_member ? y + 3 * of_y : NULL;
   return WEIR_OK;
 }

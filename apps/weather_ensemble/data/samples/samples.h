@@ -43,6 +43,7 @@ typedef struct wx_data_opts {
   int depth, label, missing;
   double cache; /* MiB */
   wx_split_opts split;
+  bool each_member; /* no option: samples have every member of the targets (model.head members) */
 } wx_data_opts;
 extern const weir_opt wx_data_options[];
 
@@ -93,6 +94,7 @@ typedef struct wx_sample {
   const float *x;     /* [channel, cells]                                                 */
   const float *y;     /* [channel of y, cells]; NaN throughout without truth               */
   const float *m, *s; /* [channel of y, cells] mean and standard deviation of the members */
+  const float *e;     /* [channel of y, depth, member, plane] members; NULL: not each_member */
 } wx_sample;
 
 /* Checks whether options go together, before any archive is open. truth: there is one; y: samples

@@ -37,7 +37,7 @@ struct wx_samples {
   int64_t n_leads, n_input_leads;
   int64_t members; /* that are used                                            */
   int64_t plane;   /* cells of a field                                         */
-  int64_t block;   /* floats of a sample: x, y, m, s                           */
+  int64_t block;   /* floats of a sample: x, y, m, s, members                  */
   float *scratch;  /* [maximum members, plane]                                    */
   float *sample;   /* [block], where nothing is cached                           */
   float **cached;  /* [n] of the cache, NULL: not read yet                     */

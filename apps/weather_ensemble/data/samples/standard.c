@@ -36,14 +36,14 @@ weir_status wx_standard_check(const wx_standard_opts *opts)
 }
 
 weir_status wx_standard_open(const wx_standard_opts *opts, const wx_info *facts, bool wraps,
-                             bool from_zero, weir_store *store, wx_standard *out)
+                             wx_base base, weir_store *store, wx_standard *out)
 {
   const int64_t n_x = facts->n_channels[WX_X], n_y = facts->n_channels[WX_Y];
 
   *out = (wx_standard){
       .opts = opts,
       .facts = facts,
-      .counts_from_zero = from_zero,
+      .base = base,
       .map = {facts->axis[facts->rank - 2].length, facts->axis[facts->rank - 1].length, wraps},
       .n_positions = opts->inputs == WX_WHERE_LOCAL ? facts->cells : facts->depth};
   const struct {
@@ -53,10 +53,12 @@ weir_status wx_standard_open(const wx_standard_opts *opts, const wx_info *facts,
   } array[] = {{"standard.x_mean", {n_x, out->n_positions}, &out->x_mean},
                {"standard.x_sd", {n_x, out->n_positions}, &out->x_sd},
                {"standard.bias", {n_y, facts->cells}, &out->bias},
-               {"standard.unit", {n_y, 1}, &out->unit}};
+               {"standard.unit", {n_y, 1}, &out->unit},
+               {"standard.members", {n_y, facts->cells}, &out->members}};
+  const size_t n = sizeof array / sizeof array[0] - (base != WX_BASE_CLIMATE);
 
   WEIR_TRY(wx_standard_check(opts));
-  for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
+  for (size_t i = 0; i < n; i++) {
     weir_tensor *t = NULL;
 
     WEIR_TRY(weir_store_add(store, array[i].name, WEIR_F64, 2, array[i].shape));
@@ -84,11 +86,15 @@ void wx_standard_x(const wx_standard *s, const float *x, float *out)
   }
 }
 
+static double base_of(const wx_standard *s, double m)
+{
+  return s->base == WX_BASE_RAW ? m : 0;
+}
+
 /* y' of a value at a cell of a channel. */
 static float standard_of(const wx_standard *s, int64_t c, int64_t at, double y, double m)
 {
-  const double base = s->counts_from_zero ? 0 : m;
-  const double d = (y - base - s->bias[at]) / s->unit[c];
+  const double d = (y - base_of(s, m) - s->bias[at]) / s->unit[c];
 
   return isfinite(d) ? (float)d : 0;
 }
@@ -127,9 +133,8 @@ void wx_standard_field(const wx_standard *s, const float *m, const float *mean, 
   for (int64_t c = 0; c < n; c++) {
     for (int64_t i = 0; i < cells; i++) {
       const int64_t at = c * cells + i;
-      const double base = s->counts_from_zero ? 0 : (double)m[at];
-
-      out[at] = (float)(base + s->bias[at] + s->unit[c] * (double)mean[i * n + c]);
+      out[at] =
+          (float)(base_of(s, (double)m[at]) + s->bias[at] + s->unit[c] * (double)mean[i * n + c]);
     }
   }
 }
@@ -141,6 +146,50 @@ void wx_standard_spread(const wx_standard *s, const float *spread, float *out)
   for (int64_t c = 0; c < n; c++) {
     for (int64_t i = 0; i < cells; i++) {
       out[c * cells + i] = (float)(s->unit[c] * (double)spread[i * n + c]);
+    }
+  }
+}
+
+/* Where member k of a point (of y channels and cells) is in [y channel, depth, member, plane]. */
+static int64_t member_at(const wx_info *f, int64_t point, int64_t k)
+{
+  const int64_t plane = f->cells / f->depth;
+
+  return (point / plane * f->members + k) * plane + point % plane;
+}
+
+void wx_standard_members(const wx_standard *s, const float *e, const float *m, float *out)
+{
+  const wx_info *const f = s->facts;
+  const int64_t n = f->n_channels[WX_Y];
+
+  for (int64_t k = 0; k < f->members; k++) {
+    for (int64_t c = 0; c < n; c++) {
+      for (int64_t i = 0; i < f->cells; i++) {
+        const int64_t at = c * f->cells + i;
+        const double from = s->base == WX_BASE_CLIMATE ? s->members[at] : (double)m[at];
+        const double d = ((double)e[member_at(f, at, k)] - from) / s->unit[c];
+
+        out[(k * f->cells + i) * n + c] = isfinite(d) ? (float)d : 0;
+      }
+    }
+  }
+}
+
+void wx_standard_members_field(const wx_standard *s, const float *m, const float *members, float *e)
+{
+  const wx_info *const f = s->facts;
+  const int64_t n = f->n_channels[WX_Y];
+
+  for (int64_t k = 0; k < f->members; k++) {
+    for (int64_t c = 0; c < n; c++) {
+      for (int64_t i = 0; i < f->cells; i++) {
+        const int64_t at = c * f->cells + i;
+        float *const to = &e[member_at(f, at, k)];
+        const double d = s->unit[c] * (double)members[(k * f->cells + i) * n + c];
+
+        *to = isfinite(*to) ? (float)(base_of(s, (double)m[at]) + s->bias[at] + d) : NAN;
+      }
     }
   }
 }

@@ -18,6 +18,7 @@ typedef struct moments {
 typedef struct fit {
   wx_standard *s;
   moments x, y;     /* of the channels of x, and of y less m */
+  moments members;  /* of the raw mean, where y is counted from the climate */
   double *total[3]; /* [x channel, positions] of the years: means, standard deviations, how many */
   double *map[3];   /* scratch, [cells] */
 } fit;
@@ -168,12 +169,30 @@ static weir_status finish_x(fit *f)
   return WEIR_OK;
 }
 
+/* What is taken off channel c of y, as normalization.bias says: [cells] of map. */
+static weir_status finish_map(const wx_standard *s, const moments *of, int64_t c, double *map)
+{
+  const int64_t cells = s->facts->cells, plane = s->map.n_lat * s->map.n_lon;
+  const int kind = s->base == WX_BASE_ZERO ? WX_BIAS_NONE : s->opts->bias;
+  double n, mean, m2;
+
+  together(of, c * cells, cells, &n, &mean, &m2);
+  for (int64_t i = 0; i < cells; i++) {
+    const double own = of->n[c * cells + i] > 0 ? of->mean[c * cells + i] : mean;
+
+    map[c * cells + i] = kind == WX_BIAS_LOCAL ? own : kind == WX_BIAS_GLOBAL ? mean : 0;
+  }
+  for (int64_t first = 0; first < cells && kind == WX_BIAS_LOCAL; first += plane) {
+    WEIR_TRY(wx_map_smooth(&s->map, s->opts->bias_smooth, map + c * cells + first));
+  }
+  return WEIR_OK;
+}
+
 /* Bias and unit of channel c of y: the unit is what is left without the bias. */
 static weir_status finish_y(fit *f, int64_t c)
 {
   wx_standard *s = f->s;
-  const int64_t cells = s->facts->cells, plane = s->map.n_lat * s->map.n_lon;
-  const int kind = s->counts_from_zero ? WX_BIAS_NONE : s->opts->bias;
+  const int64_t cells = s->facts->cells;
   double n, mean, m2, square = 0;
 
   together(&f->y, c * cells, cells, &n, &mean, &m2);
@@ -181,13 +200,9 @@ static weir_status finish_y(fit *f, int64_t c)
     return weir_fail(WEIR_ERR_DATA, "%s: no training sample has a value of %s", s->facts->name,
                      s->facts->channel[WX_Y][c].name);
   }
-  for (int64_t i = 0; i < cells; i++) {
-    const double own = f->y.n[c * cells + i] > 0 ? f->y.mean[c * cells + i] : mean;
-
-    s->bias[c * cells + i] = kind == WX_BIAS_LOCAL ? own : kind == WX_BIAS_GLOBAL ? mean : 0;
-  }
-  for (int64_t first = 0; first < cells && kind == WX_BIAS_LOCAL; first += plane) {
-    WEIR_TRY(wx_map_smooth(&s->map, s->opts->bias_smooth, s->bias + c * cells + first));
+  WEIR_TRY(finish_map(s, &f->y, c, s->bias));
+  if (s->members != NULL) {
+    WEIR_TRY(finish_map(s, &f->members, c, s->members));
   }
   for (int64_t i = c * cells; i < (c + 1) * cells; i++) {
     const double d = f->y.mean[i] - s->bias[i];
@@ -206,7 +221,10 @@ static void take_sample(fit *f, const wx_sample *v, const float *m)
     take(&f->x, i, (double)v->x[i]);
   }
   for (int64_t i = 0; i < facts->n_channels[WX_Y] * facts->cells; i++) {
-    take(&f->y, i, (double)v->y[i] - (f->s->counts_from_zero ? 0 : (double)m[i]));
+    take(&f->y, i, (double)v->y[i] - (f->s->base == WX_BASE_RAW ? (double)m[i] : 0));
+    if (f->s->members != NULL) {
+      take(&f->members, i, (double)v->m[i]);
+    }
   }
 }
 
@@ -250,6 +268,9 @@ static weir_status open_fit(fit *f, wx_standard *s)
 
   WEIR_TRY(take_moments(&f->x, facts->n_channels[WX_X] * facts->cells));
   WEIR_TRY(take_moments(&f->y, facts->n_channels[WX_Y] * facts->cells));
+  if (s->members != NULL) {
+    WEIR_TRY(take_moments(&f->members, facts->n_channels[WX_Y] * facts->cells));
+  }
   for (int k = 0; k < 3; k++) {
     WEIR_TRY(weir_alloc(facts->n_channels[WX_X] * s->n_positions, sizeof(double),
                         (void **)&f->total[k]));
@@ -273,6 +294,7 @@ weir_status wx_standard_fit(wx_standard *s, wx_samples *samples, const int64_t *
 done:
   free_moments(&f.x);
   free_moments(&f.y);
+  free_moments(&f.members);
   for (int k = 0; k < 3; k++) {
     weir_free(&f.total[k]);
     weir_free(&f.map[k]);

@@ -32,7 +32,7 @@ static void fit(const wx_standard_opts *o, const int64_t *sample, int64_t n, wei
                 wx_standard *out)
 {
   assert_ok(weir_store_create(store));
-  assert_ok(wx_standard_open(o, wx_samples_get(samples), true, false, *store, out));
+  assert_ok(wx_standard_open(o, wx_samples_get(samples), true, WX_BASE_RAW, *store, out));
   assert_ok(wx_standard_fit(out, samples, sample, n, NULL));
 }
 
@@ -141,7 +141,7 @@ static void plain_and_missing_values_are_met(void **state)
   weir_store_destroy(&store);
   o.window = 4;
   assert_ok(weir_store_create(&store));
-  assert_int_equal(wx_standard_open(&o, wx_samples_get(samples), true, false, store, &t),
+  assert_int_equal(wx_standard_open(&o, wx_samples_get(samples), true, WX_BASE_RAW, store, &t),
                    WEIR_ERR_CONFIG);
   weir_store_destroy(&store);
 }
@@ -197,7 +197,7 @@ static void a_climate_has_the_same_windows(void **state)
   assert_ok(wx_samples_open(&of, s.of_forecast, s.of_truth, true, &members));
   assert_ok(weir_store_create(&store));
   assert_ok(wx_standard_open(&o, wx_samples_get(members), wx_archive_get(s.of_forecast)->grid.wraps,
-                             false, store, &t));
+                             WX_BASE_RAW, store, &t));
   assert_ok(wx_standard_fit(&t, members, sample, 5, NULL));
   assert_ok(wx_model_climate_fit(&how, s.of_forecast, NULL, sample, 5, &c));
   const int64_t at = wx_model_climate_find(&c, "z500", 24);
