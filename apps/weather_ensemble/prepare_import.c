@@ -7,6 +7,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/date.h"
+#include "data/invariants.h"
 #include "commands.h"
 
 /* The two sides; the truth may be missing. */
@@ -21,6 +22,7 @@ typedef struct work {
   double *lat;                /* of the target grid, with its longitudes */
   wx_archive *like;           /* import.grid.file */
   wx_grid target;             /* where fields are regridded */
+  wx_invariants invariants;   /* on the grid of the forecasts */
   char regridded[SIDES][HOW]; /* how, as a sentence; "": not */
   int64_t *found;             /* [leads] initialisation times of the forecast that have a truth */
 } work;
@@ -163,6 +165,27 @@ done:
   return status;
 }
 
+/* The surface of the model on the grid of the forecasts. */
+static weir_status write_invariants(const work *w)
+{
+  const wx_archive_info *const f = wx_archive_get(w->archive[FORECAST]);
+  char path[WX_PATH];
+
+  if (w->invariants.field[WX_OROGRAPHY] == NULL && w->invariants.field[WX_LAND_SEA_MASK] == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_path_join(w->cli->out, "invariants.nc", path, sizeof path));
+  WEIR_TRY(wx_invariants_write(&w->invariants, f,
+                               "weather_ensemble prepare, from data.invariants on the grid of "
+                               "forecast.nc; files in provenance.json",
+                               path));
+  for (int k = 0; k < WX_INVARIANTS; k++) {
+    weir_info("prepare", "%s: %s %s", path, w->invariants.field[k] != NULL ? "has the" : "has no",
+              wx_invariant_name[k]);
+  }
+  return WEIR_OK;
+}
+
 static weir_status write_origin(const work *w)
 {
   const wx_lineage of = {.n_others = 0};
@@ -270,7 +293,11 @@ static weir_status open_sides(work *w)
       WEIR_TRY(regrid_side(w, side));
     }
   }
-  return WEIR_OK;
+  return w->cfg->data.invariants.count == 0
+             ? WEIR_OK
+             : wx_invariants_read(&w->cfg->data.invariants, &w->cfg->data.grib,
+                                  &wx_archive_get(w->archive[FORECAST])->grid,
+                                  &w->cfg->import.regrid, &w->invariants);
 }
 
 static weir_status import(work *w, weir_run_dir *dir)
@@ -301,6 +328,7 @@ static weir_status import(work *w, weir_run_dir *dir)
                WEIR_INT("members", f->n_members), WEIR_INT("absent", w->survey[side].absent));
   }
   WEIR_TRY(write_survey(w));
+  WEIR_TRY(write_invariants(w));
   if (w->cfg->import.climate) {
     WEIR_TRY(write_climate(w));
   }
@@ -317,6 +345,7 @@ weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg, weir_run_d
     wx_inventory_fini(&w.survey[side]);
     wx_archive_close(&w.archive[side]);
   }
+  wx_invariants_fini(&w.invariants);
   wx_archive_close(&w.like);
   weir_free(&w.lat);
   weir_free(&w.found);

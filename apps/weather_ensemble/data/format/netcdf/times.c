@@ -115,6 +115,10 @@ static weir_status choose(wx_nc *f, int v, const wx_nc_var *p, const int aside[2
     t->start_is_rest = true;
     return WEIR_OK;
   }
+  if (!start && !time && !lead && wx_index_how(f->index)->invariant &&
+      explained(p, aside, NULL, NULL, &at)) {
+    return WEIR_OK;
+  }
   if (!start && !time) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: variable %s: no time is known of it: the file needs a variable "
