@@ -133,7 +133,8 @@ static weir_status bring_to(wx_archive *a, const wx_grid *to, const wx_regrid_op
     wx_grid_text(to, other, sizeof other);
     return weir_fail(WEIR_ERR_DATA,
                      "data.invariants: %s (%s) is not on the grid of the forecasts (%s): %s; "
-                     "prepare, with the same data.invariants, writes invariants.nc on that grid",
+                     "give the surface of the forecast model, on its grid, or the invariants.nc "
+                     "that prepare writes beside forecast.nc",
                      f->name, one, other, reason);
   }
   WEIR_TRY_GOTO(wx_regrid_make(regrid, &f->grid, to, &weights), done);
@@ -153,7 +154,7 @@ weir_status wx_invariants_read(const weir_string_list *files, const wx_archive_i
 
   *out = (wx_invariants){.cells = wx_grid_cells(to)};
   own.invariant = true;
-  own.regrid = regrid != NULL;
+  own.regrid = true; /* such a grid is told apart below */
   WEIR_TRY_GOTO(wx_archive_open_as(files->items, (int)files->count, &own, &a), done);
   WEIR_TRY_GOTO(bring_to(a, to, regrid), done);
   WEIR_TRY_GOTO(weir_alloc(out->cells, sizeof *x, (void **)&x), done);

@@ -37,6 +37,8 @@ static const weir_opt early_options[] = {
                   "x has the height of the model's surface, of data.invariants, / 1000 m"),      \
     WEIR_OPT_BOOL(type, land_sea_mask, false,                                                    \
                   "x has the share of land, of data.invariants"),                                \
+    WEIR_OPT_BOOL(type, altitude, false,                                                         \
+                  "x has the height of stations above sea level / 1000 m"),                      \
     WEIR_OPT_BOOL(type, day_of_year, false,                                                      \
                   "x has sine and cosine of the day of the year of the valid time"),             \
     WEIR_OPT_BOOL(type, local_time, false,                                                       \
@@ -112,6 +114,7 @@ wx_data_opts wx_data_with(const wx_data_opts *data, const wx_input_opts *own)
   o.lead_time = own->lead_time;
   o.orography = own->orography;
   o.land_sea_mask = own->land_sea_mask;
+  o.altitude = own->altitude;
   o.day_of_year = own->day_of_year;
   o.local_time = own->local_time;
   return o;
@@ -124,8 +127,8 @@ bool wx_data_same_inputs(const wx_data_opts *a, const wx_data_opts *b)
               a->mean == b->mean && a->spread == b->spread && a->trajectory == b->trajectory &&
               a->analysis == b->analysis && a->position == b->position &&
               a->lead_time == b->lead_time && a->orography == b->orography &&
-              a->land_sea_mask == b->land_sea_mask && a->day_of_year == b->day_of_year &&
-              a->local_time == b->local_time;
+              a->land_sea_mask == b->land_sea_mask && a->altitude == b->altitude &&
+              a->day_of_year == b->day_of_year && a->local_time == b->local_time;
 
   for (int64_t i = 0; same && i < a->inputs.count; i++) {
     same = strcmp(a->inputs.items[i], b->inputs.items[i]) == 0;

@@ -42,7 +42,7 @@ typedef struct wx_data_opts {
   int64_t members, first, ddof, label_members;
   wx_early early;
   bool mean, spread, trajectory, analysis, position, lead_time;
-  bool orography, land_sea_mask, day_of_year, local_time;
+  bool orography, land_sea_mask, altitude, day_of_year, local_time;
   int depth, label, missing;
   double cache; /* MiB */
   wx_split_opts split;
@@ -55,7 +55,7 @@ typedef struct wx_input_opts {
   weir_real_list input_lead;
   wx_early early;
   bool mean, spread, trajectory, analysis, position, lead_time;
-  bool orography, land_sea_mask, day_of_year, local_time;
+  bool orography, land_sea_mask, altitude, day_of_year, local_time;
 } wx_input_opts;
 extern const weir_opt wx_input_options[];
 /* Returns `data` with the inputs of `own` in place of its own; lists are borrowed. */
@@ -74,6 +74,7 @@ typedef struct wx_axis {
 typedef struct wx_info {
   const char *name; /* the first file of the forecast */
   int64_t n;
+  bool sites;             /* cells are stations: those beside each other are not neighbours */
   int rank;               /* 2: lat, lon; 3: a depth before them */
   wx_axis axis[WX_SPACE]; /* [rank]                              */
   int64_t depth, cells;   /* depth 1: none; cells: product of all lengths */

@@ -76,12 +76,34 @@ static weir_status take_invariants(wx_samples *s)
   return WEIR_OK;
 }
 
+static weir_status check_altitude(const wx_samples *s, const wx_grid *g)
+{
+  if (!s->opts->altitude) {
+    return WEIR_OK;
+  }
+  if (g->height == NULL) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "data.altitude: %s has no stations with an altitude in m: prepare, with "
+                     "import.grid.file, brings forecasts to stations",
+                     s->facts.name);
+  }
+  for (int64_t i = 0; i < g->n_lon; i++) {
+    if (isnan(g->height[i])) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "data.altitude: %s: station %lld (from 0), at %g N, %g E, has no altitude: "
+                       "fill it in, or leave the station out",
+                       s->facts.name, (long long)i, g->lat[i], g->lon[i]);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status wx_samples_plan_plain(wx_samples *s)
 {
   static const char *const sphere[] = {"sin lat", "cos lat sin lon", "cos lat cos lon"};
   static const char *const plane[] = {"y", "sin x", "cos x"};
   static const char *const lead[] = {"lead / 240 h"}, *const height[] = {"orography / 1000 m"};
-  static const char *const land[] = {"land-sea mask"};
+  static const char *const land[] = {"land-sea mask"}, *const above[] = {"altitude / 1000 m"};
   static const char *const day[] = {"sin day of year", "cos day of year"};
   static const char *const hour[] = {"sin local time", "cos local time"};
   const wx_data_opts *const o = s->opts;
@@ -93,12 +115,14 @@ weir_status wx_samples_plan_plain(wx_samples *s)
                      "data.%s: %s does not say by latitudes and longitudes where its cells are",
                      o->position && g->lon == NULL ? "position" : "local_time", s->facts.name);
   }
+  WEIR_TRY(check_altitude(s, g));
   s->plain = s->facts.n_channels[WX_X];
   WEIR_TRY(take_invariants(s));
   WEIR_TRY(add(s, o->position, flat ? plane : sphere, 3));
   WEIR_TRY(add(s, o->lead_time, lead, 1));
   WEIR_TRY(add(s, o->orography, height, 1));
   WEIR_TRY(add(s, o->land_sea_mask, land, 1));
+  WEIR_TRY(add(s, o->altitude, above, 1));
   WEIR_TRY(add(s, o->day_of_year, day, 2));
   return add(s, o->local_time, hour, 2);
 }
@@ -176,6 +200,10 @@ void wx_samples_plain(const wx_samples *s, int64_t sample, float *x)
   if (o->land_sea_mask) {
     to = put_field(s, s->invariants.field[WX_LAND_SEA_MASK], 1, to);
   }
+  for (int64_t i = 0; i < s->facts.cells && o->altitude; i++) {
+    to[i] = (float)(wx_archive_get(s->forecast)->grid.height[i % s->plane] / HEIGHT_UNIT);
+  }
+  to += o->altitude ? s->facts.cells : 0;
   if (o->day_of_year) {
     to = put_angles(s, sample, false, to);
   }

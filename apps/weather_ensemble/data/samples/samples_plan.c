@@ -382,6 +382,7 @@ static weir_status plan_grid(wx_samples *s)
   const wx_grid *g = &wx_archive_get(s->forecast)->grid;
   wx_info *f = &s->facts;
 
+  f->sites = g->kind == WX_GRID_SITES;
   f->depth = o->depth == WX_DEPTH_LEVEL  ? o->levels.count
              : o->depth == WX_DEPTH_LEAD ? s->n_leads
                                          : 1;
