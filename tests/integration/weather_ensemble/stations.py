@@ -270,6 +270,61 @@ class Stations(unittest.TestCase):
         self.assertEqual(missing.sum(), DAYS * MEMBERS)
 
 
+class Networks(unittest.TestCase):
+    """A fully connected network with an embedding of each station: errors have a mean of each station, and a course over
+    the year that grows with the altitude, which EMOS does not know."""
+
+    @classmethod
+    def setUpClass(cls):
+        days, rng = 700, np.random.default_rng(11)
+        start = np.datetime64("2020-01-01", "ns") + np.arange(days) * np.timedelta64(24, "h")
+        place = {"latitude": rng.uniform(41, 59, 20), "longitude": rng.uniform(-9, 19, 20), "altitude": rng.uniform(0, 2000, 20)}
+        season = np.sin(2 * np.pi * (np.arange(days) + 1) / 365.25)[:, None] * (place["altitude"] - 1000) / 400
+        state = 280 + 5 * rng.normal(size=(days, 20))
+        members = state[:, None, None] + rng.normal(size=(days, 1, 5, 20))
+        truth = state + rng.normal(0, 2, 20) + season + rng.normal(size=(days, 20))
+        units = {"latitude": "degrees_north", "longitude": "degrees_east", "altitude": "m"}
+        coords = {name: ("station", values, {"units": units[name]}) for name, values in place.items()}
+        forecast = save("nf.nc", xr.Dataset(
+            {"t2m": (("time", "step", "number", "station"), members, {"units": "K"})},
+            {"time": start, "step": ("step", [24.0], {"units": "hours"}), "number": np.arange(1, 6), **coords}))
+        observed = save("nt.nc", xr.Dataset({"t2m": (("time", "station"), truth, {"units": "K"})},
+                                            {"time": start + np.timedelta64(24, "h"), **coords}))
+        cls.options = [f"data.forecast=[{forecast}]", f"data.truth=[{observed}]", "data.target=[2t]", "data.lead=[24]",
+                       "data.altitude=true", "data.day_of_year=true", "data.split.train.to=2021-02-01",
+                       "data.split.valid.from=2021-02-01", "data.split.valid.to=2021-04-01",
+                       "data.split.test.from=2021-04-01", "model.dense.units=[32]", "train.epochs=30", "train.batch=8",
+                       "train.optim.schedule.lr=0.01"]
+
+    def test_an_embedding_of_stations_beats_emos(self):
+        status, text = run("run", *self.options, "model.net=dense", out="network")
+        self.assertEqual(status, 0, text)
+        with netCDF4.Dataset(os.path.join(scratch, "network", "weights.nc")) as data:
+            self.assertIn("altitude / 1000 m", data.x_channels)
+        status, text = run("predict", *self.options, "model.net=dense", "predict.part=test",
+                           f"predict.weights={os.path.join(scratch, 'network', 'weights.nc')}", out="fields")
+        self.assertEqual(status, 0, text)
+        models = ("[{name: each station, use: {emos: {fit: {pool: point}}}}, {name: pooled, use: {emos: {}}}, {name: network, "
+                  "use: {predictions: {files: [%s]}}}]" % os.path.join(scratch, "fields", "predictions.nc"))
+        status, text = run("eval", *self.options, f"eval.models={models}", out="scores")
+        self.assertEqual(status, 0, text)
+        with open(os.path.join(scratch, "scores", "skill.csv"), encoding="utf-8") as table:
+            skill = {row["model"]: row for row in csv.DictReader(table) if row["score"] == "crps" and row["region"] == "all"}
+        self.assertLess(float(skill["pooled"]["skill_hi"]), 0)  # reference: EMOS of each station
+        self.assertGreater(float(skill["network"]["skill_lo"]), 0.15)
+
+    def test_gradients_are_those_of_differences(self):
+        status, text = run("check", "model.net=dense", "model.dense.activation=tanh", "dummy.quantities=[z500]",
+                           "dummy.init_times=20", "data.position=true", out="check")
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r"embedding +256 ")
+
+    def test_convolutions_over_stations_are_refused(self):
+        status, text = run("run", *self.options, "model.net=unet", out="unet")
+        self.assertEqual(status, 2, text)
+        self.assertIn("no neighbours to convolve: set model.net to dense", text)
+
+
 if __name__ == "__main__":
     status, text = run("prepare", f"data.forecast=[{FORECAST}]")
     if status == 7:
