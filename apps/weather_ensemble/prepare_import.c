@@ -7,6 +7,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/date.h"
+#include "data/invariants.h"
 #include "commands.h"
 
 /* The two sides; the truth may be missing. */
@@ -21,6 +22,7 @@ typedef struct work {
   double *lat;                /* of the target grid, with its longitudes */
   wx_archive *like;           /* import.grid.file */
   wx_grid target;             /* where fields are regridded */
+  wx_invariants invariants;   /* on the grid of the forecasts */
   char regridded[SIDES][HOW]; /* how, as a sentence; "": not */
   int64_t *found;             /* [leads] initialisation times of the forecast that have a truth */
 } work;
@@ -163,6 +165,27 @@ done:
   return status;
 }
 
+/* The surface of the model on the grid of the forecasts. */
+static weir_status write_invariants(const work *w)
+{
+  const wx_archive_info *const f = wx_archive_get(w->archive[FORECAST]);
+  char path[WX_PATH];
+
+  if (w->invariants.field[WX_OROGRAPHY] == NULL && w->invariants.field[WX_LAND_SEA_MASK] == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_path_join(w->cli->out, "invariants.nc", path, sizeof path));
+  WEIR_TRY(wx_invariants_write(&w->invariants, f,
+                               "weather_ensemble prepare, from data.invariants on the grid of "
+                               "forecast.nc; files in provenance.json",
+                               path));
+  for (int k = 0; k < WX_INVARIANTS; k++) {
+    weir_info("prepare", "%s: %s %s", path, w->invariants.field[k] != NULL ? "has the" : "has no",
+              wx_invariant_name[k]);
+  }
+  return WEIR_OK;
+}
+
 static weir_status write_origin(const work *w)
 {
   const wx_lineage of = {.n_others = 0};
@@ -216,19 +239,79 @@ static weir_status refuse_directions(const wx_archive_info *f)
   return WEIR_OK;
 }
 
+/* The offsets of temperatures at stations, by the surface of the forecast model, whose fields have
+ * these weights. */
+static weir_status correct_height(work *w, const float *orography)
+{
+  const wx_lapse_opts *const o = &w->cfg->import.height;
+  const size_t used = strlen(w->regridded[FORECAST]);
+  int64_t unknown = 0;
+
+  WEIR_TRY(wx_lapse_correct(o, w->archive[FORECAST], orography, &unknown));
+  (void)snprintf(w->regridded[FORECAST] + used, HOW - used,
+                 "; temperatures corrected for height by %g K/km", o->lapse_rate);
+  if (unknown > 0) {
+    weir_warn("prepare",
+              "%s: %lld of %lld stations have no altitude: their corrected temperatures are "
+              "missing",
+              w->cfg->import.grid.file, (long long)unknown, (long long)w->target.n_lon);
+  }
+  return WEIR_OK;
+}
+
+/* Height of the model's surface at the stations, with the weights of the forecasts: [stations]; the
+ * caller frees it. */
+static weir_status find_surface(const work *w, const wx_weights *weights, float **orography)
+{
+  const wx_cfg *const cfg = w->cfg;
+  const wx_archive_info *const f = wx_archive_get(w->archive[FORECAST]);
+  wx_invariants model = {.cells = 0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(wx_lapse_check(&cfg->import.height, f, &w->target));
+  if (cfg->data.invariants.count == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "import.height: temperatures at stations are corrected by the height of the "
+                     "model's surface: give its file as data.invariants, or set "
+                     "import.height.lapse_rate to 0");
+  }
+  WEIR_TRY_GOTO(wx_invariants_read(&cfg->data.invariants, &cfg->data.grib, &f->grid, NULL, &model),
+                done);
+  if (model.field[WX_OROGRAPHY] == NULL) {
+    status = weir_fail(WEIR_ERR_DATA,
+                       "data.invariants: %s: has no height of the surface, which import.height "
+                       "needs: give a file that has, or set import.height.lapse_rate to 0",
+                       cfg->data.invariants.items[0]);
+    goto done;
+  }
+  WEIR_TRY_GOTO(weir_alloc(weights->n_to, sizeof **orography, (void **)orography), done);
+  wx_weights_apply(weights, cfg->import.regrid.missing, model.field[WX_OROGRAPHY], *orography);
+done:
+  wx_invariants_fini(&model);
+  return status;
+}
+
 /* Brings a side to the target grid, where it is on another one. */
 static weir_status regrid_side(work *w, int side)
 {
-  static const char *const methods[] = {"bilinear interpolation", "first-order conservative means",
-                                        "weights of a file"};
+  static const char *const methods[] = {"bilinear interpolation", "the nearest cell",
+                                        "first-order conservative means", "weights of a file"};
   const wx_regrid_opts *const o = &w->cfg->import.regrid;
   const wx_archive_info *const f = wx_archive_get(w->archive[side]);
   wx_weights weights = {.n = 0};
+  const bool corrects = side == FORECAST && wx_lapse_applies(&w->cfg->import.height, f, &w->target);
   char grid[WX_LONG];
+  float *orography = NULL;
   weir_status status = WEIR_OK;
 
   if (wx_grid_differs(&f->grid, &w->target) == NULL) {
     return WEIR_OK;
+  }
+  if (side == TRUTH && w->target.kind == WX_GRID_SITES) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "data.truth: %s is not at the stations of import.grid.file: give observations "
+                     "at these stations, in the order of that file",
+                     f->name);
   }
   WEIR_TRY(refuse_directions(f));
   wx_grid_text(&f->grid, grid, sizeof grid);
@@ -245,8 +328,13 @@ static weir_status regrid_side(work *w, int side)
                        f->name, grid);
     goto done;
   }
+  if (corrects) {
+    WEIR_TRY_GOTO(find_surface(w, &weights, &orography), done);
+  }
   WEIR_TRY_GOTO(wx_archive_regrid(w->archive[side], &w->target, o->missing, &weights), done);
+  status = corrects ? correct_height(w, orography) : WEIR_OK;
 done:
+  weir_free(&orography);
   wx_weights_fini(&weights);
   return status;
 }
@@ -270,7 +358,11 @@ static weir_status open_sides(work *w)
       WEIR_TRY(regrid_side(w, side));
     }
   }
-  return WEIR_OK;
+  return w->cfg->data.invariants.count == 0
+             ? WEIR_OK
+             : wx_invariants_read(&w->cfg->data.invariants, &w->cfg->data.grib,
+                                  &wx_archive_get(w->archive[FORECAST])->grid,
+                                  &w->cfg->import.regrid, &w->invariants);
 }
 
 static weir_status import(work *w, weir_run_dir *dir)
@@ -301,6 +393,7 @@ static weir_status import(work *w, weir_run_dir *dir)
                WEIR_INT("members", f->n_members), WEIR_INT("absent", w->survey[side].absent));
   }
   WEIR_TRY(write_survey(w));
+  WEIR_TRY(write_invariants(w));
   if (w->cfg->import.climate) {
     WEIR_TRY(write_climate(w));
   }
@@ -317,6 +410,7 @@ weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg, weir_run_d
     wx_inventory_fini(&w.survey[side]);
     wx_archive_close(&w.archive[side]);
   }
+  wx_invariants_fini(&w.invariants);
   wx_archive_close(&w.like);
   weir_free(&w.lat);
   weir_free(&w.found);

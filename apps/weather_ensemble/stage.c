@@ -170,6 +170,12 @@ static weir_status set_up(wx_stage *s)
   const bool of_spread = s->is.data->label == WX_LABEL_SPREAD;
 
   WEIR_TRY(wx_network_check(s->is.name, &s->model, of_spread));
+  if (f->sites && f->cells > f->depth && s->model.net != WX_DENSE) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: %s are stations, and those beside each other are no neighbours to "
+                     "convolve: set model.net to dense",
+                     s->is.name, f->name);
+  }
   if (s->model.net == WX_INCEPTION && s->model.inception.carry < 0 && f->carry < 0) {
     return weir_fail(
         WEIR_ERR_CONFIG,

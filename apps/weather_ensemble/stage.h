@@ -9,7 +9,7 @@
 #include "model/network.h"
 #include "train/weir_train.h"
 
-enum { WX_NOTES = 10 };
+enum { WX_NOTES = 11 };
 
 /* All borrowed; they stay while the stage is used. */
 typedef struct wx_stage_spec {

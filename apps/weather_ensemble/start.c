@@ -59,15 +59,23 @@ static void subset_text(const wx_split *s, int p, char *text, size_t size)
 
 weir_status wx_find_inputs(const wx_cfg *cfg, const wx_lineage *of, wx_file_names *out)
 {
-  const weir_string_list *const forecast = &cfg->data.forecast, *const truth = &cfg->data.truth;
-  const int64_t n = forecast->count + truth->count;
+  const weir_string_list *const list[] = {&cfg->data.forecast, &cfg->data.truth,
+                                          &cfg->data.invariants};
+  enum { LISTS = sizeof list / sizeof list[0] };
+  int64_t n = 0, at = 0;
   const char **names = NULL;
 
+  for (int k = 0; k < LISTS; k++) {
+    n += list[k]->count;
+  }
   WEIR_TRY(weir_alloc(n + of->n_others, sizeof *names, (void **)&names));
-  for (int64_t i = 0; i < n + of->n_others; i++) {
-    names[i] = i < forecast->count ? forecast->items[i]
-               : i < n             ? truth->items[i - forecast->count]
-                                   : of->others[i - n];
+  for (int k = 0; k < LISTS; k++) {
+    for (int64_t i = 0; i < list[k]->count; i++) {
+      names[at++] = list[k]->items[i];
+    }
+  }
+  for (int64_t i = 0; i < of->n_others; i++) {
+    names[at++] = of->others[i];
   }
   const weir_status status = wx_file_names_find(names, n + of->n_others, out);
 

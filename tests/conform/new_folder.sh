@@ -148,7 +148,7 @@ grep -qx '# Options of heart_stream' "$scratch/after" || fail "heart_stream is a
 echo "no archive" >"$scratch/archive.txt"
 "$scratch/build/bin/weather_ensemble" prepare --set data.forecast="[$scratch/archive.txt]" \
   --set data.truth="[$scratch/archive.txt]" --out "$scratch/prepared" >"$scratch/after" 2>&1 && fail "a text is an archive"
-grep -q 'begins like no file of BRIG or GRIB or NetCDF' "$scratch/after" ||
+grep -q 'begins like no file of BRIG or CSV or GRIB or NetCDF' "$scratch/after" ||
   { cat "$scratch/after"; fail "the format brig of archives is not found"; }
 
 # The tables, which the build makes, have one more row each, and no file that was there has changed.

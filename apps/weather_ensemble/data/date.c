@@ -198,6 +198,16 @@ bool wx_date_zone(const char *text, char *zone, size_t size)
   return !is_utc(zone) && units_of(line, &unit, &origin);
 }
 
+double wx_date_year_share(double days)
+{
+  int64_t y = 0, m = 0, d = 0;
+
+  date_from_days((int64_t)floor(days), &y, &m, &d);
+  const int64_t begin = days_from_date(y, 1, 1);
+
+  return (days - (double)begin) / (double)(days_from_date(y + 1, 1, 1) - begin);
+}
+
 double wx_date_season(double days)
 {
   return fabs(remainder(days, WX_DATE_YEAR));

@@ -93,12 +93,33 @@ static void other_zones_are_told(void **state)
   assert_false(wx_date_zone("hours", zone, sizeof zone));
 }
 
+static void years_have_the_length_of_their_calendar(void **state)
+{
+  static const struct {
+    const char *at;
+    double share;
+  } of[] = {{"2000-01-01", 0},           {"2000-12-31", 365.0 / 366},
+            {"2001-12-31", 364.0 / 365}, {"2001-07-02 12:00", 0.5},
+            {"1900-03-01", 59.0 / 365},  {"1969-01-01 06:00", 0.25 / 365},
+            {"2000-07-02 00:00", 0.5}};
+
+  for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+    double d = 0;
+
+    assert_true(wx_date_parse(of[i].at, &d));
+    assert_near(wx_date_year_share(d), of[i].share, 1e-12);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(dates_are_days),       cmocka_unit_test(what_is_no_date_is_refused),
-      cmocka_unit_test(dates_come_back),      cmocka_unit_test(units_of_time_are_read),
+      cmocka_unit_test(dates_are_days),
+      cmocka_unit_test(what_is_no_date_is_refused),
+      cmocka_unit_test(dates_come_back),
+      cmocka_unit_test(units_of_time_are_read),
       cmocka_unit_test(other_zones_are_told),
+      cmocka_unit_test(years_have_the_length_of_their_calendar),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

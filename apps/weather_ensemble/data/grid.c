@@ -126,6 +126,12 @@ void wx_grid_reorder(const wx_grid *g, const wx_grid_order *order, const float *
   }
 }
 
+void wx_grid_place(const wx_grid *g, int64_t cell, double *lat, double *lon)
+{
+  *lat = g->lat[g->kind == WX_GRID_LATLON ? cell / g->n_lon : cell];
+  *lon = g->lon[g->kind == WX_GRID_LATLON ? cell % g->n_lon : cell];
+}
+
 void wx_grid_weights(const wx_grid *g, double *weight)
 {
   const int64_t n = g->n_lat;

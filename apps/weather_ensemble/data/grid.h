@@ -23,6 +23,7 @@ typedef struct wx_grid {
   /* LATLON: [n_lat], [n_lon] degrees; PLANE: y, x in their units; POINTS: [n_lon] both; SITES:
    * [n_lon] both, or NULL where the files do not say where. */
   const double *lat, *lon;
+  const double *height; /* SITES: [n_lon] m above sea level, NaN: unknown; NULL: of none known */
   char units[2][WX_SHORT];
   bool wraps;           /* columns go round the globe                                            */
   bool rotated;         /* POINTS: lat and lon are those of a sphere that is rotated             */
@@ -47,6 +48,8 @@ int64_t wx_grid_cells(const wx_grid *g);
 const char *wx_grid_arrange(wx_grid *g, double *lat, double *lon, wx_grid_order *order);
 /* Brings a field [n_lat, n_lon], as stored, into the order of the grid. */
 void wx_grid_reorder(const wx_grid *g, const wx_grid_order *order, const float *stored, float *out);
+/* Returns latitude and longitude of a cell of a LATLON, SITES or POINTS grid. */
+void wx_grid_place(const wx_grid *g, int64_t cell, double *lat, double *lon);
 /* Areas of cells, mean 1: sines of the edges midway between the rows, which at most reach the poles
  * (reference 6.1); 1 for a PLANE and for SITES. weight: [cells]. */
 void wx_grid_weights(const wx_grid *g, double *weight);

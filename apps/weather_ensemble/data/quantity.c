@@ -34,6 +34,7 @@ static const row known[] = {
     {"msl", "msl", "air_pressure_at_mean_sea_level", "Pa", 151, 0},
     {"tcc", "tcc", "cloud_area_fraction", "1", 164, 0},
     {"lsm", "lsm", "land_binary_mask", "1", 172, 0},
+    {"orog", "orog", "surface_altitude", "m", 228002, 0},
     {"tp", "tp", "", "m", 228, 0},
     {"tprate", "tprate", "precipitation_flux", "kg m-2 s-1", 260048, 0},
     {"sf", "sf", "", "m", 144, 0},
@@ -95,6 +96,9 @@ static const char *const spelt_out[][2] = {
     {"total_column_water_vapour", "tcwv"},
     {"total_cloud_cover", "tcc"},
     {"land_sea_mask", "lsm"},
+    {"sftlf", "lsm"},
+    {"geopotential_at_surface", "z"},
+    {"orography", "orog"},
     {"total_precipitation", "tp"},
 };
 enum { N_SPELT_OUT = sizeof spelt_out / sizeof spelt_out[0] };
@@ -104,6 +108,8 @@ static const char *const other_names[][2] = {
     {"air_pressure_at_sea_level", "msl"},
     {"vertical_air_velocity_expressed_as_tendency_of_pressure", "w"},
     {"lwe_thickness_of_precipitation_amount", "tp"},
+    {"land_area_fraction", "lsm"},
+    {"surface_geopotential", "z"},
 };
 enum { N_OTHER = sizeof other_names / sizeof other_names[0] };
 

@@ -16,8 +16,8 @@
 
 const weir_opt wx_model_options[] = {
     WEIR_OPT_ENUM(wx_model_opts, net, WX_UNET, WX_KIND_CHOICES,
-                  "a U-Net, or parallel convolutions at full size (spread net of "
-                  "arXiv:2005.08748)",
+                  "a U-Net; parallel convolutions at full size (spread net of arXiv:2005.08748); "
+                  "or dense, a fully connected network of each station or grid point by itself",
                   .choice_aliases = "incep=inception"),
     WEIR_OPT_ENUM(wx_model_opts, head, WX_HEAD_GAUSS, WX_HEAD_CHOICES,
                   "what is made: a corrected mean; mean and standard deviation; the standard "
@@ -57,6 +57,8 @@ const weir_opt wx_model_options[] = {
         "parallel convolutions; inception.control is set to the channels of the trajectory, "
         "inception.carry of -1 to the raw spread of the first target",
         .alias = "incep"),
+    WEIR_OPT_TABLE(wx_model_opts, dense, wx_dense_options,
+                   "fully connected, with an embedding of each position (Rasp and Lerch 2018)"),
     WEIR_OPT_END,
 };
 
@@ -111,6 +113,9 @@ static weir_value body(weir_net *net, const wx_network *w, int64_t n, weir_value
 {
   if (w->opts->net == WX_UNET) {
     return weir_unet(net, &w->opts->unet, n, x);
+  }
+  if (w->opts->net == WX_DENSE) {
+    return wx_dense(net, &w->opts->dense, n, x);
   }
   weir_inception_opts o = w->opts->inception;
 

@@ -255,6 +255,7 @@ void wx_archive_close(wx_archive **a)
   weir_free(&(*a)->period);
   weir_free(&(*a)->lat);
   weir_free(&(*a)->lon);
+  weir_free(&(*a)->height);
   weir_free(&(*a)->weight);
   weir_free(&(*a)->mapping);
   weir_free(&(*a)->notes);
@@ -405,7 +406,7 @@ weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t 
   }
   WEIR_TRY(read_stored(a, start, lead, quantity, member, n, stored));
   if (a->weights != NULL) {
-    wx_archive_regrid_apply(a, n, out);
+    wx_archive_regrid_apply(a, quantity, n, out);
   }
   return WEIR_OK;
 }

@@ -31,11 +31,14 @@ weir_status wx_archive_open_truth(const char *const *paths, int n, const wx_arch
                                   wx_archive **out) WEIR_CHECKED;
 /* Closes; accepts NULL. */
 void wx_archive_close(wx_archive **a);
-/* Brings all fields to another LATLON grid as they are read: the grid of the metadata is then this
- * one. Weights are taken over, from the present grid to `to`; missing: of wx_weights_apply. Once an
- * archive. */
+/* Brings all fields to a LATLON grid, or to SITES, as they are read: the grid of the metadata is
+ * then this one. Weights are taken over, from the present grid to `to`; missing: of
+ * wx_weights_apply. Once an archive. */
 weir_status wx_archive_regrid(wx_archive *a, const wx_grid *to, double missing,
                               wx_weights *weights) WEIR_CHECKED;
+/* Adds offset[cells], copied, to the fields of a quantity as they are read from now on: of an
+ * archive that is regridded, one offset for all its quantities. */
+weir_status wx_archive_offset(wx_archive *a, int64_t quantity, const float *offset) WEIR_CHECKED;
 /* Returns the metadata, known without reading a field. */
 const wx_archive_info *wx_archive_get(const wx_archive *a);
 /* Returns whether the files hold this field at all. Four numbers, each in [0, n). */

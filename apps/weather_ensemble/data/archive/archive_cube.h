@@ -36,7 +36,7 @@ typedef struct wx_file {
 struct wx_archive {
   wx_archive_info facts;
   int64_t *start, *member;
-  double *lead, *lat, *lon, *weight, *period;
+  double *lead, *lat, *lon, *height, *weight, *period;
   wx_attrs *mapping, *notes;
   wx_quantity *quantity;
   int64_t quantity_capacity;
@@ -48,6 +48,8 @@ struct wx_archive {
   const float *values; /* of memory; NULL: of files */
   wx_weights *weights; /* to facts.grid from the grid of the files; NULL: it is theirs */
   double missing;      /* of wx_weights_apply */
+  float *offset;       /* [cells] is added to fields of some quantities; NULL: to none */
+  bool *has_offset;    /* [n_quantities] */
   float *source;       /* fields as read */
   int64_t source_capacity;
 };
@@ -71,8 +73,8 @@ const wx_format *wx_archive_locate(const wx_archive *a, int64_t start, int64_t l
 /* archive_regrid.c, of an archive with weights */
 /* Returns the memory of n fields of the files' grid in *source. Borrowed. */
 weir_status wx_archive_regrid_fields(wx_archive *a, int64_t n, float **source) WEIR_CHECKED;
-/* Brings these fields to the archive's grid, out[n, cells]. */
-void wx_archive_regrid_apply(const wx_archive *a, int64_t n, float *out);
+/* Brings these fields of a quantity to the archive's grid, out[n, cells], with its offset. */
+void wx_archive_regrid_apply(const wx_archive *a, int64_t quantity, int64_t n, float *out);
 void wx_archive_regrid_fini(wx_archive *a);
 /* archive_names.c */
 /* Notes how the file gives its quantity. Fails: WEIR_ERR_DATA where it does so in two ways. */

@@ -53,7 +53,7 @@ typedef struct wx_format {
   /* Releases memory and handles of an open file until it is read again; NULL: it has none. */
   void (*rest)(void *state);
   void (*close)(void **state);
-  const wx_sink *sink;
+  const wx_sink *sink; /* NULL: it is read only */
 } wx_format;
 
 /* Ended by NULL. */

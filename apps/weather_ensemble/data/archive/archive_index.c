@@ -30,9 +30,11 @@ weir_status wx_archive_take_grid(wx_archive *a, const wx_grid *grid)
       grid->kind == WX_GRID_SITES || grid->kind == WX_GRID_POINTS ? grid->n_lon : grid->n_lat,
       sizeof *a->lat));
   WEIR_TRY(wx_archive_copy(&a->lon, grid->lon, grid->n_lon, sizeof *a->lon));
+  WEIR_TRY(wx_archive_copy(&a->height, grid->height, grid->n_lon, sizeof *a->height));
   WEIR_TRY(wx_archive_copy(&a->mapping, grid->mapping, 1, sizeof *a->mapping));
   g->lat = a->lat;
   g->lon = a->lon;
+  g->height = a->height;
   g->mapping = a->mapping;
   WEIR_TRY(wx_archive_copy(&a->weight, grid->weight, cells, sizeof *a->weight));
   if (a->weight == NULL) {

@@ -73,6 +73,7 @@ extern const weir_opt wx_archive_names_options[];
 typedef struct wx_archive_in {
   const char *index; /* GRIB: folder that keeps what is in the files, for the next time; "": none */
   bool skip_damaged; /* GRIB: continue after damage, with a warning; else it is refused */
+  bool invariant;    /* fields without a time are accepted, as of 1970-01-01 */
   bool regrid; /* reduced and rotated grids are accepted: the caller regrids (wx_archive_regrid) */
   const wx_archive_names *names; /* NULL: names, units and levels are those of the files */
 } wx_archive_in;

@@ -31,7 +31,7 @@ static const wx_sink *sink_of(const char *path)
   const wx_format *found = NULL;
 
   for (const wx_format *const *f = wx_format_table; *f != NULL; f++) {
-    if (dot != NULL && is_one_of(dot, (*f)->endings)) {
+    if ((*f)->sink != NULL && dot != NULL && is_one_of(dot, (*f)->endings)) {
       return (*f)->sink;
     }
     found = found == NULL && (*f)->endings == NULL ? *f : found;

@@ -24,6 +24,8 @@ const weir_opt wx_import_options[] = {
                    "the grid that forecast.nc and truth.nc are written on; as they are read where "
                    "neither spacing nor file is given"),
     WEIR_OPT_TABLE(wx_import_opts, regrid, wx_regrid_options, "how fields are brought to it"),
+    WEIR_OPT_TABLE(wx_import_opts, height, wx_lapse_options,
+                   "stations: correction of temperatures for height"),
     WEIR_OPT_END,
 };
 
@@ -208,7 +210,7 @@ static weir_status check_truth(const wx_archive_info *f, const wx_archive_info *
     wx_grid_text(&t->grid, other, sizeof other);
     return weir_fail(WEIR_ERR_DATA,
                      "%s (%s) and the truth %s (%s) are not on the same grid: %s; bring them onto "
-                     "one grid",
+                     "one grid, or to the stations of one, with import.grid.file",
                      f->name, one, t->name, other, reason);
   }
   return WEIR_OK;

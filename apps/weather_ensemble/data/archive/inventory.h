@@ -4,6 +4,7 @@
 #define WX_INVENTORY_H
 #include "conf/weir_opt.h"
 #include "data/archive/archive.h"
+#include "data/regrid/lapse.h"
 #include "data/regrid/regrid.h"
 
 /* A quantity at a lead. */
@@ -37,6 +38,7 @@ typedef struct wx_import_opts {
   bool convert, climate;
   wx_target_opts grid;
   wx_regrid_opts regrid;
+  wx_lapse_opts height;
 } wx_import_opts;
 extern const weir_opt wx_import_options[];
 

@@ -106,7 +106,10 @@ static weir_status add_target(const wx_rows *r, double lat, double lon, wx_weigh
 weir_status wx_regrid_bilinear(const wx_rows *from, const wx_grid *to, wx_weights *out)
 {
   for (int64_t t = 0; t < wx_grid_cells(to); t++) {
-    WEIR_TRY(add_target(from, to->lat[t / to->n_lon], to->lon[t % to->n_lon], out));
+    double lat = 0, lon = 0;
+
+    wx_grid_place(to, t, &lat, &lon);
+    WEIR_TRY(add_target(from, lat, lon, out));
     wx_weights_end_row(out);
   }
   return WEIR_OK;

@@ -11,14 +11,15 @@ const weir_opt wx_target_options[] = {
     WEIR_OPT_REAL_LIST(wx_target_opts, area, "", -360, 360, "degrees",
                        "north, west, south, east of that grid; empty: the globe, with both poles"),
     WEIR_OPT_PATH(wx_target_opts, file, "",
-                  "instead of spacing: an archive of files on the grid to regrid to"),
+                  "instead of spacing: a file of an archive on the grid to regrid to, or of "
+                  "observations at stations"),
     WEIR_OPT_END,
 };
 
 const weir_opt wx_regrid_options[] = {
     WEIR_OPT_ENUM(wx_regrid_opts, method, WX_REGRID_BILINEAR, WX_REGRID_CHOICES,
-                  "bilinear: between the cells around a target; conservative: the mean over its "
-                  "area; weights: those of a file"),
+                  "bilinear: between the cells around a target; nearest: the nearest cell; "
+                  "conservative: the mean over its area; weights: those of a file"),
     WEIR_OPT_PATH(
         wx_regrid_opts, weights, "",
         "file of weights of another program (ESMF or SCRIP, NetCDF), from the grid of the "
@@ -98,9 +99,16 @@ weir_status wx_regrid_make(const wx_regrid_opts *opts, const wx_grid *from, cons
   weir_status status = WEIR_OK;
 
   *out = (wx_weights){.n = 0};
-  if (to->kind != WX_GRID_LATLON) {
+  const bool sites = to->kind == WX_GRID_SITES && to->lat != NULL && to->lon != NULL;
+
+  if (to->kind != WX_GRID_LATLON && !sites) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "import.grid.file: its grid is not one of latitudes and longitudes");
+                     "import.grid.file: it has neither a grid of latitudes and longitudes nor "
+                     "stations with both");
+  }
+  if (sites && opts->method != WX_REGRID_BILINEAR && opts->method != WX_REGRID_NEAREST) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "import.regrid.method: stations are points: take bilinear or nearest");
   }
   if ((opts->method == WX_REGRID_FILE) != (opts->weights[0] != 0)) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -112,6 +120,9 @@ weir_status wx_regrid_make(const wx_regrid_opts *opts, const wx_grid *from, cons
   switch (opts->method) {
   case WX_REGRID_BILINEAR:
     status = wx_regrid_bilinear(&rows, to, out);
+    break;
+  case WX_REGRID_NEAREST:
+    status = wx_regrid_nearest(&rows, to, out);
     break;
   case WX_REGRID_CONSERVATIVE:
     status = wx_regrid_conservative(&rows, to, out);

@@ -14,6 +14,7 @@ enum { MOST = 4096 };
 #define DEGREE (3.14159265358979323846 / 180)
 
 static const wx_regrid_opts bilinear = {.method = WX_REGRID_BILINEAR, .weights = ""};
+static const wx_regrid_opts nearest = {.method = WX_REGRID_NEAREST, .weights = ""};
 static const wx_regrid_opts conservative = {.method = WX_REGRID_CONSERVATIVE, .weights = ""};
 
 static double lat[MOST], lon[MOST], lat_to[MOST], lon_to[MOST];
@@ -448,6 +449,95 @@ static void targets_are_made_of_spacing_and_area(void **state)
   assert_int_equal(wx_target_make(&opts, &g, &memory), WEIR_ERR_CONFIG);
 }
 
+/* Stations anywhere in an area. */
+static wx_grid stations(int64_t n, const double area[4], uint32_t stream)
+{
+  for (int64_t i = 0; i < n; i++) {
+    lat_to[i] = area[2] + (area[0] - area[2]) * uniform(stream, (uint64_t)i);
+    lon_to[i] = area[1] + (area[3] - area[1]) * uniform(stream + 1, (uint64_t)i);
+  }
+  return (wx_grid){.kind = WX_GRID_SITES, .n_lat = 1, .n_lon = n, .lat = lat_to, .lon = lon_to};
+}
+
+/* Cosine of the great circle from station t to cell e. */
+static double cosine(const wx_grid *from, int64_t e, int64_t t)
+{
+  double a = 0, b = 0;
+
+  wx_grid_place(from, e, &a, &b);
+  return sin(DEGREE * a) * sin(DEGREE * lat_to[t]) +
+         cos(DEGREE * a) * cos(DEGREE * lat_to[t]) * cos(DEGREE * (b - lon_to[t]));
+}
+
+/* Of all cells by their great circles: on a globe of reduced rows, across its poles, and in a
+ * region, where stations outside have none. */
+static void the_nearest_cell_is_that_of_the_shortest_great_circle(void **state)
+{
+  static const double globe[] = {90, -180, -90, 360}, wide[] = {70, 130, 10, 240};
+
+  (void)state;
+  for (int round = 0; round < 2; round++) {
+    const wx_grid from =
+        round == 0 ? octahedral(8) : regular(lat, lon, (double[]){60, 150, 20, 220}, 9, 15, false);
+    const wx_grid to = stations(1000, round == 0 ? globe : wide, 40);
+    int64_t found = 0, inside = 0;
+
+    for (int64_t e = 0; e < wx_grid_cells(&from); e++) {
+      x[e] = (float)e;
+    }
+    regrid(&nearest, &from, &to);
+    for (int64_t t = 0; t < to.n_lon; t++) {
+      const bool in = round == 0 ||
+                      (lat_to[t] >= 20 && lat_to[t] <= 60 && lon_to[t] >= 150 && lon_to[t] <= 220);
+      double best = -1;
+
+      for (int64_t e = 0; e < wx_grid_cells(&from); e++) {
+        best = fmax(best, cosine(&from, e, t));
+      }
+      inside += in;
+      found += !isnan(y[t]);
+      assert_true(!in || !isnan(y[t]));
+      assert_true(isnan(y[t]) || cosine(&from, (int64_t)y[t], t) > best - 1e-12);
+    }
+    assert_true(found >= inside && (round == 0 || found < 600));
+  }
+}
+
+/* The same points as a grid and as stations, and what stations cannot have. */
+static void stations_have_the_weights_of_points(void **state)
+{
+  const wx_grid from = octahedral(8);
+  const wx_grid to = target(60, -170, -60, 170, 9, 9, false);
+  static float of_grid[81];
+  wx_weights w;
+
+  (void)state;
+  for (int64_t e = 0; e < from.n_lon; e++) {
+    x[e] = (float)(uniform(5, (uint64_t)e) * 10);
+  }
+  for (int method = 0; method < 2; method++) {
+    const wx_regrid_opts *const o = method == 0 ? &bilinear : &nearest;
+    double place[2][81];
+
+    regrid(o, &from, &to);
+    memcpy(of_grid, y, sizeof of_grid);
+    for (int64_t t = 0; t < 81; t++) {
+      wx_grid_place(&to, t, &place[0][t], &place[1][t]);
+    }
+    const wx_grid sites = {
+        .kind = WX_GRID_SITES, .n_lat = 1, .n_lon = 81, .lat = place[0], .lon = place[1]};
+
+    regrid(o, &from, &sites);
+    assert_memory_equal(y, of_grid, sizeof of_grid);
+    assert_int_equal(wx_regrid_make(&conservative, &from, &sites, &w), WEIR_ERR_CONFIG);
+    wx_weights_fini(&w);
+  }
+  const wx_grid nowhere = {.kind = WX_GRID_SITES, .n_lat = 1, .n_lon = 3};
+
+  assert_int_equal(wx_regrid_make(&bilinear, &from, &nowhere, &w), WEIR_ERR_CONFIG);
+  wx_weights_fini(&w);
+}
+
 typedef struct made {
   const wx_regrid_opts *opts;
   wx_grid from, to;
@@ -490,6 +580,8 @@ int main(void)
       cmocka_unit_test(one_cell_is_a_grid),
       cmocka_unit_test(grids_without_weights_are_refused),
       cmocka_unit_test(targets_are_made_of_spacing_and_area),
+      cmocka_unit_test(the_nearest_cell_is_that_of_the_shortest_great_circle),
+      cmocka_unit_test(stations_have_the_weights_of_points),
       cmocka_unit_test(memory_that_is_not_there_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,17 @@ static const weir_opt early_options[] = {
                   "x has the truth at the initialisation time, so that the network forecasts in "\
                   "part (arXiv:2005.08748: bias network)"),                                      \
     WEIR_OPT_BOOL(type, position, false, "x has three channels that say where a cell is"),       \
-    WEIR_OPT_BOOL(type, lead_time, false, "x has the lead / 240 h as a channel")
+    WEIR_OPT_BOOL(type, lead_time, false, "x has the lead / 240 h as a channel"),                \
+    WEIR_OPT_BOOL(type, orography, false,                                                        \
+                  "x has the height of the model's surface, of data.invariants, / 1000 m"),      \
+    WEIR_OPT_BOOL(type, land_sea_mask, false,                                                    \
+                  "x has the share of land, of data.invariants"),                                \
+    WEIR_OPT_BOOL(type, altitude, false,                                                         \
+                  "x has the height of stations above sea level / 1000 m"),                      \
+    WEIR_OPT_BOOL(type, day_of_year, false,                                                      \
+                  "x has sine and cosine of the day of the year of the valid time"),             \
+    WEIR_OPT_BOOL(type, local_time, false,                                                       \
+                  "x has sine and cosine of the mean solar time of the valid time")
 // clang-format on
 
 const weir_opt wx_input_options[] = {
@@ -47,6 +57,11 @@ const weir_opt wx_data_options[] = {
     WEIR_OPT_STRING_LIST(
         wx_data_opts, truth, "",
         "files of the truth, or patterns: analyses whose initialisation time is the valid time"),
+    WEIR_OPT_STRING_LIST(
+        wx_data_opts, invariants, "",
+        "files of fields that do not change with time, GRIB or NetCDF, or patterns: height or "
+        "geopotential of the surface, land-sea mask; on the grid of the forecast (prepare brings "
+        "them there)"),
     WEIR_OPT_TABLE(wx_data_opts, grib, wx_archive_in_options,
                    "how GRIB files of data.forecast and data.truth are read"),
     WEIR_OPT_TABLE(wx_data_opts, names, wx_archive_names_options,
@@ -98,6 +113,11 @@ wx_data_opts wx_data_with(const wx_data_opts *data, const wx_input_opts *own)
   o.position = own->position;
   o.lead_time = own->lead_time;
   o.each_member = false;
+  o.orography = own->orography;
+  o.land_sea_mask = own->land_sea_mask;
+  o.altitude = own->altitude;
+  o.day_of_year = own->day_of_year;
+  o.local_time = own->local_time;
   return o;
 }
 
@@ -107,7 +127,9 @@ bool wx_data_same_inputs(const wx_data_opts *a, const wx_data_opts *b)
               a->early.members == b->early.members && a->early.until == b->early.until &&
               a->mean == b->mean && a->spread == b->spread && a->trajectory == b->trajectory &&
               a->analysis == b->analysis && a->position == b->position &&
-              a->lead_time == b->lead_time;
+              a->lead_time == b->lead_time && a->orography == b->orography &&
+              a->land_sea_mask == b->land_sea_mask && a->altitude == b->altitude &&
+              a->day_of_year == b->day_of_year && a->local_time == b->local_time;
 
   for (int64_t i = 0; same && i < a->inputs.count; i++) {
     same = strcmp(a->inputs.items[i], b->inputs.items[i]) == 0;
@@ -184,6 +206,7 @@ void wx_samples_close(wx_samples **s)
   weir_free(&(*s)->field);
   weir_free(&(*s)->scratch);
   weir_free(&(*s)->sample);
+  wx_invariants_fini(&(*s)->invariants);
   wx_watch_fini(&(*s)->watch[0]);
   wx_watch_fini(&(*s)->watch[1]);
   weir_free(s);
@@ -356,7 +379,7 @@ static weir_status put_together(wx_samples *s, int64_t sample, float *block)
       WEIR_TRY(take_label(s, sample, k, d, y + k * c->cells + d * s->plane));
     }
   }
-  wx_samples_plain(s, s->of_lead[sample], block);
+  wx_samples_plain(s, sample, block);
   return WEIR_OK;
 }
 

@@ -1,5 +1,6 @@
 /* samples.h - samples of a forecast archive: a start and a lead; x, what is known when the forecast
- * is given out (moments of the first members, a trajectory, the analysis, coordinates), y, what
+ * is given out (moments of the first members, a trajectory, the analysis, coordinates, the surface,
+ * season and time of day), y, what
  * came true at the valid time, and the moments of the raw ensemble of what y is. */
 #ifndef WX_SAMPLES_H
 #define WX_SAMPLES_H
@@ -33,6 +34,7 @@ typedef struct wx_early {
 
 typedef struct wx_data_opts {
   weir_string_list forecast, truth; /* files of the archives */
+  weir_string_list invariants;      /* files of fields that do not change with time */
   wx_archive_in grib;               /* how they are read; its names: those below, wx_configure */
   wx_archive_names names;
   weir_string_list target, inputs;
@@ -40,6 +42,7 @@ typedef struct wx_data_opts {
   int64_t members, first, ddof, label_members;
   wx_early early;
   bool mean, spread, trajectory, analysis, position, lead_time;
+  bool orography, land_sea_mask, altitude, day_of_year, local_time;
   int depth, label, missing;
   double cache; /* MiB */
   wx_split_opts split;
@@ -53,6 +56,7 @@ typedef struct wx_input_opts {
   weir_real_list input_lead;
   wx_early early;
   bool mean, spread, trajectory, analysis, position, lead_time;
+  bool orography, land_sea_mask, altitude, day_of_year, local_time;
 } wx_input_opts;
 extern const weir_opt wx_input_options[];
 /* Returns `data` with the inputs of `own` in place of its own; lists are borrowed. */
@@ -71,6 +75,7 @@ typedef struct wx_axis {
 typedef struct wx_info {
   const char *name; /* the first file of the forecast */
   int64_t n;
+  bool sites;             /* cells are stations: those beside each other are not neighbours */
   int rank;               /* 2: lat, lon; 3: a depth before them */
   wx_axis axis[WX_SPACE]; /* [rank]                              */
   int64_t depth, cells;   /* depth 1: none; cells: product of all lengths */

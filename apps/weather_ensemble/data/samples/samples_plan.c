@@ -6,8 +6,6 @@
 #include "data/samples/members.h"
 #include "data/samples/samples_priv.h"
 
-#define LEAD_UNIT 240.0 /* hours: the channel of the lead time is lead / 240 */
-#define RADIANS (3.14159265358979323846 / 180)
 enum { SECONDS = 86400 };
 
 static weir_status no_quantity(const char *key, const char *name, const wx_archive_info *f)
@@ -55,24 +53,6 @@ static weir_status need_quantity(const wx_samples *s, const char *key, const cha
   }
   (void)snprintf(text, sizeof text, "%.*s on %g hPa", WX_SHORT, name, s->opts->levels.items[d]);
   return no_quantity(key, text, f);
-}
-
-static weir_status add_channel(wx_samples *s, wx_side side, const char *name, const char *units,
-                               int64_t *number)
-{
-  int64_t *n = &s->facts.n_channels[side];
-
-  if (*n == WX_CHANNELS) {
-    return weir_fail(WEIR_ERR_CONFIG, "data: there are more than %d channels: take fewer inputs",
-                     WX_CHANNELS);
-  }
-  wx_channel *c = &s->channel[side][*n];
-
-  *c = (wx_channel){.unstated = units[0] == 0};
-  (void)snprintf(c->name, sizeof c->name, "%s", name);
-  (void)snprintf(c->units, sizeof c->units, "%s", units[0] != 0 ? units : "1");
-  *number = (*n)++;
-  return WEIR_OK;
 }
 
 /* Members that are read of a field at an archive's lead. */
@@ -148,7 +128,7 @@ static weir_status add_input(wx_samples *s, role r, const char *name, int64_t le
   } else {
     (void)snprintf(text, sizeof text, "%.*s %s %gh", WX_SHORT, name, role_name[r], f->lead[lead]);
   }
-  WEIR_TRY(add_channel(s, WX_X, text, r == MASK ? "1" : f->quantity[q].units, &channel));
+  WEIR_TRY(wx_samples_channel(s, WX_X, text, r == MASK ? "1" : f->quantity[q].units, &channel));
   s->channel[WX_X][channel].plain = r == MASK;
   for (int64_t d = 0; d < s->facts.depth; d++) {
     wx_field *field = NULL;
@@ -179,25 +159,6 @@ static weir_status add_role(wx_samples *s, role r)
   return WEIR_OK;
 }
 
-static weir_status add_plain(wx_samples *s)
-{
-  static const char *const sphere[] = {"sin lat", "cos lat sin lon", "cos lat cos lon"};
-  static const char *const plane[] = {"y", "sin x", "cos x"};
-  const bool flat = wx_archive_get(s->forecast)->grid.kind == WX_GRID_PLANE;
-  int64_t channel = 0;
-
-  s->plain = s->facts.n_channels[WX_X];
-  for (int k = 0; k < 3 && s->opts->position; k++) {
-    WEIR_TRY(add_channel(s, WX_X, (flat ? plane : sphere)[k], "1", &channel));
-    s->channel[WX_X][channel].plain = true;
-  }
-  if (s->opts->lead_time) {
-    WEIR_TRY(add_channel(s, WX_X, "lead / 240 h", "1", &channel));
-    s->channel[WX_X][channel].plain = true;
-  }
-  return WEIR_OK;
-}
-
 /* The channel of x that is the raw spread of a target at the lead of every sample; -1: none. */
 static int64_t raw_spread(const wx_samples *s, int64_t quantity, int64_t depth)
 {
@@ -224,7 +185,7 @@ static weir_status add_target(wx_samples *s, int64_t k)
 
     WEIR_TRY(need_quantity(s, "target", name, d, &q));
     if (d == 0) {
-      WEIR_TRY(add_channel(s, WX_Y, name, f->quantity[q].units, &channel));
+      WEIR_TRY(wx_samples_channel(s, WX_Y, name, f->quantity[q].units, &channel));
     }
     if ((k + 1) * s->facts.depth > WX_CHANNELS) {
       return weir_fail(WEIR_ERR_CONFIG, "data.target: more than %d fields", WX_CHANNELS);
@@ -421,6 +382,7 @@ static weir_status plan_grid(wx_samples *s)
   const wx_grid *g = &wx_archive_get(s->forecast)->grid;
   wx_info *f = &s->facts;
 
+  f->sites = g->kind == WX_GRID_SITES;
   f->depth = o->depth == WX_DEPTH_LEVEL  ? o->levels.count
              : o->depth == WX_DEPTH_LEAD ? s->n_leads
                                          : 1;
@@ -484,40 +446,10 @@ weir_status wx_samples_plan(wx_samples *s)
       s->facts.n_trajectory = s->facts.n_channels[WX_X];
     }
   }
-  WEIR_TRY(add_plain(s));
+  WEIR_TRY(wx_samples_plan_plain(s));
   for (int64_t k = 0; k < o->target.count; k++) {
     WEIR_TRY(add_target(s, k));
   }
   WEIR_TRY(check_periods(s));
   return plan_samples(s);
-}
-
-/* ---- Coordinates ---- */
-
-/* Three channels of the position and one of the lead, [channel, cells], of a sample whose lead
- * number is `lead` (with a depth of leads: each its own). */
-void wx_samples_plain(const wx_samples *s, int64_t lead, float *x)
-{
-  const wx_archive_info *f = wx_archive_get(s->forecast);
-  const wx_grid *g = &f->grid;
-  const int64_t cells = s->facts.cells;
-  float *to = x + s->plain * cells;
-
-  for (int64_t i = 0; i < cells && s->opts->position; i++) {
-    const int64_t column = i % g->n_lon, row = i % s->plane / g->n_lon;
-    const double lat = RADIANS * g->lat[g->kind == WX_GRID_SITES ? column : row];
-    const double lon = RADIANS * g->lon[column];
-    const double angle = 360 * RADIANS * (double)column / (double)g->n_lon;
-    const bool flat = g->kind == WX_GRID_PLANE;
-
-    to[i] = (float)(flat ? 2 * ((double)row + 0.5) / (double)g->n_lat - 1 : sin(lat));
-    to[cells + i] = (float)(flat ? sin(angle) : cos(lat) * sin(lon));
-    to[2 * cells + i] = (float)(flat ? cos(angle) : cos(lat) * cos(lon));
-  }
-  to += s->opts->position ? 3 * cells : 0;
-  for (int64_t i = 0; i < cells && s->opts->lead_time; i++) {
-    const int64_t l = s->opts->depth == WX_DEPTH_LEAD ? s->lead[i / s->plane] : lead;
-
-    to[i] = (float)(f->lead[l] / LEAD_UNIT);
-  }
 }

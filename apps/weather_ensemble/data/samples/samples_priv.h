@@ -3,6 +3,7 @@
 #define WX_SAMPLES_PRIV_H
 #include "data/samples/samples.h"
 #include "data/archive/inventory.h"
+#include "data/invariants.h"
 
 enum { WX_OF_SAMPLE = -1 };
 
@@ -30,6 +31,7 @@ struct wx_samples {
   wx_field *field;
   int64_t n_fields, field_capacity;
   int64_t plain;                   /* first channel of coordinates; they end x                  */
+  wx_invariants invariants;        /* those that are channels                                   */
   int64_t target[WX_CHANNELS];     /* [y channel * depth]: quantity of the forecast             */
   int64_t truth_of[WX_CHANNELS];   /* the same of the truth archive, -1: none                   */
   int64_t lead[WX_CHANNELS];       /* numbers of data.lead in the archive                       */
@@ -47,6 +49,13 @@ struct wx_samples {
 
 /* samples_plan.c: lists channels, fields and samples of the options. */
 weir_status wx_samples_plan(wx_samples *s) WEIR_CHECKED;
-/* Writes the channels of position and lead into x, [channel, cells]; lead: its number. */
-void wx_samples_plain(const wx_samples *s, int64_t lead, float *x);
+/* samples_plain.c: channels that are computed, or do not change with time. */
+/* Adds a channel. Fails: WEIR_ERR_CONFIG where there are too many. */
+weir_status wx_samples_channel(wx_samples *s, wx_side side, const char *name, const char *units,
+                               int64_t *number) WEIR_CHECKED;
+/* Adds these channels, of the options. Fails: as wx_invariants_read; WEIR_ERR_CONFIG for a grid
+ * whose locations are not known. */
+weir_status wx_samples_plan_plain(wx_samples *s) WEIR_CHECKED;
+/* Writes them into x, [channel, cells], of a sample. */
+void wx_samples_plain(const wx_samples *s, int64_t sample, float *x);
 #endif

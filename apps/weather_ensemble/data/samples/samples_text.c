@@ -10,7 +10,7 @@
 
 enum { KEY = WX_SHORT + 64 };
 
-const char *const wx_sense_name[WX_SENSES] = {"periods", "depth", "grid"};
+const char *const wx_sense_name[WX_SENSES] = {"periods", "depth", "grid", "invariants"};
 static const char *const kind_name[] = {"lat-lon", "y-x", "sites"};
 enum { KINDS = sizeof kind_name / sizeof kind_name[0] };
 
@@ -167,6 +167,42 @@ static void print_grid(const wx_grid *g, FILE *out)
   }
 }
 
+/* ---- Invariants ---- */
+
+static void moments(const wx_samples *s, int k, double *mean, double *sd)
+{
+  const float *const x = s->invariants.field[k];
+  double square = 0;
+
+  *mean = 0;
+  for (int64_t i = 0; i < s->plane; i++) {
+    *mean += (double)x[i] / (double)s->plane;
+  }
+  for (int64_t i = 0; i < s->plane; i++) {
+    square += ((double)x[i] - *mean) * ((double)x[i] - *mean);
+  }
+  *sd = sqrt(square / (double)s->plane);
+}
+
+static bool uses(const wx_samples *s, int k)
+{
+  return k == WX_OROGRAPHY ? s->opts->orography : s->opts->land_sea_mask;
+}
+
+static void print_invariants(const wx_samples *s, FILE *out)
+{
+  double mean = 0, sd = 0;
+
+  for (int k = 0; k < WX_INVARIANTS; k++) {
+    if (uses(s, k)) {
+      moments(s, k, &mean, &sd);
+      (void)fprintf(out, "%s%s: mean %.9g, standard deviation %.9g", ftell(out) > 0 ? "; " : "",
+                    wx_invariant_name[k], mean, sd);
+    }
+  }
+  (void)fputs(ftell(out) > 0 ? "" : "none", out);
+}
+
 weir_status wx_samples_text(const wx_samples *s, wx_sense sense, char **text)
 {
   size_t size = 0;
@@ -182,6 +218,8 @@ weir_status wx_samples_text(const wx_samples *s, wx_sense sense, char **text)
     status = visit_items(s, false, print_item, out);
   } else if (sense == WX_SENSE_DEPTH) {
     print_depth(s, out);
+  } else if (sense == WX_SENSE_INVARIANTS) {
+    print_invariants(s, out);
   } else {
     print_grid(&wx_archive_get(s->forecast)->grid, out);
   }
@@ -384,6 +422,35 @@ static weir_status compare_depth(const wx_samples *s, const char *path, const ch
   return status;
 }
 
+/* Another surface is told by its moments, which recoding changes by less than a thousandth. */
+static weir_status compare_invariants(const wx_samples *s, const char *path, const char *text)
+{
+  for (int k = 0; k < WX_INVARIANTS; k++) {
+    double is[2] = {0, 0}, was[2] = {0, 0};
+    int n = -1;
+
+    if (!uses(s, k)) {
+      continue;
+    }
+    moments(s, k, &is[0], &is[1]);
+    const char *const at = find_item(text, wx_invariant_name[k], &n);
+
+    if (at == NULL || sscanf(at, "mean %lf, standard deviation %lf", &was[0], &was[1]) != 2) {
+      return weir_fail(WEIR_ERR_DATA, "%s: its attribute %s, \"%.200s\", does not describe its %s",
+                       path, wx_sense_name[WX_SENSE_INVARIANTS], text, wx_invariant_name[k]);
+    }
+    if (!(fabs(is[0] - was[0]) <= 1e-3 * was[1] + 1e-9 && fabs(is[1] - was[1]) <= 1e-3 * was[1])) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: its weights were trained with another %s (mean %g, standard deviation "
+                       "%g) than that of %s (%g, %g): give the file of the training as "
+                       "data.invariants, or train again",
+                       path, wx_invariant_name[k], was[0], was[1], s->opts->invariants.items[0],
+                       is[0], is[1]);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status wx_samples_fit_text(const wx_samples *s, const char *path,
                                 const char *const text[WX_SENSES])
 {
@@ -397,8 +464,13 @@ weir_status wx_samples_fit_text(const wx_samples *s, const char *path,
   if (text[WX_SENSE_GRID] != NULL) {
     WEIR_TRY(compare_grid(f, path, text[WX_SENSE_GRID]));
   }
+  if (text[WX_SENSE_INVARIANTS] != NULL) {
+    WEIR_TRY(compare_invariants(s, path, text[WX_SENSE_INVARIANTS]));
+  }
   for (int k = 0; k < WX_SENSES; k++) {
-    if (text[k] == NULL) {
+    const bool has = k != WX_SENSE_INVARIANTS || s->opts->orography || s->opts->land_sea_mask;
+
+    if (text[k] == NULL && has) {
       weir_warn("weights",
                 "%s: is of a version that did not keep the %s of its samples (no such text "
                 "attribute): that it is that of %s is not checked; train again to have it checked",

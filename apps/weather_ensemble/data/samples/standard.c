@@ -57,7 +57,16 @@ weir_status wx_standard_open(const wx_standard_opts *opts, const wx_info *facts,
                {"standard.members", {n_y, facts->cells}, &out->members}};
   const size_t n = sizeof array / sizeof array[0] - (base != WX_BASE_CLIMATE);
 
+  const bool local = opts->inputs == WX_WHERE_LOCAL;
+
   WEIR_TRY(wx_standard_check(opts));
+  if (facts->sites && ((local && (opts->window > 1 || opts->smoothing_sigma > 0)) ||
+                       (opts->bias == WX_BIAS_LOCAL && opts->bias_smooth > 0))) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "normalization: window, smoothing_sigma and bias_smooth are of neighbouring "
+                     "cells, and the stations of %s are none: leave them at their defaults",
+                     facts->name);
+  }
   for (size_t i = 0; i < n; i++) {
     weir_tensor *t = NULL;
 

@@ -50,7 +50,8 @@ typedef struct wx_standard {
 
 /* Checks the options. Fails: WEIR_ERR_CONFIG (an even window). */
 weir_status wx_standard_check(const wx_standard_opts *opts) WEIR_CHECKED;
-/* Adds the arrays to the store; options and facts are borrowed. Fails: as weir_store_add. */
+/* Adds the arrays to the store; options and facts are borrowed. Fails: as weir_store_add;
+ * WEIR_ERR_CONFIG for smoothing between stations. */
 weir_status wx_standard_open(const wx_standard_opts *opts, const wx_info *facts, bool wraps,
                              wx_base base, weir_store *store, wx_standard *out) WEIR_CHECKED;
 /* Fills them from n samples. mean: NULL, or [all samples, y channel, cells] in place of the raw

@@ -110,6 +110,12 @@ static weir_status open_model(wx_model *m, wx_eval_data *s)
   const emos_opts *const o = m->opts;
   const bool eofs = o->eofs.count > 0;
   own *a = NULL;
+
+  if (s->facts->grid.kind == WX_GRID_SITES && o->fit.pool == WX_EMOS_WINDOW) {
+    return refuse(m,
+                  "fit.pool window is of neighbouring cells, and stations have none: take point, "
+                  "coefficients of each station, or global");
+  }
   const char *kind = eofs ? "eof" : o->fit.form == WX_EMOS_SCALE ? "scaled" : "emos";
 
   WEIR_TRY(weir_alloc(1, sizeof *a, &m->own));

@@ -11,7 +11,7 @@
 enum { FREE = 1 << 16 };
 #define FAR (4e6 * 86400) /* seconds: years of four digits */
 
-weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n)
+weir_status wx_nc_any_values(wx_nc *f, int var, double **out, int64_t *n)
 {
   const wx_seen *const s = &f->seen[var];
   int64_t start[WEIR_NETCDF_MAX_DIMS] = {0};
@@ -41,11 +41,6 @@ weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n)
   WEIR_TRY_GOTO(weir_netcdf_read(f->nc, var, start, s->shape.lengths, raw), done);
   for (int64_t i = 0; i < *n; i++) {
     (*out)[i] = weir_dtype_load_real(s->shape.dtype, raw, i) * scale + offset;
-    if (!isfinite((*out)[i])) {
-      status = weir_fail(WEIR_ERR_DATA, "%s: variable %s, element %lld (from 0): no number",
-                         f->path, s->name, (long long)i);
-      goto done;
-    }
   }
 done:
   weir_free(&raw);
@@ -53,6 +48,19 @@ done:
     weir_free(out);
   }
   return status;
+}
+
+weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n)
+{
+  WEIR_TRY(wx_nc_any_values(f, var, out, n));
+  for (int64_t i = 0; i < *n; i++) {
+    if (!isfinite((*out)[i])) {
+      weir_free(out);
+      return weir_fail(WEIR_ERR_DATA, "%s: variable %s, element %lld (from 0): no number", f->path,
+                       f->seen[var].name, (long long)i);
+    }
+  }
+  return WEIR_OK;
 }
 
 /* Where the dimensions of `s` stand in `v`; false: one is not there, or is a row or column. */

@@ -76,6 +76,7 @@ static bool may_hold(const wx_nc *f, int v)
  * members. Those that have no course where others have one are constants: orography, areas. */
 static weir_status take_vars(wx_nc *f)
 {
+  const bool constants = wx_index_how(f->index)->invariant;
   bool any_space = false, any_course = false;
 
   for (int pass = 0; pass < 2; pass++) {
@@ -89,7 +90,7 @@ static weir_status take_vars(wx_nc *f)
       if (pass == 0) {
         any_space = any_space || space;
         any_course = any_course || (space && course);
-      } else if (any_space ? space && (course || !any_course) : course) {
+      } else if (any_space ? space && (course || !any_course || constants) : course) {
         WEIR_TRY(wx_nc_add_var(f, v));
       } else {
         weir_debug("archive", "%s: variable %s is left out: it has no dimension of %s", f->path,

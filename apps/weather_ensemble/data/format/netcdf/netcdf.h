@@ -100,6 +100,8 @@ weir_status wx_nc_text(wx_nc *f, int var, const char *name, char *text, size_t s
 /* coords.c */
 /* Reads all values of a variable of coordinates, which the caller frees. */
 weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n) WEIR_CHECKED;
+/* The same, whatever they are: missing and non-finite values among them. */
+weir_status wx_nc_any_values(wx_nc *f, int var, double **out, int64_t *n) WEIR_CHECKED;
 /* Finds the coordinate of `role` whose dimensions are among those of `v` but its rows and columns;
  * values as they stand. value NULL: none. The caller frees value. */
 weir_status wx_nc_coordinate(wx_nc *f, int v, wx_role role, wx_coordinate *out) WEIR_CHECKED;

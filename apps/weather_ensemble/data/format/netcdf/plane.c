@@ -1,8 +1,10 @@
 /* plane.c - rows and columns, or sites, of a variable of a NetCDF file. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
 #include "data/format/netcdf/netcdf.h"
 
 enum { FREE = 1 << 22 };
@@ -103,8 +105,64 @@ static weir_status take_line(wx_nc *f, int v, int d, int var, wx_role role, doub
   return wx_nc_values(f, var, out, &n);
 }
 
+/* The variable of the heights of sites above sea level: by its standard name, or its name; -1:
+ * none. A `height` above the ground is another thing. */
+static weir_status find_height(wx_nc *f, int dim, int *var)
+{
+  static const char *const names[] = {"altitude", "surface_altitude", "alt", "elevation", "elev"};
+  char stated[WX_NC_NAME];
+
+  *var = -1;
+  for (int k = 0; k < f->n_seen && *var < 0; k++) {
+    const wx_seen *const s = &f->seen[k];
+
+    if (!s->supported || s->shape.text || s->shape.chars || s->shape.n_dims != 1 ||
+        s->dims[0] != dim || s->role != WX_ROLE_NONE) {
+      continue;
+    }
+    WEIR_TRY(wx_nc_text(f, k, "standard_name", stated, sizeof stated));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+      const bool is = strcmp(stated, names[i]) == 0 ||
+                      (stated[0] == 0 && strcasecmp(f->seen[k].name, names[i]) == 0);
+
+      *var = is ? k : *var;
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Heights of sites, m; NaN where one is missing. *height NULL: the file does not state them in m
+ * or km. */
+static weir_status take_heights(wx_nc *f, int dim, double **height)
+{
+  char units[WX_SHORT];
+  int64_t n = 0;
+  int var = -1;
+
+  WEIR_TRY(find_height(f, dim, &var));
+  if (var < 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(wx_nc_text(f, var, "units", units, sizeof units));
+  const double unit = wx_quantity_same_units(units, "m") ? 1 : strcmp(units, "km") == 0 ? 1000 : 0;
+
+  if (unit <= 0) {
+    weir_info("archive", "%s: %s is left out: its units are '%s', not m", f->path,
+              f->seen[var].name, units);
+    return WEIR_OK;
+  }
+  WEIR_TRY(wx_nc_any_values(f, var, height, &n));
+  for (int64_t i = 0; i < n; i++) {
+    const double h = (*height)[i] * unit;
+
+    (*height)[i] = h >= -1000 && h <= 9000 ? h : NAN; /* also what a missing value is coded as */
+  }
+  return WEIR_OK;
+}
+
 /* Coordinates of sites are left out where the file has them not both. */
-static weir_status take_sites(wx_nc *f, int v, int site, wx_grid *g, double **lat, double **lon)
+static weir_status take_sites(wx_nc *f, int v, int site, wx_grid *g, double **lat, double **lon,
+                              double **height)
 {
   const wx_seen *const s = &f->seen[v];
   int64_t n = 0;
@@ -121,6 +179,7 @@ static weir_status take_sites(wx_nc *f, int v, int site, wx_grid *g, double **la
     if (row >= 0 && column >= 0) {
       WEIR_TRY(wx_nc_values(f, row, lat, &n));
       WEIR_TRY(wx_nc_values(f, column, lon, &n));
+      WEIR_TRY(take_heights(f, s->dims[site], height));
     }
   }
   return WEIR_OK;
@@ -239,6 +298,7 @@ static weir_status keep(wx_nc *f, int v, const wx_grid *g, const wx_grid *points
     f->grid = *g;
     f->grid.weight = NULL; /* the index has copied them */
     f->grid.mapping = NULL;
+    f->grid.height = NULL;
     f->lat = *lat;
     f->lon = *lon;
     f->order = *order;
@@ -275,7 +335,7 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
   wx_grid g = {.kind = WX_GRID_PLANE};
   wx_grid_order order = {.shift = 0};
   wx_grid points = {.kind = WX_GRID_POINTS};
-  double *lat = NULL, *lon = NULL, *weight = NULL, *place = NULL;
+  double *lat = NULL, *lon = NULL, *height = NULL, *weight = NULL, *place = NULL;
   wx_attrs mapping = {.n = 0};
   weir_status status = WEIR_OK;
   wx_nc_dims at;
@@ -285,7 +345,7 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
   *row = at.row;
   *column = at.row < 0 ? at.site : at.column;
   if (*row < 0) {
-    WEIR_TRY_GOTO(take_sites(f, v, at.site, &g, &lat, &lon), done);
+    WEIR_TRY_GOTO(take_sites(f, v, at.site, &g, &lat, &lon, &height), done);
   } else {
     WEIR_TRY_GOTO(take_grid(f, v, &at, &g, &lat, &lon, &order), done);
   }
@@ -293,6 +353,7 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
   g.mapping = mapping.n > 0 ? &mapping : NULL;
   g.lat = lat;
   g.lon = lon;
+  g.height = height;
   if (*row >= 0) {
     WEIR_TRY_GOTO(wx_nc_rotated(f, v, &at, &g, &order, &points, &place), done);
   }
@@ -304,6 +365,7 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
   WEIR_TRY_GOTO(keep(f, v, &g, place != NULL ? &points : NULL, &lat, &lon, &order), done);
 done:
   weir_free(&place);
+  weir_free(&height);
   weir_free(&lat);
   weir_free(&lon);
   weir_free(&weight);

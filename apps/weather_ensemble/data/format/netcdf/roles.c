@@ -176,6 +176,23 @@ static void mark(wx_nc *f, char *text)
   }
 }
 
+/* Observations of all stations one after another: CF's ragged arrays, contiguous and indexed. */
+static weir_status refuse_ragged(wx_nc *f, int v)
+{
+  static const char *const attributes[] = {"sample_dimension", "instance_dimension"};
+
+  for (int k = 0; k < 2; k++) {
+    if (weir_netcdf_has(f->nc, v, attributes[k])) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: variable %s has the attribute %s, that of a ragged array of "
+                       "observations: write an array of stations and times, with missing values "
+                       "where a station has none (orthogonal array representation of CF)",
+                       f->path, f->seen[v].name, attributes[k]);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status wx_nc_set_aside(wx_nc *f)
 {
   static const char *const attributes[] = {"bounds",       "climatology",         "coordinates",
@@ -184,6 +201,7 @@ weir_status wx_nc_set_aside(wx_nc *f)
   for (int v = 0; v < f->n_seen; v++) {
     char name[WX_NC_NAME];
 
+    WEIR_TRY(refuse_ragged(f, v));
     WEIR_TRY(wx_nc_text(f, v, "standard_name", name, sizeof name));
     f->seen[v].aside = f->seen[v].aside || strcmp(name, "cell_area") == 0 ||
                        strcmp(f->seen[v].name, "cell_area") == 0;

@@ -115,6 +115,10 @@ static weir_status choose(wx_nc *f, int v, const wx_nc_var *p, const int aside[2
     t->start_is_rest = true;
     return WEIR_OK;
   }
+  if (!start && !time && !lead && wx_index_how(f->index)->invariant &&
+      explained(p, aside, NULL, NULL, &at)) {
+    return WEIR_OK;
+  }
   if (!start && !time) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: variable %s: no time is known of it: the file needs a variable "
@@ -130,12 +134,31 @@ static weir_status choose(wx_nc *f, int v, const wx_nc_var *p, const int aside[2
                    f->path, f->seen[v].name, dim);
 }
 
+/* Times that differ from site to site, or from cell to cell, are not those of a field. */
+static weir_status refuse_times_of_cells(const wx_nc *f, int v, const wx_nc_var *p,
+                                         const wx_times *t)
+{
+  const wx_coordinate *const all[] = {&t->start, &t->time, &t->lead, &t->valid};
+
+  for (int k = 0; k < 4; k++) {
+    if ((p->row >= 0 && covers(all[k], p->row)) || (p->column >= 0 && covers(all[k], p->column))) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: variable %s: %s is another at each of its sites or cells: write one "
+                       "time for all of them, with missing values where a site has none "
+                       "(orthogonal array representation of CF)",
+                       f->path, f->seen[v].name, all[k]->of->name);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status wx_nc_times(wx_nc *f, int v, const wx_nc_var *p, const int aside[2], wx_times *t)
 {
   WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_START, &t->start));
   WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_TIME, &t->time));
   WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_LEAD, &t->lead));
   WEIR_TRY(take_valid(f, v, t));
+  WEIR_TRY(refuse_times_of_cells(f, v, p, t));
   WEIR_TRY(choose(f, v, p, aside, t));
   WEIR_TRY(wx_nc_to_seconds(f, &t->start));
   WEIR_TRY(wx_nc_to_seconds(f, &t->time));

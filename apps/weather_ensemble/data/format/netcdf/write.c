@@ -234,7 +234,12 @@ static weir_status put_sites(writer *w)
   WEIR_TRY(put_line(w, "latitude", WEIR_F64, w->plane[1], "latitude", "degrees_north", &var));
   WEIR_TRY(write_line(w, var, g->n_lon, g->lat));
   WEIR_TRY(put_line(w, "longitude", WEIR_F64, w->plane[1], "longitude", "degrees_east", &var));
-  return write_line(w, var, g->n_lon, g->lon);
+  WEIR_TRY(write_line(w, var, g->n_lon, g->lon));
+  if (g->height == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(put_line(w, "altitude", WEIR_F64, w->plane[1], "altitude", "m", &var));
+  return write_line(w, var, g->n_lon, g->height);
 }
 
 /* Areas, where they are not those that the rows tell a reader. */
@@ -404,7 +409,7 @@ static weir_status put_meaning(writer *w, int64_t first, int var)
   time_name(w->slots[first].time, coordinates, WX_SHORT);
   if (w->facts->grid.kind == WX_GRID_SITES && w->facts->grid.lat != NULL) {
     (void)snprintf(coordinates + strlen(coordinates), sizeof coordinates - strlen(coordinates),
-                   " latitude longitude");
+                   " latitude longitude%s", w->facts->grid.height != NULL ? " altitude" : "");
   }
   WEIR_TRY(weir_netcdf_put_text(w->nc, var, "coordinates", coordinates));
   if (w->areas) {
