@@ -121,6 +121,15 @@ static weir_status check_prepare(const wx_cfg *cfg)
   return cfg->import.climate ? wx_model_climate_check(&cfg->climate) : WEIR_OK;
 }
 
+static weir_status check_inspect(const wx_cfg *cfg)
+{
+  return cfg->data.forecast.count > 0 || cfg->data.truth.count > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "data.forecast: no file is named: --set data.forecast=[FILE], or "
+                         "data.truth for analyses, lists of GRIB or NetCDF files");
+}
+
 static weir_status check_eval(const wx_cfg *cfg)
 {
   const bool forecast = cfg->data.forecast.count > 0;
@@ -138,7 +147,8 @@ weir_status wx_check(const weir_cli *cli, const wx_cfg *cfg)
   bool validates = false;
 
   WEIR_TRY(wx_split_check(&cfg->data.split, &validates));
-  return weir_cli_is(cli, "prepare") ? check_prepare(cfg)
-         : weir_cli_is(cli, "eval")  ? check_eval(cfg)
-                                     : check_experiment(cli, cfg, validates);
+  return weir_cli_is(cli, "prepare")   ? check_prepare(cfg)
+         : weir_cli_is(cli, "inspect") ? check_inspect(cfg)
+         : weir_cli_is(cli, "eval")    ? check_eval(cfg)
+                                       : check_experiment(cli, cfg, validates);
 }

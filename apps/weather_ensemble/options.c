@@ -28,6 +28,12 @@ const weir_opt wx_options[] = {
                    "what the network sees, and counts from", .alias = "standard"),
     WEIR_OPT_TABLE(wx_cfg, import, wx_import_options,
                    "what prepare does with data.forecast and data.truth"),
+    WEIR_OPT_BOOL(wx_cfg, inspect.statistics, true,
+                  "inspect reads all values for their statistics; false: only what is known "
+                  "without reading a field"),
+    WEIR_OPT_INT(wx_cfg, inspect.listed, 20, 0, 1000000, "1",
+                 "missing or incomplete initialisation times in a row, and intervals, that inspect "
+                 "prints"),
     WEIR_OPT_TABLE(wx_cfg, climate, wx_model_climate_options,
                    "statistics of the training initialisation times"),
     WEIR_OPT_TABLE(wx_cfg, simulate, wx_qg_options,

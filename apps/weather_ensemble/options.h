@@ -34,6 +34,10 @@ typedef struct wx_cfg {
   wx_data_opts data;
   wx_standard_opts normalization;
   wx_import_opts import;
+  struct {
+    bool statistics;
+    int64_t listed;
+  } inspect;
   wx_model_climate_opts climate;
   wx_qg_opts simulate;
   wx_dummy_opts dummy;
