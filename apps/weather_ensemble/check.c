@@ -73,10 +73,11 @@ static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool
 {
   const bool of_spread = cfg->data.label == WX_LABEL_SPREAD, files = cfg->data.forecast.count > 0;
   const bool allows_dummy = weir_cli_is(cli, "check") || weir_cli_is(cli, "describe");
+  const bool watches = weir_cli_is(cli, "predict") && cfg->predict.watch.directory[0] != 0;
   const bool trains = weir_cli_is(cli, "run") || weir_cli_is(cli, "describe");
   const wx_model_opts bias = wx_bias_model(&cfg->bias);
 
-  if (!files && !allows_dummy) {
+  if (!files && !allows_dummy && !watches) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "data.forecast: names no file; prepare writes forecast.nc and truth.nc, then "
                      "--set data.forecast=[DIR/forecast.nc] --set data.truth=[DIR/truth.nc]");

@@ -172,7 +172,10 @@ static void period_text(const wx_archive_info *f, const wx_inventory_line *l, ch
       return;
     }
   }
-  (void)snprintf(text, size, hi == 0 ? "" : lo == hi ? "%g" : "%g to %g", lo, hi);
+  text[0] = 0;
+  if (hi > 0) {
+    (void)snprintf(text, size, lo == hi ? "%g" : "%g to %g", lo, hi);
+  }
 }
 
 static double share(const wx_inventory_line *l, bool read)
