@@ -94,10 +94,11 @@ static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool
 {
   const bool of_spread = cfg->data.label == WX_LABEL_SPREAD, files = cfg->data.forecast.count > 0;
   const bool allows_dummy = weir_cli_is(cli, "check") || weir_cli_is(cli, "describe");
+  const bool watches = weir_cli_is(cli, "predict") && cfg->predict.watch.directory[0] != 0;
   const bool trains = weir_cli_is(cli, "run") || weir_cli_is(cli, "describe");
   const wx_model_opts bias = wx_bias_model(&cfg->bias);
 
-  if (!files && !allows_dummy) {
+  if (!files && !allows_dummy && !watches) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "data.forecast: names no file; prepare writes forecast.nc and truth.nc, then "
                      "--set data.forecast=[DIR/forecast.nc] --set data.truth=[DIR/truth.nc]");
@@ -143,6 +144,15 @@ static weir_status check_prepare(const wx_cfg *cfg)
   return cfg->import.climate ? wx_model_climate_check(&cfg->climate) : WEIR_OK;
 }
 
+static weir_status check_inspect(const wx_cfg *cfg)
+{
+  return cfg->data.forecast.count > 0 || cfg->data.truth.count > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "data.forecast: no file is named: --set data.forecast=[FILE], or "
+                         "data.truth for analyses, lists of GRIB or NetCDF files");
+}
+
 static weir_status check_eval(const wx_cfg *cfg)
 {
   const bool forecast = cfg->data.forecast.count > 0;
@@ -160,7 +170,8 @@ weir_status wx_check(const weir_cli *cli, const wx_cfg *cfg)
   bool validates = false;
 
   WEIR_TRY(wx_split_check(&cfg->data.split, &validates));
-  return weir_cli_is(cli, "prepare") ? check_prepare(cfg)
-         : weir_cli_is(cli, "eval")  ? check_eval(cfg)
-                                     : check_experiment(cli, cfg, validates);
+  return weir_cli_is(cli, "prepare")   ? check_prepare(cfg)
+         : weir_cli_is(cli, "inspect") ? check_inspect(cfg)
+         : weir_cli_is(cli, "eval")    ? check_eval(cfg)
+                                       : check_experiment(cli, cfg, validates);
 }

@@ -11,6 +11,7 @@
 #include "device/weir_parallel.h"
 #include "predict_model.h"
 #include "predict_samples.h"
+#include "watch/predict_watch.h"
 #include "commands.h"
 
 /* What a prediction needs. */
@@ -255,6 +256,34 @@ static void finish(work *w)
   weir_free(&w->subsets);
 }
 
+/* What predict.expect asks for: of a file that was cut, what is left may be whole. */
+static weir_status check_expected(const wx_experiment *e)
+{
+  const wx_expect_cfg *const o = &e->cfg->predict.expect;
+  const wx_archive_info *const f = wx_archive_get(e->forecast);
+
+  if (o->init_times > 0 && f->n_init_times != o->init_times) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: %lld initialisation times, and predict.expect.init_times is %lld: is it "
+                     "incomplete?",
+                     f->name, (long long)f->n_init_times, (long long)o->init_times);
+  }
+  if (o->members > 0 && f->n_members != o->members) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: %lld members, and predict.expect.members is %lld: is it incomplete?",
+                     f->name, (long long)f->n_members, (long long)o->members);
+  }
+  for (int64_t i = 0; i < o->leads.count; i++) {
+    if (wx_archive_find_lead(f, o->leads.items[i]) < 0) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: no lead time of %g h, which predict.expect.leads lists: is it "
+                       "incomplete?",
+                       f->name, o->leads.items[i]);
+    }
+  }
+  return WEIR_OK;
+}
+
 /* Input and weights are read before anything of an earlier prediction goes. */
 static weir_status predict(weir_job *j, wx_experiment *e)
 {
@@ -263,6 +292,7 @@ static weir_status predict(weir_job *j, wx_experiment *e)
   work w = {.comm = j->comm, .leads = weir_job_leads(j), .e = e};
   weir_status status = WEIR_OK;
 
+  WEIR_TRY_GOTO(check_expected(e), done);
   WEIR_TRY_GOTO(is_model(&w) ? wx_predict_model_open(e, &w.model) : load(&w, &exec), done);
   WEIR_TRY_GOTO(choose(&w), done);
   WEIR_TRY_GOTO(take_subsets(&w), done);
@@ -290,6 +320,10 @@ static weir_status perform(weir_job *j)
   if (cfg->model.head == WX_HEAD_MEMBERS && cfg->predict.model.use.name == NULL) {
     cfg->predict.members = true; /* it is what the network makes */
   }
+  if (cfg->predict.watch.directory[0] != 0) {
+    return wx_predict_watch(j);
+  }
+  cfg->data.cache = 0; /* each sample is read once */
   WEIR_TRY(weir_job_begin(j, "predict", false));
   WEIR_TRY(wx_experiment_open(cfg, WX_SOURCE_APPLY, NULL, &e));
   const weir_status status = predict(j, &e);

@@ -10,6 +10,9 @@ weir_status wx_cmd_prepare(const weir_cli *cli) WEIR_CHECKED;
  * --out, whose earlier results go when all inputs are open. */
 weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg,
                               weir_run_dir *dir) WEIR_CHECKED;
+/* prepare_import.c: prints files, times, members and grid of an archive, as comments. */
+void wx_print_archive(const wx_archive_info *f, const char *side);
+weir_status wx_cmd_inspect(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_cmd_run(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_cmd_predict(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_cmd_eval(const weir_cli *cli) WEIR_CHECKED;

@@ -8,6 +8,10 @@
 static const weir_command commands[] = {
     {"prepare", "write the built-in simulation as archives of forecasts and truth, or import files",
      NULL, wx_cmd_prepare, WEIR_LAUNCHED_RANKS, false},
+    {"inspect",
+     "print what the files of data.forecast and data.truth hold: grid, times, what is missing, "
+     "statistics",
+     NULL, wx_cmd_inspect, WEIR_ONE_RANK, false},
     {"run", "train networks", NULL, wx_cmd_run, WEIR_THREAD_RANKS, true},
     {"predict", "apply weights to an archive of forecasts", NULL, wx_cmd_predict,
      WEIR_LAUNCHED_RANKS, false},

@@ -20,6 +20,34 @@ static const weir_opt bias_options[] = {
     WEIR_OPT_END,
 };
 
+static const weir_opt expect_options[] = {
+    WEIR_OPT_INT(wx_expect_cfg, init_times, 0, 0, 1e9, "1",
+                 "number of initialisation times; 0: any"),
+    WEIR_OPT_INT(wx_expect_cfg, members, 0, 0, 100000, "1", "number of members; 0: any"),
+    WEIR_OPT_REAL_LIST(wx_expect_cfg, leads, "", 0, 1e7, "h",
+                       "lead times, all of which have to be there; empty: any"),
+    WEIR_OPT_END,
+};
+
+static const weir_opt watch_options[] = {
+    WEIR_OPT_PATH(wx_watch_cfg, directory, "",
+                  "folder into which files of forecasts come: each is predicted once, in place of "
+                  "data.forecast; empty: no folder"),
+    WEIR_OPT_STRING(wx_watch_cfg, pattern, "*",
+                    "names of its files, as *.grib; hidden files are left out"),
+    WEIR_OPT_REAL(wx_watch_cfg, interval, 60, 0.01, 1e6, "s", "time between two looks at it"),
+    WEIR_OPT_REAL(wx_watch_cfg, settle, 30, 0, 1e6, "s",
+                  "a file is taken for whole when it has not changed for so long"),
+    WEIR_OPT_BOOL(wx_watch_cfg, once, false,
+                  "end when all files in it are predicted or have failed; false: end with a "
+                  "signal (SIGTERM, SIGINT), after the file at work"),
+    WEIR_OPT_BOOL(wx_watch_cfg, retry, false, "also predict files that failed in an earlier run"),
+    WEIR_OPT_INT(wx_watch_cfg, attempts, 5, 1, 1000000, "1",
+                 "starts of a prediction during which the program was killed, after which the file "
+                 "counts as failed"),
+    WEIR_OPT_END,
+};
+
 const weir_opt wx_options[] = {
     WEIR_OPT_INT(wx_cfg, seed, 0, 0, 0x1p52, "1",
                  "of the simulation; it is added to train.seed and check.seed"),
@@ -28,6 +56,12 @@ const weir_opt wx_options[] = {
                    "what the network sees, and counts from", .alias = "standard"),
     WEIR_OPT_TABLE(wx_cfg, import, wx_import_options,
                    "what prepare does with data.forecast and data.truth"),
+    WEIR_OPT_BOOL(wx_cfg, inspect.statistics, true,
+                  "inspect reads all values for their statistics; false: only what is known "
+                  "without reading a field"),
+    WEIR_OPT_INT(wx_cfg, inspect.listed, 20, 0, 1000000, "1",
+                 "missing or incomplete initialisation times in a row, and intervals, that inspect "
+                 "prints"),
     WEIR_OPT_TABLE(wx_cfg, climate, wx_model_climate_options,
                    "statistics of the training initialisation times"),
     WEIR_OPT_TABLE(wx_cfg, simulate, wx_qg_options,
@@ -72,6 +106,9 @@ const weir_opt wx_options[] = {
     WEIR_OPT_BOOL(wx_cfg, predict.overlap, true,
                   "samples are read and written while the network computes, in two further "
                   "threads, three samples being in memory (not with --threads 1)"),
+    WEIR_OPT_TABLE(wx_cfg, predict.expect, expect_options,
+                   "what the forecasts have to have: a file that was cut may look whole"),
+    WEIR_OPT_TABLE(wx_cfg, predict.watch, watch_options, "daily operation"),
     WEIR_OPT_TABLE(wx_cfg, eval, wx_verify_options, "scores against the truth"),
     WEIR_OPT_TABLE(wx_cfg, grid, weir_grid_opts,
                    "how the ranks of run share a batch: depth is the axis of levels or leads of "

@@ -29,11 +29,29 @@ typedef struct wx_bias_cfg {
   weir_train_cfg train;
 } wx_bias_cfg;
 
+/* Daily operation. */
+typedef struct wx_watch_cfg {
+  const char *directory, *pattern; /* "": one prediction of data.forecast */
+  double interval, settle;         /* s */
+  bool once, retry;
+  int64_t attempts;
+} wx_watch_cfg;
+
+/* What forecasts to predict have to have; 0 and empty: anything. */
+typedef struct wx_expect_cfg {
+  int64_t init_times, members;
+  weir_real_list leads; /* h */
+} wx_expect_cfg;
+
 typedef struct wx_cfg {
   int64_t seed; /* of the simulation; added to those of train and check */
   wx_data_opts data;
   wx_standard_opts normalization;
   wx_import_opts import;
+  struct {
+    bool statistics;
+    int64_t listed;
+  } inspect;
   wx_model_climate_opts climate;
   wx_qg_opts simulate;
   wx_dummy_opts dummy;
@@ -53,6 +71,8 @@ typedef struct wx_cfg {
     weir_real_list quantiles;
     weir_struct_list events; /* wx_event_row */
     wx_model_row model;      /* in place of a network */
+    wx_expect_cfg expect;
+    wx_watch_cfg watch;
   } predict;
   wx_verify_opts eval;
   weir_grid_cfg grid;

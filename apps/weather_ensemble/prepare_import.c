@@ -32,7 +32,7 @@ static const weir_string_list *paths_of(const wx_cfg *cfg, int side)
   return side == FORECAST ? &cfg->data.forecast : &cfg->data.truth;
 }
 
-static void print_facts(const wx_archive_info *f, int side)
+void wx_print_archive(const wx_archive_info *f, const char *side)
 {
   const int64_t files = f->n_files;
   char first[32], last[32], grid[WX_LONG];
@@ -40,8 +40,8 @@ static void print_facts(const wx_archive_info *f, int side)
   wx_date_text((double)f->start[0] / 86400, first, sizeof first);
   wx_date_text((double)f->start[f->n_init_times - 1] / 86400, last, sizeof last);
   wx_grid_text(&f->grid, grid, sizeof grid);
-  printf("# %s: %s%s, %lld file%s\n", side_name[side], f->name, files > 1 ? " ..." : "",
-         (long long)files, files > 1 ? "s" : "");
+  printf("# %s: %s%s, %lld file%s\n", side, f->name, files > 1 ? " ..." : "", (long long)files,
+         files > 1 ? "s" : "");
   printf("#   %lld initialisation time%s, %s to %s; %lld lead%s, %g to %g h; %lld member%s, %lld "
          "to %lld\n",
          (long long)f->n_init_times, f->n_init_times > 1 ? "s" : "", first, last,
@@ -378,7 +378,7 @@ static weir_status import(work *w, weir_run_dir *dir)
   for (int side = 0; side < SIDES && w->archive[side] != NULL; side++) {
     const wx_archive_info *f = wx_archive_get(w->archive[side]);
 
-    print_facts(f, side);
+    wx_print_archive(f, side_name[side]);
     if (w->regridded[side][0] != 0) {
       printf("#   %s\n", w->regridded[side]);
     }

@@ -31,6 +31,9 @@ static weir_status complete(weir_job *j)
   j->seed = cfg->seed;
   cfg->data.grib.names = &cfg->data.names;
   cfg->data.each_member = cfg->model.head == WX_HEAD_MEMBERS;
+  if (weir_cli_is(j->cli, "predict") && cfg->predict.watch.directory[0] != 0) {
+    cfg->data.forecast.count = 0; /* of a training, perhaps: files of the folder take its place */
+  }
   WEIR_TRY(wx_check(j->cli, cfg));
   WEIR_TRY(spare_inputs(cfg));
   return weir_cpu_load(cfg->exec.machine);

@@ -217,3 +217,21 @@ bool wx_date_near(double days, double window)
 {
   return window == 0 || wx_date_season(days) <= window;
 }
+
+int64_t wx_date_month(int64_t seconds)
+{
+  int64_t y = 0, m = 0, d = 0;
+
+  date_from_days(weir_floor_div(seconds, 86400), &y, &m, &d);
+  return 12 * (y - 1970) + m - 1;
+}
+
+int64_t wx_date_add_months(int64_t seconds, int64_t months)
+{
+  const int64_t days = weir_floor_div(seconds, 86400), all = wx_date_month(seconds) + months;
+  const int64_t years = weir_floor_div(all, 12);
+  int64_t y = 0, m = 0, d = 0;
+
+  date_from_days(days, &y, &m, &d);
+  return seconds + 86400 * (days_from_date(1970 + years, all - 12 * years + 1, d) - days);
+}

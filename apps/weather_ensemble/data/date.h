@@ -3,6 +3,7 @@
 #define WX_DATE_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define WX_DATE_YEAR 365.2425 /* days, on average */
 
@@ -20,6 +21,11 @@ bool wx_date_units(const char *text, double *unit, double *origin);
 bool wx_date_zone(const char *text, char *zone, size_t size);
 /* Returns how much of its calendar year is over at a time: 0 on 1 January 00:00, below 1. */
 double wx_date_year_share(double days);
+/* Returns the month of a time, seconds since 1970-01-01 00:00, as months since January 1970. */
+int64_t wx_date_month(int64_t seconds);
+/* Returns the same day and time of day so many months later; a day that the month does not have is
+ * counted on into the next. */
+int64_t wx_date_add_months(int64_t seconds, int64_t months);
 /* Days between the days of the year of two times that are so many days apart: 0 to 183. */
 double wx_date_season(double days);
 /* Returns whether they are `window` days apart at the most; window 0: whatever they are. */

@@ -146,6 +146,7 @@ static outcome make_open(weir_netcdf *nc, weir_reader_reply *r, weir_status *sta
   }
   s->is = is;
   strcpy(q.name, s->path);
+  q.count[0] = s->store_bytes;
   strcpy(q.group, s->group != NULL ? s->group : "");
   reader.process.files++;
   if (!exchange(&q, r, NULL, -1)) {

@@ -8,8 +8,9 @@
 #include "io/netcdf/reader_priv.h"
 
 struct weir_netcdf_source {
-  char *path;  /* from the root on: the reader does not follow Weir into other folders */
-  char *group; /* NULL: the file */
+  char *path;          /* from the root on: the reader does not follow Weir into other folders */
+  char *group;         /* NULL: the file */
+  int64_t store_bytes; /* of a Zarr store: 1 and those of its chunks; 0: a file */
   struct stat is;
   int64_t of; /* the reader (its number) that has it open as `file` */
   int32_t file;

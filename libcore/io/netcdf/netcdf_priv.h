@@ -29,6 +29,11 @@ void weir_netcdf_source_close(weir_netcdf_source **source);
  * other formats are. Fails: WEIR_ERR_DATA. */
 weir_status weir_netcdf_check_length(const char *path, int64_t size) WEIR_CHECKED;
 
+/* Checks that the library reads a Zarr store as it is meant; *bytes: of its chunks. Fails:
+ * WEIR_ERR_UNSUPPORTED for version 3, compressors, filters and what else the library misreads,
+ * naming it and the remedy; WEIR_ERR_DATA for a damaged store. */
+weir_status weir_netcdf_check_store(const char *path, int64_t *bytes) WEIR_CHECKED;
+
 /* One call of the library, while no other thread is in it: it and HDF5 have global state; built for
  * parallel files they call MPI, also for others (weir_comm_borrow). Where the
  * call fails for want of space, errno says so. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/weir_alloc.h"
 #include "io/netcdf/client_priv.h"
+#include "io/netcdf/weir_zarr.h"
 
 /* The path from the root on. */
 static weir_status whole_path(const char *path, char **out)
@@ -36,21 +37,34 @@ weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
   int64_t size = 0;
 
   *out = NULL;
-  WEIR_TRY(
-      weir_file_size(path, &size)); /* also keeps names that the library takes for addresses out */
-  WEIR_TRY(weir_netcdf_check_length(path, size));
+  const bool store = weir_netcdf_is_store(path);
+
+  if (store) {
+    WEIR_TRY(weir_netcdf_check_store(path, &size));
+  } else { /* also keeps names that the library takes for addresses out */
+    WEIR_TRY(weir_file_size(path, &size));
+    WEIR_TRY(weir_netcdf_check_length(path, size));
+  }
   WEIR_TRY(weir_alloc(1, sizeof *nc, &memory));
   nc = memory;
   nc->id = -1;
   WEIR_TRY_GOTO(weir_strdup(path, &nc->path), fail);
   WEIR_TRY_GOTO(weir_alloc(1, sizeof *nc->source, (void **)&nc->source), fail);
   WEIR_TRY_GOTO(whole_path(path, &nc->source->path), fail);
+  nc->source->store_bytes = store ? size + 1 : 0;
   WEIR_TRY_GOTO(weir_reader_open(nc), fail);
   *out = nc;
   return WEIR_OK;
 fail:
   weir_netcdf_close(&nc);
   return status;
+}
+
+int64_t weir_netcdf_bytes(const weir_netcdf *nc)
+{
+  const weir_netcdf_source *const s = nc->source;
+
+  return s->store_bytes > 0 ? s->store_bytes : (int64_t)s->is.st_size;
 }
 
 /* The names of a group and of those it is in, with / between them. */
@@ -79,6 +93,7 @@ weir_status weir_netcdf_open_group(weir_netcdf *nc, const char *name, weir_netcd
   WEIR_TRY_GOTO(weir_strdup(nc->path, &made->path), fail);
   WEIR_TRY_GOTO(weir_alloc(1, sizeof *made->source, (void **)&made->source), fail);
   WEIR_TRY_GOTO(weir_strdup(nc->source->path, &made->source->path), fail);
+  made->source->store_bytes = nc->source->store_bytes;
   WEIR_TRY_GOTO(name_group(nc, name, made), fail);
   WEIR_TRY_GOTO(weir_reader_open(made), fail);
   *group = made;

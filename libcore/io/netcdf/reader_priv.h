@@ -15,8 +15,8 @@ enum {
 };
 
 typedef enum weir_reader_op {
-  WEIR_READER_OPEN,             /* name: path, group; in memory: a weir_reader_var for each
-                                   variable */
+  WEIR_READER_OPEN,             /* name: path, group; count[0]: 0, or 1 and the bytes of a Zarr
+                                   store; in memory: a weir_reader_var for each variable */
   WEIR_READER_CLOSE,            /* file */
   WEIR_READER_FIND,             /* name -> number */
   WEIR_READER_LOOK,             /* var -> supported, shape, dims */

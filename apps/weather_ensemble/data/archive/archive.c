@@ -75,6 +75,12 @@ static weir_status find_format(const char *path, const wx_format **out)
   size_t used = 0;
 
   *out = NULL;
+  for (const wx_format *const *f = wx_format_table; *f != NULL; f++) {
+    if ((*f)->is_folder != NULL && (*f)->is_folder(path)) {
+      *out = *f;
+      return WEIR_OK;
+    }
+  }
   WEIR_TRY(first_bytes(path, bytes, &n));
   for (const wx_format *const *f = wx_format_table; *f != NULL && used < sizeof names; f++) {
     const int64_t at = (*f)->find(bytes, n);

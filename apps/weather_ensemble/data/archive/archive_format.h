@@ -44,6 +44,8 @@ typedef struct wx_format {
   /* Returns where in the first bytes of a file the format's signature begins; -1: nowhere. The file
    * is of the format whose signature comes first. */
   int64_t (*find)(const unsigned char *bytes, int64_t n);
+  /* Returns whether a folder is such a file; NULL: none is. */
+  bool (*is_folder)(const char *path);
   /* Adds the grid, quantities and fields of the file to the index. *state is closed by the archive,
    * also after a failure that left one. Messages name the file. */
   weir_status (*open)(const char *path, wx_index *index, void **state);

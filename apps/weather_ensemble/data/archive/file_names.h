@@ -14,5 +14,8 @@ typedef struct wx_file_names {
  * stays as it is. Fails: WEIR_ERR_DATA naming a pattern that nothing matches; WEIR_ERR_MEMORY. */
 weir_status wx_file_names_find(const char *const *names, int64_t n,
                                wx_file_names *out) WEIR_CHECKED;
+/* Returns the bytes of all files, of a folder those of the files in it; what cannot be read counts
+ * as 0. */
+int64_t wx_file_names_bytes(const wx_file_names *f);
 void wx_file_names_fini(wx_file_names *f);
 #endif

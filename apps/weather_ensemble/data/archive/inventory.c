@@ -29,7 +29,17 @@ const weir_opt wx_import_options[] = {
     WEIR_OPT_END,
 };
 
-/* Adds the values of a field: moments after Chan, Golub and LeVeque (1983). */
+/* Adds n > 0 values of this mean and sum of squared deviations: Chan, Golub and LeVeque (1983). */
+static void merge(wx_inventory_line *l, double *m2, int64_t n, double mean, double square)
+{
+  const double all = (double)(l->values + n), apart = mean - (l->values > 0 ? l->mean : 0);
+
+  *m2 += square + apart * apart * (double)l->values * (double)n / all;
+  l->mean = l->values > 0 ? l->mean + apart * (double)n / all : mean;
+  l->values += n;
+}
+
+/* Adds the values of a field. */
 static void take_values(wx_inventory_line *l, double *m2, const float *x, int64_t n)
 {
   double mean = 0, square = 0;
@@ -53,16 +63,13 @@ static void take_values(wx_inventory_line *l, double *m2, const float *x, int64_
   for (int64_t i = 0; i < n; i++) {
     square += isnan(x[i]) ? 0 : ((double)x[i] - mean) * ((double)x[i] - mean);
   }
-  const double all = (double)(l->values + seen), apart = mean - (l->values > 0 ? l->mean : 0);
-
-  *m2 += square + apart * apart * (double)l->values * (double)seen / all;
-  l->mean = l->values > 0 ? l->mean + apart * (double)seen / all : mean;
-  l->values += seen;
+  merge(l, m2, seen, mean, square);
 }
 
 static void note_absent(wx_inventory *s, int64_t start, int64_t lead, int64_t quantity,
                         int64_t member)
 {
+  s->absent_at[start]++;
   if (s->absent++ == 0) {
     const int64_t first[] = {start, lead, quantity, member};
 
@@ -114,6 +121,32 @@ static void count_absent(const wx_archive *a, wx_inventory *s)
   }
 }
 
+/* Lines without fields, of all leads and quantities. */
+static weir_status begin(const wx_archive_info *f, wx_inventory *out)
+{
+  const int64_t all = f->n_leads * f->n_quantities;
+
+  *out = (wx_inventory){.n = all};
+  WEIR_TRY(weir_alloc(f->n_init_times, sizeof *out->absent_at, (void **)&out->absent_at));
+  WEIR_TRY(weir_alloc(all, sizeof *out->line, (void **)&out->line));
+  for (int64_t i = 0; i < all; i++) {
+    out->line[i] = (wx_inventory_line){.quantity = i % f->n_quantities,
+                                       .lead = i / f->n_quantities,
+                                       .min = INFINITY,
+                                       .max = -INFINITY};
+  }
+  return WEIR_OK;
+}
+
+/* m2: sum of squared deviations from the mean. */
+static void finish(wx_inventory_line *l, double m2)
+{
+  l->sd = l->values > 0 ? sqrt(m2 / (double)l->values) : NAN;
+  l->mean = l->values > 0 ? l->mean : NAN;
+  l->min = l->values > 0 ? l->min : NAN;
+  l->max = l->values > 0 ? l->max : NAN;
+}
+
 weir_status wx_inventory_take(wx_archive *a, wx_archive_writer *copy, wx_inventory *out)
 {
   const wx_archive_info *f = wx_archive_get(a);
@@ -122,8 +155,7 @@ weir_status wx_inventory_take(wx_archive *a, wx_archive_writer *copy, wx_invento
   double *m2 = NULL;
   weir_status status = WEIR_OK;
 
-  *out = (wx_inventory){.n = all};
-  WEIR_TRY_GOTO(weir_alloc(all, sizeof *out->line, (void **)&out->line), done);
+  WEIR_TRY_GOTO(begin(f, out), done);
   WEIR_TRY_GOTO(weir_alloc(all, sizeof *m2, (void **)&m2), done);
   WEIR_TRY_GOTO(weir_alloc(f->n_members * wx_grid_cells(&f->grid), sizeof *x, (void **)&x), done);
   for (int64_t i = 0; i < f->n_init_times * all; i++) {
@@ -134,22 +166,11 @@ weir_status wx_inventory_take(wx_archive *a, wx_archive_writer *copy, wx_invento
                          (long long)(i / all), (long long)f->n_init_times, f->name);
       goto done;
     }
-    if (i < all) {
-      *l = (wx_inventory_line){.quantity = i % f->n_quantities,
-                               .lead = i / f->n_quantities,
-                               .min = INFINITY,
-                               .max = -INFINITY};
-    }
     WEIR_TRY_GOTO(take_members(a, copy, i / all, l->lead, l->quantity, l, &m2[i % all], x), done);
     weir_progress("import", i + 1, f->n_init_times * all, "fields of all members");
   }
   for (int64_t i = 0; i < all; i++) {
-    wx_inventory_line *const l = &out->line[i];
-
-    l->sd = l->values > 0 ? sqrt(m2[i] / (double)l->values) : NAN;
-    l->mean = l->values > 0 ? l->mean : NAN;
-    l->min = l->values > 0 ? l->min : NAN;
-    l->max = l->values > 0 ? l->max : NAN;
+    finish(&out->line[i], m2[i]);
   }
   count_absent(a, out);
 done:
@@ -161,9 +182,57 @@ done:
   return status;
 }
 
+weir_status wx_inventory_count(const wx_archive *a, wx_inventory *out)
+{
+  const wx_archive_info *f = wx_archive_get(a);
+  const weir_status status = begin(f, out);
+
+  if (status != WEIR_OK) {
+    wx_inventory_fini(out);
+    return status;
+  }
+  for (int64_t i = 0; i < f->n_init_times * out->n; i++) {
+    wx_inventory_line *const l = &out->line[i % out->n];
+
+    for (int64_t m = 0; m < f->n_members; m++) {
+      l->fields += wx_archive_has(a, i / out->n, l->lead, l->quantity, m);
+    }
+  }
+  for (int64_t i = 0; i < out->n; i++) {
+    finish(&out->line[i], 0);
+  }
+  count_absent(a, out);
+  return WEIR_OK;
+}
+
+wx_inventory_line wx_inventory_pool(const wx_inventory *s, int64_t quantity)
+{
+  wx_inventory_line all = {.quantity = quantity, .lead = -1, .min = INFINITY, .max = -INFINITY};
+  double m2 = 0;
+
+  for (int64_t i = 0; i < s->n; i++) {
+    const wx_inventory_line *const l = &s->line[i];
+
+    if (l->quantity != quantity) {
+      continue;
+    }
+    all.expected += l->expected;
+    all.fields += l->fields;
+    all.missing += l->missing;
+    if (l->values > 0) {
+      all.min = fmin(all.min, l->min);
+      all.max = fmax(all.max, l->max);
+      merge(&all, &m2, l->values, l->mean, l->sd * l->sd * (double)l->values);
+    }
+  }
+  finish(&all, m2);
+  return all;
+}
+
 void wx_inventory_fini(wx_inventory *s)
 {
   weir_free(&s->line);
+  weir_free(&s->absent_at);
 }
 
 weir_status wx_inventory_check(const wx_archive_info *f, const wx_inventory *s,

@@ -20,6 +20,7 @@ typedef struct wx_inventory {
   wx_inventory_line *line; /* [n_leads * n_quantities] */
   int64_t absent;          /* fields that are expected and not there */
   int64_t first[4];        /* start, lead, quantity, member of the first of them */
+  int64_t *absent_at;      /* [n_init_times] of them */
 } wx_inventory;
 
 /* Reads every field. `copy` (NULL: none), a file of the same facts, is given them too. A quantity
@@ -27,6 +28,10 @@ typedef struct wx_inventory {
  * wx_archive_write, WEIR_ERR_STOPPED. */
 weir_status wx_inventory_take(wx_archive *a, wx_archive_writer *copy,
                               wx_inventory *out) WEIR_CHECKED;
+/* The same without reading: fields are counted, and their values 0. */
+weir_status wx_inventory_count(const wx_archive *a, wx_inventory *out) WEIR_CHECKED;
+/* Returns the line of a quantity over all leads; its lead is -1. */
+wx_inventory_line wx_inventory_pool(const wx_inventory *s, int64_t quantity);
 void wx_inventory_fini(wx_inventory *s);
 
 typedef enum wx_incomplete { WX_INCOMPLETE_REFUSE, WX_INCOMPLETE_KEEP } wx_incomplete;

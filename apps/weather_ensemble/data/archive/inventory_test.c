@@ -93,6 +93,45 @@ static void every_value_is_counted(void **state)
   wx_archive_close(&a);
 }
 
+/* Over both leads, as over all their values at once. */
+static void leads_are_pooled(void **state)
+{
+  const wx_archive_info f = facts();
+  wx_archive *a = NULL;
+  wx_inventory s, counted;
+
+  (void)state;
+  for (int i = 0; i < N; i++) {
+    values[i] = i % 11 == 3 ? NAN : 250 + (float)(i * i % 17);
+  }
+  assert_ok(wx_archive_of_memory(&f, values, &a));
+  assert_ok(wx_inventory_take(a, NULL, &s));
+  assert_ok(wx_inventory_count(a, &counted));
+  for (int64_t k = 0; k < QUANTITIES; k++) {
+    const wx_inventory_line l = wx_inventory_pool(&s, k), none = wx_inventory_pool(&counted, k);
+    double sum = 0, square = 0, n = 0;
+
+    for (int64_t i = 0; i < N; i++) {
+      const double x = (double)values[i];
+
+      if (i / (MEMBERS * COLUMNS) % QUANTITIES == k && !isnan(x)) {
+        sum += x;
+        square += x * x;
+        n += 1;
+      }
+    }
+    assert_true(l.values == (int64_t)n && l.values + l.missing == N / QUANTITIES);
+    assert_true(l.lead == -1 && l.fields == 12 && l.expected == 12);
+    assert_near(l.mean, sum / n, 1e-12);
+    assert_near(l.sd, sqrt(square / n - sum / n * (sum / n)), 1e-8);
+    assert_true(none.fields == 12 && none.values == 0 && isnan(none.mean) && isnan(none.min));
+  }
+  assert_true(s.absent_at[0] == 0 && s.absent_at[1] == 0);
+  wx_inventory_fini(&s);
+  wx_inventory_fini(&counted);
+  wx_archive_close(&a);
+}
+
 static void a_truth_has_to_go_with_its_forecast(void **state)
 {
   const wx_archive_info f = facts();
@@ -177,6 +216,7 @@ static void absent_fields_are_named(void **state)
   assert_ok(wx_archive_commit(&w));
   assert_int_equal(s.absent, LEADS * QUANTITIES);
   assert_true(s.line[0].fields == 5 && s.line[0].expected == 6);
+  assert_true(s.absent_at[0] == 0 && s.absent_at[1] == LEADS * QUANTITIES);
   assert_int_equal(wx_inventory_check(wx_archive_get(a), &s, &(wx_import_opts){.members = 0}),
                    WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(),
@@ -197,6 +237,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_value_is_counted),
+      cmocka_unit_test(leads_are_pooled),
       cmocka_unit_test(a_truth_has_to_go_with_its_forecast),
       cmocka_unit_test(strange_values_are_told),
       cmocka_unit_test(absent_fields_are_named),

@@ -1,5 +1,5 @@
 /* absent.c - weir_netcdf.h in a build without the library. */
-#include "io/weir_netcdf.h"
+#include "io/netcdf/weir_zarr.h"
 
 static weir_status refuse(const void *a, const void *b, const void *c, int64_t d)
 {
@@ -13,6 +13,18 @@ static weir_status refuse(const void *a, const void *b, const void *c, int64_t d
 
 bool weir_netcdf_available(void)
 {
+  return false;
+}
+
+int64_t weir_netcdf_bytes(const weir_netcdf *nc)
+{
+  (void)nc;
+  return 0;
+}
+
+bool weir_netcdf_is_store(const char *path)
+{
+  (void)path;
   return false;
 }
 

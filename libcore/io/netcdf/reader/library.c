@@ -138,13 +138,17 @@ static bool enter_group(const weir_reader_request *q, weir_reader_reply *r)
 
 static void open_file(reader_state *s, const weir_reader_request *q, weir_reader_reply *r)
 {
+  const int64_t store = q->count[0];
+  char address[WEIR_READER_NAME + 32];
   struct stat is;
   int n = 0;
 
   if (stat(q->name, &is) == 0 && is.st_size > s->file_bytes) {
     s->file_bytes = is.st_size;
   }
-  const int code = nc_open(q->name, NC_NOWRITE, &r->file);
+  s->file_bytes = store > s->file_bytes ? store : s->file_bytes;
+  (void)snprintf(address, sizeof address, store > 0 ? "file://%s#mode=zarr,file" : "%s", q->name);
+  const int code = nc_open(address, NC_NOWRITE, &r->file);
 
   if (code != NC_NOERR) {
     r->doubtful = code <= NC4_FIRST_ERROR || code == NC_ENOMEM;

@@ -6,6 +6,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/format/netcdf/netcdf.h"
+#include "io/netcdf/weir_zarr.h"
 
 enum { MOST_VARIABLES = 4096 };
 
@@ -144,8 +145,8 @@ static weir_status open_file(const char *path, wx_index *index, void **state)
   *state = f;
   f->index = index;
   WEIR_TRY(weir_strdup(path, &f->path));
-  WEIR_TRY(weir_file_size(path, &f->bytes));
   WEIR_TRY(weir_netcdf_open(path, &f->nc));
+  f->bytes = weir_netcdf_bytes(f->nc);
   WEIR_TRY(look(f));
   WEIR_TRY(take_vars(f));
   WEIR_TRY(wx_attrs_read(f->nc, WEIR_NETCDF_FILE, kept, &notes));
@@ -298,6 +299,7 @@ static weir_status read_fields(void *state, const int64_t *number, int64_t n, fl
 const wx_format wx_format_netcdf = {
     .name = "NetCDF",
     .find = find,
+    .is_folder = weir_netcdf_is_store,
     .open = open_file,
     .read = read_fields,
     .rest = rest,
