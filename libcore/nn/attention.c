@@ -7,6 +7,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
+#include "ops/slice/weir_slice.h"
 #include "ops/transpose/weir_transpose.h"
 
 /* An attention in the making: heads of `each` channels. */
@@ -83,15 +84,41 @@ static weir_value softmax(const site *s, weir_value x)
                         s->where);
 }
 
+/* Queries, keys and values, stacks of heads. Those of one array are one product: x is read once,
+ * and has one gradient. Its weights begin as those of three products would. */
+static void project_all(const site *s, weir_value x, weir_value context, weir_value out[3])
+{
+  static const char *const name[] = {"query", "key", "value"};
+  const int64_t all = s->heads * s->each;
+
+  if (context.node >= 0) {
+    for (int i = 0; i < 3; i++) {
+      out[i] = split(s, project(s, name[i], all, i == 0 ? x : context),
+                     i == 0 ? s->n_positions : s->seen);
+    }
+    return;
+  }
+  weir_nn_dense_spec dense = {
+      .units = 3 * all, .no_bias = s->spec->no_bias, .weight = s->spec->weight};
+
+  dense.weight.fan_out = dense.weight.fan_out > 0 ? dense.weight.fan_out : all;
+  const weir_value together = weir_nn_dense_at(s->net, "qkv", &dense, x, s->where);
+
+  for (int i = 0; i < 3; i++) {
+    const weir_slice_spec part = {.dim = 2, .start = i * all, .stop = (i + 1) * all};
+
+    out[i] = split(s, weir_slice_at(s->g, together, &part, s->where), s->n_positions);
+  }
+}
+
 static weir_value attend(const site *s, weir_value x, weir_value context)
 {
   const weir_dtype dtype = weir_value_desc(s->g, x)->dtype;
   const weir_nn_dropout_spec left_out = {.rate = s->spec->dropout};
-  const int64_t all = s->heads * s->each;
-  const weir_value q = split(s, project(s, "query", all, x), s->n_positions);
-  const weir_value k = split(s, project(s, "key", all, context), s->seen);
-  const weir_value v = split(s, project(s, "value", all, context), s->seen);
-  weir_value score = weir_contract2_at(s->g, "sqd,skd->sqk", q, k, s->where);
+  weir_value qkv[3];
+
+  project_all(s, x, context, qkv);
+  weir_value score = weir_contract2_at(s->g, "sqd,skd->sqk", qkv[0], qkv[1], s->where);
 
   score = weir_right_at(s->g, WEIR_CODE_MUL, score, 1 / sqrt((double)s->each), s->where);
   if (s->spec->causal) {
@@ -99,7 +126,7 @@ static weir_value attend(const site *s, weir_value x, weir_value context)
   }
   const weir_value weight =
       weir_nn_dropout_at(s->net, "dropout", &left_out, softmax(s, score), s->where);
-  const weir_value y = weir_contract2_at(s->g, "sqk,skd->sqd", weight, v, s->where);
+  const weir_value y = weir_contract2_at(s->g, "sqk,skd->sqd", weight, qkv[2], s->where);
 
   return nn_label(s->net, project(s, "out", s->units, join(s, y)));
 }
@@ -108,7 +135,7 @@ static weir_value attention(weir_net *net, const weir_nn_attention_spec *spec, w
                             weir_value context, const char *where)
 {
   const weir_array_desc *d = weir_value_desc(net->graph, x);
-  const weir_array_desc *c = weir_value_desc(net->graph, context);
+  const weir_array_desc *c = context.node >= 0 ? weir_value_desc(net->graph, context) : d;
   const int64_t heads = spec->heads == 0 ? 1 : spec->heads;
 
   if (d == NULL || c == NULL || d->rank != 3 || c->rank != 3 || d->time > 0 || c->time > 0 ||
@@ -142,7 +169,7 @@ weir_value weir_nn_attention_at(weir_net *net, const char *name, const weir_nn_a
                                 weir_value x, weir_value context, const char *where)
 {
   weir_net_push(net, name);
-  const weir_value y = attention(net, spec, x, context.node >= 0 ? context : x, where);
+  const weir_value y = attention(net, spec, x, context, where);
 
   weir_net_pop(net);
   return y;
