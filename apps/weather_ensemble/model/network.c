@@ -13,8 +13,8 @@
 
 const weir_opt wx_model_options[] = {
     WEIR_OPT_ENUM(wx_model_opts, net, WX_UNET, WX_KIND_CHOICES,
-                  "a U-Net, or parallel convolutions at full size (spread net of "
-                  "arXiv:2005.08748)",
+                  "a U-Net, parallel convolutions at full size (spread net of "
+                  "arXiv:2005.08748), or a transformer over patches of the grid",
                   .choice_aliases = "incep=inception"),
     WEIR_OPT_ENUM(wx_model_opts, head, WX_HEAD_GAUSS, WX_HEAD_CHOICES,
                   "what is made: a corrected mean; mean and standard deviation; the standard "
@@ -45,6 +45,8 @@ const weir_opt wx_model_options[] = {
         "parallel convolutions; inception.control is set to the channels of the trajectory, "
         "inception.carry of -1 to the raw spread of the first target",
         .alias = "incep"),
+    WEIR_OPT_TABLE(wx_model_opts, transformer, weir_transformer_options,
+                   "the transformer: level or lead, lat, lon are z, y, x"),
     WEIR_OPT_END,
 };
 
@@ -83,6 +85,9 @@ static weir_value body(weir_net *net, const wx_network *w, int64_t n, weir_value
 {
   if (w->opts->net == WX_UNET) {
     return weir_unet(net, &w->opts->unet, n, x);
+  }
+  if (w->opts->net == WX_TRANSFORMER) {
+    return weir_transformer(net, &w->opts->transformer, n, x);
   }
   weir_inception_opts o = w->opts->inception;
 

@@ -16,10 +16,11 @@
 #include "model/outputs.h"
 #include "nn/weir_inception.h"
 #include "nn/weir_loss.h"
+#include "nn/weir_transformer.h"
 #include "nn/weir_unet.h"
 
-typedef enum wx_kind { WX_UNET, WX_INCEPTION } wx_kind;
-#define WX_KIND_CHOICES "unet|inception"
+typedef enum wx_kind { WX_UNET, WX_INCEPTION, WX_TRANSFORMER } wx_kind;
+#define WX_KIND_CHOICES "unet|inception|transformer"
 typedef enum wx_head { WX_HEAD_MEAN, WX_HEAD_GAUSS, WX_HEAD_SPREAD } wx_head;
 #define WX_HEAD_CHOICES "mean|gauss|spread"
 typedef enum wx_loss { WX_LOSS_MSE, WX_LOSS_MAE, WX_LOSS_CRPS } wx_loss;
@@ -33,6 +34,7 @@ typedef struct wx_model_opts {
   weir_struct_list distributions; /* wx_output_row */
   weir_unet_opts unet;
   weir_inception_opts inception;
+  weir_transformer_opts transformer;
 } wx_model_opts;
 extern const weir_opt wx_model_options[];
 

@@ -35,19 +35,21 @@ static wx_model_opts options(int net, int k)
   o.unet.locally_connected = k % 2 == 0 ? 3 : 0;
   o.smooth = 1;
   o.inception.preset = WEIR_INCEPTION_TINY;
+  o.transformer.preset = WEIR_TRANSFORMER_TINY;
+  o.transformer.patch.y = o.transformer.patch.x = 2;
   o.head = fitting[k].head;
   o.loss = fitting[k].loss;
   o.shift = k % 2;
   return o;
 }
 
-/* Both networks on [lat, lon] and [level, lat, lon]: each loss is a number, what is made has y's
+/* All networks on [lat, lon] and [level, lat, lon]: each loss is a number, what is made has y's
  * shape. */
 static void every_loss_is_a_number(void **state)
 {
-  for (int round = 0; round < 2 * 2 * FITTING; round++) {
-    const int rank = 2 + round % 2, k = round / 4;
-    const wx_model_opts o = options(round / 2 % 2, k);
+  for (int round = 0; round < 2 * 3 * FITTING; round++) {
+    const int rank = 2 + round % 2, k = round / 6;
+    const wx_model_opts o = options(round / 2 % 3, k);
     const wx_network network = {.opts = &o, .n_y = 2, .n_trajectory = 1, .carry = 3};
     weir_params *params = NULL;
     weir_graph *g = NULL;
