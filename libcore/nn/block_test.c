@@ -182,12 +182,23 @@ static double dense(const check_net *c, const char *name, const double *x, int64
   return sum;
 }
 
+/* Element o of the queries (0), keys (1) or values (2), which are one layer where the context is x
+ * itself. */
+static double project(const check_net *c, const looking *l, int which, const double *x, int64_t o)
+{
+  static const char *const name[] = {"query", "key", "value"};
+  const int64_t in = c->in.shape[2], all = l->spec.channels;
+
+  return l->seen > 0 ? dense(c, name[which], x, which > 0 ? in - 1 : in, all, o)
+                     : dense(c, "qkv", x, in, 3 * all, which * all + o);
+}
+
 /* What position q of sample n takes from the values, head by head. */
 static void attend(const check_net *c, const looking *l, int64_t n, int64_t q, double *out)
 {
   const int64_t n_positions = c->in.shape[1], in = c->in.shape[2];
   const int64_t all = l->spec.channels, each = all / l->spec.heads;
-  const int64_t seen = l->seen > 0 ? l->seen : n_positions, wide = l->seen > 0 ? in - 1 : in;
+  const int64_t seen = l->seen > 0 ? l->seen : n_positions;
   const double *x = check_data(&c->x) + n * n_positions * in;
 
   for (int64_t h = 0; h < l->spec.heads; h++) {
@@ -197,8 +208,7 @@ static void attend(const check_net *c, const looking *l, int64_t n, int64_t q, d
       double dot = 0;
 
       for (int64_t e = h * each; e < (h + 1) * each; e++) {
-        dot +=
-            dense(c, "query", x + q * in, in, all, e) * dense(c, "key", x + k * in, wide, all, e);
+        dot += project(c, l, 0, x + q * in, e) * project(c, l, 1, x + k * in, e);
       }
       weight[k] = l->spec.causal && k > q ? 0 : exp(dot / sqrt((double)each));
       total += weight[k];
@@ -206,7 +216,7 @@ static void attend(const check_net *c, const looking *l, int64_t n, int64_t q, d
     for (int64_t e = h * each; e < (h + 1) * each; e++) {
       out[e] = 0;
       for (int64_t k = 0; k < seen; k++) {
-        out[e] += weight[k] / total * dense(c, "value", x + k * in, wide, all, e);
+        out[e] += weight[k] / total * project(c, l, 2, x + k * in, e);
       }
     }
   }

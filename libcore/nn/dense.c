@@ -1,28 +1,19 @@
 /* dense.c - y = activation(x weight + bias), on the last dimension. */
-#include <string.h>
+#include <stdio.h>
 
 #include "nn/nn_priv.h"
 #include "ops/contract/weir_contract.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/reshape/weir_reshape.h"
 
-/* One matrix product, whatever the rank: [rows, in] x [in, units]. */
-static weir_value product(weir_net *net, weir_value x, weir_value w, int64_t units,
-                          const char *where)
+/* One matrix product, whatever the rank: all dimensions but the last are rows. */
+static weir_value product(weir_net *net, weir_value x, weir_value w, const char *where)
 {
-  const weir_array_desc *d = weir_value_desc(net->graph, x);
-  weir_reshape_spec back = {.rank = d->rank};
-  const weir_reshape_spec flat = {.rank = 2, .shape = {-1, d->shape[d->rank - 1]}};
-  const bool is_matrix = d->rank == 2;
+  const char row[] = "abcdefghijklm";
+  const int rows = weir_value_desc(net->graph, x)->rank - 1;
+  char labels[64];
 
-  memcpy(back.shape, d->shape, sizeof back.shape);
-  back.shape[d->rank - 1] = units;
-  if (!is_matrix) {
-    x = weir_reshape_at(net->graph, x, &flat, where);
-  }
-  const weir_value y = weir_contract2_at(net->graph, "mk,kn->mn", x, w, where);
-
-  return is_matrix ? y : weir_reshape_at(net->graph, y, &back, where);
+  (void)snprintf(labels, sizeof labels, "%.*sx,xy->%.*sy", rows, row, rows, row);
+  return weir_contract2_at(net->graph, labels, x, w, where);
 }
 
 static weir_value dense(weir_net *net, const weir_nn_dense_spec *s, weir_value x, const char *where)
@@ -37,7 +28,7 @@ static weir_value dense(weir_net *net, const weir_nn_dense_spec *s, weir_value x
                                   .shape = {d->shape[d->rank - 1], s->units},
                                   .init = nn_init_or(s->weight, WEIR_INIT_GLOROT_UNIFORM),
                                   .decay = !s->no_decay};
-  weir_value y = product(net, x, weir_param_at(net, "weight", &weight, where), s->units, where);
+  weir_value y = product(net, x, weir_param_at(net, "weight", &weight, where), where);
 
   if (!s->no_bias) {
     const weir_value bias =

@@ -1,4 +1,4 @@
-/* weir_block.h - blocks of layers: residual block, attention. */
+/* weir_block.h - blocks of layers: residual block, attention, encoder layer. */
 #ifndef WEIR_BLOCK_H
 #define WEIR_BLOCK_H
 #include "nn/weir_layer.h"
@@ -35,11 +35,34 @@ typedef struct weir_nn_attention_spec {
 
 /* x: [n, positions, channels]; context, the keys and values: [n, its positions, its channels], or
  * WEIR_NO_VALUE for x itself; y: [n, positions, units]. Scopes, dense layers: query, key, value,
- * out. */
+ * out; for x itself the first three are one, qkv, with their columns in that order. */
 weir_value weir_nn_attention_at(weir_net *net, const char *name, const weir_nn_attention_spec *spec,
                                 weir_value x, weir_value context, const char *where);
 #define weir_nn_attention(net, name, spec, x, context) \
   weir_nn_attention_at(net, name, spec, x, context, WEIR_WHERE)
+
+/* A layer of a transformer's encoder: Vaswani et al., NeurIPS 2017, the layer of arXiv:2007.00072.
+ *
+ *   x = norm1(x + dropout(attention(x)))
+ *   y = norm2(x + dropout(linear2(dropout(activation(linear1(x))))))
+ *
+ * or, with norm_first (Xiong et al., ICML 2020),
+ *
+ *   x = x + dropout(attention(norm1(x)))
+ *   y = x + dropout(linear2(dropout(activation(linear1(norm2(x)))))) */
+typedef struct weir_nn_encoder_spec {
+  weir_nn_attention_spec attention; /* channels and units are those of x; its rate is `dropout` */
+  int64_t hidden;                   /* units of linear1; 0: four times the channels of x        */
+  weir_activation activation;       /* after linear1                                            */
+  double dropout;                   /* of all, also of the attention weights, in training       */
+  double epsilon;                   /* of the normalisations; 0: 1e-5                           */
+  bool norm_first;
+} weir_nn_encoder_spec;
+
+/* x, y: [n, positions, channels]. Scopes: attention, norm1, linear1, linear2, norm2. */
+weir_value weir_nn_encoder_at(weir_net *net, const char *name, const weir_nn_encoder_spec *spec,
+                              weir_value x, const char *where);
+#define weir_nn_encoder(net, name, spec, x) weir_nn_encoder_at(net, name, spec, x, WEIR_WHERE)
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,11 @@
-/* train_jobs.h - the training steps that benches measure: U-Net lite and CosmoFlow, batches of two.
- */
+/* train_jobs.h - the training steps that benches measure: U-Net lite, transformer lite and
+ * CosmoFlow, batches of two. */
 #ifndef WEIR_BENCH_TRAIN_JOBS_H
 #define WEIR_BENCH_TRAIN_JOBS_H
 #include <stdio.h>
 #include "learner.h"
 #include "model/nets.h"
+#include "nn/weir_transformer.h"
 #include "nn/weir_unet.h"
 
 enum { TRAIN_JOB_BATCH = 2, TRAIN_JOB_UNET_OUTPUTS = 7, TRAIN_JOB_COSMO_OUTPUTS = 4 };
@@ -43,6 +44,49 @@ static inline void train_job_unet_arguments(const learner_job *job, char *text, 
                  "threads=%d steps=1",
                  (int)x[0], (int)x[4], (int)job->y.shape[4], (int)x[1], (int)x[2], (int)x[3],
                  (int)opts->block.groups, job->rate, TRAIN_JOB_MOMENTUM, job->threads);
+}
+
+static inline weir_value train_job_build_transformer(weir_net *net, const void *opts, weir_value x)
+{
+  return weir_transformer(net, opts, TRAIN_JOB_UNET_OUTPUTS, x);
+}
+
+/* The transformer `lite` on 64 x 128, as a layer of the U-Net's fields: 512 tokens of patches of
+ * 4 x 4; without dropout, whose random numbers are each program's own. Sets its options, which the
+ * job borrows. */
+static inline learner_job train_job_transformer(weir_transformer_opts *opts)
+{
+  enum { H = 64, W = 128, N = TRAIN_JOB_BATCH, OUT = TRAIN_JOB_UNET_OUTPUTS };
+
+  weir_opts_default(weir_transformer_options, sizeof *opts, opts);
+  opts->dropout = 0;
+  opts->width = 128;
+  opts->heads = opts->layers = 4;
+  return (learner_job){.build = train_job_build_transformer,
+                       .opts = opts,
+                       .x = {WEIR_F32, 4, {N, H, W, 2 * OUT}, 0},
+                       .y = {WEIR_F32, 4, {N, H, W, OUT}, 0},
+                       .rate = TRAIN_JOB_RATE,
+                       .seed = 1};
+}
+
+/* The arguments of `transformer` in train_step.py for that job, whose width, heads and layers are
+ * given. */
+static inline void train_job_transformer_arguments(const learner_job *job, char *text, size_t size)
+{
+  const weir_transformer_opts *opts = job->opts;
+  const int64_t *x = job->x.shape;
+
+  (void)snprintf(text, size,
+                 "batch=%d channels=%d outputs=%d height=%d width=%d tokens=%d heads=%d layers=%d "
+                 "hidden=%d patch_y=%d patch_x=%d first=%d features=%d kernel=%d border_y=%d "
+                 "border_x=%d rate=%g momentum=%g threads=%d steps=1",
+                 (int)x[0], (int)x[3], (int)job->y.shape[3], (int)x[1], (int)x[2], (int)opts->width,
+                 (int)opts->heads, (int)opts->layers,
+                 (int)(opts->hidden > 0 ? opts->hidden : 4 * opts->width), (int)opts->patch.y,
+                 (int)opts->patch.x, opts->norm_first, opts->skip ? (int)opts->features : 0,
+                 (int)opts->head_kernel, opts->border.y, opts->border.x, job->rate,
+                 TRAIN_JOB_MOMENTUM, job->threads);
 }
 
 static inline weir_value train_job_build_cosmoflow(weir_net *net, const void *opts, weir_value x)

@@ -7,12 +7,12 @@
  * A step whose products are made in bf16 is compared with the one in f32, and with PyTorch's in
  * bf16. PyTorch runs in the fastest of its forms (layout, compiled or not), which the row names.
  *
- *   train_step [lite] [cosmoflow] [SIDE] [groups] [bf16] [texts=DIR]
+ *   train_step [lite] [transformer] [cosmoflow] [SIDE] [groups] [bf16] [texts=DIR]
  *
- * lite, cosmoflow: those networks alone; SIDE: CosmoFlow's, instead of 64; bf16: its rows alone,
- * without PyTorch; groups: nothing is compared,
- * but every group of the step is listed in the order in which it runs, with bf16 in that; texts:
- * nothing runs, but the kernels of a device for the step are written to DIR. */
+ * lite, transformer, cosmoflow: those networks alone; SIDE: CosmoFlow's, instead of 64; bf16: its
+ * rows alone, without PyTorch; groups: nothing is compared, but every group of the step is listed
+ * in the order in which it runs, with bf16 in that; texts: nothing runs, but the kernels of a
+ * device for the step are written to DIR. */
 #include <string.h>
 #include "support/graph/store_check.h"
 #include "conf/weir_opt.h"
@@ -61,7 +61,7 @@ typedef struct measured {
 
 /* What the arguments ask for. */
 typedef struct request {
-  bool lite, cosmoflow, groups, half, with_torch;
+  bool lite, transformer, cosmoflow, groups, half, with_torch;
   int64_t side;
   const char *texts;
 } request;
@@ -369,6 +369,17 @@ static void measure_unet(const request *r)
   run(&s, r);
 }
 
+static void measure_transformer(const request *r)
+{
+  weir_transformer_opts opts;
+  subject s = {.name = "transformer lite 64x128", .function = "transformer"};
+
+  s.job = train_job_transformer(&opts);
+  s.job.threads = THREADS;
+  train_job_transformer_arguments(&s.job, s.arguments, sizeof s.arguments);
+  run(&s, r);
+}
+
 static void measure_cosmoflow(const request *r)
 {
   const int64_t side = r->side;
@@ -396,6 +407,8 @@ static bool read_arguments(int argc, char **argv, request *r)
       r->half = true;
     } else if (strcmp(argv[i], "lite") == 0) {
       r->lite = true;
+    } else if (strcmp(argv[i], "transformer") == 0) {
+      r->transformer = true;
     } else if (strcmp(argv[i], "cosmoflow") == 0) {
       r->cosmoflow = true;
     } else if (strncmp(argv[i], "texts=", 6) == 0) {
@@ -405,7 +418,8 @@ static bool read_arguments(int argc, char **argv, request *r)
     } else {
       fprintf(
           stderr,
-          "train_step: lite, cosmoflow, groups, bf16, texts=DIR or a side from 4 to 512, not %s\n",
+          "train_step: lite, transformer, cosmoflow, groups, bf16, texts=DIR or a side from 4 to "
+          "512, not %s\n",
           argv[i]);
       return false;
     }
@@ -428,10 +442,15 @@ int main(int argc, char **argv)
     return REFERENCE_SKIP;
   }
 #endif
-  if (r.lite || !r.cosmoflow) {
+  const bool all = !r.lite && !r.transformer && !r.cosmoflow;
+
+  if (r.lite || all) {
     measure_unet(&r);
   }
-  if (r.cosmoflow || !r.lite) {
+  if (r.transformer || all) {
+    measure_transformer(&r);
+  }
+  if (r.cosmoflow || all) {
     measure_cosmoflow(&r);
   }
   return 0;

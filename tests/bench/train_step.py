@@ -1,5 +1,5 @@
-"""References of train_step.c, train_memory.c and of tests/integration/networks/parity_slow.c: a U-Net and CosmoFlow's network in
-PyTorch, trained from Weir's bank of parameters on Weir's data. Arrays are channels last as Weir has
+"""References of train_step.c, train_memory.c and of tests/integration/networks/parity_slow.c: a U-Net, a transformer and CosmoFlow's
+networks in PyTorch, trained from Weir's bank of parameters on Weir's data. Arrays are channels last as Weir has
 them; here they become channels first, PyTorch's own order, or PyTorch's channels last. What a call leaves behind is kept,
 so that the next call is the next step. With best=1 the first call finds the fastest of PyTorch's forms."""
 
@@ -15,7 +15,8 @@ import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
 
 KEPT = {}
-LAYOUTS = {"channels_first": torch.contiguous_format, "channels_last_3d": torch.channels_last_3d}
+LAYOUTS = ("channels_first", "channels_last")
+FIELDS = ("unet", "transformer")  # whose targets are fields
 TRIAL = 3  # timed steps of a form, after as many that are not
 
 
@@ -42,19 +43,24 @@ def forget_peak():
         pass
 
 
+def placed(x, layout):
+    """x [n, channels, 1 to 3 dimensions], or a filter, in memory as `layout` says."""
+    if layout == "channels_last" and x.dim() in (4, 5):
+        return x.contiguous(memory_format=torch.channels_last if x.dim() == 4 else torch.channels_last_3d)
+    return x.contiguous()
+
+
 class Bank:
     """Cuts the bank in the order in which Weir declares parameters."""
 
     def __init__(self, values, layout):
-        self.values, self.layout, self.at, self.kept = values, LAYOUTS[layout], 0, []
+        self.values, self.layout, self.at, self.kept = values, layout, 0, []
 
     def take(self, shape, order):
         """The next parameter, of Weir's `shape`, with its dimensions in `order`; a leaf."""
         n = int(np.prod(shape))
         cut = self.values[self.at : self.at + n].reshape(shape)
-        leaf = torch.from_numpy(np.ascontiguousarray(cut.transpose(order))).clone()
-        if leaf.dim() == 5:
-            leaf = leaf.contiguous(memory_format=self.layout)
+        leaf = placed(torch.from_numpy(np.ascontiguousarray(cut.transpose(order))).clone(), self.layout)
         self.at += n
         self.kept.append((leaf.requires_grad_(), order))
         return leaf
@@ -148,6 +154,67 @@ def make_unet(bank, o):
         for i in reversed(range(o["levels"])):
             x = again(o, 2, lambda skip, x, i=i: up(i, skip, x), skips[i], x)
         return same(x, *layers["head"], o["border"])
+
+    return forward
+
+
+def attend(q, k, v):
+    """softmax(q k / sqrt(d)) v of [n, heads, positions, d]."""
+    if hasattr(F, "scaled_dot_product_attention"):
+        return F.scaled_dot_product_attention(q, k, v)
+    return torch.softmax(q @ k.transpose(2, 3) / q.shape[3] ** 0.5, 3) @ v
+
+
+def make_transformer(bank, o):
+    """The layers of nn/transformer.c in two dimensions, without dropout; features 0: no skip. The layers of the encoder are
+    those of torch.nn.TransformerEncoderLayer, on the kernels for attention that PyTorch has."""
+    patch, d, side = (o["patch_y"], o["patch_x"]), o["tokens"], (o["height"], o["width"])
+    eps = 1e-5
+
+    def norm():
+        return bank.take([d], [0]), bank.take([d], [0])
+
+    embed = bank.conv(patch, o["channels"], d)
+    position = bank.take([side[0] * side[1] // (patch[0] * patch[1]), d], [0, 1])
+    layers = []
+    for _ in range(o["layers"]):
+        norms, parts = [], []
+        for part in (((d, 3 * d), (d, d)), ((d, o["hidden"]), (o["hidden"], d))):
+            if o["first"]:
+                norms.append(norm())
+            parts += [bank.dense(*shape) for shape in part]
+            if not o["first"]:
+                norms.append(norm())
+        layers.append((norms, parts))
+    last = norm() if o["first"] else None
+    wide = o["features"] or o["outputs"]
+    grown = bank.take([*patch, d, wide], [2, 3, 0, 1]), bank.take([wide], [0])
+    head = bank.conv((o["kernel"],) * 2, wide + o["channels"], o["outputs"]) if o["features"] else None
+
+    def attention(x, qkv, out):
+        n, p, _ = x.shape
+        q, k, v = F.linear(x, *qkv).view(n, p, 3, o["heads"], d // o["heads"]).permute(2, 0, 3, 1, 4)
+        return F.linear(attend(q, k, v).transpose(1, 2).reshape(n, p, d), *out)
+
+    def layer(x, norms, parts):
+        def before(k, x):
+            return F.layer_norm(x, (d,), *norms[k], eps) if o["first"] else x
+
+        def after(k, x):
+            return x if o["first"] else F.layer_norm(x, (d,), *norms[k], eps)
+
+        x = after(0, x + attention(before(0, x), *parts[:2]))
+        return after(1, x + F.linear(F.gelu(F.linear(before(1, x), *parts[2])), *parts[3]))
+
+    def forward(x):
+        v = F.conv2d(x, *embed, stride=patch)
+        grid = v.shape[2:]
+        v = v.flatten(2).transpose(1, 2) + position
+        for norms, parts in layers:
+            v = again(o, 1, layer, v, norms, parts)
+        v = F.layer_norm(v, (d,), *last, eps) if last else v
+        v = F.conv_transpose2d(v.transpose(1, 2).unflatten(2, grid), *grown, stride=patch)
+        return same(torch.cat([v, x], 1), *head, (o["border_y"], o["border_x"])) if head else v
 
     return forward
 
@@ -289,12 +356,12 @@ class Training:
         forget_peak()
         self.before = memory("VmRSS")
         x = to_first(x.reshape(o["batch"], *o["shape"], o["channels"]))
-        self.x = x.contiguous(memory_format=LAYOUTS[layout])
+        self.x = placed(x, layout)
         if name == "unet3d":  # numbers in [-1, 1] stand for classes
             self.y = torch.from_numpy((1.5 * (y + 1)).astype(np.int64).reshape(o["batch"], *o["shape"]))
         else:
-            y = y.reshape(o["batch"], *(o["shape"] if name == "unet" else ()), o["outputs"])
-            self.y = to_first(y) if name == "unet" else torch.from_numpy(y)
+            y = y.reshape(o["batch"], *(o["shape"] if name in FIELDS else ()), o["outputs"])
+            self.y = to_first(y) if name in FIELDS else torch.from_numpy(y)
         self.cut = Bank(bank, layout)
         forward = make(self.cut, o)
         assert self.cut.at == len(bank), "%d parameters, not %d" % (self.cut.at, len(bank))
@@ -369,7 +436,7 @@ def train(name, make, bank, x, y, o):
     arguments = name, make, bank, x, y, o
     if name not in KEPT:
         torch.set_num_threads(o["threads"])
-        form = ("channels_last_3d" if o.get("last") else "channels_first") + " eager"
+        form = ("channels_last" if o.get("last") else "channels_first") + " eager"
         KEPT["form"], KEPT["least"] = find_fastest(*arguments) if o.get("best") else (form, 0)
         KEPT[name] = Training(*arguments, KEPT["form"])
     training = KEPT[name]
@@ -388,6 +455,12 @@ def unet(bank, x, y, depth, height, width, **o):
     o["shape"] = (depth, height, width)
     o["border"] = [o["border_z"], o["border_y"], o["border_x"]]
     return train("unet", make_unet, bank, x, y, o)
+
+
+def transformer(bank, x, y, height, width, **o):
+    o["shape"] = (height, width)
+    o["height"], o["width"] = height, width
+    return train("transformer", make_transformer, bank, x, y, o)
 
 
 def unet3d(bank, x, y, depth, height, width, **o):

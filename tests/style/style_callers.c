@@ -57,7 +57,6 @@ static const struct known {
     {"libcore/ops/pool/weir_pool.h", "weir_pool_at", "a program with a graph of its own"},
     {"libcore/ops/scan/weir_scan.h", "weir_cumsum_at", "a program with a graph of its own"},
     {"libcore/ops/solve/weir_solve.h", "weir_solve_at", "a program with a graph of its own"},
-    {"libcore/nn/weir_block.h", "weir_nn_attention_at", "a program with a network of its own"},
     {"libcore/nn/weir_block.h", "weir_nn_residual_at", "a program with a network of its own"},
     {"libcore/nn/weir_loss.h", "weir_loss_crps_at", "a program that predicts distributions"},
     {"libcore/pass/recompute_blocks/weir_recompute_blocks.h", "weir_blocks_peak",

@@ -17,7 +17,8 @@
 const weir_opt wx_model_options[] = {
     WEIR_OPT_ENUM(wx_model_opts, net, WX_UNET, WX_KIND_CHOICES,
                   "a U-Net; parallel convolutions at full size (spread net of arXiv:2005.08748); "
-                  "or dense, a fully connected network of each station or grid point by itself",
+                  "dense, a fully connected network of each station or grid point by itself; or a "
+                  "transformer over patches of the grid",
                   .choice_aliases = "incep=inception"),
     WEIR_OPT_ENUM(wx_model_opts, head, WX_HEAD_GAUSS, WX_HEAD_CHOICES,
                   "what is made: a corrected mean; mean and standard deviation; the standard "
@@ -59,6 +60,8 @@ const weir_opt wx_model_options[] = {
         .alias = "incep"),
     WEIR_OPT_TABLE(wx_model_opts, dense, wx_dense_options,
                    "fully connected, with an embedding of each position (Rasp and Lerch 2018)"),
+    WEIR_OPT_TABLE(wx_model_opts, transformer, weir_transformer_options,
+                   "the transformer: level or lead, lat, lon are z, y, x"),
     WEIR_OPT_END,
 };
 
@@ -116,6 +119,9 @@ static weir_value body(weir_net *net, const wx_network *w, int64_t n, weir_value
   }
   if (w->opts->net == WX_DENSE) {
     return wx_dense(net, &w->opts->dense, n, x);
+  }
+  if (w->opts->net == WX_TRANSFORMER) {
+    return weir_transformer(net, &w->opts->transformer, n, x);
   }
   weir_inception_opts o = w->opts->inception;
 

@@ -22,14 +22,15 @@
 #include "model/outputs.h"
 #include "nn/weir_inception.h"
 #include "nn/weir_loss.h"
+#include "nn/weir_transformer.h"
 #include "nn/weir_unet.h"
 
 typedef enum wx_head { WX_HEAD_MEAN, WX_HEAD_GAUSS, WX_HEAD_SPREAD, WX_HEAD_MEMBERS } wx_head;
 #define WX_HEAD_CHOICES "mean|gauss|spread|members"
 typedef enum wx_coupling { WX_COUPLING_MEAN, WX_COUPLING_NONE } wx_coupling;
 #define WX_COUPLING_CHOICES "mean|none"
-typedef enum wx_kind { WX_UNET, WX_INCEPTION, WX_DENSE } wx_kind;
-#define WX_KIND_CHOICES "unet|inception|dense"
+typedef enum wx_kind { WX_UNET, WX_INCEPTION, WX_DENSE, WX_TRANSFORMER } wx_kind;
+#define WX_KIND_CHOICES "unet|inception|dense|transformer"
 typedef enum wx_loss { WX_LOSS_MSE, WX_LOSS_MAE, WX_LOSS_CRPS } wx_loss;
 #define WX_LOSS_CHOICES "mse|mae|crps"
 typedef enum wx_shift { WX_SHIFT_UNIT, WX_SHIFT_SPREAD } wx_shift;
@@ -42,6 +43,7 @@ typedef struct wx_model_opts {
   weir_unet_opts unet;
   weir_inception_opts inception;
   wx_dense_opts dense;
+  weir_transformer_opts transformer;
 } wx_model_opts;
 extern const weir_opt wx_model_options[];
 

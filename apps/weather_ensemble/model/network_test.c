@@ -45,6 +45,8 @@ static wx_model_opts options(int net, int k)
   o.unet.locally_connected = k % 2 == 0 ? 3 : 0;
   o.smooth = 1;
   o.inception.preset = WEIR_INCEPTION_TINY;
+  o.transformer.preset = WEIR_TRANSFORMER_TINY;
+  o.transformer.patch.y = o.transformer.patch.x = 2;
   o.head = fitting[k].head;
   o.loss = fitting[k].loss;
   o.shift = k % 2;

@@ -1,5 +1,5 @@
-/* parity_slow.c - twenty steps of a U-Net and of CosmoFlow's networks, by Weir and by PyTorch, from
- * the same parameters and data: every loss, and the parameters afterwards. */
+/* parity_slow.c - twenty steps of a U-Net, a transformer and CosmoFlow's networks, by Weir and by
+ * PyTorch, from the same parameters and data: every loss, and the parameters afterwards. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,12 @@
 #include "base/weir_log.h"
 #include "model/nets.h"
 #include "nn/weir_loss.h"
+#include "nn/weir_transformer.h"
 #include "nn/weir_unet.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "reference.h"
 #include "learner.h"
+#include "train_jobs.h"
 
 enum { STEPS = 20, BATCH = 2, THREADS = 2, OUTPUTS = 3, PARAMETERS = 4 };
 
@@ -129,6 +131,40 @@ static void unet_follows_pytorch(void **state)
       &job, "unet",
       "batch=2 channels=4 outputs=3 depth=4 height=7 width=8 kernel=3 base=4 levels=2 "
       "groups=2 border_z=0 border_y=2 border_x=1 rate=0.05 momentum=0.9 threads=2 steps=20");
+}
+
+static weir_value transformer(weir_net *net, const void *opts, weir_value x)
+{
+  return weir_transformer(net, opts, OUTPUTS, x);
+}
+
+/* Normalised before and after each part; with the inputs joined at the end, round a circle, and
+ * without. */
+static void transformer_follows_pytorch(void **state)
+{
+  for (int first = 0; first < 2; first++) {
+    weir_transformer_opts opts;
+    char arguments[512];
+    learner_job job = {.build = transformer,
+                       .opts = &opts,
+                       .x = {WEIR_F32, 4, {BATCH, 6, 12, 4}, 0},
+                       .y = {WEIR_F32, 4, {BATCH, 6, 12, OUTPUTS}, 0},
+                       .rate = 0.05,
+                       .seed = 9,
+                       .threads = THREADS};
+
+    weir_opts_default(weir_transformer_options, sizeof opts, &opts);
+    opts.width = 12;
+    opts.heads = 3;
+    opts.layers = 2;
+    opts.dropout = 0;
+    opts.patch = (weir_transformer_patch){.y = 2, .x = 3};
+    opts.norm_first = opts.skip = first;
+    opts.border.x = 1;
+    train_job_transformer_arguments(&job, arguments, sizeof arguments);
+    strcpy(strstr(arguments, " steps=1"), " steps=20");
+    same_course(&job, "transformer", arguments);
+  }
 }
 
 static void follow_cosmoflow(int kernel)
@@ -285,6 +321,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unet_follows_pytorch),
+      cmocka_unit_test(transformer_follows_pytorch),
       cmocka_unit_test(cosmoflow_follows_pytorch),
       cmocka_unit_test(cosmoflow_with_kernel_2_follows_pytorch),
       cmocka_unit_test(oyama_follows_pytorch),
