@@ -24,10 +24,20 @@ const weir_opt ps_detect_options[] = {
     WEIR_OPT_REAL(ps_detect_opts, lost_floor, 0.15, 0, 1, "1",
                   "lowest signal level learnt then, of the old one; below it is silence (noise of "
                   "MIT-BIH 208 where its leads fail lies at 0.05)"),
-    WEIR_OPT_REAL(ps_detect_opts, threshold, 0.35, 0.05, 0.95, "1",
-                  "a sure beat: share of the way from noise to signal level, as amplitude (Pan and "
-                  "Tompkins 1985: 0.25 of energy is 0.5; tuned on MIT-BIH 100, 119, 208)"),
-    WEIR_OPT_REAL(ps_detect_opts, searchback_threshold, 0.1, 0.01, 0.9, "1",
+    WEIR_OPT_REAL(
+        ps_detect_opts, threshold, 0.15, 0.05, 0.95, "1",
+        "a sure beat: share of the way from noise to signal level, as amplitude (Pan and "
+        "Tompkins 1985: 0.25 of energy is 0.5; tuned on second leads of MIT-BIH 100, 119, "
+        "208 and on ECGSYN with noise)"),
+    WEIR_OPT_REAL(ps_detect_opts, early, 6, 0, 20, "1",
+                  "added to that share right after a beat, times noise level over signal level: "
+                  "noise is likelier than a beat there (beat expectation, Christov, BioMed. Eng. "
+                  "OnLine 3 (2004) 28)"),
+    WEIR_OPT_REAL(ps_detect_opts, early_max, 0.25, 0, 1, "1",
+                  "noise level over signal level above which no more is added"),
+    WEIR_OPT_REAL(ps_detect_opts, early_until, 0.8, 0.1, 2, "1",
+                  "time after a beat, in usual intervals, until which that falls to 0"),
+    WEIR_OPT_REAL(ps_detect_opts, searchback_threshold, 0.05, 0.01, 0.9, "1",
                   "the same where the rhythm misses a beat (about half, Pan and Tompkins 1985)",
                   .alias = "search"),
     WEIR_OPT_REAL(ps_detect_opts, searchback_rr_factor, 1.5, 1.1, 4, "1",
@@ -47,19 +57,25 @@ const weir_opt ps_detect_options[] = {
         ps_detect_opts, away, 0.45, 0, 0.9, "1",
         "minimum distance of a beat found by search-back from its neighbours, as a share of "
         "the usual interval (tuned on MIT-BIH 119, 208)"),
+    WEIR_OPT_REAL(
+        ps_detect_opts, around, 0.1, 0.01, 0.2, "s",
+        "on either side of a candidate, where the R wave lies: a wide QRS complex is 0.2 s"),
     WEIR_OPT_REAL(ps_detect_opts, t_wave, 0.36, 0, 1, "s",
                   "time after a beat in which T waves lie (Pan and Tompkins 1985: 360 ms)"),
     WEIR_OPT_REAL(ps_detect_opts, t_wave_ratio, 0.5, 0, 1, "1",
                   "smaller than this share of the beat before, there: a T wave (Pan and Tompkins "
                   "1985: half the slope)"),
     WEIR_OPT_REAL(
-        ps_detect_opts, sharp_ratio, 0.6, 0, 1, "1",
+        ps_detect_opts, sharp_ratio, 0.62, 0, 1, "1",
         "less sharp than this share of the beat before, there: a T wave too, however tall "
         "(tuned on v102s of the PhysioNet challenge 2015)"),
     WEIR_OPT_REAL(
         ps_detect_opts, sharp_step, 0.012, 0.001, 0.1, "s",
         "sharpness is the largest second difference of the filtered signal over this step, "
         "which is most sensitive at 42 Hz, far above T waves"),
+    WEIR_OPT_REAL(ps_detect_opts, noise_ratio, 2.5, 0, 20, "1",
+                  "noise level, in lowest values between candidates: of white noise alone "
+                  "candidates are 3 times as high as the lowest value between them"),
     WEIR_OPT_REAL(ps_detect_opts, noise_weight, 0.125, 0, 1, "1",
                   "weight of a new value in the noise level (Pan and Tompkins 1985: 1/8)"),
     WEIR_OPT_REAL(
@@ -139,7 +155,7 @@ static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detec
   d->lost = (int64_t)ceil(opts->lost * rate);
   d->wait = (int64_t)ceil(opts->wait * rate);
   d->relearn_gap = (int64_t)ceil(opts->relearn_gap * rate);
-  d->half_window = (front.window + 1) / 2;
+  d->half_window = (int64_t)fmax(1.0, floor(opts->around * rate + 0.5));
   d->refine = opts->refine > 0 ? (int64_t)fmax(1.0, floor(opts->refine * rate + 0.5)) : 0;
   d->feature_delay = (int64_t)floor(front.feature_delay);
   d->filtered_delay = front.filtered_delay;
@@ -278,9 +294,12 @@ static void confirm(ps_detector *d, ps_beat_out *out)
                           .fraction = (int32_t)floor(fraction * PS_DETECT_PER_SAMPLE + 0.5),
                           .amp = sqrtf(fmaxf(d->peak, 0.0f)),
                           .sharp = sharpness(d, first, last),
+                          .low = d->low_before < 0.0f ? -1.0f : sqrtf(d->low_before),
                           .breaks = d->breaks};
 
   d->breaks = 0;
+  d->low_before = d->low_after;
+  d->low_after = INFINITY;
   ps_decide_feed(d, c, out);
 }
 
@@ -314,7 +333,8 @@ static void start_segment(ps_detector *d, int64_t t, ps_beat_out *out)
   }
   d->segment = t;
   d->rising = 0;
-  d->valley = INFINITY;
+  d->valley = d->low_after = INFINITY;
+  d->low_before = -1.0f; /* the sums begin with zeros */
 }
 
 /* Follows the peak through feature[from, n) of slots t + from on, until it is `refractory` old: the
@@ -323,16 +343,19 @@ static int64_t climb(ps_detector *d, const float *feature, int64_t t, int64_t fr
                      ps_beat_out *out)
 {
   int64_t at = d->peak_at - t, end = at + d->refractory, i = from;
-  float peak = d->peak;
+  float peak = d->peak, low = d->low_after;
 
   for (; i < n && i <= end; i++) {
     if (feature[i] > peak) {
-      peak = feature[i];
+      d->low_before = fminf(d->low_before, low);
+      low = peak = feature[i];
       at = i;
       end = at + d->refractory;
     }
+    low = feature[i] < low ? feature[i] : low;
   }
   d->peak = peak;
+  d->low_after = low;
   d->peak_at = t + at;
   d->next = t + i;
   if (i > end) {
@@ -352,14 +375,37 @@ static int64_t descend(ps_detector *d, const float *feature, int64_t t, int64_t 
     valley = feature[i++];
   }
   d->valley = valley;
+  d->low_before = fminf(d->low_before, valley);
   if (i < n) {
     d->rising = 1;
-    d->peak = feature[i];
+    d->peak = d->low_after = feature[i];
     d->peak_at = t + i;
     i++;
   }
   d->next = t + i;
   return i;
+}
+
+static float lowest(const float *feature, int64_t n)
+{
+  float low[LANES];
+  int64_t i = 0;
+
+  for (int k = 0; k < LANES; k++) {
+    low[k] = INFINITY;
+  }
+  for (; i + LANES <= n; i += LANES) {
+    for (int k = 0; k < LANES; k++) {
+      low[k] = feature[i + k] < low[k] ? feature[i + k] : low[k];
+    }
+  }
+  for (; i < n; i++) {
+    low[0] = feature[i] < low[0] ? feature[i] : low[0];
+  }
+  for (int k = 1; k < LANES; k++) {
+    low[0] = low[k] < low[0] ? low[k] : low[0];
+  }
+  return low[0];
 }
 
 /* Present, finite values of slots [t, t + n) of one segment; no feature exceeds `bound`.
@@ -369,6 +415,7 @@ static void scan_stretch(ps_detector *d, const float *feature, int64_t t, int64_
 {
   if (d->rising && bound <= d->peak && t + n - 1 - d->peak_at < d->refractory) {
     d->next = t + n;
+    d->low_after = fminf(d->low_after, lowest(feature, n));
     return;
   }
   for (int64_t i = 0; i < n;) {

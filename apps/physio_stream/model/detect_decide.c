@@ -1,7 +1,8 @@
 /* detect_decide.c - beats among candidates, by adaptive levels and rhythm: Pan and Tompkins 1985
  * with medians in place of running means (Hamilton and Tompkins 1986), levels learnt from the first
  * seconds and applied to them too, and a search in missed intervals that waits for the next sure
- * beat, so that it knows both neighbours. */
+ * beat, so that it knows both neighbours. The noise level is that of the signal between candidates,
+ * which beats that are missed, or false, do not change. */
 #include <math.h>
 #include <string.h>
 #include "model/detect_priv.h"
@@ -32,6 +33,22 @@ static double rank_of_memory(const double *memory, double rank)
 static double between(const ps_detector *d, double share)
 {
   return d->noise + share * (d->level - d->noise);
+}
+
+/* Share of that way from which a candidate is a sure beat, `since` samples after the last one. */
+static double sure_share(const ps_detector *d, int64_t since)
+{
+  const ps_detect_opts *o = &d->opts;
+  const double noise = d->level > 0.0 ? fmin(d->noise / d->level, o->early_max) : 0.0;
+  const double soon = fmax(0.0, 1.0 - (double)since / (o->early_until * d->interval));
+
+  return o->threshold + (d->has_beat ? o->early * noise * soon : 0.0);
+}
+
+/* Noise around a candidate, where that is known. */
+static double noise_at(const ps_detector *d, const ps_candidate *c)
+{
+  return d->opts.noise_ratio * (double)c->low;
 }
 
 static void emit(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
@@ -132,15 +149,30 @@ static void end_rhythm(ps_detector *d, int64_t resume, ps_beat_out *out)
   d->anchor = resume;
 }
 
-/* Level and noise of pending candidates: the level is the median of those that are the largest
- * within a second on either side, which at 30 beats a minute and more are beats. Returns the level.
- */
-static double learn_levels(ps_detector *d, double *noise)
+/* Mean noise around the pending candidates. */
+static double learn_noise(const ps_detector *d)
+{
+  const ps_candidate *pending = ps_detect_pending(d);
+  double sum = 0.0;
+  int64_t n = 0;
+
+  for (int64_t i = 0; i < d->n_pending; i++) {
+    if (pending[i].low >= 0.0f) {
+      sum += noise_at(d, &pending[i]);
+      n++;
+    }
+  }
+  return n > 0 ? sum / (double)n : 0.0;
+}
+
+/* Signal level of the pending candidates: the median of those that are the largest within a second
+ * on either side, which at 30 beats a minute and more are beats. */
+static double learn_level(const ps_detector *d)
 {
   const ps_candidate *pending = ps_detect_pending(d);
   const int64_t around = (int64_t)d->rate;
-  double tops[64], sum = 0.0;
-  int64_t n_tops = 0, n_small = 0;
+  double tops[64];
+  int64_t n_tops = 0;
 
   for (int64_t i = 0; i < d->n_pending && n_tops < 64; i++) {
     int is_top = 1;
@@ -163,28 +195,19 @@ static double learn_levels(ps_detector *d, double *noise)
   while (first < n_tops - 1 && tops[first] < d->opts.threshold * high) {
     first++;
   }
-  const double level =
-      n_tops > 0 ? quantile(tops + first, n_tops - first, d->opts.level_rank) : 0.0;
-
-  for (int64_t i = 0; i < d->n_pending; i++) {
-    if ((double)pending[i].amp < d->opts.threshold * level) {
-      sum += (double)pending[i].amp;
-      n_small++;
-    }
-  }
-  *noise = n_small > 0 ? sum / (double)n_small : 0.0;
-  return level;
+  return n_tops > 0 ? quantile(tops + first, n_tops - first, d->opts.level_rank) : 0.0;
 }
 
 /* Usual interval among pending candidates that are sure beats; one second where there are too few.
  */
 static double learn_interval(const ps_detector *d, const ps_candidate *pending)
 {
+  const double sure = between(d, sure_share(d, INT64_MAX));
   double gaps[PS_DETECT_MEMORY];
   int64_t n = 0, last = -1;
 
   for (int64_t i = 0; i < d->n_pending && n < PS_DETECT_MEMORY; i++) {
-    if ((double)pending[i].amp < between(d, d->opts.threshold)) {
+    if ((double)pending[i].amp < sure) {
       continue;
     }
     if (last >= 0 && !pending[i].breaks) {
@@ -206,9 +229,8 @@ static int64_t heard(const ps_detector *d)
 /* Levels and interval from the pending candidates. */
 static void set_levels(ps_detector *d)
 {
-  d->level = learn_levels(d, &d->noise);
-  d->level = fmax(d->level, d->opts.floor);
-  d->noise = fmin(d->noise, d->opts.threshold * d->level);
+  d->level = fmax(learn_level(d), d->opts.floor);
+  d->noise = fmin(learn_noise(d), d->level);
   d->interval = clamp(learn_interval(d, ps_detect_pending(d)), 0.3 * d->rate, 2 * d->rate);
   for (int k = 0; k < PS_DETECT_MEMORY; k++) {
     d->amps[k] = d->level;
@@ -242,9 +264,7 @@ static void end_learning(ps_detector *d, ps_beat_out *out)
  * old level; then the level only sinks, and silence stays silence. */
 static void recover(ps_detector *d, int64_t now, ps_beat_out *out)
 {
-  double noise = 0.0;
-
-  if (learn_levels(d, &noise) >= d->opts.lost_floor * d->level) {
+  if (learn_level(d) >= d->opts.lost_floor * d->level) {
     d->origin = d->anchor;
     d->heard = d->learn;
     end_learning(d, out);
@@ -270,18 +290,18 @@ static void feed_learnt(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
   const int64_t since = c->at - d->anchor;
   const int t_zone = d->has_beat && since < d->t_wave;
 
+  if (c->low >= 0.0f) {
+    d->noise += d->opts.noise_weight * (fmin(noise_at(d, c), d->level) - d->noise);
+  }
   if (t_zone && ((double)c->amp < d->opts.t_wave_ratio * (double)d->beat.amp ||
                  (double)c->sharp < d->opts.sharp_ratio * (double)d->beat.sharp)) {
     return;
   }
-  if ((double)c->amp >= fmax(between(d, d->opts.threshold), d->opts.floor)) {
+  if ((double)c->amp >= fmax(between(d, sure_share(d, since)), d->opts.floor)) {
     search(d, 0, d->n_pending, c->at, 1, out);
     accept(d, c, out);
     d->n_pending = 0;
     return;
-  }
-  if (!t_zone) {
-    d->noise += d->opts.noise_weight * (fmin((double)c->amp, 0.5 * d->level) - d->noise);
   }
   hold(d, c);
   if (since > d->wait) {

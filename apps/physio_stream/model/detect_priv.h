@@ -12,6 +12,7 @@ typedef struct ps_candidate {
   int32_t fraction; /* by which it lies beyond that, in 1 / PS_DETECT_PER_SAMPLE */
   float amp;        /* square root of the feature                      */
   float sharp;      /* largest second difference of the filtered signal */
+  float low;        /* root of the lowest feature since the candidate before, -1: unknown */
   int32_t breaks;   /* 1: a gap without rhythm lies just before it     */
 } ps_candidate;
 
@@ -33,6 +34,8 @@ typedef struct ps_detector {
   int64_t segment; /* first slot of the present stretch                    */
   int64_t peak_at;
   float peak, valley; /* valley: lowest value since the last candidate        */
+  float low_before;   /* lowest from the candidate before to the peak, -1: none known */
+  float low_after;    /* lowest since the peak                                */
   int32_t rising;     /* whether a peak is being followed                     */
   int32_t breaks;     /* the next candidate follows a gap                     */
   /* decision */

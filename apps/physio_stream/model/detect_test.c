@@ -267,7 +267,7 @@ static void real_records_reach_their_figures(void **state)
   print_message("gross: Se %.3f +P %.3f\n", ps_score_sensitivity(&gross),
                 ps_score_predictivity(&gross));
   assert_int_equal(gross.tp + gross.fn, 1902 + 1661 + 2437);
-  assert_true(ps_score_sensitivity(&gross) >= 99.86 && ps_score_predictivity(&gross) >= 99.93);
+  assert_true(ps_score_sensitivity(&gross) >= 99.88 && ps_score_predictivity(&gross) >= 99.93);
 }
 
 static void fifteen_beats_of_a_short_recording_are_found(void **state)
@@ -281,13 +281,14 @@ static void fifteen_beats_of_a_short_recording_are_found(void **state)
   end(&t);
 }
 
-/* Acceptance case A10, with the options of all other cases. */
+/* Acceptance case A10, with the options of all other cases. At -6 dB +P was 42 % with a noise level
+ * of candidates that are no beats. */
 static void synthetic_beats_are_found_from_the_first_one(void **state)
 {
-  static const double snr[] = {24, 12, 6};
+  static const double snr[] = {24, 12, 6, 0, -6}, least[] = {100, 100, 99.9, 99.5, 80};
 
   (void)state;
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 5; k++) {
     ps_score sum = {0};
 
     for (int i = 0; i < 6; i++) {
@@ -315,7 +316,7 @@ static void synthetic_beats_are_found_from_the_first_one(void **state)
     print_message("%g dB: Se %.3f +P %.3f, RR error %.2f samples\n", snr[k],
                   ps_score_sensitivity(&sum), ps_score_predictivity(&sum), rr);
     assert_true(snr[k] < 12 || (sum.fn == 0 && sum.fp == 0 && rr < 1.0));
-    assert_true(ps_score_sensitivity(&sum) >= 99.7 && ps_score_predictivity(&sum) >= 99.7);
+    assert_true(ps_score_sensitivity(&sum) >= least[k] && ps_score_predictivity(&sum) >= least[k]);
   }
 }
 

@@ -189,8 +189,13 @@ static void finish(const void *params, void *memory, ps_events *found)
 static weir_status design(const ps_elgendi_opts *o, bool pulse, double rate, ps_front *front,
                           search *p)
 {
-  const ps_front_opts opts = {
-      .lo = o->lo, .hi = o->hi, .order = o->order, .window = o->peak, .qrs = R_WIDTH};
+  const ps_front_opts opts = {.lo = o->lo,
+                              .hi = o->hi,
+                              .order = o->order,
+                              .smooth = o->peak,
+                              .step = o->peak,
+                              .window = o->peak,
+                              .qrs = R_WIDTH};
 
   WEIR_TRY(ps_front_design(&opts, rate, front));
   *p = (search){.peak = (int64_t)floor(o->peak * rate + 0.5),

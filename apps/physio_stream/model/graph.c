@@ -4,7 +4,6 @@
 #include "model/beat_call.h"
 #include "ops/call/weir_call.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "stream/op/derivative/weir_stream_derivative.h"
 #include "stream/op/moving_sum/weir_stream_moving_sum.h"
 #include "stream/op/sos/weir_stream_sos.h"
 
@@ -45,6 +44,14 @@ static weir_value decide(ps_graph *out, weir_series filtered, weir_series featur
   return weir_label(g, weir_call(g, &spec, in, 4), "decide_beats");
 }
 
+static weir_value bend(weir_graph *g, const ps_front *front, weir_series sum)
+{
+  const weir_value ends = weir_add(g, sum.value, weir_series_past(g, sum, 2 * front->step));
+  const weir_value twice = weir_scale(g, weir_series_past(g, sum, front->step), 2);
+
+  return weir_scale(g, weir_sub(g, ends, twice), front->bend_scale);
+}
+
 ps_graph_front ps_graph_add_front(weir_graph *g, const ps_front *front, weir_series x)
 {
   int32_t first = weir_graph_nodes(g);
@@ -52,11 +59,15 @@ ps_graph_front ps_graph_add_front(weir_graph *g, const ps_front *front, weir_ser
 
   weir_label_from(g, first, "band_pass");
   first = weir_graph_nodes(g);
-  const weir_series slope = weir_stream_derivative(g, f.filtered, ps_front_slope, PS_FRONT_TAPS);
-  weir_series energy = slope; /* with the age that the slope needed */
+  const weir_series means = weir_stream_moving_sum(
+      g, weir_stream_moving_sum(g, f.filtered, front->smooth), front->smooth);
 
-  weir_label_from(g, first, "slope");
-  energy.value = weir_label(g, weir_square(g, slope.value), "energy"); /* still 0 where absent */
+  weir_label_from(g, first, "smooth");
+  first = weir_graph_nodes(g);
+  weir_series energy = means; /* with the age that the sums needed */
+  energy.value = bend(g, front, means);
+  weir_label_from(g, first, "bend");
+  energy.value = weir_label(g, weir_square(g, energy.value), "energy"); /* still 0 where absent */
   first = weir_graph_nodes(g);
   f.feature = weir_stream_moving_sum(g, energy, front->window);
   weir_label_from(g, first, "moving_sum");
