@@ -198,6 +198,14 @@ bool wx_date_zone(const char *text, char *zone, size_t size)
   return !is_utc(zone) && units_of(line, &unit, &origin);
 }
 
+int wx_date_month(double days)
+{
+  int64_t y, m, d;
+
+  date_from_days((int64_t)floor(days), &y, &m, &d);
+  return (int)m;
+}
+
 double wx_date_season(double days)
 {
   return fabs(remainder(days, WX_DATE_YEAR));

@@ -18,6 +18,8 @@ bool wx_date_units(const char *text, double *unit, double *origin);
 /* Returns whether they would be such units but for the zone that they name, as "+02:00", which is
  * given. */
 bool wx_date_zone(const char *text, char *zone, size_t size);
+/* Returns the month, 1 to 12. */
+int wx_date_month(double days);
 /* Days between the days of the year of two times that are so many days apart: 0 to 183. */
 double wx_date_season(double days);
 /* Returns whether they are `window` days apart at the most; window 0: whatever they are. */
