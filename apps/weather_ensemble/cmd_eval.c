@@ -8,6 +8,7 @@
 #include "eval/lead_scores.h"
 #include "eval/score/score_maps.h"
 #include "eval/score/score_tables.h"
+#include "eval/strata.h"
 #include "page/eval_page.h"
 #include "io/weir_netcdf.h"
 #include "commands.h"
@@ -25,6 +26,7 @@ typedef struct work {
   wx_verify verify;
   wx_remarks remarks; /* of all quantities and leads */
   wx_score_tables tables;
+  wx_strata strata;
   wx_score_maps *maps;
   wx_eval_page *page;
 } work;
@@ -152,6 +154,7 @@ static weir_status take_scores(void *context, int64_t i, const char *data, int64
   WEIR_TRY(wx_lead_scores_get(data, n, v, &study));
   WEIR_TRY_GOTO(tell_remarks(w), done);
   WEIR_TRY_GOTO(wx_score_tables_add(&w->tables, v), done);
+  WEIR_TRY_GOTO(wx_strata_add(&w->strata, v), done);
   tell_scores(w, rows);
   if (w->maps != NULL) {
     WEIR_TRY_GOTO(wx_score_maps_add(w->maps), done);
@@ -218,6 +221,7 @@ static weir_status write_provenance(const work *w)
 static weir_status write_all(work *w)
 {
   WEIR_TRY(wx_score_tables_write(&w->tables, w->cli->out));
+  WEIR_TRY(wx_strata_write(&w->strata, &w->verify, w->cli->out));
   if (w->maps != NULL) {
     WEIR_TRY(wx_score_maps_commit(&w->maps));
   }
@@ -230,6 +234,7 @@ static void close_work(work *w)
   wx_eval_page_destroy(&w->page);
   wx_score_maps_abandon(&w->maps);
   wx_score_tables_fini(&w->tables);
+  wx_strata_fini(&w->strata);
   wx_remarks_clear(&w->remarks);
   wx_verify_close(&w->verify);
   wx_split_fini(&w->split);

@@ -37,6 +37,11 @@ const weir_opt weir_unet_options[] = {
         weir_unet_opts, widen, WEIR_UNET_WIDEN_SECOND, "second|first",
         "encoder widening: second: the second convolution of a block has twice the filters of the "
         "first; first: all convolutions of a block have the same number (Ronneberger et al. 2015)"),
+    WEIR_OPT_ENUM(
+        weir_unet_opts, form, WEIR_UNET_FULL, "full|separable|affine",
+        "convolutions of blocks over z, y and x: full: one kernel; separable: one of y and x, then "
+        "one of z; affine: one of y and x for every z, then a scale and an offset for every z and "
+        "filter (arXiv:1911.00630)"),
     WEIR_OPT_BOOL(weir_unet_opts, narrow, false,
                   "last convolution before upsampling with the filters of the level above"),
     WEIR_OPT_ENUM(weir_unet_opts, upsampling, WEIR_UNET_UP_LINEAR, "linear|nearest|transposed",
@@ -102,20 +107,65 @@ static weir_nn_conv_spec same_size(const unet *u, int64_t filters, const int64_t
   return s;
 }
 
+/* A convolution along z alone. */
+static weir_value convolve_z(const unet *u, int64_t number, int64_t filters, weir_value v)
+{
+  const int64_t kernel_size[DIMS] = {u->axis[0].kernel, 1, 1};
+  const weir_nn_conv_spec s = same_size(u, filters, kernel_size);
+  char name[NAME];
+
+  (void)snprintf(name, sizeof name, "conv%lldz", (long long)number);
+  return weir_nn_conv(u->net, name, &s, v);
+}
+
+/* A scale and an offset for every z and filter. */
+static weir_value rescale(const unet *u, int64_t number, int64_t filters, weir_value v)
+{
+  const weir_array_desc *const d = weir_value_desc(u->net->graph, v);
+  char name[NAME];
+
+  if (d == NULL) {
+    return WEIR_NO_VALUE;
+  }
+  weir_param_spec spec = {.rank = DIMS + 1,
+                          .shape = {d->shape[1], 1, 1, filters},
+                          .init = {.kind = WEIR_INIT_CONSTANT, .value = 1}};
+
+  (void)snprintf(name, sizeof name, "affine%lld", (long long)number);
+  weir_net_push(u->net, name);
+  v = weir_mul(u->net->graph, v, weir_param(u->net, "scale", &spec));
+  spec.init = (weir_init){.kind = WEIR_INIT_ZEROS};
+  v = weir_add(u->net->graph, v, weir_param(u->net, "offset", &spec));
+  weir_net_pop(u->net);
+  return v;
+}
+
+/* Kernel sizes of blocks: those of forms other than full have 1 along z. */
+static void kernel_sizes(const unet *u, int64_t kernel_size[DIMS])
+{
+  for (int d = 0; d < u->dims; d++) {
+    kernel_size[d] = d == 0 && u->opts->form != WEIR_UNET_FULL ? 1 : u->axis[d].kernel;
+  }
+}
+
 /* Convolution, normalisation, activation. */
 static weir_value convolve(const unet *u, int64_t number, int64_t filters, weir_value v)
 {
   char conv[NAME], norm[NAME];
   int64_t kernel_size[DIMS] = {0};
 
-  for (int d = 0; d < u->dims; d++) {
-    kernel_size[d] = u->axis[d].kernel;
-  }
+  kernel_sizes(u, kernel_size);
   (void)snprintf(conv, sizeof conv, "conv%lld", (long long)number);
   (void)snprintf(norm, sizeof norm, "norm%lld", (long long)number);
   const weir_nn_conv_spec s = same_size(u, filters, kernel_size);
 
-  return weir_nn_norm_act(u->net, norm, &u->opts->block, weir_nn_conv(u->net, conv, &s, v));
+  v = weir_nn_conv(u->net, conv, &s, v);
+  if (u->opts->form == WEIR_UNET_SEPARABLE) {
+    v = convolve_z(u, number, filters, v);
+  } else if (u->opts->form == WEIR_UNET_AFFINE) {
+    v = rescale(u, number, filters, v);
+  }
+  return weir_nn_norm_act(u->net, norm, &u->opts->block, v);
 }
 
 /* A block on the way down, or the lowest one. */
@@ -216,11 +266,12 @@ static weir_value enlarge(const unet *u, weir_value v, weir_value skip)
   const int last = u->dims + 1;
   const int64_t filters = u->opts->skip == WEIR_UNET_SUM ? like->shape[last] : have->shape[last];
 
+  kernel_sizes(u, kernel_size);
   if (u->opts->upsampling == WEIR_UNET_UP_TRANSPOSED) {
     return transpose(u, filters, v, skip);
   }
   for (int d = 0; d < u->dims; d++) {
-    kernel_size[d] = u->axis[d].up > 0 ? u->axis[d].up : u->axis[d].kernel;
+    kernel_size[d] = u->axis[d].up > 0 ? u->axis[d].up : kernel_size[d];
   }
   const weir_nn_resize_spec larger = resize(u, like);
 
@@ -327,6 +378,9 @@ weir_value weir_unet(weir_net *net, const weir_unet_opts *opts, int64_t outputs,
   }
   if (in->rank < 3 || in->rank > DIMS + 2) {
     return refuse(net, "the input is [n, 1 to 3 dimensions, channels]; dimensions", in->rank);
+  }
+  if (opts->form != WEIR_UNET_FULL && in->rank < DIMS + 2) {
+    return refuse(net, "form separable or affine needs three spatial dimensions", in->rank - 2);
   }
   u.dims = in->rank - 2;
   for (int d = 0; d < u.dims; d++) {

@@ -209,6 +209,69 @@ static void a_correction_begins_as_none(void **state)
   assert_true(differ > Y * X * OUT / 2);
 }
 
+enum { LEVEL_Z = 5, LEVEL_Y = 6, LEVEL_X = 8, LEVEL_IN = 3, LEVEL_OUT = 2 };
+
+static trial of_levels(int form, int64_t levels)
+{
+  const weir_array_desc in = {WEIR_F32, 5, {1, LEVEL_Z, LEVEL_Y, LEVEL_X, LEVEL_IN}, 0};
+  trial t = usual(WEIR_UNET_TINY, in, LEVEL_OUT);
+
+  t.opts.form = form;
+  t.opts.levels = levels;
+  t.opts.z.pool = 1;
+  return t;
+}
+
+/* Two convolutions with 4 and 8 filters and a head, with kernels of 3 in every dimension. */
+static void forms_have_their_counts(void **state)
+{
+  enum { NORMS = 2 * 4 + 2 * 8, HEAD = 8 * LEVEL_OUT + LEVEL_OUT };
+  enum {
+    FULL = 27 * LEVEL_IN * 4 + 4 + 27 * 4 * 8 + 8,
+    FLAT = 9 * LEVEL_IN * 4 + 4 + 9 * 4 * 8 + 8
+  };
+  static const int64_t counts[] = {FULL, FLAT + 3 * 4 * 4 + 4 + 3 * 8 * 8 + 8,
+                                   FLAT + 2 * LEVEL_Z * (4 + 8)};
+
+  for (int form = WEIR_UNET_FULL; form <= WEIR_UNET_AFFINE; form++) {
+    const trial t = of_levels(form, 0);
+
+    assert_int_equal(elements_of(&t), counts[form] + NORMS + HEAD);
+  }
+}
+
+/* A change at the first z: where the output changes. Affine networks see each z by itself, the
+ * others its neighbours too. */
+static void forms_reach_as_far_as_they_should(void **state)
+{
+  enum {
+    PLANE = LEVEL_Y * LEVEL_X,
+    X = LEVEL_Z * PLANE * LEVEL_IN,
+    Y = LEVEL_Z * PLANE * LEVEL_OUT
+  };
+  static float x[X], y[2][Y];
+
+  for (int form = WEIR_UNET_FULL; form <= WEIR_UNET_AFFINE; form++) {
+    trial t = of_levels(form, 1);
+    int changed[LEVEL_Z] = {0};
+
+    t.opts.block.norm = WEIR_NORM_NONE;
+    for (int k = 0; k < 2; k++) {
+      for (int i = 0; i < X; i++) {
+        x[i] = (float)weir_random_normal(1, 2, i < PLANE * LEVEL_IN ? (uint32_t)k : 0, (uint64_t)i);
+      }
+      correct(&t, x, y[k]);
+    }
+    for (int i = 0; i < Y; i++) {
+      changed[i / (PLANE * LEVEL_OUT)] += y[0][i] != y[1][i];
+    }
+    assert_true(changed[0] > PLANE);
+    for (int z = 1; z < LEVEL_Z; z++) {
+      assert_true((changed[z] > 0) == (form != WEIR_UNET_AFFINE));
+    }
+  }
+}
+
 static void refused(trial *t, const char *text)
 {
   weir_status status;
@@ -232,6 +295,10 @@ static void wrong_inputs_are_refused(void **state)
   refused(&few, "residual");
   small.opts.levels = 2;
   refused(&small, "pool");
+  trial plane = usual(WEIR_UNET_TINY, (weir_array_desc){WEIR_F32, 4, {1, 8, 8, 2}, 0}, 2);
+
+  plane.opts.form = WEIR_UNET_AFFINE;
+  refused(&plane, "three spatial dimensions");
 }
 
 static void options_are_complete(void **state)
@@ -248,6 +315,8 @@ int main(void)
       cmocka_unit_test(a_local_layer_has_weights_for_every_place),
       cmocka_unit_test(every_option_makes_a_network_of_the_input_s_size),
       cmocka_unit_test(a_correction_begins_as_none),
+      cmocka_unit_test(forms_have_their_counts),
+      cmocka_unit_test(forms_reach_as_far_as_they_should),
       cmocka_unit_test(wrong_inputs_are_refused),
       cmocka_unit_test(options_are_complete),
   };

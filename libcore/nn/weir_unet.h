@@ -30,6 +30,14 @@ typedef enum weir_unet_up {
 } weir_unet_up;
 typedef enum weir_unet_join { WEIR_UNET_CONCAT, WEIR_UNET_SUM } weir_unet_join;
 typedef enum weir_unet_widen { WEIR_UNET_WIDEN_SECOND, WEIR_UNET_WIDEN_FIRST } weir_unet_widen;
+/* What a convolution of a block is made of in three dimensions. */
+typedef enum weir_unet_form {
+  WEIR_UNET_FULL,      /* one kernel of z, y and x                                              */
+  WEIR_UNET_SEPARABLE, /* one of y and x, then one of z (Tran et al., CVPR 2018, without the
+                          activation between them)                                              */
+  WEIR_UNET_AFFINE     /* one of y and x, the same for every z, then for every z and filter a scale,
+                          at first 1, and an offset, at first 0                                 */
+} weir_unet_form;
 /* Options per dimension. */
 typedef struct weir_unet_axis {
   int64_t kernel, pool, up;
@@ -40,6 +48,7 @@ typedef struct weir_unet_opts {
   int64_t levels, base, filter_factor, max_filters; /* levels -1, base 0: of the preset */
   int64_t convs, bottleneck_convs;                  /* bottleneck_convs 0: as convs         */
   int widen;
+  int form; /* weir_unet_form: variants of arXiv:1911.00630 */
   bool narrow;
   int upsampling;
   bool up_conv;
@@ -56,7 +65,7 @@ extern const weir_opt weir_unet_options[];
 /* x: [n, 1 to 3 dimensions, channels], whose last three (two, one) spatial dimensions use the
  * sections z, y, x; returns [n, .., outputs]. residual: the last `outputs` channels of x are added.
  * Fails in the graph's status: WEIR_ERR_SHAPE (rank, an extent that pooling makes 0, a residual of
- * more channels than x has). */
+ * more channels than x has, a form that needs three dimensions). */
 weir_value weir_unet(weir_net *net, const weir_unet_opts *opts, int64_t outputs, weir_value x);
 
 #ifdef __cplusplus

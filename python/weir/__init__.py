@@ -5,7 +5,19 @@ it is used, so that one works without the other.
 """
 
 from ._beats import compare_beats, detect_beats, open_beats
-from ._forecasts import crps, crps_normal, open_maps, open_predictions
+from ._forecasts import (
+    crps,
+    crps_distribution,
+    crps_normal,
+    energy_score,
+    fit_emos,
+    log_score_distribution,
+    open_maps,
+    open_predictions,
+    probability_above,
+    quantile_distribution,
+    variogram_score,
+)
 from ._library import Error
 from ._run import Run, open_run, open_table
 from ._transport import open_tbtrans, open_transport
@@ -16,9 +28,13 @@ __all__ = [
     "Run",
     "compare_beats",
     "crps",
+    "crps_distribution",
     "crps_normal",
     "detect_beats",
+    "energy_score",
+    "fit_emos",
     "load_weights",
+    "log_score_distribution",
     "open_beats",
     "open_maps",
     "open_predictions",
@@ -26,4 +42,7 @@ __all__ = [
     "open_table",
     "open_tbtrans",
     "open_transport",
+    "probability_above",
+    "quantile_distribution",
+    "variogram_score",
 ]

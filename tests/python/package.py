@@ -117,8 +117,75 @@ def brute_crps(x, y, share):
     return empirical if share == 0 else share * fair + (1 - share) * empirical
 
 
+def distributions():
+    """Normal distributions by their formula; others by the integral of (P(X <= x) - step)^2 of their own probabilities."""
+    normal = weir.crps_normal([1.0, 2], 0.5, [[1.2], [3.0]])
+    assert np.allclose(weir.crps_distribution([1.0, 2], 0.5, [[1.2], [3.0]]), normal, rtol=1e-14) and normal.shape == (2, 2)
+    x = np.linspace(0, 60, 600001)
+    for family, shift in (("truncated_normal", 0), ("censored_logistic", 0), ("log_normal", 0), ("censored_shifted_gamma", 0.5)):
+        of = {"family": family, "shift": shift}
+        above = weir.probability_above(1.5, 0.8, x, **of)
+        crps = ((1 - above - (x >= 2.1)) ** 2).sum() * (x[1] - x[0])
+        assert abs(weir.crps_distribution(1.5, 0.8, 2.1, **of) - crps) < 1e-4, (family, crps)
+        density = (weir.probability_above(1.5, 0.8, 2.1 - 1e-5, **of) - weir.probability_above(1.5, 0.8, 2.1 + 1e-5, **of)) / 2e-5
+        assert abs(weir.log_score_distribution(1.5, 0.8, 2.1, **of) + np.log(density)) < 1e-6, family
+        assert abs(weir.probability_above(1.5, 0.8, weir.quantile_distribution(1.5, 0.8, 0.9, **of), **of) - 0.1) < 1e-9, family
+    assert np.array_equal(np.isnan(weir.crps_distribution([np.nan, 0, 0, 0], [1, -1, np.nan, 1], [0, 0, 0, np.nan])), [True] * 4)
+    assert weir.crps_distribution([], [], []).shape == (0,)
+    refused(weir.Error, "family", weir.crps_distribution, 0, 1, 0, family="triangular")
+    refused(weir.Error, "needs a shift above 0", weir.crps_distribution, 0, 1, 0, family="censored_shifted_gamma")
+    refused(weir.Error, "probability 1 is outside (0, 1)", weir.quantile_distribution, 0, 1, 1)
+
+
+def vectors(random):
+    x, y = random.normal(size=(3, 6, 4)), random.normal(size=(3, 4))
+    skill = np.sqrt(((x - y[:, None]) ** 2).sum(-1)).mean(-1)
+    pairs = np.sqrt(((x[:, :, None] - x[:, None]) ** 2).sum(-1)).sum((1, 2))
+    assert np.allclose(weir.energy_score(x, y), skill - pairs / (2 * 6 * 6), rtol=1e-13)
+    assert np.allclose(weir.energy_score(x, y, fair=True), skill - pairs / (2 * 6 * 5), rtol=1e-13)
+    assert np.allclose(weir.energy_score(x[..., :1], y[:, :1])[..., None], weir.crps(x[..., :1], y[:, :1], axis=1), rtol=1e-13)
+    for order in (0.5, 1.3):
+        apart = (np.abs(y[:, :, None] - y[:, None]) ** order - (np.abs(x[..., :, None] - x[..., None, :]) ** order).mean(1)) ** 2
+        assert np.allclose(weir.variogram_score(x, y, order), apart.sum((1, 2)) / 12, rtol=1e-12)
+    assert np.isnan(weir.energy_score(x[:, :1], y, fair=True)).all() and (weir.variogram_score(x[..., :1], y[:, :1]) == 0).all()
+    x[1, 2, 3] = np.nan
+    assert np.array_equal(np.isnan(weir.energy_score(x, y)), [False, True, False]) and np.isnan(weir.variogram_score(x, y)[1])
+    refused(ValueError, "truth: shape (3, 5)", weir.energy_score, x, np.zeros((3, 5)))
+    refused(weir.Error, "order: 0", weir.variogram_score, x, y, 0)
+    refused(weir.Error, "0 members", weir.energy_score, np.zeros((2, 0, 3)), np.zeros((2, 3)))
+
+
+def emos(random):
+    """Coefficients that made the truth are found again, of all cells and of each; more spread never lowers the score there."""
+    m, v = random.normal(size=(400, 2, 3)), random.gamma(2, 0.5, size=(400, 2, 3))
+    y = 1.5 + 0.8 * m + np.sqrt(0.25 + 0.64 * v) * random.normal(size=m.shape)
+    found = weir.fit_emos(m, v, y)
+    assert found.shape == (4,) and np.allclose(found, [1.5, 0.8, 0.5, 0.8], atol=0.12), found
+    point = weir.fit_emos(m, v, y, {"pool": "point"})
+    assert point.shape == (2, 3, 4) and np.allclose(point.mean((0, 1)), found, atol=0.1) and point[..., 0].std() > 0
+    x, u, truth = (np.asarray(a, "f4").astype("f8") for a in (m, v, y))
+
+    def score(c):
+        return weir.crps_normal(c[0] + c[1] * x, np.sqrt(c[2] ** 2 + c[3] ** 2 * u), truth).mean()
+
+    for k in range(4):
+        for step in (-0.01, 0.01):
+            assert score(found + step * (np.arange(4) == k)) > score(found)
+    weight = np.zeros((2, 3))
+    weight[1, 2] = 1
+    assert np.allclose(weir.fit_emos(m, v, y, weight=weight), point[1, 2], rtol=1e-3)
+    refused(weir.Error, "nearest known key: pool", weir.fit_emos, m, v, y, {"pol": "point"})
+    refused(weir.Error, "below the bound", weir.fit_emos, m, v, y, {"family": "truncated_normal"})
+    refused(ValueError, "differ", weir.fit_emos, m, v, y[:3])
+    refused(ValueError, "weight: shape (2,)", weir.fit_emos, m, v, y, weight=[1, 1])
+    refused(weir.Error, "0 dates", weir.fit_emos, m[:0], v[:0], y[:0])
+
+
 def weather_ensemble():
     random = np.random.default_rng(7)
+    distributions()
+    vectors(random)
+    emos(random)
     for shape in ((1, 3), (2, 1), (7, 0), (9, 2, 3), (5,)):
         x, y = random.normal(size=shape), random.normal(size=shape[1:])
         for share in (0, 0.95, 1):

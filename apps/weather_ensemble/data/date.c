@@ -208,6 +208,14 @@ double wx_date_year_share(double days)
   return (days - (double)begin) / (double)(days_from_date(y + 1, 1, 1) - begin);
 }
 
+int wx_date_month_of_year(double days)
+{
+  int64_t y, m, d;
+
+  date_from_days((int64_t)floor(days), &y, &m, &d);
+  return (int)m;
+}
+
 double wx_date_season(double days)
 {
   return fabs(remainder(days, WX_DATE_YEAR));

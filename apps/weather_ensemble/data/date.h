@@ -26,6 +26,8 @@ int64_t wx_date_month(int64_t seconds);
 /* Returns the same day and time of day so many months later; a day that the month does not have is
  * counted on into the next. */
 int64_t wx_date_add_months(int64_t seconds, int64_t months);
+/* Returns the month, 1 to 12. */
+int wx_date_month_of_year(double days);
 /* Days between the days of the year of two times that are so many days apart: 0 to 183. */
 double wx_date_season(double days);
 /* Returns whether they are `window` days apart at the most; window 0: whatever they are. */

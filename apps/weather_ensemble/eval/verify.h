@@ -9,23 +9,30 @@
 #include "eval/score/significance.h"
 #include "eval/score/score_sums.h"
 
-enum { WX_MODELS = 32 };
+enum { WX_MODELS = 32, WX_LEAD_WINDOWS = 32 };
 
 typedef enum wx_init_times_rule { WX_INIT_TIMES_SAME, WX_INIT_TIMES_ALL } wx_init_times_rule;
 typedef enum wx_missing_rule { WX_MISSING_DROP, WX_MISSING_COUNT } wx_missing_rule;
 
+/* A row of lead_windows: leads from..to, ends included, scored together as well (eval/strata.h). */
+typedef struct wx_lead_window {
+  const char *name;
+  double from, to; /* h */
+} wx_lead_window;
+
 /* Section `eval`. */
 typedef struct wx_verify_opts {
-  weir_struct_list models;     /* wx_model_row */
-  weir_string_list references; /* names of models */
-  int part;                    /* wx_subset, or WX_SUBSETS: all */
-  weir_string_list quantities; /* none: all that the truth has too */
-  weir_real_list leads;        /* h; none: all */
-  int init_times;              /* wx_init_times_rule */
-  int missing;                 /* wx_missing_rule */
-  weir_struct_list regions;    /* wx_region */
-  weir_real_list quantiles;    /* of the truth's climate, for events */
-  weir_struct_list events;     /* wx_event_row */
+  weir_struct_list models;       /* wx_model_row */
+  weir_string_list references;   /* names of models */
+  int part;                      /* wx_subset, or WX_SUBSETS: all */
+  weir_string_list quantities;   /* none: all that the truth has too */
+  weir_real_list leads;          /* h; none: all */
+  weir_struct_list lead_windows; /* wx_lead_window */
+  int init_times;                /* wx_init_times_rule */
+  int missing;                   /* wx_missing_rule */
+  weir_struct_list regions;      /* wx_region */
+  weir_real_list quantiles;      /* of the truth's climate, for events */
+  weir_struct_list events;       /* wx_event_row */
   wx_score_sums_opts score;
   wx_climatology_opts climate;
   wx_bootstrap_opts bootstrap;

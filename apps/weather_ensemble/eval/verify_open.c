@@ -6,6 +6,13 @@
 #include "data/samples/split.h"
 #include "eval/verify.h"
 
+static const weir_opt window_options[] = {
+    WEIR_OPT_STRING(wx_lead_window, name, "", "in tables"),
+    WEIR_OPT_REAL(wx_lead_window, from, 0, 0, 1e5, "h", "first lead"),
+    WEIR_OPT_REAL(wx_lead_window, to, 0, 0, 1e5, "h", "last lead, which belongs to it"),
+    WEIR_OPT_END,
+};
+
 const weir_opt wx_verify_options[] = {
     WEIR_OPT_LIST(wx_verify_opts, models, wx_model_row, wx_model_row_options, WX_MODELS,
                   "what is scored; none: all raw members"),
@@ -18,6 +25,9 @@ const weir_opt wx_verify_options[] = {
     WEIR_OPT_STRING_LIST(wx_verify_opts, quantities, "",
                          "as z500; none: all that forecast and truth have"),
     WEIR_OPT_REAL_LIST(wx_verify_opts, leads, "", 0, 1e5, "h", "none: all that have truth"),
+    WEIR_OPT_LIST(wx_verify_opts, lead_windows, wx_lead_window, window_options, WX_LEAD_WINDOWS,
+                  "leads that are also scored together, in strata.csv, as [{name: days 2 to 4, "
+                  "from: 48, to: 96}]"),
     WEIR_OPT_ENUM(
         wx_verify_opts, init_times, WX_INIT_TIMES_SAME, "same|all",
         "the same initialisation times for all leads and quantities, or of each all that it has",
@@ -52,11 +62,33 @@ static weir_status refuse_name(int64_t j, int64_t k, const char *name)
                    (long long)j, (long long)k, name);
 }
 
+static weir_status check_windows(const wx_verify_opts *opts)
+{
+  const wx_lead_window *const w = opts->lead_windows.items;
+
+  for (int64_t k = 0; k < opts->lead_windows.count; k++) {
+    bool own = w[k].name[0] != 0;
+
+    for (int64_t j = 0; j < k; j++) {
+      own = own && strcmp(w[j].name, w[k].name) != 0;
+    }
+    if (!own || w[k].to < w[k].from) {
+      return weir_fail(
+          WEIR_ERR_CONFIG,
+          "eval.lead_windows[%lld]: '%s' from %g to %g h: a window needs a name that no "
+          "other has, and may not end before it begins",
+          (long long)k, w[k].name, w[k].from, w[k].to);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status wx_verify_check(const wx_verify_opts *opts)
 {
   const wx_model_row *const row = opts->models.items;
 
   WEIR_TRY(wx_climatology_check(&opts->climate));
+  WEIR_TRY(check_windows(opts));
   WEIR_TRY(wx_regions_check(opts->regions.items, opts->regions.count));
   for (int64_t k = 0; k < opts->models.count; k++) {
     WEIR_TRY(wx_model_check(&row[k]));
@@ -212,6 +244,28 @@ static weir_status choose_leads(wx_verify *v)
                          v->data->truth_facts->name, (long long)v->n_candidates, f->name);
 }
 
+/* A window of no lead that is scored would be a table that is silently not there. */
+static weir_status check_window_leads(const wx_verify *v)
+{
+  const wx_lead_window *const w = v->opts->lead_windows.items;
+
+  for (int64_t k = 0; k < v->opts->lead_windows.count; k++) {
+    bool any = false;
+
+    for (int64_t l = 0; l < v->n_leads; l++) {
+      const double hours = v->data->facts->lead[v->lead[l]];
+
+      any = any || (hours >= w[k].from && hours <= w[k].to);
+    }
+    if (!any) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "eval.lead_windows[%lld]: no lead that is scored lies in '%s', %g to %g h",
+                       (long long)k, w[k].name, w[k].from, w[k].to);
+    }
+  }
+  return WEIR_OK;
+}
+
 /* Before anything is computed: what is scored is the same in forecast and truth. */
 static weir_status check_periods(const wx_verify *v)
 {
@@ -277,6 +331,7 @@ weir_status wx_verify_open(const wx_verify_opts *opts, wx_eval_data *s, uint64_t
   WEIR_TRY_GOTO(make_events(out), done);
   WEIR_TRY_GOTO(choose_quantities(out), done);
   WEIR_TRY_GOTO(choose_leads(out), done);
+  WEIR_TRY_GOTO(check_window_leads(out), done);
   WEIR_TRY_GOTO(check_periods(out), done);
   WEIR_TRY_GOTO(allocate(out), done);
 done:

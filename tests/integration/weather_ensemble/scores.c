@@ -68,6 +68,7 @@ static void decades_have_their_known_scores(void **state)
                                         "init_times.csv",   "crps_decomposition.csv",
                                         "report.html",      "maps.nc",
                                         "spread_skill.csv", "provenance.json",
+                                        "strata.csv",       "strata_skill.csv",
                                         "scorecard.html"};
   double value[8];
 

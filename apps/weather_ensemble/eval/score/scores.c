@@ -49,6 +49,20 @@ void wx_score_init_times(const wx_score_sums *t, int64_t region, int weighting, 
   }
 }
 
+weir_status wx_pair_compare(const wx_pair *pair, const wx_bootstrap_opts *o, const wx_resamples *r,
+                            double *scratch, wx_comparison *out)
+{
+  WEIR_TRY(wx_bootstrap(o, r, wx_difference_of, pair, &out->difference));
+  WEIR_TRY(wx_bootstrap(o, r, wx_skill_of, pair, &out->skill));
+  for (int64_t i = 0; i < r->n; i++) {
+    scratch[i] = pair->a_weight[i] > 0 && pair->b_weight[i] > 0
+                     ? pair->a[i] / pair->a_weight[i] - pair->b[i] / pair->b_weight[i]
+                     : NAN;
+  }
+  out->test = wx_diebold_mariano(scratch, r->n);
+  return WEIR_OK;
+}
+
 weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int64_t region,
                              int weighting, wx_score score, const wx_bootstrap_opts *o,
                              const wx_resamples *r, double *scratch, wx_comparison *out)
@@ -59,15 +73,7 @@ weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int
                         wx_score_sums_series(b, region, weighting, d->up),
                         wx_score_sums_series(b, region, weighting, d->down)};
 
-  WEIR_TRY(wx_bootstrap(o, r, wx_difference_of, &pair, &out->difference));
-  WEIR_TRY(wx_bootstrap(o, r, wx_skill_of, &pair, &out->skill));
-  for (int64_t i = 0; i < r->n; i++) {
-    scratch[i] = pair.a_weight[i] > 0 && pair.b_weight[i] > 0
-                     ? pair.a[i] / pair.a_weight[i] - pair.b[i] / pair.b_weight[i]
-                     : NAN;
-  }
-  out->test = wx_diebold_mariano(scratch, r->n);
-  return WEIR_OK;
+  return wx_pair_compare(&pair, o, r, scratch, out);
 }
 
 weir_status wx_score_bin(const wx_score_sums *t, int64_t region, int64_t event, int64_t bin,

@@ -32,6 +32,8 @@ typedef struct wx_comparison {
   weir_estimate difference, skill; /* a - b; 1 - a / b */
   wx_mean_test test;
 } wx_comparison;
+weir_status wx_pair_compare(const wx_pair *pair, const wx_bootstrap_opts *o, const wx_resamples *r,
+                            double *scratch, wx_comparison *out) WEIR_CHECKED;
 weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int64_t region,
                              int weighting, wx_score score, const wx_bootstrap_opts *o,
                              const wx_resamples *r, double *scratch,
