@@ -74,6 +74,8 @@ static const struct known {
     {"libcore/exec/weir_plan.h", "weir_plan_owned", "what a plan has on a rank"},
     {"libcore/nn/weir_loss.h", "weir_sigma_at", "the standard deviation that losses take"},
     {"libcore/stream/weir_stream.h", "weir_stream_bind", "streams in memory"},
+    {"libcore/stream/op/derivative/weir_stream_derivative.h", "weir_stream_derivative",
+     "a program that builds streams without queries: it takes slopes"},
     {"libcore/stream/op/match_shape/weir_stream_match_shape.h", "weir_stream_match_shape",
      "a program that builds streams without queries: it registers a shape that it has in memory"},
     {"libcore/stream/op/normalize/weir_stream_normalize.h", "weir_stream_normalize",

@@ -32,7 +32,7 @@ refused run,describe 'several networks (models.seeds) do not take initial_weight
   "${files[@]}"
 
 # The networks.
-refused "$network" 'forecast: head mean takes loss mse or mae, head gauss crps' model.loss=mse "${files[@]}" "$weights"
+refused "$network" 'forecast: head mean takes loss mse or mae, heads gauss and members crps' model.loss=mse "${files[@]}" "$weights"
 refused "$network" 'bias: head mean takes loss mse or mae' bias.use=true data.label=spread model.head=spread "${files[@]}" "$weights"
 refused "$network" 'forecast.unet.residual: the network makes what the forecast lacks anyway' model.unet.residual=true "${files[@]}" "$weights"
 refused "$network" 'forecast: head mean makes no location and scale of distributions' model.head=mean model.loss=mse \
