@@ -1,0 +1,86 @@
+"""Reference of weather_comparison.py: the network of configs/weather_ensemble/tiny.yaml and its losses in PyTorch, in double precision.
+Arrays are channels last as Weir has them; here they become channels first."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+SQRT_2, INV_SQRT_PI = math.sqrt(2), 1 / math.sqrt(math.pi)
+
+
+def upper(z):
+    """P(Z > z) of a standard normal distribution."""
+    return 0.5 * torch.erfc(z / SQRT_2)
+
+
+def normal_tail(z):
+    """Integrals above z of P(Z > x) and of its square."""
+    s, density = upper(z), torch.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+    return density - z * s, 2 * density * s - z * s * s - upper(z * SQRT_2) * INV_SQRT_PI
+
+
+def logistic_tail(z):
+    return F.softplus(-z), F.softplus(-z) - torch.sigmoid(-z)
+
+
+def crps_normal(mean, sd, truth, lower):
+    z = (truth - mean) / sd
+    density = torch.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+    return sd * (z * torch.erf(z / SQRT_2) + 2 * density - INV_SQRT_PI)
+
+
+def crps_truncated_normal(location, scale, truth, lower):
+    z, a = (truth - location) / scale, (lower - location) / scale
+    (one, _), (from_bound, squared) = normal_tail(z), normal_tail(a)
+    s = upper(a)
+    return scale * (z - a - 2 * (from_bound - one) / s + squared / s**2)
+
+
+def crps_censored_logistic(location, sd, truth, lower):
+    scale = sd * math.sqrt(3) / math.pi
+    z, a = (truth - location) / scale, (lower - location) / scale
+    return scale * (logistic_tail(-z)[1] - logistic_tail(-a)[1] + logistic_tail(z)[1])
+
+
+CRPS = {"normal": crps_normal, "truncated_normal": crps_truncated_normal, "censored_logistic": crps_censored_logistic}
+
+
+class Network:
+    """A U-Net of one level: two convolutions a block, group normalisation, linear upsampling, longitudes that wrap."""
+
+    def __init__(self, arrays):
+        self.leaf = {name: torch.tensor(np.asarray(a, "f8"), requires_grad=True) for name, a in arrays.items()}
+
+    def convolve(self, name, x):
+        w = self.leaf[name + ".weight"].permute(3, 2, 0, 1)
+        n = w.shape[-1] // 2
+        x = F.pad(F.pad(x, (n, n, 0, 0), mode="circular"), (0, 0, n, n)) if n else x
+        return F.conv2d(x, w, self.leaf[name + ".bias"])
+
+    def block(self, name, x):
+        for k in "12":
+            x = self.convolve(f"{name}.conv{k}", x)
+            groups = next(g for g in range(min(8, x.shape[1]), 0, -1) if x.shape[1] % g == 0)
+            x = F.relu(F.group_norm(x, groups, self.leaf[f"{name}.norm{k}.scale"], self.leaf[f"{name}.norm{k}.offset"], 1e-5))
+        return x
+
+    def forward(self, x):
+        skip = self.block("enc0", x)
+        x = self.block("bottom", F.max_pool2d(skip, 2))
+        x = F.interpolate(F.pad(x, (1, 1, 0, 0), mode="circular"), size=[skip.shape[2], skip.shape[3] + 4], mode="bilinear", align_corners=False)
+        x = self.convolve("dec0.up", x[..., 2:-2])
+        return self.convolve("head", self.block("dec0", torch.cat([skip, x], 1)))
+
+
+def loss_and_gradient(arrays, x, y, s, w, lower, families, floor, min_spread):
+    """Mean CRPS and its gradient by array; x, y, s, w, lower [samples, lat, lon, channels]."""
+    network = Network(arrays)
+    x, y, s, w, lower = (torch.tensor(np.moveaxis(np.asarray(a, "f8"), -1, 1)) for a in (x, y, s, w, lower))
+    out, n = network.forward(x), len(families)
+    sd = torch.clamp(s, min=min_spread) * F.softplus(out[:, n:] + math.log(math.e - 1)) + floor
+    each = [CRPS[family](out[:, c], sd[:, c], y[:, c], lower[:, c]) for c, family in enumerate(families)]
+    loss = (w * torch.stack(each, 1)).sum() / w.sum()
+    loss.backward()
+    return loss.item(), {name: leaf.grad.numpy() for name, leaf in network.leaf.items()}
