@@ -156,9 +156,9 @@ bool rows_form_of(const weir_access *a, rows_form *f)
   contract_product p;
   int32_t condition;
 
-  if (!contract_product_where(a, &p, &condition) || a->n_in != 2 || a->accumulator != WEIR_F32 ||
-      rows_sum_get(a->out[0].dtype) == NULL || !is_listed(&a->in[0]) || !is_listed(&a->in[1]) ||
-      !is_decided(a, condition)) {
+  if (!contract_product_where(a, &p, &condition) || condition >= 0 || a->n_in != 2 ||
+      a->accumulator != WEIR_F32 || rows_sum_get(a->out[0].dtype) == NULL ||
+      !is_listed(&a->in[0]) || !is_listed(&a->in[1]) || !is_decided(a, condition)) {
     return false;
   }
   for (int i = 0; i < 2; i++) {
