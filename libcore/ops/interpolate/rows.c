@@ -13,6 +13,9 @@ rows_sum *rows_sum_get(weir_dtype out)
   if (out == WEIR_BF16) {
     return cpu->avx512bf16 ? rows_sum_half_avx512bf16 : NULL;
   }
+  if (out != WEIR_F32) {
+    return NULL;
+  }
   if (cpu->avx512) {
     return rows_sum_avx512;
   }
