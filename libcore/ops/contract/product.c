@@ -65,17 +65,9 @@ bool contract_product_of(const weir_access *a, contract_product *p)
   return is_sum(a) && product_at(a, a->value[0], a->out[0].dtype, p);
 }
 
-bool contract_product_where(const weir_access *a, contract_product *p, int32_t *condition)
+bool contract_product_summed(const weir_access *a, contract_product *p)
 {
-  if (!is_sum(a)) {
-    return false;
-  }
-  const weir_expr *e = a->body.exprs, *value = &e[a->value[0]];
-  const bool selects = value->code == WEIR_CODE_SELECT && e[value->c].code == WEIR_CODE_CONST &&
-                       e[value->c].real == 0;
-
-  *condition = selects ? value->a : -1;
-  return product_at(a, selects ? value->b : a->value[0], a->accumulator, p);
+  return is_sum(a) && product_at(a, a->value[0], a->accumulator, p);
 }
 
 bool contract_is_product(const weir_access *a, bool *conj)

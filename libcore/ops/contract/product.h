@@ -15,8 +15,7 @@ typedef struct contract_product {
 
 /* The same where further operands are there for indices of the two to be gathered from. */
 bool contract_product_of(const weir_access *a, contract_product *p);
-/* The same, where the result may be rounded to another dtype, and iterations may count as 0:
- * *condition is the expression that holds where they do not, or -1. */
-bool contract_product_where(const weir_access *a, contract_product *p, int32_t *condition);
+/* The same, where the result may be of another dtype than the sum, to which it is rounded. */
+bool contract_product_summed(const weir_access *a, contract_product *p);
 
 #endif

@@ -53,17 +53,7 @@ static bool is_listed(const weir_operand *o)
   return true;
 }
 
-static bool decides(const weir_body *b, int32_t e, int k)
-{
-  const weir_expr *x = e < 0 ? NULL : &b->exprs[e];
-  const int args = x == NULL ? 0 : weir_code_args(x->code);
-
-  return x != NULL &&
-         ((x->code == WEIR_CODE_INDEX && x->integer == k) || (args > 0 && decides(b, x->a, k)) ||
-          (args > 1 && decides(b, x->b, k)) || (args > 2 && decides(b, x->c, k)));
-}
-
-/* Coefficients, places in x, or what counts, do not follow dimension k by fixed steps. */
+/* Coefficients, or places in x, do not follow dimension k by fixed steps. */
 static bool is_point(const weir_access *a, const rows_form *f, int k)
 {
   const weir_operand *x = &a->in[f->x];
@@ -73,7 +63,7 @@ static bool is_point(const weir_access *a, const rows_form *f, int k)
       return true;
     }
   }
-  return involves(&a->in[f->table], k) || decides(&a->body, f->condition, k);
+  return involves(&a->in[f->table], k);
 }
 
 /* Every dimension of the result is one parallel dimension, all others are reduced. */
@@ -133,42 +123,16 @@ static bool find_points(const weir_access *a, rows_form *f)
   return in_band && !f->point[f->rank - 1] && f->points * f->terms <= ROWS_ENTRIES;
 }
 
-static bool index_of(const weir_expr *e, const void *iteration, int64_t *v)
-{
-  const bool is_index = e->code == WEIR_CODE_INDEX;
-
-  *v = is_index ? ((const int64_t *)iteration)[e->integer] : 0;
-  return is_index;
-}
-
-/* Whether iterations decide alone; what the ends give fits, and so does all between. */
-static bool is_decided(const weir_access *a, int32_t condition)
-{
-  int64_t first[WEIR_MAX_DIMS], last[WEIR_MAX_DIMS], v;
-
-  for (int k = 0; k < a->n_dims; k++) {
-    first[k] = a->dim[k].lo;
-    last[k] = a->dim[k].hi - 1;
-  }
-  return condition < 0 || (weir_body_whole(&a->body, condition, index_of, first, &v) &&
-                           weir_body_whole(&a->body, condition, index_of, last, &v));
-}
-
 bool rows_form_of(const weir_access *a, rows_form *f)
 {
   contract_product p;
-  int32_t condition;
 
-  if (!contract_product_where(a, &p, &condition) || condition >= 0 || a->n_in != 2 ||
-      a->accumulator != WEIR_F32 || rows_sum_get(a->out[0].dtype) == NULL ||
-      !is_listed(&a->in[0]) || !is_listed(&a->in[1]) || !is_decided(a, condition)) {
+  if (!contract_product_summed(a, &p) || a->n_in != 2 || a->accumulator != WEIR_F32 ||
+      rows_sum_get(a->out[0].dtype) == NULL || !is_listed(&a->in[0]) || !is_listed(&a->in[1])) {
     return false;
   }
   for (int i = 0; i < 2; i++) {
-    *f = (rows_form){.x = p.operand[i],
-                     .table = p.operand[1 - i],
-                     .condition = condition,
-                     .out = a->out[0].dtype};
+    *f = (rows_form){.x = p.operand[i], .table = p.operand[1 - i], .out = a->out[0].dtype};
     if (a->in[f->x].rank > 0 && sort_dims(a, f) && find_points(a, f)) {
       return true;
     }
@@ -210,7 +174,7 @@ static bool place(const weir_access *a, const weir_operand *o, const int64_t *it
   return counts;
 }
 
-static weir_status list_places(rows_plan *p)
+static void list_places(rows_plan *p)
 {
   const weir_access *a = &p->access;
   const rows_form *f = &p->form;
@@ -226,21 +190,13 @@ static weir_status list_places(rows_plan *p)
   for (int64_t i = 0; i < f->points * f->terms; i++) {
     unravel(a, dim, n, i / f->terms, iteration);
     unravel(a, f->reduced, f->n_reduced, i % f->terms, iteration);
-    int64_t counts = 1;
-
-    if (f->condition >= 0 &&
-        !weir_body_whole(&a->body, f->condition, index_of, iteration, &counts)) {
-      return weir_fail(WEIR_ERR_SHAPE, "interpolate: the access has a condition that is not one of "
-                                       "its indices");
-    }
     const bool of_x = place(a, x, iteration, p->x + i * x->rank);
     const bool of_table = place(a, table, iteration, p->table + i * table->rank);
 
-    if (counts == 0 || !of_x || !of_table) {
+    if (!of_x || !of_table) {
       p->x[i * x->rank] = ROWS_NOTHING;
     }
   }
-  return WEIR_OK;
 }
 
 weir_status rows_plan_make(const weir_access *a, rows_plan *p)
@@ -262,7 +218,7 @@ weir_status rows_plan_make(const weir_access *a, rows_plan *p)
   for (int d = 0; d < p->form.rank; d++) {
     p->extent[d] = a->out[0].extent[d];
   }
-  WEIR_TRY_GOTO(list_places(p), fail);
+  list_places(p);
   return WEIR_OK;
 fail:
   rows_plan_fini(p);

@@ -22,7 +22,6 @@ typedef struct rows_form {
   int rank, dim[WEIR_MAX_RANK];
   bool point[WEIR_MAX_RANK];
   int n_reduced, reduced[WEIR_MAX_DIMS];
-  int32_t condition;     /* expression that holds where a term counts; -1: all do */
   weir_dtype out;        /* f32 or bf16 */
   int64_t points, terms; /* combinations of iterations of points; of reduced ones */
 } rows_form;
