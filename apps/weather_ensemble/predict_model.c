@@ -73,6 +73,7 @@ static weir_status run_field(wx_predict_model *p, wx_predict_files *files, const
 {
   const wx_info *const f = p->e->facts;
   const wx_archive_info *const a = p->data.facts;
+  char note[512];
   wx_given given;
 
   WEIR_TRY(wx_model_fit(&p->model, &p->data, at->lead, at->quantity));
@@ -98,6 +99,9 @@ static weir_status run_field(wx_predict_model *p, wx_predict_files *files, const
       }
       WEIR_TRY(wx_predict_files_give(files, sample[i], at->k, at->d, &given));
     }
+  }
+  if (wx_model_few_dates(&p->model, &p->data, note, sizeof note)) {
+    weir_warn("predict", "%s", note);
   }
   return WEIR_OK;
 }

@@ -227,6 +227,42 @@ static void corrections_gain_what_they_know(void **state)
   close_world(&w);
 }
 
+/* Where a window holds too few dates all are taken, as without windows, and it is said. */
+static void windows_of_too_few_dates_are_told(void **state)
+{
+  static world w;
+  char text[512];
+
+  draw(&w);
+  open_world(&w);
+  for (int k = 0; k < 2; k++) {
+    static const char *const all[] = {"emos", "climatology"};
+    static const char *const few[] = {"{emos: {dates: {kind: past, window: 20}}}",
+                                      "{climatology: {dates: {kind: past, window: 20}}}"};
+    static const char *const enough[] = {"{emos: {dates: {kind: season, window: 90}}}",
+                                         "{climatology: {dates: {kind: season, window: 90}}}"};
+    opened o, p, q;
+    wx_given a, b;
+
+    open_model(&w, all[k], &o);
+    open_model(&w, few[k], &p);
+    open_model(&w, enough[k], &q);
+    assert_ok(wx_model_give(&o.model, &w.data, FIT + 3, &a));
+    assert_ok(wx_model_give(&p.model, &w.data, FIT + 3, &b));
+    assert_memory_equal(a.mean, b.mean, sizeof(float) * CELLS);
+    assert_true(wx_model_few_dates(&p.model, &w.data, text, sizeof text));
+    assert_non_null(strstr(text, "for 1 initialisation times of "));
+    assert_ok(wx_model_give(&q.model, &w.data, FIT + 3, &b));
+    assert_memory_not_equal(a.mean, b.mean, sizeof(float) * CELLS);
+    assert_false(wx_model_few_dates(&o.model, &w.data, text, sizeof text));
+    assert_false(wx_model_few_dates(&q.model, &w.data, text, sizeof text));
+    close_model(&o);
+    close_model(&p);
+    close_model(&q);
+  }
+  close_world(&w);
+}
+
 /* What is not fitted on may change, and so may the forecasts of every other start. */
 static void nothing_is_learned_from_what_is_scored(void **state)
 {
@@ -457,6 +493,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(corrections_gain_what_they_know),
+      cmocka_unit_test(windows_of_too_few_dates_are_told),
       cmocka_unit_test(nothing_is_learned_from_what_is_scored),
       cmocka_unit_test(names_tell_what_they_are),
       cmocka_unit_test(without_truth_there_is_no_forecast),

@@ -14,16 +14,18 @@ const weir_opt wx_dates_options[] = {
     WEIR_OPT_REAL(wx_dates_opts, window, 60, 1, 36600, "d",
                   "season: width of the window around the day; past: its length before the "
                   "initialisation time"),
-    WEIR_OPT_INT(wx_dates_opts, min_count, 10, 1, 1000000, "1",
-                 "initialisation times that a window has to hold; with fewer all are taken",
-                 .alias = "least"),
+    WEIR_OPT_INT(
+        wx_dates_opts, min_count, 10, 1, 1000000, "1",
+        "initialisation times that a window has to hold; with fewer all are taken, which a warning "
+        "says",
+        .alias = "least"),
     WEIR_OPT_END,
 };
 
 static const double day = 86400;
 
 int64_t wx_dates_choose(const wx_dates_opts *opts, const int64_t *time, int64_t n, int64_t now,
-                        double lead, int64_t *row)
+                        double lead, int64_t *row, int64_t *few)
 {
   int64_t count = 0;
 
@@ -35,6 +37,7 @@ int64_t wx_dates_choose(const wx_dates_opts *opts, const int64_t *time, int64_t 
       row[count++] = i;
     }
   }
+  *few += opts->kind != WX_DATES_ALL && count < opts->min_count;
   if (opts->kind == WX_DATES_ALL || count < opts->min_count) {
     for (count = 0; count < n; count++) {
       row[count] = count;

@@ -38,8 +38,8 @@ typedef struct wx_dates_opts {
   int64_t min_count;
 } wx_dates_opts;
 extern const weir_opt wx_dates_options[];
-/* Chooses dates of time[n] for a start at `now` (s) and a lead (h), in row[n]; all where fewer than
- * `least` are near. Returns how many. */
+/* Chooses dates of time[n] for a start at `now` (s) and a lead (h), in row[n]; all where the window
+ * holds fewer than min_count, which *few counts. Returns how many. */
 int64_t wx_dates_choose(const wx_dates_opts *opts, const int64_t *time, int64_t n, int64_t now,
-                        double lead, int64_t *row);
+                        double lead, int64_t *row, int64_t *few);
 #endif

@@ -80,12 +80,26 @@ weir_status wx_model_fit(wx_model *m, wx_eval_data *s, int64_t lead, int64_t qua
   m->lead = lead;
   m->quantity = quantity;
   m->absent = false;
+  m->few_dates = 0;
   return m->desc->fit != NULL ? m->desc->fit(m, s) : WEIR_OK;
 }
 
 weir_status wx_model_give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out)
 {
   return m->desc->give(m, s, start, out);
+}
+
+bool wx_model_few_dates(const wx_model *m, const wx_eval_data *s, char *text, size_t size)
+{
+  if (m->few_dates == 0) {
+    return false;
+  }
+  (void)snprintf(text, size,
+                 "%s: for %lld initialisation times of %s %g h the window holds fewer training "
+                 "initialisation times than dates.min_count: all of these were taken instead",
+                 m->name, (long long)m->few_dates, s->facts->quantity[m->quantity].name,
+                 s->facts->lead[m->lead]);
+  return true;
 }
 
 void wx_model_close(wx_model *m)

@@ -30,6 +30,7 @@ typedef struct wx_model {
   wx_output output;       /* which, where it is not normal                              */
   int64_t lead, quantity; /* of the last fit                                            */
   bool absent;            /* set by fit: there is no forecast of them at all */
+  int64_t few_dates;      /* forecasts given since then whose window of dates held too few */
   char **file;            /* [n_files] that it read, each once: for the provenance      */
   int64_t n_files, file_capacity;
   void *own;
@@ -77,6 +78,9 @@ weir_status wx_model_open(const wx_model_row *row, wx_eval_data *s, wx_model *m)
 /* Fits a model for a lead and a quantity of the forecast archive. */
 weir_status wx_model_fit(wx_model *m, wx_eval_data *s, int64_t lead, int64_t quantity) WEIR_CHECKED;
 weir_status wx_model_give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out) WEIR_CHECKED;
+/* Writes to text[size] that forecasts since the last fit were not made as dates.kind asks, without
+ * a full stop. Returns false, and writes nothing, where all were. */
+bool wx_model_few_dates(const wx_model *m, const wx_eval_data *s, char *text, size_t size);
 void wx_model_close(wx_model *m);
 /* Keeps the name of a file that a model reads, where it is not there yet: every model calls it.
  * Fails: WEIR_ERR_MEMORY. */

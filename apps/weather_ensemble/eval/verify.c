@@ -339,6 +339,18 @@ static weir_status note_empty(wx_verify *v, int64_t empty)
   return wx_remarks_add(&v->remarks, text);
 }
 
+static weir_status note_few_dates(wx_verify *v)
+{
+  char text[NOTE];
+
+  for (int64_t m = 0; m < v->n_models; m++) {
+    if (wx_model_few_dates(&v->model[m], v->data, text, sizeof text)) {
+      WEIR_TRY(wx_remarks_add(&v->remarks, text));
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead)
 {
   const wx_archive_info *const f = v->data->facts;
@@ -371,5 +383,6 @@ weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead)
     weir_progress(what, k + 1, n, "initialisation times");
   }
   v->n_init_times = kept;
+  WEIR_TRY(note_few_dates(v));
   return note_empty(v, n - kept);
 }

@@ -132,7 +132,7 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
     return WEIR_OK;
   }
   const int64_t n = wx_dates_choose(&o->dates, a->time, a->n, s->facts->start[start],
-                                    s->facts->lead[m->lead], a->chosen);
+                                    s->facts->lead[m->lead], a->chosen, &m->few_dates);
   const size_t bytes = (size_t)n * sizeof *a->row;
 
   if (n != a->n_rows || memcmp(a->row, a->chosen, bytes) != 0) {

@@ -312,12 +312,12 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
 }
 
 /* The sets of the window of a start; those of the last start where it has the same dates. */
-static weir_status fit_window(const wx_model *m, const wx_eval_data *s, int64_t start)
+static weir_status fit_window(wx_model *m, const wx_eval_data *s, int64_t start)
 {
   const emos_opts *const o = m->opts;
   own *const a = m->own;
   const int64_t n = wx_dates_choose(&o->dates, a->data.time, a->data.n, s->facts->start[start],
-                                    s->facts->lead[m->lead], a->chosen);
+                                    s->facts->lead[m->lead], a->chosen, &m->few_dates);
 
   if (n == a->n_chosen && memcmp(a->row, a->chosen, (size_t)n * sizeof *a->row) == 0) {
     return WEIR_OK;
