@@ -176,7 +176,7 @@ static weir_status create_outputs(work *w)
   if (weir_netcdf_available()) {
     WEIR_TRY(wx_score_maps_create(path, &w->verify, &w->maps));
   }
-  return wx_eval_page_create(&w->verify, &w->tables, &w->remarks, &w->page);
+  return wx_eval_page_create(&w->verify, &w->tables, &w->strata, &w->remarks, &w->page);
 }
 
 static weir_status score(work *w)

@@ -20,7 +20,7 @@ enum {
   COMPARED = sizeof compared / sizeof *compared,
   KEPT = sizeof kept / sizeof *kept
 };
-static const char *const season_name[WX_SEASONS] = {"all", "DJF", "MAM", "JJA", "SON"};
+const char *const wx_season_name[WX_SEASONS] = {"all", "DJF", "MAM", "JJA", "SON"};
 static const char *const score_head[] = {"variable", "level",   "leads",  "season",
                                          "model",    "members", "score",  "value",
                                          "lo",       "hi",      "starts", NULL};
@@ -92,6 +92,7 @@ void wx_strata_fini(wx_strata *t)
     fini_lead(&t->lead[k]);
   }
   weir_free(&t->lead);
+  weir_free(&t->skill);
   *t = (wx_strata){.n = 0};
 }
 
@@ -99,10 +100,10 @@ void wx_strata_fini(wx_strata *t)
 
 /* Leads of a quantity and a season, as sums of initialisation times. */
 typedef struct part {
-  const wx_strata *t;
+  wx_strata *t;
   const wx_verify *v;
-  int64_t quantity;
-  double from, to; /* h */
+  int64_t quantity, leads; /* as of wx_strata_skill */
+  double from, to;         /* h */
   char name[WX_LONG];
   int season;
   int64_t n;
@@ -197,7 +198,7 @@ static void begin(const part *p, int64_t model, weir_table *c)
   weir_table_add(c, "%s", q->variable);
   weir_table_add(c, "%.10g", q->level);
   weir_table_add(c, "%s", p->name);
-  weir_table_add(c, "%s", season_name[p->season]);
+  weir_table_add(c, "%s", wx_season_name[p->season]);
   weir_table_add(c, "%s", p->v->model[model].name);
   weir_table_add(c, "%lld", (long long)p->v->model[model].used);
 }
@@ -220,8 +221,20 @@ static weir_status put_scores(const part *p, int64_t model, const wx_resamples *
   return WEIR_OK;
 }
 
-static weir_status put_skill(const part *p, int64_t model, int64_t reference, const wx_resamples *r)
+static weir_status keep_skill(const part *p, int64_t model, int64_t k, const wx_comparison *a)
 {
+  wx_strata *const t = p->t;
+
+  WEIR_TRY(weir_reserve(&t->skill, &t->skill_capacity, t->n_skill + 1, sizeof *t->skill));
+  t->skill[t->n_skill++] =
+      (wx_strata_skill){p->quantity, p->leads, model, k, p->season, a->skill.value, a->test.p};
+  return WEIR_OK;
+}
+
+/* Relative to reference k. */
+static weir_status put_skill(const part *p, int64_t model, int64_t k, const wx_resamples *r)
+{
+  const int64_t reference = p->v->reference[k];
   const int weight = place_of(WX_SUM_WEIGHT);
 
   for (int s = 0; s < COMPARED; s++) {
@@ -239,6 +252,9 @@ static weir_status put_skill(const part *p, int64_t model, int64_t reference, co
     weir_score_add_estimate(p->skill, &a.skill, 1);
     weir_score_add(p->skill, a.test.p);
     weir_score_add(p->skill, a.test.n_eff);
+    if (compared[s] == WX_CRPS_GAUSS) {
+      WEIR_TRY(keep_skill(p, model, k, &a));
+    }
   }
   return WEIR_OK;
 }
@@ -254,7 +270,7 @@ static weir_status put_models(const part *p, const wx_resamples *r)
       const int64_t reference = p->v->reference[k];
 
       if (reference != m && !p->absent[reference]) {
-        WEIR_TRY(put_skill(p, m, reference, r));
+        WEIR_TRY(put_skill(p, m, k, r));
       }
     }
   }
@@ -284,21 +300,30 @@ static weir_status put_seasons(part *p)
   return WEIR_OK;
 }
 
+void wx_strata_leads_name(const wx_verify *v, int64_t leads, char *text, size_t size)
+{
+  const wx_lead_window *const window = v->opts->lead_windows.items;
+
+  if (leads < v->n_leads) {
+    (void)snprintf(text, size, "%.10g h", v->data->facts->lead[v->lead[leads]]);
+  } else {
+    (void)snprintf(text, size, "%s", window[leads - v->n_leads].name);
+  }
+}
+
 /* Every lead of a quantity, then its windows. */
 static weir_status put_quantity(part *p)
 {
   const wx_archive_info *const f = p->v->data->facts;
   const wx_lead_window *const window = p->v->opts->lead_windows.items;
+  const int64_t n_leads = p->v->n_leads;
 
-  for (int64_t k = 0; k < p->v->n_leads; k++) {
-    p->from = p->to = f->lead[p->v->lead[k]];
-    (void)snprintf(p->name, sizeof p->name, "%.10g h", p->from);
-    WEIR_TRY(put_seasons(p));
-  }
-  for (int64_t k = 0; k < p->v->opts->lead_windows.count; k++) {
-    p->from = window[k].from;
-    p->to = window[k].to;
-    (void)snprintf(p->name, sizeof p->name, "%s", window[k].name);
+  for (p->leads = 0; p->leads < n_leads + p->v->opts->lead_windows.count; p->leads++) {
+    const bool one = p->leads < n_leads;
+
+    p->from = one ? f->lead[p->v->lead[p->leads]] : window[p->leads - n_leads].from;
+    p->to = one ? p->from : window[p->leads - n_leads].to;
+    wx_strata_leads_name(p->v, p->leads, p->name, sizeof p->name);
     WEIR_TRY(put_seasons(p));
   }
   return WEIR_OK;
@@ -319,12 +344,13 @@ static weir_status make_tables(part *p)
   return WEIR_OK;
 }
 
-weir_status wx_strata_write(const wx_strata *t, const wx_verify *v, const char *dir)
+weir_status wx_strata_write(wx_strata *t, const wx_verify *v, const char *dir)
 {
   weir_table score = {0}, skill = {0};
   part p = {.t = t, .v = v, .score = &score, .skill = &skill};
   weir_status status = WEIR_OK;
 
+  t->n_skill = 0;
   WEIR_TRY_GOTO(make_tables(&p), done);
   WEIR_TRY_GOTO(weir_score_write(&score, dir, "strata.csv", score_head), done);
   WEIR_TRY_GOTO(weir_score_write(&skill, dir, "strata_skill.csv", skill_head), done);

@@ -11,11 +11,13 @@
 enum { DAY = 86400 };
 
 weir_status wx_eval_page_create(const wx_verify *v, const wx_score_tables *tables,
-                                const wx_remarks *remarks, wx_eval_page **out)
+                                const wx_strata *strata, const wx_remarks *remarks,
+                                wx_eval_page **out)
 {
   WEIR_TRY(weir_alloc(1, sizeof **out, (void **)out));
   (*out)->v = v;
   (*out)->tables = tables;
+  (*out)->strata = strata;
   (*out)->remarks = remarks;
   return WEIR_OK;
 }
@@ -329,7 +331,8 @@ static weir_status add_scorecard(const wx_eval_page *p, weir_report *r)
   WEIR_TRY(weir_report_heading(r, "Scorecard"));
   WEIR_TRY(wx_eval_scorecard_legend(p, r));
   WEIR_TRY(wx_eval_scorecard_table(p, 0, WX_COMPARED_CRPS_GAUSS, r));
-  return weir_report_link(r, "scorecard.html", "Scorecard of all scores and references");
+  WEIR_TRY(weir_report_link(r, "scorecard.html", "Scorecard of all scores and references"));
+  return weir_report_link(r, "seasons.html", "Skill by season and window of lead times");
 }
 
 static weir_status fill(const wx_eval_page *p, weir_report *r)
@@ -353,6 +356,7 @@ weir_status wx_eval_page_write(wx_eval_page *p, const char *dir)
   weir_report *r = NULL;
 
   WEIR_TRY(wx_eval_scorecard_write(p, dir));
+  WEIR_TRY(wx_eval_seasons_write(p, dir));
   WEIR_TRY(weir_report_open(dir, "weather_ensemble: forecast verification", &r));
   wx_eval_facts(p, r);
   return weir_report_commit(&r, fill(p, r));

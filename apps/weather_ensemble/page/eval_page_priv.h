@@ -15,6 +15,7 @@ typedef struct wx_page_quantity {
 struct wx_eval_page {
   const wx_verify *v;
   const wx_score_tables *tables;
+  const wx_strata *strata;
   const wx_remarks *remarks;
   wx_page_quantity *item;
   int64_t n, item_capacity;
@@ -33,6 +34,9 @@ weir_status wx_eval_scorecard_table(const wx_eval_page *p, int64_t reference, wx
 weir_status wx_eval_scorecard_legend(const wx_eval_page *p, weir_report *r) WEIR_CHECKED;
 /* Writes scorecard.html into the folder: all scores and references. */
 weir_status wx_eval_scorecard_write(const wx_eval_page *p, const char *dir) WEIR_CHECKED;
+/* Writes seasons.html into the folder: skill by season, lead and window of leads; nothing where
+ * there is one model only. */
+weir_status wx_eval_seasons_write(const wx_eval_page *p, const char *dir) WEIR_CHECKED;
 /* Draws the case. */
 weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
                          weir_report *r) WEIR_CHECKED;

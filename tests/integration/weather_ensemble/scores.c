@@ -69,7 +69,7 @@ static void decades_have_their_known_scores(void **state)
                                         "report.html",      "maps.nc",
                                         "spread_skill.csv", "provenance.json",
                                         "strata.csv",       "strata_skill.csv",
-                                        "scorecard.html"};
+                                        "scorecard.html",   "seasons.html"};
   double value[8];
 
   (void)state;
