@@ -14,11 +14,9 @@ const weir_opt wx_dates_options[] = {
     WEIR_OPT_REAL(wx_dates_opts, window, 60, 1, 36600, "d",
                   "season: width of the window around the day; past: its length before the "
                   "initialisation time"),
-    WEIR_OPT_INT(
-        wx_dates_opts, min_count, 10, 1, 1000000, "1",
-        "initialisation times that a window has to hold; with fewer all are taken, which a warning "
-        "says",
-        .alias = "least"),
+    WEIR_OPT_INT(wx_dates_opts, min_count, 10, 1, 1000000, "1",
+                 "initialisation times a window has to hold; with fewer, a warning: all are taken",
+                 .alias = "least"),
     WEIR_OPT_END,
 };
 
