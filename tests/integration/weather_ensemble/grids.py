@@ -140,6 +140,16 @@ class Grids(unittest.TestCase):
         own = (-np.diff(np.sin(np.radians(edges))) / 2 * values.mean(axis=1)).sum()
         self.assertAlmostEqual(own, mean, delta=3e-5)
 
+    def test_weights_of_cdo_give_the_fields_of_cdo(self):
+        for kind in ("bil", "ycon"):
+            weights, there = (os.path.join(stored, f"cdo_{name}.nc") for name in (f"weights_{kind}", kind))
+            status, text = run("prepare", f"data.forecast=[{os.path.join(stored, 'cdo_source.nc')}]",
+                               f"import.grid.file={there}", "import.regrid.method=weights", f"import.regrid.weights={weights}")
+            self.assertEqual(status, 0, text)
+            with netCDF4.Dataset(os.path.join(scratch, "out", "forecast.nc")) as data, netCDF4.Dataset(there) as theirs:
+                values = next(v for v in data.variables.values() if v.ndim >= 5)[:].filled(np.nan).squeeze()
+                np.testing.assert_allclose(values, theirs["t2m"][:].filled(np.nan).squeeze(), rtol=1e-7)
+
     def test_components_along_a_rotated_grid_are_refused(self):
         area = ("import.grid.spacing=1", "import.grid.area=[52, 8, 48, 12]")
         self.regridded("wind_east", *area)

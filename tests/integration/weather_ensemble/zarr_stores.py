@@ -1,6 +1,6 @@
 """zarr_stores.py PROGRAM SCRATCH - Zarr stores as archives: version 2, as xarray lays them out, gives the numbers that were
-stored; what the NetCDF library misreads is refused by name. The stores are written here, byte by byte (Zarr Storage
-Specification Version 2).
+stored; what the NetCDF library misreads is refused by name. One store is xarray's (zarr/, written by make_store.py), the
+others are written here, byte by byte (Zarr Storage Specification Version 2).
 
 Exit 77: this Python has no NumPy, or the program was built without NetCDF."""
 import csv
@@ -93,6 +93,9 @@ class Zarr(unittest.TestCase):
         self.check(store("plain.zarr"))
         self.check(store("nested.zarr", dimension_separator="/"))
         self.check(store("a b,[c]%.zarr"))
+
+    def test_a_store_of_xarray_is_read(self):
+        self.check(os.path.join(os.path.dirname(os.path.abspath(__file__)), "zarr", "by_xarray.zarr"))
 
     def test_a_chunk_that_is_not_there_is_missing(self):
         root, x = store("holes.zarr"), X.copy()

@@ -1,8 +1,10 @@
 """make_grids.py FOLDER - writes the files of this folder again: fields on grids that are no latitudes and longitudes
 of rows and columns, as other programs write them: forecasts of 2 m temperature from 2020-01-01 00 UTC, 24 h; and a
-field with a bitmap. Made with ecCodes 2.50 and its Python interface, cfgrib 0.9.15 and xarray 2026.9:
+field with a bitmap. Made with ecCodes 2.50 and its Python interface, cfgrib 0.9.15, xarray 2026.9
+and CDO 2.1.1 (Debian package cdo):
 python3 -m venv v && v/bin/pip install eccodes cfgrib xarray netCDF4 && v/bin/python make_grids.py ."""
 import os
+import subprocess
 import sys
 
 import eccodes as ec
@@ -132,6 +134,26 @@ def by_xarray():
     data.to_netcdf(os.path.join(FOLDER, "rotated_pole.nc"), format="NETCDF3_64BIT")
 
 
+def by_cdo():
+    """Weights in the form of SCRIP from a grid of 22.5 x 30 degrees to one of 30 x 45, and fields made with them."""
+    lat, lon = np.arange(78.75, -79, -22.5), np.arange(0, 360, 30.0)
+    field = wave(lat[:, None], lon[None])[None].astype("f4")
+    xr.Dataset({"t2m": (("time", "latitude", "longitude"), field, {"units": "K"})},
+               coords={"time": ("time", [np.datetime64("2020-01-01", "ns")]),
+                       "latitude": ("latitude", lat, {"units": "degrees_north"}),
+                       "longitude": ("longitude", lon, {"units": "degrees_east"})}
+               ).to_netcdf(os.path.join(FOLDER, "cdo_source.nc"), format="NETCDF3_CLASSIC")
+    with open(os.path.join(FOLDER, "target.txt"), "w", encoding="utf-8") as out:
+        out.write("gridtype=lonlat\nxsize=8\nysize=6\nxfirst=0\nxinc=45\nyfirst=75\nyinc=-30\n")
+    cdo = ["cdo", "-s", "--no_history", "-f", "nc"]
+    for kind in ("bil", "ycon"):
+        weights = f"cdo_weights_{kind}.nc"
+        for words in ([f"gen{kind},target.txt", "cdo_source.nc", weights],
+                      [f"remap,target.txt,{weights}", "cdo_source.nc", f"cdo_{kind}.nc"]):
+            subprocess.run(cdo + words, check=True, cwd=FOLDER)
+    os.remove(os.path.join(FOLDER, "target.txt"))
+
+
 def main():
     for name, keys in GRIDS.items():
         message(name, keys)
@@ -141,6 +163,7 @@ def main():
     for name in ("lambert", "rotated_ll", "reduced_gg"):
         by_cfgrib(name)
     by_xarray()
+    by_cdo()
     os.remove(os.path.join(FOLDER, "reduced_gg.grib"))  # the shared data have one
 
 
