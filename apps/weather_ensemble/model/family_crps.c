@@ -13,9 +13,9 @@
  *   truncated, a >= 0     (z - a) - 2 (J(a) - J(z)) / S(a) + K(a) / S(a)^2
  *
  * A truth below the bound is scored at the bound, and its distance added. */
-#include "model/family_crps.h"
 #include <math.h>
 #include "eval/score/normal.h"
+#include "model/family_crps_priv.h"
 #include "nn/weir_loss.h"
 #include "ops/elementwise/weir_elementwise.h"
 
@@ -213,7 +213,7 @@ static weir_value bounded(scaled *v, rule by, weir_dtype dtype, bool is_censored
 
 bool wx_family_has_graph(wx_family family)
 {
-  return family >= WX_NORMAL && family <= WX_CENSORED_LOGISTIC;
+  return family >= WX_NORMAL && family <= WX_LOG_NORMAL;
 }
 
 bool wx_family_is_logistic(wx_family family)
@@ -233,6 +233,9 @@ weir_value wx_family_crps(weir_graph *g, wx_family family, weir_value location, 
   WEIR_ASSERT(wx_family_has_graph(family));
   if (d->dtype != WEIR_F32 && d->dtype != WEIR_F64) {
     return weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "CRPS of a family takes f32 or f64"));
+  }
+  if (family == WX_LOG_NORMAL) {
+    return wx_log_normal_crps_graph(g, location, scale, lower, truth);
   }
   const rule by = rule_of(d->dtype);
   scaled v = {.g = g, .normal = normal, .c = normal ? WX_INV_SQRT_PI : 1};

@@ -103,7 +103,6 @@ weir_status wx_network_check(const char *section, const wx_model_opts *o, bool o
                      "gauss, or leave distributions empty",
                      section, head_name[o->head]);
   }
-  WEIR_TRY(wx_outputs_check(&o->distributions));
   if (o->net == WX_UNET && o->unet.residual) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s.unet.residual: the network makes what the forecast lacks anyway", section);

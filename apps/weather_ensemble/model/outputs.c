@@ -4,14 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "model/family_crps.h"
 
 const weir_opt wx_output_row_options[] = {
     WEIR_OPT_STRING(wx_output_row, quantity, "", "one of data.target, as ws500; empty: every one"),
     WEIR_OPT_ENUM(
-        wx_output_row, family, WX_NORMAL, WX_FAMILY_CHOICES,
-        "truncated: values above the bound alone (wind speed); censored: the bound itself "
-        "has a probability (precipitation)"),
+        wx_output_row, family, WX_NORMAL, WX_NETWORK_FAMILY_CHOICES,
+        "truncated and log_normal: values above the bound alone (wind speed); censored: the bound "
+        "itself has a probability (precipitation)"),
     WEIR_OPT_REAL(wx_output_row, lower, 0, -1e30, 1e30, "units of the truth",
                   "bound of a truncated or censored family"),
     WEIR_OPT_END,
@@ -29,24 +28,6 @@ static void name_of(wx_family family, char name[NAME])
     at = strchr(at, '|') + 1;
   }
   (void)snprintf(name, NAME, "%.*s", (int)strcspn(at, "|"), at);
-}
-
-weir_status wx_outputs_check(const weir_struct_list *rows)
-{
-  const wx_output_row *const row = rows->items;
-
-  for (int64_t i = 0; i < rows->count; i++) {
-    char name[NAME];
-
-    name_of((wx_family)row[i].family, name);
-    if (!wx_family_has_graph((wx_family)row[i].family)) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "model.distributions[%lld].family: %s is for EMOS alone: a network makes "
-                       "normal and logistic distributions, whole, truncated or censored",
-                       (long long)i, name);
-    }
-  }
-  return WEIR_OK;
 }
 
 static weir_status take_row(int64_t i, const wx_output_row *row, const wx_channel *channel,

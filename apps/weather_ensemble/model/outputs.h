@@ -21,9 +21,6 @@ typedef struct wx_output {
   double lower, shift;
 } wx_output;
 
-/* Checks rows without the quantities that there are. Fails: WEIR_ERR_CONFIG (a family that has no
- * graph). */
-weir_status wx_outputs_check(const weir_struct_list *rows) WEIR_CHECKED;
 /* Computes the distribution of each of n channels: normal where no row is of it. Fails:
  * WEIR_ERR_CONFIG (a row of no channel, two of the same one). */
 weir_status wx_outputs_of(const weir_struct_list *rows, const wx_channel *channel, int64_t n,
