@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <mpi.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include "comm/comm_priv.h"
 #include "base/weir_alloc.h"
@@ -92,11 +93,18 @@ static weir_status split(const weir_comm *c, int colour, weir_comm *sub)
   return status;
 }
 
+static void finalize(void)
+{
+  (void)MPI_Finalize();
+}
+
+/* MPI_Finalize waits for all ranks, and once one has exited with a failure mpiexec kills those that
+ * still write: at exit all have written what they say about it. */
 static void close(weir_comm *c)
 {
   (void)MPI_Comm_free(c->state);
-  if (c->owns) {
-    (void)MPI_Finalize();
+  if (c->owns && atexit(finalize) != 0) {
+    finalize();
   }
   weir_free(&c->state);
 }
