@@ -335,8 +335,36 @@ static weir_status add_scorecard(const wx_eval_page *p, weir_report *r)
   return weir_report_link(r, "seasons.html", "Skill by season and window of lead times");
 }
 
+/* What the scores say, before all tables. */
+static weir_status add_verdicts(const wx_eval_page *p, weir_report *r)
+{
+  char text[WX_VERDICT_SIZE];
+
+  for (int64_t q = 0; q < p->v->n_quantities; q++) {
+    wx_eval_verdict(p, p->v->quantity[q], text, sizeof text);
+    if (text[0] != 0) {
+      WEIR_TRY(weir_report_text(r, "%s", text));
+    }
+  }
+  return WEIR_OK;
+}
+
+static void print_verdicts(const wx_eval_page *p)
+{
+  char text[WX_VERDICT_SIZE];
+
+  printf("\n");
+  for (int64_t q = 0; q < p->v->n_quantities; q++) {
+    wx_eval_verdict(p, p->v->quantity[q], text, sizeof text);
+    if (text[0] != 0) {
+      printf("%s\n", text);
+    }
+  }
+}
+
 static weir_status fill(const wx_eval_page *p, weir_report *r)
 {
+  WEIR_TRY(add_verdicts(p, r));
   WEIR_TRY(add_summary(p, r));
   WEIR_TRY(add_scorecard(p, r));
   if (p->remarks->n > 0) {
@@ -359,5 +387,7 @@ weir_status wx_eval_page_write(wx_eval_page *p, const char *dir)
   WEIR_TRY(wx_eval_seasons_write(p, dir));
   WEIR_TRY(weir_report_open(dir, "weather_ensemble: forecast verification", &r));
   wx_eval_facts(p, r);
-  return weir_report_commit(&r, fill(p, r));
+  WEIR_TRY(weir_report_commit(&r, fill(p, r)));
+  print_verdicts(p);
+  return WEIR_OK;
 }

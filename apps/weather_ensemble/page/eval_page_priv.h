@@ -43,6 +43,10 @@ weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
 /* Returns whether a model is so far from the first reference that lines and maps with it would show
  * nothing of the others: by its CRPS at the lead of the figures. */
 bool wx_eval_is_far(const wx_eval_page *p, int64_t quantity, int64_t model);
+/* Writes sentences about a quantity at the lead of the figures: which model is best, by how much,
+ * and whether that is significant; nothing where no model has a score. */
+enum { WX_VERDICT_SIZE = 2048 };
+void wx_eval_verdict(const wx_eval_page *p, int64_t quantity, char *text, size_t size);
 /* Writes a title such as "z500, 48 h". */
 void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size);
 /* Writes the name of a figure, of two texts: letters and digits of both, '-' for the others. */
