@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 #define WEIR_SERIES_UNIT 24 /* bytes of a unit's text                             */
-#define WEIR_SERIES_MAX 16  /* maximum number of input or output streams of an operator */
+#define WEIR_SERIES_MAX 32  /* maximum number of input or output streams of an operator */
 
 /* Slot k is the time k * rate_den / rate_num seconds. value: f32, [time], 0 where absent; present:
  * bool, [time]. Events (beats, alarms) are streams too: present where one happens. Operators keep
