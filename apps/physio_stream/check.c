@@ -2,6 +2,7 @@
 #include "check.h"
 #include "base/weir_log.h"
 #include "model/graph.h"
+#include "model/hrv_nonlinear.h"
 #include "query_commands.h"
 #include "run_beats.h"
 
@@ -166,6 +167,8 @@ weir_status ps_check(const weir_cli *cli, const ps_cfg *cfg, const weir_config *
 
   WEIR_TRY(check_input(&cfg->input, opens));
   WEIR_TRY(check_rate(cfg));
+  WEIR_TRY(ps_hrv_check("output.nn", &cfg->output.nn));
+  WEIR_TRY(ps_hrv_check("eval.nn", &cfg->eval.nn));
   if (opens) {
     return check_results(cli, cfg, config);
   }

@@ -8,6 +8,7 @@
 #include "base/weir_log.h"
 #include "eval/beats.h"
 #include "eval_clock.h"
+#include "page/eval_hrv.h"
 #include "page/eval_intervals.h"
 #include "page/eval_page.h"
 #include "comm/weir_items.h"
@@ -60,29 +61,6 @@ static weir_status score(const ps_cfg *cfg, const ps_beats *reference, const ps_
   return ps_score_errors(&opts, &in, errors, out->errors, &n);
 }
 
-enum { HRV_COLUMNS = 15 };
-static const char *const hrv_head[HRV_COLUMNS] = {
-    "annotations", "beats",         "nn",      "mean_nn_ms", "sdnn_ms", "sdann_ms",
-    "rmssd_ms",    "pnn50_percent", "vlf_ms2", "lf_ms2",     "hf_ms2",  "lf_hf",
-    "segments",    "beat_types",    "gaps"};
-
-/* What is measured of the intervals of a side. */
-static weir_status measure(const ps_side *side, double rate, ps_measures *out)
-{
-  const double seconds = ps_hrv_span(side->v, side->n, rate);
-  double *scratch = NULL;
-
-  WEIR_TRY(weir_alloc((int64_t)ps_hrv_scratch(&side->nn, side->n, seconds), sizeof *scratch,
-                      (void **)&scratch));
-  *out = (ps_measures){.beats = side->beats,
-                       .times = ps_hrv_time_domain(side->v, side->n, rate),
-                       .bands = ps_hrv_spectrum(&side->nn, side->v, side->n, rate, scratch)};
-  (void)snprintf(out->types, sizeof out->types, "%s", side->types);
-  (void)snprintf(out->gaps, sizeof out->gaps, "%s", side->gaps);
-  weir_free(&scratch);
-  return WEIR_OK;
-}
-
 /* The rhythm of an annotation file. */
 static weir_status measure_side(const ps_cfg *cfg, ps_scored *s, bool test)
 {
@@ -98,31 +76,10 @@ static weir_status measure_side(const ps_cfg *cfg, ps_scored *s, bool test)
         ps_base_name(test ? s->files.test : s->files.reference), ps_base_name(s->record));
   }
   const weir_status status =
-      measure(&side, (double)s->clock.fs_num / (double)s->clock.fs_den, &s->rhythm[test]);
+      ps_measure_side(&side, (double)s->clock.fs_num / (double)s->clock.fs_den, &s->rhythm[test]);
 
   ps_side_fini(&side);
   return status;
-}
-
-/* One row of hrv.csv. */
-static void add_rhythm(const ps_scored *s, bool test, weir_table *cells)
-{
-  const ps_measures *r = &s->rhythm[test];
-  const ps_hrv_times *t = &r->times;
-  const ps_hrv_bands *b = &r->bands;
-  const double figures[] = {t->mean,  t->sd,    t->sdann,
-                            t->rmssd, t->pnn50, b->vlf,
-                            b->lf,    b->hf,    b->hf > 0 ? b->lf / b->hf : NAN};
-
-  weir_table_add(cells, "%s", ps_base_name(test ? s->files.test : s->files.reference));
-  weir_table_add(cells, "%lld", (long long)r->beats);
-  weir_table_add(cells, "%lld", (long long)t->n);
-  for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++) {
-    weir_table_add_number(cells, "%.4f", figures[k], "");
-  }
-  weir_table_add(cells, "%lld", (long long)t->segments);
-  weir_table_add(cells, "%s", r->types);
-  weir_table_add(cells, "%s", r->gaps);
 }
 
 static weir_status need_file(const char *which, const char *path)
@@ -320,7 +277,7 @@ typedef struct session {
   const char **files;
   int64_t n;
   ps_eval_list list; /* of eval.records */
-  weir_table cells, rhythm, records;
+  weir_table cells, rhythm, mse, records;
 } session;
 
 static void set_pair(session *e, int64_t i, const ps_pair *files)
@@ -476,20 +433,24 @@ static void report_score(const ps_scored *s)
 static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, session *e)
 {
   const ps_eval_table scores = {&e->cells, COLUMNS, head};
-  const ps_eval_table rhythm = {&e->rhythm, HRV_COLUMNS, hrv_head};
+  const ps_eval_table rhythm = {&e->rhythm, PS_HRV_COLUMNS, ps_hrv_head};
+  const ps_eval_table mse = {&e->mse, PS_MSE_COLUMNS, ps_mse_head};
   const ps_eval_table records = {&e->records, PS_EVAL_COLUMNS, ps_eval_head};
 
   for (int64_t i = 0; i < e->n; i++) {
-    add_rhythm(&e->s[i], false, &e->rhythm);
-    add_rhythm(&e->s[i], true, &e->rhythm);
+    for (int test = 0; test < 2; test++) {
+      ps_hrv_add_row(&e->s[i], test == 1, &e->rhythm);
+      ps_mse_add_rows(&e->s[i], test == 1, cfg->eval.nn.entropy.scales, &e->mse);
+    }
   }
   WEIR_TRY(ps_eval_table_fill(&e->list, e->s, e->n, &e->records));
   WEIR_TRY(weir_table_write_csv(&e->cells, cli->out, "scores.csv", COLUMNS, head));
-  WEIR_TRY(weir_table_write_csv(&e->rhythm, cli->out, "hrv.csv", HRV_COLUMNS, hrv_head));
+  WEIR_TRY(weir_table_write_csv(&e->rhythm, cli->out, "hrv.csv", PS_HRV_COLUMNS, ps_hrv_head));
+  WEIR_TRY(weir_table_write_csv(&e->mse, cli->out, "mse.csv", PS_MSE_COLUMNS, ps_mse_head));
   WEIR_TRY(
       weir_table_write_csv(&e->records, cli->out, "records.csv", PS_EVAL_COLUMNS, ps_eval_head));
   WEIR_TRY(write_errors(cli->out, e->s, e->n));
-  WEIR_TRY(ps_eval_page(cli->out, cfg, e->s, e->n, &scores, &rhythm, &records));
+  WEIR_TRY(ps_eval_page(cli->out, cfg, e->s, e->n, &(ps_eval_all){scores, rhythm, mse, records}));
   return ps_write_provenance(cli, cfg, e->files, (int)(2 * e->n));
 }
 
@@ -535,6 +496,7 @@ static weir_status eval(weir_job *j)
 
   weir_table_fini(&e.cells);
   weir_table_fini(&e.rhythm);
+  weir_table_fini(&e.mse);
   weir_table_fini(&e.records);
   for (int64_t i = 0; e.s != NULL && i < e.n; i++) {
     forget(&e.s[i]);

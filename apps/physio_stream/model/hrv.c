@@ -25,6 +25,9 @@ const weir_opt ps_hrv_options[] = {
         ps_hrv_opts, spectrum, PS_HRV_WELCH, "welch|lomb",
         "welch: intervals at 4 Hz by a cubic spline, 256 points, half overlapping, no VLF; "
         "lomb: intervals as they are"),
+    WEIR_OPT_TABLE(ps_hrv_opts, entropy, ps_hrv_entropy_options,
+                   "approximate, sample and multiscale entropy"),
+    WEIR_OPT_TABLE(ps_hrv_opts, dfa, ps_hrv_dfa_options, "detrended fluctuation analysis"),
     WEIR_OPT_END,
 };
 

@@ -28,10 +28,28 @@ typedef struct ps_hrv_bands {
                          whose pieces are too short, and of 5 minutes of NN intervals or less */
 } ps_hrv_bands;
 
+/* Of ApEn, SampEn and multiscale entropy (hrv_nonlinear.h). */
+typedef struct ps_hrv_entropy_opts {
+  int64_t m;             /* intervals of a template, which is compared with one more too      */
+  double r;              /* tolerance of a match, share of the SD of the intervals that count */
+  int64_t scales;        /* of multiscale entropy, 1 to PS_HRV_MAX_SCALES                     */
+  int64_t min_templates; /* fewer templates of m + 1 intervals give no entropy                */
+} ps_hrv_entropy_opts;
+
+/* Box sizes of detrended fluctuation analysis (hrv_nonlinear.h), in intervals. */
+typedef struct ps_hrv_dfa_opts {
+  int64_t short_min, short_max; /* of alpha 1                                                */
+  int64_t long_min, long_max;   /* of alpha 2; long_max 0: a tenth of the intervals          */
+  double ratio;                 /* of successive sizes; 1: every size                        */
+  bool overlap;                 /* boxes overlap by half                                     */
+} ps_hrv_dfa_opts;
+
 typedef struct ps_hrv_opts {
   double exclude; /* of the median: an interval further from it does not count; 0: all do */
   double bridge;  /* s, longest stretch of intervals that do not count which is interpolated */
   int spectrum;   /* PS_HRV_WELCH, PS_HRV_LOMB */
+  ps_hrv_entropy_opts entropy;
+  ps_hrv_dfa_opts dfa;
 } ps_hrv_opts;
 
 enum { PS_HRV_WELCH, PS_HRV_LOMB };
@@ -39,11 +57,13 @@ enum { PS_HRV_WELCH, PS_HRV_LOMB };
 /* Why a measure may be missing, for a page. */
 #define PS_HRV_LIMITS                                                                          \
   "SDANN is of five-minute segments of which the intervals cover 80 %%, two at least; VLF is " \
-  "given "                                                                                     \
-  "by nn.spectrum=lomb alone, of more than 5 minutes of intervals (Task Force 1996): Welch's " \
-  "pieces of 64 s have two bins there. Measures without enough data are left out."
+  "given by nn.spectrum=lomb alone, of more than 5 minutes of intervals (Task Force 1996): "   \
+  "Welch's pieces of 64 s have two bins there. Entropies need nn.entropy.min_templates "       \
+  "templates (the MSE index on each scale); DFA needs four boxes of each size, which cover "   \
+  "half of the intervals, and alpha 2 sizes up to twice the smallest. Measures without "       \
+  "enough data are left out."
 
-extern const weir_opt ps_hrv_options[];
+extern const weir_opt ps_hrv_options[], ps_hrv_entropy_options[], ps_hrv_dfa_options[];
 
 /* Returns the seconds from the begin of the first interval to the end of the last. */
 double ps_hrv_span(const ps_interval *v, int64_t n, double rate);

@@ -72,23 +72,11 @@ static weir_status explain_scores(weir_report *r)
       "figures. FN in gaps: missed beats of the reference that lie where the signal is absent.");
 }
 
-static weir_status fill(weir_report *r, const ps_cfg *cfg, const char *range, const ps_scored *s,
-                        int64_t n, const ps_eval_table *scores, const ps_eval_table *rhythm,
-                        const ps_eval_table *records)
+static weir_status add_rhythm(weir_report *r, const ps_cfg *cfg, int64_t n,
+                              const ps_eval_all *tables)
 {
-  WEIR_TRY(weir_report_text(r,
-                            "Beats of %s%s scored against %s, %s, with a match "
-                            "window of %g s, as ANSI/AAMI EC57 asks and bxb of WFDB does.",
-                            ps_base_name(s[0].files.test), n > 1 ? " and others" : "",
-                            ps_base_name(s[0].files.reference), range, cfg->eval.window));
-  WEIR_TRY(ps_eval_add_table(r, "scores", scores));
-  WEIR_TRY(explain_scores(r));
-  if (n > 1) {
-    WEIR_TRY(add_records(r, records));
-  }
-  WEIR_TRY(ps_eval_strips(r, cfg, s, n));
   WEIR_TRY(weir_report_heading(r, "Rhythm"));
-  WEIR_TRY(ps_eval_add_table(r, "hrv", rhythm));
+  WEIR_TRY(ps_eval_add_table(r, "hrv", &tables->rhythm));
   WEIR_TRY(weir_report_text(
       r,
       "NN: between two consecutive normal beats. Beat types: annotated (the file "
@@ -99,17 +87,35 @@ static weir_status fill(weir_report *r, const ps_cfg *cfg, const char *range, co
       "crosses a gap; gaps: the source of the gaps; where it is unknown, intervals across a "
       "gap are counted. RMSSD and pNN50: of successive intervals, the latter compared in "
       "samples; VLF 0.003 to 0.04, LF to 0.15, HF to 0.4 Hz; segments: those of "
-      "SDANN. " PS_HRV_LIMITS
-      " Drawn for the first 8 records; more than 2000 intervals as means of neighbours with "
+      "SDANN. " PS_HRV_LIMITS " SD1, SD2: of the Poincaré plot, across and along the "
+      "line of identity; MSE index: sum of sample entropy over the scales of mse.csv. Drawn for "
+      "the first 8 records; more than 2000 intervals as means of neighbours with "
       "their range, and every k-th pair.",
       cfg->eval.nn.exclude >= 0 ? cfg->eval.nn.exclude : cfg->output.nn.exclude));
+  return n <= PS_EVAL_RHYTHMS ? ps_eval_add_table(r, "mse", &tables->mse) : WEIR_OK;
+}
+
+static weir_status fill(weir_report *r, const ps_cfg *cfg, const char *range, const ps_scored *s,
+                        int64_t n, const ps_eval_all *tables)
+{
+  WEIR_TRY(weir_report_text(r,
+                            "Beats of %s%s scored against %s, %s, with a match "
+                            "window of %g s, as ANSI/AAMI EC57 asks and bxb of WFDB does.",
+                            ps_base_name(s[0].files.test), n > 1 ? " and others" : "",
+                            ps_base_name(s[0].files.reference), range, cfg->eval.window));
+  WEIR_TRY(ps_eval_add_table(r, "scores", &tables->scores));
+  WEIR_TRY(explain_scores(r));
+  if (n > 1) {
+    WEIR_TRY(add_records(r, &tables->records));
+  }
+  WEIR_TRY(ps_eval_strips(r, cfg, s, n));
+  WEIR_TRY(add_rhythm(r, cfg, n, tables));
   WEIR_TRY(ps_eval_rhythm(r, cfg, s, n));
   return n == 1 ? add_run(r, s[0].files.test) : WEIR_OK;
 }
 
 weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
-                         const ps_eval_table *scores, const ps_eval_table *rhythm,
-                         const ps_eval_table *records)
+                         const ps_eval_all *tables)
 {
   weir_report *r = NULL;
   char range[64];
@@ -118,5 +124,5 @@ weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s,
   WEIR_TRY(weir_report_open(dir, "physio_stream: evaluation of beats", &r));
   weir_report_fact(r, "records", "%lld", (long long)n);
   weir_report_fact(r, "scored", "%s", range);
-  return weir_report_commit(&r, fill(r, cfg, range, s, n, scores, rhythm, records));
+  return weir_report_commit(&r, fill(r, cfg, range, s, n, tables));
 }

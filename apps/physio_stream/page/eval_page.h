@@ -28,9 +28,11 @@ typedef struct ps_eval_table {
  * columns and at most PS_EVAL_ROWS rows it is transposed. Fails: as weir_table_report. */
 enum { PS_EVAL_COLUMNS_MAX = 32, PS_EVAL_COLUMNS_SHOWN = 10, PS_EVAL_ROWS = 4 };
 weir_status ps_eval_add_table(weir_report *r, const char *id, const ps_eval_table *t) WEIR_CHECKED;
-/* Writes DIR/report.html of n records with the tables of scores, of rhythm and of records (one line
- * each). Fails: as weir_report_*. */
+/* The tables of a page: scores, rhythm, its multiscale entropy, and records, one line each. */
+typedef struct ps_eval_all {
+  ps_eval_table scores, rhythm, mse, records;
+} ps_eval_all;
+/* Writes DIR/report.html of n records. Fails: as weir_report_*. */
 weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
-                         const ps_eval_table *scores, const ps_eval_table *rhythm,
-                         const ps_eval_table *records) WEIR_CHECKED;
+                         const ps_eval_all *tables) WEIR_CHECKED;
 #endif

@@ -2,7 +2,7 @@
 #ifndef PS_EVAL_SCORED_H
 #define PS_EVAL_SCORED_H
 #include "eval/beats.h"
-#include "model/hrv.h"
+#include "model/hrv_nonlinear.h"
 #include "commands.h"
 
 /* After every beat. */
@@ -13,6 +13,7 @@ typedef struct ps_measures {
   int64_t beats;
   ps_hrv_times times;
   ps_hrv_bands bands;
+  ps_hrv_nonlinear nonlinear;
   char types[32], gaps[32]; /* PS_TYPES_*, PS_GAPS_* */
 } ps_measures;
 

@@ -27,6 +27,17 @@ static const char *title_of(const char *column)
                                           {"lf_ms2", "LF (ms\xc2\xb2)"},
                                           {"hf_ms2", "HF (ms\xc2\xb2)"},
                                           {"lf_hf", "LF/HF"},
+                                          {"sd1_ms", "SD1 (ms)"},
+                                          {"sd2_ms", "SD2 (ms)"},
+                                          {"sd1_sd2", "SD1/SD2"},
+                                          {"ellipse_ms2", "ellipse (ms\xc2\xb2)"},
+                                          {"apen", "ApEn"},
+                                          {"sampen", "SampEn"},
+                                          {"mse_ci", "MSE index"},
+                                          {"dfa_alpha1", "DFA \xce\xb1"
+                                                         "1"},
+                                          {"dfa_alpha2", "DFA \xce\xb1"
+                                                         "2"},
                                           {"beat_types", "beat types"}};
 
   for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {

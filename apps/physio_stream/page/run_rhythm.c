@@ -2,6 +2,7 @@
 #include "page/run_rhythm.h"
 #include <math.h>
 #include "base/weir_alloc.h"
+#include "model/hrv_nonlinear.h"
 #include "page/hrv_figures.h"
 
 /* The intervals of up to `n` beats; times in samples. Returns how many there are. */
@@ -25,11 +26,28 @@ static int64_t intervals_of(const ps_beat *beat, int64_t n, double max_samples, 
   return count;
 }
 
+/* Multiscale entropy. */
+static weir_status add_scales(weir_report *r, int64_t scales, const ps_hrv_nonlinear *m)
+{
+  static const char *const head[] = {"scale", "SampEn"};
+  weir_table c = {0};
+
+  for (int64_t k = 0; k < scales && k < PS_HRV_MAX_SCALES; k++) {
+    weir_table_add(&c, "%lld", (long long)k + 1);
+    weir_table_add_real(&c, m->mse[k]);
+  }
+  const weir_status status = weir_table_report(&c, r, "mse", 2, head);
+
+  weir_table_fini(&c);
+  return status;
+}
+
 static weir_status add_table(weir_report *r, const ps_hrv_opts *opts, const ps_rhythm *rhythm,
                              double *scratch)
 {
   const ps_hrv_times t = ps_hrv_time_domain(rhythm->v, rhythm->n, rhythm->rate);
   const ps_hrv_bands b = ps_hrv_spectrum(opts, rhythm->v, rhythm->n, rhythm->rate, scratch);
+  const ps_hrv_nonlinear m = ps_hrv_nonlinear_of(opts, rhythm->v, rhythm->n, rhythm->rate, scratch);
   weir_table c = {0};
 
   weir_table_add_pair(&c, "beat types", "unknown: RR intervals, not NN");
@@ -43,7 +61,17 @@ static weir_status add_table(weir_report *r, const ps_hrv_opts *opts, const ps_r
   weir_table_add_real_pair(&c, "LF (ms²)", b.lf);
   weir_table_add_real_pair(&c, "HF (ms²)", b.hf);
   weir_table_add_real_pair(&c, "LF/HF", b.hf > 0 ? b.lf / b.hf : NAN);
-  return weir_table_report_pairs(&c, r, "hrv");
+  weir_table_add_real_pair(&c, "SD1 (ms)", m.sd1);
+  weir_table_add_real_pair(&c, "SD2 (ms)", m.sd2);
+  weir_table_add_real_pair(&c, "SD1/SD2", m.sd_ratio);
+  weir_table_add_real_pair(&c, "ellipse (ms²)", m.ellipse);
+  weir_table_add_real_pair(&c, "ApEn", m.apen);
+  weir_table_add_real_pair(&c, "SampEn", m.sampen);
+  weir_table_add_real_pair(&c, "MSE index", m.mse_ci);
+  weir_table_add_real_pair(&c, "DFA α1", m.alpha1);
+  weir_table_add_real_pair(&c, "DFA α2", m.alpha2);
+  WEIR_TRY(weir_table_report_pairs(&c, r, "hrv"));
+  return add_scales(r, opts->entropy.scales, &m);
 }
 
 static weir_status add_all(weir_report *r, const ps_hrv_opts *opts, ps_interval *v, int64_t n,
@@ -51,10 +79,12 @@ static weir_status add_all(weir_report *r, const ps_hrv_opts *opts, ps_interval 
 {
   const double rate = (double)beats->facts->fs_num / (double)beats->facts->fs_den;
   const ps_rhythm rhythm = {"intervals", v, n, rate};
+  const size_t spectrum = ps_hrv_scratch(opts, n, ps_hrv_span(v, n, rate));
+  const size_t nonlinear = ps_hrv_nonlinear_scratch(opts, n);
   double *scratch = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc((int64_t)ps_hrv_scratch(opts, n, ps_hrv_span(v, n, rate)), sizeof *scratch,
+  WEIR_TRY(weir_alloc((int64_t)(spectrum > nonlinear ? spectrum : nonlinear), sizeof *scratch,
                       (void **)&scratch));
   ps_hrv_exclude(opts->exclude, v, n, scratch);
   WEIR_TRY_GOTO(add_table(r, opts, &rhythm, scratch), done);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "model/events.h"
-#include "model/hrv.h"
+#include "model/hrv_nonlinear.h"
 #include "ops/elementwise/weir_elementwise.h"
 
 /* Intervals a second that are kept: 240 a minute; of more the oldest are left out. */
@@ -24,18 +24,24 @@ static const weir_opt options[] = {
                   "a new window each; a result stands at the start of the window's last hop"),
     WEIR_OPT_INT(options_, min_intervals, 10, 2, 1e9, "1",
                  "fewer intervals that count give no result", .alias = "least"),
-    WEIR_OPT_TABLE(options_, nn, ps_hrv_options, "which intervals count, and their spectrum"),
+    WEIR_OPT_TABLE(options_, nn, ps_hrv_options,
+                   "which intervals count, and how they are measured"),
     WEIR_OPT_END,
 };
 
 enum { N, MEAN, SD, RMSSD, PNN50, SDANN, TIMES };
 enum { VLF, LF, HF, BANDS };
+enum { SD1, SD2, APEN, SAMPEN, MSE_CI, ALPHA1, ALPHA2, NONLINEAR };
+/* Stands for a value that there is not. */
+#define NONE (-1e30F)
+
+typedef enum { TIME_DOMAIN, SPECTRUM, NONLINEAR_MEASURES } kind;
 
 typedef struct search {
   ps_hrv_opts nn;
   int64_t window, hop, min_intervals, capacity; /* slots, slots, intervals, intervals */
   double rate;
-  bool spectrum; /* the bands, else the time domain */
+  kind what;
 } search;
 
 /* The intervals and the scratch memory follow. */
@@ -58,9 +64,12 @@ static double *scratch_of(const search *p, state *s)
 static size_t bytes_of(const search *p)
 {
   const double seconds = (double)(p->window + p->hop) / p->rate + 10;
+  const size_t scratch = p->what == NONLINEAR_MEASURES
+                             ? ps_hrv_nonlinear_scratch(&p->nn, p->capacity)
+                             : ps_hrv_scratch(&p->nn, p->capacity, seconds);
 
   return (sizeof(state) + 63) / 64 * 64 + (size_t)p->capacity * sizeof(ps_interval) +
-         ps_hrv_scratch(&p->nn, p->capacity, seconds) * sizeof(double);
+         scratch * sizeof(double);
 }
 
 static int start(const void *params, void *memory)
@@ -96,6 +105,33 @@ static void take(const search *p, state *s, int64_t t, float rr)
   s->last = t + 1;
 }
 
+static float value_of(double x)
+{
+  return isnan(x) ? NONE : (float)x;
+}
+
+static void put_bands(const search *p, const ps_interval *v, int64_t n, int64_t at, double *scratch,
+                      ps_events *found)
+{
+  const ps_hrv_bands b = ps_hrv_spectrum(&p->nn, v, n, p->rate, scratch);
+  const float values[BANDS] = {value_of(b.vlf), (float)b.lf, (float)b.hf};
+
+  if (!isnan(b.hf)) {
+    ps_events_put(found, at, values);
+  }
+}
+
+static void put_nonlinear(const search *p, const ps_interval *v, int64_t n, int64_t at,
+                          double *scratch, ps_events *found)
+{
+  const ps_hrv_nonlinear m = ps_hrv_nonlinear_of(&p->nn, v, n, p->rate, scratch);
+  const float values[NONLINEAR] = {value_of(m.sd1),    value_of(m.sd2),    value_of(m.apen),
+                                   value_of(m.sampen), value_of(m.mse_ci), value_of(m.alpha1),
+                                   value_of(m.alpha2)};
+
+  ps_events_put(found, at, values);
+}
+
 /* The window that ends before slot `end`; its result stands at slot `at`. */
 static void evaluate(const search *p, state *s, int64_t end, int64_t at, ps_events *found)
 {
@@ -116,17 +152,13 @@ static void evaluate(const search *p, state *s, int64_t end, int64_t at, ps_even
   if (t.n < p->min_intervals || isnan(t.rmssd)) {
     return;
   }
-  if (p->spectrum) {
-    const ps_hrv_bands b = ps_hrv_spectrum(&p->nn, v, s->n, p->rate, scratch);
-    const float values[BANDS] = {isnan(b.vlf) ? -1 : (float)b.vlf, (float)b.lf, (float)b.hf};
-
-    if (!isnan(b.hf)) {
-      ps_events_put(found, at, values);
-    }
+  if (p->what == SPECTRUM) {
+    put_bands(p, v, s->n, at, scratch, found);
+  } else if (p->what == NONLINEAR_MEASURES) {
+    put_nonlinear(p, v, s->n, at, scratch, found);
   } else {
-    const float values[TIMES] = {(float)t.n,     (float)t.mean,
-                                 (float)t.sd,    (float)t.rmssd,
-                                 (float)t.pnn50, isnan(t.sdann) ? -1 : (float)t.sdann};
+    const float values[TIMES] = {(float)t.n,     (float)t.mean,  (float)t.sd,
+                                 (float)t.rmssd, (float)t.pnn50, value_of(t.sdann)};
 
     ps_events_put(found, at, values);
   }
@@ -166,11 +198,14 @@ static void finish(const void *params, void *memory, ps_events *found)
   }
 }
 
-/* One search: the time domain or the bands. */
-static weir_status add(const weir_series_use *use, bool spectrum, weir_series *out)
+/* One search: each has the intervals of its own, and one that nothing reads is not computed. */
+static weir_status add(const weir_series_use *use, kind what, weir_series *out)
 {
-  static const char *const units[2][TIMES] = {{"1", "ms", "ms", "ms", "%", "ms"},
-                                              {"ms2", "ms2", "ms2"}};
+  static const char *const names[] = {"hrv", "hrv_bands", "hrv_nonlinear"};
+  static const int n_values[] = {TIMES, BANDS, NONLINEAR};
+  static const char *const units[][NONLINEAR] = {{"1", "ms", "ms", "ms", "%", "ms"},
+                                                 {"ms2", "ms2", "ms2"},
+                                                 {"ms", "ms", "1", "1", "1", "1", "1"}};
   const options_ *o = use->opts;
   const weir_series *in = &use->in[0];
   const double rate = (double)in->rate_num / (double)in->rate_den;
@@ -179,52 +214,80 @@ static weir_status add(const weir_series_use *use, bool spectrum, weir_series *o
   WEIR_TRY(weir_series_keep(use, sizeof(search), NULL, &memory));
   search *p = memory;
 
-  *p = (search){.nn = o->nn, .min_intervals = o->min_intervals, .rate = rate, .spectrum = spectrum};
+  *p = (search){.nn = o->nn, .min_intervals = o->min_intervals, .rate = rate, .what = what};
   WEIR_TRY(weir_series_slots(in, "hrv.window", o->window, 1, &p->window));
   WEIR_TRY(weir_series_slots(in, "hrv.hop", o->hop, 1, &p->hop));
   p->capacity = (int64_t)ceil((o->window + o->hop) * MAX_PER_SECOND) + 8;
-  const ps_events_spec spec = {.name = spectrum ? "hrv_bands" : "hrv",
+  const ps_events_spec spec = {.name = names[what],
                                .params = p,
                                .state_bytes = bytes_of(p),
                                .ahead = p->hop,
                                .settle = p->window + p->hop,
                                .apart = p->hop,
-                               .n_values = spectrum ? (int)BANDS : (int)TIMES,
+                               .n_values = n_values[what],
                                .start = start,
                                .pass = pass,
                                .finish = finish};
 
   WEIR_TRY(ps_events_add(use, &spec, in, 1, out));
   for (int k = 0; k < spec.n_values; k++) {
-    WEIR_TRY(ps_events_thin(use->graph, p->hop, units[spectrum][k], &out[k]));
+    WEIR_TRY(ps_events_thin(use->graph, p->hop, units[what][k], &out[k]));
   }
   return WEIR_OK;
 }
 
+/* Makes a / b where b is above 0. */
+static weir_series ratio_of(weir_graph *g, const weir_series *a, const weir_series *b)
+{
+  weir_series ratio = *b;
+
+  ratio.present = weir_and(g, b->present, weir_gt_scalar(g, b->value, 0));
+  ratio.value = weir_div(g, a->value, b->value);
+  ratio = weir_series_mask(g, ratio);
+  weir_series_set_unit(&ratio, "1");
+  return ratio;
+}
+
+/* Where the streams of each search begin. */
+enum {
+  FIRST_BAND = TIMES,
+  LF_HF = FIRST_BAND + BANDS,
+  FIRST_NONLINEAR,
+  SD_RATIO = FIRST_NONLINEAR + NONLINEAR,
+  ELLIPSE,
+  OUTPUTS
+};
+
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
-  static const char *const names[] = {"n",     "mean_nn", "sdnn", "rmssd", "pnn50",
-                                      "sdann", "vlf",     "lf",   "hf",    "lf_hf"};
+  static const char *const names[OUTPUTS] = {
+      "n",      "mean_nn",    "sdnn",       "rmssd",   "pnn50",  "sdann", "vlf",
+      "lf",     "hf",         "lf_hf",      "sd1",     "sd2",    "apen",  "sampen",
+      "mse_ci", "dfa_alpha1", "dfa_alpha2", "sd1_sd2", "ellipse"};
+  const options_ *o = use->opts;
   weir_graph *g = use->graph;
+  weir_series *const s = out->out;
 
   WEIR_TRY(ps_events_need_intervals(use));
-  WEIR_TRY(add(use, false, out->out));
-  WEIR_TRY(add(use, true, out->out + TIMES));
-  weir_series *const sparse[] = {&out->out[SDANN], &out->out[TIMES + VLF]};
-
-  for (int k = 0; k < 2; k++) { /* -1 stands for none */
-    sparse[k]->present = weir_and(g, sparse[k]->present, weir_ge_scalar(g, sparse[k]->value, 0));
-    *sparse[k] = weir_series_mask(g, *sparse[k]);
+  WEIR_TRY(ps_hrv_check("hrv.nn", &o->nn));
+  WEIR_TRY(add(use, TIME_DOMAIN, s));
+  WEIR_TRY(add(use, SPECTRUM, s + FIRST_BAND));
+  WEIR_TRY(add(use, NONLINEAR_MEASURES, s + FIRST_NONLINEAR));
+  for (int k = 0; k < SD_RATIO; k++) {
+    if (k == SDANN || k == FIRST_BAND + VLF || k >= FIRST_NONLINEAR) {
+      s[k].present = weir_and(g, s[k].present, weir_gt_scalar(g, s[k].value, NONE / 2));
+      s[k] = weir_series_mask(g, s[k]);
+    }
   }
-  const weir_series *lf = &out->out[TIMES + LF], *hf = &out->out[TIMES + HF];
-  weir_series *ratio = &out->out[TIMES + BANDS];
+  const weir_series *sd1 = &s[FIRST_NONLINEAR + SD1], *sd2 = &s[FIRST_NONLINEAR + SD2];
 
-  *ratio = *hf;
-  ratio->present = weir_and(g, hf->present, weir_gt_scalar(g, hf->value, 0));
-  ratio->value = weir_div(g, lf->value, hf->value);
-  *ratio = weir_series_mask(g, *ratio);
-  weir_series_set_unit(ratio, "1");
-  out->n = TIMES + BANDS + 1;
+  s[LF_HF] = ratio_of(g, &s[FIRST_BAND + LF], &s[FIRST_BAND + HF]);
+  s[SD_RATIO] = ratio_of(g, sd1, sd2);
+  s[ELLIPSE] = *sd2;
+  s[ELLIPSE].value = weir_scale(g, weir_mul(g, sd1->value, sd2->value), acos(-1.0));
+  s[ELLIPSE] = weir_series_mask(g, s[ELLIPSE]);
+  weir_series_set_unit(&s[ELLIPSE], "ms2");
+  out->n = OUTPUTS;
   memcpy(out->name, names, sizeof names);
   WEIR_TRY(weir_graph_status(g));
   return WEIR_OK;
@@ -232,12 +295,14 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 
 const weir_series_op ps_step_hrv = {
     .name = "hrv",
-    .cite = "Task Force, Circulation 93 (1996) 1043",
+    .cite = "Task Force, Circulation 93 (1996) 1043; nonlinear: docs/science/physio_stream.md",
     .help =
         "heart rate variability in windows of a stream of intervals (detect.rr): n, mean_nn, "
         "sdnn, rmssd (ms), pnn50 (%), sdann (ms, in windows that hold two five minutes), vlf (of "
-        "lomb, in windows of more than five minutes), lf, hf (ms2), lf_hf, a value each hop; of a "
-        "detector's beats, which have no types, these are measures of RR intervals, not of NN",
+        "lomb, in windows of more than five minutes), lf, hf (ms2), lf_hf, sd1, sd2 (ms), sd1_sd2, "
+        "ellipse (ms2) of the Poincare plot, apen, sampen, mse_ci (sum over scales), dfa_alpha1, "
+        "dfa_alpha2, a value each hop; of a detector's beats, which have no types, these are "
+        "measures of RR intervals, not of NN",
     .opts = options,
     .opts_size = sizeof(options_),
     .min_in = 1,

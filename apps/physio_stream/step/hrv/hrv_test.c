@@ -1,5 +1,5 @@
 /* hrv_test.c - windows of a stream against the measures of the intervals in them. */
-#include "model/hrv.h"
+#include "model/hrv_nonlinear.h"
 #include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_hrv;
@@ -62,6 +62,68 @@ static void expect(const step_result *r, const char *name, int64_t k, double val
   assert_true(k < s->n);
   assert_int_equal(s->present[k], !isnan(value));
   assert_true(isnan(value) || weir_near((double)s->x[k], value, 1e-6));
+}
+
+/* The nonlinear measures of a window. */
+static void expect_nonlinear(const step_result *r, int64_t k, const ps_hrv_nonlinear *m)
+{
+  const bool enough = m != NULL;
+
+  expect(r, "sd1", k, enough ? m->sd1 : NAN);
+  expect(r, "sd2", k, enough ? m->sd2 : NAN);
+  expect(r, "sd1_sd2", k, enough ? m->sd_ratio : NAN);
+  expect(r, "ellipse", k, enough ? m->ellipse : NAN);
+  expect(r, "apen", k, enough ? m->apen : NAN);
+  expect(r, "sampen", k, enough ? m->sampen : NAN);
+  expect(r, "mse_ci", k, enough ? m->mse_ci : NAN);
+  expect(r, "dfa_alpha1", k, enough ? m->alpha1 : NAN);
+  expect(r, "dfa_alpha2", k, enough ? m->alpha2 : NAN);
+}
+
+/* Of windows that end in slots; the options are those of the second set, and the usual ones. */
+static void nonlinear_measures_are_those_of_the_intervals(void **state)
+{
+  static const char *const sets[][8] = {
+      {"window=300", "hop=100", NULL},
+      {"window=200", "hop=40", "nn.entropy.m=1", "nn.entropy.r=0.3", "nn.entropy.scales=3",
+       "nn.entropy.min_templates=20", "nn.dfa={short_min: 5, long_max: 24, ratio: 1}", NULL},
+  };
+  static const ps_hrv_opts opts[] = {
+      {.entropy = {2, 0.2, 5, 100}, .dfa = {4, 11, 12, 0, 1.0905077326652577, false}},
+      {.entropy = {1, 0.3, 3, 20}, .dfa = {5, 11, 12, 24, 1, false}}};
+  static const int64_t windows[] = {300, 200}, hops[] = {100, 40};
+  static ps_interval v[CAPACITY];
+  static double scratch[20 * CAPACITY];
+  int64_t seen[4] = {0};
+
+  for (int c = 0; c < 2; c++) {
+    const int64_t hop = hops[c] * RATE;
+    step_signal in = intervals(7 + (uint64_t)c);
+    step_result r;
+
+    step_check_chunks(&ps_step_hrv, sets[c], &in, 1, &r);
+    for (int64_t k = 0; k < step_get(&r, "n")->n; k++) {
+      const int64_t hi = (k + 1) * hop < in.n ? (k + 1) * hop : in.n;
+      const int64_t n = collect(&in, hi - windows[c] * RATE, hi, v);
+
+      ps_hrv_exclude(0.25, v, n, scratch);
+      const bool enough = ps_hrv_time_domain(v, n, RATE).n >= 10;
+      const ps_hrv_nonlinear m = ps_hrv_nonlinear_of(&opts[c], v, n, RATE, scratch);
+
+      expect_nonlinear(&r, k, enough ? &m : NULL);
+      seen[0] += isfinite(m.sampen);
+      seen[1] += isfinite(m.mse_ci);
+      seen[2] += isfinite(m.alpha1);
+      seen[3] += isfinite(m.alpha2);
+    }
+    step_result_free(&r);
+    step_signal_free(&in);
+  }
+  print_message("windows with sampen %lld, mse_ci %lld, alpha 1 %lld, alpha 2 %lld\n",
+                (long long)seen[0], (long long)seen[1], (long long)seen[2], (long long)seen[3]);
+  for (int k = 0; k < 4; k++) {
+    assert_true(seen[k] > 3);
+  }
 }
 
 static void windows_hold_what_ends_in_them(void **state)
@@ -172,6 +234,11 @@ static void a_hop_between_two_slots_is_refused(void **state)
   assert_int_equal(step_build(&ps_step_hrv, sets, &in, 1, &f), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "hrv.hop"));
   step_frame_fini(&f);
+  static const char *const sizes[] = {"nn.dfa.short_max=4", NULL};
+
+  assert_int_equal(step_build(&ps_step_hrv, sizes, &in, 1, &f), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "hrv.nn.dfa.short_max"));
+  step_frame_fini(&f);
   in.unit = "mV";
   assert_int_equal(step_build(&ps_step_hrv, NULL, &in, 1, &f), WEIR_ERR_CONFIG);
   step_frame_fini(&f);
@@ -183,6 +250,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(windows_hold_what_ends_in_them),
+      cmocka_unit_test(nonlinear_measures_are_those_of_the_intervals),
       cmocka_unit_test(long_windows_have_sdann),
       cmocka_unit_test(what_is_no_length_of_time_changes_nothing),
       cmocka_unit_test(no_input_upsets_it),
