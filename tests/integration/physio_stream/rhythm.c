@@ -63,7 +63,15 @@ static void expect_agreement(const char *run, const char *eval, const char *row)
                                          {"RMSSD (ms)", "rmssd_ms"},
                                          {"pNN50 (%)", "pnn50_percent"},
                                          {"LF (ms²)", "lf_ms2"},
-                                         {"HF (ms²)", "hf_ms2"}};
+                                         {"HF (ms²)", "hf_ms2"},
+                                         {"SD1 (ms)", "sd1_ms"},
+                                         {"SD2 (ms)", "sd2_ms"},
+                                         {"SD1/SD2", "sd1_sd2"},
+                                         {"ellipse (ms²)", "ellipse_ms2"},
+                                         {"ApEn", "apen"},
+                                         {"SampEn", "sampen"},
+                                         {"MSE index", "mse_ci"},
+                                         {"DFA α1", "dfa_alpha1"}};
 
   for (size_t k = 0; k < sizeof pairs / sizeof pairs[0]; k++) {
     const double page = atof(cell_after(run, "hrv", pairs[k][0]));
@@ -198,6 +206,60 @@ static void what_rests_on_too_little_is_left_out(void **state)
   assert_string_equal(hrv_cell(in_scratch("c"), "208.atr", "segments"), "0");
 }
 
+/* Record 100's NN intervals, and record 208's, of which few follow each other: SampEn of them, no
+ * coarse graining and no exponent. docs/science/physio_stream.md has the same values. */
+static void nonlinear_measures_of_records_are_reproduced(void **state)
+{
+  static const char *const cells[][3] = {
+      {"sd1_ms", "19.4352", "16.7537"}, {"sd2_ms", "47.0197", "54.7212"},
+      {"sd1_sd2", "0.4133", "0.3062"},  {"ellipse_ms2", "2870.9077", "2880.1630"},
+      {"apen", "1.6959", "0.9558"},     {"sampen", "1.7804", "1.4751"},
+      {"mse_ci", "7.3228", ""},         {"dfa_alpha1", "0.9394", ""},
+      {"dfa_alpha2", "0.9521", ""}};
+
+  (void)state;
+  eval_of(in_data("wfdb/mitdb/100.atr"), in_data("bxb/100.gqrs"), "", in_scratch("a"));
+  eval_of(in_data("wfdb/mitdb/208.atr"), in_data("bxb/208.gqrs"), "", in_scratch("b"));
+  for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++) {
+    assert_string_equal(hrv_cell(in_scratch("a"), "100.atr", cells[k][0]), cells[k][1]);
+    assert_string_equal(hrv_cell(in_scratch("b"), "208.atr", cells[k][0]), cells[k][2]);
+  }
+  char *text = contents(in_scratch("a/mse.csv"));
+
+  assert_non_null(strstr(text, "annotations,scale,sampen\n100.atr,1,1.7804\n100.atr,2,1.6065\n"
+                               "100.atr,3,1.4897\n100.atr,4,1.0807\n100.atr,5,1.3655\n"));
+  free(text);
+  text = contents(in_scratch("b/mse.csv"));
+  assert_non_null(strstr(text, "208.atr,1,1.4751\n208.atr,2,\n208.atr,3,\n"));
+  free(text);
+  assert_string_equal(cell_after(in_scratch("a"), "hrv", "SampEn"), "1.7804");
+}
+
+/* The options change what they name; box sizes that do not ascend are refused. */
+static void options_of_nonlinear_measures_are_kept(void **state)
+{
+  const char *const atr = in_data("wfdb/mitdb/100.atr"), *const gqrs = in_data("bxb/100.gqrs");
+
+  (void)state;
+  eval_of(atr, gqrs, "--set 'eval.nn.entropy={m: 1, r: 0.1, scales: 1}' --set eval.nn.dfa.ratio=1",
+          in_scratch("a"));
+  const double sampen = atof(hrv_cell(in_scratch("a"), "100.atr", "sampen"));
+
+  assert_true(sampen > 2 && sampen < 3); /* about log 2 more, of half the tolerance */
+  assert_string_equal(hrv_cell(in_scratch("a"), "100.atr", "dfa_alpha1"), "0.9394");
+  char *text = contents(in_scratch("a/mse.csv"));
+
+  assert_non_null(strstr(text, "100.atr,1,"));
+  assert_null(strstr(text, "100.atr,2,"));
+  free(text);
+  assert_int_equal(program("eval --set eval.reference=%s --set eval.test=%s "
+                           "--set eval.nn.dfa.long_max=12 --out %s",
+                           atr, gqrs, in_scratch("b")),
+                   2);
+  assert_non_null(strstr(printed(), "eval.nn.dfa.long_max"));
+  assert_int_equal(program("describe --input %s --set output.nn.dfa.short_max=4", atr), 2);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -205,6 +267,8 @@ int main(void)
       TEST(gaps_are_marked_where_the_signal_is_absent),
       TEST(types_come_from_the_reference),
       TEST(what_rests_on_too_little_is_left_out),
+      TEST(nonlinear_measures_of_records_are_reproduced),
+      TEST(options_of_nonlinear_measures_are_kept),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""neurokit2_package.py PROGRAM WORK - nonlinear measures of heart rate variability as NeuroKit2 of PyPI computes them, of one run of
+intervals and, SD1 and SD2, of runs between ectopic beats. docs/science/physio_stream.md names the definitions that differ."""
+import csv
+import os
+import subprocess
+import sys
+import warnings
+
+program, work = sys.argv[1:3]
+try:
+    import neurokit2 as nk
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing} (neurokit2: PyPI)")
+    sys.exit(77)
+
+warnings.filterwarnings("ignore")
+os.chdir(work)
+NORMAL, VENTRICULAR, SKIP = 1, 5, 59
+RATE = 10000  # 1/s: no box of DFA has equal intervals, which NeuroKit2 leaves out
+
+
+def write_annotations(path, times, codes):
+    """A file of MIT annotations, without a resolution of time."""
+    words = []
+    for step, code in zip(np.diff(times, prepend=0), codes):
+        if step > 1023:
+            words += [SKIP << 10, int(step) >> 16, int(step) & 0xFFFF]
+            step = 0
+        words.append(code << 10 | int(step))
+    with open(path, "wb") as file:
+        file.write(np.array(words + [0], dtype="<u2").tobytes())
+
+
+def table(path):
+    """Rows with numbers, NaN of an empty cell; of the reference, not of the test, which is the same file."""
+    with open(path, encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    texts = "annotations", "beat_types", "gaps"
+    return [{key: float(cell or "nan") for key, cell in row.items() if key not in texts} for row in rows[:len(rows) // 2]]
+
+
+def measures(times, codes, **options):
+    """hrv.csv, and the column of mse.csv."""
+    write_annotations("a.atr", times, codes)
+    sets = ["eval.reference=a.atr", "eval.test=a.atr", "eval.start=0", f"eval.fs={RATE}", "eval.nn.exclude=0"]
+    sets += [f"eval.nn.{key.replace('__', '.')}={value}" for key, value in options.items()]
+    subprocess.run([program, "eval", *sum((["--set", text] for text in sets), []), "--out", "score", "--overwrite", "--log", "error"],
+                   check=True, stdout=subprocess.DEVNULL)
+    return table("score/hrv.csv")[0], [row["sampen"] for row in table("score/mse.csv")]
+
+
+def expect(what, value, reference, tolerance=6e-5):
+    """Tables have four digits after the point."""
+    assert abs(value - reference) <= tolerance * max(1, abs(reference)), (what, value, reference)
+
+
+def series(kind, n, random):
+    noise = random.normal(size=n)
+    if kind == "white":
+        return 800 + 40 * noise
+    if kind == "autoregressive":
+        for i in range(1, n):
+            noise[i] += 0.8 * noise[i - 1]
+        return 800 + 30 * noise
+    walk = np.cumsum(noise)  # Brownian
+    return 800 + 300 * (walk - walk.mean()) / np.ptp(walk)
+
+
+def beats(kind, n, random):
+    """Times in samples, and intervals in ms."""
+    times = np.cumsum(np.concatenate([[500], np.round(series(kind, n, random) * RATE / 1000)])).astype(int)
+    return times, np.diff(times) * 1000 / RATE
+
+
+def compare(kind, n, seed):
+    times, intervals = beats(kind, n, np.random.default_rng(seed))
+    codes = [NORMAL] * len(times)
+    row, mse = measures(times, codes, dfa__ratio=1, entropy__min_templates=30)
+    reference = nk.hrv_nonlinear(times, sampling_rate=RATE).iloc[0]
+    for ours, theirs in ("sd1_ms", "SD1"), ("sd2_ms", "SD2"), ("sd1_sd2", "SD1SD2"), ("ellipse_ms2", "S"), ("apen", "ApEn"), \
+            ("sampen", "SampEn"):
+        expect((kind, n, ours), row[ours], reference["HRV_" + theirs])
+    scales = nk.entropy_multiscale(intervals, scale=5, dimension=2, tolerance=0.2 * np.std(intervals, ddof=1))[1]["Value"]
+    for k in range(5):
+        assert np.isnan(mse[k]) if n // (k + 1) < 32 or not np.isfinite(scales[k]) else abs(mse[k] - scales[k]) < 6e-5, (kind, n, k)
+    if np.isfinite(mse).all():
+        expect((kind, n, "mse_ci"), row["mse_ci"], scales.sum())
+    expect((kind, n, "alpha1"), row["dfa_alpha1"], nk.fractal_dfa(intervals, scale=np.arange(4, 12), overlap=False)[0])
+    if n < 240:
+        assert np.isnan(row["dfa_alpha2"])
+        return
+    expect((kind, n, "alpha2"), row["dfa_alpha2"], nk.fractal_dfa(intervals, scale=np.arange(12, n // 10 + 1), overlap=False)[0])
+    # hrv_nonlinear overlaps boxes, and leaves out one that ends with the series.
+    row, _ = measures(times, codes, dfa__ratio=1, dfa__overlap="true")
+    for ours, theirs in ("dfa_alpha1", "DFA_alpha1"), ("dfa_alpha2", "DFA_alpha2"):
+        difference = row[ours] - reference["HRV_" + theirs]
+        print(f"{kind}, {n} intervals: {ours} {row[ours]:.4f}, {difference:+.4f} from hrv_nonlinear")
+        assert abs(difference) < 0.03, (kind, n, ours)
+
+
+for kind in "white", "autoregressive", "Brownian":
+    for n in 101, 301, 1004:
+        compare(kind, n, n)
+
+# Ectopic beats: pairs of successive normal intervals alone.
+random = np.random.default_rng(5)
+times, intervals = beats("autoregressive", 600, random)
+codes = np.where(random.uniform(size=len(times)) < 0.03, VENTRICULAR, NORMAL)
+counts = (codes[1:] == NORMAL) & (codes[:-1] == NORMAL)
+row, _ = measures(times, codes)
+assert row["nn"] == counts.sum() < 580
+reference = nk.hrv_nonlinear({"RRI": intervals[counts], "RRI_Time": times[1:][counts] / RATE}).iloc[0]
+for ours, theirs in ("sd1_ms", "SD1"), ("sd2_ms", "SD2"):
+    expect(("ectopic", ours), row[ours], reference["HRV_" + theirs])
+print(f"NeuroKit2 {nk.__version__}: with ectopic beats SampEn {row['sampen']:.4f}, and {reference['HRV_SampEn']:.4f} across them")
