@@ -59,7 +59,7 @@ static bool is_pair(const ps_interval *v, int64_t i)
   return i > 0 && v[i].joined && v[i].counts && v[i - 1].counts;
 }
 
-/* Brennan, equations 7 and 8: standard deviations of (b - a) / sqrt(2) and (a + b) / sqrt(2). */
+/* Standard deviations of (b - a) / sqrt(2) and (a + b) / sqrt(2). */
 static void poincare(const ps_interval *v, int64_t n, double ms, double least,
                      ps_hrv_nonlinear *out)
 {
