@@ -78,10 +78,12 @@ static weir_status tell_all(weir_job *j, const cf_evaluation *e)
 static weir_status evaluate_all(weir_job *j, const cf_source_spec *spec)
 {
   const cf_cfg *const cfg = j->cfg;
+  cf_eval_opts opts = cfg->eval;
   cf_evaluation e = {0};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(cf_evaluation_open(&cfg->eval, spec, (uint64_t)cfg->seed, j->comm, &e));
+  opts.features.summaries = &cfg->summaries;
+  WEIR_TRY(cf_evaluation_open(&opts, spec, (uint64_t)cfg->seed, j->comm, &e));
   status = weir_job_leads(j) ? tell_all(j, &e) : WEIR_OK;
   cf_evaluation_close(&e);
   return status;

@@ -10,6 +10,7 @@ weir_status cf_cmd_prepare(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_convert(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_inspect(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_power(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_summaries(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_run(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_predict(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_eval(const weir_cli *cli) WEIR_CHECKED;

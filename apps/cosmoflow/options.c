@@ -46,6 +46,9 @@ const weir_opt cf_options[] = {
                  "of networks that segment: fewer samples than predict.batch are computed at once "
                  "where they need more; one always is"),
     WEIR_OPT_TABLE(cf_cfg, power, cf_spectrum_options, "power spectrum of a sample (power)"),
+    WEIR_OPT_TABLE(cf_cfg, summaries, cf_summary_options,
+                   "other summary statistics: of a sample (summaries), and of those that "
+                   "eval.regressions are on"),
     WEIR_OPT_TABLE(cf_cfg, mllog, cf_mllog_options,
                    "the log of MLPerf HPC, in addition to run.jsonl"),
     WEIR_OPT_TABLE(

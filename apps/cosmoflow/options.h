@@ -41,6 +41,7 @@ typedef struct cf_cfg {
     int64_t memory; /* bytes */
   } predict;
   cf_spectrum_opts power;
+  cf_summary_opts summaries;
   cf_mllog_opts mllog;
   weir_scaling_cfg scaling;
   struct {

@@ -23,7 +23,7 @@ static void put_estimate(weir_table *c, const weir_estimate *e, double scale)
                  weir_amount_number(tidy(scale * e->hi, 1), hi));
 }
 
-/* Of the network: the better regression and the skill relative to it. */
+/* Of the network: the best regression and the skill relative to it. */
 static void put_skill(weir_table *c, const cf_evaluation *e, const cf_score_row *r)
 {
   char value[WEIR_AMOUNT_SIZE], lo[WEIR_AMOUNT_SIZE], hi[WEIR_AMOUNT_SIZE];
@@ -50,7 +50,7 @@ static const char *const score_head[SCORE_COLUMNS] = {
     "model",
     "level",
     "MAE (half ranges)",
-    "MAE skill score relative to the better regression (%)",
+    "MAE skill score relative to the best regression (%)",
     "MAE skill score relative to the mean (%)",
     "MAE",
     "RMSE",
@@ -169,6 +169,30 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
   return status;
 }
 
+/* Adds what the regressions on other summary statistics are on. */
+static weir_status add_regressions(const cf_evaluation *e, weir_report *r)
+{
+  static const char *const what[CF_SUMMARIES] = {
+      [CF_SUMMARY_ONE_POINT] = "shares of voxels by ln(1 + delta)",
+      [CF_SUMMARY_PEAKS] = "peak counts by height ln(1 + delta)"};
+
+  for (int by = CF_BY_SUMMARIES; by <= CF_BY_ALL; by++) {
+    if (e->n_features[by] > 0) {
+      WEIR_TRY(weir_report_text(
+          r, "%s: the same regression on %s (%lld features%s).",
+          cf_evaluation_name(e, 0, (cf_predictor)by),
+          by == CF_BY_ALL ? "P(k), the moments and all other summaries together"
+                          : what[by - CF_BY_SUMMARIES],
+          (long long)e->n_features[by],
+          by == CF_BY_ALL ? ""
+          : e->periodic   ? "; samples are periodic"
+                          : "; samples are cut from a box or not known to be one, and not "
+                            "continued beyond their faces"));
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status add_summary(const cf_evaluation *e, weir_report *r)
 {
   const cf_bootstrap_opts *const o = &e->opts->bootstrap;
@@ -193,7 +217,7 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
       "unbiased; 0: no information). Intervals: %g %% of %lld bootstrap resamples of universes, "
       "since samples of one universe are correlated. MAE skill score: reduction of the MAE "
       "relative "
-      "to the regression that has the lower MAE in the same row, which is named, and relative to "
+      "to the regression that has the lowest MAE in the same row, which is named, and relative to "
       "the mean predictor.",
       100 * o->confidence, (long long)o->resamples));
   cf_predictions_normalised(e->set[0].p, normalised, sizeof normalised);
@@ -215,14 +239,15 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
   if (e->without != NULL) {
     return weir_report_text(r, "Regression on P(k) not computed: %s.", e->without);
   }
-  return weir_report_text(
+  WEIR_TRY(weir_report_text(
       r,
       "Ridge regression: linear in log P(k), fitted to %lld training universes (%lld features; "
       "%lld "
       "with moments of log(1 + n)); the penalty of each label is chosen by %lld-fold "
       "cross-validation over universes. Mean: of the labels of the training universes.",
       (long long)e->ridge[CF_BY_RIDGE].groups, (long long)e->n_features[CF_BY_RIDGE],
-      (long long)e->n_features[CF_BY_MOMENTS], (long long)e->ridge[CF_BY_RIDGE].folds);
+      (long long)e->n_features[CF_BY_MOMENTS], (long long)e->ridge[CF_BY_RIDGE].folds));
+  return add_regressions(e, r);
 }
 
 static weir_status fill(const cf_evaluation *e, const cf_score_tables *t, weir_report *r)

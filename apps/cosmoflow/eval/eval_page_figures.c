@@ -40,7 +40,7 @@ static weir_figure_series points_of(const cf_cases *c, const double *axis, bool 
                               .color = CF_BY_NETWORK + 1};
 }
 
-/* Adds predictions against the truth, of the network and of the better regression. */
+/* Adds predictions against the truth, of the network and of the best regression. */
 static weir_status add_scatter(const cf_evaluation *e, int64_t set, int64_t label, weir_report *r)
 {
   const cf_predictions *const p = e->set[0].p;
@@ -54,12 +54,12 @@ static weir_status add_scatter(const cf_evaluation *e, int64_t set, int64_t labe
   int n_series = 0;
 
   const int64_t n = thin(e->set[set].level[CF_BY_SAMPLE].n, e->opts->points, &step);
-  const cf_predictor better = cf_evaluation_better(e, set, CF_BY_SAMPLE, label);
+  const cf_predictor best = cf_evaluation_best(e, set, CF_BY_SAMPLE, label);
 
   WEIR_TRY(weir_alloc(2 * n * CF_PREDICTORS, sizeof *buffer, (void **)&buffer));
-  for (int by = CF_BY_MOMENTS; by >= CF_BY_NETWORK; by--) { /* the network is drawn above */
+  for (int by = CF_LAST_REGRESSION; by >= CF_BY_NETWORK; by--) { /* the network is drawn above */
     if (cf_evaluation_cases(e, set, (cf_predictor)by, CF_BY_SAMPLE, label, &c) &&
-        (by == CF_BY_NETWORK || by == (int)better)) {
+        (by == CF_BY_NETWORK || by == (int)best)) {
       s[n_series] = points_of(&c, c.truth, false, cf_evaluation_name(e, set, (cf_predictor)by),
                               step, n, buffer + 2 * n * n_series);
       s[n_series].color = by + 1;

@@ -4,6 +4,7 @@
 #define CF_EVAL_SET_H
 #include "data/predictions.h"
 #include "data/source.h"
+#include "eval/summary/summaries.h"
 
 typedef struct cf_eval_set_opts {
   const char *name, *predictions;
@@ -15,11 +16,14 @@ extern const weir_opt cf_eval_set_options[];
 /* Models that predict. */
 typedef enum cf_predictor {
   CF_BY_NETWORK,
-  CF_BY_RIDGE,   /* on log P(k) */
-  CF_BY_MOMENTS, /* on log P(k) and moments */
-  CF_BY_MEAN,    /* of the training universes */
+  CF_BY_RIDGE,     /* on log P(k) */
+  CF_BY_MOMENTS,   /* on log P(k) and moments */
+  CF_BY_SUMMARIES, /* that on cf_summary_kind k alone is CF_BY_SUMMARIES + k */
+  CF_BY_ALL = CF_BY_SUMMARIES + CF_SUMMARIES, /* on all of these */
+  CF_BY_MEAN,                                 /* of the training universes */
   CF_PREDICTORS
 } cf_predictor;
+enum { CF_FIRST_REGRESSION = CF_BY_RIDGE, CF_LAST_REGRESSION = CF_BY_ALL };
 typedef enum cf_level { CF_BY_SAMPLE, CF_BY_UNIVERSE, CF_LEVELS } cf_level;
 extern const char *const cf_level_name[CF_LEVELS];
 

@@ -16,6 +16,10 @@ const weir_opt cf_eval_options[] = {
                  "bins of the range of each label, for bias and slope by the truth"),
     WEIR_OPT_INT(cf_eval_opts, points, 2000, 10, 1e6, "1",
                  "of a figure at most: of more samples every second or third is drawn"),
+    WEIR_OPT_STRING_LIST(cf_eval_opts, regressions, "",
+                         "further regressions, each on other summary statistics (section "
+                         "summaries): one_point, peaks, and all, which has P(k), the moments and "
+                         "all these"),
     WEIR_OPT_TABLE(cf_eval_opts, features, cf_feature_options,
                    "what the regressions know of samples"),
     WEIR_OPT_TABLE(cf_eval_opts, ridge, cf_ridge_options, "the regressions"),
@@ -83,11 +87,37 @@ weir_status cf_eval_judge_names(const weir_struct_list *sets)
   return WEIR_OK;
 }
 
+/* Sets the regressions that options name, bits 1 << cf_predictor. */
+static weir_status find_regressions(const cf_eval_opts *opts, unsigned *out)
+{
+  unsigned wanted = 1U << CF_BY_RIDGE | 1U << CF_BY_MOMENTS;
+
+  for (int64_t i = 0; i < opts->regressions.count; i++) {
+    const char *const name = opts->regressions.items[i];
+    int by = CF_BY_SUMMARIES;
+
+    while (by < CF_BY_ALL && strcmp(name, cf_summary_name[by - CF_BY_SUMMARIES]) != 0) {
+      by++;
+    }
+    if (by == CF_BY_ALL && strcmp(name, "all") != 0) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "eval.regressions: there is no regression on '%s': one_point, peaks and all "
+                       "are known",
+                       name);
+    }
+    wanted |= 1U << by;
+  }
+  *out = wanted;
+  return WEIR_OK;
+}
+
 weir_status cf_eval_check(const cf_eval_opts *opts)
 {
   const cf_eval_set_opts *const set = opts->sets.items;
+  unsigned wanted = 0;
 
   WEIR_TRY(cf_eval_judge_names(&opts->sets));
+  WEIR_TRY(find_regressions(opts, &wanted));
   WEIR_TRY(cf_ridge_check(&opts->ridge));
   return opts->fisher.box <= 0 || set[0].truth.count > 0
              ? WEIR_OK
@@ -196,13 +226,33 @@ static weir_status features_of(const cf_evaluation *e, const cf_eval_set *t, con
                                  .visit = check_row,
                                  .context = &v,
                                  .comm = e->comm};
-  const weir_status status = cf_features_make(&e->opts->features, &of, out);
+  const weir_status status = cf_features_make(&e->features, &of, out);
 
   weir_free(&sample);
   return status;
 }
 
-/* Both regressions, on features of the training rows in their order. */
+/* Returns the columns that a regression is on; 0: it is not wanted or has none. */
+static int64_t columns_of(const cf_evaluation *e, const cf_features *f, int by, int64_t *first)
+{
+  const int k = by - CF_BY_SUMMARIES + CF_FEATURE_SUMMARIES;
+  const int64_t moments = f->begin[CF_FEATURE_SUMMARIES];
+
+  *first = 0;
+  if ((e->wanted >> by & 1) == 0) {
+    return 0;
+  }
+  if (by == CF_BY_RIDGE || by == CF_BY_ALL) {
+    return by == CF_BY_ALL ? f->n_features : f->n_power;
+  }
+  if (by == CF_BY_MOMENTS) {
+    return moments > f->n_power ? moments : 0;
+  }
+  *first = f->begin[k];
+  return f->begin[k + 1] - f->begin[k];
+}
+
+/* All regressions, on features of the training rows in their order. */
 static weir_status fit(cf_evaluation *e, const cf_features *f)
 {
   const cf_eval_set *const t = &e->set[0];
@@ -211,6 +261,7 @@ static weir_status fit(cf_evaluation *e, const cf_features *f)
   double *y = NULL;
   weir_status status = WEIR_OK;
 
+  e->periodic = f->periodic;
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *row, (void **)&row), done);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *group, (void **)&group), done);
   WEIR_TRY_GOTO(weir_alloc(n * labels, sizeof *y, (void **)&y), done);
@@ -221,11 +272,12 @@ static weir_status fit(cf_evaluation *e, const cf_features *f)
       y[i * labels + k] = (double)t->p->truth[t->train[i] * labels + k];
     }
   }
-  for (int by = CF_BY_RIDGE; by <= CF_BY_MOMENTS; by++) {
-    const int64_t features = by == CF_BY_RIDGE ? f->n_power : f->n_features;
-    const cf_ridge_rows rows = {n, row, group, features, f->n_features, f->x, labels, y};
+  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_REGRESSION; by++) {
+    int64_t first = 0;
+    const int64_t features = columns_of(e, f, by, &first);
+    const cf_ridge_rows rows = {n, row, group, features, f->n_features, f->x + first, labels, y};
 
-    if (by == CF_BY_RIDGE || f->n_features > f->n_power) {
+    if (features > 0) {
       e->n_features[by] = features;
       WEIR_TRY_GOTO(cf_ridge_fit(&e->opts->ridge, e->seed, &rows, &e->ridge[by]), done);
     }
@@ -251,9 +303,13 @@ static weir_status say_regressions(cf_evaluation *e, cf_eval_set *t)
 
   WEIR_TRY(features_of(e, t, t->row, n, &f));
   WEIR_TRY_GOTO(weir_alloc(n * e->n_labels, sizeof *unit, (void **)&unit), done);
-  for (int by = CF_BY_RIDGE; by <= CF_BY_MOMENTS && status == WEIR_OK && leads(e); by++) {
+  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_REGRESSION && status == WEIR_OK && leads(e);
+       by++) {
+    int64_t first = 0;
+
+    (void)columns_of(e, &f, by, &first);
     for (int64_t i = 0; i < n && e->n_features[by] > 0; i++) {
-      cf_ridge_predict(&e->ridge[by], f.x + i * f.n_features, unit + i * e->n_labels);
+      cf_ridge_predict(&e->ridge[by], f.x + i * f.n_features + first, unit + i * e->n_labels);
     }
     status = e->n_features[by] > 0 ? cf_eval_set_predict(t, (cf_predictor)by, unit) : WEIR_OK;
   }
@@ -270,6 +326,22 @@ static const char *why_without(const cf_evaluation *e)
          : e->set[0].n_train == 0     ? "the predictions of the first set list no training sample"
          : !weir_fft_plan_available() ? "this build has no FFTW"
                                       : NULL;
+}
+
+/* Smoothing and peaks are of lengths and of the faces of a sample. */
+static weir_status judge_lengths(const cf_evaluation *e, const cf_eval_set *t)
+{
+  const cf_volume_info *const a = cf_source_info(e->set[0].source);
+  const cf_volume_info *const b = cf_source_info(t->source);
+
+  return e->features.which == 0 || (fabs(a->cell - b->cell) <= 1e-6 * a->cell &&
+                                    fabs(a->box - b->box) <= 1e-6 * a->box)
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: voxels of %g Mpc/h in a box of %g, those of set %s are of %g in a "
+                         "box of %g (0: not stated): summaries of one are not those of the other",
+                         t->opts->truth.items[0], b->cell, b->box, e->set[0].opts->name, a->cell,
+                         a->box);
 }
 
 static weir_status judge_shape(const cf_evaluation *e, const cf_eval_set *t)
@@ -317,6 +389,7 @@ static weir_status add_regressions(cf_evaluation *e)
   for (int64_t i = 0; i < e->n_sets; i++) {
     if (e->set[i].source != NULL) {
       WEIR_TRY(judge_shape(e, &e->set[i]));
+      WEIR_TRY(judge_lengths(e, &e->set[i]));
       WEIR_TRY(say_regressions(e, &e->set[i]));
     }
   }
@@ -368,7 +441,11 @@ weir_status cf_evaluation_open(const cf_eval_opts *opts, const cf_source_spec *s
 {
   weir_status status = WEIR_OK;
 
-  *out = (cf_evaluation){.opts = opts, .seed = seed, .comm = comm};
+  *out = (cf_evaluation){.opts = opts, .features = opts->features, .seed = seed, .comm = comm};
+  WEIR_TRY(find_regressions(opts, &out->wanted));
+  out->features.which = (out->wanted >> CF_BY_ALL & 1) != 0
+                            ? CF_SUMMARY_ALL
+                            : out->wanted >> CF_BY_SUMMARIES & CF_SUMMARY_ALL;
   WEIR_TRY_GOTO(open_sets(out, spec), done);
   WEIR_TRY_GOTO(say_mean(out), done);
   WEIR_TRY_GOTO(add_regressions(out), done);
@@ -430,17 +507,22 @@ static double mae_of(const cf_evaluation *e, int64_t set, cf_predictor by, cf_le
   return sum;
 }
 
-cf_predictor cf_evaluation_better(const cf_evaluation *e, int64_t set, cf_level level,
-                                  int64_t label)
+cf_predictor cf_evaluation_best(const cf_evaluation *e, int64_t set, cf_level level, int64_t label)
 {
   const int64_t first = label == CF_ALL_LABELS ? 0 : label;
   const int64_t end = label == CF_ALL_LABELS ? e->n_labels : label + 1;
-  const double ridge = mae_of(e, set, CF_BY_RIDGE, level, first, end);
-  const double moments = mae_of(e, set, CF_BY_MOMENTS, level, first, end);
+  cf_predictor best = CF_BY_MEAN;
+  double least = INFINITY;
 
-  return isnan(ridge)                         ? CF_BY_MEAN
-         : isnan(moments) || ridge <= moments ? CF_BY_RIDGE
-                                              : CF_BY_MOMENTS;
+  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_REGRESSION; by++) {
+    const double mae = mae_of(e, set, (cf_predictor)by, level, first, end);
+
+    if (mae < least) { /* NaN, no predictions: never */
+      best = (cf_predictor)by;
+      least = mae;
+    }
+  }
+  return best;
 }
 
 const char *cf_evaluation_name(const cf_evaluation *e, int64_t set, cf_predictor by)
@@ -448,5 +530,7 @@ const char *cf_evaluation_name(const cf_evaluation *e, int64_t set, cf_predictor
   return by == CF_BY_NETWORK   ? e->set[set].p->model
          : by == CF_BY_RIDGE   ? "ridge"
          : by == CF_BY_MOMENTS ? "ridge+moments"
-                               : "mean";
+         : by == CF_BY_ALL     ? "ridge+all"
+         : by == CF_BY_MEAN    ? "mean"
+                               : cf_summary_name[by - CF_BY_SUMMARIES];
 }

@@ -11,10 +11,11 @@
 enum { CF_ALL_LABELS = -1 };
 
 typedef struct cf_eval_opts {
-  weir_struct_list sets; /* of cf_eval_set_opts */
-  int part;              /* cf_subset */
-  int64_t bins;          /* of the truth */
-  int64_t points;        /* of a figure */
+  weir_struct_list sets;        /* of cf_eval_set_opts */
+  int part;                     /* cf_subset */
+  int64_t bins;                 /* of the truth */
+  int64_t points;               /* of a figure */
+  weir_string_list regressions; /* names of those on further summaries */
   cf_feature_opts features;
   cf_ridge_opts ridge;
   cf_bootstrap_opts bootstrap;
@@ -24,13 +25,16 @@ extern const weir_opt cf_eval_options[];
 
 typedef struct cf_evaluation {
   const cf_eval_opts *opts;
-  uint64_t seed;   /* of the program */
-  weir_comm *comm; /* ranks that share the samples; NULL: one */
+  cf_feature_opts features; /* of opts, with the summaries that the regressions need */
+  uint64_t seed;            /* of the program */
+  weir_comm *comm;          /* ranks that share the samples; NULL: one */
   int64_t n_sets, n_labels;
   cf_eval_set *set;        /* [n_sets]; baselines are fitted on the first */
   cf_resamples *resamples; /* [n_sets] */
   int64_t n_features[CF_PREDICTORS];
-  cf_ridge ridge[CF_PREDICTORS]; /* CF_BY_RIDGE and CF_BY_MOMENTS */
+  bool periodic;                 /* further summaries: samples are whole boxes */
+  unsigned wanted;               /* regressions, bits 1 << cf_predictor */
+  cf_ridge ridge[CF_PREDICTORS]; /* of those with features */
   const char *without;           /* why there are no regressions; NULL: there are */
   double *sigma;                 /* [n_labels, universes of the first] bound; NULL: none */
   double bound_k;                /* h/Mpc: largest k of the bound */
@@ -55,10 +59,9 @@ void cf_evaluation_close(cf_evaluation *e);
  * universes have one sample each and CF_BY_UNIVERSE is given. Borrowed. */
 bool cf_evaluation_cases(const cf_evaluation *e, int64_t set, cf_predictor by, cf_level level,
                          int64_t label, cf_cases *out);
-/* Returns the regression with the lower MAE on a label of a set, or on all (CF_ALL_LABELS, in units
- * of their ranges); CF_BY_MEAN where there is none. */
-cf_predictor cf_evaluation_better(const cf_evaluation *e, int64_t set, cf_level level,
-                                  int64_t label);
+/* Returns the regression with the lowest MAE on a label of a set, or on all (CF_ALL_LABELS, in
+ * units of their ranges); CF_BY_MEAN where there is none. */
+cf_predictor cf_evaluation_best(const cf_evaluation *e, int64_t set, cf_level level, int64_t label);
 /* Returns the name of a model, for tables. Borrowed. */
 const char *cf_evaluation_name(const cf_evaluation *e, int64_t set, cf_predictor by);
 #endif

@@ -30,12 +30,16 @@ typedef struct slot {
   cf_power power;
   double *features;
   double lowest; /* voxel */
+  cf_summary_slot summary;
+  cf_summary_fault fault;
 } slot;
 
 typedef struct work {
   const cf_feature_opts *opts;
   const cf_volume_info *info;
   cf_mesh *mesh;
+  cf_summaries summaries;
+  const cf_features *out;
   int64_t waves, bins, each; /* fundamental bins; bins of a channel, and what one is made of */
   int64_t n_slots;
   slot *slots;
@@ -96,6 +100,19 @@ static void take_power(const work *w, slot *r, double *out)
   }
 }
 
+/* Computes the further summaries of channel c, until a channel has none. */
+static void take_summaries(const work *w, slot *r, int64_t c)
+{
+  double *out[CF_SUMMARIES];
+
+  for (int k = 0; k < CF_SUMMARIES; k++) {
+    out[k] = r->features + w->out->begin[CF_FEATURE_SUMMARIES + k] + c * w->summaries.each[k];
+  }
+  if (w->opts->which != 0 && r->fault.why == NULL) {
+    (void)cf_summaries_measure(&w->summaries, &r->summary, r->voxels, c, out, &r->fault);
+  }
+}
+
 static void look(void *context, int64_t item, int thread)
 {
   const work *const w = context;
@@ -104,11 +121,13 @@ static void look(void *context, int64_t item, int thread)
 
   (void)thread;
   r->lowest = INFINITY;
+  r->fault.why = NULL;
   for (int64_t c = 0; c < channels; c++) {
     r->lowest = fmin(r->lowest, cf_power_field(w->mesh, r->voxels, channels, c, r->field));
     if (w->opts->moments > 0) {
       take_moments(w, r, r->features + channels * w->bins + c * w->opts->moments);
     }
+    take_summaries(w, r, c);
     take_power(w, r, r->features + c * w->bins);
   }
 }
@@ -121,8 +140,10 @@ static void close_work(work *w)
     weir_free(&w->slots[k].voxels);
     weir_free(&w->slots[k].field);
     cf_power_fini(&w->slots[k].power);
+    cf_summary_slot_fini(&w->slots[k].summary);
   }
   weir_free(&w->slots);
+  cf_summaries_fini(&w->summaries);
   cf_mesh_destroy(&w->mesh);
 }
 
@@ -130,11 +151,15 @@ static weir_status open_work(work *w, int64_t samples)
 {
   const int64_t n = w->info->lengths[0], elements = cf_volume_elements(w->info);
   const int64_t memory = weir_cpu_get()->constants.memory_bytes;
-  const int64_t each = elements * 4 + n * n * (n + 4) * 4 + n * n * 4;
+  const int64_t summary = w->opts->which != 0 ? 2 * n * n * n * (int64_t)sizeof(double) : 0;
+  const int64_t each = elements * 4 + n * n * (n + 4) * 4 + n * n * 4 + summary;
   const int64_t fit = memory > 0 ? memory / 2 / each : INT64_MAX; /* half: others have work */
   const int64_t threads = weir_threads_get();
 
   WEIR_TRY(cf_mesh_create(n, &w->mesh));
+  if (w->opts->which != 0) {
+    WEIR_TRY(cf_summaries_init(w->opts->summaries, w->opts->which, w->info, &w->summaries));
+  }
   w->n_slots = threads < samples ? threads : samples;
   w->n_slots = w->n_slots > fit ? fit : w->n_slots;
   w->n_slots = w->n_slots < 1 ? 1 : w->n_slots;
@@ -148,8 +173,27 @@ static weir_status open_work(work *w, int64_t samples)
     WEIR_TRY(weir_alloc(elements, sizeof *r->voxels, (void **)&r->voxels));
     WEIR_TRY(cf_mesh_field(w->mesh, &r->field));
     WEIR_TRY(cf_power_init(&r->power, w->mesh, 1, w->waves));
+    if (w->opts->which != 0) {
+      WEIR_TRY(cf_summary_slot_init(&w->summaries, &r->summary));
+    }
   }
   return WEIR_OK;
+}
+
+/* Sets the columns of each kind of features. */
+static void lay_out(const work *w, cf_features *f)
+{
+  const int64_t channels = w->info->lengths[3];
+
+  f->begin[CF_FEATURE_MOMENTS] = channels * w->bins;
+  f->begin[CF_FEATURE_SUMMARIES] = channels * (w->bins + w->opts->moments);
+  for (int k = 0; k < CF_SUMMARIES; k++) {
+    f->begin[CF_FEATURE_SUMMARIES + k + 1] =
+        f->begin[CF_FEATURE_SUMMARIES + k] + channels * w->summaries.each[k];
+  }
+  f->n_power = f->begin[CF_FEATURE_MOMENTS];
+  f->n_features = f->begin[CF_FEATURE_KINDS];
+  f->periodic = w->summaries.periodic;
 }
 
 /* Checks that the voxels match their quantity. */
@@ -170,10 +214,13 @@ static weir_status judge(const work *w, const slot *r, const cf_source *s, int64
 {
   char where[CF_MAX_LOCATION];
 
-  if (w->opts->moments == 0 || r->lowest > -1) {
+  if (r->fault.why == NULL && (w->opts->moments == 0 || r->lowest > -1)) {
     return WEIR_OK;
   }
   cf_source_locate(s, sample, where, sizeof where);
+  if (r->fault.why != NULL) {
+    return cf_summary_refuse(&r->fault, where);
+  }
   return weir_fail(WEIR_ERR_DATA,
                    "%s: has a voxel of %g, and log(1 + n) is of counts: without moments "
                    "(moments: 0) its power spectrum alone is used",
@@ -265,7 +312,7 @@ static int64_t samples_of_item(int64_t n, const weir_comm *comm)
 weir_status cf_features_make(const cf_feature_opts *opts, const cf_feature_samples *of,
                              cf_features *out)
 {
-  work w = {.opts = opts, .info = cf_source_info(of->source)};
+  work w = {.opts = opts, .info = cf_source_info(of->source), .out = out};
   listed l = {.w = &w,
               .s = of->source,
               .sample = of->sample,
@@ -279,8 +326,7 @@ weir_status cf_features_make(const cf_feature_opts *opts, const cf_feature_sampl
   *out = (cf_features){0};
   WEIR_TRY(cf_power_check(w.info));
   WEIR_TRY_GOTO(open_work(&w, of->n), done);
-  out->n_power = w.info->lengths[3] * w.bins;
-  out->n_features = out->n_power + w.info->lengths[3] * opts->moments;
+  lay_out(&w, out);
   WEIR_TRY_GOTO(weir_alloc(of->n * out->n_features, sizeof *out->x, (void **)&out->x), done);
   WEIR_TRY_GOTO(weir_items_run(&(weir_items){.comm = of->comm,
                                              .what = "eval",

@@ -3,24 +3,40 @@
  *
  * Of n counts in cells: log10 of the mean |c(w)|^2 over the waves of a bin (power.h; counts are not
  * divided by their mean, which samples of one set share), then the mean of u = log(1 + n), its
- * standard deviation and the standardised moments of third and higher order. */
+ * standard deviation and the standardised moments of third and higher order. After these, where
+ * they are wanted, the summaries of summaries.h. */
 #ifndef CF_FEATURES_H
 #define CF_FEATURES_H
 #include "comm/weir_comm.h"
 #include "data/source.h"
+#include "eval/summary/summaries.h"
 
 typedef struct cf_feature_opts {
   double reach;    /* waves up to so many times Nyquist's along an axis */
   int64_t bins;    /* at most so many of each channel: neighbours are averaged; 0: all */
   int64_t moments; /* up to this order; 0: none */
+  unsigned which;  /* no option: further summaries, bits 1 << cf_summary_kind */
+  const cf_summary_opts *summaries; /* no option: how these are made; NULL without them */
 } cf_feature_opts;
 extern const weir_opt cf_feature_options[];
 
 enum { CF_MAX_MOMENTS = 8 };
 
-/* Features of samples: [n, n_features], those of the power spectrum before all moments. */
+/* Kinds of features, in their order in a row. */
+typedef enum cf_feature_kind {
+  CF_FEATURE_POWER,
+  CF_FEATURE_MOMENTS,
+  CF_FEATURE_SUMMARIES, /* that of cf_summary_kind k is CF_FEATURE_SUMMARIES + k */
+  CF_FEATURE_KINDS = CF_FEATURE_SUMMARIES + CF_SUMMARIES
+} cf_feature_kind;
+
+/* Features of samples: [n, n_features]. Kind k has the columns begin[k] to begin[k + 1], by
+ * channel.
+ */
 typedef struct cf_features {
-  int64_t n_power, n_features;
+  int64_t begin[CF_FEATURE_KINDS + 1];
+  int64_t n_power, n_features; /* columns of the power spectrum; all */
+  bool periodic;               /* further summaries: samples are whole boxes */
   double *x;
 } cf_features;
 
@@ -37,8 +53,9 @@ typedef struct cf_feature_samples {
 } cf_feature_samples;
 /* Computes the features of samples, in their order; of several ranks those of rank 0 are complete.
  * Bitwise identical for any number of threads and ranks. Collective. Fails: as cf_source_read;
- * WEIR_ERR_DATA for samples that are no cubes and for voxels of -1 or less where there are moments,
- * WEIR_ERR_UNSUPPORTED without FFTW, WEIR_ERR_STOPPED, WEIR_ERR_MEMORY. */
+ * WEIR_ERR_DATA for samples that are no cubes, for voxels of -1 or less where there are moments,
+ * and for samples without the summaries that are wanted, as cf_summaries_init, WEIR_ERR_UNSUPPORTED
+ * without FFTW, WEIR_ERR_STOPPED, WEIR_ERR_MEMORY. */
 weir_status cf_features_make(const cf_feature_opts *opts, const cf_feature_samples *of,
                              cf_features *out) WEIR_CHECKED;
 void cf_features_fini(cf_features *f);

@@ -55,7 +55,7 @@ static cf_source *open_set(void)
 
 static cf_features features_of(int64_t bins, int64_t moments, const int64_t *sample, int64_t n)
 {
-  const cf_feature_opts o = {1, bins, moments};
+  const cf_feature_opts o = {.reach = 1, .bins = bins, .moments = moments};
   cf_source *s = open_set();
   cf_features f;
 
@@ -182,7 +182,7 @@ static void all_waves_are_the_variance(void **state)
     mean += (double)voxels[i * 2] / CELLS;
     square += (double)(voxels[i * 2] * voxels[i * 2]) / CELLS;
   }
-  const cf_feature_opts o = {1.7321, 0, 0};
+  const cf_feature_opts o = {.reach = 1.7321};
   cf_source *s = open_set();
   cf_features f;
 
@@ -234,7 +234,7 @@ static weir_status count_visit(void *context, int64_t i)
 static void order_and_threads_make_no_difference(void **state)
 {
   static const int64_t some[] = {6, 0, 3, 3, 2};
-  const cf_feature_opts o = {1, 0, 3};
+  const cf_feature_opts o = {.reach = 1, .moments = 3};
   const int threads = weir_threads_get();
   int64_t all[7], seen = 0;
 
@@ -266,6 +266,64 @@ static void order_and_threads_make_no_difference(void **state)
   cf_source_close(&s);
 }
 
+/* Further summaries stand after the moments, by kind and channel, on any number of threads. */
+static void summaries_stand_in_their_columns(void **state)
+{
+  static const int64_t all[] = {0, 1, 2};
+  static double none[] = {0};
+  const int threads = weir_threads_get();
+  const cf_summary_opts summaries = {.one_point = {{none, 1}, -2, 2, 3},
+                                     .peaks = {{none, 1}, -1, 2, 2}};
+  const cf_feature_opts o = {1, 0, 3, CF_SUMMARY_ALL, &summaries};
+  cf_features f[2];
+
+  NEEDS_FFTW();
+  random_samples(3);
+  cf_features base = features_of(0, 3, all, 3);
+
+  for (int k = 0; k < 2; k++) {
+    cf_source *s = open_set();
+
+    weir_threads_set(k == 0 ? 1 : 3);
+    assert_ok(
+        cf_features_make(&o, &(cf_feature_samples){.source = s, .sample = all, .n = 3}, &f[k]));
+    cf_source_close(&s);
+  }
+  weir_threads_set(threads);
+  const int64_t *const begin = f[0].begin;
+
+  assert_int_equal(begin[CF_FEATURE_SUMMARIES], base.n_features);
+  assert_int_equal(begin[CF_FEATURE_SUMMARIES + 1] - begin[CF_FEATURE_SUMMARIES], 5 * CHANNELS);
+  assert_int_equal(f[0].n_features, base.n_features + (5 + 4) * CHANNELS);
+  assert_memory_equal(f[0].x, f[1].x, sizeof(double) * 3 * (size_t)f[0].n_features);
+  for (int64_t i = 0; i < 3; i++) {
+    const double *const row = f[0].x + i * f[0].n_features;
+
+    assert_memory_equal(row, base.x + i * base.n_features,
+                        sizeof(double) * (size_t)base.n_features);
+    for (int64_t c = 0; c < CHANNELS; c++) {
+      double sum = 0;
+
+      for (int64_t k = 0; k < 5; k++) {
+        sum += row[begin[CF_FEATURE_SUMMARIES] + 5 * c + k];
+      }
+      assert_near(sum, 1, 1e-14); /* shares of voxels */
+    }
+  }
+  voxels[7] = -0.5f; /* the moments are of it, the density is not */
+  write_sample(1, N);
+  cf_source *s = open_set();
+
+  assert_int_equal(
+      cf_features_make(&o, &(cf_feature_samples){.source = s, .sample = all, .n = 3}, &f[1]),
+      WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "s01_data.npy"));
+  assert_non_null(strstr(weir_last_message(), "channel 1: voxel 3 is -0.5, below 0"));
+  cf_source_close(&s);
+  cf_features_fini(&f[0]);
+  cf_features_fini(&base);
+}
+
 static weir_status refuse(void *context, int64_t i)
 {
   (void)context;
@@ -275,7 +333,7 @@ static weir_status refuse(void *context, int64_t i)
 static void what_is_no_cube_of_counts_is_refused(void **state)
 {
   static const int64_t both[] = {0, 1};
-  const cf_feature_opts with = {1, 0, 2}, without = {1, 0, 0};
+  const cf_feature_opts with = {.reach = 1, .moments = 2}, without = {.reach = 1};
   cf_source *s = NULL;
   cf_features f;
 
@@ -333,7 +391,7 @@ static void what_is_no_cube_of_counts_is_refused(void **state)
 static weir_status make(void *context)
 {
   static const int64_t both[] = {0, 1};
-  const cf_feature_opts o = {1, 0, 2};
+  const cf_feature_opts o = {.reach = 1, .moments = 2};
   const cf_source_opts from = {.input = {paths, 1}, .cache_bytes = 1 << 20};
   const cf_volume_opts files = cf_test_opts();
   const cf_source_spec spec = {.source = &from, .files = &files};
@@ -371,6 +429,7 @@ int main(void)
       CASE(all_waves_are_the_variance),
       CASE(bins_hold_every_wave_of_a_mesh),
       CASE(order_and_threads_make_no_difference),
+      CASE(summaries_stand_in_their_columns),
       CASE(what_is_no_cube_of_counts_is_refused),
       CASE(memory_that_is_missing_is_no_leak),
   };

@@ -197,7 +197,7 @@ static weir_status add_scores(cf_score_tables *t, const cf_evaluation *e, int64_
     if (!cf_evaluation_cases(e, set, by, level, k < 0 ? 0 : k, &own)) {
       return WEIR_OK;
     }
-    r.reference = cf_evaluation_better(e, set, level, k);
+    r.reference = cf_evaluation_best(e, set, level, k);
     WEIR_TRY(k == CF_ALL_LABELS ? score_all_labels(e, &r) : score_label(e, &own, &r));
     WEIR_TRY(weir_reserve(&t->row, &t->capacity, t->n_rows + 1, sizeof *t->row));
     t->row[t->n_rows++] = r;
@@ -357,7 +357,7 @@ static void add_ridge(cf_score_tables *t, const cf_evaluation *e)
 {
   weir_table *const c = &t->cells[CF_TABLE_RIDGE];
 
-  for (int by = CF_BY_RIDGE; by <= CF_BY_MOMENTS; by++) {
+  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_REGRESSION; by++) {
     const cf_ridge *const r = &e->ridge[by];
 
     for (int64_t k = 0; k < e->n_labels && e->n_features[by] > 0; k++) {

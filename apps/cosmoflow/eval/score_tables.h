@@ -25,7 +25,7 @@ typedef struct cf_score_row {
   weir_estimate score[CF_SCORES];
   weir_estimate skill_mean; /* 1 - mae / mae of the mean; NaN: not defined, that of the mean */
   weir_estimate skill;      /* 1 - mae / mae of `reference`; NaN: not defined, not of the network */
-  cf_predictor reference;   /* the regression with the lower mae here; CF_BY_MEAN: none */
+  cf_predictor reference;   /* the regression with the lowest mae here; CF_BY_MEAN: none */
 } cf_score_row;
 
 typedef struct cf_score_tables {

@@ -182,6 +182,56 @@ static void regressions_learn_from_boxes(void **state)
   free(page);
 }
 
+/* Regressions on other summaries are rows of the same tables, and change no other. */
+static void regressions_on_other_summaries(void **state)
+{
+  static const char *const name[] = {"one_point", "peaks", "ridge+all"};
+  char row[128];
+
+  NEEDS_LIBRARIES();
+  make_inputs();
+  assert_int_equal(
+      program("eval " ONE_SET "--out %s", in_scratch("a.nc"), in_scratch("a"), in_scratch("one")),
+      0);
+  assert_int_equal(program("eval " ONE_SET "--set eval.regressions=[all,peaks,one_point] "
+                           "--set summaries.one_point.smoothing=[0,16] --out %s",
+                           in_scratch("a.nc"), in_scratch("a"), in_scratch("s")),
+                   0);
+  const double mean = score("s", "boxes,mean,sample,sigma_8,mae,range,");
+
+  for (int i = 0; i < 3; i++) {
+    (void)snprintf(row, sizeof row, "boxes,%s,sample,sigma_8,mae,range,", name[i]);
+    printf("sigma_8: %s %.3f, mean %.3f\n", name[i], score("s", row), mean);
+    assert_true(score("s", row) < mean);
+    assert_true(isnan(score("one", row)));
+  }
+  assert_true(score("one", "boxes,ridge+moments,sample,omega_m,mae,range,") ==
+              score("s", "boxes,ridge+moments,sample,omega_m,mae,range,"));
+  char *const text = contents(in_scratch("s/ridge.csv"));
+
+  assert_non_null(strstr(text, "one_point,sigma_8,120,40,")); /* 2 channels, 2 of 30 bins */
+  free(text);
+  char *const page = contents(in_scratch("s/report.html"));
+
+  assert_non_null(strstr(page, "peaks: the same regression on peak counts"));
+  assert_non_null(strstr(page, "samples are periodic"));
+  free(page);
+  assert_int_equal(program("eval " ONE_SET "--set eval.regressions=[voids] --out %s",
+                           in_scratch("a.nc"), in_scratch("a"), in_scratch("r")),
+                   2);
+  assert_non_null(strstr(printed(), "no regression on 'voids'"));
+  /* Voxels of another size: what was learnt of one is not true of the other. */
+  make_universes("wide", "--seed 7 --set simulate.box=256");
+  write_predictions("wide.nc", predict("wide", 0.2));
+  assert_int_equal(program("eval --set eval.regressions=[peaks] --set 'eval.sets=[{name: boxes, "
+                           "predictions: %s, truth: [%s]}, {name: wide, predictions: %s, truth: "
+                           "[%s]}]' --out %s",
+                           in_scratch("a.nc"), in_scratch("a"), in_scratch("wide.nc"),
+                           in_scratch("wide"), in_scratch("r")),
+                   3);
+  assert_non_null(strstr(printed(), "summaries of one are not those of the other"));
+}
+
 /* Means over the eight samples of a universe: noise of their own goes, what they share stays. */
 static void samples_of_a_universe_are_averaged(void **state)
 {
@@ -465,6 +515,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(scores_of_what_is_known),
       TEST(regressions_learn_from_boxes),
+      TEST(regressions_on_other_summaries),
       TEST(samples_of_a_universe_are_averaged),
       TEST(a_second_set_is_scored_by_what_the_first_learnt),
       TEST(tests_are_never_fitted_on),

@@ -1,0 +1,79 @@
+/* summaries.h - summary statistics of the density of a sample besides its power spectrum: the
+ * one-point distribution and peak counts (counts.h), of each channel and each smoothing.
+ *
+ * The density is rho = voxel / mean = 1 + delta with the mean of the channel of the sample. */
+#ifndef CF_SUMMARIES_H
+#define CF_SUMMARIES_H
+#include "data/volume/volume_info.h"
+#include "eval/summary/counts.h"
+#include "eval/summary/smoother.h"
+
+typedef enum cf_summary_kind {
+  CF_SUMMARY_ONE_POINT,
+  CF_SUMMARY_PEAKS,
+  CF_SUMMARIES
+} cf_summary_kind;
+extern const char *const cf_summary_name[CF_SUMMARIES];
+enum { CF_SUMMARY_ALL = (1 << CF_SUMMARIES) - 1 };
+
+/* Bins of ln(rho), after each of these smoothings. */
+typedef struct cf_count_opts {
+  weir_real_list smoothing; /* standard deviations in Mpc/h; 0: none */
+  double lo, hi;
+  int64_t bins;
+} cf_count_opts;
+
+typedef enum cf_boundary { CF_BOUNDARY_AUTO, CF_BOUNDARY_PERIODIC, CF_BOUNDARY_CUT } cf_boundary;
+
+/* The section `summaries`. */
+typedef struct cf_summary_opts {
+  int64_t sample; /* in the set, from 0 */
+  double cell;    /* Mpc/h, of files that state none */
+  int boundary;   /* cf_boundary */
+  cf_count_opts one_point, peaks;
+} cf_summary_opts;
+extern const weir_opt cf_summary_options[];
+
+/* What is computed of samples of one shape; const once made. */
+typedef struct cf_summaries {
+  const cf_summary_opts *opts;
+  int64_t n, channels;
+  double cell;                         /* side of a voxel in Mpc/h; 0: not known */
+  bool periodic;                       /* the sample is the whole box */
+  int64_t each[CF_SUMMARIES];          /* numbers of a channel; 0: not computed */
+  cf_smoother *smoother[CF_SUMMARIES]; /* of each smoothing */
+  int64_t n_smoothers[CF_SUMMARIES];
+} cf_summaries;
+
+/* Workspace of one sample. */
+typedef struct cf_summary_slot {
+  double *rho, *smooth; /* [n, n, n] */
+  double *line;
+} cf_summary_slot;
+
+/* Why a sample has no summaries: voxel -1 where it is the mean. */
+typedef struct cf_summary_fault {
+  const char *why; /* NULL: there is none */
+  int64_t channel, voxel;
+  double value;
+} cf_summary_fault;
+
+/* Prepares the summaries `which` (bits 1 << cf_summary_kind) of samples; opts are borrowed. Fails:
+ * WEIR_ERR_CONFIG (no smoothing, empty bins, a smoothing in Mpc/h of voxels of unknown size or
+ * above the side of the sample, options that contradict the files), WEIR_ERR_DATA (no cubes),
+ * WEIR_ERR_MEMORY. */
+weir_status cf_summaries_init(const cf_summary_opts *opts, unsigned which,
+                              const cf_volume_info *info, cf_summaries *out) WEIR_CHECKED;
+void cf_summaries_fini(cf_summaries *s);
+/* Fails: WEIR_ERR_MEMORY. */
+weir_status cf_summary_slot_init(const cf_summaries *s, cf_summary_slot *out) WEIR_CHECKED;
+void cf_summary_slot_fini(cf_summary_slot *r);
+/* Computes the summaries of channel c of voxels[n, n, n, channels]: out[k] [each[k]]. Returns
+ * whether it has them, else why not in *fault. */
+bool cf_summaries_measure(const cf_summaries *s, cf_summary_slot *r, const float *voxels, int64_t c,
+                          double *const out[CF_SUMMARIES], cf_summary_fault *fault);
+/* Returns a failure that names the sample at `where`. */
+weir_status cf_summary_refuse(const cf_summary_fault *fault, const char *where) WEIR_CHECKED;
+/* Returns the options of a summary that counts. */
+const cf_count_opts *cf_summary_counts(const cf_summary_opts *opts, cf_summary_kind which);
+#endif
