@@ -1,5 +1,5 @@
 /* cmd_summaries.c - summary statistics of a sample besides P(k): one_point.csv, peaks.csv,
- * report.html. */
+ * bispectrum.csv, report.html. */
 #include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"
@@ -64,6 +64,42 @@ done:
   return status;
 }
 
+/* Q of the equilateral triangles over k, a curve for each channel. */
+static weir_status add_bispectrum(weir_report *r, const cf_sample_summaries *s)
+{
+  const cf_bispectrum *const b = &s->of.bispectrum;
+  weir_figure_series series[CF_MAX_LABELS];
+  char names[CF_MAX_LABELS][NAME];
+  double *k = NULL;
+
+  WEIR_TRY(weir_alloc(b->shells, sizeof *k, (void **)&k));
+  for (int64_t i = 0; i < b->shells; i++) {
+    k[i] = cf_sample_wave(s, i);
+  }
+  for (int64_t c = 0; c < s->of.channels; c++) {
+    name_curve(s, c, 0, names[c]);
+    series[c] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
+                                     .name = names[c],
+                                     .n = b->shells,
+                                     .x = k,
+                                     .y = s->q + c * b->n_triangles};
+  }
+  const weir_status status =
+      weir_report_figure(r, "bispectrum",
+                         &(weir_figure){.title = "Reduced bispectrum of equilateral triangles",
+                                        .x_label = s->of.cell > 0 ? "k (h/Mpc)" : "k (rad/voxel)",
+                                        .y_label = "Q = B / (3 P^2)",
+                                        .series = series,
+                                        .n_series = (int)s->of.channels});
+
+  weir_free(&k);
+  WEIR_TRY(status);
+  return weir_report_text(
+      r, "Shot noise is not subtracted and no mass-assignment window is divided out. sigma_B in "
+         "bispectrum.csv: of a Gaussian field with the P(k) of the sample. The sample is taken as "
+         "periodic.");
+}
+
 static weir_status add_summary(weir_report *r, const cf_sample_summaries *s)
 {
   weir_table t = {0};
@@ -86,7 +122,10 @@ static weir_status write_page(weir_report *r, const cf_sample_summaries *s)
 {
   WEIR_TRY(add_summary(r, s));
   for (int k = 0; k < CF_SUMMARIES; k++) {
-    WEIR_TRY(add_counts(r, s, (cf_summary_kind)k));
+    if ((s->which >> k & 1) != 0) {
+      WEIR_TRY(k == CF_SUMMARY_BISPECTRUM ? add_bispectrum(r, s)
+                                          : add_counts(r, s, (cf_summary_kind)k));
+    }
   }
   return WEIR_OK;
 }
@@ -98,11 +137,11 @@ static weir_status write_table(const weir_cli *cli, const cf_sample_summaries *s
   weir_table rows = {0};
   char name[NAME];
   int columns = 0;
-  const char *const *const head = cf_sample_summary_head(which, &columns);
+  const char *const *const head = cf_sample_summary_head(s, which, &columns);
 
   (void)snprintf(name, sizeof name, "%s.csv", cf_summary_name[which]);
   cf_sample_summary_table(s, which, &rows);
-  printf("%s%s\n", which > 0 ? "\n" : "", cf_summary_name[which]);
+  printf("\n%s\n", cf_summary_name[which]);
   weir_table_print(&rows, columns, head, stdout);
   const weir_status status = weir_table_write_csv(&rows, cli->out, name, columns, head);
 
@@ -115,7 +154,9 @@ static weir_status write_all(const weir_job *j, const cf_sample_summaries *s)
   weir_report *r = NULL;
 
   for (int k = 0; k < CF_SUMMARIES; k++) {
-    WEIR_TRY(write_table(j->cli, s, (cf_summary_kind)k));
+    if ((s->which >> k & 1) != 0) {
+      WEIR_TRY(write_table(j->cli, s, (cf_summary_kind)k));
+    }
   }
   WEIR_TRY(weir_report_open(j->cli->out, "cosmoflow: summary statistics", &r));
   WEIR_TRY(weir_report_commit(&r, write_page(r, s)));

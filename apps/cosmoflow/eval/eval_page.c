@@ -172,25 +172,29 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
 /* Adds what the regressions on other summary statistics are on. */
 static weir_status add_regressions(const cf_evaluation *e, weir_report *r)
 {
-  static const char *const what[CF_SUMMARIES] = {
+  static const char *const what[CF_SUMMARIES + 1] = {
       [CF_SUMMARY_ONE_POINT] = "shares of voxels by ln(1 + delta)",
-      [CF_SUMMARY_PEAKS] = "peak counts by height ln(1 + delta)"};
+      [CF_SUMMARY_PEAKS] = "peak counts by height ln(1 + delta)",
+      [CF_SUMMARY_BISPECTRUM] = "asinh(B / voxel^6) of the bispectrum B, of samples taken as "
+                                "periodic like P(k)",
+      [CF_SUMMARIES] = "P(k), the moments and all other summaries together"};
+  bool counts = false;
 
   for (int by = CF_BY_SUMMARIES; by <= CF_BY_ALL; by++) {
     if (e->n_features[by] > 0) {
-      WEIR_TRY(weir_report_text(
-          r, "%s: the same regression on %s (%lld features%s).",
-          cf_evaluation_name(e, 0, (cf_predictor)by),
-          by == CF_BY_ALL ? "P(k), the moments and all other summaries together"
-                          : what[by - CF_BY_SUMMARIES],
-          (long long)e->n_features[by],
-          by == CF_BY_ALL ? ""
-          : e->periodic   ? "; samples are periodic"
-                          : "; samples are cut from a box or not known to be one, and not "
-                            "continued beyond their faces"));
+      WEIR_TRY(weir_report_text(r, "%s: the same regression on %s (%lld features).",
+                                cf_evaluation_name(e, 0, (cf_predictor)by),
+                                what[by - CF_BY_SUMMARIES], (long long)e->n_features[by]));
+      counts |= by != CF_BY_SUMMARIES + CF_SUMMARY_BISPECTRUM;
     }
   }
-  return WEIR_OK;
+  return !counts
+             ? WEIR_OK
+             : weir_report_text(r, "Smoothing and peaks: samples are %s.",
+                                e->periodic
+                                    ? "periodic"
+                                    : "cut from a box, or not known to be a whole one, and are not "
+                                      "continued beyond their faces");
 }
 
 static weir_status add_summary(const cf_evaluation *e, weir_report *r)

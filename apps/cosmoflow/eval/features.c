@@ -140,7 +140,7 @@ static void close_work(work *w)
     weir_free(&w->slots[k].voxels);
     weir_free(&w->slots[k].field);
     cf_power_fini(&w->slots[k].power);
-    cf_summary_slot_fini(&w->slots[k].summary);
+    cf_summary_slot_fini(&w->summaries, &w->slots[k].summary);
   }
   weir_free(&w->slots);
   cf_summaries_fini(&w->summaries);
@@ -151,15 +151,16 @@ static weir_status open_work(work *w, int64_t samples)
 {
   const int64_t n = w->info->lengths[0], elements = cf_volume_elements(w->info);
   const int64_t memory = weir_cpu_get()->constants.memory_bytes;
-  const int64_t summary = w->opts->which != 0 ? 2 * n * n * n * (int64_t)sizeof(double) : 0;
-  const int64_t each = elements * 4 + n * n * (n + 4) * 4 + n * n * 4 + summary;
-  const int64_t fit = memory > 0 ? memory / 2 / each : INT64_MAX; /* half: others have work */
   const int64_t threads = weir_threads_get();
+  int64_t each = elements * 4 + n * n * (n + 4) * 4 + n * n * 4;
 
   WEIR_TRY(cf_mesh_create(n, &w->mesh));
   if (w->opts->which != 0) {
     WEIR_TRY(cf_summaries_init(w->opts->summaries, w->opts->which, w->info, &w->summaries));
+    each += cf_summary_slot_bytes(&w->summaries);
   }
+  const int64_t fit = memory > 0 ? memory / 2 / each : INT64_MAX; /* half: others have work */
+
   w->n_slots = threads < samples ? threads : samples;
   w->n_slots = w->n_slots > fit ? fit : w->n_slots;
   w->n_slots = w->n_slots < 1 ? 1 : w->n_slots;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 
-const char *const cf_summary_name[CF_SUMMARIES] = {"one_point", "peaks"};
+const char *const cf_summary_name[CF_SUMMARIES] = {"one_point", "peaks", "bispectrum"};
 
 static const weir_opt one_point_options[] = {
     WEIR_OPT_REAL_LIST(cf_count_opts, smoothing, "0", 0, 1e5, "Mpc/h",
@@ -23,8 +23,8 @@ static const weir_opt peak_options[] = {
                        "standard deviations of the Gaussian by which the density is smoothed, "
                        "counts for each; 0: no smoothing"),
     WEIR_OPT_REAL(cf_count_opts, lo, -1, -100, 100, "1",
-                  "height ln(1 + delta) at which the first bin begins; one more bin has lower "
-                  "peaks of any height"),
+                  "height ln(1 + delta) at which the first bin begins; those below "
+                  "have one more bin"),
     WEIR_OPT_REAL(cf_count_opts, hi, 4, -100, 100, "1",
                   "height at which the last bin ends; one more bin has the peaks above"),
     WEIR_OPT_INT(cf_count_opts, bins, 20, 1, 10000, "1", "bins between lo and hi"),
@@ -40,12 +40,37 @@ const weir_opt cf_summary_options[] = {
                   "continuation of a sample beyond its faces, for smoothing and peaks: itself "
                   "(periodic), or nothing that is known (cut); auto: periodic where the files "
                   "state a box as large as the sample, else cut"),
+    WEIR_OPT_STRING_LIST(cf_summary_opts, use, "one_point, peaks, bispectrum",
+                         "statistics that the command summaries computes; those of eval are of "
+                         "eval.regressions"),
     WEIR_OPT_TABLE(cf_summary_opts, one_point, one_point_options,
                    "one-point distribution: shares of voxels by ln(1 + delta)"),
     WEIR_OPT_TABLE(cf_summary_opts, peaks, peak_options,
                    "peak counts: voxels above their 26 neighbours, by height ln(1 + delta)"),
+    WEIR_OPT_TABLE(cf_summary_opts, bispectrum, cf_bispectrum_options,
+                   "bispectrum of equilateral and squeezed triangles, of a sample taken as "
+                   "periodic like its power spectrum"),
     WEIR_OPT_END,
 };
+
+weir_status cf_summaries_find(const weir_string_list *names, const char *key, unsigned *out)
+{
+  *out = 0;
+  for (int64_t i = 0; i < names->count; i++) {
+    int k = 0;
+
+    while (k < CF_SUMMARIES && strcmp(names->items[i], cf_summary_name[k]) != 0) {
+      k++;
+    }
+    if (k == CF_SUMMARIES) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "%s: there is no statistic '%s': one_point, peaks and bispectrum are known",
+                       key, names->items[i]);
+    }
+    *out |= 1U << k;
+  }
+  return *out != 0 ? WEIR_OK : weir_fail(WEIR_ERR_CONFIG, "%s is empty: list at least one", key);
+}
 
 const cf_count_opts *cf_summary_counts(const cf_summary_opts *opts, cf_summary_kind which)
 {
@@ -122,6 +147,11 @@ static weir_status prepare(cf_summaries *s, cf_summary_kind which)
 {
   const cf_count_opts *const o = cf_summary_counts(s->opts, which);
 
+  if (which == CF_SUMMARY_BISPECTRUM) {
+    WEIR_TRY(cf_bispectrum_init(&s->opts->bispectrum, s->n, &s->bispectrum));
+    s->each[which] = s->bispectrum.n_triangles;
+    return WEIR_OK;
+  }
   WEIR_TRY(check_counts(s, which));
   WEIR_TRY(
       weir_alloc(o->smoothing.count, sizeof *s->smoother[which], (void **)&s->smoother[which]));
@@ -169,6 +199,7 @@ void cf_summaries_fini(cf_summaries *s)
     weir_free(&s->smoother[k]);
     s->n_smoothers[k] = 0;
   }
+  cf_bispectrum_fini(&s->bispectrum);
 }
 
 /* ---- a sample ---- */
@@ -179,7 +210,7 @@ weir_status cf_summary_slot_init(const cf_summaries *s, cf_summary_slot *out)
   int64_t line = 1;
   weir_status status = WEIR_OK;
 
-  *out = (cf_summary_slot){NULL, NULL, NULL};
+  *out = (cf_summary_slot){.rho = NULL};
   for (int k = 0; k < CF_SUMMARIES; k++) {
     for (int64_t i = 0; i < s->n_smoothers[k]; i++) {
       const int64_t needs = cf_smoother_line(&s->smoother[k][i]);
@@ -190,18 +221,30 @@ weir_status cf_summary_slot_init(const cf_summaries *s, cf_summary_slot *out)
   WEIR_TRY_GOTO(weir_alloc(voxels, sizeof *out->rho, (void **)&out->rho), done);
   WEIR_TRY_GOTO(weir_alloc(voxels, sizeof *out->smooth, (void **)&out->smooth), done);
   WEIR_TRY_GOTO(weir_alloc(line, sizeof *out->line, (void **)&out->line), done);
+  if (s->each[CF_SUMMARY_BISPECTRUM] > 0) {
+    WEIR_TRY_GOTO(cf_bispectrum_slot_init(&s->bispectrum, &out->bispectrum), done);
+  }
 done:
   if (status != WEIR_OK) {
-    cf_summary_slot_fini(out);
+    cf_summary_slot_fini(s, out);
   }
   return status;
 }
 
-void cf_summary_slot_fini(cf_summary_slot *r)
+void cf_summary_slot_fini(const cf_summaries *s, cf_summary_slot *r)
 {
   weir_free(&r->rho);
   weir_free(&r->smooth);
   weir_free(&r->line);
+  cf_bispectrum_slot_fini(&s->bispectrum, &r->bispectrum);
+}
+
+int64_t cf_summary_slot_bytes(const cf_summaries *s)
+{
+  const int64_t of_bispectrum =
+      s->each[CF_SUMMARY_BISPECTRUM] > 0 ? cf_bispectrum_slot_bytes(&s->bispectrum) : 0;
+
+  return 2 * s->n * s->n * s->n * (int64_t)sizeof(double) + of_bispectrum;
 }
 
 static bool fail(cf_summary_fault *fault, int64_t channel, int64_t voxel, double value,
@@ -258,6 +301,18 @@ static void count(const cf_summaries *s, cf_summary_kind which, cf_summary_slot 
   }
 }
 
+/* The inverse hyperbolic sine is linear in a small B and logarithmic in a large one of either sign;
+ * a bin that no triangle closes in says nothing. */
+static void take_bispectrum(const cf_summaries *s, cf_summary_slot *r, double *out)
+{
+  cf_bispectrum_measure(&s->bispectrum, &r->bispectrum, r->rho);
+  for (int64_t t = 0; t < s->bispectrum.n_triangles; t++) {
+    const double b = r->bispectrum.b[t];
+
+    out[t] = isnan(b) ? 0 : asinh(b);
+  }
+}
+
 bool cf_summaries_measure(const cf_summaries *s, cf_summary_slot *r, const float *voxels, int64_t c,
                           double *const out[CF_SUMMARIES], cf_summary_fault *fault)
 {
@@ -265,7 +320,9 @@ bool cf_summaries_measure(const cf_summaries *s, cf_summary_slot *r, const float
     return false;
   }
   for (int k = 0; k < CF_SUMMARIES; k++) {
-    if (s->each[k] > 0) {
+    if (s->each[k] > 0 && k == CF_SUMMARY_BISPECTRUM) {
+      take_bispectrum(s, r, out[k]);
+    } else if (s->each[k] > 0) {
       count(s, (cf_summary_kind)k, r, out[k]);
     }
   }

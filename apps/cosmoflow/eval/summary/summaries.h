@@ -1,16 +1,19 @@
 /* summaries.h - summary statistics of the density of a sample besides its power spectrum: the
- * one-point distribution and peak counts (counts.h), of each channel and each smoothing.
+ * one-point distribution and peak counts (counts.h), of each channel and each smoothing, and the
+ * bispectrum (bispectrum.h) of each channel.
  *
  * The density is rho = voxel / mean = 1 + delta with the mean of the channel of the sample. */
 #ifndef CF_SUMMARIES_H
 #define CF_SUMMARIES_H
 #include "data/volume/volume_info.h"
+#include "eval/summary/bispectrum.h"
 #include "eval/summary/counts.h"
 #include "eval/summary/smoother.h"
 
 typedef enum cf_summary_kind {
   CF_SUMMARY_ONE_POINT,
   CF_SUMMARY_PEAKS,
+  CF_SUMMARY_BISPECTRUM,
   CF_SUMMARIES
 } cf_summary_kind;
 extern const char *const cf_summary_name[CF_SUMMARIES];
@@ -27,10 +30,12 @@ typedef enum cf_boundary { CF_BOUNDARY_AUTO, CF_BOUNDARY_PERIODIC, CF_BOUNDARY_C
 
 /* The section `summaries`. */
 typedef struct cf_summary_opts {
-  int64_t sample; /* in the set, from 0 */
-  double cell;    /* Mpc/h, of files that state none */
-  int boundary;   /* cf_boundary */
+  int64_t sample;       /* in the set, from 0 */
+  double cell;          /* Mpc/h, of files that state none */
+  int boundary;         /* cf_boundary */
+  weir_string_list use; /* names of those that the command computes */
   cf_count_opts one_point, peaks;
+  cf_bispectrum_opts bispectrum;
 } cf_summary_opts;
 extern const weir_opt cf_summary_options[];
 
@@ -43,12 +48,14 @@ typedef struct cf_summaries {
   int64_t each[CF_SUMMARIES];          /* numbers of a channel; 0: not computed */
   cf_smoother *smoother[CF_SUMMARIES]; /* of each smoothing */
   int64_t n_smoothers[CF_SUMMARIES];
+  cf_bispectrum bispectrum; /* where it is computed */
 } cf_summaries;
 
 /* Workspace of one sample. */
 typedef struct cf_summary_slot {
   double *rho, *smooth; /* [n, n, n] */
   double *line;
+  cf_bispectrum_slot bispectrum;
 } cf_summary_slot;
 
 /* Why a sample has no summaries: voxel -1 where it is the mean. */
@@ -61,19 +68,26 @@ typedef struct cf_summary_fault {
 /* Prepares the summaries `which` (bits 1 << cf_summary_kind) of samples; opts are borrowed. Fails:
  * WEIR_ERR_CONFIG (no smoothing, empty bins, a smoothing in Mpc/h of voxels of unknown size or
  * above the side of the sample, options that contradict the files), WEIR_ERR_DATA (no cubes),
- * WEIR_ERR_MEMORY. */
+ * WEIR_ERR_UNSUPPORTED (a bispectrum without FFTW), WEIR_ERR_MEMORY. */
 weir_status cf_summaries_init(const cf_summary_opts *opts, unsigned which,
                               const cf_volume_info *info, cf_summaries *out) WEIR_CHECKED;
 void cf_summaries_fini(cf_summaries *s);
 /* Fails: WEIR_ERR_MEMORY. */
 weir_status cf_summary_slot_init(const cf_summaries *s, cf_summary_slot *out) WEIR_CHECKED;
-void cf_summary_slot_fini(cf_summary_slot *r);
-/* Computes the summaries of channel c of voxels[n, n, n, channels]: out[k] [each[k]]. Returns
+void cf_summary_slot_fini(const cf_summaries *s, cf_summary_slot *r);
+/* Returns the bytes of a slot. */
+int64_t cf_summary_slot_bytes(const cf_summaries *s);
+/* Computes the summaries of channel c of voxels[n, n, n, channels]: out[k] [each[k]]; of the
+ * bispectrum asinh(B / voxel^6), which has either sign, and r->bispectrum is left with B. Returns
  * whether it has them, else why not in *fault. */
 bool cf_summaries_measure(const cf_summaries *s, cf_summary_slot *r, const float *voxels, int64_t c,
                           double *const out[CF_SUMMARIES], cf_summary_fault *fault);
 /* Returns a failure that names the sample at `where`. */
 weir_status cf_summary_refuse(const cf_summary_fault *fault, const char *where) WEIR_CHECKED;
+/* Sets the summaries that names list, bits 1 << cf_summary_kind, for the option `key`. Fails:
+ * WEIR_ERR_CONFIG (no such name, none). */
+weir_status cf_summaries_find(const weir_string_list *names, const char *key,
+                              unsigned *out) WEIR_CHECKED;
 /* Returns the options of a summary that counts. */
 const cf_count_opts *cf_summary_counts(const cf_summary_opts *opts, cf_summary_kind which);
 #endif

@@ -10,6 +10,7 @@
 
 #define PI 3.14159265358979323846
 
+enum { COUNTS = 1 << CF_SUMMARY_ONE_POINT | 1 << CF_SUMMARY_PEAKS };
 enum { MAX = 12, CELLS = MAX * MAX * MAX };
 static double rho[CELLS], smooth[CELLS], line[64 * MAX];
 static const int64_t sides[] = {1, 2, 3, 5, 8, 11};
@@ -236,7 +237,7 @@ static bool measure(const cf_summaries *s, double *out, cf_summary_fault *fault)
   assert_ok(cf_summary_slot_init(s, &slot));
   const bool done = cf_summaries_measure(s, &slot, voxels, 1, to, fault);
 
-  cf_summary_slot_fini(&slot);
+  cf_summary_slot_fini(s, &slot);
   return done;
 }
 
@@ -252,7 +253,7 @@ static void a_sample_is_measured_in_its_own_units(void **state)
   cf_smoother by;
 
   random_density(11, 3);
-  assert_ok(cf_summaries_init(&o, CF_SUMMARY_ALL, &info, &s));
+  assert_ok(cf_summaries_init(&o, COUNTS, &info, &s));
   assert_true(s.periodic);
   assert_int_equal(s.each[CF_SUMMARY_ONE_POINT], 20);
   assert_int_equal(s.each[CF_SUMMARY_PEAKS], 8);
@@ -291,7 +292,7 @@ static void a_constant_field_has_no_peaks(void **state)
       for (int64_t i = 0; i < CELLS; i++) {
         rho[i] = 7;
       }
-      assert_ok(cf_summaries_init(&o, CF_SUMMARY_ALL, &info, &s));
+      assert_ok(cf_summaries_init(&o, COUNTS, &info, &s));
       assert_int_equal(s.periodic, cut == 0);
       assert_true(measure(&s, out, &fault));
       for (int k = 0; k < 28; k++) { /* rounding of the smoothed may be below 1 */
@@ -317,7 +318,7 @@ static void voxels_that_are_no_density_are_refused(void **state)
   cf_summary_fault fault;
   cf_summaries s;
 
-  assert_ok(cf_summaries_init(&o, CF_SUMMARY_ALL, &info, &s));
+  assert_ok(cf_summaries_init(&o, COUNTS, &info, &s));
   assert_false(s.periodic); /* the box is not known */
   for (int k = 0; k < 3; k++) {
     random_density(MAX, 5);
@@ -339,7 +340,7 @@ static void refused(const cf_summary_opts *o, const cf_volume_info *info, weir_s
 {
   cf_summaries s;
 
-  assert_int_equal(cf_summaries_init(o, CF_SUMMARY_ALL, info, &s), status);
+  assert_int_equal(cf_summaries_init(o, COUNTS, info, &s), status);
   if (strstr(weir_last_message(), text) == NULL) {
     fail_msg("'%s' is not in %s", text, weir_last_message());
   }
@@ -354,7 +355,7 @@ static void options_that_contradict_are_refused(void **state)
 
   refused(&o, &unknown, WEIR_ERR_CONFIG, "state summaries.cell");
   o.cell = 2;
-  assert_ok(cf_summaries_init(&o, CF_SUMMARY_ALL, &unknown, &s));
+  assert_ok(cf_summaries_init(&o, COUNTS, &unknown, &s));
   assert_near(s.cell, 2, 0);
   cf_summaries_fini(&s);
   o.cell = 3;
@@ -363,7 +364,7 @@ static void options_that_contradict_are_refused(void **state)
   o.boundary = CF_BOUNDARY_PERIODIC;
   refused(&o, &part, WEIR_ERR_CONFIG, "a part of a box is not periodic");
   o.boundary = CF_BOUNDARY_CUT;
-  assert_ok(cf_summaries_init(&o, CF_SUMMARY_ALL, &known, &s));
+  assert_ok(cf_summaries_init(&o, COUNTS, &known, &s));
   assert_false(s.periodic);
   cf_summaries_fini(&s);
   o = opts();
@@ -387,11 +388,11 @@ static weir_status make(void *context)
   cf_summaries s;
 
   (void)context;
-  WEIR_TRY(cf_summaries_init(&o, CF_SUMMARY_ALL, &info, &s));
+  WEIR_TRY(cf_summaries_init(&o, COUNTS, &info, &s));
   const weir_status status = cf_summary_slot_init(&s, &slot);
 
   if (status == WEIR_OK) {
-    cf_summary_slot_fini(&slot);
+    cf_summary_slot_fini(&s, &slot);
   }
   cf_summaries_fini(&s);
   return status;
