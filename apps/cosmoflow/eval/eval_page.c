@@ -254,6 +254,52 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
   return add_regressions(e, r);
 }
 
+/* Adds the forecast from the summaries of each regression. */
+static weir_status add_forecast(const cf_evaluation *e, weir_report *r)
+{
+  enum { COLUMNS = 7 };
+  static const char *const head[COLUMNS] = {
+      "summaries of", "parameter",           "independent summaries",          "Hartlap factor",
+      "sigma",        "sigma (half ranges)", "MAE of this sigma (half ranges)"};
+  weir_table c = {0};
+
+  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_REGRESSION; by++) {
+    const cf_forecast *const f = &e->forecast[by];
+
+    for (int64_t k = 0; k < e->n_labels && f->universes > 0; k++) {
+      weir_table_add(&c, "%s", cf_evaluation_name(e, 0, (cf_predictor)by));
+      weir_table_add(&c, "%s", e->set[0].p->label[k]);
+      weir_table_add(&c, "%lld", (long long)f->rank);
+      weir_table_add_real(&c, f->factor);
+      weir_table_add_real(&c, f->sigma[k] * 0.5 * (e->set[0].p->hi[k] - e->set[0].p->lo[k]));
+      weir_table_add_real(&c, f->sigma[k]);
+      weir_table_add_real(&c, CF_MAE_OF_SIGMA * f->sigma[k]);
+    }
+  }
+  if (c.count == 0) {
+    return WEIR_OK;
+  }
+  weir_status status = weir_report_heading(r, "Fisher forecast");
+
+  status =
+      status == WEIR_OK
+          ? weir_report_text(
+                r,
+                "F = h D' C^-1 D - m X^-1 at the mean of the parameters of %lld training "
+                "universes, one sample each: D from the linear regression of m summaries on the "
+                "parameters, whose scatter is X, C from its residuals, h the factor of Hartlap et "
+                "al. (2007). sigma is marginal, with the variance of the range as a prior. What "
+                "is not linear in the parameters counts as scatter: of wide ranges sigma is too "
+                "large, and estimators that are not linear may be better.",
+                (long long)e->forecast[CF_BY_RIDGE].universes)
+          : status;
+  status = status == WEIR_OK ? weir_table_report(&c, r, "forecast", COLUMNS, head) : status;
+  printf("\nFisher forecast\n");
+  weir_table_print(&c, COLUMNS, head, stdout);
+  weir_table_fini(&c);
+  return status;
+}
+
 static weir_status fill(const cf_evaluation *e, const cf_score_tables *t, weir_report *r)
 {
   WEIR_TRY(add_summary(e, r));
@@ -268,6 +314,7 @@ static weir_status fill(const cf_evaluation *e, const cf_score_tables *t, weir_r
     WEIR_TRY(add_scores(e, t, k, r));
     WEIR_TRY(cf_eval_figures(e, k, r));
   }
+  WEIR_TRY(add_forecast(e, r));
   return add_sets(e, t, r);
 }
 

@@ -26,6 +26,10 @@ const weir_opt cf_eval_options[] = {
     WEIR_OPT_TABLE(cf_eval_opts, bootstrap, cf_bootstrap_options,
                    "intervals, by universes that are drawn again"),
     WEIR_OPT_TABLE(cf_eval_opts, fisher, cf_fisher_options, "the bound of linear theory"),
+    WEIR_OPT_BOOL(cf_eval_opts, forecast, false,
+                  "Fisher forecast from the summaries of each regression (forecast.csv): their "
+                  "derivatives by linear regression on the parameters of the training universes, "
+                  "and the covariance of its residuals with the factor of Hartlap et al. (2007)"),
     WEIR_OPT_END,
 };
 
@@ -119,6 +123,10 @@ weir_status cf_eval_check(const cf_eval_opts *opts)
   WEIR_TRY(cf_eval_judge_names(&opts->sets));
   WEIR_TRY(find_regressions(opts, &wanted));
   WEIR_TRY(cf_ridge_check(&opts->ridge));
+  if (opts->forecast && set[0].truth.count == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "eval.forecast: summaries are of the samples of "
+                                      "eval.sets[0].truth, which names none");
+  }
   return opts->fisher.box <= 0 || set[0].truth.count > 0
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG, "eval.fisher.box: how many cells a sample has is said by "
@@ -280,6 +288,9 @@ static weir_status fit(cf_evaluation *e, const cf_features *f)
     if (features > 0) {
       e->n_features[by] = features;
       WEIR_TRY_GOTO(cf_ridge_fit(&e->opts->ridge, e->seed, &rows, &e->ridge[by]), done);
+    }
+    if (features > 0 && e->opts->forecast) {
+      WEIR_TRY_GOTO(cf_forecast_make(&rows, &e->forecast[by]), done);
     }
   }
 done:

@@ -6,6 +6,7 @@
 #include "eval/fisher.h"
 #include "eval/metrics.h"
 #include "eval/ridge.h"
+#include "eval/summary/forecast.h"
 #include "eval/eval_set.h"
 
 enum { CF_ALL_LABELS = -1 };
@@ -20,6 +21,7 @@ typedef struct cf_eval_opts {
   cf_ridge_opts ridge;
   cf_bootstrap_opts bootstrap;
   cf_fisher_opts fisher;
+  bool forecast; /* from the summaries of the regressions */
 } cf_eval_opts;
 extern const weir_opt cf_eval_options[];
 
@@ -32,13 +34,14 @@ typedef struct cf_evaluation {
   cf_eval_set *set;        /* [n_sets]; baselines are fitted on the first */
   cf_resamples *resamples; /* [n_sets] */
   int64_t n_features[CF_PREDICTORS];
-  bool periodic;                 /* further summaries: samples are whole boxes */
-  unsigned wanted;               /* regressions, bits 1 << cf_predictor */
-  cf_ridge ridge[CF_PREDICTORS]; /* of those with features */
-  const char *without;           /* why there are no regressions; NULL: there are */
-  double *sigma;                 /* [n_labels, universes of the first] bound; NULL: none */
-  double bound_k;                /* h/Mpc: largest k of the bound */
-  int64_t bound_bins;            /* of P(k), one fundamental wave wide */
+  bool periodic;                       /* further summaries: samples are whole boxes */
+  unsigned wanted;                     /* regressions, bits 1 << cf_predictor */
+  cf_ridge ridge[CF_PREDICTORS];       /* of those with features */
+  const char *without;                 /* why there are no regressions; NULL: there are */
+  cf_forecast forecast[CF_PREDICTORS]; /* universes 0: none */
+  double *sigma;                       /* [n_labels, universes of the first] bound; NULL: none */
+  double bound_k;                      /* h/Mpc: largest k of the bound */
+  int64_t bound_bins;                  /* of P(k), one fundamental wave wide */
 } cf_evaluation;
 
 /* Checks that there is a set, and that each has predictions and a name of its own. Fails:

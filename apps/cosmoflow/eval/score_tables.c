@@ -5,10 +5,9 @@
 #include "base/weir_alloc.h"
 
 static const char *const file[CF_TABLES] = {
-    [CF_TABLE_SCORES] = "scores.csv",
-    [CF_TABLE_BINS] = "bins.csv",
-    [CF_TABLE_AVERAGES] = "averages.csv",
-    [CF_TABLE_RIDGE] = "ridge.csv",
+    [CF_TABLE_SCORES] = "scores.csv",     [CF_TABLE_BINS] = "bins.csv",
+    [CF_TABLE_AVERAGES] = "averages.csv", [CF_TABLE_RIDGE] = "ridge.csv",
+    [CF_TABLE_FORECAST] = "forecast.csv",
 };
 
 enum { COLUMNS = 16 }; /* at most 15 and NULL */
@@ -21,6 +20,8 @@ static const char *const head[CF_TABLES][COLUMNS] = {
                            "rmse_if_independent", "within", "shared"},
     [CF_TABLE_RIDGE] = {"model", "parameter", "features", "universes", "folds", "penalty",
                         "rmse_of_folds"},
+    [CF_TABLE_FORECAST] = {"model", "parameter", "summaries", "universes", "hartlap_factor",
+                           "sigma", "sigma_range", "sigma_range_without_prior", "mae_range"},
 };
 
 static double half_of(const cf_evaluation *e, int64_t label)
@@ -209,7 +210,6 @@ static weir_status add_scores(cf_score_tables *t, const cf_evaluation *e, int64_
 void cf_score_bound(const cf_evaluation *e, int64_t label, double *mae, double *rmse)
 {
   const int64_t n = e->set[0].groups;
-  const double of_normal = 0.79788456080286536; /* mean |x|, sqrt(2 / pi) */
   double sum = 0, square = 0;
 
   for (int64_t g = 0; g < n; g++) {
@@ -218,7 +218,7 @@ void cf_score_bound(const cf_evaluation *e, int64_t label, double *mae, double *
     sum += sigma / (double)n;
     square += sigma * sigma / (double)n;
   }
-  *mae = of_normal * sum;
+  *mae = CF_MAE_OF_SIGMA * sum;
   *rmse = sqrt(square);
 }
 
@@ -372,6 +372,27 @@ static void add_ridge(cf_score_tables *t, const cf_evaluation *e)
   }
 }
 
+static void add_forecast(cf_score_tables *t, const cf_evaluation *e)
+{
+  weir_table *const c = &t->cells[CF_TABLE_FORECAST];
+
+  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_REGRESSION; by++) {
+    const cf_forecast *const f = &e->forecast[by];
+
+    for (int64_t k = 0; k < e->n_labels && f->universes > 0; k++) {
+      weir_table_add(c, "%s", cf_evaluation_name(e, 0, (cf_predictor)by));
+      weir_table_add(c, "%s", label_of(e, k));
+      weir_table_add(c, "%lld", (long long)f->rank);
+      weir_table_add(c, "%lld", (long long)f->universes);
+      weir_score_add(c, f->factor);
+      weir_score_add(c, f->sigma[k] * half_of(e, k));
+      weir_score_add(c, f->sigma[k]);
+      weir_score_add(c, f->alone[k]);
+      weir_score_add(c, CF_MAE_OF_SIGMA * f->sigma[k]);
+    }
+  }
+}
+
 weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out)
 {
   weir_status status = WEIR_OK;
@@ -390,6 +411,7 @@ weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out)
   }
   add_bound(out, e);
   add_ridge(out, e);
+  add_forecast(out, e);
 done:
   if (status != WEIR_OK) {
     cf_score_tables_fini(out);

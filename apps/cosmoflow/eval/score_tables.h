@@ -5,12 +5,16 @@
 #include "report/weir_report.h"
 
 // clang-format off
+/* Mean |x| of a Gaussian number x of deviation 1: sqrt(2 / pi). */
+#define CF_MAE_OF_SIGMA 0.79788456080286536
+
 /* The files. */
 typedef enum cf_table {
   CF_TABLE_SCORES,   /* every score of every set, model and label, with intervals     */
   CF_TABLE_BINS,     /* bias, error and slope by the truth                            */
   CF_TABLE_AVERAGES, /* errors of means over samples of a universe                    */
   CF_TABLE_RIDGE,    /* what the regressions chose                                    */
+  CF_TABLE_FORECAST, /* the Fisher forecast of a label from the summaries of a regression */
   CF_TABLES
 } cf_table;
 // clang-format on

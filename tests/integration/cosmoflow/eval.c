@@ -233,6 +233,49 @@ static void regressions_on_other_summaries(void **state)
   assert_non_null(strstr(printed(), "summaries of one are not those of the other"));
 }
 
+/* A number of forecast.csv: column `at`, from 0, of the row that begins so; NaN: there is none. */
+static double forecast(const char *dir, const char *begin, int at)
+{
+  char *const text = contents(in_scratch("%s/forecast.csv", dir));
+  const char *cell = strstr(text, begin);
+
+  for (int i = 0; i < at && cell != NULL; i++) {
+    cell = strchr(cell, ',');
+    cell = cell != NULL ? cell + 1 : NULL;
+  }
+  const double value = cell != NULL ? strtod(cell, NULL) : NAN;
+
+  free(text);
+  return value;
+}
+
+/* The forecast is of a linear estimate, as the regression is: their errors are alike, and more
+ * summaries than the universes have a covariance for are refused. */
+static void summaries_forecast_the_errors_of_their_regression(void **state)
+{
+  NEEDS_LIBRARIES();
+  make_inputs();
+  assert_int_equal(program("eval " ONE_SET "--set eval.forecast=true --out %s", in_scratch("a.nc"),
+                           in_scratch("a"), in_scratch("s")),
+                   0);
+  const double sigma = forecast("s", "ridge,sigma_8,", 6), mae = forecast("s", "ridge,sigma_8,", 8);
+  const double ridge = score("s", "boxes,ridge,sample,sigma_8,mae,range,");
+
+  printf("sigma_8: forecast %.3f, ridge %.3f\n", mae, ridge);
+  assert_near(forecast("s", "ridge,sigma_8,", 3), 40, 0);
+  assert_near(forecast("s", "ridge,sigma_8,", 2), 14, 0); /* 7 bins of 2 redshifts */
+  assert_near(forecast("s", "ridge,sigma_8,", 4), (37.0 - 15) / 37, 1e-6);
+  assert_near(forecast("s", "ridge,sigma_8,", 5), 0.3 * sigma, 1e-6);
+  assert_near(mae, sqrt(2 / 3.14159265358979) * sigma, 1e-6);
+  assert_true(mae > 0.5 * ridge && mae < 2 * ridge);
+  assert_non_null(strstr(printed(), "Fisher forecast"));
+  assert_int_equal(program("eval " ONE_SET "--set eval.forecast=true --set eval.regressions=[all] "
+                           "--set summaries.one_point.bins=200 --out %s",
+                           in_scratch("a.nc"), in_scratch("a"), in_scratch("r")),
+                   3);
+  assert_non_null(strstr(printed(), "training universes, and there are 40"));
+}
+
 /* Means over the eight samples of a universe: noise of their own goes, what they share stays. */
 static void samples_of_a_universe_are_averaged(void **state)
 {
@@ -517,6 +560,7 @@ int main(void)
       TEST(scores_of_what_is_known),
       TEST(regressions_learn_from_boxes),
       TEST(regressions_on_other_summaries),
+      TEST(summaries_forecast_the_errors_of_their_regression),
       TEST(samples_of_a_universe_are_averaged),
       TEST(a_second_set_is_scored_by_what_the_first_learnt),
       TEST(tests_are_never_fitted_on),

@@ -1,6 +1,6 @@
 /* bispectrum.h - the bispectrum of a periodic density 1 + delta in bins of triangles, by the
  * estimator with Fourier transforms (Scoccimarro, ApJ 544 (2000) 597; Scoccimarro, PRD 92 (2015)
- * 083532, section IV):
+ * 083532):
  *
  *   B(a, b, c) = V^2 sum d_a d_b d_c / sum I_a I_b I_c   over the points of the mesh,
  *
