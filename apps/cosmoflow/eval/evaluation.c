@@ -393,9 +393,10 @@ static weir_status add_regressions(cf_evaluation *e)
     return check_alone(e);
   }
   WEIR_TRY(features_of(e, first, first->train, first->n_train, &f));
-  const weir_status status = leads(e) ? fit(e, &f) : WEIR_OK;
+  weir_status status = leads(e) ? fit(e, &f) : WEIR_OK;
 
   cf_features_fini(&f);
+  status = e->comm != NULL ? weir_comm_agree(e->comm, status) : status;
   WEIR_TRY(status);
   for (int64_t i = 0; i < e->n_sets; i++) {
     if (e->set[i].source != NULL) {
