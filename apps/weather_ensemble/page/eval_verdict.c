@@ -1,5 +1,5 @@
 /* eval_verdict.c - what the scores say, in sentences: which model is best, by how much relative to
- * each reference, whether that may be chance, and whether its spread fits its error. */
+ * each reference, significance, and whether its spread fits its error. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,29 +44,30 @@ static const wx_score_row *best_of(const verdict *v, int64_t but)
   return best;
 }
 
-/* "10.0 % (8.2 to 11.8) lower than that of EMOS: significantly better". */
+/* "10.0 % (95 % interval 8.2 to 11.8) lower than that of EMOS: significantly better". */
 static void compare(verdict *v, const wx_score_row *row, int64_t reference)
 {
   const wx_verify *const of = v->p->v;
   const wx_comparison *const a = &row->against[reference][WX_COMPARED_CRPS_GAUSS];
-  const bool lower = a->skill.value > 0;
+  const double confidence = of->opts->bootstrap.confidence;
+  const bool lower = a->skill.value >= 0;
   const double sign = lower ? 100 : -100;
   const double lo = sign * (lower ? a->skill.lo : a->skill.hi);
   const double hi = sign * (lower ? a->skill.hi : a->skill.lo);
+  const char *const word = lower ? "better" : "worse";
 
-  say(v, "%.1f %% ", sign * a->skill.value);
+  say(v, "%.1f %% ", fabs(100 * a->skill.value));
   if (isfinite(lo) && isfinite(hi)) {
-    say(v, "(%.1f to %.1f) ", lo, hi);
+    say(v, "(%g %% interval %.1f to %.1f) ", 100 * confidence, lo, hi);
   }
   say(v, "%s than that of %s: ", lower ? "lower" : "higher",
       of->model[of->reference[reference]].name);
-  if (a->test.p < 1 - of->opts->bootstrap.confidence) {
-    say(v, "significantly %s", lower ? "better" : "worse");
+  if (!isfinite(a->test.p)) {
+    say(v, "too few initialisation times to test");
+  } else if (a->test.p < 1 - confidence) {
+    say(v, "significantly %s", word);
   } else {
-    say(v, "this may be chance");
-    if (isfinite(a->test.p)) {
-      say(v, " (p = %.2g)", a->test.p);
-    }
+    say(v, "not significantly %s (p = %.2g)", word, a->test.p);
   }
 }
 

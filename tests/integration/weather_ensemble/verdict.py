@@ -1,5 +1,5 @@
 """verdict.py PROGRAM SCRATCH - the sentences in which `eval` says what the scores mean, on the terminal and in the report, compared with
-skill.csv and scores.csv: the best model, by how much, whether that may be chance, and its spread.
+skill.csv and scores.csv: the best model, by how much, significance, and its spread.
 
 Exit 77: the program was built without what it needs."""
 import csv
@@ -16,8 +16,8 @@ SIMULATION = ("simulate.init_times=60", "simulate.lat=16", "simulate.lon=32", "s
 SPLIT = ("data.split.train.to=2000-07-01", "data.split.valid.from=2000-07-01", "data.split.valid.to=2000-07-11",
          "data.split.test.from=2000-07-11")
 RAW, EMOS = "{use: {raw: {members: 3}}}", "{name: EMOS, use: {emos: {members: 3}}}"
-SENTENCE = re.compile(r"([-\d.]+) % \(([-\d.]+) to ([-\d.]+)\) (lower|higher) than that of (.+?): "
-                      r"(significantly better|significantly worse|this may be chance)")
+SENTENCE = re.compile(r"([-\d.]+) % \(95 % interval ([-\d.]+) to ([-\d.]+)\) (lower|higher) than that of (.+?): "
+                      r"((?:not )?significantly (?:better|worse))")
 
 
 def run(command, out, *options):
@@ -41,11 +41,11 @@ class Verdict(unittest.TestCase):
     def setUpClass(cls):
         run("prepare", "archive", *SIMULATION)
 
-    def scored(self, out, models, references):
+    def scored(self, out, models, references, *options):
         archive = os.path.join(scratch, "archive")
         text = run("eval", out, f"data.forecast=[{archive}/forecast.nc]", f"data.truth=[{archive}/truth.nc]", *SPLIT,
-                   "eval.part=test", f"eval.models=[{', '.join(models)}]", f"eval.references=[{', '.join(references)}]")
-        lines = [line for line in text.splitlines() if re.match(r"[zt]500, 48 h, \d+ initialisation times: ", line)]
+                   "eval.part=test", f"eval.models=[{', '.join(models)}]", f"eval.references=[{', '.join(references)}]", *options)
+        lines = [line for line in text.splitlines() if re.match(r"[zt]500, 48 h, \d+ initialisation times?: ", line)]
         self.assertEqual(len(lines), 2, text)
         with open(os.path.join(scratch, out, "report.html"), encoding="utf-8") as page:
             shown = html.unescape(page.read())
@@ -74,9 +74,8 @@ class Verdict(unittest.TestCase):
             for own, theirs in ((value, sign * float(row["skill"])), (lo, ends[0]), (hi, ends[1])):
                 self.assertAlmostEqual(float(own), theirs, delta=0.0501)
             self.assertGreaterEqual(float(value), 0)
-            chance = float(row["p"]) >= 0.05
-            self.assertEqual(verdict, "this may be chance" if chance else
-                             "significantly better" if word == "lower" else "significantly worse", line)
+            certain = "significantly better" if word == "lower" else "significantly worse"
+            self.assertEqual(verdict, certain if float(row["p"]) < 0.05 else "not " + certain, line)
         return found
 
     def test_a_better_model_is_named_with_its_gain(self):
@@ -97,7 +96,13 @@ class Verdict(unittest.TestCase):
                            ("chance2", "{name: other, use: {emos: {members: 3, dates: {kind: season, window: 150}}}}")):
             for variable, line in self.scored(out, (EMOS, other), ("EMOS",)).items():
                 words += [f[5] for f in self.check(out, line, variable)]
-        self.assertIn("this may be chance", words)
+        self.assertTrue({"not significantly better", "not significantly worse"} & set(words), words)
+
+    def test_one_initialisation_time_is_no_test(self):
+        for line in self.scored("once", (RAW, EMOS), ("raw 3",), "data.split.test.from=2000-10-20").values():
+            self.assertIn(", 1 initialisation time: ", line)
+            self.assertRegex(line, r" than that of raw 3: too few initialisation times to test\.")
+            self.assertEqual(SENTENCE.findall(line), [])
 
     def test_one_model_is_compared_with_none(self):
         for line in self.scored("one", (RAW,), ()).values():
