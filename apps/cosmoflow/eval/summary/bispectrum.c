@@ -192,7 +192,9 @@ weir_status cf_bispectrum_init(const cf_bispectrum_opts *opts, int64_t n, cf_bis
 {
   *out = (cf_bispectrum){.n = n, .width = opts->width};
   if (!weir_fft_plan_available()) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "bispectrum: this build has no FFTW");
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "bispectrum: this build has no FFTW: leave it out of summaries.use and of "
+                     "eval.regressions");
   }
   const weir_status status = prepare(opts, out);
 
