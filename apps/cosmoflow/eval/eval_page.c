@@ -175,8 +175,8 @@ static weir_status add_regressions(const cf_evaluation *e, weir_report *r)
   static const char *const what[CF_SUMMARIES + 1] = {
       [CF_SUMMARY_ONE_POINT] = "shares of voxels by ln(1 + delta)",
       [CF_SUMMARY_PEAKS] = "peak counts by height ln(1 + delta)",
-      [CF_SUMMARY_BISPECTRUM] = "asinh(B / voxel^6) of the bispectrum B, of samples taken as "
-                                "periodic like P(k)",
+      [CF_SUMMARY_BISPECTRUM] = ("asinh(B / voxel^6) of the bispectrum B, of samples taken as "
+                                 "periodic like P(k)"),
       [CF_SUMMARIES] = "P(k), the moments and all other summaries together"};
   bool counts = false;
 

@@ -315,6 +315,7 @@ static void summaries_stand_in_their_columns(void **state)
   write_sample(1, N);
   cf_source *s = open_set();
 
+  cf_features_fini(&f[1]);
   assert_int_equal(
       cf_features_make(&o, &(cf_feature_samples){.source = s, .sample = all, .n = 3}, &f[1]),
       WEIR_ERR_DATA);

@@ -52,7 +52,9 @@ static void choose_rows(work *w)
   for (int64_t i = 0; i < rows->n; i++) {
     w->of[i] = (universe){rows->group[rows->row[i]], rows->row[i]};
   }
-  qsort(w->of, (size_t)rows->n, sizeof *w->of, by_group);
+  if (rows->n > 0) { /* else of may be NULL, which qsort does not take */
+    qsort(w->of, (size_t)rows->n, sizeof *w->of, by_group);
+  }
   for (int64_t i = 0; i < rows->n; i++) {
     if (w->n == 0 || w->of[i].group != w->of[w->n - 1].group) {
       w->of[w->n++] = w->of[i];
