@@ -1,9 +1,9 @@
 /* smoother.h - Gaussian smoothing of a cube in real space.
  *
  * One axis after the other, with weights exp(-d^2 / 2 sigma^2) up to the offset int(4 sigma + 1/2),
- * the radius of scipy.ndimage.gaussian_filter. A periodic cube is continued by itself. A cube that
- * was cut from a larger box is not: there, weights of offsets beyond a face are left out and the
- * others divided by their sum, so that a constant stays what it is. In real space, since a
+ * the radius of scipy.ndimage.gaussian_filter. A periodic cube goes on at its opposite face. A cube
+ * that was cut from a larger box is not: there, weights of offsets beyond a face are left out and
+ * the others divided by their sum, so that a constant stays what it is. In real space, since a
  * transform would mix voxels of opposite faces. */
 #ifndef CF_SMOOTHER_H
 #define CF_SMOOTHER_H

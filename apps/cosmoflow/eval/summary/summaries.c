@@ -264,7 +264,7 @@ static bool take_density(const cf_summaries *s, const float *voxels, int64_t c, 
   for (int64_t i = 0; i < n; i++) {
     rho[i] = (double)voxels[i * s->channels + c];
     if (!isfinite(rho[i])) {
-      return fail(fault, c, i, rho[i], "no number");
+      return fail(fault, c, i, rho[i], "not finite");
     }
     if (rho[i] < 0) {
       return fail(fault, c, i, rho[i], "below 0: neither counts nor a density, which ln is of");

@@ -310,7 +310,7 @@ static void a_constant_field_has_no_peaks(void **state)
 static void voxels_that_are_no_density_are_refused(void **state)
 {
   static const double values[] = {NAN, INFINITY, -0.5};
-  static const char *const text[] = {"voxel 17 is nan, no number", "voxel 17 is inf, no number",
+  static const char *const text[] = {"voxel 17 is nan, not finite", "voxel 17 is inf, not finite",
                                      "voxel 17 is -1.5, below 0"};
   const cf_summary_opts o = opts();
   const cf_volume_info info = shape(MAX, 4, 0);
