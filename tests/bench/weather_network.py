@@ -52,6 +52,7 @@ class Network:
 
     def __init__(self, arrays):
         self.leaf = {name: torch.tensor(np.asarray(a, "f8"), requires_grad=True) for name, a in arrays.items()}
+        self.nearest = math.inf  # the smallest distance of an activation from 0, where its derivative jumps
 
     def convolve(self, name, x):
         w = self.leaf[name + ".weight"].permute(3, 2, 0, 1)
@@ -63,7 +64,9 @@ class Network:
         for k in "12":
             x = self.convolve(f"{name}.conv{k}", x)
             groups = next(g for g in range(min(8, x.shape[1]), 0, -1) if x.shape[1] % g == 0)
-            x = F.relu(F.group_norm(x, groups, self.leaf[f"{name}.norm{k}.scale"], self.leaf[f"{name}.norm{k}.offset"], 1e-5))
+            x = F.group_norm(x, groups, self.leaf[f"{name}.norm{k}.scale"], self.leaf[f"{name}.norm{k}.offset"], 1e-5)
+            self.nearest = min(self.nearest, x.detach().abs().min().item())
+            x = F.relu(x)
         return x
 
     def forward(self, x):
@@ -75,7 +78,7 @@ class Network:
 
 
 def loss_and_gradient(arrays, x, y, s, w, lower, families, floor, min_spread):
-    """Mean CRPS and its gradient by array; x, y, s, w, lower [samples, lat, lon, channels]."""
+    """Mean CRPS, its gradient by array, and how far the nearest activation is from 0; x, y, s, w, lower [samples, lat, lon, channels]."""
     network = Network(arrays)
     x, y, s, w, lower = (torch.tensor(np.moveaxis(np.asarray(a, "f8"), -1, 1)) for a in (x, y, s, w, lower))
     out, n = network.forward(x), len(families)
@@ -83,4 +86,4 @@ def loss_and_gradient(arrays, x, y, s, w, lower, families, floor, min_spread):
     each = [CRPS[family](out[:, c], sd[:, c], y[:, c], lower[:, c]) for c, family in enumerate(families)]
     loss = (w * torch.stack(each, 1)).sum() / w.sum()
     loss.backward()
-    return loss.item(), {name: leaf.grad.numpy() for name, leaf in network.leaf.items()}
+    return loss.item(), {name: leaf.grad.numpy() for name, leaf in network.leaf.items()}, network.nearest
