@@ -223,6 +223,26 @@ static void find_windows(derive_adjoint *d, bool *taken)
   }
 }
 
+/* Array dimensions in the order in which they are solved: first those whose index is a multiple of
+ * one dimension, which another index may contain too and must then have in terms of the element. */
+static void order_dims(const weir_operand *x, int n_dims, int *order)
+{
+  int n = 0;
+
+  for (int several = 0; several < 2; several++) {
+    for (int k = 0; k < x->rank; k++) {
+      int terms = 0;
+
+      for (int j = 0; j < n_dims; j++) {
+        terms += x->index[k].coef[j] != 0;
+      }
+      if ((terms > 1) == (several == 1)) {
+        order[n++] = k;
+      }
+    }
+  }
+}
+
 /* The longest free dimension of each index is solved for, so that the fewest iterations are left.
  */
 static void choose_solvers(derive_adjoint *d)
@@ -230,9 +250,12 @@ static void choose_solvers(derive_adjoint *d)
   const weir_access *a = d->from;
   const weir_operand *x = &a->in[d->operand];
   bool taken[WEIR_MAX_DIMS] = {false}, fixed[WEIR_MAX_DIMS] = {false};
+  int order[WEIR_MAX_RANK];
 
+  order_dims(x, a->n_dims, order);
   memset(d->left_by, -1, sizeof d->left_by);
-  for (int k = 0; k < x->rank; k++) {
+  for (int i = 0; i < x->rank; i++) {
+    const int k = order[i];
     int64_t longest = -1;
 
     d->solver[k] = -1;
@@ -261,9 +284,9 @@ static void choose_solvers(derive_adjoint *d)
       d->dim[j] = one_dim(add_dim(d, WEIR_REDUCED, a->dim[j].lo, a->dim[j].hi));
     }
   }
-  for (int k = 0; k < x->rank; k++) {
-    if (d->solver[k] >= 0) {
-      solve(d, k, d->solver[k]);
+  for (int i = 0; i < x->rank; i++) {
+    if (d->solver[order[i]] >= 0) {
+      solve(d, order[i], d->solver[order[i]]);
     }
   }
 }

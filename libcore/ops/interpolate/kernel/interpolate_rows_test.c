@@ -109,7 +109,7 @@ static void random_sums_agree(void **state)
     claimed[1] += agree(seed, &s, &x, &a, true);
   }
   print_message("of 24 sums %d, of 24 derivatives %d by the kernel\n", claimed[0], claimed[1]);
-  assert_true(claimed[0] >= 12 && claimed[1] >= 2);
+  assert_true(claimed[0] >= 12 && claimed[1] >= 12);
 }
 
 /* A filter before the first element: there zeros are multiplied, or (absent) nothing is. */
