@@ -24,10 +24,10 @@ function(weir_filter_sources out)
   set(${out} "${kept}" PARENT_SCOPE)
 endfunction()
 
-# Flags of sources written for one instruction set; their kernels are chosen by CPU id at run time. No bytes
-# of a file come near them: instrumented they would take half of the fuzzers' build. Behaviour that is undefined
-# is looked for in those of AVX2, from the same headers.
-function(weir_isa_flags)
+# Flags of the sources of a target that are written for one instruction set; their kernels are chosen by CPU id at
+# run time. No bytes of a file come near them: instrumented they would take half of the fuzzers' build. Behaviour that
+# is undefined is looked for in those of AVX2, from the same headers.
+function(weir_isa_flags target)
   set(plain)
   set(wide)
   if(WEIR_FUZZ)
@@ -37,7 +37,7 @@ function(weir_isa_flags)
   endif()
   foreach(source IN LISTS ARGN)
     if(source MATCHES "_avx2\\.c$")
-      set_source_files_properties(${source} TARGET_DIRECTORY weir PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;${plain}")
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;${plain}")
     elseif(source MATCHES "_(avx512|avx512bf16|amx)\\.c$")
       set(half)
       if(source MATCHES "bf16\\.c$")
@@ -45,7 +45,7 @@ function(weir_isa_flags)
       elseif(source MATCHES "_amx\\.c$")
         set(half "-mavx512bf16;-mamx-tile;-mamx-bf16")
       endif()
-      set_source_files_properties(${source} TARGET_DIRECTORY weir PROPERTIES COMPILE_OPTIONS
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS
         "-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mprefer-vector-width=512;${half};${plain};${wide}")
     endif()
   endforeach()
@@ -79,7 +79,7 @@ function(weir_module)
     target_sources(weir_cuda PRIVATE ${opened})
   endif()
   target_sources(weir PRIVATE ${sources})
-  weir_isa_flags(${sources})
+  weir_isa_flags(weir ${sources})
   if(TARGET weir_cases)
     list(FILTER all INCLUDE REGEX "_cases\\.c$")
     target_sources(weir_cases PRIVATE ${all})

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "baseline/emos_priv.h"
 #include "device/weir_parallel.h"
 
 const weir_opt wx_emos_options[] = {
@@ -36,48 +37,22 @@ const weir_opt wx_emos_options[] = {
     WEIR_OPT_END,
 };
 
-/* What is fitted, in units of `scale` around the means: y = a + b x, u = sigma^2 = c + d v. */
-enum { A, B, C, D, UNKNOWNS };
-
-/* Sums over cases. Moments: of the first three passes; the rest: CRPS, its first and second
- * derivatives by mu and u times powers of x and v, and the share of those by u that is never
- * negative, which makes the damping. */
-enum {
-  WEIGHT,
-  COUNT,
-  F,
-  F_M,
-  F_M_X,
-  F_U,
-  F_U_V,
-  F_MM,
-  F_MM_X,
-  F_MM_XX,
-  F_MU,
-  F_MU_X,
-  F_MU_V,
-  F_MU_XV,
-  F_UU,
-  F_UU_V,
-  F_UU_VV,
-  G_UU,
-  G_UU_VV,
-  SUMS
-};
-enum { X = F, Y, V };        /* first pass  */
-enum { XX = F, XY, YY, VV }; /* second pass */
-enum { R = F, RV };          /* third pass  */
-enum { CHUNK = 4096 };       /* cases that are summed in one go */
+/* Moments that come before the CRPS take its places. */
+enum { X = EMOS_F, Y, V };        /* first pass  */
+enum { XX = EMOS_F, XY, YY, VV }; /* second pass */
+enum { R = EMOS_F, RV };          /* third pass  */
+enum { CHUNK = 4096 };            /* cases that are summed in one go */
 
 typedef struct search {
   const wx_cases *cases;
   double x0, y0, v0, scale; /* of the units */
   wx_family family;
   double lower, shift; /* of the family, as data has them */
-  double at[UNKNOWNS], min_c;
-  bool fixed[UNKNOWNS];
+  double at[EMOS_UNKNOWNS], min_c;
+  bool fixed[EMOS_UNKNOWNS];
   void (*pass)(const struct search *s, double w, double x, double y, double v, double *sum);
-  double *scratch; /* [chunks, SUMS], NULL: one thread */
+  emos_normal_sums *normal; /* in place of `pass` for the CRPS of normal distributions */
+  double *scratch;          /* [chunks, EMOS_SUMS], NULL: one thread */
 } search;
 
 static int64_t chunks_of_row(const wx_cases *c)
@@ -87,8 +62,10 @@ static int64_t chunks_of_row(const wx_cases *c)
 
 int64_t wx_emos_workspace(const wx_cases *cases)
 {
-  return cases->rows * chunks_of_row(cases) * SUMS;
+  return cases->rows * chunks_of_row(cases) * EMOS_SUMS;
 }
+
+static void take_crps(const search *s, double w, double x, double y, double v, double *sum);
 
 static void sum_chunk(const search *s, int64_t chunk, double *sum)
 {
@@ -97,14 +74,29 @@ static void sum_chunk(const search *s, int64_t chunk, double *sum)
   const int64_t to = from + CHUNK < c->columns ? from + CHUNK : c->columns;
   const int64_t base = row * c->columns;
 
-  memset(sum, 0, SUMS * sizeof *sum);
+  if (s->pass == take_crps && s->family == WX_NORMAL) {
+    const emos_chunk normal = {.mean = c->mean + base + from,
+                               .truth = c->truth + base + from,
+                               .variance = c->variance + base + from,
+                               .weight = c->weight != NULL ? c->weight + from : NULL,
+                               .n = to - from,
+                               .x0 = s->x0,
+                               .y0 = s->y0,
+                               .v0 = s->v0,
+                               .scale = s->scale,
+                               .at = s->at};
+
+    s->normal(&normal, sum);
+    return;
+  }
+  memset(sum, 0, EMOS_SUMS * sizeof *sum);
   for (int64_t i = from; i < to; i++) {
     const double x = (double)c->mean[base + i], y = (double)c->truth[base + i],
                  v = (double)c->variance[base + i], w = c->weight != NULL ? c->weight[i] : 1;
 
     if (isfinite(x) && isfinite(y) && isfinite(v) && v >= 0 && w > 0) {
-      sum[WEIGHT] += w;
-      sum[COUNT]++;
+      sum[EMOS_WEIGHT] += w;
+      sum[EMOS_COUNT]++;
       s->pass(s, w, (x - s->x0) / s->scale, (y - s->y0) / s->scale,
               (v - s->v0) / (s->scale * s->scale), sum);
     }
@@ -116,26 +108,26 @@ static void body(void *context, int64_t item, int thread)
   const search *const s = context;
 
   (void)thread;
-  sum_chunk(s, item, s->scratch + item * SUMS);
+  sum_chunk(s, item, s->scratch + item * EMOS_SUMS);
 }
 
 /* In the order of the chunks, whoever summed them. */
 static void sum_all(search *s, double *total)
 {
   const int64_t n = s->cases->rows * chunks_of_row(s->cases);
-  double partial[SUMS];
+  double partial[EMOS_SUMS];
 
-  memset(total, 0, SUMS * sizeof *total);
+  memset(total, 0, EMOS_SUMS * sizeof *total);
   if (s->scratch != NULL) {
     weir_parallel(n, 0, body, s);
   }
   for (int64_t i = 0; i < n; i++) {
-    const double *const add = s->scratch != NULL ? s->scratch + i * SUMS : partial;
+    const double *const add = s->scratch != NULL ? s->scratch + i * EMOS_SUMS : partial;
 
     if (s->scratch == NULL) {
       sum_chunk(s, i, partial);
     }
-    for (int k = 0; k < SUMS; k++) {
+    for (int k = 0; k < EMOS_SUMS; k++) {
       total[k] += add[k];
     }
   }
@@ -162,7 +154,7 @@ static void take_squares(const search *s, double w, double x, double y, double v
 
 static void take_residuals(const search *s, double w, double x, double y, double v, double *sum)
 {
-  const double r = y - s->at[B] * x;
+  const double r = y - s->at[EMOS_B] * x;
 
   sum[R] += w * r * r;
   sum[RV] += w * r * r * v;
@@ -171,7 +163,7 @@ static void take_residuals(const search *s, double w, double x, double y, double
 /* Mean and variance of the residuals on the units of s; leaves the units in which they are 1. */
 static bool start(search *s, const wx_emos_opts *opts, wx_emos_fit *out)
 {
-  double sum[SUMS];
+  double sum[EMOS_SUMS];
 
   *s = (search){.cases = s->cases,
                 .scratch = s->scratch,
@@ -179,41 +171,44 @@ static bool start(search *s, const wx_emos_opts *opts, wx_emos_fit *out)
                 .family = (wx_family)opts->family,
                 .lower = wx_emos_lower(opts),
                 .shift = opts->shift,
+                .normal = emos_normal_sums_get(),
                 .pass = take_means};
   sum_all(s, sum);
-  out->cases = (int64_t)sum[COUNT];
+  out->cases = (int64_t)sum[EMOS_COUNT];
   if (out->cases == 0) {
     return false;
   }
-  s->x0 = sum[X] / sum[WEIGHT];
-  s->y0 = sum[Y] / sum[WEIGHT];
-  s->v0 = sum[V] / sum[WEIGHT];
+  s->x0 = sum[X] / sum[EMOS_WEIGHT];
+  s->y0 = sum[Y] / sum[EMOS_WEIGHT];
+  s->v0 = sum[V] / sum[EMOS_WEIGHT];
   s->pass = take_squares;
   sum_all(s, sum);
-  const double xx = sum[XX] / sum[WEIGHT], yy = sum[YY] / sum[WEIGHT], vv = sum[VV] / sum[WEIGHT];
+  const double xx = sum[XX] / sum[EMOS_WEIGHT], yy = sum[YY] / sum[EMOS_WEIGHT],
+               vv = sum[VV] / sum[EMOS_WEIGHT];
   const double tiny = 1e-12;
 
   out->constant = yy <= 0;
   const bool scale = opts->form == WX_EMOS_SCALE;
 
-  s->fixed[B] = scale || xx <= tiny * tiny * s->x0 * s->x0;
-  s->fixed[D] = scale ? s->v0 <= 0 : vv <= tiny * s->v0 * s->v0;
-  s->fixed[C] = scale && !s->fixed[D];
-  s->at[B] = s->fixed[B] ? 1 : sum[XY] / sum[XX];
+  s->fixed[EMOS_B] = scale || xx <= tiny * tiny * s->x0 * s->x0;
+  s->fixed[EMOS_D] = scale ? s->v0 <= 0 : vv <= tiny * s->v0 * s->v0;
+  s->fixed[EMOS_C] = scale && !s->fixed[EMOS_D];
+  s->at[EMOS_B] = s->fixed[EMOS_B] ? 1 : sum[XY] / sum[XX];
   s->pass = take_residuals;
   sum_all(s, sum);
-  const double rr = sum[R] / sum[WEIGHT];
+  const double rr = sum[R] / sum[EMOS_WEIGHT];
   const double size = fmax(sqrt(yy), fmax(tiny * fabs(s->y0), 1e-100));
   const double min_sd = opts->floor * size;
 
-  s->at[D] = s->fixed[D] || s->fixed[C] ? 0 : fmax(0, sum[RV] / sum[WEIGHT] / vv);
-  s->at[C] = rr - s->at[D] * s->v0;
-  if (s->at[C] < min_sd * min_sd || s->fixed[C]) {
-    s->at[C] = min_sd * min_sd;
-    s->at[D] = s->fixed[D] ? 0 : fmax(0, (rr - min_sd * min_sd) / s->v0);
+  s->at[EMOS_D] =
+      s->fixed[EMOS_D] || s->fixed[EMOS_C] ? 0 : fmax(0, sum[RV] / sum[EMOS_WEIGHT] / vv);
+  s->at[EMOS_C] = rr - s->at[EMOS_D] * s->v0;
+  if (s->at[EMOS_C] < min_sd * min_sd || s->fixed[EMOS_C]) {
+    s->at[EMOS_C] = min_sd * min_sd;
+    s->at[EMOS_D] = s->fixed[EMOS_D] ? 0 : fmax(0, (rr - min_sd * min_sd) / s->v0);
   }
   s->scale = fmax(sqrt(rr), min_sd);
-  s->at[C] /= s->scale * s->scale;
+  s->at[EMOS_C] /= s->scale * s->scale;
   s->min_c = min_sd * min_sd / (s->scale * s->scale);
   s->v0 = 0;
   return true;
@@ -223,10 +218,11 @@ static bool start(search *s, const wx_emos_opts *opts, wx_emos_fit *out)
 
 static void take_crps(const search *s, double w, double x, double y, double v, double *sum)
 {
-  const double u = fmax(s->at[C] + s->at[D] * v, 1e-200), sigma = sqrt(u); /* 0: |y - mu| */
-  const double q = 0.5 / sigma;                                            /* dsigma/du   */
+  const double u = fmax(s->at[EMOS_C] + s->at[EMOS_D] * v, 1e-200),
+               sigma = sqrt(u); /* 0: |y - mu| */
+  const double q = 0.5 / sigma; /* dsigma/du   */
   const wx_distribution d = {.family = s->family,
-                             .location = s->at[A] + s->at[B] * x,
+                             .location = s->at[EMOS_A] + s->at[EMOS_B] * x,
                              .scale = sigma,
                              .lower = (s->lower - s->y0) / s->scale,
                              .shift = s->shift / s->scale};
@@ -235,23 +231,23 @@ static void take_crps(const search *s, double w, double x, double y, double v, d
   const double f_mm = w * c.mm, f_mu = w * c.ms * q, g_uu = w * fabs(c.ss) * q * q;
   const double f_uu = w * c.ss * q * q - f_u * 0.5 / u;
 
-  sum[F] += w * c.crps;
-  sum[F_M] += f_m;
-  sum[F_M_X] += f_m * x;
-  sum[F_U] += f_u;
-  sum[F_U_V] += f_u * v;
-  sum[F_MM] += f_mm;
-  sum[F_MM_X] += f_mm * x;
-  sum[F_MM_XX] += f_mm * x * x;
-  sum[F_MU] += f_mu;
-  sum[F_MU_X] += f_mu * x;
-  sum[F_MU_V] += f_mu * v;
-  sum[F_MU_XV] += f_mu * x * v;
-  sum[F_UU] += f_uu;
-  sum[F_UU_V] += f_uu * v;
-  sum[F_UU_VV] += f_uu * v * v;
-  sum[G_UU] += g_uu;
-  sum[G_UU_VV] += g_uu * v * v;
+  sum[EMOS_F] += w * c.crps;
+  sum[EMOS_F_M] += f_m;
+  sum[EMOS_F_M_X] += f_m * x;
+  sum[EMOS_F_U] += f_u;
+  sum[EMOS_F_U_V] += f_u * v;
+  sum[EMOS_F_MM] += f_mm;
+  sum[EMOS_F_MM_X] += f_mm * x;
+  sum[EMOS_F_MM_XX] += f_mm * x * x;
+  sum[EMOS_F_MU] += f_mu;
+  sum[EMOS_F_MU_X] += f_mu * x;
+  sum[EMOS_F_MU_V] += f_mu * v;
+  sum[EMOS_F_MU_XV] += f_mu * x * v;
+  sum[EMOS_F_UU] += f_uu;
+  sum[EMOS_F_UU_V] += f_uu * v;
+  sum[EMOS_F_UU_VV] += f_uu * v * v;
+  sum[EMOS_G_UU] += g_uu;
+  sum[EMOS_G_UU_VV] += g_uu * v * v;
 }
 
 /* ---- Steps ---- */
@@ -259,18 +255,19 @@ static void take_crps(const search *s, double w, double x, double y, double v, d
 /* Solves (h + lambda damp) p = -g for the unknowns that are free; false: not positive. */
 static bool solve(const double *sum, double lambda, const bool *free, double *p)
 {
-  const double h[UNKNOWNS][UNKNOWNS] = {
-      {sum[F_MM], sum[F_MM_X], sum[F_MU], sum[F_MU_V]},
-      {sum[F_MM_X], sum[F_MM_XX], sum[F_MU_X], sum[F_MU_XV]},
-      {sum[F_MU], sum[F_MU_X], sum[F_UU], sum[F_UU_V]},
-      {sum[F_MU_V], sum[F_MU_XV], sum[F_UU_V], sum[F_UU_VV]},
+  const double h[EMOS_UNKNOWNS][EMOS_UNKNOWNS] = {
+      {sum[EMOS_F_MM], sum[EMOS_F_MM_X], sum[EMOS_F_MU], sum[EMOS_F_MU_V]},
+      {sum[EMOS_F_MM_X], sum[EMOS_F_MM_XX], sum[EMOS_F_MU_X], sum[EMOS_F_MU_XV]},
+      {sum[EMOS_F_MU], sum[EMOS_F_MU_X], sum[EMOS_F_UU], sum[EMOS_F_UU_V]},
+      {sum[EMOS_F_MU_V], sum[EMOS_F_MU_XV], sum[EMOS_F_UU_V], sum[EMOS_F_UU_VV]},
   };
-  const double g[UNKNOWNS] = {sum[F_M], sum[F_M_X], sum[F_U], sum[F_U_V]};
-  const double damp[UNKNOWNS] = {fabs(sum[F_MM]), fabs(sum[F_MM_XX]), sum[G_UU], sum[G_UU_VV]};
-  double l[UNKNOWNS][UNKNOWNS] = {{0}};
+  const double g[EMOS_UNKNOWNS] = {sum[EMOS_F_M], sum[EMOS_F_M_X], sum[EMOS_F_U], sum[EMOS_F_U_V]};
+  const double damp[EMOS_UNKNOWNS] = {fabs(sum[EMOS_F_MM]), fabs(sum[EMOS_F_MM_XX]), sum[EMOS_G_UU],
+                                      sum[EMOS_G_UU_VV]};
+  double l[EMOS_UNKNOWNS][EMOS_UNKNOWNS] = {{0}};
 
-  for (int i = 0; i < UNKNOWNS; i++) {
-    double at = free[i] ? h[i][i] + lambda * (damp[i] + 1e-12 * sum[WEIGHT]) : 1;
+  for (int i = 0; i < EMOS_UNKNOWNS; i++) {
+    double at = free[i] ? h[i][i] + lambda * (damp[i] + 1e-12 * sum[EMOS_WEIGHT]) : 1;
 
     for (int j = 0; j < i; j++) {
       double v = free[i] && free[j] ? h[i][j] : 0;
@@ -291,8 +288,8 @@ static bool solve(const double *sum, double lambda, const bool *free, double *p)
     }
     p[i] /= l[i][i];
   }
-  for (int i = UNKNOWNS - 1; i >= 0; i--) {
-    for (int j = i + 1; j < UNKNOWNS; j++) {
+  for (int i = EMOS_UNKNOWNS - 1; i >= 0; i--) {
+    for (int j = i + 1; j < EMOS_UNKNOWNS; j++) {
       p[i] -= l[j][i] * p[j];
     }
     p[i] /= l[i][i];
@@ -305,24 +302,24 @@ static bool solve(const double *sum, double lambda, const bool *free, double *p)
  * (Bertsekas 1982). */
 static bool step(search *s, double *sum, double *lambda)
 {
-  const double g[UNKNOWNS] = {sum[F_M], sum[F_M_X], sum[F_U], sum[F_U_V]};
-  const double low[UNKNOWNS] = {-INFINITY, -INFINITY, s->min_c, 0};
-  double from[UNKNOWNS], p[UNKNOWNS], next[SUMS];
-  bool free[UNKNOWNS];
+  const double g[EMOS_UNKNOWNS] = {sum[EMOS_F_M], sum[EMOS_F_M_X], sum[EMOS_F_U], sum[EMOS_F_U_V]};
+  const double low[EMOS_UNKNOWNS] = {-INFINITY, -INFINITY, s->min_c, 0};
+  double from[EMOS_UNKNOWNS], p[EMOS_UNKNOWNS], next[EMOS_SUMS];
+  bool free[EMOS_UNKNOWNS];
 
   memcpy(from, s->at, sizeof from);
-  for (int i = 0; i < UNKNOWNS; i++) {
+  for (int i = 0; i < EMOS_UNKNOWNS; i++) {
     free[i] = !s->fixed[i] && !(from[i] <= low[i] && g[i] >= 0);
   }
   for (; *lambda < 1e12; *lambda *= 10) {
     if (!solve(sum, *lambda, free, p)) {
       continue;
     }
-    for (int i = 0; i < UNKNOWNS; i++) {
+    for (int i = 0; i < EMOS_UNKNOWNS; i++) {
       s->at[i] = fmax(low[i], from[i] + p[i]);
     }
     sum_all(s, next);
-    if (next[F] < sum[F]) {
+    if (next[EMOS_F] < sum[EMOS_F]) {
       memcpy(sum, next, sizeof next);
       *lambda = fmax(*lambda * 0.1, 1e-12);
       return true;
@@ -336,7 +333,7 @@ bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *s
                       wx_emos_fit *out)
 {
   search s = {.cases = cases, .scratch = scratch};
-  double sum[SUMS], lambda = 1e-3;
+  double sum[EMOS_SUMS], lambda = 1e-3;
 
   *out = (wx_emos_fit){.crps = NAN};
   if (!start(&s, opts, out)) {
@@ -345,21 +342,21 @@ bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *s
   s.pass = take_crps;
   sum_all(&s, sum);
   while (out->steps < opts->max_iter) {
-    const double before = sum[F];
+    const double before = sum[EMOS_F];
 
     if (!step(&s, sum, &lambda)) {
       break;
     }
     out->steps++;
-    if (before - sum[F] <= opts->tolerance * before && lambda < 1) {
+    if (before - sum[EMOS_F] <= opts->tolerance * before && lambda < 1) {
       break;
     }
   }
-  out->crps = s.scale * sum[F] / sum[WEIGHT];
-  out->at = (wx_emos){.alpha = s.y0 + s.scale * s.at[A] - s.at[B] * s.x0,
-                      .beta = s.at[B],
-                      .gamma = s.scale * sqrt(s.at[C]),
-                      .delta = sqrt(s.at[D]),
+  out->crps = s.scale * sum[EMOS_F] / sum[EMOS_WEIGHT];
+  out->at = (wx_emos){.alpha = s.y0 + s.scale * s.at[EMOS_A] - s.at[EMOS_B] * s.x0,
+                      .beta = s.at[EMOS_B],
+                      .gamma = s.scale * sqrt(s.at[EMOS_C]),
+                      .delta = sqrt(s.at[EMOS_D]),
                       .family = s.family,
                       .lower = s.lower,
                       .shift = s.shift};
@@ -418,15 +415,16 @@ double wx_emos_crps(const wx_emos *at, const wx_cases *cases, double gradient[4]
               .family = at->family,
               .lower = at->lower,
               .shift = at->shift,
+              .normal = emos_normal_sums_get(),
               .pass = take_crps,
               .at = {at->alpha, at->beta, at->gamma * at->gamma, at->delta * at->delta}};
-  double sum[SUMS];
+  double sum[EMOS_SUMS];
 
   sum_all(&s, sum);
   if (gradient != NULL) {
-    for (int i = 0; i < UNKNOWNS; i++) {
-      gradient[i] = sum[F_M + i] / sum[WEIGHT];
+    for (int i = 0; i < EMOS_UNKNOWNS; i++) {
+      gradient[i] = sum[EMOS_F_M + i] / sum[EMOS_WEIGHT];
     }
   }
-  return sum[F] / sum[WEIGHT];
+  return sum[EMOS_F] / sum[EMOS_WEIGHT];
 }
