@@ -227,6 +227,33 @@ static void corrections_gain_what_they_know(void **state)
   close_world(&w);
 }
 
+/* A year later, 73 initialisation times, the window of the season has the same dates; whatever was
+ * asked for in between, the forecast is that of a model that was asked for nothing else. */
+static void kept_windows_are_those_of_their_dates(void **state)
+{
+  static const int64_t asked[] = {10, 83, 30, 10, 84, 83, 103, 11};
+  static const char *const use = "{emos: {fit: {pool: point}, dates: {kind: season, window: 90}}}";
+  static world w;
+  opened all;
+
+  draw(&w);
+  open_world(&w);
+  open_model(&w, use, &all);
+  for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+    opened one;
+    wx_given a, b;
+
+    open_model(&w, use, &one);
+    assert_ok(wx_model_give(&all.model, &w.data, asked[i], &a));
+    assert_ok(wx_model_give(&one.model, &w.data, asked[i], &b));
+    assert_memory_equal(a.mean, b.mean, sizeof(float) * CELLS);
+    assert_memory_equal(a.sd, b.sd, sizeof(float) * CELLS);
+    close_model(&one);
+  }
+  close_model(&all);
+  close_world(&w);
+}
+
 /* Where a window holds too few dates all are taken, as without windows, and it is said. */
 static void windows_of_too_few_dates_are_told(void **state)
 {
@@ -493,6 +520,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(corrections_gain_what_they_know),
+      cmocka_unit_test(kept_windows_are_those_of_their_dates),
       cmocka_unit_test(windows_of_too_few_dates_are_told),
       cmocka_unit_test(nothing_is_learned_from_what_is_scored),
       cmocka_unit_test(names_tell_what_they_are),

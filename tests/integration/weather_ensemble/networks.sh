@@ -37,4 +37,7 @@ for model in EMOS 'EMOS season' 'EMOS windows season' 'one stage' 'two stages' '
   grep -q "^z,500,both,all,$model,5,EMOS windows,crps_gauss,-\?[0-9]" "$work/out/eval/strata_skill.csv" ||
     fail "no skill of $model in both lead times"
 done
+awk -F, -f workflows/weather_ensemble/skill_table.awk "$work/out/eval"/strata.csv "$work/out/eval"/strata_skill.csv >"$work/table"
+[ "$(grep -cE '^\| (one stage|two stages|spread [a-z ]+) \|( -?[0-9].*\|)+$' "$work/table")" = 10 ] ||
+  fail "not five networks in both tables: $(cat "$work/table")"
 grep -q "$(sha256sum "$work/out/affine/weights.nc" | cut -c -64)" "$work/out/tuned/provenance.json" || fail "tuned from other weights"

@@ -12,7 +12,7 @@
 #include "data/samples/members.h"
 #include "eval/forecast_model.h"
 
-enum { PATH = 4096 };
+enum { PATH = 4096, KEPT_BYTES = 1 << 26 /* of windows that were fitted */ };
 typedef enum output { OUTPUT_DISTRIBUTION, OUTPUT_MEMBERS } output;
 
 typedef struct emos_opts {
@@ -52,6 +52,12 @@ static const weir_opt options[] = {
     WEIR_OPT_END,
 };
 
+/* The sets of a window of dates: the same day of another year often has the same window. */
+typedef struct window {
+  int64_t n, *row;
+  wx_emos *set;
+} window;
+
 typedef struct own {
   wx_training_of of;
   wx_training data;
@@ -59,9 +65,11 @@ typedef struct own {
   wx_emos *set;
   int64_t n_sets, *row, *chosen, n_chosen; /* row: dates that the sets are of, chosen: scratch */
   float *scratch;                          /* [3, dates, cells]: of windows                 */
-  float *mean, *variance, *mu, *sigma;     /* [cells]                                       */
-  float *usual;                            /* [cells] what anomalies are counted from, or 0 */
-  float *member;                           /* [members, cells]                              */
+  window *kept;                            /* [max_kept]                                    */
+  int64_t n_kept, max_kept;
+  float *mean, *variance, *mu, *sigma; /* [cells]                                       */
+  float *usual;                        /* [cells] what anomalies are counted from, or 0 */
+  float *member;                       /* [members, cells]                              */
 } own;
 
 static weir_status refuse(const wx_model *m, const char *with)
@@ -146,6 +154,12 @@ static void forget(own *a)
   weir_free(&a->chosen);
   weir_free(&a->scratch);
   a->n_chosen = 0;
+  for (int64_t k = 0; k < a->n_kept; k++) {
+    weir_free(&a->kept[k].row);
+    weir_free(&a->kept[k].set);
+  }
+  weir_free(&a->kept);
+  a->n_kept = a->max_kept = 0;
 }
 
 static weir_status fit_cases(const wx_model *m, const wx_eval_data *s, const wx_cases *cases)
@@ -303,7 +317,9 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
   if (o->dates.kind != WX_DATES_ALL) { /* fitted when a start is asked for */
     WEIR_TRY(weir_alloc(a->data.n, sizeof *a->row, (void **)&a->row));
     WEIR_TRY(weir_alloc(a->data.n, sizeof *a->chosen, (void **)&a->chosen));
-    return weir_alloc(3 * a->data.n * s->cells, sizeof *a->scratch, (void **)&a->scratch);
+    WEIR_TRY(weir_alloc(3 * a->data.n * s->cells, sizeof *a->scratch, (void **)&a->scratch));
+    a->max_kept = KEPT_BYTES / (a->n_sets * (int64_t)sizeof *a->set);
+    return weir_alloc(a->max_kept, sizeof *a->kept, (void **)&a->kept);
   }
   const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, NULL, 0, NULL);
 
@@ -311,7 +327,42 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
   return o->save[0] != 0 ? save(m, s) : WEIR_OK;
 }
 
-/* The sets of the window of a start; those of the last start where it has the same dates. */
+/* Whether the n dates a->row were fitted before: a->set is then theirs. */
+static bool recall(own *a, int64_t n)
+{
+  for (int64_t k = 0; k < a->n_kept; k++) {
+    const window *const w = &a->kept[k];
+
+    if (w->n == n && memcmp(w->row, a->row, (size_t)n * sizeof *w->row) == 0) {
+      memcpy(a->set, w->set, (size_t)a->n_sets * sizeof *w->set);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Keeps a->set, of n dates, where there is room. */
+static weir_status keep(own *a, int64_t n)
+{
+  window w = {.n = n};
+
+  if (a->n_kept == a->max_kept) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(n, sizeof *w.row, (void **)&w.row));
+  memcpy(w.row, a->row, (size_t)n * sizeof *w.row);
+  const weir_status status = weir_alloc(a->n_sets, sizeof *w.set, (void **)&w.set);
+
+  if (status != WEIR_OK) {
+    weir_free(&w.row);
+    return status;
+  }
+  memcpy(w.set, a->set, (size_t)a->n_sets * sizeof *w.set);
+  a->kept[a->n_kept++] = w;
+  return WEIR_OK;
+}
+
+/* The sets of the window of a start; those of a start before where it has the same dates. */
 static weir_status fit_window(wx_model *m, const wx_eval_data *s, int64_t start)
 {
   const emos_opts *const o = m->opts;
@@ -324,9 +375,13 @@ static weir_status fit_window(wx_model *m, const wx_eval_data *s, int64_t start)
   }
   memcpy(a->row, a->chosen, (size_t)n * sizeof *a->row);
   a->n_chosen = 0;
-  const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, a->row, n, a->scratch);
+  if (!recall(a, n)) {
+    const wx_cases cases =
+        wx_training_cases(&a->data, s->facts->grid.weight, a->row, n, a->scratch);
 
-  WEIR_TRY(fit_cases(m, s, &cases));
+    WEIR_TRY(fit_cases(m, s, &cases));
+    WEIR_TRY(keep(a, n));
+  }
   a->n_chosen = n;
   return WEIR_OK;
 }
