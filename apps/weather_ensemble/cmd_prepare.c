@@ -9,11 +9,15 @@ static weir_status simulate(const weir_job *j)
 {
   const weir_cli *const cli = j->cli;
   const wx_cfg *const cfg = j->cfg;
-  char forecast[WX_PATH], truth[WX_PATH];
+  char forecast[WX_PATH], truth[WX_PATH], invariants[WX_PATH], stations[WX_PATH];
 
   WEIR_TRY(weir_path_join(cli->out, "forecast.nc", forecast, sizeof forecast));
   WEIR_TRY(weir_path_join(cli->out, "truth.nc", truth, sizeof truth));
-  WEIR_TRY(wx_qg_write(&cfg->simulate, &cfg->exec, (uint64_t)cfg->seed, j->comm, forecast, truth));
+  WEIR_TRY(weir_path_join(cli->out, "invariants.nc", invariants, sizeof invariants));
+  WEIR_TRY(weir_path_join(cli->out, "stations.nc", stations, sizeof stations));
+  const wx_qg_files files = {forecast, truth, invariants, stations};
+
+  WEIR_TRY(wx_qg_write(&cfg->simulate, &cfg->exec, (uint64_t)cfg->seed, j->comm, &files));
   if (!weir_job_leads(j)) {
     return WEIR_OK;
   }

@@ -49,6 +49,15 @@ static double apart(double a, double b, double length)
   return fmin(d, length - d);
 }
 
+double wx_qg_mountains(const wx_qg_params *p, double x, double y)
+{
+  const double x1 = apart(x, 0.3 * p->lx, p->lx), x2 = apart(x, 0.75 * p->lx, p->lx);
+  const double first = exp(-(x1 * x1 + (y - 1) * (y - 1)) / 8);
+  const double second = exp(-x2 * x2 / 18 - (y + 2) * (y + 2) / 8);
+
+  return p->mountain * (first + 0.6 * second);
+}
+
 /* Two mountains, their mean removed. */
 static void fill_topography(wx_qg *m, wx_qg_workspace *workspace)
 {
@@ -58,12 +67,7 @@ static void fill_topography(wx_qg *m, wx_qg_workspace *workspace)
     const double y = p->ly * ((double)j / (double)p->ny - 0.5); /* from the jet's axis */
 
     for (int64_t i = 0; i < p->nx; i++) {
-      const double x = p->lx * (double)i / (double)p->nx;
-      const double x1 = apart(x, 0.3 * p->lx, p->lx), x2 = apart(x, 0.75 * p->lx, p->lx);
-      const double first = exp(-(x1 * x1 + (y - 1) * (y - 1)) / 8);
-      const double second = exp(-x2 * x2 / 18 - (y + 2) * (y + 2) / 8);
-
-      workspace->grid[j * p->nx + i] = p->mountain * (first + 0.6 * second);
+      workspace->grid[j * p->nx + i] = wx_qg_mountains(p, p->lx * (double)i / (double)p->nx, y);
     }
   }
   qg_from_grid(m, workspace, workspace->grid, m->topography);

@@ -38,6 +38,9 @@ typedef struct wx_qg_workspace wx_qg_workspace;
 
 /* Returns the mean of the jet, which is U1 where U2 = 0. */
 double wx_qg_mean_wind(const wx_qg_params *p);
+/* Returns the topography h of the lower layer, not less its mean, at x from the first column and y
+ * from the jet's axis. */
+double wx_qg_mountains(const wx_qg_params *p, double x, double y);
 /* Checks the parameters. Fails: WEIR_ERR_CONFIG (a grid or lengths that cannot be). */
 weir_status wx_qg_check(const wx_qg_params *p) WEIR_CHECKED;
 /* Creates a model. Fails: WEIR_ERR_CONFIG (a grid that cannot be), WEIR_ERR_MEMORY,

@@ -17,7 +17,7 @@ enum { EDDIES = 0x71670001, ANALYSES, MEMBERS }; /* purposes of random numbers *
 enum { WAVES = 6 };                              /* of the first eddies, each way */
 enum { CPU_POINTS = 1 << 14, CPU_BATCH = 16, DEVICE_BATCH = 64 };
 
-static char *state_at(const wx_qg_ensemble *e, char *states, int64_t i)
+char *qg_state_at(const wx_qg_ensemble *e, char *states, int64_t i)
 {
   return states + i * e->bytes;
 }
@@ -149,7 +149,7 @@ static weir_status spin_up(wx_qg_ensemble *e)
     WEIR_TRY(step_truth(e, n));
     done += n;
     if (done == before + (state + 1) * between) {
-      wx_qg_project(e->fine, e->current, e->truth, state_at(e, e->library, state++));
+      wx_qg_project(e->fine, e->current, e->truth, qg_state_at(e, e->library, state++));
     }
     weir_progress("spin-up", done, total, "steps");
   }
@@ -162,7 +162,7 @@ static weir_status follow_truth(wx_qg_ensemble *e, int64_t to)
   while (e->known < to && !weir_stop_requested()) {
     WEIR_TRY(step_truth(e, e->mark[e->known] - e->reached));
     e->reached = e->mark[e->known];
-    wx_qg_project(e->fine, e->current, e->truth, state_at(e, e->kept, e->known));
+    wx_qg_project(e->fine, e->current, e->truth, qg_state_at(e, e->kept, e->known));
     e->known++;
   }
   return WEIR_OK;
@@ -261,6 +261,7 @@ weir_status wx_qg_ensemble_check(const wx_qg_opts *opts)
   WEIR_TRY_GOTO(count_steps(e, &before, &between), done);
   WEIR_TRY_GOTO(wx_qg_check(&truth), done);
   WEIR_TRY_GOTO(wx_qg_check(&fine), done);
+  WEIR_TRY_GOTO(qg_surfaces_check(opts), done);
 done:
   wx_qg_ensemble_destroy(&e);
   return status;
@@ -278,6 +279,7 @@ static weir_status begin(wx_qg_ensemble *e)
   e->bytes = (wx_qg_state_bytes(e->truth) + 63) / 64 * 64; /* so that each is aligned */
   WEIR_TRY(allocate(e));
   WEIR_TRY(make_solvers(e));
+  WEIR_TRY(qg_surfaces_make(e));
   return spin_up(e);
 }
 
@@ -336,6 +338,7 @@ void wx_qg_ensemble_destroy(wx_qg_ensemble **ensemble)
   weir_free(&e->start_mark);
   weir_free(&e->ready.states);
   weir_free(&e->next.states);
+  qg_surfaces_fini(e);
   if (e->fine != e->truth) {
     wx_qg_destroy(&e->fine);
   }
@@ -369,7 +372,7 @@ static void perturb(const wx_qg_ensemble *e, double share, uint32_t purpose, int
   const int64_t a = (int64_t)(u * (double)n), other = (int64_t)(v * (double)(n - 1));
   const int64_t b = other < a ? other : other + 1;
 
-  wx_qg_add(e->truth, to, share, state_at(e, e->library, a), state_at(e, e->library, b));
+  wx_qg_add(e->truth, to, share, qg_state_at(e, e->library, a), qg_state_at(e, e->library, b));
 }
 
 /* What weir_parallel shares out: the caller's own work, the truth until `marks`, and batches of
@@ -391,8 +394,8 @@ static char *forecast_at(const wx_qg_ensemble *e, int64_t i, int64_t lead)
 {
   const int64_t members = e->forecasts.n_members;
 
-  return state_at(e, e->next.states,
-                  (i / members * e->forecasts.n_leads + lead) * members + i % members);
+  return qg_state_at(e, e->next.states,
+                     (i / members * e->forecasts.n_leads + lead) * members + i % members);
 }
 
 static void begin_forecast(const wx_qg_ensemble *e, int64_t i)
@@ -401,7 +404,7 @@ static void begin_forecast(const wx_qg_ensemble *e, int64_t i)
   const int64_t member = i % e->forecasts.n_members;
   char *const state = forecast_at(e, i, 0);
 
-  memcpy(state, state_at(e, e->kept, e->start_mark[start]), (size_t)e->bytes);
+  memcpy(state, qg_state_at(e, e->kept, e->start_mark[start]), (size_t)e->bytes);
   perturb(e, e->o->analysis, ANALYSES, start, 0, state);
   if (member > 0) {
     perturb(e, e->perturbation, MEMBERS, start, member, state);
@@ -520,7 +523,7 @@ static weir_status check_all(const wx_qg_ensemble *e)
   for (int64_t i = 0; i < e->next.n * members; i++) {
     const int64_t at = (i / members * leads + leads - 1) * members + i % members;
 
-    WEIR_TRY(check_sound(e->model, e->workspace, state_at(e, e->next.states, at), "a forecast"));
+    WEIR_TRY(check_sound(e->model, e->workspace, qg_state_at(e, e->next.states, at), "a forecast"));
   }
   return WEIR_OK;
 }
@@ -563,28 +566,9 @@ weir_status wx_qg_ensemble_finish_truth(wx_qg_ensemble *e)
                                : check_sound(e->fine, e->fine_workspace, e->current, "the truth");
 }
 
-weir_status wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
-                                 int64_t member, float *out)
-{
-  const int64_t i = start - e->ready.first, leads = e->forecasts.n_leads;
-
-  WEIR_ASSERT(i >= 0 && i < e->ready.n);
-  return wx_qg_field(
-      e->model, e->truth, &e->scale, e->workspace, e->fields,
-      state_at(e, e->ready.states, (i * leads + lead) * e->forecasts.n_members + member),
-      e->kinds[quantity], out);
-}
-
 int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e)
 {
   return e->known;
-}
-
-weir_status wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out)
-{
-  WEIR_ASSERT(time >= 0 && time < e->true_facts.n_init_times);
-  return wx_qg_field(e->truth, e->truth, &e->scale, e->workspace, e->true_fields,
-                     state_at(e, e->kept, time), e->kinds[quantity], out);
 }
 
 int64_t wx_qg_ensemble_batch(const wx_qg_ensemble *e)

@@ -8,6 +8,7 @@
 #include "conf/weir_opt.h"
 #include "data/archive/archive.h"
 #include "data/simulation/qg_solver.h"
+#include "data/simulation/qg_surface.h"
 
 /* What the forecasts' model has of its own. */
 typedef struct wx_qg_imperfect {
@@ -34,6 +35,7 @@ typedef struct wx_qg_opts {
   double every; /* h */
   weir_real_list leads;
   weir_string_list quantities;
+  wx_surface_opts surface;
 } wx_qg_opts;
 extern const weir_opt wx_qg_options[];
 
@@ -68,6 +70,12 @@ weir_status wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead,
                                  int64_t member, float *out) WEIR_CHECKED;
 weir_status wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity,
                                       float *out) WEIR_CHECKED;
+/* Return the metadata of observations of 2t at stations, at the times of the truth, NULL: there are
+ * no stations; and compute those [n_stations] of a time of the truth that is computed. */
+const wx_archive_info *wx_qg_ensemble_stations(const wx_qg_ensemble *e);
+weir_status wx_qg_ensemble_observe(wx_qg_ensemble *e, int64_t time, float *out) WEIR_CHECKED;
+/* Returns the surface of the model that forecasts, on the grid; NULL: 2t is not simulated. */
+const wx_surface *wx_qg_ensemble_surface(const wx_qg_ensemble *e);
 /* Times of the truth that are computed; not to be asked during a computation. */
 int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e);
 /* Returns the number of initialisation times that keeps all threads busy. */

@@ -3,6 +3,7 @@
 #define WX_QG_ENSEMBLE_PRIV_H
 #include "data/simulation/qg_ensemble.h"
 #include "data/simulation/qg_fields.h"
+#include "data/simulation/qg_surface.h"
 
 /* Forecasts of some initialisation times. */
 typedef struct qg_batch {
@@ -17,6 +18,17 @@ typedef struct qg_failure {
   weir_status status;
   char message[QG_MESSAGE];
 } qg_failure;
+
+/* What 2t needs, where it is simulated: `quantity` is its number, -1: it is not. */
+typedef struct qg_surfaces {
+  int64_t quantity;
+  wx_surface model, truth, stations; /* of the grid, of the grid, of n stations */
+  double *lat, *lon;                 /* [cells] degrees */
+  double *station_lat, *station_lon; /* [n] degrees */
+  float *reduced;                    /* [cells] temperature reduced to sea level */
+  wx_quantity only;                  /* 2t */
+  wx_archive_info facts;             /* of observations */
+} qg_surfaces;
 
 struct wx_qg_ensemble {
   const wx_qg_opts *o;
@@ -40,10 +52,11 @@ struct wx_qg_ensemble {
   char *library; /* [library.states] states */
   char *current; /* the truth, fine, after `reached` steps (of forecasts) from the first start */
   int64_t reached;
-  int64_t *mark;        /* [true_facts.n_init_times] ascending: steps of the times that are kept */
-  int64_t known;        /* marks that were reached */
-  char *kept;           /* [true_facts.n_init_times] states */
-  int64_t *start_mark;  /* [n_init_times] of the marks */
+  int64_t *mark;       /* [true_facts.n_init_times] ascending: steps of the times that are kept */
+  int64_t known;       /* marks that were reached */
+  char *kept;          /* [true_facts.n_init_times] states */
+  int64_t *start_mark; /* [n_init_times] of the marks */
+  qg_surfaces surfaces;
   qg_batch ready, next; /* what fields are taken of; what is being computed */
 };
 
@@ -52,4 +65,12 @@ weir_status qg_steps_of(const wx_qg_ensemble *e, double seconds, const char *key
                         int64_t *n) WEIR_CHECKED;
 /* Fills forecasts, true_facts, kinds, mark and start_mark from the options. */
 weir_status qg_list_facts(wx_qg_ensemble *e) WEIR_CHECKED;
+/* Makes the surfaces, and the stations where there are any, once models and facts are there. Fails:
+ * WEIR_ERR_CONFIG, as wx_surface_stations and for stations without 2t. */
+weir_status qg_surfaces_make(wx_qg_ensemble *e) WEIR_CHECKED;
+/* Checks what the options alone say of them. Fails: WEIR_ERR_CONFIG. */
+weir_status qg_surfaces_check(const wx_qg_opts *o) WEIR_CHECKED;
+void qg_surfaces_fini(wx_qg_ensemble *e);
+/* Returns the state number i of an array of states. */
+char *qg_state_at(const wx_qg_ensemble *e, char *states, int64_t i);
 #endif

@@ -10,10 +10,22 @@
 #define MIDDLE_T 255.0     /* K, mean temperature                  */
 #define LAYER 5e4          /* Pa, of each layer                    */
 #define GRAVITY 9.80665    /* m s-2                                */
+#define LAPSE 6.5e-3       /* K m-1, from the middle of the atmosphere to sea level */
 #define CONDENSED 4e-3     /* kg kg-1, of vapour in air that rises through a layer */
 
 /* How a row's field comes from spectra. */
-typedef enum kind { PSI, WIND_X, WIND_Y, SPEED, VORTICITY, SHEAR, VERTICAL, RAIN, POTENTIAL } kind;
+typedef enum kind {
+  PSI,
+  WIND_X,
+  WIND_Y,
+  SPEED,
+  VORTICITY,
+  SHEAR,
+  SEA_LEVEL,
+  VERTICAL,
+  RAIN,
+  POTENTIAL
+} kind;
 
 typedef struct row {
   const char *variable, *units;
@@ -33,12 +45,23 @@ static const row rows[] = {
     {"pv", "s-1", 750, POTENTIAL, 0, 1},   {"w", "Pa s-1", 500, VERTICAL, 1, 1},
     {"ws", "m s-1", 250, SPEED, 1, 0},     {"ws", "m s-1", 500, SPEED, 0.5, 0.5},
     {"ws", "m s-1", 750, SPEED, 0, 1},     {"tprate", "kg m-2 s-1", 0, RAIN, 1, 1},
+    {"2t", "K", 0, SEA_LEVEL, 1, -1},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
 int wx_qg_quantities(void)
 {
   return N_ROWS;
+}
+
+bool wx_qg_quantity_is_surface(int i)
+{
+  return rows[i].kind == SEA_LEVEL;
+}
+
+double wx_qg_layer_height(void)
+{
+  return GAS * MIDDLE_T / GRAVITY * log(1e5 / LAYER);
 }
 
 void wx_qg_quantity(int i, wx_quantity *q)
@@ -177,6 +200,8 @@ static profile profile_of(const wx_qg_params *p, const wx_qg_scale *scale, const
     return (profile){geo, -wind, MIDDLE_GEO + GAS * MIDDLE_T * log(500 / w->level)};
   case SHEAR:
     return (profile){geo / (GAS * log(3)), -wind, MIDDLE_T};
+  case SEA_LEVEL:
+    return (profile){geo / (GAS * log(3)), -wind, MIDDLE_T + LAPSE * wx_qg_layer_height()};
   case WIND_X:
     return (profile){-scale->wind, 0, scale->wind * wind};
   case WIND_Y:

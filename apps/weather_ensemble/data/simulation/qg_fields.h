@@ -10,10 +10,15 @@ typedef struct wx_qg_scale {
 } wx_qg_scale;
 
 /* Quantities there are, numbered from 0: z, u, v, ws (wind speed), vo at all three levels, t500,
- * w500, pv250, pv750, and tprate, precipitation of air that rises at 500 hPa: a fixed share of its
- * mass flux, zero where it sinks. */
+ * w500, pv250, pv750, tprate, precipitation of air that rises at 500 hPa: a fixed share of its
+ * mass flux, zero where it sinks; and 2t, here t500 reduced to sea level (qg_surface.h does the
+ * rest). */
 int wx_qg_quantities(void);
 void wx_qg_quantity(int i, wx_quantity *q);
+/* Returns whether it is 2t. */
+bool wx_qg_quantity_is_surface(int i);
+/* Returns the height of a layer of the atmosphere, from 1000 to 500 hPa, m. */
+double wx_qg_layer_height(void);
 /* Finds a quantity. Fails: WEIR_ERR_CONFIG, naming those there are. */
 weir_status wx_qg_quantity_find(const char *name, int *out) WEIR_CHECKED;
 

@@ -4,6 +4,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "comm/weir_items.h"
+#include "data/invariants.h"
 
 enum { MESSAGE = 1024 };
 
@@ -11,10 +12,10 @@ enum { MESSAGE = 1024 };
 typedef struct output {
   wx_qg_ensemble *e;
   weir_comm *comm;
-  wx_archive_writer *forecasts, *truth;
-  int64_t written, known; /* times of the truth */
-  int64_t first, n;       /* initialisation times that are computed and not written */
-  float *fields;          /* [n_members, cells] */
+  wx_archive_writer *forecasts, *truth, *stations; /* stations: NULL without any */
+  int64_t written, known;                          /* times of the truth */
+  int64_t first, n; /* initialisation times that are computed and not written */
+  float *fields;    /* [n_members, cells], and of stations at least one time */
   weir_status status;
   char message[MESSAGE];
 } output;
@@ -53,6 +54,10 @@ static weir_status write_truth(output *o)
     for (int64_t q = 0; q < f->n_quantities; q++) {
       WEIR_TRY(wx_qg_ensemble_true_field(o->e, o->written, q, o->fields));
       WEIR_TRY(wx_archive_write(o->truth, o->written, 0, q, 0, 1, o->fields));
+    }
+    if (o->stations != NULL) {
+      WEIR_TRY(wx_qg_ensemble_observe(o->e, o->written, o->fields));
+      WEIR_TRY(wx_archive_write(o->stations, o->written, 0, 0, 0, 1, o->fields));
     }
   }
   return WEIR_OK;
@@ -168,16 +173,59 @@ static weir_status share_all(output *o)
 }
 
 /* On rank 0. */
-static weir_status create_archives(output *o, const char *forecasts, const char *truth)
+static weir_status create_archives(output *o, const wx_qg_files *files)
 {
-  WEIR_TRY(wx_archive_create(forecasts, wx_qg_ensemble_forecasts(o->e), &o->forecasts));
-  WEIR_TRY(wx_archive_create(truth, wx_qg_ensemble_truth(o->e), &o->truth));
+  const wx_archive_info *const at = wx_qg_ensemble_stations(o->e);
+
+  WEIR_TRY(wx_archive_create(files->forecasts, wx_qg_ensemble_forecasts(o->e), &o->forecasts));
+  WEIR_TRY(wx_archive_create(files->truth, wx_qg_ensemble_truth(o->e), &o->truth));
   WEIR_TRY(wx_archive_put_text(o->forecasts, "source", "weather_ensemble: simulated forecasts"));
-  return wx_archive_put_text(o->truth, "source", "weather_ensemble: simulated truth");
+  WEIR_TRY(wx_archive_put_text(o->truth, "source", "weather_ensemble: simulated truth"));
+  if (at == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(wx_archive_create(files->stations, at, &o->stations));
+  return wx_archive_put_text(o->stations, "source", "weather_ensemble: simulated observations");
+}
+
+/* Height and land of the model that forecasts. */
+static weir_status write_surface(const output *o, const char *path)
+{
+  const wx_surface *const s = wx_qg_ensemble_surface(o->e);
+  wx_invariants v = {.cells = s != NULL ? s->n : 0};
+  weir_status status = WEIR_OK;
+
+  if (s == NULL) {
+    return WEIR_OK;
+  }
+  for (int k = 0; k < WX_INVARIANTS; k++) {
+    const double *const from = k == WX_OROGRAPHY ? s->height : s->land;
+
+    WEIR_TRY_GOTO(weir_alloc(s->n, sizeof(float), (void **)&v.field[k]), done);
+    for (int64_t i = 0; i < s->n; i++) {
+      v.field[k][i] = (float)from[i];
+    }
+  }
+  WEIR_TRY_GOTO(wx_invariants_write(&v, wx_qg_ensemble_forecasts(o->e),
+                                    "weather_ensemble: surface of the simulated model", path),
+                done);
+done:
+  wx_invariants_fini(&v);
+  return status;
+}
+
+static weir_status commit(output *o, const wx_qg_files *files)
+{
+  WEIR_TRY(write_surface(o, files->invariants));
+  if (o->stations != NULL) {
+    WEIR_TRY(wx_archive_commit(&o->stations));
+  }
+  WEIR_TRY(wx_archive_commit(&o->truth));
+  return wx_archive_commit(&o->forecasts);
 }
 
 weir_status wx_qg_write(const wx_qg_opts *opts, const weir_exec_cfg *exec, uint64_t seed,
-                        weir_comm *comm, const char *forecasts, const char *truth)
+                        weir_comm *comm, const wx_qg_files *files)
 {
   const bool alone = comm == NULL || weir_comm_size(comm) == 1;
   const bool leads = alone || weir_comm_rank(comm) == 0;
@@ -186,19 +234,19 @@ weir_status wx_qg_write(const wx_qg_opts *opts, const weir_exec_cfg *exec, uint6
 
   WEIR_TRY(wx_qg_ensemble_create(opts, exec, seed, &o.e));
   const wx_archive_info *const f = wx_qg_ensemble_forecasts(o.e);
+  const int64_t values = f->n_members * wx_grid_cells(&f->grid),
+                stations = opts->surface.stations.count;
 
   WEIR_TRY_GOTO(
-      weir_alloc(f->n_members * wx_grid_cells(&f->grid), sizeof *o.fields, (void **)&o.fields),
+      weir_alloc(values > stations ? values : stations, sizeof *o.fields, (void **)&o.fields),
       done);
-  WEIR_TRY_GOTO(leads ? create_archives(&o, forecasts, truth) : WEIR_OK, done);
+  WEIR_TRY_GOTO(leads ? create_archives(&o, files) : WEIR_OK, done);
   WEIR_TRY_GOTO(alone ? write_all(&o) : share_all(&o), done);
-  if (leads) {
-    WEIR_TRY_GOTO(wx_archive_commit(&o.truth), done);
-    WEIR_TRY_GOTO(wx_archive_commit(&o.forecasts), done);
-  }
+  WEIR_TRY_GOTO(leads ? commit(&o, files) : WEIR_OK, done);
 done:
   wx_archive_abandon(&o.forecasts);
   wx_archive_abandon(&o.truth);
+  wx_archive_abandon(&o.stations);
   weir_free(&o.fields);
   wx_qg_ensemble_destroy(&o.e);
   return status;

@@ -14,7 +14,8 @@
 
 enum { LAT = 16, LON = 32, CELLS = LAT * LON, LEADS = 2, QUANTITIES = 3 };
 
-static char dir[256], forecasts[512], truth[512];
+static char dir[256], forecasts[512], truth[512], invariants[512], stations[512];
+static const wx_qg_files files = {forecasts, truth, invariants, stations};
 static double leads[LEADS] = {0, 24};
 static const char *quantities[QUANTITIES] = {"z500", "w500", "z250"};
 
@@ -55,7 +56,7 @@ static void archives_hold_the_simulation(void **state)
   float expected[CELLS], got[CELLS];
   wx_qg_ensemble *e = NULL;
 
-  assert_ok(wx_qg_write(&o, NULL, 5, NULL, forecasts, truth));
+  assert_ok(wx_qg_write(&o, NULL, 5, NULL, &files));
   assert_ok(wx_qg_ensemble_create(&o, NULL, 5, &e));
   wx_archive *f = open_one(forecasts), *t = open_one(truth);
   const wx_archive_info *const facts = wx_archive_get(f);
@@ -88,6 +89,56 @@ static void archives_hold_the_simulation(void **state)
   wx_archive_close(&f);
   wx_archive_close(&t);
   wx_qg_ensemble_destroy(&e);
+}
+
+/* Observations at stations are those of the truth there; the surface is that of the model that
+ * forecasts; 2t is t500 reduced to sea level, then as the surface has it. */
+static void surface_and_stations_are_written(void **state)
+{
+  enum { STATIONS = 7 };
+  static const char *both[] = {"t500", "2t"};
+  wx_qg_opts o = small();
+  float t500[CELLS], t2m[CELLS], height[CELLS], at[STATIONS];
+  wx_qg_ensemble *e = NULL;
+
+  o.quantities = (weir_string_list){both, 2};
+  o.surface.stations.count = STATIONS;
+  o.surface.stations.noise = o.surface.stations.siting = o.surface.stations.roughness = 0;
+  assert_ok(wx_qg_write(&o, NULL, 5, NULL, &files));
+  wx_archive *f = open_one(forecasts), *s = open_one(stations), *v = open_one(invariants);
+  const wx_archive_info *const facts = wx_archive_get(f), *const sites = wx_archive_get(s);
+
+  assert_int_equal(sites->grid.kind, WX_GRID_SITES);
+  assert_int_equal(sites->n_init_times, o.init_times + 1);
+  assert_ok(wx_archive_read(f, 1, 1, wx_archive_find_quantity(facts, "t500"), 2, 1, t500));
+  assert_ok(wx_archive_read(f, 1, 1, wx_archive_find_quantity(facts, "2t"), 2, 1, t2m));
+  assert_ok(
+      wx_archive_read(v, 0, 0, wx_archive_find_quantity(wx_archive_get(v), "orog"), 0, 1, height));
+  assert_ok(wx_qg_ensemble_create(&o, NULL, 5, &e));
+  const wx_surface *const surface = wx_qg_ensemble_surface(e);
+
+  for (int c = 0; c < CELLS; c++) {
+    t500[c] += (float)(6.5e-3 * wx_qg_layer_height());
+    assert_near((double)height[c], surface->height[c], 1e-3);
+  }
+  wx_surface_add(surface, facts->start[1] + 24 * 3600, t500);
+  for (int c = 0; c < CELLS; c++) {
+    assert_near((double)t2m[c], (double)t500[c], 1e-3);
+  }
+  assert_ok(wx_qg_ensemble_compute(e, 0, o.init_times, NULL, NULL));
+  assert_ok(wx_qg_ensemble_observe(e, 2, at));
+  assert_ok(wx_archive_read(s, 2, 0, 0, 0, 1, t2m));
+  assert_memory_equal(t2m, at, sizeof at);
+  for (int i = 0; i < STATIONS; i++) {
+    assert_true(sites->grid.height[i] > 0 && at[i] > 200 && at[i] < 330);
+  }
+  wx_archive_close(&f);
+  wx_archive_close(&s);
+  wx_archive_close(&v);
+  wx_qg_ensemble_destroy(&e);
+  o.quantities = (weir_string_list){both, 1};
+  assert_int_equal(wx_qg_ensemble_check(&o), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "stations observe 2t"));
 }
 
 /* Any areas come back, with the mean 1. */
@@ -135,7 +186,7 @@ static void a_stop_leaves_no_files(void **state)
   (void)remove(forecasts);
   (void)remove(truth);
   weir_stop_request(2);
-  assert_int_equal(wx_qg_write(&o, NULL, 5, NULL, forecasts, truth), WEIR_ERR_STOPPED);
+  assert_int_equal(wx_qg_write(&o, NULL, 5, NULL, &files), WEIR_ERR_STOPPED);
   weir_stop_request(0);
   assert_true(access(forecasts, F_OK) != 0 && access(truth, F_OK) != 0);
 }
@@ -144,6 +195,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(archives_hold_the_simulation),
+      cmocka_unit_test(surface_and_stations_are_written),
       cmocka_unit_test(areas_come_back),
       cmocka_unit_test(a_stop_leaves_no_files),
   };
@@ -152,6 +204,8 @@ int main(void)
   weir_check_mkdir(dir, sizeof dir);
   (void)snprintf(forecasts, sizeof forecasts, "%s/forecast.nc", dir);
   (void)snprintf(truth, sizeof truth, "%s/truth.nc", dir);
+  (void)snprintf(invariants, sizeof invariants, "%s/invariants.nc", dir);
+  (void)snprintf(stations, sizeof stations, "%s/stations.nc", dir);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
   weir_check_rmdir(dir);
