@@ -121,7 +121,22 @@ static weir_status tell_remarks(work *w)
   return WEIR_OK;
 }
 
-/* Scores number i of all quantities and leads. */
+static void tell_joint(const work *w, int64_t first)
+{
+  for (int64_t k = first; k < w->tables.n_joint; k++) {
+    const wx_joint_score_row *const r = &w->tables.joint[k];
+
+    weir_event("joint_scores", WEIR_TEXT("quantities", w->verify.joint.name),
+               WEIR_REAL("lead_h", w->data.facts->lead[r->lead]),
+               WEIR_TEXT("model", w->verify.model[r->model].name),
+               WEIR_REAL("energy_score", r->energy.value),
+               WEIR_REAL("energy_score_fair", r->energy_fair.value),
+               WEIR_REAL("variogram_score", r->variogram.value), WEIR_INT("starts", r->n),
+               WEIR_REAL("n_eff", r->n_eff));
+  }
+}
+
+/* Scores number i of all quantities and leads, and then of the leads of quantities together. */
 static weir_status make_scores(void *context, int64_t i, weir_bytes *out)
 {
   work *const w = context;
@@ -129,11 +144,13 @@ static weir_status make_scores(void *context, int64_t i, weir_bytes *out)
   wx_case_study study = {.truth = NULL};
   weir_status status = WEIR_OK;
 
-  status = wx_verify_lead(v, v->quantity[i / v->n_leads], v->lead[i % v->n_leads]);
+  status = i < v->n_quantities * v->n_leads
+               ? wx_verify_lead(v, v->quantity[i / v->n_leads], v->lead[i % v->n_leads])
+               : wx_verify_joint(v, v->lead[i % v->n_leads]);
   if (status != WEIR_OK) {
     return tell_remarks(w) == WEIR_OK ? status : WEIR_ERR_MEMORY;
   }
-  if (v->at_lead == wx_eval_figure_lead(v)) {
+  if (v->at_quantity != WX_JOINT && v->at_lead == wx_eval_figure_lead(v)) {
     WEIR_TRY_GOTO(wx_case_study_create(v, &study), done);
   }
   WEIR_TRY_GOTO(wx_lead_scores_put(v, &study, out), done);
@@ -146,7 +163,7 @@ static weir_status take_scores(void *context, int64_t i, const char *data, int64
 {
   work *const w = context;
   wx_verify *const v = &w->verify;
-  const int64_t rows = w->tables.n_rows;
+  const int64_t rows = w->tables.n_rows, joint = w->tables.n_joint;
   wx_case_study study;
   weir_status status = WEIR_OK;
 
@@ -154,6 +171,10 @@ static weir_status take_scores(void *context, int64_t i, const char *data, int64
   WEIR_TRY(wx_lead_scores_get(data, n, v, &study));
   WEIR_TRY_GOTO(tell_remarks(w), done);
   WEIR_TRY_GOTO(wx_score_tables_add(&w->tables, v), done);
+  if (v->at_quantity == WX_JOINT) {
+    tell_joint(w, joint);
+    goto done;
+  }
   WEIR_TRY_GOTO(wx_strata_add(&w->strata, v), done);
   tell_scores(w, rows);
   if (w->maps != NULL) {
@@ -184,7 +205,8 @@ static weir_status score(work *w)
   const weir_items items = {.comm = w->comm,
                             .what = "eval",
                             .unit = "quantities and leads",
-                            .n = w->verify.n_quantities * w->verify.n_leads,
+                            .n = (w->verify.n_quantities + (w->verify.joint.n > 0)) *
+                                 w->verify.n_leads,
                             .make = make_scores,
                             .take = take_scores};
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 
-enum { MODEL_PARTS = 8, SHARED_PARTS = 6, STUDY_PARTS = 5 };
+enum { MODEL_PARTS = 8, SHARED_PARTS = 7, STUDY_PARTS = 5 };
 enum { PARTS = SHARED_PARTS + MODEL_PARTS * WX_MODELS };
 
 /* Memory that both sides have in the same size. */
@@ -44,6 +44,7 @@ static int parts_of(wx_verify *v, part p[PARTS])
       {v->start, n},
       {v->time, n},
       {v->efi_mean, n},
+      {v->joint.scale, sizeof v->joint.scale},
   };
   int count = SHARED_PARTS;
 

@@ -7,8 +7,10 @@
 #include "base/weir_signal.h"
 #include "data/date.h"
 #include "eval/score/normal.h"
+#include "eval/verify_priv.h"
 
-enum { NOTE = 8 * WX_LONG }; /* of a sentence */
+/* Of a sentence, and of a name of quantities with a lead. */
+enum { NOTE = 8 * WX_LONG, WHERE = (WX_JOINT_QUANTITIES + 1) * WX_SHORT };
 
 /* Whether the archives have forecast and truth of it. */
 static bool is_there(const wx_verify *v, int64_t start, int64_t quantity, int64_t lead)
@@ -55,6 +57,16 @@ static lack lack_at(const wx_verify *v, int64_t start, int64_t quantity, int64_t
 
 static lack lack_of(const wx_verify *v, int64_t start, int64_t *which)
 {
+  if (v->opts->init_times != WX_INIT_TIMES_SAME && v->at_quantity == WX_JOINT) {
+    for (int64_t q = 0; q < v->joint.n; q++) {
+      const lack l = lack_at(v, start, v->joint.quantity[q], v->at_lead, which);
+
+      if (l != NOTHING) {
+        return l;
+      }
+    }
+    return NOTHING;
+  }
   if (v->opts->init_times != WX_INIT_TIMES_SAME) {
     return lack_at(v, start, v->at_quantity, v->at_lead, which);
   }
@@ -68,21 +80,26 @@ static lack lack_of(const wx_verify *v, int64_t start, int64_t *which)
   return NOTHING;
 }
 
+/* "z500", or "z500+t500". */
+static const char *quantity_name(const wx_verify *v)
+{
+  return v->at_quantity == WX_JOINT ? v->joint.name : v->data->facts->quantity[v->at_quantity].name;
+}
+
 /* " (z500 at 48 h)", or nothing where all quantities and leads have the same initialisation times.
  */
 static void where_text(const wx_verify *v, char *text, size_t size)
 {
   const wx_archive_info *const f = v->data->facts;
 
-  (void)snprintf(text, size, " (%s at %g h)", f->quantity[v->at_quantity].name,
-                 f->lead[v->at_lead]);
+  (void)snprintf(text, size, " (%s at %g h)", quantity_name(v), f->lead[v->at_lead]);
 }
 
 /* Initialisation times that are left out: missing[0] have no forecast or truth, missing[1 + m] none
  * of model m; first[]: the first of each. */
 static weir_status note_missing(wx_verify *v, const int64_t *missing, const int64_t *first)
 {
-  char where[WX_LONG] = "", text[NOTE], date[32];
+  char where[WHERE] = "", text[NOTE], date[32];
 
   if (v->opts->init_times != WX_INIT_TIMES_SAME) {
     where_text(v, where, sizeof where);
@@ -103,7 +120,7 @@ static weir_status note_missing(wx_verify *v, const int64_t *missing, const int6
   return WEIR_OK;
 }
 
-static weir_status choose_init_times(wx_verify *v)
+weir_status wx_verify_choose_init_times(wx_verify *v)
 {
   const wx_archive_info *const f = v->data->facts;
   int64_t missing[1 + WX_MODELS] = {0}, first[1 + WX_MODELS] = {0};
@@ -134,14 +151,14 @@ static weir_status choose_init_times(wx_verify *v)
           "no forecast or truth: none is left to score %s at %g h: predict the "
           "initialisation times of eval.part, or choose eval.part, eval.leads and eval.quantities",
           v->model[m].name, (long long)missing[1 + m], (long long)v->n_candidates,
-          (long long)missing[0], f->quantity[v->at_quantity].name, f->lead[v->at_lead]);
+          (long long)missing[0], quantity_name(v), f->lead[v->at_lead]);
     }
   }
   return weir_fail(
       WEIR_ERR_DATA,
       "%s: none of %lld initialisation times has forecast and truth of %s at %g h%s: take "
       "truth of the valid times, or choose eval.leads and eval.quantities",
-      f->name, (long long)v->n_candidates, f->quantity[v->at_quantity].name, f->lead[v->at_lead],
+      f->name, (long long)v->n_candidates, quantity_name(v), f->lead[v->at_lead],
       v->opts->init_times == WX_INIT_TIMES_SAME ? " and all else (eval.init_times: same)" : "");
 }
 
@@ -225,7 +242,7 @@ static double mean_over(const wx_verify *v, const float *field)
   return all > 0 ? sum / all : NAN;
 }
 
-static bool any_point(const wx_verify *v)
+bool wx_verify_any_point(const wx_verify *v)
 {
   for (int64_t i = 0; i < v->data->cells; i++) {
     if (v->use[i]) {
@@ -258,7 +275,7 @@ static weir_status take_start(wx_verify *v, int64_t k, int64_t at, bool *counted
     c.efi = v->efi;
   }
   WEIR_TRY(wx_verify_start(v, start, given, &any));
-  any = any && any_point(v);
+  any = any && wx_verify_any_point(v);
   *counted = any;
   for (int64_t m = 0; m < v->n_models && any; m++) {
     if (!v->model[m].absent) {
@@ -273,10 +290,11 @@ static weir_status take_start(wx_verify *v, int64_t k, int64_t at, bool *counted
   return WEIR_OK;
 }
 
-static void clear(wx_verify *v)
+void wx_verify_clear(wx_verify *v)
 {
   const int64_t cells = v->data->cells;
 
+  wx_remarks_clear(&v->remarks);
   for (int64_t m = 0; m < v->n_models; m++) {
     wx_pair_map *const p = &v->pair[m];
 
@@ -291,7 +309,7 @@ static void clear(wx_verify *v)
 /* Models that have nothing of this quantity and lead are left out of its tables. */
 static weir_status note_absent(wx_verify *v)
 {
-  char where[WX_LONG], text[NOTE];
+  char where[WHERE], text[NOTE];
   int64_t there = 0;
 
   where_text(v, where, sizeof where);
@@ -315,9 +333,9 @@ static weir_status note_absent(wx_verify *v)
 }
 
 /* Initialisation times whose truth or forecasts are missing at every point. */
-static weir_status note_empty(wx_verify *v, int64_t empty)
+weir_status wx_verify_note_empty(wx_verify *v, int64_t empty)
 {
-  char where[WX_LONG], text[NOTE];
+  char where[WHERE], text[NOTE];
 
   where_text(v, where, sizeof where);
   if (v->n_init_times == 0) {
@@ -358,9 +376,8 @@ weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead)
 
   v->at_quantity = quantity;
   v->at_lead = lead;
-  clear(v);
-  wx_remarks_clear(&v->remarks);
-  WEIR_TRY(choose_init_times(v));
+  wx_verify_clear(v);
+  WEIR_TRY(wx_verify_choose_init_times(v));
   for (int64_t m = 0; m < v->n_models; m++) {
     WEIR_TRY(wx_model_fit(&v->model[m], v->data, lead, quantity));
   }
@@ -384,5 +401,5 @@ weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead)
   }
   v->n_init_times = kept;
   WEIR_TRY(note_few_dates(v));
-  return note_empty(v, n - kept);
+  return wx_verify_note_empty(v, n - kept);
 }

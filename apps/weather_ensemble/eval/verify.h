@@ -9,7 +9,8 @@
 #include "eval/score/significance.h"
 #include "eval/score/score_sums.h"
 
-enum { WX_MODELS = 32, WX_LEAD_WINDOWS = 32 };
+enum { WX_MODELS = 32, WX_LEAD_WINDOWS = 32, WX_JOINT_QUANTITIES = 8 };
+enum { WX_JOINT = -1 }; /* of wx_verify.at_quantity: those of eval.joint together */
 
 typedef enum wx_init_times_rule { WX_INIT_TIMES_SAME, WX_INIT_TIMES_ALL } wx_init_times_rule;
 typedef enum wx_missing_rule { WX_MISSING_DROP, WX_MISSING_COUNT } wx_missing_rule;
@@ -20,6 +21,12 @@ typedef struct wx_lead_window {
   double from, to; /* h */
 } wx_lead_window;
 
+/* A row of joint: a quantity of the vectors that are scored. */
+typedef struct wx_joint_row {
+  const char *quantity;
+  double scale; /* in its units; 0: the standard deviation of the truth */
+} wx_joint_row;
+
 /* Section `eval`. */
 typedef struct wx_verify_opts {
   weir_struct_list models;       /* wx_model_row */
@@ -28,6 +35,7 @@ typedef struct wx_verify_opts {
   weir_string_list quantities;   /* none: all that the truth has too */
   weir_real_list leads;          /* h; none: all */
   weir_struct_list lead_windows; /* wx_lead_window */
+  weir_struct_list joint;        /* wx_joint_row */
   int init_times;                /* wx_init_times_rule */
   int missing;                   /* wx_missing_rule */
   weir_struct_list regions;      /* wx_region */
@@ -48,6 +56,16 @@ typedef struct wx_pair_map {
   float *last;
 } wx_pair_map;
 
+/* Quantities that are scored together, as vectors. */
+typedef struct wx_joint {
+  int64_t n;                                 /* 0: none                                      */
+  int64_t quantity[WX_JOINT_QUANTITIES];     /* numbers of the forecast archive              */
+  double scale[WX_JOINT_QUANTITIES];         /* of the lead at hand                          */
+  char name[WX_JOINT_QUANTITIES * WX_SHORT]; /* "z500+t500"                              */
+  wx_model *model;                           /* private: [n, WX_MODELS], while a lead is scored */
+  float *truth, *member[WX_MODELS];          /* private: [n, cells], [n, gives, cells]       */
+} wx_joint;
+
 typedef struct wx_verify {
   const wx_verify_opts *opts;
   wx_eval_data *data;
@@ -64,6 +82,7 @@ typedef struct wx_verify {
   const int64_t *candidate; /* initialisation times that may be scored, ascending */
   int64_t n_candidates;
   int64_t *quantity, n_quantities, *lead, n_leads; /* numbers of the forecast archive */
+  wx_joint joint;
   /* Of the quantity and lead at hand: */
   int64_t at_quantity, at_lead, n_init_times;
   wx_remarks remarks;    /* what was left out */
@@ -87,6 +106,10 @@ void wx_verify_close(wx_verify *v);
  * truth and all models are there; v->remarks tell what is left out. Fails: as models and archives;
  * WEIR_ERR_DATA where no start, no model or no point is left to score; WEIR_ERR_STOPPED. */
 weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead) WEIR_CHECKED;
+/* Scores the quantities of v->joint together at a lead, by the models that give members: the others
+ * are absent. Sets v as wx_verify_lead does, with at_quantity WX_JOINT. Fails: as it; WEIR_ERR_DATA
+ * where the truth of a quantity without a scale never changes. */
+weir_status wx_verify_joint(wx_verify *v, int64_t lead) WEIR_CHECKED;
 /* Reads the truth of a start and asks every model; v->truth, v->use and given[n_models] are set.
  * False in *any: there is no truth. */
 weir_status wx_verify_start(wx_verify *v, int64_t start, wx_given *given, bool *any) WEIR_CHECKED;

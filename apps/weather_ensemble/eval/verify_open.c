@@ -13,6 +13,15 @@ static const weir_opt window_options[] = {
     WEIR_OPT_END,
 };
 
+static const weir_opt joint_options[] = {
+    WEIR_OPT_STRING(wx_joint_row, quantity, "", "one of those that are scored"),
+    WEIR_OPT_REAL(wx_joint_row, scale, 0, 0, 1e30, "",
+                  "what its numbers are divided by, in its units; 0: the standard deviation of the "
+                  "truth about its mean at each point, over the initialisation times that are "
+                  "scored, a mean over points"),
+    WEIR_OPT_END,
+};
+
 const weir_opt wx_verify_options[] = {
     WEIR_OPT_LIST(wx_verify_opts, models, wx_model_row, wx_model_row_options, WX_MODELS,
                   "what is scored; none: all raw members"),
@@ -28,6 +37,10 @@ const weir_opt wx_verify_options[] = {
     WEIR_OPT_LIST(wx_verify_opts, lead_windows, wx_lead_window, window_options, WX_LEAD_WINDOWS,
                   "leads that are also scored together, in strata.csv, as [{name: days 2 to 4, "
                   "from: 48, to: 96}]"),
+    WEIR_OPT_LIST(wx_verify_opts, joint, wx_joint_row, joint_options, WX_JOINT_QUANTITIES,
+                  "quantities that the energy and the variogram score also take together, at the "
+                  "points of a square (eval.score.patch): dependence between variables, as "
+                  "[{quantity: z500}, {quantity: t500}]"),
     WEIR_OPT_ENUM(
         wx_verify_opts, init_times, WX_INIT_TIMES_SAME, "same|all",
         "the same initialisation times for all leads and quantities, or of each all that it has",
@@ -83,10 +96,23 @@ static weir_status check_windows(const wx_verify_opts *opts)
   return WEIR_OK;
 }
 
+static weir_status check_joint(const wx_verify_opts *opts)
+{
+  if (opts->joint.count == 1) {
+    return weir_fail(WEIR_ERR_CONFIG, "eval.joint has one quantity: eval scores it alone anyway; "
+                                      "list two or more, or none");
+  }
+  return opts->joint.count == 0 || opts->score.patch > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "eval.joint takes the points of squares together, and "
+                                          "eval.score.patch is 0: set it to 1 or more");
+}
+
 weir_status wx_verify_check(const wx_verify_opts *opts)
 {
   const wx_model_row *const row = opts->models.items;
 
+  WEIR_TRY(check_joint(opts));
   WEIR_TRY(wx_climatology_check(&opts->climate));
   WEIR_TRY(check_windows(opts));
   WEIR_TRY(wx_regions_check(opts->regions.items, opts->regions.count));
@@ -244,6 +270,46 @@ static weir_status choose_leads(wx_verify *v)
                          v->data->truth_facts->name, (long long)v->n_candidates, f->name);
 }
 
+/* The quantities of eval.joint, each once and each scored, and a model with members. */
+static weir_status choose_joint(wx_verify *v)
+{
+  const wx_joint_row *const row = v->opts->joint.items;
+  const wx_archive_info *const f = v->data->facts;
+  bool members = v->opts->joint.count == 0;
+  size_t used = 0;
+
+  for (int64_t k = 0; k < v->opts->joint.count; k++) {
+    const int64_t q = wx_archive_find_quantity(f, row[k].quantity);
+    bool scored = false, twice = false;
+
+    for (int64_t i = 0; i < v->n_quantities && q >= 0; i++) {
+      scored = scored || v->quantity[i] == q;
+    }
+    for (int64_t i = 0; i < v->joint.n && q >= 0; i++) {
+      twice = twice || v->joint.quantity[i] == q;
+    }
+    if (!scored || twice) {
+      return weir_fail(WEIR_ERR_CONFIG, "eval.joint[%lld].quantity: '%s' %s", (long long)k,
+                       row[k].quantity,
+                       twice ? "is listed twice"
+                             : "is not scored: take quantities of eval.quantities that forecast "
+                               "and truth have");
+    }
+    v->joint.quantity[v->joint.n++] = q;
+    used += (size_t)snprintf(v->joint.name + used, sizeof v->joint.name - used, "%s%s",
+                             k > 0 ? "+" : "", f->quantity[q].name);
+    used = used < sizeof v->joint.name ? used : sizeof v->joint.name - 1;
+  }
+  for (int64_t m = 0; m < v->n_models; m++) {
+    members = members || v->model[m].gives > 0;
+  }
+  return members ? WEIR_OK
+                 : weir_fail(WEIR_ERR_CONFIG,
+                             "eval.joint: no row of eval.models gives members, and a distribution "
+                             "of each quantity says nothing of their dependence: add raw members, "
+                             "or EMOS with output: members");
+}
+
 /* A window of no lead that is scored would be a table that is silently not there. */
 static weir_status check_window_leads(const wx_verify *v)
 {
@@ -295,7 +361,10 @@ static weir_status allocate(wx_verify *v)
       WEIR_TRY(weir_alloc(cells, sizeof(double), (void **)at[i]));
     }
     WEIR_TRY(weir_alloc(cells, sizeof(float), (void **)&p->last));
+    WEIR_TRY(weir_alloc(v->joint.n * v->model[k].gives * cells, sizeof(float),
+                        (void **)&v->joint.member[k]));
   }
+  WEIR_TRY(weir_alloc(v->joint.n * cells, sizeof(float), (void **)&v->joint.truth));
   WEIR_TRY(weir_alloc(n, sizeof(int64_t), (void **)&v->start));
   WEIR_TRY(weir_alloc(n, sizeof(int64_t), (void **)&v->time));
   WEIR_TRY(weir_alloc(n, sizeof(double), (void **)&v->efi_mean));
@@ -331,6 +400,7 @@ weir_status wx_verify_open(const wx_verify_opts *opts, wx_eval_data *s, uint64_t
   WEIR_TRY_GOTO(make_events(out), done);
   WEIR_TRY_GOTO(choose_quantities(out), done);
   WEIR_TRY_GOTO(choose_leads(out), done);
+  WEIR_TRY_GOTO(choose_joint(out), done);
   WEIR_TRY_GOTO(check_window_leads(out), done);
   WEIR_TRY_GOTO(check_periods(out), done);
   WEIR_TRY_GOTO(allocate(out), done);
@@ -351,7 +421,9 @@ void wx_verify_close(wx_verify *v)
     weir_free(&v->pair[k].lagged);
     weir_free(&v->pair[k].count);
     weir_free(&v->pair[k].last);
+    weir_free(&v->joint.member[k]);
   }
+  weir_free(&v->joint.truth);
   wx_regions_fini(&v->regions);
   wx_climatology_fini(&v->climate);
   wx_remarks_clear(&v->remarks);

@@ -99,7 +99,7 @@ weir_status wx_eval_page_add(wx_eval_page *p, wx_case_study *study)
   return keep_bands(v, q);
 }
 
-static void put_estimate(weir_table *c, const weir_estimate *e, double scale)
+void wx_eval_put_estimate(weir_table *c, const weir_estimate *e, double scale)
 {
   char lo[32], hi[32];
 
@@ -141,13 +141,13 @@ static void score_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
     }
     weir_table_add(c, "%g", p->v->data->facts->lead[row->lead]);
     weir_table_add(c, "%s", p->v->model[row->model].name);
-    put_estimate(c, &row->score[WX_CRPS], 1);
+    wx_eval_put_estimate(c, &row->score[WX_CRPS], 1);
     weir_table_add_real(c, row->score[WX_CRPS_FAIR].value);
-    put_estimate(c, &row->score[WX_CRPS_GAUSS], 1);
+    wx_eval_put_estimate(c, &row->score[WX_CRPS_GAUSS], 1);
     put_bias(c, row);
     weir_table_add_real(c, row->score[WX_RMSE].value);
     weir_table_add_real(c, row->score[WX_SPREAD].value);
-    put_estimate(c, &row->score[WX_SSR], 1);
+    wx_eval_put_estimate(c, &row->score[WX_SSR], 1);
     weir_table_add(c, "%lld", (long long)row->n);
     weir_table_add(c, "%.1f", row->n_eff);
   }
@@ -169,8 +169,8 @@ static void skill_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
       weir_table_add(c, "%g", v->data->facts->lead[row->lead]);
       weir_table_add(c, "%s", v->model[row->model].name);
       weir_table_add(c, "%s", v->model[v->reference[r]].name);
-      put_estimate(c, &a->difference, 1);
-      put_estimate(c, &a->skill, 100);
+      wx_eval_put_estimate(c, &a->difference, 1);
+      wx_eval_put_estimate(c, &a->skill, 100);
       if (a->test.p < MIN_P) {
         weir_table_add(c, "< %g", MIN_P);
       } else {
@@ -376,7 +376,7 @@ static weir_status fill(const wx_eval_page *p, weir_report *r)
   for (int64_t q = 0; q < p->v->n_quantities; q++) {
     WEIR_TRY(add_quantity(p, p->v->quantity[q], r));
   }
-  return WEIR_OK;
+  return wx_eval_joint(p, r);
 }
 
 weir_status wx_eval_page_write(wx_eval_page *p, const char *dir)

@@ -37,6 +37,10 @@ weir_status wx_eval_scorecard_write(const wx_eval_page *p, const char *dir) WEIR
 /* Writes seasons.html into the folder: skill by season, lead and window of leads; nothing where
  * there is one model only. */
 weir_status wx_eval_seasons_write(const wx_eval_page *p, const char *dir) WEIR_CHECKED;
+/* Appends the scores of the quantities of eval.joint together; nothing where there are none. */
+weir_status wx_eval_joint(const wx_eval_page *p, weir_report *r) WEIR_CHECKED;
+/* Adds a value with its interval to a table, both times `scale`. */
+void wx_eval_put_estimate(weir_table *c, const weir_estimate *e, double scale);
 /* Draws the case. */
 weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
                          weir_report *r) WEIR_CHECKED;

@@ -80,7 +80,7 @@ static void decades_have_their_known_scores(void **state)
   char *text = contents(in_scratch("scores/scores.csv"));
   static const char *const head =
       "variable,level,lead_h,model,members,crps,crps_fair,crps_gauss,rmse,"
-      "spread,ssr,lo,hi\nSST,0,8766,raw 10,10,";
+      "spread,ssr,lo,hi,energy_score,variogram_score\nSST,0,8766,raw 10,10,";
 
   assert_memory_equal(text, head, strlen(head));
   const char *at = text + strlen(head);

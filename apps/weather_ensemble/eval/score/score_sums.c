@@ -102,7 +102,7 @@ weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->crps), done);
   WEIR_TRY_GOTO(weir_alloc(chunks(out) * all, sizeof(double), (void **)&out->partial), done);
   WEIR_TRY_GOTO(weir_alloc(scratch, sizeof(double), (void **)&out->scratch), done);
-  WEIR_TRY_GOTO(wx_score_sums_patches_create(out), done);
+  WEIR_TRY_GOTO(wx_score_sums_patches_reserve(out, wx_score_sums_patches_edge(out), 1), done);
 done:
   if (status != WEIR_OK) {
     wx_score_sums_fini(out);
@@ -419,9 +419,38 @@ static void keep_start(wx_score_sums *t, int64_t b, int64_t at)
   }
 }
 
+/* Adds the sums of a start, t->partial, to the series and to those of all initialisation times. */
+static void keep(wx_score_sums *t, int64_t at)
+{
+  for (int64_t b = 0; b < blocks(t); b++) {
+    keep_start(t, b, at);
+  }
+  for (int64_t k = 0; k < blocks(t) * t->at.size; k++) {
+    t->total[k] += t->partial[k];
+  }
+}
+
+weir_status wx_score_sums_take_joint(wx_score_sums *t, const wx_joint_case *c, int64_t at)
+{
+  const int64_t edge = t->grid->kind == WX_GRID_SITES ? 1 : t->opts->patch;
+
+  WEIR_TRY(wx_score_sums_patches_reserve(t, edge, c->n));
+  memset(t->partial, 0, (size_t)(blocks(t) * t->at.size) * sizeof *t->partial);
+  wx_score_sums_patches(t, c, edge, t->partial);
+  keep(t, at);
+  return WEIR_OK;
+}
+
 void wx_score_sums_take(wx_score_sums *t, const wx_start_case *c, const wx_given *given, int64_t at)
 {
+  static const double one = 1;
   const int64_t all = blocks(t) * t->at.size;
+  const wx_joint_case alone = {.n = 1,
+                               .truth = c->truth,
+                               .member = given->member,
+                               .members = given->members,
+                               .scale = &one,
+                               .use = c->use};
   job j = {t, c, given};
 
   weir_parallel(chunks(t), 0, score_chunk, &j);
@@ -430,13 +459,8 @@ void wx_score_sums_take(wx_score_sums *t, const wx_start_case *c, const wx_given
       t->partial[k] += t->partial[s * all + k];
     }
   }
-  wx_score_sums_patches(t, c, given, t->partial);
-  for (int64_t b = 0; b < blocks(t); b++) {
-    keep_start(t, b, at);
-  }
-  for (int64_t k = 0; k < all; k++) {
-    t->total[k] += t->partial[k];
-  }
+  wx_score_sums_patches(t, &alone, wx_score_sums_patches_edge(t), t->partial);
+  keep(t, at);
 }
 
 const double *wx_score_sums_series(const wx_score_sums *t, int64_t region, int weighting,

@@ -73,6 +73,7 @@ typedef struct wx_score_sums {
   double *scratch; /* private: [threads, 2 members + 1] */
   struct wx_patch *patch; /* private: squares of points, and scratch for one per thread */
   double *patch_scratch;
+  int64_t patch_capacity, patch_scratch_capacity;
 } wx_score_sums;
 
 /* A start to be counted. Borrowed. */
@@ -86,6 +87,16 @@ typedef struct wx_start_case {
   int64_t start;
 } wx_start_case;
 
+/* A start of which several quantities are counted as vectors. Borrowed. */
+typedef struct wx_joint_case {
+  int64_t n;           /* quantities */
+  const float *truth;  /* [n, cells] */
+  const float *member; /* [n, members, cells] */
+  int64_t members;
+  const double *scale;      /* [n] what numbers of a quantity are divided by */
+  const unsigned char *use; /* [cells] 0: the point does not count */
+} wx_joint_case;
+
 /* Creates an accumulator. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *grid,
                                  const wx_regions *regions, int64_t members, int64_t n_events,
@@ -96,6 +107,11 @@ void wx_score_sums_clear(wx_score_sums *t);
 /* Counts start `at` of n_init_times. */
 void wx_score_sums_take(wx_score_sums *t, const wx_start_case *c, const wx_given *given,
                         int64_t at);
+/* Counts start `at` by the energy and the variogram score alone: of vectors of all quantities at
+ * the points of a square of `patch` points a side, of one point where the grid is of stations.
+ * Fails: WEIR_ERR_MEMORY. */
+weir_status wx_score_sums_take_joint(wx_score_sums *t, const wx_joint_case *c,
+                                     int64_t at) WEIR_CHECKED;
 
 /* Returns one sum of every start, [n_init_times]. */
 const double *wx_score_sums_series(const wx_score_sums *t, int64_t region, int weighting,

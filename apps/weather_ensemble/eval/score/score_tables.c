@@ -22,7 +22,8 @@ static const char *const file[WX_TABLES] = {
 enum { COLUMNS = 20 /* at most 19 and NULL */, DAY = 86400 };
 static const char *const head[WX_TABLES][COLUMNS] = {
     [WX_TABLE_SCORES] = {"variable", "level", "lead_h", "model", "members", "crps", "crps_fair",
-                         "crps_gauss", "rmse", "spread", "ssr", "lo", "hi"},
+                         "crps_gauss", "rmse", "spread", "ssr", "lo", "hi", "energy_score",
+                         "variogram_score"},
     [WX_TABLE_ALL] = {"variable", "level", "lead_h", "model", "members", "region", "weights",
                       "score", "value", "lo", "hi", "starts", "cases"},
     [WX_TABLE_SKILL] = {"variable", "level", "lead_h", "model", "members", "region", "reference",
@@ -59,14 +60,19 @@ typedef struct row_of {
   double *bins;    /* of reliability */
 } row_of;
 
+static bool is_joint(const row_of *p)
+{
+  return p->v->at_quantity == WX_JOINT;
+}
+
 static weir_table *begin(const row_of *p, int table, bool region)
 {
   const wx_archive_info *const f = p->v->data->facts;
-  const wx_quantity *const q = &f->quantity[p->v->at_quantity];
+  const bool joint = is_joint(p);
   weir_table *const c = &p->t->cells[table];
 
-  weir_table_add(c, "%s", q->variable);
-  weir_table_add(c, "%.10g", q->level);
+  weir_table_add(c, "%s", joint ? p->v->joint.name : f->quantity[p->v->at_quantity].variable);
+  weir_table_add(c, "%.10g", joint ? NAN : f->quantity[p->v->at_quantity].level);
   weir_table_add(c, "%.10g", f->lead[p->v->at_lead]);
   weir_table_add(c, "%s", p->v->model[p->model].name);
   weir_table_add(c, "%lld", (long long)p->v->model[p->model].used);
@@ -76,9 +82,11 @@ static weir_table *begin(const row_of *p, int table, bool region)
   return c;
 }
 
-static double cases(const wx_score_sums *t, int64_t region)
+/* Points, or vectors where quantities are scored together. */
+static double cases(const row_of *p)
 {
-  return wx_score_sums_total(t, region, WX_BY_POINT)[WX_SUM_CELLS];
+  return wx_score_sums_total(&p->v->score_sums[p->model], p->region,
+                             WX_BY_POINT)[is_joint(p) ? WX_SUM_PATCH : WX_SUM_CELLS];
 }
 
 static void put_score(const row_of *p, const char *weights, const char *name,
@@ -90,30 +98,66 @@ static void put_score(const row_of *p, const char *weights, const char *name,
   weir_table_add(c, "%s", name);
   weir_score_add_estimate(c, e, 1);
   weir_table_add(c, "%lld", (long long)p->resamples->n);
-  weir_table_add(c, "%.0f", cases(&p->v->score_sums[p->model], p->region));
+  weir_table_add(c, "%.0f", cases(p));
+}
+
+static const char *weighting(const row_of *p, int w)
+{
+  const bool sites = p->v->data->facts->grid.kind == WX_GRID_SITES;
+
+  return w != WX_BY_AREA ? "none" : sites ? "equal" : "area";
+}
+
+/* Score `s` of a region by weighting w. */
+static weir_status add_score(const row_of *p, int w, int s, weir_estimate *out)
+{
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
+
+  WEIR_TRY(wx_score_estimate(t, p->region, w, s, &p->v->opts->bootstrap, p->resamples, out));
+  put_score(p, weighting(p, w), wx_scores[s].name, out);
+  return WEIR_OK;
 }
 
 /* All scores of a region; row: that of the whole grid, or NULL. */
 static weir_status add_scores(const row_of *p, wx_score_row *row)
 {
-  const bool sites = p->v->data->facts->grid.kind == WX_GRID_SITES;
-  const char *const weights[] = {sites ? "equal" : "area", "none"};
   const wx_score_sums *const t = &p->v->score_sums[p->model];
 
   for (int w = 0; w < WX_WEIGHTINGS; w++) {
     for (int s = 0; s < WX_SCORES; s++) {
       weir_estimate e;
 
-      WEIR_TRY(wx_score_estimate(t, p->region, w, s, &p->v->opts->bootstrap, p->resamples, &e));
+      WEIR_TRY(add_score(p, w, s, &e));
       if (w == WX_BY_AREA && row != NULL) {
         row->score[s] = e;
       }
-      put_score(p, weights[w], wx_scores[s].name, &e);
     }
     /* No sum over initialisation times, so that resamples of them say nothing about it. */
-    put_score(p, weights[w], "bias_local",
+    put_score(p, weighting(p, w), "bias_local",
               &(weir_estimate){wx_score_sums_local_bias(t, p->region, w), NAN, NAN});
   }
+  return WEIR_OK;
+}
+
+/* A row of skill.csv, where the reference is another model; *out: what it says. */
+static weir_status add_comparison(const row_of *p, int64_t reference, wx_score score,
+                                  wx_comparison *out)
+{
+  const wx_verify *const v = p->v;
+
+  WEIR_TRY(wx_score_compare(&v->score_sums[p->model], &v->score_sums[reference], p->region,
+                            WX_BY_AREA, score, &v->opts->bootstrap, p->resamples, p->scratch, out));
+  if (reference == p->model) {
+    return WEIR_OK;
+  }
+  weir_table *const c = begin(p, WX_TABLE_SKILL, true);
+
+  weir_table_add(c, "%s", v->model[reference].name);
+  weir_table_add(c, "%s", score == WX_RMSE ? "mse" : wx_scores[score].name);
+  weir_score_add_estimate(c, &out->difference, 1);
+  weir_score_add_estimate(c, &out->skill, 1);
+  weir_score_add(c, out->test.p);
+  weir_score_add(c, out->test.n_eff);
   return WEIR_OK;
 }
 
@@ -131,22 +175,10 @@ static weir_status add_skill(const row_of *p, wx_score_row *row)
     for (int s = 0; s < WX_COMPARED && !v->model[r].absent; s++) {
       wx_comparison a;
 
-      WEIR_TRY(wx_score_compare(&v->score_sums[p->model], &v->score_sums[r], p->region, WX_BY_AREA,
-                                compared[s], &v->opts->bootstrap, p->resamples, p->scratch, &a));
+      WEIR_TRY(add_comparison(p, r, compared[s], &a));
       if (row != NULL) {
         row->against[k][s] = a;
       }
-      if (r == p->model) {
-        continue;
-      }
-      weir_table *const c = begin(p, WX_TABLE_SKILL, true);
-
-      weir_table_add(c, "%s", v->model[r].name);
-      weir_table_add(c, "%s", compared[s] == WX_RMSE ? "mse" : wx_scores[compared[s]].name);
-      weir_score_add_estimate(c, &a.difference, 1);
-      weir_score_add_estimate(c, &a.skill, 1);
-      weir_score_add(c, a.test.p);
-      weir_score_add(c, a.test.n_eff);
     }
   }
   return WEIR_OK;
@@ -159,7 +191,7 @@ static void add_uniformity(const row_of *p, const char *kind, const double *coun
 
   weir_table_add(c, "%s", kind);
   weir_table_add(c, "%lld", (long long)bins);
-  weir_table_add(c, "%.0f", cases(&p->v->score_sums[p->model], p->region));
+  weir_table_add(c, "%.0f", cases(p));
   weir_score_add(c, p->n_eff);
   weir_score_add(c, f.delta);
   weir_score_add(c, wx_histogram_error(bins, p->n_eff));
@@ -317,17 +349,63 @@ static void add_init_times(const row_of *p)
   }
 }
 
-static void add_summary(const row_of *p, const wx_score_row *row)
+/* One of row and joint is NULL; quantities together have NaN in the columns of one. */
+static void add_summary(const row_of *p, const wx_score_row *row, const wx_joint_score_row *joint)
 {
   static const wx_score shown[] = {WX_CRPS, WX_CRPS_FAIR, WX_CRPS_GAUSS,
                                    WX_RMSE, WX_SPREAD,    WX_SSR};
   weir_table *const c = begin(p, WX_TABLE_SCORES, false);
 
   for (size_t s = 0; s < sizeof shown / sizeof shown[0]; s++) {
-    weir_score_add(c, row->score[shown[s]].value);
+    weir_score_add(c, row != NULL ? row->score[shown[s]].value : NAN);
   }
-  weir_score_add(c, row->score[WX_CRPS].lo);
-  weir_score_add(c, row->score[WX_CRPS].hi);
+  weir_score_add(c, row != NULL ? row->score[WX_CRPS].lo : NAN);
+  weir_score_add(c, row != NULL ? row->score[WX_CRPS].hi : NAN);
+  weir_score_add(c, row != NULL ? row->score[WX_ENERGY].value : joint->energy.value);
+  weir_score_add(c, row != NULL ? row->score[WX_VARIOGRAM].value : joint->variogram.value);
+}
+
+static const wx_comparison no_comparison = {
+    .difference = {NAN, NAN, NAN}, .skill = {NAN, NAN, NAN}, .test = {.n_eff = NAN, .p = NAN}};
+
+/* Quantities together: the rows that tables have of them. */
+static weir_status add_joint_region(const row_of *p, wx_joint_score_row *row)
+{
+  static const wx_score compared[WX_JOINT_COMPARED] = {WX_ENERGY, WX_VARIOGRAM};
+  const wx_verify *const v = p->v;
+
+  for (int w = WX_WEIGHTINGS; w-- > 0;) { /* by area last: that of the row */
+    WEIR_TRY(add_score(p, w, WX_ENERGY, &row->energy));
+    WEIR_TRY(add_score(p, w, WX_ENERGY_FAIR, &row->energy_fair));
+    WEIR_TRY(add_score(p, w, WX_VARIOGRAM, &row->variogram));
+  }
+  for (int64_t k = 0; k < v->n_references; k++) {
+    for (int s = 0; s < WX_JOINT_COMPARED; s++) {
+      row->against[k][s] = no_comparison;
+      WEIR_TRY(v->model[v->reference[k]].absent
+                   ? WEIR_OK
+                   : add_comparison(p, v->reference[k], compared[s], &row->against[k][s]));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status add_joint(row_of *p)
+{
+  const wx_verify *const v = p->v;
+  wx_joint_score_row *const row = &p->t->joint[p->t->n_joint], other;
+
+  *row = (wx_joint_score_row){.lead = v->at_lead, .model = p->model, .n = v->n_init_times};
+  wx_score_init_times(&v->score_sums[p->model], 0, WX_BY_AREA, WX_ENERGY, v->n_init_times,
+                      p->scratch);
+  row->n_eff = wx_effective_count(p->scratch, v->n_init_times);
+  for (p->region = 0; p->region < v->regions.n; p->region++) {
+    WEIR_TRY(add_joint_region(p, p->region == 0 ? row : &other));
+  }
+  p->region = 0;
+  add_summary(p, NULL, row);
+  p->t->n_joint++;
+  return WEIR_OK;
 }
 
 static weir_status add_model(row_of *p)
@@ -338,10 +416,7 @@ static weir_status add_model(row_of *p)
   *row = (wx_score_row){
       .quantity = v->at_quantity, .lead = v->at_lead, .model = p->model, .n = v->n_init_times};
   for (int k = 0; k < WX_MODELS * WX_COMPARED; k++) { /* until a reference is there */
-    const weir_estimate none = {NAN, NAN, NAN};
-
-    row->against[k / WX_COMPARED][k % WX_COMPARED] =
-        (wx_comparison){.difference = none, .skill = none, .test = {.n_eff = NAN, .p = NAN}};
+    row->against[k / WX_COMPARED][k % WX_COMPARED] = no_comparison;
   }
   for (p->region = 0; p->region < v->regions.n; p->region++) {
     wx_score_init_times(&v->score_sums[p->model], p->region, WX_BY_AREA, WX_CRPS, v->n_init_times,
@@ -357,7 +432,7 @@ static weir_status add_model(row_of *p)
     add_spread(p);
   }
   p->region = 0;
-  add_summary(p, row);
+  add_summary(p, row, NULL);
   add_init_times(p);
   p->t->n_rows++;
   return WEIR_OK;
@@ -373,6 +448,7 @@ weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v)
 
   WEIR_TRY(wx_block_length(v->time, v->n_init_times, o->block, &block));
   WEIR_TRY(weir_reserve(&t->row, &t->row_capacity, t->n_rows + v->n_models, sizeof *t->row));
+  WEIR_TRY(weir_reserve(&t->joint, &t->joint_capacity, t->n_joint + v->n_models, sizeof *t->joint));
   WEIR_TRY_GOTO(
       wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_init_times, &resamples),
       done);
@@ -380,7 +456,7 @@ weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v)
   WEIR_TRY_GOTO(weir_alloc(v->opts->score.bins, sizeof *p.bins, (void **)&p.bins), done);
   for (p.model = 0; p.model < v->n_models; p.model++) {
     if (!v->model[p.model].absent) {
-      WEIR_TRY_GOTO(add_model(&p), done);
+      WEIR_TRY_GOTO(is_joint(&p) ? add_joint(&p) : add_model(&p), done);
     }
   }
 done:
@@ -404,6 +480,7 @@ void wx_score_tables_fini(wx_score_tables *t)
     weir_table_fini(&t->cells[k]);
   }
   weir_free(&t->row);
+  weir_free(&t->joint);
 }
 
 const wx_score_row *wx_score_tables_find(const wx_score_tables *t, int64_t quantity, int64_t lead,

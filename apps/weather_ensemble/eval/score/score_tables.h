@@ -36,13 +36,24 @@ typedef struct wx_score_row {
   wx_comparison against[WX_MODELS][WX_COMPARED]; /* [n_references] */
 } wx_score_row;
 
+/* A model's scores of vectors of the quantities of eval.joint, as wx_score_row. */
+enum { WX_JOINT_COMPARED = 2 }; /* the energy and the variogram score */
+typedef struct wx_joint_score_row {
+  int64_t lead, model, n;
+  double n_eff;
+  weir_estimate energy, energy_fair, variogram;
+  wx_comparison against[WX_MODELS][WX_JOINT_COMPARED]; /* [n_references]; NaN: none */
+} wx_joint_score_row;
+
 typedef struct wx_score_tables {
   weir_table cells[WX_TABLES];
   wx_score_row *row;
   int64_t n_rows, row_capacity;
+  wx_joint_score_row *joint;
+  int64_t n_joint, joint_capacity;
 } wx_score_tables;
 
-/* Adds what was scored last. Fails: WEIR_ERR_MEMORY. */
+/* Adds what was scored last, wx_verify_joint included. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v) WEIR_CHECKED;
 /* Writes the files into a folder. Fails: as weir_table_write_csv. */
 weir_status wx_score_tables_write(const wx_score_tables *t, const char *dir) WEIR_CHECKED;
