@@ -150,6 +150,60 @@ class Grids(unittest.TestCase):
                 values = next(v for v in data.variables.values() if v.ndim >= 5)[:].filled(np.nan).squeeze()
                 np.testing.assert_allclose(values, theirs["t2m"][:].filled(np.nan).squeeze(), rtol=1e-7)
 
+    def with_weights(self, weights):
+        """The field of cdo_source.nc on the grid of cdo_ycon.nc, and what was printed."""
+        status, text = run("prepare", f"data.forecast=[{os.path.join(stored, 'cdo_source.nc')}]", "import.regrid.method=weights",
+                           f"import.grid.file={os.path.join(stored, 'cdo_ycon.nc')}", f"import.regrid.weights={weights}")
+        self.assertEqual(status, 0, text)
+        with netCDF4.Dataset(os.path.join(scratch, "out", "forecast.nc")) as data:
+            return next(v for v in data.variables.values() if v.ndim >= 5)[:].filled(np.nan).squeeze(), text
+
+    def test_conservative_weights_of_nco_in_the_form_of_esmf_give_the_fields_of_cdo(self):
+        values, _ = self.with_weights(os.path.join(stored, "nco_weights_con.nc"))
+        with netCDF4.Dataset(os.path.join(stored, "cdo_ycon.nc")) as theirs:
+            np.testing.assert_allclose(values, theirs["t2m"][:].filled(np.nan).squeeze(), rtol=1e-7)
+
+    def esmf(self, name, covered=1.0, **attributes):
+        """The weights of NCO as ESMF_RegridWeightGen writes them (ESMF 8, src/Infrastructure/IO/interface/ESMF_IOScrip.F90,
+        ESMF_OutputScripWeightFile): its global attributes, units "degrees", areas in steradians; `covered`: the share of the first target
+        cell that sources cover, with normalization destarea."""
+        path = os.path.join(scratch, name)
+        with netCDF4.Dataset(os.path.join(stored, "nco_weights_con.nc")) as nco, \
+                netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_OFFSET") as out:
+            for key, value in {"title": "ESMF Offline Regridding Weight Generator", "normalization": "destarea",
+                               "map_method": "Conservative remapping", "ESMF_regrid_method": "First-order Conservative",
+                               "conventions": "NCAR-CSM", "domain_a": "from.nc", "domain_b": "to.nc", "grid_file_src": "from.nc",
+                               "grid_file_dst": "to.nc", "CVS_revision": "8.4.2", **attributes}.items():
+                out.setncattr(key, value)
+            for key, dimension in nco.dimensions.items():
+                out.createDimension(key, len(dimension))
+            for key in ("src_grid_dims", "dst_grid_dims", "yc_a", "yc_b", "xc_a", "xc_b", "yv_a", "xv_a", "yv_b", "xv_b", "mask_a",
+                        "mask_b", "area_a", "area_b", "frac_a", "frac_b", "col", "row", "S"):
+                v = out.createVariable(key, nco[key].dtype, nco[key].dimensions)
+                v[:] = nco[key][:]
+                if key[:2] in ("xc", "yc", "xv", "yv"):
+                    v.units = "degrees"
+                elif key[:4] in ("mask", "frac", "area"):
+                    v.units = {"m": "unitless", "f": "unitless", "a": "square radians"}[key[0]]
+            first = out["row"][:] == 1
+            out["S"][:] = np.where(first, covered * out["S"][:], out["S"][:])
+            out["frac_b"][0] = covered
+        return path
+
+    def test_weights_as_esmf_documents_them_are_read(self):
+        whole, _ = self.with_weights(os.path.join(stored, "nco_weights_con.nc"))
+        for method in ({}, {"map_method": "Bilinear remapping", "ESMF_regrid_method": "Higher-order Patch"}):
+            values, _ = self.with_weights(self.esmf("esmf.nc", **method))
+            np.testing.assert_array_equal(values, whole)
+        values, _ = self.with_weights(self.esmf("esmf.nc", covered=0.75))  # cell 1 is the south-western one
+        self.assertTrue(np.isnan(values[-1, 0]))
+        np.testing.assert_array_equal(np.delete(values.ravel(), 40), np.delete(whole.ravel(), 40))
+        path = self.esmf("areas.nc", normalization="none")
+        status, text = run("prepare", f"data.forecast=[{os.path.join(stored, 'cdo_source.nc')}]", "import.regrid.method=weights",
+                           f"import.grid.file={os.path.join(stored, 'cdo_ycon.nc')}", f"import.regrid.weights={path}")
+        self.assertEqual(status, 3, text)
+        self.assertIn("normalization none", text)
+
     def test_components_along_a_rotated_grid_are_refused(self):
         area = ("import.grid.spacing=1", "import.grid.area=[52, 8, 48, 12]")
         self.regridded("wind_east", *area)

@@ -1,5 +1,7 @@
 /* weight_file.c - weights that other programs computed: NetCDF files of ESMF (ESMF_RegridWeightGen:
- * row, col, S) and of SCRIP (src_address, dst_address, remap_matrix). */
+ * row, col, S; ESMF Reference Manual, "Regrid interpolation weight file format", and
+ * ESMF_IOScrip.F90) and of SCRIP (src_address, dst_address, remap_matrix; SCRIP 1.4 User's Guide).
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +223,33 @@ done:
   return status;
 }
 
+/* Whether an attribute of the file begins with a text. */
+static bool says(const file *f, const char *attribute, const char *begin)
+{
+  char *text = NULL;
+
+  if (weir_netcdf_get_text(f->nc, WEIR_NETCDF_FILE, attribute, &text) != WEIR_OK) {
+    weir_clear_failure();
+    return false;
+  }
+  const bool same = strncmp(text, begin, strlen(begin)) == 0;
+
+  weir_free(&text);
+  return same;
+}
+
+/* Conservative weights without normalisation are areas; those of "fracarea" add up to 1 at each
+ * target, those of "destarea" to the share of it that sources cover. */
+static weir_status check_normalization(const file *f)
+{
+  return says(f, "normalization", "none") && says(f, "map_method", "Conservative")
+             ? weir_fail(WEIR_ERR_DATA,
+                         "%s: conservative weights with normalization none are areas and give no "
+                         "means: make them with fracarea or destarea",
+                         f->path)
+             : WEIR_OK;
+}
+
 static weir_status take(file *f, const wx_rows *from, const wx_grid *to, wx_weights *out)
 {
   wx_rows rows = {.n = 0};
@@ -234,6 +263,7 @@ static weir_status take(file *f, const wx_rows *from, const wx_grid *to, wx_weig
                      "remap_matrix (SCRIP): it is no file of weights",
                      f->path);
   }
+  WEIR_TRY_GOTO(check_normalization(f), done);
   WEIR_TRY_GOTO(wx_rows_make(to, &rows), done);
   WEIR_TRY_GOTO(match(f, SOURCE, from), done);
   WEIR_TRY_GOTO(match(f, TARGET, &rows), done);

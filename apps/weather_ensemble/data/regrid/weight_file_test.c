@@ -44,6 +44,7 @@ typedef enum harm {
   FEWER_CELLS,
   SECOND_ORDER,
   NO_UNITS,
+  AREAS,
 } harm;
 
 static void put(weir_netcdf *nc, const char *name, weir_dtype dtype, int n_dims, const int *dims,
@@ -123,6 +124,10 @@ static void write_file(bool scrip, harm what, const wx_weights *w)
   for (int k = 0; k < 2 && what != NO_PLACES; k++) {
     put_places(nc, places[scrip][k], &grids[k], dims[2 + k], cells[k], scrip, what);
   }
+  if (what == AREAS) {
+    assert_ok(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "map_method", "Conservative remapping"));
+  }
+  assert_ok(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "normalization", "none"));
   assert_ok(weir_netcdf_commit(&nc));
 }
 
@@ -179,6 +184,7 @@ static void files_of_other_grids_are_refused(void **state)
       {FEWER_CELLS, true, "src_grid_center_lat has to have one number for each of 40"},
       {SECOND_ORDER, true, "weights of the first order"},
       {NO_UNITS, false, "has no units"},
+      {AREAS, true, "normalization none"},
   };
 
   (void)state;

@@ -1,7 +1,7 @@
 """make_grids.py FOLDER - writes the files of this folder again: fields on grids that are no latitudes and longitudes
 of rows and columns, as other programs write them: forecasts of 2 m temperature from 2020-01-01 00 UTC, 24 h; and a
 field with a bitmap. Made with ecCodes 2.50 and its Python interface, cfgrib 0.9.15, xarray 2026.9
-and CDO 2.1.1 (Debian package cdo):
+and CDO 2.1.1 and NCO 5.1.4 (Debian packages cdo and nco):
 python3 -m venv v && v/bin/pip install eccodes cfgrib xarray netCDF4 && v/bin/python make_grids.py ."""
 import os
 import subprocess
@@ -154,6 +154,25 @@ def by_cdo():
     os.remove(os.path.join(FOLDER, "target.txt"))
 
 
+def by_nco():
+    """Conservative weights in the form of ESMF between the grids of by_cdo, rows from south to north, without the attributes that tell of
+    the machine."""
+    def grid(name, size):
+        subprocess.run(["ncks", "-O", "--rgr", f"grid={name}", "--rgr", f"latlon={size}", "--rgr", "lat_typ=uni", "--rgr",
+                        "lon_typ=Grn_ctr", "cdo_source.nc", "unused.nc"], check=True, cwd=FOLDER)
+
+    grid("from.nc", "8,12")
+    grid("to.nc", "6,8")
+    weights = "nco_weights_con.nc"
+    subprocess.run(["ncremap", "-a", "nco", "-s", "from.nc", "-g", "to.nc", "-m", weights], check=True, cwd=FOLDER)
+    for name in ("history", "created_by", "grid_file_src", "grid_file_dst", "nco_openmp_thread_number", "remap_script",
+                 "remap_hostname", "remap_version", "NCO"):
+        subprocess.run(["ncatted", "-O", "-h", "-a", f"{name},global,d,,", weights], check=True, cwd=FOLDER)
+    subprocess.run(["ncks", "-O", "-h", "--hdr_pad=0", weights, weights], check=True, cwd=FOLDER)
+    for name in ("from.nc", "to.nc", "unused.nc"):
+        os.remove(os.path.join(FOLDER, name))
+
+
 def main():
     for name, keys in GRIDS.items():
         message(name, keys)
@@ -164,6 +183,7 @@ def main():
         by_cfgrib(name)
     by_xarray()
     by_cdo()
+    by_nco()
     os.remove(os.path.join(FOLDER, "reduced_gg.grib"))  # the shared data have one
 
 
