@@ -1,10 +1,11 @@
 """weather_comparison.py PROGRAM SCRATCH [--tiny] [--page FILE]
 
-Compares weather_ensemble with other software on the same inputs, fields of its built-in simulation: scores with scoringrules, EMOS with
-minimisations by SciPy and with the coefficients that IMPROVER stored, the loss of a network and its gradient with PyTorch. Ours are files of
-the program and calls of python/weir; theirs are the packages. Prints a table, with --page into that file between its markers, and ends with
-status 1 if a difference exceeds its goal. What this Python lacks has a row that says so: scoringrules is then represented by the values of
-weather_comparison.csv, which --store writes. --tiny: small, seconds. WEIR_TEST_DATA: the folder with IMPROVER's test data.
+Compares weather_ensemble with other software on the same inputs, fields of its built-in simulation: scores with scoringrules, EMOS in
+all its forms with minimisations by SciPy and with the coefficients that IMPROVER stored, the loss of a network and its gradient with
+PyTorch. Ours are files of the program and calls of python/weir; theirs are the packages (weather_theirs.py, weather_network.py). Prints
+a table, with --page into that file between its markers, and ends with status 1 if a difference exceeds its goal. What this Python lacks
+has a row that says so: scoringrules is then represented by the values of weather_comparison.csv, which --store writes. --tiny: small,
+seconds. WEIR_TEST_DATA: the folder with IMPROVER's test data.
 
 Exit 77: this Python has no NumPy or netCDF4."""
 
@@ -32,15 +33,16 @@ np, netCDF4 = optional("numpy"), optional("netCDF4")
 if np is None or netCDF4 is None:
     print("skipped: this Python has no NumPy or netCDF4")
     sys.exit(77)
-sr, scipy, torch = optional("scoringrules"), optional("scipy"), optional("torch")
 import weir  # noqa: E402
+from weather_theirs import (FAMILIES, Cases, distance, floor_of, regress, scale_of, scipy, search, shift_of, sr, theirs_of,  # noqa: E402
+                            theirs_of_vectors)
+
+torch = optional("torch")
 
 EXACT, PRINTED, MINIMUM, SINGLE = 1e-10, 1e-8, 1e-7, 1e-5  # goals: f64; nine digits of a file; a search; a network in f32
 KINK, SEEDS = 5e-7, 8  # least distance of an activation from 0; seeds that are tried
 COEFFICIENTS = 1e-3  # goal: of two searches that reach the same minimum, in scales of the distribution
 UNIT = {"z500": 1, "ws500": 1, "tprate": 1e6}  # precipitation in 1e-6 kg m-2 s-1
-LOGISTIC = np.sqrt(3) / np.pi
-SHIFT = 1.0  # of the gamma distribution, in the unit of the table
 
 
 class Table:
@@ -110,64 +112,6 @@ class Fields:
 # ---- Scores ----
 
 
-def gamma_of(location, scale, shift):
-    """Shape and unit of a gamma distribution of that mean above its beginning, and standard deviation."""
-    return ((location + shift) / scale) ** 2, scale**2 / (location + shift)
-
-
-def far(m, s, y):
-    """An upper bound that cuts nothing: with an infinite one the logistic scores of scoringrules 0.10.0 are NaN."""
-    return np.maximum(m, y) + 200 * s
-
-
-def theirs_of(family):
-    """CRPS of scoringrules as a function of location, scale and truth as Weir has them, with the bound 0; and the logarithmic score."""
-    def bound(f):
-        return lambda m, s, y: f(y, m, s, lower=0.0)
-
-    def logistic(f):
-        return lambda m, s, y: f(y, m, s, lower=0.0, upper=far(m, s, y))
-
-    def log_normal(f):
-        return lambda m, s, y: f(y, np.log(m) - 0.5 * np.log1p((s / m) ** 2), np.sqrt(np.log1p((s / m) ** 2)))
-
-    return {
-        "normal": (lambda m, s, y: sr.crps_normal(y, m, s), lambda m, s, y: sr.logs_normal(y, m, s)),
-        "logistic": (lambda m, s, y: sr.crps_logistic(y, m, s), lambda m, s, y: sr.logs_logistic(y, m, s)),
-        "truncated_normal": (bound(sr.crps_tnormal), bound(sr.logs_tnormal)),
-        "truncated_logistic": (logistic(sr.crps_tlogistic), bound(sr.logs_tlogistic)),
-        "censored_normal": (bound(sr.crps_cnormal), None),
-        "censored_logistic": (logistic(sr.crps_clogistic), None),
-        "log_normal": (log_normal(sr.crps_lognormal), log_normal(sr.logs_lognormal)),
-        "censored_shifted_gamma": (gamma_score, None),
-    }[family]
-
-
-def gamma_score(m, s, y):
-    shape, unit = gamma_of(m, s, SHIFT)
-    return sr.crps_csg0(y, shape, scale=unit, shift=SHIFT)
-
-
-FAMILIES = {
-    "normal": "z500",
-    "logistic": "z500",
-    "truncated_normal": "ws500",
-    "truncated_logistic": "ws500",
-    "log_normal": "ws500",
-    "censored_normal": "tprate",
-    "censored_logistic": "tprate",
-    "censored_shifted_gamma": "tprate",
-}
-
-
-def scale_of(family, sd):
-    return sd * (LOGISTIC if "logistic" in family else 1)
-
-
-def shift_of(family):
-    return SHIFT if family == "censored_shifted_gamma" else 0.0
-
-
 def score_distributions(table, fields):
     reference = f"scoringrules {sr.__version__}"
     for family, quantity in FAMILIES.items():
@@ -195,6 +139,29 @@ def patches(field, edge=4):
     return np.moveaxis(cut, -3, -2).reshape(*head, -1, edge * edge)
 
 
+def vectors_of(fields):
+    """Members [dates, patches, member, numbers] and truth [dates, patches, numbers] of quantities together, each divided by the standard
+    deviation of its truth over the dates (n - 1), the root of a mean of variances over points by area."""
+    members, truth = [], []
+    for f in fields:
+        x, y = f.members.astype("f8"), f.truth.astype("f8")
+        scale = np.sqrt(np.average(y.var(0, ddof=1), weights=f.area))
+        members.append(np.moveaxis(patches(x / scale), 1, 2))
+        truth.append(patches(y / scale))
+    return np.concatenate(members, -1), np.concatenate(truth, -1)
+
+
+VECTOR_SCORES = {"energy_score": "energy score, empirical", "energy_score_fair": "energy score, fair",
+                 "variogram_score": "variogram score, order 0.5"}
+
+
+def score_vectors(table, what, reference, a, b, theirs):
+    ours = {"energy_score": weir.energy_score(a, b), "energy_score_fair": weir.energy_score(a, b, fair=True),
+            "variogram_score": weir.variogram_score(a, b)}
+    for score, value in theirs.items():
+        compare(table, VECTOR_SCORES[score], what, reference, value, ours[score], EXACT)
+
+
 def score_ensembles(table, fields):
     reference = f"scoringrules {sr.__version__}"
     x, y = fields["z500"].members.astype("f8"), fields["z500"].truth.astype("f8")
@@ -202,13 +169,9 @@ def score_ensembles(table, fields):
         want = sr.crps_ensemble(y, x, m_axis=1, estimator=estimator)
         compare(table, f"CRPS of members, {name}", "z500", reference, want, weir.crps(x, y, axis=1, share=share), EXACT)
     a, b = np.moveaxis(patches(x), 1, 2), patches(y)
-    for fair in (False, True):
-        want = sr.es_ensemble(b, a, m_axis=-2, v_axis=-1, estimator="fair" if fair else "nrg")
-        ours = weir.energy_score(a, b, fair=fair)
-        compare(table, f"energy score, {'fair' if fair else 'empirical'}", "z500, 4 x 4 points", reference, want, ours, EXACT)
-    d = a.shape[-1]  # scoringrules has the sum over both orders of a pair, Weir the mean over pairs
-    want = sr.vs_ensemble(b, a, m_axis=-2, v_axis=-1, p=0.5) / (d * (d - 1))
-    compare(table, "variogram score, order 0.5", "z500, 4 x 4 points", reference, want, weir.variogram_score(a, b), EXACT)
+    score_vectors(table, "z500, 4 x 4 points", reference, a, b, theirs_of_vectors(a, b))
+    a, b = vectors_of([fields["z500"], fields["ws500"]])
+    score_vectors(table, "z500 and ws500, 4 x 4 points", reference, a, b, theirs_of_vectors(a, b))
 
 
 def csv_value(path, column, **where):
@@ -221,76 +184,61 @@ def csv_value(path, column, **where):
 def score_files(table, fields):
     """Means that `eval` writes, with nine digits."""
     files = ("data.forecast=[data/forecast.nc]", "data.truth=[data/truth.nc]")
-    f = fields["ws500"]
+    f, both = fields["ws500"], "z500+ws500"
     threshold = float(np.quantile(f.truth, 0.8))
-    run("eval", "eval", *files, "eval.part=all", "eval.leads=[48]", "eval.quantities=[ws500]", "eval.models=[{use: {raw: {first: 0}}}]",
+    run("eval", "eval", *files, "eval.part=all", "eval.leads=[48]", "eval.quantities=[ws500,z500]",
+        "eval.joint=[{quantity: z500}, {quantity: ws500}]", "eval.models=[{use: {raw: {first: 0}}}]",
         f"eval.events=[{{quantity: ws500, value: {threshold!r}, name: strong}}]", "eval.quantiles=[]", "eval.bootstrap.resamples=100")
     reference = f"scoringrules {sr.__version__}"
     x, y = f.members.astype("f8"), f.truth.astype("f8")
     a, b, m = np.moveaxis(patches(x), 1, 2), patches(y), x.shape[1]
     area = np.broadcast_to(f.area / f.area.mean(), y.shape)
     lo, hi = x.min(1), x.max(1)  # the widest interval that members have
-    d = a.shape[-1]
     want = {
         "crps": sr.crps_ensemble(y, x, m_axis=1, estimator="nrg"),
         "crps_fair": sr.crps_ensemble(y, x, m_axis=1, estimator="fair"),
         "crps_gauss": sr.crps_normal(y, x.mean(1), x.std(1, ddof=1)),
         "interval_score": sr.interval_score(y, lo, hi, 2 / (m + 1)),
-        "energy_score": sr.es_ensemble(b, a, m_axis=-2, v_axis=-1),
-        "variogram_score": sr.vs_ensemble(b, a, m_axis=-2, v_axis=-1, p=0.5) / (d * (d - 1)),
+        **theirs_of_vectors(a, b),
     }
-    for name, value in want.items():
-        ours = csv_value("eval/all_scores.csv", "value", score=name, region="all", weights="none")
-        compare(table, f"`{name}` of eval", "ws500", reference, value.mean(), ours, PRINTED)
+    rows = [(name, "ws", "ws500", value) for name, value in want.items()]
+    rows += [(name, both, "z500 and ws500", value) for name, value in theirs_of_vectors(*vectors_of([fields["z500"], f])).items()]
+    for name, variable, what, value in rows:
+        ours = csv_value("eval/all_scores.csv", "value", score=name, region="all", weights="none", variable=variable)
+        compare(table, f"`{name}` of eval", what, reference, value.mean(), ours, PRINTED)
     p = (x > np.float64(np.float32(threshold))).mean(1)
     brier = sr.brier_score((y > np.float64(np.float32(threshold))).astype("f8"), p)
     compare(table, "`brier` of eval, weighted by area", f"ws500 > {threshold:.1f} m s-1", reference, (area * brier).sum() / area.sum(),
-            csv_value("eval/events.csv", "brier", event="strong", region="all"), PRINTED)
+            csv_value("eval/events.csv", "brier", event="strong", region="all", variable="ws"), PRINTED)
 
 
 # ---- EMOS ----
 
 
-def least_squares(x, v, y, floor):
-    """alpha, beta, gamma^2, delta^2 from which both searches begin; the last two not below the floor and 0."""
-    x0, v0, min_c = x.mean(), v.mean(), (floor * y.std()) ** 2
-    beta = ((x - x0) * (y - y.mean())).mean() / ((x - x0) ** 2).mean()
-    r2 = (y - y.mean() - beta * (x - x0)) ** 2
-    d = max(0.0, (r2 * (v - v0)).mean() / ((v - v0) ** 2).mean())
-    c = r2.mean() - d * v0
-    if c < min_c:
-        c, d = min_c, max(0.0, (r2.mean() - min_c) / v0)
-    return np.array([y.mean() - beta * x0, beta, c, d]), min_c
+class Emos:
+    """What a form of EMOS reached for some sets of cases: theirs and ours."""
 
+    def __init__(self, family, form="full"):
+        self.family, self.form, self.score, self.coefficient, self.apart = family, form, [], [], 0.0
 
-def mean_crps(at, x, v, y, family):
-    return float(np.mean(theirs_of(family)[0](at[0] + at[1] * x, np.sqrt(at[2] + at[3] * v), y)))
+    def take(self, c, at):
+        """at: our alpha, beta, gamma, delta."""
+        theirs, reached = search(c, self.family, self.form)
+        self.put(c, theirs, at, reached, c.crps([at[0], at[1], at[2] ** 2, at[3] ** 2], self.family))
 
+    def put(self, c, theirs, at, reached, ours):
+        self.score.append((reached, ours))
+        self.coefficient.append(((theirs[0], theirs[1], *np.sqrt(theirs[2:])), at))
+        self.apart = max(self.apart, distance(c, theirs, at))
 
-def floor_of(family):
-    """Minimum gamma in standard deviations of the truth: more than 700 scales from the location logistic scores of scoringrules are NaN."""
-    return 0.05 if "logistic" in family else 1e-3
-
-
-def search(x, v, y, family):
-    """Coefficients and minimum by SciPy, in units in which all four count alike."""
-    start, min_c = least_squares(x, v, y, floor_of(family))
-    x0, sx, sv, size = x.mean(), x.std(), v.mean(), np.sqrt(start[2] + start[3] * v.mean())
-
-    def back(t):
-        beta = t[1] * size / sx
-        return np.array([size * t[0] - beta * x0, beta, size**2 * t[2], size**2 * t[3] / sv])
-
-    def cost(t):
-        return mean_crps(back(t), x, v, y, family) / size
-
-    t = np.array([(start[0] + start[1] * x0) / size, start[1] * sx / size, start[2] / size**2, start[3] * sv / size**2])
-    limits = [(None, None), (None, None), (min_c / size**2, None), (0, None)]
-    for _ in range(3):
-        t = scipy.optimize.minimize(cost, t, method="L-BFGS-B", jac="3-point", bounds=limits, options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 300}).x
-    t = scipy.optimize.minimize(cost, t, method="Nelder-Mead", bounds=limits, options={"xatol": 1e-9, "fatol": 1e-14, "maxiter": 400}).x
-    at = back(t)
-    return at, mean_crps(at, x, v, y, family)
+    def add(self, table, name, quantity, one_of="", reference=None):
+        reference = reference or f"SciPy {scipy.__version__} on scoringrules {sr.__version__}"
+        compare(table, f"EMOS {name}: minimum CRPS", quantity, reference, *np.array(self.score).T, MINIMUM)
+        met = self.apart <= COEFFICIENTS
+        table.failed += not met
+        text = [", ".join(f"{t:.6g}" for t in c) for c in self.coefficient[0]]
+        table.rows.append([f"EMOS {name}{one_of}: coefficients", quantity, reference, *text, f"{self.apart:.1e} of the scale",
+                           f"{COEFFICIENTS:.0e}" + ("" if met else " missed")])
 
 
 def cells_of(pool, shape, tiny):
@@ -312,37 +260,58 @@ def cases_of(pool, field, cell, radius):
 
 
 def fit_emos(table, fields, tiny):
-    reference = f"SciPy {scipy.__version__} on scoringrules {sr.__version__}"
-    forms = [(f, "global") for f in FAMILIES] + [(f, p) for f in ("normal", "truncated_normal") for p in ("point", "window")]
-    for family, pool in forms:
-        if family == "truncated_logistic":
-            continue  # one logistic distribution with a bound is enough
+    forms = [(f, "global", "full") for f in FAMILIES] + [(f, "global", "scale") for f in ("normal", "truncated_normal")]
+    forms += [(f, p, "full") for f in ("normal", "truncated_normal") for p in ("point", "window")]
+    for family, pool, form in forms:
         quantity = FAMILIES[family]
         moments = fields[quantity].moments(UNIT[quantity])
-        options = {"family": family, "shift": shift_of(family), "pool": pool, "radius": 1, "floor": floor_of(family)}
-        options |= {"tolerance": 1e-13, "min_cases": 2}
-        found = weir.fit_emos(*moments, options, wraps=True)
-        score, coefficient, apart = [], [], 0.0
+        options = {"family": family, "shift": shift_of(family), "pool": pool, "radius": 1, "floor": floor_of(family), "form": form}
+        found = weir.fit_emos(*moments, options | {"tolerance": 1e-13, "min_cases": 2}, wraps=True)
+        both = Emos(family, form)
         for cell in cells_of(pool, moments[0].shape[1:], tiny):
-            x, v, y = (cases_of(pool, np.asarray(a, "f8"), cell, 1) for a in moments)
-            at = found if pool == "global" else found[cell]
-            theirs, reached = search(x, v, y, family)
-            ours = mean_crps([at[0], at[1], at[2] ** 2, at[3] ** 2], x, v, y, family)
-            score.append((reached, ours))
-            spread = np.sqrt(theirs[2] + theirs[3] * v.mean())
-            at_mean = theirs[0] + theirs[1] * x.mean() - at[0] - at[1] * x.mean()
-            ratio = np.sqrt(at[2] ** 2 + at[3] ** 2 * v.mean()) / spread
-            apart = max(apart, abs(at_mean) / spread, abs(theirs[1] - at[1]) * x.std() / spread, abs(ratio - 1))
-            coefficient.append((theirs, at))
-        reached, ours = np.array(score).T
-        name = {"global": "all cells", "point": f"{len(score)} cells", "window": f"{len(score)} windows of 3 x 3 cells"}[pool]
-        form = f"EMOS {family.replace('_', ' ')}"
-        compare(table, f"{form}, {name}: minimum CRPS", quantity, reference, reached, ours, MINIMUM)
-        table.failed += apart > COEFFICIENTS
-        theirs, at = coefficient[0]
-        text = [", ".join(f"{t:.6g}" for t in c) for c in ((theirs[0], theirs[1], *np.sqrt(theirs[2:])), at)]
-        where = "" if pool == "global" else ", one of them"
-        table.rows.append([f"{form}, {name}{where}: coefficients", quantity, reference, *text, f"{apart:.1e} of the scale", f"{COEFFICIENTS:.0e}"])
+            both.take(Cases(*(cases_of(pool, a, cell, 1) for a in moments)), found if pool == "global" else found[cell])
+        n = len(both.score)
+        name = {"global": "all cells", "point": f"{n} cells", "window": f"{n} windows of 3 x 3 cells"}[pool]
+        what = f"{family.replace('_', ' ')}{', form scale' if form == 'scale' else ''}, {name}"
+        both.add(table, what, quantity, "" if pool == "global" else ", one of them")
+
+
+# ---- Forms of EMOS that depend on dates ----
+
+
+def recover(location, scale, x, v):
+    """alpha, beta, gamma, delta of a predicted field, whose location and squared scale are linear in mean and variance."""
+    beta, alpha = np.polyfit(x - x.mean(), location, 1)
+    delta2, gamma2 = np.polyfit(v, scale**2, 1)
+    return alpha - beta * x.mean(), beta, np.sqrt(max(gamma2, 0)), np.sqrt(max(delta2, 0))
+
+
+def fit_dated(table, tiny):
+    """`predict` with coefficients of the dates that an option chooses; theirs are fitted to the dates that the script chooses."""
+    f, n, lead = Fields("z500"), 6 if tiny else 24, 2
+    day = np.asarray(f.start, "f8") * lead / f.lead  # from the units of time
+    day, now = day - day[0], n + 2  # every second day; the forecast is 6 d after the last of n that are fitted to
+    x, v, y = (a.reshape(len(day), -1).astype("f8") for a in f.moments())
+    season, past = (24, 10) if tiny else (60, 26)
+    dates = [str(np.datetime64("2000-01-01") + int(k)) for k in (day[n - 1] + 1, day[now], day[now] + 1)]
+    split = [f"data.split.{k}={t}" for k, t in zip(("train.to", "test.from", "test.to", "gap"), (*dates, 0))]
+    for name, options, rows in (
+            (f"season of {season} d", f"dates: {{kind: season, window: {season}, min_count: 2}}", np.abs(day[:n] - day[now]) <= season / 2),
+            (f"past {past} d", f"dates: {{kind: past, window: {past}, min_count: 2}}", day[:n] >= day[now] - past),
+            ("anomalies", "anomalies: true", np.full(n, True)),
+            ("after regression on 2 EOFs", "eofs: {count: 2}", np.full(n, True))):
+        train, at = np.flatnonzero(rows), x[now]
+        mean, usual = x[train], y[train].mean(0) if "anomalies" in options else 0.0
+        if "eofs" in options:
+            mean, at = regress(mean, y[train], f.area.ravel(), 2, at)
+        run("predict", "dated", "data.forecast=[data/forecast.nc]", "data.truth=[data/truth.nc]", "data.target=[z500]", "data.lead=[48]",
+            "predict.part=test", *split, f"predict.model={{use: {{emos: {{fit: {{tolerance: 1e-13}}, {options}}}}}}}")
+        with netCDF4.Dataset("dated/predictions.nc") as file:
+            location, scale = (np.asarray(file[k][:], "f8").ravel() for k in ("z", "z_spread"))
+        assert location.shape == at.shape, "one date"
+        both = Emos("normal")
+        both.take(Cases(mean - usual, v[train], y[train] - usual, f.area.ravel()), recover(location - usual, scale, at - usual, v[now]))
+        both.add(table, f"normal, {name}, all cells by area", "z500")
 
 
 def improver(table):
@@ -364,8 +333,7 @@ def improver(table):
     at = weir.fit_emos(mean, variance, truth, {"tolerance": 1e-13})
     with netCDF4.Dataset(folder / "kgo_coefficients.nc") as file:
         known = [float(file[f"emos_coefficient_{n}"][...]) for n in ("alpha", "beta", "gamma", "delta")]
-    cases = [a.astype("f8").ravel() for a in (mean, variance, truth)]
-    score = [mean_crps([c[0], c[1], c[2] ** 2, c[3] ** 2], *cases, "normal") for c in (known, at)]
+    score = [Cases(mean, variance, truth).crps([c[0], c[1], c[2] ** 2, c[3] ** 2], "normal") for c in (known, at)]
     compare(table, what, data, reference, score[0], score[1], 1e-6)
     text = [", ".join(f"{t:.6g}" for t in c) for c in (known, at)]
     table.rows.append(["EMOS normal: alpha, beta, gamma, delta", data, reference, *text, "its search stops earlier", "-"])
@@ -420,7 +388,7 @@ def training_dates(weights, fields):
 
 
 def network_inputs(weights, fields, dates, members):
-    """x, y, s, w and the bound [dates, lat, lon, channels], from the archives and the statistics of the weights, f32 as networks take them."""
+    """x, y, s, w and the bound [dates, lat, lon, channels], of the archives and the weights' statistics, f32 as networks take them."""
     mean = np.stack([f.members[dates, :members].astype("f8").mean(1) for f in fields], -1)
     sd = np.stack([f.members[dates, :members].astype("f8").std(1, ddof=1) for f in fields], -1)
     mean, sd = mean.astype("f4").astype("f8"), sd.astype("f4").astype("f8")
@@ -441,6 +409,25 @@ def stored_cases():
     return 4 * (k * 0.618033988749895 % 1) + 0.05, 0.3 + 2 * (k * 0.414213562373095 % 1), 6 * (k * 0.732050807568877 % 1) + 0.1
 
 
+def stored_vectors():
+    """Four cases of five members and a truth of six numbers."""
+    k = np.arange(4 * 6 * 6).reshape(4, 6, 6)
+    x = 5 * ((k + 1) ** 2 * 0.618033988749895 % 1) + np.arange(6)
+    return x[:, :5], x[:, 5]
+
+
+def stored_emos(family):
+    """Mean and variance of members and truth of 96 cases, the values of f32, on or above 0."""
+    k = np.arange(1, 97)
+    a, b, c = (k * t % 1 for t in (0.618033988749895, 0.414213562373095, 0.732050807568877))
+    y = 0.3 + 0.9 * (x := 1 + 5 * a) + 3 * np.sqrt(0.3 + b) * (c - 0.5)
+    cut = 2 if "censored" in family else 0
+    return [np.asarray(t, "f4").reshape(1, 8, 12) for t in (x, 0.2 + b, np.maximum(y - cut, 0.0))]
+
+
+EMOS_STORED = [(f, "full") for f in FAMILIES] + [("normal", "scale")]
+
+
 def store(path):
     m, s, y = stored_cases()
     with open(path, "w") as file:
@@ -449,17 +436,39 @@ def store(path):
             for name, score in zip(("crps", "log_score"), theirs_of(family)):
                 if score is not None:
                     file.write(f"{family},{name}," + ",".join(f"{v:.17g}" for v in score(m, s, y)) + "\n")
+        for score, value in theirs_of_vectors(*stored_vectors()).items():
+            file.write(f"vectors,{score}," + ",".join(f"{v:.17g}" for v in value) + "\n")
+        for family, form in EMOS_STORED:
+            at, reached = search(Cases(*stored_emos(family)), family, form)
+            file.write(f"{family},emos_{form}," + ",".join(f"{v:.17g}" for v in (reached, *at)) + "\n")
 
 
 def score_stored(table, path):
     m, s, y = stored_cases()
+    theirs_is = "scoringrules 0.10.0, stored"
     with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            score = weir.crps_distribution if row["score"] == "crps" else weir.log_score_distribution
-            ours = score(m, s, y, family=row["family"], shift=shift_of(row["family"]))
-            name = row["score"].replace("crps", "CRPS").replace("_", " ")
-            theirs = [float(row[f"case_{i}"]) for i in range(len(m))]
-            compare(table, f"{name}, {row['family'].replace('_', ' ')}", "16 cases", "scoringrules 0.10.0, stored", theirs, ours, EXACT)
+        rows = [(r["family"], r["score"], [float(v) for k, v in r.items() if k.startswith("case_") and v]) for r in csv.DictReader(file)]
+    for family, score, theirs in rows:
+        if family == "vectors":
+            score_vectors(table, "4 vectors of 6 numbers", theirs_is, *stored_vectors(), {score: theirs})
+        elif score.startswith("emos"):
+            emos_stored(table, family, score[5:], theirs)
+        else:
+            of = weir.crps_distribution if score == "crps" else weir.log_score_distribution
+            ours = of(m, s, y, family=family, shift=shift_of(family))
+            name = score.replace("crps", "CRPS").replace("_", " ")
+            compare(table, f"{name}, {family.replace('_', ' ')}", "16 cases", theirs_is, theirs, ours, EXACT)
+
+
+def emos_stored(table, family, form, theirs):
+    """theirs: minimum CRPS, alpha, beta, gamma^2, delta^2."""
+    moments = stored_emos(family)
+    options = {"family": family, "shift": shift_of(family), "floor": floor_of(family), "form": form, "tolerance": 1e-13}
+    at, c = weir.fit_emos(*moments, options), Cases(*moments)
+    score = weir.crps_distribution(at[0] + at[1] * c.x, np.sqrt(at[2] ** 2 + at[3] ** 2 * c.v), c.y, family=family, shift=shift_of(family))
+    both = Emos(family, form)
+    both.put(c, theirs[1:], at, theirs[0], c.mean(score))
+    both.add(table, f"{family.replace('_', ' ')}, form {form}", "96 cases", reference="SciPy 1.17.1 on scoringrules 0.10.0, stored")
 
 
 # ---- The page ----
@@ -489,7 +498,8 @@ def main():
         store(stored)
     os.makedirs(words.scratch, exist_ok=True)
     os.chdir(words.scratch)
-    run("prepare", "data", "simulate.quantities=[z500,ws500,tprate]", "simulate.leads=[48]", *(["simulate.init_times=100"] if words.tiny else []))
+    fewer = ["simulate.init_times=100"] if words.tiny else []
+    run("prepare", "data", "simulate.quantities=[z500,ws500,tprate]", "simulate.leads=[48]", *fewer)
     fields = {q: Fields(q, 4 if words.tiny else 12) for q in UNIT}
     table = Table()
     if sr is None or words.tiny:
@@ -497,12 +507,11 @@ def main():
     if sr is None or scipy is None:
         table.leave("scores and EMOS", "fields", "scoringrules, SciPy", "not to be had here: this Python has none")
     else:
-        for name in ("optimize", "stats"):
-            importlib.import_module(f"scipy.{name}")
         score_distributions(table, fields)
         score_ensembles(table, fields)
-        score_files(table, {q: Fields(q) for q in ("ws500",)})
+        score_files(table, {q: Fields(q) for q in ("ws500", "z500")})
         fit_emos(table, fields, words.tiny)
+        fit_dated(table, words.tiny)
     improver(table)
     network(table, ["z500"], ["normal"])
     network(table, ["ws500", "tprate"], ["truncated_normal", "censored_logistic"])

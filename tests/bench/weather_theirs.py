@@ -1,0 +1,173 @@
+"""weather_theirs.py - what weather_comparison.py compares with: scores of scoringrules, the search of SciPy for coefficients of EMOS
+on these scores, and a regression on EOFs in NumPy. Without scoringrules or SciPy, what needs them is not to be called."""
+
+import numpy as np
+
+try:
+    import scipy
+    import scipy.optimize
+    import scipy.stats
+except ImportError:
+    scipy = None
+try:
+    import scoringrules as sr
+except ImportError:
+    sr = None
+
+LOGISTIC = np.sqrt(3) / np.pi
+SHIFT = 1.0  # of the gamma distribution, in the unit of the table
+
+FAMILIES = {
+    "normal": "z500",
+    "logistic": "z500",
+    "truncated_normal": "ws500",
+    "truncated_logistic": "ws500",
+    "log_normal": "ws500",
+    "censored_normal": "tprate",
+    "censored_logistic": "tprate",
+    "censored_shifted_gamma": "tprate",
+}
+
+
+def scale_of(family, sd):
+    return sd * (LOGISTIC if "logistic" in family else 1)
+
+
+def shift_of(family):
+    return SHIFT if family == "censored_shifted_gamma" else 0.0
+
+
+def gamma_of(location, scale, shift):
+    """Shape and unit of a gamma distribution of that mean above its beginning, and standard deviation."""
+    return ((location + shift) / scale) ** 2, scale**2 / (location + shift)
+
+
+def far(m, s, y):
+    """An upper bound that cuts nothing: with an infinite one the logistic scores of scoringrules 0.10.0 are NaN."""
+    return np.maximum(m, y) + 200 * s
+
+
+def theirs_of(family):
+    """CRPS of scoringrules as a function of location, scale and truth as Weir has them, with the bound 0; and the logarithmic score."""
+    def bound(f):
+        return lambda m, s, y: f(y, m, s, lower=0.0)
+
+    def logistic(f):
+        return lambda m, s, y: f(y, m, s, lower=0.0, upper=far(m, s, y))
+
+    def log_normal(f):
+        return lambda m, s, y: f(y, np.log(m) - 0.5 * np.log1p((s / m) ** 2), np.sqrt(np.log1p((s / m) ** 2)))
+
+    return {
+        "normal": (lambda m, s, y: sr.crps_normal(y, m, s), lambda m, s, y: sr.logs_normal(y, m, s)),
+        "logistic": (lambda m, s, y: sr.crps_logistic(y, m, s), lambda m, s, y: sr.logs_logistic(y, m, s)),
+        "truncated_normal": (bound(sr.crps_tnormal), bound(sr.logs_tnormal)),
+        "truncated_logistic": (logistic(sr.crps_tlogistic), bound(sr.logs_tlogistic)),
+        "censored_normal": (bound(sr.crps_cnormal), None),
+        "censored_logistic": (logistic(sr.crps_clogistic), None),
+        "log_normal": (log_normal(sr.crps_lognormal), log_normal(sr.logs_lognormal)),
+        "censored_shifted_gamma": (gamma_score, None),
+    }[family]
+
+
+def gamma_score(m, s, y):
+    shape, unit = gamma_of(m, s, SHIFT)
+    return sr.crps_csg0(y, shape, scale=unit, shift=SHIFT)
+
+
+def theirs_of_vectors(a, b):
+    """Scores of scoringrules. It has the sum over both orders of a pair, Weir the mean over pairs."""
+    d = a.shape[-1]
+    return {
+        "energy_score": sr.es_ensemble(b, a, m_axis=-2, v_axis=-1, estimator="nrg"),
+        "energy_score_fair": sr.es_ensemble(b, a, m_axis=-2, v_axis=-1, estimator="fair"),
+        "variogram_score": sr.vs_ensemble(b, a, m_axis=-2, v_axis=-1, p=0.5) / (d * (d - 1)),
+    }
+
+
+# ---- EMOS ----
+
+
+class Cases:
+    """Mean and variance of members, truth and weights of cases, f64 [cases]."""
+
+    def __init__(self, mean, variance, truth, weight=None):
+        self.x, self.v, self.y = (np.asarray(a, "f8").ravel() for a in (mean, variance, truth))
+        self.w = np.ones_like(self.x) if weight is None else np.broadcast_to(weight, np.shape(truth)).ravel()
+        self.w = self.w / self.w.mean()
+
+    def mean(self, values):
+        return float((self.w * values).mean())
+
+    def crps(self, at, family):
+        """Mean of a distribution's coefficients alpha, beta, gamma^2 and delta^2, by scoringrules."""
+        return self.mean(theirs_of(family)[0](at[0] + at[1] * self.x, np.sqrt(at[2] + at[3] * self.v), self.y))
+
+
+def least_squares(c, floor, form):
+    """alpha, beta, gamma^2, delta^2 from which both searches begin; the last two not below the floor and 0."""
+    x0, y0, v0 = (c.mean(a) for a in (c.x, c.y, c.v))
+    min_c = floor**2 * c.mean((c.y - y0) ** 2)
+    beta = 1.0 if form == "scale" else c.mean((c.x - x0) * (c.y - y0)) / c.mean((c.x - x0) ** 2)
+    r2 = (c.y - y0 - beta * (c.x - x0)) ** 2
+    delta2 = max(0.0, c.mean(r2 * (c.v - v0)) / c.mean((c.v - v0) ** 2))
+    gamma2 = c.mean(r2) - delta2 * v0
+    if gamma2 < min_c or form == "scale":
+        gamma2, delta2 = min_c, max(0.0, (c.mean(r2) - min_c) / v0)
+    return np.array([y0 - beta * x0, beta, gamma2, delta2]), min_c
+
+
+def floor_of(family):
+    """Minimum gamma in standard deviations of the truth: more than 700 scales from the location logistic scores of scoringrules are NaN."""
+    return 0.05 if "logistic" in family else 1e-3
+
+
+def search(c, family, form="full"):
+    """Coefficients and minimum by SciPy, in units in which all four count alike."""
+    start, min_c = least_squares(c, floor_of(family), form)
+    x0, v0 = c.mean(c.x), c.mean(c.v)
+    sx, size = np.sqrt(c.mean((c.x - x0) ** 2)), np.sqrt(start[2] + start[3] * v0)
+    free = [0, 3] if form == "scale" else [0, 1, 2, 3]
+    first = np.array([(start[0] + start[1] * x0) / size, start[1] * sx / size, start[2] / size**2, start[3] * v0 / size**2])
+
+    def back(t):
+        full = first.copy()
+        full[free] = t
+        beta = full[1] * size / sx
+        return np.array([size * full[0] - beta * x0, beta, size**2 * full[2], size**2 * full[3] / v0])
+
+    def cost(t):
+        return c.crps(back(t), family) / size
+
+    limits = [[(None, None), (None, None), (min_c / size**2, None), (0, None)][k] for k in free]
+    t, fine = first[free], {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 300}
+    for _ in range(3):
+        t = scipy.optimize.minimize(cost, t, method="L-BFGS-B", jac="3-point", bounds=limits, options=fine).x
+    t = scipy.optimize.minimize(cost, t, method="Nelder-Mead", bounds=limits, options={"xatol": 1e-9, "fatol": 1e-14, "maxiter": 400}).x
+    return back(t), c.crps(back(t), family)
+
+
+def distance(c, theirs, at):
+    """Of alpha, beta, gamma^2, delta^2 of a search and alpha, beta, gamma, delta of ours, in scales of the distribution."""
+    spread = np.sqrt(theirs[2] + theirs[3] * c.mean(c.v))
+    x0 = c.mean(c.x)
+    sx = np.sqrt(c.mean((c.x - x0) ** 2))
+    at_mean = theirs[0] + theirs[1] * x0 - at[0] - at[1] * x0
+    ratio = np.sqrt(at[2] ** 2 + at[3] ** 2 * c.mean(c.v)) / spread
+    return max(abs(at_mean) / spread, abs(theirs[1] - at[1]) * sx / spread, abs(ratio - 1))
+
+
+def regress(members_mean, truth, area, count, at):
+    """The means of training dates [n, cells], each corrected without it, and that of another date, by a regression of the error at each
+    cell on the coefficients of the leading EOFs (singular vectors of the anomalies, weighted by area)."""
+    usual = members_mean.mean(0)
+    w = np.sqrt(area / area.sum())
+    pattern = np.linalg.svd((members_mean - usual) * w, full_matrices=False)[2][:count]
+    u = np.c_[np.ones(len(truth)), (members_mean - usual) * w @ pattern.T]
+    error = truth - members_mean
+    corrected = np.empty_like(members_mean)
+    for k in range(len(truth)):
+        rest = np.arange(len(truth)) != k
+        corrected[k] = members_mean[k] + u[k] @ np.linalg.lstsq(u[rest], error[rest], rcond=None)[0]
+    slope = np.linalg.lstsq(u, error, rcond=None)[0]
+    return corrected, at + np.r_[1, (at - usual) * w @ pattern.T] @ slope
