@@ -37,7 +37,9 @@ done
 [ "$(grep -c 'rank 0 does all of the work' "$work/log")" = 1 ] || fail "raw: not said once that rank 0 works alone"
 diff "$work/results-1" "$work/results-2" >"$work/log" || fail "raw: other results"
 fails_on_ranks weights 3 'no-such.nc' predict "${options[@]}" --set predict.weights="$work/no-such.nc"
-# Quantities and leads in turn: fitted models, coefficients that are saved and loaded again, maps and the case of the page.
+# Quantities and leads in turn, and both quantities together: fitted models, coefficients that are saved and loaded again, maps and the case
+# of the page.
+options+=(--set 'eval.joint=[{quantity: z500}, {quantity: t500}]')
 scored() { same_on_ranks "$1" eval "${options[@]}" --set eval.part=test --set eval.models="$2"; }
 scored scores "[{use: raw}, {use: climatology}, {use: persistence}, {use: {emos: {save: $work/saved}}}]"
 scored loaded "[{use: raw}, {use: {emos: {load: $work/saved}}}]"
