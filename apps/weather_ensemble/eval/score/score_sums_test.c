@@ -1,6 +1,7 @@
 /* score_sums_test.c - sums over initialisation times, points and regions against loops that do
  * without them; missing members; distributions; and the bits of any number of threads. */
 #include "eval/score/score_sums.h"
+#include "eval/ensemble.h"
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -428,6 +429,40 @@ static void threads_change_no_bit(void **state)
   assert_true(crps[0] == crps[1] && crps[0] > 0);
 }
 
+/* At stations a vector has the quantities of one: no station is next to another. */
+static void quantities_of_a_station_are_a_vector(void **state)
+{
+  static const double scale[2] = {2, 0.5};
+  static const float y[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  static const float x[2][2][3] = {{{3, 2, 9}, {1, 4, 9}}, {{4, 7, 9}, {6, 5, NAN}}};
+  static const unsigned char all[3] = {1, 1, 1};
+  const wx_grid sites = {.kind = WX_GRID_SITES, .n_lat = 1, .n_lon = 3};
+  const wx_joint_case c = {
+      .n = 2, .truth = y[0], .member = x[0][0], .members = 2, .scale = scale, .use = all};
+  const wx_score_sums_opts o = options();
+  wx_regions whole;
+  wx_score_sums t;
+  double energy = 0, variogram = 0;
+
+  (void)state;
+  assert_ok(wx_regions_create(NULL, 0, &sites, &whole));
+  assert_ok(wx_score_sums_create(&o, &sites, &whole, 2, 0, 1, &t));
+  assert_ok(wx_score_sums_take_joint(&t, &c, 0));
+  for (int i = 0; i < 2; i++) { /* the third lacks a member */
+    const double a[2][2] = {{(double)x[0][0][i] / 2, (double)x[1][0][i] * 2},
+                            {(double)x[0][1][i] / 2, (double)x[1][1][i] * 2}};
+    const double b[2] = {(double)y[0][i] / 2, (double)y[1][i] * 2};
+
+    energy += wx_energy_score(a[0], 2, 2, b, 2).empirical / 2;
+    variogram += wx_variogram_score(a[0], 2, 2, b, 2, 0.5) / 2;
+  }
+  assert_near(wx_score_get(&t, 0, WX_BY_POINT, WX_ENERGY), energy, 1e-14);
+  assert_near(wx_score_get(&t, 0, WX_BY_AREA, WX_VARIOGRAM), variogram, 1e-14);
+  assert_near(wx_score_sums_total(&t, 0, WX_BY_POINT)[WX_SUM_PATCH], 2, 0);
+  wx_score_sums_fini(&t);
+  wx_regions_fini(&whole);
+}
+
 static weir_status make(void *context)
 {
   wx_score_sums t;
@@ -470,6 +505,7 @@ int main(void)
       cmocka_unit_test(one_member_has_no_spread),
       cmocka_unit_test(nothing_used_is_nan),
       cmocka_unit_test(threads_change_no_bit),
+      cmocka_unit_test(quantities_of_a_station_are_a_vector),
       cmocka_unit_test(faults_leave_nothing),
       cmocka_unit_test(regions_are_boxes),
   };
