@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# guide.sh PROGRAM GUIDE - runs a guide: its ```yaml and ```python blocks, whose first line is "# NAME", become files, and its
+# guide.sh PROGRAM GUIDE - runs a guide, with WEIR naming the checkout: its ```yaml and ```python blocks, whose first line is "# NAME", become files, and its
 # ```sh blocks are run in order, each of their commands having to succeed, in a fresh folder. Other blocks are for reading.
 set -euo pipefail
 program=$1 guide=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PATH=${program%/*}:/usr/bin:$PATH
+WEIR=$(cd "${guide%/*}/../.." && pwd)
+export WEIR
 # mpiexec of Open MPI starts more ranks than there are cores, and starts them as root.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
