@@ -7,6 +7,7 @@
 #include "ops/concat/weir_concat.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reshape/weir_reshape.h"
+#include "ops/transpose/weir_transpose.h"
 
 enum { DIMS = WEIR_CONV_DIMS, NAME = 32, TEXT = 160 };
 
@@ -63,7 +64,7 @@ typedef struct transformer {
   weir_net *net;
   const weir_transformer_opts *opts;
   int dims;
-  int64_t patch[DIMS], width, heads, layers, hidden;
+  int64_t patch[DIMS], width, heads, layers, hidden, members;
 } transformer;
 
 /* Writes "1, 2, 4" of the divisors of n, as many as there is space for. */
@@ -104,7 +105,10 @@ static weir_status check(const transformer *t, const weir_array_desc *in)
                      "transformer.heads to one of %s, or another transformer.width",
                      (long long)t->heads, (long long)t->width, text);
   }
-  return WEIR_OK;
+  return t->members == 0 || (t->members > 0 && in->shape[0] % t->members == 0)
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_SHAPE, "transformer: %lld inputs are no sets of %lld members",
+                         (long long)in->shape[0], (long long)t->members);
 }
 
 /* A convolution of patches, apart from one another, to `filters` channels; or its transpose. */
@@ -136,6 +140,29 @@ static weir_value add_position(const transformer *t, weir_value v)
   return v;
 }
 
+/* Appends [sets a, b, width], as b blocks of a rows: [sets b, a, width]. */
+static weir_value exchange(const transformer *t, int64_t a, int64_t b, weir_value v)
+{
+  weir_graph *g = t->net->graph;
+  const weir_transpose_spec order = {.order = {0, 2, 1, 3}};
+  const weir_reshape_spec apart = {.rank = 4, .shape = {-1, a, b, t->width}};
+  const weir_reshape_spec rows = {.rank = 3, .shape = {-1, a, t->width}};
+
+  v = weir_transpose_at(g, weir_reshape_at(g, v, &apart, WEIR_WHERE), &order, WEIR_WHERE);
+  return weir_reshape_at(g, v, &rows, WEIR_WHERE);
+}
+
+/* Tokens of the same patch attend to one another, those of a set: [n, patches, width]. */
+static weir_value encode_members(const transformer *t, const char *name,
+                                 const weir_nn_encoder_spec *layer, weir_value v)
+{
+  const weir_array_desc *d = weir_value_desc(t->net->graph, v);
+  const int64_t patches = d != NULL ? d->shape[1] : 1;
+
+  v = weir_nn_encoder(t->net, name, layer, exchange(t, t->members, patches, v));
+  return exchange(t, patches, t->members, v);
+}
+
 /* Tokens [n, patches, width]. */
 static weir_value encode(const transformer *t, weir_value v)
 {
@@ -155,6 +182,10 @@ static weir_value encode(const transformer *t, weir_value v)
   for (int64_t i = 1; i <= t->layers; i++) {
     (void)snprintf(name, sizeof name, "layer%lld", (long long)i);
     v = weir_nn_encoder(t->net, name, &layer, v);
+    if (t->members > 0) {
+      (void)snprintf(name, sizeof name, "members%lld", (long long)i);
+      v = encode_members(t, name, &layer, v);
+    }
   }
   const weir_nn_norm_spec norm = {.kind = WEIR_NORM_LAYER, .epsilon = t->opts->epsilon};
 
@@ -199,8 +230,8 @@ static int64_t or_preset(int64_t given, int64_t of_preset)
   return given > 0 ? given : of_preset;
 }
 
-weir_value weir_transformer(weir_net *net, const weir_transformer_opts *opts, int64_t outputs,
-                            weir_value x)
+weir_value weir_transformer(weir_net *net, const weir_transformer_opts *opts, int64_t members,
+                            int64_t outputs, weir_value x)
 {
   static const struct {
     int64_t width, heads, layers;
@@ -211,7 +242,8 @@ weir_value weir_transformer(weir_net *net, const weir_transformer_opts *opts, in
                    .opts = opts,
                    .width = or_preset(opts->width, presets[opts->preset].width),
                    .heads = or_preset(opts->heads, presets[opts->preset].heads),
-                   .layers = or_preset(opts->layers, presets[opts->preset].layers)};
+                   .layers = or_preset(opts->layers, presets[opts->preset].layers),
+                   .members = members};
 
   t.hidden = or_preset(opts->hidden, 4 * t.width);
   if (in == NULL) {

@@ -6,14 +6,14 @@
 /* A network and its outputs. */
 typedef struct subject {
   weir_transformer_opts opts;
-  int64_t outputs;
+  int64_t outputs, members;
 } subject;
 
 static weir_value build(weir_net *net, weir_value x, const void *spec)
 {
   const subject *s = spec;
 
-  return weir_transformer(net, &s->opts, s->outputs, x);
+  return weir_transformer(net, &s->opts, s->members, s->outputs, x);
 }
 
 static subject usual(int preset, int64_t outputs)
@@ -65,6 +65,11 @@ static void counts_are_those_of_the_formula(void **state)
     assert_true(preset < 2 || encoder == 302309376);
     assert_int_equal(declare(&s, (weir_array_desc){WEIR_F32, 4, {1, 8, 12, 5}, 0}),
                      encoder + patch + positions + 2 * w + 16 * 16 * w + 16 + 9 * (16 + 5) * 2 + 2);
+    s.members = 1;
+    assert_int_equal(declare(&s, (weir_array_desc){WEIR_F32, 4, {1, 8, 12, 5}, 0}),
+                     2 * encoder + patch + positions + 2 * w + 16 * 16 * w + 16 + 9 * (16 + 5) * 2 +
+                         2);
+    s.members = 0;
     s.opts.norm_first = s.opts.skip = false;
     s.opts.position = WEIR_TRANSFORMER_NO_POSITION;
     assert_int_equal(declare(&s, (weir_array_desc){WEIR_F32, 4, {1, 8, 12, 5}, 0}),
@@ -72,16 +77,19 @@ static void counts_are_those_of_the_formula(void **state)
   }
 }
 
-/* In 1 to 3 dimensions, with patches of one point and of the whole extent. */
+/* In 1 to 3 dimensions, with patches of one point and of the whole extent; then of sets. */
 static void gradients_are_those_of_differences(void **state)
 {
   static const int64_t shape[] = {3, 4, 6};
 
-  for (int dims = 1; dims <= 3; dims++) {
+  for (int round = 1; round <= 4; round++) {
+    const bool sets = round == 4;
+    const int dims = sets ? 1 : round;
     subject s = usual(WEIR_TRANSFORMER_TINY, 2);
     check_net c = {
         .build = build, .spec = &s, .seed = (uint64_t)dims, .train = true, .key = {3, dims}};
 
+    s.members = sets ? 2 : 0;
     s.opts.width = 4;
     s.opts.layers = 1;
     s.opts.hidden = 3;
@@ -92,11 +100,11 @@ static void gradients_are_those_of_differences(void **state)
     s.opts.patch = (weir_transformer_patch){.z = 3, .y = dims == 2 ? 1 : 2, .x = 3};
     s.opts.border.x = dims == 2 ? 0 : 1;
     s.opts.head_kernel = dims == 2 ? 1 : 3;
-    c.in = (weir_array_desc){.rank = dims + 2, .shape = {2}};
+    c.in = (weir_array_desc){.rank = dims + 2, .shape = {sets ? 4 : 2}};
     memcpy(c.in.shape + 1, shape + 3 - dims, (size_t)dims * sizeof *shape);
     c.in.shape[dims + 1] = 2;
     check_open(&c);
-    assert_int_equal(c.n, s.opts.norm_first ? 21 : 19);
+    assert_int_equal(c.n, (s.opts.norm_first ? 21 : 19) + (sets ? 12 : 0));
     check_gradients(&c);
     check_close(&c);
   }
@@ -144,6 +152,44 @@ static void patches_are_told_apart_by_position_alone(void **state)
   }
 }
 
+/* Members of a set that change places in x do so in y; one that changes alters what its set gives
+ * and leaves another set as it is. */
+static void members_of_a_set_are_told_apart_by_nothing(void **state)
+{
+  enum { MEMBERS = 3, N = 2 * MEMBERS * ALL };
+  static const int member[] = {1, 2, 0, 3, 5, 4};
+  subject s = usual(WEIR_TRANSFORMER_TINY, CHANNELS);
+  check_net c = {.build = build, .spec = &s, .seed = 4, .train = false};
+  double x[N], y[N], largest = 0, least = 1;
+
+  s.members = MEMBERS;
+  s.opts.layers = 1;
+  s.opts.width = 6;
+  s.opts.patch = (weir_transformer_patch){.y = 2, .x = 3};
+  c.in = (weir_array_desc){.rank = 4, .shape = {2 * MEMBERS, ROWS, COLUMNS, CHANNELS}};
+  check_open(&c);
+  check_run(&c);
+  memcpy(x, c.x.data, sizeof x);
+  memcpy(y, c.y.data, sizeof y);
+  for (int i = 0; i < N; i++) {
+    check_data(&c.x)[i] = x[member[i / ALL] * ALL + i % ALL];
+  }
+  check_run(&c);
+  for (int i = 0; i < N; i++) {
+    largest = fmax(largest, fabs(check_data(&c.y)[i] - y[member[i / ALL] * ALL + i % ALL]));
+  }
+  assert_true(largest < 1e-12);
+  memcpy(c.x.data, x, sizeof x);
+  check_data(&c.x)[0] += 1; /* of member 0, in its first patch */
+  check_run(&c);
+  for (int i = 0; i < N / 2; i++) {
+    least = i % CHANNELS == 0 ? fmin(least, fabs(check_data(&c.y)[i] - y[i])) : least;
+  }
+  assert_true(least > 1e-8);
+  assert_memory_equal((double *)c.y.data + N / 2, y + N / 2, sizeof y / 2);
+  check_close(&c);
+}
+
 static void refuse(const subject *s, weir_array_desc in, const char *text)
 {
   in.dtype = WEIR_F32;
@@ -162,6 +208,10 @@ static void wrong_sizes_are_refused(void **state)
   s.opts.heads = 5;
   refuse(&s, flat,
          "5 heads do not divide the width of 32: set transformer.heads to one of 1, 2, 4");
+  s.opts.heads = 2;
+  s.members = 4;
+  refuse(&s, (weir_array_desc){.rank = 4, .shape = {6, 10, 12, 3}},
+         "6 inputs are no sets of 4 members");
   refuse(&s, (weir_array_desc){.rank = 2, .shape = {8, 42}}, "not of rank 2");
   refuse(&s, (weir_array_desc){.rank = 6, .shape = {1, 4, 4, 4, 4, 2}}, "not of rank 6");
 }
@@ -177,6 +227,7 @@ int main(void)
       cmocka_unit_test(counts_are_those_of_the_formula),
       cmocka_unit_test(gradients_are_those_of_differences),
       cmocka_unit_test(patches_are_told_apart_by_position_alone),
+      cmocka_unit_test(members_of_a_set_are_told_apart_by_nothing),
       cmocka_unit_test(wrong_sizes_are_refused),
       cmocka_unit_test(options_are_complete),
   };

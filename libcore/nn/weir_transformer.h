@@ -5,10 +5,14 @@
  *              its kernel size
  *   position   a learned vector for each patch is added (position: learned)
  *   layer1 ..  encoder layers (weir_block.h); with norm_first a normalisation after the last
+ *   members1 ..  of inputs that are sets: after each of these layers one in which the tokens of a
+ *              patch attend to one another, those of all members of a set
  *   unpatch    each token becomes a patch again, of `features` channels: a transposed convolution
  *   head       a convolution of these and x (skip) to the outputs
  *
- * Without skip, unpatch makes the outputs and there is no head. */
+ * Without skip, unpatch makes the outputs and there is no head. Attention over one axis after the
+ * other is that of Ho et al., arXiv:1912.12180; over the members of an ensemble, that of Finn,
+ * arXiv:2106.13924. */
 #ifndef WEIR_TRANSFORMER_H
 #define WEIR_TRANSFORMER_H
 #include "conf/weir_opt.h"
@@ -49,10 +53,13 @@ typedef struct weir_transformer_opts {
 extern const weir_opt weir_transformer_options[];
 
 /* x: [n, 1 to 3 dimensions, channels], whose last three (two, one) dimensions are z, y, x; returns
- * [n, .., outputs]. Fails in the graph's status: WEIR_ERR_SHAPE (rank; patches that do not divide
- * an extent; heads that do not divide the width). */
-weir_value weir_transformer(weir_net *net, const weir_transformer_opts *opts, int64_t outputs,
-                            weir_value x);
+ * [n, .., outputs]. members: each so many inputs, one after another, are a set; 0: there are no
+ * sets. Nothing tells the members of a set apart but their values: in another order they give the
+ * same outputs in that order, and the same weights serve sets of any size. Fails in the graph's
+ * status: WEIR_ERR_SHAPE (rank; patches that do not divide an extent; heads that do not divide the
+ * width; members that do not divide n). */
+weir_value weir_transformer(weir_net *net, const weir_transformer_opts *opts, int64_t members,
+                            int64_t outputs, weir_value x);
 
 #ifdef __cplusplus
 }

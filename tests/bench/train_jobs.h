@@ -48,7 +48,7 @@ static inline void train_job_unet_arguments(const learner_job *job, char *text, 
 
 static inline weir_value train_job_build_transformer(weir_net *net, const void *opts, weir_value x)
 {
-  return weir_transformer(net, opts, TRAIN_JOB_UNET_OUTPUTS, x);
+  return weir_transformer(net, opts, 0, TRAIN_JOB_UNET_OUTPUTS, x);
 }
 
 /* The transformer `lite` on 64 x 128, as a layer of the U-Net's fields: 512 tokens of patches of

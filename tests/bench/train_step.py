@@ -167,7 +167,7 @@ def attend(q, k, v):
 
 def make_transformer(bank, o):
     """The layers of nn/transformer.c in two dimensions, without dropout; features 0: no skip. The layers of the encoder are
-    those of torch.nn.TransformerEncoderLayer, on the kernels for attention that PyTorch has."""
+    those of torch.nn.TransformerEncoderLayer, on the kernels for attention that PyTorch has. members: so many inputs are a set."""
     patch, d, side = (o["patch_y"], o["patch_x"]), o["tokens"], (o["height"], o["width"])
     eps = 1e-5
 
@@ -177,7 +177,8 @@ def make_transformer(bank, o):
     embed = bank.conv(patch, o["channels"], d)
     position = bank.take([side[0] * side[1] // (patch[0] * patch[1]), d], [0, 1])
     layers = []
-    for _ in range(o["layers"]):
+    members = o.get("members", 0)
+    for _ in range(o["layers"] * (2 if members else 1)):
         norms, parts = [], []
         for part in (((d, 3 * d), (d, d)), ((d, o["hidden"]), (o["hidden"], d))):
             if o["first"]:
@@ -210,8 +211,11 @@ def make_transformer(bank, o):
         v = F.conv2d(x, *embed, stride=patch)
         grid = v.shape[2:]
         v = v.flatten(2).transpose(1, 2) + position
-        for norms, parts in layers:
+        for i, (norms, parts) in enumerate(layers):
+            over_members = members and i % 2 == 1
+            v = v.unflatten(0, (-1, members)).transpose(1, 2).flatten(0, 1) if over_members else v
             v = again(o, 1, layer, v, norms, parts)
+            v = v.unflatten(0, (-1, position.shape[0])).transpose(1, 2).flatten(0, 1) if over_members else v
         v = F.layer_norm(v, (d,), *last, eps) if last else v
         v = F.conv_transpose2d(v.transpose(1, 2).unflatten(2, grid), *grown, stride=patch)
         return same(torch.cat([v, x], 1), *head, (o["border_y"], o["border_x"])) if head else v

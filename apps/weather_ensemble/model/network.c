@@ -120,7 +120,7 @@ static weir_value body(weir_net *net, const wx_network *w, int64_t n, weir_value
     return wx_dense(net, &w->opts->dense, n, x);
   }
   if (w->opts->net == WX_TRANSFORMER) {
-    return weir_transformer(net, &w->opts->transformer, n, x);
+    return weir_transformer(net, &w->opts->transformer, 0, n, x);
   }
   weir_inception_opts o = w->opts->inception;
 
