@@ -8,6 +8,7 @@ wx_model_opts wx_bias_model(const wx_bias_cfg *bias)
 
   model.head = WX_HEAD_MEAN;
   model.loss = bias->loss;
+  model.coupling = WX_COUPLING_MEAN;
   return model;
 }
 
@@ -62,6 +63,16 @@ static weir_status check_coupling(const wx_cfg *cfg)
                      "model.coupling: none corrects each member from itself alone: set data.mean, "
                      "data.spread, data.trajectory and bias.use to false, data.missing to refuse, "
                      "and give other inputs, as data.position: true");
+  }
+  if (cfg->model.coupling == WX_COUPLING_ATTENTION && d->missing == WX_MISSING_MASK) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "data.missing: mask with model.coupling attention: a member that is missing "
+                     "would be taken for the mean by all others: set data.missing to refuse, or "
+                     "model.coupling to mean");
+  }
+  if (cfg->bias.use && cfg->bias.model.coupling == WX_COUPLING_ATTENTION) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "bias.model.coupling: the bias network takes no members: set it to mean");
   }
   return alone && cfg->normalization.bias == WX_BIAS_NONE
              ? weir_fail(WEIR_ERR_CONFIG,

@@ -23,7 +23,7 @@ typedef struct slot {
   float *m[STAGES], *s[STAGES]; /* [y channel, cells] raw moments */
   float *mean, *sigma;          /* [y channel, cells] corrected */
   float *location, *scale;      /* the same; NULL: all distributions are normal */
-  float *members;               /* [y channel, depth, member, plane]; NULL: not asked for */
+  float *members;               /* [y channel, depth, member, plane]; NULL: not needed */
   double read_s, write_s;       /* of the last job; of its thread until it is waited for */
 } slot;
 
@@ -42,7 +42,7 @@ typedef struct work {
 static weir_status allocate(work *w)
 {
   const wx_info *f = w->e->facts;
-  const bool members = w->e->cfg->predict.members;
+  const bool members = w->e->cfg->predict.members || w->net[LAST]->takes_members;
   int64_t of_members = 0;
 
   if (members && !weir_mul_ok(w->of_y, f->members, &of_members)) {
@@ -185,12 +185,12 @@ static weir_status couple_members(slot *s, int64_t k)
   return WEIR_OK;
 }
 
-/* Members of a network that makes none itself. */
+/* Members that are asked for, of a network that makes none itself. */
 static weir_status move_members(slot *s)
 {
   const wx_output *const output = s->w->net[LAST]->stage->output;
 
-  if (s->w->net[LAST]->members != NULL) {
+  if (s->w->net[LAST]->members != NULL || !s->w->e->cfg->predict.members) {
     return WEIR_OK;
   }
 
@@ -227,7 +227,7 @@ static weir_status write_values(const slot *s)
                                .sigma = s->w->net[LAST]->sigma != NULL ? s->sigma : NULL,
                                .location = s->location,
                                .scale = s->scale,
-                               .members = s->members};
+                               .members = s->w->e->cfg->predict.members ? s->members : NULL};
 
   return wx_predict_files_write(s->w->files, s->sample, &v);
 }
@@ -237,9 +237,7 @@ static weir_status write_slot(void *context)
   slot *const s = context;
   const double start = weir_clock();
 
-  if (s->members != NULL) {
-    WEIR_TRY(move_members(s));
-  }
+  WEIR_TRY(move_members(s));
   WEIR_TRY(write_values(s));
   s->write_s = weir_clock() - start;
   return WEIR_OK;
@@ -342,7 +340,7 @@ static weir_status make_sample(void *context, int64_t i, weir_bytes *out)
     WEIR_TRY(weir_bytes_put(out, s->location, bytes));
     WEIR_TRY(weir_bytes_put(out, s->scale, bytes));
   }
-  if (s->members == NULL) {
+  if (!w->e->cfg->predict.members) {
     return WEIR_OK;
   }
   WEIR_TRY(move_members(s));
@@ -363,7 +361,7 @@ static weir_status take_sample(void *context, int64_t i, const char *data, int64
     WEIR_TRY(weir_bytes_get(&at, data + n, s->location, bytes));
     WEIR_TRY(weir_bytes_get(&at, data + n, s->scale, bytes));
   }
-  if (s->members != NULL) {
+  if (w->e->cfg->predict.members) {
     WEIR_TRY(weir_bytes_get(&at, data + n, s->members, bytes * w->e->facts->members));
   }
   s->sample = w->sample[i];

@@ -21,7 +21,7 @@ done:
   return status;
 }
 
-/* Members of the batch, as the network has them and as fields. */
+/* Members of the batch, as the network sees them; what it makes of them, and as fields. */
 static weir_status allocate_members(wx_predictor *p)
 {
   const weir_train_input *const in = &p->stage->input[WX_IN_MEMBERS];
@@ -32,6 +32,9 @@ static weir_status allocate_members(wx_predictor *p)
     return weir_fail(WEIR_ERR_MEMORY, "the members of a sample are too many");
   }
   WEIR_TRY(weir_tensor_init(&p->e, WEIR_F32, 1 + in->rank, shape));
+  if (p->stage->model.head != WX_HEAD_MEMBERS) {
+    return WEIR_OK;
+  }
   WEIR_TRY(weir_tensor_init(&p->made, WEIR_F32, 1 + in->rank, shape));
   return weir_alloc(n, sizeof *p->members, (void **)&p->members);
 }
@@ -57,7 +60,7 @@ static weir_status allocate(wx_predictor *p)
     WEIR_TRY(weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->location));
     WEIR_TRY(weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->scale));
   }
-  if (p->stage->model.head == WX_HEAD_MEMBERS) {
+  if (p->takes_members) {
     WEIR_TRY(allocate_members(p));
   }
   return p->makes_sigma ? weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->sigma)
@@ -72,6 +75,7 @@ weir_status wx_predictor_create(const wx_stage *stage, int64_t batch, const weir
   *out = (wx_predictor){.stage = stage,
                         .makes_mean = stage->model.head != WX_HEAD_SPREAD,
                         .makes_sigma = stage->model.head != WX_HEAD_MEAN,
+                        .takes_members = wx_model_takes_members(&stage->model),
                         .batch = batch,
                         .of_x = f->n_channels[WX_X] * f->cells,
                         .of_y = f->n_channels[WX_Y] * f->cells};
@@ -93,11 +97,13 @@ void wx_predictor_put(wx_predictor *p, int64_t i, const wx_sample *v)
   wx_standard_x(s, v->x, (float *)p->x.data + i * p->of_x);
   wx_standard_y(s, NULL, NULL, v->s, NULL, (float *)p->s.data + i * p->of_y);
   memcpy(p->m + i * p->of_y, v->m, (size_t)p->of_y * sizeof *p->m);
-  if (p->members != NULL) {
-    const int64_t each = p->of_y * p->stage->facts.members;
+  const int64_t each = p->of_y * p->stage->facts.members;
 
+  if (p->takes_members) {
     WEIR_ASSERT(v->e != NULL);
     wx_standard_members(s, v->e, v->m, (float *)p->e.data + i * each);
+  }
+  if (p->members != NULL) {
     memcpy(p->members + i * each, v->e, (size_t)each * sizeof *p->members);
   }
 }
@@ -146,11 +152,13 @@ static void take_moments(wx_predictor *p, int64_t at)
 weir_status wx_predictor_run(wx_predictor *p)
 {
   const wx_standard *s = &p->stage->standard;
-  weir_binding binding[4] = {{"x", &p->x}, {"s", &p->s}};
+  weir_binding binding[5] = {{"x", &p->x}, {"s", &p->s}};
   int n = 2;
 
-  if (p->members != NULL) {
+  if (p->takes_members) {
     binding[n++] = (weir_binding){WX_MEMBERS_NAME, &p->e};
+  }
+  if (p->members != NULL) {
     binding[n++] = (weir_binding){WX_MADE_MEMBERS, &p->made};
     WEIR_TRY(weir_plan_run(p->plan, binding, n));
     for (int64_t i = 0; i < p->batch; i++) {

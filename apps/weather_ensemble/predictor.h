@@ -9,7 +9,9 @@ typedef struct wx_predictor {
   bool makes_mean, makes_sigma;
   int64_t batch, of_x, of_y; /* floats of a sample */
   weir_tensor x, s, out[2];
-  weir_tensor e, made;     /* of head members */
+  weir_tensor e;    /* where the network takes members */
+  weir_tensor made; /* of head members */
+  bool takes_members;
   float *m;                /* [batch, y channel, cells] what the correction is added to */
   float *mean;             /* [batch, y channel, cells] corrected mean, in units of y   */
   float *sigma;            /* the same of the standard deviation; NULL: the head makes none */
@@ -23,8 +25,8 @@ typedef struct wx_predictor {
  * weir_plan_create. */
 weir_status wx_predictor_create(const wx_stage *stage, int64_t batch, const weir_plan_opts *exec,
                                 wx_predictor *out) WEIR_CHECKED;
-/* Sets sample i of the batch: its inputs, of head members with its members; m is that of the sample
- * until the caller writes another. */
+/* Sets sample i of the batch: its inputs, with its members where the network takes them; m is that
+ * of the sample until the caller writes another. */
 void wx_predictor_put(wx_predictor *p, int64_t i, const wx_sample *v);
 /* Computes mean and sigma of the batch, of other distributions than the normal one their moments.
  * Fails: as weir_plan_run. */

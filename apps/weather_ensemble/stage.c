@@ -140,9 +140,19 @@ static void name_inputs(wx_stage *s)
   if (s->bounds != NULL) {
     s->input[WX_IN_LOWER].name = s->bounds;
   }
-  if (s->model.head == WX_HEAD_MEMBERS) {
-    name_members(&s->input[WX_IN_MEMBERS], f->members);
+  name_members(&s->input[WX_IN_MEMBERS], f->members);
+}
+
+/* Copies those that the network takes; returns how many. */
+static int take_inputs(wx_stage *s)
+{
+  int input[WX_INPUTS];
+  const int n = wx_network_inputs(&s->network, input);
+
+  for (int i = 0; i < n; i++) {
+    s->taken[i] = s->input[input[i]];
   }
+  return n;
 }
 
 /* The distributions, and a name for the input of their bounds that is another with other bounds. */
@@ -200,8 +210,8 @@ static weir_status set_up(wx_stage *s)
                             .carry = f->carry};
   s->task = (weir_train_task){.name = s->is.name,
                               .dtype = WEIR_F32,
-                              .input = s->input,
-                              .n_inputs = s->bounds != NULL || each ? WX_INPUTS : WX_IN_LOWER,
+                              .input = s->taken,
+                              .n_inputs = take_inputs(s),
                               .n_train = s->is.split != NULL ? s->is.split->n[WX_TRAIN] : 0,
                               .n_valid = s->is.split != NULL ? s->is.split->n[WX_VALID] : 0,
                               .opts = &s->network,

@@ -38,9 +38,10 @@ typedef struct wx_stage {
   char *bounds;      /* name of the input that has them; NULL: no distribution has a bound */
   weir_params *params;
   weir_store *store;
-  weir_train_input input[WX_INPUTS];
-  float *scratch[WX_INPUTS];    /* a whole sample, where this rank has a box of it; or NULL */
-  weir_note note[WX_NOTES + 1]; /* the last: of `extremes` */
+  weir_train_input input[WX_INPUTS]; /* of all kinds */
+  weir_train_input taken[WX_INPUTS]; /* those that the network takes, wx_network_inputs */
+  float *scratch[WX_INPUTS];         /* a whole sample, where this rank has a box of it; or NULL */
+  weir_note note[WX_NOTES + 1];      /* the last: of `extremes` */
   char *text[WX_NOTES + 1];
   char samples[65]; /* digest of the training samples, of a fine-tuning; else "" */
   weir_train_task task;
@@ -68,7 +69,7 @@ weir_status wx_stage_load(wx_stage *s, const char *path) WEIR_CHECKED;
  * it. Fails: WEIR_ERR_DATA. */
 weir_status wx_stage_trained(const char *path, char **dates) WEIR_CHECKED;
 #define WX_MADE_MEMBERS "corrected"
-/* Appends the trained network on `batch` samples: inputs x, s and, of head members, members;
+/* Appends the trained network on `batch` samples: inputs x, s and, where it takes them, members;
  * results mean and sigma, or WX_MADE_MEMBERS, those that its head has. Fails: as builders. */
 weir_status wx_stage_append(const wx_stage *s, int64_t batch, weir_graph *g) WEIR_CHECKED;
 /* Counts the floating-point operations of the network for one sample. */

@@ -47,7 +47,7 @@ static int64_t elements_of(const wx_stage *s, int k)
   return n;
 }
 
-/* Fills whole[k], input k of a sample: [cells, channels]. */
+/* Fills whole[k], input k of a sample: [cells, channels]; NULL: the network does not take it. */
 static weir_status fill_sample(wx_stage *s, int64_t sample, float *const *whole)
 {
   wx_sample v;
@@ -58,10 +58,10 @@ static weir_status fill_sample(wx_stage *s, int64_t sample, float *const *whole)
   wx_standard_x(&s->standard, v.x, whole[WX_IN_X]);
   wx_standard_y(&s->standard, v.y, m, v.s, whole[WX_IN_Y], whole[WX_IN_S]);
   fill_weights(s, sample, &v, m, whole[WX_IN_W]);
-  for (int64_t c = 0; c < s->network.n_y && s->bounds != NULL; c++) {
+  for (int64_t c = 0; c < s->network.n_y && whole[WX_IN_LOWER] != NULL; c++) {
     wx_standard_bound(&s->standard, c, s->output[c].lower, m, whole[WX_IN_LOWER]);
   }
-  if (s->model.head == WX_HEAD_MEMBERS) {
+  if (whole[WX_IN_MEMBERS] != NULL) {
     WEIR_ASSERT(v.e != NULL);
     wx_standard_members(&s->standard, v.e, v.m, whole[WX_IN_MEMBERS]);
   }
@@ -96,22 +96,27 @@ weir_status wx_stage_fetch(void *context, const weir_train_batch *want, weir_ten
   wx_stage *const s = context;
   const int64_t *number =
       s->is.split->sample[want->split == WEIR_VALID_SAMPLES ? WX_VALID : WX_TRAIN];
-  float *whole[WX_INPUTS];
+  float *whole[WX_INPUTS] = {NULL};
+  int input[WX_INPUTS];
+  const int n_inputs = wx_network_inputs(&s->network, input);
 
   for (int64_t i = 0; i < want->n; i++) {
-    for (int k = 0; k < s->task.n_inputs; k++) {
-      const bool all = weir_box_volume(&want->box[k]) == elements_of(s, k);
+    for (int at = 0; at < n_inputs; at++) {
+      const int k = input[at];
+      const bool all = weir_box_volume(&want->box[at]) == elements_of(s, k);
 
       if (!all && s->scratch[k] == NULL) {
         WEIR_TRY(weir_alloc(elements_of(s, k), sizeof *s->scratch[k], (void **)&s->scratch[k]));
       }
-      whole[k] = all ? (float *)tensor[k]->data + i * elements_of(s, k) : s->scratch[k];
+      whole[k] = all ? (float *)tensor[at]->data + i * elements_of(s, k) : s->scratch[k];
     }
     WEIR_TRY(fill_sample(s, number[want->sample[i]], whole));
-    for (int k = 0; k < s->task.n_inputs; k++) {
+    for (int at = 0; at < n_inputs; at++) {
+      const int k = input[at];
+
       if (whole[k] == s->scratch[k]) {
-        copy_box(whole[k], &s->input[k], &want->box[k],
-                 (float *)tensor[k]->data + i * weir_box_volume(&want->box[k]));
+        copy_box(whole[k], &s->input[k], &want->box[at],
+                 (float *)tensor[at]->data + i * weir_box_volume(&want->box[at]));
       }
     }
   }

@@ -14,7 +14,7 @@ static weir_value graph_input(const weir_train_input *in, int64_t batch, weir_gr
 weir_status wx_stage_append_members(const wx_stage *s, int64_t batch, int64_t members,
                                     weir_graph *g)
 {
-  const bool each = s->model.head == WX_HEAD_MEMBERS;
+  const bool each = wx_model_takes_members(&s->model);
   weir_net net;
 
   weir_net_init(&net, g, s->params, false);

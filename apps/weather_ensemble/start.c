@@ -30,7 +30,8 @@ static weir_status complete(weir_job *j)
 
   j->seed = cfg->seed;
   cfg->data.grib.names = &cfg->data.names;
-  cfg->data.each_member = cfg->model.head == WX_HEAD_MEMBERS;
+  cfg->data.each_member = wx_model_takes_members(&cfg->model);
+  cfg->data.whole_ensemble = cfg->model.coupling == WX_COUPLING_ATTENTION;
   if (weir_cli_is(j->cli, "predict") && cfg->predict.watch.directory[0] != 0) {
     cfg->data.forecast.count = 0; /* of a training, perhaps: files of the folder take its place */
   }

@@ -28,9 +28,11 @@ const weir_opt wx_model_options[] = {
         wx_model_opts, loss, WX_LOSS_CRPS, WX_LOSS_CHOICES,
         "CRPS of the distribution (heads gauss, spread) or of the members (head members); mean "
         "squared or absolute error (head mean; head spread where data.label is a spread)"),
-    WEIR_OPT_ENUM(wx_model_opts, coupling, WX_COUPLING_MEAN, WX_COUPLING_CHOICES,
-                  "head members: each is corrected knowing mean and spread of all, or from itself "
-                  "alone (then data.mean and data.spread are false)"),
+    WEIR_OPT_ENUM(
+        wx_model_opts, coupling, WX_COUPLING_MEAN, WX_COUPLING_CHOICES,
+        "what a network knows of the members: mean and spread of all; head members: from itself "
+        "alone (none; then data.mean and data.spread are false); net transformer: all of them "
+        "(attention), each a token at every patch, which attends to the others"),
     WEIR_OPT_REAL(
         wx_model_opts, alpha, 0, 0, 1, "1",
         "head members: 0 is the CRPS of their empirical distribution (kernel CRPS), 1 the "
@@ -65,10 +67,33 @@ const weir_opt wx_model_options[] = {
     WEIR_OPT_END,
 };
 
-const char *const wx_input_name[WX_INPUTS] = {"x", "y", "s", "w", "lower"};
+const char *const wx_input_name[WX_INPUTS] = {"x", "y", "s", "w", "lower", WX_MEMBERS_NAME};
 const char *const wx_metric[WX_METRICS] = {"mse"};
 
 static const char *const head_name[] = {"mean", "gauss", "spread", "members"};
+static const char *const coupling_name[] = {"mean", "none", "attention"};
+
+bool wx_model_takes_members(const wx_model_opts *o)
+{
+  return o->head == WX_HEAD_MEMBERS || o->coupling == WX_COUPLING_ATTENTION;
+}
+
+int wx_network_inputs(const wx_network *network, int input[WX_INPUTS])
+{
+  int n = 0;
+
+  for (int k = 0; k < WX_INPUTS; k++) {
+    const bool takes =
+        k == WX_IN_LOWER
+            ? network->output != NULL && wx_outputs_bounded(network->output, network->n_y)
+            : k != WX_IN_MEMBERS || wx_model_takes_members(network->opts);
+
+    if (takes) {
+      input[n++] = k;
+    }
+  }
+  return n;
+}
 
 weir_status wx_network_check(const char *section, const wx_model_opts *o, bool of_spread)
 {
@@ -83,12 +108,18 @@ weir_status wx_network_check(const char *section, const wx_model_opts *o, bool o
                      "spread crps, or mse or mae where data.label is spread",
                      section);
   }
-  if (o->head == WX_HEAD_MEMBERS && o->coupling == WX_COUPLING_MEAN && o->alpha > 0) {
+  if (o->coupling == WX_COUPLING_ATTENTION && o->net != WX_TRANSFORMER) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s.alpha: %g with coupling mean: the fair CRPS takes members for independent "
+                     "%s.coupling: attention is between the tokens of a transformer: set model.net "
+                     "to transformer, or model.coupling to mean",
+                     section);
+  }
+  if (o->head == WX_HEAD_MEMBERS && o->coupling != WX_COUPLING_NONE && o->alpha > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s.alpha: %g with coupling %s: the fair CRPS takes members for independent "
                      "draws, and rewards those that know of each other for too much spread "
                      "(arXiv:2602.15830): set model.alpha to 0, or model.coupling to none",
-                     section, o->alpha);
+                     section, o->alpha, coupling_name[o->coupling]);
   }
   if (o->head == WX_HEAD_MEMBERS && o->coupling == WX_COUPLING_NONE &&
       o->shift == WX_SHIFT_SPREAD) {
@@ -110,8 +141,8 @@ weir_status wx_network_check(const char *section, const wx_model_opts *o, bool o
   return WEIR_OK;
 }
 
-/* What the network puts out, n channels. */
-static weir_value body(weir_net *net, const wx_network *w, int64_t n, weir_value x)
+/* What the network puts out, n channels. members: as of weir_transformer. */
+static weir_value body(weir_net *net, const wx_network *w, int64_t members, int64_t n, weir_value x)
 {
   if (w->opts->net == WX_UNET) {
     return weir_unet(net, &w->opts->unet, n, x);
@@ -120,7 +151,7 @@ static weir_value body(weir_net *net, const wx_network *w, int64_t n, weir_value
     return wx_dense(net, &w->opts->dense, n, x);
   }
   if (w->opts->net == WX_TRANSFORMER) {
-    return weir_transformer(net, &w->opts->transformer, 0, n, x);
+    return weir_transformer(net, &w->opts->transformer, members, n, x);
   }
   weir_inception_opts o = w->opts->inception;
 
@@ -169,6 +200,17 @@ static weir_value scale_of_family(weir_graph *g, const wx_network *w, weir_value
   return weir_mul(g, sd, factor);
 }
 
+/* What the network puts out of every member, [n, m, .., channels]. */
+static weir_value body_of_members(weir_net *net, const wx_network *w, int64_t channels,
+                                  weir_value x, weir_value d)
+{
+  const weir_array_desc *const is = weir_value_desc(net->graph, d);
+  const bool sets = w->opts->coupling == WX_COUPLING_ATTENTION && is != NULL;
+  const weir_value each = wx_members_fold(net->graph, x, d);
+
+  return wx_members_unfold(net->graph, body(net, w, sets ? is->shape[1] : 0, channels, each), d);
+}
+
 /* a + softplus(b + b0) d of every member. */
 static weir_value correct_members(weir_net *net, const wx_network *network, weir_value x,
                                   weir_value s, weir_value d)
@@ -176,8 +218,7 @@ static weir_value correct_members(weir_net *net, const wx_network *network, weir
   const weir_activation softplus = {.kind = WEIR_ACTIVATION_SOFTPLUS};
   const wx_model_opts *const o = network->opts;
   weir_graph *const g = net->graph;
-  const weir_value each = wx_members_fold(g, x, d);
-  const weir_value out = wx_members_unfold(g, body(net, network, 2 * network->n_y, each), d);
+  const weir_value out = body_of_members(net, network, 2 * network->n_y, x, d);
   const weir_array_desc *const made = weir_value_desc(g, out);
 
   if (made == NULL) {
@@ -201,6 +242,15 @@ static weir_value mean_of_members(weir_graph *g, weir_value members)
                    : weir_scale(g, weir_sum(g, members, 1), 1 / (double)d->shape[1]);
 }
 
+/* The same of the distribution of all of them. */
+static weir_value body_of_all(weir_net *net, const wx_network *w, int64_t channels, weir_value x,
+                              weir_value d)
+{
+  return w->opts->coupling == WX_COUPLING_ATTENTION
+             ? mean_of_members(net->graph, body_of_members(net, w, channels, x, d))
+             : body(net, w, 0, channels, x);
+}
+
 wx_made wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value s,
                          weir_value members)
 {
@@ -214,7 +264,7 @@ wx_made wx_network_apply(weir_net *net, const wx_network *network, weir_value x,
   const int64_t n = network->n_y;
   const weir_array_desc *d = weir_value_desc(net->graph, x);
   const int last = d != NULL ? d->rank - 1 : 0;
-  weir_value a = body(net, network, o->head == WX_HEAD_GAUSS ? 2 * n : n, x), b = a;
+  weir_value a = body_of_all(net, network, o->head == WX_HEAD_GAUSS ? 2 * n : n, x, members), b = a;
 
   if (o->head == WX_HEAD_GAUSS) {
     a = weir_slice(net->graph, b, last, 0, n, 1);
@@ -282,12 +332,17 @@ weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *
   const wx_network *network = opts;
   const wx_model_opts *o = network->opts;
   const weir_value y = in[WX_IN_Y], w = in[WX_IN_W];
-  const bool bounded = network->output != NULL && wx_outputs_bounded(network->output, network->n_y);
-  const weir_value lower = bounded ? in[WX_IN_LOWER] : WEIR_NO_VALUE;
+  weir_value rest[WX_INPUTS] = {[WX_IN_LOWER] = WEIR_NO_VALUE, [WX_IN_MEMBERS] = WEIR_NO_VALUE};
+  int input[WX_INPUTS];
+
+  for (int i = wx_network_inputs(network, input) - 1; i >= WX_IN_LOWER; i--) {
+    rest[input[i]] = in[i];
+  }
+  const weir_value lower = rest[WX_IN_LOWER];
   const bool each = o->head == WX_HEAD_MEMBERS;
   weir_graph *g = net->graph;
-  const wx_made made = wx_network_apply(net, network, in[WX_IN_X], in[WX_IN_S],
-                                        each ? in[WX_IN_MEMBERS] : WEIR_NO_VALUE);
+  const wx_made made =
+      wx_network_apply(net, network, in[WX_IN_X], in[WX_IN_S], rest[WX_IN_MEMBERS]);
   const weir_value mean = each ? mean_of_members(g, made.members) : made.mean, sigma = made.sigma;
   const weir_value none = weir_right_at(g, WEIR_CODE_MUL, in[WX_IN_S], 0, WEIR_WHERE);
   const bool of_sigma = o->head == WX_HEAD_SPREAD && o->loss != WX_LOSS_CRPS;

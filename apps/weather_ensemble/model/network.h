@@ -15,7 +15,9 @@
  * and d of all targets, with the same weights for every member: members in another order are
  * corrected to the same values in that order. coupling none: y and d are counted from the climate
  * of the training samples (data/samples/standard.h) instead, and x has nothing of the members, so
- * that each is corrected from itself alone. */
+ * that each is corrected from itself alone. coupling attention: the members of a sample, each x and
+ * its d, are a set to the transformer (nn/weir_transformer.h); a and b of other heads than members
+ * are means over the members of what it puts out. */
 #ifndef WX_NETWORK_H
 #define WX_NETWORK_H
 #include "model/dense.h"
@@ -27,8 +29,8 @@
 
 typedef enum wx_head { WX_HEAD_MEAN, WX_HEAD_GAUSS, WX_HEAD_SPREAD, WX_HEAD_MEMBERS } wx_head;
 #define WX_HEAD_CHOICES "mean|gauss|spread|members"
-typedef enum wx_coupling { WX_COUPLING_MEAN, WX_COUPLING_NONE } wx_coupling;
-#define WX_COUPLING_CHOICES "mean|none"
+typedef enum wx_coupling { WX_COUPLING_MEAN, WX_COUPLING_NONE, WX_COUPLING_ATTENTION } wx_coupling;
+#define WX_COUPLING_CHOICES "mean|none|attention"
 typedef enum wx_kind { WX_UNET, WX_INCEPTION, WX_DENSE, WX_TRANSFORMER } wx_kind;
 #define WX_KIND_CHOICES "unet|inception|dense|transformer"
 typedef enum wx_loss { WX_LOSS_MSE, WX_LOSS_MAE, WX_LOSS_CRPS } wx_loss;
@@ -54,12 +56,16 @@ typedef struct wx_network {
   int64_t n_y, n_trajectory, carry;
 } wx_network;
 
-/* Inputs of the task: x [n, space.., channels]; y, s, weights [n, space.., n_y]; after them, where
- * a distribution has one, the lower bound (counted as y is) [n, space.., n_y], or, of head members,
- * d of the members [n, m, space.., n_y]. */
-enum { WX_IN_X, WX_IN_Y, WX_IN_S, WX_IN_W, WX_IN_LOWER, WX_INPUTS, WX_IN_MEMBERS = WX_IN_LOWER };
+/* Inputs of the task: x [n, space.., channels]; y, s, weights [n, space.., n_y]; after them those
+ * of the rest that the network takes: the lower bound (counted as y is) [n, space.., n_y], where a
+ * distribution has one; d of the members [n, m, space.., n_y]. */
+enum { WX_IN_X, WX_IN_Y, WX_IN_S, WX_IN_W, WX_IN_LOWER, WX_IN_MEMBERS, WX_INPUTS };
 extern const char *const wx_input_name[WX_INPUTS];
 #define WX_MEMBERS_NAME "members"
+/* Returns whether a network takes the members themselves. */
+bool wx_model_takes_members(const wx_model_opts *o);
+/* Lists the inputs that a network takes, in their order; returns how many. */
+int wx_network_inputs(const wx_network *network, int input[WX_INPUTS]);
 /* What the validation reports as well as the loss; and how much a batch counts. */
 enum { WX_METRICS = 1 };
 extern const char *const wx_metric[WX_METRICS];
@@ -73,10 +79,10 @@ typedef struct wx_made {
   weir_value mean, sigma; /* or location and scale of the distribution, [n, space.., n_y] */
   weir_value members;     /* [n, m, space.., n_y] */
 } wx_made;
-/* Appends the network. members: as the input of head members, which alone reads it. */
+/* Appends the network. members: as the input, which only a network that takes members reads. */
 wx_made wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value s,
                          weir_value members);
-/* Builds the loss, as weir_train_task.build, of the inputs above; opts: the wx_network. */
+/* Builds the loss, as weir_train_task.build, of the inputs that it takes; opts: the wx_network. */
 weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *in,
                              weir_value *loss) WEIR_CHECKED;
 #endif

@@ -35,12 +35,16 @@ static const struct {
                {WX_HEAD_MEMBERS, WX_LOSS_CRPS, false}};
 enum { FITTING = sizeof fitting / sizeof fitting[0] };
 
-static wx_model_opts options(int net, int k)
+/* A U-Net, parallel convolutions, and a transformer with the members as tokens. */
+enum { NETWORKS = 3, WX_TRANSFORMER_OF_MEMBERS = 2 };
+static wx_model_opts options(int number, int k)
 {
+  static const int net[NETWORKS] = {WX_UNET, WX_INCEPTION, WX_TRANSFORMER};
   wx_model_opts o;
 
   weir_opts_default(wx_model_options, sizeof o, &o);
-  o.net = net;
+  o.net = net[number];
+  o.coupling = o.net == WX_TRANSFORMER ? WX_COUPLING_ATTENTION : WX_COUPLING_MEAN;
   o.unet.preset = WEIR_UNET_TINY;
   o.unet.locally_connected = k % 2 == 0 ? 3 : 0;
   o.smooth = 1;
@@ -57,9 +61,9 @@ static wx_model_opts options(int net, int k)
  * shape. */
 static void every_loss_is_a_number(void **state)
 {
-  for (int round = 0; round < 2 * 3 * FITTING; round++) {
-    const int rank = 2 + round % 2, k = round / 6;
-    const wx_model_opts o = options(round / 2 % 3, k);
+  for (int round = 0; round < 2 * NETWORKS * FITTING; round++) {
+    const int rank = 2 + round % 2, k = round / (2 * NETWORKS);
+    const wx_model_opts o = options(round / 2 % NETWORKS, k);
     const wx_network network = {.opts = &o, .n_y = 2, .n_trajectory = 1, .carry = 3};
     weir_params *params = NULL;
     weir_graph *g = NULL;
@@ -72,7 +76,9 @@ static void every_loss_is_a_number(void **state)
     weir_net_init(&net, g, params, false);
     const weir_value in[] = {input(g, "x", 5, rank), input(g, "y", 2, rank), input(g, "s", 2, rank),
                              input(g, "w", 2, rank), members_of(g, rank)};
+    int taken[WX_INPUTS];
 
+    assert_int_equal(wx_network_inputs(&network, taken), wx_model_takes_members(&o) ? 5 : 4);
     assert_ok(wx_network_build(&net, &network, in, &loss));
     assert_int_equal(weir_value_desc(g, loss)->rank, 0);
     weir_net_fini(&net);
@@ -114,6 +120,9 @@ static void what_does_not_go_together_is_refused(void **state)
         }
         o.head = head;
         o.loss = loss;
+        o.coupling = WX_COUPLING_ATTENTION;
+        assert_int_equal(wx_network_check("model", &o, of_spread), WEIR_ERR_CONFIG);
+        o.coupling = WX_COUPLING_MEAN;
         assert_int_equal(wx_network_check("model", &o, of_spread) == WEIR_OK, fits);
       }
     }
@@ -211,13 +220,13 @@ static void each_channel_has_its_distribution(void **state)
 {
   static const wx_output output[] = {
       {.family = WX_NORMAL}, {WX_TRUNCATED_NORMAL, -1, 0}, {WX_CENSORED_LOGISTIC, 0.5, 0}};
-  enum { N = 3, CELLS = 24, ALL = N * CELLS };
+  enum { N = 3, CELLS = 24, ALL = N * CELLS, GIVEN = WX_IN_LOWER + 1 };
   static const char *const name[] = {"x", "y", "s", "w", "lower", "loss"};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 4, 6, N}};
   wx_model_opts o = options(WX_UNET, 2);
-  weir_value in[WX_INPUTS], loss;
-  weir_binding b[WX_INPUTS + 1];
-  weir_tensor t[WX_INPUTS + 1];
+  weir_value in[GIVEN], loss;
+  weir_binding b[GIVEN + 1];
+  weir_tensor t[GIVEN + 1];
   double sum = 0;
   float value;
   world w;
@@ -226,8 +235,8 @@ static void each_channel_has_its_distribution(void **state)
   o.smooth = 0;
   const wx_network network = {.opts = &o, .output = output, .n_y = N};
 
-  for (int k = 0; k <= WX_INPUTS; k++) {
-    assert_ok(weir_tensor_init(&t[k], WEIR_F32, k < WX_INPUTS ? 4 : 0, d.shape));
+  for (int k = 0; k <= GIVEN; k++) {
+    assert_ok(weir_tensor_init(&t[k], WEIR_F32, k < GIVEN ? 4 : 0, d.shape));
     b[k] = (weir_binding){name[k], &t[k]};
   }
   for (int i = 0; i < ALL; i++) {
@@ -246,7 +255,7 @@ static void each_channel_has_its_distribution(void **state)
   }
   declare(&w);
   for (int twice = 0; twice < 2; twice++) {
-    for (int k = 0; k < WX_INPUTS; k++) {
+    for (int k = 0; k < GIVEN; k++) {
       in[k] = weir_input(w.g, name[k], &d);
     }
     assert_ok(wx_network_build(&w.net, &network, in, &loss));
@@ -255,11 +264,11 @@ static void each_channel_has_its_distribution(void **state)
     }
   }
   weir_output(w.g, "loss", loss);
-  b[WX_INPUTS].name = "loss";
-  run(&w, b, WX_INPUTS + 1);
-  memcpy(&value, t[WX_INPUTS].data, sizeof value);
+  b[GIVEN].name = "loss";
+  run(&w, b, GIVEN + 1);
+  memcpy(&value, t[GIVEN].data, sizeof value);
   assert_near((double)value, sum / ALL, 1e-6);
-  for (int k = 0; k <= WX_INPUTS; k++) {
+  for (int k = 0; k <= GIVEN; k++) {
     weir_tensor_fini(&t[k]);
   }
   dispose(&w);
@@ -268,10 +277,12 @@ static void each_channel_has_its_distribution(void **state)
 enum { M = 5, EACH = 4 * 6 * 2 }; /* members, and values of one */
 
 /* Members [2, m, 4, 6, 2] through a network with random weights, in the order `order`; x and s are
- * the same whatever the order. */
+ * the same whatever the order. Writes the members, or the mean [2, 4, 6, 2] of another head. */
 static void correct(const wx_model_opts *o, int64_t m, const int *order, float *out)
 {
   const wx_network network = {.opts = o, .n_y = 2, .n_trajectory = 1, .carry = 3};
+  const bool each = o->head == WX_HEAD_MEMBERS;
+  const int64_t values = 2 * (each ? m : 1) * EACH;
   const weir_array_desc e = {.dtype = WEIR_F32, .rank = 5, .shape = {2, m, 4, 6, 2}};
   wx_made made = {.members = WEIR_NO_VALUE};
   weir_tensor t[4];
@@ -280,7 +291,8 @@ static void correct(const wx_model_opts *o, int64_t m, const int *order, float *
   assert_ok(weir_tensor_init(&t[0], WEIR_F32, 4, (int64_t[]){2, 4, 6, 5}));
   assert_ok(weir_tensor_init(&t[1], WEIR_F32, 4, (int64_t[]){2, 4, 6, 2}));
   assert_ok(weir_tensor_init(&t[2], WEIR_F32, 5, e.shape));
-  assert_ok(weir_tensor_init(&t[3], WEIR_F32, 5, e.shape));
+  assert_ok(each ? weir_tensor_init(&t[3], WEIR_F32, 5, e.shape)
+                 : weir_tensor_init(&t[3], WEIR_F32, 4, (int64_t[]){2, 4, 6, 2}));
   for (int k = 0; k < 2; k++) {
     for (int64_t i = 0; i < weir_tensor_numel(&t[k]); i++) {
       ((float *)t[k].data)[i] = (float)weir_random_uniform(5, (uint32_t)i, (uint32_t)k, 0);
@@ -300,11 +312,11 @@ static void correct(const wx_model_opts *o, int64_t m, const int *order, float *
       use(&w);
     }
   }
-  weir_output(w.g, "made", made.members);
+  weir_output(w.g, "made", each ? made.members : made.mean);
   run(&w,
       (const weir_binding[]){{"x", &t[0]}, {"s", &t[1]}, {WX_MEMBERS_NAME, &t[2]}, {"made", &t[3]}},
       4);
-  memcpy(out, t[3].data, (size_t)(2 * m * EACH) * sizeof *out);
+  memcpy(out, t[3].data, (size_t)values * sizeof *out);
   for (int k = 0; k < 4; k++) {
     weir_tensor_fini(&t[k]);
   }
@@ -341,6 +353,34 @@ static void members_are_corrected_one_by_one(void **state)
     for (int m = 1; m <= 2; m++) {
       correct(&o, m, permuted, other);
       assert_members(other, m, permuted, plain);
+    }
+  }
+}
+
+/* With attention a member's correction changes with the others, but not with their order, in which
+ * nothing changes what all give together, either. */
+static void members_that_attend_have_no_order(void **state)
+{
+  static const int in_order[M] = {0, 1, 2, 3, 4}, permuted[M] = {3, 0, 4, 2, 1};
+  static float plain[2 * M * EACH], other[2 * M * EACH];
+  double largest = 0;
+
+  for (int head = FITTING - 1; head >= 0; head -= FITTING - 1) {
+    const wx_model_opts o = options(WX_TRANSFORMER_OF_MEMBERS, head);
+
+    correct(&o, M, in_order, plain);
+    correct(&o, M, permuted, other);
+    if (o.head == WX_HEAD_MEMBERS) {
+      assert_members(other, M, permuted, plain);
+      correct(&o, 2, permuted, other);
+      for (int i = 0; i < EACH; i++) {
+        largest = fmax(largest, fabs((double)(other[i] - plain[permuted[0] * EACH + i])));
+      }
+      assert_true(largest > 1e-3);
+    } else {
+      for (int i = 0; i < 2 * EACH; i++) {
+        assert_near((double)other[i], (double)plain[i], 1e-5);
+      }
     }
   }
 }
@@ -423,6 +463,7 @@ int main(void)
       cmocka_unit_test(what_does_not_go_together_is_refused),
       cmocka_unit_test(zero_is_the_raw_ensemble),
       cmocka_unit_test(members_are_corrected_one_by_one),
+      cmocka_unit_test(members_that_attend_have_no_order),
       cmocka_unit_test(zero_leaves_members),
       cmocka_unit_test(each_channel_has_its_distribution),
       cmocka_unit_test(roughness_is_the_mean_step),

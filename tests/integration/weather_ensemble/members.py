@@ -1,5 +1,6 @@
 """members.py PROGRAM SCRATCH - networks that correct each member (model.head members): members in another order, missing
 ones, one or two of them, weights applied to fewer; the files of predict, read by netCDF4, and the scores of eval by hand.
+The same of members that attend to one another (model.coupling attention), also under a head that makes a distribution.
 Forecasts and truth are written by netCDF4: waves with a bias, and too little spread.
 
 Exit 77: this Python has no netCDF4, or the program was built without NetCDF."""
@@ -24,6 +25,10 @@ CONFIG = ["data.target=[z500,t500]", "data.split={train: {to: '2020-03-01'}, val
           "test: {from: '2020-03-11'}, gap: 0}", "model.head=members", "model.unet={preset: tiny, border: {x: wrap}}",
           "normalization={bias: local, bias_smooth: 1}", "train.batch=5", "train.optim.rule={adam: {}}",
           "train.optim.schedule={lr: 0.01, shape: cosine}"]
+ATTENTION = ["model.net=transformer", "model.coupling=attention",
+             "model.transformer={preset: tiny, patch: {y: 2, x: 2}, border: {x: wrap}}"]
+GAUSS = [*ATTENTION, "model.head=gauss", "predict.members=true", "model.distributions=[{quantity: z500, family: truncated_normal, "
+         "lower: 0}]"]
 ALONE = ["data.mean=false", "data.spread=false", "data.position=true", "model.coupling=none"]
 
 
@@ -83,14 +88,15 @@ def run(command, out, *options, files="forecast.nc", status=0):
     return done.stdout
 
 
-def predict(out, weights, *options, files="forecast.nc"):
+def predict(out, weights, *options, files="forecast.nc", members=True):
     """The members that predict writes, {variable: [days, member, rows, columns]}, and mean and standard deviation."""
     run("predict", out, *CONFIG, *options, f"predict.weights={at(weights, 'weights.nc')}", "predict.part=test", files=files)
-    read = lambda name: netCDF4.Dataset(at(out, name))
-    with read("members.nc") as m, read("predictions.nc") as p:
-        members = {q: np.ma.filled(m[q][:].astype("f4"), np.nan).squeeze() for q in ("z", "t")}
-        moments = {q: np.ma.filled(p[q][:].astype("f4"), np.nan).squeeze() for q in ("z", "z_spread")}
-    return members, moments
+
+    def read(name, variables):
+        with netCDF4.Dataset(at(out, name)) as f:
+            return {q: np.ma.filled(f[q][:].astype("f4"), np.nan).squeeze() for q in variables}
+
+    return read("members.nc", ("z", "t")) if members else None, read("predictions.nc", ("z", "z_spread"))
 
 
 def train(out, *options, files="forecast.nc", epochs=8):
@@ -158,6 +164,38 @@ class Members(unittest.TestCase):
         first, _ = predict("first", "alone", *ALONE, "data.members=2")
         np.testing.assert_allclose(first["z"], all_five["z"][:, :2], rtol=1e-6)
         self.compare("five", "crps_fair", "alone")
+
+    def test_members_that_attend_to_one_another_have_no_order(self):
+        train("attention", *ATTENTION)
+        values, _ = predict("attended", "attention", *ATTENTION)
+        other, _ = predict("attended_other", "attention", *ATTENTION, files="permuted.nc")
+        for q in values:
+            np.testing.assert_allclose(other[q], values[q][:, ORDER], rtol=1e-6)
+        few, _ = predict("attended_few", "attention", *ATTENTION, "data.members=3")
+        self.assertEqual(few["z"].shape[1], 3)
+        self.assertGreater(np.abs(few["z"] - values["z"][:, :3]).max(), 1)
+        self.compare("attended", "crps", "attention")
+
+    def test_attention_makes_distributions(self):
+        train("distribution", *GAUSS, epochs=2)
+        values, moments = predict("distributed", "distribution", *GAUSS)
+        _, other = predict("distributed_other", "distribution", *GAUSS, files="permuted.nc")
+        for name in moments:
+            np.testing.assert_allclose(other[name], moments[name], rtol=1e-5)
+        _, lone = predict("distributed_lone", "distribution", *GAUSS, "predict.members=false", members=False)
+        for name in moments:
+            np.testing.assert_array_equal(lone[name], moments[name])
+        self.assertEqual(values["z"].shape, (DAYS - TEST, MEMBERS, ROWS, COLUMNS))
+
+    def test_attention_needs_all_members_and_a_transformer(self):
+        message = run("run", "refused", *CONFIG, *ATTENTION, "data.missing=mask", status=2)
+        self.assertIn("data.missing to refuse", message)
+        message = run("run", "refused", *CONFIG, *ATTENTION, "model.net=unet", status=2)
+        self.assertIn("model.net to transformer", message)
+        message = run("run", "refused", *CONFIG, *ATTENTION, "model.alpha=0.95", status=2)
+        self.assertIn("with coupling attention", message)
+        message = run("run", "refused", *CONFIG, *ATTENTION, "data.inputs=[t500]", files="hole.nc", status=3)
+        self.assertIn("model.coupling to mean", message)
 
     def test_members_are_better_than_raw_ones(self):
         self.compare("plain", "crps", "members")

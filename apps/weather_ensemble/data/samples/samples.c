@@ -112,7 +112,7 @@ wx_data_opts wx_data_with(const wx_data_opts *data, const wx_input_opts *own)
   o.analysis = own->analysis;
   o.position = own->position;
   o.lead_time = own->lead_time;
-  o.each_member = false;
+  o.each_member = o.whole_ensemble = false;
   o.orography = own->orography;
   o.land_sea_mask = own->land_sea_mask;
   o.altitude = own->altitude;
@@ -257,20 +257,27 @@ static weir_status refuse(const wx_samples *s, int64_t sample, const wx_field *f
   const wx_archive_info *a = wx_archive_get(f->truth ? s->truth : s->forecast);
   char when[32];
 
+  const bool whole = s->opts->whole_ensemble && f->raw >= 0;
+
   wx_date_text(s->start[sample], when, sizeof when);
   return weir_fail(
       WEIR_ERR_DATA,
       "%s: %s of the initialisation time %s has no value at latitude %lld, longitude %lld (counted "
-      "from 0): fill it in, leave it out of data.inputs, or set data.missing to mask",
+      "from 0): fill it in, %s",
       a->name, a->quantity[f->quantity].name, when, (long long)(cell / a->grid.n_lon),
-      (long long)(cell % a->grid.n_lon));
+      (long long)(cell % a->grid.n_lon),
+      whole
+          ? "take members that are all there (data.first, data.members), or set model.coupling to "
+            "mean"
+          : "leave it out of data.inputs, or set data.missing to mask");
 }
 
 /* Where members are missing; in a channel that is kept, else refused. Room: the members. */
 static weir_status look_for_holes(const wx_samples *s, int64_t sample, const wx_field *f,
                                   float *mask)
 {
-  const bool matters = f->mean >= 0 || f->sd >= 0 || f->one >= 0;
+  const bool whole = s->opts->whole_ensemble && f->raw >= 0;
+  const bool matters = f->mean >= 0 || f->sd >= 0 || f->one >= 0 || whole;
 
   for (int64_t i = 0; i < s->plane; i++) {
     int64_t holes = 0;

@@ -46,7 +46,9 @@ typedef struct wx_data_opts {
   int depth, label, missing;
   double cache; /* MiB */
   wx_split_opts split;
-  bool each_member; /* no option: samples have every member of the targets (model.head members) */
+  /* No options: samples have every member of the targets (model.head members, model.coupling
+   * attention); none of these may be missing (model.coupling attention). */
+  bool each_member, whole_ensemble;
 } wx_data_opts;
 extern const weir_opt wx_data_options[];
 
