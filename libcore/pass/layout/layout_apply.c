@@ -64,7 +64,8 @@ static weir_status apply_state(formatting *f, int32_t array, const layout_state 
     const layout_order from_here = between(x, lies, o, rank);
     int32_t made;
 
-    if ((s->have >> o & 1u) == 0 || o == s->primary || (o == 0 && base != array)) {
+    if ((s->have >> o & 1u) == 0 || o == s->primary || (o == 0 && base != array) ||
+        !layout_is_taken(f, array, o)) {
       continue;
     }
     WEIR_TRY(layout_add_copy(f, base, &from_base, &made));
@@ -73,26 +74,9 @@ static weir_status apply_state(formatting *f, int32_t array, const layout_state 
   return WEIR_OK;
 }
 
-/* Which of the orders that are there every reader takes, in its best way. */
-static void take_orders(formatting *f, int32_t node, const int32_t *chosen)
-{
-  const weir_node *n = weir_graph_node(f->g, node);
-  layout_node *x = &f->nodes[node];
-  const int way = layout_best_way(f, node, chosen, NULL);
-
-  for (int k = 0; k < n->n_in && way >= 0; k++) {
-    const int32_t array = n->in[k];
-
-    x->take[k] = (int8_t)layout_best_order(f, node, &x->way[way], k,
-                                           f->arrays[array].state[chosen[array]].have);
-  }
-}
-
 weir_status layout_apply(formatting *f, const int32_t *chosen)
 {
-  for (int32_t i = 0; i < f->n_nodes; i++) {
-    take_orders(f, i, chosen);
-  }
+  layout_take_orders(f, chosen);
   for (int32_t a = 0; a < f->n_arrays; a++) {
     if (f->arrays[a].n_orders > 1) {
       const layout_state *s = &f->arrays[a].state[chosen[a]];

@@ -121,8 +121,13 @@ void layout_find_choices(formatting *f);
 /* The cheapest states, [n_arrays]; all 0, the graph as built, where they save less than that share
  * of what depends on them. Fails: WEIR_ERR_MEMORY. */
 weir_status layout_choose(formatting *f, double min_gain, int32_t *chosen) WEIR_CHECKED;
-/* Seconds of everything that depends on the choice. */
-double layout_total_seconds(const formatting *f, const int32_t *chosen);
+/* Notes which of the orders that are there every reader takes, in its best way. */
+void layout_take_orders(formatting *f, const int32_t *chosen);
+/* Returns whether a reader takes that order of the array, or the world does. */
+bool layout_is_taken(const formatting *f, int32_t array, int order);
+/* Seconds of everything that depends on the choice, without copies that no reader takes. Notes the
+ * orders that readers take. */
+double layout_total_seconds(formatting *f, const int32_t *chosen);
 
 /* The cheapest way of a node, arrays in the chosen states; -1: it has none. seconds: may be NULL.
  */

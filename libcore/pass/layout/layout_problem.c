@@ -70,12 +70,13 @@ static void find_states(layout_array *x)
   }
 }
 
-static double copies_seconds(const formatting *f, int32_t array, const layout_state *s)
+/* taken: of the copies that readers take alone. */
+static double copies_seconds(const formatting *f, int32_t array, const layout_state *s, bool taken)
 {
   double sum = 0;
 
   for (int o = 0; o < f->arrays[array].n_orders; o++) {
-    if ((s->have >> o & 1u) != 0 && o != s->primary) {
+    if ((s->have >> o & 1u) != 0 && o != s->primary && (!taken || layout_is_taken(f, array, o))) {
       sum += layout_copy_seconds(f, array, s->primary, o);
     }
   }
@@ -118,12 +119,47 @@ int layout_best_way(const formatting *f, int32_t node, const int32_t *chosen, do
   return best;
 }
 
-double layout_total_seconds(const formatting *f, const int32_t *chosen)
+void layout_take_orders(formatting *f, const int32_t *chosen)
+{
+  for (int32_t i = 0; i < f->n_nodes; i++) {
+    const weir_node *n = weir_graph_node(f->g, i);
+    layout_node *x = &f->nodes[i];
+    const int way = layout_best_way(f, i, chosen, NULL);
+
+    for (int k = 0; k < n->n_in && way >= 0; k++) {
+      const layout_array *array = &f->arrays[n->in[k]];
+
+      x->take[k] =
+          (int8_t)layout_best_order(f, i, &x->way[way], k, array->state[chosen[n->in[k]]].have);
+    }
+  }
+}
+
+bool layout_is_taken(const formatting *f, int32_t array, int order)
+{
+  if (order == 0 && f->arrays[array].kept) {
+    return true;
+  }
+  for (int32_t i = 0; i < f->n_nodes; i++) {
+    const weir_node *n = weir_graph_node(f->g, i);
+
+    for (int k = 0; k < n->n_in && layout_is_live(n); k++) {
+      if (n->in[k] == array && f->nodes[i].take[k] == order) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+double layout_total_seconds(formatting *f, const int32_t *chosen)
 {
   double sum = 0;
 
+  layout_take_orders(f, chosen);
   for (int32_t a = 0; a < f->n_arrays; a++) {
-    sum += f->arrays[a].n_orders > 1 ? copies_seconds(f, a, &f->arrays[a].state[chosen[a]]) : 0;
+    sum +=
+        f->arrays[a].n_orders > 1 ? copies_seconds(f, a, &f->arrays[a].state[chosen[a]], true) : 0;
   }
   for (int32_t i = 0; i < f->n_nodes; i++) {
     double here;
@@ -143,7 +179,7 @@ static weir_status add_array(const formatting *f, layout_problem *p, int32_t arr
 
   WEIR_TRY(layout_factor_add(p, &x->variable, 1, &cost));
   for (int s = 0; s < x->n_states; s++) {
-    cost[s] = copies_seconds(f, array, &x->state[s]);
+    cost[s] = copies_seconds(f, array, &x->state[s], false);
   }
   return WEIR_OK;
 }
