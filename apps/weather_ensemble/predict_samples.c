@@ -177,6 +177,7 @@ static weir_status couple_members(slot *s, int64_t k)
                                     .sigma = s->scale + at,
                                     .family = is->family,
                                     .lower = is->lower,
+                                    .shift = is->shift,
                                     .seed = (uint64_t)e->cfg->seed,
                                     .start = (uint32_t)(start / 3600)};
 

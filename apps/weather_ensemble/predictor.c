@@ -133,12 +133,14 @@ static void take_moments(wx_predictor *p, int64_t at)
   const int64_t cells = p->stage->facts.cells;
   const size_t bytes = (size_t)p->of_y * sizeof *p->mean;
 
-  memcpy(p->location + at, p->mean + at, bytes);
   memcpy(p->scale + at, p->sigma + at, bytes);
   for (int64_t i = 0; i < p->of_y; i++) {
     const wx_output *const is = &output[i / cells];
+
+    p->location[at + i] =
+        (float)wx_output_location(is, (double)p->mean[at + i], (double)p->sigma[at + i]);
     const wx_distribution d = {is->family, (double)p->location[at + i], (double)p->scale[at + i],
-                               is->lower, 0};
+                               is->lower, is->shift};
     double mean, sd;
 
     if (is->family != WX_NORMAL) {

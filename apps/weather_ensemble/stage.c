@@ -137,8 +137,8 @@ static void name_inputs(wx_stage *s)
   if (s->is.extremes != NULL) { /* another name is another loss to checkpoints */
     s->input[WX_IN_W].name = s->is.extremes->name;
   }
-  if (s->bounds != NULL) {
-    s->input[WX_IN_LOWER].name = s->bounds;
+  for (int k = WX_IN_LOWER; k < WX_IN_MEMBERS && s->bounds[k - WX_IN_LOWER] != NULL; k++) {
+    s->input[k].name = s->bounds[k - WX_IN_LOWER];
   }
   name_members(&s->input[WX_IN_MEMBERS], f->members);
 }
@@ -155,23 +155,34 @@ static int take_inputs(wx_stage *s)
   return n;
 }
 
-/* The distributions, and a name for the input of their bounds that is another with other bounds. */
-static weir_status take_outputs(wx_stage *s)
+/* A name for an input of bounds that is another with other bounds. */
+static weir_status name_bounds(wx_stage *s, int input)
 {
   const int64_t n = s->facts.n_channels[WX_Y], size = (n + 1) * WX_SHORT;
   size_t used = 0;
+  char *text = NULL;
+
+  WEIR_TRY(weir_alloc(size, 1, (void **)&text));
+  s->bounds[input - WX_IN_LOWER] = text;
+  used = (size_t)snprintf(text, (size_t)size, "%s", wx_input_name[input]);
+  for (int64_t c = 0; c < n; c++) {
+    const double value = input == WX_IN_LOWER ? s->output[c].lower : s->output[c].shift;
+
+    used += (size_t)snprintf(text + used, (size_t)size - used, ",%.9g", value);
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_outputs(wx_stage *s)
+{
+  const int64_t n = s->facts.n_channels[WX_Y];
 
   WEIR_TRY(weir_alloc(n, sizeof *s->output, (void **)&s->output));
   WEIR_TRY(wx_outputs_of(&s->model.distributions, s->facts.channel[WX_Y], n, s->output));
-  if (!wx_outputs_bounded(s->output, n)) {
-    return WEIR_OK;
+  if (wx_outputs_bounded(s->output, n)) {
+    WEIR_TRY(name_bounds(s, WX_IN_LOWER));
   }
-  WEIR_TRY(weir_alloc(size, 1, (void **)&s->bounds));
-  used = (size_t)snprintf(s->bounds, (size_t)size, "%s", wx_input_name[WX_IN_LOWER]);
-  for (int64_t c = 0; c < n; c++) {
-    used += (size_t)snprintf(s->bounds + used, (size_t)size - used, ",%.9g", s->output[c].lower);
-  }
-  return WEIR_OK;
+  return wx_outputs_extra(s->output, n) ? name_bounds(s, WX_IN_EXTRA) : WEIR_OK;
 }
 
 static weir_status set_up(wx_stage *s)
@@ -253,7 +264,9 @@ void wx_stage_close(wx_stage *s)
     weir_free(&s->scratch[k]);
   }
   weir_free(&s->output);
-  weir_free(&s->bounds);
+  for (int k = 0; k < WX_BOUNDS; k++) {
+    weir_free(&s->bounds[k]);
+  }
   for (int k = 0; k < WX_NOTES + 1; k++) {
     weir_free(&s->text[k]);
   }
@@ -567,7 +580,7 @@ weir_status wx_stage_fit(wx_stage *s)
 
   WEIR_TRY(wx_standard_fit(&s->standard, s->is.samples, split->sample[WX_TRAIN], split->n[WX_TRAIN],
                            s->is.mean));
-  for (int64_t i = 0; i < split->n[WX_TRAIN] && s->bounds != NULL; i++) {
+  for (int64_t i = 0; i < split->n[WX_TRAIN] && s->bounds[0] != NULL; i++) {
     WEIR_TRY(wx_samples_read(s->is.samples, split->sample[WX_TRAIN][i], &v));
     WEIR_TRY(check_bounds(s, &v));
   }

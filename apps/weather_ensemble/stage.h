@@ -34,8 +34,8 @@ typedef struct wx_stage {
   wx_model_opts model;
   wx_standard standard;
   wx_network network;
-  wx_output *output; /* [y channel] */
-  char *bounds;      /* name of the input that has them; NULL: no distribution has a bound */
+  wx_output *output;       /* [y channel] */
+  char *bounds[WX_BOUNDS]; /* names of WX_IN_LOWER and of what follows it; NULL: there is none */
   weir_params *params;
   weir_store *store;
   weir_train_input input[WX_INPUTS]; /* of all kinds */

@@ -60,9 +60,9 @@ static double crps_of(const wx_predictor *p, int64_t c, int64_t at, double y, do
   if (is->family == WX_NORMAL) {
     return wx_crps_normal((double)p->mean[at], (double)p->sigma[at], y);
   }
-  return wx_distribution_crps(
-      &(wx_distribution){is->family, (double)p->location[at], (double)p->scale[at], is->lower, 0},
-      y);
+  return wx_distribution_crps(&(wx_distribution){is->family, (double)p->location[at],
+                                                 (double)p->scale[at], is->lower, is->shift},
+                              y);
 }
 
 /* What is compared with y: a mean with its standard deviation, or, where y is a spread, that. */

@@ -351,7 +351,8 @@ def network(table, quantities, families):
         return
     import weather_network
 
-    rows = ", ".join(f"{{quantity: {q}, family: {f}}}" for q, f in zip(quantities, families))
+    shifts = [shift_of(f) / UNIT[q] for q, f in zip(quantities, families)]
+    rows = ", ".join(f"{{quantity: {q}, family: {f}, shift: {s!r}}}" for q, f, s in zip(quantities, families, shifts))
     listed = "[" + ",".join(quantities) + "]"
     sets = ["data.forecast=[data/forecast.nc]", "data.truth=[data/truth.nc]", f"data.target={listed}", f"data.inputs={listed}"]
     sets += [f"model.distributions=[{rows}]", "train.epochs=1"]
@@ -362,7 +363,7 @@ def network(table, quantities, families):
         before = weir.load_weights(f"{out}_before/weights.nc")
         dates = training_dates(f"{out}_before/weights.nc", fields[0])
         names = [n for n in before if not n.startswith("standard.")]
-        inputs = network_inputs(before, fields, dates, members)
+        inputs = network_inputs(before, fields, dates, members, shifts)
         theirs, gradient, nearest = weather_network.loss_and_gradient({n: before[n] for n in names}, *inputs, families, 1e-3, 0.01)
         if nearest > KINK:
             break
@@ -387,8 +388,8 @@ def training_dates(weights, fields):
     return [k for k, t in enumerate(fields.start) if first <= t and t + fields.lead <= last]
 
 
-def network_inputs(weights, fields, dates, members):
-    """x, y, s, w and the bound [dates, lat, lon, channels], of the archives and the weights' statistics, f32 as networks take them."""
+def network_inputs(weights, fields, dates, members, shifts):
+    """x, y, s, w, bound and shift [dates, lat, lon, channels], of the archives and the weights' statistics, f32 as networks take them."""
     mean = np.stack([f.members[dates, :members].astype("f8").mean(1) for f in fields], -1)
     sd = np.stack([f.members[dates, :members].astype("f8").std(1, ddof=1) for f in fields], -1)
     mean, sd = mean.astype("f4").astype("f8"), sd.astype("f4").astype("f8")
@@ -397,7 +398,9 @@ def network_inputs(weights, fields, dates, members):
     bias = np.moveaxis(bias, 0, -1)
     x = (np.concatenate([mean, sd], -1) - weights["standard.x_mean"].ravel()) / weights["standard.x_sd"].ravel()
     area = np.broadcast_to(fields[0].area[..., None], truth.shape)
-    return tuple(a.astype("f4") for a in (x, (truth - mean - bias) / unit, sd / unit, area / area.mean(), (0 - mean - bias) / unit))
+    shift = np.broadcast_to(np.array(shifts) / unit, truth.shape)
+    all_of = (x, (truth - mean - bias) / unit, sd / unit, area / area.mean(), (0 - mean - bias) / unit, shift)
+    return tuple(a.astype("f4") for a in all_of)
 
 
 # ---- Stored values ----
@@ -515,6 +518,7 @@ def main():
     improver(table)
     network(table, ["z500"], ["normal"])
     network(table, ["ws500", "tprate"], ["truncated_normal", "censored_logistic"])
+    network(table, ["tprate", "z500"], ["censored_shifted_gamma", "normal"])
     print(table.text())
     if page:
         write(page, table.text())

@@ -4,6 +4,7 @@ Arrays are channels last as Weir has them; here they become channels first."""
 import math
 
 import numpy as np
+import scipy.special
 import torch
 import torch.nn.functional as F
 
@@ -25,26 +26,59 @@ def logistic_tail(z):
     return F.softplus(-z), F.softplus(-z) - torch.sigmoid(-z)
 
 
-def crps_normal(mean, sd, truth, lower):
+def crps_normal(mean, sd, truth, lower, shift):
     z = (truth - mean) / sd
     density = torch.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
     return sd * (z * torch.erf(z / SQRT_2) + 2 * density - INV_SQRT_PI)
 
 
-def crps_truncated_normal(location, scale, truth, lower):
+def crps_truncated_normal(location, scale, truth, lower, shift):
     z, a = (truth - location) / scale, (lower - location) / scale
     (one, _), (from_bound, squared) = normal_tail(z), normal_tail(a)
     s = upper(a)
     return scale * (z - a - 2 * (from_bound - one) / s + squared / s**2)
 
 
-def crps_censored_logistic(location, sd, truth, lower):
+def crps_censored_logistic(location, sd, truth, lower, shift):
     scale = sd * math.sqrt(3) / math.pi
     z, a = (truth - location) / scale, (lower - location) / scale
     return scale * (logistic_tail(-z)[1] - logistic_tail(-a)[1] + logistic_tail(z)[1])
 
 
+class GammaBelow(torch.autograd.Function):
+    """Regularised lower incomplete gamma function of SciPy; its derivative by the shape from differences of fourth order (PyTorch has none)."""
+
+    @staticmethod
+    def forward(ctx, k, x):
+        ctx.save_for_backward(k, x)
+        return torch.tensor(scipy.special.gammainc(k.numpy(), x.numpy()))
+
+    @staticmethod
+    def backward(ctx, grad):
+        k, x = (a.detach().numpy() for a in ctx.saved_tensors)
+        h = 1e-3 * k
+        near, wide = (scipy.special.gammainc(k + n * h, x) - scipy.special.gammainc(k - n * h, x) for n in (1, 2))
+        density = np.exp((k - 1) * np.log(x) - x - scipy.special.gammaln(k))
+        return grad * torch.tensor((8 * near - wide) / (12 * h)), grad * torch.tensor(density)
+
+
+def crps_censored_shifted_gamma(location, sd, truth, lower, shift):
+    """Scheuerer and Hamill (2015), eq. 10; the shift is above 0, so that no value is at the beginning of the gamma distribution."""
+    d = location - lower + shift
+    m = (d + torch.sqrt(d**2 + (sd / 5) ** 2)) / 2
+    k, unit, below = (m / sd) ** 2, sd**2 / m, GammaBelow.apply
+    z, c = (truth - lower + shift) / unit, shift / unit
+
+    def rate(x):
+        return torch.exp(k * torch.log(x) - x - torch.lgamma(k))
+
+    half = torch.exp(torch.lgamma(k + 0.5) - torch.lgamma(k)) * INV_SQRT_PI
+    at = below(k, c)
+    return unit * ((z - k) * (2 * below(k, z) - 1) + 2 * rate(z) + (k - c) * at**2 - 2 * at * rate(c) - half * (1 - below(2 * k, 2 * c)))
+
+
 CRPS = {"normal": crps_normal, "truncated_normal": crps_truncated_normal, "censored_logistic": crps_censored_logistic}
+CRPS["censored_shifted_gamma"] = crps_censored_shifted_gamma
 
 
 class Network:
@@ -77,13 +111,13 @@ class Network:
         return self.convolve("head", self.block("dec0", torch.cat([skip, x], 1)))
 
 
-def loss_and_gradient(arrays, x, y, s, w, lower, families, floor, min_spread):
-    """Mean CRPS, its gradient by array, and how far the nearest activation is from 0; x, y, s, w, lower [samples, lat, lon, channels]."""
+def loss_and_gradient(arrays, x, y, s, w, lower, shift, families, floor, min_spread):
+    """Mean CRPS, its gradient by array, and how far the nearest activation is from 0; x to shift: [samples, lat, lon, channels]."""
     network = Network(arrays)
-    x, y, s, w, lower = (torch.tensor(np.moveaxis(np.asarray(a, "f8"), -1, 1)) for a in (x, y, s, w, lower))
+    x, y, s, w, lower, shift = (torch.tensor(np.moveaxis(np.asarray(a, "f8"), -1, 1)) for a in (x, y, s, w, lower, shift))
     out, n = network.forward(x), len(families)
     sd = torch.clamp(s, min=min_spread) * F.softplus(out[:, n:] + math.log(math.e - 1)) + floor
-    each = [CRPS[family](out[:, c], sd[:, c], y[:, c], lower[:, c]) for c, family in enumerate(families)]
+    each = [CRPS[family](out[:, c], sd[:, c], y[:, c], lower[:, c], shift[:, c]) for c, family in enumerate(families)]
     loss = (w * torch.stack(each, 1)).sum() / w.sum()
     loss.backward()
     return loss.item(), {name: leaf.grad.numpy() for name, leaf in network.leaf.items()}, network.nearest

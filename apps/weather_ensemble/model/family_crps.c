@@ -190,10 +190,11 @@ static tail tail_of(const scaled *v, rule by, weir_dtype dtype, weir_value x)
 }
 
 static weir_value bounded(scaled *v, rule by, weir_dtype dtype, bool is_censored,
-                          const weir_value of[4])
+                          const weir_value of[WX_OF])
 {
   weir_graph *const g = v->g;
-  const weir_value location = of[0], scale = of[1], lower = of[2], truth = of[3];
+  const weir_value location = of[WX_OF_LOCATION], scale = of[WX_OF_SCALE];
+  const weir_value lower = of[WX_OF_LOWER], truth = of[WX_OF_TRUTH];
   const weir_value y = weir_max(g, truth, lower), short_by = weir_sub(g, y, truth);
   const weir_value d = weir_sub(g, y, location), over = weir_sub(g, y, lower);
   const weir_value z = in_scales(g, by, d, scale);
@@ -211,38 +212,34 @@ static weir_value bounded(scaled *v, rule by, weir_dtype dtype, bool is_censored
   return weir_add(g, short_by, weir_add(g, distance, weir_mul(g, scale, rest)));
 }
 
-bool wx_family_has_graph(wx_family family)
-{
-  return family >= WX_NORMAL && family <= WX_LOG_NORMAL;
-}
-
 bool wx_family_is_logistic(wx_family family)
 {
   return family >= WX_LOGISTIC && family <= WX_CENSORED_LOGISTIC;
 }
 
-weir_value wx_family_crps(weir_graph *g, wx_family family, weir_value location, weir_value scale,
-                          weir_value lower, weir_value truth)
+weir_value wx_family_crps(weir_graph *g, wx_family family, const weir_value of[WX_OF])
 {
+  const weir_value location = of[WX_OF_LOCATION], scale = of[WX_OF_SCALE], truth = of[WX_OF_TRUTH];
   const weir_array_desc *const d = weir_value_desc(g, truth);
   const bool normal = !wx_family_is_logistic(family);
 
   if (family == WX_NORMAL || d == NULL) {
     return weir_crps(g, location, scale, truth);
   }
-  WEIR_ASSERT(wx_family_has_graph(family));
   if (d->dtype != WEIR_F32 && d->dtype != WEIR_F64) {
     return weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "CRPS of a family takes f32 or f64"));
   }
   if (family == WX_LOG_NORMAL) {
-    return wx_log_normal_crps_graph(g, location, scale, lower, truth);
+    return wx_log_normal_crps_graph(g, of);
+  }
+  if (family == WX_CENSORED_SHIFTED_GAMMA) {
+    return wx_gamma_crps_graph(g, d->dtype, of);
   }
   const rule by = rule_of(d->dtype);
   scaled v = {.g = g, .normal = normal, .c = normal ? WX_INV_SQRT_PI : 1};
 
   if (wx_family_is_bounded(family)) {
-    return bounded(&v, by, d->dtype, wx_family_is_censored(family),
-                   (weir_value[]){location, scale, lower, truth});
+    return bounded(&v, by, d->dtype, wx_family_is_censored(family), of);
   }
   const weir_value off = weir_sub(g, truth, location);
   const tail z = tail_of(&v, by, d->dtype, in_scales(g, by, off, scale));

@@ -3,8 +3,8 @@
 #define WX_FAMILY_CRPS_PRIV_H
 #include "model/family_crps.h"
 
-/* The CRPS of the log-normal distribution of mean `location` and standard deviation `scale` that
- * begins at `lower`. */
-weir_value wx_log_normal_crps_graph(weir_graph *g, weir_value location, weir_value scale,
-                                    weir_value lower, weir_value truth);
+/* The CRPS of the log-normal distribution that begins at the bound. */
+weir_value wx_log_normal_crps_graph(weir_graph *g, const weir_value of[WX_OF]);
+/* The CRPS of the gamma distribution that begins `extra` below the bound and is censored there. */
+weir_value wx_gamma_crps_graph(weir_graph *g, weir_dtype dtype, const weir_value of[WX_OF]);
 #endif

@@ -1,5 +1,6 @@
 /* family_crps_test.c - the CRPS of every family as a graph: values and derivatives of
- * eval/score/distribution.h, and finite ones where a distance or the scale is extreme. */
+ * eval/score/distribution.h and of integrals with 40 digits (slopes_known.h), and finite ones where
+ * a distance or the scale is extreme. */
 #include "model/family_crps.h"
 #include <math.h>
 #include <stdio.h>
@@ -10,31 +11,37 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
+#include "support/weather_ensemble/slopes_known.h"
 
-enum { LOCATION, SCALE, LOWER, TRUTH, IN, MADE = 4 };
-static const char *const in_name[IN] = {"location", "scale", "lower", "truth"};
-static const char *const made_name[MADE] = {"crps", "by_location", "by_scale", "by_lower"};
+enum { MADE = 1 + WX_OF_TRUTH };
+static const char *const in_name[WX_OF] = {"location", "scale", "lower", "extra", "truth"};
+static const char *const made_name[MADE] = {"crps", "by_location", "by_scale", "by_lower",
+                                            "by_extra"};
 
-/* n distributions with their truths; what the graph makes of them. */
+/* N distributions with their truths, of which n count; what the graph makes of them. */
+enum { N = 1000 };
 typedef struct trial {
   int64_t n;
-  weir_tensor in[IN], made[MADE];
+  weir_tensor in[WX_OF], made[MADE];
 } trial;
 
 static void start(trial *t, weir_dtype dtype, int64_t n)
 {
+  const int64_t all = N;
+
+  assert_true(n <= N);
   t->n = n;
-  for (int k = 0; k < IN; k++) {
-    assert_ok(weir_tensor_init(&t->in[k], dtype, 1, &n));
-    assert_ok(weir_tensor_init(&t->made[k], dtype, 1, &n));
+  for (int k = 0; k < WX_OF; k++) {
+    assert_ok(weir_tensor_init(&t->in[k], dtype, 1, &all));
+    assert_ok(weir_tensor_init(&t->made[k], dtype, 1, &all));
   }
 }
 
 static void put(trial *t, int64_t i, const wx_distribution *d, double y)
 {
-  const double value[IN] = {d->location, d->scale, d->lower, y};
+  const double value[WX_OF] = {d->location, d->scale, d->lower, d->shift, y};
 
-  for (int k = 0; k < IN; k++) {
+  for (int k = 0; k < WX_OF; k++) {
     weir_dtype_store_real(t->in[k].dtype, t->in[k].data, i, value[k]);
   }
 }
@@ -47,28 +54,35 @@ static double get(const weir_tensor *t, int64_t i)
 /* As the tensors have it: f32 rounds. */
 static wx_distribution own_of(const trial *t, wx_family family, int64_t i)
 {
-  return (wx_distribution){family, get(&t->in[LOCATION], i), get(&t->in[SCALE], i),
-                           get(&t->in[LOWER], i), 0};
+  return (wx_distribution){family, get(&t->in[WX_OF_LOCATION], i), get(&t->in[WX_OF_SCALE], i),
+                           get(&t->in[WX_OF_LOWER], i), get(&t->in[WX_OF_EXTRA], i)};
 }
 
-static void run(trial *t, wx_family family)
+/* How many of location, scale, bound and shift a family has. */
+static int numbers_of(wx_family family)
 {
-  weir_value in[IN], made[MADE];
-  weir_binding b[IN + MADE];
+  return family == WX_CENSORED_SHIFTED_GAMMA ? 4 : wx_family_is_bounded(family) ? 3 : 2;
+}
+
+/* A plan of each family and dtype, made once: that takes longer than to run it. */
+static struct {
+  weir_graph *g;
+  weir_plan *plan;
+} made_of[WX_FAMILIES][2];
+
+static void make(wx_family family, weir_dtype dtype)
+{
+  weir_value in[WX_OF], made[MADE];
   weir_graph *g = NULL;
-  weir_plan *plan = NULL;
   weir_exec_cfg cfg;
 
   assert_ok(weir_graph_create(&g));
-  for (int k = 0; k < IN; k++) {
-    in[k] = weir_input(g, in_name[k],
-                       &(weir_array_desc){.dtype = t->in[k].dtype, .rank = 1, .shape = {t->n}});
-    b[k] = (weir_binding){in_name[k], &t->in[k]};
-    b[IN + k] = (weir_binding){made_name[k], &t->made[k]};
+  for (int k = 0; k < WX_OF; k++) {
+    in[k] = weir_input(g, in_name[k], &(weir_array_desc){.dtype = dtype, .rank = 1, .shape = {N}});
   }
-  made[0] = wx_family_crps(g, family, in[LOCATION], in[SCALE], in[LOWER], in[TRUTH]);
+  made[0] = wx_family_crps(g, family, in);
   const weir_value sum = weir_reduce_dim_at(g, WEIR_COMBINE_SUM, made[0], -1, WEIR_WHERE);
-  const int by = wx_family_is_bounded(family) ? 3 : 2;
+  const int by = numbers_of(family);
 
   assert_ok(weir_graph_status(g));
   assert_ok(weir_gradients(g, sum, in, by, made + 1));
@@ -77,16 +91,42 @@ static void run(trial *t, wx_family family)
   }
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = WEIR_TIER_VECTOR;
-  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &plan));
-  b[TRUTH] = (weir_binding){in_name[TRUTH], &t->in[TRUTH]};
-  assert_ok(weir_plan_run(plan, b, IN + 1 + by));
-  weir_plan_destroy(&plan);
-  weir_graph_destroy(&g);
+  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1},
+                             &made_of[family][dtype == WEIR_F64].plan));
+  made_of[family][dtype == WEIR_F64].g = g;
+}
+
+static void run(trial *t, wx_family family)
+{
+  const weir_dtype dtype = t->in[0].dtype;
+  weir_binding b[WX_OF + MADE];
+
+  if (made_of[family][dtype == WEIR_F64].plan == NULL) {
+    make(family, dtype);
+  }
+  for (int k = 0; k < WX_OF; k++) {
+    b[k] = (weir_binding){in_name[k], &t->in[k]};
+  }
+  for (int k = 0; k < MADE; k++) {
+    b[WX_OF + k] = (weir_binding){made_name[k], &t->made[k]};
+  }
+  assert_ok(
+      weir_plan_run(made_of[family][dtype == WEIR_F64].plan, b, WX_OF + 1 + numbers_of(family)));
+}
+
+static int forget(void **state)
+{
+  (void)state;
+  for (int f = 0; f < 2 * WX_FAMILIES; f++) {
+    weir_plan_destroy(&made_of[f / 2][f % 2].plan);
+    weir_graph_destroy(&made_of[f / 2][f % 2].g);
+  }
+  return 0;
 }
 
 static void end(trial *t)
 {
-  for (int k = 0; k < IN; k++) {
+  for (int k = 0; k < WX_OF; k++) {
     weir_tensor_fini(&t->in[k]);
     weir_tensor_fini(&t->made[k]);
   }
@@ -100,6 +140,8 @@ static wx_distribution draw(int64_t i, int family, double far, double *y)
 
   d.lower = 3 * weir_random_normal(7, k, 0, 0);
   d.scale = 0.2 + 3 * weir_random_uniform(7, k, 1, 0);
+  d.shift =
+      family == WX_CENSORED_SHIFTED_GAMMA ? d.scale * (0.05 + weir_random_uniform(7, k, 4, 0)) : 0;
   d.location = d.lower + d.scale * 2 * far * (weir_random_uniform(7, k, 2, 0) - 0.5);
   *y = i % 5 == 0 ? d.lower
                   : fmax(d.lower, d.location) + 2 * d.scale * weir_random_normal(7, k, 3, 0);
@@ -109,7 +151,6 @@ static wx_distribution draw(int64_t i, int family, double far, double *y)
 /* Values differ in units of the largest distance, derivatives in units of 1. */
 static void compare(wx_family family, weir_dtype dtype, double far, double value, double slope)
 {
-  enum { N = 1000 };
   trial t;
 
   start(&t, dtype, N);
@@ -122,7 +163,7 @@ static void compare(wx_family family, weir_dtype dtype, double far, double value
   run(&t, family);
   for (int64_t i = 0; i < N; i++) {
     const wx_distribution d = own_of(&t, family, i);
-    const double y = get(&t.in[TRUTH], i);
+    const double y = get(&t.in[WX_OF_TRUTH], i);
     const wx_crps_slopes is = wx_distribution_crps_slopes(&d, y);
     const double off[3] = {(get(&t.made[0], i) - is.crps) / d.scale, get(&t.made[1], i) - is.m,
                            get(&t.made[2], i) - is.s};
@@ -143,30 +184,61 @@ static void compare(wx_family family, weir_dtype dtype, double far, double value
 static void scores_and_slopes_are_those_of_the_distributions(void **state)
 {
   for (int f = 0; f < WX_FAMILIES; f++) {
-    if (wx_family_has_graph((wx_family)f)) {
-      compare((wx_family)f, WEIR_F64, 8, 1e-10, 1e-9);
-      compare((wx_family)f, WEIR_F64, 25, 1e-10, 1e-7);
-      compare((wx_family)f, WEIR_F32, 8, 1e-6, 1e-5);
-      compare((wx_family)f, WEIR_F32, 25, 1e-6, 1e-5);
+    compare((wx_family)f, WEIR_F64, 8, 1e-10, 1e-9);
+    compare((wx_family)f, WEIR_F64, 25, 1e-10, 1e-7);
+    compare((wx_family)f, WEIR_F32, 8, 1e-6, 1e-5);
+    compare((wx_family)f, WEIR_F32, 25, 1e-6, 1e-5);
+  }
+}
+
+/* In units of the scale. */
+static void known_integrals_are_met(wx_family family, weir_dtype dtype, double tolerance)
+{
+  enum { CASES = sizeof known_cases / sizeof *known_cases };
+  trial t;
+
+  start(&t, dtype, CASES);
+  for (int64_t i = 0; i < t.n; i++) {
+    put(&t, i, &known_cases[i].d, known_cases[i].y);
+  }
+  run(&t, family);
+  for (int64_t i = 0; i < t.n; i++) {
+    const wx_distribution *const d = &known_cases[i].d;
+    const wx_crps_slopes *const is = &known_cases[i].is;
+    const double far = 1 + fabs(known_cases[i].y - d->location) / d->scale;
+
+    if (d->family == family) {
+      assert_near(get(&t.made[0], i) / d->scale, is->crps / d->scale, far * tolerance);
+      assert_near(get(&t.made[1], i), is->m, far * tolerance);
+      assert_near(get(&t.made[2], i), is->s, far * tolerance);
     }
+  }
+  end(&t);
+}
+
+static void scores_and_slopes_are_those_of_integrals(void **state)
+{
+  for (int f = 0; f < WX_FAMILIES; f++) {
+    known_integrals_are_met((wx_family)f, WEIR_F64, 1e-10);
+    known_integrals_are_met((wx_family)f, WEIR_F32, 2e-6);
   }
 }
 
 /* The slopes that training follows, by differences of the graph itself. */
 static void gradients_are_those_of_differences(void **state)
 {
-  enum { N = 200, EACH = 1 + 2 * LOWER + 2 };
+  enum { EACH = 1 + 2 * WX_OF_TRUTH, CASES = N / EACH };
   const double h = 1e-5;
 
-  for (int f = 0; f < WX_FAMILIES && wx_family_has_graph((wx_family)f); f++) {
+  for (int f = 0; f < WX_FAMILIES; f++) {
     trial t;
 
-    start(&t, WEIR_F64, EACH * N);
+    start(&t, WEIR_F64, EACH * CASES);
     for (int64_t i = 0; i < t.n; i++) {
       const int64_t k = i % EACH; /* which is moved, and in which direction */
       double y;
       wx_distribution d = draw(5 * (i / EACH) + 1, f, 6, &y); /* none exactly at the bound */
-      double *const value[] = {&d.location, &d.scale, &d.lower};
+      double *const value[] = {&d.location, &d.scale, &d.lower, &d.shift};
 
       if (k > 0) {
         *value[(k - 1) / 2] += k % 2 == 0 ? -h : h;
@@ -175,7 +247,7 @@ static void gradients_are_those_of_differences(void **state)
     }
     run(&t, (wx_family)f);
     for (int64_t i = 0; i < t.n; i += EACH) {
-      for (int by = LOCATION; by <= (wx_family_is_bounded((wx_family)f) ? LOWER : SCALE); by++) {
+      for (int by = 0; by < numbers_of((wx_family)f); by++) {
         const double more = get(&t.made[0], i + 1 + 2 * by), less = get(&t.made[0], i + 2 + 2 * by);
 
         assert_near(get(&t.made[1 + by], i), (more - less) / (2 * h), 1e-7);
@@ -198,23 +270,21 @@ static void extremes_are_finite(void **state)
   for (int f = 0; f < 2 * WX_FAMILIES; f++) {
     const wx_family family = (wx_family)(f / 2);
 
-    if (!wx_family_has_graph(family)) {
-      continue;
-    }
     start(&t, dtype[f % 2], 4 * D * D * S);
     for (int64_t i = 0; i < t.n; i++) {
       const double sign[2] = {i % 2 == 0 ? 1 : -1, i / 2 % 2 == 0 ? 1 : -1};
-      const wx_distribution d = {family, sign[0] * distance[i / 4 % D], scale[i / 4 / D / D], 0, 0};
+      const wx_distribution d = {family, sign[0] * distance[i / 4 % D], scale[i / 4 / D / D], 0,
+                                 family == WX_CENSORED_SHIFTED_GAMMA ? 0.1 : 0};
 
       put(&t, i, &d, sign[1] * distance[i / 4 / D % D]);
     }
     run(&t, family);
     for (int64_t i = 0; i < t.n; i++) {
       const wx_distribution d = own_of(&t, family, i);
-      const double y = get(&t.in[TRUTH], i), far = fabs(y) + fabs(d.location);
+      const double y = get(&t.in[WX_OF_TRUTH], i), far = fabs(y) + fabs(d.location) + d.shift;
       const double is = wx_distribution_crps(&d, y), made = get(&t.made[0], i);
 
-      for (int k = 0; k < (wx_family_is_bounded(family) ? MADE : MADE - 1); k++) {
+      for (int k = 0; k <= numbers_of(family); k++) {
         if (!isfinite(get(&t.made[k], i))) {
           printf("family %d, location %g, scale %g, truth %g: %s is %g\n", family, d.location,
                  d.scale, y, made_name[k], get(&t.made[k], i));
@@ -235,9 +305,9 @@ static void a_missing_truth_stays_missing(void **state)
 {
   trial t;
 
-  for (int f = 0; f < WX_FAMILIES && wx_family_has_graph((wx_family)f); f++) {
+  for (int f = 0; f < WX_FAMILIES; f++) {
     start(&t, WEIR_F32, 1);
-    put(&t, 0, &(wx_distribution){(wx_family)f, 1, 1, 0, 0}, NAN);
+    put(&t, 0, &(wx_distribution){(wx_family)f, 1, 1, 0, 1}, NAN);
     run(&t, (wx_family)f);
     assert_true(isnan(get(&t.made[0], 0)));
     end(&t);
@@ -248,10 +318,11 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(scores_and_slopes_are_those_of_the_distributions),
+      cmocka_unit_test(scores_and_slopes_are_those_of_integrals),
       cmocka_unit_test(gradients_are_those_of_differences),
       cmocka_unit_test(extremes_are_finite),
       cmocka_unit_test(a_missing_truth_stays_missing),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, forget);
 }

@@ -92,11 +92,12 @@ static weir_value of_mean(weir_graph *g, weir_value z, weir_value t, weir_value 
   return weir_select(g, weir_gt_scalar(g, t, wide), apart, near);
 }
 
-weir_value wx_log_normal_crps_graph(weir_graph *g, weir_value location, weir_value scale,
-                                    weir_value lower, weir_value truth)
+weir_value wx_log_normal_crps_graph(weir_graph *g, const weir_value of[WX_OF])
 {
+  const weir_value scale = of[WX_OF_SCALE], lower = of[WX_OF_LOWER], truth = of[WX_OF_TRUTH];
   const weir_value from = weir_max(g, truth, lower), y = weir_sub(g, from, lower);
-  const weir_value mean = weir_sub(g, location, lower), edge = weir_scale(g, scale, point);
+  const weir_value mean = weir_sub(g, of[WX_OF_LOCATION], lower),
+                   edge = weir_scale(g, scale, point);
   const weir_value m = weir_max(g, mean, weir_max_scalar(g, edge, least));
   const weir_value ratio = weir_max_scalar(g, weir_div(g, scale, m), narrowest);
   const weir_value t = weir_sqrt(g, log_of_one_and(g, weir_square(g, ratio)));

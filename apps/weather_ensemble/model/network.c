@@ -1,6 +1,7 @@
 /* network.c - see network.h. */
 #include "model/network.h"
 #include <math.h>
+#include <string.h>
 #include "model/family_crps.h"
 #include "model/members.h"
 #include "model/members_crps.h"
@@ -67,7 +68,8 @@ const weir_opt wx_model_options[] = {
     WEIR_OPT_END,
 };
 
-const char *const wx_input_name[WX_INPUTS] = {"x", "y", "s", "w", "lower", WX_MEMBERS_NAME};
+const char *const wx_input_name[WX_INPUTS] = {
+    "x", "y", "s", "w", "lower", "extra", WX_MEMBERS_NAME};
 const char *const wx_metric[WX_METRICS] = {"mse"};
 
 static const char *const head_name[] = {"mean", "gauss", "spread", "members"};
@@ -83,10 +85,11 @@ int wx_network_inputs(const wx_network *network, int input[WX_INPUTS])
   int n = 0;
 
   for (int k = 0; k < WX_INPUTS; k++) {
-    const bool takes =
-        k == WX_IN_LOWER
-            ? network->output != NULL && wx_outputs_bounded(network->output, network->n_y)
-            : k != WX_IN_MEMBERS || wx_model_takes_members(network->opts);
+    const wx_output *output = network->output;
+    const bool takes = k == WX_IN_LOWER ? output != NULL && wx_outputs_bounded(output, network->n_y)
+                       : k == WX_IN_EXTRA ? output != NULL && wx_outputs_extra(output, network->n_y)
+                       : k == WX_IN_MEMBERS ? wx_model_takes_members(network->opts)
+                                            : true;
 
     if (takes) {
       input[n++] = k;
@@ -292,10 +295,33 @@ static weir_value add_roughness(weir_net *net, const wx_model_opts *o, weir_valu
                   weir_right_at(net->graph, WEIR_CODE_MUL, rough, o->smooth, WEIR_WHERE));
 }
 
-/* CRPS of every element: of all channels at once where they have one family in common. */
-static weir_value crps(weir_graph *g, const wx_network *w, const weir_value of[4])
+/* As wx_output_location. */
+static weir_value location_of(weir_graph *g, wx_family family, const weir_value of[WX_OF])
 {
-  const weir_array_desc *const d = weir_value_desc(g, of[0]);
+  if (family != WX_CENSORED_SHIFTED_GAMMA) {
+    return of[WX_OF_LOCATION];
+  }
+  const weir_value begin = weir_sub(g, of[WX_OF_LOWER], of[WX_OF_EXTRA]);
+  const weir_value d = weir_sub(g, of[WX_OF_LOCATION], begin);
+  const weir_value round = weir_square(g, weir_scale(g, of[WX_OF_SCALE], WX_OUTPUT_ROUNDING));
+  const weir_value root = weir_sqrt(g, weir_add(g, weir_square(g, d), round));
+
+  return weir_add(g, begin, weir_scale(g, weir_add(g, d, root), 0.5));
+}
+
+static weir_value crps_of_family(weir_graph *g, wx_family family, const weir_value of[WX_OF])
+{
+  weir_value own[WX_OF];
+
+  memcpy(own, of, sizeof own);
+  own[WX_OF_LOCATION] = location_of(g, family, of);
+  return wx_family_crps(g, family, own);
+}
+
+/* CRPS of every element: of all channels at once where they have one family in common. */
+static weir_value crps(weir_graph *g, const wx_network *w, const weir_value of[WX_OF])
+{
+  const weir_array_desc *const d = weir_value_desc(g, of[WX_OF_LOCATION]);
   weir_value each[WX_CHANNELS];
   bool same = true;
 
@@ -303,27 +329,26 @@ static weir_value crps(weir_graph *g, const wx_network *w, const weir_value of[4
     same = same && w->output[c].family == w->output[0].family;
   }
   if (same || d == NULL) {
-    return wx_family_crps(g, w->output != NULL ? w->output[0].family : WX_NORMAL, of[0], of[1],
-                          of[2], of[3]);
+    return crps_of_family(g, w->output != NULL ? w->output[0].family : WX_NORMAL, of);
   }
   for (int64_t c = 0; c < w->n_y; c++) {
-    weir_value own[4] = {WEIR_NO_VALUE, WEIR_NO_VALUE, WEIR_NO_VALUE, WEIR_NO_VALUE};
+    weir_value own[WX_OF];
 
-    for (int k = 0; k < 4; k++) {
-      if (of[k].node >= 0) {
-        own[k] = weir_slice(g, of[k], d->rank - 1, c, c + 1, 1);
-      }
+    for (int k = 0; k < WX_OF; k++) {
+      own[k] = of[k].node >= 0 ? weir_slice(g, of[k], d->rank - 1, c, c + 1, 1) : WEIR_NO_VALUE;
     }
-    each[c] = wx_family_crps(g, w->output[c].family, own[0], own[1], own[2], own[3]);
+    each[c] = crps_of_family(g, w->output[c].family, own);
   }
   return weir_concat(g, each, (int)w->n_y, d->rank - 1);
 }
 
 /* Of the members, or of the distribution. */
-static weir_value score(weir_graph *g, const wx_network *w, wx_made made, const weir_value of[4])
+static weir_value score(weir_graph *g, const wx_network *w, wx_made made,
+                        const weir_value of[WX_OF])
 {
-  return w->opts->head == WX_HEAD_MEMBERS ? wx_members_crps(g, w->opts->alpha, made.members, of[3])
-                                          : crps(g, w, of);
+  return w->opts->head == WX_HEAD_MEMBERS
+             ? wx_members_crps(g, w->opts->alpha, made.members, of[WX_OF_TRUTH])
+             : crps(g, w, of);
 }
 
 weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *in,
@@ -332,13 +357,15 @@ weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *
   const wx_network *network = opts;
   const wx_model_opts *o = network->opts;
   const weir_value y = in[WX_IN_Y], w = in[WX_IN_W];
-  weir_value rest[WX_INPUTS] = {[WX_IN_LOWER] = WEIR_NO_VALUE, [WX_IN_MEMBERS] = WEIR_NO_VALUE};
+  weir_value rest[WX_INPUTS];
   int input[WX_INPUTS];
 
+  for (int k = 0; k < WX_INPUTS; k++) {
+    rest[k] = WEIR_NO_VALUE;
+  }
   for (int i = wx_network_inputs(network, input) - 1; i >= WX_IN_LOWER; i--) {
     rest[input[i]] = in[i];
   }
-  const weir_value lower = rest[WX_IN_LOWER];
   const bool each = o->head == WX_HEAD_MEMBERS;
   weir_graph *g = net->graph;
   const wx_made made =
@@ -359,10 +386,16 @@ weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *
   case WX_LOSS_MAE:
     *loss = weir_loss_mae(g, guess, y, w);
     break;
-  default:
-    *loss =
-        weir_loss_mean(g, score(g, network, made, (weir_value[]){guess, sigma, lower, there}), w);
+  default: {
+    const weir_value of[WX_OF] = {[WX_OF_LOCATION] = guess,
+                                  [WX_OF_SCALE] = sigma,
+                                  [WX_OF_LOWER] = rest[WX_IN_LOWER],
+                                  [WX_OF_EXTRA] = rest[WX_IN_EXTRA],
+                                  [WX_OF_TRUTH] = there};
+
+    *loss = weir_loss_mean(g, score(g, network, made, of), w);
     break;
+  }
   }
   *loss = add_roughness(net, o, *loss);
   return weir_graph_status(g);

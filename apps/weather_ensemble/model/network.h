@@ -57,9 +57,20 @@ typedef struct wx_network {
 } wx_network;
 
 /* Inputs of the task: x [n, space.., channels]; y, s, weights [n, space.., n_y]; after them those
- * of the rest that the network takes: the lower bound (counted as y is) [n, space.., n_y], where a
- * distribution has one; d of the members [n, m, space.., n_y]. */
-enum { WX_IN_X, WX_IN_Y, WX_IN_S, WX_IN_W, WX_IN_LOWER, WX_IN_MEMBERS, WX_INPUTS };
+ * of the rest that the network takes: where a distribution has them, the lower bound (counted as y
+ * is) and its shift (in the units of y), [n, space.., n_y]; d of the members [n, m, space.., n_y].
+ */
+enum {
+  WX_IN_X,
+  WX_IN_Y,
+  WX_IN_S,
+  WX_IN_W,
+  WX_IN_LOWER,
+  WX_IN_EXTRA,
+  WX_IN_MEMBERS,
+  WX_INPUTS,
+  WX_BOUNDS = WX_IN_MEMBERS - WX_IN_LOWER
+};
 extern const char *const wx_input_name[WX_INPUTS];
 #define WX_MEMBERS_NAME "members"
 /* Returns whether a network takes the members themselves. */

@@ -218,10 +218,12 @@ static void zero_is_the_raw_ensemble(void **state)
 /* The loss is the mean CRPS of what each channel's distribution is, here around the raw mean. */
 static void each_channel_has_its_distribution(void **state)
 {
-  static const wx_output output[] = {
-      {.family = WX_NORMAL}, {WX_TRUNCATED_NORMAL, -1, 0}, {WX_CENSORED_LOGISTIC, 0.5, 0}};
-  enum { N = 3, CELLS = 24, ALL = N * CELLS, GIVEN = WX_IN_LOWER + 1 };
-  static const char *const name[] = {"x", "y", "s", "w", "lower", "loss"};
+  static const wx_output output[] = {{.family = WX_NORMAL},
+                                     {WX_TRUNCATED_NORMAL, -1, 0},
+                                     {WX_CENSORED_LOGISTIC, 0.5, 0},
+                                     {WX_CENSORED_SHIFTED_GAMMA, -0.5, 0.375}};
+  enum { N = 4, CELLS = 24, ALL = N * CELLS, GIVEN = WX_IN_EXTRA + 1 };
+  static const char *const name[] = {"x", "y", "s", "w", "lower", "extra", "loss"};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 4, 6, N}};
   wx_model_opts o = options(WX_UNET, 2);
   weir_value in[GIVEN], loss;
@@ -244,13 +246,16 @@ static void each_channel_has_its_distribution(void **state)
     const double lower = is->lower - 0.25 * (i / N % 5), s = 0.5 + 0.125 * (i % 7);
     const double y = fmax(lower, 0.25 * (i % 11) - 1), sd = s + o.floor;
     const bool logistic = is->family == WX_CENSORED_LOGISTIC;
-    const wx_distribution at = {is->family, 0, logistic ? sd * sqrt(3) / acos(-1) : sd, lower, 0};
+    const wx_output here = {is->family, lower, is->shift};
+    const wx_distribution at = {is->family, wx_output_location(&here, 0, sd),
+                                logistic ? sd * sqrt(3) / acos(-1) : sd, lower, is->shift};
 
     ((float *)t[WX_IN_X].data)[i] = (float)i;
     ((float *)t[WX_IN_Y].data)[i] = (float)y;
     ((float *)t[WX_IN_S].data)[i] = (float)s;
     ((float *)t[WX_IN_W].data)[i] = 1;
     ((float *)t[WX_IN_LOWER].data)[i] = (float)lower;
+    ((float *)t[WX_IN_EXTRA].data)[i] = (float)is->shift;
     sum += wx_distribution_crps(&at, y);
   }
   declare(&w);

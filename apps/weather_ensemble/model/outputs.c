@@ -8,11 +8,14 @@
 const weir_opt wx_output_row_options[] = {
     WEIR_OPT_STRING(wx_output_row, quantity, "", "one of data.target, as ws500; empty: every one"),
     WEIR_OPT_ENUM(
-        wx_output_row, family, WX_NORMAL, WX_NETWORK_FAMILY_CHOICES,
+        wx_output_row, family, WX_NORMAL, WX_FAMILY_CHOICES,
         "truncated and log_normal: values above the bound alone (wind speed); censored: the bound "
         "itself has a probability (precipitation)"),
     WEIR_OPT_REAL(wx_output_row, lower, 0, -1e30, 1e30, "units of the truth",
                   "bound of a truncated or censored family"),
+    WEIR_OPT_REAL(
+        wx_output_row, shift, 0, 0, 1e30, "units of the truth",
+        "family censored_shifted_gamma, > 0: how far below `lower` the gamma distribution begins"),
     WEIR_OPT_END,
 };
 
@@ -35,6 +38,12 @@ static weir_status take_row(int64_t i, const wx_output_row *row, const wx_channe
 {
   bool found = false;
 
+  if ((row->family == WX_CENSORED_SHIFTED_GAMMA) != (row->shift > 0)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "model.distributions[%lld].shift: %g: family censored_shifted_gamma needs one "
+                     "above 0, in units of the quantity, and no other family has it",
+                     (long long)i, row->shift);
+  }
   for (int64_t c = 0; c < n; c++) {
     if (row->quantity[0] != 0 && strcmp(row->quantity, channel[c].name) != 0) {
       continue;
@@ -46,7 +55,7 @@ static weir_status take_row(int64_t i, const wx_output_row *row, const wx_channe
     }
     found = true;
     of[c] = i + 1;
-    out[c] = (wx_output){(wx_family)row->family, (double)(float)row->lower, 0};
+    out[c] = (wx_output){(wx_family)row->family, (double)(float)row->lower, row->shift};
   }
   return found ? WEIR_OK
                : weir_fail(WEIR_ERR_CONFIG,
@@ -87,6 +96,26 @@ bool wx_outputs_bounded(const wx_output *output, int64_t n)
     bounded = bounded || wx_family_is_bounded(output[c].family);
   }
   return bounded;
+}
+
+bool wx_outputs_extra(const wx_output *output, int64_t n)
+{
+  bool extra = false;
+
+  for (int64_t c = 0; c < n; c++) {
+    extra = extra || output[c].family == WX_CENSORED_SHIFTED_GAMMA;
+  }
+  return extra;
+}
+
+double wx_output_location(const wx_output *output, double x, double scale)
+{
+  if (output->family != WX_CENSORED_SHIFTED_GAMMA) {
+    return x;
+  }
+  const double begin = output->lower - output->shift, d = x - begin;
+
+  return begin + (d + hypot(d, WX_OUTPUT_ROUNDING * scale)) / 2;
 }
 
 void wx_output_text(const wx_output *output, char *text, size_t size)

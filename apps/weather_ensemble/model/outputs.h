@@ -10,6 +10,7 @@ typedef struct wx_output_row {
   const char *quantity; /* a target; "": every one */
   int family;           /* wx_family */
   double lower;         /* bound of a family that has one, in units of the quantity */
+  double shift;         /* of censored_shifted_gamma, in units of the quantity */
 } wx_output_row;
 extern const weir_opt wx_output_row_options[];
 enum { WX_OUTPUT_ROWS = 64 };
@@ -22,12 +23,19 @@ typedef struct wx_output {
 } wx_output;
 
 /* Computes the distribution of each of n channels: normal where no row is of it. Fails:
- * WEIR_ERR_CONFIG (a row of no channel, two of the same one). */
+ * WEIR_ERR_CONFIG (a row of no channel, two of the same one, a shift that the
+ * family has not, or one of 0 that it needs). */
 weir_status wx_outputs_of(const weir_struct_list *rows, const wx_channel *channel, int64_t n,
                           wx_output *out) WEIR_CHECKED;
-/* Return whether one of n is not normal; and whether one has a bound. */
+/* Return whether one of n is not normal; whether one has a bound; and whether one has a shift. */
 bool wx_outputs_differ(const wx_output *output, int64_t n);
 bool wx_outputs_bounded(const wx_output *output, int64_t n);
+bool wx_outputs_extra(const wx_output *output, int64_t n);
+/* Returns the location that a network's output x stands for, in units of the quantity: x itself,
+ * but of a gamma distribution, whose mean is above its beginning b, b + (d + sqrt(d^2 + (scale /
+ * 5)^2)) / 2 with d = x - b: no x is beyond what training can correct. scale > 0. */
+#define WX_OUTPUT_ROUNDING 0.2
+double wx_output_location(const wx_output *output, double x, double scale);
 /* Writes "logistic", "truncated_normal, lower 0" or "censored_shifted_gamma, lower 0, shift 1e-06".
  */
 void wx_output_text(const wx_output *output, char *text, size_t size);

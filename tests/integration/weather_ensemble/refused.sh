@@ -37,6 +37,8 @@ refused "$network" 'bias: head mean takes loss mse or mae' bias.use=true data.la
 refused "$network" 'forecast.unet.residual: the network makes what the forecast lacks anyway' model.unet.residual=true "${files[@]}" "$weights"
 refused "$network" 'forecast: head mean makes no location and scale of distributions' model.head=mean model.loss=mse \
   'model.distributions=[{family: logistic}]' "${files[@]}" "$weights"
+refused "$network" 'distributions[0].shift: 0: family censored_shifted_gamma needs one above 0' \
+  'model.distributions=[{family: censored_shifted_gamma}]' "${files[@]}" "$weights"
 refused "$network" 'eecrps.weight: it is the CRPS that is weighted' eecrps.weight=1 model.head=mean model.loss=mse "${files[@]}" "$weights"
 refused "$network" 'normalization.window: 4 is even: a window has a middle' normalization.window=4 "${files[@]}" "$weights"
 refused "$network" 'normalization.window: 4 is even' bias.use=true bias.normalization.window=4 "${files[@]}" "$weights"

@@ -135,6 +135,15 @@ void wx_standard_bound(const wx_standard *s, int64_t c, double lower, const floa
   }
 }
 
+void wx_standard_width(const wx_standard *s, int64_t c, double difference, float *out_y)
+{
+  const int64_t n = s->facts->n_channels[WX_Y];
+
+  for (int64_t i = 0; i < s->facts->cells; i++) {
+    out_y[i * n + c] = (float)(difference / s->unit[c]);
+  }
+}
+
 void wx_standard_field(const wx_standard *s, const float *m, const float *mean, float *out)
 {
   const int64_t n = s->facts->n_channels[WX_Y], cells = s->facts->cells;

@@ -67,6 +67,8 @@ void wx_standard_y(const wx_standard *s, const float *y, const float *m, const f
                    float *out_y, float *out_s);
 /* Computes what a truth of lower, one value of a channel c, would be as y': [cells, y channel]. */
 void wx_standard_bound(const wx_standard *s, int64_t c, double lower, const float *m, float *out_y);
+/* Computes what a difference of truths of a channel c would be of y': [cells, y channel]. */
+void wx_standard_width(const wx_standard *s, int64_t c, double difference, float *out_y);
 /* Computes e' of members [y channel, depth, member, plane] to [member, cells, y channel]; what is
  * missing is 0. m: the raw mean. */
 void wx_standard_members(const wx_standard *s, const float *e, const float *m, float *out);

@@ -14,11 +14,9 @@ typedef enum wx_family {
   WX_CENSORED_SHIFTED_GAMMA,
   WX_FAMILIES
 } wx_family;
-/* Those that a network can make, and all. */
-#define WX_NETWORK_FAMILY_CHOICES                                                          \
+#define WX_FAMILY_CHOICES                                                                  \
   "normal|truncated_normal|censored_normal|logistic|truncated_logistic|censored_logistic|" \
-  "log_normal"
-#define WX_FAMILY_CHOICES WX_NETWORK_FAMILY_CHOICES "|censored_shifted_gamma"
+  "log_normal|censored_shifted_gamma"
 
 /* location and scale >= 0 are those of the whole distribution; scale 0: all at one value. The bound
  * does not count where the family has none. Scores and probabilities are NaN where one of these is,
