@@ -33,12 +33,25 @@ const weir_opt ps_detect_options[] = {
                   "added to that share right after a beat, times noise level over signal level: "
                   "noise is likelier than a beat there (beat expectation, Christov, BioMed. Eng. "
                   "OnLine 3 (2004) 28)"),
-    WEIR_OPT_REAL(ps_detect_opts, early_max, 0.25, 0, 1, "1",
+    WEIR_OPT_REAL(ps_detect_opts, early_max, 0.15, 0, 1, "1",
                   "noise level over signal level above which no more is added"),
     WEIR_OPT_REAL(ps_detect_opts, early_until, 0.8, 0.1, 2, "1",
                   "time after a beat, in usual intervals, until which that falls to 0"),
-    WEIR_OPT_REAL(ps_detect_opts, searchback_threshold, 0.05, 0.01, 0.9, "1",
-                  "the same where the rhythm misses a beat (about half, Pan and Tompkins 1985)",
+    WEIR_OPT_REAL(ps_detect_opts, unlike, 4, 0, 20, "1",
+                  "added to the threshold of a candidate whose shape is not that of a beat, times "
+                  "noise level over signal level and 1 - correlation; half of it in search-back"),
+    WEIR_OPT_REAL(ps_detect_opts, unlike_max, 0.075, 0, 1, "1",
+                  "noise level over signal level above which no more is added"),
+    WEIR_OPT_REAL(ps_detect_opts, shape_share, 0.5, 0, 1, "1",
+                  "share of a candidate's amplitude that is its projection on the mean beat, where "
+                  "that is smaller (matched filter, Xue, Hu and Tompkins 1992); 0: none"),
+    WEIR_OPT_REAL(ps_detect_opts, shape_weight, 0.1, 0.001, 1, "1",
+                  "weight of a new beat in the mean beat of its kind"),
+    WEIR_OPT_REAL(ps_detect_opts, shape_same, 0.7, 0, 1, "1",
+                  "the first beat whose correlation with the mean beat is lower begins a second "
+                  "kind, for ectopic beats"),
+    WEIR_OPT_REAL(ps_detect_opts, searchback_threshold, 0.04, 0.01, 0.9, "1",
+                  "the same where the rhythm misses a beat (Pan and Tompkins 1985: half)",
                   .alias = "search"),
     WEIR_OPT_REAL(ps_detect_opts, searchback_rr_factor, 1.5, 1.1, 4, "1",
                   "interval, in usual ones, that misses a beat (Pan and Tompkins 1985: 1.66)",
@@ -78,6 +91,9 @@ const weir_opt ps_detect_options[] = {
                   "candidates are 3 times as high as the lowest value between them"),
     WEIR_OPT_REAL(ps_detect_opts, noise_weight, 0.125, 0, 1, "1",
                   "weight of a new value in the noise level (Pan and Tompkins 1985: 1/8)"),
+    WEIR_OPT_REAL(ps_detect_opts, noise_max, 0.4, 0, 1, "1",
+                  "highest noise level that thresholds begin from, as a share of the signal level: "
+                  "above it thresholds lose more beats than false ones"),
     WEIR_OPT_REAL(
         ps_detect_opts, level_rank, 0.25, 0, 1, "1",
         "quantile of the last 8 amplitudes that is the signal level; below the median, so "
@@ -158,6 +174,7 @@ static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detec
   d->half_window = (int64_t)fmax(1.0, floor(opts->around * rate + 0.5));
   d->refine = opts->refine > 0 ? (int64_t)fmax(1.0, floor(opts->refine * rate + 0.5)) : 0;
   d->feature_delay = (int64_t)floor(front.feature_delay);
+  d->shape_reach = (int64_t)ceil((PS_DETECT_SHAPE / 2 + 1) * PS_DETECT_POINT * rate);
   d->filtered_delay = front.filtered_delay;
   /* No sooner than a candidate is known, with a block to spare. */
   const int64_t known = d->refractory + 2 * d->half_window + d->feature_delay +
@@ -167,8 +184,8 @@ static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detec
   d->decide = d->decide > known && !opts->at_once ? d->decide : known;
   d->pending_capacity = (d->learn > d->lost ? d->learn : d->lost) / d->refractory + 8;
   d->ring = 64;
-  while (d->ring <
-         d->refractory + d->feature_delay + 2 * d->half_window + 2 * d->refine + 2 * BLOCK) {
+  while (d->ring < d->refractory + d->feature_delay + d->shape_reach + 2 * d->half_window +
+                       2 * d->refine + 2 * BLOCK) {
     d->ring *= 2;
   }
   return WEIR_OK;
@@ -274,6 +291,33 @@ static float sharpness(ps_detector *d, int64_t first, int64_t last)
   return sharpest;
 }
 
+/* Slopes of `filtered` around slot `middle`: differences of means over a point's width, which
+ * remove what is too fast for the points. */
+static void copy_shape(ps_detector *d, int64_t middle, float *shape)
+{
+  const float *ring = ring_of(d);
+  const double step = PS_DETECT_POINT * d->rate;
+  const int64_t mask = d->ring - 1, half = (int64_t)(step / 2);
+  const float share = 1.0f / (float)(2 * half + 1);
+  float before = 0.0f;
+
+  for (int k = 0; k <= PS_DETECT_SHAPE; k++) {
+    const int64_t at = middle + (int64_t)floor((k - PS_DETECT_SHAPE / 2) * step + 0.5);
+    const int64_t first = at - half > d->segment ? at - half : d->segment;
+    const int64_t last = at + half < d->next ? at + half : d->next - 1;
+    float sum = 0.0f;
+
+    for (int64_t t = first; t <= last; t++) {
+      sum += ring[t & mask];
+    }
+    sum *= share;
+    if (k > 0) {
+      shape[k - 1] = sum - before;
+    }
+    before = sum;
+  }
+}
+
 /* The peak being followed becomes a candidate at the R wave under it. */
 static void confirm(ps_detector *d, ps_beat_out *out)
 {
@@ -290,13 +334,17 @@ static void confirm(ps_detector *d, ps_beat_out *out)
 
   d->rising = 0;
   d->valley = INFINITY;
-  const ps_candidate c = {.at = at,
-                          .fraction = (int32_t)floor(fraction * PS_DETECT_PER_SAMPLE + 0.5),
-                          .amp = sqrtf(fmaxf(d->peak, 0.0f)),
-                          .sharp = sharpness(d, first, last),
-                          .low = d->low_before < 0.0f ? -1.0f : sqrtf(d->low_before),
-                          .breaks = d->breaks};
+  const float height = sqrtf(fmaxf(d->peak, 0.0f));
+  ps_candidate c = {.at = at,
+                    .fraction = (int32_t)floor(fraction * PS_DETECT_PER_SAMPLE + 0.5),
+                    .height = height,
+                    .amp = height,
+                    .likeness = 1.0f,
+                    .sharp = sharpness(d, first, last),
+                    .low = d->low_before < 0.0f ? -1.0f : sqrtf(d->low_before),
+                    .breaks = d->breaks};
 
+  copy_shape(d, middle, c.shape);
   d->breaks = 0;
   d->low_before = d->low_after;
   d->low_after = INFINITY;

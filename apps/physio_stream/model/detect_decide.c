@@ -1,7 +1,8 @@
 /* detect_decide.c - beats among candidates, by adaptive levels and rhythm: Pan and Tompkins 1985
  * with medians in place of running means (Hamilton and Tompkins 1986), levels learnt from the first
  * seconds and applied to them too, and a search in missed intervals that waits for the next sure
- * beat, so that it knows both neighbours. The noise level is that of the signal between candidates,
+ * beat, so that it knows both neighbours. In noise a candidate must also resemble the mean beat
+ * (detect_shape.c). The noise level is that of the signal between candidates,
  * which beats that are missed, or false, do not change. */
 #include <math.h>
 #include <string.h>
@@ -32,17 +33,27 @@ static double rank_of_memory(const double *memory, double rank)
 
 static double between(const ps_detector *d, double share)
 {
-  return d->noise + share * (d->level - d->noise);
+  const double noise = fmin(d->noise, d->opts.noise_max * d->level);
+
+  return noise + share * (d->level - noise);
+}
+
+/* Added to that share for a candidate whose shape is not that of a beat. */
+static double unlike_share(const ps_detector *d, float likeness)
+{
+  const double noise = d->level > 0.0 ? fmin(d->noise / d->level, d->opts.unlike_max) : 0.0;
+
+  return d->opts.unlike * noise * (1.0 - (double)likeness);
 }
 
 /* Share of that way from which a candidate is a sure beat, `since` samples after the last one. */
-static double sure_share(const ps_detector *d, int64_t since)
+static double sure_share(const ps_detector *d, int64_t since, float likeness)
 {
   const ps_detect_opts *o = &d->opts;
   const double noise = d->level > 0.0 ? fmin(d->noise / d->level, o->early_max) : 0.0;
   const double soon = fmax(0.0, 1.0 - (double)since / (o->early_until * d->interval));
 
-  return o->threshold + (d->has_beat ? o->early * noise * soon : 0.0);
+  return o->threshold + unlike_share(d, likeness) + (d->has_beat ? o->early * noise * soon : 0.0);
 }
 
 /* Noise around a candidate, where that is known. */
@@ -72,6 +83,7 @@ static double clamp(double x, double low, double high)
 static void accept(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
 {
   emit(d, c, out);
+  ps_shape_learn(d, c);
   if (d->has_beat) {
     d->intervals[d->interval_at] =
         clamp((double)(c->at - d->beat.at), 0.5 * d->interval, 1.5 * d->interval);
@@ -95,7 +107,7 @@ static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int
   const ps_candidate *pending = ps_detect_pending(d);
   const int64_t start = d->anchor;
   const double away = fmax((double)d->t_wave, d->opts.away * d->interval);
-  const double threshold = between(d, d->opts.searchback_threshold);
+  const double least = d->opts.searchback_threshold;
   int64_t best = -1;
 
   if (d->opts.at_once || (double)(end - start) <= d->opts.searchback_rr_factor * d->interval) {
@@ -105,7 +117,9 @@ static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int
     const int near = (d->has_beat && (double)(pending[i].at - start) < away) ||
                      (before_beat && (double)(end - pending[i].at) < away);
 
-    if (!near && (double)pending[i].amp >= threshold &&
+    const double share = least + unlike_share(d, pending[i].likeness) / 2;
+
+    if (!near && (double)pending[i].amp >= between(d, share) &&
         (best < 0 || pending[i].amp > pending[best].amp)) {
       best = i;
     }
@@ -202,7 +216,7 @@ static double learn_level(const ps_detector *d)
  */
 static double learn_interval(const ps_detector *d, const ps_candidate *pending)
 {
-  const double sure = between(d, sure_share(d, INT64_MAX));
+  const double sure = between(d, sure_share(d, INT64_MAX, 1.0f));
   double gaps[PS_DETECT_MEMORY];
   int64_t n = 0, last = -1;
 
@@ -218,7 +232,7 @@ static double learn_interval(const ps_detector *d, const ps_candidate *pending)
   return n > 0 ? quantile(gaps, n, 0.5) : d->rate;
 }
 
-static void feed_learnt(ps_detector *d, const ps_candidate *c, ps_beat_out *out);
+static void feed_learnt(ps_detector *d, ps_candidate *c, ps_beat_out *out);
 
 /* Present samples since learning began. */
 static int64_t heard(const ps_detector *d)
@@ -253,7 +267,7 @@ static void end_learning(ps_detector *d, ps_beat_out *out)
   d->n_pending = 0;
   d->muted = d->opts.at_once;
   for (int64_t i = 0; i < n; i++) {
-    const ps_candidate c = pending[i];
+    ps_candidate c = pending[i];
 
     feed_learnt(d, &c, out);
   }
@@ -282,8 +296,9 @@ static void recover(ps_detector *d, int64_t now, ps_beat_out *out)
   d->has_beat = 0;
 }
 
-static void feed_learnt(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
+static void feed_learnt(ps_detector *d, ps_candidate *c, ps_beat_out *out)
 {
+  ps_shape_weigh(d, c);
   if (c->breaks) {
     end_rhythm(d, c->at, out);
   }
@@ -297,7 +312,7 @@ static void feed_learnt(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
                  (double)c->sharp < d->opts.sharp_ratio * (double)d->beat.sharp)) {
     return;
   }
-  if ((double)c->amp >= fmax(between(d, sure_share(d, since)), d->opts.floor)) {
+  if ((double)c->amp >= fmax(between(d, sure_share(d, since, c->likeness)), d->opts.floor)) {
     search(d, 0, d->n_pending, c->at, 1, out);
     accept(d, c, out);
     d->n_pending = 0;
@@ -363,6 +378,7 @@ void ps_decide_finish(ps_detector *d, ps_beat_out *out)
     end_learning(d, out);
   }
   end_rhythm(d, 0, out);
+  memset(d->kinds, 0, sizeof d->kinds);
   d->learning = 1;
   d->heard = 0;
 }

@@ -5,16 +5,34 @@
 
 /* Amplitudes and intervals remembered (Pan and Tompkins 1985: eight). */
 #define PS_DETECT_MEMORY 8
+/* Shapes: slopes at points 10 ms apart. A beat is PS_DETECT_BEAT of them, about as long as a wide
+ * QRS complex; a candidate has those of all shifts by up to PS_DETECT_SHIFT. */
+#define PS_DETECT_POINT 0.01
+#define PS_DETECT_BEAT 18
+#define PS_DETECT_SHIFT 8
+#define PS_DETECT_SHAPE (PS_DETECT_BEAT + 2 * PS_DETECT_SHIFT)
+/* Kinds of beats whose shapes are learnt: normal and ectopic. */
+#define PS_DETECT_KINDS 2
 
 /* A bump of the feature that is the largest within the refractory time around it. */
 typedef struct ps_candidate {
   int64_t at;       /* sample of the input: its R wave                 */
   int32_t fraction; /* by which it lies beyond that, in 1 / PS_DETECT_PER_SAMPLE */
-  float amp;        /* square root of the feature                      */
+  float height;     /* square root of the feature                      */
+  float amp;        /* the same, lowered where its shape is not that of a beat */
+  float likeness;   /* correlation of its shape with that of a beat, 0 to 1 */
   float sharp;      /* largest second difference of the filtered signal */
   float low;        /* root of the lowest feature since the candidate before, -1: unknown */
   int32_t breaks;   /* 1: a gap without rhythm lies just before it     */
+  float shape[PS_DETECT_SHAPE]; /* slopes of the filtered signal around it */
 } ps_candidate;
+
+/* Beats of one kind: running means. */
+typedef struct ps_beat_kind {
+  int64_t n;                   /* beats so far                       */
+  double size;                 /* of projections on it, over heights */
+  float shape[PS_DETECT_BEAT]; /* of shapes of unit energy           */
+} ps_beat_kind;
 
 /* Where a call's beats go. */
 typedef struct ps_beat_out {
@@ -27,7 +45,7 @@ typedef struct ps_detector {
   double rate;
   /* lengths in samples */
   int64_t refractory, t_wave, learn, learn_least, lost, wait, relearn_gap, decide;
-  int64_t half_window, feature_delay, sharp_step, refine;
+  int64_t half_window, feature_delay, sharp_step, refine, shape_reach;
   double filtered_delay;
   /* scan: the largest value of the feature so far, until it is `refractory` old */
   int64_t next;    /* slot after the last present one; -1 before the first */
@@ -48,12 +66,18 @@ typedef struct ps_detector {
   int64_t emitted;  /* last beat written                                    */
   ps_candidate beat;
   double noise, level, interval; /* interval in samples */
+  ps_beat_kind kinds[PS_DETECT_KINDS];
   double amps[PS_DETECT_MEMORY], intervals[PS_DETECT_MEMORY];
   int32_t amp_at, interval_at;
   /* what follows the struct: candidates since the last beat, then filtered values by slot */
   int64_t n_pending, pending_capacity, ring;
 } ps_detector;
 
+/* Sets amplitude and likeness of a candidate from the kinds of beats: all and 1 before the first.
+ */
+void ps_shape_weigh(const ps_detector *d, ps_candidate *c);
+/* Learns the shape of a beat. */
+void ps_shape_learn(ps_detector *d, const ps_candidate *c);
 /* Takes a candidate, in order of time. May write beats. */
 void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out);
 /* Decides what is pending for longer than it may be, once all samples before slot `now` have been

@@ -1,0 +1,112 @@
+/* detect_shape.c - likeness of candidates to the mean beats of two kinds: a matched filter (Xue, Hu
+ * and Tompkins, IEEE Trans. Biomed. Eng. 39 (1992) 317-329) over slopes, whose templates are learnt
+ * from the beats that are found. Slopes instead of values, because noise of electrode motion falls
+ * with frequency. */
+#include <math.h>
+#include <string.h>
+#include "model/detect_priv.h"
+
+enum { SHIFTS = 2 * PS_DETECT_SHIFT + 1 };
+
+/* A candidate against one kind. */
+typedef struct match {
+  int kind, shift;         /* first slope of the candidate that lies in the beat */
+  double projection, like; /* at the shift where it is largest; correlation there */
+} match;
+
+static double energy(const float *x)
+{
+  double sum = 0.0;
+
+  for (int k = 0; k < PS_DETECT_BEAT; k++) {
+    sum += (double)x[k] * (double)x[k];
+  }
+  return sum;
+}
+
+/* Products of the beat with the candidate at every shift, side by side. */
+static void correlate(const float *beat, const float *x, float sum[SHIFTS])
+{
+  memset(sum, 0, SHIFTS * sizeof *sum);
+  for (int k = 0; k < PS_DETECT_BEAT; k++) {
+    for (int shift = 0; shift < SHIFTS; shift++) {
+      sum[shift] += beat[k] * x[shift + k];
+    }
+  }
+}
+
+static match match_kind(const ps_detector *d, const ps_candidate *c, int kind)
+{
+  const float *beat = d->kinds[kind].shape;
+  match m = {.kind = kind, .shift = PS_DETECT_SHIFT};
+  float sum[SHIFTS], best = 0.0f;
+
+  correlate(beat, c->shape, sum);
+  for (int shift = 0; shift < SHIFTS; shift++) {
+    if (sum[shift] > best) {
+      best = sum[shift];
+      m.shift = shift;
+    }
+  }
+  const double norm = energy(beat), own = energy(c->shape + m.shift);
+
+  m.projection = norm > 0.0 ? (double)best / sqrt(norm) : 0.0;
+  m.like = own > 0.0 ? fmin(m.projection / sqrt(own), 1.0) : 0.0;
+  return m;
+}
+
+/* The kind that is most alike, of those with a beat; there is one. */
+static match match_best(const ps_detector *d, const ps_candidate *c)
+{
+  match best = match_kind(d, c, 0);
+
+  for (int kind = 1; kind < PS_DETECT_KINDS && d->kinds[kind].n > 0; kind++) {
+    const match m = match_kind(d, c, kind);
+
+    best = m.like > best.like ? m : best;
+  }
+  return best;
+}
+
+void ps_shape_weigh(const ps_detector *d, ps_candidate *c)
+{
+  c->amp = c->height;
+  c->likeness = 1.0f;
+  if (d->kinds[0].n < 2) {
+    return;
+  }
+  const match m = match_best(d, c);
+  const double size = d->kinds[m.kind].size, height = (double)c->height;
+  const double projected = size > 0.0 ? fmin(m.projection / size, height) : height;
+
+  c->amp = (float)(height + d->opts.shape_share * (projected - height));
+  c->likeness = (float)m.like;
+}
+
+void ps_shape_learn(ps_detector *d, const ps_candidate *c)
+{
+  match m = {.shift = PS_DETECT_SHIFT};
+
+  if (d->kinds[0].n > 0) {
+    m = match_best(d, c);
+    if (m.like < d->opts.shape_same && d->kinds[1].n == 0) {
+      m = (match){.kind = 1, .shift = PS_DETECT_SHIFT};
+    }
+  }
+  const float *x = c->shape + m.shift;
+  const double root = sqrt(energy(x));
+
+  if (!(root > 0.0 && c->height > 0.0f)) {
+    return;
+  }
+  ps_beat_kind *kind = &d->kinds[m.kind];
+  const double weight = fmax(1.0 / (double)++kind->n, d->opts.shape_weight);
+  const double size = (kind->n > 1 ? m.projection : root) / (double)c->height;
+
+  kind->size += weight * (size - kind->size);
+  for (int k = 0; k < PS_DETECT_BEAT; k++) {
+    const double old = (double)kind->shape[k];
+
+    kind->shape[k] = (float)(old + weight * ((double)x[k] / root - old));
+  }
+}
