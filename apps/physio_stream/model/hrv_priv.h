@@ -24,6 +24,10 @@ typedef struct hrv_density {
   int64_t pieces;
 } hrv_density;
 
+/* Writes the natural cubic spline through the points, of which there are 3 at least, at HRV_RATE
+ * from the first one on. series: capacity of their seconds times HRV_RATE, and 1. Returns the
+ * number of values. */
+int64_t hrv_spline(const hrv_points *p, double *series);
 /* Adds the pieces that the points hold. series: capacity of their seconds times HRV_RATE, and 1. */
 void hrv_welch(const hrv_points *p, double *series, hrv_density *density);
 /* Returns the bands of a density, NaN without pieces. */

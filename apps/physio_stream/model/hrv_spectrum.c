@@ -23,9 +23,9 @@ static void bend_spline(const hrv_points *p)
   }
 }
 
-/* The spline at 4 Hz from its first point on; returns how many values. */
-static int64_t sample_spline(const hrv_points *p, double *series)
+int64_t hrv_spline(const hrv_points *p, double *series)
 {
+  bend_spline(p);
   const int64_t n = 1 + (int64_t)floor((p->t[p->n - 1] - p->t[0]) * HRV_RATE);
   int64_t i = 0;
 
@@ -89,8 +89,7 @@ void hrv_welch(const hrv_points *p, double *series, hrv_density *density)
   if (p->n < 4) {
     return;
   }
-  bend_spline(p);
-  const int64_t n = sample_spline(p, series);
+  const int64_t n = hrv_spline(p, series);
 
   for (int64_t i = 0; i + HRV_PIECE <= n; i += HRV_PIECE / 2) {
     add_piece(series + i, density);

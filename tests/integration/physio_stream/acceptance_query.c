@@ -203,6 +203,53 @@ static void a7_pulses_follow_beats(void **state)
 }
 
 /* Two segments, an ECG of four samples a frame: the pressure is held four slots long. */
+/* Values of a file NAME.csv, time_s,value; the caller frees them. */
+static double *values_of(const char *path, int64_t *n)
+{
+  char *text = contents(path);
+  double *v = calloc(strlen(text), sizeof *v), time;
+
+  assert_non_null(v);
+  *n = 0;
+  for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1) {
+    assert_int_equal(sscanf(line, "%lf,%lf", &time, &v[*n]), 2);
+    ++*n;
+  }
+  free(text);
+  return v;
+}
+
+/* Breathing that modulates the amplitude of R waves, and baseline and amplitude of the pressure: 72
+ * windows. */
+static void a7_respiratory_rates_are_those_of_the_respiration_channel(void **state)
+{
+  static const char *const of[] = {"ecg_am", "abp_bw", "abp_am"};
+  static const double most[] = {0.4, 0.15, 0.15};
+
+  query("wfdb/mimic/03700181",
+        "{name: ecg, signal: MCL1}, {name: abp, signal: ABP}, {name: resp, signal: RESP}",
+        "{name: r, from: [ecg], do: detect}, {name: p, from: [abp], do: ppg_beats}, "
+        "{name: b, from: [ecg, r.rr], do: resp_rate}, "
+        "{name: q, from: [abp, p.rr], do: {resp_rate: {signal: ppg}}}, "
+        "{name: ref, from: [resp], do: resp_rate}, "
+        "{name: ecg_am, from: [b.am, ref.rate], do: {join: {value: \"abs(b.am - ref.rate)\"}}}, "
+        "{name: abp_bw, from: [q.bw, ref.rate], do: {join: {value: \"abs(q.bw - ref.rate)\"}}}, "
+        "{name: abp_am, from: [q.am, ref.rate], do: {join: {value: \"abs(q.am - ref.rate)\"}}}",
+        "{stream: ecg_am, format: csv}, {stream: abp_bw, format: csv}, "
+        "{stream: abp_am, format: csv}",
+        "", "breath");
+  for (int i = 0; i < 3; i++) {
+    int64_t n = 0;
+    double *v = values_of(in_scratch("breath/%s.csv", of[i]), &n);
+    const double middle = median(v, n);
+
+    printf("A7: %s, median difference %.3f/min of %lld windows\n", of[i], middle, (long long)n);
+    assert_in_range(n, 70, 75);
+    assert_true(middle <= most[i]);
+    free(v);
+  }
+}
+
 static void a7_segments_of_several_rates_are_joined(void **state)
 {
   query("wfdb/multiseg/041s/041s", "{name: ecg, signal: \"0\"}, {name: abp, signal: ABP}",
@@ -233,6 +280,7 @@ int main(void)
       TEST(a5_a_join_through_the_query_is_computed_where_both_signals_are),
       TEST(a6_missing_segments_and_late_times),
       TEST(a7_pulses_follow_beats),
+      TEST(a7_respiratory_rates_are_those_of_the_respiration_channel),
       TEST(a7_segments_of_several_rates_are_joined),
   };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """neurokit2_package.py PROGRAM WORK - nonlinear measures of heart rate variability as NeuroKit2 of PyPI computes them, of one run of
-intervals and, SD1 and SD2, of runs between ectopic beats. docs/science/physio_stream.md names the definitions that differ."""
+intervals and, SD1 and SD2, of runs between ectopic beats; respiratory rate of an ECG. docs/science/physio_stream.md names the definitions
+that differ."""
 import csv
 import os
 import subprocess
@@ -115,3 +116,40 @@ reference = nk.hrv_nonlinear({"RRI": intervals[counts], "RRI_Time": times[1:][co
 for ours, theirs in ("sd1_ms", "SD1"), ("sd2_ms", "SD2"):
     expect(("ectopic", ours), row[ours], reference["HRV_" + theirs])
 print(f"NeuroKit2 {nk.__version__}: with ectopic beats SampEn {row['sampen']:.4f}, and {reference['HRV_SampEn']:.4f} across them")
+
+
+def pulses(breaths, rate, seconds, random):
+    """An ECG of Gaussian R waves and noise: breathing of a known rate modulates amplitude, intervals and baseline."""
+    time = np.arange(seconds * rate) / rate
+    phase = 2 * np.pi * breaths / 60
+    signal = 0.1 * np.sin(phase * time) + 0.01 * random.normal(size=len(time))
+    at = 0.5
+    while at < seconds - 0.5:
+        near = slice(int((at - 0.1) * rate), int((at + 0.1) * rate))
+        signal[near] += (1 + 0.15 * np.sin(phase * at)) * np.exp(-0.5 * ((time[near] - at) / 0.01) ** 2)
+        at += 0.8 + 0.04 * np.sin(phase * at)
+    return signal
+
+
+def respiration(breaths, rate, random):
+    """Rates in windows, and that of NeuroKit2: of the heart rate between 0.1 and 0.4 Hz."""
+    signal = pulses(breaths, rate, 300, random)
+    np.savetxt("resp.csv", signal, fmt="%.5f", header="ecg (mV)", comments="")
+    steps = "{name: r, from: [ecg], do: {detect: {}}}, {name: resp, from: [ecg, r.rr], do: {resp_rate: {}}}"
+    sets = ["input.csv=resp.csv", f"input.fs={rate}", "query.streams=[{name: ecg}]", f"query.steps=[{steps}]",
+            "query.outputs=[{stream: resp, format: csv}]"]
+    subprocess.run([program, "run", *sum((["--set", text] for text in sets), []), "--out", "resp", "--overwrite", "--log", "error"],
+                   check=True, stdout=subprocess.DEVNULL)
+    with open("resp/resp.csv", encoding="utf-8") as file:
+        ours = [float(row["rate"]) for row in csv.DictReader(file) if row["rate"]]
+    peaks = nk.ecg_peaks(nk.ecg_clean(signal, sampling_rate=rate), sampling_rate=rate)[1]["ECG_R_Peaks"]
+    derived = nk.ecg_rsp(nk.ecg_rate(peaks, sampling_rate=rate, desired_length=len(signal)), sampling_rate=rate)
+    troughs = nk.rsp_findpeaks(nk.rsp_clean(derived, sampling_rate=rate))["RSP_Troughs"]
+    theirs = 60 * rate / np.median(np.diff(troughs))
+    print(f"breaths {breaths}/min: {min(ours):.2f} to {max(ours):.2f} in {len(ours)} windows; NeuroKit2 {theirs:.2f}")
+    assert len(ours) > 30 and max(abs(x - breaths) for x in ours) < 0.2
+    assert abs(np.median(ours) - theirs) < 0.3, (breaths, theirs)
+
+
+for breaths in 8, 12, 15, 20:
+    respiration(breaths, 250, np.random.default_rng(breaths))
