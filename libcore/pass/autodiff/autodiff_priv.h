@@ -101,6 +101,9 @@ weir_status derive_find_best(weir_access *a, bool *asks, int *output) WEIR_CHECK
 int64_t derive_positions(const weir_access *a);
 /* Likewise for PROD: the number of zeros among the values, or the product of the others. */
 bool derive_find_product(weir_access *a, bool zeros);
+/* Where the derivative of the node's function is one of its result, exp and tanh, the result is
+ * read instead of computed again: what it was computed from need not be kept. */
+void derive_read_result(derive_adjoint *d, const derive_aux_arrays *aux, int32_t *expr);
 /* Adjoints of the outputs become those of the values that the monoid merges: seed[], as above.
  * expr: of derive_forward. Fails: WEIR_ERR_UNSUPPORTED. */
 weir_status derive_seed(derive_adjoint *d, const derive_aux_arrays *aux, const int32_t *expr,

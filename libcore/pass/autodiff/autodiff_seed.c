@@ -29,6 +29,19 @@ static void add_seed(derive_adjoint *d, int32_t *seed, int32_t e, int32_t g)
   seed[e] = seed[e] < 0 ? g : weir_body_binary(&d->to->body, WEIR_CODE_ADD, seed[e], g);
 }
 
+void derive_read_result(derive_adjoint *d, const derive_aux_arrays *arrays, int32_t *expr)
+{
+  const weir_access *a = d->from;
+  const weir_expr *y = &a->body.exprs[a->value[0]];
+
+  if (a->combine == WEIR_COMBINE_NONE && a->n_values == 1 &&
+      (y->code == WEIR_CODE_EXP || y->code == WEIR_CODE_TANH) && y->dtype == a->out[0].dtype) {
+    const int32_t read = aux(d, arrays, 0, arrays->made[0]);
+
+    expr[a->value[0]] = read >= 0 ? read : expr[a->value[0]];
+  }
+}
+
 /* Of `c ? x : constant` only x has a derivative, and only where c holds. That the whole adjoint is
  * 0 elsewhere, and not x's term of it alone, keeps what x is there (an infinity) out of it. */
 static int32_t unwrap(derive_adjoint *d, const int32_t *expr, int32_t e)

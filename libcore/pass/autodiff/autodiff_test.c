@@ -183,13 +183,34 @@ static void what_the_derivative_reads_is_told(void **state)
   assert_ok(weir_gradients(g, loss, &x, 1, &grad));
   weir_output(g, "g", grad);
   assert_ok(derive_find_saved(g, &saved, &n));
-  assert_int_equal(n, 1);
+  assert_int_equal(n, 2); /* y, of which its derivative is made, and y + 1 */
   assert_int_equal(saved[0].bytes, 800);
   weir_free(&saved);
   weir_graph_destroy(&g);
 }
 
 /* sum(w cast(x)): the gradient is w, cast to the dtype in between and to that of x. */
+/* exp' = exp and tanh' = 1 - tanh^2 read the result: what it was made of is not kept for them. */
+static void exp_and_tanh_are_derived_from_their_results(void **state)
+{
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {5}};
+
+  for (int k = 0; k < 3; k++) {
+    weir_graph *g = NULL;
+    weir_value grad;
+
+    assert_ok(weir_graph_create(&g));
+    const weir_value in = weir_input(g, "x", &d), x = weir_scale(g, in, 3);
+    const weir_value y = k == 0 ? weir_exp(g, x) : k == 1 ? weir_tanh(g, x) : weir_erf(g, x);
+    const int32_t array = weir_value_array(g, x);
+
+    assert_ok(weir_gradients(g, weir_sum(g, y, -1), &in, 1, &grad));
+    assert_int_equal(weir_graph_readers(g, array, NULL, 0), k < 2 ? 1 : 2);
+    assert_int_equal(weir_graph_readers(g, weir_value_array(g, y), NULL, 0), k < 2 ? 2 : 1);
+    weir_graph_destroy(&g);
+  }
+}
+
 static void the_derivative_of_a_cast_is_a_cast(void **state)
 {
   static const weir_dtype pairs[][2] = {
@@ -428,6 +449,7 @@ int main(void)
       cmocka_unit_test(what_does_not_matter_has_gradient_0),
       cmocka_unit_test(zeros_of_a_product_and_equal_maxima),
       cmocka_unit_test(what_the_derivative_reads_is_told),
+      cmocka_unit_test(exp_and_tanh_are_derived_from_their_results),
       cmocka_unit_test(the_derivative_of_a_cast_is_a_cast),
       cmocka_unit_test(an_enlargement_tries_only_rests_that_occur),
       cmocka_unit_test(maxima_pass_what_rises),

@@ -229,6 +229,7 @@ static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint
     return WEIR_OK;
   }
   WEIR_TRY(derive_forward(d, expr));
+  derive_read_result(d, &aux, expr);
   WEIR_TRY(derive_seed(d, &aux, expr, seed));
   const int32_t value = derive_backward(d, expr, seed);
 
