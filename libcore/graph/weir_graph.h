@@ -135,8 +135,8 @@ typedef struct weir_node {
   int32_t microbatch; /* micro-batch of the node, from 1; 0: none */
   int8_t priority; /* priority among ready nodes: -1 first, as it starts concurrent work; 1 last, as
                   it waits for that work */
-  int8_t late;     /* 0; of a node that does again what another did: rank among these. Of what is
-                      ready in a micro-batch, the lowest rank runs first */
+  int16_t late;    /* 0; of a node that does again what another did: number of those that may share
+                      a group. They run right before the first that reads them */
   bool dead;       /* removed by a pass */
   weir_derivation derivation; /* of NULL: as built, or nothing is known */
   weir_access access;

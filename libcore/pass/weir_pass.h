@@ -53,8 +53,9 @@ typedef struct weir_pass_opts {
   const weir_constants *constants; /* of the device; default: of the cpu; weir_pass_constants */
   int64_t microbatches; /* micro-batches of a step, each finished before the next; 0, 1: none */
   const weir_block_choice *blocks; /* what is made again for the gradient; NULL: none */
-  int64_t min_layout_bytes; /* minimum bytes of an array whose memory layout may change; default
-                               32768 */
+  bool recompute_elementwise; /* likewise element-wise results that cost time, to save memory */
+  int64_t min_layout_bytes;   /* minimum bytes of an array whose memory layout may change; default
+                                 32768 */
   bool no_fusion; /* every node its own group                                                     */
   const char *skip;         /* passes to skip, comma-separated, NULL: none; group: as no_fusion */
   weir_precision precision; /* dtype of products of f32, where a kernel is faster with it */

@@ -3,12 +3,13 @@
  * threads, batch of two. Parameters after the last step are compared with those without a budget
  * before a row is printed, PyTorch's too.
  *
- *   train_memory [lite] [cosmoflow] [SIDE] [weir | torch]
+ *   train_memory [lite] [transformer] [cosmoflow] [SIDE] [weir | torch]
  *
  * weir, torch: the steps of that side alone, the other's only without a budget.
  * Budgets are shares of the arena without one, and last the least that a step keeps. A line on
  * stderr for each: budget, arena, growth of the peak resident memory and what the plan foresees of
- * it (MiB), seconds of a step, micro-batches, blocks that are computed twice. */
+ * it (MiB), seconds of a step, micro-batches, whether element-wise results are computed twice, and
+ * how many blocks. */
 #include <string.h>
 #include "conf/weir_opt.h"
 #include "peak_memory.h"
@@ -16,7 +17,7 @@
 #include "train_jobs.h"
 #include "weir_bench.h"
 
-enum { THREADS = 2, RUNS = 4, STEPS = RUNS + 1, LONGEST = 512, CHECKPOINTS = 2 };
+enum { THREADS = 2, RUNS = 4, STEPS = RUNS + 1, LONGEST = 512 };
 
 /* Agreement of parameters: sums in another order. */
 #define TOLERANCE 1e-4
@@ -24,6 +25,7 @@ enum { THREADS = 2, RUNS = 4, STEPS = RUNS + 1, LONGEST = 512, CHECKPOINTS = 2 }
 typedef struct subject {
   char name[64], arguments[LONGEST];
   const char *function; /* of train_step.py */
+  int checkpoints;      /* ways of its to checkpoint the network */
   learner_job job;
   float *start, *end; /* parameters before and after all steps */
   int64_t count;
@@ -88,10 +90,12 @@ static void measure(subject *s, int64_t budget)
   compare(s, net.bank.data);
   fprintf(stderr,
           "%s: budget %.0f, arena %.0f, growth %.0f, foreseen %.0f MiB: %.4g s, %lld micro-"
-          "batches, %d blocks twice\n",
+          "batches, twice:%s %d blocks\n",
           s->name, (double)budget * 0x1p-20, (double)weir_plan_arena_bytes(net.plan) * 0x1p-20,
           growth * 0x1p-20, peak_predict(&net) * 0x1p-20, seconds,
-          (long long)weir_plan_microbatches(net.plan), weir_plan_blocks_again(net.plan));
+          (long long)weir_plan_microbatches(net.plan),
+          weir_plan_elementwise_again(net.plan) ? " element-wise results," : "",
+          weir_plan_blocks_again(net.plan));
   if (budget > 0) {
     (void)snprintf(work, sizeof work, "train %s: a step with an arena of %.0f MiB", s->name,
                    (double)budget * 0x1p-20);
@@ -177,7 +181,7 @@ static void run(subject *s, bool with_budgets, bool with_torch)
   if (with_budgets) {
     measure_budgets(s);
   }
-  for (int k = 0; k <= CHECKPOINTS && with_torch; k++) {
+  for (int k = 0; k <= s->checkpoints && with_torch; k++) {
     against_torch(s, k);
   }
   free(s->start);
@@ -186,7 +190,7 @@ static void run(subject *s, bool with_budgets, bool with_torch)
 
 int main(int argc, char **argv)
 {
-  bool lite = false, cosmoflow = false, weir = false, torch = false;
+  bool lite = false, transformer = false, cosmoflow = false, weir = false, torch = false;
   int64_t side = 64;
 
   for (int i = 1; i < argc; i++) {
@@ -194,24 +198,41 @@ int main(int argc, char **argv)
     const int64_t number = strtoll(argv[i], &end, 10);
 
     lite = lite || strcmp(argv[i], "lite") == 0;
+    transformer = transformer || strcmp(argv[i], "transformer") == 0;
     cosmoflow = cosmoflow || strcmp(argv[i], "cosmoflow") == 0;
     weir = weir || strcmp(argv[i], "weir") == 0;
     torch = torch || strcmp(argv[i], "torch") == 0;
     side = *end == 0 && number >= 16 && number <= 512 ? number : side;
   }
   const bool with_torch = !weir && reference_ready("torch");
+  const bool all = !lite && !transformer && !cosmoflow;
 
-  if (lite || !cosmoflow) {
+  if (lite || all) {
     weir_unet_opts opts;
-    subject s = {.name = "U-Net lite 8x64x128", .function = "unet", .job = train_job_unet(&opts)};
+    subject s = {.name = "U-Net lite 8x64x128",
+                 .function = "unet",
+                 .checkpoints = 2,
+                 .job = train_job_unet(&opts)};
 
     s.job.threads = THREADS;
     train_job_unet_arguments(&s.job, s.arguments, sizeof s.arguments);
     run(&s, !torch, with_torch);
   }
-  if (cosmoflow || !lite) {
+  if (transformer || all) {
+    weir_transformer_opts opts;
+    subject s = {.name = "transformer lite 64x128",
+                 .function = "transformer",
+                 .checkpoints = 1,
+                 .job = train_job_transformer(&opts)};
+
+    s.job.threads = THREADS;
+    train_job_transformer_arguments(&s.job, s.arguments, sizeof s.arguments);
+    run(&s, !torch, with_torch);
+  }
+  if (cosmoflow || all) {
     cf_mlperf_opts opts;
-    subject s = {.function = "cosmoflow", .job = train_job_cosmoflow(&opts, side)};
+    subject s = {
+        .function = "cosmoflow", .checkpoints = 2, .job = train_job_cosmoflow(&opts, side)};
 
     s.job.threads = THREADS;
     (void)snprintf(s.name, sizeof s.name, "CosmoFlow %lld^3", (long long)side);

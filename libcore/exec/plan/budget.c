@@ -1,5 +1,6 @@
 /* budget.c - the plan with the fewest predicted seconds among those found whose arena keeps within
- * exec.memory: with blocks that are made again, with micro-batches, or with both. */
+ * exec.memory: with element-wise results or blocks that are made again, with micro-batches, or with
+ * several of them. */
 #include <math.h>
 #include <string.h>
 #include "plan_priv.h"
@@ -11,6 +12,7 @@ enum { TRIES = 6 /* choices of blocks, each for less memory than the one before 
 /* A way to make the plan, and what it takes. */
 typedef struct way {
   int64_t microbatches;
+  bool elementwise; /* results are made again */
   uint32_t again;
   int64_t bytes;  /* of the arena */
   double seconds; /* predicted    */
@@ -18,10 +20,11 @@ typedef struct way {
 
 typedef struct budgeting {
   weir_plan *p;
-  int64_t max; /* micro-batches */
-  way made;    /* what p->g is  */
-  way best;    /* that fits, microbatches 0: none did          */
-  way least;   /* of least memory among those always looked at */
+  int64_t max;      /* micro-batches */
+  bool elementwise; /* of what is attempted: results are made again */
+  way made;         /* what p->g is  */
+  way best;         /* that fits, microbatches 0: none did          */
+  way least;        /* of least memory among those always looked at */
 } budgeting;
 
 static double flops_of(const weir_graph *g)
@@ -71,11 +74,12 @@ static weir_status attempt(budgeting *b, int64_t n, const weir_block_choice *cho
   weir_graph_destroy(&p->g);
   weir_free(&p->dump);
   p->memory.microbatches = n;
+  p->memory.elementwise = b->elementwise;
   p->memory.choice = *choice;
   WEIR_TRY(weir_graph_copy(p->built, &p->g));
   WEIR_TRY(exec_plan_passes(p));
   WEIR_TRY(weir_schedule_make(p->g, NULL, NULL, &schedule));
-  b->made = (way){n, choice->again, schedule.arena_bytes, seconds_of_all(p, NULL)};
+  b->made = (way){n, b->elementwise, choice->again, schedule.arena_bytes, seconds_of_all(p, NULL)};
   weir_schedule_fini(&schedule);
   if (b->made.bytes <= p->cfg.memory &&
       (b->best.microbatches == 0 || b->made.seconds < b->best.seconds)) {
@@ -84,11 +88,10 @@ static weir_status attempt(budgeting *b, int64_t n, const weir_block_choice *cho
   return WEIR_OK;
 }
 
-/* Returns the next number of micro-batches to try, when n of them leave `peak`: what falls with
- * their number is taken to fall in proportion. */
-static int64_t next_count(const budgeting *b, int64_t n, int64_t peak)
+/* Returns the next number of micro-batches to try, when one leaves `whole` and n leave `peak`: what
+ * falls with their number is taken to fall in proportion. */
+static int64_t next_count(const budgeting *b, double whole, int64_t n, int64_t peak)
 {
-  const double whole = (double)b->p->memory.whole_bytes;
   const double falls = (whole - (double)peak) * (double)n / (double)(n - 1);
   const double available = (double)b->p->cfg.memory - (whole - falls);
   const double guess = available > 0 ? falls / available : (double)b->max;
@@ -97,12 +100,12 @@ static int64_t next_count(const budgeting *b, int64_t n, int64_t peak)
   return next > n + 1 ? next : n + 1;
 }
 
-/* Micro-batches alone, as few as fit. */
-static weir_status divide(budgeting *b)
+/* Micro-batches without blocks, as few as fit. whole: bytes of the arena of one. */
+static weir_status divide(budgeting *b, int64_t whole)
 {
   const weir_block_choice none = {.again = 0};
 
-  for (int64_t n = 2; n <= b->max; n = next_count(b, n, b->made.bytes)) {
+  for (int64_t n = 2; n <= b->max; n = next_count(b, (double)whole, n, b->made.bytes)) {
     WEIR_TRY(attempt(b, n, &none));
     if (b->made.bytes <= b->p->cfg.memory) {
       break;
@@ -204,26 +207,41 @@ static weir_status refuse(const budgeting *b)
   return weir_fail(WEIR_ERR_CONFIG,
                    "exec.memory: the budget of %lld bytes is too small: the smallest arena that "
                    "was found is %lld bytes, with "
-                   "%lld of at most %lld micro-batches and %d of %d blocks computed twice%s%s",
+                   "%lld of at most %lld micro-batches, %s%d of %d blocks computed twice%s%s",
                    (long long)b->p->cfg.memory, (long long)b->least.bytes,
                    (long long)b->least.microbatches, (long long)b->max,
+                   b->least.elementwise ? "element-wise results and " : "",
                    __builtin_popcount(b->least.again), m->blocks.n, b->max == 1 ? ": " : "",
                    b->max == 1 ? m->refused : "");
 }
 
 /* The plan that fits with the fewest predicted seconds, as far as it is looked for: micro-batches
- * alone, blocks alone, then both. */
+ * alone; element-wise results made again, where that takes less memory, alone, with micro-batches,
+ * with blocks, and with both. */
 static weir_status keep(budgeting *b)
 {
   weir_plan *p = b->p;
-  const int64_t whole = b->made.bytes;
+  const weir_block_choice none = {.again = 0};
+  int64_t whole = p->memory.whole_bytes;
 
-  WEIR_TRY(find_blocks(p));
   WEIR_TRY(find_most(b));
-  WEIR_TRY(recompute(b, 1, whole));
-  WEIR_TRY(divide(b));
+  WEIR_TRY(divide(b, whole));
+  b->elementwise = true;
+  WEIR_TRY(attempt(b, 1, &none));
+  if (b->made.bytes >= whole) {
+    b->elementwise = false;
+    WEIR_TRY(attempt(b, 1, &none));
+  }
+  whole = b->made.bytes;
+  WEIR_TRY(find_blocks(p));
+  if (whole > p->cfg.memory) {
+    WEIR_TRY(recompute(b, 1, whole));
+    if (b->elementwise) {
+      WEIR_TRY(divide(b, whole));
+    }
+  }
   for (int64_t n = 2; n <= b->max && b->best.microbatches == 0; n *= 2) {
-    WEIR_TRY(attempt(b, n, &(weir_block_choice){.again = 0}));
+    WEIR_TRY(attempt(b, n, &none));
     WEIR_TRY(recompute(b, n, b->made.bytes));
   }
   if (b->best.microbatches == 0) {
@@ -232,9 +250,11 @@ static weir_status keep(budgeting *b)
   if (b->best.microbatches == 0) {
     return refuse(b);
   }
-  if (b->best.microbatches != b->made.microbatches || b->best.again != b->made.again) {
+  if (b->best.microbatches != b->made.microbatches || b->best.again != b->made.again ||
+      b->best.elementwise != b->made.elementwise) {
     const weir_block_choice choice = weir_blocks_choice(&p->memory.blocks, b->best.again);
 
+    b->elementwise = b->best.elementwise;
     WEIR_TRY(attempt(b, b->best.microbatches, &choice));
   }
   return WEIR_OK;
@@ -286,11 +306,12 @@ void exec_budget_print(const weir_plan *p, FILE *out)
   }
   fprintf(out, "memory budget of the arena: %lld bytes; without a budget: %lld bytes\n",
           (long long)p->cfg.memory, (long long)m->whole_bytes);
-  if (m->microbatches > 1 || m->choice.again != 0) {
+  if (m->microbatches > 1 || m->choice.again != 0 || m->elementwise) {
     fprintf(out,
-            "micro-batches: %lld; blocks computed twice: %d of %d; additional flops: %.3g of %.3g; "
-            "predicted time: %.3g times that without a budget\n",
-            (long long)m->microbatches, __builtin_popcount(m->choice.again), m->blocks.n,
-            m->flops - m->whole_flops, m->whole_flops, m->seconds / m->whole_seconds);
+            "micro-batches: %lld; computed twice: %s%d of %d blocks; additional flops: %.3g of "
+            "%.3g; predicted time: %.3g times that without a budget\n",
+            (long long)m->microbatches, m->elementwise ? "element-wise results, " : "",
+            __builtin_popcount(m->choice.again), m->blocks.n, m->flops - m->whole_flops,
+            m->whole_flops, m->seconds / m->whole_seconds);
   }
 }

@@ -196,6 +196,11 @@ int64_t weir_plan_microbatches(const weir_plan *p)
   return p->memory.microbatches;
 }
 
+bool weir_plan_elementwise_again(const weir_plan *p)
+{
+  return p->memory.elementwise;
+}
+
 int weir_plan_blocks_again(const weir_plan *p)
 {
   return __builtin_popcount(p->memory.choice.again);

@@ -68,8 +68,9 @@ const weir_opt weir_exec_opts[] = {
                  "maximum size of the tile-local buffers of a group; 0: a quarter of the L2 cache, "
                  "half of it after a blocked kernel"),
     WEIR_OPT_INT(weir_exec_cfg, memory, 0, 0, 1125899906842624.0, "bytes",
-                 "memory budget of the arena of temporaries; larger steps compute blocks of layers "
-                 "again for their gradient, or are split into micro-batches; 0: no limit"),
+                 "memory budget of the arena of temporaries; larger steps compute element-wise "
+                 "results or blocks of layers again for their gradient, or are split into "
+                 "micro-batches; 0: no limit"),
     WEIR_OPT_INT(weir_exec_cfg, min_layout_bytes, 32768, 1, 1099511627776.0, "bytes",
                  "minimum size of arrays whose memory layout may differ from their declared order "
                  "of dimensions; smaller ones stay in cache in any layout",
@@ -378,6 +379,7 @@ weir_pass_opts exec_pass_opts(const weir_plan *p)
 
   opts.microbatches = p->memory.microbatches;
   opts.blocks = &p->memory.choice;
+  opts.recompute_elementwise = p->memory.elementwise;
   return opts;
 }
 

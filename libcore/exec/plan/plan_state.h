@@ -97,9 +97,10 @@ typedef struct exec_group {
   char members[160], kernel_names[64], digest[65];
 } exec_group;
 
-/* What became of exec.memory. whole: without micro-batches and blocks that are made again. */
+/* What became of exec.memory. whole: without micro-batches and what is made again. */
 typedef struct exec_memory {
   int64_t microbatches, whole_bytes;
+  bool elementwise;                                  /* as weir_pass_opts.recompute_elementwise */
   weir_blocks blocks;                                /* n 0: none was looked for */
   weir_block_choice choice;                          /* of them */
   double whole_flops, flops, whole_seconds, seconds; /* predicted */

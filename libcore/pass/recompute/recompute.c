@@ -5,11 +5,16 @@
  * element: such as an adjoint, which comes after the loss. An element-wise result that far readers
  * ask for is recomputed next to them where its operands cost less memory than the result
  * itself; and where all they ask is how it compares with a constant, one byte is kept, not the
- * number. */
+ * number.
+ *
+ * With opts->recompute_elementwise a second round saves memory at the cost of time: the gradient
+ * reads no element-wise result of what comes before it that can be made again from less, whatever
+ * its functions cost, and even if it has to be stored for its reader, as for a matrix product. */
 #include <string.h>
 
 #include "base/weir_alloc.h"
 #include "pass/recompute/recompute_priv.h"
+#include "pass/recompute_blocks/weir_recompute_blocks.h"
 
 #define MAX_DEPTH 16 /* nodes in a row that are made again */
 
@@ -59,7 +64,7 @@ static int32_t maker_of(const recomputing *s, int32_t array)
   }
   const weir_access *a = &weir_graph_node(s->g, node)->access;
 
-  return a->n_out == 1 && is_cheap(a) && recompute_is_pointwise(a) ? node : -1;
+  return a->n_out == 1 && (s->costly || is_cheap(a)) && recompute_is_pointwise(a) ? node : -1;
 }
 
 /* Marks the nodes that a path from node `from` reaches through one that is not element by element.
@@ -84,9 +89,13 @@ static void find_far(const recomputing *s, int32_t from)
 }
 
 /* True when the reader comes to the array again after a node that is not element by element. A node
- * that is one itself has to wait for another. What is made again is made for far readers. */
+ * that is one itself has to wait for another. What is made again is made for far readers. In the
+ * second round: when it is in the gradient. */
 static bool is_far(const recomputing *s, int32_t reader)
 {
+  if (s->costly) {
+    return s->backward[reader];
+  }
   for (int64_t i = 0; i < s->n_again; i++) {
     if (s->again[i] == reader) {
       return true;
@@ -127,7 +136,9 @@ weir_status recompute_far_readers(recomputing *s, int32_t array, recompute_reade
   if (weir_graph_writers(s->g, array, &writer, 1) != 1) {
     return WEIR_OK;
   }
-  find_far(s, writer);
+  if (!s->costly) {
+    find_far(s, writer);
+  }
   const int32_t n = weir_graph_readers(s->g, array, s->readers, s->n_nodes);
 
   for (int32_t i = 0; i < n; i++) {
@@ -201,20 +212,37 @@ static weir_status price_of(recomputing *s, int32_t node, int depth, int64_t *by
   return WEIR_OK;
 }
 
-/* The node again for every far reader. */
+/* The node again for a reader. */
+static weir_status make_one(recomputing *s, int32_t node, int32_t reader, int32_t *made)
+{
+  WEIR_TRY(recompute_clone(s->g, node, reader, made));
+  WEIR_TRY(weir_reserve(&s->again, &s->again_capacity, s->n_again + 1, sizeof *s->again));
+  s->again[s->n_again++] = weir_graph_nodes(s->g) - 1;
+  return WEIR_OK;
+}
+
+/* The node again for every far reader; once for all of a micro-batch that read it from memory. */
 static weir_status make_again(recomputing *s, int32_t node)
 {
   recompute_readers r;
   const int32_t array = weir_graph_node(s->g, node)->out[0];
+  int32_t microbatch = -1, stored = -1;
 
   WEIR_TRY(recompute_far_readers(s, array, &r));
   for (int32_t i = 0; i < r.n; i++) {
-    int32_t made = -1;
+    const weir_node *reader = weir_graph_node(s->g, s->readers[i]);
+    int32_t made = stored;
 
-    WEIR_TRY(recompute_clone(s->g, node, s->readers[i], &made));
+    if (takes_in(reader, array)) {
+      WEIR_TRY(make_one(s, node, s->readers[i], &made));
+    } else if (stored < 0 || microbatch != reader->microbatch) {
+      microbatch = reader->microbatch;
+      WEIR_TRY(make_one(s, node, s->readers[i], &made));
+      weir_graph_node_mut(s->g, weir_graph_nodes(s->g) - 1)->late = s->late;
+      s->late = (int16_t)(s->late + (s->late < INT16_MAX));
+      stored = made;
+    }
     recompute_replace(s->g, s->readers[i], array, made);
-    WEIR_TRY(weir_reserve(&s->again, &s->again_capacity, s->n_again + 1, sizeof *s->again));
-    s->again[s->n_again++] = weir_graph_nodes(s->g) - 1;
   }
   return recompute_order(s);
 }
@@ -230,20 +258,21 @@ static weir_status consider(recomputing *s, int32_t node)
   bool done = false;
 
   if (maker_of(s, array) != node || bytes < RECOMPUTE_MIN_BYTES || is_update(s, array) ||
-      weir_graph_get_array(s->g, array)->output != NULL) {
+      weir_graph_get_array(s->g, array)->output != NULL ||
+      (s->costly && (s->backward[node] || bytes < RECOMPUTE_MIN_COSTLY))) {
     return WEIR_OK;
   }
   WEIR_TRY(recompute_far_readers(s, array, &r));
-  if (r.n == 0 || !r.taken_in) {
+  if (r.n == 0 || (!r.taken_in && !s->costly)) {
     return WEIR_OK;
   }
   WEIR_TRY(price_of(s, node, 0, &price));
-  if (price >= bytes) {
+  if (price >= bytes && !s->costly) {
     WEIR_TRY(recompute_compare(s, array, &done));
   }
   /* At the same price the result need not be stored at all, if no near reader needs it in memory.
    */
-  if (!done && (price < bytes || (price == bytes && !r.stored))) {
+  if (!done && (price < bytes || (price == bytes && !r.stored && !s->costly))) {
     WEIR_TRY(make_again(s, node));
   }
   return WEIR_OK;
@@ -256,8 +285,10 @@ weir_status recompute_order(recomputing *s)
   weir_free(&s->mark);
   weir_free(&s->readers);
   weir_free(&s->prices);
+  weir_free(&s->backward);
   s->n_nodes = weir_graph_nodes(s->g);
   void *memory = NULL;
+  bool any = false;
 
   WEIR_TRY(weir_alloc(s->n_nodes, sizeof(int32_t), &memory));
   s->order = memory;
@@ -274,7 +305,28 @@ weir_status recompute_order(recomputing *s)
   }
   WEIR_TRY(weir_graph_order(s->g, s->order, &s->n_order));
   WEIR_TRY(weir_depend_make(s->g, &s->depend));
-  return WEIR_OK;
+  WEIR_TRY(weir_alloc(s->n_nodes, sizeof(bool), &memory));
+  s->backward = memory;
+  return s->costly ? weir_blocks_backward(s->g, s->backward, &any) : WEIR_OK;
+}
+
+/* All nodes in turn, the last first. */
+static weir_status consider_all(recomputing *s)
+{
+  weir_status status = WEIR_OK;
+  void *list = NULL;
+
+  WEIR_TRY(recompute_order(s));
+  const int32_t n = s->n_order;
+
+  WEIR_TRY(weir_alloc(n, sizeof(int32_t), &list));
+  memcpy(list, s->order, (size_t)n * sizeof(int32_t));
+  for (int32_t i = n - 1; i >= 0; i--) {
+    WEIR_TRY_GOTO(consider(s, ((const int32_t *)list)[i]), out);
+  }
+out:
+  weir_free(&list);
+  return status;
 }
 
 static bool has_time(const weir_graph *g)
@@ -290,11 +342,9 @@ static bool has_time(const weir_graph *g)
 static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 {
   weir_status status = WEIR_OK;
-  recomputing s = {.g = g};
-  void *updates = NULL, *list = NULL;
-  int32_t n = 0;
+  recomputing s = {.g = g, .late = WEIR_MAX_BLOCKS + 2};
+  void *updates = NULL;
 
-  (void)opts;
   if (has_time(g)) {
     return WEIR_OK;
   }
@@ -306,12 +356,10 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
       s.updates[weir_graph_get_array(g, a)->update] = true;
     }
   }
-  WEIR_TRY_GOTO(recompute_order(&s), out);
-  n = s.n_order;
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof(int32_t), &list), out);
-  memcpy(list, s.order, (size_t)n * sizeof(int32_t));
-  for (int32_t i = n - 1; i >= 0; i--) {
-    WEIR_TRY_GOTO(consider(&s, ((const int32_t *)list)[i]), out);
+  WEIR_TRY_GOTO(consider_all(&s), out);
+  if (opts->recompute_elementwise) {
+    s.costly = true;
+    WEIR_TRY_GOTO(consider_all(&s), out);
   }
 out:
   weir_depend_fini(&s.depend);
@@ -320,8 +368,8 @@ out:
   weir_free(&s.mark);
   weir_free(&s.readers);
   weir_free(&s.prices);
+  weir_free(&s.backward);
   weir_free(&updates);
-  weir_free(&list);
   return status;
 }
 

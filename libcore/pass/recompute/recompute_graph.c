@@ -33,7 +33,7 @@ static weir_status add(weir_graph *g, const weir_node *like, const weir_access *
                        const int32_t *in, int n_in, const weir_node *reader, int32_t *made)
 {
   const int32_t derived = reader->derived, microbatch = reader->microbatch;
-  const int8_t late = reader->late;
+  const int16_t late = reader->late;
   const weir_derivation derivation = weir_node_derivation(like);
   weir_value values[WEIR_MAX_OPERANDS];
 

@@ -6,7 +6,8 @@
 
 #define RECOMPUTE_NEAR 1
 #define RECOMPUTE_BARRIER 2
-#define RECOMPUTE_MIN_BYTES 4096 /* smaller arrays are not worth a thought */
+#define RECOMPUTE_MIN_BYTES 4096   /* smaller arrays are not worth a thought */
+#define RECOMPUTE_MIN_COSTLY 16384 /* nor these, where it costs a pass over memory */
 
 typedef struct recomputing {
   weir_graph *g;
@@ -17,7 +18,10 @@ typedef struct recomputing {
   int64_t *prices;  /* [arrays, depths]: bytes kept so that it can be had far away; -1 unknown */
   int32_t *again;   /* nodes that were added to do again what others did */
   int64_t n_again, again_capacity;
-  bool *updates; /* [arrays that there were at first]: new values of stored ones */
+  bool *updates;  /* [arrays that there were at first]: new values of stored ones */
+  bool costly;    /* the second round, of opts->recompute_elementwise */
+  bool *backward; /* [nodes] in it: of the gradient, or after it */
+  int16_t late;   /* weir_node.late of the next copy that is stored */
 } recomputing;
 
 /* Far readers of an array: n of them, in s->readers. taken_in: all of them make it where they read

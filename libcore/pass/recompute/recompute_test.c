@@ -107,6 +107,49 @@ static void costly_functions_are_kept(void **state)
   weir_graph_destroy(&g);
 }
 
+static int64_t copies(const weir_graph *g)
+{
+  int64_t n = 0;
+
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    n += !weir_graph_node(g, i)->dead && weir_graph_node(g, i)->late > 0;
+  }
+  return n;
+}
+
+/* y = erf(z) z is kept for the gradient by the weights of the convolution that reads it, unless it
+ * is to be made again from z, which its own derivative reads. */
+static void costly_functions_are_made_again_to_save_memory(void **state)
+{
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 5, .shape = {3, 3, 3, CHANNELS, CHANNELS}};
+  const weir_conv_spec s = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
+  const weir_array_desc large = {
+      .dtype = WEIR_F32, .rank = 5, .shape = {1, 2 * SIDE, 2 * SIDE, 2 * SIDE, CHANNELS}};
+
+  for (int again = 0; again < 2; again++) {
+    const weir_pass_opts opts = {
+        .skip = "simplify,tile", .no_fusion = true, .recompute_elementwise = again};
+    weir_graph *g;
+    weir_value grads[2];
+
+    assert_ok(weir_graph_create(&g));
+    const weir_value wrt[] = {weir_input(g, "w", &d), weir_input(g, "v", &d)};
+    const weir_value z = weir_conv(g, &s, weir_input(g, "x", &large), wrt[0]);
+    const weir_value y = weir_mul(g, weir_erf(g, z), z);
+    const weir_value out = weir_conv(g, &s, y, wrt[1]);
+    const weir_value loss = weir_sum(g, weir_square(g, out), -1);
+
+    assert_ok(weir_gradients(g, loss, wrt, 2, grads));
+    weir_output(g, "w'", grads[0]);
+    weir_output(g, "v'", grads[1]);
+    assert_int_equal(readers(g, y), 2);
+    assert_ok(weir_passes_run(g, &opts, NULL, NULL));
+    assert_int_equal(readers(g, y), again ? 1 : 2);
+    assert_true(again ? copies(g) > 0 : copies(g) == 0);
+    weir_graph_destroy(&g);
+  }
+}
+
 /* Each result is made of the one before, read twice, so that paths double with every node; many
  * ask what the last one costs. Each result is looked at once: path by path, 2^40 of them, the test
  * would not end. */
@@ -167,6 +210,7 @@ int main(void)
       cmocka_unit_test(a_comparison_is_kept_for_a_number),
       cmocka_unit_test(what_is_there_anyway_is_used_again),
       cmocka_unit_test(costly_functions_are_kept),
+      cmocka_unit_test(costly_functions_are_made_again_to_save_memory),
       cmocka_unit_test(results_that_many_read_are_priced_once),
       cmocka_unit_test(training_takes_less_memory),
   };

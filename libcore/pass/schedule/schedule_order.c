@@ -12,8 +12,10 @@ typedef struct ordering {
   int32_t n;
   int32_t *before_first, *before; /* groups that each group waits for, each once */
   bool *done;                     /* [groups] */
-  int32_t *left;                  /* [arrays] groups still to run that know the array */
-  bool *live;                     /* [arrays] */
+  bool copying;                   /* some groups do again what others did */
+  int32_t *all, *left;            /* [arrays] groups that know the array; those still to run */
+  int32_t *copies, n_copies;      /* [groups] that do again what the group in question reads */
+  int32_t *seen, search;          /* [groups] number of the search that found it; of this one */
   int32_t *first, *last;          /* [arrays] positions between which the array lives */
   int64_t *bytes_at;              /* [positions] */
 } ordering;
@@ -28,14 +30,40 @@ static int64_t end_use(const ordering *s, int32_t group)
   return s->p->uses.first[group + 1];
 }
 
-static bool is_ready(const ordering *s, int32_t group)
+/* As weir_node.late, whose groups do not mix. */
+static int late_of(const ordering *s, int32_t group)
+{
+  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->late;
+}
+
+/* Appends the copies that the group waits for to s->copies, each after those that it waits for.
+ * False: the group waits for another that is not one. */
+static bool find_copies(ordering *s, int32_t group)
 {
   for (int32_t k = s->before_first[group]; k < s->before_first[group + 1]; k++) {
-    if (!s->done[s->before[k]]) {
+    if (!s->done[s->before[k]] && late_of(s, s->before[k]) == 0) {
       return false;
     }
   }
+  for (int32_t k = s->before_first[group]; k < s->before_first[group + 1]; k++) {
+    const int32_t copy = s->before[k];
+
+    if (!s->done[copy] && s->seen[copy] != s->search) {
+      s->seen[copy] = s->search;
+      if (!find_copies(s, copy)) {
+        return false;
+      }
+      s->copies[s->n_copies++] = copy;
+    }
+  }
   return true;
+}
+
+static bool is_ready(ordering *s, int32_t group)
+{
+  s->n_copies = 0;
+  s->search++;
+  return find_copies(s, group);
 }
 
 /* Bytes that become live less those that die when the group runs. */
@@ -47,7 +75,7 @@ static int64_t change(const ordering *s, int32_t group)
     const int32_t a = s->p->uses.array[u];
 
     if (!s->p->keep[a]) {
-      bytes += s->live[a] ? 0 : s->p->bytes[a];
+      bytes += s->left[a] < s->all[a] ? 0 : s->p->bytes[a];
       bytes -= s->left[a] == 1 && !s->p->ends[a] ? s->p->bytes[a] : 0;
     }
   }
@@ -58,9 +86,32 @@ static void take(const ordering *s, int32_t group)
 {
   s->done[group] = true;
   for (int64_t u = first_use(s, group); u < end_use(s, group); u++) {
-    s->live[s->p->uses.array[u]] = true;
     s->left[s->p->uses.array[u]]--;
   }
+}
+
+static void give_back(const ordering *s, int32_t group)
+{
+  s->done[group] = false;
+  for (int64_t u = first_use(s, group); u < end_use(s, group); u++) {
+    s->left[s->p->uses.array[u]]++;
+  }
+}
+
+/* The same when the copies run first. */
+static int64_t change_with_copies(const ordering *s, int32_t group)
+{
+  int64_t bytes = 0;
+
+  for (int32_t k = 0; k < s->n_copies; k++) {
+    bytes += change(s, s->copies[k]);
+    take(s, s->copies[k]);
+  }
+  bytes += change(s, group);
+  for (int32_t k = s->n_copies - 1; k >= 0; k--) {
+    give_back(s, s->copies[k]);
+  }
+  return bytes;
 }
 
 /* Micro-batch of a group, 0: of none. */
@@ -69,10 +120,9 @@ static int32_t microbatch_of(const ordering *s, int32_t group)
   return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->microbatch;
 }
 
-/* As weir_node.late, whose groups do not mix. */
-static int late_of(const ordering *s, int32_t group)
+static bool is_built(const ordering *s, int32_t group)
 {
-  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->late;
+  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->derived == 0;
 }
 
 /* As weir_node.priority: of its first member, unless another one is to come first. */
@@ -91,49 +141,84 @@ static int priority_of(const ordering *s, int32_t group)
 
 /* What decides between groups that are ready, the first difference first. */
 typedef struct rank {
-  int64_t key[4]; /* priority, micro-batch, late, change of what is live */
+  int64_t key[3]; /* priority, micro-batch, change of what is live */
 } rank;
 
 static rank rank_of(const ordering *s, int32_t group)
 {
-  return (rank){
-      {priority_of(s, group), microbatch_of(s, group), late_of(s, group), change(s, group)}};
+  return (rank){{priority_of(s, group), microbatch_of(s, group), change_with_copies(s, group)}};
 }
 
 static bool is_before(const rank *a, const rank *b)
 {
   int k = 0;
 
-  while (k < 3 && a->key[k] == b->key[k]) {
+  while (k < 2 && a->key[k] == b->key[k]) {
     k++;
   }
   return a->key[k] < b->key[k];
 }
 
-static weir_status order_groups(const ordering *s, int32_t *order)
+/* The first micro-batch that has a group as built ready without copies: until there is none, no
+ * copies are made in it. INT64_MAX: none has. */
+static int64_t first_built(ordering *s)
 {
-  for (int64_t u = 0; u < s->p->uses.first[s->n]; u++) {
-    s->left[s->p->uses.array[u]]++;
+  int64_t first = INT64_MAX;
+
+  for (int32_t i = 0; i < s->n; i++) {
+    if (!s->done[i] && late_of(s, i) == 0 && is_built(s, i) && microbatch_of(s, i) < first &&
+        is_ready(s, i) && s->n_copies == 0) {
+      first = microbatch_of(s, i);
+    }
   }
-  for (int32_t t = 0; t < s->n; t++) {
-    int32_t best = -1;
-    rank first = {{0}};
+  return first;
+}
 
-    for (int32_t i = 0; i < s->n; i++) {
-      if (!s->done[i] && is_ready(s, i)) {
-        const rank here = rank_of(s, i);
+/* The group to run next, -1: none is ready. Copies run right before what reads them; late: those
+ * that nothing reads. */
+static int32_t choose(ordering *s, bool late)
+{
+  const int64_t built = s->copying ? first_built(s) : INT64_MAX;
+  int32_t best = -1;
+  rank first = {{0}};
 
-        if (best < 0 || is_before(&here, &first)) {
-          best = i;
-          first = here;
-        }
+  for (int32_t i = 0; i < s->n; i++) {
+    if (!s->done[i] && (late_of(s, i) != 0) == late && is_ready(s, i) &&
+        (s->n_copies == 0 || microbatch_of(s, i) < built)) {
+      const rank here = rank_of(s, i);
+
+      if (best < 0 || is_before(&here, &first)) {
+        best = i;
+        first = here;
       }
     }
+  }
+  return best;
+}
+
+static weir_status order_groups(ordering *s, int32_t *order)
+{
+  for (int64_t u = 0; u < s->p->uses.first[s->n]; u++) {
+    s->all[s->p->uses.array[u]]++;
+    s->left[s->p->uses.array[u]]++;
+  }
+  for (int32_t i = 0; i < s->n; i++) {
+    s->copying = s->copying || late_of(s, i) != 0;
+  }
+  for (int32_t t = 0; t < s->n;) {
+    int32_t best = choose(s, false);
+
+    best = best < 0 ? choose(s, true) : best;
     if (best < 0) {
       return weir_fail(WEIR_ERR_SHAPE, "schedule: the groups close a cycle");
     }
+    (void)is_ready(s, best);
+    for (int32_t k = 0; k < s->n_copies; k++) {
+      take(s, s->copies[k]);
+      order[t++] = s->copies[k];
+    }
     take(s, best);
-    order[t] = best;
+    order[t++] = best;
   }
   return WEIR_OK;
 }
@@ -298,15 +383,15 @@ out:
 
 weir_status schedule_order(const schedule_problem *p, int32_t *order)
 {
-  enum { BUFFERS = 8 };
+  enum { BUFFERS = 10 };
   weir_status status = WEIR_OK;
   ordering s = {.p = p, .n = weir_graph_groups(p->g)};
   const int64_t arrays = weir_graph_arrays(p->g);
   void *memory[BUFFERS] = {NULL};
   const int64_t count[BUFFERS] = {
-      weir_graph_nodes(p->g), s.n + 1, s.n, arrays, arrays, arrays, arrays, s.n};
-  const int64_t size[BUFFERS] = {sizeof(int32_t), sizeof(int32_t), sizeof(bool),
-                                 sizeof(int32_t), sizeof(bool),    sizeof(int32_t),
+      weir_graph_nodes(p->g), s.n + 1, s.n, arrays, arrays, s.n, s.n, arrays, arrays, s.n};
+  const int64_t size[BUFFERS] = {sizeof(int32_t), sizeof(int32_t), sizeof(bool),    sizeof(int32_t),
+                                 sizeof(int32_t), sizeof(int32_t), sizeof(int32_t), sizeof(int32_t),
                                  sizeof(int32_t), sizeof(int64_t)};
 
   for (int i = 0; i < BUFFERS; i++) {
@@ -314,11 +399,13 @@ weir_status schedule_order(const schedule_problem *p, int32_t *order)
   }
   s.before_first = memory[1];
   s.done = memory[2];
-  s.left = memory[3];
-  s.live = memory[4];
-  s.first = memory[5];
-  s.last = memory[6];
-  s.bytes_at = memory[7];
+  s.all = memory[3];
+  s.left = memory[4];
+  s.copies = memory[5];
+  s.seen = memory[6];
+  s.first = memory[7];
+  s.last = memory[8];
+  s.bytes_at = memory[9];
   WEIR_TRY_GOTO(find_before(&s, memory[0]), out);
   WEIR_TRY_GOTO(order_groups(&s, order), out);
   swap_neighbours(&s, order);

@@ -24,8 +24,9 @@ typedef struct schedule_problem {
 } schedule_problem;
 
 /* order: [groups], each after those it waits for; among those ready, by the priority of their
- * nodes, then those of the earliest micro-batch, then those that do nothing again, and of them the
- * one after which least is live; then neighbours are exchanged where less is live at the worst
+ * nodes, then those of the earliest micro-batch, and of them the one after which least is live.
+ * Groups that do again what others did (weir_node.late) run right before the first that reads them,
+ * of which that one counts as ready. Then neighbours are exchanged where less is live at the worst
  * time, or on the whole. */
 weir_status schedule_order(const schedule_problem *p, int32_t *order) WEIR_CHECKED;
 
