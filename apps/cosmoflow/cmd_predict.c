@@ -237,6 +237,14 @@ static weir_status make_rows(work *w)
         cf_subset_name[subset], w->cfg->predict.weights);
   }
   WEIR_TRY(cf_predictions_create(n, w->weights.info.n_labels, &w->out));
+  if (cf_model_components(&w->weights.model) > 0) {
+    WEIR_TRY(cf_posteriors_create(n, w->out->n_labels, cf_model_components(&w->weights.model),
+                                  &w->out->posterior));
+    w->out->posterior->limit =
+        w->cfg->predict.truncate ? w->cfg->files.label_limit : (double)INFINITY;
+    w->out->draws = w->cfg->predict.draws;
+    w->out->seed = (uint64_t)w->cfg->seed;
+  }
   name_labels(w, w->out);
   w->out->unlabelled = is_unlabelled(w);
   for (int64_t i = 0; i < n; i++) {
@@ -246,6 +254,12 @@ static weir_status make_rows(work *w)
     WEIR_TRY(take_truth(w, i));
   }
   return WEIR_OK;
+}
+
+/* Outputs of the network for a sample. */
+static int64_t outputs_of(const work *w)
+{
+  return cf_model_outputs(&w->weights.model, w->out->n_labels);
 }
 
 /* A plan for `batch` samples; another size takes another. */
@@ -262,7 +276,7 @@ static weir_status make_plan(work *w, int64_t batch)
   w->batch = batch;
   WEIR_TRY(weir_tensor_init(&w->x, w->estimator.is.dtype, 5,
                             (int64_t[]){batch, l[0], l[1], l[2], l[3]}));
-  WEIR_TRY(weir_tensor_init(&w->y, WEIR_F32, 2, (int64_t[]){batch, w->out->n_labels}));
+  WEIR_TRY(weir_tensor_init(&w->y, WEIR_F32, 2, (int64_t[]){batch, outputs_of(w)}));
   WEIR_TRY(weir_graph_create(&g));
   WEIR_TRY_GOTO(cf_estimator_append(&w->estimator, batch, g), done);
   WEIR_TRY_GOTO(weir_plan_create(g, w->estimator.store, &exec, &w->plan), done);
@@ -290,7 +304,7 @@ static weir_status predict_batch(void *context, int64_t i, weir_bytes *out)
   const batches *const b = context;
   work *const w = b->w;
   const int64_t n = length_of(b, i), *const row = b->row + i * w->cfg->predict.batch;
-  const int64_t labels = w->out->n_labels, *const l = cf_source_info(w->source)->lengths;
+  const int64_t *const l = cf_source_info(w->source)->lengths;
   const weir_binding binding[] = {{"x", &w->x}, {"y", &w->y}};
 
   if (n != w->batch) {
@@ -306,24 +320,49 @@ static weir_status predict_batch(void *context, int64_t i, weir_bytes *out)
     WEIR_TRY(cf_samples_read(w->samples, &all, (char *)w->x.data + (size_t)k * bytes, own));
   }
   WEIR_TRY(weir_plan_run(w->plan, binding, 2));
-  return weir_bytes_put(out, w->y.data, n * labels * (int64_t)sizeof(float));
+  return weir_bytes_put(out, w->y.data, n * outputs_of(w) * (int64_t)sizeof(float));
+}
+
+/* Stores the outputs of a sample as its estimates: as they are, or its posterior and the mean. */
+static void take_row(work *w, int64_t row, const float *made)
+{
+  const int64_t labels = w->out->n_labels;
+  float *const to = w->out->predicted + row * labels;
+  cf_posteriors *const p = w->out->posterior;
+  double mean[CF_MAX_LABELS];
+
+  if (p == NULL) {
+    memcpy(to, made, (size_t)labels * sizeof *to);
+    return;
+  }
+  const int64_t at = row * p->components;
+
+  cf_mixture_decode(p->components, labels, made, p->weight + at, p->mean + at * labels,
+                    p->factor + at * labels * labels);
+  cf_posterior_mean(p, row, mean);
+  for (int64_t k = 0; k < labels; k++) {
+    to[k] = (float)mean[k];
+  }
 }
 
 static weir_status take_batch(void *context, int64_t i, const char *data, int64_t size)
 {
   batches *const b = context;
-  const int64_t labels = b->w->out->n_labels, n = length_of(b, i);
+  const int64_t outputs = outputs_of(b->w), n = length_of(b, i);
   const char *at = data;
+  float *made = NULL;
+  weir_status status = WEIR_OK;
 
+  WEIR_TRY(weir_alloc(outputs, sizeof *made, (void **)&made));
   for (int64_t k = 0; k < n; k++) {
-    const int64_t row = b->row[i * b->w->cfg->predict.batch + k];
-
-    WEIR_TRY(weir_bytes_get(&at, data + size, b->w->out->predicted + row * labels,
-                            labels * (int64_t)sizeof(float)));
+    WEIR_TRY_GOTO(weir_bytes_get(&at, data + size, made, outputs * (int64_t)sizeof *made), done);
+    take_row(b->w, b->row[i * b->w->cfg->predict.batch + k], made);
   }
   b->done += n;
   weir_progress("predict", b->done, b->n, "samples");
-  return WEIR_OK;
+done:
+  weir_free(&made);
+  return status;
 }
 
 static weir_status predict_all(work *w, int64_t *done)
@@ -434,6 +473,19 @@ static void tell_normalised(const cf_predictions *p)
   }
 }
 
+static weir_status check_posterior(const work *w)
+{
+  const bool draws = w->cfg->predict.draws > 0;
+
+  return (!draws && !w->cfg->predict.truncate) || w->out->posterior != NULL
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "predict.%s: %s estimates numbers: train a posterior with "
+                         "model.head=mixture, or leave predict.%s out",
+                         draws ? "draws" : "truncate", w->cfg->predict.weights,
+                         draws ? "draws" : "truncate");
+}
+
 static weir_status write_files(work *w)
 {
   char path[CF_PATH];
@@ -498,6 +550,7 @@ static weir_status predict(weir_job *j)
     goto done;
   }
   WEIR_TRY_GOTO(make_rows(&w), done);
+  WEIR_TRY_GOTO(check_posterior(&w), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   WEIR_TRY_GOTO(write_all(&w), done);
 done:

@@ -151,6 +151,18 @@ static weir_status put_moments(weir_graph *g, const cf_estimator *e, weir_value 
   return WEIR_OK;
 }
 
+/* Metrics of the estimates. */
+static weir_status score_labels(weir_graph *g, const cf_estimator *e, weir_value made,
+                                weir_value truth, bool train)
+{
+  const char *const *const metric = cf_metric[CF_ESTIMATE];
+  const weir_value y = cf_model_estimate(g, e->is.model, e->is.info->n_labels, made);
+
+  weir_output(g, metric[0], weir_loss_mae(g, y, truth, WEIR_NO_VALUE));
+  weir_output(g, metric[1], weir_loss_mse(g, y, truth, WEIR_NO_VALUE));
+  return train ? WEIR_OK : put_moments(g, e, y, truth);
+}
+
 static weir_status build(weir_net *net, const void *opts, const weir_value *in, weir_value *loss)
 {
   const cf_estimator *const e = opts;
@@ -161,9 +173,7 @@ static weir_status build(weir_net *net, const void *opts, const weir_value *in, 
 
   switch (truth_of(is)) {
   case CF_TRUTH_LABELS:
-    weir_output(g, cf_metric[CF_ESTIMATE][0], weir_loss_mae(g, made, truth, WEIR_NO_VALUE));
-    weir_output(g, cf_metric[CF_ESTIMATE][1], weir_loss_mse(g, made, truth, WEIR_NO_VALUE));
-    WEIR_TRY(net->train ? WEIR_OK : put_moments(g, e, made, truth));
+    WEIR_TRY(score_labels(g, e, made, truth, net->train));
     break;
   case CF_TRUTH_CLASSES:
     truth = weir_cast(g, WEIR_I32, truth);

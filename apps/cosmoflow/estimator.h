@@ -82,7 +82,8 @@ bool cf_estimator_constant(const double moments[CF_MOMENTS]);
 weir_status cf_estimator_open(const cf_estimator_spec *spec, int64_t seed,
                               cf_estimator *out) WEIR_CHECKED;
 void cf_estimator_close(cf_estimator *e);
-/* Appends the network on `batch` samples, input x, output y [batch, labels]. Fails: as builders. */
+/* Appends the network on `batch` samples, input x, output y [batch, cf_model_outputs of the
+ * labels]. Fails: as builders. */
 weir_status cf_estimator_append(const cf_estimator *e, int64_t batch, weir_graph *g) WEIR_CHECKED;
 /* Appends a network that segments, on `batch` samples, input x, outputs u8 [batch, depth, height,
  * width]: `classes`, and where classes are computed from the matter of a channel also `truth` and

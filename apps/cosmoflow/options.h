@@ -38,6 +38,8 @@ typedef struct cf_cfg {
     int part;                /* cf_subset, or CF_PREDICT_ALL */
     bool external_universes; /* the universes are others than those of the training */
     bool probabilities;
+    int64_t draws;
+    bool truncate;
     int64_t memory; /* bytes */
   } predict;
   cf_spectrum_opts power;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "data/predicted.h"
 #include "data/volume/volume_netcdf.h"
 
 const char *const cf_subset_name[CF_SUBSETS] = {"train", "valid", "test"};
@@ -67,6 +68,7 @@ void cf_predictions_destroy(cf_predictions **p)
   weir_free(&(*p)->truth);
   weir_free(&(*p)->predicted);
   weir_free(&(*p)->cosmology);
+  cf_posteriors_destroy(&(*p)->posterior);
   weir_origin_fini(&(*p)->origin);
   weir_free(p);
 }
@@ -184,6 +186,9 @@ static weir_status check(const cf_predictions *p, const char *path)
   WEIR_TRY(check_labels(p, path));
   for (int64_t i = 0; i < p->n; i++) {
     WEIR_TRY(check_row(p, i, path));
+    if (p->posterior != NULL && p->known[i]) {
+      WEIR_TRY(cf_posteriors_check(p->posterior, i, path));
+    }
   }
   return check_together(p, path);
 }
@@ -345,6 +350,36 @@ static weir_status put_box(weir_netcdf *nc, const cf_predictions *p, int sample)
   return weir_netcdf_write(nc, var, zero, count, p->cosmology);
 }
 
+/* Writes draws from each posterior, a row at a time; NaN where there is none. */
+static weir_status put_draws(weir_netcdf *nc, const cf_predictions *p, const int *sample_parameter)
+{
+  const int64_t count[3] = {1, p->draws, p->n_labels}, n = p->draws * p->n_labels;
+  int dims[3] = {sample_parameter[0], 0, sample_parameter[1]}, var = 0;
+  double *value = NULL, inside = 1;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_netcdf_dim(nc, "draw", p->draws, &dims[1]));
+  WEIR_TRY(weir_netcdf_var(nc, "physPosterior", WEIR_F64, 3, dims, &var));
+  WEIR_TRY(weir_netcdf_put_text(nc, var, "long_name",
+                                "draws from the posterior in the labels' own units, normalised "
+                                "where rangeKnown is 0"));
+  WEIR_TRY(weir_alloc(n, sizeof *value, (void **)&value));
+  for (int64_t i = 0; i < p->n; i++) {
+    if (p->known[i]) {
+      WEIR_TRY_GOTO(
+          cf_posterior_draw(p->posterior, i, p->seed, p->sample[i], p->draws, value, &inside),
+          done);
+    }
+    for (int64_t d = 0; d < n; d++) {
+      value[d] = p->known[i] ? cf_predictions_physical(p, d % p->n_labels, value[d]) : (double)NAN;
+    }
+    WEIR_TRY_GOTO(weir_netcdf_write(nc, var, (int64_t[]){i, 0, 0}, count, value), done);
+  }
+done:
+  weir_free(&value);
+  return status;
+}
+
 static weir_status put_all(weir_netcdf *nc, const cf_predictions *p)
 {
   int dims[2];
@@ -356,6 +391,10 @@ static weir_status put_all(weir_netcdf *nc, const cf_predictions *p)
   WEIR_TRY(weir_netcdf_dim(nc, "parameter", p->n_labels, &dims[1]));
   WEIR_TRY(put_labels(nc, p, dims[1]));
   WEIR_TRY(put_box(nc, p, dims[0]));
+  if (p->posterior != NULL) {
+    WEIR_TRY(cf_posteriors_put(p->posterior, nc, dims[0], dims[1]));
+    WEIR_TRY(p->draws > 0 ? put_draws(nc, p, dims) : WEIR_OK);
+  }
   return put_columns(nc, p, dims);
 }
 
@@ -371,36 +410,6 @@ weir_status cf_predictions_write(const cf_predictions *p, const char *path)
 done:
   weir_netcdf_close(&nc);
   return status;
-}
-
-weir_status cf_predicted_find(weir_netcdf *nc, const char *path, const char *name, weir_dtype dtype,
-                              bool chars, int n_dims, const int64_t *lengths, int *var,
-                              weir_netcdf_shape *s)
-{
-  WEIR_TRY(weir_netcdf_find(nc, name, var, s));
-  bool same = !s->text && s->chars == chars && (chars || weir_netcdf_holds(s->dtype, dtype)) &&
-              s->n_dims == n_dims;
-
-  for (int d = 0; same && d < n_dims; d++) {
-    same = s->lengths[d] > 0 && (lengths[d] < 0 || s->lengths[d] == lengths[d]);
-  }
-  return same ? WEIR_OK
-              : weir_fail(WEIR_ERR_DATA,
-                          "%s: variable %s is not what cosmoflow predict writes (%d dimensions of "
-                          "%s)",
-                          path, name, n_dims, chars ? "letters" : weir_dtype_name(dtype));
-}
-
-weir_status cf_predicted_text(weir_netcdf *nc, const char *name, char *text, size_t size)
-{
-  char *found = NULL;
-
-  if (weir_netcdf_has(nc, WEIR_NETCDF_FILE, name)) {
-    WEIR_TRY(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, name, &found));
-    (void)snprintf(text, size, "%s", found);
-    weir_free(&found);
-  }
-  return WEIR_OK;
 }
 
 static weir_status take_labels(weir_netcdf *nc, const char *path, cf_predictions *p)
@@ -477,6 +486,7 @@ static weir_status take_all(weir_netcdf *nc, const char *path, cf_predictions **
                    : weir_netcdf_read(nc, var, zero, s.lengths, rows));
     }
   }
+  WEIR_TRY(cf_posteriors_take(nc, path, p->n, p->n_labels, &p->posterior));
   return check(p, path);
 }
 

@@ -7,6 +7,7 @@
 #ifndef CF_PREDICTIONS_H
 #define CF_PREDICTIONS_H
 #include "data/origin.h"
+#include "data/posterior.h"
 
 typedef enum cf_subset { CF_TRAIN, CF_VALID, CF_TEST, CF_SUBSETS } cf_subset;
 #define CF_SUBSET_CHOICES "train|valid|test"
@@ -28,9 +29,12 @@ typedef struct cf_predictions {
   int64_t *universe;                           /* [n] not negative */
   uint8_t *subset;                             /* [n] cf_subset */
   uint8_t *known;                              /* [n] 1: predicted, 0: not */
-  bool unlabelled;  /* no sample has labels: the truth is NaN, and not in the file */
-  float *truth;     /* [n, n_labels] */
-  float *predicted; /* [n, n_labels], NaN where not known */
+  bool unlabelled;          /* no sample has labels: the truth is NaN, and not in the file */
+  float *truth;             /* [n, n_labels] */
+  float *predicted;         /* [n, n_labels], NaN where not known */
+  cf_posteriors *posterior; /* of rows that are known, owned; NULL: the network estimates numbers */
+  int64_t draws;            /* from each posterior, which are written and not read */
+  uint64_t seed;            /* of the draws */
 } cf_predictions;
 
 /* Allocates n rows: samples 0 .. n - 1, known, predicted NaN, the rest zero; labels named
@@ -50,14 +54,7 @@ double cf_predictions_physical(const cf_predictions *p, int64_t label, double un
  * or known predictions that are not finite, naming the row; WEIR_ERR_UNSUPPORTED, WEIR_ERR_EXTERNAL
  * as weir_netcdf_create. */
 weir_status cf_predictions_write(const cf_predictions *p, const char *path) WEIR_CHECKED;
-/* Finds a variable of a file of predictions, dtype and lengths[n_dims] as given, below 0: any above
- * 0; chars: of letters. Fails: WEIR_ERR_DATA, naming file and variable. */
-weir_status cf_predicted_find(weir_netcdf *nc, const char *path, const char *name, weir_dtype dtype,
-                              bool chars, int n_dims, const int64_t *lengths, int *var,
-                              weir_netcdf_shape *s) WEIR_CHECKED;
-/* Reads a text attribute of the file; `text` is unchanged without one. */
-weir_status cf_predicted_text(weir_netcdf *nc, const char *name, char *text,
-                              size_t size) WEIR_CHECKED;
-/* Reads and checks a file in the same way. Fails also: WEIR_ERR_DATA, naming file and variable. */
+/* Reads a file and checks it in the same way. Fails also: WEIR_ERR_DATA, naming file and variable.
+ */
 weir_status cf_predictions_read(const char *path, cf_predictions **out) WEIR_CHECKED;
 #endif

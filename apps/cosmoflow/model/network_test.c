@@ -333,6 +333,37 @@ static void a_loss_that_does_not_suit_is_refused(void **state)
   weir_config_destroy(&config);
 }
 
+/* The last layer has the outputs of the posterior, without tanh; other losses are refused, and
+ * posteriors of voxels. */
+static void a_posterior_is_a_head(void **state)
+{
+  static const char *const mixture = "model.head={mixture: {components: 2}}";
+  static const char *const refused[][2] = {
+      {"model={head: mixture, loss: mse}", "model.loss: the head mixture"},
+      {"model={head: mixture, net: unet}", "model.head: unet makes a class of every voxel"}};
+  weir_config *config;
+  cf_loss loss = CF_LOSS_DEFAULT;
+  section s;
+
+  choose(mixture, &s, &config);
+  assert_ok(cf_model_loss_kind(&s.model, &loss));
+  assert_int_equal(loss, CF_LOSS_DENSITY);
+  assert_int_equal(cf_model_components(&s.model), 2);
+  assert_int_equal(cf_model_outputs(&s.model, 4), 2 * (1 + 4 + 4 + 6));
+  assert_int_equal(elements_of(&s, 32), 1337380 + 65 * (30 - 4));
+  weir_config_destroy(&config);
+  choose("model.head=estimate", &s, &config);
+  assert_int_equal(cf_model_components(&s.model), 0);
+  assert_int_equal(elements_of(&s, 32), 1337380);
+  weir_config_destroy(&config);
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    choose(refused[i][0], &s, &config);
+    assert_int_equal(cf_model_loss_kind(&s.model, &loss), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), refused[i][1]));
+    weir_config_destroy(&config);
+  }
+}
+
 static void the_original_is_trained_for_absolute_errors(void **state)
 {
   weir_config *config;
@@ -372,6 +403,7 @@ int main(void)
       cmocka_unit_test(samples_that_do_not_fit_are_refused),
       cmocka_unit_test(a_network_is_chosen_by_name),
       cmocka_unit_test(a_loss_that_does_not_suit_is_refused),
+      cmocka_unit_test(a_posterior_is_a_head),
       cmocka_unit_test(the_original_is_trained_for_absolute_errors),
       cmocka_unit_test(options_are_complete),
   };

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_sort.h"
+#include "data/predicted.h"
 #include "data/volume/class_maps.h"
 
 bool cf_class_maps_are(const char *path)

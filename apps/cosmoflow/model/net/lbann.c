@@ -57,4 +57,5 @@ const cf_net cf_net_lbann = {
     .opts_size = sizeof(cf_lbann_opts),
     .loss = CF_LOSS_MSE,
     .build = cf_lbann,
+    .bound = offsetof(cf_lbann_opts, scale),
 };

@@ -56,4 +56,5 @@ const cf_net cf_net_mlperf = {
     .opts_size = sizeof(cf_mlperf_opts),
     .loss = CF_LOSS_MSE,
     .build = cf_mlperf,
+    .bound = offsetof(cf_mlperf_opts, scale),
 };

@@ -1,0 +1,287 @@
+/* posterior.c - see posterior.h. */
+#include "data/posterior.h"
+#include <math.h>
+#include "base/weir_alloc.h"
+#include "base/weir_random.h"
+#include "data/predicted.h"
+#include "data/volume/volume_info.h"
+#include "data/volume/volume_netcdf.h"
+#include "model/mixture.h"
+
+#define LN_2PI 1.8378770664093454836
+enum { COMPONENT = 0x706f7374, NORMAL /* purposes of random numbers */, MAX_TRIES = 1000 };
+
+static int64_t squared(const cf_posteriors *p)
+{
+  return p->n_labels * p->n_labels;
+}
+
+weir_status cf_posteriors_create(int64_t n, int64_t n_labels, int64_t components,
+                                 cf_posteriors **out)
+{
+  cf_posteriors *p = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  if (components < 1 || components > CF_MAX_COMPONENTS || n_labels > CF_MAX_LABELS) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "posteriors: %lld components of %lld labels; 1 to %d of at most %d can be",
+                     (long long)components, (long long)n_labels, CF_MAX_COMPONENTS, CF_MAX_LABELS);
+  }
+  WEIR_TRY(weir_alloc(1, sizeof *p, (void **)&p));
+  *p = (cf_posteriors){.n = n, .n_labels = n_labels, .components = components, .limit = INFINITY};
+  const struct {
+    double **to;
+    int64_t n;
+  } arrays[] = {{&p->weight, n * components},
+                {&p->mean, n * components * n_labels},
+                {&p->factor, n * components * squared(p)}};
+
+  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
+    WEIR_TRY_GOTO(weir_alloc(arrays[k].n, sizeof(double), (void **)arrays[k].to), done);
+    for (int64_t i = 0; i < arrays[k].n; i++) {
+      (*arrays[k].to)[i] = NAN;
+    }
+  }
+  *out = p;
+done:
+  if (status != WEIR_OK) {
+    cf_posteriors_destroy(&p);
+  }
+  return status;
+}
+
+void cf_posteriors_destroy(cf_posteriors **p)
+{
+  if (*p == NULL) {
+    return;
+  }
+  weir_free(&(*p)->weight);
+  weir_free(&(*p)->mean);
+  weir_free(&(*p)->factor);
+  weir_free(p);
+}
+
+/* The component k of a row. */
+typedef struct gaussian {
+  double weight;
+  const double *mean, *factor;
+} gaussian;
+
+static gaussian component(const cf_posteriors *p, int64_t row, int64_t k)
+{
+  const int64_t at = row * p->components + k;
+
+  return (gaussian){p->weight[at], p->mean + at * p->n_labels, p->factor + at * squared(p)};
+}
+
+/* Whether mean and factor are finite and its diagonal is above 0. */
+static bool is_sound(const gaussian *c, int64_t n)
+{
+  bool sound = c->weight >= 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    sound = sound && isfinite(c->mean[i]) && c->factor[i * n + i] > 0;
+    for (int64_t j = 0; j < n; j++) {
+      sound = sound && isfinite(c->factor[i * n + j]) && (j <= i || c->factor[i * n + j] == 0);
+    }
+  }
+  return sound;
+}
+
+weir_status cf_posteriors_check(const cf_posteriors *p, int64_t row, const char *path)
+{
+  bool sound = true;
+  double sum = 0;
+
+  for (int64_t k = 0; k < p->components; k++) {
+    const gaussian c = component(p, row, k);
+
+    sound = sound && is_sound(&c, p->n_labels);
+    sum += c.weight;
+  }
+  return sound && fabs(sum - 1) < 1e-6
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_NUMERIC,
+                         "%s: row %lld: its posterior is no mixture of Gaussians (weights of sum "
+                         "%g; means and Cholesky factors that are finite): it did not come from a "
+                         "sound network",
+                         path, (long long)row + 1, sum);
+}
+
+/* ---- Density and draws ---- */
+
+/* ln N(y; mean, C C'), by forward substitution. */
+static double log_normal(const gaussian *c, int64_t n, const double *y)
+{
+  double z[CF_MAX_LABELS], sum = -0.5 * (double)n * LN_2PI;
+
+  for (int64_t i = 0; i < n; i++) {
+    double left = y[i] - c->mean[i];
+
+    for (int64_t j = 0; j < i; j++) {
+      left -= c->factor[i * n + j] * z[j];
+    }
+    z[i] = left / c->factor[i * n + i];
+    sum -= 0.5 * z[i] * z[i] + log(c->factor[i * n + i]);
+  }
+  return sum;
+}
+
+double cf_posterior_log_density(const cf_posteriors *p, int64_t row, const double *y)
+{
+  double term[CF_MAX_COMPONENTS], max = -INFINITY, sum = 0;
+
+  for (int64_t k = 0; k < p->components; k++) {
+    const gaussian c = component(p, row, k);
+
+    term[k] = log(c.weight) + log_normal(&c, p->n_labels, y);
+    max = fmax(max, term[k]);
+  }
+  for (int64_t k = 0; k < p->components; k++) {
+    sum += exp(term[k] - max);
+  }
+  return max + log(sum);
+}
+
+void cf_posterior_mean(const cf_posteriors *p, int64_t row, double *mean)
+{
+  for (int64_t i = 0; i < p->n_labels; i++) {
+    mean[i] = 0;
+    for (int64_t k = 0; k < p->components; k++) {
+      const gaussian c = component(p, row, k);
+
+      mean[i] += c.weight * c.mean[i];
+    }
+  }
+}
+
+/* The component that a uniform number in [0, 1) selects. */
+static int64_t select_component(const cf_posteriors *p, int64_t row, double u)
+{
+  double sum = 0;
+
+  for (int64_t k = 0; k + 1 < p->components; k++) {
+    sum += p->weight[row * p->components + k];
+    if (u < sum) {
+      return k;
+    }
+  }
+  return p->components - 1;
+}
+
+/* Draws y[n_labels] from the mixture. Returns whether it is within the ranges. */
+static bool draw_mixture(const cf_posteriors *p, int64_t row, uint64_t seed, uint32_t of, int64_t i,
+                         double *y)
+{
+  const int64_t labels = p->n_labels;
+  const double u = weir_random_uniform(seed, COMPONENT, of, (uint64_t)i);
+  const gaussian c = component(p, row, select_component(p, row, u));
+  double z[CF_MAX_LABELS];
+  bool within = true;
+
+  for (int64_t k = 0; k < labels; k++) {
+    z[k] = weir_random_normal(seed, NORMAL, of, (uint64_t)(i * CF_MAX_LABELS + k));
+    y[k] = c.mean[k];
+    for (int64_t j = 0; j <= k; j++) {
+      y[k] += c.factor[k * labels + j] * z[j];
+    }
+    within = within && fabs(y[k]) <= p->limit;
+  }
+  return within;
+}
+
+weir_status cf_posterior_draw(const cf_posteriors *p, int64_t row, uint64_t seed, int64_t sample,
+                              int64_t n, double *out, double *inside)
+{
+  int64_t kept = 0, tries = 0;
+
+  while (kept < n && tries < MAX_TRIES * n) {
+    kept += draw_mixture(p, row, seed, (uint32_t)sample, tries++, out + kept * p->n_labels);
+  }
+  *inside = (double)kept / (double)tries;
+  return kept == n
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_NUMERIC,
+                         "the posterior of sample %lld is outside the ranges of the parameters but "
+                         "for a share of %.2g: the sample is unlike those of the training, or the "
+                         "training was too short",
+                         (long long)sample, *inside);
+}
+
+/* ---- The variables ---- */
+
+#define LIMIT "limit" /* attribute of the weights */
+
+enum { WEIGHT, MEAN, FACTOR, COLUMNS };
+static const struct {
+  const char *name, *long_name;
+  int n_dims;
+} columns[COLUMNS] = {
+    [WEIGHT] = {"mixtureWeight", "posterior: weights of the Gaussian components", 2},
+    [MEAN] = {"unitMixtureMean", "posterior: means of the components, normalised as the labels", 3},
+    [FACTOR] = {"unitMixtureFactor",
+                "posterior: Cholesky factors C of the covariances C C' of the components, "
+                "normalised as the labels",
+                4},
+};
+
+static double *array_of(const cf_posteriors *p, int c)
+{
+  return c == WEIGHT ? p->weight : c == MEAN ? p->mean : p->factor;
+}
+
+weir_status cf_posteriors_put(const cf_posteriors *p, weir_netcdf *nc, int sample, int parameter)
+{
+  const int64_t zero[4] = {0}, count[4] = {p->n, p->components, p->n_labels, p->n_labels};
+  int dims[4] = {sample, 0, parameter, 0}, var[COLUMNS];
+
+  WEIR_TRY(weir_netcdf_dim(nc, "component", p->components, &dims[1]));
+  WEIR_TRY(weir_netcdf_dim(nc, "parameter_column", p->n_labels, &dims[3]));
+  for (int c = 0; c < COLUMNS; c++) {
+    WEIR_TRY(weir_netcdf_var(nc, columns[c].name, WEIR_F64, columns[c].n_dims, dims, &var[c]));
+    WEIR_TRY(weir_netcdf_put_text(nc, var[c], "long_name", columns[c].long_name));
+    WEIR_TRY(weir_netcdf_put_text(nc, var[c], "units", "1"));
+  }
+  if (isfinite(p->limit)) {
+    WEIR_TRY(weir_netcdf_put_numbers(nc, var[WEIGHT], LIMIT, WEIR_F64, &p->limit, 1));
+  }
+  for (int c = 0; c < COLUMNS; c++) {
+    WEIR_TRY(weir_netcdf_write(nc, var[c], zero, count, array_of(p, c)));
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_posteriors_take(weir_netcdf *nc, const char *path, int64_t n, int64_t n_labels,
+                               cf_posteriors **out)
+{
+  const int64_t zero[4] = {0};
+  int var = 0, dims[WEIR_NETCDF_MAX_DIMS];
+  weir_netcdf_shape s;
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  WEIR_TRY(cf_netcdf_seek(nc, columns[WEIGHT].name, &var, &s, dims));
+  if (var == CF_NETCDF_NONE) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(cf_predicted_find(nc, path, columns[WEIGHT].name, WEIR_F64, false, 2, (int64_t[]){n, -1},
+                             &var, &s));
+  const int64_t shape[4] = {n, s.lengths[1], n_labels, n_labels};
+
+  WEIR_TRY(cf_posteriors_create(n, n_labels, s.lengths[1], out));
+  if (weir_netcdf_has(nc, var, LIMIT)) {
+    WEIR_TRY_GOTO(weir_netcdf_get_numbers(nc, var, LIMIT, &(*out)->limit, 1), done);
+  }
+  for (int c = 0; c < COLUMNS; c++) {
+    WEIR_TRY_GOTO(cf_predicted_find(nc, path, columns[c].name, WEIR_F64, false, columns[c].n_dims,
+                                    shape, &var, &s),
+                  done);
+    WEIR_TRY_GOTO(weir_netcdf_read(nc, var, zero, shape, array_of(*out, c)), done);
+  }
+done:
+  if (status != WEIR_OK) {
+    cf_posteriors_destroy(out);
+  }
+  return status;
+}

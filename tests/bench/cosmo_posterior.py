@@ -1,0 +1,96 @@
+"""Reference values of apps/cosmoflow/model/mixture_test.c, data/posterior_test.c and eval/posterior/calibration_test.c.
+
+    python3 tests/bench/cosmo_posterior.py     # after pip install sbi==0.27.0, in a copy of build/bench-python
+
+Prints densities and gradients of mixtures of Gaussians by PyTorch, distributions of test statistics by SciPy, and ranks, coverage
+and tests by sbi, all in double precision, for numbers of a linear congruential generator that the tests share. The stored values
+are of PyTorch 2.15.0, SciPy 1.17.1 and sbi 0.27.0.
+"""
+
+import torch
+from sbi.diagnostics.sbc import _run_sbc, check_uniformity_frequentist
+from sbi.diagnostics.tarp import _run_tarp, check_tarp
+from scipy import stats
+from torch.distributions import Categorical, MixtureSameFamily, MultivariateNormal
+from torch.nn.functional import softplus
+
+torch.set_default_dtype(torch.float64)
+STATE = [1]
+
+
+def uniform():
+    STATE[0] = (1103515245 * STATE[0] + 12345) % 2**31
+    return STATE[0] / 2**31
+
+
+def numbers(n, scale):
+    return torch.tensor([scale * (2 * uniform() - 1) for _ in range(n)])
+
+
+def mixture_of(raw, components, labels):
+    """The layout of model/mixture.h, without its constants of the means."""
+    n, at = raw.shape[0], components
+    mean = raw[:, at : at + components * labels].reshape(n, components, labels)
+    at += components * labels
+    diagonal = softplus(raw[:, at : at + components * labels].reshape(n, components, labels)) + 1e-3
+    at += components * labels
+    lower = raw[:, at:].reshape(n, components, labels * (labels - 1) // 2)
+    inverse = torch.diag_embed(diagonal)
+    rows, columns = torch.tril_indices(labels, labels, -1)
+    inverse = inverse + torch.zeros_like(inverse).index_put(
+        (torch.arange(n)[:, None, None], torch.arange(components)[None, :, None], rows[None, None], columns[None, None]), lower
+    )
+    factor = torch.linalg.solve_triangular(inverse, torch.eye(labels).expand_as(inverse), upper=False)
+    return MixtureSameFamily(Categorical(logits=raw[:, :components]), MultivariateNormal(mean, scale_tril=factor))
+
+
+def show(name, values):
+    print("%s: %s" % (name, ", ".join("%.17g" % x for x in torch.as_tensor(values).flatten().tolist())))
+
+
+def densities():
+    for components, labels in ((1, 1), (1, 4), (3, 3)):
+        STATE[0], n = 1, 2
+        outputs = components * (1 + 2 * labels + labels * (labels - 1) // 2)
+        raw, truth = numbers(n * outputs, 1.5).reshape(n, outputs).requires_grad_(), numbers(n * labels, 1).reshape(n, labels)
+        q = mixture_of(raw, components, labels)
+        density = q.log_prob(truth)
+        (gradient,) = torch.autograd.grad(-density.mean(), raw)
+        show("%d components, %d labels: log density" % (components, labels), density.detach())
+        show("  mean", q.mean.detach())
+        show("  gradient of the loss, sum, sum of squares, last", [gradient.sum(), (gradient**2).sum(), gradient[-1, -1]])
+
+
+def distributions():
+    for x, freedom in ((0.5, 1), (9.6, 9), (22.4, 9), (3.0, 19), (120.0, 99)):
+        print("chi-square %g, %d: %.17g" % (x, freedom, stats.chi2.sf(x, freedom)))
+    for d, n in ((0.05, 200), (0.1, 200), (0.2, 50)):
+        print("Kolmogorov-Smirnov %g, %d: exact %.6g" % (d, n, stats.kstwo.sf(d, n)))
+
+
+def calibration():
+    """The last parameter's draws are narrower than its truth is scattered: posteriors that are too narrow."""
+    cases, draws, labels, bins = 200, 99, 2, 20
+    STATE[0] = 1
+    truth = numbers(cases * labels, 1).reshape(cases, labels)
+    point = numbers(cases * labels, 1).reshape(cases, labels)
+    sample = numbers(cases * draws * labels, 1).reshape(cases, draws, labels).transpose(0, 1).contiguous()
+    sample[:, :, 1] *= 0.5
+    ranks = _run_sbc(truth, truth, sample, show_progress_bar=False)
+    show("ranks of the first cases", ranks[:3])
+    show("sum of (case + 1) rank", (torch.arange(1, cases + 1)[:, None] * ranks).sum(0))
+    show("Kolmogorov-Smirnov p of the ranks", check_uniformity_frequentist(ranks, draws))
+    show("chi-square of %d bins, and p" % bins, [v for k in range(labels) for v in
+         stats.chisquare(torch.histc(ranks[:, k], bins, 0, draws + 1).numpy())])
+    ecp, alpha = _run_tarp(sample, truth, point, num_bins=bins)
+    show("TARP alpha", alpha)
+    show("TARP expected coverage", ecp)
+    show("TARP area and p", check_tarp(ecp, alpha))
+    nearer = ((sample - point) ** 2).sum(-1) < ((truth - point) ** 2).sum(-1)
+    show("Kolmogorov-Smirnov of the ranks of TARP", stats.kstest(((nearer.sum(0) + 0.5) / (draws + 1)).numpy(), "uniform")[:2])
+
+
+if __name__ == "__main__":
+    densities()
+    distributions()
+    calibration()
