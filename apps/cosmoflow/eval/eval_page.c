@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "eval/eval_page_priv.h"
+#include "eval/posterior/posterior_page.h"
 
 /* A difference of numbers of about `scale` that is their rounding is 0. */
 static double tidy(double x, double scale)
@@ -314,6 +315,7 @@ static weir_status fill(const cf_evaluation *e, const cf_score_tables *t, weir_r
     WEIR_TRY(add_scores(e, t, k, r));
     WEIR_TRY(cf_eval_figures(e, k, r));
   }
+  WEIR_TRY(cf_posterior_page_add(e, r));
   WEIR_TRY(add_forecast(e, r));
   return add_sets(e, t, r);
 }

@@ -30,6 +30,8 @@ const weir_opt cf_eval_options[] = {
                   "Fisher forecast from the summaries of each regression (forecast.csv): their "
                   "derivatives by linear regression on the parameters of the training universes, "
                   "and the covariance of its residuals with the factor of Hartlap et al. (2007)"),
+    WEIR_OPT_TABLE(cf_eval_opts, posterior, cf_posterior_options,
+                   "calibration of posteriors, of networks with model.head mixture"),
     WEIR_OPT_END,
 };
 
@@ -448,6 +450,18 @@ done:
   return status;
 }
 
+/* ---- posteriors ---- */
+
+static weir_status add_posteriors(cf_evaluation *e)
+{
+  WEIR_TRY(weir_alloc(e->n_sets, sizeof *e->posterior, (void **)&e->posterior));
+  for (int64_t i = 0; i < e->n_sets; i++) {
+    WEIR_TRY(cf_posterior_scores_make(&e->opts->posterior, &e->set[i], &e->resamples[i], e->seed,
+                                      &e->posterior[i]));
+  }
+  return WEIR_OK;
+}
+
 weir_status cf_evaluation_open(const cf_eval_opts *opts, const cf_source_spec *spec, uint64_t seed,
                                weir_comm *comm, cf_evaluation *out)
 {
@@ -462,6 +476,7 @@ weir_status cf_evaluation_open(const cf_eval_opts *opts, const cf_source_spec *s
   WEIR_TRY_GOTO(say_mean(out), done);
   WEIR_TRY_GOTO(add_regressions(out), done);
   WEIR_TRY_GOTO(leads(out) ? add_bound(out) : WEIR_OK, done);
+  WEIR_TRY_GOTO(leads(out) ? add_posteriors(out) : WEIR_OK, done);
 done:
   if (status != WEIR_OK) {
     cf_evaluation_close(out);
@@ -474,12 +489,16 @@ void cf_evaluation_close(cf_evaluation *e)
   for (int64_t i = 0; i < e->n_sets; i++) {
     cf_eval_set_close(&e->set[i]);
     cf_resamples_fini(&e->resamples[i]);
+    if (e->posterior != NULL) {
+      cf_posterior_scores_fini(&e->posterior[i]);
+    }
   }
   for (int by = 0; by < CF_PREDICTORS; by++) {
     cf_ridge_fini(&e->ridge[by]);
   }
   weir_free(&e->set);
   weir_free(&e->resamples);
+  weir_free(&e->posterior);
   weir_free(&e->sigma);
   e->n_sets = 0;
 }

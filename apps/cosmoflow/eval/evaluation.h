@@ -5,6 +5,7 @@
 #include "eval/features.h"
 #include "eval/fisher.h"
 #include "eval/metrics.h"
+#include "eval/posterior/posterior_scores.h"
 #include "eval/ridge.h"
 #include "eval/summary/forecast.h"
 #include "eval/eval_set.h"
@@ -22,6 +23,7 @@ typedef struct cf_eval_opts {
   cf_bootstrap_opts bootstrap;
   cf_fisher_opts fisher;
   bool forecast; /* from the summaries of the regressions */
+  cf_posterior_opts posterior;
 } cf_eval_opts;
 extern const weir_opt cf_eval_options[];
 
@@ -39,6 +41,7 @@ typedef struct cf_evaluation {
   cf_ridge ridge[CF_PREDICTORS];       /* of those with features */
   const char *without;                 /* why there are no regressions; NULL: there are */
   cf_forecast forecast[CF_PREDICTORS]; /* universes 0: none */
+  cf_posterior_scores *posterior;      /* [n_sets] */
   double *sigma;                       /* [n_labels, universes of the first] bound; NULL: none */
   double bound_k;                      /* h/Mpc: largest k of the bound */
   int64_t bound_bins;                  /* of P(k), one fundamental wave wide */

@@ -7,7 +7,7 @@
 static const char *const file[CF_TABLES] = {
     [CF_TABLE_SCORES] = "scores.csv",     [CF_TABLE_BINS] = "bins.csv",
     [CF_TABLE_AVERAGES] = "averages.csv", [CF_TABLE_RIDGE] = "ridge.csv",
-    [CF_TABLE_FORECAST] = "forecast.csv",
+    [CF_TABLE_FORECAST] = "forecast.csv", [CF_TABLE_POSTERIOR] = "posterior.csv",
 };
 
 enum { COLUMNS = 16 }; /* at most 15 and NULL */
@@ -22,6 +22,7 @@ static const char *const head[CF_TABLES][COLUMNS] = {
                         "rmse_of_folds"},
     [CF_TABLE_FORECAST] = {"model", "parameter", "summaries", "universes", "hartlap_factor",
                            "sigma", "sigma_range", "sigma_range_without_prior", "mae_range"},
+    [CF_TABLE_POSTERIOR] = {"set", "model", "parameter", "score", "value", "lo", "hi", "cases"},
 };
 
 static double half_of(const cf_evaluation *e, int64_t label)
@@ -393,6 +394,64 @@ static void add_forecast(cf_score_tables *t, const cf_evaluation *e)
   }
 }
 
+static void put_posterior(weir_table *c, const cf_evaluation *e, int64_t set, int64_t label,
+                          const char *score, const weir_estimate *value, int64_t cases)
+{
+  weir_table_add(c, "%s", e->set[set].opts->name);
+  weir_table_add(c, "%s", cf_evaluation_name(e, set, CF_BY_NETWORK));
+  weir_table_add(c, "%s", label_of(e, label));
+  weir_table_add(c, "%s", score);
+  weir_score_add_estimate(c, value, 1);
+  weir_table_add(c, "%lld", (long long)cases);
+}
+
+/* Calibration by the ranks of a label, or by distance, of all. */
+static void add_ranks(cf_score_tables *t, const cf_evaluation *e, int64_t set, int64_t k)
+{
+  const cf_posterior_scores *const s = &e->posterior[set];
+  const bool one = k < s->n_labels;
+  const cf_uniformity *const u = &s->test[k];
+  const struct {
+    const char *name;
+    double value;
+  } row[] = {{"chi2", u->chi2},     {"chi2_freedom", (double)u->bins - 1},
+             {"chi2_p", u->chi2_p}, {"ks", u->ks},
+             {"ks_p", u->ks_p},     {one ? "sd_range" : "area", one ? s->sd[k] : u->area}};
+
+  for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+    put_posterior(&t->cells[CF_TABLE_POSTERIOR], e, set, one ? k : CF_ALL_LABELS, row[i].name,
+                  &(weir_estimate){row[i].value, NAN, NAN}, s->cases);
+  }
+  for (int i = 0; i < CF_LEVELS_OF_COVERAGE; i++) {
+    const double share = (one ? cf_coverage_central : cf_coverage_lowest)(
+        s->rank + k * s->cases, s->cases, s->draws, cf_coverage_level[i]);
+    char name[32];
+
+    (void)snprintf(name, sizeof name, "coverage_%g", cf_coverage_level[i]);
+    put_posterior(&t->cells[CF_TABLE_POSTERIOR], e, set, one ? k : CF_ALL_LABELS, name,
+                  &(weir_estimate){share, NAN, NAN}, s->cases);
+  }
+}
+
+static void add_posteriors(cf_score_tables *t, const cf_evaluation *e)
+{
+  weir_table *const c = &t->cells[CF_TABLE_POSTERIOR];
+
+  for (int64_t i = 0; i < e->n_sets; i++) {
+    const cf_posterior_scores *const s = &e->posterior[i];
+
+    if (s->n > 0) {
+      put_posterior(c, e, i, CF_ALL_LABELS, "log_density_range", &s->log_density, s->n);
+      put_posterior(c, e, i, CF_ALL_LABELS, "information_gain", &s->information, s->n);
+      put_posterior(c, e, i, CF_ALL_LABELS, "outside", &(weir_estimate){s->outside, NAN, NAN},
+                    s->cases);
+      for (int64_t k = 0; k <= s->n_labels; k++) {
+        add_ranks(t, e, i, k);
+      }
+    }
+  }
+}
+
 weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out)
 {
   weir_status status = WEIR_OK;
@@ -412,6 +471,7 @@ weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out)
   add_bound(out, e);
   add_ridge(out, e);
   add_forecast(out, e);
+  add_posteriors(out, e);
 done:
   if (status != WEIR_OK) {
     cf_score_tables_fini(out);

@@ -15,6 +15,7 @@ typedef enum cf_table {
   CF_TABLE_AVERAGES, /* errors of means over samples of a universe                    */
   CF_TABLE_RIDGE,    /* what the regressions chose                                    */
   CF_TABLE_FORECAST, /* the Fisher forecast of a label from the summaries of a regression */
+  CF_TABLE_POSTERIOR, /* information and calibration of posteriors                    */
   CF_TABLES
 } cf_table;
 // clang-format on
