@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/special/weir_gamma.h"
 #include "base/weir_alloc.h"
 
 enum { MIN_PER_BIN = 5, TERMS = 1000 };
@@ -69,47 +70,9 @@ double cf_coverage_lowest(const int64_t *rank, int64_t n, int64_t draws, double 
 
 /* ---- Distributions of the tests ---- */
 
-/* The series of the lower function, P(a, x) Gamma(a) / (x^a exp(-x)). */
-static double lower_series(double a, double x)
-{
-  double term = 1 / a, sum = term;
-
-  for (int k = 1; k < TERMS && fabs(term) > 1e-17 * fabs(sum); k++) {
-    term *= x / (a + k);
-    sum += term;
-  }
-  return sum;
-}
-
-/* The continued fraction of the upper one, Q(a, x) Gamma(a) / (x^a exp(-x)), by Lentz's method. */
-static double upper_fraction(double a, double x)
-{
-  double b = x + 1 - a, c = 1e300, d = 1 / b, h = d;
-
-  for (int k = 1; k < TERMS; k++) {
-    const double an = -k * (k - a);
-
-    b += 2;
-    d = 1 / (an * d + b);
-    c = b + an / c;
-    h *= d * c;
-    if (fabs(d * c - 1) < 1e-16) {
-      break;
-    }
-  }
-  return h;
-}
-
 double cf_chi2_above(double x, int64_t freedom)
 {
-  const double a = 0.5 * (double)freedom, half = 0.5 * x;
-
-  if (!(half > 0)) {
-    return 1;
-  }
-  const double scale = exp(a * log(half) - half - lgamma(a));
-
-  return half < a + 1 ? 1 - scale * lower_series(a, half) : scale * upper_fraction(a, half);
+  return weir_gamma_above(0.5 * (double)freedom, 0.5 * x);
 }
 
 double cf_ks_above(double d, int64_t n)

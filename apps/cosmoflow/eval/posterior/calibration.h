@@ -39,7 +39,7 @@ double cf_coverage_central(const int64_t *rank, int64_t n, int64_t draws, double
 double cf_coverage_lowest(const int64_t *rank, int64_t n, int64_t draws, double level);
 
 /* Returns the probability that chi-square of this many degrees of freedom is at least x: the upper
- * incomplete gamma function Q(freedom / 2, x / 2) (NIST DLMF 8.2.4, 8.11.4, 8.9.2). */
+ * incomplete gamma function Q(freedom / 2, x / 2) (base/special/weir_gamma.h). */
 double cf_chi2_above(double x, int64_t freedom);
 /* Returns the probability that the Kolmogorov-Smirnov statistic of n cases is at least d, in the
  * approximation of Stephens (J. R. Stat. Soc. B 32 (1970) 115). */

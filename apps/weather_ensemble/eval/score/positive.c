@@ -2,7 +2,7 @@
  * distribution, and what lies `shift` below the bound of the gamma distribution. */
 #include "eval/score/positive.h"
 #include <math.h>
-#include "eval/gamma/incomplete_gamma.h"
+#include "base/special/weir_gamma.h"
 #include "eval/score/normal.h"
 
 bool wx_positive(wx_family family)
@@ -156,7 +156,7 @@ static double unit_of(const wx_distribution *d)
 
 static jet gamma_below(jet k, jet x)
 {
-  const wx_of_shape p = wx_gamma_below(k.crps, x.crps);
+  const weir_of_shape p = weir_gamma_below(k.crps, x.crps);
 
   return (jet){
       .crps = p.v,
@@ -172,7 +172,7 @@ static jet rest_of(jet k)
 {
   double rest[3];
 
-  wx_stirling_rest(k.crps, rest);
+  weir_stirling_rest(k.crps, rest);
   return apply(k, rest[0], rest[1], rest[2]);
 }
 
@@ -224,8 +224,9 @@ double wx_positive_below(const wx_distribution *d, double x)
   if (x <= d->lower) {
     return 0;
   }
-  return d->family == WX_LOG_NORMAL ? wx_normal_below(log_standard(d, x))
-                                    : wx_gamma_below(shape_of(d), from_origin(d, x) / unit_of(d)).v;
+  return d->family == WX_LOG_NORMAL
+             ? wx_normal_below(log_standard(d, x))
+             : weir_gamma_below(shape_of(d), from_origin(d, x) / unit_of(d)).v;
 }
 
 double wx_positive_above(const wx_distribution *d, double x)
@@ -235,7 +236,7 @@ double wx_positive_above(const wx_distribution *d, double x)
   }
   return d->family == WX_LOG_NORMAL
              ? wx_normal_above(log_standard(d, x))
-             : 1 - wx_gamma_below(shape_of(d), from_origin(d, x) / unit_of(d)).v;
+             : 1 - weir_gamma_below(shape_of(d), from_origin(d, x) / unit_of(d)).v;
 }
 
 /* The value above c of probability p, which is more than that below c: Newton's method between
@@ -248,7 +249,7 @@ static double gamma_quantile(double k, double c, double p)
 
   for (int i = 0; i < 200; i++) {
     x = x > lo && x < hi ? x : (lo + hi) / 2;
-    const wx_of_shape at = wx_gamma_below(k, x);
+    const weir_of_shape at = weir_gamma_below(k, x);
     const double next = x - (at.v - p) / at.x;
 
     *(at.v < p ? &lo : &hi) = x;
@@ -275,7 +276,7 @@ double wx_positive_quantile(const wx_distribution *d, double p)
   if (p == 1) {
     return INFINITY;
   }
-  return p <= wx_gamma_below(k, c).v ? d->lower : d->lower + unit * (gamma_quantile(k, c, p) - c);
+  return p <= weir_gamma_below(k, c).v ? d->lower : d->lower + unit * (gamma_quantile(k, c, p) - c);
 }
 
 double wx_positive_log_score(const wx_distribution *d, double y)
@@ -294,11 +295,11 @@ double wx_positive_log_score(const wx_distribution *d, double y)
     return NAN;
   }
   if (y == d->lower) {
-    const double at = wx_gamma_below(k, z).v;
+    const double at = weir_gamma_below(k, z).v;
 
     return at > 0 ? -log(at) : NAN;
   }
-  wx_stirling_rest(k, rest);
+  weir_stirling_rest(k, rest);
   return z - k - k * log(z / k) - 0.5 * log(k) + rest[0] + half_ln_2pi + log(x);
 }
 
@@ -310,7 +311,7 @@ void wx_positive_moments(const wx_distribution *d, double *mean, double *sd)
     return;
   }
   const double k = shape_of(d), unit = unit_of(d), c = d->shift / unit, far = k - c;
-  const double g = gamma_rate(constant(k), constant(c)).crps, q = 1 - wx_gamma_below(k, c).v;
+  const double g = gamma_rate(constant(k), constant(c)).crps, q = 1 - weir_gamma_below(k, c).v;
   const double first = far * q + g, second = (far * far + k) * q + (far + 1) * g;
 
   *mean = d->lower + unit * first;

@@ -5,7 +5,6 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "eval/score/distribution.h"
-#include "eval/gamma/incomplete_gamma.h"
 #include "eval/score/positive.h"
 
 static const struct {
@@ -149,26 +148,6 @@ static void moments_and_densities_are_those_of_the_probabilities(void **state)
   }
 }
 
-/* Shape 1 is the exponential distribution, 1/2 half the square of a normal number. */
-static void gamma_probabilities_are_those_of_known_distributions(void **state)
-{
-  (void)state;
-  for (double x = 1e-3; x < 60; x *= 1.5) {
-    assert_near(wx_gamma_below(1, x).v, -expm1(-x), 1e-14);
-    assert_near(wx_gamma_below(0.5, x).v, erf(sqrt(x)), 1e-14);
-    assert_near(wx_gamma_below(2, x).v, 1 - (1 + x) * exp(-x), 1e-14);
-  }
-  for (double k = 0.01; k < 2e6; k *= 7) { /* ln Gamma of the library */
-    double rest[3];
-
-    wx_stirling_rest(k, rest);
-    assert_near(rest[0] + (k - 0.5) * log(k) - k + 0.91893853320467274178, lgamma(k),
-                1e-14 * fmax(10, fabs(lgamma(k))));
-  }
-  assert_true(wx_gamma_below(3, 0).v == 0 && wx_gamma_below(3, -1).v == 0);
-  assert_true(wx_gamma_below(3, INFINITY).v == 1 && isnan(wx_gamma_below(3, NAN).v));
-}
-
 /* On both sides of the share of the scale from which they are taken for normal or for a point. */
 static void limits_join(void **state)
 {
@@ -237,7 +216,6 @@ int main(void)
       cmocka_unit_test(slopes_are_those_of_differences),
       cmocka_unit_test(quantiles_invert_the_probabilities),
       cmocka_unit_test(moments_and_densities_are_those_of_the_probabilities),
-      cmocka_unit_test(gamma_probabilities_are_those_of_known_distributions),
       cmocka_unit_test(limits_join),
       cmocka_unit_test(no_number_comes_of_nan_or_of_no_width),
   };
