@@ -6,9 +6,7 @@
 #include "data/predicted.h"
 #include "data/volume/volume_info.h"
 #include "data/volume/volume_netcdf.h"
-#include "model/mixture.h"
 
-#define LN_2PI 1.8378770664093454836
 enum { COMPONENT = 0x706f7374, NORMAL /* purposes of random numbers */, MAX_TRIES = 1000 };
 
 static int64_t squared(const cf_posteriors *p)
@@ -114,7 +112,7 @@ weir_status cf_posteriors_check(const cf_posteriors *p, int64_t row, const char 
 /* ln N(y; mean, C C'), by forward substitution. */
 static double log_normal(const gaussian *c, int64_t n, const double *y)
 {
-  double z[CF_MAX_LABELS], sum = -0.5 * (double)n * LN_2PI;
+  double z[CF_MAX_LABELS], sum = -0.5 * (double)n * CF_LN_2PI;
 
   for (int64_t i = 0; i < n; i++) {
     double left = y[i] - c->mean[i];

@@ -8,6 +8,9 @@
 #define CF_POSTERIOR_H
 #include "io/weir_netcdf.h"
 
+#define CF_LN_2PI 1.8378770664093454836
+enum { CF_MAX_COMPONENTS = 64 };
+
 /* Rows without a prediction are NaN. */
 typedef struct cf_posteriors {
   int64_t n, n_labels, components;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_random.h"
+#include "data/posterior.h"
 #include "data/volume/volume_info.h"
 #include "nn/weir_activation.h"
 #include "ops/elementwise/weir_elementwise.h"
@@ -13,7 +14,6 @@
 
 /* At least this much of A_dd: a standard deviation of 1000 half ranges says nothing. */
 #define MIN_DIAGONAL 1e-3
-#define LN_2PI 1.8378770664093454836
 
 const weir_opt cf_mixture_options[] = {
     WEIR_OPT_INT(cf_mixture_opts, components, 1, 1, CF_MAX_COMPONENTS, "1",
@@ -153,7 +153,7 @@ weir_value cf_mixture_log_density(weir_graph *g, int64_t components, weir_value 
   const weir_value joint = weir_add(g, weir_add(g, logits, volume), half);
 
   return weir_sub_scalar(g, weir_sub(g, log_sum(g, joint), log_sum(g, logits)),
-                         0.5 * (double)labels * LN_2PI);
+                         0.5 * (double)labels * CF_LN_2PI);
 }
 
 weir_value cf_mixture_mean(weir_graph *g, int64_t components, int64_t labels, weir_value raw)

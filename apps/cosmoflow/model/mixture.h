@@ -16,8 +16,6 @@
 #include "conf/weir_opt.h"
 #include "ops/weir_builder.h"
 
-enum { CF_MAX_COMPONENTS = 64 };
-
 typedef struct cf_mixture_opts {
   int64_t components;
 } cf_mixture_opts;
