@@ -72,7 +72,7 @@ static weir_status make_histogram(const subject *f, int64_t k, histogram *h, wei
     h->hi[i] = 1 + half;
   }
   name_figure(f, "ranks", label_of(f, k), h->name);
-  (void)snprintf(h->title, TITLE, "Rank of %s", label_of(f, k));
+  (void)snprintf(h->title, TITLE, "Rank histogram, %s", label_of(f, k));
   h->series[0] = (weir_figure_series){
       .kind = WEIR_FIGURE_HISTOGRAM, .n = bins, .x = h->edge, .y = h->share, .color = 1};
   h->series[1] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
@@ -337,10 +337,10 @@ static weir_status add_table(const subject *f)
   static const char *const head[COLUMNS] = {"set",
                                             "parameter",
                                             "mean standard deviation (half ranges)",
-                                            "coverage of 50 %",
-                                            "of 68 %",
-                                            "of 90 %",
-                                            "of 95 %",
+                                            "coverage, 50 % interval",
+                                            "coverage, 68 % interval",
+                                            "coverage, 90 % interval",
+                                            "coverage, 95 % interval",
                                             "p, chi-square of the ranks",
                                             "p, Kolmogorov-Smirnov",
                                             "area to the 1:1 line"};
