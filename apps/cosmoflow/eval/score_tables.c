@@ -414,14 +414,19 @@ static void add_ranks(cf_score_tables *t, const cf_evaluation *e, int64_t set, i
   const struct {
     const char *name;
     double value;
-  } row[] = {{"chi2", u->chi2},     {"chi2_freedom", (double)u->bins - 1},
-             {"chi2_p", u->chi2_p}, {"ks", u->ks},
-             {"ks_p", u->ks_p},     {one ? "sd_range" : "area", one ? s->sd[k] : u->area}};
+  } row[] = {{"chi2", u->chi2},
+             {"chi2_freedom", (double)u->bins - 1},
+             {"chi2_p", u->chi2_p},
+             {"ks", u->ks},
+             {"ks_p", u->ks_p}};
 
   for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
     put_posterior(&t->cells[CF_TABLE_POSTERIOR], e, set, one ? k : CF_ALL_LABELS, row[i].name,
                   &(weir_estimate){row[i].value, NAN, NAN}, s->cases);
   }
+  put_posterior(&t->cells[CF_TABLE_POSTERIOR], e, set, one ? k : CF_ALL_LABELS,
+                one ? "sd_range" : "area", &(weir_estimate){one ? s->sd[k] : u->area, NAN, NAN},
+                one ? s->n : s->cases);
   for (int i = 0; i < CF_LEVELS_OF_COVERAGE; i++) {
     const double share = (one ? cf_coverage_central : cf_coverage_lowest)(
         s->rank + k * s->cases, s->cases, s->draws, cf_coverage_level[i]);
@@ -444,7 +449,7 @@ static void add_posteriors(cf_score_tables *t, const cf_evaluation *e)
       put_posterior(c, e, i, CF_ALL_LABELS, "log_density_range", &s->log_density, s->n);
       put_posterior(c, e, i, CF_ALL_LABELS, "information_gain", &s->information, s->n);
       put_posterior(c, e, i, CF_ALL_LABELS, "outside", &(weir_estimate){s->outside, NAN, NAN},
-                    s->cases);
+                    s->n);
       for (int64_t k = 0; k <= s->n_labels; k++) {
         add_ranks(t, e, i, k);
       }

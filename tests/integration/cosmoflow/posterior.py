@@ -4,6 +4,7 @@ the mixtures, densities and information with NumPy, and what is refused.
 Exit 77: NumPy or netCDF4 is not here, or the program has no NetCDF."""
 import csv
 import os
+import shutil
 import subprocess
 import sys
 
@@ -77,10 +78,30 @@ density = np.mean([log_density(weight[i], mean[i], factor[i], truth[i]) for i in
 assert abs(score["all", "log_density_range"] - density) < 1e-6, (score, density)
 assert abs(score["all", "information_gain"] - density - 2 * np.log(2)) < 1e-6
 assert score["omega_m", "chi2_freedom"] == 3  # 20 universes: 4 bins
-assert 0 <= score["sigma_8", "coverage_0.68"] <= score["sigma_8", "coverage_0.95"] <= 1
+
+# Coverage is the share of truths within central intervals of the first 999 draws, which eval makes again from the same seed.
+tested = np.flatnonzero(part == 2)
+for k, name in enumerate(("omega_m", "sigma_8")):
+    rank = np.sum(unit[tested, :999, k] < truth[tested, None, k], axis=1)
+    for level in (0.5, 0.68, 0.9, 0.95):
+        covered = np.mean(np.abs((rank + 0.5) / 1000 - 0.5) <= level / 2)
+        assert abs(score[name, "coverage_%g" % level] - covered) < 1e-12, (name, level, score, covered)
 figures = os.listdir("scores/figures")
 for name in ("ranks_omega_m", "coverage", "corner_sigma_8_omega_m"):
     assert f"posterior_{name}_test.svg" in figures, figures
+
+# Two samples a universe, which share the truth: means over 20 samples, ranks of 10 universes.
+shutil.copy("predicted/predictions.nc", "pairs.nc")
+with netCDF4.Dataset("pairs.nc", "a") as file:
+    for name in ("universe", "unitPar", "physPar"):
+        column = file[name][:]
+        column[tested[1::2]] = column[tested[::2]]
+        file[name][:] = column
+passes("eval", "--set", "eval.sets=[{name: test, predictions: pairs.nc}]", "--out", "pairs")
+with open("pairs/posterior.csv") as file:
+    cases = {(row["parameter"], row["score"]): int(row["cases"]) for row in csv.DictReader(file)}
+for (parameter, name), count in cases.items():
+    assert count == (20 if name in ("log_density_range", "information_gain", "outside", "sd_range") else 10), (parameter, name, count)
 
 # The same with the prior: draws are inside, densities larger.
 passes("predict", "universes", "--set", "predict.weights=run/weights.nc", "--set", "predict.truncate=true", "--set",
