@@ -240,8 +240,7 @@ static weir_status make_rows(work *w)
   if (cf_model_components(&w->weights.model) > 0) {
     WEIR_TRY(cf_posteriors_create(n, w->out->n_labels, cf_model_components(&w->weights.model),
                                   &w->out->posterior));
-    w->out->posterior->limit =
-        w->cfg->predict.truncate ? w->cfg->files.label_limit : (double)INFINITY;
+    w->out->posterior->limit = w->cfg->predict.truncate ? 1 : (double)INFINITY;
     w->out->draws = w->cfg->predict.draws;
     w->out->seed = (uint64_t)w->cfg->seed;
   }
@@ -477,6 +476,12 @@ static weir_status check_posterior(const work *w)
 {
   const bool draws = w->cfg->predict.draws > 0;
 
+  if (w->cfg->predict.truncate && w->cfg->files.label_limit > 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "predict.truncate: posteriors are restricted to labels in [-1, 1], and "
+                     "files.label_limit takes labels of up to %g: leave one of them out",
+                     w->cfg->files.label_limit);
+  }
   return (!draws && !w->cfg->predict.truncate) || w->out->posterior != NULL
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,

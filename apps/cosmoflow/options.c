@@ -47,7 +47,8 @@ const weir_opt cf_options[] = {
                  "predictions.nc; 0: none"),
     WEIR_OPT_BOOL(cf_cfg, predict.truncate, false,
                   "of networks with model.head mixture: posteriors are restricted to the ranges of "
-                  "the parameters and renormalised; false: as they were trained"),
+                  "the parameters, labels in [-1, 1], and renormalised; not with a "
+                  "files.label_limit above 1; false: as they were trained"),
     WEIR_OPT_INT(cf_cfg, predict.memory, (int64_t)4 << 30, 0, 1e15, "B",
                  "of networks that segment: fewer samples than predict.batch are computed at once "
                  "where they need more; one always is"),

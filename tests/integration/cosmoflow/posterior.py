@@ -114,6 +114,8 @@ with open("inside_scores/posterior.csv") as file:
     inside = {(row["parameter"], row["score"]): float(row["value"]) for row in csv.DictReader(file)}
 assert inside["all", "log_density_range"] > score["all", "log_density_range"]
 
+refused("files.label_limit takes labels of up to 1.5", "predict", "universes", "--set", "predict.weights=run/weights.nc", "--set",
+        "predict.truncate=true", "--set", "files.label_limit=1.5")
 refused("model.loss: the head mixture", "run", *given, "--set", "model.loss=mse")
 refused("model.head: unet makes a class", "run", *given, "--set", "model.net=unet")
 passes("run", *given, "--set", "model.head=estimate", "--set", "train.epochs=1", "--out", "numbers")
