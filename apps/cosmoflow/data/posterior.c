@@ -189,8 +189,8 @@ static bool draw_mixture(const cf_posteriors *p, int64_t row, uint64_t seed, uin
   return within;
 }
 
-weir_status cf_posterior_draw(const cf_posteriors *p, int64_t row, uint64_t seed, int64_t sample,
-                              int64_t n, double *out, double *inside)
+bool cf_posterior_draw(const cf_posteriors *p, int64_t row, uint64_t seed, int64_t sample,
+                       int64_t n, double *out, double *inside)
 {
   int64_t kept = 0, tries = 0;
 
@@ -198,13 +198,7 @@ weir_status cf_posterior_draw(const cf_posteriors *p, int64_t row, uint64_t seed
     kept += draw_mixture(p, row, seed, (uint32_t)sample, tries++, out + kept * p->n_labels);
   }
   *inside = (double)kept / (double)tries;
-  return kept == n
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_NUMERIC,
-                         "the posterior of sample %lld is outside the ranges of the parameters but "
-                         "for a share of %.2g: the sample is unlike those of the training, or the "
-                         "training was too short",
-                         (long long)sample, *inside);
+  return kept == n;
 }
 
 /* ---- The variables ---- */

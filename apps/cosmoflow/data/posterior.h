@@ -36,10 +36,11 @@ double cf_posterior_log_density(const cf_posteriors *p, int64_t row, const doubl
 /* Computes the mean of the mixture, [n_labels]. */
 void cf_posterior_mean(const cf_posteriors *p, int64_t row, double *mean);
 /* Draws out[n, n_labels] from the posterior, by rejection of draws from the mixture that lie
- * outside; *inside: the share that was kept, Q. They depend on (seed, sample) alone. Fails:
- * WEIR_ERR_NUMERIC where fewer than one in 1000 is inside. */
-weir_status cf_posterior_draw(const cf_posteriors *p, int64_t row, uint64_t seed, int64_t sample,
-                              int64_t n, double *out, double *inside) WEIR_CHECKED;
+ * outside; *inside: the share that was kept, Q. They depend on (seed, sample) alone. Returns false,
+ * with fewer draws, where fewer than one in 1000 is inside: the sample is unlike those of the
+ * training, or the training was too short. */
+bool cf_posterior_draw(const cf_posteriors *p, int64_t row, uint64_t seed, int64_t sample,
+                       int64_t n, double *out, double *inside);
 
 /* Writes the variables over the dimensions of samples and labels, or reads them into a new *out,
  * NULL where the file has none. Fails: WEIR_ERR_DATA, as weir_netcdf. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
 #include "data/predicted.h"
 #include "data/volume/volume_netcdf.h"
 
@@ -350,12 +351,25 @@ static weir_status put_box(weir_netcdf *nc, const cf_predictions *p, int sample)
   return weir_netcdf_write(nc, var, zero, count, p->cosmology);
 }
 
-/* Writes draws from each posterior, a row at a time; NaN where there is none. */
+static void warn_outside(const cf_predictions *p, int64_t rows, int64_t first)
+{
+  if (rows > 0) {
+    weir_warn("predict",
+              "%lld posteriors have fewer than 1 in 1000 draws within the ranges of the "
+              "parameters, the first of them that of sample %lld: their draws are NaN; these "
+              "samples are unlike those of the training, or the training was too short",
+              (long long)rows, (long long)p->sample[first]);
+  }
+}
+
+/* Writes draws from each posterior, a row at a time; NaN where there is none, or it is restricted
+ * and too little of it is within the ranges. */
 static weir_status put_draws(weir_netcdf *nc, const cf_predictions *p, const int *sample_parameter)
 {
   const int64_t count[3] = {1, p->draws, p->n_labels}, n = p->draws * p->n_labels;
   int dims[3] = {sample_parameter[0], 0, sample_parameter[1]}, var = 0;
   double *value = NULL, inside = 1;
+  int64_t outside = 0, first = 0;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_netcdf_dim(nc, "draw", p->draws, &dims[1]));
@@ -365,16 +379,19 @@ static weir_status put_draws(weir_netcdf *nc, const cf_predictions *p, const int
                                 "where rangeKnown is 0"));
   WEIR_TRY(weir_alloc(n, sizeof *value, (void **)&value));
   for (int64_t i = 0; i < p->n; i++) {
-    if (p->known[i]) {
-      WEIR_TRY_GOTO(
-          cf_posterior_draw(p->posterior, i, p->seed, p->sample[i], p->draws, value, &inside),
-          done);
+    const bool drawn = p->known[i] && cf_posterior_draw(p->posterior, i, p->seed, p->sample[i],
+                                                        p->draws, value, &inside);
+
+    if (p->known[i] && !drawn) {
+      first = outside == 0 ? i : first;
+      outside++;
     }
     for (int64_t d = 0; d < n; d++) {
-      value[d] = p->known[i] ? cf_predictions_physical(p, d % p->n_labels, value[d]) : (double)NAN;
+      value[d] = drawn ? cf_predictions_physical(p, d % p->n_labels, value[d]) : (double)NAN;
     }
     WEIR_TRY_GOTO(weir_netcdf_write(nc, var, (int64_t[]){i, 0, 0}, count, value), done);
   }
+  warn_outside(p, outside, first);
 done:
   weir_free(&value);
   return status;

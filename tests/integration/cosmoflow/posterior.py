@@ -114,6 +114,19 @@ with open("inside_scores/posterior.csv") as file:
     inside = {(row["parameter"], row["score"]): float(row["value"]) for row in csv.DictReader(file)}
 assert inside["all", "log_density_range"] > score["all", "log_density_range"]
 
+# A posterior that is all but outside: it is skipped, with the rest scored.
+shutil.copy("inside/predictions.nc", "one_outside.nc")
+with netCDF4.Dataset("one_outside.nc", "a") as file:
+    file["unitMixtureMean"][tested[0]] = 50
+done = run("eval", "--set", "eval.sets=[{name: test, predictions: one_outside.nc}]", "--out", "one_outside")
+assert done.returncode == 0 and "1 of 20 posteriors are not scored" in done.stdout, done.stdout
+with open("one_outside/posterior.csv") as file:
+    rows = list(csv.DictReader(file))
+assert len(rows) == len(inside) and all(row["cases"] == "19" for row in rows), rows
+with open("one_outside/report.html") as file:
+    page = file.read()
+assert "1 of 20 samples are not scored" in page and "No corner plot" in page
+
 refused("files.label_limit takes labels of up to 1.5", "predict", "universes", "--set", "predict.weights=run/weights.nc", "--set",
         "predict.truncate=true", "--set", "files.label_limit=1.5")
 refused("model.loss: the head mixture", "run", *given, "--set", "model.loss=mse")

@@ -265,21 +265,19 @@ static weir_status add_corner_row(const corner *c, int64_t i)
   return status;
 }
 
-/* Draws from the posterior of the corner plot. */
-static weir_status draw_corner(corner *c)
+/* Draws from the posterior of the corner plot; *drawn: there are any. */
+static weir_status draw_corner(corner *c, bool *drawn)
 {
   const cf_predictions *const p = c->f->e->set[c->f->set].p;
   const int64_t labels = p->n_labels;
   double *draws = NULL, inside = 1;
 
   WEIR_TRY(weir_alloc(c->n * labels, sizeof *draws, (void **)&draws));
-  weir_status status = weir_alloc(c->n * labels, sizeof *c->value, (void **)&c->value);
+  const weir_status status = weir_alloc(c->n * labels, sizeof *c->value, (void **)&c->value);
 
-  if (status == WEIR_OK) {
-    status =
-        cf_posterior_draw(p->posterior, c->row, c->f->e->seed, c->sample, c->n, draws, &inside);
-  }
-  for (int64_t k = 0; k < labels && status == WEIR_OK; k++) {
+  *drawn = status == WEIR_OK &&
+           cf_posterior_draw(p->posterior, c->row, c->f->e->seed, c->sample, c->n, draws, &inside);
+  for (int64_t k = 0; k < labels && *drawn; k++) {
     c->truth[k] = cf_predictions_physical(p, k, (double)p->truth[c->row * labels + k]);
     for (int64_t d = 0; d < c->n; d++) {
       c->value[k * c->n + d] = cf_predictions_physical(p, k, draws[d * labels + k]);
@@ -292,17 +290,26 @@ static weir_status draw_corner(corner *c)
 static weir_status add_corner(const subject *f)
 {
   const cf_eval_set *const t = &f->e->set[f->set];
-  const int64_t wanted = f->e->opts->posterior.sample;
-  const int64_t i = wanted < f->s->n ? wanted : f->s->n - 1;
+  const int64_t wanted = f->e->opts->posterior.sample, n = t->level[CF_BY_SAMPLE].n;
+  const int64_t i = wanted < n ? wanted : n - 1;
   corner c = {.f = f, .row = t->row[i], .sample = t->sample[i], .n = f->s->draws};
   weir_status status = WEIR_OK;
+  bool drawn = false;
 
-  WEIR_TRY(weir_report_text(f->r,
-                            "Corner plot: the posterior of sample %lld (universe %lld) of %s, "
-                            "%lld draws, and the true parameters.",
-                            (long long)c.sample, (long long)t->p->universe[c.row], t->opts->name,
-                            (long long)c.n));
-  WEIR_TRY_GOTO(draw_corner(&c), done);
+  WEIR_TRY_GOTO(draw_corner(&c, &drawn), done);
+  if (!drawn) {
+    status = weir_report_text(f->r,
+                              "No corner plot: the posterior of sample %lld has fewer than 1 in "
+                              "1000 draws within the ranges of the parameters.",
+                              (long long)c.sample);
+    goto done;
+  }
+  WEIR_TRY_GOTO(weir_report_text(f->r,
+                                 "Corner plot: the posterior of sample %lld (universe %lld) of %s, "
+                                 "%lld draws, and the true parameters.",
+                                 (long long)c.sample, (long long)t->p->universe[c.row],
+                                 t->opts->name, (long long)c.n),
+                done);
   for (int64_t k = 0; k < f->s->n_labels; k++) {
     WEIR_TRY_GOTO(add_corner_row(&c, k), done);
   }
@@ -385,6 +392,13 @@ static weir_status add_text(const subject *f)
 static weir_status add_set(const subject *f)
 {
   WEIR_TRY(add_text(f));
+  if (f->s->skipped > 0) {
+    WEIR_TRY(weir_report_text(
+        f->r,
+        "%lld of %lld samples are not scored: fewer than 1 in 1000 draws from their "
+        "posteriors are within the ranges of the parameters.",
+        (long long)f->s->skipped, (long long)(f->s->skipped + f->s->n)));
+  }
   WEIR_TRY(add_table(f));
   if (f->s->test[0].bins == 0) {
     WEIR_TRY(weir_report_text(f->r, "No rank histograms: they need at least 10 universes."));

@@ -4,7 +4,8 @@
  * its mean plus labels ln 2 is the expected information gain over a prior that is uniform over the
  * ranges (nats), a lower bound of the mutual information of samples and parameters (Barber and
  * Agakov, NIPS 16 (2003) 201). Ranks are of the first sample of each universe, since its samples
- * share the truth. */
+ * share the truth. Samples whose restricted posterior has too little within the ranges are skipped:
+ * their draws and the factor of their density are not known. */
 #ifndef CF_POSTERIOR_SCORES_H
 #define CF_POSTERIOR_SCORES_H
 #include "eval/eval_set.h"
@@ -21,6 +22,7 @@ extern const double cf_coverage_level[CF_LEVELS_OF_COVERAGE];
 
 typedef struct cf_posterior_scores {
   int64_t n, cases, n_labels, draws;      /* n: samples, cases: universes; 0: no posteriors */
+  int64_t skipped;                        /* samples of which cf_posterior_draw returns false */
   weir_estimate log_density, information; /* means over the samples, nats */
   double outside;                         /* mean probability of the mixtures outside the ranges */
   double sd[CF_MAX_LABELS];               /* mean marginal standard deviation, in half ranges */
@@ -28,8 +30,8 @@ typedef struct cf_posterior_scores {
   cf_uniformity test[CF_MAX_LABELS + 1]; /* of these */
 } cf_posterior_scores;
 
-/* Scores the posteriors of a set. Without any, all is zero. Fails: WEIR_ERR_DATA (a truth outside
- * the ranges), WEIR_ERR_MEMORY, as cf_posterior_draw. */
+/* Scores the posteriors of a set, with a warning of those skipped. Without any, all is zero. Fails:
+ * WEIR_ERR_DATA (a truth outside the ranges), WEIR_ERR_MEMORY. */
 weir_status cf_posterior_scores_make(const cf_posterior_opts *o, const cf_eval_set *t,
                                      const cf_resamples *resamples, uint64_t seed,
                                      cf_posterior_scores *out) WEIR_CHECKED;
