@@ -241,6 +241,7 @@ weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample,
       given.family = f->output[k].family;
       given.lower = f->output[k].lower;
       given.shift = f->output[k].shift;
+      given.width = f->output[k].width;
       given.location = v->location + at;
       given.scale = v->scale + at;
       WEIR_TRY(

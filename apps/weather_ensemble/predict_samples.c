@@ -178,6 +178,7 @@ static weir_status couple_members(slot *s, int64_t k)
                                     .family = is->family,
                                     .lower = is->lower,
                                     .shift = is->shift,
+                                    .width = is->width,
                                     .seed = (uint64_t)e->cfg->seed,
                                     .start = (uint32_t)(start / 3600)};
 

@@ -139,8 +139,9 @@ static void take_moments(wx_predictor *p, int64_t at)
 
     p->location[at + i] =
         (float)wx_output_location(is, (double)p->mean[at + i], (double)p->sigma[at + i]);
-    const wx_distribution d = {is->family, (double)p->location[at + i], (double)p->scale[at + i],
-                               is->lower, is->shift};
+    const wx_distribution d = {
+        is->family, (double)p->location[at + i], (double)p->scale[at + i], is->lower, is->shift,
+        is->width};
     double mean, sd;
 
     if (is->family != WX_NORMAL) {

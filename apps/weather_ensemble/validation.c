@@ -61,7 +61,8 @@ static double crps_of(const wx_predictor *p, int64_t c, int64_t at, double y, do
     return wx_crps_normal((double)p->mean[at], (double)p->sigma[at], y);
   }
   return wx_distribution_crps(&(wx_distribution){is->family, (double)p->location[at],
-                                                 (double)p->scale[at], is->lower, is->shift},
+                                                 (double)p->scale[at], is->lower, is->shift,
+                                                 is->width},
                               y);
 }
 

@@ -120,39 +120,42 @@ def crps_normal(mean, sd, truth):
     return out
 
 
-def _distribution(of, location, scale, at, family, lower, shift):
+NO_UPPER = 1e30  # the option `upper` where there is no upper bound
+
+
+def _distribution(of, location, scale, at, family, lower, shift, upper):
     """Number `of` of the enumeration wx_call_of."""
     x, s, y = _broadcast(location=location, scale=scale, at=at)
-    sets, n = settings({"family": family, "lower": repr(float(lower)), "shift": repr(float(shift))})
+    sets, n = settings({"family": family, "lower": repr(float(lower)), "shift": repr(float(shift)), "upper": repr(min(float(upper), NO_UPPER))})
     out = np.empty(x.shape)
     of_all = _Distributions(doubles(x), doubles(s), x.size, sets, n)
     call("weather_ensemble", "wx_call_distribution", ctypes.byref(of_all), ctypes.c_int64(of), doubles(y), doubles(out))
     return out
 
 
-def crps_distribution(location, scale, truth, family="normal", lower=0.0, shift=0.0):
+def crps_distribution(location, scale, truth, family="normal", lower=0.0, shift=0.0, upper=np.inf):
     """CRPS of distributions of a family, as `weather_ensemble eval` scores EMOS and networks; location, scale and truth broadcast.
 
     family: normal, logistic; truncated_normal, truncated_logistic, censored_normal or censored_logistic at the bound `lower`, with location and
-    scale of the whole distribution; log_normal above `lower`, and censored_shifted_gamma, which begins `shift` below it, with mean and standard
+    scale of the whole distribution, the censored ones up to `upper`; log_normal above `lower`, and censored_shifted_gamma, which begins `shift` below it, with mean and standard
     deviation as location and scale. NaN where the scale is negative or a number is NaN.
     """
-    return _distribution(0, location, scale, truth, family, lower, shift)
+    return _distribution(0, location, scale, truth, family, lower, shift, upper)
 
 
-def log_score_distribution(location, scale, truth, family="normal", lower=0.0, shift=0.0):
+def log_score_distribution(location, scale, truth, family="normal", lower=0.0, shift=0.0, upper=np.inf):
     """-ln of the density at truth, or of the probability of truth at the bound of a censored family; NaN where there is no density."""
-    return _distribution(1, location, scale, truth, family, lower, shift)
+    return _distribution(1, location, scale, truth, family, lower, shift, upper)
 
 
-def quantile_distribution(location, scale, probability, family="normal", lower=0.0, shift=0.0):
+def quantile_distribution(location, scale, probability, family="normal", lower=0.0, shift=0.0, upper=np.inf):
     """Smallest x with P(X <= x) >= probability, which is in (0, 1)."""
-    return _distribution(2, location, scale, probability, family, lower, shift)
+    return _distribution(2, location, scale, probability, family, lower, shift, upper)
 
 
-def probability_above(location, scale, threshold, family="normal", lower=0.0, shift=0.0):
+def probability_above(location, scale, threshold, family="normal", lower=0.0, shift=0.0, upper=np.inf):
     """Probability of values above a threshold."""
-    return _distribution(3, location, scale, threshold, family, lower, shift)
+    return _distribution(3, location, scale, threshold, family, lower, shift, upper)
 
 
 def _vectors(members, truth):

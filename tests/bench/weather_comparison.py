@@ -34,8 +34,8 @@ if np is None or netCDF4 is None:
     print("skipped: this Python has no NumPy or netCDF4")
     sys.exit(77)
 import weir  # noqa: E402
-from weather_theirs import (FAMILIES, Cases, distance, floor_of, regress, scale_of, scipy, search, shift_of, sr, theirs_of,  # noqa: E402
-                            theirs_of_vectors)
+from weather_theirs import (FAMILIES, Cases, cut, distance, floor_of, options_of, regress, scale_of, scipy, search, shift_of, sr,  # noqa: E402
+                            theirs_of, theirs_of_vectors)
 
 torch = optional("torch")
 
@@ -117,7 +117,7 @@ def score_distributions(table, fields):
     for family, quantity in FAMILIES.items():
         mean, variance, y = (np.asarray(a, "f8") for a in fields[quantity].moments(UNIT[quantity]))
         sd = 0.05 * mean.std() + 1.3 * np.sqrt(variance)  # more than 700 scales from the location theirs are NaN
-        s, options = scale_of(family, sd), {"family": family, "shift": shift_of(family)}
+        s, options, mean, y = scale_of(family, sd), options_of(family), cut(family, mean), cut(family, y)
         crps, log_score = theirs_of(family)
         ours = weir.crps_distribution(mean, s, y, **options)
         compare(table, f"CRPS, {family.replace('_', ' ')}", quantity, reference, crps(mean, s, y), ours, EXACT)
@@ -264,8 +264,9 @@ def fit_emos(table, fields, tiny):
     forms += [(f, p, "full") for f in ("normal", "truncated_normal") for p in ("point", "window")]
     for family, pool, form in forms:
         quantity = FAMILIES[family]
-        moments = fields[quantity].moments(UNIT[quantity])
-        options = {"family": family, "shift": shift_of(family), "pool": pool, "radius": 1, "floor": floor_of(family), "form": form}
+        mean, variance, y = fields[quantity].moments(UNIT[quantity])
+        moments = [cut(family, mean), variance, cut(family, y)]
+        options = {**options_of(family), "pool": pool, "radius": 1, "floor": floor_of(family), "form": form}
         found = weir.fit_emos(*moments, options | {"tolerance": 1e-13, "min_cases": 2}, wraps=True)
         both = Emos(family, form)
         for cell in cells_of(pool, moments[0].shape[1:], tiny):
@@ -424,8 +425,8 @@ def stored_emos(family):
     k = np.arange(1, 97)
     a, b, c = (k * t % 1 for t in (0.618033988749895, 0.414213562373095, 0.732050807568877))
     y = 0.3 + 0.9 * (x := 1 + 5 * a) + 3 * np.sqrt(0.3 + b) * (c - 0.5)
-    cut = 2 if "censored" in family else 0
-    return [np.asarray(t, "f4").reshape(1, 8, 12) for t in (x, 0.2 + b, np.maximum(y - cut, 0.0))]
+    less = 2 if "censored" in family else 0
+    return [np.asarray(t, "f4").reshape(1, 8, 12) for t in (x, 0.2 + b, cut(family, np.maximum(y - less, 0.0)))]
 
 
 EMOS_STORED = [(f, "full") for f in FAMILIES] + [("normal", "scale")]
@@ -438,7 +439,7 @@ def store(path):
         for family in FAMILIES:
             for name, score in zip(("crps", "log_score"), theirs_of(family)):
                 if score is not None:
-                    file.write(f"{family},{name}," + ",".join(f"{v:.17g}" for v in score(m, s, y)) + "\n")
+                    file.write(f"{family},{name}," + ",".join(f"{v:.17g}" for v in score(m, s, cut(family, y))) + "\n")
         for score, value in theirs_of_vectors(*stored_vectors()).items():
             file.write(f"vectors,{score}," + ",".join(f"{v:.17g}" for v in value) + "\n")
         for family, form in EMOS_STORED:
@@ -458,7 +459,7 @@ def score_stored(table, path):
             emos_stored(table, family, score[5:], theirs)
         else:
             of = weir.crps_distribution if score == "crps" else weir.log_score_distribution
-            ours = of(m, s, y, family=family, shift=shift_of(family))
+            ours = of(m, s, cut(family, y), **options_of(family))
             name = score.replace("crps", "CRPS").replace("_", " ")
             compare(table, f"{name}, {family.replace('_', ' ')}", "16 cases", theirs_is, theirs, ours, EXACT)
 
@@ -466,9 +467,9 @@ def score_stored(table, path):
 def emos_stored(table, family, form, theirs):
     """theirs: minimum CRPS, alpha, beta, gamma^2, delta^2."""
     moments = stored_emos(family)
-    options = {"family": family, "shift": shift_of(family), "floor": floor_of(family), "form": form, "tolerance": 1e-13}
+    options = {**options_of(family), "floor": floor_of(family), "form": form, "tolerance": 1e-13}
     at, c = weir.fit_emos(*moments, options), Cases(*moments)
-    score = weir.crps_distribution(at[0] + at[1] * c.x, np.sqrt(at[2] ** 2 + at[3] ** 2 * c.v), c.y, family=family, shift=shift_of(family))
+    score = weir.crps_distribution(at[0] + at[1] * c.x, np.sqrt(at[2] ** 2 + at[3] ** 2 * c.v), c.y, **options_of(family))
     both = Emos(family, form)
     both.put(c, theirs[1:], at, theirs[0], c.mean(score))
     both.add(table, f"{family.replace('_', ' ')}, form {form}", "96 cases", reference="SciPy 1.17.1 on scoringrules 0.10.0, stored")

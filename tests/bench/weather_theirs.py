@@ -16,6 +16,7 @@ except ImportError:
 
 LOGISTIC = np.sqrt(3) / np.pi
 SHIFT = 1.0  # of the gamma distribution, in the unit of the table
+UPPER = 4.0  # upper bound of names with "between": members' mean and truth are cut there
 
 FAMILIES = {
     "normal": "z500",
@@ -26,6 +27,8 @@ FAMILIES = {
     "censored_normal": "tprate",
     "censored_logistic": "tprate",
     "censored_shifted_gamma": "tprate",
+    "censored_normal between bounds": "tprate",
+    "censored_logistic between bounds": "tprate",
 }
 
 
@@ -35,6 +38,17 @@ def scale_of(family, sd):
 
 def shift_of(family):
     return SHIFT if family == "censored_shifted_gamma" else 0.0
+
+
+def options_of(family):
+    """Those of Weir that say which distribution it is."""
+    upper = {"upper": UPPER} if "between" in family else {}
+    return {"family": family.split()[0], "shift": shift_of(family), **upper}
+
+
+def cut(family, y):
+    """Values, none of which is above the upper bound of the family: theirs are NaN 40 scales beyond it."""
+    return np.minimum(y, np.asarray(UPPER, y.dtype)) if "between" in family else y
 
 
 def gamma_of(location, scale, shift):
@@ -52,6 +66,9 @@ def theirs_of(family):
     def bound(f):
         return lambda m, s, y: f(y, m, s, lower=0.0)
 
+    def between(f):
+        return lambda m, s, y: f(y, m, s, lower=0.0, upper=UPPER)
+
     def logistic(f):
         return lambda m, s, y: f(y, m, s, lower=0.0, upper=far(m, s, y))
 
@@ -65,6 +82,8 @@ def theirs_of(family):
         "truncated_logistic": (logistic(sr.crps_tlogistic), bound(sr.logs_tlogistic)),
         "censored_normal": (bound(sr.crps_cnormal), None),
         "censored_logistic": (logistic(sr.crps_clogistic), None),
+        "censored_normal between bounds": (between(sr.crps_cnormal), None),
+        "censored_logistic between bounds": (between(sr.crps_clogistic), None),
         "log_normal": (log_normal(sr.crps_lognormal), log_normal(sr.logs_lognormal)),
         "censored_shifted_gamma": (gamma_score, None),
     }[family]

@@ -122,8 +122,9 @@ def distributions():
     normal = weir.crps_normal([1.0, 2], 0.5, [[1.2], [3.0]])
     assert np.allclose(weir.crps_distribution([1.0, 2], 0.5, [[1.2], [3.0]]), normal, rtol=1e-14) and normal.shape == (2, 2)
     x = np.linspace(0, 60, 600001)
-    for family, shift in (("truncated_normal", 0), ("censored_logistic", 0), ("log_normal", 0), ("censored_shifted_gamma", 0.5)):
-        of = {"family": family, "shift": shift}
+    for family, shift, upper in (("truncated_normal", 0, np.inf), ("censored_logistic", 0, np.inf), ("log_normal", 0, np.inf),
+                                 ("censored_shifted_gamma", 0.5, np.inf), ("censored_normal", 0, 3)):
+        of = {"family": family, "shift": shift, "upper": upper}
         above = weir.probability_above(1.5, 0.8, x, **of)
         crps = ((1 - above - (x >= 2.1)) ** 2).sum() * (x[1] - x[0])
         assert abs(weir.crps_distribution(1.5, 0.8, 2.1, **of) - crps) < 1e-4, (family, crps)
@@ -134,6 +135,9 @@ def distributions():
     assert weir.crps_distribution([], [], []).shape == (0,)
     refused(weir.Error, "family", weir.crps_distribution, 0, 1, 0, family="triangular")
     refused(weir.Error, "needs a shift above 0", weir.crps_distribution, 0, 1, 0, family="censored_shifted_gamma")
+    assert weir.quantile_distribution(0.5, 1, 0.9, family="censored_normal", upper=1) == 1
+    refused(weir.Error, "have an upper bound", weir.crps_distribution, 0, 1, 0, family="truncated_normal", upper=1)
+    refused(weir.Error, "above the lower one, 0", weir.crps_distribution, 0, 1, 0, family="censored_normal", upper=0)
     refused(weir.Error, "probability 1 is outside (0, 1)", weir.quantile_distribution, 0, 1, 1)
 
 

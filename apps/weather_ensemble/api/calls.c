@@ -108,9 +108,19 @@ static weir_status load(const char *const *sets, int64_t n, wx_emos_opts *opts)
   }
   WEIR_TRY(weir_config_load(wx_emos_options, sizeof *opts, NULL, 0, sets, (int)n, opts, &config));
   weir_config_destroy(&config);
-  return opts->family != WX_CENSORED_SHIFTED_GAMMA || opts->shift > 0
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG, "family censored_shifted_gamma needs a shift above 0");
+  const bool upper = opts->upper < WX_NO_UPPER;
+
+  if (opts->family == WX_CENSORED_SHIFTED_GAMMA && !(opts->shift > 0)) {
+    return weir_fail(WEIR_ERR_CONFIG, "family censored_shifted_gamma needs a shift above 0");
+  }
+  if (upper && (!wx_family_has_upper((wx_family)opts->family) || !(opts->upper > opts->lower))) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "upper: %g: families censored_normal and censored_logistic alone have an upper "
+        "bound, which is above the lower one, %g",
+        opts->upper, opts->lower);
+  }
+  return WEIR_OK;
 }
 
 weir_status wx_call_distribution(const wx_call_distributions *d, int64_t of, const double *at,
@@ -120,9 +130,11 @@ weir_status wx_call_distribution(const wx_call_distributions *d, int64_t of, con
 
   WEIR_TRY(check_distributions(d, of, at));
   WEIR_TRY(load(d->sets, d->n_sets, &opts));
+  const double width = opts.upper < WX_NO_UPPER ? opts.upper - opts.lower : 0;
+
   for (int64_t i = 0; i < d->n; i++) {
-    const wx_distribution one = {(wx_family)opts.family, d->location[i], d->scale[i], opts.lower,
-                                 opts.shift};
+    const wx_distribution one = {
+        (wx_family)opts.family, d->location[i], d->scale[i], opts.lower, opts.shift, width};
     const bool none = isnan(one.location) || !(one.scale >= 0) || isnan(at[i]);
 
     out[i] = none ? NAN : distribution_at(&one, of, at[i]);

@@ -81,7 +81,8 @@ static void couple_ranks(const scratch *r, const wx_dependence_start *s, int64_t
   for (int64_t m = 0; m < members; m++) {
     out[m * n + i] = isfinite(s->raw[m * n + i]) ? s->raw[m * n + i] : NAN;
   }
-  const wx_distribution d = {s->family, (double)s->mu[i], (double)s->sigma[i], s->lower, s->shift};
+  const wx_distribution d = {s->family, (double)s->mu[i], (double)s->sigma[i],
+                             s->lower,  s->shift,         s->width};
 
   for (int64_t k = 0; k < count; k++) {
     out[r->sorted[k] * n + i] =

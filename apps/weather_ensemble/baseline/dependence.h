@@ -31,7 +31,7 @@ typedef struct wx_dependence_start {
   int64_t members, n;
   const float *raw, *mu, *sigma;
   wx_family family;
-  double lower, shift; /* of a family that has them */
+  double lower, shift, width; /* of a family that has them */
   uint64_t seed;
   uint32_t start;
 } wx_dependence_start;

@@ -102,7 +102,7 @@ static void quantiles_of_other_families_keep_the_order(void **state)
     s.lower = 12;
     assert_ok(wx_dependence(&ecc, &s, f.out[0]));
     for (int i = 0; i < N; i++) {
-      const wx_distribution d = {s.family, (double)f.mu[i], (double)f.sigma[i], s.lower, 0};
+      const wx_distribution d = {s.family, (double)f.mu[i], (double)f.sigma[i], s.lower, 0, 0};
 
       for (int m = 0; m < M; m++) {
         int rank = 1;

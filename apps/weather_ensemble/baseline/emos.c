@@ -9,10 +9,13 @@
 const weir_opt wx_emos_options[] = {
     WEIR_OPT_ENUM(wx_emos_opts, family, WX_NORMAL, WX_FAMILY_CHOICES,
                   "distribution: truncated at a bound (wind speed), or with all that would lie "
-                  "below a bound at it (precipitation, cloud)"),
+                  "beyond a bound at it (precipitation, cloud)"),
     WEIR_OPT_REAL(wx_emos_opts, lower, 0, -1e30, 1e30, "",
                   "bound of a truncated or censored distribution, in units of the quantity; no "
                   "truth is below it"),
+    WEIR_OPT_REAL(wx_emos_opts, upper, WX_NO_UPPER, -1e30, WX_NO_UPPER, "",
+                  "censored_normal and censored_logistic: upper bound, in units of the quantity "
+                  "(1 of fractions); no truth is above it; 1e30: there is none"),
     WEIR_OPT_REAL(
         wx_emos_opts, shift, 0, 0, 1e30, "",
         "family censored_shifted_gamma, > 0: how far below `lower` the gamma distribution "
@@ -47,7 +50,7 @@ typedef struct search {
   const wx_cases *cases;
   double x0, y0, v0, scale; /* of the units */
   wx_family family;
-  double lower, shift; /* of the family, as data has them */
+  double lower, shift, width; /* of the family, as data has them */
   double at[EMOS_UNKNOWNS], min_c;
   bool fixed[EMOS_UNKNOWNS];
   void (*pass)(const struct search *s, double w, double x, double y, double v, double *sum);
@@ -171,6 +174,7 @@ static bool start(search *s, const wx_emos_opts *opts, wx_emos_fit *out)
                 .family = (wx_family)opts->family,
                 .lower = wx_emos_lower(opts),
                 .shift = opts->shift,
+                .width = wx_emos_width(opts),
                 .normal = emos_normal_sums_get(),
                 .pass = take_means};
   sum_all(s, sum);
@@ -225,7 +229,8 @@ static void take_crps(const search *s, double w, double x, double y, double v, d
                              .location = s->at[EMOS_A] + s->at[EMOS_B] * x,
                              .scale = sigma,
                              .lower = (s->lower - s->y0) / s->scale,
-                             .shift = s->shift / s->scale};
+                             .shift = s->shift / s->scale,
+                             .width = s->width / s->scale};
   const wx_crps_slopes c = wx_distribution_crps_slopes(&d, y);
   const double f_m = w * c.m, f_u = w * c.s * q;
   const double f_mm = w * c.mm, f_mu = w * c.ms * q, g_uu = w * fabs(c.ss) * q * q;
@@ -359,7 +364,8 @@ bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *s
                       .delta = sqrt(s.at[EMOS_D]),
                       .family = s.family,
                       .lower = s.lower,
-                      .shift = s.shift};
+                      .shift = s.shift,
+                      .width = s.width};
   return true;
 }
 
@@ -368,11 +374,31 @@ double wx_emos_lower(const wx_emos_opts *opts)
   return (double)(float)opts->lower;
 }
 
+double wx_emos_width(const wx_emos_opts *opts)
+{
+  return opts->upper < WX_NO_UPPER ? (double)(float)opts->upper - wx_emos_lower(opts) : 0;
+}
+
+const char *wx_emos_wrong(const wx_emos_opts *opts)
+{
+  const bool upper = opts->upper < WX_NO_UPPER;
+
+  if ((opts->family == WX_CENSORED_SHIFTED_GAMMA) != (opts->shift > 0)) {
+    return "fit.family censored_shifted_gamma needs fit.shift above 0, in units of the quantity, "
+           "and no other family has it";
+  }
+  if (upper && !wx_family_has_upper((wx_family)opts->family)) {
+    return "fit.upper is of fit.family censored_normal and censored_logistic alone";
+  }
+  return upper && !(wx_emos_width(opts) > 0) ? "fit.upper has to be above fit.lower" : NULL;
+}
+
 weir_status wx_emos_check_truth(const wx_emos_opts *opts, const wx_cases *cases)
 {
-  int64_t below = 0;
-  const double lower = wx_emos_lower(opts);
-  double least = lower;
+  int64_t below = 0, over = 0;
+  const double lower = wx_emos_lower(opts), width = wx_emos_width(opts);
+  const double upper = width > 0 ? lower + width : INFINITY;
+  double least = lower, most = upper;
 
   if (!wx_family_is_bounded((wx_family)opts->family)) {
     return WEIR_OK;
@@ -381,14 +407,23 @@ weir_status wx_emos_check_truth(const wx_emos_opts *opts, const wx_cases *cases)
     const double y = (double)cases->truth[i];
 
     below += y < lower;
+    over += y > upper;
     least = y < least ? y : least;
+    most = y > most ? y : most;
   }
-  return below == 0 ? WEIR_OK
-                    : weir_fail(WEIR_ERR_DATA,
-                                "EMOS: %lld values of the truth are below the bound fit.lower = "
-                                "%g, the lowest is %g: take a bound that no value is below, in "
-                                "units of the quantity, or fit.family normal or logistic",
-                                (long long)below, opts->lower, least);
+  if (below > 0) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "EMOS: %lld values of the truth are below the bound fit.lower = %g, the "
+                     "lowest is %g: take a bound that no value is below, in units of the quantity, "
+                     "or fit.family normal or logistic",
+                     (long long)below, opts->lower, least);
+  }
+  return over == 0 ? WEIR_OK
+                   : weir_fail(WEIR_ERR_DATA,
+                               "EMOS: %lld values of the truth are above the bound fit.upper = %g, "
+                               "the highest is %g: take a bound that no value is above, in units "
+                               "of the quantity (1 or 100 of a fraction), or none",
+                               (long long)over, opts->upper, most);
 }
 
 weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases, wx_emos_fit *out)
@@ -415,6 +450,7 @@ double wx_emos_crps(const wx_emos *at, const wx_cases *cases, double gradient[4]
               .family = at->family,
               .lower = at->lower,
               .shift = at->shift,
+              .width = at->width,
               .normal = emos_normal_sums_get(),
               .pass = take_crps,
               .at = {at->alpha, at->beta, at->gamma * at->gamma, at->delta * at->delta}};

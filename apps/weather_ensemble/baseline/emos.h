@@ -15,12 +15,12 @@
 #include "conf/weir_opt.h"
 #include "eval/score/distribution.h"
 
-/* alpha, gamma, bound and shift of the family in units of truth; gamma, delta >= 0 where they were
- * fitted. */
+/* alpha, gamma, bound, shift and width of the family in units of truth; gamma, delta >= 0 where
+ * they were fitted. */
 typedef struct wx_emos {
   double alpha, beta, gamma, delta;
   wx_family family;
-  double lower, shift;
+  double lower, shift, width;
 } wx_emos;
 
 /* full: all four; scale: beta = 1 and gamma the minimum, so that alpha is a bias and delta a
@@ -34,6 +34,7 @@ typedef enum wx_emos_pool { WX_EMOS_GLOBAL, WX_EMOS_POINT, WX_EMOS_WINDOW } wx_e
 typedef struct wx_emos_opts {
   int family;        /* wx_family */
   double lower;      /* bound of a family that has one          */
+  double upper;      /* upper bound of a censored normal or logistic distribution; WX_NO_UPPER */
   double shift;      /* of censored_shifted_gamma: how far below the bound it begins */
   int form;          /* wx_emos_form */
   int pool;          /* wx_emos_pool */
@@ -62,11 +63,15 @@ bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *s
 int64_t wx_emos_workspace(const wx_cases *cases);
 /* Returns the bound as truth is stored, in f32: a truth at the bound is then equal to it. */
 double wx_emos_lower(const wx_emos_opts *opts);
-/* Fails: WEIR_ERR_DATA where truth is below the bound of the family: it is not of such a quantity.
- */
+/* Returns by how much the upper bound, in f32, is above the lower one; 0: there is none. */
+double wx_emos_width(const wx_emos_opts *opts);
+/* Returns what is wrong with shift and upper bound of the family, NULL: nothing. */
+const char *wx_emos_wrong(const wx_emos_opts *opts);
+/* Fails: WEIR_ERR_DATA where truth is outside the bounds of the family: it is not of such a
+ * quantity. */
 weir_status wx_emos_check_truth(const wx_emos_opts *opts, const wx_cases *cases) WEIR_CHECKED;
 /* Fits the coefficients on all threads. Fails: WEIR_ERR_MEMORY, WEIR_ERR_DATA where there are fewer
- * than two cases, and where truth is below the bound of the family. */
+ * than two cases, and where truth is outside the bounds of the family. */
 weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases,
                               wx_emos_fit *out) WEIR_CHECKED;
 /* Returns the mean CRPS of given coefficients, NaN without cases; and its derivatives by alpha,

@@ -31,7 +31,7 @@ weir_status wx_emos_path(const char *folder, const wx_emos_about *about, char *p
 /* "norm", as IMPROVER calls it; others by the text of wx_output_text. */
 static void name_distribution(const wx_emos *at, char text[WX_NAME])
 {
-  const wx_output is = {at->family, at->lower, at->shift};
+  const wx_output is = {at->family, at->lower, at->shift, at->width};
 
   if (is.family == WX_NORMAL) {
     (void)snprintf(text, WX_NAME, "norm");
@@ -221,7 +221,8 @@ static weir_status take_distribution(weir_netcdf *nc, const char *path, const ch
   wx_output is;
 
   WEIR_TRY(read_distribution(nc, path, name, var, &is));
-  if (k > 0 && (is.family != of->family || is.lower != of->lower || is.shift != of->shift)) {
+  if (k > 0 && (is.family != of->family || is.lower != of->lower || is.shift != of->shift ||
+                is.width != of->width)) {
     return weir_fail(WEIR_ERR_DATA, "%s: %s is of another distribution than alpha", path, name);
   }
   *of = is;
@@ -314,6 +315,7 @@ weir_status wx_emos_read(const char *path, int64_t cells, wx_emos **at, int64_t 
     (*at)[i].family = of.family;
     (*at)[i].lower = of.lower;
     (*at)[i].shift = of.shift;
+    (*at)[i].width = of.width;
   }
   status = status == WEIR_OK ? check_missing(path, *at, *n) : status;
   weir_netcdf_close(&nc);

@@ -48,12 +48,13 @@ static void check_round(const char *folder, const wx_emos_about *about, int64_t 
 {
   const double lower = wx_family_is_bounded(family) ? (double)-0.1f : 0;
   const double shift = family == WX_CENSORED_SHIFTED_GAMMA ? 1e-6 / 3 : 0;
+  const double width = wx_family_has_upper(family) && n > 1 ? 1 - lower : 0;
   wx_emos at[CELLS], *back = NULL;
   char path[PATH];
   int64_t count = 0;
 
   for (int i = 0; i < CELLS; i++) {
-    at[i] = (wx_emos){1.5 + i, 0.25 * i, 2, i, family, lower, shift};
+    at[i] = (wx_emos){1.5 + i, 0.25 * i, 2, i, family, lower, shift, width};
   }
   assert_ok(wx_emos_path(folder, about, path, sizeof path));
   assert_ok(wx_emos_write(path, about, at, n));
@@ -63,7 +64,7 @@ static void check_round(const char *folder, const wx_emos_about *about, int64_t 
     assert_true(back[i].alpha == at[i].alpha && back[i].beta == at[i].beta &&
                 back[i].gamma == at[i].gamma && back[i].delta == at[i].delta);
     assert_int_equal(back[i].family, family);
-    assert_true(back[i].lower == lower && back[i].shift == shift);
+    assert_true(back[i].lower == lower && back[i].shift == shift && back[i].width == width);
   }
   weir_free(&back);
 }

@@ -136,8 +136,9 @@ static void known_parameters_are_found(void **state)
   assert_true(fit.crps <= wx_emos_crps(&known, &c, NULL));
 }
 
-/* Cases of a distribution whose bound, at 2, cuts a part of every kind of size. */
-static void draw_family(sample *s, wx_emos *at, int family, uint64_t seed)
+/* Cases of a distribution whose bound, at 2, cuts a part of every kind of size, and so does the
+ * upper one where width is above 0. */
+static void draw_family(sample *s, wx_emos *at, int family, double width, uint64_t seed)
 {
   *at = (wx_emos){.alpha = -1,
                   .beta = 1.1,
@@ -145,16 +146,20 @@ static void draw_family(sample *s, wx_emos *at, int family, uint64_t seed)
                   .delta = 0.9,
                   .family = (wx_family)family,
                   .lower = 2,
-                  .shift = family == WX_CENSORED_SHIFTED_GAMMA ? 1.5 : 0};
+                  .shift = family == WX_CENSORED_SHIFTED_GAMMA ? 1.5 : 0,
+                  .width = width};
   if (wx_positive(at->family)) {
     at->alpha = 1; /* means above the beginning of the distribution */
   }
   for (uint64_t i = 0; i < N; i++) {
     const double m = 2 + fabs(3 * weir_random_normal(seed, 8, 0, i));
     const double v = 0.2 + 3 * weir_random_uniform(seed, 8, 1, i);
-    const wx_distribution d = {at->family, at->alpha + at->beta * m,
-                               sqrt(at->gamma * at->gamma + at->delta * at->delta * v), at->lower,
-                               at->shift};
+    const wx_distribution d = {at->family,
+                               at->alpha + at->beta * m,
+                               sqrt(at->gamma * at->gamma + at->delta * at->delta * v),
+                               at->lower,
+                               at->shift,
+                               at->width};
 
     s->mean[i] = (float)m;
     s->variance[i] = (float)v;
@@ -169,26 +174,31 @@ static void parameters_of_every_family_are_found(void **state)
   wx_emos_fit fit, normal;
   double g[4];
 
-  for (int family = 0; family < WX_FAMILIES; family++) {
+  for (int k = 0; k < WX_FAMILIES + 2; k++) {
+    static const int between[] = {WX_CENSORED_NORMAL, WX_CENSORED_LOGISTIC};
+    const int family = k < WX_FAMILIES ? k : between[k - WX_FAMILIES];
     wx_emos at;
 
-    draw_family(&s, &at, family, 30 + (uint64_t)family);
+    draw_family(&s, &at, family, k < WX_FAMILIES ? 0 : 4.5, 30 + (uint64_t)k);
     const wx_cases c = cases_of(&s, 1);
 
     o.family = family;
     o.lower = at.lower;
     o.shift = at.shift;
+    o.upper = at.width > 0 ? at.lower + at.width : WX_NO_UPPER;
+    assert_null(wx_emos_wrong(&o));
     assert_ok(wx_emos_check_truth(&o, &c));
     assert_true(wx_emos_minimise(&o, &c, NULL, &fit));
     assert_int_equal(fit.at.family, family);
+    assert_true(fit.at.width == at.width);
     assert_true(fit.steps < 30);
     assert_near(fit.at.alpha + 5 * fit.at.beta, at.alpha + 5 * at.beta, 0.15);
     assert_near(fit.at.beta, at.beta, 0.08);
     assert_near(hypot(fit.at.gamma, 1.3 * fit.at.delta), hypot(at.gamma, 1.3 * at.delta), 0.12);
     assert_true(fit.crps <= wx_emos_crps(&at, &c, NULL));
     assert_near(fit.crps, wx_emos_crps(&fit.at, &c, g), 1e-9);
-    for (int k = 0; k < 4; k++) {
-      assert_near(g[k], 0, 2e-5);
+    for (int i = 0; i < 4; i++) {
+      assert_near(g[i], 0, 2e-5);
     }
     o.family = WX_NORMAL;
     assert_true(wx_emos_minimise(&o, &c, NULL, &normal));
@@ -196,7 +206,7 @@ static void parameters_of_every_family_are_found(void **state)
   }
 }
 
-static void truth_below_the_bound_is_refused(void **state)
+static void truth_beyond_a_bound_is_refused(void **state)
 {
   static sample s;
   wx_emos_opts o = defaults();
@@ -218,6 +228,37 @@ static void truth_below_the_bound_is_refused(void **state)
   s.truth[3] = -0.5F;
   assert_int_equal(wx_emos_fit_cases(&o, &c, &fit), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "1 values of the truth are below the bound"));
+  o.family = WX_CENSORED_LOGISTIC;
+  o.lower = -1;
+  assert_ok(wx_emos_fit_cases(&o, &c, &fit));
+  o.upper = 0.7; /* which is more than the nearest number of f32 */
+  for (int64_t i = 0; i < N; i++) {
+    s.truth[i] = fminf(s.truth[i], 0.7F);
+  }
+  assert_ok(wx_emos_fit_cases(&o, &c, &fit));
+  s.truth[5] = 0.75F;
+  assert_int_equal(wx_emos_fit_cases(&o, &c, &fit), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "1 values of the truth are above the bound"));
+}
+
+static void bounds_that_no_family_has_are_wrong(void **state)
+{
+  wx_emos_opts o = defaults();
+
+  assert_null(wx_emos_wrong(&o));
+  o.upper = 1;
+  for (int f = 0; f < WX_FAMILIES; f++) {
+    o.family = f;
+    o.shift = f == WX_CENSORED_SHIFTED_GAMMA ? 1 : 0;
+    assert_true((wx_emos_wrong(&o) == NULL) == wx_family_has_upper((wx_family)f));
+  }
+  o = defaults();
+  o.family = WX_CENSORED_NORMAL;
+  o.upper = o.lower;
+  assert_non_null(wx_emos_wrong(&o));
+  o.upper = WX_NO_UPPER;
+  o.shift = 1;
+  assert_non_null(wx_emos_wrong(&o));
 }
 
 /* No derivative is left, and no near coefficients are better. */
@@ -382,7 +423,8 @@ int main(void)
       cmocka_unit_test(gradient_is_that_of_differences),
       cmocka_unit_test(known_parameters_are_found),
       cmocka_unit_test(parameters_of_every_family_are_found),
-      cmocka_unit_test(truth_below_the_bound_is_refused),
+      cmocka_unit_test(truth_beyond_a_bound_is_refused),
+      cmocka_unit_test(bounds_that_no_family_has_are_wrong),
       cmocka_unit_test(it_is_a_minimum),
       cmocka_unit_test(units_do_not_matter),
       cmocka_unit_test(missing_cases_do_not_count),

@@ -15,7 +15,7 @@ typedef struct wx_given {
   const float *member;           /* [members, cells]                    */
   const float *mean, *sd;        /* [cells], where members is 0         */
   wx_family family;              /* normal: that of mean and sd         */
-  double lower, shift;           /* of a family that has them           */
+  double lower, shift, width;    /* of a family that has them           */
   const float *location, *scale; /* [cells], of families other than normal */
 } wx_given;
 

@@ -12,7 +12,8 @@ wx_distribution wx_given_distribution(const wx_given *g, int64_t cell)
                            .location = (double)(normal ? g->mean : g->location)[cell],
                            .scale = (double)(normal ? g->sd : g->scale)[cell],
                            .lower = g->lower,
-                           .shift = g->shift};
+                           .shift = g->shift,
+                           .width = g->width};
 }
 
 /* Members that are there at a cell, into scratch; returns how many. */

@@ -68,6 +68,34 @@ static void censored_distributions_have_a_share_at_the_bound(void **state)
   assert_near((double)out[0], 1 / (1 + exp(-1)), 1e-7);
 }
 
+/* Cloud cover at a point: normal of location 0.5 and scale 1 between 0 and 1; then an overcast one.
+ */
+static void fractions_have_a_share_at_both_bounds(void **state)
+{
+  static const float mean[2] = {9, 9}, location[2] = {0.5F, 1.5F}, scale[2] = {1, 0};
+  static const double p[3] = {0.25, 0.5, 0.75};
+  const wx_given g = {.mean = mean,
+                      .sd = mean,
+                      .family = WX_CENSORED_NORMAL,
+                      .width = 1,
+                      .location = location,
+                      .scale = scale};
+  const double edge = 0.3085375387259869; /* S(0.5) */
+  float out[6];
+
+  (void)state;
+  wx_given_quantiles(&g, 2, p, 3, NULL, out);
+  assert_true(out[0] == 0 && out[2] == 0.5F && out[4] == 1);
+  assert_true(out[1] == 1 && out[3] == 1 && out[5] == 1);
+  wx_given_chance(&g, 2, 0, true, out);
+  assert_near((double)out[0], 1 - edge, 1e-7);
+  assert_true(out[1] == 1);
+  wx_given_chance(&g, 2, 1, false, out);
+  assert_near((double)out[0], 1 - edge, 1e-7);
+  wx_given_chance(&g, 2, 1, true, out);
+  assert_true(out[0] == 0 && out[1] == 0);
+}
+
 static void distributions_have_theirs(void **state)
 {
   static const float mean[3] = {10, 5, NAN}, sd[3] = {2, 0, 1};
@@ -98,6 +126,7 @@ int main(void)
       cmocka_unit_test(quantiles_of_members_lie_between_them),
       cmocka_unit_test(chances_of_members_are_their_share),
       cmocka_unit_test(censored_distributions_have_a_share_at_the_bound),
+      cmocka_unit_test(fractions_have_a_share_at_both_bounds),
       cmocka_unit_test(distributions_have_theirs),
   };
 

@@ -219,9 +219,9 @@ static void zero_is_the_raw_ensemble(void **state)
 static void each_channel_has_its_distribution(void **state)
 {
   static const wx_output output[] = {{.family = WX_NORMAL},
-                                     {WX_TRUNCATED_NORMAL, -1, 0},
-                                     {WX_CENSORED_LOGISTIC, 0.5, 0},
-                                     {WX_CENSORED_SHIFTED_GAMMA, -0.5, 0.375}};
+                                     {WX_TRUNCATED_NORMAL, -1, 0, 0},
+                                     {WX_CENSORED_LOGISTIC, 0.5, 0, 0},
+                                     {WX_CENSORED_SHIFTED_GAMMA, -0.5, 0.375, 0}};
   enum { N = 4, CELLS = 24, ALL = N * CELLS, GIVEN = WX_IN_EXTRA + 1 };
   static const char *const name[] = {"x", "y", "s", "w", "lower", "extra", "loss"};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 4, 6, N}};
@@ -246,9 +246,13 @@ static void each_channel_has_its_distribution(void **state)
     const double lower = is->lower - 0.25 * (i / N % 5), s = 0.5 + 0.125 * (i % 7);
     const double y = fmax(lower, 0.25 * (i % 11) - 1), sd = s + o.floor;
     const bool logistic = is->family == WX_CENSORED_LOGISTIC;
-    const wx_output here = {is->family, lower, is->shift};
-    const wx_distribution at = {is->family, wx_output_location(&here, 0, sd),
-                                logistic ? sd * sqrt(3) / acos(-1) : sd, lower, is->shift};
+    const wx_output here = {is->family, lower, is->shift, 0};
+    const wx_distribution at = {is->family,
+                                wx_output_location(&here, 0, sd),
+                                logistic ? sd * sqrt(3) / acos(-1) : sd,
+                                lower,
+                                is->shift,
+                                0};
 
     ((float *)t[WX_IN_X].data)[i] = (float)i;
     ((float *)t[WX_IN_Y].data)[i] = (float)y;

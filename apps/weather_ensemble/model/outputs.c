@@ -55,7 +55,7 @@ static weir_status take_row(int64_t i, const wx_output_row *row, const wx_channe
     }
     found = true;
     of[c] = i + 1;
-    out[c] = (wx_output){(wx_family)row->family, (double)(float)row->lower, row->shift};
+    out[c] = (wx_output){(wx_family)row->family, (double)(float)row->lower, row->shift, 0};
   }
   return found ? WEIR_OK
                : weir_fail(WEIR_ERR_CONFIG,
@@ -125,10 +125,13 @@ void wx_output_text(const wx_output *output, char *text, size_t size)
   name_of(output->family, name);
   if (!wx_family_is_bounded(output->family)) {
     (void)snprintf(text, size, "%s", name);
-  } else if (output->family != WX_CENSORED_SHIFTED_GAMMA) {
-    (void)snprintf(text, size, "%s, lower %.17g", name, output->lower);
-  } else {
+  } else if (output->family == WX_CENSORED_SHIFTED_GAMMA) {
     (void)snprintf(text, size, "%s, lower %.17g, shift %.17g", name, output->lower, output->shift);
+  } else if (output->width > 0) {
+    (void)snprintf(text, size, "%s, lower %.17g, upper %.17g", name, output->lower,
+                   output->lower + output->width);
+  } else {
+    (void)snprintf(text, size, "%s, lower %.17g", name, output->lower);
   }
 }
 
@@ -148,6 +151,21 @@ static bool take_number(const char **text, const char *name, double *out)
   return end != number && isfinite(*out);
 }
 
+/* Reads the upper bound of a family that may have one, where the text goes on. */
+static bool take_upper(const char **text, wx_output *out)
+{
+  double upper;
+
+  if (**text == 0 || !wx_family_has_upper(out->family)) {
+    return true;
+  }
+  if (!take_number(text, "upper", &upper)) {
+    return false;
+  }
+  out->width = upper - out->lower;
+  return out->width > 0;
+}
+
 bool wx_output_parse(const char *text, wx_output *out)
 {
   const size_t n = strcspn(text, ",");
@@ -163,7 +181,8 @@ bool wx_output_parse(const char *text, wx_output *out)
     }
     *out = (wx_output){.family = (wx_family)f};
     return (!wx_family_is_bounded((wx_family)f) || take_number(&at, "lower", &out->lower)) &&
-           (!gamma || (take_number(&at, "shift", &out->shift) && out->shift > 0)) && *at == 0;
+           (!gamma || (take_number(&at, "shift", &out->shift) && out->shift > 0)) &&
+           take_upper(&at, out) && *at == 0;
   }
   return false;
 }

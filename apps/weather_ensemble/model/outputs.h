@@ -16,10 +16,10 @@ extern const weir_opt wx_output_row_options[];
 enum { WX_OUTPUT_ROWS = 64 };
 
 /* The distribution of a channel of y. lower: as truth is stored, in f32; shift: of a shifted gamma
- * distribution, 0 of others. */
+ * distribution, 0 of others; width: from the lower to the upper bound, 0 where there is none. */
 typedef struct wx_output {
   wx_family family;
-  double lower, shift;
+  double lower, shift, width;
 } wx_output;
 
 /* Computes the distribution of each of n channels: normal where no row is of it. Fails:
@@ -36,8 +36,8 @@ bool wx_outputs_extra(const wx_output *output, int64_t n);
  * 5)^2)) / 2 with d = x - b: no x is beyond what training can correct. scale > 0. */
 #define WX_OUTPUT_ROUNDING 0.2
 double wx_output_location(const wx_output *output, double x, double scale);
-/* Writes "logistic", "truncated_normal, lower 0" or "censored_shifted_gamma, lower 0, shift 1e-06".
- */
+/* Writes "logistic", "truncated_normal, lower 0", "censored_normal, lower 0, upper 1" or
+ * "censored_shifted_gamma, lower 0, shift 1e-06". */
 void wx_output_text(const wx_output *output, char *text, size_t size);
 /* Appends "NAME: TEXT" to a list, the attribute `distributions` of files. */
 #define WX_DISTRIBUTIONS_NOTE "distributions"

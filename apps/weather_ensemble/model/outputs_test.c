@@ -78,19 +78,23 @@ static void texts_are_read_again(void **state)
                                     "censored_normal, lower nan",
                                     "censored_shifted_gamma, lower 0",
                                     "censored_shifted_gamma, lower 0, shift 0",
-                                    "log_normal, lower 0, shift 1"};
+                                    "log_normal, lower 0, shift 1",
+                                    "censored_normal, lower 0, upper 0",
+                                    "censored_normal, lower 0, upper inf",
+                                    "truncated_normal, lower 0, upper 1"};
   wx_output out;
 
   for (int f = 0; f < WX_FAMILIES; f++) {
     const bool bounded = wx_family_is_bounded((wx_family)f);
     const wx_output is = {(wx_family)f, bounded ? (double)-0.1f : 0,
-                          f == WX_CENSORED_SHIFTED_GAMMA ? 1e-6 / 3 : 0};
+                          f == WX_CENSORED_SHIFTED_GAMMA ? 1e-6 / 3 : 0,
+                          wx_family_has_upper((wx_family)f) ? 100 + (double)0.1f : 0};
     char text[WX_NAME];
 
     wx_output_text(&is, text, sizeof text);
     assert_true(wx_output_parse(text, &out));
     assert_int_equal(out.family, is.family);
-    assert_true(out.lower == is.lower && out.shift == is.shift);
+    assert_true(out.lower == is.lower && out.shift == is.shift && out.width == is.width);
   }
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     assert_false(wx_output_parse(bad[k], &out));
@@ -99,7 +103,7 @@ static void texts_are_read_again(void **state)
 
 static void lists_are_read_again(void **state)
 {
-  static const wx_output output[] = {{WX_TRUNCATED_NORMAL, 0.5, 0}, {WX_LOGISTIC, 0, 0}};
+  static const wx_output output[] = {{WX_TRUNCATED_NORMAL, 0.5, 0, 0}, {WX_LOGISTIC, 0, 0, 0}};
   static const char *const bad[] = {"ws500", "ws500: ", "ws500: logistic; ", "ws500: logistic; t",
                                     "ws500: gauss; t: normal"};
   char list[128] = "";

@@ -95,9 +95,8 @@ static weir_status check(const wx_model *m)
     return refuse(m, "couple.kind member keeps the shape of the raw members, not that of "
                      "fit.family: take ecc");
   }
-  if ((o->fit.family == WX_CENSORED_SHIFTED_GAMMA) != (o->fit.shift > 0)) {
-    return refuse(m, "fit.family censored_shifted_gamma needs fit.shift above 0, in units of the "
-                     "quantity, and no other family has it");
+  if (wx_emos_wrong(&o->fit) != NULL) {
+    return refuse(m, wx_emos_wrong(&o->fit));
   }
   if (wx_family_is_bounded((wx_family)o->fit.family) && o->anomalies) {
     return refuse(m, "anomalies have no bound at fit.lower: take fit.family normal or logistic");
@@ -110,7 +109,8 @@ static wx_output output_of(const emos_opts *o)
 {
   const bool bounded = wx_family_is_bounded((wx_family)o->fit.family);
 
-  return (wx_output){(wx_family)o->fit.family, bounded ? wx_emos_lower(&o->fit) : 0, o->fit.shift};
+  return (wx_output){(wx_family)o->fit.family, bounded ? wx_emos_lower(&o->fit) : 0, o->fit.shift,
+                     wx_emos_width(&o->fit)};
 }
 
 static weir_status open_model(wx_model *m, wx_eval_data *s)
@@ -214,7 +214,7 @@ static wx_emos_about about(const wx_model *m, const wx_eval_data *s)
 /* That the coefficients are of the distribution that the options name. */
 static weir_status check_family(const wx_model *m, const char *path, const wx_emos *set)
 {
-  const wx_output is = m->output, of = {set->family, set->lower, set->shift};
+  const wx_output is = m->output, of = {set->family, set->lower, set->shift, set->width};
   char here[WX_NAME], there[WX_NAME];
 
   wx_output_text(&is, here, sizeof here);
@@ -223,8 +223,8 @@ static weir_status check_family(const wx_model *m, const char *path, const wx_em
              ? WEIR_OK
              : weir_fail(
                    WEIR_ERR_CONFIG,
-                   "%s: its coefficients are of the distribution \"%s\", and fit.family, lower "
-                   "and shift of %s name \"%s\": make them those of the file",
+                   "%s: its coefficients are of the distribution \"%s\", and fit.family, lower, "
+                   "upper and shift of %s name \"%s\": make them those of the file",
                    path, there, m->name, here);
 }
 
@@ -406,7 +406,7 @@ static void correct(const wx_model *m, const wx_eval_data *s)
   }
   for (int64_t c = 0; c < s->cells && o->fit.family != WX_NORMAL; c++) {
     const wx_distribution d = {(wx_family)o->fit.family, (double)a->mu[c], (double)a->sigma[c],
-                               wx_emos_lower(&o->fit), o->fit.shift};
+                               wx_emos_lower(&o->fit),   o->fit.shift,     wx_emos_width(&o->fit)};
     double mean, sd;
 
     wx_distribution_moments(&d, &mean, &sd);
@@ -436,6 +436,7 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
                     .family = (wx_family)o->fit.family,
                     .lower = wx_emos_lower(&o->fit),
                     .shift = o->fit.shift,
+                    .width = wx_emos_width(&o->fit),
                     .location = a->mu,
                     .scale = a->sigma};
   if (o->output == OUTPUT_MEMBERS) {
@@ -447,6 +448,7 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
                                     .family = (wx_family)o->fit.family,
                                     .lower = wx_emos_lower(&o->fit),
                                     .shift = o->fit.shift,
+                                    .width = wx_emos_width(&o->fit),
                                     .seed = s->seed,
                                     .start = (uint32_t)(s->facts->start[start] / 3600)};
 

@@ -177,7 +177,7 @@ static weir_status find_distribution(predictions *p, const char *const *path, co
     }
     if (found && any &&
         (is.family != p->output.family || is.lower != p->output.lower ||
-         is.shift != p->output.shift)) {
+         is.shift != p->output.shift || is.width != p->output.width)) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: its %s has another distribution than that of the files before it: "
                        "score them as two models",
@@ -353,6 +353,7 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
                                    .family = p->output.family,
                                    .lower = p->output.lower,
                                    .shift = p->output.shift,
+                                   .width = p->output.width,
                                    .location = location,
                                    .scale = scale};
   for (int64_t i = 0; i < fields * s->cells && at < 0; i++) {

@@ -1,5 +1,6 @@
 /* distribution.c - see distribution.h. All in units of the scale from the location: z of a value, a
- * of the bound; F and S are the probabilities below and above z of the whole distribution. */
+ * of the bound, b of the upper one; F and S are the probabilities below and above z of the whole
+ * distribution. */
 #include "eval/score/distribution.h"
 #include <math.h>
 #include "eval/score/crps.h"
@@ -18,6 +19,16 @@ bool wx_family_is_censored(wx_family family)
 {
   return family == WX_CENSORED_NORMAL || family == WX_CENSORED_LOGISTIC ||
          family == WX_CENSORED_SHIFTED_GAMMA;
+}
+
+bool wx_family_has_upper(wx_family family)
+{
+  return family == WX_CENSORED_NORMAL || family == WX_CENSORED_LOGISTIC;
+}
+
+double wx_distribution_upper(const wx_distribution *d)
+{
+  return wx_family_has_upper(d->family) && d->width > 0 ? d->lower + d->width : INFINITY;
 }
 
 /* Returns whether positive.h has it; else *of is it, or what one of positive.h is at its limits. */
@@ -183,10 +194,21 @@ static double standard(const wx_distribution *d, double x, double *a)
   return (x - d->location) / d->scale;
 }
 
-/* Where all of a distribution of no width is. */
+/* b of the upper bound; inf where it cuts nothing. */
+static double standard_upper(const wx_distribution *d)
+{
+  const double bound = (wx_distribution_upper(d) - d->location) / d->scale;
+
+  return bound < -no_bound ? bound : INFINITY;
+}
+
+/* Where all of a distribution of scale 0 is. */
 static double point_of(const wx_distribution *d)
 {
-  return wx_family_is_bounded(d->family) && d->location < d->lower ? d->lower : d->location;
+  const double upper = wx_distribution_upper(d);
+  const double x = d->location > upper ? upper : d->location;
+
+  return wx_family_is_bounded(d->family) && x < d->lower ? d->lower : x;
 }
 
 static double above_of_cut(const wx_distribution *d, double x)
@@ -200,6 +222,9 @@ static double above_of_cut(const wx_distribution *d, double x)
 
   if (z < a) {
     return isnan(x) ? NAN : 1;
+  }
+  if (x >= wx_distribution_upper(d)) {
+    return 0;
   }
   return isinf(a) || wx_family_is_censored(d->family) ? above(is_normal(d), z)
                                                       : shares_of(is_normal(d), a, z).above;
@@ -223,6 +248,9 @@ static double below_of_cut(const wx_distribution *d, double x)
 
   if (z <= a) {
     return 0;
+  }
+  if (x > wx_distribution_upper(d)) {
+    return 1;
   }
   return isinf(a) || wx_family_is_censored(d->family) ? above(is_normal(d), -z)
                                                       : 1 - shares_of(is_normal(d), a, z).above;
@@ -253,7 +281,9 @@ static double quantile_of_cut(const wx_distribution *d, double p)
   if (isinf(a) || wx_family_is_censored(d->family)) {
     const double x = d->location + d->scale * (normal ? wx_normal_quantile(p) : log(p / (1 - p)));
 
-    return isinf(a) ? x : fmax(x, d->lower);
+    const double upper = wx_distribution_upper(d); /* and NaN stays */
+
+    return !isinf(a) && x < d->lower ? d->lower : x > upper ? upper : x;
   }
   if (a < 5) {
     return fmax(d->lower,
@@ -288,11 +318,16 @@ static double log_score_of_cut(const wx_distribution *d, double y)
   double a;
   const double z = standard(d, y, &a);
 
-  if (!(d->scale > 0) || (wx_family_is_bounded(d->family) && y < d->lower)) {
+  const double b = standard_upper(d), upper = wx_distribution_upper(d);
+
+  if (!(d->scale > 0) || (wx_family_is_bounded(d->family) && y < d->lower) || y > upper) {
     return NAN;
   }
   if (censored && y == d->lower) {
     return isinf(a) ? NAN : -log(above(normal, -a));
+  }
+  if (y == upper) {
+    return isinf(b) ? NAN : -log(above(normal, b));
   }
   const double whole = normal ? z * z / 2 + half_log_2pi : fabs(z) + 2 * log1p(exp(-fabs(z)));
 
@@ -312,6 +347,21 @@ double wx_distribution_log_score(const wx_distribution *d, double y)
   return is_positive(d, &of) ? wx_positive_log_score(d, y) : log_score_of_cut(&of, y);
 }
 
+/* Between bounds, counted from the one that the location is nearer to or beyond: by symmetry the
+ * lower one, at a, the other at b. */
+static void moments_between(const wx_distribution *d, double a, double b, double *mean, double *sd)
+{
+  const bool normal = is_normal(d), flip = a + b < 0;
+  const double low = flip ? -b : a, high = flip ? -a : b;
+  const double over = isinf(high) ? 0 : first_integral(normal, high);
+  const double beyond = isinf(high) ? 0 : second_integral(normal, high) + (high - low) * over;
+  const double first = first_integral(normal, low) - over;
+  const double second = 2 * (second_integral(normal, low) - beyond);
+
+  *mean = flip ? wx_distribution_upper(d) - d->scale * first : d->lower + d->scale * first;
+  *sd = d->scale * sqrt(fmax(0, second - first * first));
+}
+
 static void moments_of_cut(const wx_distribution *d, double *mean, double *sd)
 {
   const double exponential = 1e3; /* a from which it is one, to 1e-6 */
@@ -327,6 +377,12 @@ static void moments_of_cut(const wx_distribution *d, double *mean, double *sd)
   (void)standard(d, d->location, &a);
   *mean = d->location;
   *sd = d->scale * (normal ? 1 : pi / sqrt(3));
+  const double b = standard_upper(d);
+
+  if (isfinite(b)) {
+    moments_between(d, a, b, mean, sd);
+    return;
+  }
   if (isinf(a) || isnan(a)) {
     return;
   }
@@ -362,7 +418,7 @@ static void integrals(const wx_distribution *d, double x, double *below_x, doubl
 {
   const bool normal = is_normal(d);
   double a;
-  const double z = standard(d, x, &a);
+  const double of_x = standard(d, x, &a), b = standard_upper(d), z = of_x > b ? b : of_x;
 
   if (isinf(a)) {
     *below_x = square_integral(normal, -z);
@@ -375,6 +431,10 @@ static void integrals(const wx_distribution *d, double x, double *below_x, doubl
 
     *below_x = z > a ? (z - a) - 2 * (at.first - over.first) + (at.square - over.square) : 0;
     *above_x = fmax(0, a - z) + over.square;
+  }
+  if (isfinite(b)) {
+    *below_x += of_x - z;
+    *above_x -= square_integral(normal, b);
   }
 }
 
@@ -407,9 +467,9 @@ double wx_distribution_crps(const wx_distribution *d, double y)
                                 : wx_distribution_crps_slopes(d, y).crps;
 }
 
-/* H(z, a), the score in scales, with its derivatives. */
+/* H(z, a, b), the score in scales, with its derivatives. */
 typedef struct standard_crps {
-  double h, z, a, zz, za, aa;
+  double h, z, a, b, zz, za, aa, bb;
 } standard_crps;
 
 static standard_crps of_whole(bool normal, double z)
@@ -436,6 +496,24 @@ static standard_crps of_censored(bool normal, double z, double a)
   c.a = -below * below;
   c.aa = -2 * below * f;
   return c;
+}
+
+/* From the score c without an upper bound to that with it, at z or, where this is beyond, at b. */
+static void add_upper(bool normal, double z, double b, standard_crps *c)
+{
+  const double f = density(normal, b), s = above(normal, b), below = above(normal, -b);
+
+  c->h -= square_integral(normal, b);
+  if (z < b) {
+    c->b = s * s;
+    c->bb = -2 * s * f;
+    return;
+  }
+  c->h += z - b;
+  c->z = 1;
+  c->zz = 0;
+  c->b = below * below - 1;
+  c->bb = 2 * below * f;
 }
 
 static standard_crps of_truncated(bool normal, double z, double a)
@@ -468,17 +546,22 @@ static wx_crps_slopes crps_slopes_of_cut(const wx_distribution *d, double y)
   if (!(s > 0)) {
     return (wx_crps_slopes){.crps = s == 0 ? fabs(y - point_of(d)) : NAN};
   }
-  const standard_crps c = isinf(a)                           ? of_whole(is_normal(d), z)
-                          : wx_family_is_censored(d->family) ? of_censored(is_normal(d), z, a)
-                                                             : of_truncated(is_normal(d), z, a);
-  const double b = isinf(a) ? 0 : a; /* no term of a bound that is nowhere */
+  const double b = standard_upper(d), at = z > b ? b : z;
+  standard_crps c = isinf(a)                           ? of_whole(is_normal(d), at)
+                    : wx_family_is_censored(d->family) ? of_censored(is_normal(d), at, a)
+                                                       : of_truncated(is_normal(d), at, a);
+  if (isfinite(b)) {
+    add_upper(is_normal(d), z, b, &c);
+  }
+  const double l = isinf(a) ? 0 : a, u = isinf(b) ? 0 : b; /* no term of a bound that is nowhere */
 
   return (wx_crps_slopes){.crps = s * c.h,
-                          .m = -(c.z + c.a),
-                          .s = c.h - z * c.z - b * c.a,
-                          .mm = (c.zz + 2 * c.za + c.aa) / s,
-                          .ms = (z * c.zz + (z + b) * c.za + b * c.aa) / s,
-                          .ss = (z * z * c.zz + 2 * z * b * c.za + b * b * c.aa) / s};
+                          .m = -(c.z + c.a + c.b),
+                          .s = c.h - z * c.z - l * c.a - u * c.b,
+                          .mm = (c.zz + 2 * c.za + c.aa + c.bb) / s,
+                          .ms = (z * c.zz + (z + l) * c.za + l * c.aa + u * c.bb) / s,
+                          .ss =
+                              (z * z * c.zz + 2 * z * l * c.za + l * l * c.aa + u * u * c.bb) / s};
 }
 
 wx_crps_slopes wx_distribution_crps_slopes(const wx_distribution *d, double y)

@@ -53,15 +53,52 @@ static void scores_are_those_of_scoringrules(void **state)
 {
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     for (int f = 0; f < WX_LOG_NORMAL; f++) {
-      const wx_distribution d = {(wx_family)f, known[i].location, known[i].scale, known[i].lower,
-                                 0};
+      const wx_distribution d = {
+          (wx_family)f, known[i].location, known[i].scale, known[i].lower, 0, 0};
 
       assert_near(wx_distribution_crps(&d, known[i].y), known[i].crps[f], 1e-12);
     }
   }
 }
 
-/* Location from 8 scales above the bound to as many below it. */
+/* Censored at both bounds: cnormal and clogistic with `upper`; the last truths are at a bound and
+ * outside. */
+static const struct {
+  double location, scale, lower, upper, y, normal, logistic;
+} known_between[] = {
+    {1.3, 0.7, 0, 1, 0.9, 0.0673527258375334, 0.0924857477788913},
+    {-0.4, 1.9, 0, 1, 0.25, 0.159560548472912, 0.183337403694064},
+    {2.5, 3, 1.5, 9, 7.25, 3.04167023813658, 2.48466822501558},
+    {-3, 1.5, 0, 2, 0.5, 0.484639074201187, 0.407553652329697},
+    {1.9, 0.4, 0, 1, 0.6, 0.396746159199984, 0.352195888484498},
+    {0.45, 0.2, 0, 1, 0.3, 0.0896231439250446, 0.103400795876594},
+    {0.8, 2.2, 0, 1, 0, 0.309327056228463, 0.286102595754711},
+    {0.8, 0.3, 0, 1, 1, 0.115032462483665, 0.125422133351532},
+};
+
+static void scores_between_bounds_are_those_of_scoringrules(void **state)
+{
+  for (size_t i = 0; i < sizeof known_between / sizeof known_between[0]; i++) {
+    const double width = known_between[i].upper - known_between[i].lower, y = known_between[i].y;
+    const wx_distribution normal = {WX_CENSORED_NORMAL,
+                                    known_between[i].location,
+                                    known_between[i].scale,
+                                    known_between[i].lower,
+                                    0,
+                                    width};
+    wx_distribution logistic = normal;
+
+    logistic.family = WX_CENSORED_LOGISTIC;
+    assert_near(wx_distribution_crps(&normal, y), known_between[i].normal, 1e-12);
+    assert_near(wx_distribution_crps(&logistic, y), known_between[i].logistic, 1e-12);
+    if (y == known_between[i].upper) {
+      assert_near(wx_distribution_crps(&normal, y + 2), known_between[i].normal + 2, 1e-12);
+    }
+  }
+}
+
+/* Location from 8 scales above the bound to as many below it; every second family that may have an
+ * upper bound has one. */
 static wx_distribution draw(uint64_t seed, int family, double *y)
 {
   wx_distribution d = {.family = (wx_family)family};
@@ -69,6 +106,9 @@ static wx_distribution draw(uint64_t seed, int family, double *y)
   d.lower = 3 * weir_random_normal(seed, 1, 0, 0);
   d.scale = 0.2 + 3 * weir_random_uniform(seed, 2, 0, 0);
   d.location = d.lower + d.scale * 16 * (weir_random_uniform(seed, 3, 0, 0) - 0.5);
+  if (wx_family_has_upper(d.family) && seed / WX_LOG_NORMAL % 2 == 1) {
+    d.width = d.scale * (0.1 + 8 * weir_random_uniform(seed, 7, 0, 0));
+  }
   *y = fmax(d.lower, d.location) + 2 * d.scale * fabs(weir_random_normal(seed, 4, 0, 0));
   return d;
 }
@@ -85,6 +125,7 @@ static double integral(const wx_distribution *d, double y, double lo, double hi)
 
     to = y > from && y < to ? y : to;
     to = d->lower > from && d->lower < to ? d->lower : to;
+    to = wx_distribution_upper(d) > from ? fmin(wx_distribution_upper(d), to) : to;
     const double step = (to - from) / STEPS;
 
     for (int i = 0; i <= STEPS; i++) {
@@ -129,7 +170,11 @@ static void slopes_are_those_of_differences(void **state)
   for (uint64_t seed = 0; seed < 600; seed++) {
     double y;
     const wx_distribution d = draw(seed, (int)(seed % WX_LOG_NORMAL), &y);
-    const double at = seed % 5 == 0 ? d.lower : seed % 7 == 0 ? d.lower - 1 : y;
+    const bool at_upper = d.width > 0 && seed % 11 == 0;
+    const double at = at_upper        ? d.lower + d.width
+                      : seed % 5 == 0 ? d.lower
+                      : seed % 7 == 0 ? d.lower - 1
+                                      : y;
     const double h = 1e-5 * d.scale, near = 1e-7;
     const wx_crps_slopes c = wx_distribution_crps_slopes(&d, at);
     const wx_crps_slopes left = slopes_at(d, -h, 0, at), right = slopes_at(d, h, 0, at);
@@ -153,7 +198,10 @@ static void quantiles_invert_the_probabilities(void **state)
     const double x = wx_distribution_quantile(&d, p);
 
     assert_true(!wx_family_is_bounded(d.family) || x >= d.lower);
-    if (x > d.lower || !wx_family_is_bounded(d.family)) {
+    assert_true(x <= wx_distribution_upper(&d));
+    if (x == wx_distribution_upper(&d)) {
+      assert_true(wx_distribution_above(&d, x) == 0 && wx_distribution_below(&d, x) <= p + 1e-12);
+    } else if (x > d.lower || !wx_family_is_bounded(d.family)) {
       assert_near(wx_distribution_above(&d, x), 1 - p, 1e-9);
       assert_near(wx_distribution_below(&d, x), p, 1e-9);
     } else {
@@ -167,7 +215,7 @@ static void moments_are_those_of_many_quantiles(void **state)
 {
   enum { SHARES = 200000 };
 
-  for (uint64_t seed = 0; seed < 12; seed++) {
+  for (uint64_t seed = 0; seed < 24; seed++) {
     double y, mean, sd, sum = 0, squares = 0;
     const wx_distribution d = draw(seed, (int)(seed % WX_LOG_NORMAL), &y);
 
@@ -189,13 +237,13 @@ static void bounds_may_be_far_from_the_location(void **state)
 {
   for (int f = 0; f < WX_LOG_NORMAL; f++) {
     const wx_family family = (wx_family)f, whole = f < WX_LOGISTIC ? WX_NORMAL : WX_LOGISTIC;
-    const wx_distribution cut = {family, 280, 2, 0, 0}, all = {whole, 280, 2, 0, 0};
+    const wx_distribution cut = {family, 280, 2, 0, 0, 0}, all = {whole, 280, 2, 0, 0, 0};
 
     assert_near(wx_distribution_crps(&cut, 283), wx_distribution_crps(&all, 283), 1e-12);
     assert_near(wx_distribution_quantile(&cut, 0.9), wx_distribution_quantile(&all, 0.9), 1e-10);
   }
   const double a = 200;
-  const wx_distribution d = {WX_TRUNCATED_NORMAL, -a, 1, 0, 0};
+  const wx_distribution d = {WX_TRUNCATED_NORMAL, -a, 1, 0, 0, 0};
   double mean, sd;
 
   wx_distribution_moments(&d, &mean, &sd);
@@ -207,8 +255,9 @@ static void bounds_may_be_far_from_the_location(void **state)
 static void distributions_without_width_or_with_nan(void **state)
 {
   for (int f = 0; f < WX_LOG_NORMAL; f++) {
-    const wx_distribution point = {(wx_family)f, 2, 0, 1, 0}, none = {(wx_family)f, 2, NAN, 1, 0};
-    const wx_distribution negative = {(wx_family)f, 2, -1, 1, 0};
+    const wx_distribution point = {(wx_family)f, 2, 0, 1, 0, 0},
+                          none = {(wx_family)f, 2, NAN, 1, 0, 0};
+    const wx_distribution negative = {(wx_family)f, 2, -1, 1, 0, 0};
     double mean, sd;
 
     assert_true(wx_distribution_crps(&point, 5) == 3);
@@ -226,7 +275,7 @@ static void distributions_without_width_or_with_nan(void **state)
     assert_true(isnan(wx_distribution_above(&negative, 2)) &&
                 isnan(wx_distribution_below(&negative, 2)) &&
                 isnan(wx_distribution_quantile(&negative, 0.5)));
-    const wx_distribution nowhere = {(wx_family)f, NAN, 0, 1, 0};
+    const wx_distribution nowhere = {(wx_family)f, NAN, 0, 1, 0, 0};
 
     assert_true(isnan(wx_distribution_above(&nowhere, 2)) &&
                 isnan(wx_distribution_quantile(&nowhere, 0.5)) &&
@@ -234,14 +283,14 @@ static void distributions_without_width_or_with_nan(void **state)
                 isnan(wx_distribution_crps_tail(&nowhere, 2, 1, true)));
   }
   double mean, sd;
-  const wx_distribution unit = {WX_NORMAL, 0, 1, 0, 0}, other = {WX_NORMAL, 1, 2, 0, 0};
+  const wx_distribution unit = {WX_NORMAL, 0, 1, 0, 0, 0}, other = {WX_NORMAL, 1, 2, 0, 0, 0};
 
   assert_near(wx_distribution_log_score(&unit, 0), 0.9189385332046727, 1e-15);
   assert_near(wx_distribution_log_score(&other, 5), log(2) + 2 + 0.9189385332046727, 1e-14);
   assert_near(wx_distribution_below(&unit, 1.959963984540054), 0.975, 1e-14);
   assert_near(wx_distribution_quantile(&other, 0.95), 1 + 2 * 1.6448536269514722, 1e-12);
-  const wx_distribution rain = {WX_CENSORED_LOGISTIC, 0, 1, 0, 0},
-                        wind = {WX_TRUNCATED_NORMAL, 0, 1, 0, 0};
+  const wx_distribution rain = {WX_CENSORED_LOGISTIC, 0, 1, 0, 0, 0},
+                        wind = {WX_TRUNCATED_NORMAL, 0, 1, 0, 0, 0};
 
   assert_near(wx_distribution_log_score(&rain, 0), log(2), 1e-14);
   assert_true(isnan(wx_distribution_log_score(&rain, -1)));
@@ -249,7 +298,7 @@ static void distributions_without_width_or_with_nan(void **state)
               1e-14);
   assert_near(wx_distribution_log_score(&wind, 60),
               1800 + 0.5 * log(2 * 3.14159265358979323846) - log(2), 1e-9);
-  const wx_distribution far = {WX_TRUNCATED_NORMAL, -1e5, 1, 0, 0};
+  const wx_distribution far = {WX_TRUNCATED_NORMAL, -1e5, 1, 0, 0, 0};
 
   wx_distribution_moments(&far, &mean, &sd);
   assert_near(mean * 1e5, 1, 1e-4);
@@ -258,10 +307,40 @@ static void distributions_without_width_or_with_nan(void **state)
   assert_true(wx_distribution_quantile(&rain, 0.4) == 0 && wx_distribution_below(&rain, 0) == 0);
 }
 
+/* The upper bound is an atom, too; it may be where all of the distribution is. */
+static void both_bounds_have_a_probability(void **state)
+{
+  const wx_distribution cover = {WX_CENSORED_LOGISTIC, 0.5, 0.25, 0, 0, 1};
+  const wx_distribution over = {WX_CENSORED_NORMAL, 80, 1, 0, 0, 1},
+                        full = {WX_CENSORED_NORMAL, 2, 0, 0, 0, 1};
+  const wx_distribution missing = {WX_CENSORED_NORMAL, NAN, 1, 0, 0, 1};
+  const double edge = 1 / (1 + exp(2));
+  double mean, sd;
+
+  assert_near(wx_distribution_below(&cover, 1), 1 - edge, 1e-15);
+  assert_true(wx_distribution_above(&cover, 1) == 0 && wx_distribution_below(&cover, 1.5) == 1);
+  assert_near(wx_distribution_log_score(&cover, 1), -log(edge), 1e-14);
+  assert_near(wx_distribution_log_score(&cover, 0), -log(edge), 1e-14);
+  assert_true(isnan(wx_distribution_log_score(&cover, 1.5)));
+  assert_true(wx_distribution_quantile(&cover, 0.95) == 1);
+  assert_true(isnan(wx_distribution_quantile(&cover, NAN)) &&
+              isnan(wx_distribution_quantile(&missing, 0.5)));
+  wx_distribution_moments(&cover, &mean, &sd);
+  assert_near(mean, 0.5, 1e-15);
+  assert_true(wx_distribution_crps(&over, 0.25) == 0.75 &&
+              wx_distribution_quantile(&over, 0.01) == 1);
+  wx_distribution_moments(&over, &mean, &sd);
+  assert_true(mean == 1 && sd == 0);
+  assert_true(wx_distribution_crps(&full, 0.5) == 0.5 && wx_distribution_crps(&full, 3) == 2);
+  assert_true(wx_distribution_below(&full, 1) == 0 && wx_distribution_above(&full, 1) == 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(scores_are_those_of_scoringrules),
+      cmocka_unit_test(scores_between_bounds_are_those_of_scoringrules),
+      cmocka_unit_test(both_bounds_have_a_probability),
       cmocka_unit_test(scores_are_integrals_of_the_probabilities),
       cmocka_unit_test(slopes_are_those_of_differences),
       cmocka_unit_test(quantiles_invert_the_probabilities),

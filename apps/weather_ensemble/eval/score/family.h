@@ -25,6 +25,8 @@ typedef struct wx_distribution {
   wx_family family;
   double location, scale, lower;
   double shift; /* > 0, of the family censored_shifted_gamma alone; other families: 0 */
+  double width; /* upper bound less the lower one, > 0, of a censored normal or logistic
+                   distribution; 0: there is no upper bound */
 } wx_distribution;
 
 /* The CRPS with its derivatives by location m and scale s. */

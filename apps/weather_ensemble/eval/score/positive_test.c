@@ -22,10 +22,14 @@ static void scores_are_those_of_scoringrules(void **state)
 {
   (void)state;
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-    const wx_distribution log_normal = {WX_LOG_NORMAL, known[i].location, known[i].scale,
-                                        known[i].lower, 0};
-    const wx_distribution gamma = {WX_CENSORED_SHIFTED_GAMMA, known[i].location, known[i].scale,
-                                   known[i].lower, known[i].shift};
+    const wx_distribution log_normal = {
+        WX_LOG_NORMAL, known[i].location, known[i].scale, known[i].lower, 0, 0};
+    const wx_distribution gamma = {WX_CENSORED_SHIFTED_GAMMA,
+                                   known[i].location,
+                                   known[i].scale,
+                                   known[i].lower,
+                                   known[i].shift,
+                                   0};
 
     assert_near(wx_distribution_crps(&log_normal, known[i].y), known[i].log_normal, 1e-12);
     assert_near(wx_distribution_crps(&gamma, known[i].y), known[i].gamma, 1e-12);
@@ -158,16 +162,16 @@ static void limits_join(void **state)
 
     for (int i = -3; i <= 3; i++) {
       const double mean = 2 + shift;
-      const wx_distribution in = {(wx_family)f, 2, mean * share * 0.9999, 0, shift};
-      const wx_distribution out = {(wx_family)f, 2, mean * share * 1.0001, 0, shift};
+      const wx_distribution in = {(wx_family)f, 2, mean * share * 0.9999, 0, shift, 0};
+      const wx_distribution out = {(wx_family)f, 2, mean * share * 1.0001, 0, shift, 0};
       const double y = 2 + i * mean * share;
 
       assert_near(wx_distribution_crps(&in, y) / in.scale,
                   wx_distribution_crps(&out, y) / out.scale, 0.01 * fmax(share / 1e-3, 0.1));
       assert_near(wx_distribution_above(&in, y), wx_distribution_above(&out, y), 1e-3);
     }
-    const wx_distribution none = {(wx_family)f, -1, 3, 0, shift};
-    const wx_distribution nearly = {(wx_family)f, 2e-6 - shift, 1, 0, shift};
+    const wx_distribution none = {(wx_family)f, -1, 3, 0, shift, 0};
+    const wx_distribution nearly = {(wx_family)f, 2e-6 - shift, 1, 0, shift, 0};
 
     assert_true(wx_distribution_crps(&none, 2) == 2 && wx_distribution_above(&none, 0) == 0);
     assert_true(wx_distribution_quantile(&none, 0.9) == 0);
@@ -180,12 +184,13 @@ static void no_number_comes_of_nan_or_of_no_width(void **state)
 {
   (void)state;
   for (int f = WX_LOG_NORMAL; f < WX_FAMILIES; f++) {
-    const wx_distribution good = {(wx_family)f, 2, 1, 1, 0.5}, point = {(wx_family)f, 2, 0, 1, 0.5};
-    const wx_distribution bad[] = {{(wx_family)f, NAN, 1, 1, 0.5},
-                                   {(wx_family)f, 2, NAN, 1, 0.5},
-                                   {(wx_family)f, 2, -1, 1, 0.5},
-                                   {WX_CENSORED_SHIFTED_GAMMA, 2, 1, 1, -0.5},
-                                   {WX_CENSORED_SHIFTED_GAMMA, 2, 1, 1, NAN}};
+    const wx_distribution good = {(wx_family)f, 2, 1, 1, 0.5, 0},
+                          point = {(wx_family)f, 2, 0, 1, 0.5, 0};
+    const wx_distribution bad[] = {{(wx_family)f, NAN, 1, 1, 0.5, 0},
+                                   {(wx_family)f, 2, NAN, 1, 0.5, 0},
+                                   {(wx_family)f, 2, -1, 1, 0.5, 0},
+                                   {WX_CENSORED_SHIFTED_GAMMA, 2, 1, 1, -0.5, 0},
+                                   {WX_CENSORED_SHIFTED_GAMMA, 2, 1, 1, NAN, 0}};
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
       assert_true(isnan(wx_distribution_crps(&bad[i], 2)));

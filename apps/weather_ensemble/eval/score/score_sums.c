@@ -197,7 +197,7 @@ static void score_members(const wx_score_sums_opts *o, const wx_start_case *c, i
   const wx_crps_decomposition terms = wx_crps_sorted(p->x, p->m, p->y);
 
   p->mean = own.mean;
-  p->d = (wx_distribution){WX_NORMAL, own.mean, sqrt(own.variance), 0, 0};
+  p->d = (wx_distribution){WX_NORMAL, own.mean, sqrt(own.variance), 0, 0, 0};
   p->rank = wx_ensemble_rank(p->x, p->m, p->y, weir_random_bits(c->seed, TIES, c->number, index));
   p->pit = wx_pit_rank(p->rank, p->m, weir_random_uniform(c->seed, TIES + 1, c->number, index));
   score_mean(o, p, one.variance);
@@ -214,8 +214,10 @@ static double pit_of_distribution(const wx_distribution *d, double y, double u)
   if (d->scale == 0) {
     return isnan(y - d->location) ? NAN : (below + (1 - wx_distribution_above(d, y))) / 2;
   }
-  return wx_family_is_censored(d->family) && y == d->lower ? u * (1 - wx_distribution_above(d, y))
-                                                           : below;
+  const bool atom =
+      wx_family_is_censored(d->family) && (y == d->lower || y == wx_distribution_upper(d));
+
+  return atom ? below + u * (1 - wx_distribution_above(d, y) - below) : below;
 }
 
 /* The score of a distribution is that of infinitely many members: fair. */
