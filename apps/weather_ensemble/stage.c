@@ -166,7 +166,7 @@ static weir_status name_bounds(wx_stage *s, int input)
   s->bounds[input - WX_IN_LOWER] = text;
   used = (size_t)snprintf(text, (size_t)size, "%s", wx_input_name[input]);
   for (int64_t c = 0; c < n; c++) {
-    const double value = input == WX_IN_LOWER ? s->output[c].lower : s->output[c].shift;
+    const double value = input == WX_IN_LOWER ? s->output[c].lower : wx_output_extra(&s->output[c]);
 
     used += (size_t)snprintf(text + used, (size_t)size - used, ",%.9g", value);
   }
@@ -552,21 +552,28 @@ done:
   return status;
 }
 
-/* A distribution with a bound says that no truth is below it. */
+/* A distribution with a bound says that no truth is beyond it. */
 static weir_status check_bounds(const wx_stage *s, const wx_sample *v)
 {
   const int64_t cells = s->facts.cells;
 
   for (int64_t c = 0; c < s->network.n_y; c++) {
-    for (int64_t i = 0; i < cells && wx_family_is_bounded(s->output[c].family); i++) {
-      if ((double)v->y[c * cells + i] < s->output[c].lower) {
-        return weir_fail(
-            WEIR_ERR_DATA,
-            "model.distributions: a truth of %s is %g, below the bound lower = %g: take "
-            "a bound that no value is below, in units of the quantity (%s), or the "
-            "family normal or logistic",
-            s->facts.channel[WX_Y][c].name, (double)v->y[c * cells + i], s->output[c].lower,
-            s->facts.channel[WX_Y][c].units);
+    const wx_output *const is = &s->output[c];
+    const wx_channel *const channel = &s->facts.channel[WX_Y][c];
+    const double upper = is->width > 0 ? is->lower + is->width : INFINITY;
+
+    for (int64_t i = 0; i < cells && wx_family_is_bounded(is->family); i++) {
+      const double y = (double)v->y[c * cells + i];
+
+      if (y < is->lower || y > upper) {
+        const bool below = y < is->lower;
+
+        return weir_fail(WEIR_ERR_DATA,
+                         "model.distributions: a truth of %s is %g, %s the bound %s = %g: take a "
+                         "bound that no value is %s, in units of the quantity (%s), or %s",
+                         channel->name, y, below ? "below" : "above", below ? "lower" : "upper",
+                         below ? is->lower : upper, below ? "below" : "above", channel->units,
+                         below ? "the family normal or logistic" : "none");
       }
     }
   }

@@ -62,7 +62,7 @@ static weir_status fill_sample(wx_stage *s, int64_t sample, float *const *whole)
     wx_standard_bound(&s->standard, c, s->output[c].lower, m, whole[WX_IN_LOWER]);
   }
   for (int64_t c = 0; c < s->network.n_y && whole[WX_IN_EXTRA] != NULL; c++) {
-    wx_standard_width(&s->standard, c, s->output[c].shift, whole[WX_IN_EXTRA]);
+    wx_standard_width(&s->standard, c, wx_output_extra(&s->output[c]), whole[WX_IN_EXTRA]);
   }
   if (whole[WX_IN_MEMBERS] != NULL) {
     WEIR_ASSERT(v.e != NULL);

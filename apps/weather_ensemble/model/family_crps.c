@@ -1,18 +1,20 @@
 /* family_crps.c - see family_crps.h.
  *
- * In units of the scale from the location: z of the truth, a of the bound; S the probability above
- * and f the density of the whole distribution, J(x) and K(x) the integrals of S and S^2 above x, c
- * that of S (1 - S) everywhere, q = S(|a|), p = 1 - q. Symmetry gives what is at x < 0 from what is
- * at |x|, so that each case is a distance and terms that no distance makes large:
+ * In units of the scale from the location: z of the truth, a of the bound, b of the upper one; S
+ * the probability above and f the density of the whole distribution, J(x) and K(x) the integrals of
+ * S and S^2 above x, c that of S (1 - S) everywhere, q = S(|a|), p = 1 - q. Symmetry gives what is
+ * at x < 0 from what is at |x|, so that each case is a distance and terms that no distance makes
+ * large:
  *
  *   whole                 |z| + 2 J(|z|) - c
  *   censored, a <  0      |z| + 2 J(|z|) - c - K(|a|)
  *   censored, a >= 0      (z - a) + 2 J(z) - 2 J(a) + K(a)
+ *   censored with b: K(|b|) less; b <= 0: as a >= 0, with -z, -b, -a in place of z, a, b
  *   truncated, a <  0     |z| + 2 max(-z, 0) q / p + 2 (J(|z|) - J(|a|)) / p
  *                             + (2 J(|a|) - c - K(|a|)) / p^2 + |a| q^2 / p^2
  *   truncated, a >= 0     (z - a) - 2 (J(a) - J(z)) / S(a) + K(a) / S(a)^2
  *
- * A truth below the bound is scored at the bound, and its distance added. */
+ * A truth beyond a bound is scored at the bound, and its distance added. */
 #include <math.h>
 #include "eval/score/normal.h"
 #include "model/family_crps_priv.h"
@@ -131,7 +133,7 @@ typedef struct scaled {
   weir_graph *g;
   bool normal;
   double c;
-  tail z, a;
+  tail z, a, b;
   weir_value negative; /* max(-z, 0) */
   weir_value w;        /* (y - lower) / scale */
   weir_value a_above;  /* max(a, 0) */
@@ -173,6 +175,17 @@ static weir_value censored(const scaled *v, weir_value is_below)
   return weir_select(g, is_below, cut, near);
 }
 
+/* Between two bounds: that without the upper one less K(b), or its mirror image. */
+static weir_value between(const scaled *v, weir_value is_below, weir_value is_over)
+{
+  weir_graph *const g = v->g;
+  const weir_value of_z = weir_scale(g, v->z.j, 2);
+  const weir_value cut = weir_add(g, weir_sub(g, of_z, weir_scale(g, v->b.j, 2)), v->b.k);
+
+  return weir_select(g, is_over, weir_sub(g, cut, v->a.k),
+                     weir_sub(g, censored(v, is_below), v->b.k));
+}
+
 /* distance / scale, within what squares of the dtype hold. */
 static weir_value in_scales(weir_graph *g, rule by, weir_value distance, weir_value scale)
 {
@@ -187,6 +200,29 @@ static tail tail_of(const scaled *v, rule by, weir_dtype dtype, weir_value x)
   const weir_value from_zero = weir_abs(v->g, x);
 
   return v->normal ? normal_tail(v->g, by, from_zero) : logistic_tail(v->g, dtype, from_zero);
+}
+
+/* The CRPS of a distribution that is censored at the bound and, `extra` above it, at another. */
+static weir_value between_bounds(scaled *v, rule by, weir_dtype dtype, const weir_value of[WX_OF])
+{
+  weir_graph *const g = v->g;
+  const weir_value location = of[WX_OF_LOCATION], scale = of[WX_OF_SCALE];
+  const weir_value lower = of[WX_OF_LOWER], truth = of[WX_OF_TRUTH];
+  const weir_value upper = weir_add(g, lower, of[WX_OF_EXTRA]);
+  const weir_value y = weir_min(g, weir_max(g, truth, lower), upper);
+  const weir_value d = weir_sub(g, y, location);
+  const weir_value a = in_scales(g, by, weir_sub(g, lower, location), scale);
+  const weir_value b = in_scales(g, by, weir_sub(g, location, upper), scale); /* -b */
+  const weir_value is_below = weir_ge_scalar(g, a, 0), is_over = weir_ge_scalar(g, b, 0);
+
+  v->z = tail_of(v, by, dtype, in_scales(g, by, d, scale));
+  v->a = tail_of(v, by, dtype, a);
+  v->b = tail_of(v, by, dtype, b);
+  const weir_value near = weir_select(g, is_below, weir_sub(g, y, lower), weir_abs(g, d));
+  const weir_value distance = weir_select(g, is_over, weir_sub(g, upper, y), near);
+  const weir_value inside = weir_mul(g, scale, between(v, is_below, is_over));
+
+  return weir_add(g, weir_abs(g, weir_sub(g, truth, y)), weir_add(g, distance, inside));
 }
 
 static weir_value bounded(scaled *v, rule by, weir_dtype dtype, bool is_censored,
@@ -238,6 +274,9 @@ weir_value wx_family_crps(weir_graph *g, wx_family family, const weir_value of[W
   const rule by = rule_of(d->dtype);
   scaled v = {.g = g, .normal = normal, .c = normal ? WX_INV_SQRT_PI : 1};
 
+  if (wx_family_has_upper(family) && of[WX_OF_EXTRA].node >= 0) {
+    return between_bounds(&v, by, d->dtype, of);
+  }
   if (wx_family_is_bounded(family)) {
     return bounded(&v, by, d->dtype, wx_family_is_censored(family), of);
   }

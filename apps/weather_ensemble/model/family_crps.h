@@ -7,8 +7,9 @@
 
 /* What a CRPS is computed of. Location and scale are those of the whole distribution (scale 0: all
  * at one value), of the log-normal and the gamma one its mean and standard deviation; extra: the
- * shift of the gamma distribution. A bound or extra that the family has not may be WEIR_NO_VALUE.
- */
+ * shift of the gamma distribution, or the width from the lower to the upper bound of the censored
+ * normal and logistic ones, WEIR_NO_VALUE: no upper bound. A bound or extra that the family has not
+ * may be WEIR_NO_VALUE. */
 enum { WX_OF_LOCATION, WX_OF_SCALE, WX_OF_LOWER, WX_OF_EXTRA, WX_OF_TRUTH, WX_OF };
 /* Returns whether its scale is that of a logistic distribution. */
 bool wx_family_is_logistic(wx_family family);

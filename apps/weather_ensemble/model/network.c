@@ -309,13 +309,22 @@ static weir_value location_of(weir_graph *g, wx_family family, const weir_value 
   return weir_add(g, begin, weir_scale(g, weir_add(g, d, root), 0.5));
 }
 
-static weir_value crps_of_family(weir_graph *g, wx_family family, const weir_value of[WX_OF])
+static weir_value crps_of_output(weir_graph *g, const wx_output *output, const weir_value of[WX_OF])
 {
+  const wx_family family = output != NULL ? output->family : WX_NORMAL;
   weir_value own[WX_OF];
 
   memcpy(own, of, sizeof own);
-  own[WX_OF_LOCATION] = location_of(g, family, of);
+  own[WX_OF_EXTRA] =
+      output != NULL && wx_output_extra(output) > 0 ? of[WX_OF_EXTRA] : WEIR_NO_VALUE;
+  own[WX_OF_LOCATION] = location_of(g, family, own);
   return wx_family_crps(g, family, own);
+}
+
+/* Whether two distributions differ in numbers alone. */
+static bool alike(const wx_output *a, const wx_output *b)
+{
+  return a->family == b->family && (a->width > 0) == (b->width > 0);
 }
 
 /* CRPS of every element: of all channels at once where they have one family in common. */
@@ -326,10 +335,10 @@ static weir_value crps(weir_graph *g, const wx_network *w, const weir_value of[W
   bool same = true;
 
   for (int64_t c = 0; c < w->n_y && w->output != NULL; c++) {
-    same = same && w->output[c].family == w->output[0].family;
+    same = same && alike(&w->output[c], &w->output[0]);
   }
   if (same || d == NULL) {
-    return crps_of_family(g, w->output != NULL ? w->output[0].family : WX_NORMAL, of);
+    return crps_of_output(g, w->output, of);
   }
   for (int64_t c = 0; c < w->n_y; c++) {
     weir_value own[WX_OF];
@@ -337,7 +346,7 @@ static weir_value crps(weir_graph *g, const wx_network *w, const weir_value of[W
     for (int k = 0; k < WX_OF; k++) {
       own[k] = of[k].node >= 0 ? weir_slice(g, of[k], d->rank - 1, c, c + 1, 1) : WEIR_NO_VALUE;
     }
-    each[c] = crps_of_family(g, w->output[c].family, own);
+    each[c] = crps_of_output(g, &w->output[c], own);
   }
   return weir_concat(g, each, (int)w->n_y, d->rank - 1);
 }

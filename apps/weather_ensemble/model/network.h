@@ -58,7 +58,8 @@ typedef struct wx_network {
 
 /* Inputs of the task: x [n, space.., channels]; y, s, weights [n, space.., n_y]; after them those
  * of the rest that the network takes: where a distribution has them, the lower bound (counted as y
- * is) and its shift (in the units of y), [n, space.., n_y]; d of the members [n, m, space.., n_y].
+ * is) and its shift or the width to its upper bound (in the units of y), [n, space.., n_y]; d of
+ * the members [n, m, space.., n_y].
  */
 enum {
   WX_IN_X,

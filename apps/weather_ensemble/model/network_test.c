@@ -221,8 +221,9 @@ static void each_channel_has_its_distribution(void **state)
   static const wx_output output[] = {{.family = WX_NORMAL},
                                      {WX_TRUNCATED_NORMAL, -1, 0, 0},
                                      {WX_CENSORED_LOGISTIC, 0.5, 0, 0},
+                                     {WX_CENSORED_NORMAL, -0.25, 0, 0.75},
                                      {WX_CENSORED_SHIFTED_GAMMA, -0.5, 0.375, 0}};
-  enum { N = 4, CELLS = 24, ALL = N * CELLS, GIVEN = WX_IN_EXTRA + 1 };
+  enum { N = 5, CELLS = 24, ALL = N * CELLS, GIVEN = WX_IN_EXTRA + 1 };
   static const char *const name[] = {"x", "y", "s", "w", "lower", "extra", "loss"};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 4, 6, N}};
   wx_model_opts o = options(WX_UNET, 2);
@@ -246,20 +247,20 @@ static void each_channel_has_its_distribution(void **state)
     const double lower = is->lower - 0.25 * (i / N % 5), s = 0.5 + 0.125 * (i % 7);
     const double y = fmax(lower, 0.25 * (i % 11) - 1), sd = s + o.floor;
     const bool logistic = is->family == WX_CENSORED_LOGISTIC;
-    const wx_output here = {is->family, lower, is->shift, 0};
+    const wx_output here = {is->family, lower, is->shift, is->width};
     const wx_distribution at = {is->family,
                                 wx_output_location(&here, 0, sd),
                                 logistic ? sd * sqrt(3) / acos(-1) : sd,
                                 lower,
                                 is->shift,
-                                0};
+                                is->width};
 
     ((float *)t[WX_IN_X].data)[i] = (float)i;
     ((float *)t[WX_IN_Y].data)[i] = (float)y;
     ((float *)t[WX_IN_S].data)[i] = (float)s;
     ((float *)t[WX_IN_W].data)[i] = 1;
     ((float *)t[WX_IN_LOWER].data)[i] = (float)lower;
-    ((float *)t[WX_IN_EXTRA].data)[i] = (float)is->shift;
+    ((float *)t[WX_IN_EXTRA].data)[i] = (float)wx_output_extra(is);
     sum += wx_distribution_crps(&at, y);
   }
   declare(&w);

@@ -14,6 +14,10 @@ const weir_opt wx_output_row_options[] = {
     WEIR_OPT_REAL(wx_output_row, lower, 0, -1e30, 1e30, "units of the truth",
                   "bound of a truncated or censored family"),
     WEIR_OPT_REAL(
+        wx_output_row, upper, WX_NO_UPPER, -1e30, WX_NO_UPPER, "units of the truth",
+        "censored_normal and censored_logistic: upper bound (1 of fractions); 1e30: there "
+        "is none"),
+    WEIR_OPT_REAL(
         wx_output_row, shift, 0, 0, 1e30, "units of the truth",
         "family censored_shifted_gamma, > 0: how far below `lower` the gamma distribution begins"),
     WEIR_OPT_END,
@@ -33,11 +37,29 @@ static void name_of(wx_family family, char name[NAME])
   (void)snprintf(name, NAME, "%.*s", (int)strcspn(at, "|"), at);
 }
 
+/* Computes the width of a row's bounds, as truth is stored; 0 without an upper one. */
+static weir_status take_width(int64_t i, const wx_output_row *row, double *width)
+{
+  *width = 0;
+  if (!(row->upper < WX_NO_UPPER)) {
+    return WEIR_OK;
+  }
+  *width = (double)(float)row->upper - (double)(float)row->lower;
+  return wx_family_has_upper((wx_family)row->family) && *width > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "model.distributions[%lld].upper: %g: families censored_normal and "
+                         "censored_logistic alone have an upper bound, which is above lower = %g",
+                         (long long)i, row->upper, row->lower);
+}
+
 static weir_status take_row(int64_t i, const wx_output_row *row, const wx_channel *channel,
                             int64_t n, int64_t *of, wx_output *out)
 {
   bool found = false;
+  double width;
 
+  WEIR_TRY(take_width(i, row, &width));
   if ((row->family == WX_CENSORED_SHIFTED_GAMMA) != (row->shift > 0)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "model.distributions[%lld].shift: %g: family censored_shifted_gamma needs one "
@@ -55,7 +77,7 @@ static weir_status take_row(int64_t i, const wx_output_row *row, const wx_channe
     }
     found = true;
     of[c] = i + 1;
-    out[c] = (wx_output){(wx_family)row->family, (double)(float)row->lower, row->shift, 0};
+    out[c] = (wx_output){(wx_family)row->family, (double)(float)row->lower, row->shift, width};
   }
   return found ? WEIR_OK
                : weir_fail(WEIR_ERR_CONFIG,
@@ -103,9 +125,14 @@ bool wx_outputs_extra(const wx_output *output, int64_t n)
   bool extra = false;
 
   for (int64_t c = 0; c < n; c++) {
-    extra = extra || output[c].family == WX_CENSORED_SHIFTED_GAMMA;
+    extra = extra || wx_output_extra(&output[c]) > 0;
   }
   return extra;
+}
+
+double wx_output_extra(const wx_output *output)
+{
+  return output->family == WX_CENSORED_SHIFTED_GAMMA ? output->shift : output->width;
 }
 
 double wx_output_location(const wx_output *output, double x, double scale)

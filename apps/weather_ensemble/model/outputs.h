@@ -10,6 +10,7 @@ typedef struct wx_output_row {
   const char *quantity; /* a target; "": every one */
   int family;           /* wx_family */
   double lower;         /* bound of a family that has one, in units of the quantity */
+  double upper;         /* of censored normal and logistic, in these units; WX_NO_UPPER */
   double shift;         /* of censored_shifted_gamma, in units of the quantity */
 } wx_output_row;
 extern const weir_opt wx_output_row_options[];
@@ -23,14 +24,17 @@ typedef struct wx_output {
 } wx_output;
 
 /* Computes the distribution of each of n channels: normal where no row is of it. Fails:
- * WEIR_ERR_CONFIG (a row of no channel, two of the same one, a shift that the
- * family has not, or one of 0 that it needs). */
+ * WEIR_ERR_CONFIG (a row of no channel, two of the same one, a shift or an upper bound that the
+ * family has not, a shift of 0 that it needs, an upper bound that is not above the lower one). */
 weir_status wx_outputs_of(const weir_struct_list *rows, const wx_channel *channel, int64_t n,
                           wx_output *out) WEIR_CHECKED;
-/* Return whether one of n is not normal; whether one has a bound; and whether one has a shift. */
+/* Return whether one of n is not normal; whether one has a bound; and whether one has a shift or an
+ * upper bound. */
 bool wx_outputs_differ(const wx_output *output, int64_t n);
 bool wx_outputs_bounded(const wx_output *output, int64_t n);
 bool wx_outputs_extra(const wx_output *output, int64_t n);
+/* Returns the shift, or the width from the lower to the upper bound; 0 of neither. */
+double wx_output_extra(const wx_output *output);
 /* Returns the location that a network's output x stands for, in units of the quantity: x itself,
  * but of a gamma distribution, whose mean is above its beginning b, b + (d + sqrt(d^2 + (scale /
  * 5)^2)) / 2 with d = x - b: no x is beyond what training can correct. scale > 0. */

@@ -15,10 +15,11 @@ static weir_status take(const wx_output_row *row, int64_t n, wx_output *out)
 
 static void rows_are_of_their_quantities(void **state)
 {
-  const wx_output_row row[] = {{"ws500", WX_TRUNCATED_NORMAL, 0.1, 0},
-                               {"tprate", WX_LOGISTIC, 0, 0}};
-  const wx_output_row gamma = {"tprate", WX_CENSORED_SHIFTED_GAMMA, 0, 1e-6};
-  const wx_output_row all = {"", WX_CENSORED_NORMAL, 0, 0};
+  const wx_output_row row[] = {{"ws500", WX_TRUNCATED_NORMAL, 0.1, WX_NO_UPPER, 0},
+                               {"tprate", WX_LOGISTIC, 0, WX_NO_UPPER, 0}};
+  const wx_output_row gamma = {"tprate", WX_CENSORED_SHIFTED_GAMMA, 0, WX_NO_UPPER, 1e-6};
+  const wx_output_row all = {"", WX_CENSORED_NORMAL, 0, WX_NO_UPPER, 0};
+  const wx_output_row cover = {"tprate", WX_CENSORED_NORMAL, 0.1, 0.9, 0};
   const wx_output row_of_normal = {.family = WX_NORMAL};
   wx_output out[N];
 
@@ -40,7 +41,11 @@ static void rows_are_of_their_quantities(void **state)
   assert_false(wx_outputs_extra(out, N));
   assert_ok(take(&gamma, 1, out));
   assert_true(wx_outputs_extra(out, N) && wx_outputs_bounded(out, N));
-  assert_true(out[2].shift == 1e-6);
+  assert_true(out[2].shift == 1e-6 && wx_output_extra(&out[2]) == 1e-6);
+  assert_ok(take(&cover, 1, out));
+  assert_true(wx_outputs_extra(out, N) && wx_output_extra(&out[0]) == 0);
+  assert_true(out[2].lower + out[2].width == (double)0.9f); /* as f32 has it */
+  assert_ok(take(&gamma, 1, out));
   assert_near(wx_output_location(&out[2], 1, 1e-3), 1, 1e-6);
   assert_near(wx_output_location(&out[2], -1e-6, 1), 0.1 - 1e-6, 1e-15);
   assert_true(wx_output_location(&out[2], -5, 1) > -1e-6); /* not at its beginning */
@@ -49,12 +54,19 @@ static void rows_are_of_their_quantities(void **state)
 
 static void rows_of_nothing_or_twice_are_refused(void **state)
 {
-  const wx_output_row unknown = {"t500", WX_LOGISTIC, 0, 0};
-  const wx_output_row twice[] = {{"", WX_LOGISTIC, 0, 0}, {"ws500", WX_NORMAL, 0, 0}};
-  const wx_output_row shifts[] = {{"tprate", WX_CENSORED_SHIFTED_GAMMA, 0, 0},
-                                  {"tprate", WX_CENSORED_LOGISTIC, 0, 1}};
+  const wx_output_row unknown = {"t500", WX_LOGISTIC, 0, WX_NO_UPPER, 0};
+  const wx_output_row twice[] = {{"", WX_LOGISTIC, 0, WX_NO_UPPER, 0},
+                                 {"ws500", WX_NORMAL, 0, WX_NO_UPPER, 0}};
+  const wx_output_row shifts[] = {{"tprate", WX_CENSORED_SHIFTED_GAMMA, 0, WX_NO_UPPER, 0},
+                                  {"tprate", WX_CENSORED_LOGISTIC, 0, WX_NO_UPPER, 1}};
+  const wx_output_row uppers[] = {{"tprate", WX_CENSORED_NORMAL, 1, 1, 0},
+                                  {"tprate", WX_TRUNCATED_NORMAL, 0, 1, 0}};
   wx_output out[N];
 
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(take(&uppers[k], 1, out), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), "model.distributions[0].upper: 1: families"));
+  }
   assert_int_equal(take(&unknown, 1, out), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "'t500' is none of data.target"));
   assert_int_equal(take(twice, 2, out), WEIR_ERR_CONFIG);

@@ -39,6 +39,8 @@ refused "$network" 'forecast: head mean makes no location and scale of distribut
   'model.distributions=[{family: logistic}]' "${files[@]}" "$weights"
 refused "$network" 'distributions[0].shift: 0: family censored_shifted_gamma needs one above 0' \
   'model.distributions=[{family: censored_shifted_gamma}]' "${files[@]}" "$weights"
+refused "$network" 'distributions[0].upper: 1: families censored_normal and censored_logistic alone have an upper bound' \
+  'model.distributions=[{family: truncated_normal, upper: 1}]' "${files[@]}" "$weights"
 refused "$network" 'eecrps.weight: it is the CRPS that is weighted' eecrps.weight=1 model.head=mean model.loss=mse "${files[@]}" "$weights"
 refused "$network" 'normalization.window: 4 is even: a window has a middle' normalization.window=4 "${files[@]}" "$weights"
 refused "$network" 'normalization.window: 4 is even' bias.use=true bias.normalization.window=4 "${files[@]}" "$weights"
