@@ -12,6 +12,7 @@
 #define GRAVITY 9.80665    /* m s-2                                */
 #define LAPSE 6.5e-3       /* K m-1, from the middle of the atmosphere to sea level */
 #define CONDENSED 4e-3     /* kg kg-1, of vapour in air that rises through a layer */
+#define OVERCAST 0.1 /* Pa s-1: air that rises as fast is overcast, that sinks as fast clear */
 
 /* How a row's field comes from spectra. */
 typedef enum kind {
@@ -24,6 +25,7 @@ typedef enum kind {
   SEA_LEVEL,
   VERTICAL,
   RAIN,
+  CLOUD,
   POTENTIAL
 } kind;
 
@@ -45,7 +47,7 @@ static const row rows[] = {
     {"pv", "s-1", 750, POTENTIAL, 0, 1},   {"w", "Pa s-1", 500, VERTICAL, 1, 1},
     {"ws", "m s-1", 250, SPEED, 1, 0},     {"ws", "m s-1", 500, SPEED, 0.5, 0.5},
     {"ws", "m s-1", 750, SPEED, 0, 1},     {"tprate", "kg m-2 s-1", 0, RAIN, 1, 1},
-    {"2t", "K", 0, SEA_LEVEL, 1, -1},
+    {"2t", "K", 0, SEA_LEVEL, 1, -1},      {"tcc", "1", 0, CLOUD, 1, 1},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
@@ -169,7 +171,7 @@ static weir_status make_spectrum(const wx_qg *m, const wx_qg *climate, wx_qg_wor
     return WEIR_OK;
   }
   qg_psi_spectra(m, state, s);
-  if (w->kind == VERTICAL || w->kind == RAIN) {
+  if (w->kind == VERTICAL || w->kind == RAIN || w->kind == CLOUD) {
     return stretching(m, r, solver, state, s);
   }
   for (int64_t i = 0; i < n; i++) {
@@ -214,6 +216,8 @@ static profile profile_of(const wx_qg_params *p, const wx_qg_scale *scale, const
     return (profile){rate * rate * LAYER / scale->coriolis, 0, 0};
   case RAIN: /* of what rises: -w CONDENSED / GRAVITY */
     return (profile){-rate * rate * LAYER / scale->coriolis * CONDENSED / GRAVITY, 0, 0};
+  case CLOUD: /* 1/2 - w / (2 OVERCAST) */
+    return (profile){-rate * rate * LAYER / scale->coriolis / (2 * OVERCAST), 0, 0.5};
   case SPEED: /* of its two winds */
     break;
   }
@@ -226,6 +230,9 @@ static double combine(kind of, kind part, const float *before, double value)
 {
   return of == SPEED && part == WIND_Y ? hypot((double)*before, value)
          : of == RAIN                  ? (value < 0 ? 0 : value)
+         : of == CLOUD                 ? (value < 0   ? 0
+                                          : value > 1 ? 1
+                                                      : value)
                                        : value;
 }
 

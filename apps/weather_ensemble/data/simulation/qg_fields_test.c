@@ -177,10 +177,12 @@ static void the_vertical_wind_stretches_both_layers(void **state)
   tear_down(&b);
 }
 
-static void speed_and_precipitation_follow_from_the_winds(void **state)
+static void speed_precipitation_and_cloud_follow_from_the_winds(void **state)
 {
-  float u[CELLS], v[CELLS], w[CELLS], speed[CELLS], rain[CELLS];
-  int64_t dry = 0;
+  float u[CELLS], v[CELLS], w[CELLS], speed[CELLS], rain[CELLS], cover[CELLS];
+  const wx_qg_scale strong = {750e3, 150, 1e-4};
+  int64_t dry = 0, clear = 0, overcast = 0;
+  int cloud = 0;
   bench b;
 
   set_up(&b);
@@ -189,12 +191,22 @@ static void speed_and_precipitation_follow_from_the_winds(void **state)
   field(&b, "ws250", speed);
   field(&b, "w500", w);
   field(&b, "tprate", rain);
+  field(&b, "tcc", cover);
   for (int64_t i = 0; i < CELLS; i++) {
     assert_near((double)speed[i], hypot((double)u[i], (double)v[i]), 1e-4);
     assert_near((double)rain[i], fmax(0, -(double)w[i] * 4e-3 / 9.80665), 1e-9);
+    assert_near((double)cover[i], fmin(1, fmax(0, 0.5 - (double)w[i] / 0.2)), 1e-6);
     dry += rain[i] == 0;
   }
   assert_true(dry > CELLS / 4 && dry < 3 * CELLS / 4);
+  assert_ok(wx_qg_quantity_find("tcc", &cloud));
+  assert_ok(wx_qg_field(b.m, b.m, &strong, b.workspace, b.solver, b.state, cloud, cover));
+  for (int64_t i = 0; i < CELLS; i++) {
+    assert_true(cover[i] >= 0 && cover[i] <= 1);
+    clear += cover[i] == 0;
+    overcast += cover[i] == 1;
+  }
+  assert_true(clear > 0 && overcast > 0 && clear + overcast < CELLS);
   tear_down(&b);
 }
 
@@ -219,7 +231,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fields_are_those_of_the_waves),
       cmocka_unit_test(the_vertical_wind_stretches_both_layers),
-      cmocka_unit_test(speed_and_precipitation_follow_from_the_winds),
+      cmocka_unit_test(speed_precipitation_and_cloud_follow_from_the_winds),
       cmocka_unit_test(quantities_are_known_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

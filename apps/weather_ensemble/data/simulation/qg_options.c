@@ -60,7 +60,7 @@ const weir_opt wx_qg_options[] = {
     WEIR_OPT_STRING_LIST(
         wx_qg_opts, quantities, "z500, t500, u500, v500, vo500, pv250, w500",
         "what is written: z, u, v, ws, vo at 250, 500, 750; t500, w500; pv250, pv750; "
-        "tprate; 2t"),
+        "tprate; tcc; 2t"),
     WEIR_OPT_TABLE(wx_qg_opts, surface, wx_surface_options, "temperature at 2 m, quantity 2t"),
     WEIR_OPT_END,
 };
