@@ -111,6 +111,7 @@ weir_status wx_network_check(const char *section, const wx_model_opts *o, bool o
                      "spread crps, or mse or mae where data.label is spread",
                      section);
   }
+  WEIR_TRY(wx_outputs_check(&o->distributions));
   if (o->coupling == WX_COUPLING_ATTENTION && o->net != WX_TRANSFORMER) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s.coupling: attention is between the tokens of a transformer: set model.net "

@@ -37,35 +37,39 @@ static void name_of(wx_family family, char name[NAME])
   (void)snprintf(name, NAME, "%.*s", (int)strcspn(at, "|"), at);
 }
 
-/* Computes the width of a row's bounds, as truth is stored; 0 without an upper one. */
-static weir_status take_width(int64_t i, const wx_output_row *row, double *width)
+/* From the lower to the upper bound as truth is stored; 0 without an upper one. */
+static double width_of(const wx_output_row *row)
 {
-  *width = 0;
-  if (!(row->upper < WX_NO_UPPER)) {
-    return WEIR_OK;
+  return row->upper < WX_NO_UPPER ? (double)(float)row->upper - (double)(float)row->lower : 0;
+}
+
+weir_status wx_outputs_check(const weir_struct_list *rows)
+{
+  for (int64_t i = 0; i < rows->count; i++) {
+    const wx_output_row *const row = (const wx_output_row *)rows->items + i;
+
+    if ((row->family == WX_CENSORED_SHIFTED_GAMMA) != (row->shift > 0)) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "model.distributions[%lld].shift: %g: family censored_shifted_gamma needs "
+                       "one above 0, in units of the quantity, and no other family has it",
+                       (long long)i, row->shift);
+    }
+    if (row->upper < WX_NO_UPPER &&
+        !(wx_family_has_upper((wx_family)row->family) && width_of(row) > 0)) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "model.distributions[%lld].upper: %g: families censored_normal and "
+                       "censored_logistic alone have an upper bound, which is above lower = %g",
+                       (long long)i, row->upper, row->lower);
+    }
   }
-  *width = (double)(float)row->upper - (double)(float)row->lower;
-  return wx_family_has_upper((wx_family)row->family) && *width > 0
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG,
-                         "model.distributions[%lld].upper: %g: families censored_normal and "
-                         "censored_logistic alone have an upper bound, which is above lower = %g",
-                         (long long)i, row->upper, row->lower);
+  return WEIR_OK;
 }
 
 static weir_status take_row(int64_t i, const wx_output_row *row, const wx_channel *channel,
                             int64_t n, int64_t *of, wx_output *out)
 {
   bool found = false;
-  double width;
 
-  WEIR_TRY(take_width(i, row, &width));
-  if ((row->family == WX_CENSORED_SHIFTED_GAMMA) != (row->shift > 0)) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "model.distributions[%lld].shift: %g: family censored_shifted_gamma needs one "
-                     "above 0, in units of the quantity, and no other family has it",
-                     (long long)i, row->shift);
-  }
   for (int64_t c = 0; c < n; c++) {
     if (row->quantity[0] != 0 && strcmp(row->quantity, channel[c].name) != 0) {
       continue;
@@ -77,7 +81,8 @@ static weir_status take_row(int64_t i, const wx_output_row *row, const wx_channe
     }
     found = true;
     of[c] = i + 1;
-    out[c] = (wx_output){(wx_family)row->family, (double)(float)row->lower, row->shift, width};
+    out[c] =
+        (wx_output){(wx_family)row->family, (double)(float)row->lower, row->shift, width_of(row)};
   }
   return found ? WEIR_OK
                : weir_fail(WEIR_ERR_CONFIG,
@@ -91,6 +96,7 @@ weir_status wx_outputs_of(const weir_struct_list *rows, const wx_channel *channe
   const wx_output_row *const row = rows->items;
   int64_t of[WX_CHANNELS] = {0}; /* 1 + row */
 
+  WEIR_TRY(wx_outputs_check(rows));
   for (int64_t c = 0; c < n; c++) {
     out[c] = (wx_output){.family = WX_NORMAL};
   }

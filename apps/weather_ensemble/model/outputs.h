@@ -23,6 +23,8 @@ typedef struct wx_output {
   double lower, shift, width;
 } wx_output;
 
+/* Checks rows as far as that needs no channels. Fails: WEIR_ERR_CONFIG. */
+weir_status wx_outputs_check(const weir_struct_list *rows) WEIR_CHECKED;
 /* Computes the distribution of each of n channels: normal where no row is of it. Fails:
  * WEIR_ERR_CONFIG (a row of no channel, two of the same one, a shift or an upper bound that the
  * family has not, a shift of 0 that it needs, an upper bound that is not above the lower one). */
