@@ -125,14 +125,16 @@ static void tell_joint(const work *w, int64_t first)
 {
   for (int64_t k = first; k < w->tables.n_joint; k++) {
     const wx_joint_score_row *const r = &w->tables.joint[k];
+    char scales[WX_SCALES_TEXT];
 
+    wx_verify_joint_scales(&w->verify, r->scale, scales, sizeof scales);
     weir_event("joint_scores", WEIR_TEXT("quantities", w->verify.joint.name),
                WEIR_REAL("lead_h", w->data.facts->lead[r->lead]),
                WEIR_TEXT("model", w->verify.model[r->model].name),
                WEIR_REAL("energy_score", r->energy.value),
                WEIR_REAL("energy_score_fair", r->energy_fair.value),
-               WEIR_REAL("variogram_score", r->variogram.value), WEIR_INT("starts", r->n),
-               WEIR_REAL("n_eff", r->n_eff));
+               WEIR_REAL("variogram_score", r->variogram.value), WEIR_TEXT("scales", scales),
+               WEIR_INT("starts", r->n), WEIR_REAL("n_eff", r->n_eff));
   }
 }
 

@@ -306,8 +306,7 @@ void wx_verify_clear(wx_verify *v)
   }
 }
 
-/* Models that have nothing of this quantity and lead are left out of its tables. */
-static weir_status note_absent(wx_verify *v)
+weir_status wx_verify_note_absent(wx_verify *v)
 {
   char where[WHERE], text[NOTE];
   int64_t there = 0;
@@ -323,7 +322,9 @@ static weir_status note_absent(wx_verify *v)
                      where);
   }
   for (int64_t m = 0; m < v->n_models; m++) {
-    if (v->model[m].absent) {
+    const bool of_members = v->at_quantity != WX_JOINT || v->model[m].gives > 0;
+
+    if (v->model[m].absent && of_members) {
       (void)snprintf(text, sizeof text, "%s is not scored: it has no forecast%s", v->model[m].name,
                      where);
       WEIR_TRY(wx_remarks_add(&v->remarks, text));
@@ -381,7 +382,7 @@ weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead)
   for (int64_t m = 0; m < v->n_models; m++) {
     WEIR_TRY(wx_model_fit(&v->model[m], v->data, lead, quantity));
   }
-  WEIR_TRY(note_absent(v));
+  WEIR_TRY(wx_verify_note_absent(v));
   (void)snprintf(what, sizeof what, "%s %g h", f->quantity[quantity].name, f->lead[lead]);
   const int64_t n = v->n_init_times;
   int64_t kept = 0;

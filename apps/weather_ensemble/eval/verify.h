@@ -110,6 +110,10 @@ weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead) WEIR_CH
  * are absent. Sets v as wx_verify_lead does, with at_quantity WX_JOINT. Fails: as it; WEIR_ERR_DATA
  * where the truth of a quantity without a scale never changes. */
 weir_status wx_verify_joint(wx_verify *v, int64_t lead) WEIR_CHECKED;
+/* Writes "z500: 812.3 m2 s-2, t500: 3.1 K", what quantities of v->joint were divided by; scale[n].
+ */
+enum { WX_SCALES_TEXT = WX_JOINT_QUANTITIES * 2 * WX_SHORT };
+void wx_verify_joint_scales(const wx_verify *v, const double *scale, char *text, size_t size);
 /* Reads the truth of a start and asks every model; v->truth, v->use and given[n_models] are set.
  * False in *any: there is no truth. */
 weir_status wx_verify_start(wx_verify *v, int64_t start, wx_given *given, bool *any) WEIR_CHECKED;

@@ -210,6 +210,19 @@ static weir_status score_all(wx_verify *v)
   return wx_verify_note_empty(v, n - kept);
 }
 
+void wx_verify_joint_scales(const wx_verify *v, const double *scale, char *text, size_t size)
+{
+  size_t used = 0;
+
+  text[0] = 0;
+  for (int64_t k = 0; k < v->joint.n && used < size; k++) {
+    const wx_quantity *const q = &v->data->facts->quantity[v->joint.quantity[k]];
+
+    used += (size_t)snprintf(text + used, size - used, "%s%s: %.6g %s", k > 0 ? ", " : "", q->name,
+                             scale[k], q->units);
+  }
+}
+
 weir_status wx_verify_joint(wx_verify *v, int64_t lead)
 {
   weir_status status = WEIR_OK;
@@ -219,6 +232,7 @@ weir_status wx_verify_joint(wx_verify *v, int64_t lead)
   wx_verify_clear(v);
   WEIR_TRY(wx_verify_choose_init_times(v));
   WEIR_TRY_GOTO(open_models(v), done);
+  WEIR_TRY_GOTO(wx_verify_note_absent(v), done);
   WEIR_TRY_GOTO(score_all(v), done);
 done:
   close_models(v);

@@ -152,6 +152,8 @@ static void vectors_of_two_quantities_are_scored(void **state)
   assert_int_equal(tables.n_rows, 0);
   assert_near(tables.joint[0].energy.value,
               wx_score_get(&t.verify.score_sums[0], 0, WX_BY_AREA, WX_ENERGY), 1e-13);
+  assert_memory_equal(tables.joint[1].scale, given, sizeof given);
+  assert_int_equal(t.verify.remarks.n, 0); /* none that "emos" has no forecast */
   assert_true(isfinite(tables.joint[1].against[0][1].skill.value));
   assert_ok(wx_verify_lead(&t.verify, 0, 0)); /* and alone again, the distribution too */
   assert_false(t.verify.model[1].absent);
@@ -212,6 +214,24 @@ static void a_missing_member_leaves_its_square_out(void **state)
     assert_near(wx_score_sums_total(&t.verify.score_sums[m], 0, WX_BY_POINT)[WX_SUM_PATCH],
                 INIT_TIMES * PATCHES - 1, 0);
   }
+  close_fixture(&t);
+}
+
+/* Without training initialisation times no EMOS is fitted. */
+static void a_model_without_forecasts_is_remarked_on(void **state)
+{
+  static fixture t;
+
+  (void)state;
+  draw();
+  open_memory(&t);
+  t.data.n_fit = 0;
+  assert_ok(open_with(&t, "joint: [{quantity: t, scale: 1}, {quantity: u, scale: 1}]"));
+  assert_ok(wx_verify_joint(&t.verify, 0));
+  assert_true(t.verify.model[2].absent && !t.verify.model[0].absent);
+  assert_int_equal(t.verify.remarks.n, 1);
+  assert_string_equal(t.verify.remarks.text[0],
+                      "ecc is not scored: it has no forecast (t+u at 24 h)");
   close_fixture(&t);
 }
 
@@ -279,6 +299,7 @@ int main(void)
       cmocka_unit_test(vectors_of_two_quantities_are_scored),
       cmocka_unit_test(the_scale_is_the_deviation_of_the_truth),
       cmocka_unit_test(a_missing_member_leaves_its_square_out),
+      cmocka_unit_test(a_model_without_forecasts_is_remarked_on),
       cmocka_unit_test(scores_come_back_from_bytes),
       cmocka_unit_test(what_has_no_dependence_is_refused),
   };

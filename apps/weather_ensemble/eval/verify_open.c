@@ -17,8 +17,8 @@ static const weir_opt joint_options[] = {
     WEIR_OPT_STRING(wx_joint_row, quantity, "", "one of those that are scored"),
     WEIR_OPT_REAL(wx_joint_row, scale, 0, 0, 1e30, "",
                   "what its numbers are divided by, in its units; 0: the standard deviation of the "
-                  "truth about its mean at each point, over the initialisation times that are "
-                  "scored, a mean over points"),
+                  "truth about its mean at each point, over the initialisation times that have "
+                  "forecast and truth, a mean over points"),
     WEIR_OPT_END,
 };
 

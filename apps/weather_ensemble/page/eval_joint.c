@@ -3,17 +3,18 @@
 #include <stdio.h>
 #include "page/eval_page_priv.h"
 
-enum { COLUMNS = 9, TEXT = 1024 };
+enum { COLUMNS = 10 };
 static const char *const head[COLUMNS] = {
     "lead (h)",        "model",     "energy score",           "fair energy score",
     "variogram score", "reference", "energy skill score (%)", "variogram skill score (%)",
-    "init. times"};
+    "init. times",     "divided by"};
 
 static void put_row(const wx_eval_page *p, const wx_joint_score_row *row, weir_table *c)
 {
   const wx_verify *const v = p->v;
   const bool compared = v->reference[0] != row->model &&
                         !isnan(row->against[0][0].skill.value); /* the reference has members */
+  char scales[WX_SCALES_TEXT];
 
   weir_table_add(c, "%g", v->data->facts->lead[row->lead]);
   weir_table_add(c, "%s", v->model[row->model].name);
@@ -29,20 +30,8 @@ static void put_row(const wx_eval_page *p, const wx_joint_score_row *row, weir_t
     }
   }
   weir_table_add(c, "%lld", (long long)row->n);
-}
-
-/* "z500 by 812.3 m2 s-2, t500 by 3.1 K"; of the last lead. */
-static void scales(const wx_verify *v, char *text, size_t size)
-{
-  size_t used = 0;
-
-  text[0] = 0;
-  for (int64_t k = 0; k < v->joint.n && used < size; k++) {
-    const wx_quantity *const q = &v->data->facts->quantity[v->joint.quantity[k]];
-
-    used += (size_t)snprintf(text + used, size - used, "%s%s by %.4g %s", k > 0 ? ", " : "",
-                             q->name, v->joint.scale[k], q->units);
-  }
+  wx_verify_joint_scales(v, row->scale, scales, sizeof scales);
+  weir_table_add(c, "%s", scales);
 }
 
 weir_status wx_eval_joint(const wx_eval_page *p, weir_report *r)
@@ -50,20 +39,19 @@ weir_status wx_eval_joint(const wx_eval_page *p, weir_report *r)
   const wx_verify *const v = p->v;
   const int64_t edge = v->data->facts->grid.kind == WX_GRID_SITES ? 1 : v->opts->score.patch;
   weir_table c = {0};
-  char text[TEXT];
 
   if (p->tables->n_joint == 0) {
     return WEIR_OK;
   }
-  scales(v, text, sizeof text);
   WEIR_TRY(weir_report_heading(r, v->joint.name));
   WEIR_TRY(weir_report_text(
       r,
       "Dependence between quantities and points: each case is the vector of %lld quantities at "
-      "%lld x %lld points. Before, numbers are divided by a scale, the standard deviation of the "
-      "truth at a point unless eval.joint states another (at the last lead: %s), so that scores "
-      "have no units. Lower is better; order of the variogram score: %g.",
-      (long long)v->joint.n, (long long)edge, (long long)edge, text, v->opts->score.order));
+      "%lld x %lld points. Each quantity is first divided by a scale, the standard deviation of "
+      "the "
+      "truth at a point at this lead unless eval.joint states another, so that scores have no "
+      "units. Lower is better; order of the variogram score: %g.",
+      (long long)v->joint.n, (long long)edge, (long long)edge, v->opts->score.order));
   for (int64_t k = 0; k < p->tables->n_joint; k++) {
     put_row(p, &p->tables->joint[k], &c);
   }

@@ -1,6 +1,7 @@
 /* score_tables.c - see score_tables.h. */
 #include "eval/score/score_tables.h"
 #include <math.h>
+#include <string.h>
 #include "base/weir_alloc.h"
 #include "data/date.h"
 #include "eval/score/histogram.h"
@@ -396,6 +397,7 @@ static weir_status add_joint(row_of *p)
   wx_joint_score_row *const row = &p->t->joint[p->t->n_joint], other;
 
   *row = (wx_joint_score_row){.lead = v->at_lead, .model = p->model, .n = v->n_init_times};
+  memcpy(row->scale, v->joint.scale, sizeof row->scale);
   wx_score_init_times(&v->score_sums[p->model], 0, WX_BY_AREA, WX_ENERGY, v->n_init_times,
                       p->scratch);
   row->n_eff = wx_effective_count(p->scratch, v->n_init_times);

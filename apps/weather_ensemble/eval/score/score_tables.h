@@ -40,7 +40,7 @@ typedef struct wx_score_row {
 enum { WX_JOINT_COMPARED = 2 }; /* the energy and the variogram score */
 typedef struct wx_joint_score_row {
   int64_t lead, model, n;
-  double n_eff;
+  double n_eff, scale[WX_JOINT_QUANTITIES]; /* scale: of this lead, as in wx_joint */
   weir_estimate energy, energy_fair, variogram;
   wx_comparison against[WX_MODELS][WX_JOINT_COMPARED]; /* [n_references]; NaN: none */
 } wx_joint_score_row;
