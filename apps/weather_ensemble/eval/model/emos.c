@@ -12,7 +12,7 @@
 #include "data/samples/members.h"
 #include "eval/forecast_model.h"
 
-enum { PATH = 4096, KEPT_BYTES = 1 << 26 /* of windows that were fitted */ };
+enum { PATH = 4096, KEPT_BYTES = 1 << 26 /* of windows that were fitted: their dates and sets */ };
 typedef enum output { OUTPUT_DISTRIBUTION, OUTPUT_MEMBERS } output;
 
 typedef struct emos_opts {
@@ -65,8 +65,8 @@ typedef struct own {
   wx_emos *set;
   int64_t n_sets, *row, *chosen, n_chosen; /* row: dates that the sets are of, chosen: scratch */
   float *scratch;                          /* [3, dates, cells]: of windows                 */
-  window *kept;                            /* [max_kept]                                    */
-  int64_t n_kept, max_kept;
+  window *kept;                            /* [n_kept]                                      */
+  int64_t n_kept, kept_capacity, kept_bytes;
   float *mean, *variance, *mu, *sigma; /* [cells]                                       */
   float *usual;                        /* [cells] what anomalies are counted from, or 0 */
   float *member;                       /* [members, cells]                              */
@@ -159,7 +159,7 @@ static void forget(own *a)
     weir_free(&a->kept[k].set);
   }
   weir_free(&a->kept);
-  a->n_kept = a->max_kept = 0;
+  a->n_kept = a->kept_capacity = a->kept_bytes = 0;
 }
 
 static weir_status fit_cases(const wx_model *m, const wx_eval_data *s, const wx_cases *cases)
@@ -317,9 +317,7 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
   if (o->dates.kind != WX_DATES_ALL) { /* fitted when a start is asked for */
     WEIR_TRY(weir_alloc(a->data.n, sizeof *a->row, (void **)&a->row));
     WEIR_TRY(weir_alloc(a->data.n, sizeof *a->chosen, (void **)&a->chosen));
-    WEIR_TRY(weir_alloc(3 * a->data.n * s->cells, sizeof *a->scratch, (void **)&a->scratch));
-    a->max_kept = KEPT_BYTES / (a->n_sets * (int64_t)sizeof *a->set);
-    return weir_alloc(a->max_kept, sizeof *a->kept, (void **)&a->kept);
+    return weir_alloc(3 * a->data.n * s->cells, sizeof *a->scratch, (void **)&a->scratch);
   }
   const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, NULL, 0, NULL);
 
@@ -344,11 +342,14 @@ static bool recall(own *a, int64_t n)
 /* Keeps a->set, of n dates, where there is room. */
 static weir_status keep(own *a, int64_t n)
 {
+  const int64_t bytes =
+      (int64_t)sizeof(window) + n * (int64_t)sizeof *a->row + a->n_sets * (int64_t)sizeof *a->set;
   window w = {.n = n};
 
-  if (a->n_kept == a->max_kept) {
+  if (a->kept_bytes + bytes > KEPT_BYTES) {
     return WEIR_OK;
   }
+  WEIR_TRY(weir_reserve(&a->kept, &a->kept_capacity, a->n_kept + 1, sizeof *a->kept));
   WEIR_TRY(weir_alloc(n, sizeof *w.row, (void **)&w.row));
   memcpy(w.row, a->row, (size_t)n * sizeof *w.row);
   const weir_status status = weir_alloc(a->n_sets, sizeof *w.set, (void **)&w.set);
@@ -359,6 +360,7 @@ static weir_status keep(own *a, int64_t n)
   }
   memcpy(w.set, a->set, (size_t)a->n_sets * sizeof *w.set);
   a->kept[a->n_kept++] = w;
+  a->kept_bytes += bytes;
   return WEIR_OK;
 }
 
