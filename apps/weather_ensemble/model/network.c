@@ -31,9 +31,10 @@ const weir_opt wx_model_options[] = {
         "squared or absolute error (head mean; head spread where data.label is a spread)"),
     WEIR_OPT_ENUM(
         wx_model_opts, coupling, WX_COUPLING_MEAN, WX_COUPLING_CHOICES,
-        "what a network knows of the members: mean and spread of all; head members: from itself "
-        "alone (none; then data.mean and data.spread are false); net transformer: all of them "
-        "(attention), each a token at every patch, which attends to the others"),
+        "what a network knows of the members: their mean and spread (mean); head members only: "
+        "each corrected from itself alone (none; then data.mean and data.spread are false); net "
+        "transformer: all of them, each a token at every patch, which attends to the others "
+        "(attention)"),
     WEIR_OPT_REAL(
         wx_model_opts, alpha, 0, 0, 1, "1",
         "head members: 0 is the CRPS of their empirical distribution (kernel CRPS), 1 the "
@@ -136,6 +137,12 @@ weir_status wx_network_check(const char *section, const wx_model_opts *o, bool o
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: head %s makes no location and scale of distributions: set model.head to "
                      "gauss, or leave distributions empty",
+                     section, head_name[o->head]);
+  }
+  if (o->head != WX_HEAD_MEMBERS && o->coupling == WX_COUPLING_NONE) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s.coupling: none corrects each member from itself alone, and head %s makes "
+                     "no members: set model.head to members, or model.coupling to mean",
                      section, head_name[o->head]);
   }
   if (o->net == WX_UNET && o->unet.residual) {

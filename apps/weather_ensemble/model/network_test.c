@@ -124,6 +124,9 @@ static void what_does_not_go_together_is_refused(void **state)
         assert_int_equal(wx_network_check("model", &o, of_spread), WEIR_ERR_CONFIG);
         o.coupling = WX_COUPLING_MEAN;
         assert_int_equal(wx_network_check("model", &o, of_spread) == WEIR_OK, fits);
+        o.coupling = WX_COUPLING_NONE;
+        assert_int_equal(wx_network_check("model", &o, of_spread) == WEIR_OK,
+                         fits && head == WX_HEAD_MEMBERS);
       }
     }
   }
