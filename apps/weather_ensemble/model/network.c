@@ -317,44 +317,66 @@ static weir_value location_of(weir_graph *g, wx_family family, const weir_value 
   return weir_add(g, begin, weir_scale(g, weir_add(g, d, root), 0.5));
 }
 
-static weir_value crps_of_output(weir_graph *g, const wx_output *output, const weir_value of[WX_OF])
+/* Channel c of each; no shift or upper bound where its distribution has none. */
+static void take_channel(weir_graph *g, const wx_network *w, const weir_value of[WX_OF], int64_t c,
+                         weir_value own[WX_OF])
 {
-  const wx_family family = output != NULL ? output->family : WX_NORMAL;
-  weir_value own[WX_OF];
+  const weir_array_desc *const d = weir_value_desc(g, of[WX_OF_LOCATION]);
 
-  memcpy(own, of, sizeof own);
-  own[WX_OF_EXTRA] =
-      output != NULL && wx_output_extra(output) > 0 ? of[WX_OF_EXTRA] : WEIR_NO_VALUE;
-  own[WX_OF_LOCATION] = location_of(g, family, own);
-  return wx_family_crps(g, family, own);
+  for (int k = 0; k < WX_OF; k++) {
+    const bool has = of[k].node >= 0 && (k != WX_OF_EXTRA || wx_output_extra(&w->output[c]) > 0);
+
+    own[k] = d != NULL && has ? weir_slice(g, of[k], d->rank - 1, c, c + 1, 1) : WEIR_NO_VALUE;
+  }
 }
 
-/* Whether two distributions differ in numbers alone. */
-static bool alike(const wx_output *a, const wx_output *b)
+/* Whether the distributions of all channels differ in numbers alone. */
+static bool are_alike(const wx_network *w)
 {
-  return a->family == b->family && (a->width > 0) == (b->width > 0);
+  bool alike = true;
+
+  for (int64_t c = 1; c < w->n_y && w->output != NULL; c++) {
+    alike = alike && w->output[c].family == w->output[0].family &&
+            (w->output[c].width > 0) == (w->output[0].width > 0);
+  }
+  return alike;
 }
 
-/* CRPS of every element: of all channels at once where they have one family in common. */
-static weir_value crps(weir_graph *g, const wx_network *w, const weir_value of[WX_OF])
+/* The locations that the network's outputs of[WX_OF_LOCATION] stand for. */
+static weir_value locations(weir_graph *g, const wx_network *w, const weir_value of[WX_OF])
 {
   const weir_array_desc *const d = weir_value_desc(g, of[WX_OF_LOCATION]);
   weir_value each[WX_CHANNELS];
-  bool same = true;
 
-  for (int64_t c = 0; c < w->n_y && w->output != NULL; c++) {
-    same = same && alike(&w->output[c], &w->output[0]);
+  if (d == NULL || w->output == NULL || !wx_outputs_extra(w->output, w->n_y)) {
+    return of[WX_OF_LOCATION];
   }
-  if (same || d == NULL) {
-    return crps_of_output(g, w->output, of);
+  if (are_alike(w)) {
+    return location_of(g, w->output[0].family, of);
   }
   for (int64_t c = 0; c < w->n_y; c++) {
     weir_value own[WX_OF];
 
-    for (int k = 0; k < WX_OF; k++) {
-      own[k] = of[k].node >= 0 ? weir_slice(g, of[k], d->rank - 1, c, c + 1, 1) : WEIR_NO_VALUE;
-    }
-    each[c] = crps_of_output(g, &w->output[c], own);
+    take_channel(g, w, of, c, own);
+    each[c] = location_of(g, w->output[c].family, own);
+  }
+  return weir_concat(g, each, (int)w->n_y, d->rank - 1);
+}
+
+/* CRPS of every element: of all channels at once where their distributions are alike. */
+static weir_value crps(weir_graph *g, const wx_network *w, const weir_value of[WX_OF])
+{
+  const weir_array_desc *const d = weir_value_desc(g, of[WX_OF_LOCATION]);
+  weir_value each[WX_CHANNELS];
+
+  if (are_alike(w) || d == NULL) {
+    return wx_family_crps(g, w->output != NULL ? w->output[0].family : WX_NORMAL, of);
+  }
+  for (int64_t c = 0; c < w->n_y; c++) {
+    weir_value own[WX_OF];
+
+    take_channel(g, w, of, c, own);
+    each[c] = wx_family_crps(g, w->output[c].family, own);
   }
   return weir_concat(g, each, (int)w->n_y, d->rank - 1);
 }
@@ -390,8 +412,15 @@ weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *
   const weir_value mean = each ? mean_of_members(g, made.members) : made.mean, sigma = made.sigma;
   const weir_value none = weir_right_at(g, WEIR_CODE_MUL, in[WX_IN_S], 0, WEIR_WHERE);
   const bool of_sigma = o->head == WX_HEAD_SPREAD && o->loss != WX_LOSS_CRPS;
-  const weir_value guess = of_sigma ? sigma : o->head == WX_HEAD_SPREAD ? none : mean;
   const weir_value there = weir_loss_present(g, y, w);
+  weir_value of[WX_OF] = {[WX_OF_LOCATION] = of_sigma                    ? sigma
+                                             : o->head == WX_HEAD_SPREAD ? none
+                                                                         : mean,
+                          [WX_OF_SCALE] = sigma,
+                          [WX_OF_LOWER] = rest[WX_IN_LOWER],
+                          [WX_OF_EXTRA] = rest[WX_IN_EXTRA],
+                          [WX_OF_TRUTH] = there};
+  const weir_value guess = of[WX_OF_LOCATION] = locations(g, network, of);
   const weir_value square = weir_loss_mse(g, guess, y, w);
 
   weir_output(g, wx_metric[0], square);
@@ -403,16 +432,9 @@ weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *
   case WX_LOSS_MAE:
     *loss = weir_loss_mae(g, guess, y, w);
     break;
-  default: {
-    const weir_value of[WX_OF] = {[WX_OF_LOCATION] = guess,
-                                  [WX_OF_SCALE] = sigma,
-                                  [WX_OF_LOWER] = rest[WX_IN_LOWER],
-                                  [WX_OF_EXTRA] = rest[WX_IN_EXTRA],
-                                  [WX_OF_TRUTH] = there};
-
+  default:
     *loss = weir_loss_mean(g, score(g, network, made, of), w);
     break;
-  }
   }
   *loss = add_roughness(net, o, *loss);
   return weir_graph_status(g);

@@ -78,7 +78,9 @@ extern const char *const wx_input_name[WX_INPUTS];
 bool wx_model_takes_members(const wx_model_opts *o);
 /* Lists the inputs that a network takes, in their order; returns how many. */
 int wx_network_inputs(const wx_network *network, int input[WX_INPUTS]);
-/* What the validation reports as well as the loss; and how much a batch counts. */
+/* What the validation reports as well as the loss, mse: the mean squared error of the mean, of the
+ * location of distributions that are not normal, or of the spread where that is the label. And how
+ * much a batch counts. */
 enum { WX_METRICS = 1 };
 extern const char *const wx_metric[WX_METRICS];
 #define WX_WEIGHT "counted"

@@ -148,14 +148,19 @@ static void declare(world *w)
   weir_net_init(&w->net, w->g, w->params, false);
 }
 
-static void use(world *w)
+static void renew(world *w)
 {
   weir_net_fini(&w->net);
   weir_graph_destroy(&w->g);
-  assert_ok(weir_params_seal(w->params, w->store));
-  assert_ok(weir_params_init(w->params, w->store, 3));
   assert_ok(weir_graph_create(&w->g));
   weir_net_init(&w->net, w->g, w->params, false);
+}
+
+static void use(world *w)
+{
+  assert_ok(weir_params_seal(w->params, w->store));
+  assert_ok(weir_params_init(w->params, w->store, 3));
+  renew(w);
 }
 
 static void run(world *w, const weir_binding *binding, int n)
@@ -218,73 +223,120 @@ static void zero_is_the_raw_ensemble(void **state)
   dispose(&w);
 }
 
-/* The loss is the mean CRPS of what each channel's distribution is, here around the raw mean. */
-static void each_channel_has_its_distribution(void **state)
+enum { CHANNELS = 5, VALUES = CHANNELS * 4 * 6, GIVEN = WX_IN_EXTRA + 1 };
+enum { MADE_MEAN = GIVEN, MADE_SIGMA, MADE_LOSS, MADE_MSE, TENSORS };
+static const char *const tensor_name[] = {"x",     "y",    "s",     "w",    "lower",
+                                          "extra", "mean", "sigma", "loss", "mse"};
+static const wx_output outputs[CHANNELS] = {{.family = WX_NORMAL},
+                                            {WX_TRUNCATED_NORMAL, -1, 0, 0},
+                                            {WX_CENSORED_LOGISTIC, 0.5, 0, 0},
+                                            {WX_CENSORED_NORMAL, -0.25, 0, 0.75},
+                                            {WX_CENSORED_SHIFTED_GAMMA, 0.75, 0.375, 0}};
+
+static double lower_at(int i)
 {
-  static const wx_output output[] = {{.family = WX_NORMAL},
-                                     {WX_TRUNCATED_NORMAL, -1, 0, 0},
-                                     {WX_CENSORED_LOGISTIC, 0.5, 0, 0},
-                                     {WX_CENSORED_NORMAL, -0.25, 0, 0.75},
-                                     {WX_CENSORED_SHIFTED_GAMMA, -0.5, 0.375, 0}};
-  enum { N = 5, CELLS = 24, ALL = N * CELLS, GIVEN = WX_IN_EXTRA + 1 };
-  static const char *const name[] = {"x", "y", "s", "w", "lower", "extra", "loss"};
-  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 4, 6, N}};
-  wx_model_opts o = options(WX_UNET, 2);
+  return outputs[i % CHANNELS].lower - 0.25 * (i / CHANNELS % 5);
+}
+
+static void fill_distributions(weir_tensor *t)
+{
+  for (int i = 0; i < VALUES; i++) {
+    const double width = outputs[i % CHANNELS].width, y = fmax(lower_at(i), 0.25 * (i % 11) - 1);
+
+    ((float *)t[WX_IN_X].data)[i] = (float)(i % 13 - 6);
+    ((float *)t[WX_IN_Y].data)[i] = (float)(width > 0 ? fmin(y, lower_at(i) + width) : y);
+    ((float *)t[WX_IN_S].data)[i] = (float)(0.5 + 0.125 * (i % 7));
+    ((float *)t[WX_IN_W].data)[i] = 1;
+    ((float *)t[WX_IN_LOWER].data)[i] = (float)lower_at(i);
+    ((float *)t[WX_IN_EXTRA].data)[i] = (float)wx_output_extra(&outputs[i % CHANNELS]);
+  }
+}
+
+/* The network's outputs with random weights, and the loss and metric that are built of them. */
+static void run_distributions(const wx_network *network, weir_tensor *t)
+{
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 4, 6, CHANNELS}};
+  weir_binding b[TENSORS];
   weir_value in[GIVEN], loss;
-  weir_binding b[GIVEN + 1];
-  weir_tensor t[GIVEN + 1];
-  double sum = 0;
-  float value;
   world w;
 
-  o.unet.locally_connected = 3; /* begins as 0 */
-  o.smooth = 0;
-  const wx_network network = {.opts = &o, .output = output, .n_y = N};
-
-  for (int k = 0; k <= GIVEN; k++) {
-    assert_ok(weir_tensor_init(&t[k], WEIR_F32, k < GIVEN ? 4 : 0, d.shape));
-    b[k] = (weir_binding){name[k], &t[k]};
-  }
-  for (int i = 0; i < ALL; i++) {
-    const wx_output *const is = &output[i % N];
-    const double lower = is->lower - 0.25 * (i / N % 5), s = 0.5 + 0.125 * (i % 7);
-    const double y = fmax(lower, 0.25 * (i % 11) - 1), sd = s + o.floor;
-    const bool logistic = is->family == WX_CENSORED_LOGISTIC;
-    const wx_output here = {is->family, lower, is->shift, is->width};
-    const wx_distribution at = {is->family,
-                                wx_output_location(&here, 0, sd),
-                                logistic ? sd * sqrt(3) / acos(-1) : sd,
-                                lower,
-                                is->shift,
-                                is->width};
-
-    ((float *)t[WX_IN_X].data)[i] = (float)i;
-    ((float *)t[WX_IN_Y].data)[i] = (float)y;
-    ((float *)t[WX_IN_S].data)[i] = (float)s;
-    ((float *)t[WX_IN_W].data)[i] = 1;
-    ((float *)t[WX_IN_LOWER].data)[i] = (float)lower;
-    ((float *)t[WX_IN_EXTRA].data)[i] = (float)wx_output_extra(is);
-    sum += wx_distribution_crps(&at, y);
+  for (int k = 0; k < TENSORS; k++) {
+    b[k] = (weir_binding){tensor_name[k], &t[k]};
   }
   declare(&w);
-  for (int twice = 0; twice < 2; twice++) {
-    for (int k = 0; k < GIVEN; k++) {
-      in[k] = weir_input(w.g, name[k], &d);
+  for (int round = 0; round < 3; round++) {
+    for (int k = 0; k < GIVEN && round != 1; k++) {
+      in[k] = weir_input(w.g, tensor_name[k], &d);
     }
-    assert_ok(wx_network_build(&w.net, &network, in, &loss));
-    if (twice == 0) {
+    if (round == 1) {
+      const wx_made made = wx_network_apply(&w.net, network, weir_input(w.g, "x", &d),
+                                            weir_input(w.g, "s", &d), WEIR_NO_VALUE);
+
+      weir_output(w.g, "mean", made.mean);
+      weir_output(w.g, "sigma", made.sigma);
+      run(&w, (const weir_binding[]){b[WX_IN_X], b[WX_IN_S], b[MADE_MEAN], b[MADE_SIGMA]}, 4);
+      renew(&w);
+      continue;
+    }
+    assert_ok(wx_network_build(&w.net, network, in, &loss));
+    if (round == 0) {
       use(&w);
     }
   }
   weir_output(w.g, "loss", loss);
-  b[GIVEN].name = "loss";
-  run(&w, b, GIVEN + 1);
-  memcpy(&value, t[GIVEN].data, sizeof value);
-  assert_near((double)value, sum / ALL, 1e-6);
-  for (int k = 0; k <= GIVEN; k++) {
-    weir_tensor_fini(&t[k]);
-  }
+  b[MADE_MEAN] = b[MADE_LOSS];
+  b[MADE_SIGMA] = b[MADE_MSE];
+  run(&w, b, MADE_LOSS);
   dispose(&w);
+}
+
+/* The loss is the mean CRPS of what each channel's distribution is, and the metric the squared
+ * error of its location: around the raw mean, and of weights that are not 0. */
+static void each_channel_has_its_distribution(void **state)
+{
+  for (int local = 3; local >= 0; local -= 3) {
+    wx_model_opts o = options(WX_UNET, 2);
+    weir_tensor t[TENSORS];
+    double sum = 0, square = 0;
+    int before = 0;
+    float loss, mse;
+
+    o.unet.locally_connected = local; /* begins as 0 */
+    o.smooth = 0;
+    const wx_network network = {.opts = &o, .output = outputs, .n_y = CHANNELS};
+
+    for (int k = 0; k < TENSORS; k++) {
+      assert_ok(weir_tensor_init(&t[k], WEIR_F32, k < MADE_LOSS ? 4 : 0,
+                                 (const int64_t[]){1, 4, 6, CHANNELS}));
+    }
+    fill_distributions(t);
+    run_distributions(&network, t);
+    for (int i = 0; i < VALUES; i++) {
+      const double a = (double)((float *)t[MADE_MEAN].data)[i];
+      const double sigma = (double)((float *)t[MADE_SIGMA].data)[i];
+      const double y = (double)((float *)t[WX_IN_Y].data)[i];
+      const wx_output *const of = &outputs[i % CHANNELS],
+                             is = {of->family, lower_at(i), of->shift, of->width};
+      const bool logistic = is.family == WX_CENSORED_LOGISTIC;
+      const double sd = 0.5 + 0.125 * (i % 7) + o.floor,
+                   location = wx_output_location(&is, a, sigma);
+
+      assert_true(local == 0 || a == 0);
+      assert_true(local == 0 || fabs(sigma / (logistic ? sd * sqrt(3) / acos(-1) : sd) - 1) < 1e-6);
+      before += is.family == WX_CENSORED_SHIFTED_GAMMA && a < is.lower - is.shift;
+      sum += wx_distribution_crps(
+          &(const wx_distribution){is.family, location, sigma, is.lower, is.shift, is.width}, y);
+      square += (location - y) * (location - y);
+    }
+    memcpy(&loss, t[MADE_LOSS].data, sizeof loss);
+    memcpy(&mse, t[MADE_MSE].data, sizeof mse);
+    assert_true(local > 0 || before > 0);
+    assert_near((double)loss, sum / VALUES, 1e-6 * fmax(1, sum / VALUES));
+    assert_near((double)mse, square / VALUES, 1e-6 * fmax(1, square / VALUES));
+    for (int k = 0; k < TENSORS; k++) {
+      weir_tensor_fini(&t[k]);
+    }
+  }
 }
 
 enum { M = 5, EACH = 4 * 6 * 2 }; /* members, and values of one */
