@@ -27,8 +27,10 @@ CONFIG = ["data.target=[z500,t500]", "data.split={train: {to: '2020-03-01'}, val
           "train.optim.schedule={lr: 0.01, shape: cosine}"]
 ATTENTION = ["model.net=transformer", "model.coupling=attention",
              "model.transformer={preset: tiny, patch: {y: 2, x: 2}, border: {x: wrap}}"]
-GAUSS = [*ATTENTION, "model.head=gauss", "predict.members=true", "model.distributions=[{quantity: z500, family: truncated_normal, "
-         "lower: 0}]"]
+GAUSS = [*ATTENTION, "model.head=gauss", "predict.members=true"]
+DISTRIBUTIONS = [["model.distributions=[{quantity: z500, family: truncated_normal, lower: 0}]"],
+                 ["model.distributions=[{quantity: z500, family: censored_shifted_gamma, lower: 40000, shift: 10000}]", "bias.use=true",
+                  "bias.folds=2"]]
 ALONE = ["data.mean=false", "data.spread=false", "data.position=true", "model.coupling=none"]
 
 
@@ -177,21 +179,27 @@ class Members(unittest.TestCase):
         self.compare("attended", "crps", "attention")
 
     def test_attention_makes_distributions(self):
-        train("distribution", *GAUSS, epochs=2)
-        values, moments = predict("distributed", "distribution", *GAUSS)
-        _, other = predict("distributed_other", "distribution", *GAUSS, files="permuted.nc")
-        for name in moments:
-            np.testing.assert_allclose(other[name], moments[name], rtol=1e-5)
-        _, lone = predict("distributed_lone", "distribution", *GAUSS, "predict.members=false", members=False)
-        for name in moments:
-            np.testing.assert_array_equal(lone[name], moments[name])
-        self.assertEqual(values["z"].shape, (DAYS - TEST, MEMBERS, ROWS, COLUMNS))
+        for distribution in DISTRIBUTIONS:
+            options = [*GAUSS, *distribution]
+            with self.subTest(distribution):
+                train("distribution", *options, epochs=2)
+                values, moments = predict("distributed", "distribution", *options)
+                _, other = predict("distributed_other", "distribution", *options, files="permuted.nc")
+                for name in moments:
+                    np.testing.assert_allclose(other[name], moments[name], rtol=1e-5)
+                _, lone = predict("distributed_lone", "distribution", *options, "predict.members=false", members=False)
+                for name in moments:
+                    np.testing.assert_array_equal(lone[name], moments[name])
+                self.assertEqual(values["z"].shape, (DAYS - TEST, MEMBERS, ROWS, COLUMNS))
+                self.assertTrue(np.isfinite(values["z"]).all() and (moments["z_spread"] > 0).all())
 
     def test_attention_needs_all_members_and_a_transformer(self):
         message = run("run", "refused", *CONFIG, *ATTENTION, "data.missing=mask", status=2)
         self.assertIn("data.missing to refuse", message)
         message = run("run", "refused", *CONFIG, *ATTENTION, "model.net=unet", status=2)
         self.assertIn("model.net to transformer", message)
+        message = run("run", "refused", *CONFIG, "model.head=gauss", "model.coupling=none", status=2)
+        self.assertIn("head gauss makes no members", message)
         message = run("run", "refused", *CONFIG, *ATTENTION, "model.alpha=0.95", status=2)
         self.assertIn("with coupling attention", message)
         message = run("run", "refused", *CONFIG, *ATTENTION, "data.inputs=[t500]", files="hole.nc", status=3)
