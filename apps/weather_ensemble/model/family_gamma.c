@@ -41,7 +41,8 @@ static const double coefficient[] = {
     -5.8307721325504250675e-11,
 };
 
-/* What is computed of a dtype: absolute errors of P below 2e-8 (f32) and 2e-13 (f64). */
+/* What is computed of a dtype: the truncation error of P, of the formula in exact arithmetic, is
+ * below 2e-8 (f32) and 1e-12 (f64). */
 typedef struct rule {
   int steps;  /* n */
   int powers; /* of eta: 0 .. powers */
@@ -55,17 +56,17 @@ static rule rule_of(weir_dtype dtype)
                            : (rule){.steps = 4, .powers = 10, .logs = 6, .ratios = 3};
 }
 
-static const double near_one = 0.5;   /* d that the series of the logarithm takes */
-static const double narrowest = 1e-7; /* standard deviation over mean that differs from 0 */
-static const double point = 1e-6;     /* mean over standard deviation that does: as positive.c */
-static const double least = 1e-20;    /* mean that is divided by */
-static const double tiny = 1e-30;     /* x / a whose logarithm is taken */
-static const double farthest = 1e15;  /* units that a distance counts at most */
+static const double near_one = 0.5;         /* d that the series of the logarithm takes */
+static const double min_sd_per_mean = 1e-7; /* standard deviation over mean that differs from 0 */
+static const double min_mean_per_sd = 1e-6; /* mean over sd that does: as positive.c */
+static const double min_mean = 1e-20;       /* mean that is divided by */
+static const double min_ratio = 1e-30;      /* x / a whose logarithm is taken */
+static const double max_distance = 1e15;    /* units that a distance counts at most */
 
 /* A value x of the gamma distribution of a shape, both in its unit, and x - shape. */
-typedef struct place {
+typedef struct gamma_arg {
   weir_value shape, x, off;
-} place;
+} gamma_arg;
 
 /* P and G there. */
 typedef struct gamma_at {
@@ -74,7 +75,7 @@ typedef struct gamma_at {
 
 /* -2 (ln(1 + d) - d) / d^2, from x / a = 1 + d where it is not near 1: with q = 1 / (2 + d) and
  * s = q d it is 2 q - 4 q^3 d (1/3 + s^2 / 5 + s^4 / 7 + ...). */
-static weir_value bend(weir_graph *g, rule by, weir_value d, weir_value ratio)
+static weir_value log1p_remainder(weir_graph *g, rule by, weir_value d, weir_value ratio)
 {
   const weir_value close = weir_max_scalar(g, weir_min_scalar(g, d, near_one), -near_one);
   const weir_value q = weir_rdiv_scalar(g, 1, weir_add_scalar(g, close, 2));
@@ -115,16 +116,17 @@ static weir_value correction(weir_graph *g, rule by, weir_value eta, weir_value 
 }
 
 /* Beyond 12 standard deviations and 100 units all is below, and x counts as there. */
-static place limited(weir_graph *g, place at)
+static gamma_arg limited(weir_graph *g, gamma_arg at)
 {
   const weir_value most = weir_add_scalar(g, weir_scale(g, weir_sqrt(g, at.shape), 12), 100);
 
-  return (place){at.shape, weir_min(g, at.x, weir_add(g, at.shape, most)),
-                 weir_min(g, at.off, most)};
+  return (gamma_arg){at.shape, weir_min(g, at.x, weir_add(g, at.shape, most)),
+                     weir_min(g, at.off, most)};
 }
 
 /* 1 + x / (k + 1) + x^2 / ((k + 1) (k + 2)) + ..; *product: ((k + 1) / a) .. ((k + n) / a). */
-static weir_value steps_of(weir_graph *g, rule by, place at, weir_value per_a, weir_value *product)
+static weir_value steps_of(weir_graph *g, rule by, gamma_arg at, weir_value per_a,
+                           weir_value *product)
 {
   weir_value sum = WEIR_NO_VALUE, term = WEIR_NO_VALUE, all = WEIR_NO_VALUE;
 
@@ -140,13 +142,14 @@ static weir_value steps_of(weir_graph *g, rule by, place at, weir_value per_a, w
   return sum;
 }
 
-static gamma_at gamma_of(weir_graph *g, rule by, place whole)
+static gamma_at gamma_of(weir_graph *g, rule by, gamma_arg whole)
 {
   const double n = by.steps;
-  const place at = limited(g, whole);
+  const gamma_arg at = limited(g, whole);
   const weir_value a = weir_add_scalar(g, at.shape, n), per_a = weir_rdiv_scalar(g, 1, a);
   const weir_value d = weir_mul(g, weir_sub_scalar(g, at.off, n), per_a), d2 = weir_square(g, d);
-  const weir_value w = bend(g, by, d, weir_max_scalar(g, weir_mul(g, at.x, per_a), tiny));
+  const weir_value w =
+      log1p_remainder(g, by, d, weir_max_scalar(g, weir_mul(g, at.x, per_a), min_ratio));
   const weir_value eta = weir_mul(g, d, weir_sqrt(g, w)), half = weir_scale(g, a, 0.5);
   const weir_value ln = weir_scale(g, weir_mul(g, d2, w), -0.5); /* -eta^2 / 2 */
   weir_value c, product;
@@ -164,7 +167,7 @@ static gamma_at gamma_of(weir_graph *g, rule by, place whole)
 
 /* Gamma(k + 1/2) / (sqrt pi Gamma(k + 1)), of a shape k + n by its series in (k + n + 1/4)^-2
  * (NIST DLMF 5.11.14). */
-static weir_value half_step(weir_graph *g, rule by, weir_value k)
+static weir_value gamma_ratio_half(weir_graph *g, rule by, weir_value k)
 {
   static const double series[] = {-1.0 / 64, 21.0 / 8192, -671.0 / 524288, 180323.0 / 134217728};
   const weir_value w = weir_rdiv_scalar(g, 1, weir_add_scalar(g, k, by.steps + 0.25));
@@ -187,7 +190,7 @@ static weir_value half_step(weir_graph *g, rule by, weir_value k)
 /* distance / unit, at most so far. */
 static weir_value in_units(weir_graph *g, weir_value distance, weir_value unit)
 {
-  const weir_value near = weir_scale(g, weir_abs(g, distance), 1 / farthest);
+  const weir_value near = weir_scale(g, weir_abs(g, distance), 1 / max_distance);
 
   return weir_div(g, distance, weir_max(g, unit, near));
 }
@@ -198,22 +201,23 @@ weir_value wx_gamma_crps_graph(weir_graph *g, weir_dtype dtype, const weir_value
   const weir_value lower = of[WX_OF_LOWER], c = of[WX_OF_EXTRA], scale = of[WX_OF_SCALE];
   const weir_value from = weir_max(g, of[WX_OF_TRUTH], lower), over = weir_sub(g, from, lower);
   const weir_value above = weir_sub(g, of[WX_OF_LOCATION], lower), mean = weir_add(g, above, c);
-  const weir_value edge = weir_scale(g, scale, point), lies_over = weir_gt(g, mean, edge);
-  const weir_value m = weir_max(g, mean, weir_max_scalar(g, edge, least));
-  const weir_value sd = weir_max(g, scale, weir_scale(g, m, narrowest));
+  const weir_value edge = weir_scale(g, scale, min_mean_per_sd), lies_over = weir_gt(g, mean, edge);
+  const weir_value m = weir_max(g, mean, weir_max_scalar(g, edge, min_mean));
+  const weir_value sd = weir_max(g, scale, weir_scale(g, m, min_sd_per_mean));
   const weir_value inverse = weir_div(g, m, sd), k = weir_square(g, inverse);
   const weir_value unit = weir_div(g, sd, inverse);
   const weir_value off = weir_sub(g, over, weir_sub(g, m, c)), less = weir_sub(g, c, m);
-  const place truth = {k, in_units(g, weir_add(g, over, c), unit), in_units(g, off, unit)};
-  const place bound = {k, in_units(g, c, unit), in_units(g, less, unit)};
-  const place both = {weir_scale(g, k, 2), weir_scale(g, bound.x, 2), weir_scale(g, bound.off, 2)};
+  const gamma_arg truth = {k, in_units(g, weir_add(g, over, c), unit), in_units(g, off, unit)};
+  const gamma_arg bound = {k, in_units(g, c, unit), in_units(g, less, unit)};
+  const gamma_arg both = {weir_scale(g, k, 2), weir_scale(g, bound.x, 2),
+                          weir_scale(g, bound.off, 2)};
   const gamma_at y = gamma_of(g, by, truth), b = gamma_of(g, by, bound);
   const weir_value beyond = weir_rsub_scalar(g, 1, gamma_of(g, by, both).below);
   const weir_value twice = weir_sub_scalar(g, weir_scale(g, y.below, 2), 1);
   const weir_value rates = weir_sub(
       g, y.rate, weir_mul(g, b.below, b.rate)); /* less the mean of two independent ones: */
   const weir_value of_m =
-      weir_sub(g, weir_scale(g, rates, 2), weir_mul(g, half_step(g, by, k), beyond));
+      weir_sub(g, weir_scale(g, rates, 2), weir_mul(g, gamma_ratio_half(g, by, k), beyond));
   const weir_value square = weir_mul(g, weir_square(g, b.below), less);
   const weir_value crps =
       weir_sub(g, weir_add(g, weir_mul(g, off, twice), weir_mul(g, m, of_m)), square);
