@@ -74,7 +74,7 @@ weir_status wx_surface_stations(const wx_surface_opts *opts, const wx_qg_params 
                                 double *altitude)
 {
   const double width = (double)(p->ny - 1) / (double)p->ny; /* between the outer rows */
-  const int64_t n = opts->stations.count, most = 1000 * n;
+  const int64_t n = opts->stations.count, max_draws = 1000 * n;
   int64_t drawn = 0;
 
   for (int64_t i = 0; i < n; drawn++) {
@@ -83,11 +83,11 @@ weir_status wx_surface_stations(const wx_surface_opts *opts, const wx_qg_params 
         width * weir_random_uniform(seed, PLACES, 0, (uint64_t)(2 * drawn + 1)) - 0.5;
     const double height = wx_surface_height(p, scale, east * p->lx, north * p->ly);
 
-    if (drawn == most) {
+    if (drawn == max_draws) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "simulate.surface.stations.count: of %lld places only %lld are land: take a "
                        "higher simulate.mountain or a lower simulate.surface.land_height",
-                       (long long)most, (long long)i);
+                       (long long)max_draws, (long long)i);
     }
     if (height >= opts->land_height) {
       lat[i] = 45 + 80 * north;
