@@ -15,7 +15,7 @@ typedef struct ordering {
   bool copying;                   /* some groups do again what others did */
   int32_t *all, *left;            /* [arrays] groups that know the array; those still to run */
   int32_t *copies, n_copies;      /* [groups] that do again what the group in question reads */
-  int32_t *seen, search;          /* [groups] number of the search that found it; of this one */
+  int64_t *seen, search;          /* [groups] number of the search that found it; of this one */
   int32_t *first, *last;          /* [arrays] positions between which the array lives */
   int64_t *bytes_at;              /* [positions] */
 } ordering;
@@ -391,7 +391,7 @@ weir_status schedule_order(const schedule_problem *p, int32_t *order)
   const int64_t count[BUFFERS] = {
       weir_graph_nodes(p->g), s.n + 1, s.n, arrays, arrays, s.n, s.n, arrays, arrays, s.n};
   const int64_t size[BUFFERS] = {sizeof(int32_t), sizeof(int32_t), sizeof(bool),    sizeof(int32_t),
-                                 sizeof(int32_t), sizeof(int32_t), sizeof(int32_t), sizeof(int32_t),
+                                 sizeof(int32_t), sizeof(int32_t), sizeof(int64_t), sizeof(int32_t),
                                  sizeof(int32_t), sizeof(int64_t)};
 
   for (int i = 0; i < BUFFERS; i++) {
