@@ -189,7 +189,6 @@ static void what_the_derivative_reads_is_told(void **state)
   weir_graph_destroy(&g);
 }
 
-/* sum(w cast(x)): the gradient is w, cast to the dtype in between and to that of x. */
 /* exp' = exp and tanh' = 1 - tanh^2 read the result: what it was made of is not kept for them. */
 static void exp_and_tanh_are_derived_from_their_results(void **state)
 {
@@ -211,6 +210,7 @@ static void exp_and_tanh_are_derived_from_their_results(void **state)
   }
 }
 
+/* sum(w cast(x)): the gradient is w, cast to the dtype in between and to that of x. */
 static void the_derivative_of_a_cast_is_a_cast(void **state)
 {
   static const weir_dtype pairs[][2] = {
