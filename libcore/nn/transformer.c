@@ -107,7 +107,9 @@ static weir_status check(const transformer *t, const weir_array_desc *in)
   }
   return t->members == 0 || (t->members > 0 && in->shape[0] % t->members == 0)
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_SHAPE, "transformer: %lld inputs are no sets of %lld members",
+             : weir_fail(WEIR_ERR_SHAPE,
+                         "transformer: %lld inputs are not a multiple of %lld "
+                         "members: give whole sets, or 0 members for no sets",
                          (long long)in->shape[0], (long long)t->members);
 }
 

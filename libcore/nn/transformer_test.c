@@ -211,7 +211,7 @@ static void wrong_sizes_are_refused(void **state)
   s.opts.heads = 2;
   s.members = 4;
   refuse(&s, (weir_array_desc){.rank = 4, .shape = {6, 10, 12, 3}},
-         "6 inputs are no sets of 4 members");
+         "6 inputs are not a multiple of 4 members: give whole sets, or 0 members");
   refuse(&s, (weir_array_desc){.rank = 2, .shape = {8, 42}}, "not of rank 2");
   refuse(&s, (weir_array_desc){.rank = 6, .shape = {1, 4, 4, 4, 4, 2}}, "not of rank 6");
 }

@@ -53,9 +53,9 @@ typedef struct weir_transformer_opts {
 extern const weir_opt weir_transformer_options[];
 
 /* x: [n, 1 to 3 dimensions, channels], whose last three (two, one) dimensions are z, y, x; returns
- * [n, .., outputs]. members: each so many inputs, one after another, are a set; 0: there are no
- * sets. Nothing tells the members of a set apart but their values: in another order they give the
- * same outputs in that order, and the same weights serve sets of any size. Fails in the graph's
+ * [n, .., outputs]. members: number of consecutive inputs that form one set; 0: no sets. Nothing
+ * tells the members of a set apart but their values: in another order they give the same outputs in
+ * that order, and the same weights serve sets of any size. Fails in the graph's
  * status: WEIR_ERR_SHAPE (rank; patches that do not divide an extent; heads that do not divide the
  * width; members that do not divide n). */
 weir_value weir_transformer(weir_net *net, const weir_transformer_opts *opts, int64_t members,
