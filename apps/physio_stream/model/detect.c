@@ -37,17 +37,17 @@ const weir_opt ps_detect_options[] = {
                   "noise level over signal level above which no more is added"),
     WEIR_OPT_REAL(ps_detect_opts, early_until, 0.8, 0.1, 2, "1",
                   "time after a beat, in usual intervals, until which that falls to 0"),
-    WEIR_OPT_REAL(ps_detect_opts, unlike, 4, 0, 20, "1",
+    WEIR_OPT_REAL(ps_detect_opts, template_penalty, 4, 0, 20, "1",
                   "added to the threshold of a candidate whose shape is not that of a beat, times "
                   "noise level over signal level and 1 - correlation; half of it in search-back"),
-    WEIR_OPT_REAL(ps_detect_opts, unlike_max, 0.075, 0, 1, "1",
+    WEIR_OPT_REAL(ps_detect_opts, template_penalty_max, 0.075, 0, 1, "1",
                   "noise level over signal level above which no more is added"),
-    WEIR_OPT_REAL(ps_detect_opts, shape_share, 0.5, 0, 1, "1",
+    WEIR_OPT_REAL(ps_detect_opts, template_share, 0.5, 0, 1, "1",
                   "share of a candidate's amplitude that is its projection on the mean beat, where "
                   "that is smaller (matched filter, Xue, Hu and Tompkins 1992); 0: none"),
-    WEIR_OPT_REAL(ps_detect_opts, shape_weight, 0.1, 0.001, 1, "1",
+    WEIR_OPT_REAL(ps_detect_opts, template_weight, 0.1, 0.001, 1, "1",
                   "weight of a new beat in the mean beat of its kind"),
-    WEIR_OPT_REAL(ps_detect_opts, shape_same, 0.7, 0, 1, "1",
+    WEIR_OPT_REAL(ps_detect_opts, template_min_correlation, 0.7, 0, 1, "1",
                   "the first beat whose correlation with the mean beat is lower begins a second "
                   "kind, for ectopic beats"),
     WEIR_OPT_REAL(ps_detect_opts, searchback_threshold, 0.04, 0.01, 0.9, "1",

@@ -20,26 +20,26 @@ typedef struct ps_detect_opts {
   double early;                /* added to it right after a beat, times noise over signal  */
   double early_max;            /* that noise above which no more is added                  */
   double early_until;          /* usual intervals after which nothing is added             */
-  double unlike;               /* added to it for a shape unlike beats, times noise over signal */
-  double unlike_max;           /* that noise above which no more is added                  */
-  double shape_share;          /* share of an amplitude that is its projection on a beat   */
-  double shape_weight;         /* weight of a new beat in the shape of its kind            */
-  double shape_same;           /* correlation below which a beat begins a second kind      */
-  double searchback_threshold; /* of that way: a beat where the rhythm misses one          */
-  double searchback_rr_factor; /* interval, in usual ones, that misses a beat              */
-  double wait;                 /* s, longest wait for the next sure beat before searching  */
-  double decide;               /* s from a beat within which it is decided, whatever comes */
-  bool at_once;                /* sure beats alone, each as soon as it is known            */
-  double away;                 /* of a usual interval that a searched beat keeps away      */
-  double around;               /* s on either side of a candidate where its R wave lies    */
-  double t_wave;               /* s after a beat where a T wave may lie                    */
-  double t_wave_ratio;         /* smaller than this, of the beat before: a T wave          */
-  double sharp_ratio;          /* less sharp than this, of the beat before: a T wave too */
-  double sharp_step;           /* s, step of the second difference that measures it */
-  double noise_ratio;          /* bumps of noise, in lowest values between them            */
-  double noise_weight;         /* weight of a new value in the noise level                 */
-  double noise_max;            /* of the signal level: noise that thresholds begin from    */
-  double level_rank;           /* quantile of the last amplitudes that is the signal level */
+  double template_penalty;     /* added to it for a shape unlike beats, times noise over signal */
+  double template_penalty_max; /* that noise above which no more is added                  */
+  double template_share;       /* share of an amplitude that is its projection on a beat   */
+  double template_weight;      /* weight of a new beat in the shape of its kind            */
+  double template_min_correlation; /* correlation below which a beat begins a second kind      */
+  double searchback_threshold;     /* of that way: a beat where the rhythm misses one          */
+  double searchback_rr_factor;     /* interval, in usual ones, that misses a beat              */
+  double wait;                     /* s, longest wait for the next sure beat before searching  */
+  double decide;                   /* s from a beat within which it is decided, whatever comes */
+  bool at_once;                    /* sure beats alone, each as soon as it is known            */
+  double away;                     /* of a usual interval that a searched beat keeps away      */
+  double around;                   /* s on either side of a candidate where its R wave lies    */
+  double t_wave;                   /* s after a beat where a T wave may lie                    */
+  double t_wave_ratio;             /* smaller than this, of the beat before: a T wave          */
+  double sharp_ratio;              /* less sharp than this, of the beat before: a T wave too */
+  double sharp_step;               /* s, step of the second difference that measures it */
+  double noise_ratio;              /* bumps of noise, in lowest values between them            */
+  double noise_weight;             /* weight of a new value in the noise level                 */
+  double noise_max;                /* of the signal level: noise that thresholds begin from    */
+  double level_rank;               /* quantile of the last amplitudes that is the signal level */
   double learn_rank;    /* quantile of the largest candidates of each second that sets the level */
   double interval_rank; /* quantile of the last intervals that is the usual one     */
   double floor;         /* lowest signal level at all, in units of the feature root */

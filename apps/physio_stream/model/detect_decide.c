@@ -39,11 +39,12 @@ static double between(const ps_detector *d, double share)
 }
 
 /* Added to that share for a candidate whose shape is not that of a beat. */
-static double unlike_share(const ps_detector *d, float likeness)
+static double template_penalty(const ps_detector *d, float likeness)
 {
-  const double noise = d->level > 0.0 ? fmin(d->noise / d->level, d->opts.unlike_max) : 0.0;
+  const double noise =
+      d->level > 0.0 ? fmin(d->noise / d->level, d->opts.template_penalty_max) : 0.0;
 
-  return d->opts.unlike * noise * (1.0 - (double)likeness);
+  return d->opts.template_penalty * noise * (1.0 - (double)likeness);
 }
 
 /* Share of that way from which a candidate is a sure beat, `since` samples after the last one. */
@@ -53,7 +54,8 @@ static double sure_share(const ps_detector *d, int64_t since, float likeness)
   const double noise = d->level > 0.0 ? fmin(d->noise / d->level, o->early_max) : 0.0;
   const double soon = fmax(0.0, 1.0 - (double)since / (o->early_until * d->interval));
 
-  return o->threshold + unlike_share(d, likeness) + (d->has_beat ? o->early * noise * soon : 0.0);
+  return o->threshold + template_penalty(d, likeness) +
+         (d->has_beat ? o->early * noise * soon : 0.0);
 }
 
 /* Noise around a candidate, where that is known. */
@@ -107,7 +109,7 @@ static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int
   const ps_candidate *pending = ps_detect_pending(d);
   const int64_t start = d->anchor;
   const double away = fmax((double)d->t_wave, d->opts.away * d->interval);
-  const double least = d->opts.searchback_threshold;
+  const double threshold = d->opts.searchback_threshold;
   int64_t best = -1;
 
   if (d->opts.at_once || (double)(end - start) <= d->opts.searchback_rr_factor * d->interval) {
@@ -117,7 +119,7 @@ static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int
     const int near = (d->has_beat && (double)(pending[i].at - start) < away) ||
                      (before_beat && (double)(end - pending[i].at) < away);
 
-    const double share = least + unlike_share(d, pending[i].likeness) / 2;
+    const double share = threshold + template_penalty(d, pending[i].likeness) / 2;
 
     if (!near && (double)pending[i].amp >= between(d, share) &&
         (best < 0 || pending[i].amp > pending[best].amp)) {

@@ -79,7 +79,7 @@ void ps_shape_weigh(const ps_detector *d, ps_candidate *c)
   const double size = d->kinds[m.kind].size, height = (double)c->height;
   const double projected = size > 0.0 ? fmin(m.projection / size, height) : height;
 
-  c->amp = (float)(height + d->opts.shape_share * (projected - height));
+  c->amp = (float)(height + d->opts.template_share * (projected - height));
   c->likeness = (float)m.like;
 }
 
@@ -89,7 +89,7 @@ void ps_shape_learn(ps_detector *d, const ps_candidate *c)
 
   if (d->kinds[0].n > 0) {
     m = match_best(d, c);
-    if (m.like < d->opts.shape_same && d->kinds[1].n == 0) {
+    if (m.like < d->opts.template_min_correlation && d->kinds[1].n == 0) {
       m = (match){.kind = 1, .shift = PS_DETECT_SHIFT};
     }
   }
@@ -100,7 +100,7 @@ void ps_shape_learn(ps_detector *d, const ps_candidate *c)
     return;
   }
   ps_beat_kind *kind = &d->kinds[m.kind];
-  const double weight = fmax(1.0 / (double)++kind->n, d->opts.shape_weight);
+  const double weight = fmax(1.0 / (double)++kind->n, d->opts.template_weight);
   const double size = (kind->n > 1 ? m.projection : root) / (double)c->height;
 
   kind->size += weight * (size - kind->size);
