@@ -23,10 +23,10 @@ typedef struct options {
 enum { ECG, PPG };
 
 static const weir_opt options[] = {
-    WEIR_OPT_REAL(options_, window, 32, 8, 600, "s",
-                  "beats of so much time (Karlen 2013: 16 to 64 s)"),
-    WEIR_OPT_REAL(options_, hop, 8, 1, 600, "s",
-                  "a new window each; a result stands at the start of the window's last hop"),
+    WEIR_OPT_REAL(options_, window, 32, 8, 600, "s", "window length (Karlen 2013: 16 to 64 s)"),
+    WEIR_OPT_REAL(
+        options_, hop, 8, 1, 600, "s",
+        "interval between windows; results are stamped with the start of the last interval"),
     WEIR_OPT_ENUM(options_, signal, ECG, "ecg|ppg",
                   "what the beats are of: the trough before a peak is the lowest value of 0.1 s "
                   "(Q wave) or of 0.4 s (pulse onset)"),
