@@ -262,9 +262,9 @@ int64_t weir_plan_arena_bytes(const weir_plan *p);
 int64_t weir_plan_arena_bound(const weir_plan *p);
 /* Returns the micro-batches into which exec.memory splits a run; 1: none. */
 int64_t weir_plan_microbatches(const weir_plan *p);
-/* Returns true where exec.memory has element-wise results computed again for the gradient. */
-bool weir_plan_elementwise_again(const weir_plan *p);
-/* Returns the blocks of the forward pass that exec.memory has computed again for the gradient. */
+/* Returns true where exec.memory has element-wise results recomputed for the gradient. */
+bool weir_plan_recomputes_elementwise(const weir_plan *p);
+/* Returns the blocks of the forward pass that exec.memory has recomputed for the gradient. */
 int weir_plan_blocks_again(const weir_plan *p);
 weir_tier weir_plan_tier(const weir_plan *p);
 /* Prints groups, communication, memory plan, predicted flops, bytes and time, the seconds of every

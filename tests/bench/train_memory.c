@@ -8,7 +8,7 @@
  * weir, torch: the steps of that side alone, the other's only without a budget.
  * Budgets are shares of the arena without one, and last the least that a step keeps. A line on
  * stderr for each: budget, arena, growth of the peak resident memory and what the plan foresees of
- * it (MiB), seconds of a step, micro-batches, whether element-wise results are computed twice, and
+ * it (MiB), seconds of a step, micro-batches, whether element-wise results are recomputed, and
  * how many blocks. */
 #include <string.h>
 #include "conf/weir_opt.h"
@@ -94,7 +94,7 @@ static void measure(subject *s, int64_t budget)
           s->name, (double)budget * 0x1p-20, (double)weir_plan_arena_bytes(net.plan) * 0x1p-20,
           growth * 0x1p-20, peak_predict(&net) * 0x1p-20, seconds,
           (long long)weir_plan_microbatches(net.plan),
-          weir_plan_elementwise_again(net.plan) ? " element-wise results," : "",
+          weir_plan_recomputes_elementwise(net.plan) ? " element-wise results," : "",
           weir_plan_blocks_again(net.plan));
   if (budget > 0) {
     (void)snprintf(work, sizeof work, "train %s: a step with an arena of %.0f MiB", s->name,

@@ -70,7 +70,7 @@ static const struct known {
     {"libcore/exec/weir_plan.h", "weir_plan_arena_bytes", "what a plan takes"},
     {"libcore/exec/weir_plan.h", "weir_plan_own_bytes", "what a plan takes"},
     {"libcore/exec/weir_plan.h", "weir_plan_microbatches", "what a plan takes"},
-    {"libcore/exec/weir_plan.h", "weir_plan_elementwise_again", "what a plan takes"},
+    {"libcore/exec/weir_plan.h", "weir_plan_recomputes_elementwise", "what a plan takes"},
     {"libcore/exec/weir_plan.h", "weir_plan_blocks_again", "what a plan takes"},
     {"libcore/exec/weir_plan.h", "weir_plan_owned", "what a plan has on a rank"},
     {"libcore/nn/weir_loss.h", "weir_sigma_at", "the standard deviation that losses take"},

@@ -1,5 +1,5 @@
 /* budget.c - the plan with the fewest predicted seconds among those found whose arena keeps within
- * exec.memory: with element-wise results or blocks that are made again, with micro-batches, or with
+ * exec.memory: with element-wise results or blocks recomputed, with micro-batches, or with
  * several of them. */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@ enum { TRIES = 6 /* choices of blocks, each for less memory than the one before 
 /* A way to make the plan, and what it takes. */
 typedef struct way {
   int64_t microbatches;
-  bool elementwise; /* results are made again */
+  bool elementwise; /* results are recomputed */
   uint32_t again;
   int64_t bytes;  /* of the arena */
   double seconds; /* predicted    */
@@ -21,7 +21,7 @@ typedef struct way {
 typedef struct budgeting {
   weir_plan *p;
   int64_t max;      /* micro-batches */
-  bool elementwise; /* of what is attempted: results are made again */
+  bool elementwise; /* of what is attempted: results are recomputed */
   way made;         /* what p->g is  */
   way best;         /* that fits, microbatches 0: none did          */
   way least;        /* of least memory among those always looked at */
@@ -114,7 +114,7 @@ static weir_status divide(budgeting *b, int64_t whole)
   return WEIR_OK;
 }
 
-/* Blocks made again in n micro-batches whose arena without that takes `whole` bytes. The model is
+/* Blocks recomputed in n micro-batches whose arena without that takes `whole` bytes. The model is
  * corrected by what its choices turn out to take. */
 static weir_status recompute(budgeting *b, int64_t n, int64_t whole)
 {
@@ -207,7 +207,7 @@ static weir_status refuse(const budgeting *b)
   return weir_fail(WEIR_ERR_CONFIG,
                    "exec.memory: the budget of %lld bytes is too small: the smallest arena that "
                    "was found is %lld bytes, with "
-                   "%lld of at most %lld micro-batches, %s%d of %d blocks computed twice%s%s",
+                   "%lld of at most %lld micro-batches, %s%d of %d blocks recomputed%s%s",
                    (long long)b->p->cfg.memory, (long long)b->least.bytes,
                    (long long)b->least.microbatches, (long long)b->max,
                    b->least.elementwise ? "element-wise results and " : "",
@@ -216,7 +216,7 @@ static weir_status refuse(const budgeting *b)
 }
 
 /* The plan that fits with the fewest predicted seconds, as far as it is looked for: micro-batches
- * alone; element-wise results made again, where that takes less memory, alone, with micro-batches,
+ * alone; element-wise results recomputed, where that takes less memory, alone, with micro-batches,
  * with blocks, and with both. */
 static weir_status keep(budgeting *b)
 {
@@ -308,7 +308,7 @@ void exec_budget_print(const weir_plan *p, FILE *out)
           (long long)p->cfg.memory, (long long)m->whole_bytes);
   if (m->microbatches > 1 || m->choice.again != 0 || m->elementwise) {
     fprintf(out,
-            "micro-batches: %lld; computed twice: %s%d of %d blocks; additional flops: %.3g of "
+            "micro-batches: %lld; recomputed: %s%d of %d blocks; additional flops: %.3g of "
             "%.3g; predicted time: %.3g times that without a budget\n",
             (long long)m->microbatches, m->elementwise ? "element-wise results, " : "",
             __builtin_popcount(m->choice.again), m->blocks.n, m->flops - m->whole_flops,

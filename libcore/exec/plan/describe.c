@@ -196,7 +196,7 @@ int64_t weir_plan_microbatches(const weir_plan *p)
   return p->memory.microbatches;
 }
 
-bool weir_plan_elementwise_again(const weir_plan *p)
+bool weir_plan_recomputes_elementwise(const weir_plan *p)
 {
   return p->memory.elementwise;
 }

@@ -76,7 +76,7 @@ static trained train(bool cosmo, int64_t batch, int64_t memory)
 
     t.arena = weir_plan_arena_bytes(p);
     t.microbatches = weir_plan_microbatches(p);
-    t.elementwise = weir_plan_elementwise_again(p);
+    t.elementwise = weir_plan_recomputes_elementwise(p);
     t.blocks = weir_plan_blocks_again(p);
     assert_ok(draw_run_whole(net.g, p, &o));
     weir_free(&o.values);
