@@ -1,6 +1,6 @@
 """Beat detection in noise: sensitivity and positive predictivity of physio_stream, of XQRS of wfdb, NeuroKit2 and BioSPPy.
 
-    python3 physio_beats.py PROGRAM DATA [--set report|tune] [--detectors xqrs,neurokit,biosppy] [--work FOLDER]
+    python3 physio_beats.py PROGRAM DATA [--set report|tune] [--seed N] [--detectors xqrs,neurokit,biosppy] [--work FOLDER]
 
 PROGRAM is physio_stream, DATA the folder of the shared recordings. The series is made here, always the same: ten minutes
 of three records of ECGSYN and of MIT-BIH 100, 119 and 208, clean and with noise of three kinds at the levels of the
@@ -69,13 +69,13 @@ def sources(program, data, name, work):
         yield "MIT-BIH", f"mit{mit}", record.p_signal[:, lead], 360, beats
 
 
-def series(program, data, name, work):
+def series(program, data, name, seed, work):
     """Yields group, level (None: clean), samples, rate and beats."""
     for i, (group, _, x, rate, beats) in enumerate(sources(program, data, name, work)):
         yield group, None, x, rate, beats
         power = qrs_power(x, rate, beats)
         for kind in KINDS:
-            unit = noise(kind, len(x), rate, SETS[name][2] + i)
+            unit = noise(kind, len(x), rate, seed + i)
             for level in LEVELS:
                 yield group, level, x + unit * np.sqrt(power * 10 ** (-level / 10)), rate, beats
 
@@ -120,6 +120,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("data", type=pathlib.Path)
     parser.add_argument("--set", choices=sorted(SETS), default="report")
+    parser.add_argument("--seed", type=int, help="first seed of the noise, one for each record; without: that of the set")
     parser.add_argument("--detectors", default="xqrs,neurokit,biosppy")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("physio_beats"))
     options = parser.parse_args()
@@ -127,8 +128,9 @@ def main():
     names = [n for n in options.detectors.split(",") if n]
     detectors = {"physio_stream": lambda x, rate: weir(options.program, options.work, x, rate)}
     detectors.update({n: {"xqrs": xqrs, "neurokit": neurokit, "biosppy": biosppy}[n] for n in names})
+    seed = SETS[options.set][2] if options.seed is None else options.seed
     sums = {}
-    for group, level, x, rate, beats in series(options.program, options.data, options.set, options.work):
+    for group, level, x, rate, beats in series(options.program, options.data, options.set, seed, options.work):
         x = x.astype(np.float32).astype(float)
         for name, detector in detectors.items():
             try:
