@@ -175,7 +175,7 @@ static inline void check_open(check_net *c)
 
 static inline void check_run(check_net *c)
 {
-  char names[CHECK_PARAMS][8];
+  char names[CHECK_PARAMS][16];
   weir_tensor seed = weir_tensor_wrap(&c->key[0], WEIR_I64, 0, NULL);
   weir_tensor step = weir_tensor_wrap(&c->key[1], WEIR_I64, 0, NULL);
   weir_binding b[CHECK_PARAMS + 8] = {
