@@ -7,6 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
+#include "ops/conv/unit/conv_unit.h"
 #include "ops/ops_cases.h"
 
 /* Numbers from -1 to 1, one of them NaN where asked for; freed by the caller. */
@@ -68,6 +69,48 @@ static inline void compare(const float *actual, const double *expected, int64_t 
       print_error("element %lld of %lld: %.9g, expected %.9g\n", (long long)k, (long long)count, a,
                   e);
       assert_true(0);
+    }
+  }
+}
+
+/* Every product of the relation, added in double to y or w. */
+static inline void unit_reference(const conv_unit *s, const float *x, const float *y,
+                                  const float *w, bool weights, double *sum)
+{
+  const int64_t n[] = {s->batch, s->y[0], s->y[1], s->y[2], s->taps[0], s->taps[1], s->taps[2]};
+
+  for (int64_t at = 0; at < n[0] * n[1] * n[2] * n[3] * n[4] * n[5] * n[6]; at++) {
+    int64_t i[7], rest = at;
+    bool inside = true;
+
+    for (int k = 6; k >= 0; k--) {
+      i[k] = rest % n[k];
+      rest /= n[k];
+    }
+    int64_t x_at = i[0] * s->x_step[0], y_at = i[0] * s->y_step[0], w_at = 0;
+
+    for (int d = 0; d < 3; d++) {
+      const weir_index rule = {.border = s->border[d]};
+      int64_t e = i[1 + d] + i[4 + d] - s->lo[d];
+      bool there = e >= 0 && e < s->x[d];
+
+      if (!there && s->border[d] != WEIR_BORDER_ABSENT) {
+        e = weir_index_border(&rule, e, s->x[d], &there);
+      }
+      inside = inside && there;
+      x_at += e * s->x_step[d + 1];
+      y_at += i[1 + d] * s->y_step[d + 1];
+      w_at += i[4 + d] * s->w_step[d];
+    }
+    for (int64_t c = 0; inside && c < s->read * s->made; c++) {
+      const int64_t r = c / s->made, m = c % s->made,
+                    k = w_at + r * s->w_step[3] + m * s->w_step[4];
+
+      if (weights) {
+        sum[k] += (double)x[x_at + r] * (double)y[y_at + m];
+      } else {
+        sum[y_at + m] += (double)x[x_at + r] * (double)w[k];
+      }
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/weir_random.h"
+#include "device/weir_parallel.h"
 #include "exec/weir_plan.h"
 #include "graph/weir_kernel.h"
 #include "ops/conv/weir_conv.h"
@@ -92,8 +93,8 @@ static shape draw(weir_draw *r, bool large)
   return s;
 }
 
-/* What conv.winograd makes box by box: kernel size 3, stride 1. */
-static shape draw_winograd(weir_draw *r)
+/* What conv.winograd and conv.tiles make box by box: kernel size 3, stride 1. */
+static shape draw_unit(weir_draw *r)
 {
   shape s = draw(r, true);
 
@@ -252,14 +253,16 @@ static void release(const test_case *t, weir_tensor *made)
   }
 }
 
-/* False where nobody joined the kernel. plainly: compared with plans without kernels too. */
-static bool agree(const test_case *t, const char *kernel, bool plainly)
+/* False where nobody joined the kernel. half: products are made in bf16; plainly: compared with
+ * plans without kernels too. */
+static bool agree(const test_case *t, const char *kernel, bool half, bool plainly)
 {
   weir_tensor plain[ALL], apart[ALL], one[ALL], two[ALL];
   weir_exec_cfg cfg;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = kernel;
+  cfg.precision = half;
   cfg.tier = WEIR_TIER_VECTOR;
   if (!run(t, &cfg, 1, true, one)) {
     return false;
@@ -289,15 +292,17 @@ static void followers_keep_every_bit(void **state)
     const char *kernel = weir_kernel_table[i]->name;
     const bool large = strstr(kernel, "dnnl") != NULL, data = strstr(kernel, "data") != NULL;
     const bool sparse = strstr(kernel, "pool_sparse") != NULL;
-    const bool winograd = strstr(kernel, "winograd") != NULL;
+    const bool tiles = strstr(kernel, "tiles") != NULL;
+    const bool unit = strstr(kernel, "winograd") != NULL || tiles;
     int joined = 0, cases = 0;
 
-    if (weir_kernel_table[i]->blocks == NULL || strncmp(kernel, "conv", 4) != 0) {
+    if (weir_kernel_table[i]->blocks == NULL || strncmp(kernel, "conv", 4) != 0 ||
+        (tiles && !weir_cpu_get()->amx)) {
       continue;
     }
     for (uint64_t seed = 1; seed <= 24 && joined < (sparse ? 3 : 6); seed++) {
       weir_draw r = {.seed = seed};
-      shape s = sparse ? draw_pool_sparse(&r) : winograd ? draw_winograd(&r) : draw(&r, large);
+      shape s = sparse ? draw_pool_sparse(&r) : unit ? draw_unit(&r) : draw(&r, large);
       const way go = sparse ? FROM_MAXIMA : data || (!large && seed % 5 == 0) ? BACKWARDS : FORWARD;
       test_case t;
 
@@ -307,7 +312,7 @@ static void followers_keep_every_bit(void **state)
       }
 
       if (make(&t, &s, &r, go, seed)) {
-        joined += agree(&t, kernel, !large && !sparse && !winograd);
+        joined += agree(&t, kernel, tiles, !large && !sparse && !unit);
         cases++;
       }
       end(&t);

@@ -1,113 +1,14 @@
 /* conv_winograd_test.c - the kernel claims what it can do, and computes it as the loops do. */
-#include <math.h>
 #include <string.h>
 
-#include "base/weir_random.h"
 #include "exec/weir_plan.h"
-#include "support/exec/kernel_check.h"
-#include "ops/conv/weir_conv.h"
+#include "support/ops/conv_plan_check.h"
 #include "ops/conv/winograd/winograd_priv.h"
-#include "ops/elementwise/weir_elementwise.h"
-#include "ops/ops_cases.h"
-#include "support/ops/ops_check.h"
-#include "ops/reduce/weir_reduce.h"
-#include "pass/autodiff/weir_gradients.h"
-
-enum { X, W, T, READ, Y = READ, DX, DW, ALL };
-
-/* A convolution, and its gradients with weights t on the outputs; half: operands are numbers of
- * bf16, and products are made in it. */
-typedef struct test_case {
-  weir_graph *g;
-  bool half;
-  weir_tensor of[ALL];
-} test_case;
-
-static const char *const names[ALL] = {"x", "w", "t", "y", "dx", "dw"};
-
-static test_case make(bool half, const weir_conv_spec *spec, const weir_array_desc *x,
-                      const weir_array_desc *w, uint64_t seed)
-{
-  test_case t = {.g = new_graph(), .half = half};
-  const weir_value from[] = {weir_input(t.g, names[X], x), weir_input(t.g, names[W], w)};
-  const weir_value y = weir_conv(t.g, spec, from[0], from[1]);
-  const weir_array_desc out = *weir_value_desc(t.g, y), *all[] = {x, w, &out, &out, x, w};
-  weir_value loss = weir_mul(t.g, y, weir_input(t.g, names[T], &out)), grads[2];
-
-  for (int k = out.rank - 1; k >= 0; k--) {
-    loss = weir_sum(t.g, loss, k);
-  }
-  assert_ok(weir_gradients(t.g, loss, from, 2, grads));
-  weir_output(t.g, names[Y], y);
-  weir_output(t.g, names[DX], grads[0]);
-  weir_output(t.g, names[DW], grads[1]);
-  for (int k = 0; k < ALL; k++) {
-    assert_ok(weir_tensor_init(&t.of[k], WEIR_F32, all[k]->rank, all[k]->shape));
-    for (int64_t i = 0; k < READ && i < weir_tensor_numel(&t.of[k]); i++) {
-      ((float *)t.of[k].data)[i] =
-          (float)weir_dtype_rounded(half ? WEIR_BF16 : WEIR_F32,
-                                    2 * weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 1);
-    }
-  }
-  return t;
-}
-
-static void end(test_case *t)
-{
-  for (int k = 0; k < ALL; k++) {
-    weir_tensor_fini(&t->of[k]);
-  }
-  weir_graph_destroy(&t->g);
-}
-
-/* As run_kernel, into `made`. */
-static int run(test_case *t, const char *kernel, int threads, weir_tensor made[ALL])
-{
-  return run_kernel_in(t->half, t->g, kernel, threads, names, t->of, READ, ALL, made);
-}
-
-/* Of results: of bf16 relative to the largest of them. */
-static weir_tolerance tolerance_of(const test_case *t, const weir_tensor *plain)
-{
-  double largest = 0;
-
-  for (int64_t i = 0; i < weir_tensor_numel(plain); i++) {
-    largest = fmax(largest, fabs((double)((const float *)plain->data)[i]));
-  }
-  return t->half ? (weir_tolerance){largest, 0.02 * largest} : (weir_tolerance){5e-5, 1e-4};
-}
-
-/* With the kernel as without it, and the same bits on two threads; returns the groups it has. */
-static int agree_in(test_case *t)
-{
-  weir_tensor plain[ALL], one[ALL], two[ALL];
-
-  assert_int_equal(run(t, "none", 1, plain), 0);
-  const int claimed = run(t, "conv.winograd", 1, one);
-
-  assert_int_equal(run(t, "conv.winograd", 2, two), claimed);
-  for (int k = READ; k < ALL; k++) {
-    const int64_t count = weir_tensor_numel(&plain[k]);
-
-    assert_int_equal(weir_compare(names[k], WEIR_F32, one[k].data, plain[k].data, count,
-                                  tolerance_of(t, &plain[k])),
-                     0);
-    assert_memory_equal(one[k].data, two[k].data, (size_t)count * sizeof(float));
-    weir_tensor_fini(&plain[k]);
-    weir_tensor_fini(&one[k]);
-    weir_tensor_fini(&two[k]);
-  }
-  return claimed;
-}
 
 static int agree_as(bool half, const weir_conv_spec *spec, const weir_array_desc *x,
                     const weir_array_desc *w, uint64_t seed)
 {
-  test_case t = make(half, spec, x, w, seed);
-  const int claimed = agree_in(&t);
-
-  end(&t);
-  return claimed;
+  return conv_plan_check("conv.winograd", half, spec, x, w, seed);
 }
 
 static int agree(const weir_conv_spec *spec, const weir_array_desc *x, const weir_array_desc *w,
@@ -230,7 +131,7 @@ static void the_option_decides(void **state)
   const weir_conv_spec s = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 5, .shape = {1, 8, 16, 16, 32}};
   const weir_array_desc w = {.dtype = WEIR_F32, .rank = 5, .shape = {3, 3, 3, 32, 32}};
-  test_case t = make(false, &s, &x, &w, 1);
+  conv_plan_case t = conv_plan_make(false, &s, &x, &w, 1);
 
   needs(WEIR_F32);
   assert_int_equal(chosen(t.g, WEIR_F32, WEIR_WINOGRAD_TRUE), 3);
@@ -241,7 +142,7 @@ static void the_option_decides(void **state)
   }
   assert_int_equal(chosen(t.g, WEIR_BF16, WEIR_WINOGRAD_F32), 0);
   assert_int_equal(chosen(t.g, WEIR_BF16, WEIR_WINOGRAD_FALSE), 0);
-  end(&t);
+  conv_plan_end(&t);
 }
 
 int main(void)

@@ -27,30 +27,30 @@ const winograd_kernels *winograd_kernels_get(weir_dtype dtype)
 
 /* ---- shape ---- */
 
-static int64_t tiles_along(const winograd_conv *s, int d, int64_t outputs)
+static int64_t tiles_along(const conv_unit *s, int d, int64_t outputs)
 {
   return (outputs + winograd_size(s, d) - 1) / winograd_size(s, d);
 }
 
-static int64_t tiles_of(const winograd_conv *s, const winograd_box *box)
+static int64_t tiles_of(const conv_unit *s, const winograd_box *box)
 {
   return (box->hi[0] - box->lo[0]) * tiles_along(s, 0, box->hi[1] - box->lo[1]) *
          tiles_along(s, 1, box->hi[2] - box->lo[2]) * tiles_along(s, 2, s->y[2]);
 }
 
-static winograd_box whole(const winograd_conv *s)
+static winograd_box whole(const conv_unit *s)
 {
   return (winograd_box){.hi = {s->batch, s->y[0], s->y[1]}};
 }
 
-int64_t winograd_tiles(const winograd_conv *s)
+int64_t winograd_tiles(const conv_unit *s)
 {
   const winograd_box all = whole(s);
 
   return tiles_of(s, &all);
 }
 
-double winograd_products(const winograd_conv *s)
+double winograd_products(const conv_unit *s)
 {
   return (double)winograd_tiles(s) * winograd_points(s) * (double)s->read * (double)s->made;
 }
@@ -62,22 +62,7 @@ int64_t winograd_step(int64_t rows, int64_t words)
   return ((rows * words + line - 1) / line | 1) * line;
 }
 
-int64_t winograd_index(const winograd_conv *s, int d, int64_t at)
-{
-  const int64_t raw = at - s->lo[d];
-
-  if (raw >= 0 && raw < s->x[d]) {
-    return raw;
-  }
-  if (s->border[d] == WEIR_BORDER_ABSENT || s->x[d] == 0) {
-    return -1;
-  }
-  bool inside;
-
-  return weir_index_border(&(weir_index){.border = s->border[d]}, raw, s->x[d], &inside);
-}
-
-winograd_tile winograd_tile_at(const winograd_conv *s, const winograd_box *box, int64_t at)
+winograd_tile winograd_tile_at(const conv_unit *s, const winograd_box *box, int64_t at)
 {
   const int64_t columns = tiles_along(s, 2, s->y[2]);
   const int64_t rows = tiles_along(s, 1, box->hi[2] - box->lo[2]);
@@ -93,20 +78,20 @@ winograd_tile winograd_tile_at(const winograd_conv *s, const winograd_box *box, 
 static void column_points(const winograd_sum *f, const winograd_tile *t, const void *none,
                           int tiles, const void **points)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   const int64_t size = winograd_read_size(f);
   const char *sample = (const char *)f->x + t->n * s->x_step[0] * size;
   int64_t at[2][4];
 
   for (int d = 0; d < 2; d++) {
     for (int i = 0; i < 4; i++) {
-      const int64_t index = winograd_index(s, d + 1, t->o[d + 1] + i);
+      const int64_t index = conv_unit_index(s, d + 1, t->o[d + 1] + i);
 
       at[d][i] = index < 0 ? -1 : index * s->x_step[d + 2];
     }
   }
-  for (int p = 0; p < winograd_planes(s->deep, tiles); p++) {
-    const int64_t plane = winograd_index(s, 0, t->o[0] + p);
+  for (int p = 0; p < winograd_planes(winograd_deep(s), tiles); p++) {
+    const int64_t plane = conv_unit_index(s, 0, t->o[0] + p);
 
     for (int i = 0; i < 16; i++) {
       const bool there = plane >= 0 && at[0][i / 4] >= 0 && at[1][i % 4] >= 0;
@@ -131,7 +116,7 @@ static int column_of(const winograd_sum *f, const winograd_box *box, int64_t at,
 void winograd_read(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
                    const void *none, winograd_word *read, int64_t step)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   const bool pairs = f->weights && f->k->terms == 2;
   const int64_t channels = winograd_up(s->read, f->k->lanes);
   winograd_column c = {.channels = s->read,
@@ -144,14 +129,14 @@ void winograd_read(const winograd_sum *f, const winograd_box *box, int64_t from,
     c.tiles = column_of(f, box, at, to, none, c.points);
     c.store = !pairs ? WINOGRAD_ALONG : i % 2 == 0 ? WINOGRAD_FIRST : WINOGRAD_SECOND;
     c.to = read + (pairs ? i / 2 : i) * c.tile_step;
-    f->k->read[s->deep](&c);
+    f->k->read[winograd_deep(s)](&c);
   }
 }
 
 void *winograd_output(const winograd_sum *f, const winograd_box *box, const winograd_tile *t, int i,
                       int64_t o[3])
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   const int64_t end[] = {box->hi[1], box->hi[2], s->y[2]};
   int64_t to = (t->n - f->first[0]) * s->y_step[0];
 
@@ -175,7 +160,7 @@ static void prefetch(const void *from, int64_t bytes)
 void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
                        int part, int parts)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   const int64_t n = to - from, size = winograd_read_size(f);
   const int64_t y_size = f->weights ? size : winograd_made_size(f);
 
@@ -183,10 +168,10 @@ void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t f
     const winograd_tile t = winograd_tile_at(s, box, i);
     const char *sample = (const char *)f->x + t.n * s->x_step[0] * size;
 
-    for (int p = 0; p < (s->deep ? 16 : 8); p++) {
-      const int64_t at[] = {winograd_index(s, 0, t.o[0] + (s->deep ? 1 + p / 8 : 0)),
-                            winograd_index(s, 1, t.o[1] + p / 2 % 4),
-                            winograd_index(s, 2, t.o[2] + 2 + p % 2)};
+    for (int p = 0; p < (winograd_deep(s) ? 16 : 8); p++) {
+      const int64_t at[] = {conv_unit_index(s, 0, t.o[0] + (winograd_deep(s) ? 1 + p / 8 : 0)),
+                            conv_unit_index(s, 1, t.o[1] + p / 2 % 4),
+                            conv_unit_index(s, 2, t.o[2] + 2 + p % 2)};
 
       if (at[0] >= 0 && at[1] >= 0 && at[2] >= 0) {
         prefetch(sample +
@@ -194,7 +179,7 @@ void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t f
                  s->read * size);
       }
     }
-    for (int p = 0; p < (s->deep ? 8 : 4); p++) {
+    for (int p = 0; p < (winograd_deep(s) ? 8 : 4); p++) {
       int64_t o[3];
       const void *y = winograd_output(f, box, &t, p, o);
 
@@ -205,7 +190,7 @@ void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t f
   }
 }
 
-int64_t winograd_block(const winograd_kernels *k, const winograd_conv *s)
+int64_t winograd_block(const winograd_kernels *k, const conv_unit *s)
 {
   const int64_t words =
       winograd_words(k, winograd_up(s->read, k->lanes)) + winograd_up(s->made, k->lanes);
@@ -221,12 +206,12 @@ int64_t winograd_block(const winograd_kernels *k, const winograd_conv *s)
  * pieces that are to be there before a piece has several. */
 enum { PACKED_READ = 8, PIECE_BLOCKS = 8, MIN_PIECES = 64 };
 
-static int64_t panels_of(const winograd_kernels *k, const winograd_conv *s)
+static int64_t panels_of(const winograd_kernels *k, const conv_unit *s)
 {
   return (s->made + 2 * k->lanes - 1) / (2 * k->lanes);
 }
 
-static int64_t weights_step(const winograd_kernels *k, const winograd_conv *s)
+static int64_t weights_step(const winograd_kernels *k, const conv_unit *s)
 {
   return panels_of(k, s) * winograd_words(k, s->read) * 2 * k->lanes;
 }
@@ -234,10 +219,10 @@ static int64_t weights_step(const winograd_kernels *k, const winograd_conv *s)
 /* Taps of one channel read and `lanes` channels made from m on; zero beyond the last. */
 static void gather_taps(const winograd_sum *f, int64_t r, int64_t m, float *taps)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   const int64_t lanes = f->k->lanes, there = winograd_min(lanes, s->made - m);
 
-  for (int t = 0; t < (s->deep ? 27 : 9); t++) {
+  for (int t = 0; t < (winograd_deep(s) ? 27 : 9); t++) {
     const int64_t from = t / 9 * s->w_step[0] + t / 3 % 3 * s->w_step[1] + t % 3 * s->w_step[2] +
                          r * s->w_step[3] + m * s->w_step[4];
 
@@ -249,7 +234,7 @@ static void gather_taps(const winograd_sum *f, int64_t r, int64_t m, float *taps
 
 static void pack(const winograd_sum *f, int64_t piece)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   const int64_t lanes = f->k->lanes, step = weights_step(f->k, s);
   const int64_t words = winograd_words(f->k, s->read);
   const int64_t end = winograd_min((piece + 1) * PACKED_READ, s->read);
@@ -261,10 +246,10 @@ static void pack(const winograd_sum *f, int64_t piece)
 
       if (m < s->made) {
         gather_taps(f, r, m, taps);
-        f->k->weights[s->deep](taps,
-                               (winograd_word *)f->workspace +
-                                   (panel * words + r / f->k->terms) * 2 * lanes + half,
-                               step, r % f->k->terms == 0 ? WINOGRAD_FIRST : WINOGRAD_SECOND);
+        f->k->weights[winograd_deep(s)](
+            taps,
+            (winograd_word *)f->workspace + (panel * words + r / f->k->terms) * 2 * lanes + half,
+            step, r % f->k->terms == 0 ? WINOGRAD_FIRST : WINOGRAD_SECOND);
       }
     }
   }
@@ -281,7 +266,7 @@ typedef struct buffers {
   int64_t count;                /* words of all */
 } buffers;
 
-static buffers buffers_of(const winograd_kernels *k, const winograd_conv *s, void *memory)
+static buffers buffers_of(const winograd_kernels *k, const conv_unit *s, void *memory)
 {
   const int64_t tiles = winograd_block(k, s);
   buffers b = {.words = winograd_words(k, winograd_up(s->read, k->lanes)),
@@ -303,18 +288,18 @@ static buffers buffers_of(const winograd_kernels *k, const winograd_conv *s, voi
 /* One output of a tile again, of the products that are there, up to the first NaN. */
 static void sum_again(const winograd_sum *f, const winograd_tile *t, const int64_t o[3], void *to)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
 
   for (int64_t c = 0; c < s->made; c++) {
     double sum = 0;
 
-    for (int tap = 0; tap < (s->deep ? 27 : 9) && !isnan(sum); tap++) {
+    for (int tap = 0; tap < (winograd_deep(s) ? 27 : 9) && !isnan(sum); tap++) {
       const int64_t at[] = {tap / 9, tap / 3 % 3, tap % 3};
       int64_t x = t->n * s->x_step[0], w = c * s->w_step[4];
       bool inside = true;
 
       for (int d = 0; d < 3; d++) {
-        const int64_t index = winograd_index(s, d, o[d] + at[d]);
+        const int64_t index = conv_unit_index(s, d, o[d] + at[d]);
 
         inside = inside && index >= 0;
         x += index * s->x_step[d + 1];
@@ -332,14 +317,14 @@ static void sum_again(const winograd_sum *f, const winograd_tile *t, const int64
 static void write_tile(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
                        const float *from, const buffers *b)
 {
-  const int n = f->s->deep ? 8 : 4;
+  const int n = winograd_deep(f->s) ? 8 : 4;
   void *outputs[WINOGRAD_OUTPUTS];
   int64_t o[3];
 
   for (int i = 0; i < n; i++) {
     outputs[i] = winograd_output(f, box, t, i, o);
   }
-  if (!f->k->made[f->half][f->s->deep](from, b->made_step, f->s->made, outputs)) {
+  if (!f->k->made[f->half][winograd_deep(f->s)](from, b->made_step, f->s->made, outputs)) {
     for (int i = 0; i < n; i++) {
       if (winograd_output(f, box, t, i, o) != NULL) {
         sum_again(f, t, o, outputs[i]);
@@ -352,7 +337,7 @@ static void write_tile(const winograd_sum *f, const winograd_box *box, const win
 static void run_block(const winograd_sum *f, const winograd_box *box, const buffers *b,
                       int64_t from, int64_t to, int64_t end)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   const int64_t words = winograd_words(f->k, s->read), panel = 2 * f->k->lanes;
 
   winograd_read(f, box, from, to, b->none, b->read, b->read_step);
@@ -398,26 +383,26 @@ void winograd_rows(const winograd_sum *f, const winograd_box *box)
 /* ---- stages ---- */
 
 /* Tiles of a piece: several blocks, where there are many. */
-static int64_t piece_tiles(const winograd_kernels *k, const winograd_conv *s)
+static int64_t piece_tiles(const winograd_kernels *k, const conv_unit *s)
 {
   const int64_t block = winograd_block(k, s), blocks = winograd_tiles(s) / block / MIN_PIECES;
 
   return block * (blocks < 1 ? 1 : winograd_min(blocks, PIECE_BLOCKS));
 }
 
-int64_t winograd_workspace(const winograd_kernels *k, const winograd_conv *s, bool weights)
+int64_t winograd_workspace(const winograd_kernels *k, const conv_unit *s, bool weights)
 {
   return weights ? winograd_weights_workspace(k, s)
                  : winograd_points(s) * weights_step(k, s) * (int64_t)sizeof(winograd_word);
 }
 
-int64_t winograd_scratch(const winograd_kernels *k, const winograd_conv *s, bool weights)
+int64_t winograd_scratch(const winograd_kernels *k, const conv_unit *s, bool weights)
 {
   return weights ? winograd_weights_scratch(k, s)
                  : buffers_of(k, s, NULL).count * (int64_t)sizeof(winograd_word);
 }
 
-int64_t winograd_pieces(const winograd_kernels *k, const winograd_conv *s, bool weights, int stage)
+int64_t winograd_pieces(const winograd_kernels *k, const conv_unit *s, bool weights, int stage)
 {
   if (weights) {
     return winograd_weights_pieces(k, s, stage);

@@ -22,7 +22,7 @@
 #ifndef WINOGRAD_PRIV_H
 #define WINOGRAD_PRIV_H
 #include "base/weir_bf16.h"
-#include "graph/weir_access.h"
+#include "ops/conv/unit/conv_unit.h"
 
 /* Most outputs and weights of a tile; tiles of a column, one after the other along dimension 0,
  * which share planes of x, and these planes. */
@@ -39,14 +39,11 @@ static inline int winograd_planes(bool deep, int tiles)
   return deep ? 2 * tiles + 2 : tiles;
 }
 
-typedef struct winograd_conv {
-  int64_t batch, read, made; /* channels of x and y           */
-  bool deep; /* 3 taps along dimension 0, else 1, and 2 dimensions are transformed */
-  int64_t x[3], y[3], lo[3];    /* extents; y[o] reads x[o + tap - lo]              */
-  weir_border border[3];        /* elements beyond the ends of x; ABSENT: left out  */
-  int64_t x_step[4], y_step[4]; /* elements between neighbours along n and the dimensions */
-  int64_t w_step[5];            /* those of w: taps, read, made                           */
-} winograd_conv;
+/* Two or three dimensions; 3 taps along dimension 0, which is transformed then, or 1. */
+static inline bool winograd_deep(const conv_unit *s)
+{
+  return s->taps[0] == 3;
+}
 
 /* ---- Vector code, one table an instruction set. ---- */
 
@@ -113,7 +110,7 @@ const winograd_kernels *winograd_kernels_get(weir_dtype dtype);
  * hold. */
 typedef struct winograd_sum {
   const winograd_kernels *k;
-  const winograd_conv *s;
+  const conv_unit *s;
   bool weights; /* the gradient by w is made                 */
   bool half;    /* in bf16, as operands are then; else in f32 */
   const void *x;
@@ -128,14 +125,14 @@ typedef struct winograd_box {
 } winograd_box;
 
 /* Products of the sum: multiply-adds, for the prediction of its time. */
-double winograd_products(const winograd_conv *s);
+double winograd_products(const conv_unit *s);
 /* Tiles in all. */
-int64_t winograd_tiles(const winograd_conv *s);
-int64_t winograd_workspace(const winograd_kernels *k, const winograd_conv *s, bool weights);
-int64_t winograd_scratch(const winograd_kernels *k, const winograd_conv *s, bool weights);
+int64_t winograd_tiles(const conv_unit *s);
+int64_t winograd_workspace(const winograd_kernels *k, const conv_unit *s, bool weights);
+int64_t winograd_scratch(const winograd_kernels *k, const conv_unit *s, bool weights);
 /* Pieces of a stage, 0 after the last; they follow from the shape and the length
  * of vectors. */
-int64_t winograd_pieces(const winograd_kernels *k, const winograd_conv *s, bool weights, int stage);
+int64_t winograd_pieces(const winograd_kernels *k, const conv_unit *s, bool weights, int stage);
 void winograd_piece(const winograd_sum *f, int stage, int64_t piece);
 /* The last stage of y, for a box rather than a piece. */
 void winograd_rows(const winograd_sum *f, const winograd_box *box);
@@ -183,19 +180,17 @@ static inline void winograd_set(const winograd_sum *f, void *to, int64_t at, flo
     ((float *)to)[at] = value;
   }
 }
-static inline int winograd_points(const winograd_conv *s)
+static inline int winograd_points(const conv_unit *s)
 {
-  return s->deep ? 64 : 16;
+  return winograd_deep(s) ? 64 : 16;
 }
 /* Outputs of a tile along dimension d. */
-static inline int64_t winograd_size(const winograd_conv *s, int d)
+static inline int64_t winograd_size(const conv_unit *s, int d)
 {
-  return d > 0 || s->deep ? 2 : 1;
+  return d > 0 || winograd_deep(s) ? 2 : 1;
 }
-/* Where an element of dimension d lies, or -1. */
-int64_t winograd_index(const winograd_conv *s, int d, int64_t at);
 /* Tile `at` of the box: along dimension 0 they are neighbours, then along the last. */
-winograd_tile winograd_tile_at(const winograd_conv *s, const winograd_box *box, int64_t at);
+winograd_tile winograd_tile_at(const conv_unit *s, const winograd_box *box, int64_t at);
 /* Transforms what tiles [from, to) of the box read, as winograd_column. none: zeros, for elements
  * that are not there. */
 void winograd_read(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
@@ -211,12 +206,12 @@ void *winograd_output(const winograd_sum *f, const winograd_box *box, const wino
  * put all points of a tile into one set of the cache. */
 int64_t winograd_step(int64_t rows, int64_t words);
 /* Tiles whose transforms are held at a time. */
-int64_t winograd_block(const winograd_kernels *k, const winograd_conv *s);
+int64_t winograd_block(const winograd_kernels *k, const conv_unit *s);
 
 /* winograd_weights.c: the stages of the gradient by w. */
-int64_t winograd_weights_workspace(const winograd_kernels *k, const winograd_conv *s);
-int64_t winograd_weights_scratch(const winograd_kernels *k, const winograd_conv *s);
-int64_t winograd_weights_pieces(const winograd_kernels *k, const winograd_conv *s, int stage);
+int64_t winograd_weights_workspace(const winograd_kernels *k, const conv_unit *s);
+int64_t winograd_weights_scratch(const winograd_kernels *k, const conv_unit *s);
+int64_t winograd_weights_pieces(const winograd_kernels *k, const conv_unit *s, int stage);
 void winograd_weights_piece(const winograd_sum *f, int stage, int64_t piece);
 
 #endif

@@ -9,14 +9,9 @@
 enum { CASES = 40, MAX_THREADS = 3 };
 
 typedef struct problem {
-  winograd_conv s;
+  conv_unit s;
   int64_t x_count, y_count, w_count;
 } problem;
-
-static int64_t taps_along(const winograd_conv *s, int d)
-{
-  return d > 0 || s->deep ? 3 : 1;
-}
 
 /* Extents of 1, odd and even; paddings of -1 to 3; pixels may be further apart than they are long,
  * and the weights lie either way. */
@@ -24,68 +19,23 @@ static problem draw_problem(weir_draw *r)
 {
   static const weir_border borders[] = {WEIR_BORDER_ABSENT, WEIR_BORDER_ABSENT, WEIR_BORDER_WRAP,
                                         WEIR_BORDER_REPLICATE, WEIR_BORDER_REFLECT};
-  problem p = {.s = {.batch = weir_draw_int(r, 1, 2), .deep = !weir_draw_one_in(r, 3)}};
-  winograd_conv *s = &p.s;
-  int64_t taps[3];
-
+  problem p = {.s = {.batch = weir_draw_int(r, 1, 2)}};
+  conv_unit *s = &p.s;
   s->read = weir_draw_one_in(r, 2) ? weir_draw_int(r, 1, 70) : 8 * weir_draw_int(r, 1, 5);
   s->made = weir_draw_one_in(r, 2) ? weir_draw_int(r, 1, 70) : 8 * weir_draw_int(r, 1, 5);
   for (int d = 0; d < 3; d++) {
-    taps[d] = taps_along(s, d);
+    s->taps[d] = d == 0 && weir_draw_one_in(r, 3) ? 1 : 3;
     s->border[d] = borders[weir_draw_int(r, 0, 4)];
     do {
       s->x[d] = weir_draw_one_in(r, 5) ? 1 : weir_draw_int(r, 2, d == 2 ? 20 : 7);
       s->lo[d] = weir_draw_int(r, -1, 2);
-      s->y[d] = s->x[d] + s->lo[d] + weir_draw_int(r, -1, 2) - taps[d] + 1;
+      s->y[d] = s->x[d] + s->lo[d] + weir_draw_int(r, -1, 2) - s->taps[d] + 1;
     } while (s->y[d] < 1);
   }
   p.x_count = lay_out(s->batch, s->x, s->read + weir_draw_int(r, 0, 3), s->x_step);
   p.y_count = lay_out(s->batch, s->y, s->made + weir_draw_int(r, 0, 3), s->y_step);
-  p.w_count = lay_out_weights(taps, s->read, s->made, weir_draw_one_in(r, 2), s->w_step);
+  p.w_count = lay_out_weights(s->taps, s->read, s->made, weir_draw_one_in(r, 2), s->w_step);
   return p;
-}
-
-/* Every product of the relation, added in double to y or w. */
-static void reference(const winograd_conv *s, const float *x, const float *y, const float *w,
-                      bool weights, double *sum)
-{
-  const int64_t n[] = {s->batch,         s->y[0],          s->y[1],         s->y[2],
-                       taps_along(s, 0), taps_along(s, 1), taps_along(s, 2)};
-
-  for (int64_t at = 0; at < n[0] * n[1] * n[2] * n[3] * n[4] * n[5] * n[6]; at++) {
-    int64_t i[7], rest = at;
-    bool inside = true;
-
-    for (int k = 6; k >= 0; k--) {
-      i[k] = rest % n[k];
-      rest /= n[k];
-    }
-    int64_t x_at = i[0] * s->x_step[0], y_at = i[0] * s->y_step[0], w_at = 0;
-
-    for (int d = 0; d < 3; d++) {
-      const weir_index rule = {.border = s->border[d]};
-      int64_t e = i[1 + d] + i[4 + d] - s->lo[d];
-      bool there = e >= 0 && e < s->x[d];
-
-      if (!there && s->border[d] != WEIR_BORDER_ABSENT) {
-        e = weir_index_border(&rule, e, s->x[d], &there);
-      }
-      inside = inside && there;
-      x_at += e * s->x_step[d + 1];
-      y_at += i[1 + d] * s->y_step[d + 1];
-      w_at += i[4 + d] * s->w_step[d];
-    }
-    for (int64_t c = 0; inside && c < s->read * s->made; c++) {
-      const int64_t r = c / s->made, m = c % s->made,
-                    k = w_at + r * s->w_step[3] + m * s->w_step[4];
-
-      if (weights) {
-        sum[k] += (double)x[x_at + r] * (double)y[y_at + m];
-      } else {
-        sum[y_at + m] += (double)x[x_at + r] * (double)w[k];
-      }
-    }
-  }
 }
 
 /* The kernels that this processor runs, for operands of bf16 or of f32. */
@@ -127,7 +77,7 @@ static void run_piece(void *context, int64_t piece, int thread)
 /* All pieces, or the last stage of y in boxes of one row of tiles. */
 static void run(const winograd_sum *f, int threads, bool boxes, void *const *scratch)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   int64_t pieces;
 
   for (int stage = 0; (pieces = winograd_pieces(f->k, s, f->weights, stage)) > 0; stage++) {
@@ -258,10 +208,10 @@ static void check_case(bool weights, bool half, uint64_t seed)
 {
   weir_draw r = {.seed = seed};
   const problem p = draw_problem(&r);
-  const winograd_conv *s = &p.s;
+  const conv_unit *s = &p.s;
   const int64_t count = weights ? p.w_count : p.y_count;
   const double terms = weights ? (double)(s->batch * s->y[0] * s->y[1] * s->y[2])
-                               : (double)s->read * (s->deep ? 27 : 9);
+                               : (double)s->read * (winograd_deep(s) ? 27 : 9);
   float *x = new_field(&r, p.x_count, seed % 4 == 1),
         *y = new_field(&r, p.y_count, weights && seed % 4 == 2),
         *w = new_field(&r, p.w_count, !weights && seed % 4 == 2);
@@ -275,7 +225,7 @@ static void check_case(bool weights, bool half, uint64_t seed)
   const bool to_half = half && seed / 8 % 2 == 0;
   winograd_sum f = {.s = s, .weights = weights, .half = to_half};
 
-  reference(s, x, y, w, weights, sum);
+  unit_reference(s, x, y, w, weights, sum);
   f.x = half ? halves[0] : x;
   f.y = half && (weights || to_half) ? halves[1] : y;
   f.w = half && (!weights || to_half) ? halves[2] : w;

@@ -20,13 +20,13 @@ typedef struct shape {
   int64_t read_step, made_step;
 } shape;
 
-static shape shape_of(const winograd_kernels *k, const winograd_conv *s)
+static shape shape_of(const winograd_kernels *k, const conv_unit *s)
 {
   shape h = {.tiles = winograd_tiles(s),
              .block = winograd_block(k, s),
              .read = winograd_up(s->read, k->lanes),
              .made = winograd_up(s->made, k->lanes),
-             .taps = s->deep ? 27 : 9};
+             .taps = winograd_deep(s) ? 27 : 9};
 
   h.taps_step = s->read * h.made;
   const int64_t fit = CHUNKS_BYTES / (h.taps * h.taps_step * (int64_t)sizeof(float));
@@ -42,14 +42,14 @@ static shape shape_of(const winograd_kernels *k, const winograd_conv *s)
   return h;
 }
 
-int64_t winograd_weights_workspace(const winograd_kernels *k, const winograd_conv *s)
+int64_t winograd_weights_workspace(const winograd_kernels *k, const conv_unit *s)
 {
   const shape h = shape_of(k, s);
 
   return h.chunks * h.taps * h.taps_step * (int64_t)sizeof(float);
 }
 
-int64_t winograd_weights_scratch(const winograd_kernels *k, const winograd_conv *s)
+int64_t winograd_weights_scratch(const winograd_kernels *k, const conv_unit *s)
 {
   const shape h = shape_of(k, s);
 
@@ -62,7 +62,7 @@ int64_t winograd_weights_scratch(const winograd_kernels *k, const winograd_conv 
 static void outputs_of(const winograd_sum *f, const winograd_box *all, const winograd_tile *t,
                        const void *none, const void **points)
 {
-  for (int i = 0; i < (f->s->deep ? 8 : 4); i++) {
+  for (int i = 0; i < (winograd_deep(f->s) ? 8 : 4); i++) {
     int64_t o[3];
     const void *y = winograd_output(f, all, t, i, o);
 
@@ -74,7 +74,7 @@ static void outputs_of(const winograd_sum *f, const winograd_box *all, const win
 static void add_block(const winograd_sum *f, const shape *h, int64_t from, int64_t to, int64_t end,
                       bool first)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   const int n = winograd_points(s);
   const winograd_box all = {.hi = {s->batch, s->y[0], s->y[1]}};
   float *sums = f->scratch;
@@ -87,8 +87,9 @@ static void add_block(const winograd_sum *f, const shape *h, int64_t from, int64
     const winograd_tile t = winograd_tile_at(s, &all, i);
 
     outputs_of(f, &all, &t, none, points);
-    f->k->spread[s->deep](points, s->made, made + (i - from) / f->k->terms * h->made, h->made_step,
-                          (i - from) % f->k->terms == 0 ? WINOGRAD_FIRST : WINOGRAD_SECOND);
+    f->k->spread[winograd_deep(s)](
+        points, s->made, made + (i - from) / f->k->terms * h->made, h->made_step,
+        (i - from) % f->k->terms == 0 ? WINOGRAD_FIRST : WINOGRAD_SECOND);
   }
   for (int p = 0; p < n; p++) {
     f->k->product(&(winograd_product){.a = read + p * h->read_step,
@@ -109,7 +110,7 @@ static void add_block(const winograd_sum *f, const shape *h, int64_t from, int64
 
 static void sum_chunk(const winograd_sum *f, int64_t chunk)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   const shape h = shape_of(f->k, s);
   float *sums = f->scratch, *to = (float *)f->workspace + chunk * h.taps * h.taps_step;
   float *none = sums + winograd_points(s) * (h.sum_step + h.read_step + h.made_step);
@@ -120,7 +121,7 @@ static void sum_chunk(const winograd_sum *f, int64_t chunk)
     add_block(f, &h, at, winograd_min(at + h.block, end), end, at == from);
   }
   for (int64_t i = 0; i < h.taps_step; i += f->k->lanes) {
-    f->k->back[s->deep](sums + i, h.sum_step, to + i, h.taps_step);
+    f->k->back[winograd_deep(s)](sums + i, h.sum_step, to + i, h.taps_step);
   }
 }
 
@@ -128,7 +129,7 @@ static void sum_chunk(const winograd_sum *f, int64_t chunk)
  * the sum ends there: of fields full of them at once. */
 static double sum_again(const winograd_sum *f, int64_t tap, int64_t r, int64_t c)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   const int64_t t[] = {tap / 9, tap / 3 % 3, tap % 3};
   double sum = 0;
 
@@ -139,7 +140,7 @@ static double sum_again(const winograd_sum *f, int64_t tap, int64_t r, int64_t c
     bool inside = true;
 
     for (int d = 0; d < 3; d++) {
-      const int64_t index = winograd_index(s, d, o[d] + t[d]);
+      const int64_t index = conv_unit_index(s, d, o[d] + t[d]);
 
       inside = inside && index >= 0;
       x += index * s->x_step[d + 1];
@@ -154,7 +155,7 @@ static double sum_again(const winograd_sum *f, int64_t tap, int64_t r, int64_t c
  * all taps. */
 static void merge(const winograd_sum *f, int64_t r)
 {
-  const winograd_conv *s = f->s;
+  const conv_unit *s = f->s;
   const shape h = shape_of(f->k, s);
   const int64_t count = h.taps * h.taps_step;
 
@@ -180,7 +181,7 @@ static void merge(const winograd_sum *f, int64_t r)
   }
 }
 
-int64_t winograd_weights_pieces(const winograd_kernels *k, const winograd_conv *s, int stage)
+int64_t winograd_weights_pieces(const winograd_kernels *k, const conv_unit *s, int stage)
 {
   const shape h = shape_of(k, s);
 
