@@ -58,6 +58,9 @@ typedef struct weir_exec_cfg {
 extern const weir_opt weir_exec_opts[];
 /* Returns the pass options of a plan with that section, without micro-batches. */
 weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg);
+/* Returns whether plans with that section (NULL: defaults) multiply numbers of bf16 by tiles of the
+ * CPU (AMX): what layers do to have fewer products may not pay then (weir_net.tiles). */
+bool weir_exec_has_tiles(const weir_exec_cfg *cfg);
 
 /* Maximum number of new slots per feed, by name of the time input. */
 typedef struct weir_chunk_bound {

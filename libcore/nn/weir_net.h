@@ -78,6 +78,7 @@ typedef struct weir_net {
   weir_graph *graph;
   weir_params *params;
   bool train; /* true: batch statistics and dropout; false: running statistics */
+  bool tiles; /* set by the caller: products are those of tiles (weir_exec_has_tiles) */
   /* i64 scalars, keys of random numbers: set by the caller, or created as inputs "seed" and "step"
    * by the first layer that draws; node < 0: not present. */
   weir_value seed, step;

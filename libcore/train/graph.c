@@ -312,6 +312,7 @@ static weir_status build_net(const train_graph *t, train_kind kind, int64_t batc
 
   weir_net_init(&net, g, t->params, kind != TRAIN_VALID);
   net.store = t->store;
+  net.tiles = t->tiles;
   if (t->shards != NULL) {
     net.store = t->shards->whole;
     net.slice = t->shards->slice;

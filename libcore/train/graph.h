@@ -26,6 +26,7 @@ typedef struct train_graph {
   const weir_optim_cfg *optim;       /* STEP, APPLY */
   const struct train_shards *shards; /* NULL: the flat buffer is one array */
   weir_dtype dtype;                  /* of inputs that are floats; WEIR_DTYPE_COUNT: their own */
+  bool tiles;                        /* weir_net.tiles */
   bool in_rows; /* GRADIENT: adds parameter by parameter, so that each is there early */
 } train_graph;
 

@@ -34,6 +34,7 @@ train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
                           .store = store,
                           .optim = &cfg->optim,
                           .dtype = WEIR_DTYPE_COUNT,
+                          .tiles = exec != NULL && weir_exec_has_tiles(exec->exec),
                           .in_rows = adds_in_rows(cfg, exec)};
   return r;
 }

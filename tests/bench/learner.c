@@ -140,6 +140,7 @@ weir_status learner_open(const learner_job *job, learner *t)
   WEIR_TRY(weir_rule_add_state(rule, t->store, WEIR_F32, elements));
   WEIR_TRY(weir_graph_create(&t->graph));
   weir_net_init(&net, t->graph, t->params, true);
+  net.tiles = weir_exec_has_tiles(job->exec);
   const weir_status status = build(job, &net, t);
 
   t->draws = net.seed.node >= 0;

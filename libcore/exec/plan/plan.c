@@ -373,6 +373,13 @@ weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
                           .device = cfg->device};
 }
 
+bool weir_exec_has_tiles(const weir_exec_cfg *cfg)
+{
+  return cfg != NULL && cfg->precision == WEIR_PRECISION_BF16 && weir_cpu_get()->amx &&
+         (cfg->device == NULL || strcmp(cfg->device, "cpu") == 0) &&
+         (cfg->kernel == NULL || strcmp(cfg->kernel, "auto") == 0);
+}
+
 weir_pass_opts exec_pass_opts(const weir_plan *p)
 {
   weir_pass_opts opts = weir_exec_passes(&p->cfg);
