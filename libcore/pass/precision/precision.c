@@ -6,7 +6,8 @@
  * activations take half their bytes, and so is a result of which further operands are made; where
  * an array stays f32 (inputs, parameters, results of the graph) a copy is made. What is only moved,
  * or chosen by its size, before it gets there is bf16 on its way: to round does not change which of
- * two numbers is the larger. Products of f64 and c128: precision_products.c. */
+ * two numbers is the larger; what is chosen among numbers of bf16 stays bf16. Products of f64 and
+ * c128: precision_products.c. */
 #include "pass/precision/precision_priv.h"
 
 #include "base/weir_alloc.h"
@@ -148,6 +149,51 @@ static void propagate(precision_plan *p)
   }
 }
 
+/* Whether an expression is one of numbers that bf16 has: of arrays in bf16, or constants; *loads:
+ * of an array. */
+static bool is_chosen(const precision_plan *p, const weir_node *node, int32_t number, bool *loads)
+{
+  const weir_expr *e = &node->access.body.exprs[number];
+
+  switch (e->code) {
+  case WEIR_CODE_LOAD:
+    *loads = true;
+    return p->half[node->in[e->integer]];
+  case WEIR_CODE_CONST:
+    return weir_dtype_rounded(WEIR_BF16, e->real) == e->real;
+  case WEIR_CODE_NEG:
+  case WEIR_CODE_ABS:
+    return is_chosen(p, node, e->a, loads);
+  case WEIR_CODE_MIN:
+  case WEIR_CODE_MAX:
+    return is_chosen(p, node, e->a, loads) && is_chosen(p, node, e->b, loads);
+  case WEIR_CODE_SELECT:
+    return is_chosen(p, node, e->b, loads) && is_chosen(p, node, e->c, loads);
+  default:
+    return false;
+  }
+}
+
+/* From arrays that are bf16 on to what is chosen among their numbers and constants, as the gradient
+ * of a ReLU is: such results lose nothing. */
+static void carry(precision_plan *p)
+{
+  for (int32_t i = 0; i < p->n_nodes; i++) {
+    const weir_node *node = weir_graph_node(p->g, i);
+    const weir_access *a = &node->access;
+    bool loads = false;
+
+    if (node->op == NULL || node->dead || a->maker != WEIR_MADE_BY_BODY || a->n_out != 1 ||
+        a->combine != WEIR_COMBINE_NONE || a->n_values != 1 || p->half[node->out[0]] ||
+        p->aside[node->out[0]]) {
+      continue;
+    }
+    if (is_chosen(p, node, a->value[0], &loads) && loads && may_be_half(p, node->out[0])) {
+      p->half[node->out[0]] = true;
+    }
+  }
+}
+
 /* Marks the arrays from which operands of products in bf16 are made: activations, and gradients by
  * them. What becomes of other products, gradients by parameters, is added up. */
 static void find_sources(const precision_plan *p, bool *source)
@@ -240,6 +286,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   }
   choose_arrays(&p);
   WEIR_TRY_GOTO(choose_results(&p), out);
+  carry(&p);
   propagate(&p);
   status = precision_apply(&p);
 out:

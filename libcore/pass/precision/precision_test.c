@@ -94,6 +94,29 @@ static void what_products_read_is_kept_in_bf16(void **state)
   weir_graph_destroy(&g);
 }
 
+/* As in the gradient of an activation: numbers of bf16 or zeros are, scaled ones are not. */
+static void what_is_chosen_among_numbers_of_bf16_is_kept_in_it(void **state)
+{
+  weir_graph *g = new_graph();
+  const weir_value x = image(g, "x", CHANNELS), y = convolved(g, x, "v");
+  const weir_value t = image(g, "t", CHANNELS), below = weir_lt_scalar(g, t, 0);
+  const weir_value turned = weir_neg(g, y), chosen = weir_select(g, below, turned, y);
+  const weir_value zeros = weir_max_scalar(g, y, 0), tenths = weir_max_scalar(g, y, 0.1);
+  const weir_value scaled = weir_select(g, below, weir_scale(g, y, 0.3), y);
+  const weir_value sum = weir_add(g, weir_add(g, zeros, tenths), weir_add(g, chosen, scaled));
+  const weir_value z = convolved(g, weir_mul(g, sum, t), "w");
+
+  weir_output(g, "z", z);
+  run(g, WEIR_PRECISION_BF16, kernels);
+  assert_int_equal(dtype_of(g, y), WEIR_BF16);
+  assert_int_equal(dtype_of(g, chosen), WEIR_BF16);
+  assert_int_equal(dtype_of(g, zeros), WEIR_BF16);
+  assert_int_equal(dtype_of(g, tenths), WEIR_F32);
+  assert_int_equal(dtype_of(g, scaled), WEIR_F32);
+  assert_int_equal(dtype_of(g, sum), WEIR_F32);
+  weir_graph_destroy(&g);
+}
+
 static void nothing_changes_where_nothing_is_gained(void **state)
 {
   for (int way = 0; way < 3; way++) {
@@ -180,6 +203,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_products_read_is_kept_in_bf16),
+      cmocka_unit_test(what_is_chosen_among_numbers_of_bf16_is_kept_in_it),
       cmocka_unit_test(nothing_changes_where_nothing_is_gained),
       cmocka_unit_test(what_others_need_stays_f32),
       cmocka_unit_test(borders_keep_their_value),
