@@ -1,4 +1,4 @@
-/* cmd_convert.c - records in another format: NetCDF, WFDB or text. */
+/* cmd_convert.c - records in another format: NetCDF, WFDB, text, EDF+ or BDF+. */
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -13,8 +13,9 @@
 enum { NAME_SIZE = 256 };
 
 const weir_opt ps_convert_options[] = {
-    WEIR_OPT_ENUM(ps_convert_opts, format, PS_CONVERT_NETCDF, "netcdf|wfdb|csv",
-                  "format to write: a .nc file, a .hea with its signal files, or text"),
+    WEIR_OPT_ENUM(ps_convert_opts, format, PS_CONVERT_NETCDF, "netcdf|wfdb|csv|edf|bdf",
+                  "format to write: a .nc file, a .hea with its signal files, text, an EDF+ file "
+                  "(16 bits) or a BDF+ file (24 bits)"),
     WEIR_OPT_STRING(ps_convert_opts, name, "",
                     "name of what is written, without suffix; empty: that of the record"),
     WEIR_OPT_PATH(ps_convert_opts, annotations, "",
@@ -22,17 +23,23 @@ const weir_opt ps_convert_options[] = {
     WEIR_OPT_BOOL(
         ps_convert_opts, comments, true,
         "keep the comments of a WFDB header (age, sex, medication, alarms): at the end of "
-        "a header, as attribute header_comments, or in NAME_comments.txt; false: leave "
+        "a header, as attribute header_comments, in NAME_comments.txt, or as annotations of "
+        "EDF+ and BDF+; false: leave "
         "them out, for they may say who the patient is"),
-    WEIR_OPT_REAL(ps_convert_opts, gain, 0, 0, 1e9, "1",
-                  "steps per unit of a WFDB signal whose source stores no integers; 0: per signal, "
-                  "so that its values use the 16 bits of the format"),
+    WEIR_OPT_REAL(
+        ps_convert_opts, gain, 0, 0, 1e9, "1",
+        "steps per unit of a WFDB, EDF+ or BDF+ signal whose source stores no integers; 0: "
+        "per signal, so that its values use the bits of the format"),
     WEIR_OPT_REAL(ps_convert_opts, clip, 0.01, 0, 1, "1",
                   "share of the samples that may lie beyond the range of the format and are "
                   "clipped; nothing is written where it is more"),
-    WEIR_OPT_REAL(ps_convert_opts, rounding, 0.01, 1e-6, 1, "1",
-                  "share of the range of a WFDB signal whose source stores no integers that "
-                  "rounding to steps may change a value by; nothing is written where it is more"),
+    WEIR_OPT_REAL(
+        ps_convert_opts, rounding, 0.01, 1e-6, 1, "1",
+        "share of the range of a WFDB, EDF+ or BDF+ signal whose source stores no integers that "
+        "rounding to steps may change a value by; nothing is written where it is more"),
+    WEIR_OPT_BOOL(ps_convert_opts, continuous, false,
+                  "write data records of EDF+ and BDF+ in gaps too, for programs that do not read "
+                  "interrupted files; their samples are marked as missing"),
     WEIR_OPT_END,
 };
 
@@ -66,6 +73,8 @@ static weir_status write_as(const ps_cfg *cfg, weir_record *r, const weir_record
 {
   char full[PS_PATH + 8];
   const char *const comments = cfg->convert.comments ? weir_record_comments(r) : NULL;
+  const bool edf = cfg->convert.format == PS_CONVERT_EDF;
+  const weir_convert_edf kind = {edf ? 16 : 24, cfg->convert.continuous};
   const weir_convert_scale scale = {cfg->convert.gain, cfg->convert.clip, cfg->convert.rounding};
 
   switch (cfg->convert.format) {
@@ -74,6 +83,10 @@ static weir_status write_as(const ps_cfg *cfg, weir_record *r, const weir_record
     return weir_record_to_netcdf(r, events, comments, full, facts);
   case PS_CONVERT_WFDB:
     return weir_record_to_wfdb(r, events, comments, path, &scale, facts);
+  case PS_CONVERT_EDF:
+  case PS_CONVERT_BDF:
+    (void)snprintf(full, sizeof full, edf ? "%s.edf" : "%s.bdf", path);
+    return weir_record_to_edf(r, events, comments, &kind, full, &scale, facts);
   default:
     return weir_record_to_csv(r, events, comments, path, facts);
   }
@@ -122,6 +135,12 @@ static weir_status report(void *context, int64_t i, const char *data, int64_t n)
   if (facts->clipped > 0) {
     weir_warn("convert", "%lld samples lie beyond the range of the format and were clipped",
               (long long)facts->clipped);
+  }
+  if (facts->rescaled > 0) {
+    weir_warn("convert",
+              "the stored integers of %d signals do not fit the format and were scaled anew to its "
+              "range: values change by up to half a step of it",
+              facts->rescaled);
   }
   if (facts->durations > 0) {
     weir_warn("convert", "%lld annotations have a duration, which annotation files do not hold",

@@ -13,7 +13,7 @@
 #include "query/options.h"
 #include "stream/weir_stream.h"
 
-enum { PS_CONVERT_NETCDF, PS_CONVERT_WFDB, PS_CONVERT_CSV };
+enum { PS_CONVERT_NETCDF, PS_CONVERT_WFDB, PS_CONVERT_CSV, PS_CONVERT_EDF, PS_CONVERT_BDF };
 typedef struct ps_convert_opts {
   int format;              /* PS_CONVERT_*                          */
   const char *name;        /* of what is written                    */
@@ -22,6 +22,7 @@ typedef struct ps_convert_opts {
   double gain;             /* steps per unit, where none are stored */
   double clip;             /* share of samples                      */
   double rounding;         /* share of a signal's range             */
+  bool continuous;         /* EDF+ with data records in gaps        */
 } ps_convert_opts;
 
 /* Beats to score and the true ones. */

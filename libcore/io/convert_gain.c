@@ -1,4 +1,5 @@
-/* convert_gain.c - the gain of a signal whose source stores no integers. */
+/* convert_gain.c - the gain of a signal whose source stores no integers, and how many of its values
+ * may lie beyond the range. */
 #include <math.h>
 #include "base/weir_status.h"
 #include "io/convert_priv.h"
@@ -76,5 +77,19 @@ weir_status weir_convert_gain(weir_record *r, int i, double *gain)
   const double step = pow(10, floor(log10(*gain)) - 2);
 
   *gain = floor(*gain / step) * step;
+  return WEIR_OK;
+}
+
+weir_status weir_convert_check_clipped(const char *name, const weir_convert_facts *facts,
+                                       double max_clipped)
+{
+  const int64_t present = facts->samples - facts->absent;
+
+  if ((double)facts->clipped > max_clipped * (double)present) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "record %s: %lld of %lld samples lie beyond the range of the format, more "
+                     "than %.3g %%: lower the gain, the steps per unit",
+                     name, (long long)facts->clipped, (long long)present, 100 * max_clipped);
+  }
   return WEIR_OK;
 }

@@ -42,8 +42,7 @@ typedef struct copy {
   int64_t unit_num, unit_den; /* of annotation times, per second */
 } copy;
 
-/* The rate that all rates are multiples of: gcd(a/b, c/d) = gcd(a d, c b) / (b d). */
-static bool common_rate(int64_t *num, int64_t *den, int64_t c, int64_t d)
+bool weir_convert_common_rate(int64_t *num, int64_t *den, int64_t c, int64_t d)
 {
   int64_t left = 0;
   int64_t right = 0;
@@ -92,7 +91,7 @@ static weir_status find_frames(copy *c)
     for (int i = 1; i < c->n && good; i++) {
       const weir_signal_info *const s = weir_record_signal(c->r, i);
 
-      good = common_rate(&c->num, &c->den, s->fs_num, s->fs_den);
+      good = weir_convert_common_rate(&c->num, &c->den, s->fs_num, s->fs_den);
     }
   }
   for (int i = 0; i < c->n && good; i++) {
@@ -267,21 +266,6 @@ static weir_status write_signals(copy *c, const char *path, double gain)
   return WEIR_OK;
 }
 
-/* A record of clipped samples is no copy. */
-static weir_status check_range(const copy *c, double max_clipped)
-{
-  const int64_t present = c->facts->samples - c->facts->absent;
-
-  if ((double)c->facts->clipped > max_clipped * (double)present) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "record %s: %lld of %lld samples lie beyond the range of the format, more "
-                     "than %.3g %%: lower the gain, the steps per unit",
-                     weir_record_name(c->r), (long long)c->facts->clipped, (long long)present,
-                     100 * max_clipped);
-  }
-  return WEIR_OK;
-}
-
 /* Steps as wide as the signal leave nothing of it. Of a constant, the value stands for the range.
  * Other gains than the one asked for are the source's own. */
 static weir_status check_steps(const copy *c, double max_rounded)
@@ -421,7 +405,7 @@ static weir_status copy_all(copy *c, const weir_record_events *events, const cha
   WEIR_TRY(weir_alloc(c->n, sizeof *c->channels, (void **)&c->channels));
   WEIR_TRY(weir_alloc(c->n, sizeof *c->rows, (void **)&c->rows));
   WEIR_TRY(write_signals(c, path, scale->gain));
-  WEIR_TRY(check_range(c, scale->max_clipped));
+  WEIR_TRY(weir_convert_check_clipped(weir_record_name(c->r), c->facts, scale->max_clipped));
   WEIR_TRY(check_steps(c, scale->max_rounded));
   WEIR_TRY(write_events(c, events, path));
   if (c->marks != NULL) {

@@ -26,6 +26,9 @@ void weir_io_rate_text(int64_t num, int64_t den, char *text, size_t size);
  * impossible date. */
 bool weir_io_date_us(int64_t year, int64_t month, int64_t day, int64_t *us);
 
+/* The calendar date (proleptic Gregorian) of UTC microseconds since 1970-01-01; years 0 to 9999. */
+void weir_io_civil_date(int64_t us, int *year, int *month, int *day);
+
 /* Opens a regular file for reading. Fails: WEIR_ERR_DATA, naming path and reason. */
 weir_status weir_io_open(const char *path, int *fd, int64_t *size) WEIR_CHECKED;
 /* A whole regular file of at most `limit` bytes; the caller frees *data with weir_free. Unlike

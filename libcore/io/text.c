@@ -248,6 +248,21 @@ bool weir_io_date_us(int64_t year, int64_t month, int64_t day, int64_t *us)
   return true;
 }
 
+void weir_io_civil_date(int64_t us, int *year, int *month, int *day)
+{
+  /* Eras of 400 years, each beginning in March: days from 0000-03-01. */
+  const int64_t days = weir_floor_div(us, INT64_C(86400000000)) + 719468;
+  const int64_t era = days / 146097;
+  const int64_t doe = days - era * 146097;
+  const int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+  const int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+  const int64_t mp = (5 * doy + 2) / 153;
+
+  *month = (int)(mp < 10 ? mp + 3 : mp - 9);
+  *day = (int)(doy - (153 * mp + 2) / 5 + 1);
+  *year = (int)(yoe + era * 400 + (*month <= 2));
+}
+
 weir_status weir_io_open(const char *path, int *fd, int64_t *size)
 {
   /* Not blocking, so that a named pipe is refused instead of waited for. */

@@ -31,10 +31,11 @@ typedef struct weir_signal_info {
   int has_checksum;
   int checksum; /* as the file states it: compare modulo 65536 */
   const char *format;
-  int bits;         /* bits of every stored integer; 0 where none are stored */
-  int has_invalid;  /* one code marks an absent sample: */
-  int32_t invalid;  /* this one */
-  int scale_varies; /* segments differ in gain, baseline or invalid code */
+  int bits;                           /* bits of every stored integer; 0 where none are stored */
+  int has_invalid;                    /* one code marks an absent sample: */
+  int32_t invalid;                    /* this one */
+  int scale_varies;                   /* segments differ in gain, baseline or invalid code */
+  const char *transducer, *prefilter; /* as an EDF header states them; NULL where there is none */
 } weir_signal_info;
 
 /* Options. NULL stands for all zero. */

@@ -15,6 +15,7 @@ typedef struct weir_convert_facts {
   int64_t samples, absent; /* of all signals */
   int64_t clipped;         /* beyond the range of the format written */
   int64_t durations;       /* of events: not stored in annotation files */
+  int rescaled;            /* signals whose stored integers are new ones */
   double coarse;           /* share of a signal's range that rounding would change; 0: accepted */
   int n_files;             /* written */
 } weir_convert_facts;
@@ -26,6 +27,12 @@ typedef struct weir_convert_scale {
   double max_clipped; /* maximum fraction of the samples beyond the range */
   double max_rounded; /* maximum rounding error as a fraction of a signal's range */
 } weir_convert_scale;
+
+/* What kind of EDF+ file. */
+typedef struct weir_convert_edf {
+  int bits;        /* 16: EDF+, 24: BDF+ */
+  bool continuous; /* data records in gaps too, for programs that do not read interrupted files */
+} weir_convert_edf;
 
 /* A NetCDF-4 file (CF-1.8; featureType timeSeries with one clock): a time dimension a rate and
  * length, a variable for each signal with scale_factor, add_offset, _FillValue, its flags, and the
@@ -48,6 +55,20 @@ weir_status weir_record_to_wfdb(weir_record *r, const weir_record_events *events
                                 const char *comments, const char *path,
                                 const weir_convert_scale *scale,
                                 weir_convert_facts *facts) WEIR_CHECKED;
+/* An EDF+ or BDF+ file; events and comments as its annotations. Stored integers
+ * that fit are unchanged, with a physical range whose 8 characters give every value within a
+ * quarter of a step; other signals use all integers between their extremes. Gaps of all signals
+ * that outlast a data record are left out of the file unless it is continuous; it is then
+ * interrupted (+D). Other absent samples have the code digital minimum - 1, stated in the reserved
+ * field of the signal
+ * ("missing=-32768") and by annotations "BAD_missing@@LABEL" with a duration (ADR 0070). The last
+ * record is filled with them. No patient, no recording code. Fails: WEIR_ERR_UNSUPPORTED for rates
+ * without a common frame or a decimal record duration, units or names that the header cannot hold;
+ * WEIR_ERR_CONFIG as weir_record_to_wfdb. */
+weir_status weir_record_to_edf(weir_record *r, const weir_record_events *events,
+                               const char *comments, const weir_convert_edf *kind, const char *path,
+                               const weir_convert_scale *scale,
+                               weir_convert_facts *facts) WEIR_CHECKED;
 /* Text, `time_s` from the first sample and a column for each signal, empty where absent:
  * `path`.csv, or for several rates `path`_0.csv, `path`_1.csv... one each; events to
  * `path`_events.csv, comments to `path`_comments.txt. */

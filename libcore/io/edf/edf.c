@@ -64,9 +64,12 @@ static int64_t slot_at(const weir_edf_signal *s, int64_t ns)
   return slot > MAX_SLOTS ? MAX_SLOTS : (int64_t)slot;
 }
 
+/* Whether a time, a text of whole ns, is that of a slot. */
 static bool on_grid(const weir_edf_signal *s, int64_t ns)
 {
-  return (__int128)ns * s->fs_num % ((__int128)s->fs_den * SECOND) == 0;
+  const __int128 off = (__int128)ns * s->fs_num - (__int128)slot_at(s, ns) * s->fs_den * SECOND;
+
+  return off <= s->fs_num && off >= -(__int128)s->fs_num;
 }
 
 /* Half a sample of the fastest signal, in ns: what a record may start early or late without being a
@@ -250,6 +253,10 @@ static weir_status describe(edf *e)
     info->baseline = s->digital_min - s->physical_min * info->gain;
     info->format = e->head.width == 3 ? "BDF" : "EDF";
     info->bits = 8 * e->head.width;
+    info->transducer = s->transducer;
+    info->prefilter = s->prefilter;
+    info->has_invalid = s->has_missing;
+    info->invalid = s->missing;
     info->count = count_slots(e, s);
     info->n_truncated = (e->declared - e->records) * s->per_record;
     if (info->count > MAX_SLOTS) {
@@ -377,14 +384,16 @@ static weir_status fetch(edf *e, const weir_edf_signal *s, int64_t record, int64
     const uint32_t low = b[0] | (uint32_t)b[1] << 8;
     const int32_t raw =
         width == 2 ? (int16_t)low : (int32_t)((low | (uint32_t)b[2] << 16) << 8) >> 8;
+    const bool missing = s->has_missing && raw == s->missing;
 
     if (out->raw) {
       out->raw[to + i] = raw;
     } else {
-      out->values[to + i] = (float)(s->physical_min + ((double)raw - s->digital_min) * scale);
+      out->values[to + i] =
+          missing ? 0 : (float)(s->physical_min + ((double)raw - s->digital_min) * scale);
     }
+    out->present[to + i] = !missing;
   }
-  memset(out->present + to, 1, (size_t)n);
   return WEIR_OK;
 }
 
@@ -435,8 +444,16 @@ static void next_run(const void *state, int signal, int64_t start, int64_t *lo, 
   }
 }
 
+/* Whether a text says only what the codes of absent samples say. */
+static bool says_missing(const edf *e, const char *text, int64_t size)
+{
+  const int64_t n = (int64_t)strlen(WEIR_EDF_MISSING_NOTE);
+
+  return e->head.has_missing && size >= n && memcmp(text, WEIR_EDF_MISSING_NOTE, (size_t)n) == 0;
+}
+
 /* Texts of one list, each with its time. */
-static weir_status add_texts(const weir_edf_tal *tal, int64_t origin, weir_record_events *out)
+static weir_status add_texts(const edf *e, const weir_edf_tal *tal, weir_record_events *out)
 {
   const char *at = tal->texts;
   int64_t left = tal->texts_size;
@@ -444,9 +461,10 @@ static weir_status add_texts(const weir_edf_tal *tal, int64_t origin, weir_recor
   while (left > 0) {
     const char *const end = memchr(at, 20, (size_t)left); /* a list ends with one */
     const weir_record_event event = {
-        .time = tal->onset - origin, .duration = tal->duration, .code = WEIR_RECORD_NOTE};
+        .time = tal->onset - e->origin, .duration = tal->duration, .code = WEIR_RECORD_NOTE};
 
-    if (end > at) { /* an empty text keeps the time of the record */
+    /* An empty text keeps the time of the record. */
+    if (end > at && !says_missing(e, at, end - at)) {
       WEIR_TRY(weir_record_events_add(out, &event, at, end - at));
     }
     left -= end + 1 - at;
@@ -471,7 +489,7 @@ static weir_status add_notes(const edf *e, int64_t record, const weir_edf_signal
       return weir_fail(WEIR_ERR_DATA, "%s: byte %lld: not a time-stamped annotation", e->path,
                        (long long)(from + at));
     }
-    WEIR_TRY(found ? add_texts(&tal, e->origin, out) : WEIR_OK);
+    WEIR_TRY(found ? add_texts(e, &tal, out) : WEIR_OK);
   }
   return WEIR_OK;
 }

@@ -11,14 +11,21 @@ enum { WEIR_EDF_MAX_SIGNALS = 1024, WEIR_EDF_HEAD = 256 };
 #define WEIR_EDF_MAX_RATE (INT64_C(1) << 53)
 #define WEIR_EDF_MAX_NS (INT64_C(1000000000) * 1000000000)
 
+/* Text before the code of an absent sample in a signal's reserved field, and of the annotations
+ * that say the same to other programs: EDF itself has no such code (ADR 0070). */
+#define WEIR_EDF_MISSING "missing="
+#define WEIR_EDF_MISSING_NOTE "BAD_missing@@"
+
 typedef struct weir_edf_signal {
-  char name[32], units[16];
+  char name[32], units[16], transducer[96], prefilter[96];
   double physical_min, physical_max;
   int32_t digital_min, digital_max;
   int64_t per_record;     /* samples of a data record */
   int64_t offset;         /* bytes before them in the record */
   int64_t fs_num, fs_den; /* samples per second; 0/1 for annotations */
   bool notes;             /* annotations instead of samples */
+  bool has_missing;       /* the reserved field states the code of an absent sample: */
+  int32_t missing;
 } weir_edf_signal;
 
 typedef struct weir_edf_header {
@@ -26,6 +33,7 @@ typedef struct weir_edf_header {
   bool plus, interrupted; /* EDF+ or BDF+; of it the kind whose records need not be adjacent */
   int start_kind;         /* as weir_record_start */
   int64_t start_us;
+  bool has_missing;                   /* of some signal */
   int64_t records;                    /* -1: not known when it was written */
   int64_t duration_num, duration_den; /* seconds of a record */
   int64_t n_signals, signal_capacity;

@@ -86,10 +86,66 @@ static weir_status take_text(const parser *p, int64_t byte, int64_t size, const 
   return WEIR_OK;
 }
 
+/* A remark on a signal: what is no printable ASCII becomes a blank. */
+static void take_remark(const parser *p, int64_t byte, int64_t size, char *out)
+{
+  const field f = take(p, byte, size);
+
+  for (size_t i = 0; i < f.size; i++) {
+    out[i] = f.at[i] < 32 || f.at[i] > 126 ? ' ' : f.at[i];
+  }
+  out[f.size] = 0;
+}
+
+/* The code of an absent sample, where the reserved field of signal i states one. */
+static void take_missing(const parser *p, int64_t i, weir_edf_header *h, weir_edf_signal *s)
+{
+  const int64_t limit = INT64_C(1) << (8 * h->width - 1);
+  const field f = take(p, 256 + h->n_signals * 224 + i * 32, 32);
+  const size_t n = strlen(WEIR_EDF_MISSING);
+  int64_t code = 0;
+
+  if (f.size > n && memcmp(f.at, WEIR_EDF_MISSING, n) == 0 &&
+      weir_io_parse_int(f.at + n, f.size - n, -limit, limit - 1, &code)) {
+    s->has_missing = true;
+    s->missing = (int32_t)code;
+    h->has_missing = true;
+  }
+}
+
 /* Two digits at text[0]. */
 static bool two_digits(const char *text, int64_t *out)
 {
   return weir_io_parse_int(text, 2, 0, 99, out) && text[0] != '+' && text[0] != '-';
+}
+
+/* Year of the recording field of EDF+, "Startdate 02-MAY-2104 ...": dates after 2084 stand there
+ * alone. 0: not stated. */
+static int64_t stated_year(const parser *p)
+{
+  const field f = take(p, 88, 80);
+  int64_t year = 0;
+
+  return f.size >= 21 && memcmp(f.at, "Startdate ", 10) == 0 &&
+                 weir_io_parse_int(f.at + 17, 4, 1, 9999, &year)
+             ? year
+             : 0;
+}
+
+/* The date in microseconds, of n = day, month, year of two digits; false where it is not known, for
+ * which EDF+ has "Startdate X" and 01.01.85. */
+static bool take_date(const parser *p, bool plus, const int64_t n[3], int64_t *us)
+{
+  const field f = take(p, 88, 80);
+  const bool anonymous = plus && f.size >= 11 && memcmp(f.at, "Startdate X", 11) == 0;
+
+  if (anonymous && n[0] == 1 && n[1] == 1 && n[2] == 85) {
+    return false;
+  }
+  return weir_io_date_us(n[2] < 0    ? stated_year(p)
+                         : n[2] > 84 ? n[2] + 1900
+                                     : n[2] + 2000,
+                         n[1], n[0], us);
 }
 
 /* dd.mm.yy hh.mm.ss. Files without names often hold no real date either: what is no date or time is
@@ -112,11 +168,13 @@ static void take_start(const parser *p, weir_edf_header *h)
   h->start_kind = 1;
   h->start_us = ((n[0] * 60 + n[1]) * 60 + n[2]) * 1000000;
   for (int i = 0; i < 3; i++) {
-    if (!two_digits(date + 3 * i, &n[3 + i])) {
+    if (i == 2 && h->plus && memcmp(date + 6, "yy", 2) == 0) {
+      n[5] = -1; /* after 2084 */
+    } else if (!two_digits(date + 3 * i, &n[3 + i])) {
       return;
     }
   }
-  if (weir_io_date_us(n[5] + (n[5] > 84 ? 1900 : 2000), n[4], n[3], &day_us)) {
+  if (take_date(p, h->plus, n + 3, &day_us)) {
     h->start_kind = 2;
     h->start_us += day_us;
   }
@@ -233,6 +291,9 @@ static weir_status take_signal(const parser *p, int64_t i, weir_edf_header *h)
   if (s->notes) {
     return WEIR_OK;
   }
+  take_remark(p, 256 + n * 16 + i * 80, 80, s->transducer);
+  take_remark(p, 256 + n * 136 + i * 80, 80, s->prefilter);
+  take_missing(p, i, h, s);
   if (!s->name[0]) {
     snprintf(s->name, sizeof s->name, "signal %d", (int)i);
   }

@@ -1,6 +1,7 @@
-/* oracle_edflib_test.c - real files as EDFlib reads them: every sample and every annotation. */
+/* oracle_edflib_test.c - real files, and files written here, as EDFlib reads them: every sample and
+ * every annotation. */
 #include <edflib.h>
-#include "support/io/io_test.h"
+#include "support/io/convert_check.h"
 
 static void compare_signal(weir_record *r, int handle, int signal, const struct edf_param_struct *s)
 {
@@ -75,9 +76,65 @@ static void as_edflib_reads_them(void **state)
   }
 }
 
+/* 10.3 s of two rates, a text in each second and one of 200 letters: EDF+C and BDF+C. */
+static void as_edflib_reads_what_is_written(void **state)
+{
+  static const char long_text[] = "12345678901234567890123456789012345678901234567890"
+                                  "12345678901234567890123456789012345678901234567890"
+                                  "12345678901234567890123456789012345678901234567890";
+  weir_record_events events = {0};
+  weir_convert_facts facts;
+  char *const text = malloc(1 << 16);
+  char line[64];
+  weir_record *r = NULL;
+
+  strcpy(text, "time (s),ECG (mV),Flow (l/min)\n");
+  for (int i = 0; i < 1030; i++) {
+    snprintf(line, sizeof line, "%.2f,%.6f,%.3f\n", 0.01 * i, sin(0.21 * i), 40 + 30 * cos(i));
+    strcat(text, line);
+  }
+  write_text(in_dir("w.csv"), text);
+  free(text);
+  for (int i = 0; i < 12; i++) {
+    const weir_record_event e = {
+        .time = INT64_C(900000000) * i, .duration = i % 2 ? -1 : 1500000, .code = WEIR_RECORD_NOTE};
+
+    assert_ok(weir_record_events_add(&events, &e, i == 3 ? long_text : "beep",
+                                     i == 3 ? (int64_t)strlen(long_text) : 4));
+  }
+  assert_ok(weir_record_open(in_dir("w.csv"), NULL, &r));
+  for (int k = 0; k < 2; k++) {
+    const weir_convert_edf kind = {k == 0 ? 16 : 24, true};
+    const char *const path = in_dir(k == 0 ? "w.edf" : "w.bdf");
+    struct edf_hdr_struct h;
+    weir_record *own = NULL;
+
+    assert_ok(weir_record_to_edf(r, &events, NULL, &kind, path, &any, &facts));
+    assert_ok(weir_record_open(path, NULL, &own));
+    assert_int_equal(edfopen_file_readonly(path, &h, EDFLIB_READ_ALL_ANNOTATIONS), 0);
+    assert_int_equal(h.edfsignals, 2);
+    for (int s = 0; s < 2; s++) {
+      compare_signal(own, h.handle, s, &h.signalparam[s]);
+    }
+    assert_int_equal(h.annotations_in_file, events.count);
+    compare_events(own, h.handle, &h);
+    assert_int_equal(edfclose_file(h.handle), 0);
+    weir_record_close(&own);
+  }
+  weir_record_events_fini(&events);
+  weir_record_close(&r);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(as_edflib_reads_them)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(as_edflib_reads_them),
+      cmocka_unit_test(as_edflib_reads_what_is_written),
+  };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  weir_check_mkdir(dir, sizeof dir);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+  weir_check_rmdir(dir);
+  return failed;
 }

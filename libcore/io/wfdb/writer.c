@@ -279,7 +279,9 @@ static weir_status put_start(weir_record_writer *w, weir_writer *header)
 {
   const int64_t day = INT64_C(86400000000);
   const int64_t us = (w->spec.start_us % day + day) % day;
-  int64_t days = (w->spec.start_us - us) / day + 719468; /* from 0000-03-01 */
+  int year = 0;
+  int month = 0;
+  int date = 0;
 
   if (w->spec.start_kind == 0) {
     return WEIR_OK;
@@ -290,16 +292,8 @@ static weir_status put_start(weir_record_writer *w, weir_writer *header)
   if (w->spec.start_kind == 1) {
     return WEIR_OK;
   }
-  /* Civil date from day number: eras of 400 years beginning in March. */
-  const int64_t era = days / 146097;
-  const int64_t doe = days - era * 146097;
-  const int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-  const int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-  const int64_t mp = (5 * doy + 2) / 153;
-  const int64_t month = mp < 10 ? mp + 3 : mp - 9;
-
-  return weir_writer_printf(header, " %02d/%02d/%04d", (int)(doy - (153 * mp + 2) / 5 + 1),
-                            (int)month, (int)(yoe + era * 400 + (month <= 2)));
+  weir_io_civil_date(w->spec.start_us, &year, &month, &date);
+  return weir_writer_printf(header, " %02d/%02d/%04d", date, month, year);
 }
 
 static weir_status put_comment(const char *comment, weir_writer *header)

@@ -50,6 +50,41 @@ static void there_and_back_is_the_same_file(void **state)
   assert_true(same_contents(in_scratch("x/beats.csv"), in_scratch("y/beats.csv")));
 }
 
+/* EDF+ and BDF+ keep the integers, gaps and beats of a recording, continuous or interrupted. */
+static void edf_comes_back_as_the_same_file(void **state)
+{
+  static const char *const kinds[][3] = {
+      {"edf", "false", "EDF+D"}, {"bdf", "false", "BDF+D"}, {"edf", "true", "EDF+C"}};
+
+  assert_int_equal(program("prepare --set ecgsyn.duration=60 --set ecgsyn.gaps.missing=0.2 --set "
+                           "ecgsyn.gaps.mean=3 --out %s",
+                           in_scratch("r")),
+                   0);
+  for (int k = 0; k < 3; k++) {
+    assert_int_equal(program("convert --overwrite --input %s --set convert.annotations=%s --set "
+                             "convert.format=%s --set convert.continuous=%s --out %s",
+                             in_scratch("r/ecgsyn"), in_scratch("r/ecgsyn.atr"), kinds[k][0],
+                             kinds[k][1], in_scratch("e")),
+                     0);
+    char *const bytes = contents(in_scratch("e/ecgsyn.%s", kinds[k][0]));
+
+    assert_memory_equal(bytes + 192, kinds[k][2], 5);
+    free(bytes);
+    assert_int_equal(program("convert --overwrite --input %s --set convert.format=wfdb --out %s",
+                             in_scratch("e/ecgsyn.%s", kinds[k][0]), in_scratch("w")),
+                     0);
+    if (k != 1) { /* 24 bits stay 24 */
+      assert_true(same_contents(in_scratch("r/ecgsyn.dat"), in_scratch("w/ecgsyn.dat")));
+    }
+    assert_int_equal(
+        program("run --overwrite --input %s --out %s", in_scratch("r/ecgsyn"), in_scratch("x")), 0);
+    assert_int_equal(program("run --overwrite --input %s --out %s",
+                             in_scratch("e/ecgsyn.%s", kinds[k][0]), in_scratch("y")),
+                     0);
+    assert_true(same_contents(in_scratch("x/beats.csv"), in_scratch("y/beats.csv")));
+  }
+}
+
 /* `prepare` says how it made the recording. */
 static void comments_of_the_header_are_kept_unless_told_otherwise(void **state)
 {
@@ -250,14 +285,14 @@ enum { MAX_GROWTH = 4096 };
 /* Ten times the record, the same memory. */
 static void memory_does_not_grow_with_the_record(void **state)
 {
-  const char *formats[] = {"wfdb", "csv", "netcdf"};
+  const char *formats[] = {"wfdb", "csv", "edf", "netcdf"};
   long peaks[2] = {0};
 
   for (int size = 0; size < 2; size++) {
     assert_int_equal(program("prepare --overwrite --set ecgsyn.duration=%d --out %s",
                              size == 0 ? 1200 : 12000, in_scratch("r")),
                      0);
-    for (int i = 0; i < (weir_netcdf_available() ? 3 : 2); i++) {
+    for (int i = 0; i < (weir_netcdf_available() ? 4 : 3); i++) {
       assert_int_equal(program("convert --overwrite --set input.record=%s --set convert.format=%s "
                                "--set convert.name=c --out %s",
                                in_scratch("r/ecgsyn"), formats[i], in_scratch("c")),
@@ -273,6 +308,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(there_and_back_is_the_same_file),
+      TEST(edf_comes_back_as_the_same_file),
       TEST(comments_of_the_header_are_kept_unless_told_otherwise),
       TEST(text_is_read_as_it_was_written),
       TEST(what_is_wrong_is_refused),
