@@ -7,6 +7,7 @@
 #include "io/weir_record_convert.h"
 #include "check.h"
 #include "comm/weir_items.h"
+#include "data/checksums.h"
 #include "records/records_list.h"
 #include "commands.h"
 
@@ -61,6 +62,8 @@ static weir_status get_events(const ps_cfg *cfg, weir_record *r, weir_record_eve
   if (!weir_mul_ok(s->fs_den, (int64_t)s->samples_per_frame, &den)) {
     return weir_fail(WEIR_ERR_DATA, "record %s: its rate is too small", weir_record_name(r));
   }
+  WEIR_TRY(ps_checksums_verify_file(ps_input_checksums(&cfg->input, cfg->convert.annotations),
+                                    cfg->convert.annotations));
   WEIR_TRY(weir_annotations_read(cfg->convert.annotations, &a));
   const weir_status status = weir_record_events_from(&a, s->fs_num, den, out);
 
@@ -277,15 +280,17 @@ static weir_status list_records(conversion *c)
 {
   const ps_input_opts *const in = &c->cfg->input;
   const char *const source = in->record[0] != 0 ? in->record : in->csv;
+  char path[PS_PATH];
 
   if (in->records.count > 0) {
-    WEIR_TRY(ps_records_list("input.records", &in->records, &c->records));
+    WEIR_TRY(ps_records_list("input.records", &in->records, in->physionet, &c->records));
     return name_records(&c->records);
   }
   WEIR_TRY(weir_reserve(&c->records.items, &c->records.capacity, 1, sizeof *c->records.items));
   c->records.count = 1;
   c->records.items[0] = (ps_record){.path = NULL};
-  WEIR_TRY(weir_strdup(source, &c->records.items[0].path));
+  WEIR_TRY(ps_input_path(in, source, path, sizeof path));
+  WEIR_TRY(weir_strdup(path, &c->records.items[0].path));
   return weir_strdup(c->cfg->convert.name, &c->records.items[0].name);
 }
 

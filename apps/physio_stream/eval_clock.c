@@ -8,6 +8,7 @@
 #include "base/weir_file.h"
 #include "base/weir_integer.h"
 #include "base/weir_log.h"
+#include "data/checksums.h"
 #include "io/weir_record.h"
 
 #define MAX_CLOCK 1e7
@@ -171,6 +172,7 @@ weir_status ps_eval_clock(const ps_cfg *cfg, ps_scored *s)
   int64_t rate[2][2], base[2] = {0, 1}, common[2];
   weir_record_clock record;
 
+  WEIR_TRY(ps_checksums_verify_file(ps_input_checksums(&cfg->input, files[0]), files[0]));
   for (int k = 0; k < 2; k++) {
     WEIR_TRY(ps_beats_rate(files[k], &rate[k][0], &rate[k][1]));
   }

@@ -41,7 +41,8 @@ weir_status ps_eval_list_read(const ps_cfg *cfg, ps_eval_list *list)
 {
   char text[PS_PATH];
 
-  WEIR_TRY(ps_records_list("eval.records", &cfg->eval.records, &list->records));
+  WEIR_TRY(
+      ps_records_list("eval.records", &cfg->eval.records, cfg->input.physionet, &list->records));
   WEIR_TRY(weir_alloc(3 * list->records.count, sizeof *list->paths, (void **)&list->paths));
   for (int64_t i = 0; i < list->records.count; i++) {
     const char *path = list->records.items[i].path;

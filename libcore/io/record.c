@@ -139,6 +139,34 @@ weir_status weir_record_read_clock(const char *path, weir_record_clock *out)
   return status;
 }
 
+weir_status weir_record_files(const char *path, weir_record_paths *out)
+{
+  const weir_record_format *const format = find_format(path);
+
+  *out = (weir_record_paths){0};
+  if (!format) {
+    return refuse_path(path);
+  }
+  return format->files ? format->files(path, out) : weir_record_paths_add(out, path);
+}
+
+weir_status weir_record_paths_add(weir_record_paths *list, const char *path)
+{
+  WEIR_TRY(weir_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items));
+  WEIR_TRY(weir_strdup(path, &list->items[list->count]));
+  list->count++;
+  return WEIR_OK;
+}
+
+void weir_record_paths_fini(weir_record_paths *list)
+{
+  for (int64_t i = 0; i < list->count; i++) {
+    weir_free(&list->items[i]);
+  }
+  weir_free(&list->items);
+  *list = (weir_record_paths){0};
+}
+
 void weir_record_close(weir_record **r)
 {
   if (*r) {

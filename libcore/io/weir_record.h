@@ -64,6 +64,19 @@ weir_status weir_record_read_clock(const char *path, weir_record_clock *out) WEI
  * Where one of the options avoids the failure, weir_last_option names it. */
 weir_status weir_record_open(const char *path, const weir_record_opts *opts,
                              weir_record **out) WEIR_CHECKED;
+/* The files of a record. */
+typedef struct weir_record_paths {
+  char **items;
+  int64_t count, capacity;
+} weir_record_paths;
+/* Lists the files that the record at `path` is read from: header and signal files of a WFDB record
+ * and of its segments, as far as they exist; otherwise the path itself. Fails: WEIR_ERR_DATA for no
+ * such record or a malformed header, WEIR_ERR_MEMORY; *out is for weir_record_paths_fini in any
+ * case. */
+weir_status weir_record_files(const char *path, weir_record_paths *out) WEIR_CHECKED;
+/* Appends a copy of `path`. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_record_paths_add(weir_record_paths *list, const char *path) WEIR_CHECKED;
+void weir_record_paths_fini(weir_record_paths *list);
 /* Closes the record; accepts NULL; nulls *r. */
 void weir_record_close(weir_record **r);
 

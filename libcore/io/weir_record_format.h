@@ -32,6 +32,8 @@ typedef struct weir_record_format {
   const char *name; /* equals the folder's name */
   const char *help; /* files searched for, for "no format claims this path" */
   bool (*claims)(const char *path);
+  /* As weir_record_files; NULL: the path itself. */
+  weir_status (*files)(const char *path, weir_record_paths *out);
   /* Properties stated in the header without its samples, frames 0 if not stated; NULL: the file is
    * opened instead. */
   weir_status (*clock)(const char *path, weir_record_clock *out);

@@ -7,64 +7,8 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "data/checksums.h"
 #include "stream/weir_series.h"
-
-const weir_opt ps_input_options[] = {
-    WEIR_OPT_PATH(
-        ps_input_opts, record, "",
-        "WFDB record (path without suffix, or of its .hea file), or an .edf, .bdf or .nc file; "
-        "empty, with csv empty too: the built-in recording, if an option of ecgsyn is stated"),
-    WEIR_OPT_STRING(ps_input_opts, live, "",
-                    "address of live samples (docs/reference/live.md): - the standard input, "
-                    "tcp:[HOST:]PORT, unix:PATH"),
-    WEIR_OPT_STRING_LIST(
-        ps_input_opts, records, "",
-        "several records, or files RECORDS that list some: each is run for itself, "
-        "into a folder of its name"),
-    WEIR_OPT_PATH(ps_input_opts, csv, "", "text file, columns of samples (.csv or .txt)"),
-    WEIR_OPT_STRING(
-        ps_input_opts, signal, "",
-        "signal by name or index; empty: the first in mV, else the only voltage or only signal"),
-    WEIR_OPT_STRING(ps_input_opts, unit, "",
-                    "unit that the signal is read in: converted where its file states another of "
-                    "the same quantity (another quantity is refused), stated where the file has "
-                    "none; empty: the file's, for beats mV where it is a voltage; of a query: "
-                    "query.streams.unit"),
-    WEIR_OPT_REAL(
-        ps_input_opts, from, 0, 0, 1e9, "s",
-        "begin of what is read of each recording: what lies before it is a gap, and times "
-        "and sample numbers stay those of the whole recording; eval: of what is scored"),
-    WEIR_OPT_REAL(ps_input_opts, to, 0, 0, 1e9, "s",
-                  "end of what is read or scored (s), exclusive; 0: the end of the recording"),
-    WEIR_OPT_REAL(
-        ps_input_opts, fs, 0, 0, 1e6, "Hz",
-        "sampling rate of a text file without a time column, refused for other input; 0: the file "
-        "must say"),
-    WEIR_OPT_BOOL(ps_input_opts, allow_short, false,
-                  "read what exists of a truncated file; the rest is a gap"),
-    WEIR_OPT_BOOL(ps_input_opts, zero_gain, false,
-                  "read a gain of 0 (uncalibrated) as 200 per unit instead of refusing it"),
-    WEIR_OPT_REAL(ps_input_opts, lateness, 2, 0, 3600, "s",
-                  "live: maximum delay of a sample relative to the newest; later ones are dropped, "
-                  "and results wait for this long"),
-    WEIR_OPT_REAL(ps_input_opts, tolerance, 0, 0, 3600, "s",
-                  "live: how far a sample's time may be off its slot; 0: half of the period, which "
-                  "none exceeds"),
-    WEIR_OPT_REAL(ps_input_opts, max_ahead, 3600, 0.001, 1e9, "s",
-                  "live: a sample farther ahead of the newest is dropped, for a clock gone wrong "
-                  "would make all that follow late",
-                  .alias = "jump"),
-    WEIR_OPT_REAL(ps_input_opts, timeout, 0, 0, 1e9, "s",
-                  "live: time without any line after which the input has ended, also before the "
-                  "first; 0: wait without limit"),
-    WEIR_OPT_INT(ps_input_opts, max_bad_lines, 10000, 0, 1e15, "1",
-                 "live: consecutive unusable lines after which the input is refused; 0: never",
-                 .alias = "limit"),
-    WEIR_OPT_BOOL(ps_input_opts, remote, false,
-                  "live: listen on other addresses than those of this machine too; nothing is "
-                  "encrypted"),
-    WEIR_OPT_END,
-};
 
 enum { PATH_SIZE = 4096, SKIP_BLOCK = 4096 };
 #define SYNTH_SIGNAL "ECG"
@@ -95,7 +39,7 @@ static weir_status add_file(ps_input *in, const char *path)
 /* Header and signal file of a record, as far as they are files. */
 static weir_status list_files(ps_input *in, const char *path, const char *data)
 {
-  char text[PATH_SIZE];
+  char text[PATH_SIZE + 8];
   const char *slash = strrchr(path, '/');
   const int folder = slash == NULL ? 0 : (int)(slash - path) + 1;
 
@@ -130,12 +74,30 @@ static weir_status advise(weir_status status, const ps_input_opts *opts)
   return status;
 }
 
-weir_status ps_input_open_record(const ps_input_opts *opts, const char *path, weir_record **out)
+weir_status ps_input_path(const ps_input_opts *opts, const char *name, char *path, size_t size)
 {
+  return ps_physionet_path(opts->physionet, name, path, size);
+}
+
+int ps_input_checksums(const ps_input_opts *opts, const char *path)
+{
+  const size_t n = strlen(opts->physionet);
+  const bool below = n > 0 && strncmp(path, opts->physionet, n) == 0 && path[n] == '/';
+
+  return below && opts->checksums == PS_CHECKSUMS_LISTED ? PS_CHECKSUMS_REQUIRED : opts->checksums;
+}
+
+weir_status ps_input_open_record(const ps_input_opts *opts, const char *name, weir_record **out)
+{
+  char path[PATH_SIZE];
+
+  *out = NULL;
+  WEIR_TRY(ps_input_path(opts, name, path, sizeof path));
   const weir_record_opts how = {
       .allow_short = opts->allow_short, .csv_fs = opts->fs, .zero_gain = opts->zero_gain};
-  const weir_status status = weir_record_open(path, &how, out);
+  weir_status status = ps_checksums_verify(ps_input_checksums(opts, path), path);
 
+  status = status == WEIR_OK ? weir_record_open(path, &how, out) : status;
   if (status == WEIR_ERR_DATA && strchr(path, ':') != NULL && !weir_file_exists(path)) {
     return weir_fail(status,
                      "%s: there is no such record; if live input is meant, its addresses are -, "
@@ -157,9 +119,12 @@ static void warn_of_truncation(const ps_input_info *f, int64_t missing)
   }
 }
 
-static weir_status open_record(ps_input *in, const ps_input_opts *opts, const char *path)
+static weir_status open_record(ps_input *in, const ps_input_opts *opts, const char *name)
 {
-  WEIR_TRY(ps_input_open_record(opts, path, &in->record));
+  char path[PATH_SIZE];
+
+  WEIR_TRY(ps_input_path(opts, name, path, sizeof path));
+  WEIR_TRY(ps_input_open_record(opts, name, &in->record));
   WEIR_TRY(advise(weir_record_find(in->record, opts->signal, &in->signal), opts));
   const weir_signal_info *s = weir_record_signal(in->record, in->signal);
 

@@ -12,6 +12,8 @@ typedef struct ps_input_opts {
   const char *record, *csv; /* with live at most one; all "": the built-in recording */
   weir_string_list records; /* several, each run for itself: the caller's  */
   const char *live;         /* address of weir_wire_listen                  */
+  const char *physionet;    /* root of databases, see ps_physionet_path     */
+  int checksums;            /* PS_CHECKSUMS_*                               */
   const char *signal;       /* name or index, "" for the first in mV        */
   const char *unit;         /* that values are read in, "" for the file's   */
   double from, to;          /* s: what is read of a recording; to 0: its end */
@@ -30,9 +32,15 @@ typedef struct ps_input ps_input;
 /* Returns whether they name no recording, so that the built-in one is read. */
 bool ps_input_is_built_in(const ps_input_opts *opts);
 
-/* Opens a record or text file as the options say. Fails: as weir_record_open, naming the options
- * that mend it. */
-weir_status ps_input_open_record(const ps_input_opts *opts, const char *path,
+/* Path of a recording that an option names: see ps_physionet_path. */
+weir_status ps_input_path(const ps_input_opts *opts, const char *name, char *path,
+                          size_t size) WEIR_CHECKED;
+/* What is compared of a file: all of what is below opts->physionet, otherwise opts->checksums. */
+int ps_input_checksums(const ps_input_opts *opts, const char *path);
+/* Opens a record or text file as the options say, once its files are those of their checksums
+ * (ps_checksums_verify). Fails: as weir_record_open, naming the options that mend it, and
+ * ps_checksums_verify. */
+weir_status ps_input_open_record(const ps_input_opts *opts, const char *name,
                                  weir_record **out) WEIR_CHECKED;
 /* Checks that the options name one recording at most, and nothing that it does not take. Fails:
  * WEIR_ERR_CONFIG. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "data/checksums.h"
 
 /* A signal that is not there is the query's fault: its location precedes the message. */
 static weir_status with_location(weir_status status, const weir_query_source *source)
@@ -26,6 +27,7 @@ static weir_status open_inputs(const ps_query_job *job, ps_query_run *r)
 
     opts.signal = streams[i].signal;
     opts.unit = streams[i].unit;
+    opts.checksums = i == 0 ? opts.checksums : PS_CHECKSUMS_IGNORED; /* once is enough */
     const weir_status status =
         i > 0 && job->input->live[0] != 0
             ? ps_input_join(r->input[0], streams[i].signal, streams[i].unit, &r->input[i])

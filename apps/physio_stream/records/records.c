@@ -164,7 +164,8 @@ static weir_status accept_any(const ps_one *all, ps_records *list, ps_one_fn che
   char first[1024] = "";
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(ps_records_list("input.records", &all->cfg->input.records, list));
+  WEIR_TRY(
+      ps_records_list("input.records", &all->cfg->input.records, all->cfg->input.physionet, list));
   for (int64_t i = 0; i < list->count; i++) {
     const ps_cfg cfg = cfg_of(all->cfg, &list->items[i]);
     const weir_status one = check(&(ps_one){.cli = all->cli, .cfg = &cfg, .config = all->config});
@@ -195,7 +196,8 @@ weir_status ps_records_run(const ps_one *all, ps_one_fn run)
 {
   job j = {.all = all, .run = run};
   const int64_t threads = weir_threads_get(), ranks = weir_comm_size(all->comm);
-  weir_status status = ps_records_list("input.records", &all->cfg->input.records, &j.records);
+  weir_status status = ps_records_list("input.records", &all->cfg->input.records,
+                                       all->cfg->input.physionet, &j.records);
 
   WEIR_TRY_GOTO(weir_comm_agree(all->comm, status), done);
   weir_writer_remember(true); /* on every rank */

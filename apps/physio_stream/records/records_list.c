@@ -6,6 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "commands.h"
+#include "data/checksums.h"
 
 enum { LIST_LIMIT = 16 << 20 };
 
@@ -149,10 +150,14 @@ int ps_record_stem(const char *path)
   return (int)n;
 }
 
-weir_status ps_records_list(const char *key, const weir_string_list *from, ps_records *list)
+weir_status ps_records_list(const char *key, const weir_string_list *from, const char *root,
+                            ps_records *list)
 {
+  char path[PS_PATH];
+
   for (int64_t i = 0; i < from->count; i++) {
-    WEIR_TRY(add_path(list, key, from->items[i]));
+    WEIR_TRY(ps_physionet_path(root, from->items[i], path, sizeof path));
+    WEIR_TRY(add_path(list, key, path));
   }
   if (list->count == 0) {
     return weir_fail(WEIR_ERR_CONFIG, "%s names no recording", key);

@@ -552,6 +552,7 @@ const weir_record_format weir_record_format_wfdb = {
     .name = "wfdb",
     .help = "a WFDB record, named with or without .hea",
     .claims = weir_wfdb_claims,
+    .files = weir_wfdb_files,
     .clock = weir_wfdb_clock,
     .open = open_record,
     .close = close_record,

@@ -116,6 +116,8 @@ bool weir_wfdb_claims(const char *path);
  * Fails: WEIR_ERR_DATA for a path that is too long. */
 weir_status weir_wfdb_split_path(const char *path, char *dir, char *header,
                                  size_t size) WEIR_CHECKED;
+/* As weir_record_files. */
+weir_status weir_wfdb_files(const char *path, weir_record_paths *out) WEIR_CHECKED;
 /* Rate and length as the header at `path` states them. Fails: as weir_wfdb_header_read. */
 weir_status weir_wfdb_clock(const char *path, weir_record_clock *out) WEIR_CHECKED;
 
