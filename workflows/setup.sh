@@ -45,6 +45,7 @@ core_packages=(
   'libfftw3-dev fftw'
   'libnetcdf-mpi-dev netcdf_parallel'
   'libflac-dev pkg flac'
+  'libexpat1-dev pkg expat'
   'zlib1g-dev pkg zlib'
   'libeccodes-dev header eccodes.h gcc'
   'libpetsc-complex-dev pkg PETSc'

@@ -56,12 +56,13 @@ typedef struct weir_record_clock {
 weir_status weir_record_read_clock(const char *path, weir_record_clock *out) WEIR_CHECKED;
 
 /* Opens `path` with the format that claims it: a WFDB record name with or without .hea, or an
- * .edf, .bdf, .nc, .csv or .txt file. What identifies a person in a header is not passed on.
- * Headers and sizes are checked here, so that a later read fails only when the file changes or the
- * device does. Fails: WEIR_ERR_DATA (missing, malformed, truncated, naming file, line and reason),
- * WEIR_ERR_UNSUPPORTED (a sample format of this format that cannot be decoded), WEIR_ERR_MEMORY,
- * WEIR_ERR_CONFIG (csv_fs: missing, or not the rate that the file states); *out is then NULL.
- * Where one of the options avoids the failure, weir_last_option names it. */
+ * .edf, .bdf, .nc, .xml (annotated ECG of HL7), .csv or .txt file. What identifies a person in a
+ * header is not passed on. Headers and sizes are checked here, so that a later read fails only when
+ * the file changes or the device does. Fails: WEIR_ERR_DATA (missing, malformed, truncated, naming
+ * file, line and reason), WEIR_ERR_UNSUPPORTED (a sample format of this format that cannot be
+ * decoded), WEIR_ERR_MEMORY, WEIR_ERR_CONFIG (csv_fs: missing, or not the rate that the file
+ * states); *out is then NULL. Where one of the options avoids the failure, weir_last_option names
+ * it. */
 weir_status weir_record_open(const char *path, const weir_record_opts *opts,
                              weir_record **out) WEIR_CHECKED;
 /* The files of a record. */

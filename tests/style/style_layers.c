@@ -106,6 +106,7 @@ static const struct library {
     {"yaml.h", {"libcore/conf/"}},
     {"FLAC/", {"libcore/io/wfdb/"}},
     {"zlib.h", {"libcore/io/tfrecord/"}},
+    {"expat.h", {"libcore/io/aecg/"}},
     {"edflib.h", {"libcore/io/edf/"}},
     {"omp.h", {"libcore/device/"}},
     {"cuda_runtime", {"libcore/device/"}},

@@ -5,7 +5,8 @@
 const weir_opt ps_input_options[] = {
     WEIR_OPT_PATH(
         ps_input_opts, record, "",
-        "WFDB record (path without suffix, or of its .hea file), or an .edf, .bdf or .nc file; or "
+        "WFDB record (path without suffix, or of its .hea file), or an .edf, .bdf, .nc or .xml "
+        "(annotated ECG of HL7) file; or "
         "physionet:DATABASE/VERSION/RECORD below input.physionet; "
         "empty, with csv empty too: the built-in recording, if an option of ecgsyn is stated"),
     WEIR_OPT_STRING(ps_input_opts, live, "",

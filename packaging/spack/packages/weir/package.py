@@ -25,6 +25,7 @@ class Weir(CMakePackage):
     depends_on("openblas threads=openmp")
     depends_on("onednn@2 cpu_runtime=omp")
     depends_on("fftw")
+    depends_on("expat")
     depends_on("flac")
     depends_on("zlib-api")
     depends_on("mpi", when="+mpi")

@@ -1,0 +1,524 @@
+/* parse_expat.c - an annotated ECG by Expat, element by element. Read are the sequence sets of its
+ * series and annotations with a region of time; derived series are counted. Whatever else stands in
+ * a sequence set has to be understood, or the file is refused. */
+#include <expat.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/weir_alloc.h"
+#include "io/aecg/aecg_priv.h"
+#include "io/io_priv.h"
+
+enum { PIECE = 65536, DEPTH = 64, NAME = 40, TOKEN = 24 };
+#define FILE_LIMIT (INT64_C(1) << 31)
+#define HL7 "urn:hl7-org:v3"
+
+typedef struct sequence {
+  char code[WEIR_AECG_TEXT], type[NAME];
+  char head[WEIR_AECG_TEXT], head_unit[16], increment[WEIR_AECG_TEXT], increment_unit[16];
+  char origin[WEIR_AECG_TEXT], origin_unit[WEIR_AECG_TEXT];
+  char scale[WEIR_AECG_TEXT], scale_unit[WEIR_AECG_TEXT];
+  weir_aecg_piece piece;
+} sequence;
+
+typedef struct parser {
+  XML_Parser xml;
+  const char *path;
+  weir_aecg *out;
+  weir_status status;
+  char stack[DEPTH][NAME];
+  int depth, derived;          /* elements open; the depth of a derived series, 0 outside */
+  sequence now;                /* the sequence that is open */
+  sequence clock;              /* of the set */
+  bool has_clock, knows_times; /* of the set; some set had one */
+  int64_t n_new;               /* sequences of leads in this set wait for its clock */
+  sequence *waiting;
+  int64_t waiting_capacity;
+  char token[TOKEN]; /* digits cut by the end of a piece of text */
+  int token_size;
+  char zone[8];
+  bool has_zone;
+  char note_code[WEIR_AECG_TEXT], note_value[WEIR_AECG_TEXT], boundary[WEIR_AECG_TEXT];
+  char low[WEIR_AECG_TEXT], high[WEIR_AECG_TEXT], low_unit[16], high_unit[16];
+} parser;
+
+/* Keeps the first failure, and ends the parsing. */
+static void stop(parser *p, weir_status status)
+{
+  if (p->status == WEIR_OK && status != WEIR_OK) {
+    p->status = status;
+    (void)XML_StopParser(p->xml, XML_FALSE);
+  }
+}
+
+#define REFUSE(p, format, ...)                                      \
+  stop((p), weir_fail(WEIR_ERR_DATA, "%s:%llu: " format, (p)->path, \
+                      (unsigned long long)XML_GetCurrentLineNumber((p)->xml), __VA_ARGS__))
+
+/* Name of the element `up` above the innermost one. */
+static const char *above(const parser *p, int up)
+{
+  return p->depth > up ? p->stack[p->depth - 1 - up] : "";
+}
+
+static bool in(const parser *p, const char *parent, const char *grandparent)
+{
+  return strcmp(above(p, 1), parent) == 0 &&
+         (grandparent == NULL || strcmp(above(p, 2), grandparent) == 0);
+}
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+  (void)snprintf(to, size, "%.*s", (int)(size - 1), from);
+}
+
+/* An attribute without a namespace; "" where it is not there. */
+static const char *attribute(const XML_Char **list, const char *name)
+{
+  for (; list[0] != NULL; list += 2) {
+    if (strcmp(list[0], name) == 0) {
+      return list[1];
+    }
+  }
+  return "";
+}
+
+/* xsi:type without the prefix of its namespace. */
+static const char *value_type(const XML_Char **list)
+{
+  const char *const type = attribute(list, "http://www.w3.org/2001/XMLSchema-instance\ntype");
+  const char *const colon = strchr(type, ':');
+
+  return colon != NULL ? colon + 1 : type;
+}
+
+static void start_in_sequence(parser *p, const char *name, const XML_Char **list)
+{
+  sequence *const s = &p->now;
+
+  if (in(p, "sequence", NULL)) {
+    if (strcmp(name, "code") == 0) {
+      copy_text(s->code, sizeof s->code, attribute(list, "code"));
+    } else if (strcmp(name, "value") == 0) {
+      copy_text(s->type, sizeof s->type, value_type(list));
+    }
+  } else if (in(p, "value", "sequence")) {
+    const char *const value = attribute(list, "value");
+    const char *const unit = attribute(list, "unit");
+
+    if (strcmp(name, "head") == 0) {
+      copy_text(s->head, sizeof s->head, value);
+      copy_text(s->head_unit, sizeof s->head_unit, unit);
+    } else if (strcmp(name, "increment") == 0) {
+      copy_text(s->increment, sizeof s->increment, value);
+      copy_text(s->increment_unit, sizeof s->increment_unit, unit);
+    } else if (strcmp(name, "origin") == 0) {
+      copy_text(s->origin, sizeof s->origin, value);
+      copy_text(s->origin_unit, sizeof s->origin_unit, unit);
+    } else if (strcmp(name, "scale") == 0) {
+      copy_text(s->scale, sizeof s->scale, value);
+      copy_text(s->scale_unit, sizeof s->scale_unit, unit);
+    } else if (strcmp(name, "digits") != 0) {
+      REFUSE(p, "element %.40s in the value of a sequence is not understood", name);
+    }
+  }
+}
+
+static void start_in_annotation(parser *p, const char *name, const XML_Char **list)
+{
+  if (strcmp(name, "code") == 0 && in(p, "annotation", NULL)) {
+    copy_text(p->note_code, sizeof p->note_code, attribute(list, "code"));
+  } else if (strcmp(name, "value") == 0 && in(p, "annotation", NULL)) {
+    copy_text(p->note_value, sizeof p->note_value, attribute(list, "code"));
+  } else if (strcmp(name, "code") == 0 && in(p, "boundary", NULL)) {
+    copy_text(p->boundary, sizeof p->boundary, attribute(list, "code"));
+    p->low[0] = p->high[0] = 0;
+  } else if (strcmp(name, "low") == 0 && in(p, "value", "boundary")) {
+    copy_text(p->low, sizeof p->low, attribute(list, "value"));
+    copy_text(p->low_unit, sizeof p->low_unit, attribute(list, "unit"));
+  } else if (strcmp(name, "high") == 0 && in(p, "value", "boundary")) {
+    copy_text(p->high, sizeof p->high, attribute(list, "value"));
+    copy_text(p->high_unit, sizeof p->high_unit, attribute(list, "unit"));
+  }
+}
+
+static void start_element(void *user, const XML_Char *full, const XML_Char **list)
+{
+  parser *const p = user;
+  const char *const end = strchr(full, '\n');
+  const char *const name = end != NULL ? end + 1 : full;
+
+  if (p->depth == DEPTH) {
+    REFUSE(p, "more than %d elements in each other", DEPTH);
+    return;
+  }
+  copy_text(p->stack[p->depth++], NAME, name);
+  if (p->depth == 1 && (strcmp(name, "AnnotatedECG") != 0 || end == NULL ||
+                        strncmp(full, HL7 "\n", strlen(HL7) + 1) != 0)) {
+    REFUSE(p, "the root element is %.40s, not AnnotatedECG of " HL7 ": not an annotated ECG", name);
+  }
+  if (p->derived == 0 && strcmp(name, "derivedSeries") == 0) {
+    p->derived = p->depth;
+    p->out->skipped++;
+  }
+  if (p->derived > 0) {
+    return;
+  }
+  if (strcmp(name, "sequenceSet") == 0) {
+    p->has_clock = false;
+    p->n_new = 0;
+  } else if (strcmp(name, "sequence") == 0) {
+    weir_free(&p->now.piece.digits);
+    memset(&p->now, 0, sizeof p->now);
+  } else if (strcmp(name, "digits") == 0) {
+    p->token_size = 0;
+  } else if (strcmp(name, "annotation") == 0) {
+    p->note_code[0] = p->note_value[0] = p->boundary[0] = p->low[0] = p->high[0] = 0;
+  } else if (strcmp(name, "low") == 0 && in(p, "effectiveTime", "series") && !p->out->has_start) {
+    p->out->has_start = weir_aecg_time(attribute(list, "value"), &p->out->start, p->zone);
+  }
+  start_in_sequence(p, name, list);
+  start_in_annotation(p, name, list);
+}
+
+/* The token of digits that is complete. */
+static void end_token(parser *p)
+{
+  weir_aecg_piece *const d = &p->now.piece;
+  int64_t value = 0;
+
+  if (p->token_size == 0 || p->status != WEIR_OK) {
+    return;
+  }
+  if (!weir_io_parse_int(p->token, (size_t)p->token_size, INT32_MIN, INT32_MAX, &value)) {
+    REFUSE(p, "'%.*s' among the digits of %s is no integer of 32 bits", p->token_size, p->token,
+           p->now.code);
+    return;
+  }
+  p->token_size = 0;
+  if (d->count == INT32_MAX) {
+    REFUSE(p, "more than %d samples in a sequence", INT32_MAX);
+    return;
+  }
+  stop(p, weir_reserve(&d->digits, &d->capacity, d->count + 1, sizeof *d->digits));
+  if (p->status == WEIR_OK) {
+    d->digits[d->count++] = (int32_t)value;
+  }
+}
+
+static void text(void *user, const XML_Char *data, int size)
+{
+  parser *const p = user;
+
+  if (p->derived > 0 || p->status != WEIR_OK || strcmp(above(p, 0), "digits") != 0 ||
+      !in(p, "value", "sequence")) {
+    return;
+  }
+  for (int i = 0; i < size; i++) {
+    if (data[i] == ' ' || data[i] == '\n' || data[i] == '\t' || data[i] == '\r') {
+      end_token(p);
+    } else if (p->token_size < TOKEN) {
+      p->token[p->token_size++] = data[i];
+    } else {
+      REFUSE(p, "a number of more than %d characters among the digits", TOKEN);
+      return;
+    }
+  }
+}
+
+/* A lead's short name: MDC_ECG_LEAD_AVR is aVR. */
+static void name_lead(const char *code, char *name)
+{
+  static const char prefix[] = "MDC_ECG_LEAD_";
+  const bool known = strncmp(code, prefix, sizeof prefix - 1) == 0 && code[sizeof prefix - 1] != 0;
+  const char *const own = known ? code + sizeof prefix - 1 : code;
+
+  copy_text(name, WEIR_AECG_TEXT, own);
+  if (known && strncmp(own, "AV", 2) == 0 && strlen(own) == 3) {
+    name[0] = 'a';
+  }
+}
+
+static weir_status find_lead(parser *p, const char *name, weir_aecg_lead **out)
+{
+  weir_aecg *const a = p->out;
+
+  for (int64_t i = 0; i < a->n_leads; i++) {
+    if (strcmp(a->leads[i].name, name) == 0) {
+      *out = &a->leads[i];
+      return WEIR_OK;
+    }
+  }
+  if (a->n_leads == WEIR_AECG_LEADS) {
+    return weir_fail(WEIR_ERR_DATA, "%s: more than %d leads", p->path, WEIR_AECG_LEADS);
+  }
+  WEIR_TRY(weir_reserve(&a->leads, &a->lead_capacity, a->n_leads + 1, sizeof *a->leads));
+  *out = &a->leads[a->n_leads++];
+  memset(*out, 0, sizeof **out);
+  copy_text((*out)->name, WEIR_AECG_TEXT, name);
+  return WEIR_OK;
+}
+
+/* A sequence of a lead with the clock of its set. */
+static void add_piece(parser *p, sequence *s, int64_t time)
+{
+  weir_aecg_lead *lead = NULL;
+  char name[WEIR_AECG_TEXT];
+  double origin = 0, scale = 0;
+
+  if (strcmp(s->type, "SLIST_PQ") != 0) {
+    REFUSE(p, "the values of %s are of type '%s', and only SLIST_PQ is read", s->code, s->type);
+  } else if (!weir_io_parse_real(s->origin, strlen(s->origin), &origin) ||
+             !weir_io_parse_real(s->scale, strlen(s->scale), &scale) || !(scale > 0 || scale < 0)) {
+    REFUSE(p, "origin '%s' and scale '%s' of %s: expected numbers, and a scale that is not 0",
+           s->origin, s->scale, s->code);
+  } else if (strcmp(s->origin_unit, s->scale_unit) != 0 || s->scale_unit[0] == 0) {
+    REFUSE(p, "origin and scale of %s are in '%s' and '%s': expected one unit", s->code,
+           s->origin_unit, s->scale_unit);
+  } else if (s->piece.count == 0) {
+    REFUSE(p, "%s has no digits", s->code);
+  } else {
+    name_lead(s->code, name);
+    stop(p, find_lead(p, name, &lead));
+  }
+  if (p->status != WEIR_OK) {
+    return;
+  }
+  if (lead->n_pieces > 0 &&
+      (lead->origin != origin || lead->scale != scale || strcmp(lead->units, s->scale_unit) != 0)) {
+    REFUSE(p, "lead %s has another origin, scale or unit than in an earlier sequence", name);
+    return;
+  }
+  if (lead->n_pieces == WEIR_AECG_PIECES) {
+    REFUSE(p, "more than %d sequences of lead %s", WEIR_AECG_PIECES, name);
+    return;
+  }
+  stop(p, weir_reserve(&lead->pieces, &lead->piece_capacity, lead->n_pieces + 1,
+                       sizeof *lead->pieces));
+  if (p->status == WEIR_OK) {
+    lead->origin = origin;
+    lead->scale = scale;
+    copy_text(lead->units, sizeof lead->units, s->scale_unit);
+    lead->pieces[lead->n_pieces] = s->piece;
+    lead->pieces[lead->n_pieces++].time = time;
+    memset(&s->piece, 0, sizeof s->piece);
+  }
+}
+
+/* A time as the boundaries and heads of this file state it. */
+static bool take_time(parser *p, bool absolute, const char *value, const char *unit, int64_t *ns)
+{
+  char zone[8];
+  double seconds = 0;
+  const double factor = strcmp(unit, "s") == 0    ? 1e9
+                        : strcmp(unit, "ms") == 0 ? 1e6
+                        : strcmp(unit, "us") == 0 ? 1e3
+                                                  : 0;
+
+  if (!absolute) {
+    if (factor == 0 || !weir_io_parse_real(value, strlen(value), &seconds) ||
+        !(seconds * factor < 1e18 && seconds * factor > -1e18)) {
+      return false;
+    }
+    *ns = (int64_t)(seconds * factor + (seconds < 0 ? -0.5 : 0.5));
+    return true;
+  }
+  if (!weir_aecg_time(value, ns, zone) || (p->has_zone && strcmp(zone, p->zone) != 0)) {
+    return false;
+  }
+  memcpy(p->zone, zone, sizeof zone);
+  p->has_zone = true;
+  return true;
+}
+
+static void end_set(parser *p)
+{
+  weir_aecg *const a = p->out;
+  int64_t num = 0, den = 0, time = 0;
+  const bool absolute = strcmp(p->clock.code, "TIME_ABSOLUTE") == 0;
+
+  if (!p->has_clock) {
+    REFUSE(p, "%s", "a sequence set has no sequence of times (TIME_ABSOLUTE or TIME_RELATIVE)");
+    return;
+  }
+  if (!take_time(p, absolute, p->clock.head, p->clock.head_unit, &time)) {
+    REFUSE(p,
+           "the first time is '%s' %s: expected YYYYMMDDHHMMSS of one time zone, or of relative "
+           "times a number in s, ms or us",
+           p->clock.head, p->clock.head_unit);
+  } else if (!weir_aecg_rate(p->clock.increment, p->clock.increment_unit, &num, &den)) {
+    REFUSE(p, "the increment is '%s' %s: expected a number in s, ms or us", p->clock.increment,
+           p->clock.increment_unit);
+  } else if (p->knows_times && (a->fs_num != num || a->fs_den != den)) {
+    REFUSE(p,
+           "the increment is '%s' %s, another than in earlier sequence sets: their rates have to "
+           "agree",
+           p->clock.increment, p->clock.increment_unit);
+  } else if (p->knows_times && a->absolute != absolute) {
+    REFUSE(p, "%s", "sequence sets have relative and absolute times");
+  }
+  a->fs_num = num;
+  a->fs_den = den;
+  a->absolute = absolute;
+  p->knows_times = true;
+  for (int64_t i = 0; i < p->n_new && p->status == WEIR_OK; i++) {
+    add_piece(p, &p->waiting[i], time);
+  }
+}
+
+static void end_sequence(parser *p)
+{
+  sequence *const s = &p->now;
+
+  if (strncmp(s->code, "TIME_", 5) == 0) {
+    if (p->has_clock ||
+        (strcmp(s->code, "TIME_ABSOLUTE") != 0 && strcmp(s->code, "TIME_RELATIVE") != 0) ||
+        (strcmp(s->type, "GLIST_TS") != 0 && strcmp(s->type, "GLIST_PQ") != 0)) {
+      REFUSE(p,
+             "times %s of type '%s': expected one TIME_ABSOLUTE or TIME_RELATIVE of type GLIST_TS "
+             "or GLIST_PQ in a set",
+             s->code, s->type);
+    }
+    p->clock = *s;
+    p->has_clock = true;
+    weir_free(&s->piece.digits);
+    memset(s, 0, sizeof *s);
+    return;
+  }
+  stop(p, weir_reserve(&p->waiting, &p->waiting_capacity, p->n_new + 1, sizeof *p->waiting));
+  if (p->status == WEIR_OK) {
+    weir_free(&p->waiting[p->n_new].piece.digits); /* of a set that did not end */
+    p->waiting[p->n_new++] = *s;
+    memset(s, 0, sizeof *s);
+  }
+}
+
+/* An annotation with a region of time becomes an event; measurements without one are left out. */
+static void end_annotation(parser *p)
+{
+  const bool absolute = strcmp(p->boundary, "TIME_ABSOLUTE") == 0;
+  weir_record_event event = {.duration = -1, .code = WEIR_RECORD_NOTE};
+  char label[2 * WEIR_AECG_TEXT + 4];
+  int64_t end = 0;
+
+  if ((!absolute && strcmp(p->boundary, "TIME_RELATIVE") != 0) || p->low[0] == 0 ||
+      absolute != p->out->absolute) {
+    return;
+  }
+  if (!take_time(p, absolute, p->low, p->low_unit, &event.time) ||
+      (p->high[0] != 0 && !take_time(p, absolute, p->high, p->high_unit, &end))) {
+    REFUSE(p, "an annotation from '%s' to '%s': expected times as those of the sequences", p->low,
+           p->high);
+    return;
+  }
+  event.duration = p->high[0] != 0 && end >= event.time ? end - event.time : -1;
+  const int n = snprintf(label, sizeof label, "%s%s%s", p->note_code,
+                         p->note_code[0] && p->note_value[0] ? " " : "", p->note_value);
+
+  if (n > 0) {
+    stop(p, weir_record_events_add(&p->out->events, &event, label, n));
+  }
+}
+
+static void end_element(void *user, const XML_Char *full)
+{
+  parser *const p = user;
+  const char *const name = above(p, 0);
+
+  (void)full;
+  if (p->derived == 0 && p->status == WEIR_OK) {
+    if (strcmp(name, "digits") == 0) {
+      end_token(p);
+    } else if (strcmp(name, "sequence") == 0) {
+      end_sequence(p);
+    } else if (strcmp(name, "sequenceSet") == 0) {
+      end_set(p);
+    } else if (strcmp(name, "annotation") == 0) {
+      end_annotation(p);
+      p->boundary[0] = 0; /* an annotation around it has its own */
+    }
+  }
+  p->derived = p->derived == p->depth ? 0 : p->derived;
+  p->depth -= p->depth > 0;
+}
+
+/* Entities could make a small file a large one. */
+static void start_doctype(void *user, const XML_Char *name, const XML_Char *system,
+                          const XML_Char *public, int internal)
+{
+  parser *const p = user;
+
+  (void)name;
+  (void)system;
+  (void)public;
+  (void)internal;
+  REFUSE(p, "%s", "a document type is declared, which annotated ECGs do not have");
+}
+
+static weir_status parse_file(parser *p, int fd, int64_t size)
+{
+  for (int64_t at = 0; at < size && p->status == WEIR_OK; at += PIECE) {
+    const int64_t n = size - at < PIECE ? size - at : PIECE;
+    void *const buffer = XML_GetBuffer(p->xml, PIECE);
+
+    if (buffer == NULL) {
+      return weir_fail(WEIR_ERR_MEMORY, "%s: no memory for its text", p->path);
+    }
+    WEIR_TRY(weir_io_pread(fd, p->path, buffer, (size_t)n, at));
+    if (XML_ParseBuffer(p->xml, (int)n, at + n == size) != XML_STATUS_OK && p->status == WEIR_OK) {
+      return weir_fail(WEIR_ERR_DATA, "%s:%llu: %s", p->path,
+                       (unsigned long long)XML_GetCurrentLineNumber(p->xml),
+                       XML_ErrorString(XML_GetErrorCode(p->xml)));
+    }
+  }
+  WEIR_TRY(p->status);
+  return p->out->n_leads > 0 ? WEIR_OK
+                             : weir_fail(WEIR_ERR_DATA, "%s: no sequence set with a lead", p->path);
+}
+
+static weir_status parse(parser *p, const char *path)
+{
+  int64_t size = 0;
+  int fd = -1;
+
+  WEIR_TRY(weir_io_open(path, &fd, &size));
+  if (size > FILE_LIMIT || size == 0) {
+    close(fd);
+    return weir_fail(WEIR_ERR_DATA, "%s: %lld bytes: expected 1 to %lld", path, (long long)size,
+                     (long long)FILE_LIMIT);
+  }
+  p->xml = XML_ParserCreateNS(NULL, '\n');
+  if (p->xml == NULL) {
+    close(fd);
+    return weir_fail(WEIR_ERR_MEMORY, "%s: no memory for its parser", path);
+  }
+  XML_SetUserData(p->xml, p);
+  XML_SetElementHandler(p->xml, start_element, end_element);
+  XML_SetCharacterDataHandler(p->xml, text);
+  XML_SetStartDoctypeDeclHandler(p->xml, start_doctype);
+  const weir_status status = parse_file(p, fd, size);
+
+  XML_ParserFree(p->xml);
+  close(fd);
+  return status;
+}
+
+weir_status weir_aecg_parse(const char *path, weir_aecg *out)
+{
+  parser *p = NULL;
+
+  *out = (weir_aecg){0};
+  WEIR_TRY(weir_alloc(1, sizeof *p, (void **)&p));
+  p->path = path;
+  p->out = out;
+  const weir_status status = parse(p, path);
+
+  weir_free(&p->now.piece.digits);
+  for (int64_t i = 0; i < p->waiting_capacity; i++) {
+    weir_free(&p->waiting[i].piece.digits);
+  }
+  weir_free(&p->waiting);
+  weir_free(&p);
+  return status;
+}

@@ -1,0 +1,126 @@
+/* values.c - times and increments of annotated ECGs, and the memory of what a file says. */
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "io/aecg/aecg_priv.h"
+#include "io/io_priv.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* n digits as a number. */
+static bool take_digits(const char **at, int n, int64_t *out)
+{
+  *out = 0;
+  for (int i = 0; i < n; i++, ++*at) {
+    if (**at < '0' || **at > '9') {
+      return false;
+    }
+    *out = *out * 10 + (**at - '0');
+  }
+  return true;
+}
+
+/* Digits after the point, to the ns; later ones are dropped. */
+static bool take_fraction(const char **at, int64_t *ns)
+{
+  int64_t unit = SECOND / 10;
+
+  *ns = 0;
+  if (**at < '0' || **at > '9') {
+    return false;
+  }
+  for (; **at >= '0' && **at <= '9'; ++*at, unit /= 10) {
+    *ns += (**at - '0') * unit;
+  }
+  return true;
+}
+
+bool weir_aecg_time(const char *text, int64_t *ns, char zone[8])
+{
+  static const int widths[] = {4, 2, 2, 2, 2, 2};
+  static const int64_t limits[] = {2261, 12, 31, 23, 59, 59};
+  int64_t n[6], day_us = 0, fraction = 0, offset = 0;
+  const char *at = text;
+
+  for (int i = 0; i < 6; i++) {
+    if (!take_digits(&at, widths[i], &n[i]) || n[i] > limits[i]) {
+      return false;
+    }
+  }
+  if (n[0] < 1700 || !weir_io_date_us(n[0], n[1], n[2], &day_us)) {
+    return false;
+  }
+  if (*at == '.') {
+    at++;
+    if (!take_fraction(&at, &fraction)) {
+      return false;
+    }
+  }
+  const size_t left = strlen(at);
+
+  zone[0] = 0;
+  if (left == 5 && (*at == '+' || *at == '-')) {
+    strcpy(zone, at++);
+    if (!take_digits(&at, 4, &offset)) {
+      return false;
+    }
+  }
+  *ns = day_us * 1000 + ((n[3] * 60 + n[4]) * 60 + n[5]) * SECOND + fraction;
+  return *at == 0;
+}
+
+/* Significant digits of a decimal number, and the value of one in its last place. */
+static int count_digits(const char *value, double *place)
+{
+  int digits = 0, decimals = 0;
+  bool point = false;
+
+  for (const char *at = value; *at != 0; at++) {
+    if (*at == '.') {
+      point = true;
+    } else if (*at < '0' || *at > '9') {
+      return 0; /* with an exponent */
+    } else {
+      digits += digits > 0 || *at != '0';
+      decimals += point;
+    }
+  }
+  *place = pow(10, -decimals);
+  return digits;
+}
+
+bool weir_aecg_rate(const char *value, const char *unit, int64_t *num, int64_t *den)
+{
+  const int64_t factor = strcmp(unit, "s") == 0    ? 1
+                         : strcmp(unit, "ms") == 0 ? 1000
+                         : strcmp(unit, "us") == 0 ? 1000000
+                                                   : 0;
+  double place = 0;
+
+  if (factor == 0 || !weir_io_parse_decimal(value, strlen(value), den, num) || *den <= 0 ||
+      !weir_mul_ok(*num, factor, num)) {
+    return false;
+  }
+  weir_io_reduce(num, den);
+  const double rate = (double)*num / (double)*den;
+
+  if (count_digits(value, &place) >= 6 && rate < 1e6 && round(rate) > 0 &&
+      fabs((double)factor / round(rate) - (double)factor / rate) <= 0.5001 * place) {
+    *num = (int64_t)round(rate);
+    *den = 1;
+  }
+  return *num <= INT64_C(1) << 40 && *den <= INT64_C(1) << 40;
+}
+
+void weir_aecg_fini(weir_aecg *a)
+{
+  for (int64_t i = 0; i < a->n_leads; i++) {
+    for (int64_t k = 0; k < a->leads[i].n_pieces; k++) {
+      weir_free(&a->leads[i].pieces[k].digits);
+    }
+    weir_free(&a->leads[i].pieces);
+  }
+  weir_free(&a->leads);
+  weir_record_events_fini(&a->events);
+  *a = (weir_aecg){0};
+}
