@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """neurokit2_package.py PROGRAM WORK - nonlinear measures of heart rate variability as NeuroKit2 of PyPI computes them, of one run of
 intervals and, SD1 and SD2, of runs between ectopic beats; respiratory rate of an ECG. docs/science/physio_stream.md names the definitions
-that differ."""
+that differ. Tonic and phasic electrodermal activity, and its responses."""
 import csv
 import os
 import subprocess
@@ -153,3 +153,36 @@ def respiration(breaths, rate, random):
 
 for breaths in 8, 12, 15, 20:
     respiration(breaths, 250, np.random.default_rng(breaths))
+
+
+def electrodermal(rate, seed):
+    """Components by the filters of a query, and responses, of which NeuroKit2 takes those above 0.1 of the largest."""
+    signal = nk.eda_simulate(duration=240, sampling_rate=rate, scr_number=20, noise=0.005, drift=-0.002, random_state=seed)
+    np.savetxt("eda.csv", signal, fmt="%.7f", header="eda (uS)", comments="")
+    clean = nk.eda_clean(np.loadtxt("eda.csv", skiprows=1), sampling_rate=rate)
+    parts = nk.eda_phasic(clean, sampling_rate=rate, method="highpass")
+    _, info = nk.eda_peaks(parts["EDA_Phasic"].values, sampling_rate=rate, method="neurokit", amplitude_min=0.1)
+    filters = {"clean": "from: [eda], do: {filter: {kind: lowpass, hi: 3, order: 4, zero_phase: true}}",
+               "tonic": "from: [clean], do: {filter: {kind: lowpass, hi: 0.05, order: 2, zero_phase: true}}",
+               "phasic": "from: [clean], do: {filter: {kind: highpass, lo: 0.05, order: 2, zero_phase: true}}",
+               "scr": "from: [phasic], do: {scr: {min_amplitude: 0.1}}"}
+    steps = ", ".join(f"{{name: {name}, {text}}}" for name, text in filters.items())
+    sets = ["input.csv=eda.csv", f"input.fs={rate}", "query.streams=[{name: eda}]", f"query.steps=[{steps}]",
+            "query.outputs=[{stream: tonic, format: csv}, {stream: phasic, format: csv}, {stream: scr}]"]
+    subprocess.run([program, "run", *sum((["--set", text] for text in sets), []), "--out", "eda", "--overwrite", "--log", "error"],
+                   check=True, stdout=subprocess.DEVNULL)
+
+    def column(file, name):
+        with open(f"eda/{file}.csv", encoding="utf-8") as opened:
+            return np.array([float(row[name] or "nan") for row in csv.DictReader(opened)])
+
+    worst = max(np.abs(column(name, "value") - parts[key].values).max() for name, key in (("tonic", "EDA_Tonic"), ("phasic", "EDA_Phasic")))
+    assert worst < 1e-6, worst
+    assert np.array_equal(np.round(column("scr", "time_s") * rate), info["SCR_Peaks"]) and len(info["SCR_Peaks"]) > 10
+    for name, key, tolerance in ("amplitude", "SCR_Amplitude", 1e-6), ("rise", "SCR_RiseTime", 1e-5), ("recovery", "SCR_RecoveryTime", 1e-5):
+        assert np.allclose(column("scr", name), info[key], atol=tolerance, equal_nan=True), (rate, name)
+    print(f"electrodermal activity, {rate} Hz: {len(info['SCR_Peaks'])} responses; components within {worst:.1e} uS")
+
+
+for rate in 20, 100, 250:
+    electrodermal(rate, rate)
