@@ -74,6 +74,9 @@ void ps_query_file_name(const ps_query_output *output, const char *record, char 
   case PS_QUERY_WFDB:
     (void)snprintf(text, size, "%s.hea", flat);
     break;
+  case PS_QUERY_EVENTS:
+    (void)snprintf(text, size, "%s_events.nc", flat);
+    break;
   case PS_QUERY_NETCDF:
     (void)snprintf(text, size, "%s", "");
     break;
@@ -91,11 +94,13 @@ weir_status ps_query_files_check(const ps_query_cfg *cfg)
   const ps_query_output *outputs = cfg->outputs.items;
 
   for (int64_t i = 0; i < cfg->outputs.count; i++) {
-    if (outputs[i].format == PS_QUERY_NETCDF && !weir_netcdf_available()) {
+    const bool events = outputs[i].format == PS_QUERY_EVENTS;
+
+    if ((events || outputs[i].format == PS_QUERY_NETCDF) && !weir_netcdf_available()) {
       return weir_fail(WEIR_ERR_UNSUPPORTED,
-                       "query.outputs[%lld]: this build has no NetCDF, so results.nc cannot be "
-                       "written; format: csv can",
-                       (long long)i);
+                       "query.outputs[%lld]: this build has no NetCDF, so %s cannot be written; "
+                       "format: csv can",
+                       (long long)i, events ? "a table of events" : "results.nc");
     }
   }
   return WEIR_OK;
@@ -199,6 +204,8 @@ static weir_status write_output(ps_files *f, int i)
     return write_marks(f, i, path);
   case PS_QUERY_WFDB:
     return ps_files_wfdb(f, i);
+  case PS_QUERY_EVENTS:
+    return ps_files_events(f, i, path);
   case PS_QUERY_NETCDF:
     break;
   }
@@ -216,6 +223,9 @@ static weir_status commit(ps_files *f)
     }
     if (f->record[i] != NULL) {
       WEIR_TRY(weir_record_writer_commit(&f->record[i]));
+    }
+    if (f->events[i] != NULL) {
+      WEIR_TRY(weir_netcdf_commit(&f->events[i]));
     }
   }
   if (f->nc != NULL) {
@@ -240,6 +250,7 @@ done:
     weir_writer_destroy(&f.csv[i]);
     weir_annotation_writer_destroy(&f.marks[i]);
     weir_record_writer_destroy(&f.record[i]);
+    weir_netcdf_close(&f.events[i]);
   }
   weir_netcdf_close(&f.nc);
   return status;

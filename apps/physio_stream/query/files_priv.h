@@ -17,12 +17,15 @@ typedef struct ps_files {
   weir_writer *csv[WEIR_QUERY_COLUMNS]; /* by output; NULL where it is of another format */
   weir_annotation_writer *marks[WEIR_QUERY_COLUMNS];
   weir_record_writer *record[WEIR_QUERY_COLUMNS];
+  weir_netcdf *events[WEIR_QUERY_COLUMNS];
 } ps_files;
 
 /* Writes the outputs that go into results.nc, but not committed; nothing where there are none. */
 weir_status ps_files_netcdf(ps_files *f) WEIR_CHECKED;
 /* Returns true for outputs that results.nc holds. */
 bool ps_files_in_netcdf(const ps_query_output *output);
+/* Writes an output as rows of a NetCDF file, not committed. */
+weir_status ps_files_events(ps_files *f, int output, const char *path) WEIR_CHECKED;
 /* Writes the columns of an output as channels of a WFDB record, not committed. */
 weir_status ps_files_wfdb(ps_files *f, int output) WEIR_CHECKED;
 

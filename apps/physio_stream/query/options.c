@@ -53,9 +53,11 @@ static const weir_opt step_rows[] = {
 static const weir_opt output_rows[] = {
     WEIR_OPT_STRING(ps_query_output, stream, "",
                     "a stream or step; of a step that gives several all are columns"),
-    WEIR_OPT_ENUM(ps_query_output, format, PS_QUERY_TABLE, "table|csv|netcdf|annotations|wfdb",
+    WEIR_OPT_ENUM(ps_query_output, format, PS_QUERY_TABLE,
+                  "table|csv|netcdf|annotations|wfdb|events",
                   "table: STREAM.csv and, where this build has NetCDF, results.nc; annotations: "
-                  "RECORD.STREAM, code N at each present slot; wfdb: the record STREAM"),
+                  "RECORD.STREAM, code N at each present slot; wfdb: the record STREAM; events: "
+                  "STREAM_events.nc, a row for each present slot"),
     WEIR_OPT_END,
 };
 

@@ -21,7 +21,8 @@ typedef enum ps_query_format {
   PS_QUERY_CSV,
   PS_QUERY_NETCDF,
   PS_QUERY_ANNOTATIONS,
-  PS_QUERY_WFDB
+  PS_QUERY_WFDB,
+  PS_QUERY_EVENTS
 } ps_query_format;
 
 typedef struct ps_query_output {

@@ -151,6 +151,54 @@ static void netcdf_holds_what_the_table_holds(void **state)
   weir_record_close(&r);
 }
 
+/* A row for each row of the table of the same stream, and none of one without events. */
+static void events_are_a_table_of_netcdf(void **state)
+{
+  static float x[60 * 256];
+  static int64_t us[60 * 256];
+  const int64_t zero = 0;
+  weir_netcdf_shape shape;
+  weir_netcdf *nc = NULL;
+  int64_t n = 0;
+  int var = 0;
+  const int status =
+      program("run --config %s --out %s",
+              yaml(MINUTE "  steps:\n"
+                          "    - {name: r, from: [ecg], do: detect}\n"
+                          "    - {name: none, from: [ecg], do: {where: {keep: 'ecg > 100 [mV]'}}}\n"
+                          "  outputs:\n"
+                          "    - {stream: r.rr, format: csv}\n"
+                          "    - {stream: r.rr, format: events}\n"
+                          "    - {stream: none, format: events}\n"),
+              in_scratch("o"));
+
+  if (!weir_netcdf_available()) {
+    assert_int_equal(status, 7);
+    assert_non_null(strstr(printed(), "a table of events cannot be written; format: csv can"));
+    return;
+  }
+  assert_int_equal(status, 0);
+  row *rows = read_table(in_scratch("o/r_rr.csv"), &n);
+
+  assert_true(n > 5);
+  assert_ok(weir_netcdf_open(in_scratch("o/r_rr_events.nc"), &nc));
+  assert_ok(weir_netcdf_find(nc, "value", &var, &shape));
+  assert_int_equal(shape.lengths[0], n);
+  assert_ok(weir_netcdf_read(nc, var, &zero, &n, x));
+  assert_ok(weir_netcdf_find(nc, "time", &var, &shape));
+  assert_ok(weir_netcdf_read_whole(nc, var, &shape, &zero, &n, us));
+  for (int64_t i = 0; i < n; i++) {
+    assert_near((double)us[i] * 1e-6, rows[i].time, 1.1e-6);
+    assert_true(x[i] == (float)rows[i].value);
+  }
+  weir_netcdf_close(&nc);
+  free(rows);
+  assert_ok(weir_netcdf_open(in_scratch("o/none_events.nc"), &nc));
+  assert_ok(weir_netcdf_find(nc, "value", &var, &shape));
+  assert_int_equal(shape.lengths[0], 0);
+  weir_netcdf_close(&nc);
+}
+
 /* What is wrong is named with its place, and nothing but the log is left. */
 static void refused(const char *text, const char *because)
 {
@@ -357,6 +405,7 @@ int main(void)
       TEST(a_query_writes_every_format),
       TEST(annotations_of_a_signal_are_warned_of),
       TEST(netcdf_holds_what_the_table_holds),
+      TEST(events_are_a_table_of_netcdf),
       TEST(wrong_queries_are_refused_with_their_place),
       TEST(what_is_no_number_is_counted_and_told),
       TEST(a_query_beyond_its_memory_is_refused),
