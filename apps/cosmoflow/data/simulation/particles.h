@@ -12,10 +12,10 @@ typedef struct cf_particles {
   float *d[3]; /* [n, n, pitch] */
 } cf_particles;
 
-/* Mass assignment (Hockney and Eastwood 1988, ch. 5): to the nearest point, or to the eight around
- * a particle by linear weights. The number is its order: waves of the mesh are multiplied by prod_i
- * sinc(w_i / n)^order. */
-typedef enum cf_scheme { CF_NGP = 1, CF_CIC = 2 } cf_scheme;
+/* Mass assignment (Hockney and Eastwood 1988, ch. 5): to the nearest point, to the eight around a
+ * particle by linear weights, or to the 27 by quadratic ones (assignment.h alone). The number is
+ * its order: waves of the mesh are multiplied by prod_i sinc(w_i / n)^order. */
+typedef enum cf_scheme { CF_NGP = 1, CF_CIC = 2, CF_TSC = 3 } cf_scheme;
 
 /* Returns whether all displacements are finite. */
 bool cf_particles_sound(const cf_particles *p);
