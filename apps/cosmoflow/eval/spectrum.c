@@ -15,9 +15,9 @@ const weir_opt cf_spectrum_options[] = {
         cf_spectrum_opts, reach, 1, 0.1, 1.7321, "Nyquist",
         "largest k: 1, the Nyquist wave number of an axis; 1.7321, the root of 3, all that "
         "the mesh has"),
-    WEIR_OPT_ENUM(cf_spectrum_opts, window, CF_WINDOW_NONE, "none|ngp|cic",
+    WEIR_OPT_ENUM(cf_spectrum_opts, window, CF_WINDOW_NONE, "none|ngp|cic|tsc",
                   "mass-assignment window that P(k) is divided by: of particles counted in the "
-                  "nearest cell, or shared among eight"),
+                  "nearest cell, or shared among 8 or 27"),
     WEIR_OPT_REAL(
         cf_spectrum_opts, cell, 0, 0, 1e6, "Mpc/h",
         "side of a voxel; 0: that of the files, and where they state none, k and P(k) are "

@@ -5,7 +5,7 @@
 #include "data/source.h"
 #include "report/weir_report.h"
 
-typedef enum cf_window { CF_WINDOW_NONE, CF_WINDOW_NGP, CF_WINDOW_CIC } cf_window;
+typedef enum cf_window { CF_WINDOW_NONE, CF_WINDOW_NGP, CF_WINDOW_CIC, CF_WINDOW_TSC } cf_window;
 
 /* Quantity of the voxels of which delta is made. */
 typedef enum cf_field_kind {
