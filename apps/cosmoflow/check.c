@@ -145,6 +145,9 @@ static weir_status check_input(const weir_cli *cli, const cf_cfg *cfg)
                      "..., or source.input",
                      cli->command, cli->command);
   }
+  if (weir_cli_is(cli, "paint")) {
+    return cf_paint_check(&cfg->paint);
+  }
   return weir_cli_is(cli, "convert") ? cf_volume_format_check(cfg->convert.format) : WEIR_OK;
 }
 

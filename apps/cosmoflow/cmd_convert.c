@@ -41,44 +41,15 @@ static weir_status convert(const weir_job *j, cf_source *s)
   return weir_job_leads(j) ? tell(j, &done, text) : WEIR_OK;
 }
 
-/* A new run removes what an earlier one of its kind left, and files are written under equal names.
- */
-static weir_status refuse_own_input(const weir_cli *cli, const cf_source *s)
-{
-  const char *const own = cli->out != NULL ? cf_source_within(s, cli->out) : NULL;
-
-  return own == NULL ? WEIR_OK
-                     : weir_fail(WEIR_ERR_CONFIG,
-                                 "--out %s: it holds the input %s, which would be lost: choose "
-                                 "another folder",
-                                 cli->out, own);
-}
-
-/* Opens the run folder; an interrupted conversion is resumed in its own folder. */
-static weir_status begin(weir_job *j)
-{
-  const weir_cli *const cli = j->cli;
-  const bool goes_on = cli->out != NULL && !cli->overwrite && weir_dir_has_entries(cli->out);
-
-  if (!weir_job_leads(j)) {
-    return WEIR_OK;
-  }
-  if (!goes_on) {
-    return weir_job_begin(j, "convert", false);
-  }
-  WEIR_TRY(weir_run_dir_resume(cli, j->config, "convert", &j->dir));
-  weir_job_tell_start(cli, j->seed);
-  return WEIR_OK;
-}
-
 static weir_status perform(weir_job *j)
 {
+  const char *const out = j->cli->out;
   cf_source *s = NULL;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(cf_open_input(j->cfg, &s));
-  WEIR_TRY_GOTO(refuse_own_input(j->cli, s), done);
-  WEIR_TRY_GOTO(begin(j), done);
+  WEIR_TRY_GOTO(cf_refuse_own_input(out, out != NULL ? cf_source_within(s, out) : NULL), done);
+  WEIR_TRY_GOTO(cf_begin_resumed(j, "convert"), done);
   WEIR_TRY_GOTO(weir_job_commit(j, "convert"), done);
   WEIR_TRY_GOTO(convert(j, s), done);
 done:

@@ -12,6 +12,10 @@ static const weir_command commands[] = {
      "[PATH ...]", cf_cmd_predict, WEIR_LAUNCHED_RANKS, false},
     {"convert", "write samples in another format, whole or cut into smaller cubes", "PATH ...",
      cf_cmd_convert, WEIR_LAUNCHED_RANKS, true},
+    {"paint",
+     "write the matter of snapshots of simulations (HDF5 of Gadget, AREPO, GIZMO or SWIFT) on "
+     "meshes, or maps of it, as samples",
+     "PATH ...", cf_cmd_paint, WEIR_ONE_RANK, true},
     {"inspect",
      "print what files of samples hold: shapes, labels, a histogram of the voxels; or whether logs "
      "of "

@@ -3,6 +3,7 @@
 #define CF_OPTIONS_H
 #include "data/convert.h"
 #include "data/simulation/universe.h"
+#include "data/snapshot/paint.h"
 #include "eval/evaluation.h"
 #include "eval/spectrum.h"
 #include "data/samples.h"
@@ -21,6 +22,8 @@ typedef struct cf_cfg {
   cf_source_opts source;
   cf_volume_opts files;
   cf_convert_opts convert;
+  cf_snapshot_opts snapshot;
+  cf_paint_opts paint;
   cf_data_opts data;
   weir_load_cfg load;
   cf_model_opts model;

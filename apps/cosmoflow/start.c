@@ -33,6 +33,31 @@ static weir_status complete(weir_job *j)
 
 const weir_program cf_program = {.complete = complete};
 
+weir_status cf_refuse_own_input(const char *out, const char *own)
+{
+  return own == NULL ? WEIR_OK
+                     : weir_fail(WEIR_ERR_CONFIG,
+                                 "--out %s: it holds the input %s, which would be lost: choose "
+                                 "another folder",
+                                 out, own);
+}
+
+weir_status cf_begin_resumed(weir_job *j, const char *owner)
+{
+  const weir_cli *const cli = j->cli;
+  const bool goes_on = cli->out != NULL && !cli->overwrite && weir_dir_has_entries(cli->out);
+
+  if (!weir_job_leads(j)) {
+    return WEIR_OK;
+  }
+  if (!goes_on) {
+    return weir_job_begin(j, owner, false);
+  }
+  WEIR_TRY(weir_run_dir_resume(cli, j->config, owner, &j->dir));
+  weir_job_tell_start(cli, j->seed);
+  return WEIR_OK;
+}
+
 /* Predictions and weights are among the files that the configuration names. */
 static weir_status find_inputs(const weir_job *job, bool samples, weir_inputs *out)
 {

@@ -23,6 +23,8 @@ weir_status cf_volumes_open(const char *const *paths, int64_t n, const cf_volume
 weir_status cf_volumes_list(const char *const *paths, int64_t n,
                             weir_status (*visit)(void *context, const char *path),
                             void *context) WEIR_CHECKED;
+/* Returns whether a file is in a folder or below it, under any name. */
+bool cf_path_within(const char *path, const char *folder);
 /* Accepts NULL. */
 void cf_volumes_close(cf_volumes **v);
 int64_t cf_volumes_count(const cf_volumes *v);

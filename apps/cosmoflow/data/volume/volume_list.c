@@ -165,18 +165,22 @@ weir_status cf_volumes_list(const char *const *paths, int64_t n,
   return status;
 }
 
-const char *cf_volumes_within(const cf_volumes *v, const char *folder)
+bool cf_path_within(const char *path, const char *folder)
 {
   char above[PATH_MAX], file[PATH_MAX];
 
-  if (realpath(folder, above) == NULL) {
-    return NULL;
+  if (realpath(folder, above) == NULL || realpath(path, file) == NULL) {
+    return false;
   }
   const size_t n = strlen(above);
 
+  return strncmp(file, above, n) == 0 && (file[n] == '/' || n == 1);
+}
+
+const char *cf_volumes_within(const cf_volumes *v, const char *folder)
+{
   for (int64_t i = 0; i < v->n; i++) {
-    if (realpath(v->entries[i].path, file) != NULL && strncmp(file, above, n) == 0 &&
-        (file[n] == '/' || n == 1)) {
+    if (cf_path_within(v->entries[i].path, folder)) {
       return v->entries[i].path;
     }
   }
