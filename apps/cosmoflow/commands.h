@@ -9,6 +9,7 @@ enum { CF_PATH = 4096 };
 weir_status cf_cmd_prepare(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_convert(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_paint(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_haloes(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_inspect(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_power(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_summaries(const weir_cli *cli) WEIR_CHECKED;

@@ -16,6 +16,10 @@ static const weir_command commands[] = {
      "write the matter of snapshots of simulations (HDF5 of Gadget, AREPO, GIZMO or SWIFT) on "
      "meshes, or maps of it, as samples",
      "PATH ...", cf_cmd_paint, WEIR_ONE_RANK, true},
+    {"haloes",
+     "write the haloes of snapshots of simulations by friends of friends: masses, centres "
+     "(haloes-00000000.csv, ..., snapshots.csv)",
+     "PATH ...", cf_cmd_haloes, WEIR_ONE_RANK, false},
     {"inspect",
      "print what files of samples hold: shapes, labels, a histogram of the voxels; or whether logs "
      "of "

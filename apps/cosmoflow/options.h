@@ -3,6 +3,7 @@
 #define CF_OPTIONS_H
 #include "data/convert.h"
 #include "data/simulation/universe.h"
+#include "data/snapshot/haloes.h"
 #include "data/snapshot/paint.h"
 #include "eval/evaluation.h"
 #include "eval/spectrum.h"
@@ -24,6 +25,7 @@ typedef struct cf_cfg {
   cf_convert_opts convert;
   cf_snapshot_opts snapshot;
   cf_paint_opts paint;
+  cf_haloes_opts haloes;
   cf_data_opts data;
   weir_load_cfg load;
   cf_model_opts model;

@@ -1,5 +1,5 @@
-"""snapshots.py PROGRAM SCRATCH - `paint` on snapshots in the layouts of Gadget, AREPO (CAMELS) and SWIFT against NumPy: units,
-several files, particle types, mass assignment, interlacing, deconvolution, maps, labels of tables, and what is refused.
+"""snapshots.py PROGRAM SCRATCH - `paint` and `haloes` on snapshots in the layouts of Gadget, AREPO (CAMELS) and SWIFT against NumPy: units,
+several files, particle types, mass assignment, interlacing, deconvolution, maps, haloes, labels of tables, and what is refused.
 
 Files are written by netCDF4, and by h5py too where that is here. Exit 77: netCDF4 is not here, or no FFTW or NetCDF."""
 import csv
@@ -34,7 +34,7 @@ def passes(*words):
 
 
 def refuses(code, text, *words):
-    done = run(*words, "--out", "refused")
+    done = run(*words, "--out", "refused_" + words[0])
     assert done.returncode == code and text in done.stdout, (words, done.returncode, done.stdout)
 
 
@@ -269,7 +269,40 @@ found, about = read("lens")
 near("lens", found[0, :, :, 0], factor * (expected - 1), 1e-5)
 print(f"lens: 1 + delta of the slab times {factor:.4g}")
 
+# Haloes: clumps and a background in a box of 50 Mpc/h, against all pairs.
+count = 1500
+clumps = draw.random((20, 3)) * 50
+cloud = np.concatenate([draw.random((500, 3)) * 50, clumps[draw.integers(20, size=1000)] + 0.4 * draw.standard_normal((1000, 3))]) % 50
+own = (draw.random(count) + 0.5).astype("f4")
+units = {**arepo, "UnitMass_in_g": 1.98848e43}
+write("haloes.hdf5", {"Header": (header([0, count, 0, 0, 0, 0], box=50000.0, **units), {}),
+                      "PartType1": ({}, {"Coordinates": (cloud * 1000, scaling), "Masses": (own, {})})})  # fmt: skip
+passes("haloes", "haloes.hdf5", "--set", "haloes.particles=5", "--out", "haloes")
+gap = cloud[:, None] - cloud[None]
+gap -= 50 * np.round(gap / 50)
+friends = (gap**2).sum(axis=2) <= (0.2 * 50 / count ** (1 / 3)) ** 2
+group = np.arange(count)
+while True:
+    least = np.where(friends, group[None], count).min(axis=1)
+    if (least == group).all():
+        break
+    group = least
+of = [group == g for g in np.unique(group)]
+of = sorted((own[m].astype("f8").sum() * 1e10, m.sum(), m) for m in of if m.sum() >= 5)[::-1]
+with open("haloes/haloes-00000000.csv") as f:
+    rows = [[float(x) for x in r.values()] for r in csv.DictReader(f)]
+assert len(rows) == len(of) > 10 and [r[1] for r in rows] == [k for _, k, _ in of], (len(rows), len(of))
+for (m, x, *centre), (expected, _, members) in zip(rows, of):
+    first = cloud[members][0]
+    offset = cloud[members] - first
+    offset -= 50 * np.round(offset / 50)
+    middle = (first + np.average(offset, axis=0, weights=own[members].astype("f8"))) % 50
+    assert abs(m / expected - 1) < 1e-6 and np.abs((centre - middle + 25) % 50 - 25).max() < 1e-5, (m, expected, centre, middle)
+print(f"haloes: {len(rows)} as by all pairs, the largest of {rows[0][0]:.3g} Msun/h")
+
 # Refused, with file and reason.
+refuses(2, "does not state its unit of mass", "haloes", *gadget)
+refuses(3, "has no particles of type 0", "haloes", "haloes.hdf5", "--set", "haloes.type=0")
 plain = header([0, n, 0, 0, 0, 0], masses=[0, 1.0, 0, 0, 0, 0])
 good = {"Header": (plain, {}), "PartType1": ({}, {"Coordinates": (position, {})})}
 unit = ["--set", "snapshot.length_unit=Mpc/h"]
