@@ -7,8 +7,8 @@
 #define PS_EVENTS_H
 #include "stream/weir_series.h"
 
-#define PS_EVENTS_VALUES 7 /* quantities of one event, at most */
-#define PS_EVENTS_INPUTS 4 /* streams searched together, at most */
+#define PS_EVENTS_VALUES 7  /* quantities of one event, at most */
+#define PS_EVENTS_INPUTS 14 /* streams searched together, at most */
 
 /* Where a search puts what it finds. */
 typedef struct ps_events ps_events;

@@ -186,3 +186,29 @@ def electrodermal(rate, seed):
 
 for rate in 20, 100, 250:
     electrodermal(rate, rate)
+
+
+def waves(rate):
+    """Peaks and borders of waves of an ECG that NeuroKit2 simulates, beside those of its discrete wavelet transform. Borders of the
+    QRS complex are half of its steepest slope in NeuroKit2, and the end of the P wave 0.4 of its slope, so that these differ."""
+    signal = nk.ecg_simulate(duration=60, sampling_rate=rate, heart_rate=72, noise=0, random_state=3)
+    np.savetxt("ecg.csv", signal, fmt="%.6f", header="ecg (mV)", comments="")
+    steps = "{name: r, from: [ecg], do: {detect: {}}}, {name: waves, from: [ecg, r.rr], do: {delineate: {}}}"
+    sets = ["input.csv=ecg.csv", f"input.fs={rate}", "query.streams=[{name: ecg}]", f"query.steps=[{steps}]",
+            "query.outputs=[{stream: waves, format: csv}]"]
+    subprocess.run([program, "run", *sum((["--set", text] for text in sets), []), "--out", "waves", "--overwrite", "--log", "error"],
+                   check=True, stdout=subprocess.DEVNULL)
+    with open("waves/waves.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    beats = np.array([round(float(row["time_s"]) * rate) for row in rows])
+    theirs = nk.ecg_delineate(signal, beats, sampling_rate=rate, method="dwt")[1]
+    for name, other, limit in (("p", "P_Peaks", 4), ("t", "T_Peaks", 4), ("p_on", "P_Onsets", 15), ("t_off", "T_Offsets", 15)):
+        ours = np.array([float(row[name] or "nan") for row in rows])
+        difference = 1000 * (ours - (np.array(theirs["ECG_" + other], dtype=float) - beats) / rate)
+        found = np.isfinite(difference)
+        print(f"{rate} Hz, {name}: median difference {np.median(difference[found]):.1f} ms of {sum(found)} in {len(rows)} beats")
+        assert sum(found) >= len(rows) - 2 and abs(np.median(difference[found])) <= limit, (name, rate)
+
+
+for rate in 250, 500, 1000:
+    waves(rate)

@@ -13,7 +13,7 @@
 #include "support/stream/run_check.h"
 #include "stream/weir_series.h"
 
-enum { STEP_STREAMS = 4 };
+enum { STEP_STREAMS = 13 };
 
 /* A signal in memory; unit NULL: not stated. */
 typedef struct step_signal {
@@ -119,7 +119,8 @@ typedef struct step_frame {
 static inline weir_status step_build(const weir_series_op *op, const char *const *sets,
                                      const step_signal *in, int n_in, step_frame *f)
 {
-  static const char *const in_names[STEP_STREAMS] = {"a", "b", "c", "d"};
+  static const char *const in_names[STEP_STREAMS] = {"a", "b", "c", "d", "e", "f", "g",
+                                                     "h", "i", "j", "k", "l", "m"};
   union {
     long double align;
     char bytes[8192];
