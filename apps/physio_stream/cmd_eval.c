@@ -8,6 +8,7 @@
 #include "base/weir_log.h"
 #include "eval/beats.h"
 #include "eval_clock.h"
+#include "page/eval_alarms.h"
 #include "page/eval_hrv.h"
 #include "page/eval_intervals.h"
 #include "page/eval_page.h"
@@ -492,6 +493,9 @@ static weir_status eval(weir_job *j)
   session e = {0};
 
   WEIR_TRY(weir_job_begin(j, "eval", false));
+  if (((const ps_cfg *)j->cfg)->eval.alarms.score) {
+    return weir_job_leads(j) ? ps_eval_alarms(j) : WEIR_OK;
+  }
   const weir_status status = score_all(j, &e);
 
   weir_table_fini(&e.cells);

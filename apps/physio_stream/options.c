@@ -85,6 +85,16 @@ const weir_opt ps_options[] = {
     WEIR_OPT_TABLE(ps_cfg, eval.nn.dfa, ps_hrv_dfa_options, "detrended fluctuation analysis"),
     WEIR_OPT_REAL(ps_cfg, eval.start, 300.0, 0.0, 1e9, "s",
                   "start of the scored range; the first five minutes are learning time (EC57)"),
+    WEIR_OPT_BOOL(
+        ps_cfg, eval.alarms.score, false,
+        "score alarms as the PhysioNet/CinC Challenge 2015 does, in place of beats: those "
+        "that headers of eval.records label true or false, and the files NAME/ALARM.csv "
+        "of a query below eval.folder"),
+    WEIR_OPT_REAL(ps_cfg, eval.alarms.from, 290, 0, 1e9, "s",
+                  "an alarm is raised if its file has a line from here on (Challenge 2015: 10 s "
+                  "before the alarm of the monitor)"),
+    WEIR_OPT_REAL(ps_cfg, eval.alarms.to, 300, 0, 1e9, "s",
+                  "and up to here (Challenge 2015: the alarm of the monitor)"),
     WEIR_OPT_REAL(ps_cfg, eval.window, 0.15, 0.001, 1.0, "s",
                   "maximum distance of matching beats (EC57: 150 ms)"),
     WEIR_OPT_TABLE(ps_cfg, convert, ps_convert_options, "the record that convert writes"),

@@ -56,7 +56,11 @@ typedef struct ps_cfg {
     double start, window; /* s, see ps_score_opts                         */
     double fs;            /* 1/s, clock of references without a header; 0 */
     int64_t strips;       /* drawn around errors at most                  */
-    ps_hrv_opts nn;       /* how intervals are measured                   */
+    struct {
+      bool score;      /* the alarms of `records`, in place of their beats */
+      double from, to; /* s in which an alarm counts                       */
+    } alarms;
+    ps_hrv_opts nn; /* how intervals are measured                   */
   } eval;
   ps_convert_opts convert;
   ps_site_opts site;

@@ -355,6 +355,7 @@ static void shipped_queries_run(void **state)
   shipped("query_vitals.yaml", "wfdb/mimic/03700181", 300000, 1220);
   shipped("query_respiration.yaml", "wfdb/mimic/03700181", 75, 70);
   shipped("query_alarms.yaml", "wfdb/mimic/03700181", 75000, 5000);
+  shipped("query_challenge.yaml", "wfdb/challenge2015/a103l", 330, 0);
   shipped("query_cap.yaml", "wfdb/multiseg/041s/041s", 8000, 7990);
 }
 

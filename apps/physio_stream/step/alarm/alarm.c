@@ -7,32 +7,47 @@
 
 enum { MAX_BEATS = 64 };
 
-typedef enum kind { HIGH, LOW, PRESENT, ASYSTOLE, BRADYCARDIA, TACHYCARDIA, KINDS } kind;
+typedef enum kind {
+  HIGH,
+  LOW,
+  PRESENT,
+  ASYSTOLE,
+  BRADYCARDIA,
+  TACHYCARDIA,
+  VENTRICULAR,
+  KINDS
+} kind;
 
 typedef struct options {
   int kind;
   double limit, hysteresis, duration;
   int64_t beats;
-  double hold, gap;
+  double hold, gap, wide;
   bool latch;
 } options_;
 
 static const weir_opt options[] = {
-    WEIR_OPT_ENUM(options_, kind, HIGH, "high|low|present|asystole|bradycardia|tachycardia",
+    WEIR_OPT_ENUM(options_, kind, HIGH,
+                  "high|low|present|asystole|bradycardia|tachycardia|ventricular",
                   "high, low: values beyond the limit; present: slots that are there; the others "
-                  "are about beats, and a second stream is the signal that they come from"),
+                  "are about beats, and a second stream is the signal that they come from; "
+                  "ventricular: a tachycardia of wide beats, of their widths (delineate.qrs)"),
     WEIR_OPT_REAL(options_, limit, 0, -1e9, 1e9, "unit of the stream",
-                  "bradycardia and tachycardia: 1/min, 0: 40 and 140"),
+                  "bradycardia, tachycardia and ventricular: 1/min, 0: 40, 140 and 100"),
     WEIR_OPT_REAL(options_, hysteresis, 0, 0, 1e9, "unit of the stream",
                   "an alarm ends when the value is back within the limit by so much"),
     WEIR_OPT_REAL(options_, duration, 0, 0, 86400, "s",
                   "what must last so long first; asystole: time without a beat, 0: 4 s"),
-    WEIR_OPT_INT(options_, beats, 0, 0, MAX_BEATS, "1",
-                 "bradycardia and tachycardia: the rate is that over so many beats, 0: 5 and 17"),
+    WEIR_OPT_INT(
+        options_, beats, 0, 0, MAX_BEATS, "1",
+        "bradycardia, tachycardia, ventricular: the rate is that over so many beats in a row, "
+        "0: 5, 17 and 5"),
     WEIR_OPT_REAL(options_, hold, 10, 0, 3600, "s",
                   "a value, and a rhythm, is known for so long after its last sample or beat"),
     WEIR_OPT_REAL(options_, gap, 0.5, 0, 3600, "s",
                   "kind present, and the signal that beats come from, may be missing for so long"),
+    WEIR_OPT_REAL(options_, wide, 0.12, 0.01, 1, "s",
+                  "ventricular: a beat counts if its QRS complex is wider; another ends the row"),
     WEIR_OPT_BOOL(options_, latch, false,
                   "an alarm stays until an event of the third stream, the acknowledgement"),
     WEIR_OPT_END,
@@ -44,7 +59,7 @@ enum { SAMPLE = 1, SIGNAL = 2, ACK = 4 }; /* what happens in a slot: bits */
 
 typedef struct search {
   kind kind;
-  double limit, release, rate;
+  double limit, release, rate, wide;
   int64_t duration, hold, gap, beats;
   bool has_signal, latch;
 } search;
@@ -111,7 +126,10 @@ static void measure(const search *p, state *s, int64_t t, int what, float x)
     return;
   }
   s->sample = t + 1;
-  if (p->kind == BRADYCARDIA || p->kind == TACHYCARDIA) {
+  if (p->kind == VENTRICULAR && (double)x <= p->wide) {
+    s->known = 0;
+    s->n = 0;
+  } else if (p->kind >= BRADYCARDIA) {
     count_beat(p, s, t);
   } else {
     s->value = p->kind == PRESENT ? 0 : (double)x;
@@ -127,6 +145,7 @@ static bool beyond(const search *p, const state *s, int64_t t)
   switch (p->kind) {
   case HIGH:
   case TACHYCARDIA:
+  case VENTRICULAR:
     return s->value > limit;
   case LOW:
   case BRADYCARDIA:
@@ -206,8 +225,9 @@ static weir_status check(const weir_series_use *use)
 
 static weir_status make_search(const weir_series_use *use, search **out)
 {
-  static const double limits[KINDS] = {[BRADYCARDIA] = 40, [TACHYCARDIA] = 140};
-  static const int64_t beats[KINDS] = {[BRADYCARDIA] = 5, [TACHYCARDIA] = 17};
+  static const double limits[KINDS] = {
+      [BRADYCARDIA] = 40, [TACHYCARDIA] = 140, [VENTRICULAR] = 100};
+  static const int64_t beats[KINDS] = {[BRADYCARDIA] = 5, [TACHYCARDIA] = 17, [VENTRICULAR] = 5};
   const options_ *o = use->opts;
   const double rate = (double)use->in[0].rate_num / (double)use->in[0].rate_den;
   const double duration = o->kind == ASYSTOLE && o->duration == 0 ? 4 : o->duration;
@@ -220,6 +240,7 @@ static weir_status make_search(const weir_series_use *use, search **out)
   *p = (search){.kind = (kind)o->kind,
                 .limit = limits[o->kind] > 0 && o->limit == 0 ? limits[o->kind] : o->limit,
                 .rate = rate,
+                .wide = o->wide,
                 .duration = (int64_t)ceil(fmin(duration * rate, 0x1p53) - 1e-6),
                 .hold = (int64_t)floor(fmin(o->hold * rate, 0x1p53) + 1e-6),
                 .gap = (int64_t)floor(fmin(o->gap * rate, 0x1p53) + 1e-6),
@@ -241,6 +262,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   search *p = NULL;
 
   WEIR_TRY(check(use));
+  WEIR_TRY(o->kind == VENTRICULAR ? ps_events_need_unit(use, 0, "s") : WEIR_OK);
   WEIR_TRY(make_search(use, &p));
   ps_events_combine(use, bit, in);
   if (o->latch) { /* an alarm that stays leaves no gap out */
@@ -273,9 +295,10 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op ps_step_alarm = {
     .name = "alarm",
     .cite = "Clifford et al., Computing in Cardiology 42 (2015) 273",
-    .help = "a condition that lasts, research use only: on (1 while it lasts, 2 latched), reason "
-            "(1 high, 2 low, 3 present, 4 asystole, 5 brady-, 6 tachycardia), value at its onset, "
-            "onset",
+    .help =
+        "a condition that lasts, research use only: on (1 while it lasts, 2 latched), reason "
+        "(1 high, 2 low, 3 present, 4 asystole, 5 brady-, 6 tachycardia, 7 ventricular), value at "
+        "its onset, onset",
     .opts = options,
     .opts_size = sizeof(options_),
     .min_in = 1,

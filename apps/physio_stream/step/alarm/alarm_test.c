@@ -12,6 +12,7 @@ typedef struct rule {
   double limit, hysteresis, duration;
   int64_t beats, hold, gap; /* slots */
   bool has_signal, latch;
+  double wide; /* of kind ventricular */
 } rule;
 
 static bool is(const rule *r, const char *kind)
@@ -48,7 +49,8 @@ static bool lost_between(const rule *r, const step_signal *in, int64_t lo, int64
 /* The measure at slot t; NaN: not known. */
 static double measure(const rule *r, const step_signal *in, int64_t t)
 {
-  const bool rhythm = is(r, "bradycardia") || is(r, "tachycardia");
+  const bool runs = is(r, "ventricular");
+  const bool rhythm = runs || is(r, "bradycardia") || is(r, "tachycardia");
 
   if (is(r, "asystole")) {
     const int64_t d = (int64_t)(r->duration * RATE);
@@ -65,7 +67,8 @@ static double measure(const rule *r, const step_signal *in, int64_t t)
   for (int64_t k = 1; rhythm && k < r->beats; k++) {
     const int64_t before = last_in(in, first - r->hold, first - 1);
 
-    if (before < 0 || lost_between(r, in, before, first)) {
+    if (before < 0 || lost_between(r, in, before, first) ||
+        (runs && !((double)in->x[first] > r->wide && (double)in->x[before] > r->wide))) {
       return NAN;
     }
     first = before;
@@ -78,9 +81,10 @@ static bool passed(const rule *r, double value, bool released)
 {
   const double by = released ? r->hysteresis : 0;
 
-  return !isnan(value) && (is(r, "high") || is(r, "tachycardia")  ? value > r->limit - by
-                           : is(r, "low") || is(r, "bradycardia") ? value < r->limit + by
-                                                                  : true);
+  return !isnan(value) &&
+         (is(r, "high") || is(r, "tachycardia") || is(r, "ventricular") ? value > r->limit - by
+          : is(r, "low") || is(r, "bradycardia")                        ? value < r->limit + by
+                                                                        : true);
 }
 
 /* Whether an alarm of the condition is on at t: some time before, the limit was passed for the
@@ -199,6 +203,10 @@ static void alarms_are_what_they_are_defined_to_be(void **state)
        1,
        14,
        {"kind=tachycardia", "hold=1.5"}},
+      {{"ventricular", 7, 100, .beats = 5, .hold = 30, .gap = 10, .wide = 0.2},
+       1,
+       8,
+       {"kind=ventricular", "hold=1.5", "wide=0.2"}},
   };
 
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -231,6 +239,7 @@ static void rhythms_have_the_limits_of_the_challenge(void **state)
   static const char *const asystole[] = {"kind=asystole", NULL};
   static const char *const slow[] = {"kind=bradycardia", NULL};
   static const char *const fast[] = {"kind=tachycardia", NULL};
+  static const char *const ventricular[] = {"kind=ventricular", NULL};
   step_signal in[3];
 
   draw(0, 0, in);
@@ -262,6 +271,15 @@ static void rhythms_have_the_limits_of_the_challenge(void **state)
     in[0].present[8 * k] = 1;
   }
   assert_int_equal(first_onset(fast, in, 1), 8 * 16);
+  /* Wide beats at that rate, but one in ten: at the fifth in a row. */
+  for (int64_t k = 0; k < 40; k++) {
+    in[0].x[8 * k] = k % 10 == 3 ? 0.09f : 0.15f;
+  }
+  assert_int_equal(first_onset(ventricular, in, 1), 8 * 8);
+  for (int64_t k = 0; k < 40; k++) {
+    in[0].x[8 * k] = k % 5 == 3 ? 0.12f : 0.15f;
+  }
+  assert_int_equal(first_onset(ventricular, in, 1), -1);
   free_all(in);
 }
 
