@@ -12,6 +12,7 @@ weir_status ps_cmd_bench(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_cmd_site(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_cmd_replay(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_cmd_compare(const weir_cli *cli) WEIR_CHECKED;
+weir_status ps_cmd_train(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_cmd_describe(const weir_cli *cli) WEIR_CHECKED;
 
 /* How commands start: with the configuration checked (check.h). job->cfg: a ps_cfg. */

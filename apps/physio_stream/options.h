@@ -62,6 +62,12 @@ typedef struct ps_cfg {
     } alarms;
     ps_hrv_opts nn; /* how intervals are measured                   */
   } eval;
+  struct {
+    weir_string_list records, test; /* learnt from, and tested on              */
+    const char *folder, *file;      /* features: folder/NAME/file              */
+    const char *annotator;          /* suffix of the annotations of each       */
+    int64_t min_beats;              /* of a class that is learnt               */
+  } beats;
   ps_convert_opts convert;
   ps_site_opts site;
   ps_rhythm_opts rhythm;

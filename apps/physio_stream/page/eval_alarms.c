@@ -72,11 +72,9 @@ static weir_status fill(weir_report *r, const ps_cfg *cfg, const session *e)
       "if its file has a line from %g to %g s. Score = 100 (TP + TN) / (TP + TN + FP + 5 FN); TPR "
       "and TNR: shares of the true alarms that were raised, and of the false ones that were not.",
       cfg->eval.alarms.from, cfg->eval.alarms.to));
-  WEIR_TRY(weir_report_table(r, "scores", COLUMNS, titles, e->cells.count / COLUMNS,
-                             (const char *const *)e->cells.cell));
+  WEIR_TRY(weir_table_report(&e->cells, r, "scores", COLUMNS, titles));
   WEIR_TRY(weir_report_heading(r, "Records"));
-  return weir_report_table(r, "alarms", ROW, row_head, e->rows.count / ROW,
-                           (const char *const *)e->rows.cell);
+  return weir_table_report(&e->rows, r, "alarms", ROW, row_head);
 }
 
 static weir_status write_all(weir_job *j, const ps_cfg *cfg, const session *e)

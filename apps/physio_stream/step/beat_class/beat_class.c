@@ -1,0 +1,355 @@
+/* beat_class.c - features of each beat, and its class by a linear discriminant that the user has
+ * trained (command train), after de Chazal et al. 2004. For research only. */
+#include <math.h>
+#include <string.h>
+#include "model/beat_features.h"
+#include "model/events.h"
+#include "ops/elementwise/weir_elementwise.h"
+
+enum { MAX_BEATS = 32, INTERVALS = 10, MIN_INTERVALS = 3, UNLIKE = 8 };
+/* s: the longest interval that is waited for after a beat, and the signal on either side that has
+ * its shape. */
+#define LONGEST 2.5
+#define REACH 0.1
+/* Correlation from which a beat is like the mean beat, and its weight in it then. After UNLIKE
+ * beats that are not, the next one begins another mean beat. */
+#define ALIKE 0.9
+#define WEIGHT (1.0 / 16)
+
+typedef struct options {
+  weir_real_list weights;
+} options_;
+
+static const weir_opt options[] = {
+    WEIR_OPT_REAL_LIST(options_, weights, "", -1e30, 1e30, "1",
+                       "discriminant, as `train` writes it: {file: OUT/beat_class.txt}; empty: "
+                       "features alone"),
+    WEIR_OPT_END,
+};
+
+enum { ECG = 1, P_WAVE = 2 }; /* what is there in a slot: bits */
+
+typedef struct search {
+  int64_t longest, reach, ring; /* slots; ring: a power of two */
+  double rate;
+} search;
+
+typedef struct beat {
+  int64_t slot;
+  double rr, width; /* s; width: 0, none */
+  int64_t p;
+} beat;
+
+/* A ring of samples, NaN where absent; the mean beat and a beat, 2 reach + 1 each, follow. */
+typedef struct state {
+  int64_t next;
+  int64_t n; /* beats that wait */
+  beat beats[MAX_BEATS];
+  int64_t n_rr;
+  double rr[INTERVALS];  /* the last ones, the newest last   */
+  int64_t known, unlike; /* there is a mean beat; beats unlike it in a row */
+} state;
+
+static size_t round_up(size_t n)
+{
+  return (n + 63) / 64 * 64;
+}
+
+static float *ring_of(state *s)
+{
+  return (float *)(void *)((char *)s + round_up(sizeof *s));
+}
+
+static double *mean_of(const search *p, state *s)
+{
+  return (double *)(void *)((char *)ring_of(s) + round_up((size_t)p->ring * sizeof(float)));
+}
+
+static size_t bytes_of(const search *p)
+{
+  return round_up(sizeof(state)) + round_up((size_t)p->ring * sizeof(float)) +
+         2 * (size_t)(2 * p->reach + 1) * sizeof(double);
+}
+
+static int start(const void *params, void *memory)
+{
+  const search *p = params;
+
+  for (int64_t i = 0; i < p->ring; i++) {
+    ring_of(memory)[i] = NAN;
+  }
+  return 1;
+}
+
+static double median(const double *v, int64_t n)
+{
+  double sorted[INTERVALS];
+
+  for (int64_t i = 0; i < n; i++) {
+    int64_t k = i;
+
+    for (; k > 0 && sorted[k - 1] > v[i]; k--) {
+      sorted[k] = sorted[k - 1];
+    }
+    sorted[k] = v[i];
+  }
+  return 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
+}
+
+/* Correlation of two beats, each of mean 0. */
+static double correlation(const double *a, const double *b, int64_t n)
+{
+  double ab = 0, aa = 0, bb = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    ab += a[i] * b[i];
+    aa += a[i] * a[i];
+    bb += b[i] * b[i];
+  }
+  return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+}
+
+static double height(const double *a, int64_t n)
+{
+  double lo = a[0], hi = a[0];
+
+  for (int64_t i = 1; i < n; i++) {
+    lo = fmin(lo, a[i]);
+    hi = fmax(hi, a[i]);
+  }
+  return hi - lo;
+}
+
+/* Compares the beat at slot `at` with the mean beat, which it may change. Returns whether it can
+ * be: there is a mean beat, and no sample is missing. */
+static bool compare(const search *p, state *s, int64_t at, float *values)
+{
+  const int64_t n = 2 * p->reach + 1;
+  double *mean = mean_of(p, s), *own = mean + n, sum = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    own[i] = (double)ring_of(s)[(at - p->reach + i) & (p->ring - 1)];
+    sum += own[i];
+  }
+  if (isnan(sum)) {
+    return false;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    own[i] -= sum / (double)n;
+  }
+  const bool known = s->known != 0;
+  const double c = known ? correlation(mean, own, n) : 0;
+  const double usual = known ? height(mean, n) : 0, here = height(own, n);
+
+  s->unlike = known && c < ALIKE ? s->unlike + 1 : 0;
+  if (!known || s->unlike > UNLIKE) {
+    memcpy(mean, own, (size_t)n * sizeof *mean);
+    s->unlike = 0;
+  } else if (c >= ALIKE) {
+    for (int64_t i = 0; i < n; i++) {
+      mean[i] += WEIGHT * (own[i] - mean[i]);
+    }
+  }
+  s->known = 1;
+  values[PS_FEATURE_SHAPE] = (float)c;
+  values[PS_FEATURE_HEIGHT] = known && usual > 0 && here > 0 ? (float)log(here / usual) : 0;
+  return known;
+}
+
+/* The first beat that waits; post: the interval after it, s. */
+static void measure(const search *p, state *s, double post, ps_events *found)
+{
+  const beat b = s->beats[0];
+  float values[PS_FEATURES] = {0};
+  const bool comparable = compare(p, s, b.slot, values);
+
+  if (comparable && s->n_rr >= MIN_INTERVALS && b.width > 0) {
+    const double usual = median(s->rr, s->n_rr);
+
+    values[PS_FEATURE_PRE] = (float)log(b.rr / usual);
+    values[PS_FEATURE_POST] = (float)log(post / usual);
+    values[PS_FEATURE_BEFORE] = (float)log(s->rr[s->n_rr - 1] / usual);
+    values[PS_FEATURE_WIDTH] = (float)b.width;
+    values[PS_FEATURE_P] = (float)b.p;
+    ps_events_put(found, b.slot, values);
+  }
+  if (s->n_rr == INTERVALS) {
+    memmove(s->rr, s->rr + 1, (size_t)--s->n_rr * sizeof *s->rr);
+  }
+  s->rr[s->n_rr++] = b.rr;
+  s->n--;
+  memmove(s->beats, s->beats + 1, (size_t)s->n * sizeof *s->beats);
+}
+
+/* Slot t: the sample (NaN: absent), and the interval that ends at a beat, else 0. */
+static void take(const search *p, state *s, int64_t t, float x, const beat *b, ps_events *found)
+{
+  ring_of(s)[t & (p->ring - 1)] = x;
+  if (b->rr > 0 && s->n < MAX_BEATS) {
+    s->beats[s->n++] = *b;
+  }
+  while (s->n > 1 && t - s->beats[0].slot >= p->reach) {
+    measure(p, s, (double)(s->beats[1].slot - s->beats[0].slot) / p->rate, found);
+  }
+  if (s->n == 1 && t - s->beats[0].slot >= p->longest) {
+    measure(p, s, LONGEST, found);
+  }
+}
+
+/* x: samples, intervals, widths, and what is there. */
+static void pass(const void *params, void *memory, int64_t t, int64_t n, const float *const *x,
+                 const uint8_t *usable, ps_events *found)
+{
+  static const beat none = {.rr = 0};
+  const search *p = params;
+  state *s = memory;
+
+  if (t > s->next + p->ring) {
+    s->next = t - p->ring; /* by then no beat waits */
+  }
+  for (; s->next < t; s->next++) {
+    take(p, s, s->next, NAN, &none, found);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    const int what = usable[i] ? (int)x[3][i] : 0;
+    const beat b = {.slot = t + i,
+                    .rr = usable[i] ? (double)x[1][i] : 0,
+                    .width = usable[i] ? (double)x[2][i] : 0,
+                    .p = (what & P_WAVE) != 0};
+
+    take(p, s, t + i, what & ECG ? x[0][i] : NAN, &b, found);
+  }
+  s->next = t + n;
+}
+
+static void finish(const void *params, void *memory, ps_events *found)
+{
+  static const beat none = {.rr = 0};
+  const search *p = params;
+  state *s = memory;
+
+  while (s->n > 0) {
+    take(p, s, s->next, NAN, &none, found);
+    s->next++;
+  }
+}
+
+/* The streams of the search; each is present where any input is. */
+static weir_status streams(const weir_series_use *use, weir_series in[4])
+{
+  static const char *const units[4] = {"mV", "s", "s", "s"};
+  weir_graph *g = use->graph;
+  weir_series finite[4];
+
+  for (int k = 0; k < 4; k++) {
+    WEIR_TRY(ps_events_need_unit(use, k, units[k]));
+    finite[k] = ps_events_finite(g, use->in[k]);
+  }
+  memcpy(in, finite, 4 * sizeof *in);
+  in[3].value = weir_add(g, weir_cast(g, WEIR_F32, finite[0].present),
+                         weir_scale(g, weir_cast(g, WEIR_F32, finite[3].present), P_WAVE));
+  for (int k = 0; k < 3; k++) {
+    in[3].present = weir_or(g, in[3].present, finite[k].present);
+  }
+  for (int k = 0; k < 3; k++) {
+    in[k].present = in[3].present;
+  }
+  return WEIR_OK;
+}
+
+/* The class with the largest discriminant, 1 to PS_CLASSES. */
+static weir_series class_of(weir_graph *g, const double *w, const weir_series *features)
+{
+  weir_series out = features[0];
+  weir_value best = features[0].value;
+
+  for (int c = 0; c < PS_CLASSES; c++, w += 1 + PS_FEATURES) {
+    weir_value sum = weir_add_scalar(g, weir_scale(g, features[0].value, w[1]), w[0]);
+
+    for (int k = 1; k < PS_FEATURES; k++) {
+      sum = weir_add(g, sum, weir_scale(g, features[k].value, w[1 + k]));
+    }
+    const weir_value number = weir_add_scalar(g, weir_scale(g, features[0].value, 0), c + 1);
+
+    if (c == 0) {
+      out.value = number;
+      best = sum;
+    } else {
+      const weir_value better = weir_gt(g, sum, best);
+
+      out.value = weir_select(g, better, number, out.value);
+      best = weir_select(g, better, sum, best);
+    }
+  }
+  return weir_series_mask(g, out);
+}
+
+static weir_status make_search(const weir_series_use *use, search **out)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(weir_series_keep(use, sizeof **out, NULL, &memory));
+  search *p = memory;
+
+  *p = (search){.rate = (double)use->in[0].rate_num / (double)use->in[0].rate_den, .ring = 1};
+  p->longest = (int64_t)ceil(LONGEST * p->rate);
+  p->reach = (int64_t)ceil(REACH * p->rate);
+  while (p->ring < p->longest + 2 * p->reach + 2) {
+    p->ring *= 2;
+  }
+  *out = p;
+  return WEIR_OK;
+}
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  const options_ *o = use->opts;
+  weir_series in[4];
+  search *p = NULL;
+
+  if (o->weights.count != 0 && o->weights.count != PS_CLASS_WEIGHTS) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "beat_class.weights has %lld numbers; a discriminant has %d: read it from "
+                     "the file beat_class.txt that `train` writes",
+                     (long long)o->weights.count, (int)PS_CLASS_WEIGHTS);
+  }
+  WEIR_TRY(make_search(use, &p));
+  WEIR_TRY(streams(use, in));
+  const ps_events_spec spec = {.name = "beat_class",
+                               .params = p,
+                               .state_bytes = bytes_of(p),
+                               .ahead = p->longest,
+                               .settle = p->ring + 1,
+                               .apart = 1,
+                               .n_values = PS_FEATURES,
+                               .start = start,
+                               .pass = pass,
+                               .finish = finish};
+
+  WEIR_TRY(ps_events_add(use, &spec, in, 4, out->out));
+  for (int k = 0; k < PS_FEATURES; k++) {
+    weir_series_set_unit(&out->out[k], k == PS_FEATURE_WIDTH ? "s" : "1");
+    out->name[k] = ps_feature_name[k];
+  }
+  out->n = PS_FEATURES;
+  if (o->weights.count > 0) {
+    out->out[out->n] = class_of(use->graph, o->weights.items, out->out);
+    weir_series_set_unit(&out->out[out->n], "1");
+    out->name[out->n++] = "class";
+  }
+  WEIR_TRY(weir_graph_status(use->graph));
+  return WEIR_OK;
+}
+
+const weir_series_op ps_step_beat_class = {
+    .name = "beat_class",
+    .cite = "de Chazal, O'Dwyer and Reilly, IEEE Trans. Biomed. Eng. 51 (2004) 1196",
+    .help = "class of each beat by a linear discriminant, research use only: of an ECG, detect.rr, "
+            "delineate.qrs and delineate.p the features pre, post, before, width, shape, height, p "
+            "and, with weights, class (1 N, 2 S, 3 V, 4 F of AAMI EC57)",
+    .opts = options,
+    .opts_size = sizeof(options_),
+    .min_in = 4,
+    .max_in = 4,
+    .build = build,
+};
