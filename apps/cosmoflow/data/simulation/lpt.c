@@ -10,7 +10,7 @@ typedef struct work {
   const cf_mesh *m;
   const float *delta, *source;
   float first, second;
-  int i, j; /* of phi_ij */
+  int i, j; /* of phi_ij; i: axis of a displacement */
   float *const *out;
   float *sum;
 } work;
@@ -145,6 +145,48 @@ static void fill_displacement(void *context, int64_t x, int thread)
       pz[2 * z + 1] = sz * re;
     }
   }
+}
+
+/* The same of one axis, w->i, into w->sum. */
+static void fill_axis(void *context, int64_t x, int thread)
+{
+  const work *const w = context;
+  const int64_t n = cf_mesh_side(w->m), pitch = cf_mesh_pitch(w->m);
+  const float kx = (float)cf_wave(x, n), sx = (float)cf_slope(x, n);
+  const float cells = (float)((double)n / (2 * PI));
+
+  (void)thread;
+  for (int64_t y = 0; y < n; y++) {
+    const int64_t row = (x * n + y) * pitch;
+    const float ky = (float)cf_wave(y, n), sy = (float)cf_slope(y, n);
+    const float *restrict const d = w->delta + row;
+    const float *const s = w->source != NULL ? w->source + row : d;
+    float *restrict const out = w->sum + row;
+
+    for (int64_t z = 0; z <= n / 2; z++) {
+      const float kz = (float)z, k2 = kx * kx + ky * ky + kz * kz;
+      const float slope = w->i == 0 ? sx : w->i == 1 ? sy : 2 * z == n ? 0 : kz;
+      const float scale = k2 > 0 ? slope * cells / k2 : 0;
+
+      out[2 * z] = -scale * (w->first * d[2 * z + 1] - w->second * s[2 * z + 1]);
+      out[2 * z + 1] = scale * (w->first * d[2 * z] - w->second * s[2 * z]);
+    }
+  }
+}
+
+void cf_lpt_displace_axis(const cf_mesh *m, const float *delta, const float *source, double first,
+                          double second, int axis, float *out)
+{
+  work w = {.m = m,
+            .delta = delta,
+            .source = source,
+            .first = (float)first,
+            .second = source != NULL ? (float)second : 0,
+            .i = axis,
+            .sum = out};
+
+  weir_parallel(cf_mesh_side(m), 0, fill_axis, &w);
+  cf_mesh_backward(m, out);
 }
 
 void cf_lpt_displace(const cf_mesh *m, const float *delta, const float *source, double first,

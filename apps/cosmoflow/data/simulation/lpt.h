@@ -14,4 +14,7 @@ void cf_lpt_source(const cf_mesh *m, const float *delta, float *source, float *c
  * order. out[2] may be delta. */
 void cf_lpt_displace(const cf_mesh *m, const float *delta, const float *source, double first,
                      double second, float *const out[3]);
+/* Computes component `axis` of the same alone. */
+void cf_lpt_displace_axis(const cf_mesh *m, const float *delta, const float *source, double first,
+                          double second, int axis, float *out);
 #endif

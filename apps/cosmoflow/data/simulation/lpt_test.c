@@ -47,6 +47,14 @@ static void a_plane_wave_has_no_second_order(void **state)
                     (double)wave[w][a] * along, 1e-5);
       }
     }
+    for (int a = 0; a < 3; a++) {
+      cf_lpt_displace_axis(b.m, b.delta, b.source, 0.5, -3, a, b.field[8]);
+      for (int64_t i = 0; i < b.n * b.n * b.n; i++) {
+        const int64_t at = i / b.n * b.pitch + i % b.n;
+
+        assert_near((double)b.field[8][at], (double)b.p.d[a][at], 1e-6);
+      }
+    }
     check_close(&b);
   }
 }

@@ -49,3 +49,13 @@ void cf_pm_go(const cf_mesh *m, const cf_linear *l, double a, double to, int64_t
     cf_particles_kick(p, scratch, second, momentum);
   }
 }
+
+void cf_pm_redshift(const cf_linear *l, double a, const cf_particles *p, int axis,
+                    const float *momentum, float *out)
+{
+  const float scale = (float)(1 / (a * a * cf_linear_expansion(l, a)));
+
+  for (int64_t i = 0; i < p->n * p->n * p->pitch; i++) {
+    out[i] = p->d[axis][i] + scale * momentum[i];
+  }
+}

@@ -20,4 +20,8 @@ void cf_pm_begin(const cf_mesh *m, const cf_linear *l, const float *delta, const
  * overwritten. */
 void cf_pm_go(const cf_mesh *m, const cf_linear *l, double a, double to, int64_t steps,
               const cf_particles *p, float *const momentum[3], float *const scratch[3]);
+/* Sets out to d + v / (a H) along one axis, in sides of a cell: v / (a H) = a dx/da = p / (a^2 E).
+ */
+void cf_pm_redshift(const cf_linear *l, double a, const cf_particles *p, int axis,
+                    const float *momentum, float *out);
 #endif

@@ -155,18 +155,39 @@ static bool store_row(const course *c, int64_t x, int64_t y, int64_t channel, co
   return holds;
 }
 
-static weir_status count(const course *c, int64_t universe, int64_t channel)
+/* Returns the particles in redshift space along an axis: of displacements d = D psi1 + D2 psi2, v /
+ * (a H) = dd/dlna = f1 D psi1 + f2 D2 psi2. With pm the fields of the force are free. */
+static cf_particles in_redshift_space(const course *c, double a, int axis)
+{
+  float **const f = c->r->field;
+  cf_particles p = c->p;
+
+  if (c->g->opts->method == CF_METHOD_PM) {
+    p.d[axis] = f[0];
+    cf_pm_redshift(&c->linear, a, &c->p, axis, f[MOMENTA + axis], p.d[axis]);
+  } else {
+    const cf_linear *const l = &c->linear;
+
+    cf_lpt_displace_axis(c->g->lattice, f[0], c->g->opts->method == CF_METHOD_2LPT ? f[1] : NULL,
+                         cf_linear_growth(l, a) * (1 + cf_linear_growth_rate(l, a)),
+                         cf_linear_growth2(l, a) * (1 + cf_linear_growth2_rate(l, a)), axis,
+                         p.d[axis]);
+  }
+  return p;
+}
+
+static weir_status count(const course *c, const cf_particles *p, int64_t universe, int64_t channel)
 {
   const cf_mesh *const m = c->g->cells != NULL ? c->g->cells : c->g->lattice;
   float *const density = c->g->cells != NULL ? c->r->count : c->r->field[DENSITY];
   const int64_t n = cf_mesh_side(m);
   bool holds = true;
 
-  if (!cf_particles_sound(&c->p)) {
+  if (!cf_particles_sound(p)) {
     return weir_fail(WEIR_ERR_NUMERIC, "simulate: universe %lld: a displacement is NaN",
                      (long long)universe);
   }
-  cf_particles_deposit(&c->p, c->g->opts->counts == CF_COUNTS_NGP ? CF_NGP : CF_CIC, m, density);
+  cf_particles_deposit(p, c->g->opts->counts == CF_COUNTS_NGP ? CF_NGP : CF_CIC, m, density);
   for (int64_t row = 0; row < n * n; row++) {
     holds = store_row(c, row / n, row % n, channel, density + row * cf_mesh_pitch(m)) && holds;
   }
@@ -222,8 +243,14 @@ weir_status cf_generator_make(const cf_generator *g, cf_generator_workspace *r, 
       return weir_fail(WEIR_ERR_STOPPED, "simulate: stopped within universe %lld",
                        (long long)universe);
     }
-    go_to(&c, 1 / (1 + z->items[channel]));
-    WEIR_TRY(count(&c, universe, channel));
+    const double a = 1 / (1 + z->items[channel]);
+
+    go_to(&c, a);
+    const cf_particles p = g->opts->line_of_sight == CF_SIGHT_NONE
+                               ? c.p
+                               : in_redshift_space(&c, a, g->opts->line_of_sight - CF_SIGHT_X);
+
+    WEIR_TRY(count(&c, &p, universe, channel));
   }
   return WEIR_OK;
 }

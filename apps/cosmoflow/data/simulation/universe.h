@@ -24,6 +24,9 @@ typedef enum cf_universe_method { CF_METHOD_1LPT, CF_METHOD_2LPT, CF_METHOD_PM }
 typedef enum cf_universe_draws { CF_DRAW_UNIFORM, CF_DRAW_SOBOL } cf_universe_draws;
 typedef enum cf_universe_counts { CF_COUNTS_NGP, CF_COUNTS_CIC } cf_universe_counts;
 typedef enum cf_universe_values { CF_VALUES_I16, CF_VALUES_F32 } cf_universe_values;
+/* Axis of the peculiar velocities that move particles to redshift space; CF_SIGHT_NONE: real space.
+ */
+typedef enum cf_sight { CF_SIGHT_NONE, CF_SIGHT_X, CF_SIGHT_Y, CF_SIGHT_Z } cf_sight;
 
 typedef struct cf_universe_opts {
   int64_t universes, first, file;
@@ -31,6 +34,7 @@ typedef struct cf_universe_opts {
   double box, start, baryons; /* Mpc/h, a, Omega_b h^2 */
   weir_real_list redshifts;
   int preset, draw, method, transfer, counts, values; /* of the enumerations above */
+  int line_of_sight;                                  /* cf_sight */
   bool fixed;
   struct {
     weir_real_list omega_m, sigma_8, n_s, h; /* minimum and maximum */

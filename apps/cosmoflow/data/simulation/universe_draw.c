@@ -218,6 +218,9 @@ void cf_universe_text(const cf_universe_opts *o, const cf_universe_facts *f, uin
   SAY("; omega_b h^2 %.15g; %s draws; transfer %s; %s moduli", o->baryons,
       o->draw == CF_DRAW_UNIFORM ? "uniform" : "sobol",
       o->transfer == CF_TRANSFER_FULL ? "full" : "smooth", o->fixed ? "fixed" : "free");
+  if (o->line_of_sight != CF_SIGHT_NONE) {
+    SAY("; redshift space along %c", "xyz"[o->line_of_sight - CF_SIGHT_X]);
+  }
 #undef SAY
 }
 

@@ -45,6 +45,10 @@ const weir_opt cf_universe_options[] = {
         cf_universe_opts, fixed, false,
         "every wave of the linear field has the modulus of the spectrum, its phase alone is "
         "random: for tests, no sample variance at first order"),
+    WEIR_OPT_ENUM(
+        cf_universe_opts, line_of_sight, CF_SIGHT_NONE, "none|x|y|z",
+        "axis along which peculiar velocities move particles, s = x + v / (a H): redshift "
+        "space of a distant observer; none: real space"),
     WEIR_OPT_ENUM(cf_universe_opts, counts, CF_COUNTS_NGP, "ngp|cic",
                   "a particle counts in the cell it is in, or in eight by linear weights"),
     WEIR_OPT_ENUM(cf_universe_opts, values, CF_VALUES_I16, "i16|f32",

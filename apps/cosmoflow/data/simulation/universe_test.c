@@ -387,12 +387,12 @@ static void a_request_to_stop_is_heard(void **state)
 
 static void the_text_tells_options_apart(void **state)
 {
-  char text[16][1024];
-  cf_universe_opts o[16];
+  char text[18][1024];
+  cf_universe_opts o[18];
   cf_universe_facts f;
   int n = 0;
 
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 18; i++) {
     o[i] = small(2);
   }
   o[n++].method = CF_METHOD_PM;
@@ -408,6 +408,8 @@ static void the_text_tells_options_apart(void **state)
   o[n++].baryons = 0.022;
   o[n++].values = CF_VALUES_F32;
   o[n++].redshifts.count = 1;
+  o[n++].line_of_sight = CF_SIGHT_X;
+  o[n++].line_of_sight = CF_SIGHT_Z;
   o[n].method = CF_METHOD_PM;
   o[n++].steps = 11;
   n++; /* the small one itself */
