@@ -1,12 +1,12 @@
 /* cmd_summaries.c - summary statistics of a sample besides P(k): one_point.csv, peaks.csv,
- * bispectrum.csv, report.html. */
+ * bispectrum.csv, multipoles.csv, scattering.csv, report.html. */
 #include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"
 #include "eval/summary/sample_summaries.h"
 #include "commands.h"
 
-enum { NAME = 80 };
+enum { NAME = 80, LONG_NAME = NAME + 32 };
 
 static void name_curve(const cf_sample_summaries *s, int64_t c, double smoothing, char text[NAME])
 {
@@ -64,6 +64,11 @@ done:
   return status;
 }
 
+static const char *name_k(const cf_sample_summaries *s)
+{
+  return s->of.cell > 0 ? "k (h/Mpc)" : "k (rad/voxel)";
+}
+
 /* Q of the equilateral triangles over k, a curve for each channel. */
 static weir_status add_bispectrum(weir_report *r, const cf_sample_summaries *s)
 {
@@ -74,7 +79,7 @@ static weir_status add_bispectrum(weir_report *r, const cf_sample_summaries *s)
 
   WEIR_TRY(weir_alloc(b->shells, sizeof *k, (void **)&k));
   for (int64_t i = 0; i < b->shells; i++) {
-    k[i] = cf_sample_wave(s, i);
+    k[i] = cf_sample_wave(s, b->k[i]);
   }
   for (int64_t c = 0; c < s->of.channels; c++) {
     name_curve(s, c, 0, names[c]);
@@ -87,7 +92,7 @@ static weir_status add_bispectrum(weir_report *r, const cf_sample_summaries *s)
   const weir_status status =
       weir_report_figure(r, "bispectrum",
                          &(weir_figure){.title = "Reduced bispectrum of equilateral triangles",
-                                        .x_label = s->of.cell > 0 ? "k (h/Mpc)" : "k (rad/voxel)",
+                                        .x_label = name_k(s),
                                         .y_label = "Q = B / (3 P^2)",
                                         .series = series,
                                         .n_series = (int)s->of.channels});
@@ -98,6 +103,95 @@ static weir_status add_bispectrum(weir_report *r, const cf_sample_summaries *s)
       r, "Shot noise is not subtracted and no mass-assignment window is divided out. sigma_B in "
          "bispectrum.csv: of a Gaussian field with the P(k) of the sample. The sample is taken as "
          "periodic.");
+}
+
+/* P_2 / P_0 and P_4 / P_0 over k, a curve for each channel. */
+static weir_status add_multipoles(weir_report *r, const cf_sample_summaries *s)
+{
+  enum { RATIOS = CF_MULTIPOLES - 1 };
+  const cf_multipoles *const m = &s->of.multipoles;
+  weir_figure_series series[RATIOS * CF_MAX_LABELS];
+  char names[RATIOS * CF_MAX_LABELS][LONG_NAME];
+  double *buffer = NULL; /* k, then a curve after the other */
+
+  WEIR_TRY(weir_alloc((1 + RATIOS * s->of.channels) * m->bins, sizeof *buffer, (void **)&buffer));
+  for (int64_t b = 0; b < m->bins; b++) {
+    buffer[b] = cf_sample_wave(s, m->k[b]);
+  }
+  for (int64_t i = 0; i < RATIOS * s->of.channels; i++) {
+    const double *const p = s->x[CF_SUMMARY_MULTIPOLES] + i / RATIOS * CF_MULTIPOLES * m->bins;
+    double *const y = buffer + (1 + i) * m->bins;
+    char channel[NAME];
+
+    for (int64_t b = 0; b < m->bins; b++) {
+      y[b] = p[(1 + i % RATIOS) * m->bins + b] / p[b];
+    }
+    name_curve(s, i / RATIOS, 0, channel);
+    (void)snprintf(names[i], LONG_NAME, "l = %d, %s", 2 + 2 * (int)(i % RATIOS), channel);
+    series[i] = (weir_figure_series){
+        .kind = WEIR_FIGURE_LINE, .name = names[i], .n = m->bins, .x = buffer, .y = y};
+  }
+  const weir_status status =
+      weir_report_figure(r, "multipoles",
+                         &(weir_figure){.title = "Multipoles of the power spectrum",
+                                        .x_label = name_k(s),
+                                        .y_label = "P_l / P_0",
+                                        .series = series,
+                                        .n_series = (int)(RATIOS * s->of.channels)});
+
+  weir_free(&buffer);
+  WEIR_TRY(status);
+  return weir_report_text(
+      r,
+      "Line of sight: axis %c of the sample; P_2 and P_4 scatter about 0 in real space. Shot "
+      "noise is not subtracted. kaiser_P0 to P4 in multipoles.csv: linear theory in redshift space "
+      "(Kaiser 1987), where the files state the cosmology. The sample is taken as periodic.",
+      "xyz"[m->axis]);
+}
+
+/* Coefficients of first order over the width of the wavelet, for the first power, a curve for each
+ * channel and l. */
+static weir_status add_scattering(weir_report *r, const cf_sample_summaries *s)
+{
+  const cf_scattering *const of = &s->of.scattering;
+  const int64_t l_end = of->opts->orders + 1, scales = of->opts->scales;
+  const int64_t powers = of->opts->powers.count, curves = s->of.channels * l_end;
+  weir_figure_series *series = NULL;
+  char(*names)[LONG_NAME] = NULL;
+  double *buffer = NULL; /* log2 of the widths, then a curve after the other */
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(curves, sizeof *series, (void **)&series), done);
+  WEIR_TRY_GOTO(weir_alloc(curves, sizeof *names, (void **)&names), done);
+  WEIR_TRY_GOTO(weir_alloc((1 + curves) * scales, sizeof *buffer, (void **)&buffer), done);
+  for (int64_t i = 0; i < curves; i++) {
+    const int64_t c = i / l_end, l = i % l_end;
+    char channel[NAME];
+
+    for (int64_t j = 0; j < scales; j++) {
+      buffer[j] = log2(of->opts->sigma) + (double)j;
+      buffer[(1 + i) * scales + j] =
+          log10(s->x[CF_SUMMARY_SCATTERING][c * of->n_numbers + (j * l_end + l) * powers]);
+    }
+    name_curve(s, c, 0, channel);
+    (void)snprintf(names[i], LONG_NAME, "l = %lld, %s", (long long)l, channel);
+    series[i] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
+                                     .name = names[i],
+                                     .n = scales,
+                                     .x = buffer,
+                                     .y = buffer + (1 + i) * scales};
+  }
+  status = weir_report_figure(r, "scattering",
+                              &(weir_figure){.title = "Scattering coefficients of first order",
+                                             .x_label = "log2(width / voxel)",
+                                             .y_label = "log10 S",
+                                             .series = series,
+                                             .n_series = (int)curves});
+done:
+  weir_free(&series);
+  weir_free(&names);
+  weir_free(&buffer);
+  return status;
 }
 
 static weir_status add_summary(weir_report *r, const cf_sample_summaries *s)
@@ -123,8 +217,10 @@ static weir_status write_page(weir_report *r, const cf_sample_summaries *s)
   WEIR_TRY(add_summary(r, s));
   for (int k = 0; k < CF_SUMMARIES; k++) {
     if ((s->which >> k & 1) != 0) {
-      WEIR_TRY(k == CF_SUMMARY_BISPECTRUM ? add_bispectrum(r, s)
-                                          : add_counts(r, s, (cf_summary_kind)k));
+      WEIR_TRY(k == CF_SUMMARY_BISPECTRUM   ? add_bispectrum(r, s)
+               : k == CF_SUMMARY_MULTIPOLES ? add_multipoles(r, s)
+               : k == CF_SUMMARY_SCATTERING ? add_scattering(r, s)
+                                            : add_counts(r, s, (cf_summary_kind)k));
     }
   }
   return WEIR_OK;

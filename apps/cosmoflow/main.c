@@ -28,8 +28,9 @@ static const weir_command commands[] = {
     {"power", "write the power spectrum P(k) of a sample (spectrum.csv, spectrum.nc, report.html)",
      "PATH ...", cf_cmd_power, WEIR_ONE_RANK, false},
     {"summaries",
-     "write the one-point distribution, the peak counts and the bispectrum of a sample "
-     "(one_point.csv, peaks.csv, bispectrum.csv, report.html)",
+     "write the one-point distribution, the peak counts, the bispectrum, the multipoles of P(k) "
+     "and "
+     "the wavelet scattering coefficients of a sample (a .csv each, report.html)",
      "PATH ...", cf_cmd_summaries, WEIR_ONE_RANK, false},
     {"eval", "score predictions against regressions on P(k) and the mean", NULL, cf_cmd_eval,
      WEIR_LAUNCHED_RANKS, false},

@@ -178,6 +178,10 @@ static weir_status add_regressions(const cf_evaluation *e, weir_report *r)
       [CF_SUMMARY_PEAKS] = "peak counts by height ln(1 + delta)",
       [CF_SUMMARY_BISPECTRUM] = ("asinh(B / voxel^6) of the bispectrum B, of samples taken as "
                                  "periodic like P(k)"),
+      [CF_SUMMARY_MULTIPOLES] = ("log10 P_0, P_2 / P_0 and P_4 / P_0 about the line of sight, of "
+                                 "samples taken as periodic"),
+      [CF_SUMMARY_SCATTERING] = ("log10 of wavelet scattering coefficients, of samples taken as "
+                                 "periodic"),
       [CF_SUMMARIES] = "P(k), the moments and all other summaries together"};
   bool counts = false;
 
@@ -186,7 +190,7 @@ static weir_status add_regressions(const cf_evaluation *e, weir_report *r)
       WEIR_TRY(weir_report_text(r, "%s: the same regression on %s (%lld features).",
                                 cf_evaluation_name(e, 0, (cf_predictor)by),
                                 what[by - CF_BY_SUMMARIES], (long long)e->n_features[by]));
-      counts |= by != CF_BY_SUMMARIES + CF_SUMMARY_BISPECTRUM;
+      counts |= by < CF_BY_SUMMARIES + CF_SUMMARY_BISPECTRUM || by == CF_BY_ALL;
     }
   }
   return !counts

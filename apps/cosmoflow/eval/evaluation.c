@@ -18,8 +18,8 @@ const weir_opt cf_eval_options[] = {
                  "of a figure at most: of more samples every second or third is drawn"),
     WEIR_OPT_STRING_LIST(cf_eval_opts, regressions, "",
                          "further regressions, each on other summary statistics (section "
-                         "summaries): one_point, peaks, bispectrum, and all, which has P(k), the "
-                         "moments and all these"),
+                         "summaries): one_point, peaks, bispectrum, multipoles, scattering, and "
+                         "all, which has P(k), the moments and all these"),
     WEIR_OPT_TABLE(cf_eval_opts, features, cf_feature_options,
                    "what the regressions know of samples"),
     WEIR_OPT_TABLE(cf_eval_opts, ridge, cf_ridge_options, "the regressions"),
@@ -106,10 +106,10 @@ static weir_status find_regressions(const cf_eval_opts *opts, unsigned *out)
       by++;
     }
     if (by == CF_BY_ALL && strcmp(name, "all") != 0) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "eval.regressions: there is no regression on '%s': one_point, peaks, "
-                       "bispectrum and all are known",
-                       name);
+      return weir_fail(
+          WEIR_ERR_CONFIG,
+          "eval.regressions: there is no regression on '%s': known are all, " CF_SUMMARY_NAMES,
+          name);
     }
     wanted |= 1U << by;
   }

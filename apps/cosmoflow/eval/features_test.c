@@ -270,11 +270,13 @@ static void order_and_threads_make_no_difference(void **state)
 static void summaries_stand_in_their_columns(void **state)
 {
   static const int64_t all[] = {0, 1, 2};
-  static double none[] = {0};
+  static double none[] = {0}, power[] = {1};
   const int threads = weir_threads_get();
   const cf_summary_opts summaries = {.one_point = {{none, 1}, -2, 2, 3},
                                      .peaks = {{none, 1}, -1, 2, 2},
-                                     .bispectrum = {1, 0.6667, 1, 2}};
+                                     .bispectrum = {1, 0.6667, 1, 2},
+                                     .multipoles = {0, 1, 1, 0},
+                                     .scattering = {1, 2, 1, {power, 1}}};
   const cf_feature_opts o = {1, 0, 3, CF_SUMMARY_ALL, &summaries};
   cf_features f[2];
 
@@ -295,7 +297,8 @@ static void summaries_stand_in_their_columns(void **state)
 
   assert_int_equal(begin[CF_FEATURE_SUMMARIES], base.n_features);
   assert_int_equal(begin[CF_FEATURE_SUMMARIES + 1] - begin[CF_FEATURE_SUMMARIES], 5 * CHANNELS);
-  assert_int_equal(f[0].n_features, base.n_features + (5 + 4 + 3 + 2) * CHANNELS);
+  assert_int_equal(f[0].n_features,
+                   base.n_features + (5 + 4 + 3 + 2 + 3 * (N / 2 - 1) + 6) * CHANNELS);
   assert_memory_equal(f[0].x, f[1].x, sizeof(double) * 3 * (size_t)f[0].n_features);
   for (int64_t i = 0; i < 3; i++) {
     const double *const row = f[0].x + i * f[0].n_features;

@@ -185,7 +185,8 @@ static void regressions_learn_from_boxes(void **state)
 /* Regressions on other summaries are rows of the same tables, and change no other. */
 static void regressions_on_other_summaries(void **state)
 {
-  static const char *const name[] = {"one_point", "peaks", "bispectrum", "ridge+all"};
+  static const char *const name[] = {"one_point",  "peaks",      "bispectrum",
+                                     "multipoles", "scattering", "ridge+all"};
   char row[128];
 
   NEEDS_LIBRARIES();
@@ -194,13 +195,14 @@ static void regressions_on_other_summaries(void **state)
       program("eval " ONE_SET "--out %s", in_scratch("a.nc"), in_scratch("a"), in_scratch("one")),
       0);
   assert_int_equal(program("eval " ONE_SET
-                           "--set eval.regressions=[all,peaks,bispectrum,one_point] "
+                           "--set eval.regressions=[all,peaks,bispectrum,one_point,scattering,"
+                           "multipoles] "
                            "--set summaries.one_point.smoothing=[0,16] --out %s",
                            in_scratch("a.nc"), in_scratch("a"), in_scratch("s")),
                    0);
   const double mean = score("s", "boxes,mean,sample,sigma_8,mae,range,");
 
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 6; i++) {
     (void)snprintf(row, sizeof row, "boxes,%s,sample,sigma_8,mae,range,", name[i]);
     printf("sigma_8: %s %.3f, mean %.3f\n", name[i], score("s", row), mean);
     assert_true(score("s", row) < mean);

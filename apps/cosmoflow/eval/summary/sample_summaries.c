@@ -6,17 +6,49 @@
 
 #define PI 3.14159265358979323846
 
-/* Keeps B itself, of which the summaries have a function. */
-static void keep_bispectrum(const cf_summaries *of, cf_sample_summaries *out,
-                            const cf_bispectrum_slot *r, int64_t c)
+/* Keeps B, P_l and S themselves, of which the summaries have functions. */
+static void keep(const cf_summaries *of, cf_sample_summaries *out, const cf_summary_slot *r,
+                 int64_t c)
 {
+  const double *const kept[CF_SUMMARIES] = {[CF_SUMMARY_BISPECTRUM] = r->bispectrum.b,
+                                            [CF_SUMMARY_MULTIPOLES] = r->multipoles.p,
+                                            [CF_SUMMARY_SCATTERING] = r->scattering.s};
   const int64_t n = of->each[CF_SUMMARY_BISPECTRUM];
 
-  for (int64_t t = 0; t < n; t++) {
-    out->x[CF_SUMMARY_BISPECTRUM][c * n + t] = r->b[t];
-    out->q[c * n + t] = r->q[t];
-    out->sigma[c * n + t] = r->sigma[t];
+  for (int k = CF_SUMMARY_BISPECTRUM; k < CF_SUMMARIES; k++) {
+    for (int64_t i = 0; i < of->each[k]; i++) {
+      out->x[k][c * of->each[k] + i] = kept[k][i];
+    }
   }
+  for (int64_t t = 0; t < n; t++) {
+    out->q[c * n + t] = r->bispectrum.q[t];
+    out->sigma[c * n + t] = r->bispectrum.sigma[t];
+  }
+}
+
+/* Linear theory in redshift space, where the sample states its cosmology. */
+static weir_status compare(const cf_sample_summaries *out, const cf_facts *facts)
+{
+  const int64_t n = out->of.each[CF_SUMMARY_MULTIPOLES];
+  const double *const x = facts->cosmology; /* CF_COSMOLOGY_NAMES */
+  cf_linear l;
+
+  for (int64_t i = 0; i < out->of.channels * n; i++) {
+    out->kaiser[i] = NAN;
+  }
+  if (n == 0 || !facts->has_cosmology || !(out->of.cell > 0)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(cf_linear_init(
+      &(cf_cosmology){.omega_m = x[0], .omega_b = x[1], .h = x[2], .n_s = x[3], .sigma_8 = x[4]},
+      CF_TRANSFER_FULL, &l));
+  for (int64_t c = 0; c < out->of.channels; c++) {
+    if (!isnan(out->redshift[c])) {
+      cf_multipoles_kaiser(&out->of.multipoles, &l, 1 / (1 + out->redshift[c]),
+                           (double)out->of.n * out->of.cell, out->kaiser + c * n);
+    }
+  }
+  return WEIR_OK;
 }
 
 static weir_status measure(const cf_summaries *of, cf_sample_summaries *out, const float *voxels,
@@ -33,7 +65,7 @@ static weir_status measure(const cf_summaries *of, cf_sample_summaries *out, con
     if (!cf_summaries_measure(of, slot, voxels, c, x, &fault)) {
       return cf_summary_refuse(&fault, out->where);
     }
-    keep_bispectrum(of, out, &slot->bispectrum, c);
+    keep(of, out, slot, c);
   }
   return WEIR_OK;
 }
@@ -42,6 +74,7 @@ static weir_status make(const cf_summary_opts *opts, cf_source *s, cf_sample_sum
 {
   const cf_volume_info *const info = cf_source_info(s);
   cf_summary_slot slot = {.rho = NULL};
+  cf_facts facts;
   float *voxels = NULL;
   weir_status status = WEIR_OK;
 
@@ -58,8 +91,13 @@ static weir_status make(const cf_summary_opts *opts, cf_source *s, cf_sample_sum
 
   WEIR_TRY_GOTO(weir_alloc(triangles, sizeof *out->q, (void **)&out->q), done);
   WEIR_TRY_GOTO(weir_alloc(triangles, sizeof *out->sigma, (void **)&out->sigma), done);
+  WEIR_TRY_GOTO(weir_alloc(out->of.channels * out->of.each[CF_SUMMARY_MULTIPOLES],
+                           sizeof *out->kaiser, (void **)&out->kaiser),
+                done);
   WEIR_TRY_GOTO(cf_source_read(s, opts->sample, 0, out->of.n, WEIR_F32, voxels), done);
   WEIR_TRY_GOTO(measure(&out->of, out, voxels, &slot), done);
+  WEIR_TRY_GOTO(cf_source_facts(s, opts->sample, &facts), done);
+  WEIR_TRY_GOTO(compare(out, &facts), done);
 done:
   weir_free(&voxels);
   cf_summary_slot_fini(&out->of, &slot);
@@ -99,6 +137,7 @@ void cf_sample_summaries_fini(cf_sample_summaries *s)
   }
   weir_free(&s->q);
   weir_free(&s->sigma);
+  weir_free(&s->kaiser);
   cf_summaries_fini(&s->of);
 }
 
@@ -110,16 +149,14 @@ void cf_count_edges(const cf_count_opts *o, int64_t b, double *from, double *to)
   *to = b > o->bins ? INFINITY : b == o->bins ? o->hi : o->lo + width * (double)b;
 }
 
-double cf_sample_wave(const cf_sample_summaries *s, int64_t shell)
+double cf_sample_cell(const cf_sample_summaries *s)
 {
-  const double side = (double)s->of.n * (s->of.cell > 0 ? s->of.cell : 1);
-
-  return s->of.bispectrum.k[shell] * 2 * PI / side;
+  return s->of.cell > 0 ? s->of.cell : 1;
 }
 
-double cf_sample_bispectrum(const cf_sample_summaries *s, double b)
+double cf_sample_wave(const cf_sample_summaries *s, double waves)
 {
-  return b * pow(s->of.cell > 0 ? s->of.cell : 1, 6);
+  return waves * 2 * PI / ((double)s->of.n * cf_sample_cell(s));
 }
 
 enum { COLUMNS = 12 };
@@ -134,12 +171,22 @@ const char *const *cf_sample_summary_head(const cf_sample_summaries *s, cf_summa
                             "peaks"},
       [CF_SUMMARY_BISPECTRUM] = {"channel", "redshift", "triangle", "k1_h_per_Mpc", "k2_h_per_Mpc",
                                  "k3_h_per_Mpc", "triangles", "B_Mpc6_h-6", "sigma_B", "Q"},
+      [CF_SUMMARY_MULTIPOLES] = {"channel", "redshift", "k_h_per_Mpc", "modes", "P0_Mpc3_h-3",
+                                 "P2_Mpc3_h-3", "P4_Mpc3_h-3", "kaiser_P0", "kaiser_P2",
+                                 "kaiser_P4"},
+      [CF_SUMMARY_SCATTERING] = {"channel", "redshift", "order", "width_1_Mpc_per_h",
+                                 "width_2_Mpc_per_h", "l", "power", "S"},
   };
-  static const char *const in_voxels[COLUMNS] = {
-      "channel",      "redshift",  "triangle", "k1_per_voxel", "k2_per_voxel",
-      "k3_per_voxel", "triangles", "B_voxel6", "sigma_B",      "Q"};
+  static const char *const in_voxels[CF_SUMMARIES][COLUMNS] = {
+      [CF_SUMMARY_BISPECTRUM] = {"channel", "redshift", "triangle", "k1_per_voxel", "k2_per_voxel",
+                                 "k3_per_voxel", "triangles", "B_voxel6", "sigma_B", "Q"},
+      [CF_SUMMARY_MULTIPOLES] = {"channel", "redshift", "k_per_voxel", "modes", "P0_voxel3",
+                                 "P2_voxel3", "P4_voxel3", "kaiser_P0", "kaiser_P2", "kaiser_P4"},
+      [CF_SUMMARY_SCATTERING] = {"channel", "redshift", "order", "width_1_voxels", "width_2_voxels",
+                                 "l", "power", "S"},
+  };
   const char *const *const of =
-      which == CF_SUMMARY_BISPECTRUM && !(s->of.cell > 0) ? in_voxels : head[which];
+      which >= CF_SUMMARY_BISPECTRUM && !(s->of.cell > 0) ? in_voxels[which] : head[which];
 
   for (*columns = 0; of[*columns] != NULL; ++*columns) {
   }
@@ -181,22 +228,69 @@ static void put_triangles(const cf_sample_summaries *s, int64_t c, weir_table *o
     weir_table_add(out, "%lld", (long long)c);
     put(out, s->redshift[c]);
     weir_table_add(out, of->first == of->other ? "equilateral" : "squeezed");
-    put(out, cf_sample_wave(s, of->first));
-    put(out, cf_sample_wave(s, of->other));
-    put(out, cf_sample_wave(s, of->other));
+    put(out, cf_sample_wave(s, b->k[of->first]));
+    put(out, cf_sample_wave(s, b->k[of->other]));
+    put(out, cf_sample_wave(s, b->k[of->other]));
     weir_table_add_number(out, "%.9g", b->closed[t], "");
-    put(out, cf_sample_bispectrum(s, s->x[CF_SUMMARY_BISPECTRUM][i]));
-    put(out, cf_sample_bispectrum(s, s->sigma[i]));
+    put(out, pow(cf_sample_cell(s), 6) * s->x[CF_SUMMARY_BISPECTRUM][i]);
+    put(out, pow(cf_sample_cell(s), 6) * s->sigma[i]);
     put(out, s->q[i]);
+  }
+}
+
+static void put_multipoles(const cf_sample_summaries *s, int64_t c, weir_table *out)
+{
+  const cf_multipoles *const of = &s->of.multipoles;
+  const int64_t first = c * CF_MULTIPOLES * of->bins;
+
+  for (int64_t b = 0; b < of->bins; b++) {
+    weir_table_add(out, "%lld", (long long)c);
+    put(out, s->redshift[c]);
+    put(out, cf_sample_wave(s, of->k[b]));
+    weir_table_add_number(out, "%.9g", of->modes[b], "");
+    for (int l = 0; l < CF_MULTIPOLES; l++) {
+      put(out, pow(cf_sample_cell(s), 3) * s->x[CF_SUMMARY_MULTIPOLES][first + l * of->bins + b]);
+    }
+    for (int l = 0; l < CF_MULTIPOLES; l++) {
+      put(out, s->kaiser[first + l * of->bins + b]);
+    }
+  }
+}
+
+static void put_scattering(const cf_sample_summaries *s, int64_t c, weir_table *out)
+{
+  const cf_scattering *const of = &s->of.scattering;
+  const int64_t powers = of->opts->powers.count, of_path = (of->opts->orders + 1) * powers;
+  const double width = of->opts->sigma * cf_sample_cell(s);
+
+  for (int64_t i = 0; i < of->n_numbers; i++) {
+    const cf_scattering_path *const path = &of->path[i / of_path];
+
+    weir_table_add(out, "%lld", (long long)c);
+    put(out, s->redshift[c]);
+    weir_table_add(out, path->second < 0 ? "1" : "2");
+    put(out, width * pow(2, (double)path->first));
+    put(out, path->second < 0 ? (double)NAN : width * pow(2, (double)path->second));
+    weir_table_add(out, "%lld", (long long)(i % of_path / powers));
+    put(out, of->opts->powers.items[i % powers]);
+    put(out, s->x[CF_SUMMARY_SCATTERING][c * of->n_numbers + i]);
   }
 }
 
 void cf_sample_summary_table(const cf_sample_summaries *s, cf_summary_kind which, weir_table *out)
 {
   for (int64_t c = 0; c < s->of.channels; c++) {
-    if (which == CF_SUMMARY_BISPECTRUM) {
+    switch (which) {
+    case CF_SUMMARY_BISPECTRUM:
       put_triangles(s, c, out);
-    } else {
+      break;
+    case CF_SUMMARY_MULTIPOLES:
+      put_multipoles(s, c, out);
+      break;
+    case CF_SUMMARY_SCATTERING:
+      put_scattering(s, c, out);
+      break;
+    default:
       put_counts(s, which, c, out);
     }
   }

@@ -8,8 +8,10 @@
 typedef struct cf_sample_summaries {
   cf_summaries of;
   unsigned which;                 /* bits 1 << cf_summary_kind */
-  double *x[CF_SUMMARIES];        /* [channels, of.each[k]]; of the bispectrum B */
+  double *x[CF_SUMMARIES];        /* [channels, of.each[k]]; of the transforms B, P_l and S */
   double *q, *sigma;              /* [channels, triangles] of the bispectrum */
+  double *kaiser;                 /* [channels, multipoles, bins] of linear theory, (Mpc/h)^3; NaN:
+                                     not known */
   double redshift[CF_MAX_LABELS]; /* NaN: not known */
   char where[CF_MAX_LOCATION];    /* file and sample */
 } cf_sample_summaries;
@@ -22,14 +24,15 @@ weir_status cf_sample_summaries_make(const cf_summary_opts *opts, cf_source *sou
 void cf_sample_summaries_fini(cf_sample_summaries *s);
 /* Returns the edges of bin b of a summary that counts; -inf and inf: of the open bins. */
 void cf_count_edges(const cf_count_opts *o, int64_t b, double *from, double *to);
-/* Returns a mean wave number, or a bispectrum, in h/Mpc and (Mpc/h)^6, or in radians per voxel and
- * voxel^6 where the side of a voxel is not known. */
-double cf_sample_wave(const cf_sample_summaries *s, int64_t shell);
-double cf_sample_bispectrum(const cf_sample_summaries *s, double b);
+/* Returns a wave number given in fundamental waves in h/Mpc, or in radians per voxel where the side
+ * of a voxel is not known. */
+double cf_sample_wave(const cf_sample_summaries *s, double waves);
+/* Returns the side of a voxel in Mpc/h, or 1 where it is not known. */
+double cf_sample_cell(const cf_sample_summaries *s);
 /* Columns of the file of a summary, NULL after the last. */
 const char *const *cf_sample_summary_head(const cf_sample_summaries *s, cf_summary_kind which,
                                           int *columns);
-/* Makes its rows, those of a channel, smoothing and bin, or of a channel and triangle; the caller
- * ends *out. */
+/* Makes its rows, those of a channel, smoothing and bin, of a channel and triangle or bin of k, or
+ * of a channel, path, l and power; the caller ends *out. */
 void cf_sample_summary_table(const cf_sample_summaries *s, cf_summary_kind which, weir_table *out);
 #endif

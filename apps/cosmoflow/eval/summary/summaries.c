@@ -4,7 +4,10 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 
-const char *const cf_summary_name[CF_SUMMARIES] = {"one_point", "peaks", "bispectrum"};
+#define FLOOR 1e-20 /* of numbers whose logarithm is taken */
+
+const char *const cf_summary_name[CF_SUMMARIES] = {"one_point", "peaks", "bispectrum", "multipoles",
+                                                   "scattering"};
 
 static const weir_opt one_point_options[] = {
     WEIR_OPT_REAL_LIST(cf_count_opts, smoothing, "0", 0, 1e5, "Mpc/h",
@@ -40,7 +43,7 @@ const weir_opt cf_summary_options[] = {
                   "continuation of a sample beyond its faces, for smoothing and peaks: itself "
                   "(periodic), or nothing that is known (cut); auto: periodic where the files "
                   "state a box as large as the sample, else cut"),
-    WEIR_OPT_STRING_LIST(cf_summary_opts, use, "one_point, peaks, bispectrum",
+    WEIR_OPT_STRING_LIST(cf_summary_opts, use, CF_SUMMARY_NAMES,
                          "statistics that the command summaries computes; those of eval are of "
                          "eval.regressions"),
     WEIR_OPT_TABLE(cf_summary_opts, one_point, one_point_options,
@@ -50,6 +53,11 @@ const weir_opt cf_summary_options[] = {
     WEIR_OPT_TABLE(cf_summary_opts, bispectrum, cf_bispectrum_options,
                    "bispectrum of equilateral and squeezed triangles, of a sample taken as "
                    "periodic like its power spectrum"),
+    WEIR_OPT_TABLE(cf_summary_opts, multipoles, cf_multipole_options,
+                   "multipoles of P(k) about a line of sight, of a sample taken as periodic"),
+    WEIR_OPT_TABLE(cf_summary_opts, scattering, cf_scattering_options,
+                   "coefficients of solid harmonic wavelet scattering, of a sample taken as "
+                   "periodic"),
     WEIR_OPT_END,
 };
 
@@ -64,8 +72,8 @@ weir_status cf_summaries_find(const weir_string_list *names, const char *key, un
     }
     if (k == CF_SUMMARIES) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "%s: there is no statistic '%s': one_point, peaks and bispectrum are known",
-                       key, names->items[i]);
+                       "%s: there is no statistic '%s': known are " CF_SUMMARY_NAMES, key,
+                       names->items[i]);
     }
     *out |= 1U << k;
   }
@@ -143,15 +151,10 @@ static weir_status check_counts(const cf_summaries *s, cf_summary_kind which)
   return WEIR_OK;
 }
 
-static weir_status prepare(cf_summaries *s, cf_summary_kind which)
+static weir_status prepare_counts(cf_summaries *s, cf_summary_kind which)
 {
   const cf_count_opts *const o = cf_summary_counts(s->opts, which);
 
-  if (which == CF_SUMMARY_BISPECTRUM) {
-    WEIR_TRY(cf_bispectrum_init(&s->opts->bispectrum, s->n, &s->bispectrum));
-    s->each[which] = s->bispectrum.n_triangles;
-    return WEIR_OK;
-  }
   WEIR_TRY(check_counts(s, which));
   WEIR_TRY(
       weir_alloc(o->smoothing.count, sizeof *s->smoother[which], (void **)&s->smoother[which]));
@@ -163,6 +166,26 @@ static weir_status prepare(cf_summaries *s, cf_summary_kind which)
   }
   s->each[which] = o->smoothing.count * (o->bins + 2);
   return WEIR_OK;
+}
+
+static weir_status prepare(cf_summaries *s, cf_summary_kind which)
+{
+  switch (which) {
+  case CF_SUMMARY_BISPECTRUM:
+    WEIR_TRY(cf_bispectrum_init(&s->opts->bispectrum, s->n, &s->bispectrum));
+    s->each[which] = s->bispectrum.n_triangles;
+    return WEIR_OK;
+  case CF_SUMMARY_MULTIPOLES:
+    WEIR_TRY(cf_multipoles_init(&s->opts->multipoles, s->n, &s->multipoles));
+    s->each[which] = CF_MULTIPOLES * s->multipoles.bins;
+    return WEIR_OK;
+  case CF_SUMMARY_SCATTERING:
+    WEIR_TRY(cf_scattering_init(&s->opts->scattering, s->n, &s->scattering));
+    s->each[which] = s->scattering.n_numbers;
+    return WEIR_OK;
+  default:
+    return prepare_counts(s, which);
+  }
 }
 
 weir_status cf_summaries_init(const cf_summary_opts *opts, unsigned which,
@@ -200,6 +223,8 @@ void cf_summaries_fini(cf_summaries *s)
     s->n_smoothers[k] = 0;
   }
   cf_bispectrum_fini(&s->bispectrum);
+  cf_multipoles_fini(&s->multipoles);
+  cf_scattering_fini(&s->scattering);
 }
 
 /* ---- a sample ---- */
@@ -224,6 +249,12 @@ weir_status cf_summary_slot_init(const cf_summaries *s, cf_summary_slot *out)
   if (s->each[CF_SUMMARY_BISPECTRUM] > 0) {
     WEIR_TRY_GOTO(cf_bispectrum_slot_init(&s->bispectrum, &out->bispectrum), done);
   }
+  if (s->each[CF_SUMMARY_MULTIPOLES] > 0) {
+    WEIR_TRY_GOTO(cf_multipoles_slot_init(&s->multipoles, &out->multipoles), done);
+  }
+  if (s->each[CF_SUMMARY_SCATTERING] > 0) {
+    WEIR_TRY_GOTO(cf_scattering_slot_init(&s->scattering, &out->scattering), done);
+  }
 done:
   if (status != WEIR_OK) {
     cf_summary_slot_fini(s, out);
@@ -237,14 +268,18 @@ void cf_summary_slot_fini(const cf_summaries *s, cf_summary_slot *r)
   weir_free(&r->smooth);
   weir_free(&r->line);
   cf_bispectrum_slot_fini(&s->bispectrum, &r->bispectrum);
+  cf_multipoles_slot_fini(&r->multipoles);
+  cf_scattering_slot_fini(&r->scattering);
 }
 
 int64_t cf_summary_slot_bytes(const cf_summaries *s)
 {
-  const int64_t of_bispectrum =
-      s->each[CF_SUMMARY_BISPECTRUM] > 0 ? cf_bispectrum_slot_bytes(&s->bispectrum) : 0;
+  const int64_t *const each = s->each;
 
-  return 2 * s->n * s->n * s->n * (int64_t)sizeof(double) + of_bispectrum;
+  return 2 * s->n * s->n * s->n * (int64_t)sizeof(double) +
+         (each[CF_SUMMARY_BISPECTRUM] > 0 ? cf_bispectrum_slot_bytes(&s->bispectrum) : 0) +
+         (each[CF_SUMMARY_MULTIPOLES] > 0 ? cf_multipoles_slot_bytes(&s->multipoles) : 0) +
+         (each[CF_SUMMARY_SCATTERING] > 0 ? cf_scattering_slot_bytes(&s->scattering) : 0);
 }
 
 static bool fail(cf_summary_fault *fault, int64_t channel, int64_t voxel, double value,
@@ -313,6 +348,46 @@ static void take_bispectrum(const cf_summaries *s, cf_summary_slot *r, double *o
   }
 }
 
+/* A bin without power has a floor below that of any particle, and no direction. */
+static void take_multipoles(const cf_summaries *s, cf_summary_slot *r, double *out)
+{
+  const int64_t bins = s->multipoles.bins;
+  const double *const p = r->multipoles.p;
+
+  cf_multipoles_measure(&s->multipoles, &r->multipoles, r->rho);
+  for (int64_t b = 0; b < bins; b++) {
+    out[b] = log10(fmax(p[b], FLOOR));
+    for (int l = 1; l < CF_MULTIPOLES; l++) {
+      out[l * bins + b] = p[b] > FLOOR ? p[l * bins + b] / p[b] : 0;
+    }
+  }
+}
+
+static void take_scattering(const cf_summaries *s, cf_summary_slot *r, double *out)
+{
+  cf_scattering_measure(&s->scattering, &r->scattering, r->rho);
+  for (int64_t i = 0; i < s->scattering.n_numbers; i++) {
+    out[i] = log10(fmax(r->scattering.s[i], FLOOR));
+  }
+}
+
+static void take(const cf_summaries *s, cf_summary_kind which, cf_summary_slot *r, double *out)
+{
+  switch (which) {
+  case CF_SUMMARY_BISPECTRUM:
+    take_bispectrum(s, r, out);
+    break;
+  case CF_SUMMARY_MULTIPOLES:
+    take_multipoles(s, r, out);
+    break;
+  case CF_SUMMARY_SCATTERING:
+    take_scattering(s, r, out);
+    break;
+  default:
+    count(s, which, r, out);
+  }
+}
+
 bool cf_summaries_measure(const cf_summaries *s, cf_summary_slot *r, const float *voxels, int64_t c,
                           double *const out[CF_SUMMARIES], cf_summary_fault *fault)
 {
@@ -320,10 +395,8 @@ bool cf_summaries_measure(const cf_summaries *s, cf_summary_slot *r, const float
     return false;
   }
   for (int k = 0; k < CF_SUMMARIES; k++) {
-    if (s->each[k] > 0 && k == CF_SUMMARY_BISPECTRUM) {
-      take_bispectrum(s, r, out[k]);
-    } else if (s->each[k] > 0) {
-      count(s, (cf_summary_kind)k, r, out[k]);
+    if (s->each[k] > 0) {
+      take(s, (cf_summary_kind)k, r, out[k]);
     }
   }
   return true;

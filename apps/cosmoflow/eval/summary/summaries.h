@@ -1,6 +1,7 @@
 /* summaries.h - summary statistics of the density of a sample besides its power spectrum: the
  * one-point distribution and peak counts (counts.h), of each channel and each smoothing, and the
- * bispectrum (bispectrum.h) of each channel.
+ * bispectrum (bispectrum.h), the multipoles of P(k) (multipoles.h) and the scattering coefficients
+ * (scattering.h) of each channel.
  *
  * The density is rho = voxel / mean = 1 + delta with the mean of the channel of the sample. */
 #ifndef CF_SUMMARIES_H
@@ -8,15 +9,20 @@
 #include "data/volume/volume_info.h"
 #include "eval/summary/bispectrum.h"
 #include "eval/summary/counts.h"
+#include "eval/summary/multipoles.h"
+#include "eval/summary/scattering.h"
 #include "eval/summary/smoother.h"
 
 typedef enum cf_summary_kind {
   CF_SUMMARY_ONE_POINT,
   CF_SUMMARY_PEAKS,
   CF_SUMMARY_BISPECTRUM,
+  CF_SUMMARY_MULTIPOLES,
+  CF_SUMMARY_SCATTERING,
   CF_SUMMARIES
 } cf_summary_kind;
 extern const char *const cf_summary_name[CF_SUMMARIES];
+#define CF_SUMMARY_NAMES "one_point, peaks, bispectrum, multipoles, scattering"
 enum { CF_SUMMARY_ALL = (1 << CF_SUMMARIES) - 1 };
 
 /* Bins of ln(rho), after each of these smoothings. */
@@ -36,6 +42,8 @@ typedef struct cf_summary_opts {
   weir_string_list use; /* names of those that the command computes */
   cf_count_opts one_point, peaks;
   cf_bispectrum_opts bispectrum;
+  cf_multipole_opts multipoles;
+  cf_scattering_opts scattering;
 } cf_summary_opts;
 extern const weir_opt cf_summary_options[];
 
@@ -48,7 +56,9 @@ typedef struct cf_summaries {
   int64_t each[CF_SUMMARIES];          /* numbers of a channel; 0: not computed */
   cf_smoother *smoother[CF_SUMMARIES]; /* of each smoothing */
   int64_t n_smoothers[CF_SUMMARIES];
-  cf_bispectrum bispectrum; /* where it is computed */
+  cf_bispectrum bispectrum; /* these three where they are computed */
+  cf_multipoles multipoles;
+  cf_scattering scattering;
 } cf_summaries;
 
 /* Workspace of one sample. */
@@ -56,6 +66,8 @@ typedef struct cf_summary_slot {
   double *rho, *smooth; /* [n, n, n] */
   double *line;
   cf_bispectrum_slot bispectrum;
+  cf_multipoles_slot multipoles;
+  cf_scattering_slot scattering;
 } cf_summary_slot;
 
 /* Why a sample has no summaries: voxel -1 where it is the mean. */
@@ -68,7 +80,7 @@ typedef struct cf_summary_fault {
 /* Prepares the summaries `which` (bits 1 << cf_summary_kind) of samples; opts are borrowed. Fails:
  * WEIR_ERR_CONFIG (no smoothing, empty bins, a smoothing in Mpc/h of voxels of unknown size or
  * above the side of the sample, options that contradict the files), WEIR_ERR_DATA (no cubes),
- * WEIR_ERR_UNSUPPORTED (a bispectrum without FFTW), WEIR_ERR_MEMORY. */
+ * WEIR_ERR_UNSUPPORTED (no FFTW for those that are transforms), WEIR_ERR_MEMORY. */
 weir_status cf_summaries_init(const cf_summary_opts *opts, unsigned which,
                               const cf_volume_info *info, cf_summaries *out) WEIR_CHECKED;
 void cf_summaries_fini(cf_summaries *s);
@@ -78,8 +90,9 @@ void cf_summary_slot_fini(const cf_summaries *s, cf_summary_slot *r);
 /* Returns the bytes of a slot. */
 int64_t cf_summary_slot_bytes(const cf_summaries *s);
 /* Computes the summaries of channel c of voxels[n, n, n, channels]: out[k] [each[k]]; of the
- * bispectrum asinh(B / voxel^6), which has either sign, and r->bispectrum is left with B. Returns
- * whether it has them, else why not in *fault. */
+ * bispectrum asinh(B / voxel^6), which has either sign, of the multipoles log10 P_0 / voxel^3, then
+ * P_2 / P_0 and P_4 / P_0, and log10 of the scattering coefficients. r is left with B, P_l and S.
+ * Returns whether it has them, else why not in *fault. */
 bool cf_summaries_measure(const cf_summaries *s, cf_summary_slot *r, const float *voxels, int64_t c,
                           double *const out[CF_SUMMARIES], cf_summary_fault *fault);
 /* Returns a failure that names the sample at `where`. */
