@@ -183,6 +183,7 @@ static weir_status add_regressions(const cf_evaluation *e, weir_report *r)
       [CF_SUMMARY_SCATTERING] = ("log10 of wavelet scattering coefficients, of samples taken as "
                                  "periodic"),
       [CF_SUMMARIES] = "P(k), the moments and all other summaries together"};
+  const cf_boosting_opts *const o = &e->opts->boosting;
   bool counts = false;
 
   for (int by = CF_BY_SUMMARIES; by <= CF_BY_ALL; by++) {
@@ -192,6 +193,14 @@ static weir_status add_regressions(const cf_evaluation *e, weir_report *r)
                                 what[by - CF_BY_SUMMARIES], (long long)e->n_features[by]));
       counts |= by < CF_BY_SUMMARIES + CF_SUMMARY_BISPECTRUM || by == CF_BY_ALL;
     }
+  }
+  if (o->rounds > 0) {
+    WEIR_TRY(weir_report_text(
+        r,
+        "boosting: regression trees of %lld levels on what the regression of the same name is on, "
+        "each fitted to the residuals of those before on a share of %g of the samples and added "
+        "with a factor of %g; their number, %lld at most, is chosen by cross-validation.",
+        (long long)o->depth, o->subsample, o->shrinkage, (long long)o->rounds));
   }
   return !counts
              ? WEIR_OK
@@ -268,7 +277,7 @@ static weir_status add_forecast(const cf_evaluation *e, weir_report *r)
       "sigma",        "sigma (half ranges)", "MAE of this sigma (half ranges)"};
   weir_table c = {0};
 
-  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_REGRESSION; by++) {
+  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_RIDGE; by++) {
     const cf_forecast *const f = &e->forecast[by];
 
     for (int64_t k = 0; k < e->n_labels && f->universes > 0; k++) {

@@ -20,10 +20,15 @@ typedef enum cf_predictor {
   CF_BY_MOMENTS,   /* on log P(k) and moments */
   CF_BY_SUMMARIES, /* that on cf_summary_kind k alone is CF_BY_SUMMARIES + k */
   CF_BY_ALL = CF_BY_SUMMARIES + CF_SUMMARIES, /* on all of these */
-  CF_BY_MEAN,                                 /* of the training universes */
+  CF_BY_BOOSTING, /* boosted trees on what CF_BY_RIDGE + k is on are CF_BY_BOOSTING + k */
+  CF_BY_MEAN = CF_BY_BOOSTING + CF_BY_ALL - CF_BY_RIDGE + 1, /* of the training universes */
   CF_PREDICTORS
 } cf_predictor;
-enum { CF_FIRST_REGRESSION = CF_BY_RIDGE, CF_LAST_REGRESSION = CF_BY_ALL };
+enum {
+  CF_FIRST_REGRESSION = CF_BY_RIDGE,
+  CF_LAST_RIDGE = CF_BY_ALL,
+  CF_LAST_REGRESSION = CF_BY_MEAN - 1
+};
 typedef enum cf_level { CF_BY_SAMPLE, CF_BY_UNIVERSE, CF_LEVELS } cf_level;
 extern const char *const cf_level_name[CF_LEVELS];
 

@@ -23,6 +23,8 @@ const weir_opt cf_eval_options[] = {
     WEIR_OPT_TABLE(cf_eval_opts, features, cf_feature_options,
                    "what the regressions know of samples"),
     WEIR_OPT_TABLE(cf_eval_opts, ridge, cf_ridge_options, "the regressions"),
+    WEIR_OPT_TABLE(cf_eval_opts, boosting, cf_boosting_options,
+                   "gradient boosting of regression trees on what each regression is on"),
     WEIR_OPT_TABLE(cf_eval_opts, bootstrap, cf_bootstrap_options,
                    "intervals, by universes that are drawn again"),
     WEIR_OPT_TABLE(cf_eval_opts, fisher, cf_fisher_options, "the bound of linear theory"),
@@ -245,21 +247,37 @@ static weir_status features_of(const cf_evaluation *e, const cf_eval_set *t, con
 /* Returns the columns that a regression is on; 0: it is not wanted or has none. */
 static int64_t columns_of(const cf_evaluation *e, const cf_features *f, int by, int64_t *first)
 {
-  const int k = by - CF_BY_SUMMARIES + CF_FEATURE_SUMMARIES;
+  const int on = by >= CF_BY_BOOSTING ? by - CF_BY_BOOSTING + CF_BY_RIDGE : by;
+  const int k = on - CF_BY_SUMMARIES + CF_FEATURE_SUMMARIES;
   const int64_t moments = f->begin[CF_FEATURE_SUMMARIES];
 
   *first = 0;
-  if ((e->wanted >> by & 1) == 0) {
+  if ((e->wanted >> on & 1) == 0) {
     return 0;
   }
-  if (by == CF_BY_RIDGE || by == CF_BY_ALL) {
-    return by == CF_BY_ALL ? f->n_features : f->n_power;
+  if (on == CF_BY_RIDGE || on == CF_BY_ALL) {
+    return on == CF_BY_ALL ? f->n_features : f->n_power;
   }
-  if (by == CF_BY_MOMENTS) {
+  if (on == CF_BY_MOMENTS) {
     return moments > f->n_power ? moments : 0;
   }
   *first = f->begin[k];
   return f->begin[k + 1] - f->begin[k];
+}
+
+/* Fits the regressions on some features. */
+static weir_status fit_on(cf_evaluation *e, int by, const cf_ridge_rows *rows)
+{
+  const cf_eval_opts *const o = e->opts;
+  const int boosted = by - CF_BY_RIDGE + CF_BY_BOOSTING;
+
+  e->n_features[by] = rows->n_features;
+  WEIR_TRY(cf_ridge_fit(&o->ridge, e->seed, rows, &e->ridge[by]));
+  if (o->boosting.rounds > 0) {
+    e->n_features[boosted] = rows->n_features;
+    WEIR_TRY(cf_boosting_fit(&o->boosting, e->seed, rows, &e->boosting[boosted]));
+  }
+  return o->forecast ? cf_forecast_make(rows, &e->forecast[by]) : WEIR_OK;
 }
 
 /* All regressions, on features of the training rows in their order. */
@@ -282,18 +300,12 @@ static weir_status fit(cf_evaluation *e, const cf_features *f)
       y[i * labels + k] = (double)t->p->truth[t->train[i] * labels + k];
     }
   }
-  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_REGRESSION; by++) {
+  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_RIDGE && status == WEIR_OK; by++) {
     int64_t first = 0;
     const int64_t features = columns_of(e, f, by, &first);
     const cf_ridge_rows rows = {n, row, group, features, f->n_features, f->x + first, labels, y};
 
-    if (features > 0) {
-      e->n_features[by] = features;
-      WEIR_TRY_GOTO(cf_ridge_fit(&e->opts->ridge, e->seed, &rows, &e->ridge[by]), done);
-    }
-    if (features > 0 && e->opts->forecast) {
-      WEIR_TRY_GOTO(cf_forecast_make(&rows, &e->forecast[by]), done);
-    }
+    status = features > 0 ? fit_on(e, by, &rows) : WEIR_OK;
   }
 done:
   weir_free(&row);
@@ -322,7 +334,13 @@ static weir_status say_regressions(cf_evaluation *e, cf_eval_set *t)
 
     (void)columns_of(e, &f, by, &first);
     for (int64_t i = 0; i < n && e->n_features[by] > 0; i++) {
-      cf_ridge_predict(&e->ridge[by], f.x + i * f.n_features + first, unit + i * e->n_labels);
+      const double *const x = f.x + i * f.n_features + first;
+
+      if (by >= CF_BY_BOOSTING) {
+        cf_boosting_predict(&e->boosting[by], x, unit + i * e->n_labels);
+      } else {
+        cf_ridge_predict(&e->ridge[by], x, unit + i * e->n_labels);
+      }
     }
     status = e->n_features[by] > 0 ? cf_eval_set_predict(t, (cf_predictor)by, unit) : WEIR_OK;
   }
@@ -495,6 +513,7 @@ void cf_evaluation_close(cf_evaluation *e)
   }
   for (int by = 0; by < CF_PREDICTORS; by++) {
     cf_ridge_fini(&e->ridge[by]);
+    cf_boosting_fini(&e->boosting[by]);
   }
   weir_free(&e->set);
   weir_free(&e->resamples);
@@ -558,10 +577,20 @@ cf_predictor cf_evaluation_best(const cf_evaluation *e, int64_t set, cf_level le
 
 const char *cf_evaluation_name(const cf_evaluation *e, int64_t set, cf_predictor by)
 {
+  static const char *const boosting[CF_BY_MEAN - CF_BY_BOOSTING] = {"boosting",
+                                                                    "boosting+moments",
+                                                                    "boosting_one_point",
+                                                                    "boosting_peaks",
+                                                                    "boosting_bispectrum",
+                                                                    "boosting_multipoles",
+                                                                    "boosting_scattering",
+                                                                    "boosting+all"};
+
   return by == CF_BY_NETWORK   ? e->set[set].p->model
          : by == CF_BY_RIDGE   ? "ridge"
          : by == CF_BY_MOMENTS ? "ridge+moments"
          : by == CF_BY_ALL     ? "ridge+all"
          : by == CF_BY_MEAN    ? "mean"
+         : by > CF_BY_ALL      ? boosting[by - CF_BY_BOOSTING]
                                : cf_summary_name[by - CF_BY_SUMMARIES];
 }

@@ -6,6 +6,7 @@
 #include "eval/fisher.h"
 #include "eval/metrics.h"
 #include "eval/posterior/posterior_scores.h"
+#include "eval/regression/boosting.h"
 #include "eval/ridge.h"
 #include "eval/summary/forecast.h"
 #include "eval/eval_set.h"
@@ -20,6 +21,7 @@ typedef struct cf_eval_opts {
   weir_string_list regressions; /* names of those on further summaries */
   cf_feature_opts features;
   cf_ridge_opts ridge;
+  cf_boosting_opts boosting;
   cf_bootstrap_opts bootstrap;
   cf_fisher_opts fisher;
   bool forecast; /* from the summaries of the regressions */
@@ -39,6 +41,7 @@ typedef struct cf_evaluation {
   bool periodic;                       /* further summaries: samples are whole boxes */
   unsigned wanted;                     /* regressions, bits 1 << cf_predictor */
   cf_ridge ridge[CF_PREDICTORS];       /* of those with features */
+  cf_boosting boosting[CF_PREDICTORS]; /* likewise, from CF_BY_BOOSTING on */
   const char *without;                 /* why there are no regressions; NULL: there are */
   cf_forecast forecast[CF_PREDICTORS]; /* universes 0: none */
   cf_posterior_scores *posterior;      /* [n_sets] */

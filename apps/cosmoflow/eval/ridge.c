@@ -2,13 +2,10 @@
  * of all others. */
 #include "eval/ridge.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "base/weir_random.h"
+#include "eval/regression/folds.h"
 #include "ops/eigen/weir_eigen.h"
-
-enum { FOLDS = 0x43465246 }; /* purpose of the random bits */
 
 const weir_opt cf_ridge_options[] = {
     WEIR_OPT_INT(cf_ridge_opts, folds, 10, 2, 1000, "1",
@@ -42,71 +39,6 @@ typedef struct fit {
   double *mean, *scale, *weight; /* of a model */
   double *error;                 /* [targets, penalties] */
 } fit;
-
-/* ---- folds ---- */
-
-typedef struct universe {
-  uint64_t bits;
-  int64_t group, fold;
-} universe;
-
-static int by_group(const void *a, const void *b)
-{
-  const universe *const x = a, *const y = b;
-
-  return (x->group > y->group) - (x->group < y->group);
-}
-
-static int by_bits(const void *a, const void *b)
-{
-  const universe *const x = a, *const y = b;
-
-  return x->bits != y->bits ? (x->bits > y->bits) - (x->bits < y->bits) : by_group(a, b);
-}
-
-static weir_status too_few(int64_t n)
-{
-  return weir_fail(WEIR_ERR_DATA,
-                   "ridge: there are %lld universes to train on; cross-validation needs two",
-                   (long long)n);
-}
-
-static weir_status make_folds(fit *f, uint64_t seed)
-{
-  const cf_ridge_rows *const rows = f->rows;
-  universe *u = NULL;
-  int64_t n = 0;
-
-  if (rows->n == 0) {
-    return too_few(0);
-  }
-  WEIR_TRY(weir_alloc(rows->n, sizeof *u, (void **)&u));
-  for (int64_t i = 0; i < rows->n; i++) {
-    u[i].group = rows->group[rows->row[i]];
-  }
-  qsort(u, (size_t)rows->n, sizeof *u, by_group);
-  for (int64_t i = 0; i < rows->n; i++) {
-    if (n == 0 || u[i].group != u[n - 1].group) {
-      u[n].bits = weir_random_bits(seed, FOLDS, 0, (uint64_t)u[i].group);
-      u[n++].group = u[i].group;
-    }
-  }
-  f->out->groups = n;
-  f->out->folds = n < f->opts->folds ? n : f->opts->folds;
-  qsort(u, (size_t)n, sizeof *u, by_bits);
-  for (int64_t i = 0; i < n; i++) {
-    u[i].fold = i % f->out->folds;
-  }
-  qsort(u, (size_t)n, sizeof *u, by_group);
-  for (int64_t i = 0; i < rows->n; i++) {
-    const universe key = {.group = rows->group[rows->row[i]]};
-    const universe *const found = bsearch(&key, u, (size_t)n, sizeof *u, by_group);
-
-    f->fold[i] = found->fold;
-  }
-  weir_free(&u);
-  return n >= 2 ? WEIR_OK : too_few(n);
-}
 
 /* ---- sums ---- */
 
@@ -305,7 +237,7 @@ static weir_status work(fit *f, uint64_t seed)
 {
   cf_ridge *const r = f->out;
 
-  WEIR_TRY(make_folds(f, seed));
+  WEIR_TRY(cf_folds_make(f->rows, f->opts->folds, seed, "ridge", f->fold, &r->folds, &r->groups));
   WEIR_TRY(take_middle(f));
   WEIR_TRY(weir_alloc(r->folds, sizeof *f->by_fold, (void **)&f->by_fold));
   WEIR_TRY(weir_alloc((r->folds + 2) * sums_size(f), sizeof *f->buffer, (void **)&f->buffer));

@@ -9,23 +9,13 @@
 #define CF_RIDGE_H
 #include "conf/weir_opt.h"
 #include "data/volume/volume.h"
+#include "eval/regression/folds.h"
 
 typedef struct cf_ridge_opts {
   int64_t folds;
   weir_real_list penalties;
 } cf_ridge_opts;
 extern const weir_opt cf_ridge_options[];
-
-/* Training rows, borrowed; only the rows listed are used. */
-typedef struct cf_ridge_rows {
-  int64_t n;
-  const int64_t *row;   /* [n] */
-  const int64_t *group; /* [of every row] universe: all rows of one are in one fold */
-  int64_t n_features, stride;
-  const double *x; /* row i has n_features at x + i * stride */
-  int64_t n_targets;
-  const double *y; /* [rows, n_targets] */
-} cf_ridge_rows;
 
 typedef struct cf_ridge {
   int64_t n_features, n_targets, folds, groups; /* folds that were used, universes fitted on */

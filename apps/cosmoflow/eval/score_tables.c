@@ -5,9 +5,10 @@
 #include "base/weir_alloc.h"
 
 static const char *const file[CF_TABLES] = {
-    [CF_TABLE_SCORES] = "scores.csv",     [CF_TABLE_BINS] = "bins.csv",
-    [CF_TABLE_AVERAGES] = "averages.csv", [CF_TABLE_RIDGE] = "ridge.csv",
-    [CF_TABLE_FORECAST] = "forecast.csv", [CF_TABLE_POSTERIOR] = "posterior.csv",
+    [CF_TABLE_SCORES] = "scores.csv",       [CF_TABLE_BINS] = "bins.csv",
+    [CF_TABLE_AVERAGES] = "averages.csv",   [CF_TABLE_RIDGE] = "ridge.csv",
+    [CF_TABLE_BOOSTING] = "boosting.csv",   [CF_TABLE_FORECAST] = "forecast.csv",
+    [CF_TABLE_POSTERIOR] = "posterior.csv",
 };
 
 enum { COLUMNS = 16 }; /* at most 15 and NULL */
@@ -20,6 +21,8 @@ static const char *const head[CF_TABLES][COLUMNS] = {
                            "rmse_if_independent", "within", "shared"},
     [CF_TABLE_RIDGE] = {"model", "parameter", "features", "universes", "folds", "penalty",
                         "rmse_of_folds"},
+    [CF_TABLE_BOOSTING] = {"model", "parameter", "features", "universes", "folds", "rounds",
+                           "rmse_of_folds"},
     [CF_TABLE_FORECAST] = {"model", "parameter", "summaries", "universes", "hartlap_factor",
                            "sigma", "sigma_range", "sigma_range_without_prior", "mae_range"},
     [CF_TABLE_POSTERIOR] = {"set", "model", "parameter", "score", "value", "lo", "hi", "cases"},
@@ -358,7 +361,7 @@ static void add_ridge(cf_score_tables *t, const cf_evaluation *e)
 {
   weir_table *const c = &t->cells[CF_TABLE_RIDGE];
 
-  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_REGRESSION; by++) {
+  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_RIDGE; by++) {
     const cf_ridge *const r = &e->ridge[by];
 
     for (int64_t k = 0; k < e->n_labels && e->n_features[by] > 0; k++) {
@@ -373,11 +376,30 @@ static void add_ridge(cf_score_tables *t, const cf_evaluation *e)
   }
 }
 
+static void add_boosting(cf_score_tables *t, const cf_evaluation *e)
+{
+  weir_table *const c = &t->cells[CF_TABLE_BOOSTING];
+
+  for (int by = CF_BY_BOOSTING; by <= CF_LAST_REGRESSION; by++) {
+    const cf_boosting *const b = &e->boosting[by];
+
+    for (int64_t k = 0; k < e->n_labels && e->n_features[by] > 0; k++) {
+      weir_table_add(c, "%s", cf_evaluation_name(e, 0, (cf_predictor)by));
+      weir_table_add(c, "%s", label_of(e, k));
+      weir_table_add(c, "%lld", (long long)b->n_features);
+      weir_table_add(c, "%lld", (long long)b->groups);
+      weir_table_add(c, "%lld", (long long)b->folds);
+      weir_table_add(c, "%lld", (long long)b->rounds[k]);
+      weir_score_add(c, sqrt(b->error[k]) * half_of(e, k));
+    }
+  }
+}
+
 static void add_forecast(cf_score_tables *t, const cf_evaluation *e)
 {
   weir_table *const c = &t->cells[CF_TABLE_FORECAST];
 
-  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_REGRESSION; by++) {
+  for (int by = CF_FIRST_REGRESSION; by <= CF_LAST_RIDGE; by++) {
     const cf_forecast *const f = &e->forecast[by];
 
     for (int64_t k = 0; k < e->n_labels && f->universes > 0; k++) {
@@ -475,6 +497,7 @@ weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out)
   }
   add_bound(out, e);
   add_ridge(out, e);
+  add_boosting(out, e);
   add_forecast(out, e);
   add_posteriors(out, e);
 done:

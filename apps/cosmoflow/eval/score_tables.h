@@ -14,6 +14,7 @@ typedef enum cf_table {
   CF_TABLE_BINS,     /* bias, error and slope by the truth                            */
   CF_TABLE_AVERAGES, /* errors of means over samples of a universe                    */
   CF_TABLE_RIDGE,    /* what the regressions chose                                    */
+  CF_TABLE_BOOSTING, /* the same of boosted trees                                     */
   CF_TABLE_FORECAST, /* the Fisher forecast of a label from the summaries of a regression */
   CF_TABLE_POSTERIOR, /* information and calibration of posteriors                    */
   CF_TABLES

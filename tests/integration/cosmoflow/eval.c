@@ -185,8 +185,10 @@ static void regressions_learn_from_boxes(void **state)
 /* Regressions on other summaries are rows of the same tables, and change no other. */
 static void regressions_on_other_summaries(void **state)
 {
-  static const char *const name[] = {"one_point",  "peaks",      "bispectrum",
-                                     "multipoles", "scattering", "ridge+all"};
+  static const char *const name[] = {
+      "one_point",   "peaks",    "bispectrum",       "multipoles",         "scattering",
+      "ridge+all",   "boosting", "boosting+moments", "boosting_one_point", "boosting_scattering",
+      "boosting+all"};
   char row[128];
 
   NEEDS_LIBRARIES();
@@ -196,13 +198,13 @@ static void regressions_on_other_summaries(void **state)
       0);
   assert_int_equal(program("eval " ONE_SET
                            "--set eval.regressions=[all,peaks,bispectrum,one_point,scattering,"
-                           "multipoles] "
+                           "multipoles] --set eval.boosting.rounds=60 "
                            "--set summaries.one_point.smoothing=[0,16] --out %s",
                            in_scratch("a.nc"), in_scratch("a"), in_scratch("s")),
                    0);
   const double mean = score("s", "boxes,mean,sample,sigma_8,mae,range,");
 
-  for (int i = 0; i < 6; i++) {
+  for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
     (void)snprintf(row, sizeof row, "boxes,%s,sample,sigma_8,mae,range,", name[i]);
     printf("sigma_8: %s %.3f, mean %.3f\n", name[i], score("s", row), mean);
     assert_true(score("s", row) < mean);
@@ -210,13 +212,17 @@ static void regressions_on_other_summaries(void **state)
   }
   assert_true(score("one", "boxes,ridge+moments,sample,omega_m,mae,range,") ==
               score("s", "boxes,ridge+moments,sample,omega_m,mae,range,"));
-  char *const text = contents(in_scratch("s/ridge.csv"));
+  char *text = contents(in_scratch("s/ridge.csv"));
 
   assert_non_null(strstr(text, "one_point,sigma_8,120,40,")); /* 2 channels, 2 of 30 bins */
+  free(text);
+  text = contents(in_scratch("s/boosting.csv"));
+  assert_non_null(strstr(text, "boosting_one_point,sigma_8,120,40,5,"));
   free(text);
   char *const page = contents(in_scratch("s/report.html"));
 
   assert_non_null(strstr(page, "peaks: the same regression on peak counts"));
+  assert_non_null(strstr(page, "boosting: regression trees of 3 levels"));
   assert_non_null(strstr(page, "Smoothing and peaks: samples are periodic."));
   free(page);
   assert_int_equal(program("eval " ONE_SET "--set eval.regressions=[voids] --out %s",
