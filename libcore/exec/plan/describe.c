@@ -8,6 +8,7 @@
 #include "exec/backend/device/backend.h"
 #include "exec/weir_predict.h"
 #include "exec/ranks/ranks_priv.h"
+#include "ops/call/weir_call.h"
 #include "pass/autodiff/weir_gradients.h"
 
 /* Slots of one chunk in the figures of a node: of the fastest input that it goes together with;
@@ -218,6 +219,21 @@ int64_t weir_plan_bound(const weir_plan *p, const char *result)
   return 0;
 }
 
+/* What the calls of the graph say of their contexts. */
+static int64_t context_bytes(const weir_graph *g)
+{
+  int64_t bytes = 0;
+
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    const weir_node *const node = weir_graph_node(g, i);
+
+    if (node != NULL && node->op == &weir_op_call && !node->dead) {
+      bytes += ((const weir_call_spec *)node->spec)->context_bytes;
+    }
+  }
+  return bytes;
+}
+
 int64_t weir_plan_memory_bytes(const weir_plan *p)
 {
   int64_t bytes = p->schedule.arena_bytes + p->scratch_bytes * p->threads + p->workspace_bytes;
@@ -241,7 +257,7 @@ int64_t weir_plan_memory_bytes(const weir_plan *p)
                (int64_t)sizeof(uint64_t);
     }
   }
-  return bytes;
+  return bytes + context_bytes(p->g);
 }
 
 /* The loop, and the engine's copy of it. */

@@ -1,4 +1,5 @@
 /* call_test.c - declared access of a C function, and refusals. */
+#include "exec/weir_plan.h"
 #include "ops/call/weir_call.h"
 #include "support/ops/ops_check.h"
 
@@ -107,12 +108,37 @@ static void what_cannot_be_called_is_refused(void **state)
   assert_refused(g, weir_call(g, &s, &x, 1), "detect: 0 outputs");
 }
 
+/* What a context holds, such as a plan of its own, counts as memory of the plan that calls it. */
+static void memory_of_contexts_counts(void **state)
+{
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {8}};
+  int64_t bytes[2] = {0, 0};
+
+  for (int k = 0; k < 2; k++) {
+    weir_graph *g = new_graph();
+    weir_call_spec s = spec_of(d);
+    weir_plan *p = NULL;
+
+    s.context_bytes = k == 0 ? 0 : INT64_C(3) << 30;
+    weir_value x = GIVEN(g, "x", WEIR_F32, 8);
+
+    x = weir_call(g, &s, &x, 1);
+    weir_output(g, "y", x);
+    assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.threads = 1}, &p));
+    bytes[k] = weir_plan_memory_bytes(p);
+    weir_plan_destroy(&p);
+    weir_graph_destroy(&g);
+  }
+  assert_int_equal(bytes[1] - bytes[0], INT64_C(3) << 30);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(time_is_sequential_and_the_rest_is_whole),
       cmocka_unit_test(inputs_have_rates_of_their_own),
       cmocka_unit_test(what_cannot_be_called_is_refused),
+      cmocka_unit_test(memory_of_contexts_counts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,8 @@ typedef struct weir_call_spec {
    * its calls after `settle` consecutive ones were passed. 0: no such guarantee. */
   int presence;
   int64_t settle;
-  double flops; /* per slot (without time: per call), for reports         */
+  double flops;          /* per slot (without time: per call), for reports         */
+  int64_t context_bytes; /* memory of the context that counts as memory of the plan */
 } weir_call_spec;
 
 extern const weir_op_desc weir_op_call;
