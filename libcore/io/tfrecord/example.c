@@ -6,14 +6,7 @@
 #include <string.h>
 #include "io/tfrecord/example_priv.h"
 
-enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };
-
-typedef struct field {
-  int64_t number;
-  int wire;
-  const uint8_t *tag; /* where it begins */
-  weir_tf_span body;  /* of LENGTH, FIXED32, FIXED64 */
-} field;
+typedef protobuf_field field;
 
 void weir_tf_example_init(weir_tf_example *e, const uint8_t *message, int64_t size)
 {
@@ -30,66 +23,12 @@ static bool wrong(weir_tf_example *e, const uint8_t *at, const char *why)
   return false;
 }
 
-static bool varint(weir_tf_span *s, uint64_t *value)
-{
-  uint64_t made = 0;
-
-  for (int shift = 0; shift < 64 && s->at < s->end; shift += 7) {
-    const uint8_t byte = *s->at++;
-
-    if (shift == 63 && byte > 1) {
-      return false;
-    }
-    made |= (uint64_t)(byte & 0x7f) << shift;
-    if (byte < 0x80) {
-      *value = made;
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Takes the next field; false at the end of the span, and where it is wrong. */
 static bool take(weir_tf_example *e, weir_tf_span *s, field *f)
 {
-  uint64_t tag = 0, length = 0;
+  protobuf_why why = {""};
 
-  f->tag = s->at;
-  if (s->at == s->end) {
-    return false;
-  }
-  if (!varint(s, &tag) || tag >> 3 == 0 || tag >> 32 != 0) {
-    return wrong(e, f->tag, "no field of protobuf begins here");
-  }
-  f->number = (int64_t)(tag >> 3);
-  f->wire = (int)(tag & 7);
-  if (f->wire == VARINT) {
-    f->body.at = s->at;
-    if (!varint(s, &length)) {
-      return wrong(e, f->tag, "a number does not end");
-    }
-    f->body.end = s->at;
-    return true;
-  }
-  if (f->wire == LENGTH) {
-    if (!varint(s, &length)) {
-      return wrong(e, f->tag, "a length does not end");
-    }
-  } else if (f->wire == FIXED64 || f->wire == FIXED32) {
-    length = f->wire == FIXED64 ? 8 : 4;
-  } else {
-    return wrong(e, f->tag, "groups of protobuf and wire types over 5 are not read");
-  }
-  if (length > (uint64_t)(s->end - s->at)) {
-    char why[96];
-
-    (void)snprintf(why, sizeof why, "a field claims %llu bytes where %lld are left",
-                   (unsigned long long)length, (long long)(s->end - s->at));
-    return wrong(e, f->tag, why);
-  }
-  f->body = (weir_tf_span){s->at, s->at + length};
-  s->at += length;
-  return true;
+  return protobuf_next(s, f, &why) || (why.text[0] != 0 && wrong(e, f->tag, why.text));
 }
 
 /* Adds the values of a field of a list. */
@@ -97,13 +36,13 @@ typedef bool counter(weir_tf_example *e, const field *v, weir_tf_feature *f);
 
 static bool count_floats(weir_tf_example *e, const field *v, weir_tf_feature *f)
 {
-  if (v->wire == FIXED32) {
+  if (v->wire == PROTOBUF_FIXED32) {
     f->count++;
     return true;
   }
   const int64_t bytes = v->body.end - v->body.at;
 
-  if (v->wire != LENGTH || bytes % 4 != 0) {
+  if (v->wire != PROTOBUF_BYTES || bytes % 4 != 0) {
     return wrong(e, v->tag, "the length of a list of floats is not a multiple of 4 bytes");
   }
   f->count += bytes / 4;
@@ -114,13 +53,13 @@ static bool count_ints(weir_tf_example *e, const field *v, weir_tf_feature *f)
 {
   weir_tf_span s = v->body;
 
-  if (v->wire != VARINT && v->wire != LENGTH) {
+  if (v->wire != PROTOBUF_VARINT && v->wire != PROTOBUF_BYTES) {
     return wrong(e, v->tag, "a list of integers has another content");
   }
   while (s.at < s.end) {
     uint64_t value = 0;
 
-    if (!varint(&s, &value)) {
+    if (!protobuf_varint(&s, &value)) {
       return wrong(e, v->tag, "a list of integers ends within a number");
     }
     f->count++;
@@ -130,7 +69,7 @@ static bool count_ints(weir_tf_example *e, const field *v, weir_tf_feature *f)
 
 static bool count_bytes(weir_tf_example *e, const field *v, weir_tf_feature *f)
 {
-  if (v->wire != LENGTH) {
+  if (v->wire != PROTOBUF_BYTES) {
     return wrong(e, v->tag, "a list of bytes has another content");
   }
   if (f->count++ == 0) {
@@ -147,7 +86,7 @@ static bool take_list(weir_tf_example *e, const field *list, weir_tf_feature *f)
       [WEIR_TF_BYTES] = count_bytes, [WEIR_TF_FLOATS] = count_floats, [WEIR_TF_INTS] = count_ints};
   weir_tf_span s = list->body;
 
-  if (list->wire != LENGTH) {
+  if (list->wire != PROTOBUF_BYTES) {
     return wrong(e, list->tag, "a list is not a message");
   }
   if (f->kind != WEIR_TF_EMPTY) {
@@ -173,7 +112,7 @@ static bool take_entry(weir_tf_example *e, weir_tf_span entry, weir_tf_feature *
     if (v.number > 2) {
       continue;
     }
-    if (v.wire != LENGTH) {
+    if (v.wire != PROTOBUF_BYTES) {
       return wrong(e, v.tag, "key and feature must be messages");
     }
     if (v.number == 1) {
@@ -211,7 +150,7 @@ static bool take_features(weir_tf_example *e)
   for (field v; take(e, &e->message, &v);) {
     if (v.number == 1) {
       e->features = v.body;
-      return v.wire == LENGTH || wrong(e, v.tag, "the features are not a message");
+      return v.wire == PROTOBUF_BYTES || wrong(e, v.tag, "the features are not a message");
     }
   }
   return false;
@@ -232,7 +171,7 @@ bool weir_tf_example_next(weir_tf_example *e, weir_tf_feature *f)
       continue;
     }
     *f = (weir_tf_feature){.key = ""};
-    if (v.wire != LENGTH) {
+    if (v.wire != PROTOBUF_BYTES) {
       return wrong(e, v.tag, "an entry of the features is not a message");
     }
     if (!take_entry(e, v.body, f)) {
@@ -280,7 +219,7 @@ void weir_tf_ints(const weir_tf_feature *f, int64_t *out)
   weir_tf_span s = {f->list, f->list + f->list_size};
 
   for (field v; next_piece(&s, &v);) {
-    for (uint64_t value = 0; v.body.at < v.body.end && varint(&v.body, &value);) {
+    for (uint64_t value = 0; v.body.at < v.body.end && protobuf_varint(&v.body, &value);) {
       *out++ = (int64_t)value;
     }
   }

@@ -1,12 +1,11 @@
 /* example_priv.h - features of a tf.train.Example, one after the other. */
 #ifndef WEIR_TF_EXAMPLE_PRIV_H
 #define WEIR_TF_EXAMPLE_PRIV_H
+#include "io/protobuf/fields.h"
 #include "io/tfrecord/tfrecord_priv.h"
 
 /* Bytes of a message not yet parsed. */
-typedef struct weir_tf_span {
-  const uint8_t *at, *end;
-} weir_tf_span;
+typedef protobuf_span weir_tf_span;
 
 typedef struct weir_tf_example {
   const uint8_t *begin;
