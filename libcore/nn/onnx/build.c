@@ -1,0 +1,230 @@
+/* build.c - see weir_onnx_graph.h: the table of operators, and the walk over the nodes. */
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "nn/onnx/onnx_net.h"
+
+#define SLIDING "auto_pad dilations kernel_shape pads strides "
+
+// clang-format off
+static const onnx_op ops[] = {
+    {"Abs", onnx_unary, 1, 1, ""},
+    {"Add", onnx_binary, 2, 2, ""},
+    {"AveragePool", onnx_pool_mean, 1, 1, SLIDING "ceil_mode count_include_pad "},
+    {"BatchNormalization", onnx_batch_norm, 5, 5, "epsilon momentum training_mode "},
+    {"Concat", onnx_concat, 1, 64, "axis "},
+    {"Constant", onnx_constant_node, 0, 0, "value "},
+    {"Conv", onnx_conv, 2, 3, SLIDING "group "},
+    {"Div", onnx_binary, 2, 2, ""},
+    {"Dropout", onnx_same, 1, 3, "seed "},
+    {"Elu", onnx_unary, 1, 1, "alpha "},
+    {"Erf", onnx_unary, 1, 1, ""},
+    {"Exp", onnx_unary, 1, 1, ""},
+    {"Flatten", onnx_flatten, 1, 1, "axis "},
+    {"Gelu", onnx_unary, 1, 1, "approximate "},
+    {"Gemm", onnx_gemm, 2, 3, "alpha beta transA transB "},
+    {"GlobalAveragePool", onnx_pool_global, 1, 1, ""},
+    {"GlobalMaxPool", onnx_pool_global, 1, 1, ""},
+    {"Greater", onnx_binary, 2, 2, ""},
+    {"Identity", onnx_same, 1, 1, ""},
+    {"LeakyRelu", onnx_unary, 1, 1, "alpha "},
+    {"Less", onnx_binary, 2, 2, ""},
+    {"Log", onnx_unary, 1, 1, ""},
+    {"MatMul", onnx_matmul, 2, 2, ""},
+    {"MaxPool", onnx_pool_max, 1, 1, SLIDING "ceil_mode storage_order "},
+    {"Mul", onnx_binary, 2, 2, ""},
+    {"Neg", onnx_unary, 1, 1, ""},
+    {"Pad", onnx_pad, 2, 4, "mode "},
+    {"ReduceMax", onnx_reduce, 1, 2, "axes keepdims noop_with_empty_axes "},
+    {"ReduceMean", onnx_reduce, 1, 2, "axes keepdims noop_with_empty_axes "},
+    {"ReduceSum", onnx_reduce, 1, 2, "axes keepdims noop_with_empty_axes "},
+    {"Relu", onnx_unary, 1, 1, ""},
+    {"Reshape", onnx_reshape, 2, 2, "allowzero "},
+    {"Sigmoid", onnx_unary, 1, 1, ""},
+    {"Softmax", onnx_softmax, 1, 1, "axis "},
+    {"Softplus", onnx_unary, 1, 1, ""},
+    {"Sqrt", onnx_unary, 1, 1, ""},
+    {"Squeeze", onnx_squeeze, 2, 2, ""},
+    {"Sub", onnx_binary, 2, 2, ""},
+    {"Tanh", onnx_unary, 1, 1, ""},
+    {"Transpose", onnx_transpose, 1, 1, "perm "},
+    {"Unsqueeze", onnx_squeeze, 2, 2, ""},
+    {"Where", onnx_where, 3, 3, ""},
+};
+// clang-format on
+enum { OPS = sizeof ops / sizeof ops[0] };
+
+/* Adds a value; a name is defined once. */
+static weir_status add(onnx_net *c, const onnx_item *item)
+{
+  for (int64_t i = 0; i < c->n_items; i++) {
+    if (weir_onnx_same(c->items[i].name, item->name)) {
+      return weir_fail(WEIR_ERR_DATA, "%s: \"%.*s\" is defined twice", c->where, item->name.size,
+                       item->name.at);
+    }
+  }
+  WEIR_TRY(weir_reserve(&c->items, &c->capacity, c->n_items + 1, sizeof *c->items));
+  c->items[c->n_items++] = *item;
+  return WEIR_OK;
+}
+
+/* Refuses attributes that the operator does not read. */
+static weir_status check_attributes(const onnx_net *c, const onnx_op *op)
+{
+  for (int64_t i = 0; i < c->node->n_attributes; i++) {
+    const weir_onnx_text name = c->m->attributes[c->node->first_attribute + i].name;
+    const char *known = op->attributes;
+    bool is_known = false;
+
+    while (*known != '\0') {
+      const int size = (int)(strchr(known, ' ') - known);
+
+      is_known = is_known || weir_onnx_same(name, (weir_onnx_text){known, size});
+      known += size + 1;
+    }
+    if (!is_known) {
+      return onnx_refuse(c, WEIR_ERR_UNSUPPORTED, "attribute %.*s is not supported", name.size,
+                         name.at);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status build_node(onnx_net *c, const weir_onnx_node *node)
+{
+  char label[96];
+  bool folded = false;
+  int k = 0;
+
+  c->node = node;
+  if (node->n_out < 1) {
+    return onnx_refuse(c, WEIR_ERR_DATA, "it has no output");
+  }
+  onnx_item made = {.name = c->m->names[node->first_name + node->n_in], .v = WEIR_NO_VALUE};
+
+  WEIR_TRY(onnx_fold(c, &made, &folded));
+  if (folded) {
+    return add(c, &made);
+  }
+  while (k < OPS && !weir_onnx_is(node->op, ops[k].name)) {
+    k++;
+  }
+  if (k == OPS || (node->domain.size > 0 && !weir_onnx_is(node->domain, "ai.onnx"))) {
+    return onnx_refuse(c, WEIR_ERR_UNSUPPORTED,
+                       "this operator%s%.*s is not supported: docs/reference/onnx.md has those "
+                       "that are",
+                       node->domain.size > 0 ? " of domain " : "", node->domain.size,
+                       node->domain.at);
+  }
+  if (node->n_in < ops[k].min_in || node->n_in > ops[k].max_in) {
+    return onnx_refuse(c, WEIR_ERR_UNSUPPORTED, "%lld inputs: %lld to %lld are supported",
+                       (long long)node->n_in, (long long)ops[k].min_in, (long long)ops[k].max_in);
+  }
+  WEIR_TRY(check_attributes(c, &ops[k]));
+  const int32_t first = weir_graph_nodes(c->g);
+
+  WEIR_TRY(ops[k].build(c, &made));
+  (void)snprintf(label, sizeof label, "%.*s", node->name.size < 80 ? node->name.size : 80,
+                 node->name.at);
+  weir_label_from(c->g, first, label);
+  return add(c, &made);
+}
+
+weir_status weir_onnx_input(const weir_onnx *m, const char *where, const weir_onnx_value **out)
+{
+  int64_t n = 0;
+
+  if (m->opset < WEIR_ONNX_OPSET_MIN || m->opset > WEIR_ONNX_OPSET_MAX) {
+    return weir_fail(
+        WEIR_ERR_UNSUPPORTED,
+        "%s: version %lld of the operators (opset): %d to %d are supported: export the "
+        "network with opset_version=20",
+        where, (long long)m->opset, WEIR_ONNX_OPSET_MIN, WEIR_ONNX_OPSET_MAX);
+  }
+  for (int64_t i = 0; i < m->n_inputs; i++) {
+    bool constant = false;
+
+    for (int64_t k = 0; k < m->n_initializers; k++) {
+      constant = constant || weir_onnx_same(m->tensors[k].name, m->inputs[i].name);
+    }
+    if (!constant) {
+      *out = &m->inputs[i];
+      n++;
+    }
+  }
+  if (n != 1 || m->n_outputs != 1) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "%s: the network has %lld inputs and %lld outputs: one of each is supported",
+                     where, (long long)n, (long long)m->n_outputs);
+  }
+  if ((*out)->elements != 1 || !(*out)->has_shape || (*out)->n_dims < 2 || (*out)->shape[0] > 1) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "%s: input \"%.*s\" must be of floats and state its shape, [batch, ..], with "
+                     "a batch of 1 or of any size",
+                     where, (*out)->name.size, (*out)->name.at);
+  }
+  return WEIR_OK;
+}
+
+static weir_status walk(onnx_net *c, const weir_onnx_value *input, weir_value x, weir_value *y)
+{
+  const weir_onnx *const m = c->m;
+  const weir_onnx_node end = {.first_name = m->n_names};
+
+  for (int64_t k = 0; k < m->n_initializers; k++) {
+    WEIR_TRY(add(
+        c,
+        &(onnx_item){.name = m->tensors[k].name, .v = WEIR_NO_VALUE, .constant = &m->tensors[k]}));
+  }
+  WEIR_TRY(add(c, &(onnx_item){.name = input->name, .v = x, .last = input->n_dims == 3}));
+  for (int64_t k = 0; k < m->n_nodes; k++) {
+    WEIR_TRY(build_node(c, &m->nodes[k]));
+  }
+  for (int64_t i = c->n_items - 1; i >= 0; i--) {
+    if (weir_onnx_same(c->items[i].name, m->outputs[0].name) && c->items[i].constant == NULL) {
+      c->node = &end;
+      *y = onnx_ordered(c, c->items[i].v, c->items[i].last, false);
+      return weir_graph_status(c->g);
+    }
+  }
+  return weir_fail(WEIR_ERR_DATA, "%s: output \"%.*s\" is not computed from the input", c->where,
+                   m->outputs[0].name.size, m->outputs[0].name.at);
+}
+
+/* Whether x is the input: [batch, length, channels] of [batch, channels, length], else in order. */
+static weir_status check_input(const weir_graph *g, const char *where, const weir_onnx_value *input,
+                               weir_value x)
+{
+  const weir_array_desc *const d = weir_value_desc(g, x);
+  const bool last = input->n_dims == 3;
+
+  if (d == NULL || d->dtype != WEIR_F32 || d->rank != input->n_dims) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: the input must be f32 of %d dimensions", where,
+                     input->n_dims);
+  }
+  for (int k = 1; k < d->rank; k++) {
+    const int64_t want = input->shape[last ? 3 - k : k];
+
+    if (want >= 0 && want != d->shape[k]) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: dimension %d of the input has %lld, not %lld", where,
+                       last ? 3 - k : k, (long long)want, (long long)d->shape[k]);
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_onnx_build(weir_graph *g, const weir_onnx *m, const char *where, weir_value x,
+                            weir_value *y)
+{
+  onnx_net c = {.g = g, .m = m, .where = where};
+  const weir_onnx_value *input = NULL;
+
+  WEIR_TRY(weir_onnx_input(m, where, &input));
+  WEIR_TRY(weir_graph_status(g));
+  WEIR_TRY(check_input(g, where, input, x));
+  const weir_status status = walk(&c, input, x, y);
+
+  onnx_fold_fini(&c);
+  weir_free(&c.items);
+  return status;
+}
