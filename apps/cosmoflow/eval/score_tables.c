@@ -449,6 +449,10 @@ static void add_ranks(cf_score_tables *t, const cf_evaluation *e, int64_t set, i
   put_posterior(&t->cells[CF_TABLE_POSTERIOR], e, set, one ? k : CF_ALL_LABELS,
                 one ? "sd_range" : "area", &(weir_estimate){one ? s->sd[k] : u->area, NAN, NAN},
                 one ? s->n : s->cases);
+  if (one) {
+    put_posterior(&t->cells[CF_TABLE_POSTERIOR], e, set, k, "reduced_chi2",
+                  &(weir_estimate){s->square[k], NAN, NAN}, s->n);
+  }
   for (int i = 0; i < CF_LEVELS_OF_COVERAGE; i++) {
     const double share = (one ? cf_coverage_central : cf_coverage_lowest)(
         s->rank + k * s->cases, s->cases, s->draws, cf_coverage_level[i]);

@@ -101,7 +101,8 @@ passes("eval", "--set", "eval.sets=[{name: test, predictions: pairs.nc}]", "--ou
 with open("pairs/posterior.csv") as file:
     cases = {(row["parameter"], row["score"]): int(row["cases"]) for row in csv.DictReader(file)}
 for (parameter, name), count in cases.items():
-    assert count == (20 if name in ("log_density_range", "information_gain", "outside", "sd_range") else 10), (parameter, name, count)
+    of_samples = name in ("log_density_range", "information_gain", "outside", "sd_range", "reduced_chi2")
+    assert count == (20 if of_samples else 10), (parameter, name, count)
 
 # The same with the prior: draws are inside, densities larger.
 passes("predict", "universes", "--set", "predict.weights=run/weights.nc", "--set", "predict.truncate=true", "--set",

@@ -329,6 +329,7 @@ static void put_row(weir_table *c, const subject *f, int64_t k)
   weir_table_add(c, "%s", f->e->set[f->set].opts->name);
   weir_table_add(c, "%s", one ? label_of(f, k) : "all (TARP)");
   weir_table_add_real(c, one ? s->sd[k] : (double)NAN);
+  weir_table_add_real(c, one ? s->square[k] : (double)NAN);
   for (int i = 0; i < CF_LEVELS_OF_COVERAGE; i++) {
     weir_table_add_real(c, (one ? cf_coverage_central : cf_coverage_lowest)(
                                s->rank + k * s->cases, s->cases, s->draws, cf_coverage_level[i]));
@@ -340,10 +341,11 @@ static void put_row(weir_table *c, const subject *f, int64_t k)
 
 static weir_status add_table(const subject *f)
 {
-  enum { COLUMNS = 10 };
+  enum { COLUMNS = 11 };
   static const char *const head[COLUMNS] = {"set",
                                             "parameter",
                                             "mean standard deviation (half ranges)",
+                                            "mean (error / standard deviation)^2",
                                             "coverage, 50 % interval",
                                             "coverage, 68 % interval",
                                             "coverage, 90 % interval",

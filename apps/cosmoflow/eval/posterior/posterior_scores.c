@@ -52,8 +52,9 @@ static weir_status take_truth(const scorer *w, int64_t i, double *y)
   return WEIR_OK;
 }
 
-/* Adds the standard deviations of the draws to their sums over the samples. */
-static void add_deviations(scorer *w)
+/* Adds the standard deviations of the draws to their sums over the samples, and the squares of the
+ * errors of their means relative to them. */
+static void add_deviations(scorer *w, const double *y)
 {
   cf_posterior_scores *const s = w->s;
 
@@ -69,6 +70,7 @@ static void add_deviations(scorer *w)
       square += x * x / ((double)s->draws - 1);
     }
     s->sd[k] += sqrt(square);
+    s->square[k] += (y[k] - mean) * (y[k] - mean) / square;
   }
 }
 
@@ -120,7 +122,7 @@ static weir_status score_sample(scorer *w, int64_t i)
   w->value[w->s->n] = cf_posterior_log_density(q, row, y) - log(inside);
   w->group[w->s->n++] = group;
   w->s->outside += isfinite(q->limit) ? 1 - inside : outside_of(w);
-  add_deviations(w);
+  add_deviations(w, y);
   if (group != w->ranked) {
     rank_truth(w, w->t->sample[i], y);
     w->ranked = group;
@@ -137,6 +139,7 @@ static void finish_sums(scorer *w)
   for (int64_t k = 0; k <= s->n_labels; k++) {
     if (k < s->n_labels) {
       s->sd[k] /= (double)s->n;
+      s->square[k] /= (double)s->n;
     }
     memmove(s->rank + k * s->cases, s->rank + k * w->t->groups, (size_t)s->cases * sizeof *s->rank);
   }

@@ -26,7 +26,9 @@ typedef struct cf_posterior_scores {
   weir_estimate log_density, information; /* means over the samples, nats */
   double outside;                         /* mean probability of the mixtures outside the ranges */
   double sd[CF_MAX_LABELS];               /* mean marginal standard deviation, in half ranges */
-  int64_t *rank; /* [n_labels + 1, cases] by parameter, the last by distance */
+  double square[CF_MAX_LABELS]; /* mean of ((truth - mean) / standard deviation)^2: 1 where
+                                   the standard deviations are those of the errors */
+  int64_t *rank;                /* [n_labels + 1, cases] by parameter, the last by distance */
   cf_uniformity test[CF_MAX_LABELS + 1]; /* of these */
 } cf_posterior_scores;
 

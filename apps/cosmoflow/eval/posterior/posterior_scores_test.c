@@ -95,6 +95,7 @@ static void the_information_is_that_of_a_gaussian(void **state)
   assert_near(s.information.value - s.log_density.value, LABELS * log(2), 1e-12);
   for (int k = 0; k < LABELS; k++) {
     assert_near(s.sd[k], SD, 0.002);
+    assert_near(s.square[k], 1, 0.14); /* 3 standard errors, sqrt(2 / N), and 2 / draws */
     assert_true(s.test[k].chi2_p > 0.01 && s.test[k].bins == 20);
   }
   assert_true(s.test[LABELS].chi2_p > 0.01 && fabs(s.test[LABELS].area) < 0.02);
@@ -111,6 +112,7 @@ static void narrow_posteriors_have_less_information_and_are_found(void **state)
   score(0.5, INFINITY, &s);
   assert_near(s.information.value, gain, 0.3);
   assert_true(s.test[0].chi2_p < 1e-12 && s.test[LABELS].area < -0.02);
+  assert_near(s.square[0], 4, 0.56);
   assert_true(cf_coverage_central(s.rank, s.cases, s.draws, 0.95) < 0.75);
   cf_posterior_scores_fini(&s);
 }
