@@ -1,5 +1,5 @@
 /* cmd_predict.c - predictions of trained weights: predictions.nc and predictions.csv; classes of
- * voxels are predicted by predict_maps.c. */
+ * voxels are predicted by predict/maps.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "predict.h"
+#include "predict/predict.h"
 #include "report/weir_report.h"
 #include "commands.h"
 
@@ -237,13 +237,7 @@ static weir_status make_rows(work *w)
         cf_subset_name[subset], w->cfg->predict.weights);
   }
   WEIR_TRY(cf_predictions_create(n, w->weights.info.n_labels, &w->out));
-  if (cf_model_components(&w->weights.model) > 0) {
-    WEIR_TRY(cf_posteriors_create(n, w->out->n_labels, cf_model_components(&w->weights.model),
-                                  &w->out->posterior));
-    w->out->posterior->limit = w->cfg->predict.truncate ? 1 : (double)INFINITY;
-    w->out->draws = w->cfg->predict.draws;
-    w->out->seed = (uint64_t)w->cfg->seed;
-  }
+  WEIR_TRY(cf_predict_posteriors_create(w, n));
   name_labels(w, w->out);
   w->out->unlabelled = is_unlabelled(w);
   for (int64_t i = 0; i < n; i++) {
@@ -334,10 +328,7 @@ static void take_row(work *w, int64_t row, const float *made)
     memcpy(to, made, (size_t)labels * sizeof *to);
     return;
   }
-  const int64_t at = row * p->components;
-
-  cf_mixture_decode(p->components, labels, made, p->weight + at, p->mean + at * labels,
-                    p->factor + at * labels * labels);
+  cf_predict_posterior(p, row, made);
   cf_posterior_mean(p, row, mean);
   for (int64_t k = 0; k < labels; k++) {
     to[k] = (float)mean[k];
@@ -472,25 +463,6 @@ static void tell_normalised(const cf_predictions *p)
   }
 }
 
-static weir_status check_posterior(const work *w)
-{
-  const bool draws = w->cfg->predict.draws > 0;
-
-  if (w->cfg->predict.truncate && w->cfg->files.label_limit > 1) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "predict.truncate: posteriors are restricted to labels in [-1, 1], and "
-                     "files.label_limit takes labels of up to %g: leave one of them out",
-                     w->cfg->files.label_limit);
-  }
-  return (!draws && !w->cfg->predict.truncate) || w->out->posterior != NULL
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG,
-                         "predict.%s: %s estimates numbers: train a posterior with "
-                         "model.head=mixture, or leave predict.%s out",
-                         draws ? "draws" : "truncate", w->cfg->predict.weights,
-                         draws ? "draws" : "truncate");
-}
-
 static weir_status write_files(work *w)
 {
   char path[CF_PATH];
@@ -555,7 +527,7 @@ static weir_status predict(weir_job *j)
     goto done;
   }
   WEIR_TRY_GOTO(make_rows(&w), done);
-  WEIR_TRY_GOTO(check_posterior(&w), done);
+  WEIR_TRY_GOTO(cf_predict_posteriors_check(&w), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   WEIR_TRY_GOTO(write_all(&w), done);
 done:

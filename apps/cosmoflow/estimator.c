@@ -73,7 +73,7 @@ int64_t cf_estimator_classes(const cf_estimator_spec *is)
 }
 
 /* Appends the output of the network for samples. */
-static weir_value make(weir_net *net, const cf_estimator_spec *is, weir_value x)
+static cf_made make(weir_net *net, const cf_estimator_spec *is, weir_value x)
 {
   int64_t outputs = is->info->n_labels;
 
@@ -152,7 +152,7 @@ static weir_status put_moments(weir_graph *g, const cf_estimator *e, weir_value 
 }
 
 /* Metrics of the estimates. */
-static weir_status score_labels(weir_graph *g, const cf_estimator *e, weir_value made,
+static weir_status score_labels(weir_graph *g, const cf_estimator *e, const cf_made *made,
                                 weir_value truth, bool train)
 {
   const char *const *const metric = cf_metric[CF_ESTIMATE];
@@ -168,22 +168,22 @@ static weir_status build(weir_net *net, const void *opts, const weir_value *in, 
   const cf_estimator *const e = opts;
   const cf_estimator_spec *const is = &e->is;
   weir_graph *g = net->graph;
-  const weir_value made = make(net, is, in[0]);
+  const cf_made made = make(net, is, in[0]);
   weir_value truth = in[1];
 
   switch (truth_of(is)) {
   case CF_TRUTH_LABELS:
-    WEIR_TRY(score_labels(g, e, made, truth, net->train));
+    WEIR_TRY(score_labels(g, e, &made, truth, net->train));
     break;
   case CF_TRUTH_CLASSES:
     truth = weir_cast(g, WEIR_I32, truth);
-    score_classes(g, e, made, truth);
+    score_classes(g, e, made.y, truth);
     break;
   default:
     truth = cf_segment_truth(g, &is->model->segment, in[0]);
-    score_classes(g, e, made, truth);
+    score_classes(g, e, made.y, truth);
   }
-  *loss = cf_model_loss(g, is->model, made, truth, WEIR_NO_VALUE);
+  *loss = cf_model_loss(g, is->model, &made, truth, WEIR_NO_VALUE);
   return weir_graph_status(g);
 }
 
@@ -301,7 +301,7 @@ static weir_value append(const cf_estimator *e, int64_t batch, weir_graph *g, we
   memcpy(d.shape + 1, e->is.info->lengths, sizeof e->is.info->lengths);
   weir_net_init(&net, g, e->params, false);
   *x = weir_input(g, "x", &d);
-  const weir_value y = make(&net, &e->is, *x);
+  const weir_value y = make(&net, &e->is, *x).y;
 
   weir_net_fini(&net);
   return y;

@@ -47,12 +47,13 @@ const weir_opt cf_options[] = {
     WEIR_OPT_BOOL(cf_cfg, predict.probabilities, false,
                   "of networks that segment: classes.nc has the probability of every class, too"),
     WEIR_OPT_INT(cf_cfg, predict.draws, 0, 0, 1e6, "1",
-                 "of networks with model.head mixture: draws from the posterior of each sample, in "
-                 "predictions.nc; 0: none"),
-    WEIR_OPT_BOOL(cf_cfg, predict.truncate, false,
-                  "of networks with model.head mixture: posteriors are restricted to the ranges of "
-                  "the parameters, labels in [-1, 1], and renormalised; not with a "
-                  "files.label_limit above 1; false: as they were trained"),
+                 "of networks with model.head mixture or flow: draws from the posterior of each "
+                 "sample, in predictions.nc; 0: none"),
+    WEIR_OPT_BOOL(
+        cf_cfg, predict.truncate, false,
+        "of networks with model.head mixture or flow: posteriors are restricted to the ranges "
+        "of the parameters, labels in [-1, 1], and renormalised; not with a "
+        "files.label_limit above 1; false: as they were trained"),
     WEIR_OPT_INT(cf_cfg, predict.memory, (int64_t)4 << 30, 0, 1e15, "B",
                  "of networks that segment: fewer samples than predict.batch are computed at once "
                  "where they need more; one always is"),

@@ -1,13 +1,15 @@
-"""Reference values of apps/cosmoflow/model/mixture_test.c, data/posterior_test.c and eval/posterior/calibration_test.c.
+"""Reference values of apps/cosmoflow/model/{mixture,flow,moments}_test.c, data/{posterior,flow}_test.c and
+eval/posterior/calibration_test.c.
 
     python3 tests/bench/cosmo_posterior.py     # after pip install sbi==0.27.0, in a copy of build/bench-python
 
-Prints densities and gradients of mixtures of Gaussians by PyTorch, distributions of test statistics by SciPy, and ranks, coverage
-and tests by sbi, all in double precision, for numbers of a linear congruential generator that the tests share. The stored values
-are of PyTorch 2.15.0, SciPy 1.17.1 and sbi 0.27.0.
+Prints densities and gradients of mixtures of Gaussians by PyTorch and of flows by zuko, the loss of moments, distributions of test
+statistics by SciPy, and ranks, coverage and tests by sbi, all in double precision, for numbers of a linear congruential generator that
+the tests share. The stored values are of PyTorch 2.15.0, zuko 1.6.0, SciPy 1.17.1 and sbi 0.27.0.
 """
 
 import torch
+import zuko
 from sbi.diagnostics.sbc import _run_sbc
 from sbi.diagnostics.tarp import _run_tarp, check_tarp
 from scipy import stats
@@ -61,6 +63,71 @@ def densities():
         show("  gradient of the loss, sum, sum of squares, last", [gradient.sum(), (gradient**2).sum(), gradient[-1, -1]])
 
 
+def flow_of(weights, labels, features, transforms, hidden):
+    """The layout of data/flow.h in zuko's flow, with the masks of zuko."""
+    flow = zuko.flows.MAF(labels, features, transforms=transforms, hidden_features=(hidden,), activation=torch.nn.Tanh)
+    sizes = [transforms * n for n in (labels * hidden, features * hidden, hidden, 2 * hidden * labels, 2 * labels)]
+    label, feature, bias, out, out_bias = (part.reshape(transforms, -1) for part in torch.split(weights, sizes))
+    values = {}
+    for t in range(transforms):
+        name = "transform.transforms.%d.hyper." % t
+        values[name + "0.weight"] = torch.cat([label[t].reshape(labels, hidden).T, feature[t].reshape(features, hidden).T], 1)
+        values[name + "0.bias"] = bias[t]
+        values[name + "2.weight"] = out[t].reshape(hidden, 2, labels).permute(2, 1, 0).reshape(2 * labels, hidden)
+        values[name + "2.bias"] = out_bias[t].reshape(2, labels).T.reshape(-1)
+    return flow, values
+
+
+class Density(torch.nn.Module):
+    def __init__(self, flow):
+        super().__init__()
+        self.flow = flow
+
+    def forward(self, what, x, y):
+        at = self.flow(x)
+        return at.log_prob(y) if what == "density" else at.transform.inv(y)
+
+
+def flows():
+    for labels, features, transforms, hidden in ((2, 3, 1, 4), (3, 2, 3, 7)):
+        STATE[0], n = 1, 2
+        count = transforms * (labels * hidden + features * hidden + hidden + 2 * hidden * labels + 2 * labels)
+        weights, x = numbers(count, 1).requires_grad_(), numbers(n * features, 1).reshape(n, features).requires_grad_()
+        y, z = numbers(n * labels, 1).reshape(n, labels), numbers(n * labels, 2).reshape(n, labels)
+        flow, values = flow_of(weights, labels, features, transforms, hidden)
+        values = {"flow." + name: value for name, value in values.items()}
+        module = Density(flow)
+        assert set(values) == {name for name, _ in module.named_parameters()}
+        density = torch.func.functional_call(module, values, ("density", x, y))
+        by_weights, by_x = torch.autograd.grad(-density.mean(), (weights, x))
+        print("flow of %d labels, %d features, %d transforms, %d hidden" % (labels, features, transforms, hidden))
+        show("  log density", density.detach())
+        show("  inverse", torch.func.functional_call(module, values, ("inverse", x, z)).detach())
+        show("  inverse of 0", torch.func.functional_call(module, values, ("inverse", x, 0 * z)).detach())
+        show("  gradient by the weights, sum, sum of squares, last", [by_weights.sum(), (by_weights**2).sum(), by_weights[-1]])
+        show("  gradient by the features, sum, sum of squares, last", [by_x.sum(), (by_x**2).sum(), by_x[-1, -1]])
+
+
+def moments():
+    """The layout and the loss of model/moments.h."""
+    for labels in (1, 3):
+        STATE[0], n = 1, 4
+        outputs = 2 * labels + labels * (labels - 1) // 2
+        raw, truth = numbers(n * outputs, 1.5).reshape(n, outputs).requires_grad_(), numbers(n * labels, 1).reshape(n, labels)
+        factor = torch.diag_embed(softplus(raw[:, labels : 2 * labels]) + 1e-4)
+        rows, columns = torch.tril_indices(labels, labels, -1)
+        factor = factor + torch.zeros_like(factor).index_put((torch.arange(n)[:, None], rows[None], columns[None]), raw[:, 2 * labels :])
+        covariance = factor @ factor.transpose(1, 2)
+        error, given = truth - raw[:, :labels], truth - raw[:, :labels].detach()
+        apart = given[:, :, None] * given[:, None, :] - covariance
+        rows, columns = torch.tril_indices(labels, labels)
+        loss = 3 * (error**2).mean() + 9 * (apart[:, rows, columns] ** 2).mean()
+        (gradient,) = torch.autograd.grad(loss, raw)
+        show("moments of %d labels: loss" % labels, loss.detach())
+        show("  gradient, sum, sum of squares, last", [gradient.sum(), (gradient**2).sum(), gradient[-1, -1]])
+        show("  covariance of the last", covariance[-1].detach())
+
+
 def distributions():
     for x, freedom in ((0.5, 1), (9.6, 9), (22.4, 9), (3.0, 19), (120.0, 99)):
         print("chi-square %g, %d: %.17g" % (x, freedom, stats.chi2.sf(x, freedom)))
@@ -93,5 +160,7 @@ def calibration():
 
 if __name__ == "__main__":
     densities()
+    flows()
+    moments()
     distributions()
     calibration()

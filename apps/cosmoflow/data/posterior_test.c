@@ -9,7 +9,7 @@
 #include "data/predicted.h"
 #include "data/predictions.h"
 #include "model/mixture.h"
-#include "support/cosmoflow/congruential.h"
+#include "support/cosmoflow/flow_reference.h"
 
 enum { N = 2, K = 3, D = 3, OUTPUTS = K * (1 + 2 * D + D * (D - 1) / 2), DRAWS = 40000 };
 
@@ -130,10 +130,73 @@ static void restricted_draws_are_inside(void **state)
   cf_posteriors_destroy(&p);
 }
 
+/* The posteriors of the reference flow, whose density is stored; truth: [N, D]. */
+static cf_posteriors *make_flow(double *truth)
+{
+  const cf_flow_shape *const s = &flow_references[1].shape;
+  flow_numbers x;
+  cf_posteriors *p = NULL;
+
+  flow_numbers_make(s, &x);
+  assert_ok(cf_posteriors_create_flow(FLOW_N, s, &p));
+  memcpy(p->flow->weight, x.weight, (size_t)cf_flow_count(s) * sizeof(double));
+  memcpy(p->feature, x.feature, (size_t)(FLOW_N * s->features) * sizeof(double));
+  memcpy(truth, x.truth, (size_t)(FLOW_N * s->labels) * sizeof(double));
+  return p;
+}
+
+/* Their means are those of the other draws that cf_posterior_mean takes, within five standard
+ * errors; restricted ones are inside. */
+static void draws_are_of_the_flow(void **state)
+{
+  enum { FEW = 4000 };
+  double truth[N * D], mean[D], inside = 0, again[5 * D], *y = NULL;
+  cf_posteriors *p = make_flow(truth);
+
+  assert_ok(weir_alloc(FEW * D, sizeof *y, (void **)&y));
+  for (int64_t i = 0; i < N; i++) {
+    assert_ok(cf_posteriors_check(p, i, "made"));
+    assert_near(cf_posterior_log_density(p, i, truth + i * D), flow_references[1].density[i],
+                1e-12);
+    assert_true(cf_posterior_draw(p, i, 3, 17, FEW, y, &inside));
+    assert_true(inside == 1);
+    cf_posterior_mean(p, i, mean);
+    for (int64_t a = 0; a < D; a++) {
+      double sum = 0, square = 0;
+
+      for (int64_t d = 0; d < FEW; d++) {
+        sum += y[d * D + a] / FEW;
+        square += y[d * D + a] * y[d * D + a] / FEW;
+      }
+      assert_near(sum, mean[a], 5 * sqrt((square - sum * sum) * (1.0 / FEW + 1e-3)));
+    }
+  }
+  assert_true(cf_posterior_draw(p, N - 1, 3, 17, 5, again, &inside));
+  assert_memory_equal(again, y, sizeof again);
+  p->limit = 1;
+  assert_true(cf_posterior_draw(p, 0, 3, 17, 50, y, &inside));
+  assert_true(inside > 0 && inside < 1);
+  for (int64_t k = 0; k < 50 * D; k++) {
+    assert_true(fabs(y[k]) <= 1);
+  }
+  weir_free(&y);
+  cf_posteriors_destroy(&p);
+}
+
 static void unsound_posteriors_are_refused(void **state)
 {
   double truth[N * D];
-  cf_posteriors *p = make(truth);
+  cf_posteriors *p = make_flow(truth);
+
+  p->feature[p->flow->shape.features] = INFINITY;
+  assert_ok(cf_posteriors_check(p, 0, "here"));
+  assert_int_equal(cf_posteriors_check(p, 1, "here"), WEIR_ERR_NUMERIC);
+  assert_non_null(strstr(weir_last_message(), "here: row 2"));
+  assert_ok(cf_posteriors_check_flow(p, "here"));
+  p->flow->weight[0] = NAN;
+  assert_int_equal(cf_posteriors_check_flow(p, "here"), WEIR_ERR_NUMERIC);
+  cf_posteriors_destroy(&p);
+  p = make(truth);
 
   p->weight[0] += 0.1;
   assert_int_equal(cf_posteriors_check(p, 0, "here"), WEIR_ERR_NUMERIC);
@@ -148,6 +211,26 @@ static void unsound_posteriors_are_refused(void **state)
   assert_null(p);
 }
 
+static void assert_same(const void *a, const void *b, int64_t n)
+{
+  assert_memory_equal(a, b, (size_t)n * sizeof(double));
+}
+
+static void assert_same_posteriors(const cf_posteriors *a, const cf_posteriors *b)
+{
+  assert_true(a->limit == b->limit && a->moments == b->moments);
+  assert_int_equal(a->components, b->components);
+  if (a->flow != NULL) {
+    assert_memory_equal(&a->flow->shape, &b->flow->shape, sizeof a->flow->shape);
+    assert_same(a->flow->weight, b->flow->weight, cf_flow_count(&a->flow->shape));
+    assert_same(a->feature, b->feature, N * a->flow->shape.features);
+    return;
+  }
+  assert_same(a->weight, b->weight, N * K);
+  assert_same(a->mean, b->mean, N * K * D);
+  assert_same(a->factor, b->factor, N * K * D * D);
+}
+
 static void the_same_comes_back_from_a_file(void **state)
 {
   double truth[N * D];
@@ -160,10 +243,11 @@ static void the_same_comes_back_from_a_file(void **state)
   }
   weir_check_mkdir(dir, sizeof dir);
   snprintf(path, sizeof path, "%s/predictions.nc", dir);
-  for (int restricted = 0; restricted < 2; restricted++) {
+  for (int kind = 0; kind < 4; kind++) {
     assert_ok(cf_predictions_create(N, D, &p));
-    p->posterior = make(truth);
-    p->posterior->limit = restricted ? 1 : (double)INFINITY;
+    p->posterior = kind / 2 == 0 ? make(truth) : make_flow(truth);
+    p->posterior->limit = kind % 2 == 1 ? 1 : (double)INFINITY;
+    p->posterior->moments = kind == 1;
     p->draws = 7;
     for (int64_t i = 0; i < N * D; i++) {
       p->predicted[i] = 0;
@@ -171,11 +255,7 @@ static void the_same_comes_back_from_a_file(void **state)
     assert_ok(cf_predictions_write(p, path));
     assert_ok(cf_predictions_read(path, &q));
     assert_non_null(q->posterior);
-    assert_int_equal(q->posterior->components, K);
-    assert_true(q->posterior->limit == p->posterior->limit);
-    assert_memory_equal(q->posterior->weight, p->posterior->weight, N * K * sizeof(double));
-    assert_memory_equal(q->posterior->mean, p->posterior->mean, N * K * D * sizeof(double));
-    assert_memory_equal(q->posterior->factor, p->posterior->factor, N * K * D * D * sizeof(double));
+    assert_same_posteriors(q->posterior, p->posterior);
     cf_predictions_destroy(&p);
     cf_predictions_destroy(&q);
   }
@@ -226,6 +306,7 @@ int main(void)
       cmocka_unit_test(densities_are_those_of_pytorch),
       cmocka_unit_test(draws_have_the_moments),
       cmocka_unit_test(restricted_draws_are_inside),
+      cmocka_unit_test(draws_are_of_the_flow),
       cmocka_unit_test(unsound_posteriors_are_refused),
       cmocka_unit_test(the_same_comes_back_from_a_file),
       cmocka_unit_test(draws_are_nan_where_too_few_are_inside),

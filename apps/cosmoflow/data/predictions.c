@@ -185,6 +185,7 @@ static weir_status check_together(const cf_predictions *p, const char *path)
 static weir_status check(const cf_predictions *p, const char *path)
 {
   WEIR_TRY(check_labels(p, path));
+  WEIR_TRY(p->posterior != NULL ? cf_posteriors_check_flow(p->posterior, path) : WEIR_OK);
   for (int64_t i = 0; i < p->n; i++) {
     WEIR_TRY(check_row(p, i, path));
     if (p->posterior != NULL && p->known[i]) {

@@ -32,8 +32,9 @@ const weir_opt cf_eval_options[] = {
                   "Fisher forecast from the summaries of each regression (forecast.csv): their "
                   "derivatives by linear regression on the parameters of the training universes, "
                   "and the covariance of its residuals with the factor of Hartlap et al. (2007)"),
-    WEIR_OPT_TABLE(cf_eval_opts, posterior, cf_posterior_options,
-                   "calibration of posteriors, of networks with model.head mixture"),
+    WEIR_OPT_TABLE(
+        cf_eval_opts, posterior, cf_posterior_options,
+        "calibration of posteriors, of networks with model.head mixture, flow or moments"),
     WEIR_OPT_END,
 };
 

@@ -6,6 +6,7 @@
 #ifndef CF_NETWORK_H
 #define CF_NETWORK_H
 #include "conf/weir_opt.h"
+#include "model/flow.h"
 #include "model/mixture.h"
 #include "model/segment.h"
 #include "nn/weir_net.h"
@@ -21,6 +22,7 @@ typedef enum cf_loss {
   CF_LOSS_MAE,
   CF_LOSS_ENTROPY, /* categorical, over the channels: segment only */
   CF_LOSS_DENSITY, /* negative log density of the truth: of a posterior, no choice of model.loss */
+  CF_LOSS_MOMENTS, /* squared errors of mean and covariance: of that head, no choice either */
 } cf_loss;
 #define CF_LOSS_CHOICES "default|mse|mae|cross_entropy"
 
@@ -39,6 +41,15 @@ typedef struct cf_net {
 } cf_net;
 extern const cf_net *const cf_net_table[]; /* ends in NULL */
 
+/* What a network that estimates parameters computes of a sample: `model.head`. */
+typedef enum cf_head {
+  CF_HEAD_ESTIMATE, /* a number for each parameter               */
+  CF_HEAD_MIXTURE,  /* the posterior: model/mixture.h             */
+  CF_HEAD_FLOW,     /* the posterior: model/flow.h                */
+  CF_HEAD_MOMENTS,  /* its mean and covariance: model/moments.h   */
+  CF_HEADS
+} cf_head;
+
 /* The section `model`. */
 typedef struct cf_model_opts {
   weir_one_of net, head;
@@ -49,25 +60,34 @@ extern const weir_opt cf_model_options[];
 
 /* Returns the chosen network; default: mlperf. */
 const cf_net *cf_model_net(const cf_model_opts *o);
-/* Returns the components of the posterior that it computes (model/mixture.h); 0: it estimates
- * numbers, or classes. */
+/* Returns the chosen head, and the components of a mixture: 1 of moments, read as a Gaussian, 0 of
+ * the other heads. */
+cf_head cf_model_head(const cf_model_opts *o);
 int64_t cf_model_components(const cf_model_opts *o);
-/* Returns the outputs of a sample with so many labels: as many, or those of its posterior. */
+/* Returns the shape of the flow of so many labels. The head is a flow. */
+cf_flow_shape cf_model_flow(const cf_model_opts *o, int64_t labels);
+/* Returns the outputs of a sample with so many labels: as many, or those that its head reads. */
 int64_t cf_model_outputs(const cf_model_opts *o, int64_t labels);
 /* Determines its loss, never CF_LOSS_DEFAULT. Fails: WEIR_ERR_CONFIG where loss, head and target do
  * not match. */
 weir_status cf_model_loss_kind(const cf_model_opts *o, cf_loss *out) WEIR_CHECKED;
-/* Appends the network to x, [n, side, side, side, channels]; returns the output of its target for
- * `outputs` labels or classes, [n, cf_model_outputs] of a posterior, invalid where the graph's
- * status is an error: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
-weir_value cf_model_apply(weir_net *net, const cf_model_opts *o, int64_t outputs, weir_value x);
-/* Returns the estimates [n, labels] of the output `made`: itself, or the mean of the posterior. */
+/* What a network makes of samples. */
+typedef struct cf_made {
+  weir_value y;        /* the output of its target for labels or classes; [n, cf_model_outputs] */
+  cf_flow_values flow; /* of a flow */
+} cf_made;
+/* Appends the network to x, [n, side, side, side, channels], for `outputs` labels or classes; .y is
+ * invalid where the graph's status is an error: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY, WEIR_ERR_CONFIG (a
+ * flow of one label). */
+cf_made cf_model_apply(weir_net *net, const cf_model_opts *o, int64_t outputs, weir_value x);
+/* Returns the estimates [n, labels] of what was made: itself, the mean of the posterior, or of a
+ * flow its centre (cf_flow_graph_centre). */
 weir_value cf_model_estimate(weir_graph *g, const cf_model_opts *o, int64_t labels,
-                             weir_value made);
-/* Appends the loss of the output `made`, a scalar. truth: the labels [n, labels], or for cross
- * entropy the classes [n, side, side, side], integers. weights: as in nn/weir_loss.h, or
+                             const cf_made *made);
+/* Appends the loss of what was made, a scalar. truth: the labels [n, labels], or for cross entropy
+ * the classes [n, side, side, side], integers. weights: as in nn/weir_loss.h, or
  * WEIR_NO_VALUE. */
-weir_value cf_model_loss(weir_graph *g, const cf_model_opts *o, weir_value made, weir_value truth,
-                         weir_value weights);
+weir_value cf_model_loss(weir_graph *g, const cf_model_opts *o, const cf_made *made,
+                         weir_value truth, weir_value weights);
 
 #endif

@@ -1,6 +1,7 @@
 /* network_test.c - layers and parameter counts of the published networks, refusals, and how a
  * network is chosen. */
 #include "model/network.h"
+#include "model/summary.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_check.h"
@@ -333,13 +334,16 @@ static void a_loss_that_does_not_suit_is_refused(void **state)
   weir_config_destroy(&config);
 }
 
-/* The last layer has the outputs of the posterior, without tanh; other losses are refused, and
- * posteriors of voxels. */
+/* The last layer has the outputs of the posterior, without tanh, and a flow weights of its own;
+ * other losses are refused, and posteriors of voxels. */
 static void a_posterior_is_a_head(void **state)
 {
   static const char *const mixture = "model.head={mixture: {components: 2}}";
   static const char *const refused[][2] = {
       {"model={head: mixture, loss: mse}", "model.loss: the head mixture"},
+      {"model={head: flow, loss: mse}", "model.loss: the head flow"},
+      {"model={head: moments, loss: mae}", "model.loss: the head moments"},
+      {"model={head: moments, net: unet}", "model.head: unet makes a class of every voxel"},
       {"model={head: mixture, net: unet}", "model.head: unet makes a class of every voxel"}};
   weir_config *config;
   cf_loss loss = CF_LOSS_DEFAULT;
@@ -352,6 +356,18 @@ static void a_posterior_is_a_head(void **state)
   assert_int_equal(cf_model_outputs(&s.model, 4), 2 * (1 + 4 + 4 + 6));
   assert_int_equal(elements_of(&s, 32), 1337380 + 65 * (30 - 4));
   weir_config_destroy(&config);
+  choose("model.head={flow: {transforms: 3, hidden: 8, features: 6}}", &s, &config);
+  assert_ok(cf_model_loss_kind(&s.model, &loss));
+  assert_int_equal(loss, CF_LOSS_DENSITY);
+  assert_int_equal(cf_model_outputs(&s.model, 4), 6);
+  assert_int_equal(elements_of(&s, 32),
+                   1337380 + 65 * 2 + 3 * (4 * 8 + 6 * 8 + 8 + 8 * 2 * 4 + 2 * 4));
+  weir_config_destroy(&config);
+  choose("model.head=moments", &s, &config);
+  assert_ok(cf_model_loss_kind(&s.model, &loss));
+  assert_int_equal(loss, CF_LOSS_MOMENTS);
+  assert_int_equal(elements_of(&s, 32), 1337380 + 65 * 10);
+  weir_config_destroy(&config);
   choose("model.head=estimate", &s, &config);
   assert_int_equal(cf_model_components(&s.model), 0);
   assert_int_equal(elements_of(&s, 32), 1337380);
@@ -362,6 +378,20 @@ static void a_posterior_is_a_head(void **state)
     assert_non_null(strstr(weir_last_message(), refused[i][1]));
     weir_config_destroy(&config);
   }
+}
+
+/* It could only be a Gaussian. */
+static void a_flow_of_one_label_is_refused(void **state)
+{
+  const cf_shape shape = {.side = 32, .channels = 4, .outputs = 1};
+  weir_config *config;
+  cf_summary summary;
+  section s;
+
+  choose("model.head=flow", &s, &config);
+  assert_int_equal(cf_summary_make(&s.model, &shape, &summary), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "model.head: a flow of one parameter"));
+  weir_config_destroy(&config);
 }
 
 static void the_original_is_trained_for_absolute_errors(void **state)
@@ -404,6 +434,7 @@ int main(void)
       cmocka_unit_test(a_network_is_chosen_by_name),
       cmocka_unit_test(a_loss_that_does_not_suit_is_refused),
       cmocka_unit_test(a_posterior_is_a_head),
+      cmocka_unit_test(a_flow_of_one_label_is_refused),
       cmocka_unit_test(the_original_is_trained_for_absolute_errors),
       cmocka_unit_test(options_are_complete),
   };

@@ -167,7 +167,13 @@ weir_status cf_summary_make(const cf_model_opts *o, const cf_shape *shape, cf_su
   WEIR_TRY_GOTO(weir_params_create(WEIR_F32, &params), done);
   WEIR_TRY_GOTO(weir_graph_create(&g), done);
   weir_net_init(&net, g, params, false);
-  (void)cf_model_apply(&net, o, shape->outputs, weir_input(g, "x", &x));
+  const cf_made made = cf_model_apply(&net, o, shape->outputs, weir_input(g, "x", &x));
+
+  if (cf_model_head(o) == CF_HEAD_FLOW) {
+    const weir_array_desc y = {WEIR_F32, 2, {1, shape->outputs}, 0};
+
+    (void)cf_flow_graph_log_density(g, &made.flow, made.y, weir_input(g, "y", &y));
+  }
   status = weir_graph_status(g);
   weir_net_fini(&net);
   if (status == WEIR_OK) {

@@ -377,7 +377,7 @@ static weir_status add_text(const subject *f)
       f->r,
       "%s: mean log density of the truth %s (parameters in half ranges); expected information gain "
       "over a prior that is uniform over the ranges %s nats (%s to %s, %g %% of the bootstrap "
-      "resamples of universes). Probability of the mixtures outside the ranges: %.2g %% on "
+      "resamples of universes). Probability of the posteriors outside the ranges: %.2g %% on "
       "average. "
       "Calibration: "
       "the truth is ranked among %lld draws from the posterior of one sample of each of %lld "
@@ -394,6 +394,13 @@ static weir_status add_text(const subject *f)
 static weir_status add_set(const subject *f)
 {
   WEIR_TRY(add_text(f));
+  if (f->e->set[f->set].p->posterior->moments) {
+    WEIR_TRY(weir_report_text(
+        f->r,
+        "The network estimates mean and covariance of the posteriors, not their shape: densities, "
+        "draws and what follows are those of Gaussians with these moments. The mean of (error / "
+        "standard deviation)^2 tests the moments alone; it is 1 where they are right."));
+  }
   if (f->s->skipped > 0) {
     WEIR_TRY(weir_report_text(
         f->r,

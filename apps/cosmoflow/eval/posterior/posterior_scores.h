@@ -24,7 +24,7 @@ typedef struct cf_posterior_scores {
   int64_t n, cases, n_labels, draws;      /* n: samples, cases: universes; 0: no posteriors */
   int64_t skipped;                        /* samples of which cf_posterior_draw returns false */
   weir_estimate log_density, information; /* means over the samples, nats */
-  double outside;                         /* mean probability of the mixtures outside the ranges */
+  double outside;                         /* mean probability outside the ranges, unrestricted */
   double sd[CF_MAX_LABELS];               /* mean marginal standard deviation, in half ranges */
   double square[CF_MAX_LABELS]; /* mean of ((truth - mean) / standard deviation)^2: 1 where
                                    the standard deviations are those of the errors */
@@ -32,8 +32,8 @@ typedef struct cf_posterior_scores {
   cf_uniformity test[CF_MAX_LABELS + 1]; /* of these */
 } cf_posterior_scores;
 
-/* Scores the posteriors of a set, with a warning of those skipped. Without any, all is zero. Fails:
- * WEIR_ERR_DATA (a truth outside the ranges), WEIR_ERR_MEMORY. */
+/* Scores the posteriors of a set, moments as Gaussians, with a warning of those skipped. Without
+ * any, all is zero. Fails: WEIR_ERR_DATA (a truth outside the ranges), WEIR_ERR_MEMORY. */
 weir_status cf_posterior_scores_make(const cf_posterior_opts *o, const cf_eval_set *t,
                                      const cf_resamples *resamples, uint64_t seed,
                                      cf_posterior_scores *out) WEIR_CHECKED;

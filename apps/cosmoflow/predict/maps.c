@@ -1,4 +1,4 @@
-/* predict_maps.c - predicted classes of voxels: classes.nc and classes.csv, a batch of samples in
+/* maps.c - predicted classes of voxels: classes.nc and classes.csv, a batch of samples in
  * memory at a time. */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "data/volume/class_maps.h"
 #include "data/volume/volume_format.h"
 #include "eval/confusion.h"
-#include "predict.h"
+#include "predict/predict.h"
 #include "report/weir_report.h"
 #include "commands.h"
 

@@ -31,6 +31,14 @@ typedef struct cf_predict {
  * and plans. */
 weir_status cf_predict_maps(cf_predict *p, weir_status (*accept)(void *context),
                             void *context) WEIR_CHECKED;
+/* Creates the posteriors of n samples, all NaN, with the weights of a flow, where the network
+ * computes any. Fails: WEIR_ERR_MEMORY. */
+weir_status cf_predict_posteriors_create(cf_predict *p, int64_t n) WEIR_CHECKED;
+/* Stores the outputs made[] of the network for a sample as the posterior of its row. */
+void cf_predict_posterior(cf_posteriors *p, int64_t row, const float *made);
+/* Checks the options about posteriors. Fails: WEIR_ERR_CONFIG (draws or truncated posteriors of a
+ * network that computes none). */
+weir_status cf_predict_posteriors_check(const cf_predict *p) WEIR_CHECKED;
 /* Computes digests of the weights, of the resolved configuration in --out and of the samples; the
  * caller ends *out. Fails: as weir_origin_file. */
 weir_status cf_predict_origin(const cf_predict *p, weir_origin *out) WEIR_CHECKED;
