@@ -42,7 +42,8 @@ torch = optional("torch")
 EXACT, PRINTED, MINIMUM, SINGLE = 1e-10, 1e-8, 1e-7, 1e-5  # goals: f64; nine digits of a file; a search; a network in f32
 KINK, SEEDS = 5e-7, 8  # least distance of an activation from 0; seeds that are tried
 COEFFICIENTS = 1e-3  # goal: of two searches that reach the same minimum, in scales of the distribution
-UNIT = {"z500": 1, "ws500": 1, "tprate": 1e6}  # precipitation in 1e-6 kg m-2 s-1
+UNIT = {"z500": 1, "ws500": 1, "tprate": 1e6, "tcc": 1}  # precipitation in 1e-6 kg m-2 s-1
+COVER = 1.0  # upper bound of distributions between bounds that a network makes: of cloud cover
 
 
 class Table:
@@ -352,8 +353,10 @@ def network(table, quantities, families):
         return
     import weather_network
 
-    shifts = [shift_of(f) / UNIT[q] for q, f in zip(quantities, families)]
-    rows = ", ".join(f"{{quantity: {q}, family: {f}, shift: {s!r}}}" for q, f, s in zip(quantities, families, shifts))
+    between = ["between" in f for f in families]
+    extra = [COVER if b else shift_of(f) / UNIT[q] for q, f, b in zip(quantities, families, between)]
+    rows = ", ".join(f"{{quantity: {q}, family: {f.split()[0]}, {'upper' if b else 'shift'}: {e!r}}}"
+                     for q, f, e, b in zip(quantities, families, extra, between))
     listed = "[" + ",".join(quantities) + "]"
     sets = ["data.forecast=[data/forecast.nc]", "data.truth=[data/truth.nc]", f"data.target={listed}", f"data.inputs={listed}"]
     sets += [f"model.distributions=[{rows}]", "train.epochs=1"]
@@ -364,7 +367,7 @@ def network(table, quantities, families):
         before = weir.load_weights(f"{out}_before/weights.nc")
         dates = training_dates(f"{out}_before/weights.nc", fields[0])
         names = [n for n in before if not n.startswith("standard.")]
-        inputs = network_inputs(before, fields, dates, members, shifts)
+        inputs = network_inputs(before, fields, dates, members, extra)
         theirs, gradient, nearest = weather_network.loss_and_gradient({n: before[n] for n in names}, *inputs, families, 1e-3, 0.01)
         if nearest > KINK:
             break
@@ -389,8 +392,9 @@ def training_dates(weights, fields):
     return [k for k, t in enumerate(fields.start) if first <= t and t + fields.lead <= last]
 
 
-def network_inputs(weights, fields, dates, members, shifts):
-    """x, y, s, w, bound and shift [dates, lat, lon, channels], of the archives and the weights' statistics, f32 as networks take them."""
+def network_inputs(weights, fields, dates, members, extra):
+    """x, y, s, w, bound and shift or width between bounds [dates, lat, lon, channels], of the archives and the weights' statistics, f32 as
+    networks take them."""
     mean = np.stack([f.members[dates, :members].astype("f8").mean(1) for f in fields], -1)
     sd = np.stack([f.members[dates, :members].astype("f8").std(1, ddof=1) for f in fields], -1)
     mean, sd = mean.astype("f4").astype("f8"), sd.astype("f4").astype("f8")
@@ -399,8 +403,8 @@ def network_inputs(weights, fields, dates, members, shifts):
     bias = np.moveaxis(bias, 0, -1)
     x = (np.concatenate([mean, sd], -1) - weights["standard.x_mean"].ravel()) / weights["standard.x_sd"].ravel()
     area = np.broadcast_to(fields[0].area[..., None], truth.shape)
-    shift = np.broadcast_to(np.array(shifts) / unit, truth.shape)
-    all_of = (x, (truth - mean - bias) / unit, sd / unit, area / area.mean(), (0 - mean - bias) / unit, shift)
+    extra = np.broadcast_to(np.array(extra) / unit, truth.shape)
+    all_of = (x, (truth - mean - bias) / unit, sd / unit, area / area.mean(), (0 - mean - bias) / unit, extra)
     return tuple(a.astype("f4") for a in all_of)
 
 
@@ -503,7 +507,7 @@ def main():
     os.makedirs(words.scratch, exist_ok=True)
     os.chdir(words.scratch)
     fewer = ["simulate.init_times=100"] if words.tiny else []
-    run("prepare", "data", "simulate.quantities=[z500,ws500,tprate]", "simulate.leads=[48]", *fewer)
+    run("prepare", "data", "simulate.quantities=[z500,ws500,tprate,tcc]", "simulate.leads=[48]", *fewer)
     fields = {q: Fields(q, 4 if words.tiny else 12) for q in UNIT}
     table = Table()
     if sr is None or words.tiny:
@@ -520,6 +524,8 @@ def main():
     network(table, ["z500"], ["normal"])
     network(table, ["ws500", "tprate"], ["truncated_normal", "censored_logistic"])
     network(table, ["tprate", "z500"], ["censored_shifted_gamma", "normal"])
+    network(table, ["tcc"], ["censored_normal between bounds"])
+    network(table, ["tcc", "z500"], ["censored_logistic between bounds", "normal"])
     print(table.text())
     if page:
         write(page, table.text())

@@ -26,23 +26,37 @@ def logistic_tail(z):
     return F.softplus(-z), F.softplus(-z) - torch.sigmoid(-z)
 
 
-def crps_normal(mean, sd, truth, lower, shift):
+def crps_normal(mean, sd, truth, lower, extra):
     z = (truth - mean) / sd
     density = torch.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
     return sd * (z * torch.erf(z / SQRT_2) + 2 * density - INV_SQRT_PI)
 
 
-def crps_truncated_normal(location, scale, truth, lower, shift):
+def crps_truncated_normal(location, scale, truth, lower, extra):
     z, a = (truth - location) / scale, (lower - location) / scale
     (one, _), (from_bound, squared) = normal_tail(z), normal_tail(a)
     s = upper(a)
     return scale * (z - a - 2 * (from_bound - one) / s + squared / s**2)
 
 
-def crps_censored_logistic(location, sd, truth, lower, shift):
+def crps_censored_logistic(location, sd, truth, lower, extra):
     scale = sd * math.sqrt(3) / math.pi
     z, a = (truth - location) / scale, (lower - location) / scale
     return scale * (logistic_tail(-z)[1] - logistic_tail(-a)[1] + logistic_tail(z)[1])
+
+
+def crps_between(tail, location, scale, truth, lower, width):
+    """The integral of (F - 1)^2 above the truth and of F^2 below it, from the lower to the upper bound; F: without bounds."""
+    z, a, b = ((x - location) / scale for x in (truth, lower, lower + width))
+    return scale * (tail(-z)[1] - tail(-a)[1] + tail(z)[1] - tail(b)[1])
+
+
+def crps_normal_between(location, sd, truth, lower, width):
+    return crps_between(normal_tail, location, sd, truth, lower, width)
+
+
+def crps_logistic_between(location, sd, truth, lower, width):
+    return crps_between(logistic_tail, location, sd * math.sqrt(3) / math.pi, truth, lower, width)
 
 
 class GammaBelow(torch.autograd.Function):
@@ -79,6 +93,8 @@ def crps_censored_shifted_gamma(location, sd, truth, lower, shift):
 
 CRPS = {"normal": crps_normal, "truncated_normal": crps_truncated_normal, "censored_logistic": crps_censored_logistic}
 CRPS["censored_shifted_gamma"] = crps_censored_shifted_gamma
+CRPS["censored_normal between bounds"] = crps_normal_between
+CRPS["censored_logistic between bounds"] = crps_logistic_between
 
 
 class Network:
@@ -111,13 +127,14 @@ class Network:
         return self.convolve("head", self.block("dec0", torch.cat([skip, x], 1)))
 
 
-def loss_and_gradient(arrays, x, y, s, w, lower, shift, families, floor, min_spread):
-    """Mean CRPS, its gradient by array, and how far the nearest activation is from 0; x to shift: [samples, lat, lon, channels]."""
+def loss_and_gradient(arrays, x, y, s, w, lower, extra, families, floor, min_spread):
+    """Mean CRPS, its gradient by array, and how far the nearest activation is from 0; x to extra: [samples, lat, lon, channels]. extra: the
+    shift of a gamma distribution, the width between two bounds."""
     network = Network(arrays)
-    x, y, s, w, lower, shift = (torch.tensor(np.moveaxis(np.asarray(a, "f8"), -1, 1)) for a in (x, y, s, w, lower, shift))
+    x, y, s, w, lower, extra = (torch.tensor(np.moveaxis(np.asarray(a, "f8"), -1, 1)) for a in (x, y, s, w, lower, extra))
     out, n = network.forward(x), len(families)
     sd = torch.clamp(s, min=min_spread) * F.softplus(out[:, n:] + math.log(math.e - 1)) + floor
-    each = [CRPS[family](out[:, c], sd[:, c], y[:, c], lower[:, c], shift[:, c]) for c, family in enumerate(families)]
+    each = [CRPS[family](out[:, c], sd[:, c], y[:, c], lower[:, c], extra[:, c]) for c, family in enumerate(families)]
     loss = (w * torch.stack(each, 1)).sum() / w.sum()
     loss.backward()
     return loss.item(), {name: leaf.grad.numpy() for name, leaf in network.leaf.items()}, network.nearest
