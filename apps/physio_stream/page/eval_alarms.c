@@ -5,6 +5,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "commands.h"
+#include "data/checksums.h"
 #include "eval/alarms.h"
 #include "io/weir_record.h"
 #include "records/records_list.h"
@@ -28,6 +29,7 @@ static weir_status judge(const ps_cfg *cfg, const ps_record *r, session *e)
   bool truth = false, raised = false;
   char file[PS_PATH], path[PS_PATH];
 
+  WEIR_TRY(ps_checksums_verify(ps_input_checksums(&cfg->input, r->path), r->path));
   WEIR_TRY(weir_record_open(r->path, NULL, &record));
   const weir_status status = ps_alarm_label(r->path, weir_record_comments(record), &alarm, &truth);
 
@@ -99,7 +101,7 @@ static weir_status score(weir_job *j, session *e)
                      "eval.alarms.score needs the records with labels (eval.records) and the "
                      "folder of the run that judged them (eval.folder)");
   }
-  WEIR_TRY(ps_records_list("eval.records", &cfg->eval.records, &e->records));
+  WEIR_TRY(ps_records_list("eval.records", &cfg->eval.records, cfg->input.physionet, &e->records));
   for (int64_t i = 0; i < e->records.count; i++) {
     WEIR_TRY(judge(cfg, &e->records.items[i], e));
   }

@@ -6,6 +6,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "commands.h"
+#include "data/checksums.h"
 #include "eval/classes.h"
 #include "io/weir_record.h"
 #include "records/records_list.h"
@@ -36,6 +37,7 @@ static weir_status read_record(const ps_cfg *cfg, const ps_record *r, int64_t in
   WEIR_TRY(weir_path_join(cfg->beats.folder, file, features, sizeof features));
   (void)snprintf(annotations, sizeof annotations, "%.*s.%s", ps_record_stem(r->path), r->path,
                  cfg->beats.annotator);
+  WEIR_TRY(ps_checksums_verify_file(ps_input_checksums(&cfg->input, r->path), annotations));
   WEIR_TRY(weir_record_read_clock(r->path, &clock));
   WEIR_TRY(ps_labelled_read(features, annotations, (double)clock.fs_num / (double)clock.fs_den,
                             cfg->eval.window, index, &e->beats, &unmatched));
@@ -46,9 +48,10 @@ static weir_status read_record(const ps_cfg *cfg, const ps_record *r, int64_t in
 
 static weir_status read_all(const ps_cfg *cfg, session *e)
 {
-  WEIR_TRY(ps_records_list("beats.records", &cfg->beats.records, &e->records));
+  WEIR_TRY(
+      ps_records_list("beats.records", &cfg->beats.records, cfg->input.physionet, &e->records));
   if (cfg->beats.test.count > 0) {
-    WEIR_TRY(ps_records_list("beats.test", &cfg->beats.test, &e->test));
+    WEIR_TRY(ps_records_list("beats.test", &cfg->beats.test, cfg->input.physionet, &e->test));
   }
   for (int64_t i = 0; i < e->records.count; i++) {
     for (int64_t k = 0; k < e->test.count; k++) {
