@@ -118,6 +118,17 @@ static bool keep_integers(int bits, weir_edf_lane *l)
          l->physical_min != l->physical_max;
 }
 
+/* The extremes of stored integers as values, in f32 as they are read. */
+static void find_extremes(weir_edf_lane *l)
+{
+  const weir_signal_info *const s = l->info;
+  const double a = (double)(float)(((double)l->lo - s->baseline) / s->gain);
+  const double b = (double)(float)(((double)l->hi - s->baseline) / s->gain);
+
+  l->min = fmin(a, b);
+  l->max = fmax(a, b);
+}
+
 /* A range of values that contains all of the signal, or that of a stated gain. */
 static void cover_values(double gain, int bits, weir_edf_lane *l)
 {
@@ -146,10 +157,13 @@ weir_status weir_edf_scale_choose(const char *name, const weir_convert_scale *sc
 {
   const weir_signal_info *const s = l->info;
 
-  if (!l->real && keep_integers(bits, l)) {
-    return WEIR_OK;
+  if (!l->real) {
+    if (keep_integers(bits, l)) {
+      return WEIR_OK;
+    }
+    facts->rescaled++;
+    find_extremes(l);
   }
-  facts->rescaled += !l->real;
   cover_values(scale->gain, bits, l);
   WEIR_ASSERT(l->physical_max > l->physical_min); /* rounded away from each other */
   const double step =

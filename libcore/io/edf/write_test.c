@@ -171,6 +171,42 @@ static void values_use_the_range(void **state)
   }
 }
 
+/* Integers from -400000 to 398400, 1596.8 uV, with a gap. */
+static void make_long_integers(const char *path)
+{
+  const weir_record_channel channel = {"X", "uV", 500, 1000, 24, 1};
+  const weir_record_spec spec = {.fs_num = 100, .fs_den = 1, .n_channels = 1, .channels = &channel};
+  weir_record_writer *w = NULL;
+
+  assert_ok(weir_record_writer_open(path, &spec, &w));
+  for (int k = 0; k < 500; k++) {
+    const int32_t raw = k >= 200 && k < 250 ? -(1 << 23) : 1600 * k - 400000;
+    const int32_t *const rows[1] = {&raw};
+
+    assert_ok(weir_record_writer_append_raw(w, 1, rows));
+  }
+  assert_ok(weir_record_writer_commit(&w));
+}
+
+/* Integers of 24 bits do not fit 16: they are scaled anew. */
+static void long_integers_are_scaled_anew(void **state)
+{
+  static const weir_convert_scale chosen = {0, 0, 1e-3};
+  weir_convert_facts facts;
+
+  make_long_integers(in_dir("l"));
+  weir_record *a = opened(in_dir("l"));
+
+  assert_ok(weir_record_to_edf(a, NULL, NULL, &edf, in_dir("l.edf"), &chosen, &facts));
+  assert_int_equal(facts.rescaled, 1);
+  assert_int_equal(facts.clipped, 0);
+  weir_record *b = opened(in_dir("l.edf"));
+
+  same_samples(a, b, false, 0.52 * 1596.8 / 65534 + 1e-4);
+  weir_record_close(&b);
+  weir_record_close(&a);
+}
+
 static void a_stated_gain_clips_as_far_as_allowed(void **state)
 {
   weir_convert_facts facts;
@@ -252,6 +288,7 @@ int main(void)
       cmocka_unit_test(a_wfdb_record_keeps_integers_gaps_and_date),
       cmocka_unit_test(edf_stays_the_same),
       cmocka_unit_test(values_use_the_range),
+      cmocka_unit_test(long_integers_are_scaled_anew),
       cmocka_unit_test(a_stated_gain_clips_as_far_as_allowed),
       cmocka_unit_test(what_the_header_cannot_hold_is_refused),
       cmocka_unit_test(failures_leave_nothing),
