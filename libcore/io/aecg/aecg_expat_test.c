@@ -17,6 +17,9 @@ static char file[1 << 16];
   "\"><head value=\"" head "\" unit=\"s\"/><increment value=\"" increment "\" unit=\"" unit \
   "\"/></value></sequence></component>\n"
 #define SET(parts) "<component><sequenceSet>\n" parts "</sequenceSet></component>\n"
+#define NEXT_SERIES(begin)                                                     \
+  "</series></component><component><series><effectiveTime><low value=\"" begin \
+  "\"/></effectiveTime>"
 #define ABSOLUTE(head) TIMES("ABSOLUTE", "GLIST_TS", head, "0.002", "s")
 
 static void write_file(const char *series)
@@ -84,12 +87,15 @@ static void relative_times_count_from_the_series(void **state)
 {
   int64_t us = 0;
 
-  write_file(SET(TIMES("RELATIVE", "GLIST_PQ", "1.5", "2", "ms")
-                     LEAD("MDC_ECG_LEAD_II", "0", "0.005", "mV", "1 2 3")));
+  write_file(SET(TIMES("RELATIVE", "GLIST_PQ", "1.5", "2", "ms") LEAD(
+      "MDC_ECG_LEAD_II", "0", "0.005", "mV", "1 2 3")) NEXT_SERIES("20040506070809")
+                 SET(TIMES("RELATIVE", "GLIST_PQ", "1.5", "2", "ms")
+                         LEAD("MDC_ECG_LEAD_V1", "0", "0.005", "mV", "1 2 3")));
   weir_record *r = opened();
 
   assert_int_equal(weir_record_start(r, &us), 2);
   assert_int_equal(us, INT64_C(1083827290500000));
+  assert_int_equal(weir_record_signals(r), 2);
   assert_int_equal(weir_record_signal(r, 0)->fs_num, 500);
   weir_record_close(&r);
 }
@@ -131,6 +137,7 @@ static void what_is_not_understood_is_refused_with_its_line(void **state)
 {
 #define I(digits) LEAD("MDC_ECG_LEAD_I", "0", "5", "uV", digits)
 #define T ABSOLUTE("20040506070810")
+#define R TIMES("RELATIVE", "GLIST_PQ", "0", "2", "ms")
   static const struct {
     const char *series, *reason;
   } cases[] = {
@@ -159,6 +166,12 @@ static void what_is_not_understood_is_refused_with_its_line(void **state)
       {SET(T "<component><sequence><code code=\"A\"/><value xsi:type=\"GLIST_PQ\"/></sequence>"
              "</component>"),
        "only SLIST_PQ is read"},
+      {SET(ABSOLUTE("18991231235959") I("1")), "of the years 1900 to 2189"},
+      {SET(R I("1")) NEXT_SERIES("20040506070909")
+           SET(R LEAD("MDC_ECG_LEAD_V1", "0", "5", "uV", "1")),
+       "begin at '20040506070809' and '20040506070909'"},
+      {SET(R I("1")) NEXT_SERIES("") SET(R LEAD("MDC_ECG_LEAD_V1", "0", "5", "uV", "1")),
+       "expected one effectiveTime"},
       {"<series", "x.xml:5: not well-formed"},
   };
 

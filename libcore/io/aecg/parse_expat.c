@@ -37,6 +37,8 @@ typedef struct parser {
   int64_t waiting_capacity;
   char token[TOKEN]; /* digits cut by the end of a piece of text */
   int token_size;
+  int64_t n_series, relative_series; /* that have begun; the first with relative times */
+  char begin[WEIR_AECG_TEXT], relative_begin[WEIR_AECG_TEXT]; /* of this series, of that one */
   char zone[8];
   bool has_zone;
   char note_code[WEIR_AECG_TEXT], note_value[WEIR_AECG_TEXT], boundary[WEIR_AECG_TEXT];
@@ -165,7 +167,10 @@ static void start_element(void *user, const XML_Char *full, const XML_Char **lis
   if (p->derived > 0) {
     return;
   }
-  if (strcmp(name, "sequenceSet") == 0) {
+  if (strcmp(name, "series") == 0) {
+    p->n_series++;
+    p->begin[0] = 0;
+  } else if (strcmp(name, "sequenceSet") == 0) {
     p->has_clock = false;
     p->n_new = 0;
   } else if (strcmp(name, "sequence") == 0) {
@@ -175,8 +180,11 @@ static void start_element(void *user, const XML_Char *full, const XML_Char **lis
     p->token_size = 0;
   } else if (strcmp(name, "annotation") == 0) {
     p->note_code[0] = p->note_value[0] = p->boundary[0] = p->low[0] = p->high[0] = 0;
-  } else if (strcmp(name, "low") == 0 && in(p, "effectiveTime", "series") && !p->out->has_start) {
-    p->out->has_start = weir_aecg_time(attribute(list, "value"), &p->out->start, p->zone);
+  } else if (strcmp(name, "low") == 0 && in(p, "effectiveTime", "series")) {
+    copy_text(p->begin, sizeof p->begin, attribute(list, "value"));
+    if (!p->out->has_start) {
+      p->out->has_start = weir_aecg_time(p->begin, &p->out->start, p->zone);
+    }
   }
   start_in_sequence(p, name, list);
   start_in_annotation(p, name, list);
@@ -332,6 +340,21 @@ static bool take_time(parser *p, bool absolute, const char *value, const char *u
   return true;
 }
 
+/* Relative times count from the begin of their series, which must be that of all of them. */
+static void check_series(parser *p)
+{
+  if (p->relative_series == 0) {
+    p->relative_series = p->n_series;
+    memcpy(p->relative_begin, p->begin, sizeof p->begin);
+  } else if (p->relative_series != p->n_series &&
+             (p->begin[0] == 0 || strcmp(p->begin, p->relative_begin) != 0)) {
+    REFUSE(p,
+           "series with relative times begin at '%s' and '%s': expected one effectiveTime, or "
+           "absolute times",
+           p->relative_begin, p->begin);
+  }
+}
+
 static void end_set(parser *p)
 {
   weir_aecg *const a = p->out;
@@ -344,8 +367,8 @@ static void end_set(parser *p)
   }
   if (!take_time(p, absolute, p->clock.head, p->clock.head_unit, &time)) {
     REFUSE(p,
-           "the first time is '%s' %s: expected YYYYMMDDHHMMSS of one time zone, or of relative "
-           "times a number in s, ms or us",
+           "the first time is '%s' %s: expected YYYYMMDDHHMMSS of one time zone and of the years "
+           "1900 to 2189, or of relative times a number in s, ms or us",
            p->clock.head, p->clock.head_unit);
   } else if (!weir_aecg_rate(p->clock.increment, p->clock.increment_unit, &num, &den)) {
     REFUSE(p, "the increment is '%s' %s: expected a number in s, ms or us", p->clock.increment,
@@ -362,6 +385,9 @@ static void end_set(parser *p)
   a->fs_den = den;
   a->absolute = absolute;
   p->knows_times = true;
+  if (!absolute && p->status == WEIR_OK) {
+    check_series(p);
+  }
   for (int64_t i = 0; i < p->n_new && p->status == WEIR_OK; i++) {
     add_piece(p, &p->waiting[i], time);
   }

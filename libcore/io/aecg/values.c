@@ -38,7 +38,8 @@ static bool take_fraction(const char **at, int64_t *ns)
 bool weir_aecg_time(const char *text, int64_t *ns, char zone[8])
 {
   static const int widths[] = {4, 2, 2, 2, 2, 2};
-  static const int64_t limits[] = {2261, 12, 31, 23, 59, 59};
+  /* Years 1900 to 2189: sums and differences of such times and of relative ones fit 64 bits. */
+  static const int64_t limits[] = {2189, 12, 31, 23, 59, 59};
   int64_t n[6], day_us = 0, fraction = 0, offset = 0;
   const char *at = text;
 
@@ -47,7 +48,7 @@ bool weir_aecg_time(const char *text, int64_t *ns, char zone[8])
       return false;
     }
   }
-  if (n[0] < 1700 || !weir_io_date_us(n[0], n[1], n[2], &day_us)) {
+  if (n[0] < 1900 || !weir_io_date_us(n[0], n[1], n[2], &day_us)) {
     return false;
   }
   if (*at == '.') {
