@@ -281,6 +281,7 @@ static void assert_refused(const onnx_made *node, const int64_t *ints, int n_int
 static void what_is_not_supported_is_named(void **state)
 {
   const int64_t two[] = {0, 1}, three[] = {1, 1, 1}, one = 1, back[] = {2, 6};
+  const int64_t free_twice[] = {-1, -1}, huge[] = {64, INT64_MAX};
   onnx_made node = onnx_make_node("LSTM", "x", "y");
 
   assert_refused(&node, NULL, 0, 17, "node \"n\", LSTM: this operator is not supported");
@@ -308,6 +309,9 @@ static void what_is_not_supported_is_named(void **state)
   assert_refused(&node, NULL, 0, 17, "axis 0 is the batch");
   node = onnx_make_node("Reshape", "xi", "y");
   assert_refused(&node, back, 2, 17, "must keep dimension 0, the batch");
+  node = onnx_make_node("Reshape", "ii", "y");
+  assert_refused(&node, free_twice, 2, 17, "Reshape: input 0 is constant");
+  assert_refused(&node, huge, 2, 17, "Reshape: input 0 is constant");
   node = onnx_make_node("Squeeze", "xi", "y");
   assert_refused(&node, &one, 1, 17, "Squeeze: axis 1");
   node = onnx_make_node("Shape", "x", "y");

@@ -99,9 +99,14 @@ static bool reshape(const onnx_net *c, ints *a)
     return false;
   }
   for (int k = 0; k < (int)to.count; k++) {
-    unknown = to.v[k] == -1 ? k : unknown;
-    known *= to.v[k] == -1 ? 1 : to.v[k];
-    if (to.v[k] == 0 || to.v[k] < -1 || to.v[k] > MAX || known > MAX) {
+    const bool is_free = to.v[k] == -1;
+
+    if ((is_free && unknown >= 0) || (!is_free && (to.v[k] < 1 || to.v[k] > MAX))) {
+      return false;
+    }
+    unknown = is_free ? k : unknown;
+    known *= is_free ? 1 : to.v[k];
+    if (known > MAX) {
       return false;
     }
   }
