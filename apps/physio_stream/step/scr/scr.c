@@ -230,7 +230,9 @@ static weir_status make_search(const weir_series_use *use, search **out)
     return weir_fail(WEIR_ERR_CONFIG, "%s: window: %.6g s are %lld samples: expected 4 to %d",
                      use->step, o->window, (long long)p->window, INT32_MAX / 4);
   }
-  while (p->ring < 2 * p->window + 4) {
+  /* A response is complete when slots to two windows after its peak are known, and its onset may
+   * be one before it. */
+  while (p->ring < 3 * p->window + 4) {
     p->ring *= 2;
   }
   *out = p;

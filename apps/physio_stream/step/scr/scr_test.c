@@ -86,6 +86,29 @@ static void a_gap_ends_what_is_known(void **state)
   step_signal_free(&in);
 }
 
+/* From slot 100 to 180, 20 s: the onset is still known when the response is complete. */
+static void a_slow_rise_keeps_its_onset(void **state)
+{
+  step_signal in = step_signal_new(600, 4, 1);
+  step_result r;
+
+  in.unit = "uS";
+  for (int i = 0; i < 600; i++) {
+    in.x[i] = (float)(i <= 100   ? 5 - 0.01 * i
+                      : i <= 180 ? 4 + 0.05 * (i - 100)
+                                 : 8 - 0.01 * (i - 180));
+  }
+  step_check_chunks(&ps_step_scr, NULL, &in, 1, &r);
+  const step_stream *amplitude = step_get(&r, "amplitude"), *rise = step_get(&r, "rise");
+
+  assert_int_equal(step_count(amplitude), 1);
+  assert_true(amplitude->present[180]);
+  assert_near((double)amplitude->x[180], 4, 1e-6);
+  assert_near((double)rise->x[180], 20, 1e-6);
+  step_result_free(&r);
+  step_signal_free(&in);
+}
+
 /* A flat top is one peak in its middle, and a flat trough one onset. */
 static void flat_tops_count_once(void **state)
 {
@@ -140,6 +163,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(responses_are_those_of_neurokit2),
       cmocka_unit_test(a_gap_ends_what_is_known),
+      cmocka_unit_test(a_slow_rise_keeps_its_onset),
       cmocka_unit_test(flat_tops_count_once),
       cmocka_unit_test(no_input_upsets_it),
       cmocka_unit_test(what_cannot_be_searched_is_refused),
