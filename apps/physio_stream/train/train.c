@@ -96,6 +96,9 @@ static weir_status fit_and_test(const ps_cfg *cfg, session *e)
   for (int64_t k = 0; k < e->n_train; k++) {
     e->learnt[e->beats.v[k].kind]++;
   }
+  for (int c = 0; c < PS_CLASSES; c++) { /* of a class with fewer, nothing is learnt */
+    e->learnt[c] = e->learnt[c] >= min_beats ? e->learnt[c] : 0;
+  }
   for (int64_t i = 0; i < e->test.count; i++) {
     test_record(e, e->records.count + i, e->weights);
   }
@@ -170,8 +173,9 @@ static weir_status fill_page(weir_report *r, const session *e)
       "V "
       "ventricular ectopic, F fusion) by a linear discriminant of features, %s. Se = TP / (TP + "
       "FN), PPV = TP / (TP + FP), FPR = FP / (FP + TN) of each class against all others.",
-      e->test.count > 0 ? "fitted to other records than those tested"
-                        : "each record tested by the discriminant fitted to all others"));
+      e->test.count > 0      ? "fitted to other records than those tested"
+      : e->records.count > 1 ? "each record tested by the discriminant fitted to all others"
+                             : "fitted to one record and not tested: state beats.test"));
   WEIR_TRY(weir_table_report(&e->scores, r, "scores", SCORES, titles));
   WEIR_TRY(weir_report_heading(r, "Beats by annotated and found class"));
   return weir_table_report(&e->confusion, r, "confusion", CONFUSION, confusion_head);

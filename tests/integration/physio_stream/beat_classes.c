@@ -112,6 +112,25 @@ static void use_classes(const char *records)
   assert_true(all > 100 && irregular / all < 0.05);
 }
 
+/* Of the few supraventricular beats of 100 nothing is learnt, and the table says so. */
+static void few_beats_are_not_learnt(const char *records)
+{
+  char rest[256];
+
+  assert_int_equal(program("train --overwrite --set 'beats.records=[%s]' --set 'beats.test=[%s]' "
+                           "--set beats.folder=%s --set beats.min_beats=40 --out %s",
+                           records, in_data("wfdb/mitdb/208"), in_scratch("features"),
+                           in_scratch("few")),
+                   0);
+  char *text = contents(in_scratch("few/scores.csv"));
+  const char *row = strstr(text, "\nS,");
+
+  assert_non_null(row);
+  assert_int_equal(sscanf(row + 1, "%255[^\n]", rest), 1);
+  assert_string_equal(strrchr(rest, ','), ",0");
+  free(text);
+}
+
 static void classes_are_learnt_and_used(void **state)
 {
   char two[1024], three[2048];
@@ -121,6 +140,7 @@ static void classes_are_learnt_and_used(void **state)
   (void)snprintf(three, sizeof three, "%s,%s", two, in_data("wfdb/mitdb/208"));
   learn_from_other_patients(three);
   use_classes(two);
+  few_beats_are_not_learnt(two);
 }
 
 static void what_cannot_be_learnt_is_refused(void **state)
