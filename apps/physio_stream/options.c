@@ -94,7 +94,7 @@ const weir_opt ps_options[] = {
                   "an alarm is raised if its file has a line from here on (Challenge 2015: 10 s "
                   "before the alarm of the monitor)"),
     WEIR_OPT_REAL(ps_cfg, eval.alarms.to, 300, 0, 1e9, "s",
-                  "and up to here (Challenge 2015: the alarm of the monitor)"),
+                  "and before here (Challenge 2015: the alarm of the monitor)"),
     WEIR_OPT_REAL(ps_cfg, eval.window, 0.15, 0.001, 1.0, "s",
                   "maximum distance of matching beats (EC57: 150 ms)"),
     WEIR_OPT_STRING_LIST(ps_cfg, beats.records, "",

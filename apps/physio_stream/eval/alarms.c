@@ -74,7 +74,7 @@ weir_status ps_alarm_raised(const char *path, double from, double to, bool *rais
                          (long long)(number + 1));
       break;
     }
-    found = time >= from && time <= to;
+    found = time >= from && time < to;
     line += strcspn(line, "\n");
     line += *line == '\n';
   }

@@ -29,7 +29,8 @@ typedef struct ps_alarm_counts {
 weir_status ps_alarm_label(const char *record, const char *comments, ps_alarm *alarm,
                            bool *truth) WEIR_CHECKED;
 /* Finds whether a result of a query, a text file of lines `time_s,...` below a line of titles, has
- * a line with from <= time <= to, s. Fails: WEIR_ERR_DATA (no such file, a line without a time). */
+ * a line with from <= time < to, s: a line a second, labelled with the begin of its second, at `to`
+ * is of what follows. Fails: WEIR_ERR_DATA (no such file, a line without a time). */
 weir_status ps_alarm_raised(const char *path, double from, double to, bool *raised) WEIR_CHECKED;
 /* Counts one alarm. */
 void ps_alarm_count(ps_alarm_counts *counts, bool truth, bool raised);

@@ -48,6 +48,8 @@ static void results_are_searched_between_two_times(void **state)
   assert_false(raised);
   assert_ok(ps_alarm_raised(path, 13, 289, &raised));
   assert_false(raised);
+  assert_ok(ps_alarm_raised(path, 280, 290, &raised)); /* the second from 290 s on */
+  assert_false(raised);
   file = fopen(path, "w");
   assert_non_null(file);
   fputs("time_s,value\n12.5,1\nnothing\n", file);

@@ -71,7 +71,8 @@ static weir_status fill(weir_report *r, const ps_cfg *cfg, const session *e)
   WEIR_TRY(weir_report_text(
       r,
       "Alarms of the records as the PhysioNet/CinC Challenge 2015 scores them: an alarm is raised "
-      "if its file has a line from %g to %g s. Score = 100 (TP + TN) / (TP + TN + FP + 5 FN); TPR "
+      "if its file has a line from %g s on and before %g s. Score = 100 (TP + TN) / (TP + TN + FP "
+      "+ 5 FN); TPR "
       "and TNR: shares of the true alarms that were raised, and of the false ones that were not.",
       cfg->eval.alarms.from, cfg->eval.alarms.to));
   WEIR_TRY(weir_table_report(&e->cells, r, "scores", COLUMNS, titles));
@@ -100,6 +101,12 @@ static weir_status score(weir_job *j, session *e)
     return weir_fail(WEIR_ERR_CONFIG,
                      "eval.alarms.score needs the records with labels (eval.records) and the "
                      "folder of the run that judged them (eval.folder)");
+  }
+  if (!(cfg->eval.alarms.from < cfg->eval.alarms.to)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.alarms.from %g s is not before eval.alarms.to %g s: no line can be in "
+                     "between",
+                     cfg->eval.alarms.from, cfg->eval.alarms.to);
   }
   WEIR_TRY(ps_records_list("eval.records", &cfg->eval.records, cfg->input.physionet, &e->records));
   for (int64_t i = 0; i < e->records.count; i++) {

@@ -157,6 +157,11 @@ static void what_cannot_be_learnt_is_refused(void **state)
                    3);
   assert_int_equal(
       program("eval --overwrite --set eval.alarms.score=true --out %s", in_scratch("none")), 2);
+  assert_int_equal(
+      program("eval --overwrite --set eval.alarms.score=true --set 'eval.records=[%s]' "
+              "--set eval.folder=%s --set eval.alarms.from=300 --out %s",
+              in_data("wfdb/mitdb/119"), in_scratch("features"), in_scratch("none")),
+      2);
 }
 
 int main(void)
