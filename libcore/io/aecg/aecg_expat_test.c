@@ -133,6 +133,39 @@ static void annotations_are_events_and_derived_series_are_not_read(void **state)
   weir_record_close(&r);
 }
 
+#define NOTE(code, boundaries, inner)                                                   \
+  "<component><annotation><code code=\"" code "\"/><support><supportingROI>" boundaries \
+  "</supportingROI></support>" inner "</annotation></component>"
+#define REGION(low)                                                             \
+  "<component><boundary><code code=\"TIME_ABSOLUTE\"/><value><low value=\"" low \
+  "\"/></value></boundary></component>"
+#define ON_LEAD "<component><boundary><code code=\"MDC_ECG_LEAD_I\"/></boundary></component>"
+
+/* A beat and two waves in it, one of them of a lead, which the file states before and after. */
+static void annotations_in_others_and_of_leads_keep_their_times(void **state)
+{
+  static const char *const texts[] = {"BEAT", "P", "T"};
+  weir_record_events e;
+
+  write_file(SET(ABSOLUTE("20040506070810") LEAD(
+      "MDC_ECG_LEAD_I", "0", "5", "uV",
+      "1 2 3")) "<subjectOf><annotationSet>" NOTE("BEAT", REGION("20040506070811"),
+                                                  NOTE("P",
+                                                       ON_LEAD REGION("20040506070812") ON_LEAD, "")
+                                                      NOTE("T", REGION("20040506070813"),
+                                                           "")) "</annotationSet></subjectOf>");
+  weir_record *r = opened();
+
+  assert_ok(weir_record_events_read(r, &e));
+  assert_int_equal(e.count, 3);
+  for (int k = 0; k < 3; k++) {
+    assert_string_equal(e.items[k].text, texts[k]);
+    assert_int_equal(e.items[k].time, (k + 1) * INT64_C(1000000000));
+  }
+  weir_record_events_fini(&e);
+  weir_record_close(&r);
+}
+
 static void what_is_not_understood_is_refused_with_its_line(void **state)
 {
 #define I(digits) LEAD("MDC_ECG_LEAD_I", "0", "5", "uV", digits)
@@ -247,6 +280,7 @@ int main(void)
       cmocka_unit_test(sets_are_pieces_of_leads),
       cmocka_unit_test(relative_times_count_from_the_series),
       cmocka_unit_test(annotations_are_events_and_derived_series_are_not_read),
+      cmocka_unit_test(annotations_in_others_and_of_leads_keep_their_times),
       cmocka_unit_test(what_is_not_understood_is_refused_with_its_line),
       cmocka_unit_test(other_xml_and_entities_are_refused),
       cmocka_unit_test(increments_are_rates),

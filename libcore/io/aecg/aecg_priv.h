@@ -42,8 +42,9 @@ typedef struct weir_aecg {
 weir_status weir_aecg_parse(const char *path, weir_aecg *out) WEIR_CHECKED;
 void weir_aecg_fini(weir_aecg *a);
 
-/* A time stamp of HL7, YYYYMMDDHHMMSS[.fraction][+-ZZzz] of the years 1900 to 2189, in ns since 1970
- * of its own zone; `zone` gets the text of the offset, "" without one. False for anything else. */
+/* A time stamp of HL7, YYYYMMDDHHMMSS[.fraction][+-ZZzz] of the years 1900 to 2189, in ns since
+ * 1970 of its own zone; `zone` gets the text of the offset, "" without one. False for anything
+ * else. */
 bool weir_aecg_time(const char *text, int64_t *ns, char zone[8]);
 /* Samples per second of an increment in s, ms or us. One of six digits or more that is the period
  * of a whole rate, rounded, stands for that rate. False for anything else. */

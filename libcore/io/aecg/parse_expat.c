@@ -41,6 +41,7 @@ typedef struct parser {
   char begin[WEIR_AECG_TEXT], relative_begin[WEIR_AECG_TEXT]; /* of this series, of that one */
   char zone[8];
   bool has_zone;
+  bool of_time; /* the boundary that is open */
   char note_code[WEIR_AECG_TEXT], note_value[WEIR_AECG_TEXT], boundary[WEIR_AECG_TEXT];
   char low[WEIR_AECG_TEXT], high[WEIR_AECG_TEXT], low_unit[16], high_unit[16];
 } parser;
@@ -133,9 +134,19 @@ static void start_in_annotation(parser *p, const char *name, const XML_Char **li
     copy_text(p->note_code, sizeof p->note_code, attribute(list, "code"));
   } else if (strcmp(name, "value") == 0 && in(p, "annotation", NULL)) {
     copy_text(p->note_value, sizeof p->note_value, attribute(list, "code"));
+  } else if (strcmp(name, "boundary") == 0) {
+    p->of_time = false;
   } else if (strcmp(name, "code") == 0 && in(p, "boundary", NULL)) {
-    copy_text(p->boundary, sizeof p->boundary, attribute(list, "code"));
-    p->low[0] = p->high[0] = 0;
+    const char *const code = attribute(list, "code");
+
+    /* Others are of leads. */
+    p->of_time = strcmp(code, "TIME_ABSOLUTE") == 0 || strcmp(code, "TIME_RELATIVE") == 0;
+    if (p->of_time) {
+      copy_text(p->boundary, sizeof p->boundary, code);
+      p->low[0] = p->high[0] = 0;
+    }
+  } else if (!p->of_time) {
+    return;
   } else if (strcmp(name, "low") == 0 && in(p, "value", "boundary")) {
     copy_text(p->low, sizeof p->low, attribute(list, "value"));
     copy_text(p->low_unit, sizeof p->low_unit, attribute(list, "unit"));
@@ -143,51 +154,6 @@ static void start_in_annotation(parser *p, const char *name, const XML_Char **li
     copy_text(p->high, sizeof p->high, attribute(list, "value"));
     copy_text(p->high_unit, sizeof p->high_unit, attribute(list, "unit"));
   }
-}
-
-static void start_element(void *user, const XML_Char *full, const XML_Char **list)
-{
-  parser *const p = user;
-  const char *const end = strchr(full, '\n');
-  const char *const name = end != NULL ? end + 1 : full;
-
-  if (p->depth == DEPTH) {
-    REFUSE(p, "more than %d elements in each other", DEPTH);
-    return;
-  }
-  copy_text(p->stack[p->depth++], NAME, name);
-  if (p->depth == 1 && (strcmp(name, "AnnotatedECG") != 0 || end == NULL ||
-                        strncmp(full, HL7 "\n", strlen(HL7) + 1) != 0)) {
-    REFUSE(p, "the root element is %.40s, not AnnotatedECG of " HL7 ": not an annotated ECG", name);
-  }
-  if (p->derived == 0 && strcmp(name, "derivedSeries") == 0) {
-    p->derived = p->depth;
-    p->out->skipped++;
-  }
-  if (p->derived > 0) {
-    return;
-  }
-  if (strcmp(name, "series") == 0) {
-    p->n_series++;
-    p->begin[0] = 0;
-  } else if (strcmp(name, "sequenceSet") == 0) {
-    p->has_clock = false;
-    p->n_new = 0;
-  } else if (strcmp(name, "sequence") == 0) {
-    weir_free(&p->now.piece.digits);
-    memset(&p->now, 0, sizeof p->now);
-  } else if (strcmp(name, "digits") == 0) {
-    p->token_size = 0;
-  } else if (strcmp(name, "annotation") == 0) {
-    p->note_code[0] = p->note_value[0] = p->boundary[0] = p->low[0] = p->high[0] = 0;
-  } else if (strcmp(name, "low") == 0 && in(p, "effectiveTime", "series")) {
-    copy_text(p->begin, sizeof p->begin, attribute(list, "value"));
-    if (!p->out->has_start) {
-      p->out->has_start = weir_aecg_time(p->begin, &p->out->start, p->zone);
-    }
-  }
-  start_in_sequence(p, name, list);
-  start_in_annotation(p, name, list);
 }
 
 /* The token of digits that is complete. */
@@ -428,8 +394,8 @@ static void end_annotation(parser *p)
   char label[2 * WEIR_AECG_TEXT + 4];
   int64_t end = 0;
 
-  if ((!absolute && strcmp(p->boundary, "TIME_RELATIVE") != 0) || p->low[0] == 0 ||
-      absolute != p->out->absolute) {
+  if (p->status != WEIR_OK || (!absolute && strcmp(p->boundary, "TIME_RELATIVE") != 0) ||
+      p->low[0] == 0 || absolute != p->out->absolute) {
     return;
   }
   if (!take_time(p, absolute, p->low, p->low_unit, &event.time) ||
@@ -447,6 +413,52 @@ static void end_annotation(parser *p)
   }
 }
 
+static void start_element(void *user, const XML_Char *full, const XML_Char **list)
+{
+  parser *const p = user;
+  const char *const end = strchr(full, '\n');
+  const char *const name = end != NULL ? end + 1 : full;
+
+  if (p->depth == DEPTH) {
+    REFUSE(p, "more than %d elements in each other", DEPTH);
+    return;
+  }
+  copy_text(p->stack[p->depth++], NAME, name);
+  if (p->depth == 1 && (strcmp(name, "AnnotatedECG") != 0 || end == NULL ||
+                        strncmp(full, HL7 "\n", strlen(HL7) + 1) != 0)) {
+    REFUSE(p, "the root element is %.40s, not AnnotatedECG of " HL7 ": not an annotated ECG", name);
+  }
+  if (p->derived == 0 && strcmp(name, "derivedSeries") == 0) {
+    p->derived = p->depth;
+    p->out->skipped++;
+  }
+  if (p->derived > 0) {
+    return;
+  }
+  if (strcmp(name, "series") == 0) {
+    p->n_series++;
+    p->begin[0] = 0;
+  } else if (strcmp(name, "sequenceSet") == 0) {
+    p->has_clock = false;
+    p->n_new = 0;
+  } else if (strcmp(name, "sequence") == 0) {
+    weir_free(&p->now.piece.digits);
+    memset(&p->now, 0, sizeof p->now);
+  } else if (strcmp(name, "digits") == 0) {
+    p->token_size = 0;
+  } else if (strcmp(name, "annotation") == 0) {
+    end_annotation(p); /* of the one around it, which has its own region */
+    p->note_code[0] = p->note_value[0] = p->boundary[0] = p->low[0] = p->high[0] = 0;
+  } else if (strcmp(name, "low") == 0 && in(p, "effectiveTime", "series")) {
+    copy_text(p->begin, sizeof p->begin, attribute(list, "value"));
+    if (!p->out->has_start) {
+      p->out->has_start = weir_aecg_time(p->begin, &p->out->start, p->zone);
+    }
+  }
+  start_in_sequence(p, name, list);
+  start_in_annotation(p, name, list);
+}
+
 static void end_element(void *user, const XML_Char *full)
 {
   parser *const p = user;
@@ -462,7 +474,7 @@ static void end_element(void *user, const XML_Char *full)
       end_set(p);
     } else if (strcmp(name, "annotation") == 0) {
       end_annotation(p);
-      p->boundary[0] = 0; /* an annotation around it has its own */
+      p->boundary[0] = 0; /* that of an annotation around it is an event already */
     }
   }
   p->derived = p->derived == p->depth ? 0 : p->derived;
