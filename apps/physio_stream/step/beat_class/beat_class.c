@@ -11,6 +11,9 @@ enum { MAX_BEATS = 32, INTERVALS = 10, MIN_INTERVALS = 3, UNLIKE = 8 };
  * its shape. */
 #define LONGEST 2.5
 #define REACH 0.1
+/* s by which the interval of the next beat may differ from its distance (as in af.c); otherwise a
+ * beat between them is not known, and neither is the interval after the first. */
+#define JOINED 0.1
 /* Correlation from which a beat is like the mean beat, and its weight in it then. After UNLIKE
  * beats that are not, the next one begins another mean beat. */
 #define ALIKE 0.9
@@ -156,14 +159,14 @@ static bool compare(const search *p, state *s, int64_t at, float *values)
   return known;
 }
 
-/* The first beat that waits; post: the interval after it, s. */
+/* The first beat that waits; post: the interval after it, s; NaN: not known, no features. */
 static void measure(const search *p, state *s, double post, ps_events *found)
 {
   const beat b = s->beats[0];
   float values[PS_FEATURES] = {0};
   const bool comparable = compare(p, s, b.slot, values);
 
-  if (comparable && s->n_rr >= MIN_INTERVALS && b.width > 0) {
+  if (comparable && !isnan(post) && s->n_rr >= MIN_INTERVALS && b.width > 0) {
     const double usual = median(s->rr, s->n_rr);
 
     values[PS_FEATURE_PRE] = (float)log(b.rr / usual);
@@ -189,7 +192,9 @@ static void take(const search *p, state *s, int64_t t, float x, const beat *b, p
     s->beats[s->n++] = *b;
   }
   while (s->n > 1 && t - s->beats[0].slot >= p->reach) {
-    measure(p, s, (double)(s->beats[1].slot - s->beats[0].slot) / p->rate, found);
+    const double post = (double)(s->beats[1].slot - s->beats[0].slot) / p->rate;
+
+    measure(p, s, fabs(post - s->beats[1].rr) <= JOINED ? post : NAN, found);
   }
   if (s->n == 1 && t - s->beats[0].slot >= p->longest) {
     measure(p, s, LONGEST, found);

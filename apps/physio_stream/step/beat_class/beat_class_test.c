@@ -129,6 +129,28 @@ static void gaps_have_no_class(void **state)
   free_all(in);
 }
 
+/* Beat 20 has no interval, as one after a gap: that from 19 to 21 is not the one after 19. */
+static void an_interval_over_a_beat_is_not_known(void **state)
+{
+  step_signal in[4];
+  step_result r;
+  int64_t beats = 0, before = 0, last = 0;
+
+  simulate(in);
+  for (int64_t t = 0; t < N; t++) {
+    if (in[1].present[t] && ++beats <= 21) {
+      before = beats == 19 ? t : before;
+      last = t;
+      in[1].present[t] = beats != 20;
+    }
+  }
+  step_check_chunks(&ps_step_beat_class, NULL, in, 4, &r);
+  assert_false(r.out[0].present[before]);
+  assert_true(r.out[0].present[last]);
+  step_result_free(&r);
+  free_all(in);
+}
+
 static void no_input_upsets_it(void **state)
 {
   const char *const sets[] = {weights(), NULL};
@@ -177,6 +199,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(features_are_as_computed),
       cmocka_unit_test(gaps_have_no_class),
+      cmocka_unit_test(an_interval_over_a_beat_is_not_known),
       cmocka_unit_test(no_input_upsets_it),
       cmocka_unit_test(what_is_no_discriminant_is_refused),
   };
