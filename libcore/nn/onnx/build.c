@@ -68,11 +68,34 @@ static weir_status add(onnx_net *c, const onnx_item *item)
   return WEIR_OK;
 }
 
-/* Refuses attributes that the operator does not read. */
+/* Type of an attribute of the operators above; an integer unless listed here. */
+static int kind_of(weir_onnx_text name)
+{
+  static const struct {
+    const char *name;
+    int kind;
+  } kinds[] = {{"alpha", WEIR_ONNX_FLOAT},        {"beta", WEIR_ONNX_FLOAT},
+               {"epsilon", WEIR_ONNX_FLOAT},      {"momentum", WEIR_ONNX_FLOAT},
+               {"approximate", WEIR_ONNX_STRING}, {"auto_pad", WEIR_ONNX_STRING},
+               {"mode", WEIR_ONNX_STRING},        {"value", WEIR_ONNX_TENSOR},
+               {"axes", WEIR_ONNX_LIST},          {"dilations", WEIR_ONNX_LIST},
+               {"kernel_shape", WEIR_ONNX_LIST},  {"pads", WEIR_ONNX_LIST},
+               {"perm", WEIR_ONNX_LIST},          {"strides", WEIR_ONNX_LIST}};
+
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    if (weir_onnx_is(name, kinds[k].name)) {
+      return kinds[k].kind;
+    }
+  }
+  return WEIR_ONNX_INT;
+}
+
+/* Refuses attributes that the operator does not read, or not as the file states them. */
 static weir_status check_attributes(const onnx_net *c, const onnx_op *op)
 {
   for (int64_t i = 0; i < c->node->n_attributes; i++) {
-    const weir_onnx_text name = c->m->attributes[c->node->first_attribute + i].name;
+    const weir_onnx_attribute *const a = &c->m->attributes[c->node->first_attribute + i];
+    const weir_onnx_text name = a->name;
     const char *known = op->attributes;
     bool is_known = false;
 
@@ -85,6 +108,12 @@ static weir_status check_attributes(const onnx_net *c, const onnx_op *op)
     if (!is_known) {
       return onnx_refuse(c, WEIR_ERR_UNSUPPORTED, "attribute %.*s is not supported", name.size,
                          name.at);
+    }
+    if (a->kind != kind_of(name)) {
+      return onnx_refuse(c, WEIR_ERR_DATA,
+                         "attribute %.*s has type %d of AttributeProto instead of %d: export the "
+                         "network again",
+                         name.size, name.at, a->kind, kind_of(name));
     }
   }
   return WEIR_OK;

@@ -291,6 +291,9 @@ static void what_is_not_supported_is_named(void **state)
   node = onnx_make_node("Relu", "x", "y");
   onnx_put_attribute(&node, "slope", &one, 1, false);
   assert_refused(&node, NULL, 0, 17, "Relu: attribute slope is not supported");
+  node = onnx_make_node("LeakyRelu", "x", "y");
+  onnx_put_attribute(&node, "alpha", &one, 1, false); /* an integer */
+  assert_refused(&node, NULL, 0, 17, "LeakyRelu: attribute alpha has type 2");
   node = onnx_make_node("Relu", "q", "y");
   assert_refused(&node, NULL, 0, 17, "input 0, \"q\", is not defined");
   node = onnx_make_node("Relu", "x", "x");
