@@ -48,7 +48,7 @@ static shape shape_of(const conv_unit *s)
 
   find_groups(s, &h);
   h.b = tiles_block_of(s, (h.group_read + 2 * h.group_made) * TILES_WIDE,
-                       weir_cpu_get()->constants.l2_bytes * 1 / 1);
+                       weir_cpu_get()->constants.l2_bytes);
   h.planes = tiles_parts(s->y[0], h.b.planes);
   h.rows = tiles_parts(s->y[1], h.b.rows);
   h.blocks = s->batch * h.planes * h.rows;
