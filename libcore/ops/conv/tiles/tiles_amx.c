@@ -1,35 +1,26 @@
 /* tiles_amx.c - products of tiles of bf16 (AMX), and what puts numbers into them. */
 #if defined(__x86_64__)
-#include <immintrin.h>
-#include <string.h>
-
 #include "ops/conv/tiles/tiles_priv.h"
-
-/* What LDTILECFG reads. */
-typedef struct tile_config {
-  uint8_t palette, start, reserved[14];
-  uint16_t row_bytes[16];
-  uint8_t rows[16];
-} tile_config;
+#include "ops/conv/unit/conv_amx.h"
 
 /* Bytes of a row, and numbers of bf16 and f32 in a tile. */
 enum { LINE = 64, TILE = TILES_SIDE * TILES_WIDE, SUMS = TILES_SIDE * TILES_SIDE };
 
-/* All tiles are whole. In memory that lasts: to compilers LDTILECFG reads its first word alone. */
-static const tile_config whole = {.palette = 1,
-                                  .row_bytes = {LINE, LINE, LINE, LINE, LINE, LINE, LINE, LINE},
-                                  .rows = {TILES_SIDE, TILES_SIDE, TILES_SIDE, TILES_SIDE,
-                                           TILES_SIDE, TILES_SIDE, TILES_SIDE, TILES_SIDE}};
+/* All tiles are whole. */
+static const conv_amx_config whole = {.palette = 1,
+                                      .row_bytes = {LINE, LINE, LINE, LINE, LINE, LINE, LINE, LINE},
+                                      .rows = {TILES_SIDE, TILES_SIDE, TILES_SIDE, TILES_SIDE,
+                                               TILES_SIDE, TILES_SIDE, TILES_SIDE, TILES_SIDE}};
 
 static void begin(void *others)
 {
   _tile_storeconfig(others);
-  _tile_loadconfig(&whole);
+  conv_amx_configure(&whole);
 }
 
 static void end(const void *others)
 {
-  _tile_loadconfig(others); /* a library may rely on its own */
+  conv_amx_configure(others); /* a library may rely on its own */
 }
 
 /* One step of the sum. Tiles 0 to 3 are sums, of two times two; 4 and 5 rows of a, 6 and 7 columns
@@ -192,37 +183,13 @@ static void pair(const weir_bf16 *from, int64_t pairs, int64_t channels, weir_bf
 
 static void turn(const weir_bf16 *from, int64_t line, weir_bf16 *to)
 {
-  __m512i d[TILES_SIDE], e[TILES_SIDE];
+  __m512i d[TILES_SIDE];
 
 #pragma GCC unroll 16
   for (int i = 0; i < TILES_SIDE; i++) {
     d[i] = words(from + 2 * i * line, from + (2 * i + 1) * line);
   }
-#pragma GCC unroll 8
-  for (int i = 0; i < TILES_SIDE; i += 2) {
-    e[i] = _mm512_unpacklo_epi32(d[i], d[i + 1]);
-    e[i + 1] = _mm512_unpackhi_epi32(d[i], d[i + 1]);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < TILES_SIDE; i += 4) {
-    d[i] = _mm512_unpacklo_epi64(e[i], e[i + 2]);
-    d[i + 1] = _mm512_unpackhi_epi64(e[i], e[i + 2]);
-    d[i + 2] = _mm512_unpacklo_epi64(e[i + 1], e[i + 3]);
-    d[i + 3] = _mm512_unpackhi_epi64(e[i + 1], e[i + 3]);
-  }
-  /* Now d[4 g + c] has column c + 4 l of lines 4 g to 4 g + 3 in its part l of four words. */
-#pragma GCC unroll 4
-  for (int c = 0; c < 4; c++) {
-    const __m512i low = _mm512_shuffle_i32x4(d[c], d[4 + c], 0x44),
-                  high = _mm512_shuffle_i32x4(d[c], d[4 + c], 0xee),
-                  low2 = _mm512_shuffle_i32x4(d[8 + c], d[12 + c], 0x44),
-                  high2 = _mm512_shuffle_i32x4(d[8 + c], d[12 + c], 0xee);
-
-    _mm512_storeu_si512(to + TILES_WIDE * c, _mm512_shuffle_i32x4(low, low2, 0x88));
-    _mm512_storeu_si512(to + TILES_WIDE * (4 + c), _mm512_shuffle_i32x4(low, low2, 0xdd));
-    _mm512_storeu_si512(to + TILES_WIDE * (8 + c), _mm512_shuffle_i32x4(high, high2, 0x88));
-    _mm512_storeu_si512(to + TILES_WIDE * (12 + c), _mm512_shuffle_i32x4(high, high2, 0xdd));
-  }
+  conv_amx_turn(d, to);
 }
 
 const tiles_code weir_tiles_amx = {

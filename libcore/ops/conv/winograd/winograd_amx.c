@@ -2,16 +2,10 @@
  * instruction multiplies 16 rows of 16 words by 16 words of 16 columns. Transforms are those of
  * AVX-512. */
 #if defined(__x86_64__)
+#include "ops/conv/unit/conv_amx.h"
 #include "ops/conv/winograd/winograd_avx512bf16.h"
 #undef V_ROWS
 #define V_ROWS 32
-
-/* What LDTILECFG reads. */
-typedef struct tile_config {
-  uint8_t palette, start, reserved[14];
-  uint16_t row_bytes[16];
-  uint8_t rows[16];
-} tile_config;
 
 /* Words of 4 bytes, rows and columns of a tile. Tiles 0 to 3 are sums, of two times two; 4 and 5
  * rows of a, 6 and 7 columns of b. */
@@ -20,7 +14,7 @@ enum { SIDE = 16, LINE = SIDE * 4 };
 /* rows: of a, at most two tiles; k: words, at most one tile. */
 static void configure(int64_t rows, int64_t k)
 {
-  tile_config c = {.palette = 1};
+  conv_amx_config c = {.palette = 1};
 
   for (int i = 0; i < 8; i++) {
     const int64_t first = winograd_min(rows, SIDE), second = rows - first;
@@ -29,42 +23,18 @@ static void configure(int64_t rows, int64_t k)
     c.row_bytes[i] = (uint16_t)(i == 4 || i == 5 ? 4 * k : LINE);
     c.rows[i] = (uint8_t)(i >= 6 ? k : !is_second ? first : second > 0 ? second : 1);
   }
-  _tile_loadconfig(&c);
+  conv_amx_configure(&c);
 }
 
 /* 16 lines of 16 words, step apart, turned. */
 static void turn(const winograd_word *from, int64_t step, int64_t lines, winograd_word *to)
 {
-  __m512i d[SIDE], e[SIDE];
+  __m512i d[SIDE];
 
   for (int i = 0; i < SIDE; i++) {
     d[i] = i < lines ? _mm512_loadu_si512(from + i * step) : _mm512_setzero_si512();
   }
-#pragma GCC unroll 8
-  for (int i = 0; i < SIDE; i += 2) {
-    e[i] = _mm512_unpacklo_epi32(d[i], d[i + 1]);
-    e[i + 1] = _mm512_unpackhi_epi32(d[i], d[i + 1]);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < SIDE; i += 4) {
-    d[i] = _mm512_unpacklo_epi64(e[i], e[i + 2]);
-    d[i + 1] = _mm512_unpackhi_epi64(e[i], e[i + 2]);
-    d[i + 2] = _mm512_unpacklo_epi64(e[i + 1], e[i + 3]);
-    d[i + 3] = _mm512_unpackhi_epi64(e[i + 1], e[i + 3]);
-  }
-  /* Now d[4 g + c] has column c + 4 l of lines 4 g to 4 g + 3 in its part l of four words. */
-#pragma GCC unroll 4
-  for (int c = 0; c < 4; c++) {
-    const __m512i low = _mm512_shuffle_i32x4(d[c], d[4 + c], 0x44),
-                  high = _mm512_shuffle_i32x4(d[c], d[4 + c], 0xee),
-                  low2 = _mm512_shuffle_i32x4(d[8 + c], d[12 + c], 0x44),
-                  high2 = _mm512_shuffle_i32x4(d[8 + c], d[12 + c], 0xee);
-
-    _mm512_storeu_si512(to + SIDE * c, _mm512_shuffle_i32x4(low, low2, 0x88));
-    _mm512_storeu_si512(to + SIDE * (4 + c), _mm512_shuffle_i32x4(low, low2, 0xdd));
-    _mm512_storeu_si512(to + SIDE * (8 + c), _mm512_shuffle_i32x4(high, high2, 0x88));
-    _mm512_storeu_si512(to + SIDE * (12 + c), _mm512_shuffle_i32x4(high, high2, 0xdd));
-  }
+  conv_amx_turn(d, to);
 }
 
 /* Where a tile of a lies, and bytes between its rows. */
@@ -185,14 +155,14 @@ static void tile_all(const winograd_product *p, int64_t r, int64_t end, int64_t 
 static void tile_product(const winograd_product *p)
 {
   const int64_t rows = p->rows / (2 * SIDE) * 2 * SIDE, k = p->k / SIDE * SIDE;
-  _Alignas(64) tile_config others;
+  _Alignas(64) conv_amx_config others;
 
   _tile_storeconfig(&others);
   tile_all(p, 0, rows, 2 * SIDE, 0, k, SIDE);
   tile_all(p, 0, rows, 2 * SIDE, k, p->k, p->k - k);
   tile_all(p, rows, p->rows, p->rows - rows, 0, k, SIDE);
   tile_all(p, rows, p->rows, p->rows - rows, k, p->k, p->k - k);
-  _tile_loadconfig(&others); /* a library may rely on its own */
+  conv_amx_configure(&others); /* a library may rely on its own */
 }
 
 #define V_PRODUCT tile_product
