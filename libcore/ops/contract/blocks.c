@@ -5,7 +5,8 @@
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
 
-/* Multiplications of a block, at least: a twentieth of a millisecond or more. */
+/* Multiplications of a block, about, and at least half of that: some hundredths of a millisecond.
+ */
 static const double block_work = 1 << 22;
 /* Blocks of all matrices, about; rows and columns of a block are multiples, of complex ones of
  * more. */

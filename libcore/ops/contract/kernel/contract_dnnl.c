@@ -2,6 +2,7 @@
  * 1.9 times as fast as OpenBLAS there (docs/decisions/0064-products-by-onednn.md). */
 #include <dnnl.h>
 
+#include "device/weir_parallel.h"
 #include "ops/contract/blocks.h"
 
 /* Of the f32 rate of a core: that of contract.cblas, times the least gain. */
@@ -13,13 +14,15 @@ static double match(const weir_graph *g, const weir_group *group)
 {
   contract_matrices s;
 
-  return contract_matrices_of(g, group, &s) && s.dtype == WEIR_F32 &&
+  /* oneDNN writes code for x86 alone and loops elsewhere; measured with AVX2 and more. */
+  return weir_cpu_get()->avx2 && contract_matrices_of(g, group, &s) && s.dtype == WEIR_F32 &&
                  contract_matrices_work(&s) >= min_work
              ? contract_blocks_seconds(&s, share_of_peak)
              : -1;
 }
 
-/* Its arguments cannot be wrong: sizes and rows are those of arrays that the plan has checked. */
+/* Its arguments cannot be wrong: sizes and rows are those of arrays that the plan has checked. It
+ * fails where there is no memory for its copies alone, which a kernel cannot report. */
 static void run(const weir_kernel_run *r)
 {
   const contract_call x = contract_blocks_call(r);
