@@ -370,7 +370,8 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
 
     w.sample = of[want->sample[i]];
     w.visit = train && want->position >= 0 ? &visit : NULL;
-    const cf_view view = cf_view_of(&e->cfg->data, lengths, e->train.seed, e->epoch, w.sample);
+    const cf_view view =
+        cf_view_of(&e->cfg->data, e->estimator.is.info, e->train.seed, e->epoch, w.sample);
     char *const to = tensor[0]->data;
 
     w.view = augmented ? &view : NULL;

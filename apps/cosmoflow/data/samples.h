@@ -2,7 +2,8 @@
  * otherwise cached up to a number of bytes; augmented for training.
  *
  * A box of the universe has no direction: its 48 rotations and reflections are as probable as
- * itself, and so are periodic shifts. The symmetry and shift of a training sample in an epoch are
+ * itself, and so are periodic shifts; in redshift space 16 of them, those that keep the line of
+ * sight. The symmetry and shift of a training sample in an epoch are
  * functions of seed, epoch and its number. */
 #ifndef CF_SAMPLES_H
 #define CF_SAMPLES_H
@@ -41,8 +42,8 @@ typedef struct cf_view {
   int64_t shift[3];
 } cf_view;
 
-/* Returns the view of a training sample. */
-cf_view cf_view_of(const cf_data_opts *o, const int64_t lengths[4], int64_t seed, int64_t epoch,
+/* Returns the view of a training sample; it keeps info->line_of_sight. */
+cf_view cf_view_of(const cf_data_opts *o, const cf_volume_info *info, int64_t seed, int64_t epoch,
                    int64_t sample);
 /* Returns symmetry g of the 48; 0: the identity. */
 cf_view cf_view_symmetry(int g);

@@ -100,6 +100,7 @@ static void there_are_48(void **state)
 static void boxes_are_mirrored(void **state)
 {
   const int64_t n[4] = {2, 3, 4, 1};
+  const cf_volume_info box = {.lengths = {2, 3, 4, 1}};
   const cf_data_opts o = {.augment = {CF_SYMMETRY_MIRROR, true}};
   int32_t in[24], out[24];
 
@@ -107,7 +108,7 @@ static void boxes_are_mirrored(void **state)
     in[i] = i;
   }
   for (int64_t s = 0; s < 50; s++) {
-    const cf_view v = cf_view_of(&o, n, 7, 3, s);
+    const cf_view v = cf_view_of(&o, &box, 7, 3, s);
     int32_t sum = 0;
 
     cf_view_take(&v, n, origin, n, sizeof *in, in, out);
@@ -125,13 +126,14 @@ static void views_are_functions_of_their_keys(void **state)
 {
   const cf_data_opts all = {.augment = {CF_SYMMETRY_OCTAHEDRAL, true}},
                      none = {.scale = CF_SCALE_LOG};
+  const cf_volume_info is = {.lengths = {5, 5, 5, 1}};
   int found[48] = {0};
   int64_t moved = 0;
 
   for (int64_t i = 0; i < 2000; i++) {
-    const cf_view v = cf_view_of(&all, cube, 1, i / 100, i),
-                  w = cf_view_of(&all, cube, 1, i / 100, i);
-    const cf_view plain = cf_view_of(&none, cube, 1, i / 100, i), zero = cf_view_symmetry(0);
+    const cf_view v = cf_view_of(&all, &is, 1, i / 100, i),
+                  w = cf_view_of(&all, &is, 1, i / 100, i);
+    const cf_view plain = cf_view_of(&none, &is, 1, i / 100, i), zero = cf_view_symmetry(0);
 
     assert_memory_equal(&v, &w, sizeof v);
     assert_memory_equal(&plain, &zero, sizeof zero);
@@ -147,6 +149,33 @@ static void views_are_functions_of_their_keys(void **state)
     assert_true(found[g] > 10 && found[g] < 90); /* 42 +- 6.4 */
   }
   assert_true(moved > 11000 && moved < 13000); /* 2000 x 3 x 2 */
+}
+
+/* In redshift space the 16 symmetries that keep the line of sight are drawn, and no other. */
+static void views_keep_the_line_of_sight(void **state)
+{
+  const cf_data_opts all = {.augment = {CF_SYMMETRY_OCTAHEDRAL, false}};
+
+  for (int axis = 0; axis < 3; axis++) {
+    const cf_volume_info is = {.lengths = {5, 5, 5, 1}, .line_of_sight = "xyz"[axis]};
+    int found[48] = {0}, different = 0;
+
+    for (int64_t i = 0; i < 1000; i++) {
+      const cf_view v = cf_view_of(&all, &is, 1, 0, i);
+
+      assert_int_equal(v.axis[axis], axis);
+      for (int g = 0; g < 48; g++) {
+        const cf_view s = cf_view_symmetry(g);
+
+        found[g] += memcmp(&s, &v, sizeof s) == 0;
+      }
+    }
+    for (int g = 0; g < 48; g++) {
+      different += found[g] > 0;
+      assert_true(found[g] == 0 || (found[g] > 25 && found[g] < 100)); /* 62 +- 7.7 */
+    }
+    assert_int_equal(different, 16);
+  }
 }
 
 /* ---- Of files ---- */
@@ -423,6 +452,7 @@ int main(void)
       cmocka_unit_test(there_are_48),
       cmocka_unit_test(boxes_are_mirrored),
       cmocka_unit_test(views_are_functions_of_their_keys),
+      cmocka_unit_test(views_keep_the_line_of_sight),
       cmocka_unit_test(cached_samples_are_those_that_were_read),
       cmocka_unit_test(planes_are_those_of_the_sample),
       cmocka_unit_test(prefetched_samples_are_those_that_are_read),

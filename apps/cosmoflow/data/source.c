@@ -46,6 +46,7 @@ cf_volume_info cf_source_synth_info(const cf_universe_opts *o, const cf_universe
                          .box = o->box,
                          .cell = o->box / (double)o->side,
                          .physical = true,
+                         .line_of_sight = cf_universe_line_of_sight(o),
                          .quantity =
                              o->counts == CF_COUNTS_NGP ? CF_QUANTITY_COUNTS : CF_QUANTITY_DENSITY};
 

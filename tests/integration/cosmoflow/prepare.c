@@ -342,7 +342,7 @@ static void conversions_keep_what_universes_are(void **state)
   cf_facts own, has;
 
   NEEDS_LIBRARIES();
-  assert_int_equal(program("prepare " SMALL "--out %s", dirs[0]), 0);
+  assert_int_equal(program("prepare " SMALL "--set simulate.line_of_sight=y --out %s", dirs[0]), 0);
   for (int f = 0; f < 3; f++) { /* each from what the one before it wrote */
     assert_int_equal(program("convert %s --set convert.format=%s --set convert.side=%d --out %s",
                              dirs[f], formats[f], f == 0 ? 4 : 0, dirs[f + 1]),
@@ -362,7 +362,7 @@ static void conversions_keep_what_universes_are(void **state)
     assert_memory_equal(info->hi, first->hi, sizeof info->hi);
     assert_memory_equal(info->redshift, first->redshift, sizeof info->redshift);
     assert_true(info->lo[0] == 0.1 && info->hi[0] == 0.5 && info->n_redshifts == 3);
-    assert_true(info->box == 128 && info->cell == 16);
+    assert_true(info->box == 128 && info->cell == 16 && info->line_of_sight == 'y');
     assert_int_equal(info->quantity, CF_QUANTITY_COUNTS);
     for (int64_t k = 0; k < 48; k++) {
       float labels[CF_MAX_LABELS];
@@ -380,6 +380,12 @@ static void conversions_keep_what_universes_are(void **state)
   for (int f = 0; f < 4; f++) {
     cf_volumes_close(&v[f]);
   }
+  /* In redshift space and in real space: no one set. */
+  dirs[1] = in_scratch("real");
+  assert_int_equal(program("prepare " SMALL "--out %s", dirs[1]), 0);
+  assert_int_equal(cf_volumes_open(dirs, 2, &opts, &v[0]), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "states the line of sight none"));
+  assert_non_null(strstr(weir_last_message(), "the first file, y"));
 }
 
 /* A conversion that a signal ended is resumed, to the same bytes. */

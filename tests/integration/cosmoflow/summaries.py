@@ -259,6 +259,8 @@ if run("prepare", *universes, "--out", "box").returncode == 0:
     passes("prepare", *large, "--out", "redshift")
     sight = ["--set", "summaries.multipoles.line_of_sight=x", "--set", "summaries.multipoles.window=cic"]
     passes("summaries", "redshift", "--set", "summaries.use=[multipoles]", *sight, "--out", "sight_of_box")
+    done = run("summaries", "redshift", "--set", "summaries.use=[multipoles]", "--out", "refused")
+    assert done.returncode == 2 and "line_of_sight: z: the files state samples in redshift space along x" in done.stdout, done.stdout
     of = {name: read("sight_of_box/multipoles.csv", name)[:6] for name in
           ("modes", "P0_Mpc3_h-3", "P2_Mpc3_h-3", "kaiser_P0", "kaiser_P2")}  # fmt: skip
     sums = {name: (of["modes"] * of[name]).sum() for name in of}

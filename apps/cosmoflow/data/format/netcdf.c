@@ -397,6 +397,7 @@ static weir_status take_rest(cf_volume_file *f, state *h)
   WEIR_TRY(take_physical(f, h));
   WEIR_TRY(take_box(f, h));
   WEIR_TRY(take_simulation(f, h));
+  WEIR_TRY(cf_netcdf_get_line_of_sight(h->nc, f->path, &f->info.line_of_sight));
   return take_names(f, h);
 }
 

@@ -258,9 +258,12 @@ static weir_status go_to(cf_volume_file *f, int64_t sample)
   if (memcmp(info.label, first->label, sizeof info.label) != 0 ||
       memcmp(info.redshift, first->redshift, sizeof info.redshift) != 0 ||
       memcmp(info.lo, first->lo, sizeof info.lo) != 0 ||
-      memcmp(info.hi, first->hi, sizeof info.hi) != 0 || info.quantity != first->quantity) {
-    return refuse(h, &h->volume, "about",
-                  "its labels, ranges, redshifts or voxels are others than the first record's");
+      memcmp(info.hi, first->hi, sizeof info.hi) != 0 || info.quantity != first->quantity ||
+      info.line_of_sight != first->line_of_sight) {
+    return refuse(
+        h, &h->volume, "about",
+        "its labels, ranges, redshifts, voxels or line of sight are others than the first "
+        "record's");
   }
   weir_free(&h->floats);
   return WEIR_OK;

@@ -53,6 +53,9 @@ typedef struct cf_universe_facts {
   int64_t workspace_bytes;
 } cf_universe_facts;
 
+/* Returns the axis of redshift space, 'x', 'y' or 'z'; 0: real space. */
+char cf_universe_line_of_sight(const cf_universe_opts *o);
+
 typedef struct cf_generator cf_generator;
 /* Workspace of one universe at a time. */
 typedef struct cf_generator_workspace cf_generator_workspace;

@@ -57,6 +57,11 @@ static weir_status set_ranges(const cf_universe_opts *o, cf_universe_facts *f)
   return WEIR_OK;
 }
 
+char cf_universe_line_of_sight(const cf_universe_opts *o)
+{
+  return o->line_of_sight == CF_SIGHT_NONE ? 0 : "xyz"[o->line_of_sight - CF_SIGHT_X];
+}
+
 static weir_status check_redshifts(const cf_universe_opts *o)
 {
   if (o->redshifts.count < 1 || o->redshifts.count > CF_MAX_CHANNELS) {
@@ -219,7 +224,7 @@ void cf_universe_text(const cf_universe_opts *o, const cf_universe_facts *f, uin
       o->draw == CF_DRAW_UNIFORM ? "uniform" : "sobol",
       o->transfer == CF_TRANSFER_FULL ? "full" : "smooth", o->fixed ? "fixed" : "free");
   if (o->line_of_sight != CF_SIGHT_NONE) {
-    SAY("; redshift space along %c", "xyz"[o->line_of_sight - CF_SIGHT_X]);
+    SAY("; redshift space along %c", cf_universe_line_of_sight(o));
   }
 #undef SAY
 }

@@ -12,8 +12,7 @@
 #include "conf/weir_rundir.h"
 #include "data/digests.h"
 #include "device/weir_parallel.h"
-#include "data/volume/volume.h"
-#include "io/weir_netcdf.h"
+#include "data/volume/volume_netcdf.h"
 
 enum { MESSAGE = 512, PATH = 4096, NAME = 16, CHUNK = 1 << 20 /* bytes */ };
 #define LISTED "list of files"
@@ -151,7 +150,8 @@ static weir_status open_file(output *o, const char *path, int64_t universes)
   WEIR_TRY(weir_netcdf_put_text(o->nc, WEIR_NETCDF_FILE, MADE_OF, o->text));
   WEIR_TRY(weir_netcdf_put_numbers(o->nc, WEIR_NETCDF_FILE, "box_size_mpc_h", WEIR_F64,
                                    &o->opts->box, 1));
-  return weir_netcdf_put_numbers(o->nc, WEIR_NETCDF_FILE, "cell_size_mpc_h", WEIR_F64, &cell, 1);
+  WEIR_TRY(weir_netcdf_put_numbers(o->nc, WEIR_NETCDF_FILE, "cell_size_mpc_h", WEIR_F64, &cell, 1));
+  return cf_netcdf_put_line_of_sight(o->nc, cf_universe_line_of_sight(o->opts));
 }
 
 /* ---- files that are there ---- */

@@ -85,6 +85,11 @@ void cf_about_print(const cf_volume_info *info, const cf_facts *facts, char text
   if (info->cell > 0) {
     put_line(text, "cell_size_mpc_h", &info->cell, 1);
   }
+  if (info->line_of_sight != 0) {
+    put(text, "line_of_sight");
+    put(text, (const char[]){info->line_of_sight, 0});
+    put(text, "\n");
+  }
   if (facts->has_physical) {
     put_line(text, "physPar", facts->physical, info->n_labels);
   }
@@ -160,6 +165,14 @@ static bool quantity(const char *at, cf_volume_info *info)
   return info->quantity != CF_QUANTITY_AUTO;
 }
 
+static bool line_of_sight(const char *at, cf_volume_info *info)
+{
+  char word[WORD];
+
+  info->line_of_sight = next(&at, word) ? cf_axis_letter(word) : 0;
+  return info->line_of_sight != 0 && !next(&at, word);
+}
+
 static bool corner(const char *at, cf_facts *facts)
 {
   double x[3];
@@ -196,6 +209,9 @@ static bool line(const char *key, const char *at, cf_volume_info *info, cf_facts
   if (strcmp(key, "cell_size_mpc_h") == 0) {
     return numbers(at, &info->cell, 1, false) && info->cell > 0;
   }
+  if (strcmp(key, "line_of_sight") == 0) {
+    return line_of_sight(at, info);
+  }
   if (strcmp(key, "physPar") == 0) {
     facts->has_physical = info->physical = numbers(at, facts->physical, info->n_labels, false);
     return facts->has_physical;
@@ -211,7 +227,7 @@ const char *cf_about_parse(const char *text, cf_volume_info *info, cf_facts *fac
 {
   static const char *const keys[] = {"labels",    "label_lo",       "label_hi",        "redshifts",
                                      "quantity",  "box_size_mpc_h", "cell_size_mpc_h", "physPar",
-                                     "cosmology", "corner"};
+                                     "cosmology", "corner",         "line_of_sight"};
   char word[WORD];
 
   while (*text) {

@@ -218,7 +218,7 @@ static void views_take_classes_along(void **state)
 
   assert_ok(cf_samples_create(&data, s, CF_TRUTH_CLASSES, &samples));
   for (int64_t epoch = 0; epoch < 20; epoch++) {
-    const cf_view view = cf_view_of(&data, cf_source_info(s)->lengths, 1, epoch, 1);
+    const cf_view view = cf_view_of(&data, cf_source_info(s), 1, epoch, 1);
     const cf_wanted want = {.sample = 1, .view = &view, .lo = {1, 0, 2}, .hi = {D, H, W - 1}};
     const int64_t n = (D - 1) * H * (W - 3);
 

@@ -134,6 +134,20 @@ static weir_status agree_quantity(const cf_volume_info *first, const char *first
                          cf_quantity_name[first->quantity]);
 }
 
+static weir_status agree_line_of_sight(const cf_volume_info *first, const char *first_path,
+                                       const cf_volume_info *has, const char *path)
+{
+  static const char *const none = "none";
+  const char one[] = {first->line_of_sight, 0}, two[] = {has->line_of_sight, 0};
+
+  return one[0] == two[0]
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: states the line of sight %s, and %s, the first file, %s "
+                         "(line_of_sight: axis along which samples are in redshift space)",
+                         path, two[0] ? two : none, first_path, one[0] ? one : none);
+}
+
 weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
                             const cf_volume_info *has, const char *path, cf_order *out)
 {
@@ -147,6 +161,7 @@ weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
                      path, has->cell, first_path, first->cell);
   }
   WEIR_TRY(agree_quantity(first, first_path, has, path));
+  WEIR_TRY(agree_line_of_sight(first, first_path, has, path));
   WEIR_TRY(agree_names(first, first_path, has, path, out));
   WEIR_TRY(agree_ranges(first, first_path, has, path, out));
   return agree_redshifts(first, first_path, has, path, out);

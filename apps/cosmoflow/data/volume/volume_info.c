@@ -52,3 +52,8 @@ const weir_opt cf_volume_options[] = {
 };
 
 const char *const cf_quantity_name[] = {"auto", "counts", "density", "any"};
+
+char cf_axis_letter(const char *word)
+{
+  return word[0] >= 'x' && word[0] <= 'z' && word[1] == 0 ? word[0] : 0;
+}

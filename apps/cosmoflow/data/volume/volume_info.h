@@ -65,10 +65,15 @@ typedef struct cf_volume_info {
   weir_dtype class_dtype; /* as stored */
   double box, cell;       /* sides of the simulated box and of a voxel in Mpc/h; 0: not known */
   cf_quantity quantity;   /* that the file declares or files.voxels states */
+  char line_of_sight;     /* 'x', 'y', 'z': first, second, third axis of a sample, along which
+                             samples are in redshift space; 0: none, or not known */
   bool physical;          /* samples have their parameters in their own units (cf_facts) */
   char simulation[CF_MAX_SIMULATION]; /* seed and options of `prepare`, of all files; "": not known
                                        */
 } cf_volume_info;
+
+/* Returns the axis that a word names, 'x', 'y' or 'z'; 0: none of them. */
+char cf_axis_letter(const char *word);
 
 /* Properties of a sample besides its labels; the flag of an unknown one is false. */
 typedef struct cf_facts {

@@ -1,5 +1,6 @@
 /* volume_netcdf.c - identification of variables of NetCDF files. */
 #include "data/volume/volume_netcdf.h"
+#include "base/weir_alloc.h"
 #include <math.h>
 #include <string.h>
 
@@ -164,4 +165,23 @@ bool cf_netcdf_is_cubes(const weir_netcdf_shape *s)
     }
   }
   return false;
+}
+
+weir_status cf_netcdf_get_line_of_sight(weir_netcdf *nc, const char *path, char *axis)
+{
+  char *text = NULL;
+
+  *axis = 0;
+  if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, "line_of_sight")) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "line_of_sight", &text));
+  *axis = cf_axis_letter(text);
+  const weir_status status =
+      *axis != 0
+          ? WEIR_OK
+          : weir_fail(WEIR_ERR_DATA, "%s: line_of_sight is \"%.32s\", not x, y or z", path, text);
+
+  weir_free(&text);
+  return status;
 }

@@ -52,4 +52,8 @@ void cf_netcdf_destroy(cf_volume_out *o);
 /* Writes attributes of the sides of the simulated box and of a voxel in Mpc/h, where they are above
  * 0. */
 weir_status cf_netcdf_put_box(weir_netcdf *nc, double box, double cell) WEIR_CHECKED;
+/* Writes the attribute of the axis along which samples are in redshift space, unless it is 0. */
+weir_status cf_netcdf_put_line_of_sight(weir_netcdf *nc, char axis) WEIR_CHECKED;
+/* Reads it; 0: the file has none. Fails: WEIR_ERR_DATA where it is no axis. */
+weir_status cf_netcdf_get_line_of_sight(weir_netcdf *nc, const char *path, char *axis) WEIR_CHECKED;
 #endif

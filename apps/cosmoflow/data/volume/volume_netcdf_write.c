@@ -74,6 +74,13 @@ weir_status cf_netcdf_put_box(weir_netcdf *nc, double box, double cell)
              : WEIR_OK;
 }
 
+weir_status cf_netcdf_put_line_of_sight(weir_netcdf *nc, char axis)
+{
+  const char text[] = {axis, 0};
+
+  return axis == 0 ? WEIR_OK : weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "line_of_sight", text);
+}
+
 /* Variables of what the first sample says, which all of the file do. */
 static weir_status define_facts(made *m, const cf_facts *facts)
 {
@@ -170,6 +177,7 @@ static weir_status define(made *m, const cf_volume_out *o)
   if (info->simulation[0] != 0) {
     WEIR_TRY(weir_netcdf_put_text(m->nc, WEIR_NETCDF_FILE, "simulation", info->simulation));
   }
+  WEIR_TRY(cf_netcdf_put_line_of_sight(m->nc, info->line_of_sight));
   return cf_netcdf_put_box(m->nc, info->box, info->cell);
 }
 

@@ -120,6 +120,18 @@ static weir_status set_boundary(const cf_volume_info *info, cf_summaries *s)
                          side, info->box);
 }
 
+static weir_status check_line_of_sight(const cf_volume_info *info, const cf_summaries *s)
+{
+  const char stated = "xyz"[s->opts->multipoles.line_of_sight];
+
+  return info->line_of_sight == 0 || info->line_of_sight == stated
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "summaries.multipoles.line_of_sight: %c: the files state samples in "
+                         "redshift space along %c: set it to %c",
+                         stated, info->line_of_sight, info->line_of_sight);
+}
+
 static weir_status check_counts(const cf_summaries *s, cf_summary_kind which)
 {
   const cf_count_opts *const o = cf_summary_counts(s->opts, which);
@@ -168,7 +180,7 @@ static weir_status prepare_counts(cf_summaries *s, cf_summary_kind which)
   return WEIR_OK;
 }
 
-static weir_status prepare(cf_summaries *s, cf_summary_kind which)
+static weir_status prepare(const cf_volume_info *info, cf_summaries *s, cf_summary_kind which)
 {
   switch (which) {
   case CF_SUMMARY_BISPECTRUM:
@@ -176,6 +188,7 @@ static weir_status prepare(cf_summaries *s, cf_summary_kind which)
     s->each[which] = s->bispectrum.n_triangles;
     return WEIR_OK;
   case CF_SUMMARY_MULTIPOLES:
+    WEIR_TRY(check_line_of_sight(info, s));
     WEIR_TRY(cf_multipoles_init(&s->opts->multipoles, s->n, &s->multipoles));
     s->each[which] = CF_MULTIPOLES * s->multipoles.bins;
     return WEIR_OK;
@@ -203,7 +216,7 @@ weir_status cf_summaries_init(const cf_summary_opts *opts, unsigned which,
   WEIR_TRY(set_boundary(info, out));
   for (int k = 0; k < CF_SUMMARIES; k++) {
     if ((which >> k & 1) != 0) {
-      WEIR_TRY_GOTO(prepare(out, (cf_summary_kind)k), done);
+      WEIR_TRY_GOTO(prepare(info, out, (cf_summary_kind)k), done);
     }
   }
 done:
