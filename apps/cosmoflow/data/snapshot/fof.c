@@ -1,5 +1,5 @@
 /* fof.c - see fof.h. Particles are sorted into cells whose diagonal is the linking length, so that
- * all of a cell are friends; cells up to two apart are joined at the first pair of friends. */
+ * all of a cell are friends; cells within `reach` are joined at the first pair of friends. */
 #include "data/snapshot/fof.h"
 #include <math.h>
 #include <stdbool.h>
@@ -15,6 +15,7 @@ typedef struct finder {
   double box, link;
   const double *position, *mass;
   int64_t n, side, cells;       /* cells along an axis; that have particles */
+  int64_t reach;                /* cells along an axis that the linking length spans, rounded up */
   placed *at;                   /* [n] */
   int64_t *cell, *first, *root; /* [cells]; first [cells + 1] of at */
 } finder;
@@ -150,15 +151,17 @@ static void join_range(finder *f, int64_t c, int64_t row, int64_t z0, int64_t z1
   }
 }
 
-/* Joins a cell with those that follow it within two: of each pair, one is the other's follower. */
+/* Joins a cell with those that follow it within reach: of each pair, one is the other's follower.
+ */
 static void join_cell(finder *f, int64_t c)
 {
   const int64_t n = f->side, x = f->cell[c] / n / n, y = f->cell[c] / n % n, z = f->cell[c] % n;
+  const int64_t r = f->reach;
 
-  join_range(f, c, x * n + y, z + 1, z + 2);
-  for (int64_t dx = 0; dx <= 2; dx++) {
-    for (int64_t dy = dx == 0 ? 1 : -2; dy <= 2; dy++) {
-      join_range(f, c, (x + dx) % n * n + (y + dy + 2 * n) % n, z - 2, z + 2);
+  join_range(f, c, x * n + y, z + 1, z + r);
+  for (int64_t dx = 0; dx <= r; dx++) {
+    for (int64_t dy = dx == 0 ? 1 : -r; dy <= r; dy++) {
+      join_range(f, c, (x + dx) % n * n + (y + dy + 2 * n) % n, z - r, z + r);
     }
   }
 }
@@ -240,6 +243,7 @@ weir_status cf_fof(double box, double link, int64_t n, const double *position, c
 
   WEIR_ASSERT(side >= 1 && side <= 1 << 20);
   f.side = (int64_t)side;
+  f.reach = (int64_t)ceil(link / box * side); /* 2; 3 for some lengths above 0.28 boxes */
   WEIR_TRY_GOTO(sort(&f), done);
   for (int64_t c = 0; c < f.cells; c++) {
     join_cell(&f, c);

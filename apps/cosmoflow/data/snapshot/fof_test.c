@@ -101,6 +101,25 @@ static void groups_are_those_of_all_pairs(void **state)
   }
 }
 
+/* Of two particles a little less than the linking length apart, wherever they are in their cells.
+ */
+static void friends_are_found_at_any_linking_length(void **state)
+{
+  (void)state;
+  for (double link = 1; link <= 10; link += 0.05) {
+    for (double x = 0; x < box; x += 0.11) {
+      const double mass[] = {1, 1}, end = x + 0.999 * link;
+      double position[] = {1, 2, x, 1, 2, end < box ? end : end - box};
+      cf_halo *h = NULL;
+      int64_t n = 0;
+
+      assert_ok(cf_fof(box, link, 2, position, mass, 2, &h, &n));
+      assert_int_equal(n, 1);
+      weir_free(&h);
+    }
+  }
+}
+
 /* Three around a corner of the box, a pair half-way, one alone. */
 static void centres_are_of_mass_through_faces(void **state)
 {
@@ -151,6 +170,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(groups_are_those_of_all_pairs),
+      cmocka_unit_test(friends_are_found_at_any_linking_length),
       cmocka_unit_test(centres_are_of_mass_through_faces),
       cmocka_unit_test(a_failed_allocation_leaves_nothing),
   };
