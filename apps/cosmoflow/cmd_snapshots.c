@@ -89,9 +89,9 @@ weir_status cf_cmd_paint(const weir_cli *cli)
 
 /* ---- Haloes ---- */
 
-/* Writes the table of a snapshot, and adds a row to that of all. */
-static weir_status write_haloes(const weir_job *j, int64_t number, const char *path,
-                                weir_table *all)
+/* Writes the table of a snapshot, and adds a row to that of all. Nothing of an earlier run is
+ * removed before the haloes of the first snapshot are known. */
+static weir_status write_haloes(weir_job *j, int64_t number, const char *path, weir_table *all)
 {
   const cf_cfg *const cfg = j->cfg;
   weir_table rows = {0};
@@ -101,6 +101,7 @@ static weir_status write_haloes(const weir_job *j, int64_t number, const char *p
 
   (void)snprintf(name, sizeof name, "haloes-%08lld.csv", (long long)number);
   WEIR_TRY_GOTO(cf_haloes_find(&cfg->haloes, &cfg->snapshot, path, &h), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   cf_haloes_table(&h, &rows);
   WEIR_TRY_GOTO(weir_table_write_csv(&rows, j->cli->out, name, CF_HALO_COLUMNS, cf_halo_head),
                 done);
@@ -117,7 +118,7 @@ done:
   return status;
 }
 
-static weir_status write_all(const weir_job *j, char *const *paths, int64_t n)
+static weir_status write_all(weir_job *j, char *const *paths, int64_t n)
 {
   static const char *const head[] = {"file",   "snapshot",      "particles", "linking_length_Mpc_h",
                                      "haloes", "largest_Msun_h"};
@@ -150,7 +151,6 @@ static weir_status haloes(weir_job *j)
   WEIR_TRY(list(j, &paths, &n));
   WEIR_TRY_GOTO(cf_refuse_own_input(j->cli->out, own_input(paths, n, j->cli->out)), done);
   WEIR_TRY_GOTO(weir_job_begin(j, "haloes", false), done);
-  WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   WEIR_TRY_GOTO(write_all(j, paths, n), done);
 done:
   free_list(&paths, n);

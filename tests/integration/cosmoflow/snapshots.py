@@ -300,6 +300,13 @@ for (m, x, *centre), (expected, _, members) in zip(rows, of):
     assert abs(m / expected - 1) < 1e-6 and np.abs((centre - middle + 25) % 50 - 25).max() < 1e-5, (m, expected, centre, middle)
 print(f"haloes: {len(rows)} as by all pairs, the largest of {rows[0][0]:.3g} Msun/h")
 
+# A run that fails leaves the results of an earlier one, as those of other commands do.
+before = {name: open("haloes/" + name, "rb").read() for name in os.listdir("haloes")}
+done = run("haloes", "haloes.hdf5", "--set", "haloes.type=0", "--overwrite", "--out", "haloes")
+assert done.returncode == 3 and "has no particles of type 0" in done.stdout, done.stdout
+after = {name: open("haloes/" + name, "rb").read() for name in os.listdir("haloes")}
+assert after == before, (sorted(before), sorted(after))
+
 # Refused, with file and reason.
 refuses(2, "does not state its unit of mass", "haloes", *gadget)
 refuses(3, "has no particles of type 0", "haloes", "haloes.hdf5", "--set", "haloes.type=0")
