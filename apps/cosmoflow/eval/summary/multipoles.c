@@ -16,7 +16,7 @@ const weir_opt cf_multipole_options[] = {
         cf_multipole_opts, reach, 1, 0.01, 1.7321, "Nyquist",
         "end of the last bin; 1, the Nyquist wave number of an axis, is the largest below "
         "which bins have all directions"),
-    WEIR_OPT_ENUM(cf_multipole_opts, window, 0, "none|ngp|cic",
+    WEIR_OPT_ENUM(cf_multipole_opts, window, 0, "none|ngp|cic|tsc",
                   "mass-assignment window that is divided out"),
     WEIR_OPT_END,
 };

@@ -91,7 +91,7 @@ static void estimates_are_sums_over_waves(void **state)
   for (int axis = 0; axis < 3; axis++) {
     cf_multipole_opts o = options(axis);
 
-    o.window = axis;
+    o.window = axis + 1; /* NGP, CIC, TSC */
     o.reach = axis == 1 ? 1.7321 : 1;
     o.width = 1 + axis / 2;
     check_definition(&o, 8);
