@@ -137,11 +137,11 @@ static weir_status take_slab(painting *p, const cf_snapshot_info *info, const ch
                      "paint.map: %s has a box of %g Mpc/h, and the slab is from %g to %g", path,
                      info->box, p->from, p->to);
   }
-  if (o->map.source > 0 &&
-      (isnan(info->omega_m) || !(info->redshift > 0) || info->redshift >= o->map.source)) {
+  if (o->map.source > 0 && (!(info->omega_m > 0) || isinf(info->omega_m) || !(info->redshift > 0) ||
+                            info->redshift >= o->map.source)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "paint.map.source: %s has Omega_m %g and redshift %g: a lens has a redshift "
-                     "above 0 and below %g, that of the sources, and states Omega_m",
+                     "above 0 and below %g, that of the sources, and an Omega_m above 0",
                      path, info->omega_m, info->redshift, o->map.source);
   }
   return WEIR_OK;
