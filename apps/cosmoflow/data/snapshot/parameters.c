@@ -9,7 +9,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 
-enum { MAX_BYTES = 1 << 28, MAX_COLUMNS = 256, NAME = CF_MAX_NAME };
+enum { MAX_BYTES = 1 << 28, MAX_COLUMNS = 256, NAME = CF_MAX_NAME, TWICE = -2 };
 
 const weir_opt cf_parameters_options[] = {
     WEIR_OPT_PATH(cf_parameters_opts, table, "",
@@ -120,7 +120,9 @@ static weir_status take_number(const cf_parameters *p, int64_t line, const char 
  * does. */
 static bool is_name(const cf_parameters *p, const char *word)
 {
-  return p->n == 0 ? strchr("+-.0123456789", word[0]) == NULL : p->name != NULL;
+  const bool named = strcasecmp(p->column[0], "Name") == 0; /* 1P_p1_n5 begins as a number does */
+
+  return p->n == 0 ? named || strchr("+-.0123456789", word[0]) == NULL : p->name != NULL;
 }
 
 static weir_status take_line(cf_parameters *p, int64_t line, const char *text)
@@ -290,15 +292,18 @@ void cf_parameters_info(const cf_parameters *p, cf_volume_info *info)
 
 /* ---- Simulations ---- */
 
-/* The row of a folder; -1: it is none. */
+/* The row of a folder; -1: it is none, TWICE: it is the name of two. */
 static int64_t row_of(const cf_parameters *p, const char *folder, size_t n)
 {
-  int64_t row = 0;
+  int64_t row = 0, named = -1;
 
   for (int64_t i = 0; p->name != NULL && i < p->n; i++) {
     if (strlen(p->name[i]) == n && strncmp(p->name[i], folder, n) == 0) {
-      return i;
+      named = named < 0 ? i : TWICE;
     }
+  }
+  if (named != -1) {
+    return named;
   }
   for (size_t i = 0; i < n; i++) {
     if (p->name != NULL || n > 9 || !isdigit((unsigned char)folder[i])) {
@@ -316,6 +321,10 @@ weir_status cf_parameters_find(const cf_parameters *p, const char *path, int64_t
        at = slash + 1, slash = strchr(at, '/')) {
     const int64_t is = row_of(p, at, (size_t)(slash - at));
 
+    if (is == TWICE) {
+      return weir_fail(WEIR_ERR_DATA, "%s: its folder %.*s is the name of two lines of %s", path,
+                       (int)(slash - at), at, p->path);
+    }
     *row = is >= 0 ? is : *row;
   }
   if (*row < 0 || *row >= p->n) {

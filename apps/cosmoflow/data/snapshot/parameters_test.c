@@ -60,6 +60,27 @@ static void names_of_camels_are_folders(void **state)
   cf_parameters_destroy(&p);
 }
 
+/* Names of the one-parameter set of CAMELS begin with a digit. */
+static void names_may_begin_with_digits(void **state)
+{
+  const cf_parameters_opts o = options();
+  cf_volume_info info = {.n_labels = 0};
+  cf_parameters *p = NULL;
+  int64_t row = -1;
+
+  (void)state;
+  put("#Name Omega_m sigma_8\n1P_p1_n2 0.1 0.8\n1P_p1_0 0.3 0.9\n1P_p1_0 0.3 1\n");
+  assert_ok(cf_parameters_read(&o, &p));
+  cf_parameters_info(p, &info);
+  assert_int_equal(info.n_labels, 2);
+  assert_string_equal(info.label[0], "omega_m");
+  assert_ok(cf_parameters_find(p, "1P/1P_p1_n2/snapshot_090.hdf5", &row));
+  assert_int_equal(row, 0);
+  assert_int_equal(cf_parameters_find(p, "1P/1P_p1_0/snapshot_090.hdf5", &row), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "1P_p1_0 is the name of two lines"));
+  cf_parameters_destroy(&p);
+}
+
 static void numbers_of_quijote_are_folders(void **state)
 {
   const char *columns[] = {"Om", "Ob", "h", "ns", "s8"}, *labels_of[] = {"sigma_8", "Omega_m"};
@@ -142,6 +163,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(names_of_camels_are_folders),
+      cmocka_unit_test(names_may_begin_with_digits),
       cmocka_unit_test(numbers_of_quijote_are_folders),
       cmocka_unit_test(what_is_wrong_is_named),
       cmocka_unit_test(a_failed_allocation_leaves_nothing),
