@@ -63,6 +63,16 @@ static void free_list(char ***paths, int64_t n)
   weir_free(paths);
 }
 
+/* Opens a snapshot, before anything of an earlier run is removed. */
+static weir_status try_open(const cf_cfg *cfg, const char *path)
+{
+  cf_snapshot *s = NULL;
+  const weir_status status = cf_snapshot_open(path, &cfg->snapshot, &s);
+
+  cf_snapshot_close(&s);
+  return status;
+}
+
 static weir_status paint(weir_job *j)
 {
   const char *const out = j->cli->out;
@@ -72,6 +82,7 @@ static weir_status paint(weir_job *j)
 
   WEIR_TRY(list(j, &paths, &n));
   WEIR_TRY_GOTO(cf_refuse_own_input(out, own_input(paths, n, out)), done);
+  WEIR_TRY_GOTO(n > 0 ? try_open(j->cfg, paths[0]) : WEIR_OK, done);
   WEIR_TRY_GOTO(cf_begin_resumed(j, "paint"), done);
   WEIR_TRY_GOTO(weir_job_commit(j, "paint"), done);
   WEIR_TRY_GOTO(paint_all(j, paths, n), done);

@@ -322,6 +322,8 @@ def variant(head=None, **groups):
 variant()
 passes("paint", "bad.hdf5", *unit, *S, "--out", "plain")
 refuses(2, "does not state its unit of length (a box of 100)", "paint", "bad.hdf5")
+done = run("paint", "bad.hdf5", "--overwrite", "--out", "plain")
+assert done.returncode == 2 and "samples-00000000.nc" in os.listdir("plain"), (done.stdout, os.listdir("plain"))
 refuses(2, "states a unit of length of", "paint", "swift.hdf5", "--set", "snapshot.length_unit=kpc/h")
 refuses(3, "there is no particle type 6", "paint", "bad.hdf5", *unit, "--set", "paint.types=[6]")
 refuses(3, "has no mass in particles of type 4", "paint", "bad.hdf5", *unit, "--set", "paint.types=[4]")
