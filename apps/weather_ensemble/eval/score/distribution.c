@@ -80,6 +80,9 @@ static double soft(double z)
 /* Integral of S above z. */
 static double first_integral(bool normal, double z)
 {
+  if (normal && z > -no_bound) {
+    return 0; /* also of an infinite z */
+  }
   return normal ? wx_normal_density(z) - z * wx_normal_above(z) : soft(z);
 }
 
@@ -133,27 +136,13 @@ typedef struct shares {
   double above, first, square, density;
 } shares;
 
-/* S over the density of the normal distribution, z >= 5: a continued fraction (NIST DLMF 7.9.1),
- * from its end. */
-static double mills(double z)
+static shares far_normal(double a, double z, double w)
 {
-  enum { TERMS = 60 };
-  double f = z;
+  const double ra = wx_normal_mills(a), e = exp(-w * (a + w / 2));
 
-  for (int k = TERMS; k > 0; k--) {
-    f = z + k / f;
-  }
-  return 1 / f;
-}
-
-static shares far_normal(double a, double z)
-{
-  const double r = mills(z), ra = mills(a), e = exp((a - z) * (a + z) / 2);
-
-  return (shares){.above = e * r / ra,
-                  .first = e * (1 - z * r) / ra,
-                  .square =
-                      e * e * (2 * r - z * r * r - WX_SQRT_2 * mills(WX_SQRT_2 * z)) / ra / ra,
+  return (shares){.above = e * wx_normal_mills(z) / ra,
+                  .first = e * wx_normal_first(z) / ra,
+                  .square = e * e * wx_normal_square(z) / ra / ra,
                   .density = e / ra};
 }
 
@@ -163,15 +152,16 @@ static double far_of(bool normal)
   return normal ? 5 : 30;
 }
 
-static shares shares_of(bool normal, double a, double z)
+/* w: z - a, of which little may be left in the rounded difference. */
+static shares shares_of(bool normal, double a, double z, double w)
 {
   const double far = far_of(normal);
 
   if (a >= far && normal) {
-    return far_normal(a, z);
+    return far_normal(a, z, w);
   }
   if (a >= far) { /* an exponential distribution, but for e^-30 */
-    const double e = exp(a - z);
+    const double e = exp(-w);
 
     return (shares){e, e, e * e / 2, e};
   }
@@ -227,7 +217,7 @@ static double above_of_cut(const wx_distribution *d, double x)
     return 0;
   }
   return isinf(a) || wx_family_is_censored(d->family) ? above(is_normal(d), z)
-                                                      : shares_of(is_normal(d), a, z).above;
+                                                      : shares_of(is_normal(d), a, z, z - a).above;
 }
 
 double wx_distribution_above(const wx_distribution *d, double x)
@@ -252,8 +242,9 @@ static double below_of_cut(const wx_distribution *d, double x)
   if (x > wx_distribution_upper(d)) {
     return 1;
   }
-  return isinf(a) || wx_family_is_censored(d->family) ? above(is_normal(d), -z)
-                                                      : 1 - shares_of(is_normal(d), a, z).above;
+  return isinf(a) || wx_family_is_censored(d->family)
+             ? above(is_normal(d), -z)
+             : 1 - shares_of(is_normal(d), a, z, z - a).above;
 }
 
 double wx_distribution_below(const wx_distribution *d, double x)
@@ -293,7 +284,7 @@ static double quantile_of_cut(const wx_distribution *d, double p)
   double z = a - log1p(-p) / (normal ? a : 1);
 
   for (int k = 0; k < 50; k++) {
-    const shares s = shares_of(normal, a, z);
+    const shares s = shares_of(normal, a, z, z - a);
     const double next = z + s.above / s.density * log(s.above / (1 - p));
 
     if (!(fabs(next - z) > 1e-15 * z)) {
@@ -337,7 +328,7 @@ static double log_score_of_cut(const wx_distribution *d, double y)
   if (a < far_of(normal)) {
     return whole + log(d->scale) + log(above(normal, a));
   }
-  return (normal ? (z - a) * (z + a) / 2 + log(mills(a)) : z - a) + log(d->scale);
+  return (normal ? (z - a) * (z + a) / 2 + log(wx_normal_mills(a)) : z - a) + log(d->scale);
 }
 
 double wx_distribution_log_score(const wx_distribution *d, double y)
@@ -390,10 +381,10 @@ static void moments_of_cut(const wx_distribution *d, double *mean, double *sd)
   const double share = censored ? 1 : above(normal, a);
   const bool far = !censored && a >= far_of(normal);
   /* Of the distance to the bound, in scales; far in the tail 1 + a^2 - a / R(a), or 2. */
-  const double first = censored ? first_integral(normal, a) : shares_of(normal, a, a).first;
+  const double first = censored ? first_integral(normal, a) : shares_of(normal, a, a, 0).first;
   const double second = !far              ? 2 * second_integral(normal, a) / share
                         : !normal         ? 2
-                        : a < exponential ? 1 + a * (a - 1 / mills(a))
+                        : a < exponential ? 1 + a * (a - 1 / wx_normal_mills(a))
                                           : 2 * first * first;
 
   *mean = d->lower + d->scale * first;
@@ -427,7 +418,8 @@ static void integrals(const wx_distribution *d, double x, double *below_x, doubl
     *below_x = z > a ? square_integral(normal, -z) - square_integral(normal, -a) : 0;
     *above_x = fmax(0, a - z) + square_integral(normal, fmax(a, z));
   } else {
-    const shares at = shares_of(normal, a, a), over = shares_of(normal, a, fmax(a, z));
+    const shares at = shares_of(normal, a, a, 0),
+                 over = shares_of(normal, a, fmax(a, z), fmax(0, z - a));
 
     *below_x = z > a ? (z - a) - 2 * (at.first - over.first) + (at.square - over.square) : 0;
     *above_x = fmax(0, a - z) + over.square;
@@ -482,54 +474,58 @@ static standard_crps of_whole(bool normal, double z)
                          .zz = 2 * f};
 }
 
-static standard_crps of_censored(bool normal, double z, double a)
+/* w: z - a, in which truth counts however far below the bound the location is. */
+static standard_crps of_censored(bool normal, double z, double a, double w)
 {
   const double f = density(normal, a), s = above(normal, a), below = above(normal, -a);
 
-  if (z <= a) {
+  if (w <= 0) {
     return (standard_crps){
-        .h = (a - z) + square_integral(normal, a), .z = -1, .a = 1 - s * s, .aa = 2 * s * f};
+        .h = square_integral(normal, a) - w, .z = -1, .a = 1 - s * s, .aa = 2 * s * f};
   }
   standard_crps c = of_whole(normal, z);
 
-  c.h -= square_integral(normal, -a);
+  c.h = a < 0 ? c.h - square_integral(normal, -a)
+              : w + 2 * (first_integral(normal, z) - first_integral(normal, a)) +
+                    square_integral(normal, a);
   c.a = -below * below;
   c.aa = -2 * below * f;
   return c;
 }
 
-/* From the score c without an upper bound to that with it, at z or, where this is beyond, at b. */
-static void add_upper(bool normal, double z, double b, standard_crps *c)
+/* From the score c without an upper bound to that with it, at z or, where this is beyond, at b;
+ * over: z - b. */
+static void add_upper(bool normal, double over, double b, standard_crps *c)
 {
   const double f = density(normal, b), s = above(normal, b), below = above(normal, -b);
 
   c->h -= square_integral(normal, b);
-  if (z < b) {
+  if (over < 0) {
     c->b = s * s;
     c->bb = -2 * s * f;
     return;
   }
-  c->h += z - b;
+  c->h += over;
   c->z = 1;
   c->zz = 0;
   c->b = below * below - 1;
   c->bb = 2 * below * f;
 }
 
-static standard_crps of_truncated(bool normal, double z, double a)
+static standard_crps of_truncated(bool normal, double z, double a, double w)
 {
-  const shares at = shares_of(normal, a, a), over = shares_of(normal, a, fmax(a, z));
+  const shares at = shares_of(normal, a, a, 0), over = shares_of(normal, a, fmax(a, z), fmax(0, w));
   const double hazard = at.density; /* and its derivative: */
   const double bend = hazard * (normal ? -a : 1 - 2 * above(false, -a)) + hazard * hazard;
   const double rest = at.square - at.first + over.first;
 
-  if (z <= a) {
-    return (standard_crps){.h = (a - z) + at.square,
+  if (w <= 0) {
+    return (standard_crps){.h = at.square - w,
                            .z = -1,
                            .a = 2 * hazard * at.square,
                            .aa = 2 * bend * at.square + 2 * hazard * (2 * hazard * at.square - 1)};
   }
-  return (standard_crps){.h = (z - a) - 2 * (at.first - over.first) + at.square,
+  return (standard_crps){.h = w - 2 * (at.first - over.first) + at.square,
                          .z = 1 - 2 * over.above,
                          .a = 2 * hazard * rest,
                          .zz = 2 * over.density,
@@ -538,20 +534,19 @@ static standard_crps of_truncated(bool normal, double z, double a)
                                2 * hazard * hazard * (2 * at.square - at.first + over.first)};
 }
 
-static wx_crps_slopes crps_slopes_of_cut(const wx_distribution *d, double y)
+/* Of a location that is not above the upper bound, if there is one. */
+static wx_crps_slopes slopes_below_upper(const wx_distribution *d, double y)
 {
   double a;
-  const double z = standard(d, y, &a), s = d->scale;
-
-  if (!(s > 0)) {
-    return (wx_crps_slopes){.crps = s == 0 ? fabs(y - point_of(d)) : NAN};
-  }
-  const double b = standard_upper(d), at = z > b ? b : z;
+  const double z = standard(d, y, &a), s = d->scale, b = standard_upper(d);
+  const double upper = wx_distribution_upper(d), over = (y - upper) / s;
+  const bool beyond = isfinite(b) && over > 0;
+  const double at = beyond ? b : z, w = ((beyond ? upper : y) - d->lower) / s;
   standard_crps c = isinf(a)                           ? of_whole(is_normal(d), at)
-                    : wx_family_is_censored(d->family) ? of_censored(is_normal(d), at, a)
-                                                       : of_truncated(is_normal(d), at, a);
+                    : wx_family_is_censored(d->family) ? of_censored(is_normal(d), at, a, w)
+                                                       : of_truncated(is_normal(d), at, a, w);
   if (isfinite(b)) {
-    add_upper(is_normal(d), z, b, &c);
+    add_upper(is_normal(d), over, b, &c);
   }
   const double l = isinf(a) ? 0 : a, u = isinf(b) ? 0 : b; /* no term of a bound that is nowhere */
 
@@ -562,6 +557,27 @@ static wx_crps_slopes crps_slopes_of_cut(const wx_distribution *d, double y)
                           .ms = (z * c.zz + (z + l) * c.za + l * c.aa + u * c.bb) / s,
                           .ss =
                               (z * z * c.zz + 2 * z * l * c.za + l * l * c.aa + u * u * c.bb) / s};
+}
+
+static wx_crps_slopes crps_slopes_of_cut(const wx_distribution *d, double y)
+{
+  const double upper = wx_distribution_upper(d);
+
+  if (!(d->scale > 0)) {
+    return (wx_crps_slopes){.crps = d->scale == 0 ? fabs(y - point_of(d)) : NAN};
+  }
+  if (!(d->location > upper)) {
+    return slopes_below_upper(d, y);
+  }
+  wx_distribution mirror = *d;
+
+  mirror.location = -d->location;
+  mirror.lower = -upper;
+  wx_crps_slopes c = slopes_below_upper(&mirror, -y);
+
+  c.m = -c.m;
+  c.ms = -c.ms;
+  return c;
 }
 
 wx_crps_slopes wx_distribution_crps_slopes(const wx_distribution *d, double y)

@@ -335,6 +335,46 @@ static void both_bounds_have_a_probability(void **state)
   assert_true(wx_distribution_below(&full, 1) == 0 && wx_distribution_above(&full, 1) == 0);
 }
 
+/* CRPS of the closed forms in mpmath 1.3.0, 120 digits: location far beyond a bound, tails in which
+ * nothing is left, and a scale far above the width; 0 where the family has no upper bound. */
+static void scores_are_right_at_extreme_bounds(void **state)
+{
+  static const wx_family family[] = {WX_CENSORED_NORMAL, WX_CENSORED_LOGISTIC, WX_TRUNCATED_NORMAL,
+                                     WX_TRUNCATED_LOGISTIC};
+  static const struct {
+    double location, scale, width, y, crps[4];
+  } extreme[] = {
+      {-5e11, 1, 4, 0, {0, 0, 0, 0}},
+      {-5e11, 1, 4, 1.5, {1.5, 1.5, 0, 0}},
+      {-5e11, 1, 4, 4, {4, 4, 0, 0}},
+      {1e12, 1, 4, 1.5, {2.5, 2.5, 0, 0}},
+      {1e12, 1, 4, 4, {0, 0, 0, 0}},
+      {-1e12, 1, 0, 3, {3, 3, 2.9999999999985, 1.5995741367357279}},
+      {-1, 1e-12, 0, 0.25, {0.25, 0.25, 0.25, 0.2499999999985}},
+      {1e12, 1, 0, 3, {999999999996.43581, 999999999996, 999999999996.43581, 999999999996}},
+      {-45, 1, 4, 0.5, {0.5, 0.5, 0, 0}},
+      {48, 1, 4, 3.5, {0.5, 0.5, 0, 0}},
+      {-7,
+       0.5,
+       0,
+       0.0625,
+       {0.0625, 0.062499902293049248, 0.021486962231868532, 0.19499703543224152}},
+      {11, 0.5, 4, 3.75, {0.25, 0.24999967281933486, 0, 0}},
+      {-3e4, 128, 0, 0.5, {0.5, 0.5, 0.11803880533637802, 63.501950584350077}},
+      {-2, 1e3, 4, 1, {0.99562268869204841, 0.99725433930676768, 0, 0}},
+  };
+
+  for (size_t i = 0; i < sizeof extreme / sizeof extreme[0]; i++) {
+    for (int f = 0; f < (extreme[i].width > 0 ? 2 : 4); f++) {
+      const wx_distribution d = {family[f], extreme[i].location, extreme[i].scale, 0,
+                                 0,         extreme[i].width};
+      const double want = extreme[i].crps[f];
+
+      assert_near(wx_distribution_crps(&d, extreme[i].y), want, 1e-12 * fmax(1, want));
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -346,6 +386,7 @@ int main(void)
       cmocka_unit_test(quantiles_invert_the_probabilities),
       cmocka_unit_test(moments_are_those_of_many_quantiles),
       cmocka_unit_test(bounds_may_be_far_from_the_location),
+      cmocka_unit_test(scores_are_right_at_extreme_bounds),
       cmocka_unit_test(distributions_without_width_or_with_nan),
   };
 

@@ -20,6 +20,35 @@ double wx_normal_above(double z)
   return 0.5 * erfc(z / WX_SQRT_2);
 }
 
+/* A continued fraction (NIST DLMF 7.9.1), from its end. */
+double wx_normal_mills(double z)
+{
+  enum { FRACTIONS = 60 };
+  double f = z;
+
+  for (int k = FRACTIONS; k > 0; k--) {
+    f = z + k / f;
+  }
+  return 1 / f;
+}
+
+/* From z = 100 on the asymptotic series in 1 / z^2 (of NIST DLMF 7.12.1), where the closed forms
+ * are small differences. */
+double wx_normal_first(double z)
+{
+  const double t = 1 / (z * z);
+
+  return z < 100 ? 1 - z * wx_normal_mills(z) : t * (1 - t * (3 - t * (15 - t * 105)));
+}
+
+double wx_normal_square(double z)
+{
+  const double r = wx_normal_mills(z), t = 1 / (z * z);
+
+  return z < 100 ? 2 * r - z * r * r - WX_SQRT_2 * wx_normal_mills(WX_SQRT_2 * z)
+                 : t / z * (0.5 - t * (7.0 / 4 - t * (63.0 / 8 - t * 729 / 16)));
+}
+
 enum { TERMS = 8 };
 
 /* Quotient of two polynomials, coefficients of rising powers. */
