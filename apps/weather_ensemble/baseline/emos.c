@@ -1,5 +1,6 @@
 /* emos.c - see emos.h: the minimum of the mean CRPS over one set of cases. */
 #include "baseline/emos.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -46,13 +47,24 @@ enum { XX = EMOS_F, XY, YY, VV }; /* second pass */
 enum { R = EMOS_F, RV };          /* third pass  */
 enum { CHUNK = 4096 };            /* cases that are summed in one go */
 
+/* A Newton step changes the location of no case at one standard deviation of the mean by more than
+ * so many scales, and the variance by no more than the square of it: a longer step may end where
+ * the CRPS of values at bounds is flat, far from the minimum. */
+static const double max_step = 4;
+/* Maximum of gamma and of delta sqrt(mean v), in standard deviations of the truth (of the residuals
+ * if these are larger): where all truth is at two bounds the CRPS falls for ever as the scale grows
+ * with alpha and beta in proportion. */
+static const double max_spread = 1e3;
+
 typedef struct search {
   const wx_cases *cases;
   double x0, y0, v0, scale; /* of the units */
   wx_family family;
   double lower, shift, width; /* of the family, as data has them */
-  double at[EMOS_UNKNOWNS], min_c;
+  double at[EMOS_UNKNOWNS], low[EMOS_UNKNOWNS], high[EMOS_UNKNOWNS]; /* low <= at <= high */
+  double sd_x, sd_y, v_mean; /* of the cases, in units of scale */
   bool fixed[EMOS_UNKNOWNS];
+  bool settled; /* truth is always the same, and so is the first guess: nothing is left to fit */
   void (*pass)(const struct search *s, double w, double x, double y, double v, double *sum);
   emos_normal_sums *normal; /* in place of `pass` for the CRPS of normal distributions */
   double *scratch;          /* [chunks, EMOS_SUMS], NULL: one thread */
@@ -163,6 +175,24 @@ static void take_residuals(const search *s, double w, double x, double y, double
   sum[RV] += w * r * r * v;
 }
 
+/* The limits of the unknowns, in the units of s. */
+static void set_limits(search *s, double sd_x, double sd_y, double min_sd)
+{
+  const double spread = max_spread * fmax(1, sd_y / s->scale), floor = min_sd / s->scale;
+
+  s->sd_x = sd_x / s->scale;
+  s->sd_y = sd_y / s->scale;
+  s->v_mean = s->v0 / (s->scale * s->scale);
+  for (int i = 0; i < EMOS_UNKNOWNS; i++) {
+    s->low[i] = -INFINITY;
+    s->high[i] = INFINITY;
+  }
+  s->low[EMOS_C] = floor * floor;
+  s->high[EMOS_C] = spread * spread;
+  s->low[EMOS_D] = 0;
+  s->high[EMOS_D] = s->v_mean > 0 ? spread * spread / s->v_mean : 0;
+}
+
 /* Mean and variance of the residuals on the units of s; leaves the units in which they are 1. */
 static bool start(search *s, const wx_emos_opts *opts, wx_emos_fit *out)
 {
@@ -191,7 +221,9 @@ static bool start(search *s, const wx_emos_opts *opts, wx_emos_fit *out)
                vv = sum[VV] / sum[EMOS_WEIGHT];
   const double tiny = 1e-12;
 
-  out->constant = yy <= 0;
+  const double nothing = tiny * tiny * s->y0 * s->y0; /* a rounded mean may differ from all */
+
+  out->constant = yy <= nothing;
   const bool scale = opts->form == WX_EMOS_SCALE;
 
   s->fixed[EMOS_B] = scale || xx <= tiny * tiny * s->x0 * s->x0;
@@ -201,6 +233,8 @@ static bool start(search *s, const wx_emos_opts *opts, wx_emos_fit *out)
   s->pass = take_residuals;
   sum_all(s, sum);
   const double rr = sum[R] / sum[EMOS_WEIGHT];
+
+  s->settled = out->constant && rr <= nothing;
   const double size = fmax(sqrt(yy), fmax(tiny * fabs(s->y0), 1e-100));
   const double min_sd = opts->floor * size;
 
@@ -213,7 +247,7 @@ static bool start(search *s, const wx_emos_opts *opts, wx_emos_fit *out)
   }
   s->scale = fmax(sqrt(rr), min_sd);
   s->at[EMOS_C] /= s->scale * s->scale;
-  s->min_c = min_sd * min_sd / (s->scale * s->scale);
+  set_limits(s, sqrt(xx), size, min_sd);
   s->v0 = 0;
   return true;
 }
@@ -302,26 +336,42 @@ static bool solve(const double *sum, double lambda, const bool *free, double *p)
   return true;
 }
 
+/* Returns the share of step p that `max_step` allows. */
+static double share_of_step(const search *s, const double *from, const double *p)
+{
+  const double u = fmax(1, from[EMOS_C] + from[EMOS_D] * s->v_mean);
+  const double location = fmax(fabs(p[EMOS_A]), fabs(p[EMOS_B]) * s->sd_x);
+  const double variance = fmax(fabs(p[EMOS_C]), fabs(p[EMOS_D]) * s->v_mean);
+
+  return 1 / fmax(1, fmax(location / (max_step * sqrt(u)), variance / (max_step * max_step * u)));
+}
+
 /* The next unknowns, better than those of `sum`, with theirs; false: there are none. Raises and
  * lowers lambda (Levenberg and Marquardt); variances stay at a limit that they are pressed against
  * (Bertsekas 1982). */
 static bool step(search *s, double *sum, double *lambda)
 {
   const double g[EMOS_UNKNOWNS] = {sum[EMOS_F_M], sum[EMOS_F_M_X], sum[EMOS_F_U], sum[EMOS_F_U_V]};
-  const double low[EMOS_UNKNOWNS] = {-INFINITY, -INFINITY, s->min_c, 0};
   double from[EMOS_UNKNOWNS], p[EMOS_UNKNOWNS], next[EMOS_SUMS];
   bool free[EMOS_UNKNOWNS];
 
   memcpy(from, s->at, sizeof from);
   for (int i = 0; i < EMOS_UNKNOWNS; i++) {
-    free[i] = !s->fixed[i] && !(from[i] <= low[i] && g[i] >= 0);
+    free[i] = !s->fixed[i] && !(from[i] <= s->low[i] && g[i] >= 0) &&
+              !(from[i] >= s->high[i] && g[i] <= 0);
   }
   for (; *lambda < 1e12; *lambda *= 10) {
     if (!solve(sum, *lambda, free, p)) {
       continue;
     }
+    const double share = share_of_step(s, from, p);
+
     for (int i = 0; i < EMOS_UNKNOWNS; i++) {
-      s->at[i] = fmax(low[i], from[i] + p[i]);
+      /* Between two bounds a scale that falls at once ends in a sharp minimum. */
+      const double least =
+          s->width > 0 && i == EMOS_C ? from[i] / (max_step * max_step) : -INFINITY;
+
+      s->at[i] = fmin(s->high[i], fmax(fmax(s->low[i], least), from[i] + share * p[i]));
     }
     sum_all(s, next);
     if (next[EMOS_F] < sum[EMOS_F]) {
@@ -334,30 +384,68 @@ static bool step(search *s, double *sum, double *lambda)
   return false;
 }
 
+/* Returns the mean CRPS, in units of the scale, that steps from the unknowns of s reach; *steps:
+ * how many they were. */
+static double descend(search *s, const wx_emos_opts *opts, int64_t *steps)
+{
+  double sum[EMOS_SUMS], lambda = 1e-3;
+
+  *steps = 0;
+  sum_all(s, sum);
+  const double rounding = DBL_EPSILON * sum[EMOS_WEIGHT]; /* of a CRPS of one scale */
+
+  while (!s->settled && *steps < opts->max_iter) {
+    const double before = sum[EMOS_F];
+
+    if (!step(s, sum, &lambda)) {
+      break;
+    }
+    ++*steps;
+    if (before - sum[EMOS_F] <= fmax(opts->tolerance * before, rounding) && lambda < 1) {
+      break;
+    }
+  }
+  return sum[EMOS_F] / sum[EMOS_WEIGHT];
+}
+
+/* Between two bounds the mean CRPS may have a second, sharp minimum, where the location of most
+ * cases is beyond the bound that their truth is at and all others are left aside. The search then
+ * begins from the variance of the truth as well, a scale at which all cases count. */
+static double descend_from_wide(const search *from, const wx_emos_opts *opts, search *s,
+                                int64_t *steps)
+{
+  const double spread = from->sd_y;
+
+  *s = *from;
+  s->at[EMOS_C] = s->fixed[EMOS_C] ? s->at[EMOS_C] : fmin(spread * spread, s->high[EMOS_C]);
+  s->at[EMOS_D] = s->fixed[EMOS_C] ? fmin(spread * spread / s->v_mean, s->high[EMOS_D]) : 0;
+  return descend(s, opts, steps);
+}
+
 bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *scratch,
                       wx_emos_fit *out)
 {
-  search s = {.cases = cases, .scratch = scratch};
-  double sum[EMOS_SUMS], lambda = 1e-3;
+  search first = {.cases = cases, .scratch = scratch}, s, wide;
+  int64_t steps;
 
   *out = (wx_emos_fit){.crps = NAN};
-  if (!start(&s, opts, out)) {
+  if (!start(&first, opts, out)) {
     return false;
   }
-  s.pass = take_crps;
-  sum_all(&s, sum);
-  while (out->steps < opts->max_iter) {
-    const double before = sum[EMOS_F];
+  first.pass = take_crps;
+  s = first;
+  double crps = descend(&s, opts, &out->steps);
 
-    if (!step(&s, sum, &lambda)) {
-      break;
-    }
-    out->steps++;
-    if (before - sum[EMOS_F] <= opts->tolerance * before && lambda < 1) {
-      break;
+  if (first.width > 0 && !first.settled) {
+    const double other = descend_from_wide(&first, opts, &wide, &steps);
+
+    if (other < crps) {
+      s = wide;
+      crps = other;
+      out->steps = steps;
     }
   }
-  out->crps = s.scale * sum[EMOS_F] / sum[EMOS_WEIGHT];
+  out->crps = s.scale * crps;
   out->at = (wx_emos){.alpha = s.y0 + s.scale * s.at[EMOS_A] - s.at[EMOS_B] * s.x0,
                       .beta = s.at[EMOS_B],
                       .gamma = s.scale * sqrt(s.at[EMOS_C]),

@@ -56,8 +56,11 @@ typedef struct wx_emos_fit {
 
 /* Minimises the CRPS by damped Newton from least squares, in alpha, beta, gamma^2 and delta^2; bits
  * do not depend on threads. What cases do not determine is set: beta = 1 where m never changes,
- * delta = 0 where v never does. On the calling thread alone where scratch is NULL, which else has
- * wx_emos_workspace(cases) numbers. False where no case counts. */
+ * delta = 0 where v never does, alpha = y and beta = 0 where truth never does (form full). Between
+ * two bounds a second search begins from the variance of the truth, and the better one counts.
+ * gamma and delta times the root mean v are at most 1000 standard deviations of the truth. On the
+ * calling thread alone where scratch is NULL, which else has wx_emos_workspace(cases) numbers.
+ * False where no case counts. */
 bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *scratch,
                       wx_emos_fit *out);
 int64_t wx_emos_workspace(const wx_cases *cases);
