@@ -90,7 +90,7 @@ static weir_status read_titles(const char *path, const char *line, int column[PS
   return WEIR_OK;
 }
 
-/* A line: the time and all features; false where a cell is empty or no number. */
+/* A line: the time and all features; false where a cell is empty or not a number. */
 static bool read_line(const char *line, const int column[PS_FEATURES], double *time, double *x)
 {
   bool all = true;

@@ -60,7 +60,7 @@ typedef struct weir_onnx_node {
   int64_t first_name, n_in, n_out, first_attribute, n_attributes;
 } weir_onnx_node;
 
-/* An input or output of the graph. extents: -1 where the file has no number (a batch of any size).
+/* An input or output of the graph. extents: -1 where the file states none (a batch of any size).
  */
 typedef struct weir_onnx_value {
   weir_onnx_text name;
