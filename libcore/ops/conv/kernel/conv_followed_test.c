@@ -300,7 +300,7 @@ static void followers_keep_every_bit(void **state)
       continue;
     }
     if (tiles && !weir_cpu_get()->amx) {
-      print_message("%s: left out: this processor does not multiply tiles\n", kernel);
+      print_message("%s: left out: this processor has no products of tiles\n", kernel);
       continue;
     }
     for (uint64_t seed = 1; seed <= 24 && joined < (sparse ? 3 : 6); seed++) {

@@ -11,7 +11,7 @@ static int agree(const weir_conv_spec *spec, const weir_array_desc *x, const wei
 static void needs_tiles(void)
 {
   if (tiles_code_get() == NULL) {
-    print_message("skipped: this processor does not multiply tiles\n");
+    print_message("skipped: this processor has no products of tiles\n");
     skip();
   }
 }

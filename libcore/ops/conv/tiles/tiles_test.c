@@ -203,7 +203,7 @@ static void check_case(bool weights, uint64_t seed)
 static void check_cases(bool weights)
 {
   if (tiles_code_get() == NULL) {
-    print_message("skipped: this processor does not multiply tiles\n");
+    print_message("skipped: this processor has no products of tiles\n");
     skip();
   }
   for (uint64_t seed = 0; seed < CASES; seed++) {
