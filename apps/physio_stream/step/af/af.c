@@ -15,7 +15,7 @@ enum { MAX_BEATS = 128, MAX_MATCHES = 64 };
 
 typedef struct options {
   int64_t beats, matches;
-  double tolerance, limit;
+  double tolerance, limit, gap;
 } options_;
 
 static const weir_opt options[] = {
@@ -28,6 +28,9 @@ static const weir_opt options[] = {
                  "pairs of two successive intervals that must match; r is raised until they do"),
     WEIR_OPT_REAL(options_, limit, -1.4, -10, 10, "1",
                   "af is 1 where cosen is above: irregular as in atrial fibrillation"),
+    WEIR_OPT_REAL(
+        options_, gap, 60, 1, 86400, "s",
+        "after longer times without an interval the next value is of new intervals alone"),
     WEIR_OPT_END,
 };
 
@@ -36,7 +39,7 @@ enum { INTERVAL = 1, ECTOPIC = 2 }; /* what happens in a slot: bits */
 
 typedef struct search {
   int64_t beats, matches;
-  double tolerance, limit, rate;
+  double tolerance, limit, gap, rate;
 } search;
 
 typedef struct interval {
@@ -117,6 +120,9 @@ static void take(const search *p, state *s, int64_t t, double rr, ps_events *fou
 {
   const double since = (double)(t - (s->last - 1)) / p->rate;
 
+  if (since > p->gap) {
+    s->n = 0;
+  }
   if (s->n == p->beats) {
     memmove(s->rr, s->rr + 1, (size_t)--s->n * sizeof *s->rr);
   }
@@ -178,6 +184,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
                 .matches = o->matches,
                 .tolerance = o->tolerance,
                 .limit = o->limit,
+                .gap = o->gap,
                 .rate = (double)use->in[0].rate_num / (double)use->in[0].rate_den};
   ps_events_combine(use, bit, in);
   const ps_events_spec spec = {.name = "af",

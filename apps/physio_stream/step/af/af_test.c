@@ -117,6 +117,36 @@ static void nothing_is_said_across_gaps(void **state)
   step_signal_free(&in);
 }
 
+/* After a long gap a value waits for as many new intervals as it is of. */
+static void intervals_before_a_long_gap_are_left_out(void **state)
+{
+  for (int k = 0; k < 2; k++) {
+    const double gap = k == 0 ? 59 : 62;
+    step_signal in = empty(180, 250);
+    double time = 0.5;
+    int64_t end = 0;
+    step_result r;
+
+    while (time < 60) {
+      end = beat(&in, &time, 0.8);
+    }
+    for (time += gap - 0.8; time < 178;) {
+      beat(&in, &time, 0.8);
+    }
+    step_run(&ps_step_af, NULL, &in, 1, (step_how){0}, &r);
+    const uint8_t *present = step_get(&r, "cosen")->present;
+    int64_t first = end + 1;
+
+    while (!present[first]) {
+      first++;
+    }
+    const double since = (double)(first - end) / 250 - gap;
+    assert_true(k == 0 ? fabs(since) < 2 : since > 28 * 0.8 && since < 31 * 0.8);
+    step_result_free(&r);
+    step_signal_free(&in);
+  }
+}
+
 /* Beats of reference annotations, and which of them are ectopic. */
 static void read_beats(const char *record, step_signal in[2])
 {
@@ -219,6 +249,7 @@ int main(void)
       cmocka_unit_test(it_is_the_entropy_of_packages),
       cmocka_unit_test(irregular_rhythms_are_told_from_sinus),
       cmocka_unit_test(nothing_is_said_across_gaps),
+      cmocka_unit_test(intervals_before_a_long_gap_are_left_out),
       cmocka_unit_test(ectopic_beats_are_left_out),
       cmocka_unit_test(what_is_no_length_of_time_changes_nothing),
       cmocka_unit_test(no_input_upsets_it),
