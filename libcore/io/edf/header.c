@@ -132,16 +132,19 @@ static int64_t stated_year(const parser *p)
              : 0;
 }
 
-/* The date in microseconds, of n = day, month, year of two digits; false where it is not known, for
- * which EDF+ has "Startdate X" and 01.01.85. */
-static bool take_date(const parser *p, bool plus, const int64_t n[3], int64_t *us)
+/* Whether the date n = day, month, year of two digits stands for an unknown one: EDF+ has
+ * "Startdate X" and 01.01.85 for it. */
+static bool is_anonymous(const parser *p, bool plus, const int64_t n[3])
 {
   const field f = take(p, 88, 80);
-  const bool anonymous = plus && f.size >= 11 && memcmp(f.at, "Startdate X", 11) == 0;
 
-  if (anonymous && n[0] == 1 && n[1] == 1 && n[2] == 85) {
-    return false;
-  }
+  return plus && f.size >= 11 && memcmp(f.at, "Startdate X", 11) == 0 && n[0] == 1 && n[1] == 1 &&
+         n[2] == 85;
+}
+
+/* In microseconds; false: there is no such date. */
+static bool take_date(const parser *p, const int64_t n[3], int64_t *us)
+{
   return weir_io_date_us(n[2] < 0    ? stated_year(p)
                          : n[2] > 84 ? n[2] + 1900
                                      : n[2] + 2000,
@@ -149,7 +152,8 @@ static bool take_date(const parser *p, bool plus, const int64_t n[3], int64_t *u
 }
 
 /* dd.mm.yy hh.mm.ss. Files without names often hold no real date either: what is no date or time is
- * not known, and no error. */
+ * not known, and no error. EDF+ has no sign for an unknown time: midnight of an unknown date is
+ * what writers put for it. */
 static void take_start(const parser *p, weir_edf_header *h)
 {
   const char *const date = p->text + 168;
@@ -174,7 +178,9 @@ static void take_start(const parser *p, weir_edf_header *h)
       return;
     }
   }
-  if (take_date(p, h->plus, n + 3, &day_us)) {
+  if (is_anonymous(p, h->plus, n + 3)) {
+    h->start_kind = h->start_us != 0;
+  } else if (take_date(p, n + 3, &day_us)) {
     h->start_kind = 2;
     h->start_us += day_us;
   }

@@ -13,8 +13,8 @@ static weir_record *opened(const char *path)
   return r;
 }
 
-/* Two rates, 212 and 24 bits, samples of one signal and of both absent, in 2104. */
-static void make_record(const char *path, int frames)
+/* Two rates, 212 and 24 bits, samples of one signal and of both absent. */
+static void make_record_at(const char *path, int frames, int start_kind, int64_t start_us)
 {
   static const weir_record_channel channels[] = {
       {"ECG", "mV", 200, 1024, 212, 3},
@@ -24,8 +24,8 @@ static void make_record(const char *path, int frames)
                                  .fs_den = 1,
                                  .n_channels = 2,
                                  .channels = channels,
-                                 .start_kind = 2,
-                                 .start_us = INT64_C(4243862198500000)}; /* 2104-06-25 */
+                                 .start_kind = start_kind,
+                                 .start_us = start_us};
   weir_record_writer *w = NULL;
 
   assert_ok(weir_record_writer_open(path, &spec, &w));
@@ -39,6 +39,11 @@ static void make_record(const char *path, int frames)
     assert_ok(weir_record_writer_append_raw(w, 1, rows));
   }
   assert_ok(weir_record_writer_commit(&w));
+}
+
+static void make_record(const char *path, int frames)
+{
+  make_record_at(path, frames, 2, INT64_C(4243862198500000)); /* 2104-06-25 */
 }
 
 /* Presence and stored integers of both; `b` may have more absent samples at its end. */
@@ -97,6 +102,31 @@ static void a_wfdb_record_keeps_integers_gaps_and_date(void **state)
     assert_memory_equal(text + 192, k == 1 ? "BDF+D " : k == 0 ? "EDF+D " : "EDF+C ", 6);
   }
   weir_record_close(&a);
+}
+
+/* A time of day without a date, and an unknown start, which is not midnight. */
+static void an_unknown_start_stays_unknown(void **state)
+{
+  static const char *const names[] = {"u0", "u1", "u2"};
+  static const int64_t seconds[] = {0, 1, 86399};
+
+  for (int k = 0; k < 3; k++) {
+    weir_convert_facts facts;
+    int64_t us = 0;
+    char path[8];
+
+    make_record_at(in_dir(names[k]), 50, k > 0, seconds[k] * 1000000);
+    weir_record *a = opened(in_dir(names[k]));
+
+    (void)snprintf(path, sizeof path, "%s.edf", names[k]);
+    assert_ok(weir_record_to_edf(a, NULL, NULL, &edf, in_dir(path), &any, &facts));
+    weir_record *b = opened(in_dir(path));
+
+    assert_int_equal(weir_record_start(b, &us), k > 0);
+    assert_true(k == 0 || us == seconds[k] * 1000000);
+    weir_record_close(&a);
+    weir_record_close(&b);
+  }
 }
 
 /* An inverted scale, and a gap of whole records. */
@@ -286,6 +316,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_wfdb_record_keeps_integers_gaps_and_date),
+      cmocka_unit_test(an_unknown_start_stays_unknown),
       cmocka_unit_test(edf_stays_the_same),
       cmocka_unit_test(values_use_the_range),
       cmocka_unit_test(long_integers_are_scaled_anew),
