@@ -62,7 +62,7 @@ run_tests() {
 }
 
 numbers='^integration_(cosmoflow_(compare|eval|origin|prepare|scaling|spheres)|physio_stream_(compare|several)|quantum_transport_scattering|'
-numbers+='weather_ensemble_(predict|scores|times))$'
+numbers+='weather_ensemble_(members|predict|scores|times|verdict))$'
 without_library='_(born_silicon|grid_select|native_cache|channels|oktopk)_test$|_step_detect_detect_test$'
 
 test_preset() {
