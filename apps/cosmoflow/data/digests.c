@@ -1,9 +1,11 @@
 /* digests.c - see digests.h. */
 #include "data/digests.h"
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 
@@ -205,4 +207,16 @@ weir_status cf_digests_add(cf_digests *d, const char *name)
   }
   d->torn = false;
   return WEIR_OK;
+}
+
+void cf_digests_add_input(const char *path, char hex[65])
+{
+  char text[PATH_MAX + 256], absolute[PATH_MAX];
+  struct stat info = {.st_size = -1};
+  const char *const name = realpath(path, absolute) != NULL ? absolute : path;
+
+  (void)stat(name, &info);
+  (void)snprintf(text, sizeof text, "%s %lld %lld.%09ld %s", hex, (long long)info.st_size,
+                 (long long)info.st_mtim.tv_sec, (long)info.st_mtim.tv_nsec, name);
+  weir_sha256(text, strlen(text), hex);
 }

@@ -24,6 +24,9 @@ weir_status cf_digests_open(const char *folder, const char *made_of, const char 
 /* Checks that all files of the list exist; a folder without a list passes. Fails: WEIR_ERR_DATA
  * naming the first missing file. */
 weir_status cf_digests_complete(const char *folder) WEIR_CHECKED;
+/* Adds a file to the line that identifies the contents: its absolute path, size and time of last
+ * change. hex: SHA-256 of what was added before, 64 digits. */
+void cf_digests_add_input(const char *path, char hex[65]);
 /* Closes the list; accepts NULL. */
 void cf_digests_close(cf_digests **d);
 /* Checks a file, whose name is relative to the folder, against its digest. */

@@ -210,6 +210,9 @@ shown = passes("inspect", "total", "--set", "inspect.samples=2")
 assert "2 samples of 12 x 12 x 12 x 1 f32 with 6 labels" in shown and "omega_m" in shown and "checked:  2 of 2" in shown, shown
 again = passes("paint", *camels, *S, "--set", "paint.types=[0,1,4]", "--out", "total")
 assert "0 snapshots with 0 particles painted; 2 files existed already" in again, again
+os.utime("camels/LH_0/snapshot_090.hdf5", (0, 0))
+other = run("paint", *camels, *S, "--set", "paint.types=[0,1,4]", "--out", "total")
+assert other.returncode == 2 and "another input or other options of paint" in other.stdout, other.stdout
 
 # The table of Quijote has no names, and lines by number; all of a cosmology is known then.
 np.savetxt("latin.txt", draw.random((9, 5)) * [0.4, 0.04, 0.4, 0.4, 0.4] + [0.1, 0.03, 0.5, 0.8, 0.6])

@@ -299,8 +299,7 @@ static weir_status open_digests(painting *p, const cf_snapshot_opts *s, const ch
                                 int64_t n)
 {
   const cf_paint_opts *const o = p->opts;
-  char key[65], text[CF_MAX_LOCATION + TEXT];
-  int64_t bytes = 0;
+  char key[65], text[TEXT];
 
   (void)snprintf(text, sizeof text, "%d %lld %d %d %d %d %.17g %.17g %.17g %lld %d", o->separate,
                  (long long)o->side, o->scheme, o->interlaced, o->deconvolve, o->map.axis,
@@ -311,9 +310,7 @@ static weir_status open_digests(painting *p, const cf_snapshot_opts *s, const ch
     weir_sha256(text, strlen(text), key);
   }
   for (int64_t i = 0; i < n; i++) {
-    WEIR_TRY(weir_file_size(paths[i], &bytes));
-    (void)snprintf(text, sizeof text, "%s %lld %s", key, (long long)bytes, paths[i]);
-    weir_sha256(text, strlen(text), key);
+    cf_digests_add_input(paths[i], key);
   }
   if (p->parameters != NULL) {
     float labels[CF_MAX_LABELS] = {0};

@@ -189,7 +189,7 @@ const char *cf_volumes_within(const cf_volumes *v, const char *folder)
 
 void cf_volumes_key(const cf_volumes *v, char hex[65])
 {
-  char text[PATH_MAX + 256], file[PATH_MAX];
+  char text[256];
 
   (void)snprintf(text, sizeof text, "%.64s %.64s %lld %d %lld %.64s %.16s %lld", v->opts.volume,
                  v->opts.labels, (long long)v->opts.channels, v->opts.dtype,
@@ -197,13 +197,7 @@ void cf_volumes_key(const cf_volumes *v, char hex[65])
                  (long long)v->opts.classes);
   weir_sha256(text, strlen(text), hex);
   for (int64_t i = 0; i < v->n; i++) {
-    struct stat info = {.st_size = -1};
-    const char *const path = realpath(v->entries[i].path, file) ? file : v->entries[i].path;
-
-    (void)stat(path, &info);
-    (void)snprintf(text, sizeof text, "%s %lld %lld.%09ld %s", hex, (long long)info.st_size,
-                   (long long)info.st_mtim.tv_sec, (long)info.st_mtim.tv_nsec, path);
-    weir_sha256(text, strlen(text), hex);
+    cf_digests_add_input(v->entries[i].path, hex);
   }
 }
 
