@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "base/weir_status.h"
 #include "io/weir_annotation.h"
+#include "io/file/weir_io_file.h"
 
 /* The whole of text[0, size) as a decimal integer in [lo, hi]; false otherwise. */
 bool weir_io_parse_int(const char *text, size_t size, int64_t lo, int64_t hi, int64_t *out);
@@ -29,14 +30,9 @@ bool weir_io_date_us(int64_t year, int64_t month, int64_t day, int64_t *us);
 /* The calendar date (proleptic Gregorian) of UTC microseconds since 1970-01-01; years 0 to 9999. */
 void weir_io_civil_date(int64_t us, int *year, int *month, int *day);
 
-/* Opens a regular file for reading. Fails: WEIR_ERR_DATA, naming path and reason. */
-weir_status weir_io_open(const char *path, int *fd, int64_t *size) WEIR_CHECKED;
 /* A whole regular file of at most `limit` bytes; the caller frees *data with weir_free. Unlike
  * weir_file_read it never waits for a pipe. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
 weir_status weir_io_read(const char *path, int64_t limit, char **data, int64_t *size) WEIR_CHECKED;
-/* Reads exactly `bytes` at `offset`. Fails: WEIR_ERR_DATA (also when the file ends early). */
-weir_status weir_io_pread(int fd, const char *path, void *data, size_t bytes,
-                          int64_t offset) WEIR_CHECKED;
 
 /* weir_annotations_read from memory; `where` is for messages. */
 weir_status weir_annotations_parse(const void *data, int64_t size, const char *where,

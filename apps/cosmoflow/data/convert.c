@@ -15,9 +15,9 @@
 
 const weir_opt cf_convert_options[] = {
     WEIR_OPT_STRING(cf_convert_opts, format, "tfrecord",
-                    "what is written: tfrecord (of MLPerf HPC), npy (pairs), netcdf"),
+                    "what is written: tfrecord (of MLPerf HPC), npy (pairs), netcdf, cfbin"),
     WEIR_OPT_INT(cf_convert_opts, per_file, 1, 1, 1e9, "1",
-                 "samples of each file; MLPerf HPC has one, and so have NumPy pairs"),
+                 "samples of each file; MLPerf HPC has one, and so have NumPy pairs and .cfbin"),
     WEIR_OPT_INT(cf_convert_opts, side, 0, 0, 1 << 14, "voxels",
                  "cut samples into cubes of this side, as MLPerf HPC cuts 512 into 128; 0: whole"),
     WEIR_OPT_INT(cf_convert_opts, level, 6, 0, 9, "1",

@@ -1,15 +1,12 @@
 /* tfrecord.c - samples as records of tf.train.Example: those of MLPerf HPC (x: bytes of int16, y: 4
  * floats; one a file), of SC'18 (data_raw, label_raw: bytes of f64) and of v0.5 (x: floats). A
  * record has no shape: it is a cube of few channels, which its length tells. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "data/volume/about.h"
 #include "data/volume/volume_format.h"
 #include "io/weir_tfrecord.h"
-
-enum { MAX_CHANNELS = 7 }; /* 8 channels of side s are as long as one of side 2 s */
 
 typedef struct state {
   weir_tfrecord *file;
@@ -46,23 +43,14 @@ static weir_status refuse(const state *h, const weir_tf_feature *f, const char *
                    why);
 }
 
-/* Returns the side of a cube of n / channels voxels; 0: none. */
-static int64_t side_of(int64_t n, int64_t channels)
-{
-  const int64_t side = (int64_t)llround(cbrt((double)n / (double)channels));
-
-  return side > 0 && side * side * side * channels == n ? side : 0;
-}
-
 static weir_dtype dtype_of(const cf_volume_opts *opts, const weir_tf_feature *f)
 {
-  static const weir_dtype asked[] = {WEIR_I16, WEIR_I16, WEIR_F32, WEIR_F64};
   const bool raw = f->key_size == 8 && memcmp(f->key, "data_raw", 8) == 0;
 
   if (f->kind == WEIR_TF_FLOATS) {
     return WEIR_F32;
   }
-  return opts->dtype == CF_RAW_AUTO && raw ? WEIR_F64 : asked[opts->dtype];
+  return opts->dtype == CF_RAW_AUTO && raw ? WEIR_F64 : cf_volume_raw(opts->dtype);
 }
 
 /* The cube that so many bytes are. */
@@ -70,23 +58,17 @@ static weir_status measure(const cf_volume_file *f, const state *h, cf_volume_in
 {
   const int64_t size = (int64_t)weir_dtype_size(info->dtype);
   const int64_t bytes = h->volume.kind == WEIR_TF_FLOATS ? size * h->volume.count : h->volume.size;
-  const int64_t asked = f->opts->channels, max_channels = asked > 0 ? asked : MAX_CHANNELS;
+  const int64_t asked = f->opts->channels;
   char why[160];
 
-  for (int64_t c = asked > 0 ? asked : 1; c <= max_channels; c++) {
-    const int64_t side = bytes % size == 0 ? side_of(bytes / size, c) : 0;
-
-    if (side > 0) {
-      info->lengths[0] = info->lengths[1] = info->lengths[2] = side;
-      info->lengths[3] = c;
-      return WEIR_OK;
-    }
+  if (bytes % size == 0 && cf_volume_cube(bytes / size, asked, info->lengths)) {
+    return WEIR_OK;
   }
   (void)snprintf(why, sizeof why,
                  "%lld bytes are no cube of %lld%s channels of %s; files.dtype and files.channels "
                  "say what else they are",
-                 (long long)bytes, (long long)max_channels, asked > 0 ? "" : " or fewer",
-                 weir_dtype_name(info->dtype));
+                 (long long)bytes, (long long)(asked > 0 ? asked : CF_CUBE_CHANNELS),
+                 asked > 0 ? "" : " or fewer", weir_dtype_name(info->dtype));
   return refuse(h, &h->volume, "x", why);
 }
 

@@ -1,5 +1,5 @@
 /* about.h - properties of a sample besides voxels and labels, as lines of text: for formats without
- * attributes (TFRecord: key "about"; NumPy: NAME_about.txt).
+ * attributes (TFRecord: key "about"; NumPy: NAME_about.txt; .cfbin: after the labels).
  *
  *   labels omega_m sigma_8        label_lo 0.1 0.5       label_hi 0.5 1.1     (- not known)
  *   redshifts 0 0.5               quantity counts        box_size_mpc_h 256   cell_size_mpc_h 8

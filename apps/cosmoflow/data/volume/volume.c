@@ -21,7 +21,7 @@ static weir_status check_options(const cf_volumes *v, int64_t i)
                          "%s: files.%s is for NetCDF and HDF5%s, which this file is not: leave it "
                          "out",
                          v->entries[i].path, axes ? "axes" : "segmentation",
-                         axes ? ", and for NumPy" : "");
+                         axes ? ", for NumPy and for NoPFS" : "");
 }
 
 /* Opens a file of the set. */

@@ -3,6 +3,37 @@
 #include <math.h>
 #include <string.h>
 
+weir_dtype cf_volume_raw(int raw)
+{
+  static const weir_dtype stated[] = {WEIR_I16, WEIR_I16, WEIR_F32, WEIR_F64};
+
+  return stated[raw];
+}
+
+/* Returns the side of a cube of n / channels voxels; 0: none. */
+static int64_t side_of(int64_t n, int64_t channels)
+{
+  const int64_t side = (int64_t)llround(cbrt((double)n / (double)channels));
+
+  return side > 0 && side * side * side * channels == n ? side : 0;
+}
+
+bool cf_volume_cube(int64_t n, int64_t channels, int64_t lengths[4])
+{
+  const int64_t last = channels > 0 ? channels : CF_CUBE_CHANNELS;
+
+  for (int64_t c = channels > 0 ? channels : 1; c <= last; c++) {
+    const int64_t side = side_of(n, c);
+
+    if (side > 0) {
+      lengths[0] = lengths[1] = lengths[2] = side;
+      lengths[3] = c;
+      return true;
+    }
+  }
+  return false;
+}
+
 int64_t cf_volume_convert(weir_dtype from, const void *raw, int64_t n, weir_dtype to, void *out)
 {
   if (from == WEIR_I16 && to == WEIR_I16) {

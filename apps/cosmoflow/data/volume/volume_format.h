@@ -41,7 +41,7 @@ typedef struct cf_volume_format {
   weir_status (*universe)(cf_volume_file *f, int64_t sample, int64_t *out); /* NULL: never known */
   /* Planes [d0, d1) of the classes in info.class_dtype; NULL: has none. */
   weir_status (*classes)(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out);
-  weir_status (*create)(cf_volume_out *o);
+  weir_status (*create)(cf_volume_out *o); /* NULL: such files are read only */
   weir_status (*append)(cf_volume_out *o, const void *voxels, const cf_volume_about *about);
   weir_status (*commit)(cf_volume_out *o); /* destroy is called after it, too */
   void (*destroy)(cf_volume_out *o);
@@ -87,6 +87,12 @@ void cf_range_fit_add(cf_range_fit *f, int64_t n_labels, const float *unit, cons
 /* Sets lo and hi of the labels that two different values determine; others are unchanged. */
 void cf_range_fit_set(const cf_range_fit *f, cf_volume_info *info);
 
+/* Returns the dtype that files.dtype states of bytes; CF_RAW_AUTO: WEIR_I16. */
+weir_dtype cf_volume_raw(int raw);
+/* Sets the lengths of the cube that n elements are; channels: files.channels, 0: the only number up
+ * to CF_CUBE_CHANNELS with which they are one. False: they are none. */
+enum { CF_CUBE_CHANNELS = 7 }; /* 8 channels of side s are as long as one of side 2 s */
+bool cf_volume_cube(int64_t n, int64_t channels, int64_t lengths[4]);
 /* Converts n voxels to WEIR_I16 or WEIR_F32. Returns the first that is not finite, or that i16 does
  * not represent exactly; -1: none. */
 int64_t cf_volume_convert(weir_dtype from, const void *raw, int64_t n, weir_dtype to, void *out);

@@ -11,10 +11,11 @@ struct cf_volume_writer {
   char *path;
 };
 
+/* Of the formats that are written. */
 static const cf_volume_format *find(const char *name)
 {
   for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
-    if (strcmp((*f)->name, name) == 0) {
+    if (strcmp((*f)->name, name) == 0 && (*f)->create != NULL) {
       return *f;
     }
   }
@@ -28,10 +29,12 @@ static weir_status no_format(const char *name)
   for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
     const size_t n = strlen(names);
 
-    (void)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "", (*f)->name);
+    if ((*f)->create != NULL) {
+      (void)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "", (*f)->name);
+    }
   }
-  return weir_fail(WEIR_ERR_CONFIG, "there is no format '%s' of samples; there are %s", name,
-                   names);
+  return weir_fail(WEIR_ERR_CONFIG, "there is no format '%s' of samples to write; there are %s",
+                   name, names);
 }
 
 weir_status cf_volume_format_check(const char *format)
