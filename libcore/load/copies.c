@@ -15,9 +15,9 @@ static void set_bit(uint8_t *bits, int64_t i)
   bits[i / 8] = (uint8_t)(bits[i / 8] | 1U << i % 8);
 }
 
-/* Sorts the samples that come from others by how often they do. */
-static void count(const weir_access_stream *v, int64_t first, int64_t end, const load_owners *k,
-                  load_use *uses)
+/* Returns the number of samples that come from others more than once, the most frequent first. */
+static int64_t count(const weir_access_stream *v, int64_t first, int64_t end, const load_owners *k,
+                     load_use *uses)
 {
   for (int64_t i = 0; i < v->order.samples; i++) {
     uses[i].sample = i;
@@ -28,7 +28,7 @@ static void count(const weir_access_stream *v, int64_t first, int64_t end, const
 
     uses[sample].times += load_comes(k, v->at, load_visit_batch(v, n, &at), sample);
   }
-  load_uses_sort(uses, v->order.samples);
+  return load_uses_frequent(uses, v->order.samples, 2);
 }
 
 weir_status load_copies_choose(const weir_access_stream *v, int64_t first, const load_owners *k,
@@ -51,9 +51,10 @@ weir_status load_copies_choose(const weir_access_stream *v, int64_t first, const
     return WEIR_OK;
   }
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *uses, (void **)&uses), done);
-  count(v, first, end, k, uses);
+  const int64_t again = count(v, first, end, k, uses);
+
   own = c->wanted + v->at * c->bytes;
-  while (c->n < n && c->n < capacity && uses[c->n].times > 1) {
+  while (c->n < again && c->n < capacity) {
     c->index[uses[c->n].sample] = (int32_t)c->n;
     set_bit(own, uses[c->n].sample);
     c->n++;

@@ -55,24 +55,16 @@ static uint64_t key_of(const weir_load *l)
   return strtoull(hex, NULL, 16);
 }
 
-/* A class whose table says that it is slower than the source is not used (SC'21, section 4: the
- * speed of a thread, and of a reader among all). */
-static bool pays(const weir_load *l, const weir_real_list *speed)
-{
-  const double threads = l->cfg.staging.threads > 0 ? (double)l->cfg.staging.threads : 1;
-  const double readers = (double)(l->source.readers > 0 ? l->source.readers : l->visits.of);
-  const double here = load_speed(speed, threads) / threads;
-  const double there = load_speed(&l->cfg.source.speed, readers) / readers;
-
-  return here == 0 || here >= there;
-}
-
 static weir_status prepare(weir_load *l)
 {
   WEIR_TRY(lay_out(l));
   WEIR_TRY(weir_load_suits(&l->cfg, l->source.peers != NULL, l->bytes));
-  l->used[WEIR_LOAD_MEMORY] = l->cfg.memory.bytes > 0 && pays(l, &l->cfg.memory.speed);
-  l->used[WEIR_LOAD_DIRECTORY] = l->cfg.directory.bytes > 0 && pays(l, &l->cfg.directory.speed);
+  const weir_load_cfg *const c = &l->cfg;
+  const int64_t readers = l->source.readers > 0 ? l->source.readers : l->visits.of;
+
+  l->used[WEIR_LOAD_MEMORY] = c->memory.bytes > 0 && load_pays(c, readers, &c->memory.speed);
+  l->used[WEIR_LOAD_DIRECTORY] =
+      c->directory.bytes > 0 && load_pays(c, readers, &c->directory.speed);
   l->remote.used = l->source.peers != NULL && l->cfg.remote != WEIR_LOAD_OFF &&
                    l->used[WEIR_LOAD_MEMORY] && l->cfg.memory.bytes >= l->bytes;
   if (l->cfg.remote == WEIR_LOAD_ON && !l->remote.used) {

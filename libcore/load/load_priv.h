@@ -47,6 +47,10 @@ typedef struct load_use {
 } load_use;
 /* The most frequent before others, the lower numbers before those that are as frequent. */
 void load_uses_sort(load_use *uses, int64_t n);
+/* Sets uses[samples] of accesses [first, end). */
+void load_uses_count(const weir_access_stream *v, int64_t first, int64_t end, load_use *uses);
+/* Keeps those that come at least so often, sorted; returns their number. */
+int64_t load_uses_frequent(load_use *uses, int64_t n, int64_t least);
 
 typedef struct load_plan {
   int64_t samples;
@@ -89,6 +93,9 @@ void load_folder_remove(const load_folder *f, int64_t sample);
 
 /* MB/s of n threads or readers by a table, 0 for an empty one. */
 double load_speed(const weir_real_list *table, double n);
+/* Returns whether a tier of this speed is used: not where all staging threads of a rank read it
+ * more slowly than the rank's share of the source among so many readers. */
+bool load_pays(const weir_load_cfg *cfg, int64_t readers, const weir_real_list *speed);
 
 /* ---- load.c ---- */
 

@@ -324,7 +324,7 @@ static void lent_samples_stay(void **state)
 /* A class that its table calls slower than the source is not used. */
 static void slow_classes_are_left_out(void **state)
 {
-  double slow[] = {1, 80, 4, 160}, fast[] = {1, 100, 8, 1600}, wrong[] = {2, 100, 1, 50};
+  double slow[] = {1, 80, 4, 160}, fast[] = {1, 110, 8, 1600}, wrong[] = {2, 100, 1, 50};
   weir_load_cfg cfg = check_cfg(4, 2);
   const weir_access_stream v = weir_access_stream_of(&order23, 0, 1);
   check_source s;
@@ -336,8 +336,8 @@ static void slow_classes_are_left_out(void **state)
   check_source_init(&s, 0, 4, true);
   cfg.memory.bytes = 100 * CHECK_BYTES;
   for (int i = 0; i < 2; i++) {
-    cfg.memory.speed = (weir_real_list){i == 0 ? slow : fast, 4}; /* 53 or 157 MB/s a thread */
-    cfg.source.speed = (weir_real_list){fast, 4};                 /* 100 to the one reader */
+    cfg.memory.speed = (weir_real_list){i == 0 ? slow : fast, 4}; /* 107 or 323 MB/s of 2 threads */
+    cfg.source.speed = (weir_real_list){fast, 4};                 /* 110 to the one rank */
     assert_ok(weir_load_open(&cfg, &s.source, &v, 2 * v.each, &l));
     assert_ok(weir_load_start(l, 0));
     assert_int_equal(load_n_assigned(l, WEIR_LOAD_MEMORY), i == 0 ? 0 : 23);

@@ -51,6 +51,15 @@ double load_speed(const weir_real_list *table, double n)
   return pairs > 0 ? x[2 * pairs - 1] : 0; /* saturated */
 }
 
+bool load_pays(const weir_load_cfg *cfg, int64_t readers, const weir_real_list *speed)
+{
+  const double threads = cfg->staging.threads > 0 ? (double)cfg->staging.threads : 1;
+  const double here = load_speed(speed, threads);
+  const double there = load_speed(&cfg->source.speed, (double)readers) / (double)readers;
+
+  return here == 0 || here >= there;
+}
+
 static weir_status check_speed(const char *key, const weir_real_list *table)
 {
   bool good = table->count % 2 == 0;

@@ -27,7 +27,7 @@ static int by_first(const void *a, const void *b)
   return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static void count(const weir_access_stream *v, int64_t first, int64_t end, load_use *uses)
+void load_uses_count(const weir_access_stream *v, int64_t first, int64_t end, load_use *uses)
 {
   for (int64_t i = 0; i < v->order.samples; i++) {
     uses[i] = (load_use){i, 0, -1};
@@ -38,6 +38,19 @@ static void count(const weir_access_stream *v, int64_t first, int64_t end, load_
     u->first = u->times == 0 ? k : u->first;
     u->times++;
   }
+}
+
+int64_t load_uses_frequent(load_use *uses, int64_t n, int64_t least)
+{
+  int64_t kept = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    if (uses[i].times >= least) {
+      uses[kept++] = uses[i];
+    }
+  }
+  load_uses_sort(uses, kept);
+  return kept;
 }
 
 /* Of samples that are sorted by times, n from `at` on belong to class c. */
@@ -74,21 +87,19 @@ weir_status load_plan_make(const weir_access_stream *v, int64_t first, int64_t e
   const int64_t n = v->order.samples;
   load_plan p = {.samples = n};
   load_use *uses = NULL;
-  int64_t again = 0, at = 0, own = 0;
+  int64_t at = 0, own = 0;
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *p.where, (void **)&p.where), done);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *p.slot, (void **)&p.slot), done);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *uses, (void **)&uses), done);
   memset(p.where, LOAD_CLASSES, (size_t)n);
-  count(v, first, end, uses);
+  load_uses_count(v, first, end, uses);
   if (k != NULL) {
     own = put_kept_first(k, v->at, n, uses);
   }
-  load_uses_sort(uses, n);
-  while (again < n && uses[again].times > 1) { /* a sample with one access left is not cached */
-    again++;
-  }
+  const int64_t again = load_uses_frequent(uses, n, 2); /* one access left: not cached */
+
   for (int c = 0; c < LOAD_CLASSES; c++) {
     const int64_t max_take = k != NULL && c == WEIR_LOAD_MEMORY ? own : capacity[c];
     const int64_t take = again - at < max_take ? again - at : max_take;
