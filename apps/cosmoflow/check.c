@@ -172,5 +172,5 @@ weir_status cf_check(const weir_cli *cli, const cf_cfg *cfg)
   if (weir_cli_is(cli, "eval")) {
     return cf_eval_check(&cfg->eval);
   }
-  return prepares ? WEIR_OK : check_input(cli, cfg);
+  return prepares || weir_cli_is(cli, "loading") ? WEIR_OK : check_input(cli, cfg);
 }

@@ -19,6 +19,8 @@ weir_status cf_cmd_eval(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_describe(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_scaling(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_compare(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_loading(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_tune(const weir_cli *cli) WEIR_CHECKED;
 
 /* How commands start: with the arguments of the command as source.input where it reads samples, and
  * the configuration checked (check.h). job->cfg: a cf_cfg. */

@@ -46,6 +46,14 @@ static const weir_command commands[] = {
      "train the network under exchange policies on simulated ranks, of which some may be late: "
      "validation loss over simulated time (compare.csv, losses.csv, report.html)",
      NULL, cf_cmd_compare, WEIR_ONE_RANK, false},
+    {"loading",
+     "predict the time of a training by where its samples come from, under policies of loading "
+     "(loading.csv, report.html); nothing is read",
+     NULL, cf_cmd_loading, WEIR_ONE_RANK, false},
+    {"tune",
+     "measure how fast memory, load.directory.path and the files of samples are read, and write "
+     "load.yaml for run and loading; on several ranks, by numbers of ranks",
+     "PATH ...", cf_cmd_tune, WEIR_LAUNCHED_RANKS, false},
     {"report",
      "write the page of a flow, DIR/index.html: states, provenance and main results of its steps",
      "DIR", weir_flow_report, WEIR_ONE_RANK, false},

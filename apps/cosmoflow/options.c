@@ -67,6 +67,16 @@ const weir_opt cf_options[] = {
         cf_cfg, scaling, weir_scaling_opts,
         "steps of replicas on many ranks, which scaling predicts; ranks, policies, runs, "
         "compute_s, imbalance and network are those of compare as well"),
+    WEIR_OPT_TABLE(cf_cfg, loading, weir_load_simulation_opts,
+                   "trainings that loading simulates, on a machine whose storage is section load"),
+    WEIR_OPT_INT_LIST(
+        cf_cfg, tune.threads, "1, 2, 4", 1, 64, "threads",
+        "that read memory and load.directory.path in turn, ascending, at most 16 numbers"),
+    WEIR_OPT_INT(cf_cfg, tune.bytes, 1 << 28, 1, 1e15, "B",
+                 "samples that are read from memory and from files of load.directory.path each "
+                 "time; memory: more than the caches have"),
+    WEIR_OPT_INT(cf_cfg, tune.samples, 32, 1, 1e9, "1",
+                 "samples of source.input that each reader reads, fewer where there are fewer"),
     WEIR_OPT_REAL(cf_cfg, compare.target, 0, 0, 1e30, "",
                   "validation loss, to which compare measures the simulated time; 0: the mean with "
                   "which allreduce ends on the most ranks (without it the first row) and, of "

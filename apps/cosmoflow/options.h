@@ -9,6 +9,7 @@
 #include "eval/spectrum.h"
 #include "data/samples.h"
 #include "exec/weir_plan.h"
+#include "load/weir_load_simulation.h"
 #include "log/mllog.h"
 #include "model/network.h"
 #include "place/weir_grid_options.h"
@@ -51,6 +52,11 @@ typedef struct cf_cfg {
   cf_summary_opts summaries;
   cf_mllog_opts mllog;
   weir_scaling_cfg scaling;
+  weir_load_simulation loading;
+  struct {
+    weir_int_list threads;
+    int64_t bytes, samples;
+  } tune;
   struct {
     double target;
   } compare;

@@ -28,7 +28,7 @@ static head head_of(const load_folder *f, int64_t sample, uint32_t crc)
   return h;
 }
 
-static void path_of(const load_folder *f, int64_t sample, char *path, size_t size)
+void load_folder_path(const load_folder *f, int64_t sample, char *path, size_t size)
 {
   (void)snprintf(path, size, "%s%lld.sample", f->prefix, (long long)sample);
 }
@@ -54,7 +54,7 @@ static int64_t sample_of(const load_folder *f, const char *path, const char *res
   if (sscanf(rest, "%lld.sample", &sample) != 1 || sample < 0) {
     return -1;
   }
-  path_of(f, sample, same, sizeof same);
+  load_folder_path(f, sample, same, sizeof same);
   FILE *const in = strcmp(same, path) == 0 ? fopen(path, "rb") : NULL;
   const bool whole = in != NULL && fread(&h, sizeof h, 1, in) == 1 && fseek(in, 0, SEEK_END) == 0 &&
                      (bytes = ftell(in)) > 0;
@@ -103,7 +103,7 @@ weir_status load_folder_put(const load_folder *f, int64_t sample, const void *da
   weir_writer *w = NULL;
   weir_status status = WEIR_OK;
 
-  path_of(f, sample, path, sizeof path);
+  load_folder_path(f, sample, path, sizeof path);
   WEIR_TRY(weir_writer_open(path, &w));
   WEIR_TRY_GOTO(weir_writer_write(w, &h, sizeof h), done);
   WEIR_TRY_GOTO(weir_writer_write(w, data, (size_t)f->bytes), done);
@@ -118,7 +118,7 @@ bool load_folder_get(const load_folder *f, int64_t sample, void *data)
   char path[LOAD_PATH];
   head h;
 
-  path_of(f, sample, path, sizeof path);
+  load_folder_path(f, sample, path, sizeof path);
   FILE *const in = fopen(path, "rb");
   bool good = in != NULL && fread(&h, sizeof h, 1, in) == 1 &&
               fread(data, (size_t)f->bytes, 1, in) == 1 && fgetc(in) == EOF;
@@ -138,6 +138,6 @@ void load_folder_remove(const load_folder *f, int64_t sample)
 {
   char path[LOAD_PATH];
 
-  path_of(f, sample, path, sizeof path);
+  load_folder_path(f, sample, path, sizeof path);
   (void)remove(path);
 }

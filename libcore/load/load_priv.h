@@ -88,6 +88,8 @@ weir_status load_folder_put(const load_folder *f, int64_t sample, const void *da
  * known, another thread may have replaced it by a good one. */
 bool load_folder_get(const load_folder *f, int64_t sample, void *data);
 void load_folder_remove(const load_folder *f, int64_t sample);
+/* Writes the path of the file of a sample. */
+void load_folder_path(const load_folder *f, int64_t sample, char *path, size_t size);
 
 /* ---- options.c ---- */
 
