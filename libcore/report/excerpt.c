@@ -90,7 +90,7 @@ static void put_figure(FILE *out, const char *at, const char *folder)
 weir_status weir_report_excerpt(weir_report *r, const char *folder)
 {
   char path[PATH_SIZE], file[PATH_SIZE];
-  FILE *const out = report_body(r);
+  FILE *const out = weir_report_stream(r);
   char *page = NULL;
   int64_t size = 0;
 

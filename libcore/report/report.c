@@ -291,7 +291,7 @@ weir_status weir_report_verbatim(weir_report *r, const char *text)
   return r->facts.status;
 }
 
-FILE *report_body(weir_report *r)
+FILE *weir_report_stream(weir_report *r)
 {
   return r->body;
 }

@@ -27,8 +27,7 @@ void report_put_svg(FILE *out, int width, int height, const char *title);
 /* The same as one CSV field, quoted where it has to be. */
 void report_put_csv(FILE *out, const char *text);
 
-/* report.c: what the page has below its contents, to be appended to; and its folder. Borrowed. */
-FILE *report_body(weir_report *r);
+/* report.c: the folder of the page. Borrowed. */
 const char *report_folder(const weir_report *r);
 
 /* A finite range with lo < hi, and the distance of its ticks. */

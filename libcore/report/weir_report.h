@@ -3,6 +3,7 @@
 #ifndef WEIR_REPORT_H
 #define WEIR_REPORT_H
 #include <stdint.h>
+#include <stdio.h>
 #include "base/weir_status.h"
 #include "report/weir_figure.h"
 #include "report/weir_map.h"
@@ -41,6 +42,9 @@ weir_status weir_report_text(weir_report *r, const char *format, ...) WEIR_CHECK
     WEIR_PRINTF(2, 3);
 /* Appends a link to another page of the folder. */
 weir_status weir_report_link(weir_report *r, const char *address, const char *text) WEIR_CHECKED;
+/* Returns the stream of the page's body, for parts of HTML that these functions do not make: what
+ * is written there is not escaped. Borrowed. */
+FILE *weir_report_stream(weir_report *r);
 /* Appends a text whose blanks and line ends stay as they are, such as a command. */
 weir_status weir_report_verbatim(weir_report *r, const char *text) WEIR_CHECKED;
 /* Appends a table with the HTML id `id`: head[columns], then cell(row, column) = cells[row *
