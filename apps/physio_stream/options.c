@@ -46,6 +46,10 @@ const weir_opt ps_options[] = {
     WEIR_OPT_REAL(ps_cfg, output.start, 0, 0, 1e9, "s",
                   "where the signal drawn begins; 0: at its first sample that is present"),
     WEIR_OPT_TABLE(ps_cfg, output.nn, ps_hrv_options, "how the report measures intervals"),
+    WEIR_OPT_TABLE(
+        ps_cfg, output.viewer, ps_viewer_options,
+        "viewer.html of run: signals and annotations to pan and zoom through; of several "
+        "recordings (input.records) only where one of these is stated"),
     WEIR_OPT_PATH(
         ps_cfg, eval.reference, "",
         "annotation file with the true beats; its record (RECORD.hea, .edf, .bdf or .nc) is in the "

@@ -12,6 +12,7 @@
 #include "model/hrv.h"
 #include "query/options.h"
 #include "stream/weir_stream.h"
+#include "viewer/viewer.h"
 
 enum { PS_CONVERT_NETCDF, PS_CONVERT_WFDB, PS_CONVERT_CSV, PS_CONVERT_EDF, PS_CONVERT_BDF };
 typedef struct ps_convert_opts {
@@ -44,6 +45,7 @@ typedef struct ps_cfg {
     bool follow;         /* print beats of live input as they come          */
     double strip, start; /* s of signal in the report, and where it begins  */
     ps_hrv_opts nn;      /* how the report measures intervals                */
+    ps_viewer_opts viewer;
   } output;
   struct {
     const char *reference, *test; /* annotation files                             */

@@ -3,6 +3,7 @@
 #include "base/weir_log.h"
 #include "pipeline.h"
 #include "query/files.h"
+#include "query/shown.h"
 #include "page/query_page.h"
 
 static ps_query_job job_of(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
@@ -17,7 +18,8 @@ static ps_query_job job_of(const weir_cli *cli, const ps_cfg *cfg, const weir_co
                         .threads = cli->threads,
                         .start = cfg->output.start,
                         .strip = cfg->output.strip,
-                        .follow = cfg->output.follow ? stdout : NULL};
+                        .follow = cfg->output.follow ? stdout : NULL,
+                        .viewer = &cfg->output.viewer};
 }
 
 static void warn_of_nothing(const ps_query_run *r)
@@ -69,6 +71,7 @@ static weir_status write_all(const ps_one *one, ps_query_run *r)
   WEIR_TRY(weir_run_dir_commit(one->dir));
   WEIR_TRY(ps_query_files_write(&cfg->query, r, cli->out));
   WEIR_TRY(ps_write_provenance(cli, cfg, inputs, n_inputs));
+  WEIR_TRY(ps_query_shown_write(&cfg->query, r, &cfg->input, cli->out));
   WEIR_TRY(ps_query_page_write(r, cli->out));
   warn_of_nothing(r);
   warn_of_odd(r);

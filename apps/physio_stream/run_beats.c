@@ -7,6 +7,7 @@
 #include "out_features.h"
 #include "page/run_page.h"
 #include "page/run_quality.h"
+#include "viewer/viewer.h"
 
 /* Everything that one run holds. */
 typedef struct run {
@@ -17,6 +18,7 @@ typedef struct run {
   const ps_input_info *facts;
   ps_strip strip;
   ps_quality quality;
+  ps_viewer *viewer;
   ps_out_beats beats;
   ps_out_features features;
   ps_pipeline pipeline;
@@ -31,6 +33,7 @@ static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, u
   WEIR_TRY(ps_input_read(r->input, lo, hi - lo, x, present));
   ps_strip_take(&r->strip, lo, hi, x, present);
   ps_quality_take(&r->quality, lo, hi, x, present);
+  ps_viewer_take(r->viewer, 0, lo, hi, x, present);
   return ps_out_beats_present(&r->beats, lo, hi, present);
 }
 
@@ -62,6 +65,10 @@ static weir_status open_outputs(run *r)
   }
   WEIR_TRY(ps_quality_init(r->facts, &r->quality));
   WEIR_TRY(ps_strip_init(r->cfg, r->facts, &r->strip));
+  WEIR_TRY(ps_viewer_create(&r->cfg->output.viewer, &r->viewer));
+  WEIR_TRY(ps_viewer_add_signal(r->viewer, r->facts->signal, r->facts->units, r->facts->fs_num,
+                                r->facts->fs_den, r->facts->live != NULL ? -1 : r->facts->count));
+  WEIR_TRY(ps_viewer_add_files(r->viewer, &r->cfg->input));
   if (r->cfg->output.features) {
     WEIR_TRY(ps_out_features_open(r->cli->out, r->facts, &r->features));
   }
@@ -109,6 +116,25 @@ static void warn_of_few(const run *r)
   }
 }
 
+/* The beats are shown as they were written. */
+static weir_status write_viewer(run *r)
+{
+  char name[512], path[PS_PATH];
+  ps_marks beats;
+
+  if (r->viewer == NULL) {
+    return WEIR_OK;
+  }
+  (void)snprintf(name, sizeof name, "%s.qrs", r->facts->name);
+  WEIR_TRY(weir_path_join(r->cli->out, name, path, sizeof path));
+  WEIR_TRY(ps_marks_read(path, r->facts->fs_num, r->facts->fs_den, &beats));
+  ps_viewer_add_marks(r->viewer, &beats);
+  if (ps_input_rereads(&r->cfg->input)) {
+    WEIR_TRY(ps_viewer_read_samples(r->viewer, 0, r->input));
+  }
+  return ps_viewer_write(r->viewer, r->facts, r->cli->out);
+}
+
 /* Everything has been computed: files appear, the report last. */
 static weir_status write_outputs(run *r)
 {
@@ -123,6 +149,7 @@ static weir_status write_outputs(run *r)
   r->beats.strip_hi = r->strip.hi;
   WEIR_TRY(ps_out_beats_write(&r->beats, r->cli->out));
   WEIR_TRY(ps_write_provenance(r->cli, r->cfg, inputs, n_inputs));
+  WEIR_TRY(write_viewer(r));
   WEIR_TRY(ps_run_page_write(r->cli->out, r->cfg, &r->strip, &r->quality, &r->beats, &r->pipeline,
                              &r->report));
   warn_of_few(r);
@@ -183,6 +210,7 @@ static weir_status perform(run *r)
   }
   WEIR_TRY(ps_input_verify(r->input));
   ps_quality_end(&r->quality, r->facts->count);
+  ps_viewer_end(r->viewer, 0, r->facts->count);
   WEIR_TRY(ps_out_beats_end(&r->beats, r->facts->count));
   weir_debug("run", "chunks of %.4g s: a beat is known at most %.4g s + %.4g s after its time",
              r->report.window_s, r->report.latency_s, ps_graph_latency(&r->pipeline.graph));
@@ -229,6 +257,7 @@ weir_status ps_beats_run(const ps_one *one)
   ps_out_beats_fini(&r.beats);
   ps_strip_fini(&r.strip);
   ps_quality_fini(&r.quality);
+  ps_viewer_destroy(&r.viewer);
   ps_input_close(&r.input);
   return status;
 }

@@ -291,6 +291,11 @@ bool ps_input_is_built_in(const ps_input_opts *o)
   return o->records.count == 0 && o->record[0] == 0 && o->csv[0] == 0 && o->live[0] == 0;
 }
 
+bool ps_input_rereads(const ps_input_opts *opts)
+{
+  return opts->record[0] != 0 || opts->csv[0] != 0;
+}
+
 weir_status ps_input_check(const ps_input_opts *opts)
 {
   const bool record = opts->record[0] != 0, csv = opts->csv[0] != 0, live = opts->live[0] != 0;

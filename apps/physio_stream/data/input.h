@@ -32,6 +32,9 @@ typedef struct ps_input ps_input;
 /* Returns whether they name no recording, so that the built-in one is read. */
 bool ps_input_is_built_in(const ps_input_opts *opts);
 
+/* Returns whether they name files, so that what has been read can be read again. */
+bool ps_input_rereads(const ps_input_opts *opts);
+
 /* Path of a recording that an option names: see ps_physionet_path. */
 weir_status ps_input_path(const ps_input_opts *opts, const char *name, char *path,
                           size_t size) WEIR_CHECKED;

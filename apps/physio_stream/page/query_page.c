@@ -212,6 +212,9 @@ static weir_status fill(weir_report *page, const ps_query_run *r)
       WEIR_TRY(add_strip(page, &r->columns[i], (int)i + 1));
     }
   }
+  if (r->viewer != NULL) {
+    WEIR_TRY(weir_report_link(page, "viewer.html", PS_VIEWER_LINK));
+  }
   for (int64_t i = 0; i < r->query.n_columns; i++) {
     if (strcmp(r->columns[i].what->unit, WEIR_FLAG_UNIT) == 0) {
       WEIR_TRY(add_flags(page, &r->columns[i], (int)i + 1));

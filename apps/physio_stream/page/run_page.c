@@ -261,6 +261,9 @@ static weir_status fill(weir_report *r, const summary *s, const ps_strip *strip,
   if (strip->hi > strip->lo) {
     WEIR_TRY(add_strip(r, s, strip));
   }
+  if (s->cfg->output.viewer.size > 0) {
+    WEIR_TRY(weir_report_link(r, "viewer.html", PS_VIEWER_LINK));
+  }
   WEIR_TRY(add_intervals(r, s));
   WEIR_TRY(ps_quality_page(s->quality, r));
   WEIR_TRY(ps_run_rhythm(r, &s->cfg->output.nn, s->beats));

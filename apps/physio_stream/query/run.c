@@ -109,6 +109,55 @@ static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_s
   return WEIR_OK;
 }
 
+static weir_status read_shown(void *context, int64_t lo, int64_t hi, float *x, uint8_t *present)
+{
+  const ps_query_shown *const s = context;
+
+  WEIR_TRY(ps_input_read(s->input, lo, hi - lo, x, present));
+  ps_viewer_take(s->viewer, s->number, lo, hi, x, present);
+  return WEIR_OK;
+}
+
+static weir_status next_shown(void *context, int64_t at, int64_t *lo, int64_t *hi)
+{
+  return ps_input_next_run(((ps_query_shown *)context)->input, at, lo, hi);
+}
+
+/* A page of all signals that are used, under the names that the query gives them. */
+static weir_status open_viewer(const ps_query_job *job, ps_query_run *r)
+{
+  if (job->viewer == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(ps_viewer_create(job->viewer, &r->viewer));
+  for (int i = 0; i < WEIR_QUERY_SOURCES && r->viewer != NULL; i++) {
+    if (r->input[i] == NULL) {
+      continue;
+    }
+    const ps_input_info *const info = ps_input_get(r->input[i]);
+
+    WEIR_TRY(ps_viewer_add_signal(r->viewer, r->text.sources[i].name, info->units, info->fs_num,
+                                  info->fs_den, info->live != NULL ? -1 : info->count));
+    r->shown[i].number = r->viewer->n_signals - 1;
+  }
+  return ps_viewer_add_files(r->viewer, job->input);
+}
+
+/* The input of stream i, whose samples the viewer takes too. */
+static weir_stream_source source_of(ps_query_run *r, int i)
+{
+  weir_stream_source source = ps_input_source(r->input[i]);
+
+  r->shown[i].input = r->input[i];
+  r->shown[i].viewer = r->viewer;
+  source.read = read_shown;
+  source.next_run = next_shown;
+  source.context = &r->shown[i];
+  source.value = r->text.sources[i].name;
+  source.present = r->present[i];
+  return source;
+}
+
 static weir_status open_stream(const ps_query_job *job, ps_query_run *r)
 {
   weir_stream_source sources[WEIR_QUERY_SOURCES];
@@ -122,9 +171,7 @@ static weir_status open_stream(const ps_query_job *job, ps_query_run *r)
     }
     live = ps_input_live(r->input[i]);
     weir_query_present_name(r->text.sources[i].name, r->present[i], sizeof r->present[i]);
-    sources[n] = ps_input_source(r->input[i]);
-    sources[n].value = r->text.sources[i].name;
-    sources[n++].present = r->present[i];
+    sources[n++] = source_of(r, i);
   }
   WEIR_TRY(open_columns(job, r, sinks, &n_sinks));
   const weir_stream_job stream = {.graph = r->query.graph,
@@ -150,6 +197,7 @@ weir_status ps_query_open(const ps_query_job *job, ps_query_run *out)
   WEIR_TRY_GOTO(open_inputs(job, r), fail);
   WEIR_TRY_GOTO(weir_query_build(&r->text.spec, &r->query), fail);
   close_unused(r);
+  WEIR_TRY_GOTO(open_viewer(job, r), fail);
   WEIR_TRY_GOTO(open_stream(job, r), fail);
   return WEIR_OK;
 fail:
@@ -176,6 +224,7 @@ void ps_query_close(ps_query_run *r)
   }
   weir_free(&r->columns);
   weir_query_fini(&r->query);
+  ps_viewer_destroy(&r->viewer);
   for (int i = 0; i < WEIR_QUERY_SOURCES; i++) {
     ps_input_close(&r->input[i]);
   }

@@ -4,6 +4,7 @@
 #include "data/input.h"
 #include "query/column.h"
 #include "query/options.h"
+#include "viewer/viewer.h"
 
 /* What a run needs to know; all borrowed until ps_query_close. */
 typedef struct ps_query_job {
@@ -14,10 +15,18 @@ typedef struct ps_query_job {
   uint64_t seed;
   const weir_stream_cfg *stream;
   const weir_exec_cfg *exec;
-  int threads;         /* 0: all                               */
-  double start, strip; /* s: what reports draw, see column.h   */
-  FILE *follow;        /* results of live input are printed here as they come, or NULL */
+  int threads;                  /* 0: all                               */
+  double start, strip;          /* s: what reports draw, see column.h   */
+  FILE *follow;                 /* results of live input are printed here as they come, or NULL */
+  const ps_viewer_opts *viewer; /* NULL: no page */
 } ps_query_job;
+
+/* An input whose samples are shown too. */
+typedef struct ps_query_shown {
+  ps_input *input;
+  ps_viewer *viewer; /* NULL: there is no page */
+  int number;        /* of its signal there    */
+} ps_query_shown;
 
 typedef struct ps_query_run {
   ps_query_text text;
@@ -28,7 +37,9 @@ typedef struct ps_query_run {
   weir_stream *stream;
   ps_column *columns; /* of the query, in its order */
   weir_stream_report report;
-  FILE *follow; /* results are printed here as they come, or NULL */
+  FILE *follow;      /* results are printed here as they come, or NULL */
+  ps_viewer *viewer; /* of the signals that are used, in the order of the streams; or NULL */
+  ps_query_shown shown[WEIR_QUERY_SOURCES];
 } ps_query_run;
 
 /* Opens a query, up to the first sample. Fails: as ps_input_open, weir_query_build and

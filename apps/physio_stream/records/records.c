@@ -29,11 +29,15 @@ weir_status ps_one_add(const ps_one *one, const ps_pool_row *row)
   return WEIR_OK;
 }
 
-/* The configuration of the recording `r` alone. */
-static ps_cfg cfg_of(const ps_cfg *all, const ps_record *r)
+/* The configuration of the recording `r` alone. Viewers of many are large: they are asked for. */
+static ps_cfg cfg_of(const ps_one *all, const ps_record *r)
 {
-  ps_cfg cfg = *all;
+  const ps_viewer_opts *const viewer = &all->cfg->output.viewer;
+  ps_cfg cfg = *all->cfg;
 
+  if (!weir_config_states(all->config, viewer, sizeof *viewer)) {
+    cfg.output.viewer.size = 0;
+  }
   cfg.input.record = r->path;
   cfg.input.records = (weir_string_list){NULL, 0};
   return cfg;
@@ -43,7 +47,7 @@ static weir_status run_record(job *j, ps_record *r)
 {
   char dir[PS_PATH], path[PS_PATH];
   weir_cli cli = *j->all->cli;
-  const ps_cfg cfg = cfg_of(j->all->cfg, r);
+  const ps_cfg cfg = cfg_of(j->all, r);
   const ps_one one = {.cli = &cli, .cfg = &cfg, .config = j->all->config, .record = r};
 
   if (weir_stop_requested()) {
@@ -167,7 +171,7 @@ static weir_status accept_any(const ps_one *all, ps_records *list, ps_one_fn che
   WEIR_TRY(
       ps_records_list("input.records", &all->cfg->input.records, all->cfg->input.physionet, list));
   for (int64_t i = 0; i < list->count; i++) {
-    const ps_cfg cfg = cfg_of(all->cfg, &list->items[i]);
+    const ps_cfg cfg = cfg_of(all, &list->items[i]);
     const weir_status one = check(&(ps_one){.cli = all->cli, .cfg = &cfg, .config = all->config});
 
     if (one == WEIR_OK) {
