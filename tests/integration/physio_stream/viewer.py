@@ -1,8 +1,9 @@
-"""viewer.py PROGRAM FOLDER SOURCE - viewer.html in a headless Chromium: columns of the drawing against all samples, gaps, keys and mouse,
-and annotation files that are edited and saved, read back by a reader of this test and by the program."""
+"""viewer.py PROGRAM FOLDER SOURCE [wfdb] - viewer.html in a headless Chromium: columns of the drawing against all samples, gaps, keys and mouse,
+and annotation files that are edited and saved, read back by a reader of this test and by the program, and with `wfdb` by that package."""
 
 import base64
 import csv
+import importlib.util
 import json
 import math
 import os
@@ -103,6 +104,14 @@ def read_by_program(program, path):
     for index, text in marks["aux"]:
         items[index][5] = text.encode("latin-1")
     return items
+
+
+def read_by_wfdb(name, suffix):
+    """The same, as the wfdb package reads it, and the resolution that the file states."""
+    import wfdb # pylint: disable=import-outside-toplevel
+    a = wfdb.rdann(name, suffix, return_label_elements=["label_store"])
+    texts = [text.encode("latin-1") or None for text in a.aux_note]
+    return [list(item) for item in zip(map(int, a.sample), map(int, a.label_store), map(int, a.subtype), map(int, a.chan), map(int, a.num), texts)], a.fs
 
 
 class Page:
@@ -254,7 +263,7 @@ def check_marks(page, name, times):
     return index
 
 
-def check_editing(program, page, index, original):
+def check_editing(program, page, index, original, with_wfdb):
     """Adds, relabels, deletes and undoes; the file that is saved has these changes and all that was there."""
     equal("an unchanged file", page.bytes(index), original)
     before = read_annotations(original)
@@ -290,9 +299,11 @@ def check_editing(program, page, index, original):
     equal("edits that are saved", page.run("viewer.marks[%d].edited()" % index), False)
     equal("the saved file", read_annotations(saved), head + expected)
     equal("the saved file, as the program reads it", read_by_program(program, "saved/edited.atr"), expected)
+    if with_wfdb:
+        equal("the saved file, as wfdb reads it", read_by_wfdb("saved/edited", "atr")[0], expected)
 
 
-def check_format(program, page):
+def check_format(program, page, with_wfdb):
     """Times beyond 2^31, every field, texts of odd and of 255 bytes, codes of one's own."""
     items = [[3, 1, 0, 0, 0, None], [1026, 5, -3, 0, 0, None], [1027, 22, 0, 1, 7, b"odd"], [2051, 49, 127, 1, -128, b"a" * 255],
              [5_000_000_000, 28, 0, 255, -1, b"(N\0"], [10_000_000_000, 14, -1, 0, 0, b"\xff even"]]
@@ -309,14 +320,19 @@ def check_format(program, page):
     equal("notes", [item[5] for item in got[:4]], notes)
     equal("a file of all fields", got[4:], items)
     equal("a file of all fields, as the program reads it", read_by_program(program, "made.atr"), items)
+    if with_wfdb:
+        equal("a file of all fields, as wfdb reads it", read_by_wfdb("made", "atr"), (items, 499.5))
 
 
-def main(program, folder, source):
+def main(program, folder, source, with_wfdb=""):
     sys.path.insert(0, os.path.join(source, "tests/integration/reports"))
     import browser # pylint: disable=import-outside-toplevel
     path = browser.find()
     if path is None:
         print("skipped: there is no Chromium (workflows/setup.sh test installs it on Debian)")
+        sys.exit(77)
+    if with_wfdb and importlib.util.find_spec("wfdb") is None:
+        print("skipped: there is no package wfdb (PyPI)")
         sys.exit(77)
     os.chdir(folder)
     with open("query.yaml", "w", encoding="utf-8") as file:
@@ -354,8 +370,8 @@ def main(program, folder, source):
             check_controls(page)
             check_marks(page, "ecgsyn.slow_beats", slow)
             equal("beats as they were written", page.bytes(page.run("viewer.marks.findIndex((m) => m.name === 'ecgsyn.beats_beat')")), beats)
-            check_editing(program, page, 0, reference)
-            check_format(program, page)
+            check_editing(program, page, 0, reference, with_wfdb)
+            check_format(program, page, with_wfdb)
             equal("complaints", [text for text in window.complaints() if "getImageData" not in text], []) # of this test
         finally:
             window.close()
