@@ -50,6 +50,8 @@ const weir_opt ps_options[] = {
         ps_cfg, output.viewer, ps_viewer_options,
         "viewer.html of run: signals and annotations to pan and zoom through; of several "
         "recordings (input.records) only where one of these is stated"),
+    WEIR_OPT_TABLE(ps_cfg, output.page, ps_live_page_options,
+                   "page of live input, to read only, while run goes on"),
     WEIR_OPT_PATH(
         ps_cfg, eval.reference, "",
         "annotation file with the true beats; its record (RECORD.hea, .edf, .bdf or .nc) is in the "

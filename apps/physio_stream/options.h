@@ -4,6 +4,7 @@
 #include "data/input.h"
 #include "data/replay.h"
 #include "eval/score.h"
+#include "live/page.h"
 #include "place/weir_scaling.h"
 #include "rhythm/recordings.h"
 #include "train/weir_train.h"
@@ -46,6 +47,7 @@ typedef struct ps_cfg {
     double strip, start; /* s of signal in the report, and where it begins  */
     ps_hrv_opts nn;      /* how the report measures intervals                */
     ps_viewer_opts viewer;
+    ps_live_page_opts page; /* of live input */
   } output;
   struct {
     const char *reference, *test; /* annotation files                             */

@@ -19,7 +19,8 @@ static ps_query_job job_of(const weir_cli *cli, const ps_cfg *cfg, const weir_co
                         .start = cfg->output.start,
                         .strip = cfg->output.strip,
                         .follow = cfg->output.follow ? stdout : NULL,
-                        .viewer = &cfg->output.viewer};
+                        .viewer = &cfg->output.viewer,
+                        .page = &cfg->output.page};
 }
 
 static void warn_of_nothing(const ps_query_run *r)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/weir_log.h"
 #include "io/weir_netcdf.h"
+#include "live/page.h"
 #include "out_features.h"
 #include "page/run_page.h"
 #include "page/run_quality.h"
@@ -19,6 +20,7 @@ typedef struct run {
   ps_strip strip;
   ps_quality quality;
   ps_viewer *viewer;
+  ps_live_page *page; /* signal 0: the only one */
   ps_out_beats beats;
   ps_out_features features;
   ps_pipeline pipeline;
@@ -34,6 +36,7 @@ static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, u
   ps_strip_take(&r->strip, lo, hi, x, present);
   ps_quality_take(&r->quality, lo, hi, x, present);
   ps_viewer_take(r->viewer, 0, lo, hi, x, present);
+  WEIR_TRY(ps_live_page_take(r->page, 0, lo, hi, x, present));
   return ps_out_beats_present(&r->beats, lo, hi, present);
 }
 
@@ -52,6 +55,7 @@ static weir_status take_beats(void *context, const weir_view *view, int64_t lo, 
   (void)last;
   for (int64_t i = 0; i < result[0]; i++) {
     ps_quality_beat(&((run *)context)->quality, result[1 + i]);
+    ps_live_page_beat(((run *)context)->page, result[1 + i]);
   }
   return ps_out_beats_add(&((run *)context)->beats, result + 1, result + columns + 1,
                           result + 2 * columns + 1, result[0]);
@@ -59,6 +63,8 @@ static weir_status take_beats(void *context, const weir_view *view, int64_t lo, 
 
 static weir_status open_outputs(run *r)
 {
+  int number = 0;
+
   WEIR_TRY(ps_out_beats_init(r->facts, &r->beats));
   if (r->facts->live != NULL && r->cfg->output.follow) {
     WEIR_TRY(ps_out_beats_follow(&r->beats, stdout));
@@ -69,6 +75,9 @@ static weir_status open_outputs(run *r)
   WEIR_TRY(ps_viewer_add_signal(r->viewer, r->facts->signal, r->facts->units, r->facts->fs_num,
                                 r->facts->fs_den, r->facts->live != NULL ? -1 : r->facts->count));
   WEIR_TRY(ps_viewer_add_files(r->viewer, &r->cfg->input));
+  WEIR_TRY(ps_live_page_open(&r->cfg->output.page, r->facts, &r->page));
+  WEIR_TRY(ps_live_page_add(r->page, r->facts->signal, r->facts->units, r->facts->fs_num,
+                            r->facts->fs_den, &number));
   if (r->cfg->output.features) {
     WEIR_TRY(ps_out_features_open(r->cli->out, r->facts, &r->features));
   }
@@ -258,6 +267,7 @@ weir_status ps_beats_run(const ps_one *one)
   ps_strip_fini(&r.strip);
   ps_quality_fini(&r.quality);
   ps_viewer_destroy(&r.viewer);
+  ps_live_page_close(&r.page);
   ps_input_close(&r.input);
   return status;
 }

@@ -78,6 +78,9 @@ typedef struct weir_wire weir_wire;
  * socket file, which is created and removed again. Other hosts than 127.x need `anywhere`. Fails:
  * WEIR_ERR_CONFIG (no such address), WEIR_ERR_DATA (in use, missing, not permitted). */
 weir_status weir_wire_listen(const char *address, bool anywhere, weir_wire **out) WEIR_CHECKED;
+/* Listens at "tcp:[HOST:]PORT" in the same way for a protocol of the caller: *fd does not block and
+ * is the caller's to close, *port is where it listens. Fails: the same. */
+weir_status weir_wire_bind(const char *address, bool anywhere, int *fd, int *port) WEIR_CHECKED;
 /* Opens `address` for writing: "-" the standard output, or the listener there; retries for
  * `patience` s while there is none. Fails: as weir_wire_listen. */
 weir_status weir_wire_connect(const char *address, bool anywhere, double patience,

@@ -172,6 +172,25 @@ done:
   return status;
 }
 
+weir_status weir_wire_bind(const char *address, bool anywhere, int *fd, int *port)
+{
+  weir_wire *w = NULL;
+
+  if (strncmp(address, "tcp:", 4) != 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "address '%s': expected tcp:[HOST:]PORT", address);
+  }
+  WEIR_TRY(create(&w));
+  const weir_status status = listen_at(w, address, anywhere);
+
+  if (status == WEIR_OK) {
+    *fd = w->server;
+    *port = w->port;
+    w->server = -1;
+  }
+  weir_wire_close(&w);
+  return status;
+}
+
 static weir_status connect_to(weir_wire *w, const char *address, bool anywhere, double patience)
 {
   const double give_up = weir_clock() + patience;

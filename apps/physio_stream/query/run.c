@@ -87,6 +87,16 @@ static weir_status end_follow(const ps_query_run *r)
   return print_line(r->follow, line);
 }
 
+static weir_status take_shown(void *context, const weir_view *view, int64_t lo, int64_t hi,
+                              bool last)
+{
+  const ps_query_shown_column *const s = context;
+
+  WEIR_TRY(ps_column_take(s->column, view, lo, hi, last));
+  return hi > lo ? ps_live_page_take(s->page, s->number, lo, hi, weir_view_at(view, &lo), NULL)
+                 : WEIR_OK;
+}
+
 /* Sinks of the columns, in their order, then of what is undefined in them. */
 static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_stream_sink *sinks,
                                 int *n)
@@ -94,7 +104,12 @@ static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_s
   WEIR_TRY(weir_alloc(r->query.n_columns, sizeof *r->columns, (void **)&r->columns));
   for (int64_t i = 0; i < r->query.n_columns; i++) {
     WEIR_TRY(ps_column_init(&r->query.columns[i], job->start, job->strip, &r->columns[i]));
-    sinks[i] = (weir_stream_sink){r->query.columns[i].name, ps_column_take, &r->columns[i]};
+    WEIR_TRY(ps_live_page_add(r->page, r->query.columns[i].name, r->query.columns[i].unit,
+                              r->query.columns[i].rate_num, r->query.columns[i].rate_den,
+                              &r->shown_columns[i].number));
+    r->shown_columns[i].column = &r->columns[i];
+    r->shown_columns[i].page = r->page;
+    sinks[i] = (weir_stream_sink){r->query.columns[i].name, take_shown, &r->shown_columns[i]};
   }
   if (r->facts->live != NULL && job->follow != NULL) {
     WEIR_TRY(begin_follow(job->follow, r));
@@ -115,7 +130,7 @@ static weir_status read_shown(void *context, int64_t lo, int64_t hi, float *x, u
 
   WEIR_TRY(ps_input_read(s->input, lo, hi - lo, x, present));
   ps_viewer_take(s->viewer, s->number, lo, hi, x, present);
-  return WEIR_OK;
+  return ps_live_page_take(s->page, s->number_live, lo, hi, x, present);
 }
 
 static weir_status next_shown(void *context, int64_t at, int64_t *lo, int64_t *hi)
@@ -123,22 +138,33 @@ static weir_status next_shown(void *context, int64_t at, int64_t *lo, int64_t *h
   return ps_input_next_run(((ps_query_shown *)context)->input, at, lo, hi);
 }
 
-/* A page of all signals that are used, under the names that the query gives them. */
-static weir_status open_viewer(const ps_query_job *job, ps_query_run *r)
+static weir_status show_source(ps_query_run *r, int i)
 {
-  if (job->viewer == NULL) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(ps_viewer_create(job->viewer, &r->viewer));
-  for (int i = 0; i < WEIR_QUERY_SOURCES && r->viewer != NULL; i++) {
-    if (r->input[i] == NULL) {
-      continue;
-    }
-    const ps_input_info *const info = ps_input_get(r->input[i]);
+  const ps_input_info *const info = ps_input_get(r->input[i]);
+  const char *const name = r->text.sources[i].name;
 
-    WEIR_TRY(ps_viewer_add_signal(r->viewer, r->text.sources[i].name, info->units, info->fs_num,
-                                  info->fs_den, info->live != NULL ? -1 : info->count));
-    r->shown[i].number = r->viewer->n_signals - 1;
+  r->shown[i] = (ps_query_shown){.input = r->input[i], .viewer = r->viewer, .page = r->page};
+  WEIR_TRY(ps_live_page_add(r->page, name, info->units, info->fs_num, info->fs_den,
+                            &r->shown[i].number_live));
+  WEIR_TRY(ps_viewer_add_signal(r->viewer, name, info->units, info->fs_num, info->fs_den,
+                                info->live != NULL ? -1 : info->count));
+  r->shown[i].number = r->viewer != NULL ? r->viewer->n_signals - 1 : 0;
+  return WEIR_OK;
+}
+
+/* Pages of all signals that are used, under the names that the query gives them. */
+static weir_status open_pages(const ps_query_job *job, ps_query_run *r)
+{
+  if (job->viewer != NULL) {
+    WEIR_TRY(ps_viewer_create(job->viewer, &r->viewer));
+  }
+  if (job->page != NULL) {
+    WEIR_TRY(ps_live_page_open(job->page, r->facts, &r->page));
+  }
+  for (int i = 0; i < WEIR_QUERY_SOURCES; i++) {
+    if (r->input[i] != NULL) {
+      WEIR_TRY(show_source(r, i));
+    }
   }
   return ps_viewer_add_files(r->viewer, job->input);
 }
@@ -148,8 +174,6 @@ static weir_stream_source source_of(ps_query_run *r, int i)
 {
   weir_stream_source source = ps_input_source(r->input[i]);
 
-  r->shown[i].input = r->input[i];
-  r->shown[i].viewer = r->viewer;
   source.read = read_shown;
   source.next_run = next_shown;
   source.context = &r->shown[i];
@@ -197,7 +221,7 @@ weir_status ps_query_open(const ps_query_job *job, ps_query_run *out)
   WEIR_TRY_GOTO(open_inputs(job, r), fail);
   WEIR_TRY_GOTO(weir_query_build(&r->text.spec, &r->query), fail);
   close_unused(r);
-  WEIR_TRY_GOTO(open_viewer(job, r), fail);
+  WEIR_TRY_GOTO(open_pages(job, r), fail);
   WEIR_TRY_GOTO(open_stream(job, r), fail);
   return WEIR_OK;
 fail:
@@ -225,6 +249,7 @@ void ps_query_close(ps_query_run *r)
   weir_free(&r->columns);
   weir_query_fini(&r->query);
   ps_viewer_destroy(&r->viewer);
+  ps_live_page_close(&r->page);
   for (int i = 0; i < WEIR_QUERY_SOURCES; i++) {
     ps_input_close(&r->input[i]);
   }

@@ -2,6 +2,7 @@
 #ifndef PS_QUERY_RUN_H
 #define PS_QUERY_RUN_H
 #include "data/input.h"
+#include "live/page.h"
 #include "query/column.h"
 #include "query/options.h"
 #include "viewer/viewer.h"
@@ -15,10 +16,11 @@ typedef struct ps_query_job {
   uint64_t seed;
   const weir_stream_cfg *stream;
   const weir_exec_cfg *exec;
-  int threads;                  /* 0: all                               */
-  double start, strip;          /* s: what reports draw, see column.h   */
-  FILE *follow;                 /* results of live input are printed here as they come, or NULL */
-  const ps_viewer_opts *viewer; /* NULL: no page */
+  int threads;                   /* 0: all                               */
+  double start, strip;           /* s: what reports draw, see column.h   */
+  FILE *follow;                  /* results of live input are printed here as they come, or NULL */
+  const ps_viewer_opts *viewer;  /* NULL: no page */
+  const ps_live_page_opts *page; /* NULL: no page */
 } ps_query_job;
 
 /* An input whose samples are shown too. */
@@ -26,7 +28,16 @@ typedef struct ps_query_shown {
   ps_input *input;
   ps_viewer *viewer; /* NULL: there is no page */
   int number;        /* of its signal there    */
+  ps_live_page *page;
+  int number_live; /* of its signal on the live page */
 } ps_query_shown;
+
+/* A column that is shown live too. */
+typedef struct ps_query_shown_column {
+  ps_column *column;
+  ps_live_page *page;
+  int number;
+} ps_query_shown_column;
 
 typedef struct ps_query_run {
   ps_query_text text;
@@ -40,6 +51,8 @@ typedef struct ps_query_run {
   FILE *follow;      /* results are printed here as they come, or NULL */
   ps_viewer *viewer; /* of the signals that are used, in the order of the streams; or NULL */
   ps_query_shown shown[WEIR_QUERY_SOURCES];
+  ps_live_page *page; /* of live input, or NULL */
+  ps_query_shown_column shown_columns[WEIR_QUERY_COLUMNS];
 } ps_query_run;
 
 /* Opens a query, up to the first sample. Fails: as ps_input_open, weir_query_build and

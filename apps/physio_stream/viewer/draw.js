@@ -31,7 +31,7 @@ function clockText(start, t, step) {
 
 class Drawing {
   constructor(canvas, data, signals, marks) {
-    Object.assign(this, { canvas, data, signals, marks, pen: canvas.getContext("2d") });
+    Object.assign(this, { canvas, data, signals, marks, origin: 0, pen: canvas.getContext("2d") }); // origin: time of the first slot (s)
   }
 
   size() {
@@ -80,12 +80,13 @@ class Drawing {
   axis() {
     const { t, span } = this.view, pen = this.pen, step = niceStep((span * 110) / (this.width - LEFT), true);
     pen.textAlign = "center";
-    for (let k = Math.ceil(t / step); k * step <= t + span; k++) {
+    for (let k = Math.ceil((t + this.origin) / step); k * step <= t + this.origin + span; k++) {
+      const x = this.x(k * step - this.origin);
       pen.strokeStyle = GRID;
-      this.vertical(this.x(k * step), 0, this.height - AXIS);
+      this.vertical(x, 0, this.height - AXIS);
       pen.fillStyle = INK;
-      pen.fillText(timeText(k * step, step), this.x(k * step), this.height - AXIS + 15);
-      pen.fillText(clockText(this.data.start, k * step, step).split(" ").pop(), this.x(k * step), this.height - AXIS + 31);
+      pen.fillText(timeText(k * step, step), x, this.height - AXIS + 15);
+      pen.fillText(clockText(this.data.start, k * step, step).split(" ").pop(), x, this.height - AXIS + 31);
     }
   }
 

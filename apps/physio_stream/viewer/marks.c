@@ -171,3 +171,25 @@ void ps_marks_put(const ps_marks *m, FILE *out)
   put_texts(&m->a, out);
   fputs("}", out);
 }
+
+void ps_marks_put_codes(FILE *out)
+{
+  static const struct {
+    int code;
+    const char *mnemonic, *text;
+  } rows[] = {
+#define X(id, code, mnemonic, beat, text) {code, mnemonic, text},
+      WEIR_ANNOTATION_LIST(X)
+#undef X
+  };
+
+  fputs("\"codes\":[", out);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    fprintf(out, i > 0 ? ",[%d," : "[%d,", rows[i].code);
+    ps_marks_put_text(rows[i].mnemonic, out);
+    fputs(",", out);
+    ps_marks_put_text(rows[i].text, out);
+    fputs("]", out);
+  }
+  fputs("]", out);
+}

@@ -32,4 +32,7 @@ void ps_marks_put_text(const char *text, FILE *out);
  * the file defines, "t" (times, each but the first as the difference to the one before), "code",
  * and of marks that have one [index, value] in "subtype", "channel", "number" and "aux". */
 void ps_marks_put(const ps_marks *m, FILE *out);
+/* Writes the member "codes" of a JSON object: [code, mnemonic, meaning] of those of the standard.
+ */
+void ps_marks_put_codes(FILE *out);
 #endif

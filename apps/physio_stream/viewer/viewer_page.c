@@ -53,28 +53,6 @@ static void put_lines(const char *const *lines, FILE *out)
   }
 }
 
-static void put_codes(FILE *out)
-{
-  static const struct {
-    int code;
-    const char *mnemonic, *text;
-  } rows[] = {
-#define X(id, code, mnemonic, beat, text) {code, mnemonic, text},
-      WEIR_ANNOTATION_LIST(X)
-#undef X
-  };
-
-  fputs("\"codes\":[", out);
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    fprintf(out, i > 0 ? ",[%d," : "[%d,", rows[i].code);
-    ps_marks_put_text(rows[i].mnemonic, out);
-    fputs(",", out);
-    ps_marks_put_text(rows[i].text, out);
-    fputs("]", out);
-  }
-  fputs("]", out);
-}
-
 static void put_signal(const ps_viewer_signal *s, FILE *out)
 {
   fputs("{\"name\":", out);
@@ -99,7 +77,7 @@ static void put_data(const ps_viewer *v, const ps_input_info *info, FILE *out)
   ps_marks_put_text(info->name, out);
   fprintf(out, ",\"start\":{\"kind\":%d,\"us\":%lld},\n", info->start_kind,
           (long long)info->start_us);
-  put_codes(out);
+  ps_marks_put_codes(out);
   fputs(",\n\"signals\":[", out);
   for (int i = 0; i < v->n_signals; i++) {
     fputs(i > 0 ? ",\n" : "\n", out);
