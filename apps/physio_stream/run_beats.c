@@ -126,18 +126,24 @@ static void warn_of_few(const run *r)
 }
 
 /* The beats are shown as they were written. */
-static weir_status write_viewer(run *r)
+static weir_status show_beats(run *r)
 {
   char name[512], path[PS_PATH];
   ps_marks beats;
 
-  if (r->viewer == NULL) {
+  (void)snprintf(name, sizeof name, "%s.qrs", r->facts->name);
+  if (!ps_viewer_takes_marks(r->viewer, name, r->beats.n + 2 * r->beats.n_gaps)) {
     return WEIR_OK;
   }
-  (void)snprintf(name, sizeof name, "%s.qrs", r->facts->name);
   WEIR_TRY(weir_path_join(r->cli->out, name, path, sizeof path));
   WEIR_TRY(ps_marks_read(path, r->facts->fs_num, r->facts->fs_den, &beats));
   ps_viewer_add_marks(r->viewer, &beats);
+  return WEIR_OK;
+}
+
+static weir_status write_viewer(run *r)
+{
+  WEIR_TRY(show_beats(r));
   if (ps_input_rereads(&r->cfg->input)) {
     WEIR_TRY(ps_viewer_read_samples(r->viewer, 0, r->input));
   }

@@ -57,12 +57,16 @@ static weir_status add_events(ps_query_run *r, const weir_query_output *o, bool 
   const weir_query_column *const c = &r->query.columns[o->column[0]];
   const ps_query_output file = {.stream = o->name, .format = PS_QUERY_ANNOTATIONS};
   char text[WEIR_ANNOTATION_MAX_AUX + 1] = "", name[WEIR_RECORD_NAME + 4 * WEIR_QUERY_NAME];
+  int64_t most = 0; /* no more than values of all columns */
   weir_status status = WEIR_OK;
   ps_marks m;
   ps_rows rows;
 
+  for (int k = 0; k < o->n; k++) {
+    most += r->columns[o->column[k]].present;
+  }
   ps_query_file_name(&file, r->facts->name, name, sizeof name);
-  if (ps_viewer_has(r->viewer, name)) {
+  if (ps_viewer_has(r->viewer, name) || !ps_viewer_takes_marks(r->viewer, name, most)) {
     return WEIR_OK;
   }
   ps_marks_begin(name, c->rate_num, c->rate_den, &m);

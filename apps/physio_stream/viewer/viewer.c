@@ -105,18 +105,29 @@ void ps_viewer_end(ps_viewer *v, int i, int64_t slots)
   }
 }
 
+bool ps_viewer_takes_marks(const ps_viewer *v, const char *name, int64_t n)
+{
+  if (v == NULL) {
+    return false;
+  }
+  if (v->n_marks == PS_VIEWER_MARKS || n > MAX_MARKS) {
+    weir_warn(
+        "viewer",
+        "%s: %lld marks are left out of viewer.html, which takes up to %d from each of %d files",
+        name, (long long)n, MAX_MARKS, PS_VIEWER_MARKS);
+    return false;
+  }
+  return true;
+}
+
 void ps_viewer_add_marks(ps_viewer *v, ps_marks *m)
 {
-  if (v == NULL || v->n_marks == PS_VIEWER_MARKS || m->a.count > MAX_MARKS) {
-    if (v != NULL) {
-      weir_warn("viewer", "%s: %lld marks are left out of viewer.html, which takes %d files of %d",
-                m->name, (long long)m->a.count, PS_VIEWER_MARKS, MAX_MARKS);
-    }
+  if (ps_viewer_takes_marks(v, m->name, m->a.count)) {
+    v->marks[v->n_marks++] = *m;
+    *m = (ps_marks){.fs_num = 0};
+  } else {
     ps_marks_fini(m);
-    return;
   }
-  v->marks[v->n_marks++] = *m;
-  *m = (ps_marks){.fs_num = 0};
 }
 
 weir_status ps_viewer_add_files(ps_viewer *v, const ps_input_opts *input)

@@ -56,8 +56,10 @@ void ps_viewer_take(ps_viewer *v, int i, int64_t lo, int64_t hi, const float *x,
                     const uint8_t *present);
 /* Ends signal i after so many slots. */
 void ps_viewer_end(ps_viewer *v, int i, int64_t slots);
-/* Adds marks, which the viewer then owns (all zero afterwards). Beyond PS_VIEWER_MARKS, and of more
- * than 10^6, they are left out with a warning. */
+/* Returns whether it takes `n` more marks named `name`: of at most PS_VIEWER_MARKS files, 10^6 of
+ * each; warns otherwise. */
+bool ps_viewer_takes_marks(const ps_viewer *v, const char *name, int64_t n);
+/* Adds marks, which the viewer then owns (all zero afterwards), if it takes them. */
 void ps_viewer_add_marks(ps_viewer *v, ps_marks *m);
 /* Adds the annotation files of the options, once there is a signal; files without a time resolution
  * count the frames of the record that `input` names, or slots of the first signal where it names

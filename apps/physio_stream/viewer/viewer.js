@@ -102,6 +102,7 @@ const viewer = (() => {
     } catch (e) {
       say(e.message);
     }
+    if (m) $("marks").options[view.file].textContent = m.name + " (" + m.items.length + ")";
     redraw();
   }
   const add = () => edit((m) => {
@@ -204,7 +205,11 @@ const viewer = (() => {
     $("place").addEventListener("keydown", (e) => { if (e.key === "Enter") go(); });
     window.addEventListener("resize", redraw);
     window.addEventListener("hashchange", follow);
-    window.addEventListener("beforeunload", (e) => { if (marks.some((m) => m.edited())) e.preventDefault(); });
+    window.addEventListener("beforeunload", (e) => {
+      if (!marks.some((m) => m.edited())) return;
+      e.preventDefault();
+      e.returnValue = "unsaved"; // for older browsers
+    });
   }
 
   // A click sets the cursor, and chooses a mark that is close to it.
