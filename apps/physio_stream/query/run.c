@@ -133,6 +133,24 @@ static weir_status read_shown(void *context, int64_t lo, int64_t hi, float *x, u
   return ps_live_page_take(s->page, s->number_live, lo, hi, x, present);
 }
 
+weir_status ps_query_show_rest(ps_query_run *r)
+{
+  for (int i = 0; i < WEIR_QUERY_SOURCES && r->viewer != NULL; i++) {
+    const ps_query_shown *const s = &r->shown[i];
+
+    if (r->input[i] == NULL) {
+      continue;
+    }
+    const int64_t count = ps_input_get(s->input)->count;
+
+    if (r->rereads) {
+      WEIR_TRY(ps_viewer_read(r->viewer, s->number, s->input));
+    }
+    ps_viewer_end(r->viewer, s->number, count);
+  }
+  return WEIR_OK;
+}
+
 static weir_status next_shown(void *context, int64_t at, int64_t *lo, int64_t *hi)
 {
   return ps_input_next_run(((ps_query_shown *)context)->input, at, lo, hi);
@@ -143,7 +161,8 @@ static weir_status show_source(ps_query_run *r, int i)
   const ps_input_info *const info = ps_input_get(r->input[i]);
   const char *const name = r->text.sources[i].name;
 
-  r->shown[i] = (ps_query_shown){.input = r->input[i], .viewer = r->viewer, .page = r->page};
+  r->shown[i] = (ps_query_shown){
+      .input = r->input[i], .viewer = r->rereads ? NULL : r->viewer, .page = r->page};
   WEIR_TRY(ps_live_page_add(r->page, name, info->units, info->fs_num, info->fs_den,
                             &r->shown[i].number_live));
   WEIR_TRY(ps_viewer_add_signal(r->viewer, name, info->units, info->fs_num, info->fs_den,
@@ -155,6 +174,7 @@ static weir_status show_source(ps_query_run *r, int i)
 /* Pages of all signals that are used, under the names that the query gives them. */
 static weir_status open_pages(const ps_query_job *job, ps_query_run *r)
 {
+  r->rereads = ps_input_rereads(job->input);
   if (job->viewer != NULL) {
     WEIR_TRY(ps_viewer_create(job->viewer, &r->viewer));
   }

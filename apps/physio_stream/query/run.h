@@ -26,8 +26,8 @@ typedef struct ps_query_job {
 /* An input whose samples are shown too. */
 typedef struct ps_query_shown {
   ps_input *input;
-  ps_viewer *viewer; /* NULL: there is no page */
-  int number;        /* of its signal there    */
+  ps_viewer *viewer; /* NULL: there is no page, or it reads the input afterwards */
+  int number;        /* of its signal there                                      */
   ps_live_page *page;
   int number_live; /* of its signal on the live page */
 } ps_query_shown;
@@ -50,6 +50,8 @@ typedef struct ps_query_run {
   weir_stream_report report;
   FILE *follow;      /* results are printed here as they come, or NULL */
   ps_viewer *viewer; /* of the signals that are used, in the order of the streams; or NULL */
+  bool rereads;      /* it reads the inputs once more, after the run: chunks without a result  */
+                     /* are not read in it                                                     */
   ps_query_shown shown[WEIR_QUERY_SOURCES];
   ps_live_page *page; /* of live input, or NULL */
   ps_query_shown_column shown_columns[WEIR_QUERY_COLUMNS];
@@ -60,5 +62,8 @@ typedef struct ps_query_run {
 weir_status ps_query_open(const ps_query_job *job, ps_query_run *out) WEIR_CHECKED;
 /* Reads the recording to its end. Fails: as weir_stream_run. */
 weir_status ps_query_perform(ps_query_run *r) WEIR_CHECKED;
+/* Shows, after the run, what of the inputs the viewer does not have yet. Fails: as ps_input_read.
+ */
+weir_status ps_query_show_rest(ps_query_run *r) WEIR_CHECKED;
 void ps_query_close(ps_query_run *r);
 #endif

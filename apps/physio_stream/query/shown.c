@@ -134,11 +134,7 @@ weir_status ps_query_shown_write(const ps_query_cfg *query, ps_query_run *r,
   if (r->viewer == NULL) {
     return WEIR_OK;
   }
-  for (int i = 0; i < WEIR_QUERY_SOURCES; i++) {
-    if (r->input[i] != NULL) {
-      ps_viewer_end(r->viewer, r->shown[i].number, ps_input_get(r->input[i])->count);
-    }
-  }
+  WEIR_TRY(ps_query_show_rest(r));
   WEIR_TRY(add_outputs(query, r));
   for (int i = 0; i < WEIR_QUERY_SOURCES && ps_input_rereads(input); i++) {
     if (r->input[i] != NULL) {

@@ -6,7 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 
-enum { MAX_MARKS = 1000000, PATH_SIZE = 4096 };
+enum { MAX_MARKS = 1000000, PATH_SIZE = 4096, BLOCK = 16384 };
 
 const weir_opt ps_viewer_options[] = {
     WEIR_OPT_REAL(ps_viewer_opts, size, 2, 0, 256, "MiB",
@@ -96,6 +96,44 @@ void ps_viewer_take(ps_viewer *v, int i, int64_t lo, int64_t hi, const float *x,
   if (v != NULL && i < v->n_signals) {
     ps_envelope_take(&v->signal[i].envelope, lo, hi, x, present);
   }
+}
+
+static weir_status read_runs(ps_viewer *v, int i, ps_input *in, float *x, uint8_t *present)
+{
+  const int64_t count = ps_input_get(in)->count;
+
+  for (int64_t at = 0, lo = 0, hi = 0; at < count; at = hi) {
+    WEIR_TRY(ps_input_next_run(in, at, &lo, &hi));
+    for (int64_t t = lo; t < hi; t += BLOCK) {
+      const int64_t n = hi - t < BLOCK ? hi - t : BLOCK;
+
+      WEIR_TRY(ps_input_read(in, t, n, x, present));
+      ps_viewer_take(v, i, t, t + n, x, present);
+    }
+    if (hi <= lo) {
+      break;
+    }
+  }
+  ps_viewer_end(v, i, count);
+  return WEIR_OK;
+}
+
+weir_status ps_viewer_read(ps_viewer *v, int i, ps_input *in)
+{
+  float *x = NULL;
+  uint8_t *present = NULL;
+  weir_status status = WEIR_OK;
+
+  if (v == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY_GOTO(weir_alloc(BLOCK, sizeof *x, (void **)&x), done);
+  WEIR_TRY_GOTO(weir_alloc(BLOCK, 1, (void **)&present), done);
+  WEIR_TRY_GOTO(read_runs(v, i, in, x, present), done);
+done:
+  weir_free(&x);
+  weir_free(&present);
+  return status;
 }
 
 void ps_viewer_end(ps_viewer *v, int i, int64_t slots)

@@ -54,6 +54,9 @@ bool ps_viewer_has(const ps_viewer *v, const char *name);
 /* Takes slots of signal i, as ps_envelope_take. */
 void ps_viewer_take(ps_viewer *v, int i, int64_t lo, int64_t hi, const float *x,
                     const uint8_t *present);
+/* Takes all slots of `in`, which can be read once more (ps_input_rereads), as signal i, and ends
+ * it. Fails: as ps_input_read, WEIR_ERR_MEMORY. */
+weir_status ps_viewer_read(ps_viewer *v, int i, ps_input *in) WEIR_CHECKED;
 /* Ends signal i after so many slots. */
 void ps_viewer_end(ps_viewer *v, int i, int64_t slots);
 /* Returns whether it takes `n` more marks named `name`: of at most PS_VIEWER_MARKS files, 10^6 of

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -112,6 +113,36 @@ def read_by_wfdb(name, suffix):
     a = wfdb.rdann(name, suffix, return_label_elements=["label_store"])
     texts = [text.encode("latin-1") or None for text in a.aux_note]
     return [list(item) for item in zip(map(int, a.sample), map(int, a.label_store), map(int, a.subtype), map(int, a.chan), map(int, a.num), texts)], a.fs
+
+
+def make_segment(name, signals):
+    """A segment of a WFDB record in format 16: [name, gain, integers] of each signal."""
+    with open(name + ".dat", "wb") as file:
+        file.write(struct.pack("<%dh" % sum(len(s[2]) for s in signals), *[v for frame in zip(*(s[2] for s in signals)) for v in frame]))
+    with open(name + ".hea", "w", encoding="utf-8") as file:
+        file.write("%s %d 250 %d\n" % (name, len(signals), len(signals[0][2])))
+        for label, gain, values in signals:
+            checksum = (sum(values) + 32768) % 65536 - 32768
+            file.write("%s.dat 16 %s 16 0 %d %d 0 %s\n" % (name, gain, values[0], checksum, label))
+
+
+def check_skipped(program):
+    """Chunks without a result are not computed, and the signals in them are shown nevertheless."""
+    for name, n, both in (("s1", 5000, True), ("s2", 15000, False), ("s3", 5000, True)):
+        ecg = ["ECG", "200/mV", [i * 37 % 251 - 100 for i in range(n)]]
+        make_segment(name, [ecg, ["ABP", "10/mmHg", [800 + i * 11 % 400 for i in range(n)]]] if both else [ecg])
+    with open("two_layout.hea", "w", encoding="utf-8") as file:
+        file.write("two_layout 2 250 0\n~ 0 200/mV 16 0 0 0 0 ECG\n~ 0 10/mmHg 16 0 0 0 0 ABP\n")
+    with open("two.hea", "w", encoding="utf-8") as file:
+        file.write("two/4 2 250 25000\ntwo_layout 0\ns1 5000\ns2 15000\ns3 5000\n")
+    query = ("query={streams: [{name: ecg, signal: ECG}, {name: abp, signal: ABP}], steps: [{name: pair, from: [ecg, abp], do: join}], "
+             "outputs: [{stream: pair, format: csv}]}")
+    run(program, "run", "--input", "two", "--set", query, "--set", "stream.window=5", "--out", "skipped")
+    with open("skipped/run.jsonl", encoding="utf-8") as file:
+        equal("chunks are skipped", [json.loads(line)["skipped"] > 5 for line in file if '"query_end"' in line], [True])
+    ecg, abp = (s["tiles"] for s in data_of("skipped/viewer.html")["signals"][:2])
+    equal("tiles without a sample", ([t == 0 for t in ecg], [t == 0 for t in abp]), ([False] * 7, [False, False, True, True, False, False, False]))
+    equal("bins with gaps of a signal without any", [t[3] for t in ecg], [""] * 7)
 
 
 class Page:
@@ -344,6 +375,7 @@ def main(program, folder, source, with_wfdb=""):
     missing = [program, "run", "--config", "query.yaml", "--set", "output.viewer.annotations=[record/none.atr]", "--out", "refused"]
     done = subprocess.run(missing, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     equal("a file that is missing", (done.returncode, "record/none.atr" in done.stdout), (3, True))
+    check_skipped(program)
     ecg, clean = samples_of("fine/ecg.csv"), samples_of("fine/clean.csv")
     slow = [float(row["time_s"]) for row in csv.DictReader(open("fine/slow.csv", encoding="utf-8"))]
     with open("record/ecgsyn.atr", "rb") as file:
