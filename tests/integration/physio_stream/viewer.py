@@ -376,6 +376,9 @@ def main(program, folder, source, with_wfdb=""):
     done = subprocess.run(missing, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     equal("a file that is missing", (done.returncode, "record/none.atr" in done.stdout), (3, True))
     check_skipped(program)
+    for words, expected in (([], False), (["--set", "output.viewer.size=1"], True)):
+        run(program, "run", "--set", "input.records=[record/ecgsyn]", *words, "--overwrite", "--out", "several")
+        equal("a page for each of several recordings", os.path.exists("several/ecgsyn/viewer.html"), expected)
     ecg, clean = samples_of("fine/ecg.csv"), samples_of("fine/clean.csv")
     slow = [float(row["time_s"]) for row in csv.DictReader(open("fine/slow.csv", encoding="utf-8"))]
     with open("record/ecgsyn.atr", "rb") as file:
