@@ -12,8 +12,8 @@ static const weir_command commands[] = {
     {"run", "find the beats of a recording", NULL, ps_cmd_run, WEIR_LAUNCHED_RANKS, false},
     {"eval", "score beats against a reference", NULL, ps_cmd_eval, WEIR_LAUNCHED_RANKS, false},
     {"train",
-     "fit the classifier of beats to annotated records and test it on other patients "
-     "(beat_class.txt, scores.csv, confusion.csv, report.html)",
+     "fit the classifiers of beats, by features and by a network, to annotated records and test "
+     "them on other patients (beat_class.txt, weights.nc, scores.csv, confusion.csv, report.html)",
      NULL, ps_cmd_train, WEIR_ONE_RANK, false},
     {"convert", "write records in another format: NetCDF, WFDB, EDF+, BDF+ or text", NULL,
      ps_cmd_convert, WEIR_LAUNCHED_RANKS, false},

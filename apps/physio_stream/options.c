@@ -117,12 +117,19 @@ const weir_opt ps_options[] = {
                     "train: suffix of the annotation files, next to the records"),
     WEIR_OPT_INT(ps_cfg, beats.min_beats, 10, 2, 1e9, "1",
                  "train: a class with fewer beats is not learnt, and no beat is of it"),
+    WEIR_OPT_STRING_LIST(ps_cfg, beats.same_patient, "",
+                         "train: names of records of one patient, separated by blanks, for each "
+                         "patient of whom there are several: \"201 202\""),
+    WEIR_OPT_TABLE(ps_cfg, beats.network, ps_beat_network_options,
+                   "train: a network in addition to the linear discriminant; section train has its "
+                   "training"),
     WEIR_OPT_TABLE(ps_cfg, convert, ps_convert_options, "the record that convert writes"),
     WEIR_OPT_TABLE(ps_cfg, site, ps_site_options, "a study over several hospitals"),
     WEIR_OPT_TABLE(ps_cfg, rhythm, ps_rhythm_options,
                    "compare: recordings of different length, as ecgsyn says but for length, heart "
                    "rate and rhythm, and the network that classifies their rhythm"),
-    WEIR_OPT_TABLE(ps_cfg, train, weir_train_opts, "compare: the training; seed is added to its"),
+    WEIR_OPT_TABLE(ps_cfg, train, weir_train_opts,
+                   "compare, train (beats.network): the training; seed is added to its"),
     WEIR_OPT_TABLE(ps_cfg, scaling, ps_scaling_options, "compare: simulated ranks"),
     WEIR_OPT_REAL(ps_cfg, compare.compute_s, 1e-3, 0, 1e6, "s",
                   "simulated time that a rank computes in a step for every second of the "

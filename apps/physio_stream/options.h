@@ -1,6 +1,7 @@
 /* options.h - the configuration of physio_stream: one struct, one table. */
 #ifndef PS_OPTIONS_H
 #define PS_OPTIONS_H
+#include "beats/options.h"
 #include "data/input.h"
 #include "data/replay.h"
 #include "eval/score.h"
@@ -71,6 +72,8 @@ typedef struct ps_cfg {
     const char *folder, *file;      /* features: folder/NAME/file              */
     const char *annotator;          /* suffix of the annotations of each       */
     int64_t min_beats;              /* of a class that is learnt               */
+    weir_string_list same_patient;  /* each: names of records of one patient   */
+    ps_beat_network_opts network;
   } beats;
   ps_convert_opts convert;
   ps_site_opts site;

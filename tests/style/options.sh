@@ -14,9 +14,10 @@ failed=0
 tier=() # of programs that compile loops
 grep -q '^  tier: ' "$scratch/complete.yaml" && tier=(--set exec.tier=vector)
 for config in configs/"$app"/*.yaml "$scratch/complete.yaml"; do
-  # A query may need a recording, or signals that only real ones have: it has been read then. No loops are compiled.
+  # A query may need a recording or several, or signals that only real ones have: it has been read then. No loops are compiled.
   "$program" describe --config "$config" "${tier[@]}" >"$scratch/log" 2>&1 ||
-    grep -q -e "stream '.*': there is no signal .* in the built-in recording" -e "^error: no recording is named" "$scratch/log" || {
+    grep -q -e "stream '.*': there is no signal .* in the built-in recording" -e "^error: no recording is named" \
+      -e "^error: input.records: a plan is that of one recording" "$scratch/log" || {
     echo "$config does not load:"
     tail -n 5 "$scratch/log"
     failed=1

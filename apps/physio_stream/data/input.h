@@ -8,9 +8,11 @@
 #include "data/synth.h"
 #include "io/weir_record.h"
 
+enum { PS_MISSING_REFUSED, PS_MISSING_LEFT_OUT };
 typedef struct ps_input_opts {
   const char *record, *csv; /* with live at most one; all "": the built-in recording */
   weir_string_list records; /* several, each run for itself: the caller's  */
+  int missing;              /* listed ones that are not there: PS_MISSING_* */
   const char *live;         /* address of weir_wire_listen                  */
   const char *physionet;    /* root of databases, see ps_physionet_path     */
   int checksums;            /* PS_CHECKSUMS_*                               */

@@ -16,6 +16,9 @@ const weir_opt ps_input_options[] = {
         ps_input_opts, records, "",
         "several records, or files RECORDS that list some: each is run for itself, "
         "into a folder of its name"),
+    WEIR_OPT_ENUM(ps_input_opts, missing, PS_MISSING_REFUSED, "refused|left_out",
+                  "recordings that input.records, beats.records or beats.test list and of which "
+                  "there is no file: refused, or left out with a message that names them"),
     WEIR_OPT_PATH(
         ps_input_opts, physionet, "",
         "folder of PhysioNet databases as they are downloaded, DATABASE/VERSION/...: where "

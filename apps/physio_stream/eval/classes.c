@@ -166,7 +166,7 @@ static weir_status read_lines(const char *path, const char *text, double window,
   text += strcspn(text, "\n");
   text += *text == '\n';
   for (; *text != 0; number++) {
-    ps_labelled beat = {.record = record};
+    ps_labelled beat = {.record = record, .patient = record};
     double time = 0;
 
     if (!read_line(text, column, &time, beat.x)) {
@@ -177,6 +177,7 @@ static weir_status read_lines(const char *path, const char *text, double window,
 
     if (at >= 0 && fabs(t->time[at] - time) <= window && !t->taken[at] && t->kind[at] >= 0) {
       beat.kind = t->kind[at];
+      beat.time = time;
       t->taken[at] = 1;
       WEIR_TRY(append(list, &beat));
     }
@@ -230,8 +231,8 @@ static void find_moments(const ps_labelled *v, int64_t n, int64_t left_out, int6
 
   memset(m, 0, sizeof *m);
   for (int64_t i = 0; i < n; i++) {
-    m->n[v[i].kind] += v[i].record != left_out;
-    for (int k = 0; k < PS_FEATURES && v[i].record != left_out; k++) {
+    m->n[v[i].kind] += v[i].patient != left_out;
+    for (int k = 0; k < PS_FEATURES && v[i].patient != left_out; k++) {
       m->mean[v[i].kind][k] += v[i].x[k];
     }
   }
@@ -246,7 +247,7 @@ static void find_moments(const ps_labelled *v, int64_t n, int64_t left_out, int6
   for (int64_t i = 0; i < n; i++) {
     const double *mean = m->mean[v[i].kind];
 
-    for (int a = 0; a < PS_FEATURES && v[i].record != left_out && m->n[v[i].kind] > 0; a++) {
+    for (int a = 0; a < PS_FEATURES && v[i].patient != left_out && m->n[v[i].kind] > 0; a++) {
       for (int b = 0; b < PS_FEATURES; b++) {
         m->within[a][b] += (v[i].x[a] - mean[a]) * (v[i].x[b] - mean[b]);
       }
@@ -367,4 +368,24 @@ ps_class_score ps_confusion_score(const ps_confusion *c, int kind)
                           .se = 100 * (double)tp / (double)of_class,
                           .ppv = 100 * (double)tp / (double)found,
                           .fpr = 100 * (double)(found - tp) / (double)(all - of_class)};
+}
+
+ps_class_score ps_confusion_average(const ps_confusion *c, int64_t n, int kind)
+{
+  ps_class_score out = {.beats = 0};
+  double of_se = 0, of_ppv = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    const ps_class_score s = ps_confusion_score(&c[i], kind);
+
+    out.beats += s.beats;
+    out.se += isnan(s.se) ? 0 : s.se;
+    of_se += !isnan(s.se);
+    out.ppv += isnan(s.ppv) ? 0 : s.ppv;
+    of_ppv += !isnan(s.ppv);
+  }
+  out.se /= of_se;
+  out.ppv /= of_ppv;
+  out.fpr = NAN;
+  return out;
 }

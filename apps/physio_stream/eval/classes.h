@@ -8,10 +8,11 @@
 
 extern const char *const ps_class_name[PS_CLASSES];
 
-/* A beat: its features, the class of its annotation and the record that it is of. */
+/* A beat: its features, the class of its annotation, and the record and patient that it is of. */
 typedef struct ps_labelled {
   double x[PS_FEATURES];
-  int64_t record;
+  double time; /* s from the start of the record */
+  int64_t record, patient;
   int kind; /* a ps_beat_class */
 } ps_labelled;
 typedef struct ps_labelled_list {
@@ -25,14 +26,15 @@ int ps_class_of_code(int code);
 /* Appends the beats of a record: lines of `path`, the result of a step beat_class in a text file
  * whose titles are time_s and the names of the features, that are within `window` s of a beat of
  * the annotation file, each with the class of the nearest one; fs: units of time per second of an
- * annotation file that states none. *unmatched: annotated beats of a class without such a line.
+ * annotation file that states none. Record and patient are `record`. *unmatched: annotated beats
+ * of a class without such a line.
  * Fails: WEIR_ERR_DATA, naming file and line; as weir_annotations_read; WEIR_ERR_MEMORY. */
 weir_status ps_labelled_read(const char *path, const char *annotations, double fs, double window,
                              int64_t record, ps_labelled_list *list,
                              int64_t *unmatched) WEIR_CHECKED;
 void ps_labelled_fini(ps_labelled_list *list);
 
-/* Fits Gaussian classes of one covariance and equal priors to the n beats of records other than
+/* Fits Gaussian classes of one covariance and equal priors to the n beats of patients other than
  * `left_out` (-1: of all): weights of class c are the constant -m S^-1 m / 2 and S^-1 m of its mean
  * m and the covariance S within classes (Fisher 1936). A class with fewer than min_beats beats has
  * the constant -1e30: no beat is of it. Fails: WEIR_ERR_DATA with fewer than two such classes,
@@ -52,4 +54,7 @@ typedef struct ps_class_score {
   double se, ppv, fpr;
 } ps_class_score;
 ps_class_score ps_confusion_score(const ps_confusion *c, int kind);
+/* Returns the mean of se and of ppv over those of the n tables where they are defined, that is the
+ * average statistics of EC57 over records, to those of all beats, the gross ones. */
+ps_class_score ps_confusion_average(const ps_confusion *c, int64_t n, int kind);
 #endif

@@ -24,7 +24,7 @@ static ps_labelled *simulate(int classes)
     double z[PS_FEATURES];
 
     v[i].kind = (int)(i % classes);
-    v[i].record = i / classes % RECORDS;
+    v[i].record = v[i].patient = i / classes % RECORDS;
     for (int k = 0; k < PS_FEATURES; k++) {
       z[k] = weir_random_normal(7, 71, (uint32_t)k, (uint64_t)i);
     }
@@ -76,7 +76,7 @@ static void what_is_left_out_is_not_learnt(void **state)
     v[i].x[3] += v[i].record == 1 ? 100 : 0;
   }
   v[0].kind = PS_CLASS_F;
-  v[0].record = 1;
+  v[0].record = v[0].patient = 1;
   assert_ok(ps_discriminant_fit(v, BEATS, 1, 10, other));
   assert_near(w[1], other[1], 0.01);
   assert_true(other[PS_CLASS_F * (1 + PS_FEATURES)] < -1e29);

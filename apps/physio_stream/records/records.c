@@ -170,6 +170,7 @@ static weir_status accept_any(const ps_one *all, ps_records *list, ps_one_fn che
 
   WEIR_TRY(
       ps_records_list("input.records", &all->cfg->input.records, all->cfg->input.physionet, list));
+  WEIR_TRY(ps_records_leave_out_missing("input.records", &all->cfg->input, list));
   for (int64_t i = 0; i < list->count; i++) {
     const ps_cfg cfg = cfg_of(all, &list->items[i]);
     const weir_status one = check(&(ps_one){.cli = all->cli, .cfg = &cfg, .config = all->config});
@@ -203,6 +204,9 @@ weir_status ps_records_run(const ps_one *all, ps_one_fn run)
   weir_status status = ps_records_list("input.records", &all->cfg->input.records,
                                        all->cfg->input.physionet, &j.records);
 
+  if (status == WEIR_OK) {
+    status = ps_records_leave_out_missing("input.records", &all->cfg->input, &j.records);
+  }
   WEIR_TRY_GOTO(weir_comm_agree(all->comm, status), done);
   weir_writer_remember(true); /* on every rank */
   const int64_t mine = (j.records.count + ranks - 1) / ranks;

@@ -5,6 +5,7 @@
 #include <strings.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "base/weir_log.h"
 #include "commands.h"
 #include "data/checksums.h"
 
@@ -165,12 +166,58 @@ weir_status ps_records_list(const char *key, const weir_string_list *from, const
   return WEIR_OK;
 }
 
+static void record_fini(ps_record *r)
+{
+  weir_free(&r->path);
+  weir_free(&r->name);
+  weir_free(&r->rows);
+}
+
+static bool is_there(const char *path)
+{
+  char header[PS_PATH + 8];
+
+  (void)snprintf(header, sizeof header, "%s.hea", path);
+  return weir_file_exists(path) || weir_file_exists(header);
+}
+
+weir_status ps_records_leave_out_missing(const char *key, const ps_input_opts *in, ps_records *list)
+{
+  const int64_t all = list->count;
+  char names[1024] = "";
+
+  if (in->missing != PS_MISSING_LEFT_OUT) {
+    return WEIR_OK;
+  }
+  list->count = 0;
+  for (int64_t i = 0; i < all; i++) {
+    ps_record *const r = &list->items[i];
+    const size_t used = strlen(names);
+
+    if (is_there(r->path)) {
+      list->items[list->count++] = *r;
+    } else {
+      (void)snprintf(names + used, sizeof names - used, " %s", r->name);
+      record_fini(r);
+    }
+  }
+  if (list->count == 0) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: there is no file of any of its %lld recordings: fetch the database, or "
+                     "give the folder in which it is",
+                     key, (long long)all);
+  }
+  if (names[0] != 0) {
+    weir_warn("records", "%s: %lld of %lld recordings are used; missing:%s", key,
+              (long long)list->count, (long long)all, names);
+  }
+  return WEIR_OK;
+}
+
 void ps_records_fini(ps_records *list)
 {
   for (int64_t i = 0; i < list->count; i++) {
-    weir_free(&list->items[i].path);
-    weir_free(&list->items[i].name);
-    weir_free(&list->items[i].rows);
+    record_fini(&list->items[i]);
   }
   weir_free(&list->items);
   *list = (ps_records){0};

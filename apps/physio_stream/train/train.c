@@ -1,5 +1,6 @@
-/* train.c - fits the classifier of beats to annotated records, tests it on other patients, and
- * writes its weights, tables and a page. */
+/* train.c - fits the classifiers of beats to annotated records, tests them on other patients, and
+ * writes their weights, tables and a page. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -7,24 +8,17 @@
 #include "base/weir_log.h"
 #include "commands.h"
 #include "data/checksums.h"
-#include "eval/classes.h"
 #include "io/weir_record.h"
-#include "records/records_list.h"
-#include "report/weir_report.h"
+#include "train/session.h"
 
-enum { CONFUSION = 2 + PS_CLASSES, SCORES = 6 };
-static const char *const confusion_head[CONFUSION] = {"record", "annotated", "N", "S", "V", "F"};
-static const char *const scores_head[SCORES] = {"class", "beats", "se", "ppv", "fpr", "learnt"};
+enum { CONFUSION = 3 + PS_CLASSES, SCORES = 9 };
+static const char *const classifier_name[PS_CLASSIFIERS] = {"discriminant", "network"};
+static const char *const confusion_head[CONFUSION] = {"classifier", "record", "annotated", "N",
+                                                      "S",          "V",      "F"};
+static const char *const scores_head[SCORES] = {
+    "classifier", "class", "beats", "se", "ppv", "fpr", "se_average", "ppv_average", "learnt"};
 
-typedef struct session {
-  ps_records records, test;
-  ps_labelled_list beats; /* of records, then of test */
-  int64_t n_train;        /* beats of records         */
-  ps_confusion *each, all;
-  int64_t learnt[PS_CLASSES];
-  double weights[PS_CLASS_WEIGHTS];
-  weir_table confusion, scores;
-} session;
+typedef ps_train_session session;
 
 static weir_status read_record(const ps_cfg *cfg, const ps_record *r, int64_t index, session *e)
 {
@@ -46,74 +40,140 @@ static weir_status read_record(const ps_cfg *cfg, const ps_record *r, int64_t in
   return WEIR_OK;
 }
 
-static weir_status read_all(const ps_cfg *cfg, session *e)
+/* Whether `name` is one of the words of `text`. */
+static bool has_word(const char *text, const char *name)
 {
-  WEIR_TRY(
-      ps_records_list("beats.records", &cfg->beats.records, cfg->input.physionet, &e->records));
-  if (cfg->beats.test.count > 0) {
-    WEIR_TRY(ps_records_list("beats.test", &cfg->beats.test, cfg->input.physionet, &e->test));
+  const size_t size = strlen(name);
+
+  for (text += strspn(text, " "); *text != 0; text += strspn(text, " ")) {
+    const size_t n = strcspn(text, " ");
+
+    if (n == size && strncmp(text, name, n) == 0) {
+      return true;
+    }
+    text += n;
   }
-  for (int64_t i = 0; i < e->records.count; i++) {
-    for (int64_t k = 0; k < e->test.count; k++) {
-      if (strcmp(e->records.items[i].name, e->test.items[k].name) == 0) {
-        return weir_fail(WEIR_ERR_CONFIG,
-                         "%s is in beats.records and in beats.test: a patient to test on must not "
-                         "be learnt from",
-                         e->test.items[k].name);
+  return false;
+}
+
+static bool same_patient(const ps_cfg *cfg, const char *a, const char *b)
+{
+  bool same = strcmp(a, b) == 0;
+
+  for (int64_t i = 0; i < cfg->beats.same_patient.count; i++) {
+    const char *const names = cfg->beats.same_patient.items[i];
+
+    same = same || (has_word(names, a) && has_word(names, b));
+  }
+  return same;
+}
+
+/* The patient of each record: the first record of the same one. None is learnt from and tested. */
+static weir_status find_patients(const ps_cfg *cfg, session *e)
+{
+  const int64_t all = e->records.count + e->test.count;
+
+  WEIR_TRY(weir_alloc(all, sizeof *e->patient, (void **)&e->patient));
+  for (int64_t i = 0; i < all; i++) {
+    const char *const name = ps_train_record(e, i)->name;
+
+    e->patient[i] = i;
+    for (int64_t k = i - 1; k >= 0; k--) {
+      if (same_patient(cfg, ps_train_record(e, k)->name, name)) {
+        e->patient[i] = e->patient[k];
       }
     }
-    WEIR_TRY(read_record(cfg, &e->records.items[i], i, e));
-  }
-  e->n_train = e->beats.n;
-  for (int64_t i = 0; i < e->test.count; i++) {
-    WEIR_TRY(read_record(cfg, &e->test.items[i], e->records.count + i, e));
-  }
-  return weir_alloc(e->records.count + e->test.count, sizeof *e->each, (void **)&e->each);
-}
+    if (i >= e->records.count && e->patient[i] < e->records.count) {
+      const char *const other = ps_train_record(e, e->patient[i])->name;
 
-/* Adds the beats of record i, as `weights` class them. */
-static void test_record(session *e, int64_t i, const double *weights)
-{
-  for (int64_t k = 0; k < e->beats.n; k++) {
-    const ps_labelled *b = &e->beats.v[k];
-
-    if (b->record == i) {
-      const int found = ps_discriminant_class(weights, b->x);
-
-      e->each[i].n[b->kind][found]++;
-      e->all.n[b->kind][found]++;
+      return strcmp(name, other) == 0
+                 ? weir_fail(WEIR_ERR_CONFIG,
+                             "%s is in beats.records and in beats.test: a patient to test on must "
+                             "not be learnt from",
+                             name)
+                 : weir_fail(WEIR_ERR_CONFIG,
+                             "%s of beats.test is of the same patient as %s of beats.records "
+                             "(beats.same_patient): a patient to test on must not be learnt from",
+                             name, other);
     }
-  }
-}
-
-/* Of test records by the weights of all others; without, of each record by those of the others. */
-static weir_status fit_and_test(const ps_cfg *cfg, session *e)
-{
-  const int64_t min_beats = cfg->beats.min_beats;
-
-  memset(e->each, 0, (size_t)(e->records.count + e->test.count) * sizeof *e->each);
-  WEIR_TRY(ps_discriminant_fit(e->beats.v, e->n_train, -1, min_beats, e->weights));
-  for (int64_t k = 0; k < e->n_train; k++) {
-    e->learnt[e->beats.v[k].kind]++;
-  }
-  for (int c = 0; c < PS_CLASSES; c++) { /* of a class with fewer, nothing is learnt */
-    e->learnt[c] = e->learnt[c] >= min_beats ? e->learnt[c] : 0;
-  }
-  for (int64_t i = 0; i < e->test.count; i++) {
-    test_record(e, e->records.count + i, e->weights);
-  }
-  for (int64_t i = 0; i < e->records.count && e->test.count == 0 && e->records.count > 1; i++) {
-    double weights[PS_CLASS_WEIGHTS];
-
-    WEIR_TRY(ps_discriminant_fit(e->beats.v, e->n_train, i, min_beats, weights));
-    test_record(e, i, weights);
   }
   return WEIR_OK;
 }
 
-static void add_confusion(const char *name, const ps_confusion *c, weir_table *t)
+static weir_status read_all(const ps_cfg *cfg, session *e)
+{
+  WEIR_TRY(
+      ps_records_list("beats.records", &cfg->beats.records, cfg->input.physionet, &e->records));
+  WEIR_TRY(ps_records_leave_out_missing("beats.records", &cfg->input, &e->records));
+  if (cfg->beats.test.count > 0) {
+    WEIR_TRY(ps_records_list("beats.test", &cfg->beats.test, cfg->input.physionet, &e->test));
+    WEIR_TRY(ps_records_leave_out_missing("beats.test", &cfg->input, &e->test));
+  }
+  const int64_t all = e->records.count + e->test.count;
+
+  WEIR_TRY(find_patients(cfg, e));
+  for (int64_t i = 0; i < all; i++) {
+    WEIR_TRY(read_record(cfg, ps_train_record(e, i), i, e));
+    e->n_train = i < e->records.count ? e->beats.n : e->n_train;
+  }
+  for (int64_t k = 0; k < e->beats.n; k++) {
+    e->beats.v[k].patient = e->patient[e->beats.v[k].record];
+  }
+  for (int c = 0; c < PS_CLASSIFIERS; c++) {
+    WEIR_TRY(weir_alloc(all, sizeof *e->by[c].each, (void **)&e->by[c].each));
+    memset(e->by[c].each, 0, (size_t)all * sizeof *e->by[c].each);
+  }
+  return WEIR_OK;
+}
+
+/* Adds the beats of the patient of record i, as `weights` class them. */
+static void test_patient(session *e, int64_t i, const double *weights)
+{
+  ps_train_result *const r = &e->by[PS_BY_DISCRIMINANT];
+
+  for (int64_t k = 0; k < e->beats.n; k++) {
+    const ps_labelled *b = &e->beats.v[k];
+
+    if (b->patient == i) {
+      const int found = ps_discriminant_class(weights, b->x);
+
+      r->each[b->record].n[b->kind][found]++;
+      r->all.n[b->kind][found]++;
+    }
+  }
+}
+
+/* Of test records by the weights of all others; without, of each patient by those of the others. */
+static weir_status fit_and_test(const ps_cfg *cfg, session *e)
+{
+  const int64_t min_beats = cfg->beats.min_beats;
+  int64_t *const learnt = e->by[PS_BY_DISCRIMINANT].learnt;
+
+  WEIR_TRY(ps_discriminant_fit(e->beats.v, e->n_train, -1, min_beats, e->weights));
+  for (int64_t k = 0; k < e->n_train; k++) {
+    learnt[e->beats.v[k].kind]++;
+  }
+  for (int c = 0; c < PS_CLASSES; c++) { /* of a class with fewer, nothing is learnt */
+    learnt[c] = learnt[c] >= min_beats ? learnt[c] : 0;
+  }
+  for (int64_t i = 0; i < e->test.count; i++) {
+    test_patient(e, e->records.count + i, e->weights);
+  }
+  for (int64_t i = 0; i < e->records.count && e->test.count == 0 && e->records.count > 1; i++) {
+    double weights[PS_CLASS_WEIGHTS];
+
+    if (e->patient[i] == i) {
+      WEIR_TRY(ps_discriminant_fit(e->beats.v, e->n_train, i, min_beats, weights));
+      test_patient(e, i, weights);
+    }
+  }
+  return WEIR_OK;
+}
+
+static void add_confusion(int by, const char *name, const ps_confusion *c, weir_table *t)
 {
   for (int k = 0; k < PS_CLASSES; k++) {
+    weir_table_add(t, "%s", classifier_name[by]);
     weir_table_add(t, "%s", name);
     weir_table_add(t, "%s", ps_class_name[k]);
     for (int j = 0; j < PS_CLASSES; j++) {
@@ -122,26 +182,37 @@ static void add_confusion(const char *name, const ps_confusion *c, weir_table *t
   }
 }
 
-static void fill_tables(session *e)
+static void add_scores(session *e, int by, int64_t first, int64_t n)
 {
-  for (int64_t i = 0; i < e->records.count; i++) {
-    if (e->test.count == 0) {
-      add_confusion(e->records.items[i].name, &e->each[i], &e->confusion);
-    }
-  }
-  for (int64_t i = 0; i < e->test.count; i++) {
-    add_confusion(e->test.items[i].name, &e->each[e->records.count + i], &e->confusion);
-  }
-  add_confusion("all", &e->all, &e->confusion);
-  for (int k = 0; k < PS_CLASSES; k++) {
-    const ps_class_score s = ps_confusion_score(&e->all, k);
+  const ps_train_result *const r = &e->by[by];
 
+  for (int k = 0; k < PS_CLASSES; k++) {
+    const ps_class_score s = ps_confusion_score(&r->all, k);
+    const ps_class_score average = ps_confusion_average(r->each + first, n, k);
+
+    weir_table_add(&e->scores, "%s", classifier_name[by]);
     weir_table_add(&e->scores, "%s", ps_class_name[k]);
     weir_table_add(&e->scores, "%lld", (long long)s.beats);
     weir_table_add_number(&e->scores, "%.2f", s.se, "");
     weir_table_add_number(&e->scores, "%.2f", s.ppv, "");
     weir_table_add_number(&e->scores, "%.2f", s.fpr, "");
-    weir_table_add(&e->scores, "%lld", (long long)e->learnt[k]);
+    weir_table_add_number(&e->scores, "%.2f", average.se, "");
+    weir_table_add_number(&e->scores, "%.2f", average.ppv, "");
+    weir_table_add(&e->scores, "%lld", (long long)r->learnt[k]);
+  }
+}
+
+static void fill_tables(const ps_cfg *cfg, session *e)
+{
+  const int64_t first = e->test.count > 0 ? e->records.count : 0;
+  const int64_t end = e->records.count + e->test.count;
+
+  for (int by = 0; by < (cfg->beats.network.use ? PS_CLASSIFIERS : PS_BY_NETWORK); by++) {
+    for (int64_t i = first; i < end; i++) {
+      add_confusion(by, ps_train_record(e, i)->name, &e->by[by].each[i], &e->confusion);
+    }
+    add_confusion(by, "all", &e->by[by].all, &e->confusion);
+    add_scores(e, by, first, end - first);
   }
 }
 
@@ -162,21 +233,42 @@ failed:
   return status;
 }
 
-static weir_status fill_page(weir_report *r, const session *e)
+static weir_status fill_network(weir_report *r, const ps_cfg *cfg, const session *e)
 {
-  static const char *const titles[SCORES] = {"class",   "beats",   "Se (%)",
-                                             "PPV (%)", "FPR (%)", "beats learnt from"};
+  WEIR_TRY(weir_report_heading(r, "Trainings of the network"));
+  WEIR_TRY(weir_report_text(
+      r,
+      "A convolutional network of the window of each beat (%g s before, %g s from it on, %g Hz) "
+      "and "
+      "%s, with the weights of classes that are stated; patients validated on are neither learnt "
+      "from nor tested. The first patient of each row is left out, to be tested; weights.nc is of "
+      "the last row.",
+      cfg->beats.network.before, cfg->beats.network.after, cfg->beats.network.rate,
+      cfg->beats.network.features == PS_BEAT_FEATURES_ALL ? "all features" : "three intervals"));
+  return weir_table_report(&e->trainings, r, "trainings", PS_TRAINING_COLUMNS, ps_training_head);
+}
+
+static weir_status fill_page(weir_report *r, const ps_cfg *cfg, const session *e)
+{
+  static const char *const titles[SCORES] = {
+      "classifier", "class",          "beats",           "Se (%)",           "PPV (%)",
+      "FPR (%)",    "average Se (%)", "average PPV (%)", "beats learnt from"};
 
   WEIR_TRY(weir_report_text(
       r,
       "Classes of beats (ANSI/AAMI EC57: N normal and bundle branch block, S supraventricular and "
-      "V "
-      "ventricular ectopic, F fusion) by a linear discriminant of features, %s. Se = TP / (TP + "
-      "FN), PPV = TP / (TP + FP), FPR = FP / (FP + TN) of each class against all others.",
-      e->test.count > 0      ? "fitted to other records than those tested"
-      : e->records.count > 1 ? "each record tested by the discriminant fitted to all others"
+      "V ventricular ectopic, F fusion) by a linear discriminant of features%s, %s. Se = TP / (TP "
+      "+ "
+      "FN), PPV = TP / (TP + FP), FPR = FP / (FP + TN) of each class against all others; gross, of "
+      "all beats, and averages over the records.",
+      cfg->beats.network.use ? " and by a network" : "",
+      e->test.count > 0      ? "fitted to other patients than those tested"
+      : e->records.count > 1 ? "each patient tested by what is fitted to all others"
                              : "fitted to one record and not tested: state beats.test"));
   WEIR_TRY(weir_table_report(&e->scores, r, "scores", SCORES, titles));
+  if (cfg->beats.network.use) {
+    WEIR_TRY(fill_network(r, cfg, e));
+  }
   WEIR_TRY(weir_report_heading(r, "Beats by annotated and found class"));
   return weir_table_report(&e->confusion, r, "confusion", CONFUSION, confusion_head);
 }
@@ -184,17 +276,21 @@ static weir_status fill_page(weir_report *r, const session *e)
 static weir_status write_all(weir_job *j, session *e)
 {
   const char *out = j->cli->out;
+  const ps_cfg *const cfg = j->cfg;
   weir_report *r = NULL;
 
-  fill_tables(e);
-  WEIR_TRY(weir_run_dir_commit(&j->dir));
+  fill_tables(cfg, e);
   WEIR_TRY(write_weights(out, e->weights));
   WEIR_TRY(weir_table_write_csv(&e->confusion, out, "confusion.csv", CONFUSION, confusion_head));
   WEIR_TRY(weir_table_write_csv(&e->scores, out, "scores.csv", SCORES, scores_head));
-  WEIR_TRY(weir_report_open(out, "physio_stream: classifier of beats", &r));
+  if (cfg->beats.network.use) {
+    WEIR_TRY(weir_table_write_csv(&e->trainings, out, "trainings.csv", PS_TRAINING_COLUMNS,
+                                  ps_training_head));
+  }
+  WEIR_TRY(weir_report_open(out, "physio_stream: classifiers of beats", &r));
   weir_report_fact(r, "records", "%lld", (long long)(e->records.count + e->test.count));
-  WEIR_TRY(weir_report_commit(&r, fill_page(r, e)));
-  return ps_write_provenance(j->cli, j->cfg, NULL, 0);
+  WEIR_TRY(weir_report_commit(&r, fill_page(r, cfg, e)));
+  return ps_write_provenance(j->cli, cfg, NULL, 0);
 }
 
 static weir_status train(weir_job *j, session *e)
@@ -207,7 +303,14 @@ static weir_status train(weir_job *j, session *e)
                      "step beat_class over them (beats.folder)");
   }
   WEIR_TRY(read_all(cfg, e));
+  if (cfg->beats.network.use) {
+    WEIR_TRY(ps_train_read_windows(cfg, e));
+  }
   WEIR_TRY(fit_and_test(cfg, e));
+  WEIR_TRY(weir_run_dir_commit(&j->dir));
+  if (cfg->beats.network.use) {
+    WEIR_TRY(ps_train_network(cfg, j->cli->out, e));
+  }
   WEIR_TRY(write_all(j, e));
   weir_table_print(&e->scores, SCORES, scores_head, stdout);
   return WEIR_OK;
@@ -222,7 +325,12 @@ static weir_status perform(weir_job *j)
 
   weir_table_fini(&e.confusion);
   weir_table_fini(&e.scores);
-  weir_free(&e.each);
+  weir_table_fini(&e.trainings);
+  for (int c = 0; c < PS_CLASSIFIERS; c++) {
+    weir_free(&e.by[c].each);
+  }
+  weir_free(&e.patient);
+  weir_free(&e.window);
   ps_labelled_fini(&e.beats);
   ps_records_fini(&e.records);
   ps_records_fini(&e.test);

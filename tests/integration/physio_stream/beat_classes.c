@@ -3,21 +3,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "program.h"
 
 #ifdef HAVE_CONFIG_FILES
-/* Beats of the class `annotated` of `record` that are found as N, S, V, F, in DIR/confusion.csv. */
-static void row_of(const char *dir, const char *record, char annotated, int found[4])
+/* Beats of the class `annotated` of `record` that the classifier finds as N, S, V, F, in
+ * DIR/confusion.csv. */
+static void row_by(const char *classifier, const char *dir, const char *record, char annotated,
+                   int found[4])
 {
   char *text = contents(in_scratch("%s/confusion.csv", dir)), start[64];
 
-  (void)snprintf(start, sizeof start, "\n%s,%c,", record, annotated);
+  (void)snprintf(start, sizeof start, "\n%s,%s,%c,", classifier, record, annotated);
   const char *row = strstr(text, start);
 
   assert_non_null(row);
   assert_int_equal(
       sscanf(row + strlen(start), "%d,%d,%d,%d", &found[0], &found[1], &found[2], &found[3]), 4);
   free(text);
+}
+
+static void row_of(const char *dir, const char *record, char annotated, int found[4])
+{
+  row_by("discriminant", dir, record, annotated, found);
 }
 
 static void run_over(const char *records, const char *out)
@@ -112,6 +120,56 @@ static void use_classes(const char *records)
   assert_true(all > 100 && irregular / all < 0.05);
 }
 
+/* Weights below the scratch folder, of a build with NetCDF or without. */
+static const char *weights_of(const char *dir)
+{
+  const char *const path = in_scratch("%s/weights.nc", dir);
+
+  return access(path, R_OK) == 0 ? path : in_scratch("%s/weights.weir", dir);
+}
+
+/* Record 208 by a network that has seen 100 and 119: what `train` says of it, and what a stream
+ * with its weights gives, are the same beats but for those without an annotation. */
+static void use_network(const char *records)
+{
+  int n[4], v[4], f[4], seen[5] = {0};
+
+  assert_int_equal(
+      program("train --overwrite --config %s/beats_ds1_ds2.yaml --set 'beats.records=[%s]' --set "
+              "'beats.test=[%s]' --set beats.folder=%s --set beats.network.valid=0 --set "
+              "train.epochs=4 --set exec.tier=vector --out %s",
+              CONFIGS, records, in_data("wfdb/mitdb/208"), in_scratch("features"),
+              in_scratch("network")),
+      0);
+  row_by("network", "network", "208", 'N', n);
+  row_by("network", "network", "208", 'V', v);
+  row_by("network", "network", "208", 'F', f);
+  assert_true(v[2] > 930 && n[0] > 1500);
+  assert_int_equal(n[3] + v[3] + f[3], 0); /* neither of the two has enough fusion beats */
+  row_by("discriminant", "network", "208", 'V', f);
+  assert_in_range(f[2], 970, 985);
+  assert_int_equal(program("run --overwrite --config %s/beats_ds1_ds2.yaml --set "
+                           "'input.records=[%s]' --set query.steps[2].do.beat_class.network=%s "
+                           "--out %s",
+                           CONFIGS, in_data("wfdb/mitdb/208"), weights_of("network"),
+                           in_scratch("by_network")),
+                   0);
+  char *text = contents(in_scratch("by_network/208/features.csv"));
+
+  for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1) {
+    const char *comma = strchr(line, ',');
+
+    for (int k = 1; k < 8; k++) { /* after the time and seven features */
+      comma = strchr(comma + 1, ',');
+    }
+    seen[comma[1] >= '1' && comma[1] <= '4' ? comma[1] - '0' : 0]++;
+  }
+  free(text);
+  row_by("network", "network", "208", 'S', f);
+  assert_in_range(seen[3], v[2] + n[2], v[2] + n[2] + 150); /* and of F and of no class */
+  assert_int_equal(seen[4], 0);
+}
+
 /* Of the few supraventricular beats of 100 nothing is learnt, and the table says so. */
 static void few_beats_are_not_learnt(const char *records)
 {
@@ -123,7 +181,7 @@ static void few_beats_are_not_learnt(const char *records)
                            in_scratch("few")),
                    0);
   char *text = contents(in_scratch("few/scores.csv"));
-  const char *row = strstr(text, "\nS,");
+  const char *row = strstr(text, "\ndiscriminant,S,");
 
   assert_non_null(row);
   assert_int_equal(sscanf(row + 1, "%255[^\n]", rest), 1);
@@ -140,6 +198,7 @@ static void classes_are_learnt_and_used(void **state)
   (void)snprintf(three, sizeof three, "%s,%s", two, in_data("wfdb/mitdb/208"));
   learn_from_other_patients(three);
   use_classes(two);
+  use_network(two);
   few_beats_are_not_learnt(two);
 }
 
@@ -156,6 +215,13 @@ static void what_cannot_be_learnt_is_refused(void **state)
                            in_data("wfdb/mitdb/119"), in_scratch("features"), in_scratch("none")),
                    3);
   assert_int_equal(
+      program("train --overwrite --set 'beats.records=[%s]' --set 'beats.test=[%s]' "
+              "--set 'beats.same_patient=[\"207 208 119\"]' --set beats.folder=%s --out %s",
+              in_data("wfdb/mitdb/119"), in_data("wfdb/mitdb/208"), in_scratch("features"),
+              in_scratch("none")),
+      2);
+  assert_non_null(strstr(printed(), "is of the same patient as 119"));
+  assert_int_equal(
       program("eval --overwrite --set eval.alarms.score=true --out %s", in_scratch("none")), 2);
   assert_int_equal(
       program("eval --overwrite --set eval.alarms.score=true --set 'eval.records=[%s]' "
@@ -164,11 +230,30 @@ static void what_cannot_be_learnt_is_refused(void **state)
       2);
 }
 
+/* Recordings of a list that are not there: named and left out where the configuration says so. */
+static void missing_recordings_are_named(void **state)
+{
+  assert_int_equal(program("run --overwrite --config %s/beats_ds1_ds2.yaml --out %s", CONFIGS,
+                           in_scratch("none")),
+                   3);
+  assert_non_null(strstr(printed(), "no file of any of its 43 recordings"));
+  assert_int_equal(program("run --overwrite --config %s/beats_ds1_ds2.yaml --set input.to=20 --set "
+                           "'input.records=[%s,mitdb/17,mitdb/18]' --out %s",
+                           CONFIGS, in_data("wfdb/mitdb/119"), in_scratch("some")),
+                   0);
+  assert_non_null(strstr(printed(), "1 of 3 recordings are used; missing: 17 18"));
+  assert_int_equal(program("run --overwrite --config %s/beats_ds1_ds2.yaml --set input.to=20 --set "
+                           "'input.records=[mitdb/17]' --set input.missing=refused --out %s",
+                           CONFIGS, in_scratch("some")),
+                   3);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(classes_are_learnt_and_used),
       TEST(what_cannot_be_learnt_is_refused),
+      TEST(missing_recordings_are_named),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
-/* beat_class.c - features of each beat, and its class by a linear discriminant that the user has
- * trained (command train), after de Chazal et al. 2004. For research only. */
+/* beat_class.c - features of each beat, and its class by a linear discriminant, after de Chazal et
+ * al. 2004, or a network, that the user has trained (command train). For research only. */
 #include <math.h>
 #include <string.h>
+#include "beats/apply.h"
 #include "model/beat_features.h"
 #include "model/events.h"
 #include "ops/elementwise/weir_elementwise.h"
@@ -19,14 +20,21 @@ enum { MAX_BEATS = 32, INTERVALS = 10, MIN_INTERVALS = 3, UNLIKE = 8 };
 #define ALIKE 0.9
 #define WEIGHT (1.0 / 16)
 
+/* Inputs that the features are of; further ones are leads of the network. */
+enum { OF_FEATURES = 4 };
+
 typedef struct options {
   weir_real_list weights;
+  const char *network;
 } options_;
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL_LIST(options_, weights, "", -1e30, 1e30, "1",
                        "discriminant, as `train` writes it: {file: OUT/beat_class.txt}; empty: "
                        "features alone"),
+    WEIR_OPT_PATH(options_, network, "",
+                  "weights of a network, as `train` writes them (OUT/weights.nc), in place of the "
+                  "discriminant; its further leads follow in `from`"),
     WEIR_OPT_END,
 };
 
@@ -265,28 +273,58 @@ static weir_status streams(const weir_series_use *use, weir_series in[4])
 /* The class with the largest discriminant, 1 to PS_CLASSES. */
 static weir_series class_of(weir_graph *g, const double *w, const weir_series *features)
 {
-  weir_series out = features[0];
-  weir_value best = features[0].value;
+  weir_series score[PS_CLASSES];
 
   for (int c = 0; c < PS_CLASSES; c++, w += 1 + PS_FEATURES) {
-    weir_value sum = weir_add_scalar(g, weir_scale(g, features[0].value, w[1]), w[0]);
-
+    score[c] = features[0];
+    score[c].value = weir_add_scalar(g, weir_scale(g, features[0].value, w[1]), w[0]);
     for (int k = 1; k < PS_FEATURES; k++) {
-      sum = weir_add(g, sum, weir_scale(g, features[k].value, w[1 + k]));
-    }
-    const weir_value number = weir_add_scalar(g, weir_scale(g, features[0].value, 0), c + 1);
-
-    if (c == 0) {
-      out.value = number;
-      best = sum;
-    } else {
-      const weir_value better = weir_gt(g, sum, best);
-
-      out.value = weir_select(g, better, number, out.value);
-      best = weir_select(g, better, sum, best);
+      score[c].value = weir_add(g, score[c].value, weir_scale(g, features[k].value, w[1 + k]));
     }
   }
+  return ps_beat_best(g, score);
+}
+
+/* 1 / sum of exp(logit - the largest): the probability of the class that is found. */
+static weir_series probability_of(weir_graph *g, const weir_series *logit)
+{
+  weir_series out = logit[0];
+  weir_value largest = logit[0].value, sum = WEIR_NO_VALUE;
+
+  for (int c = 1; c < PS_CLASSES; c++) {
+    largest = weir_max(g, largest, logit[c].value);
+  }
+  for (int c = 0; c < PS_CLASSES; c++) {
+    const weir_value part = weir_exp(g, weir_sub(g, logit[c].value, largest));
+
+    sum = c == 0 ? part : weir_add(g, sum, part);
+  }
+  out.value = weir_div(g, weir_add_scalar(g, weir_scale(g, largest, 0), 1), sum);
   return weir_series_mask(g, out);
+}
+
+static void give(weir_series s, const char *name, weir_series_result *out)
+{
+  weir_series_set_unit(&s, "1");
+  out->out[out->n] = s;
+  out->name[out->n++] = name;
+}
+
+/* What the network makes of the features, the results so far, and the leads. */
+static weir_status classify(const weir_series_use *use, const char *path, weir_series_result *out)
+{
+  weir_series leads[WEIR_SERIES_MAX], logit[PS_CLASSES];
+  ps_beat_streams in = {
+      .leads = leads, .features = out->out, .n_leads = 1, .n_features = PS_FEATURES};
+
+  leads[0] = use->in[0];
+  for (int k = OF_FEATURES; k < use->n_in; k++) {
+    leads[in.n_leads++] = use->in[k];
+  }
+  WEIR_TRY(ps_beat_apply(use, path, &in, logit));
+  give(ps_beat_best(use->graph, logit), "class", out);
+  give(probability_of(use->graph, logit), "probability", out);
+  return WEIR_OK;
 }
 
 static weir_status make_search(const weir_series_use *use, search **out)
@@ -312,6 +350,14 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   weir_series in[4];
   search *p = NULL;
 
+  if (o->network[0] != 0 ? o->weights.count > 0 : use->n_in > OF_FEATURES) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     o->network[0] != 0
+                         ? "beat_class: weights and network both state classes: give one of them"
+                         : "beat_class: further leads, after the first %d streams of 'from', are "
+                           "for a network",
+                     OF_FEATURES);
+  }
   if (o->weights.count != 0 && o->weights.count != PS_CLASS_WEIGHTS) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "beat_class.weights has %lld numbers; a discriminant has %d: read it from "
@@ -337,10 +383,10 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
     out->name[k] = ps_feature_name[k];
   }
   out->n = PS_FEATURES;
-  if (o->weights.count > 0) {
-    out->out[out->n] = class_of(use->graph, o->weights.items, out->out);
-    weir_series_set_unit(&out->out[out->n], "1");
-    out->name[out->n++] = "class";
+  if (o->network[0] != 0) {
+    WEIR_TRY(classify(use, o->network, out));
+  } else if (o->weights.count > 0) {
+    give(class_of(use->graph, o->weights.items, out->out), "class", out);
   }
   WEIR_TRY(weir_graph_status(use->graph));
   return WEIR_OK;
@@ -349,12 +395,13 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op ps_step_beat_class = {
     .name = "beat_class",
     .cite = "de Chazal, O'Dwyer and Reilly, IEEE Trans. Biomed. Eng. 51 (2004) 1196",
-    .help = "class of each beat by a linear discriminant, research use only: of an ECG, detect.rr, "
-            "delineate.qrs and delineate.p the features pre, post, before, width, shape, height, p "
-            "and, with weights, class (1 N, 2 S, 3 V, 4 F of AAMI EC57)",
+    .help = "class of each beat by a linear discriminant or a network, research use only: of an "
+            "ECG, detect.rr, delineate.qrs and delineate.p the features pre, post, before, width, "
+            "shape, height, p and, with weights or a network, class (1 N, 2 S, 3 V, 4 F of AAMI "
+            "EC57); with a network also probability, that of the class",
     .opts = options,
     .opts_size = sizeof(options_),
-    .min_in = 4,
-    .max_in = 4,
+    .min_in = OF_FEATURES,
+    .max_in = OF_FEATURES + PS_BEAT_LEADS - 1,
     .build = build,
 };

@@ -1,0 +1,188 @@
+/* apply_test.c - the network of beats in a stream: what it gives is what the classifier gives of
+ * the window of each beat, whatever the chunks; gaps, and what does not fit. */
+#include "beats/apply.h"
+#include "support/physio_stream/beat_weights.h"
+#include "support/physio_stream/step_check.h"
+
+extern const weir_series_op ps_step_beat_class;
+
+enum { RATE = 250, N = 40 * RATE, LEADS = 2, INPUTS = 4 + LEADS - 1 };
+
+/* Weights of a network of two leads, in a folder of their own. */
+typedef struct scene {
+  char dir[256], path[320], set[360];
+  const char *sets[2];
+} scene;
+
+static int make_weights(void **state)
+{
+  static scene s;
+  const char *two[LEADS] = {"a", "b"};
+  ps_beat_network_opts o = beat_opts();
+  ps_beat_network is;
+
+  o.signals = (weir_string_list){.items = two, .count = LEADS};
+  assert_ok(ps_beat_network_of(&o, &is));
+  beat_examples e = beat_examples_new(60, &is);
+
+  weir_check_mkdir(s.dir, sizeof s.dir);
+  beat_weights_make(&o, &e, 10, s.dir, s.path, sizeof s.path);
+  (void)snprintf(s.set, sizeof s.set, "network=%s", s.path);
+  s.sets[0] = s.set;
+  beat_examples_free(&e);
+  *state = &s;
+  return 0;
+}
+
+static int drop_weights(void **state)
+{
+  const scene *const s = *state;
+
+  weir_check_rmdir(s->dir);
+  return 0;
+}
+
+/* Beats of 0.7 to 0.9 s, every seventh wide. in: the ECG, intervals, widths, P waves, a lead. */
+static void simulate(step_signal in[INPUTS])
+{
+  static const char *const units[INPUTS] = {"mV", "s", "s", "s", "mV"};
+  int64_t at = RATE, last = -1;
+
+  for (int k = 0; k < INPUTS; k++) {
+    in[k] = step_signal_new(N, RATE, 1);
+    in[k].unit = units[k];
+    memset(in[k].present, k % 4 == 0, N);
+  }
+  for (int64_t b = 0; at < N - RATE; b++) {
+    for (int64_t t = at - 50; t <= at + 50; t++) {
+      const double u = (double)(t - at) / (b % 7 == 6 ? 9 : 3);
+
+      in[0].x[t] += (float)exp(-u * u / 2);
+      in[4].x[t] += (float)(-0.4 * exp(-u * u / 4));
+    }
+    if (last >= 0) {
+      in[1].present[at] = in[2].present[at] = 1;
+      in[1].x[at] = (float)(at - last) / RATE;
+      in[2].x[at] = 0.1f;
+    }
+    last = at;
+    at += RATE * 4 / 5 + (int64_t)(20 * weir_random_normal(1, 1, 0, (uint64_t)b));
+  }
+}
+
+static void free_all(step_signal *in)
+{
+  for (int k = 0; k < INPUTS; k++) {
+    step_signal_free(&in[k]);
+  }
+}
+
+static void results_are_those_of_windows(void **state)
+{
+  const scene *const s = *state;
+  step_signal in[INPUTS];
+  ps_beat_classifier c;
+  step_result r;
+  int64_t n = 0;
+
+  simulate(in);
+  assert_ok(ps_beat_classifier_open(s->path, &c));
+  const int64_t behind = ps_beat_window_behind(&c.is.window, RATE);
+
+  step_check_chunks(&ps_step_beat_class, s->sets, in, INPUTS, &r);
+  assert_int_equal(r.n, PS_FEATURES + 2);
+  for (int64_t t = 0; t < N; t++) {
+    const float *const logits = c.logits.data;
+    double sum = 0;
+
+    assert_int_equal(step_get(&r, "class")->present[t], r.out[0].present[t]);
+    if (!r.out[0].present[t]) {
+      continue;
+    }
+    for (int k = 0; k < LEADS; k++) {
+      ps_beat_window_take(&c.is.window, RATE, in[4 * k].x + t - behind, LEADS,
+                          (float *)c.x.data + k);
+    }
+    for (int64_t k = 0; k < c.is.features; k++) {
+      ((float *)c.f.data)[k] = r.out[k].x[t];
+    }
+    assert_ok(ps_beat_classifier_run(&c));
+    const int found = ps_beat_classifier_class(&c);
+
+    for (int k = 0; k < PS_CLASSES; k++) {
+      sum += exp((double)logits[k] - (double)logits[found]);
+    }
+    assert_int_equal(step_get(&r, "class")->x[t], 1 + found);
+    assert_near((double)step_get(&r, "probability")->x[t], 1 / sum, 1e-6);
+    n++;
+  }
+  assert_true(n > 35);
+  step_result_free(&r);
+  ps_beat_classifier_close(&c);
+  free_all(in);
+}
+
+/* A sample of a lead that is missing in the window of one beat. */
+static void gaps_have_no_class(void **state)
+{
+  const scene *const s = *state;
+  step_signal in[INPUTS];
+  step_result r;
+  int64_t beats = 0, at = 0;
+
+  simulate(in);
+  for (int64_t t = 0; t < N; t++) {
+    beats += in[1].present[t];
+    at = beats == 20 && in[1].present[t] ? t : at;
+  }
+  in[4].present[at + 40] = 0; /* 0.16 s after it: the features are of the other lead */
+  step_check_chunks(&ps_step_beat_class, s->sets, in, INPUTS, &r);
+  assert_true(r.out[0].present[at]);
+  assert_false(step_get(&r, "class")->present[at]);
+  assert_int_equal(step_count(step_get(&r, "class")), step_count(&r.out[0]) - 1);
+  step_result_free(&r);
+  free_all(in);
+}
+
+static void assert_refused(const char *const *sets, const step_signal *in, int n_in,
+                           const char *text)
+{
+  step_frame f;
+
+  assert_true(step_build(&ps_step_beat_class, sets, in, n_in, &f) != WEIR_OK);
+  if (strstr(weir_last_message(), text) == NULL) {
+    fail_msg("\"%s\" does not say \"%s\"", weir_last_message(), text);
+  }
+  step_frame_fini(&f);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+  const scene *const s = *state;
+  const char *const both[] = {s->set, "weights=[1, 2]", NULL}, *const none[] = {"network=no.nc",
+                                                                                NULL};
+  step_signal in[INPUTS];
+
+  simulate(in);
+  assert_refused(s->sets, in, 4, "was trained on 2 leads");
+  assert_refused(NULL, in, INPUTS, "are for a network");
+  assert_refused(both, in, INPUTS, "give one of them");
+  assert_refused(none, in, INPUTS, "no.nc");
+  in[4].unit = "mmHg";
+  assert_refused(s->sets, in, INPUTS, "takes leads in mV, not in mmHg");
+  in[4].unit = "mV";
+  in[4].rate_num = 125;
+  assert_refused(s->sets, in, INPUTS, "have one rate: 250 and 125 Hz");
+  free_all(in);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_are_those_of_windows),
+      cmocka_unit_test(gaps_have_no_class),
+      cmocka_unit_test(what_does_not_fit_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, make_weights, drop_weights);
+}
