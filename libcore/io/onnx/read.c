@@ -117,6 +117,11 @@ static weir_status take_attribute(const onnx_parse *p, const protobuf_field *f,
     return add_tensor(p, f);
   case 8:
     return onnx_ints(p, f, a->ints, WEIR_ONNX_INTS, &a->n_ints);
+  case 9:
+    return a->n_texts < WEIR_ONNX_TEXTS
+               ? onnx_text(p, f, &a->texts[a->n_texts++])
+               : weir_fail(WEIR_ERR_UNSUPPORTED, "%s: an attribute has more than %d texts",
+                           p->where, WEIR_ONNX_TEXTS);
   case 20:
     a->kind = f->varint < 100 ? (int)f->varint : 100;
     return onnx_expect(p, f, PROTOBUF_VARINT);

@@ -17,6 +17,7 @@ extern "C" {
 enum {
   WEIR_ONNX_DIMS = 8,        /* maximum number of dimensions */
   WEIR_ONNX_INTS = 16,       /* maximum number of integers of an attribute */
+  WEIR_ONNX_TEXTS = 6,       /* maximum number of texts of an attribute */
   WEIR_ONNX_ITEMS = 1 << 16, /* maximum number of nodes, tensors, names and so on of a model */
 };
 
@@ -41,7 +42,8 @@ typedef enum weir_onnx_kind { /* AttributeProto.type */
                               WEIR_ONNX_INT = 2,
                               WEIR_ONNX_STRING = 3,
                               WEIR_ONNX_TENSOR = 4,
-                              WEIR_ONNX_LIST = 7, /* of integers */
+                              WEIR_ONNX_LIST = 7,    /* of integers */
+                              WEIR_ONNX_STRINGS = 8, /* of texts */
 } weir_onnx_kind;
 
 typedef struct weir_onnx_attribute {
@@ -50,7 +52,8 @@ typedef struct weir_onnx_attribute {
   double real;
   int64_t number, ints[WEIR_ONNX_INTS];
   int n_ints;
-  weir_onnx_text text;
+  weir_onnx_text text, texts[WEIR_ONNX_TEXTS];
+  int n_texts;
   int64_t tensor; /* number of the tensor in the model, -1: none */
 } weir_onnx_attribute;
 

@@ -5,6 +5,7 @@
 #include "nn/onnx/onnx_net.h"
 
 #define SLIDING "auto_pad dilations kernel_shape pads strides "
+#define RECURRENT "activations direction hidden_size layout "
 
 // clang-format off
 static const onnx_op ops[] = {
@@ -20,13 +21,17 @@ static const onnx_op ops[] = {
     {"Elu", onnx_unary, 1, 1, "alpha "},
     {"Erf", onnx_unary, 1, 1, ""},
     {"Exp", onnx_unary, 1, 1, ""},
+    {"Expand", onnx_expand, 2, 2, ""},
     {"Flatten", onnx_flatten, 1, 1, "axis "},
+    {"GRU", onnx_recurrent, 3, 6, RECURRENT "linear_before_reset "},
+    {"Gather", onnx_gather, 2, 2, "axis "},
     {"Gelu", onnx_unary, 1, 1, "approximate "},
     {"Gemm", onnx_gemm, 2, 3, "alpha beta transA transB "},
     {"GlobalAveragePool", onnx_pool_global, 1, 1, ""},
     {"GlobalMaxPool", onnx_pool_global, 1, 1, ""},
     {"Greater", onnx_binary, 2, 2, ""},
     {"Identity", onnx_same, 1, 1, ""},
+    {"LSTM", onnx_recurrent, 3, 8, RECURRENT "input_forget "},
     {"LeakyRelu", onnx_unary, 1, 1, "alpha "},
     {"Less", onnx_binary, 2, 2, ""},
     {"Log", onnx_unary, 1, 1, ""},
@@ -35,12 +40,14 @@ static const onnx_op ops[] = {
     {"Mul", onnx_binary, 2, 2, ""},
     {"Neg", onnx_unary, 1, 1, ""},
     {"Pad", onnx_pad, 2, 4, "mode "},
+    {"RNN", onnx_recurrent, 3, 6, RECURRENT},
     {"ReduceMax", onnx_reduce, 1, 2, "axes keepdims noop_with_empty_axes "},
     {"ReduceMean", onnx_reduce, 1, 2, "axes keepdims noop_with_empty_axes "},
     {"ReduceSum", onnx_reduce, 1, 2, "axes keepdims noop_with_empty_axes "},
     {"Relu", onnx_unary, 1, 1, ""},
     {"Reshape", onnx_reshape, 2, 2, "allowzero "},
     {"Sigmoid", onnx_unary, 1, 1, ""},
+    {"Slice", onnx_slice, 3, 5, ""},
     {"Softmax", onnx_softmax, 1, 1, "axis "},
     {"Softplus", onnx_unary, 1, 1, ""},
     {"Sqrt", onnx_unary, 1, 1, ""},
@@ -54,10 +61,9 @@ static const onnx_op ops[] = {
 // clang-format on
 enum { OPS = sizeof ops / sizeof ops[0] };
 
-/* Adds a value; a name is defined once. */
-static weir_status add(onnx_net *c, const onnx_item *item)
+weir_status onnx_add(onnx_net *c, const onnx_item *item)
 {
-  for (int64_t i = 0; i < c->n_items; i++) {
+  for (int64_t i = 0; i < c->n_items && item->name.size > 0; i++) {
     if (weir_onnx_same(c->items[i].name, item->name)) {
       return weir_fail(WEIR_ERR_DATA, "%s: \"%.*s\" is defined twice", c->where, item->name.size,
                        item->name.at);
@@ -77,6 +83,7 @@ static int kind_of(weir_onnx_text name)
   } kinds[] = {{"alpha", WEIR_ONNX_FLOAT},        {"beta", WEIR_ONNX_FLOAT},
                {"epsilon", WEIR_ONNX_FLOAT},      {"momentum", WEIR_ONNX_FLOAT},
                {"approximate", WEIR_ONNX_STRING}, {"auto_pad", WEIR_ONNX_STRING},
+               {"direction", WEIR_ONNX_STRING},   {"activations", WEIR_ONNX_STRINGS},
                {"mode", WEIR_ONNX_STRING},        {"value", WEIR_ONNX_TENSOR},
                {"axes", WEIR_ONNX_LIST},          {"dilations", WEIR_ONNX_LIST},
                {"kernel_shape", WEIR_ONNX_LIST},  {"pads", WEIR_ONNX_LIST},
@@ -133,7 +140,7 @@ static weir_status build_node(onnx_net *c, const weir_onnx_node *node)
 
   WEIR_TRY(onnx_fold(c, &made, &folded));
   if (folded) {
-    return add(c, &made);
+    return onnx_add(c, &made);
   }
   while (k < OPS && !weir_onnx_is(node->op, ops[k].name)) {
     k++;
@@ -156,7 +163,7 @@ static weir_status build_node(onnx_net *c, const weir_onnx_node *node)
   (void)snprintf(label, sizeof label, "%.*s", node->name.size < 80 ? node->name.size : 80,
                  node->name.at);
   weir_label_from(c->g, first, label);
-  return add(c, &made);
+  return onnx_add(c, &made);
 }
 
 weir_status weir_onnx_input(const weir_onnx *m, const char *where, const weir_onnx_value **out)
@@ -201,17 +208,24 @@ static weir_status walk(onnx_net *c, const weir_onnx_value *input, weir_value x,
   const weir_onnx_node end = {.first_name = m->n_names};
 
   for (int64_t k = 0; k < m->n_initializers; k++) {
-    WEIR_TRY(add(
+    WEIR_TRY(onnx_add(
         c,
         &(onnx_item){.name = m->tensors[k].name, .v = WEIR_NO_VALUE, .constant = &m->tensors[k]}));
   }
-  WEIR_TRY(add(c, &(onnx_item){.name = input->name, .v = x, .last = input->n_dims == 3}));
+  WEIR_TRY(onnx_add(c, &(onnx_item){.name = input->name, .v = x, .last = input->n_dims == 3}));
   for (int64_t k = 0; k < m->n_nodes; k++) {
     WEIR_TRY(build_node(c, &m->nodes[k]));
   }
   for (int64_t i = c->n_items - 1; i >= 0; i--) {
     if (weir_onnx_same(c->items[i].name, m->outputs[0].name) && c->items[i].constant == NULL) {
       c->node = &end;
+      if (c->items[i].batch != 0) {
+        return weir_fail(WEIR_ERR_UNSUPPORTED,
+                         "%s: the batch is dimension %d of output \"%.*s\": it must be the first "
+                         "(batch_first=True)",
+                         c->where, c->items[i].batch, m->outputs[0].name.size,
+                         m->outputs[0].name.at);
+      }
       *y = onnx_ordered(c, c->items[i].v, c->items[i].last, false);
       return weir_graph_status(c->g);
     }

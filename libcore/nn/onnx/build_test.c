@@ -69,7 +69,17 @@ static void networks_equal_pytorch(void **state)
               {"rhythm20", onnx_rhythm, 1},
               {"blocks17", onnx_blocks, 3},
               {"blocks20", onnx_blocks, 3},
-              {"samples17", onnx_samples, 80}};
+              {"samples17", onnx_samples, 80},
+              {"lstm17", onnx_lstm, 2},
+              {"lstm20", onnx_lstm, 2},
+              {"state17", onnx_state, 2},
+              {"state20", onnx_state, 2},
+              {"gru17", onnx_gru, 2},
+              {"gru20", onnx_gru, 2},
+              {"gru_samples17", onnx_gru_samples, 24},
+              {"gru_samples20", onnx_gru_samples, 24},
+              {"rnn17", onnx_rnn, 2},
+              {"reset20", onnx_reset, 3}};
 
   for (size_t k = 0; k < sizeof nets / sizeof nets[0]; k++) {
     char path[512];
@@ -282,12 +292,12 @@ static void what_is_not_supported_is_named(void **state)
 {
   const int64_t two[] = {0, 1}, three[] = {1, 1, 1}, one = 1, back[] = {2, 6};
   const int64_t free_twice[] = {-1, -1}, huge[] = {64, INT64_MAX};
-  onnx_made node = onnx_make_node("LSTM", "x", "y");
+  onnx_made node = onnx_make_node("Einsum", "x", "y");
 
-  assert_refused(&node, NULL, 0, 17, "node \"n\", LSTM: this operator is not supported");
+  assert_refused(&node, NULL, 0, 17, "node \"n\", Einsum: this operator is not supported");
   assert_refused(&node, NULL, 0, 12, "version 12 of the operators");
   onnx_put_text(&node, 7, "com.microsoft");
-  assert_refused(&node, NULL, 0, 17, "LSTM: this operator of domain com.microsoft");
+  assert_refused(&node, NULL, 0, 17, "Einsum: this operator of domain com.microsoft");
   node = onnx_make_node("Relu", "x", "y");
   onnx_put_attribute(&node, "slope", &one, 1, false);
   assert_refused(&node, NULL, 0, 17, "Relu: attribute slope is not supported");
@@ -318,9 +328,41 @@ static void what_is_not_supported_is_named(void **state)
   node = onnx_make_node("Squeeze", "xi", "y");
   assert_refused(&node, &one, 1, 17, "Squeeze: axis 1");
   node = onnx_make_node("Shape", "x", "y");
-  assert_refused(&node, NULL, 0, 17, "Shape: this operator is not supported");
+  assert_refused(&node, NULL, 0, 17, "output \"y\" is not computed");
   node = onnx_make_node("BatchNormalization", "xaaaa", "y");
   assert_refused(&node, NULL, 0, 17, "input 1 does not have a number for each of 2 channels");
+}
+
+static void recurrent_layers_that_are_not_supported_are_named(void **state)
+{
+  const int64_t one = 1, three = 3, order[] = {2, 0, 1}, ends[] = {2, 0};
+  onnx_made node = onnx_make_node("LSTM", "xaa", "y");
+
+  assert_refused(&node, NULL, 0, 17, "of which the batch is number 1");
+  onnx_put_attribute(&node, "layout", &one, 1, false);
+  assert_refused(&node, NULL, 0, 17, "LSTM: hidden_size 0");
+  onnx_put_attribute(&node, "hidden_size", &three, 1, false);
+  assert_refused(&node, NULL, 0, 17, "LSTM: input 1 does not have the shape");
+  onnx_put_attribute(&node, "input_forget", &one, 1, false);
+  assert_refused(&node, NULL, 0, 17, "LSTM: input_forget is not supported");
+  node = onnx_make_node("GRU", "xaaai", "y");
+  assert_refused(&node, &one, 1, 17, "GRU: sequence_lens");
+  node = onnx_make_node("LSTM", "xaaaxaaa", "y");
+  assert_refused(&node, NULL, 0, 17, "LSTM: sequence_lens");
+  node = onnx_make_node("RNN", "xaa", "y");
+  onnx_put_attribute(&node, "clip", &one, 1, false);
+  assert_refused(&node, NULL, 0, 17, "RNN: attribute clip is not supported");
+  node = onnx_make_node("Transpose", "x", "y");
+  onnx_put_attribute(&node, "perm", order, 3, true);
+  assert_refused(&node, NULL, 0, 17, "the batch is dimension 1 of output \"y\"");
+  node = onnx_make_node("Gather", "xi", "y");
+  assert_refused(&node, &three, 1, 17, "Gather: axis 0 is the batch");
+  onnx_put_attribute(&node, "axis", &one, 1, false);
+  assert_refused(&node, &three, 1, 17, "one element of a dimension of 2");
+  node = onnx_make_node("Slice", "xii", "y");
+  assert_refused(&node, ends, 2, 17, "Slice: axis 0 is the batch");
+  node = onnx_make_node("Expand", "ai", "y");
+  assert_refused(&node, ends, 2, 17, "only a constant that has the shape already");
 }
 
 int main(void)
@@ -330,6 +372,7 @@ int main(void)
       cmocka_unit_test(layers_equal_their_export),
       cmocka_unit_test(single_nodes_follow_their_definition),
       cmocka_unit_test(what_is_not_supported_is_named),
+      cmocka_unit_test(recurrent_layers_that_are_not_supported_are_named),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

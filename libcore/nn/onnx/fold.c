@@ -169,6 +169,59 @@ static bool slice(const onnx_net *c, ints *a)
   return true;
 }
 
+/* One element of a vector, or several; the index is a number or a vector. */
+static bool gather(const onnx_net *c, ints *a)
+{
+  const ints from = *a;
+  ints at;
+
+  if (a->n_dims != 1 || onnx_int(c, "axis", 0) != 0 || !load(c, 1, &at) || at.n_dims > 1) {
+    return false;
+  }
+  a->n_dims = at.n_dims;
+  a->shape[0] = a->count = at.count;
+  for (int64_t i = 0; i < at.count; i++) {
+    const int64_t k = at.v[i] < 0 ? at.v[i] + from.count : at.v[i];
+
+    if (k < 0 || k >= from.count) {
+      return false;
+    }
+    a->v[i] = from.v[k];
+  }
+  return true;
+}
+
+/* Only of a number, which becomes a vector. */
+static bool unsqueeze(const onnx_net *c, ints *a)
+{
+  ints axes;
+
+  if (a->n_dims != 0 || !load(c, 1, &axes) || axes.count != 1 || axes.v[0] != 0) {
+    return false;
+  }
+  a->n_dims = 1;
+  a->shape[0] = 1;
+  return true;
+}
+
+/* The extents of data, in the order of the file. */
+static bool shape_of(const onnx_net *c, ints *a)
+{
+  const onnx_item *in = NULL;
+
+  if (!weir_onnx_is(c->node->op, "Shape") || c->node->n_attributes > 0 || !onnx_has(c, 0) ||
+      onnx_in(c, 0, &in) != WEIR_OK || in->constant != NULL) {
+    return false;
+  }
+  const weir_array_desc *const d = onnx_desc(c, in->v);
+
+  *a = (ints){.n_dims = 1, .shape = {d->rank}, .count = d->rank};
+  for (int k = 0; k < d->rank; k++) {
+    a->v[k] = d->shape[onnx_placed(in, k)];
+  }
+  return true;
+}
+
 static bool cast(const onnx_net *c, ints *a)
 {
   (void)a;
@@ -178,14 +231,18 @@ static bool cast(const onnx_net *c, ints *a)
 static const struct {
   const char *name;
   bool (*fold)(const onnx_net *c, ints *a);
-} folds[] = {{"Cast", cast},       {"Concat", concat}, {"ConstantOfShape", of_shape},
-             {"Reshape", reshape}, {"Slice", slice},   {"Transpose", transpose}};
+} folds[] = {{"Cast", cast},           {"Concat", concat},      {"ConstantOfShape", of_shape},
+             {"Gather", gather},       {"Reshape", reshape},    {"Slice", slice},
+             {"Transpose", transpose}, {"Unsqueeze", unsqueeze}};
 
 weir_status onnx_fold(onnx_net *c, onnx_item *out, bool *folded)
 {
   ints a;
 
-  *folded = false;
+  *folded = shape_of(c, &a);
+  if (*folded) {
+    return store(c, &a, out);
+  }
   for (size_t k = 0; k < sizeof folds / sizeof folds[0]; k++) {
     if (weir_onnx_is(c->node->op, folds[k].name) && load(c, 0, &a) && folds[k].fold(c, &a)) {
       *folded = true;

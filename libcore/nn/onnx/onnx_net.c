@@ -68,14 +68,29 @@ weir_value onnx_ordered(const onnx_net *c, weir_value v, bool is_last, bool last
   return is_last == last ? v : weir_transpose(c->g, v, &swap);
 }
 
+int onnx_placed(const onnx_item *in, int axis)
+{
+  return in->last ? (3 - axis) % 3 : axis == in->batch ? 0 : axis < in->batch ? axis + 1 : axis;
+}
+
+weir_status onnx_any(const onnx_net *c, int64_t k, const onnx_item **out)
+{
+  WEIR_TRY(onnx_in(c, k, out));
+  return (*out)->constant == NULL
+             ? WEIR_OK
+             : onnx_refuse(c, WEIR_ERR_UNSUPPORTED,
+                           "input %lld is constant: only data are supported", (long long)k);
+}
+
 weir_status onnx_data(const onnx_net *c, int64_t k, bool last, weir_value *out)
 {
   const onnx_item *item = NULL;
 
-  WEIR_TRY(onnx_in(c, k, &item));
-  if (item->constant != NULL) {
-    return onnx_refuse(c, WEIR_ERR_UNSUPPORTED, "input %lld is constant: only data are supported",
-                       (long long)k);
+  WEIR_TRY(onnx_any(c, k, &item));
+  if (item->batch != 0) {
+    return onnx_refuse(c, WEIR_ERR_UNSUPPORTED,
+                       "the batch is dimension %d of its data: here it must be the first",
+                       item->batch);
   }
   const weir_array_desc *const d = onnx_desc(c, item->v);
 
@@ -200,14 +215,14 @@ weir_status onnx_numbers(const onnx_net *c, int64_t k, const char *name, int max
   return WEIR_OK;
 }
 
-weir_status onnx_axis(const onnx_net *c, int64_t axis, int rank, int *out)
+weir_status onnx_axis(const onnx_net *c, int64_t axis, int rank, int batch, int *out)
 {
   const int64_t from_start = axis < 0 ? axis + rank : axis;
 
   if (from_start < 0 || from_start >= rank) {
     return onnx_refuse(c, WEIR_ERR_SHAPE, "axis %lld of %d dimensions", (long long)axis, rank);
   }
-  if (from_start == 0) {
+  if (from_start == batch) {
     return onnx_refuse(c, WEIR_ERR_UNSUPPORTED,
                        "axis %lld is the batch, whose windows are independent", (long long)axis);
   }

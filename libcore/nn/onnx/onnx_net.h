@@ -1,17 +1,20 @@
 /* onnx_net.h - a network being built from an ONNX file: named values, and access to the attributes
  * and inputs of the current node. Sources: onnx_net.c, values and attributes; pointwise.c,
- * sliding.c (convolution, pooling, normalisation), product.c, shape.c: operators; fold.c: those of
- * constants; build.c: the table. */
+ * sliding.c (convolution, pooling, normalisation), product.c, shape.c, recurrent.c: operators;
+ * fold.c: those of constants; build.c: the table. */
 #ifndef NN_ONNX_NET_H
 #define NN_ONNX_NET_H
 #include "nn/onnx/weir_onnx_graph.h"
 
 /* A named value. Its shape in the file is [batch, channels, length] where the graph has it as
- * [batch, length, channels], which convolution and pooling take. */
+ * [batch, length, channels], which convolution and pooling take. The batch, which is dimension 0 in
+ * the graph, may be another one in the file, as in and after recurrent layers: [steps, batch,
+ * features]; the others have the order of the file. */
 typedef struct onnx_item {
   weir_onnx_text name;
   weir_value v;                     /* node < 0: a constant that the graph does not have */
   bool last;                        /* rank 3, channels last in the graph */
+  int batch;                        /* dimension of the file that is the batch; 0 where `last` */
   const weir_onnx_tensor *constant; /* NULL: depends on the input */
 } onnx_item;
 
@@ -51,8 +54,10 @@ weir_status onnx_status(const onnx_net *c) WEIR_CHECKED;
 bool onnx_has(const onnx_net *c, int64_t k);
 /* Finds input k. Fails: WEIR_ERR_DATA where nothing defines its name, or it is not given. */
 weir_status onnx_in(const onnx_net *c, int64_t k, const onnx_item **out) WEIR_CHECKED;
-/* Finds input k, which depends on the network's input, with channels last or not (rank 3; others
- * always have the order of the file). */
+/* Finds input k, which depends on the network's input; its batch may be any dimension. */
+weir_status onnx_any(const onnx_net *c, int64_t k, const onnx_item **out) WEIR_CHECKED;
+/* Finds input k, which depends on the network's input and has the batch first, with channels last
+ * or not (rank 3; others always have the order of the file). */
 weir_status onnx_data(const onnx_net *c, int64_t k, bool last, weir_value *out) WEIR_CHECKED;
 /* Finds input k, a constant of floats. */
 weir_status onnx_weights(const onnx_net *c, int64_t k, const weir_onnx_tensor **out) WEIR_CHECKED;
@@ -63,6 +68,10 @@ weir_status onnx_constant(const onnx_net *c, const weir_onnx_tensor *t, const in
 /* v, whose channels are last or not, in the order that is asked for. */
 weir_value onnx_ordered(const onnx_net *c, weir_value v, bool is_last, bool last);
 const weir_array_desc *onnx_desc(const onnx_net *c, weir_value v);
+/* Returns the dimension of the graph that dimension `axis` of the file is. */
+int onnx_placed(const onnx_item *in, int axis);
+/* Adds a value; without a name it is not used. Fails: WEIR_ERR_DATA where the name is defined. */
+weir_status onnx_add(onnx_net *c, const onnx_item *item) WEIR_CHECKED;
 
 /* ---- Attributes ---- */
 
@@ -76,9 +85,9 @@ weir_status onnx_list(const onnx_net *c, const char *name, int n, int64_t usual,
  * `max`, 0: neither is given. */
 weir_status onnx_numbers(const onnx_net *c, int64_t k, const char *name, int max, int64_t *out,
                          int *n) WEIR_CHECKED;
-/* Maps an axis of an array of that rank, negative from the end, to 1 .. rank - 1. Fails:
+/* Maps an axis of an array of that rank, negative from the end, to 0 .. rank - 1. Fails:
  * WEIR_ERR_UNSUPPORTED for the batch. */
-weir_status onnx_axis(const onnx_net *c, int64_t axis, int rank, int *out) WEIR_CHECKED;
+weir_status onnx_axis(const onnx_net *c, int64_t axis, int rank, int batch, int *out) WEIR_CHECKED;
 
 /* ---- Operators ---- */
 
@@ -106,4 +115,8 @@ weir_status onnx_transpose(onnx_net *c, onnx_item *out) WEIR_CHECKED;
 weir_status onnx_pad(onnx_net *c, onnx_item *out) WEIR_CHECKED;
 weir_status onnx_reduce(onnx_net *c, onnx_item *out) WEIR_CHECKED;
 weir_status onnx_softmax(onnx_net *c, onnx_item *out) WEIR_CHECKED;
+weir_status onnx_gather(onnx_net *c, onnx_item *out) WEIR_CHECKED;
+weir_status onnx_slice(onnx_net *c, onnx_item *out) WEIR_CHECKED;
+weir_status onnx_expand(onnx_net *c, onnx_item *out) WEIR_CHECKED;
+weir_status onnx_recurrent(onnx_net *c, onnx_item *out) WEIR_CHECKED;
 #endif

@@ -49,11 +49,10 @@ weir_status onnx_unary(onnx_net *c, onnx_item *out)
   const onnx_item *in = NULL;
   weir_value x = WEIR_NO_VALUE;
 
-  WEIR_TRY(onnx_in(c, 0, &in));
-  const bool last = in->last;
-
-  WEIR_TRY(onnx_data(c, 0, last, &x));
-  out->last = last;
+  WEIR_TRY(onnx_any(c, 0, &in));
+  x = in->v;
+  out->last = in->last;
+  out->batch = in->batch;
   if (!onnx_text_is(c, "approximate", "none", "none")) {
     return onnx_refuse(c, WEIR_ERR_UNSUPPORTED, "approximate: only none is supported");
   }
@@ -101,8 +100,9 @@ static weir_status beside(const onnx_net *c, const weir_onnx_tensor *t, int rank
 }
 
 /* Inputs 0 .. n - 1 in one order of dimensions, constants broadcasting to the data. */
-static weir_status align(onnx_net *c, int n, weir_value *v, bool *last)
+static weir_status align(onnx_net *c, int n, weir_value *v, onnx_item *out)
 {
+  bool *const last = &out->last;
   const onnx_item *in = NULL;
   int rank = -1;
 
@@ -112,10 +112,13 @@ static weir_status align(onnx_net *c, int n, weir_value *v, bool *last)
     if (in->constant == NULL) {
       const int own = onnx_desc(c, in->v)->rank;
 
-      if (rank >= 0 && own != rank) {
-        return onnx_refuse(c, WEIR_ERR_UNSUPPORTED, "data of %d and %d dimensions", rank, own);
+      if (rank >= 0 && (own != rank || in->batch != out->batch)) {
+        return onnx_refuse(c, WEIR_ERR_UNSUPPORTED,
+                           "data of %d and %d dimensions, of which %d and %d are the batch", rank,
+                           own, out->batch, in->batch);
       }
       rank = own;
+      out->batch = in->batch;
       *last = *last || in->last;
     }
   }
@@ -126,8 +129,15 @@ static weir_status align(onnx_net *c, int n, weir_value *v, bool *last)
   }
   for (int k = 0; k < n; k++) {
     WEIR_TRY(onnx_in(c, k, &in));
-    WEIR_TRY(in->constant == NULL ? onnx_data(c, k, *last, &v[k])
-                                  : beside(c, in->constant, rank, *last, &v[k]));
+    if (in->constant == NULL) {
+      v[k] = onnx_ordered(c, in->v, in->last, *last);
+    } else if (in->constant->n_dims > rank - 1 - out->batch && out->batch > 0) {
+      return onnx_refuse(c, WEIR_ERR_UNSUPPORTED,
+                         "a constant of %d dimensions next to data whose batch is dimension %d",
+                         in->constant->n_dims, out->batch);
+    } else {
+      WEIR_TRY(beside(c, in->constant, rank, *last, &v[k]));
+    }
   }
   return WEIR_OK;
 }
@@ -136,7 +146,7 @@ weir_status onnx_binary(onnx_net *c, onnx_item *out)
 {
   weir_value v[2] = {WEIR_NO_VALUE, WEIR_NO_VALUE};
 
-  WEIR_TRY(align(c, 2, v, &out->last));
+  WEIR_TRY(align(c, 2, v, out));
   out->v = weir_binary_at(c->g, code_of(c), v[0], v[1], WEIR_WHERE);
   return onnx_status(c);
 }
@@ -145,7 +155,7 @@ weir_status onnx_where(onnx_net *c, onnx_item *out)
 {
   weir_value v[3] = {WEIR_NO_VALUE, WEIR_NO_VALUE, WEIR_NO_VALUE};
 
-  WEIR_TRY(align(c, 3, v, &out->last));
+  WEIR_TRY(align(c, 3, v, out));
   out->v = weir_select(c->g, v[0], v[1], v[2]);
   return onnx_status(c);
 }

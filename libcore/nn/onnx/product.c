@@ -43,11 +43,14 @@ weir_status onnx_matmul(onnx_net *c, onnx_item *out)
   const onnx_item *in = NULL;
   weir_value x = WEIR_NO_VALUE, w = WEIR_NO_VALUE;
 
-  WEIR_TRY(onnx_data(c, 0, false, &x));
+  WEIR_TRY(onnx_any(c, 0, &in));
+  out->batch = in->batch;
+  x = onnx_ordered(c, in->v, in->last, false);
   WEIR_TRY(onnx_in(c, 1, &in));
   const bool both = in->constant == NULL;
 
   if (both) {
+    WEIR_TRY(onnx_data(c, 0, false, &x)); /* the batch first in both */
     WEIR_TRY(onnx_data(c, 1, false, &w));
   } else {
     WEIR_TRY(onnx_constant(c, in->constant, NULL, &w));

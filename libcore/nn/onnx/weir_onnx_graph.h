@@ -4,7 +4,7 @@
  * One input and one output, f32; dimension 0 of both is the batch, which no operator of the network
  * may touch: its elements are computed independently of one another. Operators of versions 13 to 22
  * of the default domain, as far as docs/reference/onnx.md says: networks of convolutions over one
- * dimension, dense layers. */
+ * dimension, recurrent and dense layers. */
 #ifndef WEIR_ONNX_GRAPH_H
 #define WEIR_ONNX_GRAPH_H
 #include "graph/weir_graph.h"
@@ -14,6 +14,8 @@ extern "C" {
 #endif
 
 enum { WEIR_ONNX_OPSET_MIN = 13, WEIR_ONNX_OPSET_MAX = 22 };
+/* Most steps of a recurrent layer, whose graph has each of them. */
+enum { WEIR_ONNX_STEPS = 128 };
 
 /* Returns the input of the network that is no constant. Fails: WEIR_ERR_UNSUPPORTED for more
  * inputs or another number of outputs, elements that are not f32, and versions not supported. */
