@@ -161,14 +161,20 @@ weir_status ps_beat_apply(const weir_series_use *use, const char *path, const ps
   WEIR_TRY(weir_series_keep(use, sizeof(beats), beats_fini, &memory));
   beats *const b = memory;
   const ps_beat_network *const is = &b->classifier.is;
+  ps_beat_streams given = *in;
 
   WEIR_TRY(ps_beat_classifier_open(path, &b->classifier));
-  WEIR_TRY(check(path, is, in));
+  if (in->features == NULL) {
+    given.n_features = in->n_leads > is->features ? (int)is->features : 0;
+    given.n_leads = in->n_leads - given.n_features;
+    given.features = in->leads + given.n_leads;
+  }
+  WEIR_TRY(check(path, is, &given));
   b->fs = (double)s.rate_num / (double)s.rate_den;
   b->behind = ps_beat_window_behind(&is->window, b->fs);
   b->ahead = ps_beat_window_ahead(&is->window, b->fs);
-  join(g, in->leads, is->leads, &input[LEADS], &input[PRESENT]);
-  join(g, in->features, is->features, &input[FEATURES], &input[BEAT]);
+  join(g, given.leads, is->leads, &input[LEADS], &input[PRESENT]);
+  join(g, given.features, is->features, &input[FEATURES], &input[BEAT]);
   const weir_call_spec spec = declare(b);
 
   s = weir_gap_made(g, &spec, s, input, INPUTS);
@@ -180,6 +186,24 @@ weir_status ps_beat_apply(const weir_series_use *use, const char *path, const ps
     out[k] = s;
   }
   return weir_graph_status(g);
+}
+
+void ps_beat_probabilities(weir_graph *g, const weir_series *logit, weir_series out[PS_CLASSES])
+{
+  weir_value largest = logit[0].value, part[PS_CLASSES], sum = WEIR_NO_VALUE;
+
+  for (int c = 1; c < PS_CLASSES; c++) {
+    largest = weir_max(g, largest, logit[c].value);
+  }
+  for (int c = 0; c < PS_CLASSES; c++) {
+    part[c] = weir_exp(g, weir_sub(g, logit[c].value, largest));
+    sum = c == 0 ? part[c] : weir_add(g, sum, part[c]);
+  }
+  for (int c = 0; c < PS_CLASSES; c++) {
+    out[c] = logit[c];
+    out[c].value = weir_div(g, part[c], sum);
+    out[c] = weir_series_mask(g, out[c]);
+  }
 }
 
 weir_series ps_beat_best(weir_graph *g, const weir_series *score)

@@ -4,7 +4,8 @@
 #include "beats/network.h"
 #include "stream/weir_series.h"
 
-/* What the call is given. */
+/* What the call is given. Without `features` (NULL) the last of the leads are those that the
+ * network takes. */
 typedef struct ps_beat_streams {
   const weir_series *leads;    /* [n_leads], ECG in mV, of one rate */
   const weir_series *features; /* [n_features] of that rate, present at beats */
@@ -17,6 +18,8 @@ typedef struct ps_beat_streams {
  * network has, rates that differ or another unit than mV. */
 weir_status ps_beat_apply(const weir_series_use *use, const char *path, const ps_beat_streams *in,
                           weir_series out[PS_CLASSES]) WEIR_CHECKED;
+/* Makes probabilities of logits: exp(l - m) over their sum, m the largest. */
+void ps_beat_probabilities(weir_graph *g, const weir_series *logit, weir_series out[PS_CLASSES]);
 /* Makes of PS_CLASSES streams of scores the number of the class with the largest, 1 to PS_CLASSES;
  * the first of equal ones. */
 weir_series ps_beat_best(weir_graph *g, const weir_series *score);

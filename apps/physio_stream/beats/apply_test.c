@@ -5,6 +5,7 @@
 #include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_beat_class;
+extern const weir_series_op ps_step_network;
 
 enum { RATE = 250, N = 40 * RATE, LEADS = 2, INPUTS = 4 + LEADS - 1 };
 
@@ -122,6 +123,49 @@ static void results_are_those_of_windows(void **state)
   free_all(in);
 }
 
+/* The step `network` with the same weights, given leads and features: the largest of its
+ * probabilities is that of beat_class, and of its class. */
+static void the_step_network_takes_the_weights(void **state)
+{
+  const scene *const s = *state;
+  char file[360];
+  const char *const sets[] = {file, "scores=softmax", NULL}, *const hop[] = {file, "hop=1", NULL};
+  step_signal in[INPUTS], own[LEADS + 3];
+  step_result r, classes;
+  step_frame f;
+
+  (void)snprintf(file, sizeof file, "file=%s", s->path);
+  simulate(in);
+  step_run(&ps_step_beat_class, s->sets, in, INPUTS, (step_how){0}, &classes);
+  own[0] = in[0];
+  own[1] = in[4];
+  for (int k = 0; k < 3; k++) {
+    own[LEADS + k] =
+        (step_signal){classes.out[k].x, classes.out[k].present, N, RATE, 1, classes.out[k].unit};
+  }
+  step_check_chunks(&ps_step_network, sets, own, LEADS + 3, &r);
+  assert_int_equal(r.n, PS_CLASSES);
+  for (int64_t t = 0; t < N; t++) {
+    const step_stream *const found = step_get(&classes, "class");
+
+    assert_int_equal(r.out[0].present[t], found->present[t]);
+    if (found->present[t]) {
+      const int c = (int)found->x[t] - 1;
+      const double sum = (double)r.out[0].x[t] + (double)r.out[1].x[t] + (double)r.out[2].x[t];
+
+      assert_near((double)r.out[c].x[t], (double)step_get(&classes, "probability")->x[t], 0);
+      assert_near(sum, 1, 1e-6);
+    }
+  }
+  assert_int_equal(step_build(&ps_step_network, hop, own, LEADS + 3, &f), WEIR_ERR_CONFIG);
+  step_frame_fini(&f);
+  assert_int_equal(step_build(&ps_step_network, sets, own, 2, &f), WEIR_ERR_CONFIG);
+  step_frame_fini(&f);
+  step_result_free(&r);
+  step_result_free(&classes);
+  free_all(in);
+}
+
 /* A sample of a lead that is missing in the window of one beat. */
 static void gaps_have_no_class(void **state)
 {
@@ -180,6 +224,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_are_those_of_windows),
+      cmocka_unit_test(the_step_network_takes_the_weights),
       cmocka_unit_test(gaps_have_no_class),
       cmocka_unit_test(what_does_not_fit_is_refused),
   };

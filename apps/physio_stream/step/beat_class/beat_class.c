@@ -285,22 +285,17 @@ static weir_series class_of(weir_graph *g, const double *w, const weir_series *f
   return ps_beat_best(g, score);
 }
 
-/* 1 / sum of exp(logit - the largest): the probability of the class that is found. */
+/* The largest of the probabilities. */
 static weir_series probability_of(weir_graph *g, const weir_series *logit)
 {
-  weir_series out = logit[0];
-  weir_value largest = logit[0].value, sum = WEIR_NO_VALUE;
+  weir_series all[PS_CLASSES], out;
 
+  ps_beat_probabilities(g, logit, all);
+  out = all[0];
   for (int c = 1; c < PS_CLASSES; c++) {
-    largest = weir_max(g, largest, logit[c].value);
+    out.value = weir_max(g, out.value, all[c].value);
   }
-  for (int c = 0; c < PS_CLASSES; c++) {
-    const weir_value part = weir_exp(g, weir_sub(g, logit[c].value, largest));
-
-    sum = c == 0 ? part : weir_add(g, sum, part);
-  }
-  out.value = weir_div(g, weir_add_scalar(g, weir_scale(g, largest, 0), 1), sum);
-  return weir_series_mask(g, out);
+  return out;
 }
 
 static void give(weir_series s, const char *name, weir_series_result *out)

@@ -1,10 +1,12 @@
-/* network.c - a network of an ONNX file on windows of signals. It has a graph and a plan of its own
+/* network.c - a network of an ONNX file on windows of signals, or that of beats from its file of
+ * weights (beats/apply.h). An ONNX file has a graph and a plan of its own
  * for one window, so that a result never depends on how many a chunk has; the call that runs it
  * states the samples of a window, from which follows what chunks keep. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "beats/apply.h"
 #include "exec/weir_plan.h"
 #include "model/events.h"
 #include "nn/weir_activation.h"
@@ -29,10 +31,12 @@ typedef struct network_opts {
 static const weir_opt options[] = {
     WEIR_OPT_PATH(network_opts, file, "",
                   "ONNX file with one input, [batch, signals, samples] or [batch, samples], and "
-                  "one output; operators: docs/reference/onnx.md"),
+                  "one output (operators: docs/reference/onnx.md); or weights.nc of the network of "
+                  "beats that `train` made, for which `from` has the leads, then the features "
+                  "pre, post, before (or all seven) of beat_class"),
     WEIR_OPT_REAL(network_opts, fs, 0, 0, 1e6, "Hz",
                   "sampling rate that the network was trained at; streams of another rate are "
-                  "refused (resample them)"),
+                  "refused (resample them); weights.nc states its own, for streams of any rate"),
     WEIR_OPT_STRING(network_opts, unit, "",
                     "unit that the network was trained in; signals of another are refused; empty: "
                     "not checked"),
@@ -84,14 +88,6 @@ static weir_status check_streams(const weir_series_use *use)
     return weir_fail(WEIR_ERR_CONFIG, "%s: state %s", o->file[0] == 0 ? "file" : "fs",
                      o->file[0] == 0 ? "the ONNX file of the network"
                                      : "the sampling rate that the network was trained at");
-  }
-  const size_t size = strlen(o->file);
-
-  if (size > 3 && strcmp(o->file + size - 3, ".nc") == 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "%s: a file of weights does not have the network: export it to ONNX "
-                     "(docs/reference/onnx.md)",
-                     o->file);
   }
   for (int k = 0; k < use->n_in; k++) {
     const double rate = (double)s[k].rate_num / (double)s[k].rate_den;
@@ -398,12 +394,54 @@ static weir_status give(const weir_series_use *use, network *n, weir_series_resu
   return weir_graph_status(g);
 }
 
+/* ---- Weights of this suite ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+  const size_t n = strlen(text), m = strlen(end);
+
+  return n > m && strcmp(text + n - m, end) == 0;
+}
+
+/* The classes of beats: what the file states is not stated again. */
+static weir_status give_beats(const weir_series_use *use, weir_series_result *out)
+{
+  static const char *const names[PS_CLASSES] = {"n", "s", "v", "f"};
+  const network_opts *o = use->opts;
+  const ps_beat_streams in = {.leads = use->in, .n_leads = use->n_in};
+  weir_series logit[PS_CLASSES];
+
+  if (o->window > 0 || o->hop > 0 || o->fs > 0 || o->results != OF_WINDOW || o->scores == SIGMOID ||
+      (o->outputs.count > 0 && o->outputs.count != PS_CLASSES)) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "%s has weights of a network of beats, with a result at each beat: fs, window, "
+        "hop and results are not for it, scores are as_is or softmax, outputs %d names",
+        o->file, PS_CLASSES);
+  }
+  WEIR_TRY(ps_beat_apply(use, o->file, &in, logit));
+  if (o->scores == SOFTMAX) {
+    ps_beat_probabilities(use->graph, logit, out->out);
+  } else {
+    memcpy(out->out, logit, sizeof logit);
+  }
+  out->n = PS_CLASSES;
+  for (int k = 0; k < PS_CLASSES; k++) {
+    weir_series_set_unit(&out->out[k], "1");
+    out->name[k] = o->outputs.count > 0 ? o->outputs.items[k] : names[k];
+  }
+  return weir_graph_status(use->graph);
+}
+
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
   const network_opts *o = use->opts;
   void *memory = NULL;
   weir_onnx m;
 
+  if (ends_with(o->file, ".nc") || ends_with(o->file, ".weir")) {
+    return give_beats(use, out);
+  }
   WEIR_TRY(check_streams(use));
   WEIR_TRY(weir_series_keep(use, sizeof(network), network_fini, &memory));
   weir_status status = weir_onnx_read(o->file, &m);
@@ -420,7 +458,9 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op ps_step_network = {
     .name = "network",
     .cite = "",
-    .help = "results of a trained network, an ONNX file, on windows of one or more signals",
+    .help =
+        "results of a trained network on windows of one or more signals: an ONNX file, or weights "
+        "of `train`, with n, s, v and f at each beat",
     .opts = options,
     .opts_size = sizeof(network_opts),
     .min_in = 1,

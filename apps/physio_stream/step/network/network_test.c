@@ -197,7 +197,7 @@ static void what_does_not_fit_is_refused(void **state)
   assert_sets_refused(sets_of("blocks17", "outputs=[one]", NULL, NULL), in, 2,
                       "outputs: 1 names for the 3 numbers");
   assert_sets_refused(sets_of("x", "file=RUN/weights.nc", NULL, NULL), in, 1,
-                      "a file of weights does not have the network");
+                      "fs, window, hop and results are not for it");
   assert_sets_refused(sets_of("absent", NULL, NULL, NULL), in, 1, "absent.onnx");
   for (int c = 0; c < 2; c++) {
     step_signal_free(&in[c]);
