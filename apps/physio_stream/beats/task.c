@@ -148,6 +148,20 @@ static weir_status standardise(ps_beat_training *t)
   return ps_beat_network_standardise(t->store, &t->is, mean, sd);
 }
 
+weir_train_task ps_beat_task(void)
+{
+  return (weir_train_task){.name = "beats",
+                           .dtype = WEIR_F32,
+                           .n_train = -1,
+                           .n_valid = -1,
+                           .build = build,
+                           .metric = metric,
+                           .n_metrics = 1,
+                           .metrics_grow = true,
+                           .weight = sum_of_weights,
+                           .fetch = fetch};
+}
+
 static void describe(ps_beat_training *t)
 {
   const int64_t samples = ps_beat_window_samples(&t->is.window);
@@ -158,20 +172,13 @@ static void describe(ps_beat_training *t)
       (weir_train_input){.name = "f", .dtype = WEIR_F32, .rank = 1, .shape = {t->is.features}};
   t->input[PS_BEAT_Y] = (weir_train_input){.name = "y", .dtype = WEIR_I32};
   t->input[PS_BEAT_WEIGHT] = (weir_train_input){.name = "class_weight", .dtype = WEIR_F32};
-  t->task = (weir_train_task){.name = "beats",
-                              .dtype = WEIR_F32,
-                              .input = t->input,
-                              .n_inputs = PS_BEAT_INPUTS,
-                              .n_train = t->split.n_train,
-                              .n_valid = t->split.n_valid,
-                              .opts = t,
-                              .build = build,
-                              .metric = metric,
-                              .n_metrics = 1,
-                              .metrics_grow = true,
-                              .weight = sum_of_weights,
-                              .fetch = fetch,
-                              .context = t};
+  t->task = ps_beat_task();
+  t->task.input = t->input;
+  t->task.n_inputs = PS_BEAT_INPUTS;
+  t->task.n_train = t->split.n_train;
+  t->task.n_valid = t->split.n_valid;
+  t->task.opts = t;
+  t->task.context = t;
 }
 
 weir_status ps_beat_training_open(const ps_beat_network_opts *o, const ps_beat_set *set,

@@ -41,6 +41,8 @@ typedef struct ps_beat_training {
   weir_train_task task;
 } ps_beat_training;
 
+/* Returns the task for weir_train_suits: name and metrics; numbers of beats are not known. */
+weir_train_task ps_beat_task(void);
 /* Declares the network of the options for these beats and initialises it; a class with fewer than
  * min_beats beats to learn from is not learnt. *out: for ps_beat_training_close, also after a
  * failure. Fails: WEIR_ERR_DATA with fewer than two such classes; as ps_beat_network_of,

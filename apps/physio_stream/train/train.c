@@ -293,6 +293,22 @@ static weir_status write_all(weir_job *j, session *e)
   return ps_write_provenance(j->cli, cfg, NULL, 0);
 }
 
+/* What the network cannot be trained with, before anything is read. */
+static weir_status check_network(const ps_cfg *cfg)
+{
+  const weir_train_task task = ps_beat_task();
+  ps_beat_network is;
+
+  WEIR_TRY(ps_beat_network_of(&cfg->beats.network, &is));
+  if (cfg->train.initial_weights[0] != 0 || cfg->train.models.seeds.count > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train.%s: a network of beats starts from random weights of one seed: leave "
+                     "it empty",
+                     cfg->train.initial_weights[0] != 0 ? "initial_weights" : "models.seeds");
+  }
+  return weir_train_suits(&task, &cfg->train);
+}
+
 static weir_status train(weir_job *j, session *e)
 {
   const ps_cfg *cfg = j->cfg;
@@ -301,6 +317,9 @@ static weir_status train(weir_job *j, session *e)
     return weir_fail(WEIR_ERR_CONFIG,
                      "train needs annotated records (beats.records) and the folder of a run with a "
                      "step beat_class over them (beats.folder)");
+  }
+  if (cfg->beats.network.use) {
+    WEIR_TRY(check_network(cfg));
   }
   WEIR_TRY(read_all(cfg, e));
   if (cfg->beats.network.use) {

@@ -221,6 +221,10 @@ static void what_cannot_be_learnt_is_refused(void **state)
               in_scratch("none")),
       2);
   assert_non_null(strstr(printed(), "is of the same patient as 119"));
+  assert_int_equal(program("train --overwrite --config %s/beats_ds1_ds2.yaml --set beats.folder=%s "
+                           "--set train.initial_weights=weights.nc --out %s",
+                           CONFIGS, in_scratch("features"), in_scratch("none")),
+                   2);
   assert_int_equal(
       program("eval --overwrite --set eval.alarms.score=true --out %s", in_scratch("none")), 2);
   assert_int_equal(
