@@ -47,8 +47,8 @@ cf_volume_info cf_source_synth_info(const cf_universe_opts *o, const cf_universe
                          .cell = o->box / (double)o->side,
                          .physical = true,
                          .line_of_sight = cf_universe_line_of_sight(o),
-                         .quantity =
-                             o->counts == CF_COUNTS_NGP ? CF_QUANTITY_COUNTS : CF_QUANTITY_DENSITY};
+                         .quantity = cf_universe_counts_whole(o) ? CF_QUANTITY_COUNTS
+                                                                 : CF_QUANTITY_DENSITY};
 
   for (int64_t k = 0; k < f->n_labels; k++) {
     (void)snprintf(info.label[k], CF_MAX_NAME, "%s", cf_parameter_name[f->label[k]]);

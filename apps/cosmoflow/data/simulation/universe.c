@@ -6,7 +6,8 @@
 #include "base/weir_signal.h"
 #include "data/simulation/universe_priv.h"
 
-enum { FIELDS = 9, DENSITY = 2, POSITIONS = 3, MOMENTA = 6, PHASES = 2 /* purpose of a seed */ };
+enum { FIELDS = 9, DENSITY = 2, POSITIONS = 3, MOMENTA = 6 };
+enum { PHASES = 2, TRACERS = 3 }; /* purposes of a seed */
 
 struct cf_generator_workspace {
   const cf_generator *g;
@@ -176,6 +177,23 @@ static cf_particles in_redshift_space(const course *c, double a, int axis)
   return p;
 }
 
+/* Makes what is observed of the density. */
+static void observe(const course *c, const cf_mesh *m, int64_t universe, int64_t channel,
+                    float *density)
+{
+  const cf_universe_opts *const o = c->g->opts;
+  const double cell = o->box / (double)o->side;
+
+  if (o->feedback.mass > 0) {
+    cf_feedback_apply(&o->feedback, m, o->box, o->redshifts.items[channel], density);
+  }
+  if (o->tracers > 0) {
+    cf_tracers_draw(m, o->tracers * cell * cell * cell,
+                    weir_random_bits(c->g->seed, TRACERS, (uint32_t)channel, (uint64_t)universe),
+                    density);
+  }
+}
+
 static weir_status count(const course *c, const cf_particles *p, int64_t universe, int64_t channel)
 {
   const cf_mesh *const m = c->g->cells != NULL ? c->g->cells : c->g->lattice;
@@ -188,6 +206,7 @@ static weir_status count(const course *c, const cf_particles *p, int64_t univers
                      (long long)universe);
   }
   cf_particles_deposit(p, c->g->opts->counts == CF_COUNTS_NGP ? CF_NGP : CF_CIC, m, density);
+  observe(c, m, universe, channel, density);
   for (int64_t row = 0; row < n * n; row++) {
     holds = store_row(c, row / n, row % n, channel, density + row * cf_mesh_pitch(m)) && holds;
   }

@@ -8,6 +8,7 @@
 #include "base/weir_dtype.h"
 #include "conf/weir_opt.h"
 #include "data/simulation/linear.h"
+#include "data/simulation/tracers.h"
 
 /* Parameters that are drawn; those with a range are labels, in this order. */
 typedef enum cf_parameter { CF_OMEGA_M, CF_SIGMA_8, CF_N_S, CF_H, CF_PARAMETERS } cf_parameter;
@@ -36,6 +37,8 @@ typedef struct cf_universe_opts {
   int preset, draw, method, transfer, counts, values; /* of the enumerations above */
   int line_of_sight;                                  /* cf_sight */
   bool fixed;
+  cf_feedback_opts feedback;
+  double tracers; /* (h/Mpc)^3; 0: the matter itself */
   struct {
     weir_real_list omega_m, sigma_8, n_s, h; /* minimum and maximum */
   } range;
@@ -55,6 +58,9 @@ typedef struct cf_universe_facts {
 
 /* Returns the axis of redshift space, 'x', 'y' or 'z'; 0: real space. */
 char cf_universe_line_of_sight(const cf_universe_opts *o);
+
+/* Whether voxels are whole numbers, particles or tracers; else a density. */
+bool cf_universe_counts_whole(const cf_universe_opts *o);
 
 typedef struct cf_generator cf_generator;
 /* Workspace of one universe at a time. */

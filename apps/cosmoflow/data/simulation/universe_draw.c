@@ -96,6 +96,22 @@ static weir_status count_bytes(const cf_universe_opts *o, cf_universe_facts *f)
   return WEIR_OK;
 }
 
+bool cf_universe_counts_whole(const cf_universe_opts *o)
+{
+  return o->tracers > 0 || (o->counts == CF_COUNTS_NGP && o->feedback.mass == 0);
+}
+
+static weir_status check_whole(const cf_universe_opts *o, weir_dtype dtype)
+{
+  const bool cic = o->counts == CF_COUNTS_CIC;
+
+  WEIR_TRY(cf_feedback_check(&o->feedback));
+  return dtype == WEIR_F32 || cf_universe_counts_whole(o)
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "simulate.%s no whole numbers; set simulate.values=f32",
+                         cic ? "counts: cic gives" : "feedback: leaves");
+}
+
 weir_status cf_universe_check(const cf_universe_opts *o, cf_universe_facts *out)
 {
   cf_universe_facts f = {.side = o->block > 0 ? o->block : o->side,
@@ -111,10 +127,7 @@ weir_status cf_universe_check(const cf_universe_opts *o, cf_universe_facts *out)
                      "simulate.block: %lld does not divide simulate.side=%lld into whole samples",
                      (long long)o->block, (long long)o->side);
   }
-  if (o->counts == CF_COUNTS_CIC && f.dtype != WEIR_F32) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "simulate.counts: cic gives no whole numbers; set simulate.values=f32");
-  }
+  WEIR_TRY(check_whole(o, f.dtype));
   WEIR_TRY(check_redshifts(o));
   WEIR_TRY(set_ranges(o, &f));
   WEIR_TRY(count_bytes(o, &f));
@@ -225,6 +238,12 @@ void cf_universe_text(const cf_universe_opts *o, const cf_universe_facts *f, uin
       o->transfer == CF_TRANSFER_FULL ? "full" : "smooth", o->fixed ? "fixed" : "free");
   if (o->line_of_sight != CF_SIGHT_NONE) {
     SAY("; redshift space along %c", cf_universe_line_of_sight(o));
+  }
+  if (o->feedback.mass > 0) {
+    SAY("; feedback of %.15g Msun/h to %.15g escape radii", o->feedback.mass, o->feedback.ejection);
+  }
+  if (o->tracers > 0) {
+    SAY("; %.15g tracers in a (Mpc/h)^3", o->tracers);
   }
 #undef SAY
 }

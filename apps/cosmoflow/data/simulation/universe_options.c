@@ -53,6 +53,16 @@ const weir_opt cf_universe_options[] = {
                   "a particle counts in the cell it is in, or in eight by linear weights"),
     WEIR_OPT_ENUM(cf_universe_opts, values, CF_VALUES_I16, "i16|f32",
                   "what counts are stored as; cic needs f32"),
+    WEIR_OPT_REAL(cf_universe_opts, feedback.mass, 0, 0, 1e17, "Msun/h",
+                  "effect of baryons on the density: haloes below this mass lose their gas, fit of "
+                  "Schneider and Teyssier (2015), such as 1.2e14; 0: none; needs values f32 or "
+                  "tracers"),
+    WEIR_OPT_REAL(cf_universe_opts, feedback.ejection, 0.5, 0.05, 5, "1",
+                  "to which radius the gas goes, in units of the escape radius (eta_b)"),
+    WEIR_OPT_REAL(cf_universe_opts, tracers, 0, 0, 1e6, "(h/Mpc)^3",
+                  "tracers in the place of the matter: their number in a cell is a Poisson number "
+                  "whose mean is this density times the volume of the cell and the density of "
+                  "matter in units of its mean; 0: the matter itself"),
     WEIR_OPT_INT(cf_universe_opts, deflate, 1, 0, 9, "1", "compression of the files; 0: none"),
     WEIR_OPT_END,
 };

@@ -122,7 +122,7 @@ static weir_status put_variables(output *o, int64_t samples)
   WEIR_TRY(weir_netcdf_dim(o->nc, "axis", 3, &axes));
   WEIR_TRY(put_line(o->nc, "full", o->f->dtype, 5, dims, "particles in a cell", &o->full));
   WEIR_TRY(weir_netcdf_put_text(o->nc, o->full, "quantity",
-                                o->opts->counts == CF_COUNTS_NGP ? "counts" : "density"));
+                                cf_universe_counts_whole(o->opts) ? "counts" : "density"));
   WEIR_TRY(weir_netcdf_chunk(o->nc, o->full, chunk, (int)o->opts->deflate));
   line[0] = dims[0];
   line[1] = parameter;
