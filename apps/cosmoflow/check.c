@@ -172,5 +172,8 @@ weir_status cf_check(const weir_cli *cli, const cf_cfg *cfg)
   if (weir_cli_is(cli, "eval")) {
     return cf_eval_check(&cfg->eval);
   }
+  if (weir_cli_is(cli, "robustness")) {
+    return cf_robustness_check(&cfg->robustness);
+  }
   return prepares || weir_cli_is(cli, "loading") ? WEIR_OK : check_input(cli, cfg);
 }

@@ -75,6 +75,9 @@ static bool is_other_simulation(const work *w)
   }
   const bool other_seed = strncmp(trained, is, n) != 0;
 
+  if (w->others) {
+    return other_seed;
+  }
   cf_universe_text_compare(trained, is, differences, sizeof differences);
   weir_warn("predict", "%s: was trained on another simulation (%s): %s", w->cfg->predict.weights,
             differences,
@@ -144,7 +147,7 @@ static void take_info(work *w)
   }
 }
 
-static weir_status open_all(work *w)
+weir_status cf_predict_open(cf_predict *w)
 {
   cf_cfg *const cfg = w->cfg;
 
@@ -225,7 +228,7 @@ static weir_status take_truth(const work *w, int64_t i)
   return WEIR_OK;
 }
 
-static weir_status make_rows(work *w)
+weir_status cf_predict_rows(cf_predict *w)
 {
   const int64_t n = cf_source_count(w->source);
   const int subset = w->cfg->predict.part;
@@ -355,7 +358,7 @@ done:
   return status;
 }
 
-static weir_status predict_all(work *w, int64_t *done)
+weir_status cf_predict_all(cf_predict *w, int64_t *done)
 {
   const int64_t batch = w->cfg->predict.batch;
   batches b = {.w = w};
@@ -480,7 +483,7 @@ static weir_status write_all(work *w)
   int64_t done = 0;
 
   tell_normalised(w->out);
-  WEIR_TRY(predict_all(w, &done));
+  WEIR_TRY(cf_predict_all(w, &done));
   if (!w->leads) {
     return WEIR_OK;
   }
@@ -496,7 +499,7 @@ static weir_status write_all(work *w)
   return WEIR_OK;
 }
 
-static void finish(work *w)
+void cf_predict_close(cf_predict *w)
 {
   weir_plan_destroy(&w->plan);
   weir_tensor_fini(&w->x);
@@ -521,17 +524,17 @@ static weir_status predict(weir_job *j)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_job_begin(j, "predict", false));
-  WEIR_TRY_GOTO(open_all(&w), done);
+  WEIR_TRY_GOTO(cf_predict_open(&w), done);
   if (segments(&w)) {
     WEIR_TRY_GOTO(cf_predict_maps(&w, accept, &j->dir), done);
     goto done;
   }
-  WEIR_TRY_GOTO(make_rows(&w), done);
+  WEIR_TRY_GOTO(cf_predict_rows(&w), done);
   WEIR_TRY_GOTO(cf_predict_posteriors_check(&w), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(&j->dir), done);
   WEIR_TRY_GOTO(write_all(&w), done);
 done:
-  finish(&w);
+  cf_predict_close(&w);
   return status;
 }
 

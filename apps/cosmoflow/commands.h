@@ -18,6 +18,7 @@ weir_status cf_cmd_predict(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_eval(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_describe(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_scaling(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_robustness(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_compare(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_loading(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_tune(const weir_cli *cli) WEIR_CHECKED;

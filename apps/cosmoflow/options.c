@@ -19,6 +19,8 @@ const weir_opt cf_options[] = {
                    "the training (MLPerf HPC: optim.rule {momentum: {form: keras}}, "
                    "optim.schedule.shape mlperf; the metric is mae)"),
     WEIR_OPT_TABLE(cf_cfg, eval, cf_eval_options, "what eval scores, and baselines"),
+    WEIR_OPT_TABLE(cf_cfg, robustness, cf_robustness_options,
+                   "what robustness tests, by the scores and baselines of section eval"),
     WEIR_OPT_INT(cf_cfg, inspect.samples, 1, 0, 1e9, "1",
                  "samples, from the first on, whose labels, universes and voxels inspect looks at "
                  "and checks as run and predict do"),

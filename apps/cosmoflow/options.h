@@ -6,6 +6,7 @@
 #include "data/snapshot/haloes.h"
 #include "data/snapshot/paint.h"
 #include "eval/evaluation.h"
+#include "eval/robustness/robustness.h"
 #include "eval/spectrum.h"
 #include "data/samples.h"
 #include "exec/weir_plan.h"
@@ -32,6 +33,7 @@ typedef struct cf_cfg {
   cf_model_opts model;
   weir_train_cfg train;
   cf_eval_opts eval;
+  cf_robustness_opts robustness;
   struct {
     int64_t samples;
   } inspect;

@@ -63,11 +63,15 @@ static weir_status find_inputs(const weir_job *job, bool samples, weir_inputs *o
 {
   const cf_cfg *const cfg = job->cfg;
   const cf_eval_set_opts *const set = cfg->eval.sets.items;
-  const bool scores = weir_cli_is(job->cli, "eval");
+  const cf_robustness_set_opts *const tested = cfg->robustness.sets.items;
+  const bool scores = weir_cli_is(job->cli, "eval"), tests = weir_cli_is(job->cli, "robustness");
 
   WEIR_TRY(weir_config_files(job->config, weir_inputs_add, out));
   for (int64_t i = 0; scores && i < cfg->eval.sets.count; i++) {
     WEIR_TRY(cf_source_list(&set[i].truth, weir_inputs_add, out));
+  }
+  for (int64_t i = 0; tests && i < cfg->robustness.sets.count; i++) {
+    WEIR_TRY(cf_source_list(&tested[i].samples, weir_inputs_add, out));
   }
   return samples ? cf_source_list(&cfg->source.input, weir_inputs_add, out) : WEIR_OK;
 }

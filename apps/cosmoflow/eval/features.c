@@ -13,6 +13,10 @@
 #include "device/weir_parallel.h"
 
 const weir_opt cf_feature_options[] = {
+    WEIR_OPT_ENUM(cf_feature_opts, scale, CF_FEATURES_OF_COUNTS, "counts|mean",
+                  "P(k) and moments are of counts n, or of n over the mean of the sample, which "
+                  "tells nothing of the number of particles (as data.scale mean for networks): for "
+                  "sets that differ in it"),
     WEIR_OPT_REAL(cf_feature_opts, reach, 1.7321, 0.1, 1.7321, "Nyquist",
                   "largest waves of P(k): 1, that of Nyquist along an axis; 1.7321, the root of 3, "
                   "all that the mesh has"),
@@ -113,6 +117,26 @@ static void take_summaries(const work *w, slot *r, int64_t c)
   }
 }
 
+/* Divides the field by its mean; one of zeros remains. */
+static void divide_by_mean(const work *w, slot *r)
+{
+  const int64_t n = w->info->lengths[0], pitch = cf_mesh_pitch(w->mesh);
+  double sum = 0;
+
+  for (int64_t line = 0; line < n * n; line++) {
+    for (int64_t z = 0; z < n; z++) {
+      sum += (double)r->field[line * pitch + z];
+    }
+  }
+  const double scale = sum != 0 ? (double)(n * n * n) / sum : 1;
+
+  for (int64_t line = 0; line < n * n; line++) {
+    for (int64_t z = 0; z < n; z++) {
+      r->field[line * pitch + z] = (float)(scale * (double)r->field[line * pitch + z]);
+    }
+  }
+}
+
 static void look(void *context, int64_t item, int thread)
 {
   const work *const w = context;
@@ -124,6 +148,9 @@ static void look(void *context, int64_t item, int thread)
   r->fault.why = NULL;
   for (int64_t c = 0; c < channels; c++) {
     r->lowest = fmin(r->lowest, cf_power_field(w->mesh, r->voxels, channels, c, r->field));
+    if (w->opts->scale == CF_FEATURES_OF_DENSITY) {
+      divide_by_mean(w, r);
+    }
     if (w->opts->moments > 0) {
       take_moments(w, r, r->features + channels * w->bins + c * w->opts->moments);
     }

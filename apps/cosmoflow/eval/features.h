@@ -2,16 +2,19 @@
  * log(1 + counts), of each channel.
  *
  * Of n counts in cells: log10 of the mean |c(w)|^2 over the waves of a bin (power.h; counts are not
- * divided by their mean, which samples of one set share), then the mean of u = log(1 + n), its
- * standard deviation and the standardised moments of third and higher order. After these, where
- * they are wanted, the summaries of summaries.h. */
+ * divided by their mean, which samples of one set share, unless `scale` says so), then the mean of
+ * u = log(1 + n), its standard deviation and the standardised moments of third and higher order.
+ * After these, where they are wanted, the summaries of summaries.h. */
 #ifndef CF_FEATURES_H
 #define CF_FEATURES_H
 #include "comm/weir_comm.h"
 #include "data/source.h"
 #include "eval/summary/summaries.h"
 
+typedef enum cf_feature_scale { CF_FEATURES_OF_COUNTS, CF_FEATURES_OF_DENSITY } cf_feature_scale;
+
 typedef struct cf_feature_opts {
+  int scale;       /* cf_feature_scale */
   double reach;    /* waves up to so many times Nyquist's along an axis */
   int64_t bins;    /* at most so many of each channel: neighbours are averaged; 0: all */
   int64_t moments; /* up to this order; 0: none */

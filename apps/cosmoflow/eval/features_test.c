@@ -53,9 +53,11 @@ static cf_source *open_set(void)
   return s;
 }
 
+static int scale = CF_FEATURES_OF_COUNTS;
+
 static cf_features features_of(int64_t bins, int64_t moments, const int64_t *sample, int64_t n)
 {
-  const cf_feature_opts o = {.reach = 1, .bins = bins, .moments = moments};
+  const cf_feature_opts o = {.scale = scale, .reach = 1, .bins = bins, .moments = moments};
   cf_source *s = open_set();
   cf_features f;
 
@@ -101,6 +103,33 @@ static void a_wave_is_in_its_bin(void **state)
   cf_features_fini(&f);
   cf_power_fini(&power);
   cf_mesh_destroy(&m);
+}
+
+/* Of n over its mean three times as many particles are the same; of counts they are not. */
+static void numbers_of_particles_do_not_tell(void **state)
+{
+  static const int64_t both[] = {0, 1};
+
+  NEEDS_FFTW();
+  for (int64_t k = 0; k < 2; k++) {
+    for (int64_t i = 0; i < CELLS * CHANNELS; i++) {
+      voxels[i] = (float)((k == 0 ? 1 : 3) * (i * i % 17));
+    }
+    write_sample((int)k, N);
+  }
+  for (int means = 0; means < 2; means++) {
+    scale = means == 1 ? CF_FEATURES_OF_DENSITY : CF_FEATURES_OF_COUNTS;
+    cf_features f = features_of(0, 3, both, 2);
+
+    for (int64_t k = 0; k < f.n_power; k++) {
+      assert_near(f.x[f.n_features + k] - f.x[k], means == 1 ? 0 : 2 * log10(3), 1e-5);
+    }
+    for (int64_t k = f.n_power; k < f.n_features && means == 1; k++) {
+      assert_near(f.x[f.n_features + k] - f.x[k], 0, 1e-6);
+    }
+    cf_features_fini(&f);
+  }
+  scale = CF_FEATURES_OF_COUNTS;
 }
 
 /* log(1 + n) is 0 or 1: mean p, variance p (1 - p), skewness (1 - 2 p) / root, and so on. */
@@ -277,7 +306,8 @@ static void summaries_stand_in_their_columns(void **state)
                                      .bispectrum = {1, 0.6667, 1, 2},
                                      .multipoles = {0, 1, 1, 0},
                                      .scattering = {1, 2, 1, {power, 1}}};
-  const cf_feature_opts o = {1, 0, 3, CF_SUMMARY_ALL, &summaries};
+  const cf_feature_opts o = {
+      .reach = 1, .moments = 3, .which = CF_SUMMARY_ALL, .summaries = &summaries};
   cf_features f[2];
 
   NEEDS_FFTW();
@@ -429,6 +459,7 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, make_dir, drop_dir)
   const struct CMUnitTest tests[] = {
       CASE(a_wave_is_in_its_bin),
+      CASE(numbers_of_particles_do_not_tell),
       CASE(moments_of_two_values),
       CASE(neighbouring_bins_are_averaged),
       CASE(all_waves_are_the_variance),

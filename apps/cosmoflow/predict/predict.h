@@ -10,6 +10,7 @@ typedef struct cf_predict {
   const weir_cli *cli;
   weir_comm *comm; /* ranks that share the samples; NULL: one */
   bool leads;      /* this rank writes */
+  bool others;     /* samples of other simulations are expected: no warning of them */
   cf_cfg *cfg;
   cf_weights weights;
   cf_source *source;
@@ -24,6 +25,17 @@ typedef struct cf_predict {
   weir_tensor x, y;
 } cf_predict;
 
+/* Opens weights and samples (cfg: predict.weights, source.input) with the subsets that the weights
+ * know; cfg changes to what these are. Fails: as cf_weights_read, cf_weights_fit, cf_source_open,
+ * WEIR_ERR_CONFIG (which universes were trained on is not known). */
+weir_status cf_predict_open(cf_predict *p) WEIR_CHECKED;
+/* Creates p->out with a row for each sample, those of predict.part to be predicted. Fails:
+ * WEIR_ERR_CONFIG (no sample in the subset), as cf_source_labels. */
+weir_status cf_predict_rows(cf_predict *p) WEIR_CHECKED;
+/* Predicts them; *done: their number. Collective. Fails: as cf_samples_read and weir_plan_run. */
+weir_status cf_predict_all(cf_predict *p, int64_t *done) WEIR_CHECKED;
+/* Closes what any of these has opened. */
+void cf_predict_close(cf_predict *p);
 /* Writes the classes of the voxels of all samples of predict.part to classes.nc, and their scores
  * to classes.csv where the truth is known. Earlier contents of --out are removed by `accept`.
  * Collective: the rank that leads writes.
