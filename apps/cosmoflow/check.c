@@ -23,6 +23,11 @@ static weir_status check_log(const cf_cfg *cfg)
   const cf_net *const net = cf_model_net(&cfg->model);
   const cf_mllog_rules rules = {.model = &cfg->model, .data = &cfg->data, .train = &cfg->train};
 
+  if (cfg->mllog.write && cfg->mllog.division == CF_MLLOG_CLOSED && cfg->adapt.samples.count > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "adapt.samples: the closed division of MLPerf HPC has the loss of the "
+                     "reference alone; otherwise set mllog.division=open");
+  }
   return cfg->mllog.write && net->target == CF_SEGMENT
              ? weir_fail(WEIR_ERR_CONFIG,
                          "mllog.write: the log of MLPerf HPC has the error of estimates, and %s "

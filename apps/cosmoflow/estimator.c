@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "model/mmd.h"
 #include "nn/weir_loss.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
@@ -168,8 +169,12 @@ static weir_status build(weir_net *net, const void *opts, const weir_value *in, 
   const cf_estimator *const e = opts;
   const cf_estimator_spec *const is = &e->is;
   weir_graph *g = net->graph;
-  const cf_made made = make(net, is, in[0]);
+  const bool adapts = is->adapt != NULL && net->train;
+  cf_made made = make(net, is, adapts ? cf_mmd_join(g, in[0], in[2]) : in[0]);
+  const weir_value joined = made.y;
   weir_value truth = in[1];
+
+  made.y = adapts ? cf_mmd_source(g, joined) : joined;
 
   switch (truth_of(is)) {
   case CF_TRUTH_LABELS:
@@ -184,6 +189,12 @@ static weir_status build(weir_net *net, const void *opts, const weir_value *in, 
     score_classes(g, e, made.y, truth);
   }
   *loss = cf_model_loss(g, is->model, &made, truth, WEIR_NO_VALUE);
+  if (adapts) {
+    const weir_real_list *const b = &is->adapt->bandwidths;
+
+    *loss = weir_add(
+        g, *loss, weir_scale(g, cf_mmd_square(g, b->items, b->count, joined), is->adapt->weight));
+  }
   return weir_graph_status(g);
 }
 
@@ -224,6 +235,8 @@ static void set_inputs(cf_estimator *e)
     y->dtype = WEIR_U8;
     y->rank = 3;
   }
+  e->input[2] = *x;
+  e->input[2].name = "target";
 }
 
 static void ignore_moments(void *context, int64_t step, const double *moments)
@@ -251,6 +264,12 @@ static weir_status set_up(cf_estimator *e, int64_t seed)
   cf_loss loss;
 
   WEIR_TRY(cf_model_loss_kind(e->is.model, &loss));
+  if (e->is.adapt != NULL && net->target != CF_ESTIMATE) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "adapt.samples: %s makes a class of every voxel, and adaptation is of "
+                     "networks that estimate parameters",
+                     net->name);
+  }
   set_inputs(e);
   for (int k = 0; k < CF_NOTES; k++) {
     e->note[k] = (weir_note){name[k], e->is.note[k]};
@@ -259,7 +278,9 @@ static weir_status set_up(cf_estimator *e, int64_t seed)
       .name = net->name,
       .dtype = WEIR_F32,
       .input = e->input,
-      .n_inputs = truth_of(&e->is) == CF_TRUTH_NONE ? 1 : 2,
+      .n_inputs = truth_of(&e->is) == CF_TRUTH_NONE ? 1
+                  : e->is.adapt == NULL             ? 2
+                                                    : 3,
       .opts = e,
       .build = build,
       .metric = cf_metric[net->target],

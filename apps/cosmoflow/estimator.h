@@ -3,6 +3,7 @@
 #ifndef CF_ESTIMATOR_H
 #define CF_ESTIMATOR_H
 #include "data/samples.h"
+#include "data/adaptation.h"
 #include "exec/weir_plan.h"
 #include "model/network.h"
 #include "train/weir_train.h"
@@ -53,6 +54,7 @@ typedef struct cf_estimator_spec {
   int scale;                  /* cf_scale */
   const cf_volume_info *info; /* of the samples */
   weir_dtype dtype;           /* of the input: WEIR_I16, WEIR_F32 */
+  const cf_adapt_opts *adapt; /* NULL: no domain adaptation */
   const char *note[CF_NOTES]; /* NULL: not to be trained */
 } cf_estimator_spec;
 
@@ -61,8 +63,9 @@ typedef struct cf_estimator {
   cf_estimator_spec is;
   weir_params *params;
   weir_store *store;
-  weir_train_input input[2]; /* x [depth, height, width, channels]; y [labels], to estimate, or
-                                the classes [depth, height, width] that files have */
+  weir_train_input input[3]; /* x [depth, height, width, channels]; y [labels], to estimate, or
+                                the classes [depth, height, width] that files have; with adaptation
+                                `target`, x of another simulation */
   weir_note note[CF_NOTES];
   weir_train_task task; /* samples and fetch are the caller's */
 } cf_estimator;

@@ -191,6 +191,8 @@ static weir_status open_all(cf_experiment *e, const weir_comm *comm)
   WEIR_TRY(status);
   const int64_t *const u = e->split.universes;
 
+  WEIR_TRY(cf_adaptation_open(&e->cfg->adapt, &e->cfg->data, &spec, e->samples,
+                              cf_source_info(e->source), &e->adaptation));
   return cf_data_check(&e->cfg->data, e->split.count, u[CF_TRAIN] + u[CF_VALID] + u[CF_TEST]);
 }
 
@@ -241,6 +243,7 @@ void cf_experiment_close(cf_experiment *e)
     weir_free(&e->text[k]);
   }
   cf_samples_destroy(&e->samples); /* may still prefetch, which uses the split */
+  cf_adaptation_close(&e->adaptation);
   weir_comm_close(&e->peers.comm);
   cf_split_fini(&e->split);
   cf_source_close(&e->source);
@@ -286,7 +289,8 @@ static weir_status refuse_samples(const char *of)
   return weir_fail(
       WEIR_ERR_CONFIG,
       "%s: was trained on other samples, with another split or other "
-      "augmentation: take the source, data, simulate and seed of that run, or another --out",
+      "augmentation: take the source, data, adapt, simulate and seed of that run, or another "
+      "--out",
       of);
 }
 
@@ -378,6 +382,11 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
     WEIR_TRY(cf_samples_read(e->samples, &w,
                              to + (size_t)(i * voxels) * weir_dtype_size(tensor[0]->dtype),
                              alone ? NULL : (char *)tensor[1]->data + i * bytes));
+    if (e->adaptation.source != NULL && train) { /* validation is of the training's simulation */
+      WEIR_TRY(cf_adaptation_read(
+          &e->adaptation, &e->cfg->data, e->train.seed, e->epoch, want->sample[i], w.lo, w.hi,
+          (char *)tensor[2]->data + (size_t)(i * voxels) * weir_dtype_size(tensor[2]->dtype)));
+    }
   }
   return WEIR_OK;
 }
@@ -429,6 +438,7 @@ static weir_status digest(cf_experiment *e)
   (void)fprintf(out, "%s\n%s\n%d %d\n%s\n%s\n%s\n%s\n", e->text[TRAINED], e->text[VALIDATED],
                 o->augment.symmetry, o->augment.shift, e->line[CF_NOTE_samples],
                 e->line[CF_NOTE_samples_per_universe], hex, e->truth);
+  cf_adaptation_put(&e->cfg->adapt, &e->adaptation, out);
   status = fclose(out) == 0 ? WEIR_OK : weir_fail(WEIR_ERR_MEMORY, "no memory for a digest");
   if (status == WEIR_OK) {
     weir_sha256(text, size, hex);
@@ -496,7 +506,8 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
   cf_estimator_spec spec = {.model = &e->cfg->model,
                             .scale = e->cfg->data.scale,
                             .info = cf_source_info(e->source),
-                            .dtype = cf_samples_dtype(e->samples)};
+                            .dtype = cf_samples_dtype(e->samples),
+                            .adapt = e->adaptation.source != NULL ? &e->cfg->adapt : NULL};
   weir_train_task *const task = &e->estimator.task;
 
   WEIR_TRY(take_notes(e, config, spec.note));

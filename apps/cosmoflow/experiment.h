@@ -16,6 +16,7 @@ typedef struct cf_experiment {
   cf_source *source;
   cf_samples *samples;
   cf_split split;
+  cf_adaptation adaptation;     /* of domain adaptation */
   int64_t epoch;                /* of the training */
   bool begun;                   /* samples were read */
   weir_access_stream visits;    /* of this rank's group, in the training .. */

@@ -13,6 +13,9 @@ const weir_opt cf_options[] = {
     WEIR_OPT_TABLE(cf_cfg, paint, cf_paint_options, "samples that paint makes of snapshots"),
     WEIR_OPT_TABLE(cf_cfg, haloes, cf_haloes_options, "friends of friends that haloes finds"),
     WEIR_OPT_TABLE(cf_cfg, data, cf_data_options, "preprocessing of the samples"),
+    WEIR_OPT_TABLE(cf_cfg, adapt, cf_adapt_options,
+                   "domain adaptation: what run adds to the loss so that outputs for samples of "
+                   "another simulation are distributed as those of the training are"),
     WEIR_OPT_TABLE(cf_cfg, load, weir_load_opts, "how the samples of a training are read ahead"),
     WEIR_OPT_TABLE(cf_cfg, model, cf_model_options, "what is trained"),
     WEIR_OPT_TABLE(cf_cfg, train, weir_train_opts,

@@ -9,6 +9,7 @@
 #include "eval/robustness/robustness.h"
 #include "eval/spectrum.h"
 #include "data/samples.h"
+#include "data/adaptation.h"
 #include "exec/weir_plan.h"
 #include "load/weir_load_simulation.h"
 #include "log/mllog.h"
@@ -29,6 +30,7 @@ typedef struct cf_cfg {
   cf_paint_opts paint;
   cf_haloes_opts haloes;
   cf_data_opts data;
+  cf_adapt_opts adapt;
   weir_load_cfg load;
   cf_model_opts model;
   weir_train_cfg train;

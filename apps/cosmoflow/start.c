@@ -73,6 +73,9 @@ static weir_status find_inputs(const weir_job *job, bool samples, weir_inputs *o
   for (int64_t i = 0; tests && i < cfg->robustness.sets.count; i++) {
     WEIR_TRY(cf_source_list(&tested[i].samples, weir_inputs_add, out));
   }
+  if (weir_cli_is(job->cli, "run")) {
+    WEIR_TRY(cf_source_list(&cfg->adapt.samples, weir_inputs_add, out));
+  }
   return samples ? cf_source_list(&cfg->source.input, weir_inputs_add, out) : WEIR_OK;
 }
 
