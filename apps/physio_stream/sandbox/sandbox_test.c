@@ -1,0 +1,268 @@
+/* sandbox_test.c - programs that mean harm, and what becomes of them. Where the kernel refuses
+ * user namespaces, that nothing is run and why. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/weir_check.h"
+#include "base/weir_clock.h"
+#include "base/weir_log.h"
+#include "sandbox/sandbox.h"
+
+enum { PATH = 512, BINDS = 8 };
+
+static char scratch[PATH], data[PATH + 8], secret[PATH + 16];
+
+static const ps_sandbox_limits limits = {
+    .memory = 256, .cpu = 5, .wall = 10, .output = 1, .files = 20, .processes = 16};
+
+static int make_folders(void **state)
+{
+  (void)state;
+  const char *base = getenv("TMPDIR");
+
+  (void)snprintf(scratch, sizeof scratch, "%s/sandbox-test-XXXXXX", base != NULL ? base : "/tmp");
+  if (mkdtemp(scratch) == NULL) {
+    return 1;
+  }
+  (void)snprintf(data, sizeof data, "%s/data", scratch);
+  (void)snprintf(secret, sizeof secret, "%s/data/record", scratch);
+  if (chmod(scratch, 0755) != 0 || mkdir(data, 0755) != 0) {
+    return 1;
+  }
+  weir_check_write(secret, "samples\n", 8);
+  return 0;
+}
+
+static int drop_folders(void **state)
+{
+  (void)state;
+  return unlink(secret) != 0 || rmdir(data) != 0 || rmdir(scratch) != 0;
+}
+
+/* Runs a script of bash. False where the kernel has no sandboxes: it must say so then. */
+static bool run(const char *script, const ps_sandbox_limits *l, ps_sandbox_result *r)
+{
+  const char *const argv[] = {"/bin/bash", "-c", script, NULL};
+  ps_sandbox_bind binds[BINDS] = {{data, PS_SANDBOX_DATA}};
+  static const char *const system[] = {"/usr", "/bin", "/lib", "/lib64"};
+  int n = 1;
+
+  for (int i = 0; i < 4; i++) {
+    if (access(system[i], F_OK) == 0) {
+      binds[n++] = (ps_sandbox_bind){system[i], system[i]};
+    }
+  }
+  const ps_sandbox_job job = {.argv = argv,
+                              .folder = "/tmp",
+                              .scratch = scratch,
+                              .binds = binds,
+                              .n_binds = n,
+                              .limits = l};
+  const weir_status status = ps_sandbox_run(&job, r);
+
+  if (status == WEIR_ERR_UNSUPPORTED) {
+    assert_non_null(strstr(weir_last_message(), "nothing was run"));
+    assert_int_equal(r->out, -1);
+    return false;
+  }
+  if (status != WEIR_OK) {
+    fail_msg("%s", weir_last_message());
+  }
+  return true;
+}
+
+static void expect(const char *script, ps_sandbox_end end, int code)
+{
+  ps_sandbox_result r;
+  char text[256];
+
+  if (run(script, &limits, &r) && (r.end != end || (end <= PS_SANDBOX_SIGNAL && r.code != code))) {
+    fail_msg("%s: %s\n%s", script, ps_sandbox_text(&r, &limits, text, sizeof text), r.log);
+  }
+  ps_sandbox_result_fini(&r);
+}
+
+/* What it printed has a text. */
+static void expect_log(const char *script, const char *text)
+{
+  ps_sandbox_result r;
+
+  if (run(script, &limits, &r) && strstr(r.log, text) == NULL) {
+    fail_msg("%s: printed '%s', not '%s'", script, r.log, text);
+  }
+  ps_sandbox_result_fini(&r);
+}
+
+static void results_come_back_through_the_descriptor(void **state)
+{
+  ps_sandbox_result r;
+  char text[16] = "";
+
+  (void)state;
+  if (run("cat " PS_SANDBOX_DATA "/record > " PS_SANDBOX_OUT "/copy; exit 7", &limits, &r)) {
+    assert_int_equal(r.end, PS_SANDBOX_EXIT);
+    assert_int_equal(r.code, 7);
+    const int file = openat(r.out, "copy", O_RDONLY | O_NOFOLLOW);
+
+    assert_true(file >= 0);
+    assert_int_equal(read(file, text, sizeof text), 8);
+    assert_string_equal(text, "samples\n");
+    (void)close(file);
+  }
+  ps_sandbox_result_fini(&r);
+}
+
+static void it_has_no_network(void **state)
+{
+  (void)state;
+  expect("exec 3<>/dev/tcp/127.0.0.1/9", PS_SANDBOX_NETWORK, 0);
+  expect("exec 3<>/dev/udp/192.0.2.1/53", PS_SANDBOX_NETWORK, 0);
+}
+
+static void it_sees_no_file_that_is_not_shown(void **state)
+{
+  (void)state;
+  expect_log("cat /etc/passwd", "No such file");
+  expect_log("cat /proc/1/environ", "No such file");
+  expect_log("echo /*", "/bin /dev /lib");
+  expect_log("ls / | tr '\\n' ' '", "mlcube_io0 mlcube_io1 tmp usr");
+  assert_int_equal(setenv("WEIR_TEST_SECRET", "hidden", 1), 0);
+  expect_log("echo \"[$WEIR_TEST_SECRET] $HOME\"", "[] /tmp");
+  expect_log("echo $(id -u) $(hostname)", "1000 sandbox");
+}
+
+static void it_cannot_write_to_what_it_reads(void **state)
+{
+  char text[16] = "";
+
+  (void)state;
+  expect_log("echo x > " PS_SANDBOX_DATA "/record", "Read-only");
+  expect_log("rm " PS_SANDBOX_DATA "/record", "Read-only");
+  expect_log("echo x > /usr/x", "Read-only");
+  expect_log("echo x > /x", "Read-only");
+  expect_log("chmod 777 " PS_SANDBOX_DATA "/record", "Read-only");
+  const int file = open(secret, O_RDONLY);
+
+  assert_int_equal(read(file, text, sizeof text), 8);
+  assert_string_equal(text, "samples\n");
+  (void)close(file);
+}
+
+static void it_gains_no_privilege(void **state)
+{
+  (void)state;
+  expect("mount -t tmpfs none /tmp", PS_SANDBOX_EXIT, 32);
+  expect_log("unshare -U true", "Operation not permitted");
+  expect_log("/usr/sbin/chroot /tmp /bin/true", "Operation not permitted");
+  expect_log("kill -9 1; kill -9 -1; echo here", "here");
+}
+
+static void what_it_writes_is_limited(void **state)
+{
+  (void)state;
+  expect("head -c 10G /dev/zero > " PS_SANDBOX_OUT "/big", PS_SANDBOX_OUTPUT, 0);
+  expect("trap '' XFSZ; for i in 1 2 3 4 5; do head -c 900k /dev/zero > " PS_SANDBOX_OUT
+         "/$i; done",
+         PS_SANDBOX_OUTPUT, 0);
+  expect("for i in {1..100}; do : > " PS_SANDBOX_OUT "/$i; done", PS_SANDBOX_OUTPUT, 0);
+  expect_log("trap '' XFSZ; head -c 10G /dev/zero > /tmp/big", "File too large");
+}
+
+static void time_and_memory_are_limited(void **state)
+{
+  static const ps_sandbox_limits tight = {
+      .memory = 100, .cpu = 0.2, .wall = 0.4, .output = 1, .files = 20, .processes = 16};
+  ps_sandbox_result r;
+
+  (void)state;
+  const double begin = weir_clock();
+
+  if (run("sleep 1000", &tight, &r)) {
+    assert_int_equal(r.end, PS_SANDBOX_WALL);
+  }
+  ps_sandbox_result_fini(&r);
+  if (run("(while :; do :; done) & while :; do :; done", &tight, &r)) {
+    assert_true(r.end == PS_SANDBOX_CPU || r.end == PS_SANDBOX_WALL); /* a busy machine */
+  }
+  ps_sandbox_result_fini(&r);
+  if (run("x=$(head -c 300M /dev/zero | tr '\\0' x); echo ${#x}", &tight, &r)) {
+    assert_true(r.end != PS_SANDBOX_EXIT || r.code != 0); /* it had no memory, or no time for it */
+    assert_null(strstr(r.log, "314572800"));
+  }
+  ps_sandbox_result_fini(&r);
+  static const ps_sandbox_limits sum = {
+      .memory = 60, .cpu = 5, .wall = 10, .output = 1, .files = 20, .processes = 16};
+
+  if (run("for i in 1 2 3 4; do (x=$(head -c 12M /dev/zero | tr '\\0' x); sleep 9) & done; wait",
+          &sum, &r)) {
+    assert_int_equal(r.end, PS_SANDBOX_MEMORY);
+  }
+  ps_sandbox_result_fini(&r);
+  assert_true(weir_clock() - begin < 30);
+}
+
+static void processes_are_limited_and_none_is_left(void **state)
+{
+  static const ps_sandbox_limits short_ = {
+      .memory = 256, .cpu = 5, .wall = 0.3, .output = 1, .files = 20, .processes = 16};
+  ps_sandbox_result r;
+
+  (void)state;
+  if (run("f() { f | f & }; f; sleep 100", &short_, &r)) {
+    assert_true(r.end == PS_SANDBOX_WALL || r.end == PS_SANDBOX_PROCESSES);
+    assert_non_null(strstr(r.log, "Resource temporarily unavailable"));
+  }
+  ps_sandbox_result_fini(&r);
+  /* One that is left behind holds the pipe of the log until it is gone. */
+  if (run("setsid sleep 3 & exit 0", &limits, &r)) {
+    assert_int_equal(r.end, PS_SANDBOX_EXIT);
+    assert_true(r.wall < 2);
+  }
+  ps_sandbox_result_fini(&r);
+}
+
+static void what_cannot_be_started_is_named(void **state)
+{
+  static const char *const argv[] = {"/nowhere", NULL};
+  const ps_sandbox_bind missing[] = {{"/no/such/folder", "/usr"}};
+  ps_sandbox_job job = {.argv = argv, .folder = "/", .scratch = scratch, .limits = &limits};
+  ps_sandbox_result r;
+
+  (void)state;
+  weir_status status = ps_sandbox_run(&job, &r);
+
+  if (status != WEIR_ERR_UNSUPPORTED) {
+    assert_int_equal(status, WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "cannot start /nowhere: No such file"));
+  }
+  ps_sandbox_result_fini(&r);
+  job.binds = missing;
+  job.n_binds = 1;
+  status = ps_sandbox_run(&job, &r);
+  if (status != WEIR_ERR_UNSUPPORTED) {
+    assert_int_equal(status, WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "/no/such/folder"));
+  }
+  ps_sandbox_result_fini(&r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_come_back_through_the_descriptor),
+      cmocka_unit_test(it_has_no_network),
+      cmocka_unit_test(it_sees_no_file_that_is_not_shown),
+      cmocka_unit_test(it_cannot_write_to_what_it_reads),
+      cmocka_unit_test(it_gains_no_privilege),
+      cmocka_unit_test(what_it_writes_is_limited),
+      cmocka_unit_test(time_and_memory_are_limited),
+      cmocka_unit_test(processes_are_limited_and_none_is_left),
+      cmocka_unit_test(what_cannot_be_started_is_named),
+  };
+
+  return cmocka_run_group_tests(tests, make_folders, drop_folders);
+}
