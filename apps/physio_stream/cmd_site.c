@@ -1,4 +1,6 @@
-/* cmd_site.c - a study over several hospitals: site prepare, check, stats, eval, merge. */
+/* cmd_site.c - a study over several hospitals: site prepare, check, stats, eval, approve, run,
+ * merge.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +8,8 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
-#include "eval/beats.h"
 #include "pipeline.h"
-#include "site/site.h"
+#include "site/model.h"
 #include "commands.h"
 
 /* Rate at which the graph that stands for the pipeline is printed, Hz: every site's is the same. */
@@ -60,52 +61,19 @@ static weir_status detect(const site *s, const char *record, found *f)
   return status;
 }
 
-/* The reference's beats in samples of the signal; times of a file that states no resolution count
- * 1/eval.fs, or where that is 0, frames of the record at `record`. */
-static weir_status read_reference(const site *s, const char *record, const char *path,
-                                  const ps_input_info *facts, ps_beats *out)
-{
-  const double fs = s->cfg->eval.fs;
-  weir_record_clock frames = {.fs_num = (int64_t)(fs * 1e6 + 0.5), .fs_den = 1000000};
-
-  if (fs == 0) {
-    WEIR_TRY(weir_record_read_clock(record, &frames));
-  }
-  const ps_beats_clock clock = {facts->fs_num, facts->fs_den, frames.fs_num, frames.fs_den};
-
-  WEIR_TRY(ps_beats_read(path, &clock, facts->count, out));
-  ps_warn_of_beyond(path, out);
-  return WEIR_OK;
-}
-
 static weir_status score(const site *s, const ps_dataset *d, int64_t i, ps_score *out)
 {
-  const ps_score_opts opts = {.start = s->cfg->eval.start, .window = s->cfg->eval.window};
-  char record[PS_SITE_PATH], path[PS_SITE_PATH], suffix[PS_SITE_NAME];
+  const ps_site_scoring scoring = {s->cfg->eval.start, s->cfg->eval.window, s->cfg->eval.fs};
+  char record[PS_SITE_PATH];
   found f = {0};
-  ps_beats reference = {0};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(ps_dataset_path(d, i, "", record));
   WEIR_TRY_GOTO(detect(s, record, &f), done);
-  const ps_input_info *facts = ps_input_get(f.input);
-  (void)snprintf(suffix, sizeof suffix, ".%s", s->cfg->site.annotator);
-  WEIR_TRY_GOTO(ps_dataset_path(d, i, suffix, path), done);
-  WEIR_TRY_GOTO(read_reference(s, record, path, facts, &reference), done);
-  const ps_score_input in = {.reference = reference.times,
-                             .n_reference = reference.n,
-                             .test = f.times,
-                             .n_test = f.n,
-                             .excluded = reference.excluded,
-                             .n_excluded = reference.n_excluded,
-                             .rate = (double)facts->fs_num / (double)facts->fs_den,
-                             .length = facts->count};
-
-  WEIR_TRY_GOTO(ps_score_record(&opts, &in, out), done);
+  status = ps_site_score(d, i, s->cfg->site.annotator, &scoring, f.times, f.n, out);
 done:
   ps_input_close(&f.input);
   weir_free(&f.times);
-  ps_beats_fini(&reference);
   return status;
 }
 
@@ -280,7 +248,7 @@ static weir_status run_stats(const site *s)
   return status;
 }
 
-static weir_status run_merge(const site *s)
+static weir_status merge_detections(const site *s)
 {
   const weir_string_list *paths = &s->cfg->site.reports;
   ps_site_report *reports = NULL;
@@ -302,6 +270,26 @@ done:
   return status;
 }
 
+/* Reports of both kinds have one command: the first line tells which they are. */
+static weir_status run_merge(const site *s)
+{
+  const weir_string_list *reports = &s->cfg->site.reports;
+
+  return reports->count > 0 && ps_model_report_is(reports->items[0])
+             ? ps_model_reports_merge(reports, s->cli->out)
+             : merge_detections(s);
+}
+
+static weir_status run_approve(const site *s)
+{
+  return ps_model_approve(&s->cfg->site, s->cli->out);
+}
+
+static weir_status run_model(const site *s)
+{
+  return ps_model_evaluate(&s->cfg->site, s->cli->out);
+}
+
 typedef struct subcommand {
   const char *name;
   weir_status (*run)(const site *s);
@@ -313,7 +301,8 @@ static const subcommand *find_subcommand(const char *name)
   static const subcommand subcommands[] = {
       {"prepare", run_prepare, "site prepare"}, {"check", run_check, "site check"},
       {"stats", run_stats, "site stats"},       {"eval", run_eval, "site eval"},
-      {"merge", run_merge, "site merge"},
+      {"merge", run_merge, "site merge"},       {"approve", run_approve, "site approve"},
+      {"run", run_model, "site run"},
   };
 
   size_t i = 0;

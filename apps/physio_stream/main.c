@@ -18,7 +18,7 @@ static const weir_command commands[] = {
     {"convert", "write records in another format: NetCDF, WFDB, EDF+, BDF+ or text", NULL,
      ps_cmd_convert, WEIR_LAUNCHED_RANKS, false},
     {"site", "a study over several hospitals: what one of them does, and the pool of all",
-     "prepare|check|stats|eval|merge", ps_cmd_site, WEIR_ONE_RANK, false},
+     "prepare|check|stats|eval|approve|run|merge", ps_cmd_site, WEIR_ONE_RANK, false},
     {"bench", "time and data movement of the detection, from samples in memory", NULL, ps_cmd_bench,
      WEIR_ONE_RANK, false},
     {"replay", "send a recording as live samples, with the disorder of a connection", NULL,

@@ -81,8 +81,9 @@ enum {
 #define NAMESPACES                                                                       \
   ((unsigned)(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | \
               CLONE_NEWNET | CLONE_NEWCGROUP))
-#define ARGUMENT_0 (offsetof(struct seccomp_data, args)) /* its low half: both are little-endian \
-                                                          */
+#define ARGUMENT_0                                                              \
+  (offsetof(struct seccomp_data, args)) /* its low half: both are little-endian \
+                                         */
 
 typedef struct program {
   struct sock_filter code[SIZE];

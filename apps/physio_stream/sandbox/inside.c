@@ -3,7 +3,6 @@
  * memory or takes a lock. */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <linux/mount.h>
 #include <signal.h>
@@ -74,11 +73,14 @@ static void bind_path(const sandbox_inside *s, const char *from, const char *to)
   }
 }
 
-/* A folder such as /lib of this machine that is a link stays one. */
+/* A folder such as /lib of this machine that is a link (to usr/lib) stays one; other links are
+ * followed. */
 static void show(const sandbox_inside *s, const ps_sandbox_bind *b)
 {
   char target[PATH], text[PATH];
-  const ssize_t n = strcmp(b->from, b->to) == 0 ? readlink(b->from, target, sizeof target - 1) : -1;
+  const ssize_t n = strcmp(b->from, b->to) == 0 && strrchr(b->to, '/') == b->to
+                        ? readlink(b->from, target, sizeof target - 1)
+                        : -1;
 
   if (n <= 0) {
     bind_path(s, b->from, b->to);
@@ -197,8 +199,9 @@ static void drop_privileges(int control, bool as_root)
       fail(control, true, "dropping capabilities", "");
     }
   }
-  if (as_root && (setgroups(0, NULL) != 0 || setresgid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID) != 0 ||
-                  setresuid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID) != 0)) {
+  if (as_root &&
+      (syscall(SYS_setgroups, 0, NULL) != 0 || setresgid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID) != 0 ||
+       setresuid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID) != 0)) {
     fail(control, true, "another identity", "");
   }
   if (syscall(SYS_capset, &head, none) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||

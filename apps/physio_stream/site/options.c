@@ -1,5 +1,5 @@
 /* options.c - the section `site:`. */
-#include "site/site.h"
+#include "site/model.h"
 
 const weir_opt ps_site_options[] = {
     WEIR_OPT_STRING_LIST(ps_site_opts, records, "",
@@ -24,5 +24,23 @@ const weir_opt ps_site_options[] = {
     WEIR_OPT_REAL(ps_site_opts, range, 20, 0, 1e6, "mV", "site check: largest magnitude"),
     WEIR_OPT_REAL(ps_site_opts, min_rate, 100, 0, 1e6, "Hz", "site check: lowest sampling rate",
                   .alias = "least_rate"),
+    WEIR_OPT_BOOL(ps_site_opts, attributes, false,
+                  "site prepare: keep age (90 for 90 and more), sex and site.diagnoses of the "
+                  "headers, for cohorts (ATTRIBUTES.csv)"),
+    WEIR_OPT_STRING_LIST(ps_site_opts, diagnoses, "",
+                         "site prepare: codes or words of diagnoses that are kept as yes or no"),
+    WEIR_OPT_PATH(ps_site_opts, benchmark, "", "site approve, run: file of the benchmark"),
+    WEIR_OPT_PATH(ps_site_opts, model, "", "site approve, run: folder of the model (mlcube.yaml)"),
+    WEIR_OPT_STRING_LIST(ps_site_opts, approvals, "",
+                         "site run: approvals of committee, model_owner and data_owner"),
+    WEIR_OPT_ENUM(ps_site_opts, role, PS_ROLE_DATA_OWNER, "committee|model_owner|data_owner",
+                  "site approve: for whom"),
+    WEIR_OPT_STRING(ps_site_opts, person, "", "site approve: name of the person who approves"),
+    WEIR_OPT_STRING_LIST(ps_site_opts, folders,
+                         "/usr, /bin, /lib, /lib32, /lib64, /etc/ld.so.cache, /etc/alternatives",
+                         "site run: files and folders of this machine that the model sees, "
+                         "read-only; those that do not exist are left out"),
+    WEIR_OPT_TABLE(ps_site_opts, limits, ps_sandbox_options,
+                   "site run: limits of the model; exceeding one ends it"),
     WEIR_OPT_END,
 };

@@ -11,7 +11,7 @@
 #include "io/weir_annotation.h"
 #include "io/weir_record.h"
 #include "io/weir_record_writer.h"
-#include "site/site.h"
+#include "site/model.h"
 
 enum { BLOCK = 65536, DIGEST = 64, FORMAT = 16, INVALID = -32768, MAX_DAYS = 3650 };
 
@@ -206,6 +206,39 @@ done:
   return status;
 }
 
+/* Age, sex and diagnoses of every record, in the order of their numbers. */
+static weir_status write_attributes(const job *j, const source *sources, int64_t n)
+{
+  char(*names)[PS_SITE_NAME] = NULL, **comments = NULL;
+  const char **name = NULL;
+  weir_record *r = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *names, (void **)&names), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *name, (void **)&name), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *comments, (void **)&comments), done);
+  for (int64_t i = 0; i < n; i++) {
+    (void)snprintf(names[i], sizeof names[i], "r%05lld", (long long)i + 1);
+    name[i] = names[i];
+    WEIR_TRY_GOTO(weir_record_open(sources[i].path, NULL, &r), done);
+    comments[i] = strdup(weir_record_comments(r));
+    weir_record_close(&r);
+    if (comments[i] == NULL) {
+      status = weir_fail(WEIR_ERR_MEMORY, "site prepare: no memory for comments");
+      goto done;
+    }
+  }
+  status = ps_attributes_write(j->out, name, (const char *const *)comments, n, &j->opts->diagnoses);
+done:
+  for (int64_t i = 0; comments != NULL && i < n; i++) {
+    free(comments[i]);
+  }
+  weir_free(&comments);
+  weir_free(&name);
+  weir_free(&names);
+  return status;
+}
+
 static weir_status write_dataset(job *j, const source *sources, int64_t n)
 {
   char path[PS_SITE_PATH], name[PS_SITE_NAME];
@@ -260,6 +293,9 @@ weir_status ps_site_prepare(const ps_site_opts *opts, uint64_t seed, const char 
     }
   }
   WEIR_TRY_GOTO(write_dataset(j, sources, count), done);
+  if (opts->attributes) {
+    WEIR_TRY_GOTO(write_attributes(j, sources, count), done);
+  }
   *n = count;
 done:
   weir_free(&j);

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include "conf/weir_opt.h"
 #include "eval/score.h"
+#include "io/weir_record.h"
 #include "report/weir_report.h"
+#include "sandbox/sandbox.h"
 
 enum { PS_SITE_PATH = 4096, PS_SITE_NAME = 64 };
 
@@ -24,6 +26,16 @@ typedef struct ps_site_opts {
   double max_missing;       /* share of absent samples that passes a check */
   double range;             /* largest magnitude that passes               */
   double min_rate;          /* Hz                                          */
+  /* Evaluation of a model (site/model.h). */
+  bool attributes;            /* site prepare keeps age, sex and diagnoses   */
+  weir_string_list diagnoses; /* words that are kept                         */
+  const char *benchmark;      /* file of the committee                       */
+  const char *model;          /* folder with mlcube.yaml                     */
+  weir_string_list approvals; /* files of site approve                       */
+  int role;                   /* ps_role of who approves                     */
+  const char *person;         /* who approves                                */
+  weir_string_list folders;   /* of this machine that the model sees         */
+  ps_sandbox_limits limits;
 } ps_site_opts;
 
 extern const weir_opt ps_site_options[];
@@ -67,6 +79,19 @@ extern const char *const ps_stats_head[PS_STATS_COLUMNS];
 /* Counts and histograms (quantity, bin, value); a value that fewer than min_cell records contribute
  * to is "suppressed", and never one bin alone, which the total would tell. Fails: WEIR_ERR_DATA. */
 weir_status ps_site_stats(const ps_site_opts *opts, weir_table *cells) WEIR_CHECKED;
+
+/* How beats are scored: as eval.start, eval.window and eval.fs. */
+typedef struct ps_site_scoring {
+  double start, window, fs;
+} ps_site_scoring;
+/* The clock of the samples of record i of a dataset: rate and number. Fails: WEIR_ERR_DATA. */
+weir_status ps_site_clock(const ps_dataset *d, int64_t i, weir_record_clock *out) WEIR_CHECKED;
+/* Scores beats of record i, at samples times[n], against its reference with the suffix `annotator`;
+ * times of a file that states no resolution count 1/fs, or where that is 0, frames of the record.
+ * Fails: as ps_beats_read, ps_score_record. */
+weir_status ps_site_score(const ps_dataset *d, int64_t i, const char *annotator,
+                          const ps_site_scoring *s, const int64_t *times, int64_t n,
+                          ps_score *out) WEIR_CHECKED;
 
 /* What a site tells: sums and the scores of each record, without a name, a time or a sample. */
 typedef struct ps_site_report {

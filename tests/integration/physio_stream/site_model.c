@@ -1,0 +1,342 @@
+/* site_model.c - the evaluation of a stranger's model: approvals, hostile models, what a report
+ * tells, and the pool of two sites. Where the kernel refuses user namespaces: that nothing is run.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/weir_file.h"
+#include "program.h"
+
+enum { RECORDS = 12, FIRST = 8, LIST = RECORDS * PATH };
+
+static const char benchmark[] = "name: test\n"
+                                "start: 5\n"
+                                "min_records: 3\n"
+                                "cohort:\n"
+                                "  where: age >= 30\n"
+                                "  groups:\n"
+                                "    - {name: sex, cells: [male == 1, male == 0]}\n";
+static const char query_model[] = "name: detector\n"
+                                  "tasks: {infer: {parameters: {}}}\n"
+                                  "weir: {kind: query, query: query.yaml, stream: r_beat}\n";
+static const char query[] = "query:\n"
+                            "  streams: [{name: ecg, signal: \"\"}]\n"
+                            "  steps: [{name: r, from: [ecg], do: detect}]\n"
+                            "  outputs: [{stream: r.beat, format: annotations}]\n";
+static const char program_model[] = "name: script\n"
+                                    "tasks: {infer: {entrypoint: model.sh}}\n";
+
+static void write_text(const char *path, const char *text)
+{
+  weir_check_write(path, text, strlen(text));
+}
+
+/* Record i belongs to somebody of 26 + 2 i years, who is male where i is odd; 3 has no comment. */
+static int make_records(int i)
+{
+  char path[PATH], head[2048];
+
+  if (program("prepare --set ecgsyn.duration=40 --set ecgsyn.noise.white=true "
+              "--set ecgsyn.noise.white_snr=-6 --set seed=%d --out %s",
+              i + 1, in_scratch("p%d", i)) != 0) {
+    return 1;
+  }
+  (void)snprintf(path, sizeof path, "%s", in_scratch("p%d/ecgsyn.hea", i));
+  char *text = contents(path);
+
+  (void)snprintf(head, sizeof head, "%.1500s%s%d%s%s\n", text, i == 3 ? "#" : "# age: ", 26 + 2 * i,
+                 i == 3 ? "" : " sex: ",
+                 i == 3       ? ""
+                 : i % 2 == 1 ? "M"
+                              : "F");
+  free(text);
+  write_text(path, head);
+  return 0;
+}
+
+static int prepare(const char *name, int from, int to)
+{
+  char list[LIST] = "";
+
+  for (int i = from; i < to; i++) {
+    const size_t at = strlen(list);
+
+    (void)snprintf(list + at, sizeof list - at, "%s%s", at == 0 ? "" : ",",
+                   in_scratch("p%d/ecgsyn", i));
+  }
+  return program("site prepare --set site.attributes=true --set 'site.records=[%s]' --out %s", list,
+                 in_scratch("%s", name));
+}
+
+static int make_study(void **state)
+{
+  int failed = make_scratch(state);
+
+  for (int i = 0; failed == 0 && i < RECORDS; i++) {
+    failed = make_records(i);
+  }
+  failed = failed != 0 || prepare("north", 0, FIRST) != 0 || prepare("south", FIRST, RECORDS) != 0;
+  if (failed) {
+    return 1;
+  }
+  write_text(in_scratch("benchmark.yaml"), benchmark);
+  assert_ok(weir_dir_create(in_scratch("query")));
+  write_text(in_scratch("query/mlcube.yaml"), query_model);
+  write_text(in_scratch("query/query.yaml"), query);
+  assert_ok(weir_dir_create(in_scratch("script")));
+  write_text(in_scratch("script/mlcube.yaml"), program_model);
+  return program("site approve --set site.role=committee --set site.person=Chair "
+                 "--set site.benchmark=%s --out %s",
+                 in_scratch("benchmark.yaml"), in_scratch("committee"));
+}
+
+/* The model of bash with these commands. */
+static void write_script(const char *commands)
+{
+  char text[2048];
+
+  (void)snprintf(text, sizeof text, "#!/bin/bash\n%s\n", commands);
+  write_text(in_scratch("script/model.sh"), text);
+  assert_int_equal(chmod(in_scratch("script/model.sh"), 0755), 0);
+}
+
+static void approve(const char *role, const char *model, const char *site, const char *more,
+                    const char *out)
+{
+  assert_int_equal(program("site approve --overwrite --set site.role=%s --set site.person=Somebody "
+                           "--set site.benchmark=%s --set site.model=%s --set site.dataset=%s %s "
+                           "--out %s",
+                           role, in_scratch("benchmark.yaml"), in_scratch("%s", model),
+                           in_scratch("%s", site), more, in_scratch("%s", out)),
+                   0);
+}
+
+static int run(const char *model, const char *site, const char *more, const char *out)
+{
+  return program("site run --overwrite --set site.benchmark=%s --set site.model=%s "
+                 "--set site.dataset=%s %s --set 'site.approvals=[%s,%s,%s]' --out %s",
+                 in_scratch("benchmark.yaml"), in_scratch("%s", model), in_scratch("%s", site),
+                 more, in_scratch("committee/approval.jsonl"), in_scratch("owner/approval.jsonl"),
+                 in_scratch("site/approval.jsonl"), in_scratch("%s", out));
+}
+
+/* Approves and runs. False where the kernel has no sandboxes, which is said then. */
+static bool evaluate(const char *model, const char *site, const char *more, const char *out,
+                     int expected)
+{
+  approve("model_owner", model, site, "", "owner");
+  approve("data_owner", model, site, more, "site");
+  const int status = run(model, site, more, out);
+
+  if (status == WEIR_ERR_UNSUPPORTED) {
+    assert_non_null(strstr(printed(), "nothing was run"));
+    return false;
+  }
+  if (status != expected) {
+    fail_msg("status %d: %s", status, printed());
+  }
+  return true;
+}
+
+static void nothing_is_run_without_every_approval(void **state)
+{
+  (void)state;
+  write_script("exit 0");
+  approve("model_owner", "script", "north", "", "owner");
+  approve("data_owner", "script", "north", "", "site");
+  assert_int_equal(program("site run --set site.benchmark=%s --set site.model=%s "
+                           "--set site.dataset=%s --set 'site.approvals=[%s]' --out %s",
+                           in_scratch("benchmark.yaml"), in_scratch("script"), in_scratch("north"),
+                           in_scratch("committee/approval.jsonl"), in_scratch("none")),
+                   WEIR_ERR_CONFIG);
+  assert_non_null(strstr(printed(), "none of the role model_owner: nothing was run"));
+  assert_int_equal(run("script", "south", "", "none"), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(printed(), "data_owner has approved another dataset"));
+  assert_int_equal(run("script", "north", "--set site.limits.wall=9", "none"), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(printed(), "data_owner has approved another sandbox"));
+  assert_int_equal(run("script", "north", "--set 'site.folders=[/usr,/bin,/home]'", "none"),
+                   WEIR_ERR_CONFIG);
+  write_script("exit 1");
+  assert_int_equal(run("script", "north", "", "none"), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(printed(), "model_owner has approved another model"));
+  write_text(in_scratch("benchmark.yaml"), "name: test\nmin_records: 2\n");
+  assert_int_equal(run("script", "north", "", "none"), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(printed(), "committee has approved another benchmark"));
+  write_text(in_scratch("benchmark.yaml"), benchmark);
+  assert_false(weir_file_exists(in_scratch("none/site_model.jsonl")));
+}
+
+/* A misbehaving model ends with this message, and there is no report. */
+static void expect_failure(const char *commands, const char *more, const char *message)
+{
+  write_script(commands);
+  if (evaluate("script", "north", more, "hostile", WEIR_ERR_DATA)) {
+    if (strstr(printed(), message) == NULL) {
+      fail_msg("%s: printed %s", commands, printed());
+    }
+    assert_false(weir_file_exists(in_scratch("hostile/site_model.jsonl")));
+  }
+}
+
+static void a_model_that_means_harm_leaves_no_report(void **state)
+{
+  static const char limits[] =
+      "--set site.limits.wall=1 --set site.limits.cpu=0.5 --set site.limits.output=2 "
+      "--set site.limits.processes=20 --set site.limits.memory=200";
+
+  (void)state;
+  expect_failure("exec 3<>/dev/tcp/127.0.0.1/80", "", "opened a network socket and was killed");
+  expect_failure("echo x > ${2#*=}/r00001.dat", "", "ended with status 1");
+  expect_failure("cat /etc/passwd", "", "ended with status 1");
+  expect_failure("ls ${2#*=}/*.atr", "", "ended with status 2"); /* the reference is not there */
+  expect_failure("sleep 100", limits, "had not ended after 1 s and was killed");
+  expect_failure("f() { f | f & }; f; sleep 100", limits, "was killed");
+  expect_failure("head -c 10G /dev/zero > ${3#*=}/r00001.beats", limits,
+                 "it wrote all of the 2 MiB");
+  expect_failure("kill -9 -1 1; ln -s /etc/passwd ${3#*=}/r00001.beats; mkfifo ${3#*=}/x", "",
+                 "the model left no r0000");
+  expect_failure("for r in $(cat ${2#*=}/RECORDS); do echo nonsense > ${3#*=}/$r.beats; done", "",
+                 "predictions/r0000");
+}
+
+static void only_the_cohort_is_seen(void **state)
+{
+  (void)state;
+  /* Of 26, 28, .. 40 years those of 30 and more; one is of unknown age. */
+  write_script("cd ${2#*=}; [ $(wc -l < RECORDS) = 5 ] && [ $(ls *.hea *.dat | wc -l) = 10 ] && "
+               "! grep -q age *.hea && "
+               "for r in $(cat RECORDS); do printf '\\0\\0' > ${3#*=}/$r.beats; done");
+  if (evaluate("script", "north", "", "cohort", 0)) {
+    char *report = contents(in_scratch("cohort/site_model.jsonl"));
+
+    assert_non_null(strstr(report, "\"records\": 5, \"tp\": 0"));
+    assert_null(strstr(report, "r0000"));
+    assert_null(strstr(report, "Somebody"));
+    free(report);
+  }
+}
+
+/* Text behind the name of a count in the row of all records. */
+static long count_of(const char *report, const char *key)
+{
+  const char *at = strstr(strstr(report, "\"sum\"") != NULL ? strstr(report, "\"sum\"")
+                                                            : strstr(report, "\"cell\": \"all\""),
+                          key);
+
+  assert_non_null(at);
+  return strtol(at + strlen(key), NULL, 10);
+}
+
+/* The detector as the model of a site gives what `site eval` counts without a sandbox. */
+static void two_sites_give_one_page(void **state)
+{
+  static const char *const keys[] = {"\"tp\": ", "\"fn\": ", "\"fp\": "};
+
+  (void)state;
+  write_text(in_scratch("benchmark.yaml"), "name: test\nstart: 5\nmin_records: 3\n");
+  assert_int_equal(program("site approve --overwrite --set site.role=committee "
+                           "--set site.person=Chair --set site.benchmark=%s --out %s",
+                           in_scratch("benchmark.yaml"), in_scratch("committee")),
+                   0);
+  if (!evaluate("query", "north", "", "north_run", 0) ||
+      !evaluate("query", "south", "", "south_run", 0)) {
+    return;
+  }
+  assert_int_equal(program("site eval --set eval.start=5 --set site.min_cell=3 "
+                           "--set site.approve=true --set site.dataset=%s --out %s",
+                           in_scratch("north"), in_scratch("eval")),
+                   0);
+  char *model = contents(in_scratch("north_run/site_model.jsonl"));
+  char *eval = contents(in_scratch("eval/site_report.jsonl"));
+
+  for (int k = 0; k < 3; k++) {
+    assert_int_equal(count_of(model, keys[k]), count_of(eval, keys[k]));
+  }
+  assert_true(count_of(model, keys[1]) + count_of(model, keys[2]) > 0);
+  free(eval);
+  assert_int_equal(program("site merge --set 'site.reports=[%s,%s]' --out %s",
+                           in_scratch("north_run/site_model.jsonl"),
+                           in_scratch("south_run/site_model.jsonl"), in_scratch("study")),
+                   0);
+  char *table = contents(in_scratch("study/pooled.csv"));
+  char *page = contents(in_scratch("study/report.html"));
+
+  assert_non_null(strstr(table, "all,all,pooled,12,"));
+  free(table);
+  assert_non_null(strstr(page, "Differences between sites"));
+  assert_non_null(strstr(page, "design effect"));
+  free(page);
+  assert_int_equal(program("site merge --set 'site.reports=[%s,%s]' --out %s",
+                           in_scratch("north_run/site_model.jsonl"),
+                           in_scratch("north_run/site_model.jsonl"), in_scratch("twice")),
+                   WEIR_ERR_DATA);
+  strstr(model, "\"tp\": ")[7]++;
+  write_text(in_scratch("changed.jsonl"), model);
+  free(model);
+  assert_int_equal(program("site merge --set 'site.reports=[%s]' --out %s",
+                           in_scratch("changed.jsonl"), in_scratch("changed")),
+                   WEIR_ERR_DATA);
+  assert_non_null(strstr(printed(), "its checksum is not that of its lines"));
+}
+
+/* As where an administrator has switched them off. */
+static void a_kernel_without_namespaces_runs_nothing(void **state)
+{
+  (void)state;
+  write_script("exit 0");
+  approve("model_owner", "script", "north", "", "owner");
+  approve("data_owner", "script", "north", "", "site");
+  const int status = program_under(
+      "unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"' sh",
+      "site run --overwrite --set site.benchmark=%s --set site.model=%s --set site.dataset=%s "
+      "--set 'site.approvals=[%s,%s,%s]' --out %s",
+      in_scratch("benchmark.yaml"), in_scratch("script"), in_scratch("north"),
+      in_scratch("committee/approval.jsonl"), in_scratch("owner/approval.jsonl"),
+      in_scratch("site/approval.jsonl"), in_scratch("refused"));
+
+  if (strstr(printed(), "unshare: ") == NULL) { /* where they are off anyway, so is unshare */
+    assert_int_equal(status, WEIR_ERR_UNSUPPORTED);
+    assert_non_null(strstr(printed(), "the kernel refuses namespaces"));
+    assert_non_null(strstr(printed(), "nothing was run"));
+  }
+}
+
+static void what_a_descriptor_asks_for_in_vain_is_refused(void **state)
+{
+  (void)state;
+  write_text(in_scratch("script/mlcube.yaml"),
+             "name: m\nplatform: {need_internet_access: true}\ntasks: {infer: {entrypoint: a}}\n");
+  assert_int_equal(program("site approve --set site.role=model_owner --set site.person=A "
+                           "--set site.benchmark=%s --set site.model=%s --out %s",
+                           in_scratch("benchmark.yaml"), in_scratch("script"), in_scratch("x")),
+                   WEIR_ERR_CONFIG);
+  assert_non_null(strstr(printed(), "a model has no network here"));
+  write_text(in_scratch("script/mlcube.yaml"), "name: m\ntasks: {infer: {entrypoint: ../a}}\n");
+  assert_int_equal(program("site approve --set site.role=model_owner --set site.person=A "
+                           "--set site.benchmark=%s --set site.model=%s --out %s",
+                           in_scratch("benchmark.yaml"), in_scratch("script"), in_scratch("x")),
+                   WEIR_ERR_CONFIG);
+  assert_non_null(strstr(printed(), "tasks.infer.entrypoint"));
+  write_text(in_scratch("script/mlcube.yaml"), program_model);
+}
+
+int main(void)
+{
+#ifdef HAVE_CONFIG_FILES
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_is_run_without_every_approval),
+      cmocka_unit_test(what_a_descriptor_asks_for_in_vain_is_refused),
+      cmocka_unit_test(a_model_that_means_harm_leaves_no_report),
+      cmocka_unit_test(only_the_cohort_is_seen),
+      cmocka_unit_test(a_kernel_without_namespaces_runs_nothing),
+      cmocka_unit_test(two_sites_give_one_page), /* last: of another benchmark */
+  };
+
+  return cmocka_run_group_tests(tests, make_study, drop_scratch);
+#else
+  (void)make_study;
+  puts("this build has no YAML");
+  return 0;
+#endif
+}
