@@ -207,20 +207,20 @@ static void time_and_memory_are_limited(void **state)
 
 static void processes_are_limited_and_none_is_left(void **state)
 {
-  static const ps_sandbox_limits short_ = {
-      .memory = 256, .cpu = 5, .wall = 0.3, .output = 1, .files = 20, .processes = 16};
+  static const ps_sandbox_limits few = {
+      .memory = 256, .cpu = 0.3, .wall = 10, .output = 1, .files = 20, .processes = 16};
   ps_sandbox_result r;
 
   (void)state;
-  if (run("f() { f | f & }; f; sleep 100", &short_, &r)) {
-    assert_true(r.end == PS_SANDBOX_WALL || r.end == PS_SANDBOX_PROCESSES);
+  if (run("f() { f | f & }; f; sleep 100", &few, &r)) {
+    assert_true(r.end >= PS_SANDBOX_CPU && r.end <= PS_SANDBOX_PROCESSES);
     assert_non_null(strstr(r.log, "Resource temporarily unavailable"));
   }
   ps_sandbox_result_fini(&r);
   /* One that is left behind holds the pipe of the log until it is gone. */
-  if (run("setsid sleep 3 & exit 0", &limits, &r)) {
+  if (run("setsid sleep 30 & exit 0", &limits, &r)) {
     assert_int_equal(r.end, PS_SANDBOX_EXIT);
-    assert_true(r.wall < 2);
+    assert_true(r.wall < 9);
   }
   ps_sandbox_result_fini(&r);
 }

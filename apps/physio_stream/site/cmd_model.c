@@ -137,6 +137,20 @@ static weir_status refuse_faults(const ps_site_opts *opts, const char *reference
                          (long long)failed, o.dataset);
 }
 
+/* Whether the cohort or a cell asks for the quality of the signals. */
+static bool asks_for_quality(const ps_benchmark *b)
+{
+  const ps_group *groups = b->cohort.groups.items;
+  bool asks = ps_attributes_named(b->cohort.where, "quality");
+
+  for (int64_t g = 0; g < b->cohort.groups.count; g++) {
+    for (int64_t k = 0; k < groups[g].cells.count; k++) {
+      asks = asks || ps_attributes_named(groups[g].cells.items[k], "quality");
+    }
+  }
+  return asks;
+}
+
 static weir_status open_all(evaluation *e)
 {
   const ps_site_opts *o = e->opts;
@@ -149,7 +163,8 @@ static weir_status open_all(evaluation *e)
   WEIR_TRY(find_subjects(o, &e->study, &e->of));
   WEIR_TRY(ps_approvals_check(&o->approvals, &e->of, e->report.approvals));
   WEIR_TRY(refuse_faults(o, e->study.benchmark.reference));
-  return ps_attributes_read(&e->dataset, e->study.benchmark.reference, &e->attributes);
+  return ps_attributes_read(&e->dataset, e->study.benchmark.reference,
+                            asks_for_quality(&e->study.benchmark), &e->attributes);
 }
 
 /* Cells of the report: all, then those of the groups with `other`; and the cell of each record. */

@@ -11,9 +11,9 @@
 #include "stream/weir_formula.h"
 #include "stream/weir_stream.h"
 
-enum { BLOCK = 65536, OWN = 5, MAX_COLUMNS = 80, FILE_LIMIT = 16 << 20 };
+enum { BLOCK = 65536, OWN = 6, MAX_COLUMNS = 80, FILE_LIMIT = 16 << 20 };
 
-static const char *const own_names[OWN] = {"duration", "present", "rate", "beats", "hr"};
+static const char *const own_names[OWN] = {"duration", "present", "rate", "beats", "hr", "quality"};
 
 void ps_attributes_fini(ps_attributes *a)
 {
@@ -60,7 +60,8 @@ static weir_status count_beats(const char *path, int64_t *beats)
   return WEIR_OK;
 }
 
-static weir_status describe(const ps_dataset *d, int64_t i, const char *annotator, float own[OWN])
+static weir_status describe(const ps_dataset *d, int64_t i, const char *annotator, bool quality,
+                            float own[OWN])
 {
   char path[PS_SITE_PATH], suffix[PS_SITE_NAME];
   weir_record *r = NULL;
@@ -72,7 +73,8 @@ static weir_status describe(const ps_dataset *d, int64_t i, const char *annotato
   WEIR_TRY(ps_dataset_path(d, i, "", path));
   WEIR_TRY(weir_record_open(path, NULL, &r));
   const weir_signal_info info = *weir_record_signal(r, 0);
-  const weir_status status = count_present(r, info.count, &present);
+  const bool rated = quality && strcmp(info.units, "mV") == 0;
+  weir_status status = count_present(r, info.count, &present);
 
   weir_record_close(&r);
   const double rate = (double)info.fs_num / (double)info.fs_den;
@@ -83,6 +85,12 @@ static weir_status describe(const ps_dataset *d, int64_t i, const char *annotato
   own[2] = (float)rate;
   own[3] = (float)beats;
   own[4] = duration > 0 ? (float)(60 * (double)beats / duration) : NAN;
+  double share = NAN;
+
+  if (status == WEIR_OK && rated && rate >= 80 && duration >= 10) {
+    status = ps_quality_share(path, &share);
+  }
+  own[5] = (float)share;
   return status;
 }
 
@@ -177,7 +185,8 @@ done:
   return status;
 }
 
-weir_status ps_attributes_read(const ps_dataset *d, const char *annotator, ps_attributes *out)
+weir_status ps_attributes_read(const ps_dataset *d, const char *annotator, bool quality,
+                               ps_attributes *out)
 {
   ps_attributes a = {.records = d->n};
   weir_status status = WEIR_OK;
@@ -191,7 +200,7 @@ weir_status ps_attributes_read(const ps_dataset *d, const char *annotator, ps_at
   for (int64_t i = 0; i < d->n; i++) {
     float own[OWN];
 
-    WEIR_TRY_GOTO(describe(d, i, annotator, own), done);
+    WEIR_TRY_GOTO(describe(d, i, annotator, quality, own), done);
     for (int k = 0; k < OWN; k++) {
       a.values[(a.n + k) * d->n + i] = own[k];
     }
@@ -228,7 +237,7 @@ static bool is_letter(char c)
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool has_name(const char *text, const char *name)
+bool ps_attributes_named(const char *text, const char *name)
 {
   const size_t size = strlen(name);
 
@@ -275,7 +284,7 @@ static weir_status build(selection *s)
   weir_status status = WEIR_OK;
 
   for (int64_t k = 0; k < s->a->n; k++) {
-    if (!has_name(s->text, s->a->names[k])) {
+    if (!ps_attributes_named(s->text, s->a->names[k])) {
       continue;
     }
     const int i = s->n++;
@@ -321,6 +330,7 @@ static weir_status compute(selection *s, uint8_t *truth)
 
   weir_opts_default(weir_stream_opts, sizeof stream, &stream);
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.tier = WEIR_TIER_VECTOR; /* too little work to compile code for */
   const weir_stream_job job = {.graph = s->graph,
                                .store = s->store,
                                .sources = s->sources,

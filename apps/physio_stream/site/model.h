@@ -135,9 +135,16 @@ weir_status ps_attributes_write(const char *out, const char *const *names,
                                 const weir_string_list *diagnoses) WEIR_CHECKED;
 /* Reads ATTRIBUTES.csv of the dataset, if it has one, and adds what the records themselves tell:
  * duration (s), present (share of the samples), rate (Hz), beats (of the reference), hr (mean
- * heart rate, 1/min). Fails: WEIR_ERR_DATA. */
-weir_status ps_attributes_read(const ps_dataset *d, const char *annotator,
+ * heart rate, 1/min), and, if asked for, quality (ps_quality_share), which takes a detection of
+ * beats; NaN in signals that are not in mV, below 80 Hz or shorter than 10 s. Fails:
+ * WEIR_ERR_DATA. */
+weir_status ps_attributes_read(const ps_dataset *d, const char *annotator, bool quality,
                                ps_attributes *out) WEIR_CHECKED;
+/* Whether an expression has the attribute. */
+bool ps_attributes_named(const char *text, const char *name);
+/* Computes the share of the windows of 10 s of the record's first signal that are not unacceptable
+ * (step sqi); NaN where none is rated. Fails: as ps_query_open, ps_query_perform. */
+weir_status ps_quality_share(const char *record, double *share) WEIR_CHECKED;
 void ps_attributes_fini(ps_attributes *a);
 /* Sets truth[records] to 1 where the expression (stream/weir_formula.h, over the attributes) is
  * known and true. "": everywhere. Fails: WEIR_ERR_CONFIG, naming `key` and the attributes. */

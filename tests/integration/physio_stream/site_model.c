@@ -192,7 +192,7 @@ static void a_model_that_means_harm_leaves_no_report(void **state)
   expect_failure("ls ${2#*=}/*.atr", "", "ended with status 2"); /* the reference is not there */
   expect_failure("sleep 100", limits, "had not ended after 1 s and was killed");
   expect_failure("f() { f | f & }; f; sleep 100", limits, "was killed");
-  expect_failure("head -c 10G /dev/zero > ${3#*=}/r00001.beats", limits,
+  expect_failure("head -c 10G /dev/zero > ${3#*=}/r00001.beats", "--set site.limits.output=2",
                  "it wrote all of the 2 MiB");
   expect_failure("kill -9 -1 1; ln -s /etc/passwd ${3#*=}/r00001.beats; mkfifo ${3#*=}/x", "",
                  "the model left no r0000");
@@ -217,6 +217,15 @@ static void only_the_cohort_is_seen(void **state)
   }
 }
 
+static void use_benchmark(const char *text)
+{
+  write_text(in_scratch("benchmark.yaml"), text);
+  assert_int_equal(program("site approve --overwrite --set site.role=committee "
+                           "--set site.person=Chair --set site.benchmark=%s --out %s",
+                           in_scratch("benchmark.yaml"), in_scratch("committee")),
+                   0);
+}
+
 /* Text behind the name of a count in the row of all records. */
 static long count_of(const char *report, const char *key)
 {
@@ -228,17 +237,37 @@ static long count_of(const char *report, const char *key)
   return strtol(at + strlen(key), NULL, 10);
 }
 
+/* A record of noise is in no cohort of good signals. */
+static void cohorts_ask_for_quality(void **state)
+{
+  (void)state;
+  use_benchmark("name: good\nstart: 5\nmin_records: 2\ncohort: {where: quality > 0.5}\n");
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(program("prepare --set ecgsyn.duration=40 --set ecgsyn.noise.white=true "
+                             "--set ecgsyn.noise.white_snr=%d --set seed=%d --out %s",
+                             i == 1 ? -20 : 12, i + 1, in_scratch("q%d", i)),
+                     0);
+  }
+  assert_int_equal(program("site prepare --set 'site.records=[%s,%s,%s]' --out %s",
+                           in_scratch("q0/ecgsyn"), in_scratch("q1/ecgsyn"),
+                           in_scratch("q2/ecgsyn"), in_scratch("quality")),
+                   0);
+  if (evaluate("query", "quality", "", "quality_run", 0)) {
+    char *report = contents(in_scratch("quality_run/site_model.jsonl"));
+
+    assert_int_equal(count_of(report, "\"records\": "), 2);
+    assert_int_equal(count_of(report, "\"fn\": "), 0);
+    free(report);
+  }
+}
+
 /* The detector as the model of a site gives what `site eval` counts without a sandbox. */
 static void two_sites_give_one_page(void **state)
 {
   static const char *const keys[] = {"\"tp\": ", "\"fn\": ", "\"fp\": "};
 
   (void)state;
-  write_text(in_scratch("benchmark.yaml"), "name: test\nstart: 5\nmin_records: 3\n");
-  assert_int_equal(program("site approve --overwrite --set site.role=committee "
-                           "--set site.person=Chair --set site.benchmark=%s --out %s",
-                           in_scratch("benchmark.yaml"), in_scratch("committee")),
-                   0);
+  use_benchmark("name: test\nstart: 5\nmin_records: 3\n");
   if (!evaluate("query", "north", "", "north_run", 0) ||
       !evaluate("query", "south", "", "south_run", 0)) {
     return;
@@ -330,7 +359,8 @@ int main(void)
       cmocka_unit_test(a_model_that_means_harm_leaves_no_report),
       cmocka_unit_test(only_the_cohort_is_seen),
       cmocka_unit_test(a_kernel_without_namespaces_runs_nothing),
-      cmocka_unit_test(two_sites_give_one_page), /* last: of another benchmark */
+      cmocka_unit_test(two_sites_give_one_page), /* these two are of other benchmarks */
+      cmocka_unit_test(cohorts_ask_for_quality),
   };
 
   return cmocka_run_group_tests(tests, make_study, drop_scratch);
