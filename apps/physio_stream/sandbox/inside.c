@@ -106,11 +106,24 @@ static void mount_memory(const sandbox_inside *s, const char *path, const char *
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"};
 enum { N_DEVICES = sizeof devices / sizeof devices[0] };
 
+static void set_attributes(const sandbox_inside *s, const char *path, unsigned flags,
+                           const struct mount_attr *attributes)
+{
+  char text[PATH];
+
+  join(s, path, text);
+  if (syscall(SYS_mount_setattr, AT_FDCWD, text, flags, attributes, sizeof *attributes) != 0) {
+    fail(s->control, true, "read-only mounts (mount_setattr, Linux 5.12)", "");
+  }
+}
+
 /* Everything that is shown becomes read-only, also what is mounted below it; then devices and the
- * two folders that can be written to. */
+ * folder of results. /tmp comes first, since something may be shown below it. */
 static void build_files(const sandbox_inside *s)
 {
-  struct mount_attr closed = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV};
+  static const struct mount_attr closed = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+                                                       MOUNT_ATTR_NODEV};
+  static const struct mount_attr open_ = {.attr_clr = MOUNT_ATTR_RDONLY};
   const ps_sandbox_limits *l = s->job->limits;
   char options[128];
 
@@ -118,24 +131,23 @@ static void build_files(const sandbox_inside *s)
     fail(s->control, true, "mounts of its own", "");
   }
   mount_memory(s, "", "size=1m,mode=0755");
-  for (int64_t i = 0; i < s->job->n_binds; i++) {
-    show(s, &s->job->binds[i]);
-  }
   create(s, "/tmp", true);
   create(s, PS_SANDBOX_OUT, true);
-  for (int i = 0; i < N_DEVICES; i++) {
-    create(s, devices[i], false);
-  }
-  if (syscall(SYS_mount_setattr, AT_FDCWD, s->root, AT_RECURSIVE, &closed, sizeof closed) != 0) {
-    fail(s->control, true, "read-only mounts (mount_setattr, Linux 5.12)", "");
-  }
-  for (int i = 0; i < N_DEVICES; i++) {
-    bind_path(s, devices[i], devices[i]);
-  }
   /* The folder itself is the first of its files. */
   (void)snprintf(options, sizeof options, "size=%lldk,nr_inodes=%lld,mode=0700,uid=%d,gid=%d",
                  (long long)(l->output * 1024), (long long)l->files + 1, SANDBOX_ID, SANDBOX_ID);
   mount_memory(s, "/tmp", options);
+  for (int64_t i = 0; i < s->job->n_binds; i++) {
+    show(s, &s->job->binds[i]);
+  }
+  for (int i = 0; i < N_DEVICES; i++) {
+    create(s, devices[i], false);
+  }
+  set_attributes(s, "", AT_RECURSIVE, &closed);
+  set_attributes(s, "/tmp", 0, &open_);
+  for (int i = 0; i < N_DEVICES; i++) {
+    bind_path(s, devices[i], devices[i]);
+  }
   mount_memory(s, PS_SANDBOX_OUT, options);
 }
 
@@ -221,8 +233,9 @@ static void limit(int control, int what, double value)
 
 static _Noreturn void run_program(int control, const ps_sandbox_job *job)
 {
-  static const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp",
-                                            "TMPDIR=/tmp", "LC_ALL=C.UTF-8", NULL};
+  static const char *const environment[] = {
+      "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C.UTF-8", NULL,
+  };
   const ps_sandbox_limits *l = job->limits;
 
   for (int k = 1; k < NSIG; k++) {

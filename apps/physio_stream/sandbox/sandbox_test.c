@@ -47,9 +47,9 @@ static int drop_folders(void **state)
 static bool run(const char *script, const ps_sandbox_limits *l, ps_sandbox_result *r)
 {
   const char *const argv[] = {"/bin/bash", "-c", script, NULL};
-  ps_sandbox_bind binds[BINDS] = {{data, PS_SANDBOX_DATA}};
+  ps_sandbox_bind binds[BINDS] = {{data, PS_SANDBOX_DATA}, {data, "/tmp/below/data"}};
   static const char *const system[] = {"/usr", "/bin", "/lib", "/lib64"};
-  int n = 1;
+  int n = 2;
 
   for (int i = 0; i < 4; i++) {
     if (access(system[i], F_OK) == 0) {
@@ -142,6 +142,8 @@ static void it_cannot_write_to_what_it_reads(void **state)
   (void)state;
   expect_log("echo x > " PS_SANDBOX_DATA "/record", "Read-only");
   expect_log("rm " PS_SANDBOX_DATA "/record", "Read-only");
+  expect_log("echo x > /tmp/below/data/record", "Read-only");
+  expect_log("echo x > /tmp/x && cat /tmp/x /tmp/below/data/record", "x\nsamples");
   expect_log("echo x > /usr/x", "Read-only");
   expect_log("echo x > /x", "Read-only");
   expect_log("chmod 777 " PS_SANDBOX_DATA "/record", "Read-only");
