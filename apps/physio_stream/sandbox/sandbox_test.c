@@ -210,7 +210,7 @@ static void time_and_memory_are_limited(void **state)
 static void processes_are_limited_and_none_is_left(void **state)
 {
   static const ps_sandbox_limits few = {
-      .memory = 256, .cpu = 0.3, .wall = 10, .output = 1, .files = 20, .processes = 16};
+      .memory = 256, .cpu = 0.3, .wall = 1.5, .output = 1, .files = 20, .processes = 16};
   ps_sandbox_result r;
 
   (void)state;
