@@ -43,6 +43,7 @@ static weir_status simulate(const weir_job *j, const cf_universe_facts *f)
   cf_written done;
 
   WEIR_TRY(warn_of_rest(&cfg->simulate, f));
+  weir_comm_configure(j->comm, &cfg->comm);
   cf_universe_text(&cfg->simulate, f, (uint64_t)cfg->seed, text, sizeof text);
   if (weir_job_leads(j)) {
     WEIR_TRY(cf_write_provenance(j, false, "simulation", text));
@@ -66,6 +67,7 @@ static weir_status prepare(weir_job *j)
                      "and build again");
   }
   WEIR_TRY(cf_universe_check(&cfg->simulate, &facts));
+  WEIR_TRY(cf_universe_check_ranks(&cfg->simulate, weir_comm_size(j->comm)));
   WEIR_TRY(weir_job_begin(j, "prepare", true));
   if (j->dir.continues) {
     WEIR_TRY(cf_universe_check_folder(&cfg->simulate, &facts, (uint64_t)cfg->seed, out));

@@ -19,7 +19,11 @@ static weir_status print_universes(const cf_universe_opts *o, const cf_universe_
       (long long)o->universes, (long long)files, (double)o->universes * (double)f->bytes / 1e6,
       (long long)(o->universes * f->samples), (long long)f->side, (long long)f->channels,
       weir_dtype_name(f->dtype));
-  printf("# %lld at a time, in %.4g MB\n", (long long)workers, (double)memory / 1e6);
+  if (o->ranks > 1) {
+    printf("# each on %lld ranks, in %.4g MB of each\n", (long long)o->ranks, (double)memory / 1e6);
+  } else {
+    printf("# %lld at a time, in %.4g MB\n", (long long)workers, (double)memory / 1e6);
+  }
   for (int k = 0; k < f->n_labels; k++) {
     printf("# label %s: %g to %g\n", cf_parameter_name[f->label[k]], f->lo[f->label[k]],
            f->hi[f->label[k]]);

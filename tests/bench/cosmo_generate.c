@@ -39,7 +39,7 @@ static void run_parts(void *context)
   bench_must(cf_field_draw(p->m, &l, box, 1, false, p->delta));
   cf_lpt_source(p->m, p->delta, p->source, p->psi);
   cf_lpt_displace(p->m, p->delta, p->source, 1, cf_linear_growth2(&l, 1), p->psi);
-  const cf_particles q = {N, cf_mesh_pitch(p->m), {p->psi[0], p->psi[1], p->psi[2]}};
+  const cf_particles q = {p->m, {p->psi[0], p->psi[1], p->psi[2]}};
 
   cf_particles_deposit(&q, CF_CIC, p->m, p->density);
   cf_mesh_forward(p->m, p->density);

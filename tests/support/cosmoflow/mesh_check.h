@@ -48,7 +48,7 @@ static inline check_box check_open(int64_t n, double box)
   assert_ok(cf_power_init(&b.power, b.m, box, cf_mesh_side(b.m) / 2));
   b.delta = b.field[0];
   b.source = b.field[1];
-  b.p = (cf_particles){n, b.pitch, {b.field[2], b.field[3], b.field[4]}};
+  b.p = (cf_particles){b.m, {b.field[2], b.field[3], b.field[4]}};
   return b;
 }
 

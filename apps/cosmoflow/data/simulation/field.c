@@ -122,12 +122,13 @@ static void colour_plane(void *context, int64_t x, int thread)
 {
   const colour *const w = context;
   const int64_t n = cf_mesh_side(w->m), pitch = cf_mesh_pitch(w->m);
+  const cf_range slab = cf_mesh_slab(w->m);
   const int64_t wx = cf_wave(x, n);
 
   (void)thread;
-  for (int64_t y = 0; y < n; y++) {
+  for (int64_t y = slab.first; y < slab.first + slab.count; y++) {
     const int64_t wy = cf_wave(y, n), square = wx * wx + wy * wy;
-    float *const row = w->delta + (x * n + y) * pitch;
+    float *const row = w->delta + (x * slab.count + y - slab.first) * pitch;
 
     for (int64_t z = 0; z <= n / 2; z++) {
       const float re = row[2 * z], im = row[2 * z + 1];
@@ -147,14 +148,16 @@ weir_status cf_field_draw(const cf_mesh *m, const cf_linear *l, double box, uint
   const double sites = (double)n * (double)n * (double)n, volume = box * box * box;
   float *root = NULL;
 
-  WEIR_TRY(weir_alloc(squares, sizeof *root, (void **)&root));
+  const weir_status status = weir_alloc(squares, sizeof *root, (void **)&root);
+
+  WEIR_TRY(cf_mesh_comm(m) != NULL ? weir_comm_agree(cf_mesh_comm(m), status) : status);
   for (int64_t i = 1; i < squares; i++) {
     const double p = cf_linear_power(l, 2 * PI / box * sqrt((double)i));
 
     /* Coefficients of the noise have the variance 1 / sites. */
     root[i] = (float)sqrt(p / volume * (fixed ? 1 : sites));
   }
-  cf_noise(seed, n, cf_mesh_pitch(m), 0, n, delta);
+  cf_noise(seed, n, cf_mesh_pitch(m), cf_mesh_slab(m).first, cf_mesh_slab(m).count, delta);
   cf_mesh_forward(m, delta);
   colour w = {m, root, fixed, delta};
 

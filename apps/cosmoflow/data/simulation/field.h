@@ -14,9 +14,9 @@
 void cf_noise(uint64_t seed, int64_t n, int64_t pitch, int64_t first, int64_t n_planes, float *out);
 
 /* Draws the coefficients of the linear density contrast today (z = 0) in a box of side `box`,
- * Mpc/h. `fixed`: every wave has the modulus sqrt(P / V), its phase is that of the noise (Angulo
- * and Pontzen, MNRAS 462 (2016) L1); otherwise the modulus is random as well. Fails:
- * WEIR_ERR_MEMORY. */
+ * Mpc/h; of a shared mesh those of this rank, collective. `fixed`: every wave has the modulus
+ * sqrt(P / V), its phase is that of the noise (Angulo and Pontzen, MNRAS 462 (2016) L1); otherwise
+ * the modulus is random as well. Fails: WEIR_ERR_MEMORY. */
 weir_status cf_field_draw(const cf_mesh *m, const cf_linear *l, double box, uint64_t seed,
                           bool fixed, float *delta) WEIR_CHECKED;
 #endif

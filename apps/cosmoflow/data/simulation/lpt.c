@@ -20,11 +20,12 @@ static void fill_diagonal(void *context, int64_t x, int thread)
 {
   const work *const w = context;
   const int64_t n = cf_mesh_side(w->m), pitch = cf_mesh_pitch(w->m);
+  const cf_range slab = cf_mesh_slab(w->m);
   const float kx2 = (float)(cf_wave(x, n) * cf_wave(x, n));
 
   (void)thread;
-  for (int64_t y = 0; y < n; y++) {
-    const int64_t row = (x * n + y) * pitch;
+  for (int64_t y = slab.first; y < slab.first + slab.count; y++) {
+    const int64_t row = (x * slab.count + y - slab.first) * pitch;
     const float ky2 = (float)(cf_wave(y, n) * cf_wave(y, n));
     const float *restrict const d = w->delta + row;
     float *restrict const xx = w->out[0] + row, *restrict const yy = w->out[1] + row;
@@ -62,11 +63,12 @@ static void fill_mixed(void *context, int64_t x, int thread)
 {
   const work *const w = context;
   const int64_t n = cf_mesh_side(w->m), pitch = cf_mesh_pitch(w->m);
+  const cf_range slab = cf_mesh_slab(w->m);
   const float kx = (float)cf_wave(x, n), sx = (float)cf_slope(x, n);
 
   (void)thread;
-  for (int64_t y = 0; y < n; y++) {
-    const int64_t row = (x * n + y) * pitch;
+  for (int64_t y = slab.first; y < slab.first + slab.count; y++) {
+    const int64_t row = (x * slab.count + y - slab.first) * pitch;
     const float ky = (float)cf_wave(y, n), sy = (float)cf_slope(y, n);
     const float *restrict const d = w->delta + row;
     float *restrict const out = w->out[0] + row;
@@ -97,20 +99,20 @@ static void subtract_square(void *context, int64_t x, int thread)
 
 void cf_lpt_source(const cf_mesh *m, const float *delta, float *source, float *const scratch[3])
 {
-  const int64_t n = cf_mesh_side(m);
+  const int64_t n = cf_mesh_side(m), planes = cf_mesh_slab(m).count;
   work w = {.m = m, .delta = delta, .out = scratch, .sum = source};
 
   weir_parallel(n, 0, fill_diagonal, &w);
   for (int i = 0; i < 3; i++) {
     cf_mesh_backward(m, scratch[i]);
   }
-  weir_parallel(n, 0, sum_diagonal, &w);
+  weir_parallel(planes, 0, sum_diagonal, &w);
   for (int pair = 0; pair < 3; pair++) {
     w.i = pair == 2;
     w.j = pair == 0 ? 1 : 2;
     weir_parallel(n, 0, fill_mixed, &w);
     cf_mesh_backward(m, scratch[0]);
-    weir_parallel(n, 0, subtract_square, &w);
+    weir_parallel(planes, 0, subtract_square, &w);
   }
   cf_mesh_forward(m, source);
 }
@@ -120,12 +122,13 @@ static void fill_displacement(void *context, int64_t x, int thread)
 {
   const work *const w = context;
   const int64_t n = cf_mesh_side(w->m), pitch = cf_mesh_pitch(w->m);
+  const cf_range slab = cf_mesh_slab(w->m);
   const float kx = (float)cf_wave(x, n), sx = (float)cf_slope(x, n);
   const float cells = (float)((double)n / (2 * PI));
 
   (void)thread;
-  for (int64_t y = 0; y < n; y++) {
-    const int64_t row = (x * n + y) * pitch;
+  for (int64_t y = slab.first; y < slab.first + slab.count; y++) {
+    const int64_t row = (x * slab.count + y - slab.first) * pitch;
     const float ky = (float)cf_wave(y, n), sy = (float)cf_slope(y, n);
     const float *const d = w->delta + row, *const s = w->source != NULL ? w->source + row : d;
     float *restrict const px = w->out[0] + row, *restrict const py = w->out[1] + row;
@@ -152,12 +155,13 @@ static void fill_axis(void *context, int64_t x, int thread)
 {
   const work *const w = context;
   const int64_t n = cf_mesh_side(w->m), pitch = cf_mesh_pitch(w->m);
+  const cf_range slab = cf_mesh_slab(w->m);
   const float kx = (float)cf_wave(x, n), sx = (float)cf_slope(x, n);
   const float cells = (float)((double)n / (2 * PI));
 
   (void)thread;
-  for (int64_t y = 0; y < n; y++) {
-    const int64_t row = (x * n + y) * pitch;
+  for (int64_t y = slab.first; y < slab.first + slab.count; y++) {
+    const int64_t row = (x * slab.count + y - slab.first) * pitch;
     const float ky = (float)cf_wave(y, n), sy = (float)cf_slope(y, n);
     const float *restrict const d = w->delta + row;
     const float *const s = w->source != NULL ? w->source + row : d;

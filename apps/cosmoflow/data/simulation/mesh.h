@@ -6,13 +6,18 @@
  *   f(x) = sum over waves w of c(w) exp(2 pi i w x / n),   w = i for i <= n / 2, else i - n
  *
  * Planes (y, z) are transformed one by one, then all lines along x: weir_parallel shares both out,
- * and bits do not depend on how. */
+ * and bits do not depend on how.
+ *
+ * A mesh may be shared by ranks (slabs.h): each has the values of a slab of x, [slab.count, n,
+ * pitch], and the coefficients of the same slab of y, [n, slab.count, pitch / 2]. Both are all of
+ * them on one rank, and the same bits on any number of ranks. */
 #ifndef CF_MESH_H
 #define CF_MESH_H
 #include <stdint.h>
 #include "base/weir_status.h"
+#include "data/simulation/slabs.h"
 
-/* Plans: const once made, for any number of threads. */
+/* Plans: const once made, for any number of threads; of a shared mesh, for one field at a time. */
 typedef struct cf_mesh cf_mesh;
 
 enum { CF_MIN_MESH = 2, CF_MAX_MESH = 4096 };
@@ -20,15 +25,28 @@ enum { CF_MIN_MESH = 2, CF_MAX_MESH = 4096 };
 /* Creates the plans. Fails: WEIR_ERR_CONFIG (n outside [CF_MIN_MESH, CF_MAX_MESH]),
  * WEIR_ERR_MEMORY, WEIR_ERR_UNSUPPORTED (no FFTW). */
 weir_status cf_mesh_create(int64_t n, cf_mesh **out) WEIR_CHECKED;
+/* Creates a mesh that the ranks of comm, borrowed, share; NULL: of this rank alone. Transforms are
+ * collective, and their failures end the run. Local. Fails: likewise, WEIR_ERR_CONFIG also where
+ * there are more ranks than planes. */
+weir_status cf_mesh_create_shared(int64_t n, weir_comm *comm, cf_mesh **out) WEIR_CHECKED;
 void cf_mesh_destroy(cf_mesh **m);
+/* Returns the ranks; NULL: this one alone. */
+weir_comm *cf_mesh_comm(const cf_mesh *m);
+/* Returns the x of values, and the y of coefficients, that this rank has. */
+cf_range cf_mesh_slab(const cf_mesh *m);
 int64_t cf_mesh_side(const cf_mesh *m);
 /* Returns the floats from a row to the next: even, and a multiple of 4. */
 int64_t cf_mesh_pitch(const cf_mesh *m);
-/* Allocates a field of zeros, for weir_free. */
+/* Allocates a field of zeros, for weir_free; of a shared mesh with another plane of values, for
+ * cf_mesh_next_plane. */
 weir_status cf_mesh_field(const cf_mesh *m, float **out) WEIR_CHECKED;
 /* Transform values to coefficients, and back; padding between rows is ignored. */
 void cf_mesh_forward(const cf_mesh *m, float *f);
 void cf_mesh_backward(const cf_mesh *m, float *f);
+
+/* Sets the plane of values after the slab of a shared mesh to the first one of the next rank, in
+ * periodic order. Collective; a failure ends the run. */
+void cf_mesh_next_plane(const cf_mesh *m, float *f);
 
 /* Return the wave number of an index, and the same as a factor of a first derivative, where the
  * wave n / 2 of a real field is 0. */

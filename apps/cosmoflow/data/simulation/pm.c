@@ -54,8 +54,9 @@ void cf_pm_redshift(const cf_linear *l, double a, const cf_particles *p, int axi
                     const float *momentum, float *out)
 {
   const float scale = (float)(1 / (a * a * cf_linear_expansion(l, a)));
+  const cf_mesh *const m = p->lattice;
 
-  for (int64_t i = 0; i < p->n * p->n * p->pitch; i++) {
+  for (int64_t i = 0; i < cf_mesh_slab(m).count * cf_mesh_side(m) * cf_mesh_pitch(m); i++) {
     out[i] = p->d[axis][i] + scale * momentum[i];
   }
 }

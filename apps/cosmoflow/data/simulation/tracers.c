@@ -44,12 +44,13 @@ static void filter_plane(void *context, int64_t x, int thread)
 {
   const filter *const w = context;
   const int64_t n = cf_mesh_side(w->m), pitch = cf_mesh_pitch(w->m);
+  const cf_range slab = cf_mesh_slab(w->m);
   const double wx = (double)cf_wave(x, n);
 
   (void)thread;
-  for (int64_t y = 0; y < n; y++) {
-    const double wy = (double)cf_wave(y, n);
-    float *const row = w->density + (x * n + y) * pitch;
+  for (int64_t y = 0; y < slab.count; y++) {
+    const double wy = (double)cf_wave(slab.first + y, n);
+    float *const row = w->density + (x * slab.count + y) * pitch;
 
     for (int64_t z = 0; z <= n / 2; z++) {
       const double k = 2 * PI / w->box * sqrt(wx * wx + wy * wy + (double)z * (double)z);
@@ -84,7 +85,7 @@ void cf_feedback_apply(const cf_feedback_opts *o, const cf_mesh *m, double box, 
   cf_mesh_forward(m, density);
   weir_parallel(cf_mesh_side(m), 0, filter_plane, &w);
   cf_mesh_backward(m, density);
-  weir_parallel(cf_mesh_side(m), 0, clip_plane, &w);
+  weir_parallel(cf_mesh_slab(m).count, 0, clip_plane, &w);
 }
 
 /* ---- tracers ---- */
@@ -143,31 +144,53 @@ static void draw_plane(void *context, int64_t x, int thread)
 {
   const drawing *const w = context;
   const int64_t n = cf_mesh_side(w->m), pitch = cf_mesh_pitch(w->m);
+  const int64_t plane = cf_mesh_slab(w->m).first + x;
 
   (void)thread;
   for (int64_t y = 0; y < n; y++) {
     float *const row = w->density + (x * n + y) * pitch;
 
     for (int64_t z = 0; z < n; z++) {
-      const uint64_t cell = (uint64_t)((x * n + y) * n + z);
+      const uint64_t cell = (uint64_t)((plane * n + y) * n + z);
 
       row[z] = (float)cf_poisson(w->scale * (double)row[z], w->seed, cell);
     }
   }
 }
 
-void cf_tracers_draw(const cf_mesh *m, double per_cell, uint64_t seed, float *density)
+/* Sum over the whole mesh, plane by plane: in the same order on any number of ranks. */
+static double sum_of(const cf_mesh *m, const float *density)
 {
   const int64_t n = cf_mesh_side(m), pitch = cf_mesh_pitch(m);
-  double sum = 0;
+  const cf_range slab = cf_mesh_slab(m);
+  weir_comm *const comm = cf_mesh_comm(m);
+  cf_buffer to[CF_MAX_MESH], from[CF_MAX_MESH];
+  double sums[CF_MAX_MESH] = {0}, sum = 0;
 
-  for (int64_t row = 0; row < n * n; row++) {
+  for (int64_t row = 0; row < slab.count * n; row++) {
     for (int64_t z = 0; z < n; z++) {
-      sum += (double)density[row * pitch + z];
+      sums[slab.first + row / n] += (double)density[row * pitch + z];
     }
   }
-  const double mean = sum / (double)(n * n * n);
+  for (int r = 0; comm != NULL && r < weir_comm_size(comm); r++) {
+    const cf_range theirs = cf_slab(n, weir_comm_size(comm), r);
+
+    to[r] = (cf_buffer){sums + slab.first, slab.count * (int64_t)sizeof *sums};
+    from[r] = (cf_buffer){sums + theirs.first, theirs.count * (int64_t)sizeof *sums};
+  }
+  if (comm != NULL) {
+    cf_slabs_exchange(comm, to, from);
+  }
+  for (int64_t x = 0; x < n; x++) {
+    sum += sums[x];
+  }
+  return sum;
+}
+
+void cf_tracers_draw(const cf_mesh *m, double per_cell, uint64_t seed, float *density)
+{
+  const double n = (double)cf_mesh_side(m), mean = sum_of(m, density) / (n * n * n);
   drawing w = {m, mean > 0 ? per_cell / mean : 0, seed, density};
 
-  weir_parallel(n, 0, draw_plane, &w);
+  weir_parallel(cf_mesh_slab(m).count, 0, draw_plane, &w);
 }

@@ -17,14 +17,20 @@ struct cf_generator_workspace {
 
 static weir_status make_meshes(cf_generator *g)
 {
-  WEIR_TRY(cf_mesh_create(g->particles, &g->lattice));
+  WEIR_TRY(cf_mesh_create_shared(g->particles, g->comm, &g->lattice));
   if (g->opts->side != g->particles) {
-    WEIR_TRY(cf_mesh_create(g->opts->side, &g->cells));
+    WEIR_TRY(cf_mesh_create_shared(g->opts->side, g->comm, &g->cells));
   }
   return WEIR_OK;
 }
 
 weir_status cf_generator_create(const cf_universe_opts *opts, uint64_t seed, cf_generator **out)
+{
+  return cf_generator_create_shared(opts, seed, NULL, out);
+}
+
+weir_status cf_generator_create_shared(const cf_universe_opts *opts, uint64_t seed, weir_comm *comm,
+                                       cf_generator **out)
 {
   void *memory = NULL;
 
@@ -34,6 +40,7 @@ weir_status cf_generator_create(const cf_universe_opts *opts, uint64_t seed, cf_
 
   g->opts = opts;
   g->seed = seed;
+  g->comm = comm != NULL && weir_comm_size(comm) > 1 ? comm : NULL;
   weir_status status = cf_universe_check(opts, &g->facts);
 
   if (status == WEIR_OK) {
@@ -134,23 +141,36 @@ static void go_to(course *c, double a)
   }
 }
 
-/* Copies a row of z of the mesh into the samples that it runs through. */
+static const cf_mesh *cells_of(const cf_generator *g)
+{
+  return g->cells != NULL ? g->cells : g->lattice;
+}
+
+/* Copies a row of z of the mesh into the boxes that it runs through. */
 static bool store_row(const course *c, int64_t x, int64_t y, int64_t channel, const float *row)
 {
+  const cf_universe_opts *const o = c->g->opts;
   const cf_universe_facts *const f = &c->g->facts;
-  const int64_t side = f->side, along = c->g->opts->side / side;
+  const int64_t side = f->side, along = o->side / side;
+  const cf_range slab = cf_mesh_slab(cells_of(c->g));
+  const int64_t layer = x / side - slab.first / side;
   bool holds = true;
 
-  for (int64_t z = 0; z < c->g->opts->side; z++) {
-    const int64_t sample = (x / side * along + y / side) * along + z / side;
-    const int64_t cell = ((sample * side + x % side) * side + y % side) * side + z % side;
-    const int64_t at = cell * f->channels + channel;
+  for (int64_t k = 0; k < along; k++) {
+    const cf_universe_box box =
+        cf_universe_box_of(o, f, slab, (layer * along + y / side) * along + k);
+    const int64_t cell = box.at + ((x % side - box.x) * side + y % side) * side;
 
-    if (f->dtype == WEIR_F32) {
-      ((float *)c->out)[at] = row[z];
-    } else {
-      holds = holds && row[z] <= INT16_MAX;
-      ((int16_t *)c->out)[at] = (int16_t)(row[z] <= INT16_MAX ? row[z] : INT16_MAX);
+    for (int64_t z = 0; z < side; z++) {
+      const float value = row[k * side + z];
+      const int64_t at = (cell + z) * f->channels + channel;
+
+      if (f->dtype == WEIR_F32) {
+        ((float *)c->out)[at] = value;
+      } else {
+        holds = holds && value <= INT16_MAX;
+        ((int16_t *)c->out)[at] = (int16_t)(value <= INT16_MAX ? value : INT16_MAX);
+      }
     }
   }
   return holds;
@@ -194,21 +214,35 @@ static void observe(const course *c, const cf_mesh *m, int64_t universe, int64_t
   }
 }
 
+/* Fails on all ranks of the universe where it does on one. */
+static weir_status agree(const cf_generator *g, weir_status status)
+{
+  return g->comm != NULL ? weir_comm_agree(g->comm, status) : status;
+}
+
+static weir_status check_motion(const cf_particles *p, int64_t universe)
+{
+  return cf_particles_sound(p)
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_NUMERIC, "simulate: universe %lld: a displacement is NaN",
+                         (long long)universe);
+}
+
 static weir_status count(const course *c, const cf_particles *p, int64_t universe, int64_t channel)
 {
-  const cf_mesh *const m = c->g->cells != NULL ? c->g->cells : c->g->lattice;
+  const cf_mesh *const m = cells_of(c->g);
   float *const density = c->g->cells != NULL ? c->r->count : c->r->field[DENSITY];
   const int64_t n = cf_mesh_side(m);
+  const cf_range slab = cf_mesh_slab(m);
   bool holds = true;
 
-  if (!cf_particles_sound(p)) {
-    return weir_fail(WEIR_ERR_NUMERIC, "simulate: universe %lld: a displacement is NaN",
-                     (long long)universe);
-  }
+  WEIR_TRY(agree(c->g, check_motion(p, universe)));
   cf_particles_deposit(p, c->g->opts->counts == CF_COUNTS_NGP ? CF_NGP : CF_CIC, m, density);
   observe(c, m, universe, channel, density);
-  for (int64_t row = 0; row < n * n; row++) {
-    holds = store_row(c, row / n, row % n, channel, density + row * cf_mesh_pitch(m)) && holds;
+  for (int64_t row = 0; row < slab.count * n; row++) {
+    holds =
+        store_row(c, slab.first + row / n, row % n, channel, density + row * cf_mesh_pitch(m)) &&
+        holds;
   }
   if (!holds) {
     return weir_fail(WEIR_ERR_NUMERIC,
@@ -235,6 +269,14 @@ static int64_t next_channel(const weir_real_list *z, int64_t after)
   return next;
 }
 
+static weir_status check_stop(int64_t universe)
+{
+  return weir_stop_requested()
+             ? weir_fail(WEIR_ERR_STOPPED, "simulate: stopped within universe %lld",
+                         (long long)universe)
+             : WEIR_OK;
+}
+
 weir_status cf_generator_make(const cf_generator *g, cf_generator_workspace *r, int64_t universe,
                               void *out)
 {
@@ -244,8 +286,7 @@ weir_status cf_generator_make(const cf_generator *g, cf_generator_workspace *r, 
   double unit[CF_PARAMETERS];
   cf_cosmology cosmology;
 
-  c.p = (cf_particles){
-      g->particles, cf_mesh_pitch(g->lattice), {f[POSITIONS], f[POSITIONS + 1], f[POSITIONS + 2]}};
+  c.p = (cf_particles){g->lattice, {f[POSITIONS], f[POSITIONS + 1], f[POSITIONS + 2]}};
   cf_generator_draw(g, universe, &cosmology, unit);
   WEIR_TRY(cf_linear_init(&cosmology, (cf_transfer)g->opts->transfer, &c.linear));
   WEIR_TRY(cf_field_draw(g->lattice, &c.linear, g->opts->box,
@@ -258,10 +299,7 @@ weir_status cf_generator_make(const cf_generator *g, cf_generator_workspace *r, 
     cf_pm_begin(g->lattice, &c.linear, f[0], f[1], c.a, &c.p, f + MOMENTA);
   }
   for (int64_t channel = next_channel(z, -1); channel >= 0; channel = next_channel(z, channel)) {
-    if (weir_stop_requested()) {
-      return weir_fail(WEIR_ERR_STOPPED, "simulate: stopped within universe %lld",
-                       (long long)universe);
-    }
+    WEIR_TRY(agree(g, check_stop(universe)));
     const double a = 1 / (1 + z->items[channel]);
 
     go_to(&c, a);
@@ -269,7 +307,7 @@ weir_status cf_generator_make(const cf_generator *g, cf_generator_workspace *r, 
                                ? c.p
                                : in_redshift_space(&c, a, g->opts->line_of_sight - CF_SIGHT_X);
 
-    WEIR_TRY(count(&c, &p, universe, channel));
+    WEIR_TRY(agree(g, count(&c, &p, universe, channel)));
   }
   return WEIR_OK;
 }

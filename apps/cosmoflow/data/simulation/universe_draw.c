@@ -87,12 +87,19 @@ static weir_status count_bytes(const cf_universe_opts *o, cf_universe_facts *f)
   const int64_t n = cf_universe_particles(o), m = o->side;
   const int64_t fields = o->method == CF_METHOD_PM ? 9 : 6;
   const int64_t size = (int64_t)weir_dtype_size(f->dtype);
+  const int64_t lattice = (n + o->ranks - 1) / o->ranks, cells = (m + o->ranks - 1) / o->ranks;
+  const int64_t more = o->ranks > 1; /* a plane, and a field on its way between ranks */
 
-  f->workspace_bytes = fields * n * n * (n + 4) * 4 + (n != m ? m * m * (m + 4) * 4 : 0);
+  f->workspace_bytes =
+      fields * (lattice + more) * n * (n + 4) * 4 + more * lattice * n * (n + 4) * 4;
+  if (n != m) {
+    f->workspace_bytes += (1 + more) * (cells + more) * m * (m + 4) * 4;
+  }
   if (!weir_mul_ok(m * m * m, f->channels * size, &f->bytes)) {
     return weir_fail(WEIR_ERR_CONFIG, "simulate.redshifts: %lld of %lld^3 cells are too many",
                      (long long)f->channels, (long long)m);
   }
+  f->slab_bytes = cells * m * m * f->channels * size;
   return WEIR_OK;
 }
 
@@ -127,6 +134,14 @@ weir_status cf_universe_check(const cf_universe_opts *o, cf_universe_facts *out)
                      "simulate.block: %lld does not divide simulate.side=%lld into whole samples",
                      (long long)o->block, (long long)o->side);
   }
+  if (o->ranks > o->side || o->ranks > cf_universe_particles(o)) {
+    const bool few = o->side < cf_universe_particles(o);
+
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "simulate.ranks: %lld ranks cannot share the %lld planes of simulate.%s",
+                     (long long)o->ranks, (long long)(few ? o->side : cf_universe_particles(o)),
+                     few || o->particles == 0 ? "side" : "particles");
+  }
   WEIR_TRY(check_whole(o, f.dtype));
   WEIR_TRY(check_redshifts(o));
   WEIR_TRY(set_ranges(o, &f));
@@ -136,6 +151,40 @@ weir_status cf_universe_check(const cf_universe_opts *o, cf_universe_facts *out)
   f.samples = along * along * along;
   *out = f;
   return WEIR_OK;
+}
+
+weir_status cf_universe_check_ranks(const cf_universe_opts *opts, int ranks)
+{
+  return ranks % opts->ranks == 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "simulate.ranks: universes are simulated on groups of %lld ranks, which "
+                         "the %d of this run do not make: start a multiple, such as mpiexec -n "
+                         "%lld",
+                         (long long)opts->ranks, ranks,
+                         (long long)((ranks / opts->ranks + 1) * opts->ranks));
+}
+
+int64_t cf_universe_boxes(const cf_universe_opts *o, const cf_universe_facts *f, cf_range slab)
+{
+  const int64_t along = o->side / f->side, last = (slab.first + slab.count - 1) / f->side;
+
+  return slab.count > 0 ? (last - slab.first / f->side + 1) * along * along : 0;
+}
+
+cf_universe_box cf_universe_box_of(const cf_universe_opts *o, const cf_universe_facts *f,
+                                   cf_range slab, int64_t i)
+{
+  const int64_t side = f->side, tiles = o->side / side * (o->side / side);
+  const int64_t layer = slab.first / side + i / tiles, end = slab.first + slab.count;
+  const int64_t lo = layer * side > slab.first ? layer * side : slab.first;
+  const int64_t hi = (layer + 1) * side < end ? (layer + 1) * side : end;
+
+  return (cf_universe_box){.sample = layer * tiles + i % tiles,
+                           .x = lo - layer * side,
+                           .planes = hi - lo,
+                           .at = (lo - slab.first) * o->side * o->side +
+                                 i % tiles * (hi - lo) * side * side};
 }
 
 uint32_t cf_sobol(int dimension, uint32_t index)

@@ -7,11 +7,14 @@ const weir_opt cf_universe_options[] = {
                  "number of the first: other jobs may make others, of the same seed"),
     WEIR_OPT_INT(cf_universe_opts, file, 64, 1, 1e6, "1",
                  "universes of a file; what is written is kept when prepare is stopped"),
-    WEIR_OPT_INT(cf_universe_opts, side, 64, 4, 2048, "1", "cells along each side of the box"),
-    WEIR_OPT_INT(cf_universe_opts, particles, 0, 0, 2048, "1",
+    WEIR_OPT_INT(cf_universe_opts, ranks, 1, 1, 4096, "1",
+                 "ranks that prepare simulates each universe on, for meshes that one node cannot "
+                 "hold; 1: each rank simulates its own universes"),
+    WEIR_OPT_INT(cf_universe_opts, side, 64, 4, 4096, "1", "cells along each side of the box"),
+    WEIR_OPT_INT(cf_universe_opts, particles, 0, 0, 4096, "1",
                  "particles along each side, at least 4; 0: one for each cell"),
     WEIR_OPT_REAL(cf_universe_opts, box, 256, 1, 1e5, "Mpc/h", "side of the box"),
-    WEIR_OPT_INT(cf_universe_opts, block, 0, 0, 2048, "1",
+    WEIR_OPT_INT(cf_universe_opts, block, 0, 0, 4096, "1",
                  "cells along each side of a sample, of which a box then has many (MLPerf HPC: 128 "
                  "of 512); 0: the box is one sample"),
     WEIR_OPT_REAL_LIST(cf_universe_opts, redshifts, "0", 0, 100, "1",

@@ -13,6 +13,7 @@ struct cf_generator {
   int64_t particles; /* along a side */
   cf_mesh *lattice;  /* of the particles */
   cf_mesh *cells;    /* of the output; NULL: the same */
+  weir_comm *comm;   /* that share each universe; NULL: one rank */
   cf_universe_facts facts;
 };
 

@@ -9,8 +9,10 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "comm/weir_items.h"
+#include "comm/weir_request.h"
 #include "conf/weir_rundir.h"
 #include "data/digests.h"
+#include "data/simulation/universe_gather.h"
 #include "device/weir_parallel.h"
 #include "data/volume/volume_netcdf.h"
 
@@ -33,7 +35,7 @@ typedef struct output {
   char text[CF_TEXT];
   int64_t workers;
   cf_generator_workspace **workspaces; /* [workers] */
-  char *made, *ready;                  /* [workers, f->bytes]: being made, being written */
+  char *made, *ready;                  /* [workers, share]: being made, being written */
   making *making;                      /* [workers] */
   int64_t next, n;                     /* universes that are being made  */
   int64_t first, n_ready;              /* universes that are being written */
@@ -42,7 +44,10 @@ typedef struct output {
   weir_netcdf *nc;
   cf_digests *digests;
   weir_comm *comm;
-  int64_t begin; /* first universe of the file */
+  weir_comm *group; /* ranks that simulate each universe together, of comm; NULL: this one */
+  bool writes;      /* the files of the group */
+  int64_t share;    /* bytes of a universe on this rank, at most */
+  int64_t begin;    /* first universe of the file */
   int full, unit, phys, cosmology, universe, corner;
   cf_written *done;
 } output;
@@ -55,7 +60,7 @@ void cf_universe_file(int64_t first, char *name, size_t size)
 int64_t cf_universe_workers(const cf_universe_opts *opts, const cf_universe_facts *f,
                             int64_t *bytes)
 {
-  const int64_t each = f->workspace_bytes + 2 * f->bytes,
+  const int64_t each = f->workspace_bytes + 2 * f->slab_bytes,
                 memory = weir_cpu_get()->constants.memory_bytes;
   const int64_t max_workers = opts->universes < opts->file ? opts->universes : opts->file;
   int64_t n = weir_threads_get();
@@ -64,7 +69,7 @@ int64_t cf_universe_workers(const cf_universe_opts *opts, const cf_universe_fact
   if (memory > 0 && n > memory / 2 / each) { /* half of it at most: the machine has other work */
     n = memory / 2 / each;
   }
-  n = n < 1 ? 1 : n;
+  n = n < 1 || opts->ranks > 1 ? 1 : n; /* whose threads share a universe with other ranks */
   *bytes = n * each;
   return n;
 }
@@ -314,17 +319,17 @@ static weir_status write_labels(output *o, int64_t universe, int64_t sample)
   return weir_netcdf_write(o->nc, o->universe, start, &one, &universe);
 }
 
-/* Writes the universes that are ready. */
+/* Writes the universes that are ready; those of several ranks are theirs to give. */
 static weir_status write_ready(output *o)
 {
-  const int64_t n = o->f->side, count[5] = {o->f->samples, n, n, n, o->f->channels};
+  const cf_gather gather = {
+      .opts = o->opts, .f = o->f, .comm = o->group, .nc = o->nc, .full = o->full};
 
   for (int64_t i = 0; i < o->n_ready; i++) {
     const int64_t universe = o->first + i, sample = (universe - o->begin) * o->f->samples;
-    const int64_t start[5] = {sample, 0, 0, 0, 0};
 
-    WEIR_TRY(weir_netcdf_write(o->nc, o->full, start, count, o->ready + i * o->f->bytes));
-    for (int64_t s = 0; s < o->f->samples; s++) {
+    WEIR_TRY(cf_universe_gather(&gather, sample, o->ready + i * o->share));
+    for (int64_t s = 0; s < o->f->samples && o->writes; s++) {
       WEIR_TRY(write_labels(o, universe, sample + s));
     }
   }
@@ -337,7 +342,7 @@ static void make_universe(output *o, int64_t i)
   making *const m = &o->making[i];
   const double begin = weir_clock();
 
-  m->status = cf_generator_make(o->g, o->workspaces[i], o->next + i, o->made + i * o->f->bytes);
+  m->status = cf_generator_make(o->g, o->workspaces[i], o->next + i, o->made + i * o->share);
   m->seconds = weir_clock() - begin;
   if (m->status != WEIR_OK) { /* the record of a failure is its thread's own */
     (void)snprintf(m->message, sizeof m->message, "%s", weir_last_message());
@@ -359,6 +364,12 @@ static void do_item(void *context, int64_t item, int thread)
   }
 }
 
+/* Fails on all ranks of the group where it does on one. */
+static weir_status agree(const output *o, weir_status status)
+{
+  return o->group != NULL ? weir_comm_agree(o->group, status) : status;
+}
+
 /* Simulates n universes from `next` on, and writes the preceding ones meanwhile. A single one is
  * simulated by all threads. */
 static weir_status make_some(output *o, int64_t next, int64_t n)
@@ -367,6 +378,7 @@ static weir_status make_some(output *o, int64_t next, int64_t n)
   o->n = n;
   if (n == 1) {
     do_item(o, 0, 0);
+    WEIR_TRY(agree(o, o->status));
     do_item(o, 1, 0);
   } else {
     weir_parallel(1 + n, 0, do_item, o);
@@ -394,15 +406,15 @@ static weir_status make_file(output *o, const char *path, int64_t n)
 {
   const int64_t all = o->opts->universes, before = o->begin - o->opts->first;
 
-  WEIR_TRY(open_file(o, path, n));
+  WEIR_TRY(agree(o, o->writes ? open_file(o, path, n) : WEIR_OK));
   for (int64_t u = 0; u < n; u += o->workers) {
     WEIR_TRY(make_some(o, o->begin + u, u + o->workers < n ? o->workers : n - u));
     if (u + o->workers < n) {
       weir_progress("simulate", before + u + o->workers, all, "universes");
     }
   }
-  WEIR_TRY(write_ready(o));
-  WEIR_TRY(weir_netcdf_commit(&o->nc));
+  WEIR_TRY(agree(o, write_ready(o)));
+  WEIR_TRY(agree(o, o->writes ? weir_netcdf_commit(&o->nc) : WEIR_OK));
   o->done->files++;
   return WEIR_OK;
 }
@@ -425,20 +437,41 @@ static bool is_whole(output *o, const char *path)
   return is == CF_DIGEST_WHOLE;
 }
 
-/* File i, on the rank whose item it is: what was written, in *out. */
+/* Tells the group what the rank that writes has found. */
+static weir_status share_flag(const output *o, bool own, bool *all)
+{
+  int32_t flag = own;
+  weir_request *r = NULL;
+
+  if (o->group != NULL) {
+    WEIR_TRY(weir_allreduce_create(o->group, "file", weir_reducer_of(WEIR_REDUCE_MAX, WEIR_I32),
+                                   &flag, 1, &r));
+    WEIR_TRY(weir_request_run_once(&r));
+  }
+  *all = flag != 0;
+  return WEIR_OK;
+}
+
+/* Item i, on its rank: the part of rank i % opts->ranks in file i / opts->ranks. Items follow one
+ * another on the ranks of a group, so that these make a file at the same time. What was written, in
+ * *out. */
 static weir_status make_item(void *context, int64_t i, weir_bytes *out)
 {
   output *const o = context;
-  const int64_t u = i * o->opts->file;
+  const int64_t u = i / o->opts->ranks * o->opts->file;
   cf_written *const all = o->done, done = {.files = 0};
   cf_written own = done;
   char path[PATH];
 
   o->begin = o->opts->first + u;
   o->done = &own;
+  bool whole = false;
   weir_status status = path_of(o->folder, o->begin, path, sizeof path);
 
-  if (status == WEIR_OK && is_whole(o, path)) {
+  if (status == WEIR_OK) {
+    status = share_flag(o, o->writes && is_whole(o, path), &whole);
+  }
+  if (status == WEIR_OK && whole) {
     own.kept++;
   } else if (status == WEIR_OK) {
     status = make_file(o, path, in_file(o->opts, u));
@@ -455,20 +488,23 @@ static weir_status make_item(void *context, int64_t i, weir_bytes *out)
 static weir_status take_item(void *context, int64_t i, const char *data, int64_t n)
 {
   output *const o = context;
+  const int64_t u = i / o->opts->ranks * o->opts->file;
   const char *at = data;
   char name[2 * NAME];
   cf_written own;
 
+  if (i % o->opts->ranks > 0) {
+    return WEIR_OK;
+  }
   WEIR_TRY(weir_bytes_get(&at, data + n, &own, sizeof own));
   o->done->files += own.files;
   o->done->universes += own.universes;
   o->done->kept += own.kept;
   o->done->again += own.again;
   o->done->seconds += own.seconds;
-  weir_progress("simulate", i * o->opts->file + in_file(o->opts, i * o->opts->file),
-                o->opts->universes, "universes");
+  weir_progress("simulate", u + in_file(o->opts, u), o->opts->universes, "universes");
   if (own.files > 0) {
-    cf_universe_file(o->opts->first + i * o->opts->file, name, sizeof name);
+    cf_universe_file(o->opts->first + u, name, sizeof name);
     WEIR_TRY(cf_digests_add(o->digests, name));
     weir_run_dir_keep(); /* the same command makes the others */
   }
@@ -481,7 +517,7 @@ static weir_status write_all(output *o)
   const weir_status status = weir_items_run(&(weir_items){.comm = o->comm,
                                                           .what = "simulate",
                                                           .unit = "files",
-                                                          .n = n,
+                                                          .n = n * o->opts->ranks,
                                                           .make = make_item,
                                                           .take = take_item},
                                             o);
@@ -499,9 +535,10 @@ static weir_status alloc_workers(output *o)
   int64_t bytes = 0, all = 0;
 
   o->workers = cf_universe_workers(o->opts, o->f, &bytes);
-  if (!weir_mul_ok(o->workers, o->f->bytes, &all)) {
+  o->share = o->f->slab_bytes;
+  if (!weir_mul_ok(o->workers, o->share, &all)) {
     return weir_fail(WEIR_ERR_MEMORY, "simulate: %lld universes of %lld bytes",
-                     (long long)o->workers, (long long)o->f->bytes);
+                     (long long)o->workers, (long long)o->share);
   }
   WEIR_TRY(weir_alloc(all, 1, (void **)&o->made));
   WEIR_TRY(weir_alloc(all, 1, (void **)&o->ready));
@@ -513,6 +550,29 @@ static weir_status alloc_workers(output *o)
   return WEIR_OK;
 }
 
+/* Ranks that follow one another are a group. */
+static weir_status open_group(output *o)
+{
+  o->writes = true;
+  WEIR_TRY(cf_universe_check_ranks(o->opts, o->comm != NULL ? weir_comm_size(o->comm) : 1));
+  if (o->opts->ranks == 1) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_comm_split(o->comm, weir_comm_rank(o->comm) / (int)o->opts->ranks, &o->group));
+  o->writes = weir_comm_rank(o->group) == 0;
+  return WEIR_OK;
+}
+
+/* All that a rank may fail in alone. */
+static weir_status open_output(output *o, uint64_t seed)
+{
+  WEIR_TRY(cf_generator_create_shared(o->opts, seed, o->group, &o->g));
+  o->f = cf_generator_facts(o->g);
+  cf_universe_text(o->opts, o->f, seed, o->text, sizeof o->text);
+  WEIR_TRY(alloc_workers(o));
+  return cf_digests_open(o->folder, "", LISTED, &o->digests);
+}
+
 weir_status cf_universe_write(const cf_universe_opts *opts, uint64_t seed, const char *folder,
                               weir_comm *comm, cf_written *out)
 {
@@ -520,11 +580,8 @@ weir_status cf_universe_write(const cf_universe_opts *opts, uint64_t seed, const
   weir_status status = WEIR_OK;
 
   *out = (cf_written){.files = 0};
-  WEIR_TRY(cf_generator_create(opts, seed, &o.g));
-  o.f = cf_generator_facts(o.g);
-  cf_universe_text(opts, o.f, seed, o.text, sizeof o.text);
-  WEIR_TRY_GOTO(alloc_workers(&o), done);
-  WEIR_TRY_GOTO(cf_digests_open(folder, "", LISTED, &o.digests), done);
+  WEIR_TRY_GOTO(open_group(&o), done);
+  WEIR_TRY_GOTO(agree(&o, open_output(&o, seed)), done);
   WEIR_TRY_GOTO(write_all(&o), done);
 done:
   weir_netcdf_close(&o.nc);
@@ -537,5 +594,6 @@ done:
   weir_free(&o.made);
   weir_free(&o.ready);
   cf_generator_destroy(&o.g);
+  weir_comm_close(&o.group);
   return status;
 }

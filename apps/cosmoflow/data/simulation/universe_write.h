@@ -23,9 +23,10 @@ weir_status cf_universe_check_folder(const cf_universe_opts *opts, const cf_univ
                                      uint64_t seed, const char *folder) WEIR_CHECKED;
 /* Writes opts->universes universes from opts->first on to the folder. An existing file is kept
  * (cf_universe_check_folder checks it) where its digest matches (digests.h), otherwise written
- * again with a warning; each appears atomically. The ranks of comm (NULL: one) share the files, and
- * rank 0 lists them and fills *out. Collective. Fails: WEIR_ERR_DATA, WEIR_ERR_STOPPED (complete
- * files stay), as cf_generator_create and _make. */
+ * again with a warning; each appears atomically. The ranks of comm (NULL: one) share the files, in
+ * groups of opts->ranks, whose first rank writes; rank 0 lists them and fills *out. Collective.
+ * Fails: WEIR_ERR_DATA, WEIR_ERR_STOPPED (complete files stay), as cf_generator_create and _make.
+ */
 weir_status cf_universe_write(const cf_universe_opts *opts, uint64_t seed, const char *folder,
                               weir_comm *comm, cf_written *out) WEIR_CHECKED;
 /* Returns the number of universes that threads simulate concurrently, and the bytes that this
