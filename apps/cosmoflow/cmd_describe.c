@@ -37,7 +37,11 @@ static weir_status print_grid(const weir_cli *cli, const cf_cfg *cfg, cf_describ
 
   WEIR_TRY_GOTO(cf_described_open(cfg, d, &e), done);
   weir_grid_replicate_below(&cfg->grid, e.task.replicate_below);
-  if (cfg->grid.by == WEIR_GRID_BY_AUTO) {
+  if (cfg->describe.grids.count > 0) {
+    WEIR_TRY_GOTO(
+        cf_grid_list_print(cfg, cli->threads, &e.task, weir_params_elements(e.params), stdout),
+        done);
+  } else if (cfg->grid.by == WEIR_GRID_BY_AUTO) {
     WEIR_TRY_GOTO(cf_grid_choice_print(cfg, cli->threads, &e.task, ranks, stdout), done);
   } else {
     WEIR_TRY_GOTO(cf_check_grid(cfg, ranks, &grid), done);

@@ -39,6 +39,9 @@ const weir_opt cf_options[] = {
     WEIR_OPT_INT(cf_cfg, describe.ranks, 0, 0, 1000000, "ranks",
                  "that a run is to have: grid has to make that many, and --grid auto predicts a "
                  "step on each grid of them; 0: as many as the numbers of grid make, or 1"),
+    WEIR_OPT_STRING_LIST(cf_cfg, describe.grids, "",
+                         "grids to predict a step on instead, of any numbers of ranks, such as "
+                         "[16x4, 16x8]; messages take the times of scaling.network"),
     WEIR_OPT_PATH(cf_cfg, predict.weights, "",
                   "weights.nc of a run, or one of its checkpoints; they carry their network"),
     WEIR_OPT_INT(cf_cfg, predict.batch, 8, 1, 1000000, "1", "samples that are computed at once"),

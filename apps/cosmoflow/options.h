@@ -41,6 +41,7 @@ typedef struct cf_cfg {
   } inspect;
   struct {
     int64_t side, channels, outputs, ranks;
+    weir_string_list grids;
   } describe;
   struct {
     const char *weights;

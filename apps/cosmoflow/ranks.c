@@ -2,6 +2,7 @@
 #include "ranks.h"
 #include "check.h"
 #include "place/weir_grid_choose.h"
+#include "place/weir_grid_list.h"
 #include "place/weir_grid_select.h"
 #include "place/measure/weir_machine_measure.h"
 
@@ -43,6 +44,34 @@ weir_status cf_grid_choice_print(const cf_cfg *cfg, int threads, const weir_trai
   weir_grid_choice_print(&p, out);
   weir_grid_choice_fini(&p);
   return WEIR_OK;
+}
+
+/* Messages of the network: L and both overheads, and its rates, where they are not given. */
+static void take_network(const weir_network *n, weir_machine *m)
+{
+  m->latency = m->latency > 0 ? m->latency : n->latency + 2 * n->overhead;
+  m->link_bw = m->link_bw > 0 ? m->link_bw : n->link_bw;
+  m->reduce_bw = m->reduce_bw > 0 ? m->reduce_bw : n->reduce_bw;
+}
+
+weir_status cf_grid_list_print(const cf_cfg *cfg, int threads, const weir_train_task *task,
+                               int64_t parameters, FILE *out)
+{
+  const weir_plan_opts exec = {.exec = &cfg->exec, .threads = threads};
+  weir_machine m = cfg->grid.machine;
+  weir_grid_choice p;
+
+  take_network(&cfg->scaling.network, &m);
+  WEIR_TRY(weir_machine_measure(NULL, &cfg->comm, &exec, &m));
+  WEIR_TRY(weir_grid_list_predict("describe.grids", &cfg->describe.grids, task, &cfg->train, &exec,
+                                  &m, &p));
+  (void)fprintf(out, "grids, a step of %lld samples\n",
+                (long long)(cfg->train.batch * cfg->train.accumulate));
+  weir_machine_print(&m, out);
+  const weir_status status = weir_grid_list_print(&p, &cfg->train, parameters, out);
+
+  weir_grid_choice_fini(&p);
+  return status;
 }
 
 weir_status cf_grid_print(const cf_cfg *cfg, const weir_grid *grid, const weir_train_task *task,

@@ -22,6 +22,11 @@ weir_status cf_ranks_select_grid(cf_ranks *r, cf_cfg *cfg, int threads, const we
  * process. Fails: likewise. */
 weir_status cf_grid_choice_print(const cf_cfg *cfg, int threads, const weir_train_task *task,
                                  int ranks, FILE *out) WEIR_CHECKED;
+/* Prints the predicted time per step and memory of the grids of describe.grids: rates that
+ * grid.machine leaves open are measured by this process, messages those of scaling.network. Fails:
+ * as weir_machine_measure, weir_grid_list_predict. */
+weir_status cf_grid_list_print(const cf_cfg *cfg, int threads, const weir_train_task *task,
+                               int64_t parameters, FILE *out) WEIR_CHECKED;
 /* Agrees on a status as weir_comm_agree, after steps that may fail on one rank alone. */
 weir_status cf_agree(const cf_ranks *r, weir_status status) WEIR_CHECKED;
 /* Prints the share of each rank of the grid in a step. Fails: as weir_train_describe_grid. */

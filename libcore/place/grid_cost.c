@@ -60,6 +60,16 @@ weir_status place_predict(const place_model *m, int rank, weir_grid_candidate *r
   return status;
 }
 
+int place_middle(const weir_grid *g)
+{
+  int coords[WEIR_GRID_DIMS] = {0};
+
+  for (int d = 0; d < g->dims; d++) {
+    coords[d] = g->extent[d] / 2;
+  }
+  return weir_grid_rank(g, coords);
+}
+
 bool place_is_better(const weir_grid_candidate *a, const weir_grid_candidate *b)
 {
   return a->refused != b->refused ? b->refused

@@ -17,6 +17,9 @@ typedef struct place_model {
  * after a signal; as weir_cost_of_grid, except where the network cannot be sharded so: `refused`.
  */
 weir_status place_predict(const place_model *m, int rank, weir_grid_candidate *row) WEIR_CHECKED;
+/* Returns a rank in the middle of the grid, alone: its step is no longer than that of the slowest.
+ */
+int place_middle(const weir_grid *g);
 /* Returns whether row a is better than row b of the same grid. */
 bool place_is_better(const weir_grid_candidate *a, const weir_grid_candidate *b);
 #endif

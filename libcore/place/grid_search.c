@@ -99,23 +99,12 @@ static weir_status search(const place_model *m, weir_grid_candidate *all)
   return WEIR_OK;
 }
 
-/* One rank in the middle, alone: its step is no longer than that of the slowest. */
-static int middle(const weir_grid *g)
-{
-  int coords[WEIR_GRID_DIMS] = {0};
-
-  for (int d = 0; d < g->dims; d++) {
-    coords[d] = g->extent[d] / 2;
-  }
-  return weir_grid_rank(g, coords);
-}
-
 weir_status place_evaluate(const place_model *m, double best_s, weir_grid_candidate *row)
 {
   const weir_train_levels none = {.n = {0}};
   int space = 1;
 
-  WEIR_TRY(try_thresholds(m, &none, &(chosen_levels){.n = {0}}, middle(&row->grid), row));
+  WEIR_TRY(try_thresholds(m, &none, &(chosen_levels){.n = {0}}, place_middle(&row->grid), row));
   if (row->refused || (row->fits && row->cost.seconds > HOPELESS * best_s)) {
     return WEIR_OK;
   }
