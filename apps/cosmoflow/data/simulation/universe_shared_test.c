@@ -105,6 +105,22 @@ static void counts_do_not_depend_on_ranks(void **state)
   }
 }
 
+/* Coefficients lie in slabs of y, tracers are drawn by the cell of the whole mesh, of a mean that is
+ * that of all ranks. */
+static void what_is_observed_does_not_depend_on_ranks(void **state)
+{
+  NEEDS_FFTW();
+  for (int k = 0; k < 3; k++) {
+    cf_universe_opts o = small(10);
+
+    o.counts = k == 1 ? CF_COUNTS_NGP : CF_COUNTS_CIC;
+    o.values = k == 1 ? CF_VALUES_I16 : CF_VALUES_F32;
+    o.feedback.mass = k != 1 ? 1.2e14 : 0;
+    o.tracers = k > 0 ? 0.05 : 0;
+    compare_on_ranks(&o, 4);
+  }
+}
+
 /* Weights of CIC are summed in the order of the lattice on any ranks. */
 static void densities_do_not_depend_on_ranks(void **state)
 {
@@ -167,6 +183,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(counts_do_not_depend_on_ranks),
       cmocka_unit_test(densities_do_not_depend_on_ranks),
+      cmocka_unit_test(what_is_observed_does_not_depend_on_ranks),
       cmocka_unit_test(samples_do_not_depend_on_ranks),
       cmocka_unit_test(a_stop_is_one_of_all_ranks),
       cmocka_unit_test(more_ranks_than_planes_are_refused),
