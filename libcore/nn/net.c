@@ -16,7 +16,8 @@ void weir_net_init(weir_net *net, weir_graph *graph, weir_params *params, bool t
                     .params = params,
                     .train = train,
                     .seed = WEIR_NO_VALUE,
-                    .step = WEIR_NO_VALUE};
+                    .step = WEIR_NO_VALUE,
+                    .momentum = WEIR_NO_VALUE};
 }
 
 void weir_net_fini(weir_net *net)

@@ -90,9 +90,11 @@ static weir_value standardise(const site *s, weir_value x, const moments *m, int
 static void follow(const site *s, weir_value stored, weir_value value)
 {
   const double momentum = s->spec->momentum > 0 ? s->spec->momentum : 0.1;
-  const weir_value step = weir_right_at(
-      s->g, WEIR_CODE_MUL, weir_binary_at(s->g, WEIR_CODE_SUB, value, stored, s->where), momentum,
-      s->where);
+  const weir_value off = weir_binary_at(s->g, WEIR_CODE_SUB, value, stored, s->where);
+  const weir_array_desc *d = weir_value_desc(s->g, off);
+  const bool given = s->net->momentum.node >= 0 && d != NULL;
+  const weir_value step = given ? times(s, off, weir_cast(s->g, d->dtype, s->net->momentum))
+                                : weir_right_at(s->g, WEIR_CODE_MUL, off, momentum, s->where);
 
   if (weir_params_store(s->net->params) != NULL) {
     weir_update(s->g, stored, weir_binary_at(s->g, WEIR_CODE_ADD, stored, step, s->where));

@@ -82,6 +82,9 @@ typedef struct weir_net {
   /* i64 scalars, keys of random numbers: set by the caller, or created as inputs "seed" and "step"
    * by the first layer that draws; node < 0: not present. */
   weir_value seed, step;
+  /* Scalar, set by the caller: the weight of a batch in running statistics instead of that of each
+   * layer; node < 0: not present. */
+  weir_value momentum;
   char scope[WEIR_NET_NAME];
   weir_value *value; /* [n_values] of the rows so far, node < 0: not used */
   int64_t n_values, capacity;

@@ -57,7 +57,13 @@ static weir_status fetch(checking *c)
     pointer[k] = &raw[k];
     box[k] = train_whole(x);
   }
-  const weir_train_batch want = {WEIR_TRAIN_SAMPLES, sample, n, box, -1, -1};
+  const weir_train_batch want = {.split = WEIR_TRAIN_SAMPLES,
+                                 .sample = sample,
+                                 .n = n,
+                                 .box = box,
+                                 .epoch = -1,
+                                 .position = -1,
+                                 .repeats = 1};
 
   WEIR_TRY_GOTO(c->task->fetch(c->task->context, &want, pointer), done);
   for (int k = 0; k < c->task->n_inputs; k++) {
@@ -89,7 +95,7 @@ static weir_status run_plan(checking *c, train_kind kind, weir_plan *plan, doubl
 {
   train_bindings b;
   const train_numbers x = {.draw = 1};
-  const int n = train_bind(c->task, c->input, c->cfg->seed, kind, c->cfg->batch, &x, &b);
+  const int n = train_bind(c->task, NULL, c->input, c->cfg->seed, kind, c->cfg->batch, &x, &b);
 
   WEIR_TRY(weir_plan_run(plan, b.binding, n));
   return train_number(plan, "loss", loss);

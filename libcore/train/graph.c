@@ -62,8 +62,9 @@ weir_status train_append(const train_graph *t, weir_net *net, int64_t batch, wei
   net->seed = number(net->graph, "seed", WEIR_I64);
   net->step = number(net->graph, "draw", WEIR_I64);
   for (int k = 0; k < t->task->n_inputs; k++) {
-    const weir_train_input *x = &t->task->input[k];
-    weir_array_desc d = {.dtype = x->dtype, .rank = 1 + x->rank, .shape = {batch}};
+    const weir_train_input *x = &train_inputs(t->task, t->size)[k];
+    weir_array_desc d = {
+        .dtype = x->dtype, .rank = 1 + x->rank, .shape = {batch * train_repeats(t->size)}};
 
     if (t->dtype != WEIR_DTYPE_COUNT && weir_dtype_is_real(x->dtype)) {
       d.dtype = t->dtype;
@@ -318,13 +319,16 @@ static weir_status build_net(const train_graph *t, train_kind kind, int64_t batc
     net.slice = t->shards->slice;
     net.n_slices = t->shards->n;
   }
+  if (kind == TRAIN_CALIBRATE) {
+    net.momentum = number(g, "momentum", WEIR_F64);
+  }
   WEIR_TRY_GOTO(train_append(t, &net, batch, &loss), done);
   for (int64_t i = 0; row != NULL && i < weir_params_count(t->params); i++) {
     row[i] = weir_value_array(g, weir_net_param_value(&net, i));
   }
   /* Results marked by the task keep their names: a copy has none. */
   weir_output(g, "loss", weir_scale(g, loss, 1));
-  if (kind != TRAIN_VALID && kind != TRAIN_LOSS) {
+  if (kind != TRAIN_VALID && kind != TRAIN_LOSS && kind != TRAIN_CALIBRATE) {
     WEIR_TRY_GOTO(use_gradient(t, kind, &net, loss), done);
   }
   status = weir_graph_status(g);

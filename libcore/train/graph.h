@@ -15,7 +15,8 @@ typedef enum train_kind {
   TRAIN_APPLY,    /* update by the bank                                           */
   TRAIN_VALID,    /* loss and metrics                                             */
   TRAIN_LOSS,     /* the loss that TRAIN_LOOK derives, alone                      */
-  TRAIN_LOOK      /* loss and gradient as results                                 */
+  TRAIN_LOOK,     /* loss and gradient as results                                 */
+  TRAIN_CALIBRATE /* running statistics, by the weight "momentum" of the batch    */
 } train_kind;
 
 /* Context of the construction of a graph. */
@@ -25,10 +26,22 @@ typedef struct train_graph {
   weir_store *store;
   const weir_optim_cfg *optim;       /* STEP, APPLY */
   const struct train_shards *shards; /* NULL: the flat buffer is one array */
+  const weir_train_size *size;       /* of the samples; NULL: that of the task's inputs */
   weir_dtype dtype;                  /* of inputs that are floats; WEIR_DTYPE_COUNT: their own */
   bool tiles;                        /* weir_net.tiles */
   bool in_rows; /* GRADIENT: adds parameter by parameter, so that each is there early */
 } train_graph;
+
+/* Returns the inputs for samples of a size, or (NULL) of the task, and how many arrays each has. */
+static inline const weir_train_input *train_inputs(const weir_train_task *task,
+                                                   const weir_train_size *size)
+{
+  return size != NULL ? size->input : task->input;
+}
+static inline int64_t train_repeats(const weir_train_size *size)
+{
+  return size != NULL ? size->repeats : 1;
+}
 
 /* Builds the graph of a kind over `batch` samples (APPLY: 0); the caller destroys it. Fails:
  * builders' first error; WEIR_ERR_CONFIG (a parameter that the network does not use, a weight that

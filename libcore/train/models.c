@@ -146,7 +146,7 @@ static weir_status make_plan(models *m, int64_t n, weir_plan **out)
   WEIR_TRY(train_build(&m->of[0].run.graph, TRAIN_STEP, n, &g));
   WEIR_TRY_GOTO(weir_models_fuse(g, m->n, own, 2), done);
   WEIR_TRY_GOTO(weir_plan_create(g, m->fused, &m->of[0].run.exec, out), done);
-  m->plan[m->n_plans++] = (train_plan){TRAIN_STEP, n, *out};
+  m->plan[m->n_plans++] = (train_plan){.kind = TRAIN_STEP, .batch = n, .plan = *out};
 done:
   weir_graph_destroy(&g);
   return status;
@@ -188,7 +188,7 @@ static weir_status run_plan(models *m, int64_t n)
   weir_plan *plan = NULL;
 
   WEIR_TRY(find_plan(m, n, &plan));
-  const int count = train_bind(r->task, r->input, r->seed, TRAIN_STEP, n, &x, &b);
+  const int count = train_bind(r->task, NULL, r->input, r->seed, TRAIN_STEP, n, &x, &b);
 
   for (int i = 0; i < count; i++) {
     const bool seed = strcmp(b.binding[i].name, "seed") == 0;

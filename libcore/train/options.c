@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "train/step/size.h"
 
 const weir_opt weir_train_opts[] = {
     WEIR_OPT_INT(weir_train_cfg, epochs, 10, 1, 1000000, "1", "number of epochs"),
@@ -97,8 +98,8 @@ const weir_opt weir_train_check_opts[] = {
 /* Names that training gives its own inputs and results. */
 static bool is_taken(const char *name)
 {
-  static const char *const own[] = {"seed",   "draw", "step", "lr",
-                                    "weight", "loss", "norm", "gradient"};
+  static const char *const own[] = {"seed", "draw", "step",     "lr",      "weight",
+                                    "loss", "norm", "gradient", "momentum"};
   bool taken = false;
 
   for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
@@ -182,8 +183,9 @@ static weir_schedule_run schedule_run(const train_run *r)
 double train_rate(const train_run *r, int64_t step)
 {
   const weir_schedule_run run = schedule_run(r);
+  const weir_train_size *size = train_size_of(r->task, r->cfg->seed, step);
 
-  return weir_schedule_lr(&r->cfg->optim.schedule, &run, step);
+  return weir_schedule_lr(&r->cfg->optim.schedule, &run, step) * (size != NULL ? size->lr : 1);
 }
 
 weir_sampler weir_train_order(const weir_train_cfg *cfg, int64_t n_train)
@@ -196,6 +198,20 @@ weir_sampler weir_train_order(const weir_train_cfg *cfg, int64_t n_train)
                         .seed = (uint64_t)cfg->seed};
 }
 
+/* Steps of all epochs, of `samples` each, whose number differs between them; per_epoch: their mean.
+ */
+static void count_mixed_steps(const weir_train_cfg *c, int64_t samples, train_run *r)
+{
+  int64_t total = 0, epochs = 0;
+
+  while (c->steps > 0 ? total < c->steps : epochs < c->epochs) {
+    total += train_epoch_steps(r->task, c->seed, samples, r->per_step, total);
+    epochs++;
+  }
+  r->per_epoch = (total + epochs / 2) / epochs;
+  r->total = c->steps > 0 ? c->steps : total;
+}
+
 /* Steps of an epoch and in all, of n samples. */
 static weir_status count_steps(const weir_train_cfg *c, int64_t n, train_run *r)
 {
@@ -206,7 +222,9 @@ static weir_status count_steps(const weir_train_cfg *c, int64_t n, train_run *r)
                      " samples are fewer than one update of %" PRId64,
                      n, r->per_step);
   }
-  if (c->steps > 0) {
+  if (train_most_batches(r->task) > 1) {
+    count_mixed_steps(c, c->drop_last ? r->per_epoch * r->per_step : n, r);
+  } else if (c->steps > 0) {
     r->total = c->steps;
   } else if (!weir_mul_ok(c->epochs, r->per_epoch, &r->total)) {
     return weir_fail(WEIR_ERR_CONFIG, "train: the number of steps overflows");
@@ -266,7 +284,7 @@ static weir_status check_options(train_run *r)
   const weir_train_cfg *c = r->cfg;
 
   WEIR_TRY(check_models(c));
-
+  WEIR_TRY(train_check_sizes(r));
   if (c->patience > 0 && r->task->n_valid == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "train: patience %" PRId64 " needs validation samples, but there are none",

@@ -17,8 +17,10 @@
 #include "train/save.h"
 #include "train/state.h"
 #include "train/step/batch.h"
+#include "train/step/calibrate.h"
 #include "train/step/exchange.h"
 #include "train/step/plan.h"
+#include "train/step/size.h"
 #include "train/step/step.h"
 #include "train/step/timeline.h"
 #include "train/step/timing.h"
@@ -117,8 +119,9 @@ static weir_status validate(train_run *r, double *metric, bool *best)
     weir_event("validation_begin", WEIR_INT("epoch", *s->epoch), WEIR_INT("step", *s->step));
   }
   WEIR_TRY(train_swap_average(r)); /* the parameters used for prediction */
-  const weir_status status = train_validate(r, &loss, metric);
+  weir_status status = train_calibrate(r);
 
+  status = status == WEIR_OK ? train_validate(r, &loss, metric) : status;
   if (status != WEIR_OK) {
     const bool stops = status == WEIR_ERR_STOPPED;
     const bool alone =
@@ -288,10 +291,15 @@ weir_status train_begin_loop(train_run *r, bool *saved)
 static void tell_step(const train_run *r, double loss)
 {
   const train_state *s = &r->state;
-  weir_field field[5] = {WEIR_INT("step", *s->step), WEIR_REAL("loss", loss),
+  weir_field field[6] = {WEIR_INT("step", *s->step), WEIR_REAL("loss", loss),
                          WEIR_REAL("gradient_norm", r->norm), WEIR_REAL("lr", *s->rate)};
+  const weir_train_size *size = train_size_of(r->task, r->cfg->seed, *s->step);
+  int n = 4;
 
-  weir_event_fields("step", field, add_model(r, field, 4));
+  if (size != NULL) {
+    field[n++] = WEIR_INT("side", size->side);
+  }
+  weir_event_fields("step", field, add_model(r, field, n));
 }
 
 weir_status train_advance(train_run *r, int64_t first, bool *saved)
@@ -388,6 +396,12 @@ weir_status train_end_loop(train_run *r, bool saved)
 
     WEIR_TRY(validate(r, metric, &best));
     tell_validation(r, metric, best);
+    saved = false;
+  }
+  if (r->task->n_valid < 1 && train_calibrates(r)) { /* no validation has done it */
+    WEIR_TRY(train_swap_average(r));
+    WEIR_TRY(train_calibrate(r));
+    WEIR_TRY(train_swap_average(r));
     saved = false;
   }
   return saved ? WEIR_OK : train_save(r);
@@ -500,69 +514,5 @@ weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cf
   const weir_status status = run(&r, result);
 
   train_run_close(&r);
-  return status;
-}
-
-/* A plan that runs `times` in an update: printed, and its cost added. */
-static void add_plan(const weir_plan *plan, double times, FILE *out, weir_train_cost *cost)
-{
-  if (out != NULL) {
-    weir_plan_print(plan, out);
-  }
-  for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
-    cost->flops += times * weir_plan_group(plan, i).flops;
-  }
-  cost->plan_bytes += weir_plan_memory_bytes(plan);
-}
-
-/* The plans that make one update. */
-static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
-{
-  const bool slot = train_has_slot(r);
-  weir_plan *plan = NULL;
-
-  WEIR_TRY(train_check_options(r));
-  WEIR_TRY(train_ranks_open(r));
-  WEIR_TRY(train_shard_params(r));
-  WEIR_TRY(train_agree_all(r, train_state_open(r)));
-  const int64_t groups = train_groups(r), n = (r->cfg->batch + groups - 1) / groups;
-
-  WEIR_TRY(train_find_plan(r, slot ? TRAIN_GRADIENT : TRAIN_STEP, n, &plan));
-  add_plan(plan, (double)r->cfg->accumulate, out, cost);
-  if (out != NULL) {
-    WEIR_TRY(train_print_exchange(r, out));
-  }
-  if (slot) {
-    WEIR_TRY(train_find_plan(r, TRAIN_APPLY, 0, &plan));
-    add_plan(plan, 1, out, cost);
-  }
-  cost->plan_bytes += train_scatter_bytes(r);
-  cost->stored_bytes = weir_store_bytes(r->store);
-  return WEIR_OK;
-}
-
-weir_status weir_train_describe(const weir_train_task *task, const weir_train_cfg *cfg,
-                                const weir_plan_opts *exec, FILE *out, weir_train_cost *cost)
-{
-  weir_train_cost own = {.flops = 0};
-  weir_params *params = NULL;
-  weir_store *store = NULL;
-  weir_status status;
-
-  WEIR_TRY_GOTO(weir_params_create(task->dtype, &params), done);
-  WEIR_TRY_GOTO(weir_store_create(&store), done);
-  WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
-  train_run r = train_run_of(task, cfg, exec, params, store);
-
-  r.exec.sizes_only = true;
-  r.exec.terse = out == NULL;
-  status = describe(&r, out, &own);
-  train_run_close(&r);
-  if (cost != NULL) {
-    *cost = own;
-  }
-done:
-  weir_params_destroy(&params);
-  weir_store_destroy(&store);
   return status;
 }

@@ -45,6 +45,7 @@ enum { TRAIN_NETWORK, TRAIN_UPDATE, TRAIN_GRAPHS, TRAIN_HEX = 64 };
 typedef struct train_plan {
   train_kind kind;
   int64_t batch;
+  const weir_train_size *size; /* of the samples; NULL: that of the task's inputs */
   weir_plan *plan;
 } train_plan;
 
@@ -102,7 +103,7 @@ typedef struct train_run {
   int64_t model; /* number among networks that train as one graph, from 1; 0: the only one */
   char digest[TRAIN_GRAPHS][TRAIN_HEX + 1];
   char initial[TRAIN_HEX + 1]; /* of the file of initial weights; "": they are random */
-  train_graph graph;
+  train_graph graph;           /* .size: of the samples of the step that is computed */
   train_state state;
   train_array *array;
   bool keeps;    /* values before this step are kept */

@@ -89,10 +89,22 @@ typedef struct weir_train_batch {
   const weir_box *box;
   int64_t epoch, position; /* position of the global batch in the order (weir_order.h), from which a
                               loader prefetches; -1: not part of it */
+  int64_t repeats;         /* arrays of each sample (weir_train_size), else 1 */
 } weir_train_batch;
 
+/* A size that samples have in some steps of a training, such as smaller parts of each. The network
+ * has the same parameters and buffers for all of them. */
+typedef struct weir_train_size {
+  int64_t side;                  /* of it, in the events `step` */
+  const weir_train_input *input; /* as those of the task, but for their shapes */
+  double share;                  /* of the steps, relative to the others */
+  int64_t batches;               /* in an update, times train.accumulate */
+  int64_t repeats; /* arrays made of each sample, which follow one another in a batch */
+  double lr;       /* factor of the learning rate */
+} weir_train_size;
+
 /* A training task: network, samples, loss. All borrowed. */
-enum { WEIR_TRAIN_MOMENTS = 64 };
+enum { WEIR_TRAIN_MOMENTS = 64, WEIR_TRAIN_SIZES = 16 };
 
 typedef struct weir_train_task {
   const char *name; /* of the network, for reports */
@@ -124,8 +136,8 @@ typedef struct weir_train_task {
    * the weight of the batch relative to others (weir_loss_weight), so that accumulated batches and
    * validation give the weighted mean over all samples. NULL: the number of samples. */
   const char *weight;
-  /* Fills tensor k with the requested part of input k: [n, extents of box[k]...]. An element of a
-   * sample is bitwise identical at every call. Local; a failure ends all ranks. */
+  /* Fills tensor k with the requested part of input k: [n * repeats, extents of box[k]...]. An
+   * element of a sample is bitwise identical at every call. Local; a failure ends all ranks. */
   weir_status (*fetch)(void *context, const weir_train_batch *want, weir_tensor *const *tensor);
   /* Announces each batch of training samples before it is fetched, on every rank in the same order,
    * also on ranks without a sample of it (n is 0): here ranks may exchange samples. Called again
@@ -136,6 +148,14 @@ typedef struct weir_train_task {
    * resumes, for fetch functions that depend on it, such as augmentation. Within an epoch, samples
    * are bitwise identical at every call. NULL: in all epochs. */
   void (*epoch)(void *context, int64_t epoch);
+  /* Mixed sizes: sizes of the training samples, one drawn for each step from the seed and the
+   * number of the step, so that runs resume to the same and all ranks draw the same. Ranks of a
+   * grid share the samples of a batch alone. Validation has samples of `input`, for which running
+   * statistics are measured anew before it, as means over `calibrate` batches of training samples.
+   * NULL: all steps have samples of `input`. */
+  const weir_train_size *size;
+  int n_sizes; /* WEIR_TRAIN_SIZES at most */
+  int64_t calibrate;
   double predicted_s; /* predicted time per step without sample loading, reported with the measured
                          one; 0: none */
   const weir_note *note; /* attributes of checkpoints, in addition to those that train writes */
@@ -173,6 +193,10 @@ weir_status weir_train_model_dir(const weir_train_cfg *cfg, const char *dir, int
 
 /* Returns the order in which a run accesses n_train samples. */
 weir_sampler weir_train_order(const weir_train_cfg *cfg, int64_t n_train);
+/* Computes the epoch and the position in it at which all steps are done; of cfg->steps, of
+ * cfg->epochs (position 0) where these are 0. n_train: above 0. */
+void weir_train_last(const weir_train_task *task, const weir_train_cfg *cfg, int64_t n_train,
+                     int64_t *epoch, int64_t *position);
 
 /* Declares the task's network, adds its arrays to the store and initialises them. params: newly
  * created. Fails: WEIR_ERR_CONFIG (too many inputs or dimensions; reserved names: inputs, or scopes

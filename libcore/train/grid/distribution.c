@@ -108,6 +108,19 @@ static int64_t coarsest(const weir_graph *g, const weir_partition *p, int along,
   return ratio;
 }
 
+/* Arrays of each of n samples in the inputs of a graph. */
+static int64_t repeats_of(const weir_train_task *task, const weir_graph *g, int64_t n)
+{
+  for (int32_t a = 0; a < weir_graph_arrays(g) && n > 0; a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+
+    if (array->kind == WEIR_ARRAY_INPUT && strcmp(array->name, task->input[0].name) == 0) {
+      return array->desc.shape[0] / n;
+    }
+  }
+  return 1;
+}
+
 static weir_status add_inputs(const train_ranks *k, const weir_train_task *task,
                               const weir_graph *g, train_sharding *c)
 {
@@ -138,12 +151,17 @@ static weir_status add_inputs(const train_ranks *k, const weir_train_task *task,
 weir_status train_sharding_of(const train_ranks *k, const weir_train_task *task,
                               const weir_graph *g, int64_t n, train_sharding *out)
 {
+  const int64_t repeats = repeats_of(task, g, n);
   bool replicates = false;
   weir_status status;
 
   *out = (train_sharding){.dist = k->dist};
   for (int q = 0; q < extent_of(k, WEIR_ALONG_SAMPLES); q++) {
-    weir_sampler_share(n, q, extent_of(k, WEIR_ALONG_SAMPLES), &k->share[q], &k->share[q + 1]);
+    int64_t lo, hi;
+
+    weir_sampler_share(n, q, extent_of(k, WEIR_ALONG_SAMPLES), &lo, &hi);
+    k->share[q] = lo * repeats;
+    k->share[q + 1] = hi * repeats;
   }
   WEIR_TRY_GOTO(add_inputs(k, task, g, out), failed);
   WEIR_TRY_GOTO(train_shard_slices(&k->shards, g, out), failed);

@@ -5,6 +5,7 @@
 
 #include "load/weir_sampler.h"
 #include "train/grid/apart.h"
+#include "train/step/size.h"
 
 static weir_status open_ranks(train_run *r)
 {
@@ -14,6 +15,7 @@ static weir_status open_ranks(train_run *r)
   k->rank = weir_comm_rank(k->all);
   weir_grid_coords(&k->grid, k->rank, k->coords);
   WEIR_TRY(train_check_optim_shards(r->cfg));
+  WEIR_TRY(train_check_sizes_grid(r));
   if (train_apart(r->cfg)) {
     k->replicas = weir_grid_size(&k->grid);
     return train_check_apart(r->cfg, &k->grid);

@@ -13,7 +13,8 @@ int64_t train_step_samples(const train_run *r);
 train_numbers train_numbers_of(const train_run *r, int64_t batch);
 /* Writes the numbers of the samples at positions [at, at + n) of the epoch into r->sample. */
 void train_choose(train_run *r, int64_t at, int64_t n);
-/* Reads n samples, those of r->sample, of which this rank has its share. Collective. Fails: as the
- * task's fetch, on all ranks. */
+/* Reads n samples of the size r->graph.size, those of r->sample, of which this rank has its share;
+ * training samples in their order where r->chosen is their position, not where it is -1.
+ * Collective. Fails: as the task's fetch, on all ranks. */
 weir_status train_fetch(train_run *r, weir_train_split split, int64_t n) WEIR_CHECKED;
 #endif

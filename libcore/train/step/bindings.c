@@ -1,16 +1,22 @@
 /* bindings.c - see bindings.h. */
 #include "train/step/bindings.h"
 
-weir_tensor train_first_samples(const weir_tensor *t, int64_t n)
-{
-  weir_tensor view = weir_tensor_wrap(t->data, t->dtype, t->rank, t->shape);
+#include <string.h>
 
-  view.shape[0] = n;
-  return view;
+weir_tensor train_first_samples(const weir_tensor *t, const weir_train_size *size, int k, int64_t n)
+{
+  int64_t shape[WEIR_MAX_RANK] = {0};
+
+  memcpy(shape, t->shape, (size_t)t->rank * sizeof *shape);
+  if (size != NULL) {
+    memcpy(shape + 1, size->input[k].shape, (size_t)size->input[k].rank * sizeof *shape);
+  }
+  shape[0] = n * train_repeats(size);
+  return weir_tensor_wrap(t->data, t->dtype, t->rank, shape);
 }
 
-int train_bind(const weir_train_task *task, const weir_tensor *input, int64_t seed, train_kind kind,
-               int64_t n, const train_numbers *x, train_bindings *b)
+int train_bind(const weir_train_task *task, const weir_train_size *size, const weir_tensor *input,
+               int64_t seed, train_kind kind, int64_t n, const train_numbers *x, train_bindings *b)
 {
   const struct {
     const char *name;
@@ -24,6 +30,7 @@ int train_bind(const weir_train_task *task, const weir_tensor *input, int64_t se
       {"lr", WEIR_F64, &b->lr, kind == TRAIN_STEP || kind == TRAIN_APPLY},
       {"weight", WEIR_F64, &b->weight,
        kind == (task->weight == NULL ? TRAIN_GRADIENT : TRAIN_APPLY)},
+      {"momentum", WEIR_F64, &b->momentum, kind == TRAIN_CALIBRATE},
   };
   int count = 0;
 
@@ -32,8 +39,9 @@ int train_bind(const weir_train_task *task, const weir_tensor *input, int64_t se
   b->step = x->step;
   b->lr = x->lr;
   b->weight = x->weight;
+  b->momentum = x->momentum;
   for (int k = 0; k < task->n_inputs && kind != TRAIN_APPLY; k++) {
-    b->tensor[count] = train_first_samples(&input[k], n);
+    b->tensor[count] = train_first_samples(&input[k], size, k, n);
     b->binding[count] = (weir_binding){task->input[k].name, &b->tensor[count]};
     count++;
   }

@@ -13,6 +13,7 @@
 #include "train/grid/optim_moves.h"
 #include "train/grid/ranks.h"
 #include "train/step/kept.h"
+#include "train/step/size.h"
 #include "train/step/timeline.h"
 
 /* Whether the policy makes sums that a plan might make. */
@@ -30,7 +31,8 @@ bool train_has_slot(const train_run *r)
 {
   const weir_exchange_desc *policy = NULL;
 
-  const bool always = r->cfg->accumulate > 1 || r->cfg->optim.shard != WEIR_OPTIM_SHARD_NONE;
+  const bool always = r->cfg->accumulate * train_most_batches(r->task) > 1 ||
+                      r->cfg->optim.shard != WEIR_OPTIM_SHARD_NONE;
 
   if (always || weir_optim_exchange(&r->cfg->optim, &policy) != WEIR_OK) {
     return always;

@@ -106,9 +106,7 @@ static weir_status scan_all(look *l, const train_run *r, int64_t n)
     }
     for (int k = 0; array->kind == WEIR_ARRAY_INPUT && k < r->task->n_inputs; k++) {
       if (strcmp(array->name, r->task->input[k].name) == 0) {
-        t = weir_tensor_wrap(r->input[k].data, r->input[k].dtype, r->input[k].rank,
-                             r->input[k].shape);
-        t.shape[0] = n;
+        t = train_first_samples(&r->input[k], r->graph.size, k, n);
         l->found[a] = scan(&t);
       }
     }
@@ -289,7 +287,8 @@ static weir_status look_at(look *l, train_run *r, int64_t n, const train_numbers
   WEIR_TRY(train_agree(r, build_look(l, r, train_counted_samples(r, n))));
   WEIR_TRY(train_agree(r, open_look(l, r, train_counted_samples(r, n))));
   train_own_samples(r, n, &lo, &hi);
-  const int count = train_bind(r->task, r->input, r->seed, TRAIN_LOOK, hi - lo, x, &b);
+  const int count =
+      train_bind(r->task, r->graph.size, r->input, r->seed, TRAIN_LOOK, hi - lo, x, &b);
 
   WEIR_TRY(weir_plan_run(l->plan, b.binding, count));
   WEIR_TRY(train_take_before(r)); /* statistics were updated */

@@ -62,14 +62,16 @@ static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan
     status = plan_of(r, &t, kind, n, store, out);
   }
   WEIR_TRY(status);
-  r->plan[r->n_plans++] = (train_plan){kind, n, *out};
+  r->plan[r->n_plans++] = (train_plan){kind, n, kind != TRAIN_APPLY ? t.size : NULL, *out};
   return WEIR_OK;
 }
 
 weir_status train_find_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
 {
+  const weir_train_size *size = kind != TRAIN_APPLY ? r->graph.size : NULL;
+
   for (int64_t i = 0; i < r->n_plans; i++) {
-    if (r->plan[i].kind == kind && r->plan[i].batch == n) {
+    if (r->plan[i].kind == kind && r->plan[i].batch == n && r->plan[i].size == size) {
       *out = r->plan[i].plan;
       return WEIR_OK;
     }
@@ -89,7 +91,7 @@ weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train
 
   train_own_samples(r, n, &lo, &hi);
   WEIR_TRY(train_find_plan(r, kind, train_counted_samples(r, n), plan));
-  const int count = train_bind(r->task, r->input, r->seed, kind, hi - lo, x, &b);
+  const int count = train_bind(r->task, r->graph.size, r->input, r->seed, kind, hi - lo, x, &b);
   WEIR_TRY(train_overlap(r, *plan, kind == TRAIN_GRADIENT && x->last));
   const train_moment start = train_begin_activity(r);
   const weir_status status = weir_plan_run(*plan, b.binding, count);

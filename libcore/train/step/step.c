@@ -12,6 +12,7 @@
 #include "train/step/exchange.h"
 #include "train/step/nan_trace.h"
 #include "train/step/plan.h"
+#include "train/step/size.h"
 #include "train/step/timeline.h"
 #include "train/state.h"
 #include "train/step/meet.h"
@@ -150,6 +151,7 @@ weir_status train_step(train_run *r, double *loss)
   const int64_t n = train_step_samples(r);
   double norm = 0;
 
+  r->graph.size = train_size_of(r->task, r->cfg->seed, *r->state.step + 1);
   WEIR_TRY(train_keep_before(r));
   const weir_status status =
       train_has_slot(r) ? step_in_microbatches(r, n, loss, &norm) : step_at_once(r, n, loss, &norm);
@@ -220,6 +222,7 @@ weir_status train_validate(train_run *r, double *loss, double *metric)
 {
   sums sum = {.loss = 0};
 
+  r->graph.size = NULL;
   WEIR_ASSERT(r->task->n_moments <= WEIR_TRAIN_MOMENTS);
   const weir_status status = add_batches(r, &sum);
 
