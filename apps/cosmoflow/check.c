@@ -80,8 +80,12 @@ static weir_status check_unseen(const cf_cfg *cfg)
 static weir_status check_made(const cf_cfg *cfg, const cf_universe_facts *f)
 {
   cf_volume_info info = cf_source_synth_info(&cfg->simulate, f);
-  const cf_estimator_spec spec = {
-      .model = &cfg->model, .scale = cfg->data.scale, .info = &info, .dtype = f->dtype};
+  const cf_estimator_spec spec = {.model = &cfg->model,
+                                  .scale = cfg->data.scale,
+                                  .info = &info,
+                                  .dtype = cf_sizes_dtype(&cfg->data, f->dtype),
+                                  .sizes = &cfg->data.sizes,
+                                  .scaled = cf_sizes_scaled(&cfg->data)};
   const bool segments = cf_model_net(&cfg->model)->target == CF_SEGMENT;
   cf_estimator e = {.params = NULL};
   int64_t n[CF_SUBSETS];
@@ -96,6 +100,7 @@ static weir_status check_made(const cf_cfg *cfg, const cf_universe_facts *f)
       cf_data_check(&cfg->data, cfg->simulate.universes * f->samples, cfg->simulate.universes));
   WEIR_TRY(weir_load_suits(&cfg->load, true, bytes_of(cfg, f)));
   WEIR_TRY(cf_check_channels(&cfg->model, f->channels - segments));
+  WEIR_TRY(cf_sizes_check(&cfg->data, &info, segments));
   WEIR_TRY(cf_estimator_open(&spec, 0, &e));
   e.task.n_train = n[CF_TRAIN] * f->samples;
   e.task.n_valid = n[CF_VALID] * f->samples;

@@ -123,14 +123,20 @@ cf_shape cf_described_shape(const cf_cfg *cfg, const cf_described *d)
 weir_status cf_described_open(const cf_cfg *cfg, cf_described *d, cf_estimator *out)
 {
   const int64_t side = or_else(cfg->describe.side, d->side);
-  const cf_estimator_spec spec = {
-      .model = &cfg->model, .scale = cfg->data.scale, .info = &d->info, .dtype = d->dtype};
+  const cf_estimator_spec spec = {.model = &cfg->model,
+                                  .scale = cfg->data.scale,
+                                  .info = &d->info,
+                                  .dtype = cf_sizes_dtype(&cfg->data, d->dtype),
+                                  .sizes = &cfg->data.sizes,
+                                  .scaled = cf_sizes_scaled(&cfg->data)};
+  const bool segments = cf_model_net(&cfg->model)->target == CF_SEGMENT;
 
   d->info =
       (cf_volume_info){.lengths = {side, side, side, or_else(cfg->describe.channels, d->channels)},
                        .n_classes = d->n_classes,
                        .n_labels = (int)or_else(cfg->describe.outputs, d->n_labels)};
   *out = (cf_estimator){.params = NULL};
+  WEIR_TRY(cf_sizes_check(&cfg->data, &d->info, segments));
   return cf_estimator_open(&spec, 0, out);
 }
 

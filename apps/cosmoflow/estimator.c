@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/weir_log.h"
 #include "model/mmd.h"
 #include "nn/weir_loss.h"
 #include "ops/elementwise/weir_elementwise.h"
@@ -76,6 +77,7 @@ int64_t cf_estimator_classes(const cf_estimator_spec *is)
 /* Appends the output of the network for samples. */
 static cf_made make(weir_net *net, const cf_estimator_spec *is, weir_value x)
 {
+  const int scale = is->scaled ? CF_SCALE_RAW : is->scale;
   int64_t outputs = is->info->n_labels;
 
   if (truth_of(is) != CF_TRUTH_LABELS) {
@@ -84,7 +86,7 @@ static cf_made make(weir_net *net, const cf_estimator_spec *is, weir_value x)
   if (truth_of(is) == CF_TRUTH_NONE) {
     x = cf_segment_seen(net->graph, &is->model->segment, x);
   }
-  return cf_model_apply(net, is->model, outputs, scaled(net->graph, is->scale, x));
+  return cf_model_apply(net, is->model, outputs, scaled(net->graph, scale, x));
 }
 
 /* Metrics of classes: [0] accuracy, [1] the mean IoU, then those of the classes. */
@@ -198,13 +200,32 @@ static weir_status build(weir_net *net, const void *opts, const weir_value *in, 
   return weir_graph_status(g);
 }
 
-bool cf_estimator_constant(const double moments[CF_MOMENTS])
+static bool is_constant(const double m[CF_MOMENTS])
 {
-  const double *const m = moments;
   const double predicted = m[1] - m[0] * m[0], truth = m[3] - m[2] * m[2];
 
   /* Above the rounding of f32 sums; labels that hardly vary have predictions that hardly do. */
   return predicted < 4e-6 * (1 + m[0] * m[0]) && truth > 2.5e-3;
+}
+
+void cf_estimator_warn(const cf_volume_info *info, int64_t step, const double *moments,
+                       bool warned[CF_MAX_LABELS])
+{
+  for (int64_t k = 0; k < info->n_labels; k++) {
+    const double *const m = moments + CF_MOMENTS * k;
+    char name[CF_MAX_NAME];
+
+    if (!is_constant(m) || warned[k]) {
+      continue;
+    }
+    (void)snprintf(name, sizeof name, "label %lld", (long long)k + 1);
+    weir_warn("train",
+              "step %lld: the predictions of %s are the same for all validation samples (%.4g in "
+              "[-1, 1]), whose labels vary: the network has learnt nothing of it; lower "
+              "train.optim.schedule.lr if this persists, or set train.optim.clip.max_norm",
+              (long long)step, info->label[k][0] != 0 ? info->label[k] : name, m[0]);
+    warned[k] = true;
+  }
 }
 
 weir_train_task cf_estimator_task(const cf_model_opts *model)
@@ -239,6 +260,64 @@ static void set_inputs(cf_estimator *e)
   e->input[2].name = "target";
 }
 
+/* The sizes of the training; inputs are those of whole samples but for their side. */
+static void set_sizes(cf_estimator *e)
+{
+  const cf_sizes_opts *const o = e->is.sizes;
+
+  for (int64_t i = 0; cf_sizes_mixed(o) && i < o->sides.count; i++) {
+    memcpy(e->size_input[i], e->input, sizeof e->input);
+    e->size[i] = cf_sizes_of(o, i, e->is.info->lengths[0]);
+    e->size[i].input = e->size_input[i];
+    for (int d = 0; d < 3; d++) {
+      e->size_input[i][0].shape[d] = e->size[i].side;
+    }
+  }
+}
+
+/* The first row in which two networks differ, or NULL. */
+static const weir_param_row *other_row(const weir_params *a, const weir_params *b)
+{
+  for (int64_t i = 0; i < weir_params_count(a); i++) {
+    const weir_param_row *const x = weir_params_get(a, i);
+    const int64_t j = weir_params_find(b, x->name);
+    const weir_param_row *const y = j >= 0 ? weir_params_get(b, j) : NULL;
+
+    if (y == NULL || y->rank != x->rank || memcmp(y->shape, x->shape, sizeof x->shape) != 0) {
+      return x;
+    }
+  }
+  return NULL;
+}
+
+/* Checks that the network has the same weights for cubes of that side. */
+static weir_status check_size(const cf_estimator *e, int64_t side)
+{
+  cf_volume_info info = *e->is.info;
+  cf_estimator_spec spec = e->is;
+  cf_estimator small;
+
+  info.lengths[0] = info.lengths[1] = info.lengths[2] = side;
+  spec.info = &info;
+  spec.sizes = NULL;
+  WEIR_TRY(cf_estimator_open(&spec, 0, &small));
+  const weir_param_row *row = other_row(small.params, e->params);
+
+  row = row == NULL ? other_row(e->params, small.params) : row;
+  const weir_status status =
+      row == NULL
+          ? WEIR_OK
+          : weir_fail(WEIR_ERR_CONFIG,
+                      "data.sizes.sides: %lld: the network %s has other weights (%s) on cubes of "
+                      "that side than on samples of %lld: model.net.%s needs global_mean: true, "
+                      "and a number of blocks or pools",
+                      (long long)side, e->task.name, row->name, (long long)e->is.info->lengths[0],
+                      e->task.name);
+
+  cf_estimator_close(&small);
+  return status;
+}
+
 static void ignore_moments(void *context, int64_t step, const double *moments)
 {
   (void)context;
@@ -270,6 +349,11 @@ static weir_status set_up(cf_estimator *e, int64_t seed)
                      "networks that estimate parameters",
                      net->name);
   }
+  if (e->is.adapt != NULL && cf_sizes_mixed(e->is.sizes)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "adapt.samples: the samples of another simulation are whole, and data.sizes "
+                     "mixes cubes of several sides: leave one of both out");
+  }
   set_inputs(e);
   for (int k = 0; k < CF_NOTES; k++) {
     e->note[k] = (weir_note){name[k], e->is.note[k]};
@@ -293,7 +377,18 @@ static weir_status set_up(cf_estimator *e, int64_t seed)
       .n_notes = e->is.note[0] != NULL ? CF_NOTES : 0};
   WEIR_TRY(weir_params_create(WEIR_F32, &e->params));
   WEIR_TRY(weir_store_create(&e->store));
-  return weir_train_prepare(&e->task, seed, e->params, e->store);
+  WEIR_TRY(weir_train_prepare(&e->task, seed, e->params, e->store));
+  if (!cf_sizes_mixed(e->is.sizes)) {
+    return WEIR_OK;
+  }
+  set_sizes(e);
+  e->task.size = e->size;
+  e->task.n_sizes = (int)e->is.sizes->sides.count;
+  e->task.calibrate = e->is.sizes->calibrate;
+  for (int i = 0; i < e->task.n_sizes; i++) {
+    WEIR_TRY(check_size(e, e->size[i].side));
+  }
+  return WEIR_OK;
 }
 
 weir_status cf_estimator_open(const cf_estimator_spec *spec, int64_t seed, cf_estimator *out)

@@ -2,8 +2,9 @@
  * its weights, with which they are used without a configuration. */
 #ifndef CF_ESTIMATOR_H
 #define CF_ESTIMATOR_H
-#include "data/samples.h"
 #include "data/adaptation.h"
+#include "data/samples.h"
+#include "data/sizes.h"
 #include "exec/weir_plan.h"
 #include "model/network.h"
 #include "train/weir_train.h"
@@ -55,6 +56,8 @@ typedef struct cf_estimator_spec {
   const cf_volume_info *info; /* of the samples */
   weir_dtype dtype;           /* of the input: WEIR_I16, WEIR_F32 */
   const cf_adapt_opts *adapt; /* NULL: no domain adaptation */
+  const cf_sizes_opts *sizes; /* of the training; NULL: whole samples in all steps */
+  bool scaled;                /* the input is: cf_sizes_scaled */
   const char *note[CF_NOTES]; /* NULL: not to be trained */
 } cf_estimator_spec;
 
@@ -66,6 +69,8 @@ typedef struct cf_estimator {
   weir_train_input input[3]; /* x [depth, height, width, channels]; y [labels], to estimate, or
                                 the classes [depth, height, width] that files have; with adaptation
                                 `target`, x of another simulation */
+  weir_train_input size_input[WEIR_TRAIN_SIZES][2];
+  weir_train_size size[WEIR_TRAIN_SIZES];
   weir_note note[CF_NOTES];
   weir_train_task task; /* samples and fetch are the caller's */
 } cf_estimator;
@@ -76,12 +81,15 @@ cf_truth cf_truth_of(const cf_model_opts *model, const cf_volume_info *info);
 /* Returns the task for weir_train_suits, as far as the model determines it: name and metrics, of
  * the maximum number of classes; samples are not counted. */
 weir_train_task cf_estimator_task(const cf_model_opts *model);
-/* Returns whether all predictions of a label are equal, to 0.2 % of half its range, while the
- * labels vary: by the means over the samples of predictions, their squares, labels and their
- * squares, of which task.validated is given CF_MOMENTS for each label. */
-bool cf_estimator_constant(const double moments[CF_MOMENTS]);
+/* Warns of each label that is not yet in `warned`, and adds it, whose predictions are all equal, to
+ * 0.2 % of half its range, while the labels vary: by the means over the samples of predictions,
+ * their squares, labels and their squares, of which task.validated is given CF_MOMENTS for each
+ * label. */
+void cf_estimator_warn(const cf_volume_info *info, int64_t step, const double *moments,
+                       bool warned[CF_MAX_LABELS]);
 /* Declares the network and initialises its weights. Fails: WEIR_ERR_CONFIG (a loss that does not
- * suit the network), as weir_train_prepare. */
+ * suit the network; a network whose weights depend on the side, for mixed sizes), as
+ * weir_train_prepare. */
 weir_status cf_estimator_open(const cf_estimator_spec *spec, int64_t seed,
                               cf_estimator *out) WEIR_CHECKED;
 void cf_estimator_close(cf_estimator *e);
@@ -119,6 +127,9 @@ weir_status cf_weights_fit(const cf_weights *w, const char *path,
 
 /* Returns the section `model` as YAML; the caller frees *text with weir_free. */
 weir_status cf_note_model(const weir_config *config, char **text) WEIR_CHECKED;
+/* Returns the section `model` of a file of weights with the options that were added since, at their
+ * defaults; the caller frees *text. Fails: as weir_opts_parse. */
+weir_status cf_note_present(const char *network, char **text) WEIR_CHECKED;
 /* Writes the lines of `info`, CF_NOTE_sample_shape to _redshifts, to text[CF_NOTE_LINE] each. */
 void cf_note_info(const cf_volume_info *info, char text[CF_NOTES][CF_NOTE_LINE]);
 #endif

@@ -239,6 +239,7 @@ weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, const weir_comm 
 void cf_experiment_close(cf_experiment *e)
 {
   cf_estimator_close(&e->estimator);
+  weir_free(&e->whole);
   for (size_t k = 0; k < sizeof e->text / sizeof e->text[0]; k++) {
     weir_free(&e->text[k]);
   }
@@ -313,7 +314,7 @@ static weir_status begin(cf_experiment *e, const weir_box *box)
     return WEIR_OK;
   }
   WEIR_TRY(check_taken(e));
-  if (!is_augmented(&e->cfg->data) && e->cfg->data.scale != CF_SCALE_MEAN) {
+  if (!is_augmented(&e->cfg->data) && e->cfg->data.scale != CF_SCALE_MEAN && e->whole == NULL) {
     cf_samples_planes(e->samples, box->lo[0], box->hi[0]);
   }
   e->begun = true;
@@ -379,6 +380,12 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
     char *const to = tensor[0]->data;
 
     w.view = augmented ? &view : NULL;
+    if (e->whole != NULL) {
+      const cf_cubes cubes = {.seed = e->train.seed, .epoch = e->epoch, .voxels = e->whole};
+
+      WEIR_TRY(cf_sizes_read(&e->cfg->data, e->samples, &w, &cubes, i, want->repeats, tensor));
+      continue;
+    }
     WEIR_TRY(cf_samples_read(e->samples, &w,
                              to + (size_t)(i * voxels) * weir_dtype_size(tensor[0]->dtype),
                              alone ? NULL : (char *)tensor[1]->data + i * bytes));
@@ -393,26 +400,12 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
 
 /* ---- The network ---- */
 
-/* Warns once of each label whose predictions are all equal. */
 static void validated(void *context, int64_t step, const double *moments)
 {
   cf_experiment *const e = context;
-  const cf_volume_info *const info = e->estimator.is.info;
 
-  for (int64_t k = 0; k < info->n_labels; k++) {
-    const double *const m = moments + CF_MOMENTS * k;
-    char name[CF_MAX_NAME];
-
-    if (!e->leads || !cf_estimator_constant(m) || e->constant[k]) {
-      continue;
-    }
-    (void)snprintf(name, sizeof name, "label %lld", (long long)k + 1);
-    weir_warn("train",
-              "step %lld: the predictions of %s are the same for all validation samples (%.4g in "
-              "[-1, 1]), whose labels vary: the network has learnt nothing of it; lower "
-              "train.optim.schedule.lr if this persists, or set train.optim.clip.max_norm",
-              (long long)step, info->label[k][0] != 0 ? info->label[k] : name, m[0]);
-    e->constant[k] = true;
+  if (e->leads) {
+    cf_estimator_warn(e->estimator.is.info, step, moments, e->constant);
   }
 }
 
@@ -435,6 +428,7 @@ static weir_status digest(cf_experiment *e)
   if (cf_source_simulates(e->source)) { /* a copy of files has another key */
     cf_source_key(e->source, hex);
   }
+  cf_sizes_write(&o->sizes, out);
   (void)fprintf(out, "%s\n%s\n%d %d\n%s\n%s\n%s\n%s\n", e->text[TRAINED], e->text[VALIDATED],
                 o->augment.symmetry, o->augment.shift, e->line[CF_NOTE_samples],
                 e->line[CF_NOTE_samples_per_universe], hex, e->truth);
@@ -506,10 +500,15 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
   cf_estimator_spec spec = {.model = &e->cfg->model,
                             .scale = e->cfg->data.scale,
                             .info = cf_source_info(e->source),
-                            .dtype = cf_samples_dtype(e->samples),
-                            .adapt = e->adaptation.source != NULL ? &e->cfg->adapt : NULL};
+                            .dtype = cf_sizes_dtype(&e->cfg->data, cf_samples_dtype(e->samples)),
+                            .adapt = e->adaptation.source != NULL ? &e->cfg->adapt : NULL,
+                            .sizes = &e->cfg->data.sizes,
+                            .scaled = cf_sizes_scaled(&e->cfg->data)};
   weir_train_task *const task = &e->estimator.task;
 
+  WEIR_TRY(
+      cf_sizes_check(&e->cfg->data, spec.info, cf_model_net(spec.model)->target == CF_SEGMENT));
+  WEIR_TRY(cf_sizes_alloc(&e->cfg->data, spec.info, &e->whole));
   WEIR_TRY(take_notes(e, config, spec.note));
   WEIR_TRY(cf_estimator_open(&spec, e->train.seed, &e->estimator));
   weir_grid_replicate_below(&e->cfg->grid, task->replicate_below);
@@ -562,15 +561,13 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
 static weir_status plan_visits(cf_experiment *e, const weir_dist *dist)
 {
   const weir_sampler o = weir_train_order(&e->train, e->split.n[CF_TRAIN]);
-  const int64_t epoch = weir_sampler_epoch(&o), steps = e->train.steps;
-  const int64_t each = epoch / o.step + (epoch % o.step > 0);
   int coords[WEIR_GRID_DIMS] = {0}, groups = 1;
 
-  if (each == 0) { /* the trainer refuses it */
+  if (weir_sampler_epoch(&o) == 0) { /* the trainer refuses it */
     return WEIR_OK;
   }
-  e->peers.epoch = steps > 0 ? steps / each : e->train.epochs;
-  e->peers.position = steps > 0 ? steps % each * o.step : 0;
+  weir_train_last(&e->estimator.task, &e->train, e->split.n[CF_TRAIN], &e->peers.epoch,
+                  &e->peers.position);
   if (dist != NULL && dist->comm != NULL && dist->grid.dims > 0) {
     weir_grid_coords(&dist->grid, weir_comm_rank(dist->comm), coords);
     groups = dist->grid.extent[WEIR_ALONG_SAMPLES];
@@ -590,6 +587,9 @@ weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_pl
   cf_estimator *const n = &e->estimator;
   weir_comm *const c = exec->dist->comm;
 
+  if (e->leads) {
+    cf_sizes_tell(&n->task);
+  }
   WEIR_TRY(plan_visits(e, exec->dist));
   WEIR_TRY(weir_comm_agree(c, weir_comm_rank(c) == 0 ? check_same_samples(e, dir) : WEIR_OK));
   WEIR_TRY(weir_train_run(&n->task, &e->train, exec, n->params, n->store, dir, result));

@@ -18,6 +18,7 @@ typedef struct cf_experiment {
   cf_split split;
   cf_adaptation adaptation;     /* of domain adaptation */
   int64_t epoch;                /* of the training */
+  void *whole;                  /* a sample of which smaller cubes are made; NULL: none are */
   bool begun;                   /* samples were read */
   weir_access_stream visits;    /* of this rank's group, in the training .. */
   int64_t end;                  /* .. and how many of them there are */

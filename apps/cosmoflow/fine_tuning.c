@@ -7,7 +7,13 @@
 
 static weir_status check_network(const cf_fine_tuning *is, const char *path, const cf_weights *w)
 {
-  if (strcmp(w->text[CF_NOTE_network], is->network) != 0) {
+  char *network = NULL;
+
+  WEIR_TRY(cf_note_present(w->text[CF_NOTE_network], &network));
+  const bool same = strcmp(network, is->network) == 0;
+
+  weir_free(&network);
+  if (!same) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "train.initial_weights: %s has weights of another network (section model): "
                      "take that of its run, RUN/resolved.yaml",

@@ -241,15 +241,31 @@ static bool read_scale(cf_weights *w)
   return false;
 }
 
+/* What the attribute network is read as. */
+typedef struct holder {
+  cf_model_opts model;
+} holder;
+
+static const weir_opt rows[] = {
+    WEIR_OPT_TABLE(holder, model, cf_model_options, "the network"),
+    WEIR_OPT_END,
+};
+
+weir_status cf_note_present(const char *network, char **text)
+{
+  weir_config *config = NULL;
+  holder h;
+
+  *text = NULL;
+  WEIR_TRY(weir_opts_parse(rows, sizeof h, network, &h, &config));
+  const weir_status status = cf_note_model(config, text);
+
+  weir_config_destroy(&config);
+  return status;
+}
+
 static weir_status read_model(cf_weights *w, const char *path)
 {
-  typedef struct holder {
-    cf_model_opts model;
-  } holder;
-  static const weir_opt rows[] = {
-      WEIR_OPT_TABLE(holder, model, cf_model_options, "the network"),
-      WEIR_OPT_END,
-  };
   holder h;
   const weir_status status =
       weir_opts_parse(rows, sizeof h, w->text[CF_NOTE_network], &h, &w->config);

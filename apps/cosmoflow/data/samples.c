@@ -33,6 +33,8 @@ const weir_opt cf_data_options[] = {
                  "samples that stay in memory once they are read, besides those of a training, "
                  "which load.memory keeps; the others are read each time",
                  .alias = "keep"),
+    WEIR_OPT_TABLE(cf_data_opts, sizes, cf_sizes_options,
+                   "cubes smaller than the samples in some steps of a training"),
     WEIR_OPT_TABLE(cf_data_opts, split, cf_split_options,
                    "training, validation and test universes"),
     WEIR_OPT_END,
@@ -228,6 +230,11 @@ void cf_samples_destroy(cf_samples **s)
 weir_dtype cf_samples_dtype(const cf_samples *s)
 {
   return s->dtype;
+}
+
+const cf_volume_info *cf_samples_info(const cf_samples *s)
+{
+  return &s->info;
 }
 
 /* Checks that voxels match their quantity, and that preprocessing gives finite values. */

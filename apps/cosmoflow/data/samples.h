@@ -21,12 +21,23 @@ typedef enum cf_symmetry {
   CF_SYMMETRY_OCTAHEDRAL
 } cf_symmetry;
 
+/* Mixed sizes: data/sizes.h. */
+typedef struct cf_sizes_opts {
+  weir_int_list sides;
+  weir_real_list shares;
+  int kind, scale; /* cf_size_kind, cf_size_scale */
+  double rate_power;
+  int64_t calibrate;
+} cf_sizes_opts;
+extern const weir_opt cf_sizes_options[];
+
 typedef struct cf_data_opts {
   int scale; /* cf_scale */
   struct {
     int symmetry; /* cf_symmetry */
     bool shift;
   } augment;
+  cf_sizes_opts sizes;
   int64_t cache_bytes; /* bytes */
   cf_split_opts split;
 } cf_data_opts;
@@ -65,6 +76,8 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_tr
 void cf_samples_destroy(cf_samples **s);
 /* Returns the dtype of voxels: WEIR_I16 for integers, otherwise WEIR_F32. */
 weir_dtype cf_samples_dtype(const cf_samples *s);
+/* Returns what the source says of its samples; borrowed. */
+const cf_volume_info *cf_samples_info(const cf_samples *s);
 /* Position of a sample in the order of a training. */
 typedef struct cf_visit {
   int64_t epoch, position; /* at which its batch begins */

@@ -106,6 +106,12 @@ static weir_status check_data(const cf_data_opts *d)
                      "of the reference, log1p" OTHERWISE,
                      cf_scale_name[d->scale]);
   }
+  if (d->sizes.sides.count > 0) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "data.sizes.sides: the closed division of MLPerf HPC requires whole samples in "
+        "all steps" OTHERWISE);
+  }
   return d->augment.symmetry == CF_SYMMETRY_NONE && !d->augment.shift
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/pool/weir_pool.h"
+#include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
 
 enum { NAME = 32, DIMS = 3 };
@@ -179,6 +180,20 @@ static weir_status check(const cf_cnn *t, const weir_array_desc *in)
   return WEIR_OK;
 }
 
+/* Means over z, y and x: [n, channels]. */
+static weir_value mean_over_space(weir_graph *g, weir_value x)
+{
+  const weir_reduce_spec space = {.combine = WEIR_COMBINE_SUM, .n_dims = DIMS, .dim = {1, 2, 3}};
+  const weir_array_desc *const d = weir_value_desc(g, x);
+
+  if (d == NULL) {
+    return WEIR_NO_VALUE;
+  }
+  const double n = (double)(d->shape[1] * d->shape[2] * d->shape[3]);
+
+  return weir_scale(g, weir_reduce(g, &space, x), 1 / n);
+}
+
 weir_value cf_cnn_build(weir_net *net, const cf_cnn *t, int64_t outputs, weir_value x)
 {
   const weir_array_desc *const in = weir_value_desc(net->graph, x);
@@ -194,6 +209,9 @@ weir_value cf_cnn_build(weir_net *net, const cf_cnn *t, int64_t outputs, weir_va
   }
   for (int i = 0; i < t->n_blocks; i++) {
     x = block(net, t, i, x);
+  }
+  if (t->global_mean) {
+    x = mean_over_space(net->graph, x);
   }
   x = weir_reshape(net->graph, x, &((weir_reshape_spec){.rank = 2, .shape = {n, -1}}));
   if (t->drop_first) {

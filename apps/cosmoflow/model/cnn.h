@@ -2,7 +2,8 @@
  *
  *   conv<i>, norm<i>   convolution; normalisation where there is any; leaky ReLU
  *   pool<i>            where the row has one
- *   dense<i>           of all that is left in (z, y, x, channel) order; leaky ReLU, dropout<i>
+ *   dense<i>           of all that is left in (z, y, x, channel) order, or of its means over space
+ *                      (global_mean); leaky ReLU, dropout<i>
  *   the last dense     outputs; tanh times `scale`, or as they are */
 #ifndef CF_CNN_H
 #define CF_CNN_H
@@ -36,6 +37,7 @@ typedef struct cf_cnn {
   double slope;           /* of the leaky ReLU; 0: a ReLU */
   double dropout;         /* dropout rate */
   bool drop_first;        /* dropout0: also of the input of dense1 */
+  bool global_mean;       /* dense1 sees means over space: weights do not depend on the side */
   weir_init weight, conv_bias, dense_bias, last;
   double scale; /* of tanh; 0: linear outputs of the last layer */
 } cf_cnn;

@@ -15,6 +15,7 @@ typedef struct cf_mlperf_opts {
   int64_t kernel, blocks;    /* blocks 0: log2(side) - 2, to 4^3 */
   int64_t base, max_filters; /* filters */
   int64_t hidden1, hidden2;  /* units of the dense layers */
+  bool global_mean;          /* before these, over space */
   double slope, dropout, scale;
 } cf_mlperf_opts;
 extern const weir_opt cf_mlperf_options[];
@@ -37,6 +38,7 @@ typedef struct cf_oyama_opts {
   int norm;                 /* none or batch */
   double momentum;          /* of batch */
   int bias;                 /* cf_bias, of convolutions */
+  bool global_mean;         /* as in mlperf */
   double slope, dropout;
 } cf_oyama_opts;
 extern const weir_opt cf_oyama_options[];
@@ -50,6 +52,7 @@ typedef struct cf_lbann_opts {
   int64_t blocks, base, max_filters, hidden1, hidden2;
   int norm; /* none or batch; without it, convolutions have a bias */
   double momentum;
+  bool global_mean; /* as in mlperf */
   double slope, dropout, scale;
 } cf_lbann_opts;
 extern const weir_opt cf_lbann_options[];
@@ -69,6 +72,7 @@ typedef struct cf_sc18_opts {
   int64_t base;
   weir_int_list hidden; /* units; empty: of the layout */
   int norm;             /* 0: of the layout, 1: none, 2: batch */
+  bool global_mean;     /* as in mlperf */
   double epsilon, momentum, slope, dropout;
 } cf_sc18_opts;
 extern const weir_opt cf_sc18_options[];

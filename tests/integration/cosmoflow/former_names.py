@@ -63,14 +63,15 @@ run("prepare", COMMON[:6], "--out", "universes")
 run("predict", ("predict.weights=present/weights.nc",), "universes", "--out", "p")
 with netCDF4.Dataset(os.path.join(scratch, "present/weights.nc"), "a") as nc:
     text = nc.getncattr("network")
-    before = text.replace("max_filters:", "most:").replace("loss: default", "loss: own")
-    assert before != text and "most:" in before and "own" in before, text
+    before = text.replace("max_filters:", "most:").replace("loss: default", "loss: own").replace("      global_mean: false\n", "")
+    assert before != text and "most:" in before and "own" in before and "global_mean" not in before, text
     nc.setncattr("network", before)
     nc.renameAttribute("samples_per_universe", "siblings")
 said = run("predict", ("predict.weights=present/weights.nc",), "universes", "--out", "q")
 a, b = arrays("p/predictions.nc"), arrays("q/predictions.nc")
 for name in a:
     assert np.array_equal(a[name], b[name], equal_nan=a[name].dtype.kind == "f"), name
+run("run", COMMON + PRESENT + ("train.epochs=1", "source.input=[universes]", "train.initial_weights=present/weights.nc"), "--out", "tuned")
 
 # A training of classes as it was written before: metrics of run.jsonl, attributes of its checkpoints.
 said = run("run", COMMON + CLASSES + ("train.epochs=1", "train.target.metric=overlap_1"), "--out", "before")

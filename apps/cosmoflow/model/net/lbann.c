@@ -17,6 +17,10 @@ const weir_opt cf_lbann_options[] = {
     WEIR_OPT_REAL(cf_lbann_opts, momentum, 0.01, 1e-6, 1, "1",
                   "share of the running statistics of norm = batch that a batch brings (LBANN: "
                   "decay 0.99)"),
+    WEIR_OPT_BOOL(cf_lbann_opts, global_mean, false,
+                  "the dense layers see means over the voxels that are left, so that weights do "
+                  "not depend on the side of samples (data.sizes); false: they see each voxel, as "
+                  "published"),
     WEIR_OPT_REAL(cf_lbann_opts, slope, 0.3, 0, 1, "1", "of the leaky ReLU below 0"),
     WEIR_OPT_REAL(cf_lbann_opts, dropout, 0.5, 0, 0.99, "1",
                   "share of the units of a hidden dense layer that a training step leaves out"),
@@ -32,6 +36,7 @@ weir_value cf_lbann(weir_net *net, const void *opts, int64_t outputs, weir_value
               .hidden = {o->hidden1, o->hidden2},
               .no_conv_bias = o->norm != 0,
               .norm = {.kind = o->norm ? WEIR_NORM_BATCH : WEIR_NORM_NONE, .momentum = o->momentum},
+              .global_mean = o->global_mean,
               .slope = o->slope,
               .dropout = o->dropout,
               .weight = {.kind = WEIR_INIT_HE_NORMAL},

@@ -13,6 +13,10 @@ const weir_opt cf_mlperf_options[] = {
                  "most filters: they double from block to block up to this", .alias = "most"),
     WEIR_OPT_INT(cf_mlperf_opts, hidden1, 128, 1, 65536, "1", "units of the first dense layer"),
     WEIR_OPT_INT(cf_mlperf_opts, hidden2, 64, 1, 65536, "1", "units of the second dense layer"),
+    WEIR_OPT_BOOL(cf_mlperf_opts, global_mean, false,
+                  "the dense layers see means over the voxels that are left, so that weights do "
+                  "not depend on the side of samples (data.sizes); false: they see each voxel, as "
+                  "published"),
     WEIR_OPT_REAL(cf_mlperf_opts, slope, 0.3, 0, 1, "1", "of the leaky ReLU below 0"),
     WEIR_OPT_REAL(cf_mlperf_opts, dropout, 0.5, 0, 0.99, "1",
                   "share of the units of a hidden dense layer that a training step leaves out"),
@@ -35,6 +39,7 @@ weir_value cf_mlperf(weir_net *net, const void *opts, int64_t outputs, weir_valu
               .hidden = {o->hidden1, o->hidden2},
               .conv_no_decay = true,
               .last_no_decay = true,
+              .global_mean = o->global_mean,
               .slope = o->slope,
               .dropout = o->dropout,
               .scale = o->scale};

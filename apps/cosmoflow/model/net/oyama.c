@@ -23,6 +23,10 @@ const weir_opt cf_oyama_options[] = {
         cf_oyama_opts, bias, CF_BIAS_AUTO, "auto|true|false",
         "convolutions add a bias; auto: unless a batch norm follows, whose mean removes it "
         "and which has an offset of its own (LBANN: none where space is divided)"),
+    WEIR_OPT_BOOL(cf_oyama_opts, global_mean, false,
+                  "the dense layers see means over the voxels that are left, so that weights do "
+                  "not depend on the side of samples (data.sizes); false: they see each voxel, as "
+                  "published"),
     WEIR_OPT_REAL(cf_oyama_opts, slope, 0.01, 0, 1, "1",
                   "of the leaky ReLU below 0 (LBANN's default: 0.01)"),
     WEIR_OPT_REAL(cf_oyama_opts, dropout, 0.2, 0, 0.99, "1",
@@ -43,6 +47,7 @@ weir_value cf_oyama(weir_net *net, const void *opts, int64_t outputs, weir_value
               .hidden = {o->hidden1, o->hidden2},
               .no_conv_bias = !bias,
               .norm = {.kind = o->norm ? WEIR_NORM_BATCH : WEIR_NORM_NONE, .momentum = o->momentum},
+              .global_mean = o->global_mean,
               .slope = o->slope,
               .dropout = o->dropout,
               .drop_first = true,

@@ -50,6 +50,10 @@ const weir_opt cf_sc18_options[] = {
                   "added to the variance that norm divides by"),
     WEIR_OPT_REAL(cf_sc18_opts, momentum, 0.01, 1e-6, 1, "1",
                   "share of the running statistics of norm = batch that a batch brings"),
+    WEIR_OPT_BOOL(cf_sc18_opts, global_mean, false,
+                  "the dense layers see means over the voxels that are left, so that weights do "
+                  "not depend on the side of samples (data.sizes); false: they see each voxel, as "
+                  "published"),
     WEIR_OPT_REAL(cf_sc18_opts, slope, 0.01, 0, 1, "1", "of the leaky ReLU below 0"),
     WEIR_OPT_REAL(cf_sc18_opts, dropout, 0.5, 0, 0.99, "1",
                   "share of what comes into a dense layer that a training step leaves out"),
@@ -82,6 +86,7 @@ weir_value cf_sc18(weir_net *net, const void *opts, int64_t outputs, weir_value 
               .norm = {.kind = normal ? WEIR_NORM_BATCH : WEIR_NORM_NONE,
                        .epsilon = o->epsilon,
                        .momentum = o->momentum},
+              .global_mean = o->global_mean,
               .slope = o->slope,
               .dropout = o->dropout,
               .drop_first = true,
