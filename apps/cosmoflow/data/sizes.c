@@ -24,8 +24,8 @@ const weir_opt cf_sizes_options[] = {
                   "batch: as many more samples in a step; rate: shorter steps"),
     WEIR_OPT_REAL(cf_sizes_opts, rate_power, 0.5, 0, 2, "1",
                   "the learning rate of a step is multiplied by the volume that it sees, relative "
-                  "to one of whole samples, to this power: 0.5 for adam, 1 for momentum, 0: "
-                  "never"),
+                  "to one of whole samples, to this power: 0.5 for adam, 1 for momentum; 0 "
+                  "leaves the rate as it is"),
     WEIR_OPT_INT(cf_sizes_opts, calibrate, 16, 0, 1000000, "batches",
                  "batches of whole training samples by which the running statistics of batch "
                  "norms are measured anew before each validation; 0: those of all sizes are kept"),

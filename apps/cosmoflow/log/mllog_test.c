@@ -330,6 +330,8 @@ static void a_closed_log_is_of_the_reference(void **state)
       {"data.scale=mean", "data.scale"},
       {"data.augment.symmetry=mirror", "data.augment.symmetry"},
       {"data.augment.shift=true", "data.augment.shift"},
+      {"data.sizes.sides=[64, 128]", "data.sizes.sides"},
+      {"model.net={mlperf: {global_mean: true}}", "model.net.mlperf.global_mean"},
       {"train.optim.rule=adam", "train.optim.rule"},
       {"train.optim.rule=sgd", "train.optim.rule"},
       {"train.optim.rule={momentum: {mu: 0.8}}", "train.optim.rule.momentum.mu"},
