@@ -47,6 +47,7 @@ typedef struct cf_cfg {
     const char *weights;
     int64_t batch;
     int part;                /* cf_subset, or CF_PREDICT_ALL */
+    int symmetry;            /* cf_symmetry that estimates are averaged over */
     bool external_universes; /* the universes are others than those of the training */
     bool probabilities;
     int64_t draws;

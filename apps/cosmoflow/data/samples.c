@@ -21,7 +21,7 @@ const weir_opt cf_data_options[] = {
         "what the network is given of a count n: log(1 + n) (MLPerf HPC), n over the mean "
         "of its sample, or n"),
     WEIR_OPT_ENUM(
-        cf_data_opts, augment.symmetry, CF_SYMMETRY_NONE, "none|mirror|octahedral",
+        cf_data_opts, augment.symmetry, CF_SYMMETRY_NONE, CF_SYMMETRY_CHOICES,
         "a random symmetry of each training sample in every epoch: one of the 8 mirror "
         "images, or of the 48 of the octahedral group, in redshift space of the 16 that keep the "
         "line of sight (MLPerf HPC: open division)",
@@ -63,10 +63,9 @@ cf_view cf_view_symmetry(int g)
   return v;
 }
 
-/* Symmetries to draw from: 8 mirror images of each order of axes. */
-static int symmetries(const cf_data_opts *o, const cf_volume_info *info)
+int cf_symmetries(int symmetry, const cf_volume_info *info)
 {
-  switch (o->augment.symmetry) {
+  switch (symmetry) { /* 8 mirror images of each order of axes */
   case CF_SYMMETRY_OCTAHEDRAL:
     return info->line_of_sight == 0 ? 48 : 16;
   case CF_SYMMETRY_MIRROR:
@@ -76,19 +75,22 @@ static int symmetries(const cf_data_opts *o, const cf_volume_info *info)
   }
 }
 
+cf_view cf_symmetry_view(const cf_volume_info *info, int k)
+{
+  static const int swapped[3] = {1, 5, 2}; /* order of axes that swaps all but x, y, z */
+
+  return cf_view_symmetry(
+      info->line_of_sight != 0 && k >= 8 ? 8 * swapped[info->line_of_sight - 'x'] + k % 8 : k);
+}
+
 cf_view cf_view_of(const cf_data_opts *o, const cf_volume_info *info, int64_t seed, int64_t epoch,
                    int64_t sample)
 {
-  static const int swapped[3] = {1, 5, 2}; /* order of axes that swaps all but x, y, z */
   const int64_t *const lengths = info->lengths;
   const uint32_t when = (uint32_t)epoch;
-  int g = (int)(weir_random_bits((uint64_t)seed, SYMMETRY, when, (uint64_t)sample) %
-                (uint64_t)symmetries(o, info));
-
-  if (info->line_of_sight != 0 && g >= 8) {
-    g = 8 * swapped[info->line_of_sight - 'x'] + g % 8;
-  }
-  cf_view v = cf_view_symmetry(g);
+  cf_view v = cf_symmetry_view(
+      info, (int)(weir_random_bits((uint64_t)seed, SYMMETRY, when, (uint64_t)sample) %
+                  (uint64_t)cf_symmetries(o->augment.symmetry, info)));
 
   for (uint32_t d = 0; d < 3 && o->augment.shift; d++) {
     v.shift[d] = (int64_t)(weir_random_bits((uint64_t)seed, SHIFT + d, when, (uint64_t)sample) %

@@ -20,6 +20,7 @@ typedef enum cf_symmetry {
   CF_SYMMETRY_MIRROR,
   CF_SYMMETRY_OCTAHEDRAL
 } cf_symmetry;
+#define CF_SYMMETRY_CHOICES "none|mirror|octahedral"
 
 /* Mixed sizes: data/sizes.h. */
 typedef struct cf_sizes_opts {
@@ -58,6 +59,10 @@ cf_view cf_view_of(const cf_data_opts *o, const cf_volume_info *info, int64_t se
                    int64_t sample);
 /* Returns symmetry g of the 48; 0: the identity. */
 cf_view cf_view_symmetry(int g);
+/* Returns how many symmetries of a kind (cf_symmetry) samples have that keep info->line_of_sight,
+ * and number k of them; 0: the identity. */
+int cf_symmetries(int symmetry, const cf_volume_info *info);
+cf_view cf_symmetry_view(const cf_volume_info *info, int k);
 /* Copies elements [lo, hi) along each axis of the view of a sample [lengths] to out; `bytes` of a
  * voxel, with all its channels. */
 void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3],

@@ -178,6 +178,34 @@ static void views_keep_the_line_of_sight(void **state)
   }
 }
 
+/* As many of each kind, all different; the first is the sample as it is. */
+static void symmetries_are_numbered(void **state)
+{
+  static const int count[][2] = {{1, 1}, {8, 8}, {48, 16}};
+
+  for (int kind = CF_SYMMETRY_NONE; kind <= CF_SYMMETRY_OCTAHEDRAL; kind++) {
+    for (int los = 0; los < 2; los++) {
+      const cf_volume_info is = {.line_of_sight = los == 1 ? 'y' : 0};
+      const int n = cf_symmetries(kind, &is);
+      const cf_view first = cf_symmetry_view(&is, 0), same = cf_view_symmetry(0);
+
+      assert_int_equal(n, count[kind][los]);
+      assert_memory_equal(&first, &same, sizeof same);
+      for (int i = 0; i < n; i++) {
+        const cf_view a = cf_symmetry_view(&is, i);
+
+        assert_true(los == 0 || a.axis[1] == 1);
+        for (int k = 0; k < i; k++) {
+          const cf_view b = cf_symmetry_view(&is, k);
+
+          assert_true(memcmp(a.axis, b.axis, sizeof a.axis) != 0 ||
+                      memcmp(a.flip, b.flip, sizeof a.flip) != 0);
+        }
+      }
+    }
+  }
+}
+
 /* ---- Of files ---- */
 
 static cf_source *open_file(const char *path)
@@ -453,6 +481,7 @@ int main(void)
       cmocka_unit_test(boxes_are_mirrored),
       cmocka_unit_test(views_are_functions_of_their_keys),
       cmocka_unit_test(views_keep_the_line_of_sight),
+      cmocka_unit_test(symmetries_are_numbered),
       cmocka_unit_test(cached_samples_are_those_that_were_read),
       cmocka_unit_test(planes_are_those_of_the_sample),
       cmocka_unit_test(prefetched_samples_are_those_that_are_read),
