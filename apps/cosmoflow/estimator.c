@@ -33,25 +33,34 @@ const char *cf_metric_present_name(const char *name)
   return name;
 }
 
+/* Returns the mean of each sample x, of shape d: [n, 1, 1, 1, 1]. */
+static weir_value mean_of_sample(weir_graph *g, const weir_array_desc *d, weir_value x)
+{
+  const weir_reduce_spec sample = {
+      .combine = WEIR_COMBINE_SUM, .n_dims = 4, .dim = {1, 2, 3, 4}, .keep = true};
+  const double n = (double)(d->shape[1] * d->shape[2] * d->shape[3] * d->shape[4]);
+
+  return weir_scale(g, weir_reduce(g, &sample, x), 1 / n);
+}
+
 /* Counts as the network is given them, [n, depth, height, width, channels], f32 (f64 where the
  * gradient is checked). */
 static weir_value scaled(weir_graph *g, int scale, weir_value x)
 {
   const weir_array_desc *const d = weir_value_desc(g, x);
-  const weir_reduce_spec sample = {
-      .combine = WEIR_COMBINE_SUM, .n_dims = 4, .dim = {1, 2, 3, 4}, .keep = true};
 
   if (d == NULL) {
     return WEIR_NO_VALUE;
   }
-  const double n = (double)(d->shape[1] * d->shape[2] * d->shape[3] * d->shape[4]);
-
   x = weir_dtype_is_real(d->dtype) ? x : weir_cast(g, WEIR_F32, x);
   switch ((cf_scale)scale) {
   case CF_SCALE_LOG:
     return weir_log(g, weir_add_scalar(g, x, 1));
   case CF_SCALE_MEAN:
-    return weir_div(g, x, weir_scale(g, weir_reduce(g, &sample, x), 1 / n));
+    return weir_div(g, x, mean_of_sample(g, d, x));
+  case CF_SCALE_LOG_DENSITY:
+    return weir_sub(g, weir_log(g, weir_add_scalar(g, x, 1)),
+                    weir_log(g, weir_add_scalar(g, mean_of_sample(g, d, x), 1)));
   default:
     return x;
   }

@@ -233,7 +233,7 @@ static bool read_voxels(cf_weights *w)
 
 static bool read_scale(cf_weights *w)
 {
-  for (w->scale = 0; w->scale <= CF_SCALE_RAW; w->scale++) {
+  for (w->scale = 0; w->scale < CF_SCALES; w->scale++) {
     if (strcmp(cf_scale_name[w->scale], w->text[CF_NOTE_scale]) == 0) {
       return true;
     }

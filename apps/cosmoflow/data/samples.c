@@ -13,13 +13,13 @@ static const double MIN_MEAN = 0.1;
 
 enum { SYMMETRY = 0x73796d6d, SHIFT = 0x73686966 };
 
-const char *const cf_scale_name[] = {"log1p", "mean", "raw"};
+const char *const cf_scale_name[] = {"log1p", "mean", "raw", "log_density"};
 
 const weir_opt cf_data_options[] = {
     WEIR_OPT_ENUM(
         cf_data_opts, scale, CF_SCALE_LOG, CF_SCALE_CHOICES,
-        "what the network is given of a count n: log(1 + n) (MLPerf HPC), n over the mean "
-        "of its sample, or n"),
+        "what the network is given of a count n: log(1 + n) (MLPerf HPC), n over the mean m of its "
+        "sample, n, or log((1 + n) / (1 + m))"),
     WEIR_OPT_ENUM(
         cf_data_opts, augment.symmetry, CF_SYMMETRY_NONE, CF_SYMMETRY_CHOICES,
         "a random symmetry of each training sample in every epoch: one of the 8 mirror "
@@ -249,6 +249,7 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
                          .first = s->d0 * plane,
                          .whole = s->d0 == 0 && s->d1 == s->info.lengths[0],
                          .raw = s->opts->scale == CF_SCALE_RAW};
+  const bool takes_log = s->opts->scale == CF_SCALE_LOG || s->opts->scale == CF_SCALE_LOG_DENSITY;
   char where[CF_MAX_LOCATION];
   double sum = 0, size = 0;
 
@@ -261,7 +262,7 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
 
     sum += x;
     size += fabs(x);
-    if (s->opts->scale == CF_SCALE_LOG && !(x > -1)) {
+    if (takes_log && !(x > -1)) {
       return weir_fail(
           WEIR_ERR_DATA,
           "%s: voxel %lld is %g, of which there is no log(1 + x): these are no counts; "

@@ -11,8 +11,14 @@
 #include "data/split.h"
 #include "load/weir_load.h"
 
-typedef enum cf_scale { CF_SCALE_LOG, CF_SCALE_MEAN, CF_SCALE_RAW } cf_scale;
-#define CF_SCALE_CHOICES "log1p|mean|raw"
+typedef enum cf_scale {
+  CF_SCALE_LOG,
+  CF_SCALE_MEAN,
+  CF_SCALE_RAW,
+  CF_SCALE_LOG_DENSITY,
+  CF_SCALES
+} cf_scale;
+#define CF_SCALE_CHOICES "log1p|mean|raw|log_density"
 extern const char *const cf_scale_name[];
 
 typedef enum cf_symmetry {

@@ -37,7 +37,7 @@ UNIVERSES = sets(simulate__universes="10", simulate__file="10", simulate__side="
 NETWORK = sets(model__net="{mlperf: {base: 4, hidden1: 8, hidden2: 4}}", data__split__valid="2",
                data__split__test="2", train__epochs="2", train__batch="2")  # fmt: skip
 run("prepare", *UNIVERSES, "--out", "universes")
-for scale in ("log1p", "mean", "raw"):
+for scale in ("log1p", "mean", "raw", "log_density"):
     run("run", "--set", "source.input=[universes]", *NETWORK, "--set", "data.scale=" + scale, "--out", scale)
     run("predict", "universes", "--set", f"predict.weights={scale}/weights.nc", "--out", scale + "_predicted")
     said = subprocess.run(
