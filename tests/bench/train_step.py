@@ -352,6 +352,30 @@ def make_sc18(bank, o):
     return make_tower(bank, o, stages, [o["hidden1"], o["hidden2"]], 0.01, valid=True)
 
 
+def make_gap(bank, o):
+    """apps/cosmoflow/model/net/gap.c."""
+    wide, convs, dense = o["channels"], [], []
+    for i in range(o["blocks"]):
+        convs.append(bank.conv((3,) * 3, wide, o["base"] << i))
+        wide = o["base"] << i
+    features = sum(w.shape[0] for w, _ in convs)
+    for n in (o["hidden1"], o["hidden2"], o["outputs"]):
+        dense.append(bank.dense(features, n))
+        features = n
+
+    def forward(x):
+        means = []
+        for i, (w, b) in enumerate(convs):
+            x = F.leaky_relu(same(F.avg_pool3d(x, 2) if i else x, w, b, (o["border"],) * 3), 0.3)
+            means.append(x.mean((2, 3, 4)))
+        x = torch.cat(means, 1)
+        for w, b in dense[:-1]:
+            x = F.leaky_relu(F.linear(x, w, b), 0.3)
+        return 1.2 * torch.tanh(F.linear(x, *dense[-1]))
+
+    return forward
+
+
 class Training:
     """Steps of momentum in one form: "LAYOUT eager" or "LAYOUT compiled"; half: products in bf16 (autocast)."""
 
@@ -487,6 +511,10 @@ def oyama(bank, x, y, size, **o):
 
 def lbann(bank, x, y, size, **o):
     return of_cubes("lbann", make_lbann, bank, x, y, size, o)
+
+
+def gap(bank, x, y, size, **o):
+    return of_cubes("gap", make_gap, bank, x, y, size, o)
 
 
 def sc18(bank, x, y, size, **o):

@@ -1,6 +1,7 @@
 /* cnn.c - see cnn.h. */
 #include "model/cnn.h"
 #include <stdio.h>
+#include "ops/concat/weir_concat.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
@@ -98,8 +99,26 @@ static weir_value pool(weir_net *net, cf_pool kind, const char *name, weir_value
                     name);
 }
 
-/* Convolution, normalisation, leaky ReLU, pooling. */
-static weir_value block(weir_net *net, const cf_cnn *t, int i, weir_value v)
+/* Returns the means of each channel over all voxels: [n, channels]. */
+static weir_value means_of(weir_net *net, int i, weir_value v)
+{
+  const weir_reduce_spec space = {
+      .combine = WEIR_COMBINE_SUM, .n_dims = DIMS, .dim = {1, 2, 3}, .keep = false};
+  const weir_array_desc *const d = weir_value_desc(net->graph, v);
+  char name[NAME];
+
+  if (d == NULL) {
+    return WEIR_NO_VALUE;
+  }
+  const double voxels = (double)(d->shape[1] * d->shape[2] * d->shape[3]);
+
+  (void)snprintf(name, sizeof name, "mean%d", i + 1);
+  return weir_label(net->graph,
+                    weir_scale(net->graph, weir_reduce(net->graph, &space, v), 1 / voxels), name);
+}
+
+/* Convolution, normalisation, leaky ReLU, pooling; *mean: NULL, or the means before pooling. */
+static weir_value block(weir_net *net, const cf_cnn *t, int i, weir_value v, weir_value *mean)
 {
   const cf_block *const s = &t->block[i];
   const bool normal = t->norm.kind != WEIR_NORM_NONE;
@@ -112,6 +131,7 @@ static weir_value block(weir_net *net, const cf_cnn *t, int i, weir_value v)
   weir_nn_norm_spec norm = t->norm;
   char name[NAME];
 
+  spec.weight.gain = s->gain;
   norm.activation = leaky(t);
   if (!normal) {
     spec.activation = norm.activation;
@@ -119,6 +139,7 @@ static weir_value block(weir_net *net, const cf_cnn *t, int i, weir_value v)
   for (int d = 0; d < DIMS; d++) {
     spec.kernel_size[d] = s->kernel_size;
     spec.conv.stride[d] = s->stride;
+    spec.conv.border[d] = t->border;
     spec.conv.pad_before[d] = spec.conv.pad_after[d] = s->padding == WEIR_NN_GIVEN ? s->pad : 0;
   }
   (void)snprintf(name, sizeof name, "conv%d", i + 1);
@@ -126,6 +147,9 @@ static weir_value block(weir_net *net, const cf_cnn *t, int i, weir_value v)
   if (normal) {
     (void)snprintf(name, sizeof name, "norm%d", i + 1);
     v = weir_nn_norm(net, name, &norm, v);
+  }
+  if (mean != NULL) {
+    *mean = means_of(net, i, v);
   }
   (void)snprintf(name, sizeof name, "pool%d", i + 1);
   return pool(net, s->pool, name, v);
@@ -203,17 +227,20 @@ weir_value cf_cnn_build(weir_net *net, const cf_cnn *t, int64_t outputs, weir_va
   }
   const weir_status status = check(t, in);
   const int64_t n = in->shape[0];
+  weir_value mean[CF_BLOCKS];
 
   if (status != WEIR_OK) {
     return weir_graph_fail(net->graph, status);
   }
   for (int i = 0; i < t->n_blocks; i++) {
-    x = block(net, t, i, x);
+    x = block(net, t, i, x, t->global_means ? &mean[i] : NULL);
   }
   if (t->global_mean) {
     x = mean_over_space(net->graph, x);
   }
-  x = weir_reshape(net->graph, x, &((weir_reshape_spec){.rank = 2, .shape = {n, -1}}));
+  x = t->global_means
+          ? weir_concat(net->graph, mean, t->n_blocks, 1)
+          : weir_reshape(net->graph, x, &((weir_reshape_spec){.rank = 2, .shape = {n, -1}}));
   if (t->drop_first) {
     x = drop(net, t, 0, x);
   }

@@ -1,9 +1,10 @@
 /* cnn.h - a network that estimates parameters, as rows: conv blocks, then dense layers.
  *
  *   conv<i>, norm<i>   convolution; normalisation where there is any; leaky ReLU
+ *   mean<i>            with global_means: of each channel over all voxels, for dense1
  *   pool<i>            where the row has one
- *   dense<i>           of all that is left in (z, y, x, channel) order, or of its means over space
- *                      (global_mean); leaky ReLU, dropout<i>
+ *   dense<i>           of the means of global_means, or of all that is left in (z, y, x, channel)
+ *                      order, or of its means over space (global_mean); leaky ReLU, dropout<i>
  *   the last dense     outputs; tanh times `scale`, or as they are */
 #ifndef CF_CNN_H
 #define CF_CNN_H
@@ -25,6 +26,7 @@ typedef struct cf_block {
   weir_nn_padding padding;
   int64_t pad; /* WEIR_NN_GIVEN: voxels on each side */
   cf_pool pool;
+  double gain; /* factor of the initial weights; 0: 1 */
 } cf_block;
 
 typedef struct cf_cnn {
@@ -33,6 +35,8 @@ typedef struct cf_cnn {
   cf_block block[CF_BLOCKS];
   int64_t hidden[CF_DENSE]; /* units */
   bool no_conv_bias, conv_no_decay, last_no_decay;
+  weir_border border; /* of convolutions, beyond the samples; 0: zeros */
+  bool global_means;  /* dense1 is of the means of each block before pooling, not of the last map */
   weir_nn_norm_spec norm; /* its activation is not read */
   double slope;           /* of the leaky ReLU; 0: a ReLU */
   double dropout;         /* dropout rate */

@@ -78,6 +78,22 @@ typedef struct cf_sc18_opts {
 extern const weir_opt cf_sc18_options[];
 weir_value cf_sc18(weir_net *net, const void *opts, int64_t outputs, weir_value x);
 
+/* A network whose dense layers are given the means over all voxels of the maps of every convolution
+ * (global average pooling: Lin, Chen and Yan, arXiv:1312.4400), so that its estimates do not depend
+ * on where in a box its structures are: with `border` wrap not at all on shifts by 2^(blocks - 1)
+ * voxels. Blocks of convolution of 3 x 3 x 3, bias, leaky ReLU, mean of each 2 x 2 x 2 after all
+ * but the last; dense layers as in mlperf. Weights are initialised by glorot_uniform, biases to 0.
+ */
+typedef struct cf_gap_opts {
+  int64_t blocks;            /* 0: the last has 4 voxels a side */
+  int64_t base, max_filters; /* filters */
+  int border;                /* 0: zeros, 1: the opposite face */
+  int64_t hidden1, hidden2;  /* units of the dense layers */
+  double slope, dropout, scale;
+} cf_gap_opts;
+extern const weir_opt cf_gap_options[];
+weir_value cf_gap(weir_net *net, const void *opts, int64_t outputs, weir_value x);
+
 /* The second network of arXiv:2007.12856, a 3D U-Net (nn/weir_unet.h): two convolutions a block, of
  * 3 x 3 x 3 without bias, each normalised, ReLU; 32 and 64 filters, twice as many a level; maxima
  * of 2 x 2 x 2; transposed convolutions of 2 x 2 x 2 that keep the channels, concatenated with the

@@ -193,6 +193,34 @@ static void layers_are_those_of_lbann(void **state)
   weir_params_destroy(&params);
 }
 
+/* Four blocks of 32 voxels a side, of whose 4 + 8 + 16 + 20 means the dense layers are. */
+static void layers_are_those_of_gap(void **state)
+{
+  static const wanted rows[] = {
+      {"conv1/weight", 5, {3, 3, 3, 1, 4}, true},   {"conv1/bias", 1, {4}, false},
+      {"conv2/weight", 5, {3, 3, 3, 4, 8}, true},   {"conv2/bias", 1, {8}, false},
+      {"conv3/weight", 5, {3, 3, 3, 8, 16}, true},  {"conv3/bias", 1, {16}, false},
+      {"conv4/weight", 5, {3, 3, 3, 16, 20}, true}, {"conv4/bias", 1, {20}, false},
+      {"dense1/weight", 2, {48, 64}, true},         {"dense1/bias", 1, {64}, false},
+      {"dense2/weight", 2, {64, 32}, true},         {"dense2/bias", 1, {32}, false},
+      {"dense3/weight", 2, {32, 2}, true},          {"dense3/bias", 1, {2}, false},
+  };
+  cf_gap_opts o;
+
+  weir_opts_default(cf_gap_options, sizeof o, &o);
+  o.base = 4;
+  o.max_filters = 20;
+  for (o.border = 0; o.border < 2; o.border++) {
+    weir_params *params;
+
+    assert_ok(weir_params_create(WEIR_F32, &params));
+    assert_ok(declare(cf_gap, &o, 32, 1, 2, params));
+    same_rows(params, rows, sizeof rows / sizeof *rows);
+    assert_int_equal(weir_params_get(params, 0)->init.kind, WEIR_INIT_HE_NORMAL);
+    weir_params_destroy(&params);
+  }
+}
+
 /* Parameters of the benchmark's rule, counted by hand. */
 static int64_t by_hand(const cf_mlperf_opts *o, int64_t side, int64_t channels, int64_t outputs)
 {
@@ -429,6 +457,7 @@ int main(void)
       cmocka_unit_test(layers_are_those_of_oyama),
       cmocka_unit_test(stated_biases_of_oyama_are_read),
       cmocka_unit_test(layers_are_those_of_lbann),
+      cmocka_unit_test(layers_are_those_of_gap),
       cmocka_unit_test(other_sizes_have_as_many_parameters_as_counted_by_hand),
       cmocka_unit_test(samples_that_do_not_fit_are_refused),
       cmocka_unit_test(a_network_is_chosen_by_name),

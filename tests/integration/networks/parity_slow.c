@@ -221,6 +221,11 @@ static weir_value lbann(weir_net *net, const void *opts, weir_value x)
   return cf_lbann(net, opts, PARAMETERS, x);
 }
 
+static weir_value gap(weir_net *net, const void *opts, weir_value x)
+{
+  return cf_gap(net, opts, PARAMETERS, x);
+}
+
 static weir_value sc18(weir_net *net, const void *opts, weir_value x)
 {
   return cf_sc18(net, opts, PARAMETERS, x);
@@ -280,6 +285,19 @@ static void lbann_with_norm_follows_pytorch(void **state)
                "base=4 most=256 blocks=2 hidden1=16 hidden2=8 norm=1 bias=0 epsilon=1e-5");
 }
 
+static void gap_with_periodic_borders_follows_pytorch(void **state)
+{
+  cf_gap_opts o;
+
+  weir_opts_default(cf_gap_options, sizeof o, &o);
+  o.base = 4;
+  o.border = 1;
+  o.hidden1 = 16;
+  o.hidden2 = 8;
+  follow_cubes("gap", (learner_job){.build = gap, .opts = &o, .rate = 0.05, .seed = 9}, 16,
+               "base=4 blocks=3 border=1 hidden1=16 hidden2=8");
+}
+
 static void sc18_follows_pytorch(void **state)
 {
   int64_t units[] = {16, 8};
@@ -336,6 +354,7 @@ int main(void)
       cmocka_unit_test(cosmoflow_with_kernel_2_follows_pytorch),
       cmocka_unit_test(oyama_follows_pytorch),
       cmocka_unit_test(lbann_with_norm_follows_pytorch),
+      cmocka_unit_test(gap_with_periodic_borders_follows_pytorch),
       cmocka_unit_test(sc18_follows_pytorch),
       cmocka_unit_test(segmentation_follows_pytorch),
   };
