@@ -166,7 +166,7 @@ static const rule rules[] = {
     {"number_of_nodes", 1, 1, false, 1, NULL},
     {"accelerators_per_node", 1, 1, false, 0, NULL},
     {"global_batch_size", 1, 1, false, 1, NULL},
-    {"opt_name", 1, 1, false, NAN, "sgd|SGD"},
+    {"opt_name", 1, 1, false, NAN, NULL},
     {"opt_base_learning_rate", 1, 1, false, 0, NULL},
     {"opt_learning_rate_warmup_epochs", 1, 1, false, 0, NULL},
     {"opt_learning_rate_warmup_factor", 1, 1, false, 0, NULL},
@@ -386,7 +386,12 @@ static weir_status check_closed(const judge *j)
     double value;
   } set[] = {{"train_samples", CF_MLLOG_TRAIN}, {"eval_samples", CF_MLLOG_VALID}};
   const entry *const dropout = &j->first[rule_of("dropout")];
+  const span name = j->first[rule_of("opt_name")].value;
 
+  if (!is_text(name, "sgd") && !is_text(name, "SGD")) {
+    return weir_fail(WEIR_ERR_DATA, "%s: opt_name: found %.*s, the closed division has sgd",
+                     j->path, (int)(name.end - name.at < 128 ? name.end - name.at : 128), name.at);
+  }
   for (size_t k = 0; k < sizeof set / sizeof set[0]; k++) {
     const double value = number_of(j->first[rule_of(set[k].key)].value);
 
