@@ -211,6 +211,59 @@ static weir_status add_regressions(const cf_evaluation *e, weir_report *r)
                                       "continued beyond their faces");
 }
 
+/* Writes of set `set`, in a sentence, whether its network is better than the best regression.
+ * False: there is no regression. */
+static bool compare(const cf_evaluation *e, const cf_score_tables *t, int64_t set, char *text,
+                    size_t size)
+{
+  const cf_score_row *const r =
+      cf_score_tables_find(t, set, CF_BY_NETWORK, CF_BY_SAMPLE, CF_ALL_LABELS);
+  const cf_score_row *const other =
+      r == NULL || r->reference == CF_BY_MEAN
+          ? NULL
+          : cf_score_tables_find(t, set, r->reference, CF_BY_SAMPLE, CF_ALL_LABELS);
+  int64_t regressions = 0;
+  char network[WEIR_AMOUNT_SIZE], best[WEIR_AMOUNT_SIZE];
+
+  if (other == NULL) {
+    return false;
+  }
+  for (int64_t k = 0; k < t->n_rows; k++) {
+    const cf_score_row *const row = &t->row[k];
+
+    regressions += row->set == set && row->label == CF_ALL_LABELS && row->level == CF_BY_SAMPLE &&
+                   row->by != CF_BY_NETWORK && row->by != CF_BY_MEAN;
+  }
+  const bool sure = r->skill.lo > 0 || r->skill.hi < 0;
+
+  (void)snprintf(
+      text, size,
+      "%s: the network %s the best of %lld regressions on summary statistics, %s, on the same %lld "
+      "universes: mean absolute error %s, theirs %s (half ranges, all parameters); MAE skill score "
+      "%.1f %% (%.1f to %.1f)%s.",
+      e->set[set].opts->name, r->skill.value > 0 ? "beats" : "does not beat",
+      (long long)regressions, cf_evaluation_name(e, set, r->reference), (long long)r->universes,
+      weir_amount_number(r->score[CF_MAE].value, network),
+      weir_amount_number(other->score[CF_MAE].value, best), 100 * r->skill.value, 100 * r->skill.lo,
+      100 * r->skill.hi,
+      sure ? "" : ", which includes 0: not significant with so few test universes");
+  return true;
+}
+
+/* Adds the sentence of each set, and prints them. */
+static weir_status add_comparison(const cf_evaluation *e, const cf_score_tables *t, weir_report *r)
+{
+  char text[1024];
+
+  for (int64_t i = 0; i < e->n_sets; i++) {
+    if (compare(e, t, i, text, sizeof text)) {
+      printf("%s\n", text);
+      WEIR_TRY(weir_report_text(r, "%s", text));
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status add_summary(const cf_evaluation *e, weir_report *r)
 {
   const cf_bootstrap_opts *const o = &e->opts->bootstrap;
@@ -316,6 +369,7 @@ static weir_status add_forecast(const cf_evaluation *e, weir_report *r)
 
 static weir_status fill(const cf_evaluation *e, const cf_score_tables *t, weir_report *r)
 {
+  WEIR_TRY(add_comparison(e, t, r));
   WEIR_TRY(add_summary(e, r));
   WEIR_TRY(weir_report_heading(r, "All parameters"));
   WEIR_TRY(add_scores(e, t, CF_ALL_LABELS, r));
