@@ -128,24 +128,6 @@ static weir_status assign_subsets(work *w)
   return external ? WEIR_OK : check_numbering(w, has.truth);
 }
 
-/* Views of each sample that its estimate is the mean of. */
-static int views_of(const work *w)
-{
-  return cf_symmetries(w->cfg->predict.symmetry, &w->info);
-}
-
-static weir_status check_symmetry(const work *w)
-{
-  const bool estimates = !segments(w) && cf_model_head(&w->weights.model) == CF_HEAD_ESTIMATE;
-
-  return estimates || w->cfg->predict.symmetry == CF_SYMMETRY_NONE
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG,
-                         "predict.symmetry: numbers for each parameter are averaged, and %s makes "
-                         "%s: leave it out",
-                         w->cfg->predict.weights, segments(w) ? "classes of voxels" : "posteriors");
-}
-
 /* Determines what the samples are compared with, and properties that those of the training have. */
 static void take_info(work *w)
 {
@@ -170,7 +152,7 @@ weir_status cf_predict_open(cf_predict *w)
   cf_cfg *const cfg = w->cfg;
 
   WEIR_TRY(cf_weights_read(cfg->predict.weights, &w->weights));
-  WEIR_TRY(check_symmetry(w));
+  WEIR_TRY(cf_predict_views_check(w));
   cfg->files.labels_optional = true; /* unknown parameters are estimated */
   if (w->weights.info.n_classes > 0) {
     cfg->files.classes = w->weights.info.n_classes;
@@ -196,7 +178,7 @@ weir_status cf_predict_open(cf_predict *w)
 
 void cf_predict_source(const cf_predict *p, char *text, size_t size)
 {
-  const int views = views_of(p);
+  const int views = cf_predict_views(p);
   char described[CF_NOTE_LINE], mean[64] = "";
 
   cf_source_describe(p->source, described, sizeof described);
@@ -318,37 +300,6 @@ static int64_t length_of(const batches *b, int64_t i)
   return left < batch ? left : batch;
 }
 
-/* Runs the network on each view of `from`, samples like w->x; y becomes the mean. sum: [numel of
- * y]. */
-static weir_status run_views(work *w, const char *from, size_t bytes, double *sum)
-{
-  const int64_t *const l = cf_source_info(w->source)->lengths, none[3] = {0};
-  const size_t voxel = (size_t)l[3] * weir_dtype_size(w->estimator.is.dtype);
-  const weir_binding binding[] = {{"x", &w->x}, {"y", &w->y}};
-  const int64_t outputs = weir_tensor_numel(&w->y);
-  const int views = views_of(w);
-  float *const y = w->y.data;
-
-  memset(sum, 0, (size_t)outputs * sizeof *sum);
-  for (int v = 0; v < views; v++) {
-    const cf_view view = cf_symmetry_view(&w->info, v);
-
-    for (int64_t k = 0; k < w->batch; k++) {
-      const size_t at = (size_t)k * bytes;
-
-      cf_view_take(&view, l, none, l, voxel, from + at, (char *)w->x.data + at);
-    }
-    WEIR_TRY(weir_plan_run(w->plan, binding, 2));
-    for (int64_t k = 0; k < outputs; k++) {
-      sum[k] += (double)y[k];
-    }
-  }
-  for (int64_t k = 0; k < outputs; k++) {
-    y[k] = (float)(sum[k] / views);
-  }
-  return WEIR_OK;
-}
-
 static weir_status predict_batch(void *context, int64_t i, weir_bytes *out)
 {
   const batches *const b = context;
@@ -373,7 +324,7 @@ static weir_status predict_batch(void *context, int64_t i, weir_bytes *out)
 
     WEIR_TRY_GOTO(cf_samples_read(w->samples, &all, from + (size_t)k * bytes, own), done);
   }
-  WEIR_TRY_GOTO(run_views(w, from, bytes, sum), done);
+  WEIR_TRY_GOTO(cf_predict_run_views(w, from, bytes, sum), done);
   status = weir_bytes_put(out, w->y.data, n * outputs_of(w) * (int64_t)sizeof(float));
 done:
   weir_free(&sum);

@@ -51,6 +51,16 @@ void cf_predict_posterior(cf_posteriors *p, int64_t row, const float *made);
 /* Checks the options about posteriors. Fails: WEIR_ERR_CONFIG (draws or truncated posteriors of a
  * network that computes none). */
 weir_status cf_predict_posteriors_check(const cf_predict *p) WEIR_CHECKED;
+/* Returns how many views of each sample its estimate is the mean of, by predict.symmetry. */
+int cf_predict_views(const cf_predict *p);
+/* Checks predict.symmetry. Fails: WEIR_ERR_CONFIG (of a network that computes posteriors, or
+ * classes of voxels). */
+weir_status cf_predict_views_check(const cf_predict *p) WEIR_CHECKED;
+/* Runs the network on each view of p->batch samples in `from`, `bytes` each, like p->x; p->y
+ * becomes the mean of its outputs. sum: scratch, one for each element of p->y. Fails: as
+ * weir_plan_run. */
+weir_status cf_predict_run_views(cf_predict *p, const char *from, size_t bytes,
+                                 double *sum) WEIR_CHECKED;
 /* Computes digests of the weights, of the resolved configuration in --out and of the samples; the
  * caller ends *out. Fails: as weir_origin_file. */
 weir_status cf_predict_origin(const cf_predict *p, weir_origin *out) WEIR_CHECKED;
