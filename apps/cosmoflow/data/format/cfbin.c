@@ -90,13 +90,13 @@ static weir_status take_header(cf_volume_file *f, const uint8_t *head, int64_t s
   state *const h = f->state;
   const uint32_t version = get(head + 8), type = get(head + 12), labels = get(head + 32);
   const uint32_t text = get(head + 36);
-  bool clean = true;
+  bool good = true;
   int64_t bytes = 0;
 
   for (int i = 48; i < HEAD; i++) {
-    clean = clean && head[i] == 0;
+    good = good && head[i] == 0;
   }
-  if (!knows(head, HEAD) || version != VERSION || !clean) {
+  if (!knows(head, HEAD) || version != VERSION || !good) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: is no .cfbin file of version %d: another version, or damaged (magic "
                      "89 CFBIN 0d 0a, then the version)",
@@ -117,18 +117,16 @@ static weir_status take_header(cf_volume_file *f, const uint8_t *head, int64_t s
   bytes = (int64_t)weir_dtype_size(f->info.dtype);
   for (int d = 0; d < 4; d++) {
     f->info.lengths[d] = (int64_t)get(head + 16 + 4 * d);
-    if (f->info.lengths[d] == 0 || !weir_mul_ok(bytes, f->info.lengths[d], &bytes)) {
-      bytes = -1;
-      break;
-    }
+    good = good && f->info.lengths[d] > 0 && weir_mul_ok(bytes, f->info.lengths[d], &bytes);
   }
-  return bytes == size - h->offset
+  return good && bytes == size - h->offset
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA,
                          "%s: its header states %u x %u x %u voxels of %u channels of %s, and the "
                          "file has %lld bytes for them: truncated, or damaged",
                          f->path, get(head + 16), get(head + 20), get(head + 24), get(head + 28),
-                         weir_dtype_name(f->info.dtype), (long long)(size - h->offset));
+                         weir_dtype_name(f->info.dtype),
+                         (long long)(size > h->offset ? size - h->offset : 0));
 }
 
 /* Reads labels and text, which follow the header. */

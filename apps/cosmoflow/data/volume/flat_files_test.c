@@ -165,6 +165,14 @@ static void damaged_headers_are_refused(void **state)
 
     assert_int_equal(open_it(bytes, n, "bad.cfbin", "", &v), WEIR_ERR_DATA);
   }
+  for (int d = 0; d < 4; d++) { /* and a byte before the voxels, with a length that is none */
+    cf_volumes *v = NULL;
+
+    make(bytes);
+    put(bytes + 16 + 4 * d, 0, 4);
+    assert_int_equal(open_it(bytes, 127, "bad.cfbin", "", &v), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "the file has 0 bytes for them"));
+  }
 }
 
 /* 4 labels, then voxels: value 10 c + cell. */
