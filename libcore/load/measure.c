@@ -11,18 +11,26 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
+#include "base/weir_signal.h"
 #include "load/load_priv.h"
 
 enum { TIMES = 3, MAX_THREADS = 64 };
 
 /* ---- The page cache ---- */
 
-/* The share of a file that is in memory. */
+/* The kernel tells those alone who own a file or may write it; to others all of it is in memory
+ * (mincore, since Linux 5.2). */
+static bool is_told(const char *path, const struct stat *info)
+{
+  return geteuid() == info->st_uid || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+}
+
+/* The share of a file that is in memory; NaN: not known. */
 static double cached_of(int fd, int64_t size)
 {
   const int64_t page = sysconf(_SC_PAGESIZE), n = (size + page - 1) / page;
   unsigned char *resident = NULL;
-  int64_t there = n;
+  int64_t there = -1;
   void *const at = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
 
   if (at == MAP_FAILED || weir_alloc(n, 1, (void **)&resident) != WEIR_OK) {
@@ -37,19 +45,19 @@ static double cached_of(int fd, int64_t size)
     (void)munmap(at, (size_t)size);
   }
   weir_free(&resident);
-  return n > 0 ? (double)there / (double)n : 0;
+  return n == 0 ? 0 : there < 0 ? (double)NAN : (double)there / (double)n;
 }
 
 double weir_load_drop_cached(const char *path)
 {
   struct stat info = {.st_size = 0};
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  double cached = 1;
+  double cached = (double)NAN;
 
   if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
     (void)fsync(fd); /* of pages that are not written back none is dropped */
     (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-    cached = cached_of(fd, (int64_t)info.st_size);
+    cached = is_told(path, &info) ? cached_of(fd, (int64_t)info.st_size) : (double)NAN;
   }
   if (fd >= 0) {
     (void)close(fd);
@@ -72,12 +80,21 @@ typedef struct reader {
   char *buffer; /* [bytes] */
 } reader;
 
+/* Files that were written are removed after a signal, too. */
+static weir_status go_on(void)
+{
+  return weir_stop_requested()
+             ? weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d", weir_stop_signal())
+             : WEIR_OK;
+}
+
 static weir_status read_all(void *context)
 {
   reader *const r = context;
   work *const w = r->of;
 
   for (int64_t k = atomic_fetch_add(&w->next, 1); k < w->n; k = atomic_fetch_add(&w->next, 1)) {
+    WEIR_TRY(go_on());
     if (w->folder == NULL) {
       memcpy(r->buffer, w->memory + k * w->bytes, (size_t)w->bytes);
     } else if (!load_folder_get(w->folder, k, r->buffer)) {
@@ -211,6 +228,7 @@ weir_status weir_load_measure_directory(const char *path, int64_t sample_bytes, 
     data[i] = (char)(i * 197 >> 3); /* not zeros, which a file system may not store */
   }
   for (; written < w.n; written++) {
+    WEIR_TRY_GOTO(go_on(), done);
     WEIR_TRY_GOTO(load_folder_put(&f, written, data), done);
   }
   WEIR_TRY_GOTO(measure(&w, threads, out), done);

@@ -18,12 +18,14 @@ enum { WEIR_LOAD_MAX_PAIRS = 16 };
 typedef struct weir_load_speeds {
   double item[2 * WEIR_LOAD_MAX_PAIRS]; /* threads or readers, MB/s of all of them */
   int n;                                /* pairs */
-  double cached; /* largest share of bytes that were in the page cache; NaN: of memory */
+  double cached; /* largest share of bytes that were in the page cache; NaN: not known, or of
+                    memory */
 } weir_load_speeds;
 
 /* Measures memory: samples of so many bytes are copied by each number of threads, ascending, from
  * `bytes` of memory, of which at least one sample a thread; the best of three times counts. Fails:
- * WEIR_ERR_CONFIG (numbers of threads), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL (threads). */
+ * WEIR_ERR_CONFIG (numbers of threads), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL (threads),
+ * WEIR_ERR_STOPPED after a signal. */
 weir_status weir_load_measure_memory(int64_t sample_bytes, int64_t bytes,
                                      const weir_int_list *threads,
                                      weir_load_speeds *out) WEIR_CHECKED;
@@ -34,7 +36,8 @@ weir_status weir_load_measure_directory(const char *path, int64_t sample_bytes, 
                                         const weir_int_list *threads,
                                         weir_load_speeds *out) WEIR_CHECKED;
 /* Writes a file back, asks the kernel to drop it from memory, and returns the share of its bytes
- * that is still there; 1 where that is not known. */
+ * that is still there; NaN where that is not known, as of files that this user neither owns nor
+ * may write. */
 double weir_load_drop_cached(const char *path);
 
 #ifdef __cplusplus

@@ -25,7 +25,7 @@ typedef struct tuning {
 
 /* ---- The files of samples ---- */
 
-/* Adds the share of a file that the page cache keeps. */
+/* Adds the share of a file that the page cache keeps; NaN: not known. */
 typedef struct dropped {
   double cached, bytes;
 } dropped;
@@ -65,7 +65,8 @@ static weir_status read_samples(const tuning *t, int readers, void *voxels)
   return WEIR_OK;
 }
 
-/* So many ranks read different samples, which none has read before. x: seconds, cached share. */
+/* So many ranks read different samples, which none has read before. x: seconds, cached share
+ * (infinite: not known). */
 static weir_status time_readers(tuning *t, int readers, void *voxels, double x[2])
 {
   dropped d = {0};
@@ -79,7 +80,7 @@ static weir_status time_readers(tuning *t, int readers, void *voxels, double x[2
 
   WEIR_TRY(weir_comm_agree(t->comm, read_samples(t, readers, voxels)));
   x[0] = weir_clock() - begin;
-  x[1] = d.bytes > 0 ? d.cached / d.bytes : 0;
+  x[1] = isnan(d.cached) ? (double)INFINITY : d.bytes > 0 ? d.cached / d.bytes : 0;
   return largest(t, x, 2);
 }
 
@@ -100,6 +101,7 @@ static weir_status measure_source(tuning *t)
     t->source.n++;
     t->source.cached = fmax(t->source.cached, x[1]);
   }
+  t->source.cached = isinf(t->source.cached) ? (double)NAN : t->source.cached;
 done:
   weir_free(&voxels);
   return status;
@@ -107,13 +109,15 @@ done:
 
 /* ---- Results ---- */
 
-static weir_status write_speeds(weir_writer *w, const char *tier, const char *of,
+static weir_status write_speeds(const tuning *t, weir_writer *w, const char *tier, const char *of,
                                 const weir_load_speeds *s)
 {
   WEIR_TRY(weir_writer_printf(w, "  # %s", of));
   if (!isnan(s->cached)) {
     WEIR_TRY(
         weir_writer_printf(w, "; %.3g %% of the bytes were in memory before", 100 * s->cached));
+  } else if (s != &t->memory) {
+    WEIR_TRY(weir_writer_printf(w, "; how much of the files was in memory before is not known"));
   }
   WEIR_TRY(weir_writer_printf(w, "\n  %s: {speed: [", tier));
   for (int i = 0; i < s->n; i++) {
@@ -129,12 +133,13 @@ static weir_status fill(const tuning *t, weir_writer *w)
                               "# measured by cosmoflow tune with samples of %lld bytes: numbers of "
                               "threads or ranks, MB/s of all of them\nload:\n",
                               (long long)t->sample_bytes));
-  WEIR_TRY(write_speeds(w, "memory", "threads that copy samples", &t->memory));
+  WEIR_TRY(write_speeds(t, w, "memory", "threads that copy samples", &t->memory));
   if (t->directory.n > 0) {
-    WEIR_TRY(write_speeds(w, "directory", "threads that read files of load.directory.path",
+    WEIR_TRY(write_speeds(t, w, "directory", "threads that read files of load.directory.path",
                           &t->directory));
   }
-  return write_speeds(w, "source", "ranks that read, decode and convert source.input", &t->source);
+  return write_speeds(t, w, "source", "ranks that read, decode and convert source.input",
+                      &t->source);
 }
 
 static weir_status write_yaml(const tuning *t)
@@ -181,6 +186,10 @@ static weir_status finish(const tuning *t)
     weir_warn("tune",
               "files were in memory before they were read (the page cache, or a file system "
               "in memory): their speed is not that of a disk or of a file server");
+  }
+  if (isnan(t->source.cached)) {
+    weir_warn("tune", "whether files of samples were in memory before they were read is not known: "
+                      "the kernel tells their owner alone");
   }
   WEIR_TRY(weir_run_dir_commit(&t->job->dir));
   WEIR_TRY(write_yaml(t));
