@@ -6,6 +6,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "base/weir_signal.h"
 #include "comm/weir_request.h"
 #include "commands.h"
 #include "load/weir_load_measure.h"
@@ -28,6 +29,7 @@ typedef struct tuning {
 /* Adds the share of a file that the page cache keeps; NaN: not known. */
 typedef struct dropped {
   double cached, bytes;
+  int64_t left; /* files that are read */
 } dropped;
 
 static weir_status drop(void *context, const char *path)
@@ -35,6 +37,9 @@ static weir_status drop(void *context, const char *path)
   dropped *const d = context;
   int64_t size = 0;
 
+  if (d->left-- <= 0) {
+    return WEIR_OK;
+  }
   WEIR_TRY(weir_file_size(path, &size));
   d->cached += weir_load_drop_cached(path) * (double)size;
   d->bytes += (double)size;
@@ -59,8 +64,13 @@ static weir_status read_samples(const tuning *t, int readers, void *voxels)
   for (int64_t k = 0; k < t->each && t->rank < readers; k++) {
     const int64_t sample = k * readers + t->rank;
 
+    if (weir_stop_requested()) {
+      return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d", weir_stop_signal());
+    }
     WEIR_TRY(cf_source_read(t->s, sample, 0, info->lengths[0], dtype, voxels));
-    WEIR_TRY(cf_source_labels(t->s, sample, labels));
+    WEIR_TRY(info->n_classes > 0
+                 ? cf_source_classes(t->s, sample, 0, info->lengths[0], (uint8_t *)voxels)
+                 : cf_source_labels(t->s, sample, labels));
   }
   return WEIR_OK;
 }
@@ -69,13 +79,10 @@ static weir_status read_samples(const tuning *t, int readers, void *voxels)
  * (infinite: not known). */
 static weir_status time_readers(tuning *t, int readers, void *voxels, double x[2])
 {
-  dropped d = {0};
-  weir_status status = WEIR_OK;
+  dropped d = {.left = readers * t->each}; /* a file has a sample or more */
 
-  if (t->rank == 0) {
-    status = cf_source_list(&t->cfg->source.input, drop, &d);
-  }
-  WEIR_TRY(weir_comm_agree(t->comm, status));
+  /* On each rank: each machine has a page cache. */
+  WEIR_TRY(weir_comm_agree(t->comm, cf_source_list(&t->cfg->source.input, drop, &d)));
   const double begin = weir_clock();
 
   WEIR_TRY(weir_comm_agree(t->comm, read_samples(t, readers, voxels)));

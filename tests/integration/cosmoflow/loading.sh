@@ -71,6 +71,8 @@ here=(--config "$source/configs/cosmoflow/tiny.yaml" --config "$work/one/load.ya
 simulate simulated "${here[@]}" --set loading.network_speed=1000 --set 'loading.workers=[2]'
 between "$(value simulated naive 2 4)" 1.00001 1e6 || fail "naive takes $(value simulated naive 2 4) times the time without stalls"
 "$program" run "${here[@]}" --set train.epochs=1 --out "$work/run" >"$work/out" 2>"$work/err" || fail "run with load.yaml: status $?"
+ours=$(sed -n 's/^# measured .* samples of \([0-9]*\) bytes.*/\1/p' "$work/one/load.yaml")
+grep '"load_begin"' "$work/run/run.jsonl" | grep -Eq "\"sample_bytes\": ?$ours[,}]" || fail "a run keeps other samples than of $ours bytes"
 "$program" tune synth:// --out "$work/none" >"$work/out" 2>"$work/err" && fail "synth:// is measured"
 grep -q 'synth:// is not read from files' "$work/err" || fail "it is not said why synth:// is refused"
 
