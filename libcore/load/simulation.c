@@ -104,7 +104,10 @@ weir_status weir_load_simulation_check(const weir_load_cfg *load, const weir_loa
 {
   static const char *const measure = "is empty: state pairs, or let tune measure them";
 
-  WEIR_TRY(weir_load_suits(load, false, s->sample_bytes));
+  if (s->workers.count == 0) {
+    return refuse("loading.workers", "is empty: state numbers of workers");
+  }
+  WEIR_TRY(weir_load_suits(load, s->workers.items[s->workers.count - 1] > 1, s->sample_bytes));
   WEIR_TRY(check_policies(&s->policies));
   for (int64_t i = 1; i < s->workers.count; i++) {
     if (s->workers.items[i] <= s->workers.items[i - 1]) {

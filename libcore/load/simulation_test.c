@@ -10,6 +10,7 @@ enum { NAIVE, DOUBLE_BUFFERING, LBANN, SHARDING, LOCALITY_AWARE, NOPFS, WEIR };
  * GB/s, r_2(2) = 4 GB/s. */
 static double memory_speed[] = {4, 85000, 8, 111000}, directory_speed[] = {2, 4000},
               source_speed[] = {1, 330, 2, 730, 4, 1540, 8, 2870};
+static int64_t some_workers[] = {1, 4};
 
 static weir_load_cfg cluster(int64_t sample)
 {
@@ -21,7 +22,8 @@ static weir_load_cfg cluster(int64_t sample)
 
 static weir_load_simulation training(int64_t samples, int64_t epochs)
 {
-  return (weir_load_simulation){.samples = samples,
+  return (weir_load_simulation){.workers = {some_workers, 2},
+                                .samples = samples,
                                 .sample_bytes = 1000000,
                                 .batch = 2,
                                 .epochs = epochs,
@@ -213,6 +215,15 @@ static void what_cannot_be_is_refused_by_name(void **state)
   s.workers = (weir_int_list){(int64_t *)down, 2};
   assert_int_equal(weir_load_simulation_check(&c, &s), WEIR_ERR_CONFIG);
   s.workers.count = 0;
+  assert_int_equal(weir_load_simulation_check(&c, &s), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "loading.workers: is empty"));
+  c.remote = WEIR_LOAD_ON; /* of a run on several ranks */
+  c.memory.bytes = 5 * s.sample_bytes;
+  s.workers = (weir_int_list){some_workers, 2};
+  assert_ok(weir_load_simulation_check(&c, &s));
+  s.workers.count = 1;
+  assert_int_equal(weir_load_simulation_check(&c, &s), WEIR_ERR_CONFIG);
+  c = good;
   c.source.speed.count = 0;
   assert_int_equal(weir_load_simulation_check(&c, &s), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "load.source.speed: is empty"));
