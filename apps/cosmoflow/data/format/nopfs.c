@@ -41,7 +41,8 @@ static weir_status take_shape(cf_volume_file *f, int64_t size)
   }
   return weir_fail(WEIR_ERR_DATA,
                    "%s: has %lld bytes: after the %d of 4 labels they are no cube of %s%lld "
-                   "channels of %s; files.dtype and files.channels say what else they are",
+                   "channels of %s; files.dtype and files.channels say what else they are; if "
+                   "this is no sample, list the samples of the folder (.lst)",
                    f->path, (long long)size, VOXELS, f->opts->channels > 0 ? "" : "up to ",
                    (long long)(f->opts->channels > 0 ? f->opts->channels : CF_CUBE_CHANNELS),
                    weir_dtype_name(dtype));

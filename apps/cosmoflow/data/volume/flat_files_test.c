@@ -224,6 +224,7 @@ static void axes_of_nopfs_have_to_be_stated(void **state)
   assert_int_equal(open_it(bytes, n, "a.bin", "zyx", &v), WEIR_ERR_CONFIG);
   assert_int_equal(open_it(bytes, n + 2, "a.bin", "czyx", &v), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "no cube of up to 7 channels of i16"));
+  assert_non_null(strstr(weir_last_message(), "if this is no sample"));
   assert_int_equal(open_it(bytes, 16, "a.bin", "czyx", &v), WEIR_ERR_DATA);
   assert_int_equal(open_it(bytes, 3, "a.bin", "czyx", &v), WEIR_ERR_DATA);
   n = make_bin(bytes, 1, true);
