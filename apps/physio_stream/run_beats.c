@@ -77,7 +77,7 @@ static weir_status open_outputs(run *r)
   WEIR_TRY(ps_viewer_add_files(r->viewer, &r->cfg->input));
   WEIR_TRY(ps_live_page_open(&r->cfg->output.page, r->facts, &r->page));
   WEIR_TRY(ps_live_page_add(r->page, r->facts->signal, r->facts->units, r->facts->fs_num,
-                            r->facts->fs_den, &number));
+                            r->facts->fs_den, false, &number));
   if (r->cfg->output.features) {
     WEIR_TRY(ps_out_features_open(r->cli->out, r->facts, &r->features));
   }

@@ -4,11 +4,11 @@ const live = (() => {
   const $ = (id) => document.getElementById(id);
   const none = { start: { kind: 0, us: 0 }, codes: [], signals: [], marks: [], begin: 0, end: 0 };
   const drawing = new Drawing($("view"), none, [], []);
-  let paused = false, answered = 0, changed = 0;
+  let paused = false, answered = 0, changed = 0, newest = -1;
 
   function draw() {
     const d = drawing.data, wanted = Number($("span").value), all = Math.max(1, d.end - d.begin), span = wanted > 0 ? Math.min(wanted, all) : all;
-    drawing.draw({ t: d.end - d.begin - span, span, whole: false, cursor: -1, file: -1, mark: -1 });
+    drawing.draw({ t: d.end - span, span, whole: false, cursor: -1, file: -1, mark: -1 });
   }
 
   function say() {
@@ -25,10 +25,13 @@ const live = (() => {
       const answer = await fetch("data", { cache: "no-store", signal: AbortSignal.timeout(3000) });
       const data = await answer.json();
       answered = performance.now();
+      if (data.signals && data.end !== newest) {
+        changed = answered;
+        newest = data.end;
+      }
       if (data.signals && !paused) {
-        if (data.end !== drawing.data.end) changed = answered;
         $("title").textContent = "physio_stream: live, " + textOf(data.record);
-        Object.assign(drawing, { data, origin: data.begin, signals: data.signals.map((s) => new Signal(s)), marks: data.marks.map((m) => new Marks(m)) });
+        Object.assign(drawing, { data, signals: data.signals.map((s) => new Signal(s)), marks: data.marks.map((m) => new Marks(m)) });
         $("view").style.height = Math.max(320, Math.min(900, 130 * data.signals.length + LANE * data.marks.length + AXIS)) + "px";
         draw();
       }

@@ -8,6 +8,7 @@
 #include "base/weir_lock.h"
 #include "base/weir_log.h"
 #include "live/server.h"
+#include "query/column.h"
 #include "viewer/envelope.h"
 #include "viewer/marks.h"
 
@@ -32,8 +33,9 @@ const weir_opt ps_live_page_options[] = {
 typedef struct recent {
   char name[256], units[64];
   int64_t fs_num, fs_den;
-  int64_t n, end;
-  float *x; /* NaN where absent; owned */
+  bool result;             /* of a query */
+  int64_t n, end, present; /* present: values since the begin of the run */
+  float *x;                /* NaN where absent; owned */
 } recent;
 
 struct ps_live_page {
@@ -93,7 +95,7 @@ fail:
 }
 
 weir_status ps_live_page_add(ps_live_page *p, const char *name, const char *units, int64_t fs_num,
-                             int64_t fs_den, int *number)
+                             int64_t fs_den, bool result, int *number)
 {
   *number = PS_LIVE_PAGE_SIGNALS;
   if (p == NULL || p->n_signals == PS_LIVE_PAGE_SIGNALS) {
@@ -102,7 +104,7 @@ weir_status ps_live_page_add(ps_live_page *p, const char *name, const char *unit
   recent *const s = &p->signal[p->n_signals];
   const double slots = ceil(p->opts->window * (double)fs_num / (double)fs_den) + 1;
 
-  *s = (recent){.fs_num = fs_num, .fs_den = fs_den};
+  *s = (recent){.fs_num = fs_num, .fs_den = fs_den, .result = result};
   s->n = slots < PS_LIVE_PAGE_SAMPLES ? (int64_t)slots : PS_LIVE_PAGE_SAMPLES;
   (void)snprintf(s->name, sizeof s->name, "%s", name);
   (void)snprintf(s->units, sizeof s->units, "%s", units);
@@ -125,6 +127,7 @@ static void keep(recent *s, int64_t lo, int64_t hi, const float *x, const uint8_
   }
   for (int64_t t = first; t < hi; t++) {
     put_slot(s, t, present == NULL || present[t - lo] != 0 ? x[t - lo] : NAN);
+    s->present += isfinite(s->x[t % s->n]) != 0;
   }
   s->end = hi > s->end ? hi : s->end;
 }
@@ -134,7 +137,7 @@ static double rate_of(const recent *s)
   return (double)s->fs_num / (double)s->fs_den;
 }
 
-/* Time from which all signals have their slots, a whole second; *end: of the newest slot. */
+/* Time from which all signals have their slots; *end: of the newest slot. */
 static double begin_of(const ps_live_page *p, double *end)
 {
   double begin = 0;
@@ -147,21 +150,29 @@ static double begin_of(const ps_live_page *p, double *end)
   for (int i = 0; i < p->n_signals; i++) {
     begin = fmax(begin, (double)(p->signal[i].end - p->signal[i].n) / rate_of(&p->signal[i]));
   }
-  return fmin(ceil(begin), *end);
+  return begin;
 }
 
-/* As the page of a recording has its signals, with slots from `begin` on. */
+/* The first slot at or after a time. */
+static int64_t slot_at(const recent *s, double time)
+{
+  const int64_t slot = (int64_t)ceil(time * rate_of(s) - 1e-6), oldest = s->end - s->n;
+
+  return slot > oldest ? slot : oldest;
+}
+
+/* As the page of a recording has its signals, with slots from `begin` on: "first" is the number of
+ * the first one in the run. */
 static weir_status put_signal(const recent *s, double begin, FILE *out)
 {
-  const int64_t first = (int64_t)ceil(begin * rate_of(s)), n = s->end > first ? s->end - first : 0;
-  int64_t present = 0;
+  const int64_t first = slot_at(s, begin), n = s->end > first ? s->end - first : 0;
+  const bool sparse = s->result && ps_column_is_events(rate_of(s), s->present, s->end);
   ps_envelope e;
 
   WEIR_TRY(ps_envelope_init(n, 4 * n + 64, &e));
   for (int64_t t = first; t < first + n; t++) {
     const uint8_t one = 1;
 
-    present += isfinite(s->x[t % s->n]) != 0;
     ps_envelope_take(&e, t - first, t - first + 1, &s->x[t % s->n], &one);
   }
   ps_envelope_end(&e, n);
@@ -169,8 +180,8 @@ static weir_status put_signal(const recent *s, double begin, FILE *out)
   ps_marks_put_text(s->name, out);
   fputs(",\"unit\":", out);
   ps_marks_put_text(s->units, out);
-  fprintf(out, ",\"fs\":[%lld,%lld],\"sparse\":%s,", (long long)s->fs_num, (long long)s->fs_den,
-          8 * present < n ? "true" : "false");
+  fprintf(out, ",\"fs\":[%lld,%lld],\"first\":%lld,\"sparse\":%s,", (long long)s->fs_num,
+          (long long)s->fs_den, (long long)first, sparse ? "true" : "false");
   ps_envelope_put(&e, out);
   fputs(",\"samples\":[]}", out);
   ps_envelope_fini(&e);
@@ -181,7 +192,7 @@ static weir_status put_beats(const ps_live_page *p, double begin, FILE *out)
 {
   const int64_t kept = p->n_beats < PS_LIVE_PAGE_MARKS ? p->n_beats : PS_LIVE_PAGE_MARKS;
   const recent *const s = &p->signal[0];
-  const int64_t first = (int64_t)ceil(begin * rate_of(s));
+  const int64_t first = slot_at(s, begin);
   ps_marks m;
   weir_status status = WEIR_OK;
 
@@ -190,7 +201,7 @@ static weir_status put_beats(const ps_live_page *p, double begin, FILE *out)
     const int64_t slot = p->beat[k % PS_LIVE_PAGE_MARKS];
 
     if (slot >= first) {
-      WEIR_TRY_GOTO(ps_marks_add(&m, slot - first, WEIR_ANN_NORMAL, ""), done);
+      WEIR_TRY_GOTO(ps_marks_add(&m, slot, WEIR_ANN_NORMAL, ""), done);
     }
   }
   ps_marks_end(&m);

@@ -22,10 +22,11 @@ typedef struct ps_live_page ps_live_page;
  * info is borrowed. Fails: as ps_server_open. */
 weir_status ps_live_page_open(const ps_live_page_opts *opts, const ps_input_info *info,
                               ps_live_page **out) WEIR_CHECKED;
-/* Adds a signal; *number is its own. The last PS_LIVE_PAGE_SAMPLES slots are kept, at most; beyond
- * PS_LIVE_PAGE_SIGNALS it is left out. Fails: WEIR_ERR_MEMORY. */
+/* Adds a signal; *number is its own. Of a result of a query values may be few, as those of beats:
+ * slots between these do not count as missing. The last PS_LIVE_PAGE_SAMPLES slots are kept, at
+ * most; beyond PS_LIVE_PAGE_SIGNALS it is left out. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_live_page_add(ps_live_page *p, const char *name, const char *units, int64_t fs_num,
-                             int64_t fs_den, int *number) WEIR_CHECKED;
+                             int64_t fs_den, bool result, int *number) WEIR_CHECKED;
 /* Takes slots [lo, hi) of a signal, NaN where absent, or where present[i] is 0 (NULL: all present),
  * and publishes them if somebody looks at the page. May be called by two threads. Fails:
  * WEIR_ERR_MEMORY. */

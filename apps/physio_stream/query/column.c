@@ -220,12 +220,16 @@ weir_status ps_column_next(ps_column_reader *r)
 
 /* ---- What is drawn ---- */
 
+bool ps_column_is_events(double rate, int64_t present, int64_t slots)
+{
+  return 4 * present < slots && (double)present * rate <= PS_COLUMN_EVENTS * (double)slots;
+}
+
 static bool are_events(const ps_column *c)
 {
   const double rate = (double)c->what->rate_num / (double)c->what->rate_den;
 
-  return c->whole && rate > PS_COLUMN_TREND && 4 * c->present < c->slots &&
-         (double)c->present * rate <= PS_COLUMN_EVENTS * (double)c->slots;
+  return c->whole && rate > PS_COLUMN_TREND && ps_column_is_events(rate, c->present, c->slots);
 }
 
 /* Values that are present, from the first one on. */

@@ -52,6 +52,9 @@ weir_status ps_column_take(void *context, const weir_view *view, int64_t lo, int
 /* Takes the column's result `undefined`, as a sink; the context is the same. */
 weir_status ps_column_take_undefined(void *context, const weir_view *view, int64_t lo, int64_t hi,
                                      bool last) WEIR_CHECKED;
+/* Returns whether `present` values in so many slots of `rate` Hz are events: values of few slots,
+ * as rare as beats or rarer. */
+bool ps_column_is_events(double rate, int64_t present, int64_t slots);
 /* Returns the time of a slot, s. */
 double ps_column_time(const ps_column *c, int64_t slot);
 

@@ -105,7 +105,7 @@ static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_s
   for (int64_t i = 0; i < r->query.n_columns; i++) {
     WEIR_TRY(ps_column_init(&r->query.columns[i], job->start, job->strip, &r->columns[i]));
     WEIR_TRY(ps_live_page_add(r->page, r->query.columns[i].name, r->query.columns[i].unit,
-                              r->query.columns[i].rate_num, r->query.columns[i].rate_den,
+                              r->query.columns[i].rate_num, r->query.columns[i].rate_den, true,
                               &r->shown_columns[i].number));
     r->shown_columns[i].column = &r->columns[i];
     r->shown_columns[i].page = r->page;
@@ -163,7 +163,7 @@ static weir_status show_source(ps_query_run *r, int i)
 
   r->shown[i] = (ps_query_shown){
       .input = r->input[i], .viewer = r->rereads ? NULL : r->viewer, .page = r->page};
-  WEIR_TRY(ps_live_page_add(r->page, name, info->units, info->fs_num, info->fs_den,
+  WEIR_TRY(ps_live_page_add(r->page, name, info->units, info->fs_num, info->fs_den, false,
                             &r->shown[i].number_live));
   WEIR_TRY(ps_viewer_add_signal(r->viewer, name, info->units, info->fs_num, info->fs_den,
                                 info->live != NULL ? -1 : info->count));

@@ -5,13 +5,10 @@
 #include "query/files.h"
 #include "query/files_priv.h"
 
-/* Most slots are absent, and values are as rare as beats or rarer. */
 static bool is_event(const ps_column *c)
 {
-  const double rate = (double)c->what->rate_num / (double)c->what->rate_den;
-
-  return 4 * c->present < c->slots &&
-         (double)c->present * rate <= PS_COLUMN_EVENTS * (double)c->slots;
+  return ps_column_is_events((double)c->what->rate_num / (double)c->what->rate_den, c->present,
+                             c->slots);
 }
 
 /* Whether an output is marks: events of one column whose values differ are a trend, a signal. */

@@ -31,7 +31,7 @@ function clockText(start, t, step) {
 
 class Drawing {
   constructor(canvas, data, signals, marks) {
-    Object.assign(this, { canvas, data, signals, marks, origin: 0, pen: canvas.getContext("2d") }); // origin: time of the first slot (s)
+    Object.assign(this, { canvas, data, signals, marks, pen: canvas.getContext("2d") });
   }
 
   size() {
@@ -80,8 +80,8 @@ class Drawing {
   axis() {
     const { t, span } = this.view, pen = this.pen, step = niceStep((span * 110) / (this.width - LEFT), true);
     pen.textAlign = "center";
-    for (let k = Math.ceil((t + this.origin) / step); k * step <= t + this.origin + span; k++) {
-      const x = this.x(k * step - this.origin);
+    for (let k = Math.ceil(t / step); k * step <= t + span; k++) {
+      const x = this.x(k * step);
       pen.strokeStyle = GRID;
       this.vertical(x, 0, this.height - AXIS);
       pen.fillStyle = INK;
@@ -92,7 +92,8 @@ class Drawing {
 
   // Scale of a row: value to y.
   scale(s, top) {
-    const { t, span, whole } = this.view, r = whole ? s.range(0, s.slots) : s.range(Math.floor(t * s.fs), Math.ceil((t + span) * s.fs));
+    const { span, whole } = this.view, t = this.view.t - s.begin;
+    const r = whole ? s.range(0, s.slots) : s.range(Math.floor(t * s.fs), Math.ceil((t + span) * s.fs));
     const some = r.state !== NOTHING, middle = some ? (r.least + r.most) / 2 : 0;
     const half = some && r.most > r.least ? (r.most - r.least) / 2 : Math.abs(middle) / 10 || 1;
     return { least: middle - half, most: middle + half, y: (v) => top + PAD + ((middle + half - v) / (2 * half)) * (this.row - 2 * PAD) };
@@ -140,10 +141,10 @@ class Drawing {
 
   // A pixel is several bins: from the least to the greatest sample, joined to the pixel before where neither lacks a sample.
   columns(s, top, scale) {
-    const pen = this.pen, n = this.width - LEFT, end = s.slots / s.fs;
+    const pen = this.pen, n = this.width - LEFT, end = s.begin + s.slots / s.fs;
     let before = null;
     s.columns(this.view.t, this.view.t + this.view.span, n).forEach((c, k) => {
-      if (c.state !== ALL && this.time(LEFT + k) >= 0 && this.time(LEFT + k) < end) this.gap(s, LEFT + k, LEFT + k + 1, top, c.state === NOTHING);
+      if (c.state !== ALL && this.time(LEFT + k) >= s.begin && this.time(LEFT + k) < end) this.gap(s, LEFT + k, LEFT + k + 1, top, c.state === NOTHING);
       if (c.state === NOTHING) {
         before = null;
         return;
@@ -160,11 +161,11 @@ class Drawing {
 
   // Several pixels are a bin: the bins as bars, unless a bin is a sample, and the samples that there are as a line.
   fine(s, top, scale) {
-    const { t, span } = this.view, lo = Math.max(0, Math.floor(t * s.fs)), hi = Math.min(s.slots, Math.ceil((t + span) * s.fs) + 1);
-    const pen = this.pen, bins = s.levels[0];
+    const t = this.view.t - s.begin, lo = Math.max(0, Math.floor(t * s.fs)), hi = Math.min(s.slots, Math.ceil((t + this.view.span) * s.fs) + 1);
+    const pen = this.pen, bins = s.levels[0], place = (slot) => this.x(s.begin + slot / s.fs);
     for (let b = Math.floor(lo / s.bin); b * s.bin < hi; b++) {
       // A sample of which there is none takes the place half way to its neighbours.
-      const shift = s.bin === 1 ? 0.5 : 0, x0 = this.x((b * s.bin - shift) / s.fs), x1 = this.x((Math.min(s.slots, (b + 1) * s.bin) - shift) / s.fs);
+      const shift = s.bin === 1 ? 0.5 : 0, x0 = place(b * s.bin - shift), x1 = place(Math.min(s.slots, (b + 1) * s.bin) - shift);
       if (bins.state[b] !== ALL) this.gap(s, x0, x1, top, bins.state[b] === NOTHING);
       if (s.bin > 1 && bins.state[b] !== NOTHING) {
         const y0 = scale.y(bins.most[b]), y1 = scale.y(bins.least[b]);
@@ -182,7 +183,7 @@ class Drawing {
           open = false;
           continue;
         }
-        const x = this.x((slot + i) / s.fs), y = scale.y(value[i]);
+        const x = place(slot + i), y = scale.y(value[i]);
         if (open) pen.lineTo(x, y);
         else pen.moveTo(x, y);
         if (!open && !(value[i + 1] === value[i + 1] && i + 1 < value.length)) pen.rect(x - 1, y - 1, 2, 2); // alone

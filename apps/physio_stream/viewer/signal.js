@@ -19,6 +19,7 @@ class Signal {
     this.name = textOf(from.name);
     this.unit = textOf(from.unit);
     this.fs = from.fs[0] / from.fs[1];
+    this.begin = (from.first || 0) / this.fs; // time of its first slot (s)
     this.bin = from.bin;
     this.slots = from.slots;
     this.sparse = from.sparse; // values of few slots: points, not gaps
@@ -79,7 +80,7 @@ class Signal {
 
   // The same of n columns of equal width from time t0 to t1 (s).
   columns(t0, t1, n) {
-    const at = (k) => Math.ceil((t0 + ((t1 - t0) * k) / n) * this.fs - 1e-9);
+    const at = (k) => Math.ceil((t0 + ((t1 - t0) * k) / n - this.begin) * this.fs - 1e-9);
     return Array.from({ length: n }, (_, k) => this.range(at(k), at(k + 1)));
   }
 

@@ -3,6 +3,7 @@ change its results, who may ask, and the page in a headless Chromium."""
 
 import base64
 import http.client
+import itertools
 import json
 import os
 import socket
@@ -14,9 +15,9 @@ import time
 RATE = 256
 QUERY = """
 query:
-  streams: [{name: ecg, signal: ECG}]
+  streams: [{name: ecg, signal: ECG}, {name: slow, signal: SLOW}, {name: off, signal: OFF}]
   steps: [{name: beats, from: [ecg], do: {detect: {adaptive: {at_once: true}}}}]
-  outputs: [{stream: beats.rr, format: csv}]
+  outputs: [{stream: beats.rr, format: csv}, {stream: slow, format: csv}, {stream: off, format: csv}]
 """
 
 
@@ -117,15 +118,27 @@ def samples_of(s):
 
 
 def check_data(data, seconds):
-    first = data["begin"]
-    equal("a begin in whole seconds", first, int(first))
+    first = data["signals"][0]["first"]
     got = samples_of(data["signals"][0])
-    expected = signal(int(first) * RATE, len(got))
-    if len(got) < 10 * RATE or abs(first + len(got) / RATE - data["end"]) > 1e-5 or data["end"] < seconds:
-        sys.exit("the data are of %g to %g s, with %d samples" % (first, data["end"], len(got)))
+    expected = signal(first, len(got))
+    if len(got) < 10 * RATE or not -1e-5 <= first / RATE - data["begin"] < 1 / RATE or abs((first + len(got)) / RATE - data["end"]) > 1e-5 or \
+            data["end"] < seconds:
+        sys.exit("the data are of %g to %g s, with %d samples" % (data["begin"], data["end"], len(got)))
     for i, (g, e) in enumerate(zip(got, expected)):
         if (g is None) != (e is None) or (g is not None and abs(g - e) > 1e-4):
             sys.exit("sample %d is %r instead of %r" % (i, g, e))
+    beats = list(itertools.accumulate(data["marks"][0]["t"]))
+    if len(beats) < 5 or any(not first <= t < first + len(got) or abs(t % RATE - RATE / 2) > 0.1 * RATE for t in beats):
+        sys.exit("beats at %r in samples from %d on" % (beats, first))
+
+
+def check_times(signals):
+    """Slots of a signal whose rate has no common multiple with the others are where they belong; an electrode that is off is no rare event."""
+    slow, off = ([s for s in signals if s["name"] == name][0] for name in ("slow", "off"))
+    for k, value in enumerate(samples_of(slow)):
+        if value is None or abs(value - (slow["first"] + k)) > 1e-3:
+            sys.exit("slot %d of a slow signal is %r" % (slow["first"] + k, value))
+    equal("a signal without samples", (off["sparse"], set(samples_of(off))), (False, {None}))
 
 
 def check_answers(port):
@@ -193,6 +206,12 @@ def check_browser(source, port, send):
                 sys.exit("the page shows no beats")
             equal("colours of the trace", window.evaluate("""(() => { const d = live.drawing, c = d.pen.getImageData(LEFT, d.top, d.width - LEFT, d.row).data;
               for (let i = 0; i < c.length; i += 4) if (c[i] === 27 && c[i + 1] === 63 && c[i + 2] === 139) return true; return false; })()"""), True)
+            window.evaluate("document.getElementById('pause').click()")
+            end = window.evaluate("live.drawing.data.end")
+            for _ in range(2): # longer than it takes to say that there are no new samples
+                send()
+            state = window.evaluate("document.getElementById('state').textContent")
+            equal("while it is paused (%s)" % state, (window.evaluate("live.drawing.data.end"), "paused" in state, "no new samples" in state), (end, True, False))
             equal("complaints", window.complaints(), [])
         finally:
             window.close()
@@ -240,18 +259,21 @@ def main(program, folder, source):
             equal(name + " of a run that is looked at", one.read() == other.read(), True)
     with open("query.yaml", "w", encoding="utf-8") as file:
         file.write(QUERY)
-    run = Run(program, "query", "--config", "query.yaml")
-    run.send(head + lines_of(signal(0, 2 * RATE), 0))
+    run = Run(program, "query", "--config", "query.yaml", "--set", "output.page.window=20")
+    run.send(head + "#stream SLOW fs=1/7 unit=1\n#stream OFF fs=50 unit=mV\nOFF,0,1\nSLOW,0,0\n" + lines_of(signal(0, 2 * RATE), 0))
     port = run.port()
     get(port, "/data")
     for sent in range(2, 40):
+        run.send("SLOW,%d,%d\n" % (sent, sent // 7) if sent % 7 == 0 else "")
         run.send(lines_of(signal(sent * RATE, RATE), sent * RATE))
         time.sleep(0.05)
     get(port, "/data")
     time.sleep(0.7)
     run.send(lines_of(signal(40 * RATE, RATE), 40 * RATE))
     data = newest(port, 30)
-    equal("signals of a query", [(s["name"], s["unit"], s["sparse"]) for s in data["signals"]], [("ecg", "mV", False), ("beats.rr", "s", True)])
+    equal("signals of a query", [(s["name"], s["unit"], s["sparse"]) for s in data["signals"] if s["name"] not in ("slow", "off")],
+          [("ecg", "mV", False), ("beats.rr", "s", True)])
+    check_times(data["signals"])
     run.end()
     print("answers, hostile requests, results%s are right" % (" and the page in a browser" if shown else ""))
 
