@@ -13,20 +13,24 @@ function niceStep(least, isTime) {
   return power * [1, 2, 5, 10].find((f) => f * power >= least * (1 - 1e-9));
 }
 
+const digitsOf = (step) => (step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9)));
+
 // h:mm:ss with as many digits as the step needs.
 function timeText(t, step) {
-  const digits = step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9)), unit = 10 ** digits;
+  const digits = digitsOf(step), unit = 10 ** digits;
   const all = Math.round(Math.abs(t) * unit), s = Math.floor(all / unit), two = (n) => String(n).padStart(2, "0");
   const text = Math.floor(s / 3600) + ":" + two(Math.floor(s / 60) % 60) + ":" + two(s % 60);
   return (t < 0 ? "-" : "") + text + (digits ? "." + String(all % unit).padStart(digits, "0") : "");
 }
 
-// What the record says of its first sample (weir_record_start), moved by t; "" where it says nothing.
+// What the record says of its first sample (weir_record_start), moved by t; "" where it says nothing. A start between two seconds has digits
+// whatever the step.
 function clockText(start, t, step) {
   if (start.kind === 0) return "";
-  const us = start.us + Math.round(t * 1e6), day = 86400e6, within = ((us % day) + day) % day;
+  const fine = start.us % 1e6 ? Math.min(step, 1e-3) : step, unit = 10 ** (6 - digitsOf(fine)), day = 86400e6;
+  const us = Math.round((start.us + t * 1e6) / unit) * unit, within = ((us % day) + day) % day;
   const date = start.kind === 2 ? new Date(Math.floor(us / day) * 86400e3).toISOString().slice(0, 10) + " " : "";
-  return date + timeText(within / 1e6, step);
+  return date + timeText(within / 1e6, fine);
 }
 
 class Drawing {
@@ -110,7 +114,7 @@ class Drawing {
       pen.lineTo(this.width, y);
       pen.stroke();
       pen.fillStyle = INK;
-      pen.fillText(Number((k * step).toPrecision(6)), LEFT - 4, y + 4);
+      pen.fillText(Number((k * step).toPrecision(9)), LEFT - 4, y + 4);
     }
     pen.strokeStyle = INK;
     pen.strokeRect(LEFT - 0.5, Math.round(top) + 0.5, this.width - LEFT, Math.round(this.row));

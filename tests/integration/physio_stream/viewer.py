@@ -355,6 +355,19 @@ def check_format(program, page, with_wfdb):
         equal("a file of all fields, as wfdb reads it", read_by_wfdb("made", "atr"), (items, 499.5))
 
 
+def check_texts(page):
+    """Clock times of a start between two seconds, and before midnight; numbers at the axis of a large value."""
+    for start, t, step, text in (({"kind": 1, "us": 43200500000}, 2, 2, "12:00:02.500"), ({"kind": 1, "us": 43200000000}, 2, 2, "12:00:02"),
+                                 ({"kind": 2, "us": 0}, 86399.9996, 1e-3, "1970-01-02 0:00:00.000")):
+        equal("clock time %g s after %r" % (t, start), page.run("clockText(%s, %r, %r)" % (json.dumps(start), t, step)), text)
+    texts = page.run("""(() => { const d = viewer.drawing, texts = [];
+      d.signals = [new Signal({name: "", unit: "", fs: [1, 1], bin: 1, slots: 2, tiles: [[1234567, 1 / 65534, "AAD+/w==", ""]], samples: []})];
+      d.pen.fillText = (text) => texts.push(String(text));
+      d.draw({...viewer.view, t: 0, span: 2});
+      return texts.filter((text) => text.startsWith("1234567")); })()""")
+    equal("numbers at the axis", ("1234567.5" in texts, len(set(texts))), (True, len(texts)))
+
+
 def main(program, folder, source, with_wfdb=""):
     sys.path.insert(0, os.path.join(source, "tests/integration/reports"))
     import browser # pylint: disable=import-outside-toplevel
@@ -407,6 +420,7 @@ def main(program, folder, source, with_wfdb=""):
             equal("beats as they were written", page.bytes(page.run("viewer.marks.findIndex((m) => m.name === 'ecgsyn.beats_beat')")), beats)
             check_editing(program, page, 0, reference, with_wfdb)
             check_format(program, page, with_wfdb)
+            check_texts(page)
             equal("complaints", [text for text in window.complaints() if "getImageData" not in text], []) # of this test
         finally:
             window.close()
