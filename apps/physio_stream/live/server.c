@@ -189,6 +189,9 @@ static void accept_client(ps_server *s)
 {
   const int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+  if (fd < 0) {
+    (void)poll(NULL, 0, SLICE_MS); /* no descriptor is left: the client stays, and is tried again */
+  }
   for (int i = 0; fd >= 0; i++) {
     if (s->clients[i].fd < 0) {
       s->clients[i] = (client){.fd = fd, .since = weir_clock()};

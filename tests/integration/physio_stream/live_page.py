@@ -6,6 +6,7 @@ import http.client
 import itertools
 import json
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -180,6 +181,30 @@ def check_crowd(port):
         s.close()
 
 
+def check_descriptors(pid, port):
+    """A run that has no descriptor left for a client waits, without using the processor, and serves it later."""
+    def used():
+        with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
+            words = file.read().rsplit(")", 1)[1].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    silent = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(7)] # so that poll may ask for as many as it does
+    time.sleep(0.5)
+    open_ones = set(map(int, os.listdir("/proc/%d/fd" % pid)))
+    free = next(i for i in range(len(open_ones) + 1) if i not in open_ones)
+    limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (free, limits[1]))
+    silent.append(socket.create_connection(("127.0.0.1", port), timeout=20))
+    before = used()
+    time.sleep(1)
+    busy = used() - before
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+    for s in silent:
+        s.close()
+    if busy > 0.2:
+        sys.exit("a run without descriptors used the processor for %g s of one" % busy)
+    equal("a client after that", get(port, "/data")[0], 200)
+
+
 def check_refused(program):
     for words, text, status in ((["output.page.listen=tcp:0.0.0.0:0"], "not on this machine", 2), (["output.page.listen=8080"], "tcp:[HOST:]PORT", 2),
                                 (["output.page.listen=unix:x"], "tcp:[HOST:]PORT", 2), (["output.page.listen=tcp:localhost:70000"], "tcp:[HOST:]PORT", 2)):
@@ -244,6 +269,7 @@ def main(program, folder, source):
     equal("a record", data["record"], "bed7")
     check_answers(port)
     check_crowd(port)
+    check_descriptors(run.process.pid, port)
 
     def more():
         nonlocal sent
