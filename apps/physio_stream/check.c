@@ -89,6 +89,10 @@ static weir_status check_results(const weir_cli *cli, const ps_cfg *cfg, const w
   if (in->records.count > 0 && cfg->output.features && !query) {
     return weir_fail(WEIR_ERR_CONFIG, "output.features is for one recording at a time");
   }
+  if (in->records.count > 0 && cfg->output.viewer.annotations.count > 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "output.viewer.annotations is for one recording at a time: "
+                                      "the files would be shown with all of input.records");
+  }
   if (cfg->output.page.listen[0] != 0 && in->live[0] == 0) {
     return weir_fail(WEIR_ERR_CONFIG, "output.page.listen: the page is of live input (--input -, "
                                       "tcp:PORT or unix:PATH), and this is none");

@@ -30,6 +30,7 @@ refused convert 'convert: set input.record, input.csv or input.records' input.fs
 refused run,describe,convert,eval 'input.records lists recordings, and input names another one too' 'input.records=[a,b]' input.record=c
 refused run,describe,eval,convert 'input.from is 9 s and input.to 9 s: no time is between' input.record=a input.from=9 input.to=9
 refused run,describe 'output.page.listen: the page is of live input' output.page.listen=tcp:0
+refused run,describe 'output.viewer.annotations is for one recording at a time' "$plain" 'input.records=[a,b]' 'output.viewer.annotations=[a.atr]'
 refused run,describe 'input.live is -: input.from and input.to are for recordings' input.live=- input.to=9
 refused convert 'input.from and input.to are for run, describe and eval: convert takes whole recordings' input.record=a input.to=9
 refused replay 'input.from and input.to are for run, describe and eval: replay takes whole recordings' input.record=a input.to=9
