@@ -82,7 +82,7 @@ bool ps_viewer_has(const ps_viewer *v, const char *name)
       return true;
     }
   }
-  for (int i = 0; i < v->n_marks; i++) {
+  for (int i = v->n_files; i < v->n_marks; i++) {
     if (strcmp(v->marks[i].name, name) == 0) {
       return true;
     }
@@ -189,6 +189,7 @@ weir_status ps_viewer_add_files(ps_viewer *v, const ps_input_opts *input)
     WEIR_TRY(ps_marks_read(v->opts->annotations.items[i], clock.fs_num, clock.fs_den, &m));
     ps_viewer_add_marks(v, &m);
   }
+  v->n_files = v->n_marks;
   return WEIR_OK;
 }
 

@@ -33,8 +33,8 @@ typedef struct ps_viewer_signal {
 } ps_viewer_signal;
 
 typedef struct ps_viewer {
-  const ps_viewer_opts *opts; /* borrowed; NULL: there is no page */
-  int n_signals, n_marks;
+  const ps_viewer_opts *opts;      /* borrowed; NULL: there is no page */
+  int n_signals, n_marks, n_files; /* n_files: marks, the first ones, of files of the options */
   ps_viewer_signal signal[PS_VIEWER_SIGNALS];
   ps_marks marks[PS_VIEWER_MARKS];
   int64_t events; /* around which there could be samples; 0 where all are there */
@@ -49,7 +49,8 @@ void ps_viewer_destroy(ps_viewer **v);
  * v->n_signals - 1. Beyond PS_VIEWER_SIGNALS it is left out. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_viewer_add_signal(ps_viewer *v, const char *name, const char *units, int64_t fs_num,
                                  int64_t fs_den, int64_t count) WEIR_CHECKED;
-/* Returns whether it has a signal or marks of that name. */
+/* Returns whether it has a signal of that name, or marks, those of files of the options apart: a
+ * file of a former run may be named as one of this run. */
 bool ps_viewer_has(const ps_viewer *v, const char *name);
 /* Takes slots of signal i, as ps_envelope_take. */
 void ps_viewer_take(ps_viewer *v, int i, int64_t lo, int64_t hi, const float *x,

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -384,7 +385,12 @@ def main(program, folder, source, with_wfdb=""):
     run(program, "prepare", "--set", "ecgsyn.duration=600", "--set", "ecgsyn.gaps.missing=0.1", "--set", "ecgsyn.gaps.mean=2",
         "--set", "ecgsyn.noise.white=true", "--out", "record")
     run(program, "run", "--config", "query.yaml", "--set", "output.viewer.annotations=[record/ecgsyn.atr]", "--out", "fine")
+    os.mkdir("former")
+    shutil.copy("record/ecgsyn.atr", "former/ecgsyn.beats_beat")
     run(program, "run", "--config", "query.yaml", "--set", "output.viewer.size=0.05", "--set", "output.viewer.around=1", "--out", "coarse")
+    run(program, "run", "--config", "query.yaml", "--set", "output.viewer.annotations=[former/ecgsyn.beats_beat]", "--out", "latter")
+    equal("a file of a former run and the same of this one", [m["name"] for m in data_of("latter/viewer.html")["marks"]],
+          ["ecgsyn.beats_beat", "ecgsyn.beats_beat", "ecgsyn.slow_beats"])
     missing = [program, "run", "--config", "query.yaml", "--set", "output.viewer.annotations=[record/none.atr]", "--out", "refused"]
     done = subprocess.run(missing, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     equal("a file that is missing", (done.returncode, "record/none.atr" in done.stdout), (3, True))
