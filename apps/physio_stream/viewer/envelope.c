@@ -21,6 +21,7 @@ weir_status ps_envelope_init(int64_t count, int64_t bytes, ps_envelope *e)
   e->capacity = codes > 2 ? codes : 2;
   if (count >= 0 && count <= e->capacity) {
     e->capacity = count > 2 ? count : 2;
+    e->max_bins = e->max_bins < e->capacity ? e->max_bins : e->capacity;
   } else if (count >= 0) {
     e->bin = quotient_up(count, e->max_bins);
     e->capacity = e->max_bins;

@@ -223,6 +223,20 @@ static void a_text_is_about_as_long_as_it_may_be(void **state)
   weir_free(&s);
 }
 
+static void more_slots_than_stated_become_wider_bins(void **state)
+{
+  signal *s = NULL;
+  ps_envelope e;
+
+  assert_ok(weir_alloc(1, sizeof *s, (void **)&s));
+  make(s, MAX_SLOTS);
+  assert_ok(ps_envelope_init(1000, 1 << 20, &e));
+  take(&e, s);
+  assert_true(ps_envelope_bins(&e) <= e.capacity);
+  weir_free(&s);
+  ps_envelope_fini(&e);
+}
+
 static void samples_keep_their_gaps(void **state)
 {
   const float x[] = {1, NAN, 3, INFINITY};
@@ -253,6 +267,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bins_are_those_of_all_samples),
       cmocka_unit_test(a_text_is_about_as_long_as_it_may_be),
+      cmocka_unit_test(more_slots_than_stated_become_wider_bins),
       cmocka_unit_test(samples_keep_their_gaps),
       cmocka_unit_test(failures_leave_nothing),
   };
