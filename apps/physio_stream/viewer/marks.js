@@ -60,7 +60,7 @@ class Marks {
 
   relabel(i, code, text) {
     const item = this.items[i], before = { code: item.code, aux: item.aux };
-    const aux = text === textOf(item.aux || "") ? item.aux : auxOf(text);
+    const aux = text === fieldText(item.aux) ? item.aux : auxOf(text);
     this.change(() => Object.assign(item, { code, aux }), () => Object.assign(item, before));
   }
 
@@ -126,6 +126,11 @@ class Marks {
     word(0, 0);
     return Uint8Array.from(out);
   }
+}
+
+// A text as the field of the page has it, which takes no line ends.
+function fieldText(aux) {
+  return textOf(aux || "").replace(/[\r\n]/g, "");
 }
 
 // A text that a user wrote, as bytes of UTF-8; null for none. Throws where a file cannot hold it.

@@ -80,7 +80,7 @@ const viewer = (() => {
     if (view.mark >= 0) {
       view.cursor = m.seconds(i);
       $("code").value = m.items[i].code;
-      $("text").value = textOf(m.items[i].aux || "");
+      $("text").value = fieldText(m.items[i].aux);
     }
     if (center && view.mark >= 0) show(view.cursor - view.span / 2, view.span);
     else redraw();

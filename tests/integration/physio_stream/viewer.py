@@ -356,6 +356,14 @@ def check_format(program, page, with_wfdb):
         equal("a file of all fields, as wfdb reads it", read_by_wfdb("made", "atr"), (items, 499.5))
 
 
+def check_kept(page, index):
+    """A new code leaves a text as it is, line ends included, which the field of the page cannot hold."""
+    page.run("viewer.view.file = %d; viewer.marks[%d].items[3].aux = 'two\\r\\nlines\\xff\\0'; viewer.choose(3, true)" % (index, index))
+    page.run('document.getElementById("code").value = 9')
+    page.key("r")
+    equal("a text with lines", page.run("[viewer.marks[%d].items[3].code, viewer.marks[%d].items[3].aux]" % (index, index)), [9, "two\r\nlines\xff\0"])
+
+
 def check_texts(page):
     """Clock times of a start between two seconds, and before midnight; numbers at the axis of a large value."""
     for start, t, step, text in (({"kind": 1, "us": 43200500000}, 2, 2, "12:00:02.500"), ({"kind": 1, "us": 43200000000}, 2, 2, "12:00:02"),
@@ -426,6 +434,7 @@ def main(program, folder, source, with_wfdb=""):
             equal("beats as they were written", page.bytes(page.run("viewer.marks.findIndex((m) => m.name === 'ecgsyn.beats_beat')")), beats)
             check_editing(program, page, 0, reference, with_wfdb)
             check_format(program, page, with_wfdb)
+            check_kept(page, 0)
             check_texts(page)
             equal("complaints", [text for text in window.complaints() if "getImageData" not in text], []) # of this test
         finally:
