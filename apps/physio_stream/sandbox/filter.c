@@ -69,8 +69,14 @@ static const unsigned denied[] = {
     __NR_migrate_pages,
     __NR_move_pages,
 };
-/* They fail with ENOSYS, and libraries take the older call, whose arguments the filter can see. */
-static const unsigned absent[] = {__NR_clone3, __NR_io_uring_setup};
+/* They fail with ENOSYS, and libraries do without: take the older call, whose arguments the filter
+ * can see, or a file. The memory of the last ones is no process's, so that the watch misses it. */
+static const unsigned absent[] = {
+    __NR_clone3,       __NR_io_uring_setup, __NR_memfd_create, __NR_shmget, __NR_msgget,
+#ifdef __NR_memfd_secret
+    __NR_memfd_secret,
+#endif
+};
 
 enum {
   N_DENIED = sizeof denied / sizeof denied[0],

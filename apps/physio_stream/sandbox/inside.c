@@ -106,13 +106,25 @@ static void mount_memory(const sandbox_inside *s, const char *path, const char *
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"};
 enum { N_DEVICES = sizeof devices / sizeof devices[0] };
 
-static void set_attributes(const sandbox_inside *s, const char *path, unsigned flags,
-                           const struct mount_attr *attributes)
+/* Opens a mount point as it is now, whatever is mounted over it later. */
+static int open_mount(const sandbox_inside *s, const char *path)
 {
   char text[PATH];
 
   join(s, path, text);
-  if (syscall(SYS_mount_setattr, AT_FDCWD, text, flags, attributes, sizeof *attributes) != 0) {
+  const int folder = open(text, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+  if (folder < 0) {
+    fail(s->control, true, "the folder", text);
+  }
+  return folder;
+}
+
+static void set_attributes(const sandbox_inside *s, int mount, unsigned flags,
+                           const struct mount_attr *attributes)
+{
+  if (syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | flags, attributes,
+              sizeof *attributes) != 0) {
     fail(s->control, true, "read-only mounts (mount_setattr, Linux 5.12)", "");
   }
 }
@@ -131,20 +143,24 @@ static void build_files(const sandbox_inside *s)
     fail(s->control, true, "mounts of its own", "");
   }
   mount_memory(s, "", "size=1m,mode=0755");
+  const int root = open_mount(s, "");
+
   create(s, "/tmp", true);
   create(s, PS_SANDBOX_OUT, true);
   /* The folder itself is the first of its files. */
   (void)snprintf(options, sizeof options, "size=%lldk,nr_inodes=%lld,mode=0700,uid=%d,gid=%d",
                  (long long)(l->output * 1024), (long long)l->files + 1, SANDBOX_ID, SANDBOX_ID);
   mount_memory(s, "/tmp", options);
+  const int tmp = open_mount(s, "/tmp");
+
   for (int64_t i = 0; i < s->job->n_binds; i++) {
     show(s, &s->job->binds[i]);
   }
   for (int i = 0; i < N_DEVICES; i++) {
     create(s, devices[i], false);
   }
-  set_attributes(s, "", AT_RECURSIVE, &closed);
-  set_attributes(s, "/tmp", 0, &open_);
+  set_attributes(s, root, AT_RECURSIVE, &closed);
+  set_attributes(s, tmp, 0, &open_);
   for (int i = 0; i < N_DEVICES; i++) {
     bind_path(s, devices[i], devices[i]);
   }
@@ -231,6 +247,27 @@ static void limit(int control, int what, double value)
   }
 }
 
+/* Pipes and sockets hold memory that is in no sum. */
+static void limit_descriptors(int control)
+{
+  struct rlimit now;
+
+  if (getrlimit(RLIMIT_NOFILE, &now) != 0) {
+    fail(control, true, "resource limits", "");
+  }
+  limit(control, RLIMIT_NOFILE, now.rlim_max < 1024 ? (double)now.rlim_max : 1024);
+}
+
+/* Signals of the program do not reach the process group of the caller, which kill(0, ..) takes
+ * across namespaces, nor handlers that the first process has from it; no terminal is its own. */
+static void leave_group(void)
+{
+  for (int k = 1; k < NSIG; k++) {
+    (void)signal(k, SIG_DFL);
+  }
+  (void)setsid();
+}
+
 static _Noreturn void run_program(int control, const ps_sandbox_job *job)
 {
   static const char *const environment[] = {
@@ -238,18 +275,16 @@ static _Noreturn void run_program(int control, const ps_sandbox_job *job)
   };
   const ps_sandbox_limits *l = job->limits;
 
-  for (int k = 1; k < NSIG; k++) {
-    (void)signal(k, SIG_DFL);
-  }
 #ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes: also in a program of this build */
   limit(control, RLIMIT_AS, l->memory * (1 << 20));
 #endif
   limit(control, RLIMIT_CPU, l->cpu + 1);
   limit(control, RLIMIT_FSIZE, l->output * (1 << 20));
   limit(control, RLIMIT_NPROC, (double)l->processes + 1); /* the first process counts */
-  limit(control, RLIMIT_CORE, 0);
+  limit(control, RLIMIT_CORE, 1); /* no file; 0 would still let a program of core(5) have it */
   limit(control, RLIMIT_MSGQUEUE, 0);
   limit(control, RLIMIT_MEMLOCK, 0);
+  limit_descriptors(control);
   if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0 || !sandbox_filter_install()) {
     fail(control, true, "the filter of system calls (seccomp)", "");
   }
@@ -270,6 +305,7 @@ _Noreturn void sandbox_inside_main(const sandbox_inside *s)
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || recv(s->control, &go, 1, 0) != 1) {
     _exit(1);
   }
+  leave_group();
   build_files(s);
   send_ready(s);
   leave_files(s);

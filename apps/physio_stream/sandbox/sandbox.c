@@ -2,6 +2,7 @@
 #include "sandbox/sandbox.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -121,6 +122,9 @@ static weir_status start(sandbox *s)
       CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
   const bool as_root = geteuid() == 0;
 
+  if (access("/proc/thread-self/children", R_OK) != 0) {
+    return refused("a list of processes (/proc/PID/task/TID/children)", errno);
+  }
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s->control) != 0 ||
       pipe2(s->log, O_CLOEXEC) != 0 || fcntl(s->log[0], F_SETFL, O_NONBLOCK) != 0) {
     return weir_fail(WEIR_ERR_EXTERNAL, "sandbox: no descriptors: %m");
@@ -150,13 +154,14 @@ static weir_status start(sandbox *s)
              : weir_fail(WEIR_ERR_EXTERNAL, "sandbox: its first process ended: %m");
 }
 
-/* Keeps the last bytes of what is printed. */
-static void take_log(sandbox *s)
+/* Keeps the last bytes of what is printed; reads at most so many pieces, since who prints without
+ * end must not keep this program from watching. */
+static void take_log(sandbox *s, int pieces)
 {
   char text[4096];
-  ssize_t n = 0;
+  ssize_t n = 1;
 
-  while ((n = read(s->log[0], text, sizeof text)) > 0) {
+  while (pieces-- > 0 && (n = read(s->log[0], text, sizeof text)) > 0) {
     const size_t more = (size_t)n, have = strlen(s->r->log);
     const size_t drop = have + more < PS_SANDBOX_LOG ? 0 : have + more - (PS_SANDBOX_LOG - 1);
 
@@ -248,7 +253,7 @@ static weir_status attend(sandbox *s)
       return weir_fail(WEIR_ERR_STOPPED, "sandbox: stopped");
     }
     if (wait[1].revents != 0) {
-      take_log(s);
+      take_log(s, 16);
     }
     watch(s, begin);
     if (!s->exceeded && wait[0].revents != 0 && !take_message(s)) {
@@ -304,7 +309,7 @@ static void clear(sandbox *s)
     s->r->cpu = cpu > s->r->cpu ? cpu : s->r->cpu;
   }
   if (s->log[0] >= 0) {
-    take_log(s);
+    take_log(s, INT_MAX);
   }
   for (int k = 0; k < 2; k++) {
     close_one(&s->control[k]);

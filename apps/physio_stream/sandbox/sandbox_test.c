@@ -2,15 +2,18 @@
  * user namespaces, that nothing is run and why. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "base/weir_check.h"
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_priv.h"
 
 enum { PATH = 512, BINDS = 8 };
 
@@ -161,6 +164,55 @@ static void it_gains_no_privilege(void **state)
   expect_log("unshare -U true", "Operation not permitted");
   expect_log("/usr/sbin/chroot /tmp /bin/true", "Operation not permitted");
   expect_log("kill -9 1; kill -9 -1; echo here", "here");
+  expect_log("kill -INT 1; kill -INT 1; kill -TERM 1; sleep 0.1; echo here", "here");
+}
+
+/* kill(0, SIGSTOP) reaches the process group across namespaces: that of the watch must be another.
+ */
+static void it_signals_nobody_outside(void **state)
+{
+  (void)state;
+  if (access("/usr/bin/perl", X_OK) == 0) {
+    expect_log("perl -e 'print \"[\", getpgrp, \"]\"'", "[1]");
+  }
+}
+
+/* Memory that no process has mapped is in no sum of resident memory. */
+static void it_has_no_memory_beside_its_own(void **state)
+{
+  char script[256];
+
+  (void)state;
+  if (access("/usr/bin/perl", X_OK) == 0) {
+    (void)snprintf(script, sizeof script,
+                   "perl -e '$n = \"x\"; print \"[\", syscall(%d, $n, 0), \" \", "
+                   "defined(shmget(0, 4096, 0600)) ? 1 : -1, \"]\"'",
+                   (int)__NR_memfd_create);
+    expect_log(script, "[-1 -1]");
+  }
+}
+
+/* What is shown as /tmp stays read-only, as all that is shown. */
+static void a_folder_shown_as_tmp_is_read_only(void **state)
+{
+  static const char *const argv[] = {"/bin/bash", "-c", "echo x > /tmp/record", NULL};
+  const ps_sandbox_bind binds[] = {
+      {"/usr", "/usr"}, {"/bin", "/bin"}, {"/lib", "/lib"}, {"/lib64", "/lib64"}, {data, "/tmp"}};
+  const ps_sandbox_job job = {.argv = argv,
+                              .folder = "/",
+                              .scratch = scratch,
+                              .binds = binds,
+                              .n_binds = 5,
+                              .limits = &limits};
+  ps_sandbox_result r;
+
+  (void)state;
+  if (access("/lib64", F_OK) == 0 && chmod(data, 0777) == 0 && chmod(secret, 0666) == 0 &&
+      ps_sandbox_run(&job, &r) == WEIR_OK) {
+    assert_non_null(strstr(r.log, "Read-only"));
+    ps_sandbox_result_fini(&r);
+  }
+  assert_int_equal(chmod(data, 0755), 0);
 }
 
 static void what_it_writes_is_limited(void **state)
@@ -205,6 +257,47 @@ static void time_and_memory_are_limited(void **state)
   }
   ps_sandbox_result_fini(&r);
   assert_true(weir_clock() - begin < 30);
+}
+
+/* More is printed than is read: the limits hold nevertheless. */
+static void what_it_prints_does_not_hold_the_watch(void **state)
+{
+  static const ps_sandbox_limits tight = {
+      .memory = 256, .cpu = 100, .wall = 0.5, .output = 1, .files = 20, .processes = 16};
+  ps_sandbox_result r;
+
+  (void)state;
+  if (run("for i in 1 2 3 4 5 6; do (trap '' PIPE; exec yes) & done; wait", &tight, &r)) {
+    assert_int_equal(r.end, PS_SANDBOX_WALL);
+    assert_true(r.wall < 5);
+  }
+  ps_sandbox_result_fini(&r);
+}
+
+/* Their numbers are longer than a block of proc(5). */
+static void many_children_are_all_watched(void **state)
+{
+  enum { CHILDREN = 1200 };
+  static pid_t child[CHILDREN];
+  sandbox_use use;
+  int n = 0;
+
+  (void)state;
+  while (n < CHILDREN && (child[n] = fork()) > 0) {
+    n++;
+  }
+  if (n < CHILDREN && child[n] == 0) {
+    (void)pause();
+    _exit(0);
+  }
+  sandbox_watch(getpid(), CHILDREN + 1, &use);
+  for (int i = 0; i < n; i++) {
+    (void)kill(child[i], SIGKILL);
+    (void)waitpid(child[i], NULL, 0);
+  }
+  if (n == CHILDREN) { /* it was let start as many */
+    assert_int_equal(use.processes, n + 1);
+  }
 }
 
 static void processes_are_limited_and_none_is_left(void **state)
@@ -260,8 +353,13 @@ int main(void)
       cmocka_unit_test(it_sees_no_file_that_is_not_shown),
       cmocka_unit_test(it_cannot_write_to_what_it_reads),
       cmocka_unit_test(it_gains_no_privilege),
+      cmocka_unit_test(it_signals_nobody_outside),
+      cmocka_unit_test(it_has_no_memory_beside_its_own),
+      cmocka_unit_test(a_folder_shown_as_tmp_is_read_only),
       cmocka_unit_test(what_it_writes_is_limited),
       cmocka_unit_test(time_and_memory_are_limited),
+      cmocka_unit_test(what_it_prints_does_not_hold_the_watch),
+      cmocka_unit_test(many_children_are_all_watched),
       cmocka_unit_test(processes_are_limited_and_none_is_left),
       cmocka_unit_test(what_cannot_be_started_is_named),
   };

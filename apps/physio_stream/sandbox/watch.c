@@ -8,25 +8,28 @@
 #include <unistd.h>
 #include "sandbox/sandbox_priv.h"
 
-enum { MAX_PROCESSES = 4096, PATH = 128, TEXT = 4096 };
+enum { MAX_PROCESSES = 4096, PATH = 128, TEXT = 16 * MAX_PROCESSES };
 
 typedef struct tree {
   pid_t pid[MAX_PROCESSES];
   int n;
 } tree;
 
+/* Reads a file of proc(5), which gives no more than a block at a time. */
 static bool read_text(const char *path, char text[TEXT])
 {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
+  size_t size = 0;
 
   if (file < 0) {
     return false; /* it has ended meanwhile */
   }
-  const ssize_t n = read(file, text, TEXT - 1);
-
+  for (ssize_t n = 0; (n = read(file, text + size, TEXT - 1 - size)) > 0;) {
+    size += (size_t)n;
+  }
   (void)close(file);
-  text[n > 0 ? n : 0] = 0;
-  return n > 0;
+  text[size] = 0;
+  return size > 0;
 }
 
 /* Adds times, resident memory and threads of one process: fields 14 to 17, 20 and 24 of
