@@ -10,8 +10,9 @@
 # of science. One more test runs than there are processors, since
 # many wait. The last line counts single tests, summed over presets. Exit status 1 when one fails, or when one is skipped
 # although the test data is there (WEIR_TEST_DATA, or the data folder beside the checkout); only CUDA tests may always be
-# skipped, what says that `this processor has no` instruction that it tests, and in the presets that leave libraries out
-# (bare, tsan) what says that `this build` lacks one.
+# skipped, what says that `this processor has no` instruction that it tests or `this kernel has no` user namespaces (they
+# are refused in a chroot and in some containers), and in the presets that leave libraries out (bare, tsan) what says that
+# `this build` lacks one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=("$@")
@@ -37,7 +38,7 @@ count() {
       s=$((s + 1))
       echo "skipped: $preset: $name: $why"
       if [ $data = yes ] && [[ ! $name =~ [Cc][Uu][Dd][Aa] ]] &&
-        [[ ! "$preset: $why" =~ ^(bare|tsan)(@[^:]*)?:.*\ this\ build\  ]] && [[ ! $why =~ this\ processor\ has\ no ]]; then
+        [[ ! "$preset: $why" =~ ^(bare|tsan)(@[^:]*)?:.*\ this\ build\  ]] && [[ ! $why =~ this\ (processor|kernel)\ has\ no ]]; then
         problems+=("skipped although the test data is there: $preset: $name: $why")
       fi
       ;;

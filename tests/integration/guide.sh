@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # guide.sh PROGRAM GUIDE - runs a guide, with WEIR naming the checkout: its ```yaml and ```python blocks, whose first line is "# NAME", become files, and its
-# ```sh blocks are run in order, each of their commands having to succeed, in a fresh folder. Other blocks are for reading.
+# ```sh blocks are run in order, each of their commands having to succeed, in a fresh folder. Other blocks are for reading. Blocks from the
+# first one with `site run` on need user namespaces: where the kernel refuses them, the blocks before are run and the exit status is 77.
 set -euo pipefail
 program=$1 guide=$2
 work=$(mktemp -d)
@@ -25,6 +26,10 @@ awk -v work="$work" '
 ' "$guide"
 blocks=0
 for block in "$work"/block*.sh; do
+  if grep -q 'site run' "$block" && ! unshare --user --net true 2>"$work/out"; then
+    echo "skipped: this kernel has no user namespaces here (after $blocks blocks; $(cat "$work/out"))"
+    exit 77
+  fi
   bash -euo pipefail "$block" >"$work/out" 2>&1 || {
     echo "guide: the block of $(head -1 "$block" | cut -c3-) of ${guide##*/} fails:" >&2
     cat "$block" "$work/out" >&2
