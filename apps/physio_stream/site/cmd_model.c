@@ -116,6 +116,7 @@ typedef struct evaluation {
   ps_attributes attributes;
   uint8_t *selected, *truth; /* [records] */
   int64_t *cell;             /* [groups, records]: the cell of each, counted in its group */
+  int64_t *n_cells;          /* [groups], with `other`                                    */
   ps_model_report report;
 } evaluation;
 
@@ -183,10 +184,12 @@ static weir_status select_records(evaluation *e)
   WEIR_TRY(weir_alloc(n, 1, (void **)&e->selected));
   WEIR_TRY(weir_alloc(n, 1, (void **)&e->truth));
   WEIR_TRY(weir_alloc(b->cohort.groups.count * n + 1, sizeof *e->cell, (void **)&e->cell));
+  WEIR_TRY(weir_alloc(b->cohort.groups.count + 1, sizeof *e->n_cells, (void **)&e->n_cells));
   WEIR_TRY(ps_attributes_select(&e->attributes, "cohort.where", b->cohort.where, e->selected));
   cell = e->report.cells;
   *cell++ = (ps_cell){.group = "all", .name = "all"};
   for (int64_t g = 0; g < b->cohort.groups.count; g++) {
+    e->n_cells[g] = groups[g].cells.count + 1;
     for (int64_t i = 0; i < n; i++) {
       e->cell[g * n + i] = groups[g].cells.count; /* other */
     }
@@ -256,6 +259,13 @@ static weir_status score_all(evaluation *e)
     cell += groups[g].cells.count + 1;
   }
   ps_cells_withhold(&e->report.cells[0], NULL, 0, b->min_records, b->max_share);
+  const ps_divisions divisions = {.n_cells = e->n_cells,
+                                  .cell = e->cell,
+                                  .selected = e->selected,
+                                  .n = b->cohort.groups.count,
+                                  .records = e->dataset.n};
+
+  ps_divisions_withhold(&divisions, e->report.cells + 1, b->min_records);
   return WEIR_OK;
 }
 
@@ -339,6 +349,7 @@ weir_status ps_model_evaluate(const ps_site_opts *opts, const char *out)
   status = write_report(&e);
 done:
   ps_model_report_fini(&e.report);
+  weir_free(&e.n_cells);
   weir_free(&e.cell);
   weir_free(&e.truth);
   weir_free(&e.selected);

@@ -6,6 +6,10 @@
 
 /* ---- What is evaluated ---- */
 
+/* Fewest records of a cell that a benchmark may ask for. The sums of squares of two records give
+ * their counts, and those of three or four leave few whole numbers. */
+enum { PS_MIN_RECORDS = 5 };
+
 /* A division of the records: each belongs to the first expression that is true for it, else to the
  * cell "other". */
 typedef struct ps_group {
@@ -22,7 +26,7 @@ typedef struct ps_benchmark {
     const char *where;       /* expression that selects records; "": all */
     weir_struct_list groups; /* of ps_group                             */
   } cohort;
-  int64_t min_records; /* of a cell of the report */
+  int64_t min_records; /* of a cell of the report, at least PS_MIN_RECORDS */
   double max_share;    /* largest share of one record in the reference beats of a cell */
 } ps_benchmark;
 
@@ -171,6 +175,18 @@ void ps_cell_add(ps_cell *c, const ps_score *s);
  * others and the sum tell their sum. If `all` is one itself, everything is withheld. */
 void ps_cells_withhold(ps_cell *all, ps_cell *cells, int64_t n, int64_t min_records,
                        double max_share);
+/* Which cell of each division a record is in; all borrowed. */
+typedef struct ps_divisions {
+  const int64_t *n_cells;  /* [n]                     */
+  const int64_t *cell;     /* [n, records]            */
+  const uint8_t *selected; /* [records]: in the cohort */
+  int64_t n, records;
+} ps_divisions;
+/* Withholds all cells (those of each division, one after the other, after ps_cells_withhold) of a
+ * division of which a cell, told or the sum of those that are not, differs from a sum of cells of
+ * an earlier division by some records, but fewer than min_records; or the reverse. Their difference
+ * would be told. */
+void ps_divisions_withhold(const ps_divisions *d, ps_cell *cells, int64_t min_records);
 
 /* The report of a site about a model. */
 typedef struct ps_model_report {

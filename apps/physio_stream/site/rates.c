@@ -73,6 +73,73 @@ void ps_cells_withhold(ps_cell *all, ps_cell *cells, int64_t n, int64_t min_reco
   }
 }
 
+/* ---- Cells of two divisions ---- */
+
+/* The number under which the sum of a cell is known: its own, or, withheld, that of all such. */
+static int64_t unit_of(const ps_cell *cells, int64_t n, int64_t cell)
+{
+  return cells[cell].withheld ? n : cell;
+}
+
+/* Records by which the unit `unit` of division a differs from the nearest sum of units of b. */
+static int64_t distance(const ps_divisions *d, const ps_cell *const cells[2], const int64_t of[2],
+                        int64_t unit)
+{
+  const int64_t n = d->n_cells[of[0]], m = d->n_cells[of[1]];
+  int64_t sum = 0;
+
+  for (int64_t k = 0; k <= m; k++) {
+    int64_t inside = 0, outside = 0;
+
+    for (int64_t i = 0; i < d->records; i++) {
+      const int64_t *cell = d->cell + i;
+
+      if (d->selected[i] && unit_of(cells[1], m, cell[of[1] * d->records]) == k) {
+        const bool in = unit_of(cells[0], n, cell[of[0] * d->records]) == unit;
+
+        inside += in;
+        outside += !in;
+      }
+    }
+    sum += inside < outside ? inside : outside;
+  }
+  return sum;
+}
+
+static bool is_near(const ps_divisions *d, const ps_cell *const cells[2], const int64_t of[2],
+                    int64_t min_records)
+{
+  for (int64_t unit = 0; unit <= d->n_cells[of[0]]; unit++) {
+    const int64_t records = distance(d, cells, of, unit);
+
+    if (records > 0 && records < min_records) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void ps_divisions_withhold(const ps_divisions *d, ps_cell *cells, int64_t min_records)
+{
+  ps_cell *second = cells;
+
+  for (int64_t b = 0; b < d->n; second += d->n_cells[b++]) {
+    const ps_cell *first = cells;
+    bool near = false;
+
+    for (int64_t a = 0; a < b; first += d->n_cells[a++]) {
+      near =
+          near ||
+          is_near(d, (const ps_cell *const[]){first, second}, (const int64_t[]){a, b},
+                  min_records) ||
+          is_near(d, (const ps_cell *const[]){second, first}, (const int64_t[]){b, a}, min_records);
+    }
+    for (int64_t k = 0; near && k < d->n_cells[b]; k++) {
+      second[k].withheld = true;
+    }
+  }
+}
+
 /* ---- Proportions ---- */
 
 #define Z 1.959963984540054 /* 97.5 % of the normal distribution */

@@ -136,6 +136,41 @@ static void a_record_that_dominates_is_not_told(void **state)
   assert_false(cells[0].withheld);
 }
 
+/* 20 records; the second division is that of the first but for `off` records, or another one. */
+static void expect_divisions(const char *expected, int off, bool other)
+{
+  static const int64_t n_cells[] = {2, 3};
+  int64_t cell[2][20];
+  uint8_t selected[20];
+  ps_cell cells[5] = {{.withheld = false}};
+  char found[6] = "";
+
+  for (int i = 0; i < 20; i++) {
+    selected[i] = i != 19;
+    cell[0][i] = i < 10 ? 0 : 1;
+    cell[1][i] = other ? i % 2 : i < 10 - off ? 0 : 2;
+  }
+  ps_divisions_withhold(
+      &(ps_divisions){
+          .n_cells = n_cells, .cell = &cell[0][0], .selected = selected, .n = 2, .records = 20},
+      cells, 5);
+  for (int i = 0; i < 5; i++) {
+    found[i] = cells[i].withheld ? 'w' : '-';
+  }
+  assert_string_equal(found, expected);
+}
+
+/* age < 65 and age < 66 would tell of those of 65 years. */
+static void divisions_that_are_nearly_the_same_are_not_told(void **state)
+{
+  (void)state;
+  expect_divisions("-----", 0, false);
+  expect_divisions("--www", 1, false);
+  expect_divisions("--www", 4, false);
+  expect_divisions("-----", 5, false);
+  expect_divisions("-----", 0, true);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -143,6 +178,7 @@ int main(void)
       cmocka_unit_test(differences_are_those_of_scipy),
       cmocka_unit_test(no_withheld_cell_follows_from_the_others),
       cmocka_unit_test(a_record_that_dominates_is_not_told),
+      cmocka_unit_test(divisions_that_are_nearly_the_same_are_not_told),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static const weir_opt benchmark_options[] = {
     WEIR_OPT_STRING(ps_benchmark, cohort.where, "", "expression that selects records; empty: all"),
     WEIR_OPT_LIST(ps_benchmark, cohort.groups, ps_group, group_options, 16,
                   "divisions of the cohort that are reported separately"),
-    WEIR_OPT_INT(ps_benchmark, min_records, 10, 2, 1e6, "1",
+    WEIR_OPT_INT(ps_benchmark, min_records, 10, PS_MIN_RECORDS, 1e6, "1",
                  "records below which a cell is withheld"),
     WEIR_OPT_REAL(ps_benchmark, max_share, 0.5, 0.001, 1, "1",
                   "share of one record in the reference beats above which a cell is withheld"),

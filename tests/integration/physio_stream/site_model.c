@@ -9,11 +9,11 @@
 #include "program.h"
 
 #ifdef HAVE_CONFIG_FILES
-enum { RECORDS = 12, FIRST = 8, LIST = RECORDS * PATH };
+enum { RECORDS = 13, FIRST = 8, LIST = RECORDS * PATH };
 
 static const char benchmark[] = "name: test\n"
                                 "start: 5\n"
-                                "min_records: 3\n"
+                                "min_records: 5\n"
                                 "cohort:\n"
                                 "  where: age >= 30\n"
                                 "  groups:\n"
@@ -158,10 +158,16 @@ static void nothing_is_run_without_every_approval(void **state)
   assert_non_null(strstr(printed(), "data_owner has approved another sandbox"));
   assert_int_equal(run("script", "north", "--set 'site.folders=[/usr,/bin,/home]'", "none"),
                    WEIR_ERR_CONFIG);
+  write_text(in_scratch("two.yaml"), "name: test\nmin_records: 2\n"); /* sums give the counts */
+  assert_int_equal(program("site approve --set site.role=committee --set site.person=Chair "
+                           "--set site.benchmark=%s --out %s",
+                           in_scratch("two.yaml"), in_scratch("none")),
+                   WEIR_ERR_CONFIG);
+  assert_non_null(strstr(printed(), "min_records: 2 is outside [5, "));
   write_script("exit 1");
   assert_int_equal(run("script", "north", "", "none"), WEIR_ERR_CONFIG);
   assert_non_null(strstr(printed(), "model_owner has approved another model"));
-  write_text(in_scratch("benchmark.yaml"), "name: test\nmin_records: 2\n");
+  write_text(in_scratch("benchmark.yaml"), "name: test\nmin_records: 6\n");
   assert_int_equal(run("script", "north", "", "none"), WEIR_ERR_CONFIG);
   assert_non_null(strstr(printed(), "committee has approved another benchmark"));
   write_text(in_scratch("benchmark.yaml"), benchmark);
@@ -242,21 +248,22 @@ static long count_of(const char *report, const char *key)
 static void cohorts_ask_for_quality(void **state)
 {
   (void)state;
-  use_benchmark("name: good\nstart: 5\nmin_records: 2\ncohort: {where: quality > 0.5}\n");
-  for (int i = 0; i < 3; i++) {
+  use_benchmark("name: good\nstart: 5\nmin_records: 5\ncohort: {where: quality > 0.5}\n");
+  for (int i = 0; i < 6; i++) {
     assert_int_equal(program("prepare --set ecgsyn.duration=40 --set ecgsyn.noise.white=true "
                              "--set ecgsyn.noise.white_snr=%d --set seed=%d --out %s",
                              i == 1 ? -20 : 12, i + 1, in_scratch("q%d", i)),
                      0);
   }
-  assert_int_equal(program("site prepare --set 'site.records=[%s,%s,%s]' --out %s",
+  assert_int_equal(program("site prepare --set 'site.records=[%s,%s,%s,%s,%s,%s]' --out %s",
                            in_scratch("q0/ecgsyn"), in_scratch("q1/ecgsyn"),
-                           in_scratch("q2/ecgsyn"), in_scratch("quality")),
+                           in_scratch("q2/ecgsyn"), in_scratch("q3/ecgsyn"),
+                           in_scratch("q4/ecgsyn"), in_scratch("q5/ecgsyn"), in_scratch("quality")),
                    0);
   if (evaluate("query", "quality", "", "quality_run", 0)) {
     char *report = contents(in_scratch("quality_run/site_model.jsonl"));
 
-    assert_int_equal(count_of(report, "\"records\": "), 2);
+    assert_int_equal(count_of(report, "\"records\": "), 5);
     assert_int_equal(count_of(report, "\"fn\": "), 0);
     free(report);
   }
@@ -268,7 +275,7 @@ static void two_sites_give_one_page(void **state)
   static const char *const keys[] = {"\"tp\": ", "\"fn\": ", "\"fp\": "};
 
   (void)state;
-  use_benchmark("name: test\nstart: 5\nmin_records: 3\n");
+  use_benchmark("name: test\nstart: 5\nmin_records: 5\n");
   if (!evaluate("query", "north", "", "north_run", 0) ||
       !evaluate("query", "south", "", "south_run", 0)) {
     return;
@@ -292,7 +299,7 @@ static void two_sites_give_one_page(void **state)
   char *table = contents(in_scratch("study/pooled.csv"));
   char *page = contents(in_scratch("study/report.html"));
 
-  assert_non_null(strstr(table, "all,all,pooled,12,"));
+  assert_non_null(strstr(table, "all,all,pooled,13,"));
   free(table);
   assert_non_null(strstr(page, "Differences between sites"));
   assert_non_null(strstr(page, "design effect"));
