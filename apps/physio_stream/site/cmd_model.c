@@ -288,6 +288,11 @@ static weir_status run_model(evaluation *e)
                      e->dataset.folder, e->study.benchmark.cohort.where);
   }
   WEIR_TRY(ps_model_run(&job));
+  WEIR_TRY(ps_folder_digest(e->opts->model, after));
+  if (strcmp(after, e->of.digest[PS_OF_MODEL]) != 0) {
+    return weir_fail(WEIR_ERR_DATA, "site run: %s has changed since it was approved",
+                     e->opts->model);
+  }
   WEIR_TRY(digest_data(&e->dataset, e->study.benchmark.reference, after));
   return strcmp(after, e->of.digest[PS_OF_DATA]) == 0
              ? WEIR_OK

@@ -82,6 +82,14 @@ static weir_status show_records(run *r)
   return WEIR_OK;
 }
 
+/* A path that says the same to a comparison of text as to the kernel. */
+static bool is_clean(const char *path)
+{
+  return path[0] == '/' && path[strlen(path) - 1] != '/' && strstr(path, "//") == NULL &&
+         strstr(path, "/./") == NULL && strstr(path, "..") == NULL &&
+         strcmp(path + strlen(path) - 2, "/.") != 0;
+}
+
 static weir_status show_folders(run *r)
 {
   const weir_string_list *folders = r->job->folders;
@@ -89,12 +97,11 @@ static weir_status show_folders(run *r)
   for (int64_t i = 0; i < folders->count; i++) {
     const char *path = folders->items[i];
 
-    if (path[0] != '/' || path[1] == 0 || strstr(path, "..") != NULL ||
-        strncmp(path, "/dev", 4) == 0 || strncmp(path, "/mlcube_io", 10) == 0 ||
-        strncmp(path, "/proc", 5) == 0) {
+    if (!is_clean(path) || strncmp(path, "/dev", 4) == 0 || strcmp(path, "/tmp") == 0 ||
+        strncmp(path, "/mlcube_io", 10) == 0 || strncmp(path, "/proc", 5) == 0) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "site.folders: %s: give absolute paths of folders with programs and "
-                       "libraries",
+                       "libraries, without `//`, `/.` or a last `/`",
                        path);
     }
     if (access(path, F_OK) == 0) {

@@ -1,4 +1,5 @@
 /* study.c - the benchmark and the descriptor of a model, and their digests. */
+#include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,10 +196,16 @@ static bool is_suffix(const char *text)
          strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == size;
 }
 
-/* Names stand in reports: quotes and line ends would end them. */
+/* Names stand in reports and on terminals: quotes and line ends would end them, and controls hide
+ * what a person approves. */
 static bool is_plain(const char *text, size_t size)
 {
-  return text[0] != 0 && strlen(text) < size && strpbrk(text, "\"\\\n\r\t") == NULL;
+  for (const char *c = text; *c != 0; c++) {
+    if (*c == '"' || *c == '\\' || iscntrl((unsigned char)*c)) {
+      return false;
+    }
+  }
+  return text[0] != 0 && strlen(text) < size;
 }
 
 static weir_status check_benchmark(const char *path, const ps_benchmark *b)
@@ -207,6 +214,11 @@ static weir_status check_benchmark(const char *path, const ps_benchmark *b)
 
   if (!is_plain(b->name, 128)) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: name: 1 to 127 characters without quotes", path);
+  }
+  if ((b->committee[0] != 0 && !is_plain(b->committee, 1024)) ||
+      (b->cohort.where[0] != 0 && !is_plain(b->cohort.where, 4096))) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: committee and cohort.where: one line of text without quotes", path);
   }
   if (!is_suffix(b->reference) || !is_suffix(b->predictions) ||
       strcmp(b->reference, b->predictions) == 0) {

@@ -207,6 +207,36 @@ static void a_model_that_means_harm_leaves_no_report(void **state)
                  "predictions/r0000");
 }
 
+/* Somebody changes the model while it waits. */
+static void a_model_that_changes_leaves_no_report(void **state)
+{
+  char change[3 * PATH];
+
+  (void)state;
+  write_script("until grep -q '^# new' \"$0\"; do sleep 0.05; done\n"
+               "for r in $(cat ${2#*=}/RECORDS); do printf '\\0\\0' > ${3#*=}/$r.beats; done");
+  approve("model_owner", "script", "north", "--set site.limits.wall=20", "owner");
+  approve("data_owner", "script", "north", "--set site.limits.wall=20", "site");
+  (void)snprintf(change, sizeof change,
+                 "sh -c '(for i in $(seq 300); do [ -e %.500s ] && break; sleep 0.05; done; echo "
+                 "\"# new\" >> %.500s) & "
+                 "exec \"$@\"' sh",
+                 in_scratch("other/RECORDS"), in_scratch("script/model.sh"));
+  const int status = program_under(
+      change,
+      "site run --set site.limits.wall=20 --set site.benchmark=%s --set site.model=%s "
+      "--set site.dataset=%s --set 'site.approvals=[%s,%s,%s]' --out %s",
+      in_scratch("benchmark.yaml"), in_scratch("script"), in_scratch("north"),
+      in_scratch("committee/approval.jsonl"), in_scratch("owner/approval.jsonl"),
+      in_scratch("site/approval.jsonl"), in_scratch("other"));
+
+  if (status != WEIR_ERR_UNSUPPORTED) {
+    assert_int_equal(status, WEIR_ERR_DATA);
+    assert_non_null(strstr(printed(), "script has changed since it was approved"));
+  }
+  assert_false(weir_file_exists(in_scratch("other/site_model.jsonl")));
+}
+
 static void only_the_cohort_is_seen(void **state)
 {
   (void)state;
@@ -339,6 +369,30 @@ static void a_kernel_without_namespaces_runs_nothing(void **state)
   }
 }
 
+/* Other spellings of folders that are not shown, and names that would write over a screen. */
+static void disguises_are_refused(void **state)
+{
+  static const char *const folders[] = {"//proc", "/./dev", "/tmp", "/usr/"};
+
+  (void)state;
+  write_script("ls //proc/1");
+  approve("model_owner", "script", "north", "", "owner");
+  for (int i = 0; i < 4; i++) {
+    char more[PATH];
+
+    (void)snprintf(more, sizeof more, "--set 'site.folders=[/bin,%s]'", folders[i]);
+    approve("data_owner", "script", "north", more, "site");
+    assert_int_equal(run("script", "north", more, "disguise"), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(printed(), "give absolute paths of folders"));
+  }
+  write_text(in_scratch("hidden.yaml"), "name: test\ncommittee: \"a\\e[8m\"\n");
+  assert_int_equal(program("site approve --set site.role=committee --set site.person=A "
+                           "--set site.benchmark=%s --out %s",
+                           in_scratch("hidden.yaml"), in_scratch("x")),
+                   WEIR_ERR_CONFIG);
+  assert_non_null(strstr(printed(), "one line of text without quotes"));
+}
+
 static void what_a_descriptor_asks_for_in_vain_is_refused(void **state)
 {
   (void)state;
@@ -363,7 +417,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_run_without_every_approval),
       cmocka_unit_test(what_a_descriptor_asks_for_in_vain_is_refused),
+      cmocka_unit_test(disguises_are_refused),
       cmocka_unit_test(a_model_that_means_harm_leaves_no_report),
+      cmocka_unit_test(a_model_that_changes_leaves_no_report),
       cmocka_unit_test(only_the_cohort_is_seen),
       cmocka_unit_test(a_kernel_without_namespaces_runs_nothing),
       cmocka_unit_test(two_sites_give_one_page), /* these two are of other benchmarks */
