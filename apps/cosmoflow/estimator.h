@@ -61,15 +61,17 @@ typedef struct cf_estimator_spec {
   const char *note[CF_NOTES]; /* NULL: not to be trained */
 } cf_estimator_spec;
 
+enum { CF_INPUTS = 3 };
+
 /* Not to be moved: the task points into it. */
 typedef struct cf_estimator {
   cf_estimator_spec is;
   weir_params *params;
   weir_store *store;
-  weir_train_input input[3]; /* x [depth, height, width, channels]; y [labels], to estimate, or
-                                the classes [depth, height, width] that files have; with adaptation
-                                `target`, x of another simulation */
-  weir_train_input size_input[WEIR_TRAIN_SIZES][2];
+  weir_train_input input[CF_INPUTS]; /* x [depth, height, width, channels]; y [labels], to estimate,
+                                or the classes [depth, height, width] that files have; with
+                                adaptation `target`, x of another simulation */
+  weir_train_input size_input[WEIR_TRAIN_SIZES][CF_INPUTS];
   weir_train_size size[WEIR_TRAIN_SIZES];
   weir_note note[CF_NOTES];
   weir_train_task task; /* samples and fetch are the caller's */

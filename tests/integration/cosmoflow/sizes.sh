@@ -64,12 +64,15 @@ run batch --set data.sizes.scale=batch || fail "more samples"
 run average --set data.sizes='{sides: [4, 8], kind: average, scale: rate}' || fail "means"
 run rate --set data.sizes.scale=rate --set data.sizes.rate_power=1 || fail "another rate"
 grep '"side": 4' rate/run.jsonl | grep -q '"lr": 0.00125' || fail "another rate: no eighth of it with an eighth of the volume"
+run most --set train.epochs=1 --set data.sizes.sides=[4,6,8,4,6,8,4,6,8,4,6,8,4,6,8,4] || fail "as many sides as can be"
+grep -q 'cubes of 4^3: 6.25 % of the steps, 8 of each sample' log || fail "as many sides: not 8 cubes of the first"
 "$program" describe --config config.yaml >log 2>&1 || fail "describe"
 
 refused 'the network lbann has other weights (dense1/weight)' --set model.net.lbann.global_mean=false
 refused 'the network lbann has other weights' --set model.net.lbann.blocks=0 --set data.sizes.sides=[3,8]
 refused 'the network mlperf has other weights' --set 'model.net={mlperf: {blocks: 2}}'
 refused 'this one makes classes of voxels' --set 'model.net={unet: {levels: 1, base: 2}}' --set data.scale=log1p
+refused '17 sides, at most 16' --set data.sizes.sides=[4,6,8,4,6,8,4,6,8,4,6,8,4,6,8,4,6]
 refused '16: samples have 8 voxels a side' --set data.sizes.sides=[16]
 refused '3 does not divide the 8 voxels' --set data.sizes='{sides: [3], kind: average, scale: batch}'
 refused 'data.sizes.scale: crops' --set data.sizes='{sides: [4], kind: average}'
