@@ -36,6 +36,27 @@ static weir_status check_log(const cf_cfg *cfg)
              : cf_mllog_check_rules(&cfg->mllog, &rules);
 }
 
+/* Checks what adaptation does not go with. */
+static weir_status check_adaptation(const cf_cfg *cfg)
+{
+  const cf_net *const net = cf_model_net(&cfg->model);
+
+  if (cfg->adapt.samples.count == 0) {
+    return WEIR_OK;
+  }
+  if (net->target != CF_ESTIMATE) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "adapt.samples: %s makes a class of every voxel, and adaptation is of "
+                     "networks that estimate parameters",
+                     net->name);
+  }
+  return !cf_sizes_mixed(&cfg->data.sizes)
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "adapt.samples: the samples of another simulation are whole, and "
+                         "data.sizes mixes cubes of several sides: leave one of both out");
+}
+
 int64_t cf_check_ranks(const cf_cfg *cfg)
 {
   const int64_t asked[] = {cfg->grid.samples, cfg->grid.depth, cfg->grid.height, cfg->grid.width};
@@ -130,6 +151,7 @@ static weir_status check_training(const weir_cli *cli, const cf_cfg *cfg,
   cf_loss loss;
 
   WEIR_TRY(check_log(cfg));
+  WEIR_TRY(check_adaptation(cfg));
   WEIR_TRY(cf_model_loss_kind(&cfg->model, &loss));
   WEIR_TRY(net->target == CF_SEGMENT ? cf_segment_check(&cfg->model.segment) : WEIR_OK);
   if (weir_cli_is(cli, "describe")) {

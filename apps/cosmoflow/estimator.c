@@ -352,17 +352,6 @@ static weir_status set_up(cf_estimator *e, int64_t seed)
   cf_loss loss;
 
   WEIR_TRY(cf_model_loss_kind(e->is.model, &loss));
-  if (e->is.adapt != NULL && net->target != CF_ESTIMATE) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "adapt.samples: %s makes a class of every voxel, and adaptation is of "
-                     "networks that estimate parameters",
-                     net->name);
-  }
-  if (e->is.adapt != NULL && cf_sizes_mixed(e->is.sizes)) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "adapt.samples: the samples of another simulation are whole, and data.sizes "
-                     "mixes cubes of several sides: leave one of both out");
-  }
   set_inputs(e);
   for (int k = 0; k < CF_NOTES; k++) {
     e->note[k] = (weir_note){name[k], e->is.note[k]};

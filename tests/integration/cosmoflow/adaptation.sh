@@ -63,6 +63,8 @@ refused 2 'take the source, data, adapt' "${adapt[@]}" --set adapt.weight=2
 refused 2 'adapt.bandwidths: names none' "${adapt[@]}" --set 'adapt.bandwidths=[]'
 refused 2 'adaptation is of networks that estimate' "${adapt[@]}" --set model.net=unet --set 'simulate.redshifts=[0]' --set files.classes=2
 refused 2 'closed division of MLPerf HPC has the loss of the reference alone' "${adapt[@]}" --set mllog.write=true --set mllog.division=closed
+refused 2 'data.sizes mixes cubes of several sides' --set 'adapt.samples=[none]' --set 'data.sizes.sides=[4, 8]'
+"$program" describe --config small.yaml "${adapt[@]}" --set 'data.sizes.sides=[4, 8]' >described.txt 2>&1 && fail "describe takes mixed sizes"
 refused 3 'adapt.samples: wide: samples of 16 x 16 x 16 x 1' --set 'adapt.samples=[wide]'
 refused 3 'adapt.samples: real: voxels of another type (f32)' --set 'adapt.samples=[real]'
 refused 3 'none' --set 'adapt.samples=[none]'
