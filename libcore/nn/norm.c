@@ -86,18 +86,32 @@ static weir_value standardise(const site *s, weir_value x, const moments *m, int
                               s->where);
 }
 
-/* stored <- stored + momentum (value - stored). */
-static void follow(const site *s, weir_value stored, weir_value value)
+/* stored + momentum (value - stored); where the caller sets the momentum, the sum of both shares:
+ * of a momentum of 1, the value to the bit. */
+static weir_value followed(const site *s, weir_value stored, weir_value value)
 {
   const double momentum = s->spec->momentum > 0 ? s->spec->momentum : 0.1;
-  const weir_value off = weir_binary_at(s->g, WEIR_CODE_SUB, value, stored, s->where);
-  const weir_array_desc *d = weir_value_desc(s->g, off);
-  const bool given = s->net->momentum.node >= 0 && d != NULL;
-  const weir_value step = given ? times(s, off, weir_cast(s->g, d->dtype, s->net->momentum))
-                                : weir_right_at(s->g, WEIR_CODE_MUL, off, momentum, s->where);
+  const weir_array_desc *d = weir_value_desc(s->g, value);
+
+  if (s->net->momentum.node < 0 || d == NULL) {
+    const weir_value off = weir_binary_at(s->g, WEIR_CODE_SUB, value, stored, s->where);
+    const weir_value step = weir_right_at(s->g, WEIR_CODE_MUL, off, momentum, s->where);
+
+    return weir_binary_at(s->g, WEIR_CODE_ADD, stored, step, s->where);
+  }
+  const weir_value share = weir_cast(s->g, d->dtype, s->net->momentum);
+  const weir_value rest = weir_left_at(s->g, WEIR_CODE_SUB, 1, share, s->where);
+
+  return weir_binary_at(s->g, WEIR_CODE_ADD, times(s, stored, rest), times(s, value, share),
+                        s->where);
+}
+
+static void follow(const site *s, weir_value stored, weir_value value)
+{
+  const weir_value next = followed(s, stored, value);
 
   if (weir_params_store(s->net->params) != NULL) {
-    weir_update(s->g, stored, weir_binary_at(s->g, WEIR_CODE_ADD, stored, step, s->where));
+    weir_update(s->g, stored, next);
   }
 }
 

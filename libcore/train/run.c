@@ -388,7 +388,11 @@ static weir_status loop(train_run *r, int64_t first)
 weir_status train_end_loop(train_run *r, bool saved)
 {
   const train_state *s = &r->state;
+  const bool calibrates = train_calibrates(r);
 
+  if (calibrates) { /* a run that was complete has begun no epoch: that of its last step */
+    train_tell_task(r, *s->position > 0 ? *s->epoch : *s->epoch - 1);
+  }
   /* A run that ends within an epoch is validated as it ends. */
   if (!impatient(r) && r->task->n_valid > 0 && *s->valid_step != *s->step) {
     double metric[TRAIN_METRICS] = {0};
@@ -398,7 +402,7 @@ weir_status train_end_loop(train_run *r, bool saved)
     tell_validation(r, metric, best);
     saved = false;
   }
-  if (r->task->n_valid < 1 && train_calibrates(r)) { /* no validation has done it */
+  if (calibrates && r->task->n_valid < 1) { /* no validation has done it */
     WEIR_TRY(train_swap_average(r));
     WEIR_TRY(train_calibrate(r));
     WEIR_TRY(train_swap_average(r));

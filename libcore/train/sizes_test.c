@@ -14,6 +14,8 @@ typedef struct rows {
   int64_t stop_at, fetched;
   int64_t epoch, position; /* of the last ordered batch */
   bool wrong;              /* a box, a shape and repeats did not go together */
+  int64_t told;            /* epoch, of which samples are views where `views` */
+  bool views;
 } rows;
 
 static float voxel(int64_t sample, int64_t i, uint64_t c)
@@ -58,7 +60,8 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
     }
   }
   for (int64_t i = 0; i < want->n * n; i++) {
-    const int64_t sample = want->sample[i / n] + (train ? 0 : SAMPLES);
+    const int64_t view = r->views ? SAMPLES * (1 + r->told) : 0;
+    const int64_t sample = want->sample[i / n] + (train ? view : SAMPLES);
 
     for (int64_t k = 0; k < side * CHANNELS; k++) {
       x[i * side * CHANNELS + k] =
@@ -255,6 +258,49 @@ static void statistics_are_measured_anew(void **state)
   close_session(&s);
 }
 
+static void begin_views(void *context, int64_t epoch)
+{
+  ((rows *)context)->told = epoch;
+}
+
+static void assert_same_network(const session *a, const session *b)
+{
+  static const char *const name[] = {WEIR_PARAMS_FLAT, "norm/mean", "norm/variance"};
+
+  for (int i = 0; i < 3; i++) {
+    const weir_tensor *const x = check_stored(a->store, name[i]);
+
+    assert_memory_equal(x->data, check_stored(b->store, name[i])->data,
+                        (size_t)weir_tensor_numel(x) * sizeof(float));
+  }
+}
+
+/* Without validation statistics are measured as a run ends, of views of its last epoch: a complete
+ * run that is repeated keeps its weights, whether it ended with an epoch or within one. */
+static void a_complete_run_stays_as_it_is(void **state)
+{
+  const char *const *const ends[] = {SETS("epochs=3", "batch=4"), SETS("steps=7", "batch=4")};
+
+  for (int i = 0; i < 2; i++) {
+    rows r = {.views = true};
+    weir_train_task task = task_of(&r);
+
+    task.n_valid = 0;
+    task.epoch = begin_views;
+    session first = train_rows(&task, NULL, 1, ends[i]);
+
+    r.told = 0;
+    session again = train_rows(&task, first.dir, 1, ends[i]);
+
+    assert_ok(first.status);
+    assert_ok(again.status);
+    assert_int_equal(first.result.step, again.result.step);
+    assert_same_network(&first, &again);
+    close_session(&first);
+    close_session(&again);
+  }
+}
+
 static void what_does_not_go_together_is_refused(void **state)
 {
   rows r = {.stop_at = 0};
@@ -276,6 +322,7 @@ static int all_tests(void)
       cmocka_unit_test(more_batches_accumulate),
       cmocka_unit_test(steps_are_counted),
       cmocka_unit_test(statistics_are_measured_anew),
+      cmocka_unit_test(a_complete_run_stays_as_it_is),
       cmocka_unit_test(what_does_not_go_together_is_refused),
   };
 
