@@ -198,16 +198,18 @@ static weir_status open_all(cf_experiment *e, const weir_comm *comm)
 
 weir_status cf_experiment_prepare(const cf_cfg *cfg, const char *folder)
 {
+  cf_universe_opts simulate = cfg->simulate;
   cf_universe_facts facts;
   cf_written done;
 
   if (cfg->source.input.count > 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(cf_universe_check(&cfg->simulate, &facts));
+  simulate.ranks = 1; /* this one: the same universes */
+  WEIR_TRY(cf_universe_check(&simulate, &facts));
   WEIR_TRY(weir_dir_create(folder));
-  WEIR_TRY(cf_universe_check_folder(&cfg->simulate, &facts, (uint64_t)cfg->seed, folder));
-  WEIR_TRY(cf_universe_write(&cfg->simulate, (uint64_t)cfg->seed, folder, NULL, &done));
+  WEIR_TRY(cf_universe_check_folder(&simulate, &facts, (uint64_t)cfg->seed, folder));
+  WEIR_TRY(cf_universe_write(&simulate, (uint64_t)cfg->seed, folder, NULL, &done));
   if (done.files > 0) {
     weir_info("samples",
               "source.input names no samples: %lld universes of the section simulate: %s",

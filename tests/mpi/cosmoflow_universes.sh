@@ -63,6 +63,9 @@ on 1 prepare "${long[@]}" --set simulate.first=$((2 * files)) --set simulate.uni
 diff <(results "$work/last" | grep universes-) <(results "$work/long" | grep "$(printf 'universes-%08d' $((2 * files)))") >"$work/log" ||
   fail "resumed after a stop: another universe"
 
+# Universes that run makes for itself are made by one rank.
+on 2 run --config "$root/configs/cosmoflow/tiny.yaml" --grid 2 --set train.epochs=1 --set simulate.ranks=2 --out "$work/own" || fail "run makes its universes"
+
 # refused TEXT RANKS WORDS...: status 2, and nothing is written.
 refused() {
   on "$2" prepare "${@:3}" --out "$work/refused" && fail "'$1': it is done"
