@@ -105,8 +105,8 @@ static void counts_do_not_depend_on_ranks(void **state)
   }
 }
 
-/* Coefficients lie in slabs of y, tracers are drawn by the cell of the whole mesh, of a mean that is
- * that of all ranks. */
+/* Coefficients lie in slabs of y, tracers are drawn by the cell of the whole mesh, of a mean that
+ * is that of all ranks. */
 static void what_is_observed_does_not_depend_on_ranks(void **state)
 {
   NEEDS_FFTW();
@@ -117,6 +117,7 @@ static void what_is_observed_does_not_depend_on_ranks(void **state)
     o.values = k == 1 ? CF_VALUES_I16 : CF_VALUES_F32;
     o.feedback.mass = k != 1 ? 1.2e14 : 0;
     o.tracers = k > 0 ? 0.05 : 0;
+    o.particles = k == 2 ? 13 : 0; /* on a mesh of their own, in other slabs */
     compare_on_ranks(&o, 4);
   }
 }
