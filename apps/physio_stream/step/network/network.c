@@ -51,8 +51,10 @@ static const weir_opt options[] = {
     WEIR_OPT_STRING_LIST(network_opts, outputs, "",
                          "names of the numbers of a window or sample, in order; empty: y0, y1, .., "
                          "a single one has the name of the step"),
-    WEIR_OPT_ENUM(network_opts, scores, AS_IS, "as_is|sigmoid|softmax",
-                  "function of the outputs: sigmoid or softmax make probabilities of logits"),
+    WEIR_OPT_ENUM(
+        network_opts, scores, AS_IS, "as_is|sigmoid|softmax",
+        "function of the outputs: sigmoid or softmax make probabilities of logits; a single "
+        "one takes sigmoid"),
     WEIR_OPT_ENUM(network_opts, label, 0, "start|end",
                   "time stamp of the result of a window: start or end of its last hop"),
     WEIR_OPT_END,
@@ -172,6 +174,12 @@ static weir_status shape_output(const network_opts *o, network *n, weir_value *y
                      "%s gives %lld numbers: 1 to %d are supported; a network with results for "
                      "each sample needs results: samples",
                      o->file, (long long)n->numbers, WEIR_SERIES_MAX);
+  }
+  if (n->numbers == 1 && o->scores == SOFTMAX) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "scores: softmax: %s gives one number, whose softmax is 1 always: a single "
+                     "logit takes scores: sigmoid",
+                     o->file);
   }
   *y = weir_reshape(n->graph, *y,
                     (&(weir_reshape_spec){.rank = 3, .shape = {1, n->numbers, n->length}}));

@@ -196,6 +196,8 @@ static void what_does_not_fit_is_refused(void **state)
                       "the hop is at most the window");
   assert_sets_refused(sets_of("blocks17", "outputs=[one]", NULL, NULL), in, 2,
                       "outputs: 1 names for the 3 numbers");
+  assert_sets_refused(sets_of("rhythm17", "scores=softmax", NULL, NULL), in, 1,
+                      "gives one number, whose softmax is 1 always");
   assert_sets_refused(sets_of("x", "file=RUN/weights.nc", NULL, NULL), in, 1,
                       "fs, window, hop and results are not for it");
   assert_sets_refused(sets_of("absent", NULL, NULL, NULL), in, 1, "absent.onnx");
