@@ -365,6 +365,48 @@ static void recurrent_layers_that_are_not_supported_are_named(void **state)
   assert_refused(&node, ends, 2, 17, "only a constant that has the shape already");
 }
 
+/* RNN of 128 steps, one after the other: x -> c -> e -> .., with weights w [1, 1, 1]. */
+static void layers_may_not_have_too_many_steps(void **state)
+{
+  const int64_t shape[] = {1, 128, 1}, cell[] = {1, 1, 1}, one = 1;
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 1, 128}};
+  const float w = 0.5F;
+  onnx_made graph = {.size = 0}, part = onnx_make_value("x", 3, shape);
+  char name[] = "xww", made[] = "b";
+
+  onnx_put_message(&graph, 11, &part);
+  part = onnx_make_floats("w", 3, cell, &w, 1);
+  onnx_put_message(&graph, 5, &part);
+  part = onnx_make_ints("s", shape, 3);
+  onnx_put_message(&graph, 5, &part);
+  for (int k = 0; k < 5; k++) {
+    part = onnx_make_node("RNN", name, made);
+    onnx_put_attribute(&part, "layout", &one, 1, false);
+    onnx_put_attribute(&part, "hidden_size", &one, 1, false);
+    onnx_put_message(&graph, 1, &part);
+    const char back[] = {made[0], 's', 0};
+
+    name[0] = ++made[0];
+    part = onnx_make_node("Reshape", back, made);
+    onnx_put_message(&graph, 1, &part);
+    made[0]++;
+  }
+  part = onnx_make_value("k", 3, shape);
+  onnx_put_message(&graph, 12, &part);
+  const onnx_made model = onnx_make_model(&graph, 17);
+  weir_value y = WEIR_NO_VALUE;
+  weir_graph *g = NULL;
+  weir_onnx m;
+
+  assert_ok(weir_onnx_parse(model.bytes, (int64_t)model.size, "made", &m));
+  assert_ok(weir_graph_create(&g));
+  assert_int_equal(weir_onnx_build(g, &m, "made", weir_input(g, "x", &d), &y),
+                   WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "RNN: 640 steps of all recurrent layers"));
+  weir_graph_destroy(&g);
+  weir_onnx_fini(&m);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -373,6 +415,7 @@ int main(void)
       cmocka_unit_test(single_nodes_follow_their_definition),
       cmocka_unit_test(what_is_not_supported_is_named),
       cmocka_unit_test(recurrent_layers_that_are_not_supported_are_named),
+      cmocka_unit_test(layers_may_not_have_too_many_steps),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@ typedef struct onnx_net {
   int64_t n_items, capacity;
   void **folded; /* constants made of others */
   int64_t n_folded, folded_capacity;
+  int64_t steps; /* of all recurrent layers so far */
   const weir_onnx_node *node;
 } onnx_net;
 

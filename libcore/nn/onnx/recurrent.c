@@ -325,6 +325,13 @@ weir_status onnx_recurrent(onnx_net *c, onnx_item *out)
   weir_value y[2], last[2][2];
 
   WEIR_TRY(take_layer(c, &l));
+  c->steps += l.directions * l.steps;
+  if (c->steps > WEIR_ONNX_STEPS_ALL) {
+    return onnx_refuse(c, WEIR_ERR_UNSUPPORTED,
+                       "%lld steps of all recurrent layers and directions so far: at most %d are "
+                       "supported: use fewer layers or shorter windows",
+                       (long long)c->steps, WEIR_ONNX_STEPS_ALL);
+  }
   for (int64_t d = 0; d < l.directions; d++) {
     WEIR_TRY(run(c, &l, d, &y[d], last[d]));
   }

@@ -14,8 +14,9 @@ extern "C" {
 #endif
 
 enum { WEIR_ONNX_OPSET_MIN = 13, WEIR_ONNX_OPSET_MAX = 22 };
-/* Most steps of a recurrent layer, whose graph has each of them. */
-enum { WEIR_ONNX_STEPS = 128 };
+/* Most steps of a recurrent layer, whose graph has each of them, and of all layers and directions
+ * of a file. */
+enum { WEIR_ONNX_STEPS = 128, WEIR_ONNX_STEPS_ALL = 512 };
 
 /* Returns the input of the network that is no constant. Fails: WEIR_ERR_UNSUPPORTED for more
  * inputs or another number of outputs, elements that are not f32, and versions not supported. */
