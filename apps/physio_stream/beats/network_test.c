@@ -186,6 +186,34 @@ static void beats_are_learnt(void **state)
   weir_check_rmdir(dir);
 }
 
+/* Weights never mix what they were trained on, not even where no step is left. */
+static void a_run_resumes_on_its_own_beats_alone(void **state)
+{
+  const ps_beat_network_opts o = beat_opts();
+  ps_beat_network is;
+  char dir[256];
+
+  assert_ok(ps_beat_network_of(&o, &is));
+  beat_examples e = beat_examples_new(60, &is);
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(beat_weights_train(&o, &e, 3, dir));
+  assert_ok(beat_weights_train(&o, &e, 5, dir));
+  const float own = e.window[7];
+
+  e.window[7] = own + 1;
+  for (int64_t steps = 5; steps < 8; steps += 2) {
+    assert_int_equal(beat_weights_train(&o, &e, steps, dir), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), "was trained on other beats"));
+  }
+  e.window[7] = own;
+  assert_ok(beat_weights_train(&o, &e, 7, dir));
+  e.beat[59].x[PS_FEATURE_POST] += 1; /* of the validation */
+  assert_int_equal(beat_weights_train(&o, &e, 8, dir), WEIR_ERR_CONFIG);
+  beat_examples_free(&e);
+  weir_check_rmdir(dir);
+}
+
 /* n / (K n_c) of the classes that are learnt, 0 of others. */
 static void rare_classes_weigh_more(void **state)
 {
@@ -258,8 +286,11 @@ static void other_files_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(logits_equal_the_formulas), cmocka_unit_test(gradients_equal_differences),
-      cmocka_unit_test(beats_are_learnt),          cmocka_unit_test(rare_classes_weigh_more),
+      cmocka_unit_test(logits_equal_the_formulas),
+      cmocka_unit_test(gradients_equal_differences),
+      cmocka_unit_test(beats_are_learnt),
+      cmocka_unit_test(a_run_resumes_on_its_own_beats_alone),
+      cmocka_unit_test(rare_classes_weigh_more),
       cmocka_unit_test(other_files_are_refused),
   };
 

@@ -2,12 +2,14 @@
 #include "beats/task.h"
 #include <math.h>
 #include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "nn/weir_loss.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 
 static const char *const metric[] = {"accuracy"};
-static const char sum_of_weights[] = "class_weights";
+static const char sum_of_weights[] = "class_weights", digest_name[] = "beats_digest";
 
 weir_status ps_beat_network_of(const ps_beat_network_opts *o, ps_beat_network *out)
 {
@@ -74,6 +76,7 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
                *const w = tensor[PS_BEAT_WEIGHT]->data;
   int32_t *const y = tensor[PS_BEAT_Y]->data;
 
+  WEIR_TRY(ps_beat_training_check(t));
   for (int64_t i = 0; i < want->n; i++) {
     const int64_t at = want->sample[i] + (want->split == WEIR_TRAIN_SAMPLES ? 0 : t->split.n_train);
     const int64_t number = t->split.beat[at];
@@ -87,6 +90,53 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
     w[i] = (float)t->class_weight[beat->kind];
   }
   return WEIR_OK;
+}
+
+/* ---- Which beats ---- */
+
+/* Digest of all that fetch gives, a beat at a time, each with the digest so far. */
+static weir_status take_digest(ps_beat_training *t)
+{
+  const int64_t size = ps_beat_window_samples(&t->is.window) * t->is.leads;
+  const int64_t counts[] = {t->split.n_train, t->split.n_valid, t->is.features};
+  const size_t window = (size_t)size * sizeof(float);
+  double v[PS_FEATURES + 2];
+  weir_tensor *stored = NULL;
+  char *all = NULL;
+
+  WEIR_TRY(weir_alloc((int64_t)(PS_BEAT_DIGEST + sizeof v + window), 1, (void **)&all));
+  weir_sha256(counts, sizeof counts, t->digest);
+  for (int64_t i = 0; i < t->split.n_train + t->split.n_valid; i++) {
+    const int64_t number = t->split.beat[i];
+    const ps_labelled *const beat = &t->set.beat[number];
+
+    memset(v, 0, sizeof v);
+    v[0] = beat->kind;
+    v[1] = t->class_weight[beat->kind];
+    memcpy(v + 2, beat->x, (size_t)t->is.features * sizeof *v);
+    memcpy(all, t->digest, PS_BEAT_DIGEST);
+    memcpy(all + PS_BEAT_DIGEST, v, sizeof v);
+    memcpy(all + PS_BEAT_DIGEST + sizeof v, t->set.window + number * size, window);
+    weir_sha256(all, PS_BEAT_DIGEST + sizeof v + window, t->digest);
+  }
+  weir_free(&all);
+  WEIR_TRY(weir_store_add(t->store, digest_name, WEIR_U8, 1, (const int64_t[]){PS_BEAT_DIGEST}));
+  WEIR_TRY(weir_store_write(t->store, digest_name, &stored));
+  memcpy(stored->data, t->digest, PS_BEAT_DIGEST);
+  return WEIR_OK;
+}
+
+weir_status ps_beat_training_check(const ps_beat_training *t)
+{
+  const weir_tensor *stored = NULL;
+
+  WEIR_TRY(weir_store_read(t->store, digest_name, &stored));
+  return memcmp(stored->data, t->digest, PS_BEAT_DIGEST) == 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "the network in --out was trained on other beats: take the records, "
+                         "features, beats.network and seed of that run, another --out, or give "
+                         "--overwrite to train anew");
 }
 
 /* ---- The task ---- */
@@ -193,6 +243,7 @@ weir_status ps_beat_training_open(const ps_beat_network_opts *o, const ps_beat_s
   WEIR_TRY(weir_store_create(&out->store));
   WEIR_TRY(weir_train_prepare(&out->task, seed, out->params, out->store));
   WEIR_TRY(ps_beat_network_add_header(out->store, &out->is));
+  WEIR_TRY(take_digest(out));
   return standardise(out);
 }
 

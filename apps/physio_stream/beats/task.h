@@ -28,6 +28,7 @@ typedef struct ps_beat_split {
 
 enum { PS_BEAT_X, PS_BEAT_F, PS_BEAT_Y, PS_BEAT_WEIGHT, PS_BEAT_INPUTS };
 
+enum { PS_BEAT_DIGEST = 64 };
 /* Not to be moved: the task points into it. */
 typedef struct ps_beat_training {
   ps_beat_network is;
@@ -37,6 +38,7 @@ typedef struct ps_beat_training {
   double class_weight[PS_CLASSES]; /* n / (K n_c) of n beats of K classes, or 1; 0: not learnt */
   weir_params *params;
   weir_store *store;
+  char digest[PS_BEAT_DIGEST + 1]; /* SHA-256 of the beats and their windows */
   weir_train_input input[PS_BEAT_INPUTS];
   weir_train_task task;
 } ps_beat_training;
@@ -50,5 +52,8 @@ weir_train_task ps_beat_task(void);
 weir_status ps_beat_training_open(const ps_beat_network_opts *o, const ps_beat_set *set,
                                   const ps_beat_split *split, int64_t min_beats, int64_t seed,
                                   ps_beat_training *out) WEIR_CHECKED;
+/* Checks that what a run has resumed from was trained on these beats; fetch does so too. Fails:
+ * WEIR_ERR_CONFIG. */
+weir_status ps_beat_training_check(const ps_beat_training *t) WEIR_CHECKED;
 void ps_beat_training_close(ps_beat_training *t);
 #endif

@@ -142,7 +142,8 @@ static weir_status run(const fold *f, ps_beat_training *t, const char *dir,
   train.seed += f->cfg->seed;
   train.patience = f->n_valid > 0 ? train.patience : 0;
   train.target.metric = f->n_valid > 0 ? train.target.metric : "";
-  return weir_train_run(&t->task, &train, &exec, t->params, t->store, dir, result);
+  WEIR_TRY(weir_train_run(&t->task, &train, &exec, t->params, t->store, dir, result));
+  return ps_beat_training_check(t); /* where it had ended before and read no beat */
 }
 
 /* ---- What it makes of other patients ---- */

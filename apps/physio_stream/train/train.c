@@ -337,9 +337,10 @@ static weir_status train(weir_job *j, session *e)
 
 static weir_status perform(weir_job *j)
 {
+  const ps_cfg *const cfg = j->cfg;
   session e = {0};
 
-  WEIR_TRY(weir_job_begin(j, "train", false));
+  WEIR_TRY(weir_job_begin(j, "train", cfg->beats.network.use && cfg->train.checkpoint.resume));
   const weir_status status = train(j, &e);
 
   weir_table_fini(&e.confusion);

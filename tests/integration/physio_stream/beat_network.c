@@ -120,6 +120,15 @@ static void scores_of(char kind, double *se, double *ppv)
   free(text);
 }
 
+static int train_on(const char *how, const char *learnt, const char *tested, int epochs)
+{
+  return program("train %s --config %s/beats_ds1_ds2.yaml --set 'beats.records=[%s]' --set "
+                 "'beats.test=[%s]' --set beats.folder=%s --set train.epochs=%d --set "
+                 "exec.tier=vector --out %s",
+                 how, CONFIGS, learnt, tested, in_scratch("features"), epochs,
+                 in_scratch("trained"));
+}
+
 static void all_classes_are_found_in_other_patients(void **state)
 {
   char lists[2][2048] = {"", ""};
@@ -134,12 +143,9 @@ static void all_classes_are_found_in_other_patients(void **state)
                            "'input.records=[%s,%s]' --out %s",
                            CONFIGS, lists[0], lists[1], in_scratch("features")),
                    0);
-  assert_int_equal(program("train --overwrite --config %s/beats_ds1_ds2.yaml --set "
-                           "'beats.records=[%s]' --set 'beats.test=[%s]' --set beats.folder=%s "
-                           "--set train.epochs=12 --set exec.tier=vector --out %s",
-                           CONFIGS, lists[0], lists[1], in_scratch("features"),
-                           in_scratch("trained")),
-                   0);
+  assert_int_equal(train_on("--overwrite", lists[0], lists[1], 10), 0);
+  assert_int_equal(train_on("", lists[0], lists[1], 12), 0);
+  assert_non_null(strstr(printed(), "resumed after step"));
   for (const char *kind = "NSVF"; *kind != 0; kind++) {
     double se = 0, ppv = 0;
 
@@ -151,6 +157,8 @@ static void all_classes_are_found_in_other_patients(void **state)
   assert_int_equal(sscanf(strchr(text, '\n') + 1, "none,%63[^,]", valid), 1);
   assert_true(valid[0] == 'p' && strchr(valid, ' ') == NULL && valid[1] - '0' >= TESTED);
   free(text);
+  assert_int_equal(train_on("", lists[1], in_scratch("p%d", TESTED), 12), 2);
+  assert_non_null(strstr(printed(), "or another folder"));
 }
 
 int main(void)

@@ -69,9 +69,9 @@ static inline ps_beat_network_opts beat_opts(void)
   return o;
 }
 
-/* Trains on e for `steps` steps into DIR/weights.*, whose path is written to `path`. */
-static inline void beat_weights_make(const ps_beat_network_opts *o, const beat_examples *e,
-                                     int64_t steps, const char *dir, char *path, size_t size)
+/* Trains on e up to `steps` steps in DIR, from its latest checkpoint if it has one. */
+static inline weir_status beat_weights_train(const ps_beat_network_opts *o, const beat_examples *e,
+                                             int64_t steps, const char *dir)
 {
   const ps_beat_set set = {.beat = e->beat, .window = e->window};
   const ps_beat_split split = {.beat = e->number, .n_train = e->n - 30, .n_valid = 30};
@@ -87,9 +87,21 @@ static inline void beat_weights_make(const ps_beat_network_opts *o, const beat_e
   cfg.steps = steps;
   cfg.optim.schedule.lr = 0.01;
   assert_ok(ps_beat_training_open(o, &set, &split, 2, 1, &t));
-  assert_ok(weir_train_run(&t.task, &cfg, &(weir_plan_opts){.exec = &exec, .threads = 1}, t.params,
-                           t.store, dir, &result));
+  weir_status status = weir_train_run(&t.task, &cfg, &(weir_plan_opts){.exec = &exec, .threads = 1},
+                                      t.params, t.store, dir, &result);
+
+  if (status == WEIR_OK) {
+    status = ps_beat_training_check(&t);
+  }
   ps_beat_training_close(&t);
+  return status;
+}
+
+/* Trains on e for `steps` steps into DIR/weights.*, whose path is written to `path`. */
+static inline void beat_weights_make(const ps_beat_network_opts *o, const beat_examples *e,
+                                     int64_t steps, const char *dir, char *path, size_t size)
+{
+  assert_ok(beat_weights_train(o, e, steps, dir));
   assert_ok(weir_checkpoint_weights(dir, WEIR_CHECKPOINT_AUTO, path, size));
 }
 
