@@ -68,11 +68,36 @@ static bool same_patient(const ps_cfg *cfg, const char *a, const char *b)
   return same;
 }
 
+/* A name in two entries would be of two patients. */
+static weir_status check_patients(const weir_string_list *list)
+{
+  for (int64_t i = 0; i < list->count; i++) {
+    for (int64_t k = i + 1; k < list->count; k++) {
+      for (const char *at = list->items[i] + strspn(list->items[i], " "); *at != 0;) {
+        const size_t n = strcspn(at, " ");
+        char name[PS_PATH];
+
+        (void)snprintf(name, sizeof name, "%.*s", (int)n, at);
+        if (has_word(list->items[k], name)) {
+          return weir_fail(WEIR_ERR_CONFIG,
+                           "beats.same_patient: %s is in two entries: write all records of a "
+                           "patient in one",
+                           name);
+        }
+        at += n;
+        at += strspn(at, " ");
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
 /* The patient of each record: the first record of the same one. None is learnt from and tested. */
 static weir_status find_patients(const ps_cfg *cfg, session *e)
 {
   const int64_t all = e->records.count + e->test.count;
 
+  WEIR_TRY(check_patients(&cfg->beats.same_patient));
   WEIR_TRY(weir_alloc(all, sizeof *e->patient, (void **)&e->patient));
   for (int64_t i = 0; i < all; i++) {
     const char *const name = ps_train_record(e, i)->name;

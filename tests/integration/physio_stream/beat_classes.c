@@ -221,6 +221,12 @@ static void what_cannot_be_learnt_is_refused(void **state)
               in_scratch("none")),
       2);
   assert_non_null(strstr(printed(), "is of the same patient as 119"));
+  assert_int_equal(program("train --overwrite --set 'beats.records=[%s]' --set "
+                           "'beats.same_patient=[\"119 207\", \"207 208\"]' --set "
+                           "beats.folder=%s --out %s",
+                           in_data("wfdb/mitdb/119"), in_scratch("features"), in_scratch("none")),
+                   2);
+  assert_non_null(strstr(printed(), "same_patient: 207 is in two entries"));
   assert_int_equal(program("train --overwrite --config %s/beats_ds1_ds2.yaml --set beats.folder=%s "
                            "--set train.initial_weights=weights.nc --out %s",
                            CONFIGS, in_scratch("features"), in_scratch("none")),
