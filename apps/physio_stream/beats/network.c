@@ -2,6 +2,7 @@
 #include "beats/network.h"
 #include <math.h>
 #include <string.h>
+#include "base/weir_file.h"
 #include "nn/weir_layer.h"
 #include "ops/concat/weir_concat.h"
 #include "ops/elementwise/weir_elementwise.h"
@@ -22,7 +23,7 @@ enum {
   LEARNT,
   NUMBERS = LEARNT + PS_CLASSES
 };
-enum { CONVOLUTIONS = 3, POOL = 2, MAX_UNITS = 4096 };
+enum { CONVOLUTIONS = 3, POOL = 2, MAX_FILTERS = 1024, MAX_HIDDEN = 4096 };
 static const char mean_name[] = "features/mean", sd_name[] = "features/sd";
 /* The logit of a class that is not learnt: finite, so that a weight of 0 makes a loss of 0. */
 #define NEVER (-1e9)
@@ -139,12 +140,15 @@ static bool is_count(double v, double low, double high)
   return v >= low && v <= high && v == floor(v);
 }
 
+/* The ranges are those of the options. */
 static weir_status take_header(const char *path, const double *v, ps_beat_network *n)
 {
-  bool sound = v[RATE] > 0 && v[RATE] <= 1e6 && is_count(v[BEFORE], 0, PS_BEAT_SAMPLES_MAX) &&
+  const double longest = 5 * v[RATE] + 1; /* samples of 5 s */
+  bool sound = v[RATE] >= 1 && v[RATE] <= 1e4 && v[BEFORE] <= longest && v[AFTER] <= longest &&
+               is_count(v[BEFORE], 0, PS_BEAT_SAMPLES_MAX) &&
                is_count(v[AFTER], 1, PS_BEAT_SAMPLES_MAX) && is_count(v[LEADS], 1, PS_BEAT_LEADS) &&
-               is_count(v[FEATURES], 1, PS_FEATURES) && is_count(v[FILTERS], 1, MAX_UNITS) &&
-               is_count(v[HIDDEN], 1, MAX_UNITS) &&
+               is_count(v[FEATURES], 1, PS_FEATURES) && is_count(v[FILTERS], 1, MAX_FILTERS) &&
+               is_count(v[HIDDEN], 1, MAX_HIDDEN) &&
                is_count(v[BEFORE] + v[AFTER], PS_BEAT_SAMPLES_MIN, PS_BEAT_SAMPLES_MAX);
 
   if (v[VERSION] != THIS_VERSION || !sound) {
@@ -201,15 +205,24 @@ static weir_status build(ps_beat_classifier *c, weir_graph *g)
   return weir_graph_status(g);
 }
 
-static weir_status declare(ps_beat_classifier *c)
+/* Nothing is stored for more weights than the file can have. */
+static weir_status declare(ps_beat_classifier *c, const char *path)
 {
   weir_graph *g = NULL;
+  int64_t bytes = 0;
 
+  WEIR_TRY(weir_file_size(path, &bytes));
   WEIR_TRY(weir_graph_create(&g));
   const weir_status status = build(c, g);
 
   weir_graph_destroy(&g);
   WEIR_TRY(status);
+  if (weir_params_elements(c->params) > bytes / (int64_t)sizeof(float)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: its array " PS_BEAT_NETWORK_ARRAY " describes a network of %lld weights, "
+                     "more than its %lld bytes can have: train it again",
+                     path, (long long)weir_params_elements(c->params), (long long)bytes);
+  }
   return weir_params_seal(c->params, c->store);
 }
 
@@ -226,7 +239,7 @@ weir_status ps_beat_classifier_open(const char *path, ps_beat_classifier *out)
   WEIR_TRY(weir_tensor_init(&out->logits, WEIR_F32, 2, (const int64_t[]){1, PS_CLASSES}));
   WEIR_TRY(weir_params_create(WEIR_F32, &out->params));
   WEIR_TRY(weir_store_create(&out->store));
-  WEIR_TRY(declare(out));
+  WEIR_TRY(declare(out, path));
   WEIR_TRY(weir_train_weights(out->params, out->store, path));
   WEIR_TRY(weir_graph_create(&out->graph));
   WEIR_TRY(build(out, out->graph));

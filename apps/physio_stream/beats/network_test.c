@@ -276,6 +276,18 @@ static void other_files_are_refused(void **state)
   (void)snprintf(path, sizeof path, "%s/zero.nc", dir);
   assert_ok(weir_checkpoint_save(&(weir_checkpoint){.store = store}, WEIR_CHECKPOINT_AUTO, path));
   assert_refused(path, WEIR_ERR_DATA);
+  for (int k = 0; k < 4; k++) { /* a rate that no window has; seconds; more weights than bytes */
+    static const double numbers[4][12] = {{1, 1e-300, 20, 20, 1, 3, 8, 32, 1, 1, 1, 1},
+                                          {1, 1, 2000, 20, 1, 3, 8, 32, 1, 1, 1, 1},
+                                          {1, NAN, 20, 20, 1, 3, 8, 32, 1, 1, 1, 1},
+                                          {1, 1000, 2000, 2000, 1, 3, 1024, 4096, 1, 1, 1, 1}};
+
+    memcpy(t->data, numbers[k], sizeof numbers[k]);
+    (void)snprintf(path, sizeof path, "%s/wrong%d.nc", dir, k);
+    assert_ok(weir_checkpoint_save(&(weir_checkpoint){.store = store}, WEIR_CHECKPOINT_AUTO, path));
+    assert_refused(path, WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), k < 3 ? "of this version" : "bytes can have"));
+  }
   weir_store_destroy(&store);
   weir_check_rmdir(dir);
   o.before = 0.01;
