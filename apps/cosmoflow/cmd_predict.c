@@ -67,13 +67,12 @@ static bool is_unlabelled(const work *w)
 static bool is_other_simulation(const work *w)
 {
   const char *const trained = w->weights.text[CF_NOTE_simulation], *const is = w->info.simulation;
-  const size_t n = strcspn(trained, ";") + 1;
   char differences[512];
 
   if (trained[0] == 0 || is[0] == 0 || strcmp(trained, is) == 0) {
     return false;
   }
-  const bool other_seed = strncmp(trained, is, n) != 0;
+  const bool other_seed = !cf_universe_text_same_seed(trained, is);
 
   if (w->others) {
     return other_seed;

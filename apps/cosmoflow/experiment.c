@@ -192,7 +192,7 @@ static weir_status open_all(cf_experiment *e, const weir_comm *comm)
   const int64_t *const u = e->split.universes;
 
   WEIR_TRY(cf_adaptation_open(&e->cfg->adapt, &e->cfg->data, &spec, e->samples,
-                              cf_source_info(e->source), &e->adaptation));
+                              cf_source_info(e->source), &e->split, &e->adaptation));
   return cf_data_check(&e->cfg->data, e->split.count, u[CF_TRAIN] + u[CF_VALID] + u[CF_TEST]);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
 #include "base/weir_random.h"
 
 enum { BESIDE = 0x74617267 /* purpose of random numbers */ };
@@ -53,8 +54,34 @@ static weir_status check(const cf_adapt_opts *opts, const char *path, cf_adaptat
                    weir_dtype_name(cf_samples_dtype(like)));
 }
 
-static weir_status split(const cf_data_opts *data, cf_adaptation *t)
+/* Splits universes of the seed of the training by their numbers, as predict does: each is of the
+ * subset that it is of there, and numbers that the training has not are of no use. */
+static weir_status split_by_numbers(const cf_split *of, const int64_t *universe, cf_adaptation *t)
 {
+  char *text[2] = {NULL, NULL};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(cf_split_text(of, CF_TRAIN, &text[0]), done);
+  WEIR_TRY_GOTO(cf_split_text(of, CF_VALID, &text[1]), done);
+  WEIR_TRY_GOTO(cf_split_of_lists(text[0], text[1], of->samples_per_universe, universe,
+                                  cf_source_count(t->source), &t->split),
+                done);
+  if (t->split.n[CF_TRAIN] == 0) {
+    status = weir_fail(WEIR_ERR_CONFIG,
+                       "adapt.samples: the seed is that of the training, and none of these "
+                       "universes has the number of one that is trained on: others are kept for "
+                       "validation and test; make them with another seed");
+  }
+done:
+  weir_free(&text[0]);
+  weir_free(&text[1]);
+  return status;
+}
+
+static weir_status split(const cf_data_opts *data, const cf_volume_info *info, const cf_split *of,
+                         cf_adaptation *t)
+{
+  const char *const here = cf_source_info(t->source)->simulation;
   const int64_t n = cf_source_count(t->source);
   int64_t *universe = NULL;
   cf_split_opts opts = data->split;
@@ -65,7 +92,15 @@ static weir_status split(const cf_data_opts *data, cf_adaptation *t)
   for (int64_t i = 0; i < n; i++) {
     WEIR_TRY_GOTO(cf_source_universe(t->source, i, &universe[i]), done);
   }
-  WEIR_TRY_GOTO(cf_split_create(&opts, universe, n, &t->split), done);
+  if (here[0] != 0 && cf_universe_text_same_seed(here, info->simulation)) {
+    WEIR_TRY_GOTO(split_by_numbers(of, universe, t), done);
+  } else {
+    WEIR_TRY_GOTO(cf_split_create(&opts, universe, n, &t->split), done);
+  }
+  if (!of->quiet) {
+    weir_info("adapt", "to %lld samples of %lld universes", (long long)t->split.n[CF_TRAIN],
+              (long long)t->split.universes[CF_TRAIN]);
+  }
 done:
   weir_free(&universe);
   return status;
@@ -73,7 +108,7 @@ done:
 
 static weir_status open_all(const cf_adapt_opts *opts, const cf_data_opts *data,
                             const cf_source_spec *spec, cf_samples *like,
-                            const cf_volume_info *info, cf_adaptation *t)
+                            const cf_volume_info *info, const cf_split *of, cf_adaptation *t)
 {
   cf_source_spec own = *spec;
 
@@ -83,16 +118,16 @@ static weir_status open_all(const cf_adapt_opts *opts, const cf_data_opts *data,
   WEIR_TRY(cf_source_open(&own, &t->source));
   WEIR_TRY(cf_samples_create(data, t->source, CF_TRUTH_NONE, &t->samples));
   WEIR_TRY(check(opts, opts->samples.items[0], t, like, info));
-  return split(data, t);
+  return split(data, info, of, t);
 }
 
 weir_status cf_adaptation_open(const cf_adapt_opts *opts, const cf_data_opts *data,
                                const cf_source_spec *spec, cf_samples *like,
-                               const cf_volume_info *info, cf_adaptation *out)
+                               const cf_volume_info *info, const cf_split *of, cf_adaptation *out)
 {
   *out = (cf_adaptation){.source = NULL};
   const weir_status status =
-      opts->samples.count > 0 ? open_all(opts, data, spec, like, info, out) : WEIR_OK;
+      opts->samples.count > 0 ? open_all(opts, data, spec, like, info, of, out) : WEIR_OK;
 
   if (status != WEIR_OK) {
     cf_adaptation_close(out);

@@ -20,14 +20,16 @@ typedef struct cf_adaptation {
   cf_split split;
 } cf_adaptation;
 
-/* Opens the samples of opts by a spec of which `source` is that of the training but for the paths,
- * and splits them as the training does: its validation and test universes are not seen here either.
- * Without samples nothing is opened. All borrowed. Fails: WEIR_ERR_CONFIG (no bandwidth, or one not
- * above 0; no training sample), WEIR_ERR_DATA where the samples are not like those of the training,
- * as cf_source_open, cf_samples_create, cf_split_create. */
+/* Opens the samples of opts by a spec of which `source` is that of the training but for the paths.
+ * Universes of the seed of the training are those of `of`, its split, by their numbers: only those
+ * that are trained on are seen here. Others are split by the options of the training. Tells how
+ * many are seen, unless of->quiet. Without samples nothing is opened. All borrowed. Fails:
+ * WEIR_ERR_CONFIG (no bandwidth, no training sample), WEIR_ERR_DATA where the samples are not like
+ * those of the training, as cf_source_open, cf_samples_create, cf_split_create. */
 weir_status cf_adaptation_open(const cf_adapt_opts *opts, const cf_data_opts *data,
                                const cf_source_spec *spec, cf_samples *like,
-                               const cf_volume_info *info, cf_adaptation *out) WEIR_CHECKED;
+                               const cf_volume_info *info, const cf_split *of,
+                               cf_adaptation *out) WEIR_CHECKED;
 void cf_adaptation_close(cf_adaptation *t);
 /* Writes what a training depends on: samples, weight and bandwidths; nothing without adaptation. */
 void cf_adaptation_put(const cf_adapt_opts *opts, const cf_adaptation *t, FILE *out);

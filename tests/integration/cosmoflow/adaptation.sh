@@ -44,6 +44,8 @@ refused() {
 "$program" prepare --config small.yaml --set simulate.tracers=0.02 --out b >prepare.txt 2>&1 || { cat prepare.txt && exit 1; }
 "$program" prepare --config small.yaml --set simulate.side=16 --set simulate.universes=4 --out wide >prepare.txt 2>&1 || { cat prepare.txt && exit 1; }
 "$program" prepare --config small.yaml --set simulate.values=f32 --out real >prepare.txt 2>&1 || { cat prepare.txt && exit 1; }
+"$program" prepare --config small.yaml --set simulate.universes=40 --set simulate.file=20 --set simulate.tracers=0.02 --out more >prepare.txt 2>&1 || { cat prepare.txt && exit 1; }
+"$program" prepare --config small.yaml --set seed=7 --set simulate.universes=40 --set simulate.tracers=0.02 --out new >prepare.txt 2>&1 || { cat prepare.txt && exit 1; }
 adapt=(--set 'adapt.samples=[b]')
 for words in plain "zero ${adapt[*]} --set adapt.weight=0" "one ${adapt[*]}" "two ${adapt[*]} --grid 2 --ranks 2" \
   "slabs ${adapt[*]} --grid 1x2 --ranks 2" "half ${adapt[*]} --set train.epochs=2"; do
@@ -58,6 +60,12 @@ mv half.txt first.txt && run half "${adapt[@]}" || { cat half.txt && fail "the r
 cat half.txt >>first.txt && mv first.txt half.txt
 same half one || fail "the resumed run has other losses"
 
+# Universes of one seed are of one subset by their numbers, of however many: none is seen that predict takes for a test.
+for words in "more 12" "new 32"; do
+  run seen --overwrite --set "adapt.samples=[${words% *}]" --set train.epochs=1 &&
+    grep -q "^adapt: to ${words#* } samples of ${words#* } universes" seen.txt || { cat seen.txt && fail "other samples are seen than $words"; }
+done
+
 cp -r one refused
 refused 2 'take the source, data, adapt' "${adapt[@]}" --set adapt.weight=2
 refused 2 'adapt.bandwidths: names none' "${adapt[@]}" --set 'adapt.bandwidths=[]'
@@ -67,5 +75,6 @@ refused 2 'data.sizes mixes cubes of several sides' --set 'adapt.samples=[none]'
 "$program" describe --config small.yaml "${adapt[@]}" --set 'data.sizes.sides=[4, 8]' >described.txt 2>&1 && fail "describe takes mixed sizes"
 refused 3 'adapt.samples: wide: samples of 16 x 16 x 16 x 1' --set 'adapt.samples=[wide]'
 refused 3 'adapt.samples: real: voxels of another type (f32)' --set 'adapt.samples=[real]'
+refused 2 'none of these universes has the number of one that is trained on' --set 'adapt.samples=[more/universes-00000020.nc]'
 refused 3 'none' --set 'adapt.samples=[none]'
 exit $failed

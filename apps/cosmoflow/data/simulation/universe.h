@@ -86,6 +86,9 @@ enum { CF_TEXT = 4096, CF_MAX_CHANNELS = 64 };
  * storage of samples; less than CF_TEXT bytes. */
 void cf_universe_text(const cf_universe_opts *opts, const cf_universe_facts *f, uint64_t seed,
                       char *text, size_t size);
+/* Returns whether two such lines state one seed: universes of a number have the same initial phases
+ * there. Also whether both are "". */
+bool cf_universe_text_same_seed(const char *a, const char *b);
 /* Writes what differs between two such lines, `"seed 0" and "seed 1", "2lpt of 32^3 particles" and
  * ..`; "" for equal ones. Always terminated. */
 void cf_universe_text_compare(const char *a, const char *b, char *text, size_t size);

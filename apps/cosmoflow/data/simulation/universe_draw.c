@@ -297,6 +297,13 @@ void cf_universe_text(const cf_universe_opts *o, const cf_universe_facts *f, uin
 #undef SAY
 }
 
+bool cf_universe_text_same_seed(const char *a, const char *b)
+{
+  const size_t n = strcspn(a, ";");
+
+  return n == strcspn(b, ";") && strncmp(a, b, n) == 0;
+}
+
 /* An item of a list. */
 typedef struct item {
   const char *at;
