@@ -77,6 +77,16 @@ weir_status cf_check_grid(const cf_cfg *cfg, int ranks, weir_grid *out)
   return weir_load_suits(&cfg->load, out->extent[WEIR_ALONG_SAMPLES] > 1, 0);
 }
 
+/* Adaptation compares the samples of a batch. */
+static weir_status check_adaptation(const cf_cfg *cfg)
+{
+  return cfg->adapt.samples.count == 0 || cfg->train.batch > 1
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "train.batch: 1: adapt.samples compares the samples of a batch, at least "
+                         "2 of each simulation: set train.batch=8 or more");
+}
+
 /* Bytes of a sample that a rank reads; 0: each reads a slice that depends on the grid. */
 static int64_t bytes_of(const cf_cfg *cfg, const cf_universe_facts *f)
 {

@@ -27,8 +27,10 @@ def kernel(a, b, bandwidths):
 
 def discrepancy(x, y, bandwidths):
     n = len(x)
+    if n == 1:  # no estimate
+        return 0, 0, 0
     other = 1 - np.eye(n)
-    within = 1 / (n * (n - 1)) if n > 1 else 0
+    within = 1 / (n * (n - 1))
     (xx, dxx), (yy, dyy) = kernel(x, x, bandwidths), kernel(y, y, bandwidths)
     (xy, dxy), (_, dyx) = kernel(x, y, bandwidths), kernel(y, x, bandwidths)
     value = within * (np.sum(xx * other) + np.sum(yy * other)) - 2 * np.mean(xy)

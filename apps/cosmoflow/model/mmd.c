@@ -49,11 +49,11 @@ weir_value cf_mmd_source(weir_graph *g, weir_value joined)
 }
 
 /* Factors of the pairs of points, [2 n, 2 n]: 1 / (n (n - 1)) of two different ones of one set, -1
- * / n^2 of one of each set, which occur twice. */
+ * / n^2 of one of each set, which occur twice; 0 of n = 1. */
 static weir_value factors(weir_graph *g, weir_dtype dtype, int64_t n)
 {
   const double within = n > 1 ? 1 / ((double)n * (double)(n - 1)) : 0;
-  const double across = -1 / ((double)n * (double)n);
+  const double across = n > 1 ? -1 / ((double)n * (double)n) : 0;
   weir_tensor t;
   const weir_status status = weir_tensor_init(&t, dtype, 2, (int64_t[]){2 * n, 2 * n});
 

@@ -15,7 +15,8 @@ weir_value cf_mmd_source(weir_graph *g, weir_value joined);
  *
  *   k(a, b) = mean over the bandwidths s of exp(-|a - b|^2 / (2 f s^2))
  *
- * of points [n > 1]; of one pair of points only -2 k remains. */
+ * of points [n > 1]. Of one pair of points, as in a last batch of one sample, it is 0: there is no
+ * estimate, and what remains of it, -2 k, would draw all outputs to one point. */
 weir_value cf_mmd_square(weir_graph *g, const double *bandwidth, int64_t n_bandwidths,
                          weir_value joined);
 #endif

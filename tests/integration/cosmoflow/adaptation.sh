@@ -69,6 +69,7 @@ done
 cp -r one refused
 refused 2 'take the source, data, adapt' "${adapt[@]}" --set adapt.weight=2
 refused 2 'adapt.bandwidths: names none' "${adapt[@]}" --set 'adapt.bandwidths=[]'
+refused 2 'train.batch: 1: adapt.samples compares the samples of a batch' "${adapt[@]}" --set train.batch=1
 refused 2 'adaptation is of networks that estimate' "${adapt[@]}" --set model.net=unet --set 'simulate.redshifts=[0]' --set files.classes=2
 refused 2 'closed division of MLPerf HPC has the loss of the reference alone' "${adapt[@]}" --set mllog.write=true --set mllog.division=closed
 refused 2 'data.sizes mixes cubes of several sides' --set 'adapt.samples=[none]' --set 'data.sizes.sides=[4, 8]'
