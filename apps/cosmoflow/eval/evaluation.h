@@ -71,6 +71,6 @@ bool cf_evaluation_cases(const cf_evaluation *e, int64_t set, cf_predictor by, c
 /* Returns the regression with the lowest MAE on a label of a set, or on all (CF_ALL_LABELS, in
  * units of their ranges); CF_BY_MEAN where there is none. */
 cf_predictor cf_evaluation_best(const cf_evaluation *e, int64_t set, cf_level level, int64_t label);
-/* Returns the name of a model, for tables. Borrowed. */
+/* Returns the name of a model, for tables. Borrowed. e and set are of CF_BY_NETWORK alone. */
 const char *cf_evaluation_name(const cf_evaluation *e, int64_t set, cf_predictor by);
 #endif

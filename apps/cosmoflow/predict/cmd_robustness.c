@@ -1,11 +1,17 @@
 /* cmd_robustness.c - networks on sets of samples that were made otherwise, and regressions fitted
  * on the same universes: predictions-NETWORK-SET.nc, robustness.csv, report.html. */
 #include <stdio.h>
+#include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "eval/robustness/robustness.h"
 #include "predict/predict.h"
 #include "commands.h"
+
+/* The universes that a network has seen, as its weights list them. */
+typedef struct seen {
+  char *train, *valid;
+} seen;
 
 typedef struct test {
   weir_job *job;
@@ -15,6 +21,7 @@ typedef struct test {
   int64_t *set;    /* [sets] of the evaluation, the one it is trained on first */
   char (*path)[CF_PATH];
   cf_eval_set_opts *scored;
+  seen *seen; /* [networks] */
   cf_robustness result;
 } test;
 
@@ -63,9 +70,48 @@ static weir_status write_predictions(cf_predict *w, const char *name, const char
   return cf_predictions_write(w->out, path);
 }
 
+/* The set that a network is said to be trained on is that of its weights. */
+static weir_status judge_own_set(const test *t, const cf_predict *w)
+{
+  const char *const trained = w->weights.text[CF_NOTE_simulation], *const is = w->info.simulation;
+  char differences[512] = "none of the universes is one that it was trained on";
+
+  if (trained[0] != 0 && is[0] != 0 && strcmp(trained, is) != 0) {
+    cf_universe_text_compare(trained, is, differences, sizeof differences);
+  } else if (w->split.n[CF_TRAIN] > 0) {
+    return WEIR_OK;
+  }
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "robustness.networks: '%s' is trained_on '%s', whose samples are not those that "
+                   "%s was trained on (%s): name the set of its training",
+                   network_of(t)->name, set_of(t, 0)->name, w->cfg->predict.weights, differences);
+}
+
+/* Networks of one set share its regressions, and are compared with them on the same universes. */
+static weir_status judge_split(test *t, const cf_predict *w)
+{
+  const cf_robustness_network_opts *const network = t->opts->networks.items;
+  seen *const own = &t->seen[t->network];
+
+  WEIR_TRY(weir_strdup(w->weights.text[CF_NOTE_universes_train], &own->train));
+  WEIR_TRY(weir_strdup(w->weights.text[CF_NOTE_universes_valid], &own->valid));
+  for (int64_t i = 0; i < t->network; i++) {
+    if (cf_robustness_own(t->opts, i) == t->set[0] &&
+        (strcmp(t->seen[i].train, own->train) != 0 || strcmp(t->seen[i].valid, own->valid) != 0)) {
+      return weir_fail(
+          WEIR_ERR_CONFIG,
+          "robustness.networks: '%s' and '%s' are trained on different universes of '%s' "
+          "(data.split), and its regressions are fitted on those of one: name the "
+          "samples as a second set, for the other network",
+          network[i].name, network_of(t)->name, set_of(t, 0)->name);
+    }
+  }
+  return WEIR_OK;
+}
+
 /* Predicts set k of the evaluation, or only opens it. The set of the training has its universes by
  * their numbers. */
-static weir_status predict_set(const test *t, int64_t k, bool only_open)
+static weir_status predict_set(test *t, int64_t k, bool only_open)
 {
   cf_cfg cfg = *t->cfg;
   cf_predict w = {.job = t->job, .cli = t->job->cli, .leads = true, .others = true, .cfg = &cfg};
@@ -76,6 +122,10 @@ static weir_status predict_set(const test *t, int64_t k, bool only_open)
   cfg.source.input = set_of(t, k)->samples;
   weir_status status = open_prediction(&w);
 
+  if (status == WEIR_OK && only_open && k == 0) {
+    status = judge_own_set(t, &w);
+    status = status == WEIR_OK ? judge_split(t, &w) : status;
+  }
   if (status == WEIR_OK && !only_open) {
     weir_info("robustness", "%s on %s", network_of(t)->name, set_of(t, k)->name);
     status = write_predictions(&w, network_of(t)->name, t->path[k]);
@@ -86,6 +136,16 @@ static weir_status predict_set(const test *t, int64_t k, bool only_open)
 
 /* ---- Scores ---- */
 
+/* The options of section eval, of the sets of a network. */
+static cf_eval_opts eval_opts(const test *t)
+{
+  cf_eval_opts opts = t->cfg->eval;
+
+  opts.sets = (weir_struct_list){t->scored, t->opts->sets.count};
+  opts.features.summaries = &t->cfg->summaries;
+  return opts;
+}
+
 static weir_status score_network(test *t)
 {
   const cf_cfg *const cfg = t->cfg;
@@ -93,13 +153,11 @@ static weir_status score_network(test *t)
                                .files = &cfg->files,
                                .simulate = &cfg->simulate,
                                .seed = (uint64_t)cfg->seed};
-  cf_eval_opts opts = cfg->eval;
+  const cf_eval_opts opts = eval_opts(t);
   cf_evaluation e = {0};
   cf_score_tables tables = {0};
   weir_status status = WEIR_OK;
 
-  opts.sets = (weir_struct_list){t->scored, t->opts->sets.count};
-  opts.features.summaries = &cfg->summaries;
   WEIR_TRY(cf_evaluation_open(&opts, &spec, (uint64_t)cfg->seed, NULL, &e));
   WEIR_TRY_GOTO(cf_score_tables_make(&e, &tables), done);
   WEIR_TRY_GOTO(cf_robustness_add(t->opts, &e, &tables, t->set, &t->result), done);
@@ -132,6 +190,9 @@ static weir_status order_sets(test *t)
 static weir_status test_network(test *t, bool only_open)
 {
   WEIR_TRY(order_sets(t));
+  const cf_eval_opts opts = eval_opts(t);
+
+  WEIR_TRY(cf_eval_check(&opts));
   for (int64_t k = 0; k < t->opts->sets.count; k++) {
     WEIR_TRY(predict_set(t, k, only_open));
   }
@@ -146,6 +207,7 @@ static weir_status test_all(test *t)
   WEIR_TRY(weir_alloc(t->opts->sets.count, sizeof *t->set, (void **)&t->set));
   WEIR_TRY(weir_alloc(t->opts->sets.count, sizeof *t->path, (void **)&t->path));
   WEIR_TRY(weir_alloc(t->opts->sets.count, sizeof *t->scored, (void **)&t->scored));
+  WEIR_TRY(weir_alloc(t->opts->networks.count, sizeof *t->seen, (void **)&t->seen));
   for (t->network = 0; t->network < t->opts->networks.count; t->network++) {
     WEIR_TRY(test_network(t, true));
   }
@@ -166,6 +228,11 @@ static weir_status run(weir_job *j)
   const weir_status status = test_all(&t);
 
   cf_robustness_fini(&t.result);
+  for (int64_t i = 0; t.seen != NULL && i < t.opts->networks.count; i++) {
+    weir_free(&t.seen[i].train);
+    weir_free(&t.seen[i].valid);
+  }
+  weir_free(&t.seen);
   weir_free(&t.set);
   weir_free(&t.path);
   weir_free(&t.scored);

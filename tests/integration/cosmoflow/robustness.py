@@ -124,6 +124,22 @@ refused("two have the name 'lpt'", *command(sets="{name: lpt, samples: [lpt]}, {
 refused("names no samples", *command(sets="{name: lpt}"))
 refused("is trained_on 'pm', which is no name", *command(networks="{name: n, weights: run_lpt/weights.nc, trained_on: pm}"))
 refused("names no weights", *command(networks="{name: n, trained_on: lpt}"))
+refused("'ridge' is the name of a regression", *command(networks="{name: ridge, weights: run_lpt/weights.nc, trained_on: lpt}"))
+refused("have one file of predictions, predictions-a-b-lpt.nc", *command(
+    sets="{name: lpt, samples: [lpt]}, {name: b-lpt, samples: [coarse]}",
+    networks="{name: a, weights: run_lpt/weights.nc, trained_on: lpt}, {name: a-b, weights: run_lpt/weights.nc, trained_on: lpt}"))
+refused('"2lpt of 16^3 particles" and "2lpt of 8^3 particles"',
+        *command(networks="{name: n, weights: run_lpt/weights.nc, trained_on: coarse}"))
+passes("run", "--config", "small.yaml", "--set", "source.input=[lpt]", "--set", "train.epochs=1", "--set", "data.split.seed=5", "--out", "run_split")
+two = "{name: n, weights: run_lpt/weights.nc, trained_on: lpt}, {name: m, weights: run_split/weights.nc, trained_on: %s}"
+refused("'n' and 'm' are trained on different universes of 'lpt'", *command(networks=two % "lpt"))
+passes(*command(sets="{name: lpt, samples: [lpt]}, {name: again, samples: [lpt]}", networks=two % "again"), "--out", "splits")
+fitted = {(r["trained_on"], r["model"]): r["value"] for r in rows("splits/robustness.csv")
+          if (r["tested_on"], r["parameter"], r["score"]) == (r["trained_on"], "all", "mae")}
+assert fitted["lpt", "ridge"] != fitted["again", "ridge"]
+done = run(*command(), "--set", "eval.regressions=[none]", "--out", "table", "--overwrite")
+assert done.returncode == 2 and "there is no regression on 'none'" in done.stdout, done.stdout
+assert rows("table/robustness.csv") == found  # earlier results remain
 done = run(*command(networks=NETWORKS + ", {name: n, weights: none.nc, trained_on: lpt}"), "--out", "table", "--overwrite")
 assert done.returncode == 3 and "none.nc" in done.stdout, done.stdout
 assert rows("table/robustness.csv") == found  # earlier results remain

@@ -62,6 +62,20 @@ static weir_status check_name(const char *list, const char *name, const char *co
   return WEIR_OK;
 }
 
+/* Rows of regressions have the names of eval. */
+static weir_status check_model(const char *name)
+{
+  for (int by = CF_FIRST_REGRESSION; by < CF_PREDICTORS; by++) {
+    if (strcmp(name, cf_evaluation_name(NULL, 0, (cf_predictor)by)) == 0) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "robustness.networks: '%s' is the name of a regression or the mean: choose "
+                       "another",
+                       name);
+    }
+  }
+  return WEIR_OK;
+}
+
 static int64_t find_set(const cf_robustness_opts *o, const char *name)
 {
   const cf_robustness_set_opts *const set = o->sets.items;
@@ -72,6 +86,33 @@ static int64_t find_set(const cf_robustness_opts *o, const char *name)
     }
   }
   return -1;
+}
+
+/* Names have dashes, too: network a of set b-c and network a-b of set c would share a file. */
+static weir_status check_paths(const cf_robustness_opts *o)
+{
+  const cf_robustness_network_opts *const network = o->networks.items;
+  const cf_robustness_set_opts *const set = o->sets.items;
+
+  for (int64_t i = 0; i < o->networks.count * o->networks.count; i++) {
+    const char *const one = network[i / o->networks.count].name;
+    const char *const two = network[i % o->networks.count].name;
+    const size_t n = strlen(one);
+    const char *const rest = strncmp(one, two, n) == 0 && two[n] == '-' ? two + n + 1 : NULL;
+
+    for (int64_t k = 0; rest != NULL && k < o->sets.count; k++) {
+      const size_t m = strlen(rest);
+      const bool starts = strncmp(set[k].name, rest, m) == 0 && set[k].name[m] == '-';
+
+      if (starts && find_set(o, set[k].name + m + 1) >= 0) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "robustness: network '%s' on set '%s' and network '%s' on set '%s' have "
+                         "one file of predictions, predictions-%s-%s.nc: choose other names",
+                         one, set[k].name, two, set[k].name + m + 1, one, set[k].name);
+      }
+    }
+  }
+  return WEIR_OK;
 }
 
 static weir_status check_network(const cf_robustness_opts *o, const cf_robustness_network_opts *n)
@@ -110,9 +151,10 @@ weir_status cf_robustness_check(const cf_robustness_opts *o)
   for (int64_t i = 0; i < o->networks.count; i++) {
     WEIR_TRY(check_name("networks", network[i].name, name, i));
     name[i] = network[i].name;
+    WEIR_TRY(check_model(network[i].name));
     WEIR_TRY(check_network(o, &network[i]));
   }
-  return WEIR_OK;
+  return check_paths(o);
 }
 
 int64_t cf_robustness_own(const cf_robustness_opts *o, int64_t network)
