@@ -9,7 +9,7 @@
 #include "model/network.h"
 #include "train/weir_train.h"
 
-enum { CF_METRICS = 2, CF_MAX_METRICS = 16, CF_MOMENTS = 4, CF_NOTE_LINE = 512 };
+enum { CF_METRICS = 2, CF_MAX_METRICS = 16, CF_MOMENTS = 4, CF_NOTE_LINE = CF_MAX_SIMULATION };
 /* By the network's target: "mae", "mse" in units of the labels, [-1, 1], and NULL; or "accuracy",
  * "mean_iou" (mean over the classes) and "iou_0", "iou_1" .. of the first CF_MAX_METRICS -
  * CF_METRICS classes (model/segment.h), all means over the batches. */

@@ -2,6 +2,7 @@
  * and universes with both. */
 #include <string.h>
 #include "data/simulation/universe.h"
+#include "data/volume/volume_info.h"
 #include "device/weir_parallel.h"
 #include "support/cosmoflow/mesh_check.h"
 
@@ -216,12 +217,38 @@ static void options_are_told_apart(void **state)
   assert_int_equal(cf_universe_check(&o[4], &f), WEIR_ERR_CONFIG);
 }
 
+/* Samples and weights keep the whole line, whose end says what is observed. */
+static void the_longest_line_is_kept(void **state)
+{
+  double z[CF_MAX_CHANNELS], range[] = {0.60123456789012345, 0.70123456789012345};
+  char text[CF_TEXT];
+  cf_universe_opts o = small();
+  cf_universe_facts f;
+
+  for (int i = 0; i < CF_MAX_CHANNELS; i++) {
+    z[i] = 1.1234567890123456 + i * 0.01;
+  }
+  o.redshifts = (weir_real_list){z, CF_MAX_CHANNELS};
+  o.method = CF_METHOD_PM;
+  o.preset = CF_PRESET_CUSTOM;
+  o.range.omega_m = o.range.sigma_8 = (weir_real_list){range, 2};
+  o.range.n_s = o.range.h = (weir_real_list){range, 2};
+  o.line_of_sight = CF_SIGHT_NONE + 1;
+  o.feedback = (cf_feedback_opts){1.2345678901234567e14, 0.51234567890123456};
+  o.tracers = 0.012345678901234567;
+  assert_ok(cf_universe_check(&o, &f));
+  cf_universe_text(&o, &f, UINT64_MAX, text, sizeof text);
+  assert_true(strlen(text) > 1400 && strlen(text) < CF_MAX_SIMULATION);
+  assert_true(strstr(text, " tracers in a (Mpc/h)^3") != NULL);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_fit_is_that_of_pyccl), cmocka_unit_test(feedback_scales_the_spectrum),
       cmocka_unit_test(numbers_are_of_poisson),   cmocka_unit_test(tracers_have_shot_noise),
       cmocka_unit_test(universes_have_tracers),   cmocka_unit_test(options_are_told_apart),
+      cmocka_unit_test(the_longest_line_is_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,8 @@ void cf_universe_text(const cf_universe_opts *opts, const cf_universe_facts *f, 
  * there. Also whether both are "". */
 bool cf_universe_text_same_seed(const char *a, const char *b);
 /* Writes what differs between two such lines, `"seed 0" and "seed 1", "2lpt of 32^3 particles" and
- * ..`; "" for equal ones. Always terminated. */
+ * ..`; "" for equal ones, `nothing and "1 tracers in a (Mpc/h)^3"` where one has more. Always
+ * terminated. */
 void cf_universe_text_compare(const char *a, const char *b, char *text, size_t size);
 /* Computes the rms displacement of particles along one axis at z, in sides of a cell of their
  * lattice, by linear theory, for the middle of the ranges. Fails: WEIR_ERR_CONFIG. */

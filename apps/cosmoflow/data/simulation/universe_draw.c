@@ -335,6 +335,39 @@ static int count_items(const char *at, const char *end, char separator)
   return n;
 }
 
+static bool has_item(item list, item wanted)
+{
+  const char *const end = list.at + list.n;
+  item x;
+
+  while (next_item(&list.at, end, ';', &x)) {
+    if (x.n == wanted.n && memcmp(x.at, wanted.at, (size_t)x.n) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Adds the items of a list that another has not. */
+static void add_own(item list, item other, char *text, size_t size)
+{
+  const char *const end = list.at + list.n;
+  const char *before = "\"";
+  item x;
+
+  while (next_item(&list.at, end, ';', &x)) {
+    if (!has_item(other, x)) {
+      const size_t n = strlen(text);
+
+      (void)snprintf(text + n, size - n, "%s%.*s", before, x.n, x.at);
+      before = "; ";
+    }
+  }
+  const size_t n = strlen(text);
+
+  (void)snprintf(text + n, size - n, before[0] == ';' ? "\"" : "nothing");
+}
+
 /* Adds the items of two lists that differ; those of `;` are lists of `,` in turn. */
 static void add_differences(item a, item b, char separator, char *text, size_t size)
 {
@@ -343,11 +376,17 @@ static void add_differences(item a, item b, char separator, char *text, size_t s
   const char by = alike ? separator : 0; /* as a whole */
   item x, y;
 
+  if (!alike && separator == ';') { /* one has feedback, say */
+    add_own(a, b, text, size);
+    (void)snprintf(text + strlen(text), size - strlen(text), " and ");
+    add_own(b, a, text, size);
+    return;
+  }
   while (next_item(&a.at, end[0], by, &x) && next_item(&b.at, end[1], by, &y)) {
     if (x.n == y.n && memcmp(x.at, y.at, (size_t)x.n) == 0) {
       continue;
     }
-    if (alike && separator == ';') {
+    if (separator == ';') {
       add_differences(x, y, ',', text, size);
     } else {
       const size_t n = strlen(text);

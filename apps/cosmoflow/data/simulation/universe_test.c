@@ -440,6 +440,8 @@ static void differing_parameters_are_named(void **state)
        "\"seed 0\" and \"seed 1\""},
       {"seed 0; pm of 8^3 particles, 3 steps; ngp on 8^3 cells of 128 Mpc/h, f32; z 0",
        "\"2lpt of 8^3 particles\" and \"pm of 8^3 particles, 3 steps\", \"i16\" and \"f32\""},
+      {"seed 0; 2lpt of 8^3 particles; ngp on 8^3 cells of 128 Mpc/h, i16; z 0; 1 tracers",
+       "nothing and \"1 tracers\""},
       {"another", "\"seed 0; 2lpt of 8^3 particles; ngp on 8^3 cells of 128 Mpc/h, i16; z 0\" and "
                   "\"another\""},
   };

@@ -11,7 +11,7 @@ enum {
   CF_MAX_LOCATION = 4300,
   CF_MAX_CLASSES = 255,
   CF_COSMOLOGY = 5,
-  CF_MAX_SIMULATION = 512
+  CF_MAX_SIMULATION = 2048
 };
 
 #define CF_COSMOLOGY_NAMES "omega_m omega_b h n_s sigma_8"
