@@ -62,6 +62,9 @@ if done.returncode == 7:
 assert done.returncode == 0, done.stdout
 passes("prepare", "--config", "small.yaml", "--set", "simulate.particles=8", "--out", "coarse")
 passes("prepare", "--config", "small.yaml", "--set", "simulate.tracers=0.01", "--set", "seed=9", "--out", "tracers")
+for folder, counted in (("lpt", "particles"), ("tracers", "tracers")):
+    with netCDF4.Dataset(folder + "/universes-00000000.nc") as f:
+        assert f["full"].long_name == counted + " in a cell" and ("0.01 tracers" in f.simulation) == (folder == "tracers")
 passes("run", "--config", "small.yaml", "--set", "source.input=[lpt]", "--set", "model.head={mixture: {components: 1}}", "--out", "run_lpt")
 passes("run", "--config", "small.yaml", "--set", "source.input=[coarse]", "--out", "run_coarse")
 passes(*command(), "--out", "table")

@@ -125,7 +125,8 @@ static weir_status put_variables(output *o, int64_t samples)
   WEIR_TRY(weir_netcdf_dim(o->nc, "parameter", o->f->n_labels, &parameter));
   WEIR_TRY(weir_netcdf_dim(o->nc, "cosmology_number", 5, &numbers));
   WEIR_TRY(weir_netcdf_dim(o->nc, "axis", 3, &axes));
-  WEIR_TRY(put_line(o->nc, "full", o->f->dtype, 5, dims, "particles in a cell", &o->full));
+  WEIR_TRY(put_line(o->nc, "full", o->f->dtype, 5, dims,
+                    o->opts->tracers > 0 ? "tracers in a cell" : "particles in a cell", &o->full));
   WEIR_TRY(weir_netcdf_put_text(o->nc, o->full, "quantity",
                                 cf_universe_counts_whole(o->opts) ? "counts" : "density"));
   WEIR_TRY(weir_netcdf_chunk(o->nc, o->full, chunk, (int)o->opts->deflate));
