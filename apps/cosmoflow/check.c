@@ -36,7 +36,7 @@ static weir_status check_log(const cf_cfg *cfg)
              : cf_mllog_check_rules(&cfg->mllog, &rules);
 }
 
-/* Checks what adaptation does not go with. */
+/* Checks what adaptation does not go with; it compares the samples of a batch. */
 static weir_status check_adaptation(const cf_cfg *cfg)
 {
   const cf_net *const net = cf_model_net(&cfg->model);
@@ -50,11 +50,16 @@ static weir_status check_adaptation(const cf_cfg *cfg)
                      "networks that estimate parameters",
                      net->name);
   }
-  return !cf_sizes_mixed(&cfg->data.sizes)
+  if (cf_sizes_mixed(&cfg->data.sizes)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "adapt.samples: the samples of another simulation are whole, and data.sizes "
+                     "mixes cubes of several sides: leave one of both out");
+  }
+  return cfg->train.batch > 1
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
-                         "adapt.samples: the samples of another simulation are whole, and "
-                         "data.sizes mixes cubes of several sides: leave one of both out");
+                         "train.batch: 1: adapt.samples compares the samples of a batch, at least "
+                         "2 of each simulation: set train.batch=8 or more");
 }
 
 int64_t cf_check_ranks(const cf_cfg *cfg)
@@ -75,16 +80,6 @@ weir_status cf_check_grid(const cf_cfg *cfg, int ranks, weir_grid *out)
 
   WEIR_TRY(weir_grid_from_cfg(by_numbers ? &cfg->grid : &samples, ranks, out));
   return weir_load_suits(&cfg->load, out->extent[WEIR_ALONG_SAMPLES] > 1, 0);
-}
-
-/* Adaptation compares the samples of a batch. */
-static weir_status check_adaptation(const cf_cfg *cfg)
-{
-  return cfg->adapt.samples.count == 0 || cfg->train.batch > 1
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG,
-                         "train.batch: 1: adapt.samples compares the samples of a batch, at least "
-                         "2 of each simulation: set train.batch=8 or more");
 }
 
 /* Bytes of a sample that a rank reads; 0: each reads a slice that depends on the grid. */
