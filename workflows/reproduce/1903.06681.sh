@@ -7,7 +7,7 @@ set -euo pipefail
 begin 'Finer-grained parallelism of convolutional networks (arXiv:1903.06681)' "$@"
 
 network=(--config configs/cosmoflow/demo.yaml --set simulate.side=64 --set 'model.net={mlperf: {base: 16, hidden1: 64, hidden2: 32, dropout: 0}}'
-  --set train.batch=2)
+  --set 'data.sizes.sides=[]' --set train.batch=2)
 training=("${network[@]}" --set simulate.universes=10 --set simulate.file=2 --set data.split.valid=1 --set data.split.test=1 --set train.epochs=4 --set train.optim.schedule.warmup=2 --threads 1)
 app one cosmoflow run "${training[@]}" --ranks 1
 app auto cosmoflow run "${training[@]}" --ranks 2 --grid auto
