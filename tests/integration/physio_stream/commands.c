@@ -245,10 +245,10 @@ static void words_that_are_no_command_are_explained(void **state)
   assert_int_equal(program("run %s", in_scratch("b")), 2);
   assert_non_null(strstr(printed(), "the command takes no arguments: name the input with --input"));
   assert_int_equal(program("site evla"), 2);
-  assert_non_null(strstr(printed(), "prepare|check|stats|eval|merge (nearest: eval)"));
+  assert_non_null(strstr(printed(), "prepare|check|stats|eval|approve|run|merge (nearest: eval)"));
   assert_int_equal(program("site"), 2);
-  assert_non_null(strstr(
-      printed(), "site: an argument is missing: give one of prepare|check|stats|eval|merge"));
+  assert_non_null(strstr(printed(), "site: an argument is missing: give one of "
+                                    "prepare|check|stats|eval|approve|run|merge"));
 }
 
 /* Nothing is computed of a recording that nobody named. */
