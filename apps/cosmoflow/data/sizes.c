@@ -182,11 +182,20 @@ static double sum_of(const cf_cubes *s, int64_t factor, int64_t at)
   return sum;
 }
 
-/* Cells of factor^3 voxels from the corner lo on: [side, side, side, channels]. */
-static void take_cells(const cf_cubes *s, const int64_t lo[3], int64_t side, int64_t factor,
-                       double divisor, float *out)
+/* The voxel x of a sample with that mean, where cf_sizes_scaled; otherwise x. */
+static double scaled(const cf_data_opts *o, double x, double mean)
 {
-  const double by = divisor * (double)(factor * factor * factor);
+  if (!cf_sizes_scaled(o)) {
+    return x;
+  }
+  return o->scale == CF_SCALE_MEAN ? x / mean : log1p(x) - log1p(mean);
+}
+
+/* Cells of factor^3 voxels from the corner lo on: [side, side, side, channels]. */
+static void take_cells(const cf_data_opts *o, const cf_cubes *s, const int64_t lo[3], int64_t side,
+                       int64_t factor, double mean, float *out)
+{
+  const double voxels = (double)(factor * factor * factor);
 
   for (int64_t i = 0; i < side; i++) {
     for (int64_t j = 0; j < side; j++) {
@@ -195,7 +204,7 @@ static void take_cells(const cf_cubes *s, const int64_t lo[3], int64_t side, int
         const int64_t at = (row * s->whole + lo[2] + k * factor) * s->channels;
 
         for (int64_t c = 0; c < s->channels; c++) {
-          *out++ = (float)(sum_of(s, factor, at + c) / by);
+          *out++ = (float)scaled(o, sum_of(s, factor, at + c) / voxels, mean);
         }
       }
     }
@@ -216,7 +225,7 @@ static double mean_of(const cf_cubes *s)
 void cf_sizes_make(const cf_data_opts *o, const cf_cubes *s, const weir_train_size *size, void *out)
 {
   const bool averages = o->sizes.kind == CF_SIZE_AVERAGE;
-  const double divisor = cf_sizes_scaled(o) ? mean_of(s) : 1;
+  const double mean = cf_sizes_scaled(o) ? mean_of(s) : 1;
   const int64_t factor = averages ? s->whole / size->side : 1, side = size->side;
   const weir_dtype dtype = cf_sizes_dtype(o, s->dtype);
   const size_t voxel = (size_t)s->channels * weir_dtype_size(dtype);
@@ -233,10 +242,10 @@ void cf_sizes_make(const cf_data_opts *o, const cf_cubes *s, const weir_train_si
     for (int d = 0; d < DIMS; d++) {
       hi[d] = lo[d] + side;
     }
-    if (dtype == s->dtype && factor == 1 && divisor == 1) {
+    if (!cf_sizes_scaled(o) && factor == 1) {
       cf_view_take(&all, lengths, lo, hi, voxel, s->voxels, to);
     } else {
-      take_cells(s, lo, side, factor, divisor, (float *)(void *)to);
+      take_cells(o, s, lo, side, factor, mean, (float *)(void *)to);
     }
   }
 }

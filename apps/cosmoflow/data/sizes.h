@@ -27,11 +27,12 @@ static inline bool cf_sizes_mixed(const cf_sizes_opts *o)
  * Fails: WEIR_ERR_CONFIG. */
 weir_status cf_sizes_check(const cf_data_opts *o, const cf_volume_info *info,
                            bool segments) WEIR_CHECKED;
-/* Returns whether the cubes are divided by the mean of their sample as they are made: data.scale
- * mean, which of a sub-cube would be another. */
+/* Returns whether the cubes are scaled by the mean of their sample as they are made: data.scale
+ * mean and log_density, for which the mean of a sub-cube would be another. */
 static inline bool cf_sizes_scaled(const cf_data_opts *o)
 {
-  return cf_sizes_mixed(&o->sizes) && o->scale == CF_SCALE_MEAN;
+  return cf_sizes_mixed(&o->sizes) &&
+         (o->scale == CF_SCALE_MEAN || o->scale == CF_SCALE_LOG_DENSITY);
 }
 /* Returns the dtype of the cubes, for samples of a dtype: f32 where they are computed. */
 static inline weir_dtype cf_sizes_dtype(const cf_data_opts *o, weir_dtype samples)
@@ -59,8 +60,8 @@ typedef struct cf_cubes {
  * the other, else at random, by seed, epoch and sample. */
 void cf_sizes_corner(const cf_cubes *s, const weir_train_size *size, int64_t repeat, int64_t lo[3]);
 /* Makes the cubes of a sample, [repeats, side, side, side, channels] of cf_sizes_dtype: sub-cubes,
- * or means over cells, computed in double precision; where cf_sizes_scaled, over the mean of all
- * voxels and channels of the sample. */
+ * or means over cells, computed in double precision; where cf_sizes_scaled, by data.scale with the
+ * mean of all voxels and channels of the sample. */
 void cf_sizes_make(const cf_data_opts *o, const cf_cubes *s, const weir_train_size *size,
                    void *out);
 /* Allocates the voxels of a sample, which the caller frees; NULL where sizes are not mixed. Fails:

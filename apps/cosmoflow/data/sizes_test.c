@@ -117,6 +117,11 @@ static void the_mean_is_that_of_the_sample(void **state)
   cf_sizes_make(&o, &s, &size, out);
   assert_near(out[1], 1 / ((VALUES - 1) / 2.0), 1e-7);
   assert_near(out[VALUES - 1], (VALUES - 1) / ((VALUES - 1) / 2.0), 1e-6);
+  o.scale = CF_SCALE_LOG_DENSITY;
+  assert_int_equal(cf_sizes_dtype(&o, WEIR_I16), WEIR_F32);
+  cf_sizes_make(&o, &s, &size, out);
+  assert_near(out[0], -log((VALUES + 1) / 2.0), 1e-6);
+  assert_near(out[VALUES - 1], log(VALUES / ((VALUES + 1) / 2.0)), 1e-6);
 }
 
 /* 24 of 32 voxels a side: 27 / 64 of the volume, twice. */
