@@ -330,30 +330,31 @@ static void damaged_universes_are_made_again(void **state)
   assert_int_equal((int)event_number(in_scratch("a"), "prepare_end", "kept"), 6);
 }
 
-/* Ranges, parameters in their own units, names, redshifts, cosmology, box and what voxels are come
- * through every format, by way of files, and so do their cubes. */
+/* Ranges, parameters in their own units, names, redshifts, cosmology, box, seed and options of the
+ * simulation and what voxels are come through every format, by way of files, and so do cubes. */
 static void conversions_keep_what_universes_are(void **state)
 {
-  static const char *const formats[] = {"tfrecord", "npy", "netcdf"};
-  const char *dirs[] = {in_scratch("a"), in_scratch("tfrecord"), in_scratch("npy"),
-                        in_scratch("netcdf")};
+  static const char *const formats[] = {"tfrecord", "npy", "cfbin", "netcdf"};
+  enum { SETS = 1 + sizeof formats / sizeof formats[0] };
+  const char *dirs[SETS] = {in_scratch("a"), in_scratch("tfrecord"), in_scratch("npy"),
+                            in_scratch("cfbin"), in_scratch("netcdf")};
   const cf_volume_opts opts = {.volume = "", .labels = "", .max_bytes = 1 << 20};
-  cf_volumes *v[4] = {NULL};
+  cf_volumes *v[SETS] = {NULL};
   cf_facts own, has;
 
   NEEDS_LIBRARIES();
   assert_int_equal(program("prepare " SMALL "--set simulate.line_of_sight=y --out %s", dirs[0]), 0);
-  for (int f = 0; f < 3; f++) { /* each from what the one before it wrote */
+  for (int f = 0; f < SETS - 1; f++) { /* each from what the one before it wrote */
     assert_int_equal(program("convert %s --set convert.format=%s --set convert.side=%d --out %s",
                              dirs[f], formats[f], f == 0 ? 4 : 0, dirs[f + 1]),
                      0);
   }
-  for (int f = 0; f < 4; f++) {
+  for (int f = 0; f < SETS; f++) {
     assert_ok(cf_volumes_open(&dirs[f], 1, &opts, &v[f]));
   }
   const cf_volume_info *const first = cf_volumes_info(v[0]);
 
-  for (int f = 1; f < 4; f++) {
+  for (int f = 1; f < SETS; f++) {
     const cf_volume_info *const info = cf_volumes_info(v[f]);
 
     assert_int_equal(cf_volumes_count(v[f]), 48);
@@ -364,6 +365,7 @@ static void conversions_keep_what_universes_are(void **state)
     assert_true(info->lo[0] == 0.1 && info->hi[0] == 0.5 && info->n_redshifts == 3);
     assert_true(info->box == 128 && info->cell == 16 && info->line_of_sight == 'y');
     assert_int_equal(info->quantity, CF_QUANTITY_COUNTS);
+    assert_true(info->simulation[0] == 's' && strcmp(info->simulation, first->simulation) == 0);
     for (int64_t k = 0; k < 48; k++) {
       float labels[CF_MAX_LABELS];
 
@@ -377,7 +379,7 @@ static void conversions_keep_what_universes_are(void **state)
                   has.corner[2] == k % 2 * 4);
     }
   }
-  for (int f = 0; f < 4; f++) {
+  for (int f = 0; f < SETS; f++) {
     cf_volumes_close(&v[f]);
   }
   /* In redshift space and in real space: no one set. */

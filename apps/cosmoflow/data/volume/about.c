@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { WORD = 64 };
+#define SIMULATION "simulation"
 
 /* ---- Written ---- */
 
@@ -55,6 +56,17 @@ static void put_ranges(char text[CF_MAX_ABOUT], const cf_volume_info *info, bool
   put(text, "\n");
 }
 
+/* Nothing of it where it does not fit, or is more than a line. */
+static void put_simulation(char text[CF_MAX_ABOUT], const char *simulation)
+{
+  const size_t n = strlen(text);
+  const bool fits = n + strlen(simulation) + sizeof SIMULATION + 2 <= CF_MAX_ABOUT;
+
+  if (simulation[0] != 0 && fits && strchr(simulation, '\n') == NULL) {
+    (void)snprintf(text + n, CF_MAX_ABOUT - n, "%s %s\n", SIMULATION, simulation);
+  }
+}
+
 void cf_about_print(const cf_volume_info *info, const cf_facts *facts, char text[CF_MAX_ABOUT])
 {
   const double corner[3] = {(double)facts->corner[0], (double)facts->corner[1],
@@ -99,6 +111,7 @@ void cf_about_print(const cf_volume_info *info, const cf_facts *facts, char text
   if (facts->has_corner) {
     put_line(text, "corner", corner, 3);
   }
+  put_simulation(text, info->simulation);
 }
 
 /* ---- Read ---- */
@@ -173,6 +186,19 @@ static bool line_of_sight(const char *at, cf_volume_info *info)
   return info->line_of_sight != 0 && !next(&at, word);
 }
 
+/* As prepare writes it; a line of another program is ignored. */
+static bool simulation(const char *at, cf_volume_info *info)
+{
+  const char *const begin = at + strspn(at, " ");
+  const size_t n = strcspn(begin, "\n");
+
+  if (n < sizeof info->simulation && strncmp(begin, "seed ", 5) == 0) {
+    memcpy(info->simulation, begin, n);
+    info->simulation[n] = 0;
+  }
+  return true;
+}
+
 static bool corner(const char *at, cf_facts *facts)
 {
   double x[3];
@@ -212,6 +238,9 @@ static bool line(const char *key, const char *at, cf_volume_info *info, cf_facts
   if (strcmp(key, "line_of_sight") == 0) {
     return line_of_sight(at, info);
   }
+  if (strcmp(key, SIMULATION) == 0) {
+    return simulation(at, info);
+  }
   if (strcmp(key, "physPar") == 0) {
     facts->has_physical = info->physical = numbers(at, facts->physical, info->n_labels, false);
     return facts->has_physical;
@@ -227,7 +256,7 @@ const char *cf_about_parse(const char *text, cf_volume_info *info, cf_facts *fac
 {
   static const char *const keys[] = {"labels",    "label_lo",       "label_hi",        "redshifts",
                                      "quantity",  "box_size_mpc_h", "cell_size_mpc_h", "physPar",
-                                     "cosmology", "corner",         "line_of_sight"};
+                                     "cosmology", "corner",         "line_of_sight",   SIMULATION};
   char word[WORD];
 
   while (*text) {

@@ -4,7 +4,8 @@
  *   labels omega_m sigma_8        label_lo 0.1 0.5       label_hi 0.5 1.1     (- not known)
  *   redshifts 0 0.5               quantity counts        box_size_mpc_h 256   cell_size_mpc_h 8
  *   physPar 0.31 0.82             cosmology omega_m omega_b h n_s sigma_8     corner 0 0 16
- *   line_of_sight z (of samples in redshift space) */
+ *   line_of_sight z (of samples in redshift space)
+ *   simulation seed 1; .. (seed and options of prepare, to the end of the line) */
 #ifndef CF_ABOUT_H
 #define CF_ABOUT_H
 #include "data/volume/volume_info.h"
