@@ -21,6 +21,33 @@ const weir_opt cf_adapt_options[] = {
     WEIR_OPT_END,
 };
 
+static bool is_matter(const cf_volume_info *i)
+{
+  return i->quantity == CF_QUANTITY_COUNTS || i->quantity == CF_QUANTITY_DENSITY;
+}
+
+/* Checks what predict compares with the weights: a network that cannot be used on these samples is
+ * not adapted to them. */
+static weir_status check_use(const char *path, const cf_volume_info *own,
+                             const cf_volume_info *info)
+{
+  for (int64_t c = 0; c < own->n_redshifts && c < info->n_redshifts; c++) {
+    const double here = own->redshift[c], there = info->redshift[c];
+
+    if (fabs(here - there) > 1e-6 * (here + there)) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "adapt.samples: %s: channel %lld is of redshift %g; that of the training is "
+                       "of %g",
+                       path, (long long)c + 1, here, there);
+    }
+  }
+  return !is_matter(own) || !is_matter(info) || own->quantity == info->quantity
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "adapt.samples: %s: voxels are %s; those of the training are %s", path,
+                         cf_quantity_name[own->quantity], cf_quantity_name[info->quantity]);
+}
+
 static weir_status check(const cf_adapt_opts *opts, const char *path, cf_adaptation *t,
                          cf_samples *like, const cf_volume_info *info)
 {
@@ -44,6 +71,7 @@ static weir_status check(const cf_adapt_opts *opts, const char *path, cf_adaptat
                      "adapt.samples: %s: voxels %g Mpc/h wide; those of the training are %g", path,
                      own->cell, info->cell);
   }
+  WEIR_TRY(check_use(path, own, info));
   return cf_samples_dtype(t->samples) == cf_samples_dtype(like)
              ? WEIR_OK
              : weir_fail(
@@ -118,7 +146,16 @@ static weir_status open_all(const cf_adapt_opts *opts, const cf_data_opts *data,
   WEIR_TRY(cf_source_open(&own, &t->source));
   WEIR_TRY(cf_samples_create(data, t->source, CF_TRUTH_NONE, &t->samples));
   WEIR_TRY(check(opts, opts->samples.items[0], t, like, info));
-  return split(data, info, of, t);
+  WEIR_TRY(split(data, info, of, t));
+  const int64_t *const u = t->split.universes;
+  const int64_t universes = u[CF_TRAIN] + u[CF_VALID] + u[CF_TEST];
+
+  return !data->augment.shift || t->split.count == universes
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "adapt.samples: %s: data.augment.shift moves whole periodic boxes, and "
+                         "these %lld samples are cut from %lld universes",
+                         opts->samples.items[0], (long long)t->split.count, (long long)universes);
 }
 
 weir_status cf_adaptation_open(const cf_adapt_opts *opts, const cf_data_opts *data,

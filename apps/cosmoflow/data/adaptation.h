@@ -24,8 +24,9 @@ typedef struct cf_adaptation {
  * Universes of the seed of the training are those of `of`, its split, by their numbers: only those
  * that are trained on are seen here. Others are split by the options of the training. Tells how
  * many are seen, unless of->quiet. Without samples nothing is opened. All borrowed. Fails:
- * WEIR_ERR_CONFIG (no bandwidth, no training sample), WEIR_ERR_DATA where the samples are not like
- * those of the training, as cf_source_open, cf_samples_create, cf_split_create. */
+ * WEIR_ERR_CONFIG (no bandwidth, no training sample, shifts of cubes that are cut from boxes),
+ * WEIR_ERR_DATA where the samples are not like those of the training, as cf_source_open,
+ * cf_samples_create, cf_split_create. */
 weir_status cf_adaptation_open(const cf_adapt_opts *opts, const cf_data_opts *data,
                                const cf_source_spec *spec, cf_samples *like,
                                const cf_volume_info *info, const cf_split *of,

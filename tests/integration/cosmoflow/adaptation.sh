@@ -46,6 +46,12 @@ refused() {
 "$program" prepare --config small.yaml --set simulate.values=f32 --out real >prepare.txt 2>&1 || { cat prepare.txt && exit 1; }
 "$program" prepare --config small.yaml --set simulate.universes=40 --set simulate.file=20 --set simulate.tracers=0.02 --out more >prepare.txt 2>&1 || { cat prepare.txt && exit 1; }
 "$program" prepare --config small.yaml --set seed=7 --set simulate.universes=40 --set simulate.tracers=0.02 --out new >prepare.txt 2>&1 || { cat prepare.txt && exit 1; }
+for words in "late --set simulate.redshifts=[1]" "density --set simulate.counts=cic --set simulate.values=f32" \
+  "boxes --set simulate.side=16 --set simulate.particles=32 --set simulate.box=128"; do
+  # shellcheck disable=SC2086 # words
+  "$program" prepare --config small.yaml --set seed=8 --set simulate.universes=12 --out $words >prepare.txt 2>&1 || { cat prepare.txt && exit 1; }
+done
+"$program" convert boxes --set convert.side=8 --set convert.format=cfbin --out cut >prepare.txt 2>&1 || { cat prepare.txt && exit 1; }
 adapt=(--set 'adapt.samples=[b]')
 for words in plain "zero ${adapt[*]} --set adapt.weight=0" "one ${adapt[*]}" "two ${adapt[*]} --grid 2 --ranks 2" \
   "slabs ${adapt[*]} --grid 1x2 --ranks 2" "half ${adapt[*]} --set train.epochs=2"; do
@@ -76,6 +82,9 @@ refused 2 'data.sizes mixes cubes of several sides' --set 'adapt.samples=[none]'
 "$program" describe --config small.yaml "${adapt[@]}" --set 'data.sizes.sides=[4, 8]' >described.txt 2>&1 && fail "describe takes mixed sizes"
 refused 3 'adapt.samples: wide: samples of 16 x 16 x 16 x 1' --set 'adapt.samples=[wide]'
 refused 3 'adapt.samples: real: voxels of another type (f32)' --set 'adapt.samples=[real]'
+refused 3 'adapt.samples: late: channel 1 is of redshift 1; that of the training is of 0' --set 'adapt.samples=[late]'
+refused 3 'adapt.samples: density: voxels are density; those of the training are counts' --set 'adapt.samples=[density]'
+refused 2 'adapt.samples: cut: data.augment.shift moves whole periodic boxes, and these 96 samples' --set 'adapt.samples=[cut]'
 refused 2 'none of these universes has the number of one that is trained on' --set 'adapt.samples=[more/universes-00000020.nc]'
 refused 3 'none' --set 'adapt.samples=[none]'
 exit $failed
