@@ -29,6 +29,10 @@ enum {
 /* True when this build has the library. */
 bool weir_netcdf_available(void);
 
+/* Finds the program that files are read by, for a sandbox that has to show it. Fails:
+ * WEIR_ERR_EXTERNAL (it is missing). */
+weir_status weir_netcdf_reader_path(char *path, size_t size) WEIR_CHECKED;
+
 /* Starts a file. Fails: WEIR_ERR_DATA where it cannot be created; *out is then NULL. */
 weir_status weir_netcdf_create(const char *path, weir_netcdf **out) WEIR_CHECKED;
 /* The same for data that other programs read by the CF conventions: writes the attributes

@@ -11,6 +11,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "io/weir_netcdf.h"
 
 enum { MAX_PREDICTION = 64 << 20, MAX_ARGUMENTS = 16, MAX_LIBRARIES = 64 };
 
@@ -21,7 +22,7 @@ typedef struct run {
   char **text; /* owns paths of binds */
   int64_t n_binds, n_text, capacity;
   const char *argv[MAX_ARGUMENTS];
-  char program[PS_SITE_PATH], records[PS_SITE_PATH], list[PS_SITE_PATH];
+  char program[PS_SITE_PATH], records[PS_SITE_PATH], list[PS_SITE_PATH], reader[PS_SITE_PATH];
 } run;
 
 void ps_sandbox_digest(const ps_sandbox_limits *l, const weir_string_list *folders, char hex[65])
@@ -135,7 +136,8 @@ static int show_library(struct dl_phdr_info *info, size_t size, void *context)
   return 0;
 }
 
-/* This program and its libraries, for a query. */
+/* This program, its libraries and its reader of NetCDF files (weights of a network), for a query.
+ */
 static weir_status show_self(run *r)
 {
   const ssize_t n = readlink("/proc/self/exe", r->program, sizeof r->program - 1);
@@ -148,6 +150,12 @@ static weir_status show_self(run *r)
     add_bind(r, r->program, r->program);
   }
   (void)dl_iterate_phdr(show_library, r);
+  if (weir_netcdf_available()) {
+    WEIR_TRY(weir_netcdf_reader_path(r->reader, sizeof r->reader));
+    if (!is_shown(r, r->reader)) {
+      add_bind(r, r->reader, r->reader);
+    }
+  }
   return WEIR_OK;
 }
 

@@ -17,7 +17,7 @@
 enum { ABOVE = 10 }; /* descriptors here are not those that the reader gets */
 
 /* Beside libweir.so, as in a build tree, or where its packages put programs. */
-static weir_status find_program(char *path, size_t size)
+weir_status weir_netcdf_reader_path(char *path, size_t size)
 {
   static const char *const where[] = {"", "weir/"};
   Dl_info self;
@@ -131,19 +131,34 @@ static void close_fd(int *fd)
   *fd = -1;
 }
 
+/* Memory that a reader passes values on in, or -1. Memory that shrank under a reader gone wrong
+ * would end Weir itself; where a sandbox has none that can be sealed, that is its own program. */
+static int make_memory(void)
+{
+  int fd = memfd_create("weir_netcdf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+  if (fd < 0 && errno == ENOSYS) {
+    return open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  }
+  if (fd >= 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
+    (void)close(fd);
+    fd = -1;
+  }
+  return fd;
+}
+
 weir_status weir_reader_start(weir_reader_process *p, int64_t limit_ms)
 {
   char program[PATH_MAX];
   int ends[2] = {-1, -1};
   int failed = 0;
 
-  WEIR_TRY(find_program(program, sizeof program));
-  p->fd = raise_fd(memfd_create("weir_netcdf", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  WEIR_TRY(weir_netcdf_reader_path(program, sizeof program));
+  p->fd = raise_fd(make_memory());
   failed = p->fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0;
   ends[0] = raise_fd(ends[0]);
   ends[1] = raise_fd(ends[1]);
-  /* Memory that shrank under a reader gone wrong would end Weir itself. */
-  failed = failed || ends[0] < 0 || ends[1] < 0 || fcntl(p->fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0
+  failed = failed || ends[0] < 0 || ends[1] < 0
                ? errno
                : spawn(program, limit_ms, ends[1], p->fd, &p->child);
   close_fd(&ends[1]);

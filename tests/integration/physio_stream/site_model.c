@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/weir_file.h"
+#include "io/weir_netcdf.h"
 #include "program.h"
+#include "support/physio_stream/beat_weights.h"
 
 #ifdef HAVE_CONFIG_FILES
 enum { RECORDS = 13, FIRST = 8, LIST = RECORDS * PATH };
@@ -25,6 +27,15 @@ static const char query[] = "query:\n"
                             "  streams: [{name: ecg, signal: \"\"}]\n"
                             "  steps: [{name: r, from: [ecg], do: detect}]\n"
                             "  outputs: [{stream: r.beat, format: annotations}]\n";
+static const char network_query[] =
+    "query:\n"
+    "  streams: [{name: ecg, signal: \"\"}]\n"
+    "  steps:\n"
+    "    - {name: r, from: [ecg], do: detect}\n"
+    "    - {name: waves, from: [ecg, r.rr], do: delineate}\n"
+    "    - {name: beat, from: [ecg, r.rr, waves.qrs, waves.p], do: {beat_class: {network: "
+    "weights.nc}}}\n"
+    "  outputs: [{stream: r.beat, format: annotations}, {stream: beat, format: csv}]\n";
 static const char program_model[] = "name: script\n"
                                     "tasks: {infer: {entrypoint: model.sh}}\n";
 
@@ -299,6 +310,35 @@ static void cohorts_ask_for_quality(void **state)
   }
 }
 
+/* Weights are read inside, by the program that reads NetCDF files. */
+static void a_query_reads_weights(void **state)
+{
+  const ps_beat_network_opts opts = beat_opts();
+  ps_beat_network is;
+  char path[PATH];
+
+  (void)state;
+  if (!weir_netcdf_available()) {
+    return;
+  }
+  assert_ok(ps_beat_network_of(&opts, &is));
+  beat_examples e = beat_examples_new(90, &is);
+
+  beat_weights_make(&opts, &e, 1, in_scratch("network"), path, sizeof path);
+  beat_examples_free(&e);
+  assert_ok(weir_dir_create(in_scratch("weights")));
+  assert_int_equal(rename(path, in_scratch("weights/weights.nc")), 0);
+  write_text(in_scratch("weights/mlcube.yaml"), query_model);
+  write_text(in_scratch("weights/query.yaml"), network_query);
+  use_benchmark("name: test\nstart: 5\nmin_records: 5\n");
+  if (evaluate("weights", "north", "", "weights_run", 0)) {
+    char *report = contents(in_scratch("weights_run/site_model.jsonl"));
+
+    assert_non_null(strstr(report, "\"tp\": "));
+    free(report);
+  }
+}
+
 /* The detector as the model of a site gives what `site eval` counts without a sandbox. */
 static void two_sites_give_one_page(void **state)
 {
@@ -422,7 +462,8 @@ int main(void)
       cmocka_unit_test(a_model_that_changes_leaves_no_report),
       cmocka_unit_test(only_the_cohort_is_seen),
       cmocka_unit_test(a_kernel_without_namespaces_runs_nothing),
-      cmocka_unit_test(two_sites_give_one_page), /* these two are of other benchmarks */
+      cmocka_unit_test(two_sites_give_one_page), /* these are of other benchmarks */
+      cmocka_unit_test(a_query_reads_weights),
       cmocka_unit_test(cohorts_ask_for_quality),
   };
 

@@ -28,6 +28,11 @@ bool weir_netcdf_is_store(const char *path)
   return false;
 }
 
+weir_status weir_netcdf_reader_path(char *path, size_t size)
+{
+  return refuse(path, path, path, (int64_t)size);
+}
+
 weir_status weir_netcdf_create(const char *path, weir_netcdf **out)
 {
   *out = NULL;
