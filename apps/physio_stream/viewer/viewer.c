@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
+#include "base/weir_sort.h"
 
 enum { MAX_MARKS = 1000000, PATH_SIZE = 4096, BLOCK = 16384 };
 
@@ -195,13 +196,6 @@ weir_status ps_viewer_add_files(ps_viewer *v, const ps_input_opts *input)
 
 /* ---- Samples around events ---- */
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 static bool is_event(const weir_annotation *a)
 {
   return a->code != WEIR_ANN_NORMAL;
@@ -319,7 +313,7 @@ static int64_t choose_events(const ps_viewer *v, const ps_viewer_signal *s, doub
         }
       }
       if (n > 0) {
-        qsort(times, (size_t)n, sizeof *times, ascending);
+        qsort(times, (size_t)n, sizeof *times, weir_compare_f64);
       }
       (void)spans_of(v, s, times, n, NULL, &slots);
     }
