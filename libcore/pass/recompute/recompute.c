@@ -320,7 +320,9 @@ static weir_status consider_all(recomputing *s)
   const int32_t n = s->n_order;
 
   WEIR_TRY(weir_alloc(n, sizeof(int32_t), &list));
-  memcpy(list, s->order, (size_t)n * sizeof(int32_t));
+  if (n > 0) { /* an empty order has no memory */
+    memcpy(list, s->order, (size_t)n * sizeof(int32_t));
+  }
   for (int32_t i = n - 1; i >= 0; i--) {
     WEIR_TRY_GOTO(consider(s, ((const int32_t *)list)[i]), out);
   }
