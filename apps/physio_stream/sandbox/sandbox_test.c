@@ -246,9 +246,10 @@ static void time_and_memory_are_limited(void **state)
   }
   ps_sandbox_result_fini(&r);
   static const ps_sandbox_limits sum = {
-      .memory = 60, .cpu = 100, .wall = 200, .output = 1, .files = 20, .processes = 16};
+      .memory = 60, .cpu = 100, .wall = 200, .output = 1, .files = 20, .processes = 64};
 
-  if (run("for i in 1 2 3 4; do (x=$(head -c 12M /dev/zero | tr '\\0' x); sleep 300) & done; wait",
+  /* Each has less than the limit, all together have more once they are there. */
+  if (run("for i in {1..8}; do (x=$(head -c 12M /dev/zero | tr '\\0' x); sleep 300) & done; wait",
           &sum, &r)) {
     assert_int_equal(r.end, PS_SANDBOX_MEMORY);
   }
