@@ -35,8 +35,8 @@ static const weir_command commands[] = {
     {"eval", "score predictions against regressions on P(k) and the mean", NULL, cf_cmd_eval,
      WEIR_LAUNCHED_RANKS, false},
     {"robustness",
-     "score networks, and regressions fitted on the same universes, on sets of samples that were "
-     "made otherwise (robustness.csv, report.html)",
+     "score networks, and regressions fitted on the same universes, on samples of other "
+     "simulations (robustness.csv, report.html)",
      NULL, cf_cmd_robustness, WEIR_ONE_RANK, false},
     {"describe",
      "print the resolved configuration, the samples of source.input or what prepare would write "

@@ -49,9 +49,9 @@ const weir_opt cf_options[] = {
                   "samples to predict: those of a subset, as the weights know their universes, or "
                   "all; the others are listed without a prediction"),
     WEIR_OPT_ENUM(cf_cfg, predict.symmetry, CF_SYMMETRY_NONE, CF_SYMMETRY_CHOICES,
-                  "of networks that make a number for each parameter: estimates are means over the "
-                  "mirror images or the octahedral group of each sample (data.augment.symmetry), "
-                  "which takes as many times as long; none: of the sample as it is"),
+                  "for networks that estimate parameters: mean of the estimates over the mirror "
+                  "images or the octahedral group of each sample (data.augment.symmetry), which "
+                  "takes as many times as long; none: estimate of the sample alone"),
     WEIR_OPT_BOOL(cf_cfg, predict.external_universes, false,
                   "the universes are others than those of the training, whatever their numbers: "
                   "all are tests",

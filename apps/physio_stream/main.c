@@ -17,7 +17,7 @@ static const weir_command commands[] = {
      NULL, ps_cmd_train, WEIR_ONE_RANK, false},
     {"convert", "write records in another format: NetCDF, WFDB, EDF+, BDF+ or text", NULL,
      ps_cmd_convert, WEIR_LAUNCHED_RANKS, false},
-    {"site", "a study over several hospitals: what one of them does, and the pool of all",
+    {"site", "study over several hospitals: the steps of one hospital, and the pooled results",
      "prepare|check|stats|eval|approve|run|merge", ps_cmd_site, WEIR_ONE_RANK, false},
     {"bench", "time and data movement of the detection, from samples in memory", NULL, ps_cmd_bench,
      WEIR_ONE_RANK, false},

@@ -20,8 +20,8 @@ const weir_opt cf_sizes_options[] = {
                   "smaller cubes: sub-cubes of the samples (the same cells, less volume), or means "
                   "of their cells (the same volume, larger cells)"),
     WEIR_OPT_ENUM(cf_sizes_opts, scale, CF_SIZE_SCALE_CROPS, "crops|batch|rate",
-                  "what smaller cubes are for: crops: as many of each sample as have its volume; "
-                  "batch: as many more samples in a step; rate: shorter steps"),
+                  "use of the time that smaller cubes save: crops: as many cubes of each sample as "
+                  "have its volume; batch: as many more samples in a step; rate: shorter steps"),
     WEIR_OPT_REAL(cf_sizes_opts, rate_power, 0.5, 0, 2, "1",
                   "the learning rate of a step is multiplied by the volume that it sees, relative "
                   "to one of whole samples, to this power: 0.5 for adam, 1 for momentum; 0 "

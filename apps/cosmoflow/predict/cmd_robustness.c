@@ -1,5 +1,5 @@
-/* cmd_robustness.c - networks on sets of samples that were made otherwise, and regressions fitted
- * on the same universes: predictions-NETWORK-SET.nc, robustness.csv, report.html. */
+/* cmd_robustness.c - networks on sets of samples that were simulated differently, and regressions
+ * fitted on the same universes: predictions-NETWORK-SET.nc, robustness.csv, report.html. */
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"

@@ -23,7 +23,8 @@ const weir_opt ps_beat_network_options[] = {
                   "weights of beats in the loss: balanced: n / (K n_c), so that every one of the K "
                   "classes counts alike"),
     WEIR_OPT_REAL(ps_beat_network_opts, valid, 0.2, 0, 0.9, "1",
-                  "share of the patients that are only validated on, at least one; train.patience "
-                  "stops by their loss and the best weights are kept; 0: none, all epochs are run"),
+                  "share of the patients for validation alone, at least one; train.patience stops "
+                  "the training by their loss, and the best weights are kept; 0: no validation, "
+                  "all epochs are run"),
     WEIR_OPT_END,
 };

@@ -1,4 +1,4 @@
-/* sandbox.h - runs the program of a stranger on data that must not leave: without network, with
+/* sandbox.h - runs a third-party program on data that must not leave: without network, with
  * nothing of this machine but what is named, read-only, within limits. Linux namespaces (user,
  * mount, PID, network, IPC, UTS), a filter of system calls, resource limits, and a watch over the
  * sums of all processes. Needs no privileges where the kernel allows user namespaces; there is no
@@ -63,10 +63,11 @@ typedef struct ps_sandbox_result {
 } ps_sandbox_result;
 
 /* Runs a program to its end or to its first excess; no process of it is left. The files that it
- * wrote are strangers': open them by openat(out, ..) with O_NOFOLLOW | O_NONBLOCK, and read them as
- * such. The caller frees *r with ps_sandbox_result_fini in any case. Fails: WEIR_ERR_UNSUPPORTED
- * where the kernel refuses a part of the sandbox, naming it; WEIR_ERR_DATA for a path that cannot
- * be shown inside or a program that cannot be started; WEIR_ERR_STOPPED after a signal. */
+ * wrote are not to be trusted: open them by openat(out, ..) with O_NOFOLLOW | O_NONBLOCK, and read
+ * them as such. The caller frees *r with ps_sandbox_result_fini in any case. Fails:
+ * WEIR_ERR_UNSUPPORTED where the kernel refuses a part of the sandbox, naming it; WEIR_ERR_DATA for
+ * a path that cannot be shown inside or a program that cannot be started; WEIR_ERR_STOPPED after a
+ * signal. */
 weir_status ps_sandbox_run(const ps_sandbox_job *job, ps_sandbox_result *r) WEIR_CHECKED;
 void ps_sandbox_result_fini(ps_sandbox_result *r);
 /* Writes in words how the program ended into `text`, which it returns. */

@@ -1,5 +1,5 @@
 /* robustness.h - networks, and regressions fitted on the same universes, scored on sets of samples
- * that were made otherwise: a row for each model, a column for each set. */
+ * that were simulated differently: a row for each model, a column for each set. */
 #ifndef CF_ROBUSTNESS_H
 #define CF_ROBUSTNESS_H
 #include "eval/score_tables.h"
