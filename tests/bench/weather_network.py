@@ -1,5 +1,5 @@
-"""Reference of weather_comparison.py: the network of configs/weather_ensemble/tiny.yaml and its losses in PyTorch, in double precision.
-Arrays are channels last as Weir has them; here they become channels first."""
+"""Reference of weather_comparison.py: the networks of configs/weather_ensemble/{tiny,transformer,stations}.yaml and their losses in
+PyTorch, in double precision. Arrays are channels last as Weir has them; here they become channels first."""
 
 import math
 
@@ -98,7 +98,7 @@ CRPS["censored_logistic between bounds"] = crps_logistic_between
 
 
 class Network:
-    """A U-Net of one level: two convolutions a block, group normalisation, linear upsampling, longitudes that wrap."""
+    """A network by the names and arrays of weights.nc."""
 
     def __init__(self, arrays):
         self.leaf = {name: torch.tensor(np.asarray(a, "f8"), requires_grad=True) for name, a in arrays.items()}
@@ -110,13 +110,25 @@ class Network:
         x = F.pad(F.pad(x, (n, n, 0, 0), mode="circular"), (0, 0, n, n)) if n else x
         return F.conv2d(x, w, self.leaf[name + ".bias"])
 
+    def dense(self, name, x):
+        """Of the last dimension."""
+        y = x @ self.leaf[name + ".weight"]
+        return y + self.leaf[name + ".bias"] if name + ".bias" in self.leaf else y
+
+    def relu(self, x):
+        self.nearest = min(self.nearest, x.detach().abs().min().item())
+        return F.relu(x)
+
+
+class Unet(Network):
+    """One level: two convolutions a block, group normalisation, linear upsampling, longitudes that wrap."""
+
     def block(self, name, x):
         for k in "12":
             x = self.convolve(f"{name}.conv{k}", x)
             groups = next(g for g in range(min(8, x.shape[1]), 0, -1) if x.shape[1] % g == 0)
             x = F.group_norm(x, groups, self.leaf[f"{name}.norm{k}.scale"], self.leaf[f"{name}.norm{k}.offset"], 1e-5)
-            self.nearest = min(self.nearest, x.detach().abs().min().item())
-            x = F.relu(x)
+            x = self.relu(x)
         return x
 
     def forward(self, x):
@@ -127,14 +139,87 @@ class Network:
         return self.convolve("head", self.block("dec0", torch.cat([skip, x], 1)))
 
 
-def loss_and_gradient(arrays, x, y, s, w, lower, extra, families, floor, min_spread):
-    """Mean CRPS, its gradient by array, and how far the nearest activation is from 0; x to extra: [samples, lat, lon, channels]. extra: the
-    shift of a gamma distribution, the width between two bounds."""
-    network = Network(arrays)
-    x, y, s, w, lower, extra = (torch.tensor(np.moveaxis(np.asarray(a, "f8"), -1, 1)) for a in (x, y, s, w, lower, extra))
+class Dense(Network):
+    """At every position by itself, with an embedding of each (Rasp and Lerch 2018)."""
+
+    def forward(self, x):
+        h = self.dense("hidden1", x.movedim(1, -1)) + self.dense("embedded", self.leaf["embedding"])
+        return self.dense("output", self.relu(h)).movedim(-1, 1)
+
+
+class Transformer(Network):
+    """An encoder over patches of 2 x 2 points, layers of two heads that normalise first; a convolution of its patches and x."""
+
+    def norm(self, name, x):
+        return F.layer_norm(x, x.shape[-1:], self.leaf[name + ".scale"], self.leaf[name + ".offset"], 1e-5)
+
+    def layer(self, name, x):
+        q, k, v = self.dense(name + ".attention.qkv", self.norm(name + ".norm1", x)).unflatten(-1, (3, 2, -1)).permute(2, 0, 3, 1, 4)
+        attended = torch.softmax(q @ k.transpose(2, 3) / math.sqrt(q.shape[-1]), -1) @ v
+        x = x + self.dense(name + ".attention.out", attended.transpose(1, 2).flatten(2))
+        return x + self.dense(name + ".linear2", F.gelu(self.dense(name + ".linear1", self.norm(name + ".norm2", x))))
+
+    def forward(self, x):
+        patch, unpatch = (self.leaf[n + ".weight"] for n in ("patch", "unpatch"))
+        v = F.conv2d(x, patch.permute(3, 2, 0, 1), self.leaf["patch.bias"], stride=2)
+        grid = v.shape[2:]
+        v = v.flatten(2).transpose(1, 2) + self.leaf["position.weight"]
+        for name in ("layer1", "layer2"):
+            v = self.layer(name, v)
+        v = self.norm("norm", v).transpose(1, 2).unflatten(2, grid)
+        v = F.conv_transpose2d(v, unpatch.permute(2, 3, 0, 1), self.leaf["unpatch.bias"], stride=2)
+        return self.convolve("head", torch.cat([v, x], 1))
+
+
+NETWORKS = {"unet": Unet, "dense": Dense, "transformer": Transformer}
+FLOOR, MIN_SPREAD, SOFTPLUS_IS_ONE = 1e-3, 0.01, math.log(math.e - 1)
+
+
+def first(a):
+    """Channels of [.., lat, lon, channels] first: [.., channels, lat, lon]."""
+    return torch.tensor(np.moveaxis(np.asarray(a, "f8"), -1, -3))
+
+
+def loss_of_distributions(network, x, y, s, w, lower, extra, families):
+    """Mean CRPS. extra: the shift of a gamma distribution, the width between two bounds."""
+    x, y, s, w, lower, extra = (first(a) for a in (x, y, s, w, lower, extra))
     out, n = network.forward(x), len(families)
-    sd = torch.clamp(s, min=min_spread) * F.softplus(out[:, n:] + math.log(math.e - 1)) + floor
+    sd = torch.clamp(s, min=MIN_SPREAD) * F.softplus(out[:, n:] + SOFTPLUS_IS_ONE) + FLOOR
     each = [CRPS[family](out[:, c], sd[:, c], y[:, c], lower[:, c], extra[:, c]) for c, family in enumerate(families)]
-    loss = (w * torch.stack(each, 1)).sum() / w.sum()
+    return (w * torch.stack(each, 1)).sum() / w.sum()
+
+
+def loss_of_members(network, x, y, d, w, alpha):
+    """Mean of alpha times the fair CRPS and 1 - alpha times the kernel CRPS, of members a + softplus(b) d [samples, members, .., channels]:
+    the double sum over members (Lang et al., arXiv:2412.15832, eq. 3)."""
+    x, y, d, w = (first(a) for a in (x, y, d, w))
+    n, m, k = d.shape[:3]
+    out = network.forward(torch.cat([x[:, None].expand(-1, m, -1, -1, -1), d], 2).flatten(0, 1)).unflatten(0, (n, m))
+    e = out[:, :, :k] + F.softplus(out[:, :, k:] + SOFTPLUS_IS_ONE) * d
+    error, apart = e - y[:, None], torch.stack([e[:, i] - e[:, j] for i in range(m) for j in range(i)])
+    for jump in (error, apart):
+        network.nearest = min(network.nearest, jump.detach().abs().min().item())
+    crps = error.abs().mean(1) - apart.abs().sum(0) * (alpha / (m * (m - 1)) + (1 - alpha) / m**2)
+    return (w * crps).sum() / w.sum()
+
+
+def loss_and_gradient(arrays, loss_of, *inputs):
+    """Loss of the U-Net, its gradient by array, and the distance from 0 of the nearest activation or other number at which a derivative
+    jumps; inputs: [samples, lat, lon, ..]."""
+    network = Unet(arrays)
+    loss = loss_of(network, *inputs)
     loss.backward()
     return loss.item(), {name: leaf.grad.numpy() for name, leaf in network.leaf.items()}, network.nearest
+
+
+def descend(kind, arrays, loss_of, inputs, steps, rate):
+    """The losses before each of some steps of gradient descent."""
+    network, losses = NETWORKS[kind](arrays), []
+    descent = torch.optim.SGD(network.leaf.values(), lr=rate)
+    for _ in range(steps):
+        descent.zero_grad()
+        loss = loss_of(network, *inputs)
+        loss.backward()
+        descent.step()
+        losses.append(loss.item())
+    return losses

@@ -6,7 +6,7 @@ import numpy as np
 try:
     import scipy
     import scipy.optimize
-    import scipy.stats
+    import scipy.special
 except ImportError:
     scipy = None
 try:
@@ -66,8 +66,8 @@ def theirs_of(family):
     def bound(f):
         return lambda m, s, y: f(y, m, s, lower=0.0)
 
-    def between(f):
-        return lambda m, s, y: f(y, m, s, lower=0.0, upper=UPPER)
+    def between(f, reach):  # scales from the bounds: beyond, all is at a bound to rounding, and theirs NaN
+        return lambda m, s, y: f(y, np.clip(m, -reach * s, UPPER + reach * s), s, lower=0.0, upper=UPPER)
 
     def logistic(f):
         return lambda m, s, y: f(y, m, s, lower=0.0, upper=far(m, s, y))
@@ -82,16 +82,31 @@ def theirs_of(family):
         "truncated_logistic": (logistic(sr.crps_tlogistic), bound(sr.logs_tlogistic)),
         "censored_normal": (bound(sr.crps_cnormal), None),
         "censored_logistic": (logistic(sr.crps_clogistic), None),
-        "censored_normal between bounds": (between(sr.crps_cnormal), None),
-        "censored_logistic between bounds": (between(sr.crps_clogistic), None),
+        "censored_normal between bounds": (between(sr.crps_cnormal, 7), None),
+        "censored_logistic between bounds": (between(sr.crps_clogistic, 30), None),
         "log_normal": (log_normal(sr.crps_lognormal), log_normal(sr.logs_lognormal)),
         "censored_shifted_gamma": (gamma_score, None),
     }[family]
 
 
 def gamma_score(m, s, y):
-    shape, unit = gamma_of(m, s, SHIFT)
-    return sr.crps_csg0(y, shape, scale=unit, shift=SHIFT)
+    """Where the mean is below the beginning of the gamma distribution, which theirs refuses with NaN, all is at the bound."""
+    above = m + SHIFT > 0
+    shape, unit = gamma_of(np.where(above, m, 0.0), s, SHIFT)
+    return np.where(above, sr.crps_csg0(y, shape, scale=unit, shift=SHIFT), y)
+
+
+def quantile_of(family, location, scale, p):
+    """Quantiles by SciPy, with the bound 0."""
+    of = scipy.special
+    if family == "truncated_normal":
+        return location - scale * of.ndtri((1 - p) * of.ndtr(location / scale))
+    if family == "censored_shifted_gamma":
+        above = location + SHIFT > 0
+        shape, unit = gamma_of(np.where(above, location, 0.0), scale, SHIFT)
+        return np.where(above, np.maximum(unit * of.gammaincinv(shape, p) - SHIFT, 0), 0)
+    assert family == "normal", family
+    return location + scale * of.ndtri(p)
 
 
 def theirs_of_vectors(a, b):
@@ -136,14 +151,15 @@ def least_squares(c, floor, form):
     return np.array([y0 - beta * x0, beta, gamma2, delta2]), min_c
 
 
-def floor_of(family):
-    """Minimum gamma in standard deviations of the truth: more than 700 scales from the location logistic scores of scoringrules are NaN."""
-    return 0.05 if "logistic" in family else 1e-3
+def floor_of(family, pool="global"):
+    """Minimum gamma in standard deviations of the truth. It keeps theirs from NaN: logistic scores of scoringrules more than 700 scales
+    from the location, and censored ones beyond 38 scales below the bound, which dry forecasts of single cells reach."""
+    return 0.05 if "logistic" in family or "censored" in family and pool != "global" else 1e-3
 
 
-def search(c, family, form="full"):
+def search(c, family, form="full", pool="global"):
     """Coefficients and minimum by SciPy, in units in which all four count alike."""
-    start, min_c = least_squares(c, floor_of(family), form)
+    start, min_c = least_squares(c, floor_of(family, pool), form)
     x0, v0 = c.mean(c.x), c.mean(c.v)
     sx, size = np.sqrt(c.mean((c.x - x0) ** 2)), np.sqrt(start[2] + start[3] * v0)
     free = [0, 3] if form == "scale" else [0, 1, 2, 3]
@@ -177,7 +193,7 @@ def distance(c, theirs, at):
 
 
 def regress(members_mean, truth, area, count, at):
-    """The means of training dates [n, cells], each corrected without it, and that of another date, by a regression of the error at each
+    """The means of training dates [n, cells], each corrected without it, and those of other dates, by a regression of the error at each
     cell on the coefficients of the leading EOFs (singular vectors of the anomalies, weighted by area)."""
     usual = members_mean.mean(0)
     w = np.sqrt(area / area.sum())
@@ -189,4 +205,4 @@ def regress(members_mean, truth, area, count, at):
         rest = np.arange(len(truth)) != k
         corrected[k] = members_mean[k] + u[k] @ np.linalg.lstsq(u[rest], error[rest], rcond=None)[0]
     slope = np.linalg.lstsq(u, error, rcond=None)[0]
-    return corrected, at + np.r_[1, (at - usual) * w @ pattern.T] @ slope
+    return corrected, at + np.c_[np.ones(len(at)), (at - usual) * w @ pattern.T] @ slope

@@ -29,6 +29,16 @@ stages=(--set bias.use=true --set bias.model.unet.preset=tiny --set predict.weig
 same_on_ranks fields predict "${options[@]}" "${stages[@]}" --set predict.part=all
 same_on_ranks members predict "${options[@]}" "${stages[@]}" --set predict.part=train --set predict.members=true \
   --set 'predict.quantiles=[0.1, 0.9]'
+# Members that a network makes, and distributions that are not normal.
+networks=(--set train.steps=2 --set train.batch=2)
+attention=(--set model.head=members --set model.coupling=attention --set model.net=transformer --set model.transformer.preset=tiny
+  --set model.transformer.width=8)
+truncated=(--set model.net=dense --set 'model.distributions=[{quantity: z500, family: truncated_normal, lower: 0}]')
+on 1 run "${options[@]}" "${networks[@]}" "${attention[@]}" --out "$work/attention" || fail "run with attention"
+same_on_ranks corrected predict "${options[@]}" "${attention[@]}" --set predict.weights="$work/attention/weights.nc" --set predict.part=test
+on 1 run "${options[@]}" "${networks[@]}" "${truncated[@]}" --out "$work/truncated" || fail "run of a truncated normal distribution"
+same_on_ranks drawn predict "${options[@]}" "${truncated[@]}" --set predict.weights="$work/truncated/weights.nc" --set predict.part=test \
+  --set predict.members=true
 # A statistical correction is fitted by rank 0, which says so.
 for n in 1 2; do
   on $n predict "${options[@]}" --set predict.part=train --set predict.model.use=raw --out "$work/raw-$n" || fail "raw: $n ranks"

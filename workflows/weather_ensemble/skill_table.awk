@@ -1,8 +1,8 @@
 # skill_table.awk - two tables in Markdown of the scores of an eval with lead_windows:
 #   awk -F, -f workflows/weather_ensemble/skill_table.awk EVAL/strata.csv EVAL/strata_skill.csv
 # CRPS of every model by lead time and window of them, with its 95 % interval, and its skill relative to a reference in percent; then this skill
-# by season, of the last window. -v reference=NAME: the reference (the first one of the file); -v score=NAME: the score (crps_gauss);
-# -v digits=N: of scores (1).
+# by season, of one of them. -v window=NAME: this one (the last of the file), as '48 h'; -v reference=NAME: the reference (the first one of
+# the file); -v score=NAME: the score (crps_gauss); -v digits=N: of scores (1).
 function add(list, value) { if (!((list, value) in seen)) { seen[list, value] = 1; name[list, ++count[list]] = value } }
 function interval(value, lo, hi, digits,    f) {
   f = "%." digits "f"
@@ -33,14 +33,15 @@ END {
     }
     print row
   }
-  last = name["window", count["window"]]
-  head = "\n| skill relative to " reference " (%), " last " |"; line = "|---|"
+  window = window == "" ? name["window", count["window"]] : window
+  if (!(("window", window) in seen)) { print "skill_table: no " window " in the files" > "/dev/stderr"; exit 1 }
+  head = "\n| skill relative to " reference " (%), " window " |"; line = "|---|"
   for (s = 1; s <= count["season"]; s++) { head = head " " name["season", s] " |"; line = line "---|" }
   print head; print line
   for (m = 1; m <= count["model"]; m++) {
     if (name["model", m] == reference) continue
     row = "| " name["model", m] " |"
-    for (s = 1; s <= count["season"]; s++) row = row " " skill[last, name["season", s], name["model", m]] " |"
+    for (s = 1; s <= count["season"]; s++) row = row " " skill[window, name["season", s], name["model", m]] " |"
     print row
   }
 }

@@ -95,14 +95,21 @@ static void quantiles_of_other_families_keep_the_order(void **state)
   field f;
 
   draw(&f);
-  for (int family = WX_TRUNCATED_NORMAL; family < WX_LOG_NORMAL; family++) {
+  for (int of = 0; of < 2 * WX_FAMILIES; of++) { /* without and with an upper bound */
+    const wx_family family = (wx_family)(of / 2);
     wx_dependence_start s = start_of(&f, 2);
 
-    s.family = (wx_family)family;
-    s.lower = 12;
+    if (of % 2 == 1 && !wx_family_has_upper(family)) {
+      continue;
+    }
+    s.family = family;
+    s.lower = family == WX_LOG_NORMAL ? 9 : 12; /* below the mean */
+    s.shift = family == WX_CENSORED_SHIFTED_GAMMA ? 3 : 0;
+    s.width = of % 2 == 1 ? 20 : 0;
     assert_ok(wx_dependence(&ecc, &s, f.out[0]));
     for (int i = 0; i < N; i++) {
-      const wx_distribution d = {s.family, (double)f.mu[i], (double)f.sigma[i], s.lower, 0, 0};
+      const wx_distribution d = {s.family, (double)f.mu[i], (double)f.sigma[i],
+                                 s.lower,  s.shift,         s.width};
 
       for (int m = 0; m < M; m++) {
         int rank = 1;

@@ -6,6 +6,8 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
+#include "baseline/emos.h"
+#include "baseline/eof.h"
 #include "eval/score/crps.h"
 #include "eval/ensemble.h"
 #include "eval/forecast_model.h"
@@ -188,6 +190,7 @@ static const char *const kinds[] = {
     "{emos: {eofs: {count: 3}}}",
     "{emos: {dates: {kind: season, window: 90}}}",
     "{emos: {dates: {kind: past, window: 200}}}",
+    "{emos: {eofs: {count: 3}, dates: {kind: season, window: 90}}}",
     "{emos: {anomalies: true}}",
     "{emos: {output: members}}",
     "{emos: {output: members, couple: {kind: member}}}",
@@ -251,6 +254,64 @@ static void kept_windows_are_those_of_their_dates(void **state)
     close_model(&one);
   }
   close_model(&all);
+  close_world(&w);
+}
+
+/* EOFs with a season, step by step: the regression is fitted to all training dates, EMOS to the
+ * left-out corrected means of those within 45 days of the day of the year. */
+static void emos_of_a_season_follows_the_eofs_of_all_dates(void **state)
+{
+  enum { ASKED = FIT + 9, COUNT = 3 };
+  static const char *const use = "{emos: {eofs: {count: 3}, dates: {kind: season, window: 90}}}";
+  static world w;
+  static float mean[FIT * CELLS], variance[FIT * CELLS], truth[FIT * CELLS], left_out[FIT * CELLS];
+  float asked[CELLS], asked_variance[CELLS], corrected[CELLS], mu[CELLS], sigma[CELLS];
+  wx_emos_opts fit;
+  wx_emos_fit coefficients;
+  wx_eof eof;
+  wx_given g;
+  opened o;
+  int64_t n = 0;
+
+  draw(&w);
+  open_world(&w);
+  open_model(&w, use, &o);
+  assert_ok(wx_model_give(&o.model, &w.data, ASKED, &g));
+  weir_opts_default(wx_emos_options, sizeof fit, &fit);
+  for (int64_t t = 0; t < FIT; t++) {
+    wx_cases_moments(w.forecast + t * MEMBERS * CELLS, MEMBERS, CELLS, mean + t * CELLS,
+                     variance + t * CELLS);
+    memcpy(truth + t * CELLS, w.truth + (2 * t + 1) * CELLS, sizeof(float) * CELLS);
+  }
+  wx_cases cases = {.rows = FIT,
+                    .columns = CELLS,
+                    .mean = mean,
+                    .variance = variance,
+                    .truth = truth,
+                    .weight = w.data.facts->grid.weight};
+
+  assert_ok(wx_eof_fit(&(wx_eof_opts){.count = COUNT}, &cases, &eof, left_out));
+  for (int64_t t = 0; t < FIT; t++) { /* the season, moved to the front */
+    const double days = fmod((double)(w.start[ASKED] - w.start[t]) / DAY + 2 * 365.25, 365.25);
+
+    if (fmin(days, 365.25 - days) <= 45) {
+      memmove(left_out + n * CELLS, left_out + t * CELLS, sizeof(float) * CELLS);
+      memmove(variance + n * CELLS, variance + t * CELLS, sizeof(float) * CELLS);
+      memmove(truth + n * CELLS, truth + t * CELLS, sizeof(float) * CELLS);
+      n++;
+    }
+  }
+  assert_true(n >= 10 && n < FIT / 2);
+  cases.rows = n;
+  cases.mean = left_out;
+  assert_ok(wx_emos_fit_cases(&fit, &cases, &coefficients));
+  wx_cases_moments(w.forecast + ASKED * MEMBERS * CELLS, MEMBERS, CELLS, asked, asked_variance);
+  wx_eof_apply(&eof, cases.weight, asked, corrected);
+  wx_emos_apply(&coefficients.at, 1, corrected, asked_variance, CELLS, mu, sigma);
+  assert_memory_equal(g.mean, mu, sizeof mu);
+  assert_memory_equal(g.sd, sigma, sizeof sigma);
+  wx_eof_fini(&eof);
+  close_model(&o);
   close_world(&w);
 }
 
@@ -336,9 +397,9 @@ static void nothing_is_learned_from_what_is_scored(void **state)
 static void names_tell_what_they_are(void **state)
 {
   static const char *const name[KINDS] = {
-      "emos 6",      "emos 3",      "emos 6",      "emos 6",     "scaled 6", "eof 6",
-      "emos 6",      "emos 6",      "emos 6",      "emos 6",     "emos 6",   "quantile 6",
-      "climatology", "climatology", "persistence", "persistence"};
+      "emos 6",     "emos 3",      "emos 6",      "emos 6",      "scaled 6",   "eof 6",
+      "emos 6",     "emos 6",      "eof 6",       "emos 6",      "emos 6",     "emos 6",
+      "quantile 6", "climatology", "climatology", "persistence", "persistence"};
   static world w;
 
   draw(&w);
@@ -392,9 +453,9 @@ static void what_does_not_go_together_is_refused(void **state)
 
   draw(&w);
   open_world(&w);
-  refuse(&w, "{emos: {eofs: {count: 3}, dates: {kind: past}}}", "neither with eofs");
+  refuse(&w, "{emos: {eofs: {count: 3}, dates: {kind: past}}}", "all training initialisation");
   refuse(&w, "{emos: {eofs: {count: 3}, save: .}}", "load and save");
-  refuse(&w, "{emos: {dates: {kind: season}, load: .}}", "neither with eofs");
+  refuse(&w, "{emos: {dates: {kind: season}, load: .}}", "load or save");
   refuse(&w, "{quantile: {members: 7}}", "7 members from number 0 on");
   refuse(&w, "{quantile: {members: 6, first: 1}}", "6 members from number 1 on");
   close_world(&w);
@@ -521,6 +582,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(corrections_gain_what_they_know),
       cmocka_unit_test(kept_windows_are_those_of_their_dates),
+      cmocka_unit_test(emos_of_a_season_follows_the_eofs_of_all_dates),
       cmocka_unit_test(windows_of_too_few_dates_are_told),
       cmocka_unit_test(nothing_is_learned_from_what_is_scored),
       cmocka_unit_test(names_tell_what_they_are),

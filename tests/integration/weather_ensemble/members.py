@@ -5,6 +5,7 @@ Forecasts and truth are written by netCDF4: waves with a bias, and too little sp
 
 Exit 77: this Python has no netCDF4, or the program was built without NetCDF."""
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -161,11 +162,32 @@ class Members(unittest.TestCase):
         self.assertIn("data.mean", message)
 
     def test_alone_a_member_depends_on_no_other(self):
-        train("alone", *ALONE, "model.alpha=0.95")
-        all_five, _ = predict("five", "alone", *ALONE)
-        first, _ = predict("first", "alone", *ALONE, "data.members=2")
-        np.testing.assert_allclose(first["z"], all_five["z"][:, :2], rtol=1e-6)
-        self.compare("five", "crps_fair", "alone")
+        for alpha in "0.95", "1":  # almost fair and fair CRPS
+            with self.subTest(alpha):
+                train("alone", *ALONE, f"model.alpha={alpha}", "exec.tier=vector")  # no compiler for each alpha
+                all_five, _ = predict("five", "alone", *ALONE)
+                first, _ = predict("first", "alone", *ALONE, "data.members=2")
+                np.testing.assert_allclose(first["z"], all_five["z"][:, :2], rtol=1e-6)
+                self.compare("five", "crps_fair", "alone")
+                self.compare_losses("alone", float(alpha))
+
+    def compare_losses(self, name, alpha):
+        """The loss of the validation, alpha times the fair CRPS plus 1 - alpha times that of the empirical distribution, by hand."""
+        run("predict", f"{name}_valid", *CONFIG, *ALONE, f"predict.weights={at(name, 'weights.nc')}", "predict.part=valid")
+        with open(at(name, "run.jsonl"), encoding="utf-8") as f:
+            best = min(e["valid_loss"] for e in map(json.loads, f) if e["event"] == "epoch_end")
+        area = np.diff(np.sin(np.radians([-80, -40, 0, 40, 80])))[:, None]
+        loss = []
+        with netCDF4.Dataset(at(f"{name}_valid", "members.nc")) as m, netCDF4.Dataset(at("truth.nc")) as t, \
+                netCDF4.Dataset(at(name, "weights.nc")) as w:
+            unit = np.ravel(w["standard.unit"][:])
+            for k, q in enumerate("zt"):
+                x = m[q][:].squeeze().astype("f8")
+                y = t[q][:].squeeze()[TRAIN + 1:TRAIN + 1 + len(x)].astype("f8")
+                apart = np.abs(x[:, :, None] - x[:, None]).sum((1, 2)) / 2 / MEMBERS
+                crps = np.abs(x - y[:, None]).mean(1) - apart * (alpha / (MEMBERS - 1) + (1 - alpha) / MEMBERS)
+                loss.append((area * crps).mean() / area.mean() / unit[k])
+        self.assertAlmostEqual(np.mean(loss) / best, 1, delta=1e-5)
 
     def test_members_that_attend_to_one_another_have_no_order(self):
         train("attention", *ATTENTION)

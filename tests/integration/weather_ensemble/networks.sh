@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # networks.sh PROGRAM SOURCE: workflows/weather_ensemble/networks.steps at a small size: all of its steps succeed, and its scores by
-# season and window have every network next to EMOS.
+# season and window have every network next to EMOS. Of heads.steps the steps of height and temperature, on the same archive; of the others,
+# that the predictions of every network are those that eval calls by its distribution.
 set -euo pipefail
 program=$1 source=$2
 work=$(mktemp -d)
@@ -17,27 +18,66 @@ data:
     train: {to: 2000-06-01}
     valid: {from: 2000-06-01, to: 2000-07-10}
     test: {from: 2000-07-10}
-model: {unet: {preset: tiny}}
-bias: {model: {unet: {preset: tiny}}, train: {epochs: 1}}
+model: {unet: {preset: tiny}, inception: {preset: tiny}}
+bias: {folds: 1, model: {unet: {preset: tiny}}, train: {epochs: 1}}
 train: {epochs: 1}
 eval: {bootstrap: {resamples: 100}}
 YAML
-# It follows that of the steps, whose own settings (two stages, convolutions, learning rate and epochs of the last network) follow both.
-sed "s,^\([a-z].* \)networks\.yaml  *once,\1networks.yaml\,$work/small.yaml once," "$source/workflows/weather_ensemble/networks.steps" \
+# It follows those of the steps, whose own settings (two stages, convolutions, learning rate and epochs of tuned networks) follow all.
+sed "s|^\([a-z].* networks\.yaml[a-z_.,]*\)  *once|\1,$work/small.yaml once|" "$source/workflows/weather_ensemble/networks.steps" \
   >"$work/small.steps"
-[ "$(grep -c 'small.yaml once' "$work/small.steps")" = 7 ] ||
-  fail "other steps than those of prepare, five networks and eval have networks.yaml"
+[ "$(grep -c 'small.yaml once' "$work/small.steps")" = 9 ] ||
+  fail "other steps than those of prepare, seven networks and eval have networks.yaml"
 
 cd "$source"
 workflows/flow.sh weather_ensemble --bin "${program%/*}" --steps "$work/small.steps" --out "$work/out" >"$work/log" 2>&1 ||
   fail "the flow: $(cat "$work/log")"
-[ "$(workflows/flow.sh weather_ensemble --bin "${program%/*}" --out "$work/out" --status | grep -c ' done ')" = 12 ] ||
+[ "$(workflows/flow.sh weather_ensemble --bin "${program%/*}" --out "$work/out" --status | grep -c ' done ')" = 16 ] ||
   fail "not every step is done"
-for model in EMOS 'EMOS season' 'EMOS windows season' 'one stage' 'two stages' 'spread separable' 'spread affine' 'spread affine tuned'; do
+for model in EMOS 'EMOS season' 'EMOS windows season' 'EMOS EOFs' 'EMOS EOFs windows' 'EMOS EOFs season' 'EMOS EOFs windows season' \
+  'one stage' 'two stages' 'spread separable' 'spread separable tuned' 'spread affine' 'spread affine tuned'; do
   grep -q "^z,500,both,all,$model,5,EMOS windows,crps_gauss,-\?[0-9]" "$work/out/eval/strata_skill.csv" ||
     fail "no skill of $model in both lead times"
 done
-awk -F, -f workflows/weather_ensemble/skill_table.awk "$work/out/eval"/strata.csv "$work/out/eval"/strata_skill.csv >"$work/table"
-[ "$(grep -cE '^\| (one stage|two stages|spread [a-z ]+) \|( -?[0-9].*\|)+$' "$work/table")" = 10 ] ||
-  fail "not five networks in both tables: $(cat "$work/table")"
-grep -q "$(sha256sum "$work/out/affine/weights.nc" | cut -c -64)" "$work/out/tuned/provenance.json" || fail "tuned from other weights"
+grep -q '^z,500,48 h,all,two stages published,5,EMOS windows,crps_gauss,-\?[0-9]' "$work/out/eval/strata_skill.csv" ||
+  fail "no skill of the published two stages at 48 h"
+awk -F, -v window='48 h' -f workflows/weather_ensemble/skill_table.awk "$work/out/eval"/strata.csv "$work/out/eval"/strata_skill.csv \
+  >"$work/table"
+[ "$(grep -cE '^\| (one stage|two stages|spread [a-z ]+) \|( -?[0-9].*\|)+$' "$work/table")" = 12 ] ||
+  fail "not six networks in both tables: $(cat "$work/table")"
+[ "$(grep -cE '^\| two stages published \|  \|  \|( -?[0-9][^|]*\|){2}  \|  \|$' "$work/table")" = 1 ] ||
+  fail "the published two stages have scores of other lead times than 48 h: $(cat "$work/table")"
+for name in affine:tuned separable:septuned; do
+  grep -q "$(sha256sum "$work/out/${name%:*}/weights.nc" | cut -c -64)" "$work/out/${name##*:}/provenance.json" ||
+    fail "${name##*:} from other weights"
+done
+
+cat >"$work/few.yaml" <<'YAML'
+data:
+  split:
+    train: {to: 2000-03-01}
+    valid: {from: 2000-03-01, to: 2000-03-15}
+    test: {from: 2000-03-15, to: 2000-04-01}
+train: {steps: 2}
+eval: {quantities: [t500], bootstrap: {resamples: 100}}
+exec: {tier: vector} # nothing to compile
+YAML
+heads=workflows/weather_ensemble/heads.steps
+awk '/^#/ { next } /^[a-z]/ { name = $1 } name ~ /^(p_)?z_|^height/' "$heads" |
+  sed "s,heads.yaml  *once,heads.yaml\,$work/few.yaml once,; s,\$prepare,$work/out/prepare," >"$work/heads.steps"
+workflows/flow.sh weather_ensemble --bin "${program%/*}" --steps "$work/heads.steps" --out "$work/heads" >"$work/log" 2>&1 ||
+  fail "the flow of heads.steps: $(cat "$work/log")"
+awk -F, -f workflows/weather_ensemble/heads_table.awk "$work/heads/height"/{scores,skill}.csv >"$work/table"
+[ "$(grep -cE '^\| t500, (normal|logistic) \|( \**[0-9.e-]+\** \|){7} -?[0-9.]+ \(-?[0-9.]+ to -?[0-9.]+\) \|$' "$work/table")" = 2 ] ||
+  fail "not two distributions next to EMOS: $(cat "$work/table")"
+[ "$(grep -o '\*\*[^*]*\*\*' "$work/table" | wc -l)" = 1 ] || fail "not one best EMOS: $(cat "$work/table")"
+
+# The models of a configuration, counted from 0, with the predictions of the steps that an eval puts there.
+awk '/ eval / { split($3, file, ","); config = file[2] == "" ? file[1] : file[2] }
+  /eval.models\[/ { split($1, part, /[][$]/); print config, part[2], part[5] }' "$heads" | sort >"$work/steps"
+for config in heads heads_precipitation heads_cloud heads_wind; do
+  awk -v config=$config.yaml '/^  models:/ { on = 1; next } on && /^    - / { if (match($0, /files: \[[^]]*/)) print config, n + 0,
+    substr($0, RSTART + 8, RLENGTH - 8); n++ }' "configs/weather_ensemble/$config.yaml"
+done | sort >"$work/models"
+diff "$work/steps" "$work/models" >"$work/difference" && [ "$(wc -l <"$work/models")" = 10 ] ||
+  fail "predictions of other networks than those of the names: $(cat "$work/difference")"

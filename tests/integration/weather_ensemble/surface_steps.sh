@@ -30,6 +30,9 @@ eval:
     - {name: EMOS, use: {emos: {members: 3}}}
     - {name: EMOS point, use: {emos: {members: 3, fit: {pool: point}}}}
     - {name: EMOS point season, use: {emos: {members: 3, fit: {pool: point}, dates: {kind: season, window: 90}}}}
+    - {name: EMOS EOFs, use: {emos: {members: 3, eofs: {count: 5}}}}
+    - {name: EMOS EOFs point, use: {emos: {members: 3, eofs: {count: 5}, fit: {pool: point}}}}
+    - {name: EMOS EOFs point season, use: {emos: {members: 3, eofs: {count: 5}, fit: {pool: point}, dates: {kind: season, window: 90}}}}
     - {name: network, use: {predictions: {files: [x.nc], members: 3}}}
     - {name: network with surface, use: {predictions: {files: [x.nc], members: 3}}}
 YAML
@@ -43,7 +46,7 @@ grep -q 'orography / 1000 m' "$work/out/surface/weights.nc" && grep -q 'altitude
   fail "networks do not see the surface"
 for eval in eval st_eval; do
   awk -F, -f workflows/weather_ensemble/skill_table.awk "$work/out/$eval"/strata.csv "$work/out/$eval"/strata_skill.csv >"$work/table"
-  for model in 'raw 3' EMOS 'EMOS point' network 'network with surface'; do
+  for model in 'raw 3' EMOS 'EMOS point' 'EMOS EOFs' 'EMOS EOFs point' 'EMOS EOFs point season' network 'network with surface'; do
     grep -Eq "^\| $model \|( [0-9.]+ \([0-9.]+ to [0-9.]+\) \| -?[0-9.]+ \(-?[0-9.]+ to -?[0-9.]+\) \|){3}$" "$work/table" ||
       fail "no scores of $model in three windows: $(cat "$work/table")"
   done

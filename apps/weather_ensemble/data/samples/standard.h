@@ -1,7 +1,8 @@
 /* standard.h - what a network sees: channels less their mean, over their standard deviation; what
  * it makes is counted from the raw mean of the members, in units of what that lacks.
  *
- *   x' = (x - mean) / sd                  of the channel (and depth), or of the position
+ *   x' = (x - mean) / sd                  of the channel (and depth), or of the position; x itself
+ *                                         of coordinates and masks (wx_channel.plain)
  *   y' = (y - m - bias) / unit            m: mean of the members, 0 where y is a spread
  *   s' = s / unit                         s: their standard deviation
  *   e' = (e - m) / unit                   e: each of them

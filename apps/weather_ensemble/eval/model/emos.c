@@ -32,7 +32,8 @@ static const weir_opt options[] = {
     WEIR_OPT_TABLE(emos_opts, fit, wx_emos_options, "coefficients"),
     WEIR_OPT_TABLE(emos_opts, eofs, wx_eof_options,
                    "regression of the mean's error on the state of the field, before the "
-                   "coefficients are fitted"),
+                   "coefficients are fitted; over all training initialisation times, also with "
+                   "dates.kind season"),
     WEIR_OPT_TABLE(emos_opts, dates, wx_dates_options,
                    "training initialisation times for a forecast"),
     WEIR_OPT_BOOL(
@@ -75,8 +76,7 @@ typedef struct own {
 static weir_status refuse(const wx_model *m, const char *with)
 {
   return weir_fail(WEIR_ERR_CONFIG,
-                   "eval.models: %s: %s: take one of them, or EOFs and windows in models of their "
-                   "own",
+                   "eval.models: %s: %s: take one of them, or each in a model of its own",
                    m->name[0] != 0 ? m->name : m->desc->name, with);
 }
 
@@ -84,13 +84,15 @@ static weir_status check(const wx_model *m)
 {
   const emos_opts *const o = m->opts;
   const bool windows = o->dates.kind != WX_DATES_ALL, eofs = o->eofs.count > 0;
-
-  if (windows && (eofs || o->load[0] != 0 || o->save[0] != 0)) {
-    return refuse(m, "coefficients of windows of dates (dates.kind) go neither with eofs nor with "
-                     "load or save");
-  }
   const bool normal = o->fit.family == WX_NORMAL, files = o->load[0] != 0 || o->save[0] != 0;
 
+  if (windows && files) {
+    return refuse(m, "coefficients of windows of dates (dates.kind) do not go with load or save");
+  }
+  if (eofs && o->dates.kind == WX_DATES_PAST) {
+    return refuse(m, "the regression of eofs is fitted to all training initialisation times, "
+                     "and dates.kind past excludes those after a forecast");
+  }
   if (!normal && o->output == OUTPUT_MEMBERS && o->couple.kind == WX_DEPENDENCE_MEMBER) {
     return refuse(m, "couple.kind member keeps the shape of the raw members, not that of "
                      "fit.family: take ecc");
@@ -181,19 +183,22 @@ static weir_status fit_cases(const wx_model *m, const wx_eval_data *s, const wx_
   return WEIR_OK;
 }
 
-/* The spread is fitted to means that were corrected without their own date. */
-static weir_status fit_eofs(const wx_model *m, const wx_eval_data *s)
+/* Corrects the means of the training dates, each by a regression that left it out, so that the
+ * spread which is then fitted to them is not too small. The EOFs and the regression are of all
+ * dates, also where the coefficients are of windows of them. */
+static weir_status correct_training(const wx_model *m, const wx_eval_data *s)
 {
   const emos_opts *const o = m->opts;
   own *const a = m->own;
-  wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, NULL, 0, NULL);
+  const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, NULL, 0, NULL);
   float *left_out = NULL;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_alloc(cases.rows * cases.columns, sizeof *left_out, (void **)&left_out));
   WEIR_TRY_GOTO(wx_eof_fit(&o->eofs, &cases, &a->eof, left_out), done);
-  cases.mean = left_out;
-  WEIR_TRY_GOTO(fit_cases(m, s, &cases), done);
+  weir_free(&a->data.mean);
+  a->data.mean = left_out;
+  left_out = NULL;
 done:
   weir_free(&left_out);
   return status;
@@ -312,6 +317,9 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
   if (o->anomalies) {
     take_anomalies(a, s->cells);
   }
+  if (o->eofs.count > 0) {
+    WEIR_TRY(correct_training(m, s));
+  }
   a->n_sets = wx_emos_sets(&o->fit, s->cells);
   WEIR_TRY(weir_alloc(a->n_sets, sizeof *a->set, (void **)&a->set));
   if (o->dates.kind != WX_DATES_ALL) { /* fitted when a start is asked for */
@@ -321,7 +329,7 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
   }
   const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, NULL, 0, NULL);
 
-  WEIR_TRY(o->eofs.count > 0 ? fit_eofs(m, s) : fit_cases(m, s, &cases));
+  WEIR_TRY(fit_cases(m, s, &cases));
   return o->save[0] != 0 ? save(m, s) : WEIR_OK;
 }
 
