@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "conf/weir_opt.h"
+#include "device/weir_objects.h"
 
 extern char **environ;
 
@@ -119,6 +121,78 @@ static weir_status keep(const weir_compiler *compiler, const char *text, const c
   return WEIR_OK;
 }
 
+/* ---- Libraries of earlier programs, by name. ---- */
+
+/* A digest of text, compiler and flags; empty where there is no such compiler. */
+static void name_object(const weir_compiler *compiler, const char *text, char name[65])
+{
+  char path[PATH_CAPACITY], identity[256], digest[65], all[PATH_CAPACITY];
+
+  name[0] = 0;
+  if (weir_compiler_find(compiler->command, path, identity) != WEIR_OK) {
+    weir_clear_failure(); /* to start it will tell */
+    return;
+  }
+  weir_sha256(text, strlen(text), digest);
+  size_t n = (size_t)snprintf(all, sizeof all, "weir text %s\ncompiler %s\npointer %zu\n", digest,
+                              identity, sizeof(void *));
+  for (int i = 0; i < compiler->n_flags && n < sizeof all; i++) {
+    n += (size_t)snprintf(all + n, sizeof all - n, "%s\n", compiler->flags[i]);
+  }
+  if (n < sizeof all) {
+    weir_sha256(all, n, name);
+  }
+}
+
+/* Copies an object to `path`: the loader takes two kernels in one file for the same. */
+static weir_status take_object(int folder, const char *name, const char *path, bool *found)
+{
+  char opened[64], *file = NULL;
+  int64_t bytes = 0;
+  int fd = -1;
+
+  WEIR_TRY(weir_objects_find(folder, name, &fd));
+  if (fd < 0) {
+    return WEIR_OK;
+  }
+  snprintf(opened, sizeof opened, "/proc/self/fd/%d", fd);
+  const weir_status status = weir_file_read(opened, KEPT_BYTES, &file, &bytes);
+  close(fd);
+  if (status == WEIR_ERR_MEMORY) {
+    return weir_trace_at(status, __FILE__, __LINE__, __func__);
+  }
+  if (status != WEIR_OK) {
+    weir_clear_failure();
+    return WEIR_OK;
+  }
+  *found = write_file(path, file, (size_t)bytes);
+  if (!*found) {
+    unlink(path);
+  }
+  weir_free(&file);
+  return WEIR_OK;
+}
+
+static weir_status put_object(int folder, const char *name, const char *path)
+{
+  const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  weir_status status = WEIR_OK;
+  int64_t bytes;
+  bool there;
+
+  if (fd >= 0 && fchmod(fd, 0600) == 0) {
+    status = weir_objects_keep(folder, fd, name, &there, &bytes);
+    if (status == WEIR_ERR_UNSUPPORTED) { /* it is not kept */
+      weir_clear_failure();
+      status = WEIR_OK;
+    }
+  }
+  if (fd >= 0) {
+    close(fd);
+  }
+  return status == WEIR_OK ? WEIR_OK : weir_trace_at(status, __FILE__, __LINE__, __func__);
+}
+
 /* ---- The compiler. ---- */
 
 /* One start of the compiler. */
@@ -128,7 +202,9 @@ typedef struct job {
   int first_flag, code; /* code: wait status  */
   int failed;           /* to start, an errno */
   bool wanted;          /* in this round */
-  bool known;           /* compiled before */
+  bool known;           /* compiled before, by this process */
+  bool found;           /* by another */
+  char name[65];        /* of its object; empty: none is kept */
 } job;
 
 /* The command with the flags of the job: libraries among them follow the source. */
@@ -251,16 +327,47 @@ void weir_compiled_path(const char *folder, int k, char path[4096])
   path_of(folder, "text", k, ".so", path);
 }
 
+/* Looks for what was compiled before, or writes the source. */
+static weir_status prepare(const weir_compiler *compiler, int objects, const char *text, job *j)
+{
+  j->known = compiler->keep && write_kept(compiler, text, j->object);
+  if (!j->known && objects >= 0) {
+    name_object(compiler, text, j->name);
+  }
+  if (j->name[0] != 0) {
+    WEIR_TRY(take_object(objects, j->name, j->object, &j->found));
+  }
+  j->wanted = !j->known && !j->found;
+  if (j->wanted && !write_file(j->source, text, strlen(text))) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: cannot write: %m", j->source);
+  }
+  return WEIR_OK;
+}
+
+/* Judges what was compiled, and keeps it for later. */
+static weir_status finish(const weir_compiler *compiler, int objects, const char *text, job *j)
+{
+  WEIR_TRY(judge(compiler->command, j));
+  if (j->name[0] != 0 && !j->found) {
+    WEIR_TRY(put_object(objects, j->name, j->object));
+  }
+  if (compiler->keep && !j->known) {
+    WEIR_TRY(keep(compiler, text, j->object));
+  }
+  return WEIR_OK;
+}
+
 weir_status weir_compile(const weir_compiler *compiler, const char *const *texts, int n,
                          char folder[4096])
 {
+  const int objects = compiler->keep ? weir_objects_open(NULL) : -1;
   weir_status status = WEIR_OK;
   job *jobs = NULL;
   void *memory;
 
   folder[0] = 0;
   WEIR_ASSERT(compiler->n_flags <= MAX_FLAGS);
-  WEIR_TRY(weir_alloc(n, sizeof *jobs, &memory));
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *jobs, &memory), done);
   jobs = memory;
   WEIR_TRY_GOTO(make_folder(folder), done);
   for (int k = 0; k < n; k++) {
@@ -269,12 +376,7 @@ weir_status weir_compile(const weir_compiler *compiler, const char *const *texts
     path_of(folder, "text", k, ".c", j->source);
     path_of(folder, "errors", k, "", j->errors);
     weir_compiled_path(folder, k, j->object);
-    j->known = compiler->keep && write_kept(compiler, texts[k], j->object);
-    j->wanted = !j->known;
-    if (j->wanted && !write_file(j->source, texts[k], strlen(texts[k]))) {
-      status = weir_fail(WEIR_ERR_UNSUPPORTED, "%s: cannot write: %m", j->source);
-      goto done;
-    }
+    WEIR_TRY_GOTO(prepare(compiler, objects, texts[k], j), done);
   }
   run_jobs(compiler, jobs, n);
   for (int k = 0; k < n; k++) {
@@ -286,12 +388,12 @@ weir_status weir_compile(const weir_compiler *compiler, const char *const *texts
   }
   run_jobs(compiler, jobs, n);
   for (int k = 0; k < n; k++) {
-    WEIR_TRY_GOTO(judge(compiler->command, &jobs[k]), done);
-    if (compiler->keep && !jobs[k].known) {
-      WEIR_TRY_GOTO(keep(compiler, texts[k], jobs[k].object), done);
-    }
+    WEIR_TRY_GOTO(finish(compiler, objects, texts[k], &jobs[k]), done);
   }
 done:
+  if (objects >= 0) {
+    close(objects);
+  }
   weir_free(&jobs);
   return status;
 }

@@ -3,6 +3,7 @@
  */
 #include "support/stream/series_check.h"
 #include <stdio.h>
+#include "device/weir_compile.h"
 #include "exec/backend/native/native_priv.h"
 
 static series_case vector, native;
@@ -34,7 +35,7 @@ int main(void)
 {
   char compiler[4096], identity[256];
 
-  if (native_compiler_find("", compiler, identity) != WEIR_OK) {
+  if (weir_compiler_find("", compiler, identity) != WEIR_OK) {
     fprintf(stderr, "skipped: %s\n", weir_last_message());
     return 77;
   }

@@ -40,7 +40,7 @@ mutant() { # NAME SOURCE PROGRAM FROM TO TEST
   n=$((n + 1))
 }
 
-! nm -D --undefined-only "$build/lib/libweir.so" | grep -q -e __asan_init -e __tsan_init || { echo "skipped: a sanitizer"; exit 77; }
+! nm -D --undefined-only "$build/lib/libweir.so" | grep -e __asan_init -e __tsan_init >/dev/null || { echo "skipped: a sanitizer"; exit 77; }
 
 eager=optim/exchange/eager/eager.c eager_test=optim_exchange_eager_eager_test
 wagma=optim/exchange/wagma/wagma.c wagma_test=optim_exchange_wagma_wagma_test

@@ -18,7 +18,7 @@ offers() { # LINE WORD...: among the answers
   local word
   complete_line "$1"
   for word in "${@:2}"; do
-    printf '%s\n' "${COMPREPLY[@]}" | grep -qxF -e "$word" || fail "$app: '$1' offers '${COMPREPLY[*]}', without '$word'"
+    printf '%s\n' "${COMPREPLY[@]}" | grep -xF -e "$word" >found || fail "$app: '$1' offers '${COMPREPLY[*]}', without '$word'"
   done
 }
 

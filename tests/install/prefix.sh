@@ -53,13 +53,13 @@ export XDG_CACHE_HOME=$work/cache
 [ -s run/ecgsyn.qrs ] && [ -s run/report.html ] || fail "run wrote $(ls run)"
 # libweir starts a program of its own to read NetCDF files.
 "$prefix/bin/physio_stream" prepare --config "$prefix/share/weir/configs/physio_stream/tiny.yaml" --out record >run.log 2>&1 || { cat run.log; fail "prepare"; }
-if "$prefix/bin/physio_stream" --version | grep -q 'netcdf: NetCDF'; then
+if "$prefix/bin/physio_stream" --version | grep 'netcdf: NetCDF' >/dev/null; then
   "$prefix/bin/physio_stream" convert --input record/ecgsyn --set convert.format=netcdf --out nc >run.log 2>&1 || { cat run.log; fail "convert"; }
   "$prefix/bin/physio_stream" run --input record/ecgsyn --out from_record >run.log 2>&1 || { cat run.log; fail "run of a record"; }
   "$prefix/bin/physio_stream" run --input nc/ecgsyn.nc --out from_nc >run.log 2>&1 || { cat run.log; fail "a NetCDF file is not read"; }
   cmp from_record/beats.csv from_nc/beats.csv || fail "other beats from NetCDF"
 fi
-ldd "$prefix/bin/physio_stream" | grep -q "libweir.so.* => $prefix/" || fail "physio_stream loads $(ldd "$prefix/bin/physio_stream" | grep weir)"
+ldd "$prefix/bin/physio_stream" | grep "libweir.so.* => $prefix/" >/dev/null || fail "physio_stream loads $(ldd "$prefix/bin/physio_stream" | grep weir)"
 "$prefix/share/weir/workflows/flow.sh" physio_stream --steps tiny --out flow >flow.log 2>&1 || { cat flow.log; fail "flow.sh"; }
 [ -s flow/eval/scores.csv ] || fail "the flow wrote $(ls flow/eval)"
 device=$("$prefix/bin/physio_stream" run --device cuda --config "$prefix/share/weir/configs/physio_stream/tiny.yaml" --out gpu 2>&1 || true)

@@ -1,5 +1,6 @@
 /* planar_test.c - every operation on complex numbers in every engine against its definition, to the
  * bit; loops that have too many parts; memory that is missing. */
+#include "device/weir_compile.h"
 #include "exec/backend/native/native_priv.h"
 /* It undefines bool. */
 #include "support/exec/exec_compare.h"
@@ -169,7 +170,7 @@ int main(void)
   for (int k = 0; weir_engine_table[k] != NULL; k++) {
     if (weir_engine_table[k]->tier == WEIR_TIER_VECTOR ||
         (weir_engine_table[k]->tier == WEIR_TIER_NATIVE &&
-         native_compiler_find("", compiler, identity) == WEIR_OK)) {
+         weir_compiler_find("", compiler, identity) == WEIR_OK)) {
       engines[n++] = weir_engine_table[k];
     }
   }

@@ -161,12 +161,13 @@ static void drop_outputs(const weir_graph *g, const weir_group *group, weir_loop
     return;
   }
   for (int k = 0; k < a->n_out; k++) {
-    bool needed = !weir_group_is_local(g, group, loop->out[k]);
+    bool needed = false;
 
-    for (int32_t j = at + 1; j < n; j++) {
-      needed = needed || reads(&loops[j], loop->out[k]);
+    for (int32_t j = at + 1; j < n && !needed; j++) {
+      needed = reads(&loops[j], loop->out[k]);
     }
-    if (needed) {
+    /* Only now: whether it is local takes a look at all nodes of the graph. */
+    if (needed || !weir_group_is_local(g, group, loop->out[k])) {
       a->out[kept] = a->out[k];
       a->value[kept] = a->value[k];
       loop->out[kept++] = loop->out[k];

@@ -200,8 +200,37 @@ static int32_t occupant_of(const making *m, const weir_life *l, const int32_t *l
   return m->slot[l->array] == l->array ? latest[l->array] : -1;
 }
 
-/* What a group writes takes the memory of an operand that it is the last to read, where it may.
- * latest: [arrays], scratch. */
+/* What the group at t writes takes the memory of an operand that it is the last to read, where it
+ * may. latest: [arrays]. */
+static weir_status share_in(making *m, int32_t t, int32_t *latest, schedule_loops *of)
+{
+  for (int32_t i = 0; i < m->n; i++) {
+    weir_life *made = &m->lives[i];
+
+    for (int32_t j = 0; j < m->n && made->first == t && !m->p.keep[made->array]; j++) {
+      weir_life *read = &m->lives[j];
+      const int32_t from = occupant_of(m, read, latest);
+      bool yes = false;
+
+      if (from >= 0 && read->last == t && read->first < t && read->bytes == made->bytes &&
+          !m->p.keep[from] && !m->p.ends[from]) {
+        WEIR_TRY(schedule_may_share(m->p.g, of, from, made->array, &yes));
+      }
+      if (yes) {
+        m->slot[made->array] = read->array;
+        latest[read->array] = made->array;
+        read->last = made->last;
+        m->s.shared_bytes += made->bytes;
+        *made = m->lives[--m->n];
+        i--;
+        break;
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Of all groups. latest: [arrays], scratch. */
 static weir_status share(making *m, int32_t *latest)
 {
   for (int32_t a = 0; a < m->s.n_arrays; a++) {
@@ -211,30 +240,11 @@ static weir_status share(making *m, int32_t *latest)
     }
   }
   for (int32_t t = 1; t < m->s.n_groups; t++) {
-    for (int32_t i = 0; i < m->n; i++) {
-      weir_life *made = &m->lives[i];
+    schedule_loops of = {.group = weir_graph_group(m->p.g, m->s.order[t])};
+    const weir_status status = share_in(m, t, latest, &of);
 
-      for (int32_t j = 0; j < m->n && made->first == t && !m->p.keep[made->array]; j++) {
-        weir_life *read = &m->lives[j];
-        const int32_t from = occupant_of(m, read, latest);
-        bool yes = false;
-
-        if (from >= 0 && read->last == t && read->first < t && read->bytes == made->bytes &&
-            !m->p.keep[from] && !m->p.ends[from]) {
-          WEIR_TRY(schedule_may_share(m->p.g, weir_graph_group(m->p.g, m->s.order[t]), from,
-                                      made->array, &yes));
-        }
-        if (yes) {
-          m->slot[made->array] = read->array;
-          latest[read->array] = made->array;
-          read->last = made->last;
-          m->s.shared_bytes += made->bytes;
-          *made = m->lives[--m->n];
-          i--;
-          break;
-        }
-      }
-    }
+    weir_loops_free(&of.loops, of.n);
+    WEIR_TRY(status);
   }
   return WEIR_OK;
 }

@@ -1,6 +1,7 @@
 /* schedule_priv.h - what ordering, sharing and placing have in common. */
 #ifndef WEIR_SCHEDULE_PRIV_H
 #define WEIR_SCHEDULE_PRIV_H
+#include "pass/lower/weir_loop.h"
 #include "pass/schedule/weir_schedule.h"
 
 bool schedule_touches(const weir_graph *g, const weir_group *group, int32_t array);
@@ -30,9 +31,17 @@ typedef struct schedule_problem {
  * time, or on the whole. */
 weir_status schedule_order(const schedule_problem *p, int32_t *order) WEIR_CHECKED;
 
+/* A group and its loops, which are made when they are asked for first; free them with
+ * weir_loops_free. */
+typedef struct schedule_loops {
+  const weir_group *group;
+  weir_loop *loops;
+  int32_t n;
+} schedule_loops;
+
 /* True when `made`, which the group writes, may lie where `read` does, which nothing reads later:
  * the group reads and writes both element by element, none of `read` after it has been written
  * over. *yes is untouched on failure. Fails: WEIR_ERR_MEMORY. */
-weir_status schedule_may_share(const weir_graph *g, const weir_group *group, int32_t read,
-                               int32_t made, bool *yes) WEIR_CHECKED;
+weir_status schedule_may_share(const weir_graph *g, schedule_loops *of, int32_t read, int32_t made,
+                               bool *yes) WEIR_CHECKED;
 #endif

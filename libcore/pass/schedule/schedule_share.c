@@ -1,5 +1,4 @@
 /* schedule_share.c - results that may lie where an operand of theirs did. */
-#include "pass/lower/weir_loop.h"
 #include "pass/schedule/schedule_priv.h"
 
 /* How one loop of the group knows the two arrays: *reads, *writes; false where it must not. */
@@ -40,27 +39,24 @@ static bool loop_allows(const weir_loop *loop, int32_t read, int32_t made, bool 
   return true;
 }
 
-weir_status schedule_may_share(const weir_graph *g, const weir_group *group, int32_t read,
-                               int32_t made, bool *yes)
+weir_status schedule_may_share(const weir_graph *g, schedule_loops *of, int32_t read, int32_t made,
+                               bool *yes)
 {
   const weir_array *from = weir_graph_get_array(g, read), *to = weir_graph_get_array(g, made);
-  weir_loop *loops = NULL;
-  int32_t n = 0;
-  bool may = from->desc.dtype == to->desc.dtype && group->n_claims == 0 &&
+  bool may = from->desc.dtype == to->desc.dtype && of->group->n_claims == 0 &&
              weir_graph_writers(g, made, NULL, 0) == 1;
   bool written = false, any = false;
 
-  if (may) {
-    WEIR_TRY(weir_lower(g, group, &loops, &n));
+  if (may && of->loops == NULL) {
+    WEIR_TRY(weir_lower(g, of->group, &of->loops, &of->n));
   }
-  for (int32_t i = 0; i < n && may; i++) {
+  for (int32_t i = 0; i < of->n && may; i++) {
     bool reads, writes;
 
-    may = loop_allows(&loops[i], read, made, &reads, &writes) && !(reads && written);
+    may = loop_allows(&of->loops[i], read, made, &reads, &writes) && !(reads && written);
     written = written || writes;
     any = any || reads;
   }
-  weir_loops_free(&loops, n);
   *yes = may && written && any;
   return WEIR_OK;
 }

@@ -64,10 +64,11 @@ static bool lies_in_place(const weir_graph *g, const weir_schedule *s, int32_t a
   if (t < 0 || s->offset[b] != s->offset[a]) {
     return false;
   }
-  const weir_group *group = weir_graph_group(g, s->order[t]);
+  schedule_loops of = {.group = weir_graph_group(g, s->order[t])};
 
-  assert_ok(schedule_may_share(g, group, a, b, &one));
-  assert_ok(schedule_may_share(g, group, b, a, &two));
+  assert_ok(schedule_may_share(g, &of, a, b, &one));
+  assert_ok(schedule_may_share(g, &of, b, a, &two));
+  weir_loops_free(&of.loops, of.n);
   return one || two;
 }
 

@@ -12,6 +12,7 @@
 #include "base/weir_check.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "device/weir_compile.h"
 #include "exec/backend/native/native_priv.h"
 
 enum { COUNT = 100, MANY = 40 };
@@ -588,7 +589,7 @@ int main(void)
 {
   char compiler[4096], identity[256];
 
-  if (native_compiler_find("", compiler, identity) != WEIR_OK) {
+  if (weir_compiler_find("", compiler, identity) != WEIR_OK) {
     fprintf(stderr, "skipped: %s\n", weir_last_message());
     return 77;
   }

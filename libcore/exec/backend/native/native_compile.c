@@ -1,17 +1,11 @@
-/* native_compile.c - which C compiler is used, with which flags, on which processor. */
+/* native_compile.c - with which flags the C compiler is used, on which processor. */
 #include "exec/backend/native/native_priv.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/weir_file.h"
-#include "conf/weir_opt.h"
 #include "device/weir_parallel.h"
 
 /* Contraction and the like would change bits. The first N_TUNING are gcc's names: compilers that
@@ -25,7 +19,7 @@
         "-O1", "-std=gnu11", march, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",  \
         "-fno-strict-aliasing", "-fwrapv", "-w", "-fPIC", "-shared", "-nostdlib"                   \
   }
-enum { N_FLAGS = 16, N_TUNING = 4, PATH_CAPACITY = 4096 };
+enum { N_FLAGS = 16, N_TUNING = 4 };
 #if defined(__x86_64__)
 #define BASE "-march=x86-64"
 #else
@@ -43,56 +37,6 @@ const char *const *native_compiler_flags(int *n, int *n_tuning)
   *n = N_FLAGS;
   *n_tuning = N_TUNING;
   return flags[weir_cpu_get()->constants.simd];
-}
-
-static bool is_program(const char *path)
-{
-  struct stat info;
-
-  return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
-}
-
-static bool search(const char *command, const char *folders, char path[4096])
-{
-  while (*folders != 0) {
-    const size_t n = strcspn(folders, ":");
-    const int need = snprintf(path, PATH_CAPACITY, "%.*s/%s", (int)n, folders, command);
-    if (n > 0 && need < PATH_CAPACITY && is_program(path)) {
-      return true;
-    }
-    folders += n + (folders[n] == ':');
-  }
-  return false;
-}
-
-weir_status native_compiler_find(const char *command, char path[4096], char identity[256])
-{
-  struct stat info;
-  char *real;
-
-  command = command == NULL || command[0] == 0 ? "cc" : command;
-  const char *folders = weir_env("PATH");
-  folders = folders == NULL ? "/usr/local/bin:/usr/bin:/bin" : folders;
-  if (strchr(command, '/') != NULL) {
-    if (snprintf(path, PATH_CAPACITY, "%s", command) >= PATH_CAPACITY || !is_program(path)) {
-      return weir_fail(WEIR_ERR_UNSUPPORTED, "no C compiler: '%s' is not a program", command);
-    }
-  } else if (!search(command, folders, path)) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "no C compiler: '%s' is not in a folder of PATH (%s)",
-                     command, folders);
-  }
-  real = realpath(path, NULL);
-  if (real == NULL || stat(real, &info) != 0) {
-    free(real);
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "no C compiler: '%s': %m", path);
-  }
-  char hex[65];
-  weir_sha256(real, strlen(real), hex);
-  free(real);
-  snprintf(identity, 256, "%s %" PRId64 " %" PRId64 ".%09ld %" PRIu64 ":%" PRIu64, hex,
-           (int64_t)info.st_size, (int64_t)info.st_mtim.tv_sec, info.st_mtim.tv_nsec,
-           (uint64_t)info.st_dev, (uint64_t)info.st_ino);
-  return WEIR_OK;
 }
 
 void native_cpu_identity(char *text, size_t size)
@@ -126,21 +70,4 @@ void native_cpu_identity(char *text, size_t size)
     }
     line += length + (line[length] == '\n');
   }
-}
-
-bool native_write(int fd, const char *bytes, int64_t n)
-{
-  int64_t done = 0;
-
-  while (done < n) {
-    const ssize_t put = write(fd, bytes + done, (size_t)(n - done));
-    if (put < 0 && errno == EINTR) {
-      continue;
-    }
-    if (put <= 0) {
-      return false;
-    }
-    done += put;
-  }
-  return true;
 }

@@ -15,6 +15,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "device/weir_compile.h"
+#include "device/weir_objects.h"
 
 /* What of a plan is found in more objects than MAX is recompiled, together: each of them takes
  * a descriptor. A compiler is not started for less C than MIN bytes where another one runs. */
@@ -28,7 +29,7 @@ weir_status native_maker_init(native_maker *m, const char *compiler, native_text
   int n_flags, n_tuning;
   const char *const *flags = native_compiler_flags(&n_flags, &n_tuning);
 
-  WEIR_TRY(native_compiler_find(compiler, m->compiler, identity));
+  WEIR_TRY(weir_compiler_find(compiler, m->compiler, identity));
   text->n = 0;
   native_put_prelude(text);
   WEIR_TRY(text->status);
@@ -184,20 +185,20 @@ static weir_status look_up(int folder, found *all, native_kernel *kernel)
     memcpy(all->name[k], name, sizeof name);
     all->object[k] = NULL;
     all->n++;
-    WEIR_TRY(native_cache_object(folder, name, &fd));
+    WEIR_TRY(weir_objects_find(folder, name, &fd));
     if (fd >= 0) {
       const weir_status status = load_object(fd, name, &all->object[k]);
 
       if (status != WEIR_ERR_UNSUPPORTED) {
         WEIR_TRY(status);
       } else { /* a folder without the right to execute, say: recompiled */
-        native_cache_refuse(name, weir_last_message());
+        weir_objects_refuse(name, weir_last_message());
         weir_clear_failure();
       }
     }
   }
   if (all->object[k] != NULL && !take(kernel, all->object[k])) {
-    native_cache_refuse(name, "lacks a required kernel");
+    weir_objects_refuse(name, "lacks a required kernel");
   }
   return WEIR_OK;
 }
@@ -428,7 +429,7 @@ done:
 weir_status native_kernels_get(const native_maker *m, const weir_engine_opts *opts,
                                native_kernel *kernels, int32_t n)
 {
-  const int folder = native_cache_open(opts);
+  const int folder = weir_objects_open(opts->cache_dir);
   native_kernel **missing = NULL;
   weir_status status;
   void *memory;

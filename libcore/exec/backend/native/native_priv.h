@@ -222,18 +222,14 @@ weir_status native_kernels_get(const native_maker *m, const weir_engine_opts *op
                                native_kernel *kernels, int32_t n) WEIR_CHECKED;
 void native_object_release(native_object *object);
 
-/* native_cache.c: the user's folder of objects (-1: none that may be trusted). */
-int native_cache_open(const weir_engine_opts *opts);
-/* Name of the object that is said to hold a kernel. */
+/* native_cache.c: name of the object of weir_objects_open's folder that is said to hold a kernel.
+ */
 bool native_cache_find(int folder, const char *key, char name[65]);
-/* Opens an object when every byte of it is right; *fd is -1 when it is not there, or refused. */
-weir_status native_cache_object(int folder, const char *name, int *fd) WEIR_CHECKED;
 /* Bytes of what was compiled into `fd`, which are kept under this name, and that n kernels are
  * there. Fails: WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY; not where it cannot be kept. */
 weir_status native_cache_keep(int folder, int fd, const char *name,
                               const native_kernel *const *upsampled, int n,
                               int64_t *bytes) WEIR_CHECKED;
-void native_cache_refuse(const char *what, const char *reason);
 /* Ranks of one machine need the same kernels at the same time: one compiles, the others wait until
  * no other thread or process has the turn of this key. Returns whether that took a wait, after
  * which the kernels may be there. *turn: for native_cache_turn_end; -1 where there is no lock to be
@@ -241,13 +237,8 @@ void native_cache_refuse(const char *what, const char *reason);
 bool native_cache_turn(int folder, const char *key, int *turn);
 void native_cache_turn_end(int *turn);
 
-/* native_compile.c: absolute path of the command, and text that changes when the program does. */
-weir_status native_compiler_find(const char *command, char path[4096],
-                                 char identity[256]) WEIR_CHECKED;
-/* Its flags, of which the first *n_tuning are gcc's. */
+/* native_compile.c: flags of the compiler, of which the first *n_tuning are gcc's. */
 const char *const *native_compiler_flags(int *n, int *n_tuning);
-/* All n bytes, or false with errno. */
-bool native_write(int fd, const char *bytes, int64_t n);
 /* Kind of processor and its instruction sets. */
 void native_cpu_identity(char *text, size_t size);
 #define NATIVE_PIECES 64 /* most compilers at one time */

@@ -1,5 +1,6 @@
 /* native_test.c - random loops: compiled code gives the literal definition's bits, whole or split
  * into boxes. */
+#include "device/weir_compile.h"
 #include "exec/backend/native/native_priv.h"
 
 #include "support/exec/exec_compare.h"
@@ -198,7 +199,7 @@ int main(void)
 {
   char compiler[4096], identity[256];
 
-  if (native_compiler_find("", compiler, identity) != WEIR_OK) {
+  if (weir_compiler_find("", compiler, identity) != WEIR_OK) {
     fprintf(stderr, "skipped: %s\n", weir_last_message());
     return 77;
   }

@@ -190,14 +190,23 @@ void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t f
   }
 }
 
-int64_t winograd_block(const winograd_kernels *k, const conv_unit *s)
-{
-  const int64_t words =
-      winograd_words(k, winograd_up(s->read, k->lanes)) + winograd_up(s->made, k->lanes);
-  const int64_t tile = winograd_points(s) * words * (int64_t)sizeof(winograd_word);
-  const int64_t fit = weir_cpu_get()->constants.l2_bytes * 3 / 4 / tile / k->rows;
+/* Blocks are large where all weights do not fit beside them, so that these are read for many tiles
+ * at a time, else small: half of the cache holds both, since pages that lie where others do evict
+ * them before it is full. At least so many blocks are left for threads. */
+enum { STREAMED_ROWS = 4, CACHED_ROWS = 3, MIN_BLOCKS = 4 };
 
-  return k->rows * (fit < 1 ? 1 : fit > 8 ? 8 : fit);
+int64_t winograd_block(const winograd_kernels *k, const conv_unit *s, bool weights)
+{
+  const int64_t read = winograd_words(k, winograd_up(s->read, k->lanes));
+  const int64_t made = winograd_up(s->made, k->lanes);
+  const int64_t point = winograd_points(s) * (int64_t)sizeof(winograd_word);
+  const int64_t held = (weights ? s->read : winograd_words(k, s->read)) * made * point;
+  const int64_t left = weir_cpu_get()->constants.l2_bytes / 2 - held;
+  const int64_t fit = left / ((read + made) * point) / k->rows;
+  const int64_t rows = left <= 0 ? STREAMED_ROWS : fit < 1 ? 1 : winograd_min(fit, CACHED_ROWS);
+  const int64_t most = (winograd_tiles(s) / MIN_BLOCKS + k->rows - 1) / k->rows;
+
+  return k->rows * (most < 1 ? 1 : winograd_min(rows, most));
 }
 
 /* ---- weights, transformed: [points, panels of two vectors, words read, panel] ---- */
@@ -213,22 +222,46 @@ static int64_t panels_of(const winograd_kernels *k, const conv_unit *s)
 
 static int64_t weights_step(const winograd_kernels *k, const conv_unit *s)
 {
-  return panels_of(k, s) * winograd_words(k, s->read) * 2 * k->lanes;
+  return winograd_step(panels_of(k, s) * winograd_words(k, s->read), 2 * k->lanes);
 }
 
-/* Taps of one channel read and `lanes` channels made from m on; zero beyond the last. */
-static void gather_taps(const winograd_sum *f, int64_t r, int64_t m, float *taps)
+/* Taps of n channels read, from r on, and `lanes` channels made, from m on: [n, taps, lanes], zero
+ * beyond the last. Where those read are neighbours, a line is read once for all of them. */
+static inline __attribute__((always_inline)) void gather(const winograd_sum *f, int64_t r,
+                                                         int64_t n, int64_t m, float *taps,
+                                                         const int64_t read_step,
+                                                         const int64_t made_step)
 {
   const conv_unit *s = f->s;
   const int64_t lanes = f->k->lanes, there = winograd_min(lanes, s->made - m);
+  const int64_t count = winograd_deep(s) ? 27 : 9;
 
-  for (int t = 0; t < (winograd_deep(s) ? 27 : 9); t++) {
+  for (int64_t t = 0; t < count; t++) {
     const int64_t from = t / 9 * s->w_step[0] + t / 3 % 3 * s->w_step[1] + t % 3 * s->w_step[2] +
-                         r * s->w_step[3] + m * s->w_step[4];
+                         r * read_step + m * made_step;
 
-    for (int64_t l = 0; l < lanes; l++) {
-      *taps++ = l < there ? winograd_get(f, f->w, from + l * s->w_step[4]) : 0;
+    for (int64_t l = 0; l < there; l++) {
+      for (int64_t i = 0; i < n; i++) {
+        taps[(i * count + t) * lanes + l] =
+            winograd_get(f, f->w, from + i * read_step + l * made_step);
+      }
     }
+    for (int64_t i = 0; i < n && there < lanes; i++) {
+      memset(taps + (i * count + t) * lanes + there, 0, (size_t)(lanes - there) * sizeof(float));
+    }
+  }
+}
+
+static void gather_taps(const winograd_sum *f, int64_t r, int64_t n, int64_t m, float *taps)
+{
+  const int64_t read_step = f->s->w_step[3], made_step = f->s->w_step[4];
+
+  if (made_step == 1) {
+    gather(f, r, n, m, taps, read_step, 1);
+  } else if (read_step == 1) {
+    gather(f, r, n, m, taps, 1, made_step);
+  } else {
+    gather(f, r, n, m, taps, read_step, made_step);
   }
 }
 
@@ -236,21 +269,21 @@ static void pack(const winograd_sum *f, int64_t piece)
 {
   const conv_unit *s = f->s;
   const int64_t lanes = f->k->lanes, step = weights_step(f->k, s);
-  const int64_t words = winograd_words(f->k, s->read);
-  const int64_t end = winograd_min((piece + 1) * PACKED_READ, s->read);
-  float taps[WINOGRAD_TAPS * 16];
+  const int64_t words = winograd_words(f->k, s->read), first = piece * PACKED_READ;
+  const int64_t n = winograd_min(PACKED_READ, s->read - first);
+  float taps[PACKED_READ * WINOGRAD_TAPS * 16];
 
-  for (int64_t r = piece * PACKED_READ; r < end; r++) {
-    for (int64_t m = 0; m < panels_of(f->k, s) * 2 * lanes; m += lanes) {
-      const int64_t panel = m / (2 * lanes), half = m % (2 * lanes);
+  for (int64_t m = 0; m < s->made; m += lanes) {
+    winograd_word *const to =
+        (winograd_word *)f->workspace + m / (2 * lanes) * words * 2 * lanes + m % (2 * lanes);
 
-      if (m < s->made) {
-        gather_taps(f, r, m, taps);
-        f->k->weights[winograd_deep(s)](
-            taps,
-            (winograd_word *)f->workspace + (panel * words + r / f->k->terms) * 2 * lanes + half,
-            step, r % f->k->terms == 0 ? WINOGRAD_FIRST : WINOGRAD_SECOND);
-      }
+    gather_taps(f, first, n, m, taps);
+    for (int64_t i = 0; i < n; i++) {
+      const int64_t r = first + i;
+
+      f->k->weights[winograd_deep(s)](taps + i * (winograd_deep(s) ? 27 : 9) * lanes,
+                                      to + r / f->k->terms * 2 * lanes, step,
+                                      r % f->k->terms == 0 ? WINOGRAD_FIRST : WINOGRAD_SECOND);
     }
   }
 }
@@ -268,7 +301,7 @@ typedef struct buffers {
 
 static buffers buffers_of(const winograd_kernels *k, const conv_unit *s, void *memory)
 {
-  const int64_t tiles = winograd_block(k, s);
+  const int64_t tiles = winograd_block(k, s, false);
   buffers b = {.words = winograd_words(k, winograd_up(s->read, k->lanes)),
                .channels = winograd_up(s->made, k->lanes)};
 
@@ -367,7 +400,7 @@ static void run_block(const winograd_sum *f, const winograd_box *box, const buff
 static void run_tiles(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to)
 {
   const buffers b = buffers_of(f->k, f->s, f->scratch);
-  const int64_t each = winograd_block(f->k, f->s);
+  const int64_t each = winograd_block(f->k, f->s, false);
 
   memset(b.none, 0, (size_t)(f->s->read * winograd_read_size(f)));
   for (int64_t at = from; at < to; at += each) {
@@ -385,7 +418,8 @@ void winograd_rows(const winograd_sum *f, const winograd_box *box)
 /* Tiles of a piece: several blocks, where there are many. */
 static int64_t piece_tiles(const winograd_kernels *k, const conv_unit *s)
 {
-  const int64_t block = winograd_block(k, s), blocks = winograd_tiles(s) / block / MIN_PIECES;
+  const int64_t block = winograd_block(k, s, false),
+                blocks = winograd_tiles(s) / block / MIN_PIECES;
 
   return block * (blocks < 1 ? 1 : winograd_min(blocks, PIECE_BLOCKS));
 }

@@ -205,8 +205,8 @@ void *winograd_output(const winograd_sum *f, const winograd_box *box, const wino
 /* Words between two points of `rows` rows of `words`: not a multiple of a page, which would
  * put all points of a tile into one set of the cache. */
 int64_t winograd_step(int64_t rows, int64_t words);
-/* Tiles whose transforms are held at a time. */
-int64_t winograd_block(const winograd_kernels *k, const conv_unit *s);
+/* Tiles whose transforms are held at a time, beside all weights; `weights`: beside sums as many. */
+int64_t winograd_block(const winograd_kernels *k, const conv_unit *s, bool weights);
 
 /* winograd_weights.c: the stages of the gradient by w. */
 int64_t winograd_weights_workspace(const winograd_kernels *k, const conv_unit *s);

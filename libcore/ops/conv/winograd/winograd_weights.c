@@ -23,7 +23,7 @@ typedef struct shape {
 static shape shape_of(const winograd_kernels *k, const conv_unit *s)
 {
   shape h = {.tiles = winograd_tiles(s),
-             .block = winograd_block(k, s),
+             .block = winograd_block(k, s, true),
              .read = winograd_up(s->read, k->lanes),
              .made = winograd_up(s->made, k->lanes),
              .taps = winograd_deep(s) ? 27 : 9};
