@@ -2,7 +2,7 @@
 
 # Suffix of a source decides what it needs: foo_cblas.c is compiled only where WEIR_HAVE_CBLAS is true.
 # foo_cuda.c goes to libweir_cuda, which libweir opens at run time.
-set(WEIR_SUFFIXES cblas netcdf yaml dnnl xsmm fftw lapacke flac expat mpi edflib eccodes zlib petsc slepc cuda)
+set(WEIR_SUFFIXES cblas netcdf yaml dnnl xsmm fftw lapacke flac expat dcmtk mpi edflib eccodes zlib petsc slepc cuda)
 
 function(weir_filter_sources out)
   set(kept "")

@@ -46,6 +46,7 @@ core_packages=(
   'libnetcdf-mpi-dev netcdf_parallel'
   'libflac-dev pkg flac'
   'libexpat1-dev pkg expat'
+  'libdcmtk-dev header dcmtk/config/osconfig.h gcc'
   'zlib1g-dev pkg zlib'
   'libeccodes-dev header eccodes.h gcc'
   'libpetsc-complex-dev pkg PETSc'
@@ -133,7 +134,7 @@ install_bench() {
   python=$(dirname "$0")/../build/bench-python/bin/python
   [ ! -x "$python" ] || "$python" - >&2 <<'TEXT'
 from importlib.metadata import version
-names = "torch numpy scipy jax scoringrules wfdb".split()
+names = "torch numpy scipy jax scoringrules wfdb neurokit2 biosppy".split()
 print("setup: in build/bench-python:", ", ".join(name + " " + version(name) for name in names))
 TEXT
 }

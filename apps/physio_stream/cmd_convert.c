@@ -1,4 +1,4 @@
-/* cmd_convert.c - records in another format: NetCDF, WFDB, text, EDF+ or BDF+. */
+/* cmd_convert.c - records in another format: NetCDF, WFDB, text, EDF+, BDF+, aECG or DICOM. */
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -14,9 +14,10 @@
 enum { NAME_SIZE = 256 };
 
 const weir_opt ps_convert_options[] = {
-    WEIR_OPT_ENUM(ps_convert_opts, format, PS_CONVERT_NETCDF, "netcdf|wfdb|csv|edf|bdf",
+    WEIR_OPT_ENUM(ps_convert_opts, format, PS_CONVERT_NETCDF, "netcdf|wfdb|csv|edf|bdf|aecg|dicom",
                   "format to write: a .nc file, a .hea with its signal files, text, an EDF+ file "
-                  "(16 bits) or a BDF+ file (24 bits)"),
+                  "(16 bits), a BDF+ file (24 bits), an annotated ECG of HL7 (.xml) or a waveform "
+                  "of DICOM (.dcm: ECG, pressures)"),
     WEIR_OPT_STRING(ps_convert_opts, name, "",
                     "name of what is written, without suffix; empty: that of the record"),
     WEIR_OPT_PATH(ps_convert_opts, annotations, "",
@@ -24,19 +25,21 @@ const weir_opt ps_convert_options[] = {
     WEIR_OPT_BOOL(
         ps_convert_opts, comments, true,
         "keep the comments of a WFDB header (age, sex, medication, alarms): at the end of "
-        "a header, as attribute header_comments, in NAME_comments.txt, or as annotations of "
-        "EDF+ and BDF+; false: leave "
+        "a header, as attribute header_comments, in NAME_comments.txt, as annotations of "
+        "EDF+ and BDF+, as text of an annotated ECG, or as patient comments of DICOM; false: leave "
         "them out, for they may say who the patient is"),
     WEIR_OPT_REAL(
         ps_convert_opts, gain, 0, 0, 1e9, "1",
-        "steps per unit of a WFDB, EDF+ or BDF+ signal whose source stores no integers; 0: "
+        "steps per unit of a WFDB, EDF+, BDF+, aECG or DICOM signal whose source stores no "
+        "integers; 0: "
         "per signal, so that its values use the bits of the format"),
     WEIR_OPT_REAL(ps_convert_opts, clip, 0.01, 0, 1, "1",
                   "share of the samples that may lie beyond the range of the format and are "
                   "clipped; nothing is written where it is more"),
     WEIR_OPT_REAL(
         ps_convert_opts, rounding, 0.01, 1e-6, 1, "1",
-        "share of the range of a WFDB, EDF+ or BDF+ signal whose source stores no integers that "
+        "share of the range of a WFDB, EDF+, BDF+, aECG or DICOM signal whose source stores "
+        "no integers that "
         "rounding to steps may change a value by; nothing is written where it is more"),
     WEIR_OPT_BOOL(ps_convert_opts, continuous, false,
                   "write data records of EDF+ and BDF+ in gaps too, for programs that do not read "
@@ -90,6 +93,12 @@ static weir_status write_as(const ps_cfg *cfg, weir_record *r, const weir_record
   case PS_CONVERT_BDF:
     (void)snprintf(full, sizeof full, edf ? "%s.edf" : "%s.bdf", path);
     return weir_record_to_edf(r, events, comments, &kind, full, &scale, facts);
+  case PS_CONVERT_AECG:
+    (void)snprintf(full, sizeof full, "%s.xml", path);
+    return weir_record_to_aecg(r, events, comments, full, &scale, facts);
+  case PS_CONVERT_DICOM:
+    (void)snprintf(full, sizeof full, "%s.dcm", path);
+    return weir_record_to_dicom(r, events, comments, full, &scale, facts);
   default:
     return weir_record_to_csv(r, events, comments, path, facts);
   }

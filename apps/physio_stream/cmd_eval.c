@@ -12,6 +12,7 @@
 #include "page/eval_hrv.h"
 #include "page/eval_intervals.h"
 #include "page/eval_page.h"
+#include "page/table_files.h"
 #include "comm/weir_items.h"
 #include "eval_records.h"
 #include "io/weir_record.h"
@@ -251,7 +252,7 @@ static weir_status write_errors(const char *dir, const ps_scored *s, int64_t n)
       weir_table_add(&cells, "%s", e->missed ? "missed" : "false");
     }
   }
-  const weir_status status = weir_table_write_csv(&cells, dir, "errors.csv", 4, titles);
+  const weir_status status = ps_table_write(&cells, dir, "errors", 4, titles);
 
   weir_table_fini(&cells);
   return status;
@@ -445,11 +446,10 @@ static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, session *e)
     }
   }
   WEIR_TRY(ps_eval_table_fill(&e->list, e->s, e->n, &e->records));
-  WEIR_TRY(weir_table_write_csv(&e->cells, cli->out, "scores.csv", COLUMNS, head));
-  WEIR_TRY(weir_table_write_csv(&e->rhythm, cli->out, "hrv.csv", PS_HRV_COLUMNS, ps_hrv_head));
-  WEIR_TRY(weir_table_write_csv(&e->mse, cli->out, "mse.csv", PS_MSE_COLUMNS, ps_mse_head));
-  WEIR_TRY(
-      weir_table_write_csv(&e->records, cli->out, "records.csv", PS_EVAL_COLUMNS, ps_eval_head));
+  WEIR_TRY(ps_table_write(&e->cells, cli->out, "scores", COLUMNS, head));
+  WEIR_TRY(ps_table_write(&e->rhythm, cli->out, "hrv", PS_HRV_COLUMNS, ps_hrv_head));
+  WEIR_TRY(ps_table_write(&e->mse, cli->out, "mse", PS_MSE_COLUMNS, ps_mse_head));
+  WEIR_TRY(ps_table_write(&e->records, cli->out, "records", PS_EVAL_COLUMNS, ps_eval_head));
   WEIR_TRY(write_errors(cli->out, e->s, e->n));
   WEIR_TRY(ps_eval_page(cli->out, cfg, e->s, e->n, &(ps_eval_all){scores, rhythm, mse, records}));
   return ps_write_provenance(cli, cfg, e->files, (int)(2 * e->n));
@@ -459,7 +459,7 @@ static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, session *e)
 static weir_status tell_all(weir_job *j, session *e)
 {
   const ps_cfg *const cfg = j->cfg;
-  char range[64];
+  char range[64], sentence[PS_EVAL_SENTENCE];
 
   WEIR_TRY(add_all(e->s, e->n, &e->cells));
   WEIR_TRY(weir_run_dir_commit(&j->dir));
@@ -470,6 +470,8 @@ static weir_status tell_all(weir_job *j, session *e)
   weir_table_print(&e->cells, COLUMNS, head, stdout);
   ps_eval_range_text(cfg, range, sizeof range);
   printf("scored %s, beats matched within %.6g s\n", range, cfg->eval.window);
+  ps_eval_sentence(e->s, e->n, sentence, sizeof sentence);
+  printf("%s\n", sentence);
   const weir_status status = ps_eval_list_verdict(&e->list);
 
   if (status != WEIR_OK) {

@@ -128,6 +128,7 @@ static weir_status evaluate(const site *s, const ps_dataset *d, ps_site_report *
   r->start = s->cfg->eval.start;
   r->window = s->cfg->eval.window;
   r->min_cell = s->cfg->site.min_cell;
+  r->per_record = s->cfg->site.per_record;
   for (; r->n < d->n; r->n++) {
     WEIR_TRY(score(s, d, r->n, &r->records[r->n]));
     weir_progress("site eval", r->n + 1, d->n, "records");

@@ -15,7 +15,7 @@ static const weir_command commands[] = {
      "fit the classifiers of beats, by features and by a network, to annotated records and test "
      "them on other patients (beat_class.txt, weights.nc, scores.csv, confusion.csv, report.html)",
      NULL, ps_cmd_train, WEIR_ONE_RANK, false},
-    {"convert", "write records in another format: NetCDF, WFDB, EDF+, BDF+ or text", NULL,
+    {"convert", "write records in another format: NetCDF, WFDB, EDF+, BDF+, aECG or text", NULL,
      ps_cmd_convert, WEIR_LAUNCHED_RANKS, false},
     {"site", "study over several hospitals: the steps of one hospital, and the pooled results",
      "prepare|check|stats|eval|approve|run|merge", ps_cmd_site, WEIR_ONE_RANK, false},

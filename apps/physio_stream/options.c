@@ -84,6 +84,8 @@ const weir_opt ps_options[] = {
                   "output.nn.exclude"),
     WEIR_OPT_REAL(ps_cfg, eval.nn.bridge, 5, 0, 60, "s",
                   "longest stretch without normal beats that the spectrum interpolates"),
+    WEIR_OPT_ENUM(ps_cfg, eval.nn.definitions, PS_HRV_TASK_FORCE, "task_force|neurokit2",
+                  "of pNN50, SDANN, VLF, LF, HF, alpha 1 and alpha 2; as output.nn.definitions"),
     WEIR_OPT_ENUM(ps_cfg, eval.nn.spectrum, PS_HRV_WELCH, "welch|lomb",
                   "of the intervals at 4 Hz by a cubic spline, or as they are (with VLF)"),
     WEIR_OPT_TABLE(ps_cfg, eval.nn.entropy, ps_hrv_entropy_options,

@@ -16,7 +16,15 @@
 #include "stream/weir_stream.h"
 #include "viewer/viewer.h"
 
-enum { PS_CONVERT_NETCDF, PS_CONVERT_WFDB, PS_CONVERT_CSV, PS_CONVERT_EDF, PS_CONVERT_BDF };
+enum {
+  PS_CONVERT_NETCDF,
+  PS_CONVERT_WFDB,
+  PS_CONVERT_CSV,
+  PS_CONVERT_EDF,
+  PS_CONVERT_BDF,
+  PS_CONVERT_AECG,
+  PS_CONVERT_DICOM
+};
 typedef struct ps_convert_opts {
   int format;              /* PS_CONVERT_*                          */
   const char *name;        /* of what is written                    */

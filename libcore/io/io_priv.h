@@ -23,6 +23,9 @@ void weir_io_reduce(int64_t *num, int64_t *den);
 void weir_io_real_text(double value, char *text, size_t size);
 /* num/den as decimal text. */
 void weir_io_rate_text(int64_t num, int64_t den, char *text, size_t size);
+/* Bytes of the character of UTF-8 at `at`; 0 where there is none (RFC 3629) or XML 1.0 has no such
+ * character (section 2.2), which leaves control characters out. */
+int weir_io_character(const char *at);
 /* Whole UTC microseconds of a calendar date (proleptic Gregorian) since 1970-01-01; false for an
  * impossible date. */
 bool weir_io_date_us(int64_t year, int64_t month, int64_t day, int64_t *us);

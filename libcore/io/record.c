@@ -216,6 +216,14 @@ int weir_record_start(const weir_record *r, int64_t *us)
   return r->body.start_kind;
 }
 
+bool weir_record_utc_offset(const weir_record *r, int *minutes)
+{
+  const bool known = r->body.has_utc_offset && r->body.start_kind == 2;
+
+  *minutes = known ? r->body.utc_offset : 0;
+  return known;
+}
+
 int64_t weir_record_missing_segments(const weir_record *r)
 {
   return r->body.missing_segments;

@@ -329,3 +329,23 @@ done:
   close(fd);
   return status;
 }
+
+int weir_io_character(const char *at)
+{
+  static const uint32_t smallest[] = {0, 0x20, 0x80, 0x800, 0x10000}; /* of so many bytes */
+  const unsigned c = (unsigned char)*at;
+  const int n = c < 0x80 ? 1 : c < 0xc0 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf8 ? 4 : 0;
+  uint32_t code = n == 1 ? c : c & (0xffu >> (n + 1));
+
+  for (int k = 1; k < n; k++) {
+    const unsigned next = (unsigned char)at[k];
+
+    if ((next & 0xc0) != 0x80) {
+      return 0;
+    }
+    code = code << 6 | (next & 0x3f);
+  }
+  const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+
+  return code >= smallest[n] && code <= 0x10ffff && !is_surrogate && (code & ~1u) != 0xfffe ? n : 0;
+}

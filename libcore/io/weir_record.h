@@ -43,6 +43,7 @@ typedef struct weir_record_opts {
   int allow_short; /* read the existing part of a truncated file, the rest is a gap */
   double csv_fs; /* samples per second of a CSV without a time column; 0: the file must state it */
   int zero_gain; /* accept a gain of 0 (uncalibrated) as 200 per unit instead of refusing it */
+  int derived_leads; /* of XML files: compute the limb leads they do not have from I and II */
 } weir_record_opts;
 
 /* The clock of the annotations of a record. */
@@ -56,13 +57,13 @@ typedef struct weir_record_clock {
 weir_status weir_record_read_clock(const char *path, weir_record_clock *out) WEIR_CHECKED;
 
 /* Opens `path` with the format that claims it: a WFDB record name with or without .hea, or an
- * .edf, .bdf, .nc, .xml (annotated ECG of HL7), .csv or .txt file. What identifies a person in a
- * header is not passed on. Headers and sizes are checked here, so that a later read fails only when
- * the file changes or the device does. Fails: WEIR_ERR_DATA (missing, malformed, truncated, naming
- * file, line and reason), WEIR_ERR_UNSUPPORTED (a sample format of this format that cannot be
- * decoded), WEIR_ERR_MEMORY, WEIR_ERR_CONFIG (csv_fs: missing, or not the rate that the file
- * states); *out is then NULL. Where one of the options avoids the failure, weir_last_option names
- * it. */
+ * .edf, .bdf, .nc, .xml (annotated ECG of HL7, MUSE of GE, Philips), .dcm (DICOM waveform, also
+ * without that suffix), .csv or .txt file. What identifies a person in a header is not passed on.
+ * Headers and sizes are checked here, so that a later read fails only when the file changes or the
+ * device does. Fails: WEIR_ERR_DATA (missing, malformed, truncated, naming file, line and reason),
+ * WEIR_ERR_UNSUPPORTED (a sample format of this format that cannot be decoded), WEIR_ERR_MEMORY,
+ * WEIR_ERR_CONFIG (csv_fs: missing, or not the rate that the file states); *out is then NULL. Where
+ * one of the options avoids the failure, weir_last_option names it. */
 weir_status weir_record_open(const char *path, const weir_record_opts *opts,
                              weir_record **out) WEIR_CHECKED;
 /* The files of a record. */
@@ -98,8 +99,11 @@ weir_status weir_record_find(const weir_record *r, const char *name_or_index,
                              int *signal) WEIR_CHECKED;
 /* What the file says about its first sample: 2 = date and time, *us = microseconds since
  * 1970-01-01 00:00; 1 = time of day only, *us = microseconds since midnight; 0 = nothing. The zone
- * is unknown unless the file is a CSV with ISO-8601 times (then UTC). */
+ * is unknown unless the file is a CSV with ISO-8601 times (then UTC), or states its offset: */
 int weir_record_start(const weir_record *r, int64_t *us);
+/* True where the file states the offset from UTC of the local time that weir_record_start gives:
+ * *minutes, east of UTC. */
+bool weir_record_utc_offset(const weir_record *r, int *minutes);
 
 /* Reads physical values of slots [start, start + count) as f32 (computed in double), 0 where
  * absent; present[i] is 0 or 1 and may be NULL. Slots outside [0, signal count) are absent. Fails:

@@ -69,6 +69,34 @@ weir_status weir_record_to_edf(weir_record *r, const weir_record_events *events,
                                const char *comments, const weir_convert_edf *kind, const char *path,
                                const weir_convert_scale *scale,
                                weir_convert_facts *facts) WEIR_CHECKED;
+/* An annotated ECG of HL7 (aECG, ANSI/HL7 V3 ECG R1-2004), `path` with suffix: a sequence set for
+ * each run of samples that the same leads have, with absolute times, or relative ones where the
+ * record does not say when it begins; stored integers, scale and origin are kept. Events become
+ * annotations with the code and text that they have; subtype, channel and number are not stored,
+ * nor a time of day without a date, nor that samples are missing before the first or after the last
+ * one: times count from the first sample that is there.
+ * Comments are the text of the file. Patient and trial are not stated. Fails: WEIR_ERR_UNSUPPORTED
+ * for signals of several rates, in other units than uV, mV or V, of one name, or of a period
+ * without an exact decimal number; WEIR_ERR_CONFIG as weir_record_to_wfdb. */
+weir_status weir_record_to_aecg(weir_record *r, const weir_record_events *events,
+                                const char *comments, const char *path,
+                                const weir_convert_scale *scale,
+                                weir_convert_facts *facts) WEIR_CHECKED;
+/* A DICOM waveform (PS3.3, A.34.3 to A.34.6), `path` with suffix: an ECG of 12 leads, else a
+ * general or an ambulatory one, whichever has room for the signals, or with pressures a
+ * haemodynamic waveform; a multiplex group for each of their rates, samples of 16 bits. Stored
+ * integers that fit are unchanged, with scale, offset, unit (UCUM) and filters; missing samples
+ * have a padding value. Events become annotations, beats with the codes of CID 3335; subtype,
+ * channel and number are not stored, nor a time of day without a date. Comments are those of the
+ * patient module (0010,4000), which has nothing else; UIDs follow from the content. Fails:
+ * WEIR_ERR_UNSUPPORTED for signals that are no leads of an ECG in uV, mV or V nor known pressures
+ * in mmHg, names and texts beyond the format's lengths, rates without a decimal number, more
+ * signals, rates or bytes than these objects hold, or no code left for missing samples;
+ * WEIR_ERR_CONFIG as weir_record_to_wfdb. */
+weir_status weir_record_to_dicom(weir_record *r, const weir_record_events *events,
+                                 const char *comments, const char *path,
+                                 const weir_convert_scale *scale,
+                                 weir_convert_facts *facts) WEIR_CHECKED;
 /* Text, `time_s` from the first sample and a column for each signal, empty where absent:
  * `path`.csv, or for several rates `path`_0.csv, `path`_1.csv... one each; events to
  * `path`_events.csv, comments to `path`_comments.txt. */

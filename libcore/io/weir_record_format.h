@@ -17,6 +17,8 @@ typedef struct weir_record_body {
   int64_t missing_segments;
   int start_kind; /* as weir_record_start returns */
   int64_t start_us;
+  bool has_utc_offset; /* of start_us, which is local time: */
+  int utc_offset;      /* minutes east of UTC */
 } weir_record_body;
 
 /* Destination of a read: physical values, or the stored integers; the other one is NULL. */

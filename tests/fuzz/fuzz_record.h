@@ -54,4 +54,29 @@ static int64_t fuzz_read_twice(weir_record *r, int signal, int64_t start, int64_
   }
   return present;
 }
+
+/* Up to 4 signals, 8 runs of each, from one slot before a run on; its runs have to lie in the
+ * signal. Returns how many slots are present. */
+static inline int64_t fuzz_read_signals(weir_record *r, int64_t cut)
+{
+  const int n = weir_record_signals(r) < 4 ? weir_record_signals(r) : 4;
+  int64_t present = 0;
+
+  for (int i = 0; i < n; i++) {
+    const int64_t count = weir_record_signal(r, i)->count;
+    int64_t lo = 0;
+    int64_t hi = 0;
+
+    for (int k = 0; k < 8 && hi < count; k++) {
+      const int64_t from = hi;
+
+      if (weir_record_next_run(r, i, from, &lo, &hi) != WEIR_OK || lo < from || hi < lo ||
+          hi > count) {
+        abort();
+      }
+      present += fuzz_read_twice(r, i, lo - 1, cut, false);
+    }
+  }
+  return present;
+}
 #endif

@@ -36,24 +36,35 @@ static void check_tensors(const weir_onnx *m, const uint8_t *data, size_t size)
   }
 }
 
-/* The graph of one window, of 64 samples where the model leaves that open. */
-static void build(const weir_onnx *m)
+/* An input of one window, of 64 samples where the model leaves that open. */
+static weir_value add_input(weir_graph *g, const weir_onnx_value *input, int number)
 {
-  const weir_onnx_value *input = NULL;
-  weir_value y = WEIR_NO_VALUE;
-  weir_graph *g = NULL;
-
-  if (weir_onnx_input(m, "fuzz", &input) != WEIR_OK || weir_graph_create(&g) != WEIR_OK) {
-    return;
-  }
   weir_array_desc d = {.dtype = WEIR_F32, .rank = input->n_dims, .shape = {1}};
+  const char name[] = {'x', (char)('0' + number), '\0'};
 
   for (int k = 1; k < d.rank; k++) {
     const int64_t extent = input->shape[d.rank == 3 ? 3 - k : k];
 
     d.shape[k] = extent < 0 ? 64 : extent < MOST ? extent : MOST;
   }
-  reached += weir_onnx_build(g, m, "fuzz", weir_input(g, "x", &d), &y) == WEIR_OK;
+  return weir_input(g, name, &d);
+}
+
+/* The graph of one window. */
+static void build(const weir_onnx *m, weir_onnx_states *states)
+{
+  weir_value x[WEIR_ONNX_INPUTS], y = WEIR_NO_VALUE;
+  weir_onnx_inputs inputs;
+  weir_graph *g = NULL;
+
+  if (weir_onnx_find_inputs(m, "fuzz", states, &inputs) != WEIR_OK ||
+      weir_graph_create(&g) != WEIR_OK) {
+    return;
+  }
+  for (int k = 0; k < inputs.n; k++) {
+    x[k] = add_input(g, inputs.at[k], k);
+  }
+  reached += weir_onnx_build(g, m, "fuzz", states, x, &y) == WEIR_OK;
   weir_graph_destroy(&g);
 }
 
@@ -67,7 +78,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
   if (status == WEIR_OK) {
     check_tensors(&m, data, size);
-    build(&m);
+    static const char *const first[] = {"past", "h0", "c0"}, *const last[] = {"present", "hn",
+                                                                              "cn"};
+    weir_onnx_states carried = {
+        .carry = true, .in = first, .out = last, .n_named = m.n_outputs > 1 ? 3 : 0};
+
+    build(&m, NULL);
+    build(&m, &carried);
+    weir_onnx_states_fini(&carried);
   } else if (status != WEIR_ERR_DATA && status != WEIR_ERR_UNSUPPORTED) {
     abort();
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# options.sh ROOT PROGRAM - the options of one app: every file of configs/APP loads, the complete
+# options.sh ROOT PROGRAM - the options of one app: every file of configs/APP loads, without former names of keys, the complete
 # configuration that the program prints loads too, no option stands twice in the table, and the reference page is what
 # the program prints.
 set -euo pipefail
@@ -22,6 +22,7 @@ for config in configs/"$app"/*.yaml "$scratch/complete.yaml"; do
     tail -n 5 "$scratch/log"
     failed=1
   }
+  ! grep 'was renamed to' "$scratch/log" || failed=1
 done
 "$program" options --markdown >"$scratch/page.md"
 if awk -F'`' '/^\| `/ && seen[$2]++ { print $2 }' "$scratch/page.md" | grep . >"$scratch/twice"; then

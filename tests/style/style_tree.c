@@ -7,9 +7,9 @@
 
 enum { TEXT_LIMIT = 2 << 20 };
 
-static const char *const suffixes[] = {".c",    ".h",   ".cu",    ".cuh",       ".md",
-                                       ".sh",   ".awk", ".cmake", ".txt",       ".yaml",
-                                       ".json", ".env", "/run",   "/terms.csv", NULL};
+static const char *const suffixes[] = {".c",   ".h",         ".cu",  ".cuh",  ".md",   ".sh",
+                                       ".awk", ".cmake",     ".txt", ".yaml", ".json", ".env",
+                                       "/run", "/terms.csv", ".cc",  NULL};
 
 static bool is_text(const char *path)
 {
@@ -36,7 +36,7 @@ static void read_file(style_tree *tree, const char *root, const char *path, long
   style_file *f = &tree->files[tree->n_files++];
   snprintf(f->path, sizeof f->path, "%s", path);
   f->is_c = style_ends(path, ".c") || style_ends(path, ".h") || style_ends(path, ".cu") ||
-            style_ends(path, ".cuh");
+            style_ends(path, ".cuh") || style_ends(path, ".cc");
   f->text = malloc((size_t)size + 1);
   FILE *in = fopen(full, "rb");
   if (!f->text || !in) {

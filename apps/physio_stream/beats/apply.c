@@ -2,6 +2,7 @@
 #include "beats/apply.h"
 #include <math.h>
 #include <string.h>
+#include "beats/onnx.h"
 #include "model/events.h"
 #include "ops/concat/weir_concat.h"
 #include "ops/elementwise/weir_elementwise.h"
@@ -101,21 +102,62 @@ static weir_call_spec declare(beats *b)
 
 /* ---- Its streams ---- */
 
-static weir_status check(const char *path, const ps_beat_network *is, const ps_beat_streams *in)
+/* The streams of one beat network: is->leads, and what is present at beats. */
+typedef struct inputs {
+  const weir_series *leads;
+  weir_series of_beat[PS_FEATURES];
+  int n_of_beat;
+} inputs;
+
+/* Refuses a stream that is named as another feature than the one wanted; other names are accepted.
+ */
+static weir_status check_name(const char *path, const char *name, const char *want)
 {
-  if (is->leads != in->n_leads) {
+  const char *const dot = strrchr(name, '.'), *const last = dot != NULL ? dot + 1 : name;
+
+  for (int k = 0; k < PS_FEATURES && strcmp(last, want) != 0; k++) {
+    if (strcmp(last, ps_feature_name[k]) == 0) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "%s: the network takes the feature %s of each beat where 'from' has %s",
+                       path, want, name);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Shares the streams out to leads and features. */
+static weir_status choose(const char *path, const ps_beat_classifier *c, const ps_beat_streams *in,
+                          inputs *out)
+{
+  const int n = c->is.features > 0 ? (int)c->is.features : 1;
+  const int n_leads = in->features != NULL ? in->n_leads : in->n_leads > n ? in->n_leads - n : 0;
+
+  if (n_leads != c->is.leads && in->features != NULL) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: the network was trained on %lld leads (beats.network.signals), 'from' "
                      "has %d",
-                     path, (long long)is->leads, in->n_leads);
+                     path, (long long)c->is.leads, n_leads);
   }
-  if (is->features > in->n_features) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: the network was trained with %lld features of each beat, 'from' has %d",
-                     path, (long long)is->features, in->n_features);
+  if (n_leads != c->is.leads) {
+    return weir_fail(
+        WEIR_ERR_CONFIG, "%s: the network takes %lld leads, then %d %s: 'from' has %d streams",
+        path, (long long)c->is.leads, n,
+        c->is.features > 0 ? "features of each beat" : "stream present at beats", in->n_leads);
   }
-  for (int k = 0; k < in->n_leads + in->n_features; k++) {
-    const weir_series *const s = k < in->n_leads ? &in->leads[k] : &in->features[k - in->n_leads];
+  *out = (inputs){.leads = in->leads, .n_of_beat = n};
+  for (int k = 0; k < n; k++) {
+    out->of_beat[k] = in->features != NULL ? in->features[c->feature[k]] : in->leads[n_leads + k];
+    if (in->features == NULL && c->is.features > 0) {
+      WEIR_TRY(check_name(path, in->name[n_leads + k], ps_feature_name[c->feature[k]]));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status check(const ps_beat_network *is, const inputs *in)
+{
+  for (int64_t k = 0; k < is->leads + in->n_of_beat; k++) {
+    const weir_series *const s = k < is->leads ? &in->leads[k] : &in->of_beat[k - is->leads];
 
     if (s->rate_num != in->leads[0].rate_num || s->rate_den != in->leads[0].rate_den) {
       return weir_fail(WEIR_ERR_CONFIG,
@@ -123,7 +165,7 @@ static weir_status check(const char *path, const ps_beat_network *is, const ps_b
                        (double)in->leads[0].rate_num / (double)in->leads[0].rate_den,
                        (double)s->rate_num / (double)s->rate_den);
     }
-    if (k < in->n_leads && weir_unit_is_stated(s->unit) && strcmp(s->unit, "mV") != 0) {
+    if (k < is->leads && weir_unit_is_stated(s->unit) && strcmp(s->unit, "mV") != 0) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "the network of beats takes leads in mV, not in %s: state "
                        "`unit: mV` for the stream",
@@ -161,20 +203,17 @@ weir_status ps_beat_apply(const weir_series_use *use, const char *path, const ps
   WEIR_TRY(weir_series_keep(use, sizeof(beats), beats_fini, &memory));
   beats *const b = memory;
   const ps_beat_network *const is = &b->classifier.is;
-  ps_beat_streams given = *in;
+  inputs given;
 
-  WEIR_TRY(ps_beat_classifier_open(path, &b->classifier));
-  if (in->features == NULL) {
-    given.n_features = in->n_leads > is->features ? (int)is->features : 0;
-    given.n_leads = in->n_leads - given.n_features;
-    given.features = in->leads + given.n_leads;
-  }
-  WEIR_TRY(check(path, is, &given));
+  WEIR_TRY(ps_beat_is_weights(path) ? ps_beat_classifier_open(path, &b->classifier)
+                                    : ps_beat_onnx_open(path, &b->classifier));
+  WEIR_TRY(choose(path, &b->classifier, in, &given));
+  WEIR_TRY(check(is, &given));
   b->fs = (double)s.rate_num / (double)s.rate_den;
   b->behind = ps_beat_window_behind(&is->window, b->fs);
   b->ahead = ps_beat_window_ahead(&is->window, b->fs);
   join(g, given.leads, is->leads, &input[LEADS], &input[PRESENT]);
-  join(g, given.features, is->features, &input[FEATURES], &input[BEAT]);
+  join(g, given.of_beat, given.n_of_beat, &input[FEATURES], &input[BEAT]);
   const weir_call_spec spec = declare(b);
 
   s = weir_gap_made(g, &spec, s, input, INPUTS);

@@ -4,18 +4,20 @@
 #include "beats/network.h"
 #include "stream/weir_series.h"
 
-/* What the call is given. Without `features` (NULL) the last of the leads are those that the
- * network takes. */
+/* What the call is given. Without `features` (NULL) the last streams after the leads are those that
+ * the network takes, in its order; of a network without features, one that is present at beats. */
 typedef struct ps_beat_streams {
   const weir_series *leads;    /* [n_leads], ECG in mV, of one rate */
-  const weir_series *features; /* [n_features] of that rate, present at beats */
-  int n_leads, n_features;
+  const weir_series *features; /* [PS_FEATURES] of that rate, present at beats */
+  const char *const *name;     /* of the leads; NULL where features are given */
+  int n_leads;
 } ps_beat_streams;
 
-/* Appends the call with the weights of the file `path`. out: the logits of the classes of each
+/* Appends the call with the network of the file `path`. out: the logits of the classes of each
  * beat whose window has no gap. Memory: the window of the beat, and the plan of the network. Fails:
- * as ps_beat_classifier_open; WEIR_ERR_CONFIG for another number of leads or features than the
- * network has, rates that differ or another unit than mV. */
+ * as ps_beat_classifier_open and ps_beat_onnx_open; WEIR_ERR_CONFIG for another number of leads or
+ * features than the network has, a feature in the place of another, rates that differ or another
+ * unit than mV. */
 weir_status ps_beat_apply(const weir_series_use *use, const char *path, const ps_beat_streams *in,
                           weir_series out[PS_CLASSES]) WEIR_CHECKED;
 /* Makes probabilities of logits: exp(l - m) over their sum, m the largest. */

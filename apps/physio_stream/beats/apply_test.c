@@ -1,6 +1,7 @@
 /* apply_test.c - the network of beats in a stream: what it gives is what the classifier gives of
  * the window of each beat, whatever the chunks; gaps, and what does not fit. */
 #include "beats/apply.h"
+#include "beats/onnx.h"
 #include "support/physio_stream/beat_weights.h"
 #include "support/physio_stream/step_check.h"
 
@@ -8,6 +9,9 @@ extern const weir_series_op ps_step_beat_class;
 extern const weir_series_op ps_step_network;
 
 enum { RATE = 250, N = 40 * RATE, LEADS = 2, INPUTS = 4 + LEADS - 1 };
+
+/* A network that PyTorch exported, with metadata: two leads, three features. */
+static const char onnx[] = WEIR_SOURCE_DIR "/tests/fuzz/seeds/onnx/beat_network20.onnx";
 
 /* Weights of a network of two leads, in a folder of their own. */
 typedef struct scene {
@@ -78,19 +82,22 @@ static void free_all(step_signal *in)
   }
 }
 
-static void results_are_those_of_windows(void **state)
+/* Those of beat_class with the network of a file. */
+static void check_results(const char *path)
 {
-  const scene *const s = *state;
+  char set[400];
+  const char *const sets[] = {set, NULL};
   step_signal in[INPUTS];
   ps_beat_classifier c;
   step_result r;
   int64_t n = 0;
 
+  (void)snprintf(set, sizeof set, "network=%s", path);
   simulate(in);
-  assert_ok(ps_beat_classifier_open(s->path, &c));
+  assert_ok(path == onnx ? ps_beat_onnx_open(path, &c) : ps_beat_classifier_open(path, &c));
   const int64_t behind = ps_beat_window_behind(&c.is.window, RATE);
 
-  step_check_chunks(&ps_step_beat_class, s->sets, in, INPUTS, &r);
+  step_check_chunks(&ps_step_beat_class, sets, in, INPUTS, &r);
   assert_int_equal(r.n, PS_FEATURES + 2);
   for (int64_t t = 0; t < N; t++) {
     const float *const logits = c.logits.data;
@@ -123,20 +130,27 @@ static void results_are_those_of_windows(void **state)
   free_all(in);
 }
 
-/* The step `network` with the same weights, given leads and features: the largest of its
- * probabilities is that of beat_class, and of its class. */
-static void the_step_network_takes_the_weights(void **state)
+static void results_are_those_of_windows(void **state)
 {
-  const scene *const s = *state;
-  char file[360];
+  check_results(((const scene *)*state)->path);
+  check_results(onnx);
+}
+
+/* The step `network` with the same file, given leads and features: the largest of its probabilities
+ * is that of beat_class, and of its class. */
+static void check_step_network(const char *path)
+{
+  char file[400], network[400];
+  const char *const classes_sets[] = {network, NULL};
   const char *const sets[] = {file, "scores=softmax", NULL}, *const hop[] = {file, "hop=1", NULL};
   step_signal in[INPUTS], own[LEADS + 3];
   step_result r, classes;
   step_frame f;
 
-  (void)snprintf(file, sizeof file, "file=%s", s->path);
+  (void)snprintf(file, sizeof file, "file=%s", path);
+  (void)snprintf(network, sizeof network, "network=%s", path);
   simulate(in);
-  step_run(&ps_step_beat_class, s->sets, in, INPUTS, (step_how){0}, &classes);
+  step_run(&ps_step_beat_class, classes_sets, in, INPUTS, (step_how){0}, &classes);
   own[0] = in[0];
   own[1] = in[4];
   for (int k = 0; k < 3; k++) {
@@ -164,6 +178,12 @@ static void the_step_network_takes_the_weights(void **state)
   step_result_free(&r);
   step_result_free(&classes);
   free_all(in);
+}
+
+static void the_step_network_takes_the_file(void **state)
+{
+  check_step_network(((const scene *)*state)->path);
+  check_step_network(onnx);
 }
 
 /* A sample of a lead that is missing in the window of one beat. */
@@ -224,7 +244,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_are_those_of_windows),
-      cmocka_unit_test(the_step_network_takes_the_weights),
+      cmocka_unit_test(the_step_network_takes_the_file),
       cmocka_unit_test(gaps_have_no_class),
       cmocka_unit_test(what_does_not_fit_is_refused),
   };

@@ -25,8 +25,6 @@ enum {
 };
 enum { CONVOLUTIONS = 3, POOL = 2, MAX_FILTERS = 1024, MAX_HIDDEN = 4096 };
 static const char mean_name[] = "features/mean", sd_name[] = "features/sd";
-/* The logit of a class that is not learnt: finite, so that a weight of 0 makes a loss of 0. */
-#define NEVER (-1e9)
 #define THIS_VERSION 1
 
 /* ---- The network ---- */
@@ -44,7 +42,7 @@ static weir_value standardise(weir_net *net, const ps_beat_network *n, weir_valu
   return weir_div(g, weir_sub(g, f, mean), sd);
 }
 
-/* A number for each class: 0, or NEVER. */
+/* A number for each class: 0, or PS_BEAT_NEVER. */
 static weir_value mask(weir_net *net, const ps_beat_network *n, weir_dtype dtype)
 {
   weir_graph *const g = net->graph;
@@ -52,7 +50,7 @@ static weir_value mask(weir_net *net, const ps_beat_network *n, weir_dtype dtype
   weir_tensor t;
 
   for (int c = 0; c < PS_CLASSES; c++) {
-    number[c] = n->learnt[c] ? 0 : NEVER;
+    number[c] = n->learnt[c] ? 0 : (double)PS_BEAT_NEVER;
   }
   t = weir_tensor_wrap(number, WEIR_F64, 1, (const int64_t[]){PS_CLASSES});
   return weir_cast(g, dtype, weir_constant(g, &t));
@@ -195,7 +193,7 @@ static weir_status build(ps_beat_classifier *c, weir_graph *g)
   weir_net net;
   const weir_array_desc x = {.dtype = WEIR_F32,
                              .rank = 3,
-                             .shape = {1, c->x.shape[1], c->is.leads}},
+                             .shape = {1, ps_beat_window_samples(&c->is.window), c->is.leads}},
                         f = {.dtype = WEIR_F32, .rank = 2, .shape = {1, c->is.features}};
 
   weir_net_init(&net, g, c->params, false);
@@ -226,27 +224,49 @@ static weir_status declare(ps_beat_classifier *c, const char *path)
   return weir_params_seal(c->params, c->store);
 }
 
-weir_status ps_beat_classifier_open(const char *path, ps_beat_classifier *out)
+bool ps_beat_is_weights(const char *path)
 {
+  static const char *const ends[] = {".nc", ".weir"};
+  const size_t n = strlen(path);
+
+  for (int k = 0; k < 2; k++) {
+    const size_t m = strlen(ends[k]);
+
+    if (n > m && strcmp(path + n - m, ends[k]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+weir_status ps_beat_classifier_plan(ps_beat_classifier *c)
+{
+  const int64_t samples = ps_beat_window_samples(&c->is.window);
   weir_exec_cfg cfg;
 
+  WEIR_TRY(weir_tensor_init(&c->x, WEIR_F32, 3, (const int64_t[]){1, samples, c->is.leads}));
+  WEIR_TRY(weir_tensor_init(&c->f, WEIR_F32, 2, (const int64_t[]){1, c->is.features}));
+  WEIR_TRY(weir_tensor_init(&c->logits, WEIR_F32, 2, (const int64_t[]){1, PS_CLASSES}));
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.tier = WEIR_TIER_VECTOR; /* nothing to compile at the start of a run */
+  return weir_plan_create(c->graph, c->store,
+                          &(weir_plan_opts){.exec = &cfg, .threads = 1, .terse = true}, &c->plan);
+}
+
+weir_status ps_beat_classifier_open(const char *path, ps_beat_classifier *out)
+{
   memset(out, 0, sizeof *out);
   WEIR_TRY(read_header(path, &out->is));
-  WEIR_TRY(weir_tensor_init(
-      &out->x, WEIR_F32, 3,
-      (const int64_t[]){1, ps_beat_window_samples(&out->is.window), out->is.leads}));
-  WEIR_TRY(weir_tensor_init(&out->f, WEIR_F32, 2, (const int64_t[]){1, out->is.features}));
-  WEIR_TRY(weir_tensor_init(&out->logits, WEIR_F32, 2, (const int64_t[]){1, PS_CLASSES}));
+  for (int k = 0; k < PS_FEATURES; k++) {
+    out->feature[k] = k;
+  }
   WEIR_TRY(weir_params_create(WEIR_F32, &out->params));
   WEIR_TRY(weir_store_create(&out->store));
   WEIR_TRY(declare(out, path));
   WEIR_TRY(weir_train_weights(out->params, out->store, path));
   WEIR_TRY(weir_graph_create(&out->graph));
   WEIR_TRY(build(out, out->graph));
-  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = WEIR_TIER_VECTOR; /* nothing to compile at the start of a run */
-  return weir_plan_create(out->graph, out->store,
-                          &(weir_plan_opts){.exec = &cfg, .threads = 1, .terse = true}, &out->plan);
+  return ps_beat_classifier_plan(out);
 }
 
 void ps_beat_classifier_close(ps_beat_classifier *c)
@@ -264,8 +284,8 @@ weir_status ps_beat_classifier_run(const ps_beat_classifier *c)
 {
   weir_tensor x = c->x, f = c->f, logits = c->logits;
 
-  return weir_plan_run(c->plan, ((const weir_binding[]){{"x", &x}, {"f", &f}, {"logits", &logits}}),
-                       3);
+  return weir_plan_run(c->plan, ((const weir_binding[]){{"x", &x}, {"logits", &logits}, {"f", &f}}),
+                       c->is.features > 0 ? 3 : 2);
 }
 
 int ps_beat_classifier_class(const ps_beat_classifier *c)

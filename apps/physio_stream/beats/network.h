@@ -14,6 +14,8 @@
 #include "nn/weir_net.h"
 
 #define PS_BEAT_NETWORK_ARRAY "beat_network"
+/* The logit of a class that is not learnt: finite, so that a weight of 0 makes a loss of 0. */
+#define PS_BEAT_NEVER (-1e9F)
 /* Most leads, and fewest and most samples of a window. */
 enum { PS_BEAT_LEADS = 12, PS_BEAT_SAMPLES_MIN = 16, PS_BEAT_SAMPLES_MAX = 4096 };
 
@@ -38,20 +40,27 @@ weir_status ps_beat_network_standardise(weir_store *store, const ps_beat_network
 /* Adds the array that says what the network is for. Fails: as weir_store_add. */
 weir_status ps_beat_network_add_header(weir_store *store, const ps_beat_network *n) WEIR_CHECKED;
 
-/* A network of a file of weights, with a plan for one beat. */
+/* A network of a file, with a plan for one beat. That of an ONNX file may have any layers: filters,
+ * hidden and dropout of `is` are 0 then, and it may have no features. */
 typedef struct ps_beat_classifier {
   ps_beat_network is;
-  weir_params *params;
+  int feature[PS_FEATURES]; /* ps_beat_feature of each of is.features */
+  weir_params *params;      /* NULL of an ONNX file, as the store */
   weir_store *store;
   weir_graph *graph;
   weir_plan *plan;
   weir_tensor x, f, logits; /* [1, samples, leads], [1, features], [1, PS_CLASSES] */
 } ps_beat_classifier;
 
-/* Opens the weights of `path`. *out: for ps_beat_classifier_close, also after a failure. Fails:
- * WEIR_ERR_DATA for a file that is not there or damaged, WEIR_ERR_SHAPE for weights of another
- * network, WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY. */
+/* Returns whether `path` is a file of weights of this suite, by its suffix; else it is ONNX. */
+bool ps_beat_is_weights(const char *path);
+/* Opens the weights of `path`; an ONNX file: ps_beat_onnx_open. *out: for ps_beat_classifier_close,
+ * also after a failure. Fails: WEIR_ERR_DATA for a file that is not there or damaged,
+ * WEIR_ERR_SHAPE for weights of another network, WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY. */
 weir_status ps_beat_classifier_open(const char *path, ps_beat_classifier *out) WEIR_CHECKED;
+/* Makes memory and plan of the network that c->graph computes, by c->is. Fails: as
+ * weir_plan_create. */
+weir_status ps_beat_classifier_plan(ps_beat_classifier *c) WEIR_CHECKED;
 void ps_beat_classifier_close(ps_beat_classifier *c);
 /* Computes the logits of the beat that is in c->x and c->f. Fails: as weir_plan_run. */
 weir_status ps_beat_classifier_run(const ps_beat_classifier *c) WEIR_CHECKED;

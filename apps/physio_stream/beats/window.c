@@ -57,6 +57,9 @@ void ps_beat_window_take(const ps_beat_window *w, double fs, const float *x, int
     y[k * stride] = (float)v;
     sum += v;
   }
+  if (w->as_is) {
+    return;
+  }
   const double mean = sum / (double)n;
 
   for (int64_t k = 0; k < n; k++) {

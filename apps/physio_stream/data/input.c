@@ -93,8 +93,10 @@ weir_status ps_input_open_record(const ps_input_opts *opts, const char *name, we
 
   *out = NULL;
   WEIR_TRY(ps_input_path(opts, name, path, sizeof path));
-  const weir_record_opts how = {
-      .allow_short = opts->allow_short, .csv_fs = opts->fs, .zero_gain = opts->zero_gain};
+  const weir_record_opts how = {.allow_short = opts->allow_short,
+                                .csv_fs = opts->fs,
+                                .zero_gain = opts->zero_gain,
+                                .derived_leads = opts->derived_leads};
   weir_status status = ps_checksums_verify(ps_input_checksums(opts, path), path);
 
   status = status == WEIR_OK ? weir_record_open(path, &how, out) : status;

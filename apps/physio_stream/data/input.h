@@ -22,6 +22,7 @@ typedef struct ps_input_opts {
   double fs;                /* of a text file without a time column, Hz     */
   bool allow_short;         /* a truncated file is read as far as it goes   */
   bool zero_gain;           /* a gain of 0 is read as 200 per unit          */
+  bool derived_leads;       /* limb leads that are not there are computed   */
   double lateness, tolerance, max_ahead, timeout; /* s, see weir_live_cfg        */
   int64_t max_bad_lines;
   bool remote; /* live input may come from other machines */

@@ -5,8 +5,8 @@
 const weir_opt ps_input_options[] = {
     WEIR_OPT_PATH(
         ps_input_opts, record, "",
-        "WFDB record (path without suffix, or of its .hea file), or an .edf, .bdf, .nc or .xml "
-        "(annotated ECG of HL7) file; or "
+        "WFDB record (path without suffix, or of its .hea file), or an .edf, .bdf, .nc, "
+        ".dcm (DICOM waveform) or .xml (annotated ECG of HL7, MUSE of GE, Philips) file; or "
         "physionet:DATABASE/VERSION/RECORD below input.physionet; "
         "empty, with csv empty too: the built-in recording, if an option of ecgsyn is stated"),
     WEIR_OPT_STRING(ps_input_opts, live, "",
@@ -52,6 +52,9 @@ const weir_opt ps_input_options[] = {
                   "read what exists of a truncated file; the rest is a gap"),
     WEIR_OPT_BOOL(ps_input_opts, zero_gain, false,
                   "read a gain of 0 (uncalibrated) as 200 per unit instead of refusing it"),
+    WEIR_OPT_BOOL(ps_input_opts, derived_leads, false,
+                  "of an ECG in XML: compute those of leads III, aVR, aVL and aVF that it does not "
+                  "have from its leads I and II"),
     WEIR_OPT_REAL(ps_input_opts, lateness, 2, 0, 3600, "s",
                   "live: maximum delay of a sample relative to the newest; later ones are dropped, "
                   "and results wait for this long"),

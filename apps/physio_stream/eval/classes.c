@@ -5,16 +5,13 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "eval/score.h"
 #include "io/weir_annotation.h"
 
-enum { MAX_TITLE = 64 };
 /* Longest file of features: of a week. */
 #define MAX_BYTES (INT64_C(256) << 20)
 /* Constant of a class that no beat is of. */
 #define NEVER (-1e30)
-
-const char *const ps_class_name[PS_CLASSES] = {
-    [PS_CLASS_N] = "N", [PS_CLASS_S] = "S", [PS_CLASS_V] = "V", [PS_CLASS_F] = "F"};
 
 int ps_class_of_code(int code)
 {
@@ -39,29 +36,11 @@ int ps_class_of_code(int code)
   case WEIR_ANN_FUSION:
     return PS_CLASS_F;
   default:
-    return -1;
+    return weir_annotation_is_beat(code) ? PS_LABEL_Q : -1;
   }
 }
 
 /* ---- Reading ---- */
-
-static weir_status append(ps_labelled_list *list, const ps_labelled *beat)
-{
-  if (list->n == list->capacity) {
-    const int64_t more = list->capacity > 0 ? 2 * list->capacity : 4096;
-    ps_labelled *v = NULL;
-
-    WEIR_TRY(weir_alloc(more, sizeof *v, (void **)&v));
-    if (list->n > 0) {
-      memcpy(v, list->v, (size_t)list->n * sizeof *v);
-    }
-    weir_free(&list->v);
-    list->v = v;
-    list->capacity = more;
-  }
-  list->v[list->n++] = *beat;
-  return WEIR_OK;
-}
 
 /* The column of each feature, from the line of titles. */
 static weir_status read_titles(const char *path, const char *line, int column[PS_FEATURES])
@@ -109,99 +88,152 @@ static bool read_line(const char *line, const int column[PS_FEATURES], double *t
   return all;
 }
 
-/* The annotated beats of a class: times in s, and the class of each. */
+/* The annotated beats: times in 1/rate s, label and partner (ps_score_pairs) of each; stretches of
+ * flutter, which has no beats. */
 typedef struct truth {
-  double *time;
-  int *kind;
-  char *taken;
+  double rate;
+  int64_t *time, *partner, *label;
   int64_t n;
+  ps_span *flutter;
+  int64_t n_flutter;
 } truth;
 
 static void truth_fini(truth *t)
 {
   weir_free(&t->time);
-  weir_free(&t->kind);
-  weir_free(&t->taken);
+  weir_free(&t->partner);
+  weir_free(&t->label);
+  weir_free(&t->flutter);
+}
+
+static void take_annotation(const weir_annotation *a, bool *flutters, truth *t)
+{
+  ps_span *const span = &t->flutter[t->n_flutter];
+
+  if (ps_class_of_code(a->code) >= 0) {
+    t->time[t->n] = a->time;
+    t->label[t->n++] = ps_class_of_code(a->code);
+  } else if (a->code == WEIR_ANN_VFON && !*flutters) {
+    *span = (ps_span){a->time, INT64_MAX / 4};
+    *flutters = true;
+  } else if (a->code == WEIR_ANN_VFOFF && *flutters) {
+    span->end = a->time;
+    t->n_flutter++;
+    *flutters = false;
+  }
 }
 
 static weir_status read_truth(const char *path, double fs, truth *t)
 {
+  bool flutters = false;
   weir_annotations a;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_annotations_read(path, &a));
-  const double rate = a.fs_num > 0 ? (double)a.fs_num / (double)a.fs_den : fs;
-
+  t->rate = a.fs_num > 0 ? (double)a.fs_num / (double)a.fs_den : fs;
   WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *t->time, (void **)&t->time), done);
-  WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *t->kind, (void **)&t->kind), done);
-  WEIR_TRY_GOTO(weir_alloc(a.count, 1, (void **)&t->taken), done);
+  WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *t->partner, (void **)&t->partner), done);
+  WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *t->label, (void **)&t->label), done);
+  WEIR_TRY_GOTO(weir_alloc(a.count + 1, sizeof *t->flutter, (void **)&t->flutter), done);
   for (int64_t i = 0; i < a.count; i++) {
-    if (weir_annotation_is_beat(a.items[i].code)) {
-      t->time[t->n] = (double)a.items[i].time / rate;
-      t->kind[t->n] = ps_class_of_code(a.items[i].code);
-      t->taken[t->n++] = 0;
-    }
+    take_annotation(&a.items[i], &flutters, t);
   }
+  t->n_flutter += flutters; /* to the end */
 done:
   weir_annotations_fini(&a);
   return status;
 }
 
-/* The annotated beat nearest to `time`; *from: those before are farther, times ascend. */
-static int64_t nearest(const truth *t, double time, int64_t *from)
-{
-  while (*from + 1 < t->n && fabs(t->time[*from + 1] - time) <= fabs(t->time[*from] - time)) {
-    ++*from;
-  }
-  return *from < t->n ? *from : -1;
-}
-
-static weir_status read_lines(const char *path, const char *text, double window, int64_t record,
-                              truth *t, ps_labelled_list *list)
+/* Each line is a beat of no annotated one, for the time being. */
+static weir_status read_lines(const char *path, const char *text, int64_t record,
+                              ps_labelled_list *list)
 {
   int column[PS_FEATURES];
-  int64_t from = 0, number = 2;
+  int64_t number = 2;
+  double last = -INFINITY;
 
   WEIR_TRY(read_titles(path, text, column));
   text += strcspn(text, "\n");
   text += *text == '\n';
   for (; *text != 0; number++) {
-    ps_labelled beat = {.record = record, .patient = record};
-    double time = 0;
+    ps_labelled beat = {.record = record, .patient = record, .kind = PS_LABEL_O};
 
-    if (!read_line(text, column, &time, beat.x)) {
+    if (!read_line(text, column, &beat.time, beat.x)) {
       return weir_fail(WEIR_ERR_DATA, "%s:%lld: a beat has its time and %d features", path,
                        (long long)number, (int)PS_FEATURES);
     }
-    const int64_t at = nearest(t, time, &from);
-
-    if (at >= 0 && fabs(t->time[at] - time) <= window && !t->taken[at] && t->kind[at] >= 0) {
-      beat.kind = t->kind[at];
-      beat.time = time;
-      t->taken[at] = 1;
-      WEIR_TRY(append(list, &beat));
+    if (!(beat.time >= last && fabs(beat.time) < 0x1p40)) {
+      return weir_fail(WEIR_ERR_DATA, "%s:%lld: %g s is before the beat above, or no time", path,
+                       (long long)number, beat.time);
     }
+    last = beat.time;
+    WEIR_TRY(weir_reserve(&list->v, &list->capacity, list->n + 1, sizeof *list->v));
+    list->v[list->n++] = beat;
     text += strcspn(text, "\n");
     text += *text == '\n';
   }
   return WEIR_OK;
 }
 
-weir_status ps_labelled_read(const char *path, const char *annotations, double fs, double window,
-                             int64_t record, ps_labelled_list *list, int64_t *unmatched)
+/* Gives beats `first` and after the labels of their partners; those in a flutter are left out. */
+static weir_status label(double window, int64_t first, truth *t, ps_labelled_list *list)
 {
+  const int64_t n = list->n - first;
+  int64_t *time = NULL, *partner = NULL, kept = first;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *time, (void **)&time), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *partner, (void **)&partner), done);
+  for (int64_t i = 0; i < n; i++) {
+    const double at = list->v[first + i].time * t->rate;
+
+    if (!(fabs(at) < 0x1p60)) {
+      status = weir_fail(WEIR_ERR_DATA, "beats: %g s is no time at %g 1/s of the annotations",
+                         list->v[first + i].time, t->rate);
+      goto done;
+    }
+    time[i] = llround(at);
+  }
+  const ps_score_opts opts = {.window = window};
+  const ps_score_input in = {.reference = t->time,
+                             .n_reference = t->n,
+                             .test = time,
+                             .n_test = n,
+                             .excluded = t->flutter,
+                             .n_excluded = t->n_flutter,
+                             .rate = t->rate,
+                             .length = INT64_MAX};
+
+  WEIR_TRY_GOTO(ps_score_pairs(&opts, &in, partner, t->partner), done);
+  for (int64_t i = 0; i < n; i++) {
+    list->v[kept] = list->v[first + i];
+    list->v[kept].kind = partner[i] >= 0 ? (int)t->label[partner[i]] : PS_LABEL_O;
+    kept += partner[i] != PS_SCORE_EXCLUDED;
+  }
+  list->n = kept;
+done:
+  weir_free(&time);
+  weir_free(&partner);
+  return status;
+}
+
+weir_status ps_labelled_read(const char *path, const char *annotations, double fs, double window,
+                             int64_t record, ps_labelled_list *list, int64_t missed[PS_LABELS])
+{
+  const int64_t first = list->n;
   truth t = {0};
   char *text = NULL;
-  int64_t size = 0, missed = 0;
+  int64_t size = 0;
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(read_truth(annotations, fs, &t), done);
   WEIR_TRY_GOTO(weir_file_read(path, MAX_BYTES, &text, &size), done);
-  WEIR_TRY_GOTO(read_lines(path, text, window, record, &t, list), done);
+  WEIR_TRY_GOTO(read_lines(path, text, record, list), done);
+  WEIR_TRY_GOTO(label(window, first, &t, list), done);
+  memset(missed, 0, PS_LABELS * sizeof *missed);
   for (int64_t i = 0; i < t.n; i++) {
-    missed += t.kind[i] >= 0 && !t.taken[i];
+    missed[t.label[i]] += t.partner[i] == PS_SCORE_ALONE;
   }
-  *unmatched = missed;
 done:
   truth_fini(&t);
   weir_free(&text);
@@ -224,6 +256,11 @@ typedef struct moments {
   matrix within; /* covariance */
 } moments;
 
+static bool is_learnt(const ps_labelled *beat, int64_t left_out)
+{
+  return beat->kind < PS_CLASSES && beat->patient != left_out;
+}
+
 static void find_moments(const ps_labelled *v, int64_t n, int64_t left_out, int64_t min_beats,
                          moments *m)
 {
@@ -231,9 +268,11 @@ static void find_moments(const ps_labelled *v, int64_t n, int64_t left_out, int6
 
   memset(m, 0, sizeof *m);
   for (int64_t i = 0; i < n; i++) {
-    m->n[v[i].kind] += v[i].patient != left_out;
-    for (int k = 0; k < PS_FEATURES && v[i].patient != left_out; k++) {
-      m->mean[v[i].kind][k] += v[i].x[k];
+    if (is_learnt(&v[i], left_out)) {
+      m->n[v[i].kind]++;
+      for (int k = 0; k < PS_FEATURES; k++) {
+        m->mean[v[i].kind][k] += v[i].x[k];
+      }
     }
   }
   for (int c = 0; c < PS_CLASSES; c++) {
@@ -245,9 +284,11 @@ static void find_moments(const ps_labelled *v, int64_t n, int64_t left_out, int6
     }
   }
   for (int64_t i = 0; i < n; i++) {
-    const double *mean = m->mean[v[i].kind];
+    const bool counts = is_learnt(&v[i], left_out) && m->n[v[i].kind] > 0;
 
-    for (int a = 0; a < PS_FEATURES && v[i].patient != left_out && m->n[v[i].kind] > 0; a++) {
+    for (int a = 0; a < PS_FEATURES && counts; a++) {
+      const double *mean = m->mean[v[i].kind];
+
       for (int b = 0; b < PS_FEATURES; b++) {
         m->within[a][b] += (v[i].x[a] - mean[a]) * (v[i].x[b] - mean[b]);
       }
@@ -351,41 +392,4 @@ int ps_discriminant_class(const double weights[PS_CLASS_WEIGHTS], const double x
     best = fmax(best, sum);
   }
   return kind;
-}
-
-ps_class_score ps_confusion_score(const ps_confusion *c, int kind)
-{
-  int64_t tp = c->n[kind][kind], of_class = 0, found = 0, all = 0;
-
-  for (int a = 0; a < PS_CLASSES; a++) {
-    of_class += c->n[kind][a];
-    found += c->n[a][kind];
-    for (int b = 0; b < PS_CLASSES; b++) {
-      all += c->n[a][b];
-    }
-  }
-  return (ps_class_score){.beats = of_class,
-                          .se = 100 * (double)tp / (double)of_class,
-                          .ppv = 100 * (double)tp / (double)found,
-                          .fpr = 100 * (double)(found - tp) / (double)(all - of_class)};
-}
-
-ps_class_score ps_confusion_average(const ps_confusion *c, int64_t n, int kind)
-{
-  ps_class_score out = {.beats = 0};
-  double of_se = 0, of_ppv = 0;
-
-  for (int64_t i = 0; i < n; i++) {
-    const ps_class_score s = ps_confusion_score(&c[i], kind);
-
-    out.beats += s.beats;
-    out.se += isnan(s.se) ? 0 : s.se;
-    of_se += !isnan(s.se);
-    out.ppv += isnan(s.ppv) ? 0 : s.ppv;
-    of_ppv += !isnan(s.ppv);
-  }
-  out.se /= of_se;
-  out.ppv /= of_ppv;
-  out.fpr = NAN;
-  return out;
 }

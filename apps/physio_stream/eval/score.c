@@ -14,6 +14,7 @@ typedef struct pairing {
   int64_t span;                /* first excluded span that is not over    */
   ps_score_error *errors;      /* [max_errors], of which n are given    */
   int64_t max_errors, n;
+  int64_t *of_test, *of_reference; /* partner of each beat, or NULL */
 } pairing;
 
 static int64_t reference_at(const pairing *p, int64_t i)
@@ -48,13 +49,19 @@ static int is_excluded(pairing *p, int64_t time)
   return 0;
 }
 
-/* `test` may lie before the current test beat (start rule). */
-static void make_pair(pairing *p, int64_t ref, int64_t test)
+/* Test beat j may lie before the current one (start rule). */
+static void make_pair(pairing *p, int64_t j)
 {
+  const int64_t ref = reference_at(p, p->i), test = test_at(p, j);
+
   if (is_excluded(p, ref)) {
     p->score->excluded += 2;
     p->last_ref = NEVER;
     return;
+  }
+  if (p->of_test != NULL) {
+    p->of_test[j] = p->i;
+    p->of_reference[p->i] = j;
   }
   p->score->tp++;
   if (p->last_ref != NEVER) {
@@ -74,6 +81,9 @@ static void count_alone(pairing *p, int64_t time, bool missed)
   } else {
     p->score->fn += missed;
     p->score->fp += !missed;
+    if (p->of_test != NULL) {
+      *(missed ? &p->of_reference[p->i] : &p->of_test[p->j]) = PS_SCORE_ALONE;
+    }
     if (p->n < p->max_errors) {
       p->errors[p->n++] = (ps_score_error){time, missed};
     }
@@ -102,7 +112,7 @@ static void begin(pairing *p, int64_t start)
     const int64_t before = test_at(p, p->j - 1);
 
     if (ref - before <= p->window && ref - before < apart(after, ref)) {
-      make_pair(p, ref, before);
+      make_pair(p, p->j - 1);
       p->i++;
       return;
     }
@@ -122,7 +132,7 @@ static void pair_all(pairing *p)
     const int64_t rival = test < ref ? apart(ref, test_next) : apart(test, ref_next);
 
     if (off <= p->window && (off < rival || apart(ref_next, test_next) < rival)) {
-      make_pair(p, ref, test);
+      make_pair(p, p->j);
       p->i++;
       p->j++;
     } else if (test < ref) {
@@ -191,6 +201,23 @@ weir_status ps_score_errors(const ps_score_opts *opts, const ps_score_input *in,
   WEIR_TRY(check(opts, in));
   score_all(opts, &p);
   *n = p.n;
+  return WEIR_OK;
+}
+
+weir_status ps_score_pairs(const ps_score_opts *opts, const ps_score_input *in, int64_t *of_test,
+                           int64_t *of_reference)
+{
+  ps_score score = {0};
+  pairing p = {.in = in, .score = &score, .of_test = of_test, .of_reference = of_reference};
+
+  WEIR_TRY(check(opts, in));
+  for (int64_t j = 0; j < in->n_test; j++) {
+    of_test[j] = PS_SCORE_EXCLUDED;
+  }
+  for (int64_t i = 0; i < in->n_reference; i++) {
+    of_reference[i] = PS_SCORE_EXCLUDED;
+  }
+  score_all(opts, &p);
   return WEIR_OK;
 }
 

@@ -53,6 +53,15 @@ typedef struct ps_score_error {
 weir_status ps_score_errors(const ps_score_opts *opts, const ps_score_input *in, int64_t max_errors,
                             ps_score_error *out, int64_t *n) WEIR_CHECKED;
 
+/* Of a beat without a partner: it is missed, or false; or it is not compared, before the start or
+ * in an excluded span. */
+enum { PS_SCORE_ALONE = -1, PS_SCORE_EXCLUDED = -2 };
+/* Gives the pairs that ps_score_record counts: of each test beat the number of its reference beat,
+ * of_test[n_test], and the other way round, of_reference[n_reference]. Fails as ps_score_record;
+ * nothing is then written. */
+weir_status ps_score_pairs(const ps_score_opts *opts, const ps_score_input *in, int64_t *of_test,
+                           int64_t *of_reference) WEIR_CHECKED;
+
 /* Adds `more` to `sum`: the sums over records give the gross figures. */
 void ps_score_add(ps_score *sum, const ps_score *more);
 /* Return percentages; NaN when nothing was there to find, or nothing was found. */

@@ -40,6 +40,33 @@ static void compare_errors(const ps_score_input *in, const ps_score *s)
   free(all);
 }
 
+/* As many pairs, missed and false beats as are counted; partners are each other's, within the
+ * window. */
+static void compare_pairs(const ps_score_input *in, const ps_score *s)
+{
+  int64_t *of_test = calloc((size_t)in->n_test + 1, sizeof *of_test), pairs = 0, alone[2] = {0, 0};
+  int64_t *of_reference = calloc((size_t)in->n_reference + 1, sizeof *of_reference);
+
+  assert_ok(ps_score_pairs(&usual, in, of_test, of_reference));
+  for (int64_t j = 0; j < in->n_test; j++) {
+    const int64_t i = of_test[j];
+
+    alone[0] += i == PS_SCORE_ALONE;
+    pairs += i >= 0;
+    assert_true(i < 0 || of_reference[i] == j);
+    assert_true(i < 0 || llabs(in->reference[i] - in->test[j]) <= 54);
+  }
+  for (int64_t i = 0; i < in->n_reference; i++) {
+    alone[1] += of_reference[i] == PS_SCORE_ALONE;
+    pairs -= of_reference[i] >= 0;
+  }
+  assert_int_equal(pairs, 0);
+  assert_int_equal(alone[0], s->fp);
+  assert_int_equal(alone[1], s->fn);
+  free(of_test);
+  free(of_reference);
+}
+
 static ps_score score_of(const ps_beats *ref, const ps_beats *test)
 {
   const ps_score_input in = {.reference = ref->times,
@@ -54,6 +81,7 @@ static ps_score score_of(const ps_beats *ref, const ps_beats *test)
 
   assert_ok(ps_score_record(&usual, &in, &s));
   compare_errors(&in, &s);
+  compare_pairs(&in, &s);
   return s;
 }
 

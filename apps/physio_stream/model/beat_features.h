@@ -27,6 +27,8 @@ typedef enum ps_beat_class {
   PS_CLASSES
 } ps_beat_class;
 
+/* Unit of a stream of classes, 1 + PS_CLASS_N and so on. */
+#define PS_CLASS_UNIT "beat_class"
 /* Weights of a discriminant: of each class a constant and a number for each feature. The class of a
  * beat is the one with the largest sum. */
 enum { PS_CLASS_WEIGHTS = PS_CLASSES * (1 + PS_FEATURES) };

@@ -37,20 +37,25 @@ const weir_opt ps_detect_options[] = {
                   "noise level over signal level above which no more is added"),
     WEIR_OPT_REAL(ps_detect_opts, early_until, 0.8, 0.1, 2, "1",
                   "time after a beat, in usual intervals, until which that falls to 0"),
-    WEIR_OPT_REAL(ps_detect_opts, template_penalty, 4, 0, 20, "1",
+    WEIR_OPT_REAL(ps_detect_opts, template_penalty, 4.5, 0, 20, "1",
                   "added to the threshold of a candidate whose shape is not that of a beat, times "
-                  "noise level over signal level and 1 - correlation; half of it in search-back"),
+                  "noise level over signal level and 1 - correlation"),
     WEIR_OPT_REAL(ps_detect_opts, template_penalty_max, 0.075, 0, 1, "1",
                   "noise level over signal level above which no more is added"),
     WEIR_OPT_REAL(ps_detect_opts, template_share, 0.5, 0, 1, "1",
                   "share of a candidate's amplitude that is its projection on the mean beat, where "
                   "that is smaller (matched filter, Xue, Hu and Tompkins 1992); 0: none"),
-    WEIR_OPT_REAL(ps_detect_opts, template_weight, 0.1, 0.001, 1, "1",
+    WEIR_OPT_REAL(
+        ps_detect_opts, template_height, 0.5, 0, 1, "1",
+        "height, in mean heights of beats of its kind, below which the correlation of a "
+        "candidate falls in proportion, not in search-back: noise resembles beats at some "
+        "shift; 0: nowhere"),
+    WEIR_OPT_REAL(ps_detect_opts, template_weight, 0.08, 0.001, 1, "1",
                   "weight of a new beat in the mean beat of its kind"),
     WEIR_OPT_REAL(ps_detect_opts, template_min_correlation, 0.7, 0, 1, "1",
-                  "the first beat whose correlation with the mean beat is lower begins a second "
-                  "kind, for ectopic beats"),
-    WEIR_OPT_REAL(ps_detect_opts, searchback_threshold, 0.04, 0.01, 0.9, "1",
+                  "a beat whose correlation with every mean beat is lower begins another kind, up "
+                  "to three: ectopic beats, and one that noise may take"),
+    WEIR_OPT_REAL(ps_detect_opts, searchback_threshold, 0.02, 0.01, 0.9, "1",
                   "the same where the rhythm misses a beat (Pan and Tompkins 1985: half)",
                   .alias = "search"),
     WEIR_OPT_REAL(ps_detect_opts, searchback_rr_factor, 1.5, 1.1, 4, "1",
@@ -91,7 +96,7 @@ const weir_opt ps_detect_options[] = {
                   "candidates are 3 times as high as the lowest value between them"),
     WEIR_OPT_REAL(ps_detect_opts, noise_weight, 0.125, 0, 1, "1",
                   "weight of a new value in the noise level (Pan and Tompkins 1985: 1/8)"),
-    WEIR_OPT_REAL(ps_detect_opts, noise_max, 0.4, 0, 1, "1",
+    WEIR_OPT_REAL(ps_detect_opts, noise_max, 0.38, 0, 1, "1",
                   "highest noise level that thresholds begin from, as a share of the signal level: "
                   "above it thresholds lose more beats than false ones"),
     WEIR_OPT_REAL(

@@ -23,8 +23,9 @@ typedef struct ps_detect_opts {
   double template_penalty;     /* added to it for a shape unlike beats, times noise over signal */
   double template_penalty_max; /* that noise above which no more is added                  */
   double template_share;       /* share of an amplitude that is its projection on a beat   */
+  double template_height;      /* in mean heights: a correlation falls with a height below */
   double template_weight;      /* weight of a new beat in the shape of its kind            */
-  double template_min_correlation; /* correlation below which a beat begins a second kind      */
+  double template_min_correlation; /* correlation below which a beat begins another kind     */
   double searchback_threshold;     /* of that way: a beat where the rhythm misses one          */
   double searchback_rr_factor;     /* interval, in usual ones, that misses a beat              */
   double wait;                     /* s, longest wait for the next sure beat before searching  */

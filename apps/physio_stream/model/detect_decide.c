@@ -119,7 +119,7 @@ static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int
     const int near = (d->has_beat && (double)(pending[i].at - start) < away) ||
                      (before_beat && (double)(end - pending[i].at) < away);
 
-    const double share = threshold + template_penalty(d, pending[i].likeness) / 2;
+    const double share = threshold + template_penalty(d, pending[i].correlation);
 
     if (!near && (double)pending[i].amp >= between(d, share) &&
         (best < 0 || pending[i].amp > pending[best].amp)) {

@@ -11,19 +11,20 @@
 #define PS_DETECT_BEAT 18
 #define PS_DETECT_SHIFT 8
 #define PS_DETECT_SHAPE (PS_DETECT_BEAT + 2 * PS_DETECT_SHIFT)
-/* Kinds of beats whose shapes are learnt: normal and ectopic. */
-#define PS_DETECT_KINDS 2
+/* Kinds of beats whose shapes are learnt: normal, ectopic, and one that noise may take. */
+#define PS_DETECT_KINDS 3
 
 /* A bump of the feature that is the largest within the refractory time around it. */
 typedef struct ps_candidate {
-  int64_t at;       /* sample of the input: its R wave                 */
-  int32_t fraction; /* by which it lies beyond that, in 1 / PS_DETECT_PER_SAMPLE */
-  float height;     /* square root of the feature                      */
-  float amp;        /* the same, lowered where its shape is not that of a beat */
-  float likeness;   /* correlation of its shape with that of a beat, 0 to 1 */
-  float sharp;      /* largest second difference of the filtered signal */
-  float low;        /* root of the lowest feature since the candidate before, -1: unknown */
-  int32_t breaks;   /* 1: a gap without rhythm lies just before it     */
+  int64_t at;        /* sample of the input: its R wave                 */
+  int32_t fraction;  /* by which it lies beyond that, in 1 / PS_DETECT_PER_SAMPLE */
+  float height;      /* square root of the feature                      */
+  float amp;         /* the same, lowered where its shape is not that of a beat */
+  float correlation; /* of its shape with a mean beat, 0 to 1 */
+  float likeness;    /* the same, less where it is much lower than beats of that kind */
+  float sharp;       /* largest second difference of the filtered signal */
+  float low;         /* root of the lowest feature since the candidate before, -1: unknown */
+  int32_t breaks;    /* 1: a gap without rhythm lies just before it     */
   float shape[PS_DETECT_SHAPE]; /* slopes of the filtered signal around it */
 } ps_candidate;
 
@@ -31,6 +32,7 @@ typedef struct ps_candidate {
 typedef struct ps_beat_kind {
   int64_t n;                   /* beats so far                       */
   double size;                 /* of projections on it, over heights */
+  double height;               /* of heights */
   float shape[PS_DETECT_BEAT]; /* of shapes of unit energy           */
 } ps_beat_kind;
 

@@ -1,7 +1,7 @@
-/* detect_shape.c - likeness of candidates to the mean beats of two kinds: a matched filter (Xue, Hu
- * and Tompkins, IEEE Trans. Biomed. Eng. 39 (1992) 317-329) over slopes, whose templates are learnt
- * from the beats that are found. Slopes instead of values, because noise of electrode motion falls
- * with frequency. */
+/* detect_shape.c - likeness of candidates to the mean beats of three kinds: a matched filter (Xue,
+ * Hu and Tompkins, IEEE Trans. Biomed. Eng. 39 (1992) 317-329) over slopes, whose templates are
+ * learnt from the beats that are found. Slopes instead of values, because noise of electrode motion
+ * falls with frequency. */
 #include <math.h>
 #include <string.h>
 #include "model/detect_priv.h"
@@ -68,10 +68,19 @@ static match match_best(const ps_detector *d, const ps_candidate *c)
   return best;
 }
 
+/* Share of a correlation that counts for a candidate much lower than beats of its kind: noise
+ * resembles them at some shift. */
+static double share_of_height(const ps_detector *d, const ps_candidate *c, int kind)
+{
+  const double full = d->opts.template_height * d->kinds[kind].height;
+
+  return full > 0.0 ? fmin(1.0, (double)c->height / full) : 1.0;
+}
+
 void ps_shape_weigh(const ps_detector *d, ps_candidate *c)
 {
   c->amp = c->height;
-  c->likeness = 1.0f;
+  c->correlation = c->likeness = 1.0f;
   if (d->kinds[0].n < 2) {
     return;
   }
@@ -80,17 +89,30 @@ void ps_shape_weigh(const ps_detector *d, ps_candidate *c)
   const double projected = size > 0.0 ? fmin(m.projection / size, height) : height;
 
   c->amp = (float)(height + d->opts.template_share * (projected - height));
-  c->likeness = (float)m.like;
+  c->correlation = (float)m.like;
+  c->likeness = (float)(m.like * share_of_height(d, c, m.kind));
+}
+
+/* The first kind without a beat, or PS_DETECT_KINDS. */
+static int free_kind(const ps_detector *d)
+{
+  int kind = 0;
+
+  while (kind < PS_DETECT_KINDS && d->kinds[kind].n > 0) {
+    kind++;
+  }
+  return kind;
 }
 
 void ps_shape_learn(ps_detector *d, const ps_candidate *c)
 {
+  const int unused = free_kind(d);
   match m = {.shift = PS_DETECT_SHIFT};
 
-  if (d->kinds[0].n > 0) {
+  if (unused > 0) {
     m = match_best(d, c);
-    if (m.like < d->opts.template_min_correlation && d->kinds[1].n == 0) {
-      m = (match){.kind = 1, .shift = PS_DETECT_SHIFT};
+    if (m.like < d->opts.template_min_correlation && unused < PS_DETECT_KINDS) {
+      m = (match){.kind = unused, .shift = PS_DETECT_SHIFT};
     }
   }
   const float *x = c->shape + m.shift;
@@ -104,6 +126,7 @@ void ps_shape_learn(ps_detector *d, const ps_candidate *c)
   const double size = (kind->n > 1 ? m.projection : root) / (double)c->height;
 
   kind->size += weight * (size - kind->size);
+  kind->height += weight * ((double)c->height - kind->height);
   for (int k = 0; k < PS_DETECT_BEAT; k++) {
     const double old = (double)kind->shape[k];
 

@@ -106,16 +106,20 @@ static void pass(const search *s, head *h, const weir_op_run *run, int64_t from,
 static void write_slots(const search *s, head *h, const weir_op_run *run, int64_t lo, int64_t hi)
 {
   const int m = s->spec.n_values;
-  uint8_t *present = weir_view_at(&run->out[m], &lo);
+  uint8_t *present = s->spec.each ? NULL : weir_view_at(&run->out[m], &lo);
   event *e = waiting(h);
   int64_t done = 0;
 
-  memset(present, 0, (size_t)(hi - lo));
+  if (present != NULL) {
+    memset(present, 0, (size_t)(hi - lo));
+  }
   for (int k = 0; k < m; k++) {
     memset(weir_view_at(&run->out[k], &lo), 0, (size_t)(hi - lo) * sizeof(float));
   }
   for (; done < h->n && e[done].slot < hi; done++) {
-    present[e[done].slot - lo] = 1;
+    if (present != NULL) {
+      present[e[done].slot - lo] = 1;
+    }
     for (int k = 0; k < m; k++) {
       float *value = weir_view_at(&run->out[k], &e[done].slot);
 
@@ -272,7 +276,7 @@ weir_status ps_events_need_intervals(const weir_series_use *use)
 static weir_status check(const ps_events_spec *spec, const weir_series *in, int n_in)
 {
   WEIR_ASSERT(n_in >= 1 && n_in <= PS_EVENTS_INPUTS && spec->n_values >= 1 &&
-              spec->n_values <= PS_EVENTS_VALUES && spec->apart >= 1);
+              spec->n_values <= PS_EVENTS_VALUES - (spec->each ? 0 : 1) && spec->apart >= 1);
   if (spec->ahead < 0 || spec->ahead > MAX_AHEAD) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: a look-ahead of %lld samples; up to %lld are possible: shorten the times "
@@ -321,15 +325,15 @@ weir_status ps_events_add(const weir_series_use *use, const ps_events_spec *spec
   weir_call_spec call = {.name = spec->name,
                          .function = run_search,
                          .context = s,
-                         .n_out = spec->n_values + 1,
+                         .n_out = spec->n_values + (spec->each ? 0 : 1),
                          .presence = n_in + 1,
                          .settle = spec->ahead + spec->settle + 1,
                          .flops = FLOPS};
 
-  for (int k = 0; k <= spec->n_values; k++) {
+  for (int k = 0; k < call.n_out; k++) {
     call.out[k] = time;
+    call.out[k].dtype = k < spec->n_values ? WEIR_F32 : WEIR_BOOL;
   }
-  call.out[spec->n_values].dtype = WEIR_BOOL;
   operand[n_in] = in[0].present;
   for (int k = 0; k < n_in; k++) {
     operand[k] = in[k].value;
@@ -341,13 +345,15 @@ weir_status ps_events_add(const weir_series_use *use, const ps_events_spec *spec
   weir_in_place(g, operand[n_in + 1]);
   const weir_value first = weir_label(g, weir_call(g, &call, operand, n_in + 2), spec->name);
 
-  WEIR_TRY(weir_graph_status(g));
   for (int k = 0; k < spec->n_values; k++) {
-    out[k] = (weir_series){.value = {first.node, k},
-                           .present = {first.node, spec->n_values},
+    const weir_value value = {first.node, k}, present = {first.node, spec->n_values};
+
+    out[k] = (weir_series){.value = value,
+                           .present = spec->each ? weir_ne_scalar(g, value, 0) : present,
                            .age = WEIR_NO_VALUE,
                            .rate_num = in[0].rate_num,
                            .rate_den = in[0].rate_den};
   }
+  WEIR_TRY(weir_graph_status(g));
   return WEIR_OK;
 }

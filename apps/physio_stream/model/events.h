@@ -7,7 +7,7 @@
 #define PS_EVENTS_H
 #include "stream/weir_series.h"
 
-#define PS_EVENTS_VALUES 7  /* quantities of one event, at most */
+#define PS_EVENTS_VALUES 8  /* quantities of one event, at most; 7 without `each` */
 #define PS_EVENTS_INPUTS 14 /* streams searched together, at most */
 
 /* Where a search puts what it finds. */
@@ -26,6 +26,7 @@ typedef struct ps_events_spec {
   int64_t settle; /* absent slots, beyond `ahead`, after which what was before puts nothing more  */
   int64_t apart;  /* minimum distance of two events, slots, >= 1                                 */
   int n_values;
+  bool each; /* the values of an event are present each for itself: where they are not 0 */
   int (*start)(const void *params, void *state); /* 0: it cannot start (params are at fault) */
   /* Slots [t, t + n): x[k][n] of input k, usable[n]: 1 where every input is present and finite.
    * Slots between two calls are absent. What is put must not depend on the chunks. */
@@ -35,9 +36,9 @@ typedef struct ps_events_spec {
   void (*finish)(const void *params, void *state, ps_events *found);
 } ps_events_spec;
 
-/* Appends the search over n_in streams of one rate. out: [n_values], all with one presence: the
- * events. Fails: WEIR_ERR_CONFIG (rates that differ, a look-ahead that is too long), builders' and
- * store's errors. */
+/* Appends the search over n_in streams of one rate. out: [n_values], all with one presence, the
+ * events, without `each`. Fails: WEIR_ERR_CONFIG (rates that differ, a look-ahead that is too
+ * long), builders' and store's errors. */
 weir_status ps_events_add(const weir_series_use *use, const ps_events_spec *spec,
                           const weir_series *in, int n_in, weir_series *out) WEIR_CHECKED;
 

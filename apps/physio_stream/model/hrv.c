@@ -15,6 +15,12 @@
 #define MIN_VLF 300.0
 
 const weir_opt ps_hrv_options[] = {
+    WEIR_OPT_ENUM(
+        ps_hrv_opts, definitions, PS_HRV_TASK_FORCE, "task_force|neurokit2",
+        "where the two differ: pNN50, SDANN, VLF, LF, HF, alpha 1 and alpha 2 as the Task Force "
+        "(1996) and the papers of docs/science/physio_stream.md define them, or as NeuroKit2 0.3.0 "
+        "computes them; neurokit2 refuses spectrum: lomb and ignores bridge, dfa.ratio and "
+        "dfa.overlap"),
     WEIR_OPT_REAL(ps_hrv_opts, exclude, 0.25, 0, 1, "1",
                   "an interval further from the median than this share of it does not count (20 to "
                   "30 %; Task Force 1996); 0: all count"),
@@ -107,8 +113,9 @@ static moments segment_means(const ps_interval *v, int64_t n, double samples, do
   return all;
 }
 
-ps_hrv_times ps_hrv_time_domain(const ps_interval *v, int64_t n, double rate)
+ps_hrv_times ps_hrv_time_domain(int definitions, const ps_interval *v, int64_t n, double rate)
 {
+  const bool neurokit2 = definitions == PS_HRV_NEUROKIT2;
   const double ms = 1000.0 / rate;
   const moments first = lengths(v, n, 0), all = lengths(v, n, mean_of(&first));
   const moments means = segment_means(v, n, SEGMENT * rate, 0);
@@ -121,7 +128,7 @@ ps_hrv_times ps_hrv_time_domain(const ps_interval *v, int64_t n, double rate)
       const double step = v[i].length - v[i - 1].length;
 
       square += step * step;
-      far += fabs(step) > 0.05 * rate + 1e-3;
+      far += neurokit2 ? hrv_neurokit2_is_far(v + i, rate) : fabs(step) > 0.05 * rate + 1e-3;
       pairs++;
     }
   }
@@ -130,9 +137,9 @@ ps_hrv_times ps_hrv_time_domain(const ps_interval *v, int64_t n, double rate)
       .mean = ms * mean_of(&all),
       .sd = ms * deviation(&all),
       .rmssd = pairs > 0 ? ms * sqrt(square / (double)pairs) : NAN,
-      .pnn50 = pairs > 0 ? 100.0 * (double)far / (double)pairs : NAN,
+      .pnn50 = pairs > 0 ? 100.0 * (double)far / (double)(pairs + neurokit2) : NAN,
       .segments = segments.n,
-      .sdann = ms * deviation(&segments),
+      .sdann = neurokit2 ? hrv_neurokit2_sdann(v, n, rate) : ms * deviation(&segments),
   };
 }
 
@@ -144,8 +151,9 @@ double ps_hrv_span(const ps_interval *v, int64_t n, double rate)
 /* Points of the spline, four numbers each, then the series; or points, then the grid. */
 size_t ps_hrv_scratch(const ps_hrv_opts *opts, int64_t n, double seconds)
 {
-  return opts->spectrum == PS_HRV_LOMB ? 2 * (size_t)n + hrv_lomb_scratch(seconds)
-                                       : 4 * (size_t)n + (size_t)(seconds * HRV_RATE) + 8;
+  return opts->definitions == PS_HRV_NEUROKIT2 ? 4 * (size_t)n + hrv_grid_scratch(seconds + 1)
+         : opts->spectrum == PS_HRV_LOMB       ? 2 * (size_t)n + hrv_grid_scratch(seconds)
+                                               : 4 * (size_t)n + (size_t)(seconds * HRV_RATE) + 8;
 }
 
 /* Intervals v[from, n) up to a gap or a stretch that is too long to bridge, as points (s, ms).
@@ -183,20 +191,34 @@ static void sum_pieces(const ps_hrv_opts *opts, const ps_interval *v, int64_t n,
   }
 }
 
+/* All that count, gaps included. */
+static void collect_all(const ps_interval *v, int64_t n, double rate, hrv_points *p)
+{
+  p->n = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (v[i].counts) {
+      p->t[p->n] = v[i].end / rate;
+      p->y[p->n++] = 1000.0 * v[i].length / rate;
+    }
+  }
+}
+
 ps_hrv_bands ps_hrv_spectrum(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,
                              double *scratch)
 {
   hrv_density density = {0};
 
+  if (opts->definitions == PS_HRV_NEUROKIT2) {
+    hrv_points p = {
+        .t = scratch, .y = scratch + n, .bend = scratch + 2 * n, .work = scratch + 3 * n};
+
+    collect_all(v, n, rate, &p);
+    return hrv_neurokit2(&p, scratch + 4 * n);
+  }
   if (opts->spectrum == PS_HRV_LOMB) {
     hrv_points p = {.t = scratch, .y = scratch + n};
 
-    for (int64_t i = 0; i < n; i++) {
-      if (v[i].counts) {
-        p.t[p.n] = v[i].end / rate;
-        p.y[p.n++] = 1000.0 * v[i].length / rate;
-      }
-    }
+    collect_all(v, n, rate, &p);
     ps_hrv_bands bands = hrv_lomb(&p, scratch + 2 * n);
 
     bands.vlf = lengths(v, n, 0).sum > MIN_VLF * rate ? bands.vlf : NAN;

@@ -45,17 +45,20 @@ typedef struct ps_hrv_dfa_opts {
 } ps_hrv_dfa_opts;
 
 typedef struct ps_hrv_opts {
-  double exclude; /* of the median: an interval further from it does not count; 0: all do */
-  double bridge;  /* s, longest stretch of intervals that do not count which is interpolated */
-  int spectrum;   /* PS_HRV_WELCH, PS_HRV_LOMB */
+  int definitions; /* PS_HRV_TASK_FORCE, PS_HRV_NEUROKIT2 */
+  double exclude;  /* of the median: an interval further from it does not count; 0: all do */
+  double bridge;   /* s, longest stretch of intervals that do not count which is interpolated */
+  int spectrum;    /* PS_HRV_WELCH, PS_HRV_LOMB */
   ps_hrv_entropy_opts entropy;
   ps_hrv_dfa_opts dfa;
 } ps_hrv_opts;
 
+enum { PS_HRV_TASK_FORCE, PS_HRV_NEUROKIT2 };
 enum { PS_HRV_WELCH, PS_HRV_LOMB };
 
 /* Why a measure may be missing, for a page. */
 #define PS_HRV_LIMITS                                                                          \
+  "By nn.definitions=task_force "                                                              \
   "SDANN is of five-minute segments of which the intervals cover 80 %%, two at least; VLF is " \
   "given by nn.spectrum=lomb alone, of more than 5 minutes of intervals (Task Force 1996): "   \
   "Welch's pieces of 64 s have two bins there. Entropies need nn.entropy.min_templates "       \
@@ -68,19 +71,23 @@ extern const weir_opt ps_hrv_options[], ps_hrv_entropy_options[], ps_hrv_dfa_opt
 /* Returns the seconds from the begin of the first interval to the end of the last. */
 double ps_hrv_span(const ps_interval *v, int64_t n, double rate);
 /* Returns the number of doubles of scratch memory for up to n intervals that span up to `seconds`;
- * opts->spectrum says which. */
+ * opts->definitions and opts->spectrum say which. */
 size_t ps_hrv_scratch(const ps_hrv_opts *opts, int64_t n, double seconds);
 /* Takes `counts` from intervals further from the median of those that count than the share
  * `exclude` of it; 0 changes nothing. scratch: [n]. */
 void ps_hrv_exclude(double exclude, ps_interval *v, int64_t n, double *scratch);
-/* Measures in the time domain; v ascends. rate: samples per second. Five-minute means count from
- * time 0. pnn50 compares in samples (18 / 360 s is no more than 50 ms). */
-ps_hrv_times ps_hrv_time_domain(const ps_interval *v, int64_t n, double rate);
+/* Measures in the time domain; v ascends. rate: samples per second. definitions: those of the Task
+ * Force, or of NeuroKit2 0.3.0 (hrv_time) where they differ. Five-minute means count from time 0,
+ * or from the first interval, none left out. pnn50 compares in samples (18 / 360 s is no more than
+ * 50 ms), or in ms, and is then a share of the pairs and 1. */
+ps_hrv_times ps_hrv_time_domain(int definitions, const ps_interval *v, int64_t n, double rate);
 /* Returns the power in three bands. Welch: NN intervals by a natural cubic spline at 4 Hz, in
  * pieces of 256 points that overlap by half, a line taken out of each, Hann window, one-sided
  * density, summed over a band's bins; a piece never spans a gap. Lomb: of the intervals as they
- * are, at multiples of 1 / duration, gaps included; n log n. All NaN without one piece, or fewer
- * than 4 intervals. The intervals span at most the seconds that scratch was made for. */
+ * are, at multiples of 1 / duration, gaps included; n log n. NeuroKit2 0.3.0 (hrv_frequency of
+ * intervals and their times, normalize=False): hrv_neurokit2.c, gaps included. All NaN without one
+ * piece, fewer than 4 intervals, or LF that has no two bins. The intervals span at most the seconds
+ * that scratch was made for. */
 ps_hrv_bands ps_hrv_spectrum(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,
                              double *scratch);
 /* Bins below 0.4 Hz: bin k stands for (k + 1) * PS_HRV_STEP Hz. */

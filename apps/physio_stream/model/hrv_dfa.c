@@ -33,6 +33,40 @@ static double residual(const double *y, int64_t n)
   return sum;
 }
 
+/* Sum over boxes that overlap by half, as fractal_dfa of NeuroKit2 0.3.0 takes them: none that ends
+ * with its run, and of those only ones above `least`; the largest too. */
+static double sum_overlapping(const hrv_series *s, const double *profile, int64_t size,
+                              double least, int64_t *boxes, double *largest)
+{
+  double sum = 0;
+
+  *boxes = 0;
+  for (int64_t run = 0; run < s->n; run += s->left[run]) {
+    for (int64_t at = 0; at + size < s->left[run]; at += size / 2) {
+      const double one = residual(profile + run + at, size);
+
+      if (one > least) {
+        sum += one;
+        ++*boxes;
+        *largest = fmax(*largest, one);
+      }
+    }
+  }
+  return sum;
+}
+
+/* F by NeuroKit2, which leaves out boxes of less than 1e-8 of the largest. */
+static double fluctuation_neurokit2(const hrv_series *s, const double *profile, int64_t size)
+{
+  double largest = 0;
+  int64_t boxes = 0;
+
+  (void)sum_overlapping(s, profile, size, 0, &boxes, &largest);
+  const double sum = sum_overlapping(s, profile, size, 1e-8 * largest, &boxes, &largest);
+
+  return boxes > 0 ? sqrt(sum / (double)(boxes * size)) : NAN;
+}
+
 /* F of boxes of `size` values, NaN where there are too few. */
 static double fluctuation(const hrv_series *s, const double *profile, int64_t size, bool overlap)
 {
@@ -70,14 +104,18 @@ static int64_t next_size(double ratio, int64_t min, int64_t last)
 
 /* The slope over sizes from `min` to `max`. whole: up to `max` or none; otherwise to where boxes
  * become few. */
-static double exponent(const ps_hrv_dfa_opts *o, const hrv_series *s, const double *profile,
+static double exponent(const ps_hrv_opts *opts, const hrv_series *s, const double *profile,
                        int64_t min, int64_t max, bool whole)
 {
+  const bool neurokit2 = opts->definitions == PS_HRV_NEUROKIT2;
+  const double ratio = neurokit2 ? 1 : opts->dfa.ratio;
   double n = 0, x = 0, y = 0, xx = 0, xy = 0;
   int64_t last = 0, size = min;
 
-  for (; size <= max; size = next_size(o->ratio, min, size)) {
-    const double f = fluctuation(s, profile, size, o->overlap), at = log((double)size);
+  for (; size <= max; size = next_size(ratio, min, size)) {
+    const double f = neurokit2 ? fluctuation_neurokit2(s, profile, size)
+                               : fluctuation(s, profile, size, opts->dfa.overlap);
+    const double at = log((double)size);
 
     if (!(f > 0)) {
       break;
@@ -95,7 +133,7 @@ static double exponent(const ps_hrv_dfa_opts *o, const hrv_series *s, const doub
   return (xy - x * y / n) / (xx - x * x / n);
 }
 
-void hrv_dfa(const ps_hrv_dfa_opts *opts, const hrv_series *s, double mean, double *profile,
+void hrv_dfa(const ps_hrv_opts *opts, const hrv_series *s, double mean, double *profile,
              double *alpha1, double *alpha2)
 {
   for (int64_t i = 0; i < s->n; i++) {
@@ -103,8 +141,11 @@ void hrv_dfa(const ps_hrv_dfa_opts *opts, const hrv_series *s, double mean, doub
 
     profile[i] = (follows ? profile[i - 1] : 0) + s->x[i] - mean;
   }
-  const bool stated = opts->long_max > 0;
+  const ps_hrv_dfa_opts *const o = &opts->dfa;
+  const bool neurokit2 = opts->definitions == PS_HRV_NEUROKIT2, stated = o->long_max > 0;
+  const int64_t tenth = (s->n + neurokit2) / 10; /* there of the beats */
 
-  *alpha1 = exponent(opts, s, profile, opts->short_min, opts->short_max, true);
-  *alpha2 = exponent(opts, s, profile, opts->long_min, stated ? opts->long_max : s->n / 10, stated);
+  *alpha1 = exponent(opts, s, profile, o->short_min, o->short_max, true);
+  *alpha2 =
+      exponent(opts, s, profile, o->long_min, stated ? o->long_max : tenth, stated || neurokit2);
 }

@@ -11,14 +11,6 @@
 enum { FINER = 2, SPREAD = 12 };
 #define PI 3.14159265358979323846
 
-/* A complex grid over one period, and the roots of its transform. */
-typedef struct grid {
-  int64_t m;    /* points, a power of two */
-  double width; /* of the Gaussian: tau of Greengard and Lee */
-  double *z;    /* [m][2]     */
-  double *root; /* [m / 2][2] */
-} grid;
-
 /* Points of the grid for frequencies k / seconds below the highest, and twice as high ones. */
 static int64_t points(double seconds)
 {
@@ -31,29 +23,34 @@ static int64_t points(double seconds)
   return m;
 }
 
-size_t hrv_lomb_scratch(double seconds)
+size_t hrv_grid_scratch(double seconds)
 {
   return 3 * (size_t)points(seconds);
 }
 
-static void begin(double seconds, double *scratch, grid *g)
+void hrv_grid_begin(double seconds, double *scratch, hrv_grid *g)
 {
   const int64_t m = points(seconds);
   const double modes = (double)m / FINER;
 
-  *g = (grid){.m = m,
-              .width = PI * SPREAD / (modes * modes * FINER * (FINER - 0.5)),
-              .z = scratch,
-              .root = scratch + 2 * m};
-  memset(g->z, 0, 2 * (size_t)m * sizeof *g->z);
+  *g = (hrv_grid){.m = m,
+                  .width = PI * SPREAD / (modes * modes * FINER * (FINER - 0.5)),
+                  .z = scratch,
+                  .root = scratch + 2 * m};
+  hrv_grid_clear(g);
   for (int64_t k = 0; k < m / 2; k++) {
     g->root[2 * k] = cos(2 * PI * (double)k / (double)m);
     g->root[2 * k + 1] = -sin(2 * PI * (double)k / (double)m);
   }
 }
 
-/* Spreads y + i at angle x, 0 to 2 pi. */
-static void spread(const grid *g, double x, double y)
+void hrv_grid_clear(hrv_grid *g)
+{
+  memset(g->z, 0, 2 * (size_t)g->m * sizeof *g->z);
+}
+
+/* Spreads y + i. */
+void hrv_grid_add(const hrv_grid *g, double x, double y)
 {
   const double h = 2 * PI / (double)g->m;
   const int64_t at = (int64_t)floor(x / h);
@@ -78,7 +75,7 @@ static void swap(double *a, double *b)
 }
 
 /* The grid becomes sum of z[j] e^(-2 pi i j k / m). */
-static void transform(const grid *g)
+void hrv_grid_transform(const hrv_grid *g)
 {
   for (int64_t i = 1, j = 0; i < g->m; i++) {
     int64_t bit = g->m / 2;
@@ -109,7 +106,7 @@ static void transform(const grid *g)
 
 /* Sums over the points of (y or 1) times cos and sin of k x: the transform of either component,
  * without the Gaussian. */
-static void sums(const grid *g, int64_t k, bool ones, double *cosine, double *sine)
+void hrv_grid_sums(const hrv_grid *g, int64_t k, bool ones, double *cosine, double *sine)
 {
   const double *z = g->z + 2 * k, *mirror = g->z + 2 * (g->m - k);
   const double scale = sqrt(PI / g->width) * exp((double)(k * k) * g->width) / (double)g->m / 2;
@@ -119,12 +116,12 @@ static void sums(const grid *g, int64_t k, bool ones, double *cosine, double *si
 }
 
 /* Power at frequency k of n points. */
-static double power_at(const grid *g, int64_t k, int64_t n)
+static double power_at(const hrv_grid *g, int64_t k, int64_t n)
 {
   double yc = 0, ys = 0, c2 = 0, s2 = 0;
 
-  sums(g, k, false, &yc, &ys);
-  sums(g, 2 * k, true, &c2, &s2);
+  hrv_grid_sums(g, k, false, &yc, &ys);
+  hrv_grid_sums(g, 2 * k, true, &c2, &s2);
   const double tau = atan2(s2, c2) / 2, c = cos(tau), s = sin(tau), both = hypot(c2, s2);
   const double cc = ((double)n + both) / 2, ss = ((double)n - both) / 2;
   const double along = yc * c + ys * s, across = ys * c - yc * s;
@@ -141,16 +138,16 @@ ps_hrv_bands hrv_lomb(const hrv_points *p, double *scratch)
     return (ps_hrv_bands){NAN, NAN, NAN};
   }
   const double seconds = p->t[p->n - 1] - p->t[0];
-  grid g;
+  hrv_grid g;
 
-  begin(seconds, scratch, &g);
+  hrv_grid_begin(seconds, scratch, &g);
   for (int64_t i = 0; i < p->n; i++) {
     mean += p->y[i] / (double)p->n;
   }
   for (int64_t i = 0; i < p->n; i++) {
-    spread(&g, 2 * PI * (p->t[i] - p->t[0]) / seconds, p->y[i] - mean);
+    hrv_grid_add(&g, 2 * PI * (p->t[i] - p->t[0]) / seconds, p->y[i] - mean);
   }
-  transform(&g);
+  hrv_grid_transform(&g);
   for (int64_t k = 1; (double)k / seconds < HRV_HIGHEST; k++) {
     const int b = hrv_band_of((double)k / seconds);
 

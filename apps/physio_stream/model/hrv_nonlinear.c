@@ -39,6 +39,11 @@ weir_status ps_hrv_check(const char *section, const ps_hrv_opts *opts)
 {
   const ps_hrv_dfa_opts *o = &opts->dfa;
 
+  if (opts->definitions == PS_HRV_NEUROKIT2 && opts->spectrum != PS_HRV_WELCH) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s.spectrum: definitions: neurokit2 has its own spectrum: leave it out",
+                     section);
+  }
   if (o->short_max <= o->short_min) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s.dfa.short_max: %lld is not above short_min, %lld: a slope needs two sizes",
@@ -184,7 +189,7 @@ ps_hrv_nonlinear ps_hrv_nonlinear_of(const ps_hrv_opts *opts, const ps_interval 
   poincare(v, n, 1000 / rate, least, &out);
   entropies(&opts->entropy, &s, &coarse, fmax(opts->entropy.r * sd, least), scratch + 4 * n, &out);
   if (sd > least) { /* without fluctuations there is no exponent */
-    hrv_dfa(&opts->dfa, &s, mean, coarse.x, &out.alpha1, &out.alpha2);
+    hrv_dfa(opts, &s, mean, coarse.x, &out.alpha1, &out.alpha2);
   }
   return out;
 }

@@ -25,6 +25,6 @@ hrv_entropy hrv_entropy_of(const hrv_series *s, int64_t m, double tolerance, int
  * not used. */
 void hrv_coarse_grain(const hrv_series *s, int64_t scale, hrv_series *coarse);
 /* Computes both exponents. profile: [s->n] of scratch. */
-void hrv_dfa(const ps_hrv_dfa_opts *opts, const hrv_series *s, double mean, double *profile,
+void hrv_dfa(const ps_hrv_opts *opts, const hrv_series *s, double mean, double *profile,
              double *alpha1, double *alpha2);
 #endif

@@ -1,8 +1,9 @@
 /* hrv_test.c - the printed figures of three records, and spectra that are known. */
-#include "model/hrv.h"
+#include "model/hrv_nonlinear.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "eval/beats.h"
@@ -18,9 +19,20 @@ static void figures_of_three_records_are_reproduced(void **state)
     const char *record;
     int64_t beats;
     const char *figures;
-  } rows[] = {{"100", 2273, "795.0116 35.9609 27.4805 5.3481"},
-              {"119", 1987, "900.9411 41.3959 34.4715 15.1883"},
-              {"208", 2955, "582.7930 55.0812 23.8178 2.8926"}};
+    double neurokit2[4]; /* its SDANN5, VLF, LF, HF of these NN intervals and their times */
+  } rows[] = {{"100",
+               2273,
+               "795.0116 35.9609 27.4805 5.3481",
+               {16.4558352348, 254.893299231, 68.9785545392, 535.489669929}},
+              {"119",
+               1987,
+               "900.9411 41.3959 34.4715 15.1883",
+               {7.72836610616, 1192.48939394, 526.479578012, 301.862808138}},
+              {"208",
+               2955,
+               "582.7930 55.0812 23.8178 2.8926",
+               {29.2135247515, 61595.9014848, 555.039704956, 99.4182059129}}};
+  const ps_hrv_opts neurokit2 = {.definitions = PS_HRV_NEUROKIT2};
   char path[4096], text[128];
 
   for (int k = 0; k < 3; k++) {
@@ -30,10 +42,18 @@ static void figures_of_three_records_are_reproduced(void **state)
     assert_ok(ps_beats_read(path, &(ps_beats_clock){360, 1, 360, 1}, 650000, &b));
     assert_int_equal(b.n, rows[k].beats);
     assert_true(b.n <= CAPACITY);
-    const ps_hrv_times t = ps_hrv_time_domain(v, ps_beats_intervals(&b, NULL, v), 360);
+    const int64_t n = ps_beats_intervals(&b, NULL, v);
+    const ps_hrv_times t = ps_hrv_time_domain(PS_HRV_TASK_FORCE, v, n, 360);
 
     (void)snprintf(text, sizeof text, "%.4f %.4f %.4f %.4f", t.mean, t.sd, t.rmssd, t.pnn50);
     assert_string_equal(text, rows[k].figures);
+    const ps_hrv_bands bands = ps_hrv_spectrum(&neurokit2, v, n, 360, scratch);
+    const double *const want = rows[k].neurokit2;
+
+    assert_near(ps_hrv_time_domain(PS_HRV_NEUROKIT2, v, n, 360).sdann, want[0], 1e-9);
+    assert_near(bands.vlf, want[1], 1e-8 * want[1]);
+    assert_near(bands.lf, want[2], 1e-8 * want[2]);
+    assert_near(bands.hf, want[3], 1e-8 * want[3]);
     ps_beats_fini(&b);
   }
 }
@@ -79,6 +99,93 @@ static void a_sine_has_its_power_in_its_band(void **state)
       assert_true(own > 0.95 * all);
     }
   }
+}
+
+/* Half an hour of intervals with variation at 0.1 and 0.25 Hz, in 1 / 10000 s, by a formula that
+ * any program repeats. */
+static int64_t formula(void)
+{
+  const double turn = 2 * acos(-1.0);
+  double end = 0;
+  int64_t n = 0;
+
+  while (end < 1800 * 10000.0) {
+    const double t = end / 10000, k = (double)(n + 1);
+    const double ms = 800 + 40 * sin(turn * 0.1 * t) + 25 * sin(turn * 0.25 * t) +
+                      60 * sin(turn * t / 1200) + 20 * (fmod(k * k * 0.618033988749895, 1) - 0.5);
+    const double length = floor(10 * ms + 0.5);
+
+    assert_true(n < CAPACITY);
+    end += length;
+    v[n] = (ps_interval){.end = end, .length = length, .counts = true, .joined = n > 0};
+    n++;
+  }
+  return n;
+}
+
+/* `hrv_time` and `hrv_frequency(normalize=False)` of NeuroKit2 0.3.0 of the formula. Where the
+ * definitions are the same all digits agree, also of SDANN, as the record begins with the first
+ * interval; pNN50 is there a share of the intervals, here of their differences. LF and HF are there
+ * of pieces of half the series at 100 Hz, integrated by the trapezoidal rule, here of 64 s with a
+ * line taken out: the edges of shorter pieces leak more of 0.1 Hz into HF, 2.5 %. By our definition
+ * SciPy 1.17.1
+ * (`CubicSpline`, `welch`) gives all digits. */
+static void measures_are_those_of_neurokit2(void **state)
+{
+  const ps_hrv_opts opts = {.bridge = 5};
+  const int64_t n = formula();
+  const ps_hrv_times t = ps_hrv_time_domain(PS_HRV_TASK_FORCE, v, n, 10000);
+  const ps_hrv_bands b = ps_hrv_spectrum(&opts, v, n, 10000, scratch);
+
+  assert_int_equal(n, 2225);
+  assert_near(t.mean, 809.3406292, 1e-7);
+  assert_near(t.sd, 53.08552421, 1e-8);
+  assert_near(t.rmssd, 26.74520271, 1e-8);
+  assert_near(t.pnn50 * (double)(n - 1) / (double)n, 5.078651685, 1e-9);
+  assert_near(t.sdann, 39.46116142, 1e-8);
+  assert_near(b.lf, 803.26755, 0.03 * 803);
+  assert_near(b.hf, 319.9017, 0.03 * 320);
+  assert_near(b.lf / b.hf, 2.5109824, 0.03 * 2.5);
+  assert_near(b.lf, 798.3968185, 1e-7); /* SciPy */
+  assert_near(b.hf, 327.8246665, 1e-7);
+}
+
+/* What `hrv_time`, `hrv_frequency(normalize=False)` and `hrv_nonlinear` of NeuroKit2 0.3.0 give,
+ * all digits, of all of the formula and of its first 370 intervals; short ones have none. */
+static void definitions_of_neurokit2_give_its_values(void **state)
+{
+  static const struct {
+    int64_t n;
+    double pnn50, sdann, vlf, lf, hf, alpha1, alpha2;
+  } rows[] = {{2225, 5.07865168539, 39.4611614219, 2.39834168087, 803.267545752, 319.901702956,
+               1.29850022815, 0.727411106149},
+              {370, 6.21621621622, NAN, 2.34761697468, 762.881353523, 337.894069632, 1.25986863368,
+               0.107236217822}};
+  ps_hrv_opts opts;
+
+  weir_opts_default(ps_hrv_options, sizeof opts, &opts);
+  opts.definitions = PS_HRV_NEUROKIT2;
+  (void)formula();
+  for (int k = 0; k < 2; k++) {
+    const ps_hrv_times t = ps_hrv_time_domain(opts.definitions, v, rows[k].n, 10000);
+    const ps_hrv_bands b = ps_hrv_spectrum(&opts, v, rows[k].n, 10000, scratch);
+    const ps_hrv_nonlinear m = ps_hrv_nonlinear_of(&opts, v, rows[k].n, 10000, scratch);
+
+    assert_near(t.pnn50, rows[k].pnn50, 1e-10);
+    assert_int_equal(isnan(t.sdann), isnan(rows[k].sdann));
+    if (!isnan(t.sdann)) {
+      assert_near(t.sdann, rows[k].sdann, 1e-9);
+    }
+    assert_near(b.vlf, rows[k].vlf, 1e-8);
+    assert_near(b.lf, rows[k].lf, 1e-8 * rows[k].lf);
+    assert_near(b.hf, rows[k].hf, 1e-8 * rows[k].hf);
+    assert_near(m.alpha1, rows[k].alpha1, 1e-9);
+    assert_near(m.alpha2, rows[k].alpha2, 1e-9);
+  }
+  assert_true(isnan(ps_hrv_spectrum(&opts, v, 5, 10000, scratch).hf));
+  opts.spectrum = PS_HRV_LOMB;
+  assert_int_equal(ps_hrv_check("nn", &opts), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "neurokit2 has its own spectrum"));
 }
 
 static double welch_of(const double *x, int64_t n, double lo, double hi);
@@ -221,7 +328,7 @@ static void an_interval_far_from_the_median_does_not_count(void **state)
   /* It is interpolated in the spectrum, and left out of successive differences. */
   const ps_hrv_opts opts = {.bridge = 5};
   const ps_hrv_bands b = ps_hrv_spectrum(&opts, v, n, 360, scratch);
-  const ps_hrv_times t = ps_hrv_time_domain(v, n, 360);
+  const ps_hrv_times t = ps_hrv_time_domain(PS_HRV_TASK_FORCE, v, n, 360);
 
   assert_true(b.lf > 40 && b.lf < 120);
   assert_int_equal(t.n, n - 2);
@@ -259,13 +366,13 @@ static void five_minute_means_make_sdann(void **state)
       v[n++] = (ps_interval){.end = 360 * t, .length = 360 * runs[k].length, .counts = true};
     }
   }
-  assert_near(ps_hrv_time_domain(v, n, 360).sdann, 100.0, 0.01);
+  assert_near(ps_hrv_time_domain(PS_HRV_TASK_FORCE, v, n, 360).sdann, 100.0, 0.01);
   for (int i = 0; i < 100; i++) { /* the first 120 s of a segment are none */
     t += 1.2;
     v[n++] = (ps_interval){.end = 360 * t, .length = 360 * 1.2, .counts = true};
   }
-  assert_near(ps_hrv_time_domain(v, n, 360).sdann, 100.0, 0.01);
-  assert_true(isnan(ps_hrv_time_domain(v, 375 + 100, 360).sdann));
+  assert_near(ps_hrv_time_domain(PS_HRV_TASK_FORCE, v, n, 360).sdann, 100.0, 0.01);
+  assert_true(isnan(ps_hrv_time_domain(PS_HRV_TASK_FORCE, v, 375 + 100, 360).sdann));
 }
 
 /* Three segments of five minutes. In the last there are only two stretches of `seconds`, at its
@@ -292,7 +399,7 @@ static void a_segment_of_seconds_does_not_enter_sdann(void **state)
         }
       }
     }
-    const ps_hrv_times t = ps_hrv_time_domain(v, n, 360);
+    const ps_hrv_times t = ps_hrv_time_domain(PS_HRV_TASK_FORCE, v, n, 360);
 
     assert_int_equal(t.segments, c == 2 ? 3 : 2);
     assert_near(t.sdann, c == 2 ? 50 : 50 / sqrt(2), 1e-6);
@@ -305,7 +412,7 @@ static void too_little_is_nan(void **state)
 
   for (int64_t n = 0; n < 4; n++) {
     (void)swing(5, 800, 10, 0.1);
-    const ps_hrv_times t = ps_hrv_time_domain(v, n, 360);
+    const ps_hrv_times t = ps_hrv_time_domain(PS_HRV_TASK_FORCE, v, n, 360);
 
     assert_int_equal(t.n, n);
     assert_int_equal(isnan(t.mean), n < 1);
@@ -322,6 +429,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(figures_of_three_records_are_reproduced),
       cmocka_unit_test(a_sine_has_its_power_in_its_band),
+      cmocka_unit_test(measures_are_those_of_neurokit2),
+      cmocka_unit_test(definitions_of_neurokit2_give_its_values),
       cmocka_unit_test(welch_is_what_its_definition_says),
       cmocka_unit_test(lomb_is_what_its_definition_says),
       cmocka_unit_test(an_interval_far_from_the_median_does_not_count),

@@ -8,6 +8,7 @@
 #include "data/checksums.h"
 #include "eval/alarms.h"
 #include "io/weir_record.h"
+#include "page/table_files.h"
 #include "records/records_list.h"
 #include "report/weir_report.h"
 
@@ -85,8 +86,8 @@ static weir_status write_all(weir_job *j, const ps_cfg *cfg, const session *e)
   weir_report *r = NULL;
 
   WEIR_TRY(weir_run_dir_commit(&j->dir));
-  WEIR_TRY(weir_table_write_csv(&e->rows, j->cli->out, "alarms.csv", ROW, row_head));
-  WEIR_TRY(weir_table_write_csv(&e->cells, j->cli->out, "scores.csv", COLUMNS, head));
+  WEIR_TRY(ps_table_write(&e->rows, j->cli->out, "alarms", ROW, row_head));
+  WEIR_TRY(ps_table_write(&e->cells, j->cli->out, "scores", COLUMNS, head));
   WEIR_TRY(weir_report_open(j->cli->out, "physio_stream: evaluation of alarms", &r));
   weir_report_fact(r, "records", "%lld", (long long)e->records.count);
   WEIR_TRY(weir_report_commit(&r, fill(r, cfg, e)));

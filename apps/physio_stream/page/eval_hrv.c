@@ -21,7 +21,7 @@ weir_status ps_measure_side(const ps_side *side, double rate, ps_measures *out)
                       (void **)&scratch));
   *out =
       (ps_measures){.beats = side->beats,
-                    .times = ps_hrv_time_domain(side->v, side->n, rate),
+                    .times = ps_hrv_time_domain(side->nn.definitions, side->v, side->n, rate),
                     .bands = ps_hrv_spectrum(&side->nn, side->v, side->n, rate, scratch),
                     .nonlinear = ps_hrv_nonlinear_of(&side->nn, side->v, side->n, rate, scratch)};
   (void)snprintf(out->types, sizeof out->types, "%s", side->types);

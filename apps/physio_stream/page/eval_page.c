@@ -61,6 +61,25 @@ static weir_status add_records(weir_report *r, const ps_eval_table *records)
                              "test; SDNN, RMSSD: their variability, as under Rhythm.");
 }
 
+void ps_eval_sentence(const ps_scored *s, int64_t n, char *text, size_t size)
+{
+  ps_score all = {0};
+
+  for (int64_t i = 0; i < n; i++) {
+    all.tp += s[i].score.tp;
+    all.fn += s[i].score.fn;
+    all.fp += s[i].score.fp;
+  }
+  const int used =
+      snprintf(text, size,
+               "%lld of %lld beats of the reference were found (sensitivity %.2f %%); %lld of %lld "
+               "detections are no beats of it (positive predictive value %.2f %%)",
+               (long long)all.tp, (long long)(all.tp + all.fn), ps_score_sensitivity(&all),
+               (long long)all.fp, (long long)(all.tp + all.fp), ps_score_predictivity(&all));
+  (void)snprintf(text + used, size - (size_t)used, "%s",
+                 all.tp > 0 && all.fn == 0 && all.fp == 0 ? ": no error." : ".");
+}
+
 static weir_status explain_scores(weir_report *r)
 {
   return weir_report_text(

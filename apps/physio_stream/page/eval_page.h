@@ -32,6 +32,10 @@ weir_status ps_eval_add_table(weir_report *r, const char *id, const ps_eval_tabl
 typedef struct ps_eval_all {
   ps_eval_table scores, rhythm, mse, records;
 } ps_eval_all;
+/* Writes, in a sentence, how many beats of n records were found, and how many detections are wrong.
+ * Always terminated. */
+enum { PS_EVAL_SENTENCE = 256 };
+void ps_eval_sentence(const ps_scored *s, int64_t n, char *text, size_t size);
 /* Writes DIR/report.html of n records. Fails: as weir_report_*. */
 weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
                          const ps_eval_all *tables) WEIR_CHECKED;

@@ -146,6 +146,7 @@ static weir_status density_of(const ps_hrv_opts *opts, const ps_rhythm *rhythm,
   ps_hrv_opts welch = *opts;
   double *scratch = NULL;
 
+  welch.definitions = PS_HRV_TASK_FORCE;
   welch.spectrum = PS_HRV_WELCH;
   WEIR_TRY(weir_alloc((int64_t)ps_hrv_scratch(&welch, rhythm->n, seconds), sizeof *scratch,
                       (void **)&scratch));

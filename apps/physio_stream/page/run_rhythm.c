@@ -45,7 +45,7 @@ static weir_status add_scales(weir_report *r, int64_t scales, const ps_hrv_nonli
 static weir_status add_table(weir_report *r, const ps_hrv_opts *opts, const ps_rhythm *rhythm,
                              double *scratch)
 {
-  const ps_hrv_times t = ps_hrv_time_domain(rhythm->v, rhythm->n, rhythm->rate);
+  const ps_hrv_times t = ps_hrv_time_domain(opts->definitions, rhythm->v, rhythm->n, rhythm->rate);
   const ps_hrv_bands b = ps_hrv_spectrum(opts, rhythm->v, rhythm->n, rhythm->rate, scratch);
   const ps_hrv_nonlinear m = ps_hrv_nonlinear_of(opts, rhythm->v, rhythm->n, rhythm->rate, scratch);
   weir_table c = {0};

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "data/record_time.h"
+#include "model/beat_features.h"
 #include "query/files_priv.h"
 
 enum { BLOCK = 16384, MAX_CLOCKS = WEIR_QUERY_COLUMNS };
@@ -125,9 +126,11 @@ static weir_status define_column(results *w, int64_t i)
   WEIR_TRY(weir_netcdf_put_rate(nc, w->var[i], c->rate_num, c->rate_den));
   return c->unit[0] == 0
              ? WEIR_OK
-             : weir_netcdf_put_text(
-                   nc, w->var[i], "units",
-                   strcmp(c->unit, "flags") == 0 || strcmp(c->unit, "bits") == 0 ? "1" : c->unit);
+             : weir_netcdf_put_text(nc, w->var[i], "units",
+                                    strcmp(c->unit, "flags") == 0 || strcmp(c->unit, "bits") == 0 ||
+                                            strcmp(c->unit, PS_CLASS_UNIT) == 0
+                                        ? "1"
+                                        : c->unit);
 }
 
 static weir_status write_time(results *w, const time_axis *t)

@@ -138,7 +138,8 @@ static weir_status add_path(ps_records *list, const char *key, const char *path)
 
 int ps_record_stem(const char *path)
 {
-  static const char *const suffixes[] = {".hea", ".nc", ".edf", ".bdf", ".xml", ".csv", ".txt"};
+  static const char *const suffixes[] = {".hea", ".nc",    ".edf", ".bdf", ".xml",
+                                         ".dcm", ".dicom", ".csv", ".txt"};
   const size_t n = strlen(path);
 
   for (size_t k = 0; k < sizeof suffixes / sizeof suffixes[0]; k++) {

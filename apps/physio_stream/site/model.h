@@ -31,7 +31,8 @@ typedef struct ps_benchmark {
 } ps_benchmark;
 
 /* Parts of the descriptor that decide something (mlcube.yaml); others are accepted and shown. */
-enum { PS_MODEL_PROGRAM, PS_MODEL_QUERY };
+enum { PS_MODEL_PROGRAM, PS_MODEL_QUERY, PS_MODEL_ONNX };
+enum { PS_GIVES_BEATS, PS_GIVES_CLASS }; /* ps_model.weir.gives */
 typedef struct ps_author {
   const char *name, *email, *org;
 } ps_author;
@@ -73,6 +74,14 @@ typedef struct ps_model {
     int kind;           /* PS_MODEL_* */
     const char *query;  /* of PS_MODEL_QUERY: configuration in the folder of the model */
     const char *stream; /* its output of annotations */
+    /* Of PS_MODEL_ONNX: the interface of the network. */
+    const char *network; /* file in the folder of the model */
+    const char *signal, *unit;
+    double fs, window, hop;   /* Hz; s, 0: as the step network */
+    int gives, scores;        /* PS_GIVES_*; number of an option of the step network */
+    weir_string_list outputs; /* names of the numbers; empty: it gives one */
+    const char *score;        /* the one of them that decides  */
+    double threshold;
   } weir;
 } ps_model;
 
@@ -91,6 +100,11 @@ typedef struct ps_study {
  * YAML. *out needs no fini then. */
 weir_status ps_study_open(const char *benchmark, const char *model, ps_study *out) WEIR_CHECKED;
 void ps_study_fini(ps_study *s);
+/* Suffix of the files of annotations that a model of kind query or onnx writes. */
+const char *ps_model_stream(const ps_model *m);
+/* Prints the query that runs a model of kind onnx: its signal at the rate of the network, the
+ * network, and beats from its scores. network: the path of its file where the query is run. */
+void ps_model_print_query(const ps_model *m, const char *network, FILE *out);
 /* Computes the SHA-256 of the lines "DIGEST  PATH" of all files below a folder, sorted by path (as
  * sha256sum prints them). Fails: WEIR_ERR_DATA for anything but files and folders (a link may lead
  * elsewhere after the approval), and for more than 10000 files. */

@@ -4,15 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "base/weir_file.h"
 #include "report/weir_run_log.h"
 #include "site/model.h"
 
 #define VERSION 1
 #define BEGIN "{\"event\": \"site_model\""
-#define CHECK "{\"event\": \"check\", \"sha256\": \""
-
-enum { LIMIT = 16 << 20 };
 
 static const char *const approval_key[PS_ROLES] = {
     "approval_committee_sha256", "approval_model_owner_sha256", "approval_data_owner_sha256"};
@@ -76,7 +72,7 @@ static void print_body(const ps_model_report *r, FILE *out)
 
 weir_status ps_model_report_print(const ps_model_report *r, FILE *out)
 {
-  char *text = NULL, digest[65];
+  char *text = NULL;
   size_t size = 0;
   FILE *body = open_memstream(&text, &size);
 
@@ -85,11 +81,10 @@ weir_status ps_model_report_print(const ps_model_report *r, FILE *out)
   }
   print_body(r, body);
   fclose(body);
-  weir_sha256(text, size, digest);
-  const bool good = fwrite(text, 1, size, out) == size && fprintf(out, CHECK "%s\"}\n", digest) > 0;
+  const weir_status status = ps_checked_print(text, size, out);
 
   free(text);
-  return good ? WEIR_OK : weir_fail(WEIR_ERR_DATA, "site report: cannot write: %m");
+  return status;
 }
 
 /* ---- Reading ---- */
@@ -106,29 +101,6 @@ bool ps_model_report_is(const char *path)
 
   fclose(in);
   return n == sizeof BEGIN - 1 && strcmp(begin, BEGIN) == 0;
-}
-
-/* The last line is the digest of all before it. */
-static weir_status verify(const char *path)
-{
-  char *text = NULL, digest[65], line[sizeof CHECK + 80];
-  int64_t size = 0;
-  bool good = false;
-
-  WEIR_TRY(weir_file_read(path, LIMIT, &text, &size));
-  char *const last = strstr(text, CHECK);
-
-  if (last != NULL && (last == text || last[-1] == '\n')) {
-    weir_sha256(text, (size_t)(last - text), digest);
-    (void)snprintf(line, sizeof line, CHECK "%s\"}\n", digest);
-    good = strcmp(last, line) == 0;
-  }
-  weir_free(&text);
-  return good ? WEIR_OK
-              : weir_fail(WEIR_ERR_DATA,
-                          "%s: its checksum is not that of its lines: the file was changed or cut "
-                          "off; ask the site for it again",
-                          path);
 }
 
 static weir_status get_text(const char *path, const weir_run_event *e, const char *key, size_t size,
@@ -237,7 +209,7 @@ weir_status ps_model_report_read(const char *path, ps_model_report *out)
   ps_model_report r = {.n = 0};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(verify(path));
+  WEIR_TRY(ps_checked_verify(path));
   WEIR_TRY(weir_run_log_read(path, &log));
   if (log.count < 1 || strcmp(log.events[0].name, "site_model") != 0) {
     status = weir_fail(WEIR_ERR_DATA, "%s: is no report of a site about a model", path);

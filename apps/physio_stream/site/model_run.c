@@ -15,6 +15,9 @@
 
 enum { MAX_PREDICTION = 64 << 20, MAX_ARGUMENTS = 16, MAX_LIBRARIES = 64 };
 
+/* Where the model sees the query that an ONNX file stands for. */
+#define SHOWN_QUERY PS_SANDBOX_DATA "/query.yaml"
+
 /* The run being put together. */
 typedef struct run {
   const ps_model_job *job;
@@ -23,6 +26,7 @@ typedef struct run {
   int64_t n_binds, n_text, capacity;
   const char *argv[MAX_ARGUMENTS];
   char program[PS_SITE_PATH], records[PS_SITE_PATH], list[PS_SITE_PATH], reader[PS_SITE_PATH];
+  char query[PS_SITE_PATH]; /* that an ONNX file stands for, at the site */
 } run;
 
 void ps_sandbox_digest(const ps_sandbox_limits *l, const weir_string_list *folders, char hex[65])
@@ -177,15 +181,18 @@ static void call_program(run *r)
 
 static void call_query(run *r)
 {
+  const ps_model *const m = &r->job->study->model;
+
   (void)snprintf(r->records, sizeof r->records, "input.records=[%s/RECORDS]", PS_SANDBOX_DATA);
   /* No engine that compiles code at run time: inside there is no cache, and no /proc to load from.
    */
-  const char *const argv[] = {r->program, "run",
-                              "--config", r->job->study->model.weir.query,
-                              "--set",    r->records,
-                              "--set",    "exec.tier=vector",
-                              "--out",    PS_SANDBOX_OUT "/run",
-                              NULL};
+  const char *const argv[] = {
+      r->program, "run",
+      "--config", m->weir.kind == PS_MODEL_ONNX ? SHOWN_QUERY : m->weir.query,
+      "--set",    r->records,
+      "--set",    "exec.tier=vector",
+      "--out",    PS_SANDBOX_OUT "/run",
+      NULL};
 
   memcpy(r->argv, argv, sizeof argv);
 }
@@ -222,8 +229,8 @@ done:
 /* Where the model has written the result of a record. */
 static void result_name(const ps_study *s, const char *record, char *name, size_t size)
 {
-  if (s->model.weir.kind == PS_MODEL_QUERY) {
-    (void)snprintf(name, size, "run/%s/%s.%s", record, record, s->model.weir.stream);
+  if (s->model.weir.kind != PS_MODEL_PROGRAM) {
+    (void)snprintf(name, size, "run/%s/%s.%s", record, record, ps_model_stream(&s->model));
   } else {
     (void)snprintf(name, size, "%s.%s", record, s->benchmark.predictions);
   }
@@ -310,18 +317,51 @@ fail:
   return status;
 }
 
+/* The file query.yaml, for a model that is an ONNX file. */
+static weir_status write_query(run *r)
+{
+  const ps_model *const m = &r->job->study->model;
+  char network[PS_SITE_PATH], *text = NULL;
+  size_t size = 0;
+  weir_writer *w = NULL;
+  weir_status status = WEIR_OK;
+  FILE *const out = open_memstream(&text, &size);
+
+  if (out == NULL) {
+    return weir_fail(WEIR_ERR_MEMORY, "site run: no memory for the query of the model");
+  }
+  (void)snprintf(network, sizeof network, PS_SANDBOX_MODEL "/%.1024s", m->weir.network);
+  ps_model_print_query(m, network, out);
+  if (fclose(out) != 0) {
+    status = weir_fail(WEIR_ERR_MEMORY, "site run: no memory for the query of the model");
+    goto done;
+  }
+  WEIR_TRY_GOTO(weir_path_join(r->job->out, "query.yaml", r->query, sizeof r->query), done);
+  WEIR_TRY_GOTO(weir_writer_open(r->query, &w), done);
+  WEIR_TRY_GOTO(weir_writer_write(w, text, size), done);
+  status = weir_writer_commit(&w);
+done:
+  weir_writer_destroy(&w);
+  free(text);
+  return status;
+}
+
 static weir_status prepare(run *r)
 {
   const ps_study *s = r->job->study;
 
-  r->capacity = 2 * r->job->dataset->n + r->job->folders->count + MAX_LIBRARIES + 4;
+  r->capacity = 2 * r->job->dataset->n + r->job->folders->count + MAX_LIBRARIES + 5;
   WEIR_TRY(weir_alloc(r->capacity, sizeof *r->binds, (void **)&r->binds));
   WEIR_TRY(weir_alloc(2 * r->capacity, sizeof *r->text, (void **)&r->text));
   WEIR_TRY(write_list(r));
   WEIR_TRY(show_folders(r));
   add_bind(r, s->folder, PS_SANDBOX_MODEL);
   WEIR_TRY(show_records(r));
-  if (s->model.weir.kind == PS_MODEL_QUERY) {
+  if (s->model.weir.kind == PS_MODEL_ONNX) {
+    WEIR_TRY(write_query(r));
+    add_bind(r, r->query, SHOWN_QUERY);
+  }
+  if (s->model.weir.kind != PS_MODEL_PROGRAM) {
     WEIR_TRY(show_self(r));
     call_query(r);
   } else {

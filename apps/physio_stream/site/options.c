@@ -19,6 +19,9 @@ const weir_opt ps_site_options[] = {
         "fewer records contribute to"),
     WEIR_OPT_BOOL(ps_site_opts, approve, false,
                   "a person has read the report and lets it leave the site"),
+    WEIR_OPT_BOOL(ps_site_opts, per_record, false,
+                  "site eval: the report also has the counts of each record, without its name, for "
+                  "averages over records; without it only sums leave the site"),
     WEIR_OPT_REAL(ps_site_opts, max_missing, 0.5, 0, 1, "1",
                   "site check: largest share of absent samples", .alias = "most_missing"),
     WEIR_OPT_REAL(ps_site_opts, range, 20, 0, 1e6, "mV", "site check: largest magnitude"),

@@ -7,7 +7,7 @@
 #include "report/weir_run_log.h"
 #include "site/site.h"
 
-#define VERSION 1
+#define VERSION 2 /* 1: all records, without checksum */
 
 void ps_site_report_fini(ps_site_report *r)
 {
@@ -41,6 +41,9 @@ void ps_site_report_close(ps_site_report *r)
   for (int64_t i = 0; i < r->n; i++) {
     ps_score_add(&r->sum, &r->records[i]);
   }
+  if (!r->per_record) {
+    weir_free(&r->records);
+  }
 }
 
 static bool put_score(FILE *out, const char *event, const ps_score *s)
@@ -51,7 +54,7 @@ static bool put_score(FILE *out, const char *event, const ps_score *s)
                  event, s->tp, s->fn, s->fp, s->excluded, s->n_rr, s->rr_square) > 0;
 }
 
-weir_status ps_site_report_print(const ps_site_report *r, FILE *out)
+static bool put_report(const ps_site_report *r, FILE *out)
 {
   bool good = fprintf(out,
                       "{\"event\": \"site\", \"version\": %d, \"dataset_sha256\": \"%s\", "
@@ -61,15 +64,36 @@ weir_status ps_site_report_print(const ps_site_report *r, FILE *out)
                       r->min_cell, r->suppressed ? "true" : "false") > 0;
 
   if (r->suppressed) {
-    good = fputs("}\n", out) >= 0 && good;
-  } else {
-    good = fprintf(out, ", \"records\": %" PRId64 "}\n", r->n) > 0 && good;
-    good = put_score(out, "sum", &r->sum) && good;
-    for (int64_t i = 0; i < r->n; i++) {
-      good = put_score(out, "record", &r->records[i]) && good;
-    }
+    return fputs("}\n", out) >= 0 && good;
   }
-  return good ? WEIR_OK : weir_fail(WEIR_ERR_DATA, "site report: cannot write: %m");
+  good = fprintf(out, ", \"records\": %" PRId64 ", \"per_record\": %s}\n", r->n,
+                 r->per_record ? "true" : "false") > 0 &&
+         good;
+  good = put_score(out, "sum", &r->sum) && good;
+  for (int64_t i = 0; r->per_record && i < r->n; i++) {
+    good = put_score(out, "record", &r->records[i]) && good;
+  }
+  return good;
+}
+
+weir_status ps_site_report_print(const ps_site_report *r, FILE *out)
+{
+  char *text = NULL;
+  size_t size = 0;
+  FILE *body = open_memstream(&text, &size);
+
+  if (body == NULL) {
+    return weir_fail(WEIR_ERR_MEMORY, "site eval: no memory for the report");
+  }
+  bool good = put_report(r, body);
+
+  good = fclose(body) == 0 && good;
+  const weir_status status =
+      good ? ps_checked_print(text, size, out)
+           : weir_fail(WEIR_ERR_MEMORY, "site eval: no memory for the report");
+
+  free(text);
+  return status;
 }
 
 /* A count: whole, not negative. */
@@ -119,15 +143,25 @@ static weir_status get_score(const char *path, const weir_run_event *e, ps_score
   return get_real(path, e, "rr_square_s2", &s->rr_square);
 }
 
-static weir_status get_head(const char *path, const weir_run_event *e, ps_site_report *r)
+static weir_status get_bool(const char *path, const weir_run_event *e, const char *key, bool *out)
 {
-  const weir_field *suppressed = weir_run_event_field(e, "suppressed");
-  int64_t version = 0;
+  const weir_field *f = weir_run_event_field(e, key);
 
-  WEIR_TRY(get_count(path, e, "version", &version));
-  if (version != VERSION) {
-    return weir_fail(WEIR_ERR_DATA, "%s: version %lld, this program reads %d", path,
-                     (long long)version, VERSION);
+  if (f == NULL || f->kind != 'b') {
+    return weir_fail(WEIR_ERR_DATA, "%s: event %s does not say `%s`: true or false", path, e->name,
+                     key);
+  }
+  *out = f->integer != 0;
+  return WEIR_OK;
+}
+
+static weir_status get_head(const char *path, const weir_run_event *e, int64_t *version,
+                            ps_site_report *r)
+{
+  WEIR_TRY(get_count(path, e, "version", version));
+  if (*version < 1 || *version > VERSION) {
+    return weir_fail(WEIR_ERR_DATA, "%s: version %lld, this program reads 1 to %d", path,
+                     (long long)*version, VERSION);
   }
   WEIR_TRY(get_word(path, e, "dataset_sha256", 64, r->dataset));
   WEIR_TRY(get_word(path, e, "pipeline_sha256", 64, r->pipeline));
@@ -135,27 +169,21 @@ static weir_status get_head(const char *path, const weir_run_event *e, ps_site_r
   WEIR_TRY(get_real(path, e, "start_s", &r->start));
   WEIR_TRY(get_real(path, e, "window_s", &r->window));
   WEIR_TRY(get_count(path, e, "min_cell", &r->min_cell));
-  if (suppressed == NULL || suppressed->kind != 'b') {
-    return weir_fail(WEIR_ERR_DATA, "%s: does not say whether its figures are suppressed", path);
+  WEIR_TRY(get_bool(path, e, "suppressed", &r->suppressed));
+  if (r->suppressed) {
+    return WEIR_OK;
   }
-  r->suppressed = suppressed->integer != 0;
-  return r->suppressed ? WEIR_OK : get_count(path, e, "records", &r->n);
+  r->per_record = true;
+  WEIR_TRY(get_count(path, e, "records", &r->n));
+  return *version == 1 ? WEIR_OK : get_bool(path, e, "per_record", &r->per_record);
 }
 
+/* The scores of the records, whose sum is stated too. */
 static weir_status get_records(const char *path, const weir_run_log *log, ps_site_report *r)
 {
-  ps_score stated, *found = NULL;
-  const weir_run_event *sum = weir_run_log_last(log, "sum");
+  const ps_score stated = r->sum;
+  ps_score *found = NULL;
 
-  if (r->suppressed) {
-    return log->count == 1 ? WEIR_OK
-                           : weir_fail(WEIR_ERR_DATA, "%s: is suppressed, yet has figures", path);
-  }
-  if (sum == NULL || r->n < 1 || log->count != r->n + 2) {
-    return weir_fail(WEIR_ERR_DATA, "%s: %lld records are announced, %lld lines follow", path,
-                     (long long)r->n, (long long)log->count - 1);
-  }
-  WEIR_TRY(get_score(path, sum, &stated));
   WEIR_TRY(weir_alloc(r->n, sizeof *r->records, (void **)&r->records));
   found = r->records;
   for (int64_t i = 0; i < log->count; i++) {
@@ -171,16 +199,35 @@ static weir_status get_records(const char *path, const weir_run_log *log, ps_sit
   r->min_cell = 0;
   ps_site_report_close(r);
   r->min_cell = min_cell;
-  if (compare(&stated, &r->sum) != 0) {
-    return weir_fail(WEIR_ERR_DATA, "%s: its sum is not that of its records", path);
+  return compare(&stated, &r->sum) == 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA, "%s: its sum is not that of its records", path);
+}
+
+static weir_status get_figures(const char *path, const weir_run_log *log, int64_t version,
+                               ps_site_report *r)
+{
+  const weir_run_event *const sum = weir_run_log_last(log, "sum");
+  const int64_t others = version == 1 ? 1 : 2; /* the head, and the checksum */
+
+  if (r->suppressed) {
+    return log->count == others
+               ? WEIR_OK
+               : weir_fail(WEIR_ERR_DATA, "%s: is suppressed, yet has figures", path);
   }
-  return WEIR_OK;
+  if (sum == NULL || r->n < 1 || log->count != others + 1 + (r->per_record ? r->n : 0)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: %lld records are announced, %lld lines follow", path,
+                     (long long)r->n, (long long)log->count - 1);
+  }
+  WEIR_TRY(get_score(path, sum, &r->sum));
+  return r->per_record ? get_records(path, log, r) : WEIR_OK;
 }
 
 weir_status ps_site_report_read(const char *path, ps_site_report *out)
 {
   weir_run_log log = {0};
   ps_site_report r = {0};
+  int64_t version = 0;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_run_log_read(path, &log));
@@ -188,8 +235,11 @@ weir_status ps_site_report_read(const char *path, ps_site_report *out)
     status = weir_fail(WEIR_ERR_DATA, "%s: is no report of a site", path);
     goto done;
   }
-  WEIR_TRY_GOTO(get_head(path, &log.events[0], &r), done);
-  WEIR_TRY_GOTO(get_records(path, &log, &r), done);
+  WEIR_TRY_GOTO(get_head(path, &log.events[0], &version, &r), done);
+  if (version > 1) {
+    WEIR_TRY_GOTO(ps_checked_verify(path), done);
+  }
+  WEIR_TRY_GOTO(get_figures(path, &log, version, &r), done);
 done:
   weir_run_log_fini(&log);
   if (status != WEIR_OK) {
@@ -239,12 +289,19 @@ static void put_row(weir_table *c, const char *site, int64_t records, const ps_s
   put_percent(c, 1000 * ps_score_rr_error(s));
 }
 
+/* all: NULL where a report withholds its records. */
 static void put_average(weir_table *c, const ps_score *all, int64_t n)
 {
-  const ps_score_average mean = ps_score_mean(all, n);
-
   weir_table_add(c, "average");
   weir_table_add(c, "%lld", (long long)n);
+  if (all == NULL) {
+    for (int k = 2; k < PS_MERGE_COLUMNS; k++) {
+      weir_table_add(c, "withheld");
+    }
+    return;
+  }
+  const ps_score_average mean = ps_score_mean(all, n);
+
   for (int k = 0; k < 3; k++) {
     weir_table_add(c, "-");
   }
@@ -259,11 +316,12 @@ static int by_dataset(const void *a, const void *b)
                 (*(const ps_site_report *const *)b)->dataset);
 }
 
-/* Rows of the sites in order of their digests, then what they give together. */
+/* Rows of the sites in order of their digests, then what they give together. all: room for the
+ * records that are reported. */
 static weir_status pool(const ps_site_report **order, int64_t n, ps_score *all, weir_table *cells)
 {
   ps_score gross = {0};
-  int64_t records = 0;
+  int64_t records = 0, n_all = 0;
 
   for (int64_t i = 0; i < n; i++) {
     char site[16];
@@ -277,12 +335,15 @@ static weir_status pool(const ps_site_report **order, int64_t n, ps_score *all, 
       continue;
     }
     put_row(cells, site, order[i]->n, &order[i]->sum);
-    memcpy(all + records, order[i]->records, (size_t)order[i]->n * sizeof *all);
+    if (order[i]->per_record) {
+      memcpy(all + n_all, order[i]->records, (size_t)order[i]->n * sizeof *all);
+      n_all += order[i]->n;
+    }
     records += order[i]->n;
     ps_score_add(&gross, &order[i]->sum);
   }
   put_row(cells, "gross", records, &gross);
-  put_average(cells, all, records);
+  put_average(cells, n_all == records ? all : NULL, records);
   return cells->status;
 }
 
@@ -299,7 +360,7 @@ weir_status ps_site_merge(const ps_site_report *reports, int64_t n, weir_table *
   WEIR_TRY(weir_alloc(n, sizeof *order, (void **)&order));
   for (int64_t i = 0; i < n; i++) {
     order[i] = &reports[i];
-    records += reports[i].suppressed ? 0 : reports[i].n;
+    records += reports[i].per_record && !reports[i].suppressed ? reports[i].n : 0;
     for (int64_t k = 0; k < i; k++) {
       WEIR_TRY_GOTO(check_pair(&reports[k], &reports[i]), done);
     }

@@ -23,6 +23,7 @@ typedef struct ps_site_opts {
   weir_string_list reports; /* of sites, for `site merge`                  */
   int64_t min_cell;         /* fewest records of a report, of a value of the statistics */
   bool approve;             /* a person has read the report                */
+  bool per_record;          /* the report has the counts of each record    */
   double max_missing;       /* share of absent samples that passes a check */
   double range;             /* largest magnitude that passes               */
   double min_rate;          /* Hz                                          */
@@ -93,31 +94,39 @@ weir_status ps_site_score(const ps_dataset *d, int64_t i, const char *annotator,
                           const ps_site_scoring *s, const int64_t *times, int64_t n,
                           ps_score *out) WEIR_CHECKED;
 
-/* What a site tells: sums and the scores of each record, without a name, a time or a sample. */
+/* What a site tells: sums, without a name, a time or a sample, and where the site allows it the
+ * scores of each record. */
 typedef struct ps_site_report {
   char dataset[65], pipeline[65]; /* SHA-256                                  */
   char program[32];               /* version                                  */
   double start, window;           /* s, of the scoring                        */
   int64_t min_cell, n;            /* n: records                               */
   bool suppressed;                /* n < min_cell: there are no figures       */
+  bool per_record;                /* the scores of each record are reported   */
   ps_score sum;
-  ps_score *records; /* [n], ascending by counts: their order says nothing; NULL: suppressed */
+  ps_score *records; /* [n], ascending by counts: their order says nothing; NULL: not told */
 } ps_site_report;
 
 /* Frees the records and empties *r. */
 void ps_site_report_fini(ps_site_report *r);
-/* Sorts and sums the records, and drops them all where there are fewer than min_cell. */
+/* Sorts and sums the records, and drops them all where there are fewer than min_cell, or where they
+ * are not told. */
 void ps_site_report_close(ps_site_report *r);
-/* Prints a report, the same bytes for the same one: one JSON object a line. Fails: WEIR_ERR_DATA.
- */
+/* Print text and a last line with its SHA-256; and check such a file. Fail: WEIR_ERR_DATA. */
+weir_status ps_checked_print(const char *text, size_t size, FILE *out) WEIR_CHECKED;
+weir_status ps_checked_verify(const char *path) WEIR_CHECKED;
+/* Prints a report, the same bytes for the same one: one JSON object a line, the last the SHA-256 of
+ * those before. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
 weir_status ps_site_report_print(const ps_site_report *r, FILE *out) WEIR_CHECKED;
-/* Reads what ps_site_report_print wrote. Fails: WEIR_ERR_DATA, naming file and fault (a field that
- * is missing or negative, sums that are not those of the records), WEIR_ERR_MEMORY. */
+/* Reads what ps_site_report_print wrote, also in version 1, with all records and without checksum.
+ * Fails: WEIR_ERR_DATA, naming file and fault (a changed byte, a field that is missing or negative,
+ * sums that are not those of the records), WEIR_ERR_MEMORY. */
 weir_status ps_site_report_read(const char *path, ps_site_report *out) WEIR_CHECKED;
 
 enum { PS_MERGE_COLUMNS = 8 };
 extern const char *const ps_merge_head[PS_MERGE_COLUMNS];
-/* Pools n reports: one row a site (by digest of the dataset), then gross and average over all
- * records. Fails: WEIR_ERR_DATA where pipelines or scoring differ, or a dataset comes twice. */
+/* Pools n reports: one row a site (by digest of the dataset), then gross and, where every report
+ * tells its records, average over all records. Fails: WEIR_ERR_DATA where pipelines or scoring
+ * differ, or a dataset comes twice. */
 weir_status ps_site_merge(const ps_site_report *reports, int64_t n, weir_table *cells) WEIR_CHECKED;
 #endif

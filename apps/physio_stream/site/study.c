@@ -79,10 +79,29 @@ static const weir_opt model_options[] = {
                   "the results are a folder"),
     PATH_ROW(tasks.infer.parameters.outputs.output_path.path,
              "tasks.infer.parameters.outputs.output_path.default", "predictions", "not used"),
-    WEIR_OPT_ENUM(ps_model, weir.kind, PS_MODEL_PROGRAM, "program|query",
-                  "a program, or a query that Weir runs (with a step network: an ONNX file)"),
+    WEIR_OPT_ENUM(ps_model, weir.kind, PS_MODEL_PROGRAM, "program|query|onnx",
+                  "a program, a query that Weir runs, or an ONNX file with the interface below"),
     WEIR_OPT_STRING(ps_model, weir.query, "query.yaml", "query: its configuration"),
     WEIR_OPT_STRING(ps_model, weir.stream, "beats", "query: its output of format annotations"),
+    WEIR_OPT_STRING(ps_model, weir.network, "", "onnx: the file below the folder of the model"),
+    WEIR_OPT_STRING(ps_model, weir.signal, "",
+                    "onnx: signal by name or index; empty: the first in mV, or the only one"),
+    WEIR_OPT_STRING(ps_model, weir.unit, "mV", "onnx: unit that the network takes"),
+    WEIR_OPT_REAL(ps_model, weir.fs, 0, 0, 1e6, "Hz",
+                  "onnx: rate that the network takes; signals are resampled to it"),
+    WEIR_OPT_REAL(ps_model, weir.window, 0, 0, 1e6, "s",
+                  "onnx: window length; 0: that of the file"),
+    WEIR_OPT_REAL(ps_model, weir.hop, 0, 0, 1e6, "s", "onnx: time between windows; 0: the window"),
+    WEIR_OPT_ENUM(
+        ps_model, weir.gives, PS_GIVES_BEATS, "beats|class",
+        "onnx: beats: a score for each sample, whose maxima are beats; class: a score for "
+        "each window, of which beats of the detector are kept"),
+    WEIR_OPT_ENUM(ps_model, weir.scores, 0, "as_is|sigmoid|softmax",
+                  "onnx: function that makes scores of the outputs"),
+    WEIR_OPT_STRING_LIST(ps_model, weir.outputs, "",
+                         "onnx: names of the numbers of a sample or window; empty: there is one"),
+    WEIR_OPT_STRING(ps_model, weir.score, "", "onnx: the one of weir.outputs that decides"),
+    WEIR_OPT_REAL(ps_model, weir.threshold, 0.5, -1e9, 1e9, "1", "onnx: lowest score of a beat"),
     WEIR_OPT_END,
 };
 
@@ -250,6 +269,33 @@ static bool is_below(const char *path)
          strstr(path, "/../") == NULL && strlen(path) < 1024;
 }
 
+/* The interface of an ONNX file; its names become a query. */
+static weir_status check_interface(const char *path, const ps_model *m)
+{
+  bool known = m->weir.outputs.count == 0 && m->weir.score[0] == 0, named = true;
+
+  for (int64_t k = 0; k < m->weir.outputs.count; k++) {
+    named = named && is_suffix(m->weir.outputs.items[k]);
+    known = known || strcmp(m->weir.score, m->weir.outputs.items[k]) == 0;
+  }
+  if (!is_below(m->weir.network) || !is_plain(m->weir.network, 1024)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: weir.network: an ONNX file below the folder of the model", path);
+  }
+  if (!(m->weir.fs > 0)) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s: weir.fs: state the rate that the network takes", path);
+  }
+  if ((m->weir.signal[0] != 0 && !is_plain(m->weir.signal, 128)) || !is_plain(m->weir.unit, 32)) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s: weir.signal and weir.unit: text without quotes", path);
+  }
+  return named && known
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "%s: weir.score: name one of weir.outputs (letters, digits and '_'); "
+                         "leave both out where the network gives one number",
+                         path);
+}
+
 static weir_status check_model(const char *path, const ps_model *m)
 {
   if (!is_plain(m->name, 128)) {
@@ -272,7 +318,7 @@ static weir_status check_model(const char *path, const ps_model *m)
                      "its outputs",
                      path);
   }
-  return WEIR_OK;
+  return m->weir.kind == PS_MODEL_ONNX ? check_interface(path, m) : WEIR_OK;
 }
 
 static weir_status load(const weir_opt *rows, size_t size, const char *path, void *out,

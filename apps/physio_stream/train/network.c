@@ -77,7 +77,7 @@ static weir_status split(fold *f)
     for (int64_t i = 0; i < e->n_train; i++) {
       const int64_t r = e->beats.v[i].record;
 
-      if (!is_left_out(f, r) && f->is_valid[r] == (valid == 1)) {
+      if (e->beats.v[i].kind < PS_CLASSES && !is_left_out(f, r) && f->is_valid[r] == (valid == 1)) {
         f->beat[f->n_train + f->n_valid] = i;
         *(valid == 1 ? &f->n_valid : &f->n_train) += 1;
       }
@@ -162,7 +162,6 @@ static weir_status test_beat(const ps_train_session *e, const ps_beat_classifier
   const int found = ps_beat_classifier_class(c);
 
   r->each[beat->record].n[beat->kind][found]++;
-  r->all.n[beat->kind][found]++;
   return WEIR_OK;
 }
 

@@ -22,10 +22,11 @@ typedef struct ps_train_result {
 
 typedef struct ps_train_session {
   ps_records records, test;
-  int64_t *patient;       /* [records, then test]: the first record of the same patient */
-  ps_labelled_list beats; /* of records, then of test */
-  int64_t n_train;        /* beats of records         */
-  float *window;          /* of each beat, where a network is trained */
+  int64_t *patient;        /* [records, then test]: the first record of the same patient */
+  ps_labelled_list beats;  /* of records, then of test */
+  ps_confusion *unclassed; /* [records, then test]: beats that are missed, or without a window */
+  int64_t n_train;         /* beats of records         */
+  float *window;           /* of each beat, where a network is trained */
   ps_train_result by[PS_CLASSIFIERS];
   double weights[PS_CLASS_WEIGHTS];
   weir_table confusion, scores, trainings;
@@ -33,9 +34,9 @@ typedef struct ps_train_session {
 
 /* Number i of the records, then of those to test. */
 const ps_record *ps_train_record(const ps_train_session *e, int64_t i);
-/* Reads the window of each beat from its record and drops beats whose window has a gap, for all
- * classifiers. Fails: as ps_input_open, ps_input_read; WEIR_ERR_CONFIG for an option that cannot
- * be; WEIR_ERR_MEMORY. */
+/* Reads the window of each beat from its record. Beats whose window has a gap have no class, for
+ * all classifiers: they are counted in `unclassed` and dropped. Fails: as ps_input_open,
+ * ps_input_read; WEIR_ERR_CONFIG for an option that cannot be; WEIR_ERR_MEMORY. */
 weir_status ps_train_read_windows(const ps_cfg *cfg, ps_train_session *e) WEIR_CHECKED;
 /* Trains the network on all records and, without records to test, on those of all but each patient;
  * fills by[PS_BY_NETWORK] and trainings. The weights of all are in `out`. Fails: as

@@ -9,12 +9,13 @@
 #include "commands.h"
 #include "data/checksums.h"
 #include "io/weir_record.h"
+#include "page/table_files.h"
 #include "train/session.h"
 
-enum { CONFUSION = 3 + PS_CLASSES, SCORES = 9 };
+enum { CONFUSION = 3 + PS_LABELS, SCORES = 9 };
 static const char *const classifier_name[PS_CLASSIFIERS] = {"discriminant", "network"};
-static const char *const confusion_head[CONFUSION] = {"classifier", "record", "annotated", "N",
-                                                      "S",          "V",      "F"};
+static const char *const confusion_head[CONFUSION] = {"classifier", "record", "annotated", "N", "S",
+                                                      "V",          "F",      "Q",         "O"};
 static const char *const scores_head[SCORES] = {
     "classifier", "class", "beats", "se", "ppv", "fpr", "se_average", "ppv_average", "learnt"};
 
@@ -24,7 +25,7 @@ static weir_status read_record(const ps_cfg *cfg, const ps_record *r, int64_t in
 {
   char file[PS_PATH], features[PS_PATH], annotations[PS_PATH];
   weir_record_clock clock;
-  int64_t unmatched = 0;
+  int64_t missed[PS_LABELS], without = 0;
   const int64_t before = e->beats.n;
 
   (void)snprintf(file, sizeof file, "%s/%s", r->name, cfg->beats.file);
@@ -34,9 +35,13 @@ static weir_status read_record(const ps_cfg *cfg, const ps_record *r, int64_t in
   WEIR_TRY(ps_checksums_verify_file(ps_input_checksums(&cfg->input, r->path), annotations));
   WEIR_TRY(weir_record_read_clock(r->path, &clock));
   WEIR_TRY(ps_labelled_read(features, annotations, (double)clock.fs_num / (double)clock.fs_den,
-                            cfg->eval.window, index, &e->beats, &unmatched));
+                            cfg->eval.window, index, &e->beats, missed));
+  for (int k = 0; k < PS_LABELS; k++) {
+    e->unclassed[index].n[k][PS_LABEL_O] = missed[k];
+    without += missed[k];
+  }
   weir_info("train", "%s: %lld beats, %lld annotated ones without features", r->name,
-            (long long)(e->beats.n - before), (long long)unmatched);
+            (long long)(e->beats.n - before), (long long)without);
   return WEIR_OK;
 }
 
@@ -137,6 +142,8 @@ static weir_status read_all(const ps_cfg *cfg, session *e)
   const int64_t all = e->records.count + e->test.count;
 
   WEIR_TRY(find_patients(cfg, e));
+  WEIR_TRY(weir_alloc(all, sizeof *e->unclassed, (void **)&e->unclassed));
+  memset(e->unclassed, 0, (size_t)all * sizeof *e->unclassed);
   for (int64_t i = 0; i < all; i++) {
     WEIR_TRY(read_record(cfg, ps_train_record(e, i), i, e));
     e->n_train = i < e->records.count ? e->beats.n : e->n_train;
@@ -160,10 +167,7 @@ static void test_patient(session *e, int64_t i, const double *weights)
     const ps_labelled *b = &e->beats.v[k];
 
     if (b->patient == i) {
-      const int found = ps_discriminant_class(weights, b->x);
-
-      r->each[b->record].n[b->kind][found]++;
-      r->all.n[b->kind][found]++;
+      r->each[b->record].n[b->kind][ps_discriminant_class(weights, b->x)]++;
     }
   }
 }
@@ -176,7 +180,9 @@ static weir_status fit_and_test(const ps_cfg *cfg, session *e)
 
   WEIR_TRY(ps_discriminant_fit(e->beats.v, e->n_train, -1, min_beats, e->weights));
   for (int64_t k = 0; k < e->n_train; k++) {
-    learnt[e->beats.v[k].kind]++;
+    if (e->beats.v[k].kind < PS_CLASSES) {
+      learnt[e->beats.v[k].kind]++;
+    }
   }
   for (int c = 0; c < PS_CLASSES; c++) { /* of a class with fewer, nothing is learnt */
     learnt[c] = learnt[c] >= min_beats ? learnt[c] : 0;
@@ -197,11 +203,11 @@ static weir_status fit_and_test(const ps_cfg *cfg, session *e)
 
 static void add_confusion(int by, const char *name, const ps_confusion *c, weir_table *t)
 {
-  for (int k = 0; k < PS_CLASSES; k++) {
+  for (int k = 0; k < PS_LABELS; k++) {
     weir_table_add(t, "%s", classifier_name[by]);
     weir_table_add(t, "%s", name);
-    weir_table_add(t, "%s", ps_class_name[k]);
-    for (int j = 0; j < PS_CLASSES; j++) {
+    weir_table_add(t, "%s", ps_label_name[k]);
+    for (int j = 0; j < PS_LABELS; j++) {
       weir_table_add(t, "%lld", (long long)c->n[k][j]);
     }
   }
@@ -211,19 +217,26 @@ static void add_scores(session *e, int by, int64_t first, int64_t n)
 {
   const ps_train_result *const r = &e->by[by];
 
-  for (int k = 0; k < PS_CLASSES; k++) {
+  static const int rows[] = {PS_CLASS_N, PS_CLASS_S, PS_CLASS_V, PS_CLASS_F, PS_ANY_BEAT};
+
+  for (int i = 0; i <= PS_CLASSES; i++) {
+    const int k = rows[i];
     const ps_class_score s = ps_confusion_score(&r->all, k);
     const ps_class_score average = ps_confusion_average(r->each + first, n, k);
 
     weir_table_add(&e->scores, "%s", classifier_name[by]);
-    weir_table_add(&e->scores, "%s", ps_class_name[k]);
+    weir_table_add(&e->scores, "%s", k == PS_ANY_BEAT ? "beat" : ps_label_name[k]);
     weir_table_add(&e->scores, "%lld", (long long)s.beats);
     weir_table_add_number(&e->scores, "%.2f", s.se, "");
     weir_table_add_number(&e->scores, "%.2f", s.ppv, "");
     weir_table_add_number(&e->scores, "%.2f", s.fpr, "");
     weir_table_add_number(&e->scores, "%.2f", average.se, "");
     weir_table_add_number(&e->scores, "%.2f", average.ppv, "");
-    weir_table_add(&e->scores, "%lld", (long long)r->learnt[k]);
+    if (k < PS_CLASSES) {
+      weir_table_add(&e->scores, "%lld", (long long)r->learnt[k]);
+    } else {
+      weir_table_add(&e->scores, "%s", "");
+    }
   }
 }
 
@@ -234,6 +247,10 @@ static void fill_tables(const ps_cfg *cfg, session *e)
 
   for (int by = 0; by < (cfg->beats.network.use ? PS_CLASSIFIERS : PS_BY_NETWORK); by++) {
     for (int64_t i = first; i < end; i++) {
+      if (end > 1) { /* it has been tested */
+        ps_confusion_add(&e->by[by].each[i], &e->unclassed[i]);
+        ps_confusion_add(&e->by[by].all, &e->by[by].each[i]);
+      }
       add_confusion(by, ps_train_record(e, i)->name, &e->by[by].each[i], &e->confusion);
     }
     add_confusion(by, "all", &e->by[by].all, &e->confusion);
@@ -283,9 +300,10 @@ static weir_status fill_page(weir_report *r, const ps_cfg *cfg, const session *e
       r,
       "Classes of beats (ANSI/AAMI EC57: N normal and bundle branch block, S supraventricular and "
       "V ventricular ectopic, F fusion) by a linear discriminant of features%s, %s. Se = TP / (TP "
-      "+ "
-      "FN), PPV = TP / (TP + FP), FPR = FP / (FP + TN) of each class against all others; gross, of "
-      "all beats, and averages over the records.",
+      "+ FN), PPV = TP / (TP + FP), FPR = FP / (FP + TN); missed beats are FN, false detections "
+      "FP. As EC57 asks, fusion beats and those of no class (Q) that are found as V are no FP of "
+      "V, and Q found as S no FP of S. EC57 has no scores of N and F: they are against all others. "
+      "Row beat: any beat against none. Gross, of all beats, and averages over the records.",
       cfg->beats.network.use ? " and by a network" : "",
       e->test.count > 0      ? "fitted to other patients than those tested"
       : e->records.count > 1 ? "each patient tested by what is fitted to all others"
@@ -294,7 +312,7 @@ static weir_status fill_page(weir_report *r, const ps_cfg *cfg, const session *e
   if (cfg->beats.network.use) {
     WEIR_TRY(fill_network(r, cfg, e));
   }
-  WEIR_TRY(weir_report_heading(r, "Beats by annotated and found class"));
+  WEIR_TRY(weir_report_heading(r, "Beats by annotated and found class (Q: no class, O: no beat)"));
   return weir_table_report(&e->confusion, r, "confusion", CONFUSION, confusion_head);
 }
 
@@ -306,11 +324,11 @@ static weir_status write_all(weir_job *j, session *e)
 
   fill_tables(cfg, e);
   WEIR_TRY(write_weights(out, e->weights));
-  WEIR_TRY(weir_table_write_csv(&e->confusion, out, "confusion.csv", CONFUSION, confusion_head));
-  WEIR_TRY(weir_table_write_csv(&e->scores, out, "scores.csv", SCORES, scores_head));
+  WEIR_TRY(ps_table_write(&e->confusion, out, "confusion", CONFUSION, confusion_head));
+  WEIR_TRY(ps_table_write(&e->scores, out, "scores", SCORES, scores_head));
   if (cfg->beats.network.use) {
-    WEIR_TRY(weir_table_write_csv(&e->trainings, out, "trainings.csv", PS_TRAINING_COLUMNS,
-                                  ps_training_head));
+    WEIR_TRY(
+        ps_table_write(&e->trainings, out, "trainings", PS_TRAINING_COLUMNS, ps_training_head));
   }
   WEIR_TRY(weir_report_open(out, "physio_stream: classifiers of beats", &r));
   weir_report_fact(r, "records", "%lld", (long long)(e->records.count + e->test.count));
@@ -375,6 +393,7 @@ static weir_status perform(weir_job *j)
     weir_free(&e.by[c].each);
   }
   weir_free(&e.patient);
+  weir_free(&e.unclassed);
   weir_free(&e.window);
   ps_labelled_fini(&e.beats);
   ps_records_fini(&e.records);

@@ -77,7 +77,7 @@ static weir_status read_record(const ps_cfg *cfg, const ps_beat_network *is, ps_
   return WEIR_OK;
 }
 
-/* Leaves the beats whose windows are whole. */
+/* Leaves the beats whose windows are whole; the others have no class. */
 static void drop_incomplete(ps_train_session *e, int64_t size, const uint8_t *whole)
 {
   const int64_t all = e->beats.n, of_train = e->n_train;
@@ -89,12 +89,15 @@ static void drop_incomplete(ps_train_session *e, int64_t size, const uint8_t *wh
       memmove(e->window + n * size, e->window + i * size, (size_t)size * sizeof *e->window);
       n++;
     } else {
+      const ps_labelled *const beat = &e->beats.v[i];
+
+      e->unclassed[beat->record].n[beat->kind][PS_LABEL_Q]++;
       e->n_train -= i < of_train;
     }
   }
   e->beats.n = n;
   if (n < all) {
-    weir_info("train", "%lld of %lld beats have a gap in the window of the network: left out",
+    weir_info("train", "%lld of %lld beats have a gap in the window of the network: of no class",
               (long long)(all - n), (long long)all);
   }
 }

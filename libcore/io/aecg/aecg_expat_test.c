@@ -2,6 +2,7 @@
  * is refused with its line. */
 #include <math.h>
 #include "io/aecg/aecg_priv.h"
+#include "io/weir_record_convert.h"
 #include "support/io/io_test.h"
 
 static char path[512];
@@ -256,6 +257,133 @@ static void increments_are_rates(void **state)
   assert_false(weir_aecg_rate("1", "", &num, &den));
 }
 
+/* Two records are the same, up to their names. */
+static void assert_same(weir_record *a, weir_record *b)
+{
+  int64_t at[2] = {0, 0};
+  int32_t raw[2][16];
+  uint8_t present[2][16];
+  weir_record_events e[2];
+
+  assert_int_equal(weir_record_start(a, &at[0]), weir_record_start(b, &at[1]));
+  assert_int_equal(at[0], at[1]);
+  assert_int_equal(weir_record_signals(a), weir_record_signals(b));
+  for (int i = 0; i < weir_record_signals(a); i++) {
+    const weir_signal_info *const s = weir_record_signal(a, i);
+    const weir_signal_info *const t = weir_record_signal(b, i);
+
+    assert_string_equal(s->name, t->name);
+    assert_string_equal(s->units, t->units);
+    assert_int_equal(s->count, t->count);
+    assert_int_equal(s->fs_num, t->fs_num);
+    assert_int_equal(s->fs_den, t->fs_den);
+    assert_near(s->gain, t->gain, 0);
+    assert_near(s->baseline, t->baseline, 1e-12);
+    assert_ok(weir_record_read_raw(a, i, 0, s->count, raw[0], present[0]));
+    assert_ok(weir_record_read_raw(b, i, 0, s->count, raw[1], present[1]));
+    assert_memory_equal(raw[0], raw[1], 4 * (size_t)s->count);
+    assert_memory_equal(present[0], present[1], (size_t)s->count);
+  }
+  assert_ok(weir_record_events_read(a, &e[0]));
+  assert_ok(weir_record_events_read(b, &e[1]));
+  assert_int_equal(e[0].count, e[1].count);
+  for (int64_t k = 0; k < e[0].count; k++) {
+    assert_int_equal(e[0].items[k].time, e[1].items[k].time);
+    assert_int_equal(e[0].items[k].duration, e[1].items[k].duration);
+    assert_int_equal(e[0].items[k].code, e[1].items[k].code);
+    assert_string_equal(e[0].items[k].text, e[1].items[k].text);
+  }
+  weir_record_events_fini(&e[0]);
+  weir_record_events_fini(&e[1]);
+}
+
+/* Leads with gaps of their own, absolute times and relative ones; and failing allocations. */
+static void what_is_written_reads_the_same(void **state)
+{
+  static const char *const files[] = {
+      SET(LEAD("MDC_ECG_LEAD_AVR", "10", "2.5", "uV", "1 -2 3") ABSOLUTE("20040506070810.250")
+              LEAD("MDC_ECG_LEAD_V1", "0", "-1", "mV", "5 6 7 8"))
+          SET(ABSOLUTE("20040506070810.270") LEAD(
+              "MDC_ECG_LEAD_AVR", "10", "2.5", "uV",
+              "7 8 2147483647")) "<subjectOf>"
+                                 "<annotationSet><component><annotation><code code=\"A\"/><value "
+                                 "code=\"V\" "
+                                 "codeSystemName=\"WFDB\"><originalText>a &lt; "
+                                 "b</originalText></value><support>"
+                                 "<supportingROI>" REGION(
+                                     "20040506070810.252") "</supportingROI></support></annotation>"
+                                                           "</component></annotationSet></"
+                                                           "subjectOf>",
+      SET(TIMES("RELATIVE", "GLIST_PQ", "0", "4", "ms")
+              LEAD("Lead &#228; &amp; b", "0", "5", "uV", "1 2 3")),
+  };
+  const weir_convert_scale scale = {0, 0.01, 0.01};
+  weir_convert_facts facts;
+  char out[520];
+
+  (void)snprintf(out, sizeof out, "%.*s.out.xml", (int)strlen(path) - 4, path);
+  for (int k = 0; k < 2; k++) {
+    weir_record_events e;
+    weir_record *b = NULL;
+
+    write_file(files[k]);
+    weir_record *a = opened();
+
+    assert_ok(weir_record_events_read(a, &e));
+    assert_int_equal(e.count, k == 0);
+    assert_int_equal(k == 0 ? e.items[0].code : WEIR_ANN_PVC, WEIR_ANN_PVC);
+    weir_status status = WEIR_ERR_MEMORY;
+
+    for (int64_t n = 1; status != WEIR_OK; n++) {
+      weir_alloc_fail_after(n);
+      status = weir_record_to_aecg(a, &e, "of <a>", out, &scale, &facts);
+      weir_alloc_fail_after(0);
+      assert_true(status == WEIR_OK || status == WEIR_ERR_MEMORY);
+    }
+    assert_int_equal(facts.samples, k == 0 ? 26 : 3);
+    assert_int_equal(facts.absent, k == 0 ? 16 : 0);
+    assert_ok(weir_record_open(out, NULL, &b));
+    if (k == 0) {
+      assert_same(a, b);
+    } else {
+      assert_string_equal(weir_record_signal(b, 0)->name, "Lead \xc3\xa4 & b");
+    }
+    weir_record_events_fini(&e);
+    weir_record_close(&a);
+    weir_record_close(&b);
+  }
+}
+
+/* A code of WFDB without a mnemonic, and bytes that are no character of UTF-8 or XML: a surrogate,
+ * a form too long, one beyond U+10FFFF, U+FFFE and a control character. */
+static void codes_and_texts_of_any_bytes_are_written(void **state)
+{
+  static const char text[] = "a\xed\xa0\x80"
+                             "b\xc0\x80\xf4\x90\x80\x80\xef\xbf\xbe\x01\xf0\x9f\x92\x93";
+  const weir_record_event event = {.time = 2000000, .duration = -1, .code = 42};
+  const weir_convert_scale scale = {0, 0.01, 0.01};
+  weir_convert_facts facts;
+  weir_record_events e = {0};
+  weir_record *r = NULL;
+  char out[520];
+
+  (void)snprintf(out, sizeof out, "%.*s.out.xml", (int)strlen(path) - 4, path);
+  write_file(SET(T I("1 2 3")));
+  assert_ok(weir_record_open(path, NULL, &r));
+  assert_ok(weir_record_events_add(&e, &event, text, sizeof text - 1));
+  assert_ok(weir_record_to_aecg(r, &e, text, out, &scale, &facts));
+  weir_record_events_fini(&e);
+  weir_record_close(&r);
+  assert_ok(weir_record_open(out, NULL, &r));
+  assert_ok(weir_record_events_read(r, &e));
+  assert_int_equal(e.count, 1);
+  assert_int_equal(e.items[0].code, 42);
+  assert_int_equal(e.items[0].time, 2000000);
+  assert_string_equal(e.items[0].text, "a   b          \xf0\x9f\x92\x93");
+  weir_record_events_fini(&e);
+  weir_record_close(&r);
+}
+
 static void failing_allocations_are_reported(void **state)
 {
   const int64_t before = weir_alloc_bytes();
@@ -284,6 +412,8 @@ int main(void)
       cmocka_unit_test(what_is_not_understood_is_refused_with_its_line),
       cmocka_unit_test(other_xml_and_entities_are_refused),
       cmocka_unit_test(increments_are_rates),
+      cmocka_unit_test(what_is_written_reads_the_same),
+      cmocka_unit_test(codes_and_texts_of_any_bytes_are_written),
       cmocka_unit_test(failing_allocations_are_reported),
   };
   char dir[256];

@@ -1,5 +1,6 @@
-/* values.c - times and increments of annotated ECGs, and the memory of what a file says. */
+/* values.c - times and increments of annotated ECGs. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "io/aecg/aecg_priv.h"
@@ -35,12 +36,33 @@ static bool take_fraction(const char **at, int64_t *ns)
   return true;
 }
 
+bool weir_aecg_offset(const char *zone, int *minutes)
+{
+  const char *at = zone + 1;
+  int64_t hours = 0, rest = 0;
+
+  if ((zone[0] != '+' && zone[0] != '-') || strlen(zone) != 5 || !take_digits(&at, 2, &hours) ||
+      !take_digits(&at, 2, &rest) || rest > 59 || hours * 60 + rest > 14 * 60) {
+    return false;
+  }
+  *minutes = (int)(hours * 60 + rest) * (zone[0] == '-' ? -1 : 1);
+  return true;
+}
+
+void weir_aecg_offset_text(int minutes, char zone[8])
+{
+  const unsigned size = minutes < 0 ? 0u - (unsigned)minutes : (unsigned)minutes;
+
+  (void)snprintf(zone, 8, "%c%02u%02u", minutes < 0 ? '-' : '+', size / 60 % 24, size % 60);
+}
+
 bool weir_aecg_time(const char *text, int64_t *ns, char zone[8])
 {
   static const int widths[] = {4, 2, 2, 2, 2, 2};
   /* Years 1900 to 2189: sums and differences of such times and of relative ones fit 64 bits. */
   static const int64_t limits[] = {2189, 12, 31, 23, 59, 59};
-  int64_t n[6], day_us = 0, fraction = 0, offset = 0;
+  int64_t n[6], day_us = 0, fraction = 0;
+  int offset = 0;
   const char *at = text;
 
   for (int i = 0; i < 6; i++) {
@@ -61,10 +83,11 @@ bool weir_aecg_time(const char *text, int64_t *ns, char zone[8])
 
   zone[0] = 0;
   if (left == 5 && (*at == '+' || *at == '-')) {
-    strcpy(zone, at++);
-    if (!take_digits(&at, 4, &offset)) {
+    strcpy(zone, at);
+    if (!weir_aecg_offset(zone, &offset)) {
       return false;
     }
+    at += left;
   }
   *ns = day_us * 1000 + ((n[3] * 60 + n[4]) * 60 + n[5]) * SECOND + fraction;
   return *at == 0;
@@ -111,17 +134,4 @@ bool weir_aecg_rate(const char *value, const char *unit, int64_t *num, int64_t *
     *den = 1;
   }
   return *num <= INT64_C(1) << 40 && *den <= INT64_C(1) << 40;
-}
-
-void weir_aecg_fini(weir_aecg *a)
-{
-  for (int64_t i = 0; i < a->n_leads; i++) {
-    for (int64_t k = 0; k < a->leads[i].n_pieces; k++) {
-      weir_free(&a->leads[i].pieces[k].digits);
-    }
-    weir_free(&a->leads[i].pieces);
-  }
-  weir_free(&a->leads);
-  weir_record_events_fini(&a->events);
-  *a = (weir_aecg){0};
 }

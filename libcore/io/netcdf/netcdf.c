@@ -11,7 +11,7 @@
 #include "io/weir_netcdf.h"
 #include "io/weir_record_format.h"
 
-enum { MAX_SIGNALS = 1024, PIECE = 4096 };
+enum { MAX_SIGNALS = 1024, PIECE = 4096, NO_OFFSET = 1 << 16 };
 #define MAX_SLOTS (INT64_C(1) << 50)
 #define MAX_EXACT (INT64_C(1) << 53) /* integers below are exact as doubles */
 
@@ -32,7 +32,7 @@ typedef struct file {
   char *name;
   char *comments; /* NULL: none */
   int64_t start_us;
-  int start_kind;
+  int start_kind, utc_offset; /* utc_offset: NO_OFFSET where it is unknown */
   int64_t n_sources, source_capacity;
   source *sources;
   weir_signal_info *infos;
@@ -290,6 +290,7 @@ static weir_status take_file(file *f, const char *path)
 
   f->start_kind = kind == 1 || kind == 2 ? (int)kind : 0;
   f->start_us = int_or(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_START, 0, -MAX_EXACT, MAX_EXACT);
+  f->utc_offset = (int)int_or(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_OFFSET, NO_OFFSET, -840, 840);
   if (weir_netcdf_find(f->nc, "record_id", &var, &shape) == WEIR_OK && !shape.text &&
       shape.n_dims == 1 && shape.dtype == WEIR_U8 && shape.lengths[0] > 0 &&
       shape.lengths[0] < WEIR_SERIES_NAME) {
@@ -370,7 +371,9 @@ static weir_status open_file(const char *path, const weir_record_opts *opts, wei
                              .signals = f->infos,
                              .n_signals = (int)f->n_sources,
                              .start_kind = f->start_kind,
-                             .start_us = f->start_us};
+                             .start_us = f->start_us,
+                             .has_utc_offset = f->utc_offset != NO_OFFSET,
+                             .utc_offset = f->utc_offset};
   return WEIR_OK;
 fail:
   close_file(f);

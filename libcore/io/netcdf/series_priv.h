@@ -5,6 +5,7 @@
 #define WEIR_SERIES_COMMENTS "header_comments" /* as weir_record_comments */
 #define WEIR_SERIES_ORIGIN "record_start_kind" /* as weir_record_start */
 #define WEIR_SERIES_START "record_start_us"
+#define WEIR_SERIES_OFFSET "record_utc_offset_minutes" /* as weir_record_utc_offset, if known */
 #define WEIR_SERIES_MEANINGS "invalid_sample outside_of_files" /* of the flags */
 #define WEIR_SERIES_RUNS "runs" /* [n, 2] slots between which samples may be present */
 /* Numbers of an event, one variable each; the last only where an event has any. */

@@ -55,19 +55,24 @@ static weir_status define_file(sheet *s)
 {
   static const char *const kinds[] = {"time in microseconds after the first sample; no start known",
                                       "time of day in microseconds; no date known",
-                                      "microseconds of the recorder's clock; zone not known"};
+                                      "microseconds of the recorder's clock; zone not known",
+                                      "microseconds of the recorder's clock, local time"};
   const int kind = weir_record_start(s->r, &s->start_us);
-  int id = 0;
+  int id = 0, offset = 0;
+  const bool has_offset = weir_record_utc_offset(s->r, &offset);
 
   s->start_us = kind ? s->start_us : 0;
   s->origin_us = weir_netcdf_time_origin(s->start_us);
   WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "source", "Weir"));
-  WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "comment", kinds[kind]));
+  WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "comment", kinds[kind + has_offset]));
   if (s->comments && s->comments[0]) {
     WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, WEIR_SERIES_COMMENTS, s->comments));
   }
   WEIR_TRY(put_int(s, WEIR_NETCDF_FILE, WEIR_SERIES_ORIGIN, kind));
   WEIR_TRY(put_int(s, WEIR_NETCDF_FILE, WEIR_SERIES_START, s->start_us));
+  if (has_offset) {
+    WEIR_TRY(put_int(s, WEIR_NETCDF_FILE, WEIR_SERIES_OFFSET, offset));
+  }
   const char *const name = weir_record_name(s->r);
   const int64_t start = 0;
   const int64_t length = (int64_t)strlen(name);

@@ -4,7 +4,7 @@
 #include "base/weir_alloc.h"
 #include "io/io_priv.h"
 
-enum { MAX_TEXT = 4096, NODES = 0, NAMES, ATTRIBUTES, TENSORS, INPUTS, OUTPUTS };
+enum { MAX_TEXT = 4096, NODES = 0, NAMES, ATTRIBUTES, TENSORS, INPUTS, OUTPUTS, METADATA };
 static const int64_t max_file = (INT64_C(1) << 31) - 1; /* of protobuf */
 
 weir_status onnx_wrong(const onnx_parse *p, const uint8_t *at, const char *why)
@@ -18,6 +18,16 @@ weir_status onnx_expect(const onnx_parse *p, const protobuf_field *f, int wire)
   return f->wire == wire ? WEIR_OK : onnx_wrong(p, f->tag, "a field has another type");
 }
 
+static bool has_control_characters(protobuf_span s)
+{
+  for (const uint8_t *at = s.at; at < s.end; at++) {
+    if (*at < ' ' || *at == 0x7f) {
+      return true;
+    }
+  }
+  return false;
+}
+
 weir_status onnx_text(const onnx_parse *p, const protobuf_field *f, weir_onnx_text *out)
 {
   const int64_t size = f->body.end - f->body.at;
@@ -26,10 +36,8 @@ weir_status onnx_text(const onnx_parse *p, const protobuf_field *f, weir_onnx_te
   if (size > MAX_TEXT) {
     return onnx_wrong(p, f->tag, "a name has more than 4096 bytes");
   }
-  for (int64_t i = 0; i < size; i++) {
-    if (f->body.at[i] < ' ' || f->body.at[i] == 0x7f) {
-      return onnx_wrong(p, f->tag, "a name has control characters");
-    }
+  if (has_control_characters(f->body)) {
+    return onnx_wrong(p, f->tag, "a name has control characters");
   }
   *out = (weir_onnx_text){(const char *)f->body.at, (int)size};
   return WEIR_OK;
@@ -350,6 +358,36 @@ static weir_status take_opset(const onnx_parse *p, const protobuf_field *field)
   return WEIR_OK;
 }
 
+/* StringStringEntryProto: an entry of other texts, such as a JSON document, is left out. */
+static weir_status add_entry(const onnx_parse *p, const protobuf_field *field)
+{
+  weir_onnx *const m = p->m;
+  weir_onnx_entry entry = {.key = {NULL, 0}};
+  bool is_text = true;
+  protobuf_why why = {""};
+  protobuf_span s = field->body;
+  protobuf_field f;
+
+  WEIR_TRY(onnx_expect(p, field, PROTOBUF_BYTES));
+  while (protobuf_next(&s, &f, &why)) {
+    if (f.number == 1 || f.number == 2) {
+      WEIR_TRY(onnx_expect(p, &f, PROTOBUF_BYTES));
+      is_text = is_text && f.body.end - f.body.at <= MAX_TEXT && !has_control_characters(f.body);
+      *(f.number == 1 ? &entry.key : &entry.value) =
+          (weir_onnx_text){(const char *)f.body.at, is_text ? (int)(f.body.end - f.body.at) : 0};
+    }
+  }
+  if (why.text[0] != 0) {
+    return onnx_wrong(p, f.tag, why.text);
+  }
+  if (!is_text) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(grow(p, &m->metadata, METADATA, m->n_metadata, sizeof entry));
+  m->metadata[m->n_metadata++] = entry;
+  return WEIR_OK;
+}
+
 static weir_status take_model(const onnx_parse *p, const protobuf_field *f, bool *has_graph)
 {
   switch (f->number) {
@@ -368,6 +406,8 @@ static weir_status take_model(const onnx_parse *p, const protobuf_field *f, bool
     return take_graphs(p, f);
   case 8:
     return take_opset(p, f);
+  case 14:
+    return add_entry(p, f);
   case 25:
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "%s: functions of a model are not supported: export the "
@@ -418,6 +458,7 @@ void weir_onnx_fini(weir_onnx *m)
   weir_free(&m->tensors);
   weir_free(&m->inputs);
   weir_free(&m->outputs);
+  weir_free(&m->metadata);
   weir_free(&m->bytes);
   *m = (weir_onnx){.opset = 0};
 }

@@ -164,6 +164,33 @@ static void integers_have_their_sign(void **state)
   weir_onnx_fini(&m);
 }
 
+static void put_entry(onnx_made *model, const char *key, const char *value)
+{
+  onnx_made entry = {.size = 0};
+
+  onnx_put_text(&entry, 1, key);
+  onnx_put_text(&entry, 2, value);
+  onnx_put_message(model, 14, &entry);
+}
+
+/* In order; one that is no line of text is left out. */
+static void metadata_are_read(void **state)
+{
+  onnx_made graph = {.size = 0}, model = onnx_make_model(&graph, 17);
+  weir_onnx m;
+
+  put_entry(&model, "rate", "128");
+  put_entry(&model, "json", "{\n}");
+  put_entry(&model, "empty", "");
+  assert_ok(weir_onnx_parse(model.bytes, (int64_t)model.size, "made", &m));
+  assert_int_equal(m.n_metadata, 2);
+  assert_true(weir_onnx_is(m.metadata[0].key, "rate") && weir_onnx_is(m.metadata[0].value, "128"));
+  assert_true(weir_onnx_is(m.metadata[1].key, "empty") && weir_onnx_is(m.metadata[1].value, ""));
+  weir_onnx_fini(&m);
+  onnx_put_int(&model, 14, 1);
+  assert_parse(&model, WEIR_ERR_DATA, "a field has another type");
+}
+
 static void every_allocation_may_fail(void **state)
 {
   const char *path = WEIR_SOURCE_DIR "/tests/fuzz/seeds/onnx/rhythm20.onnx";
@@ -195,6 +222,7 @@ int main(void)
       cmocka_unit_test(what_is_not_supported_is_named),
       cmocka_unit_test(malformed_messages_are_refused),
       cmocka_unit_test(integers_have_their_sign),
+      cmocka_unit_test(metadata_are_read),
       cmocka_unit_test(every_allocation_may_fail),
   };
 

@@ -73,6 +73,11 @@ typedef struct weir_onnx_value {
   int64_t shape[WEIR_ONNX_DIMS];
 } weir_onnx_value;
 
+/* An entry of metadata_props: what the file states about the network. */
+typedef struct weir_onnx_entry {
+  weir_onnx_text key, value;
+} weir_onnx_entry;
+
 typedef struct weir_onnx {
   int64_t ir_version, opset; /* opset: version of the operators of domain "" */
   weir_onnx_text producer, producer_version;
@@ -81,8 +86,9 @@ typedef struct weir_onnx {
   weir_onnx_attribute *attributes;
   weir_onnx_tensor *tensors; /* the first n_initializers: constants of the graph, by name */
   weir_onnx_value *inputs, *outputs;
+  weir_onnx_entry *metadata; /* those whose key and value are texts as above, of up to 4096 bytes */
   int64_t n_nodes, n_names, n_attributes, n_tensors, n_initializers, n_inputs, n_outputs;
-  int64_t capacity[6];
+  int64_t n_metadata, capacity[7];
   char *bytes; /* of the file */
 } weir_onnx;
 

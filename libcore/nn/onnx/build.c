@@ -166,9 +166,45 @@ static weir_status build_node(onnx_net *c, const weir_onnx_node *node)
   return onnx_add(c, &made);
 }
 
-weir_status weir_onnx_input(const weir_onnx *m, const char *where, const weir_onnx_value **out)
+/* Inputs of the file that are data: neither constant nor a named state. Returns their number, also
+ * where it is more than out has room for. */
+static int64_t find_data(const weir_onnx *m, const weir_onnx_states *states, weir_onnx_inputs *out)
 {
   int64_t n = 0;
+
+  for (int64_t i = 0; i < m->n_inputs; i++) {
+    bool other = onnx_is_state(states, m->inputs[i].name, false);
+
+    for (int64_t k = 0; k < m->n_initializers; k++) {
+      other = other || weir_onnx_same(m->tensors[k].name, m->inputs[i].name);
+    }
+    if (!other && n++ < WEIR_ONNX_INPUTS) {
+      out->at[n - 1] = &m->inputs[i];
+    }
+  }
+  out->n = n < WEIR_ONNX_INPUTS ? (int)n : WEIR_ONNX_INPUTS;
+  return n;
+}
+
+/* The outputs of the file that are no states; *out: the last of them. */
+static int64_t count_results(const weir_onnx *m, const weir_onnx_states *states,
+                             const weir_onnx_value **out)
+{
+  int64_t n = 0;
+
+  for (int64_t i = 0; i < m->n_outputs; i++) {
+    if (!onnx_is_state(states, m->outputs[i].name, true)) {
+      *out = &m->outputs[i];
+      n++;
+    }
+  }
+  return n;
+}
+
+weir_status weir_onnx_find_inputs(const weir_onnx *m, const char *where,
+                                  const weir_onnx_states *states, weir_onnx_inputs *out)
+{
+  const weir_onnx_value *result = NULL;
 
   if (m->opset < WEIR_ONNX_OPSET_MIN || m->opset > WEIR_ONNX_OPSET_MAX) {
     return weir_fail(
@@ -177,32 +213,52 @@ weir_status weir_onnx_input(const weir_onnx *m, const char *where, const weir_on
         "network with opset_version=20",
         where, (long long)m->opset, WEIR_ONNX_OPSET_MIN, WEIR_ONNX_OPSET_MAX);
   }
-  for (int64_t i = 0; i < m->n_inputs; i++) {
-    bool constant = false;
+  const int64_t n = find_data(m, states, out), n_results = count_results(m, states, &result);
 
-    for (int64_t k = 0; k < m->n_initializers; k++) {
-      constant = constant || weir_onnx_same(m->tensors[k].name, m->inputs[i].name);
-    }
-    if (!constant) {
-      *out = &m->inputs[i];
-      n++;
-    }
-  }
-  if (n != 1 || m->n_outputs != 1) {
+  if (n < 1 || n > WEIR_ONNX_INPUTS || n_results != 1) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "%s: the network has %lld inputs and %lld outputs: one of each is supported",
-                     where, (long long)n, (long long)m->n_outputs);
+                     "%s: the network has %lld inputs and %lld outputs%s: 1 to %d inputs and one "
+                     "output are supported, and states that are named in pairs",
+                     where, (long long)n, (long long)n_results,
+                     states != NULL && states->n_named > 0 ? " that are no states" : "",
+                     WEIR_ONNX_INPUTS);
   }
-  if ((*out)->elements != 1 || !(*out)->has_shape || (*out)->n_dims < 2 || (*out)->shape[0] > 1) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "%s: input \"%.*s\" must be of floats and state its shape, [batch, ..], with "
-                     "a batch of 1 or of any size",
-                     where, (*out)->name.size, (*out)->name.at);
+  for (int k = 0; k < out->n; k++) {
+    const weir_onnx_value *const in = out->at[k];
+
+    if (in->elements != 1 || !in->has_shape || in->n_dims < 2 || in->shape[0] > 1) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "%s: input \"%.*s\" must be of floats and state its shape, [batch, ..], "
+                       "with a batch of 1 or of any size, or be named as a state",
+                       where, in->name.size, in->name.at);
+    }
   }
   return WEIR_OK;
 }
 
-static weir_status walk(onnx_net *c, const weir_onnx_value *input, weir_value x, weir_value *y)
+static weir_status take_result(onnx_net *c, weir_value *y)
+{
+  const weir_onnx_value *result = NULL;
+
+  (void)count_results(c->m, c->states, &result);
+  for (int64_t i = c->n_items - 1; i >= 0; i--) {
+    if (weir_onnx_same(c->items[i].name, result->name) && c->items[i].constant == NULL) {
+      if (c->items[i].batch != 0) {
+        return weir_fail(WEIR_ERR_UNSUPPORTED,
+                         "%s: the batch is dimension %d of output \"%.*s\": it must be the first "
+                         "(batch_first=True)",
+                         c->where, c->items[i].batch, result->name.size, result->name.at);
+      }
+      *y = onnx_ordered(c, c->items[i].v, c->items[i].last, false);
+      return weir_graph_status(c->g);
+    }
+  }
+  return weir_fail(WEIR_ERR_DATA, "%s: output \"%.*s\" is not computed from the input", c->where,
+                   result->name.size, result->name.at);
+}
+
+static weir_status walk(onnx_net *c, const weir_onnx_inputs *inputs, const weir_value *x,
+                        weir_value *y)
 {
   const weir_onnx *const m = c->m;
   const weir_onnx_node end = {.first_name = m->n_names};
@@ -212,60 +268,63 @@ static weir_status walk(onnx_net *c, const weir_onnx_value *input, weir_value x,
         c,
         &(onnx_item){.name = m->tensors[k].name, .v = WEIR_NO_VALUE, .constant = &m->tensors[k]}));
   }
-  WEIR_TRY(onnx_add(c, &(onnx_item){.name = input->name, .v = x, .last = input->n_dims == 3}));
+  for (int k = 0; k < inputs->n; k++) {
+    WEIR_TRY(onnx_add(
+        c,
+        &(onnx_item){.name = inputs->at[k]->name, .v = x[k], .last = inputs->at[k]->n_dims == 3}));
+  }
+  WEIR_TRY(onnx_states_begin(c));
   for (int64_t k = 0; k < m->n_nodes; k++) {
     WEIR_TRY(build_node(c, &m->nodes[k]));
   }
-  for (int64_t i = c->n_items - 1; i >= 0; i--) {
-    if (weir_onnx_same(c->items[i].name, m->outputs[0].name) && c->items[i].constant == NULL) {
-      c->node = &end;
-      if (c->items[i].batch != 0) {
-        return weir_fail(WEIR_ERR_UNSUPPORTED,
-                         "%s: the batch is dimension %d of output \"%.*s\": it must be the first "
-                         "(batch_first=True)",
-                         c->where, c->items[i].batch, m->outputs[0].name.size,
-                         m->outputs[0].name.at);
-      }
-      *y = onnx_ordered(c, c->items[i].v, c->items[i].last, false);
-      return weir_graph_status(c->g);
-    }
-  }
-  return weir_fail(WEIR_ERR_DATA, "%s: output \"%.*s\" is not computed from the input", c->where,
-                   m->outputs[0].name.size, m->outputs[0].name.at);
+  c->node = &end;
+  WEIR_TRY(onnx_states_end(c));
+  return take_result(c, y);
 }
 
-/* Whether x is the input: [batch, length, channels] of [batch, channels, length], else in order. */
+/* Whether x is the input: [batch, length, channels] of [batch, channels, length], else in order.
+ * batch: the extent that it must have; negative: any. */
 static weir_status check_input(const weir_graph *g, const char *where, const weir_onnx_value *input,
-                               weir_value x)
+                               int64_t batch, weir_value x)
 {
   const weir_array_desc *const d = weir_value_desc(g, x);
+  const weir_onnx_text name = input->name;
   const bool last = input->n_dims == 3;
 
-  if (d == NULL || d->dtype != WEIR_F32 || d->rank != input->n_dims) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: the input must be f32 of %d dimensions", where,
-                     input->n_dims);
+  if (d == NULL || d->dtype != WEIR_F32 || d->rank != input->n_dims ||
+      (batch >= 0 && d->shape[0] != batch)) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: input \"%.*s\" must be f32 of %d dimensions%s", where,
+                     name.size, name.at, input->n_dims,
+                     batch == 1  ? ", one window at a time"
+                     : batch < 0 ? ""
+                                 : ", with the batch of the first input");
   }
   for (int k = 1; k < d->rank; k++) {
     const int64_t want = input->shape[last ? 3 - k : k];
 
     if (want >= 0 && want != d->shape[k]) {
-      return weir_fail(WEIR_ERR_SHAPE, "%s: dimension %d of the input has %lld, not %lld", where,
-                       last ? 3 - k : k, (long long)want, (long long)d->shape[k]);
+      return weir_fail(WEIR_ERR_SHAPE, "%s: dimension %d of input \"%.*s\" has %lld, not %lld",
+                       where, last ? 3 - k : k, name.size, name.at, (long long)want,
+                       (long long)d->shape[k]);
     }
   }
   return WEIR_OK;
 }
 
-weir_status weir_onnx_build(weir_graph *g, const weir_onnx *m, const char *where, weir_value x,
-                            weir_value *y)
+weir_status weir_onnx_build(weir_graph *g, const weir_onnx *m, const char *where,
+                            weir_onnx_states *states, const weir_value *x, weir_value *y)
 {
-  onnx_net c = {.g = g, .m = m, .where = where};
-  const weir_onnx_value *input = NULL;
+  onnx_net c = {.g = g, .m = m, .where = where, .states = states};
+  weir_onnx_inputs inputs;
+  int64_t batch = states != NULL ? 1 : -1;
 
-  WEIR_TRY(weir_onnx_input(m, where, &input));
+  WEIR_TRY(weir_onnx_find_inputs(m, where, states, &inputs));
   WEIR_TRY(weir_graph_status(g));
-  WEIR_TRY(check_input(g, where, input, x));
-  const weir_status status = walk(&c, input, x, y);
+  for (int k = 0; k < inputs.n; k++) {
+    WEIR_TRY(check_input(g, where, inputs.at[k], batch, x[k]));
+    batch = weir_value_desc(g, x[k])->shape[0];
+  }
+  const weir_status status = walk(&c, &inputs, x, y);
 
   onnx_fold_fini(&c);
   weir_free(&c.items);

@@ -10,6 +10,7 @@
 #include "ops/reduce/weir_reduce.h"
 #include "support/io/onnx_make.h"
 #include "support/nn/onnx_expected.h"
+#include "support/nn/onnx_weights.h"
 
 enum { MOST = 128 };
 
@@ -22,8 +23,8 @@ static double x_at(int c, int t)
 /* The network of a model on x [1, length, channels] of onnx_export.py: y[n]. */
 static void run(const weir_onnx *m, float *y, int64_t n)
 {
-  const weir_onnx_value *input = NULL;
-  weir_value out = WEIR_NO_VALUE;
+  weir_onnx_inputs inputs;
+  weir_value in, out = WEIR_NO_VALUE;
   weir_graph *g = NULL;
   weir_plan *plan = NULL;
   weir_exec_cfg cfg;
@@ -31,8 +32,9 @@ static void run(const weir_onnx *m, float *y, int64_t n)
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = WEIR_TIER_VECTOR;
-  assert_ok(weir_onnx_input(m, "test", &input));
-  const int64_t channels = input->shape[1], length = input->shape[2];
+  assert_ok(weir_onnx_find_inputs(m, "test", NULL, &inputs));
+  assert_int_equal(inputs.n, 1);
+  const int64_t channels = inputs.at[0]->shape[1], length = inputs.at[0]->shape[2];
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {1, length, channels}};
 
   assert_ok(weir_tensor_init(&x, WEIR_F32, 3, d.shape));
@@ -42,7 +44,8 @@ static void run(const weir_onnx *m, float *y, int64_t n)
     }
   }
   assert_ok(weir_graph_create(&g));
-  assert_ok(weir_onnx_build(g, m, "test", weir_input(g, "x", &d), &out));
+  in = weir_input(g, "x", &d);
+  assert_ok(weir_onnx_build(g, m, "test", NULL, &in, &out));
   const weir_array_desc *const made = weir_value_desc(g, out);
   weir_tensor result;
 
@@ -120,30 +123,6 @@ static weir_value build_layers(weir_net *net, weir_value x)
   return weir_nn_dense(net, "logit", (&(weir_nn_dense_spec){.units = 1}), x);
 }
 
-/* The elements of the tensor of a parameter, "conv1/weight": "conv1.weight", last dimensions first.
- */
-static void copy_weights(const weir_onnx *m, const weir_param_row *row, float *out)
-{
-  char name[WEIR_NET_NAME];
-  float from[256];
-  int64_t k = 0;
-
-  (void)snprintf(name, sizeof name, "%s", row->name);
-  *strchr(name, '/') = '.';
-  while (!weir_onnx_is(m->tensors[k].name, name)) {
-    assert_true(++k < m->n_initializers);
-  }
-  const weir_onnx_tensor *const t = &m->tensors[k];
-  const int64_t a = t->shape[0], b = t->n_dims > 1 ? t->shape[1] : 1,
-                c = t->n_dims > 2 ? t->shape[2] : 1;
-
-  assert_int_equal(t->count, row->count);
-  weir_onnx_floats(t, from);
-  for (int64_t i = 0; i < t->count; i++) {
-    out[(i % c * b + i / c % b) * a + i / (b * c)] = from[i];
-  }
-}
-
 static void layers_equal_their_export(void **state)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 48, 1}};
@@ -171,11 +150,7 @@ static void layers_equal_their_export(void **state)
     }
   }
   assert_ok(weir_store_write(store, WEIR_PARAMS_FLAT, &flat));
-  for (int64_t i = 0; i < weir_params_count(params); i++) {
-    const weir_param_row *const row = weir_params_get(params, i);
-
-    copy_weights(&m, row, (float *)flat->data + row->first);
-  }
+  onnx_weights_take_all(&m, params, flat->data);
   assert_ok(weir_tensor_init(&x, WEIR_F32, 3, d.shape));
   assert_ok(weir_tensor_init(&y, WEIR_F32, 2, (const int64_t[]){1, 1}));
   for (int t = 0; t < 48; t++) {
@@ -274,13 +249,14 @@ static void assert_refused(const onnx_made *node, const int64_t *ints, int n_int
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 6, 2}};
   const onnx_made made = model_of(node, ints, n_ints, opset);
-  weir_value y = WEIR_NO_VALUE;
+  weir_value x, y = WEIR_NO_VALUE;
   weir_graph *g = NULL;
   weir_onnx m;
 
   assert_ok(weir_onnx_parse(made.bytes, (int64_t)made.size, "made", &m));
   assert_ok(weir_graph_create(&g));
-  assert_true(weir_onnx_build(g, &m, "made", weir_input(g, "x", &d), &y) != WEIR_OK);
+  x = weir_input(g, "x", &d);
+  assert_true(weir_onnx_build(g, &m, "made", NULL, &x, &y) != WEIR_OK);
   if (strstr(weir_last_message(), text) == NULL) {
     fail_msg("\"%s\" does not say \"%s\"", weir_last_message(), text);
   }
@@ -394,17 +370,107 @@ static void layers_may_not_have_too_many_steps(void **state)
   part = onnx_make_value("k", 3, shape);
   onnx_put_message(&graph, 12, &part);
   const onnx_made model = onnx_make_model(&graph, 17);
-  weir_value y = WEIR_NO_VALUE;
+  weir_value x, y = WEIR_NO_VALUE;
   weir_graph *g = NULL;
   weir_onnx m;
 
   assert_ok(weir_onnx_parse(model.bytes, (int64_t)model.size, "made", &m));
   assert_ok(weir_graph_create(&g));
-  assert_int_equal(weir_onnx_build(g, &m, "made", weir_input(g, "x", &d), &y),
-                   WEIR_ERR_UNSUPPORTED);
+  x = weir_input(g, "x", &d);
+  assert_int_equal(weir_onnx_build(g, &m, "made", NULL, &x, &y), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "RNN: 640 steps of all recurrent layers"));
   weir_graph_destroy(&g);
   weir_onnx_fini(&m);
+}
+
+/* ---- States ---- */
+
+/* RNN of x [1, 4, 1] from state h of that shape, whose final one is e; direction NULL: forward. */
+static onnx_made model_with_state(const int64_t h[3], const char *direction)
+{
+  const int64_t shape[] = {1, 1, 4}, cell[] = {1, 1, 1}, order[] = {0, 2, 1}, one = 1;
+  const float w = 0.5F;
+  onnx_made graph = {.size = 0}, part = onnx_make_value("x", 3, shape), text = {.size = 0};
+
+  onnx_put_message(&graph, 11, &part);
+  part = onnx_make_value("h", 3, h);
+  onnx_put_message(&graph, 11, &part);
+  part = onnx_make_value("y", 3, shape);
+  onnx_put_message(&graph, 12, &part);
+  part = onnx_make_value("e", 3, h);
+  onnx_put_message(&graph, 12, &part);
+  part = onnx_make_floats("w", 3, cell, &w, 1);
+  onnx_put_message(&graph, 5, &part);
+  part = onnx_make_node("Transpose", "x", "t");
+  onnx_put_attribute(&part, "perm", order, 3, true);
+  onnx_put_message(&graph, 1, &part);
+  part = (onnx_made){.size = 0};
+  for (const char *name = "tww"; *name != 0; name++) {
+    onnx_put_bytes(&part, 1, name, 1);
+  }
+  onnx_put_text(&part, 1, ""); /* neither bias nor lengths */
+  onnx_put_text(&part, 1, "");
+  onnx_put_text(&part, 1, "h");
+  onnx_put_text(&part, 2, "y");
+  onnx_put_text(&part, 2, "e");
+  onnx_put_text(&part, 4, "RNN");
+  onnx_put_attribute(&part, "layout", &one, 1, false);
+  onnx_put_attribute(&part, "hidden_size", &one, 1, false);
+  if (direction != NULL) {
+    onnx_put_text(&text, 1, "direction");
+    onnx_put_text(&text, 4, direction);
+    onnx_put_int(&text, 20, 3);
+    onnx_put_message(&part, 5, &text);
+  }
+  onnx_put_message(&graph, 1, &part);
+  return onnx_make_model(&graph, 17);
+}
+
+static weir_status build_with_state(const int64_t h[3], const char *direction, bool carry, int *n)
+{
+  static const char *const first[] = {"h"}, *const last[] = {"e"};
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 4, 1}};
+  const onnx_made model = model_with_state(h, direction);
+  weir_onnx_states states = {.carry = carry, .in = first, .out = last, .n_named = 1};
+  weir_value x, y = WEIR_NO_VALUE;
+  weir_graph *g = NULL;
+  weir_onnx m;
+
+  assert_ok(weir_onnx_parse(model.bytes, (int64_t)model.size, "made", &m));
+  assert_ok(weir_graph_create(&g));
+  x = weir_input(g, "x", &d);
+  const weir_status status = weir_onnx_build(g, &m, "made", &states, &x, &y);
+
+  *n = states.n;
+  weir_onnx_states_fini(&states);
+  weir_graph_destroy(&g);
+  weir_onnx_fini(&m);
+  return status;
+}
+
+/* The final state of a layer that reads backward is that of the first sample of a window. */
+static void states_of_the_file_are_carried_forward_only(void **state)
+{
+  const int64_t h[] = {-1, 1, 1};
+  int n = 0;
+
+  assert_ok(build_with_state(h, NULL, true, &n));
+  assert_int_equal(n, 1);
+  assert_ok(build_with_state(h, "reverse", false, &n));
+  assert_int_equal(n, 0);
+  assert_int_equal(build_with_state(h, "reverse", true, &n), WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "reads a window backward"));
+}
+
+static void states_without_or_with_too_many_elements_are_refused(void **state)
+{
+  const int64_t h[][3] = {{-1, 1, 0}, {-1, 1, 1 << 25}, {-1, INT64_MAX, 2}, {1, -1, -1}};
+  int n = 0;
+
+  for (int k = 0; k < 8; k++) {
+    assert_int_equal(build_with_state(h[k % 4], NULL, k < 4, &n), WEIR_ERR_UNSUPPORTED);
+    assert_non_null(strstr(weir_last_message(), "\"h\" must be of floats, 1 to 16777216 of them"));
+  }
 }
 
 int main(void)
@@ -416,6 +482,8 @@ int main(void)
       cmocka_unit_test(what_is_not_supported_is_named),
       cmocka_unit_test(recurrent_layers_that_are_not_supported_are_named),
       cmocka_unit_test(layers_may_not_have_too_many_steps),
+      cmocka_unit_test(states_of_the_file_are_carried_forward_only),
+      cmocka_unit_test(states_without_or_with_too_many_elements_are_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

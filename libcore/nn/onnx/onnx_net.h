@@ -1,7 +1,7 @@
 /* onnx_net.h - a network being built from an ONNX file: named values, and access to the attributes
  * and inputs of the current node. Sources: onnx_net.c, values and attributes; pointwise.c,
  * sliding.c (convolution, pooling, normalisation), product.c, shape.c, recurrent.c: operators;
- * fold.c: those of constants; build.c: the table. */
+ * fold.c: those of constants; state.c: states; build.c: the table. */
 #ifndef NN_ONNX_NET_H
 #define NN_ONNX_NET_H
 #include "nn/onnx/weir_onnx_graph.h"
@@ -26,7 +26,8 @@ typedef struct onnx_net {
   int64_t n_items, capacity;
   void **folded; /* constants made of others */
   int64_t n_folded, folded_capacity;
-  int64_t steps; /* of all recurrent layers so far */
+  int64_t steps;            /* of all recurrent layers so far */
+  weir_onnx_states *states; /* NULL: every window begins anew */
   const weir_onnx_node *node;
 } onnx_net;
 
@@ -89,6 +90,21 @@ weir_status onnx_numbers(const onnx_net *c, int64_t k, const char *name, int max
 /* Maps an axis of an array of that rank, negative from the end, to 0 .. rank - 1. Fails:
  * WEIR_ERR_UNSUPPORTED for the batch. */
 weir_status onnx_axis(const onnx_net *c, int64_t axis, int rank, int batch, int *out) WEIR_CHECKED;
+
+/* ---- States ---- */
+
+/* Returns whether an output of the file is one of the named states. */
+bool onnx_is_state(const weir_onnx_states *s, weir_onnx_text name, bool output);
+/* Adds a state that is carried, of d, with initial values t (NULL: zeros): *v, an input of the
+ * graph, *k, its number. Fails: WEIR_ERR_UNSUPPORTED for too many. */
+weir_status onnx_state_begin(const onnx_net *c, const weir_array_desc *d, const weir_onnx_tensor *t,
+                             weir_value *v, int *k) WEIR_CHECKED;
+/* Makes v what state k leaves. Fails: WEIR_ERR_SHAPE where it is not of its shape. */
+weir_status onnx_state_end(const onnx_net *c, int k, weir_value v) WEIR_CHECKED;
+/* Adds the inputs of the file that are states, before its nodes; and takes the outputs after them.
+ */
+weir_status onnx_states_begin(onnx_net *c) WEIR_CHECKED;
+weir_status onnx_states_end(const onnx_net *c) WEIR_CHECKED;
 
 /* ---- Operators ---- */
 

@@ -22,8 +22,10 @@ typedef struct layer {
   bool backward; /* the only direction */
   bool by_batch; /* layout 1: the batch comes first */
   bool reset_after;
-  weir_value x;                                          /* [batch, steps, features] */
-  const weir_onnx_tensor *w, *r, *b, *first_h, *first_c; /* NULL: not given */
+  weir_value x;                      /* [batch, steps, features] */
+  const weir_onnx_tensor *w, *r, *b; /* NULL: not given */
+  const weir_onnx_tensor *first[2];  /* initial h and c that are constant; NULL: not given */
+  weir_value data[2];                /* initial h and c that are not: [batch, directions, hidden] */
 } layer;
 
 /* What a direction has at a step, and its constants. */
@@ -33,6 +35,7 @@ typedef struct cell {
   weir_value r;     /* [gates hidden, hidden] */
   weir_value b_h;   /* GRU that resets after the product: bias of the product of h */
   weir_value h, c;  /* [batch, hidden] */
+  int state[2];     /* numbers of the states that h and c are, -1: none */
 } cell;
 
 /* ---- What is asked for ---- */
@@ -91,13 +94,30 @@ static weir_status take_weights(const onnx_net *c, int64_t k, const int64_t *sha
                             (long long)k);
 }
 
-/* An initial state, constant and the same for every element of the batch. */
-static weir_status take_state(const onnx_net *c, int64_t k, const layer *l,
-                              const weir_onnx_tensor **out)
+/* Initial state `which` (0: h, 1: c): constant and the same for every element of the batch, or data
+ * that a state of the file is. */
+static weir_status take_state(const onnx_net *c, int which, layer *l)
 {
   const int64_t shape[2][3] = {{l->directions, 1, l->hidden}, {1, l->directions, l->hidden}};
+  const int64_t k = FIRST_H + which;
+  const onnx_item *in = NULL;
 
-  return onnx_has(c, k) ? take_weights(c, k, shape[l->by_batch], 3, out) : WEIR_OK;
+  if (!onnx_has(c, k)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(onnx_in(c, k, &in));
+  if (in->constant != NULL) {
+    return take_weights(c, k, shape[l->by_batch], 3, &l->first[which]);
+  }
+  const weir_array_desc *const d = onnx_desc(c, in->v);
+
+  if (d == NULL || d->rank != 3 || in->batch != (l->by_batch ? 0 : 1) || in->last ||
+      d->shape[0] != l->batch || d->shape[1] != l->directions || d->shape[2] != l->hidden) {
+    return onnx_refuse(c, WEIR_ERR_SHAPE, "input %lld is not an initial state of the layer",
+                       (long long)k);
+  }
+  l->data[which] = in->v;
+  return WEIR_OK;
 }
 
 static weir_status take_data(const onnx_net *c, layer *l)
@@ -156,8 +176,9 @@ static weir_status take_layer(const onnx_net *c, layer *l)
   if (onnx_has(c, B)) {
     WEIR_TRY(take_weights(c, B, (const int64_t[]){l->directions, 2 * rows}, 2, &l->b));
   }
-  WEIR_TRY(take_state(c, FIRST_H, l, &l->first_h));
-  return l->kind == LSTM ? take_state(c, FIRST_C, l, &l->first_c) : WEIR_OK;
+  l->data[0] = l->data[1] = WEIR_NO_VALUE;
+  WEIR_TRY(take_state(c, 0, l));
+  return l->kind == LSTM ? take_state(c, 1, l) : WEIR_OK;
 }
 
 /* ---- Constants of a direction ---- */
@@ -184,17 +205,44 @@ done:
   return status;
 }
 
+/* State `which` of direction d before the first step. */
+static weir_status begin_state(const onnx_net *c, const layer *l, int64_t d, int which, cell *s,
+                               weir_value *v)
+{
+  const int64_t n = l->hidden;
+  const weir_array_desc one = {.dtype = WEIR_F32, .rank = 2, .shape = {1, n}};
+  const weir_reshape_spec flat = {.rank = 2, .shape = {l->batch, n}};
+
+  s->state[which] = -1;
+  if (c->states != NULL && c->states->carry && (l->directions > 1 || l->backward)) {
+    return onnx_refuse(c, WEIR_ERR_UNSUPPORTED,
+                       "a layer that reads a window backward has no state to carry to the next: "
+                       "only direction forward has");
+  }
+  if (l->data[which].node >= 0) {
+    *v = weir_reshape(c->g, weir_slice(c->g, l->data[which], 1, d, d + 1, 1), &flat);
+    return onnx_status(c);
+  }
+  if (c->states == NULL || !c->states->carry) {
+    return part(c, l->first[which], d * n, 1, n, v);
+  }
+  WEIR_TRY(onnx_state_begin(c, &one, l->first[which], v, &s->state[which]));
+  return onnx_status(c);
+}
+
 /* The constants of direction d, and what every step is given of x. */
 static weir_status begin(const onnx_net *c, const layer *l, int64_t d, cell *s)
 {
   const int64_t n = l->hidden, rows = l->gates * n;
   weir_value w = WEIR_NO_VALUE, bias = WEIR_NO_VALUE, of_h = WEIR_NO_VALUE;
 
-  *s = (cell){.l = l, .b_h = WEIR_NO_VALUE, .c = WEIR_NO_VALUE};
+  *s = (cell){.l = l, .b_h = WEIR_NO_VALUE, .c = WEIR_NO_VALUE, .state = {-1, -1}};
   WEIR_TRY(part(c, l->w, d * rows * l->features, rows, l->features, &w));
   WEIR_TRY(part(c, l->r, d * rows * n, rows, n, &s->r));
-  WEIR_TRY(part(c, l->first_h, d * n, 1, n, &s->h));
-  WEIR_TRY(part(c, l->first_c, d * n, 1, n, &s->c));
+  WEIR_TRY(begin_state(c, l, d, 0, s, &s->h));
+  if (l->kind == LSTM) {
+    WEIR_TRY(begin_state(c, l, d, 1, s, &s->c));
+  }
   s->given = weir_contract(c->g, "nti,gi->ntg", l->x, w);
   if (l->b == NULL) {
     return onnx_status(c);
@@ -311,6 +359,11 @@ static weir_status run(const onnx_net *c, const layer *l, int64_t d, weir_value 
   *y = weir_concat(c->g, of_step, (int)l->steps, 1);
   last[0] = weir_reshape(c->g, s.h, &state);
   last[1] = l->kind == LSTM ? weir_reshape(c->g, s.c, &state) : WEIR_NO_VALUE;
+  for (int k = 0; k < 2; k++) {
+    if (s.state[k] >= 0) {
+      WEIR_TRY_GOTO(onnx_state_end(c, s.state[k], k == 0 ? s.h : s.c), done);
+    }
+  }
   status = onnx_status(c);
 done:
   weir_free(&of_step);

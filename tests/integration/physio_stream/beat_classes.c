@@ -1,9 +1,11 @@
 /* beat_classes.c - the classifier of beats, trained on recordings of some patients and tested on
  * others, and atrial fibrillation without the ectopic beats that it finds. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/weir_random.h"
 #include "program.h"
 
 #ifdef HAVE_CONFIG_FILES
@@ -36,6 +38,24 @@ static void run_over(const char *records, const char *out)
                    0);
 }
 
+/* Scores of V over all records as EC57 asks: annotated beats with the 8 that are missed, and no FP
+ * of the 141 fusion beats found as V. */
+static void ventricular_scores(const char *dir)
+{
+  char *text = contents(in_scratch("%s/scores.csv", dir));
+  const char *row = strstr(text, "\ndiscriminant,V,");
+  double se = 0, ppv = 0, fpr = 0;
+  int beats = 0;
+
+  assert_non_null(row);
+  assert_int_equal(sscanf(row, "\ndiscriminant,V,%d,%lf,%lf,%lf", &beats, &se, &ppv, &fpr), 4);
+  assert_int_equal(beats, 1437);
+  assert_near(se, 99.03, 0.3);
+  assert_near(ppv, 99.30, 0.5);
+  assert_near(fpr, 0.18, 0.1);
+  free(text);
+}
+
 /* Each record by what is learnt from the two others: nearly all ventricular beats. Fusion beats are
  * of one record alone, and supraventricular ones of one but two, so that they cannot be learnt for
  * it. */
@@ -45,8 +65,8 @@ static void learn_from_other_patients(const char *records)
     const char *record;
     int n[4], v[4]; /* annotated N and V: found as N, S, V, F */
   } rows[] = {{"100", {2232, 0, 0, 2}, {0, 0, 1, 0}},
-              {"119", {1516, 0, 12, 12}, {0, 2, 441, 0}},
-              {"208", {1474, 74, 32, 0}, {4, 6, 975, 0}}};
+              {"119", {1516, 0, 0, 24}, {0, 2, 441, 0}},
+              {"208", {1536, 36, 8, 0}, {2, 2, 981, 0}}};
   int found[4];
 
   run_over(records, "features");
@@ -64,14 +84,62 @@ static void learn_from_other_patients(const char *records)
       assert_in_range(found[k] + 20, rows[i].v[k] + 18, rows[i].v[k] + 22);
     }
   }
+  ventricular_scores("each");
+}
+
+/* Beats that are judged for fibrillation by use.yaml, and the share that has it. */
+static double fibrillation(const char *input, int *judged)
+{
+  double irregular = 0;
+
+  assert_int_equal(program("run --overwrite --config %s %s --out %s", in_scratch("use.yaml"), input,
+                           in_scratch("classes")),
+                   0);
+  char *text = contents(in_scratch("classes/rhythm.csv"));
+
+  *judged = 0;
+  for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1) {
+    ++*judged;
+    irregular += strchr(line, '\n')[-1] == '1';
+  }
+  free(text);
+  return irregular / *judged;
+}
+
+/* Two minutes of narrow complexes at independent intervals (120 a minute, standard deviation 16 %),
+ * without P waves. */
+static void make_fibrillation(const char *path)
+{
+  enum { RATE = 250, N = 120 * RATE };
+  FILE *file = fopen(path, "w");
+  double at = 0.7;
+  static double x[N];
+
+  assert_non_null(file);
+  memset(x, 0, sizeof x);
+  for (uint64_t k = 0; at < 119; k++) {
+    for (int t = (int)((at - 0.1) * RATE); t < (int)((at + 0.1) * RATE); t++) {
+      const double u = ((double)t / RATE - at) / 0.011;
+
+      x[t] += (1.1 - 0.2 * u) * exp(-u * u / 2);
+    }
+    at += fmax(0.3, 0.5 + 0.08 * weir_random_normal(2, 0, 0, k));
+  }
+  (void)fprintf(file, "ecg (mV)\n");
+  for (int t = 0; t < N; t++) {
+    (void)fprintf(file, "%.4f\n", x[t] + 0.01 * weir_random_normal(2, 1, 0, (uint64_t)t));
+  }
+  (void)fclose(file);
 }
 
 /* Record 208 by what is learnt from 100 and 119: the same as in the table of the training; and
- * without the beats that are ectopic by it, its rhythm is hardly ever called fibrillation (72.6 %
- * with them). */
+ * without the beats that are ventricular by it, its rhythm is hardly ever called fibrillation
+ * (72.6 % with them). Supraventricular ones stay: in fibrillation beats are early at random, and
+ * without those most of it is not judged. */
 static void use_classes(const char *records)
 {
-  int found[4], seen[5] = {0};
+  char input[2 * PATH];
+  int found[4], seen[5] = {0}, judged = 0;
 
   assert_int_equal(program("train --overwrite --set 'beats.records=[%s]' --set 'beats.test=[%s]' "
                            "--set beats.folder=%s --out %s",
@@ -90,15 +158,15 @@ static void use_classes(const char *records)
                 "    - {name: features, from: [ecg, r.rr, waves.qrs, waves.p], do: {beat_class: "
                 "{weights: {file: %s}}}}\n"
                 "    - {name: ectopic, from: [features.class], do: {where: {keep: features.class > "
-                "1}}}\n"
+                "2}}}\n"
                 "    - {name: rhythm, from: [r.rr, ectopic], do: af}\n"
                 "  outputs: [{stream: features, format: csv}, {stream: rhythm, format: csv}]\n",
                 in_scratch("trained/beat_class.txt"));
   (void)fclose(file);
-  assert_int_equal(program("run --overwrite --config %s --set input.record=%s --out %s",
-                           in_scratch("use.yaml"), in_data("wfdb/mitdb/208"),
-                           in_scratch("classes")),
-                   0);
+  (void)snprintf(input, sizeof input, "--set input.record=%s", in_data("wfdb/mitdb/208"));
+  const double false_share = fibrillation(input, &judged);
+
+  assert_true(judged > 350 && false_share < 0.05);
   char *text = contents(in_scratch("classes/features.csv"));
 
   for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1) {
@@ -108,16 +176,13 @@ static void use_classes(const char *records)
   }
   free(text);
   assert_int_equal(seen[4], 0); /* neither of the two has a fusion beat */
-  assert_in_range(seen[3], 1140, 1180);
-  double all = 0, irregular = 0;
+  assert_in_range(seen[3], 1110, 1150);
+  make_fibrillation(in_scratch("af.csv"));
+  (void)snprintf(input, sizeof input, "--set input.csv=%s --set input.fs=250",
+                 in_scratch("af.csv"));
+  const double share = fibrillation(input, &judged);
 
-  text = contents(in_scratch("classes/rhythm.csv"));
-  for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1) {
-    all++;
-    irregular += strchr(line, '\n')[-1] == '1';
-  }
-  free(text);
-  assert_true(all > 100 && irregular / all < 0.05);
+  assert_true(judged > 180 && share > 0.98);
 }
 
 /* Weights below the scratch folder, of a build with NetCDF or without. */

@@ -71,7 +71,7 @@ static void a_page_says_what_tables_and_events_say(void **state)
                                         {"skipped", "chunks skipped"},
                                         {"buffer_bytes", "buffers (bytes)"}};
   const char *dir = in_scratch("b");
-  char text[64];
+  char text[96];
 
   assert_int_equal(program("prepare " TINY "--out %s", in_scratch("a")), 0);
   assert_int_equal(program("run " TINY "--out %s", dir), 0);
@@ -97,6 +97,12 @@ static void a_page_says_what_tables_and_events_say(void **state)
   assert_non_null(strstr(printed(), "scored from 0 s"));
   assert_null(strstr(printed(), "different names"));
   const scores s = read_scores(in_scratch("c"));
+  (void)snprintf(text, sizeof text, "%lld of %lld beats of the reference were found (sensitivity ",
+                 s.tp, s.tp + s.fn);
+  assert_non_null(strstr(printed(), text));
+  (void)snprintf(text, sizeof text, "; %lld of %lld detections are no beats of it ", s.fp,
+                 s.tp + s.fp);
+  assert_non_null(strstr(printed(), text));
   (void)snprintf(text, sizeof text, "%lld", s.tp);
   assert_string_equal(cell_after(in_scratch("c"), "scores", "ecgsyn"), text);
   assert_true((double)s.tp == event_number(in_scratch("c"), "score", "tp"));

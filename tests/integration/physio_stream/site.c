@@ -64,10 +64,12 @@ static void sites_together_give_what_one_with_all_records_gives(void **state)
   for (int k = 0; k < 3; k++) {
     static const char *const site[] = {"d", "d1", "d2"};
 
-    assert_int_equal(program("site eval " SCORED "--set site.approve=true --set site.dataset=%s "
-                             "--out %s",
-                             in_scratch("%s", site[k]), in_scratch("e-%s", site[k])),
-                     0);
+    assert_int_equal(
+        program("site eval " SCORED
+                "--set site.per_record=true --set site.approve=true --set site.dataset=%s "
+                "--out %s",
+                in_scratch("%s", site[k]), in_scratch("e-%s", site[k])),
+        0);
   }
   assert_int_equal(program("site merge --set 'site.reports=[%s,%s]' --out %s",
                            in_scratch("e-d1/site_report.jsonl"),
@@ -86,11 +88,47 @@ static void sites_together_give_what_one_with_all_records_gives(void **state)
   assert_null(strstr(report, "ecgsyn"));
   free(report);
   assert_int_equal(program("site eval --overwrite " SCORED
-                           "--set site.approve=true --set site.dataset=%s --out %s --threads 1",
+                           "--set site.per_record=true --set site.approve=true --set "
+                           "site.dataset=%s --out %s --threads 1",
                            in_scratch("d"), in_scratch("e-again")),
                    0);
   assert_true(
       same_contents(in_scratch("e-d/site_report.jsonl"), in_scratch("e-again/site_report.jsonl")));
+}
+
+/* Counts of a record leave only where the site says so. */
+static void counts_of_records_stay(void **state)
+{
+  static const char *const more[] = {"", "--set site.per_record=true "};
+  char *text[2], *shown = NULL;
+
+  prepare(in_scratch("c"), 0, RECORDS, false);
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(program("site eval " SCORED "%s--set site.approve=true --set site.dataset=%s "
+                             "--out %s",
+                             more[k], in_scratch("c"), in_scratch("c%d", k)),
+                     0);
+    text[k] = contents(in_scratch("c%d/site_report.jsonl", k));
+    assert_int_equal(program("site merge --set 'site.reports=[%s]' --out %s",
+                             in_scratch("c%d/site_report.jsonl", k), in_scratch("cm%d", k)),
+                     0);
+  }
+  assert_null(strstr(text[0], "\"event\": \"record\""));
+  assert_non_null(strstr(text[1], "\"event\": \"record\""));
+  assert_non_null(strstr(text[0], "\"records\": 5, \"per_record\": false"));
+  char *const sum = strstr(text[0], "\"event\": \"sum\"");
+
+  *strchr(sum, '\n') = 0;
+  assert_non_null(strstr(text[1], sum)); /* the same sums */
+  free(text[0]);
+  free(text[1]);
+  shown = contents(in_scratch("cm0/merged.csv"));
+  assert_non_null(strstr(shown, "average,5,withheld,withheld"));
+  assert_non_null(strstr(shown, "gross,5,"));
+  free(shown);
+  shown = contents(in_scratch("cm1/merged.csv"));
+  assert_null(strstr(shown, "withheld"));
+  free(shown);
 }
 
 static void nothing_leaves_without_a_person(void **state)
@@ -187,12 +225,68 @@ static void doubtful_reports_are_refused(void **state)
                            in_scratch("y/site_report.jsonl"), in_scratch("m2")),
                    WEIR_ERR_DATA);
   assert_non_null(strstr(printed(), "pipelines differ"));
-  char *text = contents(good), *at = strstr(text, "\"record\", \"tp\": ");
-  at[strlen("\"record\", \"tp\": ")]++;
+  char *text = contents(good), *at = strstr(text, "\"sum\", \"tp\": ");
+  at[strlen("\"sum\", \"tp\": ")]++;
   weir_check_write(in_scratch("bad.jsonl"), text, strlen(text));
   free(text);
   assert_int_equal(program("site merge --set 'site.reports=[%s]' --out %s", in_scratch("bad.jsonl"),
                            in_scratch("m3")),
+                   WEIR_ERR_DATA);
+  assert_non_null(strstr(printed(), "its checksum is not that of its lines"));
+}
+
+#define DIGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define SCORE(event, tp)                   \
+  "{\"event\": \"" event "\", \"tp\": " tp \
+  ", \"fn\": 1, \"fp\": 2, \"excluded\": 0, \"n_rr\": 3, \"rr_square_s2\": 0.25}\n"
+
+/* However many records a report claims to withhold, no room is made for them. */
+static void withheld_records_take_no_room(void **state)
+{
+  static const char lines[] =
+      "{\"event\": \"site\", \"version\": 2, \"dataset_sha256\": \"" DIGEST
+      "\", \"pipeline_sha256\": \"" DIGEST "\", \"program\": \"0.1\", \"start_s\": 300, "
+      "\"window_s\": 0.15, \"min_cell\": 1, \"suppressed\": false, \"records\": "
+      "9007199254740992, \"per_record\": false}\n" SCORE("sum", "9");
+  char text[4096], digest[65];
+
+  weir_sha256(lines, sizeof lines - 1, digest);
+  (void)snprintf(text, sizeof text, "%s{\"event\": \"check\", \"sha256\": \"%s\"}\n", lines,
+                 digest);
+  weir_check_write(in_scratch("many.jsonl"), text, strlen(text));
+  assert_int_equal(program("site merge --set 'site.reports=[%s]' --out %s",
+                           in_scratch("many.jsonl"), in_scratch("many")),
+                   0);
+  char *const table = contents(in_scratch("many/merged.csv"));
+
+  assert_non_null(strstr(table, "gross,9007199254740992,9,1,2,90.00,"));
+  assert_non_null(strstr(table, "average,9007199254740992,withheld,"));
+  free(table);
+}
+
+/* Reports of version 1 have all records and no checksum. */
+static void former_reports_are_read(void **state)
+{
+  static const char head[] =
+      "{\"event\": \"site\", \"version\": 1, \"dataset_sha256\": \"" DIGEST
+      "\", \"pipeline_sha256\": \"" DIGEST "\", \"program\": \"0.1\", \"start_s\": 300, "
+      "\"window_s\": 0.15, \"min_cell\": 1, \"suppressed\": false, \"records\": 1}\n";
+  char text[4096];
+
+  (void)snprintf(text, sizeof text, "%s%s%s", head, SCORE("sum", "9"), SCORE("record", "9"));
+  weir_check_write(in_scratch("v1.jsonl"), text, strlen(text));
+  assert_int_equal(program("site merge --set 'site.reports=[%s]' --out %s", in_scratch("v1.jsonl"),
+                           in_scratch("v1")),
+                   0);
+  char *const table = contents(in_scratch("v1/merged.csv"));
+
+  assert_non_null(strstr(table, "gross,1,9,1,2,90.00,"));
+  assert_non_null(strstr(table, "average,1,-,-,-,90.00,"));
+  free(table);
+  (void)snprintf(text, sizeof text, "%s%s%s", head, SCORE("sum", "9"), SCORE("record", "8"));
+  weir_check_write(in_scratch("v1.jsonl"), text, strlen(text));
+  assert_int_equal(program("site merge --set 'site.reports=[%s]' --out %s", in_scratch("v1.jsonl"),
+                           in_scratch("v2")),
                    WEIR_ERR_DATA);
   assert_non_null(strstr(printed(), "not that of its records"));
 }
@@ -228,10 +322,13 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_dataset_depends_on_samples_alone),
       cmocka_unit_test(sites_together_give_what_one_with_all_records_gives),
+      cmocka_unit_test(counts_of_records_stay),
       cmocka_unit_test(nothing_leaves_without_a_person),
       cmocka_unit_test(small_cells_are_suppressed),
       cmocka_unit_test(segments_of_different_scales_are_refused),
       cmocka_unit_test(doubtful_reports_are_refused),
+      cmocka_unit_test(withheld_records_take_no_room),
+      cmocka_unit_test(former_reports_are_read),
       cmocka_unit_test(a_check_names_the_fault),
   };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "io/weir_netcdf.h"
 #include "program.h"
@@ -339,6 +340,68 @@ static void a_query_reads_weights(void **state)
   }
 }
 
+static void put_network(const char *name)
+{
+  char path[PATH], *onnx = NULL;
+  int64_t size = 0;
+
+  (void)snprintf(path, sizeof path, "%s/tests/fuzz/seeds/onnx/%s.onnx", WEIR_SOURCE_DIR, name);
+  assert_ok(weir_file_read(path, 1 << 20, &onnx, &size));
+  weir_check_write(in_scratch("onnx/%s.onnx", name), onnx, (size_t)size);
+  weir_free(&onnx);
+}
+
+/* ONNX files with a declared interface (tests/support/nn/onnx_export.py), on five records of clear
+ * signals and one of noise: the scores of samples give the beats; scores of windows keep those of
+ * the detector in clear signals or, if the other score decides, in noise. */
+static void an_onnx_file_is_a_model(void **state)
+{
+  static const struct {
+    const char *interface;
+    double min_found, max_found; /* share of the reference beats */
+    double min_false, max_false; /* relative to these            */
+  } cases[] = {
+      {"beats20.onnx, hop: 0.5, scores: sigmoid", 0.8, 1, 0, 0.4},
+      {"beats20.onnx, hop: 0.5, scores: sigmoid, threshold: 0.99999", 0, 0.7, 0, 0.4},
+      {"clear20.onnx, gives: class, scores: softmax, outputs: [noisy, clear], score: clear", 0.8,
+       0.85, 0, 0.01},
+      {"clear20.onnx, gives: class, scores: softmax, outputs: [noisy, clear], score: noisy", 0.01,
+       0.2, 0, 0.4},
+  };
+  char text[1024];
+
+  (void)state;
+  assert_ok(weir_dir_create(in_scratch("onnx")));
+  put_network("beats20");
+  put_network("clear20");
+  use_benchmark("name: test\nstart: 5\nmin_records: 5\n");
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    (void)snprintf(text, sizeof text, "name: net\nweir: {kind: onnx, fs: 256, network: %s}\n",
+                   cases[k].interface);
+    write_text(in_scratch("onnx/mlcube.yaml"), text);
+    if (!evaluate("onnx", "quality", "", "onnx_run", 0)) {
+      return;
+    }
+    char *const report = contents(in_scratch("onnx_run/site_model.jsonl"));
+    const double tp = (double)count_of(report, "\"tp\": "),
+                 all = tp + (double)count_of(report, "\"fn\": "),
+                 fp = (double)count_of(report, "\"fp\": ");
+
+    free(report);
+    if (!(tp >= cases[k].min_found * all && tp <= cases[k].max_found * all &&
+          fp >= cases[k].min_false * all && fp <= cases[k].max_false * all)) {
+      fail_msg("%s: %g of %g found, %g false", cases[k].interface, tp, all, fp);
+    }
+  }
+  write_text(in_scratch("onnx/mlcube.yaml"),
+             "name: net\nweir: {kind: onnx, network: beats20.onnx, fs: 256, score: a}\n");
+  assert_int_equal(program("site approve --set site.role=model_owner --set site.person=A "
+                           "--set site.benchmark=%s --set site.model=%s --out %s",
+                           in_scratch("benchmark.yaml"), in_scratch("onnx"), in_scratch("x")),
+                   WEIR_ERR_CONFIG);
+  assert_non_null(strstr(printed(), "name one of weir.outputs"));
+}
+
 /* The detector as the model of a site gives what `site eval` counts without a sandbox. */
 static void two_sites_give_one_page(void **state)
 {
@@ -465,6 +528,7 @@ int main(void)
       cmocka_unit_test(two_sites_give_one_page), /* these are of other benchmarks */
       cmocka_unit_test(a_query_reads_weights),
       cmocka_unit_test(cohorts_ask_for_quality),
+      cmocka_unit_test(an_onnx_file_is_a_model),
   };
 
   return cmocka_run_group_tests(tests, make_study, drop_scratch);

@@ -1,6 +1,8 @@
 """viewer.py PROGRAM FOLDER SOURCE [wfdb] - viewer.html in a headless Chromium: columns of the drawing against all samples, gaps, keys and mouse,
-and annotation files that are edited and saved, read back by a reader of this test and by the program, and with `wfdb` by that package."""
+and annotation files that are edited and saved, read back by a reader of this test and by the program, and with `wfdb` by that package; a day
+of two signals, whose page and memory are bounded."""
 
+import array
 import base64
 import csv
 import importlib.util
@@ -32,6 +34,22 @@ query:
     - {stream: slow_beats, format: csv}
 """
 RATE, SLOTS = 256, 600 * 256
+
+DAY_QUERY = """
+input: {record: day}
+query:
+  streams: [{name: ecg, signal: ECG}, {name: abp, signal: ABP}]
+  steps:
+    - {name: top, from: [ecg], do: {aggregate: {kind: max, window: 600}}}
+    - {name: level, from: [abp], do: {aggregate: {kind: mean, window: 10}}}
+    - {name: low, from: [level], do: {alarm: {kind: low, limit: 60}}}
+    - {name: alarms, from: [low.onset, low.value], do: join}
+  outputs: [{stream: top, format: csv}, {stream: alarms, format: csv}]
+output: {viewer: {annotations: [day.atr]}}
+"""
+DAY_RATE, DAY_SLOTS = 62.5, 24 * 3600 * 125 // 2
+EVENT, EVENT_END = 83700, 83760  # s: a minute of fibrillation, at 23:15:00
+DAY_MARKS = [(3600, b"zero"), (43200, b"noon"), (EVENT, b"(VFIB")]
 
 
 def run(program, *words):
@@ -144,6 +162,78 @@ def check_skipped(program):
     ecg, abp = (s["tiles"] for s in data_of("skipped/viewer.html")["signals"][:2])
     equal("tiles without a sample", ([t == 0 for t in ecg], [t == 0 for t in abp]), ([False] * 7, [False, False, True, True, False, False, False]))
     equal("bins with gaps of a signal without any", [t[3] for t in ecg], [""] * 7)
+
+
+def make_day():
+    """24 h of an ECG and a pressure with 75 beats a minute, whose samples repeat every 50 slots but for a minute; and three annotations."""
+    ecg = [{19: -40, 20: 200, 21: -40}.get(i, 0) for i in range(50)]
+    abp = [800 + 40 * i if i <= 10 else 1210 - 10 * i for i in range(50)]
+    data = array.array("h", [v for pair in zip(ecg, abp) for v in pair] * (DAY_SLOTS // 50))
+    for i in range(int(EVENT * DAY_RATE), int(EVENT_END * DAY_RATE)):
+        data[2 * i], data[2 * i + 1] = i * 7 % 50 * 8 - 200, 400
+    with open("day.dat", "wb") as file:
+        data.tofile(file)
+    with open("day.hea", "w", encoding="utf-8") as file:
+        file.write("day 2 62.5 %d\n" % DAY_SLOTS)
+        for k, (gain, name) in enumerate((("200/mV", "ECG"), ("10/mmHg", "ABP"))):
+            file.write("day.dat 16 %s 16 0 %d %d 0 %s\n" % (gain, data[k], (sum(data[k::2]) + 32768) % 65536 - 32768, name))
+    with open("day.atr", "wb") as file:
+        for before, (t, text) in zip([0] + [t for t, _ in DAY_MARKS], DAY_MARKS):
+            step = int((t - before) * DAY_RATE)
+            file.write(struct.pack("<5H", 59 << 10, step >> 16, step & 65535, 28 << 10, 63 << 10 | len(text)) + text + bytes(len(text) & 1))
+        file.write(bytes(2))
+    return data
+
+
+def peak_memory(program, *words):
+    """MiB that a run has resident at most. A process of its own starts it: a child has what its parent had before as its peak, too."""
+    text = ("import resource, subprocess as s, sys; s.run(sys.argv[1:], check=True, stdout=s.DEVNULL, stderr=s.DEVNULL); "
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+    return int(run(sys.executable, "-c", text, program, "run", "--config", "day.yaml", *words)) / 1024
+
+
+def check_day(program, window):
+    """A day of two signals: bounded memory and page, every level, and what it shows at 23:15:00."""
+    data = make_day()
+    with open("day.yaml", "w", encoding="utf-8") as file:
+        file.write(DAY_QUERY)
+    without = peak_memory(program, "--set", "output.viewer.size=0", "--out", "day_without")
+    grown = peak_memory(program, "--out", "day_page") - without
+    if grown > 2 * 7 * 2 + 4:
+        sys.exit("the page of two signals of 2 MiB takes %.1f MiB of memory" % grown)
+    size = os.path.getsize("day_page/viewer.html") / 2**20
+    if not 2 < size < 2 * 3 + 0.25:  # of each signal 2 MiB at most, and half as much around events
+        sys.exit("the page has %.2f MiB" % size)
+    slots = -(-DAY_SLOTS // (2 * 2**20 // 8 * 3 // 2))  # of a bin: two codes of 16 bits in base64 are 16 / 3 bytes
+    bins = -(-DAY_SLOTS // slots)
+    for signal in data_of("day_page/viewer.html")["signals"][:2]:
+        equal("bins and tiles of a day", (signal["bin"], signal["slots"], len(signal["tiles"])), (slots, DAY_SLOTS, -(-bins // 4096)))
+    page = Page(window, "day_page/viewer.html", "#t=0&span=86400")
+    equal("levels of a day", page.run("viewer.signals.slice(0, 2).map((s) => s.levels.length)"), [1 + math.ceil(math.log2(bins))] * 2)
+    near("a whole day", page.run("viewer.signals.slice(0, 2).flatMap((s) => s.columns(0, 86400, 24).map((c) => c.least).slice(22))"),
+         (-0.2, -1, 72, 40), 0.02)
+    page.run('viewer.show(0, 60); document.getElementById("place").value = "23:00:00"; document.getElementById("do_go").click()')
+    page.settle()
+    near("hour 23", page.view(), (23 * 3600 - 30, 60))
+    for mark, name in ((0, "day.atr"), (1, "day.alarms")):
+        equal("marks", page.run("viewer.marks[%d].name" % mark), name)
+        page.run("viewer.show(82770, 60); viewer.view.file = %d; viewer.view.mark = -1; viewer.view.cursor = 82800" % mark)
+        page.key("n")
+        near("the next mark of " + name, [page.run("viewer.view.cursor"), *page.view()], (EVENT, EVENT - 30, 60))
+    texts = page.run("""(() => { const texts = [], pen = viewer.drawing.pen, fill = pen.fillText;
+      pen.fillText = (text) => texts.push(String(text));
+      viewer.drawing.draw({...viewer.view, t: %d, span: 60});
+      pen.fillText = fill;
+      return texts; })()""" % (EVENT - 30))
+    for text in ("ECG", "ABP", "23:15:00", "+ (VFIB"):
+        equal("%s among %r" % (text, texts), text in texts or text.lower() in texts, True)
+    for number, gain in enumerate((200, 10)):
+        begin = int((EVENT - 4) * DAY_RATE)
+        span = page.run("viewer.signals[%d].runs(%d, %d).map(([slot, v]) => Array.from(v).slice(%d - slot, %d - slot))" %
+                        (number, begin, begin + 500, begin, begin + 500))
+        equal("stretches of samples at the event", [len(part) for part in span], [500])
+        near("samples at the event", span[0], [data[2 * i + number] / gain for i in range(begin, begin + 500)], 2e-3)
+    equal("complaints of the day", window.complaints(), [])
 
 
 class Page:
@@ -425,6 +515,7 @@ def main(program, folder, source, with_wfdb=""):
             if not check_samples(page, ecg):
                 sys.exit("there are no samples around events")
             equal("what is said of levels", "Finer levels than those below" in page.run("document.body.innerText"), True)
+            check_day(program, window)
             page = Page(window, "fine/viewer.html")
             for number, values in enumerate((ecg, clean)):
                 equal("slots of a bin", check_columns(page, number, values), 1)

@@ -34,6 +34,38 @@ class Rhythm(nn.Module):
         return self.logit(torch.relu(self.hidden(x.mean(2))))
 
 
+class Standard(nn.Module):
+    """Features less their mean, over their standard deviation."""
+
+    def __init__(self, features):
+        super().__init__()
+        self.register_buffer("mean", torch.linspace(-0.5, 0.8, features))
+        self.register_buffer("sd", torch.linspace(0.4, 1.7, features))
+
+    def forward(self, f):
+        return (f - self.mean) / self.sd
+
+
+class BeatNetwork(nn.Module):
+    """The network of apps/physio_stream/beats/network.c, with two inputs; it was trained without a beat of the last class."""
+
+    def __init__(self, samples, leads=2, features=3, filters=3, hidden=4):
+        super().__init__()
+        self.conv1 = nn.Conv1d(leads, filters, 7, padding=3)
+        self.conv2 = nn.Conv1d(filters, 2 * filters, 5, padding=2)
+        self.conv3 = nn.Conv1d(2 * filters, 2 * filters, 5, padding=2)
+        self.features = Standard(features)
+        self.hidden = nn.Linear(samples // 8 * 2 * filters + features, hidden)
+        self.logits = nn.Linear(hidden, 4)
+        self.register_buffer("learnt", torch.tensor([0, 0, 0, -1e9]))
+
+    def forward(self, x, f):
+        for conv in (self.conv1, self.conv2, self.conv3):
+            x = nn.functional.max_pool1d(torch.relu(conv(x)), 2)
+        x = torch.cat([x.transpose(1, 2).flatten(1), self.features(f)], 1)
+        return self.logits(torch.relu(self.hidden(x))) + self.learnt
+
+
 class Blocks(nn.Module):
     """Two branches with groups, dilation, both kinds of pooling and of normalisation; a dense head."""
 
@@ -137,6 +169,76 @@ class Rnn(nn.Module):
         return self.head(self.rnn(x.permute(2, 0, 1))[0])[-1]
 
 
+class CarrySamples(nn.Module):
+    """Two layers of LSTM, a result for each sample; the state goes on from window to window."""
+
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(2, 3, 2, batch_first=True)
+        self.head = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.head(self.rnn(x.transpose(1, 2))[0]).transpose(1, 2)
+
+
+class CarryWindows(nn.Module):
+    """GRU; the result of a window is that of its last step."""
+
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(2, 3, batch_first=True)
+        self.head = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.head(self.rnn(x.transpose(1, 2))[0][:, -1])
+
+
+class CarryInputs(nn.Module):
+    """A causal convolution and two layers of LSTM whose states are inputs and outputs of the file."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(2, 3, 5)
+        self.rnn = nn.LSTM(3, 3, 2, batch_first=True)
+        self.head = nn.Linear(3, 2)
+
+    def forward(self, x, past, h, c):
+        x = torch.cat([past, x], 2)
+        y, (h, c) = self.rnn(torch.tanh(self.conv(x)).transpose(1, 2), (h, c))
+        return self.head(y).transpose(1, 2), x[:, :, -4:], h, c
+
+
+class Beats(nn.Module):
+    """Whether a sample of an ECG of 256 Hz is of a QRS complex, by design, not by training: the second derivative of a Gaussian of 16 ms,
+    relative to its largest value in the window."""
+
+    def __init__(self):
+        super().__init__()
+        self.filter = nn.Conv1d(1, 1, 33, padding=16, bias=False)
+        t = torch.arange(-16.0, 17.0) / 4
+        kernel = (1 - t**2) * torch.exp(-(t**2) / 2)
+        self.filter.weight.data[:] = (kernel - kernel.mean()) / kernel.norm()
+
+    def forward(self, x):
+        y = torch.relu(self.filter(x))
+        return (20 * (y / (y.amax(2, keepdim=True) + 1e-6) - 0.5)).squeeze(1)
+
+
+class Clear(nn.Module):
+    """Whether 2 s of an ECG of 256 Hz are noisy or clear, by design: energy of second differences relative to that of the signal, which is
+    6 for white noise."""
+
+    def __init__(self):
+        super().__init__()
+        self.difference = nn.Conv1d(1, 1, 3, bias=False)
+        self.difference.weight.data[:] = torch.tensor([1.0, -2.0, 1.0])
+
+    def forward(self, x):
+        y, x = self.difference(x), x - x.mean(2, keepdim=True)
+        ratio = (y * y).mean(2) / ((x * x).mean(2) + 1e-6)
+        return 5 * torch.cat([ratio - 1.5, 1.5 - ratio], 1)
+
+
 def reset(out):
     """GRU whose reset comes before the product, backward, the batch first, and an LSTM without bias: not of PyTorch."""
     rng = np.random.default_rng(5)
@@ -177,9 +279,9 @@ def signal(channels, length):
     return (np.sin(0.7 * t + 1.3 * c) + 0.25 * np.cos(2.9 * t)).astype(np.float32)
 
 
-def export(net, channels, length, name, **how):
+def export(net, channels, length, name, more=(), input_names=("x",), output_names=("y",), **how):
     x = torch.from_numpy(signal(channels, length))[None]
-    torch.onnx.export(net, (x,), name, input_names=["x"], output_names=["y"], **how)
+    torch.onnx.export(net, (x, *more), name, input_names=input_names, output_names=output_names, **how)
     model = onnx.load(name)
     for part in [*model.graph.node, *model.graph.value_info, *model.graph.input, *model.graph.output, model.graph]:
         del part.metadata_props[:]
@@ -207,6 +309,47 @@ def export_all(nets, out):
         print(f"static const double onnx_{name}[] = {{" + ", ".join(f"{v:.9g}" for v in y) + "};")
 
 
+def export_carried(out):
+    """Windows of 12 samples, one after the other; expected: the networks on all of 48 samples at once."""
+    states = torch.zeros(1, 2, 4), torch.zeros(2, 1, 3), torch.zeros(2, 1, 3)
+    nets = {"carry_samples": (CarrySamples(), ()), "carry_windows": (CarryWindows(), ()), "carry_inputs": (CarryInputs(), states)}
+    for name, (net, more) in nets.items():
+        x = torch.from_numpy(signal(2, 48))[None].double()
+        net.eval().double()
+        with torch.no_grad():
+            if name == "carry_windows":
+                y = net.head(net.rnn(x.transpose(1, 2))[0][0, 11::12]).T  # [2, 4]
+            else:
+                y = net(x, *(part.double() for part in more))
+                y = (y[0] if more else y)[0]  # [2, 48]
+        net.float()
+        names = {"input_names": ["x", "past", "h0", "c0"][: 1 + len(more)], "output_names": ["y", "present", "hn", "cn"][: 1 + len(more)]}
+        for opset, how in ((17, {"dynamo": False}), (20, {"dynamo": True, "external_data": False, "verbose": False})):
+            export(net, 2, 12, f"{out}/{name}{opset}.onnx", more=more, opset_version=opset, **names, **how)
+        print(f"/* {name}: x [1, 2, 48], in windows of 12 */")
+        print(f"static const double onnx_{name}[] = {{" + ", ".join(f"{v:.9g}" for v in y.numpy().ravel()) + "};")
+
+
+BEATS = {"version": 1, "rate_hz": 128, "before": 16, "after": 17, "unit": "mV", "normalization": "zscore", "features": "pre,post,before",
+         "classes": "N,S,V,F", "output": "logits"}
+
+
+def export_beats(out):
+    """The network of beats: x as others, and f as x of one channel. The newer file has the metadata of docs/reference/onnx.md."""
+    net = BeatNetwork(33).eval()
+    x, f = torch.from_numpy(signal(2, 33))[None], torch.from_numpy(signal(1, 3))
+    with torch.no_grad():
+        y = net.double()(x.double(), f.double()).numpy().ravel()
+    net.float()
+    for opset, how in ((17, {"dynamo": False}), (20, {"dynamo": True, "external_data": False, "verbose": False})):
+        export(net, 2, 33, f"{out}/beat_network{opset}.onnx", more=(f,), input_names=["x", "f"], opset_version=opset, **how)
+    model = onnx.load(f"{out}/beat_network20.onnx")
+    onnx.helper.set_model_props(model, {f"beat_network.{key}": str(value) for key, value in BEATS.items()})
+    onnx.save(model, f"{out}/beat_network20.onnx")
+    print("/* beat_network: x [1, 2, 33], f [1, 3] */")
+    print("static const double onnx_beat_network[] = {" + ", ".join(f"{v:.9g}" for v in y) + "};")
+
+
 def main(out):
     torch.manual_seed(3)
     print("/* onnx_expected.h - results of PyTorch " + torch.__version__.split("+")[0] + ", made by onnx_export.py. Tests only. */")
@@ -217,6 +360,12 @@ def main(out):
     export_all({name: (net(), 2, 12) for name, net in recurrent.items()}, out)
     print("/* reset: x [1, 2, 12], of ONNX Runtime " + onnxruntime.__version__ + " */")
     print("static const double onnx_reset[] = {" + ", ".join(f"{v:.9g}" for v in reset(out)) + "};")
+    torch.manual_seed(6)
+    export_carried(out)
+    for net, length, name in ((Beats(), 384, "beats20"), (Clear(), 512, "clear20")):
+        export(net.eval(), 1, length, f"{out}/{name}.onnx", opset_version=20, dynamo=True, external_data=False, verbose=False)
+    torch.manual_seed(7)
+    export_beats(out)
     print("\n#endif")
 
 

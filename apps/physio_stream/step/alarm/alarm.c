@@ -2,6 +2,7 @@
  * PhysioNet/CinC Challenge 2015 defines them. Looks at no later slot. For research only. */
 #include <math.h>
 #include <string.h>
+#include "model/beat_features.h"
 #include "model/events.h"
 #include "ops/elementwise/weir_elementwise.h"
 
@@ -31,7 +32,8 @@ static const weir_opt options[] = {
                   "high|low|present|asystole|bradycardia|tachycardia|ventricular",
                   "high, low: values beyond the limit; present: slots that are there; the others "
                   "are about beats, and a second stream is the signal that they come from; "
-                  "ventricular: a tachycardia of wide beats, of their widths (delineate.qrs)"),
+                  "ventricular: a tachycardia of ventricular beats, of their classes "
+                  "(beat_class.class), or of wide ones, of their widths (delineate.qrs)"),
     WEIR_OPT_REAL(options_, limit, 0, -1e9, 1e9, "unit of the stream",
                   "bradycardia, tachycardia and ventricular: 1/min, 0: 40, 140 and 100"),
     WEIR_OPT_REAL(options_, hysteresis, 0, 0, 1e9, "unit of the stream",
@@ -47,7 +49,8 @@ static const weir_opt options[] = {
     WEIR_OPT_REAL(options_, gap, 0.5, 0, 3600, "s",
                   "kind present, and the signal that beats come from, may be missing for so long"),
     WEIR_OPT_REAL(options_, wide, 0.12, 0.01, 1, "s",
-                  "ventricular: a beat counts if its QRS complex is wider; another ends the row"),
+                  "ventricular, of widths: a beat counts if its QRS complex is wider; another "
+                  "ends the row, as one of a class other than V does"),
     WEIR_OPT_BOOL(options_, latch, false,
                   "an alarm stays until an event of the third stream, the acknowledgement"),
     WEIR_OPT_END,
@@ -61,7 +64,7 @@ typedef struct search {
   kind kind;
   double limit, release, rate, wide;
   int64_t duration, hold, gap, beats;
-  bool has_signal, latch;
+  bool has_signal, latch, classes; /* ventricular: of classes, else of widths */
 } search;
 
 typedef struct state {
@@ -92,6 +95,11 @@ static bool old(const search *p, const state *s, int64_t t)
   const int64_t max_pause = p->kind == PRESENT ? p->gap : p->hold;
 
   return s->sample == 0 || t - (s->sample - 1) > max_pause;
+}
+
+static bool is_ventricular(const search *p, float x)
+{
+  return p->classes ? lrintf(x) == PS_CLASS_V + 1 : (double)x > p->wide;
 }
 
 /* A beat at slot t: the rate over the last ones. */
@@ -126,7 +134,7 @@ static void measure(const search *p, state *s, int64_t t, int what, float x)
     return;
   }
   s->sample = t + 1;
-  if (p->kind == VENTRICULAR && (double)x <= p->wide) {
+  if (p->kind == VENTRICULAR && !is_ventricular(p, x)) {
     s->known = 0;
     s->n = 0;
   } else if (p->kind >= BRADYCARDIA) {
@@ -203,6 +211,12 @@ static void finish(const void *params, void *memory, ps_events *found)
   (void)found;
 }
 
+/* Whether the stream is of classes, not of widths. */
+static bool has_classes(const weir_series_use *use)
+{
+  return strcmp(use->in[0].unit, PS_CLASS_UNIT) == 0;
+}
+
 static weir_status check(const weir_series_use *use)
 {
   const options_ *o = use->opts;
@@ -219,6 +233,13 @@ static weir_status check(const weir_series_use *use)
   }
   if (o->beats == 1) {
     return weir_fail(WEIR_ERR_CONFIG, "alarm: one beat has no rate; alarm.beats is 2 or more");
+  }
+  if (o->kind == VENTRICULAR && !has_classes(use) && weir_unit_is_stated(use->in[0].unit) &&
+      strcmp(use->in[0].unit, "s") != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "alarm: ventricular counts beats, but %s has neither their classes nor widths "
+                     "in s (its unit is '%s'): give it beat_class.class or delineate.qrs",
+                     use->in_name[0], use->in[0].unit);
   }
   return WEIR_OK;
 }
@@ -246,7 +267,8 @@ static weir_status make_search(const weir_series_use *use, search **out)
                 .gap = (int64_t)floor(fmin(o->gap * rate, 0x1p53) + 1e-6),
                 .beats = o->beats > 0 ? o->beats : beats[o->kind],
                 .has_signal = use->n_in > 1,
-                .latch = o->latch};
+                .latch = o->latch,
+                .classes = has_classes(use)};
   p->release = p->limit + sign * o->hysteresis;
   *out = p;
   return WEIR_OK;
@@ -262,7 +284,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   search *p = NULL;
 
   WEIR_TRY(check(use));
-  WEIR_TRY(o->kind == VENTRICULAR ? ps_events_need_unit(use, 0, "s") : WEIR_OK);
   WEIR_TRY(make_search(use, &p));
   ps_events_combine(use, bit, in);
   if (o->latch) { /* an alarm that stays leaves no gap out */

@@ -1,5 +1,6 @@
 /* alarm_test.c - alarms against their definition, which looks back from every slot; cases that show
  * each rule; and what may come in. */
+#include "model/beat_features.h"
 #include "support/physio_stream/step_check.h"
 
 extern const weir_series_op ps_step_alarm;
@@ -12,7 +13,7 @@ typedef struct rule {
   double limit, hysteresis, duration;
   int64_t beats, hold, gap; /* slots */
   bool has_signal, latch;
-  double wide; /* of kind ventricular */
+  double wide; /* of kind ventricular; 0: of classes */
 } rule;
 
 static bool is(const rule *r, const char *kind)
@@ -29,6 +30,11 @@ static int64_t last_in(const step_signal *s, int64_t lo, int64_t hi)
     }
   }
   return -1;
+}
+
+static bool is_ventricular(const rule *r, float x)
+{
+  return r->wide > 0 ? (double)x > r->wide : x == 3;
 }
 
 static bool lost(const rule *r, const step_signal *in, int64_t t)
@@ -68,7 +74,7 @@ static double measure(const rule *r, const step_signal *in, int64_t t)
     const int64_t before = last_in(in, first - r->hold, first - 1);
 
     if (before < 0 || lost_between(r, in, before, first) ||
-        (runs && !((double)in->x[first] > r->wide && (double)in->x[before] > r->wide))) {
+        (runs && !(is_ventricular(r, in->x[first]) && is_ventricular(r, in->x[before])))) {
       return NAN;
     }
     first = before;
@@ -207,6 +213,10 @@ static void alarms_are_what_they_are_defined_to_be(void **state)
        1,
        8,
        {"kind=ventricular", "hold=1.5", "wide=0.2"}},
+      {{"ventricular", 7, 100, .beats = 5, .hold = 30, .gap = 10},
+       1,
+       8,
+       {"kind=ventricular", "hold=1.5"}},
   };
 
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -214,6 +224,12 @@ static void alarms_are_what_they_are_defined_to_be(void **state)
       step_signal in[3];
 
       draw(seed, cases[c].every, in);
+      if (is(&cases[c].rule, "ventricular") && cases[c].rule.wide == 0) {
+        in[0].unit = PS_CLASS_UNIT; /* runs of V, others in between */
+        for (int64_t t = 0; t < N; t++) {
+          in[0].x[t] = in[0].x[t] > 0 ? 3 : t % 5 == 0 ? 4 : 1;
+        }
+      }
       compare(&cases[c].rule, cases[c].sets, in, cases[c].n_in);
       free_all(in);
     }
@@ -280,6 +296,16 @@ static void rhythms_have_the_limits_of_the_challenge(void **state)
     in[0].x[8 * k] = k % 5 == 3 ? 0.12f : 0.15f;
   }
   assert_int_equal(first_onset(ventricular, in, 1), -1);
+  /* Of classes: from the fifth V in a row, and none of fusion beats. */
+  in[0].unit = PS_CLASS_UNIT;
+  for (int64_t k = 0; k < 40; k++) {
+    in[0].x[8 * k] = k < 3 ? 4 : k == 5 ? 1 : 3;
+  }
+  assert_int_equal(first_onset(ventricular, in, 1), 8 * 10);
+  for (int64_t k = 0; k < 40; k++) {
+    in[0].x[8 * k] = 4;
+  }
+  assert_int_equal(first_onset(ventricular, in, 1), -1);
   free_all(in);
 }
 
@@ -325,15 +351,18 @@ static void no_input_upsets_it(void **state)
 
 static void what_cannot_be_watched_is_refused(void **state)
 {
-  static const char *const sets[][2] = {{"kind=asystole"}, {"beats=1"}, {NULL}};
+  static const char *const sets[][2] = {
+      {"kind=asystole"}, {"beats=1"}, {NULL}, {"kind=ventricular"}, {"kind=ventricular"}};
   step_signal in[3];
   step_frame f;
 
-  for (int c = 0; c < 3; c++) {
+  for (int c = 0; c < 5; c++) {
     for (int k = 0; k < 3; k++) {
       in[k] = step_signal_new(1, c == 2 && k == 1 ? 30 : RATE, 1);
     }
+    in[0].unit = c == 3 ? "mV" : c == 4 ? "1" : in[0].unit; /* a class of quality is in 1, too */
     assert_int_equal(step_build(&ps_step_alarm, sets[c], in, c == 0 ? 1 : 2, &f), WEIR_ERR_CONFIG);
+    assert_true(c < 3 || strstr(weir_last_message(), "give it beat_class.class or delineate.qrs"));
     step_frame_fini(&f);
     free_all(in);
   }

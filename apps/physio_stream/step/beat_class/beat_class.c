@@ -5,9 +5,10 @@
 #include "beats/apply.h"
 #include "model/beat_features.h"
 #include "model/events.h"
+#include "model/mean_beat.h"
 #include "ops/elementwise/weir_elementwise.h"
 
-enum { MAX_BEATS = 32, INTERVALS = 10, MIN_INTERVALS = 3, UNLIKE = 8 };
+enum { MAX_BEATS = 32, INTERVALS = 10, MIN_INTERVALS = 3, UNLIKE_WIDE = 300 };
 /* s: the longest interval that is waited for after a beat, and the signal on either side that has
  * its shape. */
 #define LONGEST 2.5
@@ -15,9 +16,9 @@ enum { MAX_BEATS = 32, INTERVALS = 10, MIN_INTERVALS = 3, UNLIKE = 8 };
 /* s by which the interval of the next beat may differ from its distance (as in af.c); otherwise a
  * beat between them is not known, and neither is the interval after the first. */
 #define JOINED 0.1
-/* Correlation from which a beat is like the mean beat, and its weight in it then. After UNLIKE
- * beats that are not, the next one begins another mean beat. */
-#define ALIKE 0.9
+/* Weight of a beat in the mean beat that it is like. With the rule only narrow beats, more of them
+ * unlike the mean than like it, or UNLIKE_WIDE of any kind in a row begin another: a tachycardia of
+ * wide beats is not taken for the usual rhythm, and a ventricular beat that was is given up. */
 #define WEIGHT (1.0 / 16)
 
 /* Inputs that the features are of; further ones are leads of the network. */
@@ -26,6 +27,8 @@ enum { OF_FEATURES = 4 };
 typedef struct options {
   weir_real_list weights;
   const char *network;
+  bool rule;
+  double wide;
 } options_;
 
 static const weir_opt options[] = {
@@ -33,8 +36,13 @@ static const weir_opt options[] = {
                        "discriminant, as `train` writes it: {file: OUT/beat_class.txt}; empty: "
                        "features alone"),
     WEIR_OPT_PATH(options_, network, "",
-                  "weights of a network, as `train` writes them (OUT/weights.nc), in place of the "
-                  "discriminant; its further leads follow in `from`"),
+                  "weights of a network, as `train` writes them (OUT/weights.nc), or an ONNX file "
+                  "whose metadata state window and features (docs/reference/onnx.md), in place of "
+                  "the discriminant; its further leads follow in `from`"),
+    WEIR_OPT_BOOL(options_, rule, false,
+                  "class without weights: V if the QRS complex is wider than `wide` and unlike the "
+                  "usual beats, else N; S and F are not told apart"),
+    WEIR_OPT_REAL(options_, wide, 0.12, 0.01, 1, "s", "rule: width of a wide QRS complex"),
     WEIR_OPT_END,
 };
 
@@ -42,7 +50,9 @@ enum { ECG = 1, P_WAVE = 2 }; /* what is there in a slot: bits */
 
 typedef struct search {
   int64_t longest, reach, ring; /* slots; ring: a power of two */
-  double rate;
+  double rate, wide;
+  bool rule;
+  int64_t in_row; /* beats unlike the mean beat after which the next one begins it anew */
 } search;
 
 typedef struct beat {
@@ -57,8 +67,8 @@ typedef struct state {
   int64_t n; /* beats that wait */
   beat beats[MAX_BEATS];
   int64_t n_rr;
-  double rr[INTERVALS];  /* the last ones, the newest last   */
-  int64_t known, unlike; /* there is a mean beat; beats unlike it in a row */
+  double rr[INTERVALS]; /* the last ones, the newest last   */
+  ps_mean_beat mean;
 } state;
 
 static size_t round_up(size_t n)
@@ -107,61 +117,29 @@ static double median(const double *v, int64_t n)
   return 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
 }
 
-/* Correlation of two beats, each of mean 0. */
-static double correlation(const double *a, const double *b, int64_t n)
-{
-  double ab = 0, aa = 0, bb = 0;
-
-  for (int64_t i = 0; i < n; i++) {
-    ab += a[i] * b[i];
-    aa += a[i] * a[i];
-    bb += b[i] * b[i];
-  }
-  return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
-}
-
-static double height(const double *a, int64_t n)
-{
-  double lo = a[0], hi = a[0];
-
-  for (int64_t i = 1; i < n; i++) {
-    lo = fmin(lo, a[i]);
-    hi = fmax(hi, a[i]);
-  }
-  return hi - lo;
-}
-
-/* Compares the beat at slot `at` with the mean beat, which it may change. Returns whether it can
- * be: there is a mean beat, and no sample is missing. */
-static bool compare(const search *p, state *s, int64_t at, float *values)
+/* Compares a beat with the mean beat, which it may change. Returns whether it can be: there is a
+ * mean beat, and no sample is missing. */
+static bool compare(const search *p, state *s, const beat *b, float *values)
 {
   const int64_t n = 2 * p->reach + 1;
   double *mean = mean_of(p, s), *own = mean + n, sum = 0;
 
   for (int64_t i = 0; i < n; i++) {
-    own[i] = (double)ring_of(s)[(at - p->reach + i) & (p->ring - 1)];
+    own[i] = (double)ring_of(s)[(b->slot - p->reach + i) & (p->ring - 1)];
     sum += own[i];
   }
   if (isnan(sum)) {
     return false;
   }
-  for (int64_t i = 0; i < n; i++) {
-    own[i] -= sum / (double)n;
-  }
-  const bool known = s->known != 0;
-  const double c = known ? correlation(mean, own, n) : 0;
-  const double usual = known ? height(mean, n) : 0, here = height(own, n);
+  const bool known = s->mean.n > 0;
+  const double c = known ? ps_beat_compare(mean, 0, own, 0, n).correlation : 0;
+  const double usual = known ? ps_beat_height(mean, n) : 0, here = ps_beat_height(own, n);
 
-  s->unlike = known && c < ALIKE ? s->unlike + 1 : 0;
-  if (!known || s->unlike > UNLIKE) {
-    memcpy(mean, own, (size_t)n * sizeof *mean);
-    s->unlike = 0;
-  } else if (c >= ALIKE) {
-    for (int64_t i = 0; i < n; i++) {
-      mean[i] += WEIGHT * (own[i] - mean[i]);
-    }
+  if (ps_mean_count(&s->mean, c >= PS_BEAT_ALIKE, p->rule && b->width <= p->wide, p->in_row)) {
+    ps_mean_begin(&s->mean, mean, own, n, 0);
+  } else if (c >= PS_BEAT_ALIKE) {
+    ps_mean_learn(&s->mean, mean, own, n, WEIGHT, 0);
   }
-  s->known = 1;
   values[PS_FEATURE_SHAPE] = (float)c;
   values[PS_FEATURE_HEIGHT] = known && usual > 0 && here > 0 ? (float)log(here / usual) : 0;
   return known;
@@ -172,7 +150,7 @@ static void measure(const search *p, state *s, double post, ps_events *found)
 {
   const beat b = s->beats[0];
   float values[PS_FEATURES] = {0};
-  const bool comparable = compare(p, s, b.slot, values);
+  const bool comparable = compare(p, s, &b, values);
 
   if (comparable && !isnan(post) && s->n_rr >= MIN_INTERVALS && b.width > 0) {
     const double usual = median(s->rr, s->n_rr);
@@ -298,9 +276,9 @@ static weir_series probability_of(weir_graph *g, const weir_series *logit)
   return out;
 }
 
-static void give(weir_series s, const char *name, weir_series_result *out)
+static void give(weir_series s, const char *name, const char *unit, weir_series_result *out)
 {
-  weir_series_set_unit(&s, "1");
+  weir_series_set_unit(&s, unit);
   out->out[out->n] = s;
   out->name[out->n++] = name;
 }
@@ -309,27 +287,70 @@ static void give(weir_series s, const char *name, weir_series_result *out)
 static weir_status classify(const weir_series_use *use, const char *path, weir_series_result *out)
 {
   weir_series leads[WEIR_SERIES_MAX], logit[PS_CLASSES];
-  ps_beat_streams in = {
-      .leads = leads, .features = out->out, .n_leads = 1, .n_features = PS_FEATURES};
+  ps_beat_streams in = {.leads = leads, .features = out->out, .n_leads = 1};
 
   leads[0] = use->in[0];
   for (int k = OF_FEATURES; k < use->n_in; k++) {
     leads[in.n_leads++] = use->in[k];
   }
   WEIR_TRY(ps_beat_apply(use, path, &in, logit));
-  give(ps_beat_best(use->graph, logit), "class", out);
-  give(probability_of(use->graph, logit), "probability", out);
+  give(ps_beat_best(use->graph, logit), "class", PS_CLASS_UNIT, out);
+  give(probability_of(use->graph, logit), "probability", "1", out);
+  return WEIR_OK;
+}
+
+/* The class by the rule. */
+static weir_series class_by_rule(weir_graph *g, double wide, const weir_series *features)
+{
+  weir_series out = features[PS_FEATURE_WIDTH];
+  const weir_value ventricular =
+      weir_and(g, weir_gt_scalar(g, features[PS_FEATURE_WIDTH].value, wide),
+               weir_not(g, weir_ge_scalar(g, features[PS_FEATURE_SHAPE].value, PS_BEAT_ALIKE)));
+
+  out.value = weir_add_scalar(
+      g, weir_scale(g, weir_cast(g, WEIR_F32, ventricular), PS_CLASS_V - PS_CLASS_N),
+      PS_CLASS_N + 1);
+  return out;
+}
+
+/* What states classes is one of three. */
+static weir_status check(const weir_series_use *use)
+{
+  const options_ *o = use->opts;
+  const bool network = o->network[0] != 0;
+
+  if (network + (o->weights.count > 0) + o->rule > 1) {
+    return weir_fail(WEIR_ERR_CONFIG, "beat_class: weights, network and rule each state classes: "
+                                      "give one of them");
+  }
+  if (!network && use->n_in > OF_FEATURES) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "beat_class: further leads, after the first %d streams of 'from', are for a "
+                     "network",
+                     OF_FEATURES);
+  }
+  if (o->weights.count != 0 && o->weights.count != PS_CLASS_WEIGHTS) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "beat_class.weights has %lld numbers; a discriminant has %d: read it from "
+                     "the file beat_class.txt that `train` writes",
+                     (long long)o->weights.count, (int)PS_CLASS_WEIGHTS);
+  }
   return WEIR_OK;
 }
 
 static weir_status make_search(const weir_series_use *use, search **out)
 {
+  const options_ *o = use->opts;
   void *memory = NULL;
 
   WEIR_TRY(weir_series_keep(use, sizeof **out, NULL, &memory));
   search *p = memory;
 
-  *p = (search){.rate = (double)use->in[0].rate_num / (double)use->in[0].rate_den, .ring = 1};
+  *p = (search){.rate = (double)use->in[0].rate_num / (double)use->in[0].rate_den,
+                .ring = 1,
+                .rule = o->rule,
+                .in_row = o->rule ? UNLIKE_WIDE : PS_BEAT_UNLIKE,
+                .wide = o->wide};
   p->longest = (int64_t)ceil(LONGEST * p->rate);
   p->reach = (int64_t)ceil(REACH * p->rate);
   while (p->ring < p->longest + 2 * p->reach + 2) {
@@ -345,20 +366,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   weir_series in[4];
   search *p = NULL;
 
-  if (o->network[0] != 0 ? o->weights.count > 0 : use->n_in > OF_FEATURES) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     o->network[0] != 0
-                         ? "beat_class: weights and network both state classes: give one of them"
-                         : "beat_class: further leads, after the first %d streams of 'from', are "
-                           "for a network",
-                     OF_FEATURES);
-  }
-  if (o->weights.count != 0 && o->weights.count != PS_CLASS_WEIGHTS) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "beat_class.weights has %lld numbers; a discriminant has %d: read it from "
-                     "the file beat_class.txt that `train` writes",
-                     (long long)o->weights.count, (int)PS_CLASS_WEIGHTS);
-  }
+  WEIR_TRY(check(use));
   WEIR_TRY(make_search(use, &p));
   WEIR_TRY(streams(use, in));
   const ps_events_spec spec = {.name = "beat_class",
@@ -381,7 +389,9 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   if (o->network[0] != 0) {
     WEIR_TRY(classify(use, o->network, out));
   } else if (o->weights.count > 0) {
-    give(class_of(use->graph, o->weights.items, out->out), "class", out);
+    give(class_of(use->graph, o->weights.items, out->out), "class", PS_CLASS_UNIT, out);
+  } else if (o->rule) {
+    give(class_by_rule(use->graph, o->wide, out->out), "class", PS_CLASS_UNIT, out);
   }
   WEIR_TRY(weir_graph_status(use->graph));
   return WEIR_OK;
@@ -390,10 +400,10 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op ps_step_beat_class = {
     .name = "beat_class",
     .cite = "de Chazal, O'Dwyer and Reilly, IEEE Trans. Biomed. Eng. 51 (2004) 1196",
-    .help = "class of each beat by a linear discriminant or a network, research use only: of an "
-            "ECG, detect.rr, delineate.qrs and delineate.p the features pre, post, before, width, "
-            "shape, height, p and, with weights or a network, class (1 N, 2 S, 3 V, 4 F of AAMI "
-            "EC57); with a network also probability, that of the class",
+    .help = "class of each beat by a linear discriminant, a network or a rule, research use only: "
+            "of an ECG, detect.rr, delineate.qrs and delineate.p the features pre, post, before, "
+            "width, shape, height, p and, with weights, network or rule, class (1 N, 2 S, 3 V, 4 F "
+            "of AAMI EC57); with a network also probability, that of the class",
     .opts = options,
     .opts_size = sizeof(options_),
     .min_in = OF_FEATURES,

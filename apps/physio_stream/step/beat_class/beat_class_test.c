@@ -106,6 +106,56 @@ static void features_are_as_computed(void **state)
   free_all(in);
 }
 
+/* Wide and unlike the usual beats is V: single ones, and each of a run of 20, but not wide beats of
+ * the usual shape; the shape of a run is not taken for the usual one, and that of a first V not for
+ * ever. */
+static void the_rule_finds_wide_beats_of_another_shape(void **state)
+{
+  static const char *const sets[] = {"rule=true", NULL};
+  static const char *const wider[] = {"rule=true", "wide=0.17", NULL};
+  int64_t beats = 0, ventricular = 0, run = 0;
+  step_signal in[4];
+  step_result r;
+
+  simulate(in);
+  for (int64_t t = 0; t < N; t++) {
+    if (in[1].present[t]) {
+      const bool in_run = beats == 0 || (beats >= 30 && beats < 50), usual_wide = beats >= 55;
+
+      for (int64_t u = t - 50; in_run && u <= t + 50; u++) {
+        const double v = (double)(u - t) / 9;
+
+        in[0].x[u] = (float)(-1.5 * exp(-v * v / 2));
+      }
+      in[2].x[t] = in_run || usual_wide ? 0.16f : in[2].x[t];
+      run += in_run;
+      beats++;
+    }
+  }
+  step_check_chunks(&ps_step_beat_class, sets, in, 4, &r);
+  for (int64_t t = 0, k = 0; t < N; t++) {
+    if (in[1].present[t]) {
+      const bool v = step_get(&r, "shape")->x[t] < 0 && in[2].x[t] > 0.12f;
+
+      if (r.out[0].present[t]) {
+        assert_int_equal(step_get(&r, "class")->x[t], v ? 3 : 1);
+        assert_true(k < 30 || k >= 50 || v);
+        ventricular += v;
+      }
+      k++;
+    }
+  }
+  assert_int_equal(run, 21);
+  assert_in_range(ventricular, 22, 30);
+  step_result_free(&r);
+  step_run(&ps_step_beat_class, wider, in, 4, (step_how){0}, &r);
+  for (int64_t t = 0; t < N; t++) {
+    assert_true(!r.out[0].present[t] || step_get(&r, "class")->x[t] == 1.0f);
+  }
+  step_result_free(&r);
+  free_all(in);
+}
+
 /* A beat with a sample missing has no features; without weights there is no class. */
 static void gaps_have_no_class(void **state)
 {
@@ -187,6 +237,11 @@ static void what_is_no_discriminant_is_refused(void **state)
   assert_int_equal(step_build(&ps_step_beat_class, sets, in, 4, &f), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "3 numbers"));
   step_frame_fini(&f);
+  static const char *const both[] = {"rule=true", "network=weights.nc", NULL};
+
+  assert_int_equal(step_build(&ps_step_beat_class, both, in, 4, &f), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "give one of them"));
+  step_frame_fini(&f);
   in[2].unit = "mV";
   assert_int_equal(step_build(&ps_step_beat_class, NULL, in, 4, &f), WEIR_ERR_CONFIG);
   step_frame_fini(&f);
@@ -198,6 +253,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(features_are_as_computed),
+      cmocka_unit_test(the_rule_finds_wide_beats_of_another_shape),
       cmocka_unit_test(gaps_have_no_class),
       cmocka_unit_test(an_interval_over_a_beat_is_not_known),
       cmocka_unit_test(no_input_upsets_it),

@@ -10,13 +10,12 @@ enum { MAX_LEADS = 12, MAX_BEATS = 16 };
 /* s of signal before and after an R wave: where waves are looked for, and the reach of filters. */
 #define BEFORE 0.5
 #define AFTER 0.95
-/* Stands for a value that there is not. */
-#define NONE (-1e30F)
 
 typedef struct options {
   ps_slope_opts waves;
   int64_t agree;
   double within;
+  int64_t beats;
 } options_;
 
 static const weir_opt options[] = {
@@ -26,6 +25,9 @@ static const weir_opt options[] = {
         "several leads: a border is the outermost mark with which so many others agree, or "
         "the median; with fewer leads all of them"),
     WEIR_OPT_REAL(options_, within, 0.012, 0, 0.2, "s", "how far apart marks that agree may lie"),
+    WEIR_OPT_INT(options_, beats, 32, 1, 1000, "1",
+                 "in noise the borders of the QRS complex are those of the mean of so many beats "
+                 "of one shape (no more than noise asks for); 1: of each beat alone"),
     WEIR_OPT_END,
 };
 
@@ -34,6 +36,7 @@ enum { PR = PS_MARK_KINDS, QRS, QT, BAZETT, FRIDERICIA, FRAMINGHAM, HODGES, OUTP
 typedef struct search {
   ps_slope_opts waves;
   int n_leads, agree;
+  int64_t beats;
   double within, rate;
   int64_t before, after, ring; /* slots; ring: a power of two */
 } search;
@@ -43,11 +46,13 @@ typedef struct beat {
   double rr; /* s */
 } beat;
 
-/* Rings of samples, NaN where absent, a lead after the other; a beat in a row; scratch follow. */
+/* Rings of samples, NaN where absent, a lead after the other; a beat in a row; scratch; samples of
+ * mean beats, a lead after the other, follow. */
 typedef struct state {
-  int64_t next;            /* slots before it have been seen     */
-  double t_end[MAX_LEADS]; /* end of the last T wave, slots      */
-  int64_t n;               /* beats whose waves are not complete */
+  int64_t next;                 /* slots before it have been seen     */
+  double t_end[MAX_LEADS];      /* end of the last T wave, slots      */
+  ps_mean_beat mean[MAX_LEADS]; /* of which the QRS complex is measured */
+  int64_t n;                    /* beats whose waves are not complete */
   beat beats[MAX_BEATS];
 } state;
 
@@ -71,10 +76,18 @@ static double *scratch_of(const search *p, state *s)
   return (double *)(void *)((char *)row_of(p, s) + round_up((size_t)p->ring * sizeof(float)));
 }
 
+static double *mean_of(const search *p, state *s, int lead)
+{
+  return scratch_of(p, s) + ps_waves_scratch(p->before + p->after + 1) +
+         (int64_t)lead * (2 * ps_mean_reach(p->rate) + 1);
+}
+
 static size_t bytes_of(const search *p)
 {
   return round_up(sizeof(state)) + (size_t)(p->n_leads + 1) * (size_t)p->ring * sizeof(float) + 64 +
-         ps_waves_scratch(p->before + p->after + 1) * sizeof(double);
+         (ps_waves_scratch(p->before + p->after + 1) +
+          (size_t)p->n_leads * (size_t)(2 * ps_mean_reach(p->rate) + 1)) *
+             sizeof(double);
 }
 
 static int start(const void *params, void *memory)
@@ -84,6 +97,7 @@ static int start(const void *params, void *memory)
 
   for (int k = 0; k < p->n_leads; k++) {
     s->t_end[k] = -1e18;
+    s->mean[k].most = p->beats;
     for (int64_t i = 0; i < p->ring; i++) {
       ring_of(p, s, k)[i] = NAN;
     }
@@ -115,7 +129,9 @@ static void measure_lead(const search *p, state *s, int lead, const beat *b, dou
                              .rate = p->rate,
                              .rr = b->rr * p->rate,
                              .next = next,
-                             .earliest = s->t_end[lead] - (double)b->slot};
+                             .earliest = s->t_end[lead] - (double)b->slot,
+                             .mean = &s->mean[lead],
+                             .mean_x = mean_of(p, s, lead)};
 
   if (isnan(ring[b->slot & (p->ring - 1)])) {
     for (int k = 0; k < PS_MARK_KINDS; k++) {
@@ -149,7 +165,7 @@ static void measure(const search *p, state *s, ps_events *found)
     }
     const double m = ps_waves_combine((ps_mark_kind)k, mark, p->n_leads, p->agree, p->within);
 
-    values[k] = isnan(m) ? NONE : (float)m;
+    values[k] = isnan(m) ? 0 : (float)m; /* no mark lies at the R wave itself */
     any = any || !isnan(m);
   }
   if (any) {
@@ -220,6 +236,7 @@ static weir_status make_search(const weir_series_use *use, search **out)
   *p = (search){.waves = o->waves,
                 .n_leads = n_leads,
                 .agree = o->agree < n_leads ? (int)o->agree : n_leads - 1,
+                .beats = o->beats,
                 .within = o->within,
                 .rate = (double)use->in[0].rate_num / (double)use->in[0].rate_den,
                 .ring = 1};
@@ -295,7 +312,7 @@ static void correct(weir_graph *g, const weir_series *qt, const weir_series *rr,
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
   static const char *const names[OUTPUTS] = {
-      "p_on", "p",   "p_off", "qrs_on", "qrs_off",    "t",          "t_off",
+      "p_on", "p",   "p_off", "qrs_on", "qrs_off",    "t_on",       "t",     "t_off",
       "pr",   "qrs", "qt",    "bazett", "fridericia", "framingham", "hodges"};
   weir_graph *g = use->graph;
   weir_series *const s = out->out, in[MAX_LEADS + 2];
@@ -310,15 +327,12 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
                                .settle = p->ring + 1,
                                .apart = 1,
                                .n_values = PS_MARK_KINDS,
+                               .each = true,
                                .start = start,
                                .pass = pass,
                                .finish = finish};
 
   WEIR_TRY(ps_events_add(use, &spec, in, p->n_leads + 2, s));
-  for (int k = 0; k < PS_MARK_KINDS; k++) {
-    s[k].present = weir_and(g, s[k].present, weir_gt_scalar(g, s[k].value, NONE / 2));
-    s[k] = weir_series_mask(g, s[k]);
-  }
   s[PR] = between(g, &s[PS_P_ON], &s[PS_QRS_ON]);
   s[QRS] = between(g, &s[PS_QRS_ON], &s[PS_QRS_OFF]);
   s[QT] = between(g, &s[PS_QRS_ON], &s[PS_T_OFF]);
@@ -337,7 +351,7 @@ const weir_series_op ps_step_delineate = {
     .cite = "Martinez et al., IEEE Trans. Biomed. Eng. 51 (2004) 570",
     .help =
         "waves of each beat that has an interval, research use only: of 1 to 12 leads of an ECG "
-        "and detect.rr the times in s from the R wave of p_on, p, p_off, qrs_on, qrs_off, t, "
+        "and detect.rr the times in s from the R wave of p_on, p, p_off, qrs_on, qrs_off, t_on, t, "
         "t_off (negative before it), the intervals pr, qrs, qt, and qt corrected for the heart "
         "rate: bazett, fridericia, framingham, hodges",
     .opts = options,

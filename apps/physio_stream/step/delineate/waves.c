@@ -29,6 +29,8 @@ const weir_opt ps_slope_options[] = {
                   "slope at its end, of its last one " PAPER),
     WEIR_OPT_REAL(ps_slope_opts, t_min, 0.25, 0, 10, "1",
                   "smallest slope of a T wave, of the root mean square of the beat " PAPER),
+    WEIR_OPT_REAL(ps_slope_opts, t_on, 0.25, 0.001, 1, "1",
+                  "slope at the onset of the T wave, of its first one " PAPER),
     WEIR_OPT_REAL(ps_slope_opts, t_off, 0.4, 0.001, 1, "1",
                   "slope at the end of the T wave, of its last one " PAPER),
     WEIR_OPT_END,
@@ -40,12 +42,25 @@ enum { QRS_SCALE = 2, WAVE_SCALE = 4 };
 #define QRS_REACH 0.13
 /* s between two of its slopes; what is farther away is a P wave or the ST segment. */
 #define QRS_APART 0.06
+/* A slope smaller than SLIGHT of the largest whose sign is that of the next one inwards is of
+ * another wave if |W| falls to DIP of it in between. */
+#define SLIGHT 0.2
+#define DIP 0.9
+/* Of the limit of noise: what a slope of the complex exceeds, as it is looked for close to R alone;
+ * and by what |W| rises between its border and the next wave. SEEN: the share to which a fall of
+ * its slopes is seen in any noise. */
+#define QRS_NOISE 0.75
+#define RIPPLE 0.25
+#define SEEN 0.5
 /* s, and shares of the interval, before the R wave where the P wave begins at the earliest, and
  * after it where the T wave ends at the latest. */
 #define P_REACH 0.34
 #define P_SHARE 0.42
 #define T_REACH 0.75
 #define T_SHARE 0.7
+/* s on either side of a border of the QRS complex whose mean is an end of the line that replaces
+ * the complex. */
+#define LINE_END 0.008
 /* s after the QRS complex where the T wave may begin. */
 #define ST_LEAST 0.04
 
@@ -152,11 +167,27 @@ static bool is_maximum(const double *w, int64_t i, double least)
   return here > least && here >= fabs(w[i - 1]) && here > fabs(w[i + 1]);
 }
 
+/* Whether the slope at i is one of its own, from i on in steps of `way` (-1 or 1): |w| falls by
+ * `fall` before it is larger. A ripple of noise on the flank of a larger slope is none. w: [n]. */
+static bool stands_out(const double *w, int64_t n, int64_t i, int way, double fall)
+{
+  const double sign = w[i] > 0 ? 1 : -1, here = fabs(w[i]);
+
+  for (int64_t j = i + way; j >= 0 && j < n && sign * w[j] > here - fall; j += way) {
+    if (sign * w[j] > here) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* From the slope at i in steps of `way` (-1 or 1), not beyond `end`: where |w| has fallen to
- * `share` of that at i, by a line, or where it rises again or changes its sign. */
-static double border(const double *w, int64_t i, int way, int64_t end, double share)
+ * `share` of that at i, by a line, or changes its sign; or its minimum, below half of that at i,
+ * before it rises again by more than `ripple`. */
+static double border(const double *w, int64_t i, int way, int64_t end, double share, double ripple)
 {
   const double limit = share * fabs(w[i]), sign = w[i] > 0 ? 1 : -1;
+  int64_t least = i;
 
   for (int64_t j = i; j != end; j += way) {
     const double here = sign * w[j], there = sign * w[j + way];
@@ -164,17 +195,59 @@ static double border(const double *w, int64_t i, int way, int64_t end, double sh
     if (there <= limit) {
       return (double)j + way * (here - limit) / (here - there);
     }
-    if (there > here && here < fabs(w[i]) / 2) {
-      return (double)j;
+    least = here <= sign * w[least] ? j : least;
+    if (there > sign * w[least] + ripple && sign * w[least] < fabs(w[i]) / 2) {
+      return (double)least;
     }
   }
   return (double)end;
+}
+
+/* Widths from the largest slope of a Gaussian to where it has fallen to `share`: u - 1
+ * with u exp((1 - u^2) / 2) = share and u > 1, by iteration. */
+static double fall_of(double share)
+{
+  double u = 3;
+
+  for (int k = 0; k < 30; k++) {
+    u = sqrt(1 + 2 * log(u / share));
+  }
+  return u - 1;
+}
+
+/* The border of a slope of the complex. What falls below the limit of noise (QRS_NOISE of it:
+ * `noise`) does so as a Gaussian does, unless |w| is at the share, or rises again, before. */
+static double border_in_noise(const double *w, int64_t i, int way, int64_t end, double share,
+                              double noise)
+{
+  const double seen = fmax(share, fmin(noise / QRS_NOISE / fabs(w[i]), SEEN));
+  const double at = border(w, i, way, end, share, RIPPLE * noise), from = (double)i;
+  const double fall = fabs(border(w, i, way, end, seen, RIPPLE * noise) - from);
+
+  return from + way * fmin(fabs(at - from), fall * fall_of(share) / fall_of(seen));
 }
 
 /* Marks on w[] are half a sample after its indices. */
 static double time_of(const ps_lead_beat *b, double i)
 {
   return i + 0.5 - (double)b->r;
+}
+
+/* Whether the slope at i is of a wave next to the complex, e.g. the end of a P wave, which falls as
+ * the Q wave does, and not of the complex, whose slope closest to it is at `inner` (-1: none yet).
+ */
+static bool is_of_another_wave(const double *w, int64_t i, int64_t inner, double most)
+{
+  const double here = fabs(w[i]);
+  double dip = here;
+
+  if (inner < 0 || w[i] * w[inner] < 0 || here >= SLIGHT * most) {
+    return false;
+  }
+  for (int64_t j = i < inner ? i : inner; j < (i < inner ? inner : i); j++) {
+    dip = fmin(dip, w[i] > 0 ? w[j] : -w[j]);
+  }
+  return dip <= DIP * here;
 }
 
 /* Returns whether the QRS complex was found; on and off as indices of w. */
@@ -188,32 +261,44 @@ static bool find_qrs(const ps_slope_opts *o, const ps_lead_beat *b, const double
   if (lo < 1 || hi > b->n - 2) {
     return false;
   }
-  const double most = largest(w, lo, hi + 1);
+  const double before = largest(w, lo, b->r), after = largest(w, b->r, hi + 1);
+  const double most = fmax(before, after);
 
+  if (fmin(before, after) <= noise / QRS_NOISE) {
+    return false; /* no complex rises from this noise */
+  }
   for (int64_t i = b->r - 1; i >= lo && (first < 0 || first - i <= apart); i--) {
-    first = is_maximum(w, i, fmax(o->qrs_before * most, noise)) ? i : first;
+    if (is_maximum(w, i, fmax(o->qrs_before * most, noise)) && stands_out(w, b->n, i, -1, noise) &&
+        !is_of_another_wave(w, i, first, most)) {
+      first = i;
+    }
   }
   for (int64_t i = b->r; i <= hi && (last < 0 || i - last <= apart); i++) {
-    last = is_maximum(w, i, fmax(o->qrs_after * most, noise)) ? i : last;
+    if (is_maximum(w, i, fmax(o->qrs_after * most, noise)) && stands_out(w, b->n, i, 1, noise) &&
+        !is_of_another_wave(w, i, last, most)) {
+      last = i;
+    }
   }
   if (first < 0 || last < 0) {
     return false;
   }
-  *on = border(w, first, -1, (int64_t)fmax(1, (double)lo - (double)reach), o->qrs_on);
-  *off =
-      border(w, last, 1, (int64_t)fmin((double)b->n - 2, (double)hi + (double)reach), o->qrs_off);
+  *on =
+      border_in_noise(w, first, -1, (int64_t)fmax(1, (double)lo - (double)reach), o->qrs_on, noise);
+  *off = border_in_noise(w, last, 1, (int64_t)fmin((double)b->n - 2, (double)hi + (double)reach),
+                         o->qrs_off, noise);
   return true;
 }
 
 /* A wave: what is sought, and what is found, as indices of w. */
 typedef struct wave {
-  int64_t lo, hi; /* slopes in [lo, hi] */
+  int64_t lo, hi; /* slopes in [lo, hi]      */
+  int64_t first;  /* its onset lies after it */
   double least, on_share, off_share;
   double on, peak, off;
 } wave;
 
-/* A wave that does not end within the stretch is none; without an onset in it that is NaN. The wave
- * around the largest slope: it and the larger of the neighbouring slopes of the other sign
+/* A wave that does not end within the stretch is none; its onset is `first` at the earliest. The
+ * wave around the largest slope: it and the larger of the neighbouring slopes of the other sign
  * that count are its flanks, and its peak is where the slope changes its sign between them. Another
  * slope after them, no less than half as large, belongs to it (biphasic). */
 static bool find_wave(const ps_slope_opts *o, const double *w, wave *v)
@@ -245,12 +330,23 @@ static bool find_wave(const ps_slope_opts *o, const double *w, wave *v)
     zero++;
   }
   v->peak = (double)zero + w[zero] / (w[zero] - w[zero + 1]);
-  v->on = border(w, a, -1, v->lo - 1, v->on_share);
+  v->on = border(w, a, -1, v->first, v->on_share, 0);
   const bool more = before && right >= 0 && fabs(w[right]) >= fabs(w[top]) / 2;
 
-  v->off = border(w, more ? right : c, 1, v->hi + 1, v->off_share);
-  v->on = v->on > (double)v->lo - 1 ? v->on : NAN;
+  v->off = border(w, more ? right : c, 1, v->hi + 1, v->off_share, 0);
   return v->off < (double)v->hi + 1;
+}
+
+/* Mean of x[n] over LINE_END on either side of i. */
+static double mean_around(const double *x, int64_t n, int64_t i, double rate)
+{
+  const int64_t reach = (int64_t)(LINE_END * rate);
+  double sum = 0;
+
+  for (int64_t j = i - reach; j <= i + reach; j++) {
+    sum += x[clamp_index(j, n)];
+  }
+  return sum / (double)(2 * reach + 1);
 }
 
 /* Replaces the QRS complex by a line. */
@@ -258,9 +354,10 @@ static void without_qrs(const ps_lead_beat *b, double on, double off, double *x)
 {
   const int64_t lo = clamp_index((int64_t)floor(on), b->n);
   const int64_t hi = clamp_index((int64_t)ceil(off) + 1, b->n);
+  const double first = mean_around(x, b->n, lo, b->rate), last = mean_around(x, b->n, hi, b->rate);
 
-  for (int64_t i = lo + 1; i < hi; i++) {
-    x[i] = x[lo] + (x[hi] - x[lo]) * (double)(i - lo) / (double)(hi - lo);
+  for (int64_t i = lo; i <= hi; i++) {
+    x[i] = first + (last - first) * (double)(i - lo) / (double)(hi - lo);
   }
 }
 
@@ -271,12 +368,13 @@ static void find_p(const ps_slope_opts *o, const ps_lead_beat *b, const double *
   const double lo = fmax((double)b->r - reach, (double)b->r + b->earliest);
   wave v = {.lo = (int64_t)ceil(lo),
             .hi = (int64_t)floor(qrs_on),
+            .first = (int64_t)ceil(lo) - 1,
             .least = fmax(o->p_min * rms, noise),
             .on_share = o->p_on,
             .off_share = o->p_off};
 
   if (v.lo >= 2 && find_wave(o, w, &v)) {
-    marks[PS_P_ON] = time_of(b, v.on);
+    marks[PS_P_ON] = v.on > (double)v.first ? time_of(b, v.on) : NAN;
     marks[PS_P] = time_of(b, v.peak);
     marks[PS_P_OFF] = time_of(b, fmin(v.off, qrs_on));
   }
@@ -288,14 +386,40 @@ static void find_t(const ps_slope_opts *o, const ps_lead_beat *b, const double *
   const double reach = fmin(T_REACH * b->rate, T_SHARE * fmin(b->rr, b->next));
   wave v = {.lo = (int64_t)ceil(qrs_off + ST_LEAST * b->rate),
             .hi = b->r + (int64_t)floor(reach),
+            .first = (int64_t)ceil(qrs_off), /* the J point, where ST and T are one */
             .least = fmax(o->t_min * rms, noise),
-            .on_share = 0.5,
+            .on_share = o->t_on,
             .off_share = o->t_off};
 
   if (v.hi <= b->n - 3 && find_wave(o, w, &v)) {
+    marks[PS_T_ON] = time_of(b, v.on);
     marks[PS_T] = time_of(b, v.peak);
     marks[PS_T_OFF] = time_of(b, v.off);
   }
+}
+
+/* The QRS complex of the mean of beats like this one, or of this one alone. x: [n]; on and off: as
+ * indices of W of x. */
+static bool measure_qrs(const ps_slope_opts *o, const ps_lead_beat *b, const double *x,
+                        double noise, double *work, double *w, double *on, double *off)
+{
+  const double limit = QRS_NOISE * o->noise * gain_of(b->rate, QRS_SCALE);
+  double shift = 0;
+
+  if (!ps_mean_add(b->mean, b->mean_x, x, b->n, b->r, b->rate, noise, &shift)) {
+    transform(x, b->n, b->rate, QRS_SCALE, work, w);
+    return find_qrs(o, b, w, limit * noise, on, off);
+  }
+  const int64_t h = ps_mean_reach(b->rate);
+  const ps_lead_beat mean = {.n = 2 * h + 1, .r = h, .rate = b->rate};
+
+  transform(b->mean_x, mean.n, b->rate, QRS_SCALE, work, w);
+  if (!find_qrs(o, &mean, w, limit * b->mean->noise, on, off)) {
+    return false;
+  }
+  *on += (double)(b->r - h) + shift;
+  *off += (double)(b->r - h) + shift;
+  return true;
 }
 
 void ps_waves_find(const ps_slope_opts *opts, const ps_lead_beat *beat, double *scratch,
@@ -312,8 +436,7 @@ void ps_waves_find(const ps_slope_opts *opts, const ps_lead_beat *beat, double *
   }
   const double noise = noise_of(x, n, beat->rate, work);
 
-  transform(x, n, beat->rate, QRS_SCALE, work, w);
-  if (!find_qrs(opts, beat, w, opts->noise * noise * gain_of(beat->rate, QRS_SCALE), &on, &off)) {
+  if (!measure_qrs(opts, beat, x, noise, work, w, &on, &off)) {
     return;
   }
   marks[PS_QRS_ON] = time_of(beat, on);
@@ -331,7 +454,7 @@ void ps_waves_find(const ps_slope_opts *opts, const ps_lead_beat *beat, double *
 
 double ps_waves_combine(ps_mark_kind kind, double *mark, int n, int agree, double within)
 {
-  const bool onset = kind == PS_P_ON || kind == PS_QRS_ON;
+  const bool onset = kind == PS_P_ON || kind == PS_QRS_ON || kind == PS_T_ON;
   int m = 0;
 
   for (int k = 0; k < n; k++) {

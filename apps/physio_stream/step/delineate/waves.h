@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "conf/weir_opt.h"
+#include "model/mean_beat.h"
 
 /* The marks of a beat. */
 typedef enum ps_mark_kind {
@@ -13,6 +14,7 @@ typedef enum ps_mark_kind {
   PS_P_OFF,
   PS_QRS_ON,
   PS_QRS_OFF,
+  PS_T_ON,
   PS_T,
   PS_T_OFF,
   PS_MARK_KINDS
@@ -25,17 +27,19 @@ typedef struct ps_slope_opts {
   double wave;                  /* slope of a wave that counts, of its largest            */
   double noise;                 /* smallest slope, of the standard deviation of noise     */
   double p_min, p_on, p_off;    /* smallest slope of a P wave, of the RMS of the beat     */
-  double t_min, t_off;          /* the same of a T wave                                   */
+  double t_min, t_on, t_off;    /* the same of a T wave                                   */
 } ps_slope_opts;
 extern const weir_opt ps_slope_options[];
 
 /* A beat among the samples x[n], none of which is missing. Times are in samples. */
 typedef struct ps_lead_beat {
   const float *x;
-  int64_t n, r;    /* x[r]: the R wave                                             */
-  double rate;     /* Hz                                                           */
-  double rr, next; /* interval before the beat and, INFINITY if not known, after it */
-  double earliest; /* no P wave begins before: end of the last T wave              */
+  int64_t n, r;       /* x[r]: the R wave                                             */
+  double rate;        /* Hz                                                           */
+  double rr, next;    /* interval before the beat and, INFINITY if not known, after it */
+  double earliest;    /* no P wave begins before: end of the last T wave              */
+  ps_mean_beat *mean; /* of the beats before, to which this one is added             */
+  double *mean_x;     /* its samples                                                 */
 } ps_lead_beat;
 
 /* Returns the doubles of scratch memory for up to n samples. */

@@ -147,7 +147,7 @@ static void evaluate(const search *p, state *s, int64_t end, int64_t at, ps_even
     v[i].counts = true;
   }
   ps_hrv_exclude(p->nn.exclude, v, s->n, scratch);
-  const ps_hrv_times t = ps_hrv_time_domain(v, s->n, p->rate);
+  const ps_hrv_times t = ps_hrv_time_domain(p->nn.definitions, v, s->n, p->rate);
 
   if (t.n < p->min_intervals || isnan(t.rmssd)) {
     return;

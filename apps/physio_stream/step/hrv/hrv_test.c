@@ -107,7 +107,7 @@ static void nonlinear_measures_are_those_of_the_intervals(void **state)
       const int64_t n = collect(&in, hi - windows[c] * RATE, hi, v);
 
       ps_hrv_exclude(0.25, v, n, scratch);
-      const bool enough = ps_hrv_time_domain(v, n, RATE).n >= 10;
+      const bool enough = ps_hrv_time_domain(PS_HRV_TASK_FORCE, v, n, RATE).n >= 10;
       const ps_hrv_nonlinear m = ps_hrv_nonlinear_of(&opts[c], v, n, RATE, scratch);
 
       expect_nonlinear(&r, k, enough ? &m : NULL);
@@ -133,14 +133,17 @@ static void windows_hold_what_ends_in_them(void **state)
       {"window=120", "hop=60", "nn.spectrum=lomb", NULL},
       {"window=50", "hop=50", "nn.exclude=0", "min_intervals=2", NULL},
       {"window=400", "hop=100", "nn.spectrum=lomb", NULL},
+      {"window=120", "hop=60", "nn.definitions=neurokit2", NULL},
   };
-  static const int64_t windows[] = {100, 120, 50, 400}, hops[] = {20, 60, 50, 100};
+  static const int64_t windows[] = {100, 120, 50, 400, 120}, hops[] = {20, 60, 50, 100, 60};
   int64_t slowest = 0;
   static ps_interval v[CAPACITY];
   static double scratch[4 * CAPACITY + 8000];
 
-  for (int c = 0; c < 4; c++) {
-    const ps_hrv_opts opts = {.bridge = 5, .spectrum = c % 2 == 1 ? PS_HRV_LOMB : PS_HRV_WELCH};
+  for (int c = 0; c < 5; c++) {
+    const ps_hrv_opts opts = {.definitions = c == 4 ? PS_HRV_NEUROKIT2 : PS_HRV_TASK_FORCE,
+                              .bridge = 5,
+                              .spectrum = c % 2 == 1 ? PS_HRV_LOMB : PS_HRV_WELCH};
     const int64_t hop = hops[c] * RATE;
     step_signal in = intervals((uint64_t)c);
     step_result r;
@@ -154,7 +157,7 @@ static void windows_hold_what_ends_in_them(void **state)
       const int64_t n = collect(&in, hi - windows[c] * RATE, hi, v);
 
       ps_hrv_exclude(c == 2 ? 0 : 0.25, v, n, scratch);
-      const ps_hrv_times t = ps_hrv_time_domain(v, n, RATE);
+      const ps_hrv_times t = ps_hrv_time_domain(opts.definitions, v, n, RATE);
       const ps_hrv_bands b = ps_hrv_spectrum(&opts, v, n, RATE, scratch);
       const bool enough = t.n >= (c == 2 ? 2 : 10);
 

@@ -1,95 +1,100 @@
-/* network.c - a network of an ONNX file on windows of signals, or that of beats from its file of
- * weights (beats/apply.h). An ONNX file has a graph and a plan of its own
- * for one window, so that a result never depends on how many a chunk has; the call that runs it
- * states the samples of a window, from which follows what chunks keep. */
+/* network.c - a network of an ONNX file on windows of signals, or one of beats (beats.c). An ONNX
+ * file has a graph and a plan of its own for one window, so that a result never depends on how many
+ * a chunk has; the call that runs it (window.c) states the samples of a window, from which follows
+ * what chunks keep. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "beats/apply.h"
-#include "exec/weir_plan.h"
+#include "beats/onnx.h"
 #include "model/events.h"
 #include "nn/weir_activation.h"
-#include "nn/onnx/weir_onnx_graph.h"
 #include "ops/concat/weir_concat.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
 #include "ops/shift/weir_shift.h"
 #include "ops/slice/weir_slice.h"
-#include "stream/weir_gap.h"
-
-enum { NAME_MAX = 16, AS_IS = 0, SIGMOID, SOFTMAX, OF_WINDOW = 0, OF_SAMPLES };
-
-typedef struct network_opts {
-  const char *file, *unit;
-  double fs, window, hop;
-  int results, scores, label;
-  weir_string_list outputs;
-} network_opts;
+#include "step/network/network_priv.h"
 
 static const weir_opt options[] = {
-    WEIR_OPT_PATH(network_opts, file, "",
-                  "ONNX file with one input, [batch, signals, samples] or [batch, samples], and "
-                  "one output (operators: docs/reference/onnx.md); or weights.nc of the network of "
-                  "beats that `train` made, for which `from` has the leads, then the features "
-                  "pre, post, before (or all seven) of beat_class"),
-    WEIR_OPT_REAL(network_opts, fs, 0, 0, 1e6, "Hz",
-                  "sampling rate that the network was trained at; streams of another rate are "
-                  "refused (resample them); weights.nc states its own, for streams of any rate"),
-    WEIR_OPT_STRING(network_opts, unit, "",
+    WEIR_OPT_PATH(ps_network_opts, file, "",
+                  "ONNX file with one output and one or more inputs, [batch, signals, samples] or "
+                  "[batch, samples], which take the streams in order (operators: "
+                  "docs/reference/onnx.md); or a network of beats: weights.nc, which `train` made, "
+                  "or an ONNX file whose metadata describe one; `from` has its leads, then its "
+                  "features of beat_class, such as pre, post, before"),
+    WEIR_OPT_REAL(
+        ps_network_opts, fs, 0, 0, 1e6, "Hz",
+        "sampling rate that the network was trained at; streams of another rate are "
+        "refused (resample them); networks of beats state theirs, for streams of any rate"),
+    WEIR_OPT_STRING(ps_network_opts, unit, "",
                     "unit that the network was trained in; signals of another are refused; empty: "
                     "not checked"),
-    WEIR_OPT_REAL(network_opts, window, 0, 0, 1e6, "s",
+    WEIR_OPT_REAL(ps_network_opts, window, 0, 0, 1e6, "s",
                   "window length; 0: that of the input which the file states"),
-    WEIR_OPT_REAL(network_opts, hop, 0, 0, 1e6, "s",
+    WEIR_OPT_REAL(ps_network_opts, hop, 0, 0, 1e6, "s",
                   "time between windows; 0: equal to the window"),
-    WEIR_OPT_ENUM(network_opts, results, OF_WINDOW, "window|samples",
+    WEIR_OPT_ENUM(ps_network_opts, results, PS_OF_WINDOW, "window|samples",
                   "window: all numbers of the output belong to the window; samples: the output is "
                   "[batch, numbers, samples] or [batch, samples], and those of the samples in the "
                   "middle of each window, one hop of them, are the result"),
-    WEIR_OPT_STRING_LIST(network_opts, outputs, "",
+    WEIR_OPT_STRING_LIST(ps_network_opts, outputs, "",
                          "names of the numbers of a window or sample, in order; empty: y0, y1, .., "
                          "a single one has the name of the step"),
     WEIR_OPT_ENUM(
-        network_opts, scores, AS_IS, "as_is|sigmoid|softmax",
+        ps_network_opts, scores, PS_SCORES_AS_IS, "as_is|sigmoid|softmax",
         "function of the outputs: sigmoid or softmax make probabilities of logits; a single "
         "one takes sigmoid"),
-    WEIR_OPT_ENUM(network_opts, label, 0, "start|end",
+    WEIR_OPT_ENUM(ps_network_opts, label, 0, "start|end",
                   "time stamp of the result of a window: start or end of its last hop"),
+    WEIR_OPT_ENUM(
+        ps_network_opts, state, PS_STATE_RESET, "reset|carry",
+        "initial state of the recurrent layers in a window: reset: that of the file; carry: the "
+        "final state of the previous window, for windows without overlap (hop: 0 or the window)"),
+    WEIR_OPT_REAL(ps_network_opts, reset_after, 0, 0, 1e6, "s",
+                  "state: carry: longest time without results after which the state is still that "
+                  "of the last window with a result; 0: one missing window resets it"),
+    WEIR_OPT_STRING_LIST(ps_network_opts, state_in, "",
+                         "inputs of the file that are states, such as [h0, c0]; their initial "
+                         "value is 0"),
+    WEIR_OPT_STRING_LIST(ps_network_opts, state_out, "",
+                         "outputs of the file that are the final states, in the order of state_in, "
+                         "such as [hn, cn]"),
     WEIR_OPT_END,
 };
 
-/* A network of its own graph, which a window at a time is given to: of `signals` signals, `size`
- * samples each, one every `hop`; `numbers` come out. */
-typedef struct network {
-  weir_graph *graph;
-  weir_plan *plan;
-  weir_tensor x, y;                   /* [1, size, signals], or [1, size]; [1, numbers, length] */
-  int64_t size, hop, numbers, length; /* length: 1, or size where samples have results */
-  int signals;
-  char name[WEIR_SERIES_MAX][NAME_MAX]; /* of numbers without a given name */
-} network;
-
 static void network_fini(void *memory)
 {
-  network *const n = memory;
+  ps_network *const n = memory;
 
   weir_plan_destroy(&n->plan);
   weir_graph_destroy(&n->graph);
-  weir_tensor_fini(&n->x);
+  for (int k = 0; k < n->n_inputs; k++) {
+    weir_tensor_fini(&n->x[k]);
+  }
   weir_tensor_fini(&n->y);
+  for (int k = 0; k < n->states.n; k++) {
+    weir_tensor_fini(&n->first[k]);
+    weir_tensor_fini(&n->last[k]);
+  }
+  weir_onnx_states_fini(&n->states);
 }
 
 static weir_status check_streams(const weir_series_use *use)
 {
-  const network_opts *o = use->opts;
+  const ps_network_opts *o = use->opts;
   const weir_series *const s = use->in;
 
-  if (o->file[0] == 0 || !(o->fs > 0)) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: state %s", o->file[0] == 0 ? "file" : "fs",
-                     o->file[0] == 0 ? "the ONNX file of the network"
-                                     : "the sampling rate that the network was trained at");
+  if (!(o->fs > 0)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "fs: state the sampling rate that the network was trained at, which metadata "
+                     "of %s do not state",
+                     o->file);
+  }
+  if (o->state_in.count != o->state_out.count) {
+    return weir_fail(WEIR_ERR_CONFIG, "state_in has %lld names, state_out %lld: name them in pairs",
+                     (long long)o->state_in.count, (long long)o->state_out.count);
   }
   for (int k = 0; k < use->n_in; k++) {
     const double rate = (double)s[k].rate_num / (double)s[k].rate_den;
@@ -109,25 +114,66 @@ static weir_status check_streams(const weir_series_use *use)
   return WEIR_OK;
 }
 
-/* Compares the streams with the input of the file. */
-static weir_status find_windows(const weir_series_use *use, const weir_onnx_value *input,
-                                network *n)
+/* Shares the streams out to the inputs, in order: an input of [batch, samples] takes one, the only
+ * input all if it leaves its signals open. */
+static weir_status share_streams(const weir_series_use *use, const weir_onnx_inputs *inputs,
+                                 ps_network *n)
 {
-  const network_opts *o = use->opts;
-  const bool one = input->n_dims == 2;
-  const int64_t signals = one ? 1 : input->shape[1], stated = input->shape[input->n_dims - 1];
+  const ps_network_opts *o = use->opts;
+  int64_t all = 0;
 
-  if (input->n_dims > 3) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "%s: the input has %d dimensions: [batch, signals, samples] or [batch, "
-                     "samples] is supported",
-                     o->file, input->n_dims);
+  for (int k = 0; k < inputs->n; k++) {
+    const weir_onnx_value *const in = inputs->at[k];
+    const bool open = in->n_dims == 3 && in->shape[1] < 0 && inputs->n == 1;
+    const int64_t signals = in->n_dims == 2 ? 1 : open ? use->n_in : in->shape[1];
+
+    if (in->n_dims > 3 || signals < 1) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "%s: input \"%.*s\" has %d dimensions%s: [batch, signals, samples] or "
+                       "[batch, samples] is supported",
+                       o->file, in->name.size, in->name.at, in->n_dims,
+                       in->n_dims > 3 ? "" : " and states no number of signals");
+    }
+    n->signals[k] = (int)(signals < INT32_MAX ? signals : INT32_MAX);
+    all += n->signals[k];
   }
-  if (signals != use->n_in && (one || signals >= 0)) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: the network takes %lld signals, 'from' has %d", o->file,
-                     (long long)signals, use->n_in);
+  return all == use->n_in
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "%s: the network takes %lld signals, 'from' has %d",
+                         o->file, (long long)all, use->n_in);
+}
+
+/* The samples of a window that the inputs state, which must agree; negative: they leave them open.
+ */
+static weir_status find_length(const ps_network_opts *o, const weir_onnx_inputs *inputs,
+                               int64_t *length)
+{
+  *length = -1;
+  for (int k = 0; k < inputs->n; k++) {
+    const weir_onnx_value *const in = inputs->at[k];
+    const int64_t stated = in->shape[in->n_dims - 1];
+
+    if (stated >= 0 && *length >= 0 && stated != *length) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "%s: input \"%.*s\" has %lld samples, one before it %lld: inputs of one "
+                       "window are supported, and networks of beats whose metadata describe them "
+                       "(docs/reference/onnx.md)",
+                       o->file, in->name.size, in->name.at, (long long)stated, (long long)*length);
+    }
+    *length = stated >= 0 ? stated : *length;
   }
-  n->signals = use->n_in;
+  return WEIR_OK;
+}
+
+/* Compares the streams with the inputs of the file. */
+static weir_status find_windows(const weir_series_use *use, const weir_onnx_inputs *inputs,
+                                ps_network *n)
+{
+  const ps_network_opts *o = use->opts;
+  int64_t stated = -1;
+
+  WEIR_TRY(share_streams(use, inputs, n));
+  WEIR_TRY(find_length(o, inputs, &stated));
   n->size = stated;
   if (o->window > 0) {
     WEIR_TRY(weir_series_hop(&use->in[0], "window", o->window, &n->size));
@@ -142,7 +188,7 @@ static weir_status find_windows(const weir_series_use *use, const weir_onnx_valu
   if (o->hop > 0) {
     WEIR_TRY(weir_series_hop(&use->in[0], "hop", o->hop, &n->hop));
   }
-  if (o->results == OF_SAMPLES && (n->hop > n->size || o->label == 1)) {
+  if (o->results == PS_OF_SAMPLES && (n->hop > n->size || o->label == 1)) {
     return weir_fail(WEIR_ERR_CONFIG, "results: samples: the hop is at most the window, the label "
                                       "is start");
   }
@@ -150,7 +196,7 @@ static weir_status find_windows(const weir_series_use *use, const weir_onnx_valu
 }
 
 /* y as [1, numbers, length]. */
-static weir_status shape_output(const network_opts *o, network *n, weir_value *y)
+static weir_status shape_output(const ps_network_opts *o, ps_network *n, weir_value *y)
 {
   const weir_array_desc *const d = weir_value_desc(n->graph, *y);
   int64_t all = 1;
@@ -160,8 +206,8 @@ static weir_status shape_output(const network_opts *o, network *n, weir_value *y
       all = INT64_MAX;
     }
   }
-  n->length = o->results == OF_SAMPLES ? n->size : 1;
-  if (o->results == OF_SAMPLES &&
+  n->length = o->results == PS_OF_SAMPLES ? n->size : 1;
+  if (o->results == PS_OF_SAMPLES &&
       (d->rank < 2 || d->rank > 3 || d->shape[d->rank - 1] != n->size)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "results: samples: the output of %s ends in %lld numbers, the window has %lld "
@@ -175,7 +221,7 @@ static weir_status shape_output(const network_opts *o, network *n, weir_value *y
                      "each sample needs results: samples",
                      o->file, (long long)n->numbers, WEIR_SERIES_MAX);
   }
-  if (n->numbers == 1 && o->scores == SOFTMAX) {
+  if (n->numbers == 1 && o->scores == PS_SCORES_SOFTMAX) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "scores: softmax: %s gives one number, whose softmax is 1 always: a single "
                      "logit takes scores: sigmoid",
@@ -190,10 +236,10 @@ static weir_value score(weir_graph *g, int scores, weir_value y)
 {
   weir_reduce_spec spec = {.combine = WEIR_COMBINE_MAX, .n_dims = 1, .dim = {1}, .keep = true};
 
-  if (scores == SIGMOID) {
+  if (scores == PS_SCORES_SIGMOID) {
     return weir_activate(g, &(weir_activation){.kind = WEIR_ACTIVATION_SIGMOID}, y);
   }
-  if (scores == AS_IS) {
+  if (scores == PS_SCORES_AS_IS) {
     return y;
   }
   const weir_value part = weir_exp(g, weir_sub(g, y, weir_reduce(g, &spec, y)));
@@ -202,25 +248,89 @@ static weir_value score(weir_graph *g, int scores, weir_value y)
   return weir_div(g, part, weir_reduce(g, &spec, part));
 }
 
-/* The network's own graph and its plan. */
-static weir_status open_network(const weir_series_use *use, const weir_onnx *m, network *n)
+/* Whether states can be carried from window to window. */
+static weir_status check_states(const weir_series_use *use, const ps_network *n)
 {
-  const network_opts *o = use->opts;
-  const weir_onnx_value *input = NULL;
-  weir_value y = WEIR_NO_VALUE;
+  const ps_network_opts *o = use->opts;
+
+  if (o->state == PS_STATE_RESET) {
+    return o->reset_after > 0
+               ? weir_fail(WEIR_ERR_CONFIG, "reset_after: state: reset carries no state: use carry")
+               : WEIR_OK;
+  }
+  if (n->hop != n->size) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "state: carry: windows of %lld samples begin every %lld: each must begin where "
+        "the one before ends: leave `hop` out, or use state: reset",
+        (long long)n->size, (long long)n->hop);
+  }
+  return WEIR_OK;
+}
+
+/* Memory of the states that the graph has. */
+static weir_status make_states(const weir_series_use *use, ps_network *n)
+{
+  const ps_network_opts *o = use->opts;
+  int64_t slots = 0;
+
+  if (o->state == PS_STATE_RESET) {
+    return WEIR_OK;
+  }
+  if (n->states.n == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "state: carry: %s has no recurrent layer, and state_in names no input: use "
+                     "state: reset",
+                     o->file);
+  }
+  for (int k = 0; k < n->states.n; k++) {
+    const weir_onnx_state *const s = &n->states.state[k];
+
+    WEIR_TRY(weir_tensor_init(&n->first[k], WEIR_F32, s->rank, s->shape));
+    WEIR_TRY(weir_tensor_init(&n->last[k], WEIR_F32, s->rank, s->shape));
+  }
+  WEIR_TRY(weir_gap_slots(&use->in[0], "reset_after", o->reset_after, &slots));
+  n->max_missing = slots / n->hop;
+  return WEIR_OK;
+}
+
+/* An input of the graph of a window for each of the file. */
+static weir_status add_inputs(const weir_onnx_inputs *inputs, ps_network *n, weir_value *x)
+{
+  for (int k = 0; k < inputs->n; k++) {
+    const weir_array_desc d = {
+        .dtype = WEIR_F32, .rank = inputs->at[k]->n_dims, .shape = {1, n->size, n->signals[k]}};
+
+    (void)snprintf(n->input[k], sizeof n->input[k], "x%d", k);
+    x[k] = weir_input(n->graph, n->input[k], &d);
+    WEIR_TRY(weir_tensor_init(&n->x[k], WEIR_F32, d.rank, d.shape));
+    n->n_inputs = k + 1;
+  }
+  return weir_graph_status(n->graph);
+}
+
+/* The network's own graph and its plan. */
+static weir_status open_network(const weir_series_use *use, const weir_onnx *m, ps_network *n)
+{
+  const ps_network_opts *o = use->opts;
+  weir_value x[WEIR_ONNX_INPUTS], y = WEIR_NO_VALUE;
+  weir_onnx_inputs inputs;
   weir_exec_cfg cfg;
 
-  WEIR_TRY(weir_onnx_input(m, o->file, &input));
-  WEIR_TRY(find_windows(use, input, n));
-  const weir_array_desc d = {
-      .dtype = WEIR_F32, .rank = input->n_dims, .shape = {1, n->size, n->signals}};
-
+  n->states = (weir_onnx_states){.carry = o->state == PS_STATE_CARRY,
+                                 .in = o->state_in.items,
+                                 .out = o->state_out.items,
+                                 .n_named = o->state_in.count};
+  WEIR_TRY(weir_onnx_find_inputs(m, o->file, &n->states, &inputs));
+  WEIR_TRY(find_windows(use, &inputs, n));
+  WEIR_TRY(check_states(use, n));
   WEIR_TRY(weir_graph_create(&n->graph));
-  WEIR_TRY(weir_onnx_build(n->graph, m, o->file, weir_input(n->graph, "x", &d), &y));
+  WEIR_TRY(add_inputs(&inputs, n, x));
+  WEIR_TRY(weir_onnx_build(n->graph, m, o->file, &n->states, x, &y));
+  WEIR_TRY(make_states(use, n));
   WEIR_TRY(shape_output(o, n, &y));
   weir_output(n->graph, "y", score(n->graph, o->scores, y));
   WEIR_TRY(weir_graph_status(n->graph));
-  WEIR_TRY(weir_tensor_init(&n->x, WEIR_F32, d.rank, d.shape));
   WEIR_TRY(weir_tensor_init(&n->y, WEIR_F32, 3, (const int64_t[]){1, n->numbers, n->length}));
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = WEIR_TIER_VECTOR; /* nothing to compile at the start of a run */
@@ -228,92 +338,10 @@ static weir_status open_network(const weir_series_use *use, const weir_onnx *m, 
                           &(weir_plan_opts){.exec = &cfg, .threads = 1, .terse = true}, &n->plan);
 }
 
-/* ---- The calls ---- */
-
-enum { VALUES, PRESENT, INPUTS };
-
-/* Copies the window that begins at slot `from`: signals are rows of the stream, columns of x. */
-static void take_window(const network *n, const weir_view *v, int64_t from)
-{
-  float *const x = n->x.data;
-
-  for (int64_t k = 0; k < n->signals; k++) {
-    const float *const row = weir_view_at(v, (const int64_t[]){k, from});
-
-    for (int64_t i = 0; i < n->size; i++) {
-      x[i * n->signals + k] = row[i];
-    }
-  }
-}
-
-/* Runs the network on the window that begins at slot `from`; *made: whether it has a result, which
- * is where all samples are there and all numbers finite. */
-static weir_status run_network(const network *n, const weir_op_run *run, int64_t from, bool *made)
-{
-  const float *const y = n->y.data;
-  weir_tensor in = n->x, out = n->y;
-
-  *made = from >= 0 && from + n->size <= run->in[PRESENT].extent[0] &&
-          weir_gap_count(weir_gap_flag(&run->in[PRESENT], from), n->size) == n->size;
-  if (!*made) {
-    return WEIR_OK;
-  }
-  take_window(n, &run->in[VALUES], from);
-  WEIR_TRY(weir_plan_run(n->plan, ((const weir_binding[]){{"x", &in}, {"y", &out}}), 2));
-  for (int64_t i = 0; i < n->numbers * n->length; i++) {
-    *made = *made && isfinite(y[i]);
-  }
-  return WEIR_OK;
-}
-
-/* Writes the results of slots [lo, hi), those of the samples from `first` on of y. */
-static void put(const network *n, const weir_op_run *run, int64_t lo, int64_t hi, int64_t first,
-                bool made)
-{
-  const float *const y = n->y.data;
-
-  for (int64_t k = 0; k < n->numbers; k++) {
-    float *const out = weir_view_at(&run->out[0], (const int64_t[]){k, lo});
-
-    for (int64_t i = 0; i < hi - lo; i++) {
-      out[i] = made ? y[k * n->length + first + i] : 0;
-    }
-  }
-  memset(weir_gap_flag(&run->out[1], lo), made, (size_t)(hi - lo));
-}
-
-/* Slot j: the window that ends with hop j. */
-static weir_status find_windows_results(void *context, const weir_op_run *run)
-{
-  const network *const n = context;
-  bool made = false;
-
-  for (int64_t j = run->box.lo[0]; j < run->box.hi[0]; j++) {
-    WEIR_TRY(run_network(n, run, (j + 1) * n->hop - n->size, &made));
-    put(n, run, j, j + 1, 0, made);
-  }
-  return WEIR_OK;
-}
-
-/* Slots of hop j: the middle of a window, `before` samples after its begin. */
-static weir_status find_samples_results(void *context, const weir_op_run *run)
-{
-  const network *const n = context;
-  const int64_t before = (n->size - n->hop) / 2;
-  bool made = false;
-
-  for (int64_t t = run->box.lo[0], end; t < run->box.hi[0]; t = end) {
-    const int64_t begin = t / n->hop * n->hop, from = begin - before;
-
-    end = begin + n->hop < run->box.hi[0] ? begin + n->hop : run->box.hi[0];
-    WEIR_TRY(run_network(n, run, from, &made));
-    put(n, run, t, end, t - from, made);
-  }
-  return WEIR_OK;
-}
+/* ---- The call ---- */
 
 /* The signals as rows [signals, time], and the slots in which all are present. */
-static weir_status join(const weir_series_use *use, weir_value in[INPUTS])
+static weir_status join(const weir_series_use *use, weir_value in[PS_NETWORK_INPUTS])
 {
   const weir_reshape_spec row = {.rank = 2, .shape = {1, WEIR_UNBOUNDED}};
   weir_value value[WEIR_SERIES_MAX];
@@ -323,15 +351,32 @@ static weir_status join(const weir_series_use *use, weir_value in[INPUTS])
     const weir_series s = ps_events_finite(g, use->in[k]);
 
     value[k] = weir_reshape(g, s.value, &row);
-    in[PRESENT] = k == 0 ? s.present : weir_and(g, in[PRESENT], s.present);
+    in[PS_NETWORK_PRESENT] = k == 0 ? s.present : weir_and(g, in[PS_NETWORK_PRESENT], s.present);
   }
-  in[VALUES] = weir_concat(g, value, use->n_in, 0);
+  in[PS_NETWORK_VALUES] = weir_concat(g, value, use->n_in, 0);
   return weir_graph_status(g);
 }
 
-static weir_status name_outputs(const weir_series_use *use, network *n, weir_series_result *out)
+/* What calls keep from one to the next, where the network has states. */
+static weir_status store_state(const weir_series_use *use, const ps_network *n, weir_value *state)
 {
-  const network_opts *o = use->opts;
+  const int64_t bytes = ps_network_state_bytes(n);
+  char name[256];
+
+  *state = WEIR_NO_VALUE;
+  if (n->states.n == 0) {
+    return WEIR_OK;
+  }
+  (void)snprintf(name, sizeof name, "%s.network", use->step);
+  WEIR_TRY(weir_store_add(use->store, name, WEIR_U8, 1, &bytes));
+  *state = weir_stored(use->graph, use->store, name);
+  weir_in_place(use->graph, *state);
+  return weir_graph_status(use->graph);
+}
+
+static weir_status name_outputs(const weir_series_use *use, ps_network *n, weir_series_result *out)
+{
+  const ps_network_opts *o = use->opts;
 
   if (o->outputs.count > 0 && o->outputs.count != n->numbers) {
     return weir_fail(WEIR_ERR_CONFIG, "outputs: %lld names for the %lld numbers of a window",
@@ -339,7 +384,7 @@ static weir_status name_outputs(const weir_series_use *use, network *n, weir_ser
   }
   out->n = (int)n->numbers;
   for (int k = 0; k < out->n; k++) {
-    (void)snprintf(n->name[k], NAME_MAX, "y%d", k);
+    (void)snprintf(n->name[k], PS_NETWORK_NAME, "y%d", k);
     out->name[k] = o->outputs.count > 0 ? o->outputs.items[k] : out->n > 1 ? n->name[k] : NULL;
   }
   return WEIR_OK;
@@ -357,19 +402,19 @@ static double flops_of(const weir_plan *p)
 }
 
 /* What the call reads of its inputs, around a slot of its results. */
-static weir_call_spec declare(const network_opts *o, network *n)
+static weir_call_spec declare(const ps_network_opts *o, ps_network *n)
 {
-  const bool of_window = o->results == OF_WINDOW;
+  const bool of_window = o->results == PS_OF_WINDOW;
   const int64_t before = (n->size - n->hop) / 2;
   weir_call_spec spec =
-      weir_gap_call("network", of_window ? find_windows_results : find_samples_results);
+      weir_gap_call("network", of_window ? ps_network_call_windows : ps_network_call_samples);
 
   spec.context = n;
   spec.context_bytes = weir_plan_memory_bytes(n->plan);
   spec.flops = flops_of(n->plan) / (double)(of_window ? 1 : n->hop);
   spec.out[0] = (weir_array_desc){
       .dtype = WEIR_F32, .rank = 2, .shape = {n->numbers, WEIR_UNBOUNDED}, .time = 2};
-  for (int k = 0; k < INPUTS; k++) {
+  for (int k = 0; k <= PS_NETWORK_PRESENT; k++) {
     spec.up[k] = of_window ? n->hop : 1;
     spec.ahead[k] = of_window ? n->hop - 1 : n->size - 1 - before;
     spec.behind[k] = of_window ? n->size - n->hop : before + n->hop - 1;
@@ -378,21 +423,22 @@ static weir_call_spec declare(const network_opts *o, network *n)
 }
 
 /* Appends the call, and takes its rows apart. */
-static weir_status give(const weir_series_use *use, network *n, weir_series_result *out)
+static weir_status give(const weir_series_use *use, ps_network *n, weir_series_result *out)
 {
-  const network_opts *o = use->opts;
+  const ps_network_opts *o = use->opts;
   const weir_reshape_spec plain = {.rank = 1, .shape = {WEIR_UNBOUNDED}};
   const weir_call_spec spec = declare(o, n);
   weir_graph *const g = use->graph;
-  weir_value in[INPUTS];
+  weir_value in[PS_NETWORK_INPUTS];
   weir_series s = use->in[0];
 
   WEIR_TRY(join(use, in));
-  WEIR_TRY(weir_series_scale_rate(&s, 1, o->results == OF_WINDOW ? n->hop : 1));
-  s = weir_gap_made(g, &spec, s, in, INPUTS);
+  WEIR_TRY(store_state(use, n, &in[PS_NETWORK_STATE]));
+  WEIR_TRY(weir_series_scale_rate(&s, 1, o->results == PS_OF_WINDOW ? n->hop : 1));
+  s = weir_gap_made(g, &spec, s, in, n->states.n > 0 ? PS_NETWORK_INPUTS : PS_NETWORK_STATE);
   const weir_value rows = s.value;
 
-  weir_series_set_unit(&s, o->scores == AS_IS ? "" : "1");
+  weir_series_set_unit(&s, o->scores == PS_SCORES_AS_IS ? "" : "1");
   s.present = o->label == 1 ? weir_shift(g, s.present, 0, 1) : s.present;
   for (int k = 0; k < out->n; k++) {
     s.value = weir_reshape(g, weir_slice(g, rows, 0, k, k + 1, 1), &plain);
@@ -402,75 +448,47 @@ static weir_status give(const weir_series_use *use, network *n, weir_series_resu
   return weir_graph_status(g);
 }
 
-/* ---- Weights of this suite ---- */
-
-static bool ends_with(const char *text, const char *end)
+static weir_status give_windows(const weir_series_use *use, const weir_onnx *m,
+                                weir_series_result *out)
 {
-  const size_t n = strlen(text), m = strlen(end);
+  void *memory = NULL;
 
-  return n > m && strcmp(text + n - m, end) == 0;
-}
-
-/* The classes of beats: what the file states is not stated again. */
-static weir_status give_beats(const weir_series_use *use, weir_series_result *out)
-{
-  static const char *const names[PS_CLASSES] = {"n", "s", "v", "f"};
-  const network_opts *o = use->opts;
-  const ps_beat_streams in = {.leads = use->in, .n_leads = use->n_in};
-  weir_series logit[PS_CLASSES];
-
-  if (o->window > 0 || o->hop > 0 || o->fs > 0 || o->results != OF_WINDOW || o->scores == SIGMOID ||
-      (o->outputs.count > 0 && o->outputs.count != PS_CLASSES)) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "%s has weights of a network of beats, with a result at each beat: fs, window, "
-        "hop and results are not for it, scores are as_is or softmax, outputs %d names",
-        o->file, PS_CLASSES);
-  }
-  WEIR_TRY(ps_beat_apply(use, o->file, &in, logit));
-  if (o->scores == SOFTMAX) {
-    ps_beat_probabilities(use->graph, logit, out->out);
-  } else {
-    memcpy(out->out, logit, sizeof logit);
-  }
-  out->n = PS_CLASSES;
-  for (int k = 0; k < PS_CLASSES; k++) {
-    weir_series_set_unit(&out->out[k], "1");
-    out->name[k] = o->outputs.count > 0 ? o->outputs.items[k] : names[k];
-  }
-  return weir_graph_status(use->graph);
+  WEIR_TRY(check_streams(use));
+  WEIR_TRY(weir_series_keep(use, sizeof(ps_network), network_fini, &memory));
+  WEIR_TRY(open_network(use, m, memory));
+  WEIR_TRY(name_outputs(use, memory, out));
+  return give(use, memory, out);
 }
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
-  const network_opts *o = use->opts;
-  void *memory = NULL;
-  weir_onnx m;
+  const ps_network_opts *o = use->opts;
+  bool beats = ps_beat_is_weights(o->file);
+  weir_status status = WEIR_OK;
+  weir_onnx m = {.opset = 0};
 
-  if (ends_with(o->file, ".nc") || ends_with(o->file, ".weir")) {
-    return give_beats(use, out);
+  if (o->file[0] == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "file: state the ONNX file of the network");
   }
-  WEIR_TRY(check_streams(use));
-  WEIR_TRY(weir_series_keep(use, sizeof(network), network_fini, &memory));
-  weir_status status = weir_onnx_read(o->file, &m);
-
-  if (status == WEIR_OK) {
-    status = open_network(use, &m, memory);
+  if (!beats) {
+    status = weir_onnx_read(o->file, &m);
+    beats = status == WEIR_OK && ps_beat_onnx_is(&m);
+  }
+  if (status == WEIR_OK && !beats) {
+    status = give_windows(use, &m, out);
   }
   weir_onnx_fini(&m);
   WEIR_TRY(status);
-  WEIR_TRY(name_outputs(use, memory, out));
-  return give(use, memory, out);
+  return beats ? ps_network_give_beats(use, out) : WEIR_OK;
 }
 
 const weir_series_op ps_step_network = {
     .name = "network",
     .cite = "",
-    .help =
-        "results of a trained network on windows of one or more signals: an ONNX file, or weights "
-        "of `train`, with n, s, v and f at each beat",
+    .help = "results of a trained network on windows of one or more signals: an ONNX file; or of a "
+            "network of beats, n, s, v and f at each beat",
     .opts = options,
-    .opts_size = sizeof(network_opts),
+    .opts_size = sizeof(ps_network_opts),
     .min_in = 1,
     .max_in = WEIR_SERIES_MAX,
     .build = build,

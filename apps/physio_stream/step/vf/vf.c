@@ -24,8 +24,8 @@ static const weir_opt options[] = {
     WEIR_OPT_REAL(
         options_, threshold, 0.2, 0.01, 0.99, "1",
         "a sample counts above so much of the largest in its window of 3 s (Arafat 2011)"),
-    WEIR_OPT_INT(options_, windows, 6, 1, MAX_WINDOWS, "1",
-                 "windows, 1 s apart, whose mean is judged: 6 are 8 s (Arafat 2011)"),
+    WEIR_OPT_INT(options_, windows, 2, 1, MAX_WINDOWS, "1",
+                 "windows, 1 s apart, whose mean is judged: 2 are 4 s, 6 the 8 s of Arafat 2011"),
     WEIR_OPT_REAL(options_, limit, 48, 0, 100, "%", "vf is 1 where tcsc is above (Arafat 2011)"),
     WEIR_OPT_REAL(options_, min_amplitude, 0.1, 0, 100, "mV",
                   "below it, in the newest window, vf is 0: asystole or no signal"),

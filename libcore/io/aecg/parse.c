@@ -1,34 +1,29 @@
-/* parse_expat.c - an annotated ECG by Expat, element by element. Read are the sequence sets of its
+/* parse.c - an annotated ECG, element by element. Read are the sequence sets of its
  * series and annotations with a region of time; derived series are counted. Whatever else stands in
  * a sequence set has to be understood, or the file is refused. */
-#include <expat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/weir_alloc.h"
 #include "io/aecg/aecg_priv.h"
 #include "io/io_priv.h"
+#include "io/xml/weir_xml.h"
 
-enum { PIECE = 65536, DEPTH = 64, NAME = 40, TOKEN = 24 };
-#define FILE_LIMIT (INT64_C(1) << 31)
+enum { NAME = WEIR_XML_NAME, TOKEN = 24 };
 #define HL7 "urn:hl7-org:v3"
 
 typedef struct sequence {
-  char code[WEIR_AECG_TEXT], type[NAME];
-  char head[WEIR_AECG_TEXT], head_unit[16], increment[WEIR_AECG_TEXT], increment_unit[16];
-  char origin[WEIR_AECG_TEXT], origin_unit[WEIR_AECG_TEXT];
-  char scale[WEIR_AECG_TEXT], scale_unit[WEIR_AECG_TEXT];
-  weir_aecg_piece piece;
+  char code[WEIR_LEAD_TEXT], type[NAME];
+  char head[WEIR_LEAD_TEXT], head_unit[16], increment[WEIR_LEAD_TEXT], increment_unit[16];
+  char origin[WEIR_LEAD_TEXT], origin_unit[WEIR_LEAD_TEXT];
+  char scale[WEIR_LEAD_TEXT], scale_unit[WEIR_LEAD_TEXT];
+  weir_lead_piece piece;
 } sequence;
 
 typedef struct parser {
-  XML_Parser xml;
-  const char *path;
-  weir_aecg *out;
-  weir_status status;
-  char stack[DEPTH][NAME];
-  int depth, derived;          /* elements open; the depth of a derived series, 0 outside */
+  weir_xml *xml;
+  weir_leads *out;
+  int derived;                 /* depth of a derived series, 0 outside */
   sequence now;                /* the sequence that is open */
   sequence clock;              /* of the set */
   bool has_clock, knows_times; /* of the set; some set had one */
@@ -38,131 +33,98 @@ typedef struct parser {
   char token[TOKEN]; /* digits cut by the end of a piece of text */
   int token_size;
   int64_t n_series, relative_series; /* that have begun; the first with relative times */
-  char begin[WEIR_AECG_TEXT], relative_begin[WEIR_AECG_TEXT]; /* of this series, of that one */
+  char begin[WEIR_LEAD_TEXT], relative_begin[WEIR_LEAD_TEXT]; /* of this series, of that one */
   char zone[8];
   bool has_zone;
   bool of_time; /* the boundary that is open */
-  char note_code[WEIR_AECG_TEXT], note_value[WEIR_AECG_TEXT], boundary[WEIR_AECG_TEXT];
-  char low[WEIR_AECG_TEXT], high[WEIR_AECG_TEXT], low_unit[16], high_unit[16];
+  char note_code[WEIR_LEAD_TEXT], note_value[WEIR_LEAD_TEXT], boundary[WEIR_LEAD_TEXT];
+  char note_system[WEIR_LEAD_TEXT]; /* of the value */
+  char *note_text;                  /* in its own words */
+  int64_t note_size, note_capacity;
+  char low[WEIR_LEAD_TEXT], high[WEIR_LEAD_TEXT], low_unit[16], high_unit[16];
 } parser;
 
-/* Keeps the first failure, and ends the parsing. */
-static void stop(parser *p, weir_status status)
-{
-  if (p->status == WEIR_OK && status != WEIR_OK) {
-    p->status = status;
-    (void)XML_StopParser(p->xml, XML_FALSE);
-  }
-}
-
-#define REFUSE(p, format, ...)                                      \
-  stop((p), weir_fail(WEIR_ERR_DATA, "%s:%llu: " format, (p)->path, \
-                      (unsigned long long)XML_GetCurrentLineNumber((p)->xml), __VA_ARGS__))
-
-/* Name of the element `up` above the innermost one. */
-static const char *above(const parser *p, int up)
-{
-  return p->depth > up ? p->stack[p->depth - 1 - up] : "";
-}
-
-static bool in(const parser *p, const char *parent, const char *grandparent)
-{
-  return strcmp(above(p, 1), parent) == 0 &&
-         (grandparent == NULL || strcmp(above(p, 2), grandparent) == 0);
-}
-
-static void copy_text(char *to, size_t size, const char *from)
-{
-  (void)snprintf(to, size, "%.*s", (int)(size - 1), from);
-}
-
-/* An attribute without a namespace; "" where it is not there. */
-static const char *attribute(const XML_Char **list, const char *name)
-{
-  for (; list[0] != NULL; list += 2) {
-    if (strcmp(list[0], name) == 0) {
-      return list[1];
-    }
-  }
-  return "";
-}
+#define REFUSE(p, format, ...) weir_xml_refuse((p)->xml, format, __VA_ARGS__)
 
 /* xsi:type without the prefix of its namespace. */
-static const char *value_type(const XML_Char **list)
+static const char *value_type(const char **list)
 {
-  const char *const type = attribute(list, "http://www.w3.org/2001/XMLSchema-instance\ntype");
+  const char *const type =
+      weir_xml_attribute(list, "http://www.w3.org/2001/XMLSchema-instance\ntype");
   const char *const colon = strchr(type, ':');
 
   return colon != NULL ? colon + 1 : type;
 }
 
-static void start_in_sequence(parser *p, const char *name, const XML_Char **list)
+static void start_in_sequence(parser *p, const char *name, const char **list)
 {
   sequence *const s = &p->now;
 
-  if (in(p, "sequence", NULL)) {
+  if (weir_xml_in(p->xml, "sequence", NULL)) {
     if (strcmp(name, "code") == 0) {
-      copy_text(s->code, sizeof s->code, attribute(list, "code"));
+      weir_xml_copy(s->code, sizeof s->code, weir_xml_attribute(list, "code"));
     } else if (strcmp(name, "value") == 0) {
-      copy_text(s->type, sizeof s->type, value_type(list));
+      weir_xml_copy(s->type, sizeof s->type, value_type(list));
     }
-  } else if (in(p, "value", "sequence")) {
-    const char *const value = attribute(list, "value");
-    const char *const unit = attribute(list, "unit");
+  } else if (weir_xml_in(p->xml, "value", "sequence")) {
+    const char *const value = weir_xml_attribute(list, "value");
+    const char *const unit = weir_xml_attribute(list, "unit");
 
     if (strcmp(name, "head") == 0) {
-      copy_text(s->head, sizeof s->head, value);
-      copy_text(s->head_unit, sizeof s->head_unit, unit);
+      weir_xml_copy(s->head, sizeof s->head, value);
+      weir_xml_copy(s->head_unit, sizeof s->head_unit, unit);
     } else if (strcmp(name, "increment") == 0) {
-      copy_text(s->increment, sizeof s->increment, value);
-      copy_text(s->increment_unit, sizeof s->increment_unit, unit);
+      weir_xml_copy(s->increment, sizeof s->increment, value);
+      weir_xml_copy(s->increment_unit, sizeof s->increment_unit, unit);
     } else if (strcmp(name, "origin") == 0) {
-      copy_text(s->origin, sizeof s->origin, value);
-      copy_text(s->origin_unit, sizeof s->origin_unit, unit);
+      weir_xml_copy(s->origin, sizeof s->origin, value);
+      weir_xml_copy(s->origin_unit, sizeof s->origin_unit, unit);
     } else if (strcmp(name, "scale") == 0) {
-      copy_text(s->scale, sizeof s->scale, value);
-      copy_text(s->scale_unit, sizeof s->scale_unit, unit);
+      weir_xml_copy(s->scale, sizeof s->scale, value);
+      weir_xml_copy(s->scale_unit, sizeof s->scale_unit, unit);
     } else if (strcmp(name, "digits") != 0) {
       REFUSE(p, "element %.40s in the value of a sequence is not understood", name);
     }
   }
 }
 
-static void start_in_annotation(parser *p, const char *name, const XML_Char **list)
+static void start_in_annotation(parser *p, const char *name, const char **list)
 {
-  if (strcmp(name, "code") == 0 && in(p, "annotation", NULL)) {
-    copy_text(p->note_code, sizeof p->note_code, attribute(list, "code"));
-  } else if (strcmp(name, "value") == 0 && in(p, "annotation", NULL)) {
-    copy_text(p->note_value, sizeof p->note_value, attribute(list, "code"));
+  if (strcmp(name, "code") == 0 && weir_xml_in(p->xml, "annotation", NULL)) {
+    weir_xml_copy(p->note_code, sizeof p->note_code, weir_xml_attribute(list, "code"));
+  } else if (strcmp(name, "value") == 0 && weir_xml_in(p->xml, "annotation", NULL)) {
+    weir_xml_copy(p->note_value, sizeof p->note_value, weir_xml_attribute(list, "code"));
+    weir_xml_copy(p->note_system, sizeof p->note_system,
+                  weir_xml_attribute(list, "codeSystemName"));
   } else if (strcmp(name, "boundary") == 0) {
     p->of_time = false;
-  } else if (strcmp(name, "code") == 0 && in(p, "boundary", NULL)) {
-    const char *const code = attribute(list, "code");
+  } else if (strcmp(name, "code") == 0 && weir_xml_in(p->xml, "boundary", NULL)) {
+    const char *const code = weir_xml_attribute(list, "code");
 
     /* Others are of leads. */
     p->of_time = strcmp(code, "TIME_ABSOLUTE") == 0 || strcmp(code, "TIME_RELATIVE") == 0;
     if (p->of_time) {
-      copy_text(p->boundary, sizeof p->boundary, code);
+      weir_xml_copy(p->boundary, sizeof p->boundary, code);
       p->low[0] = p->high[0] = 0;
     }
   } else if (!p->of_time) {
     return;
-  } else if (strcmp(name, "low") == 0 && in(p, "value", "boundary")) {
-    copy_text(p->low, sizeof p->low, attribute(list, "value"));
-    copy_text(p->low_unit, sizeof p->low_unit, attribute(list, "unit"));
-  } else if (strcmp(name, "high") == 0 && in(p, "value", "boundary")) {
-    copy_text(p->high, sizeof p->high, attribute(list, "value"));
-    copy_text(p->high_unit, sizeof p->high_unit, attribute(list, "unit"));
+  } else if (strcmp(name, "low") == 0 && weir_xml_in(p->xml, "value", "boundary")) {
+    weir_xml_copy(p->low, sizeof p->low, weir_xml_attribute(list, "value"));
+    weir_xml_copy(p->low_unit, sizeof p->low_unit, weir_xml_attribute(list, "unit"));
+  } else if (strcmp(name, "high") == 0 && weir_xml_in(p->xml, "value", "boundary")) {
+    weir_xml_copy(p->high, sizeof p->high, weir_xml_attribute(list, "value"));
+    weir_xml_copy(p->high_unit, sizeof p->high_unit, weir_xml_attribute(list, "unit"));
   }
 }
 
 /* The token of digits that is complete. */
 static void end_token(parser *p)
 {
-  weir_aecg_piece *const d = &p->now.piece;
+  weir_lead_piece *const d = &p->now.piece;
   int64_t value = 0;
 
-  if (p->token_size == 0 || p->status != WEIR_OK) {
+  if (p->token_size == 0 || p->xml->status != WEIR_OK) {
     return;
   }
   if (!weir_io_parse_int(p->token, (size_t)p->token_size, INT32_MIN, INT32_MAX, &value)) {
@@ -175,18 +137,27 @@ static void end_token(parser *p)
     REFUSE(p, "more than %d samples in a sequence", INT32_MAX);
     return;
   }
-  stop(p, weir_reserve(&d->digits, &d->capacity, d->count + 1, sizeof *d->digits));
-  if (p->status == WEIR_OK) {
+  weir_xml_stop(p->xml, weir_reserve(&d->digits, &d->capacity, d->count + 1, sizeof *d->digits));
+  if (p->xml->status == WEIR_OK) {
     d->digits[d->count++] = (int32_t)value;
   }
 }
 
-static void text(void *user, const XML_Char *data, int size)
+static void text(weir_xml *x, const char *data, int size)
 {
-  parser *const p = user;
+  parser *const p = x->user;
 
-  if (p->derived > 0 || p->status != WEIR_OK || strcmp(above(p, 0), "digits") != 0 ||
-      !in(p, "value", "sequence")) {
+  if (strcmp(weir_xml_above(x, 0), "originalText") == 0 && weir_xml_in(x, "value", "annotation")) {
+    weir_xml_stop(x, weir_reserve(&p->note_text, &p->note_capacity, p->note_size + size, 1));
+    if (x->status == WEIR_OK) {
+      memcpy(p->note_text + p->note_size, data, (size_t)size);
+      p->note_size += size;
+    }
+    return;
+  }
+  if (p->derived > 0 || p->xml->status != WEIR_OK ||
+      strcmp(weir_xml_above(p->xml, 0), "digits") != 0 ||
+      !weir_xml_in(p->xml, "value", "sequence")) {
     return;
   }
   for (int i = 0; i < size; i++) {
@@ -208,15 +179,15 @@ static void name_lead(const char *code, char *name)
   const bool known = strncmp(code, prefix, sizeof prefix - 1) == 0 && code[sizeof prefix - 1] != 0;
   const char *const own = known ? code + sizeof prefix - 1 : code;
 
-  copy_text(name, WEIR_AECG_TEXT, own);
+  weir_xml_copy(name, WEIR_LEAD_TEXT, own);
   if (known && strncmp(own, "AV", 2) == 0 && strlen(own) == 3) {
     name[0] = 'a';
   }
 }
 
-static weir_status find_lead(parser *p, const char *name, weir_aecg_lead **out)
+static weir_status find_lead(parser *p, const char *name, weir_lead **out)
 {
-  weir_aecg *const a = p->out;
+  weir_leads *const a = p->out;
 
   for (int64_t i = 0; i < a->n_leads; i++) {
     if (strcmp(a->leads[i].name, name) == 0) {
@@ -224,21 +195,14 @@ static weir_status find_lead(parser *p, const char *name, weir_aecg_lead **out)
       return WEIR_OK;
     }
   }
-  if (a->n_leads == WEIR_AECG_LEADS) {
-    return weir_fail(WEIR_ERR_DATA, "%s: more than %d leads", p->path, WEIR_AECG_LEADS);
-  }
-  WEIR_TRY(weir_reserve(&a->leads, &a->lead_capacity, a->n_leads + 1, sizeof *a->leads));
-  *out = &a->leads[a->n_leads++];
-  memset(*out, 0, sizeof **out);
-  copy_text((*out)->name, WEIR_AECG_TEXT, name);
-  return WEIR_OK;
+  return weir_leads_add(a, p->xml->path, name, out);
 }
 
 /* A sequence of a lead with the clock of its set. */
 static void add_piece(parser *p, sequence *s, int64_t time)
 {
-  weir_aecg_lead *lead = NULL;
-  char name[WEIR_AECG_TEXT];
+  weir_lead *lead = NULL;
+  char name[WEIR_LEAD_TEXT];
   double origin = 0, scale = 0;
 
   if (strcmp(s->type, "SLIST_PQ") != 0) {
@@ -254,9 +218,9 @@ static void add_piece(parser *p, sequence *s, int64_t time)
     REFUSE(p, "%s has no digits", s->code);
   } else {
     name_lead(s->code, name);
-    stop(p, find_lead(p, name, &lead));
+    weir_xml_stop(p->xml, find_lead(p, name, &lead));
   }
-  if (p->status != WEIR_OK) {
+  if (p->xml->status != WEIR_OK) {
     return;
   }
   if (lead->n_pieces > 0 &&
@@ -264,18 +228,15 @@ static void add_piece(parser *p, sequence *s, int64_t time)
     REFUSE(p, "lead %s has another origin, scale or unit than in an earlier sequence", name);
     return;
   }
-  if (lead->n_pieces == WEIR_AECG_PIECES) {
-    REFUSE(p, "more than %d sequences of lead %s", WEIR_AECG_PIECES, name);
-    return;
-  }
-  stop(p, weir_reserve(&lead->pieces, &lead->piece_capacity, lead->n_pieces + 1,
-                       sizeof *lead->pieces));
-  if (p->status == WEIR_OK) {
+  weir_lead_piece *piece = NULL;
+
+  weir_xml_stop(p->xml, weir_leads_add_piece(lead, p->xml->path, &piece));
+  if (p->xml->status == WEIR_OK) {
     lead->origin = origin;
     lead->scale = scale;
-    copy_text(lead->units, sizeof lead->units, s->scale_unit);
-    lead->pieces[lead->n_pieces] = s->piece;
-    lead->pieces[lead->n_pieces++].time = time;
+    weir_xml_copy(lead->units, sizeof lead->units, s->scale_unit);
+    *piece = s->piece;
+    piece->time = time;
     memset(&s->piece, 0, sizeof s->piece);
   }
 }
@@ -323,7 +284,7 @@ static void check_series(parser *p)
 
 static void end_set(parser *p)
 {
-  weir_aecg *const a = p->out;
+  weir_leads *const a = p->out;
   int64_t num = 0, den = 0, time = 0;
   const bool absolute = strcmp(p->clock.code, "TIME_ABSOLUTE") == 0;
 
@@ -351,10 +312,10 @@ static void end_set(parser *p)
   a->fs_den = den;
   a->absolute = absolute;
   p->knows_times = true;
-  if (!absolute && p->status == WEIR_OK) {
+  if (!absolute && p->xml->status == WEIR_OK) {
     check_series(p);
   }
-  for (int64_t i = 0; i < p->n_new && p->status == WEIR_OK; i++) {
+  for (int64_t i = 0; i < p->n_new && p->xml->status == WEIR_OK; i++) {
     add_piece(p, &p->waiting[i], time);
   }
 }
@@ -378,12 +339,34 @@ static void end_sequence(parser *p)
     memset(s, 0, sizeof *s);
     return;
   }
-  stop(p, weir_reserve(&p->waiting, &p->waiting_capacity, p->n_new + 1, sizeof *p->waiting));
-  if (p->status == WEIR_OK) {
+  weir_xml_stop(p->xml,
+                weir_reserve(&p->waiting, &p->waiting_capacity, p->n_new + 1, sizeof *p->waiting));
+  if (p->xml->status == WEIR_OK) {
     weir_free(&p->waiting[p->n_new].piece.digits); /* of a set that did not end */
     p->waiting[p->n_new++] = *s;
     memset(s, 0, sizeof *s);
   }
+}
+
+/* The code of WFDB that the value of an annotation states, by its mnemonic or, of one without, by
+ * its number; 0 for other values. */
+static int wfdb_code(const parser *p)
+{
+  int64_t number = 0;
+
+  if (strcmp(p->note_system, "WFDB") != 0) {
+    return 0;
+  }
+  for (int k = 1; k <= WEIR_ANNOTATION_MAX; k++) {
+    const char *const mnemonic = weir_annotation_mnemonic(k);
+
+    if (mnemonic[0] != 0 && strcmp(mnemonic, p->note_value) == 0) {
+      return k;
+    }
+  }
+  return weir_io_parse_int(p->note_value, strlen(p->note_value), 1, WEIR_ANNOTATION_MAX, &number)
+             ? (int)number
+             : 0;
 }
 
 /* An annotation with a region of time becomes an event; measurements without one are left out. */
@@ -391,10 +374,10 @@ static void end_annotation(parser *p)
 {
   const bool absolute = strcmp(p->boundary, "TIME_ABSOLUTE") == 0;
   weir_record_event event = {.duration = -1, .code = WEIR_RECORD_NOTE};
-  char label[2 * WEIR_AECG_TEXT + 4];
+  char label[2 * WEIR_LEAD_TEXT + 4];
   int64_t end = 0;
 
-  if (p->status != WEIR_OK || (!absolute && strcmp(p->boundary, "TIME_RELATIVE") != 0) ||
+  if (p->xml->status != WEIR_OK || (!absolute && strcmp(p->boundary, "TIME_RELATIVE") != 0) ||
       p->low[0] == 0 || absolute != p->out->absolute) {
     return;
   }
@@ -405,31 +388,32 @@ static void end_annotation(parser *p)
     return;
   }
   event.duration = p->high[0] != 0 && end >= event.time ? end - event.time : -1;
+  const int code = wfdb_code(p);
+
+  if (code > 0) {
+    event.code = code;
+    weir_xml_stop(p->xml,
+                  weir_record_events_add(&p->out->events, &event,
+                                         p->note_size > 0 ? p->note_text : "", p->note_size));
+    return;
+  }
   const int n = snprintf(label, sizeof label, "%s%s%s", p->note_code,
                          p->note_code[0] && p->note_value[0] ? " " : "", p->note_value);
 
   if (n > 0) {
-    stop(p, weir_record_events_add(&p->out->events, &event, label, n));
+    weir_xml_stop(p->xml, weir_record_events_add(&p->out->events, &event, label, n));
   }
 }
 
-static void start_element(void *user, const XML_Char *full, const XML_Char **list)
+static void start_element(weir_xml *x, const char *space, const char *name, const char **list)
 {
-  parser *const p = user;
-  const char *const end = strchr(full, '\n');
-  const char *const name = end != NULL ? end + 1 : full;
+  parser *const p = x->user;
 
-  if (p->depth == DEPTH) {
-    REFUSE(p, "more than %d elements in each other", DEPTH);
-    return;
-  }
-  copy_text(p->stack[p->depth++], NAME, name);
-  if (p->depth == 1 && (strcmp(name, "AnnotatedECG") != 0 || end == NULL ||
-                        strncmp(full, HL7 "\n", strlen(HL7) + 1) != 0)) {
+  if (x->depth == 1 && (strcmp(name, "AnnotatedECG") != 0 || strcmp(space, HL7) != 0)) {
     REFUSE(p, "the root element is %.40s, not AnnotatedECG of " HL7 ": not an annotated ECG", name);
   }
   if (p->derived == 0 && strcmp(name, "derivedSeries") == 0) {
-    p->derived = p->depth;
+    p->derived = p->xml->depth;
     p->out->skipped++;
   }
   if (p->derived > 0) {
@@ -449,8 +433,10 @@ static void start_element(void *user, const XML_Char *full, const XML_Char **lis
   } else if (strcmp(name, "annotation") == 0) {
     end_annotation(p); /* of the one around it, which has its own region */
     p->note_code[0] = p->note_value[0] = p->boundary[0] = p->low[0] = p->high[0] = 0;
-  } else if (strcmp(name, "low") == 0 && in(p, "effectiveTime", "series")) {
-    copy_text(p->begin, sizeof p->begin, attribute(list, "value"));
+    p->note_system[0] = 0;
+    p->note_size = 0;
+  } else if (strcmp(name, "low") == 0 && weir_xml_in(p->xml, "effectiveTime", "series")) {
+    weir_xml_copy(p->begin, sizeof p->begin, weir_xml_attribute(list, "value"));
     if (!p->out->has_start) {
       p->out->has_start = weir_aecg_time(p->begin, &p->out->start, p->zone);
     }
@@ -459,13 +445,11 @@ static void start_element(void *user, const XML_Char *full, const XML_Char **lis
   start_in_annotation(p, name, list);
 }
 
-static void end_element(void *user, const XML_Char *full)
+static void end_element(weir_xml *x, const char *name)
 {
-  parser *const p = user;
-  const char *const name = above(p, 0);
+  parser *const p = x->user;
 
-  (void)full;
-  if (p->derived == 0 && p->status == WEIR_OK) {
+  if (p->derived == 0) {
     if (strcmp(name, "digits") == 0) {
       end_token(p);
     } else if (strcmp(name, "sequence") == 0) {
@@ -477,86 +461,30 @@ static void end_element(void *user, const XML_Char *full)
       p->boundary[0] = 0; /* that of an annotation around it is an event already */
     }
   }
-  p->derived = p->derived == p->depth ? 0 : p->derived;
-  p->depth -= p->depth > 0;
+  p->derived = p->derived == x->depth ? 0 : p->derived;
 }
 
-/* Entities could make a small file a large one. */
-static void start_doctype(void *user, const XML_Char *name, const XML_Char *system,
-                          const XML_Char *public, int internal)
-{
-  parser *const p = user;
-
-  (void)name;
-  (void)system;
-  (void)public;
-  (void)internal;
-  REFUSE(p, "%s", "a document type is declared, which annotated ECGs do not have");
-}
-
-static weir_status parse_file(parser *p, int fd, int64_t size)
-{
-  for (int64_t at = 0; at < size && p->status == WEIR_OK; at += PIECE) {
-    const int64_t n = size - at < PIECE ? size - at : PIECE;
-    void *const buffer = XML_GetBuffer(p->xml, PIECE);
-
-    if (buffer == NULL) {
-      return weir_fail(WEIR_ERR_MEMORY, "%s: no memory for its text", p->path);
-    }
-    WEIR_TRY(weir_io_pread(fd, p->path, buffer, (size_t)n, at));
-    if (XML_ParseBuffer(p->xml, (int)n, at + n == size) != XML_STATUS_OK && p->status == WEIR_OK) {
-      return weir_fail(WEIR_ERR_DATA, "%s:%llu: %s", p->path,
-                       (unsigned long long)XML_GetCurrentLineNumber(p->xml),
-                       XML_ErrorString(XML_GetErrorCode(p->xml)));
-    }
-  }
-  WEIR_TRY(p->status);
-  return p->out->n_leads > 0 ? WEIR_OK
-                             : weir_fail(WEIR_ERR_DATA, "%s: no sequence set with a lead", p->path);
-}
-
-static weir_status parse(parser *p, const char *path)
-{
-  int64_t size = 0;
-  int fd = -1;
-
-  WEIR_TRY(weir_io_open(path, &fd, &size));
-  if (size > FILE_LIMIT || size == 0) {
-    close(fd);
-    return weir_fail(WEIR_ERR_DATA, "%s: %lld bytes: expected 1 to %lld", path, (long long)size,
-                     (long long)FILE_LIMIT);
-  }
-  p->xml = XML_ParserCreateNS(NULL, '\n');
-  if (p->xml == NULL) {
-    close(fd);
-    return weir_fail(WEIR_ERR_MEMORY, "%s: no memory for its parser", path);
-  }
-  XML_SetUserData(p->xml, p);
-  XML_SetElementHandler(p->xml, start_element, end_element);
-  XML_SetCharacterDataHandler(p->xml, text);
-  XML_SetStartDoctypeDeclHandler(p->xml, start_doctype);
-  const weir_status status = parse_file(p, fd, size);
-
-  XML_ParserFree(p->xml);
-  close(fd);
-  return status;
-}
-
-weir_status weir_aecg_parse(const char *path, weir_aecg *out)
+weir_status weir_aecg_parse(const char *path, weir_leads *out)
 {
   parser *p = NULL;
 
-  *out = (weir_aecg){0};
+  *out = (weir_leads){.format = "aECG", .bits = 32};
   WEIR_TRY(weir_alloc(1, sizeof *p, (void **)&p));
-  p->path = path;
-  p->out = out;
-  const weir_status status = parse(p, path);
+  weir_xml x = {.start = start_element, .end = end_element, .text = text, .user = p};
 
+  p->xml = &x;
+  p->out = out;
+  const weir_status status = weir_xml_read(&x, path);
+
+  out->has_utc_offset = weir_aecg_offset(p->zone, &out->utc_offset);
   weir_free(&p->now.piece.digits);
   for (int64_t i = 0; i < p->waiting_capacity; i++) {
     weir_free(&p->waiting[i].piece.digits);
   }
   weir_free(&p->waiting);
+  weir_free(&p->note_text);
   weir_free(&p);
-  return status;
+  WEIR_TRY(status);
+  return out->n_leads > 0 ? WEIR_OK
+                          : weir_fail(WEIR_ERR_DATA, "%s: no sequence set with a lead", path);
 }

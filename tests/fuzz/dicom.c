@@ -1,4 +1,4 @@
-/* aecg.c - fuzz target: annotated ECGs of HL7. What opens must read the same in one piece and in
+/* dicom.c - fuzz target: waveforms of DICOM. What opens must read the same in one piece and in
  * two, and its runs must lie in the signal. */
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
@@ -13,29 +13,6 @@ int64_t weir_fuzz_reached(void)
   return reached;
 }
 
-static int64_t read_signals(weir_record *r, int64_t cut)
-{
-  const int n = weir_record_signals(r) < 4 ? weir_record_signals(r) : 4;
-  int64_t present = 0;
-
-  for (int i = 0; i < n; i++) {
-    const int64_t count = weir_record_signal(r, i)->count;
-    int64_t lo = 0;
-    int64_t hi = 0;
-
-    for (int k = 0; k < 8 && hi < count; k++) {
-      const int64_t from = hi;
-
-      if (weir_record_next_run(r, i, from, &lo, &hi) != WEIR_OK || lo < from || hi < lo ||
-          hi > count) {
-        abort();
-      }
-      present += fuzz_read_twice(r, i, lo - 1, cut, false);
-    }
-  }
-  return present;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   const int64_t before = weir_alloc_bytes();
@@ -44,10 +21,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   int64_t found = 0;
 
   weir_log_set_level(WEIR_LOG_ERROR);
-  const weir_status status = weir_record_open(fuzz_folder_write(0, "x.xml", data, size), NULL, &r);
+  const weir_status status = weir_record_open(fuzz_folder_write(0, "x.dcm", data, size), NULL, &r);
 
   if (status == WEIR_OK) {
-    found = read_signals(r, (int64_t)(size % FUZZ_SLOTS));
+    found = fuzz_read_signals(r, (int64_t)(size % FUZZ_SLOTS));
     if (weir_record_events_read(r, &events) == WEIR_OK) {
       found += events.count;
       weir_record_events_fini(&events);
