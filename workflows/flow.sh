@@ -180,9 +180,10 @@ print_status() {
   done <"$out/flow/order"
 }
 
-# What the last steps printed, and the pages.
+# What was done, what the last steps printed, and the pages.
 print_results() {
   local id step
+  [ -z "$about" ] || printf '\n%s\n\n' "${about% }" | fold -s -w 100
   for step in "${steps[@]}"; do
     [[ " ${after_of[*]} " != *" $step "* ]] || continue
     for id in ${ids_of[$step]}; do

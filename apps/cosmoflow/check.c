@@ -122,8 +122,8 @@ static weir_status check_made(const cf_cfg *cfg, const cf_universe_facts *f)
   }
   WEIR_TRY(cf_mllog_check_samples(&cfg->mllog, &info, true, 0, 0));
   WEIR_TRY(cf_split_count(&cfg->data.split, cfg->simulate.universes, n));
-  WEIR_TRY(
-      cf_data_check(&cfg->data, cfg->simulate.universes * f->samples, cfg->simulate.universes));
+  WEIR_TRY(cf_data_check(&cfg->data, &info, cfg->simulate.universes * f->samples,
+                         cfg->simulate.universes));
   WEIR_TRY(weir_load_suits(&cfg->load, true, bytes_of(cfg, f)));
   WEIR_TRY(cf_check_channels(&cfg->model, f->channels - segments));
   WEIR_TRY(cf_sizes_check(&cfg->data, &info, segments));

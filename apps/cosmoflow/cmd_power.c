@@ -27,6 +27,30 @@ static void name_channel(const cf_spectrum *s, int64_t c, const char *what, char
   }
 }
 
+enum { POWER = 5, COLUMNS = 8 };
+
+static const char *const *head_of(const cf_spectrum *s)
+{
+  static const char *const physical[COLUMNS] = {
+      "channel", "k from (h/Mpc)", "k to (h/Mpc)",  "mean k (h/Mpc)",
+      "modes",   "P(k) (Mpc/h)^3", "sigma of P(k)", "linear P(k)"};
+  static const char *const voxels[COLUMNS] = {
+      "channel", "k from (rad/voxel)", "k to (rad/voxel)", "mean k (rad/voxel)",
+      "modes",   "P(k) (voxel^3)",     "sigma of P(k)",    "linear P(k)"};
+
+  static const char *const physical_map[COLUMNS] = {
+      "channel", "k from (h/Mpc)", "k to (h/Mpc)",  "mean k (h/Mpc)",
+      "modes",   "P(k) (Mpc/h)^2", "sigma of P(k)", "linear P(k)"};
+  static const char *const pixels[COLUMNS] = {
+      "channel", "k from (rad/voxel)", "k to (rad/voxel)", "mean k (rad/voxel)",
+      "modes",   "P(k) (voxel^2)",     "sigma of P(k)",    "linear P(k)"};
+
+  if (s->depth == 1) {
+    return s->physical ? physical_map : pixels;
+  }
+  return s->physical ? physical : voxels;
+}
+
 /* P(k) of every channel, its 1-sigma band, and linear theory. */
 static weir_status add_figure(weir_report *r, const cf_spectrum *s)
 {
@@ -66,15 +90,15 @@ static weir_status add_figure(weir_report *r, const cf_spectrum *s)
       n_series++;
     }
   }
-  const weir_status status = weir_report_figure(
-      r, "spectrum",
-      &(weir_figure){.title = "Power spectrum",
-                     .x_label = s->physical ? "k (h/Mpc)" : "k (rad/voxel)",
-                     .y_label = s->physical ? "P(k) ((Mpc/h)^3)" : "P(k) (voxel^3)",
-                     .series = series,
-                     .n_series = n_series,
-                     .log_x = true,
-                     .log_y = true});
+  const weir_status status =
+      weir_report_figure(r, "spectrum",
+                         &(weir_figure){.title = "Power spectrum",
+                                        .x_label = s->physical ? "k (h/Mpc)" : "k (rad/voxel)",
+                                        .y_label = head_of(s)[POWER],
+                                        .series = series,
+                                        .n_series = n_series,
+                                        .log_x = true,
+                                        .log_y = true});
 
   weir_free(&values);
   return status;
@@ -101,8 +125,6 @@ static weir_status add_summary(weir_report *r, const cf_spectrum *s)
   return weir_table_report_pairs(&t, r, "summary");
 }
 
-enum { COLUMNS = 8 };
-
 /* The rows of the files, rounded for readers. */
 static void make_rows(const cf_spectrum *s, weir_table *out)
 {
@@ -124,25 +146,14 @@ static void make_rows(const cf_spectrum *s, weir_table *out)
   }
 }
 
-static const char *const *head_of(const cf_spectrum *s)
-{
-  static const char *const physical[COLUMNS] = {
-      "channel", "k from (h/Mpc)", "k to (h/Mpc)",  "mean k (h/Mpc)",
-      "modes",   "P(k) (Mpc/h)^3", "sigma of P(k)", "linear P(k)"};
-  static const char *const voxels[COLUMNS] = {
-      "channel", "k from (rad/voxel)", "k to (rad/voxel)", "mean k (rad/voxel)",
-      "modes",   "P(k) (voxel^3)",     "sigma of P(k)",    "linear P(k)"};
-
-  return s->physical ? physical : voxels;
-}
-
 static weir_status write_page(weir_report *r, const cf_spectrum *s, const weir_table *rows)
 {
   WEIR_TRY(add_summary(r, s));
   WEIR_TRY(weir_report_text(
       r,
-      "P(k) = V mean |delta(k)|^2 over the modes of a bin, delta = %s; shot noise is not "
+      "P(k) = %s mean |delta(k)|^2 over the modes of a bin, delta = %s; shot noise is not "
       "subtracted. Bands and sigma: P sqrt(2 / modes), of a Gaussian field.",
+      s->depth == 1 ? "A (the area of the map)" : "V",
       s->field == CF_FIELD_OVERDENSITY ? "voxel" : "voxel / mean - 1"));
   if (s->sub_box) {
     WEIR_TRY(weir_report_text(

@@ -166,6 +166,7 @@ weir_status cf_predict_open(cf_predict *w)
   cfg->data.cache_bytes = 0; /* each sample is read once */
   WEIR_TRY(cf_samples_create(&cfg->data, w->source, w->truth, &w->samples));
   WEIR_TRY(assign_subsets(w));
+  WEIR_TRY(cf_predict_views_fit(w));
   const cf_estimator_spec spec = {.model = &w->weights.model,
                                   .scale = w->weights.scale,
                                   .info = &w->info,
@@ -178,11 +179,12 @@ weir_status cf_predict_open(cf_predict *w)
 void cf_predict_source(const cf_predict *p, char *text, size_t size)
 {
   const int views = cf_predict_views(p);
-  char described[CF_NOTE_LINE], mean[64] = "";
+  char described[CF_NOTE_LINE], mean[96] = "";
 
   cf_source_describe(p->source, described, sizeof described);
   if (views > 1) {
-    (void)snprintf(mean, sizeof mean, "; means over %d symmetries of each sample", views);
+    (void)snprintf(mean, sizeof mean, "; means over %d symmetries of each sample%s", views,
+                   p->cfg->predict.shift ? ", moved around the box" : "");
   }
   (void)snprintf(text, size, "%s; weights %s, trained on the training subset of %s%s", described,
                  p->cfg->predict.weights, p->weights.text[CF_NOTE_samples], mean);

@@ -50,7 +50,8 @@ static bool is_there(const weir_string_list *input, const char **missing)
   return input->count > 0;
 }
 
-/* Properties of the samples of source.input. Fails also where they are no cubes. */
+/* Properties of the samples of source.input. Fails also where they are neither cubes nor
+ * square maps. */
 static weir_status read_samples(cf_cfg *cfg, cf_described *out)
 {
   cf_source *s = NULL;
@@ -59,7 +60,7 @@ static weir_status read_samples(cf_cfg *cfg, cf_described *out)
   WEIR_TRY(cf_open_input(cfg, &s));
   const cf_volume_info *const i = cf_source_info(s);
   const int64_t *const l = i->lengths;
-  const bool cubes = l[0] == l[1] && l[1] == l[2];
+  const bool map = l[0] == 1, fit = (map || l[0] == l[1]) && l[1] == l[2];
   weir_status status = WEIR_OK;
 
   cf_source_describe(s, text, sizeof text);
@@ -72,15 +73,16 @@ static weir_status read_samples(cf_cfg *cfg, cf_described *out)
       printf("# label %s: range unknown\n", i->label[k][0] ? i->label[k] : "without a name");
     }
   }
-  *out = (cf_described){.side = l[0],
+  *out = (cf_described){.side = l[1],
+                        .map = map,
                         .channels = l[3],
                         .n_labels = i->n_labels,
                         .n_classes = i->n_classes,
                         .dtype = weir_dtype_is_real(i->dtype) ? WEIR_F32 : WEIR_I16};
-  if (!cubes && cfg->describe.side == 0) {
+  if (!fit && cfg->describe.side == 0) {
     status = weir_fail(WEIR_ERR_CONFIG,
-                       "describe.side: samples of %lld x %lld x %lld are no cubes: state the side "
-                       "of the cubes that the network is described for",
+                       "describe.side: samples of %lld x %lld x %lld are neither cubes nor square "
+                       "maps: state the side of those that the network is described for",
                        (long long)l[0], (long long)l[1], (long long)l[2]);
   }
   cf_source_close(&s);
@@ -116,6 +118,7 @@ cf_shape cf_described_shape(const cf_cfg *cfg, const cf_described *d)
 
   return (cf_shape){
       .side = or_else(cfg->describe.side, d->side),
+      .map = cfg->describe.map || d->map,
       .channels = or_else(cfg->describe.channels, d->channels - (segments && d->n_classes == 0)),
       .outputs = or_else(cfg->describe.outputs, segments ? classes : d->n_labels)};
 }
@@ -131,10 +134,10 @@ weir_status cf_described_open(const cf_cfg *cfg, cf_described *d, cf_estimator *
                                   .scaled = cf_sizes_scaled(&cfg->data)};
   const bool segments = cf_model_net(&cfg->model)->target == CF_SEGMENT;
 
-  d->info =
-      (cf_volume_info){.lengths = {side, side, side, or_else(cfg->describe.channels, d->channels)},
-                       .n_classes = d->n_classes,
-                       .n_labels = (int)or_else(cfg->describe.outputs, d->n_labels)};
+  d->info = (cf_volume_info){.lengths = {cfg->describe.map || d->map ? 1 : side, side, side,
+                                         or_else(cfg->describe.channels, d->channels)},
+                             .n_classes = d->n_classes,
+                             .n_labels = (int)or_else(cfg->describe.outputs, d->n_labels)};
   *out = (cf_estimator){.params = NULL};
   WEIR_TRY(cf_sizes_check(&cfg->data, &d->info, segments));
   return cf_estimator_open(&spec, 0, out);

@@ -9,12 +9,13 @@
 
 typedef struct cf_described {
   int64_t side, channels, n_labels, n_classes; /* n_classes: 0: none in the files */
+  bool map;                                    /* of 1 x side x side voxels, else side^3 */
   weir_dtype dtype;
   cf_volume_info info; /* of cf_described_open, which the network borrows */
 } cf_described;
 
 /* Finds them, and prints lines with `#` about them. f: of cf_universe_check. Fails: as
- * cf_open_input, WEIR_ERR_CONFIG where samples are no cubes. */
+ * cf_open_input, WEIR_ERR_CONFIG where samples are neither cubes nor square maps. */
 weir_status cf_described_find(cf_cfg *cfg, const cf_universe_facts *f,
                               cf_described *out) WEIR_CHECKED;
 /* Returns the shape that the network sees, with the numbers of the section describe in place of

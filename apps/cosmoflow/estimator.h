@@ -38,6 +38,7 @@ const char *cf_metric_present_name(const char *name);
   X(voxels)          /* quantity: auto, counts, density, any                */ \
   X(box_size_mpc_h)  /* of the simulated universes; "" not known            */ \
   X(cell_size_mpc_h) /* of a voxel                                          */ \
+  X(voxel_unit)      /* files.unit; "" 1                                    */ \
   X(simulation)      /* seed and options of the universes; "" not known     */ \
   X(initial_samples) /* fine-tuned: samples of the earlier training; else ""*/ \
   X(initial_truths)  /* and truth_digest of these, and of those before      */

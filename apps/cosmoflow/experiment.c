@@ -193,7 +193,8 @@ static weir_status open_all(cf_experiment *e, const weir_comm *comm)
 
   WEIR_TRY(cf_adaptation_open(&e->cfg->adapt, &e->cfg->data, &spec, e->samples,
                               cf_source_info(e->source), &e->split, &e->adaptation));
-  return cf_data_check(&e->cfg->data, e->split.count, u[CF_TRAIN] + u[CF_VALID] + u[CF_TEST]);
+  return cf_data_check(&e->cfg->data, cf_source_info(e->source), e->split.count,
+                       u[CF_TRAIN] + u[CF_VALID] + u[CF_TEST]);
 }
 
 weir_status cf_experiment_prepare(const cf_cfg *cfg, const char *folder)
@@ -481,11 +482,11 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   (void)snprintf(e->line[CF_NOTE_truth_digest], CF_NOTE_LINE, "%s", e->truth);
   (void)snprintf(e->line[CF_NOTE_voxels], CF_NOTE_LINE, "%s", cf_quantity_name[info->quantity]);
   (void)snprintf(e->line[CF_NOTE_simulation], CF_NOTE_LINE, "%s", info->simulation);
-  if (info->box > 0) {
-    (void)snprintf(e->line[CF_NOTE_box_size_mpc_h], CF_NOTE_LINE, "%.17g", info->box);
-  }
-  if (info->cell > 0) {
-    (void)snprintf(e->line[CF_NOTE_cell_size_mpc_h], CF_NOTE_LINE, "%.17g", info->cell);
+  const double scale[] = {info->box, info->cell, info->unit}; /* in the order of their notes */
+  for (int k = 0; k < 3; k++) {
+    if (scale[k] > 0) {
+      (void)snprintf(e->line[CF_NOTE_box_size_mpc_h + k], CF_NOTE_LINE, "%.17g", scale[k]);
+    }
   }
   for (int k = 0; k < CF_NOTES; k++) {
     note[k] = e->line[k];

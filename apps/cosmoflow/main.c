@@ -55,8 +55,9 @@ static const weir_command commands[] = {
      "(loading.csv, report.html); nothing is read",
      NULL, cf_cmd_loading, WEIR_ONE_RANK, false},
     {"tune",
-     "measure how fast memory, load.directory.path and the files of samples are read, and write "
-     "load.yaml for run and loading; on several ranks, by numbers of ranks",
+     "measure how fast memory, load.directory.path and the files of samples are read, choose the "
+     "settings of section load by simulated trainings, and write load.yaml for run and loading; on "
+     "several ranks, by numbers of ranks",
      "PATH ...", cf_cmd_tune, WEIR_LAUNCHED_RANKS, false},
     {"report",
      "write the page of a flow, DIR/index.html: states, provenance and main results of its steps",

@@ -30,6 +30,9 @@ const weir_opt cf_options[] = {
     WEIR_OPT_INT(cf_cfg, describe.side, 0, 0, 4096, "1",
                  "voxels along each side of the samples that the network is described for; 0: of "
                  "the samples of source.input, or of those that prepare writes"),
+    WEIR_OPT_BOOL(cf_cfg, describe.map, false,
+                  "they are maps of 1 x side x side voxels; false: as source.input has them, "
+                  "else cubes"),
     WEIR_OPT_INT(cf_cfg, describe.channels, 0, 0, 64, "1",
                  "channels that it sees; 0: likewise, less the one that model.segment classifies"),
     WEIR_OPT_INT(cf_cfg, describe.outputs, 0, 0, 64, "1",
@@ -52,6 +55,10 @@ const weir_opt cf_options[] = {
                   "for networks that estimate parameters: mean of the estimates over the mirror "
                   "images or the octahedral group of each sample (data.augment.symmetry), which "
                   "takes as many times as long; none: estimate of the sample alone"),
+    WEIR_OPT_BOOL(cf_cfg, predict.shift, false,
+                  "each image of predict.symmetry but the first is moved around the box, by other "
+                  "whole numbers of voxels (data.augment.shift): for whole periodic boxes; takes "
+                  "no longer"),
     WEIR_OPT_BOOL(cf_cfg, predict.external_universes, false,
                   "the universes are others than those of the training, whatever their numbers: "
                   "all are tests",
@@ -83,12 +90,22 @@ const weir_opt cf_options[] = {
                    "trainings that loading simulates, on a machine whose storage is section load"),
     WEIR_OPT_INT_LIST(
         cf_cfg, tune.threads, "1, 2, 4", 1, 64, "threads",
-        "that read memory and load.directory.path in turn, ascending, at most 16 numbers"),
+        "that read memory and load.directory.path in turn, ascending, at most 16 numbers; one of "
+        "them becomes load.staging.threads"),
     WEIR_OPT_INT(cf_cfg, tune.bytes, 1 << 28, 1, 1e15, "B",
                  "samples that are read from memory and from files of load.directory.path each "
                  "time; memory: more than the caches have"),
     WEIR_OPT_INT(cf_cfg, tune.samples, 32, 1, 1e9, "1",
                  "samples of source.input that each reader reads, fewer where there are fewer"),
+    WEIR_OPT_INT(cf_cfg, tune.workers, 0, 0, 65536, "workers",
+                 "groups of ranks that read for themselves in the training for which settings are "
+                 "chosen; 0: the ranks of tune"),
+    WEIR_OPT_INT(cf_cfg, tune.max_memory_bytes, 0, 0, 1e15, "B",
+                 "memory of a worker for its staging buffer, memory cache and received samples; 0: "
+                 "half of what is free, divided by the ranks of tune"),
+    WEIR_OPT_INT(cf_cfg, tune.max_directory_bytes, 0, 0, 1e18, "B",
+                 "space of a worker in load.directory.path; 0: half of what is free, divided by "
+                 "the ranks of tune"),
     WEIR_OPT_REAL(cf_cfg, compare.target, 0, 0, 1e30, "",
                   "validation loss, to which compare measures the simulated time; 0: the mean with "
                   "which allreduce ends on the most ranks (without it the first row) and, of "

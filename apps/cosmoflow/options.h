@@ -41,6 +41,7 @@ typedef struct cf_cfg {
   } inspect;
   struct {
     int64_t side, channels, outputs, ranks;
+    bool map; /* of 1 x side x side voxels */
     weir_string_list grids;
   } describe;
   struct {
@@ -48,6 +49,7 @@ typedef struct cf_cfg {
     int64_t batch;
     int part;                /* cf_subset, or CF_PREDICT_ALL */
     int symmetry;            /* cf_symmetry that estimates are averaged over */
+    bool shift;              /* whose views are moved */
     bool external_universes; /* the universes are others than those of the training */
     bool probabilities;
     int64_t draws;
@@ -61,7 +63,7 @@ typedef struct cf_cfg {
   weir_load_simulation loading;
   struct {
     weir_int_list threads;
-    int64_t bytes, samples;
+    int64_t bytes, samples, workers, max_memory_bytes, max_directory_bytes;
   } tune;
   struct {
     double target;

@@ -222,13 +222,14 @@ static bool read_classes(cf_weights *w)
 static bool read_voxels(cf_weights *w)
 {
   const char *const is = w->text[CF_NOTE_voxels], *box = w->text[CF_NOTE_box_size_mpc_h],
-                    *cell = w->text[CF_NOTE_cell_size_mpc_h];
+                    *cell = w->text[CF_NOTE_cell_size_mpc_h], *unit = w->text[CF_NOTE_voxel_unit];
 
   for (int k = 0; k <= CF_QUANTITY_ANY; k++) {
     w->info.quantity = strcmp(is, cf_quantity_name[k]) == 0 ? (cf_quantity)k : w->info.quantity;
   }
   return (*box == 0 || (next_number(&box, &w->info.box) && w->info.box > 0)) &&
-         (*cell == 0 || (next_number(&cell, &w->info.cell) && w->info.cell > 0));
+         (*cell == 0 || (next_number(&cell, &w->info.cell) && w->info.cell > 0)) &&
+         (*unit == 0 || (next_number(&unit, &w->info.unit) && w->info.unit > 0));
 }
 
 static bool read_scale(cf_weights *w)
@@ -401,7 +402,7 @@ static void tell_unknown(const cf_weights *w, const char *path, const cf_volume_
 static weir_status fit_scales(const cf_weights *w, const char *path, const cf_volume_info *info,
                               bool estimates)
 {
-  const double cell = w->info.cell;
+  const double cell = w->info.cell, unit = cf_volume_unit_of(&w->info);
 
   if (estimates && info->n_labels > 0 && info->label[0][0] == 0 && trained_on_names(w)) {
     return weir_fail(WEIR_ERR_DATA,
@@ -415,6 +416,12 @@ static weir_status fit_scales(const cf_weights *w, const char *path, const cf_vo
                      "%s: was trained on voxels that are %s (voxels); these are %s: convert them, "
                      "or train on such",
                      path, cf_quantity_name[w->info.quantity], cf_quantity_name[info->quantity]);
+  }
+  if (!(fabs(cf_volume_unit_of(info) - unit) <= 1e-6 * unit)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: was trained on voxels divided by %g (voxel_unit); these are divided by "
+                     "%g: files.unit states it of files without",
+                     path, unit, cf_volume_unit_of(info));
   }
   if (cell > 0 && info->cell > 0 && !(fabs(info->cell - cell) <= 1e-6 * cell)) {
     return weir_fail(WEIR_ERR_DATA,

@@ -28,18 +28,22 @@ static const char *value_text(double value, const char *unit, char text[VALUE])
   return text;
 }
 
+/* What was computed, what came out, and how exactly the leads were solved. */
 static void print_results(const qt_study *s, const char *dir)
 {
-  char current[VALUE], conductance[VALUE];
+  const qt_device *const device = qt_study_device(s->cfg);
+  char current[VALUE], conductance[VALUE], quanta[VALUE];
 
+  printf("%s: %s\n", device->name, device->help);
   if (s->system.particle == QT_PHONONS) {
     for (int64_t i = 0; i < s->cfg->contact.conductance_temperatures.count; i++) {
       printf("thermal conductance at %g K: %s\n", s->heat[i].temperature,
              value_text(s->heat[i].conductance, "W/K", conductance));
     }
   } else {
-    printf("%scurrent %s, conductance %s\n", s->scatter != NULL ? "coherent " : "",
-           value_text(s->current, "A", current), value_text(s->conductance, "S", conductance));
+    printf("%scurrent %s, conductance %s, %s\n", s->scatter != NULL ? "coherent " : "",
+           value_text(s->current, "A", current), value_text(s->conductance, "S", conductance),
+           value_text(s->conductance / (2 * QT_CONDUCTANCE), "times 2e\xc2\xb2/h", quanta));
   }
   if (s->scatter != NULL) {
     const qt_born *b = &s->scatter->born;
@@ -49,6 +53,9 @@ static void print_results(const qt_study *s, const char *dir)
     printf("current with scattering %s (%lld iterations)\n", value_text(scattered, "A", current),
            (long long)(b->n_steps - 1));
   }
+  printf("largest residual of a lead %.1e; energies that were shifted: %lld of %lld\n",
+         s->transport.residual, (long long)s->transport.n_shifted,
+         (long long)(s->n_k * s->n_energies));
   printf("report: %s/report.html\n", dir);
 }
 

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/weir_alloc.h"
@@ -15,6 +17,32 @@
 #include "load/load_priv.h"
 
 enum { TIMES = 3, MAX_THREADS = 64 };
+
+/* ---- What is free ---- */
+
+int64_t weir_load_free_memory(void)
+{
+  FILE *const file = fopen("/proc/meminfo", "re");
+  char line[256];
+  long long kib = -1;
+
+  while (file && kib < 0 && fgets(line, sizeof line, file)) {
+    kib = sscanf(line, "MemAvailable: %lld kB", &kib) == 1 ? kib : -1;
+  }
+  if (file) {
+    (void)fclose(file);
+  }
+  const int64_t pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+  return kib >= 0 ? (int64_t)kib * 1024 : pages > 0 ? pages * page : 0;
+}
+
+int64_t weir_load_free_space(const char *path)
+{
+  struct statvfs v;
+
+  return statvfs(path, &v) == 0 ? (int64_t)v.f_bavail * (int64_t)v.f_frsize : 0;
+}
 
 /* ---- The page cache ---- */
 

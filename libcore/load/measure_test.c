@@ -81,6 +81,17 @@ static void a_signal_leaves_no_files(void **state)
   assert_false(weir_dir_has_entries(dir));
 }
 
+static void what_is_free_is_below_what_there_is(void **state)
+{
+  const int64_t all = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+  char path[300];
+
+  assert_true(weir_load_free_memory() > 0 && weir_load_free_memory() <= all);
+  assert_true(weir_load_free_space(dir) > 0);
+  snprintf(path, sizeof path, "%s/none", dir);
+  assert_true(weir_load_free_space(path) == 0);
+}
+
 static void what_cannot_be_measured_is_refused(void **state)
 {
   const weir_int_list none = {threads, 0}, falling = {wrong, 2}, some = {threads, 2};
@@ -102,6 +113,7 @@ int main(void)
       cmocka_unit_test(what_is_in_memory_is_known),
       cmocka_unit_test(of_files_of_others_it_is_not_known),
       cmocka_unit_test(a_signal_leaves_no_files),
+      cmocka_unit_test(what_is_free_is_below_what_there_is),
       cmocka_unit_test(what_cannot_be_measured_is_refused),
   };
 

@@ -82,15 +82,20 @@ static weir_status refuse(const char *key, const char *why)
   return weir_fail(WEIR_ERR_CONFIG, "%s: %s", key, why);
 }
 
+int weir_load_policy(const char *name)
+{
+  for (int k = 0; load_policies[k].name; k++) {
+    if (strcmp(load_policies[k].name, name) == 0) {
+      return k;
+    }
+  }
+  return -1;
+}
+
 static weir_status check_policies(const weir_string_list *names)
 {
   for (int64_t i = 0; i < names->count; i++) {
-    int k = 0;
-
-    while (load_policies[k].name && strcmp(load_policies[k].name, names->items[i]) != 0) {
-      k++;
-    }
-    if (!load_policies[k].name) {
+    if (weir_load_policy(names->items[i]) < 0) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "loading.policies: there is no policy '%s'; there are naive, "
                        "double_buffering, lbann, sharding, locality_aware, nopfs and weir",

@@ -39,6 +39,11 @@ weir_status weir_load_measure_directory(const char *path, int64_t sample_bytes, 
  * that is still there; NaN where that is not known, as of files that this user neither owns nor
  * may write. */
 double weir_load_drop_cached(const char *path);
+/* Returns the bytes of memory that this machine can give to programs without swapping (MemAvailable
+ * of /proc/meminfo, else free pages); limits of a job or container are not known. */
+int64_t weir_load_free_memory(void);
+/* Returns the bytes that a user may still write to the file system of a folder; 0: not known. */
+int64_t weir_load_free_space(const char *path);
 
 #ifdef __cplusplus
 }

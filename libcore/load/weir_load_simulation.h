@@ -45,6 +45,8 @@ typedef struct weir_load_simulated {
  * naming the key. */
 weir_status weir_load_simulation_check(const weir_load_cfg *load,
                                        const weir_load_simulation *s) WEIR_CHECKED;
+/* Returns the number of the policy of this name; -1: there is none. */
+int weir_load_policy(const char *name);
 /* Returns the name of policy k, in the order of the table; NULL: there are no more. */
 const char *weir_load_policy_name(int k);
 /* Returns what it does, as a sentence. */

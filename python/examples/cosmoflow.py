@@ -1,6 +1,6 @@
 """cosmoflow.py RUN PREDICT - the arrays of trained weights, and the errors of predictions by parameter on the test universes.
 
-F=out/demo/cosmoflow; python3 cosmoflow.py $F/run $F/predict"""
+F=out/demo/cosmoflow; python3 cosmoflow.py $F/finetune $F/predict"""
 
 import sys
 

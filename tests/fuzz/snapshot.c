@@ -4,7 +4,7 @@
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
-#include "data/snapshot/parameters.h"
+#include "data/volume/parameters.h"
 #include "fuzz_folder.h"
 #include "io/netcdf/reader_priv.h"
 #include "weir_fuzz.h"
@@ -64,7 +64,7 @@ static void read_table(const char *path)
   cf_volume_info info = {.n_labels = 0};
   cf_parameters *p = NULL;
   int64_t row = 0;
-  const weir_status status = cf_parameters_read(&opts, &p);
+  const weir_status status = cf_parameters_read(&opts, "paint", &p);
 
   check(status);
   if (status == WEIR_OK) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # reproduce.sh SOURCE BIN - the scripts of workflows/reproduce without their runs: --dry-run prints every claim and every command; tables that are
 # stored have those claims, and values that name their run directories; the page has the numbers of the tables; means, spreads, ratios
-# and outcomes are those of the values; a flow without a status ends a script, and a program that lacks a library leaves rows that say so.
+# and outcomes are those of the values; a flow without a status ends a script, and a program that lacks a library leaves rows that say so. Steps of
+# weather_ensemble give the files of predictions to rows of eval.models that take them.
 set -u
 source=$1 bin=$2
 work=$(mktemp -d)
@@ -44,6 +45,17 @@ for script in "$reproduce"/[0-9]*.sh; do
     FNR > 2 && $10 != "-" && ($10 / ($7 / $3) > 1.002 || $10 / ($7 / $3) < 0.998) { print "another ratio: " $1; exit 1 }' \
     "$runs" "$table" >"$work/log" || fail "$paper: the stored table"
 done
+
+# Every setting of a row of eval.models in steps of weather_ensemble fits its configurations: what is refused then are the missing data alone.
+awk '/^[a-z]/ { config = $3 }
+  $1 ~ /^eval\.models\[[0-9]+\]/ { gsub(/\$[a-z_]+/, "none"); print config, $1 }' workflows/weather_ensemble/*.steps "$reproduce"/*.steps >"$work/rows"
+[ "$(wc -l <"$work/rows")" -ge 11 ] || fail "few settings of rows of eval.models: $(cat "$work/rows")"
+while read -r config setting; do
+  read -ra files <<<"${config//,/ }"
+  "$bin/weather_ensemble" eval "${files[@]/#/--config=configs/weather_ensemble/}" --set "$setting" --set data.forecast=[none.nc] \
+    --set data.truth=[none.nc] --out "$work/eval" >"$work/log" 2>&1
+  [ $? = 3 ] || fail "$config takes no $setting"
+done <"$work/rows"
 
 "$reproduce/all.sh" --check docs/science || fail "the page"
 cp -r docs/science/reproduction docs/science/reproduction.md "$work" || fail "the page cannot be copied"

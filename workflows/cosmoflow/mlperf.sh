@@ -31,7 +31,8 @@ for ranks in "$@"; do
   "$program" inspect --config "$config" "$log" >"$dir.inspect" 2>"$out/log" || fail "inspect refuses $log"
   official='not installed'
   if "$python" -c 'import mlperf_logging' 2>/dev/null; then
-    "$python" -m mlperf_logging.compliance_checker --usage hpc --ruleset 3.0.0 --werror "$log" >"$dir.official" 2>&1 || {
+    "$python" -m mlperf_logging.compliance_checker --usage hpc --ruleset 3.0.0 --werror --log_output "$dir.checker" "$log" \
+      >"$dir.official" 2>&1 || {
       cp "$dir.official" "$out/log"
       fail "the official checker refuses $log"
     }

@@ -3,6 +3,7 @@
 # shellcheck shell=bash disable=SC2034 # arrays of plan.sh
 
 steps=()                                                                       # in the order of the table
+about=''                                                                       # the first paragraph of its comments: what it does
 declare -A command_of=() configs_of=() instances_of=() class_of=() inputs_of=() row_of=() after_of=() root_of=()
 
 # fail MESSAGE: what was given is wrong.
@@ -34,6 +35,7 @@ add_row() {
 # read_table FILE: fills the arrays; checks what can be seen without a program or a site.
 read_table() {
   local file=$1 number=0 text words last=''
+  about=$(sed -n '1s/^# //p; 1!{/^# /!q; s/^# //p}' "$file" | tr '\n' ' ')
   while IFS= read -r text || [ -n "$text" ]; do
     number=$((number + 1))
     [[ ! $text =~ ^[[:space:]]*(#|$) ]] || continue

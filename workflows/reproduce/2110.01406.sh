@@ -26,7 +26,7 @@ for count in tp:'detected beats' fn:'missed beats' fp:'false beats' rr_rms_ms:'e
     -- quotient "cell ${count%%:*} site=gross -- $study/pool/merged.csv" "cell ${count%%:*} site=gross -- $study/one/merged.csv"
 done
 row claim='the data stay where they are: bytes of a report / bytes of the records' source='abstract: without moving patient data; no number published' unit=% \
-  setting="$two; a value for each hospital" why='a report has counts for each record; records of hours are longer, reports are not' \
+  setting="$two; a value for each hospital" why='a report has sums of counts; records of hours are longer, reports are not' \
   runs='site/north_data site/south_data site/north_report site/south_report' -- leaving
 row claim='an evaluation can be repeated: reports of the same data that have the same bytes' source='abstract: reproducible evaluation' published=1 is=near within=0 \
   setting="$two" why='a report has no time, path or machine' runs='site/north_report site/north_again' -- same

@@ -71,6 +71,12 @@ static weir_status check(const cf_adapt_opts *opts, const char *path, cf_adaptat
                      "adapt.samples: %s: voxels %g Mpc/h wide; those of the training are %g", path,
                      own->cell, info->cell);
   }
+  if (fabs(cf_volume_unit_of(own) - cf_volume_unit_of(info)) > 1e-6 * cf_volume_unit_of(info)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "adapt.samples: %s: voxels are divided by %g (voxel_unit); those of the "
+                     "training by %g: files.unit states it of files without",
+                     path, cf_volume_unit_of(own), cf_volume_unit_of(info));
+  }
   WEIR_TRY(check_use(path, own, info));
   return cf_samples_dtype(t->samples) == cf_samples_dtype(like)
              ? WEIR_OK

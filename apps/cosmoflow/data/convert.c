@@ -155,6 +155,11 @@ static weir_status prepare(conversion *c)
   c->in.dtype = c->opts->dtype == 1                                      ? WEIR_I16
                 : c->opts->dtype == 2 || weir_dtype_is_real(c->in.dtype) ? WEIR_F32
                                                                          : WEIR_I16;
+  if (c->in.unit > 0 && c->in.dtype == WEIR_I16) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "convert.dtype: voxels that are divided by files.unit are floats, and i16 "
+                     "holds none: f32");
+  }
   c->out = c->in;
   c->total = cf_source_count(c->s);
   for (int d = 0; d < 3; d++) {

@@ -24,7 +24,8 @@ const weir_opt cf_data_options[] = {
         cf_data_opts, augment.symmetry, CF_SYMMETRY_NONE, CF_SYMMETRY_CHOICES,
         "a random symmetry of each training sample in every epoch: one of the 8 mirror "
         "images, or of the 48 of the octahedral group, in redshift space of the 16 that keep the "
-        "line of sight (MLPerf HPC: open division)",
+        "line of sight (MLPerf HPC: open division); of a map 4 mirror images, or the 8 symmetries "
+        "of the square",
         .alias = "augment.turn", .choice_aliases = "flips=mirror|all=octahedral"),
     WEIR_OPT_BOOL(cf_data_opts, augment.shift, false,
                   "training samples are moved by whole voxels, around the box: for whole periodic "
@@ -40,14 +41,40 @@ const weir_opt cf_data_options[] = {
     WEIR_OPT_END,
 };
 
-weir_status cf_data_check(const cf_data_opts *o, int64_t samples, int64_t universes)
+/* Whether samples, cubes or maps, are known to be as wide as their periodic box. */
+static bool are_whole(const cf_volume_info *info)
 {
-  return !o->augment.shift || samples == universes
-             ? WEIR_OK
+  const int64_t *const n = info->lengths;
+
+  return info->box > 0 && n[1] == n[2] && (n[0] == 1 || n[0] == n[1]) &&
+         fabs((double)n[1] * info->cell - info->box) <= 1e-6 * info->box;
+}
+
+weir_status cf_shift_check(const char *key, const cf_volume_info *info, int64_t samples,
+                           int64_t universes)
+{
+  static const char *const how = "files.box states the side of samples that are as wide as their "
+                                 "box";
+
+  if (samples == universes || are_whole(info)) {
+    return WEIR_OK;
+  }
+  return universes == 0
+             ? weir_fail(WEIR_ERR_CONFIG,
+                         "%s: only whole periodic boxes can be moved, and neither %lld samples of "
+                         "unknown universes nor those of the training are known to be; %s",
+                         key, (long long)samples, how)
              : weir_fail(WEIR_ERR_CONFIG,
-                         "data.augment.shift: only whole periodic boxes can be moved, and %lld "
-                         "samples are cut from %lld universes",
-                         (long long)samples, (long long)universes);
+                         "%s: only whole periodic boxes can be moved, and %lld samples are cut "
+                         "from %lld universes; %s",
+                         key, (long long)samples, (long long)universes, how);
+}
+
+weir_status cf_data_check(const cf_data_opts *o, const cf_volume_info *info, int64_t samples,
+                          int64_t universes)
+{
+  return o->augment.shift ? cf_shift_check("data.augment.shift", info, samples, universes)
+                          : WEIR_OK;
 }
 
 /* ---- Views ---- */
@@ -63,13 +90,29 @@ cf_view cf_view_symmetry(int g)
   return v;
 }
 
+/* Whether a sample is a map, and its line of sight, if any, the axis across it. */
+static bool is_map(const cf_volume_info *info)
+{
+  return info->lengths[0] == 1;
+}
+
+static bool is_seen_across(const cf_volume_info *info)
+{
+  return is_map(info) && (info->line_of_sight == 0 || info->line_of_sight == 'x');
+}
+
 int cf_symmetries(int symmetry, const cf_volume_info *info)
 {
-  switch (symmetry) { /* 8 mirror images of each order of axes */
+  const int mirror_images = is_map(info) ? 4 : 8; /* of each order of axes */
+
+  switch (symmetry) {
   case CF_SYMMETRY_OCTAHEDRAL:
-    return info->line_of_sight == 0 ? 48 : 16;
+    return mirror_images * (is_seen_across(info)       ? 2
+                            : is_map(info)             ? 1
+                            : info->line_of_sight == 0 ? 6
+                                                       : 2);
   case CF_SYMMETRY_MIRROR:
-    return 8;
+    return mirror_images;
   default:
     return 1;
   }
@@ -79,22 +122,33 @@ cf_view cf_symmetry_view(const cf_volume_info *info, int k)
 {
   static const int swapped[3] = {1, 5, 2}; /* order of axes that swaps all but x, y, z */
 
+  if (is_map(info)) { /* y and z are flipped, and swapped */
+    return cf_view_symmetry(8 * swapped[0] * (k / 4) + 2 * (k % 4));
+  }
   return cf_view_symmetry(
       info->line_of_sight != 0 && k >= 8 ? 8 * swapped[info->line_of_sight - 'x'] + k % 8 : k);
+}
+
+void cf_view_move(cf_view *v, const cf_volume_info *info, int64_t seed, int64_t epoch,
+                  int64_t number)
+{
+  for (uint32_t d = 0; d < 3; d++) {
+    v->shift[d] =
+        (int64_t)(weir_random_bits((uint64_t)seed, SHIFT + d, (uint32_t)epoch, (uint64_t)number) %
+                  (uint64_t)info->lengths[v->axis[d]]);
+  }
 }
 
 cf_view cf_view_of(const cf_data_opts *o, const cf_volume_info *info, int64_t seed, int64_t epoch,
                    int64_t sample)
 {
-  const int64_t *const lengths = info->lengths;
   const uint32_t when = (uint32_t)epoch;
   cf_view v = cf_symmetry_view(
       info, (int)(weir_random_bits((uint64_t)seed, SYMMETRY, when, (uint64_t)sample) %
                   (uint64_t)cf_symmetries(o->augment.symmetry, info)));
 
-  for (uint32_t d = 0; d < 3 && o->augment.shift; d++) {
-    v.shift[d] = (int64_t)(weir_random_bits((uint64_t)seed, SHIFT + d, when, (uint64_t)sample) %
-                           (uint64_t)lengths[v.axis[d]]);
+  if (o->augment.shift) {
+    cf_view_move(&v, info, seed, epoch, sample);
   }
   return v;
 }
@@ -192,10 +246,11 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_tr
                            "NAME_label.npy"
                          : "; files.segmentation names their variable");
   }
-  if (opts->augment.symmetry == CF_SYMMETRY_OCTAHEDRAL && (n[0] != n[1] || n[1] != n[2])) {
+  if (opts->augment.symmetry == CF_SYMMETRY_OCTAHEDRAL &&
+      ((n[0] != n[1] && n[0] != 1) || n[1] != n[2])) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "data.augment.symmetry: octahedral symmetries are those of a cube, and "
-                     "samples are %lld x %lld x "
+                     "data.augment.symmetry: octahedral symmetries are those of a cube, or of a "
+                     "square map, and samples are %lld x %lld x "
                      "%lld: data.augment.symmetry=mirror has mirror images",
                      (long long)n[0], (long long)n[1], (long long)n[2]);
   }

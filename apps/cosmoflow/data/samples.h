@@ -3,8 +3,8 @@
  *
  * A box of the universe has no direction: its 48 rotations and reflections are as probable as
  * itself, and so are periodic shifts; in redshift space 16 of them, those that keep the line of
- * sight. The symmetry and shift of a training sample in an epoch are
- * functions of seed, epoch and its number. */
+ * sight. A map, of one plane, has the 8 of a square. The symmetry and shift of a training sample in
+ * an epoch are functions of seed, epoch and its number. */
 #ifndef CF_SAMPLES_H
 #define CF_SAMPLES_H
 #include "data/source.h"
@@ -49,8 +49,14 @@ typedef struct cf_data_opts {
   cf_split_opts split;
 } cf_data_opts;
 extern const weir_opt cf_data_options[];
-/* Checks that `augment` suits that many samples of that many universes. Fails: WEIR_ERR_CONFIG. */
-weir_status cf_data_check(const cf_data_opts *o, int64_t samples, int64_t universes) WEIR_CHECKED;
+/* Checks that the option `key` can move that many samples of that many universes (0: not known):
+ * they are known to be as wide as their box, or the only ones of their universes. Fails:
+ * WEIR_ERR_CONFIG. */
+weir_status cf_shift_check(const char *key, const cf_volume_info *info, int64_t samples,
+                           int64_t universes) WEIR_CHECKED;
+/* Checks that `augment` suits that many samples of that many universes: as cf_shift_check. */
+weir_status cf_data_check(const cf_data_opts *o, const cf_volume_info *info, int64_t samples,
+                          int64_t universes) WEIR_CHECKED;
 
 /* Another view of a cube: element [i] of it is element [j] of the sample, j[axis[d]] being i[d] +
  * shift[d], wrapped, counted from the end where flip[d]. */
@@ -69,6 +75,10 @@ cf_view cf_view_symmetry(int g);
  * and number k of them; 0: the identity. */
 int cf_symmetries(int symmetry, const cf_volume_info *info);
 cf_view cf_symmetry_view(const cf_volume_info *info, int k);
+/* Moves a view by whole voxels along each axis, uniform draws from the box: always the same of a
+ * seed, an epoch and a number. */
+void cf_view_move(cf_view *v, const cf_volume_info *info, int64_t seed, int64_t epoch,
+                  int64_t number);
 /* Copies elements [lo, hi) along each axis of the view of a sample [lengths] to out; `bytes` of a
  * voxel, with all its channels. */
 void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3],
@@ -79,8 +89,8 @@ typedef struct cf_samples cf_samples;
 /* Truth of a sample: f32 [labels]; u8 [depth, height, width]; none. */
 typedef enum cf_truth { CF_TRUTH_LABELS, CF_TRUTH_CLASSES, CF_TRUTH_NONE } cf_truth;
 /* Creates samples of a source; both arguments are borrowed. Fails: WEIR_ERR_CONFIG (octahedral
- * symmetries of samples that are no cubes), WEIR_ERR_DATA (no labels, or no classes),
- * WEIR_ERR_MEMORY. */
+ * symmetries of samples that are neither cubes nor square maps), WEIR_ERR_DATA (no labels, or no
+ * classes), WEIR_ERR_MEMORY. */
 weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_truth truth,
                               cf_samples **out) WEIR_CHECKED;
 /* Accepts NULL. */

@@ -206,6 +206,78 @@ static void symmetries_are_numbered(void **state)
   }
 }
 
+/* Of a map the 8 symmetries of the square, all different: 4 of them where it is seen along one of
+ * its own axes; none turns the plane over. */
+static void maps_have_the_symmetries_of_a_square(void **state)
+{
+  static const int count[][2] = {{1, 1}, {4, 4}, {8, 4}};
+  const float map[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  const int64_t lo[3] = {0};
+  float seen[8][9];
+
+  for (int kind = CF_SYMMETRY_NONE; kind <= CF_SYMMETRY_OCTAHEDRAL; kind++) {
+    for (int los = 0; los < 2; los++) {
+      const cf_volume_info is = {.lengths = {1, 3, 3, 1}, .line_of_sight = los == 1 ? 'z' : 'x'};
+      const int n = cf_symmetries(kind, &is);
+
+      assert_int_equal(n, count[kind][los]);
+      for (int i = 0; i < n; i++) {
+        const cf_view v = cf_symmetry_view(&is, i);
+
+        assert_true(v.axis[0] == 0 && !v.flip[0] && (los == 0 || v.axis[2] == 2));
+        cf_view_take(&v, is.lengths, lo, is.lengths, sizeof(float), map, seen[i]);
+        assert_true(i > 0 || memcmp(seen[0], map, sizeof map) == 0);
+        for (int k = 0; k < i; k++) {
+          assert_true(memcmp(seen[i], seen[k], sizeof seen[i]) != 0);
+        }
+      }
+    }
+  }
+}
+
+/* The shifts of a training are those of cf_view_move, within the sample along the axes of the view.
+ */
+static void views_are_moved(void **state)
+{
+  const cf_data_opts o = {.augment = {CF_SYMMETRY_OCTAHEDRAL, true}};
+  const cf_volume_info is = {.lengths = {4, 6, 9, 1}};
+  int64_t largest[3] = {0};
+
+  for (int i = 0; i < 200; i++) {
+    const cf_view drawn = cf_view_of(&o, &is, 3, 2, i);
+    cf_view moved = drawn;
+
+    memset(moved.shift, 0, sizeof moved.shift);
+    cf_view_move(&moved, &is, 3, 2, i);
+    assert_memory_equal(moved.shift, drawn.shift, sizeof moved.shift);
+    for (int d = 0; d < 3; d++) {
+      int64_t *const most = &largest[moved.axis[d]];
+
+      *most = moved.shift[d] > *most ? moved.shift[d] : *most;
+    }
+  }
+  assert_true(largest[0] == 3 && largest[1] == 5 && largest[2] == 8);
+}
+
+/* Samples as wide as their box can be moved, however many a universe has; unknown boxes and cut
+ * samples not. */
+static void whole_boxes_can_be_moved(void **state)
+{
+  const cf_data_opts o = {.augment = {CF_SYMMETRY_NONE, true}};
+  cf_volume_info is = {.lengths = {1, 8, 8, 1}, .box = 40, .cell = 5};
+
+  assert_ok(cf_data_check(&o, &is, 30, 2));
+  is.cell = 2.5;
+  assert_int_equal(cf_data_check(&o, &is, 30, 2), WEIR_ERR_CONFIG);
+  assert_ok(cf_data_check(&o, &is, 30, 30));
+  is.box = 0;
+  assert_int_equal(cf_data_check(&o, &is, 30, 2), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "files.box"));
+  assert_int_equal(cf_shift_check("predict.shift", &is, 30, 0), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "predict.shift"));
+  assert_non_null(strstr(weir_last_message(), "30 samples of unknown universes"));
+}
+
 /* ---- Of files ---- */
 
 static cf_source *open_file(const char *path)
@@ -482,6 +554,9 @@ int main(void)
       cmocka_unit_test(views_are_functions_of_their_keys),
       cmocka_unit_test(views_keep_the_line_of_sight),
       cmocka_unit_test(symmetries_are_numbered),
+      cmocka_unit_test(maps_have_the_symmetries_of_a_square),
+      cmocka_unit_test(views_are_moved),
+      cmocka_unit_test(whole_boxes_can_be_moved),
       cmocka_unit_test(cached_samples_are_those_that_were_read),
       cmocka_unit_test(planes_are_those_of_the_sample),
       cmocka_unit_test(prefetched_samples_are_those_that_are_read),

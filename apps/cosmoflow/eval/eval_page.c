@@ -2,6 +2,7 @@
 #include "eval/eval_page.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "eval/eval_page_priv.h"
 #include "eval/posterior/posterior_page.h"
 
@@ -212,7 +213,7 @@ static weir_status add_regressions(const cf_evaluation *e, weir_report *r)
 }
 
 /* Writes of set `set`, in a sentence, whether its network is better than the best regression.
- * False: there is no regression. */
+ * False: there is no regression, or no skill. */
 static bool compare(const cf_evaluation *e, const cf_score_tables *t, int64_t set, char *text,
                     size_t size)
 {
@@ -225,7 +226,7 @@ static bool compare(const cf_evaluation *e, const cf_score_tables *t, int64_t se
   int64_t regressions = 0;
   char network[WEIR_AMOUNT_SIZE], best[WEIR_AMOUNT_SIZE];
 
-  if (other == NULL) {
+  if (other == NULL || isnan(r->skill.value)) {
     return false;
   }
   for (int64_t k = 0; k < t->n_rows; k++) {
@@ -235,28 +236,63 @@ static bool compare(const cf_evaluation *e, const cf_score_tables *t, int64_t se
                    row->by != CF_BY_NETWORK && row->by != CF_BY_MEAN;
   }
   const bool sure = r->skill.lo > 0 || r->skill.hi < 0;
+  const char *const verdict = r->skill.hi < 0       ? "has a larger error than"
+                              : r->skill.value <= 0 ? "does not beat"
+                              : sure                ? "beats"
+                                                    : "has a smaller error than";
 
   (void)snprintf(
       text, size,
       "%s: the network %s the best of %lld regressions on summary statistics, %s, on the same %lld "
-      "universes: mean absolute error %s, theirs %s (half ranges, all parameters); MAE skill score "
+      "universes: mean absolute error %s, theirs %s (in half ranges of the parameters, where "
+      "predicting the centre has 0.5); MAE skill score "
       "%.1f %% (%.1f to %.1f)%s.",
-      e->set[set].opts->name, r->skill.value > 0 ? "beats" : "does not beat",
-      (long long)regressions, cf_evaluation_name(e, set, r->reference), (long long)r->universes,
+      e->set[set].opts->name, verdict, (long long)regressions,
+      cf_evaluation_name(e, set, r->reference), (long long)r->universes,
       weir_amount_number(r->score[CF_MAE].value, network),
       weir_amount_number(other->score[CF_MAE].value, best), 100 * r->skill.value, 100 * r->skill.lo,
       100 * r->skill.hi,
-      sure ? "" : ", which includes 0: not significant with so few test universes");
+      sure                 ? ""
+      : isnan(r->skill.lo) ? ", without an interval: too few test universes"
+                           : ", which includes 0: the difference is not significant with so few "
+                             "test universes");
   return true;
 }
 
-/* Adds the sentence of each set, and prints them. */
+/* Appends the mean absolute errors of the network of set `set` for the labels whose range is known.
+ */
+static void add_errors(const cf_evaluation *e, const cf_score_tables *t, int64_t set, char *text,
+                       size_t size)
+{
+  const cf_predictions *const p = e->set[set].p;
+  const char *before = " In units of the parameters: ";
+  char amount[WEIR_AMOUNT_SIZE];
+
+  for (int64_t k = 0; k < e->n_labels; k++) {
+    const cf_score_row *const r = cf_score_tables_find(t, set, CF_BY_NETWORK, CF_BY_SAMPLE, k);
+    const size_t used = strlen(text);
+
+    if (r != NULL && cf_predictions_ranged(p, k)) {
+      (void)snprintf(text + used, size - used, "%s%s %s (range %.4g to %.4g)", before, p->label[k],
+                     weir_amount_number(r->score[CF_MAE].value, amount), p->lo[k], p->hi[k]);
+      before = ", ";
+    }
+  }
+  if (before[0] == ',') {
+    const size_t used = strlen(text);
+
+    (void)snprintf(text + used, size - used, ".");
+  }
+}
+
+/* Adds the sentences of each set, and prints them. */
 static weir_status add_comparison(const cf_evaluation *e, const cf_score_tables *t, weir_report *r)
 {
   char text[1024];
 
   for (int64_t i = 0; i < e->n_sets; i++) {
     if (compare(e, t, i, text, sizeof text)) {
+      add_errors(e, t, i, text, sizeof text);
       printf("%s\n", text);
       WEIR_TRY(weir_report_text(r, "%s", text));
     }

@@ -384,10 +384,10 @@ static weir_status judge_shape(const cf_evaluation *e, const cf_eval_set *t)
   return memcmp(a, b, 4 * sizeof *a) == 0
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA,
-                         "%s: samples are %lld^3 with %lld channels, those of set %s %lld^3 with "
-                         "%lld: what was fitted there says nothing of these",
-                         t->opts->truth.items[0], (long long)b[0], (long long)b[3],
-                         e->set[0].opts->name, (long long)a[0], (long long)a[3]);
+                         "%s: samples are %lld x %lld^2 with %lld channels, those of set %s %lld x "
+                         "%lld^2 with %lld: what was fitted there says nothing of these",
+                         t->opts->truth.items[0], (long long)b[0], (long long)b[1], (long long)b[3],
+                         e->set[0].opts->name, (long long)a[0], (long long)a[1], (long long)a[3]);
 }
 
 /* Checks samples that are not read for their spectrum as well. */

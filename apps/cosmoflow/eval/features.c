@@ -59,16 +59,17 @@ void cf_features_fini(cf_features *f)
 /* Mean, standard deviation and standardised moments of log(1 + n), in two passes. */
 static void take_moments(const work *w, const slot *r, double *out)
 {
-  const int64_t n = w->info->lengths[0], pitch = cf_mesh_pitch(w->mesh);
-  const double cells = (double)(n * n * n);
+  const int64_t n = w->info->lengths[1], lines = w->info->lengths[0] * n;
+  const int64_t pitch = cf_mesh_pitch(w->mesh);
+  const double cells = (double)(lines * n);
   double mean = 0, sum[CF_MAX_MOMENTS + 1] = {0};
 
-  for (int64_t line = 0; line < n * n; line++) {
+  for (int64_t line = 0; line < lines; line++) {
     for (int64_t z = 0; z < n; z++) {
       mean += log1p((double)r->field[line * pitch + z]) / cells;
     }
   }
-  for (int64_t line = 0; line < n * n; line++) {
+  for (int64_t line = 0; line < lines; line++) {
     for (int64_t z = 0; z < n; z++) {
       const double d = log1p((double)r->field[line * pitch + z]) - mean;
       double power = d;
@@ -120,17 +121,18 @@ static void take_summaries(const work *w, slot *r, int64_t c)
 /* Divides the field by its mean; one of zeros remains. */
 static void divide_by_mean(const work *w, slot *r)
 {
-  const int64_t n = w->info->lengths[0], pitch = cf_mesh_pitch(w->mesh);
+  const int64_t n = w->info->lengths[1], lines = w->info->lengths[0] * n;
+  const int64_t pitch = cf_mesh_pitch(w->mesh);
   double sum = 0;
 
-  for (int64_t line = 0; line < n * n; line++) {
+  for (int64_t line = 0; line < lines; line++) {
     for (int64_t z = 0; z < n; z++) {
       sum += (double)r->field[line * pitch + z];
     }
   }
-  const double scale = sum != 0 ? (double)(n * n * n) / sum : 1;
+  const double scale = sum != 0 ? (double)(lines * n) / sum : 1;
 
-  for (int64_t line = 0; line < n * n; line++) {
+  for (int64_t line = 0; line < lines; line++) {
     for (int64_t z = 0; z < n; z++) {
       r->field[line * pitch + z] = (float)(scale * (double)r->field[line * pitch + z]);
     }
@@ -176,12 +178,12 @@ static void close_work(work *w)
 
 static weir_status open_work(work *w, int64_t samples)
 {
-  const int64_t n = w->info->lengths[0], elements = cf_volume_elements(w->info);
+  const int64_t n = w->info->lengths[1], elements = cf_volume_elements(w->info);
   const int64_t memory = weir_cpu_get()->constants.memory_bytes;
   const int64_t threads = weir_threads_get();
-  int64_t each = elements * 4 + n * n * (n + 4) * 4 + n * n * 4;
+  int64_t each = elements * 4 + w->info->lengths[0] * n * (n + 4) * 4 + n * n * 4;
 
-  WEIR_TRY(cf_mesh_create(n, &w->mesh));
+  WEIR_TRY(cf_power_mesh(w->info, &w->mesh));
   if (w->opts->which != 0) {
     WEIR_TRY(cf_summaries_init(w->opts->summaries, w->opts->which, w->info, &w->summaries));
     each += cf_summary_slot_bytes(&w->summaries);

@@ -56,9 +56,9 @@ typedef struct cf_feature_samples {
 } cf_feature_samples;
 /* Computes the features of samples, in their order; of several ranks those of rank 0 are complete.
  * Bitwise identical for any number of threads and ranks. Collective. Fails: as cf_source_read;
- * WEIR_ERR_DATA for samples that are no cubes, for voxels of -1 or less where there are moments,
- * and for samples without the summaries that are wanted, as cf_summaries_init, WEIR_ERR_UNSUPPORTED
- * without FFTW, WEIR_ERR_STOPPED, WEIR_ERR_MEMORY. */
+ * WEIR_ERR_DATA for samples that are neither cubes nor square maps, for voxels of -1 or less where
+ * there are moments, and for samples without the summaries that are wanted, as cf_summaries_init,
+ * WEIR_ERR_UNSUPPORTED without FFTW, WEIR_ERR_STOPPED, WEIR_ERR_MEMORY. */
 weir_status cf_features_make(const cf_feature_opts *opts, const cf_feature_samples *of,
                              cf_features *out) WEIR_CHECKED;
 void cf_features_fini(cf_features *f);

@@ -304,7 +304,7 @@ static void summaries_stand_in_their_columns(void **state)
   const cf_summary_opts summaries = {.one_point = {{none, 1}, -2, 2, 3},
                                      .peaks = {{none, 1}, -1, 2, 2},
                                      .bispectrum = {1, 0.6667, 1, 2},
-                                     .multipoles = {0, 1, 1, 0},
+                                     .multipoles = {.width = 1, .from = 0.5, .reach = 1},
                                      .scattering = {1, 2, 1, {power, 1}}};
   const cf_feature_opts o = {
       .reach = 1, .moments = 3, .which = CF_SUMMARY_ALL, .summaries = &summaries};

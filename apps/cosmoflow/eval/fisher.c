@@ -57,6 +57,11 @@ weir_status cf_fisher_create(const cf_fisher_opts *opts, const cf_predictions *p
   weir_status status = WEIR_OK;
 
   *out = NULL;
+  if (side == 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.fisher.box: the bound is of P(k) of cubes, and the samples are maps: "
+                     "leave it out");
+  }
   WEIR_TRY(weir_alloc(1, sizeof *f, (void **)&f));
   f->opts = opts;
   f->p = p;

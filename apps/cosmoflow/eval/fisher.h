@@ -23,7 +23,8 @@ typedef struct cf_fisher cf_fisher;
 
 /* Creates the bound for samples of side^3 cells with the labels and ranges of p, borrowed, from
  * waves up to `reach` times Nyquist's along an axis (cf_power_reach). Fails: WEIR_ERR_CONFIG (a
- * label other than omega_m, sigma_8, n_s and h), WEIR_ERR_UNSUPPORTED (no FFTW), WEIR_ERR_MEMORY.
+ * label other than omega_m, sigma_8, n_s and h; maps: side 1), WEIR_ERR_UNSUPPORTED (no FFTW),
+ * WEIR_ERR_MEMORY.
  */
 weir_status cf_fisher_create(const cf_fisher_opts *opts, const cf_predictions *p, int64_t side,
                              double reach, cf_fisher **out) WEIR_CHECKED;

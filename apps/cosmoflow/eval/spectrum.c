@@ -51,7 +51,7 @@ void cf_spectrum_fini(cf_spectrum *s)
 static weir_status allocate(const cf_volume_info *info, const cf_spectrum_opts *opts, work *w,
                             cf_spectrum *out)
 {
-  WEIR_TRY(cf_mesh_create(info->lengths[0], &w->mesh));
+  WEIR_TRY(cf_power_mesh(info, &w->mesh));
   out->n_bins = cf_power_reach(w->mesh, opts->reach);
   WEIR_TRY(cf_power_init(&w->power, w->mesh, (double)out->side * out->cell, out->n_bins));
   WEIR_TRY(cf_mesh_field(w->mesh, &w->field));
@@ -83,7 +83,7 @@ static int64_t first_refused(cf_field_kind field, const float *voxels, int64_t n
 /* Checks that channel c can be the field it is taken for. */
 static weir_status check_field(const work *w, const cf_spectrum *out, int64_t c, double mean)
 {
-  const int64_t n = out->side * out->side * out->side;
+  const int64_t n = out->depth * out->side * out->side;
   const char *const name = cf_field_name[out->field];
   const int64_t at = first_refused(out->field, w->voxels, n, out->n_channels, c);
   bool below = false;
@@ -132,10 +132,10 @@ static double mean_of(const float *voxels, int64_t n, int64_t channels, int64_t 
 
 static weir_status measure(const cf_spectrum_opts *opts, work *w, cf_spectrum *out)
 {
-  const int64_t n = out->side;
+  const int64_t n = out->depth * out->side * out->side;
 
   for (int64_t c = 0; c < out->n_channels; c++) {
-    const double mean = mean_of(w->voxels, n * n * n, out->n_channels, c);
+    const double mean = mean_of(w->voxels, n, out->n_channels, c);
 
     WEIR_TRY(check_field(w, out, c, mean));
     out->mean[c] = mean;
@@ -157,7 +157,7 @@ static weir_status compare(const work *w, const cf_facts *facts, cf_spectrum *ou
   for (int64_t i = 0; i < out->n_channels * out->n_bins; i++) {
     out->linear[i] = NAN;
   }
-  if (!facts->has_cosmology || !out->physical) {
+  if (!facts->has_cosmology || !out->physical || out->depth == 1) { /* maps depend on their slab */
     return WEIR_OK;
   }
   WEIR_TRY(cf_linear_init(
@@ -196,7 +196,7 @@ static weir_status make(const cf_spectrum_opts *opts, cf_source *s, work *w, cf_
   cf_facts facts;
 
   WEIR_TRY(allocate(cf_source_info(s), opts, w, out));
-  WEIR_TRY(cf_source_read(s, opts->sample, 0, out->side, WEIR_F32, w->voxels));
+  WEIR_TRY(cf_source_read(s, opts->sample, 0, out->depth, WEIR_F32, w->voxels));
   WEIR_TRY(cf_source_facts(s, opts->sample, &facts));
   take_bins(w, out);
   WEIR_TRY(measure(opts, w, out));
@@ -217,7 +217,8 @@ weir_status cf_spectrum_make(const cf_spectrum_opts *opts, cf_source *s, cf_spec
   work w = {.mesh = NULL};
 
   *out = (cf_spectrum){.sample = opts->sample,
-                       .side = info->lengths[0],
+                       .side = info->lengths[1],
+                       .depth = info->lengths[0],
                        .n_channels = info->lengths[3],
                        .field = field_of(opts, info),
                        .physical = cell > 0,

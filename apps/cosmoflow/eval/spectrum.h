@@ -1,5 +1,6 @@
 /* spectrum.h - the power spectrum of one sample: of each channel, P(k) = V mean |delta(k)|^2 over
- * bins one fundamental wave wide (power.h), delta = voxel / mean - 1, or the voxel itself. */
+ * bins one fundamental wave wide (power.h), of a map A mean |delta(k)|^2 with its area A, delta =
+ * voxel / mean - 1, or the voxel itself. */
 #ifndef CF_SPECTRUM_H
 #define CF_SPECTRUM_H
 #include "data/source.h"
@@ -28,7 +29,8 @@ typedef struct cf_spectrum_opts {
 extern const weir_opt cf_spectrum_options[];
 
 typedef struct cf_spectrum {
-  int64_t n_bins, n_channels, side;
+  int64_t n_bins, n_channels;
+  int64_t side, depth;            /* depth: the side, of a map 1 */
   int64_t sample;                 /* its number in the set, from 0 */
   cf_field_kind field;            /* not CF_FIELD_AUTO */
   bool physical;                  /* lengths are in Mpc/h, else in voxels */
@@ -42,9 +44,10 @@ typedef struct cf_spectrum {
 } cf_spectrum;
 
 /* Measures sample opts->sample of a source. Bitwise identical on any number of threads. Fails:
- * WEIR_ERR_CONFIG (no such sample), WEIR_ERR_DATA (no cube; a channel that is not opts->field:
- * counts or a density with a voxel below 0 or a mean that is not above 0, an overdensity with no
- * voxel below 0), WEIR_ERR_UNSUPPORTED (no FFTW), WEIR_ERR_MEMORY, as cf_source_read. */
+ * WEIR_ERR_CONFIG (no such sample), WEIR_ERR_DATA (neither cube nor square map; a channel that is
+ * not opts->field: counts or a density with a voxel below 0 or a mean that is not above 0, an
+ * overdensity with no voxel below 0), WEIR_ERR_UNSUPPORTED (no FFTW), WEIR_ERR_MEMORY, as
+ * cf_source_read. */
 weir_status cf_spectrum_make(const cf_spectrum_opts *opts, cf_source *s,
                              cf_spectrum *out) WEIR_CHECKED;
 void cf_spectrum_fini(cf_spectrum *s);

@@ -13,6 +13,16 @@ const char *const *cf_spectrum_head(const cf_spectrum *s)
       "channel", "redshift", "k_min_per_voxel", "k_max_per_voxel", "k_per_voxel",
       "modes",   "P_voxel3", "sigma_P",         "P_linear"};
 
+  static const char *const physical_map[CF_SPECTRUM_COLUMNS] = {
+      "channel", "redshift",   "k_min_h_per_Mpc", "k_max_h_per_Mpc", "k_h_per_Mpc",
+      "modes",   "P_Mpc2_h-2", "sigma_P",         "P_linear"};
+  static const char *const pixels[CF_SPECTRUM_COLUMNS] = {
+      "channel", "redshift", "k_min_per_voxel", "k_max_per_voxel", "k_per_voxel",
+      "modes",   "P_voxel2", "sigma_P",         "P_linear"};
+
+  if (s->depth == 1) {
+    return s->physical ? physical_map : pixels;
+  }
   return s->physical ? physical : voxels;
 }
 
@@ -93,7 +103,8 @@ static weir_status put_k(weir_netcdf *nc, const cf_spectrum *s, int k, int ends)
 static weir_status put_all(weir_netcdf *nc, const cf_spectrum *s)
 {
   const int64_t channels[2] = {s->n_channels, s->n_bins}, bins[1] = {s->n_bins};
-  const char *const volume = s->physical ? "megaparsec3" : "1";
+  const bool map = s->depth == 1;
+  const char *const volume = !s->physical ? "1" : map ? "megaparsec2" : "megaparsec3";
   int dims[2] = {0, 0}, ends = 0;
 
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
@@ -110,8 +121,9 @@ static weir_status put_all(weir_netcdf *nc, const cf_spectrum *s)
                    channels, s->redshift));
   WEIR_TRY(put_var(nc, "mean", "mean of the voxels", "1", 1, dims, channels, s->mean));
   WEIR_TRY(put_var(nc, "power",
-                   s->physical ? "power spectrum of the overdensity, in (Mpc/h)^3"
-                               : "power spectrum of the overdensity, in voxels",
+                   !s->physical ? "power spectrum of the overdensity, in voxels"
+                   : map        ? "power spectrum of the overdensity, in (Mpc/h)^2"
+                                : "power spectrum of the overdensity, in (Mpc/h)^3",
                    volume, 2, dims, channels, s->power));
   return put_var(nc, "linear",
                  "P(k) of linear theory at the redshift of the channel, (Mpc/h)^3; NaN: cosmology "

@@ -5,7 +5,6 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "commands.h"
-#include "described.h"
 #include "loading/loading.h"
 #include "loading/loading_page.h"
 
@@ -25,21 +24,6 @@ static weir_status find_samples(cf_cfg *cfg, weir_load_simulation *o)
   o->samples = o->samples > 0 ? o->samples : cf_source_count(s);
   o->sample_bytes = o->sample_bytes > 0 ? o->sample_bytes : cf_loading_bytes(cf_source_info(s));
   cf_source_close(&s);
-  return WEIR_OK;
-}
-
-/* Speed of the computation by the predicted step of train.batch samples on one rank. */
-static weir_status find_compute(cf_cfg *cfg, int threads, weir_load_simulation *o)
-{
-  double seconds = 0;
-
-  if (o->compute_speed > 0) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(cf_described_step(cfg, threads, NULL, &seconds));
-  o->compute_speed = (double)(cfg->train.batch * o->sample_bytes) / 1e6 / seconds;
-  weir_info("loading", "predicted computation: %.4g s for %lld samples, %.4g MB/s", seconds,
-            (long long)cfg->train.batch, o->compute_speed);
   return WEIR_OK;
 }
 
@@ -115,7 +99,7 @@ static weir_status perform(weir_job *j)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(find_samples(cfg, &s.of));
-  WEIR_TRY(find_compute(cfg, j->cli->threads, &s.of));
+  WEIR_TRY(cf_loading_compute(cfg, j->cli->threads, &s.of));
   WEIR_TRY(weir_load_simulation_check(s.load, &s.of));
   WEIR_TRY(weir_job_begin(j, "loading", false));
   WEIR_TRY_GOTO(add_rows(&s), done);

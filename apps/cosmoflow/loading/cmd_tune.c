@@ -1,7 +1,8 @@
-/* cmd_tune.c - measured speeds of the storage of this machine, as a configuration of run and
- * loading (load.yaml). */
+/* cmd_tune.c - measured speeds of the storage of this machine and the settings of the loader that
+ * they suggest, as a configuration of run and loading (load.yaml). */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "base/weir_file.h"
@@ -10,6 +11,7 @@
 #include "comm/weir_request.h"
 #include "commands.h"
 #include "load/weir_load_measure.h"
+#include "loading/choice.h"
 #include "loading/loading.h"
 #include "report/weir_report.h"
 
@@ -22,6 +24,7 @@ typedef struct tuning {
   int rank, size;
   int64_t sample_bytes, each; /* samples of a reader */
   weir_load_speeds memory, directory, source;
+  cf_choice choice; /* of rank 0 */
 } tuning;
 
 /* ---- The files of samples ---- */
@@ -116,7 +119,27 @@ done:
 
 /* ---- Results ---- */
 
-static weir_status write_speeds(const tuning *t, weir_writer *w, const char *tier, const char *of,
+/* As they are written, so that a simulation with the file has the numbers of this one. */
+static weir_real_list rounded(weir_load_speeds *s)
+{
+  for (int i = 0; i < 2 * s->n; i++) {
+    char text[32];
+
+    (void)snprintf(text, sizeof text, "%.5g", s->item[i]);
+    s->item[i] = strtod(text, NULL);
+  }
+  return (weir_real_list){s->item, 2 * s->n};
+}
+
+static weir_status choose(tuning *t)
+{
+  const weir_real_list memory = rounded(&t->memory), directory = rounded(&t->directory),
+                       source = rounded(&t->source);
+
+  return cf_choice_make(t->cfg, t->size, &memory, &directory, &source, &t->choice);
+}
+
+static weir_status write_origin(const tuning *t, weir_writer *w, const char *of,
                                 const weir_load_speeds *s)
 {
   WEIR_TRY(weir_writer_printf(w, "  # %s", of));
@@ -126,7 +149,12 @@ static weir_status write_speeds(const tuning *t, weir_writer *w, const char *tie
   } else if (s != &t->memory) {
     WEIR_TRY(weir_writer_printf(w, "; how much of the files was in memory before is not known"));
   }
-  WEIR_TRY(weir_writer_printf(w, "\n  %s: {speed: [", tier));
+  return weir_writer_printf(w, "\n");
+}
+
+static weir_status write_speed(weir_writer *w, const weir_load_speeds *s)
+{
+  WEIR_TRY(weir_writer_printf(w, "speed: ["));
   for (int i = 0; i < s->n; i++) {
     WEIR_TRY(
         weir_writer_printf(w, "%s%g, %.5g", i > 0 ? ", " : "", s->item[2 * i], s->item[2 * i + 1]));
@@ -134,19 +162,49 @@ static weir_status write_speeds(const tuning *t, weir_writer *w, const char *tie
   return weir_writer_printf(w, "]}\n");
 }
 
+/* A double-quoted scalar of YAML. */
+static weir_status write_path(weir_writer *w, const char *path)
+{
+  WEIR_TRY(weir_writer_printf(w, "path: \""));
+  for (const char *c = path; *c; c++) {
+    WEIR_TRY(weir_writer_printf(w, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c));
+  }
+  return weir_writer_printf(w, "\", ");
+}
+
+static weir_status write_tiers(const tuning *t, weir_writer *w)
+{
+  const weir_load_cfg *const c = &t->choice.load;
+
+  WEIR_TRY(weir_writer_printf(w, "  staging: {bytes: %lld, threads: %lld}\n",
+                              (long long)c->staging.bytes, (long long)c->staging.threads));
+  WEIR_TRY(write_origin(t, w, "threads that copy samples", &t->memory));
+  WEIR_TRY(
+      weir_writer_printf(w, "  memory: {bytes: %lld, threads: 0, ", (long long)c->memory.bytes));
+  WEIR_TRY(write_speed(w, &t->memory));
+  if (t->directory.n > 0) {
+    WEIR_TRY(write_origin(t, w, "threads that read files of load.directory.path", &t->directory));
+    WEIR_TRY(weir_writer_printf(w, "  directory: {"));
+    WEIR_TRY(write_path(w, c->directory.path));
+    WEIR_TRY(weir_writer_printf(w, "bytes: %lld, threads: 0, ", (long long)c->directory.bytes));
+    WEIR_TRY(write_speed(w, &t->directory));
+  }
+  WEIR_TRY(write_origin(t, w, "ranks that read, decode and convert source.input", &t->source));
+  WEIR_TRY(weir_writer_printf(w, "  source: {"));
+  WEIR_TRY(write_speed(w, &t->source));
+  return weir_writer_printf(w, "  remote: %s\n", c->remote == WEIR_LOAD_OFF ? "off" : "auto");
+}
+
 static weir_status fill(const tuning *t, weir_writer *w)
 {
   WEIR_TRY(weir_writer_printf(w,
                               "# measured by cosmoflow tune with samples of %lld bytes: numbers of "
-                              "threads or ranks, MB/s of all of them\nload:\n",
+                              "threads or ranks, MB/s of all of them\n",
                               (long long)t->sample_bytes));
-  WEIR_TRY(write_speeds(t, w, "memory", "threads that copy samples", &t->memory));
-  if (t->directory.n > 0) {
-    WEIR_TRY(write_speeds(t, w, "directory", "threads that read files of load.directory.path",
-                          &t->directory));
-  }
-  return write_speeds(t, w, "source", "ranks that read, decode and convert source.input",
-                      &t->source);
+  WEIR_TRY(cf_choice_comment(&t->choice, w));
+  WEIR_TRY(weir_writer_printf(w, "load:\n"));
+  WEIR_TRY(write_tiers(t, w));
+  return cf_choice_training(&t->choice, w);
 }
 
 static weir_status write_yaml(const tuning *t)
@@ -189,6 +247,7 @@ static weir_status finish(const tuning *t)
   add_rows(&rows, "source", &t->source);
   weir_table_print(&rows, 4, head, stdout);
   weir_table_fini(&rows);
+  cf_choice_tell(&t->choice);
   if (t->source.cached > 0.01 || (t->directory.n > 0 && t->directory.cached > 0.01)) {
     weir_warn("tune",
               "files were in memory before they were read (the page cache, or a file system "
@@ -246,9 +305,14 @@ static weir_status perform(weir_job *j)
 
   weir_comm_configure(t.comm, &t.cfg->comm);
   WEIR_TRY_GOTO(weir_comm_agree(t.comm, open_samples(&t)), done);
+  WEIR_TRY_GOTO(weir_comm_agree(t.comm, leads ? cf_choice_prepare(j->cfg, t.s, t.size,
+                                                                  j->cli->threads, &t.choice)
+                                              : WEIR_OK),
+                done);
   WEIR_TRY_GOTO(weir_comm_agree(t.comm, leads ? weir_job_begin(j, "tune", false) : WEIR_OK), done);
   WEIR_TRY_GOTO(weir_comm_agree(t.comm, leads ? measure_local(&t) : WEIR_OK), done);
   WEIR_TRY_GOTO(measure_source(&t), done);
+  WEIR_TRY_GOTO(weir_comm_agree(t.comm, leads ? choose(&t) : WEIR_OK), done);
   WEIR_TRY_GOTO(weir_comm_agree(t.comm, leads ? finish(&t) : WEIR_OK), done);
 done:
   cf_source_close(&t.s);

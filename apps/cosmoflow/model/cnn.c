@@ -37,7 +37,13 @@ int64_t cf_cnn_side_of(const weir_graph *g, weir_value x)
 {
   const weir_array_desc *const d = weir_value_desc(g, x);
 
-  return d != NULL && d->rank > 1 ? d->shape[1] : 0;
+  return d != NULL && d->rank > 2 ? d->shape[2] : 0;
+}
+
+/* Whether samples are maps: one plane, along which nothing is convolved or pooled. */
+static bool is_map(const weir_array_desc *d)
+{
+  return d->shape[1] == 1 && d->shape[2] > 1;
 }
 
 static int64_t stride_of(const cf_block *s)
@@ -81,14 +87,14 @@ static weir_activation leaky(const cf_cnn *t)
                       : (weir_activation){WEIR_ACTIVATION_RELU, 0};
 }
 
-static weir_value pool(weir_net *net, cf_pool kind, const char *name, weir_value v)
+static weir_value pool(weir_net *net, cf_pool kind, bool map, const char *name, weir_value v)
 {
-  weir_pool_spec s = {.combine = WEIR_COMBINE_MAX};
+  weir_pool_spec s = {.combine = WEIR_COMBINE_MAX, .kernel_size = {1}, .stride = {1}};
 
   if (kind == CF_POOL_NONE) {
     return v;
   }
-  for (int d = 0; d < DIMS; d++) {
+  for (int d = map ? 1 : 0; d < DIMS; d++) {
     s.kernel_size[d] = pools[kind].kernel_size;
     s.stride[d] = pools[kind].stride;
     s.pad_before[d] = s.pad_after[d] = pools[kind].pad;
@@ -118,12 +124,14 @@ static weir_value means_of(weir_net *net, int i, weir_value v)
 }
 
 /* Convolution, normalisation, leaky ReLU, pooling; *mean: NULL, or the means before pooling. */
-static weir_value block(weir_net *net, const cf_cnn *t, int i, weir_value v, weir_value *mean)
+static weir_value block(weir_net *net, const cf_cnn *t, int i, bool map, weir_value v,
+                        weir_value *mean)
 {
   const cf_block *const s = &t->block[i];
   const bool normal = t->norm.kind != WEIR_NORM_NONE;
   weir_nn_conv_spec spec = {.filters = s->filters,
                             .padding = s->padding,
+                            .kernel_size = {1},
                             .no_bias = t->no_conv_bias,
                             .no_decay = t->conv_no_decay,
                             .weight = t->weight,
@@ -136,7 +144,7 @@ static weir_value block(weir_net *net, const cf_cnn *t, int i, weir_value v, wei
   if (!normal) {
     spec.activation = norm.activation;
   }
-  for (int d = 0; d < DIMS; d++) {
+  for (int d = map ? 1 : 0; d < DIMS; d++) {
     spec.kernel_size[d] = s->kernel_size;
     spec.conv.stride[d] = s->stride;
     spec.conv.border[d] = t->border;
@@ -152,7 +160,7 @@ static weir_value block(weir_net *net, const cf_cnn *t, int i, weir_value v, wei
     *mean = means_of(net, i, v);
   }
   (void)snprintf(name, sizeof name, "pool%d", i + 1);
-  return pool(net, s->pool, name, v);
+  return pool(net, s->pool, map, name, v);
 }
 
 static weir_value drop(weir_net *net, const cf_cnn *t, int number, weir_value v)
@@ -184,21 +192,22 @@ static weir_value dense(weir_net *net, const cf_cnn *t, int number, int64_t outp
 /* Checks x and the blocks. */
 static weir_status check(const cf_cnn *t, const weir_array_desc *in)
 {
-  if (in->rank != DIMS + 2 || in->shape[1] != in->shape[2] || in->shape[1] != in->shape[3]) {
+  if (in->rank != DIMS + 2 || in->shape[2] != in->shape[3] ||
+      (in->shape[1] != in->shape[2] && in->shape[1] != 1)) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "%s: samples are cubes, [n, side, side, side, channels]; these have rank %d "
-                     "and %lld x %lld x %lld voxels",
+                     "%s: samples are cubes, [n, side, side, side, channels], or maps, [n, 1, "
+                     "side, side, channels]; these have rank %d and %lld x %lld x %lld voxels",
                      t->name, in->rank, (long long)(in->rank > 1 ? in->shape[1] : 0),
                      (long long)(in->rank > 2 ? in->shape[2] : 0),
                      (long long)(in->rank > 3 ? in->shape[3] : 0));
   }
   for (int i = 0; i < t->n_blocks; i++) {
-    if (side_after(t, i + 1, in->shape[1]) == 0) {
+    if (side_after(t, i + 1, in->shape[2]) == 0) {
       return weir_fail(WEIR_ERR_SHAPE,
                        "%s: conv%d and what pools it do not fit the %lld voxels a side that "
                        "are left of %lld: larger samples, or fewer of them",
-                       t->name, i + 1, (long long)side_after(t, i, in->shape[1]),
-                       (long long)in->shape[1]);
+                       t->name, i + 1, (long long)side_after(t, i, in->shape[2]),
+                       (long long)in->shape[2]);
     }
   }
   return WEIR_OK;
@@ -233,7 +242,7 @@ weir_value cf_cnn_build(weir_net *net, const cf_cnn *t, int64_t outputs, weir_va
     return weir_graph_fail(net->graph, status);
   }
   for (int i = 0; i < t->n_blocks; i++) {
-    x = block(net, t, i, x, t->global_means ? &mean[i] : NULL);
+    x = block(net, t, i, is_map(in), x, t->global_means ? &mean[i] : NULL);
   }
   if (t->global_mean) {
     x = mean_over_space(net->graph, x);

@@ -51,11 +51,12 @@ typedef struct cf_cnn {
 int64_t cf_cnn_halvings(int64_t side, int64_t last);
 /* Returns base 2^i, at most `max`. */
 int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t max);
-/* Returns the voxels a side of samples x; 0: undefined, which cf_cnn_build refuses. */
+/* Returns the voxels a side of samples x, cubes or maps; 0: undefined, which cf_cnn_build refuses.
+ */
 int64_t cf_cnn_side_of(const weir_graph *g, weir_value x);
-/* Appends the network to x: [n, side, side, side, channels]; returns [n, outputs]. Fails in the
- * graph's status: WEIR_ERR_SHAPE (another rank, samples that are no cubes; a block larger than its
- * input). */
+/* Appends the network to x: [n, side, side, side, channels], or maps, [n, 1, side, side, channels],
+ * whose kernels and windows are of 1 along the depth, without padding; returns [n, outputs]. Fails
+ * in the graph's status: WEIR_ERR_SHAPE (another rank or shape; a block larger than its input). */
 weir_value cf_cnn_build(weir_net *net, const cf_cnn *t, int64_t outputs, weir_value x);
 
 #endif

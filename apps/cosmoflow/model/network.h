@@ -1,8 +1,9 @@
 /* network.h - the networks by name: inputs, outputs and losses.
  *
- * All take samples [n, side, side, side, channels], preprocessed values of the sources, and are
- * compositions of layers of nn/. To add one: a file in model/net/ with one cf_net of the name of
- * the file, and its options in model/nets.h. */
+ * All take samples [n, side, side, side, channels], those that estimate parameters also maps, [n,
+ * 1, side, side, channels], preprocessed values of the sources, and are compositions of layers of
+ * nn/. To add one: a file in model/net/ with one cf_net of the name of the file, and its options in
+ * model/nets.h. */
 #ifndef CF_NETWORK_H
 #define CF_NETWORK_H
 #include "conf/weir_opt.h"
@@ -76,7 +77,7 @@ typedef struct cf_made {
   weir_value y;        /* the output of its target for labels or classes; [n, cf_model_outputs] */
   cf_flow_values flow; /* of a flow */
 } cf_made;
-/* Appends the network to x, [n, side, side, side, channels], for `outputs` labels or classes; .y is
+/* Appends the network to x, samples as above, for `outputs` labels or classes; .y is
  * invalid where the graph's status is an error: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY, WEIR_ERR_CONFIG (a
  * flow of one label). */
 cf_made cf_model_apply(weir_net *net, const cf_model_opts *o, int64_t outputs, weir_value x);

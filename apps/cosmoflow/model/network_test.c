@@ -11,11 +11,11 @@ enum { BATCH = 2, NAME = 32 };
 
 typedef weir_value (*builder)(weir_net *, const void *, int64_t, weir_value);
 
-/* Declares a network on samples of side^3 x channels; the status of its graph. */
-static weir_status declare(builder build, const void *opts, int64_t side, int64_t channels,
-                           int64_t outputs, weir_params *params)
+/* Declares a network on samples of depth x side^2 x channels; the status of its graph. */
+static weir_status declare_on(builder build, const void *opts, int64_t depth, int64_t side,
+                              int64_t channels, int64_t outputs, weir_params *params)
 {
-  const weir_array_desc in = {WEIR_F32, 5, {BATCH, side, side, side, channels}, 0};
+  const weir_array_desc in = {WEIR_F32, 5, {BATCH, depth, side, side, channels}, 0};
   weir_graph *g;
   weir_net net;
 
@@ -34,6 +34,12 @@ static weir_status declare(builder build, const void *opts, int64_t side, int64_
   weir_net_fini(&net);
   weir_graph_destroy(&g);
   return status;
+}
+
+static weir_status declare(builder build, const void *opts, int64_t side, int64_t channels,
+                           int64_t outputs, weir_params *params)
+{
+  return declare_on(build, opts, side, side, channels, outputs, params);
 }
 
 /* A parameter as it has to be. */
@@ -261,6 +267,36 @@ static void other_sizes_have_as_many_parameters_as_counted_by_hand(void **state)
   }
 }
 
+/* Kernels of 1 along the depth of maps, and windows: 64, 32, .. pixels a side are left, down to 4.
+ */
+static void kernels_on_maps_have_two_dimensions(void **state)
+{
+  static const wanted rows[] = {
+      {"conv1/weight", 5, {1, 3, 3, 2, 32}, false},
+      {"conv1/bias", 1, {32}, false},
+      {"conv2/weight", 5, {1, 3, 3, 32, 64}, false},
+      {"conv2/bias", 1, {64}, false},
+      {"conv3/weight", 5, {1, 3, 3, 64, 128}, false},
+      {"conv3/bias", 1, {128}, false},
+      {"conv4/weight", 5, {1, 3, 3, 128, 256}, false},
+      {"conv4/bias", 1, {256}, false},
+      {"dense1/weight", 2, {16 * 256, 128}, true},
+      {"dense1/bias", 1, {128}, false},
+      {"dense2/weight", 2, {128, 64}, true},
+      {"dense2/bias", 1, {64}, false},
+      {"dense3/weight", 2, {64, 6}, false},
+      {"dense3/bias", 1, {6}, false},
+  };
+  cf_mlperf_opts o;
+  weir_params *params;
+
+  weir_opts_default(cf_mlperf_options, sizeof o, &o);
+  assert_ok(weir_params_create(WEIR_F32, &params));
+  assert_ok(declare_on(cf_mlperf, &o, 1, 64, 2, 6, params));
+  same_rows(params, rows, sizeof rows / sizeof *rows);
+  weir_params_destroy(&params);
+}
+
 static void samples_that_do_not_fit_are_refused(void **state)
 {
   const weir_array_desc flat = {WEIR_F32, 5, {1, 16, 16, 8, 4}, 0};
@@ -298,6 +334,31 @@ static const weir_opt section_options[] = {
 static void choose(const char *set, section *s, weir_config **config)
 {
   assert_ok(weir_config_load(section_options, sizeof *s, NULL, 0, &set, set != NULL, s, config));
+}
+
+/* Of 64^2 pixels: convolutions of 3 x 3 on 64^2 and 32^2 pixels, 2 and 4 filters, then dense
+ * layers on 16^2 * 4 numbers; each product a multiply-add. Every network of parameters takes maps.
+ */
+static void the_cost_of_maps_is_of_two_dimensions(void **state)
+{
+  static const char *const nets[] = {"model.net=gap", "model.net=oyama", "model.net=lbann",
+                                     "model.net=sc18"};
+  const cf_shape shape = {.side = 64, .channels = 1, .map = true, .outputs = 2};
+  weir_config *config;
+  cf_summary is;
+  section s;
+
+  choose("model.net={mlperf: {blocks: 2, base: 2, hidden1: 8, hidden2: 4}}", &s, &config);
+  assert_ok(cf_summary_make(&s.model, &shape, &is));
+  assert_int_equal(is.params, 9 * 2 + 2 + 9 * 2 * 4 + 4 + 256 * 4 * 8 + 8 + 8 * 4 + 4 + 4 * 2 + 2);
+  assert_true(is.forward ==
+              2.0 * (64 * 64 * 9 * 2 + 32 * 32 * 9 * 2 * 4 + 256 * 4 * 8 + 8 * 4 + 4 * 2));
+  weir_config_destroy(&config);
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    choose(nets[i], &s, &config);
+    assert_ok(cf_summary_make(&s.model, &shape, &is));
+    weir_config_destroy(&config);
+  }
 }
 
 static int64_t elements_of(const section *s, int64_t side)
@@ -459,6 +520,8 @@ int main(void)
       cmocka_unit_test(layers_are_those_of_lbann),
       cmocka_unit_test(layers_are_those_of_gap),
       cmocka_unit_test(other_sizes_have_as_many_parameters_as_counted_by_hand),
+      cmocka_unit_test(kernels_on_maps_have_two_dimensions),
+      cmocka_unit_test(the_cost_of_maps_is_of_two_dimensions),
       cmocka_unit_test(samples_that_do_not_fit_are_refused),
       cmocka_unit_test(a_network_is_chosen_by_name),
       cmocka_unit_test(a_loss_that_does_not_suit_is_refused),

@@ -157,7 +157,7 @@ static void add_up(const weir_params *p, const weir_array_desc *x, cf_summary *s
 weir_status cf_summary_make(const cf_model_opts *o, const cf_shape *shape, cf_summary *out)
 {
   const weir_array_desc x = {
-      WEIR_F32, 5, {1, shape->side, shape->side, shape->side, shape->channels}, 0};
+      WEIR_F32, 5, {1, shape->map ? 1 : shape->side, shape->side, shape->side, shape->channels}, 0};
   weir_params *params = NULL;
   weir_graph *g = NULL;
   weir_status status = WEIR_OK;
@@ -207,9 +207,10 @@ void cf_summary_print(const cf_summary *s, FILE *out)
             weir_amount(l->flops, "flop", a), weir_amount_bytes((double)l->bytes, b));
   }
   fprintf(out,
-          "# a sample of %lld^3 x %lld: %lld parameters; forward %s, with gradients %s where all "
+          "# a sample of %lld^%d x %lld: %lld parameters; forward %s, with gradients %s where all "
           "are dense; activations layer by layer %s, with their gradients %s\n",
-          (long long)s->shape.side, (long long)s->shape.channels, (long long)s->params,
-          weir_amount(s->forward, "flop", a), weir_amount(s->training, "flop", b),
-          weir_amount_bytes((double)s->bytes, c), weir_amount_bytes(2 * (double)s->bytes, d));
+          (long long)s->shape.side, s->shape.map ? 2 : 3, (long long)s->shape.channels,
+          (long long)s->params, weir_amount(s->forward, "flop", a),
+          weir_amount(s->training, "flop", b), weir_amount_bytes((double)s->bytes, c),
+          weir_amount_bytes(2 * (double)s->bytes, d));
 }

@@ -9,6 +9,7 @@ enum { CF_LAYERS = 64, CF_LAYER_NAME = 48 };
 /* Shape of a sample and number of outputs. */
 typedef struct cf_shape {
   int64_t side, channels;
+  bool map;        /* of 1 x side x side voxels, else side^3 */
   int64_t outputs; /* parameters, or classes of a voxel */
 } cf_shape;
 

@@ -19,7 +19,7 @@ static cf_summary sheet_of(const char *name, void *opts, int64_t side)
 {
   const cf_model_opts o = {.net = {.name = name, .opts = opts}};
   const bool unet = strcmp(name, "unet") == 0;
-  const cf_shape shape = {side, unet ? 1 : 4, unet ? 3 : 4};
+  const cf_shape shape = {.side = side, .channels = unet ? 1 : 4, .outputs = unet ? 3 : 4};
   cf_summary s;
 
   assert_ok(cf_summary_make(&o, &shape, &s));
@@ -154,7 +154,7 @@ static void the_network_of_sc18_is_that_of_its_repository(void **state)
 
   for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
     const cf_model_opts o = {.net = {.name = "sc18"}};
-    const cf_shape shape = {lists[k].side, 1, 3};
+    const cf_shape shape = {.side = lists[k].side, .channels = 1, .outputs = 3};
     int64_t params = 0;
     double forward = 0;
     cf_summary s;

@@ -54,8 +54,10 @@ weir_status cf_predict_posteriors_check(const cf_predict *p) WEIR_CHECKED;
 /* Returns how many views of each sample its estimate is the mean of, by predict.symmetry. */
 int cf_predict_views(const cf_predict *p);
 /* Checks predict.symmetry. Fails: WEIR_ERR_CONFIG (of a network that computes posteriors, or
- * classes of voxels). */
+ * classes of voxels; predict.shift without symmetries). */
 weir_status cf_predict_views_check(const cf_predict *p) WEIR_CHECKED;
+/* Checks that predict.shift suits the samples. p->split is known. Fails: as cf_shift_check. */
+weir_status cf_predict_views_fit(const cf_predict *p) WEIR_CHECKED;
 /* Runs the network on each view of p->batch samples in `from`, `bytes` each, like p->x; p->y
  * becomes the mean of its outputs. sum: scratch, one for each element of p->y. Fails: as
  * weir_plan_run. */

@@ -222,6 +222,7 @@ static void regressions_on_other_summaries(void **state)
   char *const page = contents(in_scratch("s/report.html"));
 
   assert_non_null(strstr(page, " the best of 16 regressions on summary statistics"));
+  assert_non_null(strstr(page, " In units of the parameters: omega_m "));
   assert_non_null(strstr(page, "peaks: the same regression on peak counts"));
   assert_non_null(strstr(page, "boosting: regression trees of 3 levels"));
   assert_non_null(strstr(page, "Smoothing and peaks: samples are periodic."));

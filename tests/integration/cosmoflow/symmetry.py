@@ -1,5 +1,5 @@
 """symmetry.py PROGRAM SCRATCH - what estimates do when a sample is rotated, mirrored or shifted: means over the octahedral group do not
-depend on it, and those of model.net gap with periodic borders not on shifts; both against NumPy.
+depend on it, and those of model.net gap with periodic borders not on shifts; both against NumPy. Moved images are other images.
 
 Exit 77: NumPy or netCDF4 is not here, or the program has no NetCDF."""
 import itertools
@@ -67,6 +67,32 @@ assert np.allclose(means[:49], as_they_are[:48].mean(axis=0), atol=1e-6), np.abs
 assert np.allclose(mirrored[:8], as_they_are[:8].mean(axis=0), atol=1e-6)
 with netCDF4.Dataset("predicted/predictions.nc") as file:
     assert "means over 8 symmetries of each sample" in file.source, file.source
+
+# Moved images: pooling of 2^3 makes 8 shifts of an image different, and the mean is of one of them for each image, the first as it is.
+moved = estimates("views", "--set", "predict.symmetry=octahedral", "--set", "predict.shift=true")[0]
+with netCDF4.Dataset("predicted/predictions.nc") as file:
+    assert "means over 48 symmetries of each sample, moved around the box" in file.source, file.source
+os.mkdir("corners")
+for k, (view, by) in enumerate(itertools.product(views[:48], itertools.product((0, 1), repeat=3))):
+    np.save("corners/c%03d_data.npy" % k, np.ascontiguousarray(np.roll(view, by, (0, 1, 2))))
+corners = estimates("corners").reshape(48, 8, -1)
+corners[0] = corners[0, 0]
+assert np.all(corners.min(axis=1).mean(axis=0) < moved) and np.all(moved < corners.max(axis=1).mean(axis=0)), moved
+assert np.abs(moved - means[0]).max() > 1e-5, "no image was moved"
+done = run("predict", "views", "--set", "predict.weights=run/weights.nc", "--set", "predict.shift=true", "--out", "refused")
+assert done.returncode == 2 and "predict.shift: moves the images of predict.symmetry" in done.stdout, done.stdout
+passes("prepare", "--config", "small.yaml", "--set", "simulate={universes: 3, side: 16, particles: 16, box: 128, block: 8}", "--out", "cut")
+done = run("predict", "cut", "--set", "predict.weights=run/weights.nc", "--set", "predict.external_universes=true", "--set",
+           "predict={symmetry: mirror, shift: true}", "--out", "refused")
+assert done.returncode == 2 and "predict.shift: only whole periodic boxes can be moved" in done.stdout, done.stdout
+
+# Samples without labels are moved where those of the training were whole boxes, as above, or where they are stated to be.
+passes("run", "--config", "small.yaml", "--set", "source.input=[cut]", "--set", "data.split={valid: 1, test: 1}", "--set", "train.epochs=1",
+       "--out", "of_cut")
+words = ("predict", "views", "--set", "predict.weights=of_cut/weights.nc", "--set", "predict={symmetry: mirror, shift: true}")
+done = run(*words, "--out", "refused")
+assert done.returncode == 2 and "50 samples of unknown universes" in done.stdout, done.stdout
+passes(*words, "--set", "files.box=64", "--out", "stated")
 
 # Posteriors are not averaged.
 passes("run", "--config", "small.yaml", "--set", "source.input=[universes]", "--set", "model.head=mixture", "--out", "posterior")

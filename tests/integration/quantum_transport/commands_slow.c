@@ -84,6 +84,7 @@ static void current_of_an_open_channel_is_the_bias_by_the_quantum(void **state)
               1e-10);
   assert_near(event_number(in_scratch("run"), "run_end", "conductance_S"), 2 * 3.874045865e-5,
               1e-10);
+  assert_non_null(strstr(printed(), ", 1 times 2e\xc2\xb2/h\n"));
 }
 
 /* T(E) = #{p: |E - 2 t cos(p pi / (W + 1))| < 2 |t|}, and the conductance of 36 modes at 0 K. */

@@ -138,6 +138,12 @@ static weir_status take_dims(cf_volume_file *f, state *h, const weir_netcdf_shap
     known.name[d] = name[d];
   }
   WEIR_TRY(cf_axes_find(&known, &h->is));
+  if (h->is.map) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "files.axes: '%s': %s: maps of NetCDF and HDF5 have a depth of one voxel, and "
+                     "the letters zyx",
+                     known.letters, f->path);
+  }
   h->raw = s->dtype;
   for (int d = 0; d < 3; d++) {
     f->info.lengths[d] = s->lengths[h->is.cube + d];
@@ -349,13 +355,13 @@ static weir_status take_simulation(cf_volume_file *f, const state *h)
   return WEIR_OK;
 }
 
-/* Sides of box and voxel, and what the samples' universes are. */
+/* Sides of box and voxel, the voxels' unit, and what the samples' universes are. */
 static weir_status take_box(cf_volume_file *f, state *h)
 {
-  static const char *const names[] = {"box_size_mpc_h", "cell_size_mpc_h"};
-  double *const at[] = {&f->info.box, &f->info.cell};
+  static const char *const names[] = {"box_size_mpc_h", "cell_size_mpc_h", "voxel_unit"};
+  double *const at[] = {&f->info.box, &f->info.cell, &f->info.unit};
 
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 3; k++) {
     if (weir_netcdf_has(h->nc, WEIR_NETCDF_FILE, names[k])) {
       WEIR_TRY(weir_netcdf_get_numbers(h->nc, WEIR_NETCDF_FILE, names[k], at[k], 1));
       if (!isfinite(*at[k]) || *at[k] <= 0) {
@@ -510,7 +516,7 @@ static weir_status read_classes(cf_volume_file *f, int64_t sample, int64_t d0, i
 {
   const state *const h = f->state;
   const cf_axes is = {h->is.sample < 0 ? -1 : class_dim(h, h->is.sample), h->class_one,
-                      class_dim(h, h->is.cube)};
+                      class_dim(h, h->is.cube), false};
   selection p = selection_of(f, &is, sample, d0, d1);
 
   if (is.channel >= 0) {

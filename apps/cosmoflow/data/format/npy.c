@@ -1,7 +1,8 @@
 /* npy.c - samples as pairs of NumPy arrays, NAME_data.npy and NAME_label.npy, one sample a pair:
  * [depth, height, width(, channel)] and [labels], or several with a leading dimension; files.axes
- * states other orders. NAME_universe.npy may hold the universe of each sample: integers, [samples];
- * and for a pair of one sample NAME_about.txt other properties (about.h). */
+ * states other orders, and maps, [height, width] and the like. NAME_universe.npy may hold the
+ * universe of each sample: integers, [samples]; and for a pair of one sample NAME_about.txt other
+ * properties (about.h). */
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -65,7 +66,8 @@ static weir_status take_stated(cf_volume_file *f, const weir_npy_shape *s)
   }
   h->first = is.channel >= 0 && is.channel < is.cube;
   f->count = is.sample == 0 ? s->lengths[0] : 1;
-  memcpy(f->info.lengths, s->lengths + is.cube, 3 * sizeof *s->lengths);
+  f->info.lengths[0] = 1; /* of a map */
+  memcpy(f->info.lengths + is.map, s->lengths + is.cube, (is.map ? 2 : 3) * sizeof *s->lengths);
   f->info.lengths[3] = is.channel >= 0 ? s->lengths[is.channel] : 1;
   return WEIR_OK;
 }
@@ -75,6 +77,12 @@ static weir_status refuse_unclear(const cf_volume_file *f, const weir_npy_shape 
 {
   const int64_t *const l = s->lengths + (s->n_dims == 5);
 
+  if (s->n_dims == 3 && l[1] == l[2] && l[0] > l[1]) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: an array of %lld x %lld x %lld looks like many maps, and its format says "
+                     "one sample: files.axes states nyx, or zyx of one sample",
+                     f->path, (long long)l[0], (long long)l[1], (long long)l[2]);
+  }
   if (s->n_dims < 4 || l[1] != l[2] || l[2] != l[3] || l[0] == l[1] || l[1] < 2) {
     return WEIR_OK;
   }
@@ -91,11 +99,11 @@ static weir_status take_volume(cf_volume_file *f, const weir_npy_shape *s)
   const int64_t asked = f->opts->channels;
   const int several = s->n_dims == 5 || (s->n_dims == 4 && asked == 1 && s->lengths[3] != 1);
 
-  if (s->n_dims < 3 || s->n_dims > 5 || s->dtype == WEIR_BOOL) {
+  if (s->n_dims < (f->opts->axes[0] ? 2 : 3) || s->n_dims > 5 || s->dtype == WEIR_BOOL) {
     return weir_fail(
         WEIR_ERR_DATA,
         "%s: an array of %d dimensions of %s is no sample: depth, height, width, and a "
-        "channel, are 4",
+        "channel, are 4 (files.axes states maps: yx, nyx)",
         f->path, s->n_dims, weir_dtype_name(s->dtype));
   }
   f->info.dtype = s->dtype;
@@ -177,7 +185,10 @@ static weir_status open_file(cf_volume_file *f)
     WEIR_TRY_GOTO(take_about(f, path), done);
   }
   (void)snprintf(f->info.layout, sizeof f->info.layout, "NumPy, %s%s",
-                 h->label ? "pairs" : "no NAME" LABEL, h->first ? ", channels first" : "");
+                 h->label                       ? "pairs"
+                 : cf_volume_has_table(f->opts) ? "labels of a table"
+                                                : "no NAME" LABEL,
+                 h->first ? ", channels first" : "");
 done:
   if (status != WEIR_OK) {
     close_file(f);

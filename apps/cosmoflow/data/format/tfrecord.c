@@ -317,8 +317,15 @@ static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out
 
 static weir_status create(cf_volume_out *o)
 {
+  const int64_t *const l = o->info.lengths;
   weir_tfrecord_writer *w = NULL;
 
+  if (l[0] != l[1] || l[1] != l[2]) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "convert.format: TFRecord has cubes alone, and samples are %lld x %lld x "
+                     "%lld: npy, netcdf or cfbin",
+                     (long long)l[0], (long long)l[1], (long long)l[2]);
+  }
   WEIR_TRY(weir_tfrecord_create(o->path, o->level, &w));
   o->state = w;
   return WEIR_OK;

@@ -9,7 +9,7 @@
 enum { LANES = 8 /* lines along x that are transformed together, in a buffer of their own */ };
 
 struct cf_mesh {
-  int64_t n, pitch;
+  int64_t n, depth, pitch;           /* depth: n, of a map 1 */
   weir_fft_plan *plane, *plane_back; /* [n, n] real <-> [n, n / 2 + 1] complex */
   weir_fft_plan *line, *line_back;   /* LANES of n complex */
   weir_comm *comm;                   /* NULL: one rank */
@@ -57,7 +57,7 @@ static weir_status alloc_parts(cf_mesh *m)
   return weir_alloc(2 * (int64_t)ranks, sizeof *m->parts, (void **)&m->parts);
 }
 
-weir_status cf_mesh_create_shared(int64_t n, weir_comm *comm, cf_mesh **out)
+static weir_status create(int64_t n, int64_t depth, weir_comm *comm, cf_mesh **out)
 {
   void *memory = NULL;
 
@@ -70,8 +70,9 @@ weir_status cf_mesh_create_shared(int64_t n, weir_comm *comm, cf_mesh **out)
   cf_mesh *m = memory;
 
   m->n = n;
+  m->depth = depth;
   m->pitch = (n / 2 + 2) / 2 * 4;
-  m->slab = (cf_range){0, n};
+  m->slab = (cf_range){0, depth};
   m->comm = comm != NULL && weir_comm_size(comm) > 1 ? comm : NULL;
   weir_status status = make_plans(m);
 
@@ -86,9 +87,19 @@ weir_status cf_mesh_create_shared(int64_t n, weir_comm *comm, cf_mesh **out)
   return WEIR_OK;
 }
 
+weir_status cf_mesh_create_shared(int64_t n, weir_comm *comm, cf_mesh **out)
+{
+  return create(n, n, comm, out);
+}
+
 weir_status cf_mesh_create(int64_t n, cf_mesh **out)
 {
-  return cf_mesh_create_shared(n, NULL, out);
+  return create(n, n, NULL, out);
+}
+
+weir_status cf_mesh_create_map(int64_t n, cf_mesh **out)
+{
+  return create(n, 1, NULL, out);
 }
 
 void cf_mesh_destroy(cf_mesh **m)
@@ -118,6 +129,11 @@ cf_range cf_mesh_slab(const cf_mesh *m)
 int64_t cf_mesh_side(const cf_mesh *m)
 {
   return m->n;
+}
+
+int64_t cf_mesh_depth(const cf_mesh *m)
+{
+  return m->depth;
 }
 
 int64_t cf_mesh_pitch(const cf_mesh *m)
@@ -287,11 +303,26 @@ static void lines_backward(void *context, int64_t y, int thread)
   transform_lines(w, y, w->m->line_back, 1);
 }
 
+/* Of a map, where no lines along x follow. */
+static void scale_plane(const work *w)
+{
+  const int64_t floats = w->m->n * w->m->pitch;
+  const float scale = (float)(1 / ((double)w->m->n * (double)w->m->n));
+
+  for (int64_t i = 0; i < floats; i++) {
+    w->f[i] *= scale;
+  }
+}
+
 void cf_mesh_forward(const cf_mesh *m, float *f)
 {
   work w = {m, f};
 
   weir_parallel(m->slab.count, 0, plane_forward, &w);
+  if (m->depth == 1) {
+    scale_plane(&w);
+    return;
+  }
   turn(&w);
   weir_parallel(m->slab.count, 0, lines_forward, &w);
 }
@@ -300,7 +331,9 @@ void cf_mesh_backward(const cf_mesh *m, float *f)
 {
   work w = {m, f};
 
-  weir_parallel(m->slab.count, 0, lines_backward, &w);
-  turn_back(&w);
+  if (m->depth > 1) {
+    weir_parallel(m->slab.count, 0, lines_backward, &w);
+    turn_back(&w);
+  }
   weir_parallel(m->slab.count, 0, plane_backward, &w);
 }

@@ -29,12 +29,16 @@ weir_status cf_mesh_create(int64_t n, cf_mesh **out) WEIR_CHECKED;
  * collective, and their failures end the run. Local. Fails: likewise, WEIR_ERR_CONFIG also where
  * there are more ranks than planes. */
 weir_status cf_mesh_create_shared(int64_t n, weir_comm *comm, cf_mesh **out) WEIR_CHECKED;
+/* Creates a mesh of one plane, [1, n, pitch], whose waves have w_x = 0. Fails: likewise. */
+weir_status cf_mesh_create_map(int64_t n, cf_mesh **out) WEIR_CHECKED;
 void cf_mesh_destroy(cf_mesh **m);
 /* Returns the ranks; NULL: this one alone. */
 weir_comm *cf_mesh_comm(const cf_mesh *m);
 /* Returns the x of values, and the y of coefficients, that this rank has. */
 cf_range cf_mesh_slab(const cf_mesh *m);
 int64_t cf_mesh_side(const cf_mesh *m);
+/* Returns the planes along x: the side, of a map 1. */
+int64_t cf_mesh_depth(const cf_mesh *m);
 /* Returns the floats from a row to the next: even, and a multiple of 4. */
 int64_t cf_mesh_pitch(const cf_mesh *m);
 /* Allocates a field of zeros, for weir_free; of a shared mesh with another plane of values, for

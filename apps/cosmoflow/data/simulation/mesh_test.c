@@ -34,6 +34,50 @@ static void by_sum(const float *f, int64_t n, int64_t pitch, const int64_t at[3]
   }
 }
 
+/* Of a map, [1, n, n], the waves (0, j, k): the coefficients of a cube of equal planes. */
+static void maps_have_the_coefficients_of_equal_planes(void **state)
+{
+  static const int64_t sides[] = {2, 5, 8};
+
+  NEEDS_FFTW();
+  for (uint32_t s = 0; s < 3; s++) {
+    const int64_t n = sides[s];
+    cf_mesh *cube = NULL, *map = NULL;
+    float *plane = NULL;
+
+    assert_ok(cf_mesh_create(n, &cube));
+    assert_ok(cf_mesh_create_map(n, &map));
+    const int64_t floats = n * cf_mesh_pitch(map);
+    float *all = random_field(cube, s);
+
+    assert_int_equal(cf_mesh_depth(map), 1);
+    assert_ok(cf_mesh_field(map, &plane));
+    memcpy(plane, all, (size_t)floats * sizeof *plane);
+    for (int64_t x = 1; x < n; x++) {
+      memcpy(all + x * floats, plane, (size_t)floats * sizeof *plane);
+    }
+    cf_mesh_forward(cube, all);
+    cf_mesh_forward(map, plane);
+    for (int64_t i = 0; i < n * (n / 2 + 1); i++) {
+      const int64_t at = i / (n / 2 + 1) * cf_mesh_pitch(map) + 2 * (i % (n / 2 + 1));
+
+      assert_near((double)plane[at], (double)all[at], 1e-6);
+      assert_near((double)plane[at + 1], (double)all[at + 1], 1e-6);
+    }
+    cf_mesh_backward(cube, all);
+    cf_mesh_backward(map, plane);
+    for (int64_t i = 0; i < n * n; i++) {
+      const int64_t at = i / n * cf_mesh_pitch(map) + i % n;
+
+      assert_near((double)plane[at], (double)all[at], 1e-5);
+    }
+    weir_free(&plane);
+    weir_free(&all);
+    cf_mesh_destroy(&map);
+    cf_mesh_destroy(&cube);
+  }
+}
+
 static void coefficients_are_sums(void **state)
 {
   static const int64_t sides[] = {2, 3, 4, 5, 7, 8};
@@ -128,6 +172,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(coefficients_are_sums),
+      cmocka_unit_test(maps_have_the_coefficients_of_equal_planes),
       cmocka_unit_test(threads_make_no_difference),
       cmocka_unit_test(sides_that_cannot_be_are_refused),
       cmocka_unit_test(every_allocation_may_fail),

@@ -28,7 +28,7 @@ static void each_wave(const cf_power *s, int64_t n,
                       void (*add)(void *context, int64_t bin, int64_t square, double waves),
                       void *context)
 {
-  for (int64_t row = 0; row < n * n; row++) {
+  for (int64_t row = 0; row < s->depth * n; row++) {
     const int64_t wx = cf_wave(row / n, n), wy = cf_wave(row % n, n);
 
     for (int64_t z = 0; z <= n / 2; z++) {
@@ -54,14 +54,16 @@ static weir_status alloc_arrays(cf_power *s, int64_t n)
   WEIR_TRY(weir_alloc(s->n_bins, sizeof *s->k, (void **)&s->k));
   WEIR_TRY(weir_alloc(s->n_bins, sizeof *s->modes, (void **)&s->modes));
   WEIR_TRY(weir_alloc(s->n_bins, sizeof *s->p, (void **)&s->p));
-  WEIR_TRY(weir_alloc(n * s->n_bins, sizeof *s->partial, (void **)&s->partial));
+  WEIR_TRY(weir_alloc(s->depth * s->n_bins, sizeof *s->partial, (void **)&s->partial));
   WEIR_TRY(weir_alloc(cf_mesh_squares(n), sizeof *s->bin, (void **)&s->bin));
   return weir_alloc(n, sizeof *s->seen, (void **)&s->seen);
 }
 
 int64_t cf_power_max_bins(const cf_mesh *m)
 {
-  return llround(sqrt((double)(cf_mesh_squares(cf_mesh_side(m)) - 1)));
+  const int64_t half = cf_mesh_side(m) / 2;
+
+  return llround(sqrt((double)((cf_mesh_depth(m) == 1 ? 2 : 3) * half * half)));
 }
 
 int64_t cf_power_reach(const cf_mesh *m, double reach)
@@ -76,7 +78,7 @@ weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box, int64_t n_b
 {
   const int64_t n = cf_mesh_side(m);
 
-  *s = (cf_power){.box = box, .n_bins = n_bins};
+  *s = (cf_power){.box = box, .depth = cf_mesh_depth(m), .n_bins = n_bins};
   const weir_status status = alloc_arrays(s, n);
 
   if (status != WEIR_OK) {
@@ -145,16 +147,17 @@ static void measure_plane(void *context, int64_t x, int thread)
 void cf_power_measure(cf_power *s, const cf_mesh *m, const float *c, double mean, int order)
 {
   const int64_t n = cf_mesh_side(m);
+  const double volume = s->box * s->box * (s->depth == 1 ? 1 : s->box);
   work w = {s, n, cf_mesh_pitch(m), c, order};
 
-  weir_parallel(n, 0, measure_plane, &w);
+  weir_parallel(s->depth, 0, measure_plane, &w);
   for (int64_t b = 0; b < s->n_bins; b++) {
     double sum = 0;
 
-    for (int64_t x = 0; x < n; x++) { /* in this order on any number of threads */
+    for (int64_t x = 0; x < s->depth; x++) { /* in this order on any number of threads */
       sum += s->partial[x * s->n_bins + b];
     }
-    s->p[b] = sum / s->modes[b] * s->box * s->box * s->box / (mean * mean);
+    s->p[b] = sum / s->modes[b] * volume / (mean * mean);
   }
 }
 
@@ -187,14 +190,20 @@ weir_status cf_power_check(const cf_volume_info *info)
   if (!weir_fft_plan_available()) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "power spectra: this build has no FFTW");
   }
-  if (l[0] != l[1] || l[0] != l[2] || l[0] < CF_MIN_MESH || l[0] > CF_MAX_MESH) {
+  if ((l[0] != l[1] && l[0] != 1) || l[1] != l[2] || l[1] < CF_MIN_MESH || l[1] > CF_MAX_MESH) {
     return weir_fail(
         WEIR_ERR_DATA,
-        "power spectra: samples are %lld x %lld x %lld; they have to be cubes of %d to "
-        "%d cells",
+        "power spectra: samples are %lld x %lld x %lld; they have to be cubes, or square maps of "
+        "depth 1, of %d to %d cells a side",
         (long long)l[0], (long long)l[1], (long long)l[2], CF_MIN_MESH, CF_MAX_MESH);
   }
   return WEIR_OK;
+}
+
+weir_status cf_power_mesh(const cf_volume_info *info, cf_mesh **out)
+{
+  return info->lengths[0] == 1 ? cf_mesh_create_map(info->lengths[1], out)
+                               : cf_mesh_create(info->lengths[0], out);
 }
 
 double cf_power_field(const cf_mesh *m, const float *voxels, int64_t channels, int64_t c,
@@ -203,7 +212,7 @@ double cf_power_field(const cf_mesh *m, const float *voxels, int64_t channels, i
   const int64_t n = cf_mesh_side(m), pitch = cf_mesh_pitch(m);
   float lowest = INFINITY;
 
-  for (int64_t line = 0; line < n * n; line++) {
+  for (int64_t line = 0; line < cf_mesh_depth(m) * n; line++) {
     for (int64_t z = 0; z < n; z++) {
       const float value = voxels[(line * n + z) * channels + c];
 

@@ -383,7 +383,7 @@ weir_status cf_paint(const cf_paint_opts *opts, const cf_snapshot_opts *snapshot
 
   *done = (cf_painted){0};
   if (opts->parameters.table[0] != 0) {
-    WEIR_TRY_GOTO(cf_parameters_read(&opts->parameters, &p.parameters), out);
+    WEIR_TRY_GOTO(cf_parameters_read(&opts->parameters, "paint", &p.parameters), out);
   }
   WEIR_TRY_GOTO(allocate(&p), out);
   WEIR_TRY_GOTO(open_digests(&p, snapshot, paths, n), out);

@@ -3,7 +3,7 @@
 #ifndef CF_PAINT_H
 #define CF_PAINT_H
 #include "data/snapshot/assignment.h"
-#include "data/snapshot/parameters.h"
+#include "data/volume/parameters.h"
 #include "data/snapshot/snapshot.h"
 
 /* Line of sight of a map. */

@@ -97,6 +97,9 @@ void cf_about_print(const cf_volume_info *info, const cf_facts *facts, char text
   if (info->cell > 0) {
     put_line(text, "cell_size_mpc_h", &info->cell, 1);
   }
+  if (info->unit > 0) {
+    put_line(text, "voxel_unit", &info->unit, 1);
+  }
   if (info->line_of_sight != 0) {
     put(text, "line_of_sight");
     put(text, (const char[]){info->line_of_sight, 0});
@@ -235,6 +238,9 @@ static bool line(const char *key, const char *at, cf_volume_info *info, cf_facts
   if (strcmp(key, "cell_size_mpc_h") == 0) {
     return numbers(at, &info->cell, 1, false) && info->cell > 0;
   }
+  if (strcmp(key, "voxel_unit") == 0) {
+    return numbers(at, &info->unit, 1, false) && info->unit > 0;
+  }
   if (strcmp(key, "line_of_sight") == 0) {
     return line_of_sight(at, info);
   }
@@ -254,9 +260,10 @@ static bool line(const char *key, const char *at, cf_volume_info *info, cf_facts
 
 const char *cf_about_parse(const char *text, cf_volume_info *info, cf_facts *facts)
 {
-  static const char *const keys[] = {"labels",    "label_lo",       "label_hi",        "redshifts",
-                                     "quantity",  "box_size_mpc_h", "cell_size_mpc_h", "physPar",
-                                     "cosmology", "corner",         "line_of_sight",   SIMULATION};
+  static const char *const keys[] = {
+      "labels",         "label_lo",        "label_hi",   "redshifts", "quantity",
+      "box_size_mpc_h", "cell_size_mpc_h", "voxel_unit", "physPar",   "cosmology",
+      "corner",         "line_of_sight",   SIMULATION};
   char word[WORD];
 
   while (*text) {

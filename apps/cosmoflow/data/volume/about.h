@@ -5,6 +5,7 @@
  *   redshifts 0 0.5               quantity counts        box_size_mpc_h 256   cell_size_mpc_h 8
  *   physPar 0.31 0.82             cosmology omega_m omega_b h n_s sigma_8     corner 0 0 16
  *   line_of_sight z (of samples in redshift space)
+ *   voxel_unit 1e10 (that the voxels were divided by before they were written)
  *   simulation seed 1; .. (seed and options of prepare, to the end of the line) */
 #ifndef CF_ABOUT_H
 #define CF_ABOUT_H

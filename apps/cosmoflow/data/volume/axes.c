@@ -1,6 +1,5 @@
 /* axes.c - see axes.h. */
 #include "data/volume/axes.h"
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -10,7 +9,7 @@ static cf_axes axes_of(bool samples, bool channels, bool first)
 {
   const int cube = samples + (channels && first);
 
-  return (cf_axes){samples ? 0 : -1, !channels ? -1 : first ? cube - 1 : cube + 3, cube};
+  return (cf_axes){samples ? 0 : -1, !channels ? -1 : first ? cube - 1 : cube + 3, cube, false};
 }
 
 /* What the name of a dimension says. */
@@ -189,18 +188,20 @@ static weir_status refuse_name(const cf_axes_known *k, int d)
 
 static weir_status by_letters(const cf_axes_known *k, cf_axes *out)
 {
-  const char *const at = k->letters, *const cube = strstr(at, "zyx");
+  const char *const at = k->letters;
+  const bool map = strchr(at, 'z') == NULL;
+  const char *const cube = strstr(at, map ? "yx" : "zyx");
   const char *const n = strchr(at, 'n'), *const c = strchr(at, 'c');
-  const int letters = 3 + (n != NULL) + (c != NULL);
+  const int letters = (map ? 2 : 3) + (n != NULL) + (c != NULL);
 
   if (cube == NULL || (int)strlen(at) != letters || letters != k->volume.n) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "files.axes: '%s' is not a letter for each of the %d dimensions of %s: zyx in "
-                     "a row, n of samples, c of channels",
+                     "a row, of maps yx, n of samples, c of channels",
                      at, k->volume.n, k->path);
   }
-  *out =
-      (cf_axes){n != NULL ? (int)(n - at) : -1, c != NULL ? (int)(c - at) : -1, (int)(cube - at)};
+  *out = (cf_axes){n != NULL ? (int)(n - at) : -1, c != NULL ? (int)(c - at) : -1, (int)(cube - at),
+                   map};
   return WEIR_OK;
 }
 
@@ -208,7 +209,7 @@ weir_status cf_axes_find(const cf_axes_known *known, cf_axes *out)
 {
   const int n = known->volume.n;
   cf_axes possible[] = {
-      {-1, -1, 0},
+      {-1, -1, 0, false},
       axes_of(true, n == 5, false),
       axes_of(n == 5, n >= 4, false),
       axes_of(n == 5, n >= 4, true),

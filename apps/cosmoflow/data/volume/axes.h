@@ -2,6 +2,7 @@
  * channels; and of the array of their classes. */
 #ifndef CF_AXES_H
 #define CF_AXES_H
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/weir_status.h"
 
@@ -13,18 +14,20 @@ typedef struct cf_extents {
   int64_t length[CF_MAX_AXES];
 } cf_extents;
 
-/* Indices of dimensions; -1: none. The cube is three consecutive ones. */
+/* Indices of dimensions; -1: none. The cube is three consecutive ones, a map two. */
 typedef struct cf_axes {
   int sample, channel, cube;
+  bool map; /* height and width alone, which letters alone state */
 } cf_axes;
 
 /* Known properties of an array of voxels. */
 typedef struct cf_axes_known {
   const char *path;              /* for messages */
-  const char *letters;           /* files.axes: a letter of "nzyxc" each dimension, or "" */
+  const char *letters;           /* files.axes: a letter of "nzyxc" each dimension, of maps
+                                    without z, or "" */
   const char *name[CF_MAX_AXES]; /* of the dimensions; NULL, or phony_dim_N as the NetCDF library
                                     names those of HDF5: none */
-  cf_extents volume;             /* 3 to CF_MAX_AXES */
+  cf_extents volume;             /* 3 to CF_MAX_AXES; of maps from 2 */
   const cf_extents *classes;     /* of the array of classes; NULL: there is none */
 } cf_axes_known;
 

@@ -11,7 +11,7 @@ static cf_axes_known known(const char *letters, const char *first, cf_extents vo
 
 static void assert_axes(const cf_axes_known *k, int sample, int channel, int cube)
 {
-  cf_axes a = {-9, -9, -9};
+  cf_axes a = {-9, -9, -9, false};
 
   assert_ok(cf_axes_find(k, &a));
   assert_int_equal(a.sample, sample);

@@ -24,22 +24,80 @@ static weir_status check_options(const cf_volumes *v, int64_t i)
                          axes ? ", for NumPy and for NoPFS" : "");
 }
 
+static void close_kept(cf_volumes *v, cf_volume_kept *k)
+{
+  if (k->number >= 0) {
+    v->entries[k->number].format->close(&k->file);
+  }
+  k->number = -1;
+}
+
+/* Keeps the open file in the place of the one that was left first. */
+static void leave(cf_volumes *v)
+{
+  cf_volume_kept *oldest = &v->kept[0];
+
+  for (int k = 1; k < CF_VOLUMES_KEPT; k++) {
+    cf_volume_kept *const place = &v->kept[k];
+
+    oldest =
+        oldest->number >= 0 && (place->number < 0 || place->used < oldest->used) ? place : oldest;
+  }
+  if (v->open >= 0 && v->agrees) {
+    close_kept(v, oldest);
+    *oldest = (cf_volume_kept){.file = v->file,
+                               .number = v->open,
+                               .used = v->turns++,
+                               .order = v->order,
+                               .line = v->line,
+                               .divisor = v->divisor};
+  } else if (v->open >= 0) {
+    v->entries[v->open].format->close(&v->file);
+  }
+  v->open = -1;
+}
+
+/* Returns whether file i was kept, and is the open one again. */
+static bool return_to(cf_volumes *v, int64_t i)
+{
+  for (int k = 0; k < CF_VOLUMES_KEPT; k++) {
+    cf_volume_kept *const place = &v->kept[k];
+
+    if (place->number == i) {
+      v->file = place->file;
+      v->order = place->order;
+      v->line = place->line;
+      v->divisor = place->divisor;
+      v->agrees = true;
+      v->open = i;
+      place->number = -1;
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Opens a file of the set. */
 static weir_status go_to(cf_volumes *v, int64_t i)
 {
   if (v->open == i) {
     return WEIR_OK;
   }
-  if (v->open >= 0) {
-    v->entries[v->open].format->close(&v->file);
+  leave(v);
+  if (return_to(v, i)) {
+    return WEIR_OK;
   }
-  v->open = -1;
+  v->agrees = false;
   v->file = (cf_volume_file){.path = v->entries[i].path, .opts = &v->opts};
   WEIR_TRY(check_options(v, i));
   v->file.counted = v->count == 0;
   WEIR_TRY(v->entries[i].format->open(&v->file));
   v->open = i;
+  WEIR_TRY(cf_volumes_table_apply(v));
+  const bool divided = v->file.info.unit > 0;
+
   WEIR_TRY(cf_volume_state(&v->opts, v->file.path, &v->file.info));
+  v->divisor = divided ? 0 : v->file.info.unit;
   const cf_volume_info *const has = &v->file.info, *const first = &v->info;
   int64_t bytes = sizeof(double);
 
@@ -68,8 +126,10 @@ static weir_status go_to(cf_volumes *v, int64_t i)
         (long long)first->lengths[2], (long long)first->lengths[3], (long long)first->n_labels,
         first->layout);
   }
-  return cf_volume_agree(first->layout[0] ? first : has, v->entries[0].path, has, v->file.path,
-                         &v->order);
+  WEIR_TRY(cf_volume_agree(first->layout[0] ? first : has, v->entries[0].path, has, v->file.path,
+                           &v->order));
+  v->agrees = true;
+  return WEIR_OK;
 }
 
 /* Reads the properties of sample `in` of the open file, in the order of the first file. */
@@ -85,6 +145,11 @@ static weir_status read_facts(cf_volumes *v, const cf_volume_format *format, int
   for (int64_t k = 0; k < v->info.n_labels; k++) {
     out->physical[k] = own.physical[v->order.label[k]];
   }
+  if (v->table != NULL) {
+    float labels[CF_MAX_LABELS];
+
+    cf_parameters_get(v->table, cf_volumes_table_line(v, in), labels, out);
+  }
   return WEIR_OK;
 }
 
@@ -95,6 +160,10 @@ static weir_status read_labels(cf_volumes *v, const cf_volume_format *format, in
   char where[CF_MAX_LOCATION];
   cf_facts facts;
 
+  if (v->table != NULL) {
+    cf_parameters_get(v->table, cf_volumes_table_line(v, in), unit, &facts);
+    return WEIR_OK;
+  }
   WEIR_TRY(format->labels(&v->file, in, own));
   for (int64_t k = 0; k < v->info.n_labels; k++) {
     stored[k] = own[v->order.label[k]];
@@ -177,6 +246,9 @@ weir_status cf_volumes_open(const char *const *paths, int64_t n, const cf_volume
   v->opts.segmentation = opts->segmentation ? opts->segmentation : "";
   v->opts.axes = opts->axes ? opts->axes : "";
   v->open = -1;
+  for (int k = 0; k < CF_VOLUMES_KEPT; k++) {
+    v->kept[k].number = -1;
+  }
   for (int64_t i = 0; i < n; i++) {
     WEIR_TRY_GOTO(cf_volumes_add(v, paths[i]), done);
   }
@@ -184,6 +256,7 @@ weir_status cf_volumes_open(const char *const *paths, int64_t n, const cf_volume
     status = weir_fail(WEIR_ERR_DATA, "there is no file of samples: name files or folders");
     goto done;
   }
+  WEIR_TRY_GOTO(cf_volumes_table_read(v), done);
   WEIR_TRY_GOTO(survey(v), done);
   *out = v;
   v = NULL;
@@ -199,12 +272,16 @@ void cf_volumes_close(cf_volumes **v)
   if (s && s->open >= 0) {
     s->entries[s->open].format->close(&s->file);
   }
+  for (int k = 0; s && k < CF_VOLUMES_KEPT; k++) {
+    close_kept(s, &s->kept[k]);
+  }
   for (int64_t i = 0; s && i < s->n; i++) {
     weir_free(&s->entries[i].path);
   }
   if (s) {
     weir_free(&s->entries);
     weir_free(&s->raw);
+    cf_parameters_destroy(&s->table);
   }
   weir_free(v);
 }
@@ -280,6 +357,29 @@ static void move_channels(const cf_volumes *v, int64_t n, size_t size, void *vox
   }
 }
 
+/* Divides n voxels from plane d0 on, which are f32, by files.unit. */
+static weir_status divide(const cf_volumes *v, int64_t sample, int64_t d0, int64_t n,
+                          weir_dtype dtype, float *out)
+{
+  WEIR_ASSERT(dtype == WEIR_F32);
+  for (int64_t k = 0; k < n; k++) {
+    const float stored = out[k];
+
+    out[k] = (float)((double)stored / v->divisor);
+    if (!isfinite(out[k]) || (stored != 0 && out[k] == 0)) {
+      char where[CF_MAX_LOCATION];
+
+      cf_volumes_locate(v, sample, where, sizeof where);
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "files.unit: %s: voxel %lld is %g, and single precision does not hold it "
+                       "divided by %g: set a unit of the size of the voxels",
+                       where, (long long)(k + d0 * cf_volume_plane(&v->info)), (double)stored,
+                       v->divisor);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
                             void *out)
 {
@@ -312,7 +412,7 @@ weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d
     return cf_volume_refuse(where, bad + d0 * cf_volume_plane(&v->info),
                             weir_dtype_load_real(stored, v->raw, bad), dtype);
   }
-  return WEIR_OK;
+  return v->divisor > 0 ? divide(v, sample, d0, n, dtype, out) : WEIR_OK;
 }
 
 weir_status cf_volumes_labels(cf_volumes *v, int64_t sample, float *labels)
@@ -384,5 +484,9 @@ weir_status cf_volumes_universe(cf_volumes *v, int64_t sample, int64_t *universe
 
   *universe = -1;
   WEIR_TRY(find(v, sample, &format, &in));
-  return format->universe ? format->universe(&v->file, in, universe) : WEIR_OK;
+  WEIR_TRY(format->universe ? format->universe(&v->file, in, universe) : WEIR_OK);
+  if (*universe < 0 && v->table != NULL) {
+    *universe = cf_volumes_table_line(v, in);
+  }
+  return WEIR_OK;
 }

@@ -160,6 +160,13 @@ weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
                      "%s: a voxel is %g Mpc/h wide, in %s, the first file, %g (cell_size_mpc_h)",
                      path, has->cell, first_path, first->cell);
   }
+  if (!(fabs(cf_volume_unit_of(has) - cf_volume_unit_of(first)) <=
+        1e-6 * cf_volume_unit_of(first))) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: its voxels are divided by %g, those of %s, the first file, by %g "
+                     "(voxel_unit); files.unit states that of files without",
+                     path, cf_volume_unit_of(has), first_path, cf_volume_unit_of(first));
+  }
   WEIR_TRY(agree_quantity(first, first_path, has, path));
   WEIR_TRY(agree_line_of_sight(first, first_path, has, path));
   WEIR_TRY(agree_names(first, first_path, has, path, out));
@@ -193,6 +200,54 @@ static weir_status refuse_no_labels(const char *path, const char *option)
                    "%s: has no labels, and files.%s states them: files.labels names their variable "
                    "or key",
                    path, option);
+}
+
+/* The unit of the voxels, stated (0: not) or by the file, which keeps its own. */
+static weir_status state_unit(double stated, const char *path, cf_volume_info *info)
+{
+  if (info->unit > 0) {
+    return !(stated > 0) || fabs(info->unit - stated) <= 1e-6 * stated
+               ? WEIR_OK
+               : weir_fail(WEIR_ERR_CONFIG,
+                           "files.unit: %s states that its voxels were divided by %g (voxel_unit), "
+                           "not by %g: leave it out",
+                           path, info->unit, stated);
+  }
+  if (stated > 0 && !weir_dtype_is_real(info->dtype)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "files.unit: %s has whole numbers, and voxels of floats are divided: leave it "
+                     "out",
+                     path);
+  }
+  info->unit = stated;
+  return WEIR_OK;
+}
+
+/* The unit of the voxels, and the box that files do not state. */
+static weir_status state_scales(const cf_volume_opts *opts, const char *path, cf_volume_info *info)
+{
+  const int64_t *const l = info->lengths;
+  const double cell = opts->box / (double)(l[1] > 0 ? l[1] : 1);
+
+  WEIR_TRY(state_unit(fabs(opts->unit - 1) > 0 ? opts->unit : 0, path, info));
+  if (!(opts->box > 0) || info->box > 0) {
+    return WEIR_OK;
+  }
+  if (l[1] != l[2] || (l[0] != 1 && l[0] != l[1])) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "files.box: samples of %lld x %lld x %lld of %s are neither cubes nor square "
+                     "maps, as wide as a box: leave it out",
+                     (long long)l[0], (long long)l[1], (long long)l[2], path);
+  }
+  if (info->cell > 0 && !(fabs(info->cell - cell) <= 1e-6 * cell)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "files.box: %s states voxels of %g Mpc/h, and %lld of them are not %g Mpc/h: "
+                     "leave it out",
+                     path, info->cell, (long long)l[1], opts->box);
+  }
+  info->box = opts->box;
+  info->cell = cell;
+  return WEIR_OK;
 }
 
 weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_volume_info *info)
@@ -237,7 +292,7 @@ weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_vol
     info->n_redshifts = opts->redshifts.count;
     memcpy(info->redshift, opts->redshifts.items, (size_t)info->n_redshifts * sizeof(double));
   }
-  return WEIR_OK;
+  return state_scales(opts, path, info);
 }
 
 void cf_volume_move(const cf_order *order, int64_t channels, int64_t n, size_t size, void *voxels)

@@ -24,8 +24,9 @@ const weir_opt cf_volume_options[] = {
         "where there is one"),
     WEIR_OPT_STRING(cf_volume_opts, axes, "",
                     "what the dimensions of the variable of voxels are, a letter each: zyx in a "
-                    "row, n of samples, c of channels, such as nczyx; empty: by names, lengths and "
-                    "the array of classes, of NumPy channels last"),
+                    "row, n of samples, c of channels, such as nczyx; of maps in NumPy arrays yx "
+                    "alone, such as nyx; empty: by names, lengths and the array of classes, of "
+                    "NumPy channels last"),
     WEIR_OPT_INT(cf_volume_opts, classes, 3, 2, CF_MAX_CLASSES, "1",
                  "classes that files have of their voxels, numbered from 0 (LiTS: background, "
                  "liver, tumour)"),
@@ -48,10 +49,34 @@ const weir_opt cf_volume_options[] = {
                   "what voxels are that are trained on: whole counts; a density, not below 0; "
                   "anything; auto: what the file declares (quantity), else counts, with "
                   "data.scale=raw any plausible number; what cannot be is refused"),
+    WEIR_OPT_REAL(cf_volume_opts, unit, 1, 1e-37, 1e37, "1",
+                  "number that voxels of floats are divided by as they are read, so that "
+                  "logarithms of masses or temperatures are of numbers about 1 (data.scale); what "
+                  "convert wrote of such voxels is divided already and states it"),
+    WEIR_OPT_REAL(cf_volume_opts, box, 0, 0, 1e6, "Mpc/h",
+                  "side of the periodic box that each sample of files that state none is as wide "
+                  "as (CAMELS: 25); 0: not known"),
+    WEIR_OPT_TABLE(cf_volume_opts, parameters, cf_parameters_options,
+                   "labels of files without: the samples of a file are of the lines of the table, "
+                   "in their order; a file of one sample is of the line that a folder of its "
+                   "path names"),
+    WEIR_OPT_INT(cf_volume_opts, samples_per_line, 1, 1, 1e9, "1",
+                 "consecutive samples of each line of files.parameters.table (maps of the CAMELS "
+                 "Multifield Dataset: 15), which are of one universe"),
     WEIR_OPT_END,
 };
 
 const char *const cf_quantity_name[] = {"auto", "counts", "density", "any"};
+
+double cf_volume_unit_of(const cf_volume_info *info)
+{
+  return info->unit > 0 ? info->unit : 1;
+}
+
+bool cf_volume_has_table(const cf_volume_opts *o)
+{
+  return o->parameters.table != NULL && o->parameters.table[0] != 0;
+}
 
 char cf_axis_letter(const char *word)
 {

@@ -16,6 +16,15 @@ enum {
 
 #define CF_COSMOLOGY_NAMES "omega_m omega_b h n_s sigma_8"
 
+/* The table of the parameters of simulations: parameters.h. */
+typedef struct cf_parameters_opts {
+  const char *table;        /* path; "" or NULL: none */
+  weir_string_list columns; /* names of its columns; none: of its first line, "#Name Omega_m .." */
+  weir_string_list labels;  /* columns that become labels; none: all numbers but `seed` */
+  weir_real_list range;     /* lo, hi of each label; none: the extremes of its column */
+} cf_parameters_opts;
+extern const weir_opt cf_parameters_options[];
+
 /* Options of reading; the defaults suit self-describing files. */
 typedef struct cf_volume_opts {
   const char *volume, *labels; /* key or variable; "": the names in use */
@@ -32,7 +41,11 @@ typedef struct cf_volume_opts {
   weir_real_list range;        /* lo, hi of each label, of files without ranges */
   weir_real_list redshifts;    /* of the channels, of files without redshifts */
   int voxels;                  /* cf_quantity; CF_QUANTITY_AUTO: what the file declares */
-  bool labels_optional;        /* no option: labels that options name may be missing (predict) */
+  double unit;                 /* that voxels are divided by; 0: 1 */
+  double box; /* Mpc/h, as wide as samples of files that state none; 0: not known */
+  cf_parameters_opts parameters; /* of files without labels */
+  int64_t samples_per_line;      /* of its table; 0: 1 */
+  bool labels_optional;          /* no option: labels that options name may be missing (predict) */
 } cf_volume_opts;
 extern const weir_opt cf_volume_options[];
 
@@ -64,6 +77,8 @@ typedef struct cf_volume_info {
   int64_t n_classes;      /* of the voxels; 0: the files have none */
   weir_dtype class_dtype; /* as stored */
   double box, cell;       /* sides of the simulated box and of a voxel in Mpc/h; 0: not known */
+  double unit;            /* that voxels are divided by: by files.unit as they are read, or, as the
+                             file states, before they were written; 0: 1 */
   cf_quantity quantity;   /* that the file declares or files.voxels states */
   char line_of_sight;     /* 'x', 'y', 'z': first, second, third axis of a sample, along which
                              samples are in redshift space; 0: none, or not known */
@@ -72,6 +87,10 @@ typedef struct cf_volume_info {
                                        */
 } cf_volume_info;
 
+/* Returns what voxels are divided by: info->unit, or 1. */
+double cf_volume_unit_of(const cf_volume_info *info);
+/* Returns whether labels are those of a table of parameters. */
+bool cf_volume_has_table(const cf_volume_opts *o);
 /* Returns the axis that a word names, 'x', 'y' or 'z'; 0: none of them. */
 char cf_axis_letter(const char *word);
 

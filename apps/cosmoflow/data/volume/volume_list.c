@@ -187,6 +187,29 @@ const char *cf_volumes_within(const cf_volumes *v, const char *folder)
   return NULL;
 }
 
+/* Extends the digest by what options state in place of the files; nothing where they state nothing.
+ */
+static void add_stated(const cf_volumes *v, char hex[65])
+{
+  const cf_parameters_opts *const p = &v->opts.parameters;
+  char text[256];
+
+  if (v->info.unit > 0 || v->opts.box > 0) {
+    (void)snprintf(text, sizeof text, "%s %.17g %.17g", hex, v->info.unit, v->opts.box);
+    weir_sha256(text, strlen(text), hex);
+  }
+  if (v->table == NULL) {
+    return;
+  }
+  cf_digests_add_input(p->table, hex);
+  for (int64_t k = 0; k < v->info.n_labels; k++) {
+    (void)snprintf(text, sizeof text, "%s %.*s %.17g %.17g %lld", hex, CF_MAX_NAME,
+                   v->info.label[k], v->info.lo[k], v->info.hi[k],
+                   (long long)v->opts.samples_per_line);
+    weir_sha256(text, strlen(text), hex);
+  }
+}
+
 void cf_volumes_key(const cf_volumes *v, char hex[65])
 {
   char text[256];
@@ -199,23 +222,28 @@ void cf_volumes_key(const cf_volumes *v, char hex[65])
   for (int64_t i = 0; i < v->n; i++) {
     cf_digests_add_input(v->entries[i].path, hex);
   }
+  add_stated(v, hex);
 }
 
-static weir_status list_paths(const cf_volumes *v, const char ***out)
+/* Lists the files, and after them the table of their labels. */
+static weir_status list_paths(const cf_volumes *v, const char ***out, int64_t *n)
 {
-  WEIR_TRY(weir_alloc(v->n, sizeof **out, (void **)out));
+  WEIR_TRY(weir_alloc(v->n + 1, sizeof **out, (void **)out));
   for (int64_t i = 0; i < v->n; i++) {
     (*out)[i] = v->entries[i].path;
   }
+  *n = v->n + (v->table != NULL);
+  (*out)[v->n] = v->opts.parameters.table;
   return WEIR_OK;
 }
 
 weir_status cf_volumes_origin(const cf_volumes *v, const char *what, weir_origin *to)
 {
   const char **path = NULL;
+  int64_t n = 0;
 
-  WEIR_TRY(list_paths(v, &path));
-  const weir_status status = weir_origin_files(to, what, path, v->n);
+  WEIR_TRY(list_paths(v, &path, &n));
+  const weir_status status = weir_origin_files(to, what, path, n);
 
   weir_free(&path);
   return status;
@@ -225,9 +253,10 @@ weir_status cf_volumes_belongs(const cf_volumes *v, const char *what, const weir
                                weir_belongs *out)
 {
   const char **path = NULL;
+  int64_t n = 0;
 
-  WEIR_TRY(list_paths(v, &path));
-  const weir_status status = weir_origin_check_files(o, what, path, v->n, out);
+  WEIR_TRY(list_paths(v, &path, &n));
+  const weir_status status = weir_origin_check_files(o, what, path, n, out);
 
   weir_free(&path);
   return status;

@@ -178,7 +178,10 @@ static weir_status define(made *m, const cf_volume_out *o)
     WEIR_TRY(weir_netcdf_put_text(m->nc, WEIR_NETCDF_FILE, "simulation", info->simulation));
   }
   WEIR_TRY(cf_netcdf_put_line_of_sight(m->nc, info->line_of_sight));
-  return cf_netcdf_put_box(m->nc, info->box, info->cell);
+  WEIR_TRY(cf_netcdf_put_box(m->nc, info->box, info->cell));
+  return info->unit > 0 ? weir_netcdf_put_numbers(m->nc, WEIR_NETCDF_FILE, "voxel_unit", WEIR_F64,
+                                                  &info->unit, 1)
+                        : WEIR_OK;
 }
 
 weir_status cf_netcdf_create(cf_volume_out *o)

@@ -107,6 +107,27 @@ static void a_folder_that_lacks_a_listed_file_is_refused(void **state)
   assert_non_null(strstr(weir_last_message(), "f2.tfrecord: is not there, and files.sha256 lists"));
 }
 
+/* More files than stay open, in descending order and then in jumps. */
+static void files_are_closed_and_opened_again(void **state)
+{
+  const cf_volume_info info = sample_info(2, 1, WEIR_I16, 4);
+  const cf_volume_opts opts = cf_test_opts();
+  char folder[300], one[400];
+  const char *const paths[] = {folder};
+  cf_volumes *v = NULL;
+
+  snprintf(folder, sizeof folder, "%s/many", dir);
+  assert_ok(weir_dir_create(folder));
+  for (int64_t k = 0; k < 40; k++) {
+    snprintf(one, sizeof one, "%s/f%02lld", folder, (long long)k);
+    cf_test_write("tfrecord", one, &info, k, 1, 0);
+  }
+  assert_ok(cf_volumes_open(paths, 1, &opts, &v));
+  assert_int_equal(cf_volumes_files(v), 40);
+  assert_samples(v, &info, 40, true);
+  cf_volumes_close(&v);
+}
+
 static void folders_and_lists_are_sets(void **state)
 {
   const cf_volume_info info = sample_info(3, 2, WEIR_I16, 4);
@@ -471,6 +492,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(another_number_of_records_is_refused),
       cmocka_unit_test(samples_come_back),
+      cmocka_unit_test(files_are_closed_and_opened_again),
       cmocka_unit_test(folders_and_lists_are_sets),
       cmocka_unit_test(a_folder_that_lacks_a_listed_file_is_refused),
       cmocka_unit_test(what_options_state_holds_for_every_record),

@@ -36,6 +36,7 @@ typedef struct work {
   int64_t *fold;
   double *x;      /* [p, n] */
   int32_t *order; /* [p, n] rows by x */
+  int32_t *drawn; /* [threads, p, n] of item.drawn */
   double *error;  /* [items, max_rounds] sums of squares of a fold */
   struct item *item;
 } work;
@@ -45,13 +46,15 @@ typedef struct item {
   int64_t target, fold;
   double *f, *residual; /* [n] */
   int32_t *node;        /* [n] of the tree that is made; -1: not fitted to */
-  cf_tree_node *tree;   /* [tree_nodes] */
-  struct split *split;  /* [nodes of a level] */
+  int32_t *drawn;       /* [p, n] n_drawn rows of each feature that the tree is fitted to, by x */
+  int64_t n_drawn;
+  cf_tree_node *tree;  /* [tree_nodes] */
+  struct split *split; /* [nodes of a level] */
 } item;
 
 /* Sums of a node of a level, and its best split so far. */
 typedef struct split {
-  double n, sum;           /* of the residuals */
+  double n, sum, square;   /* of the residuals; sum^2 / n */
   double left_n, left_sum; /* of the rows before one, in the order of a feature */
   double last;             /* value of the row before */
   double best, threshold;  /* reduction of the squared error */
@@ -76,15 +79,15 @@ static double middle(double lower, double upper)
 /* Tries the thresholds of a feature in all nodes of a level, the first of which is `first`. */
 static void try_feature(const work *w, const item *t, int64_t feature, int64_t first, int64_t nodes)
 {
-  const int32_t *const order = w->order + feature * w->n;
+  const int32_t *const drawn = t->drawn + feature * w->n;
   const double *const x = w->x + feature * w->n;
   const double min_leaf = (double)w->opts->min_leaf;
 
   for (int64_t k = 0; k < nodes; k++) {
     t->split[k].left_n = t->split[k].left_sum = 0;
   }
-  for (int64_t i = 0; i < w->n; i++) {
-    const int32_t row = order[i];
+  for (int64_t i = 0; i < t->n_drawn; i++) {
+    const int32_t row = drawn[i];
     const int64_t k = (int64_t)t->node[row] - first;
 
     if (k < 0) {
@@ -94,8 +97,8 @@ static void try_feature(const work *w, const item *t, int64_t feature, int64_t f
 
     if (s->left_n >= min_leaf && s->n - s->left_n >= min_leaf && x[row] > s->last) {
       const double right_n = s->n - s->left_n, right_sum = s->sum - s->left_sum;
-      const double gain = s->left_sum * s->left_sum / s->left_n + right_sum * right_sum / right_n -
-                          s->sum * s->sum / s->n;
+      const double gain =
+          s->left_sum * s->left_sum / s->left_n + right_sum * right_sum / right_n - s->square;
 
       if (gain > s->best) {
         s->best = gain;
@@ -125,6 +128,7 @@ static bool split_level(const work *w, item *t, int64_t first, int64_t nodes)
     }
   }
   for (int64_t k = 0; k < nodes; k++) {
+    t->split[k].square = t->split[k].sum * t->split[k].sum / t->split[k].n;
     t->split[k].best *= 1e-13;
     t->split[k].feature = -1;
   }
@@ -206,7 +210,7 @@ static double target_of(const work *w, int64_t i, int64_t target)
 
 /* Chooses the rows of a round: of those outside the fold a share, the same ones whatever the fold
  * is, but for its own. */
-static void choose_rows(const work *w, const item *t, int64_t round)
+static void choose_rows(const work *w, item *t, int64_t round)
 {
   const uint64_t stream = weir_random_bits(w->seed, DRAWS, (uint32_t)t->target, (uint64_t)round);
 
@@ -215,6 +219,16 @@ static void choose_rows(const work *w, const item *t, int64_t round)
                        weir_random_uniform(stream, DRAWS, 0, (uint64_t)i) < w->opts->subsample;
 
     t->node[i] = w->fold[i] != t->fold && drawn ? 0 : -1;
+  }
+  for (int64_t feature = 0; feature < w->p; feature++) {
+    const int32_t *const order = w->order + feature * w->n;
+    int32_t *const out = t->drawn + feature * w->n;
+
+    t->n_drawn = 0;
+    for (int64_t i = 0; i < w->n; i++) { /* without a branch that nobody could predict */
+      out[t->n_drawn] = order[i];
+      t->n_drawn += t->node[order[i]] == 0;
+    }
   }
 }
 
@@ -226,7 +240,7 @@ static void boost(void *context, int64_t number, int thread)
   cf_tree_node *const kept = w->out->tree + t->target * w->out->max_rounds * w->out->tree_nodes;
   double sum = 0, count = 0;
 
-  (void)thread;
+  t->drawn = w->drawn + thread * w->p * w->n;
   for (int64_t i = 0; i < w->n; i++) {
     sum += w->fold[i] != t->fold ? target_of(w, i, t->target) : 0;
     count += w->fold[i] != t->fold;
@@ -368,6 +382,7 @@ static weir_status fit(work *w)
 
   WEIR_TRY(weir_alloc(w->p * w->n, sizeof *w->x, (void **)&w->x));
   WEIR_TRY(weir_alloc(w->p * w->n, sizeof *w->order, (void **)&w->order));
+  WEIR_TRY(weir_alloc(weir_threads_get() * w->p * w->n, sizeof *w->drawn, (void **)&w->drawn));
   WEIR_TRY(weir_alloc(items * out->max_rounds, sizeof *w->error, (void **)&w->error));
   WEIR_TRY(take_rows(w));
   WEIR_TRY(weir_alloc(out->n_targets * out->max_rounds * out->tree_nodes, sizeof *out->tree,
@@ -402,6 +417,7 @@ weir_status cf_boosting_fit(const cf_boosting_opts *opts, uint64_t seed, const c
   weir_free(&w.fold);
   weir_free(&w.x);
   weir_free(&w.order);
+  weir_free(&w.drawn);
   weir_free(&w.error);
   if (status != WEIR_OK) {
     cf_boosting_fini(out);

@@ -1,5 +1,5 @@
-/* bispectrum_test.c - the estimator against sums over all triangles, waves whose bispectrum is
- * known, Gaussian fields, and refusals. */
+/* bispectrum_test.c - the estimator against sums over all triangles and Pylians, waves whose
+ * bispectrum is known, Gaussian fields, and refusals. */
 #include "eval/summary/bispectrum.h"
 #include <complex.h>
 #include <string.h>
@@ -282,10 +282,46 @@ static void memory_that_is_missing_is_no_leak(void **state)
   assert_true(weir_check_faults(make, NULL) >= 16);
 }
 
+/* Pk_library.Bk of Pylians 0.12 (single precision, NumPy 2.4.6; tests/bench/cosmo_pylians.py): P of
+ * the first side and of the other two, B and Q of shells of two fundamental waves. */
+static void pylians_has_the_same(void **state)
+{
+  enum { SIDE = 16, TRIANGLES = 3 };
+  static const double pylians[TRIANGLES][4] = {
+      {0.0810215512, 0.0810215512, -0.0980657049, -4.97960383},
+      {0.0749705959, 0.0749705959, 0.00222905953, 0.132196052},
+      {0.0810215512, 0.0749705959, -0.0194445133, -1.0942906},
+  };
+  cf_bispectrum_opts o;
+  cf_bispectrum_slot r;
+  cf_bispectrum s;
+
+  NEEDS_FFTW();
+  weir_opts_default(cf_bispectrum_options, sizeof o, &o);
+  o.width = 2;
+  o.ratio = 2;
+  golden_density(SIDE, rho);
+  assert_ok(cf_bispectrum_init(&o, SIDE, &s));
+  assert_ok(cf_bispectrum_slot_init(&s, &r));
+  cf_bispectrum_measure(&s, &r, rho);
+  assert_int_equal(s.n_triangles, TRIANGLES);
+  for (int t = 0; t < TRIANGLES; t++) {
+    const double one = 2e-5 * r.sigma[t];
+
+    assert_near(r.power[s.triangle[t].first], pylians[t][0], 1e-7);
+    assert_near(r.power[s.triangle[t].other], pylians[t][1], 1e-7);
+    assert_near(r.b[t], pylians[t][2], one);
+    assert_near(r.q[t], pylians[t][3], one * fabs(r.q[t] / r.b[t]) + 1e-6);
+  }
+  cf_bispectrum_slot_fini(&s, &r);
+  cf_bispectrum_fini(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(estimates_are_sums_over_triangles),
+      cmocka_unit_test(pylians_has_the_same),
       cmocka_unit_test(waves_have_a_known_bispectrum),
       cmocka_unit_test(gaussian_fields_have_none),
       cmocka_unit_test(white_noise_has_its_third_moment),

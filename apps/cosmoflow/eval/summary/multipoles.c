@@ -12,6 +12,9 @@ const weir_opt cf_multipole_options[] = {
                   "axis of a sample (first, second, third) that is the line of sight"),
     WEIR_OPT_INT(cf_multipole_opts, width, 1, 1, 4096, "1",
                  "width of the bins of k, in fundamental wave numbers of the sample"),
+    WEIR_OPT_REAL(cf_multipole_opts, from, 0.5, 0.5, 4096, "1",
+                  "beginning of the first bin, in fundamental wave numbers: 0.5 has whole numbers "
+                  "in the middle of bins of width 1, 1 (the bins of Pylians) at their beginning"),
     WEIR_OPT_REAL(
         cf_multipole_opts, reach, 1, 0.01, 1.7321, "Nyquist",
         "end of the last bin; 1, the Nyquist wave number of an axis, is the largest below "
@@ -76,13 +79,13 @@ static weir_status prepare(const cf_multipole_opts *o, cf_multipoles *s)
   const int64_t squares = cf_mesh_squares(s->n);
   const double end = fmin(o->reach * (double)s->n / 2, sqrt((double)(squares - 1)) + 0.5);
 
-  s->bins = (int64_t)floor((end - 0.5) / (double)s->width + 1e-9);
+  s->bins = (int64_t)floor((end - o->from) / (double)s->width + 1e-9);
   if (s->bins < 1) {
     return weir_fail(
         WEIR_ERR_CONFIG,
         "summaries.multipoles: samples of %lld^3 voxels have no bin %lld fundamental wave numbers "
-        "wide up to %.4g of them: a smaller width, a larger reach, or no multipoles",
-        (long long)s->n, (long long)s->width, end);
+        "wide from %.4g to %.4g of them: a smaller width or from, a larger reach, or no multipoles",
+        (long long)s->n, (long long)s->width, o->from, end);
   }
   WEIR_TRY(cf_mesh_create(s->n, &s->mesh));
   WEIR_TRY(weir_alloc(squares, sizeof *s->bin, (void **)&s->bin));
@@ -90,9 +93,9 @@ static weir_status prepare(const cf_multipole_opts *o, cf_multipoles *s)
   WEIR_TRY(weir_alloc(s->bins, sizeof *s->k, (void **)&s->k));
   WEIR_TRY(weir_alloc(s->n, sizeof *s->seen, (void **)&s->seen));
   for (int64_t square = 0; square < squares; square++) {
-    const int64_t at = (int64_t)floor((sqrt((double)square) - 0.5) / (double)s->width);
+    const double at = floor((sqrt((double)square) - o->from) / (double)s->width);
 
-    s->bin[square] = square > 0 && at < s->bins ? (int32_t)at : -1;
+    s->bin[square] = at >= 0 && at < (double)s->bins ? (int32_t)at : -1;
   }
   for (int64_t i = 0; i < s->n; i++) {
     const double x = PI * (double)cf_wave(i, s->n) / (double)s->n;

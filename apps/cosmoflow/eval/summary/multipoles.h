@@ -4,9 +4,9 @@
  *
  *   P_l(bin) = (2 l + 1) / modes sum over its waves of V |delta(k)|^2 L_l(mu),  mu = k_axis / |k|
  *
- * L_0 = 1, L_2 = (3 mu^2 - 1) / 2, L_4 = (35 mu^4 - 30 mu^2 + 3) / 8. Bin b has the waves with 1/2
- * + b width <= |w| < 1/2 + (b + 1) width, in fundamental waves. Bins end at Nyquist's wave of an
- * axis or before: beyond, they lack directions. */
+ * L_0 = 1, L_2 = (3 mu^2 - 1) / 2, L_4 = (35 mu^4 - 30 mu^2 + 3) / 8. Bin b has the waves with
+ * from + b width <= |w| < from + (b + 1) width, in fundamental waves. Bins end at Nyquist's wave of
+ * an axis or before: beyond, they lack directions. */
 #ifndef CF_MULTIPOLES_H
 #define CF_MULTIPOLES_H
 #include "conf/weir_opt.h"
@@ -18,6 +18,7 @@ enum { CF_MULTIPOLES = 3 }; /* l = 0, 2, 4 */
 typedef struct cf_multipole_opts {
   int line_of_sight; /* axis of a sample: 0, 1, 2 */
   int64_t width;     /* of a bin, in fundamental waves */
+  double from;       /* where the first bin begins, in fundamental waves */
   double reach;      /* in units of Nyquist's wave along an axis */
   int window;        /* order of mass assignment that is divided out (particles.h); 0: none */
 } cf_multipole_opts;

@@ -1,5 +1,5 @@
-/* multipoles_test.c - the estimator against sums over waves, the Kaiser limit of linear fields and
- * of simulated universes, and refusals. */
+/* multipoles_test.c - the estimator against sums over waves and Pylians, the Kaiser limit of linear
+ * fields and of simulated universes, and refusals. */
 #include "eval/summary/multipoles.h"
 #include <complex.h>
 #include <string.h>
@@ -56,10 +56,10 @@ static void check_definition(const cf_multipole_opts *o, int64_t n)
   for (int64_t i = 0; i < n * n * n; i++) {
     const int64_t w[3] = {cf_wave(i / (n * n), n), cf_wave(i / n % n, n), cf_wave(i % n, n)};
     const double size = sqrt((double)(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]));
-    const int64_t bin = (int64_t)floor((size - 0.5) / (double)o->width);
+    const int64_t bin = (int64_t)floor((size - o->from) / (double)o->width);
     double window = 1;
 
-    if (size < 0.5 || bin >= s.bins) {
+    if (size < o->from || bin >= s.bins) {
       continue;
     }
     for (int a = 0; a < 3; a++) {
@@ -96,6 +96,41 @@ static void estimates_are_sums_over_waves(void **state)
     o.width = 1 + axis / 2;
     check_definition(&o, 8);
     check_definition(&o, 7);
+    o.from = 1 + 0.25 * axis;
+    check_definition(&o, 7);
+  }
+}
+
+/* Pk_library.Pk of Pylians 0.12 (single precision, NumPy 2.4.6; tests/bench/cosmo_pylians.py): P_0,
+ * P_2 and P_4 of bins that begin at whole numbers. */
+static void pylians_has_the_same(void **state)
+{
+  enum { SIDE = 8, BINS = 3 };
+  static const double pylians[3][CF_MULTIPOLES * BINS] = {
+      {0.0656823956, 0.101319609, 0.150955703, 0.0149875938, -0.0340311959, -0.0359590363,
+       -0.138997439, 0.0154794674, 0.0082337875},
+      {0.0736155071, 0.135874977, 0.284682101, -0.0114323622, 0.0801974503, 0.0633726748,
+       -0.0756624623, 0.0730422862, -0.0167896182},
+      {0.0825882005, 0.182640558, 0.542665504, -0.00694432003, -0.0452715335, 0.000995158607,
+       -0.0764011248, -0.0925031101, -0.293995447},
+  };
+
+  NEEDS_FFTW();
+  golden_density(SIDE, rho);
+  for (int axis = 0; axis < 3; axis++) {
+    cf_multipole_opts o = options(axis);
+    double found[CF_MULTIPOLES * MAX];
+    cf_multipoles s;
+
+    o.from = 1;
+    o.window = axis + 1; /* NGP, CIC, TSC */
+    assert_ok(cf_multipoles_init(&o, SIDE, &s));
+    assert_int_equal(s.bins, BINS);
+    measure(&s, found);
+    for (int i = 0; i < CF_MULTIPOLES * BINS; i++) {
+      assert_near(found[i], pylians[axis][i], 2e-6);
+    }
+    cf_multipoles_fini(&s);
   }
 }
 
@@ -229,6 +264,10 @@ static void what_cannot_be_is_refused(void **state)
   o.width = 5;
   assert_int_equal(cf_multipoles_init(&o, 8, &s), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "samples of 8^3 voxels have no bin 5"));
+  o.width = 1;
+  o.from = 3.5;
+  assert_int_equal(cf_multipoles_init(&o, 8, &s), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "wide from 3.5 to 4 of them"));
 }
 
 static weir_status make(void *context)
@@ -258,6 +297,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(estimates_are_sums_over_waves),
+      cmocka_unit_test(pylians_has_the_same),
       cmocka_unit_test(linear_fields_have_the_multipoles_of_kaiser),
       cmocka_unit_test(universes_have_the_multipoles_of_kaiser),
       cmocka_unit_test(what_cannot_be_is_refused),

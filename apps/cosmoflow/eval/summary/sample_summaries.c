@@ -94,7 +94,7 @@ static weir_status make(const cf_summary_opts *opts, cf_source *s, cf_sample_sum
   WEIR_TRY_GOTO(weir_alloc(out->of.channels * out->of.each[CF_SUMMARY_MULTIPOLES],
                            sizeof *out->kaiser, (void **)&out->kaiser),
                 done);
-  WEIR_TRY_GOTO(cf_source_read(s, opts->sample, 0, out->of.n, WEIR_F32, voxels), done);
+  WEIR_TRY_GOTO(cf_source_read(s, opts->sample, 0, info->lengths[0], WEIR_F32, voxels), done);
   WEIR_TRY_GOTO(measure(&out->of, out, voxels, &slot), done);
   WEIR_TRY_GOTO(cf_source_facts(s, opts->sample, &facts), done);
   WEIR_TRY_GOTO(compare(out, &facts), done);

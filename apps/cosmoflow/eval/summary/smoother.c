@@ -23,9 +23,10 @@ static void set_weights(cf_smoother *s, double sigma)
   }
 }
 
-weir_status cf_smoother_init(int64_t n, bool periodic, double sigma, cf_smoother *out)
+weir_status cf_smoother_init(int64_t n, bool map, bool periodic, double sigma, cf_smoother *out)
 {
-  *out = (cf_smoother){.n = n, .periodic = periodic, .radius = (int64_t)(4 * sigma + 0.5)};
+  *out =
+      (cf_smoother){.n = n, .map = map, .periodic = periodic, .radius = (int64_t)(4 * sigma + 0.5)};
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(2 * out->radius + 1, sizeof *out->weight, (void **)&out->weight), done);
@@ -80,7 +81,12 @@ void cf_smoother_run(const cf_smoother *s, double *x, double *line)
 {
   const int64_t n = s->n, strides[] = {n * n, n, 1};
 
-  for (int axis = 0; axis < 3 && s->radius > 0; axis++) {
+  for (int axis = 1; axis < 3 && s->map && s->radius > 0; axis++) {
+    for (int64_t i = 0; i < n; i++) {
+      smooth_line(s, x + i * strides[3 - axis], strides[axis], line);
+    }
+  }
+  for (int axis = 0; axis < 3 && !s->map && s->radius > 0; axis++) {
     const int64_t a = strides[(axis + 1) % 3], b = strides[(axis + 2) % 3];
 
     for (int64_t i = 0; i < n * n; i++) {

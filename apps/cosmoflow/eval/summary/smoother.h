@@ -1,4 +1,4 @@
-/* smoother.h - Gaussian smoothing of a cube in real space.
+/* smoother.h - Gaussian smoothing of a cube, or of a map, in real space.
  *
  * One axis after the other, with weights exp(-d^2 / 2 sigma^2) up to the offset int(4 sigma + 1/2),
  * the radius of scipy.ndimage.gaussian_filter. A periodic cube goes on at its opposite face. A cube
@@ -13,17 +13,18 @@
 
 typedef struct cf_smoother {
   int64_t n, radius;
-  bool periodic;
+  bool periodic, map;
   double *weight; /* [2 radius + 1], their sum is 1 */
   double *inside; /* [n] sum of the weights that lie in the cube; periodic: 1 */
 } cf_smoother;
 
-/* Prepares the smoothing of cubes of n^3 voxels, sigma in voxels, 0: none. Fails: WEIR_ERR_MEMORY.
- */
-weir_status cf_smoother_init(int64_t n, bool periodic, double sigma, cf_smoother *out) WEIR_CHECKED;
+/* Prepares the smoothing of cubes of n^3 voxels, or of maps of n^2, sigma in voxels, 0: none.
+ * Fails: WEIR_ERR_MEMORY. */
+weir_status cf_smoother_init(int64_t n, bool map, bool periodic, double sigma,
+                             cf_smoother *out) WEIR_CHECKED;
 void cf_smoother_fini(cf_smoother *s);
 /* Returns the numbers that cf_smoother_run works with. */
 int64_t cf_smoother_line(const cf_smoother *s);
-/* Smooths x[n, n, n] in place; line: [cf_smoother_line]. */
+/* Smooths x[n, n, n], or x[n, n] of a map, in place; line: [cf_smoother_line]. */
 void cf_smoother_run(const cf_smoother *s, double *x, double *line);
 #endif

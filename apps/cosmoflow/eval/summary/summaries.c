@@ -48,8 +48,9 @@ const weir_opt cf_summary_options[] = {
                          "eval.regressions"),
     WEIR_OPT_TABLE(cf_summary_opts, one_point, one_point_options,
                    "one-point distribution: shares of voxels by ln(1 + delta)"),
-    WEIR_OPT_TABLE(cf_summary_opts, peaks, peak_options,
-                   "peak counts: voxels above their 26 neighbours, by height ln(1 + delta)"),
+    WEIR_OPT_TABLE(
+        cf_summary_opts, peaks, peak_options,
+        "peak counts: voxels above their 26 neighbours, of maps 8, by height ln(1 + delta)"),
     WEIR_OPT_TABLE(cf_summary_opts, bispectrum, cf_bispectrum_options,
                    "bispectrum of equilateral and squeezed triangles, of a sample taken as "
                    "periodic like its power spectrum"),
@@ -173,7 +174,7 @@ static weir_status prepare_counts(cf_summaries *s, cf_summary_kind which)
   for (int64_t k = 0; k < o->smoothing.count; k++) {
     const double sigma = o->smoothing.items[k] > 0 ? o->smoothing.items[k] / s->cell : 0;
 
-    WEIR_TRY(cf_smoother_init(s->n, s->periodic, sigma, &s->smoother[which][k]));
+    WEIR_TRY(cf_smoother_init(s->n, s->map, s->periodic, sigma, &s->smoother[which][k]));
     s->n_smoothers[which]++;
   }
   s->each[which] = o->smoothing.count * (o->bins + 2);
@@ -182,6 +183,13 @@ static weir_status prepare_counts(cf_summaries *s, cf_summary_kind which)
 
 static weir_status prepare(const cf_volume_info *info, cf_summaries *s, cf_summary_kind which)
 {
+  if (s->map && which != CF_SUMMARY_ONE_POINT && which != CF_SUMMARY_PEAKS) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "summaries: %s is of cubes, and the samples are maps, which have one_point and "
+        "peaks (summaries.use, eval.regressions)",
+        cf_summary_name[which]);
+  }
   switch (which) {
   case CF_SUMMARY_BISPECTRUM:
     WEIR_TRY(cf_bispectrum_init(&s->opts->bispectrum, s->n, &s->bispectrum));
@@ -207,9 +215,11 @@ weir_status cf_summaries_init(const cf_summary_opts *opts, unsigned which,
   const int64_t *const l = info->lengths;
   weir_status status = WEIR_OK;
 
-  *out = (cf_summaries){.opts = opts, .n = l[0], .channels = l[3]};
-  if (l[0] != l[1] || l[0] != l[2]) {
-    return weir_fail(WEIR_ERR_DATA, "summaries: samples are %lld x %lld x %lld, and no cubes",
+  *out = (cf_summaries){
+      .opts = opts, .n = l[1], .map = l[0] == 1, .voxels = l[0] * l[1] * l[2], .channels = l[3]};
+  if ((l[0] != l[1] && l[0] != 1) || l[1] != l[2]) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "summaries: samples are %lld x %lld x %lld, and no cubes or square maps",
                      (long long)l[0], (long long)l[1], (long long)l[2]);
   }
   WEIR_TRY(set_cell(info, out));
@@ -244,7 +254,7 @@ void cf_summaries_fini(cf_summaries *s)
 
 weir_status cf_summary_slot_init(const cf_summaries *s, cf_summary_slot *out)
 {
-  const int64_t voxels = s->n * s->n * s->n;
+  const int64_t voxels = s->voxels;
   int64_t line = 1;
   weir_status status = WEIR_OK;
 
@@ -289,7 +299,7 @@ int64_t cf_summary_slot_bytes(const cf_summaries *s)
 {
   const int64_t *const each = s->each;
 
-  return 2 * s->n * s->n * s->n * (int64_t)sizeof(double) +
+  return 2 * s->voxels * (int64_t)sizeof(double) +
          (each[CF_SUMMARY_BISPECTRUM] > 0 ? cf_bispectrum_slot_bytes(&s->bispectrum) : 0) +
          (each[CF_SUMMARY_MULTIPOLES] > 0 ? cf_multipoles_slot_bytes(&s->multipoles) : 0) +
          (each[CF_SUMMARY_SCATTERING] > 0 ? cf_scattering_slot_bytes(&s->scattering) : 0);
@@ -306,7 +316,7 @@ static bool fail(cf_summary_fault *fault, int64_t channel, int64_t voxel, double
 static bool take_density(const cf_summaries *s, const float *voxels, int64_t c, double *rho,
                          cf_summary_fault *fault)
 {
-  const int64_t n = s->n * s->n * s->n;
+  const int64_t n = s->voxels;
   double sum = 0;
 
   for (int64_t i = 0; i < n; i++) {
@@ -334,7 +344,7 @@ static void count(const cf_summaries *s, cf_summary_kind which, cf_summary_slot 
 {
   const cf_count_opts *const o = cf_summary_counts(s->opts, which);
   const cf_count_bins bins = {o->lo, o->hi, o->bins};
-  const int64_t voxels = s->n * s->n * s->n;
+  const int64_t voxels = s->voxels;
 
   for (int64_t k = 0; k < o->smoothing.count; k++) {
     double *const numbers = out + k * cf_count_numbers(&bins);
@@ -342,9 +352,9 @@ static void count(const cf_summaries *s, cf_summary_kind which, cf_summary_slot 
     memcpy(r->smooth, r->rho, (size_t)voxels * sizeof *r->rho);
     cf_smoother_run(&s->smoother[which][k], r->smooth, r->line);
     if (which == CF_SUMMARY_ONE_POINT) {
-      cf_one_point(&bins, r->smooth, s->n, numbers);
+      cf_one_point(&bins, r->smooth, voxels, numbers);
     } else {
-      cf_peaks(&bins, r->smooth, s->n, s->periodic, numbers);
+      cf_peaks(&bins, r->smooth, s->n, s->map, s->periodic, numbers);
     }
   }
 }

@@ -50,7 +50,8 @@ extern const weir_opt cf_summary_options[];
 /* What is computed of samples of one shape; const once made. */
 typedef struct cf_summaries {
   const cf_summary_opts *opts;
-  int64_t n, channels;
+  int64_t n, voxels, channels;         /* side, voxels of a channel */
+  bool map;                            /* of one plane */
   double cell;                         /* side of a voxel in Mpc/h; 0: not known */
   bool periodic;                       /* the sample is the whole box */
   int64_t each[CF_SUMMARIES];          /* numbers of a channel; 0: not computed */
@@ -63,7 +64,7 @@ typedef struct cf_summaries {
 
 /* Workspace of one sample. */
 typedef struct cf_summary_slot {
-  double *rho, *smooth; /* [n, n, n] */
+  double *rho, *smooth; /* [voxels] */
   double *line;
   cf_bispectrum_slot bispectrum;
   cf_multipoles_slot multipoles;
@@ -79,7 +80,8 @@ typedef struct cf_summary_fault {
 
 /* Prepares the summaries `which` (bits 1 << cf_summary_kind) of samples; opts are borrowed. Fails:
  * WEIR_ERR_CONFIG (no smoothing, empty bins, a smoothing in Mpc/h of voxels of unknown size or
- * above the side of the sample, options that contradict the files), WEIR_ERR_DATA (no cubes),
+ * above the side of the sample, options that contradict the files, others than one_point and peaks
+ * of maps), WEIR_ERR_DATA (neither cubes nor square maps),
  * WEIR_ERR_UNSUPPORTED (no FFTW for those that are transforms), WEIR_ERR_MEMORY. */
 weir_status cf_summaries_init(const cf_summary_opts *opts, unsigned which,
                               const cf_volume_info *info, cf_summaries *out) WEIR_CHECKED;
@@ -89,10 +91,10 @@ weir_status cf_summary_slot_init(const cf_summaries *s, cf_summary_slot *out) WE
 void cf_summary_slot_fini(const cf_summaries *s, cf_summary_slot *r);
 /* Returns the bytes of a slot. */
 int64_t cf_summary_slot_bytes(const cf_summaries *s);
-/* Computes the summaries of channel c of voxels[n, n, n, channels]: out[k] [each[k]]; of the
- * bispectrum asinh(B / voxel^6), which has either sign, of the multipoles log10 P_0 / voxel^3, then
- * P_2 / P_0 and P_4 / P_0, and log10 of the scattering coefficients. r is left with B, P_l and S.
- * Returns whether it has them, else why not in *fault. */
+/* Computes the summaries of channel c of voxels[n, n, n, channels], or of a map: out[k] [each[k]];
+ * of the bispectrum asinh(B / voxel^6), which has either sign, of the multipoles log10 P_0 /
+ * voxel^3, then P_2 / P_0 and P_4 / P_0, and log10 of the scattering coefficients. r is left with
+ * B, P_l and S. Returns whether it has them, else why not in *fault. */
 bool cf_summaries_measure(const cf_summaries *s, cf_summary_slot *r, const float *voxels, int64_t c,
                           double *const out[CF_SUMMARIES], cf_summary_fault *fault);
 /* Returns a failure that names the sample at `where`. */

@@ -66,7 +66,7 @@ static void smoothing_is_a_weighted_mean(void **state)
 
     random_density(n, (uint64_t)s);
     memcpy(smooth, rho, sizeof rho);
-    assert_ok(cf_smoother_init(n, periodic, sigma, &of));
+    assert_ok(cf_smoother_init(n, false, periodic, sigma, &of));
     assert_true(cf_smoother_line(&of) <= (int64_t)(sizeof line / sizeof line[0]));
     cf_smoother_run(&of, smooth, line);
     for (int64_t i = 0; i < n * n * n; i += n < 8 ? 1 : 37) {
@@ -82,7 +82,7 @@ static void no_smoothing_changes_no_bit(void **state)
 
   random_density(5, 1);
   memcpy(smooth, rho, sizeof rho);
-  assert_ok(cf_smoother_init(5, true, 0, &of));
+  assert_ok(cf_smoother_init(5, false, true, 0, &of));
   cf_smoother_run(&of, smooth, line);
   assert_memory_equal(smooth, rho, sizeof rho);
   cf_smoother_fini(&of);
@@ -108,7 +108,7 @@ static void shares_are_those_of_the_definition(void **state)
     double out[11], count[11] = {0}, sum = 0;
 
     random_density(n, 7 + (uint64_t)s);
-    cf_one_point(&b, rho, n, out);
+    cf_one_point(&b, rho, n * n * n, out);
     for (int64_t i = 0; i < voxels; i++) {
       count[bin_by_edges(&b, rho[i])] += 1;
     }
@@ -131,7 +131,7 @@ static void edges_begin_their_bins(void **state)
   }
   rho[0] = 0;
   rho[1] = exp(1) * (1 + 1e-15);
-  cf_one_point(&b, rho, 2, out);
+  cf_one_point(&b, rho, 8, out);
   assert_near(out[0], 1.0 / 8, 0);
   assert_near(out[3], 6.0 / 8, 0);
   assert_near(out[5], 1.0 / 8, 0);
@@ -168,7 +168,7 @@ static void peaks_are_those_of_the_definition(void **state)
     double out[11], count[11] = {0}, all = 0;
 
     random_density(n, 20 + (uint64_t)s);
-    cf_peaks(&b, rho, n, periodic, out);
+    cf_peaks(&b, rho, n, false, periodic, out);
     for (int64_t i = 0; i < n * n * n; i++) {
       count[bin_by_edges(&b, rho[i])] += peak_by_offsets(n, periodic, i);
     }
@@ -196,13 +196,13 @@ static void peaks_of_waves_are_where_they_have_to_be(void **state)
       rho[i] += 0.3 * cos(2 * PI * 3 * (double)at[k] / MAX);
     }
   }
-  cf_peaks(&b, rho, MAX, true, out);
+  cf_peaks(&b, rho, MAX, false, true, out);
   assert_near(out[1], 27, 0);
   assert_near(out[0] + out[2], 0, 0);
-  cf_peaks(&b, rho, MAX, false, out);
+  cf_peaks(&b, rho, MAX, false, false, out);
   assert_near(out[1], 8, 0);
   rho[(4 * MAX + 4) * MAX + 5] = rho[(4 * MAX + 4) * MAX + 4]; /* two equal ones are none */
-  cf_peaks(&b, rho, MAX, true, out);
+  cf_peaks(&b, rho, MAX, false, true, out);
   assert_near(out[1], 26, 0);
 }
 
@@ -265,11 +265,11 @@ static void a_sample_is_measured_in_its_own_units(void **state)
   for (int64_t i = 0; i < 1331; i++) {
     rho[i] /= mean;
   }
-  cf_one_point(&b, rho, 11, expected);
-  cf_peaks(&of_peaks, rho, 11, true, expected + 20);
-  assert_ok(cf_smoother_init(11, true, 1.5, &by));
+  cf_one_point(&b, rho, 11 * 11 * 11, expected);
+  cf_peaks(&of_peaks, rho, 11, false, true, expected + 20);
+  assert_ok(cf_smoother_init(11, false, true, 1.5, &by));
   cf_smoother_run(&by, rho, line);
-  cf_one_point(&b, rho, 11, expected + 10);
+  cf_one_point(&b, rho, 11 * 11 * 11, expected + 10);
   for (int k = 0; k < 28; k++) {
     assert_near(out[k], expected[k], 1e-14);
   }
@@ -377,7 +377,7 @@ static void options_that_contradict_are_refused(void **state)
   refused(&o, &known, WEIR_ERR_CONFIG, "summaries.peaks: the bins from lo -1 to hi -1 are empty");
   o = opts();
   flat.lengths[2] = 4;
-  refused(&o, &flat, WEIR_ERR_DATA, "8 x 8 x 4, and no cubes");
+  refused(&o, &flat, WEIR_ERR_DATA, "8 x 8 x 4, and no cubes or square maps");
 }
 
 static weir_status make(void *context)

@@ -5,22 +5,16 @@
 #define CF_PARAMETERS_H
 #include "data/volume/volume_info.h"
 
-typedef struct cf_parameters_opts {
-  const char *table;        /* path; "": none */
-  weir_string_list columns; /* names of its columns; none: of its first line, "#Name Omega_m .." */
-  weir_string_list labels;  /* columns that become labels; none: all numbers but `seed` */
-  weir_real_list range;     /* lo, hi of each label; none: the extremes of its column */
-} cf_parameters_opts;
-extern const weir_opt cf_parameters_options[];
-
 typedef struct cf_parameters cf_parameters;
 
-/* Reads a table. Names in use are replaced by those of `prepare` (Omega_m, Om: omega_m; Omega_b,
- * Ob: omega_b; sigma_8, sigma8, s8: sigma_8; n_s, ns: n_s; h). Fails: WEIR_ERR_DATA for lines of
- * other lengths and what is no finite number, with file and line; WEIR_ERR_CONFIG for columns
- * without names, labels that are no columns, more than CF_MAX_LABELS labels, ranges of other
- * lengths or that do not contain a value. */
-weir_status cf_parameters_read(const cf_parameters_opts *opts, cf_parameters **out) WEIR_CHECKED;
+/* Reads a table; section: "paint" or "files", borrowed, which messages name options by. Names in
+ * use are replaced by those of `prepare` (Omega_m, Om: omega_m; Omega_b, Ob: omega_b; sigma_8,
+ * sigma8, s8: sigma_8; n_s, ns: n_s; h). Fails: WEIR_ERR_DATA for lines of other lengths and what
+ * is no finite number, with file and line; WEIR_ERR_CONFIG for columns without names, labels that
+ * are no columns, more than CF_MAX_LABELS labels, ranges of other lengths or that do not contain a
+ * value. */
+weir_status cf_parameters_read(const cf_parameters_opts *opts, const char *section,
+                               cf_parameters **out) WEIR_CHECKED;
 /* Accepts NULL. */
 void cf_parameters_destroy(cf_parameters **p);
 int64_t cf_parameters_count(const cf_parameters *p);

@@ -4,7 +4,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_file.h"
-#include "data/snapshot/parameters.h"
+#include "data/volume/parameters.h"
 
 static char dir[256], path[512];
 
@@ -41,7 +41,7 @@ static void names_of_camels_are_folders(void **state)
 
   (void)state;
   put(camels);
-  assert_ok(cf_parameters_read(&o, &p));
+  assert_ok(cf_parameters_read(&o, "paint", &p));
   assert_int_equal(cf_parameters_count(p), 3);
   cf_parameters_info(p, &info);
   assert_int_equal(info.n_labels, 6);
@@ -70,7 +70,7 @@ static void names_may_begin_with_digits(void **state)
 
   (void)state;
   put("#Name Omega_m sigma_8\n1P_p1_n2 0.1 0.8\n1P_p1_0 0.3 0.9\n1P_p1_0 0.3 1\n");
-  assert_ok(cf_parameters_read(&o, &p));
+  assert_ok(cf_parameters_read(&o, "paint", &p));
   cf_parameters_info(p, &info);
   assert_int_equal(info.n_labels, 2);
   assert_string_equal(info.label[0], "omega_m");
@@ -95,11 +95,11 @@ static void numbers_of_quijote_are_folders(void **state)
   (void)state;
   put("2.463000000000000189e-01 4.53e-02 6.661e-01 8.175e-01 9.317e-01\n"
       "3.853e-01 3.973e-02 6.359e-01 9.003e-01 8.833e-01\n");
-  assert_int_equal(cf_parameters_read(&o, &p), WEIR_ERR_CONFIG); /* no names */
+  assert_int_equal(cf_parameters_read(&o, "paint", &p), WEIR_ERR_CONFIG); /* no names */
   o.columns = (weir_string_list){columns, 5};
   o.labels = (weir_string_list){labels_of, 2};
   o.range = (weir_real_list){range, 4};
-  assert_ok(cf_parameters_read(&o, &p));
+  assert_ok(cf_parameters_read(&o, "paint", &p));
   cf_parameters_info(p, &info);
   assert_string_equal(info.label[0], "sigma_8");
   assert_ok(cf_parameters_find(p, "latin_hypercube/1/snapdir_004/snap_004.0.hdf5", &row));
@@ -134,7 +134,7 @@ static void what_is_wrong_is_named(void **state)
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     put(cases[i].text);
-    assert_int_equal(cf_parameters_read(&o, &p), cases[i].status);
+    assert_int_equal(cf_parameters_read(&o, "paint", &p), cases[i].status);
     assert_non_null(strstr(weir_last_message(), cases[i].message));
     assert_null(p);
   }
@@ -151,7 +151,7 @@ static void a_failed_allocation_leaves_nothing(void **state)
   put(camels);
   for (int64_t k = 1; status == WEIR_ERR_MEMORY; k++) {
     weir_alloc_fail_after(k);
-    status = cf_parameters_read(&o, &p);
+    status = cf_parameters_read(&o, "paint", &p);
     weir_alloc_fail_after(0);
     cf_parameters_destroy(&p);
     assert_int_equal(weir_alloc_bytes(), before);

@@ -1,5 +1,5 @@
 /* parameters.c - see parameters.h. */
-#include "data/snapshot/parameters.h"
+#include "data/volume/parameters.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@ enum { MAX_BYTES = 1 << 28, MAX_COLUMNS = 256, NAME = CF_MAX_NAME, TWICE = -2 };
 const weir_opt cf_parameters_options[] = {
     WEIR_OPT_PATH(cf_parameters_opts, table, "",
                   "table of the parameters of the simulations, a line for each (CAMELS: "
-                  "CosmoAstroSeed_*.txt; Quijote: latin_hypercube_params.txt): the line whose name "
-                  "is a folder of the path of a snapshot, or whose number, from 0, is one"),
+                  "CosmoAstroSeed_*.txt; Quijote: latin_hypercube_params.txt): a file is of the "
+                  "line whose name is a folder of its path, or whose number, from 0, is one"),
     WEIR_OPT_STRING_LIST(cf_parameters_opts, columns, "",
                          "names of the columns of a table whose first line does not state them "
                          "(Quijote: [Omega_m, Omega_b, h, n_s, sigma_8])"),
@@ -29,7 +29,8 @@ const weir_opt cf_parameters_options[] = {
 
 struct cf_parameters {
   char *path;
-  char (*name)[NAME]; /* [n] simulations; NULL: numbers are their names */
+  const char *section; /* of its options */
+  char (*name)[NAME];  /* [n] simulations; NULL: numbers are their names */
   char column[MAX_COLUMNS][NAME];
   double *value; /* [n, columns] */
   int64_t n, columns, capacity, name_capacity;
@@ -186,8 +187,8 @@ static weir_status take_labels(cf_parameters *p, const cf_parameters_opts *opts)
   if (p->column[0][0] == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: its first line does not name its %lld columns: set "
-                     "paint.parameters.columns",
-                     p->path, (long long)p->columns);
+                     "%s.parameters.columns",
+                     p->path, (long long)p->columns, p->section);
   }
   const int64_t n = opts->labels.count > 0 ? opts->labels.count : p->columns;
 
@@ -196,8 +197,8 @@ static weir_status take_labels(cf_parameters *p, const cf_parameters_opts *opts)
     const int64_t c = column_of(p, name);
 
     if (c < 0) {
-      return weir_fail(WEIR_ERR_CONFIG, "paint.parameters.labels: %s has no column %s", p->path,
-                       name);
+      return weir_fail(WEIR_ERR_CONFIG, "%s.parameters.labels: %s has no column %s", p->section,
+                       p->path, name);
     }
     if (opts->labels.count == 0 && strcasecmp(name, "seed") == 0) {
       continue;
@@ -205,8 +206,8 @@ static weir_status take_labels(cf_parameters *p, const cf_parameters_opts *opts)
     if (p->n_labels == CF_MAX_LABELS) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "%s: has more than %d parameters: name those that are labels in "
-                       "paint.parameters.labels",
-                       p->path, CF_MAX_LABELS);
+                       "%s.parameters.labels",
+                       p->path, CF_MAX_LABELS, p->section);
     }
     p->label[p->n_labels++] = c;
   }
@@ -217,8 +218,8 @@ static weir_status take_ranges(cf_parameters *p, const weir_real_list *range)
 {
   if (range->count != 0 && range->count != 2 * p->n_labels) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "paint.parameters.range: has %lld numbers, not two for each of %lld labels",
-                     (long long)range->count, (long long)p->n_labels);
+                     "%s.parameters.range: has %lld numbers, not two for each of %lld labels",
+                     p->section, (long long)range->count, (long long)p->n_labels);
   }
   for (int64_t k = 0; k < p->n_labels; k++) {
     double lo = INFINITY, hi = -INFINITY;
@@ -234,15 +235,17 @@ static weir_status take_ranges(cf_parameters *p, const weir_real_list *range)
     if (!(p->lo[k] < p->hi[k]) || lo < p->lo[k] || hi > p->hi[k]) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "%s: %s is from %g to %g, and its range from %g to %g: set "
-                       "paint.parameters.range so that it contains them, or leave the column out "
-                       "of paint.parameters.labels",
-                       p->path, p->column[p->label[k]], lo, hi, p->lo[k], p->hi[k]);
+                       "%s.parameters.range so that it contains them, or leave the column out "
+                       "of %s.parameters.labels",
+                       p->path, p->column[p->label[k]], lo, hi, p->lo[k], p->hi[k], p->section,
+                       p->section);
     }
   }
   return WEIR_OK;
 }
 
-weir_status cf_parameters_read(const cf_parameters_opts *opts, cf_parameters **out)
+weir_status cf_parameters_read(const cf_parameters_opts *opts, const char *section,
+                               cf_parameters **out)
 {
   cf_parameters *p = NULL;
   char *text = NULL;
@@ -251,6 +254,7 @@ weir_status cf_parameters_read(const cf_parameters_opts *opts, cf_parameters **o
 
   *out = NULL;
   WEIR_TRY(weir_alloc(1, sizeof *p, (void **)&p));
+  p->section = section;
   WEIR_TRY_GOTO(weir_strdup(opts->table, &p->path), done);
   WEIR_TRY_GOTO(weir_file_read(opts->table, MAX_BYTES, &text, &size), done);
   WEIR_TRY_GOTO(take_lines(p, opts, text + weir_text_mark(text, size)), done);
