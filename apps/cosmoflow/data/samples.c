@@ -153,13 +153,43 @@ cf_view cf_view_of(const cf_data_opts *o, const cf_volume_info *info, int64_t se
   return v;
 }
 
-/* Returns the offset of element i of dimension d of a view in the sample, in voxels. */
-static int64_t offset_of(const cf_view *v, const int64_t lengths[4], int d, int64_t i)
-{
-  const int64_t n = lengths[v->axis[d]], j = (i + v->shift[d]) % n;
-  const int64_t step[3] = {lengths[1] * lengths[2], lengths[2], 1};
+/* Elements [from, to) of dimension d of a view: those at `start` and each `step` voxels further in
+ * the sample, until they go around the box. */
+typedef struct view_run {
+  int64_t from, to, start, step;
+} view_run;
 
-  return (v->flip[d] ? n - 1 - j : j) * step[v->axis[d]];
+static view_run run_of(const cf_view *v, const int64_t lengths[4], int d, int64_t i, int64_t end)
+{
+  const int64_t steps[3] = {lengths[1] * lengths[2], lengths[2], 1}, step = steps[v->axis[d]];
+  const int64_t n = lengths[v->axis[d]], j = (i + v->shift[d]) % n;
+
+  return (view_run){.from = i,
+                    .to = end - i < n - j ? end : i + n - j,
+                    .start = (v->flip[d] ? n - 1 - j : j) * step,
+                    .step = v->flip[d] ? -step : step};
+}
+
+static inline __attribute__((always_inline)) void take_each(const char *in, int64_t step, int64_t n,
+                                                            const size_t bytes, char *out)
+{
+  for (int64_t k = 0; k < n; k++) {
+    memcpy(out + (size_t)k * bytes, in + k * step * (int64_t)bytes, bytes);
+  }
+}
+
+/* Copies n voxels that lie `step` voxels apart: a copy of a known size is an instruction. */
+static void take_run(const char *in, int64_t step, int64_t n, size_t bytes, char *out)
+{
+  if (step == 1) {
+    memcpy(out, in, (size_t)n * bytes);
+  } else if (bytes == sizeof(int16_t)) {
+    take_each(in, step, n, sizeof(int16_t), out);
+  } else if (bytes == sizeof(float)) {
+    take_each(in, step, n, sizeof(float), out);
+  } else {
+    take_each(in, step, n, bytes, out);
+  }
 }
 
 void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3],
@@ -170,10 +200,15 @@ void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3
 
   for (int64_t i = lo[0]; i < hi[0]; i++) {
     for (int64_t j = lo[1]; j < hi[1]; j++) {
-      const int64_t at = offset_of(v, lengths, 0, i) + offset_of(v, lengths, 1, j);
+      const int64_t at =
+          run_of(v, lengths, 0, i, i + 1).start + run_of(v, lengths, 1, j, j + 1).start;
 
-      for (int64_t k = lo[2]; k < hi[2]; k++, to += bytes) {
-        memcpy(to, from + (size_t)(at + offset_of(v, lengths, 2, k)) * bytes, bytes);
+      for (int64_t k = lo[2]; k < hi[2];) {
+        const view_run r = run_of(v, lengths, 2, k, hi[2]);
+
+        take_run(from + (at + r.start) * (int64_t)bytes, r.step, r.to - k, bytes, to);
+        to += (size_t)(r.to - k) * bytes;
+        k = r.to;
       }
     }
   }

@@ -191,6 +191,23 @@ static double scaled(const cf_data_opts *o, double x, double mean)
   return o->scale == CF_SCALE_MEAN ? x / mean : log1p(x) - log1p(mean);
 }
 
+/* n voxels from number `at` of the sample on, each a cell. */
+static void take_voxels(const cf_data_opts *o, const cf_cubes *s, int64_t at, int64_t n,
+                        double mean, float *out)
+{
+  if (s->dtype == WEIR_I16 && o->scale == CF_SCALE_MEAN && cf_sizes_scaled(o)) {
+    const int16_t *const in = (const int16_t *)s->voxels + at;
+
+    for (int64_t i = 0; i < n; i++) { /* as below, without a branch: a vector at a time */
+      out[i] = (float)(in[i] / mean);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = (float)scaled(o, voxel_at(s->dtype, s->voxels, at + i), mean);
+  }
+}
+
 /* Cells of factor^3 voxels from the corner lo on: [side, side, side, channels]. */
 static void take_cells(const cf_data_opts *o, const cf_cubes *s, const int64_t lo[3], int64_t side,
                        int64_t factor, double mean, float *out)
@@ -198,14 +215,18 @@ static void take_cells(const cf_data_opts *o, const cf_cubes *s, const int64_t l
   const double voxels = (double)(factor * factor * factor);
 
   for (int64_t i = 0; i < side; i++) {
-    for (int64_t j = 0; j < side; j++) {
-      for (int64_t k = 0; k < side; k++) {
-        const int64_t row = (lo[0] + i * factor) * s->whole + lo[1] + j * factor;
-        const int64_t at = (row * s->whole + lo[2] + k * factor) * s->channels;
+    for (int64_t j = 0; j < side; j++, out += side * s->channels) {
+      const int64_t row = (lo[0] + i * factor) * s->whole + lo[1] + j * factor;
+      const int64_t at = (row * s->whole + lo[2]) * s->channels;
 
-        for (int64_t c = 0; c < s->channels; c++) {
-          *out++ = (float)scaled(o, sum_of(s, factor, at + c) / voxels, mean);
-        }
+      if (factor == 1) {
+        take_voxels(o, s, at, side * s->channels, mean, out);
+        continue;
+      }
+      for (int64_t k = 0; k < side * s->channels; k++) {
+        const int64_t cell = at + k / s->channels * factor * s->channels + k % s->channels;
+
+        out[k] = (float)scaled(o, sum_of(s, factor, cell) / voxels, mean);
       }
     }
   }
@@ -215,11 +236,15 @@ static double mean_of(const cf_cubes *s)
 {
   const int64_t n = s->whole * s->whole * s->whole * s->channels;
   double sum = 0;
+  int64_t counts = 0;
 
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n && s->dtype == WEIR_I16; i++) {
+    counts += ((const int16_t *)s->voxels)[i]; /* exact in any order */
+  }
+  for (int64_t i = 0; i < n && s->dtype != WEIR_I16; i++) {
     sum += voxel_at(s->dtype, s->voxels, i);
   }
-  return sum / (double)n;
+  return (s->dtype == WEIR_I16 ? (double)counts : sum) / (double)n;
 }
 
 void cf_sizes_make(const cf_data_opts *o, const cf_cubes *s, const weir_train_size *size, void *out)
