@@ -1,10 +1,10 @@
 /* leading.c - see weir_eigen.h. */
-#include "ops/eigen/weir_eigen.h"
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
+#include "ops/eigen/eigen_priv.h"
 
 enum { SPARE = 12 /* vectors beyond those asked for */, STEPS = 2000, SWEEPS = 60, LANES = 8 };
 
@@ -100,8 +100,7 @@ static void rotate(double *h, double *q, int64_t m, int64_t a, int64_t b)
   }
 }
 
-/* All of a small matrix (Jacobi 1846, cyclic): values on its diagonal, vectors in the rows of q. */
-static void jacobi(double *h, double *q, int64_t m)
+void eigen_turn(double *h, double *q, int64_t m)
 {
   double all = 0;
 
@@ -127,13 +126,13 @@ static void jacobi(double *h, double *q, int64_t m)
   }
 }
 
-/* Largest first. */
-static void sort(const double *h, int64_t m, int64_t *order)
+/* Largest first: of m values, `step` numbers apart. */
+static void sort(const double *value, int64_t step, int64_t m, int64_t *order)
 {
   for (int64_t i = 0; i < m; i++) {
     int64_t j = i;
 
-    for (; j > 0 && h[order[j - 1] * (m + 1)] < h[i * (m + 1)]; j--) {
+    for (; j > 0 && value[order[j - 1] * step] < value[i * step]; j--) {
       order[j] = order[j - 1];
     }
     order[j] = i;
@@ -157,8 +156,8 @@ static double rayleigh_ritz(subspace *s, int64_t k, int64_t *order, double *valu
   if (!isfinite(dot(s->h, s->h, m * m))) {
     return NAN;
   }
-  jacobi(s->h, s->q, m);
-  sort(s->h, m, order);
+  eigen_turn(s->h, s->q, m);
+  sort(s->h, m + 1, m, order);
   for (int which = 0; which < 2; which++) { /* v, then what the matrix makes of it */
     double *const from = which == 0 ? s->v : s->gv;
 
@@ -186,6 +185,13 @@ static double rayleigh_ritz(subspace *s, int64_t k, int64_t *order, double *valu
   return worst;
 }
 
+static weir_status not_finite(int64_t n)
+{
+  return weir_fail(WEIR_ERR_NUMERIC,
+                   "eigenvalues: the matrix of %lld x %lld has non-finite elements", (long long)n,
+                   (long long)n);
+}
+
 static weir_status iterate(subspace *s, int64_t k, int64_t *order, double *value, double *vector)
 {
   const size_t bytes = (size_t)(s->m * s->n) * sizeof *s->v;
@@ -198,9 +204,7 @@ static weir_status iterate(subspace *s, int64_t k, int64_t *order, double *value
     const double worst = rayleigh_ritz(s, k, order, value);
 
     if (!isfinite(worst)) {
-      return weir_fail(WEIR_ERR_NUMERIC,
-                       "eigenvalues: the matrix of %lld x %lld has non-finite elements",
-                       (long long)s->n, (long long)s->n);
+      return not_finite(s->n);
     }
     memcpy(vector, s->v, (size_t)(k * s->n) * sizeof *vector);
     if (worst <= 1e-10 * value[0]) {
@@ -212,9 +216,36 @@ static weir_status iterate(subspace *s, int64_t k, int64_t *order, double *value
   return WEIR_OK;
 }
 
+/* All of them, largest first. */
+static weir_status take_all(const double *matrix, int64_t n, double *value, double *vector)
+{
+  int64_t *order = NULL;
+  double *unsorted = NULL;
+  weir_status status = WEIR_OK;
+
+  if (!isfinite(dot(matrix, matrix, n * n))) {
+    return not_finite(n);
+  }
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *order, (void **)&order), done);
+  WEIR_TRY_GOTO(weir_alloc(n + n * n, sizeof *unsorted, (void **)&unsorted), done);
+  WEIR_TRY_GOTO(eigen_whole(matrix, n, unsorted, unsorted + n), done);
+  sort(unsorted, 1, n, order);
+  for (int64_t k = 0; k < n; k++) {
+    value[k] = fmax(0, unsorted[order[k]]);
+    memcpy(vector + k * n, unsorted + n + order[k] * n, (size_t)n * sizeof *vector);
+  }
+done:
+  weir_free(&order);
+  weir_free(&unsorted);
+  return status;
+}
+
 weir_status weir_eigen_leading(const double *matrix, int64_t n, int64_t k, double *value,
                                double *vector)
 {
+  if (k == n && n > 0) {
+    return take_all(matrix, n, value, vector);
+  }
   subspace s = {.matrix = matrix, .n = n, .m = k + SPARE < n ? k + SPARE : n};
   int64_t *order = NULL;
   double *workspace = NULL;

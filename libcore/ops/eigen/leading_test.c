@@ -7,6 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
+#include "device/weir_parallel.h"
 #include "ops/eigen/weir_eigen.h"
 
 enum { MAX = 64 };
@@ -94,6 +95,31 @@ static void equal_values_have_some_vectors(void **state)
   check(g, n, 4, value, v);
 }
 
+/* Covariances of any rank, of any size, and the same bits for any number of threads. */
+static void all_may_be_asked_for(void **state)
+{
+  static double g[MAX * MAX], v[MAX * MAX], again[MAX * MAX];
+  double value[MAX], values[MAX];
+  const int threads = weir_threads_get();
+
+  for (int64_t n = 1; n <= MAX; n += 1 + n / 3) {
+    memset(g, 0, sizeof g);
+    for (int64_t a = 0; a < n / 2 + 1; a++) {
+      for (int64_t i = 0; i < n * n; i++) {
+        g[i] += weir_random_normal(6, (uint32_t)n, (uint32_t)a, (uint64_t)(i / n)) *
+                weir_random_normal(6, (uint32_t)n, (uint32_t)a, (uint64_t)(i % n));
+      }
+    }
+    assert_ok(weir_eigen_leading(g, n, n, value, v));
+    check(g, n, n, value, v);
+    weir_threads_set(threads == 1 ? 2 : 1);
+    assert_ok(weir_eigen_leading(g, n, n, values, again));
+    weir_threads_set(threads);
+    assert_memory_equal(value, values, (size_t)n * sizeof *value);
+    assert_memory_equal(v, again, (size_t)(n * n) * sizeof *v);
+  }
+}
+
 static void what_is_not_finite_is_refused(void **state)
 {
   const double g[] = {1, NAN, NAN, 1};
@@ -105,9 +131,8 @@ static void what_is_not_finite_is_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(differences_have_their_values),
-      cmocka_unit_test(lack_of_rank_is_no_harm),
-      cmocka_unit_test(equal_values_have_some_vectors),
+      cmocka_unit_test(differences_have_their_values),  cmocka_unit_test(lack_of_rank_is_no_harm),
+      cmocka_unit_test(equal_values_have_some_vectors), cmocka_unit_test(all_may_be_asked_for),
       cmocka_unit_test(what_is_not_finite_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,9 +9,10 @@ extern "C" {
 #endif
 
 /* Computes the k largest eigenvalues of matrix[n, n], descending, and their eigenvectors [k, n] of
- * length 1: subspace iteration with Rayleigh-Ritz steps (Stewart 1976) until every |G v - value v|
- * is below 1e-10 of the largest value. Bitwise identical for any number of threads. Fails:
- * WEIR_ERR_MEMORY, WEIR_ERR_NUMERIC (not finite). */
+ * length 1: all n by LAPACK, or without it by Jacobi's method; fewer by subspace iteration with
+ * Rayleigh-Ritz steps (Stewart 1976) until every |G v - value v| is below 1e-10 of the largest
+ * value. Bitwise identical for any number of threads. Fails: WEIR_ERR_MEMORY, WEIR_ERR_NUMERIC (not
+ * finite, no convergence). */
 weir_status weir_eigen_leading(const double *matrix, int64_t n, int64_t k, double *value,
                                double *vector) WEIR_CHECKED;
 
