@@ -187,7 +187,7 @@ grep -q "more often than 'requeues'" often/flow/run.log || fail "too often: no r
 site one 'parallel main 00:10:00 1 1 1 0'
 submit cosmoflow one lost -- $(long)
 job_of lost run
-within 60 grep -q '"epoch_end"' lost/run/run.jsonl || fail "the run to be lost does not start"
+within 60 grep -q '"checkpoint"' lost/run/run.jsonl || fail "the run to be lost does not start"
 node=$(squeue -h -j "$job" -o %N)
 killed=0
 for pid in $(grep -lzsxF "SLURM_CONF=$SLURM_CONF" /proc/[0-9]*/environ | cut -d/ -f3); do
