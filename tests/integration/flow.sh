@@ -22,6 +22,11 @@ cat >bin/cosmoflow <<'TEXT'
 words=("$@")
 for ((i = 1; i < $#; i++)); do [ "${words[i]}" != --out ] || out=${words[i + 1]}; done
 echo "$1 ${out##*/}" >>starts
+case $* in
+*crash=always*) kill -SEGV $$ ;;
+*crash=1*) [ -e "crashed.${out##*/}" ] || { touch "crashed.${out##*/}" && kill -SEGV $$; } ;;
+*crash=late*) mkdir -p "$out" && touch "$out/begun" && kill -SEGV $$ ;;
+esac
 [ -z "$(ls -A "$out" 2>/dev/null)" ] || [ "$1" = run ] || { echo "error: $out is not empty" >&2; exit 2; }
 mkdir -p "$out"
 case $* in
@@ -125,6 +130,21 @@ grep -q '^wrong .*failed with status 3, .*; log: f/flow/wrong.log' log && grep -
 touch mended
 rm starts
 flow --out f --resume && [ "$(starts)" = "eval after;eval wrong;" ] || fail "mended: $(starts)"
+
+# What crashes before it wrote anything is started once more, as ranks do while MPI connects them; not twice, and not what had begun.
+cat >steps <<'TEXT'
+once    eval  -  once  serial
+  crash=1
+always  eval  -  once  serial
+  crash=always
+late    eval  -  once  serial
+  crash=late
+TEXT
+rm starts
+flow --out crash && fail "a crash is no failure"
+[ "$(starts)" = "eval always;eval always;eval late;eval once;eval once;" ] || fail "crashes: started: $(starts)"
+[ -e crash/once/result ] && grep -q 'once: ended with status 139: SIGSEGV, before it wrote anything: it is started once more' crash/flow/once.log || fail "a crash"
+grep -q 'always: ended with status 139: SIGSEGV$' crash/flow/always.log && grep -q 'late: ended with status 139: SIGSEGV$' crash/flow/late.log || fail "crashes: no reason"
 
 # Ctrl-C (which a command in the background of a script ignores unless told otherwise) and SIGTERM stop the programs; what resumes goes on in its folder. Killed altogether, too. Two flows are not at work in one folder.
 cat >steps <<'TEXT'

@@ -141,6 +141,15 @@ prepare
 [ "$scheduler" = none ] || echo "flow: $id: piece $((${SLURM_RESTART_COUNT:-0} + 1)) of job $job on $SLURM_JOB_NODELIST, ${ranks_of[$plan_class]} ranks"
 status=0
 perform || status=$?
+# Where many jobs start at once, ranks crash now and then while MPI connects them (Open MPI 4.1 under srun), and nothing is lost.
+case $status in 134 | 135 | 139)
+  if [ $asked = no ] && [ -z "$(ls -A "$out/$id" 2>/dev/null)" ]; then
+    echo "flow: $id: ended with status $status$(cause_of $status), before it wrote anything: it is started once more"
+    status=0
+    perform || status=$?
+  fi
+  ;;
+esac
 # A program that was killed early, or while it wrote its results, has left no checkpoint. What has one is kept: other ranks or another program may
 # be why it was refused.
 if { [ $status = 2 ] || [ $status = 3 ]; } && [ $resumed = yes ] && [ -z "$(find "$out/$id" -type f -name 'checkpoint*' ! -name '*.tmp-*' -print -quit)" ]; then
