@@ -495,6 +495,9 @@ weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels, 
 
   WEIR_ASSERT(lo[0] >= 0 && hi[0] <= lengths[0] && (want->view == NULL || s->d0 == 0));
   WEIR_TRY(get(s, want, &own, &own_truth));
+  if (want->whole != NULL) {
+    *want->whole = own;
+  }
   cf_view_take(view, lengths, lo, hi, voxel, own, voxels);
   if (s->truth == CF_TRUTH_CLASSES) {
     cf_view_take(view, lengths, lo, hi, 1, own_truth, truth);

@@ -110,6 +110,7 @@ typedef struct cf_wanted {
   const cf_visit *visit; /* NULL: not in the order, or no prefetch */
   const cf_view *view;   /* NULL: as it is */
   int64_t lo[3], hi[3];  /* along depth, height, width of the view */
+  const void **whole;    /* NULL, or set to all voxels as they are, borrowed until the next read */
 } cf_wanted;
 /* Reads voxels [hi - lo, channels] and the truth: float [labels], or uint8_t [hi - lo]. Cached
  * samples are whole, unless all reads are of the same planes without views: call cf_samples_planes

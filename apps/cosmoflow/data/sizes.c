@@ -232,25 +232,27 @@ static void take_cells(const cf_data_opts *o, const cf_cubes *s, const int64_t l
   }
 }
 
-static double mean_of(const cf_cubes *s)
+static double mean_of(weir_dtype dtype, const void *voxels, int64_t n)
 {
-  const int64_t n = s->whole * s->whole * s->whole * s->channels;
   double sum = 0;
   int64_t counts = 0;
 
-  for (int64_t i = 0; i < n && s->dtype == WEIR_I16; i++) {
-    counts += ((const int16_t *)s->voxels)[i]; /* exact in any order */
+  for (int64_t i = 0; i < n && dtype == WEIR_I16; i++) {
+    counts += ((const int16_t *)voxels)[i]; /* exact in any order */
   }
-  for (int64_t i = 0; i < n && s->dtype != WEIR_I16; i++) {
-    sum += voxel_at(s->dtype, s->voxels, i);
+  for (int64_t i = 0; i < n && dtype != WEIR_I16; i++) {
+    sum += voxel_at(dtype, voxels, i);
   }
-  return (s->dtype == WEIR_I16 ? (double)counts : sum) / (double)n;
+  return (dtype == WEIR_I16 ? (double)counts : sum) / (double)n;
 }
 
 void cf_sizes_make(const cf_data_opts *o, const cf_cubes *s, const weir_train_size *size, void *out)
 {
   const bool averages = o->sizes.kind == CF_SIZE_AVERAGE;
-  const double mean = cf_sizes_scaled(o) ? mean_of(s) : 1;
+  const int64_t n = s->whole * s->whole * s->whole * s->channels;
+  const double mean = !cf_sizes_scaled(o) ? 1
+                      : s->mean != 0      ? s->mean
+                                          : mean_of(s->dtype, s->voxels, n);
   const int64_t factor = averages ? s->whole / size->side : 1, side = size->side;
   const weir_dtype dtype = cf_sizes_dtype(o, s->dtype);
   const size_t voxel = (size_t)s->channels * weir_dtype_size(dtype);
@@ -294,16 +296,29 @@ weir_status cf_sizes_read(const cf_data_opts *o, cf_samples *samples, const cf_w
   const size_t voxels = (size_t)(repeats * cube) * weir_dtype_size(xy[0]->dtype);
   const size_t labels = (size_t)info->n_labels * sizeof(float);
   char *const label = (char *)xy[1]->data + (size_t)(i * repeats) * labels;
-  cf_wanted all = *part;
+  const bool part_alone = o->sizes.kind == CF_SIZE_CROP && repeats == 1;
+  cf_wanted wanted = *part;
   cf_cubes s = *cubes;
+  const void *all = NULL;
 
-  memset(all.lo, 0, sizeof all.lo);
-  memcpy(all.hi, info->lengths, sizeof all.hi);
+  memset(wanted.lo, 0, sizeof wanted.lo);
+  memcpy(wanted.hi, info->lengths, sizeof wanted.hi);
+  wanted.whole = &all;
   s.sample = part->sample;
   s.whole = info->lengths[0];
   s.channels = info->lengths[3];
   s.dtype = cf_samples_dtype(samples);
-  WEIR_TRY(cf_samples_read(samples, &all, s.voxels, label));
+  if (part_alone) { /* what is read is the cube: a copy of the rest would be for nothing */
+    cf_sizes_corner(&s, &size, 0, wanted.lo);
+    for (int d = 0; d < DIMS; d++) {
+      wanted.hi[d] = wanted.lo[d] + size.side;
+    }
+  }
+  WEIR_TRY(cf_samples_read(samples, &wanted, s.voxels, label));
+  if (part_alone && cf_sizes_scaled(o)) {
+    s.mean = mean_of(s.dtype, all, s.whole * s.whole * s.whole * s.channels);
+  }
+  s.whole = part_alone ? size.side : s.whole;
   for (int64_t k = 1; k < repeats; k++) {
     memcpy(label + (size_t)k * labels, label, labels);
   }
