@@ -88,6 +88,15 @@ const weir_opt ps_detect_options[] = {
         "less sharp than this share of the beat before, there: a T wave too, however tall "
         "(tuned on v102s of the PhysioNet challenge 2015)"),
     WEIR_OPT_REAL(
+        ps_detect_opts, t_wave_smooth, 2, 0, 20, "1",
+        "sharpness of a candidate, in root mean squares of the second difference under it, below "
+        "which a sharper candidate in the time of `t_wave` before it is the beat, however small, "
+        "and it the T wave: 0.8 to 2 for a sine of 5 to 15 Hz, more for muscle noise; 0: never"),
+    WEIR_OPT_REAL(
+        ps_detect_opts, hidden_dip, 0.5, 0, 1, "1",
+        "a wave that only the flank of such a T wave is higher than within `refractory` is a "
+        "candidate if the feature falls below this share of it in between, as amplitude; 0: never"),
+    WEIR_OPT_REAL(
         ps_detect_opts, sharp_step, 0.012, 0.001, 0.1, "s",
         "sharpness is the largest second difference of the filtered signal over this step, "
         "which is most sensitive at 42 Hz, far above T waves"),
@@ -149,7 +158,7 @@ ps_candidate *ps_detect_pending(const ps_detector *d)
                                   layout_of(d->pending_capacity, d->ring).pending);
 }
 
-static float *ring_of(ps_detector *d)
+float *ps_detect_ring(ps_detector *d)
 {
   return (float *)(void *)((char *)d + layout_of(d->pending_capacity, d->ring).ring);
 }
@@ -179,6 +188,7 @@ static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detec
   d->half_window = (int64_t)fmax(1.0, floor(opts->around * rate + 0.5));
   d->refine = opts->refine > 0 ? (int64_t)fmax(1.0, floor(opts->refine * rate + 0.5)) : 0;
   d->feature_delay = (int64_t)floor(front.feature_delay);
+  d->root_window = sqrt((double)front.window);
   d->shape_reach = (int64_t)ceil((PS_DETECT_SHAPE / 2 + 1) * PS_DETECT_POINT * rate);
   d->filtered_delay = front.filtered_delay;
   /* No sooner than a candidate is known, with a block to spare. */
@@ -189,8 +199,8 @@ static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detec
   d->decide = d->decide > known && !opts->at_once ? d->decide : known;
   d->pending_capacity = (d->learn > d->lost ? d->learn : d->lost) / d->refractory + 8;
   d->ring = 64;
-  while (d->ring < d->refractory + d->feature_delay + d->shape_reach + 2 * d->half_window +
-                       2 * d->refine + 2 * BLOCK) {
+  while (d->ring < d->refractory + d->t_wave + d->feature_delay + d->shape_reach +
+                       2 * d->half_window + 2 * d->refine + 2 * BLOCK) {
     d->ring *= 2;
   }
   return WEIR_OK;
@@ -218,139 +228,34 @@ weir_status ps_detect_init(const ps_detect_opts *opts, double rate, void *state,
   return WEIR_OK;
 }
 
-/* The slot of the R wave's lobe in [first, last] of `filtered`. The response to one wave is two
- * lobes of opposite sign and similar size, the first of which keeps its distance to the wave: of
- * all neighbours the two largest together, and of them the first. */
-static int64_t main_lobe(ps_detector *d, int64_t first, int64_t last)
+/* The bump before the peak being followed, if it is one that a T wave hides: the peak is more than
+ * the refractory time away, and only its flank is higher within it. */
+static int hidden_before(ps_detector *d, const ps_candidate *c, ps_candidate *hidden)
 {
-  const float *ring = ring_of(d);
-  const int64_t mask = d->ring - 1;
-  int64_t top = first, best = first;
-  float height = 0.0f, before = 0.0f, highest = -1.0f;
-  int64_t top_before = first;
+  const int64_t apart = d->peak_at - d->hidden_at;
 
-  for (int64_t t = first; t <= last; t++) {
-    const float here = ring[t & mask];
-
-    if ((here < 0.0f) != (ring[(t > first ? t - 1 : t) & mask] < 0.0f)) {
-      if (before + height > highest) {
-        highest = before + height;
-        best = before > 0.0f ? top_before : top;
-      }
-      before = height;
-      top_before = top;
-      height = 0.0f;
-    }
-    if (fabsf(here) > height) {
-      height = fabsf(here);
-      top = t;
-    }
+  if (!d->hides || apart <= d->refractory || apart > d->t_wave) {
+    return 0;
   }
-  if (before + height > highest) {
-    best = before > 0.0f ? top_before : top;
-  }
-  return best;
+  *hidden = ps_candidate_at(d, d->hidden_at, d->hidden, d->low_before_hidden);
+  return ps_decide_t_wave(d, hidden, c);
 }
 
-/* Samples from `top`, the top of a lobe, to that of the parabola of least squares through the
- * samples around it; 0 where there are none or they do not bend towards a top. */
-static double beyond_top(ps_detector *d, int64_t top)
-{
-  const float *ring = ring_of(d);
-  const int64_t mask = d->ring - 1, left = top - d->segment, right = d->next - 1 - top;
-  int64_t k = d->refine < left ? d->refine : left;
-
-  k = k < right ? k : right;
-  if (k < 1) {
-    return 0.0;
-  }
-  const double n = 2 * (double)k + 1, m2 = (double)(k * (k + 1)) * n / 3;
-  const double m4 = m2 * (double)(3 * k * k + 3 * k - 1) / 5;
-  double s0 = 0, s1 = 0, s2 = 0;
-
-  for (int64_t i = -k; i <= k; i++) {
-    const double y = (double)ring[(top + i) & mask];
-
-    s0 += y;
-    s1 += y * (double)i;
-    s2 += y * (double)(i * i);
-  }
-  const double slope = s1 / m2, bend = (n * s2 - m2 * s0) / (n * m4 - m2 * m2);
-  const double beyond = -slope / (2 * bend);
-
-  return bend * (double)ring[top & mask] < 0 && fabs(beyond) <= (double)k ? beyond : 0.0;
-}
-
-/* Largest second difference of `filtered` in [first, last]. */
-static float sharpness(ps_detector *d, int64_t first, int64_t last)
-{
-  const float *ring = ring_of(d);
-  const int64_t mask = d->ring - 1, k = d->sharp_step;
-  float sharpest = 0.0f;
-
-  for (int64_t t = first + k; t <= last - k; t++) {
-    const float bend = ring[(t - k) & mask] - 2.0f * ring[t & mask] + ring[(t + k) & mask];
-
-    sharpest = fabsf(bend) > sharpest ? fabsf(bend) : sharpest;
-  }
-  return sharpest;
-}
-
-/* Slopes of `filtered` around slot `middle`: differences of means over a point's width, which
- * remove what is too fast for the points. */
-static void copy_shape(ps_detector *d, int64_t middle, float *shape)
-{
-  const float *ring = ring_of(d);
-  const double step = PS_DETECT_POINT * d->rate;
-  const int64_t mask = d->ring - 1, half = (int64_t)(step / 2);
-  const float share = 1.0f / (float)(2 * half + 1);
-  float before = 0.0f;
-
-  for (int k = 0; k <= PS_DETECT_SHAPE; k++) {
-    const int64_t at = middle + (int64_t)floor((k - PS_DETECT_SHAPE / 2) * step + 0.5);
-    const int64_t first = at - half > d->segment ? at - half : d->segment;
-    const int64_t last = at + half < d->next ? at + half : d->next - 1;
-    float sum = 0.0f;
-
-    for (int64_t t = first; t <= last; t++) {
-      sum += ring[t & mask];
-    }
-    sum *= share;
-    if (k > 0) {
-      shape[k - 1] = sum - before;
-    }
-    before = sum;
-  }
-}
-
-/* The peak being followed becomes a candidate at the R wave under it. */
+/* The peak being followed becomes a candidate at the R wave under it, after the one that it hides.
+ */
 static void confirm(ps_detector *d, ps_beat_out *out)
 {
-  const int64_t middle = d->peak_at - d->feature_delay;
-  int64_t first = middle - d->half_window, last = middle + d->half_window;
+  ps_candidate c = ps_candidate_at(d, d->peak_at, d->peak, d->low_before), hidden;
 
-  first = first < d->segment ? d->segment : first;
-  last = last >= d->next ? d->next - 1 : last;
-  const int64_t top = main_lobe(d, first, last);
-  const double position = (double)top - d->filtered_delay;
-  const int64_t at = (int64_t)fmax(floor(position + 0.5), (double)d->segment);
-  const double exact = fmax(position + beyond_top(d, top), (double)d->segment);
-  const double fraction = d->refine > 0 ? exact - (double)at : 0.0;
-
-  d->rising = 0;
+  if (hidden_before(d, &c, &hidden)) {
+    hidden.breaks = d->breaks;
+    d->breaks = 0;
+    c.low = sqrtf(d->low_after_hidden);
+    ps_decide_feed(d, hidden, out);
+  }
+  c.breaks = d->breaks;
+  d->rising = d->hides = d->breaks = 0;
   d->valley = INFINITY;
-  const float height = sqrtf(fmaxf(d->peak, 0.0f));
-  ps_candidate c = {.at = at,
-                    .fraction = (int32_t)floor(fraction * PS_DETECT_PER_SAMPLE + 0.5),
-                    .height = height,
-                    .amp = height,
-                    .likeness = 1.0f,
-                    .sharp = sharpness(d, first, last),
-                    .low = d->low_before < 0.0f ? -1.0f : sqrtf(d->low_before),
-                    .breaks = d->breaks};
-
-  copy_shape(d, middle, c.shape);
-  d->breaks = 0;
   d->low_before = d->low_after;
   d->low_after = INFINITY;
   ps_decide_feed(d, c, out);
@@ -395,12 +300,21 @@ static void start_segment(ps_detector *d, int64_t t, ps_beat_out *out)
 static int64_t climb(ps_detector *d, const float *feature, int64_t t, int64_t from, int64_t n,
                      ps_beat_out *out)
 {
+  const float dip = (float)(d->opts.hidden_dip * d->opts.hidden_dip);
   int64_t at = d->peak_at - t, end = at + d->refractory, i = from;
   float peak = d->peak, low = d->low_after;
 
   for (; i < n && i <= end; i++) {
     if (feature[i] > peak) {
+      if (i > at + 1 && low < dip * peak) {
+        d->hides = 1;
+        d->hidden_at = t + at;
+        d->hidden = peak;
+        d->low_before_hidden = d->low_before;
+        d->low_after_hidden = low;
+      }
       d->low_before = fminf(d->low_before, low);
+      d->low_after_hidden = fminf(d->low_after_hidden, low);
       low = peak = feature[i];
       at = i;
       end = at + d->refractory;
@@ -431,6 +345,7 @@ static int64_t descend(ps_detector *d, const float *feature, int64_t t, int64_t 
   d->low_before = fminf(d->low_before, valley);
   if (i < n) {
     d->rising = 1;
+    d->hides = 0;
     d->peak = d->low_after = feature[i];
     d->peak_at = t + i;
     i++;
@@ -480,7 +395,7 @@ static void scan_stretch(ps_detector *d, const float *feature, int64_t t, int64_
 static void scan(ps_detector *d, const float *filtered, const float *feature, int64_t t, int64_t n,
                  float bound, ps_beat_out *out)
 {
-  float *ring = ring_of(d);
+  float *ring = ps_detect_ring(d);
   const int64_t offset = t & (d->ring - 1), to_end = d->ring - offset;
   const int64_t head = n < to_end ? n : to_end;
 

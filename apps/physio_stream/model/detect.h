@@ -36,11 +36,13 @@ typedef struct ps_detect_opts {
   double t_wave;                   /* s after a beat where a T wave may lie                    */
   double t_wave_ratio;             /* smaller than this, of the beat before: a T wave          */
   double sharp_ratio;              /* less sharp than this, of the beat before: a T wave too */
-  double sharp_step;               /* s, step of the second difference that measures it */
-  double noise_ratio;              /* bumps of noise, in lowest values between them            */
-  double noise_weight;             /* weight of a new value in the noise level                 */
-  double noise_max;                /* of the signal level: noise that thresholds begin from    */
-  double level_rank;               /* quantile of the last amplitudes that is the signal level */
+  double t_wave_smooth; /* sharpness of a T wave, over the feature's mean difference    */
+  double hidden_dip;    /* dip of the feature after a wave that a T wave hides          */
+  double sharp_step;    /* s, step of the second difference that measures it */
+  double noise_ratio;   /* bumps of noise, in lowest values between them            */
+  double noise_weight;  /* weight of a new value in the noise level                 */
+  double noise_max;     /* of the signal level: noise that thresholds begin from    */
+  double level_rank;    /* quantile of the last amplitudes that is the signal level */
   double learn_rank;    /* quantile of the largest candidates of each second that sets the level */
   double interval_rank; /* quantile of the last intervals that is the usual one     */
   double floor;         /* lowest signal level at all, in units of the feature root */

@@ -100,6 +100,40 @@ static void accept(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
   d->anchor = c->at;
 }
 
+int ps_decide_t_wave(const ps_detector *d, const ps_candidate *before, const ps_candidate *c)
+{
+  const ps_detect_opts *o = &d->opts;
+  const double sharp = (double)c->sharp;
+
+  return !o->at_once && c->at - before->at < d->t_wave &&
+         sharp < o->sharp_ratio * (double)before->sharp &&
+         sharp * d->root_window < o->t_wave_smooth * (double)c->height;
+}
+
+/* Whether a search finds the candidate, where nothing is near. */
+static int is_found(const ps_detector *d, const ps_candidate *c)
+{
+  const double share = d->opts.searchback_threshold + template_penalty(d, c->correlation);
+
+  return (double)c->amp >= between(d, share);
+}
+
+/* The candidate among pending[from, to) that is the beat where c is its T wave, the sharpest, or
+ * -1. A normal beat among large ectopic ones may be lower than its T wave. */
+static int64_t beat_before(const ps_detector *d, int64_t from, int64_t to, const ps_candidate *c)
+{
+  const ps_candidate *pending = ps_detect_pending(d);
+  int64_t best = -1;
+
+  for (int64_t i = from; i < to; i++) {
+    if (ps_decide_t_wave(d, &pending[i], c) && is_found(d, &pending[i]) &&
+        (best < 0 || pending[i].sharp > pending[best].sharp)) {
+      best = i;
+    }
+  }
+  return best;
+}
+
 /* The missed beats among pending[from, to), which lie between the last beat (or the start of the
  * rhythm) and `end`: the largest candidate first, then what is missing on either side of it.
  * `before_beat`: a beat stands at `end`. Returns the index after the last one taken, or `from`. */
@@ -109,7 +143,6 @@ static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int
   const ps_candidate *pending = ps_detect_pending(d);
   const int64_t start = d->anchor;
   const double away = fmax((double)d->t_wave, d->opts.away * d->interval);
-  const double threshold = d->opts.searchback_threshold;
   int64_t best = -1;
 
   if (d->opts.at_once || (double)(end - start) <= d->opts.searchback_rr_factor * d->interval) {
@@ -119,15 +152,17 @@ static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int
     const int near = (d->has_beat && (double)(pending[i].at - start) < away) ||
                      (before_beat && (double)(end - pending[i].at) < away);
 
-    const double share = threshold + template_penalty(d, pending[i].correlation);
-
-    if (!near && (double)pending[i].amp >= between(d, share) &&
-        (best < 0 || pending[i].amp > pending[best].amp)) {
+    if (!near && is_found(d, &pending[i]) && (best < 0 || pending[i].amp > pending[best].amp)) {
       best = i;
     }
   }
   if (best < 0) {
     return from;
+  }
+  const int64_t before = beat_before(d, from, best, &pending[best]);
+
+  if (before >= 0 && !(d->has_beat && (double)(pending[before].at - start) < away)) {
+    best = before;
   }
   search(d, from, best, pending[best].at, 1, out);
   accept(d, &pending[best], out);
@@ -315,8 +350,11 @@ static void feed_learnt(ps_detector *d, ps_candidate *c, ps_beat_out *out)
     return;
   }
   if ((double)c->amp >= fmax(between(d, sure_share(d, since, c->likeness)), d->opts.floor)) {
-    search(d, 0, d->n_pending, c->at, 1, out);
-    accept(d, c, out);
+    const int64_t before = beat_before(d, 0, d->n_pending, c);
+    const ps_candidate beat = before < 0 ? *c : ps_detect_pending(d)[before];
+
+    search(d, 0, before < 0 ? d->n_pending : before, beat.at, 1, out);
+    accept(d, &beat, out);
     d->n_pending = 0;
     return;
   }

@@ -49,6 +49,7 @@ typedef struct ps_detector {
   int64_t refractory, t_wave, learn, learn_least, lost, wait, relearn_gap, decide;
   int64_t half_window, feature_delay, sharp_step, refine, shape_reach;
   double filtered_delay;
+  double root_window; /* of samples of the moving sum */
   /* scan: the largest value of the feature so far, until it is `refractory` old */
   int64_t next;    /* slot after the last present one; -1 before the first */
   int64_t segment; /* first slot of the present stretch                    */
@@ -56,8 +57,11 @@ typedef struct ps_detector {
   float peak, valley; /* valley: lowest value since the last candidate        */
   float low_before;   /* lowest from the candidate before to the peak, -1: none known */
   float low_after;    /* lowest since the peak                                */
-  int32_t rising;     /* whether a peak is being followed                     */
-  int32_t breaks;     /* the next candidate follows a gap                     */
+  int32_t hides;      /* whether a bump lies before the peak, with a dip in between */
+  int64_t hidden_at;
+  float hidden, low_before_hidden, low_after_hidden; /* as peak and low_before; lowest after it */
+  int32_t rising; /* whether a peak is being followed                     */
+  int32_t breaks; /* the next candidate follows a gap                     */
   /* decision */
   int32_t learning;
   int32_t muted;    /* what is accepted is too old to be written (at_once)  */
@@ -75,11 +79,16 @@ typedef struct ps_detector {
   int64_t n_pending, pending_capacity, ring;
 } ps_detector;
 
+/* Returns the candidate whose feature has its peak at slot `peak_at`, and `low` as its lowest value
+ * since the candidate before; filtered values up to that long before it are still there. */
+ps_candidate ps_candidate_at(ps_detector *d, int64_t peak_at, float peak, float low);
 /* Sets amplitude and likeness of a candidate from the kinds of beats: all and 1 before the first.
  */
 void ps_shape_weigh(const ps_detector *d, ps_candidate *c);
 /* Learns the shape of a beat. */
 void ps_shape_learn(ps_detector *d, const ps_candidate *c);
+/* Whether c may be the T wave of the candidate `before`: smooth, and much less sharp. */
+int ps_decide_t_wave(const ps_detector *d, const ps_candidate *before, const ps_candidate *c);
 /* Takes a candidate, in order of time. May write beats. */
 void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out);
 /* Decides what is pending for longer than it may be, once all samples before slot `now` have been
@@ -93,4 +102,6 @@ int64_t ps_decide_deadline(const ps_detector *d);
 void ps_decide_finish(ps_detector *d, ps_beat_out *out);
 /* Returns the pending candidates: n_pending of pending_capacity. */
 ps_candidate *ps_detect_pending(const ps_detector *d);
+/* Returns the last filtered values, by slot modulo `ring`. */
+float *ps_detect_ring(ps_detector *d);
 #endif
