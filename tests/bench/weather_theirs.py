@@ -157,8 +157,27 @@ def floor_of(family, pool="global"):
     return 0.05 if "logistic" in family or "censored" in family and pool != "global" else 1e-3
 
 
+FEW, STARTS = 256, 12  # cases up to which the CRPS may have several minima; random points that theirs then begins from as well
+MOST = 1e3  # of Weir: gamma and delta sqrt(mean v) at most, in standard deviations of the truth or of the residuals
+
+
+def random_starts(c, family, first, size, count):
+    """Lines through two random points within the range of the data and a quarter beyond, with random scales, in the units of the search.
+    A generator of one seed: every run has the same ones."""
+    random = np.random.default_rng(20261130)
+    low, high = c.y.min(), c.y.max()
+    sx, x0 = np.sqrt(c.mean((c.x - c.mean(c.x)) ** 2)), c.mean(c.x)
+    for _ in range(count):
+        x1, x2 = x0 + sx * 2 * (random.random(2) * 2 - 1)
+        y1, y2 = low + (high - low) * (1.5 * random.random(2) - 0.25)
+        slope, spread, share = (y2 - y1) / (x2 - x1), 0.03 * 500 ** random.random(), random.choice([0, random.random(), 1])
+        scale = (spread * (high - low) / size) ** 2
+        yield np.array([(y1 + slope * (x0 - x1)) / size, slope * sx / size, scale * (1 - share), scale * share])
+
+
 def search(c, family, form="full", pool="global"):
-    """Coefficients and minimum by SciPy, in units in which all four count alike."""
+    """Coefficients and minimum by SciPy, in units in which all four count alike; with few cases the least minimum that searches from
+    several points reach."""
     start, min_c = least_squares(c, floor_of(family, pool), form)
     x0, v0 = c.mean(c.x), c.mean(c.v)
     sx, size = np.sqrt(c.mean((c.x - x0) ** 2)), np.sqrt(start[2] + start[3] * v0)
@@ -174,11 +193,22 @@ def search(c, family, form="full", pool="global"):
     def cost(t):
         return c.crps(back(t), family) / size
 
-    limits = [[(None, None), (None, None), (min_c / size**2, None), (0, None)][k] for k in free]
-    t, fine = first[free], {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 300}
-    for _ in range(3):
-        t = scipy.optimize.minimize(cost, t, method="L-BFGS-B", jac="3-point", bounds=limits, options=fine).x
-    t = scipy.optimize.minimize(cost, t, method="Nelder-Mead", bounds=limits, options={"xatol": 1e-9, "fatol": 1e-14, "maxiter": 400}).x
+    most = (MOST * max(1, np.sqrt(c.mean((c.y - c.mean(c.y)) ** 2)) / size)) ** 2
+    lower, upper = np.array([-np.inf, -np.inf, min_c / size**2, 0])[free], np.array([np.inf, np.inf, most, most])[free]
+    limits, fine = list(zip(lower, upper)), {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 300}
+
+    def descend(t, times):
+        for _ in range(times):
+            t = scipy.optimize.minimize(cost, t, method="L-BFGS-B", jac="3-point", bounds=limits, options=fine).x
+        return t
+
+    points = [descend(first[free], 3)]
+    if len(c.x) <= FEW:
+        points += [descend(np.clip(t[free], lower, upper), 1) for t in random_starts(c, family, first, size, STARTS)]
+        points = sorted(points, key=cost)
+        points[0] = descend(points[0], 2)
+    simplex = {"xatol": 1e-9, "fatol": 1e-14, "maxiter": 400}
+    t = scipy.optimize.minimize(cost, points[0], method="Nelder-Mead", bounds=limits, options=simplex).x
     return back(t), c.crps(back(t), family)
 
 

@@ -42,6 +42,7 @@ typedef struct wx_emos_opts {
   int64_t min_cases; /* cases that coefficients of a point need */
   double floor;      /* minimum gamma, standard deviations of truth */
   double tolerance;  /* of the mean CRPS, relative              */
+  int64_t starts;    /* searches besides that from least squares, with few cases */
   int64_t max_iter;  /* steps                                   */
 } wx_emos_opts;
 extern const weir_opt wx_emos_options[];
@@ -57,7 +58,8 @@ typedef struct wx_emos_fit {
 /* Minimises the CRPS by damped Newton from least squares, in alpha, beta, gamma^2 and delta^2; bits
  * do not depend on threads. What cases do not determine is set: beta = 1 where m never changes,
  * delta = 0 where v never does, alpha = y and beta = 0 where truth never does (form full). Between
- * two bounds a second search begins from the variance of the truth, and the better one counts.
+ * two bounds a second search begins from the variance of the truth, with up to 256 cases further
+ * ones (`starts`) from lines through pairs of cases, and the one of the lowest CRPS counts.
  * gamma and delta times the root mean v are at most 1000 standard deviations of the truth. On the
  * calling thread alone where scratch is NULL, which else has wx_emos_workspace(cases) numbers.
  * False where no case counts. */
