@@ -2,7 +2,9 @@
  * at each, and mostly, where the minimum is far from the first guess. */
 #include <math.h>
 #include "base/weir_check.h"
+#include "base/weir_random.h"
 #include "baseline/emos.h"
+#include "device/weir_parallel.h"
 
 enum { N = 96, MANY = 512 };
 static const wx_family bounded[] = {WX_TRUNCATED_NORMAL, WX_TRUNCATED_LOGISTIC,
@@ -185,6 +187,49 @@ static void minima_between_bounds_are_those_of_scipy(void **state)
   }
 }
 
+/* Twelve cases around a mean of their own, cut at 0 and 4, by a seed. */
+static void draw_few(sample *s, uint64_t seed)
+{
+  const double middle = 4 * weir_random_uniform(seed, 1, 0, 0);
+
+  for (uint64_t i = 0; i < 12; i++) {
+    const double x = middle + 3 * weir_random_normal(seed, 2, 0, i);
+    const double y = x + 1.5 * weir_random_normal(seed, 3, 0, i);
+
+    s->mean[i] = (float)fmin(4, fmax(0, x));
+    s->truth[i] = (float)fmin(4, fmax(0, y));
+    s->variance[i] = (float)(2 * weir_random_uniform(seed, 4, 0, i));
+  }
+}
+
+static void starts_find_lower_minima_of_few_cases(void **state)
+{
+  static const wx_family family[] = {WX_CENSORED_NORMAL, WX_CENSORED_LOGISTIC};
+  static sample s;
+  const int threads = weir_threads_get();
+  wx_emos_fit one, some, again;
+  int lower = 0;
+
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    wx_emos_opts o = options_of(family[seed % 2], 4);
+    const wx_cases c = cases_of(&s, 12);
+
+    draw_few(&s, seed);
+    weir_threads_set(1);
+    assert_ok(wx_emos_fit_cases(&o, &c, &some));
+    weir_threads_set(2);
+    assert_ok(wx_emos_fit_cases(&o, &c, &again));
+    o.starts = 0;
+    assert_ok(wx_emos_fit_cases(&o, &c, &one));
+    check_fit(&some, &c);
+    assert_memory_equal(&some.at, &again.at, sizeof some.at);
+    assert_true(some.crps <= one.crps);
+    lower += some.crps < one.crps * (1 - 1e-6);
+  }
+  weir_threads_set(threads);
+  assert_true(lower >= 3);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -193,6 +238,7 @@ int main(void)
       cmocka_unit_test(one_case_alone_is_met),
       cmocka_unit_test(half_at_each_bound_has_a_largest_scale),
       cmocka_unit_test(minima_between_bounds_are_those_of_scipy),
+      cmocka_unit_test(starts_find_lower_minima_of_few_cases),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
