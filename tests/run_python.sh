@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run_python.sh [--packages] PROGRAM TEST.PY [ARGUMENT...] - runs the test of the program in a scratch folder by /usr/bin/python3, or by
-# WEIR_PYTHON, as one that has kwant or sisl. --packages: the test compares with packages of tests/bench/requirements.txt; it is run by
+# WEIR_PYTHON, as one that has kwant. --packages: the test compares with packages of tests/bench/requirements.txt; it is run by
 # build/bench-python where ./workflows/setup.sh bench has made that. Exit 77: no Python with what it needs is here.
 set -euo pipefail
 python=/usr/bin/python3

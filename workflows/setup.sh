@@ -3,9 +3,9 @@
 #
 #   core   to build and run (the default)
 #   test   also what the tests, the style checks and the fuzzers need
-#   bench  core, and what measurements compare with: into build/bench-python the packages of
-#          tests/bench/requirements.txt (5 GB), into build/dace-python DaCe; rows against them are left
-#          out where no package index answers
+#   bench  core, and what measurements and tests labelled `study` compare with: into build/bench-python
+#          the packages of tests/bench/requirements.txt (5 GB), into build/dace-python DaCe; rows against
+#          them are left out, and those tests skipped, where no package index answers
 #   checker  core, and into build/checker the compliance-checker of the CF conventions (PyPI): the
 #          tests cf_checker_* are skipped without
 #
@@ -134,7 +134,8 @@ install_bench() {
   python=$(dirname "$0")/../build/bench-python/bin/python
   [ ! -x "$python" ] || "$python" - >&2 <<'TEXT'
 from importlib.metadata import version
-names = "torch numpy scipy jax scoringrules wfdb neurokit2 biosppy".split()
+names = "torch numpy scipy jax scoringrules wfdb neurokit2 biosppy onnx onnxruntime pyEDFlib mne pydicom mlcube"
+names = (names + " mlperf-logging sisl sierraecg").split()
 print("setup: in build/bench-python:", ", ".join(name + " " + version(name) for name in names))
 TEXT
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # mlperf.sh COSMOFLOW SOURCE: workflows/cosmoflow/mlperf.sh on small universes whose only parameter is easy to estimate, with the target of
-# the benchmark: a log for each number of ranks that `inspect` takes and, where the Python of WEIR_PYTHON (/usr/bin/python3) has
-# mlperf-logging, the official checker, a row of each, and a run that misses its target fails.
+# the benchmark: a log for each number of ranks that `inspect` takes and, where mlperf-logging is there (of
+# ./workflows/setup.sh bench, /usr/bin/python3 or WEIR_PYTHON), the official checker, a row of each, and a run that misses its target fails.
 set -euo pipefail
 program=$1 source=$2
 work=$(mktemp -d)
@@ -33,7 +33,9 @@ status=0
 [ $status != 7 ] || { echo "skipped: this build has no FFTW or NetCDF"; exit 77; }
 ranks=(1)
 [ "${WEIR_TEST_HAS_MPI:-TRUE}" != TRUE ] || ranks=(1 2)
-python=${WEIR_PYTHON:-/usr/bin/python3} official='not installed'
+python=$source/build/bench-python/bin/python official='not installed'
+"$python" -c 'import mlperf_logging' 2>/dev/null || python=/usr/bin/python3
+python=${WEIR_PYTHON:-$python}
 ! "$python" -c 'import mlperf_logging' 2>/dev/null || official=passed
 PYTHON=$python bash "$source/workflows/cosmoflow/mlperf.sh" "$program" "$work/small.yaml" "$work/out" "${ranks[@]}"
 [ "$(wc -l <"$work/out/time_to_train.csv")" = $((${#ranks[@]} + 1)) ] || { echo "rows are missing" && exit 1; }

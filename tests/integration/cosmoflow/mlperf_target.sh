@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # mlperf_target.sh COSMOFLOW SOURCE SIDE: the command of docs/guide/cosmoflow.md that trains configs/cosmoflow/mlperf_SIDE.yaml until it
 # reaches the target of MLPerf HPC, by default on 1 and 2 ranks: each run ends at an error of 0.124 or less, and the official checker
-# (mlperf-logging, which is no package of Debian: WEIR_PYTHON) takes its log as it was written. Minutes: ctest -L study.
+# (mlperf-logging, of ./workflows/setup.sh bench, /usr/bin/python3 or WEIR_PYTHON) takes its log as it was written. Minutes: ctest -L study.
 set -euo pipefail
 program=$1 source=$2 side=$3
-python=${WEIR_PYTHON:-/usr/bin/python3}
-"$python" -c 'import mlperf_logging' 2>/dev/null || { echo "skipped: $python has no mlperf_logging (mlperf-logging: PyPI)"; exit 77; }
+python=$source/build/bench-python/bin/python
+"$python" -c 'import mlperf_logging' 2>/dev/null || python=/usr/bin/python3
+python=${WEIR_PYTHON:-$python}
+"$python" -c 'import mlperf_logging' 2>/dev/null || { echo "skipped: $python has no mlperf_logging (./workflows/setup.sh bench)"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ranks=(1)

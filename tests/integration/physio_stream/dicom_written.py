@@ -70,7 +70,7 @@ def read(path):
 
 
 def check_others(path):
-    """pydicom and dcmdump, which setup.sh does not install, read the same."""
+    """pydicom, of `setup.sh bench`, and dcmdump, which setup.sh does not install, read the same."""
     told = []
     if shutil.which("dcmdump"):
         done = subprocess.run(["dcmdump", "-q", path], capture_output=True, text=True, check=False)
