@@ -134,8 +134,11 @@ class Cases:
         return float((self.w * values).mean())
 
     def crps(self, at, family):
-        """Mean of a distribution's coefficients alpha, beta, gamma^2 and delta^2, by scoringrules."""
-        return self.mean(theirs_of(family)[0](at[0] + at[1] * self.x, np.sqrt(at[2] + at[3] * self.v), self.y))
+        """Mean of a distribution's coefficients alpha, beta, gamma^2 and delta^2, by scoringrules. Infinite where one is no score: far
+        beyond a bound the formulas of scoringrules subtract numbers that are nearly the same, and give NaN or less than 0."""
+        with np.errstate(all="ignore"):
+            values = theirs_of(family)[0](at[0] + at[1] * self.x, np.sqrt(at[2] + at[3] * self.v), self.y)
+        return self.mean(values) if (values >= -1e-9 * np.abs(self.y).max()).all() else np.inf
 
 
 def least_squares(c, floor, form):
