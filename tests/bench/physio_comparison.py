@@ -48,7 +48,9 @@ SHARES = "waves: {qrs_on: 0.5, qrs_off: 0.5, p_on: 0.4, p_off: 0.4, t_on: 0.6, t
 MARKS = {"p_on": "P_Onsets", "p": "P_Peaks", "p_off": "P_Offsets", "qrs_on": "R_Onsets", "qrs_off": "R_Offsets", "t_on": "T_Onsets",
          "t": "T_Peaks", "t_off": "T_Offsets"}
 RATE = 10000  # 1/s, of the intervals
-NOISE_SEEDS = [520]  # no constant of the detector was chosen with it
+NOISE = {  # table: set and first seeds of physio_beats.py, levels, columns
+    "noise": ("report", [520], physio_beats.LEVELS, 4),  # no constant of the detector was chosen with this seed
+    "second_leads": ("tune", [300, 301, 302], physio_beats.LEVELS, 2)}
 
 
 def quiet(function, *arguments, **options):
@@ -112,43 +114,40 @@ def score_beats(data):
         for key, detector in compared.items():
             n = physio_beats.count(beats, quiet(detector, x.astype(np.float32).astype(float), rate), rate)
             total[key] = total[key] + n
-            cells.append(cell(n))
+            cells.append(physio_beats.cell(n))
         rows.append([name, str(len(beats)), *cells])
-    rows.append(["all", str(total["xqrs"][0]), *(cell(n) for n in total.values())])
+    rows.append(["all", str(total["xqrs"][0]), *(physio_beats.cell(n) for n in total.values())])
     head = ["recording, lead", "beats", *names()]
     return markdown(head, rows) + "\n" + markdown(["left out", "reason"], list(LEFT_OUT.items()))
 
 
-def cell(n):
-    """Sensitivity/positive predictivity (missed, false)."""
-    return f"{100 * n[2] / n[0]:.2f}/{100 * n[2] / max(1, n[1]):.2f} ({n[0] - n[2]}, {n[1] - n[2]})"
-
-
 def score_in_noise(task):
-    """One recording and first seed: counts by level, None: clean."""
-    seed, i, (group, _, x, rate, beats) = task
+    """One recording and first seed: counts by level, None: clean, which the first task of a recording has."""
+    seed, clean, levels, columns, i, (group, _, x, rate, beats) = task
     work = pathlib.Path(f"noise{seed}_{i}")
     work.mkdir(exist_ok=True)
     power, totals = physio_beats.qrs_power(x, rate, beats), {}
+    made = [(None, x)] if clean else []
     for kind in physio_beats.KINDS:
         unit = physio_beats.noise(kind, len(x), rate, seed + i)
-        for level in physio_beats.LEVELS if totals else [None, *physio_beats.LEVELS]:
-            y = x if level is None else x + unit * np.sqrt(power * 10 ** (-level / 10))
-            for key, detector in detectors(work).items():
-                try:
-                    found = quiet(detector, y.astype(np.float32).astype(float), rate)
-                except (ValueError, IndexError, ZeroDivisionError):  # of theirs, where they find too little
-                    found = []
-                totals[level, key] = totals.get((level, key), 0) + physio_beats.count(beats, found, rate)
+        made += [(level, x + unit * np.sqrt(power * 10 ** (-level / 10))) for level in levels]
+    for level, y in made:
+        for key, detector in list(detectors(work).items())[:columns]:
+            try:
+                found = quiet(detector, y.astype(np.float32).astype(float), rate)
+            except (ValueError, IndexError, ZeroDivisionError):  # of theirs, where they find too little
+                found = []
+            totals[level, key] = totals.get((level, key), 0) + physio_beats.count(beats, found, rate)
     return group, totals
 
 
-def noise(data, tiny):
-    """Series of physio_beats.py with noise held out, pooled: all recordings, and those of MIT-BIH alone."""
-    made = list(physio_beats.sources(program, data, "report", pathlib.Path(".")))
+def noise(data, table, tiny):
+    """Series of physio_beats.py, pooled: all recordings, and those of MIT-BIH alone."""
+    part, seeds, levels, columns = NOISE[table]
+    made = list(physio_beats.sources(program, data, part, pathlib.Path(".")))
     if tiny:
         made = [(group, name, x[: 60 * rate], rate, beats[beats < 60 * rate]) for group, name, x, rate, beats in made]
-    tasks = [(seed, i, source) for seed in NOISE_SEEDS[: 1 if tiny else None] for i, source in enumerate(made)]
+    tasks = [(seed, seed == seeds[0], levels, columns, i, source) for seed in seeds for i, source in enumerate(made)]
     sums = {}
     with concurrent.futures.ProcessPoolExecutor(max_workers=len(made)) as pool:
         for group, totals in pool.map(score_in_noise, tasks):
@@ -156,9 +155,9 @@ def noise(data, tiny):
                 for where in {group, "all"} - {"ECGSYN"}:
                     sums[where, level, key] = sums.get((where, level, key), 0) + n
     rows = [["all six" if where == "all" else where, "clean" if level is None else str(level),
-             *(cell(sums[where, level, key]) for key in detectors(None))]
-            for where in ("all", "MIT-BIH") for level in [None, *physio_beats.LEVELS]]
-    return markdown(["recordings", "SNR (dB)", *names()], rows)
+             *(physio_beats.cell(sums[where, level, key]) for key in list(detectors(None))[:columns])]
+            for where in ("all", "MIT-BIH") for level in [None, *levels]]
+    return markdown(["recordings", "SNR (dB)", *names()[:columns]], rows)
 
 
 # ---- Heart rate variability ----
@@ -314,7 +313,8 @@ def main():
     data = physio_beats.shared_data()
     words.work.mkdir(parents=True, exist_ok=True)
     os.chdir(words.work)
-    makers = {"beats": lambda: score_beats(data), "noise": lambda: noise(data, words.tiny), "variability": lambda: variability(data),
+    makers = {"beats": lambda: score_beats(data), "noise": lambda: noise(data, "noise", words.tiny),
+              "second_leads": lambda: noise(data, "second_leads", words.tiny), "variability": lambda: variability(data),
               "respiration": lambda: respiration(data), "responses": electrodermal, "waves": waves, "steadiness": steadiness}
     if words.only and words.only not in makers:
         parser.error(f"--only {words.only}: there is no such table; there are {', '.join(makers)}")

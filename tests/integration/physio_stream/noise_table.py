@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+LEVELS = ("clean", "24", "18", "12", "6", "0", "-6")
 program, work = sys.argv[1:3]
 script = pathlib.Path(__file__).resolve().parents[2] / "bench/physio_comparison.py"
 done = subprocess.run([sys.executable, script, program, work, "--tiny"], stdout=subprocess.PIPE, text=True, check=False)
@@ -19,11 +20,11 @@ for line in done.stdout.splitlines():
         where, level, *cells = (word.strip() for word in line.strip("|").split("|"))
         assert (where, level) not in rows, line
         rows[where, level] = [tuple(int(n) for n in re.search(r"\((\d+), (\d+)\)", cell).groups()) for cell in cells]
-assert list(rows) == [(where, level) for where in ("all six", "MIT-BIH") for level in ("clean", "24", "12", "6", "0", "-6")], list(rows)
+assert list(rows) == [(where, level) for where in ("all six", "MIT-BIH") for level in LEVELS], list(rows)
 for row, counts in rows.items():
     assert len(counts) == 4, row
     ours, xqrs = counts[:2]
     assert ours[0] <= xqrs[0] and sum(ours) < sum(xqrs), (row, ours, xqrs)
-for level in ("clean", "24", "12", "6", "0", "-6"):  # those of MIT-BIH are among all six
+for level in LEVELS:  # those of MIT-BIH are among all six
     assert all(part <= whole for a, b in zip(rows["MIT-BIH", level], rows["all six", level]) for part, whole in zip(a, b)), level
 print(f"{len(rows)} rows")
