@@ -16,7 +16,7 @@ enum {
   PURPOSE_GAP
 };
 
-#define STRESS "(levels of the MIT-BIH noise stress test: 24, 12, 6, 0, -6 dB)"
+#define STRESS "(levels of the MIT-BIH noise stress test: 24, 18, 12, 6, 0, -6 dB)"
 
 const weir_opt ps_noise_options[] = {
     WEIR_OPT_BOOL(ps_noise_opts, white, false, "add white noise"),
