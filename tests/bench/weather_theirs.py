@@ -161,6 +161,7 @@ def floor_of(family, pool="global"):
 
 
 FEW, STARTS = 256, 12  # cases up to which the CRPS may have several minima; random points that theirs then begins from as well
+NONE = 1e6  # in place of an infinite cost, of which no derivative can be made
 MOST = 1e3  # of Weir: gamma and delta sqrt(mean v) at most, in standard deviations of the truth or of the residuals
 
 
@@ -194,7 +195,8 @@ def search(c, family, form="full", pool="global"):
         return np.array([size * full[0] - beta * x0, beta, size**2 * full[2], size**2 * full[3] / v0])
 
     def cost(t):
-        return c.crps(back(t), family) / size
+        reached = c.crps(back(t), family) / size
+        return reached if np.isfinite(reached) else NONE
 
     most = (MOST * max(1, np.sqrt(c.mean((c.y - c.mean(c.y)) ** 2)) / size)) ** 2
     lower, upper = np.array([-np.inf, -np.inf, min_c / size**2, 0])[free], np.array([np.inf, np.inf, most, most])[free]

@@ -14,8 +14,9 @@
 #include <string.h>
 #include "baseline/emos_priv.h"
 
-/* Cases that are looked at, and those of them that make pairs; rounds with other scales. */
-enum { SAMPLE = 32, PAIRED = 12, SCALES = 5, OTHERS = 6, ROUNDS = 3 };
+/* Cases that are looked at (between two bounds, where those at an edge decide, all of a window),
+ * and those of them that make pairs; rounds with other scales. */
+enum { SAMPLE = 128, FEWER = 32, PAIRED = 12, SCALES = 5, OTHERS = 6, ROUNDS = 3 };
 
 typedef struct point {
   double at[EMOS_UNKNOWNS], crps;
@@ -40,9 +41,10 @@ typedef struct place {
 } place;
 
 /* Takes cases that count, evenly spread among n. */
-static void take_sample(const wx_cases *c, int64_t n, sample *s)
+static void take_sample(const emos_search *search, int64_t n, sample *s)
 {
-  const int64_t most = n < SAMPLE ? n : SAMPLE;
+  const wx_cases *const c = search->cases;
+  const int64_t room = search->width > 0 ? SAMPLE : FEWER, most = n < room ? n : room;
   int64_t counted = 0;
 
   s->n = 0;
@@ -69,8 +71,8 @@ static void take_sample(const wx_cases *c, int64_t n, sample *s)
                         .weight = s->weight};
 }
 
-/* Puts p in its place, but where it is not among the lowest, or `apart` and one has its CRPS. */
-static void insert(points *list, const point *p, bool apart)
+/* Puts p in its place, but where it is not among the lowest, or one of them has its CRPS. */
+static void insert(points *list, const point *p)
 {
   const double same = 1e-6;
   int i = list->n;
@@ -81,7 +83,7 @@ static void insert(points *list, const point *p, bool apart)
   const bool doubled = (i > 0 && p->crps - list->of[i - 1].crps <= same * p->crps) ||
                        (i < list->n && list->of[i].crps - p->crps <= same * p->crps);
 
-  if (i >= list->most || !isfinite(p->crps) || (apart && doubled)) {
+  if (i >= list->most || !isfinite(p->crps) || doubled) {
     return;
   }
   list->n += list->n < list->most;
@@ -137,7 +139,7 @@ static void try_line(emos_search *s, const emos_search *first, const sample *of,
       memcpy(best.at, s->at, sizeof best.at);
     }
   }
-  insert(list, &best, false);
+  insert(list, &best);
 }
 
 static int in_order(const void *a, const void *b)
@@ -147,10 +149,35 @@ static int in_order(const void *a, const void *b)
   return p->x != q->x ? (p->x < q->x ? -1 : 1) : p->y != q->y ? (p->y < q->y ? -1 : 1) : 0;
 }
 
-/* PAIRED cases at most, evenly spread in the order of their means. */
+/* Returns by how much a point at a bound, in units of the search and so but for rounding, is moved
+ * beyond it; 0: it is at none. */
+static double beyond(const emos_search *s, double y)
+{
+  const double low = (s->lower - s->y0) / s->scale, width = s->width / s->scale;
+  const double rounding = 1e-9 * (fabs(low) + width);
+
+  if (wx_family_is_bounded(s->family) && y <= low + rounding) {
+    return s->width > 0 ? -width : -2 * s->sd_y;
+  }
+  return s->width > 0 && y >= low + width - rounding ? width : 0;
+}
+
+/* Whether truth next to this case, in the order of their means, is at another bound or at none:
+ * lines that separate the cases at the bounds go through these. */
+static bool is_edge(const emos_search *s, const place *all, int n, int i)
+{
+  const double here = beyond(s, all[i].y);
+
+  return s->width > 0 && (here == 0 || (i > 0 && beyond(s, all[i - 1].y) != here) ||
+                          (i + 1 < n && beyond(s, all[i + 1].y) != here));
+}
+
+/* PAIRED cases at most, evenly spread in the order of their means; where few are at edges, these
+ * are among them. */
 static int take_places(const emos_search *s, const sample *of, place *out)
 {
   const int n = (int)of->n, m = n < PAIRED ? n : PAIRED;
+  int edges = 0, others = 0, taken = 0, count = 0;
   place all[SAMPLE];
 
   for (int i = 0; i < n; i++) {
@@ -158,21 +185,23 @@ static int take_places(const emos_search *s, const sample *of, place *out)
                      ((double)of->truth[i] - s->y0) / s->scale};
   }
   qsort(all, (size_t)n, sizeof *all, in_order);
-  for (int k = 0; k < m; k++) {
-    out[k] = all[m > 1 ? k * (n - 1) / (m - 1) : 0];
+  for (int i = 0; i < n; i++) {
+    edges += is_edge(s, all, n, i);
   }
-  return m;
-}
+  const int kept = edges <= m * 3 / 4 ? edges : 0, most = m - kept, rest = n - kept;
 
-/* Returns by how much a point at a bound is moved beyond it; 0: it is at none. */
-static double beyond(const emos_search *s, double y)
-{
-  const double low = (s->lower - s->y0) / s->scale, width = s->width / s->scale;
+  for (int i = 0; i < n && count < m; i++) {
+    const bool keep = kept > 0 && is_edge(s, all, n, i);
+    const int at = most > 1 ? taken * (rest - 1) / (most - 1) : 0;
+    const bool next = !keep && taken < most && others == at;
 
-  if (wx_family_is_bounded(s->family) && y <= low) {
-    return s->width > 0 ? -width : -2 * s->sd_y;
+    others += !keep;
+    taken += next;
+    if (keep || next) {
+      out[count++] = all[i];
+    }
   }
-  return s->width > 0 && y >= low + width ? width : 0;
+  return count;
 }
 
 static void try_pair(emos_search *s, const emos_search *first, const sample *of, place p, place q,
@@ -240,7 +269,7 @@ static void try_scales(emos_search *s, const emos_search *first, const emos_stop
       set_scale(s, first, scale[k][0], scale[k][1]);
       const point p = descend_from(s, s->at, stop);
 
-      insert(list, &p, true);
+      insert(list, &p);
     }
   }
 }
@@ -257,7 +286,7 @@ bool emos_find_start(const emos_search *first, const emos_stop *stop, int search
   if (searches == 0) {
     return false;
   }
-  take_sample(first->cases, n, &of);
+  take_sample(first, n, &of);
   s.scratch = NULL;
   s.cases = &of.cases;
   const int m = take_places(&s, &of, places);
@@ -269,12 +298,12 @@ bool emos_find_start(const emos_search *first, const emos_stop *stop, int search
   for (int i = 0; i < list.n; i++) {
     const point p = descend_from(&s, list.of[i].at, &two);
 
-    insert(&better, &p, true);
+    insert(&better, &p);
   }
   for (int i = 0; i < better.n; i++) {
     const point p = descend_from(&s, better.of[i].at, stop);
 
-    insert(&minima, &p, true);
+    insert(&minima, &p);
   }
   if (minima.n == 0) {
     return false;
