@@ -157,7 +157,7 @@ for signal in TERM INT KILL; do
   rm -rf s slow.runs
   setsid env --default-signal=INT "$source/workflows/flow.sh" cosmoflow --bin bin --steps ./steps --out s >first 2>&1 &
   first=$!
-  for try in {1..200}; do [ ! -e slow.runs ] || break; sleep 0.05; done
+  for try in {1..1200}; do [ ! -e slow.runs ] || break; sleep 0.05; done
   [ -e slow.runs ] || fail "the long step does not start: $(cat first)"
   if [ $signal = TERM ]; then
     flow --out s --resume && fail "two flows in one folder"
@@ -181,7 +181,11 @@ done
 
 rm s/flow/long.done
 sed -i 's/^{//' s/long/run.jsonl
-timeout 5 "$source/workflows/flow.sh" cosmoflow --bin bin --steps ./steps --out s --resume >log 2>&1 # begins anew, and waits
+timeout 60 "$source/workflows/flow.sh" cosmoflow --bin bin --steps ./steps --out s --resume >log 2>&1 & # begins anew, and waits
+anew=$!
+for try in {1..1200}; do [ ! -e s/old/long.1/checkpoint ] || break; sleep 0.05; done
+kill $anew
+wait $anew
 [ -e s/old/long.1/checkpoint ] || fail "a folder without a log is resumed"
 
 # One command; its results stand in a folder of its name.
