@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # networks.sh PROGRAM SOURCE: workflows/weather_ensemble/networks.steps at a small size: all of its steps succeed, and its scores by
-# season and window have every network next to EMOS. Of heads.steps the steps of height and temperature, on the same archive; of the others,
-# that the predictions of every network are those that eval calls by its distribution.
+# season and window have every network next to EMOS. All of heads.steps but its simulation, on the same archive: every distribution is next
+# to EMOS of all forms, and the predictions of every network are those that eval calls by its distribution.
 set -euo pipefail
 program=$1 source=$2
 work=$(mktemp -d)
@@ -12,7 +12,9 @@ fail() {
 }
 
 cat >"$work/small.yaml" <<'YAML'
-simulate: {lat: 16, lon: 32, step: 0.12, spin_up: 60, library: {states: 40}, every: 48, init_times: 120, members: 5}
+simulate:
+  {lat: 16, lon: 32, step: 0.12, spin_up: 60, library: {states: 40}, every: 48, init_times: 120, members: 5,
+   quantities: [z500, t500, ws500, tprate, tcc]}
 data:
   split:
     train: {to: 2000-06-01}
@@ -59,18 +61,22 @@ data:
     valid: {from: 2000-03-01, to: 2000-03-15}
     test: {from: 2000-03-15, to: 2000-04-01}
 train: {steps: 2}
-eval: {quantities: [t500], bootstrap: {resamples: 100}}
+eval: {bootstrap: {resamples: 100}}
 exec: {tier: vector} # nothing to compile
 YAML
 heads=workflows/weather_ensemble/heads.steps
-awk '/^#/ { next } /^[a-z]/ { name = $1 } name ~ /^(p_)?z_|^height/' "$heads" |
-  sed "s,heads.yaml  *once,heads.yaml\,$work/few.yaml once,; s,\$prepare,$work/out/prepare," >"$work/heads.steps"
+sed -e '/^prepare /,/^[a-z]/ { /^prepare /d }' -e "s#^\([a-z].* heads[a-z_.,]*\.yaml\)  *once#\1,$work/few.yaml once#" \
+  -e "s,\$prepare,$work/out/prepare," "$heads" >"$work/heads.steps"
+[ "$(grep -c 'few.yaml once' "$work/heads.steps")" = 14 ] || fail "other steps than those of ten networks and four evals have heads.yaml"
 workflows/flow.sh weather_ensemble --bin "${program%/*}" --steps "$work/heads.steps" --out "$work/heads" >"$work/log" 2>&1 ||
   fail "the flow of heads.steps: $(cat "$work/log")"
-awk -F, -f workflows/weather_ensemble/heads_table.awk "$work/heads/height"/{scores,skill}.csv >"$work/table"
-[ "$(grep -cE '^\| t500, (normal|logistic) \|( \**[0-9.e-]+\** \|){7} -?[0-9.]+ \(-?[0-9.]+ to -?[0-9.]+\) \|$' "$work/table")" = 2 ] ||
-  fail "not two distributions next to EMOS: $(cat "$work/table")"
-[ "$(grep -o '\*\*[^*]*\*\*' "$work/table" | wc -l)" = 1 ] || fail "not one best EMOS: $(cat "$work/table")"
+awk -F, -f workflows/weather_ensemble/heads_table.awk "$work/heads"/{height,wind,rain,cloud}/{scores,skill}.csv >"$work/table"
+beside='( \**[0-9.e-]+\** \|){7} -?[0-9.]+ \(-?[0-9.]+ to -?[0-9.]+\) \|$'
+both='(normal|logistic)'
+families="[zt]500, $both|ws500, (truncated $both|log-normal)|tprate, (censored $both|gamma)|tcc, censored $both"
+[ "$(grep -cE "^\| ($families) \|$beside" "$work/table")" = 12 ] ||
+  fail "not twelve distributions next to EMOS of six forms: $(cat "$work/table")"
+[ "$(grep -o '\*\*[^*]*\*\*' "$work/table" | wc -l)" = 5 ] || fail "not one best EMOS of each quantity: $(cat "$work/table")"
 
 # The models of a configuration, counted from 0, with the predictions of the steps that an eval puts there.
 awk '/ eval / { split($3, file, ","); config = file[2] == "" ? file[1] : file[2] }
