@@ -251,7 +251,7 @@ void cf_sizes_make(const cf_data_opts *o, const cf_cubes *s, const weir_train_si
   const bool averages = o->sizes.kind == CF_SIZE_AVERAGE;
   const int64_t n = s->whole * s->whole * s->whole * s->channels;
   const double mean = !cf_sizes_scaled(o) ? 1
-                      : s->mean != 0      ? s->mean
+                      : s->mean != NULL   ? *s->mean
                                           : mean_of(s->dtype, s->voxels, n);
   const int64_t factor = averages ? s->whole / size->side : 1, side = size->side;
   const weir_dtype dtype = cf_sizes_dtype(o, s->dtype);
@@ -300,6 +300,7 @@ weir_status cf_sizes_read(const cf_data_opts *o, cf_samples *samples, const cf_w
   cf_wanted wanted = *part;
   cf_cubes s = *cubes;
   const void *all = NULL;
+  double mean = 0;
 
   memset(wanted.lo, 0, sizeof wanted.lo);
   memcpy(wanted.hi, info->lengths, sizeof wanted.hi);
@@ -316,7 +317,8 @@ weir_status cf_sizes_read(const cf_data_opts *o, cf_samples *samples, const cf_w
   }
   WEIR_TRY(cf_samples_read(samples, &wanted, s.voxels, label));
   if (part_alone && cf_sizes_scaled(o)) {
-    s.mean = mean_of(s.dtype, all, s.whole * s.whole * s.whole * s.channels);
+    mean = mean_of(s.dtype, all, s.whole * s.whole * s.whole * s.channels);
+    s.mean = &mean;
   }
   s.whole = part_alone ? size.side : s.whole;
   for (int64_t k = 1; k < repeats; k++) {

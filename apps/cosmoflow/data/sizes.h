@@ -55,7 +55,7 @@ typedef struct cf_cubes {
   int64_t whole, channels; /* voxels a side */
   weir_dtype dtype;        /* WEIR_I16, WEIR_F32 */
   void *voxels;            /* [whole, whole, whole, channels] */
-  double mean;             /* of the sample; 0: it is that of the voxels */
+  const double *mean;      /* of the sample; NULL: it is that of the voxels */
 } cf_cubes;
 /* Finds the corner of sub-cube number `repeat` of a size: where these fill the sample, one after
  * the other, else at random, by seed, epoch and sample. */
