@@ -129,10 +129,9 @@ const weir_opt ps_detect_options[] = {
     WEIR_OPT_END,
 };
 
-/* Values looked at together: a block without a new maximum costs no more than its maximum, taken in
- * independent lanes. */
+/* Values looked at together, a power of two: a block without a new maximum costs no more than its
+ * extremes. */
 #define BLOCK 32
-#define LANES 8
 
 typedef struct layout {
   size_t pending, ring, total;
@@ -148,7 +147,7 @@ static layout layout_of(int64_t pending_capacity, int64_t ring)
   layout l = {.pending = round_up(sizeof(ps_detector))};
 
   l.ring = l.pending + round_up((size_t)pending_capacity * sizeof(ps_candidate));
-  l.total = l.ring + round_up((size_t)ring * sizeof(float));
+  l.total = l.ring + round_up(2 * (size_t)ring * sizeof(float));
   return l;
 }
 
@@ -158,9 +157,30 @@ ps_candidate *ps_detect_pending(const ps_detector *d)
                                   layout_of(d->pending_capacity, d->ring).pending);
 }
 
-float *ps_detect_ring(ps_detector *d)
+static float *ring_of(const ps_detector *d)
 {
-  return (float *)(void *)((char *)d + layout_of(d->pending_capacity, d->ring).ring);
+  return (float *)(void *)((char *)(uintptr_t)d + layout_of(d->pending_capacity, d->ring).ring);
+}
+
+const float *ps_detect_filtered(const ps_detector *d, int64_t t)
+{
+  return ring_of(d) + (t & (d->ring - 1));
+}
+
+/* Keeps filtered[n], n <= ring, of slots from t on: in both halves of the ring, so that any `ring`
+ * values lie side by side. */
+static void keep_filtered(ps_detector *d, const float *filtered, int64_t t, int64_t n)
+{
+  float *ring = ring_of(d);
+  const int64_t offset = t & (d->ring - 1), to_end = d->ring - offset;
+  const int64_t head = n < to_end ? n : to_end;
+
+  memcpy(ring + offset, filtered, (size_t)head * sizeof *ring);
+  memcpy(ring + d->ring + offset, filtered, (size_t)head * sizeof *ring);
+  if (head < n) {
+    memcpy(ring, filtered + head, (size_t)(n - head) * sizeof *ring);
+    memcpy(ring + d->ring, filtered + head, (size_t)(n - head) * sizeof *ring);
+  }
 }
 
 /* Highest sampling rate: a second is then 10^5 samples and every length below 2^24. */
@@ -190,6 +210,10 @@ static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detec
   d->feature_delay = (int64_t)floor(front.feature_delay);
   d->root_window = sqrt((double)front.window);
   d->shape_reach = (int64_t)ceil((PS_DETECT_SHAPE / 2 + 1) * PS_DETECT_POINT * rate);
+  d->point_half = (int64_t)(PS_DETECT_POINT * rate / 2);
+  for (int k = 0; k <= PS_DETECT_SHAPE; k++) {
+    d->point[k] = (int32_t)floor((k - PS_DETECT_SHAPE / 2) * (PS_DETECT_POINT * rate) + 0.5);
+  }
   d->filtered_delay = front.filtered_delay;
   /* No sooner than a candidate is known, with a block to spare. */
   const int64_t known = d->refractory + 2 * d->half_window + d->feature_delay +
@@ -295,14 +319,22 @@ static void start_segment(ps_detector *d, int64_t t, ps_beat_out *out)
   d->low_before = -1.0f; /* the sums begin with zeros */
 }
 
+/* The smaller of two numbers: fminf, which minds NaN, is a call. */
+static float lesser(float a, float b)
+{
+  return a < b ? a : b;
+}
+
 /* Follows the peak through feature[from, n) of slots t + from on, until it is `refractory` old: the
  * index after the last value looked at. */
 static int64_t climb(ps_detector *d, const float *feature, int64_t t, int64_t from, int64_t n,
                      ps_beat_out *out)
 {
   const float dip = (float)(d->opts.hidden_dip * d->opts.hidden_dip);
-  int64_t at = d->peak_at - t, end = at + d->refractory, i = from;
-  float peak = d->peak, low = d->low_after;
+  const int64_t refractory = d->refractory;
+  int64_t at = d->peak_at - t, end = at + refractory, i = from;
+  float peak = d->peak, low = d->low_after, before = d->low_before,
+        after_hidden = d->low_after_hidden;
 
   for (; i < n && i <= end; i++) {
     if (feature[i] > peak) {
@@ -310,18 +342,20 @@ static int64_t climb(ps_detector *d, const float *feature, int64_t t, int64_t fr
         d->hides = 1;
         d->hidden_at = t + at;
         d->hidden = peak;
-        d->low_before_hidden = d->low_before;
-        d->low_after_hidden = low;
+        d->low_before_hidden = before;
+        after_hidden = low;
       }
-      d->low_before = fminf(d->low_before, low);
-      d->low_after_hidden = fminf(d->low_after_hidden, low);
+      before = lesser(low, before);
+      after_hidden = lesser(low, after_hidden);
       low = peak = feature[i];
       at = i;
-      end = at + d->refractory;
+      end = at + refractory;
     }
-    low = feature[i] < low ? feature[i] : low;
+    low = lesser(feature[i], low);
   }
   d->peak = peak;
+  d->low_before = before;
+  d->low_after_hidden = after_hidden;
   d->low_after = low;
   d->peak_at = t + at;
   d->next = t + i;
@@ -342,7 +376,7 @@ static int64_t descend(ps_detector *d, const float *feature, int64_t t, int64_t 
     valley = feature[i++];
   }
   d->valley = valley;
-  d->low_before = fminf(d->low_before, valley);
+  d->low_before = lesser(valley, d->low_before);
   if (i < n) {
     d->rising = 1;
     d->hides = 0;
@@ -354,24 +388,26 @@ static int64_t descend(ps_detector *d, const float *feature, int64_t t, int64_t 
   return i;
 }
 
+/* Lowest of n <= BLOCK values. A whole block is halved twice first, which vectors do. */
 static float lowest(const float *feature, int64_t n)
 {
-  float low[LANES];
-  int64_t i = 0;
+  float low[BLOCK / 2];
 
-  for (int k = 0; k < LANES; k++) {
-    low[k] = INFINITY;
-  }
-  for (; i + LANES <= n; i += LANES) {
-    for (int k = 0; k < LANES; k++) {
-      low[k] = feature[i + k] < low[k] ? feature[i + k] : low[k];
+  if (n < BLOCK) {
+    low[0] = INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+      low[0] = lesser(feature[i], low[0]);
     }
+    return low[0];
   }
-  for (; i < n; i++) {
-    low[0] = feature[i] < low[0] ? feature[i] : low[0];
+  for (int k = 0; k < BLOCK / 2; k++) {
+    low[k] = lesser(feature[k], feature[k + BLOCK / 2]);
   }
-  for (int k = 1; k < LANES; k++) {
-    low[0] = low[k] < low[0] ? low[k] : low[0];
+  for (int k = 0; k < BLOCK / 4; k++) {
+    low[k] = lesser(low[k], low[k + BLOCK / 4]);
+  }
+  for (int k = 1; k < BLOCK / 4; k++) {
+    low[0] = lesser(low[k], low[0]);
   }
   return low[0];
 }
@@ -383,7 +419,7 @@ static void scan_stretch(ps_detector *d, const float *feature, int64_t t, int64_
 {
   if (d->rising && bound <= d->peak && t + n - 1 - d->peak_at < d->refractory) {
     d->next = t + n;
-    d->low_after = fminf(d->low_after, lowest(feature, n));
+    d->low_after = lesser(lowest(feature, n), d->low_after);
     return;
   }
   for (int64_t i = 0; i < n;) {
@@ -395,15 +431,10 @@ static void scan_stretch(ps_detector *d, const float *feature, int64_t t, int64_
 static void scan(ps_detector *d, const float *filtered, const float *feature, int64_t t, int64_t n,
                  float bound, ps_beat_out *out)
 {
-  float *ring = ps_detect_ring(d);
-  const int64_t offset = t & (d->ring - 1), to_end = d->ring - offset;
-  const int64_t head = n < to_end ? n : to_end;
-
   if (t != d->next) {
     start_segment(d, t, out);
   }
-  memcpy(ring + offset, filtered, (size_t)head * sizeof *ring);
-  memcpy(ring, filtered + head, (size_t)(n - head) * sizeof *ring);
+  keep_filtered(d, filtered, t, n);
   for (int64_t done = 0; done < n;) {
     ps_decide_due(d, t + done, out);
     const int64_t due = ps_decide_deadline(d) - t, end = due < n ? due : n;
@@ -418,27 +449,30 @@ static int usable(float filtered, float feature)
   return fabsf(filtered) <= FLT_MAX && fabsf(feature) <= FLT_MAX;
 }
 
-/* Largest feature of BLOCK slots, NaN where one of them is absent or not finite. */
+/* Largest feature of BLOCK slots, NaN where one of them is absent or not finite; halved as in
+ * `lowest`. */
 static float largest(const float *filtered, const float *feature, const uint8_t *present)
 {
-  float max[LANES], zero[LANES] = {0.0f};
+  float max[BLOCK / 2], zero[BLOCK];
   uint8_t all = 1;
 
-  memcpy(max, feature, sizeof max);
-  for (int i = 0; i < BLOCK; i += LANES) {
-    for (int k = 0; k < LANES; k++) {
-      const float v = feature[i + k];
-
-      max[k] = v > max[k] ? v : max[k];
-      zero[k] += 0.0f * v + 0.0f * filtered[i + k]; /* NaN where one is not finite */
-    }
+  for (int k = 0; k < BLOCK; k++) { /* NaN where one is not finite */
+    zero[k] = (feature[k] - feature[k]) + (filtered[k] - filtered[k]);
+  }
+  for (int k = 0; k < BLOCK / 2; k++) {
+    max[k] = feature[k] > feature[k + BLOCK / 2] ? feature[k] : feature[k + BLOCK / 2];
+    zero[k] += zero[k + BLOCK / 2];
+  }
+  for (int k = 0; k < BLOCK / 4; k++) {
+    max[k] = max[k] > max[k + BLOCK / 4] ? max[k] : max[k + BLOCK / 4];
+    zero[k] += zero[k + BLOCK / 4];
+  }
+  for (int k = 1; k < BLOCK / 4; k++) {
+    max[0] = max[k] > max[0] ? max[k] : max[0];
+    zero[0] += zero[k];
   }
   for (int i = 0; present && i < BLOCK; i++) {
     all &= present[i] != 0;
-  }
-  for (int k = 1; k < LANES; k++) {
-    max[0] = max[k] > max[0] ? max[k] : max[0];
-    zero[0] += zero[k];
   }
   return all && zero[0] == 0.0f ? max[0] : NAN;
 }

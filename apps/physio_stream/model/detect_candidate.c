@@ -6,18 +6,17 @@
 /* The slot of the R wave's lobe in [first, last] of `filtered`. The response to one wave is two
  * lobes of opposite sign and similar size, the first of which keeps its distance to the wave: of
  * all neighbours the two largest together, and of them the first. */
-static int64_t main_lobe(ps_detector *d, int64_t first, int64_t last)
+static int64_t main_lobe(const ps_detector *d, int64_t first, int64_t last)
 {
-  const float *ring = ps_detect_ring(d);
-  const int64_t mask = d->ring - 1;
+  const float *filtered = ps_detect_filtered(d, first);
   int64_t top = first, best = first;
   float height = 0.0f, before = 0.0f, highest = -1.0f;
   int64_t top_before = first;
 
   for (int64_t t = first; t <= last; t++) {
-    const float here = ring[t & mask];
+    const float here = filtered[t - first];
 
-    if ((here < 0.0f) != (ring[(t > first ? t - 1 : t) & mask] < 0.0f)) {
+    if ((here < 0.0f) != (filtered[t > first ? t - 1 - first : 0] < 0.0f)) {
       if (before + height > highest) {
         highest = before + height;
         best = before > 0.0f ? top_before : top;
@@ -39,22 +38,22 @@ static int64_t main_lobe(ps_detector *d, int64_t first, int64_t last)
 
 /* Samples from `top`, the top of a lobe, to that of the parabola of least squares through the
  * samples around it; 0 where there are none or they do not bend towards a top. */
-static double beyond_top(ps_detector *d, int64_t top)
+static double beyond_top(const ps_detector *d, int64_t top)
 {
-  const float *ring = ps_detect_ring(d);
-  const int64_t mask = d->ring - 1, left = top - d->segment, right = d->next - 1 - top;
+  const int64_t left = top - d->segment, right = d->next - 1 - top;
   int64_t k = d->refine < left ? d->refine : left;
 
   k = k < right ? k : right;
   if (k < 1) {
     return 0.0;
   }
+  const float *filtered = ps_detect_filtered(d, top - k);
   const double n = 2 * (double)k + 1, m2 = (double)(k * (k + 1)) * n / 3;
   const double m4 = m2 * (double)(3 * k * k + 3 * k - 1) / 5;
   double s0 = 0, s1 = 0, s2 = 0;
 
   for (int64_t i = -k; i <= k; i++) {
-    const double y = (double)ring[(top + i) & mask];
+    const double y = (double)filtered[k + i];
 
     s0 += y;
     s1 += y * (double)i;
@@ -63,48 +62,57 @@ static double beyond_top(ps_detector *d, int64_t top)
   const double slope = s1 / m2, bend = (n * s2 - m2 * s0) / (n * m4 - m2 * m2);
   const double beyond = -slope / (2 * bend);
 
-  return bend * (double)ring[top & mask] < 0 && fabs(beyond) <= (double)k ? beyond : 0.0;
+  return bend * (double)filtered[k] < 0 && fabs(beyond) <= (double)k ? beyond : 0.0;
 }
 
 /* Largest second difference of `filtered` in [first, last]. */
-static float sharpness(ps_detector *d, int64_t first, int64_t last)
+static float sharpness(const ps_detector *d, int64_t first, int64_t last)
 {
-  const float *ring = ps_detect_ring(d);
-  const int64_t mask = d->ring - 1, k = d->sharp_step;
-  float sharpest = 0.0f;
+  enum { LANES = 8 };
+  const int64_t k = d->sharp_step, n = last - first + 1 - 2 * k;
+  const float *before = ps_detect_filtered(d, first), *middle = before + k, *after = middle + k;
+  float lane[LANES] = {0.0f};
+  int64_t i = 0;
 
-  for (int64_t t = first + k; t <= last - k; t++) {
-    const float bend = ring[(t - k) & mask] - 2.0f * ring[t & mask] + ring[(t + k) & mask];
+  for (; i + LANES <= n; i += LANES) {
+    for (int l = 0; l < LANES; l++) {
+      const float bend = fabsf(before[i + l] - 2.0f * middle[i + l] + after[i + l]);
 
-    sharpest = fabsf(bend) > sharpest ? fabsf(bend) : sharpest;
+      lane[l] = bend > lane[l] ? bend : lane[l];
+    }
   }
-  return sharpest;
+  for (; i < n; i++) {
+    const float bend = fabsf(before[i] - 2.0f * middle[i] + after[i]);
+
+    lane[0] = bend > lane[0] ? bend : lane[0];
+  }
+  for (int l = 1; l < LANES; l++) {
+    lane[0] = lane[l] > lane[0] ? lane[l] : lane[0];
+  }
+  return lane[0];
 }
 
 /* Slopes of `filtered` around slot `middle`: differences of means over a point's width, which
  * remove what is too fast for the points. */
-static void copy_shape(ps_detector *d, int64_t middle, float *shape)
+static void copy_shape(const ps_detector *d, int64_t middle, float *shape)
 {
-  const float *ring = ps_detect_ring(d);
-  const double step = PS_DETECT_POINT * d->rate;
-  const int64_t mask = d->ring - 1, half = (int64_t)(step / 2);
+  const int64_t half = d->point_half, from = middle + d->point[0] - half;
+  const int64_t low = d->segment - from, high = d->next - 1 - from;
+  const int64_t length = d->point[PS_DETECT_SHAPE] - d->point[0] + 2 * half;
+  const int inside = low <= 0 && high >= length;
+  const float *filtered = ps_detect_filtered(d, from);
   const float share = 1.0f / (float)(2 * half + 1);
-  float before = 0.0f;
+  float sum[PS_DETECT_SHAPE + 1] = {0.0f};
 
-  for (int k = 0; k <= PS_DETECT_SHAPE; k++) {
-    const int64_t at = middle + (int64_t)floor((k - PS_DETECT_SHAPE / 2) * step + 0.5);
-    const int64_t first = at - half > d->segment ? at - half : d->segment;
-    const int64_t last = at + half < d->next ? at + half : d->next - 1;
-    float sum = 0.0f;
+  for (int64_t i = 0; i <= 2 * half; i++) {
+    for (int k = 0; k <= PS_DETECT_SHAPE; k++) {
+      const int64_t at = d->point[k] - d->point[0] + i;
 
-    for (int64_t t = first; t <= last; t++) {
-      sum += ring[t & mask];
+      sum[k] += inside || (at >= low && at <= high) ? filtered[at] : 0.0f;
     }
-    sum *= share;
-    if (k > 0) {
-      shape[k - 1] = sum - before;
-    }
-    before = sum;
+  }
+  for (int k = 0; k < PS_DETECT_SHAPE; k++) {
+    shape[k] = sum[k + 1] * share - sum[k] * share;
   }
 }
 

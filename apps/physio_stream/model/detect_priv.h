@@ -34,6 +34,7 @@ typedef struct ps_beat_kind {
   double size;                 /* of projections on it, over heights */
   double height;               /* of heights */
   float shape[PS_DETECT_BEAT]; /* of shapes of unit energy           */
+  double norm;                 /* of that mean                       */
 } ps_beat_kind;
 
 /* Where a call's beats go. */
@@ -48,6 +49,8 @@ typedef struct ps_detector {
   /* lengths in samples */
   int64_t refractory, t_wave, learn, learn_least, lost, wait, relearn_gap, decide;
   int64_t half_window, feature_delay, sharp_step, refine, shape_reach;
+  int64_t point_half;                 /* on either side of a shape's point */
+  int32_t point[PS_DETECT_SHAPE + 1]; /* points between its slopes, from its middle */
   double filtered_delay;
   double root_window; /* of samples of the moving sum */
   /* scan: the largest value of the feature so far, until it is `refractory` old */
@@ -75,7 +78,7 @@ typedef struct ps_detector {
   ps_beat_kind kinds[PS_DETECT_KINDS];
   double amps[PS_DETECT_MEMORY], intervals[PS_DETECT_MEMORY];
   int32_t amp_at, interval_at;
-  /* what follows the struct: candidates since the last beat, then filtered values by slot */
+  /* what follows the struct: candidates since the last beat, then twice the last filtered values */
   int64_t n_pending, pending_capacity, ring;
 } ps_detector;
 
@@ -102,6 +105,7 @@ int64_t ps_decide_deadline(const ps_detector *d);
 void ps_decide_finish(ps_detector *d, ps_beat_out *out);
 /* Returns the pending candidates: n_pending of pending_capacity. */
 ps_candidate *ps_detect_pending(const ps_detector *d);
-/* Returns the last filtered values, by slot modulo `ring`. */
-float *ps_detect_ring(ps_detector *d);
+/* Returns the filtered values from slot t on, one of the last `ring` slots: those up to the last
+ * one lie side by side. */
+const float *ps_detect_filtered(const ps_detector *d, int64_t t);
 #endif

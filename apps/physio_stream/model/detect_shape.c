@@ -6,7 +6,7 @@
 #include <string.h>
 #include "model/detect_priv.h"
 
-enum { SHIFTS = 2 * PS_DETECT_SHIFT + 1 };
+enum { SHIFTS = 2 * PS_DETECT_SHIFT + 1, LANES = 8 };
 
 /* A candidate against one kind. */
 typedef struct match {
@@ -24,15 +24,26 @@ static double energy(const float *x)
   return sum;
 }
 
-/* Products of the beat with the candidate at every shift, side by side. */
+/* Products of the beat with the candidate at every shift: eight shifts side by side, whose sums
+ * stay in registers, and the last. */
 static void correlate(const float *beat, const float *x, float sum[SHIFTS])
 {
-  memset(sum, 0, SHIFTS * sizeof *sum);
-  for (int k = 0; k < PS_DETECT_BEAT; k++) {
-    for (int shift = 0; shift < SHIFTS; shift++) {
-      sum[shift] += beat[k] * x[shift + k];
+  float last = 0.0f;
+
+  for (int first = 0; first < SHIFTS - 1; first += LANES) {
+    float lane[LANES] = {0.0f};
+
+    for (int k = 0; k < PS_DETECT_BEAT; k++) {
+      for (int l = 0; l < LANES; l++) {
+        lane[l] += beat[k] * x[first + k + l];
+      }
     }
+    memcpy(sum + first, lane, sizeof lane);
   }
+  for (int k = 0; k < PS_DETECT_BEAT; k++) {
+    last += beat[k] * x[SHIFTS - 1 + k];
+  }
+  sum[SHIFTS - 1] = last;
 }
 
 static match match_kind(const ps_detector *d, const ps_candidate *c, int kind)
@@ -48,9 +59,9 @@ static match match_kind(const ps_detector *d, const ps_candidate *c, int kind)
       m.shift = shift;
     }
   }
-  const double norm = energy(beat), own = energy(c->shape + m.shift);
+  const double norm = d->kinds[kind].norm, own = energy(c->shape + m.shift);
 
-  m.projection = norm > 0.0 ? (double)best / sqrt(norm) : 0.0;
+  m.projection = norm > 0.0 ? (double)best / norm : 0.0;
   m.like = own > 0.0 ? fmin(m.projection / sqrt(own), 1.0) : 0.0;
   return m;
 }
@@ -132,4 +143,5 @@ void ps_shape_learn(ps_detector *d, const ps_candidate *c)
 
     kind->shape[k] = (float)(old + weight * ((double)x[k] / root - old));
   }
+  kind->norm = sqrt(energy(kind->shape));
 }
