@@ -174,6 +174,7 @@ static weir_graph *take_node(const weir_graph *from, weir_value v, const weir_ar
   }
   const weir_value y = weir_graph_add_access(g, node->op, &node->access, in, 2, WEIR_WHERE);
 
+  weir_graph_node_mut(g, y.node)->derivation = node->derivation; /* what kernels match */
   weir_output(g, node->in[0] == x || node->in[1] == x ? "gw" : "gx", y);
   return g;
 }
