@@ -63,10 +63,27 @@ static bool rename_below(int fd, const char *from, const char *to)
   return done;
 }
 
+static bool is_file_below(int fd, const char *name)
+{
+  const char *last = name;
+  const int at = open_parent(fd, name, &last);
+  struct stat info;
+  const bool plain =
+      at >= 0 && fstatat(at, last, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode);
+
+  if (at >= 0) {
+    close(at);
+  }
+  return plain;
+}
+
 weir_status conf_set_aside(int fd, const char *out, const char *name)
 {
   char aside[PATH_MAX + 32], path[PATH_MAX], before[PATH_MAX + 32];
 
+  if (!is_file_below(fd, name)) { /* noting it would lengthen its name run by run */
+    return WEIR_OK;
+  }
   aside_name(name, aside, sizeof aside);
   WEIR_TRY(weir_path_join(out, name, path, sizeof path));
   WEIR_TRY(weir_path_join(out, aside, before, sizeof before));

@@ -68,6 +68,32 @@ static bool exists(const char *dir, const char *name)
   return weir_file_exists(path);
 }
 
+static int64_t size_of(const char *dir, const char *name)
+{
+  char path[1024];
+  int64_t size = 0;
+
+  assert_ok(weir_path_join(dir, name, path, sizeof path));
+  assert_ok(weir_file_size(path, &size));
+  return size;
+}
+
+/* Other names of earlier results are noted, for a run that is killed, but not those of names. */
+static void names_do_not_grow_with_runs(void **state)
+{
+  char dir[512];
+  int64_t size = 0;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  for (int run = 0; run < 12; run++) {
+    assert_ok(run_into(dir, "run", "", "a.csv"));
+    assert_true(run < 2 || size_of(dir, "run.jsonl") < size + 64); /* times have other digits */
+    size = run == 1 ? size_of(dir, "run.jsonl") : size;
+  }
+  weir_check_rmdir(dir);
+}
+
 /* At the top, in a folder, and as a link; with a log in the folder and without. */
 static void a_file_that_no_log_notes_is_not_replaced(void **state)
 {
@@ -160,6 +186,7 @@ int main(void)
       cmocka_unit_test(results_of_earlier_runs_are_still_known),
       cmocka_unit_test(an_input_is_not_replaced),
       cmocka_unit_test(a_log_without_notes_leaves_names_free),
+      cmocka_unit_test(names_do_not_grow_with_runs),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
