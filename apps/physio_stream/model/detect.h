@@ -27,6 +27,8 @@ typedef struct ps_detect_opts {
   double template_weight;      /* weight of a new beat in the shape of its kind            */
   double template_min_correlation; /* correlation below which a beat begins another kind     */
   double searchback_threshold;     /* of that way: a beat where the rhythm misses one          */
+  double searchback_penalty;       /* as template_penalty, there                        */
+  double searchback_penalty_max;   /* as template_penalty_max, there                    */
   double searchback_rr_factor;     /* interval, in usual ones, that misses a beat              */
   double wait;                     /* s, longest wait for the next sure beat before searching  */
   double decide;                   /* s from a beat within which it is decided, whatever comes */

@@ -38,13 +38,13 @@ static double between(const ps_detector *d, double share)
   return noise + share * (d->level - noise);
 }
 
-/* Added to that share for a candidate whose shape is not that of a beat. */
-static double template_penalty(const ps_detector *d, float likeness)
+/* Added to that share for a candidate whose shape is not that of a beat: `weight` of the noise over
+ * the signal level, up to `most` of it. */
+static double penalty(const ps_detector *d, double weight, double most, float likeness)
 {
-  const double noise =
-      d->level > 0.0 ? fmin(d->noise / d->level, d->opts.template_penalty_max) : 0.0;
+  const double noise = d->level > 0.0 ? fmin(d->noise / d->level, most) : 0.0;
 
-  return d->opts.template_penalty * noise * (1.0 - (double)likeness);
+  return weight * noise * (1.0 - (double)likeness);
 }
 
 /* Share of that way from which a candidate is a sure beat, `since` samples after the last one. */
@@ -54,7 +54,7 @@ static double sure_share(const ps_detector *d, int64_t since, float likeness)
   const double noise = d->level > 0.0 ? fmin(d->noise / d->level, o->early_max) : 0.0;
   const double soon = fmax(0.0, 1.0 - (double)since / (o->early_until * d->interval));
 
-  return o->threshold + template_penalty(d, likeness) +
+  return o->threshold + penalty(d, o->template_penalty, o->template_penalty_max, likeness) +
          (d->has_beat ? o->early * noise * soon : 0.0);
 }
 
@@ -113,7 +113,9 @@ int ps_decide_t_wave(const ps_detector *d, const ps_candidate *before, const ps_
 /* Whether a search finds the candidate, where nothing is near. */
 static int is_found(const ps_detector *d, const ps_candidate *c)
 {
-  const double share = d->opts.searchback_threshold + template_penalty(d, c->correlation);
+  const ps_detect_opts *o = &d->opts;
+  const double share = o->searchback_threshold +
+                       penalty(d, o->searchback_penalty, o->searchback_penalty_max, c->correlation);
 
   return (double)c->amp >= between(d, share);
 }
