@@ -7,7 +7,7 @@
 
 void wx_sort(double *x, int64_t n)
 {
-  enum { FEW = 40 };
+  enum { FEW = 128 }; /* up to which insertion is faster than comparisons by calls */
 
   if (n > FEW) {
     qsort(x, (size_t)n, sizeof *x, weir_compare_f64);

@@ -2,8 +2,10 @@
  * by differences, and edge cases. */
 #include "eval/score/crps.h"
 #include <math.h>
+#include <stdlib.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
+#include "base/weir_sort.h"
 #include "eval/score/normal.h"
 
 enum { MOST = 64 };
@@ -34,6 +36,28 @@ static void draw(uint64_t seed, int64_t m, double *x, double *y)
     const double v = 3 * weir_random_normal(seed, 6, 0, (uint64_t)i) + 280;
 
     *(i < m ? &x[i] : y) = coarse ? floor(v) : v;
+  }
+}
+
+/* Of every length up to 300, and around 512: random values, with ties, and both orders. */
+static void sorted_values_are_those_of_qsort(void **state)
+{
+  double x[513], expected[513];
+
+  for (int64_t n = 0; n <= 513; n += n < 300 || (n > 508 && n < 513) ? 1 : 209) {
+    for (uint64_t kind = 0; kind < 4; kind++) {
+      for (int64_t i = 0; i < n; i++) {
+        const double v = weir_random_normal((uint64_t)n, (uint32_t)kind, 7, (uint64_t)i);
+
+        x[i] = kind == 0 ? v : kind == 1 ? floor(2 * v) : kind == 2 ? (double)i : (double)-i;
+        expected[i] = x[i];
+      }
+      wx_sort(x, n);
+      qsort(expected, (size_t)n, sizeof *expected, weir_compare_f64);
+      for (int64_t i = 0; i < n; i++) {
+        assert_true(x[i] == expected[i]);
+      }
+    }
   }
 }
 
@@ -124,6 +148,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unit_values_of_the_normal_score),
+      cmocka_unit_test(sorted_values_are_those_of_qsort),
       cmocka_unit_test(scores_equal_double_loops),
       cmocka_unit_test(known_ensembles_are_exact),
       cmocka_unit_test(quantiles_invert_the_distribution),
