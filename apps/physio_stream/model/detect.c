@@ -58,11 +58,15 @@ const weir_opt ps_detect_options[] = {
     WEIR_OPT_REAL(ps_detect_opts, searchback_threshold, 0.01, 0.001, 0.9, "1",
                   "the same where the rhythm misses a beat (Pan and Tompkins 1985: half)",
                   .alias = "search"),
-    WEIR_OPT_REAL(ps_detect_opts, searchback_penalty, 2, 0, 20, "1",
-                  "the same as template_penalty there: where ectopic beats are much higher than "
-                  "normal ones, normal ones resemble no mean beat yet and little noise is much"),
+    WEIR_OPT_REAL(
+        ps_detect_opts, searchback_penalty, 2, 0, 20, "1",
+        "added to searchback_threshold for a candidate whose shape is not that of a beat, "
+        "times noise level over signal level and 1 - correlation: less than for a sure "
+        "beat where noise is low, since normal beats among much higher ectopic ones "
+        "resemble no mean beat yet"),
     WEIR_OPT_REAL(ps_detect_opts, searchback_penalty_max, 0.17, 0, 1, "1",
-                  "noise level over signal level above which no more is added there"),
+                  "noise level over signal level above which no more is added to "
+                  "searchback_threshold"),
     WEIR_OPT_REAL(ps_detect_opts, searchback_rr_factor, 1.5, 1.1, 4, "1",
                   "interval, in usual ones, that misses a beat (Pan and Tompkins 1985: 1.66)",
                   .alias = "missed"),
