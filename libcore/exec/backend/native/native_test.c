@@ -95,6 +95,50 @@ static void gathers_have_the_literal_bits(void **state)
   check_batch(CASE_REDUCE, 1);
 }
 
+/* out[i] = sum over j of x[j][0], whose second index is j modulo 1, as in an array with a dimension
+ * of one element after a reshape: looked up in a table, while the first index is not. */
+static void one_element_carries_nothing(void **state)
+{
+  enum { ROWS = 200, LENGTH = 5 };
+  const float x[LENGTH] = {1, 2, 4, 8, 16};
+  float y[ROWS];
+  weir_loop l;
+  weir_access *a = &l.access;
+  const weir_loop *loops[] = {&l};
+  void *context;
+  char folder[256];
+
+  memset(&l, 0, sizeof l);
+  a->n_dims = 2;
+  a->n_values = 1;
+  case_resize(a, 1, 1, 0);
+  a->dim[0] = (weir_dim){WEIR_PARALLEL, 0, ROWS, false};
+  a->dim[1] = (weir_dim){WEIR_REDUCED, 0, LENGTH, false};
+  a->in[0] = (weir_operand){.dtype = WEIR_F32, .rank = 2, .extent = {LENGTH, 1}};
+  a->in[0].index[0].coef[1] = a->in[0].index[1].coef[1] = 1;
+  a->in[0].index[1].border = WEIR_BORDER_WRAP;
+  a->value[0] = weir_body_load(&a->body, 0, WEIR_F32);
+  a->combine = WEIR_COMBINE_SUM;
+  a->accumulator = WEIR_F32;
+  a->out[0] = (weir_operand){.dtype = WEIR_F32, .rank = 1, .extent = {ROWS}};
+  a->out[0].index[0].coef[0] = 1;
+  assert_ok(weir_access_check(a));
+  weir_check_mkdir(folder, sizeof folder);
+  const weir_engine_opts opts = {.compiler = "", .cache_dir = folder, .threads = 1};
+  assert_ok(weir_engine_native.prepare(loops, 1, &opts, &context));
+  const weir_view in = {(void *)(uintptr_t)x, WEIR_F32, 2, {0}, {1, 1}, {LENGTH, 1}};
+  const weir_view out = {y, WEIR_F32, 1, {0}, {1}, {ROWS}};
+  const weir_loop_run run = {weir_iterations(a), &in, &out, NULL, 0};
+
+  weir_engine_native.run(context, &run);
+  for (int i = 0; i < ROWS; i++) {
+    assert_true(y[i] == 31);
+  }
+  weir_engine_native.release(context);
+  weir_access_fini(a);
+  weir_check_rmdir(folder);
+}
+
 /* The order of weir_engine.h, word for word, for the moments of x[n] of which the present count. */
 static weir_moments_f32 moments_in_order(const float *x, int64_t step, int64_t n)
 {
@@ -208,6 +252,7 @@ int main(void)
       cmocka_unit_test(reductions_have_the_literal_bits),
       cmocka_unit_test(scans_have_the_literal_bits),
       cmocka_unit_test(gathers_have_the_literal_bits),
+      cmocka_unit_test(one_element_carries_nothing),
       cmocka_unit_test(reductions_keep_the_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,8 +95,9 @@ bool native_walk_nest(native_walk *w)
     for (int d = 0; d < a->in[k].rank; d++) {
       apart |= (unsigned)native_is_tabled(f, k, d) << d;
     }
-    native_walk_set_steps(&a->in[k], &w->run->in[k], a->n_dims, apart, f->carries[k], &w->start[k],
-                          w->step[k]);
+    /* A table holds a remainder alone, so that the quotient beside it counts as any other index. */
+    native_walk_set_steps(&a->in[k], &w->run->in[k], a->n_dims, apart,
+                          f->carries[k] & ~(apart >> 1), &w->start[k], w->step[k]);
   }
   w->nest = true;
   w->n = w->hi[f->inner] - w->lo[f->inner];
