@@ -24,12 +24,41 @@ typedef struct test_case {
   weir_tensor of[ALL];
 } test_case;
 
-static test_case make(int64_t m, int64_t k, int64_t n, int64_t p, bool nan, uint64_t seed)
+/* Labels of a, b, a b, c and z; i, of extent 2, are rows of a together with m, or a stack. */
+typedef struct form {
+  const char *a, *b, *ab, *c, *z;
+} form;
+
+static const form rows = {"imk", "kn", "imn", "np", "imp"};
+static const form stack = {"imk", "ikn", "imn", "inp", "imp"};
+/* As attention has them: heads between positions and their elements, and the second turned. */
+static const form heads = {"mik", "nik", "imn", "nip", "mip"};
+
+static weir_array_desc desc_of(const char *labels, const int64_t extent[256])
 {
-  const weir_array_desc d[] = {{.dtype = WEIR_F32, .rank = 3, .shape = {2, m, k}},
-                               {.dtype = WEIR_F32, .rank = 2, .shape = {k, n}},
-                               {.dtype = WEIR_F32, .rank = 2, .shape = {n, p}},
-                               {.dtype = WEIR_F32, .rank = 3, .shape = {2, m, p}}};
+  weir_array_desc d = {.dtype = WEIR_F32, .rank = (int)strlen(labels)};
+
+  for (int k = 0; k < d.rank; k++) {
+    d.shape[k] = extent[(unsigned char)labels[k]];
+  }
+  return d;
+}
+
+static weir_value product(weir_graph *g, const char *x, const char *y, const char *z, weir_value a,
+                          weir_value b)
+{
+  char text[16];
+
+  (void)snprintf(text, sizeof text, "%s,%s->%s", x, y, z);
+  return weir_contract(g, text, a, b);
+}
+
+static test_case make(const form *f, int64_t m, int64_t k, int64_t n, int64_t p, bool nan,
+                      uint64_t seed)
+{
+  const int64_t extent[256] = {['i'] = 2, ['m'] = m, ['k'] = k, ['n'] = n, ['p'] = p};
+  const weir_array_desc d[] = {desc_of(f->a, extent), desc_of(f->b, extent), desc_of(f->c, extent),
+                               desc_of(f->z, extent)};
   const weir_array_desc *all[] = {&d[A], &d[B], &d[C], &d[T], &d[T], &d[A], &d[B], &d[C]};
   test_case t = {.g = new_graph()};
   weir_value in[READ], grads[3];
@@ -37,8 +66,8 @@ static test_case make(int64_t m, int64_t k, int64_t n, int64_t p, bool nan, uint
   for (int i = 0; i < READ; i++) {
     in[i] = weir_input(t.g, names[i], &d[i]);
   }
-  const weir_value z =
-      weir_contract(t.g, "imn,np->imp", weir_contract(t.g, "imk,kn->imn", in[A], in[B]), in[C]);
+  const weir_value ab = product(t.g, f->a, f->b, f->ab, in[A], in[B]);
+  const weir_value z = product(t.g, f->ab, f->c, f->z, ab, in[C]);
 
   assert_ok(weir_gradients(t.g, weir_sum(t.g, weir_mul(t.g, z, in[T]), -1), in, 3, grads));
   weir_output(t.g, names[Z], z);
@@ -84,9 +113,9 @@ static void compare(const char *name, const weir_tensor *one, const weir_tensor 
 }
 
 /* With the kernel as without it, and the same bits on two threads; returns the groups it has. */
-static int agree(int64_t m, int64_t k, int64_t n, int64_t p, bool nan)
+static int agree(const form *f, int64_t m, int64_t k, int64_t n, int64_t p, bool nan)
 {
-  test_case t = make(m, k, n, p, nan, 7);
+  test_case t = make(f, m, k, n, p, nan, 7);
   weir_tensor plain[ALL], one[ALL], two[ALL];
 
   (void)run_kernel(t.g, "none", 1, names, t.of, READ, ALL, plain);
@@ -118,29 +147,41 @@ static void needs_products(void)
 static void products_agree_with_loops(void **state)
 {
   needs_products();
-  assert_int_equal(agree(1, 64, 64, 64, false), 6);
-  assert_int_equal(agree(37, 48, 80, 32, false), 6);
-  assert_int_equal(agree(1203, 32, 16, 16, false), 6);
+  assert_int_equal(agree(&rows, 1, 64, 64, 64, false), 6);
+  assert_int_equal(agree(&rows, 37, 48, 80, 32, false), 6);
+  assert_int_equal(agree(&rows, 1203, 32, 16, 16, false), 6);
+}
+
+/* Chunks of a sum over 2100 rows, too. */
+static void stacks_agree_with_loops(void **state)
+{
+  needs_products();
+  assert_int_equal(agree(&stack, 1, 64, 64, 64, false), 6);
+  assert_int_equal(agree(&stack, 37, 48, 80, 32, false), 6);
+  assert_int_equal(agree(&stack, 2100, 32, 16, 16, true), 6);
+  assert_int_equal(agree(&heads, 38, 48, 80, 32, false), 6);
+  assert_int_equal(agree(&heads, 96, 32, 96, 32, true), 6);
 }
 
 /* Rows of an odd number of elements are no pairs, and rows of the result are whole vectors. */
 static void what_it_cannot_do_is_left(void **state)
 {
   needs_products();
-  assert_int_equal(agree(40, 17, 16, 16, false), 4);
-  assert_int_equal(agree(40, 16, 15, 16, false), 1);
+  assert_int_equal(agree(&rows, 40, 17, 16, 16, false), 4);
+  assert_int_equal(agree(&rows, 40, 16, 15, 16, false), 1);
 }
 
 static void nan_stays_in_its_sums(void **state)
 {
   needs_products();
-  assert_int_equal(agree(37, 48, 80, 32, true), 6);
+  assert_int_equal(agree(&rows, 37, 48, 80, 32, true), 6);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_agree_with_loops),
+      cmocka_unit_test(stacks_agree_with_loops),
       cmocka_unit_test(what_it_cannot_do_is_left),
       cmocka_unit_test(nan_stays_in_its_sums),
   };

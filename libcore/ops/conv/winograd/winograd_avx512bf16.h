@@ -27,3 +27,25 @@ static inline __attribute__((always_inline)) void put(void *to, __m512 v, winogr
     _mm512_storeu_si512(to, _mm512_or_si512(second, _mm512_loadu_si512(to)));
   }
 }
+
+static void pair_rows(const weir_bf16 *first, const weir_bf16 *second, int64_t n, winograd_word *to)
+{
+  for (int64_t i = 0; i < n; i += 16) {
+    const __mmask16 lanes = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : 0xffff;
+    __m512i words = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, first + i));
+
+    if (second != NULL) {
+      const __m256i high = _mm256_maskz_loadu_epi16(lanes, second + i);
+
+      words = _mm512_or_si512(words, _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
+    }
+    _mm512_mask_storeu_epi32(to + i, lanes, words);
+  }
+}
+
+static void round_row(const float *from, int64_t n, weir_bf16 *to)
+{
+  for (int64_t i = 0; i < n; i += 16) {
+    V_WRITE(to + i, _mm512_loadu_ps(from + i));
+  }
+}

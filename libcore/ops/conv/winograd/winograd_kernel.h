@@ -6,8 +6,9 @@
  *
  * Where operands are bf16 it defines V_HALF, V_DOT(y, x, sum) (adds the products of words),
  * V_READ(p) and V_READM(p, lanes) (a vector of elements), V_PUT(to, v, store) (winograd_store), and
- * V_WRITE and V_WRITEM, as V_STORE and V_STOREM, of rounded numbers. Where it has products of its
- * own, V_PRODUCT is their function, and V_ROWS the rows that these take best. */
+ * V_WRITE and V_WRITEM, as V_STORE and V_STOREM, of rounded numbers, and the functions pair_rows
+ * and round_row of winograd_kernels. Where it has products of its own, V_PRODUCT is their function,
+ * and V_ROWS the rows that these take best. */
 #include "ops/conv/winograd/winograd_priv.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -448,7 +449,9 @@ MADE(1, 1)
   {                    \
     made_1_0, made_1_1 \
   }
+#define ROWS_HALF .pair = pair_rows, .round = round_row
 #else
+#define ROWS_HALF .pair = NULL, .round = NULL
 #define MADE_HALF \
   {               \
     NULL, NULL    \
@@ -464,4 +467,5 @@ const winograd_kernels TABLE = {.lanes = V_LANES,
                                 .spread = {spread_0, spread_1},
                                 .made = {{made_0_0, made_0_1}, MADE_HALF},
                                 .weights = {weights_0, weights_1},
-                                .back = {back_0, back_1}};
+                                .back = {back_0, back_1},
+                                ROWS_HALF};
