@@ -243,20 +243,13 @@ static void against_primitives(const subject *s, const measured *m)
 #endif
 }
 
-/* Losses, each alone, and times of the two in bf16. No row where PyTorch's loss becomes NaN, as
- * that of 2.15 does in some runs on Zen 4: elements of weight gradients are NaN. */
+/* Losses, each alone, and times of the two in bf16. */
 static void against_torch_half(const subject *s, const measured *half, const float *bank)
 {
   reference_result r = run_torch(s, half, bank, true);
   const double *theirs = r.data[0];
 
   for (int i = 0; i < STEPS; i++) {
-    if (isnan(theirs[i])) {
-      fprintf(stderr, "train_step: %s: no row against PyTorch in bf16: its loss %d is NaN\n",
-              s->name, i);
-      reference_free(&r);
-      return;
-    }
     if (!(fabs(half->losses[i] / theirs[i] - 1) <= 2 * HALF_TOLERANCE)) {
       fprintf(stderr, "train_step: %s: loss %d in bf16 is %.9g, PyTorch's %.9g\n", s->name, i,
               half->losses[i], theirs[i]);

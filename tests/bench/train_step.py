@@ -18,6 +18,7 @@ KEPT = {}
 LAYOUTS = ("channels_first", "channels_last")
 FIELDS = ("unet", "transformer")  # whose targets are fields
 TRIAL = 3  # timed steps of a form, after as many that are not
+ATTEMPTS = 4  # at steps whose loss becomes NaN
 
 
 def version():
@@ -417,20 +418,32 @@ class Training:
         return float(memory("VmHWM") - self.before)
 
 
+def run_steps(n, form, *arguments):
+    """A training after its first n steps, and their times. PyTorch 2.15 in bf16 on Zen 4 now and then computes gradients by
+    weights of which elements are NaN: the steps are then made again."""
+    for _ in range(ATTEMPTS):
+        training = Training(*arguments, form)
+        times = []
+        for _ in range(n):
+            start = time.perf_counter()
+            training.step()
+            times.append(time.perf_counter() - start)
+        if np.isfinite(training.losses).all():
+            return training, times
+        print("train_step.py: PyTorch %s: its loss is NaN, it starts again" % form, file=sys.stderr)
+        del training
+        torch.compiler.reset()
+        gc.collect()
+    raise ArithmeticError("its loss is NaN in %d runs" % ATTEMPTS)
+
+
 def find_fastest(*arguments):
     """The fastest form, and the least growth of memory of a form without a compiler (0: none ran)."""
     best, least, form = float("inf"), 0, "channels_first eager"
     for how, layout in itertools.product(("eager", "compiled"), LAYOUTS):
         try:
-            trial = Training(*arguments, layout + " " + how)
-            times = []
-            for _ in range(2 * TRIAL):
-                start = time.perf_counter()
-                trial.step()
-                times.append(time.perf_counter() - start)
-            if not np.isfinite(trial.losses).all():
-                raise ArithmeticError("its loss is NaN")
-        except Exception as error:  # no compiler, or NaN: weight gradients in bf16 of some processors
+            trial, times = run_steps(2 * TRIAL, layout + " " + how, *arguments)
+        except Exception as error:  # no compiler, or NaN
             print("train_step.py: PyTorch %s %s fails: %s" % (layout, how, error), file=sys.stderr)
             continue
         seconds = min(times[TRIAL:])
@@ -467,9 +480,11 @@ def train(name, make, bank, x, y, o):
         form = ("channels_last" if o.get("last") else "channels_first") + " eager"
         KEPT["form"], KEPT["least"] = find_fastest(*arguments) if o.get("best") else (form, 0)
         KEPT[name] = Training(*arguments, KEPT["form"])
-    training = KEPT[name]
     for _ in range(o["steps"]):
-        training.step()
+        KEPT[name].step()
+    if not np.isfinite(KEPT[name].losses).all():
+        KEPT[name], _ = run_steps(len(KEPT[name].losses), KEPT["form"], *arguments)
+    training = KEPT[name]
     growth = KEPT["least"] or training.growth()
 
     def results():
