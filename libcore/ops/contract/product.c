@@ -1,13 +1,18 @@
 /* product.c - see product.h. */
 #include "ops/contract/product.h"
 
-/* The expression that loads, where that or its conjugate is what expression i is; else NULL. */
-static const weir_expr *loaded(const weir_body *b, int32_t i, bool *conj)
+/* The expression that loads, where that or its conjugate is what expression i is, or, where
+ * `widens`, an element of bf16 as f32; else NULL. */
+static const weir_expr *loaded(const weir_body *b, int32_t i, bool widens, bool *conj)
 {
   const weir_expr *e = &b->exprs[i];
 
   *conj = e->code == WEIR_CODE_CONJ;
   e = *conj ? &b->exprs[e->a] : e;
+  if (widens && e->code == WEIR_CODE_CAST && e->dtype == WEIR_F32 &&
+      b->exprs[e->a].dtype == WEIR_BF16) {
+    e = &b->exprs[e->a];
+  }
   return e->code == WEIR_CODE_LOAD ? e : NULL;
 }
 
@@ -27,7 +32,8 @@ static bool is_index(const weir_access *a, const contract_product *p, int k)
 }
 
 /* Whether expression i is such a product, of operands of that dtype. */
-static bool product_at(const weir_access *a, int32_t i, weir_dtype dtype, contract_product *p)
+static bool product_at(const weir_access *a, int32_t i, weir_dtype dtype, bool widens,
+                       contract_product *p)
 {
   const weir_expr *e = a->body.exprs;
   bool first, second;
@@ -35,8 +41,8 @@ static bool product_at(const weir_access *a, int32_t i, weir_dtype dtype, contra
   if (e[i].code != WEIR_CODE_MUL) {
     return false;
   }
-  const weir_expr *x = loaded(&a->body, e[i].a, &first);
-  const weir_expr *y = loaded(&a->body, e[i].b, &second);
+  const weir_expr *x = loaded(&a->body, e[i].a, widens, &first);
+  const weir_expr *y = loaded(&a->body, e[i].b, widens, &second);
 
   if (x == NULL || y == NULL || x->integer == y->integer) {
     return false;
@@ -50,8 +56,14 @@ static bool product_at(const weir_access *a, int32_t i, weir_dtype dtype, contra
       return false;
     }
   }
-  return a->accumulator == dtype && a->in[p->operand[0]].dtype == dtype &&
-         a->in[p->operand[1]].dtype == dtype;
+  for (int k = 0; k < 2; k++) {
+    const weir_dtype of = a->in[p->operand[k]].dtype;
+
+    if (of != dtype && !(widens && of == WEIR_BF16)) {
+      return false;
+    }
+  }
+  return a->accumulator == dtype;
 }
 
 static bool is_sum(const weir_access *a)
@@ -62,12 +74,12 @@ static bool is_sum(const weir_access *a)
 
 bool contract_product_of(const weir_access *a, contract_product *p)
 {
-  return is_sum(a) && product_at(a, a->value[0], a->out[0].dtype, p);
+  return is_sum(a) && product_at(a, a->value[0], a->out[0].dtype, false, p);
 }
 
 bool contract_product_summed(const weir_access *a, contract_product *p)
 {
-  return is_sum(a) && product_at(a, a->value[0], a->accumulator, p);
+  return is_sum(a) && product_at(a, a->value[0], a->accumulator, true, p);
 }
 
 bool contract_is_product(const weir_access *a, bool *conj)

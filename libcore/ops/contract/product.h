@@ -15,7 +15,8 @@ typedef struct contract_product {
 
 /* The same where further operands are there for indices of the two to be gathered from. */
 bool contract_product_of(const weir_access *a, contract_product *p);
-/* The same, where the result may be of another dtype than the sum, to which it is rounded. */
+/* The same, where the result may be of another dtype than the sum, to which it is rounded, and
+ * operands of a sum in f32 may be of bf16. */
 bool contract_product_summed(const weir_access *a, contract_product *p);
 
 #endif

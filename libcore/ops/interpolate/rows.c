@@ -5,16 +5,20 @@
 #include "device/weir_parallel.h"
 #include "ops/contract/product.h"
 
-rows_sum *rows_sum_get(weir_dtype out)
+rows_sum *rows_sum_get(weir_dtype x, weir_dtype out)
 {
 #if defined(__x86_64__)
   const weir_cpu *cpu = weir_cpu_get();
+  const bool of_half = x == WEIR_BF16, to_half = out == WEIR_BF16;
 
-  if (out == WEIR_BF16) {
-    return cpu->avx512bf16 ? rows_sum_half_avx512bf16 : NULL;
-  }
-  if (out != WEIR_F32) {
+  if ((x != WEIR_F32 && !of_half) || (out != WEIR_F32 && !to_half)) {
     return NULL;
+  }
+  if (of_half || to_half) {
+    return !cpu->avx512bf16 ? NULL
+           : !of_half       ? rows_sum_to_half
+           : to_half        ? rows_sum_half_to_half
+                            : rows_sum_of_half;
   }
   if (cpu->avx512) {
     return rows_sum_avx512;
@@ -128,12 +132,16 @@ bool rows_form_of(const weir_access *a, rows_form *f)
   contract_product p;
 
   if (!contract_product_summed(a, &p) || a->n_in != 2 || a->accumulator != WEIR_F32 ||
-      rows_sum_get(a->out[0].dtype) == NULL || !is_listed(&a->in[0]) || !is_listed(&a->in[1])) {
+      !is_listed(&a->in[0]) || !is_listed(&a->in[1])) {
     return false;
   }
   for (int i = 0; i < 2; i++) {
-    *f = (rows_form){.x = p.operand[i], .table = p.operand[1 - i], .out = a->out[0].dtype};
-    if (a->in[f->x].rank > 0 && sort_dims(a, f) && find_points(a, f)) {
+    *f = (rows_form){.x = p.operand[i],
+                     .table = p.operand[1 - i],
+                     .of = a->in[p.operand[i]].dtype,
+                     .out = a->out[0].dtype};
+    if (a->in[f->table].dtype == WEIR_F32 && rows_sum_get(f->of, f->out) != NULL &&
+        a->in[f->x].rank > 0 && sort_dims(a, f) && find_points(a, f)) {
       return true;
     }
   }

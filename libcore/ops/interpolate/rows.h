@@ -1,18 +1,19 @@
 /* rows.h - results that are rows, each a sum of a few rows of an array times coefficients:
- * interpolation and its derivative by the array. f32, by the vector code of this processor; results
- * may be rounded to bf16. */
+ * interpolation and its derivative by the array. f32, by the vector code of this processor; the
+ * array may be of bf16, and results rounded to it. */
 #ifndef INTERPOLATE_ROWS_H
 #define INTERPOLATE_ROWS_H
 #include "graph/weir_access.h"
 #include "graph/weir_view.h"
 
 /* out[0 .. n) = start + sum over i of coefficient[i] x[offset[i] ..), one product added after the
- * other; out is f32, or bf16 where the name says half. */
-typedef void rows_sum(void *out, const float *x, const int64_t *offset, const float *coefficient,
+ * other; x and out are f32, or bf16 where the name says half. */
+typedef void rows_sum(void *out, const void *x, const int64_t *offset, const float *coefficient,
                       int64_t terms, float start, int64_t n);
-extern rows_sum rows_sum_avx2, rows_sum_avx512, rows_sum_half_avx512bf16;
-/* The best that this processor runs for results of f32 or bf16, or NULL. */
-rows_sum *rows_sum_get(weir_dtype out);
+extern rows_sum rows_sum_avx2, rows_sum_avx512, rows_sum_to_half, rows_sum_of_half,
+    rows_sum_half_to_half;
+/* The best that this processor runs for x and results of f32 or bf16, or NULL. */
+rows_sum *rows_sum_get(weir_dtype x, weir_dtype out);
 
 /* Dimensions of the result, in its order: its iteration dimension; whether coefficients or places
  * in x depend on it in another way than by a fixed step ("point"). The last one is no point: a row.
@@ -22,7 +23,7 @@ typedef struct rows_form {
   int rank, dim[WEIR_MAX_RANK];
   bool point[WEIR_MAX_RANK];
   int n_reduced, reduced[WEIR_MAX_DIMS];
-  weir_dtype out;        /* f32 or bf16 */
+  weir_dtype of, out;    /* of x and the result: f32 or bf16 */
   int64_t points, terms; /* combinations of iterations of points; of reduced ones */
 } rows_form;
 

@@ -74,14 +74,13 @@ typedef struct loops {
   int n[LOOPS], dim[LOOPS][WEIR_MAX_RANK];
   int64_t count[LOOPS];
   int64_t lo[WEIR_MAX_RANK], size[WEIR_MAX_RANK];
-  int64_t x_step[WEIR_MAX_RANK], out_step[WEIR_MAX_RANK]; /* by dimension of the result; in
-                                                              elements, and in bytes        */
-  const float *x;
+  int64_t x_step[WEIR_MAX_RANK], out_step[WEIR_MAX_RANK]; /* by dimension of the result, in bytes */
+  const char *x;
   char *out; /* where iteration `lo` begins; x: but for what entries add */
   int64_t row;
 } loops;
 
-/* Elements that x moves along dimension d of the result, which is no point. */
+/* Bytes that x moves along dimension d of the result, which is no point. */
 static int64_t step_of(const rows_plan *p, const weir_view *x, int d)
 {
   const weir_operand *o = &p->access.in[p->form.x];
@@ -90,7 +89,7 @@ static int64_t step_of(const rows_plan *p, const weir_view *x, int d)
   for (int k = 0; k < o->rank && !p->form.point[d]; k++) {
     step += o->index[k].coef[p->form.dim[d]] * x->stride[k];
   }
-  return step;
+  return step * (int64_t)weir_dtype_size(p->form.of);
 }
 
 static loops loops_of(const rows_plan *p, const weir_view *x, const weir_view *out,
@@ -98,13 +97,14 @@ static loops loops_of(const rows_plan *p, const weir_view *x, const weir_view *o
 {
   const rows_form *f = &p->form;
   loops l = {.p = p,
-             .sum = rows_sum_get(f->out),
+             .sum = rows_sum_get(f->of, f->out),
              .e = entries_in(p, workspace),
              .count = {1, 1, 1},
              .x = x->data,
              .out = out->data,
              .row = hi[f->rank - 1] - lo[f->rank - 1]};
   const int64_t size = (int64_t)weir_dtype_size(f->out);
+  const int64_t x_size = (int64_t)weir_dtype_size(f->of);
   int last = f->rank - 1, part = OUTER;
 
   for (int d = 0; d < f->rank; d++) {
@@ -115,7 +115,7 @@ static loops loops_of(const rows_plan *p, const weir_view *x, const weir_view *o
     l.x += lo[d] * l.x_step[d];
     l.out += (lo[d] - out->origin[d]) * l.out_step[d];
   }
-  while (last > 0 && !f->point[last - 1] && l.x_step[last - 1] == l.row &&
+  while (last > 0 && !f->point[last - 1] && l.x_step[last - 1] == l.row * x_size &&
          l.out_step[last - 1] == l.row * size) {
     l.row *= l.size[--last];
   }
@@ -131,7 +131,7 @@ static loops loops_of(const rows_plan *p, const weir_view *x, const weir_view *o
 }
 
 /* Moves *x and *out to combination `number` of the dimensions of a part. */
-static void move(const loops *l, int part, int64_t number, const float **x, char **out)
+static void move(const loops *l, int part, int64_t number, const char **x, char **out)
 {
   for (int i = l->n[part] - 1; i >= 0; i--) {
     const int d = l->dim[part][i];
@@ -158,7 +158,7 @@ static int64_t point_of(const loops *l, int64_t number)
 }
 
 /* Combinations [from, to) of the inner dimensions at one point. */
-static void run_point(const loops *l, int64_t point, const float *x, char *out, int64_t from,
+static void run_point(const loops *l, int64_t point, const char *x, char *out, int64_t from,
                       int64_t to)
 {
   const int64_t terms = l->p->form.terms;
@@ -168,7 +168,7 @@ static void run_point(const loops *l, int64_t point, const float *x, char *out, 
   const int64_t size = last >= 0 ? l->size[last] : 1;
 
   for (int64_t i = from, run; i < to; i += run) {
-    const float *x_row = x;
+    const char *x_row = x;
     char *out_row = out;
 
     run = size - i % size < to - i ? size - i % size : to - i;
@@ -194,12 +194,12 @@ static int64_t chunk_of(const loops *l)
 
 static void run_chunk(const loops *l, int64_t outer, int64_t from, int64_t to)
 {
-  const float *x_outer = l->x;
+  const char *x_outer = l->x;
   char *out_outer = l->out;
 
   move(l, OUTER, outer, &x_outer, &out_outer);
   for (int64_t q = 0; q < l->count[POINTS]; q++) {
-    const float *x = x_outer;
+    const char *x = x_outer;
     char *out = out_outer;
 
     move(l, POINTS, q, &x, &out);

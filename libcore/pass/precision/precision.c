@@ -3,11 +3,12 @@
  * Operands of convolutions and contractions that a kernel multiplies sooner in bf16 are; sums are
  * made in f32, and so is all that is not such a product: statistics, norms, losses, updates. An
  * array that such operands are read from is bf16 itself where every operator about it can, so that
- * activations take half their bytes, and so is a result of which further operands are made; where
- * an array stays f32 (inputs, parameters, results of the graph) a copy is made. What is only moved,
- * or chosen by its size, before it gets there is bf16 on its way: to round does not change which of
- * two numbers is the larger; what is chosen among numbers of bf16 stays bf16. Products of f64 and
- * c128: precision_products.c. */
+ * activations take half their bytes, and so is a result of which further operands are made, and
+ * that of a sum between them which a kernel rounds, as of an interpolation; where an array stays
+ * f32 (inputs, parameters, results of the graph) a copy is made. What is only moved, or chosen by
+ * its size, before it gets there is bf16 on its way: to round does not change which of two numbers
+ * is the larger; what is chosen among numbers of bf16 stays bf16. Products of f64 and c128:
+ * precision_products.c. */
 #include "pass/precision/precision_priv.h"
 
 #include "base/weir_alloc.h"
@@ -45,12 +46,28 @@ static double offered_as(const precision_plan *p, int32_t number, const weir_acc
   return seconds;
 }
 
-/* Asks the kernels about the node as it is, with its result in bf16, and with operands of bf16. */
+/* What the node's best kernel takes with the operands of `mask` in bf16, below 0: none takes it. */
+static weir_status ask_widened(const precision_plan *p, int32_t number, uint32_t mask,
+                               double *seconds)
+{
+  weir_access narrow;
+
+  WEIR_TRY(weir_access_copy(&weir_graph_node(p->g, number)->access, &narrow));
+  const weir_status status = precision_widen_loads(&narrow, mask);
+
+  *seconds = status == WEIR_OK ? offered_as(p, number, &narrow) : -1;
+  weir_access_fini(&narrow);
+  return status;
+}
+
+/* Asks the kernels about the node as it is, with its result in bf16, and with operands of bf16, one
+ * or both. */
 static weir_status ask(precision_plan *p, int32_t number)
 {
   const weir_node *node = weir_graph_node(p->g, number);
   const double whole = offered(p, number);
   weir_access narrow;
+  double half[4] = {0};
 
   p->claimed[number] = whole >= 0;
   if (!is_product(node)) {
@@ -59,13 +76,14 @@ static weir_status ask(precision_plan *p, int32_t number)
   WEIR_TRY(weir_access_copy(&node->access, &narrow));
   precision_round_output(&narrow, 0);
   p->rounds[number] = offered_as(p, number, &narrow) >= 0;
-  narrow.out[0].dtype = WEIR_F32;
-  const weir_status status = precision_widen_loads(&narrow, 3);
-  const double half = status == WEIR_OK ? offered_as(p, number, &narrow) : -1;
-
-  p->heavy[number] = half >= 0 && (whole < 0 || half < whole);
   weir_access_fini(&narrow);
-  return status;
+  for (uint32_t mask = 1; mask < 4; mask++) {
+    WEIR_TRY(ask_widened(p, number, mask, &half[mask]));
+  }
+  p->widens[2 * number] = half[1] >= 0;
+  p->widens[2 * number + 1] = half[2] >= 0;
+  p->heavy[number] = half[3] >= 0 && (whole < 0 || half[3] < whole);
+  return WEIR_OK;
 }
 
 /* A value outside the array that bf16 does not hold would change. */
@@ -93,13 +111,14 @@ static bool may_be_half(const precision_plan *p, int32_t array)
   }
   for (int32_t i = 0; i < p->n_nodes && may; i++) {
     const weir_node *node = weir_graph_node(p->g, i);
-    bool reads = false, writes = false;
+    bool reads = false, reads_f32 = false, writes = false;
 
     if (node->op == NULL || node->dead) {
       continue;
     }
     for (int k = 0; k < node->n_in; k++) {
       reads = reads || node->in[k] == array;
+      reads_f32 = reads_f32 || (node->in[k] == array && !(k < 2 && p->widens[2 * i + k]));
       may = may && (node->in[k] != array || node->access.maker != WEIR_MADE_BY_BODY ||
                     fills_fit(&node->access.in[k]));
     }
@@ -110,7 +129,7 @@ static bool may_be_half(const precision_plan *p, int32_t array)
     const bool keeps = p->claimed[i] && !p->heavy[i];
 
     may = may && !((reads || writes) && node->access.maker != WEIR_MADE_BY_BODY) &&
-          !(keeps && (reads || (writes && !p->rounds[i])));
+          !(keeps && (reads_f32 || (writes && !p->rounds[i])));
   }
   return may;
 }
@@ -220,7 +239,7 @@ static void find_sources(const precision_plan *p, bool *source)
   }
 }
 
-/* Results of products that lead to others. */
+/* Results of products that lead to others, and of sums between them that a kernel rounds. */
 static weir_status choose_results(precision_plan *p)
 {
   void *memory = NULL;
@@ -228,9 +247,10 @@ static weir_status choose_results(precision_plan *p)
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof(bool), &memory));
   find_sources(p, memory);
   for (int32_t i = 0; i < p->n_nodes; i++) {
-    const int32_t made = p->heavy[i] ? weir_graph_node(p->g, i)->out[0] : 0;
+    const bool makes = p->heavy[i] || (p->claimed[i] && p->rounds[i]);
+    const int32_t made = makes ? weir_graph_node(p->g, i)->out[0] : 0;
 
-    if (p->heavy[i] && ((bool *)memory)[made] && !p->aside[made] && may_be_half(p, made)) {
+    if (makes && ((bool *)memory)[made] && !p->aside[made] && may_be_half(p, made)) {
       p->half[made] = true;
     }
   }
@@ -271,11 +291,12 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   if (opts->precision == WEIR_PRECISION_F32) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_alloc(3 * (int64_t)p.n_nodes + 2 * (int64_t)p.n_arrays, sizeof(bool), &memory));
+  WEIR_TRY(weir_alloc(5 * (int64_t)p.n_nodes + 2 * (int64_t)p.n_arrays, sizeof(bool), &memory));
   p.heavy = memory;
   p.claimed = p.heavy + p.n_nodes;
   p.rounds = p.claimed + p.n_nodes;
-  p.half = p.rounds + p.n_nodes;
+  p.widens = p.rounds + p.n_nodes;
+  p.half = p.widens + 2 * (int64_t)p.n_nodes;
   p.aside = p.half + p.n_arrays;
   for (int32_t i = 0; i < p.n_nodes; i++) {
     const weir_node *node = weir_graph_node(g, i);

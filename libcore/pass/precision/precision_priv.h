@@ -12,6 +12,7 @@ typedef struct precision_plan {
   bool *heavy;   /* [nodes] a kernel multiplies its operands sooner in bf16               */
   bool *claimed; /* [nodes] a kernel takes it as it is                                     */
   bool *rounds;  /* [nodes] a kernel takes it with its result in bf16, too                 */
+  bool *widens;  /* [nodes, 2] a kernel takes it with that operand in bf16, too            */
   bool *half;    /* [arrays] of bf16 from now on: who writes it rounds, who reads it widens */
   bool *aside;   /* [arrays] stays; a copy of it in bf16 is made for the heavy readers      */
 } precision_plan;

@@ -31,6 +31,34 @@ static double match(const weir_graph *g, const weir_group *group)
 static const weir_kernel kernel = {.name = "pretended", .device = "cpu", .match = match};
 static const weir_kernel *const kernels[] = {&kernel, NULL};
 
+/* Takes sums that make MID channels, of weights in f32 alone: with x in bf16 or, `strict`, in f32
+ * alone, too. The result may be of bf16. */
+enum { MID = 5 };
+
+static double match_sum(const weir_graph *g, const weir_group *group, bool strict)
+{
+  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
+
+  if (a->n_in != 2 || a->combine != WEIR_COMBINE_SUM ||
+      a->out[0].extent[a->out[0].rank - 1] != MID) {
+    return match(g, group);
+  }
+  return a->in[1].dtype != WEIR_F32 || (strict && a->in[0].dtype != WEIR_F32) ? -1 : 1;
+}
+
+static double match_mixed(const weir_graph *g, const weir_group *group)
+{
+  return match_sum(g, group, false);
+}
+
+static double match_strict(const weir_graph *g, const weir_group *group)
+{
+  return match_sum(g, group, true);
+}
+
+static const weir_kernel mixed = {.name = "mixed", .device = "cpu", .match = match_mixed};
+static const weir_kernel strict = {.name = "strict", .device = "cpu", .match = match_strict};
+
 static weir_dtype dtype_of(const weir_graph *g, weir_value v)
 {
   return weir_value_desc(g, v)->dtype;
@@ -61,13 +89,18 @@ static weir_value image(weir_graph *g, const char *name, int64_t channels)
   return weir_input(g, name, &d);
 }
 
-static weir_value convolved(weir_graph *g, weir_value x, const char *weights)
+static weir_value convolved_to(weir_graph *g, weir_value x, const char *weights, int64_t made)
 {
   const int64_t channels = weir_value_desc(g, x)->shape[4];
-  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 5, .shape = {3, 3, 3, channels, CHANNELS}};
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 5, .shape = {3, 3, 3, channels, made}};
   const weir_conv_spec s = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
 
   return weir_conv(g, &s, x, weir_input(g, weights, &d));
+}
+
+static weir_value convolved(weir_graph *g, weir_value x, const char *weights)
+{
+  return convolved_to(g, x, weights, CHANNELS);
 }
 
 /* conv, relu, maximum, conv: what lies between is moved to the second one. */
@@ -156,6 +189,30 @@ static void what_others_need_stays_f32(void **state)
   weir_graph_destroy(&g);
 }
 
+/* Two sums follow a product and lead to another, as interpolations do: both are rounded, and what
+ * the first reads, where their kernel takes it. */
+static void sums_between_products_are_rounded(void **state)
+{
+  const weir_kernel *const both[][2] = {{&mixed, NULL}, {&strict, NULL}};
+
+  for (int way = 0; way < 2; way++) {
+    weir_graph *g = new_graph();
+    const weir_value y = convolved(g, image(g, "x", CHANNELS), "v");
+    const weir_value first = convolved_to(g, y, "p", MID),
+                     second = convolved_to(g, first, "q", MID);
+    const weir_value z = convolved(g, second, "w");
+
+    weir_output(g, "z", z);
+    run(g, WEIR_PRECISION_BF16, both[way]);
+    assert_int_equal(dtype_of(g, y), way == 0 ? WEIR_BF16 : WEIR_F32);
+    assert_int_equal(dtype_of(g, first), way == 0 ? WEIR_BF16 : WEIR_F32);
+    assert_int_equal(dtype_of(g, second), WEIR_BF16);
+    assert_int_equal(weir_graph_node(g, second.node)->access.in[1].dtype, WEIR_F32);
+    assert_int_equal(dtype_of(g, z), WEIR_F32);
+    weir_graph_destroy(&g);
+  }
+}
+
 /* A fill that bf16 does not hold would be another number. */
 static void borders_keep_their_value(void **state)
 {
@@ -206,6 +263,7 @@ int main(void)
       cmocka_unit_test(what_is_chosen_among_numbers_of_bf16_is_kept_in_it),
       cmocka_unit_test(nothing_changes_where_nothing_is_gained),
       cmocka_unit_test(what_others_need_stays_f32),
+      cmocka_unit_test(sums_between_products_are_rounded),
       cmocka_unit_test(borders_keep_their_value),
       cmocka_unit_test(every_failed_allocation_is_reported),
   };

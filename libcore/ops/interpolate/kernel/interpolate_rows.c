@@ -1,5 +1,6 @@
 /* interpolate_rows.c - sums of a few rows times coefficients, f32, by the vector code of this
- * processor: interpolation, and its derivative by what is interpolated. */
+ * processor: interpolation, and its derivative by what is interpolated. Rows and sums may be of
+ * bf16. */
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
 #include "graph/weir_kernel.h"
@@ -30,7 +31,7 @@ static double match(const weir_graph *g, const weir_group *group)
   }
   const weir_access *a = access_of(g, group);
   const int64_t row = a->out[0].extent[f.rank - 1];
-  double x = sizeof(float), out = (double)weir_dtype_size(f.out);
+  double x = (double)weir_dtype_size(f.of), out = (double)weir_dtype_size(f.out);
 
   if (row < MIN_ROW) {
     return -1;

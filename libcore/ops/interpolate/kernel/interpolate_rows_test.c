@@ -12,6 +12,7 @@
 #include "ops/reduce/weir_reduce.h"
 #include "ops/resample/weir_resample.h"
 #include "pass/autodiff/weir_gradients.h"
+#include "pass/precision/precision_priv.h"
 #include "support/exec/kernel_check.h"
 #include "support/ops/ops_check.h"
 
@@ -85,7 +86,7 @@ static void random_sums_agree(void **state)
 {
   int claimed[2] = {0, 0};
 
-  if (rows_sum_get(WEIR_F32) == NULL) {
+  if (rows_sum_get(WEIR_F32, WEIR_F32) == NULL) {
     print_message("skipped: this processor has no vector code for sums of rows\n");
     skip();
   }
@@ -158,19 +159,27 @@ static void what_lies_outside_counts_as_the_border_says(void **state)
   }
 }
 
-/* Rows in f32 of a sum, rounded, are its rows in bf16. */
+/* Rows in f32 of a sum of numbers that bf16 has, and these rounded, are its rows where x or the
+ * result, or both, are of bf16. */
 static void same_in_half(const weir_graph *g, int32_t node, const weir_tensor *x,
-                         const weir_tensor *a, const weir_tensor *made)
+                         const weir_tensor *a, const weir_tensor *made, bool of_half, bool to_half)
 {
+  const weir_dtype dtype = to_half ? WEIR_BF16 : WEIR_F32;
   weir_access access;
-  weir_tensor half;
+  weir_tensor half_x, result;
   rows_plan plan;
 
   assert_ok(weir_access_copy(&weir_graph_node(g, node)->access, &access));
-  access.out[0].dtype = WEIR_BF16;
-  assert_ok(weir_tensor_init(&half, WEIR_BF16, made->rank, made->shape));
+  access.out[0].dtype = dtype;
+  assert_ok(precision_widen_loads(&access, of_half ? 1 : 0));
+  assert_ok(weir_tensor_init(&result, dtype, made->rank, made->shape));
+  assert_ok(weir_tensor_init(&half_x, WEIR_BF16, x->rank, x->shape));
+  for (int64_t i = 0; i < weir_tensor_numel(x); i++) {
+    ((weir_bf16 *)half_x.data)[i] = weir_bf16_from_f32(((const float *)x->data)[i]);
+  }
   assert_ok(rows_plan_make(&access, &plan));
-  const weir_view views[] = {weir_view_of(x), weir_view_of(a), weir_view_of(&half)};
+  const weir_view views[] = {weir_view_of(of_half ? &half_x : x), weir_view_of(a),
+                             weir_view_of(&result)};
   void *workspace;
 
   assert_ok(weir_alloc(rows_workspace(&plan) + 1, 1, &workspace));
@@ -180,24 +189,26 @@ static void same_in_half(const weir_graph *g, int32_t node, const weir_tensor *x
   }
   for (int64_t i = 0; i < weir_tensor_numel(made); i++) {
     const float exact = ((const float *)made->data)[i];
-    const weir_bf16 rounded = ((const weir_bf16 *)half.data)[i];
+    const float expected = to_half ? weir_f32_from_bf16(weir_bf16_from_f32(exact)) : exact;
+    const float found = to_half ? weir_f32_from_bf16(((const weir_bf16 *)result.data)[i])
+                                : ((const float *)result.data)[i];
 
-    assert_true(isnan(exact) ? isnan(weir_f32_from_bf16(rounded))
-                             : rounded == weir_bf16_from_f32(exact));
+    assert_true(isnan(expected) ? isnan(found) : found == expected);
   }
   weir_free(&workspace);
   rows_plan_fini(&plan);
-  weir_tensor_fini(&half);
+  weir_tensor_fini(&half_x);
+  weir_tensor_fini(&result);
   weir_access_fini(&access);
 }
 
-static void results_are_rounded(void **state)
+static void rows_may_be_of_bf16(void **state)
 {
   static const char *const names2[] = {"x", "a", "y"};
   int compared = 0;
 
-  if (rows_sum_get(WEIR_BF16) == NULL) {
-    print_message("skipped: this processor has no vector code that rounds to bf16\n");
+  if (rows_sum_get(WEIR_F32, WEIR_BF16) == NULL) {
+    print_message("skipped: this processor has no vector code for rows of bf16\n");
     skip();
   }
   for (uint64_t seed = 0; seed < 12; seed++) {
@@ -218,8 +229,8 @@ static void results_are_rounded(void **state)
     memcpy(of[2].shape, made->shape, sizeof of[2].shape);
     for (int k = 0; k < 2; k++) {
       for (int64_t i = 0; i < weir_tensor_numel(&of[k]); i++) {
-        ((float *)of[k].data)[i] =
-            (float)(2 * weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 1);
+        ((float *)of[k].data)[i] = (float)weir_dtype_rounded(
+            WEIR_BF16, 2 * weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 1);
       }
     }
     ((float *)of[0].data)[row / 2] = seed % 3 == 0 ? NAN : 0;
@@ -229,7 +240,9 @@ static void results_are_rounded(void **state)
       while (weir_graph_node(g, node)->op != &weir_op_interpolate) {
         node++;
       }
-      same_in_half(g, node, &of[0], &of[1], &result[2]);
+      same_in_half(g, node, &of[0], &of[1], &result[2], false, true);
+      same_in_half(g, node, &of[0], &of[1], &result[2], true, false);
+      same_in_half(g, node, &of[0], &of[1], &result[2], true, true);
       compared++;
     }
     weir_tensor_fini(&result[2]);
@@ -244,7 +257,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_sums_agree),
-      cmocka_unit_test(results_are_rounded),
+      cmocka_unit_test(rows_may_be_of_bf16),
       cmocka_unit_test(what_lies_outside_counts_as_the_border_says),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
