@@ -5,6 +5,7 @@
 #include "base/weir_file.h"
 #include "baseline/cases.h"
 #include "eval/given.h"
+#include "eval/sort/sort.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -154,7 +155,8 @@ weir_status wx_predict_files_create(const wx_experiment *e, const wx_predict_req
   WEIR_TRY_GOTO(weir_alloc((rows > 2 ? rows : 2) * (f->cells / f->depth), sizeof *out->scratch,
                            (void **)&out->scratch),
                 done);
-  WEIR_TRY_GOTO(weir_alloc(r->members, sizeof *out->sorted, (void **)&out->sorted), done);
+  WEIR_TRY_GOTO(weir_alloc(r->members, (WX_LANES + 1) * sizeof *out->sorted, (void **)&out->sorted),
+                done);
   WEIR_TRY_GOTO(create_moments(e, r, origin, out), done);
   if (e->cfg->predict.members) {
     WEIR_TRY_GOTO(create_members(e, r, origin, &members, out->members), done);

@@ -17,7 +17,7 @@ typedef struct wx_predict_files {
       *events;             /* NULL: not asked for */
   const wx_output *output; /* [y channel]; NULL: normal distributions */
   float *scratch;          /* [quantiles or 2, plane] */
-  float *sorted;           /* [members of a field] */
+  double *sorted;          /* [members of a field, WX_LANES + 1] */
 } wx_predict_files;
 
 /* What the files are of. */

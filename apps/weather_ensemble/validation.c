@@ -1,10 +1,12 @@
 /* validation.c - see validation.h. */
 #include "validation.h"
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 
 enum { RAW, NETWORK, KINDS };
 
@@ -26,36 +28,30 @@ static void take(wx_scores *s, double weight, double mean, double sd, double crp
   s->crps += weight * crps;
 }
 
-/* Fair CRPS of the members that are there at a point, of y channels and cells; of one its error. */
-static double crps_of_members(const wx_info *f, const float *members, int64_t at, double y,
-                              double *sorted)
+/* Fair CRPS of the members that are there at points `at` and up to WX_LANES - 1 behind it of a
+ * plane, of y channels and cells; of one member its error. scratch: [members, WX_LANES + 1]. */
+static void score_members(const wx_info *f, const float *members, const float *y, int64_t at,
+                          double *scratch, double *crps)
 {
-  const int64_t plane = f->cells / f->depth;
-  const float *const x = members + at / plane * f->members * plane + at % plane;
-  int64_t n = 0;
+  const int64_t plane = f->cells / f->depth, left = plane - at % plane;
+  const int64_t n = left < WX_LANES ? left : WX_LANES;
+  double *const sorted = scratch + f->members * WX_LANES;
+  int64_t m[WX_LANES];
 
-  for (int64_t k = 0; k < f->members; k++) {
-    if (isfinite(x[k * plane])) {
-      sorted[n++] = (double)x[k * plane];
-    }
-  }
-  if (n == 0) {
-    return NAN;
-  }
-  wx_sort(sorted, n);
-  const wx_crps_decomposition score = wx_crps_sorted(sorted, n, y);
+  wx_sort_fields(members + at / plane * f->members * plane + at % plane, f->members, plane, n,
+                 FLT_MAX, scratch, m);
+  for (int64_t l = 0; l < n; l++) {
+    wx_lane_copy(scratch, m[l], l, sorted);
+    const wx_crps_decomposition score = wx_crps_sorted(sorted, m[l], (double)y[at + l]);
 
-  return n > 1 ? wx_crps_fair(&score) : wx_crps_empirical(&score);
+    crps[l] = m[l] == 0 ? (double)NAN : m[l] > 1 ? wx_crps_fair(&score) : wx_crps_empirical(&score);
+  }
 }
 
-/* CRPS of what the network makes of y channel c. */
-static double crps_of(const wx_predictor *p, int64_t c, int64_t at, double y, double *sorted)
+/* CRPS of the distribution that the network makes of y channel c. */
+static double crps_of(const wx_predictor *p, int64_t c, int64_t at, double y)
 {
   const wx_output *const is = &p->stage->output[c];
-
-  if (p->members != NULL) {
-    return crps_of_members(&p->stage->facts, p->members, at, y, sorted);
-  }
 
   if (is->family == WX_NORMAL) {
     return wx_crps_normal((double)p->mean[at], (double)p->sigma[at], y);
@@ -68,13 +64,15 @@ static double crps_of(const wx_predictor *p, int64_t c, int64_t at, double y, do
 
 /* What is compared with y: a mean with its standard deviation, or, where y is a spread, that. */
 static void take_sample(wx_validation *v, const wx_predictor *p, int64_t sample,
-                        const wx_sample *own, double *sorted)
+                        const wx_sample *own, double *scratch)
 {
   const wx_info *f = v->e->facts;
   const bool of_spread = v->e->cfg->data.label == WX_LABEL_SPREAD;
   const int64_t plane = f->cells / f->depth;
+  double crps_raw[WX_LANES], crps_network[WX_LANES];
 
   for (int64_t at = 0; at < p->of_y; at++) {
+    const int64_t lane = at % plane % WX_LANES;
     const int64_t c = at / f->cells, i = at % f->cells;
     const int64_t group = f->depth > 1 ? i / plane : f->of_lead[sample];
     wx_scores *s = v->score + (c * v->n_groups + group) * KINDS;
@@ -84,13 +82,19 @@ static void take_sample(wx_validation *v, const wx_predictor *p, int64_t sample,
     const double m = (double)own->m[at], spread = (double)own->s[at];
     const bool scores = !of_spread && p->sigma != NULL;
 
-    const double raw = p->members != NULL ? crps_of_members(f, own->e, at, y, sorted)
+    if (p->members != NULL && lane == 0) {
+      score_members(f, own->e, own->y, at, scratch, crps_raw);
+      score_members(&p->stage->facts, p->members, own->y, at, scratch, crps_network);
+    }
+    const double raw = p->members != NULL ? crps_raw[lane]
                        : of_spread        ? (double)NAN
                                           : wx_crps_normal(m, spread, y);
+    const double network = !scores              ? (double)NAN
+                           : p->members != NULL ? crps_network[lane]
+                                                : crps_of(p, c, at, y);
 
     take(&s[RAW], w, of_spread ? spread : m, of_spread ? NAN : spread, raw, y);
-    take(&s[NETWORK], w, of_spread ? sd : (double)p->mean[at], of_spread ? NAN : sd,
-         scores ? crps_of(p, c, at, y, sorted) : NAN, y);
+    take(&s[NETWORK], w, of_spread ? sd : (double)p->mean[at], of_spread ? NAN : sd, network, y);
   }
 }
 
@@ -126,7 +130,7 @@ weir_status wx_validate(const wx_experiment *e, const wx_stage *stage, const wei
   const wx_info *f = e->facts;
   const int64_t *sample = e->split.sample[WX_VALID], n = e->split.n[WX_VALID];
   const int64_t of_y = f->n_channels[WX_Y] * f->cells;
-  double *sorted = NULL;
+  double *scratch = NULL;
   wx_predictor p;
   weir_status status = WEIR_OK;
 
@@ -136,7 +140,8 @@ weir_status wx_validate(const wx_experiment *e, const wx_stage *stage, const wei
                       .n_groups = f->depth > 1 ? f->depth : wx_archive_get(e->forecast)->n_leads};
   WEIR_TRY(weir_alloc(f->n_channels[WX_Y] * out->n_groups * KINDS, sizeof *out->score,
                       (void **)&out->score));
-  WEIR_TRY_GOTO(weir_alloc(f->members, sizeof *sorted, (void **)&sorted), failed);
+  WEIR_TRY_GOTO(weir_alloc(f->members, (WX_LANES + 1) * sizeof *scratch, (void **)&scratch),
+                failed);
   WEIR_TRY_GOTO(wx_predictor_create(stage, 1, exec, &p), failed);
   for (int64_t i = 0; i < n; i++) {
     wx_sample v;
@@ -147,13 +152,13 @@ weir_status wx_validate(const wx_experiment *e, const wx_stage *stage, const wei
       p.m[k] = e->corrected[sample[i] * of_y + k];
     }
     WEIR_TRY_GOTO(wx_predictor_run(&p), done);
-    take_sample(out, &p, sample[i], &v, sorted);
+    take_sample(out, &p, sample[i], &v, scratch);
     out->samples++;
   }
 done:
   wx_predictor_fini(&p);
 failed:
-  weir_free(&sorted);
+  weir_free(&scratch);
   if (status != WEIR_OK) {
     wx_validation_fini(out);
   }

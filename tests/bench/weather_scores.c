@@ -5,13 +5,15 @@
 #include "baseline/emos.h"
 #include "device/weir_parallel.h"
 #include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 #include "reference.h"
 #include "weir_bench.h"
 
-enum { CASES = 200000, MEMBERS = 50, NORMAL_CASES = 4000000, RUNS = 5 };
+enum { CASES = 200000, MAX_MEMBERS = 50, NORMAL_CASES = 4000000, RUNS = 5 };
 
 typedef struct bench {
-  float *x, *v, *y; /* members [CASES, MEMBERS], or means; variances; truth */
+  int64_t members;
+  float *x, *v, *y; /* members [CASES, members], or means; variances; truth */
   float *score;
   wx_emos at;
   double mean;
@@ -31,16 +33,25 @@ static float *array(int64_t count)
 static void score_ensembles(void *context)
 {
   bench *const b = context;
-  double x[MEMBERS];
+  const int64_t m = b->members;
+  double x[MAX_MEMBERS * WX_LANES], y[WX_LANES];
+  wx_crps_decomposition terms[WX_LANES];
 
-  for (int64_t i = 0; i < CASES; i++) {
-    for (int64_t k = 0; k < MEMBERS; k++) {
-      x[k] = (double)b->x[i * MEMBERS + k];
+  _Static_assert(CASES % WX_LANES == 0, "no lane is empty");
+  for (int64_t i = 0; i < CASES; i += WX_LANES) {
+    for (int64_t k = 0; k < m; k++) {
+      for (int64_t l = 0; l < WX_LANES; l++) {
+        x[k * WX_LANES + l] = (double)b->x[(i + l) * m + k];
+      }
     }
-    wx_sort(x, MEMBERS);
-    const wx_crps_decomposition terms = wx_crps_sorted(x, MEMBERS, (double)b->y[i]);
-
-    b->score[i] = (float)wx_crps_fair(&terms);
+    for (int64_t l = 0; l < WX_LANES; l++) {
+      y[l] = (double)b->y[i + l];
+    }
+    wx_sort_lanes(x, m);
+    wx_crps_sorted_lanes(x, m, y, terms);
+    for (int64_t l = 0; l < WX_LANES; l++) {
+      b->score[i + l] = (float)wx_crps_fair(&terms[l]);
+    }
   }
 }
 
@@ -53,23 +64,26 @@ static void score_normals(void *context)
   b->mean = wx_emos_crps(&b->at, &cases, NULL);
 }
 
-static void measure_ensembles(void)
+static void measure_ensembles(int64_t members)
 {
-  bench b = {.x = array((int64_t)CASES * MEMBERS), .y = array(CASES), .score = array(CASES)};
+  const int64_t values = CASES * members;
+  bench b = {.members = members, .x = array(values), .y = array(CASES), .score = array(CASES)};
+  char work[64], arguments[64];
 
-  for (int64_t i = 0; i < (int64_t)CASES * MEMBERS; i++) {
+  (void)snprintf(work, sizeof work, "fair CRPS of %lld members", (long long)members);
+  (void)snprintf(arguments, sizeof arguments, "members=%lld", (long long)members);
+  for (int64_t i = 0; i < values; i++) {
     b.x[i] = (float)(8 * weir_random_normal(1, 0, 0, (uint64_t)i));
   }
   for (int64_t i = 0; i < CASES; i++) {
     b.y[i] = (float)(9 * weir_random_normal(1, 0, 1, (uint64_t)i));
   }
-  const reference_input in[] = {{"x", "f4", b.x, (int64_t)CASES * MEMBERS},
-                                {"y", "f4", b.y, CASES}};
-  reference_result r = reference_run("weather_scores.py", "fair", "members=50", RUNS, 1, in, 2);
+  const reference_input in[] = {{"x", "f4", b.x, values}, {"y", "f4", b.y, CASES}};
+  reference_result r = reference_run("weather_scores.py", "fair", arguments, RUNS, 1, in, 2);
   const double seconds = bench_best(RUNS, score_ensembles, &b);
 
   reference_same_f32("fair CRPS", &r, 0, b.score, CASES, 1e-4);
-  reference_row("fair CRPS of 50 members", "scoringrules", &r, CASES, seconds, 1);
+  reference_row(work, "scoringrules", &r, CASES, seconds, 1);
   reference_free(&r);
   free(b.x);
   free(b.y);
@@ -113,7 +127,8 @@ int main(void)
   }
   (void)bench_pin();
   weir_threads_set(1);
-  measure_ensembles();
+  measure_ensembles(MAX_MEMBERS);
+  measure_ensembles(10);
   measure_normals();
   return 0;
 }

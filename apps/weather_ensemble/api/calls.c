@@ -9,27 +9,37 @@
 #include "conf/weir_opt.h"
 #include "eval/ensemble.h"
 #include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 #include "eval/score/distribution.h"
 
-/* NaN has no place in an order. */
-static bool has_nan(const double *x, int64_t n)
+static double crps(const wx_crps_decomposition *p, double share)
 {
-  for (int64_t i = 0; i < n; i++) {
-    if (isnan(x[i])) {
-      return true;
-    }
+  if (share == 0) {
+    return wx_crps_empirical(p);
   }
-  return false;
+  return share == 1 ? wx_crps_fair(p) : wx_crps_almost_fair(p, share);
 }
 
-static double crps(const double *sorted, int64_t m, double truth, double share)
+/* Scores of cases [from, from + WX_LANES) that there are. A NaN comes out as one. x: [m, WX_LANES].
+ */
+static void score_block(const wx_call_cases *c, int64_t from, double share, double *x, double *out)
 {
-  const wx_crps_decomposition p = wx_crps_sorted(sorted, m, truth);
+  const int64_t n = c->cases - from < WX_LANES ? c->cases - from : WX_LANES;
+  const double *const members = c->members + from * c->m;
+  double y[WX_LANES] = {0};
+  wx_crps_decomposition p[WX_LANES];
 
-  if (share == 0) {
-    return wx_crps_empirical(&p);
+  for (int64_t k = 0; k < c->m; k++) {
+    for (int64_t l = 0; l < WX_LANES; l++) {
+      x[k * WX_LANES + l] = l < n ? members[l * c->m + k] : 0;
+    }
   }
-  return share == 1 ? wx_crps_fair(&p) : wx_crps_almost_fair(&p, share);
+  memcpy(y, c->truth + from, (size_t)n * sizeof *y);
+  wx_sort_lanes(x, c->m);
+  wx_crps_sorted_lanes(x, c->m, y, p);
+  for (int64_t l = 0; l < n; l++) {
+    out[from + l] = crps(&p[l], share);
+  }
 }
 
 weir_status wx_call_crps(const wx_call_cases *c, double share, double *out)
@@ -44,17 +54,9 @@ weir_status wx_call_crps(const wx_call_cases *c, double share, double *out)
     return weir_fail(WEIR_ERR_CONFIG, "crps: the share of the fair score, %g, is outside [0, 1]",
                      share);
   }
-  WEIR_TRY(weir_alloc(c->m, sizeof *x, (void **)&x));
-  for (int64_t i = 0; i < c->cases; i++) {
-    const double *members = c->members + i * c->m;
-
-    if (isnan(c->truth[i]) || has_nan(members, c->m)) {
-      out[i] = NAN;
-      continue;
-    }
-    memcpy(x, members, (size_t)c->m * sizeof *x);
-    wx_sort(x, c->m);
-    out[i] = crps(x, c->m, c->truth[i], share);
+  WEIR_TRY(weir_alloc(c->m, WX_LANES * sizeof *x, (void **)&x));
+  for (int64_t i = 0; i < c->cases; i += WX_LANES) {
+    score_block(c, i, share, x, out);
   }
   weir_free(&x);
   return WEIR_OK;
@@ -151,6 +153,16 @@ static weir_status check_vectors(const wx_call_vectors *v)
              : weir_fail(WEIR_ERR_SHAPE,
                          "%lld cases of %lld members of %lld numbers: give a member and a number",
                          (long long)v->cases, (long long)v->m, (long long)v->d);
+}
+
+static bool has_nan(const double *x, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++) {
+    if (isnan(x[i])) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static bool is_unknown(const wx_call_vectors *v, int64_t i)

@@ -9,6 +9,7 @@
 #include "baseline/emos.h"
 #include "baseline/eof.h"
 #include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 #include "eval/ensemble.h"
 #include "eval/forecast_model.h"
 #include "io/weir_netcdf.h"

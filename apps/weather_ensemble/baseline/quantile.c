@@ -1,10 +1,10 @@
 /* quantile.c - see quantile.h. */
 #include "baseline/quantile.h"
+#include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include "base/weir_alloc.h"
-#include "base/weir_sort.h"
 #include "device/weir_parallel.h"
+#include "eval/sort/sort.h"
 
 const weir_opt wx_quantile_options[] = {
     WEIR_OPT_INT(wx_quantile_opts, levels, 100, 1, 100000, "1",
@@ -15,60 +15,50 @@ const weir_opt wx_quantile_options[] = {
     WEIR_OPT_END,
 };
 
-enum { BLOCK = 16 };
-
 typedef struct fit {
   const wx_quantile_data *data;
   wx_quantile *out;
-  float *scratch; /* [threads, dates * members] */
+  double *lanes, *sorted; /* [threads, dates * members, WX_LANES], [threads, dates * members] */
 } fit;
 
 /* Position p n - 1/2 of n sorted values, between neighbours in proportion (Hyndman and Fan's
  * fifth): level k is the mean of what lies around it where there are as many values as levels. */
-static void take_quantiles(float *values, int64_t n, int64_t levels, float *out)
+static void take_quantiles(const double *values, int64_t n, int64_t levels, float *out)
 {
-  qsort(values, (size_t)n, sizeof *values, weir_compare_f32);
   for (int64_t k = 0; k < levels; k++) {
     const double position = ((double)k + 0.5) / (double)levels * (double)n - 0.5;
     const double at = fmin(fmax(position, 0), (double)(n - 1));
     const int64_t i = (int64_t)at, next = i + 1 < n ? i + 1 : i;
     const double fraction = at - (double)i;
 
-    out[k] =
-        n > 0 ? (float)((1 - fraction) * (double)values[i] + fraction * (double)values[next]) : NAN;
+    out[k] = n > 0 ? (float)((1 - fraction) * values[i] + fraction * values[next]) : NAN;
   }
 }
 
-static void fit_cell(const fit *f, int64_t cell, float *scratch)
+/* Cells [WX_LANES item, WX_LANES (item + 1)) that there are. */
+static void fit_block(void *context, int64_t item, int thread)
 {
-  const int64_t cells = f->out->cells, levels = f->out->levels;
+  const fit *const f = context;
+  const int64_t cells = f->out->cells, levels = f->out->levels, cell = item * WX_LANES;
+  const int64_t of_cell = f->data->dates * f->data->members;
+  const int64_t n = cells - cell < WX_LANES ? cells - cell : WX_LANES;
+  double *const lanes = f->lanes + thread * of_cell * WX_LANES;
+  double *const sorted = f->sorted + thread * of_cell;
   const struct {
     const float *from;
     int64_t n;
     float *to;
-  } side[] = {{f->data->forecast, f->data->dates * f->data->members, f->out->forecast},
+  } side[] = {{f->data->forecast, of_cell, f->out->forecast},
               {f->data->truth, f->data->dates, f->out->truth}};
 
   for (int s = 0; s < 2; s++) {
-    int64_t n = 0;
+    int64_t count[WX_LANES];
 
-    for (int64_t i = 0; i < side[s].n; i++) {
-      const float x = side[s].from[i * cells + cell];
-
-      if (isfinite(x)) {
-        scratch[n++] = x;
-      }
+    wx_sort_fields(side[s].from + cell, side[s].n, cells, n, FLT_MAX, lanes, count);
+    for (int64_t l = 0; l < n; l++) {
+      wx_lane_copy(lanes, count[l], l, sorted);
+      take_quantiles(sorted, count[l], levels, side[s].to + (cell + l) * levels);
     }
-    take_quantiles(scratch, n, levels, side[s].to + cell * levels);
-  }
-}
-
-static void fit_block(void *context, int64_t item, int thread)
-{
-  const fit *const f = context;
-
-  for (int64_t c = item * BLOCK; c < (item + 1) * BLOCK && c < f->out->cells; c++) {
-    fit_cell(f, c, f->scratch + (int64_t)thread * f->data->dates * f->data->members);
   }
 }
 
@@ -77,6 +67,7 @@ weir_status wx_quantile_fit(const wx_quantile_opts *opts, const wx_quantile_data
 {
   const int64_t dates = data->dates, cells = data->cells;
   const int64_t levels = opts->levels < dates ? opts->levels : dates;
+  const int64_t scratch = weir_threads_get() * dates * data->members;
   fit f = {.data = data, .out = out};
   weir_status status = WEIR_OK;
 
@@ -86,12 +77,12 @@ weir_status wx_quantile_fit(const wx_quantile_opts *opts, const wx_quantile_data
   }
   WEIR_TRY_GOTO(weir_alloc(cells * levels, sizeof(float), (void **)&out->forecast), done);
   WEIR_TRY_GOTO(weir_alloc(cells * levels, sizeof(float), (void **)&out->truth), done);
-  WEIR_TRY_GOTO(
-      weir_alloc(weir_threads_get() * dates * data->members, sizeof(float), (void **)&f.scratch),
-      done);
-  weir_parallel((cells + BLOCK - 1) / BLOCK, 0, fit_block, &f);
+  WEIR_TRY_GOTO(weir_alloc(scratch, WX_LANES * sizeof *f.lanes, (void **)&f.lanes), done);
+  WEIR_TRY_GOTO(weir_alloc(scratch, sizeof *f.sorted, (void **)&f.sorted), done);
+  weir_parallel((cells + WX_LANES - 1) / WX_LANES, 0, fit_block, &f);
 done:
-  weir_free(&f.scratch);
+  weir_free(&f.lanes);
+  weir_free(&f.sorted);
   if (status != WEIR_OK) {
     wx_quantile_fini(out);
   }

@@ -1,9 +1,11 @@
 /* case_study.c - see case_study.h. */
 #include "eval/case_study.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 #include "eval/score/efi.h"
 #include "eval/ensemble.h"
 #include "eval/given.h"
@@ -33,41 +35,48 @@ static int64_t choose(const wx_verify *v, bool *by_efi)
   return best;
 }
 
-/* Mean and CRPS of a forecast at each point that is used. scratch: [members]. */
+/* Mean and CRPS of a forecast at point i, x[m] ascending where it has members. */
+static void score_point(const wx_verify *v, const wx_given *g, int64_t i, const double *x,
+                        int64_t m, float *mean, float *crps)
+{
+  const double y = (double)v->truth[i];
+
+  if (g->members > 0) {
+    const wx_crps_decomposition p = wx_crps_sorted(x, m, y);
+
+    *mean = (float)wx_ensemble_moments(x, m, 0).mean;
+    *crps = (float)wx_crps_empirical(&p);
+  } else {
+    const wx_distribution d = wx_given_distribution(g, i);
+
+    *mean = g->mean[i];
+    *crps = (float)wx_distribution_crps(&d, y);
+  }
+}
+
+/* Mean and CRPS of a forecast at each point that is used. scratch: [members, WX_LANES + 1]. */
 static void score_field(const wx_verify *v, const wx_given *g, double *scratch, float *mean,
                         float *crps, double *score)
 {
   const double *const area = v->data->facts->grid.weight;
   const int64_t cells = v->data->cells;
   double sum = 0, all = 0;
+  double *const sorted = scratch + g->members * WX_LANES;
+  int64_t m[WX_LANES] = {0};
 
   for (int64_t i = 0; i < cells; i++) {
-    const double y = (double)v->truth[i], w = area != NULL ? area[i] : 1;
-    int64_t m = 0;
+    const int64_t lane = i % WX_LANES, n = cells - i < WX_LANES ? cells - i : WX_LANES;
+    const double w = area != NULL ? area[i] : 1;
 
+    if (lane == 0 && g->members > 0) {
+      wx_sort_fields(g->member + i, g->members, cells, n, FLT_MAX, scratch, m);
+    }
     mean[i] = crps[i] = NAN;
     if (!v->use[i]) {
       continue;
     }
-    for (int64_t k = 0; k < g->members; k++) {
-      const float x = g->member[k * cells + i];
-
-      if (isfinite(x)) {
-        scratch[m++] = (double)x;
-      }
-    }
-    if (g->members > 0) {
-      wx_sort(scratch, m);
-      const wx_crps_decomposition p = wx_crps_sorted(scratch, m, y);
-
-      mean[i] = (float)wx_ensemble_moments(scratch, m, 0).mean;
-      crps[i] = (float)wx_crps_empirical(&p);
-    } else {
-      const wx_distribution d = wx_given_distribution(g, i);
-
-      mean[i] = g->mean[i];
-      crps[i] = (float)wx_distribution_crps(&d, y);
-    }
+    wx_lane_copy(scratch, m[lane], lane, sorted);
+    score_point(v, g, i, sorted, m[lane], &mean[i], &crps[i]);
     sum += w * (double)crps[i];
     all += w;
   }
@@ -172,7 +181,7 @@ weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
   for (int64_t m = 0; m < v->n_models; m++) {
     max_members = v->model[m].gives > max_members ? v->model[m].gives : max_members;
   }
-  WEIR_TRY_GOTO(weir_alloc(max_members, sizeof *scratch, (void **)&scratch), done);
+  WEIR_TRY_GOTO(weir_alloc(max_members, (WX_LANES + 1) * sizeof *scratch, (void **)&scratch), done);
   WEIR_TRY_GOTO(wx_case_study_allocate(v, out), done);
   WEIR_TRY_GOTO(fill(v, out, scratch), done);
 done:

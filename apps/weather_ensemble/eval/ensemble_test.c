@@ -5,6 +5,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 #include "eval/score/histogram.h"
 #include "eval/score/normal.h"
 

@@ -1,8 +1,7 @@
 /* given.c - see given.h. */
 #include "eval/given.h"
 #include <math.h>
-#include <stdlib.h>
-#include "base/weir_sort.h"
+#include "eval/sort/sort.h"
 
 wx_distribution wx_given_distribution(const wx_given *g, int64_t cell)
 {
@@ -16,41 +15,29 @@ wx_distribution wx_given_distribution(const wx_given *g, int64_t cell)
                            .width = g->width};
 }
 
-/* Members that are there at a cell, into scratch; returns how many. */
-static int64_t collect(const wx_given *g, int64_t cells, int64_t c, float *scratch)
-{
-  int64_t n = 0;
-
-  for (int64_t i = 0; i < g->members; i++) {
-    const float x = g->member[i * cells + c];
-
-    if (!isnan(x)) {
-      scratch[n++] = x;
-    }
-  }
-  return n;
-}
-
-static double between(const float *sorted, int64_t n, double p)
+static double between(const double *sorted, int64_t n, double p)
 {
   const double at = (double)(n - 1) * p, low = floor(at);
   const int64_t k = (int64_t)low;
-  const double first = (double)sorted[k];
 
-  return at > low ? first + (at - low) * ((double)sorted[k + 1] - first) : first;
+  return at > low ? sorted[k] + (at - low) * (sorted[k + 1] - sorted[k]) : sorted[k];
 }
 
 void wx_given_quantiles(const wx_given *g, int64_t cells, const double *p, int64_t n,
-                        float *scratch, float *out)
+                        double *scratch, float *out)
 {
-  for (int64_t c = 0; c < cells; c++) {
-    const int64_t m = collect(g, cells, c, scratch);
+  int64_t m[WX_LANES];
 
-    if (m > 1) {
-      qsort(scratch, (size_t)m, sizeof *scratch, weir_compare_f32);
+  for (int64_t c = 0; c < cells && g->members > 0; c++) {
+    const int64_t lane = c % WX_LANES, left = cells - c < WX_LANES ? cells - c : WX_LANES;
+    double *const sorted = scratch + g->members * WX_LANES;
+
+    if (lane == 0) {
+      wx_sort_fields(g->member + c, g->members, cells, left, INFINITY, scratch, m);
     }
-    for (int64_t k = 0; k < n && g->members > 0; k++) {
-      out[k * cells + c] = m > 0 ? (float)between(scratch, m, p[k]) : NAN;
+    wx_lane_copy(scratch, m[lane], lane, sorted);
+    for (int64_t k = 0; k < n; k++) {
+      out[k * cells + c] = m[lane] > 0 ? (float)between(sorted, m[lane], p[k]) : NAN;
     }
   }
   for (int64_t c = 0; c < cells && g->members == 0; c++) {

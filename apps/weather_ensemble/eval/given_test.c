@@ -3,6 +3,7 @@
 #include <math.h>
 #include "base/weir_check.h"
 #include "eval/score/normal.h"
+#include "eval/sort/sort.h"
 
 /* Three cells: members 3 1 2 4, with one missing, with none. */
 static const float member[4 * 3] = {3, 3, NAN, 1, NAN, NAN, 2, 1, NAN, 4, 2, NAN};
@@ -11,7 +12,8 @@ static const wx_given members = {.members = 4, .member = member};
 static void quantiles_of_members_lie_between_them(void **state)
 {
   static const double p[3] = {0.25, 0.5, 0.9};
-  float scratch[4], out[9];
+  double scratch[4 * (WX_LANES + 1)];
+  float out[9];
 
   (void)state;
   wx_given_quantiles(&members, 3, p, 3, scratch, out);

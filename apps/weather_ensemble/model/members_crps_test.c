@@ -7,6 +7,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 #include "exec/weir_plan.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/elementwise/weir_elementwise.h"

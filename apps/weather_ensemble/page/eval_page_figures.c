@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "data/date.h"
-#include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 #include "eval/score/histogram.h"
 #include "page/eval_page_priv.h"
 

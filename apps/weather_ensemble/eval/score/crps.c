@@ -1,28 +1,8 @@
 /* crps.c - see crps.h. */
 #include "eval/score/crps.h"
 #include <math.h>
-#include <stdlib.h>
-#include "base/weir_sort.h"
 #include "eval/score/normal.h"
-
-void wx_sort(double *x, int64_t n)
-{
-  enum { FEW = 128 }; /* up to which insertion is faster than comparisons by calls */
-
-  if (n > FEW) {
-    qsort(x, (size_t)n, sizeof *x, weir_compare_f64);
-    return;
-  }
-  for (int64_t i = 1; i < n; i++) {
-    const double v = x[i];
-    int64_t k = i;
-
-    for (; k > 0 && x[k - 1] > v; k--) {
-      x[k] = x[k - 1];
-    }
-    x[k] = v;
-  }
-}
+#include "eval/sort/sort.h"
 
 wx_crps_decomposition wx_crps_sorted(const double *x, int64_t m, double y)
 {
@@ -37,6 +17,25 @@ wx_crps_decomposition wx_crps_sorted(const double *x, int64_t m, double y)
   const double n = (double)m;
 
   return (wx_crps_decomposition){.m = m, .skill = skill / n, .pairs = 2 * pairs / (n * n)};
+}
+
+void wx_crps_sorted_lanes(const double *x, int64_t m, const double *y, wx_crps_decomposition *out)
+{
+  const double n = (double)m;
+  double skill[WX_LANES] = {0}, pairs[WX_LANES] = {0};
+
+  for (int64_t i = 0; i < m; i++) {
+    for (int l = 0; l < WX_LANES; l++) {
+      const double d = x[i * WX_LANES + l] - y[l];
+
+      skill[l] += fabs(d);
+      pairs[l] += (double)(2 * i + 1 - m) * d;
+    }
+  }
+  for (int l = 0; l < WX_LANES; l++) {
+    out[l] =
+        (wx_crps_decomposition){.m = m, .skill = skill[l] / n, .pairs = 2 * pairs[l] / (n * n)};
+  }
 }
 
 double wx_crps_empirical(const wx_crps_decomposition *p)

@@ -4,9 +4,6 @@
 #define WX_CRPS_H
 #include <stdint.h>
 
-/* Puts values in ascending order. */
-void wx_sort(double *x, int64_t n);
-
 /* The terms of the score of an ensemble: mean |x - y| and mean |x - x'|, over all m^2 pairs. */
 typedef struct wx_crps_decomposition {
   int64_t m;
@@ -15,6 +12,9 @@ typedef struct wx_crps_decomposition {
 /* Computes the terms of the CRPS. x[m] ascending, m >= 1. M log M with the sort: Gneiting and
  * Raftery (JASA 102 (2007) 359) eq. 21 with the pairs counted by rank. */
 wx_crps_decomposition wx_crps_sorted(const double *x, int64_t m, double y);
+/* Computes them, to the bit, of cases side by side: x[m, WX_LANES] of wx_sort_lanes, y[WX_LANES].
+ */
+void wx_crps_sorted_lanes(const double *x, int64_t m, const double *y, wx_crps_decomposition *out);
 /* Returns the CRPS of the empirical distribution of the members: skill - pairs / 2. */
 double wx_crps_empirical(const wx_crps_decomposition *p);
 /* Returns the fair CRPS, of infinitely many such members on average: pairs over m (m - 1)

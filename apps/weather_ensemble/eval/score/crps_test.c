@@ -2,11 +2,11 @@
  * by differences, and edge cases. */
 #include "eval/score/crps.h"
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "base/weir_sort.h"
 #include "eval/score/normal.h"
+#include "eval/sort/sort.h"
 
 enum { MOST = 64 };
 
@@ -36,28 +36,6 @@ static void draw(uint64_t seed, int64_t m, double *x, double *y)
     const double v = 3 * weir_random_normal(seed, 6, 0, (uint64_t)i) + 280;
 
     *(i < m ? &x[i] : y) = coarse ? floor(v) : v;
-  }
-}
-
-/* Of every length up to 300, and around 512: random values, with ties, and both orders. */
-static void sorted_values_are_those_of_qsort(void **state)
-{
-  double x[513], expected[513];
-
-  for (int64_t n = 0; n <= 513; n += n < 300 || (n > 508 && n < 513) ? 1 : 209) {
-    for (uint64_t kind = 0; kind < 4; kind++) {
-      for (int64_t i = 0; i < n; i++) {
-        const double v = weir_random_normal((uint64_t)n, (uint32_t)kind, 7, (uint64_t)i);
-
-        x[i] = kind == 0 ? v : kind == 1 ? floor(2 * v) : kind == 2 ? (double)i : (double)-i;
-        expected[i] = x[i];
-      }
-      wx_sort(x, n);
-      qsort(expected, (size_t)n, sizeof *expected, weir_compare_f64);
-      for (int64_t i = 0; i < n; i++) {
-        assert_true(x[i] == expected[i]);
-      }
-    }
   }
 }
 
@@ -94,6 +72,49 @@ static void scores_equal_double_loops(void **state)
     assert_near(wx_crps_fair(&p), fair, 1e-12);
     assert_near(fair, empirical - (skill / n - empirical) / (n - 1), 1e-12);
     assert_near(wx_crps_almost_fair(&p, 0.95), 0.95 * fair + 0.05 * empirical, 1e-12);
+  }
+}
+
+/* Values with ties, zeros of either sign, an infinite or a NaN member in some cases: the terms of
+ * each case have the bits that it has alone, whatever the order of its zeros. */
+static void cases_side_by_side_have_the_bits_of_one(void **state)
+{
+  for (int64_t m = 1; m <= 200; m++) {
+    static double x[200 * WX_LANES], alone[WX_LANES][200];
+    double y[WX_LANES];
+    wx_crps_decomposition p[WX_LANES];
+
+    for (int64_t l = 0; l < WX_LANES; l++) {
+      double of_case[201];
+
+      draw((uint64_t)(m * WX_LANES + l), m, of_case, &of_case[m]);
+      for (int64_t k = 0; k <= m; k++) {
+        const double v =
+            l % 4 == 1 ? copysign(fmax(floor(of_case[k] - 280), 0), of_case[k] - 281) : of_case[k];
+
+        *(k < m ? &alone[l][k] : &y[l]) = v;
+      }
+      alone[l][m / 2] = l == 6 ? (double)NAN : l == 7 ? (double)INFINITY : alone[l][m / 2];
+      y[l] = l == 8 ? (double)NAN : y[l];
+      for (int64_t k = 0; k < m; k++) {
+        x[k * WX_LANES + l] = alone[l][k];
+      }
+    }
+    wx_sort_lanes(x, m);
+    wx_crps_sorted_lanes(x, m, y, p);
+    for (int64_t l = 0; l < WX_LANES; l++) {
+      wx_sort(alone[l], m);
+      const wx_crps_decomposition one = wx_crps_sorted(alone[l], m, y[l]);
+
+      assert_int_equal(p[l].m, m);
+      if (l == 6 || l == 8) {
+        assert_true(isnan(p[l].skill) && isnan(p[l].pairs) && isnan(wx_crps_fair(&p[l])));
+        continue;
+      }
+      assert_memory_equal(&p[l].skill, &one.skill, sizeof one.skill);
+      assert_true(memcmp(&p[l].pairs, &one.pairs, sizeof one.pairs) == 0 ||
+                  (isnan(p[l].pairs) && isnan(one.pairs)));
+    }
   }
 }
 
@@ -148,7 +169,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unit_values_of_the_normal_score),
-      cmocka_unit_test(sorted_values_are_those_of_qsort),
+      cmocka_unit_test(cases_side_by_side_have_the_bits_of_one),
       cmocka_unit_test(scores_equal_double_loops),
       cmocka_unit_test(known_ensembles_are_exact),
       cmocka_unit_test(quantiles_invert_the_distribution),

@@ -1,9 +1,10 @@
 /* efi.c - see efi.h. */
 #include "eval/score/efi.h"
+#include <float.h>
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
-#include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 
 enum { CHUNK = 256 };
 
@@ -117,18 +118,14 @@ wx_efi_rule wx_efi_rule_of(int form)
   return r;
 }
 
-/* The index of members[m * stride] relative to quantiles[(steps + 1) * stride] of one point; NaN
- * where one of them is missing. scratch: [m]. */
-static double index_of_point(const wx_efi_rule *r, const float *members, int64_t m,
-                             const float *quantiles, int64_t stride, double *scratch)
+/* The index of members[m] ascending relative to quantiles[(steps + 1) * stride] of one point; NaN
+ * where one of these is missing. */
+static double index_of_point(const wx_efi_rule *r, const double *members, int64_t m,
+                             const float *quantiles, int64_t stride)
 {
   double q[WX_EFI_STEPS + 1], below[WX_EFI_STEPS + 1];
   int whole = 1;
 
-  for (int64_t k = 0; k < m; k++) {
-    scratch[k] = (double)members[k * stride];
-    whole = whole && isfinite(scratch[k]);
-  }
   for (int64_t k = 0; k <= r->steps; k++) {
     q[k] = (double)quantiles[k * stride];
     whole = whole && isfinite(q[k]);
@@ -136,8 +133,7 @@ static double index_of_point(const wx_efi_rule *r, const float *members, int64_t
   if (!whole) {
     return NAN;
   }
-  wx_sort(scratch, m);
-  wx_efi_shares(scratch, m, q, r->steps, below);
+  wx_efi_shares(members, m, q, r->steps, below);
   return r->form == WX_EFI_ENS10 ? wx_efi_ens10(below, r->steps)
                                  : wx_efi_weighted(below, r->steps, r->weight);
 }
@@ -146,7 +142,7 @@ typedef struct job {
   const wx_efi_rule *r;
   const float *members, *quantiles;
   int64_t m, cells;
-  double *scratch; /* [threads, m] */
+  double *lanes, *sorted; /* [threads, m, WX_LANES], [threads, m] */
   float *efi;
 } job;
 
@@ -155,9 +151,19 @@ static void index_chunk(void *context, int64_t chunk, int thread)
   const job *const j = context;
   const int64_t end = (chunk + 1) * CHUNK < j->cells ? (chunk + 1) * CHUNK : j->cells;
 
-  for (int64_t i = chunk * CHUNK; i < end; i++) {
-    j->efi[i] = (float)index_of_point(j->r, j->members + i, j->m, j->quantiles + i, j->cells,
-                                      j->scratch + thread * j->m);
+  double *const x = j->sorted + thread * j->m, *const lanes = j->lanes + thread * j->m * WX_LANES;
+
+  for (int64_t i = chunk * CHUNK; i < end; i += WX_LANES) {
+    const int64_t n = end - i < WX_LANES ? end - i : WX_LANES;
+    int64_t count[WX_LANES];
+
+    wx_sort_fields(j->members + i, j->m, j->cells, n, FLT_MAX, lanes, count);
+    for (int64_t l = 0; l < n; l++) {
+      wx_lane_copy(lanes, count[l], l, x);
+      j->efi[i + l] = count[l] < j->m
+                          ? NAN
+                          : (float)index_of_point(j->r, x, j->m, j->quantiles + i + l, j->cells);
+    }
   }
 }
 
@@ -166,8 +172,14 @@ weir_status wx_efi_field(const wx_efi_rule *r, const float *members, int64_t m,
 {
   job j = {.r = r, .members = members, .quantiles = quantiles, .m = m, .cells = cells, .efi = efi};
 
-  WEIR_TRY(weir_alloc(weir_threads_get() * m, sizeof *j.scratch, (void **)&j.scratch));
+  const int64_t scratch = weir_threads_get() * m;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(scratch, WX_LANES * sizeof *j.lanes, (void **)&j.lanes));
+  WEIR_TRY_GOTO(weir_alloc(scratch, sizeof *j.sorted, (void **)&j.sorted), done);
   weir_parallel((cells + CHUNK - 1) / CHUNK, 0, index_chunk, &j);
-  weir_free(&j.scratch);
-  return WEIR_OK;
+done:
+  weir_free(&j.lanes);
+  weir_free(&j.sorted);
+  return status;
 }

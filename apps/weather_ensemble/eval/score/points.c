@@ -1,10 +1,10 @@
 /* points.c - see points.h. */
 #include "eval/score/points.h"
-#include <math.h>
+#include <float.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
-#include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 
 enum { CHUNK = 256 };
 
@@ -14,14 +14,16 @@ weir_status wx_points_init(int64_t cells, int64_t capacity, int64_t bytes, wx_po
   const int64_t fit = bytes / (int64_t)sizeof *p->value / p->capacity;
 
   p->wide = fit < 1 ? 1 : fit < cells ? fit : cells;
-  WEIR_TRY(weir_alloc(p->wide, sizeof *p->count, (void **)&p->count));
-  WEIR_TRY(weir_alloc(weir_threads_get() * p->capacity, sizeof *p->sorted, (void **)&p->sorted));
+  const int64_t scratch = weir_threads_get() * p->capacity;
+
+  WEIR_TRY(weir_alloc(scratch, WX_LANES * sizeof *p->lanes, (void **)&p->lanes));
+  WEIR_TRY(weir_alloc(scratch, sizeof *p->sorted, (void **)&p->sorted));
   return weir_alloc(p->wide * p->capacity, sizeof *p->value, (void **)&p->value);
 }
 
 void wx_points_fini(wx_points *p)
 {
-  weir_free(&p->count);
+  weir_free(&p->lanes);
   weir_free(&p->value);
   weir_free(&p->sorted);
 }
@@ -30,18 +32,14 @@ bool wx_points_next(wx_points *p)
 {
   p->lo += p->n;
   p->n = p->lo + p->wide < p->cells ? p->wide : p->cells - p->lo;
-  memset(p->count, 0, (size_t)p->n * sizeof *p->count);
+  p->fields = 0;
   p->lo = p->n > 0 ? p->lo : 0;
   return p->n > 0;
 }
 
 void wx_points_put(wx_points *p, const float *field)
 {
-  for (int64_t k = 0; k < p->n; k++) {
-    if (isfinite(field[p->lo + k])) {
-      p->value[k * p->capacity + p->count[k]++] = field[p->lo + k];
-    }
-  }
+  memcpy(p->value + p->fields++ * p->wide, field + p->lo, (size_t)p->n * sizeof *p->value);
 }
 
 typedef struct job {
@@ -55,14 +53,18 @@ static void sort_chunk(void *context, int64_t chunk, int thread)
   const job *const j = context;
   const wx_points *const p = j->p;
   double *const x = p->sorted + thread * p->capacity;
+  double *const lanes = p->lanes + thread * p->capacity * WX_LANES;
   const int64_t end = (chunk + 1) * CHUNK < p->n ? (chunk + 1) * CHUNK : p->n;
 
-  for (int64_t k = chunk * CHUNK; k < end; k++) {
-    for (int64_t i = 0; i < p->count[k]; i++) {
-      x[i] = (double)p->value[k * p->capacity + i];
+  for (int64_t k = chunk * CHUNK; k < end; k += WX_LANES) {
+    const int64_t n = end - k < WX_LANES ? end - k : WX_LANES;
+    int64_t count[WX_LANES];
+
+    wx_sort_fields(p->value + k, p->fields, p->wide, n, FLT_MAX, lanes, count);
+    for (int64_t l = 0; l < n; l++) {
+      wx_lane_copy(lanes, count[l], l, x);
+      j->each(j->context, p->lo + k + l, x, count[l]);
     }
-    wx_sort(x, p->count[k]);
-    j->each(j->context, p->lo + k, x, p->count[k]);
   }
 }
 

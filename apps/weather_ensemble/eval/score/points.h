@@ -10,9 +10,9 @@ typedef struct wx_points {
   int64_t cells;          /* of the plane */
   int64_t lo, n;          /* the points at hand are [lo, lo + n) of it */
   int64_t wide, capacity; /* maximum points at a time, and values of a point */
-  int64_t *count;         /* [wide] values that are there */
-  float *value;           /* [wide, capacity] */
-  double *sorted;         /* [threads, capacity] */
+  int64_t fields;         /* of which there are values */
+  float *value;           /* [capacity, wide] */
+  double *lanes, *sorted; /* [threads, capacity, WX_LANES], [threads, capacity] */
 } wx_points;
 
 /* Allocates `capacity` values per point, for as many points as fit in `bytes`, at least one.
@@ -23,10 +23,10 @@ void wx_points_fini(wx_points *p);
 /* Goes to the first, then to the next points, which have no values yet; false after the last: the
  * next call begins again. */
 bool wx_points_next(wx_points *p);
-/* Takes the finite values of a field[cells] at the points at hand, of at most `capacity` fields. */
+/* Takes the values of a field[cells] at the points at hand, of at most `capacity` fields. */
 void wx_points_put(wx_points *p, const float *field);
-/* Calls each(context, i, x, n) for the points at hand, on all threads: i of the plane, whose values
- * are x[n] ascending. */
+/* Calls each(context, i, x, n) for the points at hand, on all threads: i of the plane, whose finite
+ * values are x[n] ascending. */
 typedef void wx_point_fn(void *context, int64_t i, const double *x, int64_t n);
 void wx_points_each(const wx_points *p, wx_point_fn *each, void *context);
 #endif

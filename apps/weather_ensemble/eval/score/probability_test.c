@@ -4,6 +4,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 #include "eval/score/hersbach.h"
 
 enum { M = 8, BINS = M + 1, CASES = 400 };

@@ -1,11 +1,13 @@
 /* score_sums.c - see score_sums.h. */
 #include "eval/score/score_sums.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
 #include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 #include "eval/ensemble.h"
 #include "eval/given.h"
 #include "eval/score/score_sums_priv.h"
@@ -101,6 +103,9 @@ weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *
   WEIR_TRY_GOTO(weir_alloc(WX_MAPS * cells, sizeof(double), (void **)&out->map), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->crps), done);
   WEIR_TRY_GOTO(weir_alloc(chunks(out) * all, sizeof(double), (void **)&out->partial), done);
+  WEIR_TRY_GOTO(
+      weir_alloc(weir_threads_get() * members, WX_LANES * sizeof(double), (void **)&out->lanes),
+      done);
   WEIR_TRY_GOTO(weir_alloc(scratch, sizeof(double), (void **)&out->scratch), done);
   WEIR_TRY_GOTO(wx_score_sums_patches_reserve(out, wx_score_sums_patches_edge(out), 1), done);
 done:
@@ -117,6 +122,7 @@ void wx_score_sums_fini(wx_score_sums *t)
   weir_free(&t->map);
   weir_free(&t->crps);
   weir_free(&t->partial);
+  weir_free(&t->lanes);
   weir_free(&t->scratch);
   wx_score_sums_patches_fini(t);
 }
@@ -352,22 +358,15 @@ static void add_map(wx_score_sums *t, const point *p, int64_t i)
   t->crps[i] = (float)p->sum[WX_SUM_CRPS];
 }
 
-static void score_point(const job *j, int64_t i, double *scratch, double *partial)
+/* scratch: the m members of the point, ascending, and as many numbers again. */
+static void score_point(const job *j, int64_t i, int64_t m, double *scratch, double *partial)
 {
   wx_score_sums *const t = j->t;
   const wx_given *const g = j->g;
   const double area = t->grid->weight != NULL ? t->grid->weight[i] : 1;
-  point p = {.x = scratch, .y = (double)j->c->truth[i]};
+  point p = {.x = scratch, .m = m, .y = (double)j->c->truth[i]};
 
-  for (int64_t k = 0; k < g->members; k++) {
-    const float x = g->member[k * t->cells + i];
-
-    if (isfinite(x)) {
-      scratch[p.m++] = (double)x;
-    }
-  }
   if (g->members > 0) {
-    wx_sort(scratch, p.m);
     score_members(t->opts, j->c, t->cells, i, &p);
   } else {
     p.mean = (double)g->mean[i];
@@ -384,21 +383,41 @@ static void score_point(const job *j, int64_t i, double *scratch, double *partia
   add_map(t, &p, i);
 }
 
+/* Points [from, from + n), n <= WX_LANES. */
+static void score_block(const job *j, int64_t from, int64_t n, int thread, double *partial)
+{
+  wx_score_sums *const t = j->t;
+  double *const lanes = t->lanes + thread * t->members * WX_LANES;
+  double *const scratch = t->scratch + thread * (2 * t->members + 1);
+  int64_t m[WX_LANES] = {0};
+  bool any = false;
+
+  for (int64_t l = 0; l < n; l++) {
+    any = any || j->c->use[from + l];
+  }
+  if (any && j->g->members > 0) {
+    wx_sort_fields(j->g->member + from, j->g->members, t->cells, n, FLT_MAX, lanes, m);
+  }
+  for (int64_t l = 0; l < n; l++) {
+    t->crps[from + l] = NAN;
+    if (j->c->use[from + l]) {
+      wx_lane_copy(lanes, m[l], l, scratch);
+      score_point(j, from + l, m[l], scratch, partial);
+    }
+  }
+}
+
 static void score_chunk(void *context, int64_t chunk, int thread)
 {
   const job *const j = context;
   wx_score_sums *const t = j->t;
   const int64_t all = blocks(t) * t->at.size, lo = chunk * CHUNK;
   const int64_t hi = lo + CHUNK < t->cells ? lo + CHUNK : t->cells;
-  double *const partial = t->partial + chunk * all, *const scratch =
-                                                        t->scratch + thread * (2 * t->members + 1);
+  double *const partial = t->partial + chunk * all;
 
   memset(partial, 0, (size_t)all * sizeof *partial);
-  for (int64_t i = lo; i < hi; i++) {
-    t->crps[i] = NAN;
-    if (j->c->use[i]) {
-      score_point(j, i, scratch, partial);
-    }
+  for (int64_t i = lo; i < hi; i += WX_LANES) {
+    score_block(j, i, hi - i < WX_LANES ? hi - i : WX_LANES, thread, partial);
   }
 }
 

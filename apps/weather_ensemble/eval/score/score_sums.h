@@ -70,8 +70,8 @@ typedef struct wx_score_sums {
   double *map;     /* [WX_MAPS, cells] */
   float *crps;     /* [cells] of the last start: empirical, or of the distribution; NaN: unused */
   double *partial; /* private: [chunks, regions, weightings, block] */
-  double *scratch; /* private: [threads, 2 members + 1] */
-  struct wx_patch *patch; /* private: squares of points, and scratch for one per thread */
+  double *lanes, *scratch; /* private: [threads, members, WX_LANES], [threads, 2 members + 1] */
+  struct wx_patch *patch;  /* private: squares of points, and scratch for one per thread */
   double *patch_scratch;
   int64_t patch_capacity, patch_scratch_capacity;
 } wx_score_sums;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
-#include "eval/score/crps.h"
+#include "eval/sort/sort.h"
 #include "eval/score/normal.h"
 
 enum { BLOCKS = 0x57424c4b, DAY = 86400 }; /* purpose of the random bits */
