@@ -78,6 +78,8 @@ bool packed_form_of(const weir_access *a, packed_form *form);
 /* The same with operand a as A; false: rows or columns are gathered then. */
 bool packed_form_turn(packed_form *form, int a);
 bool packed_map_uses(const packed_map *m, int label);
+/* True when the label is one of operand k or of the indices that it is gathered by. */
+bool packed_uses(const packed_form *form, int k, int label);
 /* Multiplications of complex numbers in all, those that are lost in registers not full included;
  * elements of B that are packed, as often as they are. */
 double packed_work(const packed_form *form);

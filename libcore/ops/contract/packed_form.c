@@ -71,7 +71,7 @@ bool packed_map_uses(const packed_map *m, int label)
   return some;
 }
 
-static bool uses(const packed_form *f, int operand, int label)
+bool packed_uses(const packed_form *f, int operand, int label)
 {
   const packed_gather *g = &f->gather[operand];
 
@@ -122,7 +122,7 @@ static void sort_labels(packed_form *f, int a)
   f->stack = f->rows = f->columns = f->depth = (packed_labels){.count = 1};
   for (int d = 0; d < f->map[2].rank; d++) {
     for (int k = 0; k < f->n_labels; k++) {
-      const bool first = uses(f, a, k), second = uses(f, 1 - a, k);
+      const bool first = packed_uses(f, a, k), second = packed_uses(f, 1 - a, k);
 
       if (f->map[2].coef[d][k] != 0) {
         add_label(f, first && second ? &f->stack : second ? &f->columns : &f->rows, k);

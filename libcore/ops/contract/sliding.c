@@ -65,17 +65,40 @@ static double reuse_of(const packed_form *f, int x, int y, int64_t slope)
   return outputs * taps / (outputs + (double)size_of(slope) * (taps - 1));
 }
 
+static void add_label(const packed_form *f, packed_labels *l, int label)
+{
+  l->label[l->n++] = label;
+  l->count *= f->extent[label];
+}
+
 static packed_labels without(const packed_form *f, const packed_labels *l, int label)
 {
   packed_labels rest = {.count = 1};
 
   for (int i = 0; i < l->n; i++) {
     if (l->label[i] != label) {
-      rest.label[rest.n++] = l->label[i];
-      rest.count *= f->extent[l->label[i]];
+      add_label(f, &rest, l->label[i]);
     }
   }
   return rest;
+}
+
+/* What is summed over beside y: by labels that B has and by those that it does not have. */
+static void set_depth(sliding_form *s)
+{
+  const packed_form *f = &s->product;
+  const packed_labels all = without(f, &f->depth, s->summed);
+
+  s->depth = s->merging = (packed_labels){.count = 1};
+  for (int has = 1; has >= 0; has--) {
+    for (int i = 0; i < all.n; i++) {
+      if (packed_uses(f, 1 - f->a, all.label[i]) == (has == 1)) {
+        add_label(f, &s->merging, all.label[i]);
+      }
+    }
+    s->depth = has == 1 ? s->merging : s->depth;
+  }
+  s->merged = s->merging.count / s->depth.count;
 }
 
 /* Tiles of about one size; as many strips as fit a piece. */
@@ -136,7 +159,7 @@ bool sliding_form_of(const weir_access *a, sliding_form *s)
   s->n_outputs = f->extent[s->kept];
   s->n_taps = f->extent[s->summed];
   s->columns = without(f, &f->columns, s->kept);
-  s->depth = without(f, &f->depth, s->summed);
+  set_depth(s);
   set_tiles(s);
   return true;
 }
@@ -204,9 +227,10 @@ int64_t sliding_scratch(const sliding_form *s)
   return workspace_of(s, NULL, &r) + 64;
 }
 
-/* Where the k [from, from + n) of the matrix lie in a side. */
-static void locate_side(const sliding_form *s, int operand, const weir_view *views, int64_t matrix,
-                        int64_t from, int64_t n, int64_t *to)
+/* Where the indices [from, from + n) of these labels lie in a side of the matrix. */
+static void locate_side(const sliding_form *s, const packed_labels *labels, int operand,
+                        const weir_view *views, int64_t matrix, int64_t from, int64_t n,
+                        int64_t *to)
 {
   const packed_form *f = &s->product;
   const packed_array x = packed_array_of(f, &f->map[operand], &views[operand]);
@@ -214,12 +238,12 @@ static void locate_side(const sliding_form *s, int operand, const weir_view *vie
   int64_t first, stack, depth;
 
   (void)packed_locate(f, &f->stack, &x, matrix, 1, &first);
-  (void)packed_locate(f, &s->depth, &x, from, n, to);
+  (void)packed_locate(f, labels, &x, from, n, to);
   for (int64_t j = 0; j < n; j++) {
     to[j] += first;
     if (g.stride != 0) {
       (void)packed_locate(f, &f->stack, &g.index, matrix, 1, &stack);
-      (void)packed_locate(f, &s->depth, &g.index, from + j, 1, &depth);
+      (void)packed_locate(f, labels, &g.index, from + j, 1, &depth);
       to[j] += weir_dtype_load_int(g.dtype, g.index.data, stack + depth) * g.stride;
     }
   }
@@ -240,16 +264,29 @@ static int64_t first_position(const sliding_piece *p)
   return p->output + (p->s->slope < 0 ? p->s->slope * (p->s->n_taps - 1) : 0);
 }
 
+/* Taps of this k: sums over q. */
+static void sum_taps(const sliding_piece *p, const weir_view *views, int64_t k)
+{
+  const sliding_form *s = p->s;
+
+  for (int64_t q = 0; q < s->merged; q += DEPTH) {
+    const int64_t n = packed_min(s->merged - q, DEPTH);
+
+    locate_side(s, &s->merging, s->product.a, views, p->matrix, k * s->merged + q, n, p->r.a_depth);
+    for (int64_t j = 0; j < n; j++) {
+      s->kernels->merge(p->r.taps, p->a.data + p->r.a_depth[j] * s->product.size, p->r.a_tap,
+                        s->n_taps, q + j == 0);
+    }
+  }
+}
+
 /* next: B of the k that comes after this one. */
-static void sum_strips(const sliding_piece *p, const char *a, const char *b, const char *next)
+static void sum_strips(const sliding_piece *p, const char *b, const char *next)
 {
   const sliding_form *s = p->s;
   const int64_t size = s->product.size, lanes = s->kernels->lanes;
   const int64_t first = p->output - first_position(p);
 
-  for (int64_t y = 0; y < s->n_taps; y++) {
-    memcpy(p->r.taps + y * size, a + p->r.a_tap[y] * size, (size_t)size);
-  }
   s->kernels->pack(p->r.window, b + first_position(p) * p->from.step * size, &p->from);
   for (int64_t i = 0; i < packed_ceil_div(p->from.columns, lanes); i++) {
     const sliding_sums sums = {
@@ -276,13 +313,13 @@ static void sum_piece(const sliding_piece *p, const weir_view *views)
   for (int64_t d = 0; d < s->depth.count; d += DEPTH) {
     const int64_t n = packed_min(s->depth.count - d, DEPTH);
 
-    locate_side(s, f->a, views, p->matrix, d, n, p->r.a_depth);
-    locate_side(s, 1 - f->a, views, p->matrix, d, n, p->r.b_depth);
+    locate_side(s, &s->depth, 1 - f->a, views, p->matrix, d, n, p->r.b_depth);
     for (int64_t j = 0; j < n; j++) {
       const char *b = p->b.data + p->r.b_depth[j] * f->size;
       const char *next = j + 1 < n ? p->b.data + p->r.b_depth[j + 1] * f->size : b;
 
-      sum_strips(p, p->a.data + p->r.a_depth[j] * f->size, b, next);
+      sum_taps(p, views, d + j);
+      sum_strips(p, b, next);
     }
   }
 }

@@ -10,7 +10,9 @@ typedef struct sliding_form {
   int kept, summed;          /* labels of x and y                            */
   int64_t n_outputs, n_taps; /* their extents                                */
   int64_t slope;
-  packed_labels columns, depth; /* the others                                   */
+  packed_labels columns, depth; /* the others that C and B have                 */
+  int64_t merged;               /* pairs of A for each tap: extents of labels q */
+  packed_labels merging;        /* depth, then q                                */
   const sliding_kernels *kernels;
   /* Outputs along x of a piece, of its window; strips of it; pieces along both. */
   int64_t tile, positions, strips, tiles, chunks;

@@ -52,6 +52,18 @@ static void NAME(pack)(void *planar, const void *at, const sliding_strips *s)
   }
 }
 
+static void NAME(merge)(void *taps, const void *a, const int64_t *at, int64_t n, bool first)
+{
+  const NAME(pair) *from = a;
+  NAME(pair) *to = taps;
+
+  for (int64_t y = 0; y < n; y++) {
+    const NAME(pair) x = from[at[y]], before = to[y];
+
+    to[y] = first ? x : (NAME(pair)){before.re + x.re, before.im + x.im};
+  }
+}
+
 static void NAME(sum)(const sliding_sums *s)
 {
   const REAL *window = s->window;
@@ -119,6 +131,7 @@ const sliding_kernels TABLE = {
     .lanes = V_LANES,
     .outputs = V_OUTPUTS,
     .pack = NAME(pack),
+    .merge = NAME(merge),
     .sum = NAME(sum),
     .store = NAME(store),
 };

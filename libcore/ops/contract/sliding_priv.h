@@ -1,12 +1,12 @@
 /* sliding_priv.h - sums of products whose one factor is read at a sliding position, as the taps of
  * a filter (FIR) pass over a signal:
  *
- *   C[s, x, n] = sum over y, k of A[s, y, k] B[s, x + slope y, k, n]
+ *   C[s, x, n] = sum over y, k of (sum over q of A[s, y, k, q]) B[s, x + slope y, k, n]
  *
- * where s, n and k each stand for any number of labels. A strip of columns n of B is brought to
- * planar form once for each k, and serves every pair of x and y that reads it. The order of every
- * sum is that of k and then of y: never of threads, of how C falls into pieces, or of the
- * instruction set. */
+ * where s, n, k and q each stand for any number of labels: q for those that B does not have, over
+ * which taps are summed first. A strip of columns n of B is brought to planar form once for each k,
+ * and serves every pair of x and y that reads it. The order of every sum is that of k, of y and of
+ * q: never of threads, of how C falls into pieces, or of the instruction set. */
 #ifndef SLIDING_PRIV_H
 #define SLIDING_PRIV_H
 #include <stdbool.h>
@@ -40,6 +40,8 @@ typedef struct sliding_kernels {
   int64_t lanes, outputs; /* numbers of a vector; outputs of a register block */
   /* To planar form; lanes beyond the columns are 0. */
   void (*pack)(void *planar, const void *at, const sliding_strips *s);
+  /* Adds to n taps those at a + at[y] elements; `first`: stores them. */
+  void (*merge)(void *taps, const void *a, const int64_t *at, int64_t n, bool first);
   void (*sum)(const sliding_sums *s); /* of one strip: adds to its sums */
   void (*store)(void *at, const void *planar, const sliding_strips *s);
 } sliding_kernels;

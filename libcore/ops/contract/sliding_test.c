@@ -25,7 +25,7 @@ typedef struct subject {
   bool conj[2], gathers, apart; /* apart: columns of B are its first dimension */
   weir_access a;
   weir_view v[4];
-  int32_t list[64];
+  int32_t list[80];
   weir_c128 memory[3][MAX], expected[MAX];
   double size[MAX]; /* of each sum: the sum of the sizes of its products */
 } subject;
@@ -264,6 +264,33 @@ static void long_sums(void **state)
   (void)check(&s, 2);
 }
 
+/* Taps are summed over what B does not have, and B is brought to planar form once. */
+static void taps_are_merged(void **state)
+{
+  static subject s;
+  sliding_form f, once;
+
+  s = (subject){.extent = {1, 1, 12, 5, 1, 4}, .slope = 1, .dtype = WEIR_C128};
+  begin(&s, 6);
+  if (!sliding_form_of(&s.a, &once)) {
+    assert_false(has_vectors());
+    skip();
+  }
+  weir_access_fini(&s.a);
+  for (int gathers = 0; gathers < 2; gathers++) {
+    s = (subject){
+        .extent = {1, 1, 12, 5, 70, 4}, .slope = 1, .dtype = WEIR_C128, .gathers = gathers};
+    begin(&s, 7);
+    assert_true(sliding_form_of(&s.a, &f));
+    weir_access_fini(&s.a);
+    assert_int_equal(f.merged, gathers ? 1 : 70);
+    assert_int_equal(f.depth.count, gathers ? 70 : 1);
+    assert_true(sliding_work(&f) == sliding_work(&once) * (gathers ? 70 : 1));
+    assert_true(sliding_moves(&f) == sliding_moves(&once) * (gathers ? 70 : 1));
+    assert_true(check(&s, 8));
+  }
+}
+
 /* A value that is not finite reaches the sums that it belongs to, and no other. */
 static void nan_stays_where_it_is_read(void **state)
 {
@@ -313,6 +340,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_sums),
       cmocka_unit_test(long_sums),
+      cmocka_unit_test(taps_are_merged),
       cmocka_unit_test(nan_stays_where_it_is_read),
       cmocka_unit_test(others_are_not_taken),
   };
