@@ -338,10 +338,8 @@ static void others_are_not_taken(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_sums),
-      cmocka_unit_test(long_sums),
-      cmocka_unit_test(taps_are_merged),
-      cmocka_unit_test(nan_stays_where_it_is_read),
+      cmocka_unit_test(random_sums),          cmocka_unit_test(long_sums),
+      cmocka_unit_test(taps_are_merged),      cmocka_unit_test(nan_stays_where_it_is_read),
       cmocka_unit_test(others_are_not_taken),
   };
 

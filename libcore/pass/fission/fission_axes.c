@@ -215,6 +215,41 @@ static int first_dim(fission_set dims)
   return __builtin_ctz(dims);
 }
 
+static fission_set dims_of_kind(const fission_plan *p, weir_dim_kind kind)
+{
+  fission_set dims = 0;
+
+  for (int k = 0; k < p->a->n_dims; k++) {
+    dims |= p->a->dim[k].kind == kind ? (fission_set)1 << k : 0;
+  }
+  return dims;
+}
+
+/* In an array that has the innermost dimension of the result, what readers sum over comes first:
+ * rows along that dimension, which readers walk, lie in memory one element after the other. Others,
+ * of which a reader takes one row of its sum at a time, stay in the order of the iterations. */
+static void sort_axes(const fission_plan *p, fission_partial *partial)
+{
+  const weir_operand *c = &p->a->out[0];
+  const fission_set kept = dims_of_kind(p, WEIR_PARALLEL);
+  const fission_set inner = c->rank > 0 ? dims_of(&c->index[c->rank - 1], p->a->n_dims) : 0;
+  fission_axis sorted[WEIR_MAX_DIMS];
+  bool walks = false;
+  int n = 0;
+
+  for (int t = 0; t < partial->n_axes; t++) {
+    walks = walks || (partial->axis[t].dims & inner) != 0;
+  }
+  for (int of_result = 0; of_result < 2 && walks; of_result++) {
+    for (int t = 0; t < partial->n_axes; t++) {
+      if (((partial->axis[t].dims & kept) != 0) == (of_result == 1)) {
+        sorted[n++] = partial->axis[t];
+      }
+    }
+  }
+  memcpy(partial->axis, sorted, (size_t)n * sizeof *sorted);
+}
+
 void fission_find_axes(const fission_plan *p, fission_set set, fission_partial *partial)
 {
   forms f = {.n = 0};
@@ -244,6 +279,7 @@ void fission_find_axes(const fission_plan *p, fission_set set, fission_partial *
       add_dim(p, k, partial);
     }
   }
+  sort_axes(p, partial);
   partial->masks = masks_of(p, operands, apart, partial);
   partial->possible = partial->possible && partial->n_axes <= WEIR_MAX_RANK;
 }

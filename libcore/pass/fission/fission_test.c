@@ -14,6 +14,7 @@ extern const weir_pass weir_pass_fission;
 enum { NK = 3, NE = 6, NQ = 2, NW = 3, ND = 2, NA = 5, NB = 3, NO = 2 };
 
 static const int64_t extent[SELF_ENERGY_DIMS] = {NK, NE, NA, NO, NO, NQ, NW, NB, ND, ND, NO, NO};
+static const int64_t longer[SELF_ENERGY_DIMS] = {2, 24, NA, 3, 3, 2, 6, NB, ND, ND, 3, 3};
 
 /* Runs the pass alone; returns the number of operators left. */
 static int split(weir_graph *g, weir_fission mode)
@@ -105,10 +106,52 @@ static void a_self_energy_is_split_as_the_papers_do(void **state)
   }
 }
 
+/* Kinds of the dimensions of operand k of the node, outermost first: K of the result, S summed. */
+static void kinds_of(const weir_node *node, int k, char *text)
+{
+  const weir_operand *o = &node->access.in[k];
+  int d = 0;
+
+  for (; d < o->rank; d++) {
+    text[d] = 'S';
+    for (int i = 0; i < node->access.n_dims; i++) {
+      const bool kept = node->access.dim[i].kind == WEIR_PARALLEL;
+
+      text[d] = o->index[d].coef[i] != 0 && kept ? 'K' : text[d];
+    }
+  }
+  text[d] = 0;
+}
+
+/* nabla H G nabla H has the columns of Sigma, over which its readers walk, and so has nabla H D,
+ * but not nabla H G, of which they sum rows. */
+static void rows_of_the_result_lie_innermost(void **state)
+{
+  static const char *const expected[][2] = {
+      [SELF_ENERGY_PRODUCTS] = {"KKKKSSS", "SSSSSKK"},
+      [SELF_ENERGY_CONVOLUTION] = {"SSSKKKKK", "SSKSSS"},
+  };
+
+  for (int order = SELF_ENERGY_PRODUCTS; order <= SELF_ENERGY_CONVOLUTION; order++) {
+    weir_value sigma;
+    weir_graph *g = self_energy_of(longer, (self_energy_order)order, &sigma);
+    int32_t writer;
+
+    (void)split(g, WEIR_FISSION_HOIST);
+    assert_int_equal(weir_graph_writers(g, weir_graph_node(g, sigma.node)->out[0], &writer, 1), 1);
+    for (int k = 0; k < 2; k++) {
+      char kinds[WEIR_MAX_RANK + 1];
+
+      kinds_of(weir_graph_node(g, writer), k, kinds);
+      assert_string_equal(kinds, expected[order][k]);
+    }
+    weir_graph_destroy(&g);
+  }
+}
+
 /* D last: what is multiplied by it is read at E - w, which a kernel of its own sums. */
 static void a_convolution_form_slides_over_energies(void **state)
 {
-  static const int64_t longer[SELF_ENERGY_DIMS] = {2, 24, NA, 3, 3, 2, 6, NB, ND, ND, 3, 3};
   const drawn_passes passes = {WEIR_FISSION_HOIST, true};
   weir_value sigma;
   weir_graph *g = self_energy_of(longer, SELF_ENERGY_CONVOLUTION, &sigma);
@@ -347,6 +390,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_self_energy_is_split_as_the_papers_do),
+      cmocka_unit_test(rows_of_the_result_lie_innermost),
       cmocka_unit_test(a_convolution_form_slides_over_energies),
       cmocka_unit_test(what_wraps_is_made_once),
       cmocka_unit_test(infinite_factors_of_dropped_iterations_do_not_count),
