@@ -31,11 +31,10 @@ static int processors(void)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   cpu_set_t set;
-  long n = sysconf(_SC_NPROCESSORS_ONLN); /* for more processors than cpu_set_t holds */
+  /* sysconf, which reads a file: for more processors than cpu_set_t holds. */
+  long n =
+      sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
 
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    n = CPU_COUNT(&set);
-  }
   (void)pthread_once(&once, read_quota);
   n = *quota() > 0 && *quota() < n ? *quota() : n;
   return n > 0 ? (int)n : 1;
@@ -123,6 +122,13 @@ static void enter_worker(void)
 void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t item, int thread),
                    void *context)
 {
+  weir_parallel_timed(n, threads, body, context, NULL);
+}
+
+void weir_parallel_timed(int64_t n, int threads,
+                         void (*body)(void *context, int64_t item, int thread), void *context,
+                         double *seconds)
+{
   bool *const flag = inside();
   const bool before = *flag;
   const int limit = n <= 1 || threads == 1 || before ? 1 : weir_threads_get(); /* asks the system */
@@ -131,7 +137,7 @@ void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t i
   const int library = set_library_threads(1);
 
   *flag = true;
-  if (team <= 1 || !pool_run(n, team, body, context, enter_worker)) {
+  if (team <= 1 || !pool_run(n, team, body, context, enter_worker, seconds)) {
     run_serial(n, body, context);
   }
   *flag = before;

@@ -3,11 +3,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
+#include "base/weir_clock.h"
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
 
@@ -244,36 +246,73 @@ static void the_child_of_a_fork_shares_work_too(void **state)
   weir_threads_set(0);
 }
 
-/* What each thread of a call may run on. */
-struct masks {
-  cpu_set_t of[4];
-  atomic_bool seen[4];
+/* Threads of a call, as the system numbers them; 0: it had no item. */
+struct numbers {
+  atomic_int of[4];
+  int pause_us;
 };
 
-static void note_mask(void *context, int64_t item, int thread)
+static void note_number(void *context, int64_t item, int thread)
 {
-  struct masks *m = context;
+  struct numbers *m = context;
 
-  (void)item;
-  (void)usleep(50);
-  if (sched_getaffinity(0, sizeof m->of[thread], &m->of[thread]) == 0) {
-    atomic_store(&m->seen[thread], true);
-  }
+  (void)usleep((useconds_t)(thread > 0 ? m->pause_us : 50));
+  atomic_store(&m->of[thread], (int)syscall(SYS_gettid));
 }
 
-/* Workers that have left the caller's processor, too. */
+/* Workers that have left the caller's processor, too, and those that it was lent to: one that
+ * sleeps in its item has no processor while the caller waits. */
 static void workers_may_run_where_the_caller_may(void **state)
 {
-  static struct masks m;
+  static struct numbers m;
+  cpu_set_t own, mask;
 
   weir_threads_set(4);
   for (int call = 0; call < 40; call++) {
+    m.pause_us = call % 4 < 2 ? 50 : 1000;
     (void)usleep(call % 2 == 0 ? 200 : 0); /* workers sleep, and are woken */
-    weir_parallel(8, 0, note_mask, &m);
+    weir_parallel(8, 0, note_number, &m);
   }
+  assert_int_equal(sched_getaffinity(0, sizeof own, &own), 0);
   for (int i = 1; i < 4; i++) {
-    assert_true(!atomic_load(&m.seen[i]) || CPU_EQUAL(&m.of[0], &m.of[i]));
+    const int number = atomic_load(&m.of[i]);
+
+    assert_true(number == 0 ||
+                (sched_getaffinity(number, sizeof mask, &mask) == 0 && CPU_EQUAL(&own, &mask)));
   }
+  weir_threads_set(0);
+}
+
+static void wait_item(void *context, int64_t item, int thread)
+{
+  const double end = weir_clock() + 100e-6;
+
+  while (weir_clock() < end) {
+  }
+  if (thread > 0) {
+    atomic_fetch_add((atomic_int *)context, 1);
+  }
+}
+
+/* Seconds are those of all items, on whatever thread; for short ones nobody is woken. */
+static void short_calls_wake_nobody(void **state)
+{
+  int alone = 0;
+
+  weir_threads_set(2);
+  for (int call = 0; call < 50; call++) {
+    atomic_int elsewhere = 0;
+    double seconds = 1e-9;
+
+    weir_parallel(SHARED, 0, wait_item,
+                  &elsewhere); /* a worker is woken: what that takes is known */
+    (void)usleep(1000);
+    atomic_store(&elsewhere, 0);
+    weir_parallel_timed(10, 0, wait_item, &elsewhere, &seconds);
+    alone += atomic_load(&elsewhere) == 0;
+    assert_true(seconds >= 10 * 100e-6);
+  }
+  assert_true(alone >= 25); /* a worker that is late for the call before may come */
   weir_threads_set(0);
 }
 
@@ -315,6 +354,7 @@ int main(void)
       cmocka_unit_test(callers_share_with_threads_of_their_own),
       cmocka_unit_test(the_child_of_a_fork_shares_work_too),
       cmocka_unit_test(workers_may_run_where_the_caller_may),
+      cmocka_unit_test(short_calls_wake_nobody),
       cmocka_unit_test(threads_are_set_and_default_to_the_processors),
       cmocka_unit_test(processor_facts_are_plausible),
   };

@@ -5,12 +5,14 @@
 #include "pool.h"
 
 #include <linux/futex.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/weir_alloc.h"
@@ -20,6 +22,10 @@
 enum { MAX_WORKERS = 1023, LINE = 64, PAUSES = 16 };
 #define MIN_REST 0.5e-3
 #define MAX_REST 64e-3
+/* Seconds to wake a worker that are believed, at most: a caller may lose its processor there. */
+#define MAX_WAKE 50e-6
+/* Nanoseconds for which a caller sleeps until it looks again whether its workers run. */
+#define LOOK_NS 300000
 #define ITEMS_BITS 48
 #define ITEMS_MASK ((UINT64_C(1) << ITEMS_BITS) - 1)
 
@@ -29,6 +35,9 @@ typedef struct sleeper {
   atomic_int cpu;                    /* where it ran last when it had something to do */
   atomic_bool took;                  /* an item of the call under way */
   struct pool *of;
+  atomic_bool works;  /* on items of the call under way */
+  pid_t number;       /* a worker's thread id and the clock of its processor time: */
+  clockid_t clock;    /* by the worker, before it works                            */
   pthread_t id;       /* of a worker that is joined */
   double rest, until; /* by the owner: not woken before the clock says so */
 } sleeper;
@@ -38,13 +47,15 @@ typedef struct pool {
   /* team << ITEMS_BITS | free items */
   _Alignas(LINE) _Atomic uint64_t offer;
   _Alignas(LINE) _Atomic int64_t unfinished; /* items of the call that are not done */
+  _Atomic double help;                       /* seconds that workers took for theirs */
   /* The call: written by its caller while there is no offer, read by who has taken an item. */
   _Alignas(LINE) int64_t n;
   void (*body)(void *context, int64_t item, int thread);
   void *context;
   void (*enter)(void);
   _Atomic double spin;
-  int workers; /* by the owner, as the next */
+  int workers;   /* by the owner, as the next */
+  double wake_s; /* seconds to wake a worker, mean of the last times; 0: not known */
   bool knows_forks;
   int own; /* threads of a pool of one thread, whose workers are joined; 0: of all */
   atomic_bool ends;
@@ -95,11 +106,14 @@ static void sleep_on(sleeper *s)
   }
 }
 
-static void wake(sleeper *s)
+/* Returns whether the thread was asleep. */
+static bool wake(sleeper *s)
 {
-  if (atomic_load(&s->asleep) == 1 && atomic_exchange(&s->asleep, 0) == 1) {
-    (void)syscall(SYS_futex, &s->asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  if (atomic_load(&s->asleep) == 0 || atomic_exchange(&s->asleep, 0) == 0) {
+    return false;
   }
+  (void)syscall(SYS_futex, &s->asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  return true;
 }
 
 static bool is_offered(const pool *p, int thread)
@@ -160,30 +174,50 @@ static void leave_caller(pool *p)
   }
 }
 
+/* Items from the one that was taken on; returns how many they were. */
+static int64_t work(pool *p, int thread, int64_t item)
+{
+  sleeper *const me = &p->thread[thread];
+  const double start = weir_clock();
+  int64_t done = 0;
+  double help;
+
+  atomic_store(&me->works, true);
+  atomic_store(&me->cpu, sched_getcpu());
+  atomic_store(&me->took, true);
+  for (; item >= 0; item = take(p, thread)) {
+    p->body(p->context, item, thread);
+    done++;
+  }
+  help = atomic_load(&p->help);
+  while (!atomic_compare_exchange_weak(&p->help, &help, help + weir_clock() - start)) {
+  }
+  atomic_store(&me->works, false);
+  return done;
+}
+
 static void *serve(void *slot)
 {
-  pool *const p = ((sleeper *)slot)->of;
-  const int thread = (int)((sleeper *)slot - p->thread);
+  sleeper *const me = slot;
+  pool *const p = me->of;
+  const int thread = (int)(me - p->thread);
   bool entered = false;
 
+  me->number = (pid_t)syscall(SYS_gettid);
+  (void)pthread_getcpuclockid(pthread_self(), &me->clock);
   while (!atomic_load(&p->ends)) {
-    int64_t done = 0;
-
     wait_for_offer(p, thread);
     leave_caller(p);
-    for (int64_t item; (item = take(p, thread)) >= 0; done++) {
-      if (!entered) {
-        p->enter();
-        entered = true;
-      }
-      if (done == 0) {
-        atomic_store(&p->thread[thread].cpu, sched_getcpu());
-        atomic_store(&p->thread[thread].took, true);
-      }
-      p->body(p->context, item, thread);
+    const int64_t item = take(p, thread);
+
+    if (item >= 0 && !entered) {
+      p->enter();
+      entered = true;
     }
+    const int64_t done = item >= 0 ? work(p, thread, item) : 0;
+
     if (done > 0 && atomic_fetch_sub(&p->unfinished, done) == done) {
-      wake(&p->thread[0]);
+      (void)wake(&p->thread[0]);
     }
   }
   return NULL;
@@ -249,11 +283,17 @@ static void start_workers(pool *p, int wanted)
 static void wake_workers(pool *p, int team, int64_t n)
 {
   const double now = weir_clock();
+  int woken = 0;
 
   for (int i = 1; i < team && i < n; i++) {
     if (p->thread[i].until <= now) {
-      wake(&p->thread[i]);
+      woken += wake(&p->thread[i]);
     }
+  }
+  if (woken > 0) {
+    const double each = fmin((weir_clock() - now) / woken, MAX_WAKE);
+
+    p->wake_s += p->wake_s > 0 ? (each - p->wake_s) / 8 : each;
   }
 }
 
@@ -278,8 +318,45 @@ static void judge_workers(pool *p, int team)
   }
 }
 
-static void wait_for_items(pool *p)
+/* True when the worker has an item and no processor: another program has it. */
+static bool is_waiting(const sleeper *w)
 {
+  struct timespec before, after;
+
+  return atomic_load(&w->works) && clock_gettime(w->clock, &before) == 0 &&
+         clock_gettime(w->clock, &after) == 0 && before.tv_nsec == after.tv_nsec &&
+         before.tv_sec == after.tv_sec;
+}
+
+/* Moves a worker that waits for a processor to the caller's, which has nothing else to do:
+ * elsewhere it waits for the end of another program's time slice, milliseconds. It may leave it at
+ * once. No worker that works is in leave_caller meanwhile: there is no other offer before the call
+ * ends. */
+static void bring_worker(pool *p, int team)
+{
+  const int cpu = sched_getcpu();
+  cpu_set_t allowed, here;
+
+  for (int i = 1; i < team; i++) {
+    const sleeper *w = &p->thread[i];
+
+    if (is_waiting(w)) {
+      CPU_ZERO(&here);
+      if (cpu >= 0 && sched_getaffinity(w->number, sizeof allowed, &allowed) == 0 &&
+          CPU_ISSET((size_t)cpu, &allowed)) {
+        CPU_SET((size_t)cpu, &here);
+        if (sched_setaffinity(w->number, sizeof here, &here) == 0) {
+          (void)sched_setaffinity(w->number, sizeof allowed, &allowed);
+        }
+      }
+      return;
+    }
+  }
+}
+
+static void wait_for_items(pool *p, int team)
+{
+  const struct timespec look = {.tv_nsec = LOOK_NS};
   sleeper *const me = &p->thread[0];
   const double until = weir_clock() + atomic_load(&p->spin);
 
@@ -288,18 +365,20 @@ static void wait_for_items(pool *p)
       pause_briefly();
       continue;
     }
+    bring_worker(p, team);
     atomic_store(&me->asleep, 1);
     if (atomic_load(&p->unfinished) > 0) {
-      sleep_on(me);
+      (void)syscall(SYS_futex, &me->asleep, FUTEX_WAIT_PRIVATE, 1, &look, NULL, 0);
     }
     atomic_store(&me->asleep, 0);
   }
 }
 
 bool pool_run(int64_t n, int team, void (*body)(void *context, int64_t item, int thread),
-              void *context, void (*enter)(void))
+              void *context, void (*enter)(void), double *seconds)
 {
   pool *const p = the_pool();
+  const double start = weir_clock();
   int64_t done = 0;
 
   if (pthread_mutex_trylock(&p->owner) != 0) {
@@ -312,16 +391,24 @@ bool pool_run(int64_t n, int team, void (*body)(void *context, int64_t item, int
   p->context = context;
   p->enter = enter;
   atomic_store(&p->unfinished, n);
+  atomic_store(&p->help, 0);
   atomic_store(&p->thread[0].cpu, sched_getcpu());
   /* Item 0 is the caller's: stages of a pipeline stay on their threads where these are ready. */
   atomic_store(&p->offer, (uint64_t)team << ITEMS_BITS | (uint64_t)(n - 1));
-  wake_workers(p, team, n);
+  if (seconds == NULL || *seconds <= 0 || *seconds >= WEIR_THREADS_WAKES * p->wake_s) {
+    wake_workers(p, team, n);
+  }
   for (int64_t item = 0; item >= 0; item = take(p, 0)) {
     body(context, item, 0);
     done++;
   }
+  const double own = weir_clock() - start;
+
   if (atomic_fetch_sub(&p->unfinished, done) != done) {
-    wait_for_items(p);
+    wait_for_items(p, team);
+  }
+  if (seconds != NULL) {
+    *seconds = own + atomic_load(&p->help);
   }
   judge_workers(p, team);
   (void)pthread_mutex_unlock(&p->owner);
@@ -353,7 +440,7 @@ void pool_disown(void)
 
   atomic_store(&p->ends, true);
   for (int i = 1; i <= p->workers; i++) {
-    wake(&p->thread[i]);
+    (void)wake(&p->thread[i]);
     (void)pthread_join(p->thread[i].id, NULL);
   }
   (void)pthread_mutex_destroy(&p->owner);

@@ -56,6 +56,8 @@ typedef struct exec_loop {
 } exec_loop;
 
 /* A kernel of a group. */
+enum { EXEC_TIMED_STAGES = 4 };
+
 typedef struct exec_kernel {
   const weir_claim *claim;                              /* the graph's */
   void *context;                                        /* of a kernel on a device */
@@ -63,8 +65,9 @@ typedef struct exec_kernel {
   int32_t loop;                                         /* that it computes */
   int32_t arrays[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS]; /* in the order it wants */
   int n_arrays;
-  int64_t workspace; /* offset of its own in the plan's */
-  weir_box all;      /* the iterations of its loop */
+  int64_t workspace;                 /* offset of its own in the plan's */
+  weir_box all;                      /* the iterations of its loop */
+  double seconds[EXEC_TIMED_STAGES]; /* of weir_parallel_timed, by stage */
 } exec_kernel;
 
 typedef struct exec_group {
@@ -78,6 +81,7 @@ typedef struct exec_group {
   int32_t n_locals;
   int64_t scratch;        /* bytes per thread: of the kernels, then local arrays */
   int64_t kernel_scratch; /* most that a kernel wants */
+  double tile_seconds;    /* of weir_parallel_timed */
   bool on_device;         /* p->backend runs it, whole */
   bool sequential;        /* tiles run in row-major order on one thread */
   int64_t tile[WEIR_MAX_DIMS];

@@ -200,7 +200,7 @@ static void kernel_item(void *context, int64_t item, int thread)
 }
 
 /* Stages [from, to), up to the last one, of a kernel. */
-static void run_stages(tiling *t, const exec_kernel *k, int from, int to)
+static void run_stages(tiling *t, exec_kernel *k, int from, int to)
 {
   const weir_plan *p = t->p;
   weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
@@ -216,7 +216,8 @@ static void run_stages(tiling *t, const exec_kernel *k, int from, int to)
     if (n == 0) {
       return;
     }
-    weir_parallel(n, p->threads, kernel_item, &s);
+    weir_parallel_timed(n, p->threads, kernel_item, &s,
+                        s.run.stage < EXEC_TIMED_STAGES ? &k->seconds[s.run.stage] : NULL);
   }
 }
 
@@ -224,7 +225,7 @@ static void run_stages(tiling *t, const exec_kernel *k, int from, int to)
 static void run_kernels(tiling *t, bool after)
 {
   for (int i = 0; i < t->group->n_kernels; i++) {
-    const exec_kernel *k = &t->group->kernels[i];
+    exec_kernel *k = &t->group->kernels[i];
     const weir_kernel_blocks *blocks = &k->claim->blocks;
 
     if (after && blocks->of_input) {
@@ -402,7 +403,8 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
   }
   run_kernels(&t, false);
   if (tiled) {
-    weir_parallel(t.total, group->sequential ? 1 : p->threads, tile_item, &t);
+    weir_parallel_timed(t.total, group->sequential ? 1 : p->threads, tile_item, &t,
+                        &group->tile_seconds);
     run_kernels(&t, true);
   }
   for (int i = 0; i < 64 && status == WEIR_OK; i++) {
