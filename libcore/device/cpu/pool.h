@@ -9,8 +9,8 @@
  * (thread 0, item 0) and on those of threads 1 to team - 1 that get a processor in time: an item is
  * taken when a thread is ready for it. Waits for items under way, never for a thread that has
  * none, and while a worker under way has no processor lends it the caller's. Calls enter() on a
- * worker before its first item. seconds: as of weir_parallel_timed. Returns false, with nothing done, where
- * another thread's call is under way or there are no workers. */
+ * worker before its first item. seconds: as of weir_parallel_timed. Returns false, with nothing
+ * done, where another thread's call is under way or there are no workers. */
 bool pool_run(int64_t n, int team, void (*body)(void *context, int64_t item, int thread),
               void *context, void (*enter)(void), double *seconds);
 /* Gives the calling thread a pool of its own for `threads` threads, whose workers pool_run starts
