@@ -64,11 +64,12 @@ const weir_opt ps_detect_options[] = {
         "times noise level over signal level and 1 - correlation: less than for a sure "
         "beat where noise is low, since normal beats among much higher ectopic ones "
         "resemble no mean beat yet"),
-    WEIR_OPT_REAL(ps_detect_opts, searchback_penalty_max, 0.17, 0, 1, "1",
+    WEIR_OPT_REAL(ps_detect_opts, searchback_penalty_max, 0.13, 0, 1, "1",
                   "noise level over signal level above which no more is added to "
                   "searchback_threshold"),
-    WEIR_OPT_REAL(ps_detect_opts, searchback_rr_factor, 1.5, 1.1, 4, "1",
-                  "interval, in usual ones, that misses a beat (Pan and Tompkins 1985: 1.66)",
+    WEIR_OPT_REAL(ps_detect_opts, searchback_rr_factor, 1.55, 1.1, 4, "1",
+                  "interval, in usual ones, that misses a beat (Pan and Tompkins 1985: 1.66): more "
+                  "than most pauses after ectopic beats",
                   .alias = "missed"),
     WEIR_OPT_REAL(ps_detect_opts, wait, 3, 0.5, 60, "s",
                   "longest wait for the next sure beat before the search goes ahead"),
@@ -100,7 +101,9 @@ const weir_opt ps_detect_options[] = {
         ps_detect_opts, t_wave_smooth, 2, 0, 20, "1",
         "sharpness of a candidate, in root mean squares of the second difference under it, below "
         "which a sharper candidate in the time of `t_wave` before it is the beat, however small, "
-        "and it the T wave: 0.8 to 2 for a sine of 5 to 15 Hz, more for muscle noise; 0: never"),
+        "and it the T wave, and below which it is no sure beat if it is lower than "
+        "`template_height` of beats of its kind: 0.8 to 2 for a sine of 5 to 15 Hz, more for "
+        "muscle noise; 0: never"),
     WEIR_OPT_REAL(
         ps_detect_opts, hidden_dip, 0.5, 0, 1, "1",
         "a wave that only the flank of such a T wave is higher than within `refractory` is a "

@@ -100,14 +100,26 @@ static void accept(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
   d->anchor = c->at;
 }
 
+/* Whether c is as smooth as T waves are. */
+static int is_smooth(const ps_detector *d, const ps_candidate *c)
+{
+  return (double)c->sharp * d->root_window < d->opts.t_wave_smooth * (double)c->height;
+}
+
 int ps_decide_t_wave(const ps_detector *d, const ps_candidate *before, const ps_candidate *c)
 {
   const ps_detect_opts *o = &d->opts;
-  const double sharp = (double)c->sharp;
 
   return !o->at_once && c->at - before->at < d->t_wave &&
-         sharp < o->sharp_ratio * (double)before->sharp &&
-         sharp * d->root_window < o->t_wave_smooth * (double)c->height;
+         (double)c->sharp < o->sharp_ratio * (double)before->sharp && is_smooth(d, c);
+}
+
+/* Whether c resembles beats in shape but is lower than `template_height` of them, and smooth:
+ * ventricular beats are as smooth as T waves, but much higher. Only a search takes it for a beat;
+ * where none is made, it stays one. */
+static int resembles_t_wave(const ps_detector *d, const ps_candidate *c)
+{
+  return !d->opts.at_once && c->likeness < c->correlation && is_smooth(d, c);
 }
 
 /* Whether a search finds the candidate, where nothing is near. */
@@ -351,8 +363,11 @@ static void feed_learnt(ps_detector *d, ps_candidate *c, ps_beat_out *out)
                  (double)c->sharp < d->opts.sharp_ratio * (double)d->beat.sharp)) {
     return;
   }
-  if ((double)c->amp >= fmax(between(d, sure_share(d, since, c->likeness)), d->opts.floor)) {
-    const int64_t before = beat_before(d, 0, d->n_pending, c);
+  const int sure =
+      (double)c->amp >= fmax(between(d, sure_share(d, since, c->likeness)), d->opts.floor);
+  const int64_t before = sure ? beat_before(d, 0, d->n_pending, c) : -1;
+
+  if (before >= 0 || (sure && !resembles_t_wave(d, c))) {
     const ps_candidate beat = before < 0 ? *c : ps_detect_pending(d)[before];
 
     search(d, 0, before < 0 ? d->n_pending : before, beat.at, 1, out);

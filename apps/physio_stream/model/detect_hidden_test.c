@@ -105,9 +105,67 @@ static void beats_lower_than_their_t_waves_are_found(void **state)
   assert_true(late > 100); /* of 128 normal beats the T wave */
 }
 
+/* A wide beat each second from 0.5 s on, of 1 mV, and once levels are learnt a smooth wave of a
+ * quarter of that half a second later. */
+static double waves_between_beats(double t)
+{
+  return wave(t - floor(t) - 0.5, 1.0, 0.03) + (t > 9.5 ? wave(t - round(t), 0.25, 0.035) : 0.0);
+}
+
+/* A wide beat each 0.8 s from 0.5 s on, of 1 mV up to 60 s, then of 0.3 mV. */
+static double fading_beats(double t)
+{
+  const double k = floor((t - 0.1) / 0.8), at = 0.5 + 0.8 * k;
+
+  return wave(t - at, at < 60 ? 1.0 : 0.3, 0.03);
+}
+
+/* Fills x[n] with a signal in noise of 2 uV. */
+static void make(double (*signal)(double t), float *x, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++) {
+    x[i] = (float)(signal((double)i / RATE) + 0.002 * weir_random_normal(8, 0, 0, (uint64_t)i));
+  }
+}
+
+static void smooth_waves_far_lower_than_beats_are_none(void **state)
+{
+  static float x[120 * RATE];
+  static int64_t beats[MAX_BEATS];
+  const int64_t n = 120 * RATE;
+  ps_detect_opts o = usual();
+
+  (void)state;
+  make(waves_between_beats, x, n);
+  assert_int_equal(detect(&o, x, n, n, beats), 120);
+  for (int64_t k = 0; k < 120; k++) {
+    assert_true(fabs((double)beats[k] / RATE - 0.5 - (double)k) <= 0.05);
+  }
+  o.t_wave_smooth = 0.0;
+  assert_true(detect(&o, x, n, n, beats) > 220); /* of 110 waves more than 100 */
+}
+
+/* The same waves at the times of beats: they are searched, since the rhythm misses them. */
+static void beats_that_fade_to_that_are_found(void **state)
+{
+  static float x[120 * RATE];
+  static int64_t beats[MAX_BEATS], cut[MAX_BEATS];
+  const int64_t n = 120 * RATE, expected = (int64_t)((120 - 0.5) / 0.8) + 1;
+  const ps_detect_opts o = usual();
+
+  (void)state;
+  make(fading_beats, x, n);
+  assert_int_equal(detect(&o, x, n, n, beats), expected);
+  for (int64_t k = 0; k < expected; k++) {
+    assert_true(fabs((double)beats[k] / RATE - 0.5 - 0.8 * (double)k) <= 0.05);
+  }
+  assert_int_equal(detect(&o, x, n, 17, cut), expected);
+  assert_memory_equal(cut, beats, (size_t)expected * sizeof *beats);
+}
+
 /* Normal beats have a fifth of the height of ventricular ones there, and up to minute 30 their T
- * waves are higher. Without this rule 329 were missed and 271 false, before mean beats and sums of
- * smoothed differences 438 and 166. */
+ * waves are higher. Before mean beats and sums of smoothed differences 438 were missed and 166
+ * false; with T waves as sure beats wherever they are a seventh of the beats 251 and 224. */
 static void a_lead_with_small_normal_beats_is_no_worse(void **state)
 {
   static int64_t beats[MAX_BEATS];
@@ -140,7 +198,8 @@ static void a_lead_with_small_normal_beats_is_no_worse(void **state)
   assert_ok(ps_score_record(&(ps_score_opts){.start = 0, .window = 0.15}, &in, &s));
   print_message("missed %lld, false %lld\n", (long long)s.fn, (long long)s.fp);
   assert_int_equal(s.tp + s.fn, 2955);
-  assert_true(s.fn <= 256 && s.fp <= 228); /* five more of each: rounding on another processor */
+  /* five more missed, two more false: rounding on another processor; +P as before mean beats */
+  assert_true(s.fn <= 264 && s.fp <= 178 && 10000 * s.tp >= 9381 * (s.tp + s.fp));
   ps_beats_fini(&reference);
   weir_free(&x);
   weir_free(&present);
@@ -149,6 +208,8 @@ static void a_lead_with_small_normal_beats_is_no_worse(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(beats_lower_than_their_t_waves_are_found),
+                                     cmocka_unit_test(smooth_waves_far_lower_than_beats_are_none),
+                                     cmocka_unit_test(beats_that_fade_to_that_are_found),
                                      cmocka_unit_test(a_lead_with_small_normal_beats_is_no_worse)};
 
   return cmocka_run_group_tests(tests, NULL, NULL);
