@@ -165,7 +165,7 @@ static void beats_that_fade_to_that_are_found(void **state)
 
 /* Normal beats have a fifth of the height of ventricular ones there, and up to minute 30 their T
  * waves are higher. Before mean beats and sums of smoothed differences 438 were missed and 166
- * false; with T waves as sure beats wherever they are a seventh of the beats 251 and 224. */
+ * false, and 251 and 224 where smooth low waves were sure beats. */
 static void a_lead_with_small_normal_beats_is_no_worse(void **state)
 {
   static int64_t beats[MAX_BEATS];
