@@ -152,7 +152,7 @@ static void against_torch(const subject *s, int checkpoint)
   reference_same_f32(s->name, &r, 1, s->end, s->count, TOLERANCE);
   fprintf(stderr, "%s: PyTorch, checkpoint %d: growth %.0f MiB: %.4g s\n", s->name, checkpoint,
           *(const double *)r.data[2] * 0x1p-20, r.seconds);
-  (void)snprintf(work, sizeof work, "train %s: a step, checkpoint %d", s->name, checkpoint);
+  (void)snprintf(work, sizeof work, "train %s: a step with checkpoint %d", s->name, checkpoint);
   bench_row_of(work, "PyTorch", r.version, r.seconds, s->seconds, "s", 0, 0);
   reference_free(&r);
   learner_close(&net);

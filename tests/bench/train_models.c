@@ -65,8 +65,8 @@ static void tell_groups(const subject *s, int k, const learner *fused, const lea
       claimed[p] += weir_plan_group(plans[p], i).kernel_class == WEIR_CLASS_LIBRARY;
     }
   }
-  printf("# %s, %d models: %d groups, %d by kernels; alone %d, %d\n", s->name, k,
-         (int)weir_plan_groups(plans[1]), claimed[1], (int)weir_plan_groups(plans[0]), claimed[0]);
+  fprintf(stderr, "%s: %d models: %d groups, %d by kernels; alone %d, %d\n", s->name, k,
+          (int)weir_plan_groups(plans[1]), claimed[1], (int)weir_plan_groups(plans[0]), claimed[0]);
 }
 
 /* The least seconds of a step of all, apart and fused, of rounds that alternate. */
@@ -137,10 +137,10 @@ static void measure(const subject *s, int k, int threads)
   }
   learner_close(&fused);
   (void)snprintf(name, sizeof name, "%s: a step of %d models as one graph%s", s->name, k,
-                 threads == 1 ? ", 1 thread" : "");
+                 threads == 1 ? " on 1 thread" : "");
   bench_row(name, "one after the other", seconds[0] * 1e3, seconds[1] * 1e3, "ms", 0, 0);
-  printf("# %s: on one thread each, %d at a time and undisturbed: %.6g ms\n", name, threads,
-         1e3 * alone_on_one_thread(s, n) * k / threads);
+  fprintf(stderr, "%s: on one thread each, %d at a time and undisturbed: %.6g ms\n", name, threads,
+          1e3 * alone_on_one_thread(s, n) * k / threads);
 }
 
 static bool is_given(int argc, char **argv, const char *word)

@@ -86,7 +86,7 @@ static void compare(int64_t n, double goal)
     void (*body)(void *);
     double flops;
   } work[] = {{"blocks of G", solve, qt_rgf_flops(&d.layout, false, false)},
-              {"blocks of G, G< and G>", solve_lesser, qt_rgf_flops(&d.layout, true, true)},
+              {"blocks of G with G< and G>", solve_lesser, qt_rgf_flops(&d.layout, true, true)},
               {"corner of G", corner, qt_rgf_corner_flops(&d.layout)}};
   char row[64], reference[64];
   double seconds[2];

@@ -92,6 +92,12 @@ static inline void bench_print(const char *kind, const char *work, const char *r
 {
   const double ratio = more_is_better ? own_value / reference_value : reference_value / own_value;
 
+  if (strchr(work, ',') != NULL || strchr(reference, ',') != NULL ||
+      (version != NULL && strchr(version, ',') != NULL)) {
+    fprintf(stderr, "bench: a comma in a column of the row \"%s\" against \"%s\"\n", work,
+            reference);
+    exit(7);
+  }
   printf("%s,%s,%s,%.6g,%.6g,%s,%.3f,", work, reference, version != NULL ? version : "",
          reference_value, own_value, unit, ratio);
   if (goal > 0) {
