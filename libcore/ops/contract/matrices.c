@@ -133,35 +133,14 @@ static bool has_shape(const weir_access *a, contract_matrices *s)
   return right && (shape_as(a, 0, s) || shape_as(a, 1, s));
 }
 
-/* Operand of bf16 that is widened to f32, else -1. */
-static int widened(const weir_access *a, int32_t i)
-{
-  const weir_expr *e = &a->body.exprs[i];
-
-  if (e->code != WEIR_CODE_CAST || e->dtype != WEIR_F32) {
-    return -1;
-  }
-  const weir_expr *from = &a->body.exprs[e->a];
-
-  return from->code == WEIR_CODE_LOAD && a->in[from->integer].dtype == WEIR_BF16
-             ? (int)from->integer
-             : -1;
-}
-
 bool contract_matrices_of_bf16(const weir_graph *g, const weir_group *group, contract_matrices *s)
 {
   const weir_access *a = access_of(g, group);
+  contract_product p;
 
-  if (group->n_nodes != 1 || a->maker != WEIR_MADE_BY_BODY || a->combine != WEIR_COMBINE_SUM ||
-      a->n_states > 0 || a->n_values != 1 || a->n_in != 2 || a->n_out != 1 ||
-      a->accumulator != WEIR_F32 || (a->out[0].dtype != WEIR_F32 && a->out[0].dtype != WEIR_BF16) ||
-      a->body.exprs[a->value[0]].code != WEIR_CODE_MUL) {
-    return false;
-  }
-  const weir_expr *e = &a->body.exprs[a->value[0]];
-  const int x = widened(a, e->a), y = widened(a, e->b);
-
-  if (x < 0 || y < 0 || x == y || !has_shape(a, s)) {
+  if (group->n_nodes != 1 || !contract_product_summed(a, &p) || a->n_in != 2 ||
+      a->accumulator != WEIR_F32 || a->in[0].dtype != WEIR_BF16 || a->in[1].dtype != WEIR_BF16 ||
+      (a->out[0].dtype != WEIR_F32 && a->out[0].dtype != WEIR_BF16) || !has_shape(a, s)) {
     return false;
   }
   s->dtype = WEIR_F32;

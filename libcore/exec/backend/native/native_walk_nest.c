@@ -95,7 +95,7 @@ bool native_walk_nest(native_walk *w)
     for (int d = 0; d < a->in[k].rank; d++) {
       apart |= (unsigned)native_is_tabled(f, k, d) << d;
     }
-    /* A table holds a remainder alone, so that the quotient beside it counts as any other index. */
+    /* The table has the remainder only: the quotient is added as any other index is. */
     native_walk_set_steps(&a->in[k], &w->run->in[k], a->n_dims, apart,
                           f->carries[k] & ~(apart >> 1), &w->start[k], w->step[k]);
   }

@@ -97,7 +97,7 @@ typedef struct winograd_kernels {
   void (*weights[2])(const float *taps, winograd_word *to, int64_t step, winograd_store store);
   void (*back[2])(const float *from, int64_t step, float *taps, int64_t taps_step);
   /* Of bf16, else NULL: words of two rows, of which the second may be NULL, which counts as 0; and
-   * `n` numbers, whole vectors, rounded. */
+   * `n` numbers, whole vectors, rounded; denormal numbers become 0. */
   void (*pair)(const weir_bf16 *first, const weir_bf16 *second, int64_t n, winograd_word *to);
   void (*round)(const float *from, int64_t n, weir_bf16 *to);
 } winograd_kernels;
