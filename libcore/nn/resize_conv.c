@@ -31,12 +31,13 @@ typedef struct task {
 } task;
 
 /* Products of all elements of x [n, extents, in] with all weights [kernel size.., in, filters]: [n,
- * extents, taps (the last dimension first), filters]. */
+ * first extent, its taps, extents, taps (the last dimension first), filters]. */
 static weir_value products(const task *t, weir_value x, weir_value w)
 {
   weir_graph *g = t->net->graph;
   weir_transpose_spec order = {{t->dims}};
   char labels[64], kept[WEIR_CONV_DIMS + 1] = "", taps[WEIR_CONV_DIMS + 1] = "";
+  const int last = t->dims - 1;
 
   order.order[t->dims + 1] = t->dims + 1;
   for (int k = 0; k < t->dims; k++) {
@@ -44,7 +45,8 @@ static weir_value products(const task *t, weir_value x, weir_value w)
     kept[k] = (char)('a' + k);
     taps[k] = (char)('t' + k);
   }
-  (void)snprintf(labels, sizeof labels, "n%si,i%so->n%s%so", kept, taps, kept, taps);
+  (void)snprintf(labels, sizeof labels, "n%si,i%so->n%c%c%s%.*so", kept, taps, kept[0], taps[last],
+                 kept + 1, last, taps);
   return weir_contract2_at(g, labels, x, weir_transpose_at(g, w, &order, t->where), t->where);
 }
 
@@ -145,11 +147,13 @@ static weir_value coefficients(const task *t, int k, const weir_conv_spec *conv,
   return a;
 }
 
-/* Sum over the taps of dimension k, which come first, each interpolated and shifted. */
+/* Sum over the taps of dimension k, which come first (of dimension 0, behind it), each interpolated
+ * and shifted. */
 static weir_value spread(const task *t, int k, const weir_conv_spec *conv, weir_value v)
 {
   const weir_array_desc *d = weir_value_desc(t->net->graph, v);
-  weir_interpolate_spec s = {.dim = k + 1, .taps = t->dims + 1, .pad = conv->pad_before[k]};
+  weir_interpolate_spec s = {
+      .dim = k > 0 ? k + 2 : 1, .taps = k > 0 ? t->dims + 2 : 2, .pad = conv->pad_before[k]};
 
   if (d == NULL) {
     return WEIR_NO_VALUE;
@@ -217,7 +221,7 @@ static bool task_make(task *t, weir_value x)
 }
 
 /* The sums over all dimensions but the first for some taps of that, [from, to): [n, extent of x,
- * extents of the result.., taps, filters]. */
+ * taps, extents of the result.., filters]. */
 static weir_value sum_inner(const task *t, const weir_conv_spec *conv, weir_value x, weir_value w,
                             int64_t from, int64_t to)
 {
@@ -245,8 +249,7 @@ static weir_value products_first(const task *t, weir_value x)
   for (int64_t i = 0; i < n; i++) {
     parts[i] = sum_inner(t, &conv, x, w, taps / n * i, taps / n * (i + 1));
   }
-  const weir_value v =
-      n == 1 ? parts[0] : weir_concat_at(net->graph, parts, (int)n, t->dims + 1, t->where);
+  const weir_value v = n == 1 ? parts[0] : weir_concat_at(net->graph, parts, (int)n, 2, t->where);
 
   return nn_conv_finish(net, t->spec, spread(t, 0, &conv, v), 0, t->where);
 }

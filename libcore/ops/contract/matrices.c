@@ -20,13 +20,33 @@ static bool is_plain(const weir_access *a, const weir_operand *o)
   return plain;
 }
 
-/* Dimension `at` of the operand comes right after *before, or is the first; two that follow one
- * another are one dimension of rows of the second, which must be complete. */
+/* The label's dimension of the operand comes right after `before`, but for others of one element,
+ * or is the first; two that follow one another are one dimension of rows of the second, which must
+ * be complete. */
 static bool extends(const weir_access *a, const weir_operand *o, int label, int before)
 {
   const int at = weir_operand_follows(o, a, label);
 
-  return before < 0 || (at == before + 1 && a->dim[label].hi == o->extent[at]);
+  for (int d = before + 1; before >= 0 && d < at; d++) {
+    if (o->extent[d] != 1) {
+      return false;
+    }
+  }
+  return before < at && (before < 0 || a->dim[label].hi == o->extent[at]);
+}
+
+/* Dimensions that follow the label have one element in all arrays. */
+static bool is_one(const weir_access *a, int label)
+{
+  const weir_operand *of[] = {&a->in[0], &a->in[1], &a->out[0]};
+  bool one = a->dim[label].hi == 1;
+
+  for (int i = 0; i < 3 && one; i++) {
+    const int at = weir_operand_follows(of[i], a, label);
+
+    one = at < 0 || of[i]->extent[at] == 1;
+  }
+  return one;
 }
 
 /* Puts iteration dimension `label` where it belongs; false when the product has one there already
@@ -75,12 +95,13 @@ static bool sort_label(const weir_access *a, int label, contract_matrices *s)
   return *field <= INT32_MAX;
 }
 
-static bool shape_as(const weir_access *a, int first, contract_matrices *s)
+/* With operand `first` as A; ones: labels of one element count. */
+static bool shape_as(const weir_access *a, int first, bool ones, contract_matrices *s)
 {
   *s = (contract_matrices){
       .dtype = a->out[0].dtype, .m = -1, .n = -1, .k = -1, .stack = -1, .a = first};
   for (int k = 0; k < a->n_dims; k++) {
-    if (a->dim[k].hi > INT32_MAX || !sort_label(a, k, s)) {
+    if (a->dim[k].hi > INT32_MAX || ((ones || !is_one(a, k)) && !sort_label(a, k, s))) {
       return false;
     }
   }
@@ -130,7 +151,8 @@ static bool has_shape(const weir_access *a, contract_matrices *s)
   right = right && is_plain(a, &a->in[0]) && is_plain(a, &a->in[1]) && is_plain(a, &a->out[0]);
   right =
       right && has_short_rows(&a->in[0]) && has_short_rows(&a->in[1]) && has_short_rows(&a->out[0]);
-  return right && (shape_as(a, 0, s) || shape_as(a, 1, s));
+  return right && (shape_as(a, 0, true, s) || shape_as(a, 1, true, s) || shape_as(a, 0, false, s) ||
+                   shape_as(a, 1, false, s));
 }
 
 bool contract_matrices_of_bf16(const weir_graph *g, const weir_group *group, contract_matrices *s)

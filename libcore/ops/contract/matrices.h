@@ -17,8 +17,8 @@ typedef struct contract_matrices {
 /* True, and *s filled, when the one node of the group is such a product: one label each is shared
  * by A and C (m), B and C (n), A and B (k), at most one stands in all three (the stack), and the
  * last dimension of every array is not the stack's. Labels that follow one another in the same
- * order in both arrays, or in all three, count as one. Extents and steps between rows are below
- * 2^31. */
+ * order in both arrays, or in all three, count as one, and labels of one element as none where the
+ * others have such a form. Extents and steps between rows are below 2^31. */
 bool contract_matrices_of(const weir_graph *g, const weir_group *group, contract_matrices *s);
 /* The same of operands in bf16 that are widened, multiplied and summed in f32; the result is f32 or
  * bf16, dtype f32. */

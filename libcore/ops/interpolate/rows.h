@@ -6,10 +6,19 @@
 #include "graph/weir_access.h"
 #include "graph/weir_view.h"
 
-/* out[0 .. n) = start + sum over i of coefficient[i] x[offset[i] ..), one product added after the
- * other; x and out are f32, or bf16 where the name says half. */
-typedef void rows_sum(void *out, const void *x, const int64_t *offset, const float *coefficient,
-                      int64_t terms, float start, int64_t n);
+/* For each point: how many terms read something of x, where they read and times what, and the sum
+ * of the others: zero times coefficients, NaN where one is not finite. */
+typedef struct rows_entries {
+  int64_t terms;               /* at most, of a point            */
+  int64_t *count, *offset;     /* [points], [points, terms]      */
+  float *coefficient, *others; /* [points, terms], [points]      */
+} rows_entries;
+
+/* Rows of n elements, one for each point q of [from, to), `out_step` bytes apart:
+ *   out[0 .. n) = others[q] + sum over i of coefficient[q, i] x[offset[q, i] ..)
+ * one product added after the other; x and out are f32, or bf16 where the name says half. */
+typedef void rows_sum(void *out, int64_t out_step, const void *x, const rows_entries *e,
+                      int64_t from, int64_t to, int64_t n);
 extern rows_sum rows_sum_avx2, rows_sum_avx512, rows_sum_to_half, rows_sum_of_half,
     rows_sum_half_to_half;
 /* The best that this processor runs for x and results of f32 or bf16, or NULL. */

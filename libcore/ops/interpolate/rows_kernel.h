@@ -11,16 +11,16 @@
 #define V_ROUND(x) (x)
 #endif
 
-/* `count` vectors from `at` on. */
-static inline __attribute__((always_inline)) void V_VECTORS(V_OUT *out, const V_IN *x,
-                                                            const int64_t *offset,
-                                                            const float *coefficient, int64_t terms,
-                                                            float start, int64_t at, int count)
+/* `count` vectors from `at` on, of point q. */
+static inline __attribute__((always_inline)) void
+V_VECTORS(V_OUT *out, const V_IN *x, const rows_entries *e, int64_t q, int64_t at, int count)
 {
+  const int64_t *offset = e->offset + q * e->terms, terms = e->count[q];
+  const float *coefficient = e->coefficient + q * e->terms;
   V sum[V_SUMS];
 
   for (int v = 0; v < count; v++) {
-    sum[v] = V_SET(start);
+    sum[v] = V_SET(e->others[q]);
   }
   for (int64_t i = 0; i < terms; i++) {
     const V_IN *from = x + offset[i] + at;
@@ -35,25 +35,32 @@ static inline __attribute__((always_inline)) void V_VECTORS(V_OUT *out, const V_
   }
 }
 
-void V_NAME(void *to, const void *from, const int64_t *offset, const float *coefficient,
-            int64_t terms, float start, int64_t n)
+void V_NAME(void *to, int64_t out_step, const void *from, const rows_entries *e, int64_t first,
+            int64_t end, int64_t n)
 {
   const V_IN *x = from;
-  V_OUT *out = to;
-  int64_t at = 0;
 
-  for (; at + V_SUMS * V_LANES <= n; at += V_SUMS * V_LANES) {
-    V_VECTORS(out, x, offset, coefficient, terms, start, at, V_SUMS);
-  }
-  for (; at + V_LANES <= n; at += V_LANES) {
-    V_VECTORS(out, x, offset, coefficient, terms, start, at, 1);
-  }
-  for (; at < n; at++) {
-    float sum = start;
+  for (int64_t q = first; q < end; q++) {
+    V_OUT *out = (V_OUT *)((char *)to + (q - first) * out_step);
+    int64_t at = 0;
 
-    for (int64_t i = 0; i < terms; i++) {
-      sum = __builtin_fmaf(coefficient[i], V_WIDEN(x[offset[i] + at]), sum);
+    for (; at + V_SUMS * V_LANES <= n; at += V_SUMS * V_LANES) {
+      V_VECTORS(out, x, e, q, at, V_SUMS);
     }
-    out[at] = V_ROUND(sum);
+    for (; at + 4 * V_LANES <= n; at += 4 * V_LANES) {
+      V_VECTORS(out, x, e, q, at, 4);
+    }
+    for (; at + V_LANES <= n; at += V_LANES) {
+      V_VECTORS(out, x, e, q, at, 1);
+    }
+    for (; at < n; at++) {
+      float sum = e->others[q];
+
+      for (int64_t i = 0; i < e->count[q]; i++) {
+        sum = __builtin_fmaf(e->coefficient[q * e->terms + i],
+                             V_WIDEN(x[e->offset[q * e->terms + i] + at]), sum);
+      }
+      out[at] = V_ROUND(sum);
+    }
   }
 }

@@ -2,20 +2,13 @@
 #include "device/weir_parallel.h"
 #include "ops/interpolate/rows.h"
 
-/* The workspace: for each point how many terms read something of x, their offsets, their
- * coefficients, and the sum of the others: zero times coefficients, NaN where one is not finite. */
-typedef struct entries {
-  int64_t *count, *offset;     /* [points], [points, terms] */
-  float *coefficient, *others; /* [points, terms], [points] */
-} entries;
-
-static entries entries_in(const rows_plan *p, const void *workspace)
+static rows_entries entries_in(const rows_plan *p, const void *workspace)
 {
   const int64_t points = p->form.points, n = points * p->form.terms;
   int64_t *count = (int64_t *)(uintptr_t)workspace, *offset = count + points;
   float *coefficient = (float *)(offset + n);
 
-  return (entries){count, offset, coefficient, coefficient + n};
+  return (rows_entries){p->form.terms, count, offset, coefficient, coefficient + n};
 }
 
 int64_t rows_workspace(const rows_plan *p)
@@ -42,7 +35,7 @@ static float coefficient_of(const weir_view *table, const int64_t *index)
 
 void rows_fill(const rows_plan *p, const weir_view *x, const weir_view *table, void *workspace)
 {
-  const entries e = entries_in(p, workspace);
+  const rows_entries e = entries_in(p, workspace);
   const int64_t terms = p->form.terms;
 
   for (int64_t q = 0; q < p->form.points; q++) {
@@ -65,18 +58,19 @@ void rows_fill(const rows_plan *p, const weir_view *x, const weir_view *table, v
 }
 
 /* Loops of a box: dimensions of the result before the first that is a point; points; others, of
- * which the innermost is walked by steps; the row. */
+ * which the innermost is walked by steps; the innermost of all, if it is a point; the row. */
 enum { OUTER, POINTS, INNER, LOOPS };
 typedef struct loops {
   const rows_plan *p;
   rows_sum *sum;
-  entries e;
+  rows_entries e;
   int n[LOOPS], dim[LOOPS][WEIR_MAX_RANK];
   int64_t count[LOOPS];
   int64_t lo[WEIR_MAX_RANK], size[WEIR_MAX_RANK];
   int64_t x_step[WEIR_MAX_RANK], out_step[WEIR_MAX_RANK]; /* by dimension of the result, in bytes */
   const char *x;
   char *out; /* where iteration `lo` begins; x: but for what entries add */
+  int tail;  /* the innermost dimension that is a point, or -1 */
   int64_t row;
 } loops;
 
@@ -119,6 +113,7 @@ static loops loops_of(const rows_plan *p, const weir_view *x, const weir_view *o
          l.out_step[last - 1] == l.row * size) {
     l.row *= l.size[--last];
   }
+  l.tail = last > 0 && f->point[last - 1] ? --last : -1;
   for (int d = 0; d < last; d++) {
     part = f->point[d] ? POINTS : part == POINTS ? INNER : part;
     const int of = f->point[d] ? POINTS : part;
@@ -142,7 +137,7 @@ static void move(const loops *l, int part, int64_t number, const char **x, char 
   }
 }
 
-/* The point that combination `number` of the dimensions of points is, among all of the result. */
+/* The first point of combination `number` of the dimensions of points, among all of the result. */
 static int64_t point_of(const loops *l, int64_t number)
 {
   int64_t point = 0, step = 1;
@@ -154,18 +149,17 @@ static int64_t point_of(const loops *l, int64_t number)
     step *= l->p->extent[d];
     number /= l->size[d];
   }
-  return point;
+  return l->tail < 0 ? point : point * l->p->extent[l->tail] + l->lo[l->tail];
 }
 
-/* Combinations [from, to) of the inner dimensions at one point. */
+/* Combinations [from, to) of the inner dimensions at one point, or those of the tail from it on. */
 static void run_point(const loops *l, int64_t point, const char *x, char *out, int64_t from,
                       int64_t to)
 {
-  const int64_t terms = l->p->form.terms;
-  const int64_t *offset = l->e.offset + point * terms;
-  const float *coefficient = l->e.coefficient + point * terms;
   const int last = l->n[INNER] > 0 ? l->dim[INNER][l->n[INNER] - 1] : -1;
   const int64_t size = last >= 0 ? l->size[last] : 1;
+  const int64_t end = point + (l->tail < 0 ? 1 : l->size[l->tail]);
+  const int64_t tail_step = l->tail < 0 ? 0 : l->out_step[l->tail];
 
   for (int64_t i = from, run; i < to; i += run) {
     const char *x_row = x;
@@ -174,7 +168,7 @@ static void run_point(const loops *l, int64_t point, const char *x, char *out, i
     run = size - i % size < to - i ? size - i % size : to - i;
     move(l, INNER, i, &x_row, &out_row);
     for (int64_t j = 0; j < run; j++) {
-      l->sum(out_row, x_row, offset, coefficient, l->e.count[point], l->e.others[point], l->row);
+      l->sum(out_row, tail_step, x_row, &l->e, point, end, l->row);
       x_row += last >= 0 ? l->x_step[last] : 0;
       out_row += last >= 0 ? l->out_step[last] : 0;
     }
@@ -220,38 +214,44 @@ void rows_box(const rows_plan *p, const weir_view *x, const weir_view *out, cons
   }
 }
 
-/* Pieces: each combination of the first dimensions that are no points, until there are enough. */
-enum { MIN_PIECES = 16 };
+/* Pieces: parts of the first dimensions, until there are enough. Elements of a piece are neighbours
+ * as far as that goes: one position of an inner dimension at a time would be read line by line. */
+enum { MIN_PIECES = 64 };
 
-static int64_t pieces_by(const rows_plan *p, bool *fixed)
+static int64_t pieces_by(const rows_plan *p, int64_t *parts)
 {
   int64_t n = 1;
 
   for (int d = 0; d < p->form.rank; d++) {
-    fixed[d] = d < p->form.rank - 1 && !p->form.point[d] && n < MIN_PIECES;
-    n *= fixed[d] ? p->extent[d] : 1;
+    const int64_t lacking = (MIN_PIECES + n - 1) / n;
+
+    parts[d] = d < p->form.rank - 1 && lacking < p->extent[d] ? lacking
+               : d < p->form.rank - 1 && p->extent[d] > 0     ? p->extent[d]
+                                                              : 1;
+    n *= parts[d];
   }
   return n;
 }
 
 int64_t rows_pieces(const rows_plan *p)
 {
-  bool fixed[WEIR_MAX_RANK];
+  int64_t parts[WEIR_MAX_RANK];
 
-  return pieces_by(p, fixed);
+  return pieces_by(p, parts);
 }
 
 void rows_piece(const rows_plan *p, const weir_view *x, const weir_view *out, const void *workspace,
                 int64_t piece)
 {
-  int64_t lo[WEIR_MAX_RANK] = {0}, hi[WEIR_MAX_RANK];
-  bool fixed[WEIR_MAX_RANK];
+  int64_t lo[WEIR_MAX_RANK] = {0}, hi[WEIR_MAX_RANK], parts[WEIR_MAX_RANK];
 
-  (void)pieces_by(p, fixed);
+  (void)pieces_by(p, parts);
   for (int d = p->form.rank - 1; d >= 0; d--) {
-    lo[d] = fixed[d] ? piece % p->extent[d] : 0;
-    hi[d] = fixed[d] ? lo[d] + 1 : p->extent[d];
-    piece /= fixed[d] ? p->extent[d] : 1;
+    const int64_t part = piece % parts[d];
+
+    lo[d] = p->extent[d] * part / parts[d];
+    hi[d] = p->extent[d] * (part + 1) / parts[d];
+    piece /= parts[d];
   }
   rows_box(p, x, out, workspace, lo, hi);
 }

@@ -161,6 +161,16 @@ static void neighbouring_labels_are_one(void **state)
   check("stak,stkb->stab", ARRAY(2, 3, 19, 16), ARRAY(2, 3, 16, 21), 3);
 }
 
+/* A label of one element may lie anywhere, unless the product has no other in its place. */
+static void labels_of_one_element_count_as_none(void **state)
+{
+  check("nabi,ivuo->navbuo", ARRAY(2, 4, 5, 12), ARRAY(12, 1, 3, 7), 3);
+  check("nabi,ivuo->navbuo", ARRAY(2, 4, 5, 12), ARRAY(12, 2, 3, 7), 0);
+  check("avkb,bn->avkn", ARRAY(1, 90, 1, 17), ARRAY(17, 23), 3);
+  check("mk,kn->mn", ARRAY(1, 90), ARRAY(90, 70), 3);
+  check("mk,kn->mn", ARRAY(90, 70), ARRAY(70, 1), 3);
+}
+
 /* Too little work, or a sum of another kind. */
 static void others_are_not(void **state)
 {
@@ -178,6 +188,7 @@ int main(void)
       cmocka_unit_test(large_products_fall_into_pieces),
       cmocka_unit_test(single_precision_is_multiplied_by_onednn),
       cmocka_unit_test(neighbouring_labels_are_one),
+      cmocka_unit_test(labels_of_one_element_count_as_none),
       cmocka_unit_test(others_are_not),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
