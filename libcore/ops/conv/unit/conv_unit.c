@@ -132,13 +132,8 @@ void conv_unit_fold(const conv_unit_claim *c, const weir_kernel_run *r)
   }
 }
 
-int64_t conv_unit_index(const conv_unit *s, int d, int64_t at)
+int64_t conv_unit_beyond(const conv_unit *s, int d, int64_t raw)
 {
-  const int64_t raw = at - s->lo[d];
-
-  if (raw >= 0 && raw < s->x[d]) {
-    return raw;
-  }
   if (s->border[d] == WEIR_BORDER_ABSENT || s->x[d] == 0) {
     return -1;
   }

@@ -44,8 +44,15 @@ void conv_unit_bind(const conv_unit_claim *c, const weir_kernel_run *r, conv_uni
 /* Pieces of the stage that folds, and one of them: a row of x. */
 int64_t conv_unit_folds(const conv_unit_claim *c);
 void conv_unit_fold(const conv_unit_claim *c, const weir_kernel_run *r);
+/* Where what is read as element `raw` of dimension d, beyond the ends of x, lies, or -1. */
+int64_t conv_unit_beyond(const conv_unit *s, int d, int64_t raw);
 /* Where what is read as element `at` of dimension d lies, counted from -lo on, or -1. */
-int64_t conv_unit_index(const conv_unit *s, int d, int64_t at);
+static inline int64_t conv_unit_index(const conv_unit *s, int d, int64_t at)
+{
+  const int64_t raw = at - s->lo[d];
+
+  return raw >= 0 && raw < s->x[d] ? raw : conv_unit_beyond(s, d, raw);
+}
 
 #ifdef __cplusplus
 }

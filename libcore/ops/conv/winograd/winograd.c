@@ -133,27 +133,59 @@ void winograd_read(const winograd_sum *f, const winograd_box *box, int64_t from,
   }
 }
 
-void *winograd_output(const winograd_sum *f, const winograd_box *box, const winograd_tile *t, int i,
-                      int64_t o[3])
+void winograd_outputs(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
+                      void **outputs)
 {
   const conv_unit *s = f->s;
   const int64_t end[] = {box->hi[1], box->hi[2], s->y[2]};
-  int64_t to = (t->n - f->first[0]) * s->y_step[0];
+  const int64_t size = f->weights ? winograd_read_size(f) : winograd_made_size(f);
+  char *const sample = (char *)f->y + (t->n - f->first[0]) * s->y_step[0] * size;
+  int64_t at[3][2];
 
   for (int d = 0; d < 3; d++) {
-    o[d] = t->o[d] + (i >> (2 - d) & 1);
-    if (o[d] >= end[d]) {
-      return NULL;
+    for (int i = 0; i < 2; i++) {
+      const int64_t o = t->o[d] + i;
+
+      at[d][i] = o < end[d] ? (o - (d < 2 ? f->first[d + 1] : 0)) * s->y_step[d + 1] * size : -1;
     }
-    to += (o[d] - (d < 2 ? f->first[d + 1] : 0)) * s->y_step[d + 1];
   }
-  return (char *)f->y + to * (f->weights ? winograd_read_size(f) : winograd_made_size(f));
+  for (int i = 0; i < winograd_outputs_of(s); i++) {
+    const int64_t a = at[0][i >> 2], b = at[1][i >> 1 & 1], c = at[2][i & 1];
+
+    outputs[i] = a >= 0 && b >= 0 && c >= 0 ? sample + a + b + c : NULL;
+  }
 }
 
-static void prefetch(const void *from, int64_t bytes)
+static inline void prefetch(const void *from, int64_t bytes)
 {
   for (int64_t i = 0; i < bytes; i += 64) {
     __builtin_prefetch((const char *)from + i, 0, 2);
+  }
+}
+
+/* What tile t reads and the tile before it along each of the dimensions 0 and 2 does not. */
+static void prefetch_read(const winograd_sum *f, const winograd_tile *t)
+{
+  const conv_unit *s = f->s;
+  const int64_t size = winograd_read_size(f);
+  const char *const sample = (const char *)f->x + t->n * s->x_step[0] * size;
+  const int planes = winograd_deep(s) ? 2 : 1;
+  int64_t column[2];
+
+  for (int i = 0; i < 2; i++) {
+    column[i] = conv_unit_index(s, 2, t->o[2] + 2 + i);
+  }
+  for (int p = 0; p < 4 * planes; p++) {
+    const int64_t plane = conv_unit_index(s, 0, t->o[0] + planes - 1 + p / 4);
+    const int64_t row = conv_unit_index(s, 1, t->o[1] + p % 4);
+
+    for (int i = 0; i < 2 && plane >= 0 && row >= 0; i++) {
+      if (column[i] >= 0) {
+        prefetch(sample +
+                     (plane * s->x_step[1] + row * s->x_step[2] + column[i] * s->x_step[3]) * size,
+                 s->read * size);
+      }
+    }
   }
 }
 
@@ -161,30 +193,18 @@ void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t f
                        int part, int parts)
 {
   const conv_unit *s = f->s;
-  const int64_t n = to - from, size = winograd_read_size(f);
-  const int64_t y_size = f->weights ? size : winograd_made_size(f);
+  const int64_t n = to - from;
+  const int64_t bytes = s->made * (f->weights ? winograd_read_size(f) : winograd_made_size(f));
 
   for (int64_t i = from + n * part / parts; i < from + n * (part + 1) / parts; i++) {
     const winograd_tile t = winograd_tile_at(s, box, i);
-    const char *sample = (const char *)f->x + t.n * s->x_step[0] * size;
+    void *outputs[WINOGRAD_OUTPUTS];
 
-    for (int p = 0; p < (winograd_deep(s) ? 16 : 8); p++) {
-      const int64_t at[] = {conv_unit_index(s, 0, t.o[0] + (winograd_deep(s) ? 1 + p / 8 : 0)),
-                            conv_unit_index(s, 1, t.o[1] + p / 2 % 4),
-                            conv_unit_index(s, 2, t.o[2] + 2 + p % 2)};
-
-      if (at[0] >= 0 && at[1] >= 0 && at[2] >= 0) {
-        prefetch(sample +
-                     (at[0] * s->x_step[1] + at[1] * s->x_step[2] + at[2] * s->x_step[3]) * size,
-                 s->read * size);
-      }
-    }
-    for (int p = 0; p < (winograd_deep(s) ? 8 : 4); p++) {
-      int64_t o[3];
-      const void *y = winograd_output(f, box, &t, p, o);
-
-      if (y != NULL) {
-        prefetch(y, s->made * y_size);
+    prefetch_read(f, &t);
+    winograd_outputs(f, box, &t, outputs);
+    for (int p = 0; p < winograd_outputs_of(s); p++) {
+      if (outputs[p] != NULL) {
+        prefetch(outputs[p], bytes);
       }
     }
   }
@@ -350,18 +370,17 @@ static void sum_again(const winograd_sum *f, const winograd_tile *t, const int64
 static void write_tile(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
                        const float *from, const buffers *b)
 {
-  const int n = winograd_deep(f->s) ? 8 : 4;
   void *outputs[WINOGRAD_OUTPUTS];
-  int64_t o[3];
 
-  for (int i = 0; i < n; i++) {
-    outputs[i] = winograd_output(f, box, t, i, o);
+  winograd_outputs(f, box, t, outputs);
+  if (f->k->made[f->half][winograd_deep(f->s)](from, b->made_step, f->s->made, outputs)) {
+    return;
   }
-  if (!f->k->made[f->half][winograd_deep(f->s)](from, b->made_step, f->s->made, outputs)) {
-    for (int i = 0; i < n; i++) {
-      if (winograd_output(f, box, t, i, o) != NULL) {
-        sum_again(f, t, o, outputs[i]);
-      }
+  for (int i = 0; i < winograd_outputs_of(f->s); i++) {
+    const int64_t o[] = {t->o[0] + (i >> 2), t->o[1] + (i >> 1 & 1), t->o[2] + (i & 1)};
+
+    if (outputs[i] != NULL) {
+      sum_again(f, t, o, outputs[i]);
     }
   }
 }

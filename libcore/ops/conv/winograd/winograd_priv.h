@@ -188,7 +188,12 @@ static inline int winograd_points(const conv_unit *s)
 {
   return winograd_deep(s) ? 64 : 16;
 }
-/* Outputs of a tile along dimension d. */
+/* Outputs of a tile, and along dimension d. */
+static inline int winograd_outputs_of(const conv_unit *s)
+{
+  return winograd_deep(s) ? 8 : 4;
+}
+
 static inline int64_t winograd_size(const conv_unit *s, int d)
 {
   return d > 0 || winograd_deep(s) ? 2 : 1;
@@ -203,9 +208,9 @@ void winograd_read(const winograd_sum *f, const winograd_box *box, int64_t from,
  * rows are too many for the processor to foresee them. */
 void winograd_prefetch(const winograd_sum *f, const winograd_box *box, int64_t from, int64_t to,
                        int part, int parts);
-/* Where output i of a tile lies, *o; NULL: beyond the ends of the box or of y. */
-void *winograd_output(const winograd_sum *f, const winograd_box *box, const winograd_tile *t, int i,
-                      int64_t o[3]);
+/* Where the outputs of a tile lie; NULL: beyond the ends of the box or of y. */
+void winograd_outputs(const winograd_sum *f, const winograd_box *box, const winograd_tile *t,
+                      void **outputs);
 /* Words between two points of `rows` rows of `words`: not a multiple of a page, which would
  * put all points of a tile into one set of the cache. */
 int64_t winograd_step(int64_t rows, int64_t words);

@@ -58,18 +58,6 @@ int64_t winograd_weights_scratch(const winograd_kernels *k, const conv_unit *s)
          (int64_t)sizeof(float);
 }
 
-/* Addresses of the elements of y of a tile; `none` for those beyond its ends. */
-static void outputs_of(const winograd_sum *f, const winograd_box *all, const winograd_tile *t,
-                       const void *none, const void **points)
-{
-  for (int i = 0; i < (winograd_deep(f->s) ? 8 : 4); i++) {
-    int64_t o[3];
-    const void *y = winograd_output(f, all, t, i, o);
-
-    points[i] = y == NULL ? none : y;
-  }
-}
-
 /* Adds the products of tiles [from, to) to the sums of their points. */
 static void add_block(const winograd_sum *f, const shape *h, int64_t from, int64_t to, int64_t end,
                       bool first)
@@ -80,13 +68,17 @@ static void add_block(const winograd_sum *f, const shape *h, int64_t from, int64
   float *sums = f->scratch;
   winograd_word *read = (winograd_word *)f->scratch + n * h->sum_step,
                 *made = read + n * h->read_step, *none = made + n * h->made_step;
-  const void *points[WINOGRAD_OUTPUTS];
 
   winograd_read(f, &all, from, to, none, read, h->read_step);
   for (int64_t i = from; i < to; i++) {
     const winograd_tile t = winograd_tile_at(s, &all, i);
+    void *y[WINOGRAD_OUTPUTS];
+    const void *points[WINOGRAD_OUTPUTS];
 
-    outputs_of(f, &all, &t, none, points);
+    winograd_outputs(f, &all, &t, y);
+    for (int k = 0; k < winograd_outputs_of(s); k++) {
+      points[k] = y[k] == NULL ? none : y[k];
+    }
     f->k->spread[winograd_deep(s)](
         points, s->made, made + (i - from) / f->k->terms * h->made, h->made_step,
         (i - from) % f->k->terms == 0 ? WINOGRAD_FIRST : WINOGRAD_SECOND);
