@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define EXACT_BLOCKS 1
@@ -20,10 +21,13 @@
 
 enum {
   ALIGNMENT = 64,
-  LAZY_BYTES = 1 << 20 /* from here on pages come fresh from the system: only those that are touched
-                          take memory, and free gives them back. Of smaller blocks the faults of
-                          fresh pages would cost more than to clear them: threads wait for one
-                          another there. */
+  LAZY_BYTES = 1 << 20, /* from here on pages come fresh from the system: only those that are
+                          touched take memory, and free gives them back. Of smaller blocks the
+                          faults of fresh pages would cost more than to clear them: threads wait for
+                          one another there. */
+  LARGE_PAGE = 2 << 20,
+  LARGE_BYTES = 2 * LARGE_PAGE /* from here on in large pages: pages of 4 KiB lie anywhere in
+                                  memory, so that by chance many share a set of L2 */
 };
 
 /* No machine has more; the sanitizer ends the program, instead of returning NULL, from 2^40 on. */
@@ -59,6 +63,30 @@ static struct header *header_of(void *memory)
   return h;
 }
 
+/* `bytes` of fresh pages, or MAP_FAILED; those of a large block begin with a large page. */
+static void *map_pages(size_t bytes)
+{
+  const size_t spare = bytes >= LARGE_BYTES ? LARGE_PAGE : 0;
+  char *block =
+      mmap(NULL, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+  if (block == MAP_FAILED || spare == 0) {
+    return block;
+  }
+  const size_t before = (LARGE_PAGE - (uintptr_t)block % LARGE_PAGE) % LARGE_PAGE;
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), end = (bytes + page - 1) / page * page;
+
+  if (before > 0) {
+    (void)munmap(block, before);
+  }
+  block += before;
+  if (before + end < bytes + spare) {
+    (void)munmap(block + end, bytes + spare - before - end);
+  }
+  (void)madvise(block, end, MADV_HUGEPAGE);
+  return block;
+}
+
 /* NULL when exhausted. The sanitizer sees an overrun only if a block ends with its memory, which
  * whole pages would hide. */
 static void *acquire(size_t bytes)
@@ -68,7 +96,7 @@ static void *acquire(size_t bytes)
   char *memory;
 
   if (mapped > 0) {
-    block = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    block = map_pages(mapped);
     if (block == MAP_FAILED) {
       return NULL;
     }
