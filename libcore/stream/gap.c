@@ -27,6 +27,11 @@ int64_t weir_gap_count(const uint8_t *present, int64_t n)
     const int64_t left = (n - i) / 8, words = left < 255 ? left : 255;
     uint64_t bytes = 0;
 
+    if (memchr(present + i, 0, (size_t)words * 8) == NULL) {
+      count += 8 * words;
+      i += 8 * words;
+      continue;
+    }
     for (int64_t k = 0; k < words; k++) {
       uint64_t eight;
 

@@ -108,13 +108,14 @@ static int64_t length_of(const weir_stream_source *x, int64_t slots)
 }
 
 /* What long windows keep from chunk to chunk, `kept` bytes, is moved once a chunk: slots after
- * which that is half of what the chunk itself needs, as long as all fits a quarter of L3. */
+ * which the chunk itself needs KEPT_SHARE times as much, as long as all fits half of L3. */
+enum { KEPT_SHARE = 12 };
+
 static double slots_worth_keeping(double kept, double per_slot)
 {
-  const double cache = (double)weir_cpu_get()->constants.l3_bytes / 4;
-  const double max_slots = (cache - kept) / per_slot, slots = 2 * kept / per_slot;
+  const double cache = (double)weir_cpu_get()->constants.l3_bytes / 2;
 
-  return per_slot >= 1 ? slots < max_slots ? slots : max_slots : 0;
+  return per_slot >= 1 ? fmin(KEPT_SHARE * kept, cache - kept) / per_slot : 0;
 }
 
 /* What the longest source lasts: a chunk has no use for more. */

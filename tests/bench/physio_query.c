@@ -344,7 +344,7 @@ static int64_t peak_of_hours(int64_t hours)
     for (int i = 0; i < 2; i++) {
       const int64_t rate = i == 0 ? ECG : ABP;
 
-      add_source(&q, rate, 3600, 0, 1, 0);
+      add_source(&q, rate, 1800, 0, 1, 0); /* repeated, so that none is read in place */
       q.source[i].count = rate * 3600 * hours;
     }
     plan(&q, query_end_to_end, 0, WEIR_TIER_NATIVE, 1, (weir_stream_cfg){.skip = true});
