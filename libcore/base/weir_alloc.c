@@ -27,7 +27,8 @@ enum {
                           one another there. */
   LARGE_PAGE = 2 << 20,
   LARGE_BYTES = 2 * LARGE_PAGE /* from here on in large pages: pages of 4 KiB lie anywhere in
-                                  memory, so that by chance many share a set of L2 */
+                                  memory, so that by chance many share a set of L2, and are more
+                                  than the TLB holds */
 };
 
 /* No machine has more; the sanitizer ends the program, instead of returning NULL, from 2^40 on. */

@@ -29,7 +29,7 @@ enum {
   OUTPUTS = 4,
   CHECKED = 3,
   RUNS = 5,
-  REFERENCE_RUNS = 2,
+  REFERENCE_RUNS = 6,
   LAYERS = 16
 };
 
