@@ -164,7 +164,8 @@ static weir_value spread(const task *t, int k, const weir_conv_spec *conv, weir_
   return weir_interpolate_at(t->net->graph, &s, v, a, t->where);
 }
 
-enum { MAX_PARTS = 8 };
+/* Taps of the first dimension, each of which has products of its own. */
+enum { MAX_PARTS = 32 };
 
 /* An element that an interpolation reads or writes takes as long as MOVED multiplications, or as so
  * many of bf16 by tiles: with 64 channels products of the enlarged field are faster then, with 128
@@ -193,7 +194,9 @@ static bool pays(const task *t)
     positions *= (double)t->to[k] / (double)t->from[k];
     moved += maps * positions;
   }
-  return weir_or_one(t->spec->conv.groups) == 1 && t->spec->padding == WEIR_NN_SAME &&
+  const bool few = t->dims == 1 || weir_or_one(t->spec->kernel_size[0]) <= MAX_PARTS;
+
+  return few && weir_or_one(t->spec->conv.groups) == 1 && t->spec->padding == WEIR_NN_SAME &&
          saved > (t->net->tiles ? MOVED_TILES : MOVED) * moved;
 }
 
@@ -244,7 +247,7 @@ static weir_value products_first(const task *t, weir_value x)
   memcpy(d.shape + 1, t->to, (size_t)t->dims * sizeof *t->to);
   const weir_param_spec weight = nn_conv_weight(t->spec, &d, &conv);
   const weir_value w = weir_param_at(net, "weight", &weight, t->where);
-  const int64_t taps = weight.shape[0], n = t->dims > 1 && taps <= MAX_PARTS ? taps : 1;
+  const int64_t taps = weight.shape[0], n = t->dims > 1 ? taps : 1;
 
   for (int64_t i = 0; i < n; i++) {
     parts[i] = sum_inner(t, &conv, x, w, taps / n * i, taps / n * (i + 1));

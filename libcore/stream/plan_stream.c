@@ -108,12 +108,16 @@ static int64_t length_of(const weir_stream_source *x, int64_t slots)
 }
 
 /* What long windows keep from chunk to chunk, `kept` bytes, is moved once a chunk: slots after
- * which the chunk itself needs KEPT_SHARE times as much, as long as all fits half of L3. */
+ * which the chunk itself needs KEPT_SHARE times as much, as long as all fits half of L3 and a
+ * quarter of the memory allowed. */
 enum { KEPT_SHARE = 12 };
 
-static double slots_worth_keeping(double kept, double per_slot)
+static double slots_worth_keeping(const weir_stream_job *job, double kept, double per_slot)
 {
-  const double cache = (double)weir_cpu_get()->constants.l3_bytes / 2;
+  const char *who = NULL;
+  const double memory = stream_max_memory(job->stream, &who);
+  const double l3 = (double)weir_cpu_get()->constants.l3_bytes / 2;
+  const double cache = memory > 0 ? fmin(l3, memory / 4) : l3;
 
   return per_slot >= 1 ? fmin(KEPT_SHARE * kept, cache - kept) / per_slot : 0;
 }
@@ -202,7 +206,7 @@ static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns,
   const double fit = (double)cache / 2 / (per_slot > 1 ? per_slot : 1);
   int64_t slots = fit < MIN_SLOTS ? MIN_SLOTS : fit > MAX_SLOTS ? MAX_SLOTS : (int64_t)fit;
 
-  const double worth = slots_worth_keeping(small - per_slot * MIN_SLOTS, per_slot);
+  const double worth = slots_worth_keeping(job, small - per_slot * MIN_SLOTS, per_slot);
 
   slots = worth > (double)slots ? (int64_t)worth : slots;
   if (period <= MAX_SLOTS) {
