@@ -107,6 +107,10 @@ static bool shape_as(const weir_access *a, int first, bool ones, contract_matric
   }
   const bool stacked = s->stack >= 0;
 
+  if (stacked && !ones) { /* such a label behind the stack would hide that it is the last */
+    return false;
+  }
+
   return s->m > 0 && s->n > 0 && s->k > 0 && s->cn == a->out[0].rank - 1 &&
          (!stacked || s->as != a->in[first].rank - 1) &&
          (!stacked || s->bs != a->in[1 - first].rank - 1);

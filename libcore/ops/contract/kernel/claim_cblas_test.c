@@ -167,6 +167,8 @@ static void labels_of_one_element_count_as_none(void **state)
   check("nabi,ivuo->navbuo", ARRAY(2, 4, 5, 12), ARRAY(12, 1, 3, 7), 3);
   check("nabi,ivuo->navbuo", ARRAY(2, 4, 5, 12), ARRAY(12, 2, 3, 7), 0);
   check("avkb,bn->avkn", ARRAY(1, 90, 1, 17), ARRAY(17, 23), 3);
+  check("mksq,skn->smqn", ARRAY(19, 16, 3, 1), ARRAY(3, 16, 21), 0);
+  check("skm,knsq->smqn", ARRAY(3, 16, 19), ARRAY(16, 21, 3, 1), 0);
   check("mk,kn->mn", ARRAY(1, 90), ARRAY(90, 70), 3);
   check("mk,kn->mn", ARRAY(90, 70), ARRAY(70, 1), 3);
 }
